@@ -111,9 +111,33 @@ func TestLive_twoManagersAndWatcher(t *testing.T) {
 	fan.press(`.tabs button:nth-child(3)`)
 	fan.shows(".curve path.chance")
 	fan.looks("chances")
-	anna.press(".final button")
-	anna.await(`document.querySelector("#home-card") && !location.pathname.includes("` + id + `")`)
-	ben.says(".final a", "rematch")
+	ben.press(`header a[href="/standings"]`)
+	rematchOffers(anna, ben, id)
+}
+
+// rematchOffers has one ask the other, who is on another page, for a rematch of a game twice: it is declined and accepted.
+func rematchOffers(one, other *tab, id string) {
+	one.t.Helper()
+	ask := func() {
+		one.t.Helper()
+		one.press(".final button")
+		one.await(`document.querySelector(".card") && !location.pathname.includes(%q)`, id)
+		one.says("main h2", "You asked Ben for a rematch")
+		other.says(".notices", "Anna wants a rematch")
+	}
+	ask()
+	other.looks("offer")
+	other.press(".notices button:not(.primary)")
+	other.await(`!document.querySelector(".notices")`)
+	one.says(".notices", "Ben declines the rematch")
+	one.says("main", "was called off")
+	one.press(".notices button")
+	one.open("/games/" + id)
+	ask()
+	other.open("/players") // it is still there
+	other.press(".notices button.primary")
+	other.shows(".card")
+	one.says(".stubs", "Ben")
 }
 
 // A network that falls silent is noticed. A call made just before is made once,

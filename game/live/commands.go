@@ -257,11 +257,24 @@ func (g *Games) Cancel(ctx context.Context, by protocol.Person, id string) error
 	if err := m.CheckCancel(by); err != nil {
 		return err
 	}
-	return m.delete(ctx)
+	return m.delete(ctx, nil)
 }
 
-// delete deletes the game, which may not be loaded.
-func (m *liveMatch) delete(ctx context.Context) error {
+// Decline deletes a rematch that is offered to by, and reports that to its creator.
+func (g *Games) Decline(ctx context.Context, by protocol.Person, id string) error {
+	m, err := g.open(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	if err := m.CheckDecline(by); err != nil {
+		return err
+	}
+	return m.delete(ctx, &protocol.Declined{Manager: by.Name})
+}
+
+// delete deletes the game, which may not be loaded. declined, if not nil, is who declined it.
+func (m *liveMatch) delete(ctx context.Context, declined *protocol.Declined) error {
 	if _, err := m.games.config.Journal.Append(ctx, Change{Game: m.id}); err != nil {
 		return unavailable(err, "delete the game")
 	}
@@ -271,6 +284,7 @@ func (m *liveMatch) delete(ctx context.Context) error {
 	g := m.games
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.withdrawRematch(g.summaries[m.id].Summary, declined)
 	public := g.summaries[m.id].Listed()
 	delete(g.loaded, m.id)
 	delete(g.summaries, m.id)
@@ -287,10 +301,7 @@ func (g *Games) Rematch(ctx context.Context, by protocol.Person, id string) (pro
 		return protocol.Game{}, err
 	}
 	next := m.Rematch
-	g.mu.Lock()
-	exists := g.summaries[next] != nil
-	g.mu.Unlock()
-	if err = m.CheckRematch(by); err == nil && !exists {
+	if err = m.CheckRematch(by); err == nil && !g.exists(next) {
 		next, err = m.rematch(ctx, by)
 	}
 	m.release()

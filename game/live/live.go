@@ -84,6 +84,7 @@ type Games struct {
 	summaries map[string]*summary
 	loaded    map[string]*liveMatch
 	lobby     map[*subscriber]struct{}
+	rematches map[*subscriber]struct{}
 	closed    bool
 	alarm     time.Time // when Run wakes up next; zero: not planned
 
@@ -102,6 +103,7 @@ func New(ctx context.Context, c Config) (*Games, error) {
 	g := &Games{
 		config: c, words: call.English(), changed: make(chan struct{}, 1),
 		summaries: map[string]*summary{}, loaded: map[string]*liveMatch{}, lobby: map[*subscriber]struct{}{},
+		rematches: map[*subscriber]struct{}{},
 	}
 	if err := g.readSummaries(ctx); err != nil {
 		return nil, fmt.Errorf("read the games: %w", err)

@@ -18,6 +18,13 @@ func (g *Games) Game(ctx context.Context, viewer protocol.Person, id string) (pr
 	return m.detailed(ctx, viewer), nil
 }
 
+// exists reports whether there is a game.
+func (g *Games) exists(id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.summaries[id] != nil
+}
+
 // Listed reports whether there is a game and it is in the public lists.
 func (g *Games) Listed(id string) bool {
 	g.mu.Lock()
@@ -41,6 +48,9 @@ func (m *liveMatch) detailed(ctx context.Context, viewer protocol.Person) protoc
 	v := m.Game(viewer)
 	m.addSeasons(ctx, &v)
 	s := m.snapshot(m.Sides(viewer))
+	if !m.games.exists(v.Rematch) {
+		v.Rematch = "" // cancelled, declined or expired
+	}
 	v.Legal, v.Offers, v.Clock, v.Presence = s.Legal, s.Offers, s.Clock, s.Presence
 	if m.Status != protocol.Pending {
 		v.State = s.State

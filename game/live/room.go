@@ -123,7 +123,7 @@ func (g *Games) Remove(ctx context.Context, id string) error {
 	g.mu.Lock()
 	s := g.summaries[id]
 	g.mu.Unlock()
-	if err := m.delete(ctx); err != nil {
+	if err := m.delete(ctx, nil); err != nil {
 		return err
 	}
 	if s != nil {

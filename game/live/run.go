@@ -126,7 +126,7 @@ func (g *Games) deletePending(ctx context.Context, id string) error {
 	pending := g.summaries[id].Status == protocol.Pending
 	g.mu.Unlock()
 	if pending {
-		err = m.delete(ctx)
+		err = m.delete(ctx, nil)
 	}
 	if m.Match == nil && !m.evicted {
 		m.evict()
@@ -139,7 +139,7 @@ func (g *Games) close() {
 	g.mu.Lock()
 	g.closed = true
 	loaded, lobby := g.loaded, g.lobby
-	g.loaded, g.lobby = map[string]*liveMatch{}, map[*subscriber]struct{}{}
+	g.loaded, g.lobby, g.rematches = map[string]*liveMatch{}, map[*subscriber]struct{}{}, map[*subscriber]struct{}{}
 	g.mu.Unlock()
 	bye := protocol.Bye{Code: "restart"}
 	for _, m := range loaded {
@@ -178,7 +178,7 @@ func (m *liveMatch) runDue(ctx context.Context) time.Time {
 	}
 	if len(m.subscribers) == 0 && !at.Before(m.idle.Add(evictAfter)) {
 		if m.isUnplayed() {
-			if err := m.delete(ctx); err != nil && ctx.Err() == nil {
+			if err := m.delete(ctx, nil); err != nil && ctx.Err() == nil {
 				m.games.config.Log.Error("old game not deleted", "game", m.id, "err", err)
 			}
 		}

@@ -95,6 +95,7 @@ func (g *Games) updateSummary(s *match.Summary) {
 func (g *Games) publishSummary(s *match.Summary, events []match.Rendered, score func() *protocol.LiveScore) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.publishRematch(s)
 	if !s.Listed() || len(g.lobby) == 0 {
 		return
 	}

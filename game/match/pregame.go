@@ -93,6 +93,16 @@ func (p *Position) CheckRematch(by protocol.Person) error {
 	return nil
 }
 
+// CheckDecline returns an error unless by may decline the match: a rematch whose open side is reserved for by.
+func (p *Position) CheckDecline(by protocol.Person) error {
+	for side := range p.seats {
+		if reserved := p.seats[side].reserved.ID; reserved != "" && reserved == by.ID {
+			return nil
+		}
+	}
+	return protocol.Refuse(protocol.Forbidden, "no side of this game is reserved for you")
+}
+
 // RematchOrigin returns what a rematch of the match id is created from, without a seed: the same clubs and options; by
 // keeps the side, and the other side is reserved for its manager.
 func (p *Position) RematchOrigin(id string, by protocol.Person) *Origin {

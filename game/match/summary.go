@@ -126,6 +126,11 @@ func (s *Summary) Involves(by protocol.Person) bool {
 	return by.ID != "" && (len(s.Sides(by)) > 0 || s.Creator.ID == by.ID || s.Seats[0].Reserved.ID == by.ID || s.Seats[1].Reserved.ID == by.ID)
 }
 
+// Offered reports whether the match is a rematch that a person may accept or decline.
+func (s *Summary) Offered(to protocol.Person) bool {
+	return to.ID != "" && s.Status == protocol.Pending && (s.Seats[0].Reserved.ID == to.ID || s.Seats[1].Reserved.ID == to.ID)
+}
+
 // Listed reports whether the match is in the public lists.
 func (s *Summary) Listed() bool { return s.Options.Visibility == protocol.Listed }
 
@@ -140,6 +145,18 @@ func (s *Summary) Standing() [2]int {
 	return [2]int{9, 0}
 }
 
+// managerFor returns a person as viewer sees them; nil for the zero Person.
+func managerFor(viewer, p protocol.Person) *protocol.Manager {
+	switch {
+	case p.ID == "":
+		return nil
+	case viewer.ID == "":
+		return &protocol.Manager{Name: p.Name}
+	default:
+		return &protocol.Manager{ID: p.ID, Name: p.Name}
+	}
+}
+
 // Game returns the match as viewer sees it in a list.
 func (s *Summary) Game(viewer protocol.Person) protocol.Game {
 	g := protocol.Game{
@@ -150,12 +167,7 @@ func (s *Summary) Game(viewer protocol.Person) protocol.Game {
 	for side := game.Away; side <= game.Home; side++ {
 		from := &s.Seats[side]
 		seat := protocol.Seat{Team: from.Team, Bot: from.Bot, LineupSubmitted: from.LineupSubmitted}
-		if from.Manager.ID != "" {
-			seat.Manager = &protocol.Manager{ID: from.Manager.ID, Name: from.Manager.Name}
-			if viewer.ID == "" {
-				seat.Manager.ID = ""
-			}
-		}
+		seat.Manager, seat.Reserved = managerFor(viewer, from.Manager), managerFor(viewer, from.Reserved)
 		g.Reserved = g.Reserved || from.Reserved.ID != ""
 		*g.Seat(side) = seat
 	}

@@ -16,7 +16,7 @@ import (
 // A Message is one message to a subscriber. Its JSON is a frame of the websocket protocol. Subscribers that may see the
 // same share one Message, which must not be modified.
 type Message struct {
-	Type      string `json:"t"` // "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"
+	Type      string `json:"t"` // "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"; of rematches "rematch", "gone", "declined"
 	Game      string `json:"g"`
 	Revision  uint64 `json:"rev,omitzero"` // "event", "skip": its own; "hello", "state": the present one
 	CommandID string `json:"cid,omitzero"` // "ack"
@@ -78,6 +78,11 @@ type Clock struct {
 	Side   game.Side `json:"side"`
 	EndsAt time.Time `json:"ends_at"`
 	LeftMS int64     `json:"left_ms"`
+}
+
+// Declined names the manager who declined a rematch.
+type Declined struct {
+	Manager string `json:"who"` // the name
 }
 
 // Bye is the last message to a subscriber.

@@ -97,7 +97,8 @@ func (s *BySide[T]) Of(side game.Side) *T {
 // A Seat is a side of a game.
 type Seat struct {
 	Team            teams.Ref    `json:"team"`
-	Manager         *Manager     `json:"manager"` // nil: the side is open, or the bot's
+	Manager         *Manager     `json:"manager"`           // nil: the side is open, or the bot's
+	Reserved        *Manager     `json:"reserved,omitzero"` // who alone may take the open side
 	Bot             bool         `json:"bot"`
 	LineupSubmitted bool         `json:"lineup_submitted"`
 	Lineup          *game.Lineup `json:"lineup,omitzero"` // not in lists; before the start only the viewer's own

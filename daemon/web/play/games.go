@@ -60,7 +60,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 }
 
 func (h *handlers) gameRoutes() []web.Route {
-	routes := append(append(h.lobbyRoutes(), h.lobbyStream()), h.recordRoutes()...)
+	routes := append(append(h.lobbyRoutes(), h.lobbyStream(), h.rematchStream()), h.recordRoutes()...)
 	return web.When(routes, func() bool { return h.Games != nil })
 }
 
@@ -90,7 +90,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 			Description: "Also a private one: its link shows to anyone who invites to what.",
 			Responses:   game, Problems: []int{http.StatusNotFound},
 		}),
-		web.NewRoute(http.MethodDelete, "/api/games/:id", web.SessionRequired, h.cancelGame, web.Operation{
+		web.NewRoute(http.MethodDelete, "/api/games/:id", web.SessionRequired, h.onPending((*live.Games).Cancel), web.Operation{
 			ID: "cancelGame", Tag: "games", Summary: "Cancel a pending game",
 			Responses: []web.Response{{Status: http.StatusNoContent, Description: "The game is deleted."}},
 			Problems:  changeProblems(),
@@ -119,6 +119,11 @@ func (h *handlers) lobbyRoutes() []web.Route {
 			ID: "rematch", Tag: "games", Summary: "Create a game with the same teams and options",
 			Responses: []web.Response{{Status: http.StatusCreated, Description: "The new game.", Schema: "Game", Location: true}},
 			Problems:  append(changeProblems(), http.StatusTooManyRequests),
+		}),
+		web.NewRoute(http.MethodPost, "/api/games/:id/decline", web.SessionRequired, h.onPending((*live.Games).Decline), web.Operation{
+			ID: "declineRematch", Tag: "games", Summary: "Decline a rematch whose open side is reserved for you",
+			Responses: []web.Response{{Status: http.StatusNoContent, Description: "The game is deleted, and its creator notified."}},
+			Problems:  changeProblems(),
 		}),
 	}
 }
@@ -292,12 +297,15 @@ func (h *handlers) onGame(do func(g *live.Games, ctx context.Context, by protoco
 	}
 }
 
-func (h *handlers) cancelGame(w http.ResponseWriter, r *http.Request) error {
-	if err := h.Games.Cancel(r.Context(), personOf(r), web.Param(r, "id")); err != nil {
-		return err
+// onPending returns a handler that calls a method of Games which deletes the pending game in the path.
+func (h *handlers) onPending(do func(g *live.Games, ctx context.Context, by protocol.Person, id string) error) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := do(h.Games, r.Context(), personOf(r), web.Param(r, "id")); err != nil {
+			return err
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
 	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
 }
 
 func (h *handlers) setLineup(w http.ResponseWriter, r *http.Request) error {

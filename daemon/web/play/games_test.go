@@ -125,6 +125,11 @@ func TestGame_lifeCycle(t *testing.T) {
 	if g.ID == id || g.Status != "pending" || answer.Header.Get("Location") != "/api/games/"+g.ID {
 		t.Errorf("the rematch is %s", answer.Text)
 	}
+	declined := "/api/games/" + g.ID
+	carl.Refused("POST", declined+"/decline", "", 403, "forbidden")
+	bert.Ask("POST", declined+"/decline", "", 204, nil)
+	anna.Refused("GET", declined, "", 404, "unknown_game")
+	anna.Ask("POST", path+"/rematch", "", 201, &g)
 	var again webtest.GameView
 	if bert.Ask("POST", path+"/rematch", "", 201, &again); again.ID != g.ID || again.You == "" {
 		t.Errorf("the other manager's rematch is %+v", again)

@@ -43,6 +43,51 @@ func (h *handlers) watchLobby(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+func (h *handlers) rematchStream() web.Route {
+	return web.NewRoute(http.MethodGet, "/api/rematches", web.SessionRequired, h.watchRematches, web.Operation{
+		ID: "watchRematches", Tag: "games", Summary: "Stream offers of a rematch to the account as server-sent events",
+		Description: "`rematch` with a Game that is offered to the caller: at the beginning each one, later new ones; accept it with POST /api/games/{id}/join. " +
+			"`gone` with {id} when an offer has ended; `declined` with {id, who} when the caller's own was declined.",
+		Responses: []web.Response{{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}}},
+	})
+}
+
+// watchRematches streams until the client disconnects, falls behind or is no longer
+// authorized, or the server stops.
+func (h *handlers) watchRematches(w http.ResponseWriter, r *http.Request) error {
+	events, ok := web.NewEventStream(w, r)
+	if !ok {
+		return nil
+	}
+	pending := newLobbyQueue()
+	offers, leave := h.Games.WatchRematches(personOf(r), pending.send)
+	defer leave()
+	defer events.ExtendDeadline()
+	err := events.Open()
+	for i := 0; i < len(offers) && err == nil; i++ {
+		err = events.Send("", "rematch", offers[i])
+	}
+	if err == nil { // otherwise the client is gone
+		h.Stream(r, events.Heartbeat, web.From(pending.messages, func(m *protocol.Message) error { return sendRematch(events, m) }), web.Ends(pending.overflow))
+	}
+	return nil
+}
+
+// sendRematch sends a message of [live.Games.WatchRematches].
+func sendRematch(events *web.EventStream, m *protocol.Message) error {
+	end := struct {
+		ID  string `json:"id"`
+		Who string `json:"who,omitzero"`
+	}{ID: m.Game}
+	switch d := m.Data.(type) {
+	case *protocol.Game:
+		return events.Send("", m.Type, d)
+	case *protocol.Declined:
+		end.Who = d.Manager
+	}
+	return events.Send("", m.Type, end)
+}
+
 // A lobbyStream sends changes of lists in batches.
 type lobbyStream struct {
 	*web.EventStream

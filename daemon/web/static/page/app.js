@@ -1,7 +1,7 @@
 // The root of the page: it maps addresses to views, renders the current view in
 // its frame, and handles links, the history and the theme.
 import { html, render, nothing } from "./lit-html.js";
-import { t, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store, stored, meta, fullScreen } from "./ui.js";
+import { t, api, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store, stored, meta, fullScreen, readOut, sides } from "./ui.js";
 
 /**
  * The views by path. page.go serves the document at the same paths. "view" is
@@ -68,6 +68,7 @@ function draw() {
 const frame = (view) => html`
   <a class="skip" href="#main">${t("skip")}</a>
   ${masthead()}
+  ${notices()}
   <main id="main" tabindex="-1">${view ? view.render() : loading()}</main>
   ${footer()}
   ${liveRegion}`;
@@ -101,6 +102,72 @@ const footer = () => bottom([current.tab, theme, current.view?.awake, document.f
 /** @param {string} href @param {string} text @param {string} [cls] */
 const link = (href, text, cls = "") =>
   html`<a class=${cls || nothing} href=${href} aria-current=${current.tab === href ? "page" : nothing}>${text}</a>`;
+
+// ---- rematches
+
+const restsAfter = 5000; // milliseconds until the first load is over, to which offers do not belong
+let resting = 0;
+
+/** The rematches that are offered to this account, by id. @type {Map<string, Game>} */
+const offered = new Map();
+let answer = ""; // to an offer of this account, or why its own answer failed
+/** @type {{ close: () => void } | null} */ let offers = null;
+
+/** Receives the offers to the account that is signed in, on every page. */
+async function receiveOffers() {
+  offers?.close();
+  offers = null;
+  offered.clear();
+  if (!session.me) return;
+  const account = session.me.id, { openStream } = await import("./streams.js");
+  if (offers || session.me?.id !== account) return;
+  offers = openStream("/api/rematches", {
+    account,
+    on: {
+      rematch: (/** @type {Game} */ g) => {
+        if (!offered.has(g.id)) readOut(offerText(g));
+        offered.set(g.id, g);
+        update();
+      },
+      gone: ({ id }) => { offered.delete(id); update(); },
+      declined: ({ who }) => notify(t("rematch.declined", { name: who })),
+    },
+    kept: ["rematch"],
+    state: (state) => {
+      if (state === "open") offered.clear();
+      if (state === "refused") void session.load(); // it may have to be renewed
+      update();
+    },
+  });
+}
+
+/** @param {string} text */
+function notify(text) {
+  answer = text;
+  if (text) readOut(text);
+  update();
+}
+
+/** @param {Game} g */
+const offerText = (g) => t("rematch.offer", { name: sides.map((side) => g[side].manager?.name).find(Boolean) ?? "", away: g.away.team.name, home: g.home.team.name, innings: g.options.innings });
+
+/** Answers an offer. @param {Game} g @param {"join" | "decline"} how */
+async function answerOffer(g, how) {
+  try {
+    offered.delete(g.id);
+    await api("POST", `/api/games/${g.id}/${how}`);
+    if (how === "join") go(`/games/${g.id}/lineup`);
+  } catch (err) {
+    notify(problemOf(err).message);
+  }
+  update();
+}
+
+/** What reaches an account on every page: rematches, and answers to its own offers. */
+const notices = () => (!offered.size && !answer ? nothing : html`<aside class="notices" aria-label=${t("rematch.title")}>
+  ${[...offered.values()].map((g) => html`<div><p>${offerText(g)}</p><p class="row"><button class="primary" @click=${() => answerOffer(g, "join")}>${t("rematch.accept")}</button>
+    <button @click=${() => answerOffer(g, "decline")}>${t("rematch.decline")}</button></p></div>`)}
+  ${answer ? html`<div><p>${answer}</p><p class="row"><button @click=${() => notify("")}>${t("help.close")}</button></p></div>` : nothing}</aside>`);
 
 const languages = meta("languages").split(" ");
 
@@ -239,6 +306,8 @@ addEventListener("keydown", (e) => {
 });
 session.listeners.add(() => {
   if (session.me !== undefined) void open();
+  clearTimeout(resting);
+  resting = window.setTimeout(receiveOffers, session.me ? restsAfter : 0);
 });
 applyTheme();
 document.body.dataset.view = routes.find((r) => r.path.test(location.pathname))?.view ?? ""; // the masthead depends on it

@@ -1,6 +1,6 @@
 // A game before its first pitch: the invitation and the line-up cards.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, label, api, session, signInAddress, qr, joinAddress, managerOf, openSide, alertBox, gameTitle, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides, wrongOf, playerName, gradesOf } from "./ui.js";
+import { t, label, api, session, signInAddress, qr, joinAddress, stored, store, managerOf, openSide, alertBox, gameTitle, problemView, sentence, problemOf, readOut, clubStyle, pennant, loading, sides, wrongOf, playerName, gradesOf } from "./ui.js";
 import { Live } from "./play.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
@@ -12,7 +12,7 @@ export function lineup({ params, update, go }) {
   /** @type {Map<Side, Card>} */ const cards = new Map();
   /** @type {unknown} */ let code = nothing;
   /** @type {Live | null} */ let live = null;
-  let rev = 0, closed = false, copied = false, cancelling = false;
+  let rev = 0, closed = false, copied = false, cancelling = false, over = "";
   const path = `/api/games/${encodeURIComponent(params.id)}`;
 
   const load = async () => {
@@ -32,8 +32,8 @@ export function lineup({ params, update, go }) {
     for (const side of sides) {
       if ((next.you === side || next.you === "both") && !cards.has(side)) cards.set(side, new Card(next, side, update, receive));
     }
-    if (next.you && openSide(next) && code === nothing) void qr(joinAddress(`/games/${next.id}`)).then((svg) => { code = svg; update(); });
-    if (session.me || next.options.visibility === "listed") live ??= new Live(next.id, { rev: () => rev, frame: receiveFrame, link: () => update(), answered: () => undefined });
+    if (next.you && openSide(next) && !next.reserved && code === nothing) void qr(joinAddress(`/games/${next.id}`)).then((svg) => { code = svg; update(); });
+    if (session.me || next.options.visibility === "listed") live ??= new Live(next.id, { rev: () => rev, frame: receiveFrame, link: (_, reason) => { if (live?.link === "over") over = reason; void update(); }, answered: () => undefined });
   };
   /** @param {Frame} frame */
   const receiveFrame = (frame) => {
@@ -75,9 +75,13 @@ export function lineup({ params, update, go }) {
     return html`<section class="leaf invite"><div><h2>${t("invite.title")}</h2><p>${t("invite.text", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</p>
       <label for="invite">${t("invite.link")}</label><div class="row"><input id="invite" readonly .value=${address}><button @click=${copy}>${copied ? t("invite.copied") : t("invite.copy")}</button></div></div>${code}</section>`;
   };
+  /** Renders to whom a rematch is offered, and until when. @param {string} name */
+  const offer = (name) => html`<section class="leaf"><h2>${t("offer.title", { name })}</h2><p>${t("offer.text", { name })}</p></section>`;
   /** Renders who invites to what. @param {Game} g @param {Side} open */
   const invited = (g, open) => {
     const by = g[open === "home" ? "away" : "home"], values = { name: managerOf(by), club: g[open].team.name, innings: g.options.innings };
+    const reserved = g[open].reserved;
+    if (reserved && session.me && session.me.id !== reserved.id) return html`<p>${t("invited.other", { ...values, opponent: reserved.name })}</p>`;
     return html`<h2>${t(g.reserved ? "invited.rematch" : "invited.title", values)}</h2><p>${t("invited.text", values)}</p>
       <p>${session.me ? html`<button class="primary" @click=${join}>${t("lobby.joinlabel", values)}</button>` : html`<a class="button primary" href=${signInAddress()}>${t("invited.signin")}</a>`}</p>`;
   };
@@ -89,6 +93,7 @@ export function lineup({ params, update, go }) {
     title: () => t("card.title"),
     render: () => {
       const g = game;
+      if (over && !cancelling) return html`<section class="leaf narrow"><h1>${t("card.title")}</h1><p role="alert">${label("link.over", over, t("link.over.closed"))}</p><p><a class="button" href="/">${t("lost.out")}</a></p></section>`;
       if (!g) return problem ? problemView(problem) : loading();
       const open = openSide(g);
       return html`
@@ -101,7 +106,7 @@ export function lineup({ params, update, go }) {
           ${!g.you && !open ? html`<p>${t("card.watch")}</p>` : nothing}
           ${g.you && (g.you === "both" || g.you === g.options.side) ? html`<p><button class="danger" ?disabled=${cancelling} @click=${cancel}>${t("card.off")}</button></p>` : nothing}
         </section>
-        ${g.you && open ? invite(g) : nothing}
+        ${!g.you || !open ? nothing : g[open].reserved ? offer(g[open].reserved.name) : invite(g)}
         ${[...cards.values()].map((card) => card.render(g))}`;
     },
     close: () => {
@@ -109,6 +114,13 @@ export function lineup({ params, update, go }) {
       live?.close();
     },
   };
+}
+
+const maxDrafts = 4; // a hot seat has two
+
+/** Cards that are not handed in, newest first: a reload does not lose them. @returns {{ of: string, slots: Slot[], pitcher: string }[]} */
+function drafts() {
+  try { return JSON.parse(stored("drafts", "[]")); } catch { return []; }
 }
 
 /** The line-up card of one side, as its manager fills it out. */
@@ -128,9 +140,23 @@ class Card {
     this.pitcher = "";
     /** @type {import("./ui.js").Problem | null} */ this.problem = null;
     this.busy = false;
-    const given = game[side].lineup;
-    if (given) this.fill(given);
+    this.draft = `${game.id} ${side}`;
+    const given = game[side].lineup, draft = drafts().find((d) => d.of === this.draft);
+    if (draft && this.fits(draft)) this.fill({ batting_order: draft.slots, pitcher_id: draft.pitcher });
+    else if (given) this.fill(given);
     else this.clear();
+  }
+
+  /** Reports whether a draft is of this roster and these rules. @param {{ slots: Slot[], pitcher: string }} draft */
+  fits({ slots, pitcher }) {
+    const places = new Set([...fielders, "P", ...(this.dh ? ["DH"] : [])]);
+    return [...slots.map((s) => s.player_id), pitcher].every((id) => !id || this.player(id)) && slots.every((s) => places.has(s.position));
+  }
+
+  /** Stores the card as a draft, or drops the draft. @param {boolean} [on] */
+  keep(on = true) {
+    const others = drafts().filter((d) => d.of !== this.draft);
+    store("drafts", JSON.stringify([...(on ? [{ of: this.draft, slots: this.slots, pitcher: this.pitcher }] : []), ...others].slice(0, maxDrafts)));
   }
 
   clear() {
@@ -151,6 +177,7 @@ class Card {
   /** @param {() => void} change */
   edit(change) {
     change();
+    this.keep();
     this.problem = null;
     return this.update();
   }
@@ -220,6 +247,7 @@ class Card {
   async suggest() {
     try {
       this.fill(await api("POST", `${this.path}/suggest`));
+      this.keep();
       this.problem = null;
       readOut(t("card.suggested"));
     } catch (err) {
@@ -236,6 +264,7 @@ class Card {
     try {
       const game = await api("PUT", this.path, { batting_order: this.slots, pitcher_id: this.pitcher });
       this.problem = null;
+      this.keep(false);
       this.submitted(game);
     } catch (err) {
       this.problem = problemOf(err);

@@ -1,6 +1,6 @@
 // The lobby: the games, as they change, and its cover for visitors.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, element, formatTime, guarded, inningName, managerOf, openSide, alertBox, problemOf, pennant, signInAddress, loading } from "./ui.js";
+import { t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, alertBox, problemOf, pennant, signInAddress, loading } from "./ui.js";
 import { openStream } from "./streams.js";
 
 const pollInterval = 60000; // milliseconds; the stream does not have the changes of private games
@@ -14,6 +14,12 @@ const statuses = ["active", "pending", "finished"];
 const placeOf = (g) => (g.status === "pending" ? g.created_at : g.status === "active" ? g.started_at : g.finished_at) ?? "";
 /** @param {Game} a @param {Game} b */
 const newestFirst = (a, b) => placeOf(b).localeCompare(placeOf(a)) || b.id.localeCompare(a.id);
+
+/** Returns the side that this account, or a visitor who signs in, may take. @param {Game} g */
+function freeSide(g) {
+  const side = openSide(g), reserved = side && g[side].reserved;
+  return g.status === "pending" && !g.you && (!reserved || (session.me && reserved.id === session.me.id)) ? side : undefined;
+}
 
 /** A list of cards. Each game has one element as long as it is listed, so that the browser keeps the place of what is on the screen. */
 class Cards {
@@ -140,7 +146,7 @@ export function lobby({ update, me, go }) {
       ${row(g, "away")}${row(g, "home")}
       <span class="game-state">${stateText(g)}${g.you && g.status !== "finished" ? html` <span class="tag live">${t("lobby.yours")}</span>` : nothing}</span>
     </a>
-    ${g.status === "pending" && !g.you && (openSide(g)) ? html`<button class="primary" @click=${() => (me ? join(g) : go(`/games/${g.id}/lineup`))}>${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</button>` : nothing}`;
+    ${freeSide(g) ? html`<button class="primary" @click=${() => (me ? join(g) : go(`/games/${g.id}/lineup`))}>${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</button>` : nothing}`;
   const cards = { active: new Cards(card), pending: new Cards(card), finished: new Cards(card) };
 
   /** @param {Game["status"]} status @param {Games} all */
@@ -201,6 +207,8 @@ const row = (g, side) => html`<span class="club-row">${pennant(g[side].team)}<sp
 function stateText(g) {
   if (g.status === "active") return g.inning ? inningName(g.half, g.inning) : t("lobby.active");
   if (g.status === "finished") return `${label("how", g.result?.how, t("how.final"))} · ${formatTime(g.finished_at)}`;
-  if (openSide(g)) return t("lobby.seat");
+  const open = openSide(g), reserved = open && g[open].reserved;
+  if (reserved) return t("lobby.reserved", reserved);
+  if (open) return t("lobby.seat");
   return t("lobby.cards");
 }

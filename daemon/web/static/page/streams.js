@@ -62,7 +62,7 @@ class Source {
 
   /** Keeps an event, unless what it is about is over. @param {string} type @param {any} data */
   keep(type, data) {
-    if (type === "gone") for (const about of ["game", "score"]) this.last.delete(`${about} ${data.id}`);
+    if (type === "gone") for (const about of ["game", "score", "rematch"]) this.last.delete(`${about} ${data.id}`);
     if (!this.kept.has(type)) return;
     const key = `${type} ${data.id ?? ""}`;
     this.last.delete(key); // so that the order is that of the events

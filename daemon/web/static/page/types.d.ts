@@ -29,7 +29,7 @@ interface Player extends Form {
 }
 interface Slot { player_id: string; position: string }
 interface Lineup { batting_order: Slot[]; pitcher_id: string }
-interface GameSide { team: Club; manager: { id?: string; name: string } | null; bot?: boolean; lineup_submitted: boolean; lineup?: Lineup }
+interface GameSide { team: Club; manager: { id?: string; name: string } | null; reserved?: { id?: string; name: string }; bot?: boolean; lineup_submitted: boolean; lineup?: Lineup }
 interface GameOptions {
   dh: boolean; innings: number; extra_innings: string; side: string; opponent: string; turn_seconds: number; announce: string; visibility: string; mercy?: string; disengagements?: string; bot_level?: number; call_turn?: boolean;
 }
