@@ -220,6 +220,9 @@ func TestLineup_dragAndDrop(t *testing.T) {
 	b.await(`document.querySelector("#away-slot-0 select").selectedOptions[0].text.includes(%q)`, name)
 	b.choose(`#away-slot-0 [data-control="position"]`, "C")
 	b.await(`document.querySelector("#away-card .chart").getAttribute("aria-label").includes("C " + %q)`, strings.Join(strings.Fields(name)[1:], " "))
+	b.open(value[string](b, "location.pathname")) // the draft survives
+	b.await(`document.querySelector("#away-slot-0 select").selectedOptions[0].text.includes(%q)`, name)
+	b.await(`(() => { const b = ` + catcher + `; b.id = "dragged"; return true; })()`)
 	b.do(chromedp.Click("#dragged"))
 	b.await(`!document.querySelector("#away-slot-0 select").value`)
 	b.expect("422")
@@ -285,6 +288,9 @@ func TestGame_byKeyboard(t *testing.T) {
 	moment := value[string](b, `document.querySelector("#moment").innerText`)
 	b.open(value[string](b, "location.pathname"))
 	b.says("#moment", strings.Join(strings.Fields(moment), " "))
+	b.await(`document.activeElement.id === "moment"`) // a link to a play leads to it
+	b.await(`((r) => r.top >= 0 && r.bottom <= innerHeight)(document.querySelector("#moment").getBoundingClientRect())`)
+	b.await(`((line, list) => line.top >= list.top && line.bottom <= list.bottom)(...[".plays [aria-current]", ".scroller"].map((s) => document.querySelector(s).getBoundingClientRect()))`)
 	for path, rows := range map[string]int{"standings": 2, "players": 20} {
 		b.open("/" + path)
 		b.await(`document.querySelectorAll("tbody tr").length >= %d`, rows)

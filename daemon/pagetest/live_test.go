@@ -94,6 +94,8 @@ func TestLive_twoManagersAndWatcher(t *testing.T) {
 	}
 	anna.call()
 	anna.says(".link-line", "offline")
+	seconds := `Number(/gone in (\d+) s/.exec(document.querySelector(".link-line").innerText)[1])`
+	anna.await(seconds+" < %d", value[int](anna, seconds)) // it counts down
 	if after := value[string](ben, shown); after != before {
 		t.Errorf("without the network the page went from %s to %s", before, after)
 	}
@@ -101,6 +103,7 @@ func TestLive_twoManagersAndWatcher(t *testing.T) {
 	ben.says(".link-state", "Live")
 	ben.await(`!document.querySelector(".banner")`)
 	agree(anna, ben)
+	ben.says(".chip", "Anna has called")
 	ben.call()
 	turns(anna, ben, 1000)
 	anna.await(`document.querySelectorAll(".box tbody tr").length > 18`)

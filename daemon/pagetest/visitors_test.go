@@ -19,6 +19,7 @@ func TestVisitor_reads(t *testing.T) {
 		{"/", ".cover", "Sign in to play"},
 		{"/", ".game-stub", "Anna"},
 		{over, ".box tbody", ""},
+		{over, ".final h2", "concede at"},
 		{over + "/replay", "#moment", ""},
 		{"/standings", "tbody tr", ""},
 		{"/players", "tbody tr", ""},

@@ -71,5 +71,9 @@ function ending(game, result, score) {
   if (!result) return "";
   const winner = result.winner === "home" || result.winner === "away" ? game[result.winner].team.name : "";
   const how = label("how", result.how);
+  if (result.how === "conceded" && winner) {
+    const [won, lost] = result.winner === "home" ? /** @type {const} */ (["home", "away"]) : /** @type {const} */ (["away", "home"]);
+    return t("ending.conceded", { winner, loser: game[lost].team.name, a: score?.[won] ?? 0, b: score?.[lost] ?? 0 });
+  }
   return winner ? t("ending.won", { winner, how, a: Math.max(score?.home ?? 0, score?.away ?? 0), b: Math.min(score?.home ?? 0, score?.away ?? 0) }) : t("ending.tied", { how });
 }

@@ -36,7 +36,7 @@ export class Dugout {
       this.choose(c);
     };
     return html`${this.substitutions(game, offers.filter((c) => c.group === "substitution"))}
-      <p class="row">${offers.filter((c) => c.group !== "substitution").map((c) => html`<button type="button" class=${ends(c) ? "danger" : nothing} ?disabled=${!this.idle} @click=${() => confirmed(c)}>${nameOf(c, this.match)}</button>`)}</p>
+      <p class="row">${offers.filter((c) => c.group !== "substitution" && c.action.a !== "resume").map((c) => html`<button type="button" class=${ends(c) ? "danger" : nothing} ?disabled=${!this.idle} @click=${() => confirmed(c)}>${nameOf(c, this.match)}</button>`)}</p>
       <label class="check"><input type="checkbox" .checked=${this.match.keys} @change=${(/** @type {any} */ e) => { this.match.keys = e.target.checked; store("keys", e.target.checked ? "on" : "off"); this.match.update(); }}> ${t("dugout.keys")}</label>`;
   }
 

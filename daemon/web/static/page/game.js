@@ -29,6 +29,7 @@ class Match {
     /** @type {Choice[]} */ this.legal = [];
     /** @type {Choice[]} */ this.offers = [];
     /** @type {Presence} */ this.presence = {};
+    this.presentAt = 0; // when presence arrived, by performance.now()
     /** @type {{ side?: Side, until: number } | null} */ this.clock = null;
     /** @type {import("./play.js").Live | null} */ this.live = null;
     /** @type {import("./play.js").Link} */ this.link = "joining";
@@ -78,7 +79,7 @@ class Match {
       if (this.closed) return;
       if (game.status === "pending") return this.go(`/games/${this.id}/lineup`, true);
       this.game = game;
-      this.presence = game.presence ?? {};
+      this.setPresence(game.presence ?? {});
       if (game.state) this.setState(game.state, game.legal, game.offers);
       if (game.status === "finished") await this.loadFinished(game);
       else await this.join(game);
@@ -176,13 +177,13 @@ class Match {
       case "state":
         this.open(book);
         this.setState(frame.d.state, frame.d.legal, frame.d.offers);
-        if (frame.d.presence) this.presence = frame.d.presence;
+        if (frame.d.presence) this.setPresence(frame.d.presence);
         this.setClock(frame.d.clock);
         this.check(book);
         break;
       case "presence": {
         const before = presenceKey(this.presence);
-        this.presence = frame.d;
+        this.setPresence(frame.d);
         if (presenceKey(this.presence) === before) return; // nothing to show
         break;
       }
@@ -245,9 +246,20 @@ class Match {
 
   /** @param {Clock | null | undefined} clock */
   setClock(clock) {
-    clearInterval(this.tick);
     this.clock = clock ? { side: clock.side, until: performance.now() + clock.left_ms } : null;
-    if (this.clock) this.tick = window.setInterval(() => this.update(), 500);
+    this.countDown();
+  }
+
+  /** @param {Presence} presence */
+  setPresence(presence) {
+    [this.presence, this.presentAt] = [presence, performance.now()];
+    this.countDown();
+  }
+
+  /** Draws the seconds of what runs down: the clock, an absence. */
+  countDown() {
+    clearInterval(this.tick);
+    if (this.clock || sides.some((side) => this.presence[side]?.gone_in)) this.tick = window.setInterval(() => this.update(), 500);
   }
 
   /** @param {import("./play.js").Link} link @param {string} reason */
@@ -366,7 +378,7 @@ class Match {
     const hotseat = this.game?.options.opponent === "hotseat";
     const fans = Math.max(0, (p.watchers ?? 0) - sides.filter((side) => p[side]?.online && !(hotseat && side === "home")).length); // managers are watchers as well
     const { stage } = this;
-    return this.linkPanel([this.link, fans, presenceKey(p), stage, stage?.sounds], () => html`<span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>${t(`link.${this.link}`)}</span>
+    return this.linkPanel([this.link, fans, presenceKey(p), ...sides.map((side) => this.goneIn(p[side])), stage, stage?.sounds], () => html`<span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>${t(`link.${this.link}`)}</span>
       ${sides.map((side) => {
         const manager = p[side];
         if (!manager || (hotseat && side === "home")) return nothing; // one person manages both sides
@@ -379,7 +391,13 @@ class Match {
   /** @param {Present} manager */
   absence(manager) {
     if (manager.gone) return t("presence.gone");
-    return manager.gone_in ? t("presence.gonein", { n: manager.gone_in }) : t("presence.away");
+    const n = this.goneIn(manager);
+    return n ? t("presence.gonein", { n }) : t("presence.away");
+  }
+
+  /** Returns the seconds until an absent manager counts as gone. @param {Present | null | undefined} manager */
+  goneIn(manager) {
+    return Math.max(0, Math.ceil((manager?.gone_in ?? 0) - (performance.now() - this.presentAt) / 1000));
   }
 
   banner() {
@@ -419,7 +437,7 @@ class Match {
 }
 
 /** Returns what is shown of the presence, as a key. @param {Presence} p */
-const presenceKey = ({ watchers, away: a, home: h }) => `${watchers} ${a?.online} ${a?.gone} ${a?.gone_in} ${h?.online} ${h?.gone} ${h?.gone_in}`;
+const presenceKey = ({ watchers, away: a, home: h }) => `${watchers} ${a?.online} ${a?.gone} ${a?.gone_in} ${a?.decided} ${h?.online} ${h?.gone} ${h?.gone_in} ${h?.decided}`;
 
 /** @param {Form | undefined} form of a batter */
 const batted = (form) => (form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "");

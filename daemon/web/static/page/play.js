@@ -2,7 +2,7 @@
 // now. One file, as both are needed at once.
 import { html, nothing } from "./lit-html.js";
 import { changeName, questionText } from "./board.js";
-import { t, label, language, managerOf, clubStyle, renewSession, session, percent, loading, reloadIfOutdated } from "./ui.js";
+import { t, label, formatTime, language, managerOf, clubStyle, renewSession, session, percent, loading, reloadIfOutdated } from "./ui.js";
 
 // ---- the connection
 
@@ -281,6 +281,7 @@ function worth(c, usual) {
  * @property {Game | null} game
  * @property {import("./board.js").Scorebook | null} book
  * @property {State | null} state
+ * @property {Presence} presence
  * @property {Choice[]} legal
  * @property {Choice[]} offers
  * @property {Map<string, string>} sent names of commands without an event
@@ -363,14 +364,15 @@ export class Decisions {
   render(game) {
     const { match, calls } = this;
     this.hadFocus = Boolean(document.activeElement?.closest(".panel"));
-    if (!game.you) return html`<section class="leaf panel"><h2>${t("watch.title")}</h2><p>${this.waitingFor(game)}</p></section>`;
+    if (!game.you) return html`<section class="leaf panel"><div class="row spread"><h2>${t("watch.title")}</h2>${clock(match.left)}</div><p>${this.waitingFor(game)}</p></section>`;
     const busy = match.sent.size > 0;
     const side = calls[0]?.side ?? (game.you === "both" ? undefined : /** @type {Side} */ (game.you));
     return html`<section class=${this.explained ? "leaf panel explained" : "leaf panel"} aria-labelledby="decisions-title" .style=${side ? clubStyle(game[side].team) : ""}>
       <div class="row spread"><h2 id="decisions-title" tabindex="-1">${this.heading(game, calls)}</h2>${calls.length ? html`<button type="button" class="what" aria-pressed=${this.explained ? "true" : "false"} @click=${() => { this.explained = !this.explained; match.update(); }}>${t("help.what")}</button>` : nothing}${clock(match.left)}</div>
       ${match.error ? html`<p class="alert" role="alert">${match.error}</p>` : nothing}
       ${calls[0]?.group === "defence" ? this.compose(calls) : calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li>${this.button(c, i)}${explain(c, `does-${i}`)}</li>`)}</ol>`
-        : html`<p>${busy ? nothing : this.waitingFor(game)}</p>`}
+        : html`<p>${busy ? nothing : this.waitingFor(game)}</p>${this.resume()}`}
+      ${this.theirs(game)}
       ${this.explained && calls.length ? html`<p><button type="button" data-help aria-keyshortcuts="?">${t("help.title")}</button></p>` : nothing}
       ${busy ? html`<p class="chip" role="status">${t("call.sent", { label: [...match.sent.values()].join(", ") })}</p>` : nothing}
       ${this.renderOffers(game)}
@@ -387,9 +389,23 @@ export class Decisions {
     return club ? `${text}: ${club}` : text;
   }
 
+  /** While the game is paused, the way to resume it. */
+  resume() {
+    const resume = this.match.offers.find((c) => c.action.a === "resume");
+    return resume ? html`<p><button class="primary" ?disabled=${!this.idle} @click=${() => this.choose(resume)}>${nameOf(resume, this.match)}</button></p>` : nothing;
+  }
+
+  /** Shows that the other manager has called, not what. @param {Game} game */
+  theirs(game) {
+    const other = game.you === "home" ? "away" : "home";
+    return game.you !== "both" && this.match.presence[other]?.decided ? html`<p class="chip" role="status">${t("call.theirs", { manager: managerOf(game[other]) })}</p>` : nothing;
+  }
+
   /** @param {Game} game */
   waitingFor(game) {
-    const waiting = this.match.state?.waiting ?? [];
+    const { paused, waiting = [] } = this.match.state ?? {};
+    if (paused) return t("call.pausedby", { manager: managerOf(game[paused.by === "home" ? "home" : "away"]), at: formatTime(paused.since) });
+    if (!waiting) return t("call.none");
     return waiting.length ? t("call.waiting", { managers: waiting.map((s) => `${game[s].team.abbrev} (${managerOf(game[s])})`).join(", ") }) : t("call.none");
   }
 

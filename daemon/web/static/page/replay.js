@@ -26,7 +26,11 @@ export function replay({ params, update }) {
       problem = problemOf(err);
     }
     await update();
-    if (params.rev) scrollToPlay();
+    if (!params.rev) return;
+    scrollToPlay();
+    const moment = document.getElementById("moment");
+    moment?.focus({ preventScroll: true });
+    moment?.closest("section")?.scrollIntoView({ block: "nearest" });
   };
   /** @param {number} to @param {boolean} [quiet] */
   const show = (to, quiet = false) => {
@@ -37,7 +41,13 @@ export function replay({ params, update }) {
     if (!quiet) readOut(plays[i].text.join(" "), "en");
     void update().then(scrollToPlay);
   };
-  const scrollToPlay = () => document.querySelector('.plays [aria-current="true"]')?.scrollIntoView({ block: "nearest" });
+  /** Scrolls the list to the play that is shown, and not the page. */
+  const scrollToPlay = () => {
+    const line = document.querySelector('.plays [aria-current="true"]'), list = line?.closest(".scroller");
+    if (!line || !list) return;
+    const at = line.getBoundingClientRect(), box = list.getBoundingClientRect();
+    if (at.top < box.top || at.bottom > box.bottom) list.scrollTop += at.top - box.top - (box.height - at.height) / 2;
+  };
   const stop = () => {
     clearInterval(timer);
     timer = 0;
@@ -93,7 +103,7 @@ export function replay({ params, update }) {
           <section class="leaf park" aria-label=${t("game.park")}><div class="stage">${scene.field(at, end)}</div></section>
           <div class="side">
             <section class="leaf panel" .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)} aria-labelledby="moment"><p class="kicker">${t("replay.count", { n: i + 1, of: plays.length })}</p>
-              <h2 id="moment" class="moment" lang="en">${at.text.join(" ")}</h2>
+              <h2 id="moment" class="moment" lang="en" tabindex="-1">${at.text.join(" ")}</h2>
               <input type="range" min="0" max=${plays.length - 1} .value=${String(i)} aria-label=${t("replay.where")} aria-valuetext=${t("replay.count", { n: i + 1, of: plays.length })} @input=${(/** @type {any} */ e) => show(Number(e.target.value), true)}>
               <p class="row"><span class="transport"><button aria-label=${t("replay.first")} @click=${() => show(0)}>«</button><button aria-label=${t("replay.back")} ?disabled=${i === 0} @click=${() => show(i - 1)}>‹</button>
                 <button class="primary" @click=${play}>${timer ? t("replay.stop") : t("replay.play")}</button>
