@@ -95,6 +95,7 @@ func TestAccount_adminCode(t *testing.T) {
 	socket := daemonclient.ForSocket(filepath.Join(b.Cmd.Dir, "state/admin.sock"))
 	check.NoError(t, socket.Send(t.Context(), http.MethodPut, "/admin/code", map[string]string{"code": "opening day"}))
 	b.join("Anna")
+	b.expect("422")
 	b.open("/account")
 	b.shows("#admin-code")
 	b.set("#admin-code [name=code]", "closing day")
