@@ -20,8 +20,8 @@ import (
 
 var gamesOfBenchmark = flag.Int("realism.games", 10_000, "games of BenchmarkRanges with and without the designated hitter")
 
-// batch is the number of games whose scatter gives the standard errors.
-const batch = 40
+// batches is the number of parts of a sample whose scatter gives the standard errors.
+const batches = 25
 
 // A sample holds the counts of games: kind 0 with a designated hitter, 1 without.
 type sample [2][]tally
@@ -32,9 +32,9 @@ func simulate(tb testing.TB, games int) *sample {
 	clubs := check.Must(league.Season(league.LastSeason))(tb)
 	var all sample
 	for kind := range all {
-		all[kind] = make([]tally, games/batch)
+		all[kind] = make([]tally, batches)
 		pairings := map[[2]int]*bottest.Pairing{}
-		for n := range games / batch * batch {
+		for n := range games {
 			away := n % len(clubs)
 			home := (away + 1 + n/len(clubs)%(len(clubs)-1)) % len(clubs)
 			p := pairings[[2]int{away, home}]
@@ -43,7 +43,7 @@ func simulate(tb testing.TB, games int) *sample {
 				pairings[[2]int{away, home}] = p
 			}
 			turn := n / len(clubs)
-			all[kind][n/batch].play(tb, p.WithStarters(turn, turn/5), uint64(2*n+kind))
+			all[kind][n*batches/games].play(tb, p.WithStarters(turn, turn/5), uint64(2*n+kind))
 		}
 	}
 	return &all
@@ -109,29 +109,29 @@ func report(tb testing.TB, all *sample, errors float64) {
 
 // measure returns a measurement of one kind of game, or of both (2), and its standard error.
 func measure(all *sample, kind int, of func(*tally) float64) (got, err float64) {
-	var batches []tally
+	var parts []tally
 	switch kind {
 	case 2:
 		for i := range all[0] {
 			both := all[0][i]
 			both.add(&all[1][i])
-			batches = append(batches, both)
+			parts = append(parts, both)
 		}
 	default:
-		batches = all[kind]
+		parts = all[kind]
 	}
 	var sum tally
 	var mean, square, n float64
-	for i := range batches {
-		sum.add(&batches[i])
-		if x := of(&batches[i]); !math.IsNaN(x) {
+	for i := range parts {
+		sum.add(&parts[i])
+		if x := of(&parts[i]); !math.IsNaN(x) {
 			mean += x
 			square += x * x
 			n++
 		}
 	}
 	mean /= n
-	return of(&sum), math.Sqrt(max(square/n-mean*mean, 0) / n)
+	return of(&sum), math.Sqrt(max(square/n-mean*mean, 0) / (n - 1))
 }
 
 // play plays a game and counts it.
