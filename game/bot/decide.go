@@ -74,8 +74,8 @@ const (
 	pitcherHabit   = .03 // instead, if the pitcher bats
 	walkHabit      = .025
 	pitcherOnDeck  = -.13 // instead, if the pitcher bats next
-	caution        = .21  // what a runner who goes must gain, as a share of what an out costs
-	composure      = .08  // what a throw or a pitch-out against one must save
+	caution        = .11  // what a runner who goes must gain, as a share of what an out costs
+	composure      = .065 // what a throw or a pitch-out against one must save
 	pride          = .015 // what pitching around a batter must save
 )
 

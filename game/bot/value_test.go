@@ -2,7 +2,6 @@ package bot_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"pressbox/check"
@@ -61,8 +60,7 @@ func TestOffenceValues_position(t *testing.T) {
 	}
 }
 
-// What both sides expect is an equilibrium: the best call of each is worth the same. Calls in which a runner goes may be worth
-// more to the side at bat: managers are cautious (decide.go).
+// What both sides expect is an equilibrium: the best call of each is worth the same.
 func TestValues_equilibrium(t *testing.T) {
 	t.Parallel()
 	for _, bases := range []string{"", "1", "-2", "12", "1-3", "--3"} {
@@ -71,9 +69,7 @@ func TestValues_equilibrium(t *testing.T) {
 			turn := g.Turn()
 			most, least := 0.0, 1.0
 			for _, v := range turn.OffenceValues() {
-				if !runnerGoes(v.Call) {
-					most = max(most, v.WinProbability)
-				}
+				most = max(most, v.WinProbability)
 			}
 			for _, v := range turn.DefenceValues() {
 				least = min(least, 1-v.WinProbability)
@@ -83,10 +79,6 @@ func TestValues_equilibrium(t *testing.T) {
 			}
 		}
 	}
-}
-
-func runnerGoes(o chance.Offence) bool {
-	return slices.Contains([]chance.Offence{chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun, chance.Squeeze}, o)
 }
 
 // A fresh pitcher is worth more than one who is exhausted, and a substitution that the rules forbid nothing.

@@ -24,7 +24,7 @@ func (pa *plateAppearance) applyDepths(w *[classes]float64) {
 	}
 	switch c.Outfield {
 	case Shallow:
-		apply(depth{.934, 1.31, 1.9, 1})
+		apply(depth{.933, 1.31, 1.9, 1})
 	case Deep:
 		apply(depth{1.14, .785, .5, 1})
 	default:
