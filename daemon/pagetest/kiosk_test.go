@@ -50,18 +50,23 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 	wall.says(".wall-final", "Conceded")
 }
 
-// scan reads the QR code in a screenshot of an element.
+// scan reads the QR code in a screenshot of an element. It tries again as a camera does: the picture may be taken while the
+// page is drawn again.
 func (b *tab) scan(selector string) string {
 	b.t.Helper()
-	picture, err := chromedp.Run(b.ctx, chromedp.ScreenshotScale(selector, 3)) // a camera has more pixels than the screen
-	check.NoError(b.t, err)
-	decoded := check.Must(png.Decode(bytes.NewReader(picture)))(b.t)
-	bitmap := check.Must(gozxing.NewBinaryBitmapFromImage(decoded))(b.t)
-	code, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
-	if err != nil {
-		b.t.Fatalf("%s is not a QR code: %v", selector, err)
+	var err error
+	for range 5 {
+		picture := check.Must(chromedp.Run(b.ctx, chromedp.ScreenshotScale(selector, 3)))(b.t) // a camera has more pixels than the screen
+		decoded := check.Must(png.Decode(bytes.NewReader(picture)))(b.t)
+		bitmap := check.Must(gozxing.NewBinaryBitmapFromImage(decoded))(b.t)
+		var code *gozxing.Result
+		if code, err = qrcode.NewQRCodeReader().Decode(bitmap, nil); err == nil {
+			return code.GetText()
+		}
+		b.drawn()
 	}
-	return code.GetText()
+	b.t.Fatalf("%s is not a QR code: %v", selector, err)
+	return ""
 }
 
 // Each QR code contains the address beside it, in both themes and at each
