@@ -80,7 +80,7 @@ export function account({ me, update }) {
       ${administration.code ? html`<section class="leaf">
         <h2>${t("account.code.title")}</h2>
         <p>${t("account.code.text")}</p>
-        ${codeProblem ? html`<p class="alert" role="alert">${codeProblem.status === 429 ? t("account.code.wait") : codeProblem.message}</p>` : nothing}
+        ${codeProblem ? html`<p class="alert" role="alert">${codeText(codeProblem)}</p>` : nothing}
         <form class="fields" id="admin-code" @submit=${redeem}>
           <label>${t("account.code")} <input name="code" required autocomplete="off" autocapitalize="none" spellcheck="false"></label>
           <p><button>${t("account.code.use")}</button></p>
@@ -114,6 +114,12 @@ export function account({ me, update }) {
         <p><button class="danger" @click=${remove}>${t("account.delete")}</button></p>
       </section>`,
   };
+}
+
+/** Returns why an administrator code was not taken. @param {import("./ui.js").Problem} problem */
+function codeText(problem) {
+  if (problem.status === 429) return t("account.code.wait");
+  return problem.errors.some((e) => e.code === "wrong") ? t("account.code.wrong") : problem.message;
 }
 
 /** The form that starts a sign-in with an invite. */

@@ -64,6 +64,7 @@ const texts = {
   "account.code": "Administrator code",
   "account.code.use": "Use the code",
   "account.code.wait": "Too many wrong codes. Try again in an hour.",
+  "account.code.wrong": "This is not the administrator code.",
   "account.delete": "Delete account",
   "account.delete.text": "This removes your name and ends all your sessions. Games you have played stay in the record book.",
   "account.delete.sure": "Delete your account? This cannot be undone.",
