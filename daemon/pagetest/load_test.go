@@ -28,6 +28,7 @@ const (
 	maxRequests = 12
 	maxBytes    = 150_000 // compressed
 	maxReload   = 40_000  // bytes with a cache: the document and the API's answers
+	maxShift    = 0.1     // cumulative layout shift
 )
 
 // load opens a path and returns the cost until a condition is true.
@@ -52,8 +53,19 @@ func (b *tab) cache(on bool) {
 // withoutRest keeps a page from doing what it does once it rests, which is no part of its load, however slow the host is.
 const withoutRest = `(() => { const later = setTimeout; window.setTimeout = (f, ms) => (ms < 5000 ? later(f, ms) : 0); })()`
 
+// shift returns the sum of all layout shifts since the load, at least the cumulative layout shift.
+func (b *tab) shift() float64 {
+	b.t.Helper()
+	b.drawn()
+	return value[float64](b, `(() => {
+		const observer = new PerformanceObserver(() => {});
+		observer.observe({ type: "layout-shift", buffered: true });
+		return observer.takeRecords().reduce((sum, shift) => sum + shift.value, 0);
+	})()`)
+}
+
 // The first load of each view is small, also with many games; the next one has only what
-// changes.
+// changes. What is on a large or a small screen stays where it is while the rest loads.
 func TestPage_firstLoad(t *testing.T) {
 	t.Parallel()
 	s := newFullServer(t)
@@ -90,7 +102,7 @@ func TestPage_firstLoad(t *testing.T) {
 		{visitor, "/about", `document.querySelector("main h1")`},
 		{anna, "/", `document.querySelectorAll(".game-stub").length > 70`},
 		{anna, "/new", `document.querySelectorAll(".club-pick").length === 16 && document.querySelectorAll(".clubs .hint").length === 2`},
-		{anna, pending + "/lineup", `document.querySelector(".card select") && document.querySelector(".qr")`},
+		{anna, pending + "/lineup", `document.querySelector(".card select") && document.querySelector(".qr path")`},
 		{anna, active, canCall},
 		{anna, active + "/replay", `document.querySelector("#moment")`},
 		{anna, finished, `document.querySelector(".box tbody tr")`},
@@ -108,13 +120,20 @@ func TestPage_firstLoad(t *testing.T) {
 		if requests > maxRequests || bytes > maxBytes {
 			t.Errorf("%s: %d requests, %.0f bytes", tt.path, requests, bytes)
 		}
+		wide := tt.by.shift()
+		tt.by.do(chromedp.EmulateViewport(390, 844))
 		tt.by.cache(true)
 		tt.by.load(tt.path, tt.condition)
+		small := tt.by.shift()
+		tt.by.do(chromedp.EmulateViewport(1280, 800))
+		if wide > maxShift || small > maxShift {
+			t.Errorf("%s: layout shift %.3f at 1280 × 800, %.3f at 390 × 844", tt.path, wide, small)
+		}
 		_, reload := tt.by.load(tt.path, tt.condition)
 		if reload > maxReload {
 			t.Errorf("%s: %.0f bytes with a cache", tt.path, reload)
 		}
-		t.Logf("%-32s %2d requests, %5.0f bytes; with a cache %5.0f bytes", tt.path, requests, bytes, reload)
+		t.Logf("%-32s %2d requests, %5.0f bytes; with a cache %5.0f bytes; shift %.3f, %.3f", tt.path, requests, bytes, reload, wide, small)
 	}
 }
 

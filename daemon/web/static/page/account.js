@@ -5,14 +5,16 @@ import { t, label, api, session, meta, formatTime, signInAddress, alertBox, prob
 /** @param {PageContext} page @returns {View} */
 export function account({ me, update }) {
   const user = /** @type {Account} */ (me);
-  /** @type {Session[] | null} */ let sessions = null;
+  /** @type {Session[]} */ let sessions = [];
   /** @type {import("./ui.js").Problem | null} */ let problem = null;
   /** @type {import("./ui.js").Problem | null} */ let passphraseProblem = null;
-  let changed = false;
+  let changed = false, loaded = false;
 
   /** Whether there is an administrator, and an unused administrator code. */
   let administration = { exists: true, code: false };
-  if (!user.admin) void api("GET", "/api/admin").then((answer) => { administration = answer; update(); }, () => undefined);
+  const loadAdministration = async () => {
+    if (!user.admin) administration = await api("GET", "/api/admin").catch(() => administration);
+  };
   /** @type {import("./ui.js").Problem | null} */ let codeProblem = null;
   /** @param {SubmitEvent} e */
   const redeem = async (e) => {
@@ -28,7 +30,6 @@ export function account({ me, update }) {
   };
   const load = async () => {
     try { sessions = (await api("GET", "/api/auth/sessions")).sessions; } catch (err) { problem = problemOf(err); }
-    update();
   };
   /** @param {string} method @param {string} path */
   const request = async (method, path) => {
@@ -63,11 +64,11 @@ export function account({ me, update }) {
     if (!problem) session.set(null);
     else update();
   };
-  void load();
+  void Promise.all([load(), loadAdministration()]).then(() => { loaded = true; update(); }); // at once, as either moves what is below
 
   return {
     title: () => t("account.title"),
-    render: () => html`
+    render: () => !loaded ? loading() : html`
       <section class="leaf">
         <p class="kicker">${t("account.kicker")}</p>
         <h1>${user.name}</h1>
@@ -88,13 +89,14 @@ export function account({ me, update }) {
       </section>` : nothing}
       <section class="leaf">
         <h2>${t("account.sessions")}</h2>
-        ${sessions === null ? loading() : html`<ul class="stubs">${sessions.map((s) => html`
+        <ul class="stubs">${sessions.map((s) => html`
           <li><div><strong>${s.device || t("account.device")}</strong>${s.current ? html` <span class="tag">${t("account.here")}</span>` : nothing}<br>
             <small>${t("account.session", { network: s.network, age: formatAge(s.age_seconds), idle: formatAge(s.idle_seconds) })}</small></div>
             ${s.current ? nothing : html`<button aria-label=${t("account.endlabel", { device: s.device })} @click=${async () => {
               await request("DELETE", `/api/auth/sessions/${encodeURIComponent(s.id)}`);
               await load();
-            }}>${t("account.end")}</button>`}</li>`)}</ul>`}
+              update();
+            }}>${t("account.end")}</button>`}</li>`)}</ul>
       </section>
       ${user.provider === "local" ? html`<section class="leaf">
         <h2>${t("passphrase.title")}</h2>

@@ -10,7 +10,8 @@ export function lineup({ params, update, go }) {
   /** @type {Game | null} */ let game = null;
   /** @type {import("./ui.js").Problem | null} */ let problem = null;
   /** @type {Map<Side, Card>} */ const cards = new Map();
-  /** @type {unknown} */ let code = nothing;
+  const room = html`<span class="qr"></span>`; // for the code, until it is made
+  /** @type {unknown} */ let code = room;
   /** @type {Live | null} */ let live = null;
   let rev = 0, closed = false, copied = false, cancelling = false, over = "";
   const path = `/api/games/${encodeURIComponent(params.id)}`;
@@ -32,7 +33,7 @@ export function lineup({ params, update, go }) {
     for (const side of sides) {
       if ((next.you === side || next.you === "both") && !cards.has(side)) cards.set(side, new Card(next, side, update, receive));
     }
-    if (next.you && openSide(next) && !next.reserved && code === nothing) void qr(joinAddress(`/games/${next.id}`)).then((svg) => { code = svg; update(); });
+    if (next.you && openSide(next) && !next.reserved && code === room) void qr(joinAddress(`/games/${next.id}`)).then((svg) => { code = svg; update(); });
     if (session.me || next.options.visibility === "listed") live ??= new Live(next.id, { rev: () => rev, frame: receiveFrame, link: (_, reason) => { if (live?.link === "over") over = reason; void update(); }, answered: () => undefined });
   };
   /** @param {Frame} frame */
