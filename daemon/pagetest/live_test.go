@@ -123,7 +123,7 @@ func rematchOffers(one, other *tab, id string) {
 	one.t.Helper()
 	ask := func() {
 		one.t.Helper()
-		one.press(".final button")
+		one.press(".final .row button")
 		one.await(`document.querySelector(".card") && !location.pathname.includes(%q)`, id)
 		one.says("main h2", "You asked Ben for a rematch")
 		other.says(".notices", "Anna wants a rematch")
