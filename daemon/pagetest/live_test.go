@@ -39,7 +39,7 @@ func turns(one, other *tab, calls int) {
 }
 
 // shown evaluates to what all tabs must show of a game.
-const shown = `JSON.stringify([...document.querySelectorAll(".board .plate, .situation, .lamps, .half-head, .half li, .runners text")].map((e) => e.ariaLabel ?? e.textContent))`
+const shown = `JSON.stringify([...document.querySelectorAll(".board .plate, .situation, .lamps, .half-head, .half li")].map((e) => e.ariaLabel ?? e.textContent).concat([...document.querySelectorAll(".runners g")].map((e) => e.textContent + e.getAttribute("transform")).sort()))`
 
 // agree waits until the other tab shows what this one does.
 func agree(one, other *tab) {
@@ -88,6 +88,7 @@ func TestLive_twoManagersAndWatcher(t *testing.T) {
 	ben.connected(false)
 	ben.says(".banner", "connection lost")
 	ben.says(".link-state", "Connection lost")
+	ben.await("!" + callout) // the play is over, not only agreed on
 	before := value[string](ben, shown)
 	if ben.count(".calls button:not(:disabled)") != 0 {
 		t.Error("a call can be made without the network")

@@ -95,8 +95,8 @@ func TestStage_callouts(t *testing.T) {
 	b := newTab(t, newServer(t))
 	b.module("moment.js")
 	b.is(`(() => {
-		const team = { abbrev: "CPR", color: "#123456" }, g = document.createElementNS("http://www.w3.org/2000/svg", "g");
-		const stage = new m.Stage({ ways: g, book: { game: { away: { team }, home: { team } }, surname: () => "Bramigast" } }, () => {});
+		const team = { abbrev: "CPR", color: "#123456" }, [ways, ball] = [1, 2].map(() => document.createElementNS("http://www.w3.org/2000/svg", "g"));
+		const stage = new m.Stage({ ways, ball, runners: { place: () => [] }, book: { game: { away: { team }, home: { team } } } }, () => {});
 		globalThis.shown = (play, runs = 0, over = false) => {
 			stage.show({ play: { runs: [], ...play }, entry: { rev: 1, half: "bottom", runs, text: ["It happens."], now: { score: { away: 2, home: 2 + runs } } }, before: { now: { half: "bottom", outs: 0, bases: [null, null, null], batter: "b", score: { away: 2, home: 2 } } }, over });
 			return stage.callout.className + "|" + stage.callout.querySelector("strong").textContent + "|" + stage.callout.querySelectorAll(".lamp.on").length + "|" + (stage.callout.querySelector("[data-was]")?.textContent ?? "");
@@ -189,16 +189,14 @@ func TestGame_moment(t *testing.T) {
 	b.emulate("prefers-reduced-motion", "no-preference")
 	id := b.hotSeat(nil)
 	b.await(`document.querySelector(".at-bat")`)
-	playOnce := func() (batter string) {
+	playOnce := func() {
 		b.settle()
-		batter = value[string](b, `document.querySelector(".at-bat").textContent`)
 		for !b.is(callout) {
 			b.key("1")
 			b.await(callout + ` || document.querySelector(".calls button:not(:disabled)")`)
 		}
-		return batter
 	}
-	batter := playOnce()
+	playOnce()
 	if !b.is(`document.querySelector(".callout").closest("[aria-hidden=true]") && document.querySelector(".field.playing") && document.getAnimations().length > 0`) {
 		t.Error("the play is not drawn, or does not move")
 	}
@@ -206,8 +204,8 @@ func TestGame_moment(t *testing.T) {
 	if n := value[int](b, `[...document.querySelectorAll("#polite p")].filter((p) => p.textContent.includes(`+quote(words)+`)).length`); n != 1 {
 		t.Errorf("the live region has %q %d times", words, n)
 	}
-	if now := value[string](b, `document.querySelector(".at-bat").textContent`); b.is(callout) && now != batter {
-		t.Errorf("%s stands in before the play of %s was seen", now, batter)
+	if b.is(`document.querySelector(".at-bat")`) && b.is(callout) {
+		t.Error("a batter stands in before the play was seen")
 	}
 	plays := len(b.defences(id))
 	b.key("1")

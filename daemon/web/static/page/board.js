@@ -131,7 +131,7 @@ export function finalScore(state, box) {
 export const spots = {
   P: [200, 236], C: [200, 352], "1B": [314, 186], "2B": [262, 150], "3B": [86, 186], SS: [138, 150], LF: [96, 108], CF: [200, 72], RF: [304, 108],
 };
-/** The bases, from first to third. */
+/** The bases, from first to third. @type {[number, number][]} */
 export const bags = [[290, 234], [200, 144], [110, 234]];
 
 /** The empty field. */
@@ -292,8 +292,10 @@ export class Scene {
     this.ground = guarded(shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" }));
     this.bags = bags.map(([x, y]) => shape("path", { class: "base", d: `M${x} ${y - 11.3}l11.3 11.3-11.3 11.3-11.3-11.3z` }));
     this.fielders = { away: guarded(group("fielders", home.team)), home: guarded(group("fielders", away.team)) }; // the fielders against
-    this.runners = { away: guarded(group("runners", away.team)), home: guarded(group("runners", home.team)) };
-    this.ways = shape("g", {}); // of the play that is shown
+    this.runners = new Runners(book);
+    this.ways = shape("g", { class: "ways" }); // of the play that is shown
+    this.ball = shape("g", { class: "ways" }); // and what of it is above the runners
+    this.playing = false; // the runners are where a play takes them
     this.chance = guarded(element("div"));
     /** @type {HalfInning[]} */ this.halves = []; // the newest first
     /** @type {Set<HalfInning>} */ this.toggled = new Set(); // half-innings that the user opened or closed
@@ -346,12 +348,11 @@ export class Scene {
     const against = at.nines[batting === "home" ? "away" : "home"];
     const nine = Object.keys(spots).map((position) => against[position]);
     const fielders = this.fielders[batting](nine, () => nine.map((id, i) => (id ? fielder(i, book.surname(id)) : nothing)));
-    const runners = this.runners[batting]([...now.bases, now.batter, over], () => svg`${bags.map(([x, y], i) => (now.bases[i] ? runner(x, y, i === 1 ? -17 : 27, book.surname(now.bases[i])) : nothing))}
-      ${over || !now.batter ? nothing : svg`<g><circle cx="184" cy="322" r="8"></circle><text class="at-bat" x="172" y="326">${book.surname(now.batter)}</text></g>`}`);
+    if (!this.playing) this.runners.place(batting, over ? [] : placesOf(now));
     this.bags.forEach((bag, i) => bag.classList.toggle("taken", Boolean(now.bases[i])));
-    return this.ground([fielders, runners, ...now.bases, now.batter, now.pitcher, over], (field) => {
+    return this.ground([fielders, ...now.bases, now.batter, now.pitcher, over], (field) => {
       field.setAttribute("aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
-      return svg`${grounds}${this.bags}${fielders}${runners}${this.ways}`;
+      return svg`${grounds}${this.bags}${fielders}${this.ways}${this.runners.root}${this.ball}`;
     });
   }
 
@@ -415,5 +416,66 @@ function fielder(i, name) {
   return svg`<g><circle cx=${x} cy=${y} r="4"></circle><text x=${x} y=${i ? y + 17 : y + 30}>${name}</text></g>`;
 }
 
-/** @param {number} x @param {number} y @param {number} down offset of the name @param {string} name */
-const runner = (x, y, down, name) => svg`<g><circle cx=${x} cy=${y} r="11"></circle><text x=${x} y=${y + down}>${name}</text></g>`;
+/**
+ * A place of a runner on the field, or of the batter, 400 wide.
+ * @typedef {object} Place
+ * @property {string} id of the player
+ * @property {[number, number]} at
+ * @property {"" | "at-bat" | "out"} as
+ */
+
+/** Returns the places of the runners and of the batter. @param {Now} now @returns {Place[]} */
+function placesOf({ bases, batter }) {
+  const places = bases.map((id, i) => ({ id: id ?? "", at: bags[i], as: /** @type {const} */ ("") }));
+  return [...places, { id: batter, at: /** @type {[number, number]} */ ([184, 322]), as: /** @type {const} */ ("at-bat") }].filter((place) => place.id);
+}
+
+/**
+ * The runners on the field, and the batter. Each player has an element, which stays from play to
+ * play and is moved: the layout of a name costs more than all else that a play changes.
+ */
+class Runners {
+  /** @param {Scorebook} book */
+  constructor(book) {
+    this.book = book;
+    this.root = shape("g", { class: "runners" });
+    /** @type {Map<string, SVGGElement>} */ this.shown = new Map(); // by player
+    /** @type {SVGGElement[]} */ this.free = [];
+    /** @type {Side | null} */ this.batting = null;
+  }
+
+  /** Moves the players to their places, and removes all others. @param {Side} batting @param {Place[]} places @returns {SVGGElement[]} the elements of the places */
+  place(batting, places) {
+    if (this.batting !== batting) this.root.style.cssText = clubStyle(this.book.game[batting].team);
+    this.batting = batting;
+    for (const [id, element] of this.shown) {
+      if (places.some((place) => place.id === id)) continue;
+      element.remove();
+      this.shown.delete(id);
+      this.free.push(element);
+    }
+    return places.map(({ id, at: [x, y], as }) => {
+      const runner = this.shown.get(id) ?? this.enter(id), name = runner.children[1];
+      change(runner, "class", as);
+      change(runner, "transform", `translate(${x} ${y})`);
+      change(name, "x", as === "at-bat" ? "-12" : "0");
+      change(name, "y", as === "at-bat" ? "4" : y === bags[1][1] ? "-17" : "27");
+      return runner;
+    });
+  }
+
+  /** @param {string} id */
+  enter(id) {
+    const runner = this.free.pop() ?? shape("g", {});
+    if (!runner.childElementCount) runner.append(shape("circle", {}), shape("text", {}));
+    runner.children[1].textContent = this.book.surname(id);
+    this.shown.set(id, runner);
+    this.root.append(runner);
+    return runner;
+  }
+}
+
+/** Sets an attribute whose value is another one. @param {Element} of @param {string} name @param {string} value */
+function change(of, name, value) {
+  if (of.getAttribute(name) !== value) of.setAttribute(name, value);
+}

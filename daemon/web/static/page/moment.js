@@ -92,7 +92,7 @@ function outKind(play) {
 
 /** @type {Point} */ const plate = [200, 330];
 /** The bases by number: the plate, first, second, third, the plate. @type {Point[]} */
-const stops = [plate, .../** @type {Point[]} */ (bags), plate];
+const stops = [plate, ...bags, plate];
 const baseNames = ["batter", "first", "second", "third", "home"];
 const inPlay = new Set(["out", "error", "fielder's choice", "single", "double", "triple", "home run", "foul error"]);
 const positions = ["", "P", "C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"]; // by number
@@ -160,7 +160,7 @@ export class Stage {
   constructor(scene, update) {
     this.scene = scene;
     this.update = update;
-    this.ways = new Ways(scene.ways);
+    this.ways = new Ways(scene);
     this.moments = new Moments();
     /** @type {unknown} */ this.callout = nothing;
     this.drawn = ""; // revision and kind of the play that is drawn
@@ -184,8 +184,9 @@ export class Stage {
   show(shown) {
     const { scene } = this;
     if (this.drawn) this.ways.end();
-    if (shown) this.ways.show(shown, scene.book, this.moments.length);
-    scene.ways.parentElement?.classList.toggle("playing", shown !== null);
+    scene.playing = shown !== null;
+    scene.ways.parentElement?.classList.toggle("playing", scene.playing);
+    if (shown) this.ways.show(shown, this.moments.length);
     this.callout = shown ? callout(shown, scene.book.game) : nothing;
     if (shown) this.sounds?.play(kindOf(shown));
   }
@@ -229,84 +230,58 @@ export class Stage {
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** A runner of a play, or its batter, at the end of the way. */
-class Mover {
-  constructor() {
-    this.name = shape("text", {});
-    this.root = shape("g", {});
-    this.root.append(shape("circle", { r: "11" }), this.name);
-  }
-
-  /** @param {Way | null} way null if the base is empty @param {string} name */
-  show(way, name) {
-    if (this.name.textContent !== name) this.name.textContent = name; // text is laid out again even if it is the same
-    this.root.setAttribute("class", way?.out ? "mover out" : "mover");
-    this.root.setAttribute("display", way ? "inline" : "none");
-    if (!way) return;
-    this.root.setAttribute("transform", `translate(${way.points.at(-1)})`);
-    this.name.setAttribute("y", way.to === 2 ? "-17" : "27");
-  }
-}
-
 /**
  * The ways of a play over the field, the runners and the ball where they end. They move there,
- * unless motion is to be reduced. The elements stay from play to play: new ones would cost more
- * than all else that a play changes.
+ * unless motion is to be reduced.
  */
 class Ways {
-  /** @param {SVGElement} root */
-  constructor(root) {
-    this.root = root;
-    this.style = ""; // of the club at bat
-    root.setAttribute("class", "ways");
+  /** @param {import("./board.js").Scene} scene */
+  constructor({ ways, runners, ball }) {
+    this.runners = runners;
     const path = (/** @type {string} */ name) => shape("path", { class: name });
     this.lines = { flight: path("flight"), throws: path("throw"), safe: path("way"), out: path("way out") };
-    this.drawn = shape("g", {});
-    this.drawn.append(...Object.values(this.lines));
-    this.movers = stops.slice(1).map(() => new Mover());
+    this.drawn = ways;
     this.cross = path("cross");
     this.ball = shape("circle", { class: "thrown", r: "4.5" });
-    root.append(this.drawn, ...this.movers.map((m) => m.root), this.cross, this.ball);
+    ways.append(...Object.values(this.lines));
+    ball.append(this.cross, this.ball);
   }
 
-  /** Draws a play, which moves for a while. @param {Shown} shown @param {import("./board.js").Scorebook} book @param {number} length milliseconds */
-  show({ play, before }, book, length) {
+  /** Draws a play, which moves for a while. @param {Shown} shown @param {number} length milliseconds */
+  show({ play, before: { now } }, length) {
     const { ball, throws, runners } = waysOf(play);
-    const style = clubStyle(book.game[before.now.half === "top" ? "away" : "home"].team);
-    if (this.style !== style) this.root.style.cssText = style;
-    this.style = style;
     this.lines.flight.setAttribute("d", ball.length ? `M${ball[0]}Q${ball[1]} ${ball[2]}` : "");
     this.lines.throws.setAttribute("d", polyline(throws));
     this.lines.safe.setAttribute("d", runners.filter((way) => !way.out).map((way) => polyline(way.points)).join(""));
     const out = runners.filter((way) => way.out);
     this.lines.out.setAttribute("d", out.map((way) => polyline(way.points)).join(""));
     this.cross.setAttribute("d", out.map(({ points }) => `M${points.at(-1)}m-7-7l14 14m0-14l-14 14`).join(""));
-    const ways = this.movers.map((mover, from) => {
-      const id = from ? before.now.bases[from - 1] : before.now.batter;
-      const way = id ? runners.find((way) => way.from === from) ?? (from ? { from, to: from, out: false, points: [stops[from]] } : null) : null;
-      mover.show(way, way ? book.surname(from ? id : play.batter || id) : "");
-      return way;
+    const ways = stops.slice(1).flatMap((_, from) => {
+      const id = from ? now.bases[from - 1] : play.batter || now.batter;
+      const way = runners.find((way) => way.from === from) ?? (from ? { out: false, points: [stops[from]] } : null);
+      return id && way ? [{ id, ...way }] : [];
     });
+    const elements = this.runners.place(now.half === "top" ? "away" : "home", ways.map(({ id, out, points }) => ({ id, at: points[points.length - 1], as: out ? "out" : "" })));
     const flight = ball.length ? Array.from({ length: 9 }, (_, i) => curveAt(ball, i / 8)) : [];
     const points = [...flight, ...throws.slice(flight.length ? 1 : 0)];
     this.ball.setAttribute("display", points.length ? "inline" : "none");
     if (points.length) this.ball.setAttribute("transform", `translate(${points.at(-1)})`);
-    if (!still.matches) this.move(ways, points, length * 0.6);
+    if (!still.matches) this.move(elements, ways.map((way) => way.points), points, length * 0.6);
   }
 
-  /** @param {(Way | null)[]} ways of the movers @param {Point[]} ball @param {number} duration milliseconds */
-  move(ways, ball, duration) {
+  /** @param {SVGGElement[]} runners @param {Point[][]} ways of the runners @param {Point[]} ball @param {number} duration milliseconds */
+  move(runners, ways, ball, duration) {
     const time = { duration, easing: "ease-in-out", fill: /** @type {const} */ ("backwards") };
     const appear = [{ opacity: 0 }, {}];
     this.drawn.animate(appear, { ...time, delay: duration / 6 });
-    this.movers.forEach(({ root }, i) => { if ((ways[i]?.points.length ?? 0) > 1) root.animate(steps(ways[i]?.points ?? []), time); });
+    runners.forEach((runner, i) => { if (ways[i].length > 1) runner.animate(steps(ways[i]), time); });
     this.cross.animate(appear, { ...time, delay: duration, duration: 100 });
     if (ball.length > 1) this.ball.animate(steps(ball), { ...time, easing: "linear" });
   }
 
   /** Ends what moves. */
   end() {
-    for (const moving of this.root.getAnimations({ subtree: true })) moving.cancel();
+    for (const moving of this.drawn.parentElement?.getAnimations({ subtree: true }) ?? []) moving.cancel();
   }
 }
 
