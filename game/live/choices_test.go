@@ -123,7 +123,7 @@ func TestDoubleSwitch_offers(t *testing.T) {
 			}
 		}
 	}
-	if most < 10 {
+	if most < 5 { // it depends on who is still on the bench
 		t.Errorf("at most %d double switches were offered at a time", most)
 	}
 }

