@@ -183,8 +183,23 @@ func BenchmarkAcceptanceSpread(b *testing.B) {
 	}
 }
 
-// manage returns tactics as frequent as in the measured seasons, regardless of the players, and relieves tired pitchers.
-func (f *fixture) manage(sim *chance.Simulator, s *game.State, m chance.Progress, rng *rand.Rand) chance.Tactics {
+// manageFast manages with steals of fast runners only: the measured rate of success is that of runners whom managers sent.
+func (f *fixture) manageFast(sim *chance.Simulator, s *game.State, m chance.Progress, rng *rand.Rand) chance.Tactics {
+	const breakEven, fast = .68, 1. / 3 // chance of success; share of the runners who have it
+	rates := stealRates()
+	for at := range rates {
+		rates[at] /= fast
+	}
+	t := f.manage(sim, s, m, rng, rates)
+	if (t.Offence == chance.StealSecond || t.Offence == chance.StealThird) && sim.Odds(s, m, t).Chance < breakEven {
+		return chance.Tactics{}
+	}
+	return t
+}
+
+// manage returns tactics as frequent as in the measured seasons, with these steals, regardless of the players, and relieves
+// tired pitchers.
+func (f *fixture) manage(sim *chance.Simulator, s *game.State, m chance.Progress, rng *rand.Rand, steals [24]float64) chance.Tactics {
 	f.relieve(sim, s, m)
 	if m.Pitches != (chance.Pitches{}) {
 		return chance.Tactics{}
@@ -200,7 +215,7 @@ func (f *fixture) manage(sim *chance.Simulator, s *game.State, m chance.Progress
 	}{
 		{intentionalWalkRates(), chance.Tactics{Defence: chance.Defence{Pitch: chance.IntentionalWalk}}},
 		{sacrificeRates(), chance.Tactics{Offence: chance.Sacrifice}},
-		{stealRates(), chance.Tactics{Offence: steal}},
+		{steals, chance.Tactics{Offence: steal}},
 	} {
 		if u < frequent.rates[at] {
 			return frequent.tactics
@@ -241,7 +256,7 @@ func (f *fixture) play(tb testing.TB, n int, sum *tally) {
 	var m chance.Progress
 	var h half
 	for !s.Over() {
-		tactics := f.manage(sim, &s, m, rng)
+		tactics := f.manageFast(sim, &s, m, rng)
 		if m.Pitches == (chance.Pitches{}) {
 			h.begin(&s)
 		}

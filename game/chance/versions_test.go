@@ -26,7 +26,7 @@ func TestSimulator_releasedVersions(t *testing.T) {
 			sim, s := f.startVersion(t, version, uint64(n), game.Options{DH: true})
 			var m chance.Progress
 			for !s.Over() {
-				c := f.manage(sim, &s, m, rng)
+				c := f.manage(sim, &s, m, rng, stealRates())
 				for _, d := range chance.LegalDefence(&s, m) {
 					if c.Defence == (chance.Defence{}) && d.Pitch != chance.PickoffThrow && d.Infield != chance.CornersIn && rng.Float64() < .03 {
 						c.Defence = d
