@@ -273,7 +273,7 @@ func (g *Games) Decline(ctx context.Context, by protocol.Person, id string) erro
 	return m.delete(ctx, &protocol.Declined{Manager: by.Name})
 }
 
-// delete deletes the game, which may not be loaded. declined, if not nil, is who declined it.
+// delete deletes the game, which may not be loaded. declined is the account that declined it, nil if none did.
 func (m *liveMatch) delete(ctx context.Context, declined *protocol.Declined) error {
 	if _, err := m.games.config.Journal.Append(ctx, Change{Game: m.id}); err != nil {
 		return unavailable(err, "delete the game")

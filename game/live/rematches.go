@@ -46,7 +46,7 @@ func (g *Games) publishRematch(s *match.Summary) {
 	}
 }
 
-// withdrawRematch publishes the end of a game that may be a rematch; declined, if not nil, is who declined it. g.mu must be
+// withdrawRematch publishes the end of a game that may be a rematch; declined is the account that declined it, nil if none did. g.mu must be
 // held.
 func (g *Games) withdrawRematch(s *match.Summary, declined *protocol.Declined) {
 	if s.Former == "" {
