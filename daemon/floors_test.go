@@ -136,7 +136,7 @@ var floors = map[string][]string{
 	"models/train/speak":  {"audio", "voice", "voice/onnx"},
 	"daemon": {
 		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/downloads", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics", "daemon/mqtt", "daemon/mqtt/device", "daemon/mqtt/homeassistant",
-		"daemon/recovery", "daemon/settings", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
+		"daemon/recovery", "daemon/settings", "daemon/setup", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
 		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/play", "daemon/web/push", "daemon/web/site", "daemon/wyoming", "game/history/imported", "game/league", "game/leagues", "game/live", "game/protocol", "game/teamdata",
 		"store", "voice/announce", "voice/announce/policy", "voice/catalogue", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",
 	},

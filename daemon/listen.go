@@ -6,13 +6,16 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/user"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"pressbox/daemon/exitcode"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/setup"
 	"pressbox/daemon/systemd"
 )
 
@@ -72,7 +75,26 @@ func listen(cfg settings.Config) (sockets, error) {
 			s.wyoming = append(s.wyoming, l)
 		}
 	}
+	s.limitDisplay()
 	return s, nil
+}
+
+// limitDisplay takes the privileges of loopback addresses from the browser of the wall display
+// of this host, if it has one: its page and its keyboard are not the administrator's.
+func (s sockets) limitDisplay() {
+	u, err := user.Lookup(setup.KioskUser)
+	if err != nil {
+		return
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return
+	}
+	for _, listeners := range [][]net.Listener{s.http, s.wyoming} {
+		for i, l := range listeners {
+			listeners[i] = limits.ListenWithDisplay(l, uid)
+		}
+	}
 }
 
 // mismatch returns the addresses of the sockets unless one of them is HOST and PORT.

@@ -83,6 +83,11 @@ func RemoteAddr(end string) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
+// Display returns the address as which the browser of the wall display on this host counts,
+// instead of a loopback address. No host of a network has it (RFC 3927, section 2.1: the
+// first 256 addresses are reserved), and it is a local one.
+func Display() netip.Addr { return netip.AddrFrom4([4]byte{169, 254, 0, 1}) }
+
 // IsLocal reports whether an address belongs to this host or its local network:
 // loopback, RFC 1918, RFC 4193 or link-local. The zero address does not.
 func IsLocal(a netip.Addr) bool {

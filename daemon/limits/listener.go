@@ -99,8 +99,10 @@ func (c *countedConn) Close() error {
 }
 
 // SyscallConn returns the raw connection of the underlying connection.
-func (c *countedConn) SyscallConn() (syscall.RawConn, error) {
-	inner, ok := c.Conn.(syscall.Conn)
+func (c *countedConn) SyscallConn() (syscall.RawConn, error) { return rawConn(c.Conn) }
+
+func rawConn(c net.Conn) (syscall.RawConn, error) {
+	inner, ok := c.(syscall.Conn)
 	if !ok {
 		return nil, errors.ErrUnsupported
 	}

@@ -13,8 +13,11 @@ import (
 	"pressbox/daemon/settings"
 )
 
+// KioskUser is the user whose browser is the wall display of this host. The server looks it up
+// when it starts.
+const KioskUser = "pressbox-kiosk"
+
 const (
-	kioskUser     = "pressbox-kiosk"
 	kioskUserFile = "/etc/sysusers.d/pressbox-kiosk.conf"
 	kioskScript   = "/etc/pressbox-kiosk/start"
 	kioskUnit     = "/etc/systemd/system/pressbox-kiosk.service"
@@ -48,7 +51,7 @@ kill "$idle"
 // kioskFiles returns the files of a wall display that shows a page.
 func kioskFiles(page string) []file {
 	return []file{
-		{kioskUserFile, kioskHeader + "u " + kioskUser + " - \"Pressbox wall display\"\n"},
+		{kioskUserFile, kioskHeader + "u " + KioskUser + " - \"Pressbox wall display\"\n"},
 		{kioskScript, kioskHeader + "url='" + page + "'\n" + kioskBrowser},
 		{kioskUnit, kioskHeader + `[Unit]
 Description=Pressbox wall display
@@ -57,7 +60,7 @@ Conflicts=getty@tty1.service
 StartLimitIntervalSec=0
 
 [Service]
-User=` + kioskUser + `
+User=` + KioskUser + `
 PAMName=login
 TTYPath=/dev/tty1
 TTYReset=yes
@@ -110,6 +113,7 @@ func (s Setup) Kiosk(page string) error {
 	for _, command := range [][]string{
 		{"systemd-sysusers", kioskUserFile},
 		{"systemctl", "daemon-reload"},
+		{"systemctl", "try-restart", "pressbox.service"}, // it knows the user then
 		{"systemctl", "enable", "pressbox-kiosk.service"},
 		{"systemctl", "restart", "pressbox-kiosk.service"},
 	} {
@@ -130,7 +134,7 @@ func (s Setup) UndoKiosk() error {
 	}
 	return errors.Join(
 		s.remove(kioskUserFile), s.removeWithDir(kioskScript), s.remove(kioskUnit),
-		s.run("systemctl", "daemon-reload"), s.run("userdel", kioskUser),
+		s.run("systemctl", "daemon-reload"), s.run("userdel", KioskUser), s.run("systemctl", "try-restart", "pressbox.service"),
 	)
 }
 

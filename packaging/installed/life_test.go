@@ -37,6 +37,7 @@ func lifeCycle(t *testing.T, suite string) {
 		{"Sandbox", testSandbox, false},
 		{"Administrators", testAdministrators, false},
 		{"AddressFilter", testAddressFilter, false},
+		{"WallDisplay", testWallDisplay, false},
 		{"SetPort", testSetPort, false},
 		{"Credential", testCredential, false},
 		{"Activation", testActivation, false},

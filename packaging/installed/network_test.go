@@ -2,7 +2,10 @@
 
 package installed
 
-import "net"
+import (
+	"net"
+	"strings"
+)
 
 // testAddressFilter checks that clients with addresses of local networks are answered and
 // others are not, unless the drop-in that the socket unit names admits them.
@@ -41,4 +44,22 @@ func testAddressFilter(s *server) {
 func (s *server) statusFrom(address, patience string) string {
 	return s.try("curl", "--silent", "--interface", address, "--max-time", patience, "--output", "/dev/null",
 		"--write-out", "%{http_code}", "http://"+net.JoinHostPort(address, "8888")+"/health")
+}
+
+// testWallDisplay checks that the browser of the wall display counts as a client of the network,
+// and another user of the host does not.
+func testWallDisplay(s *server) {
+	s.write("/etc/sysusers.d/pressbox-kiosk.conf", []byte("u pressbox-kiosk - \"Pressbox wall display\"\n"))
+	s.run("systemd-sysusers", "pressbox-kiosk.conf")
+	s.run("systemctl", "restart", "pressbox.service")
+	for user, client := range map[string]string{"pressbox-kiosk": "client=169.254.0.1 ", "daemon": "client=127.0.0.1 "} {
+		since := s.now()
+		s.run("runuser", "--user", user, "--", "curl", "--silent", "--fail", "--ipv4", "--json", `{"message": "Hello."}`, "http://localhost:8888/speakable")
+		s.until("the request is logged with "+client, func() bool {
+			return strings.Contains(s.journal("--after-cursor="+since, "--unit=pressbox.service"), client)
+		})
+	}
+	s.run("userdel", "pressbox-kiosk")
+	s.run("rm", "/etc/sysusers.d/pressbox-kiosk.conf")
+	s.run("systemctl", "restart", "pressbox.service")
 }

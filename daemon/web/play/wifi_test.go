@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressbox/auth/netblock"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
@@ -67,6 +68,8 @@ func TestKiosk_wifi(t *testing.T) {
 	}{
 		{"on the host", "127.0.0.1:4711", "", "Guests", "secret words", true},
 		{"on the host, IPv6", "[::1]:4711", "", "Guests", "secret words", true},
+		{"the wall display of the host", netblock.Display().String() + ":4711", "", "Guests", "secret words", true},
+		{"the wall display of the host with a proxy's header", netblock.Display().String() + ":4711", "X-Forwarded-For", "Guests", "secret words", false},
 		{"in the network", "192.168.1.20:4711", "", "Guests", "secret words", false},
 		{"through a proxy", "127.0.0.1:4711", "X-Forwarded-For", "Guests", "secret words", false},
 		{"through another proxy", "127.0.0.1:4711", "Via", "Guests", "secret words", false},
