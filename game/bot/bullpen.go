@@ -81,16 +81,17 @@ func (m *Manager) patience(s *game.State) float64 {
 	return starterPatience - runPatience*float64(min(allowed, 8)-2)
 }
 
-// patienceAtBat returns the fatigue at which a pitcher is batted for.
+// patienceAtBat returns the fatigue at which a pitcher is batted for: less than that at which one is relieved, so that pitchers
+// bat twice a game, as in 2015–19, and relief pitchers hardly ever.
 func (m *Manager) patienceAtBat(s *game.State) float64 {
 	if s.Teams[m.side].Relieved {
-		return reliefBatters + .3
+		return reliefAtBat
 	}
-	return m.patience(s) - .15
+	return m.patience(s) - .2
 }
 
 // Fatigue of a starter who has allowed two runs, the part for each further run, and of relief pitchers at the start of an
-// inning and within it.
+// inning, within it, and at bat.
 const (
 	beginnerPatience = 1.6 // of any pitcher
 	starterPatience  = 1.08
@@ -98,6 +99,7 @@ const (
 	shutoutPatience  = 1.25 // with a lead and at most one run allowed
 	reliefInning     = .15
 	reliefBatters    = .6
+	reliefAtBat      = .35
 )
 
 // NextReliever returns the pitcher who would relieve now, "" if none is available.

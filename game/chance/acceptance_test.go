@@ -183,12 +183,12 @@ func BenchmarkAcceptanceSpread(b *testing.B) {
 	}
 }
 
-// manageFast manages with steals of fast runners only: the measured rate of success is that of runners whom managers sent.
+// manageFast manages with steals of the fast runners only, who have the measured chance of success.
 func (f *fixture) manageFast(sim *chance.Simulator, s *game.State, m chance.Progress, rng *rand.Rand) chance.Tactics {
-	const breakEven, fast = .68, 1. / 3 // chance of success; share of the runners who have it
+	const breakEven = .65 // chance of success
 	rates := stealRates()
 	for at := range rates {
-		rates[at] /= fast
+		rates[at] /= f.fast
 	}
 	t := f.manage(sim, s, m, rng, rates)
 	if (t.Offence == chance.StealSecond || t.Offence == chance.StealThird) && sim.Odds(s, m, t).Chance < breakEven {

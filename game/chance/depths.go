@@ -26,11 +26,11 @@ func (pa *plateAppearance) applyDepths(w *[classes]float64) {
 	case Shallow:
 		apply(depth{.933, 1.31, 1.9, 1})
 	case Deep:
-		apply(depth{1.14, .785, .5, 1})
+		apply(depth{1.22, .785, .5, 1})
 	default:
 	}
 	if c.GuardLines {
-		apply(depth{1.1, .8, .95, 1})
+		apply(depth{1.14, .77, .93, 1})
 	}
 }
 

@@ -22,6 +22,7 @@ type fixture struct {
 	ratings   chance.Ratings
 	park      chance.ParkFactors
 	relievers map[game.PlayerID]bool
+	fast      float64 // share of the runners who steal
 }
 
 func newFixture(clubs [2]game.Club, lineups [2]game.Lineup) fixture {
@@ -72,10 +73,23 @@ func averagePlayer(prefix string, i int) game.Player {
 	return p
 }
 
+// averageLeague returns clubs of average players, of whom a third are fast: average runners do not steal.
 func averageLeague() []fixture {
+	ratings := chance.Ratings{}
+	for i := 1; i <= 9; i++ {
+		speed := -.5
+		if i%3 == 0 {
+			speed = 1
+		}
+		for _, club := range []string{"a", "h"} {
+			ratings[game.PlayerID(fmt.Sprintf("%s%d", club, i))] = chance.Rating{Speed: speed}
+		}
+	}
 	var all []fixture
 	for n := range 5 {
-		all = append(all, averageFixture(n))
+		f := averageFixture(n)
+		f.ratings, f.fast = ratings, 1./3
+		all = append(all, f)
 	}
 	return all
 }
@@ -93,6 +107,7 @@ func builtInLeague(tb testing.TB) []fixture {
 				}
 				both := [2]game.Club{away.Club(), home.Club()}
 				f := newFixture(both, [2]game.Lineup{firstNine(both[0], n), firstNine(both[1], n)})
+				f.fast = .23
 				f.ratings, f.park = teams.Ratings(away, home), home.Team.Park.Factors
 				all = append(all, f)
 			}

@@ -211,19 +211,19 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 	return w
 }
 
-// levels returns the factors of version 2 by which clubs that managers have lined up, and relief pitchers in the order in which
-// they come in, reach the rates of 2015–19 (game/realismtest).
+// levels returns the factors of version 2 by which both average clubs (BenchmarkAcceptance*) and games between bots, with their
+// line-ups and positions of fielders (game/realismtest), have the rates of 2015–19.
 func levels() [classes]float64 {
 	return [classes]float64{
-		strikeout: .972, walk: .953, hitByPitch: .98, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1, lineOut: 1, popOut: 1,
-		single: .972, double: 1.085, triple: 1.16, homeRun: .98,
+		strikeout: .985, walk: .96, hitByPitch: .965, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1, lineOut: 1, popOut: 1,
+		single: .978, double: 1.035, triple: 1.07, homeRun: .975,
 	}
 }
 
 // homeEdge is the factor on singles, walks and home runs of the home team; the visitors' are divided by it. It is tuned so
 // that the home team wins .52 to .545 of games, as in 2015–17 and 2019 (BenchmarkAcceptanceSpread).
 const (
-	homeEdge  = 1.055
+	homeEdge  = 1.04
 	homeEdge1 = 1.035 // version 1
 )
 

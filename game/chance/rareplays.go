@@ -26,7 +26,7 @@ const (
 // Factors that the games of version 1 lacked to reach the rates of 2015–19 (game/realismtest): on errors that explain a base, and
 // on the log odds that a runner on third scores on a fly ball.
 const (
-	errorShare       = 1.65
+	errorShare       = 1.6
 	sacrificeFlyEdge = .34
 )
 

@@ -71,6 +71,7 @@ func rows() []row {
 		{"starts of more than 125 pitches, %", perTeamPercent(longStarts), between(0, 0), between(0, 0), nil},
 		{"complete games, %", perTeamPercent(completeGames), between(.8, 2.6), between(.6, 2.4), nil},
 		{"pinch hitters", perTeam(pinchHitters), within(30, .532), nil, nil},
+		{"turns of pitchers, %", percent(pitchersTurns), between(0, 0), between(4.5, 6.5), nil}, // about two a team and game
 		{"home wins, %", perGame(homeWins), nil, nil, between(52, 54.5)},
 		{"one-run games, %", perGame(oneRun), nil, nil, between(26.2, 29.2)},
 		{"margins of ten and more, %", perGame(tenRuns), nil, nil, within(14, 4.49)},

@@ -49,6 +49,7 @@ const (
 	strikeoutThrow // strikeouts with a runner caught stealing
 	pickedStealing // runners picked off stealing
 	unassisted     // forces at second
+	pitchersTurns  // at bat
 	counters
 )
 
@@ -94,6 +95,7 @@ func (t *tally) countPlay(before *game.State, p *game.Play) {
 	}
 	t.countIf(doubleSteals, stole > 1)
 	t.countIf(passedBalls, p.Kind == game.PassedBall || p.Also == game.PassedBall)
+	t.countIf(pitchersTurns, p.Kind.EndsPlateAppearance() && before.Batter() == before.Teams[before.Batting()].Pitcher)
 	t.countIf(groundRule, p.Flags.Has(game.GroundRuleDouble))
 	t.countIf(indifference, p.Kind == game.Indifference)
 	t.countIf(strikeoutThrow, p.Kind == game.Strikeout && p.Also == game.CaughtStealing)
