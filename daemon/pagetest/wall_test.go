@@ -127,6 +127,33 @@ func TestWall_stale(t *testing.T) {
 	b.await(`!document.querySelector(".wall-stale")`)
 }
 
+// In quiet hours the display is black, but for a minute after input and while an announcement is
+// spoken; the switch alone does not blank it.
+func TestWall_quietHours(t *testing.T) {
+	t.Parallel()
+	b := newWall(t, newServer(t))
+	const until = `new Date(began + 3600000).toISOString()`
+	b.is(`event("quiet", { active: true, until: ` + until + `, reason: "switch" })`)
+	b.drawn()
+	b.await(`document.querySelector(".wall-quiet") && !document.querySelector(".wall.dark")`)
+	b.is(`event("quiet", { active: true, until: ` + until + `, reason: "hours" })`)
+	b.await(`document.querySelector(".wall.dark")`)
+	if got := value[string](b, `document.querySelector("main").innerText.trim() + getComputedStyle(document.elementFromPoint(innerWidth - 1, innerHeight - 1)).backgroundColor`); got != "Pressboxrgb(0, 0, 0)" {
+		t.Errorf("the black display has %q", got)
+	}
+	b.accessible("quiet hours", "light")
+	b.is(`dispatchEvent(new PointerEvent("pointermove"))`)
+	b.await(`document.querySelector(".wall-join")`)
+	b.is(`(globalThis.at = began + 61000, event("quiet", { active: true, until: ` + until + `, reason: "hours" }))`)
+	b.await(`document.querySelector(".wall.dark")`)
+	b.is(`event("announcement", { id: "a", status: "playing", position: 0, message: "Fire!", urgent: true, created_at: new Date(at).toISOString() })`)
+	b.says(".wall-air", "Fire!")
+	b.is(`event("announcement", { id: "a", status: "done", message: "Fire!", urgent: true, created_at: new Date(at).toISOString(), ended_at: new Date(at).toISOString() })`)
+	b.await(`document.querySelector(".wall.dark")`)
+	b.is(`(globalThis.at = began + 3600000, stream.onerror())`) // the end of the hours needs no connection
+	b.says(".wall-stale", "Not connected")
+}
+
 // Nothing stays at one place: each minute everything moves by some pixels, through nine places, and each ten minutes the
 // columns change sides.
 func TestWall_burnIn(t *testing.T) {

@@ -1,6 +1,6 @@
 // The wall display: what is played, or else the last final, standings, leaders
 // and the next games; the announcements, and how to join. It takes no input,
-// reconnects without help, and shows since when it is cut off.
+// reconnects without help, shows since when it is cut off, and is black in quiet hours.
 import { html, nothing } from "./lit-html.js";
 import { t, label, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen, formatTime, number, rate } from "./ui.js";
 import { openStream } from "./streams.js";
@@ -12,6 +12,7 @@ const finalAlone = 15 * 60e3; // a final is shown before anything else that is n
 const finalAge = 24 * 3600e3; // a final is shown at all
 const idleGame = 30 * 60e3; // without a move until a game no longer counts as played
 const aired = 10 * 60e3; // an announcement is shown after its end
+const lit = 60e3; // after the last input in quiet hours
 
 const maxGames = 6, maxRows = 6, maxInnings = 9;
 const categories = ["avg", "hr", "rbi", "era", "w", "so"];
@@ -39,7 +40,7 @@ class Wall {
     /** @type {Map<string, Announcement>} */ this.announcements = new Map();
     /** @type {Score | null} */ this.final = null;
     /** @type {Season | null} */ this.season = null;
-    /** @type {{ active: boolean, until?: string } | null} */ this.quiet = null;
+    /** @type {{ active: boolean, until?: string, reason?: string } | null} */ this.quiet = null;
     /** @type {{ ssid: string, code: string } | null} */ this.wifi = null;
   }
 
@@ -75,6 +76,12 @@ class Wall {
     return queue.find((a) => a.status === "playing") ?? queue[0] ?? this.recent().find((a) => now - Date.parse(a.ended_at ?? "") < aired);
   }
 
+  /** Whether the display is black: in quiet hours, unless an announcement is spoken. @param {number} now */
+  dark(now) {
+    const hours = this.quiet?.active && this.quiet.reason === "hours" && now < Date.parse(this.quiet.until ?? "");
+    return hours && this.onAir(now)?.status !== "playing";
+  }
+
   /** Returns what is shown by turns. @param {number} now @returns {Panel[]} */
   panels(now) {
     const played = [...this.scores.values()].filter((s) => now - Date.parse(s.at) < idleGame).sort((a, b) => interest(b) - interest(a) || b.at.localeCompare(a.at));
@@ -99,6 +106,7 @@ export function kiosk({ update }) {
   /** @type {unknown} */ let join = nothing;
   /** @type {unknown} */ let wifi = nothing;
   let last = Date.now(); // when the stream was last heard of
+  let touched = -Infinity; // when there was input
   const address = joinAddress("/");
   const kept = Object.keys(wall.receivers).filter((type) => type !== "alive" && type !== "gone");
 
@@ -127,6 +135,13 @@ export function kiosk({ update }) {
     }
     void update();
   }, turn);
+  const inputs = ["pointermove", "pointerdown", "keydown"];
+  const touch = () => {
+    const was = touched;
+    touched = Date.now();
+    if (touched - was > lit) void update();
+  };
+  for (const type of inputs) addEventListener(type, touch);
   open();
   void qr(address).then((svg) => { join = svg; void update(); });
 
@@ -135,7 +150,9 @@ export function kiosk({ update }) {
     bare: true,
     awake: true,
     render: () => {
-      const now = Date.now(), panels = wall.panels(now), panel = panels[Math.floor(now / turn) % panels.length];
+      const now = Date.now();
+      if (wall.dark(now) && now - touched > lit) return html`<main id="main" class="wall dark" tabindex="-1"><h1 class="unseen">Pressbox</h1></main>`;
+      const panels = wall.panels(now), panel = panels[Math.floor(now / turn) % panels.length];
       const move = Math.floor(now / 60e3); // everything moves, so that nothing burns in
       return html`<main id="main" class=${`wall ${state === "open" ? "live" : ""} ${move % 20 < 10 ? "" : "swapped"}`} tabindex="-1" .style=${`--x:${(move % 3) - 1};--y:${(Math.floor(move / 3) % 3) - 1}`}>
         ${header(wall, now)}
@@ -148,6 +165,7 @@ export function kiosk({ update }) {
         ${air(wall.onAir(now))}</main>`;
     },
     close: () => {
+      for (const type of inputs) removeEventListener(type, touch);
       stream?.close();
       clearInterval(timer);
     },
