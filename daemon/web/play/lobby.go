@@ -16,7 +16,7 @@ const lobbyInterval = 5 * time.Second
 func (h *handlers) lobbyStream() web.Route {
 	return web.NewRoute(http.MethodGet, "/api/lobby", web.SessionOrVisitor, h.watchLobby, web.Operation{
 		ID: "watchLobby", Tag: "games", Summary: "Stream changes of the lists of games as server-sent events",
-		Description: "Of listed games, from now on: `game` with a Game as the public sees it, when a game is new or its status, managers or line-ups have changed; " +
+		Description: "Of listed games, from now on, to a client that gets the lists once the stream has begun: `game` with a Game as the public sees it, when a game is new or its status, managers or line-ups have changed; " +
 			"`score` with {id, score, inning, half} when only these have; `gone` with {id} of a cancelled game. " +
 			"What happens within five seconds is sent at once, and of each game only its last state.",
 		Responses: []web.Response{{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}}},
@@ -31,9 +31,9 @@ func (h *handlers) watchLobby(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	pending := newLobbyQueue()
-	_, leave := h.Games.WatchLobby(pending.send)
+	listed, leave := h.Games.WatchLobby(pending.send)
 	defer leave()
-	out := newLobbyStream(events)
+	out := newLobbyStream(events, listed)
 	defer out.timer.Stop()
 	defer out.ExtendDeadline()
 	if out.Open() != nil {
@@ -91,14 +91,19 @@ func sendRematch(events *web.EventStream, m *protocol.Message) error {
 // A lobbyStream sends changes of lists in batches.
 type lobbyStream struct {
 	*web.EventStream
-	sent    map[string]gameSeen       // what was sent of each game that is not over
+	sent    map[string]gameSeen       // what the client knows of each game that is not over
 	changed map[string]*protocol.Game // that were not sent yet
 	timer   *time.Timer               // until the next batch
 	next    time.Time                 // earliest time of the next batch
 }
 
-func newLobbyStream(events *web.EventStream) *lobbyStream {
-	return &lobbyStream{EventStream: events, sent: map[string]gameSeen{}, changed: map[string]*protocol.Game{}, timer: time.NewTimer(0)}
+// newLobbyStream returns the stream to a client that has the listed games from their lists.
+func newLobbyStream(events *web.EventStream, listed []protocol.Game) *lobbyStream {
+	s := &lobbyStream{EventStream: events, sent: map[string]gameSeen{}, changed: map[string]*protocol.Game{}, timer: time.NewTimer(0)}
+	for i := range listed {
+		s.sent[listed[i].ID] = seen(&listed[i])
+	}
+	return s
 }
 
 // A gameSeen is what lists show of a game, without what does not change.

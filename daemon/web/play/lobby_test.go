@@ -11,14 +11,14 @@ import (
 	"pressbox/game/protocol"
 )
 
-// A lobby receives a game once whole, then only its score, at most every five seconds, and
-// nothing of plays that change neither.
+// A lobby receives a new game once whole, then only its score, as of a game that was listed before,
+// at most every five seconds, and nothing of plays that change neither.
 func TestLobbyStream_batches(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := httptest.NewRecorder()
 		events, _ := web.NewEventStream(w, httptest.NewRequest("GET", "/", nil))
-		out := newLobbyStream(events)
+		out := newLobbyStream(events, []protocol.Game{{ID: "listed", Status: protocol.Active, Inning: 1, Half: "top"}})
 		defer out.timer.Stop()
 		play := func(status protocol.Status, inning, runs int) {
 			g := &protocol.Game{ID: "x", Status: status, Inning: inning, Half: "top", Score: &protocol.Score{Home: runs}}
@@ -56,7 +56,11 @@ func TestLobbyStream_batches(t *testing.T) {
 		flushes("")
 		play(protocol.Finished, 9, 3)
 		flushes("event: game\ndata: {")
-		_ = out.receive(&protocol.Message{Type: "gone", Game: "y"})
+		_ = out.receive(&protocol.Message{Data: &protocol.Game{ID: "listed", Status: protocol.Active, Inning: 2, Half: "top"}})
+		flushes("event: score\ndata: {\"id\":\"listed\"")
+		for _, id := range []string{"listed", "y"} {
+			_ = out.receive(&protocol.Message{Type: "gone", Game: id})
+		}
 		if text := w.Body.String(); !strings.HasSuffix(text, "event: gone\ndata: {\"id\":\"y\"}\n\n") || len(out.sent) != 0 {
 			t.Errorf("sent %q, %d games are kept", text, len(out.sent))
 		}

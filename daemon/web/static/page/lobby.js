@@ -1,6 +1,6 @@
 // The lobby: the games, as they change, and its cover for visitors.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, alertBox, problemOf, pennant, signInAddress, loading } from "./ui.js";
+import { t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, sides, alertBox, problemOf, pennant, signInAddress, loading } from "./ui.js";
 import { openStream } from "./streams.js";
 
 const pollInterval = 60000; // milliseconds; the stream does not have the changes of private games
@@ -10,8 +10,8 @@ const pageSize = 24; // games of one list in one answer
 const statuses = ["active", "pending", "finished"];
 /** @typedef {Record<Game["status"], Game[]>} Games newest first */
 
-/** Returns the time by which a list is ordered. @param {Game} g */
-const placeOf = (g) => (g.status === "pending" ? g.created_at : g.status === "active" ? g.started_at : g.finished_at) ?? "";
+/** Returns the time by which a list is ordered, without the Z: its fraction has no zeros at the end, and .1 is before .12. @param {Game} g */
+const placeOf = (g) => ((g.status === "pending" ? g.created_at : g.status === "active" ? g.started_at : g.finished_at) ?? "").slice(0, -1);
 /** @param {Game} a @param {Game} b */
 const newestFirst = (a, b) => placeOf(b).localeCompare(placeOf(a)) || b.id.localeCompare(a.id);
 
@@ -63,6 +63,13 @@ export function lobby({ update, me, go }) {
     games = /** @type {Games} */ (Object.fromEntries(statuses.map((status) =>
       [status, [...known[status].filter((g) => !ids.has(g.id)), ...changed.filter((g) => g.status === status)].sort(newestFirst)])));
   };
+  /** Reports whether a game belongs to a part of its list that was not loaded yet: it comes with that part. @param {Game} g */
+  const unloaded = (g) => {
+    const last = games?.[g.status].at(-1);
+    return more.has(g.status) && last && newestFirst(last, g) < 0;
+  };
+  /** Reports whether a game may be this account's, by the names that visitors see. @param {Game} g */
+  const mayBeMine = (g) => me && sides.some((side) => [g[side].manager?.name, g[side].reserved?.name].includes(me.name));
   /** @param {string} id */
   const find = (id) => games && statuses.flatMap((status) => games?.[status] ?? []).find((g) => g.id === id);
   const load = async () => {
@@ -88,7 +95,7 @@ export function lobby({ update, me, go }) {
   /** @param {Game["status"]} status */
   const older = async (status) => {
     const last = games?.[status].at(-1);
-    if (!last) return;
+    if (!last) return load();
     try {
       const found = (await api("GET", `/api/games?people=true&status=${status}&limit=${pageSize}&before=${encodeURIComponent(last.id)}`))[status];
       if (found.length < pageSize) more.delete(status);
@@ -123,9 +130,9 @@ export function lobby({ update, me, go }) {
     on: {
       game: (/** @type {Game} */ g) => {
         const known = find(g.id);
-        if (!known && g.away.bot && g.home.bot) return; // their league has them
+        if (!known && ((g.away.bot && g.home.bot) || unloaded(g))) return; // their league has the bots'
         put([{ ...g, you: known?.you ?? "" }]);
-        if (!known && g.status === "pending") void load(); // it may be this account's
+        if (!known && mayBeMine(g)) void load();
         else update();
       },
       score: (/** @type {{ id: string } & Partial<Game>} */ now) => {
@@ -159,7 +166,7 @@ export function lobby({ update, me, go }) {
   const welcome = () => html`<section class="leaf"><h2>${t("lobby.empty")}</h2><p>${t("lobby.empty.bot")}</p><p>${t("lobby.empty.new")}</p><p class="row">${actions()}</p></section>`;
   /** @param {Games} all */
   const lists = (all) => (statuses.some((status) => all[status].length) ? html`
-      <div class="columns">${section("active", all)} ${section("pending", all)}</div>
+      <div class="columns lists">${section("active", all)} ${section("pending", all)}</div>
       ${section("finished", all)}` : me ? welcome() : nothing);
 
   return {
