@@ -115,6 +115,7 @@ var floors = map[string][]string{
 	"daemon/signin":     {"auth", "auth/idp", "auth/netblock", "auth/session", "clock", "clock/system", "daemon/exitcode", "daemon/settings", "daemon/web", "daemon/web/signin", "store"},
 	"daemon/client":     {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
 	"daemon/mdns":       {},
+	"daemon/display":    {},
 	"daemon/upgrade":    {"daemon/client", "daemon/recovery", "daemon/settings", "daemon/trust"},
 	"daemon/setup/card": {"daemon/settings"},
 	"daemon/setup":      {"atomicfile", "daemon/exitcode", "daemon/settings", "daemon/setup/card"},
@@ -123,7 +124,7 @@ var floors = map[string][]string{
 		"daemon/web", "daemon/web/admin", "daemon/web/hooks", "game/leagues", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
 	},
 	"daemon/cli": {
-		"atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
+		"atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/display", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
 		"daemon/mdns", "daemon/setup", "daemon/setup/card", "daemon/trust", "daemon/upgrade", "game/history", "store", "voice/catalogue",
 	},
 

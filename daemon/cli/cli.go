@@ -76,7 +76,7 @@ func (p Program) Command(started *bool) *cobra.Command {
 		configCommand(), p.versionCommand(), p.openAPICommand(),
 		p.tokensCommand(), p.usersCommand(), p.gamesCommand(), p.leaguesCommand(), p.teamsCommand(),
 		p.statusCommand(), logLevelCommand(), backupCommand(), restoreCommand(), storeCheckCommand(), p.tryUpgradeCommand(),
-		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(), setPortCommand(), setupKioskCommand(), p.firstStartCommand(),
+		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(), setPortCommand(), setupKioskCommand(), kioskSessionCommand(), p.firstStartCommand(),
 	)
 	return root
 }

@@ -3,11 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"pressbox/daemon/display"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup"
@@ -81,8 +83,9 @@ func setupKioskCommand() *cobra.Command {
 		Long: "Setup-kiosk shows the wall display full screen on the display of this host, with cage and\n" +
 			"Chromium, which are installed if they are missing, as a user of their own. As root. The host\n" +
 			"needs 1 GB of memory and no desktop. Ten minutes after the last input the browser starts\n" +
-			"again, so that an account that signed in there is signed out. The command prints every file\n" +
-			"that it writes and every program that it runs.",
+			"again, so that an account that signed in there is signed out; and so it does two minutes\n" +
+			"after the page has stopped. The command prints every file that it writes and every program\n" +
+			"that it runs.",
 		Args: cobra.NoArgs,
 	}
 	page := cmd.Flags().String("url", "", "`url` of the page (default /kiosk of the server on this host)")
@@ -106,4 +109,21 @@ func setupKioskCommand() *cobra.Command {
 		return s.Kiosk(url)
 	}
 	return cmd
+}
+
+// kioskSessionCommand returns the command of the unit that setup-kiosk writes.
+func kioskSessionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    setup.KioskCommand + " URL",
+		Short:  "Run the browser of the wall display",
+		Args:   cobra.ExactArgs(1),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := os.Getenv("XDG_RUNTIME_DIR")
+			if dir == "" {
+				return exitcode.With(exitcode.Usage, errors.New("XDG_RUNTIME_DIR is not set: expected a directory on tmpfs, as pam_systemd makes"))
+			}
+			return display.New(args[0], dir).Run(cmd.Context())
+		},
+	}
 }

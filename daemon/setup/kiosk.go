@@ -19,7 +19,7 @@ const KioskUser = "pressbox-kiosk"
 
 const (
 	kioskUserFile = "/etc/sysusers.d/pressbox-kiosk.conf"
-	kioskScript   = "/etc/pressbox-kiosk/start"
+	kioskProgram  = "/usr/bin/pressbox" // as the package installs it; KioskUser may not read every other
 	kioskUnit     = "/etc/systemd/system/pressbox-kiosk.service"
 	kioskHeader   = "# Written by \"pressbox setup-kiosk\"; \"pressbox setup-kiosk --undo\" removes it.\n"
 )
@@ -28,31 +28,14 @@ const (
 // host with 1 GB, of which firmware and kernel hold a part.
 const kioskMemory = 880_000
 
-// kioskBrowser starts Chromium with an empty profile on tmpfs, so that a power cut leaves
-// nothing that it would ask about, and ends it ten minutes after the last input, if there was
-// any: an account that signed in at the display is then signed out. Cage ends when its
-// last process has, swayidle included, and systemd starts all again.
-const kioskBrowser = `profile=$XDG_RUNTIME_DIR/pressbox-kiosk
-used=$profile/used
-rm -rf "$profile"
-mkdir "$profile"
-chromium --kiosk --ozone-platform=wayland --user-data-dir="$profile" \
-	--no-first-run --noerrdialogs --hide-crash-restore-bubble --disable-session-crashed-bubble \
-	--disable-infobars --disable-translate --password-store=basic --ipc-connection-timeout=300 \
-	"$url" &
-browser=$!
-export browser used
-swayidle -w timeout 1 true resume 'touch "$used"' timeout 600 'test ! -e "$used" || kill "$browser"' &
-idle=$!
-wait "$browser"
-kill "$idle"
-`
+// KioskCommand is the command that runs the browser, within cage.
+const KioskCommand = "kiosk-session"
 
 // kioskFiles returns the files of a wall display that shows a page.
 func kioskFiles(page string) []file {
+	escaped := strings.NewReplacer("%", "%%", "$", "$$").Replace(page) // systemd.unit(5), systemd.service(5)
 	return []file{
 		{kioskUserFile, kioskHeader + "u " + KioskUser + " - \"Pressbox wall display\"\n"},
-		{kioskScript, kioskHeader + "url='" + page + "'\n" + kioskBrowser},
 		{kioskUnit, kioskHeader + `[Unit]
 Description=Pressbox wall display
 After=systemd-user-sessions.service pressbox.service getty@tty1.service
@@ -68,7 +51,7 @@ TTYVHangup=yes
 StandardInput=tty-fail
 # A display without a keyboard or a mouse.
 Environment=WLR_LIBINPUT_NO_DEVICES=1
-ExecStart=/usr/bin/cage -s -- /bin/sh ` + kioskScript + `
+ExecStart=/usr/bin/cage -s -- ` + kioskProgram + " " + KioskCommand + " '" + escaped + `'
 Restart=always
 RestartSec=2s
 
@@ -85,22 +68,25 @@ func (s Setup) KioskURL(page string) (string, error) {
 		return fmt.Sprintf("http://localhost:%d/kiosk", settings.SocketPort(s.Root)), nil
 	}
 	u, err := url.Parse(page)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsFunc(page, unsafeInShell) {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsFunc(page, unquotable) {
 		return "", fmt.Errorf("the URL %q: expected one such as http://pressbox.local:8888/kiosk", page)
 	}
 	return page, nil
 }
 
-// unsafeInShell reports whether a character of a URL must not stand in single quotes.
-func unsafeInShell(r rune) bool { return r <= ' ' || r == '\'' || r == '\\' || r > '~' }
+// unquotable reports whether a character of a URL must not stand in single quotes of a unit.
+func unquotable(r rune) bool { return r <= ' ' || r == '\'' || r == '\\' || r > '~' }
 
 // Kiosk shows a page, of [Setup.KioskURL], full screen on the display of this host. It fails on
-// a host with less than 1 GB of memory.
+// a host with less than 1 GB of memory, or without the package.
 func (s Setup) Kiosk(page string) error {
 	if err := s.checkMemory(); err != nil {
 		return err
 	}
 	if s.onHost() {
+		if s.missing(kioskProgram) {
+			return errors.New("the wall display runs " + kioskProgram + ": install the package of Pressbox")
+		}
 		if err := s.install("cage", "swayidle", "chromium", "xwayland"); err != nil { // without it, Debian 12's cage ends
 			return err
 		}
@@ -133,7 +119,7 @@ func (s Setup) UndoKiosk() error {
 		return err
 	}
 	return errors.Join(
-		s.remove(kioskUserFile), s.removeWithDir(kioskScript), s.remove(kioskUnit),
+		s.remove(kioskUserFile), s.remove(kioskUnit),
 		s.run("systemctl", "daemon-reload"), s.run("userdel", KioskUser), s.run("systemctl", "try-restart", "pressbox.service"),
 	)
 }

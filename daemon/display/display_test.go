@@ -1,0 +1,106 @@
+package display
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A page is given up only after it has answered, and not before its time.
+func TestWatchdog_stopped(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		answers string // each minute: yes or no
+		want    int    // the minute in which it has stopped; -1: never
+	}{
+		{"answers", "yyyyyyyy", -1},
+		{"never did", "nnnnnnnnnnnn", -1},
+		{"stops", "nyynnnn", 4},
+		{"recovers", "ynynynyn", -1},
+	} {
+		w, got := watchdog{patience: 2 * time.Minute}, -1
+		for minute, answer := range tt.answers {
+			if w.stopped(time.Unix(int64(60*minute), 0), answer == 'y') && got < 0 {
+				got = minute
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: stopped in minute %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// newDisplay returns a display with the tests' browser.
+func newDisplay(t *testing.T, page string) *Display {
+	t.Helper()
+	d := New(page, t.TempDir())
+	d.log = io.Discard // no file: the end of a program is then that of all its children
+	d.browser = []string{"chromium-headless-shell", "--no-sandbox", "--disable-gpu"}
+	d.poll, d.patience = 500*time.Millisecond, 3*time.Second
+	return d
+}
+
+// A page that blocks the browser's renderer after it has answered is given up.
+func TestDisplay_hung(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hang" {
+			asked <- struct{}{}
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprint(w, `<script>setTimeout(() => { fetch("/hang").then(() => { for (;;); }) }, 2000)</script>`)
+	}))
+	t.Cleanup(server.Close)
+	d := newDisplay(t, server.URL)
+	if err := d.Run(t.Context()); !errors.Is(err, ErrPage) {
+		t.Errorf("the page that hangs: %v", err)
+	}
+	if len(asked) != 1 {
+		t.Errorf("the page has hung %d times", len(asked))
+	}
+}
+
+// A page that cannot be loaded is no page that has stopped, and one that is loaded answers. The
+// profile is empty at each start.
+func TestDisplay_loads(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprint(w, `<p>The field is empty.</p>`)
+	}))
+	t.Cleanup(server.Close)
+	for page, want := range map[string]bool{server.URL: true, "http://127.0.0.1:1/kiosk": false} {
+		d := newDisplay(t, page)
+		if err := d.clear(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cmd := d.command(ctx)
+		tools, err := start(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for tools.answers(ctx, time.Minute) != want {
+			if ctx.Err() != nil {
+				t.Fatalf("%s never answers", page)
+			}
+		}
+		cancel()
+		_ = cmd.Wait() // killed
+		tools.close()
+		if err := d.clear(); err != nil {
+			t.Error(err)
+		}
+		if found, _ := filepath.Glob(d.Profile + "/*"); len(found) > 0 {
+			t.Errorf("the profile has %q", found)
+		}
+	}
+}
