@@ -27,7 +27,7 @@ OTHERS      = $$(go list ./... | grep -vxF "$$(go list $(REALTIME) $(STATIC) $(N
 # Packages whose tests "make check" runs.
 STATIC     := ./packaging/language
 
-.PHONY: run build test test-short vendor types check bench fuzz test-crash deb repo release test-package generate fmt lint tools parts voice clean
+.PHONY: run build test test-short vendor types check bench fuzz test-crash deb repo image image-same release test-package generate fmt lint tools parts voice clean
 
 run: build ## start the server on port 8888, with everything it needs
 	@packaging/run bin/pressbox serve
@@ -135,7 +135,13 @@ deb: ## dist/pressbox_VERSION_{amd64,arm64,armhf}.deb, each with a bill of mater
 repo: ## dist/repo, an apt repository of the packages in dist/: make repo REPO_KEY=FINGERPRINT REPO_URL=https://HOST/PATH
 	@packaging/repo/build "$(REPO_KEY)" "$(REPO_URL)"
 
-release: ## dist/: packages, repository, checksums, signatures and notes of a version: make release REPO_KEY=… REPO_URL=…
+image: ## dist/pressbox-VERSION-{amd64,rpi-arm64}.img.xz, disks to flash: make image [IMAGE=amd64|arm64] [REPO_URL=https://HOST/PATH]
+	@REPO_URL="$(REPO_URL)" packaging/image/build $(VERSION) $(IMAGE)
+
+image-same: ## build the images twice, and compare them
+	@REPO_URL="$(REPO_URL)" packaging/image/same $(VERSION) $(IMAGE)
+
+release: ## dist/: packages, images, repository, checksums, signatures and notes of a version: make release REPO_KEY=… REPO_URL=…
 	@packaging/release/build "$(REPO_KEY)" "$(REPO_URL)"
 
 test-package: ## the package on a booted Debian 12 and 13: install, activate, kill, upgrade, remove

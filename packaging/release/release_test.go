@@ -136,13 +136,13 @@ func TestCollect(t *testing.T) {
 	})
 	const key = "releaser@example.org"
 	tr.must("gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", key, "ed25519", "sign", "never")
-	for _, file := range []string{"pressbox_2.0.0_amd64.deb", "pressbox_2.0.0_amd64.cdx.json", "pressbox-2.0.0-amd64.img.xz", "pressbox_1.0.0_amd64.deb", "other"} {
+	for _, file := range []string{"pressbox_2.0.0_amd64.deb", "pressbox_2.0.0_amd64.cdx.json", "pressbox-2.0.0-amd64.img.xz", "pressbox-2.0.0-amd64.cdx.json", "pressbox_1.0.0_amd64.deb", "other"} {
 		tr.write("dist/"+file, file)
 	}
 	for range 2 { // again
 		tr.must("packaging/release/collect", "2.0.0", key)
 	}
-	const names = "pressbox_2.0.0_amd64.deb pressbox_2.0.0_amd64.cdx.json pressbox-2.0.0-amd64.img.xz pressbox-2.0.0.md"
+	const names = "pressbox_2.0.0_amd64.deb pressbox_2.0.0_amd64.cdx.json pressbox-2.0.0-amd64.img.xz pressbox-2.0.0-amd64.cdx.json pressbox-2.0.0.md"
 	if got := strings.Join(strings.Fields(tr.must("sh", "-c", "cut -c 67- dist/SHA256SUMS")), " "); got != names {
 		t.Errorf("checksums of %s, want %s", got, names)
 	}

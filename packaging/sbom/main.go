@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,6 +15,8 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+
+	"pressbox/packaging/sbom/cyclonedx"
 )
 
 func main() {
@@ -29,7 +30,7 @@ func run() error {
 	version := flag.String("version", "", "version of the package")
 	program := flag.String("program", "", "the program, built by Go")
 	texts := flag.String("texts", "", "file to write the modules' licences to")
-	var parts []component
+	var parts []cyclonedx.Component
 	flag.Func("part", "TYPE|NAME|VERSION|LICENCE|FILE: another part of the package", func(text string) error {
 		p, err := parsePart(text)
 		parts = append(parts, p)
@@ -44,73 +45,30 @@ func run() error {
 	if err := writeTexts(*texts, info.Deps); err != nil {
 		return err
 	}
-	out := json.NewEncoder(os.Stdout)
-	out.SetIndent("", "  ")
-	return out.Encode(newBill(*version, info, parts))
+	return newBill(*version, info, parts).Write(os.Stdout)
 }
 
-// A bill is a CycloneDX document.
-type bill struct {
-	Format      string      `json:"bomFormat"`
-	Spec        string      `json:"specVersion"`
-	Version     int         `json:"version"`
-	Metadata    metadata    `json:"metadata"`
-	Components  []component `json:"components"`
-	Composition []closed    `json:"compositions"`
-}
-
-type metadata struct {
-	Component component `json:"component"`
-}
-
-// A component is a part of the package.
-type component struct {
-	Type     string    `json:"type"` // application, library, machine-learning-model
-	Ref      string    `json:"bom-ref"`
-	Name     string    `json:"name"`
-	Version  string    `json:"version,omitempty"`
-	URL      string    `json:"purl,omitempty"`
-	Hashes   []hash    `json:"hashes,omitempty"`
-	Licences []licence `json:"licenses,omitempty"`
-}
-
-type hash struct {
-	Algorithm string `json:"alg"`
-	Content   string `json:"content"` // in hexadecimal
-}
-
-type licence struct {
-	Expression string `json:"expression"` // SPDX
-}
-
-// closed declares that the list of components is complete.
-type closed struct {
-	Aggregate  string   `json:"aggregate"`
-	Assemblies []string `json:"assemblies"`
-}
-
-func newBill(version string, info *buildinfo.BuildInfo, parts []component) bill {
-	whole := component{Type: "application", Ref: "pressbox", Name: "pressbox", Version: version, Licences: []licence{{"MIT"}}}
-	b := bill{
-		Format: "CycloneDX", Spec: "1.6", Version: 1,
-		Metadata:    metadata{Component: whole},
-		Composition: []closed{{Aggregate: "complete", Assemblies: []string{whole.Ref}}},
-	}
+func newBill(version string, info *buildinfo.BuildInfo, parts []cyclonedx.Component) cyclonedx.Bill {
+	whole := cyclonedx.Component{Type: "application", Ref: "pressbox", Name: "pressbox", Version: version, Licences: under("MIT")}
 	goVersion := strings.TrimPrefix(info.GoVersion, "go")
-	b.Components = append(b.Components, component{
+	components := []cyclonedx.Component{{
 		Type: "library", Ref: "std", Name: "std", Version: goVersion, URL: "pkg:golang/std@" + goVersion,
-	})
+	}}
 	for _, m := range info.Deps {
 		m = used(m)
 		url := "pkg:golang/" + m.Path + "@" + m.Version
-		c := component{Type: "library", Ref: url, Name: m.Path, Version: m.Version, URL: url}
+		c := cyclonedx.Component{Type: "library", Ref: url, Name: m.Path, Version: m.Version, URL: url}
 		if m.Path == paho {
-			c.Licences = []licence{{"BSD-3-Clause"}}
+			c.Licences = under("BSD-3-Clause")
 		}
-		b.Components = append(b.Components, c)
+		components = append(components, c)
 	}
-	b.Components = append(b.Components, parts...)
-	return b
+	return cyclonedx.New(whole, append(components, parts...))
+}
+
+// under returns the licence of an SPDX expression.
+func under(expression string) []cyclonedx.Licence {
+	return []cyclonedx.Licence{{Expression: expression}}
 }
 
 // paho has two licences: EPL-2.0 or, as Pressbox uses it, EDL-1.0, which is BSD-3-Clause. Their
@@ -126,23 +84,23 @@ func used(m *debug.Module) *debug.Module {
 }
 
 // parsePart reads TYPE|NAME|VERSION|LICENCE|FILE.
-func parsePart(text string) (component, error) {
+func parsePart(text string) (cyclonedx.Component, error) {
 	field := strings.Split(text, "|")
 	if len(field) != 5 {
-		return component{}, fmt.Errorf("%d fields, want 5", len(field))
+		return cyclonedx.Component{}, fmt.Errorf("%d fields, want 5", len(field))
 	}
 	if field[3] == "" {
-		return component{}, fmt.Errorf("the licence of %s is missing", field[1])
+		return cyclonedx.Component{}, fmt.Errorf("the licence of %s is missing", field[1])
 	}
 	content, err := os.ReadFile(field[4])
 	if err != nil {
-		return component{}, err
+		return cyclonedx.Component{}, err
 	}
 	sum := sha256.Sum256(content)
-	return component{
+	return cyclonedx.Component{
 		Type: field[0], Ref: field[1], Name: field[1], Version: field[2],
-		Licences: []licence{{field[3]}},
-		Hashes:   []hash{{"SHA-256", hex.EncodeToString(sum[:])}},
+		Licences: under(field[3]),
+		Hashes:   []cyclonedx.Hash{{Algorithm: "SHA-256", Content: hex.EncodeToString(sum[:])}},
 	}, nil
 }
 

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"pressbox/check"
+)
+
+const status = `Package: zlib
+Status: install ok installed
+Architecture: arm64
+Version: 1:1.3+b1
+Description: compression
+ Package: not-this
+
+Package: gone
+Status: deinstall ok config-files
+Architecture: arm64
+Version: 1
+
+Package: avahi
+Status: install ok installed
+Architecture: all
+Version: 0.8-1
+`
+
+func TestInstalled(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ avahi, want string }{
+		"named":  {"License: LGPL-2.1+ \nLicense: BSD\nlicense: BSD\n text\n/usr/share/common-licenses/GPL-2\n", "BSD, LGPL-2.1+"},
+		"common": {"It is in '/usr/share/common-licenses/GPL-2'.\nAnd /usr/share/common-licenses/LGPL-2.1.\n", "GPL-2, LGPL-2.1"},
+		"other":  {"Do what you like.", "see /usr/share/doc/avahi/copyright"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tree := fstest.MapFS{
+				"var/lib/dpkg/status":           {Data: []byte(status)},
+				"usr/share/doc/zlib/copyright":  {Data: []byte("License: Zlib\n")},
+				"usr/share/doc/avahi/copyright": {Data: []byte(tt.avahi)},
+			}
+			var got []string
+			for _, c := range check.Must(installed(tree))(t) {
+				var names []string
+				for _, l := range c.Licences {
+					names = append(names, l.Named.Name)
+				}
+				got = append(got, c.URL+" "+strings.Join(names, ", "))
+			}
+			want := []string{"pkg:deb/debian/avahi@0.8-1?arch=all&distro=debian-13 " + tt.want, "pkg:deb/debian/zlib@1:1.3+b1?arch=arm64&distro=debian-13 Zlib"}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestInstalled_errors(t *testing.T) {
+	t.Parallel()
+	for want, tree := range map[string]fstest.MapFS{
+		"var/lib/dpkg/status":       {},
+		"no packages are installed": {"var/lib/dpkg/status": {Data: nil}},
+		"the licence of zlib":       {"var/lib/dpkg/status": {Data: []byte(status)}},
+	} {
+		if _, err := installed(tree); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}
