@@ -27,7 +27,7 @@ OTHERS      = $$(go list ./... | grep -vxF "$$(go list $(REALTIME) $(STATIC) $(N
 # Packages whose tests "make check" runs.
 STATIC     := ./packaging/language
 
-.PHONY: run build test test-short vendor types check bench fuzz test-crash deb repo image image-same release test-package generate fmt lint tools parts voice clean
+.PHONY: run build test test-short vendor types check bench fuzz test-crash deb repo image image-same release test-package test-image generate fmt lint tools parts voice clean
 
 run: build ## start the server on port 8888, with everything it needs
 	@packaging/run bin/pressbox serve
@@ -146,6 +146,9 @@ release: ## dist/: packages, images, repository, checksums, signatures and notes
 
 test-package: ## the package on a booted Debian 12 and 13: install, activate, kill, upgrade, remove
 	@packaging/installed/run
+
+test-image: build ## the images on emulated computers: first word, pressbox.txt, power cuts, wall display, upgrade (hours)
+	@packaging/image/imagetest/run
 
 check: lint types ## static checks: format, vet, lint, vocabulary, types, floors, dead code, generated files
 	@packaging/again go mod download

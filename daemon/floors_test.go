@@ -132,14 +132,15 @@ var floors = map[string][]string{
 	"packaging/sbom/cyclonedx": {},
 
 	// 4: programs; no package imports them
-	"packaging/language":   {},
-	"packaging/installed":  {},
-	"packaging/release":    {},
-	"packaging/repo":       {},
-	"packaging/sbom":       {"packaging/sbom/cyclonedx"},
-	"packaging/image":      {},
-	"packaging/image/bill": {"packaging/sbom/cyclonedx"},
-	"models/train/speak":   {"audio", "voice", "voice/onnx"},
+	"packaging/language":        {},
+	"packaging/installed":       {},
+	"packaging/release":         {},
+	"packaging/repo":            {},
+	"packaging/sbom":            {"packaging/sbom/cyclonedx"},
+	"packaging/image":           {},
+	"packaging/image/imagetest": {},
+	"packaging/image/bill":      {"packaging/sbom/cyclonedx"},
+	"models/train/speak":        {"audio", "voice", "voice/onnx"},
 	"daemon": {
 		"audio/pulse", "auth/netblock", "clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/downloads", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics", "daemon/mqtt", "daemon/mqtt/device", "daemon/mqtt/homeassistant",
 		"daemon/recovery", "daemon/settings", "daemon/setup", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
