@@ -41,7 +41,7 @@ func TestLanguage_choices(t *testing.T) {
 	id := b.hotSeat(map[string]string{"dh": "Pitchers bat"})
 	const names = `(async () => {
 		const folder = document.querySelector("script[type=module]").src.replace("app.js", "");
-		const [{ nameOf }, { fetchGame, fetchScorebook, questionText }] = await Promise.all([import(folder + "play.js"), import(folder + "board.js")]);
+		const [{ nameOf, questionText }, { fetchGame, fetchScorebook }] = await Promise.all([import(folder + "play.js"), import(folder + "board.js")]);
 		%s
 	})()`
 	compared := map[string]int{}

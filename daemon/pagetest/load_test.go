@@ -283,17 +283,14 @@ func (b *tab) trace(do func()) []slice {
 	return trace
 }
 
-// costs returns the milliseconds of processor time for the frames of each play: between two
-// marks "seen", in the thread that set them, with the style and the layout until the mark "shown"
-// apart. A message counts if it requests a frame; work that renders nothing and the test's
-// own scripts do not.
+// costs returns the milliseconds of processor time for each play: between two marks "seen", in
+// the thread that set them, with the style and the layout until the mark "shown" apart. All of the
+// page's own scripts count, and none of the test's.
 func costs(trace []slice) (plays, moments []float64) {
 	slices.SortStableFunc(trace, func(a, b slice) int { return cmp.Compare(a.Begin, b.Begin) })
 	mark := slices.IndexFunc(trace, func(s slice) bool { return s.Name == "seen" })
-	var play, moment, end, frame float64
-	var message *slice // the last one, until it requests a frame
-	drawing := false   // the last script was the page's, for a frame
-	shown := false     // the play is shown
+	var play, moment, end float64
+	own, shown := false, false // the last script was the page's; the play is shown
 	for i := range trace {
 		s := &trace[i]
 		if mark < 0 || s.PID != trace[mark].PID || s.TID != trace[mark].TID {
@@ -308,21 +305,12 @@ func costs(trace []slice) (plays, moments []float64) {
 			plays, moments = append(plays, play/1000), append(moments, moment/1000)
 			play, moment, shown = 0, 0, false
 		case "EvaluateScript":
-			drawing = false
-		case "FireAnimationFrame":
-			frame = s.end()
+			own = false
 		case "FunctionCall":
-			own := s.Args.Data.URL != ""
-			drawing = own && s.Begin < frame
-			if counts = drawing; own && !drawing {
-				message = s
-			}
-		case "RequestAnimationFrame":
-			if message != nil && s.Begin < message.end() {
-				play, message = play+message.CPU, nil
-			}
+			own = s.Args.Data.URL != ""
+			counts = own
 		case "RunMicrotasks":
-			counts = drawing
+			counts = own
 		case "UpdateLayoutTree", "Layout":
 			counts = true
 			if !shown {
@@ -347,7 +335,7 @@ func BenchmarkMemory(b *testing.B) {
 	player.shows("main h1")
 	value[bool](player, fmt.Sprintf(client, id))
 	watcher.emulate("prefers-reduced-motion", "reduce")
-	watcher.is(`new MutationObserver(() => document.querySelector(".callout") && dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))).observe(document, { subtree: true, childList: true })`)
+	watcher.is(`new MutationObserver(() => document.querySelector(".callout:not([hidden])") && dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))).observe(document, { subtree: true, attributes: true })`)
 	heap := func() (used float64) {
 		for range 3 {
 			send(watcher, heapprofiler.CollectGarbage, cdp.Empty{})

@@ -99,7 +99,8 @@ func TestStage_callouts(t *testing.T) {
 		const stage = new m.Stage({ ways, ball, runners: { place: () => [] }, book: { game: { away: { team }, home: { team } } } }, () => {});
 		globalThis.shown = (play, runs = 0, over = false) => {
 			stage.show({ play: { runs: [], ...play }, entry: { rev: 1, half: "bottom", runs, text: ["It happens."], now: { score: { away: 2, home: 2 + runs } } }, before: { now: { half: "bottom", outs: 0, bases: [null, null, null], batter: "b", score: { away: 2, home: 2 } } }, over });
-			return stage.callout.className + "|" + stage.callout.querySelector("strong").textContent + "|" + stage.callout.querySelectorAll(".lamp.on").length + "|" + (stage.callout.querySelector("[data-was]")?.textContent ?? "");
+			const { root } = stage.callout;
+			return root.className + "|" + root.querySelector("strong").textContent + "|" + root.querySelectorAll(".lamp.on").length + "|" + (root.querySelector("[data-was]")?.textContent ?? "");
 		};
 	})()`)
 	for _, tt := range []struct{ script, want string }{
@@ -125,8 +126,8 @@ const noise = `{
 	globalThis.seen = [];
 	globalThis.AudioContext = class extends AudioContext { constructor() { super(); contexts.push(this); } };
 	Navigator.prototype.vibrate = (pattern) => vibrated.push(pattern);
-	new MutationObserver(() => { if (document.querySelector(".callout")) seen.push(document.querySelector(".callout").innerText); })
-		.observe(document, { childList: true, subtree: true });
+	new MutationObserver(() => { if (document.querySelector(".callout:not([hidden])")) seen.push(document.querySelector(".callout").innerText); })
+		.observe(document, { attributes: true, subtree: true });
 }`
 
 // Managers who look elsewhere see in the title that it is their turn; once they have asked for sound,
@@ -197,12 +198,12 @@ func TestGame_moment(t *testing.T) {
 		}
 	}
 	playOnce()
-	if !b.is(`document.querySelector(".callout").closest("[aria-hidden=true]") && document.querySelector(".field.playing") && document.getAnimations().length > 0`) {
+	if !b.is(`document.querySelector(".callout:not([hidden])").closest("[aria-hidden=true]") && document.querySelector(".field .ways.shown") && document.getAnimations().length > 0`) {
 		t.Error("the play is not drawn, or does not move")
 	}
 	words := value[string](b, `document.querySelector(".headline .moment").innerText.split(". ")[0]`)
-	if n := value[int](b, `[...document.querySelectorAll("#polite p")].filter((p) => p.textContent.includes(`+quote(words)+`)).length`); n != 1 {
-		t.Errorf("the live region has %q %d times", words, n)
+	if n := value[int](b, `[...document.querySelectorAll("[aria-live], [role=status]")].filter((e) => e.textContent.includes(`+quote(words)+`)).length`); n != 1 {
+		t.Errorf("%d live regions have %q", n, words)
 	}
 	if b.is(`document.querySelector(".at-bat")`) && b.is(callout) {
 		t.Error("a batter stands in before the play was seen")

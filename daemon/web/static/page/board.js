@@ -1,7 +1,7 @@
 // The scorebook of one game and its drawing: scoreboard, field, count, plays,
 // win probability, box score. It shows only what the server has sent.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, label, api, ordinal, inningName, clubStyle, pennant, element, guarded, sides, percent } from "./ui.js";
+import { t, api, ordinal, inningName, clubStyle, pennant, element, guarded, sides, percent } from "./ui.js";
 
 /**
  * An event of a game, with the scoreboard after it.
@@ -134,6 +134,9 @@ export const spots = {
 /** The bases, from first to third. @type {[number, number][]} */
 export const bags = [[290, 234], [200, 144], [110, 234]];
 
+/** Where the batter stands. @type {[number, number]} */
+export const box = [184, 322];
+
 /** The empty field. */
 const grounds = svg`<path class="grass" d="M200 340 20 160a198 198 0 0 1 360 0z"></path>
   <path class="mown" d="M200 340 62 202a178 178 0 0 1 276 0z"></path>
@@ -179,13 +182,6 @@ export function doubleName([pitcher, fielder], book, team) {
     fielder: book?.name(fielder.player_id) ?? "", position: fielder.position, slot: ordinal(fielder.slot),
     out: book?.name(team?.order[pitcher.slot - 1].player_id) ?? "", pitcherSlot: ordinal(pitcher.slot),
   });
-}
-
-/** Returns the text of a question, after the ball: its place begins with the position of the nearest fielder. @param {Question} question */
-export function questionText({ kind, ball, text }) {
-  const place = /^[1-9]/.exec(ball?.place ?? "")?.[0];
-  const hit = ball?.contact && place ? t("question.ball", { contact: label("contact", ball.contact), to: label("to", place) }) : "";
-  return [hit, label("question", kind, text)].filter(Boolean).join(" ");
 }
 
 /** Draws the home side's chance to win over the game. @param {Scorebook} book @param {Entry} [at] */
@@ -265,15 +261,27 @@ class HalfInning {
   }
 }
 
+const blankLine = element("li", {}, element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog" }, ""), " ", element("a", { lang: "en" }));
+
 /** Creates the list item of a play: the name that begins it opens the player's card, the rest is a link to the replay. @param {Scorebook} book @param {Entry} e */
 function line(book, e) {
-  const { away, home } = e.now.score, { id } = book.game;
-  const name = e.about && book.surname(e.about);
-  const link = element("a", { href: `/games/${id}/replay/${e.rev}`, "aria-label": t("plays.link", { text: e.text.join(" ") }), lang: "en" }, name ? e.text[0].slice(name.length + 1) : e.text[0]);
-  for (const more of e.text.slice(1)) link.append(" ", element("span", {}, more));
-  const words = element("span", {}, link);
-  if (name) words.prepend(element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog", "data-player": e.about, "data-game": id }, name), " ");
-  return e.runs ? element("li", { class: "scoring" }, words, element("b", {}, `${away}–${home}`)) : element("li", {}, words);
+  const { away, home } = e.now.score, { id } = book.game, [first = "", ...more] = e.text;
+  const drawn = /** @type {HTMLElement} */ (blankLine.cloneNode(true)), [name, link] = drawn.children;
+  const surname = e.about && book.surname(e.about);
+  if (surname) {
+    name.setAttribute("data-player", e.about);
+    name.setAttribute("data-game", id);
+    name.append(surname);
+  } else name.remove();
+  link.setAttribute("href", `/games/${id}/replay/${e.rev}`);
+  link.setAttribute("aria-label", t("plays.link", { text: e.text.join(" ") }));
+  link.append(surname ? first.slice(surname.length + 1) : first);
+  for (const text of more) link.append(" ", element("span", {}, text));
+  if (e.runs) {
+    drawn.className = "scoring";
+    drawn.append(" ", element("b", {}, `${away}–${home}`));
+  }
+  return drawn;
 }
 
 /** The drawing of a scorebook. Each part is rendered only when its values change. */
@@ -350,10 +358,9 @@ export class Scene {
     const fielders = this.fielders[batting](nine, () => nine.map((id, i) => (id ? fielder(i, book.surname(id)) : nothing)));
     if (!this.playing) this.runners.place(batting, over ? [] : placesOf(now));
     this.bags.forEach((bag, i) => bag.classList.toggle("taken", Boolean(now.bases[i])));
-    return this.ground([fielders, ...now.bases, now.batter, now.pitcher, over], (field) => {
-      field.setAttribute("aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
-      return svg`${grounds}${this.bags}${fielders}${this.ways}${this.runners.root}${this.ball}`;
-    });
+    const field = this.ground([fielders], () => svg`${grounds}${this.bags}${fielders}${this.ways}${this.runners.root}${this.ball}`);
+    change(field, "aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
+    return field;
   }
 
   /**
@@ -427,7 +434,7 @@ function fielder(i, name) {
 /** Returns the places of the runners and of the batter. @param {Now} now @returns {Place[]} */
 function placesOf({ bases, batter }) {
   const places = bases.map((id, i) => ({ id: id ?? "", at: bags[i], as: /** @type {const} */ ("") }));
-  return [...places, { id: batter, at: /** @type {[number, number]} */ ([184, 322]), as: /** @type {const} */ ("at-bat") }].filter((place) => place.id);
+  return [...places, { id: batter, at: box, as: /** @type {const} */ ("at-bat") }].filter((place) => place.id);
 }
 
 /**
@@ -440,7 +447,6 @@ class Runners {
     this.book = book;
     this.root = shape("g", { class: "runners" });
     /** @type {Map<string, SVGGElement>} */ this.shown = new Map(); // by player
-    /** @type {SVGGElement[]} */ this.free = [];
     /** @type {Side | null} */ this.batting = null;
   }
 
@@ -448,34 +454,46 @@ class Runners {
   place(batting, places) {
     if (this.batting !== batting) this.root.style.cssText = clubStyle(this.book.game[batting].team);
     this.batting = batting;
-    for (const [id, element] of this.shown) {
-      if (places.some((place) => place.id === id)) continue;
-      element.remove();
-      this.shown.delete(id);
-      this.free.push(element);
-    }
-    return places.map(({ id, at: [x, y], as }) => {
-      const runner = this.shown.get(id) ?? this.enter(id), name = runner.children[1];
+    const left = [...this.shown.keys()].filter((id) => !places.some((place) => place.id === id));
+    const placed = places.map(({ id, at: [x, y], as }) => {
+      const runner = this.shown.get(id) ?? this.enter(id, left.pop());
       change(runner, "class", as);
       change(runner, "transform", `translate(${x} ${y})`);
-      change(name, "x", as === "at-bat" ? "-12" : "0");
-      change(name, "y", as === "at-bat" ? "4" : y === bags[1][1] ? "-17" : "27");
+      change(runner.children[1], "y", y === bags[1][1] || y === box[1] ? "-17" : "27"); // where no fielder's name is
       return runner;
     });
+    for (const id of left) {
+      this.shown.get(id)?.remove();
+      this.shown.delete(id);
+    }
+    return placed;
   }
 
-  /** @param {string} id */
-  enter(id) {
-    const runner = this.free.pop() ?? shape("g", {});
-    if (!runner.childElementCount) runner.append(shape("circle", {}), shape("text", {}));
-    runner.children[1].textContent = this.book.surname(id);
+  /** Adds a player, in place of another one who has left. @param {string} id @param {string} [other] */
+  enter(id, other = "") {
+    const runner = this.shown.get(other) ?? this.add();
+    this.shown.delete(other);
     this.shown.set(id, runner);
+    write(runner.children[1], this.book.surname(id));
+    return runner;
+  }
+
+  add() {
+    const runner = shape("g", {});
+    runner.append(shape("circle", {}), shape("text", {}));
     this.root.append(runner);
     return runner;
   }
 }
 
+/** Changes the text of an element that has no other content. @param {Element} of @param {string} text */
+export function write(of, text) {
+  const { firstChild } = of;
+  if (!(firstChild instanceof Text)) of.append(text);
+  else if (firstChild.data !== text) firstChild.data = text;
+}
+
 /** Sets an attribute whose value is another one. @param {Element} of @param {string} name @param {string} value */
-function change(of, name, value) {
+export function change(of, name, value) {
   if (of.getAttribute(name) !== value) of.setAttribute(name, value);
 }

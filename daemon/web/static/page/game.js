@@ -182,9 +182,9 @@ class Match {
         this.check(book);
         break;
       case "presence": {
-        const before = presenceKey(this.presence);
+        const before = this.presenceShown();
         this.setPresence(frame.d);
-        if (presenceKey(this.presence) === before) return; // nothing to show
+        if (this.presenceShown() === before) return;
         break;
       }
       case "clock":
@@ -192,19 +192,32 @@ class Match {
         break;
     }
     for (const [cid, rev] of this.acknowledged) if (rev <= book.rev && this.acknowledged.delete(cid)) this.sent.delete(cid);
-    this.update();
+    if (frame.t !== "event" || !this.showPlay()) this.update();
+  }
+
+  /** Shows the next play, which changes nothing else of the page until it has been shown. Reports whether there is one. */
+  showPlay() {
+    const shown = this.stage?.draw();
+    if (shown) this.lastPlay(shown.entry);
+    return Boolean(shown);
+  }
+
+  /** Returns what is shown of the presence, as a key: that the opponent has called only to a manager, before the play. */
+  presenceShown() {
+    const you = this.game?.you, opponent = you === "home" ? this.presence.away : you === "away" ? this.presence.home : null;
+    return `${presenceKey(this.presence)} ${!this.stage?.drawn && opponent?.decided}`;
   }
 
   /** @param {Scorebook} book @param {Frame} frame */
   addEvent(book, frame) {
     const before = book.last, entry = book.add(frame);
     const d = /** @type {EventBody | undefined} */ (frame.d);
-    if (entry && before && d?.play && this.link === "live" && !document.hidden) this.stage?.moments.add({ play: d.play, entry, before, over: false });
+    if (entry && before && d?.play && this.link === "live" && !document.hidden) this.stage?.add({ play: d.play, entry, before, over: false });
     if (d?.result) this.stage?.moments.end(book.rev);
     if (entry) this.fresh = false;
     if (d?.state) this.setState(d.state, d.legal, d.offers);
     if (d?.state && !d.state.waiting?.length) this.setClock(null);
-    if (entry && this.link === "live" && entry.text.length) readOut(entry.text.join(" "), "en");
+    if (entry && d?.result && this.link === "live") readOut(entry.text.join(" "), "en"); // the headline, which has all others read out, is gone
     if (entry) this.box = null;
     if (entry && this.tab === "box" && this.link === "live") void this.loadBox();
     if (d?.kind === "finished") void this.finish();
@@ -354,7 +367,7 @@ class Match {
       ${scene.situation(at?.now, over)}
       <div class="playfield">
         <section class="leaf park" aria-label=${t("game.park")}>
-          <div class="stage">${scene.field(at, over)}<div class="over-field">${this.stage?.callout ?? nothing}</div></div>
+          <div class="stage">${scene.field(at, over)}<div class="over-field">${this.stage?.callout.root ?? nothing}</div></div>
           ${over ? nothing : moment ? this.matchup : this.drawMatchup(book)}
         </section>
         <div class="side">
@@ -368,7 +381,7 @@ class Match {
   /** Shows the words of the last play. @param {import("./board.js").Entry | undefined} entry */
   lastPlay(entry) {
     if (!entry) return nothing;
-    return this.headline([entry], () => html`<p class="kicker">${t("play.last")}</p><p class="moment" lang="en">${entry.text[0]} <span>${entry.text.slice(1).join(" ")}</span></p>`);
+    return this.headline([entry], () => html`<p class="kicker">${t("play.last")}</p><p class="moment" lang="en" aria-live="polite" aria-atomic="true">${entry.text[0]} <span>${entry.text.slice(1).join(" ")}</span></p>`);
   }
 
   /** @param {boolean} over */
@@ -436,8 +449,8 @@ class Match {
   }
 }
 
-/** Returns what is shown of the presence, as a key. @param {Presence} p */
-const presenceKey = ({ watchers, away: a, home: h }) => `${watchers} ${a?.online} ${a?.gone} ${a?.gone_in} ${a?.decided} ${h?.online} ${h?.gone} ${h?.gone_in} ${h?.decided}`;
+/** Returns who is present, as a key. @param {Presence} p */
+const presenceKey = ({ watchers, away: a, home: h }) => `${watchers} ${a?.online} ${a?.gone} ${a?.gone_in} ${h?.online} ${h?.gone} ${h?.gone_in}`;
 
 /** @param {Form | undefined} form of a batter */
 const batted = (form) => (form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "");

@@ -1,9 +1,8 @@
 // The moment of a play: what happened is shown on the field before the next batter
 // stands in. Moments is the queue of plays, a state machine without a clock and
 // without the document; kindOf and waysOf return what a play looks like; Stage shows it.
-import { nothing } from "./lit-html.js";
-import { t, label, clubStyle, element, sides, store, stored } from "./ui.js";
-import { spots, bags, shape } from "./board.js";
+import { t, label, clubStyle, element, sides, store, stored, readOut } from "./ui.js";
+import { spots, bags, box, shape, change, write } from "./board.js";
 
 /**
  * A play to be shown.
@@ -31,10 +30,10 @@ export class Moments {
     this.begun = 0; // when the current one began
   }
 
-  /** Adds a play, and drops the oldest usual one if too many wait. @param {Shown} shown */
+  /** Adds a play, and drops the oldest usual one if too many wait. Returns those that it drops. @param {Shown} shown */
   add(shown) {
     this.waiting.push(shown);
-    if (this.waiting.length > maxWaiting) this.waiting.splice(Math.max(0, this.waiting.findIndex((s) => !greats.has(kindOf(s)))), 1);
+    return this.waiting.length <= maxWaiting ? [] : this.waiting.splice(Math.max(0, this.waiting.findIndex((s) => !greats.has(kindOf(s)))), 1);
   }
 
   /** Marks the play before a revision, if it is the newest one, as the last of the game. @param {number} rev */
@@ -43,9 +42,11 @@ export class Moments {
     if (newest?.entry.rev === rev - 1) newest.over = true;
   }
 
-  /** Drops all plays. */
+  /** Drops all plays. Returns those that waited. */
   skip() {
+    const dropped = this.waiting;
     [this.current, this.waiting] = [null, []];
+    return dropped;
   }
 
   /** How long the current play is shown, in milliseconds: the more wait, the shorter. */
@@ -162,12 +163,15 @@ export class Stage {
     this.update = update;
     this.ways = new Ways(scene);
     this.moments = new Moments();
-    /** @type {unknown} */ this.callout = nothing;
+    this.callout = new Callout(scene.book.game);
     this.drawn = ""; // revision and kind of the play that is drawn
     this.timer = 0;
     /** @type {import("./sound.js").Sounds | null} */ this.sounds = null; // null: off
     if (stored("sounds", "off") === "on") void this.load();
   }
+
+  /** Adds a play to those that are to be shown. @param {Shown} shown */
+  add(shown) { unseen(this.moments.add(shown)); }
 
   /** Draws the play of this moment, and has the page drawn again at its end. Returns null if there is none. */
   draw() {
@@ -185,16 +189,17 @@ export class Stage {
     const { scene } = this;
     if (this.drawn) this.ways.end();
     scene.playing = shown !== null;
-    scene.ways.parentElement?.classList.toggle("playing", scene.playing);
+    for (const drawn of [scene.ways, scene.ball]) change(drawn, "class", shown ? "ways shown" : "ways");
     if (shown) this.ways.show(shown, this.moments.length);
-    this.callout = shown ? callout(shown, scene.book.game) : nothing;
+    if (shown) this.callout.show(shown);
+    else this.callout.root.hidden = true;
     if (shown) this.sounds?.play(kindOf(shown));
   }
 
   /** Ends what is shown, and what waits. Reports whether there was anything. */
   skip() {
     const playing = this.moments.current !== null;
-    this.moments.skip();
+    unseen(this.moments.skip().slice(0, -1)); // the last one is in the headline
     if (playing) this.update();
     return playing;
   }
@@ -226,6 +231,9 @@ export class Stage {
   }
 }
 
+/** Has plays read out that are not shown: the headline is the live region of those that are. @param {Shown[]} plays */
+const unseen = (plays) => plays.forEach(({ entry }) => readOut(entry.text.join(" "), "en"));
+
 // ---- the drawing
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -250,22 +258,22 @@ class Ways {
   /** Draws a play, which moves for a while. @param {Shown} shown @param {number} length milliseconds */
   show({ play, before: { now } }, length) {
     const { ball, throws, runners } = waysOf(play);
-    this.lines.flight.setAttribute("d", ball.length ? `M${ball[0]}Q${ball[1]} ${ball[2]}` : "");
-    this.lines.throws.setAttribute("d", polyline(throws));
-    this.lines.safe.setAttribute("d", runners.filter((way) => !way.out).map((way) => polyline(way.points)).join(""));
+    change(this.lines.flight, "d", ball.length ? `M${ball[0]}Q${ball[1]} ${ball[2]}` : "");
+    change(this.lines.throws, "d", polyline(throws));
+    change(this.lines.safe, "d", runners.filter((way) => !way.out).map((way) => polyline(way.points)).join(""));
     const out = runners.filter((way) => way.out);
-    this.lines.out.setAttribute("d", out.map((way) => polyline(way.points)).join(""));
-    this.cross.setAttribute("d", out.map(({ points }) => `M${points.at(-1)}m-7-7l14 14m0-14l-14 14`).join(""));
+    change(this.lines.out, "d", out.map((way) => polyline(way.points)).join(""));
+    change(this.cross, "d", out.map(({ points }) => `M${points.at(-1)}m-7-7l14 14m0-14l-14 14`).join(""));
     const ways = stops.slice(1).flatMap((_, from) => {
       const id = from ? now.bases[from - 1] : play.batter || now.batter;
-      const way = runners.find((way) => way.from === from) ?? (from ? { out: false, points: [stops[from]] } : null);
-      return id && way ? [{ id, ...way }] : [];
+      const way = runners.find((way) => way.from === from) ?? { out: false, points: [from ? stops[from] : box] };
+      return id ? [{ id, ...way }] : [];
     });
     const elements = this.runners.place(now.half === "top" ? "away" : "home", ways.map(({ id, out, points }) => ({ id, at: points[points.length - 1], as: out ? "out" : "" })));
     const flight = ball.length ? Array.from({ length: 9 }, (_, i) => curveAt(ball, i / 8)) : [];
     const points = [...flight, ...throws.slice(flight.length ? 1 : 0)];
-    this.ball.setAttribute("display", points.length ? "inline" : "none");
-    if (points.length) this.ball.setAttribute("transform", `translate(${points.at(-1)})`);
+    change(this.ball, "display", points.length ? "inline" : "none");
+    if (points.length) change(this.ball, "transform", `translate(${points.at(-1)})`);
     if (!still.matches) this.move(elements, ways.map((way) => way.points), points, length * 0.6);
   }
 
@@ -297,27 +305,58 @@ function curveAt([a, b, c], u) {
   return [at(0), at(1)];
 }
 
+const lampNumbers = [1, 2, 3];
+
 /**
- * Creates the callout of a play: its kind in large letters, its words, and the
- * outs and runs counting over. Screen readers have it from the live region.
- * @param {Shown} shown @param {Game} game
+ * The callout of a play: its kind in large letters, its words, and the outs and runs counting
+ * over. Screen readers have it from the live region. One element, which stays and is hidden
+ * between plays: to lay out its texts is most of what it costs.
  */
-function callout(shown, game) {
-  const { play, entry, before } = shown, kind = kindOf(shown);
-  const batting = entry.half === "top" ? "away" : "home";
-  const club = play.outs?.length && !entry.runs ? game[batting === "home" ? "away" : "home"].team : game[batting].team;
-  const drawn = element("div", { class: `callout ${greats.has(kind) ? `great ${kind}` : kind}`, style: clubStyle(club), "aria-hidden": "true" },
-    element("strong", {}, label("moment", kind, t("moment.play"))), element("span", { lang: "en" }, entry.text[0] ?? ""));
-  if (play.outs?.length) drawn.append(outs(before.now.outs, play.outs.length));
-  if (entry.runs) drawn.append(element("span", { class: "tally" }, ...sides.flatMap((side) => score(game[side].team, before.now.score[side], entry.now.score[side]))));
-  return drawn;
-}
+class Callout {
+  /** @param {Game} game */
+  constructor(game) {
+    this.game = game;
+    /** @type {Club | null} */ this.club = null;
+    this.kind = element("strong");
+    this.words = element("span", { lang: "en" });
+    this.lamps = lampNumbers.map(() => element("span", { class: "lamp" }));
+    this.count = document.createTextNode("");
+    this.outs = element("span", { class: "tally" }, ...this.lamps, this.count);
+    this.scores = { away: element("span", { class: "plate" }), home: element("span", { class: "plate" }) };
+    this.runs = element("span", { class: "tally" }, ...sides.flatMap((side) => [game[side].team.abbrev, this.scores[side]]));
+    this.root = element("div", { class: "callout", "aria-hidden": "true", hidden: "" }, this.kind, this.words, this.outs, this.runs);
+  }
 
-/** @param {number} was @param {number} made */
-function outs(was, made) {
-  const lamps = [1, 2, 3].map((n) => element("span", { class: n <= was ? "lamp on" : n <= was + made ? "lamp on new" : "lamp" }));
-  return element("span", { class: "tally" }, ...lamps, t("count.outs", { n: Math.min(3, was + made) }));
-}
+  /** @param {Shown} shown */
+  show(shown) {
+    const { play, entry } = shown, kind = kindOf(shown);
+    const batting = entry.half === "top" ? "away" : "home";
+    const club = play.outs?.length && !entry.runs ? this.game[batting === "home" ? "away" : "home"].team : this.game[batting].team;
+    if (this.club !== club) this.root.style.cssText = clubStyle(club);
+    this.club = club;
+    this.root.className = `callout ${greats.has(kind) ? `great ${kind}` : kind}`;
+    write(this.kind, label("moment", kind, t("moment.play")));
+    write(this.words, entry.text[0] ?? "");
+    this.showOuts(shown.before.now.outs, play.outs?.length ?? 0);
+    this.showRuns(shown);
+    this.root.hidden = false;
+  }
 
-/** @param {Club} club @param {number} was @param {number} is */
-const score = (club, was, is) => [club.abbrev, element("span", { class: "plate", ...(was === is ? {} : { "data-was": String(was) }) }, String(is))];
+  /** @param {number} was @param {number} made */
+  showOuts(was, made) {
+    this.outs.hidden = !made;
+    this.lamps.forEach((lamp, i) => { lamp.className = !made || i >= was + made ? "lamp" : i < was ? "lamp on" : "lamp on new"; });
+    if (made) this.count.data = t("count.outs", { n: Math.min(3, was + made) });
+  }
+
+  /** @param {Shown} shown */
+  showRuns({ entry, before }) {
+    this.runs.hidden = !entry.runs;
+    for (const side of sides) {
+      const plate = this.scores[side], was = String(before.now.score[side]), is = String(entry.now.score[side]);
+      write(plate, is);
+      if (entry.runs && was !== is) plate.dataset.was = was;
+      else delete plate.dataset.was;
+    }
+  }
+}

@@ -1,7 +1,7 @@
 // Playing a game: the connection to it, and the decisions that a manager can make
 // now. One file, as both are needed at once.
 import { html, nothing } from "./lit-html.js";
-import { changeName, questionText } from "./board.js";
+import { changeName } from "./board.js";
 import { t, label, formatTime, language, managerOf, clubStyle, renewSession, session, percent, loading, reloadIfOutdated } from "./ui.js";
 
 // ---- the connection
@@ -245,6 +245,13 @@ export function nameOf(c, match) {
     case "concede": return t(c.side ? "offer.concedefor" : "offer.concede", { club: club(c.side) });
     default: return label("offer", String(action.a), c.label);
   }
+}
+
+/** Returns the text of a question, after the ball: its place begins with the position of the nearest fielder. @param {Question} question */
+export function questionText({ kind, ball, text }) {
+  const place = /^[1-9]/.exec(ball?.place ?? "")?.[0];
+  const hit = ball?.contact && place ? t("question.ball", { contact: label("contact", ball.contact), to: label("to", place) }) : "";
+  return [hit, label("question", kind, text)].filter(Boolean).join(" ");
 }
 
 /** Returns the state of a choice's team. @param {Choice} c @param {Match} match */

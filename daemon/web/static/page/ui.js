@@ -331,7 +331,7 @@ let nextMessage = 0;
  */
 export function readOut(text, lang = language) {
   liveRegion.children[nextMessage].textContent = text;
-  liveRegion.children[nextMessage].setAttribute("lang", lang);
+  if (liveRegion.children[nextMessage].getAttribute("lang") !== lang) liveRegion.children[nextMessage].setAttribute("lang", lang);
   nextMessage = (nextMessage + 1) % liveRegion.children.length;
   liveRegion.children[nextMessage].textContent = "";
 }
