@@ -38,3 +38,16 @@ func TestVisitor_reads(t *testing.T) {
 	visitor.open("/games/nothing")
 	visitor.says("main p", "Sign in to see it")
 }
+
+// A visitor who sees the line-ups of a listed game go in is led to the game once it starts.
+func TestVisitor_gameStarts(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	anna, visitor := newTab(t, s), newTab(t, s)
+	anna.join("Anna")
+	id := anna.newGame(map[string]string{"opponent": "on this screen"})
+	visitor.open("/games/" + id)
+	visitor.says(".link-state", "Live")
+	anna.handIn("away", "home")
+	visitor.await(`location.pathname === "/games/` + id + `" && document.querySelector(".board")`)
+}

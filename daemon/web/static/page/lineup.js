@@ -18,7 +18,7 @@ export function lineup({ params, update, go }) {
 
   const load = async () => {
     try {
-      receive(await api("GET", session.me ? path : `${path}/invitation`));
+      receive(await api("GET", session.me || game?.options.visibility === "listed" ? path : `${path}/invitation`)); // a game that has started has no invitation
     } catch (err) {
       problem = problemOf(err);
     }
