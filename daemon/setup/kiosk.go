@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -21,6 +22,7 @@ const (
 	kioskUserFile = "/etc/sysusers.d/pressbox-kiosk.conf"
 	kioskProgram  = "/usr/bin/pressbox" // as the package installs it; KioskUser may not read every other
 	kioskUnit     = "/etc/systemd/system/pressbox-kiosk.service"
+	kioskAtStart  = "/etc/systemd/system/multi-user.target.wants/pressbox-kiosk-setup.service" // of an image
 	kioskHeader   = "# Written by \"pressbox setup-kiosk\"; \"pressbox setup-kiosk --undo\" removes it.\n"
 )
 
@@ -40,6 +42,7 @@ func kioskFiles(page string) []file {
 Description=Pressbox wall display
 After=systemd-user-sessions.service pressbox.service getty@tty1.service
 Conflicts=getty@tty1.service
+ConditionPathExists=` + kioskProgram + `
 StartLimitIntervalSec=0
 
 [Service]
@@ -99,19 +102,24 @@ func (s Setup) Kiosk(page string) error {
 	for _, command := range [][]string{
 		{"systemd-sysusers", kioskUserFile},
 		{"systemctl", "daemon-reload"},
-		{"systemctl", "try-restart", "pressbox.service"}, // it knows the user then
 		{"systemctl", "enable", "pressbox-kiosk.service"},
-		{"systemctl", "restart", "pressbox-kiosk.service"},
+		// Without waiting, as both wait for this command at the start of the host. The server knows the user then.
+		{"systemctl", "--no-block", "try-restart", "pressbox.service"},
+		{"systemctl", "--no-block", "restart", "pressbox-kiosk.service"},
 	} {
 		if err := s.run(command[0], command[1:]...); err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.remove(kioskAtStart)
 }
 
-// UndoKiosk removes what [Setup.Kiosk] wrote, and its user. The packages stay.
+// UndoKiosk removes what [Setup.Kiosk] wrote, and its user, and an image does not set it up again.
+// The packages stay.
 func (s Setup) UndoKiosk() error {
+	if err := s.remove(kioskAtStart); err != nil {
+		return err
+	}
 	if s.missing(kioskUnit) {
 		return nil
 	}
@@ -119,9 +127,21 @@ func (s Setup) UndoKiosk() error {
 		return err
 	}
 	return errors.Join(
-		s.remove(kioskUserFile), s.remove(kioskUnit),
-		s.run("systemctl", "daemon-reload"), s.run("userdel", KioskUser), s.run("systemctl", "try-restart", "pressbox.service"),
+		s.removeWithDir(kioskUserFile), s.remove(kioskUnit),
+		s.run("systemctl", "daemon-reload"), s.removeUser(KioskUser), s.run("systemctl", "try-restart", "pressbox.service"),
 	)
+}
+
+// removeUser ends the service manager of a user, which outlives the session, and removes the user.
+func (s Setup) removeUser(name string) error {
+	if !s.onHost() {
+		return nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return fmt.Errorf("remove the user %s: %w", name, err)
+	}
+	return errors.Join(s.run("systemctl", "stop", "user@"+u.Uid+".service", "user-runtime-dir@"+u.Uid+".service"), s.run("userdel", name))
 }
 
 var memTotal = regexp.MustCompile(`(?m)^MemTotal: +(\d+) kB$`)
