@@ -37,8 +37,8 @@ func TestPlayer_card(t *testing.T) {
 	b.await(closed)
 }
 
-// A name opens its player's card wherever it stands: at bat, in the play-by-play, in the box score,
-// at the end of a game and in the statistics.
+// A name opens its player's card wherever it stands: at bat, on the field, in the play-by-play, in the
+// box score and its notes, at the end of a game and in the statistics.
 func TestPlayer_everyName(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
@@ -46,7 +46,7 @@ func TestPlayer_everyName(t *testing.T) {
 	opens := func(selector string) {
 		t.Helper()
 		b.await(`document.querySelector(%q)`, selector)
-		b.is(`document.querySelector(` + quote(selector) + `).click()`)
+		b.is(`document.querySelector(` + quote(selector) + `).dispatchEvent(new MouseEvent("click", { bubbles: true }))`)
 		b.await(`document.querySelector(".player-card .grade") && document.querySelector(".player-card h2").textContent.includes(document.querySelector(%q).textContent.trim())`, selector)
 		b.key(kb.Escape)
 		b.await(`!document.querySelector("dialog")`)
@@ -56,9 +56,17 @@ func TestPlayer_everyName(t *testing.T) {
 	for _, place := range []string{".matchup > div:nth-child(1)", ".matchup > div:nth-child(2)", ".matchup > div:nth-child(3)", ".half li"} {
 		opens(place + " .player-name")
 	}
+	opens(".field .fielders [data-player]")
+	opens(".field .runners .at-bat")
 	b.playTo(`document.querySelector(".final .how dd .player-name")`)
-	for _, place := range []string{".final .how", ".box table", ".box table + table, .box .scroll:last-child"} {
+	for _, place := range []string{".final .how", ".box table", ".box .scroll:last-child"} {
 		opens(place + " .player-name")
+	}
+	if notes := ".box .notes .player-name"; b.count(notes) > 0 { // in most games
+		opens(notes)
+	}
+	if name := value[string](b, `[...document.querySelectorAll(".box .notes")].flatMap((p) => [...p.childNodes]).map((node) => node.data?.match(/[A-Z][a-z]{2,}/)?.[0] ?? "").join("")`); name != "" {
+		t.Errorf("%q in the notes opens no card", name)
 	}
 	b.open("/games/" + id)
 	opens(".final .how .player-name")

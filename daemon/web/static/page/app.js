@@ -284,7 +284,7 @@ document.addEventListener("click", (e) => {
 });
 document.addEventListener("click", (e) => {
   const name = /** @type {Element} */ (e.target).closest?.("[data-player]");
-  if (name instanceof HTMLElement) void import("./player.js").then(({ openCard }) => openCard(name.dataset), reloadIfOutdated);
+  if (name instanceof HTMLElement || name instanceof SVGElement) void import("./player.js").then(({ openCard }) => openCard(name.dataset), reloadIfOutdated);
 });
 /** The element that data-help marks around another one: what it is, if it has a value, is a term of the glossary. @param {EventTarget | null} from @returns {HTMLElement | null} */
 const helped = (from) => /** @type {Element} */ (from).closest?.("[data-help]");

@@ -355,7 +355,7 @@ export class Scene {
     const batting = now.half === "top" ? "away" : "home";
     const against = at.nines[batting === "home" ? "away" : "home"];
     const nine = Object.keys(spots).map((position) => against[position]);
-    const fielders = this.fielders[batting](nine, () => nine.map((id, i) => (id ? fielder(i, book.surname(id)) : nothing)));
+    const fielders = this.fielders[batting](nine, () => nine.map((id, i) => (id ? fielder(i, id, book) : nothing)));
     if (!this.playing) this.runners.place(batting, over ? [] : placesOf(now));
     this.bags.forEach((bag, i) => bag.classList.toggle("taken", Boolean(now.bases[i])));
     const field = this.ground([fielders], () => svg`${grounds}${this.bags}${fielders}${this.ways}${this.runners.root}${this.ball}`);
@@ -417,10 +417,10 @@ function group(name, club) {
   return g;
 }
 
-/** @param {number} i index in spots @param {string} name */
-function fielder(i, name) {
+/** @param {number} i index in spots @param {string} id @param {Scorebook} book */
+function fielder(i, id, book) {
   const [x, y] = Object.values(spots)[i];
-  return svg`<g><circle cx=${x} cy=${y} r="4"></circle><text x=${x} y=${i ? y + 17 : y + 30}>${name}</text></g>`;
+  return svg`<g data-player=${id} data-game=${book.game.id}><circle cx=${x} cy=${y} r="4"></circle><text x=${x} y=${i ? y + 17 : y + 30}>${book.surname(id)}</text></g>`;
 }
 
 /**
@@ -475,11 +475,12 @@ class Runners {
     this.shown.delete(other);
     this.shown.set(id, runner);
     write(runner.children[1], this.book.surname(id));
+    runner.dataset.player = id;
     return runner;
   }
 
   add() {
-    const runner = shape("g", {});
+    const runner = shape("g", { "data-game": this.book.game.id });
     runner.append(shape("circle", {}), shape("text", {}));
     this.root.append(runner);
     return runner;

@@ -44,7 +44,7 @@ export function boxScore(game, box) {
         ${["AB", "R", "H", "RBI", "BB", "SO", "LOB"].map((c) => html`<th scope="col">${c}</th>`)}</tr></thead>
         <tbody>${team.batting.map((b) => html`<tr><th scope="row" class=${b.slot ? nothing : "sub"}>${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions.join("-")}</small></th><td>${b.ab}</td><td>${b.r}</td><td>${b.h}</td><td>${b.rbi}</td><td>${b.bb}</td><td>${b.so}</td><td>${b.lob}</td></tr>`)}</tbody>
         <tfoot><tr><th scope="row">${t("box.total")}</th><td>${sum(team.batting, "ab")}</td><td>${team.runs}</td><td>${team.hits}</td><td>${sum(team.batting, "rbi")}</td><td>${sum(team.batting, "bb")}</td><td>${sum(team.batting, "so")}</td><td>${sum(team.batting, "lob")}</td></tr></tfoot></table></div>
-      <p class="notes">${notes(team)}</p>
+      <p class="notes">${notes(team, game.id)}</p>
       <div class="scroll" tabindex="0" role="region" aria-label=${t("box.pitching", { club: club.name })}><table><thead><tr><th scope="col">${t("box.pitchers")}</th>
         ${["IP", "H", "R", "ER", "BB", "SO", "HR", "P"].map((c) => html`<th scope="col">${c}</th>`)}</tr></thead>
         <tbody>${team.pitching.map((p) => html`<tr><th scope="row">${playerName(p.player_id, p.name, { game: game.id })} ${marks(p)}</th><td>${innings(p.outs)}</td><td>${p.h}</td><td>${p.r}</td><td>${p.er}</td><td>${p.bb}</td><td>${p.so}</td><td>${p.hr}</td><td>${p.pitches}</td></tr>`)}</tbody></table></div>
@@ -55,15 +55,20 @@ export function boxScore(game, box) {
 /** @param {BattingLine[]} lines @param {"ab" | "rbi" | "bb" | "so" | "lob"} what */
 const sum = (lines, what) => lines.reduce((n, b) => n + b[what], 0);
 
-/** @param {TeamBox} team */
-function notes(team) {
+/** @param {TeamBox} team @param {string} game */
+function notes(team, game) {
+  /** @param {string} abbrev @param {{ player_id: string, name: string }[]} players @param {(p: any) => string} how */
+  const note = (abbrev, players, how) => html`${abbrev}: ${players.map((p, i) => html`${i ? ", " : ""}${playerName(p.player_id, p.name, { game })}${how(p)}`)}`;
   const times = (/** @type {number} */ n) => (n > 1 ? ` ${n}` : "");
-  const errors = team.fielding.filter((f) => f.e).map((f) => `${f.name}${times(f.e)}${f.te ? ` (${t("box.throw")})` : ""}`);
-  const extras = /** @type {const} */ ([["2B", "doubles"], ["3B", "triples"], ["HR", "hr"], ["SB", "sb"], ["2-out RBI", "two_out_rbi"]]).flatMap(([abbrev, field]) => {
-    const players = team.batting.filter((b) => b[field]).map((b) => `${b.name}${times(b[field])}`);
-    return players.length ? [`${abbrev}: ${players.join(", ")}`] : [];
-  });
-  return [...extras, `LOB: ${team.left_on_base}`, `DP: ${team.double_plays}`, `E: ${errors.join(", ") || 0}`].join(". ");
+  const errors = team.fielding.filter((f) => f.e);
+  return [
+    .../** @type {const} */ ([["2B", "doubles"], ["3B", "triples"], ["HR", "hr"], ["SB", "sb"], ["2-out RBI", "two_out_rbi"]]).flatMap(([abbrev, field]) => {
+      const players = team.batting.filter((b) => b[field]);
+      return players.length ? [note(abbrev, players, (b) => times(b[field]))] : [];
+    }),
+    `LOB: ${team.left_on_base}`, `DP: ${team.double_plays}`,
+    errors.length ? note("E", errors, (f) => `${times(f.e)}${f.te ? ` (${t("box.throw")})` : ""}`) : "E: 0",
+  ].map((text, i) => html`${i ? ". " : ""}${text}`);
 }
 
 /** Describes the result. @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */

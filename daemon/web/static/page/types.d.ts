@@ -70,7 +70,7 @@ interface Present { online: boolean; since?: string; gone_in?: number; gone?: bo
 
 interface BattingLine { player_id: string; name: string; slot: number; positions: string[]; ab: number; r: number; h: number; rbi: number; bb: number; so: number; doubles: number; triples: number; hr: number; sb: number; lob: number; two_out_rbi: number }
 interface PitchingLine { player_id: string; name: string; outs: number; h: number; r: number; er: number; bb: number; so: number; hr: number; pitches: number; strikes: number; hold: boolean; blown_save: boolean; quality_start: boolean }
-interface FieldingLine { name: string; e: number; te: number }
+interface FieldingLine { player_id: string; name: string; e: number; te: number }
 interface TeamBox { line: number[] | null; runs: number; hits: number; errors: number; left_on_base: number; double_plays: number; batting: BattingLine[]; pitching: PitchingLine[]; fielding: FieldingLine[] }
 interface Box { teams: TeamBox[]; winning_pitcher?: string; losing_pitcher?: string; save?: string }
 
