@@ -35,7 +35,7 @@ const (
 func (b *tab) load(path, condition string) (requests int, bytes float64) {
 	b.t.Helper()
 	b.mu.Lock()
-	b.requests, b.bytes = 0, 0
+	b.requests, b.bytes, b.paths = 0, 0, nil
 	b.mu.Unlock()
 	b.open(path)
 	b.await(condition + ` && document.readyState === "complete" && document.fonts.status === "loaded"`)
@@ -68,7 +68,8 @@ func (b *tab) shift() float64 {
 // changes. What is on a large or a small screen stays where it is while the rest loads.
 func TestPage_firstLoad(t *testing.T) {
 	t.Parallel()
-	s := newFullServer(t)
+	catalogue, _ := serveCatalogue(t)
+	s := newFullServer(t, "VOICES_URL="+catalogue)
 	anna, visitor := newTab(t, s), newTab(t, s)
 	for _, b := range []*tab{anna, visitor} {
 		send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: withoutRest})
@@ -88,6 +89,12 @@ func TestPage_firstLoad(t *testing.T) {
 		t.Fatalf("concede: status %d", status)
 	}
 	pending := "/games/" + anna.newGame(map[string]string{"opponent": "Anyone"})
+	competition := func(kind string) string {
+		return "/" + kind + "/" + value[struct{ ID string }](anna, fmt.Sprintf(`fetch("/api/%s", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({
+			name: "Kitchen", options: { innings: 3 }, seats: [{ team: "BWH", manager: "me" }, { team: "CPR", manager: "bot" }] }) }).then((r) => r.json())`, kind)).ID
+	}
+	league, series := competition("leagues"), competition("series")
+	anna.command("users", "admin", "Anna")
 	const announcements = `document.querySelector(".link-state.on") && document.querySelectorAll("#voice option").length > 1 && document.querySelector("#volume")`
 	for _, tt := range []struct {
 		by              *tab
@@ -111,14 +118,25 @@ func TestPage_firstLoad(t *testing.T) {
 		{anna, "/players", `document.querySelector("tbody tr")`},
 		{anna, "/leaders", `document.querySelector("tbody tr")`},
 		{anna, "/managers", `document.querySelector("tbody tr")`},
-		{anna, "/leagues", `document.querySelector("main .empty") && document.querySelector("main details")`},
+		{anna, "/leagues", `document.querySelector("main details") && document.querySelector("main a[href='` + league + `']")`},
+		{anna, league, `document.querySelectorAll("main tbody tr").length > 2`},
+		{anna, series, `document.querySelectorAll("main tbody tr").length > 2`},
+		{anna, "/admin", `document.querySelector("#QUIET_MODE")`},
+		{anna, "/admin?part=planned", `document.querySelector("main .empty")`},
+		{anna, "/admin?part=voices", `document.querySelector("#natural")`},
+		{anna, "/admin?part=people", `document.querySelector("#users li")`},
+		{anna, "/admin?part=tokens", `document.querySelector("main .empty")`},
+		{anna, "/admin?part=rooms", `document.querySelector("main .stubs li")`},
+		{anna, "/admin?part=health", `document.querySelector("#findings li")`},
+		{anna, "/admin?part=log", `document.querySelector("main h2")`},
+		{anna, "/admin?part=backup", `document.querySelector("main .empty")`},
 		{anna, "/announcements", announcements},
 		{anna, "/account", `document.querySelector("main li")`},
 	} {
 		tt.by.cache(false)
 		requests, bytes := tt.by.load(tt.path, tt.condition)
 		if requests > maxRequests || bytes > maxBytes {
-			t.Errorf("%s: %d requests, %.0f bytes", tt.path, requests, bytes)
+			t.Errorf("%s: %d requests, %.0f bytes, of the API %v", tt.path, requests, bytes, tt.by.paths)
 		}
 		wide := tt.by.shift()
 		tt.by.do(chromedp.EmulateViewport(390, 844))

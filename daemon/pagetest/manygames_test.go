@@ -22,7 +22,7 @@ import (
 const manyGames = 500
 
 // newFullServer starts a server with [manyGames] listed games in its store.
-func newFullServer(tb testing.TB) *server {
+func newFullServer(tb testing.TB, settings ...string) *server {
 	tb.Helper()
 	if testing.Short() {
 		tb.Skip("needs Chromium")
@@ -43,7 +43,7 @@ func newFullServer(tb testing.TB) *server {
 	}
 	wait.Wait()
 	check.NoError(tb, s.Close())
-	return runServer(tb, dir)
+	return runServer(tb, dir, settings...)
 }
 
 // addGame adds a game that is open with step 0, in progress with 1, and finished with 2.
