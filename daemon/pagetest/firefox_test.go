@@ -59,10 +59,7 @@ func TestFirefox(t *testing.T) {
 	tab.Open(s.URL + game + "/replay")
 	tab.Await(`document.querySelector("#moment").textContent.length > 5`)
 
-	tab.Open(s.URL + "/announcements")
-	tab.Type("#message", "Dinner is ready.")
-	tab.Press("main form button.primary")
-	tab.Says("main", "Dinner is ready.")
+	firefoxStreams(tab, s)
 	tab.Open(s.URL + "/kiosk")
 	tab.Says("body", "Dinner is ready.")
 	look("wall")
@@ -70,4 +67,38 @@ func TestFirefox(t *testing.T) {
 	tab.Text(`document.cookie = "pressbox_language=de; path=/"`)
 	tab.Open(s.URL)
 	tab.Says("nav", "Durchsagen")
+}
+
+// firefoxStreams announces from one of more tabs than a browser has connections to a server: all
+// receive it. A tab that is left for another page, and for more of them than there are connections,
+// receives again when the user goes back.
+func firefoxStreams(tab *browsertest.FirefoxTab, s *server) {
+	const live = `document.querySelector(".link-state.on")`
+	tabs := []*browsertest.FirefoxTab{tab}
+	for range 7 {
+		tabs = append(tabs, tab.Beside())
+	}
+	for _, t := range tabs {
+		t.Open(s.URL + "/announcements")
+		t.Await(live)
+	}
+	announce := func(t *browsertest.FirefoxTab, message string) {
+		t.Type("#message", message)
+		t.Press("main form button.primary")
+	}
+	announce(tabs[7], "Dinner is ready.")
+	for _, t := range tabs {
+		t.Says("main", "Dinner is ready.")
+	}
+	for i := range 8 {
+		tab.Open(s.URL + []string{"/kiosk", "/announcements"}[i%2])
+		tab.Await([]string{`document.querySelector(".wall.live")`, live}[i%2])
+	}
+	tab.Text("history.go(-2)")
+	tab.Await(`location.pathname === "/announcements" && ` + live)
+	announce(tabs[7], "Bedtime.")
+	tab.Says("main", "Bedtime.")
+	for _, t := range tabs[1:] {
+		t.Close()
+	}
 }
