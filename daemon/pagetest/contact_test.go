@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,18 +17,30 @@ import (
 
 var contact = flag.String("contact", "", "write contact sheets of every part of the page to this `folder`")
 
-// contactSizes are those of phones, of a display at a Raspberry Pi, of a laptop and of a television.
-var contactSizes = [][2]int64{{360, 740}, {390, 844}, {800, 480}, {1280, 800}, {1920, 1080}}
+// contactSizes are those of phones, of a display at a Raspberry Pi, of a laptop and of a television;
+// the wall display has wallSizes as well.
+var (
+	contactSizes = [][2]int64{{320, 640}, {360, 740}, {390, 844}, {800, 480}, {1280, 800}, {1920, 1080}}
+	wallSizes    = [][2]int64{{1024, 600}, {3840, 2160}}
+)
 
 // sheets hold the cells of every part, in HTML, by size of the screen. Each part has one of each theme.
 type sheets map[[2]int64]*strings.Builder
 
-const cellWidth = 400 // pixels of a figure, at most
+// Limits of a figure.
+const (
+	cellWidth   = 400 // pixels
+	cellScreens = 2.5 // heights of the screen
+)
 
 // add has every size and theme of what a tab shows.
 func (s sheets) add(b *tab, name string) {
 	b.t.Helper()
-	for _, size := range contactSizes {
+	sizes := contactSizes
+	if strings.HasPrefix(name, "wall") {
+		sizes = slices.Concat(contactSizes, wallSizes)
+	}
+	for _, size := range sizes {
 		if s[size] == nil {
 			s[size] = &strings.Builder{}
 		}
@@ -35,8 +48,9 @@ func (s sheets) add(b *tab, name string) {
 		for _, scheme := range []string{"light", "dark"} {
 			b.emulate("prefers-color-scheme", scheme)
 			b.drawn()
-			screen := send(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "png", Clip: &page.Viewport{
-				Width: float64(size[0]), Height: float64(size[1]), Scale: min(1, cellWidth/float64(size[0])),
+			height := min(value[float64](b, "document.documentElement.scrollHeight"), cellScreens*float64(size[1]))
+			screen := send(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "png", CaptureBeyondViewport: new(true), Clip: &page.Viewport{
+				Width: float64(size[0]), Height: height, Scale: min(1, cellWidth/float64(size[0])),
 			}})
 			fmt.Fprintf(s[size], `<figure><img src="data:image/png;base64,%s"><figcaption>%s</figcaption></figure>`,
 				base64.StdEncoding.EncodeToString(screen.Data), name)

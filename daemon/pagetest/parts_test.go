@@ -24,7 +24,7 @@ func TestParts(t *testing.T) {
 		})
 		return
 	}
-	for _, language := range []string{"de"} {
+	for _, language := range []string{"en", "de"} {
 		s := sheets{}
 		defer s.write(t, language)
 		walk(t, language, s.add)

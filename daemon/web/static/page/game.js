@@ -428,7 +428,7 @@ class Match {
     const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];
     const batter = book.players.get(now.batter), pitcher = book.players.get(now.pitcher);
     const form = this.fresh ? this.state?.at_bat : undefined;
-    const name = (/** @type {string} */ id) => playerName(id, book.name(id), { game: this.id });
+    const name = (/** @type {string} */ id) => playerName(id, html`<span class="roomy">${book.name(id).slice(0, -book.surname(id).length)}</span>${book.surname(id)}`, { game: this.id });
     return this.matchupPanel([now.batter, now.pitcher, form, ...due], () => html`<div><dt>${t("game.batter")}</dt><dd>${name(now.batter)}</dd><dd><small>${batter ? label("bats", batter.bats) : ""}</small><small>${batted(form?.batter)}</small></dd></div>
       <div><dt>${t("game.pitcher")}</dt><dd>${name(now.pitcher)}</dd><dd><small>${pitcher ? label("throws", pitcher.throws) : ""}</small><small>${thrown(form?.pitcher)}</small></dd></div>
       ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id, i) => html`${i ? ", " : ""}${playerName(id, book.surname(id), { game: this.id })}`)}</dd></div>` : nothing}`);

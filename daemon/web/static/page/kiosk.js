@@ -203,12 +203,19 @@ function render(panel, wall) {
 /** @param {string} text @param {number} most characters */
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text);
 
+/** Joins as many texts as fit. @param {string[]} texts @param {number} most characters */
+function fitting(texts, most) {
+  let n = texts.length;
+  while (n > 1 && texts.slice(0, n).join(" ").length > most) n--;
+  return shortened(texts.slice(0, n).join(" "), most);
+}
+
 /** Returns the class of a text that has to be smaller. @param {string} text @param {number} long @param {number} longer */
 const sizeOf = (text, long, longer) => (text.length > longer ? "longer" : text.length > long ? "long" : "");
 
 /** @param {Score} s */
 function board(s) {
-  const over = Boolean(s.result), text = shortened(s.text.join(" "), 175);
+  const over = Boolean(s.result), text = fitting(s.text, 175);
   const from = Math.max(0, Math.max(s.innings, s.now.inning) - maxInnings); // extra innings replace the first ones
   const innings = Array.from({ length: Math.min(maxInnings, Math.max(s.innings, s.now.inning)) }, (_, i) => from + i);
   /** @param {Line} l */

@@ -390,10 +390,10 @@ export class Decisions {
   heading(game, calls) {
     const { state } = this.match;
     if (!calls.length) return state?.paused ? t("call.paused") : t("call.in");
-    const club = calls[0].side ? game[calls[0].side].team.name : "";
+    const club = calls[0].side && game[calls[0].side].team;
     if (calls[0].group === "answer" && state?.question) return questionText(state.question);
     const text = label("call", calls[0].group, t("call.now"));
-    return club ? `${text}: ${club}` : text;
+    return club ? html`${text}: <span class="roomy">${club.name}</span><span class="tight">${club.abbrev}</span>` : text;
   }
 
   /** While the game is paused, the way to resume it. */
