@@ -72,8 +72,8 @@ type lobby struct {
 	player *servertest.Browser
 }
 
-// listed returns a list of the API, newest first.
-func (l *lobby) listed(status protocol.Status, query string) []protocol.Game {
+// games returns a list of the API, newest first.
+func (l *lobby) games(status protocol.Status, query string) []protocol.Game {
 	l.t.Helper()
 	var lists map[protocol.Status][]protocol.Game
 	l.player.Read(fmt.Sprintf("/api/games?people=true&status=%s&%s", status, query), &lists)
@@ -84,7 +84,7 @@ func (l *lobby) listed(status protocol.Status, query string) []protocol.Game {
 func (l *lobby) awaitActive(n int) {
 	l.t.Helper()
 	var want []string
-	for _, g := range l.listed(protocol.Active, fmt.Sprintf("limit=%d", n)) {
+	for _, g := range l.games(protocol.Active, fmt.Sprintf("limit=%d", n)) {
 		half := map[string]string{"top": "Top", "bottom": "Bottom"}[g.Half]
 		want = append(want, fmt.Sprintf("/games/%s %d,%d %s %d", g.ID, g.Score.Away, g.Score.Home, half, g.Inning))
 	}
@@ -160,9 +160,9 @@ func older(n int) string { return fmt.Sprintf(".columns > section:nth-child(%d) 
 // more loads the next part of a list.
 func (l *lobby) more(n int) {
 	l.t.Helper()
-	listed := l.count(list(n) + " > li")
+	before := l.count(list(n) + " > li")
 	l.is(fmt.Sprintf(`document.querySelector(%q).click()`, older(n))) // a mouse may miss it, as cards get their sizes when they are on the screen
-	l.await(`document.querySelectorAll(%q).length > %d`, list(n)+" > li", listed)
+	l.await(`document.querySelectorAll(%q).length > %d`, list(n)+" > li", before)
 }
 
 // keepsPlace checks that a card in the middle of the screen stays there when games above it are played, are listed and end.
@@ -184,11 +184,11 @@ func (l *lobby) keepsPlace(t *testing.T, p *servertest.Player) {
 	play(t, p)
 	l.awaitActive(100)
 	same("a play")
-	listed := l.count(list(1) + " > li")
+	before := l.count(list(1) + " > li")
 	l.player.Ask("POST", "/api/games", `{"home_team": "BWH", "away_team": "CPR"}`, 201)
-	l.await(`document.querySelectorAll(%q).length === %d`, list(1)+" > li", listed+1)
+	l.await(`document.querySelectorAll(%q).length === %d`, list(1)+" > li", before+1)
 	same("an open game")
-	l.player.Ask("POST", "/api/games/"+l.listed(protocol.Active, "limit=1")[0].ID+"/concede", "", 200)
+	l.player.Ask("POST", "/api/games/"+l.games(protocol.Active, "limit=1")[0].ID+"/concede", "", 200)
 	l.awaitActive(100)
 	same("the end of a game")
 	value[bool](l.tab, `poll().then(() => true)`)

@@ -31,9 +31,9 @@ func (h *handlers) watchLobby(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	pending := newLobbyQueue()
-	listed, leave := h.Games.WatchLobby(pending.send)
+	games, leave := h.Games.WatchLobby(pending.send)
 	defer leave()
-	out := newLobbyStream(events, listed)
+	out := newLobbyStream(events, games)
 	defer out.timer.Stop()
 	defer out.ExtendDeadline()
 	if out.Open() != nil {
@@ -98,10 +98,10 @@ type lobbyStream struct {
 }
 
 // newLobbyStream returns the stream to a client that has the listed games from their lists.
-func newLobbyStream(events *web.EventStream, listed []protocol.Game) *lobbyStream {
+func newLobbyStream(events *web.EventStream, games []protocol.Game) *lobbyStream {
 	s := &lobbyStream{EventStream: events, sent: map[string]gameSeen{}, changed: map[string]*protocol.Game{}, timer: time.NewTimer(0)}
-	for i := range listed {
-		s.sent[listed[i].ID] = seen(&listed[i])
+	for i := range games {
+		s.sent[games[i].ID] = seen(&games[i])
 	}
 	return s
 }
