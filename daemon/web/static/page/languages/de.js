@@ -144,6 +144,7 @@ const texts = {
   "admin.log.filter": "Suchen",
   "admin.log.when": "Wann",
   "admin.log.from": "Von",
+  "admin.log.message": "Durchsage",
   "admin.log.status": "Was geschah",
   "admin.log.none": "Nichts gefunden.",
   "admin.sender.token": "Token",
