@@ -56,7 +56,7 @@ func TestPlayer_everyName(t *testing.T) {
 	for _, place := range []string{".matchup > div:nth-child(1)", ".matchup > div:nth-child(2)", ".matchup > div:nth-child(3)", ".half li"} {
 		opens(place + " .player-name")
 	}
-	opens(".field .fielders [data-player]")
+	opens(".field .fielders:not(.resting) [data-player]")
 	opens(".field .runners .at-bat")
 	b.playTo(`document.querySelector(".final .how dd .player-name")`)
 	for _, place := range []string{".final .how", ".box table", ".box .scroll:last-child"} {

@@ -277,10 +277,8 @@ function line(book, e) {
   link.setAttribute("aria-label", t("plays.link", { text: e.text.join(" ") }));
   link.append(surname ? first.slice(surname.length + 1) : first);
   for (const text of more) link.append(" ", element("span", {}, text));
-  if (e.runs) {
-    drawn.className = "scoring";
-    drawn.append(" ", element("b", {}, `${away}–${home}`));
-  }
+  if (e.runs) drawn.className = "scoring";
+  if (e.runs) drawn.append(" ", element("b", {}, `${away}–${home}`));
   return drawn;
 }
 
@@ -299,7 +297,8 @@ export class Scene {
     this.inning = guarded(element("p", { class: "inning" }));
     this.ground = guarded(shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" }));
     this.bags = bags.map(([x, y]) => shape("path", { class: "base", d: `M${x} ${y - 11.3}l11.3 11.3-11.3 11.3-11.3-11.3z` }));
-    this.fielders = { away: guarded(group("fielders", home.team)), home: guarded(group("fielders", away.team)) }; // the fielders against
+    this.against = { away: group("fielders", home.team), home: group("fielders", away.team) }; // the fielders, of whom one side rests
+    this.fielders = { away: guarded(this.against.away), home: guarded(this.against.home) };
     this.runners = new Runners(book);
     this.ways = shape("g", { class: "ways" }); // of the play that is shown
     this.ball = shape("g", { class: "ways" }); // and what of it is above the runners
@@ -355,10 +354,11 @@ export class Scene {
     const batting = now.half === "top" ? "away" : "home";
     const against = at.nines[batting === "home" ? "away" : "home"];
     const nine = Object.keys(spots).map((position) => against[position]);
-    const fielders = this.fielders[batting](nine, () => nine.map((id, i) => (id ? fielder(i, id, book) : nothing)));
+    this.fielders[batting](nine, () => nine.map((id, i) => (id ? fielder(i, id, book) : nothing)));
+    for (const side of sides) change(this.against[side], "class", side === batting ? "fielders" : "fielders resting");
     if (!this.playing) this.runners.place(batting, over ? [] : placesOf(now));
     this.bags.forEach((bag, i) => bag.classList.toggle("taken", Boolean(now.bases[i])));
-    const field = this.ground([fielders], () => svg`${grounds}${this.bags}${fielders}${this.ways}${this.runners.root}${this.ball}`);
+    const field = this.ground([], () => svg`${grounds}${this.bags}${sides.map((side) => this.against[side])}${this.ways}${this.runners.root}${this.ball}`);
     change(field, "aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
     return field;
   }
