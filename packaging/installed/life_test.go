@@ -33,6 +33,7 @@ func lifeCycle(t *testing.T, suite string) {
 		{"Upgrade", testUpgrade, false},
 		{"FailedUpgrade", testFailedUpgrade, false},
 		{"PrivateSettings", testPrivateSettings, false},
+		{"Units", testUnits, false},
 		{"Hardening", testHardening, false},
 		{"Sandbox", testSandbox, false},
 		{"Administrators", testAdministrators, false},
