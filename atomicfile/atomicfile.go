@@ -72,7 +72,7 @@ func writeTemp(dir *os.Root, name string, a Attributes, write func(io.Writer) er
 	if err := write(f); err != nil {
 		return 0, err
 	}
-	if err := errors.Join(f.Chown(a.UID, a.GID), f.Chmod(a.Mode), f.Sync()); err != nil {
+	if err := errors.Join(a.own(f), f.Chmod(a.Mode), f.Sync()); err != nil {
 		return 0, err
 	}
 	info, err := f.Stat()
@@ -143,4 +143,13 @@ func removeExisting(dir *os.Root, name string) error {
 		return err
 	}
 	return nil
+}
+
+// own gives a file of this process its owner. It asks for no change where there is none: the
+// sandbox of the service forbids the call.
+func (a Attributes) own(f *os.File) error {
+	if (a.UID < 0 || a.UID == os.Geteuid()) && (a.GID < 0 || a.GID == os.Getegid()) {
+		return nil
+	}
+	return f.Chown(a.UID, a.GID)
 }
