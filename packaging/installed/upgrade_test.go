@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"pressbox/check"
 )
@@ -18,7 +19,8 @@ const sourcesFile = "/etc/apt/sources.list.d/pressbox.sources"
 // Files with which the program before an upgrade goes on.
 const (
 	previousProgram = "/usr/lib/pressbox/previous/pressbox"
-	previousDropIn  = "/etc/systemd/system/pressbox.service.d/previous.conf"
+	previousUnit    = "/etc/systemd/system/pressbox.service"
+	previousDropIn  = previousUnit + ".d/previous.conf"
 )
 
 func testUpgrade(s *server) {
@@ -51,7 +53,7 @@ func (s *server) checkVersion() {
 	if got := s.health().Version; got != version(s.t) {
 		s.t.Errorf("version %s answers, want %s", got, version(s.t))
 	}
-	for _, path := range []string{previousProgram, previousDropIn} {
+	for _, path := range []string{previousProgram, previousUnit, previousDropIn} {
 		if s.exists(path) {
 			s.t.Errorf("%s exists", path)
 		}
@@ -80,6 +82,58 @@ func (s *server) subscribe(deb string) {
 	s.write(sourcesFile, check.Must(os.ReadFile(filepath.Join(dist, "repo/pressbox.sources")))(s.t))
 	s.run("apt-get", "update", "--quiet=2", "--error-on=any", // of this source alone: the host has no network
 		"-o", "Dir::Etc::SourceList=sources.list.d/pressbox.sources", "-o", "Dir::Etc::SourceParts=-", "-o", "APT::Get::List-Cleanup=0")
+}
+
+// firstCommit is the last one with version 0.1.0.
+const firstCommit = "0b1fbe066bd41f950a07d61465041aa0f9d2500f"
+
+// firstPackage builds the package of version 0.1.0 out of its sources, once.
+func firstPackage(t *testing.T) (deb string) {
+	t.Helper()
+	arch := nativeArch(t)
+	deb = check.Must(filepath.Abs("../../.build/installed/pressbox_0.1.0_" + arch + ".deb"))(t)
+	if _, err := os.Stat(deb); err == nil {
+		return deb
+	}
+	run(t, buildTime, "sh", "-euc", `git -C ../.. archive "$1" | tar -x -C "$2" && cd "$2" && env PRESSBOX_REVISION="$1" packaging/deb/build 0.1.0 "$3" && mv "dist/${4##*/}" "$4"`,
+		"sh", firstCommit, t.TempDir(), arch, deb)
+	return deb
+}
+
+// TestFirstVersion upgrades a host with version 0.1.0. Its store is migrated, in the sandbox of the
+// service, and nothing that the server has acknowledged is lost; a version that does not work before
+// that changes nothing, also after a start of the host.
+func TestFirstVersion(t *testing.T) {
+	s := newServer(boot(t, "bookworm"))
+	s.install(firstPackage(t))
+	var posted, found struct{ ID, Message string }
+	s.mustRequest("POST", "/notify", map[string]any{"message": "Dinner is ready.", "ttl": 86_400}, &posted)
+	token := s.run("pressbox", "tokens", "create", "anna")
+	tokens := s.run("pressbox", "tokens", "list")
+
+	if out, err := s.command("apt-get", "install", "--yes", "--quiet=2", s.copyIn(brokenPackage(s))).CombinedOutput(); err == nil {
+		t.Errorf("the broken version was installed:\n%s", out)
+	}
+	s.run("systemctl", "daemon-reload") // as a start of the host does
+	s.run("systemctl", "restart", "pressbox.service")
+	if got := s.health().Version; got != "0.1.0" {
+		t.Errorf("after the failed upgrade version %s answers", got)
+	}
+
+	s.run("apt-get", "install", "--yes", "--quiet=2", "--allow-downgrades", s.copyIn(currentPackage(t)))
+	s.checkVersion()
+	s.checkWyoming()
+	s.mustRequest("GET", "/notify/"+posted.ID, nil, &found)
+	if found.Message != "Dinner is ready." {
+		t.Errorf("the announcement is %+v", found)
+	}
+	if now := s.run("pressbox", "tokens", "list"); !strings.Contains(now, "anna") {
+		t.Errorf("the tokens were\n%s\nand are\n%s", tokens, now)
+	}
+	check.Must(s.request("GET", "/notify", nil, nil, "Authorization", "Bearer "+token))(t)
+	if !s.exists("/var/lib/pressbox/pressbox.db.schema-3") {
+		t.Error("there is no copy of the store before its migration")
+	}
 }
 
 // testFailedUpgrade upgrades to a version that does not work. The one before it goes on, also
