@@ -28,8 +28,9 @@ import (
 )
 
 const (
-	startTimeout = 90 * time.Second // TimeoutStartSec= of pressbox.service
-	stopTimeout  = 20 * time.Second // TimeoutStopSec=
+	// timeout limits the start of a server, as TimeoutStartSec= of pressbox.service does, and its
+	// end: it is ended while it loads a voice, which a slow host finishes first.
+	timeout      = 90 * time.Second
 	pollInterval = 100 * time.Millisecond
 )
 
@@ -142,17 +143,17 @@ func tryServer(ctx context.Context, cmd *exec.Cmd, c *client.Client) error {
 		defer close(ended)
 		_ = cmd.Wait() // ProcessState has the result
 	}()
-	timeout, cancel := context.WithTimeout(ctx, startTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
-		if status, err := c.Status(timeout); err == nil {
+		if status, err := c.Status(ctx); err == nil {
 			return errors.Join(healthError(status.Health), end(cmd, ended))
 		}
 		select {
 		case <-ended:
 			return fmt.Errorf("its server ended (%s): %s", cmd.ProcessState, lastLine(log.String()))
-		case <-timeout.Done():
-			err := fmt.Errorf("its server does not answer: %w", timeout.Err())
+		case <-ctx.Done():
+			err := fmt.Errorf("its server does not answer: %w", ctx.Err())
 			return errors.Join(err, end(cmd, ended))
 		case <-time.After(pollInterval):
 		}
@@ -173,7 +174,7 @@ func end(cmd *exec.Cmd, ended <-chan struct{}) error {
 	select {
 	case <-ended:
 		return nil
-	case <-time.After(stopTimeout):
+	case <-time.After(timeout):
 		err := errors.Join(errors.New("its server does not stop"), cmd.Process.Kill())
 		<-ended
 		return err
