@@ -18,9 +18,9 @@ import (
 // localAddress is the address of the local host as an emulated one sees it.
 const localAddress = "10.0.2.2"
 
-// A PC with an older version installs the current one from a signed repository with apt.
+// A PC with version 0.1.0 installs the current one from a signed repository with apt.
 func TestPC_upgrade(t *testing.T) {
-	h := switchOn(t, "upgrade", computer{arch: "amd64", disk: withPrevious(t)})
+	h := switchOn(t, "upgrade", computer{arch: "amd64", disk: withFirst(t)})
 	before := h.answers()
 	h.subscribe()
 	h.root.do(upgradeCommand)
@@ -37,7 +37,7 @@ func TestPC_upgrade(t *testing.T) {
 // The plug of a PC is pulled at random moments of an upgrade. At the next start it comes up with
 // one of the two versions and the data, and apt can finish the upgrade.
 func TestPC_pulledPlugUpgrade(t *testing.T) {
-	disk := withPrevious(t)
+	disk := withFirst(t)
 	h := switchOn(t, "upgrade-time", computer{arch: "amd64", disk: copyDisk(t, disk)})
 	h.answers()
 	h.subscribe()
@@ -76,24 +76,24 @@ func version(t *testing.T) string {
 	return strings.TrimSpace(run(t, "sed", "-n", `s/^## \([0-9][^ ]*\).*/\1/p;T;q`, "../../../CHANGELOG.md"))
 }
 
-// withPrevious returns a disk of a PC with the previous version of the package, and with data.
-func withPrevious(t *testing.T) (disk string) {
+// withFirst returns a disk of a PC with version 0.1.0, and with data.
+func withFirst(t *testing.T) (disk string) {
 	t.Helper()
 	from, _ := settled(t)
 	disk = copyDisk(t, from)
-	openPartition(t, disk, "PRESSBOX").write("previous.deb", check.Must(os.ReadFile(previousPackage))(t))
-	h := switchOn(t, "previous", computer{arch: "amd64", disk: disk})
+	openPartition(t, disk, "PRESSBOX").write("first.deb", check.Must(os.ReadFile(firstPackage))(t))
+	h := switchOn(t, "first", computer{arch: "amd64", disk: disk})
 	h.answers()
 	h.root.do("apt-get purge --yes --quiet=2 pressbox && rm -rf /var/lib/pressbox/*")
-	h.root.do("dpkg --install /boot/firmware/previous.deb && rm /boot/firmware/previous.deb && pressbox setup-audio headless")
+	h.root.do("dpkg --install /boot/firmware/first.deb && rm /boot/firmware/first.deb && pressbox setup-audio headless")
 	h.answers()
 	h.root.do("pressbox tokens create kept")
 	h.powerOff()
 	return disk
 }
 
-// previousPackage is the package that is upgraded; "run" in this folder builds it.
-const previousPackage = results + "/previous.deb"
+// firstPackage is the package of version 0.1.0; "run" in this folder builds it.
+const firstPackage = "../../../.build/image/first.deb"
 
 // checkKept checks that the data from before an upgrade are there.
 func (h *host) checkKept() {
