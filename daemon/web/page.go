@@ -29,6 +29,7 @@ const LoginPath = "/api/auth/idp/login"
 type page struct {
 	cfg       Config
 	document  *template.Template
+	policy    string // the Content-Security-Policy
 	languages *languages
 	hash      string            // of all files, 12 hexadecimal digits
 	files     map[string]*asset // by name
@@ -75,6 +76,8 @@ func loadPage(cfg Config) (*page, error) {
 		return nil, fmt.Errorf("load the page: %w", err)
 	}
 	p.hash = hashOf(p.files)
+	inline := sha256.Sum256([]byte(p.reload()))
+	p.policy = strings.Replace(contentPolicy, "script-src", "script-src 'sha256-"+base64.StdEncoding.EncodeToString(inline[:])+"'", 1)
 	return p, nil
 }
 
@@ -119,6 +122,11 @@ func (p *page) prefix() string { return "/page/" + p.hash }
 // icon returns the icon as a data URL, which costs no request.
 func (p *page) icon() template.URL {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(p.files["icon.svg"].body)) //nolint:gosec // a file of ours
+}
+
+// reload returns the script that loads the page again if a file is missing.
+func (p *page) reload() template.JS {
+	return template.JS(p.files["reload.js"].body) //nolint:gosec // a file of ours
 }
 
 func newAsset(name string, body []byte) *asset {
@@ -206,11 +214,12 @@ func (p *page) write(w http.ResponseWriter, r *http.Request, status int, plain s
 		Version, Files, Join, Plain, Again, Account string
 		Language, Languages                         string
 		Icon                                        template.URL
+		Reload                                      template.JS
 		Season                                      int
 		Control                                     Control
 	}{
 		p.cfg.Version, p.prefix(), joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, "",
-		p.languages.of(r), strings.Join(p.languages.names, " "), p.icon(), p.cfg.Season, p.cfg.ControlAccess,
+		p.languages.of(r), strings.Join(p.languages.names, " "), p.icon(), p.reload(), p.cfg.Season, p.cfg.ControlAccess,
 	}
 	if p.cfg.PageAccount != nil {
 		values.Account = p.cfg.PageAccount(r)
@@ -218,6 +227,7 @@ func (p *page) write(w http.ResponseWriter, r *http.Request, status int, plain s
 	if err := p.document.Execute(&document, values); err != nil {
 		return fmt.Errorf("render the page: %w", err)
 	}
+	w.Header().Set("Content-Security-Policy", p.policy)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "private, no-cache") // browsers may store it, and must revalidate it
 	w.Header().Add("Vary", "Accept-Language, Cookie")

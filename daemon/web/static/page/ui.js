@@ -305,16 +305,12 @@ export function store(name, value) {
 }
 
 /**
- * Reloads the page, once, if err comes from a module that cannot be imported:
- * the server was updated while the page was open, and has newer files.
+ * Reloads the page if err comes from a module that cannot be imported: the server was updated
+ * while the page was open, and has newer files, or it did not answer. Returns false if that does
+ * not happen at once.
  * @param {unknown} err
  */
-export function reloadIfOutdated(err) {
-  if (!(err instanceof TypeError) || sessionStorage.getItem("pressbox.reloaded")) return false;
-  sessionStorage.setItem("pressbox.reloaded", "1");
-  location.reload();
-  return true;
-}
+export const reloadIfOutdated = (err) => err instanceof TypeError && reloadPage() === 0;
 
 // ---- screen reader messages
 

@@ -1,0 +1,23 @@
+package pagetest_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+)
+
+// A page whose style sheet or one of whose modules cannot be loaded is loaded again, until it is whole.
+func TestPage_missingFile(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for _, file := range []string{"style.css", "lit-html.js", "kiosk.js"} {
+		b := newTab(t, s)
+		b.expect("/page/", "dynamically imported module")
+		b.open("/about")
+		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/*/" + file, Block: true}}})
+		b.is(`(location.href = "/kiosk", true)`)
+		b.await(`Number(sessionStorage.getItem("pressbox.reloads")) > 1`)
+		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{})
+		b.await(`!sessionStorage.getItem("pressbox.reloads") && getComputedStyle(document.querySelector(".wall-empty")).display === "grid"`)
+	}
+}

@@ -1,0 +1,19 @@
+// Loads the page again when its style sheet or a script cannot be loaded: at once, then 1, 3 … 63
+// seconds after the last time. The document has this script inline: it needs no request.
+
+/** The timer, 0 while nothing is missing. */
+let reloading = 0;
+
+/** Returns the milliseconds until the page is loaded again. */
+function reloadPage() {
+  const times = Number(sessionStorage.getItem("pressbox.reloads"));
+  const wait = 1000 * (2 ** Math.min(times, 6) - 1);
+  if (reloading) return wait;
+  sessionStorage.setItem("pressbox.reloads", `${times + 1}`);
+  reloading = setTimeout(() => location.reload(), wait);
+  return wait;
+}
+
+addEventListener("error", ({ target }) => {
+  if (target instanceof HTMLScriptElement || (target instanceof HTMLLinkElement && target.rel === "stylesheet")) reloadPage();
+}, true); // such errors do not bubble
