@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pressbox/daemon/client"
+	"pressbox/daemon/exitcode"
 	"pressbox/daemon/mdns"
 	"pressbox/daemon/recovery"
 	"pressbox/daemon/settings"
@@ -104,7 +105,8 @@ func helloCommand() *cobra.Command {
 		Use:   "hello",
 		Short: "Announce that Pressbox is ready, and its name on the network",
 		Long: "Hello announces \"Pressbox is ready. Open NAME dot local.\", with the name by which Avahi\n" +
-			"makes this host known, and the lines of pressbox.txt that the first start did not apply.",
+			"makes this host known, and the lines of pressbox.txt that the first start did not apply. It waits\n" +
+			"until that has been played.\n\n" + exitcode.Help,
 		Args: cobra.NoArgs,
 	}
 	connect := serverFlag(cmd, true)
@@ -121,7 +123,7 @@ func helloCommand() *cobra.Command {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		return announce(cmd, c, client.Announcement{Message: greeting(name, string(report))}, false)
+		return announce(cmd, c, client.Announcement{Message: greeting(name, string(report))}, true)
 	}
 	return cmd
 }
