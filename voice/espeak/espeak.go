@@ -38,10 +38,14 @@ const (
 	maxChildren = 4
 	// maxClause is the length of a line that espeak-ng reads at once, in bytes.
 	maxClause = 900
+	// timeout is the time after which a child counts as hanging: usual are 1–2 ms for a clause, and
+	// ten times that for a new child, but a small host that starts a browser from its memory card
+	// may stop either for seconds. Two children that hang at a clause after a slow start stay below the
+	// 90 s after which the watchdog ends the server.
+	timeout = 20 * time.Second
 )
 
-// limits bounds the time that a child may take for a clause; usual are 1–2 ms,
-// and ten times that for a new child.
+// limits bounds the time that a child may take to start, or for a clause.
 type limits struct {
 	timeout time.Duration
 	grace   time.Duration // after the caller has stopped waiting
@@ -80,7 +84,7 @@ func New(path string, helper ...string) *Phonemizer {
 	if path == "" {
 		path = "espeak-ng"
 	}
-	p := &Phonemizer{command: append(slices.Clip(helper), path), limits: limits{5 * time.Second, 50 * time.Millisecond}, slot: make(chan struct{}, 1)}
+	p := &Phonemizer{command: append(slices.Clip(helper), path), limits: limits{timeout, 50 * time.Millisecond}, slot: make(chan struct{}, 1)}
 	p.slot <- struct{}{}
 	return p
 }
