@@ -20,7 +20,8 @@ import (
 //	pressbox.db.open              exists while the store is open, and after an unclean shutdown;
 //	                              its text, if any, describes the salvage that was begun since
 //	pressbox.db.damaged-TIME      a damaged store that was set aside
-//	pressbox.db.schema-N          the store before a newer version migrated it from schema N
+//	pressbox.db.schema-N          the store before a newer version migrated it from schema N;
+//	                              the newest one, for a time
 //	backups/pressbox-N-DATE.db    the last backups; N counts them
 const openSuffix = ".open"
 

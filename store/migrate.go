@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -165,8 +166,29 @@ func (s *Store) migrate(steps []migration) error {
 }
 
 // copyOf returns the name of the copy that is saved before a store of this schema is
-// migrated. No one removes it.
+// migrated. [Store.PruneCopies] removes it.
 func copyOf(path string, schema uint64) string { return fmt.Sprintf("%s.schema-%d", path, schema) }
+
+// PruneCopies removes the copies of migrations: all but the one of the newest schema, and that one
+// as well if it was made before a time.
+func (s *Store) PruneCopies(before time.Time) error {
+	newest := true
+	for at := uint64(len(migrations)); at > 0; at-- {
+		path := copyOf(s.path, at)
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && (!newest || info.ModTime().Before(before)) {
+			err = os.Remove(path)
+		}
+		if err != nil {
+			return fmt.Errorf("remove the copy of a migration: %w", err)
+		}
+		newest = false
+	}
+	return nil
+}
 
 // wayBack describes the copy with which a version that supports this schema can go on; ""
 // if there is none.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,6 +228,28 @@ func TestMigrate_savesCopy(t *testing.T) {
 	}
 	if got := copies(); len(got) != 0 {
 		t.Errorf("a store of the present schema: copies %q", got)
+	}
+}
+
+// Of the copies, the newest stays for a time; what is none stays.
+func TestStore_pruneCopies(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pressbox.db")
+	s := OpenForTest(t, path, Options{})
+	for _, name := range []string{".schema-1", ".schema-3", ".schema-5", ".schema-old"} {
+		check.NoError(t, os.WriteFile(path+name, nil, 0o600))
+	}
+	for _, tt := range []struct {
+		before time.Time
+		want   []string
+	}{
+		{time.Now().Add(-time.Hour), []string{path + ".schema-5", path + ".schema-old"}},
+		{time.Now().Add(time.Hour), []string{path + ".schema-old"}},
+	} {
+		check.NoError(t, s.PruneCopies(tt.before))
+		if got := check.Must(filepath.Glob(path + ".schema-*"))(t); !slices.Equal(got, tt.want) {
+			t.Errorf("the copies %q, want %q", got, tt.want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -20,10 +21,12 @@ const (
 	retention   = 3 // backups
 	retryDelay  = time.Hour
 	startupWait = 10 * time.Minute // after the start, without a backup
+
+	copyRetention = 30 * 24 * time.Hour // of the store before its last migration
 )
 
 // Backups makes a backup of the store once a day, and others on request, and removes all but
-// the newest three.
+// the newest three; and the copies of migrations that are not needed any more.
 type Backups struct {
 	Store *store.Store
 	Dir   string // of the backups
@@ -67,7 +70,7 @@ func (s *Backups) Create(ctx context.Context) (store.Backup, error) {
 		return store.Backup{}, err
 	}
 	s.Log.Info("backup created", "backup", b.Path, "size", b.Size)
-	if err := store.PruneBackups(s.Dir, retention); err != nil {
+	if err := errors.Join(store.PruneBackups(s.Dir, retention), s.Store.PruneCopies(time.Now().Add(-copyRetention))); err != nil {
 		s.Log.Error("backup removal failed", "err", err)
 	}
 	return b, nil

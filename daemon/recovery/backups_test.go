@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"pressbox/check"
 	"pressbox/daemon/settings"
@@ -22,6 +23,9 @@ func TestBackups_open(t *testing.T) {
 	st := check.Must(store.Open(cfg.StorePath(), store.Options{}))(t)
 	check.Close(t, st)
 	b := &Backups{Store: st, Dir: cfg.BackupDir(), Log: slog.New(slog.DiscardHandler)}
+	older := cfg.StorePath() + ".schema-1"
+	check.NoError(t, os.WriteFile(older, nil, 0o600))
+	check.NoError(t, os.Chtimes(older, time.Time{}, time.Now().Add(-2*copyRetention)))
 	var made sync.WaitGroup
 	for range 2 {
 		made.Go(func() {
@@ -31,6 +35,9 @@ func TestBackups_open(t *testing.T) {
 		})
 	}
 	made.Wait()
+	if _, err := os.Stat(older); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the copy before an old migration: %v", err)
+	}
 	all := check.Must(b.List())(t)
 	if len(all) != 2 || all[0].Number != 2 || all[1].Number != 1 {
 		t.Fatalf("the backups: %+v", all)
