@@ -84,7 +84,7 @@ func (p voicesPage) Remove(name string) error {
 func catalogueError(err error) error {
 	switch {
 	case errors.Is(err, downloads.ErrUnavailable):
-		return fmt.Errorf("%w: %w", &web.DetailedError{Err: web.ErrCatalogue, Detail: err.Error()}, err)
+		return &web.DetailedError{Err: web.ErrCatalogue, Detail: err.Error()}
 	case errors.Is(err, downloads.ErrBusy):
 		return fmt.Errorf("%w: %w", web.ErrInstalling, err)
 	case errors.Is(err, catalogue.ErrUnknown):

@@ -283,6 +283,19 @@ func TestAdmin_voices(t *testing.T) {
 	b.looks("admin-voices")
 }
 
+// That the catalogue of voices cannot be read stays on the page until it is searched again.
+func TestAdmin_noCatalogue(t *testing.T) {
+	t.Parallel()
+	b := newAdministration(t, "VOICES_URL=http://127.0.0.1:1/voices.json")
+	b.expect("503")
+	const message = "The catalogue of voices cannot be read: fetch the catalogue"
+	b.openPart("voices", "main .alert")
+	b.says("main .alert", message)
+	b.press(`[aria-label^="Listen to "]`)
+	b.shows(`[aria-label^="Listen to "][aria-pressed="true"]`)
+	b.says("main .alert", message)
+}
+
 // A backup is made, and what its link leads to is accepted by "pressbox restore".
 func TestAdmin_backup(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -186,7 +187,13 @@ type DetailedError struct {
 	Detail string
 }
 
-func (e *DetailedError) Error() string { return e.Err.Error() + ": " + e.Detail }
+// Error returns the text of the error, once, and the detail.
+func (e *DetailedError) Error() string {
+	if strings.HasPrefix(e.Detail, e.Err.Error()) {
+		return e.Detail
+	}
+	return e.Err.Error() + ": " + e.Detail
+}
 
 func (e *DetailedError) Unwrap() error { return e.Err }
 

@@ -1,7 +1,7 @@
 // The parts of the administration that decide who may enter, and the voices:
 // users, invites, API tokens, and the voices of the catalogue.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, formatTime, percent, number, megabytes, language, command, loading, readOut, refocus, when, joinAddress, signInAddress } from "./ui.js";
+import { t, label, api, alertBox, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut, refocus, when, joinAddress, signInAddress } from "./ui.js";
 
 const day = 86400; // seconds
 
@@ -125,6 +125,7 @@ export function voices({ gate, update }) {
   /** @type {Installed[] | null} */ let all = null;
   /** @type {Install | undefined} */ let install;
   /** @type {Catalogue | null} */ let shop = null;
+  /** Why the last search failed. @type {import("./ui.js").Problem | null} */ let missing = null;
   let searching = false, timer = 0;
   /** @type {import("./speech.js").Player | null} */ let player = null;
   let heard = ""; // the voice that is played, or was
@@ -153,7 +154,15 @@ export function voices({ gate, update }) {
   const search = async (code) => {
     searching = true;
     void update();
-    shop = (await gate.run(() => api("GET", `/api/admin/catalogue${code ? `?language=${encodeURIComponent(code)}` : ""}`))) ?? shop;
+    await gate.run(async () => {
+      try {
+        shop = await api("GET", `/api/admin/catalogue${code ? `?language=${encodeURIComponent(code)}` : ""}`);
+        missing = null;
+      } catch (err) {
+        missing = problemOf(err);
+        if (missing.code === "reauthentication_required") throw err;
+      }
+    });
     searching = false;
     void update();
   };
@@ -200,6 +209,7 @@ export function voices({ gate, update }) {
         ${best() ? html`<p><button class="primary" id="natural" ?disabled=${busy()} @click=${() => get(best()?.name ?? "", true)}>${t("admin.voice.natural")}</button></p><p class="hint">${t("admin.voice.naturaltext", { name: best()?.name ?? "", size: megabytes(best()?.size_bytes ?? 0), licence: best()?.license ?? "" })}</p>` : nothing}
         ${shop ? html`<label class="fields">${t("admin.voice.language")} <select id="language" @change=${(/** @type {any} */ e) => search(e.target.value)}>
           ${languageNames(shop.languages).map(([code, name]) => html`<option value=${code} ?selected=${code === shop?.language}>${name}</option>`)}</select></label>` : nothing}
+        ${alertBox(missing)}
         ${searching ? loading() : shop ? html`<ul class="stubs" id="shop">${shop.voices.map(offer)}</ul>` : all ? html`<p><button @click=${() => search()}>${t("admin.voice.search")}</button></p>` : nothing}
         <p class="hint">${t("admin.voice.text")}</p></section>`,
   };
