@@ -74,6 +74,10 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 	return slices.Concat(h.switched(routes), web.UnderAPI(routes))
 }
 
+// errOff is the error of a request over the network while the interface is off.
+var errOff = &web.DetailedError{Err: web.ErrNotFound, Detail: "speech as a file is disabled by OPENAI=off: set OPENAI=on, " +
+	`or run "sudo pressbox say --out FILE" on the server's host`}
+
 // switched returns the routes with handlers that respond 404 to the network while the
 // interface is off.
 func (h *handlers) switched(routes []web.Route) []web.Route {
@@ -81,7 +85,7 @@ func (h *handlers) switched(routes []web.Route) []web.Route {
 	for i, rt := range routes {
 		all[i].Handle = func(w http.ResponseWriter, r *http.Request) error {
 			if h.On != nil && !h.On() && !web.OnAdminSocket(r) {
-				return web.ErrNotFound
+				return errOff
 			}
 			return rt.Handle(w, r)
 		}
