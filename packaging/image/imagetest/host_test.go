@@ -36,6 +36,7 @@ type computer struct {
 	disk    string // path of its disk, which it writes
 	uefi    bool   // instead of a BIOS; amd64 only
 	display bool   // 1280×720, and 2 GB of memory instead of 1
+	counted bool   // one processor, whose clock advances a nanosecond with each instruction; two otherwise
 }
 
 // A host is a computer that is switched on.
@@ -116,8 +117,13 @@ func (h *host) qemu() []string {
 		memory = "2048"
 		line = append(line, "-device", "virtio-gpu-pci,xres=1280,yres=720")
 	}
+	processors := []string{"-accel", "tcg,thread=multi", "-smp", "2"}
+	if h.counted {
+		processors = []string{"-accel", "tcg,thread=single", "-smp", "1", "-icount", "shift=0,sleep=off"}
+	}
+	line = append(line, processors...)
 	line = append(line,
-		"-nodefaults", "-display", "none", "-accel", "tcg,thread=multi", "-smp", "2", "-m", memory,
+		"-nodefaults", "-display", "none", "-m", memory,
 		"-drive", "if=virtio,format=raw,file="+h.disk,
 		"-netdev", fmt.Sprintf("user,id=n,hostfwd=tcp:127.0.0.1:%d-:8888", h.port), "-device", "virtio-net-pci,netdev=n",
 		"-audiodev", "wav,id=a,out.frequency="+strconv.Itoa(wavRate)+",path="+h.file("wav"), "-device", "intel-hda", "-device", "hda-output,audiodev=a",

@@ -101,24 +101,34 @@ func (s *shell) number(command string) int64 {
 // screen writes what the display shows to a PNG file, and returns its path.
 func (h *host) screen(ending string) string {
 	h.Helper()
-	line := dialUnix(h, "qmp")
-	defer line.Close()
-	check.NoError(h.T, line.SetDeadline(time.Now().Add(commandTime)))
 	path := h.file(ending + ".png")
-	answers := json.NewDecoder(line)
-	check.NoError(h.T, answers.Decode(new(any))) // its greeting
-	for _, command := range []map[string]any{
-		{"execute": "qmp_capabilities"},
-		{"execute": "screendump", "arguments": map[string]string{"filename": path, "format": "png"}},
-	} {
-		check.NoError(h.T, json.NewEncoder(line).Encode(command))
-		check.NoError(h.T, answered(answers))
-	}
+	h.monitor("screendump", map[string]string{"filename": path, "format": "png"}, nil)
 	return path
 }
 
+// monitor has the emulator execute a command, and decodes its answer unless that is nil.
+func (h *host) monitor(command string, arguments map[string]string, answer any) {
+	h.Helper()
+	line := dialUnix(h, "qmp")
+	defer line.Close()
+	check.NoError(h.T, line.SetDeadline(time.Now().Add(commandTime)))
+	answers := json.NewDecoder(line)
+	check.NoError(h.T, answers.Decode(new(any))) // its greeting
+	var got json.RawMessage
+	for _, c := range []map[string]any{
+		{"execute": "qmp_capabilities"},
+		{"execute": command, "arguments": arguments},
+	} {
+		check.NoError(h.T, json.NewEncoder(line).Encode(c))
+		got = check.Must(answered(answers))(h.T)
+	}
+	if answer != nil {
+		check.NoError(h.T, json.Unmarshal(got, answer))
+	}
+}
+
 // answered reads up to the answer of a command; events may come before it.
-func answered(answers *json.Decoder) error {
+func answered(answers *json.Decoder) (json.RawMessage, error) {
 	for {
 		var a struct {
 			Return json.RawMessage
@@ -126,11 +136,11 @@ func answered(answers *json.Decoder) error {
 		}
 		switch err := answers.Decode(&a); {
 		case err != nil:
-			return err
+			return nil, err
 		case a.Error != nil:
-			return errors.New(a.Error.Desc)
+			return nil, errors.New(a.Error.Desc)
 		case a.Return != nil:
-			return nil
+			return a.Return, nil
 		}
 	}
 }
