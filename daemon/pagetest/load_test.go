@@ -31,9 +31,11 @@ const (
 	maxShift    = 0.1     // cumulative layout shift
 )
 
-// load opens a path and returns the cost until a condition is true.
+// load opens a path and returns the cost until a condition is true. The page before is left first,
+// which may not have sent all of its requests.
 func (b *tab) load(path, condition string) (requests int, bytes float64) {
 	b.t.Helper()
+	b.do(chromedp.Navigate("about:blank"))
 	b.mu.Lock()
 	b.requests, b.bytes, b.paths = 0, 0, nil
 	b.mu.Unlock()
