@@ -117,7 +117,7 @@ func walk(t *testing.T, language string, see func(b *tab, name string)) {
 	watch("at bat", anna.playedUntil(`legal[0]?.group === "offence" && state.inning > 1 && state.bases.some((b) => b.player)`))
 	anna.press(".offers summary")
 	see(anna, "dugout")
-	field := anna.playedUntil(`legal[0]?.group === "defence" && state.inning > 1 && state.bases[0].player`)
+	field := anna.playedUntil(`legal[0]?.group === "defence" && state.inning === 2 && state.bases[0].player`)
 	watch("in the field", field)
 	anna.is(`(() => { const now = performance.now(); performance.now = () => now; })()`) // the play that comes is shown until the page is left
 	anna.playTo(callout)
