@@ -8,20 +8,21 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// smallScreens are those of phones, and of a display at a Raspberry Pi.
-var smallScreens = [][2]int64{{360, 740}, {390, 844}, {800, 480}}
+// smallScreens are those of phones, and of displays at a Raspberry Pi.
+var smallScreens = [][2]int64{{360, 740}, {390, 844}, {800, 480}, {1024, 600}}
 
-// outside returns what is not to be seen, or not to be hit, of the elements on the screen.
-const outside = `[...document.querySelectorAll(".situation .score b, .situation .inning, .diamond, .lamps, .field, .headline .moment, .calls button, .pick")].flatMap((e) => {
+// outside returns what is not to be seen, or not to be hit, of the elements on the screen, and the names that are cut.
+const outside = `[...document.querySelectorAll(".situation .score b, .situation .inning, .diamond, .lamps, .field, .matchup > :nth-child(-n+2) .player-name, .headline .moment, .calls button, .pick")].flatMap((e) => {
 	const r = e.getBoundingClientRect(), hit = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
 	if (r.width < 12 || r.top < 0 || r.left < 0 || r.bottom > innerHeight || r.right > innerWidth) return [e.className.baseVal ?? e.className + " " + e.textContent.trim() + " at " + Math.round(r.left) + "," + Math.round(r.top) + "–" + Math.round(r.right) + "," + Math.round(r.bottom)];
 	if (!hit || !(e.contains(hit) || hit.contains(e))) return [(e.className.baseVal ?? e.className) + " is covered by " + hit?.outerHTML.slice(0, 60)];
+	if (e.matches(".player-name") && e.scrollWidth > e.clientWidth) return [e.textContent + " is cut"];
 	return /button|label/i.test(e.tagName) && r.height < 24 ? [e.textContent + " is " + r.height + " high"] : [];
 })`
 
 // On a small screen all that a turn needs is on one screen without scrolling:
-// score, inning, bases, count, last play and the calls; at bat, and in the field
-// with the most calls.
+// score, inning, bases, count, batter and pitcher, last play and the calls; at bat, and
+// in the field with the most calls.
 func TestGame_smallScreen(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))

@@ -456,4 +456,4 @@ const presenceKey = ({ watchers, away: a, home: h }) => `${watchers} ${a?.online
 const batted = (form) => (form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "");
 
 /** @param {Form | undefined} form of a pitcher */
-const thrown = (form) => (form ? `${t("player.pitches", { n: form.pitches })}, ${t(tiredness(form.fatigue))}` : "");
+const thrown = (form) => (form ? `${t("player.pitches", { n: form.pitches })} · ${t(tiredness(form.fatigue))}` : "");
