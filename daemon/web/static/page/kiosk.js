@@ -253,7 +253,7 @@ const value = (statistic, n) => (statistic === "avg" ? rate(n) : statistic === "
 /** Renders the games that are not in the main panel. @param {Wall} wall @param {Panel} panel @param {number} most */
 function others(wall, panel, most) {
   const rest = [...wall.scores.values()].filter((s) => s !== panel.score).slice(0, most);
-  return rest.length ? html`<section><h2>${t("kiosk.also")}</h2><ul>${rest.map((s) => html`<li>${pennant(s.away.team)} ${s.away.r} <span>${t("game.at")}</span> ${pennant(s.home.team)} ${s.home.r} <small>${inningName(s.now.half === "top" ? "top" : "bottom", s.now.inning)}</small></li>`)}</ul></section>` : nothing;
+  return rest.length ? html`<section><h2>${t("kiosk.also")}</h2><ul>${rest.map((s) => html`<li><b>${pennant(s.away.team)} ${s.away.r}</b> <span>${t("game.at")}</span> <b>${pennant(s.home.team)} ${s.home.r}</b> <small>${inningName(s.now.half === "top" ? "top" : "bottom", s.now.inning)}</small></li>`)}</ul></section>` : nothing;
 }
 
 /** @param {Announcement | undefined} a */
