@@ -190,7 +190,7 @@ function curve(book, at) {
   const { home, away } = book.game;
   const last = at ? points.findLast((e) => e.rev <= at.rev) : points.at(-1);
   if (!points.length || !last) return html`<p class="empty">${t("curve.none")}</p>`;
-  const step = 600 / Math.max(points.length, 30);
+  const step = 600 / Math.max(points.length, book.result ? 1 : 30);
   const y = (/** @type {number} */ p) => 100 - (p - 0.5) * 190;
   const path = points.map((e, i) => `${i ? "L" : "M0 100L"}${((i + 1) * step).toFixed(1)} ${y(e.win ?? 0.5).toFixed(1)}`).join("");
   const x = (points.indexOf(last) + 1) * step;
