@@ -49,8 +49,8 @@ function stranger(me, update) {
   return {
     title: () => t("admin.title"),
     render: () => html`<section class="leaf narrow" id="stranger"><h1>${t("admin.title")}</h1>
-      <p>${t(exists ? "admin.notyou" : "admin.leaderless")}</p>
-      ${me ? nothing : html`<p>${t("admin.signin")}</p><p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p>`}
+      <p>${t(!me ? "admin.signin" : exists ? "admin.notyou" : "admin.leaderless")}</p>
+      ${me ? nothing : html`<p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p>`}
       <p>${t("admin.become")}</p>${command(`sudo pressbox users admin ${me ? quoted(me.name) : t("admin.name")}`)}
       <p class="hint">${t("admin.reload")}</p></section>`,
   };
@@ -149,7 +149,7 @@ const sound = (controls) => (shared) => {
   const origin = (name) => {
     const s = all?.get(name);
     if (!s || s.origin === "default") return nothing;
-    if (s.fixed) return html`<small class="hint">${t("admin.fixed", { origin: s.origin })}</small>`;
+    if (s.fixed) return html`<small class="hint">${t("admin.fixed", { origin: label("origin", s.origin) })}</small>`;
     return s.origin !== "page" ? html`<small class="hint">${t("admin.from", { origin: s.origin })}</small>`
       : html`<small class="hint">${t("admin.here")} <button type="button" class="reset" aria-label=${t("admin.resetlabel", { name: label("setting", name) })} @click=${() => patch({ [name]: null })}>${t("admin.reset")}</button></small>`;
   };

@@ -108,6 +108,7 @@ const texts = {
   "admin.resetlabel": "Zurücksetzen: {name}",
   "admin.from": "Aus {origin}.",
   "admin.fixed": "Auf dem Rechner durch {origin} gesetzt. Hier nicht änderbar.",
+  "origin.environment": "eine Umgebungsvariable",
   "admin.quiet": "Ruhezeiten",
   "admin.quiet.from": "Ruhe ab",
   "admin.quiet.to": "Ruhe bis",

@@ -113,6 +113,7 @@ const texts = {
   "admin.resetlabel": "Reset: {name}",
   "admin.from": "From {origin}.",
   "admin.fixed": "Set by {origin} on the host. It cannot be changed here.",
+  "origin.environment": "the environment",
   "admin.quiet": "Quiet hours",
   "admin.quiet.from": "Quiet from",
   "admin.quiet.to": "Quiet until",
