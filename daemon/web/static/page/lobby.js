@@ -207,7 +207,7 @@ const cover = () => html`<section class="cover">
   </section>`;
 
 /** @param {Game} g @param {Side} side */
-const row = (g, side) => html`<span class="club-row">${pennant(g[side].team)}<span class="club-name">${g[side].team.name}
+const row = (g, side) => html`<span class=${g.result?.winner && g.result.winner !== side ? "club-row beaten" : "club-row"}>${pennant(g[side].team)}<span class="club-name">${g[side].team.name}
     <small>${managerOf(g[side])}</small></span>${g.score ? html`<b>${g.score[side]}</b>` : nothing}</span>`;
 
 /** @param {Game} g */

@@ -159,7 +159,7 @@ export function leaders({ update }) {
       ${found === null ? (problem ? nothing : loading()) : !found.records.length ? nothing : html`
         <section class="leaf"><h2>${t("players.batting")}</h2>${lists(found.batting)}</section>
         <section class="leaf"><h2>${t("players.pitching")}</h2>${lists(found.pitching)}</section>
-        <section class="leaf"><h2>${t("leaders.records")}</h2><div class="scroll" tabindex="0" role="region" aria-label=${t("leaders.records")}><table><tbody>${found.records.map((r) => html`<tr><th scope="row">${t(/** @type {any} */ (`record.${r.statistic}`))}</th><td>${figure(r.statistic, r.value)}</td>
-          <td>${r.name ? html`${playerName(r.player_id ?? "", r.name, { season, team: r.team.id })} <small>${r.team.abbrev}</small>` : r.team.name}</td><td>${r.game ? html`<a href="/games/${r.game}">${t("record.against", { club: r.opponent.name })}</a>` : t("record.against", { club: r.opponent.name })}</td></tr>`)}</tbody></table></div></section>`}`,
+        <section class="leaf"><h2>${t("leaders.records")}</h2><div class="scroll" tabindex="0" role="region" aria-label=${t("leaders.records")}><table class="records"><tbody>${found.records.map((r) => html`<tr><th scope="row">${t(/** @type {any} */ (`record.${r.statistic}`))}</th><td>${figure(r.statistic, r.value)}</td>
+          <td>${r.name ? html`${playerName(r.player_id ?? "", r.name, { season, team: r.team.id })} <small>${r.team.abbrev}</small>` : r.team.name}</td><td class="text">${r.game ? html`<a href="/games/${r.game}">${t("record.against", { club: r.opponent.name })}</a>` : t("record.against", { club: r.opponent.name })}</td></tr>`)}</tbody></table></div></section>`}`,
   };
 }
