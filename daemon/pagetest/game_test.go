@@ -15,7 +15,7 @@ import (
 const canCall = callout + ` || document.querySelector(".final") || document.querySelector(".calls button:not(:disabled)")`
 
 // callout is true while a play is shown.
-const callout = `document.querySelector(".callout:not([hidden])")`
+const callout = `document.querySelector(".over-field:not([hidden])")`
 
 // newGame creates a game of nine innings with an open invitation, or with the options
 // that are given by their texts in the form, and returns its id.

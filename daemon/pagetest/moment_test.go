@@ -100,7 +100,7 @@ func TestStage_callouts(t *testing.T) {
 		globalThis.shown = (play, runs = 0, over = false) => {
 			stage.show({ play: { runs: [], ...play }, entry: { rev: 1, half: "bottom", runs, text: ["It happens."], now: { score: { away: 2, home: 2 + runs } } }, before: { now: { half: "bottom", outs: 0, bases: [null, null, null], batter: "b", score: { away: 2, home: 2 } } }, over });
 			const { root } = stage.callout;
-			return root.className + "|" + root.querySelector("strong").textContent + "|" + root.querySelectorAll(".lamp.on").length + "|" + (root.querySelector("[data-was]")?.textContent ?? "");
+			return root.firstElementChild.className + "|" + root.querySelector("strong").textContent + "|" + root.querySelectorAll(".lamp.on").length + "|" + (root.querySelector("[data-was]")?.textContent ?? "");
 		};
 	})()`)
 	for _, tt := range []struct{ script, want string }{
@@ -126,7 +126,7 @@ const noise = `{
 	globalThis.seen = [];
 	globalThis.AudioContext = class extends AudioContext { constructor() { super(); contexts.push(this); } };
 	Navigator.prototype.vibrate = (pattern) => vibrated.push(pattern);
-	new MutationObserver(() => { if (document.querySelector(".callout:not([hidden])")) seen.push(document.querySelector(".callout").innerText); })
+	new MutationObserver(() => { if (document.querySelector(".over-field:not([hidden])")) seen.push(document.querySelector(".callout").innerText); })
 		.observe(document, { attributes: true, subtree: true });
 }`
 
@@ -198,7 +198,7 @@ func TestGame_moment(t *testing.T) {
 		}
 	}
 	playOnce()
-	if !b.is(`document.querySelector(".callout:not([hidden])").closest("[aria-hidden=true]") && document.querySelector(".field .ways.shown") && document.getAnimations().length > 0`) {
+	if !b.is(`document.querySelector(".over-field:not([hidden])").closest("[aria-hidden=true]") && document.querySelector(".field .ways.shown") && document.getAnimations().length > 0`) {
 		t.Error("the play is not drawn, or does not move")
 	}
 	words := value[string](b, `document.querySelector(".headline .moment").innerText.split(". ")[0]`)

@@ -54,10 +54,12 @@ function update() {
   return pending;
 }
 
+let shownTitle = "";
+
 function draw() {
   const view = current.view;
   const title = view ? `${view.title()} · Pressbox` : "Pressbox";
-  if (title !== document.title) document.title = title;
+  if (title !== shownTitle) document.title = shownTitle = title;
   render(view?.bare ? view.render() : frame(view), root);
   view?.updated?.();
 }

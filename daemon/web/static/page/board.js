@@ -438,51 +438,40 @@ function placesOf({ bases, batter }) {
 }
 
 /**
- * The runners on the field, and the batter. Each player has an element, which stays from play to
- * play and is moved: the layout of a name costs more than all else that a play changes.
+ * The runners on the field, and the batter. Each player has an element, which stays for the rest
+ * of the game and is moved, or hidden: the layout of a name costs more than all else that a play changes.
  */
 class Runners {
   /** @param {Scorebook} book */
   constructor(book) {
     this.book = book;
     this.root = shape("g", { class: "runners" });
-    /** @type {Map<string, SVGGElement>} */ this.shown = new Map(); // by player
-    /** @type {Side | null} */ this.batting = null;
+    /** @type {Map<string, SVGGElement>} */ this.elements = new Map(); // by player
+    /** @type {string[]} */ this.shown = []; // players
   }
 
-  /** Moves the players to their places, and removes all others. @param {Side} batting @param {Place[]} places @returns {SVGGElement[]} the elements of the places */
+  /** Moves the players to their places, and hides all others. @param {Side} batting @param {Place[]} places @returns {SVGGElement[]} the elements of the places */
   place(batting, places) {
-    if (this.batting !== batting) this.root.style.cssText = clubStyle(this.book.game[batting].team);
-    this.batting = batting;
-    const left = [...this.shown.keys()].filter((id) => !places.some((place) => place.id === id));
-    const placed = places.map(({ id, at: [x, y], as }) => {
-      const runner = this.shown.get(id) ?? this.enter(id, left.pop());
+    for (const id of this.shown) if (!places.some((place) => place.id === id)) change(/** @type {SVGGElement} */ (this.elements.get(id)), "class", "off");
+    this.shown = places.map(({ id }) => id);
+    return places.map(({ id, at: [x, y], as }) => {
+      const runner = this.elements.get(id) ?? this.add(id, batting);
       change(runner, "class", as);
       change(runner, "transform", `translate(${x} ${y})`);
       change(runner.children[1], "y", y === bags[1][1] || y === box[1] ? "-17" : "27"); // where no fielder's name is
       return runner;
     });
-    for (const id of left) {
-      this.shown.get(id)?.remove();
-      this.shown.delete(id);
-    }
-    return placed;
   }
 
-  /** Adds a player, in place of another one who has left. @param {string} id @param {string} [other] */
-  enter(id, other = "") {
-    const runner = this.shown.get(other) ?? this.add();
-    this.shown.delete(other);
-    this.shown.set(id, runner);
-    write(runner.children[1], this.book.surname(id));
+  /** @param {string} id @param {Side} batting */
+  add(id, batting) {
+    const { game } = this.book, runner = group("", game[batting].team), name = shape("text", {});
     runner.dataset.player = id;
-    return runner;
-  }
-
-  add() {
-    const runner = shape("g", { "data-game": this.book.game.id });
-    runner.append(shape("circle", {}), shape("text", {}));
+    runner.dataset.game = game.id;
+    name.append(this.book.surname(id));
+    runner.append(shape("circle", {}), name);
     this.root.append(runner);
+    this.elements.set(id, runner);
     return runner;
   }
 }

@@ -367,7 +367,7 @@ class Match {
       ${scene.situation(at?.now, over)}
       <div class="playfield">
         <section class="leaf park" aria-label=${t("game.park")}>
-          <div class="stage">${scene.field(at, over)}<div class="over-field">${this.stage?.callout.root ?? nothing}</div></div>
+          <div class="stage">${scene.field(at, over)}${this.stage?.callout.root ?? nothing}</div>
           ${over ? nothing : moment ? this.matchup : this.drawMatchup(book)}
         </section>
         <div class="side">
@@ -428,10 +428,11 @@ class Match {
     const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];
     const batter = book.players.get(now.batter), pitcher = book.players.get(now.pitcher);
     const form = this.fresh ? this.state?.at_bat : undefined;
-    const name = (/** @type {string} */ id) => playerName(id, html`<span class="roomy">${book.name(id).slice(0, -book.surname(id).length)}</span>${book.surname(id)}`, { game: this.id });
-    return this.matchupPanel([now.batter, now.pitcher, form, ...due], () => html`<div><dt>${t("game.batter")}</dt><dd>${name(now.batter)}</dd><dd><small>${batter ? label("bats", batter.bats) : ""}</small><small>${batted(form?.batter)}</small></dd></div>
-      <div><dt>${t("game.pitcher")}</dt><dd>${name(now.pitcher)}</dd><dd><small>${pitcher ? label("throws", pitcher.throws) : ""}</small><small>${thrown(form?.pitcher)}</small></dd></div>
-      ${due.length ? html`<div><dt>${t("game.due")}</dt><dd>${due.map((id, i) => html`${i ? ", " : ""}${playerName(id, book.surname(id), { game: this.id })}`)}</dd></div>` : nothing}`);
+    const name = (/** @type {string} */ id) => html`<dd>${playerName(id, html`<span class="roomy">${book.name(id).slice(0, -book.surname(id).length)}</span>${book.surname(id)}`, { game: this.id })}</dd>`;
+    const note = (/** @type {string} */ text) => html`<dd class="note">${text}</dd>`;
+    return this.matchupPanel([now.batter, now.pitcher, form, ...due], () => html`<div><dt>${t("game.batter")}</dt>${name(now.batter)}${note(batter ? label("bats", batter.bats) : "")}${note(batted(form?.batter))}</div>
+      <div><dt>${t("game.pitcher")}</dt>${name(now.pitcher)}${note(pitcher ? label("throws", pitcher.throws) : "")}${note(thrown(form?.pitcher))}</div>
+      ${due.length ? html`<div><dt>${t("game.due")}</dt>${due.map(name)}</div>` : nothing}`);
   }
 
   /** @param {Game} game @param {Scene} scene @param {number} [last] revision of the last play that is shown */

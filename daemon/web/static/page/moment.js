@@ -251,6 +251,7 @@ class Ways {
     this.drawn = ways;
     this.cross = path("cross");
     this.ball = shape("circle", { class: "thrown", r: "4.5" });
+    /** @type {Animation[]} */ this.moving = [];
     ways.append(...Object.values(this.lines));
     ball.append(this.cross, this.ball);
   }
@@ -281,15 +282,17 @@ class Ways {
   move(runners, ways, ball, duration) {
     const time = { duration, easing: "ease-in-out", fill: /** @type {const} */ ("backwards") };
     const appear = [{ opacity: 0 }, {}];
-    this.drawn.animate(appear, { ...time, delay: duration / 6 });
-    runners.forEach((runner, i) => { if (ways[i].length > 1) runner.animate(steps(ways[i]), time); });
-    this.cross.animate(appear, { ...time, delay: duration, duration: 100 });
-    if (ball.length > 1) this.ball.animate(steps(ball), { ...time, easing: "linear" });
+    this.moving = [
+      this.drawn.animate(appear, { ...time, delay: duration / 6 }),
+      ...runners.flatMap((runner, i) => (ways[i].length > 1 ? [runner.animate(steps(ways[i]), time)] : [])),
+      this.cross.animate(appear, { ...time, delay: duration, duration: 100 }),
+      ...(ball.length > 1 ? [this.ball.animate(steps(ball), { ...time, easing: "linear" })] : []),
+    ];
   }
 
   /** Ends what moves. */
   end() {
-    for (const moving of this.drawn.parentElement?.getAnimations({ subtree: true }) ?? []) moving.cancel();
+    for (const moving of this.moving.splice(0)) moving.cancel();
   }
 }
 
@@ -309,8 +312,8 @@ const lampNumbers = [1, 2, 3];
 
 /**
  * The callout of a play: its kind in large letters, its words, and the outs and runs counting
- * over. Screen readers have it from the live region. One element, which stays and is hidden
- * between plays: to lay out its texts is most of what it costs.
+ * over. Screen readers have it from the live region. It stays, and what holds it is hidden between
+ * plays: to lay out its texts and to restyle what is in it is most of what it costs.
  */
 class Callout {
   /** @param {Game} game */
@@ -324,7 +327,8 @@ class Callout {
     this.outs = element("span", { class: "tally" }, ...this.lamps, this.count);
     this.scores = { away: element("span", { class: "plate" }), home: element("span", { class: "plate" }) };
     this.runs = element("span", { class: "tally" }, ...sides.flatMap((side) => [game[side].team.abbrev, this.scores[side]]));
-    this.root = element("div", { class: "callout", "aria-hidden": "true", hidden: "" }, this.kind, this.words, this.outs, this.runs);
+    this.sign = element("div", { class: "callout" }, this.kind, this.words, this.outs, this.runs);
+    this.root = element("div", { class: "over-field", "aria-hidden": "true", hidden: "" }, this.sign);
   }
 
   /** @param {Shown} shown */
@@ -332,9 +336,9 @@ class Callout {
     const { play, entry } = shown, kind = kindOf(shown);
     const batting = entry.half === "top" ? "away" : "home";
     const club = play.outs?.length && !entry.runs ? this.game[batting === "home" ? "away" : "home"].team : this.game[batting].team;
-    if (this.club !== club) this.root.style.cssText = clubStyle(club);
+    if (this.club !== club) this.sign.style.cssText = clubStyle(club);
     this.club = club;
-    this.root.className = `callout ${greats.has(kind) ? `great ${kind}` : kind}`;
+    this.sign.className = `callout ${greats.has(kind) ? `great ${kind}` : kind}`;
     write(this.kind, label("moment", kind, t("moment.play")));
     write(this.words, entry.text[0] ?? "");
     this.showOuts(shown.before.now.outs, play.outs?.length ?? 0);

@@ -370,8 +370,8 @@ export class Decisions {
   /** @param {Game} game */
   render(game) {
     const { match, calls } = this;
-    this.hadFocus = Boolean(document.activeElement?.closest(".panel"));
     if (!game.you) return html`<section class="leaf panel"><div class="row spread"><h2>${t("watch.title")}</h2>${clock(match.left)}</div><p>${this.waitingFor(game)}</p></section>`;
+    this.hadFocus = Boolean(document.activeElement?.closest(".panel"));
     const busy = match.sent.size > 0;
     const side = calls[0]?.side ?? (game.you === "both" ? undefined : /** @type {Side} */ (game.you));
     return html`<section class=${this.explained ? "leaf panel explained" : "leaf panel"} aria-labelledby="decisions-title" .style=${side ? clubStyle(game[side].team) : ""}>
