@@ -127,6 +127,18 @@ func TestWall_stale(t *testing.T) {
 	b.await(`!document.querySelector(".wall-stale")`)
 }
 
+// The pointer is shown while it moves, and for three seconds after that.
+func TestWall_pointer(t *testing.T) {
+	t.Parallel()
+	b := newWall(t, newServer(t))
+	const hidden = `getComputedStyle(document.querySelector(".wall")).cursor === "none"`
+	b.await(hidden)
+	b.is(`dispatchEvent(new PointerEvent("pointermove"))`)
+	b.await("!(" + hidden + ")")
+	b.is(`globalThis.at += 3000`)
+	b.await(hidden)
+}
+
 // In quiet hours the display is black, but for a minute after input and while an announcement is
 // spoken; the switch alone does not blank it.
 func TestWall_quietHours(t *testing.T) {

@@ -13,6 +13,7 @@ const finalAge = 24 * 3600e3; // a final is shown at all
 const idleGame = 30 * 60e3; // without a move until a game no longer counts as played
 const aired = 10 * 60e3; // an announcement is shown after its end
 const lit = 60e3; // after the last input in quiet hours
+const pointed = 3e3; // the pointer is shown after the last input
 
 const maxGames = 6, maxRows = 6, maxInnings = 9;
 const categories = ["avg", "hr", "rbi", "era", "w", "so"];
@@ -106,7 +107,7 @@ export function kiosk({ update }) {
   /** @type {unknown} */ let join = nothing;
   /** @type {unknown} */ let wifi = nothing;
   let last = Date.now(); // when the stream was last heard of
-  let touched = -Infinity; // when there was input
+  let touched = -Infinity, rest = 0; // when there was input, and a timer since then
   const address = joinAddress("/");
   const kept = Object.keys(wall.receivers).filter((type) => type !== "alive" && type !== "gone");
 
@@ -139,7 +140,9 @@ export function kiosk({ update }) {
   const touch = () => {
     const was = touched;
     touched = Date.now();
-    if (touched - was > lit) void update();
+    clearTimeout(rest);
+    rest = setTimeout(update, pointed);
+    if (touched - was >= pointed) void update();
   };
   for (const type of inputs) addEventListener(type, touch);
   open();
@@ -150,11 +153,11 @@ export function kiosk({ update }) {
     bare: true,
     awake: true,
     render: () => {
-      const now = Date.now();
+      const now = Date.now(), used = now - touched < pointed ? "used" : "";
       if (wall.dark(now) && now - touched > lit) return html`<main id="main" class="wall dark" tabindex="-1"><h1 class="unseen">Pressbox</h1></main>`;
       const panels = wall.panels(now), panel = panels[Math.floor(now / turn) % panels.length];
       const move = Math.floor(now / 60e3); // everything moves, so that nothing burns in
-      return html`<main id="main" class=${`wall ${state === "open" ? "live" : ""} ${move % 20 < 10 ? "" : "swapped"}`} tabindex="-1" .style=${`--x:${(move % 3) - 1};--y:${(Math.floor(move / 3) % 3) - 1}`}>
+      return html`<main id="main" class=${`wall ${used} ${state === "open" ? "live" : ""} ${move % 20 < 10 ? "" : "swapped"}`} tabindex="-1" .style=${`--x:${(move % 3) - 1};--y:${(Math.floor(move / 3) % 3) - 1}`}>
         ${header(wall, now)}
         ${stale(state, last, now)}
         <div class="wall-main">${render(panel, wall)}</div>
@@ -168,6 +171,7 @@ export function kiosk({ update }) {
       for (const type of inputs) removeEventListener(type, touch);
       stream?.close();
       clearInterval(timer);
+      clearTimeout(rest);
     },
   };
 }
