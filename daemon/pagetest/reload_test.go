@@ -21,3 +21,17 @@ func TestPage_missingFile(t *testing.T) {
 		b.await(`!sessionStorage.getItem("pressbox.reloads") && getComputedStyle(document.querySelector(".wall-empty")).display === "grid"`)
 	}
 }
+
+// A script that an extension of the browser adds is not the page's: without it, the page stays.
+func TestPage_missingExtension(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, newServer(t))
+	b.expect("extension.example")
+	b.open("/about")
+	if value[bool](b, `new Promise((done) => {
+		const script = Object.assign(document.createElement("script"), { src: "https://extension.example/x.js", onerror: () => done(Boolean(reloading)) });
+		document.head.append(script);
+	})`) {
+		t.Error("the page is loaded again")
+	}
+}

@@ -15,5 +15,6 @@ function reloadPage() {
 }
 
 addEventListener("error", ({ target }) => {
-  if (target instanceof HTMLScriptElement || (target instanceof HTMLLinkElement && target.rel === "stylesheet")) reloadPage();
+  const file = target instanceof HTMLScriptElement ? target.src : target instanceof HTMLLinkElement && target.rel === "stylesheet" ? target.href : "";
+  if (file.startsWith(location.origin)) reloadPage(); // not one that an extension of the browser adds
 }, true); // such errors do not bubble
