@@ -10,7 +10,7 @@ import (
 func TestPage_missingFile(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	for _, file := range []string{"style.css", "lit-html.js", "kiosk.js"} {
+	for _, file := range []string{"style.css", "lit-html.js", "kiosk.js", "lean-qr.js"} {
 		b := newTab(t, s)
 		b.expect("/page/", "dynamically imported module")
 		b.open("/about")
@@ -18,7 +18,7 @@ func TestPage_missingFile(t *testing.T) {
 		b.is(`(location.href = "/kiosk", true)`)
 		b.await(`Number(sessionStorage.getItem("pressbox.reloads")) > 1`)
 		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{})
-		b.await(`!sessionStorage.getItem("pressbox.reloads") && getComputedStyle(document.querySelector(".wall-empty")).display === "grid"`)
+		b.await(`!reloading && document.querySelector(".wall-join .qr path") && getComputedStyle(document.querySelector(".wall-empty")).display === "grid"`)
 	}
 }
 

@@ -235,7 +235,6 @@ async function open(navigated = false) {
       close();
       const params = Object.fromEntries(Object.entries(found.match?.groups ?? {}).map(([k, v]) => [k, decodeURIComponent(v ?? "")]));
       view = module[found.r.view]({ params, query: url.searchParams, me: session.me ?? null, update, go });
-      if (!reloading) sessionStorage.removeItem("pressbox.reloads");
     } catch (err) {
       if (turn !== current.turn) return;
       if (reloadIfOutdated(err)) return;

@@ -1,5 +1,8 @@
-// Loads the page again when its style sheet or a script cannot be loaded: at once, then 1, 3 … 63
-// seconds after the last time. The document has this script inline: it needs no request.
+// Loads the page again when its style sheet or a script cannot be loaded: at once, then after 1, 3 …
+// 63 seconds, until nothing was missing for a time. The document has this script inline: it needs no
+// request.
+
+const whole = 10e3; // milliseconds
 
 /** The timer, 0 while nothing is missing. */
 let reloading = 0;
@@ -14,6 +17,7 @@ function reloadPage() {
   return wait;
 }
 
+setTimeout(() => { if (!reloading) sessionStorage.removeItem("pressbox.reloads"); }, whole);
 addEventListener("error", ({ target }) => {
   const file = target instanceof HTMLScriptElement ? target.src : target instanceof HTMLLinkElement && target.rel === "stylesheet" ? target.href : "";
   if (file.startsWith(location.origin)) reloadPage(); // not one that an extension of the browser adds

@@ -470,7 +470,10 @@ export const problemView = (problem) => !session.me && [401, 404].includes(probl
 
 /** Renders a text as a QR code. What it is for must stand beside it as well. @param {string} text @param {string} [name] if the text itself must not be read out */
 export async function qr(text, name = t("qr.label", { text })) {
-  const { generate } = await import("./lean-qr.js");
+  const { generate } = await import("./lean-qr.js").catch((err) => {
+    reloadIfOutdated(err);
+    throw err;
+  });
   const code = generate(text);
   let path = "";
   for (let y = 0; y < code.size; y++) for (let x = 0; x < code.size; x++) if (code.get(x, y)) path += `M${x} ${y}h1v1h-1z`;
