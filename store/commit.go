@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -116,14 +115,16 @@ func (s *Store) commit(fn func(*bolt.Tx) error) error {
 	var refused error // by fn
 	var id int
 	err := recoverCorrupt(func() error {
-		if err := s.readMeta(); err != nil {
+		tx, err := s.begin(true)
+		if err != nil {
 			return err
 		}
-		return s.db.Update(func(tx *bolt.Tx) error {
-			id = tx.ID()
-			refused = fn(tx)
+		defer rollback(tx)
+		id = tx.ID()
+		if refused = fn(tx); refused != nil {
 			return refused
-		})
+		}
+		return tx.Commit()
 	})
 	if refused != nil {
 		return refused
@@ -166,18 +167,6 @@ func (s *Store) visible(id int) bool {
 		return nil
 	})
 	return err != nil || newest >= id
-}
-
-// readMeta reads the meta pages from the disk, if they are not in memory. bbolt reads
-// them when a transaction begins, and never unlocks what it has locked for that if
-// the disk fails.
-func (s *Store) readMeta() error {
-	var upToSecond [pageSize + 1]byte
-	_, err := s.file.ReadAt(upToSecond[:], 0)
-	if errors.Is(err, os.ErrClosed) {
-		return ErrClosed
-	}
-	return err
 }
 
 // translate wraps the errors of a full disk as [ErrFull].

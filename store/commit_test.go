@@ -14,6 +14,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
 
 	"pressbox/check"
 )
@@ -296,4 +297,24 @@ func TestHealth_retries(t *testing.T) {
 			t.Errorf("health of a healthy store: %v, want no commit", err)
 		}
 	})
+}
+
+// A disk that cannot read the meta pages once bbolt has locked them stops the store, and nothing waits for it.
+func TestView_stuck(t *testing.T) {
+	t.Parallel()
+	s := check.Must(Open(filepath.Join(t.TempDir(), "pressbox.db"), Options{}))(t)
+	meta := s.db.Info().Data
+	if _, _, errno := unix.Syscall(unix.SYS_MPROTECT, meta, 2*pageSize, unix.PROT_NONE); errno != 0 {
+		t.Fatal(errno)
+	}
+	for range 2 {
+		for name, err := range map[string]error{
+			"view": s.view(func(*bolt.Tx) error { return nil }), "update": s.update(t.Context(), put("a")), "Health": s.Health(),
+		} {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s: %v, want %v", name, err, ErrCorrupt)
+			}
+		}
+	}
+	check.NoError(t, s.Close())
 }

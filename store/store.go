@@ -128,6 +128,9 @@ type Store struct {
 	leading chan struct{} // holds a token while a leader writes
 	commits atomic.Uint64 // since Open
 
+	beginning sync.Mutex // held while a transaction begins
+	stuck     error      // why no transaction can begin any more; nil while one can
+
 	mu      sync.Mutex // guards what follows
 	queue   []*write   // not yet taken by a leader
 	closed  bool
@@ -146,10 +149,13 @@ func (s *Store) Close() error {
 	was, fatal := s.closed, s.fatal
 	s.closed = true
 	s.mu.Unlock()
+	s.beginning.Lock()
+	stuck := s.stuck != nil
+	s.beginning.Unlock()
 	switch {
 	case was:
 		return nil
-	case errors.Is(fatal, ErrCorrupt):
+	case stuck, errors.Is(fatal, ErrCorrupt):
 		return s.abandon()
 	}
 	if err := s.db.Close(); err != nil {
@@ -276,12 +282,50 @@ func (s *Store) Backup(w io.Writer) error {
 // view calls fn in a read transaction.
 func (s *Store) view(fn func(*bolt.Tx) error) error {
 	err := recoverCorrupt(func() error {
-		if err := s.readMeta(); err != nil {
+		tx, err := s.begin(false)
+		if err != nil {
 			return err
 		}
-		return s.db.View(fn)
+		defer rollback(tx)
+		return fn(tx)
 	})
 	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
+		return ErrClosed
+	}
+	return err
+}
+
+// begin begins a transaction. It reads the meta pages before bbolt does, which never unlocks what it has locked for that
+// if the disk fails: after that no transaction begins any more.
+func (s *Store) begin(writable bool) (tx *bolt.Tx, err error) {
+	if err := s.readMeta(); err != nil {
+		return nil, err
+	}
+	s.beginning.Lock()
+	defer s.beginning.Unlock()
+	if s.stuck != nil {
+		return nil, s.stuck
+	}
+	err = recoverCorrupt(func() (err error) {
+		tx, err = s.db.Begin(writable)
+		return err
+	})
+	if errors.Is(err, ErrCorrupt) {
+		s.stuck = err
+	}
+	return tx, err
+}
+
+// rollback ends a transaction, unless it has been committed.
+func rollback(tx *bolt.Tx) {
+	_ = tx.Rollback() // bbolt fails only if it has ended
+}
+
+// readMeta reads the meta pages from the disk, if they are not in memory.
+func (s *Store) readMeta() error {
+	var upToSecond [pageSize + 1]byte
+	_, err := s.file.ReadAt(upToSecond[:], 0)
+	if errors.Is(err, os.ErrClosed) {
 		return ErrClosed
 	}
 	return err
