@@ -41,6 +41,14 @@ func copyDisk(t *testing.T, from string) (disk string) {
 	return disk
 }
 
+// saveDisk moves a disk to results, for other tests, and returns its path.
+func saveDisk(t *testing.T, disk, name string) (saved string) {
+	t.Helper()
+	saved = check.Must(filepath.Abs(filepath.Join(results, name)))(t)
+	run(t, "mv", disk, saved)
+	return saved
+}
+
 // A partition is a part of a disk that is not in use.
 type partition struct {
 	t           *testing.T

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -94,9 +93,7 @@ func settled(t *testing.T) (disk string, whole time.Duration) {
 func (h *host) settle(whole time.Duration) {
 	h.Helper()
 	h.powerOff()
-	disk := check.Must(filepath.Abs(filepath.Join(results, "settled.img")))(h.T)
-	run(h.T, "mv", h.disk, disk)
-	first.disk, first.whole = disk, whole
+	first.disk, first.whole = saveDisk(h.T, h.disk, "settled.img"), whole
 }
 
 // first holds what settled returns.

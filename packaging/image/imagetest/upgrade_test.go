@@ -20,7 +20,7 @@ const localAddress = "10.0.2.2"
 
 // A PC with version 0.1.0 installs the current one from a signed repository with apt.
 func TestPC_upgrade(t *testing.T) {
-	h := switchOn(t, "upgrade", computer{arch: "amd64", disk: withFirst(t)})
+	h := switchOn(t, "upgrade", computer{arch: "amd64", disk: copyDisk(t, withFirst(t))})
 	before := h.answers()
 	h.subscribe()
 	h.root.do(upgradeCommand)
@@ -34,8 +34,8 @@ func TestPC_upgrade(t *testing.T) {
 	h.powerOff()
 }
 
-// The plug of a PC is pulled at random moments of an upgrade. At the next start it comes up with
-// one of the two versions and the data, and apt can finish the upgrade.
+// The plug of a PC is pulled in an upgrade: as soon as the old program has a unit of its own, and
+// at random moments.
 func TestPC_pulledPlugUpgrade(t *testing.T) {
 	disk := withFirst(t)
 	h := switchOn(t, "upgrade-time", computer{arch: "amd64", disk: copyDisk(t, disk)})
@@ -45,26 +45,39 @@ func TestPC_pulledPlugUpgrade(t *testing.T) {
 	h.root.do(upgradeCommand)
 	whole := time.Since(began)
 	h.cutPower()
-	for _, at := range moments(t, *pulls, whole) {
-		c := computer{arch: "amd64", disk: copyDisk(t, disk)}
-		h := switchOn(t, "pulled-upgrade", c)
-		h.answers()
-		h.subscribe()
-		began := time.Now()
-		h.root.start(upgradeCommand)
-		h.pullPlug(began.Add(at))
-		h = switchOn(t, "after-upgrade", c)
-		t.Logf("after the power cut version %s answers", h.answers().Version)
-		h.subscribe()
-		h.root.do("dpkg --configure --pending && " + upgradeCommand)
-		if got := h.answers().Version; got != version(t) {
-			t.Errorf("the upgrade was finished, and version %s answers, want %s", got, version(t))
-		}
-		h.checkKept()
-		h.checkWhole()
+	pullAtUpgrade(t, disk, func(h *host) {
+		h.root.do(upgradeCommand + " & until [ -e /etc/systemd/system/pressbox.service.d/previous.conf ]; do sleep 0.1; done")
 		h.cutPower()
-		check.NoError(t, os.Remove(c.disk))
+	})
+	for _, at := range moments(t, *pulls, whole) {
+		pullAtUpgrade(t, disk, func(h *host) {
+			began := time.Now()
+			h.root.start(upgradeCommand)
+			h.pullPlug(began.Add(at))
+		})
 	}
+}
+
+// pullAtUpgrade has pull begin an upgrade of a PC with a disk and pull the plug in it. At the next
+// start it comes up with one of the two versions and the data, and apt can finish the upgrade.
+func pullAtUpgrade(t *testing.T, disk string, pull func(h *host)) {
+	t.Helper()
+	c := computer{arch: "amd64", disk: copyDisk(t, disk)}
+	h := switchOn(t, "pulled-upgrade", c)
+	h.answers()
+	h.subscribe()
+	pull(h)
+	h = switchOn(t, "after-upgrade", c)
+	t.Logf("after the power cut version %s answers", h.answers().Version)
+	h.subscribe()
+	h.root.do("dpkg --configure --pending && " + upgradeCommand)
+	if got := h.answers().Version; got != version(t) {
+		t.Errorf("the upgrade was finished, and version %s answers, want %s", got, version(t))
+	}
+	h.checkKept()
+	h.checkWhole()
+	h.cutPower()
+	check.NoError(t, os.Remove(c.disk))
 }
 
 // upgradeCommand installs the version of the repository, as unattended-upgrades would.
@@ -76,9 +89,12 @@ func version(t *testing.T) string {
 	return strings.TrimSpace(run(t, "sed", "-n", `s/^## \([0-9][^ ]*\).*/\1/p;T;q`, "../../../CHANGELOG.md"))
 }
 
-// withFirst returns a disk of a PC with version 0.1.0, and with data.
+// withFirst returns a disk of a PC with version 0.1.0, and with data. The caller copies it.
 func withFirst(t *testing.T) (disk string) {
 	t.Helper()
+	if older != "" {
+		return older
+	}
 	from, _ := settled(t)
 	disk = copyDisk(t, from)
 	openPartition(t, disk, "PRESSBOX").write("first.deb", check.Must(os.ReadFile(firstPackage))(t))
@@ -89,8 +105,12 @@ func withFirst(t *testing.T) (disk string) {
 	h.answers()
 	h.root.do("pressbox tokens create kept")
 	h.powerOff()
-	return disk
+	older = saveDisk(t, disk, "older.img")
+	return older
 }
+
+// older holds what withFirst returns.
+var older string
 
 // firstPackage is the package of version 0.1.0; "run" in this folder builds it.
 const firstPackage = "../../../.build/image/first.deb"
