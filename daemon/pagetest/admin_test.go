@@ -220,7 +220,7 @@ func TestAdmin_people(t *testing.T) {
 	bob.join("Bob")
 	b.openPart("people", "#users li:nth-child(2)")
 	b.pressNamed("Create an invite")
-	b.says("#secret code", "invite=xi_")
+	b.says("[aria-labelledby=invites-title] #secret code", "invite=xi_")
 	b.looks("admin-people")
 	b.press("#invites button")
 	b.await(`!document.querySelector("#invites")`)

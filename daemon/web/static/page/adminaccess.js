@@ -13,7 +13,7 @@ const day = 86400; // seconds
 export function people({ gate, me }) {
   /** @type {User[] | null} */ let users = null;
   /** @type {{ id: string, expires_in: number }[]} */ let invites = [];
-  /** A secret that is shown once. @type {{ title: string, text: string } | null} */ let secret = null;
+  /** A secret that is shown once, above a list. @type {{ list: "users" | "invites", title: string, text: string } | null} */ let secret = null;
   const load = () => gate.run(async () => {
     const [list, open] = await Promise.all([api("GET", "/api/admin/users"), api("GET", "/api/admin/invites")]);
     [users, invites] = [list.users, open.invites];
@@ -37,15 +37,15 @@ export function people({ gate, me }) {
   const renew = async (u) => {
     if (!confirm(t("admin.user.resetsure", { name: u.name }))) return;
     const answer = await change("POST", "/api/admin/passphrases", { name: u.name });
-    if (answer) show(t("admin.user.newphrase", { name: u.name }), answer.passphrase);
+    if (answer) show("users", t("admin.user.newphrase", { name: u.name }), answer.passphrase);
   };
   const invite = async () => {
     const answer = await change("POST", "/api/admin/invites");
-    if (answer) show(t("admin.invite.made"), answer.url ?? joinAddress(signInAddress("/", answer.invite)));
+    if (answer) show("invites", t("admin.invite.made"), answer.url ?? joinAddress(signInAddress("/", answer.invite)));
   };
-  /** @param {string} title @param {string} text */
-  const show = (title, text) => {
-    secret = { title, text };
+  /** @param {"users" | "invites"} list @param {string} title @param {string} text */
+  const show = (list, title, text) => {
+    secret = { list, title, text };
     readOut(title);
   };
   /** @param {User} u */
@@ -58,10 +58,10 @@ export function people({ gate, me }) {
       <button class="danger" @click=${() => remove(u)} aria-label=${t("admin.user.deletelabel", { name: u.name })}>${t("admin.user.delete")}</button></div>`}</li>`;
   return {
     render: () => html`<section class="leaf" aria-labelledby="people-title"><h2 id="people-title" tabindex="-1">${t("admin.users")}</h2>
-        ${revealed(secret)}${!users ? loading() : html`<ul class="stubs" id="users">${users.map(stub)}</ul>`}</section>
+        ${secret?.list === "users" ? revealed(secret) : nothing}${!users ? loading() : html`<ul class="stubs" id="users">${users.map(stub)}</ul>`}</section>
       <section class="leaf" aria-labelledby="invites-title"><h2 id="invites-title" tabindex="-1">${t("admin.invites")}</h2><p>${t("admin.invites.text")}</p>
         <p><button class="primary" ?disabled=${!users} @click=${invite}>${t("admin.invite.make")}</button></p>
-        ${invites.length ? html`<ul class="stubs" id="invites">${invites.map((i) => html`<li><div>${t("admin.invite.until", { when: when(new Date(Date.now() + i.expires_in * 1000).toISOString()) })}</div>
+        ${secret?.list === "invites" ? revealed(secret) : nothing}${invites.length ? html`<ul class="stubs" id="invites">${invites.map((i) => html`<li><div>${t("admin.invite.until", { when: when(new Date(Date.now() + i.expires_in * 1000).toISOString()) })}</div>
           <button aria-label=${t("admin.invite.revokelabel", { id: i.id })} @click=${async () => { await change("DELETE", `/api/admin/invites/${i.id}`); refocus("invites-title"); }}>${t("admin.revoke")}</button></li>`)}</ul>` : nothing}</section>`,
   };
 }
