@@ -909,7 +909,7 @@ const texts = {
   "player.norest": "Hat gestern geworfen",
   "player.pitches": (/** @type {{ n: number }} */ v) => count(v, "{n} Wurf heute", "{n} Würfe heute"),
   "player.fatigue": "{word} ({share})",
-  "player.batted": "heute {h} aus {ab}",
+  "player.batted": "heute {h} von {ab}",
   "tired.fresh": "Frisch",
   "tired.working": "Eingeworfen",
   "tired.tiring": "Wird müde",
