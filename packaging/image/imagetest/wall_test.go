@@ -16,7 +16,8 @@ import (
 	"pressbox/check"
 )
 
-// A PC with a display, on which the image was just written, shows a game on it without a command.
+// A PC with a display, on which the image was just written, shows a game on it without a command; it
+// would do so with one that is connected later.
 func TestPC_wallDisplay(t *testing.T) {
 	h := switchOn(t, "wall", computer{arch: "amd64", disk: newDisk(t, imageOf("amd64")), display: true})
 	h.answers()
@@ -33,6 +34,9 @@ func TestPC_wallDisplay(t *testing.T) {
 	if user := h.root.do("ps -o user= -C chromium | sort -u"); user != "pressbox-kiosk" && user != "pressbo+" {
 		t.Errorf("Chromium runs as %q", user)
 	}
+	h.until("the greeting is noted as spoken", func() bool { return h.root.do("ls /var/lib/pressbox-hello") == "said" })
+	h.root.do("pressbox setup-kiosk --undo && systemctl enable pressbox-kiosk-setup && udevadm trigger --action=change --subsystem-match=drm")
+	h.until("the display is set up again", func() bool { return h.root.do("systemctl is-active pressbox-kiosk || true") == "active" })
 	h.powerOff()
 }
 
