@@ -17,11 +17,11 @@ import (
 
 var contact = flag.String("contact", "", "write contact sheets of every part of the page to this `folder`")
 
-// contactSizes are those of phones, of a display at a Raspberry Pi, of a laptop and of a television;
+// contactSizes are those of phones, of displays at a Raspberry Pi, of a laptop and of a television;
 // the wall display has wallSizes as well.
 var (
-	contactSizes = [][2]int64{{320, 640}, {360, 740}, {390, 844}, {800, 480}, {1280, 800}, {1920, 1080}}
-	wallSizes    = [][2]int64{{1024, 600}, {3840, 2160}}
+	contactSizes = [][2]int64{{320, 640}, {360, 740}, {390, 844}, {800, 480}, {1024, 600}, {1280, 800}, {1920, 1080}}
+	wallSizes    = [][2]int64{{3840, 2160}}
 )
 
 // sheets hold the cells of every part, in HTML, by size of the screen. Each part has one of each theme.
