@@ -29,6 +29,7 @@ type liveMatch struct {
 	clock        turnClock
 	sealed       [2]bool   // as last published
 	unpublished  time.Time // since when a change of the number of watchers is unpublished; zero: it is published
+	calledAt     time.Time // since when a call is unpublished; zero: all are published
 	idle         time.Time // since when it has no subscribers
 }
 
@@ -299,8 +300,10 @@ func (m *liveMatch) publishMoves(tx *match.Tx, before []game.Side) {
 	}
 	m.publishClock()
 	switch kind := tx.LastKind(); {
-	case kind == protocol.Joined, kind == protocol.Started, m.Sealed() != m.sealed:
+	case kind == protocol.Joined, kind == protocol.Started:
 		m.publishPresence()
+	case m.Sealed() != m.sealed && m.calledAt.IsZero():
+		m.calledAt = time.Now()
 	}
 	if text := m.Commentary(tx.Len(), before); text != "" && m.games.config.Announcer != nil {
 		m.games.config.Announcer.Comment(m.id, text)

@@ -172,6 +172,12 @@ func (m *liveMatch) runDue(ctx context.Context) time.Time {
 	if !m.unpublished.IsZero() && !at.Before(m.unpublished.Add(publishWatchersEvery)) {
 		m.publishPresence()
 	}
+	if !m.calledAt.IsZero() && !at.Before(m.calledAt.Add(publishCallsAfter)) {
+		m.calledAt = time.Time{}
+		if m.Sealed() != m.sealed {
+			m.publishPresence()
+		}
+	}
 	m.checkAbsence(ctx, at)
 	if !m.clock.ends.IsZero() && !at.Before(m.clock.ends) {
 		m.timeOut(ctx, at)
@@ -196,6 +202,9 @@ func (m *liveMatch) due() time.Time {
 	var due time.Time
 	if !m.unpublished.IsZero() {
 		due = m.unpublished.Add(publishWatchersEvery)
+	}
+	if !m.calledAt.IsZero() {
+		due = earlier(due, m.calledAt.Add(publishCallsAfter))
 	}
 	due = earlier(due, m.clock.ends)
 	if len(m.subscribers) == 0 {

@@ -18,6 +18,8 @@ const (
 	leftAfter = 24 * time.Hour
 	// publishWatchersEvery is the shortest time between two messages about the number of watchers.
 	publishWatchersEvery = 700 * time.Millisecond
+	// publishCallsAfter is the time after which a call is published: who answers at once, as the bot does, needs no message.
+	publishCallsAfter = 100 * time.Millisecond
 	// evictAfter is the time after which a match without subscribers is evicted.
 	evictAfter = time.Minute
 	// minAfterPause is the least time for a decision when a match is resumed.
@@ -208,7 +210,7 @@ func (m *liveMatch) managerPresence(side game.Side) *protocol.ManagerPresence {
 }
 
 func (m *liveMatch) publishPresence() {
-	m.unpublished, m.sealed = time.Time{}, m.Sealed()
+	m.unpublished, m.calledAt, m.sealed = time.Time{}, time.Time{}, m.Sealed()
 	m.publish(&protocol.Message{Type: "presence", Game: m.id, Data: m.presenceView()})
 }
 

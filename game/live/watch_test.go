@@ -72,6 +72,38 @@ func TestWatch_numberOfWatchers(t *testing.T) {
 	})
 }
 
+// That a manager has called is published after a moment, and not if the turn is over by then.
+func TestWatch_called(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a := r.watch(ann, 0)
+		defer a.leave()
+		before := len(a.received("presence"))
+		r.do(ann, "Pitch to the batter")
+		r.do(bob, "Swing away")
+		pass(time.Second)
+		if n := len(a.received("presence")) - before; n > 0 {
+			r.Errorf("%d presence messages for two calls at once", n)
+		}
+		for _, want := range []bool{true, false} {
+			if want {
+				r.do(ann, "Pitch to the batter")
+			} else {
+				r.do(bob, "Swing away")
+			}
+			pass(99 * time.Millisecond)
+			if n := len(a.received("presence")) - before; n > 0 {
+				r.Errorf("%d presence messages too early", n)
+			}
+			pass(2 * time.Millisecond)
+			if n := len(a.received("presence")) - before; n != 1 || a.presence().Home.Decided != want {
+				r.Errorf("%d presence messages, the last %s, want one of Ann's call: %v", n, text(r, a.presence()), want)
+			}
+			before = len(a.received("presence"))
+		}
+	})
+}
+
 // A spectator who joins the game is a manager from then on: present, and sent what a manager is sent.
 func TestWatch_spectatorBecomesManager(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,7 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing, noChange } from "./lit-html.js";
 import { t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf, element, guarded, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
-import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, describeScore, describeBases } from "./board.js";
+import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, describeScore, describeBases, write } from "./board.js";
 
 /** @param {PageContext} page @returns {View} */
 export function game({ params, update, go }) {
@@ -47,7 +47,8 @@ class Match {
     /** @type {import("./moment.js").Stage | null} */ this.stage = null; // of a game that was joined
     /** @type {typeof import("./moment.js").Stage | null} */ this.Stage = null;
     this.waited = false; // for a decision
-    this.headline = guarded(element("div", { class: "leaf headline" }));
+    this.headline = element("p", { class: "moment", lang: "en", "aria-live": "polite", "aria-atomic": "true" }, "", " ", element("span"));
+    this.lastPlay = element("div", { class: "leaf headline" }, element("p", { class: "kicker" }, t("play.last")), this.headline);
     this.matchup = element("dl", { class: "matchup" });
     this.matchupPanel = guarded(this.matchup);
     this.boxPanel = guarded(element("div"));
@@ -198,7 +199,7 @@ class Match {
   /** Shows the next play, which changes nothing else of the page until it has been shown. Reports whether there is one. */
   showPlay() {
     const shown = this.stage?.draw();
-    if (shown) this.lastPlay(shown.entry);
+    if (shown) this.showLast(shown.entry);
     return Boolean(shown);
   }
 
@@ -213,6 +214,7 @@ class Match {
     const before = book.last, entry = book.add(frame);
     const d = /** @type {EventBody | undefined} */ (frame.d);
     if (entry && before && d?.play && this.link === "live" && !document.hidden) this.stage?.add({ play: d.play, entry, before, over: false });
+    if (d?.play) for (const side of sides) this.presence[side] &&= { ...this.presence[side], decided: false };
     if (d?.result) this.stage?.moments.end(book.rev);
     if (entry) this.fresh = false;
     if (d?.state) this.setState(d.state, d.legal, d.offers);
@@ -371,7 +373,7 @@ class Match {
           ${over ? nothing : moment ? this.matchup : this.drawMatchup(book)}
         </section>
         <div class="side">
-          ${over ? nothing : this.lastPlay(moment?.entry ?? book.entries.findLast((e) => e.text.length))}
+          ${over ? nothing : this.showLast(moment?.entry ?? book.entries.findLast((e) => e.text.length))}
           ${over ? this.results?.final(game, book, this.box, () => void this.rematch()) ?? loading() : moment ? noChange : this.decisions?.render(game)}
           ${this.tabs(game, scene, moment?.before.rev)}
         </div>
@@ -379,9 +381,12 @@ class Match {
   }
 
   /** Shows the words of the last play. @param {import("./board.js").Entry | undefined} entry */
-  lastPlay(entry) {
+  showLast(entry) {
     if (!entry) return nothing;
-    return this.headline([entry], () => html`<p class="kicker">${t("play.last")}</p><p class="moment" lang="en" aria-live="polite" aria-atomic="true">${entry.text[0]} <span>${entry.text.slice(1).join(" ")}</span></p>`);
+    const { firstChild: first, lastChild: rest } = this.headline, [text, ...more] = entry.text;
+    if (first instanceof Text && first.data !== text) first.data = text;
+    if (rest instanceof Element) write(rest, more.join(" "));
+    return this.lastPlay;
   }
 
   /** @param {boolean} over */
