@@ -296,7 +296,7 @@ export class Scene {
     this.tally = guarded(element("p", { class: "score" }));
     this.inning = guarded(element("p", { class: "inning" }));
     this.ground = guarded(shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" }));
-    this.bags = bags.map(([x, y]) => shape("path", { class: "base", d: `M${x} ${y - 11.3}l11.3 11.3-11.3 11.3-11.3-11.3z` }));
+    this.bags = bags.map(([x, y]) => shape("path", { d: `M${x} ${y - 11.3}l11.3 11.3-11.3 11.3-11.3-11.3z` }));
     this.against = { away: group("fielders", home.team), home: group("fielders", away.team) }; // the fielders, of whom one side rests
     this.fielders = { away: guarded(this.against.away), home: guarded(this.against.home) };
     this.runners = new Runners(book);
@@ -316,10 +316,9 @@ export class Scene {
     const lines = at?.lines ?? this.book.lines;
     const innings = Math.max(this.book.game.options.innings, lines.runs.away.length, lines.runs.home.length);
     const playing = over ? 0 : (at?.now.inning ?? 0);
-    const head = this.innings([innings, playing], () => html`<th scope="col"><span class="unseen">${t("board.club")}</span></th>${upTo(innings).map((i) => html`<th scope="col" class=${i === playing ? "playing" : nothing}>${i}</th>`)}
+    const head = () => this.innings([innings, playing], () => html`<th scope="col"><span class="unseen">${t("board.club")}</span></th>${upTo(innings).map((i) => html`<th scope="col" class=${i === playing ? "playing" : nothing}>${i}</th>`)}
       <th scope="col" class="sum"><abbr title=${t("board.runs")}>R</abbr></th><th scope="col" class="sum"><abbr title=${t("board.hits")}>H</abbr></th><th scope="col" class="sum"><abbr title=${t("board.errors")}>E</abbr></th>`);
-    const rows = sides.map((side) => this.row(side, lines, innings, at?.now, over));
-    return this.board([innings], () => html`<table><caption class="unseen">${t("board.caption", { away: away.team.name, home: home.team.name })}</caption><thead>${head}</thead><tbody>${rows}</tbody></table>`);
+    return this.board([lines, playing, at?.now.half, over], () => html`<table><caption class="unseen">${t("board.caption", { away: away.team.name, home: home.team.name })}</caption><thead>${head()}</thead><tbody>${sides.map((side) => this.row(side, lines, innings, at?.now, over))}</tbody></table>`);
   }
 
   /** @param {Side} side @param {Lines} lines @param {number} innings @param {Now | undefined} now @param {boolean} over */
@@ -353,11 +352,10 @@ export class Scene {
     const { book } = this, { now } = at;
     const batting = now.half === "top" ? "away" : "home";
     const against = at.nines[batting === "home" ? "away" : "home"];
-    const nine = Object.keys(spots).map((position) => against[position]);
-    this.fielders[batting](nine, () => nine.map((id, i) => (id ? fielder(i, id, book) : nothing)));
+    this.fielders[batting]([against], () => Object.keys(spots).map((position, i) => (against[position] ? fielder(i, against[position], book) : nothing)));
     for (const side of sides) change(this.against[side], "class", side === batting ? "fielders" : "fielders resting");
     if (!this.playing) this.runners.place(batting, over ? [] : placesOf(now));
-    this.bags.forEach((bag, i) => bag.classList.toggle("taken", Boolean(now.bases[i])));
+    this.bags.forEach((bag, i) => change(bag, "class", now.bases[i] ? "base taken" : "base"));
     const field = this.ground([], () => svg`${grounds}${this.bags}${sides.map((side) => this.against[side])}${this.ways}${this.runners.root}${this.ball}`);
     change(field, "aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
     return field;
