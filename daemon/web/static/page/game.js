@@ -432,11 +432,11 @@ class Match {
     const team = this.fresh ? this.state?.teams?.[batting === "away" ? 0 : 1] : undefined;
     const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];
     const batter = book.players.get(now.batter), pitcher = book.players.get(now.pitcher);
-    const form = this.fresh ? this.state?.at_bat : undefined;
+    const form = this.fresh ? this.state?.at_bat : undefined, arm = form?.pitcher;
     const name = (/** @type {string} */ id) => html`<dd>${playerName(id, html`<span class="roomy">${book.name(id).slice(0, -book.surname(id).length)}</span>${book.surname(id)}`, { game: this.id })}</dd>`;
     const note = (/** @type {string} */ text) => html`<dd class="note">${text}</dd>`;
     return this.matchupPanel([now.batter, now.pitcher, form, ...due], () => html`<div><dt>${t("game.batter")}</dt>${name(now.batter)}${note(batter ? label("bats", batter.bats) : "")}${note(batted(form?.batter))}</div>
-      <div><dt>${t("game.pitcher")}</dt>${name(now.pitcher)}${note(pitcher ? label("throws", pitcher.throws) : "")}${note(thrown(form?.pitcher))}</div>
+      <div><dt>${t("game.pitcher")}</dt>${name(now.pitcher)}${note([pitcher && label("throws", pitcher.throws), arm && t(tiredness(arm.fatigue))].filter(Boolean).join(" · "))}${note(arm ? t("player.pitches", { n: arm.pitches }) : "")}</div>
       ${due.length ? html`<div><dt>${t("game.due")}</dt>${due.map(name)}</div>` : nothing}`);
   }
 
@@ -460,6 +460,3 @@ const presenceKey = ({ watchers, away: a, home: h }) => `${watchers} ${a?.online
 
 /** @param {Form | undefined} form of a batter */
 const batted = (form) => (form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "");
-
-/** @param {Form | undefined} form of a pitcher */
-const thrown = (form) => (form ? `${t("player.pitches", { n: form.pitches })} · ${t(tiredness(form.fatigue))}` : "");
