@@ -36,7 +36,7 @@ type computer struct {
 	disk    string // path of its disk, which it writes
 	uefi    bool   // instead of a BIOS; amd64 only
 	display bool   // 1280×720, and 2 GB of memory instead of 1
-	counted bool   // one processor, whose clock advances a nanosecond with each instruction; two otherwise
+	counted bool   // one processor, to which each instruction takes a nanosecond, instead of two
 }
 
 // A host is a computer that is switched on.
@@ -119,7 +119,7 @@ func (h *host) qemu() []string {
 	}
 	processors := []string{"-accel", "tcg,thread=multi", "-smp", "2"}
 	if h.counted {
-		processors = []string{"-accel", "tcg,thread=single", "-smp", "1", "-icount", "shift=0,sleep=off"}
+		processors = []string{"-accel", "tcg,thread=single", "-smp", "1", "-icount", "shift=0"}
 	}
 	line = append(line, processors...)
 	line = append(line,
