@@ -1,12 +1,16 @@
-// Package image_test tests what "make image" refuses. The images themselves are tried by "make
+// Package image_test tests what "make image" refuses, and the times that it sets. The images themselves are tried by "make
 // test-image".
 package image_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"pressbox/check"
 )
 
 func TestBuild_refusals(t *testing.T) {
@@ -28,5 +32,37 @@ func TestBuild_refusals(t *testing.T) {
 				t.Errorf("it left %v, %v", left, err)
 			}
 		})
+	}
+}
+
+// Two builds set the links of alternatives to different times, younger or older than the newest change.
+func TestClean_times(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, dir := range []string{
+		"etc/alternatives", "usr/bin", "run", "tmp", "var/tmp", "var/log", "var/cache/apt", "var/cache/debconf", "var/cache/ldconfig",
+		"var/cache/fontconfig", "var/lib/apt/lists", "var/lib/dpkg",
+	} {
+		check.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
+	}
+	const newest, older, younger = 1_700_000_000, "@1600000000", "@1750000000"
+	links := []string{"etc/alternatives/browser", "usr/bin/browser"}
+	check.NoError(t, os.Symlink("/usr/bin/chromium", filepath.Join(root, links[0])))
+	check.NoError(t, os.Symlink("/etc/alternatives/browser", filepath.Join(root, links[1])))
+	for _, at := range []string{older, younger} {
+		for _, link := range links {
+			check.NoError(t, exec.Command("touch", "--no-dereference", "--date="+at, filepath.Join(root, link)).Run())
+		}
+		clean := exec.Command("./clean", root)
+		clean.Env = append(os.Environ(), fmt.Sprint("SOURCE_DATE_EPOCH=", newest))
+		if out, err := clean.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for _, link := range links {
+			info := check.Must(os.Lstat(filepath.Join(root, link)))(t)
+			if got := info.ModTime().Unix(); got != newest {
+				t.Errorf("%s has the time %d, want %d", link, got, newest)
+			}
+		}
 	}
 }
