@@ -152,8 +152,8 @@ func TestSignInError_noEcho(t *testing.T) {
 		}
 	}
 	b := h.Browser(t)
-	p := b.Get("/auth/callback?error=access_denied&error_description=%3Cscript%3E&error_id=%3Cscript%3E").Want(200)
-	if !strings.Contains(p.Text, auth.CodeAccessDenied.Description()) || strings.Contains(p.Text, "<script>") {
+	p := b.Get("/auth/callback?error=access_denied&error_description=%3Cscript%3Ealert(1)&error_id=%3Cscript%3Ealert(1)").Want(200)
+	if !strings.Contains(p.Text, auth.CodeAccessDenied.Description()) || strings.Contains(p.Text, "alert(1)") {
 		t.Errorf("page %s", p.Text)
 	}
 	if p := b.Get("/auth/callback?error=made_up").Want(200); !strings.Contains(p.Text, auth.CodeServerError.Description()) {
