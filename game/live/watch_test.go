@@ -76,30 +76,31 @@ func TestWatch_numberOfWatchers(t *testing.T) {
 func TestWatch_called(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a := r.watch(ann, 0)
-		defer a.leave()
-		before := len(a.received("presence"))
+		b := r.watch(bob, 0)
+		defer b.leave()
+		before := len(b.received("presence"))
+		published := func() int { return len(b.received("presence")) - before }
 		r.do(ann, "Pitch to the batter")
 		r.do(bob, "Swing away")
 		pass(time.Second)
-		if n := len(a.received("presence")) - before; n > 0 {
+		if n := published(); n > 0 {
 			r.Errorf("%d presence messages for two calls at once", n)
 		}
-		for _, want := range []bool{true, false} {
-			if want {
-				r.do(ann, "Pitch to the batter")
-			} else {
-				r.do(bob, "Swing away")
-			}
+		for _, tt := range []struct {
+			by     protocol.Person
+			call   string
+			called bool // Ann has
+		}{{ann, "Pitch to the batter", true}, {bob, "Swing away", false}} {
+			r.do(tt.by, tt.call)
 			pass(99 * time.Millisecond)
-			if n := len(a.received("presence")) - before; n > 0 {
-				r.Errorf("%d presence messages too early", n)
+			if n := published(); n > 0 {
+				r.Errorf("%s: %d presence messages too early", tt.call, n)
 			}
 			pass(2 * time.Millisecond)
-			if n := len(a.received("presence")) - before; n != 1 || a.presence().Home.Decided != want {
-				r.Errorf("%d presence messages, the last %s, want one of Ann's call: %v", n, text(r, a.presence()), want)
+			if n := published(); n != 1 || b.presence().Home.Decided != tt.called {
+				r.Errorf("%s: %d presence messages, the last %s, want one of Ann's call: %v", tt.call, n, text(r, b.presence()), tt.called)
 			}
-			before = len(a.received("presence"))
+			before = len(b.received("presence"))
 		}
 	})
 }
