@@ -78,9 +78,21 @@ func openPartition(t *testing.T, disk, label string) partition {
 }
 
 // label returns the label of the file system; "" if it has none.
-func (p partition) label() string {
-	out := run(p.t, "sh", "-c", fmt.Sprintf("blkid --probe --offset %d --size %d --match-tag LABEL --output value %q || true", p.start, p.size, p.disk))
+func (p partition) label() string { return p.probe("LABEL") }
+
+// probe returns a property of the file system that blkid knows; "" if it has none.
+func (p partition) probe(tag string) string {
+	out := run(p.t, "sh", "-c", fmt.Sprintf("blkid --probe --offset %d --size %d --match-tag %s --output value %q || true", p.start, p.size, tag, p.disk))
 	return strings.TrimSpace(out)
+}
+
+// replace has write change an empty file of the size of the partition, and copies it there.
+func (p partition) replace(write func(file string)) {
+	p.t.Helper()
+	file := filepath.Join(p.t.TempDir(), "partition")
+	run(p.t, "truncate", "--size", fmt.Sprint(p.size), file)
+	write(file)
+	run(p.t, "dd", "if="+file, "of="+p.disk, "bs=1M", fmt.Sprintf("seek=%dB", p.start), "conv=notrunc", "status=none")
 }
 
 // fat returns the argument by which mtools find the partition.

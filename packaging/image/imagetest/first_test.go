@@ -104,6 +104,19 @@ func TestPC_pressboxTxt(t *testing.T) {
 	}
 }
 
+// A PC whose data partition cannot be mounted starts again and again, and says so on its console.
+func TestPC_dataLost(t *testing.T) {
+	disk := newDisk(t, imageOf("amd64"))
+	data := openPartition(t, disk, "data")
+	data.replace(func(file string) { run(t, "mkswap", "--uuid", data.probe("UUID"), file) })
+	h := switchOn(t, "data-lost", computer{arch: "amd64", disk: disk})
+	h.until("it has tried twice", func() bool {
+		console := check.Must(os.ReadFile(h.file("console.txt")))(t)
+		return bytes.Count(console, []byte("This start has failed")) == 2
+	})
+	h.cutPower()
+}
+
 // backup returns a backup of a store with a token.
 func backup(t *testing.T) []byte {
 	t.Helper()
