@@ -47,7 +47,10 @@ export class Scorebook {
   name(id) { return (id && this.players.get(id)?.name) || id || ""; }
 
   /** Returns a surname. @param {string | null | undefined} id */
-  surname(id) { return this.name(id).split(" ").slice(1).join(" ") || this.name(id); }
+  surname(id) {
+    const name = this.name(id);
+    return name.slice(name.indexOf(" ") + 1) || name;
+  }
 
   /** Adds the event or skip of the next revision. Returns its entry, if it has a scoreboard. @param {Frame} frame */
   add(frame) {
