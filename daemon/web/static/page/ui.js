@@ -14,16 +14,18 @@ export const language = document.documentElement.lang;
 /** @type {Texts} */
 const texts = (await import(`./${language}.js`)).default;
 
-/**
- * Returns the text of a key with {name} replaced by values.name.
- * @param {Key} key
- * @param {Record<string, string | number>} [values]
- * @returns {string}
- */
+/** Texts that were shown, split at their names: every second part is one. @type {Map<string, string[]>} */
+const split = new Map();
+
+/** Returns the text of a key with {name} replaced by values.name. @param {Key} key @param {Record<string, string | number>} [values] @returns {string} */
 export function t(key, values = {}) {
   const text = /** @type {string | ((values: any) => string)} */ (texts[key] ?? key);
   if (typeof text === "function") return text(values);
-  return !text.includes("{") ? text : text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+  let parts = split.get(text);
+  if (!parts) split.set(text, parts = text.split(/\{(\w+)\}/));
+  let filled = parts[0];
+  for (let i = 1; i < parts.length; i += 2) filled += (values[parts[i]] ?? `{${parts[i]}}`) + parts[i + 1];
+  return filled;
 }
 
 /**
@@ -52,10 +54,7 @@ export const wrongOf = (v) => (language === "en" ? v.detail : label("violation",
  */
 export const problemText = ({ code, detail }) => sentence((language === "en" && detail) || label("problem", code, detail));
 
-/**
- * Returns a number in the language of the page.
- * @param {number} value @param {Intl.NumberFormatOptions} [options]
- */
+/** Returns a number in the language of the page. @param {number} value @param {Intl.NumberFormatOptions} [options] */
 export const number = (value, options) => value.toLocaleString(language, options);
 
 /** Returns a size in megabytes. @param {number} bytes */
