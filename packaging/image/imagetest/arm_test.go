@@ -55,11 +55,3 @@ func (h *host) bytesRead() (n int64) {
 	}
 	return n
 }
-
-// The plug of a Raspberry Pi is pulled twice in its first start.
-func TestARM_pulledPlug(t *testing.T) {
-	const pulls, whole = 2, 4 * time.Minute
-	for _, at := range moments(t, pulls, whole) {
-		pullAtFirstStart(t, computer{arch: "arm64", disk: newDisk(t, imageOf("arm64"))}, at)
-	}
-}

@@ -4,8 +4,10 @@ package imagetest
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,8 +20,12 @@ var (
 	seed  = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the moments at which the plug is pulled")
 )
 
-// moments returns random times of an action that takes a whole time, in no order. Each is in
-// another part of it.
+// armPulls is how often the plug of a Raspberry Pi is pulled, in each test: it is three times as
+// slow to emulate as a PC.
+const armPulls = 2
+
+// moments returns random times of an action that takes a whole time, in order. Each is in another
+// part of it.
 func moments(t *testing.T, number int, whole time.Duration) []time.Duration {
 	t.Helper()
 	t.Logf("to repeat: -seed=%d", *seed)
@@ -31,39 +37,64 @@ func moments(t *testing.T, number int, whole time.Duration) []time.Duration {
 	return all
 }
 
-// pullPlug cuts the power at a moment.
-func (h *host) pullPlug(at time.Time) {
+// cutAt returns copies of the disk as power cuts would leave it: at moments after began, and once
+// an event arrives, unless that is nil. One run of the host is enough for all of them: it is stopped
+// meanwhile.
+func (h *host) cutAt(began time.Time, at []time.Duration, event <-chan error) (disks []string) {
 	h.Helper()
-	select {
-	case <-h.ended:
-		h.Fatalf("%s is off before the plug is pulled; see %s", h.name, h.file("console.txt"))
-	case <-time.After(time.Until(at)):
+	for len(at) > 0 || event != nil {
+		var next <-chan time.Time
+		if len(at) > 0 {
+			next = time.After(time.Until(began.Add(at[0])))
+		}
+		select {
+		case <-h.ended:
+			h.Fatalf("%s is off before the plug is pulled; see %s", h.name, h.file("console.txt"))
+		case <-next:
+			at = at[1:]
+		case err := <-event:
+			check.NoError(h.T, err)
+			event = nil
+		}
+		stopped := time.Now()
+		h.Logf("disk %d: the plug is pulled after %.1f s", len(disks)+1, stopped.Sub(began).Seconds())
+		disks = append(disks, h.cutDisk())
+		began = began.Add(time.Since(stopped))
 	}
-	h.cutPower()
-	h.Logf("the plug was pulled %.1f s after %s was switched on", time.Since(h.began).Seconds(), h.name)
+	return disks
+}
+
+// cutDisk returns a copy of the disk as a power cut at this moment would leave it: without what the
+// emulator has not written yet.
+func (h *host) cutDisk() (disk string) {
+	h.Helper()
+	check.NoError(h.T, h.cmd.Process.Signal(syscall.SIGSTOP))
+	disk = copyDisk(h.T, h.disk)
+	check.NoError(h.T, h.cmd.Process.Signal(syscall.SIGCONT))
+	return disk
 }
 
 // The plug of a PC is pulled at random moments of its first start, each time of a blank disk. At
 // the next start it comes up and says that it is ready, unless it has said so before.
-func TestPC_pulledPlugFirstStart(t *testing.T) {
-	_, whole := settled(t)
-	for _, at := range moments(t, *pulls, whole) {
-		pullAtFirstStart(t, computer{arch: "amd64", disk: newDisk(t, imageOf("amd64"))}, at)
-	}
-}
+func TestPC_pulledPlugFirstStart(t *testing.T) { pullAtFirstStart(t, "amd64", *pulls) }
 
-// pullAtFirstStart pulls the plug of a computer some time after it was switched on for the first
-// time.
-func pullAtFirstStart(t *testing.T, c computer, after time.Duration) {
+// The same of a Raspberry Pi.
+func TestARM_pulledPlugFirstStart(t *testing.T) { pullAtFirstStart(t, "arm64", armPulls) }
+
+func pullAtFirstStart(t *testing.T, arch string, number int) {
 	t.Helper()
-	h := switchOn(t, "pulled-first-start", c)
-	h.pullPlug(h.began.Add(after))
-	h = switchOn(t, "after-first-start", c)
-	h.answers()
-	h.greeted()
-	h.checkWhole()
+	_, whole := settled(t, arch)
+	h := switchOn(t, "pulled-first-start", computer{arch: arch, disk: newDisk(t, imageOf(arch))})
+	disks := h.cutAt(h.began, moments(t, number, whole), nil)
 	h.cutPower()
-	check.NoError(t, os.Remove(c.disk))
+	for i, disk := range disks {
+		h := switchOn(t, fmt.Sprint("after-first-start-", i+1), computer{arch: arch, disk: disk})
+		h.answers()
+		h.greeted()
+		h.checkWhole()
+		h.cutPower()
+		check.NoError(t, os.Remove(disk))
+	}
 }
 
 // checkWhole checks that no unit has failed and that the data partition has the size of the disk.
@@ -75,29 +106,73 @@ func (h *host) checkWhole() {
 	h.checkGrown()
 }
 
-// settled returns a disk of a PC that has said that it is ready and was shut down, and how long
-// its first start took until then. The caller copies the disk. It is that of TestPC_firstWord,
-// unless only other tests run.
-func settled(t *testing.T) (disk string, whole time.Duration) {
+// The plug of a PC is pulled in an upgrade: as soon as the old program has a unit of its own, and
+// at random moments. At the next start it comes up with one of the two versions and the data, and
+// apt can finish the upgrade.
+func TestPC_pulledPlugUpgrade(t *testing.T) { pullAtUpgrade(t, "amd64", *pulls) }
+
+// The same of a Raspberry Pi.
+func TestARM_pulledPlugUpgrade(t *testing.T) { pullAtUpgrade(t, "arm64", armPulls) }
+
+func pullAtUpgrade(t *testing.T, arch string, number int) {
 	t.Helper()
-	if first.whole == 0 {
-		h := switchOn(t, "settled", computer{arch: "amd64", disk: newDisk(t, imageOf("amd64"))})
+	older := withFirst(t, arch)
+	whole := upgrade(t, arch)
+	h := switchOn(t, "pulled-upgrade", computer{arch: arch, disk: copyDisk(t, older)})
+	h.answers()
+	h.subscribe()
+	own := make(chan error, 1)
+	began := time.Now()
+	go func() {
+		_, err := h.root.try(upgradeCommand+" & until [ -e /etc/systemd/system/pressbox.service.d/previous.conf ]; do sleep 0.1; done", bootTime)
+		own <- err
+	}()
+	disks := h.cutAt(began, moments(t, number, whole), own)
+	h.cutPower()
+	for i, disk := range disks {
+		h := switchOn(t, fmt.Sprint("after-upgrade-", i+1), computer{arch: arch, disk: disk})
+		t.Logf("after the power cut version %s answers", h.answers().Version)
+		h.root.do("dpkg --configure --pending && " + upgradeCommand)
+		if got := h.answers().Version; got != version(t) {
+			t.Errorf("the upgrade was finished, and version %s answers, want %s", got, version(t))
+		}
+		h.checkKept()
+		h.checkWhole()
+		h.cutPower()
+		check.NoError(t, os.Remove(disk))
+	}
+}
+
+// A kept is a disk for other tests, and how long what was done to it took.
+type kept struct {
+	disk  string
+	whole time.Duration
+}
+
+// What settled, withFirst and upgrade return, by architecture.
+var (
+	first        = map[string]kept{}
+	older        = map[string]string{}
+	upgradeTimes = map[string]time.Duration{}
+)
+
+// settled returns a disk of a host that has said that it is ready and was shut down, and how long
+// its first start took until then. The caller copies the disk. It is that of the test of the first
+// word, unless only other tests run.
+func settled(t *testing.T, arch string) (disk string, whole time.Duration) {
+	t.Helper()
+	if first[arch].disk == "" {
+		h := switchOn(t, "settled", computer{arch: arch, disk: newDisk(t, imageOf(arch))})
 		h.answers()
 		h.greeted()
 		h.settle(time.Since(h.began))
 	}
-	return first.disk, first.whole
+	return first[arch].disk, first[arch].whole
 }
 
 // settle shuts a host down, whose first start took a whole time, and keeps its disk for settled.
 func (h *host) settle(whole time.Duration) {
 	h.Helper()
 	h.powerOff()
-	first.disk, first.whole = saveDisk(h.T, h.disk, "settled.img"), whole
-}
-
-// first holds what settled returns.
-var first struct {
-	disk  string
-	whole time.Duration
+	first[h.arch] = kept{saveDisk(h.T, h.disk, "settled-"+h.arch+".img"), whole}
 }
