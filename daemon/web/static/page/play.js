@@ -278,7 +278,7 @@ const coach = (c) => (c.coach ? html` <b class="coach">${t("worth.coach")}</b>` 
 /** Renders the worth of a choice, and its odds in words: they are about different events, and are no measure of it. @param {Choice} c @param {Choice} usual */
 function worth(c, usual) {
   const odds = c.odds?.success === undefined ? "" : `${percent(c.odds.success)} ${label("success", c.success)}`;
-  return html`<span class="worth">${c.runs === undefined ? nothing : html`<span><b>${gain(c, usual)}</b> · ${t("worth.win", { p: toTenths.format(c.win_probability ?? 0) })}${coach(c)}</span>`}
+  return html`<span class="worth">${c.runs === undefined ? nothing : html`<span><b>${gain(c, usual)}</b><span class="dot"> · </span>${t("worth.win", { p: toTenths.format(c.win_probability ?? 0) })}${coach(c)}</span>`}
     ${odds ? html`<small>${odds}</small>` : nothing}</span>`;
 }
 /**
