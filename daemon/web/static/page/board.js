@@ -1,7 +1,7 @@
 // The scorebook of one game and its drawing: scoreboard, field, count, plays,
 // win probability, box score. It shows only what the server has sent.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, api, ordinal, inningName, clubStyle, pennant, element, guarded, sides, percent } from "./ui.js";
+import { t, api, ordinal, inningName, clubStyle, pennant, element, guarded, sides, percent, unbroken } from "./ui.js";
 
 /**
  * An event of a game, with the scoreboard after it.
@@ -66,7 +66,7 @@ export class Scorebook {
     const lines = this.updateLines(before, d, batting);
     /** @type {Entry} */
     const entry = {
-      rev: this.rev, kind: d.kind, text: d.text ?? [], about: this.playerOf(d.text?.[0] ?? "", before), now: d.now, inning: before.inning, half: before.half,
+      rev: this.rev, kind: d.kind, text: (d.text ?? []).map(unbroken), about: this.playerOf(d.text?.[0] ?? "", before), now: d.now, inning: before.inning, half: before.half,
       runs: d.now.score[batting] - before.score[batting], win: d.win, lines, nines: this.nines,
     };
     this.entries.push(entry);

@@ -1,6 +1,6 @@
 // What a game has once it is over, and the box score before: loaded once it is asked for.
 import { html, nothing } from "./lit-html.js";
-import { t, label, clubStyle, pennant, inningName, loading, sides, playerName } from "./ui.js";
+import { t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken } from "./ui.js";
 
 /**
  * Renders how a game ended, and what can be done with it.
@@ -23,7 +23,7 @@ function howWon(book, box) {
   const play = book.result?.how === "final" ? book.game.go_ahead : undefined;
   const pitchers = /** @type {const} */ ([["winner", box?.winning_pitcher], ["loser", box?.losing_pitcher], ["save", box?.save]]);
   if (!play && !pitchers.some(([, id]) => id)) return nothing;
-  return html`<dl class="how">${play ? html`<div class="hit"><dt>${t("final.play", { inning: inningName(play.half, play.inning) })}</dt><dd lang="en">${play.text}</dd></div>` : nothing}
+  return html`<dl class="how">${play ? html`<div class="hit"><dt>${t("final.play", { inning: inningName(play.half, play.inning) })}</dt><dd lang="en">${unbroken(play.text)}</dd></div>` : nothing}
     ${pitchers.map(([how, id]) => (id ? html`<div><dt>${t(`final.${how}`)}</dt><dd>${playerName(id, book.name(id), { game: book.game.id })}</dd></div>` : nothing))}</dl>`;
 }
 

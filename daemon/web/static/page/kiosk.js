@@ -2,7 +2,7 @@
 // and the next games; the announcements, and how to join. It takes no input,
 // reconnects without help, shows since when it is cut off, and is black in quiet hours.
 import { html, nothing } from "./lit-html.js";
-import { t, label, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen, formatTime, number, rate } from "./ui.js";
+import { t, label, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen, formatTime, number, rate, unbroken } from "./ui.js";
 import { openStream } from "./streams.js";
 
 // All in milliseconds.
@@ -219,7 +219,7 @@ const sizeOf = (text, long, longer) => (text.length > longer ? "longer" : text.l
 
 /** @param {Score} s */
 function board(s) {
-  const over = Boolean(s.result), text = fitting(s.text, 175);
+  const over = Boolean(s.result), text = unbroken(fitting(s.text, 175));
   const from = Math.max(0, Math.max(s.innings, s.now.inning) - maxInnings); // extra innings replace the first ones
   const innings = Array.from({ length: Math.min(maxInnings, Math.max(s.innings, s.now.inning)) }, (_, i) => from + i);
   /** @param {Line} l */
