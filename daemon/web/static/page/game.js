@@ -219,7 +219,7 @@ class Match {
     if (entry) this.fresh = false;
     if (d?.state) this.setState(d.state, d.legal, d.offers);
     if (d?.state && !d.state.waiting?.length) this.setClock(null);
-    if (entry && d?.result && this.link === "live") readOut(entry.text.join(" "), "en"); // the headline, which has all others read out, is gone
+    if (entry && (d?.result || (this.asked && d?.kind === "question")) && this.link === "live") readOut(entry.text.join(" "), "en"); // the headline, which has all others read out, is gone or shows the last play
     if (entry) this.box = null;
     if (entry && this.tab === "box" && this.link === "live") void this.loadBox();
     if (d?.kind === "finished") void this.finish();
@@ -309,6 +309,9 @@ class Match {
     this.update();
   }
 
+  /** Whether the heading of the decisions asks a question. */
+  get asked() { return this.legal[0]?.group === "answer"; }
+
   /** Seconds left on the clock. */
   get left() { return this.clock ? Math.max(0, Math.ceil((this.clock.until - performance.now()) / 1000)) : null; }
 
@@ -373,7 +376,7 @@ class Match {
           ${over ? nothing : moment ? this.matchup : this.drawMatchup(book)}
         </section>
         <div class="side">
-          ${over ? nothing : this.showLast(moment?.entry ?? book.entries.findLast((e) => e.text.length))}
+          ${over ? nothing : this.showLast(moment?.entry ?? book.entries.findLast((e) => e.text.length && !(this.asked && e.kind === "question")))}
           ${over ? this.results?.final(game, book, this.box, () => void this.rematch()) ?? loading() : moment ? noChange : this.decisions?.render(game)}
           ${this.tabs(game, scene, moment?.before.rev)}
         </div>
