@@ -17,7 +17,8 @@ const outside = `[...document.querySelectorAll(".situation .score b, .situation 
 	if (r.width < 12 || r.top < 0 || r.left < 0 || r.bottom > innerHeight || r.right > innerWidth) return [e.className.baseVal ?? e.className + " " + e.textContent.trim() + " at " + Math.round(r.left) + "," + Math.round(r.top) + "–" + Math.round(r.right) + "," + Math.round(r.bottom)];
 	if (!hit || !(e.contains(hit) || hit.contains(e))) return [(e.className.baseVal ?? e.className) + " is covered by " + hit?.outerHTML.slice(0, 60)];
 	if (e.matches(".player-name") && e.scrollWidth > e.clientWidth) return [e.textContent + " is cut"];
-	return /button|label/i.test(e.tagName) && r.height < 24 ? [e.textContent + " is " + r.height + " high"] : [];
+	const least = !e.matches(".calls button, .pick") ? 24 : innerHeight < 500 ? 32 : 40; // of a finger's height where there is room
+	return /button|label/i.test(e.tagName) && r.height < least ? [e.textContent + " is " + r.height + " high"] : [];
 })`
 
 // On a small screen all that a turn needs is on one screen without scrolling:
