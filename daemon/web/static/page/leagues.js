@@ -203,7 +203,7 @@ function competition({ update, me, go, params }, base) {
   /** @param {NonNullable<typeof now>} n */
   const calendar = ({ league: l, games }) => (!games.length ? nothing : html`<section class="leaf"><h2>${t("leagues.schedule")}</h2>
     <div class="scroll" tabindex="0" role="region" aria-label=${t("leagues.schedule")}><table><thead><tr><th scope="col">${t("leagues.game")}</th><th scope="col">${t("leagues.day")}</th><th scope="col">${t("leagues.result")}</th><th scope="col">${t("leagues.scorecard")}</th></tr></thead>
-      <tbody>${games.map((g) => html`<tr><th scope="row">${["roomy", "tight"].map((size) => html`<span class=${size}>${t("leagues.at", { away: clubName(l.seats[g.away].team, size), home: clubName(l.seats[g.home].team, size) })}</span>`)} <small>${g.playoff ? t("leagues.playoff") : nothing}</small></th>
+      <tbody>${games.map((g) => html`<tr><th scope="row">${["roomy", "tight"].map((size) => html`<span class=${size === "tight" ? "tight one-line" : size}>${t("leagues.at", { away: clubName(l.seats[g.away].team, size), home: clubName(l.seats[g.home].team, size) })}</span>`)} <small>${g.playoff ? t("leagues.playoff") : nothing}</small></th>
         <td>${g.day}</td><td>${result(g, l)}</td>
         <td>${g.game && g.score ? html`<a href="/games/${g.game}/replay">${t("leagues.replay")}</a> <a href="/api/games/${g.game}/scorecard" download="${g.game}.eve">${t("leagues.eventfile")}</a>` : "–"}</td></tr>`)}</tbody></table></div></section>`);
   return {

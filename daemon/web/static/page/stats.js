@@ -151,7 +151,7 @@ export function leaders({ update }) {
   void load();
   /** @param {Category[]} all */
   const lists = (all) => html`<div class="columns">${all.filter((c) => c.leaders.length).map((c) => html`<div><h3>${t(/** @type {any} */ (`leaders.${c.statistic}`))}</h3>
-    <ol>${c.leaders.map((l) => html`<li>${playerName(l.player_id, l.name, { season, team: l.team.id })} <small>${l.team.abbrev}</small> <b>${figure(c.statistic, l.value)}</b></li>`)}</ol></div>`)}</div>`;
+    <ol>${c.leaders.map((l) => html`<li>${playerName(l.player_id, l.name, { season, team: l.team.id })} <span class="one-line"><small>${l.team.abbrev}</small> <b>${figure(c.statistic, l.value)}</b></span></li>`)}</ol></div>`)}</div>`;
   return {
     title: () => t("leaders.title"),
     render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><div class="row spread"><h1>${t("leaders.title")}</h1>${seasons(season, (n) => { season = n; void load(); })}</div>${tabs("/leaders")}${alertBox(problem)}
