@@ -255,7 +255,7 @@ function log({ gate, update }) {
   const matches = (a) => `${a.title ?? ""} ${a.message} ${sender(a)} ${label("status", a.status)}`.toLowerCase().includes(wanted);
   return {
     render: () => html`<section class="leaf" aria-labelledby="log-title"><h2 id="log-title">${t("admin.part.log")}</h2><p>${t("admin.log.text")}</p>
-      ${!all ? loading() : html`<label>${t("admin.log.filter")} <input type="search" @input=${(/** @type {any} */ e) => { wanted = e.target.value.toLowerCase(); void update(); }}></label>
+      ${!all ? loading() : !all.length ? html`<p class="empty">${t("admin.log.empty")}</p>` : html`<label>${t("admin.log.filter")} <input type="search" @input=${(/** @type {any} */ e) => { wanted = e.target.value.toLowerCase(); void update(); }}></label>
       <div class="scroll" tabindex="0" role="group" aria-labelledby="log-title"><table class="records"><thead><tr><th scope="col">${t("admin.log.when")}</th><th scope="col">${t("admin.log.from")}</th><th scope="col">${t("admin.log.message")}</th><th scope="col">${t("admin.log.status")}</th></tr></thead>
         <tbody>${all.filter(matches).map((a) => html`<tr><td>${formatTime(a.created_at)}</td><td>${sender(a)}</td><td class="text">${a.title ? html`<strong>${a.title}</strong> ` : nothing}${a.message || t("queue.notext")}${a.error ? html` <em lang="en">${a.error}</em>` : nothing}</td><td>${label("status", a.status)}</td></tr>`)}</tbody></table></div>
       ${all.some(matches) ? nothing : html`<p class="empty">${t("admin.log.none")}</p>`}`}</section>`,
