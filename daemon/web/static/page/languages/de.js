@@ -1001,7 +1001,7 @@ const texts = {
   "leagues.lineups": "Aufstellungen",
   "leagues.playing": "Läuft",
   "leagues.scheduled": "Angesetzt",
-  "leagues.tiebreak": "Gleichstand entschieden durch",
+  "leagues.tiebreak": "Bei Gleichstand",
   "leagues.tiebreak.head_to_head": "Direkter Vergleich",
   "leagues.tiebreak.run_difference": "Run-Differenz",
   "leagues.tiebreak.runs_scored": "Erzielte Runs",
