@@ -20,7 +20,7 @@ var (
 	seed  = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the moments at which the plug is pulled")
 )
 
-// armPulls is how often the plug of a Raspberry Pi is pulled, in each test: it is three times as
+// armPulls counts how often the plug of a Raspberry Pi is pulled, in each test: it is three times as
 // slow to emulate as a PC.
 const armPulls = 2
 
@@ -143,17 +143,11 @@ func pullAtUpgrade(t *testing.T, arch string, number int) {
 	}
 }
 
-// A kept is a disk for other tests, and how long what was done to it took.
-type kept struct {
-	disk  string
-	whole time.Duration
-}
-
 // What settled, withFirst and upgrade return, by architecture.
 var (
-	first        = map[string]kept{}
-	older        = map[string]string{}
-	upgradeTimes = map[string]time.Duration{}
+	settledDisks, firstStartTimes = map[string]string{}, map[string]time.Duration{}
+	olderDisks                    = map[string]string{}
+	upgradeTimes                  = map[string]time.Duration{}
 )
 
 // settled returns a disk of a host that has said that it is ready and was shut down, and how long
@@ -161,18 +155,18 @@ var (
 // word, unless only other tests run.
 func settled(t *testing.T, arch string) (disk string, whole time.Duration) {
 	t.Helper()
-	if first[arch].disk == "" {
+	if settledDisks[arch] == "" {
 		h := switchOn(t, "settled", computer{arch: arch, disk: newDisk(t, imageOf(arch))})
 		h.answers()
 		h.greeted()
 		h.settle(time.Since(h.began))
 	}
-	return first[arch].disk, first[arch].whole
+	return settledDisks[arch], firstStartTimes[arch]
 }
 
 // settle shuts a host down, whose first start took a whole time, and keeps its disk for settled.
 func (h *host) settle(whole time.Duration) {
 	h.Helper()
 	h.powerOff()
-	first[h.arch] = kept{saveDisk(h.T, h.disk, "settled-"+h.arch+".img"), whole}
+	settledDisks[h.arch], firstStartTimes[h.arch] = saveDisk(h.T, h.disk, "settled-"+h.arch+".img"), whole
 }

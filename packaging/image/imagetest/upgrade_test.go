@@ -56,8 +56,8 @@ func version(t *testing.T) string {
 // withFirst returns a disk of a host with version 0.1.0, and with data. The caller copies it.
 func withFirst(t *testing.T, arch string) (disk string) {
 	t.Helper()
-	if older[arch] != "" {
-		return older[arch]
+	if olderDisks[arch] != "" {
+		return olderDisks[arch]
 	}
 	from, _ := settled(t, arch)
 	disk = copyDisk(t, from)
@@ -69,8 +69,8 @@ func withFirst(t *testing.T, arch string) (disk string) {
 	h.answers()
 	h.root.do("pressbox tokens create kept")
 	h.powerOff()
-	older[arch] = saveDisk(t, disk, "older-"+arch+".img")
-	return older[arch]
+	olderDisks[arch] = saveDisk(t, disk, "older-"+arch+".img")
+	return olderDisks[arch]
 }
 
 // checkKept checks that the data from before an upgrade are there.

@@ -47,11 +47,7 @@ export function label(prefix, name, fallback) {
  */
 export const wrongOf = (v) => (language === "en" ? v.detail : label("violation", v.code, v.detail));
 
-/**
- * Returns the text of a refusal: the server's detail in English, otherwise the
- * text of the code.
- * @param {{ code: string, detail?: string }} refusal
- */
+/** Returns the text of a refusal: the server's detail in English, otherwise that of the code. @param {{ code: string, detail?: string }} refusal */
 export const problemText = ({ code, detail }) => sentence((language === "en" && detail) || label("problem", code, detail));
 
 /** Returns a number in the language of the page. @param {number} value @param {Intl.NumberFormatOptions} [options] */
