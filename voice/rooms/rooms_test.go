@@ -177,7 +177,9 @@ func TestRooms_crash(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
 		front, kitchen := hosts["hall"], hosts["kitchen"]
 		kitchen.disconnect()
-		away, both := front.post("x", "kitchen"), front.post("xxx", "all")
+		away := front.post("x", "kitchen")
+		time.Sleep(time.Millisecond)
+		both := front.post("xxx", "all")
 		time.Sleep(3 * time.Second)
 		front.expect(both.ID, announce.Done, "kitchen=waiting")
 		front.crash()

@@ -2,6 +2,8 @@ package rooms
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"pressbox/voice/announce"
@@ -185,18 +187,20 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// due returns what is to be published and what is overdue, and when to be called again.
+// due returns what is to be published, the oldest announcement first, and what is overdue, and when
+// to be called again.
 func (r *Rooms) due(now time.Time) (messages []Message, overdue []verdict, next time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	messages, r.outgoing = r.outgoing, nil
-	for id, d := range r.open {
+	oldestFirst := func(a, b *delivery) int { return a.Created.Compare(b.Created) }
+	for _, d := range slices.SortedFunc(maps.Values(r.open), oldestFirst) {
 		for room, try := range d.rooms {
 			state := d.Rooms.States()[room]
 			deadline := d.deadline(state)
 			if !now.Before(deadline) {
 				delete(d.rooms, room)
-				overdue = append(overdue, verdict{id, room, d.overdue()})
+				overdue = append(overdue, verdict{d.ID, room, d.overdue()})
 				continue
 			}
 			next = earlier(next, deadline)
