@@ -201,7 +201,8 @@ export class Live {
     this.socket = null;
     clearInterval(this.beat);
     clearTimeout(this.pong);
-    socket?.close();
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close(); // at once would be an error to browsers
+    else socket?.close();
   }
 }
 
