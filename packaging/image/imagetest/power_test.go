@@ -121,6 +121,7 @@ func pullAtUpgrade(t *testing.T, arch string, number int) {
 	h := switchOn(t, "pulled-upgrade", computer{arch: arch, disk: copyDisk(t, older)})
 	h.answers()
 	h.subscribe()
+	h.root.do("sync") // apt's lists are there after each cut
 	own := make(chan error, 1)
 	began := time.Now()
 	go func() {
