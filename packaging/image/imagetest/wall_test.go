@@ -3,6 +3,7 @@
 package imagetest
 
 import (
+	"bytes"
 	"encoding/json"
 	"image"
 	"image/color"
@@ -29,7 +30,7 @@ func TestPC_wallDisplay(t *testing.T) {
 	})
 	t.Logf("look at %s: %+v", h.file("scoreboard.png"), last)
 	h.greeted()
-	h.screen("greeting")
+	h.still("greeting")
 	t.Logf("memory:\n%s", h.root.do("free --mega; ps -eo rss,args --sort=-rss --width 60 | head -n 8"))
 	if user := h.root.do("ps -o user= -C chromium | sort -u"); user != "pressbox-kiosk" && user != "pressbo+" {
 		t.Errorf("Chromium runs as %q", user)
@@ -38,6 +39,18 @@ func TestPC_wallDisplay(t *testing.T) {
 	h.root.do("pressbox setup-kiosk --undo && systemctl enable pressbox-kiosk-setup && udevadm trigger --action=change --subsystem-match=drm")
 	h.until("the display is set up again", func() bool { return h.root.do("systemctl is-active pressbox-kiosk || true") == "active" })
 	h.powerOff()
+}
+
+// still writes what the display shows to a PNG file, once two pictures in a row are the same: an
+// emulated processor draws a frame in parts, which a picture may catch.
+func (h *host) still(ending string) {
+	h.Helper()
+	var last []byte
+	h.until("the display stands still", func() bool {
+		before := last
+		last = check.Must(os.ReadFile(h.screen(ending)))(h.T)
+		return bytes.Equal(last, before)
+	})
 }
 
 // beginGame signs up an account, which begins a game against itself.
