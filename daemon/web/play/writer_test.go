@@ -61,20 +61,39 @@ func nextRevision(t *testing.T, conn *websocket.Conn) (rev uint64, code int) {
 }
 
 // A client that does not read is closed with 4408 when 64 messages are queued
-// for it, after it has received all that were written; others do not wait.
+// for it, after it has received all that were written; others do not wait. The
+// writer may hold one more, taken from the queue and not yet written, when the
+// socket closes: seldom, so that not every one of several clients finds it so.
 func TestSocketSend_slowClient(t *testing.T) {
 	t.Parallel()
+	for range 5 {
+		queued, code := fillQueue(t)
+		if code != 4408 || queued < 64 || queued > 65 {
+			t.Fatalf("the slow client was closed with %d when %d messages were queued, want 4408 and 64", code, queued)
+		}
+		if queued == 64 {
+			return
+		}
+	}
+	t.Error("65 messages were queued for each of 5 slow clients, want 64")
+}
+
+// fillQueue sends messages to a client that does not read and to one that does, until the
+// former is closed. It returns how many messages the former has lost, without the one that
+// was too many, and the code with which it was closed.
+func fillQueue(t *testing.T) (queued uint64, code int) {
+	t.Helper()
 	b, open := serveBroadcaster(t)
 	slow, fast := open(), open()
 	if err := slow.NetConn().(*net.TCPConn).SetReadBuffer(small); err != nil {
 		t.Fatal(err)
 	}
 	sent, text := uint64(0), strings.Repeat("x", small)
-	for queued := 2; queued == 2; {
+	for took := 2; took == 2; {
 		if sent++; sent > 1000 {
 			t.Fatal("the slow client is not closed")
 		}
-		queued = b.Send(&protocol.Message{Type: "event", Game: "game", Revision: sent, Data: text})
+		took = b.Send(&protocol.Message{Type: "event", Game: "game", Revision: sent, Data: text})
 		if rev, code := nextRevision(t, fast); rev != sent {
 			t.Fatalf("the fast client received revision %d, code %d after %d", rev, code, sent-1)
 		}
@@ -86,9 +105,7 @@ func TestSocketSend_slowClient(t *testing.T) {
 			t.Fatalf("the slow client received revision %d after %d", rev, received-1)
 		}
 	}
-	if queued := sent - received - 1; queued != 64 || code != 4408 {
-		t.Errorf("the slow client was closed with %d when %d messages were queued, want 4408 and 64", code, queued)
-	}
+	return sent - received - 1, code
 }
 
 // Concurrent senders' messages all arrive, each sender's in its order.
