@@ -190,9 +190,10 @@ func (b *tab) hasBoxScore(id string) {
 	}
 }
 
-// agrees fails the test unless the scoreboard shows the official box score.
+// agrees fails the test unless the scoreboard shows the official box score once no play is shown.
 func (b *tab) agrees(id string) {
 	b.t.Helper()
+	b.await("!" + callout)
 	for i, team := range get[box](b, "/api/games/"+id+"/boxscore").Teams {
 		shown := strings.Fields(value[string](b, fmt.Sprintf(`[...document.querySelectorAll(".board tbody tr")[%d].querySelectorAll(".plate")].map((e) => e.innerText).join(" ")`, i)))
 		innings := strings.TrimSuffix(strings.Join(shown[:len(shown)-3], " "), " X")

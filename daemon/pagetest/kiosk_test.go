@@ -28,6 +28,7 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 	anna.handIn("home")
 	wall.says(".wall-game", "Anna")
 	anna.playTo(`document.querySelectorAll(".half").length > 2`)
+	anna.settle()
 	score := value[string](anna, `[...document.querySelectorAll(".board tbody tr td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`)
 	const shown = `[...document.querySelectorAll(".wall-game tbody td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`
 	wall.await(shown+` === %q`, score)

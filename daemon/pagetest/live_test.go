@@ -39,7 +39,7 @@ func turns(one, other *tab, calls int) {
 }
 
 // shown evaluates to what all tabs must show of a game.
-const shown = `JSON.stringify([...document.querySelectorAll(".board .plate, .situation, .lamps, .half-head, .half li")].map((e) => e.ariaLabel ?? e.textContent).concat([...document.querySelectorAll(".runners g:not(.off)")].map((e) => e.textContent + e.getAttribute("transform")).sort()))`
+const shown = `JSON.stringify([...document.querySelectorAll(".board .plate, .situation, .lamps, .half-head, .half li")].map((e) => e.ariaLabel ?? e.textContent).concat([...document.querySelectorAll(".runners g:not(.gone)")].map((e) => e.textContent + e.getAttribute("transform")).sort()))`
 
 // agree waits until the other tab shows what this one does.
 func agree(one, other *tab) {
@@ -155,7 +155,7 @@ func TestLive_silentNetwork(t *testing.T) {
 	b.handIn("home")
 	b.says(".link-state", "Live")
 	b.playTo(`document.querySelectorAll(".half").length > 2 && document.querySelector(".base.taken")`)
-	b.await(canCall)
+	b.settle()
 	b.looks("game")
 	b.expect("WebSocket", "ERR_")
 	before, plays := value[string](b, shown), len(b.defences(id))

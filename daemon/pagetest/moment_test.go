@@ -2,6 +2,7 @@ package pagetest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
@@ -183,7 +184,7 @@ func TestGame_yourTurn(t *testing.T) {
 }
 
 // A play is shown before the next batter stands in. A key or a tap ends it, and
-// makes no call; the words are in the headline at once, and are read out once.
+// makes no call; the words are in the headline and in the play-by-play at once, and are read out once.
 func TestGame_moment(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
@@ -204,6 +205,9 @@ func TestGame_moment(t *testing.T) {
 	words := value[string](b, `document.querySelector(".headline .moment").innerText.split(". ")[0]`)
 	if n := value[int](b, `[...document.querySelectorAll("[aria-live], [role=status]")].filter((e) => e.textContent.includes(`+quote(words)+`)).length`); n != 1 {
 		t.Errorf("%d live regions have %q", n, words)
+	}
+	if line := value[string](b, `document.querySelector(".half li").innerText`); !strings.HasPrefix(line, words) {
+		t.Errorf("the play-by-play begins with %q, want %q", line, words)
 	}
 	if b.is(`document.querySelector(".at-bat")`) && b.is(callout) {
 		t.Error("a batter stands in before the play was seen")

@@ -3,26 +3,6 @@
 import { html, svg, nothing } from "./lit-html.js";
 import { t, api, ordinal, inningName, clubStyle, pennant, element, guarded, sides, percent, unbroken } from "./ui.js";
 
-/**
- * An event of a game, with the scoreboard after it.
- * @typedef {object} Entry
- * @property {number} rev
- * @property {string} kind
- * @property {string[]} text
- * @property {string} about the player whose surname begins the text, or ""
- * @property {Now} now
- * @property {number} inning the inning of the event
- * @property {"top" | "bottom"} half
- * @property {number} runs the runs that scored
- * @property {number | undefined} win the home side's chance to win, 0–1
- * @property {Lines} lines
- * @property {Nines} nines
- *
- * @typedef {{ runs: Record<Side, number[]>, hits: Score, errors: Score }} Lines
- * @typedef {Record<Side, Record<string, string>>} Nines the fielders of both sides by position
- * @typedef {{ now: Now, lines: Lines, nines: Nines, rev?: number }} Scored
- */
-
 export class Scorebook {
   /** @param {Game} game @param {Scored} [final] stands for the events of a finished game */
   constructor(game, final) {
@@ -103,7 +83,7 @@ export class Scorebook {
 }
 
 /** Returns the fielders of a line-up by position. @param {Lineup} card @returns {Record<string, string>} */
-const nineOf = ({ batting_order, pitcher_id }) => ({ P: pitcher_id, ...Object.fromEntries(batting_order.map((s) => [s.position, s.player_id])) });
+export const nineOf = ({ batting_order, pitcher_id }) => ({ P: pitcher_id, ...Object.fromEntries(batting_order.map((s) => [s.position, s.player_id])) });
 
 /** Returns a nine with a player at a position, and at no other one. @param {Record<string, string>} nine @param {string} player @param {string} position */
 const placed = (nine, player, position) => ({ ...Object.fromEntries(Object.entries(nine).filter(([, id]) => id !== player)), [position]: player });
@@ -119,23 +99,15 @@ export async function fetchScorebook(game) {
   return book;
 }
 
-/** Returns the final score of a finished game. @param {State} state @param {Box} box @returns {Scored} */
-export function finalScore(state, box) {
-  const { inning, half, outs, score, bases, teams, batter = "", pitcher = "" } = state;
-  const both = (/** @type {"hits" | "errors"} */ field) => ({ away: box.teams[0][field], home: box.teams[1][field] });
-  return {
-    now: { inning, half, outs, score: { away: score[0], home: score[1] }, bases: bases.map((b) => b.player ?? null), batter, pitcher },
-    lines: { runs: { away: box.teams[0].line ?? [], home: box.teams[1].line ?? [] }, hits: both("hits"), errors: both("errors") },
-    nines: { away: nineOf({ batting_order: teams[0].order, pitcher_id: teams[0].pitcher }), home: nineOf({ batting_order: teams[1].order, pitcher_id: teams[1].pitcher }) },
-  };
-}
-
 /** The fielders' places on a field 400 wide. @type {Record<string, [number, number]>} */
 export const spots = {
   P: [200, 236], C: [200, 352], "1B": [314, 186], "2B": [262, 150], "3B": [86, 186], SS: [138, 150], LF: [96, 108], CF: [200, 72], RF: [304, 108],
 };
 /** The bases, from first to third. @type {[number, number][]} */
 export const bags = [[290, 234], [200, 144], [110, 234]];
+
+/** Where a player is who is not shown: moved there, and not hidden, its name needs no new style. @type {[number, number]} */
+const nowhere = [-9999, -9999];
 
 /** Where the batter stands. @type {[number, number]} */
 export const box = [184, 322];
@@ -148,22 +120,6 @@ const grounds = svg`<path class="grass" d="M200 340 20 160a198 198 0 0 1 360 0z"
   <path class="chalk" d="M20 160 200 340 380 160"></path>
   <circle class="dirt" cx="200" cy="236" r="16"></circle><circle class="dirt" cx="200" cy="328" r="20"></circle>
   <path class="bag" d="M194 236h12v3h-12zM194 322h12v7l-6 6-6-6z"></path>`;
-
-const lamp = (/** @type {boolean} */ on) => (on ? "lamp on" : "lamp");
-
-/** Describes the score and the situation for screen readers. @param {Scorebook} book */
-export function describeScore(book) {
-  const now = book.now;
-  if (!now) return "";
-  const { away, home } = book.game;
-  return t("words.score", {
-    away: away.team.name, a: now.score.away, home: home.team.name, h: now.score.home,
-    inning: inningName(now.half, now.inning), outs: t("count.outs", { n: now.outs }),
-  });
-}
-
-/** Describes the runners for screen readers. @param {Scorebook} book */
-export const describeBases = (book) => (book.now ? describeRunners(book, book.now) : t("field.empty"));
 
 /** @typedef {{ player_id: string, slot: number, position: string }} Sub */
 
@@ -207,7 +163,7 @@ function curve(book, at) {
 }
 
 /** Lists the runners with their bases. @param {Scorebook} book @param {Now} now */
-function describeRunners(book, now) {
+export function describeRunners(book, now) {
   const on = [0, 1, 2].filter((i) => now.bases[i]);
   return on.length ? on.map((i) => t("field.on", { name: book.name(now.bases[i]), base: t(/** @type {any} */ (`base.${i + 1}`)) })).join(", ") : t("field.empty");
 }
@@ -229,7 +185,9 @@ class HalfInning {
     this.head = guarded(element("h3"));
     this.lines = element("ol");
     /** @type {Element | undefined} */ this.marked = undefined;
-    this.shown = "";
+    this.open = false;
+    this.chosen = -1;
+    this.drawn = 0; // entries, whether or not it is open
     this.root = element("section", { class: "half", style: clubStyle(this.club) });
   }
 
@@ -241,16 +199,16 @@ class HalfInning {
 
   /** @param {boolean} open @param {number} chosen index of the current play, or -1 */
   draw(open, chosen) {
-    const shown = `${open} ${chosen} ${this.entries.length}`;
-    if (shown === this.shown) return;
-    this.shown = shown;
+    const { entries, lines } = this;
+    if (this.drawn === entries.length && this.open === open && this.chosen === chosen) return;
+    [this.drawn, this.open, this.chosen] = [entries.length, open, chosen];
     const head = this.head([open, this.runs], () => html`<button class="half-head" aria-expanded=${open ? "true" : "false"} @click=${this.toggle}>
       <span>${this.name} · ${this.club.abbrev}</span><span>${this.runs ? t("plays.runs", { n: this.runs }) : t("plays.none")}</span></button>`);
     if (!head.parentNode) this.root.append(head);
     if (!open) return this.close();
-    if (!this.lines.parentNode) this.root.append(this.lines);
-    for (let i = this.lines.childElementCount; i < this.entries.length; i++) this.lines.prepend(line(this.book, this.entries[i]));
-    const mark = this.lines.children[this.entries.length - 1 - chosen]; // none if chosen is -1
+    if (!lines.parentNode) this.root.append(lines);
+    for (let i = lines.childElementCount; i < entries.length; i++) lines.insertBefore(line(this.book, entries[i]), lines.firstChild);
+    const mark = lines.children[entries.length - 1 - chosen]; // none if chosen is -1
     if (mark === this.marked) return;
     this.marked?.removeAttribute("aria-current");
     mark?.setAttribute("aria-current", "true");
@@ -264,25 +222,69 @@ class HalfInning {
   }
 }
 
-const blankLine = element("li", {}, element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog" }, ""), " ", element("a", { lang: "en" }));
+const blankLine = element("li", {}, element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog" }, ""), " ", element("a", { lang: "en" }, "", " ", element("span", {}, "")));
 
 /** Creates the list item of a play: the name that begins it opens the player's card, the rest is a link to the replay. @param {Scorebook} book @param {Entry} e */
 function line(book, e) {
   const { away, home } = e.now.score, { id } = book.game, [first = "", ...more] = e.text;
-  const drawn = /** @type {HTMLElement} */ (blankLine.cloneNode(true)), [name, link] = drawn.children;
+  const drawn = /** @type {HTMLElement} */ (blankLine.cloneNode(true));
+  const name = /** @type {Element} */ (drawn.firstElementChild), link = /** @type {Element} */ (drawn.lastElementChild);
   const surname = e.about && book.surname(e.about);
   if (surname) {
     name.setAttribute("data-player", e.about);
     name.setAttribute("data-game", id);
-    name.append(surname);
+    write(name, surname);
   } else name.remove();
   link.setAttribute("href", `/games/${id}/replay/${e.rev}`);
   link.setAttribute("aria-label", t("plays.link", { text: e.text.join(" ") }));
-  link.append(surname ? first.slice(surname.length + 1) : first);
-  for (const text of more) link.append(" ", element("span", {}, text));
+  write(link, surname ? first.slice(surname.length + 1) : first);
+  if (more.length) write(/** @type {Element} */ (link.lastElementChild), more.join(" "));
   if (e.runs) drawn.className = "scoring";
   if (e.runs) drawn.append(" ", element("b", {}, `${away}–${home}`));
   return drawn;
+}
+
+/** The lamps of part of the count, which are off, by their letter. @type {[string, number][]} */
+const counted = [["B", 3], ["S", 2], ["O", 2]];
+
+/** Score, inning, bases, count and outs: all that a small screen has of the scoreboard. Its elements stay, so that a play changes only what differs. */
+class Situation {
+  /** @param {Game} game */
+  constructor(game) {
+    this.scores = { away: element("b"), home: element("b") };
+    this.inning = element("p", { class: "inning" });
+    this.bases = [[34, 15], [22, 3], [10, 15]].map(([x, y]) => shape("path", { class: "base", d: `M${x} ${y}l8 8-8 8-8-8z` }));
+    this.diamond = shape("svg", { class: "diamond", viewBox: "0 0 44 26", "aria-hidden": "true" });
+    this.diamond.append(...this.bases);
+    this.lamps = counted.map(([, n]) => upTo(n).map(() => element("span", { class: "lamp" })));
+    this.count = element("div", { class: "lamps", role: "img" }, ...counted.map(([letter], i) => element("div", {}, element("span", { class: "letter" }, letter), ...this.lamps[i])));
+    this.lit = [-1, -1, -1]; // how many of each part
+    /** @type {string | undefined} */ this.when = undefined; // the half-inning, "" after the last one
+    const tally = sides.flatMap((side) => [element("span", { style: clubStyle(game[side].team) }, element("i"), game[side].team.abbrev), this.scores[side]]);
+    this.root = element("div", { class: "situation" }, element("p", { class: "score" }, ...tally), this.inning);
+  }
+
+  /** @param {Now} now @param {boolean} over */
+  show({ inning, half, outs, score, bases, count }, over) {
+    for (const side of sides) write(this.scores[side], String(score[side]));
+    const when = over ? "" : half + inning;
+    if (when !== this.when) write(this.inning, over ? t("how.final") : inningName(half, inning));
+    this.when = when;
+    if (over) for (const part of [this.diamond, this.count]) part.remove();
+    else if (!this.count.parentNode) this.root.append(this.diamond, this.count);
+    for (let i = 0; i < 3; i++) change(this.bases[i], "class", bases[i] ? "base taken" : "base");
+    this.light([count?.balls ?? 0, count?.strikes ?? 0, outs]);
+    return this.root;
+  }
+
+  /** @param {number[]} lit balls, strikes, outs */
+  light(lit) {
+    if (lit.every((n, i) => n === this.lit[i])) return;
+    this.lit = lit;
+    this.lamps.forEach((lamps, part) => lamps.forEach((lamp, i) => change(lamp, "class", i < lit[part] ? "lamp on" : "lamp")));
+    const [balls, strikes, outs] = lit;
+    this.count.setAttribute("aria-label", `${t("count.balls", { n: balls })}, ${t("count.strikes", { n: strikes })}, ${t("count.outs", { n: outs })}`);
+  }
 }
 
 /** The drawing of a scorebook. Each part is rendered only when its values change. */
@@ -295,13 +297,13 @@ export class Scene {
     this.board = guarded(element("div", { class: "board", tabindex: "0", role: "region", "aria-label": t("board.label") }));
     this.innings = guarded(element("tr"));
     this.rows = { away: guarded(element("tr")), home: guarded(element("tr")) };
-    this.sign = guarded(element("div", { class: "situation" }));
-    this.tally = guarded(element("p", { class: "score" }));
-    this.inning = guarded(element("p", { class: "inning" }));
+    this.sign = new Situation(book.game);
     this.ground = guarded(shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" }));
     this.bags = bags.map(([x, y]) => shape("path", { d: `M${x} ${y - 11.3}l11.3 11.3-11.3 11.3-11.3-11.3z` }));
     this.against = { away: group("fielders", home.team), home: group("fielders", away.team) }; // the fielders, of whom one side rests
     this.fielders = { away: guarded(this.against.away), home: guarded(this.against.home) };
+    /** @type {Side | undefined} */ this.batting = undefined; // the side of which fielders rest
+    this.described = ""; // what the name of the field was made of
     this.runners = new Runners(book);
     this.ways = shape("g", { class: "ways" }); // of the play that is shown
     this.ball = shape("g", { class: "ways" }); // and what of it is above the runners
@@ -335,18 +337,9 @@ export class Scene {
       ${sums.map((n) => html`<td class="sum"><span class="plate">${n}</span></td>`)}`);
   }
 
-  /** Draws score, inning, bases, count and outs: all that a small screen has of the scoreboard. @param {Now | undefined} now @param {boolean} over */
+  /** Draws score, inning, bases, count and outs. @param {Now | undefined} now @param {boolean} over */
   situation(now, over) {
-    if (!now) return nothing;
-    const { inning, half, outs, score, bases } = now, balls = now.count?.balls ?? 0, strikes = now.count?.strikes ?? 0;
-    const when = this.inning([inning, half, over], () => (over ? t("how.final") : inningName(half, inning)));
-    const tally = this.tally([score.away, score.home], () => sides.map((side) => html`<span .style=${clubStyle(this.book.game[side].team)}><i></i>${this.book.game[side].team.abbrev}</span><b>${score[side]}</b>`));
-    return this.sign([outs, balls, strikes, over, ...bases], () => html`${tally}${when}${over ? nothing : html`
-      <svg class="diamond" viewBox="0 0 44 26" aria-hidden="true">${[[34, 15], [22, 3], [10, 15]].map(([x, y], i) => svg`<path class=${bases[i] ? "base taken" : "base"} d="M${x} ${y}l8 8-8 8-8-8z"></path>`)}</svg>
-      <div class="lamps" role="img" aria-label=${`${t("count.balls", { n: balls })}, ${t("count.strikes", { n: strikes })}, ${t("count.outs", { n: outs })}`}>
-        <div><span class="letter">B</span><span class=${lamp(balls > 0)}></span><span class=${lamp(balls > 1)}></span><span class=${lamp(balls > 2)}></span></div>
-        <div><span class="letter">S</span><span class=${lamp(strikes > 0)}></span><span class=${lamp(strikes > 1)}></span></div>
-        <div><span class="letter">O</span><span class=${lamp(outs > 0)}></span><span class=${lamp(outs > 1)}></span></div></div>`}`);
+    return now ? this.sign.show(now, over) : nothing;
   }
 
   /** Draws the field with fielders, runners and batter. @param {Scored | undefined} at @param {boolean} over */
@@ -356,11 +349,14 @@ export class Scene {
     const batting = now.half === "top" ? "away" : "home";
     const against = at.nines[batting === "home" ? "away" : "home"];
     this.fielders[batting]([against], () => Object.keys(spots).map((position, i) => (against[position] ? fielder(i, against[position], book) : nothing)));
-    for (const side of sides) change(this.against[side], "class", side === batting ? "fielders" : "fielders resting");
+    if (this.batting !== batting) for (const side of sides) this.against[side].setAttribute("class", side === batting ? "fielders" : "fielders resting");
+    this.batting = batting;
     if (!this.playing) this.runners.place(batting, over ? [] : placesOf(now));
-    this.bags.forEach((bag, i) => change(bag, "class", now.bases[i] ? "base taken" : "base"));
+    for (let i = 0; i < 3; i++) change(this.bags[i], "class", now.bases[i] ? "base taken" : "base");
     const field = this.ground([], () => svg`${grounds}${this.bags}${sides.map((side) => this.against[side])}${this.ways}${this.runners.root}${this.ball}`);
-    change(field, "aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
+    const words = `${over} ${now.batter} ${now.pitcher} ${now.bases}`;
+    if (words !== this.described) field.setAttribute("aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
+    this.described = words;
     return field;
   }
 
@@ -371,10 +367,10 @@ export class Scene {
   plays(chosen = 0, last = Infinity) {
     const { entries } = this.book;
     for (; this.written < entries.length && entries[this.written].rev <= last; this.written++) if (entries[this.written].text.length) this.write(entries[this.written]);
-    this.halves.forEach((half, i) => {
-      const at = chosen ? half.entries.findIndex((e) => e.rev === chosen) : -1;
+    for (let i = 0; i < this.halves.length; i++) {
+      const half = this.halves[i], at = chosen ? half.entries.findIndex((e) => e.rev === chosen) : -1;
       half.draw((i < 2 || at >= 0) !== this.toggled.has(half), at);
-    });
+    }
     return this.list;
   }
 
@@ -398,13 +394,10 @@ export class Scene {
   }
 }
 
-const upTo = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i + 1);
+/** Returns the numbers from 1. @param {number} n */
+export const upTo = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i + 1);
 
-/**
- * Creates an SVG element.
- * @template {keyof SVGElementTagNameMap} T
- * @param {T} tag @param {Record<string, string>} attributes
- */
+/** Creates an SVG element. @template {keyof SVGElementTagNameMap} T @param {T} tag @param {Record<string, string>} attributes */
 export function shape(tag, attributes) {
   const created = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
@@ -438,46 +431,62 @@ function placesOf({ bases, batter }) {
   return [...places, { id: batter, at: box, as: /** @type {const} */ ("at-bat") }].filter((place) => place.id);
 }
 
+/** A player of the side that bats, on the field: a mark with a name, and where and how it is drawn. */
+class Runner {
+  /** @param {string} id @param {Game} game @param {Side} batting @param {string} surname */
+  constructor(id, game, batting, surname) {
+    this.root = group("", game[batting].team);
+    this.root.dataset.player = id;
+    this.root.dataset.game = game.id;
+    this.name = shape("text", {});
+    this.name.append(surname);
+    this.root.append(shape("circle", {}), this.name);
+    this.as = this.at = this.y = "";
+  }
+
+  /** Draws it in a way, at a place. @param {Place["as"] | "gone"} as @param {[number, number]} place */
+  put(as, place) {
+    const at = `translate(${place.join(" ")})`;
+    const y = as === "gone" ? this.y : place[1] === bags[1][1] || place[1] === box[1] ? "-17" : "27"; // where no fielder's name is
+    if (as !== this.as) this.root.setAttribute("class", as);
+    if (at !== this.at) this.root.setAttribute("transform", at);
+    if (y !== this.y) this.name.setAttribute("y", y);
+    [this.as, this.at, this.y] = [as, at, y];
+  }
+}
+
 /**
  * The runners on the field, and the batter. Each player has an element, which stays for the rest
- * of the game and is moved, or hidden: the layout of a name costs more than all else that a play changes.
+ * of the game and is moved, also out of the picture: the layout of a name costs more than all else that a play changes.
  */
 class Runners {
   /** @param {Scorebook} book */
   constructor(book) {
     this.book = book;
     this.root = shape("g", { class: "runners" });
-    /** @type {Map<string, SVGGElement>} */ this.elements = new Map(); // by player
-    /** @type {string[]} */ this.shown = []; // players
+    /** @type {Map<string, Runner>} */ this.known = new Map(); // by player
+    /** @type {Runner[]} */ this.shown = [];
   }
 
-  /** Moves the players to their places, and hides all others. @param {Side} batting @param {Place[]} places @returns {SVGGElement[]} the elements of the places */
+  /** Moves the players to their places, and all others out of the picture. @param {Side} batting @param {Place[]} places @returns {SVGGElement[]} the elements of the places */
   place(batting, places) {
-    for (const id of this.shown) if (!places.some((place) => place.id === id)) change(/** @type {SVGGElement} */ (this.elements.get(id)), "class", "off");
-    this.shown = places.map(({ id }) => id);
-    return places.map(({ id, at: [x, y], as }) => {
-      const runner = this.elements.get(id) ?? this.add(id, batting);
-      change(runner, "class", as);
-      change(runner, "transform", `translate(${x} ${y})`);
-      change(runner.children[1], "y", y === bags[1][1] || y === box[1] ? "-17" : "27"); // where no fielder's name is
-      return runner;
-    });
+    const shown = places.map(({ id }) => this.known.get(id) ?? this.add(id, batting));
+    for (const runner of this.shown) if (!shown.includes(runner)) runner.put("gone", nowhere);
+    this.shown = shown;
+    shown.forEach((runner, i) => runner.put(places[i].as, places[i].at));
+    return shown.map(({ root }) => root);
   }
 
   /** @param {string} id @param {Side} batting */
   add(id, batting) {
-    const { game } = this.book, runner = group("", game[batting].team), name = shape("text", {});
-    runner.dataset.player = id;
-    runner.dataset.game = game.id;
-    name.append(this.book.surname(id));
-    runner.append(shape("circle", {}), name);
-    this.root.append(runner);
-    this.elements.set(id, runner);
+    const runner = new Runner(id, this.book.game, batting, this.book.surname(id));
+    this.root.append(runner.root);
+    this.known.set(id, runner);
     return runner;
   }
 }
 
-/** Changes the text of an element that has no other content. @param {Element} of @param {string} text */
+/** Changes the text that begins an element. @param {Element} of @param {string} text */
 export function write(of, text) {
   const { firstChild } = of;
   if (!(firstChild instanceof Text)) of.append(text);

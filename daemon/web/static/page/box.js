@@ -1,5 +1,6 @@
 // What a game has once it is over, and the box score before: loaded once it is asked for.
 import { html, nothing } from "./lit-html.js";
+import { nineOf } from "./board.js";
 import { t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken } from "./ui.js";
 
 /**
@@ -81,4 +82,15 @@ function ending(game, result, score) {
     return t("ending.conceded", { winner, loser: game[lost].team.name, a: score?.[won] ?? 0, b: score?.[lost] ?? 0 });
   }
   return winner ? t("ending.won", { winner, how, a: Math.max(score?.home ?? 0, score?.away ?? 0), b: Math.min(score?.home ?? 0, score?.away ?? 0) }) : t("ending.tied", { how });
+}
+
+/** Returns the final score of a finished game. @param {State} state @param {Box} box @returns {Scored} */
+export function finalScore(state, box) {
+  const { inning, half, outs, score, bases, teams, batter = "", pitcher = "" } = state;
+  const both = (/** @type {"hits" | "errors"} */ field) => ({ away: box.teams[0][field], home: box.teams[1][field] });
+  return {
+    now: { inning, half, outs, score: { away: score[0], home: score[1] }, bases: bases.map((b) => b.player ?? null), batter, pitcher },
+    lines: { runs: { away: box.teams[0].line ?? [], home: box.teams[1].line ?? [] }, hits: both("hits"), errors: both("errors") },
+    nines: { away: nineOf({ batting_order: teams[0].order, pitcher_id: teams[0].pitcher }), home: nineOf({ batting_order: teams[1].order, pitcher_id: teams[1].pitcher }) },
+  };
 }

@@ -1,7 +1,7 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing, noChange } from "./lit-html.js";
-import { t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf, element, guarded, loading, stored, sides, problemText, language, playerName, tiredness } from "./ui.js";
-import { Scorebook, Scene, fetchGame, fetchScorebook, finalScore, describeScore, describeBases, write } from "./board.js";
+import { t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf, element, guarded, loading, stored, sides, problemText, language, inningName } from "./ui.js";
+import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
 
 /** @param {PageContext} page @returns {View} */
 export function game({ params, update, go }) {
@@ -49,8 +49,6 @@ class Match {
     this.waited = false; // for a decision
     this.headline = element("p", { class: "moment", lang: "en", "aria-live": "polite", "aria-atomic": "true" }, "", " ", element("span"));
     this.lastPlay = element("div", { class: "leaf headline" }, element("p", { class: "kicker" }, t("play.last")), this.headline);
-    this.matchup = element("dl", { class: "matchup" });
-    this.matchupPanel = guarded(this.matchup);
     this.boxPanel = guarded(element("div"));
     this.tabButtons = guarded(element("div", { class: "tabs", role: "group", "aria-label": t("game.show") }));
     this.linkPanel = guarded(element("p", { class: "link-line" }));
@@ -96,7 +94,7 @@ class Match {
   async loadFinished(game) {
     this.tab = "box";
     await this.loadBox();
-    this.open(new Scorebook(game, this.state && this.box ? finalScore(this.state, this.box) : undefined));
+    this.open(new Scorebook(game, this.state && this.box ? this.results?.finalScore(this.state, this.box) : undefined));
     if (!this.book?.last) await this.loadEvents(game);
   }
 
@@ -196,10 +194,11 @@ class Match {
     if (frame.t !== "event" || !this.showPlay()) this.update();
   }
 
-  /** Shows the next play, which changes nothing else of the page until it has been shown. Reports whether there is one. */
+  /** Shows the next play and its words, which change nothing else of the page until it has been shown. Reports whether there is one. */
   showPlay() {
     const shown = this.stage?.draw();
     if (shown) this.showLast(shown.entry);
+    if (shown && this.tab === "plays") this.scene?.plays(0, shown.entry.rev);
     return Boolean(shown);
   }
 
@@ -373,17 +372,17 @@ class Match {
       <div class="playfield">
         <section class="leaf park" aria-label=${t("game.park")}>
           <div class="stage">${scene.field(at, over)}${this.stage?.callout.root ?? nothing}</div>
-          ${over ? nothing : moment ? this.matchup : this.drawMatchup(book)}
+          ${over || !this.stage ? nothing : moment ? this.stage.matchup.root : this.stage.matchup.draw(book, this.fresh ? this.state : null)}
         </section>
         <div class="side">
           ${over ? nothing : this.showLast(moment?.entry ?? book.entries.findLast((e) => e.text.length && !(this.asked && e.kind === "question")))}
           ${over ? this.results?.final(game, book, this.box, () => void this.rematch()) ?? loading() : moment ? noChange : this.decisions?.render(game)}
-          ${this.tabs(game, scene, moment?.before.rev)}
+          ${this.tabs(game, scene, moment?.entry.rev)}
         </div>
       </div></div>`;
   }
 
-  /** Shows the words of the last play. @param {import("./board.js").Entry | undefined} entry */
+  /** Shows the words of the last play. @param {Entry | undefined} entry */
   showLast(entry) {
     if (!entry) return nothing;
     const { firstChild: first, lastChild: rest } = this.headline, [text, ...more] = entry.text;
@@ -427,22 +426,6 @@ class Match {
     return this.state?.paused ? html`<p class="banner calm" role="status">${t("game.paused")}</p>` : alertBox(this.problem);
   }
 
-  /** Draws batter, pitcher and the next two batters. @param {Scorebook} book */
-  drawMatchup(book) {
-    const now = book.now;
-    if (!now) return nothing;
-    const batting = now.half === "top" ? "away" : "home";
-    const team = this.fresh ? this.state?.teams?.[batting === "away" ? 0 : 1] : undefined;
-    const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];
-    const batter = book.players.get(now.batter), pitcher = book.players.get(now.pitcher);
-    const form = this.fresh ? this.state?.at_bat : undefined, arm = form?.pitcher;
-    const name = (/** @type {string} */ id) => html`<dd>${playerName(id, html`<span class="roomy">${book.name(id).slice(0, -book.surname(id).length)}</span>${book.surname(id)}`, { game: this.id })}</dd>`;
-    const note = (/** @type {string} */ text) => html`<dd class="note">${text}</dd>`;
-    return this.matchupPanel([now.batter, now.pitcher, form, ...due], () => html`<div><dt>${t("game.batter")}</dt>${name(now.batter)}${note(batter ? label("bats", batter.bats) : "")}${note(batted(form?.batter))}</div>
-      <div><dt>${t("game.pitcher")}</dt>${name(now.pitcher)}${note([pitcher && label("throws", pitcher.throws), arm && t(tiredness(arm.fatigue))].filter(Boolean).join(" · "))}${note(arm ? t("player.pitches", { n: arm.pitches }) : "")}</div>
-      ${due.length ? html`<div><dt>${t("game.due")}</dt>${due.map(name)}</div>` : nothing}`);
-  }
-
   /** @param {Game} game @param {Scene} scene @param {number} [last] revision of the last play that is shown */
   tabs(game, scene, last) {
     const choose = (/** @type {string} */ tab) => {
@@ -458,8 +441,19 @@ class Match {
   }
 }
 
+/** Describes the score and the situation for screen readers. @param {Scorebook} book */
+function describeScore(book) {
+  const now = book.now;
+  if (!now) return "";
+  const { away, home } = book.game;
+  return t("words.score", {
+    away: away.team.name, a: now.score.away, home: home.team.name, h: now.score.home,
+    inning: inningName(now.half, now.inning), outs: t("count.outs", { n: now.outs }),
+  });
+}
+
+/** Describes the runners for screen readers. @param {Scorebook} book */
+const describeBases = (book) => (book.now ? describeRunners(book, book.now) : t("field.empty"));
+
 /** Returns who is present, as a key. @param {Presence} p */
 const presenceKey = ({ watchers, away: a, home: h }) => `${watchers} ${a?.online} ${a?.gone} ${a?.gone_in} ${h?.online} ${h?.gone} ${h?.gone_in}`;
-
-/** @param {Form | undefined} form of a batter */
-const batted = (form) => (form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "");

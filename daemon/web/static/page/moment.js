@@ -1,15 +1,16 @@
 // The moment of a play: what happened is shown on the field before the next batter
 // stands in. Moments is the queue of plays, a state machine without a clock and
-// without the document; kindOf and waysOf return what a play looks like; Stage shows it.
-import { t, label, clubStyle, element, sides, store, stored, readOut } from "./ui.js";
-import { spots, bags, box, shape, change, write } from "./board.js";
+// without the document; kindOf and waysOf return what a play looks like; Stage shows it, and who
+// stands in after it.
+import { t, label, clubStyle, element, sides, store, stored, readOut, tiredness } from "./ui.js";
+import { spots, bags, box, shape, change, write, upTo } from "./board.js";
 
 /**
  * A play to be shown.
  * @typedef {object} Shown
  * @property {Play} play
- * @property {import("./board.js").Entry} entry of the play
- * @property {import("./board.js").Scored} before the scoreboard before the play
+ * @property {Entry} entry of the play
+ * @property {Scored} before the scoreboard before the play
  * @property {boolean} over whether the game ended with it
  *
  * @typedef {[number, number]} Point on a field 400 wide
@@ -164,24 +165,36 @@ export class Stage {
     this.ways = new Ways(scene);
     this.moments = new Moments();
     this.callout = new Callout(scene.book.game);
+    this.matchup = new Matchup(scene.book.game);
     this.drawn = ""; // revision and kind of the play that is drawn
     this.timer = 0;
     /** @type {import("./sound.js").Sounds | null} */ this.sounds = null; // null: off
     if (stored("sounds", "off") === "on") void this.load();
   }
 
-  /** Adds a play to those that are to be shown. @param {Shown} shown */
-  add(shown) { unseen(this.moments.add(shown)); }
+  /** Adds a play to those that are to be shown: the more wait, the sooner the one that is shown ends. @param {Shown} shown */
+  add(shown) {
+    unseen(this.moments.add(shown));
+    if (this.drawn) this.wait();
+  }
 
-  /** Draws the play of this moment, and has the page drawn again at its end. Returns null if there is none. */
+  /** Draws the play of this moment. Returns null if there is none. */
   draw() {
-    const now = performance.now(), shown = this.moments.at(now);
+    const shown = this.moments.at(performance.now());
     const drawn = shown ? `${shown.entry.rev} ${kindOf(shown)}` : "";
     if (drawn !== this.drawn) this.show(shown);
     this.drawn = drawn;
-    clearTimeout(this.timer);
-    if (shown) this.timer = window.setTimeout(this.update, this.moments.left(now));
+    if (shown && !this.timer) this.wait(); // it was early
     return shown;
+  }
+
+  /** Has the page drawn again when the play that is shown has ended. */
+  wait() {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      this.update();
+    }, this.moments.left(performance.now()));
   }
 
   /** @param {Shown | null} shown */
@@ -190,10 +203,13 @@ export class Stage {
     if (this.drawn) this.ways.end();
     scene.playing = shown !== null;
     for (const drawn of [scene.ways, scene.ball]) change(drawn, "class", shown ? "ways shown" : "ways");
-    if (shown) this.ways.show(shown, this.moments.length);
-    if (shown) this.callout.show(shown);
-    else this.callout.root.hidden = true;
-    if (shown) this.sounds?.play(kindOf(shown));
+    this.callout.root.hidden = !shown;
+    clearTimeout(this.timer);
+    if (!shown) return;
+    this.ways.show(shown, this.moments.length);
+    this.callout.show(shown);
+    this.wait();
+    this.sounds?.play(kindOf(shown));
   }
 
   /** Ends what is shown, and what waits. Reports whether there was anything. */
@@ -343,7 +359,6 @@ class Callout {
     write(this.words, entry.text[0] ?? "");
     this.showOuts(shown.before.now.outs, play.outs?.length ?? 0);
     this.showRuns(shown);
-    this.root.hidden = false;
   }
 
   /** @param {number} was @param {number} made */
@@ -362,5 +377,50 @@ class Callout {
       if (entry.runs && was !== is) plate.dataset.was = was;
       else delete plate.dataset.was;
     }
+  }
+}
+
+// ---- who stands in
+
+/** @param {Form | undefined} form of a batter */
+const batted = (form) => (form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "");
+
+/** Batter, pitcher and the next two batters. Its elements stay, so that a play changes only what differs. */
+class Matchup {
+  /** @param {Game} game */
+  constructor({ id }) {
+    /** @type {string[]} */ this.players = []; // who is shown
+    this.names = upTo(4).map(() => element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog", "data-game": id }, element("span", { class: "roomy" }), ""));
+    this.notes = upTo(4).map(() => element("dd", { class: "note" }));
+    const [batter, pitcher, ...due] = this.names.map((name) => element("dd", {}, name));
+    this.due = element("div", {}, element("dt", {}, t("game.due")), ...due);
+    this.root = element("dl", { class: "matchup" }, element("div", {}, element("dt", {}, t("game.batter")), batter, ...this.notes.slice(0, 2)),
+      element("div", {}, element("dt", {}, t("game.pitcher")), pitcher, ...this.notes.slice(2)));
+  }
+
+  /** Returns null before the first entry. @param {import("./board.js").Scorebook} book @param {State | null} state after the last entry, null if it is not known yet */
+  draw(book, state) {
+    const { now } = book;
+    if (!now) return null;
+    const team = state?.teams[now.half === "top" ? 0 : 1], form = state?.at_bat, arm = form?.pitcher;
+    const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];
+    const batter = book.players.get(now.batter), pitcher = book.players.get(now.pitcher);
+    [now.batter, now.pitcher, ...due].forEach((id, i) => this.name(i, id, book));
+    if (!due.length) this.due.remove();
+    else if (!this.due.parentNode) this.root.append(this.due);
+    const throwing = [pitcher && label("throws", pitcher.throws), arm && t(tiredness(arm.fatigue))].filter(Boolean).join(" · ");
+    const notes = [batter ? label("bats", batter.bats) : "", batted(form?.batter), throwing, arm ? t("player.pitches", { n: arm.pitches }) : ""];
+    notes.forEach((text, i) => write(this.notes[i], text));
+    return this.root;
+  }
+
+  /** @param {number} i @param {string} id @param {import("./board.js").Scorebook} book */
+  name(i, id, book) {
+    if (this.players[i] === id) return;
+    this.players[i] = id;
+    const button = this.names[i], { firstElementChild: first, lastChild: surname } = button;
+    button.dataset.player = id;
+    if (first) write(first, book.name(id).slice(0, -book.surname(id).length));
+    if (surname instanceof Text) surname.data = book.surname(id);
   }
 }

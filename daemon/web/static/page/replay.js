@@ -9,7 +9,7 @@ const speeds = [2400, 1200, 500]; // milliseconds per play
 export function replay({ params, update }) {
   /** @type {Game | null} */ let game = null;
   /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  /** @type {import("./board.js").Entry[]} */ let plays = [];
+  /** @type {Entry[]} */ let plays = [];
   /** @type {Scene | null} */ let scene = null;
   let i = 0, timer = 0, speed = 1, copied = false;
 

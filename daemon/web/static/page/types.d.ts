@@ -95,3 +95,18 @@ interface View {
 interface AdminShared { me: Account; update: () => Promise<void>; gate: AdminGate }
 interface AdminGate { problem: Error | null; run<T>(send: () => Promise<T>): Promise<T | undefined>; render(): unknown }
 interface AdminPart { render: () => unknown; close?: () => void }
+
+// What the page makes of them.
+
+interface Lines { runs: Record<Side, number[]>; hits: Score; errors: Score }
+/** The fielders of both sides by position. */
+type Nines = Record<Side, Record<string, string>>;
+interface Scored { now: Now; lines: Lines; nines: Nines; rev?: number }
+/** An event of a game, with the scoreboard after it. */
+interface Entry extends Scored {
+  rev: number; kind: string; text: string[];
+  about: string; // the player whose surname begins the text, or ""
+  inning: number; half: "top" | "bottom"; // of the event
+  runs: number; // that scored
+  win: number | undefined; // the home side's chance to win, 0–1
+}
