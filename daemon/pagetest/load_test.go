@@ -1,25 +1,15 @@
 package pagetest_test
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/css"
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/heapprofiler"
-	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
-
-	"pressbox/check"
 )
 
 // Limits of loading a view.
@@ -194,194 +184,6 @@ const client = `new Promise((ready) => {
 		else call();
 	};
 })`
-
-// A slice is an event of Chromium's trace with a duration.
-type slice struct {
-	Name  string  `json:"name"`
-	Phase string  `json:"ph"`
-	Begin float64 `json:"ts"`   // microseconds
-	Takes float64 `json:"dur"`  // microseconds
-	CPU   float64 `json:"tdur"` // microseconds of processor time
-	At    float64 `json:"tts"`  // processor time of a mark, in microseconds
-	PID   int     `json:"pid"`
-	TID   int     `json:"tid"`
-	Args  struct {
-		Data struct {
-			URL  string `json:"url"`
-			Type string `json:"type"`
-		} `json:"data"`
-	} `json:"args"`
-}
-
-func (s *slice) end() float64 { return s.Begin + s.Takes }
-
-// BenchmarkPlayFrame measures what a play costs a watcher, from its event until the
-// next batter stands in: the processor time of script, style and layout in the page's thread, from
-// a trace. The animation is apart, as ms/moment: the script that draws it, and style and layout of
-// the frame that begins to show it, which has nothing else but the headline. ms/play is the median
-// for a processor four times as slow: four times the measured value, as Chromium's own throttling
-// distorts such short work. x-limit is its ratio to 8 ms, and x-frame that of the animation's
-// beginning to a frame of a 60 Hz screen.
-func BenchmarkPlayFrame(b *testing.B) {
-	for b.Loop() {
-		plays, moments := watcherCosts(b)
-		median := plays[len(plays)/2]
-		b.ReportMetric(4*median/8, "x-limit")
-		b.ReportMetric(4*median, "ms/play")
-		b.ReportMetric(4*plays[len(plays)*95/100], "p95-ms/play")
-		b.ReportMetric(4*moments[len(moments)/2], "ms/moment")
-		b.ReportMetric(4*moments[len(moments)/2]*60/1000, "x-frame")
-	}
-}
-
-// markAnimation has the page mark the script that draws the animation of a play.
-const markAnimation = `import(performance.getEntriesByType("resource").find(({ name }) => name.endsWith("/moment.js")).name).then(({ Stage }) => {
-	const { show } = Stage.prototype;
-	Stage.prototype.show = function (shown) {
-		performance.mark("animates");
-		show.call(this, shown);
-		performance.mark("animated");
-	};
-	return true;
-})`
-
-// skipPlays has the page end each play once it is shown, and mark both: what a test does from outside
-// between two plays would be paid by the next one, with cold caches.
-const skipPlays = `(() => {
-	let plays = 0, look = () => {};
-	const drawn = (then) => requestAnimationFrame(() => requestAnimationFrame(then));
-	const field = document.querySelector(".over-field");
-	globalThis.seen = (n) => new Promise((done) => (look = () => plays >= n && done(true))());
-	new MutationObserver(() => field.hidden || drawn(() => {
-		performance.mark("shown");
-		dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
-		drawn(() => {
-			performance.mark("seen");
-			plays++;
-			look();
-		});
-	})).observe(field, { attributeFilter: ["hidden"] });
-	return true;
-})()`
-
-// watcherCosts returns the milliseconds that plays cost a watcher, and those of the beginning of
-// their animations, sorted.
-func watcherCosts(tb testing.TB) (plays, moments []float64) {
-	tb.Helper()
-	player, watcher := hotSeat(tb)
-	id := player.gameID()
-	player.open("/about")
-	player.shows("main h1")
-	value[bool](player, fmt.Sprintf(client, id))
-	watcher.emulate("prefers-reduced-motion", "reduce") // nothing moves
-	value[bool](watcher, markAnimation)
-	value[bool](watcher, skipPlays)
-	for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable, network.Disable, log.Disable} {
-		send(watcher, domain, cdp.Empty{}) // their events cost the page time
-	}
-	const count = 30 // after 20 to warm up: no game of nine innings has fewer in total
-	played := 0
-	play := func(n int) {
-		for range n {
-			played++
-			if !value[bool](player, "play()") {
-				tb.Fatal("the game is over")
-			}
-			value[bool](watcher, fmt.Sprintf("seen(%d)", played))
-		}
-	}
-	play(20)
-	plays, moments = costs(watcher.trace(func() { play(count) }))
-	if len(plays) != count {
-		tb.Fatalf("%d plays in a trace of %d", len(plays), count)
-	}
-	slices.Sort(plays)
-	slices.Sort(moments)
-	if plays[count/2] < 0.1 || moments[count/2] < 0.1 {
-		tb.Fatalf("nothing was rendered: %v, %v", plays, moments)
-	}
-	return plays, moments
-}
-
-// trace returns the trace of a tab while do runs.
-func (b *tab) trace(do func()) []slice {
-	b.t.Helper()
-	ctx, cancel := context.WithCancel(b.ctx)
-	defer cancel()
-	var trace []slice
-	if err := chromedp.Listen(ctx, func(event any) {
-		if e, ok := event.(*tracing.EventDataCollected); ok {
-			for _, text := range e.Value {
-				var s slice
-				if json.Unmarshal(text, &s) == nil { // other events have other forms
-					trace = append(trace, s)
-				}
-			}
-		}
-	}); err != nil {
-		b.t.Fatal(err)
-	}
-	send(b, tracing.Start, tracing.StartParams{TraceConfig: &tracing.TraceConfig{
-		IncludedCategories: []string{"devtools.timeline", "blink.user_timing"}, ExcludedCategories: []string{"*"},
-	}})
-	do()
-	check.Must(chromedp.Run(b.ctx, chromedp.WaitEvent(tracing.TracingComplete, nil, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, tracing.End, cdp.Empty{})
-		return err
-	}))))(b.t)
-	return trace
-}
-
-// costs returns the milliseconds of processor time for each play: between two marks "seen", in
-// the thread that set them. Apart are the script between the marks "animates" and "animated", and
-// the style and the layout until the mark "shown". All of the page's own scripts count, but for the
-// answer to the test's key, and none of the test's.
-func costs(trace []slice) (plays, moments []float64) {
-	slices.SortStableFunc(trace, func(a, b slice) int { return cmp.Compare(a.Begin, b.Begin) })
-	mark := slices.IndexFunc(trace, func(s slice) bool { return s.Name == "seen" })
-	var play, moment, end, begun float64
-	own, shown := false, false // the last script was the page's; the play is shown
-	for i := range trace {
-		s := &trace[i]
-		if mark < 0 || s.PID != trace[mark].PID || s.TID != trace[mark].TID {
-			continue
-		}
-		cost := &play
-		counts := false
-		switch s.Name {
-		case "shown":
-			shown = true
-		case "animates":
-			begun = s.At
-		case "animated":
-			moment, play = moment+s.At-begun, play-(s.At-begun)
-		case "seen":
-			plays, moments = append(plays, play/1000), append(moments, moment/1000)
-			play, moment, shown = 0, 0, false
-		case "EvaluateScript":
-			own = false
-		case "EventDispatch":
-			if s.Args.Data.Type == "keydown" { // by the test, to skip the play
-				end = s.end()
-			}
-		case "FunctionCall":
-			own = s.Args.Data.URL != ""
-			counts = own
-		case "RunMicrotasks":
-			counts = own
-		case "UpdateLayoutTree", "Layout":
-			counts = true
-			if !shown {
-				cost = &moment
-			}
-		}
-		if counts && s.Phase == "X" && s.Begin >= end { // nested slices count once
-			*cost += s.CPU
-			end = s.end()
-		}
-	}
-	return plays, moments
-}
 
 // BenchmarkMemory measures the growth of a watcher's heap from the 500th to the 2,000th
 // play, in games one after the other on the same page: x-limit is its ratio to the larger
