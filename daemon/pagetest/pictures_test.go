@@ -55,7 +55,7 @@ func renewPictures(t *testing.T) {
 	b.newGame(map[string]string{"opponent": "bot"})
 	b.handIn("home")
 	wall.open("/kiosk")
-	b.playTo(`document.querySelectorAll(".half").length > 6 && document.querySelectorAll(".base.taken").length > 1 && document.querySelector(".calls li") && document.querySelector(".half .scoring")`)
+	b.playTo("!" + callout + ` && document.querySelectorAll(".half").length > 6 && document.querySelectorAll(".base.taken").length > 1 && document.querySelector(".calls li") && document.querySelector(".half .scoring")`)
 	wall.shows(".wall-now")
 	wall.shows(".qr path")
 	b.is(`fetch("/api/notify", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"message": "Dinner is ready."}' })`)

@@ -385,12 +385,13 @@ class Callout {
 /** @param {Form | undefined} form of a batter */
 const batted = (form) => (form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "");
 
-/** Batter, pitcher and the next two batters. Its elements stay, so that a play changes only what differs. */
+/** Batter, pitcher, and the surnames of the next two batters. Its elements stay, so that a play changes only what differs. */
 class Matchup {
   /** @param {Game} game */
   constructor({ id }) {
     /** @type {string[]} */ this.players = []; // who is shown
-    this.names = upTo(4).map(() => element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog", "data-game": id }, element("span", { class: "roomy" }), ""));
+    this.first = upTo(2).map(() => element("span", { class: "roomy" }, ""));
+    this.names = upTo(4).map((_, i) => element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog", "data-game": id }, ...this.first.slice(i, i + 1), ""));
     this.notes = upTo(4).map(() => element("dd", { class: "note" }));
     const [batter, pitcher, ...due] = this.names.map((name) => element("dd", {}, name));
     this.due = element("div", {}, element("dt", {}, t("game.due")), ...due);
@@ -418,9 +419,9 @@ class Matchup {
   name(i, id, book) {
     if (this.players[i] === id) return;
     this.players[i] = id;
-    const button = this.names[i], { firstElementChild: first, lastChild: surname } = button;
+    const button = this.names[i], { lastChild: shown } = button, surname = book.surname(id);
     button.dataset.player = id;
-    if (first) write(first, book.name(id).slice(0, -book.surname(id).length));
-    if (surname instanceof Text) surname.data = book.surname(id);
+    if (i in this.first) write(this.first[i], book.name(id).slice(0, -surname.length));
+    if (shown instanceof Text) shown.data = surname;
   }
 }

@@ -491,7 +491,7 @@ export const gameTitle = (g) => html`<h1>${g.away.team.name} <small>${t("game.at
   <p class="league-link"><a href=${`/${g.competition.kind === "series" ? "series" : "leagues"}/${g.competition.id}`}>${g.competition.name}</a></p>` : nothing}`;
 
 /** Returns a text of a play in which no line breaks between a club and its runs, as in BWH 2, CPR 0. @param {string} text */
-export const unbroken = (text) => text.replace(/\b([A-Z]{2,4}) (?=\d)/g, "$1\u00a0");
+export const unbroken = (text) => text.replace(/([A-Z]) (?=\d)/g, "$1\u00a0");
 
 /** Returns the name of a half-inning, as in Top 9th. @param {"top" | "bottom" | undefined} half @param {number} inning */
 export const inningName = (half, inning) => t("game.inning", { half: t(half === "top" ? "half.top" : "half.bottom"), inning: ordinal(inning) });
