@@ -13,7 +13,7 @@ import (
 )
 
 // MaxWait is the time for which a test waits for the browser, which is slow on a busy host.
-const MaxWait = 10 * time.Minute
+const MaxWait = 3 * time.Minute
 
 // Options returns the options of a browser, with further ones.
 func Options(further ...chromedp.ExecAllocatorOption) []chromedp.ExecAllocatorOption {

@@ -119,10 +119,10 @@ func (b *tab) playTo(condition string) {
 	b.t.Fatalf("not %s after 800 keys: %s", condition, b.content())
 }
 
-// is reports whether a condition is true.
+// is reports whether a condition, or what it promises, is true.
 func (b *tab) is(condition string) bool {
 	b.t.Helper()
-	return value[bool](b, "Boolean("+condition+")")
+	return value[bool](b, "(async () => Boolean(await ("+condition+")))()")
 }
 
 // A box is the part of GET /api/games/{id}/boxscore that the page shows outside the tables.

@@ -236,18 +236,18 @@ func (b *tab) open(path string) {
 	b.do(chromedp.Navigate(b.URL + path))
 }
 
-// await waits until an expression is true. Arguments that it has are formatted
+// await waits until an expression, or what it promises, is true. Arguments that it has are formatted
 // with %q or %d.
 func (b *tab) await(expression string, args ...any) {
 	b.t.Helper()
 	if len(args) > 0 {
 		expression = fmt.Sprintf(expression, args...)
 	}
-	script := fmt.Sprintf(`new Promise((done) => {
-		const test = () => { try { return Boolean(%s); } catch { return false; } };
-		if (test()) return done(true);
-		const timer = setInterval(() => { if (test()) { clearInterval(timer); done(true); } }, 15);
-	})`, expression)
+	script := fmt.Sprintf(`(async () => {
+		const test = async () => { try { return Boolean(await (%s)); } catch { return false; } };
+		while (!(await test())) await new Promise((soon) => setTimeout(soon, 15));
+		return true;
+	})()`, expression)
 	ctx, cancel := context.WithTimeout(b.ctx, deadline)
 	defer cancel()
 	for {
@@ -277,8 +277,16 @@ func (b *tab) shows(selector string) {
 func (b *tab) press(selector string) {
 	b.t.Helper()
 	b.await(`!(document.querySelector(%q) ?? {disabled: true}).disabled`, selector)
+	b.await(resting, selector)
 	b.do(chromedp.Click(selector))
 }
+
+// resting is true once an element has been in one place for two frames: a click meets the place.
+const resting = `new Promise((done) => {
+	const place = () => JSON.stringify(document.querySelector(%[1]q)?.getBoundingClientRect());
+	const before = place();
+	requestAnimationFrame(() => requestAnimationFrame(() => done(before !== undefined && before === place())));
+})`
 
 // pressNamed clicks the button with a text.
 func (b *tab) pressNamed(text string) {
