@@ -395,7 +395,7 @@ export class Scene {
 }
 
 /** Returns the numbers from 1. @param {number} n */
-export const upTo = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i + 1);
+export const upTo = (n) => Array.from({ length: n }, (_, i) => i + 1);
 
 /** Creates an SVG element. @template {keyof SVGElementTagNameMap} T @param {T} tag @param {Record<string, string>} attributes */
 export function shape(tag, attributes) {

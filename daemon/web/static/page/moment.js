@@ -324,8 +324,6 @@ function curveAt([a, b, c], u) {
   return [at(0), at(1)];
 }
 
-const lampNumbers = [1, 2, 3];
-
 /**
  * The callout of a play: its kind in large letters, its words, and the outs and runs counting
  * over. Screen readers have it from the live region. It stays, and what holds it is hidden between
@@ -338,7 +336,7 @@ class Callout {
     /** @type {Club | null} */ this.club = null;
     this.kind = element("strong");
     this.words = element("span", { lang: "en" });
-    this.lamps = lampNumbers.map(() => element("span", { class: "lamp" }));
+    this.lamps = upTo(3).map(() => element("span", { class: "lamp" }));
     this.count = document.createTextNode("");
     this.outs = element("span", { class: "tally" }, ...this.lamps, this.count);
     this.scores = { away: element("span", { class: "plate" }), home: element("span", { class: "plate" }) };
