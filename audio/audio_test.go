@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressbox/audio"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 func TestClip_duration(t *testing.T) {

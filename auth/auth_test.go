@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"pressbox/auth"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 func ExampleParseToken() {
@@ -96,7 +96,7 @@ func TestBearer_forms(t *testing.T) {
 	}
 }
 
-// A printed, logged or marshalled token shows its kind alone.
+// A printed, logged or marshaled token shows its kind alone.
 func TestToken_hidesSecret(t *testing.T) {
 	t.Parallel()
 	token := auth.NewToken(auth.KindAPI)

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 // An AuthorizationRequest holds the parameters of one flow (RFC 6749 §4.1.1).

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"pressbox/auth/netblock"
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
-// A Device describes where a session was opened, enough for users to recognise
+// A Device describes where a session was opened, enough for users to recognize
 // their own devices.
 type Device struct {
 	Agent   string `json:"agent"`   // "Firefox on Linux", see [Agent]
@@ -58,7 +58,7 @@ type SessionInfo struct {
 }
 
 // An APIToken describes a token that lets a program announce, and, with Control,
-// change the volume, quiet, schedules and favourites.
+// change the volume, quiet, schedules and favorites.
 type APIToken struct {
 	ID      string        `json:"id"`
 	Name    string        `json:"name"`          // for display

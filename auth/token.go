@@ -12,7 +12,7 @@ import (
 )
 
 // A TokenKind is the purpose of a token and its first three characters, so that
-// people and secret scanners recognise a leaked one.
+// people and secret scanners recognize a leaked one.
 type TokenKind string
 
 // The kinds of token.

@@ -18,13 +18,13 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/cli"
 	"pressbox/daemon/client"
 	"pressbox/daemon/mqtt/mqtttest"
 	"pressbox/daemon/recovery"
 	"pressbox/daemon/servertest"
 	"pressbox/daemon/settings"
+	"pressbox/packaging/check"
 	"pressbox/voice"
 	"pressbox/voice/espeak"
 	"pressbox/voice/onnx"
@@ -57,7 +57,7 @@ func BenchmarkFirstSample(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// firstSample returns the time to a message's first sample, and cancels the message. Cancelling
+// firstSample returns the time to a message's first sample, and cancels the message. Canceling
 // may have ended the espeak child, so it is started before the measurement.
 func firstSample(b *testing.B, a *app, c *client.Client, text string, written <-chan time.Time) time.Duration {
 	b.Helper()

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // Each example in connect.md is marked as run or not run, and those that are run here work as

@@ -17,9 +17,9 @@ import (
 	"testing"
 
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/doctor"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // runDoctor runs "pressbox doctor --json" in a directory.

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 const (

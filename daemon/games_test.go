@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 	"pressbox/store/killtest"
 )
 

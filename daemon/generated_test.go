@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pressbox/check"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/logging"
 	"pressbox/daemon/settings"
+	"pressbox/packaging/check"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -28,7 +28,7 @@ func TestGenerated(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
 		"pressbox.env":             shippedFile(),
-		"pressbox.catalog":         catalog(),
+		"pressbox.catalog":         journalCatalog(),
 		"doc/settings.md":          settingsDocument(),
 		"man/pressbox.1":           commandsPage(),
 		"man/pressbox.8":           serverPage(),
@@ -103,8 +103,8 @@ func settingsDocument() string {
 	return b.String()
 }
 
-// catalog returns the catalog of messages for the journal (https://systemd.io/CATALOG).
-func catalog() string {
+// journalCatalog returns the catalog of messages for the journal (https://systemd.io/CATALOG).
+func journalCatalog() string {
 	var b strings.Builder
 	b.WriteString("# Explanations of the log messages of Pressbox, for \"journalctl -x\".\n")
 	for _, m := range logging.Messages() {

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/servertest"
 	"pressbox/daemon/trust"
 	"pressbox/daemon/trust/trusttest"
+	"pressbox/packaging/check"
 )
 
 // serveCatalog serves the bundled voice under another name, in the format of Piper's
@@ -75,7 +75,7 @@ func TestVoicesInstall(t *testing.T) {
 	if err != nil {
 		t.Fatalf("install: %v: %s", err, out)
 	}
-	for _, want := range []string{"licence: ", ".onnx: 100 % of ", "installed in " + models + ", checked by MD5", "warning: VOICES_URL is not https"} {
+	for _, want := range []string{"license: ", ".onnx: 100 % of ", "installed in " + models + ", checked by MD5", "warning: VOICES_URL is not https"} {
 		if !strings.Contains(out, want) || strings.Contains(out, "not stated") {
 			t.Errorf("install does not print %q: %s", want, out)
 		}

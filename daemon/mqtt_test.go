@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/mqtt"
 	"pressbox/daemon/mqtt/mqtttest"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 	"pressbox/store/killtest"
 )
 

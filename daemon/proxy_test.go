@@ -16,9 +16,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/lantest"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // proxyName is the host name in packaging/doc/https.md.

@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // QUEUE_MAX_SIZE announcements fill the queue. The next one is refused, and the others are

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // packaging/revision prints the commit of the sources, for the linker.

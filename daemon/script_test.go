@@ -14,9 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/servertest"
 	"pressbox/daemon/settings"
+	"pressbox/packaging/check"
 )
 
 func TestMain(m *testing.M) {

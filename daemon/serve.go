@@ -77,9 +77,9 @@ func (a *app) run(ctx context.Context, s sockets) error {
 
 // logStop waits for the end of its stage, the first to end, and reports that the server
 // stops if a signal was the cause.
-func (a *app) logStop(signalled, own context.Context) error {
+func (a *app) logStop(signaled, own context.Context) error {
 	<-own.Done()
-	if signalled.Err() != nil {
+	if signaled.Err() != nil {
 		a.Log.Info("stopping")
 		a.monitor.Notify(systemd.Stopping())
 	}

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 var secrets = regexp.MustCompile(`x[ar]_[A-Za-z0-9_-]{43}`)

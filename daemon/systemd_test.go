@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // From its start to its end the server notifies the service manager of its state, and the

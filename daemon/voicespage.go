@@ -13,7 +13,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
-	"pressbox/voice/catalogue"
+	"pressbox/voice/catalog"
 	"pressbox/voice/library"
 )
 
@@ -35,23 +35,23 @@ func (p voicesPage) List() admin.InstalledVoices {
 	return list
 }
 
-// Catalogue returns the voices of a language that can be installed.
-func (p voicesPage) Catalogue(ctx context.Context, language string) (admin.Catalogue, error) {
+// Catalog returns the voices of a language that can be installed.
+func (p voicesPage) Catalog(ctx context.Context, language string) (admin.Catalog, error) {
 	own, rest, _ := strings.Cut(p.voices.Default(), "_")
 	country, _, _ := strings.Cut(rest, "-")
-	c := admin.Catalogue{Language: cmp.Or(language, own), Voices: []admin.CatalogueVoice{}}
+	c := admin.Catalog{Language: cmp.Or(language, own), Voices: []admin.CatalogVoice{}}
 	var err error
 	if c.Languages, err = p.downloads.Languages(ctx); err != nil {
-		return admin.Catalogue{}, catalogueError(err)
+		return admin.Catalog{}, catalogError(err)
 	}
 	offers, err := p.downloads.Offers(ctx, c.Language, country)
 	if err != nil {
-		return admin.Catalogue{}, catalogueError(err)
+		return admin.Catalog{}, catalogError(err)
 	}
 	installed := p.voices.Voices()
 	for _, o := range offers {
-		c.Voices = append(c.Voices, admin.CatalogueVoice{
-			Name: o.Name, Language: o.Language, Quality: o.Quality, Speakers: o.Speakers, SizeBytes: o.Size(), Licence: o.Licence, Recommended: o.Recommended,
+		c.Voices = append(c.Voices, admin.CatalogVoice{
+			Name: o.Name, Language: o.Language, Quality: o.Quality, Speakers: o.Speakers, SizeBytes: o.Size(), License: o.License, Recommended: o.Recommended,
 			Installed: slices.ContainsFunc(installed, func(v library.Info) bool { return v.Name == o.Name }),
 		})
 	}
@@ -60,7 +60,7 @@ func (p voicesPage) Catalogue(ctx context.Context, language string) (admin.Catal
 
 // Install begins to install a voice.
 func (p voicesPage) Install(ctx context.Context, name string, standard bool) error {
-	return catalogueError(p.downloads.Start(ctx, name, standard))
+	return catalogError(p.downloads.Start(ctx, name, standard))
 }
 
 // Remove removes a voice, or cancels its installation.
@@ -77,17 +77,17 @@ func (p voicesPage) Remove(name string) error {
 			return web.ErrSharedVoice
 		}
 	}
-	return catalogueError(p.downloads.Remove(name))
+	return catalogError(p.downloads.Remove(name))
 }
 
-// catalogueError returns an error of downloads as the web server knows it.
-func catalogueError(err error) error {
+// catalogError returns an error of downloads as the web server knows it.
+func catalogError(err error) error {
 	switch {
 	case errors.Is(err, downloads.ErrUnavailable):
-		return &web.DetailedError{Err: web.ErrCatalogue, Detail: err.Error()}
+		return &web.DetailedError{Err: web.ErrCatalog, Detail: err.Error()}
 	case errors.Is(err, downloads.ErrBusy):
 		return fmt.Errorf("%w: %w", web.ErrInstalling, err)
-	case errors.Is(err, catalogue.ErrUnknown):
+	case errors.Is(err, catalog.ErrUnknown):
 		return fmt.Errorf("%w: %w", web.ErrNotFound, err)
 	}
 	return err

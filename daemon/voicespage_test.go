@@ -9,12 +9,12 @@ import (
 	"pressbox/daemon/web"
 )
 
-// The client and the log read once that the catalogue cannot be read, and why.
-func TestCatalogueError_once(t *testing.T) {
+// The client and the log read once that the catalog cannot be read, and why.
+func TestCatalogError_once(t *testing.T) {
 	t.Parallel()
-	err := catalogueError(fmt.Errorf("%w: %w", downloads.ErrUnavailable, errors.New("connection refused")))
-	const want = "the catalogue of voices cannot be read: connection refused"
-	if p := web.NewProblem(err); p.Code != "catalogue_unavailable" || p.Detail != want || err.Error() != want {
+	err := catalogError(fmt.Errorf("%w: %w", downloads.ErrUnavailable, errors.New("connection refused")))
+	const want = "the catalog of voices cannot be read: connection refused"
+	if p := web.NewProblem(err); p.Code != "catalog_unavailable" || p.Detail != want || err.Error() != want {
 		t.Errorf("logged %q, the problem is %+v", err, p)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
+	"pressbox/packaging/check"
 )
 
 // A tape is bytes read as choices, zeros after its end.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
+	"pressbox/packaging/check"
 )
 
 // clubs returns two clubs of 20: a1–a9 and h1–h9 start, a10 and h10 pitch, 11–14 can pitch, 15–20 are on the bench.

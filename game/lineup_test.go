@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
+	"pressbox/packaging/check"
 )
 
 // Check returns all violations at once, each with its path and code.

@@ -6,10 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
+	"pressbox/packaging/check"
 )
 
 // Random legal games: after every move the state keeps its laws and the box score balances. The scorecard, written as an

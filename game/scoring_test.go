@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
+	"pressbox/packaging/check"
 )
 
 // 9.04: runs batted in.

@@ -208,7 +208,7 @@ func (s State) CallGame() (State, error) {
 	return s, illegal("7.01(c)", "only %d innings are complete, want five", played)
 }
 
-// Forfeit ends the game in favour of the other side (7.03). The statistics stand, the record is 9 to 0.
+// Forfeit ends the game in favor of the other side (7.03). The statistics stand, the record is 9 to 0.
 func (s State) Forfeit(by Side) (State, error) {
 	if s.Over() {
 		return s, illegal("7.01(g)", "the game is over")

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
+	"pressbox/packaging/check"
 )
 
 func sub(player game.PlayerID, slot int, at game.Position) game.Substitution {

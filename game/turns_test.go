@@ -3,8 +3,8 @@ package game_test
 import (
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
+	"pressbox/packaging/check"
 )
 
 func apply(t *testing.T, s game.State, events ...string) game.State {

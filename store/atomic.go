@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pressbox/atomicfile"
+	"pressbox/store/atomicfile"
 )
 
 // partPrefix begins the name of an unfinished file.

@@ -10,7 +10,7 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // newSignIn returns a sign-in over s that identifies every user as Anna.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"pressbox/atomicfile"
+	"pressbox/store/atomicfile"
 )
 
 const (

@@ -17,7 +17,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/store/killtest"
 )

@@ -15,7 +15,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/voice/announce"
 )

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/store"
 )
 

@@ -16,7 +16,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 var errRefused = errors.New("refused")

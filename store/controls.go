@@ -50,7 +50,7 @@ func (s *Store) SaveControl(ctx context.Context, key string, value []byte) error
 		}
 		limit := s.limit(announcementsShare) / 4
 		if after := t.bytes(); after > before && after > limit && !essential(key) {
-			return fmt.Errorf("%w: schedules and favourites would use %d of %d bytes", ErrFull, after, limit)
+			return fmt.Errorf("%w: schedules and favorites would use %d of %d bytes", ErrFull, after, limit)
 		}
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 	"pressbox/voice/control"
 )

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // OpenForTest opens the store at path, "" for a new one, until the test ends.

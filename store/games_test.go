@@ -13,8 +13,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"pressbox/check"
 	"pressbox/game/live"
+	"pressbox/packaging/check"
 )
 
 // appendGame appends moves whose text is their revision.

@@ -13,7 +13,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"pressbox/clock"
+	"pressbox/store/clock"
 	"pressbox/voice/announce"
 )
 

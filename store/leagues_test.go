@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game/leagues"
+	"pressbox/packaging/check"
 	"pressbox/store"
 )
 

@@ -20,8 +20,8 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
-	"pressbox/check"
-	"pressbox/clock"
+	"pressbox/packaging/check"
+	"pressbox/store/clock"
 	"pressbox/voice/announce"
 )
 

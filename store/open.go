@@ -17,9 +17,9 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 	"golang.org/x/sys/unix"
 
-	"pressbox/atomicfile"
-	"pressbox/clock"
-	"pressbox/clock/system"
+	"pressbox/store/atomicfile"
+	"pressbox/store/clock"
+	"pressbox/store/clock/system"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"pressbox/clock"
+	"pressbox/store/clock"
 	"pressbox/voice/announce"
 )
 

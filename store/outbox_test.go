@@ -8,8 +8,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"pressbox/check"
-	"pressbox/clock"
+	"pressbox/packaging/check"
+	"pressbox/store/clock"
 	"pressbox/voice/announce"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressbox/clock"
+	"pressbox/store/clock"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/policy"
 )

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
-	"pressbox/clock"
+	"pressbox/packaging/check"
+	"pressbox/store/clock"
 	"pressbox/voice/announce"
 )
 

@@ -50,7 +50,7 @@
 //	ended             announce      announcements  4 MiB, half of the share; 24 h or the last 200
 //	idempotency_keys  announce      announcements  1,000 for each sender; 10,000 or 1/32 of the file; 24 h
 //	idempotency_seq   announce      announcements  as idempotency_keys
-//	controls          control       announcements  a quarter of the share; the volume, quiet, 50 favourites, 100 schedules
+//	controls          control       announcements  a quarter of the share; the volume, quiet, 50 favorites, 100 schedules
 //	auth_state        auth/session  sign-in        256 pending flows
 //	auth_state_order  auth/session  sign-in        as auth_state
 //	auth_user         auth/session  sign-in        with the next two, half of the share
@@ -92,7 +92,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 // Errors of a store. The file system's errors are returned as they are.

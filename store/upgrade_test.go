@@ -18,10 +18,10 @@ import (
 	"pressbox/auth/authtest"
 	"pressbox/auth/idp"
 	"pressbox/auth/session"
-	"pressbox/check"
-	"pressbox/clock"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
+	"pressbox/store/clock"
 	"pressbox/voice/announce"
 )
 

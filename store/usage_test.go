@@ -14,8 +14,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"pressbox/auth"
-	"pressbox/check"
 	"pressbox/game/live"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
 

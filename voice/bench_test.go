@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice"
 )
 

@@ -119,7 +119,7 @@ var passageLength = sync.OnceValue(func() textLength { return newClauses(passage
 // extrapolated linearly.
 const slowScale, fastScale = 1.4, 0.7
 
-// Calibrate synthesises a passage of about a hundred words twice and measures
+// Calibrate synthesizes a passage of about a hundred words twice and measures
 // it.
 func (v *Voice) Calibrate(ctx context.Context) (Calibration, error) {
 	fast, err := v.readPassage(ctx, fastScale)
@@ -157,7 +157,7 @@ type reading struct {
 // errSilent reports that a model produces silence or invalid samples.
 var errSilent = errors.New("the voice produced no sound for the calibration passage")
 
-// readPassage synthesises and measures the passage.
+// readPassage synthesizes and measures the passage.
 func (v *Voice) readPassage(ctx context.Context, scale float32) (reading, error) {
 	var r reading
 	for seg := range newClauses(passage).segments() {

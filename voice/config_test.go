@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice"
 	"pressbox/voice/voicetest"
 )

@@ -65,7 +65,7 @@ func parseIPA(ipa string) []string {
 	return codepoints(norm.NFD.String(ipa))
 }
 
-// merge joins neighbours that form one of the voice's vowel clusters, the
+// merge joins neighbors that form one of the voice's vowel clusters, the
 // longest first.
 func (c *Config) merge(phonemes []string) []string {
 	if len(c.clusters) == 0 {

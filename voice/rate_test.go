@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice"
 	"pressbox/voice/voicetest"
 )

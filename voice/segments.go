@@ -136,7 +136,7 @@ func abbreviates(rs []rune, i int) bool {
 }
 
 // Sizes in characters. The first segment is the first clause, so that speech starts
-// early; while a segment is played, there is time to synthesise a longer one.
+// early; while a segment is played, there is time to synthesize a longer one.
 const (
 	minAlone      = 8   // a short word sounds bad alone, at the beginning or the end
 	minSegment    = 20  // others are not cut before this

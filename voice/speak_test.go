@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pressbox/audio"
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice"
 	"pressbox/voice/voicetest"
 )
@@ -277,7 +277,7 @@ func TestSpeak_restWithoutSpeech(t *testing.T) {
 
 // The first clip is available after one run of the model and at most two clauses of
 // phonemes, however long the message is.
-func TestSpeak_synthesisesOnDemand(t *testing.T) {
+func TestSpeak_synthesizesOnDemand(t *testing.T) {
 	t.Parallel()
 	p := &spellingPhonemizer{}
 	v, h := sineVoice(t, p)

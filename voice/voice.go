@@ -1,7 +1,7 @@
 // Package voice turns text into speech with a voice in Piper's format: text →
 // clauses → phonemes → ids → samples.
 //
-// One law: nothing is synthesised before it is needed. A message is split into
+// One law: nothing is synthesized before it is needed. A message is split into
 // segments, and a segment is inferred only after the one before was delivered.
 // The first sample is therefore available after the first clause, however long
 // the message is. Only phonemes are computed one segment ahead, while the model
@@ -88,14 +88,14 @@ type Clip struct {
 	Rest     []Foreseen // segments that follow; the clips of a message share them
 }
 
-// A Foreseen is a segment that is not synthesised yet.
+// A Foreseen is a segment that is not synthesized yet.
 type Foreseen struct {
 	Sentence int
 	Duration time.Duration // estimated, with the pause before it
 }
 
 // Speak yields the clips of a message from one of its sentences on, in order, as
-// they are synthesised: at rate words per minute, levelled by [Calibration.Gain]
+// they are synthesized: at rate words per minute, leveled by [Calibration.Gain]
 // and audio.Limit, with a [Pause] between sentences. A rate for which the voice
 // cannot be slowed enough is reached by longer pauses between phrases. The caller
 // owns the clips. If the message has fewer sentences, Speak begins with its last
@@ -135,7 +135,7 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 	}
 }
 
-// deliver yields the pause before a segment and its samples, levelled, with the other
+// deliver yields the pause before a segment and its samples, leveled, with the other
 // fields of c. It reports whether yield wants more.
 func (v *Voice) deliver(c Clip, pause time.Duration, samples []float32, yield func(Clip, error) bool) bool {
 	if pause > 0 {

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"pressbox/audio/ffmpeg"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // second is one second of a tone at 22,050 samples per second.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"pressbox/audio/flac"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // encode returns the stream of samples that are written in pieces of a number of bytes.

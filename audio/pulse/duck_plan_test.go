@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 const own, speaker = 1, 7 // a client and a sink

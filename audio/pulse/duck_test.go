@@ -9,7 +9,7 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 const (

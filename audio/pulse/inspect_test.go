@@ -9,7 +9,7 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 func inspect(t *testing.T, cfg pulse.Config) pulse.Inspection {

@@ -19,7 +19,7 @@ import (
 	"pressbox/audio"
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // This test is not parallel, so that it counts no goroutines of other tests.

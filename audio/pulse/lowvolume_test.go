@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // The log has the volume of a sink, and warns of one that is low when it is connected.

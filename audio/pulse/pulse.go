@@ -2,7 +2,7 @@
 // PulseAudio socket.
 //
 // One law: every sample given to Play is heard once, in order and unchanged,
-// or Play returns an error; and no behaviour of the sound server can stop this
+// or Play returns an error; and no behavior of the sound server can stop this
 // process.
 //
 // The package uses the protocol of jfreymuth/pulse but not its high-level

@@ -15,7 +15,7 @@ import (
 	"pressbox/audio"
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 const rate = 22050 // of the sink and the clips, unless a test says otherwise

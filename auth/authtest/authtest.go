@@ -11,8 +11,8 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
-	"pressbox/check"
-	"pressbox/clock"
+	"pressbox/packaging/check"
+	"pressbox/store/clock"
 )
 
 // Released is the release date of the program under test.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pressbox/auth"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // Discovery happens at a sign-in, once a day. While it fails, the last known

@@ -12,7 +12,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // answers answers each path with a body.

@@ -49,7 +49,7 @@ type Config struct {
 	Transport    http.RoundTripper // nil means [http.DefaultTransport]
 	Cache        Cache
 	Now          func() time.Time // wall clock, for the expiry of ID tokens
-	ClockTrusted func() bool      // reports whether that clock is synchronised
+	ClockTrusted func() bool      // reports whether that clock is synchronized
 	Log          *slog.Logger
 }
 

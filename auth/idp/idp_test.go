@@ -14,7 +14,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A4: the authorization request has the S256 challenge and not the verifier.

@@ -16,7 +16,7 @@ import (
 	"pressbox/auth/authtest"
 	"pressbox/auth/idp"
 	"pressbox/auth/session"
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/store"
 )
 

@@ -68,7 +68,7 @@ func CalibratedCost(cache Cache) func() Cost {
 }
 
 // Hash returns the hash of a passphrase in PHC string format, with a random salt.
-// Unicode normalisation makes equal characters equal passphrases.
+// Unicode normalization makes equal characters equal passphrases.
 func (h *Hasher) Hash(ctx context.Context, passphrase string) (string, error) {
 	salt := make([]byte, 16)
 	rand.Read(salt) // never fails

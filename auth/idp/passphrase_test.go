@@ -12,7 +12,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // F2: every character of a passphrase counts, in any Unicode composition.
@@ -32,7 +32,7 @@ func TestHasher_verify(t *testing.T) {
 }
 
 // F3: hashes are argon2id with at least the recommended cost and a random salt; a
-// hash with another cost is recognised.
+// hash with another cost is recognized.
 func TestHasher_argon2id(t *testing.T) {
 	t.Parallel()
 	if cost := idp.Calibrate(0); cost != idp.MinCost() {

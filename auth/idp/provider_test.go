@@ -23,7 +23,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // server is an identity provider for OAuth 2.0 and OpenID Connect. It is correct

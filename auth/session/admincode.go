@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"pressbox/auth"
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 // adminCode is the stored administrator code.

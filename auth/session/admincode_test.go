@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pressbox/auth"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // tryCode tries the administrator code, of which the hash is "hash".

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pressbox/auth"
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 // bootOrder bounds the boots that are stored. Records of older boots are older

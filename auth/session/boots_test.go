@@ -10,8 +10,8 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
-	"pressbox/check"
-	"pressbox/clock"
+	"pressbox/packaging/check"
+	"pressbox/store/clock"
 )
 
 const year = 365 * 24 * time.Hour

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pressbox/auth"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // At the limit the session that was unused for longest ends.

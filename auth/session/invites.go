@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"pressbox/auth"
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 // inviteRecord is a stored invite.

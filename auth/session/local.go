@@ -43,7 +43,7 @@ func (l *LocalAccounts) MayCreate(ctx context.Context, policy auth.SignUpPolicy,
 	return l.sessions.repo.View(ctx, func(tx auth.Tx) error { return l.sessions.checkInvite(tx, t.Hash()) })
 }
 
-// Create stores a local account and returns it with its name normalised. It
+// Create stores a local account and returns it with its name normalized. It
 // returns [auth.ErrNameTaken], [auth.ErrNotFound] for an invalid name, or
 // [auth.ErrNotInvited]. The transaction that stores the name uses up the invite.
 func (l *LocalAccounts) Create(ctx context.Context, account auth.LocalAccount, policy auth.SignUpPolicy, invite string) (auth.LocalAccount, error) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pressbox/auth"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A name is taken once, in any spelling, and free again after its account was

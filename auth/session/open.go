@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"pressbox/auth"
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 // accessRecord is a stored access token.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"pressbox/auth"
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 // refreshRecord is a stored refresh token. After its use it stays, with the time

@@ -9,9 +9,9 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
-	"pressbox/check"
-	"pressbox/clock"
+	"pressbox/packaging/check"
 	"pressbox/store"
+	"pressbox/store/clock"
 )
 
 // A rig is a sign-in over a store, on a host whose clock can be set.

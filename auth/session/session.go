@@ -42,7 +42,7 @@ import (
 	"time"
 
 	"pressbox/auth"
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 // Sessions manages accounts, their sessions and tokens, API tokens and invites.

@@ -13,7 +13,7 @@ import (
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // C2, C4, B5, E2: an Authorization header takes precedence and has one valid

@@ -10,7 +10,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A1: a state is 256 random bits, and no two are the same.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // Firefox is a running Firefox, controlled by WebDriver BiDi (W3C). Its methods

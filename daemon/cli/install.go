@@ -16,19 +16,19 @@ import (
 
 	"pressbox/daemon/settings"
 	"pressbox/daemon/trust"
-	"pressbox/voice/catalogue"
+	"pressbox/voice/catalog"
 )
 
-// catalogueFlag adds the flag of catalogues without https to cmd and returns the function
+// catalogFlag adds the flag of catalogs without https to cmd and returns the function
 // that fetches one, whose server may be slow to respond.
-func catalogueFlag(cmd *cobra.Command) func(url string) (*catalogue.Catalogue, error) {
+func catalogFlag(cmd *cobra.Command) func(url string) (*catalog.Catalog, error) {
 	insecure := cmd.Flags().Bool("insecure-http", false, "accept a VOICES_URL without https: anyone on the network can replace the voice")
-	return func(url string) (*catalogue.Catalogue, error) {
+	return func(url string) (*catalog.Catalog, error) {
 		if *insecure && strings.HasPrefix(url, "http:") {
 			cmd.PrintErrln("pressbox: warning: VOICES_URL is not https: anyone on the network can replace the voice and its checksum")
 		}
-		c, err := catalogue.Fetch(cmd.Context(), catalogue.NewClient(), url, *insecure)
-		if errors.Is(err, catalogue.ErrInsecure) {
+		c, err := catalog.Fetch(cmd.Context(), catalog.NewClient(), url, *insecure)
+		if errors.Is(err, catalog.ErrInsecure) {
 			err = fmt.Errorf("%w; to accept it, pass --insecure-http", err)
 		}
 		return c, err
@@ -42,7 +42,7 @@ func availableCommand() *cobra.Command {
 		Long:  "Available lists the voices of the catalog VOICES_URL whose names begin with PREFIX, such as\n\"de\" for German.",
 		Args:  cobra.MaximumNArgs(1),
 	}
-	fetch := catalogueFlag(cmd)
+	fetch := catalogFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		host, err := hostSettings(cmd, "")
 		if err != nil {
@@ -53,8 +53,8 @@ func availableCommand() *cobra.Command {
 			return err
 		}
 		prefix := strings.Join(args, "")
-		voices := slices.DeleteFunc(c.Voices(), func(v catalogue.Voice) bool { return !strings.HasPrefix(v.Name, prefix) })
-		return printTable(cmd, voices, func(v catalogue.Voice) []any {
+		voices := slices.DeleteFunc(c.Voices(), func(v catalog.Voice) bool { return !strings.HasPrefix(v.Name, prefix) })
+		return printTable(cmd, voices, func(v catalog.Voice) []any {
 			return []any{v.Name, v.Language, megabytes(v.Size()), fmt.Sprintf("%d speakers", max(1, v.Speakers))}
 		})
 	}
@@ -67,13 +67,13 @@ func installCommand() *cobra.Command {
 		Short: "Download and install a voice",
 		Long: "Install downloads a voice of the catalog VOICES_URL (see \"pressbox voices available\"), checks\n" +
 			"it and moves it to MODEL_DIR, where a running server finds it at once. An interrupted\n" +
-			"download is continued by the next one. The voice's licence is printed first. As root, it\n" +
+			"download is continued by the next one. The voice's license is printed first. As root, it\n" +
 			"runs as the user who controls MODEL_DIR.",
 		Example: "  sudo pressbox voices install de_DE-thorsten-medium",
 		Args:    cobra.ExactArgs(1),
 	}
 	dir := cmd.Flags().String("model-dir", "", "`directory` of the voices [MODEL_DIR]")
-	fetch := catalogueFlag(cmd)
+	fetch := catalogFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		host, err := hostSettings(cmd, "")
 		if err != nil {
@@ -111,13 +111,13 @@ func openModels(dir string) (*os.Root, error) {
 	return os.OpenRoot(dir)
 }
 
-func installVoice(cmd *cobra.Command, c *catalogue.Catalogue, models *os.Root, name string) error {
+func installVoice(cmd *cobra.Command, c *catalog.Catalog, models *os.Root, name string) error {
 	v, err := c.Find(name)
 	if err != nil {
 		return fmt.Errorf("%w; similar names: %s", err, strings.Join(similarVoices(name, c.Voices()), ", "))
 	}
 	progress, out := newProgressBar(cmd.ErrOrStderr()), cmd.OutOrStdout()
-	i := catalogue.Installer{Catalogue: c, Dir: models, Progress: progress.show}
+	i := catalog.Installer{Catalog: c, Dir: models, Progress: progress.show}
 	if err := i.CheckSpace(v); err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func installVoice(cmd *cobra.Command, c *catalogue.Catalogue, models *os.Root, n
 	if err != nil {
 		return err
 	}
-	licence := cmp.Or(catalogue.Licence(card), "not stated in the model card")
-	if _, err := fmt.Fprintf(out, "%s, %s, %s, licence: %s\n", v.Name, v.Language, megabytes(v.Size()), licence); err != nil {
+	license := cmp.Or(catalog.License(card), "not stated in the model card")
+	if _, err := fmt.Fprintf(out, "%s, %s, %s, license: %s\n", v.Name, v.Language, megabytes(v.Size()), license); err != nil {
 		return err
 	}
 	err = i.Install(cmd.Context(), v)
@@ -139,7 +139,7 @@ func installVoice(cmd *cobra.Command, c *catalogue.Catalogue, models *os.Root, n
 }
 
 // checksumText names the checksum by which a voice was checked.
-func checksumText(v catalogue.Voice) string {
+func checksumText(v catalog.Voice) string {
 	if v.Checksum() == "MD5" {
 		return "MD5 (the catalog has no SHA-256)"
 	}
@@ -147,7 +147,7 @@ func checksumText(v catalogue.Voice) string {
 }
 
 // similarVoices returns the three names that are most similar to name.
-func similarVoices(name string, voices []catalogue.Voice) []string {
+func similarVoices(name string, voices []catalog.Voice) []string {
 	names := make([]string, len(voices))
 	for i, v := range voices {
 		names[i] = v.Name

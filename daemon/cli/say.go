@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pressbox/atomicfile"
 	"pressbox/audio"
 	"pressbox/daemon/client"
 	"pressbox/daemon/exitcode"
+	"pressbox/store/atomicfile"
 )
 
 func sayCommand() *cobra.Command {

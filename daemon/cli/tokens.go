@@ -43,7 +43,7 @@ func (p Program) createTokenCommand() *cobra.Command {
 	administer := p.administer(cmd)
 	network := cmd.Flags().String("network", "", "`network` from which the token is valid, such as 192.168.1.0/24 (default any)")
 	days := cmd.Flags().Uint("days", 0, "`days` until the token expires; 0: never")
-	control := cmd.Flags().Bool("control", false, "also allow to change the volume, quiet, schedules and favourites")
+	control := cmd.Flags().Bool("control", false, "also allow to change the volume, quiet, schedules and favorites")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{"name": args[0], "ttl": *days * 24 * 60 * 60, "control": *control}
 		if *network != "" {

@@ -85,7 +85,7 @@ func (p Program) listUsersCommand() *cobra.Command {
 func (p Program) adminUserCommand() *cobra.Command {
 	change := map[string]bool{}
 	cmd := p.changeUserCommand("admin", "Make an account an administrator's", change)
-	cmd.Long += " An administrator's account may use\nthe administration of the page, /admin, and change the volume, quiet, schedules and\nfavourites; see CONTROL_ACCESS."
+	cmd.Long += " An administrator's account may use\nthe administration of the page, /admin, and change the volume, quiet, schedules and\nfavorites; see CONTROL_ACCESS."
 	remove := cmd.Flags().Bool("remove", false, "make it an ordinary account again")
 	cmd.PreRun = func(*cobra.Command, []string) { change["admin"] = !*remove }
 	return cmd

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
+	"pressbox/packaging/check"
 )
 
 // A server that hangs and an interrupted command have different errors.

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 	"pressbox/store/crashtest"
 )
 

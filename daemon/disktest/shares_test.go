@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 	"pressbox/store"
 )
 

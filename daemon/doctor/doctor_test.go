@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"pressbox/audio/pulse"
-	"pressbox/check"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup"
+	"pressbox/packaging/check"
 )
 
 // has reports whether there is a finding of that name and result whose detail and remedy

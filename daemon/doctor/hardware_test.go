@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // hostWith returns a root directory with these files.

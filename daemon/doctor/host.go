@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"pressbox/clock/system"
 	"pressbox/daemon/setup"
+	"pressbox/store/clock/system"
 )
 
 // checkHost checks the host. For a server that was not started by systemd, only the clock and

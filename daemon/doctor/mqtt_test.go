@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/settings"
+	"pressbox/packaging/check"
 )
 
 func TestMQTTFindings(t *testing.T) {

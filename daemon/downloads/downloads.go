@@ -1,4 +1,4 @@
-// Package downloads installs voices of a catalogue in the background, for administrators who
+// Package downloads installs voices of a catalog in the background, for administrators who
 // watch on the page.
 //
 // One law: one voice is installed at a time, and the last result stays until the next begins.
@@ -19,18 +19,18 @@ import (
 	"sync"
 	"time"
 
-	"pressbox/voice/catalogue"
+	"pressbox/voice/catalog"
 )
 
 // Errors of a [Downloads].
 var (
 	ErrBusy        = errors.New("another voice is being installed")
-	ErrUnavailable = errors.New("the catalogue of voices cannot be read")
+	ErrUnavailable = errors.New("the catalog of voices cannot be read")
 )
 
 // A Config configures [Downloads].
 type Config struct {
-	URL string // of the catalogue; without https only on this host
+	URL string // of the catalog; without https only on this host
 	Dir string // where voices are installed
 	// Installed is called when a voice has been installed; standard: it shall be the default one.
 	Installed func(ctx context.Context, name string, standard bool) error
@@ -61,19 +61,19 @@ type Downloads struct {
 	last     Download   // zero: none
 	cancel   context.CancelFunc
 	fetched  time.Time
-	known    *catalogue.Catalogue
-	licences map[string]string // by the name of a voice, once its card was read
+	known    *catalog.Catalog
+	licenses map[string]string // by the name of a voice, once its card was read
 }
 
 // An order is a voice to install.
 type order struct {
-	voice    catalogue.Voice
+	voice    catalog.Voice
 	standard bool
 }
 
 // New returns downloads. It starts nothing.
 func New(cfg Config) *Downloads {
-	return &Downloads{cfg: cfg, orders: make(chan order, 1), licences: map[string]string{}}
+	return &Downloads{cfg: cfg, orders: make(chan order, 1), licenses: map[string]string{}}
 }
 
 // Last returns the present or last installation; its Name is "" if there is none.
@@ -84,9 +84,9 @@ func (d *Downloads) Last() Download {
 }
 
 // Start begins to install a voice, and with standard makes it the default one afterwards. It
-// returns [ErrBusy], [ErrUnavailable] or [catalogue.ErrUnknown].
+// returns [ErrBusy], [ErrUnavailable] or [catalog.ErrUnknown].
 func (d *Downloads) Start(ctx context.Context, name string, standard bool) error {
-	c, err := d.catalogue(ctx)
+	c, err := d.catalog(ctx)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (d *Downloads) install(ctx context.Context, o order) error {
 	c := d.known
 	d.mu.Unlock()
 	done := map[string]int64{} // of each file
-	i := catalogue.Installer{Catalogue: c, Dir: dir, Progress: func(name string, n, _ int64) {
+	i := catalog.Installer{Catalog: c, Dir: dir, Progress: func(name string, n, _ int64) {
 		done[name] = n
 		var sum int64
 		for _, n := range done {
@@ -182,14 +182,14 @@ func (d *Downloads) install(ctx context.Context, o order) error {
 	return i.Install(ctx, o.voice)
 }
 
-// Remove removes a voice from the directory, or returns [catalogue.ErrUnknown].
+// Remove removes a voice from the directory, or returns [catalog.ErrUnknown].
 func (d *Downloads) Remove(name string) error {
 	dir, err := os.OpenRoot(d.cfg.Dir)
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", name, err)
 	}
 	defer dir.Close() //nolint:errcheck // nothing was written
-	return catalogue.Remove(dir, name)
+	return catalog.Remove(dir, name)
 }
 
 // Has reports whether a voice is in the directory, from where it can be removed.
@@ -204,21 +204,21 @@ func (d *Downloads) Has(name string) bool {
 }
 
 const (
-	catalogueAge     = time.Hour        // for which a catalogue is cached
-	catalogueTimeout = 12 * time.Second // of its download; with cardTimeout less than that of a response
+	catalogAge     = time.Hour        // for which a catalog is cached
+	catalogTimeout = 12 * time.Second // of its download; with cardTimeout less than that of a response
 )
 
-// catalogue returns the catalogue, at most catalogueAge old.
-func (d *Downloads) catalogue(ctx context.Context) (*catalogue.Catalogue, error) {
+// catalog returns the catalog, at most catalogAge old.
+func (d *Downloads) catalog(ctx context.Context) (*catalog.Catalog, error) {
 	d.mu.Lock()
 	c, fetched := d.known, d.fetched
 	d.mu.Unlock()
-	if c != nil && time.Since(fetched) < catalogueAge {
+	if c != nil && time.Since(fetched) < catalogAge {
 		return c, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, catalogueTimeout)
+	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
 	defer cancel()
-	c, err := catalogue.Fetch(ctx, catalogue.NewClient(), d.cfg.URL, onThisHost(d.cfg.URL))
+	c, err := catalog.Fetch(ctx, catalog.NewClient(), d.cfg.URL, onThisHost(d.cfg.URL))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -238,16 +238,16 @@ func onThisHost(address string) bool {
 	return err == nil && a.IsLoopback()
 }
 
-// An Offer is a voice of the catalogue.
+// An Offer is a voice of the catalog.
 type Offer struct {
-	catalogue.Voice
-	Licence     string // "" means unknown
+	catalog.Voice
+	License     string // "" means unknown
 	Recommended bool   // at most one of a language
 }
 
-// Languages returns the languages of the catalogue, such as "en".
+// Languages returns the languages of the catalog, such as "en".
 func (d *Downloads) Languages(ctx context.Context) ([]string, error) {
-	c, err := d.catalogue(ctx)
+	c, err := d.catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -264,10 +264,10 @@ func languageOf(name string) string {
 	return language
 }
 
-// Offers returns the voices of a language with their licences. country, such as "US", is that of
+// Offers returns the voices of a language with their licenses. country, such as "US", is that of
 // the voice to recommend, if there is one.
 func (d *Downloads) Offers(ctx context.Context, language, country string) ([]Offer, error) {
-	c, err := d.catalogue(ctx)
+	c, err := d.catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +277,7 @@ func (d *Downloads) Offers(ctx context.Context, language, country string) ([]Off
 			offers = append(offers, Offer{Voice: v})
 		}
 	}
-	d.addLicences(ctx, c, offers)
+	d.addLicenses(ctx, c, offers)
 	recommend(offers, country)
 	return offers, nil
 }
@@ -287,9 +287,9 @@ const (
 	cardFetches = 6                // at once
 )
 
-// addLicences sets the licences of offers. That of a card which cannot be read in time stays
+// addLicenses sets the licenses of offers. That of a card which cannot be read in time stays
 // unknown.
-func (d *Downloads) addLicences(ctx context.Context, c *catalogue.Catalogue, offers []Offer) {
+func (d *Downloads) addLicenses(ctx context.Context, c *catalog.Catalog, offers []Offer) {
 	ctx, cancel := context.WithTimeout(ctx, cardTimeout)
 	defer cancel()
 	slots := make(chan struct{}, cardFetches)
@@ -298,53 +298,53 @@ func (d *Downloads) addLicences(ctx context.Context, c *catalogue.Catalogue, off
 		fetches.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			offers[i].Licence = d.licence(ctx, c, offers[i].Voice)
+			offers[i].License = d.license(ctx, c, offers[i].Voice)
 		})
 	}
 	fetches.Wait()
 }
 
-func (d *Downloads) licence(ctx context.Context, c *catalogue.Catalogue, v catalogue.Voice) string {
+func (d *Downloads) license(ctx context.Context, c *catalog.Catalog, v catalog.Voice) string {
 	d.mu.Lock()
-	licence, known := d.licences[v.Name]
+	license, known := d.licenses[v.Name]
 	d.mu.Unlock()
 	if known {
-		return licence
+		return license
 	}
 	card, err := c.Card(ctx, v)
 	if err != nil {
 		return ""
 	}
-	licence = catalogue.Licence(card)
+	license = catalog.License(card)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.licences[v.Name] = licence
-	return licence
+	d.licenses[v.Name] = license
+	return license
 }
 
-// free are the beginnings of licences, in lower case, that permit every use.
+// free are the beginnings of licenses, in lower case, that permit every use.
 var free = []string{"public domain", "cc0", "cc by", "cc-by", "creative commons attribution", "mit", "apache", "bsd"} //nolint:gochecknoglobals // a constant list
 
-// restricted matches licences that forbid commercial or changed copies.
+// restricted matches licenses that forbid commercial or changed copies.
 var restricted = regexp.MustCompile(`\b(nc|nd|non-?commercial)\b`)
 
-// permitsEverything reports whether a licence permits every use.
-func permitsEverything(licence string) bool {
-	licence = strings.ToLower(licence)
-	return !restricted.MatchString(licence) && slices.ContainsFunc(free, func(prefix string) bool { return strings.HasPrefix(licence, prefix) })
+// permitsEverything reports whether a license permits every use.
+func permitsEverything(license string) bool {
+	license = strings.ToLower(license)
+	return !restricted.MatchString(license) && slices.ContainsFunc(free, func(prefix string) bool { return strings.HasPrefix(license, prefix) })
 }
 
 // qualities are those of voices in the order in which they are recommended: a Raspberry Pi
 // speaks "high" slower than in real time.
 var qualities = []string{"medium", "high", "low", "x_low"} //nolint:gochecknoglobals // a constant list
 
-// recommend marks the best voice of one speaker whose licence permits every use, preferably of a
+// recommend marks the best voice of one speaker whose license permits every use, preferably of a
 // country.
 func recommend(offers []Offer, country string) {
 	best, bestRank := -1, 0
 	for i, o := range offers {
 		quality := slices.Index(qualities, o.Quality)
-		if quality < 0 || o.Speakers > 1 || !permitsEverything(o.Licence) {
+		if quality < 0 || o.Speakers > 1 || !permitsEverything(o.License) {
 			continue
 		}
 		rank := quality

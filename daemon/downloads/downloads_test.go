@@ -17,21 +17,21 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
-	"pressbox/voice/catalogue"
+	"pressbox/packaging/check"
+	"pressbox/voice/catalog"
 )
 
 const tern = "en_GB-tern-medium"
 
-// A fakeCatalogue serves one voice on this host; the model waits for a receive from gate.
-type fakeCatalogue struct {
+// A fakeCatalog serves one voice on this host; the model waits for a receive from gate.
+type fakeCatalog struct {
 	*httptest.Server
 	gate chan struct{}
 }
 
-func newFakeCatalogue(t *testing.T) *fakeCatalogue {
+func newFakeCatalog(t *testing.T) *fakeCatalog {
 	t.Helper()
-	c := &fakeCatalogue{gate: make(chan struct{})}
+	c := &fakeCatalog{gate: make(chan struct{})}
 	files, about := map[string][]byte{}, map[string]any{}
 	for name, content := range map[string]string{
 		tern + ".onnx": strings.Repeat("model", 1000), tern + ".onnx.json": `{"audio":{}}`, "MODEL_CARD": "* License: CC BY 4.0\n",
@@ -86,13 +86,13 @@ func (d *Downloads) until(t *testing.T, state string) Download {
 // A voice is installed with its progress, one at a time, and removed.
 func TestDownloads_install(t *testing.T) {
 	t.Parallel()
-	c := newFakeCatalogue(t)
+	c := newFakeCatalog(t)
 	d, installed := newDownloads(t, c.URL+"/voices.json")
 	offers := check.Must(d.Offers(t.Context(), "en", "US"))(t)
-	if len(offers) != 1 || offers[0].Licence != "CC BY 4.0" || !offers[0].Recommended {
+	if len(offers) != 1 || offers[0].License != "CC BY 4.0" || !offers[0].Recommended {
 		t.Fatalf("the offers: %+v", offers)
 	}
-	if err := d.Start(t.Context(), "en_GB-gull-medium", false); !errors.Is(err, catalogue.ErrUnknown) {
+	if err := d.Start(t.Context(), "en_GB-gull-medium", false); !errors.Is(err, catalog.ErrUnknown) {
 		t.Errorf("an unknown voice: %v", err)
 	}
 	check.NoError(t, d.Start(t.Context(), tern, true))
@@ -114,7 +114,7 @@ func TestDownloads_install(t *testing.T) {
 		t.Errorf("after the removal the directory has %v", left)
 	}
 	for _, name := range []string{tern, "../x", ""} {
-		if err := d.Remove(name); !errors.Is(err, catalogue.ErrUnknown) {
+		if err := d.Remove(name); !errors.Is(err, catalog.ErrUnknown) {
 			t.Errorf("remove %q: %v", name, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestDownloads_install(t *testing.T) {
 // An installation can be cancelled, and the next one begins.
 func TestDownloads_cancel(t *testing.T) {
 	t.Parallel()
-	c := newFakeCatalogue(t)
+	c := newFakeCatalog(t)
 	d, installed := newDownloads(t, c.URL+"/voices.json")
 	check.NoError(t, d.Start(t.Context(), tern, false))
 	for !d.Cancel(tern) { // until Run has begun
@@ -140,13 +140,13 @@ func TestDownloads_cancel(t *testing.T) {
 	}
 }
 
-// A catalogue of another host without https is refused, and one that does not answer reported.
+// A catalog of another host without https is refused, and one that does not answer reported.
 func TestDownloads_unavailable(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]error{
-		"http://192.0.2.1/voices.json":    catalogue.ErrInsecure,
+		"http://192.0.2.1/voices.json":    catalog.ErrInsecure,
 		"http://127.0.0.1:1/voices.json":  ErrUnavailable,
-		"http://localhost.example/x.json": catalogue.ErrInsecure,
+		"http://localhost.example/x.json": catalog.ErrInsecure,
 	} {
 		d := New(Config{URL: url})
 		if err := d.Start(t.Context(), tern, false); !errors.Is(err, want) || !errors.Is(err, ErrUnavailable) {
@@ -157,8 +157,8 @@ func TestDownloads_unavailable(t *testing.T) {
 
 func TestRecommend(t *testing.T) {
 	t.Parallel()
-	offer := func(name, quality string, speakers int, licence string) Offer {
-		return Offer{Voice: catalogue.Voice{Name: name, Quality: quality, Speakers: speakers}, Licence: licence}
+	offer := func(name, quality string, speakers int, license string) Offer {
+		return Offer{Voice: catalog.Voice{Name: name, Quality: quality, Speakers: speakers}, License: license}
 	}
 	high, medium := offer("en_US-a-high", "high", 1, "Public domain"), offer("en_US-b-medium", "medium", 1, "CC0")
 	abroad, many := offer("en_GB-c-medium", "medium", 1, "CC BY 4.0"), offer("en_US-d-medium", "medium", 9, "CC0")

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"pressbox/audio/pulse"
-	"pressbox/check"
 	"pressbox/daemon/web/admin"
+	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/voice/announce"
 )

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pressbox/auth/netblock"
-	"pressbox/check"
 	"pressbox/daemon/limits"
+	"pressbox/packaging/check"
 )
 
 // connect connects to an address of this host at the port of a listener on all addresses. A

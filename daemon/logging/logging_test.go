@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/logging"
+	"pressbox/packaging/check"
 )
 
 // logCalls returns the messages that the program's source logs, with their levels.

@@ -182,7 +182,7 @@ func controlMessages() []Message {
 		},
 		{
 			"5d0b7f6c2a914e7c9f3e8b1d46a0c275", "control changed",
-			"@PRESSBOX_SENDER@ changed the volume, quiet, the schedules or the favourites (PRESSBOX_CONTROL). CONTROL_ACCESS decides who may.",
+			"@PRESSBOX_SENDER@ changed the volume, quiet, the schedules or the favorites (PRESSBOX_CONTROL). CONTROL_ACCESS decides who may.",
 		},
 		{
 			"c2e94a71b05d4f8aa6713d9e50f8b264", "scheduled announcement missed",
@@ -198,7 +198,7 @@ func controlMessages() []Message {
 		},
 		{
 			"4f6be1c80a2d4c719d5703eb8c12fa96", "a control cannot be read",
-			"The record @PRESSBOX_KEY@ of the volume, quiet, the favourites or a schedule is not valid: @PRESSBOX_ERR@. The setting in its place applies. The store was damaged or edited; check it with \"pressbox doctor\".",
+			"The record @PRESSBOX_KEY@ of the volume, quiet, the favorites or a schedule is not valid: @PRESSBOX_ERR@. The setting in its place applies. The store was damaged or edited; check it with \"pressbox doctor\".",
 		},
 		{
 			"d83a50e7f14b49c2b6e19c0d75fa2e48", "a schedule is disabled",

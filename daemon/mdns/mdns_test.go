@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/mdns"
+	"pressbox/packaging/check"
 )
 
 // serve answers at a socket as Avahi does.

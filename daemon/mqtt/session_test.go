@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/mqtt"
 	"pressbox/daemon/mqtt/mqtttest"
+	"pressbox/packaging/check"
 )
 
 // limit bounds the wait for what must happen.

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // screenshots is the folder for screenshots of all that looks is called for; ""
@@ -20,7 +20,7 @@ var screenshots = os.Getenv("PAGETEST_SHOTS")
 var widths = []int64{320, 820, 1920}
 
 // audits are the rules that axe-core checks: WCAG 2.2 AA and best practices; in
-// the dark theme only what depends on colours.
+// the dark theme only what depends on colors.
 var audits = map[string]string{
 	"light": `{runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}`,
 	"dark":  `{runOnly: ["color-contrast"]}`,

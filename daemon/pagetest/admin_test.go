@@ -18,16 +18,16 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"pressbox/check"
 	daemonclient "pressbox/daemon/client"
+	"pressbox/packaging/check"
 )
 
-// newVoice is a voice in the catalogue of [serveCatalogue].
+// newVoice is a voice in the catalog of [serveCatalog].
 const newVoice = "en_US-copy-medium"
 
-// serveCatalogue serves the bundled voice under another name and returns the URL of the
-// catalogue. The model waits until gate is closed.
-func serveCatalogue(tb testing.TB) (url string, gate chan struct{}) {
+// serveCatalog serves the bundled voice under another name and returns the URL of the
+// catalog. The model waits until gate is closed.
+func serveCatalog(tb testing.TB) (url string, gate chan struct{}) {
 	tb.Helper()
 	gate = make(chan struct{})
 	files, about := map[string][]byte{}, map[string]any{}
@@ -177,7 +177,7 @@ func TestAdmin_sound(t *testing.T) {
 	b.says("[role=alert]", "QUIET_HOURS=whenever: expected")
 }
 
-// The loudspeaker, schedules and favourites are worked from the administration, also by keyboard. A favourite whose voice was
+// The loudspeaker, schedules and favorites are worked from the administration, also by keyboard. A favorite whose voice was
 // removed names it.
 func TestAdmin_controls(t *testing.T) {
 	t.Parallel()
@@ -199,16 +199,16 @@ func TestAdmin_controls(t *testing.T) {
 	b.is(`(document.querySelector("#voice").selectedIndex = 1, document.querySelector("#voice").dispatchEvent(new Event("change", { bubbles: true })))`)
 	b.do(chromedp.SendKeys("#message", "Lunch is ready."))
 	b.pressNamed("Save as favorite")
-	b.says(".favourites .speak", "Lunch is ready.")
+	b.says(".favorites .speak", "Lunch is ready.")
 	b.is(`(() => { // the voice is removed
 		const send = window.fetch;
 		window.fetch = (path, options) => path === "/voices" ? Promise.resolve(new Response('{"voices": []}')) : send(path, options);
 	})()`)
 	b.openPart("rooms", "main .stubs li")
-	b.openPart("planned", ".favourites small")
-	b.says(".favourites small", "is not installed")
+	b.openPart("planned", ".favorites small")
+	b.says(".favorites small", "is not installed")
 	b.looks("admin-planned")
-	b.press(".favourites .speak") // by the default voice
+	b.press(".favorites .speak") // by the default voice
 	b.await(`fetch("/api/notify").then((r) => r.json()).then((list) => [...list.queue, ...list.recent].some((a) => a.message === "Lunch is ready."))`)
 }
 
@@ -265,7 +265,7 @@ func TestAdmin_reauthentication(t *testing.T) {
 // another one is removed.
 func TestAdmin_voices(t *testing.T) {
 	t.Parallel()
-	url, gate := serveCatalogue(t)
+	url, gate := serveCatalog(t)
 	b := newAdministration(t, "VOICES_URL="+url, "MODEL_DIR="+filepath.Join(t.TempDir(), "models"))
 	b.openPart("voices", "#natural")
 	b.says("#shop li", "Public domain")
@@ -283,12 +283,12 @@ func TestAdmin_voices(t *testing.T) {
 	b.looks("admin-voices")
 }
 
-// That the catalogue of voices cannot be read stays on the page until it is searched again.
-func TestAdmin_noCatalogue(t *testing.T) {
+// That the catalog of voices cannot be read stays on the page until it is searched again.
+func TestAdmin_noCatalog(t *testing.T) {
 	t.Parallel()
 	b := newAdministration(t, "VOICES_URL=http://127.0.0.1:1/voices.json")
 	b.expect("503")
-	const message = "The catalogue of voices cannot be read: fetch the catalogue"
+	const message = "The catalog of voices cannot be read: fetch the catalog"
 	b.openPart("voices", "main .alert")
 	b.says("main .alert", message)
 	b.press(`[aria-label^="Listen to "]`)

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // newAnnouncements returns a tab with the announcements of a new server.
@@ -123,8 +123,8 @@ func TestAnnouncements_acknowledge(t *testing.T) {
 	}
 }
 
-// A favourite is spoken with one press, and shown in each browser.
-func TestAnnouncements_favourites(t *testing.T) {
+// A favorite is spoken with one press, and shown in each browser.
+func TestAnnouncements_favorites(t *testing.T) {
 	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
 	other := newTab(t, b.server)
@@ -132,12 +132,12 @@ func TestAnnouncements_favourites(t *testing.T) {
 	b.press("#urgent")
 	b.do(chromedp.SendKeys("#message", "Dinner is ready."))
 	b.pressNamed("Save as favorite")
-	b.says(".favourites .speak", "Dinner is ready.")
-	other.press(".favourites .speak")
+	b.says(".favorites .speak", "Dinner is ready.")
+	other.press(".favorites .speak")
 	other.says("#queue .urgent", "Dinner is ready.")
 	b.says("#queue .urgent", "Dinner is ready.")
-	b.looks("announcements-favourites")
-	other.press(".favourites .remove")
+	b.looks("announcements-favorites")
+	other.press(".favorites .remove")
 	other.says("main .empty", "No favorites yet")
 	b.says("main .empty", "No favorites yet")
 }

@@ -32,10 +32,10 @@ func TestChoice_worth(t *testing.T) {
 			}
 			calls++
 		}
-		if !seen[group] && (group == "offence" || group == "defence") {
+		if !seen[group] && (group == "offense" || group == "defense") {
 			seen[group] = true
-			b.await(`document.querySelectorAll(".call .worth b:not(.coach)").length >= %d`, map[string]int{"offence": calls, "defence": 1}[group])
-			if group == "offence" {
+			b.await(`document.querySelectorAll(".call .worth b:not(.coach)").length >= %d`, map[string]int{"offense": calls, "defense": 1}[group])
+			if group == "offense" {
 				b.await(`document.querySelectorAll(".calls .coach").length === 1 && document.querySelectorAll(".calls li")[%d].querySelector(".coach")`, coach)
 			} else {
 				b.await(`document.querySelectorAll(".pick .coach").length === %d`, map[bool]int{true: 3, false: 1}[coach == 0]) // the usual call is a part of each kind

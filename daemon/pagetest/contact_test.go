@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 var contact = flag.String("contact", "", "write contact sheets of every part of the page to this `folder`")

@@ -11,35 +11,35 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// defences returns the calls of the side in the field, one per play.
-func (b *tab) defences(id string) (calls []map[string]any) {
+// defenses returns the calls of the side in the field, one per play.
+func (b *tab) defenses(id string) (calls []map[string]any) {
 	b.t.Helper()
 	events := get[struct {
 		Events []struct {
 			D struct {
 				By *struct {
-					Defence map[string]any `json:"defence"`
+					Defense map[string]any `json:"defense"`
 				} `json:"by"`
 			} `json:"d"`
 		} `json:"events"`
 	}](b, "/api/games/"+id+"/events?since=0").Events
 	for _, e := range events {
 		if e.D.By != nil {
-			calls = append(calls, e.D.By.Defence)
+			calls = append(calls, e.D.By.Defense)
 		}
 	}
 	return calls
 }
 
-// nextDefence makes calls until there is another play, and compares the call of
-// its defence.
-func (b *tab) nextDefence(id string, before int, want map[string]any) {
+// nextDefense makes calls until there is another play, and compares the call of
+// its defense.
+func (b *tab) nextDefense(id string, before int, want map[string]any) {
 	b.t.Helper()
-	for len(b.defences(id)) == before { // a question can come before the play
+	for len(b.defenses(id)) == before { // a question can come before the play
 		b.call()
 	}
-	if got := b.defences(id)[before]; fmt.Sprint(got) != fmt.Sprint(want) {
-		b.t.Errorf("the defence called %v, want %v", got, want)
+	if got := b.defenses(id)[before]; fmt.Sprint(got) != fmt.Sprint(want) {
+		b.t.Errorf("the defense called %v, want %v", got, want)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestDecisions_combineCalls(t *testing.T) {
 	b.callIs("Pitch around, outfield shallow, guard the lines")
 	b.looks("combine")
 	b.key("\r")
-	b.nextDefence(id, 0, map[string]any{"pitch": "pitch around", "outfield": "shallow", "lines": true})
+	b.nextDefense(id, 0, map[string]any{"pitch": "pitch around", "outfield": "shallow", "lines": true})
 	b.playTo(`document.querySelector(".combine .call-label")?.innerText.includes(` + quote(usual) + `)`)
 	b.callIs(usual) // a call is for one batter
 	b.part("Pitch around")
@@ -88,10 +88,10 @@ func TestDecisions_combineCalls(t *testing.T) {
 	b.part("Intentional walk")
 	b.callIs("Intentional walk")
 	b.await(`[...document.querySelectorAll(".pick input:not([name=pitch])")].every((e) => e.disabled && (e.type === "radio" || !e.checked))`)
-	before := len(b.defences(id))
+	before := len(b.defenses(id))
 	b.key("1")
 	b.await(canCall)
-	b.nextDefence(id, before, map[string]any{"pitch": "intentional walk"})
+	b.nextDefense(id, before, map[string]any{"pitch": "intentional walk"})
 	b.says(".half li", "intentional")
 }
 

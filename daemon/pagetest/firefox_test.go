@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/browsertest"
+	"pressbox/packaging/check"
 )
 
 // The main ways through the page work in Firefox: an account is made, a game of

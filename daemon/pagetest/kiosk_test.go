@@ -10,7 +10,7 @@ import (
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // The wall display shows the game in progress, the announcements and how to

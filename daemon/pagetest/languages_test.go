@@ -58,7 +58,7 @@ func TestLanguage_choices(t *testing.T) {
 		b.call()
 		b.settle()
 	}
-	for _, verb := range []string{"offence", "defence", "substitute", "pause", "concede"} {
+	for _, verb := range []string{"offense", "defense", "substitute", "pause", "concede"} {
 		if compared[verb] == 0 {
 			t.Errorf("no choice to %s: %v", verb, compared)
 		}

@@ -158,7 +158,7 @@ func TestLive_silentNetwork(t *testing.T) {
 	b.settle()
 	b.looks("game")
 	b.expect("WebSocket", "ERR_")
-	before, plays := value[string](b, shown), len(b.defences(id))
+	before, plays := value[string](b, shown), len(b.defenses(id))
 	s.Signal(t, syscall.SIGSTOP)
 	b.call()
 	b.says(".chip", "Sent")
@@ -170,7 +170,7 @@ func TestLive_silentNetwork(t *testing.T) {
 	b.says(".link-state", "Live")
 	b.await(`!document.querySelector(".chip")`)
 	b.await(shown + " !== " + quote(before))
-	if more := len(b.defences(id)) - plays; more > 1 {
+	if more := len(b.defenses(id)) - plays; more > 1 {
 		t.Errorf("the call made %d plays, want at most one", more)
 	}
 	b.playTo(`document.querySelectorAll(".half").length > 4`)

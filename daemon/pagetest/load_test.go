@@ -59,8 +59,8 @@ func (b *tab) shift() float64 {
 // changes. What is on a large or a small screen stays where it is while the rest loads.
 func TestPage_firstLoad(t *testing.T) {
 	t.Parallel()
-	catalogue, _ := serveCatalogue(t)
-	s := newFullServer(t, "VOICES_URL="+catalogue)
+	catalog, _ := serveCatalog(t)
+	s := newFullServer(t, "VOICES_URL="+catalog)
 	anna, visitor := newTab(t, s), newTab(t, s)
 	for _, b := range []*tab{anna, visitor} {
 		send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: withoutRest})

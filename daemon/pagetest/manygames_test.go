@@ -8,12 +8,12 @@ import (
 	"sync"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/servertest"
 	baseball "pressbox/game"
 	"pressbox/game/league"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 	"pressbox/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // importing matches imports, also those of types and those at run time.

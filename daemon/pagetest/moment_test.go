@@ -212,18 +212,18 @@ func TestGame_moment(t *testing.T) {
 	if b.is(`document.querySelector(".at-bat")`) && b.is(callout) {
 		t.Error("a batter stands in before the play was seen")
 	}
-	plays := len(b.defences(id))
+	plays := len(b.defenses(id))
 	b.key("1")
 	b.await(`!` + callout)
 	b.drawn()
-	if b.is(callout) || len(b.defences(id)) != plays || b.is(`document.querySelector(".chip")`) {
+	if b.is(callout) || len(b.defenses(id)) != plays || b.is(`document.querySelector(".chip")`) {
 		t.Error("a key that ended the play made a call")
 	}
 	playOnce()
-	plays = len(b.defences(id))
+	plays = len(b.defenses(id))
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".calls button, .panel").click()`))
 	b.await(`!` + callout + ` && document.querySelector(".calls button:not(:disabled)")`)
-	if len(b.defences(id)) != plays || b.is(`document.querySelector(".chip")`) {
+	if len(b.defenses(id)) != plays || b.is(`document.querySelector(".chip")`) {
 		t.Error("a tap that ended the play made a call")
 	}
 	playOnce()
@@ -257,12 +257,12 @@ func TestDecisions_heldKeyAndFocus(t *testing.T) {
 	b.hold1(30)
 	b.await(`document.querySelector(".combine button:not(:disabled)")`)
 	b.drawn()
-	if len(b.defences(id)) > 0 || b.is(callout) {
+	if len(b.defenses(id)) > 0 || b.is(callout) {
 		t.Error("a held key made more than one call")
 	}
 	b.key("2") // in the field, a call as well
 	b.await(callout)
-	if got := fmt.Sprint(b.defences(id)[0]); got != "map[pitch:pitch around]" {
+	if got := fmt.Sprint(b.defenses(id)[0]); got != "map[pitch:pitch around]" {
 		t.Errorf("the key 2 called %s in the field", got)
 	}
 	for range 12 {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"pressbox/check"
 	"pressbox/daemon/browsertest"
 	"pressbox/daemon/lantest"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // attack is a page of another site that makes the browser send whatever it sends without

@@ -78,7 +78,7 @@ func (b *tab) playedUntil(condition string) (path string) {
 // walk opens every part of the page in a language, and calls see for each.
 func walk(t *testing.T, language string, see func(b *tab, name string)) {
 	t.Helper()
-	url, _ := serveCatalogue(t)
+	url, _ := serveCatalog(t)
 	s := newServer(t, "VOICES_URL="+url)
 	visitor, anna := newTab(t, s).speaks(language), newTab(t, s).speaks(language)
 	open := func(b *tab, name, path, condition string) {
@@ -114,10 +114,10 @@ func walk(t *testing.T, language string, see func(b *tab, name string)) {
 	open(visitor, "invited", invitation, `document.querySelector('main a[href^="/api/auth/idp/login"]')`)
 
 	watch := func(name, path string) { open(anna, name, path, canCall) }
-	watch("at bat", anna.playedUntil(`legal[0]?.group === "offence" && state.inning > 1 && state.bases.some((b) => b.player)`))
+	watch("at bat", anna.playedUntil(`legal[0]?.group === "offense" && state.inning > 1 && state.bases.some((b) => b.player)`))
 	anna.press(".offers summary")
 	see(anna, "dugout")
-	field := anna.playedUntil(`legal[0]?.group === "defence" && state.inning === 2 && state.bases[0].player`)
+	field := anna.playedUntil(`legal[0]?.group === "defense" && state.inning === 2 && state.bases[0].player`)
 	watch("in the field", field)
 	anna.is(`(() => { const now = performance.now(); performance.now = () => now; })()`) // the play that comes is shown until the page is left
 	anna.playTo(callout)

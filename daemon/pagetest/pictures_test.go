@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 var update = flag.Bool("update", false, "renew the pictures of the README")

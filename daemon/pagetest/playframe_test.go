@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A slice is an event of Chromium's trace with a duration.

@@ -25,9 +25,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"pressbox/check"
 	"pressbox/daemon/browsertest"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 const (

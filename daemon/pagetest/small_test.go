@@ -31,7 +31,7 @@ func TestGame_smallScreen(t *testing.T) {
 	b.open("/about")
 	b.shows("main h1")
 	value[bool](b, fmt.Sprintf(client, id))
-	value[bool](b, `until(({ bases }, legal) => bases.every((b) => b.player) && legal[0].group === "offence", (c) => c.action.pitch === "intentional walk").then(() => true)`)
+	value[bool](b, `until(({ bases }, legal) => bases.every((b) => b.player) && legal[0].group === "offense", (c) => c.action.pitch === "intentional walk").then(() => true)`)
 	b.open("/games/" + id)
 	b.settle()
 	check := func(turn string, calls int) {
@@ -68,7 +68,7 @@ func TestGame_smallScreen(t *testing.T) {
 	b.open(question)
 	b.await(canCall)
 	check("a question, in German", 2)
-	b.open(b.playedUntil(`legal[0]?.group === "offence" && state.bases.every((b) => b.player)`))
+	b.open(b.playedUntil(`legal[0]?.group === "offense" && state.bases.every((b) => b.player)`))
 	b.await(canCall)
 	check("at bat, in German", 4)
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"pressbox/check"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/servertest"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // Limits of what an open lobby costs in a minute, in bytes of both directions with all headers.

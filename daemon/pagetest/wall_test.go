@@ -11,11 +11,11 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"pressbox/check"
 	rules "pressbox/game"
 	"pressbox/game/protocol"
 	"pressbox/game/stats"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // ofStream replaces the wall's event stream by one that the test sends, and its clock by one that
@@ -185,7 +185,7 @@ func TestWall_burnIn(t *testing.T) {
 }
 
 // At the sizes of displays, in every state, nothing is clipped, scrolls or is too small to be
-// read from four metres, and each state is accessible.
+// read from four meters, and each state is accessible.
 func TestWall_fits(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

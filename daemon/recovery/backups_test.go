@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/settings"
+	"pressbox/packaging/check"
 	"pressbox/store"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/store/crashtest"
 )
 

@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/settings"
+	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/store/crashtest"
 	"pressbox/store/killtest"

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/settings"
+	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/store/killtest"
 )

@@ -20,11 +20,11 @@ import (
 	"syscall"
 	"time"
 
-	"pressbox/atomicfile"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/systemd"
 	"pressbox/store"
+	"pressbox/store/atomicfile"
 )
 
 // checkTimeout limits the check of a store: enough to read every page of a large one on a

@@ -17,9 +17,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
+	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/store/killtest"
 )

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/lantest"
 	"pressbox/daemon/mqtt/mqtttest"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 func TestMain(m *testing.M) { os.Exit(servertest.Main(m)) }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"pressbox/check"
 	"pressbox/daemon/replica"
+	"pressbox/packaging/check"
 )
 
 // Never is longer than any wait of a test takes on the slowest host.
@@ -208,7 +208,7 @@ func (p *Player) Check() {
 		if asked == 1 {
 			_ = conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"join","g":%q,"d":{"since":%d}}`, p.game, p.Replica.Rev))
 		}
-		_ = conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"cmd","g":%q,"cid":%q,"rev":1,"d":{"action":{"a":"offence","call":"swing"}}}`, p.game, cid))
+		_ = conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"cmd","g":%q,"cid":%q,"rev":1,"d":{"action":{"a":"offense","call":"swing"}}}`, p.game, cid))
 		var f replica.Frame
 		for f.T != "ack" && f.T != "nak" {
 			check.NoError(p.tb, conn.ReadJSON(&f))

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // Silent is the setting of a server without a sound server.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/client"
+	"pressbox/packaging/check"
 )
 
 // A Server is a process with a sound server and a client.

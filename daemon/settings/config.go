@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"pressbox/clock/hours"
+	"pressbox/voice/control/hours"
 	"pressbox/voice/rooms"
 )
 

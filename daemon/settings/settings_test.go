@@ -16,9 +16,9 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
-	"pressbox/check"
-	"pressbox/clock/hours"
 	"pressbox/game/league"
+	"pressbox/packaging/check"
+	"pressbox/voice/control/hours"
 )
 
 // configure reads the settings in a new directory with the given .env and pressbox.env,

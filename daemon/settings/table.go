@@ -189,7 +189,7 @@ func announcementSettings() []Setting {
 		},
 		{
 			Name: "CONTROL_ACCESS", valueType: oneOf("admin", "lan"), Default: "admin",
-			Description: "who may change the volume, quiet hours, schedules and favourites",
+			Description: "who may change the volume, quiet hours, schedules and favorites",
 			More:        "admin: signed-in administrators, tokens made with \"pressbox tokens create --control\", and the admin socket. lan: clients that may create announcements.",
 		},
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"pressbox/clock/hours"
+	"pressbox/voice/control/hours"
 	"pressbox/voice/rooms"
 )
 

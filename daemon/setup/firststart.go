@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pressbox/atomicfile"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup/card"
+	"pressbox/store/atomicfile"
 )
 
 // AdminUser is the user of the image who logs in with the key of pressbox.txt.

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup"
+	"pressbox/packaging/check"
 	"pressbox/store/crashtest"
 	"pressbox/store/killtest"
 )

@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pressbox/atomicfile"
+	"pressbox/store/atomicfile"
 )
 
 // A Setup changes files below a root and, if that is "/", runs programs.

@@ -20,13 +20,13 @@ import (
 	"pressbox/auth/idp"
 	"pressbox/auth/netblock"
 	"pressbox/auth/session"
-	"pressbox/clock"
-	"pressbox/clock/system"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/signin"
 	"pressbox/store"
+	"pressbox/store/clock"
+	"pressbox/store/clock/system"
 )
 
 // A SignIn holds the parts of signing in.

@@ -9,9 +9,9 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
-	"pressbox/check"
-	"pressbox/clock"
 	"pressbox/daemon/settings"
+	"pressbox/packaging/check"
+	"pressbox/store/clock"
 )
 
 // The secret comes from its setting, else from its file, else from systemd's credentials.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // passage has 56 ordinary words and no number.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // A scoring play is announced, and not before clients receive it.

@@ -11,9 +11,9 @@ import (
 
 	"pressbox/audio"
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // The announcements of these tests. interrupted is cut in its second sentence.

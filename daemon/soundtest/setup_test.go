@@ -12,9 +12,9 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup"
+	"pressbox/packaging/check"
 )
 
 // With the files of setup-audio, PipeWire lets Pressbox lower other programs' streams; without

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"pressbox/audio/pulse/pulsetest"
-	"pressbox/check"
 	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 const snapcastRate = 48_000 // samples per second of the recipe

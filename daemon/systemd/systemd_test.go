@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/systemd"
+	"pressbox/packaging/check"
 )
 
 // TestMain is the program that [activate] starts.

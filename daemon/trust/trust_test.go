@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/trust/trusttest"
+	"pressbox/packaging/check"
 )
 
 // A fakeFile is the owner, the mode and the target of a file.

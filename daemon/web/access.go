@@ -24,7 +24,7 @@ const (
 )
 
 // Control selects the clients that may change the volume, quiet, schedules and
-// favourites (CONTROL_ACCESS), of those that may announce.
+// favorites (CONTROL_ACCESS), of those that may announce.
 type Control string
 
 // The values of CONTROL_ACCESS.

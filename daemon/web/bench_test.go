@@ -4,9 +4,9 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // BenchmarkRefusedAnnouncement measures guards, decoding and encoding without the

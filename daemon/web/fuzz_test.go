@@ -9,9 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
+	"pressbox/packaging/check"
 )
 
 // Every body is accepted or refused with a code; an accepted one is a JSON object

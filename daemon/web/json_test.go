@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/web"
+	"pressbox/packaging/check"
 )
 
 // Only responses above 1,024 bytes are compressed, and only for clients that accept it.

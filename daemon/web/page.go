@@ -57,7 +57,7 @@ func mediaOf(name string) string {
 		return "image/svg+xml"
 	case ".png":
 		return "image/png"
-	default: // licences
+	default: // licenses
 		return "text/plain; charset=utf-8"
 	}
 }
@@ -169,7 +169,7 @@ func pagePaths() []struct{ id, path, summary string } {
 		{"getAccountPage", "/account", "Get the account and its sessions"},
 		{"getKiosk", "/kiosk", "Get the wall display"},
 		{"getHelp", "/help", "Get the rules, the glossary and the keys"},
-		{"getAbout", "/about", "Get the version, components and licences"},
+		{"getAbout", "/about", "Get the version, components and licenses"},
 	}
 }
 

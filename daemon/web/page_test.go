@@ -16,10 +16,10 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 var pageFile = regexp.MustCompile(`"(/page/[0-9a-f]{12}/)([a-zA-Z0-9.-]+)"`)

@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // A probe shows whether the proxy before the server sends the client's address.

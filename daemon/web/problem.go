@@ -46,7 +46,7 @@ var (
 	ErrSettings         = errors.New("the settings in the files are not valid")
 	ErrBackupFailed     = errors.New("the backup cannot be made; \"pressbox doctor\" on the host names the reason")
 	ErrBackupDamaged    = errors.New("the backup is damaged; create another one")
-	ErrCatalogue        = errors.New("the catalogue of voices cannot be read")
+	ErrCatalog          = errors.New("the catalog of voices cannot be read")
 	ErrInstalling       = errors.New("another voice is being installed")
 	ErrDefaultVoice     = errors.New("this is the default voice; choose another one first")
 	ErrSharedVoice      = errors.New("this voice is not in MODEL_DIR; the package that installed it removes it")
@@ -95,7 +95,7 @@ var statuses = []struct {
 	{ErrSettings, http.StatusConflict, "invalid_settings", 0},
 	{ErrBackupFailed, http.StatusServiceUnavailable, "backup_failed", time.Minute},
 	{ErrBackupDamaged, http.StatusInternalServerError, "backup_damaged", 0},
-	{ErrCatalogue, http.StatusServiceUnavailable, "catalogue_unavailable", 30 * time.Second},
+	{ErrCatalog, http.StatusServiceUnavailable, "catalog_unavailable", 30 * time.Second},
 	{ErrInstalling, http.StatusConflict, "installing", 0},
 	{ErrDefaultVoice, http.StatusConflict, "default_voice", 0},
 	{ErrSharedVoice, http.StatusConflict, "shared_voice", 0},

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // readAll reads until the server closes the connection, and returns the time until

@@ -11,10 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 	"pressbox/daemon/wyoming"
 	"pressbox/daemon/wyoming/frame"
+	"pressbox/packaging/check"
 )
 
 // What is not in the protocol ends the connection, at once.

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/daemon/wyoming"
+	"pressbox/packaging/check"
 )
 
 // A rig is a Wyoming server beside the HTTP server with which it shares its limits.

@@ -6,7 +6,7 @@ import (
 )
 
 // AnswerQuestion reports whether to take the bold choice after contact. Whether to send the lead runner is decided by what
-// both choices are worth; what the defence does, and what beginners do, by the percentages.
+// both choices are worth; what the defense does, and what beginners do, by the percentages.
 func (m *Manager) AnswerQuestion(s *game.State, turn *chance.Resolution) bool {
 	if m.level == Beginner || turn.Question != chance.SendRunner {
 		return turn.Bold

@@ -7,15 +7,15 @@ import (
 	"pressbox/game/chance"
 )
 
-// An OffenceValue is what a call of the side at bat is worth.
-type OffenceValue struct {
-	Call chance.Offence
+// An OffenseValue is what a call of the side at bat is worth.
+type OffenseValue struct {
+	Call chance.Offense
 	Value
 }
 
-// A DefenceValue is what a call of the side in the field is worth.
-type DefenceValue struct {
-	Call chance.Defence
+// A DefenseValue is what a call of the side in the field is worth.
+type DefenseValue struct {
+	Call chance.Defense
 	Value
 }
 
@@ -41,23 +41,23 @@ func (turn *Turn) table(level Level) *callTable {
 	return turn.tables[level]
 }
 
-// OffenceValues returns what each legal call of the side at bat is worth to it, in the order of [chance.LegalOffence].
-func (turn *Turn) OffenceValues() []OffenceValue {
+// OffenseValues returns what each legal call of the side at bat is worth to it, in the order of [chance.LegalOffense].
+func (turn *Turn) OffenseValues() []OffenseValue {
 	t := turn.table(Expert)
-	all := make([]OffenceValue, len(t.offence))
-	for i, call := range t.offence {
-		all[i] = OffenceValue{call, t.expected(func(j int) (Value, float64) { return t.value(i, j), t.defenceMix[j] }, len(t.defence))}
+	all := make([]OffenseValue, len(t.offense))
+	for i, call := range t.offense {
+		all[i] = OffenseValue{call, t.expected(func(j int) (Value, float64) { return t.value(i, j), t.defenseMix[j] }, len(t.defense))}
 	}
 	return all
 }
 
-// DefenceValues returns what each legal call of the side in the field is worth to it, in the order of [chance.LegalDefence].
-func (turn *Turn) DefenceValues() []DefenceValue {
+// DefenseValues returns what each legal call of the side in the field is worth to it, in the order of [chance.LegalDefense].
+func (turn *Turn) DefenseValues() []DefenseValue {
 	t := turn.table(Expert)
-	all := make([]DefenceValue, len(t.defence))
-	for j, call := range t.defence {
-		v := t.expected(func(i int) (Value, float64) { return t.value(i, j), t.offenceMix[i] }, len(t.offence))
-		all[j] = DefenceValue{call, v.forSide(turn.state.Fielding(), turn.state.Batting())}
+	all := make([]DefenseValue, len(t.defense))
+	for j, call := range t.defense {
+		v := t.expected(func(i int) (Value, float64) { return t.value(i, j), t.offenseMix[i] }, len(t.offense))
+		all[j] = DefenseValue{call, v.forSide(turn.state.Fielding(), turn.state.Batting())}
 	}
 	return all
 }
@@ -71,12 +71,12 @@ type callTable struct {
 	level   Level
 	horizon horizon
 
-	offence                []chance.Offence
-	defence                []chance.Defence
-	values                 []Value // by offence and defence, NaN if it is not computed
-	offenceHabit           []float64
-	defenceHabit           []float64
-	offenceMix, defenceMix []float64 // shares, which sum to one
+	offense                []chance.Offense
+	defense                []chance.Defense
+	values                 []Value // by offense and defense, NaN if it is not computed
+	offenseHabit           []float64
+	defenseHabit           []float64
+	offenseMix, defenseMix []float64 // shares, which sum to one
 }
 
 // newCallTable returns the solved table of a turn.
@@ -88,17 +88,17 @@ func newCallTable(turn *Turn, level Level) *callTable {
 	s, progress := &turn.state, turn.progress
 	t := &callTable{
 		Turn: turn, level: level,
-		offence: chance.LegalOffence(s), defence: chance.LegalDefence(s, progress),
+		offense: chance.LegalOffense(s), defense: chance.LegalDefense(s, progress),
 	}
 	t.horizon.look(turn.sim, s, progress, batters)
-	t.values = make([]Value, len(t.offence)*len(t.defence))
+	t.values = make([]Value, len(t.offense)*len(t.defense))
 	for i := range t.values {
 		t.values[i].Runs = math.NaN()
 	}
-	shares := make([]float64, 2*(len(t.offence)+len(t.defence)))
-	t.offenceMix, shares = shares[:len(t.offence)], shares[len(t.offence):]
-	t.defenceMix, shares = shares[:len(t.defence)], shares[len(t.defence):]
-	t.offenceHabit, t.defenceHabit = shares[:len(t.offence)], shares[len(t.offence):]
+	shares := make([]float64, 2*(len(t.offense)+len(t.defense)))
+	t.offenseMix, shares = shares[:len(t.offense)], shares[len(t.offense):]
+	t.defenseMix, shares = shares[:len(t.defense)], shares[len(t.defense):]
+	t.offenseHabit, t.defenseHabit = shares[:len(t.offense)], shares[len(t.offense):]
 	t.setHabits()
 	if level == Expert {
 		t.solve()
@@ -110,9 +110,9 @@ func newCallTable(turn *Turn, level Level) *callTable {
 
 // value returns what a pair of calls is worth to the side at bat.
 func (t *callTable) value(i, j int) Value {
-	v := &t.values[i*len(t.defence)+j]
+	v := &t.values[i*len(t.defense)+j]
 	if math.IsNaN(v.Runs) {
-		o := t.sim.Outlook(&t.state, t.progress, chance.Tactics{Offence: t.offence[i], Defence: t.defence[j]})
+		o := t.sim.Outlook(&t.state, t.progress, chance.Tactics{Offense: t.offense[i], Defense: t.defense[j]})
 		*v = t.horizon.turn(&o)
 	}
 	return *v
@@ -124,7 +124,7 @@ func (t *callTable) utility(i, j int) float64 {
 	if t.level == Regular {
 		v.WinProbability = regularRun * v.Runs
 	}
-	return v.utility() + t.offenceHabit[i] - t.defenceHabit[j]
+	return v.utility() + t.offenseHabit[i] - t.defenseHabit[j]
 }
 
 // expected returns the mean of n values with weights.

@@ -17,7 +17,7 @@ import (
 
 var ceilingGames = flag.Int("ceiling.games", 200, "games that the search of BenchmarkCeiling plays; the bot plays twenty times as many")
 
-// gains holds the win probability gained by decisions that are not the bot's: calls of the offence and of the defence, pitchers,
+// gains holds the win probability gained by decisions that are not the bot's: calls of the offense and of the defense, pitchers,
 // pinch hitters.
 type gains [4]float64
 
@@ -32,15 +32,15 @@ type searcher struct {
 	gained gains
 }
 
-func (m *searcher) Offence(turn *bot.Turn) chance.Offence {
+func (m *searcher) Offense(turn *bot.Turn) chance.Offense {
 	best, _ := turn.AgainstNothing()
-	m.gained[0] += turn.WinProbability(best, chance.Defence{}) - turn.WinProbability(m.Manager.Offence(turn), chance.Defence{})
+	m.gained[0] += turn.WinProbability(best, chance.Defense{}) - turn.WinProbability(m.Manager.Offense(turn), chance.Defense{})
 	return best
 }
 
-func (m *searcher) Defence(turn *bot.Turn) chance.Defence {
+func (m *searcher) Defense(turn *bot.Turn) chance.Defense {
 	_, best := turn.AgainstNothing()
-	m.gained[1] += turn.WinProbability(chance.SwingAway, m.Manager.Defence(turn)) - turn.WinProbability(chance.SwingAway, best)
+	m.gained[1] += turn.WinProbability(chance.SwingAway, m.Manager.Defense(turn)) - turn.WinProbability(chance.SwingAway, best)
 	return best
 }
 
@@ -168,8 +168,8 @@ func (m *searcher) play(s *game.State, progress chance.Progress, subs []game.Sub
 // A hasty manager substitutes as the bot does and calls nothing.
 type hasty struct{ *bot.Manager }
 
-func (h *hasty) Offence(*bot.Turn) chance.Offence { return chance.SwingAway }
-func (h *hasty) Defence(*bot.Turn) chance.Defence { return chance.Defence{} }
+func (h *hasty) Offense(*bot.Turn) chance.Offense { return chance.SwingAway }
+func (h *hasty) Defense(*bot.Turn) chance.Defense { return chance.Defense{} }
 
 // search plays a game of a searcher against a side that decides nothing, and returns what its decisions gained over the bot's.
 func search(tb testing.TB, p *bottest.Pairing, n int, side game.Side) gains {
@@ -197,7 +197,7 @@ func BenchmarkCeiling(b *testing.B) {
 		}
 		gain, err := compare(won, make([]float64, len(won)))
 		fmt.Fprintf(os.Stdout, "against no decisions: the bot won %.4f of %d games, standard error %.4f; the search %.4f more in %d games, standard error %.4f"+
-			" (offence %.4f, defence %.4f, pitchers %.4f, pinch hitters %.4f)\n", bots.share(), bots.games, bots.err(), gain, len(won), err, by[0], by[1], by[2], by[3])
+			" (offense %.4f, defense %.4f, pitchers %.4f, pinch hitters %.4f)\n", bots.share(), bots.games, bots.err(), gain, len(won), err, by[0], by[1], by[2], by[3])
 		margin := bots.share() - .5
 		b.ReportMetric(bots.share()+2*bots.err(), "won+2se")
 		b.ReportMetric(margin/(margin+gain), "x-ceiling")

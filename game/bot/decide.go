@@ -9,27 +9,27 @@ import (
 	"pressbox/game/chance"
 )
 
-// Offence returns the call of the side at bat.
-func (m *Manager) Offence(turn *Turn) chance.Offence {
+// Offense returns the call of the side at bat.
+func (m *Manager) Offense(turn *Turn) chance.Offense {
 	if m.level == Beginner {
-		return beginnersOffence(&turn.state)
+		return beginnersOffense(&turn.state)
 	}
 	t := turn.table(m.level)
-	return t.offence[t.draw(t.offenceMix)]
+	return t.offense[t.draw(t.offenseMix)]
 }
 
-// Defence returns the call of the side in the field. A Beginner calls nothing special.
-func (m *Manager) Defence(turn *Turn) chance.Defence {
+// Defense returns the call of the side in the field. A Beginner calls nothing special.
+func (m *Manager) Defense(turn *Turn) chance.Defense {
 	if m.level == Beginner {
-		return chance.Defence{}
+		return chance.Defense{}
 	}
 	t := turn.table(m.level)
-	return t.defence[t.draw(t.defenceMix)]
+	return t.defense[t.draw(t.defenseMix)]
 }
 
-// beginnersOffence returns a sacrifice if the pitcher bats with a runner to advance, or any batter with none out in a close
+// beginnersOffense returns a sacrifice if the pitcher bats with a runner to advance, or any batter with none out in a close
 // game.
-func beginnersOffence(s *game.State) chance.Offence {
+func beginnersOffense(s *game.State) chance.Offense {
 	runners := (s.Bases[0].Player != "" || s.Bases[1].Player != "") && s.Bases[2].Player == "" && s.Outs < 2
 	pitcher, closeGame := s.Batter() == s.Teams[s.Batting()].Pitcher, s.Outs == 0 && s.Lead() >= -1 && s.Lead() <= 1
 	if runners && (pitcher || closeGame) {
@@ -40,14 +40,14 @@ func beginnersOffence(s *game.State) chance.Offence {
 
 // answerUsual sets the best calls against the usual one of the other side.
 func (t *callTable) answerUsual() {
-	t.offenceMix[0], t.defenceMix[0] = 1, 1
-	row, gained := t.bestOffence()
-	column, saved := t.bestDefence()
+	t.offenseMix[0], t.defenseMix[0] = 1, 1
+	row, gained := t.bestOffense()
+	column, saved := t.bestDefense()
 	if gained >= minGain {
-		t.offenceMix[0], t.offenceMix[row] = 0, 1
+		t.offenseMix[0], t.offenseMix[row] = 0, 1
 	}
 	if saved >= minGain {
-		t.defenceMix[0], t.defenceMix[column] = 0, 1
+		t.defenseMix[0], t.defenseMix[column] = 0, 1
 	}
 }
 
@@ -83,29 +83,29 @@ const (
 func (t *callTable) setHabits() {
 	at := baseOut(&t.state)
 	run := t.horizon.of(0, at, 1).utility() - t.horizon.of(0, at, 0).utility()
-	for i, call := range t.offence {
+	for i, call := range t.offense {
 		switch call {
 		case chance.Sacrifice:
-			t.offenceHabit[i] = sacrificeHabit * run
+			t.offenseHabit[i] = sacrificeHabit * run
 			if t.pitcherBats(0) {
-				t.offenceHabit[i] = pitcherHabit * run
+				t.offenseHabit[i] = pitcherHabit * run
 			}
 		case chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun, chance.Squeeze:
-			t.offenceHabit[i] = -caution * t.outCosts()
+			t.offenseHabit[i] = -caution * t.outCosts()
 		default:
 		}
 	}
-	for j, call := range t.defence {
+	for j, call := range t.defense {
 		switch call.Pitch {
 		case chance.IntentionalWalk:
-			t.defenceHabit[j] = walkHabit * run
+			t.defenseHabit[j] = walkHabit * run
 			if t.pitcherBats(1) {
-				t.defenceHabit[j] = pitcherOnDeck * run
+				t.defenseHabit[j] = pitcherOnDeck * run
 			}
 		case chance.PitchAround:
-			t.defenceHabit[j] = -pride * run
+			t.defenseHabit[j] = -pride * run
 		case chance.PickoffThrow, chance.PitchOut:
-			t.defenceHabit[j] = -composure * run
+			t.defenseHabit[j] = -composure * run
 		default:
 		}
 	}

@@ -31,9 +31,9 @@ func BenchmarkManager(b *testing.B) {
 					turn := g.Turn() // each side decides for itself, as against a person
 					measure(func() {
 						if side == g.State.Batting() {
-							g.Managers[side].Offence(turn)
+							g.Managers[side].Offense(turn)
 						} else {
-							g.Managers[side].Defence(turn)
+							g.Managers[side].Defense(turn)
 						}
 					})
 				}

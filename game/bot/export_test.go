@@ -7,18 +7,18 @@ import (
 )
 
 // AgainstNothing returns the best calls of both sides against one that calls nothing special.
-func (turn *Turn) AgainstNothing() (chance.Offence, chance.Defence) {
+func (turn *Turn) AgainstNothing() (chance.Offense, chance.Defense) {
 	t := *turn.table(Expert)
-	t.offenceMix, t.defenceMix = make([]float64, len(t.offence)), make([]float64, len(t.defence))
-	t.offenceHabit, t.defenceHabit = slices.Clone(t.offenceMix), slices.Clone(t.defenceMix)
-	t.offenceMix[0], t.defenceMix[0] = 1, 1
-	row, _ := t.bestOffence()
-	column, _ := t.bestDefence()
-	return t.offence[row], t.defence[column]
+	t.offenseMix, t.defenseMix = make([]float64, len(t.offense)), make([]float64, len(t.defense))
+	t.offenseHabit, t.defenseHabit = slices.Clone(t.offenseMix), slices.Clone(t.defenseMix)
+	t.offenseMix[0], t.defenseMix[0] = 1, 1
+	row, _ := t.bestOffense()
+	column, _ := t.bestDefense()
+	return t.offense[row], t.defense[column]
 }
 
 // WinProbability returns the chance of the side at bat with a pair of calls, by the exact distribution of the turn.
-func (turn *Turn) WinProbability(o chance.Offence, d chance.Defence) float64 {
+func (turn *Turn) WinProbability(o chance.Offense, d chance.Defense) float64 {
 	t := turn.table(Expert)
-	return t.value(slices.Index(t.offence, o), slices.Index(t.defence, d)).WinProbability
+	return t.value(slices.Index(t.offense, o), slices.Index(t.defense, d)).WinProbability
 }

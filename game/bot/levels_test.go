@@ -50,21 +50,21 @@ func BenchmarkLevels(b *testing.B) {
 // A beginner calls nothing but sacrifices; an expert also steals.
 func TestLevels_calls(t *testing.T) {
 	t.Parallel()
-	for level, want := range map[bot.Level][]chance.Offence{
+	for level, want := range map[bot.Level][]chance.Offense{
 		bot.Beginner: {chance.SwingAway, chance.Sacrifice},
 		bot.Expert:   {chance.SwingAway, chance.Sacrifice, chance.StealSecond},
 	} {
 		p := *fixtures(t, false)[3]
 		p.Levels = [2]bot.Level{level, level}
-		called := map[chance.Offence]int{}
+		called := map[chance.Offense]int{}
 		for n := range 6 {
 			g := p.Start(t, uint64(n), game.Options{}, [2]bool{true, true})
 			for !g.State.Over() {
 				g.Manage()
 				tactics := g.Tactics()
-				called[tactics.Offence]++
-				if level == bot.Beginner && tactics.Defence != (chance.Defence{}) {
-					t.Errorf("a beginner calls %+v", tactics.Defence)
+				called[tactics.Offense]++
+				if level == bot.Beginner && tactics.Defense != (chance.Defense{}) {
+					t.Errorf("a beginner calls %+v", tactics.Defense)
 				}
 				g.Play(tactics, g.Answer)
 			}

@@ -8,12 +8,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot"
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // Every club of the built-in league has a line-up with all players at positions of theirs.

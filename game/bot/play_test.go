@@ -8,12 +8,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // counts counts the bots' decisions.
@@ -34,8 +34,8 @@ func play(tb testing.TB, p *bottest.Pairing, n int, bots [2]bool, c counts) [2]i
 	for !g.State.Over() {
 		g.Manage()
 		tactics := g.Tactics()
-		c.count("%s", tactics.Offence)
-		c.count("%+v", tactics.Defence)
+		c.count("%s", tactics.Offense)
+		c.count("%+v", tactics.Defense)
 		g.Play(tactics, func(r *chance.Resolution) bool {
 			bold := g.Answer(r)
 			c.count("%s: %v, percentages %v", r.Question, bold, r.Bold)

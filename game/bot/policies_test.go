@@ -21,8 +21,8 @@ var (
 // A policy is a habit: a manager who decides as the bot does, apart from it.
 type policy struct {
 	name    string
-	offence func(h *habit, s *game.State, progress chance.Progress) (chance.Offence, bool)
-	defence func(h *habit, s *game.State, progress chance.Progress) (chance.Defence, bool)
+	offense func(h *habit, s *game.State, progress chance.Progress) (chance.Offense, bool)
+	defense func(h *habit, s *game.State, progress chance.Progress) (chance.Defense, bool)
 	relieve func(h *habit, s *game.State, progress chance.Progress) []game.Substitution
 }
 
@@ -35,24 +35,24 @@ type habit struct {
 	club game.Club
 }
 
-func (h *habit) Offence(turn *bot.Turn) chance.Offence {
+func (h *habit) Offense(turn *bot.Turn) chance.Offense {
 	s, progress := &h.game.State, h.game.Progress
-	if h.offence != nil {
-		if call, ok := h.offence(h, s, progress); ok && (chance.Tactics{Offence: call}).Check(s, progress) == nil {
+	if h.offense != nil {
+		if call, ok := h.offense(h, s, progress); ok && (chance.Tactics{Offense: call}).Check(s, progress) == nil {
 			return call
 		}
 	}
-	return h.Manager.Offence(turn)
+	return h.Manager.Offense(turn)
 }
 
-func (h *habit) Defence(turn *bot.Turn) chance.Defence {
+func (h *habit) Defense(turn *bot.Turn) chance.Defense {
 	s, progress := &h.game.State, h.game.Progress
-	if h.defence != nil {
-		if call, ok := h.defence(h, s, progress); ok && (chance.Tactics{Defence: call}).Check(s, progress) == nil {
+	if h.defense != nil {
+		if call, ok := h.defense(h, s, progress); ok && (chance.Tactics{Defense: call}).Check(s, progress) == nil {
 			return call
 		}
 	}
-	return h.Manager.Defence(turn)
+	return h.Manager.Defense(turn)
 }
 
 func (h *habit) Substitutions(s *game.State, progress chance.Progress) []game.Substitution {
@@ -67,28 +67,28 @@ func (h *habit) Substitutions(s *game.State, progress chance.Progress) []game.Su
 }
 
 // odds returns the chance of success shown with a call.
-func (h *habit) odds(s *game.State, progress chance.Progress, call chance.Offence) float64 {
-	return h.game.Simulator.Odds(s, progress, chance.Tactics{Offence: call}).Chance
+func (h *habit) odds(s *game.State, progress chance.Progress, call chance.Offense) float64 {
+	return h.game.Simulator.Odds(s, progress, chance.Tactics{Offense: call}).Chance
 }
 
-func always(call chance.Offence) func(*habit, *game.State, chance.Progress) (chance.Offence, bool) {
-	return func(*habit, *game.State, chance.Progress) (chance.Offence, bool) { return call, true }
+func always(call chance.Offense) func(*habit, *game.State, chance.Progress) (chance.Offense, bool) {
+	return func(*habit, *game.State, chance.Progress) (chance.Offense, bool) { return call, true }
 }
 
 func on(s *game.State, base int) bool { return s.Bases[base-1].Player != "" }
 
 // throwsOver throws twice to the base of every batter with a runner.
-func throwsOver(_ *habit, s *game.State, progress chance.Progress) (chance.Defence, bool) {
-	return chance.Defence{Pitch: chance.PickoffThrow}, s.Bases != [3]game.Runner{} && progress.PickoffThrows < 2
+func throwsOver(_ *habit, s *game.State, progress chance.Progress) (chance.Defense, bool) {
+	return chance.Defense{Pitch: chance.PickoffThrow}, s.Bases != [3]game.Runner{} && progress.PickoffThrows < 2
 }
 
 // stealsByOdds steals whenever the shown odds exceed the break-even by the run expectancy.
-func stealsByOdds(h *habit, s *game.State, progress chance.Progress) (chance.Offence, bool) {
-	breakEven := map[chance.Offence][3]float64{
+func stealsByOdds(h *habit, s *game.State, progress chance.Progress) (chance.Offense, bool) {
+	breakEven := map[chance.Offense][3]float64{
 		chance.StealSecond: {.713, .711, .718}, chance.StealThird: {.78, .69, .85}, chance.DoubleSteal: {.62, .57, .75}, chance.StealHome: {.85, .66, .33},
 	}
-	for _, call := range []chance.Offence{chance.DoubleSteal, chance.StealSecond, chance.StealThird, chance.StealHome} {
-		if (chance.Tactics{Offence: call}).Check(s, progress) == nil && h.odds(s, progress, call) > breakEven[call][s.Outs] {
+	for _, call := range []chance.Offense{chance.DoubleSteal, chance.StealSecond, chance.StealThird, chance.StealHome} {
+		if (chance.Tactics{Offense: call}).Check(s, progress) == nil && h.odds(s, progress, call) > breakEven[call][s.Outs] {
 			return call, true
 		}
 	}
@@ -96,12 +96,12 @@ func stealsByOdds(h *habit, s *game.State, progress chance.Progress) (chance.Off
 }
 
 // bunts bunts for a hit with the bases empty if the shown odds exceed 38 %.
-func bunts(h *habit, s *game.State, progress chance.Progress) (chance.Offence, bool) {
+func bunts(h *habit, s *game.State, progress chance.Progress) (chance.Offense, bool) {
 	return chance.BuntForHit, s.Bases == [3]game.Runner{} && h.odds(s, progress, chance.BuntForHit) > .38
 }
 
 // stealsOrBunts does both.
-func stealsOrBunts(h *habit, s *game.State, progress chance.Progress) (chance.Offence, bool) {
+func stealsOrBunts(h *habit, s *game.State, progress chance.Progress) (chance.Offense, bool) {
 	if call, ok := stealsByOdds(h, s, progress); ok {
 		return call, true
 	}
@@ -165,24 +165,24 @@ func (h *habit) bestArm(s *game.State, progress chance.Progress, faced int, star
 // policies returns the habits that won against an older bot, and others.
 func policies() []policy {
 	return []policy{
-		{name: "pick-off throws", defence: throwsOver},
-		{name: "steals by the shown odds", offence: stealsByOdds},
-		{name: "bunts for a hit", offence: bunts},
-		{name: "steals and bunts", offence: stealsOrBunts},
-		{name: "steals, bunts and throws", offence: stealsOrBunts, defence: throwsOver},
+		{name: "pick-off throws", defense: throwsOver},
+		{name: "steals by the shown odds", offense: stealsByOdds},
+		{name: "bunts for a hit", offense: bunts},
+		{name: "steals and bunts", offense: stealsOrBunts},
+		{name: "steals, bunts and throws", offense: stealsOrBunts, defense: throwsOver},
 		{name: "thirteen-man staff", relieve: wholeStaff},
-		{name: "all of these", offence: stealsOrBunts, defence: throwsOver, relieve: wholeStaff},
+		{name: "all of these", offense: stealsOrBunts, defense: throwsOver, relieve: wholeStaff},
 		{name: "quick hook", relieve: quickHook},
-		{name: "never sacrifices", offence: func(h *habit, _ *game.State, _ chance.Progress) (chance.Offence, bool) {
-			return chance.SwingAway, h.Manager.Offence(h.game.Turn()) == chance.Sacrifice
+		{name: "never sacrifices", offense: func(h *habit, _ *game.State, _ chance.Progress) (chance.Offense, bool) {
+			return chance.SwingAway, h.Manager.Offense(h.game.Turn()) == chance.Sacrifice
 		}},
-		{name: "squeezes", offence: always(chance.Squeeze)},
-		{name: "hit and run", offence: always(chance.HitAndRun)},
-		{name: "walks with first open", defence: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defence, bool) {
-			return chance.Defence{Pitch: chance.IntentionalWalk}, !on(s, 1) && on(s, 2) && s.Outs == 2
+		{name: "squeezes", offense: always(chance.Squeeze)},
+		{name: "hit and run", offense: always(chance.HitAndRun)},
+		{name: "walks with first open", defense: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defense, bool) {
+			return chance.Defense{Pitch: chance.IntentionalWalk}, !on(s, 1) && on(s, 2) && s.Outs == 2
 		}},
-		{name: "deep and behind the runner", defence: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defence, bool) {
-			return chance.Defence{Outfield: chance.Deep, PlayBehind: on(s, 1) && !on(s, 2)}, true
+		{name: "deep and behind the runner", defense: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defense, bool) {
+			return chance.Defense{Outfield: chance.Deep, PlayBehind: on(s, 1) && !on(s, 2)}, true
 		}},
 	}
 }

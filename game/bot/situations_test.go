@@ -41,48 +41,48 @@ func slugger() chance.Rates {
 func regular() chance.Rates { return chance.LeagueRates() }
 
 // What the side in the field calls in situations that a fan agrees on.
-func TestDefence_situations(t *testing.T) {
+func TestDefense_situations(t *testing.T) {
 	t.Parallel()
-	walks := func(d chance.Defence) bool {
+	walks := func(d chance.Defense) bool {
 		return d.Pitch == chance.IntentionalWalk || d.Pitch == chance.PitchAround
 	}
 	for _, tt := range []struct {
 		name   string
 		at     situation
 		batter chance.Rates
-		is     func(chance.Defence) bool
+		is     func(chance.Defense) bool
 		want   bool
 	}{
 		{"a slugger with first open and the winning run on second", situation{inning: 9, half: game.Bottom, outs: 2, bases: "-2"}, slugger(), walks, true},
 		{"the same slugger leads off", situation{inning: 9, half: game.Bottom}, slugger(), walks, false},
 		{"the same slugger with the bases full", situation{inning: 9, half: game.Bottom, outs: 1, bases: "123"}, slugger(), walks, false},
 		{"a regular with the bases full", situation{inning: 3, outs: 2, bases: "123"}, regular(), walks, false},
-		{"the winning run on third", situation{inning: 9, half: game.Bottom, outs: 1, bases: "--3"}, regular(), func(d chance.Defence) bool {
+		{"the winning run on third", situation{inning: 9, half: game.Bottom, outs: 1, bases: "--3"}, regular(), func(d chance.Defense) bool {
 			return d.Infield == chance.InfieldIn || walks(d)
 		}, true},
-		{"a run on third with a lead of six", situation{inning: 7, outs: 0, bases: "--3", score: [2]int{0, 6}}, regular(), func(d chance.Defence) bool {
+		{"a run on third with a lead of six", situation{inning: 7, outs: 0, bases: "--3", score: [2]int{0, 6}}, regular(), func(d chance.Defense) bool {
 			return d.Infield == chance.InfieldIn
 		}, false},
-		{"two out", situation{inning: 5, outs: 2, bases: "1"}, regular(), func(d chance.Defence) bool {
+		{"two out", situation{inning: 5, outs: 2, bases: "1"}, regular(), func(d chance.Defense) bool {
 			return d.Infield == chance.InfieldIn || d.Infield == chance.DoublePlayDepth
 		}, false},
 	} {
 		g := tt.at.rated(t, tt.batter, 0)
-		if got := g.Managers[g.State.Fielding()].Defence(g.Turn()); tt.is(got) != tt.want {
+		if got := g.Managers[g.State.Fielding()].Defense(g.Turn()); tt.is(got) != tt.want {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}
 }
 
 // The first baseman holds a fast runner and plays behind a slow one: what both are worth.
-func TestDefence_holdsRunner(t *testing.T) {
+func TestDefense_holdsRunner(t *testing.T) {
 	t.Parallel()
 	for speed, holds := range map[float64]bool{3: true, -3: false} {
 		g := situation{inning: 3, outs: 1, bases: "1"}.rated(t, regular(), speed)
-		values := g.Turn().DefenceValues()
+		values := g.Turn().DefenseValues()
 		behind := values[0]
 		for _, v := range values {
-			if v.Call == (chance.Defence{PlayBehind: true}) {
+			if v.Call == (chance.Defense{PlayBehind: true}) {
 				behind = v
 			}
 		}
@@ -104,10 +104,10 @@ func TestManager_bunters(t *testing.T) {
 		for turn := range uint64(turns) {
 			g.Progress.Turns = turn
 			tactics := g.Tactics()
-			if tactics.Defence.Infield == chance.CornersIn {
+			if tactics.Defense.Infield == chance.CornersIn {
 				in++
 			}
-			if tactics.Offence == chance.BuntForHit {
+			if tactics.Offense == chance.BuntForHit {
 				bunts++
 			}
 		}
@@ -118,29 +118,29 @@ func TestManager_bunters(t *testing.T) {
 }
 
 // What the side at bat calls in situations that a fan agrees on.
-func TestOffence_situations(t *testing.T) {
+func TestOffense_situations(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		at     situation
 		batter chance.Rates
 		speed  float64
-		never  []chance.Offence
+		never  []chance.Offense
 	}{
 		{
 			"no runner goes when six behind in the ninth",
 			situation{inning: 9, bases: "1", score: [2]int{0, 6}},
 			regular(), 0,
-			[]chance.Offence{chance.StealSecond, chance.HitAndRun, chance.Sacrifice},
+			[]chance.Offense{chance.StealSecond, chance.HitAndRun, chance.Sacrifice},
 		},
-		{"a slow runner stays", situation{inning: 2, bases: "1", outs: 2}, regular(), -3, []chance.Offence{chance.StealSecond}},
-		{"a slugger does not bunt", situation{inning: 7, bases: "1"}, slugger(), 0, []chance.Offence{chance.Sacrifice, chance.BuntForHit}},
-		{"third is not stolen with two out", situation{inning: 5, bases: "-2", outs: 2}, regular(), 0, []chance.Offence{chance.StealThird}},
+		{"a slow runner stays", situation{inning: 2, bases: "1", outs: 2}, regular(), -3, []chance.Offense{chance.StealSecond}},
+		{"a slugger does not bunt", situation{inning: 7, bases: "1"}, slugger(), 0, []chance.Offense{chance.Sacrifice, chance.BuntForHit}},
+		{"third is not stolen with two out", situation{inning: 5, bases: "-2", outs: 2}, regular(), 0, []chance.Offense{chance.StealThird}},
 	} {
 		g := tt.at.rated(t, tt.batter, tt.speed)
 		for turn := range uint64(40) { // of several calls that are expected, each is made sometimes
 			g.Progress.Turns = turn
-			got := g.Managers[g.State.Batting()].Offence(g.Turn())
+			got := g.Managers[g.State.Batting()].Offense(g.Turn())
 			for _, call := range tt.never {
 				if got == call {
 					t.Errorf("%s: turn %d: %s", tt.name, turn, got)

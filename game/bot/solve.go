@@ -13,33 +13,33 @@ const minGain = .0003
 // solve sets the shares of the calls. It begins with a swing at a pitch to the batter, and adds the best call against what
 // is expected until none gains; then it is an equilibrium of the whole table.
 func (t *callTable) solve() {
-	t.offenceMix[0], t.defenceMix[0] = 1, 1
+	t.offenseMix[0], t.defenseMix[0] = 1, 1
 	rows, columns := []int{0}, []int{0}
-	for range len(t.offence) + len(t.defence) {
-		row, gained := t.bestOffence()
-		column, saved := t.bestDefence()
+	for range len(t.offense) + len(t.defense) {
+		row, gained := t.bestOffense()
+		column, saved := t.bestDefense()
 		if gained < minGain && saved < minGain {
 			return
 		}
-		if gained >= minGain && t.offenceMix[row] == 0 {
+		if gained >= minGain && t.offenseMix[row] == 0 {
 			rows = append(rows, row)
 		}
-		if saved >= minGain && t.defenceMix[column] == 0 {
+		if saved >= minGain && t.defenseMix[column] == 0 {
 			columns = append(columns, column)
 		}
 		t.balance(rows, columns)
 	}
 }
 
-// bestOffence returns the best call against the expected defence and its gain over what is expected.
-func (t *callTable) bestOffence() (best int, gain float64) {
+// bestOffense returns the best call against the expected defense and its gain over what is expected.
+func (t *callTable) bestOffense() (best int, gain float64) {
 	mean, highest := 0.0, 0.0
-	for i, share := range t.offenceMix {
-		if share == 0 && !t.considersOffence(i) {
+	for i, share := range t.offenseMix {
+		if share == 0 && !t.considersOffense(i) {
 			continue
 		}
 		u := 0.0
-		for j, p := range t.defenceMix {
+		for j, p := range t.defenseMix {
 			if p > 0 {
 				u += p * t.utility(i, j)
 			}
@@ -52,15 +52,15 @@ func (t *callTable) bestOffence() (best int, gain float64) {
 	return best, highest - mean
 }
 
-// bestDefence returns the best call against the expected offence and its gain over what is expected.
-func (t *callTable) bestDefence() (best int, gain float64) {
+// bestDefense returns the best call against the expected offense and its gain over what is expected.
+func (t *callTable) bestDefense() (best int, gain float64) {
 	mean, least := 0.0, 0.0
-	for j, share := range t.defenceMix {
-		if share == 0 && !t.considersDefence(j) {
+	for j, share := range t.defenseMix {
+		if share == 0 && !t.considersDefense(j) {
 			continue
 		}
 		u := 0.0
-		for i, p := range t.offenceMix {
+		for i, p := range t.offenseMix {
 			if p > 0 {
 				u += p * t.utility(i, j)
 			}
@@ -73,15 +73,15 @@ func (t *callTable) bestDefence() (best int, gain float64) {
 	return best, mean - least
 }
 
-// considersOffence reports whether a call may be the best: never to take a pitch or to steal home.
-func (t *callTable) considersOffence(i int) bool {
-	return t.offence[i] != chance.Take && t.offence[i] != chance.StealHome
+// considersOffense reports whether a call may be the best: never to take a pitch or to steal home.
+func (t *callTable) considersOffense(i int) bool {
+	return t.offense[i] != chance.Take && t.offense[i] != chance.StealHome
 }
 
-// considersDefence reports whether a call may be the best against the expected offence.
-func (t *callTable) considersDefence(j int) bool {
+// considersDefense reports whether a call may be the best against the expected offense.
+func (t *callTable) considersDefense(j int) bool {
 	third := t.state.Bases[2].Player != ""
-	switch d := &t.defence[j]; {
+	switch d := &t.defense[j]; {
 	case d.Pitch == chance.PitchAround || d.Pitch == chance.IntentionalWalk:
 		return t.state.Bases != [3]game.Runner{}
 	case d.Pitch == chance.PickoffThrow:
@@ -96,9 +96,9 @@ func (t *callTable) considersDefence(j int) bool {
 }
 
 // expects reports whether the side at bat may make one of these calls.
-func (t *callTable) expects(calls ...chance.Offence) bool {
-	for i, share := range t.offenceMix {
-		if share > 0 && slices.Contains(calls, t.offence[i]) {
+func (t *callTable) expects(calls ...chance.Offense) bool {
+	for i, share := range t.offenseMix {
+		if share > 0 && slices.Contains(calls, t.offense[i]) {
 			return true
 		}
 	}
@@ -112,10 +112,10 @@ const rounds = 100
 // proportion to what they regret not to have called, and the later rounds count more.
 func (t *callTable) balance(rows, columns []int) {
 	var space [4][maxCalls]float64
-	offence, defence := space[0][:len(rows)], space[1][:len(columns)]
+	offense, defense := space[0][:len(rows)], space[1][:len(columns)]
 	sumO, sumD := space[2][:len(rows)], space[3][:len(columns)]
 	for round := range rounds {
-		x, y := shares(offence), shares(defence)
+		x, y := shares(offense), shares(defense)
 		var gain, loss [maxCalls]float64
 		mean := 0.0
 		for a, i := range rows {
@@ -127,22 +127,22 @@ func (t *callTable) balance(rows, columns []int) {
 			}
 		}
 		for a := range rows {
-			offence[a] = max(offence[a]+gain[a]-mean, 0)
+			offense[a] = max(offense[a]+gain[a]-mean, 0)
 			sumO[a] += float64(round) * x[a]
 		}
 		for b := range columns {
-			defence[b] = max(defence[b]+mean-loss[b], 0)
+			defense[b] = max(defense[b]+mean-loss[b], 0)
 			sumD[b] += float64(round) * y[b]
 		}
 	}
 	x, y := shares(sumO), shares(sumD)
-	clear(t.offenceMix)
-	clear(t.defenceMix)
+	clear(t.offenseMix)
+	clear(t.defenseMix)
 	for a, i := range rows {
-		t.offenceMix[i] = x[a]
+		t.offenseMix[i] = x[a]
 	}
 	for b, j := range columns {
-		t.defenceMix[j] = y[b]
+		t.defenseMix[j] = y[b]
 	}
 }
 

@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // A situation is a state of a game between two clubs of the built-in league.
@@ -40,7 +40,7 @@ func (at situation) start(tb testing.TB) *bottest.Game {
 }
 
 // The first call is worth about what the position is: by the league's run expectancy and by the model of game/odds.
-func TestOffenceValues_position(t *testing.T) {
+func TestOffenseValues_position(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		at            situation
@@ -53,7 +53,7 @@ func TestOffenceValues_position(t *testing.T) {
 		{situation{inning: 9, outs: 2, score: [2]int{4, 0}, half: game.Bottom}, .05, .2, 0, .01},
 	} {
 		g := tt.at.start(t)
-		v := g.Turn().OffenceValues()[0]
+		v := g.Turn().OffenseValues()[0]
 		if v.Call != chance.SwingAway || v.Runs < tt.least || v.Runs > tt.most || v.WinProbability < tt.fewest || v.WinProbability > tt.share {
 			t.Errorf("%+v: %+v, want %v to %v runs and %v to %v wins", tt.at, v, tt.least, tt.most, tt.fewest, tt.share)
 		}
@@ -68,10 +68,10 @@ func TestValues_equilibrium(t *testing.T) {
 			g := situation{inning: 6, bases: bases, outs: outs, half: game.Bottom, batters: 12}.start(t)
 			turn := g.Turn()
 			most, least := 0.0, 1.0
-			for _, v := range turn.OffenceValues() {
+			for _, v := range turn.OffenseValues() {
 				most = max(most, v.WinProbability)
 			}
-			for _, v := range turn.DefenceValues() {
+			for _, v := range turn.DefenseValues() {
 				least = min(least, 1-v.WinProbability)
 			}
 			if math.Abs(most-least) > .015 {

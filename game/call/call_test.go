@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/call"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
+	"pressbox/packaging/check"
 )
 
 // The players of both clubs: nine in batting order, the starting pitcher, two more pitchers, three substitutes.

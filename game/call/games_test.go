@@ -13,12 +13,12 @@ import (
 	"sync"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/call"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
 	"pressbox/game/retro/eventfile"
+	"pressbox/packaging/check"
 	"pressbox/voice/speakable"
 )
 

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/call"
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/retro"
+	"pressbox/packaging/check"
 )
 
 // The laws of calls on real games hold for games between two bots, too.

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/card"
 	"pressbox/game/chance"
 	"pressbox/game/stats"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // Better players have better grades, within 20 and 80.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game/card"
 	"pressbox/game/league"
+	"pressbox/packaging/check"
 )
 
 // sample adds up grades.

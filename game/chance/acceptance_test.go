@@ -8,9 +8,9 @@ import (
 	"testing"
 	"text/tabwriter"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // The counters of a tally, both teams together.
@@ -192,7 +192,7 @@ func (f *fixture) manageFast(sim *chance.Simulator, s *game.State, m chance.Prog
 		rates[at] /= f.fast
 	}
 	t := f.manage(sim, s, m, rng, rates)
-	if (t.Offence == chance.StealSecond || t.Offence == chance.StealThird) && sim.Odds(s, m, t).Chance < breakEven {
+	if (t.Offense == chance.StealSecond || t.Offense == chance.StealThird) && sim.Odds(s, m, t).Chance < breakEven {
 		return chance.Tactics{}
 	}
 	return t
@@ -214,9 +214,9 @@ func (f *fixture) manage(sim *chance.Simulator, s *game.State, m chance.Progress
 		rates   [24]float64
 		tactics chance.Tactics
 	}{
-		{intentionalWalkRates(), chance.Tactics{Defence: chance.Defence{Pitch: chance.IntentionalWalk}}},
-		{sacrificeRates(), chance.Tactics{Offence: chance.Sacrifice}},
-		{steals, chance.Tactics{Offence: steal}},
+		{intentionalWalkRates(), chance.Tactics{Defense: chance.Defense{Pitch: chance.IntentionalWalk}}},
+		{sacrificeRates(), chance.Tactics{Offense: chance.Sacrifice}},
+		{steals, chance.Tactics{Offense: steal}},
 	} {
 		if u < frequent.rates[at] {
 			return frequent.tactics

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // wantGames is the required number of whole games per second of one core, rules and chance without text.

@@ -30,14 +30,14 @@ func (pa *plateAppearance) resolveBetweenPitches() bool {
 	c := &pa.tactics
 	going := pa.runnersGoing()
 	switch {
-	case c.Defence.Pitch == IntentionalWalk:
+	case c.Defense.Pitch == IntentionalWalk:
 		return false
-	case c.Defence.Pitch == PickoffThrow:
+	case c.Defense.Pitch == PickoffThrow:
 		pa.resolvePickoffThrow(going)
 		return true
-	case c.Offence == Squeeze:
+	case c.Offense == Squeeze:
 		return pa.failedSqueeze()
-	case c.Offence == HitAndRun && c.Defence.Pitch != PitchOut:
+	case c.Offense == HitAndRun && c.Defense.Pitch != PitchOut:
 		return false
 	case going != 0:
 		pa.resolveSteal(going)
@@ -62,7 +62,7 @@ func (pa *plateAppearance) dropFoulFly() {
 
 // runnersGoing returns a mask of the runners who go with the pitch.
 func (pa *plateAppearance) runnersGoing() int {
-	switch pa.tactics.Offence {
+	switch pa.tactics.Offense {
 	case StealSecond, HitAndRun:
 		if pa.bases&onSecond != 0 {
 			return onFirst | onSecond
@@ -198,7 +198,7 @@ func (pa *plateAppearance) tagOff(from game.Base, reason game.AdvanceReason) {
 func (pa *plateAppearance) resolveSteal(going int) {
 	pa.result.Next.Pitches.add('>')
 	switch {
-	case pa.tactics.Defence.Pitch == PitchOut:
+	case pa.tactics.Defense.Pitch == PitchOut:
 		pa.addPitch('P')
 	case pa.takesStrike():
 		pa.result.Next.Pitches.add('C')
@@ -279,7 +279,7 @@ func (pa *plateAppearance) stealSecondAndHome() {
 // managers do. Version 1 has other estimates, and takes .5 off for a runner who was not sent.
 func (pa *plateAppearance) stealChance(from game.Base) float64 {
 	measured, triedSpeed := [...]float64{0, .716, .774, .34}[from], [...]float64{0, 1, 2.3, 1.5}[from]
-	ofSpeed, ofPitchOut, sent := 1.1, .85, pa.tactics.Offence.isSteal()
+	ofSpeed, ofPitchOut, sent := 1.1, .85, pa.tactics.Offense.isSteal()
 	switch {
 	case pa.sim.rules == 1:
 		triedSpeed, ofSpeed, ofPitchOut = [...]float64{0, 1, 1.5, 1.5}[from], .35, 1.3
@@ -292,11 +292,11 @@ func (pa *plateAppearance) stealChance(from game.Base) float64 {
 	if pa.playsBehind() && from == game.First {
 		logOdds += .5
 	}
-	if pa.tactics.Defence.Pitch == PitchOut {
+	if pa.tactics.Defense.Pitch == PitchOut {
 		logOdds -= ofPitchOut
 	}
-	if pa.sim.rules > 1 && pa.tactics.Offence == DoubleSteal && from == game.Second {
-		logOdds -= .25 // the defence watches two
+	if pa.sim.rules > 1 && pa.tactics.Offense == DoubleSteal && from == game.Second {
+		logOdds -= .25 // the defense watches two
 	}
 	if pa.sim.rules == 1 && !sent { // average runners and a late start
 		logOdds -= .5
@@ -307,7 +307,7 @@ func (pa *plateAppearance) stealChance(from game.Base) float64 {
 // failedSqueeze draws whether the bunt is missed or the pitch is out of reach; then the runner from third is caught.
 func (pa *plateAppearance) failedSqueeze() bool {
 	chance := squeezeMissChance
-	if pa.tactics.Defence.Pitch == PitchOut {
+	if pa.tactics.Defense.Pitch == PitchOut {
 		chance = .7
 	}
 	if !pa.dice.chance(chance) {

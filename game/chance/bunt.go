@@ -56,15 +56,15 @@ func (pa *plateAppearance) buntWeights() [buntResults]float64 {
 	}
 	w[buntHit] *= speedFactor
 	w[buntDouble] /= speedFactor
-	if pa.tactics.Offence == BuntForHit && pa.bases != 0 {
+	if pa.tactics.Offense == BuntForHit && pa.bases != 0 {
 		w[buntHit] += .25 * w[buntSacrifice] * speedFactor
 		w[buntOut] += .2 * w[buntSacrifice]
 		w[buntSacrifice] *= .55
 	}
-	if pa.tactics.Offence != BuntForHit { // the batter squares early
+	if pa.tactics.Offense != BuntForHit { // the batter squares early
 		w[buntHit] *= .9
 	}
-	f := &pa.tactics.Defence
+	f := &pa.tactics.Defense
 	if f.Infield == InfieldIn || f.Infield == CornersIn { // the fielders charge (estimates)
 		w[buntHit] *= .5
 		w[buntOut] *= 1.6
@@ -93,7 +93,7 @@ const (
 // applyBuntPrice moves the bunts that a manager's call fails to put in play well to the outs.
 func (pa *plateAppearance) applyBuntPrice(w *[buntResults]float64) {
 	hits, sacrifices := buntsMissed, sacrificesMissed
-	if pa.bases&onThird != 0 && pa.tactics.Offence != Squeeze {
+	if pa.bases&onThird != 0 && pa.tactics.Offense != Squeeze {
 		hits, sacrifices = lateBuntsMissed, safetyBuntsMissed
 	}
 	w[buntOut] += hits*w[buntHit] + sacrifices*w[buntSacrifice]

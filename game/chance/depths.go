@@ -6,7 +6,7 @@ type depth struct{ single, double, triple, onError float64 }
 
 // applyDepths changes the class weights by the fielders' positions, from version 2 on.
 func (pa *plateAppearance) applyDepths(w *[classes]float64) {
-	c := &pa.tactics.Defence
+	c := &pa.tactics.Defense
 	apply := func(d depth) {
 		w[single] *= d.single
 		w[double] *= d.double

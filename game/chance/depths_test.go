@@ -10,9 +10,9 @@ import (
 	"pressbox/game/chance"
 )
 
-// dimensions returns the settings of each part of the defence, the usual one first.
-func dimensions() [][]chance.Defence {
-	return [][]chance.Defence{
+// dimensions returns the settings of each part of the defense, the usual one first.
+func dimensions() [][]chance.Defense {
+	return [][]chance.Defense{
 		{{}, {Infield: chance.InfieldIn}, {Infield: chance.CornersIn}, {Infield: chance.DoublePlayDepth}},
 		{{}, {Outfield: chance.Shallow}, {Outfield: chance.Deep}},
 		{{}, {PlayBehind: true}},
@@ -45,9 +45,9 @@ func batters() map[string]chance.Rating {
 	}
 }
 
-// Each setting of the defence is the best by at least .01 runs in some situation: a base-out state, a kind of batter, a call of
-// the offence. Each but the usual one is the worst in another.
-func TestDefence_everyDepthMatters(t *testing.T) {
+// Each setting of the defense is the best by at least .01 runs in some situation: a base-out state, a kind of batter, a call of
+// the offense. Each but the usual one is the worst in another.
+func TestDefense_everyDepthMatters(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
 	type extreme struct {
@@ -63,7 +63,7 @@ func TestDefence_everyDepthMatters(t *testing.T) {
 		sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Ratings: ratings})
 		for at := range 24 {
 			s := f.at(t, at)
-			for _, call := range chance.LegalOffence(&s) {
+			for _, call := range chance.LegalOffense(&s) {
 				for n, settings := range dimensions() {
 					type option struct {
 						i    int
@@ -71,7 +71,7 @@ func TestDefence_everyDepthMatters(t *testing.T) {
 					}
 					var legal []option
 					for i, d := range settings {
-						c := chance.Tactics{Offence: call, Defence: d}
+						c := chance.Tactics{Offense: call, Defense: d}
 						if c.Check(&s, chance.Progress{}) == nil {
 							o := sim.Outlook(&s, chance.Progress{}, c)
 							legal = append(legal, option{i, o.Runs()})

@@ -6,13 +6,13 @@ import "pressbox/game"
 // the direction and rough size that published table-top and computer games use.
 func (pa *plateAppearance) applyTactics(w *[classes]float64) {
 	c := &pa.tactics
-	if c.Defence.Pitch == PitchAround { // 40 % walk with first base open, 25 % otherwise
+	if c.Defense.Pitch == PitchAround { // 40 % walk with first base open, 25 % otherwise
 		w[walk] *= 3.5
 		w[homeRun] *= .75
 		w[double] *= .85
 		w[single] *= .9
 	}
-	if c.Offence == HitAndRun { // the batter swings at any pitch, for a ground ball
+	if c.Offense == HitAndRun { // the batter swings at any pitch, for a ground ball
 		w[strikeout] *= .8
 		w[walk] *= .5
 		w[homeRun] *= .5
@@ -26,7 +26,7 @@ func (pa *plateAppearance) applyTactics(w *[classes]float64) {
 
 // applyPositioning changes the class weights by the fielders' positions.
 func (pa *plateAppearance) applyPositioning(w *[classes]float64) {
-	c := &pa.tactics.Defence
+	c := &pa.tactics.Defense
 	if pa.playsBehind() {
 		w[single] /= heldRunnerSingles
 	}
@@ -68,7 +68,7 @@ const heldRunnerSingles = .165 / .147
 // playsBehind reports whether the first baseman plays behind a runner who would usually be held: as called, or with the
 // infield in.
 func (pa *plateAppearance) playsBehind() bool {
-	return holdsRunner(pa.bases) && (pa.tactics.Defence.PlayBehind || pa.tactics.Defence.Infield == InfieldIn)
+	return holdsRunner(pa.bases) && (pa.tactics.Defense.PlayBehind || pa.tactics.Defense.Infield == InfieldIn)
 }
 
 // tacticWeight returns the factor of the tactics on a row's weight.
@@ -80,7 +80,7 @@ func (pa *plateAppearance) tacticWeight(c class, r *advanceRow) float64 {
 	if c == groundOut {
 		f = pa.groundBallWeight(r)
 	}
-	if pa.tactics.Offence == HitAndRun {
+	if pa.tactics.Offense == HitAndRun {
 		switch {
 		case c == lineOut && r.traits&multipleOuts != 0:
 			f *= 1.8
@@ -88,7 +88,7 @@ func (pa *plateAppearance) tacticWeight(c class, r *advanceRow) float64 {
 			f *= 1.7
 		}
 	}
-	switch pa.tactics.Defence.Outfield {
+	switch pa.tactics.Defense.Outfield {
 	case Shallow:
 		f *= [outcomes]float64{noRisk: 1, success: .8, failure: 1.3, declined: 1.2}[pa.outfieldOutcome(c, r)]
 	case Deep:
@@ -110,7 +110,7 @@ func (pa *plateAppearance) outfieldOutcome(c class, r *advanceRow) outcome {
 func (pa *plateAppearance) groundBallWeight(r *advanceRow) float64 {
 	f := 1.0
 	is := func(m traits) bool { return r.traits&m != 0 }
-	switch pa.tactics.Defence.Infield {
+	switch pa.tactics.Defense.Infield {
 	case InfieldIn:
 		f *= pa.infieldInWeight(r, .45, 2.5, 1.3)
 	case CornersIn:
@@ -124,7 +124,7 @@ func (pa *plateAppearance) groundBallWeight(r *advanceRow) float64 {
 		}
 	default:
 	}
-	if pa.tactics.Offence == HitAndRun {
+	if pa.tactics.Offense == HitAndRun {
 		switch {
 		case is(multipleOuts):
 			f *= .35
@@ -156,9 +156,9 @@ func (pa *plateAppearance) throwFixedPitch(p *Pitches) class {
 	at := p.Count()
 	var letter byte
 	switch {
-	case pa.tactics.Defence.Pitch == PitchOut:
+	case pa.tactics.Defense.Pitch == PitchOut:
 		letter = 'P'
-	case pa.tactics.Offence == Take:
+	case pa.tactics.Offense == Take:
 		letter = 'C'
 		if pa.dice.chance(pa.sim.data.counts.takeBallShare[at.Balls][at.Strikes]) {
 			letter = 'B'

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // sampleSize returns n, or a fifth of it with -short.
@@ -109,8 +109,8 @@ func isStrikeoutDoublePlay(_ *game.State, p *game.Play) bool {
 // Each tactic has its effect and its cost.
 func TestTactics_effects(t *testing.T) {
 	t.Parallel()
-	in := func(d chance.Defence) chance.Tactics { return chance.Tactics{Defence: d} }
-	call := func(o chance.Offence) chance.Tactics { return chance.Tactics{Offence: o} }
+	in := func(d chance.Defense) chance.Tactics { return chance.Tactics{Defense: d} }
+	call := func(o chance.Offense) chance.Tactics { return chance.Tactics{Offense: o} }
 	tests := []struct {
 		name    string
 		at      int // 3·mask + outs
@@ -119,20 +119,20 @@ func TestTactics_effects(t *testing.T) {
 		least   float64 // change of the share against no tactics
 		most    float64
 	}{
-		{"pitching around walks more", 6, in(chance.Defence{Pitch: chance.PitchAround}), isKind(game.Walk), .08, .25},
-		{"pitching around allows fewer home runs", 6, in(chance.Defence{Pitch: chance.PitchAround}), isKind(game.HomeRun), -.03, -.003},
-		{"an intentional walk is one", 6, in(chance.Defence{Pitch: chance.IntentionalWalk}), isKind(game.IntentionalWalk), 1, 1},
+		{"pitching around walks more", 6, in(chance.Defense{Pitch: chance.PitchAround}), isKind(game.Walk), .08, .25},
+		{"pitching around allows fewer home runs", 6, in(chance.Defense{Pitch: chance.PitchAround}), isKind(game.HomeRun), -.03, -.003},
+		{"an intentional walk is one", 6, in(chance.Defense{Pitch: chance.IntentionalWalk}), isKind(game.IntentionalWalk), 1, 1},
 		{"taking walks more", 0, call(chance.Take), isKind(game.Walk), .005, .05},
-		{"the infield in allows singles", 13, in(chance.Defence{Infield: chance.InfieldIn}), isKind(game.Single), .015, .06},
-		{"the infield in holds the runner on third", 13, in(chance.Defence{Infield: chance.InfieldIn}), scoresOnGroundOut, -.08, -.02},
-		{"corners in hold the runner less", 13, in(chance.Defence{Infield: chance.CornersIn}), scoresOnGroundOut, -.05, -.005},
-		{"double-play depth turns more double plays", 3, in(chance.Defence{Infield: chance.DoublePlayDepth}), isGroundDoublePlay, .003, .03},
+		{"the infield in allows singles", 13, in(chance.Defense{Infield: chance.InfieldIn}), isKind(game.Single), .015, .06},
+		{"the infield in holds the runner on third", 13, in(chance.Defense{Infield: chance.InfieldIn}), scoresOnGroundOut, -.08, -.02},
+		{"corners in hold the runner less", 13, in(chance.Defense{Infield: chance.CornersIn}), scoresOnGroundOut, -.05, -.005},
+		{"double-play depth turns more double plays", 3, in(chance.Defense{Infield: chance.DoublePlayDepth}), isGroundDoublePlay, .003, .03},
 		{"a hit and run avoids double plays", 3, call(chance.HitAndRun), isGroundDoublePlay, -.10, -.02},
 		{"a hit and run strikes out and throws out", 3, call(chance.HitAndRun), isStrikeoutDoublePlay, .03, .12},
-		{"playing behind the runner allows fewer singles", 3, in(chance.Defence{PlayBehind: true}), isKind(game.Single), -.03, -.008},
-		{"a deep outfield allows fewer doubles", 0, in(chance.Defence{Outfield: chance.Deep}), isKind(game.Double), -.02, -.002},
-		{"a shallow outfield allows more doubles", 0, in(chance.Defence{Outfield: chance.Shallow}), isKind(game.Double), .002, .02},
-		{"guarding the lines allows fewer doubles", 0, in(chance.Defence{GuardLines: true}), isKind(game.Double), -.02, -.002},
+		{"playing behind the runner allows fewer singles", 3, in(chance.Defense{PlayBehind: true}), isKind(game.Single), -.03, -.008},
+		{"a deep outfield allows fewer doubles", 0, in(chance.Defense{Outfield: chance.Deep}), isKind(game.Double), -.02, -.002},
+		{"a shallow outfield allows more doubles", 0, in(chance.Defense{Outfield: chance.Shallow}), isKind(game.Double), .002, .02},
+		{"guarding the lines allows fewer doubles", 0, in(chance.Defense{GuardLines: true}), isKind(game.Double), -.02, -.002},
 		{"a sacrifice advances the runner", 3, call(chance.Sacrifice), isSacrifice, .55, .7},
 		{"a bunt for a hit with the bases empty", 0, call(chance.BuntForHit), isKind(game.Single), .1, .25},
 		{"a squeeze scores the runner", 13, call(chance.Squeeze), scoresFromThird, .1, .5},
@@ -164,7 +164,7 @@ func TestTactics_effects(t *testing.T) {
 // some bunters reach first.
 func TestTactics_sacrificeCostsRuns(t *testing.T) {
 	t.Parallel()
-	cost := expectedRuns(t, 3, chance.Tactics{}, nil) - expectedRuns(t, 3, chance.Tactics{Offence: chance.Sacrifice}, nil)
+	cost := expectedRuns(t, 3, chance.Tactics{}, nil) - expectedRuns(t, 3, chance.Tactics{Offense: chance.Sacrifice}, nil)
 	if cost < .05-slack(.03) || cost > .25+slack(.03) {
 		t.Errorf("a sacrifice costs %.3f runs", cost)
 	}
@@ -173,7 +173,7 @@ func TestTactics_sacrificeCostsRuns(t *testing.T) {
 // Of the measured .44 of fast batters and a third of average ones who bunt for a hit, a fifth miss or foul, which costs runs.
 func TestTactics_buntForHit(t *testing.T) {
 	t.Parallel()
-	bunt := chance.Tactics{Offence: chance.BuntForHit}
+	bunt := chance.Tactics{Offense: chance.BuntForHit}
 	rated := func(speed float64) chance.Ratings {
 		r := chance.Ratings{}
 		for i := range 9 {
@@ -201,22 +201,22 @@ func TestSimulator_stealOdds(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
 	s := f.at(t, 3)
-	steal := chance.Tactics{Offence: chance.StealSecond}
-	odds := func(r chance.Ratings, d chance.Defence) float64 {
+	steal := chance.Tactics{Offense: chance.StealSecond}
+	odds := func(r chance.Ratings, d chance.Defense) float64 {
 		sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Ratings: r})
-		return sim.Odds(&s, chance.Progress{}, chance.Tactics{Offence: steal.Offence, Defence: d}).Chance
+		return sim.Odds(&s, chance.Progress{}, chance.Tactics{Offense: steal.Offense, Defense: d}).Chance
 	}
-	average := odds(nil, chance.Defence{})
+	average := odds(nil, chance.Defense{})
 	if got := shares(t, 3, steal, nil, isSteal)[0]; math.Abs(got-average) > .012+slack(.015) {
 		t.Errorf("shown %.3f, frequency %.3f", average, got)
 	}
 	for name, got := range map[string]float64{
-		"a fast runner":    odds(chance.Ratings{"a9": {Speed: 1}}, chance.Defence{}) - average,
-		"playing behind":   odds(nil, chance.Defence{PlayBehind: true}) - average,
-		"a weak catcher":   odds(chance.Ratings{"h8": {Arm: -1}}, chance.Defence{}) - average,
-		"a strong catcher": average - odds(chance.Ratings{"h8": {Arm: 1}}, chance.Defence{}),
-		"a quick move":     average - odds(chance.Ratings{"h12": {Hold: 1}}, chance.Defence{}),
-		"a pitch-out":      average - odds(nil, chance.Defence{Pitch: chance.PitchOut}),
+		"a fast runner":    odds(chance.Ratings{"a9": {Speed: 1}}, chance.Defense{}) - average,
+		"playing behind":   odds(nil, chance.Defense{PlayBehind: true}) - average,
+		"a weak catcher":   odds(chance.Ratings{"h8": {Arm: -1}}, chance.Defense{}) - average,
+		"a strong catcher": average - odds(chance.Ratings{"h8": {Arm: 1}}, chance.Defense{}),
+		"a quick move":     average - odds(chance.Ratings{"h12": {Hold: 1}}, chance.Defense{}),
+		"a pitch-out":      average - odds(nil, chance.Defense{Pitch: chance.PitchOut}),
 	} {
 		if got < .02 || got > .35 {
 			t.Errorf("%s changes the odds of a steal by %.3f", name, got)
@@ -264,7 +264,7 @@ func TestResolution_questionOdds(t *testing.T) {
 			if succeeded(r.Question, s, &bold) {
 				rec.succeeded++
 			}
-			if offence := r.Question == chance.SendRunner; offence != (r.Decider == s.Batting()) {
+			if offense := r.Question == chance.SendRunner; offense != (r.Decider == s.Batting()) {
 				t.Errorf("%q is for the %s team", r.Question, r.Decider)
 			}
 		})
@@ -361,7 +361,7 @@ func TestResolution_interruptedTurn(t *testing.T) {
 	f := averageFixture(0)
 	sim := chance.NewSimulator(chance.Setup{Seed: chance.Seed{4}, Clubs: f.clubs})
 	s := f.at(t, 3)
-	steal := check.Must(sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offence: chance.StealSecond}))(t)
+	steal := check.Must(sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offense: chance.StealSecond}))(t)
 	p := steal.Final(true)
 	next := check.Must(s.Apply(p))(t)
 	if p.Pitches != ">C" || next.Count != (game.Count{Strikes: 1}) || next.Batter() != s.Batter() {
@@ -381,7 +381,7 @@ func TestSimulator_pitchOfSteal(t *testing.T) {
 	s := f.at(t, 3)
 	pitches := map[string]int{}
 	for turn := range uint64(200) {
-		steal := check.Must(sim.Resolve(&s, chance.Progress{Turns: turn}, chance.Tactics{Offence: chance.StealSecond}))(t)
+		steal := check.Must(sim.Resolve(&s, chance.Progress{Turns: turn}, chance.Tactics{Offense: chance.StealSecond}))(t)
 		pitches[steal.Final(true).Pitches]++
 	}
 	if strikes := pitches[">C"]; strikes < 70 || strikes > 130 || pitches[">B"] != 200-strikes {

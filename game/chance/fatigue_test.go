@@ -8,9 +8,9 @@ import (
 	"reflect"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // runsPerTurn returns the run value of the batter due against the pitcher in s, by linear weights of 2015–19.

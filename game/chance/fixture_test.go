@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/gametest"
 	"pressbox/game/league"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // A fixture holds the sides of a simulated game.

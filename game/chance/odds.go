@@ -16,7 +16,7 @@ func (sim *Simulator) Odds(s *game.State, m Progress, c Tactics) Odds {
 	}
 	var pa plateAppearance
 	pa.init(sim, s, &m, c)
-	switch c.Offence {
+	switch c.Offense {
 	case StealSecond:
 		return Odds{"safe at second", pa.stealChance(game.First)}
 	case StealThird:

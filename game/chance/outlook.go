@@ -66,7 +66,7 @@ func (pa *plateAppearance) outlook(o *Outlook) {
 	case pa.resolveBetweenPitches():
 		pa.addPlay(o)
 		return
-	case pa.tactics.Defence.Pitch == IntentionalWalk:
+	case pa.tactics.Defense.Pitch == IntentionalWalk:
 		pa.walkIntentionally()
 		pa.addPlay(o)
 		return

@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // cell is a result without its probability.
@@ -25,16 +25,16 @@ func cells(o *chance.Outlook) map[cell]float64 {
 // tacticPairs returns each tactic of either side alone, and pairs of which one changes what the other does.
 func tacticPairs(s *game.State) []chance.Tactics {
 	var all []chance.Tactics
-	for _, o := range chance.LegalOffence(s) {
-		all = append(all, chance.Tactics{Offence: o})
-		for _, d := range []chance.Defence{{Pitch: chance.PickoffThrow}, {Pitch: chance.PitchOut}, {Infield: chance.CornersIn}, {PlayBehind: true}} {
-			if c := (chance.Tactics{Offence: o, Defence: d}); o != chance.SwingAway && c.Check(s, chance.Progress{}) == nil {
+	for _, o := range chance.LegalOffense(s) {
+		all = append(all, chance.Tactics{Offense: o})
+		for _, d := range []chance.Defense{{Pitch: chance.PickoffThrow}, {Pitch: chance.PitchOut}, {Infield: chance.CornersIn}, {PlayBehind: true}} {
+			if c := (chance.Tactics{Offense: o, Defense: d}); o != chance.SwingAway && c.Check(s, chance.Progress{}) == nil {
 				all = append(all, c)
 			}
 		}
 	}
-	for _, d := range chance.LegalDefence(s, chance.Progress{})[1:] {
-		all = append(all, chance.Tactics{Defence: d})
+	for _, d := range chance.LegalDefense(s, chance.Progress{})[1:] {
+		all = append(all, chance.Tactics{Defense: d})
 	}
 	return all
 }
@@ -106,7 +106,7 @@ func TestOutlook_runs(t *testing.T) {
 		}
 	}
 	s := f.at(t, 0)
-	if o := sim.Outlook(&s, chance.Progress{}, chance.Tactics{Offence: chance.Squeeze}); o != (chance.Outlook{}) {
+	if o := sim.Outlook(&s, chance.Progress{}, chance.Tactics{Offense: chance.Squeeze}); o != (chance.Outlook{}) {
 		t.Error("illegal tactics have an outlook")
 	}
 }

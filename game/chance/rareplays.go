@@ -81,7 +81,7 @@ func (pa *plateAppearance) pickOffReason(from game.Base) game.AdvanceReason {
 	return game.PickedOff
 }
 
-// indifference returns the chance that a lone runner on first takes second while the defence does not care: in the last
+// indifference returns the chance that a lone runner on first takes second while the defense does not care: in the last
 // innings, with a lead.
 func (pa *plateAppearance) indifference() float64 {
 	left := max(pa.state.Options.ScheduledInnings()-pa.state.Inning, 0)
@@ -110,7 +110,7 @@ func (pa *plateAppearance) goOnStrike() (going int, p float64) {
 	switch {
 	case pa.state.Outs == 2:
 		return 0, 0
-	case pa.tactics.Offence == HitAndRun:
+	case pa.tactics.Offense == HitAndRun:
 		return pa.runnersGoing(), 1
 	case pa.sim.rules > 1 && pa.bases == onFirst:
 		return onFirst, strikeoutGoing

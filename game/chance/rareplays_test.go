@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 func isUnassistedForce(_ *game.State, p *game.Play) bool {
@@ -45,7 +45,7 @@ func TestSimulator_rarePlays(t *testing.T) {
 	}
 }
 
-// The defence does not care about a lone runner on first when it leads late; otherwise it does.
+// The defense does not care about a lone runner on first when it leads late; otherwise it does.
 func TestSimulator_indifference(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
@@ -72,7 +72,7 @@ func TestSimulator_indifference(t *testing.T) {
 func TestPickoffThrow_limits(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
-	throw := chance.Tactics{Defence: chance.Defence{Pitch: chance.PickoffThrow}}
+	throw := chance.Tactics{Defense: chance.Defense{Pitch: chance.PickoffThrow}}
 	for _, tt := range []struct {
 		limit        game.Disengagements
 		before       int
@@ -112,13 +112,13 @@ func TestPickoffThrow_price(t *testing.T) {
 		o := sim.Outlook(&s, m, c)
 		return o.Runs()
 	}
-	throw, steal := chance.Defence{Pitch: chance.PickoffThrow}, chance.StealSecond
+	throw, steal := chance.Defense{Pitch: chance.PickoffThrow}, chance.StealSecond
 	for outs := range 3 {
 		s := f.at(t, 3+outs)
-		if gain := chance.RunExpectancy(&s) - runs(3+outs, chance.Progress{}, chance.Tactics{Defence: throw}); math.Abs(gain) > .003 {
+		if gain := chance.RunExpectancy(&s) - runs(3+outs, chance.Progress{}, chance.Tactics{Defense: throw}); math.Abs(gain) > .003 {
 			t.Errorf("%d out: a throw is worth %+.4f runs", outs, gain)
 		}
-		gain := runs(3+outs, chance.Progress{}, chance.Tactics{Offence: steal}) - runs(3+outs, chance.Progress{}, chance.Tactics{Offence: steal, Defence: throw})
+		gain := runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal}) - runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal, Defense: throw})
 		if gain < -.06 || gain > .06 {
 			t.Errorf("%d out: a throw against a steal is worth %+.4f runs", outs, gain)
 		}
@@ -132,7 +132,7 @@ func TestPickoffThrow_price(t *testing.T) {
 func TestPickoffThrow_othersGo(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
-	c := chance.Tactics{Offence: chance.StealHome, Defence: chance.Defence{Pitch: chance.PickoffThrow}}
+	c := chance.Tactics{Offense: chance.StealHome, Defense: chance.Defense{Pitch: chance.PickoffThrow}}
 	stolen := 0
 	for seed := range uint64(200) {
 		s := f.at(t, 3*5) // first and third, no outs
@@ -151,13 +151,13 @@ func TestPickoffThrow_othersGo(t *testing.T) {
 	}
 }
 
-// A game in which the defence walks everybody ends with the mercy rule.
+// A game in which the defense walks everybody ends with the mercy rule.
 func TestSimulator_walkingEverybodyEnds(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
 	sim, s := f.start(t, 1, game.Options{DH: true, Mercy: game.MercyOn})
 	var m chance.Progress
-	walk := chance.Tactics{Defence: chance.Defence{Pitch: chance.IntentionalWalk}}
+	walk := chance.Tactics{Defense: chance.Defense{Pitch: chance.IntentionalWalk}}
 	for n := range 30 {
 		if s.Over() {
 			break

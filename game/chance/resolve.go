@@ -54,7 +54,7 @@ func (pa *plateAppearance) resolve() {
 	switch {
 	case pa.resolveBetweenPitches():
 		return
-	case pa.tactics.Defence.Pitch == IntentionalWalk:
+	case pa.tactics.Defense.Pitch == IntentionalWalk:
 		pa.walkIntentionally()
 		return
 	}
@@ -90,7 +90,7 @@ func (pa *plateAppearance) resolve() {
 
 // isBunt reports whether the batter bunts.
 func (c *Tactics) isBunt() bool {
-	return c.Offence == Sacrifice || c.Offence == BuntForHit || c.Offence == Squeeze
+	return c.Offense == Sacrifice || c.Offense == BuntForHit || c.Offense == Squeeze
 }
 
 // pitchEnding returns the ending of a class as far as the pitches show it.

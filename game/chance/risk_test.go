@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // The risk of a question holds what the answers lead to: the bold choice is one of the successes as often as its chance

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
+	"pressbox/packaging/check"
 )
 
 // Each measured row is a legal play for every fielder and ruling, and leaves the measured bases, outs and runs.

@@ -184,8 +184,8 @@ func (w *rowDraw) meanRiskChance() float64 {
 	}
 }
 
-// questionAbout returns the question and the side that answers it: the offence decides whether to send a runner in doubt,
-// the defence whether to throw at a runner who is likely safe.
+// questionAbout returns the question and the side that answers it: the offense decides whether to send a runner in doubt,
+// the defense whether to throw at a runner who is likely safe.
 func (pa *plateAppearance) questionAbout(c class, chance float64) (Question, game.Side) {
 	switch {
 	case c == groundOut && pa.bases&onFirst != 0:
@@ -199,7 +199,7 @@ func (pa *plateAppearance) questionAbout(c class, chance float64) (Question, gam
 	}
 }
 
-// cutOffRow returns the row in which the defence cuts the ball off: the lead runner is safe, the batter takes no extra base
+// cutOffRow returns the row in which the defense cuts the ball off: the lead runner is safe, the batter takes no extra base
 // and no other runner is out. It returns nil if there is none.
 func (w *rowDraw) cutOffRow() *advanceRow {
 	var best *advanceRow

@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // The dice are SHA-256 in counter mode. The expected numbers are from
@@ -41,11 +41,11 @@ func TestDice_sha256CounterMode(t *testing.T) {
 func anyTactics() *rapid.Generator[chance.Tactics] {
 	return rapid.Custom(func(t *rapid.T) chance.Tactics {
 		return chance.Tactics{
-			Offence: rapid.SampledFrom([]chance.Offence{
+			Offense: rapid.SampledFrom([]chance.Offense{
 				chance.SwingAway, chance.SwingAway, chance.Take, chance.Sacrifice, chance.BuntForHit, chance.Squeeze, chance.HitAndRun,
 				chance.StealSecond, chance.StealThird, chance.StealHome, chance.DoubleSteal, "balk",
-			}).Draw(t, "offence"),
-			Defence: chance.Defence{
+			}).Draw(t, "offense"),
+			Defense: chance.Defense{
 				Pitch: rapid.SampledFrom([]chance.Pitch{
 					chance.PitchTo, chance.PitchTo, chance.PitchAround, chance.IntentionalWalk, chance.PitchOut, chance.PickoffThrow, "spit",
 				}).Draw(t, "pitch"),
@@ -136,10 +136,10 @@ func checkCount(p *game.Play, after *game.State) error {
 	return nil
 }
 
-// LegalOffence returns exactly the tactics that Resolve accepts, LegalDefence legal ones.
-func TestLegalOffence_matchesResolve(t *testing.T) {
+// LegalOffense returns exactly the tactics that Resolve accepts, LegalDefense legal ones.
+func TestLegalOffense_matchesResolve(t *testing.T) {
 	t.Parallel()
-	all := []chance.Offence{
+	all := []chance.Offense{
 		chance.SwingAway, chance.Take, chance.Sacrifice, chance.BuntForHit, chance.Squeeze, chance.HitAndRun,
 		chance.StealSecond, chance.StealThird, chance.StealHome, chance.DoubleSteal,
 	}
@@ -147,21 +147,21 @@ func TestLegalOffence_matchesResolve(t *testing.T) {
 	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
 	for at := range 24 {
 		s := f.at(t, at)
-		legal := map[chance.Offence]bool{}
-		for _, o := range chance.LegalOffence(&s) {
+		legal := map[chance.Offense]bool{}
+		for _, o := range chance.LegalOffense(&s) {
 			legal[o] = true
 		}
 		for _, o := range all {
-			if _, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offence: o}); (err == nil) != legal[o] {
+			if _, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offense: o}); (err == nil) != legal[o] {
 				t.Errorf("base-out state %d, %q: legal %v, Resolve returned %v", at, o, legal[o], err)
 			}
 		}
-		offers := chance.LegalDefence(&s, chance.Progress{})
-		if offers[0] != (chance.Defence{}) {
-			t.Errorf("base-out state %d: the first defence is %+v", at, offers[0])
+		offers := chance.LegalDefense(&s, chance.Progress{})
+		if offers[0] != (chance.Defense{}) {
+			t.Errorf("base-out state %d: the first defense is %+v", at, offers[0])
 		}
 		for _, d := range offers {
-			if _, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Defence: d}); err != nil {
+			if _, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Defense: d}); err != nil {
 				t.Errorf("base-out state %d, %+v: %v", at, d, err)
 			}
 		}

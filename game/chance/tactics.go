@@ -9,29 +9,29 @@ import (
 // Tactics are the sealed decisions of both managers for one turn. The zero value swings away, pitches to the batter, and
 // positions the fielders at normal depth.
 type Tactics struct {
-	Offence Offence `json:"offence"`
-	Defence Defence `json:"defence"`
+	Offense Offense `json:"offence"` //nolint:misspell // the journal's key
+	Defense Defense `json:"defence"` //nolint:misspell // the journal's key
 }
 
-// Offence is the decision of the side at bat.
-type Offence string
+// Offense is the decision of the side at bat.
+type Offense string
 
-// The tactics of the offence.
+// The tactics of the offense.
 const (
-	SwingAway   Offence = ""
-	Take        Offence = "take"         // the batter takes the next pitch
-	Sacrifice   Offence = "sacrifice"    // bunt to advance the runners
-	BuntForHit  Offence = "bunt for hit" // bunt to reach first
-	Squeeze     Offence = "squeeze"      // bunt with the runner on third going
-	HitAndRun   Offence = "hit and run"  // the runner goes and the batter swings
-	StealSecond Offence = "steal second"
-	StealThird  Offence = "steal third"
-	StealHome   Offence = "steal home"
-	DoubleSteal Offence = "double steal" // all runners go
+	SwingAway   Offense = ""
+	Take        Offense = "take"         // the batter takes the next pitch
+	Sacrifice   Offense = "sacrifice"    // bunt to advance the runners
+	BuntForHit  Offense = "bunt for hit" // bunt to reach first
+	Squeeze     Offense = "squeeze"      // bunt with the runner on third going
+	HitAndRun   Offense = "hit and run"  // the runner goes and the batter swings
+	StealSecond Offense = "steal second"
+	StealThird  Offense = "steal third"
+	StealHome   Offense = "steal home"
+	DoubleSteal Offense = "double steal" // all runners go
 )
 
-// Defence is the decision of the side in the field.
-type Defence struct {
+// Defense is the decision of the side in the field.
+type Defense struct {
 	Pitch      Pitch    `json:"pitch,omitzero"`
 	Infield    Infield  `json:"infield,omitzero"`
 	Outfield   Outfield `json:"outfield,omitzero"`
@@ -86,12 +86,12 @@ const (
 	maxPickoffThrows2023 = 3
 )
 
-// LegalOffence returns all legal tactics of the offence, SwingAway first.
-func LegalOffence(s *game.State) []Offence {
-	all := [...]Offence{
+// LegalOffense returns all legal tactics of the offense, SwingAway first.
+func LegalOffense(s *game.State) []Offense {
+	all := [...]Offense{
 		SwingAway, Take, Sacrifice, BuntForHit, Squeeze, HitAndRun, StealSecond, StealThird, StealHome, DoubleSteal,
 	}
-	legal := make([]Offence, 0, len(all))
+	legal := make([]Offense, 0, len(all))
 	for _, o := range all {
 		if o.check(s) == "" {
 			legal = append(legal, o)
@@ -100,10 +100,10 @@ func LegalOffence(s *game.State) []Offence {
 	return legal
 }
 
-// LegalDefence returns the legal tactics of the defence: the zero value first, then each that differs from it in one field.
+// LegalDefense returns the legal tactics of the defense: the zero value first, then each that differs from it in one field.
 // They may be combined; [Tactics.Check] reports combinations that are illegal.
-func LegalDefence(s *game.State, m Progress) []Defence {
-	all := [...]Defence{
+func LegalDefense(s *game.State, m Progress) []Defense {
+	all := [...]Defense{
 		{},
 		{Pitch: PitchAround},
 		{Pitch: IntentionalWalk},
@@ -117,7 +117,7 @@ func LegalDefence(s *game.State, m Progress) []Defence {
 		{PlayBehind: true},
 		{GuardLines: true},
 	}
-	legal := make([]Defence, 0, len(all))
+	legal := make([]Defense, 0, len(all))
 	for _, d := range all {
 		if d.check(s, &m) == "" {
 			legal = append(legal, d)
@@ -128,17 +128,17 @@ func LegalDefence(s *game.State, m Progress) []Defence {
 
 // Check returns an [*IllegalTacticError] if the tactics are illegal in s.
 func (c Tactics) Check(s *game.State, m Progress) error {
-	if detail := c.Offence.check(s); detail != "" {
+	if detail := c.Offense.check(s); detail != "" {
 		return &IllegalTacticError{Side: s.Batting(), Detail: detail}
 	}
-	if detail := c.Defence.check(s, &m); detail != "" {
+	if detail := c.Defense.check(s, &m); detail != "" {
 		return &IllegalTacticError{Side: s.Fielding(), Detail: detail}
 	}
 	return nil
 }
 
 // check returns why the tactic is illegal, "" if it is legal.
-func (o Offence) check(s *game.State) string {
+func (o Offense) check(s *game.State) string {
 	on := occupied(s)
 	switch o {
 	case SwingAway, Take, BuntForHit:
@@ -163,7 +163,7 @@ func (o Offence) check(s *game.State) string {
 }
 
 // check returns why the tactics are illegal, "" if they are legal.
-func (d Defence) check(s *game.State, m *Progress) string {
+func (d Defense) check(s *game.State, m *Progress) string {
 	on := occupied(s)
 	switch d.Pitch {
 	case PitchTo, PitchAround, IntentionalWalk, PitchOut:
@@ -201,7 +201,7 @@ func (d Defence) check(s *game.State, m *Progress) string {
 }
 
 // isSteal reports whether runners go on the pitch and the batter lets it pass.
-func (o Offence) isSteal() bool {
+func (o Offense) isSteal() bool {
 	return o == StealSecond || o == StealThird || o == StealHome || o == DoubleSteal
 }
 

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // A released version of the rules gives the same plays forever: a game keeps the version that it began with.
@@ -27,14 +27,14 @@ func TestSimulator_releasedVersions(t *testing.T) {
 			var m chance.Progress
 			for !s.Over() {
 				c := f.manage(sim, &s, m, rng, stealRates())
-				for _, d := range chance.LegalDefence(&s, m) {
-					if c.Defence == (chance.Defence{}) && d.Pitch != chance.PickoffThrow && d.Infield != chance.CornersIn && rng.Float64() < .03 {
-						c.Defence = d
+				for _, d := range chance.LegalDefense(&s, m) {
+					if c.Defense == (chance.Defense{}) && d.Pitch != chance.PickoffThrow && d.Infield != chance.CornersIn && rng.Float64() < .03 {
+						c.Defense = d
 					}
 				}
-				for _, o := range chance.LegalOffence(&s) {
-					if c.Offence == chance.SwingAway && rng.Float64() < .02 {
-						c.Offence = o
+				for _, o := range chance.LegalOffense(&s) {
+					if c.Offense == chance.SwingAway && rng.Float64() < .02 {
+						c.Offense = o
 					}
 				}
 				r := check.Must(sim.Resolve(&s, m, c))(t)

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/retro"
 	"pressbox/game/retro/eventfile"
+	"pressbox/packaging/check"
 )
 
 // Positions returns the positions of a line-up with a designated hitter, in batting order.

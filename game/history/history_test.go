@@ -13,13 +13,13 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot"
 	"pressbox/game/chance"
 	"pressbox/game/gametest"
 	"pressbox/game/history"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // files2020 returns the files of the 2020 season.

@@ -14,12 +14,12 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/gametest"
 	"pressbox/game/league"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 func season(tb testing.TB, n int) []teams.Roster {

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"pressbox/clock"
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/game/season"
 	"pressbox/game/teams"
+	"pressbox/store/clock"
 )
 
 // A Kind distinguishes series from leagues.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // maxBytes is the most that a league may take, see [MaxLeagues].

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/card"
 	"pressbox/game/leagues"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // An invalid request creates nothing; every violation is listed.

@@ -13,11 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game/league"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 var errDead = errors.New("the disk is gone")

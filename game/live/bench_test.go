@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 	"pressbox/store"
 )
 

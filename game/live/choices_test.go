@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/card"
 	"pressbox/game/chance"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
-// combined returns one defence of several that are legal: for each field one of the values offered, by turn.
+// combined returns one defense of several that are legal: for each field one of the values offered, by turn.
 func combined(t *testing.T, legal []protocol.Choice, turn int) protocol.Action {
 	t.Helper()
 	values := map[string][]map[string]any{}
@@ -40,31 +40,31 @@ func combined(t *testing.T, legal []protocol.Choice, turn int) protocol.Action {
 	return action
 }
 
-// Any combination of offered defences is accepted, and published as it was sent.
-func TestDefence_combined(t *testing.T) {
+// Any combination of offered defenses is accepted, and published as it was sent.
+func TestDefense_combined(t *testing.T) {
 	t.Parallel()
 	r := begun(t, hotSeat)
 	w := r.watch(carl, 0)
-	sent := map[chance.Defence]int{}
+	sent := map[chance.Defense]int{}
 	for turn, g := 0, r.get(ann); g.Status == protocol.Active; turn++ {
-		if g.Legal[0].Group != "defence" {
+		if g.Legal[0].Group != "defense" {
 			g = r.decide(ann)
 			continue
 		}
-		defences := slices.DeleteFunc(g.Legal, func(c protocol.Choice) bool { return c.Group != "defence" })
-		a := combined(t, defences, turn*37)
+		defenses := slices.DeleteFunc(g.Legal, func(c protocol.Choice) bool { return c.Group != "defense" })
+		a := combined(t, defenses, turn*37)
 		if err := r.try(ann, a); err != nil {
 			t.Fatalf("%s: %v", text(t, a), err)
 		}
-		sent[a.Defence]++
+		sent[a.Defense]++
 		g = r.get(ann)
 	}
 	if len(sent) < 40 {
-		t.Errorf("only %d different defences", len(sent))
+		t.Errorf("only %d different defenses", len(sent))
 	}
 	for _, m := range w.received("event") {
-		if e := m.Data.(*protocol.Event); e.Calls != nil && sent[e.Calls.Defence] == 0 {
-			t.Errorf("received %+v, which was not sent", e.Calls.Defence)
+		if e := m.Data.(*protocol.Event); e.Calls != nil && sent[e.Calls.Defense] == 0 {
+			t.Errorf("received %+v, which was not sent", e.Calls.Defense)
 		}
 	}
 }

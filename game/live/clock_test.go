@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // wantClock checks the time left for Ann's decision; -1: no clock runs.
@@ -164,15 +164,15 @@ func TestPinchHitter_fieldIsFilledFirst(t *testing.T) {
 			if !slices.Equal(now.State.Waiting, []game.Side{game.Away}) || now.Legal[0].Action.Verb != "substitute" || len(r.get(ann).Legal) != 0 {
 				r.Fatalf("with an empty position: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
 			}
-			r.wantCode("Ann decides", r.try(ann, protocol.Action{Verb: "offence", Call: "swing"}), protocol.IllegalAction)
-			r.wantCode("Bob decides", r.try(bob, protocol.Action{Verb: "defence"}), protocol.IllegalAction)
+			r.wantCode("Ann decides", r.try(ann, protocol.Action{Verb: "offense", Call: "swing"}), protocol.IllegalAction)
+			r.wantCode("Bob decides", r.try(bob, protocol.Action{Verb: "defense"}), protocol.IllegalAction)
 			if seconds > 0 {
 				pass(30 * time.Second)
 			} else {
 				r.do(bob, now.Legal[0].Label)
 			}
 			now = r.get(bob)
-			if len(now.State.Waiting) != 2 || len(now.Legal) == 0 || now.Legal[0].Group != "defence" {
+			if len(now.State.Waiting) != 2 || len(now.Legal) == 0 || now.Legal[0].Group != "defense" {
 				r.Errorf("with nine in the field: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
 			}
 		}, turnSeconds(seconds))

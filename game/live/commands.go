@@ -176,7 +176,7 @@ func (g *Games) change(ctx context.Context, by protocol.Person, id string, do fu
 	return m.detailed(ctx, by), nil
 }
 
-// Concede ends a game in favour of the other side; in hot seat, of the side that leads.
+// Concede ends a game in favor of the other side; in hot seat, of the side that leads.
 func (g *Games) Concede(ctx context.Context, by protocol.Person, id string) (protocol.Game, error) {
 	return g.change(ctx, by, id, func(_ *liveMatch, tx *match.Tx) error { return tx.Concede(by) })
 }

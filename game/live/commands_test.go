@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // A sealed call is hidden from everyone but its manager until it is resolved, on every way to see the game.
@@ -43,7 +43,7 @@ func TestSubmit_sealedCallIsHidden(t *testing.T) {
 	for name, w := range map[string]*watcher{"Bob": b, "Carl": c, "the lobby": &lobby} {
 		if !slices.ContainsFunc(w.received("event"), func(m *protocol.Message) bool {
 			e := m.Data.(*protocol.Event)
-			return (e.Kind == protocol.Played || e.Kind == protocol.Questioned) && e.Calls != nil && e.Calls.Defence.Pitch == call
+			return (e.Kind == protocol.Played || e.Kind == protocol.Questioned) && e.Calls != nil && e.Calls.Defense.Pitch == call
 		}) {
 			t.Errorf("%s did not receive the call after the play: %s", name, text(t, w.received("event")))
 		}
@@ -155,20 +155,20 @@ func TestSubmit_refusals(t *testing.T) {
 		{"a spectator", carl, g.ID, cmd(anns), protocol.Forbidden},
 		{"not signed in", protocol.Person{}, g.ID, cmd(anns), protocol.Forbidden},
 		{"the other side's", ann, g.ID, cmd(bobs), protocol.NotYourSide},
-		{"the other side's, by name", ann, g.ID, cmd(protocol.Action{Verb: "offence", Side: "away", Call: "swing"}), protocol.NotYourSide},
+		{"the other side's, by name", ann, g.ID, cmd(protocol.Action{Verb: "offense", Side: "away", Call: "swing"}), protocol.NotYourSide},
 		{"concede for the other", ann, g.ID, cmd(protocol.Action{Verb: "concede", Side: "away"}), protocol.NotYourSide},
-		{"own side, not at bat", ann, g.ID, cmd(protocol.Action{Verb: "offence", Side: "home", Call: "swing"}), protocol.IllegalAction},
-		{"a later decision", ann, g.ID, cmd(protocol.Action{Verb: "defence", Decision: anns.Decision + 7}), protocol.StaleRevision},
-		{"an earlier revision", ann, g.ID, protocol.Command{ID: "1", Revision: 1, Action: protocol.Action{Verb: "defence"}}, protocol.StaleRevision},
+		{"own side, not at bat", ann, g.ID, cmd(protocol.Action{Verb: "offense", Side: "home", Call: "swing"}), protocol.IllegalAction},
+		{"a later decision", ann, g.ID, cmd(protocol.Action{Verb: "defense", Decision: anns.Decision + 7}), protocol.StaleRevision},
+		{"an earlier revision", ann, g.ID, protocol.Command{ID: "1", Revision: 1, Action: protocol.Action{Verb: "defense"}}, protocol.StaleRevision},
 		{"a later revision", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision + 1, Action: anns}, protocol.StaleRevision},
 		{"no id", ann, g.ID, protocol.Command{Revision: g.Revision, Action: anns}, protocol.Malformed},
 		{"a long id", ann, g.ID, protocol.Command{ID: strings.Repeat("x", 65), Revision: g.Revision, Action: anns}, protocol.Malformed},
 		{"an id that is not ASCII", ann, g.ID, protocol.Command{ID: "é", Revision: g.Revision, Action: anns}, protocol.Malformed},
 		{"no action", ann, g.ID, cmd(protocol.Action{}), protocol.Malformed},
 		{"an unknown action", ann, g.ID, cmd(protocol.Action{Verb: "cheat"}), protocol.Malformed},
-		{"an illegal call", bob, g.ID, cmd(protocol.Action{Verb: "offence", Call: "steal home"}), protocol.IllegalAction},
-		{"an unknown call", bob, g.ID, cmd(protocol.Action{Verb: "offence", Call: "pray"}), protocol.IllegalAction},
-		{"no call", bob, g.ID, cmd(protocol.Action{Verb: "offence"}), protocol.IllegalAction},
+		{"an illegal call", bob, g.ID, cmd(protocol.Action{Verb: "offense", Call: "steal home"}), protocol.IllegalAction},
+		{"an unknown call", bob, g.ID, cmd(protocol.Action{Verb: "offense", Call: "pray"}), protocol.IllegalAction},
+		{"no call", bob, g.ID, cmd(protocol.Action{Verb: "offense"}), protocol.IllegalAction},
 		{"no question", bob, g.ID, cmd(protocol.Action{Verb: "answer", Bold: &yes}), protocol.IllegalAction},
 		{"nothing to undo", bob, g.ID, cmd(protocol.Action{Verb: "undo"}), protocol.IllegalAction},
 		{"not paused", bob, g.ID, cmd(protocol.Action{Verb: "resume"}), protocol.IllegalAction},
@@ -299,7 +299,7 @@ func TestSubmit_undo(t *testing.T) {
 		t.Errorf("after sealing, %d decisions are legal", len(legal))
 	}
 	decision := r.get(ann).State.Decision
-	r.wantCode("a second call", r.try(ann, protocol.Action{Verb: "defence", Decision: decision}), protocol.AlreadySealed)
+	r.wantCode("a second call", r.try(ann, protocol.Action{Verb: "defense", Decision: decision}), protocol.AlreadySealed)
 	r.do(ann, "Take the call back")
 	if legal := r.get(ann).Legal; len(legal) == 0 {
 		t.Error("after the undo nothing is legal")
@@ -322,7 +322,7 @@ func TestSubmit_delaysAreLimited(t *testing.T) {
 	const most = 100
 	on, off := true, false
 	for verb, second := range map[string]protocol.Action{
-		"pause": {Verb: "resume"}, "takeover": {Verb: "takeover", On: &off}, "undo": {Verb: "defence"},
+		"pause": {Verb: "resume"}, "takeover": {Verb: "takeover", On: &off}, "undo": {Verb: "defense"},
 	} {
 		r := begun(t)
 		first := protocol.Action{Verb: verb}
@@ -402,7 +402,7 @@ func TestSubmit_handOverToBot(t *testing.T) {
 		t.Errorf("handed over: %s", text(t, now.State))
 	}
 	on := true
-	r.wantCode("a call while the bot manages", r.try(bob, protocol.Action{Verb: "offence", Call: "swing", Decision: now.State.Decision}), protocol.IllegalAction)
+	r.wantCode("a call while the bot manages", r.try(bob, protocol.Action{Verb: "offense", Call: "swing", Decision: now.State.Decision}), protocol.IllegalAction)
 	r.wantCode("two bots", r.try(ann, protocol.Action{Verb: "takeover", On: &on}), protocol.IllegalAction)
 	r.do(ann, "Pitch to the batter")
 	r.do(bob, "Take your side back")

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/store/killtest"
 )

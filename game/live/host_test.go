@@ -5,11 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // fixture returns a game of three innings between two managers; the zero Person is the bot.

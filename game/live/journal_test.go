@@ -17,12 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/live"
 	"pressbox/game/match"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 var update = flag.Bool("update", false, "write the journals of this version into testdata")
@@ -84,7 +84,7 @@ func TestDice_verifiable(t *testing.T) {
 		case e.Kind == protocol.Answered:
 			bold = e.Bold
 		case e.Kind == protocol.Played:
-			turn := check.Must(sim.Resolve(&s, at, *e.Calls))(r)
+			turn := check.Must(sim.Resolve(&s, at, chance.Tactics(*e.Calls)))(r)
 			if bold == nil { // no question was asked: the percentages decide
 				bold = &turn.Bold
 			}

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // Private games are found only by id and by the people they involve; lists show the newest first.

@@ -17,7 +17,7 @@ func TestHotSeat_choicesNameTheirSide(t *testing.T) {
 		t.Errorf("%s waits for %v", g.YourSide, g.State.Waiting)
 	}
 	for _, c := range g.Legal {
-		if c.Side == "" || c.Action.Side != c.Side || (c.Group == "offence") != (c.Side == "away") {
+		if c.Side == "" || c.Action.Side != c.Side || (c.Group == "offense") != (c.Side == "away") {
 			t.Errorf("%s", text(t, c))
 		}
 	}
@@ -30,8 +30,8 @@ func TestHotSeat_choicesNameTheirSide(t *testing.T) {
 		r.do(ann, label)
 	}
 	r.do(ann, "Pitch to the batter")
-	if now := r.get(ann); len(now.State.Waiting) != 1 || now.Legal[0].Group != "offence" {
-		t.Errorf("after the defence: %s", text(t, now.Legal))
+	if now := r.get(ann); len(now.State.Waiting) != 1 || now.Legal[0].Group != "offense" {
+		t.Errorf("after the defense: %s", text(t, now.Legal))
 	}
 	if c := r.choice(ann, "Take the call back"); c.Side != "home" {
 		t.Errorf("%s", text(t, c))

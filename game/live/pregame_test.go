@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // violations returns what an error lists.
@@ -234,7 +234,7 @@ func (r *rig) found(ids [4]string) (numbers string) {
 	return numbers
 }
 
-// One person may have created 200 games that are not finished; ending or cancelling one makes room for another.
+// One person may have created 200 games that are not finished; ending or canceling one makes room for another.
 func TestCreate_limitPerPerson(t *testing.T) {
 	t.Parallel()
 	r := begun(t, hotSeat)

@@ -3,8 +3,8 @@ package live_test
 import (
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // A rematch is offered to the opponent alone, on every connection, until it is accepted, declined or cancelled; who asked

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/league"
 	"pressbox/game/live"
@@ -16,6 +15,7 @@ import (
 	"pressbox/game/retro"
 	"pressbox/game/retro/eventfile"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // Box score, win probability and statistics agree with the plays, before and after a restart.

@@ -5,9 +5,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // playAlone lets a person decide for both sides of a game in hot seat until there has been a play.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // A sealed call changes nothing that others receive, but that it was submitted: with any two calls, all messages and answers

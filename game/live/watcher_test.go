@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // A watcher is a subscriber that collects messages.

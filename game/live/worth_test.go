@@ -27,7 +27,7 @@ func TestWorth_decisions(t *testing.T) {
 				t.Errorf("%s in %s", text(t, coach), text(t, legal))
 			}
 			chances[side.String()] = legal[0].WinProbability
-			if legal[0].Group == "defence" {
+			if legal[0].Group == "defense" {
 				different += differentRuns(legal) - len(legal)
 			}
 		}

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/card"
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // cardOf returns a player's card.

@@ -15,8 +15,8 @@ import (
 
 // Groups of choices.
 const (
-	groupOffence      = "offence"
-	groupDefence      = "defence"
+	groupOffense      = "offense"
+	groupDefense      = "defense"
 	groupAnswer       = "answer"
 	groupSubstitution = "substitution"
 	groupGame         = "game"
@@ -80,9 +80,9 @@ func (c *choices) decisions(side game.Side) {
 	case !c.fielded():
 		c.fillField(side)
 	case side == c.state.Batting():
-		c.offence(side)
+		c.offense(side)
 	default:
-		c.defence(side)
+		c.defense(side)
 	}
 }
 
@@ -111,13 +111,13 @@ func (c *choices) add(side game.Side, choice protocol.Choice) {
 	c.all = append(c.all, choice)
 }
 
-func (c *choices) offence(side game.Side) {
-	worths := c.worthOffence(side)
-	for i, call := range chance.LegalOffence(&c.state) {
-		calls := chance.Tactics{Offence: call}
+func (c *choices) offense(side game.Side) {
+	worths := c.worthOffense(side)
+	for i, call := range chance.LegalOffense(&c.state) {
+		calls := chance.Tactics{Offense: call}
 		o := c.table.Odds(&c.state, c.moment, calls)
 		choice := protocol.Choice{
-			Action: offenceAction(call, c.Decision), Label: offenceLabel(call), Group: groupOffence,
+			Action: offenseAction(call, c.Decision), Label: offenseLabel(call), Group: groupOffense,
 			Odds: map[string]float64{"success": rounded(o.Chance)}, Success: o.Goal, Worth: worths[i],
 		}
 		if call == chance.SwingAway || call == chance.HitAndRun {
@@ -127,15 +127,15 @@ func (c *choices) offence(side game.Side) {
 	}
 }
 
-func (c *choices) defence(side game.Side) {
-	worths := c.worthDefence(side)
-	for i, call := range chance.LegalDefence(&c.state, c.moment) {
+func (c *choices) defense(side game.Side) {
+	worths := c.worthDefense(side)
+	for i, call := range chance.LegalDefense(&c.state, c.moment) {
 		choice := protocol.Choice{
-			Action: protocol.Action{Verb: protocol.DoDefence, Decision: c.Decision, Defence: call},
-			Label:  defenceLabel(call), Group: groupDefence,
+			Action: protocol.Action{Verb: protocol.DoDefense, Decision: c.Decision, Defense: call},
+			Label:  defenseLabel(call), Group: groupDefense,
 			Odds: map[string]float64{}, Success: batterOut, Worth: worths[i],
 		}
-		addOuts(choice.Odds, c.table.ExpectedRates(&c.state, c.moment, chance.Tactics{Defence: call}))
+		addOuts(choice.Odds, c.table.ExpectedRates(&c.state, c.moment, chance.Tactics{Defense: call}))
 		if call.Pitch == chance.IntentionalWalk {
 			choice.Odds, choice.Success = nil, ""
 		}
@@ -164,7 +164,7 @@ func addRates(odds map[string]float64, r chance.Rates) {
 // rounded rounds a probability to 0.0001: the model is not more accurate.
 func rounded(p float64) float64 { return math.Round(p*1e4) / 1e4 }
 
-// answers adds both answers to the open question, the one that the percentages favour first.
+// answers adds both answers to the open question, the one that the percentages favor first.
 func (c *choices) answers(side game.Side) {
 	q := c.question
 	bold, safe := q.Ask.Labels()
@@ -249,15 +249,15 @@ func (c *choices) concedeLabel(side game.Side) string {
 // swing is the empty call in an action.
 const swing = "swing"
 
-func offenceAction(o chance.Offence, decision uint64) protocol.Action {
-	a := protocol.Action{Verb: protocol.DoOffence, Decision: decision, Call: string(o)}
+func offenseAction(o chance.Offense, decision uint64) protocol.Action {
+	a := protocol.Action{Verb: protocol.DoOffense, Decision: decision, Call: string(o)}
 	if o == chance.SwingAway {
 		a.Call = swing
 	}
 	return a
 }
 
-func offenceLabel(o chance.Offence) string {
+func offenseLabel(o chance.Offense) string {
 	switch o {
 	case chance.SwingAway:
 		return "Swing away"
@@ -270,8 +270,8 @@ func offenceLabel(o chance.Offence) string {
 	}
 }
 
-// defenceLabel returns what a call changes, in words.
-func defenceLabel(d chance.Defence) string {
+// defenseLabel returns what a call changes, in words.
+func defenseLabel(d chance.Defense) string {
 	var parts []string
 	if d.Pitch != chance.PitchTo {
 		parts = append(parts, string(d.Pitch))

@@ -47,7 +47,7 @@ func (tx *Tx) Submit(c protocol.Command, absent [2]Absence) error {
 func (tx *Tx) decide(side game.Side, a protocol.Action) error {
 	p := &tx.now
 	switch a.Verb {
-	case protocol.DoOffence, protocol.DoDefence:
+	case protocol.DoOffense, protocol.DoDefense:
 		return tx.seal(side, a)
 	case protocol.DoAnswer:
 		if p.question == nil || a.Bold == nil {
@@ -86,9 +86,9 @@ func (tx *Tx) sideOf(sides []game.Side, a protocol.Action) (game.Side, error) {
 	p := &tx.now
 	side := sides[0]
 	switch a.Verb {
-	case protocol.DoOffence:
+	case protocol.DoOffense:
 		side = p.state.Batting()
-	case protocol.DoDefence:
+	case protocol.DoDefense:
 		side = p.state.Fielding()
 	case protocol.DoAnswer:
 		if p.question != nil {
@@ -120,14 +120,14 @@ func (tx *Tx) sideOf(sides []game.Side, a protocol.Action) (game.Side, error) {
 // seal records a side's call.
 func (tx *Tx) seal(side game.Side, a protocol.Action) error {
 	p := &tx.now
-	calls := chance.Tactics{Defence: a.Defence}
-	if a.Verb == protocol.DoOffence {
-		if a.Defence != (chance.Defence{}) || a.Call == "" {
-			return protocol.Refuse(protocol.IllegalAction, "%.40q is not a call of the offence", a.Call)
+	calls := chance.Tactics{Defense: a.Defense}
+	if a.Verb == protocol.DoOffense {
+		if a.Defense != (chance.Defense{}) || a.Call == "" {
+			return protocol.Refuse(protocol.IllegalAction, "%.40q is not a call of the offense", a.Call)
 		}
-		calls = chance.Tactics{Offence: chance.Offence(a.Call)}
+		calls = chance.Tactics{Offense: chance.Offense(a.Call)}
 		if a.Call == swing {
-			calls.Offence = chance.SwingAway
+			calls.Offense = chance.SwingAway
 		}
 	}
 	switch err := calls.Check(&p.state, p.moment); {
@@ -255,7 +255,7 @@ func (tx *Tx) end(sides []game.Side, absent [2]Absence) error {
 	return tx.add(move{Kind: protocol.Conceded, Side: other, Reason: leftTheGame})
 }
 
-// Concede ends the match in favour of the other side; in hot seat, of the side that leads.
+// Concede ends the match in favor of the other side; in hot seat, of the side that leads.
 func (tx *Tx) Concede(by protocol.Person) error {
 	p := &tx.now
 	sides := p.Sides(by)

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/call"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // journal1 returns the moves of a game whose journal has version 1.
@@ -40,10 +40,10 @@ func load(moves [][]byte) (*Match, error) { return Load("old", moves, call.Engli
 func FuzzAction(f *testing.F) {
 	whole := check.Must(load(journal1(f)))(f)
 	for rev, text := range map[int]string{
-		6: `{"a":"offence","call":"swing","d":1}`, 7: `{"a":"defence","pitch":"pitch around","infield":"in","lines":true}`, 8: `{"a":"undo"}`,
+		6: `{"a":"offense","call":"swing","d":1}`, 7: `{"a":"defense","pitch":"pitch around","infield":"in","lines":true}`, 8: `{"a":"undo"}`,
 		20: `{"a":"substitute","subs":[{"player_id":"x","slot":1,"position":"PH"}]}`, 21: `{"a":"pause"}`, 22: `{"a":"resume"}`,
 		40: `{"a":"concede","side":"home"}`, 41: `{"a":"takeover","on":true}`, 60: `{"a":"answer","bold":false}`, 61: `{"a":"takeover","on":false,"side":"away"}`,
-		70: `{"a":"offence","side":"north"}`, 71: `null`, 72: `[]`, 73: `{"a":"offence"} {}`, 74: `{"b":1}`,
+		70: `{"a":"offense","side":"north"}`, 71: `null`, 72: `[]`, 73: `{"a":"offense"} {}`, 74: `{"b":1}`,
 	} {
 		f.Add(rev, uint64(rev), rev%2 == 0, []byte(text))
 	}

@@ -123,7 +123,7 @@ func score(b *game.Scorebook, before *Position, s *step) *game.Scorebook {
 func (h *history) renderPlay(e *protocol.Event, r *Rendered, before *Position, s *step) {
 	play, was, is := s.Play, &before.state, &s.after.state
 	side := was.Batting()
-	e.Side, e.Play, e.Calls = &side, play, s.Calls
+	e.Side, e.Play, e.Calls = &side, play, (*protocol.Calls)(s.Calls)
 	if text, err := retro.Format(was, *play); err == nil {
 		e.Notation = text
 	}
@@ -306,8 +306,8 @@ func scorecardID(p *Position, number int) string {
 // sealedAction returns the action that submitted a call.
 func sealedAction(p *Position, side game.Side, c *chance.Tactics) *protocol.Action {
 	if side == p.state.Batting() {
-		a := offenceAction(c.Offence, p.Decision)
+		a := offenseAction(c.Offense, p.Decision)
 		return &a
 	}
-	return &protocol.Action{Verb: protocol.DoDefence, Decision: p.Decision, Defence: c.Defence}
+	return &protocol.Action{Verb: protocol.DoDefense, Decision: p.Decision, Defense: c.Defense}
 }

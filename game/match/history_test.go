@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // The go-ahead play of each moment of a real game is the last play before which the side that leads

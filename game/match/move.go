@@ -86,7 +86,7 @@ type question struct {
 	Ask   chance.Question `json:"ask"`
 	Asker game.Side       `json:"asker"` // the side that answers
 	Odds  float64         `json:"odds"`  // probability that the bold choice succeeds
-	Usual bool            `json:"usual"` // the percentages favour the bold choice
+	Usual bool            `json:"usual"` // the percentages favor the bold choice
 	Safe  game.Play       `json:"safe"`
 	Bold  game.Play       `json:"bold"`
 	Next  chance.Progress `json:"next"`

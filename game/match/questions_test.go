@@ -3,13 +3,13 @@ package match
 import (
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/odds"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // A question is open within .35 of the break-even, by runs or by win probability, unless the game is decided.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 var update = flag.Bool("update", false, "write the summaries of this version into testdata")

@@ -190,14 +190,14 @@ func (tx *Tx) resolveTurn() error {
 	p := &tx.now
 	calls, next := chance.Tactics{}, tx.turn()
 	if c := p.sealed[p.state.Batting()]; c != nil {
-		calls.Offence = c.Offence
+		calls.Offense = c.Offense
 	} else {
-		calls.Offence = tx.managers[p.state.Batting()].Offence(next)
+		calls.Offense = tx.managers[p.state.Batting()].Offense(next)
 	}
 	if c := p.sealed[p.state.Fielding()]; c != nil {
-		calls.Defence = c.Defence
+		calls.Defense = c.Defense
 	} else {
-		calls.Defence = tx.managers[p.state.Fielding()].Defence(next)
+		calls.Defense = tx.managers[p.state.Fielding()].Defense(next)
 	}
 	turn, err := tx.table.Resolve(&p.state, p.moment, calls)
 	if err != nil {

@@ -12,19 +12,19 @@ import (
 // minCoachGain is the win probability by which a choice must beat the usual one to be the coach's pick.
 const minCoachGain = .001
 
-// worthOffence returns what each call of the side at bat is worth, in the order of [chance.LegalOffence].
-func (c *choices) worthOffence(side game.Side) []*protocol.Worth {
+// worthOffense returns what each call of the side at bat is worth, in the order of [chance.LegalOffense].
+func (c *choices) worthOffense(side game.Side) []*protocol.Worth {
 	var values []bot.Value
-	for _, v := range c.turn.OffenceValues() {
+	for _, v := range c.turn.OffenseValues() {
 		values = append(values, v.Value)
 	}
 	return c.rate(side, values)
 }
 
-// worthDefence returns what each call of the side in the field is worth, in the order of [chance.LegalDefence].
-func (c *choices) worthDefence(side game.Side) []*protocol.Worth {
+// worthDefense returns what each call of the side in the field is worth, in the order of [chance.LegalDefense].
+func (c *choices) worthDefense(side game.Side) []*protocol.Worth {
 	var values []bot.Value
-	for _, v := range c.turn.DefenceValues() {
+	for _, v := range c.turn.DefenseValues() {
 		values = append(values, v.Value)
 	}
 	return c.rate(side, values)
@@ -133,10 +133,10 @@ func (c *choices) addChangeOdds(choice *protocol.Choice, sub game.Substitution) 
 	}
 	calls := chance.Tactics{}
 	if sub.Position == game.PinchRunner {
-		calls.Offence = stealOf(&after, sub.Player)
+		calls.Offense = stealOf(&after, sub.Player)
 	}
 	o := c.table.Odds(&after, c.moment, calls)
-	if o.Goal == "" || sub.Position == game.PinchRunner && calls.Offence == chance.SwingAway {
+	if o.Goal == "" || sub.Position == game.PinchRunner && calls.Offense == chance.SwingAway {
 		return // a position is not filled, or the runner cannot steal
 	}
 	choice.Odds, choice.Success = map[string]float64{"success": rounded(o.Chance)}, o.Goal
@@ -151,9 +151,9 @@ func (c *choices) addChangeOdds(choice *protocol.Choice, sub game.Substitution) 
 }
 
 // stealOf returns the steal of a runner's next base; SwingAway if it is occupied.
-func stealOf(s *game.State, runner game.PlayerID) chance.Offence {
-	for i, steal := range [...]chance.Offence{chance.StealSecond, chance.StealThird, chance.StealHome} {
-		if s.Bases[i].Player == runner && (chance.Tactics{Offence: steal}).Check(s, chance.Progress{}) == nil {
+func stealOf(s *game.State, runner game.PlayerID) chance.Offense {
+	for i, steal := range [...]chance.Offense{chance.StealSecond, chance.StealThird, chance.StealHome} {
+		if s.Bases[i].Player == runner && (chance.Tactics{Offense: steal}).Check(s, chance.Progress{}) == nil {
 			return steal
 		}
 	}

@@ -4,13 +4,13 @@ import (
 	"math"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/odds"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // Of the moments of simulated games with about the same chance, the home team wins that share.

@@ -17,11 +17,11 @@ type Action struct {
 	Verb           string `json:"a"`             // see the constants below
 	Decision       uint64 `json:"d,omitzero"`    // number of the decision that it is for
 	Side           string `json:"side,omitzero"` // "home" or "away"; "": the manager's own, in hot seat the one that must act
-	Call           string `json:"call,omitzero"` // offence: "swing" or a [chance.Offence]
+	Call           string `json:"call,omitzero"` // offense: "swing" or a [chance.Offense]
 	Bold           *bool  `json:"bold,omitzero"` // answer
 	On             *bool  `json:"on,omitzero"`   // takeover: whether the bot manages the side from now on
 	Subs           []Sub  `json:"subs,omitzero"` // substitute: all at once
-	chance.Defence        // defence: "pitch", "infield", "outfield", "behind", "lines"
+	chance.Defense        // defense: "pitch", "infield", "outfield", "behind", "lines"
 }
 
 // A Sub is one substitution of an action's side.
@@ -33,8 +33,8 @@ type Sub struct {
 
 // The verbs.
 const (
-	DoOffence    = "offence"
-	DoDefence    = "defence"
+	DoOffense    = "offense"
+	DoDefense    = "defense"
 	DoAnswer     = "answer"
 	DoUndo       = "undo"
 	DoSubstitute = "substitute"
@@ -47,7 +47,7 @@ const (
 
 // Decides reports whether the action is a decision that a game can wait for; only these advance it.
 func (a *Action) Decides() bool {
-	return a.Verb == DoOffence || a.Verb == DoDefence || a.Verb == DoAnswer
+	return a.Verb == DoOffense || a.Verb == DoDefense || a.Verb == DoAnswer
 }
 
 // MaxCommandID is the most characters of a command's id.

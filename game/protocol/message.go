@@ -130,7 +130,7 @@ type Event struct {
 	Call       *Action              `json:"call,omitzero"` // Sealed: the viewer's own
 	Play       *game.Play           `json:"play,omitzero"` // Played
 	Notation   string               `json:"notation,omitzero"`
-	Calls      *chance.Tactics      `json:"by,omitzero"` // Played: the calls of both sides
+	Calls      *Calls               `json:"by,omitzero"` // Played: of both sides
 	Subs       []game.Substitution  `json:"substitutions,omitzero"`
 	Question   *QuestionView        `json:"question,omitzero"`
 	Bold       *bool                `json:"bold,omitzero"`    // Answered
@@ -149,4 +149,10 @@ type Event struct {
 	State  *View    `json:"state,omitzero"`
 	Legal  []Choice `json:"legal,omitzero"`  // for managers; empty if they have nothing to decide
 	Offers []Choice `json:"offers,omitzero"` // for managers
+}
+
+// Calls are the decisions of both sides for a play: a [chance.Tactics], whose own JSON is the journal's.
+type Calls struct {
+	Offense chance.Offense `json:"offense"`
+	Defense chance.Defense `json:"defense"`
 }

@@ -183,7 +183,7 @@ type QuestionView struct {
 type Choice struct {
 	Action  Action             `json:"action"`
 	Label   string             `json:"label"`
-	Group   string             `json:"group"`            // "offence", "defence", "answer", "substitution", "game"
+	Group   string             `json:"group"`            // "offense", "defense", "answer", "substitution", "game"
 	Side    string             `json:"side,omitzero"`    // in hot seat: the side that it is for
 	Odds    map[string]float64 `json:"odds,omitzero"`    // 0–1: "success", and for the batter's turn "hit", "walk", "out", …
 	Success string             `json:"success,omitzero"` // the event that Odds["success"] is about: "safe at second"

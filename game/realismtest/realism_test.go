@@ -10,12 +10,12 @@ import (
 	"testing"
 	"text/tabwriter"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
 	"pressbox/game/league"
 	"pressbox/game/odds"
+	"pressbox/packaging/check"
 )
 
 var gamesOfBenchmark = flag.Int("realism.games", 10_000, "games of BenchmarkRanges with and without the designated hitter")

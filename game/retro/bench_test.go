@@ -4,10 +4,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
+	"pressbox/packaging/check"
 )
 
 // events2020 returns the archive of the 2020 season and its games. A benchmark without them fails.

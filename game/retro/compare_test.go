@@ -127,9 +127,9 @@ func (s *season) compareGame(g *retro.Game, r *retro.ReplayResult, want []string
 		return
 	}
 	r.Scorebook.ChooseWinner("") // compare the scorebook's own choice
-	s.count("wins by judgement", 1)
+	s.count("wins by judgment", 1)
 	if own := r.Scorebook.BoxScore(&r.End).WinningPitcher; own != box.WinningPitcher {
-		s.addDifference("WIN_PIT_ID by judgement", "%s: %s, want %s", g.ID, own, box.WinningPitcher)
+		s.addDifference("WIN_PIT_ID by judgment", "%s: %s, want %s", g.ID, own, box.WinningPitcher)
 	}
 }
 

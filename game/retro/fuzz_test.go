@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/retro"
 	"pressbox/game/retro/eventfile"
+	"pressbox/packaging/check"
 )
 
 // FuzzParse reads arbitrary events with any runners and outs: no event breaks the parser or Apply, and a legal play that

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
 	"pressbox/game/retro/eventfile"
+	"pressbox/packaging/check"
 )
 
 // ownGames returns the games in testdata: invented players and rare forms of the notation.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
@@ -16,6 +15,7 @@ import (
 	"pressbox/game/league"
 	"pressbox/game/retro"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 var liveGames = flag.Int("live.games", 60, "number of games for TestScorecard_liveGames")

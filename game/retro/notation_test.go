@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
+	"pressbox/packaging/check"
 )
 
 // notationState returns a state of the first game in testdata, in a situation of [gametest.SetSituation].

@@ -14,11 +14,11 @@ type randomManager struct{ *rand.Rand }
 // tactics draws the tactics of both sides.
 func (r randomManager) tactics(s *game.State, at chance.Progress) chance.Tactics {
 	var t chance.Tactics
-	if offence := chance.LegalOffence(s); r.IntN(2) == 0 {
-		t.Offence = offence[r.IntN(len(offence))]
+	if offense := chance.LegalOffense(s); r.IntN(2) == 0 {
+		t.Offense = offense[r.IntN(len(offense))]
 	}
-	if defence := chance.LegalDefence(s, at); r.IntN(2) == 0 {
-		t.Defence = defence[r.IntN(len(defence))]
+	if defense := chance.LegalDefense(s, at); r.IntN(2) == 0 {
+		t.Defense = defense[r.IntN(len(defense))]
 	}
 	if t.Check(s, at) != nil {
 		return chance.Tactics{}

@@ -17,11 +17,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"
 	"pressbox/game/retro/eventfile"
+	"pressbox/packaging/check"
 )
 
 // TestSeason replays the seasons in [gametest.SeasonDir], and the games written for the classes of play that some season
@@ -224,8 +224,8 @@ func (s *season) allowed(class string) int {
 		return 0
 	case "ER by reconstruction": // 1.6 % of 430,922 runs
 		return s.counts["runs"] / 50
-	case "WIN_PIT_ID by judgement": // 29 % of 1,604 wins
-		return 2 * s.counts["wins by judgement"] / 5
+	case "WIN_PIT_ID by judgment": // 29 % of 1,604 wins
+		return 2 * s.counts["wins by judgment"] / 5
 	default:
 		return (s.counts["plays"] + 25_000) / 50_000
 	}

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game/season"
+	"pressbox/packaging/check"
 )
 
 // Every calendar is complete and fair: each pair meets as often as it should, no entrant plays twice on a day, and each is

@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/stats"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 func team(id string) teams.Ref { return teams.Ref{ID: id, Abbrev: id, Name: "The " + id} }

@@ -14,9 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game/teamdata"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 func respond(body string) http.HandlerFunc {

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"pressbox/check"
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 var (

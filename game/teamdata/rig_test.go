@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/game/teamdata"
+	"pressbox/packaging/check"
 )
 
 // memory is a Cache with two faults.

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/game/bot"
 	"pressbox/game/teamdata"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // Teams returns the clubs of the season, without farm teams and injured lists.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 func TestBuild_refusals(t *testing.T) {

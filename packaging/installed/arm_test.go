@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // emulatedTime is long because emulation on a busy host is slow.

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // Time limits. No wait for a condition is longer than waitTime.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // TestDebian_boots fails if this package cannot be tested here.

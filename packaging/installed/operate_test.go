@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // testPowerCut kills the host while announcements wait. They are spoken after the next
@@ -88,7 +88,7 @@ func testVoiceInstall(s *server) {
 }
 
 // serveVoice serves the bundled voice under another name at an address on the host, in the
-// layout of Piper's catalogue.
+// layout of Piper's catalog.
 func (s *server) serveVoice(name, address string) {
 	s.t.Helper()
 	files, about := map[string][]byte{}, map[string]any{}

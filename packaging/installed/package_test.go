@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // nativeArch returns Debian's name of the local architecture.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A player plays both sides of a game while the server is restarted.

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A powerSupply starts and stops a host.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // The unit, and the link to its settings for newer versions of systemd.

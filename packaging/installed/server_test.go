@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A server is Pressbox installed on a host, and an HTTP client of it.

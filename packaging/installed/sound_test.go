@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 const rate = 24000 // samples per second of PCM from /v1/audio/speech

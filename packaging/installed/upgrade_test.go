@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // sourcesFile is apt's file of the repository.

@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // testWyoming checks that a client of the Wyoming protocol starts the stopped service, and that

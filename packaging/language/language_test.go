@@ -17,7 +17,7 @@ import (
 	"testing"
 	"unicode"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A rule bans a pattern in one kind of text.
@@ -274,7 +274,7 @@ func words(name string) (n int) {
 	return n
 }
 
-// tracked returns the files that git tracks, but for data, licences, and code
+// tracked returns the files that git tracks, but for data, licenses, and code
 // that others wrote.
 func tracked(t *testing.T, root string) []string {
 	t.Helper()
@@ -284,7 +284,7 @@ func tracked(t *testing.T, root string) []string {
 	}
 	kinds := []string{".go", ".md", ".js", ".ts", ".css", ".html", ".json", ".yml", ".yaml", ".sh", ".py", ".service", ".socket", ".1", ".8", ".env", ".catalog", ""}
 	return slices.DeleteFunc(strings.Split(strings.TrimRight(string(out), "\x00"), "\x00"), func(name string) bool {
-		for _, other := range []string{"/testdata/", "/vendor/", "packaging/language/", "/sets/", "LICENSE", "NOTICE", "licences/", ".onnx", "package-lock.json"} {
+		for _, other := range []string{"/testdata/", "/vendor/", "packaging/language/", "/sets/", "LICENSE", "NOTICE", "licenses/", ".onnx", "package-lock.json"} {
 			if strings.Contains("/"+name, other) {
 				return true
 			}

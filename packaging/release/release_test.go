@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A tree is a git repository with this packaging folder and a changelog.

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // The architectures of "make deb".

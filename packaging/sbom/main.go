@@ -1,5 +1,5 @@
 // Package main writes the bill of materials of a package, in CycloneDX 1.6
-// (https://cyclonedx.org/docs/1.6/json/), to standard output, and the licences of the
+// (https://cyclonedx.org/docs/1.6/json/), to standard output, and the licenses of the
 // linked modules to a file. The same files give the same bill.
 package main
 
@@ -29,9 +29,9 @@ func main() {
 func run() error {
 	version := flag.String("version", "", "version of the package")
 	program := flag.String("program", "", "the program, built by Go")
-	texts := flag.String("texts", "", "file to write the modules' licences to")
+	texts := flag.String("texts", "", "file to write the modules' licenses to")
 	var parts []cyclonedx.Component
-	flag.Func("part", "TYPE|NAME|VERSION|LICENCE|FILE: another part of the package", func(text string) error {
+	flag.Func("part", "TYPE|NAME|VERSION|LICENSE|FILE: another part of the package", func(text string) error {
 		p, err := parsePart(text)
 		parts = append(parts, p)
 		return err
@@ -49,7 +49,7 @@ func run() error {
 }
 
 func newBill(version string, info *buildinfo.BuildInfo, parts []cyclonedx.Component) cyclonedx.Bill {
-	whole := cyclonedx.Component{Type: "application", Ref: "pressbox", Name: "pressbox", Version: version, Licences: under("MIT")}
+	whole := cyclonedx.Component{Type: "application", Ref: "pressbox", Name: "pressbox", Version: version, Licenses: under("MIT")}
 	goVersion := strings.TrimPrefix(info.GoVersion, "go")
 	components := []cyclonedx.Component{{
 		Type: "library", Ref: "std", Name: "std", Version: goVersion, URL: "pkg:golang/std@" + goVersion,
@@ -59,19 +59,19 @@ func newBill(version string, info *buildinfo.BuildInfo, parts []cyclonedx.Compon
 		url := "pkg:golang/" + m.Path + "@" + m.Version
 		c := cyclonedx.Component{Type: "library", Ref: url, Name: m.Path, Version: m.Version, URL: url}
 		if m.Path == paho {
-			c.Licences = under("BSD-3-Clause")
+			c.Licenses = under("BSD-3-Clause")
 		}
 		components = append(components, c)
 	}
 	return cyclonedx.New(whole, append(components, parts...))
 }
 
-// under returns the licence of an SPDX expression.
-func under(expression string) []cyclonedx.Licence {
-	return []cyclonedx.Licence{{Expression: expression}}
+// under returns the license of an SPDX expression.
+func under(expression string) []cyclonedx.License {
+	return []cyclonedx.License{{Expression: expression}}
 }
 
-// paho has two licences: EPL-2.0 or, as Pressbox uses it, EDL-1.0, which is BSD-3-Clause. Their
+// paho has two licenses: EPL-2.0 or, as Pressbox uses it, EDL-1.0, which is BSD-3-Clause. Their
 // texts are in LICENSE and in edl-v10.
 const paho = "github.com/eclipse/paho.golang"
 
@@ -83,14 +83,14 @@ func used(m *debug.Module) *debug.Module {
 	return m
 }
 
-// parsePart reads TYPE|NAME|VERSION|LICENCE|FILE.
+// parsePart reads TYPE|NAME|VERSION|LICENSE|FILE.
 func parsePart(text string) (cyclonedx.Component, error) {
 	field := strings.Split(text, "|")
 	if len(field) != 5 {
 		return cyclonedx.Component{}, fmt.Errorf("%d fields, want 5", len(field))
 	}
 	if field[3] == "" {
-		return cyclonedx.Component{}, fmt.Errorf("the licence of %s is missing", field[1])
+		return cyclonedx.Component{}, fmt.Errorf("the license of %s is missing", field[1])
 	}
 	content, err := os.ReadFile(field[4])
 	if err != nil {
@@ -99,13 +99,13 @@ func parsePart(text string) (cyclonedx.Component, error) {
 	sum := sha256.Sum256(content)
 	return cyclonedx.Component{
 		Type: field[0], Ref: field[1], Name: field[1], Version: field[2],
-		Licences: under(field[3]),
+		Licenses: under(field[3]),
 		Hashes:   []cyclonedx.Hash{{Algorithm: "SHA-256", Content: hex.EncodeToString(sum[:])}},
 	}, nil
 }
 
-// writeTexts writes the licence of every module, as the licences require of a
-// distributor. A module without a licence is an error: it must not be distributed.
+// writeTexts writes the license of every module, as the licenses require of a
+// distributor. A module without a license is an error: it must not be distributed.
 func writeTexts(path string, modules []*debug.Module) error {
 	var all strings.Builder
 	for _, m := range modules {
@@ -116,20 +116,20 @@ func writeTexts(path string, modules []*debug.Module) error {
 		}
 		text, err := terms(strings.TrimSpace(string(dir)))
 		if err != nil {
-			return fmt.Errorf("the licence of module %s: %w", m.Path, err)
+			return fmt.Errorf("the license of module %s: %w", m.Path, err)
 		}
 		fmt.Fprintf(&all, "\n%s\nThe Go module %s %s\n\n%s\n", strings.Repeat("-", 72), m.Path, m.Version, text)
 	}
 	if err := os.WriteFile(path, []byte(all.String()), 0o600); err != nil {
-		return fmt.Errorf("write the licences: %w", err)
+		return fmt.Errorf("write the licenses: %w", err)
 	}
 	return nil
 }
 
-// terms returns the licence in a module's folder. A licence that Debian installs
+// terms returns the license in a module's folder. A license that Debian installs
 // everywhere is referred to, as Debian Policy 12.5 requires.
 func terms(dir string) (string, error) {
-	for _, name := range []string{"edl-v10", "LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "LICENCE"} {
+	for _, name := range []string{"edl-v10", "LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "LICENSE"} {
 		text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a fixed name in a module's folder
 		switch {
 		case errors.Is(err, os.ErrNotExist):

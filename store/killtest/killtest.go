@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A Child is the function of a child process.

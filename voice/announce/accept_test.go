@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
 

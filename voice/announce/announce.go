@@ -101,7 +101,7 @@ type Announcer struct {
 	scheduled  []*item      // those that wait for their time, in no order
 	away       []*item      // those for other rooms only, oldest first
 	comments   []comment    // waiting, oldest first; at most one per topic
-	current    *item        // being synthesised or played; nil if none
+	current    *item        // being synthesized or played; nil if none
 	byID       map[string]*item
 	saving     map[string]*item // reserved and not yet in byID
 	ended      []*item          // recently ended, oldest end first

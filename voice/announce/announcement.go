@@ -225,7 +225,7 @@ type Speaker interface {
 	// "", or an [*UnknownVoiceError].
 	Voice(name string) (string, error)
 	// Speak yields the clips of a message from sentence u.From on, in order, as
-	// they are synthesised, at the common level and all at one sample rate. The
+	// they are synthesized, at the common level and all at one sample rate. The
 	// receiver owns them. If the message has fewer sentences, its last one is
 	// spoken. Speak stops at the first error, and soon after ctx ends.
 	Speak(ctx context.Context, u Utterance) iter.Seq2[Clip, error]

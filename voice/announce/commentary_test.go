@@ -73,7 +73,7 @@ func TestComment_droppedIfSynthesisIsSlow(t *testing.T) {
 }
 
 // An announcement that is posted during a comment starts right after the clause, and
-// an urgent one as soon as it is synthesised.
+// an urgent one as soon as it is synthesized.
 func TestComment_yieldsToAnnouncement(t *testing.T) {
 	for _, tt := range []struct {
 		urgent bool

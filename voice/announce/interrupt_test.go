@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
 

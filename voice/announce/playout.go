@@ -16,7 +16,7 @@ const (
 	maxBackoff = 2 * time.Second        // the backoff doubles up to this
 )
 
-// A playout synthesises and plays announcements one after another. It belongs
+// A playout synthesizes and plays announcements one after another. It belongs
 // to Run's goroutine.
 type playout struct {
 	a          *Announcer
@@ -122,20 +122,20 @@ func (p *playout) occasion(it *item) plan.Occasion {
 // urgent one is prefetched at once, and interrupts one that is not. When ctx ends,
 // attend lets the sentence finish, for at most stopGrace.
 func (p *playout) attend(ctx context.Context, pb *playback, it *item) {
-	synthesised, stopping := pb.syn.done, ctx.Done()
+	synthesized, stopping := pb.syn.done, ctx.Done()
 	var late <-chan time.Time
 	for {
 		select {
 		case <-pb.finished:
 			return
-		case <-synthesised:
-			synthesised = nil
+		case <-synthesized:
+			synthesized = nil
 			p.prefetch(ctx)
 		case <-p.a.queueChanged:
 			if stopping != nil && p.a.interrupt(it) {
 				pb.syn.stop()
 				p.prefetch(ctx)
-			} else if synthesised == nil {
+			} else if synthesized == nil {
 				p.prefetch(ctx)
 			}
 		case <-stopping:

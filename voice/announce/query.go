@@ -132,7 +132,7 @@ type Stats struct {
 	Scheduled int       // announcements that wait for a time
 	Away      int       // announcements that other rooms have still to speak, and this one not
 	Max       int       // limit of Waiting
-	Current   string    // id of the announcement being synthesised or played; "" means none
+	Current   string    // id of the announcement being synthesized or played; "" means none
 	Oldest    time.Time // acceptance of the longest waiting announcement; zero means none
 	SinkError error     // of the last attempt to play, if the sink was lost; else nil
 	Unsaved   int       // ends that the outbox has not saved yet

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
 
@@ -124,7 +124,7 @@ func TestAcknowledge_notSaved(t *testing.T) {
 	})
 }
 
-// Cancelling ends the repetitions, also when all waiting ones are cancelled.
+// Canceling ends the repetitions, also when all waiting ones are cancelled.
 func TestCancel_repeating(t *testing.T) {
 	for name, cancel := range map[string]func(*rig, string) error{
 		"one": func(h *rig, id string) error { _, err := h.Cancel(context.Background(), id); return err },

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pressbox/audio"
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
 
@@ -365,7 +365,7 @@ func (h *rig) expectError(r announce.Request, want error) {
 	}
 }
 
-// expectCancelError fails the test unless cancelling is rejected with the error.
+// expectCancelError fails the test unless canceling is rejected with the error.
 func (h *rig) expectCancelError(id string, want error) {
 	h.t.Helper()
 	if _, err := h.Cancel(context.Background(), id); !errors.Is(err, want) {
@@ -382,12 +382,12 @@ func (h *rig) expect(want string) {
 	}
 }
 
-// expectSynthesised fails the test unless these sentences were synthesised.
-func (h *rig) expectSynthesised(want string) {
+// expectSynthesized fails the test unless these sentences were synthesized.
+func (h *rig) expectSynthesized(want string) {
 	h.t.Helper()
 	synctest.Wait()
 	if got := strings.Join(h.speaker.list(), " "); got != want {
-		h.t.Errorf("after %s synthesised %q, want %q", time.Since(start), got, want)
+		h.t.Errorf("after %s synthesized %q, want %q", time.Since(start), got, want)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/policy"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pressbox/audio"
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
 
@@ -72,9 +72,9 @@ func TestPrefetch_readyBeforeCurrentEnds(t *testing.T) {
 		h.post("b1|b2|b3|b4|b5|b6", false)
 		c := h.post("c1", false)
 		time.Sleep(2100 * time.Millisecond) // a1 from 0.4 s to 1.4 s, a2 to 2.4 s
-		h.expectSynthesised("a1 a2 a3 b1 b2")
+		h.expectSynthesized("a1 a2 a3 b1 b2")
 		time.Sleep(1200 * time.Millisecond)
-		h.expectSynthesised("a1 a2 a3 b1 b2")
+		h.expectSynthesized("a1 a2 a3 b1 b2")
 		if v, _ := h.Find(c.ID); v.Status != announce.Queued {
 			h.t.Errorf("the third is %s, want queued", v.Status)
 		}
@@ -89,7 +89,7 @@ func TestPrefetch_afterRestart(t *testing.T) {
 		h.post("b1", false)
 		h.restart(settings)
 		defer h.run()()
-		h.expectSynthesised("a1 b1")
+		h.expectSynthesized("a1 b1")
 	})
 }
 
@@ -101,7 +101,7 @@ func TestPrefetch_followsChangedOrder(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		h.post("u1", true)
 		time.Sleep(200 * time.Millisecond)
-		h.expectSynthesised("a1 b1 b2 u1")
+		h.expectSynthesized("a1 b1 b2 u1")
 		time.Sleep(10 * time.Second)
 		h.expect("a1 u1 b1 b2")
 	})
@@ -158,7 +158,7 @@ func TestSinkLost_speaksAgain(t *testing.T) {
 	})
 }
 
-func TestSinkLost_synthesisesOnce(t *testing.T) {
+func TestSinkLost_synthesizesOnce(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
 		h.sink.lose()
 		defer h.run()()
@@ -166,7 +166,7 @@ func TestSinkLost_synthesisesOnce(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if made := h.speaker.list(); len(made) > 3 {
-			h.t.Errorf("synthesised %v without a sink, want the beginning once", made)
+			h.t.Errorf("synthesized %v without a sink, want the beginning once", made)
 		}
 		h.sink.restore()
 		time.Sleep(10 * time.Second)

@@ -8,7 +8,7 @@ import (
 	"pressbox/voice/announce"
 )
 
-// A Content holds the fields of an announcement that schedules and favourites
+// A Content holds the fields of an announcement that schedules and favorites
 // have, as clients send them and as they are stored.
 type Content struct {
 	Title    string  `json:"title,omitempty"`

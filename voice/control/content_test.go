@@ -5,11 +5,11 @@ import (
 	"reflect"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/control"
 )
 
-// The rooms of a schedule or favourite are a name or a list, and reach the request.
+// The rooms of a schedule or favorite are a name or a list, and reach the request.
 func TestContent_rooms(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{

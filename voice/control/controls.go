@@ -1,5 +1,5 @@
 // Package control holds what people set while the server runs: the volume and
-// quiet ([Controls]), the favourites, and schedules of announcements
+// quiet ([Controls]), the favorites, and schedules of announcements
 // ([Schedules]).
 //
 // One law: a change is saved before it applies. A setting of the configuration
@@ -9,7 +9,7 @@
 //
 //	volume       the volume that was set, and VOLUME at that time
 //	quiet        the switch, and QUIET_* at that time
-//	favourites   the list
+//	favorites   the list
 //	schedule/ID  a schedule with the time at which it is due next
 package control
 
@@ -22,16 +22,16 @@ import (
 	"sync"
 	"time"
 
-	"pressbox/clock"
-	"pressbox/clock/hours"
+	"pressbox/store/clock"
 	"pressbox/voice/announce/policy"
+	"pressbox/voice/control/hours"
 )
 
 // Keys of records.
 const (
 	KeyVolume      = "volume"
 	KeyQuiet       = "quiet"
-	keyFavourites  = "favourites"
+	keyFavorites   = "favourites" //nolint:misspell // the store's key
 	schedulePrefix = "schedule/"
 )
 
@@ -102,7 +102,7 @@ type switching struct {
 	until time.Time // with a monotonic reading, which a correction of the wall clock does not move
 }
 
-// Controls hold the volume, quiet and the favourites. Its methods may be called
+// Controls hold the volume, quiet and the favorites. Its methods may be called
 // concurrently.
 type Controls struct {
 	repo Repository
@@ -114,11 +114,11 @@ type Controls struct {
 
 	saving sync.Mutex // held while a change is saved and applied; taken before mu
 
-	mu         sync.Mutex // guards the fields below
-	config     Config
-	volume     Volume
-	switching  *switching // nil if quiet is not switched
-	favourites []Content
+	mu        sync.Mutex // guards the fields below
+	config    Config
+	volume    Volume
+	switching *switching // nil if quiet is not switched
+	favorites []Content
 }
 
 // NewControls returns the controls of a repository. It starts nothing. An
@@ -144,7 +144,7 @@ func NewControls(cfg Config, repo Repository, now func() clock.Moment, log *slog
 	case ok:
 		c.forget(KeyQuiet)
 	}
-	c.read(records, keyFavourites, &c.favourites)
+	c.read(records, keyFavorites, &c.favorites)
 	return c, nil
 }
 
@@ -267,24 +267,24 @@ func saveRecord(ctx context.Context, repo Repository, key string, record any) er
 	return nil
 }
 
-// Favourites returns the favourites. The caller must not change them.
-func (c *Controls) Favourites() []Content {
+// Favorites returns the favorites. The caller must not change them.
+func (c *Controls) Favorites() []Content {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.favourites
+	return c.favorites
 }
 
-// SetFavourites replaces the favourites; their number and content are checked by
+// SetFavorites replaces the favorites; their number and content are checked by
 // the caller.
-func (c *Controls) SetFavourites(ctx context.Context, all []Content) error {
+func (c *Controls) SetFavorites(ctx context.Context, all []Content) error {
 	c.saving.Lock()
 	defer c.saving.Unlock()
-	if err := c.save(ctx, keyFavourites, all); err != nil {
+	if err := c.save(ctx, keyFavorites, all); err != nil {
 		return err
 	}
 	c.mu.Lock()
-	c.favourites = all
+	c.favorites = all
 	c.mu.Unlock()
-	c.publish(ChangedFavourites)
+	c.publish(ChangedFavorites)
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce/policy"
 	"pressbox/voice/control"
 )
@@ -73,25 +73,25 @@ func TestControls_notSavedNotApplied(t *testing.T) {
 	volume := 5
 	_, errVolume := r.SetVolume(t.Context(), &volume, nil)
 	_, errQuiet := r.SwitchOn(t.Context(), time.Hour, policy.Soft)
-	errFavourites := r.SetFavourites(t.Context(), []control.Content{{Message: "a"}})
-	for _, err := range []error{errVolume, errQuiet, errFavourites} {
+	errFavorites := r.SetFavorites(t.Context(), []control.Content{{Message: "a"}})
+	for _, err := range []error{errVolume, errQuiet, errFavorites} {
 		if !errors.Is(err, control.ErrUnavailable) || !errors.Is(err, errDisk) {
 			t.Errorf("%v, want it unavailable", err)
 		}
 	}
-	if s := r.State(time.Now()); s.Volume != 70 || s.Quiet.Active || len(r.Favourites()) > 0 || len(changes) > 0 {
-		t.Errorf("applied %+v, %d favourites, %d changes", s, len(r.Favourites()), len(changes))
+	if s := r.State(time.Now()); s.Volume != 70 || s.Quiet.Active || len(r.Favorites()) > 0 || len(changes) > 0 {
+		t.Errorf("applied %+v, %d favorites, %d changes", s, len(r.Favorites()), len(changes))
 	}
 }
 
-func TestFavourites_saved(t *testing.T) {
+func TestFavorites_saved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, day)
 	want := []control.Content{{Title: "Kitchen", Message: "Dinner is ready.", Volume: 30}, {Message: "b", Repeat: &control.Repeat{Times: 2, Every: 10}}}
-	check.NoError(t, r.SetFavourites(t.Context(), want))
+	check.NoError(t, r.SetFavorites(t.Context(), want))
 	r.restart(day)
-	if got := r.Favourites(); len(got) != 2 || !reflect.DeepEqual(got[0], want[0]) || *got[1].Repeat != *want[1].Repeat {
-		t.Errorf("favourites %+v, want %+v", got, want)
+	if got := r.Favorites(); len(got) != 2 || !reflect.DeepEqual(got[0], want[0]) || *got[1].Repeat != *want[1].Repeat {
+		t.Errorf("favorites %+v, want %+v", got, want)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pressbox/audio"
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/store/killtest"
 	"pressbox/voice/announce"

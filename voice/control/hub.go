@@ -7,10 +7,10 @@ type Change string
 
 // The changes.
 const (
-	ChangedVolume     Change = "volume"
-	ChangedQuiet      Change = "quiet"
-	ChangedFavourites Change = "favourites"
-	ChangedSchedules  Change = "schedules"
+	ChangedVolume    Change = "volume"
+	ChangedQuiet     Change = "quiet"
+	ChangedFavorites Change = "favorites"
+	ChangedSchedules Change = "schedules"
 )
 
 // A Hub sends changes to its watchers.

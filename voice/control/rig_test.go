@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
-	"pressbox/clock"
-	"pressbox/clock/hours"
+	"pressbox/packaging/check"
+	"pressbox/store/clock"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/policy"
 	"pressbox/voice/control"
+	"pressbox/voice/control/hours"
 )
 
 // A repository stores records in memory; it fails while err is not nil.

@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 
 	"pressbox/auth"
-	"pressbox/clock/cron"
 	"pressbox/voice/announce"
+	"pressbox/voice/control/cron"
 )
 
 // Limits of schedules.
@@ -23,7 +23,7 @@ const (
 	MaxSchedules  = 100
 	MaxPerCreator = 20
 	MaxName       = 100 // characters of a schedule's name
-	MaxFavourites = 50
+	MaxFavorites  = 50
 )
 
 // Errors of schedules.

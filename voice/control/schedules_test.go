@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 	"pressbox/voice/control"
 )

@@ -4,7 +4,7 @@
 // One law: espeak-ng is a separate program. It runs as a child process and gets
 // text through a pipe, never in its arguments. It stays alive between clauses,
 // and is replaced when it dies or hangs. It is not linked, so neither its
-// licence nor its crashes affect this program.
+// license nor its crashes affect this program.
 //
 // The child prints the IPA of each line that it reads, on any number of lines.
 // So each clause is followed by a line of random phonemes in espeak's own

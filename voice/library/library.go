@@ -7,7 +7,7 @@
 //
 // A voice is a pair of files, NAME.onnx and NAME.onnx.json, directly in one of
 // the library's directories. NAME.MODEL_CARD, or MODEL_CARD in a directory with
-// one voice, names its licence. A # and a name or number select one of several
+// one voice, names its license. A # and a name or number select one of several
 // speakers, as in "en_US-libritts-high#p225".
 //
 // The file system notifies the library of changes; it does not poll.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice"
 	"pressbox/voice/announce"
 	"pressbox/voice/espeak"

@@ -201,10 +201,10 @@ func readSome(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// licenseLine matches the licence in a model card.
+// licenseLine matches the license in a model card.
 var licenseLine = regexp.MustCompile(`(?im)^[\s*#-]*licen[cs]e\s*:\s*(\S.*?)\s*$`)
 
-// readLicense returns the licence in the card at path, "" if there is none.
+// readLicense returns the license in the card at path, "" if there is none.
 func readLicense(path string) string {
 	data, err := readSome(path, maxConfig)
 	if err != nil {

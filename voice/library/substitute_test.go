@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice"
 	"pressbox/voice/announce"
 	"pressbox/voice/library"

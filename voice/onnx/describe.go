@@ -19,7 +19,7 @@ const (
 )
 
 // describe returns the names of the model's inputs and of its output of
-// samples, and checks their types. It opens the file without optimising it,
+// samples, and checks their types. It opens the file without optimizing it,
 // which is cheap.
 func describe(path string) (inputs []string, output string, err error) {
 	options, err := ort.NewSessionOptions()

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 func TestCandidates_order(t *testing.T) {

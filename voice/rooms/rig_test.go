@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"pressbox/audio"
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 	"pressbox/voice/rooms"
 )

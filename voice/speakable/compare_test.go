@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/speakable"
 )
 

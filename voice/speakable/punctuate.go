@@ -11,7 +11,7 @@ import (
 // part of a word.
 const gapRunes = " \n\"'()[]{}.,;:!?-*_`|~\\–—…•·¿¡‹›"
 
-// punctuate normalises the characters between words for the clause splitter: to
+// punctuate normalizes the characters between words for the clause splitter: to
 // nothing, one space, or one mark and a space. The result is one line that ends
 // with a sentence mark.
 func punctuate(s string) string {
@@ -49,7 +49,7 @@ func inGap(r rune) bool { return strings.ContainsRune(gapRunes, r) }
 
 // A gap is the text between two words, or at an end of the text.
 type gap struct {
-	before, after rune // neighbours; −1 means none
+	before, after rune // neighbors; −1 means none
 	is            string
 	letter        bool // the word before is a single letter
 }

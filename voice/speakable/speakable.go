@@ -12,7 +12,7 @@
 // invisible and unusual characters, line ends. Then follow the lexicon and, for a
 // language that has a [recognize.Sayer], two steps: package recognize splits the
 // text into typed tokens, and the language's package says each token. The
-// recogniser is shared, and what differs between languages is in tables. For
+// recognizer is shared, and what differs between languages is in tables. For
 // other languages espeak-ng reads numbers and signs, and only web addresses are
 // shortened. The last step is punctuation.
 //
@@ -151,7 +151,7 @@ func HasSpeech(s string) bool {
 	return strings.ContainsFunc(clean(s), speaks)
 }
 
-// escapes matches the escape sequences of terminals: colours, cursor, titles.
+// escapes matches the escape sequences of terminals: colors, cursor, titles.
 var escapes = regexp.MustCompile(`\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*\x07)`)
 
 // clean applies the steps for all languages.
@@ -166,7 +166,7 @@ func speaks(r rune) bool {
 	return isWord(r) || strings.ContainsRune("$%&+<=>@#", r) || r > unicode.MaxLatin1 && unicode.IsSymbol(r)
 }
 
-// language normalises a language code to the form "en-us".
+// language normalizes a language code to the form "en-us".
 func language(code string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(code), "_", "-"))
 }

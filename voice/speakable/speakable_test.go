@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/speakable"
 )
 

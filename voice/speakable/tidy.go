@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// tidy normalises characters: composed (NFC), letters and digits of plain width
+// tidy normalizes characters: composed (NFC), letters and digits of plain width
 // and style, one kind of quotes and spaces, marks of other scripts as ASCII,
 // lines ended by "\n", nothing invisible.
 func tidy(s string) string {

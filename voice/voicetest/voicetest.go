@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice"
 	"pressbox/voice/espeak"
 	"pressbox/voice/onnx"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // pipeWireFiles are the files of PipeWire and WirePlumber below the home of a

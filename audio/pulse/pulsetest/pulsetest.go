@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // startTime limits the start of a server on a busy host.

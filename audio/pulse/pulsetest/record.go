@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A Recording holds what the sink "speaker" has played since Record, silence

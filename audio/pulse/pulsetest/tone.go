@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A Tone is a stream of another program.

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"pressbox/audio"
-	"pressbox/check"
 	"pressbox/daemon/mqtt"
 	"pressbox/daemon/mqtt/device"
 	"pressbox/daemon/mqtt/homeassistant"
 	"pressbox/game"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/voice/announce"
 	"pressbox/voice/control"
@@ -119,7 +119,7 @@ func (r *rig) publish(_ context.Context, m mqtt.Message) error {
 	return nil
 }
 
-// until waits until the topics fulfil a condition.
+// until waits until the topics fulfill a condition.
 func (r *rig) until(what string, ok func(topics map[string]string) bool) {
 	r.t.Helper()
 	for deadline := time.After(limit); ; {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"pressbox/check"
 	"pressbox/daemon/mqtt/homeassistant"
+	"pressbox/packaging/check"
 )
 
 var device = homeassistant.Device{

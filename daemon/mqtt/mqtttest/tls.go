@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // Certificates writes ca.pem, and cert.pem and key.pem for 127.0.0.1, and returns the path of

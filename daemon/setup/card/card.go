@@ -224,7 +224,7 @@ func sshKey(value string) string {
 }
 
 // Redact returns the file with the problems in comments before it, and without the lines of
-// its secrets and those that were not applied, which may be misspelt ones.
+// its secrets and those that were not applied, which may be misspelled ones.
 func Redact(text []byte, problems []Problem) []byte {
 	var b bytes.Buffer
 	for _, p := range problems {

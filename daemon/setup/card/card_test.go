@@ -102,7 +102,7 @@ func TestParse_wifi(t *testing.T) {
 	}
 }
 
-// Secrets are removed from comments and misspelt lines too; everything else stays.
+// Secrets are removed from comments and misspelled lines too; everything else stays.
 func TestRedact_secrets(t *testing.T) {
 	t.Parallel()
 	text := "hostname=kitchen\r\nWiFi_Passphrase = hunter two\r\n#admin_code=hunter two\nwifipassword hunter two\nadmin_code=hunter two"

@@ -15,12 +15,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 func TestLogLevel_set(t *testing.T) {

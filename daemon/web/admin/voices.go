@@ -11,11 +11,11 @@ import (
 // Voices are the installed voices and those that can be installed.
 type Voices interface {
 	List() InstalledVoices
-	// Catalogue returns the voices of a language, such as "de", that can be installed; "" means
-	// the language of the default voice. It returns [web.ErrCatalogue].
-	Catalogue(ctx context.Context, language string) (Catalogue, error)
+	// Catalog returns the voices of a language, such as "de", that can be installed; "" means
+	// the language of the default voice. It returns [web.ErrCatalog].
+	Catalog(ctx context.Context, language string) (Catalog, error)
 	// Install begins to install a voice, and with standard makes it the default one afterwards.
-	// It returns [web.ErrCatalogue], [web.ErrInstalling] or [web.ErrNotFound].
+	// It returns [web.ErrCatalog], [web.ErrInstalling] or [web.ErrNotFound].
 	Install(ctx context.Context, name string, standard bool) error
 	// Remove removes a voice, or cancels its installation. It returns [web.ErrNotFound],
 	// [web.ErrDefaultVoice] or [web.ErrSharedVoice].
@@ -43,22 +43,22 @@ type Install struct {
 	Error string `json:"error,omitempty"`
 }
 
-// A Catalogue is the body of GET /api/admin/catalogue.
-type Catalogue struct {
-	Language  string           `json:"language"`
-	Languages []string         `json:"languages"` // that can be asked for
-	Voices    []CatalogueVoice `json:"voices"`
+// A Catalog is the body of GET /api/admin/catalog.
+type Catalog struct {
+	Language  string         `json:"language"`
+	Languages []string       `json:"languages"` // that can be asked for
+	Voices    []CatalogVoice `json:"voices"`
 }
 
-// A CatalogueVoice is a voice that can be installed.
-type CatalogueVoice struct {
+// A CatalogVoice is a voice that can be installed.
+type CatalogVoice struct {
 	Name        string `json:"name"`
 	Language    string `json:"language"` // in English, such as "German, Germany"
 	Quality     string `json:"quality"`
 	Speakers    int    `json:"speakers"`
 	SizeBytes   int64  `json:"size_bytes"`
-	Licence     string `json:"license,omitempty"` // "": it is not stated, or could not be read
-	Recommended bool   `json:"recommended"`       // a natural voice whose licence permits every use
+	License     string `json:"license,omitempty"` // "": it is not stated, or could not be read
+	Recommended bool   `json:"recommended"`       // a natural voice whose license permits every use
 	Installed   bool   `json:"installed"`
 }
 
@@ -69,13 +69,13 @@ func (h *handlers) voiceRoutes() []web.Route {
 			ID: "listInstalledVoices", Tag: tag, Summary: "List the installed voices, and get the progress of an installation",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "InstalledVoices"}},
 		}),
-		web.NewRoute(http.MethodGet, "/api/admin/catalogue", web.RecentAdministrator, h.catalogue, web.Operation{
-			ID: "getCatalogue", Tag: tag, Summary: "List the voices of a language that can be installed (VOICES_URL)", Params: []string{"language"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "Catalogue"}},
+		web.NewRoute(http.MethodGet, "/api/admin/catalog", web.RecentAdministrator, h.catalog, web.Operation{
+			ID: "getCatalog", Tag: tag, Summary: "List the voices of a language that can be installed (VOICES_URL)", Params: []string{"language"},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "Catalog"}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodPost, path+"/:name", web.RecentAdministrator, h.installVoice, web.Operation{
-			ID: "installVoice", Tag: tag, Summary: "Begin to install a voice of the catalogue", Request: "VoiceInstallation", Optional: true,
+			ID: "installVoice", Tag: tag, Summary: "Begin to install a voice of the catalog", Request: "VoiceInstallation", Optional: true,
 			Description: "One is installed at a time; GET /api/admin/voices has the progress.",
 			Responses:   []web.Response{{Status: http.StatusAccepted, Description: "The voices, and the installation.", Schema: "InstalledVoices"}},
 			Problems:    []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
@@ -92,12 +92,12 @@ func (h *handlers) listVoices(w http.ResponseWriter, _ *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, h.Voices.List())
 }
 
-func (h *handlers) catalogue(w http.ResponseWriter, r *http.Request) error {
+func (h *handlers) catalog(w http.ResponseWriter, r *http.Request) error {
 	language, err := web.QueryParam(r, "language")
 	if err != nil {
 		return err
 	}
-	c, err := h.Voices.Catalogue(r.Context(), language)
+	c, err := h.Voices.Catalog(r.Context(), language)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"pressbox/voice/control"
 )
 
-// Changes are changes of the volume, quiet, schedules and favourites.
+// Changes are changes of the volume, quiet, schedules and favorites.
 type Changes interface {
 	// Watch returns the changes from now on, and a function that ends them. The
 	// channel is closed if the watcher is too slow.
@@ -29,7 +29,7 @@ func (h *handlers) eventRoutes() []web.Route {
 		ID: "watchAnnouncements", Tag: "announcements", Summary: "Watch announcements as server-sent events",
 		Description: "Events of the type `announcement` have an Announcement as data. The stream begins with the announcements that ended " +
 			"after Last-Event-ID, oldest first, those in the queue, and the scheduled ones; then it sends each change. The id of an event is that of the announcement that ended last. " +
-			"Changes are also sent as events of the types `volume` and `quiet`, with what GET /volume and GET /quiet return as data, and `schedules` and `favourites`, with an empty object. " +
+			"Changes are also sent as events of the types `volume` and `quiet`, with what GET /volume and GET /quiet return as data, and `schedules` and `favorites`, with an empty object. " +
 			"With controls=true, the stream begins with one of each type, with what GET returns as data.",
 		Headers:   []string{"Last-Event-ID"},
 		Params:    []string{"controls"},

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"pressbox/auth"
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
 

@@ -3,8 +3,8 @@ package announcements_test
 import (
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
 

@@ -60,7 +60,7 @@ func TestNotify_keyBelongsToSender(t *testing.T) {
 	}
 }
 
-// Reading and cancelling announcements have a limit for each address; requests
+// Reading and canceling announcements have a limit for each address; requests
 // below /api count too, and those of other addresses do not.
 func TestNotify_limitsReadsAndCancels(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-// Package control serves the volume, quiet, schedules and favourites: reading to
+// Package control serves the volume, quiet, schedules and favorites: reading to
 // clients that NOTIFY_ACCESS permits, changing to those that CONTROL_ACCESS
 // permits.
 //
@@ -46,7 +46,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 		Server: s, Config: cfg,
 		reads: s.NewLimiter(readRate, readRate/2), changes: s.NewLimiter(changeRate, changeRate/2),
 	}
-	routes := slices.Concat(h.volumeRoutes(), h.quietRoutes(), h.scheduleRoutes(), h.favouriteRoutes())
+	routes := slices.Concat(h.volumeRoutes(), h.quietRoutes(), h.scheduleRoutes(), h.favoriteRoutes())
 	return slices.Concat(routes, web.UnderAPI(routes))
 }
 

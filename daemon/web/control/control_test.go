@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 	"pressbox/voice/control"
 )
 
@@ -77,8 +77,8 @@ func TestControls_applied(t *testing.T) {
 		events.Want("id: "+id+", event: announcement, quiet queued", "id: "+quiet+", event: announcement, quiet silenced")
 		socket("DELETE", "/quiet", "", 204)
 		socket("POST", "/schedules", `{"name": "x", "cron": "0 8 * * *", "message": "x"}`, 201)
-		socket("PUT", "/favourites", `{"favourites": []}`, 200)
-		events.Want("id: "+quiet+", event: quiet", "id: "+quiet+", event: schedules", "id: "+quiet+", event: favourites")
+		socket("PUT", "/favorites", `{"favorites": []}`, 200)
+		events.Want("id: "+quiet+", event: quiet", "id: "+quiet+", event: schedules", "id: "+quiet+", event: favorites")
 	})
 }
 
@@ -89,9 +89,9 @@ func TestEvents_beginWithControls(t *testing.T) {
 		return webtest.NewRig(tb, append(configure, byLAN)...)
 	}, func(r *webtest.Rig, l *webtest.Wire) {
 		r.Do(r.T, "PUT", "/volume", `{"volume": 40}`).Want(200)
-		r.Do(r.T, "PUT", "/favourites", `{"favourites": [{"message": "Dinner"}]}`).Want(200)
+		r.Do(r.T, "PUT", "/favorites", `{"favorites": [{"message": "Dinner"}]}`).Want(200)
 		want := map[string]string{}
-		for _, name := range []string{"volume", "quiet", "schedules", "favourites"} {
+		for _, name := range []string{"volume", "quiet", "schedules", "favorites"} {
 			want["event: "+name] = "data: " + strings.TrimSpace(r.Do(r.T, "GET", "/"+name, "").Want(200).Text)
 		}
 		r.Do(r.T, "GET", "/events?controls=1", "").Want(422, "not_offered")
@@ -194,31 +194,31 @@ func TestSchedules(t *testing.T) {
 	r.Do(t, "POST", "/schedules", body, "Client", "192.168.1.21:1").Want(201)
 }
 
-func TestFavourites(t *testing.T) {
+func TestFavorites(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, byLAN)
-	if w := r.Do(t, "GET", "/favourites", "").Want(200); w.Text != `{"favourites":[]}`+"\n" {
-		t.Errorf("GET /favourites: %s", w.Text)
+	if w := r.Do(t, "GET", "/favorites", "").Want(200); w.Text != `{"favorites":[]}`+"\n" {
+		t.Errorf("GET /favorites: %s", w.Text)
 	}
 	list := func(n int) string {
-		return `{"favourites":[` + strings.TrimSuffix(strings.Repeat(`{"message":"Dinner is ready.","urgent":true},`, n), ",") + `]}`
+		return `{"favorites":[` + strings.TrimSuffix(strings.Repeat(`{"message":"Dinner is ready.","urgent":true},`, n), ",") + `]}`
 	}
-	r.Do(t, "PUT", "/favourites", list(50)).Want(200)
-	r.Do(t, "PUT", "/favourites", list(51)).Want(422, "too_many")
-	if w := r.Do(t, "GET", "/favourites", "").Want(200); w.Text != list(50)+"\n" {
-		t.Errorf("GET /favourites: %s", w.Text)
+	r.Do(t, "PUT", "/favorites", list(50)).Want(200)
+	r.Do(t, "PUT", "/favorites", list(51)).Want(422, "too_many")
+	if w := r.Do(t, "GET", "/favorites", "").Want(200); w.Text != list(50)+"\n" {
+		t.Errorf("GET /favorites: %s", w.Text)
 	}
 	refused := func(body, want string) {
 		t.Helper()
-		if got := r.Do(t, "PUT", "/favourites", body).Want(422).Violations(); got != want {
+		if got := r.Do(t, "PUT", "/favorites", body).Want(422).Violations(); got != want {
 			t.Errorf("violations %s, want %s", got, want)
 		}
 	}
-	refused(`{"favourites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`, "/favourites/1/message not_speakable, /favourites/1/voice unknown_voice")
-	// The voice of a favourite was removed: it stays, and others can be saved.
-	check.NoError(t, r.Controls.SetFavourites(t.Context(), []control.Content{{Message: "Old.", Voice: "zoe"}}))
-	r.Do(t, "PUT", "/favourites", `{"favourites": [{"message": "Old.", "voice": "zoe"}, {"message": "New."}]}`).Want(200)
-	refused(`{"favourites": [{"message": "Other.", "voice": "zoe"}]}`, "/favourites/0/voice unknown_voice")
+	refused(`{"favorites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`, "/favorites/1/message not_speakable, /favorites/1/voice unknown_voice")
+	// The voice of a favorite was removed: it stays, and others can be saved.
+	check.NoError(t, r.Controls.SetFavorites(t.Context(), []control.Content{{Message: "Old.", Voice: "zoe"}}))
+	r.Do(t, "PUT", "/favorites", `{"favorites": [{"message": "Old.", "voice": "zoe"}, {"message": "New."}]}`).Want(200)
+	refused(`{"favorites": [{"message": "Other.", "voice": "zoe"}]}`, "/favorites/0/voice unknown_voice")
 }
 
 func TestChanges_limited(t *testing.T) {

@@ -117,50 +117,50 @@ func (h *handlers) deleteSchedule(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-func (h *handlers) favouriteRoutes() []web.Route {
+func (h *handlers) favoriteRoutes() []web.Route {
 	return []web.Route{
-		h.read("/favourites", h.favourites, web.Operation{
-			ID: "listFavourites", Summary: "List the favourites", Responses: ok("The favourites.", "Favourites"),
+		h.read("/favorites", h.favorites, web.Operation{
+			ID: "listFavorites", Summary: "List the favorites", Responses: ok("The favorites.", "Favorites"),
 		}),
-		h.change(http.MethodPut, "/favourites", h.setFavourites, web.Operation{
-			ID: "setFavourites", Summary: "Replace the favourites: messages that the page offers", Request: "Favourites",
-			Responses: ok("The favourites.", "Favourites"),
+		h.change(http.MethodPut, "/favorites", h.setFavorites, web.Operation{
+			ID: "setFavorites", Summary: "Replace the favorites: messages that the page offers", Request: "Favorites",
+			Responses: ok("The favorites.", "Favorites"),
 		}),
 	}
 }
 
-type favourites struct {
-	Favourites []control.Content `json:"favourites"`
+type favorites struct {
+	Favorites []control.Content `json:"favorites"`
 }
 
-func newFavourites(all []control.Content) favourites {
-	return favourites{append([]control.Content{}, all...)} // [] instead of null
+func newFavorites(all []control.Content) favorites {
+	return favorites{append([]control.Content{}, all...)} // [] instead of null
 }
 
-func (h *handlers) favourites(w http.ResponseWriter, _ *http.Request) error {
-	return web.WriteJSON(w, http.StatusOK, newFavourites(h.Controls.Favourites()))
+func (h *handlers) favorites(w http.ResponseWriter, _ *http.Request) error {
+	return web.WriteJSON(w, http.StatusOK, newFavorites(h.Controls.Favorites()))
 }
 
-func (h *handlers) setFavourites(w http.ResponseWriter, r *http.Request) error {
-	var body favourites
-	if err := h.Decode(w, r, "Favourites", &body); err != nil {
+func (h *handlers) setFavorites(w http.ResponseWriter, r *http.Request) error {
+	var body favorites
+	if err := h.Decode(w, r, "Favorites", &body); err != nil {
 		return err
 	}
-	if err := h.checkFavourites(body.Favourites); err != nil {
+	if err := h.checkFavorites(body.Favorites); err != nil {
 		return err
 	}
-	if err := h.Controls.SetFavourites(r.Context(), body.Favourites); err != nil {
+	if err := h.Controls.SetFavorites(r.Context(), body.Favorites); err != nil {
 		return err
 	}
-	h.logChange(r, "favourites", len(body.Favourites))
+	h.logChange(r, "favorites", len(body.Favorites))
 	return web.WriteJSON(w, http.StatusOK, body)
 }
 
-// checkFavourites returns the violations of all favourites, except of those that are saved
+// checkFavorites returns the violations of all favorites, except of those that are saved
 // already: the voice of one may have been removed, and others can be saved nevertheless.
-func (h *handlers) checkFavourites(all []control.Content) error {
+func (h *handlers) checkFavorites(all []control.Content) error {
 	var wrong []web.Violation
-	saved := h.Controls.Favourites()
+	saved := h.Controls.Favorites()
 	for i, content := range all {
 		if slices.ContainsFunc(saved, content.Equal) {
 			continue
@@ -170,7 +170,7 @@ func (h *handlers) checkFavourites(all []control.Content) error {
 			return err
 		}
 		for _, v := range web.ViolationsOf(err) {
-			v.Path = fmt.Sprintf("/favourites/%d%s", i, v.Path)
+			v.Path = fmt.Sprintf("/favorites/%d%s", i, v.Path)
 			wrong = append(wrong, v)
 		}
 	}

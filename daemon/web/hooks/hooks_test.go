@@ -12,11 +12,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/hooks"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce/webhook"
 )
 
@@ -37,7 +37,7 @@ func TestHooks_accepted(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, withTemplates(t, 5,
 		"bell.tmpl", "{{.who}} rings.",
-		"camera.tmpl", `{{if eq .type "new"}}{"title": "Camera", "message": {{json .label}}, "volume": 30, "colour": "red"}{{end}}`,
+		"camera.tmpl", `{{if eq .type "new"}}{"title": "Camera", "message": {{json .label}}, "volume": 30, "color": "red"}{{end}}`,
 		"apprise.tmpl", "{{.title}}: {{.message}}",
 		"notes.txt", "{{",
 	))
@@ -46,9 +46,9 @@ func TestHooks_accepted(t *testing.T) {
 		{"alertmanager", webtest.AsJSON, doorbell, "|The doorbell rang.|true|5|" + webtest.Voice + "||hook|"},
 		{"grafana?priority=2&voice=" + webtest.Voice, "", doorbell, "|The doorbell rang.|false|2|" + webtest.Voice + "||hook|"},
 		{"uptime-kuma", form, `{"msg": "Paper jam", "extra": 1}`, "|Paper jam|false|3|" + webtest.Voice + `||hook|["extra"]`},
-		{"bell?title=Door&volume=20&colour=red", "", `{"who": "Anna"}`, "Door|Anna rings.|false|3|" + webtest.Voice + `|20|hook|["colour"]`},
+		{"bell?title=Door&volume=20&color=red", "", `{"who": "Anna"}`, "Door|Anna rings.|false|3|" + webtest.Voice + `|20|hook|["color"]`},
 		{"bell", form, "who=Anna+B", "|Anna B rings.|false|3|" + webtest.Voice + "||hook|"},
-		{"camera", "", `{"type": "new", "label": "a \"cat\""}`, `Camera|a "cat"|false|3|` + webtest.Voice + `|30|hook|["colour"]`},
+		{"camera", "", `{"type": "new", "label": "a \"cat\""}`, `Camera|a "cat"|false|3|` + webtest.Voice + `|30|hook|["color"]`},
 		{"apprise", "", `{"title": "A", "message": "B"}`, "|A: B|false|3|" + webtest.Voice + "||hook|"},
 	} {
 		w := r.Do(t, "POST", "/hooks/"+tt.path, tt.body, "Content-Type", tt.media).Want(202)

@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"pressbox/auth"
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // patience limits waiting for a sender on a slow host.

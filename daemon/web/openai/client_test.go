@@ -16,10 +16,10 @@ import (
 	"testing"
 
 	"pressbox/auth"
-	"pressbox/check"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 //go:embed testdata/client/client.js

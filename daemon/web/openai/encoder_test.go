@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pressbox/audio"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A voice of another rate that speaks the rest is converted to the rate of the stream.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"pressbox/audio"
-	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 	"pressbox/voice"
 )
 

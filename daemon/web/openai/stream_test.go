@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"pressbox/audio/ffmpeg"
-	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // The first bytes of every format leave when the first clip is synthesized.

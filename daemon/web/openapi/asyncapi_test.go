@@ -10,10 +10,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"pressbox/check"
 	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // The schema is AsyncAPI's (Apache-2.0), from the npm package @asyncapi/specs 6.11.1.

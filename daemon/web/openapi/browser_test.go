@@ -11,9 +11,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"pressbox/check"
 	"pressbox/daemon/browsertest"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // Swagger UI works in a browser offline and under the Content-Security-Policy, and

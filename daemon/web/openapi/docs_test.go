@@ -5,8 +5,8 @@ import (
 	"io"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 func TestDocs_assets(t *testing.T) {

@@ -36,7 +36,7 @@ var playerSchemas []byte
 //go:embed leagues.json
 var leagueSchemas []byte
 
-// controlSchemas holds the schemas of the volume, quiet, schedules and favourites.
+// controlSchemas holds the schemas of the volume, quiet, schedules and favorites.
 //
 //go:embed controls.json
 var controlSchemas []byte
@@ -82,7 +82,7 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 		},
 		Tags: []object{
 			{"name": "announcements", "description": "Announcements on the loudspeaker. /notify and /events are also served on the administrator's Unix socket, as are /speakable and /v1, without a token and whatever NOTIFY_ACCESS is."},
-			{"name": "control", "description": "Volume, quiet, schedules and favourites. NOTIFY_ACCESS permits to read them, CONTROL_ACCESS to change them."},
+			{"name": "control", "description": "Volume, quiet, schedules and favorites. NOTIFY_ACCESS permits to read them, CONTROL_ACCESS to change them."},
 			{"name": "speech", "description": "Speech as a file."},
 			{"name": "server", "description": "Health, voices and metrics."},
 			{"name": "games", "description": "Baseball. Clients play over the websocket, which /asyncapi.json describes."},
@@ -292,7 +292,7 @@ func parameters() object {
 		"X-Priority": header("X-Priority", "1 to 5, or min, low, default, high, max. Also Priority, prio or p."),
 		"X-Delay":    header("X-Delay", "A duration such as 30m or 2 hours, seconds, or a Unix time. Also Delay, At or In."),
 		"season":     query("season", "The season; default DEFAULT_SEASON.", object{"type": "integer", "minimum": 1, "maximum": web.MaxSeason}),
-		"controls":   query("controls", "Begin with the volume, quiet, schedules and favourites.", object{"type": "boolean", "default": false}),
+		"controls":   query("controls", "Begin with the volume, quiet, schedules and favorites.", object{"type": "boolean", "default": false}),
 		"message":    query("message", "Text to speak.", object{"type": "string"}),
 		"title":      query("title", "Spoken before the message, as a sentence.", object{"type": "string"}),
 		"urgent":     query("urgent", "Speak it at once, and louder.", object{"type": "boolean"}),

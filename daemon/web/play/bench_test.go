@@ -18,11 +18,11 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"pressbox/check"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 	"pressbox/store"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // fetched matches the time of a roster, which changes.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/live"
+	"pressbox/packaging/check"
 	"pressbox/store"
 )
 

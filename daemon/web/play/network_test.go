@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // A faultyProxy forwards connections to a server with delays, and drops data and

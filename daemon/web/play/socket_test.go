@@ -10,8 +10,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"pressbox/check"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // An invalid or illegal frame is answered with a nak and changes neither its
@@ -25,7 +25,7 @@ func TestSocket_refusedFrames(t *testing.T) {
 	anna, bert := seat.Home.Manage(address, seat.ID).JoinState(), seat.Away.Manage(address, seat.ID).JoinState()
 	carl := p.Player(t, "Carl").Manage(address, seat.ID).JoinState()
 	swing, pitch := anna, bert // the sides at bat and in the field
-	if !strings.Contains(string(anna.Legal[0].Action), "offence") {
+	if !strings.Contains(string(anna.Legal[0].Action), "offense") {
 		swing, pitch = bert, anna
 	}
 	before, otherBefore := seat.State(t), other.State(t)

@@ -14,12 +14,12 @@ import (
 	"github.com/gorilla/websocket"
 
 	"pressbox/auth"
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/signin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // serveEcho serves the websocket of [play.EchoRoute] until the test ends.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // Clients that NOTIFY_ACCESS permits read listed games without a session and change nothing;

@@ -12,10 +12,10 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"pressbox/check"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // small is the size of buffers that are soon full: a write to a client that does not read

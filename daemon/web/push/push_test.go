@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // received returns the last announcement, as GET /notify/{id} has it.
@@ -30,13 +30,13 @@ func TestNtfy_forms(t *testing.T) {
 	}{
 		{"POST", "/ntfy/alerts", "Backup done.", nil, "|Backup done.|3|false|||alerts|"},
 		{"PUT", "/ntfy/alerts", "Backup done.", []string{"Content-Type", "text/plain", "Title", "NAS", "Priority", "high", "Tags", "warning"}, "NAS|Backup done.|4|false||4|alerts|"},
-		{"POST", "/ntfy/alerts?t=NAS&p=urgent&voice=&colour=red&click=x", "{\"a\": 1}", nil, `NAS|{"a": 1}|5|true||5|alerts|["colour"]`},
+		{"POST", "/ntfy/alerts?t=NAS&p=urgent&voice=&color=red&click=x", "{\"a\": 1}", nil, `NAS|{"a": 1}|5|true||5|alerts|["color"]`},
 		{"POST", "/ntfy/a", "", []string{"X-Message", "one\\ntwo", "X-Title", "=?UTF-8?B?R3LDvMOf?=", "Prio", "2"}, "Grüß|one\ntwo|2|false||2|a|"},
 		{"POST", "/ntfy/a?message=parameter", "body", []string{"m", "header"}, "|body|3|false|||a|"},
 		{"POST", "/ntfy/a?message=parameter", "", []string{"m", "header"}, "|header|3|false|||a|"},
 		{"POST", "/ntfy/a", "", []string{"Priority", "u=1, i"}, "|triggered|3|false|||a|"},
 		{"POST", "/", `{"topic": "alerts", "title": "NAS", "message": "Disk full", "priority": 5, "tags": ["a"], "click": "x", "markdown": true, "attach": null}`, nil, "NAS|Disk full|5|true||5|alerts|"},
-		{"POST", "/", `{"message": "x", "priority": "min", "rate": "200", "colour": 1}`, []string{"X-Title", "NAS"}, `NAS|x|1|false||1||["colour"]`},
+		{"POST", "/", `{"message": "x", "priority": "min", "rate": "200", "color": 1}`, []string{"X-Title", "NAS"}, `NAS|x|1|false||1||["color"]`},
 		{"POST", "/", `{"message": "x", "priority": 0}`, []string{"X-Priority", "4"}, "|x|4|false||4||"},
 	} {
 		w := r.Do(t, tt.method, tt.path, tt.body, append(tt.headers, "Client", "127.0.0.1:1")...).Want(200)
@@ -117,7 +117,7 @@ func TestGotify_forms(t *testing.T) {
 	const form = "application/x-www-form-urlencoded"
 	for _, tt := range []struct{ media, path, body, want string }{
 		{webtest.AsJSON, "/message", `{"title": "NAS", "message": "Disk full", "priority": 8, "extras": {"client::display": {"contentType": "text/markdown"}}}`, "NAS|Disk full|5|true|8|"},
-		{webtest.AsJSON, "/message", `{"message": "x", "priority": "7", "colour": "red"}`, `|x|4|false|7|["colour"]`},
+		{webtest.AsJSON, "/message", `{"message": "x", "priority": "7", "color": "red"}`, `|x|4|false|7|["color"]`},
 		{webtest.AsJSON, "/message?token=t", `{"message": "x", "priority": 0}`, "|x|2|false|0|"},
 		{form, "/message", "title=NAS&message=Disk+full&priority=5", "NAS|Disk full|3|false|5|"},
 		{form, "/message?title=NAS", "message=x", "NAS|x|3|false|5|"},

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"pressbox/auth"
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/signin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // BenchmarkMe measures GET /api/auth/me with a cookie beside the same request without

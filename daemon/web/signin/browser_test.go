@@ -16,11 +16,11 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"pressbox/auth"
-	"pressbox/check"
 	"pressbox/daemon/browsertest"
 	"pressbox/daemon/lantest"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // lanName is a name of the local network.

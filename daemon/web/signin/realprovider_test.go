@@ -20,9 +20,9 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/idp"
-	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 //go:embed testdata/oidc-provider/provider.js

@@ -11,11 +11,11 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // newAdministrator returns a client of an administrator, Anna, on the local network.
@@ -278,8 +278,8 @@ func (noVoices) List() admin.InstalledVoices {
 	return admin.InstalledVoices{Voices: []admin.InstalledVoice{}}
 }
 
-func (noVoices) Catalogue(context.Context, string) (admin.Catalogue, error) {
-	return admin.Catalogue{Languages: []string{}, Voices: []admin.CatalogueVoice{}}, nil
+func (noVoices) Catalog(context.Context, string) (admin.Catalog, error) {
+	return admin.Catalog{Languages: []string{}, Voices: []admin.CatalogVoice{}}, nil
 }
 func (noVoices) Install(context.Context, string, bool) error { return nil }
 func (noVoices) Remove(string) error                         { return web.ErrNotFound }

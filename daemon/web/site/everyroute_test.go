@@ -13,11 +13,11 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
-	"pressbox/check"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce/webhook"
 )
 

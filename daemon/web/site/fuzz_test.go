@@ -11,9 +11,9 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
-	"pressbox/check"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // Every response to any request, signed in or not, is valid by the OpenAPI

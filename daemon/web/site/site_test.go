@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // The router serves exactly the documented methods of each path (and HEAD with
@@ -20,7 +20,7 @@ func TestRoutes_documented(t *testing.T) {
 	r := webtest.NewRig(t)
 	shared := map[string]bool{
 		"/speakable": true, "/notify": true, "/notify/{id}": true, "/notify/{id}/ack": true, "/notify/{id}/again": true, "/events": true, "/v1/audio/speech": true, "/v1/audio/voices": true, "/v1/models": true, "/v1/models/{id}": true,
-		"/volume": true, "/rooms": true, "/quiet": true, "/schedules": true, "/schedules/{id}": true, "/favourites": true, "/hooks/{name}": true,
+		"/volume": true, "/rooms": true, "/quiet": true, "/schedules": true, "/schedules/{id}": true, "/favorites": true, "/hooks/{name}": true,
 		"/": true, "/notify/publish": true, "/ntfy/{topic}": true, "/ntfy/{topic}/publish": true, "/message": true,
 	}
 	for path, methods := range r.Check.Paths {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -165,7 +165,7 @@ func (d drawing) raster(size int) *image.NRGBA {
 	return picture
 }
 
-// at returns the colour of a pixel with its centre at p.
+// at returns the color of a pixel with its center at p.
 func (d drawing) at(p point, pixel float64) color.NRGBA {
 	var c color.NRGBA
 	for _, s := range d {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"pressbox/check"
 	"pressbox/daemon/web/site"
+	"pressbox/packaging/check"
 )
 
 // Each calls f for every operation, in order of path and method.

@@ -20,7 +20,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"pressbox/auth"
-	"pressbox/check"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web/site"
 	"pressbox/game/league"
@@ -28,6 +27,7 @@ import (
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // LocalPlayer creates a local account and signs in with it.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"testing"
 
-	"pressbox/check"
 	"pressbox/daemon/replica"
+	"pressbox/packaging/check"
 )
 
 // A Match is an active game and its two managers.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"pressbox/check"
 	"pressbox/daemon/web/openapi"
+	"pressbox/packaging/check"
 )
 
 // FrameSchemas returns a function that returns the schema of a frame type. The

@@ -18,9 +18,9 @@ import (
 	"pressbox/auth/authtest"
 	"pressbox/auth/idp"
 	"pressbox/auth/session"
-	"pressbox/check"
 	"pressbox/daemon/web/signin"
 	"pressbox/daemon/web/site"
+	"pressbox/packaging/check"
 )
 
 // NewSignInRig returns a rig with a fake of the sign-in provider; each change may

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A Wire is a listener with connections in memory, for a synctest bubble.

@@ -84,8 +84,8 @@ type Game struct {
 // A Manager decides for one side, as [bot.Manager] does.
 type Manager interface {
 	Substitutions(s *game.State, progress chance.Progress) []game.Substitution
-	Offence(turn *bot.Turn) chance.Offence
-	Defence(turn *bot.Turn) chance.Defence
+	Offense(turn *bot.Turn) chance.Offense
+	Defense(turn *bot.Turn) chance.Defense
 	AnswerQuestion(s *game.State, turn *chance.Resolution) bool
 }
 
@@ -160,10 +160,10 @@ func (g *Game) Tactics() chance.Tactics {
 	turn := g.Turn()
 	var t chance.Tactics
 	if m := g.Managers[g.State.Batting()]; m != nil {
-		t.Offence = m.Offence(turn)
+		t.Offense = m.Offense(turn)
 	}
 	if m := g.Managers[g.State.Fielding()]; m != nil {
-		t.Defence = m.Defence(turn)
+		t.Defense = m.Defense(turn)
 	}
 	return t
 }

@@ -1,5 +1,5 @@
 // Package main writes the bill of materials of an image, in CycloneDX 1.6, to standard output:
-// every Debian package that is installed in a tree, with the licences that its copyright
+// every Debian package that is installed in a tree, with the licenses that its copyright
 // file names. What our own package is made of is in its own bill.
 package main
 
@@ -53,13 +53,13 @@ func installed(tree fs.FS) ([]cyclonedx.Component, error) {
 		if name == "" || field(entry, "Status") != "install ok installed" {
 			continue
 		}
-		licences, err := licences(tree, name)
+		licenses, err := licenses(tree, name)
 		if err != nil {
-			return nil, fmt.Errorf("the licence of %s: %w", name, err)
+			return nil, fmt.Errorf("the license of %s: %w", name, err)
 		}
 		version := field(entry, "Version")
 		url := "pkg:deb/debian/" + name + "@" + url.PathEscape(version) + "?arch=" + field(entry, "Architecture") + "&distro=debian-13"
-		all = append(all, cyclonedx.Component{Type: "library", Ref: url, Name: name, Version: version, URL: url, Licences: licences})
+		all = append(all, cyclonedx.Component{Type: "library", Ref: url, Name: name, Version: version, URL: url, Licenses: licenses})
 	}
 	if len(all) == 0 {
 		return nil, errors.New("no packages are installed")
@@ -79,16 +79,16 @@ func field(entry, name string) string {
 }
 
 var (
-	// named matches the short names of licences in a copyright file
+	// named matches the short names of licenses in a copyright file
 	// (https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/).
 	named = regexp.MustCompile(`(?mi)^License: *(\S.*?) *$`)
-	// common matches references to the texts of common licences, in files of another format.
+	// common matches references to the texts of common licenses, in files of another format.
 	common = regexp.MustCompile(`/usr/share/common-licenses/([A-Za-z]+(?:-[0-9.]*[0-9])?)`)
 )
 
-// licences returns the licences that a package's copyright file names, or the path of the file
+// licenses returns the licenses that a package's copyright file names, or the path of the file
 // if it names none in a way that programs read. Without the file the package must not be distributed.
-func licences(tree fs.FS, name string) ([]cyclonedx.Licence, error) {
+func licenses(tree fs.FS, name string) ([]cyclonedx.License, error) {
 	path := "usr/share/doc/" + name + "/copyright"
 	text, err := fs.ReadFile(tree, path)
 	if err != nil {
@@ -107,9 +107,9 @@ func licences(tree fs.FS, name string) ([]cyclonedx.Licence, error) {
 		names = []string{"see /" + path}
 	}
 	slices.Sort(names)
-	var all []cyclonedx.Licence
+	var all []cyclonedx.License
 	for _, name := range slices.Compact(names) {
-		all = append(all, cyclonedx.Licence{Named: &cyclonedx.Named{Name: name}})
+		all = append(all, cyclonedx.License{Named: &cyclonedx.Named{Name: name}})
 	}
 	return all, nil
 }

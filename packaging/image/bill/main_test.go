@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 const status = `Package: zlib
@@ -44,7 +44,7 @@ func TestInstalled(t *testing.T) {
 			var got []string
 			for _, c := range check.Must(installed(tree))(t) {
 				var names []string
-				for _, l := range c.Licences {
+				for _, l := range c.Licenses {
 					names = append(names, l.Named.Name)
 				}
 				got = append(got, c.URL+" "+strings.Join(names, ", "))
@@ -62,7 +62,7 @@ func TestInstalled_errors(t *testing.T) {
 	for want, tree := range map[string]fstest.MapFS{
 		"var/lib/dpkg/status":       {},
 		"no packages are installed": {"var/lib/dpkg/status": {Data: nil}},
-		"the licence of zlib":       {"var/lib/dpkg/status": {Data: []byte(status)}},
+		"the license of zlib":       {"var/lib/dpkg/status": {Data: []byte(status)}},
 	} {
 		if _, err := installed(tree); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

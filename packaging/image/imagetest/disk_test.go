@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // gib is the unit of disk sizes.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A PC without a display, with a disk that has nothing but the image, is switched on and
@@ -60,7 +60,7 @@ hostname=kitchen
 timezone=Europe/Berlin
 admin_code=seventh inning stretch
 CHIME=none
-colour=blue
+color=blue
 QUIET_HOURS=03:00-04:00
 `
 
@@ -74,7 +74,7 @@ func TestPC_pressboxTxt(t *testing.T) {
 	h := switchOn(t, "pressbox-txt", computer{arch: "amd64", disk: disk, uefi: true})
 	h.answers()
 	text := h.greeted()
-	if want := "Pressbox is ready. Open kitchen dot local. Not everything of pressbox dot txt was applied. Line 6: COLOUR is not a name that pressbox.txt may set."; text != want {
+	if want := "Pressbox is ready. Open kitchen dot local. Not everything of pressbox dot txt was applied. Line 6: COLOR is not a name that pressbox.txt may set."; text != want {
 		t.Errorf("it says %q, want %q", text, want)
 	}
 	h.hears(text)

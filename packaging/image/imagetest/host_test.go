@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // Time limits. They end what hangs: an emulated processor is fifty times slower than a real one.
@@ -200,7 +200,7 @@ func (h *host) saveJournal() {
 	}
 }
 
-// until polls for a condition, for at most bootTime. A host that is off cannot fulfil it.
+// until polls for a condition, for at most bootTime. A host that is off cannot fulfill it.
 func (h *host) until(what string, is func() bool) {
 	h.Helper()
 	for deadline := time.Now().Add(bootTime); !is(); {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // How many times the plug of a PC is pulled in each test, and the seed of the moments.

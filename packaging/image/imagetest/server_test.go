@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // request sends a request to the host's server and returns the body of a successful answer.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A shell is root's on a host, from the time at which it has started its services.

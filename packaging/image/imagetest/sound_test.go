@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pressbox/audio"
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 const (

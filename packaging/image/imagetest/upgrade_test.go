@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // localAddress is the address of the local host as an emulated one sees it.

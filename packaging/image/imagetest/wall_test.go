@@ -14,7 +14,7 @@ import (
 	"os"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 )
 
 // A PC with a display, on which the image was just written, shows a game on it without a command; it
@@ -23,7 +23,7 @@ func TestPC_wallDisplay(t *testing.T) {
 	h := switchOn(t, "wall", computer{arch: "amd64", disk: newDisk(t, imageOf("amd64")), display: true})
 	h.answers()
 	h.beginGame()
-	var last colours
+	var last colors
 	h.until("the display shows the scoreboard", func() bool {
 		last = look(t, h.screen("scoreboard"))
 		return last.scoreboard()
@@ -77,19 +77,19 @@ func (h *host) beginGame() {
 	}
 }
 
-// colours holds what a screen has of the wall display's style (daemon/web/static/page/css).
-type colours struct {
+// colors holds what a screen has of the wall display's style (daemon/web/static/page/css).
+type colors struct {
 	board, side, header, text float64 // shares of all pixels
 	line                      bool    // between the two clubs
 }
 
 // scoreboard reports whether they are those of the wall display with a game.
-func (c colours) scoreboard() bool {
+func (c colors) scoreboard() bool {
 	return c.board > 0.25 && c.side > 0.05 && c.header > 0.02 && c.text > 0.002 && c.line
 }
 
 // look returns what a picture has. By day and by night the board has another green.
-func look(t *testing.T, file string) (c colours) {
+func look(t *testing.T, file string) (c colors) {
 	t.Helper()
 	f := check.Must(os.Open(file))(t)
 	defer f.Close()
@@ -117,7 +117,7 @@ func look(t *testing.T, file string) (c colours) {
 	return c
 }
 
-// near reports whether a colour is about as given.
+// near reports whether a color is about as given.
 func near(c color.Color, r, g, b uint8) bool {
 	const most = 6
 	got := color.RGBAModel.Convert(c).(color.RGBA)

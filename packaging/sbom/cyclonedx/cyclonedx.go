@@ -32,7 +32,7 @@ type Component struct {
 	Version  string    `json:"version,omitempty"`
 	URL      string    `json:"purl,omitempty"`
 	Hashes   []Hash    `json:"hashes,omitempty"`
-	Licences []Licence `json:"licenses,omitempty"`
+	Licenses []License `json:"licenses,omitempty"`
 }
 
 // A Hash is a checksum of a component's file.
@@ -41,13 +41,13 @@ type Hash struct {
 	Content   string `json:"content"` // in hexadecimal
 }
 
-// A Licence has one of its fields.
-type Licence struct {
+// A License has one of its fields.
+type License struct {
 	Expression string `json:"expression,omitempty"` // SPDX
 	Named      *Named `json:"license,omitempty"`
 }
 
-// Named is a licence that SPDX may not know.
+// Named is a license that SPDX may not know.
 type Named struct {
 	Name string `json:"name"`
 }

@@ -60,7 +60,7 @@ func TestRead_forms(t *testing.T) {
 		{form, ` {"message": "x"}`, "", "x||0|false|0|0s|[]"},
 		{form, "message=A+%26+B&title=T&rate=170&urgent=on&ttl=60", "", "A & B|T|170|true|0|1m0s|[]"},
 		{"", "title=T&message=50% of %zz %41%e4%b8%ad\n", "", "50% of %zz A中|T|0|false|0|0s|[]"},
-		{form, "message=x&colour=red&rate=&colour=blue&" + long + "=1", "", "x||0|false|0|0s|[colour " + long[:64] + "]"},
+		{form, "message=x&color=red&rate=&color=blue&" + long + "=1", "", "x||0|false|0|0s|[color " + long[:64] + "]"},
 		{form, "Dinner is ready. 1+1=2", "", "Dinner is ready. 1+1=2||0|false|0|0s|[]"},
 		{form, "messages=none", "", "messages=none||0|false|0|0s|[]"},
 		{"text/plain", "message=x", "", "message=x||0|false|0|0s|[]"},

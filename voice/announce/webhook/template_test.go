@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce/webhook"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce/webhook"
 )
 

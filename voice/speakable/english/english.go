@@ -6,7 +6,7 @@
 //	abbreviations.txt  short and long forms
 //	homographs.txt     words with two pronunciations, respelled for espeak-ng
 //	signs.txt          names of signs, directions and scripts
-//	emoji.txt          names of emoji, from Unicode CLDR 48.2 (licence Unicode-3.0); gen.go converts them
+//	emoji.txt          names of emoji, from Unicode CLDR 48.2 (license Unicode-3.0); gen.go converts them
 package english
 
 import (

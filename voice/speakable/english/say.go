@@ -114,7 +114,7 @@ func (s *Sayer) amount(t recognize.Token) string {
 	return ""
 }
 
-// words says the numbers in a text of the recogniser, such as "2 for 4".
+// words says the numbers in a text of the recognizer, such as "2 for 4".
 func (s *Sayer) words(text string) string {
 	if !strings.ContainsAny(text, "0123456789") {
 		return text

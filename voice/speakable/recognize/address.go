@@ -57,7 +57,7 @@ func TrimMarks(a string) string {
 	return a
 }
 
-// address recognises a web or mail address, a host with its port, or a topic.
+// address recognizes a web or mail address, a host with its port, or a topic.
 func (s *scanner) address(word string) bool {
 	after := s.rest(len(word))
 	if after == "" || !strings.ContainsRune("./:@-_+%", rune(after[0])) {
@@ -113,7 +113,7 @@ func (s *scanner) port(m, word string) bool {
 	return len(digits) >= 4 && (strings.ToLower(word) == word || strings.ContainsFunc(word, IsDigit)) && !s.Is(Seat, word)
 }
 
-// path recognises a path at the position, which starts with a slash.
+// path recognizes a path at the position, which starts with a slash.
 func (s *scanner) path() bool {
 	rest, ok := s.chunkRest()
 	if !ok {

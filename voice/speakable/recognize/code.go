@@ -91,7 +91,7 @@ func codeRules() []rule {
 		})},
 		{"digit groups", "-", regexp.MustCompile(`^\d+(?:-[0-9A-Za-z]+)+`), whole((*scanner).dashed)},
 		{"emergency number", " .,!?:$", regexp.MustCompile(`^(?:911|112|999|311|988|211|411|511|110)\b`), whole(func(s *scanner, m []string) Token {
-			if s.Is(Dialled, s.nextWord(len(m[0]))) || s.Is(Dialled, s.before(0)) {
+			if s.Is(Dialed, s.nextWord(len(m[0]))) || s.Is(Dialed, s.before(0)) {
 				return Digits{Groups: []string{m[0]}}
 			}
 			return nil
@@ -132,7 +132,7 @@ func runs(code string) []string {
 	return parts
 }
 
-// dashed recognises groups of digits with dashes that are no range: with a word
+// dashed recognizes groups of digits with dashes that are no range: with a word
 // before that names a code, with a leading zero, or with more than two groups.
 func (s *scanner) dashed(m []string) Token {
 	groups := strings.Split(m[0], "-")
@@ -176,7 +176,7 @@ func (s *scanner) coded() bool {
 	return false
 }
 
-// code recognises digits after a word such as "code": a code of three or more
+// code recognizes digits after a word such as "code": a code of three or more
 // digits, or of several groups.
 func (s *scanner) code(m []string) Token {
 	after := s.rest(len(m[0]))
@@ -189,13 +189,13 @@ func (s *scanner) code(m []string) Token {
 	}
 	groups := strings.Fields(m[0])
 	switch {
-	case len(m[0]) == 5 && s.postal(), (len(m[0]) == 5 || len(m[0]) == 6) && s.Is(Filler, s.before(0)) && s.Is(Dialled, s.before(2)):
+	case len(m[0]) == 5 && s.postal(), (len(m[0]) == 5 || len(m[0]) == 6) && s.Is(Filler, s.before(0)) && s.Is(Dialed, s.before(2)):
 		return Digits{Groups: groups}
-	case len(groups) > 1 && (s.coded() || s.Is(Dialled, s.before(0))):
+	case len(groups) > 1 && (s.coded() || s.Is(Dialed, s.before(0))):
 		return Digits{Groups: groups}
 	case len(groups) > 1:
 		return nil
-	case len(m[0]) > 2 && (s.coded() || s.Is(Dialled, s.before(0))):
+	case len(m[0]) > 2 && (s.coded() || s.Is(Dialed, s.before(0))):
 		return Digits{Groups: fours(m[0])}
 	case len(m[0]) > 2 && s.Is(Carrier, s.before(0)):
 		return Identifier{Runs: []string{m[0]}, Paired: true}
@@ -211,7 +211,7 @@ func (s *scanner) postal() bool {
 	return s.Is(State, state) && strings.ToUpper(state) == state && capital(s.before(1)) && !s.loud && s.previous() == ' '
 }
 
-// label recognises the number and letter of a seat, a gate or an apartment.
+// label recognizes the number and letter of a seat, a gate or an apartment.
 func (s *scanner) label(m []string) Token {
 	_, after := s.last.(Label)
 	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && s.Is(Joiner, s.before(0))
@@ -245,7 +245,7 @@ func (s *scanner) seated() bool {
 	return false
 }
 
-// named reports whether a capitalised word follows on the same line, as in 221B
+// named reports whether a capitalized word follows on the same line, as in 221B
 // Baker Street.
 func (s *scanner) named(n int) bool {
 	word := s.nextWord(n)
@@ -258,7 +258,7 @@ func (s *scanner) named(n int) bool {
 
 var identifier = regexp.MustCompile(`^([A-Z][A-Z0-9]{1,9}|[A-Z])-?((?:\d+)(?:-[0-9A-Z]+)*|[0-9]+[A-Z]+[0-9A-Z]*)\b`)
 
-// identified recognises CVE-2024-3094, OPS-417, UA1542 and F-16.
+// identified recognizes CVE-2024-3094, OPS-417, UA1542 and F-16.
 func (s *scanner) identified(word string) bool {
 	if !capital(word) || len(word) > 12 {
 		return false

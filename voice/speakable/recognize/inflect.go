@@ -82,7 +82,7 @@ func pointRules() []rule {
 	}
 }
 
-// pointDate recognises 24.12., 24.12.26 and 24. 12. 2026.
+// pointDate recognizes 24.12., 24.12.26 and 24. 12. 2026.
 func (s *scanner) pointDate(m []string) Token {
 	rest := s.rest(len(m[0]))
 	if !s.PointOrdinal || startsWithDigit(rest) || strings.HasPrefix(rest, ".") && startsWithDigit(rest[1:]) || strings.EqualFold(s.before(0), "version") {
@@ -102,7 +102,7 @@ func (s *scanner) pointDate(m []string) Token {
 	return d
 }
 
-// pointClock recognises 19.30 Uhr, and 19.30 after "um".
+// pointClock recognizes 19.30 Uhr, and 19.30 after "um".
 func (s *scanner) pointClock(m []string) Token {
 	hour, um := atoi(m[1]), strings.EqualFold(s.before(0), "um")
 	if !s.PointOrdinal || hour > 24 || m[3] == "" && !um || !s.ends(m[0]) {
@@ -114,7 +114,7 @@ func (s *scanner) pointClock(m []string) Token {
 // series matches the next ordinal of a list.
 var series = regexp.MustCompile(`^, \d{1,3}\.`)
 
-// roundAmount recognises 5,- €.
+// roundAmount recognizes 5,- €.
 func (s *scanner) roundAmount(m []string) Token {
 	switch {
 	case !s.DecimalComma:
@@ -125,7 +125,7 @@ func (s *scanner) roundAmount(m []string) Token {
 	return Money{Currency: "EUR", Amount: Number{Whole: m[1]}}
 }
 
-// pointOrdinal recognises an ordinal by the words around it; otherwise the point
+// pointOrdinal recognizes an ordinal by the words around it; otherwise the point
 // ends the sentence.
 func (s *scanner) pointOrdinal(m []string) Token {
 	n := len(m[0])
@@ -164,7 +164,7 @@ func (s *scanner) rankedNoun(noun string) bool {
 }
 
 // countRules returns the rules of bare numbers of which the words depend on their
-// neighbours.
+// neighbors.
 func countRules() []rule {
 	return []rule{
 		{"a lone 1", " ", regexp.MustCompile(`^1 (\p{L}+)(?: (\p{L}+))?`), func(s *scanner, m []string) (Token, int) {
@@ -195,7 +195,7 @@ func countRules() []rule {
 
 var spacedLetters = regexp.MustCompile(`^\p{L}{1,2}(?:\. ?\p{L}{1,3}){1,3}\.`)
 
-// spaced recognises an abbreviation of letters with points and spaces: z. B.
+// spaced recognizes an abbreviation of letters with points and spaces: z. B.
 func (s *scanner) spaced() bool {
 	m := spacedLetters.FindString(s.rest(0))
 	key := strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(m, "."), " ", ""))
@@ -209,7 +209,7 @@ func (s *scanner) spaced() bool {
 	return s.take(Word{long[0].long}, len(m))
 }
 
-// shortened recognises a word of which the end is abbreviated: Gartenstr.
+// shortened recognizes a word of which the end is abbreviated: Gartenstr.
 func (s *scanner) shortened(word string) bool {
 	if !strings.HasPrefix(s.rest(len(word)), ".") {
 		return false

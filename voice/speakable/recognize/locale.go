@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Locale is what the recogniser has to know of a language. It is not changed
+// A Locale is what the recognizer has to know of a language. It is not changed
 // once it is made, and safe for concurrent use.
 type Locale struct {
 	DecimalComma bool // 3,14 and 1.000
@@ -32,15 +32,15 @@ type Locale struct {
 // Roles is a set of [Role].
 type Roles uint64
 
-// A Role is what a word decides about its neighbours.
+// A Role is what a word decides about its neighbors.
 type Role int
 
 // Roles of words, in the order of roleNames.
 const (
 	Minutes      Role = iota // a lone 5m near it is minutes
 	MinutesAfter             // … directly after it
-	Metres                   // a lone 5m near it is metres
-	MetresAfter              // … directly after it
+	Meters                   // a lone 5m near it is meters
+	MetersAfter              // … directly after it
 	Time                     // 9a and 2d after it is a time
 	Elapsed                  // 6w before it is a time
 	Seat                     // 4C after it is a label
@@ -65,7 +65,7 @@ const (
 	Lock                     // groups of digits after it are numbers
 	Refusal                  // "no." after it is the word "no"
 	Filler                   // between a Code and its digits
-	Dialled                  // a short number before it is a telephone number
+	Dialed                   // a short number before it is a telephone number
 	Carrier                  // a number after letters or words that name a flight, road or train
 	Owner                    // 30s after it is a decade
 	Period                   // denominator of a price or rate
@@ -102,8 +102,8 @@ const (
 // roleNames returns the names in context.txt, in the order of the constants.
 func roleNames() [numRoles]string {
 	return [numRoles]string{
-		"minutes", "minutes-after", "metres", "metres-after", "time", "elapsed", "seat", "boarding", "occupant", "whereabouts", "state", "thermal", "scale", "space", "electric", "compound", "determiner", "extent",
-		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "lock", "refusal", "filler", "dialled", "carrier", "owner",
+		"minutes", "minutes-after", "meters", "meters-after", "time", "elapsed", "seat", "boarding", "occupant", "whereabouts", "state", "thermal", "scale", "space", "electric", "compound", "determiner", "extent",
+		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "lock", "refusal", "filler", "dialed", "carrier", "owner",
 		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable", "moment", "zone", "top-level", "highway",
 		"name-day", "weak-before", "article-before", "dative-before", "dative-article", "about", "ranked", "year-before", "feminine", "masculine",
 		"neuter",
@@ -145,8 +145,8 @@ type homograph struct {
 //
 // Several rows of Abbreviations may have the same short form; the first applies
 // of which all conditions are met: "point" needs its point, "number" a number
-// after it, "year" a year after it, "after-number" a number before it, "name" a capitalised word after it,
-// "named" a capitalised word or ordinal before it and none after it, "+of" the word "of" after it. "inner"
+// after it, "year" a year after it, "after-number" a number before it, "name" a capitalized word after it,
+// "named" a capitalized word or ordinal before it and none after it, "+of" the word "of" after it. "inner"
 // never ends a sentence. A short form with a dash before it is the end of a word.
 // Several rows of Homographs may have the same word; a
 // row applies if the word before is in before, the word after in after, and the

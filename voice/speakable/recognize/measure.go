@@ -96,7 +96,7 @@ const durationUnits = "ywdhms"
 
 var durationPart = regexp.MustCompile(`^(\d+(?:[.,]\d+)?) ?(min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])(?:\b\.?|)( ?)`)
 
-// duration recognises 1h 5m, 2h13m, and a lone 5m near a word that makes it
+// duration recognizes 1h 5m, 2h13m, and a lone 5m near a word that makes it
 // minutes.
 func (s *scanner) duration(_ []string) (Token, int) {
 	var d Duration
@@ -171,12 +171,12 @@ func (s *scanner) lone(d *Duration, written string, n int) bool {
 	return true
 }
 
-// minutes reports whether a lone "m" is minutes and not metres: first what stands
+// minutes reports whether a lone "m" is minutes and not meters: first what stands
 // directly behind it decides, then the words before, the nearest first, then the
 // words behind.
 func (s *scanner) minutes(n int, spaced bool) bool {
 	next := s.nextWords(n, 3)
-	if s.metres(next) {
+	if s.meters(next) {
 		return false
 	}
 	if len(next) > 0 && s.Is(MinutesAfter, next[0]) {
@@ -187,15 +187,15 @@ func (s *scanner) minutes(n int, spaced bool) bool {
 	}
 	for i, word := range s.words {
 		switch {
-		case s.Is(Metres, word), i == 0 && s.Is(Determiner, word):
+		case s.Is(Meters, word), i == 0 && s.Is(Determiner, word):
 			return false
 		case s.Is(Minutes, word):
-			return (!spaced || i == 0) && (word != "in" || !s.nears(MetresAfter))
+			return (!spaced || i == 0) && (word != "in" || !s.nears(MetersAfter))
 		}
 	}
 	for _, word := range next {
-		if s.Is(Metres, word) || s.Is(Minutes, word) {
-			return s.Is(Minutes, word) && !s.Is(Metres, word) && !spaced
+		if s.Is(Meters, word) || s.Is(Minutes, word) {
+			return s.Is(Minutes, word) && !s.Is(Meters, word) && !spaced
 		}
 	}
 	before := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
@@ -207,15 +207,15 @@ func (s *scanner) inSeries() bool {
 	return startsWithDigit(s.before(0)) && startsWithDigit(s.before(1)) && strings.HasSuffix(s.before(1), "m")
 }
 
-// metres reports whether the words behind a lone "m" make it metres.
-func (s *scanner) metres(next []string) bool {
-	if len(next) > 0 && s.Is(Compound, next[0]) && s.Is(Metres, next[0]) {
+// meters reports whether the words behind a lone "m" make it meters.
+func (s *scanner) meters(next []string) bool {
+	if len(next) > 0 && s.Is(Compound, next[0]) && s.Is(Meters, next[0]) {
 		return true
 	}
-	return slices.ContainsFunc(next, func(word string) bool { return s.Is(MetresAfter, word) })
+	return slices.ContainsFunc(next, func(word string) bool { return s.Is(MetersAfter, word) })
 }
 
-// decade recognises 1990s, and 30s after a word such as "the".
+// decade recognizes 1990s, and 30s after a word such as "the".
 func (s *scanner) decade(m []string) Token {
 	tens := atoi(m[2])
 	switch {
@@ -227,7 +227,7 @@ func (s *scanner) decade(m []string) Token {
 	return nil
 }
 
-// quantity recognises a number with a unit.
+// quantity recognizes a number with a unit.
 func (s *scanner) quantity(m []string) (Token, int) {
 	gap := m[2]
 	u, less, ok := s.unit(m[0], m[3:], gap)
@@ -248,7 +248,7 @@ func (s *scanner) compound(number Number, u Unit, n int) bool {
 	if word == "" || u.Symbol == "%" || len(u.Symbol) > 2 && strings.HasPrefix(u.Symbol, "°") || number.Whole == "1" || capital(word) || strings.HasPrefix(s.rest(n), ".") {
 		return false
 	}
-	return s.Is(Compound, word) && !s.Is(Metres, s.before(0)) || s.Is(Determiner, s.before(0)) && !s.Is(Extent, word) && !strings.HasSuffix(word, "ed")
+	return s.Is(Compound, word) && !s.Is(Meters, s.before(0)) || s.Is(Determiner, s.before(0)) && !s.Is(Extent, word) && !strings.HasSuffix(word, "ed")
 }
 
 // unit returns the unit of the submatches of [unitSign] in match, and the number
@@ -347,7 +347,7 @@ func (s *scanner) fits(m []string, gap string) bool {
 	return true
 }
 
-// temperature recognises 72F and 20C, without the degree sign.
+// temperature recognizes 72F and 20C, without the degree sign.
 func (s *scanner) temperature(m []string) (Token, int) {
 	spaced := strings.Contains(m[0], " ")
 	if s.seated() || spaced && !s.Is(Extent, s.before(0)) && !s.Is(Thermal, s.before(0)) && !s.Is(Thermal, s.nextWord(len(m[0]))) || s.named(len(m[0])) && !spaced && s.before(0) == "" {
@@ -359,7 +359,7 @@ func (s *scanner) temperature(m []string) (Token, int) {
 	return Quantity{Number: decimal(m[1]), Unit: Unit{Symbol: "°" + m[2]}}, len(m[0])
 }
 
-// direction recognises the letter after a road's or a house's number: I-80 W, 405
+// direction recognizes the letter after a road's or a house's number: I-80 W, 405
 // N Main St.
 func (s *scanner) direction(m []string) (Token, int) {
 	road := s.Is(Highway, s.before(0))
@@ -369,14 +369,14 @@ func (s *scanner) direction(m []string) (Token, int) {
 	return Number{Whole: m[1]}, len(m[1])
 }
 
-// magnitude recognises 4.7B people and 1.8k likes.
+// magnitude recognizes 4.7B people and 1.8k likes.
 func (s *scanner) magnitude(m []string) (Token, int) {
 	_, decimals, _ := strings.Cut(m[1], ".")
 	word := s.nextWord(len(m[0]))
 	switch {
-	case m[2] == "k" && decimals == "" && (s.follows(Metres, len(m[0]), 1) || word == "in" || word == "on"):
+	case m[2] == "k" && decimals == "" && (s.follows(Meters, len(m[0]), 1) || word == "in" || word == "on"):
 		return nil, 0
-	case strings.Contains(m[2], "n"), decimals == "" && m[2] != "K" && s.Is(Countable, word), m[2] == "k" && !s.nears(Metres):
+	case strings.Contains(m[2], "n"), decimals == "" && m[2] != "K" && s.Is(Countable, word), m[2] == "k" && !s.nears(Meters):
 	case m[2] == "K" && decimals == "", s.Is(Seat, s.before(0)):
 		return nil, 0
 	case m[2] == "k" || (decimals == "" || word == "" || !unicode.IsLower(first(word)) || s.Is(Extent, word) || word == "down" || word == "up"):
@@ -400,7 +400,7 @@ func magnitudeOf(written string) string {
 	return "T"
 }
 
-// price recognises an amount, or a range of amounts, after its currency.
+// price recognizes an amount, or a range of amounts, after its currency.
 func (s *scanner) price(m []string) (Token, int) {
 	written := m[6]
 	amount, ok := s.number(written, true)
@@ -435,7 +435,7 @@ func (s *scanner) price(m []string) (Token, int) {
 
 var perWord = regexp.MustCompile(`^/[A-Za-z]{1,6}\b`)
 
-// amountBefore recognises 12,99 €.
+// amountBefore recognizes 12,99 €.
 func (s *scanner) amountBefore(m []string) (Token, int) {
 	amount, ok := s.number(m[1], true)
 	if !ok && strings.Count(m[1], ",") == 1 && m[3] != "" { // 1,689 €/l

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A rule recognises what starts with a digit.
+// A rule recognizes what starts with a digit.
 type rule struct {
 	name string
 	// after has the characters that may follow the first digits: letters as
@@ -21,7 +21,7 @@ type rule struct {
 	build func(s *scanner, m []string) (Token, int)
 }
 
-// tables has the constant data of the recogniser.
+// tables has the constant data of the recognizer.
 type tables struct {
 	numeric []rule                               // what starts with a digit, in the order in which it is tried
 	lead    []rule                               // what starts with a sign of a number
@@ -156,7 +156,7 @@ func numberRules() []rule {
 	}
 }
 
-// plainNumber recognises a number without a unit; a mark that does not belong to
+// plainNumber recognizes a number without a unit; a mark that does not belong to
 // it ends it.
 func (s *scanner) plainNumber(m []string) (Token, int) {
 	if n, ok := s.number(m[1], s.Is(Scale, s.before(0))); ok {

@@ -64,7 +64,7 @@ func (s *scanner) mixedSign(m []string) (Token, int) {
 	return s.withUnit(f, m[0], m[3:], len(m[1])+strings.Index(m[0][len(m[1]):], m[2])+len(m[2]))
 }
 
-// mixed recognises 2 1/2, also with a unit.
+// mixed recognizes 2 1/2, also with a unit.
 func (s *scanner) mixed(m []string) (Token, int) {
 	f := Fraction{Whole: m[1], Num: atoi(m[2]), Den: atoi(m[3])}
 	if f.Num >= f.Den || !named(f.Den) || s.coded() {
@@ -96,7 +96,7 @@ func (s *scanner) inches(f Fraction, n int) (Token, int) {
 	return f, n
 }
 
-// partOfUnit recognises 3/4 mile and 5/16".
+// partOfUnit recognizes 3/4 mile and 5/16".
 func (s *scanner) partOfUnit(m []string) (Token, int) {
 	f := Fraction{Num: atoi(m[1]), Den: atoi(m[2])}
 	if f.Num == 0 || f.Num >= f.Den || f.Den > 10 && !named(f.Den) && m[4] != "s" {
@@ -129,7 +129,7 @@ func (s *scanner) summand(n int) bool {
 	return strings.ContainsRune("+=×÷", last) || strings.ContainsRune("+=×÷", first(s.next(n)+" "))
 }
 
-// pair recognises a/b: x of y near words such as "step" and "disks", "over" in a
+// pair recognizes a/b: x of y near words such as "step" and "disks", "over" in a
 // blood pressure, a fraction before words such as "cup" or alone.
 func (s *scanner) pair(m []string) (Token, int) {
 	a, b, n := atoi(m[1]), atoi(m[2]), len(m[0])

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// picture recognises emoji and ratings. A run of one emoji is said once; one that
+// picture recognizes emoji and ratings. A run of one emoji is said once; one that
 // stands beside its own name is not said.
 func (s *scanner) picture(c rune) bool {
 	switch c {
@@ -35,7 +35,7 @@ func (s *scanner) picture(c rune) bool {
 	return s.take(Emoji{name}, n)
 }
 
-// stars recognises a rating: ★★★★☆ and ⭐⭐⭐.
+// stars recognizes a rating: ★★★★☆ and ⭐⭐⭐.
 func (s *scanner) stars() bool {
 	full, empty, n := 0, 0, 0
 	for _, c := range s.src[s.at:] {
@@ -175,7 +175,7 @@ func scriptOf(c rune) string {
 	return ""
 }
 
-// foreign recognises a passage in a script that the locale's voices cannot read:
+// foreign recognizes a passage in a script that the locale's voices cannot read:
 // words and the spaces and marks between them. A single letter of an alphabet
 // stays, as espeak-ng has its name.
 func (s *scanner) foreign() bool {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// window limits, in bytes, how far one recogniser looks ahead, so that the work
+// window limits, in bytes, how far one recognizer looks ahead, so that the work
 // stays linear.
 const window = 96
 
@@ -250,7 +250,7 @@ func (s *scanner) ends(match string) bool {
 }
 
 // endsSentence reports whether a point at the end of the next n bytes also ends
-// a sentence: a capitalised word follows, or nothing. With strict, the word must
+// a sentence: a capitalized word follows, or nothing. With strict, the word must
 // be one that often starts sentences.
 func (s *scanner) endsSentence(n int, strict bool) bool {
 	text := s.next(n)

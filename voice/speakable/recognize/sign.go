@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// sign recognises a sign that is spoken.
+// sign recognizes a sign that is spoken.
 func (s *scanner) sign(c rune) bool {
 	size := utf8.RuneLen(c)
 	before := s.previous()
@@ -53,7 +53,7 @@ func (s *scanner) sign(c rune) bool {
 	return c >= 0x80 && s.picture(c) || named && s.take(Sign{string(c)}, size)
 }
 
-// exclamation recognises 5! = 120 and a != b.
+// exclamation recognizes 5! = 120 and a != b.
 func (s *scanner) exclamation(before, after rune) bool {
 	if after == '=' {
 		return s.take(Sign{"≠"}, len("!="))
@@ -73,7 +73,7 @@ func (s *scanner) run(c rune) int {
 	return (len(rest) - len(strings.TrimLeft(rest, string(c)))) / utf8.RuneLen(c)
 }
 
-// dash recognises a minus, and the "to" of a range or a score. Other dashes stay.
+// dash recognizes a minus, and the "to" of a range or a score. Other dashes stay.
 func (s *scanner) dash(c rune, size int, before, after rune) bool {
 	gap := strings.TrimLeft(s.rest(size), " ")
 	number := gap != "" && (startsWithDigit(gap) || gap[0] == '.' && len(gap) > 1 && IsDigit(rune(gap[1])) || strings.ContainsRune("$£€½¼¾", first(gap)))
@@ -175,7 +175,7 @@ func (s *scanner) equation(text string, spaced bool) bool {
 	return strings.HasPrefix(strings.TrimLeft(rest, " "), "=") || spaced && sum || question
 }
 
-// operator recognises a sign that is spoken only between or before operands.
+// operator recognizes a sign that is spoken only between or before operands.
 func (s *scanner) operator(c, before, after rune) bool {
 	if s.bracket(before) {
 		return s.take(Sign{""}, 1)
@@ -220,7 +220,7 @@ func (s *scanner) arc() bool {
 	return s.glued() && allDigits(s.before(0)) && (strings.HasSuffix(s.before(1), "°") || s.before(1) == "'" && strings.HasSuffix(s.before(3), "°"))
 }
 
-// comparison recognises a sign of two characters.
+// comparison recognizes a sign of two characters.
 func (s *scanner) comparison(before rune) bool {
 	view := s.rest(0)
 	if len(view) < 2 || strings.HasPrefix(view, "===") || before == '=' {
@@ -246,7 +246,7 @@ func (s *scanner) comparison(before rune) bool {
 	return sign != "" && s.take(Sign{sign}, 2)
 }
 
-// tilde recognises ~10 and ~/notes.
+// tilde recognizes ~10 and ~/notes.
 func (s *scanner) tilde(after rune) bool {
 	switch {
 	case IsDigit(after), strings.ContainsRune("$£€", after):
@@ -257,7 +257,7 @@ func (s *scanner) tilde(after rune) bool {
 	return false
 }
 
-// star recognises the star of a product and of *69; others are emphasis.
+// star recognizes the star of a product and of *69; others are emphasis.
 func (s *scanner) star(before, after rune, operand bool) bool {
 	switch rest := s.rest(1); {
 	case startsWithDigit(rest) && !IsWord(before) && before != '*' && !strings.Contains(rest, "*"):
@@ -274,7 +274,7 @@ func (s *scanner) product(before, after rune) bool {
 	return IsDigit(before) && IsDigit(after) || letter && !strings.Contains(s.rest(2), "*")
 }
 
-// slash recognises a slash: "per" after a number, silent between two words, and
+// slash recognizes a slash: "per" after a number, silent between two words, and
 // named at the start of a path.
 func (s *scanner) slash(before, after rune) bool {
 	word := token(s.rest(1))
@@ -312,7 +312,7 @@ func (s *scanner) operand() bool {
 	return ok
 }
 
-// handle recognises #1, #tag, C#, @name and the pound key.
+// handle recognizes #1, #tag, C#, @name and the pound key.
 func (s *scanner) handle(c, before, after rune) bool {
 	name := strings.TrimRight(nameAt(s.rest(1)), "_-")
 	switch {

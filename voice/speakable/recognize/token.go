@@ -2,16 +2,16 @@
 // dates, money, quantities, identifiers and so on. A [Sayer] of a language then
 // returns each token in words.
 //
-// The recogniser is the same for all languages. What differs between them is a
+// The recognizer is the same for all languages. What differs between them is a
 // [Locale]: the decimal mark, the order of dates, the names of months, units and
 // currencies, and tables of words that decide between two readings, such as
-// "for" before 5m (minutes) and "cable" after it (metres). A locale is read from
+// "for" before 5m (minutes) and "cable" after it (meters). A locale is read from
 // text files, which a contributor extends without reading code; [ParseLocale]
 // describes their format. To add a language, write these files and a Sayer.
 //
 // # Order
 //
-// The text is scanned once. At each position the first recogniser that applies
+// The text is scanned once. At each position the first recognizer that applies
 // makes a token, in this order:
 //
 //  1. text in a script that the voice cannot read
@@ -22,7 +22,7 @@
 //     abbreviations, acronyms, homographs, Roman numbers
 //  4. signs ([signs]): ranges, operators, tags and mentions, emoji
 //
-// What no recogniser takes is [Text] and stays as it is.
+// What no recognizer takes is [Text] and stays as it is.
 package recognize
 
 // A Token is a part of a text: one of the types below.

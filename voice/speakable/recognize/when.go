@@ -34,7 +34,7 @@ func dateRules() []rule {
 	}
 }
 
-// isoDate recognises 2026-11-20T19:00Z.
+// isoDate recognizes 2026-11-20T19:00Z.
 func (s *scanner) isoDate(m []string) Token {
 	d, ok := date(m[1], m[2], m[3]).(Date)
 	if !ok {
@@ -65,7 +65,7 @@ func date(year, month, day string) Token {
 	return Date{Year: y, Month: m, Day: d, Comma: true}
 }
 
-// dayMonth recognises 4 July 2026.
+// dayMonth recognizes 4 July 2026.
 func (s *scanner) dayMonth(m []string) (Token, int) {
 	day, month := atoi(m[1]), s.months[strings.ToLower(m[2])]
 	if day < 1 || day > 31 || month == 0 || m[2] == "may" || !capital(m[2]) && !strings.Contains(m[0], " of ") {
@@ -80,7 +80,7 @@ func (s *scanner) dayMonth(m []string) (Token, int) {
 	return Date{Year: atoi(m[3]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
 }
 
-// monthDay recognises 11/22 where a word near it makes it a date, or where it can
+// monthDay recognizes 11/22 where a word near it makes it a date, or where it can
 // be nothing else. A slash after it makes it a path or a longer list.
 func (s *scanner) monthDay(m []string) (Token, int) {
 	month, day := atoi(m[1]), atoi(m[2])
@@ -144,7 +144,7 @@ var (
 	monthYear = regexp.MustCompile(`^\.? (\d{4})`)
 )
 
-// monthDate recognises a date that starts with the month's name.
+// monthDate recognizes a date that starts with the month's name.
 func (s *scanner) monthDate(word string) bool {
 	month := s.months[strings.ToLower(word)]
 	if month == 0 || !capital(word) {
@@ -243,7 +243,7 @@ func (s *scanner) clockTime(m []string) (Token, int) {
 	return c, n
 }
 
-// shortHour recognises 9a and 5p near another time.
+// shortHour recognizes 9a and 5p near another time.
 func (s *scanner) shortHour(m []string) Token {
 	h := atoi(m[1])
 	if h < 1 || h > 12 || s.PointOrdinal || s.Is(Seat, s.before(0)) {
@@ -259,7 +259,7 @@ func (s *scanner) shortHour(m []string) Token {
 
 var hourTo = regexp.MustCompile(`^(?: ?[-–] ?| to )\d{1,2}(?::\d\d)?[ap]\b`)
 
-// weekdayShort recognises a weekday's short form: before a date or time, in a
+// weekdayShort recognizes a weekday's short form: before a date or time, in a
 // range or list, after a word such as "on", and alone; not where it is a word.
 func (s *scanner) weekdayShort(word string, n int) bool {
 	day, ok := s.weekdays[strings.ToLower(word)]
@@ -287,7 +287,7 @@ func (s *scanner) pointedDay(word string, n int) bool {
 	return n > len(word) && after != "" && (unicode.IsLower(first(after)) || s.Is(DateAfter, after))
 }
 
-// monthShort recognises a month's short form.
+// monthShort recognizes a month's short form.
 func (s *scanner) monthShort(word string, n int) bool {
 	month := s.months[strings.ToLower(word)]
 	if month == 0 || !capital(word) || len(word) > 4 || strings.HasPrefix(s.rest(len(word)), "'") {
@@ -311,7 +311,7 @@ func (s *scanner) inRange(n int) bool {
 
 var joins = regexp.MustCompile(`^(?: ?[-–/&,] ?| (?:and|or|to|through|bis|und|oder) )(\p{L}{2,9})`)
 
-// calendar reports whether the neighbours of a short form of n bytes are those
+// calendar reports whether the neighbors of a short form of n bytes are those
 // of a calendar: another short form, a time, or a word such as "on" or "until".
 func (s *scanner) calendar(n int) bool {
 	switch s.last.(type) {

@@ -19,7 +19,7 @@ var (
 	grade      = regexp.MustCompile(`^([ABO]|AB|[CD])([−-])(?:[ .,!?;:)]|$)`)
 )
 
-// wordRules returns the recognisers of what starts with a letter, in the order in
+// wordRules returns the recognizers of what starts with a letter, in the order in
 // which they are tried.
 func wordRules() []func(s *scanner, word string) bool {
 	return []func(s *scanner, word string) bool{
@@ -32,15 +32,15 @@ func wordRules() []func(s *scanner, word string) bool {
 // word reads a word at the position, with what belongs to it.
 func (s *scanner) word() {
 	word := token(s.src[s.at:])
-	for _, recognise := range static.words {
-		if recognise(s, word) {
+	for _, recognize := range static.words {
+		if recognize(s, word) {
 			return
 		}
 	}
 	s.skip(len(word))
 }
 
-// signed recognises UTC-5 and the minus of a grade or blood type.
+// signed recognizes UTC-5 and the minus of a grade or blood type.
 func (s *scanner) signed(word string) bool {
 	if len(word) > 3 || !capital(word) {
 		return false
@@ -60,7 +60,7 @@ func (s *scanner) signed(word string) bool {
 	return false
 }
 
-// initials recognises letters with points: U.S., e.g.
+// initials recognizes letters with points: U.S., e.g.
 func (s *scanner) initials(word string) bool {
 	if s.at+len(word) >= len(s.src) || s.src[s.at+len(word)] != '.' || utf8.RuneCountInString(word) > 2 {
 		return false
@@ -89,7 +89,7 @@ func (s *scanner) initials(word string) bool {
 	return true
 }
 
-// joined recognises letters around an "and" (R&B), and abbreviations with a
+// joined recognizes letters around an "and" (R&B), and abbreviations with a
 // stroke (w/o).
 func (s *scanner) joined(word string) bool {
 	if m := ampersand.FindStringSubmatch(s.rest(0)); m != nil && s.ends(m[0]) {
@@ -114,7 +114,7 @@ func (s *scanner) joined(word string) bool {
 	return false
 }
 
-// rate recognises a rate without a number: km/h.
+// rate recognizes a rate without a number: km/h.
 func (s *scanner) rate(string) bool {
 	m := bareRate.FindStringSubmatch(s.rest(0))
 	if m == nil || !s.ends(m[0]) {
@@ -125,7 +125,7 @@ func (s *scanner) rate(string) bool {
 	return s.take(Rate{many, per}, len(m[0]))
 }
 
-// release recognises v2 and v1.2.3.
+// release recognizes v2 and v1.2.3.
 func (s *scanner) release(word string) bool {
 	if word[0] != 'v' && word[0] != 'V' || len(word) < 2 {
 		return false
@@ -141,7 +141,7 @@ func (s *scanner) release(word string) bool {
 	return s.take(Version{Parts: parts, Named: true}, len(m[0]))
 }
 
-// codedAmount recognises CHF 12.50.
+// codedAmount recognizes CHF 12.50.
 func (s *scanner) codedAmount(word string) bool {
 	if len(word) < 3 || !capital(word) {
 		return false
@@ -157,7 +157,7 @@ func (s *scanner) codedAmount(word string) bool {
 	return ok && s.take(Money{Currency: m[1], Amount: n}, len(m[0]))
 }
 
-// gluedNumber recognises PM2.5, pH7.4 and GPT-4.1.
+// gluedNumber recognizes PM2.5, pH7.4 and GPT-4.1.
 func (s *scanner) gluedNumber(string) bool {
 	m := glued.FindStringSubmatch(s.rest(0))
 	if m == nil || !s.ends(m[0]) || strings.Contains(m[2], ",") && !s.DecimalComma || strings.HasPrefix(s.rest(len(m[0])), ".") && startsWithDigit(s.rest(len(m[0])+1)) {
@@ -166,7 +166,7 @@ func (s *scanner) gluedNumber(string) bool {
 	return s.take(Identifier{Runs: []string{m[1], m[2]}}, len(m[0]))
 }
 
-// abbreviated recognises an abbreviation.
+// abbreviated recognizes an abbreviation.
 func (s *scanner) abbreviated(word string) bool {
 	after := s.rest(len(word))
 	point := strings.HasPrefix(after, ".") && !strings.HasPrefix(after, "..")
@@ -230,7 +230,7 @@ func (s *scanner) refused(capital bool) bool {
 	return strings.ContainsAny(s.src[max(0, s.at-3):s.at], "?!.")
 }
 
-// calendarWord recognises short forms of weekdays and months.
+// calendarWord recognizes short forms of weekdays and months.
 func (s *scanner) calendarWord(word string) bool {
 	n := len(word)
 	if strings.HasPrefix(s.rest(n), ".") {
@@ -239,7 +239,7 @@ func (s *scanner) calendarWord(word string) bool {
 	return s.weekdayShort(word, n) || s.monthShort(word, n)
 }
 
-// homograph recognises a word with two pronunciations by its neighbours.
+// homograph recognizes a word with two pronunciations by its neighbors.
 func (s *scanner) homograph(word string) bool {
 	after := s.nextWord(len(word))
 	for _, h := range s.homographs[strings.ToLower(word)] {
@@ -271,7 +271,7 @@ func (h homograph) matches(before, after, earlier string) bool {
 	return (len(h.before) == 0 || in(h.before, before) || in(h.before, earlier+"_"+before)) && (len(h.after) == 0 || in(h.after, after)) && !in(h.not, before)
 }
 
-// capitals recognises function words and acronyms in capitals.
+// capitals recognizes function words and acronyms in capitals.
 func (s *scanner) capitals(word string) bool {
 	if len(word) < 2 || strings.ToUpper(word) != word || !unicode.IsLetter(first(word)) {
 		return len(word) == 1 && s.letter(word)
@@ -289,7 +289,7 @@ func (s *scanner) capitals(word string) bool {
 	return false
 }
 
-// letter recognises a lone A that is the letter: after a word such as "room", or
+// letter recognizes a lone A that is the letter: after a word such as "room", or
 // in a range of letters.
 func (s *scanner) letter(word string) bool {
 	if word == "a" {
@@ -319,7 +319,7 @@ func (s *scanner) calm(n int) bool {
 	return len(after) < 2 || strings.ToUpper(after) != after
 }
 
-// powered recognises m² and x².
+// powered recognizes m² and x².
 func (s *scanner) powered(word string) bool {
 	base := strings.TrimRight(word, "²³")
 	if base == word || base == "" {
@@ -336,7 +336,7 @@ func (s *scanner) powered(word string) bool {
 	return s.take(Unit{Symbol: base, Power: p}, len(word))
 }
 
-// unitWord recognises a unit after a size, a pair or a time: 2x4 ft.
+// unitWord recognizes a unit after a size, a pair or a time: 2x4 ft.
 func (s *scanner) unitWord(word string) bool {
 	switch s.last.(type) {
 	case Size, Pair, Clock:
@@ -355,14 +355,14 @@ func (s *scanner) unitWord(word string) bool {
 	return s.take(Unit{Symbol: word}, len(word))
 }
 
-// between recognises the x of 2 x 4, and the letter of a direction.
+// between recognizes the x of 2 x 4, and the letter of a direction.
 func (s *scanner) between(word string) bool {
 	switch {
 	case word == "x" && startsWithDigit(s.before(0)) && startsWithDigit(s.next(1)):
 		return s.take(Sign{"x"}, 1)
 	case word == "x" && startsWithDigit(s.before(0)) && isLetter(first(s.next(1))):
 		return s.take(Sign{"×"}, 1)
-	case word[0] == 'x' && len(word) > 1 && allDigits(word[1:]) && s.dialled():
+	case word[0] == 'x' && len(word) > 1 && allDigits(word[1:]) && s.dialed():
 		return s.take(Digits{Groups: []string{word[1:]}, Extension: true}, len(word))
 	case len(word) > 2:
 		return false
@@ -390,8 +390,8 @@ func (s *scanner) between(word string) bool {
 	return false
 }
 
-// dialled reports whether a telephone number stands before.
-func (s *scanner) dialled() bool {
+// dialed reports whether a telephone number stands before.
+func (s *scanner) dialed() bool {
 	_, ok := s.last.(Digits)
 	return ok
 }
@@ -408,7 +408,7 @@ func (s *scanner) initial(word string) bool {
 	return s.takeInner(Word{word}, 2)
 }
 
-// plate recognises a word of letters and digits that no one can pronounce: a
+// plate recognizes a word of letters and digits that no one can pronounce: a
 // number plate, a serial number.
 func (s *scanner) plate(word string) bool {
 	if len(word) < 5 || !strings.ContainsFunc(word, IsDigit) || strings.ContainsFunc(word, unicode.IsLower) || strings.ContainsFunc(word, func(c rune) bool { return c >= 0x80 }) {
@@ -420,7 +420,7 @@ func (s *scanner) plate(word string) bool {
 	return s.take(Identifier{Runs: runs(word)}, len(word))
 }
 
-// roman recognises Roman numbers of rulers, chapters and names.
+// roman recognizes Roman numbers of rulers, chapters and names.
 func (s *scanner) roman(word string) bool {
 	n := romanValue(word)
 	before := s.before(0)

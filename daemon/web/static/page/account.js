@@ -171,9 +171,9 @@ export function about() {
       <h2>${t("about.notices")}</h2>
       <p>${t("about.mit")}</p>
       <ul>
-        <li>lit-html, BSD-3-Clause, © Google LLC: <a href=${`${files}lit-html.LICENSE`}>${t("about.licence", { name: "lit-html" })}</a></li>
-        <li>lean-qr, MIT, © David Evans: <a href=${`${files}lean-qr.LICENSE`}>${t("about.licence", { name: "lean-qr" })}</a></li>
-        <li>Bevan, SIL Open Font License 1.1, © The Bevan Project Authors: <a href=${`${files}bevan.LICENSE`}>${t("about.licence", { name: "Bevan" })}</a></li>
+        <li>lit-html, BSD-3-Clause, © Google LLC: <a href=${`${files}lit-html.LICENSE`}>${t("about.license", { name: "lit-html" })}</a></li>
+        <li>lean-qr, MIT, © David Evans: <a href=${`${files}lean-qr.LICENSE`}>${t("about.license", { name: "lean-qr" })}</a></li>
+        <li>Bevan, SIL Open Font License 1.1, © The Bevan Project Authors: <a href=${`${files}bevan.LICENSE`}>${t("about.license", { name: "Bevan" })}</a></li>
         <li>Swagger UI, Apache-2.0, © SmartBear Software</li>
         <li>ONNX Runtime, MIT, © Microsoft Corporation</li>
       </ul>

@@ -162,7 +162,7 @@ const sound = (controls) => (shared) => {
     <select id=${name} ?disabled=${fixed(name)} @change=${(/** @type {any} */ e) => set(name, e.target.value)}>
       ${options.map(([v, text]) => html`<option value=${v} ?selected=${value(name) === v}>${text}</option>`)}</select>${origin(name)}</div>`;
   /** @param {string[]} names @param {string} prefix @returns {[string, string][]} */
-  const labelled = (names, prefix) => names.map((n) => [n, label(prefix, n)]);
+  const labeled = (names, prefix) => names.map((n) => [n, label(prefix, n)]);
 
   /** Renders two times if the quiet hours are the same each day, otherwise their text. */
   const quietHours = () => {
@@ -190,9 +190,9 @@ const sound = (controls) => (shared) => {
     close: now.close,
     render: () => html`${now.render()}<section class="leaf" aria-labelledby="sound-title"><h2 id="sound-title" tabindex="-1">${t("admin.defaults")}</h2>
       ${!all ? loading() : html`<form @submit=${(/** @type {SubmitEvent} */ e) => { e.preventDefault(); void patch(draft); }}>
-        <h3>${t("admin.quiet")}</h3><div class="two">${quietHours()}${choice("QUIET_MODE", labelled(modes, "admin.mode"))}${amount("QUIET_VOLUME", 0, 100, 5)}</div>
+        <h3>${t("admin.quiet")}</h3><div class="two">${quietHours()}${choice("QUIET_MODE", labeled(modes, "admin.mode"))}${amount("QUIET_VOLUME", 0, 100, 5)}</div>
         <h3>${t("admin.speaker")}</h3><div class="two">${amount("VOLUME", 0, 100, 5)}${choice("DUCK", ducks.some(([d]) => d === value("DUCK")) ? ducks : [...ducks, [value("DUCK"), t("admin.duck", { n: number(-Number(value("DUCK"))) })]])}
-          ${choice("CHIME", labelled(chimes, "say.chime"))}${choice("CHIME_URGENT", labelled(chimes, "say.chime"))}</div>
+          ${choice("CHIME", labeled(chimes, "say.chime"))}${choice("CHIME_URGENT", labeled(chimes, "say.chime"))}</div>
         <h3>${t("admin.speech")}</h3><div class="two">${choice("DEFAULT_VOICE", voices())}${amount("DEFAULT_RATE", 60, 400, 5)}</div>
         <p class="row"><button class="primary" ?disabled=${Object.keys(draft).length === 0}>${t("admin.save")}</button><span role="status" class="good-inline">${saved}</span></p></form>`}</section>`,
   };

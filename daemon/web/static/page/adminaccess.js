@@ -1,5 +1,5 @@
 // The parts of the administration that decide who may enter, and the voices:
-// users, invites, API tokens, and the voices of the catalogue.
+// users, invites, API tokens, and the voices of the catalog.
 import { html, nothing } from "./lit-html.js";
 import { t, label, api, alertBox, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut, refocus, when, joinAddress, signInAddress } from "./ui.js";
 
@@ -116,7 +116,7 @@ export function tokens({ gate }) {
 /** @typedef {Voice & { language: string, size_bytes: number, license?: string, default: boolean, removable: boolean }} Installed */
 /** @typedef {{ name: string, state: string, done: number, total: number, error?: string }} Install */
 /** @typedef {{ name: string, language: string, quality: string, speakers: number, size_bytes: number, license?: string, recommended: boolean, installed: boolean }} Offer */
-/** @typedef {{ language: string, languages: string[], voices: Offer[] }} Catalogue */
+/** @typedef {{ language: string, languages: string[], voices: Offer[] }} Catalog */
 
 const pollDelay = 700; // ms between two looks at an installation
 
@@ -124,7 +124,7 @@ const pollDelay = 700; // ms between two looks at an installation
 export function voices({ gate, update }) {
   /** @type {Installed[] | null} */ let all = null;
   /** @type {Install | undefined} */ let install;
-  /** @type {Catalogue | null} */ let shop = null;
+  /** @type {Catalog | null} */ let shop = null;
   /** Why the last search failed. @type {import("./ui.js").Problem | null} */ let missing = null;
   let searching = false, timer = 0;
   /** @type {import("./speech.js").Player | null} */ let player = null;
@@ -156,7 +156,7 @@ export function voices({ gate, update }) {
     void update();
     await gate.run(async () => {
       try {
-        shop = await api("GET", `/api/admin/catalogue${code ? `?language=${encodeURIComponent(code)}` : ""}`);
+        shop = await api("GET", `/api/admin/catalog${code ? `?language=${encodeURIComponent(code)}` : ""}`);
         missing = null;
       } catch (err) {
         missing = problemOf(err);
@@ -198,7 +198,7 @@ export function voices({ gate, update }) {
   };
   /** @param {Offer} v */
   const offer = (v) => html`<li><div><strong>${v.name}</strong> ${v.recommended ? html`<span class="tag live">${t("admin.voice.recommended")}</span>` : nothing}<br>
-      <small>${[v.language, label("admin.quality", v.quality), v.speakers > 1 ? t("admin.voice.speakers", { n: v.speakers }) : "", megabytes(v.size_bytes)].filter(Boolean).join(" · ")} · ${v.license ? html`<span lang="en">${v.license}</span>` : t("admin.voice.nolicence")}</small></div>
+      <small>${[v.language, label("admin.quality", v.quality), v.speakers > 1 ? t("admin.voice.speakers", { n: v.speakers }) : "", megabytes(v.size_bytes)].filter(Boolean).join(" · ")} · ${v.license ? html`<span lang="en">${v.license}</span>` : t("admin.voice.nolicense")}</small></div>
     ${v.installed ? html`<span class="tag">${t("admin.voice.installed")}</span>` : html`<button ?disabled=${busy()} @click=${() => get(v.name, false)} aria-label=${t("admin.voice.getlabel", { name: v.name })}>${t("admin.voice.get")}</button>`}</li>`;
   const best = () => shop?.voices.find((v) => v.recommended && !v.installed);
   return {
@@ -206,7 +206,7 @@ export function voices({ gate, update }) {
     render: () => html`<section class="leaf" aria-labelledby="voices-title"><h2 id="voices-title" tabindex="-1">${t("admin.part.voices")}</h2>
         ${progress()}${!all ? loading() : html`<ul class="stubs" id="voices">${all.map(stub)}</ul>`}</section>
       <section class="leaf" aria-labelledby="shop-title"><h2 id="shop-title">${t("admin.voice.more")}</h2>
-        ${best() ? html`<p><button class="primary" id="natural" ?disabled=${busy()} @click=${() => get(best()?.name ?? "", true)}>${t("admin.voice.natural")}</button></p><p class="hint">${t("admin.voice.naturaltext", { name: best()?.name ?? "", size: megabytes(best()?.size_bytes ?? 0), licence: best()?.license ?? "" })}</p>` : nothing}
+        ${best() ? html`<p><button class="primary" id="natural" ?disabled=${busy()} @click=${() => get(best()?.name ?? "", true)}>${t("admin.voice.natural")}</button></p><p class="hint">${t("admin.voice.naturaltext", { name: best()?.name ?? "", size: megabytes(best()?.size_bytes ?? 0), license: best()?.license ?? "" })}</p>` : nothing}
         ${shop ? html`<label class="fields">${t("admin.voice.language")} <select id="language" @change=${(/** @type {any} */ e) => search(e.target.value)}>
           ${languageNames(shop.languages).map(([code, name]) => html`<option value=${code} ?selected=${code === shop?.language}>${name}</option>`)}</select></label>` : nothing}
         ${alertBox(missing)}

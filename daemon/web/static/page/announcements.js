@@ -1,4 +1,4 @@
-// Announcements: the form that creates them, the queue, favourites, the
+// Announcements: the form that creates them, the queue, favorites, the
 // loudspeaker's volume and do not disturb, and schedules.
 import { html, nothing } from "./lit-html.js";
 import {
@@ -18,17 +18,17 @@ const follow = ({ me, update }, receivers, online = () => {}) => openStream("/ap
   on: Object.fromEntries(Object.entries(receivers).map(([name, receive]) => [name, (data) => { void receive(data); update(); }])),
 });
 
-/** The sections of the page. @param {Shared} shared @param {boolean} [planning] the form is for schedules and favourites in the first place */
+/** The sections of the page. @param {Shared} shared @param {boolean} [planning] the form is for schedules and favorites in the first place */
 function sections(shared, planning = false) {
   const voices = voiceList(shared.update), speaker = loudspeaker(shared), plans = schedules(shared, voices);
-  const favourites = favouriteList(shared, voices, (content) => create.send("/api/notify", content));
+  const favorites = favoriteList(shared, voices, (content) => create.send("/api/notify", content));
   const air = onAir(shared, { voices, speaker, ended: (id) => create.forget(id) });
-  const create = form(shared, { voices, speaker, air, favourites, plans, planning });
+  const create = form(shared, { voices, speaker, air, favorites, plans, planning });
   /** @type {{ close: () => void } | null} */ let stream = null;
   return {
-    speaker, plans, favourites, air, create,
+    speaker, plans, favorites, air, create,
     follow() {
-      stream = follow(shared, { announcement: air.receive, volume: speaker.setVolume, quiet: speaker.setQuiet, favourites: favourites.receive, schedules: plans.receive }, air.online);
+      stream = follow(shared, { announcement: air.receive, volume: speaker.setVolume, quiet: speaker.setQuiet, favorites: favorites.receive, schedules: plans.receive }, air.online);
     },
     close() {
       stream?.close();
@@ -45,16 +45,16 @@ export function controls({ update, me }) {
   return { render: speaker.render, close: () => { stream.close(); speaker.close(); } };
 }
 
-/** Schedules and favourites, and the form that makes them: a part of the administration. @param {AdminShared} shared @returns {AdminPart} */
+/** Schedules and favorites, and the form that makes them: a part of the administration. @param {AdminShared} shared @returns {AdminPart} */
 export function planned({ update, me }) {
-  const { create, favourites, plans, follow, close } = sections({ update, me, may: true }, true);
+  const { create, favorites, plans, follow, close } = sections({ update, me, may: true }, true);
   follow();
-  return { render: () => html`<div class="desk"><div>${create.render()}</div><div>${plans.render()}${favourites.render()}</div></div>`, close };
+  return { render: () => html`<div class="desk"><div>${create.render()}</div><div>${plans.render()}${favorites.render()}</div></div>`, close };
 }
 
 /** @param {PageContext} page @returns {View} */
 export function announcements({ update, me }) {
-  const { create, favourites, air, speaker, plans, follow, close } = sections({ update, me, may: me?.admin === true || meta("control") === "lan" });
+  const { create, favorites, air, speaker, plans, follow, close } = sections({ update, me, may: me?.admin === true || meta("control") === "lan" });
   /** Stops what is being spoken, on the loudspeaker and here. @param {KeyboardEvent} e */
   const key = (e) => {
     if (e.repeat || e.ctrlKey || e.metaKey || e.altKey || !["Escape", "s", "S"].includes(e.key)) return;
@@ -67,7 +67,7 @@ export function announcements({ update, me }) {
 
   return {
     title: () => t("say.title"),
-    render: () => html`<div class="desk"><div>${create.render()}${favourites.render()}</div><div>${air.render()}${speaker.render()}${air.recent()}</div><div>${plans.render()}</div></div>`,
+    render: () => html`<div class="desk"><div>${create.render()}${favorites.render()}</div><div>${air.render()}${speaker.render()}${air.recent()}</div><div>${plans.render()}</div></div>`,
     close: () => {
       document.removeEventListener("keydown", key);
       close();
@@ -75,7 +75,7 @@ export function announcements({ update, me }) {
   };
 }
 
-/** Renders why the controls of a section are disabled, if they are. @param {Shared} shared @param {"say" | "favourites" | "speaker" | "schedules"} section */
+/** Renders why the controls of a section are disabled, if they are. @param {Shared} shared @param {"say" | "favorites" | "speaker" | "schedules"} section */
 const reason = ({ may, me }, section) => (may ? nothing : html`<p class="hint" id=${`why-${section}`}>${t(`control.${section}`)} ${me ? nothing : html`<a href=${signInAddress()}>${t("signin")}</a>`}</p>`);
 
 // ---- voices
@@ -131,9 +131,9 @@ const blank = (when) => ({ message: "", urgent: false, chime: "", repeat: "", wh
 /**
  * @param {Shared} shared
  * @param {{ voices: ReturnType<typeof voiceList>, speaker: ReturnType<typeof loudspeaker>, air: ReturnType<typeof onAir>,
- *   favourites: ReturnType<typeof favouriteList>, plans: ReturnType<typeof schedules>, planning: boolean }} page
+ *   favorites: ReturnType<typeof favoriteList>, plans: ReturnType<typeof schedules>, planning: boolean }} page
  */
-function form(shared, { voices, speaker, air, favourites, plans, planning }) {
+function form(shared, { voices, speaker, air, favorites, plans, planning }) {
   const usual = planning ? "weekly" : "now";
   const { update } = shared, requested = requests(update);
   /** @type {import("./speech.js").Player | null} */ let listener = null;
@@ -189,7 +189,7 @@ function form(shared, { voices, speaker, air, favourites, plans, planning }) {
     readOut(shown);
   });
   const save = async () => {
-    if (await favourites.add(content())) readOut(confirmation = t("favourites.saved"));
+    if (await favorites.add(content())) readOut(confirmation = t("favorites.saved"));
     update();
   };
 
@@ -247,7 +247,7 @@ function form(shared, { voices, speaker, air, favourites, plans, planning }) {
     <p class="row"><button class="primary" ?disabled=${sending}>${t(draft.when === "now" ? "say.speak" : "say.plan")}</button>
       <button type="button" @click=${listen} ?disabled=${empty} aria-pressed=${listener?.state ? "true" : "false"}>${t(listener?.state === "loading" ? "say.loading" : listener?.state ? "say.stop" : "say.preview")}</button>
       <button type="button" @click=${show} ?disabled=${empty}>${t("say.show")}</button>
-      <button type="button" @click=${save} ?disabled=${empty || !shared.may} aria-describedby=${shared.may ? nothing : "why-say"}>${t("favourites.add")}</button>
+      <button type="button" @click=${save} ?disabled=${empty || !shared.may} aria-describedby=${shared.may ? nothing : "why-say"}>${t("favorites.add")}</button>
       <span role="status" class="good-inline">${confirmation}</span></p>
     ${reason(shared, "say")}
     ${shown ? html`<p id="shown"><small>${t("say.shown")}</small><br>${shown}</p>` : nothing}
@@ -361,33 +361,33 @@ const text = ({ title, message }) => (title ? `${title}: ${message}` : message |
 /** @param {{ title?: string, message: string }} a */
 const brief = (a) => text(a).slice(0, 60);
 
-// ---- favourites
+// ---- favorites
 
 /** @param {Shared} shared @param {ReturnType<typeof voiceList>} voices @param {(content: Content) => Promise<unknown>} say */
-function favouriteList(shared, voices, say) {
+function favoriteList(shared, voices, say) {
   const requested = requests(shared.update);
   /** @type {Content[] | null} */ let all = null;
-  /** @param {{ favourites?: Content[] }} list without favourites after a change */
-  const receive = (list) => requested.run(async () => { all = list.favourites ?? (await api("GET", "/api/favourites")).favourites; });
+  /** @param {{ favorites?: Content[] }} list without favorites after a change */
+  const receive = (list) => requested.run(async () => { all = list.favorites ?? (await api("GET", "/api/favorites")).favorites; });
   /** Changes the list that the server has now. @param {(list: Content[]) => Content[]} edit */
   const change = (edit) => requested.run(async () => {
-    const list = await api("GET", "/api/favourites");
-    await receive(await api("PUT", "/api/favourites", { favourites: edit(list.favourites) }));
+    const list = await api("GET", "/api/favorites");
+    await receive(await api("PUT", "/api/favorites", { favorites: edit(list.favorites) }));
     return true;
   });
   /** @param {Content} f */
   const remove = async (f) => {
     await change((list) => list.filter((other) => JSON.stringify(other) !== JSON.stringify(f)));
-    refocus("favourites-title");
+    refocus("favorites-title");
   };
   return {
     receive,
     /** @param {Content} content */ add: (content) => change((list) => [...list, content]),
-    render: () => html`<section class="leaf" aria-labelledby="favourites-title"><h2 id="favourites-title" tabindex="-1">${t("favourites.title")}</h2>
+    render: () => html`<section class="leaf" aria-labelledby="favorites-title"><h2 id="favorites-title" tabindex="-1">${t("favorites.title")}</h2>
       ${alertBox(requested.problem)}
-      ${!all ? loading() : all.length ? html`<ul class="favourites">${all.map((f) => html`<li><button class=${f.urgent ? "speak danger" : "speak"} @click=${() => say(voices.missing(f) ? { ...f, voice: undefined } : f)} aria-label=${t(f.urgent ? "favourites.urgentlabel" : "favourites.saylabel", { message: brief(f) })}>${text(f)}</button>
-        <button class="remove" ?disabled=${!shared.may} aria-describedby=${shared.may ? nothing : "why-favourites"} @click=${() => remove(f)} aria-label=${t("favourites.removelabel", { message: brief(f) })}>×</button>${voices.warning(f)}</li>`)}</ul>` : html`<p class="empty">${t("favourites.none")}</p>`}
-      ${all?.length ? reason(shared, "favourites") : nothing}</section>`,
+      ${!all ? loading() : all.length ? html`<ul class="favorites">${all.map((f) => html`<li><button class=${f.urgent ? "speak danger" : "speak"} @click=${() => say(voices.missing(f) ? { ...f, voice: undefined } : f)} aria-label=${t(f.urgent ? "favorites.urgentlabel" : "favorites.saylabel", { message: brief(f) })}>${text(f)}</button>
+        <button class="remove" ?disabled=${!shared.may} aria-describedby=${shared.may ? nothing : "why-favorites"} @click=${() => remove(f)} aria-label=${t("favorites.removelabel", { message: brief(f) })}>×</button>${voices.warning(f)}</li>`)}</ul>` : html`<p class="empty">${t("favorites.none")}</p>`}
+      ${all?.length ? reason(shared, "favorites") : nothing}</section>`,
   };
 }
 

@@ -13,7 +13,7 @@ export function lineup({ params, update, go }) {
   const room = html`<span class="qr"></span>`; // for the code, until it is made
   /** @type {unknown} */ let code = room;
   /** @type {Live | null} */ let live = null;
-  let rev = 0, closed = false, copied = false, cancelling = false, over = "";
+  let rev = 0, closed = false, copied = false, canceling = false, over = "";
   const path = `/api/games/${encodeURIComponent(params.id)}`;
 
   const load = async () => {
@@ -56,11 +56,11 @@ export function lineup({ params, update, go }) {
   const cancel = async () => {
     if (!confirm(t("card.off.sure"))) return;
     try {
-      cancelling = true;
+      canceling = true;
       await api("DELETE", path);
       go("/", true);
     } catch (err) {
-      [cancelling, problem] = [false, problemOf(err)];
+      [canceling, problem] = [false, problemOf(err)];
     }
     update();
   };
@@ -94,7 +94,7 @@ export function lineup({ params, update, go }) {
     title: () => t("card.title"),
     render: () => {
       const g = game;
-      if (over && !cancelling) return html`<section class="leaf narrow"><h1>${t("card.title")}</h1><p role="alert">${label("link.over", over, t("link.over.closed"))}</p><p><a class="button" href="/">${t("lost.out")}</a></p></section>`;
+      if (over && !canceling) return html`<section class="leaf narrow"><h1>${t("card.title")}</h1><p role="alert">${label("link.over", over, t("link.over.closed"))}</p><p><a class="button" href="/">${t("lost.out")}</a></p></section>`;
       if (!g) return problem ? problemView(problem) : loading();
       const open = openSide(g);
       return html`
@@ -105,7 +105,7 @@ export function lineup({ params, update, go }) {
           <ul class="stubs">${managers(g)}</ul>
           ${!g.you && open ? invited(g, open) : nothing}
           ${!g.you && !open ? html`<p>${t("card.watch")}</p>` : nothing}
-          ${g.you && (g.you === "both" || g.you === g.options.side) ? html`<p><button class="danger" ?disabled=${cancelling} @click=${cancel}>${t("card.off")}</button></p>` : nothing}
+          ${g.you && (g.you === "both" || g.you === g.options.side) ? html`<p><button class="danger" ?disabled=${canceling} @click=${cancel}>${t("card.off")}</button></p>` : nothing}
         </section>
         ${!g.you || !open ? nothing : g[open].reserved ? offer(g[open].reserved.name) : invite(g)}
         ${[...cards.values()].map((card) => card.render(g))}`;

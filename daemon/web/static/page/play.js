@@ -225,9 +225,9 @@ const partTerm = (c, part) => (part === "pitch" ? String(c.action.pitch) : part 
 /** Returns the glossary's term for a choice, by its action: "squeeze", "infield.in"; "" if it has none. @param {Choice} c */
 function termOf(c) {
   const { action } = c, part = partOf(c);
-  if (action.a === "offence") return String(action.call);
+  if (action.a === "offense") return String(action.call);
   if (action.a === "answer") return action.bold ? "bold" : "safe";
-  if (action.a !== "defence") return "";
+  if (action.a !== "defense") return "";
   return part ? partTerm(c, part) : "pitch_to";
 }
 
@@ -237,8 +237,8 @@ export function nameOf(c, match) {
   /** @param {unknown} side */
   const club = (side) => game?.[side === "home" ? "home" : "away"].team.name ?? "";
   switch (action.a) {
-    case "offence": return label("name", termOf(c), c.label);
-    case "defence": return defenceName(c);
+    case "offense": return label("name", termOf(c), c.label);
+    case "defense": return defenseName(c);
     case "answer": return label(`answer.${action.bold ? "bold" : "safe"}`, state?.question?.kind, c.label);
     case "substitute": return changeName(subsOf(c), book, teamOf(c, match));
     case "takeover": return t(!action.on ? "offer.takeback" : action.side === game?.you ? "offer.leave" : "offer.replace", { club: club(action.side) });
@@ -259,7 +259,7 @@ export function questionText({ kind, ball, text }) {
 export const teamOf = (c, { game, state }) => state?.teams[Number((c.side ?? game?.you) === "home")];
 
 /** Returns the name of a defensive call: its parts. @param {Choice} c */
-function defenceName(c) {
+function defenseName(c) {
   const [first = "pitch_to", ...rest] = parts.filter((p) => p in c.action).map((p) => partTerm(c, p));
   return [label("name", first), ...rest.map((term) => t("call.part", { name: label("name", term) }))].join(", ");
 }
@@ -340,7 +340,7 @@ export class Decisions {
     const { calls } = this;
     const choice = calls[n - 1];
     if (!choice || !this.idle) return;
-    if (choice.group !== "defence") return this.choose(choice);
+    if (choice.group !== "defense") return this.choose(choice);
     if (n > 1 && !this.chosen.has(choice.label)) this.toggle(choice, true);
     this.choose(this.combined(calls));
   }
@@ -378,7 +378,7 @@ export class Decisions {
     return html`<section class=${this.explained ? "leaf panel explained" : "leaf panel"} aria-labelledby="decisions-title" .style=${side ? clubStyle(game[side].team) : ""}>
       <div class="row spread"><h2 id="decisions-title" tabindex="-1">${this.heading(game, calls)}</h2>${calls.length ? html`<button type="button" class="what" aria-pressed=${this.explained ? "true" : "false"} @click=${() => { this.explained = !this.explained; match.update(); }}>${t("help.what")}</button>` : nothing}${clock(match.left)}</div>
       ${match.error ? html`<p class="alert" role="alert">${match.error}</p>` : nothing}
-      ${calls[0]?.group === "defence" ? this.compose(calls) : calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li>${this.button(c, i)}${explain(c, `does-${i}`)}</li>`)}</ol>`
+      ${calls[0]?.group === "defense" ? this.compose(calls) : calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li>${this.button(c, i)}${explain(c, `does-${i}`)}</li>`)}</ol>`
         : html`<p>${busy ? nothing : this.waitingFor(game)}</p>${this.resume()}`}
       ${this.theirs(game)}
       ${this.explained && calls.length ? html`<p><button type="button" data-help aria-keyshortcuts="?">${t("help.title")}</button></p>` : nothing}

@@ -16,7 +16,7 @@ const record = (r) => `${r.w}–${r.l}${r.t ? `–${r.t}` : ""}`;
 /** The imported seasons, which stand beside the league's. @type {number[]} */
 let imported = [];
 
-/** Returns the clubs of a season by id, with their colours. @param {number} season @returns {Promise<Map<string, Club>>} */
+/** Returns the clubs of a season by id, with their colors. @param {number} season @returns {Promise<Map<string, Club>>} */
 async function clubsOf(season) {
   if (!session.me) return new Map(); // visitors see games, not the clubs of a season
   const answer = await api("GET", `/api/teams?season=${season}`);

@@ -4,7 +4,7 @@ interface Violation { path: string; code: string; detail: string }
 interface Account { id: string; name: string; provider: string; created_at: string; admin?: boolean }
 interface Session { id: string; current: boolean; device: string; network: string; method: string; age_seconds: number; idle_seconds: number }
 
-/** The fields of an announcement that a client chooses; favourites and schedules have them as well. */
+/** The fields of an announcement that a client chooses; favorites and schedules have them as well. */
 interface Content {
   title?: string; message: string; voice?: string; rate?: number; urgent?: boolean; priority?: number; volume?: number; chime?: string; ttl?: number;
   repeat?: { times: number; every: number };

@@ -1,5 +1,5 @@
 // The library of the page: texts, the API, the session, screen reader messages,
-// club colours, rendering and the small pieces that all views share. It imports
+// club colors, rendering and the small pieces that all views share. It imports
 // no view, and every view imports it.
 import { html, svg, render, nothing } from "./lit-html.js";
 
@@ -327,7 +327,7 @@ export function readOut(text, lang = language) {
   liveRegion.children[nextMessage].textContent = "";
 }
 
-// ---- club colours
+// ---- club colors
 
 /** @param {string} hex @returns {number[]} */
 const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
@@ -344,7 +344,7 @@ function contrast(a, b) {
   return (hi + 0.05) / (lo + 0.05);
 }
 
-/** Mixes a colour with another one until its contrast to the background is at least 4.5. @param {number[]} c @param {number[]} to @param {number[]} background */
+/** Mixes a color with another one until its contrast to the background is at least 4.5. @param {number[]} c @param {number[]} to @param {number[]} background */
 function readable(c, to, background) {
   for (let i = 0; i <= 20; i++) {
     const mixed = c.map((v, j) => Math.round(v + ((to[j] - v) * i) / 20));
@@ -359,20 +359,20 @@ const paper = rgb("#efe6d0"), night = rgb("#203447"), black = [0, 0, 0], white =
 const styles = new Map();
 
 /**
- * Returns the style that gives an element a club's colours: --club; --club-ink,
+ * Returns the style that gives an element a club's colors: --club; --club-ink,
  * readable on --club; and --club-mark, readable on the page.
  * @param {Club | undefined} club
  */
 export function clubStyle(club) {
   const given = club?.color ?? club?.colors?.[0] ?? "";
   const hex = /^#[0-9a-f]{6}$/i.test(given) ? given : `#${given}`;
-  const colour = /^#[0-9a-f]{6}$/i.test(hex) ? hex : "#4a5a68";
-  let style = styles.get(colour);
+  const color = /^#[0-9a-f]{6}$/i.test(hex) ? hex : "#4a5a68";
+  let style = styles.get(color);
   if (!style) {
-    const c = rgb(colour);
+    const c = rgb(color);
     const ink = contrast(c, white) >= contrast(c, black) ? white : black;
     style = `--club:${css(c)};--club-ink:${css(ink)};--club-mark:light-dark(${css(readable(c, black, paper))},${css(readable(c, white, night))})`;
-    styles.set(colour, style);
+    styles.set(color, style);
   }
   return style;
 }

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
-	"pressbox/clock/hours"
+	"pressbox/packaging/check"
+	"pressbox/voice/control/hours"
 )
 
 const layout = "Mon 2006-01-02 15:04 -07"

@@ -1,4 +1,4 @@
-package catalogue
+package catalog
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 // maxCard is the size limit of a model card in bytes; Piper's have at most 2 KB.
 const maxCard = 64 << 10
 
-// Card downloads the model card of a voice, which names its licence; "" if it has none.
-func (c *Catalogue) Card(ctx context.Context, v Voice) (string, error) {
+// Card downloads the model card of a voice, which names its license; "" if it has none.
+func (c *Catalog) Card(ctx context.Context, v Voice) (string, error) {
 	for _, f := range v.files {
 		if path.Ext(f.name) != ".MODEL_CARD" {
 			continue
@@ -31,11 +31,11 @@ func (c *Catalogue) Card(ctx context.Context, v Voice) (string, error) {
 	return "", nil
 }
 
-var licenceLine = regexp.MustCompile(`(?im)^[\s*#-]*licen[cs]e\s*:\s*(\S.*?)\s*$`)
+var licenseLine = regexp.MustCompile(`(?im)^[\s*#-]*licen[cs]e\s*:\s*(\S.*?)\s*$`)
 
-// Licence returns the licence in a model card; "" if it states none.
-func Licence(card string) string {
-	if found := licenceLine.FindStringSubmatch(card); found != nil {
+// License returns the license in a model card; "" if it states none.
+func License(card string) string {
+	if found := licenseLine.FindStringSubmatch(card); found != nil {
 		return found[1]
 	}
 	return ""

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 const (

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 // An Expr is a valid expression.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/atomicfile"
-	"pressbox/check"
+	"pressbox/packaging/check"
+	"pressbox/store/atomicfile"
 )
 
 // text returns a function that writes s, and then fails with err unless it is nil.

@@ -1,10 +1,10 @@
-// Package catalogue installs voices from a catalogue in Piper's layout: a
+// Package catalog installs voices from a catalog in Piper's layout: a
 // voices.json and, next to it, the files that it lists.
 //
-// One law: a voice is installed complete and as the catalogue describes it, or
+// One law: a voice is installed complete and as the catalog describes it, or
 // not at all. A partial download is stored under a name that the voice library
 // ignores, and is resumed from there.
-package catalogue
+package catalog
 
 import (
 	"cmp"
@@ -31,25 +31,25 @@ const (
 	maxFile  = 1 << 30  // bytes of a file of a voice; Piper's largest has 140 MB
 )
 
-// Errors of a catalogue, in addition to network errors.
+// Errors of a catalog, in addition to network errors.
 var (
 	ErrUnknown   = errors.New("unknown voice")
-	ErrMalformed = errors.New("not a catalogue of voices")
+	ErrMalformed = errors.New("not a catalog of voices")
 	ErrDiskSpace = errors.New("not enough disk space")
-	ErrChecksum  = errors.New("the file does not match the catalogue")
+	ErrChecksum  = errors.New("the file does not match the catalog")
 	// ErrInsecure is the error of an address, or of a redirect, that anyone on the way can
 	// answer.
 	ErrInsecure = errors.New("not https")
 )
 
-// A Catalogue lists the voices that can be installed.
-type Catalogue struct {
+// A Catalog lists the voices that can be installed.
+type Catalog struct {
 	base   *url.URL // of voices.json
 	client *http.Client
 	voices map[string]Voice
 }
 
-// A Voice is an entry of a catalogue.
+// A Voice is an entry of a catalog.
 type Voice struct {
 	Name     string // such as "en_US-lessac-medium"
 	Language string // its name in English
@@ -60,7 +60,7 @@ type Voice struct {
 
 // A file is one file of a voice.
 type file struct {
-	path string // relative to the catalogue
+	path string // relative to the catalog
 	name string // in the voice directory
 	size int64
 	sum  checksum
@@ -80,7 +80,7 @@ func (v Voice) Size() (total int64) {
 	return total
 }
 
-// Checksum returns the weakest algorithm by which the catalogue describes the voice's
+// Checksum returns the weakest algorithm by which the catalog describes the voice's
 // files: "SHA-256" or "MD5".
 func (v Voice) Checksum() string {
 	if slices.ContainsFunc(v.files, func(f file) bool { return f.sum.algorithm != sha256Name }) {
@@ -99,43 +99,43 @@ type indexEntry struct {
 	Speakers int    `json:"num_speakers"`
 	Files    map[string]struct {
 		Size   int64  `json:"size_bytes"`
-		SHA256 string `json:"sha256_digest"` // "" means none; Piper's catalogue has none
+		SHA256 string `json:"sha256_digest"` // "" means none; Piper's catalog has none
 		MD5    string `json:"md5_digest"`
 	} `json:"files"`
 	Aliases []string `json:"aliases"`
 }
 
-// Fetch downloads the catalogue at an address. It and the files of its voices are fetched
+// Fetch downloads the catalog at an address. It and the files of its voices are fetched
 // over https; with insecure, also over http. A redirect from https to http is an error in
 // any case.
-func Fetch(ctx context.Context, client *http.Client, address string, insecure bool) (*Catalogue, error) {
+func Fetch(ctx context.Context, client *http.Client, address string, insecure bool) (*Catalog, error) {
 	base, err := url.Parse(address)
 	if err != nil {
-		return nil, fmt.Errorf("fetch the catalogue: %w", err)
+		return nil, fmt.Errorf("fetch the catalog: %w", err)
 	}
 	if base.Scheme != "https" && !insecure {
-		return nil, fmt.Errorf("fetch the catalogue: %s: %w", address, ErrInsecure)
+		return nil, fmt.Errorf("fetch the catalog: %s: %w", address, ErrInsecure)
 	}
 	own := *client
 	own.CheckRedirect = checkRedirect
 	client = &own
 	resp, err := get(ctx, client, base.String(), 0)
 	if err != nil {
-		return nil, fmt.Errorf("fetch the catalogue: %w", err)
+		return nil, fmt.Errorf("fetch the catalog: %w", err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxIndex+1))
 	if err != nil {
-		return nil, fmt.Errorf("fetch the catalogue: %w", err)
+		return nil, fmt.Errorf("fetch the catalog: %w", err)
 	}
 	if len(text) > maxIndex {
-		return nil, fmt.Errorf("fetch the catalogue: %w: larger than %d bytes", ErrMalformed, maxIndex)
+		return nil, fmt.Errorf("fetch the catalog: %w: larger than %d bytes", ErrMalformed, maxIndex)
 	}
 	voices, err := parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("fetch the catalogue: %w", err)
+		return nil, fmt.Errorf("fetch the catalog: %w", err)
 	}
-	return &Catalogue{base, client, voices}, nil
+	return &Catalog{base, client, voices}, nil
 }
 
 // NewClient returns a client for [Fetch], whose server may be slow to respond.
@@ -247,7 +247,7 @@ func (e indexEntry) voice(name string) (Voice, error) {
 }
 
 // Voices returns the voices by name, without aliases.
-func (c *Catalogue) Voices() []Voice {
+func (c *Catalog) Voices() []Voice {
 	var all []Voice
 	for _, name := range slices.Sorted(maps.Keys(c.voices)) {
 		if v := c.voices[name]; v.Name == name {
@@ -258,7 +258,7 @@ func (c *Catalogue) Voices() []Voice {
 }
 
 // Find returns the voice with a name, or [ErrUnknown].
-func (c *Catalogue) Find(name string) (Voice, error) {
+func (c *Catalog) Find(name string) (Voice, error) {
 	v, ok := c.voices[name]
 	if !ok {
 		return Voice{}, fmt.Errorf("%w: %q", ErrUnknown, name)
@@ -267,7 +267,7 @@ func (c *Catalogue) Find(name string) (Voice, error) {
 }
 
 // fileURL returns the address of a file.
-func (c *Catalogue) fileURL(f file) string {
+func (c *Catalog) fileURL(f file) string {
 	parts := strings.Split(f.path, "/")
 	for i, part := range parts {
 		parts[i] = url.PathEscape(part) // such as "tugão"

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/clock"
+	"pressbox/store/clock"
 )
 
 // A jump of a minute is a correction. Shorter ones are none until they add up to a minute.

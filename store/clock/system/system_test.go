@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pressbox/check"
-	"pressbox/clock/system"
+	"pressbox/packaging/check"
+	"pressbox/store/clock/system"
 )
 
 // Setting the clock to its current value suffices to be notified. Without the right to set

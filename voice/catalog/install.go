@@ -1,4 +1,4 @@
-package catalogue
+package catalog
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pressbox/atomicfile"
+	"pressbox/store/atomicfile"
 )
 
 const (
@@ -31,11 +31,11 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server returned %d %s", e.Code, http.StatusText(e.Code))
 }
 
-// An Installer installs voices of a catalogue into a directory. It follows no link that
+// An Installer installs voices of a catalog into a directory. It follows no link that
 // leads out of it.
 type Installer struct {
-	Catalogue *Catalogue
-	Dir       *os.Root
+	Catalog *Catalog
+	Dir     *os.Root
 	// Progress, unless nil, is called with the progress of a file in bytes.
 	Progress   func(name string, done, total int64)
 	RetryDelay time.Duration // before the second attempt, doubled each time; 0 means 1 s
@@ -169,7 +169,7 @@ func (i *Installer) fetchOnce(ctx context.Context, f file) (err error) {
 	if have > f.size {
 		return ErrChecksum
 	}
-	resp, err := get(ctx, i.Catalogue.client, i.Catalogue.fileURL(f), have)
+	resp, err := get(ctx, i.Catalog.client, i.Catalog.fileURL(f), have)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (c *progressWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// check compares a partial file with its description in the catalogue.
+// check compares a partial file with its description in the catalog.
 func (i *Installer) check(f file) error {
 	in, err := i.Dir.Open(f.part())
 	if err != nil {
@@ -220,7 +220,7 @@ func (i *Installer) check(f file) error {
 	defer in.Close() //nolint:errcheck // it was only read
 	sum := sha256.New()
 	if f.sum.algorithm == md5Name {
-		sum = md5.New() //nolint:gosec // Piper's catalogue has no other; https authenticates it
+		sum = md5.New() //nolint:gosec // Piper's catalog has no other; https authenticates it
 	}
 	if _, err := io.Copy(sum, in); err != nil {
 		return err

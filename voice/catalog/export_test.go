@@ -1,6 +1,6 @@
-package catalogue
+package catalog
 
-// FileNames returns the names of the files that a catalogue would install.
+// FileNames returns the names of the files that a catalog would install.
 func FileNames(text []byte) (names []string) {
 	voices, err := parse(text)
 	if err != nil {

@@ -1,4 +1,4 @@
-package catalogue_test
+package catalog_test
 
 import (
 	"bytes"
@@ -19,11 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
-	"pressbox/voice/catalogue"
+	"pressbox/packaging/check"
+	"pressbox/voice/catalog"
 )
 
-// A fakeServer serves voices in the layout of Piper's catalogue.
+// A fakeServer serves voices in the layout of Piper's catalog.
 type fakeServer struct {
 	*httptest.Server
 
@@ -100,9 +100,9 @@ func (c *countedWriter) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-func (s *fakeServer) fetch(t *testing.T) *catalogue.Catalogue {
+func (s *fakeServer) fetch(t *testing.T) *catalog.Catalog {
 	t.Helper()
-	c := check.Must(catalogue.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json", false))(t)
+	c := check.Must(catalog.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json", false))(t)
 	return c
 }
 
@@ -122,7 +122,7 @@ func (s *fakeServer) install(t *testing.T, dir, name string) error {
 	t.Helper()
 	c := s.fetch(t)
 	v := check.Must(c.Find(name))(t)
-	i := catalogue.Installer{Catalogue: c, Dir: openRoot(t, dir), RetryDelay: time.Millisecond}
+	i := catalog.Installer{Catalog: c, Dir: openRoot(t, dir), RetryDelay: time.Millisecond}
 	return i.Install(t.Context(), v)
 }
 
@@ -179,7 +179,7 @@ func TestInstall_complete(t *testing.T) {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	last := map[string]int64{}
-	i := catalogue.Installer{Catalogue: c, Dir: openRoot(t, dir), Progress: func(name string, done, total int64) {
+	i := catalog.Installer{Catalog: c, Dir: openRoot(t, dir), Progress: func(name string, done, total int64) {
 		if done <= last[name] || done > total {
 			t.Errorf("%s: %d of %d after %d", name, done, total, last[name])
 		}
@@ -199,7 +199,7 @@ func TestInstall_complete(t *testing.T) {
 	if got := len(c.Voices()); got != 2 {
 		t.Errorf("%d voices are listed, want 2: without aliases", got)
 	}
-	if _, err := c.Find("en_GB-gull-medium"); !errors.Is(err, catalogue.ErrUnknown) {
+	if _, err := c.Find("en_GB-gull-medium"); !errors.Is(err, catalog.ErrUnknown) {
 		t.Errorf("an unknown voice: %v", err)
 	}
 }
@@ -314,7 +314,7 @@ func TestInstall_links(t *testing.T) {
 	}
 }
 
-// A catalogue at another address than https is fetched only on request.
+// A catalog at another address than https is fetched only on request.
 func TestFetch_insecure(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -323,10 +323,10 @@ func TestFetch_insecure(t *testing.T) {
 		_, _ = io.WriteString(w, `{}`)
 	}))
 	t.Cleanup(server.Close)
-	if _, err := catalogue.Fetch(t.Context(), server.Client(), server.URL, false); !errors.Is(err, catalogue.ErrInsecure) || asked != 0 {
+	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, false); !errors.Is(err, catalog.ErrInsecure) || asked != 0 {
 		t.Errorf("http: %v after %d requests", err, asked)
 	}
-	if _, err := catalogue.Fetch(t.Context(), server.Client(), server.URL, true); err != nil || asked != 1 {
+	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true); err != nil || asked != 1 {
 		t.Errorf("http on request: %v after %d requests", err, asked)
 	}
 }
@@ -357,10 +357,10 @@ func TestInstall_redirects(t *testing.T) {
 				}
 				return redirect
 			}
-			c := check.Must(catalogue.Fetch(t.Context(), s.Client(), urls[tt.from]+"/v1/voices.json", true))(t)
-			i := catalogue.Installer{Catalogue: c, Dir: openRoot(t, dir), RetryDelay: time.Millisecond}
+			c := check.Must(catalog.Fetch(t.Context(), s.Client(), urls[tt.from]+"/v1/voices.json", true))(t)
+			i := catalog.Installer{Catalog: c, Dir: openRoot(t, dir), RetryDelay: time.Millisecond}
 			err := i.Install(t.Context(), check.Must(c.Find(tern))(t))
-			if errors.Is(err, catalogue.ErrInsecure) != tt.refused || err != nil && !tt.refused {
+			if errors.Is(err, catalog.ErrInsecure) != tt.refused || err != nil && !tt.refused {
 				t.Fatalf("Install: %v, want refused: %v", err, tt.refused)
 			}
 			if want := map[bool]int{true: 1, false: 2}[tt.refused]; len(s.models()) != want {
@@ -382,7 +382,7 @@ func TestInstall_sha256(t *testing.T) {
 		want     error
 	}{
 		"right":   {func(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }, "SHA-256", nil},
-		"wrong":   {func([]byte) string { return strings.Repeat("0", 64) }, "SHA-256", catalogue.ErrChecksum},
+		"wrong":   {func([]byte) string { return strings.Repeat("0", 64) }, "SHA-256", catalog.ErrChecksum},
 		"missing": {func([]byte) string { return "" }, "MD5", nil},
 	} {
 		s := open(t)
@@ -425,11 +425,11 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 		want     error
 		attempts int // for the model
 	}{
-		"not found":    {status(http.StatusNotFound), &catalogue.StatusError{}, 1},
-		"forbidden":    {status(http.StatusForbidden), &catalogue.StatusError{}, 1},
-		"bad gateway":  {status(http.StatusBadGateway), &catalogue.StatusError{}, 5},
-		"changed file": {other(func(c []byte) []byte { c[7]++; return c }), catalogue.ErrChecksum, 2},
-		"longer file":  {other(func(c []byte) []byte { return append(c, 'x') }), catalogue.ErrChecksum, 0},
+		"not found":    {status(http.StatusNotFound), &catalog.StatusError{}, 1},
+		"forbidden":    {status(http.StatusForbidden), &catalog.StatusError{}, 1},
+		"bad gateway":  {status(http.StatusBadGateway), &catalog.StatusError{}, 5},
+		"changed file": {other(func(c []byte) []byte { c[7]++; return c }), catalog.ErrChecksum, 2},
+		"longer file":  {other(func(c []byte) []byte { return append(c, 'x') }), catalog.ErrChecksum, 0},
 		"shorter file": {other(func(c []byte) []byte { return c[:1000] }), io.ErrUnexpectedEOF, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -437,8 +437,8 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 			s, dir := open(t), t.TempDir()
 			s.answer = tt.answer
 			err := s.install(t, dir, tern)
-			_, isStatus := errors.AsType[*catalogue.StatusError](err)
-			_, wantStatus := errors.AsType[*catalogue.StatusError](tt.want)
+			_, isStatus := errors.AsType[*catalog.StatusError](err)
+			_, wantStatus := errors.AsType[*catalog.StatusError](tt.want)
 			if isStatus != wantStatus || !isStatus && !errors.Is(err, tt.want) {
 				t.Errorf("Install: %v, want %v", err, tt.want)
 			}

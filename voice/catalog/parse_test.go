@@ -1,4 +1,4 @@
-package catalogue_test
+package catalog_test
 
 import (
 	"encoding/json"
@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/check"
-	"pressbox/voice/catalogue"
+	"pressbox/packaging/check"
+	"pressbox/voice/catalog"
 )
 
-func TestFetch_rejectsInvalidCatalogues(t *testing.T) {
+func TestFetch_rejectsInvalidCatalogs(t *testing.T) {
 	t.Parallel()
 	const right = `"size_bytes": 1, "md5_digest": "0123456789abcdef0123456789abcdef"`
 	for name, text := range map[string]string{
@@ -36,17 +36,17 @@ func TestFetch_rejectsInvalidCatalogues(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }))
 			defer server.Close()
-			if c, err := catalogue.Fetch(t.Context(), server.Client(), server.URL, true); !errors.Is(err, catalogue.ErrMalformed) {
+			if c, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true); !errors.Is(err, catalog.ErrMalformed) {
 				t.Errorf("accepted: %+v, %v", c, err)
 			}
 		})
 	}
-	if _, err := catalogue.Fetch(t.Context(), http.DefaultClient, "http://127.0.0.1:1/voices.json", true); err == nil {
+	if _, err := catalog.Fetch(t.Context(), http.DefaultClient, "http://127.0.0.1:1/voices.json", true); err == nil {
 		t.Error("Fetch without a server succeeds")
 	}
 }
 
-// For any catalogue, file names stay inside the directory and contain no special
+// For any catalog, file names stay inside the directory and contain no special
 // characters.
 func FuzzParse(f *testing.F) {
 	index, err := json.Marshal(maps.Collect(maps.All(func() map[string]any {
@@ -59,7 +59,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{}`))
 	f.Add([]byte(`{"../v": {"files": {}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, name := range catalogue.FileNames(text) {
+		for _, name := range catalog.FileNames(text) {
 			if name != filepath.Base(name) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00\n") {
 				t.Errorf("file name %q", name)
 			}

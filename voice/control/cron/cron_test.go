@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
-	"pressbox/clock/cron"
+	"pressbox/packaging/check"
+	"pressbox/voice/control/cron"
 )
 
 const layout = "2006-01-02 15:04 -07"

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/check"
-	"pressbox/clock"
+	"pressbox/packaging/check"
+	"pressbox/store/clock"
 )
 
 // FirstAt is compared with a search through the instants around changes of the

@@ -1,4 +1,4 @@
-package catalogue_test
+package catalog_test
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressbox/check"
+	"pressbox/packaging/check"
 	"pressbox/store/crashtest"
 	"pressbox/store/killtest"
-	"pressbox/voice/catalogue"
+	"pressbox/voice/catalog"
 )
 
 // TestMain is also the program of the child processes.
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // installTern installs the voice tern. Its arguments are the directory and the server.
 func installTern(args []string) error {
 	ctx, dir := context.Background(), args[0]
-	c, err := catalogue.Fetch(ctx, http.DefaultClient, args[1]+"/v1/voices.json", true)
+	c, err := catalog.Fetch(ctx, http.DefaultClient, args[1]+"/v1/voices.json", true)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func installTern(args []string) error {
 	if err != nil {
 		return err
 	}
-	i := catalogue.Installer{Catalogue: c, Dir: root}
+	i := catalog.Installer{Catalog: c, Dir: root}
 	if err := errors.Join(i.Install(ctx, v), root.Close()); err != nil {
 		return err
 	}
