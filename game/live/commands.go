@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/chance"
 	"pressbox/game/match"
 	"pressbox/game/protocol"
 	"pressbox/game/teams"
@@ -83,7 +84,7 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 		return protocol.Refuse(protocol.TooManyGames, "%d games that you created are not finished: end or cancel some", maxUnfinished)
 	}
 	o.Rules = match.Rules
-	_, _ = rand.Read(o.Seed[:]) // never fails
+	o.Seed = match.Seed(g.config.Seeds())
 	tx, err := match.Create(id, o, by, stamp(time.Now()))
 	if err != nil {
 		return err
@@ -116,6 +117,12 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 		g.makeRoom(ctx, by)
 	}
 	return nil
+}
+
+// randomSeed returns a seed that cannot be foreseen.
+func randomSeed() (s chance.Seed) {
+	_, _ = rand.Read(s[:]) // never fails
+	return s
 }
 
 // newID returns an id that cannot be guessed: 80 bits in 16 letters and digits.
