@@ -132,7 +132,6 @@ var floors = map[string][]string{
 	"packaging/sbom/cyclonedx": {},
 
 	// 4: programs; no package imports them
-	"packaging/language":        {},
 	"packaging/installed":       {},
 	"packaging/release":         {},
 	"packaging/repo":            {},
