@@ -134,11 +134,7 @@ func (s Side) String() string { return sideNames.name(uint8(s)) }
 func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads "away" or "home".
-func (s *Side) UnmarshalText(text []byte) error {
-	i, err := sideNames.parse("side", text)
-	*s = Side(i)
-	return err
-}
+func (s *Side) UnmarshalText(text []byte) error { return parse(s, "side", sideNames, text) }
 
 // A Half is half an inning.
 type Half uint8
@@ -157,8 +153,4 @@ func (h Half) String() string { return halfNames.name(uint8(h)) }
 func (h Half) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // UnmarshalText reads "top" or "bottom".
-func (h *Half) UnmarshalText(text []byte) error {
-	i, err := halfNames.parse("half", text)
-	*h = Half(i)
-	return err
-}
+func (h *Half) UnmarshalText(text []byte) error { return parse(h, "half", halfNames, text) }

@@ -54,7 +54,9 @@ const (
 	HomeRun
 )
 
-const playKindNames names = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|wild pitch|passed ball|balk|other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|single|double|triple|home run"
+const playKindNames names = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|wild pitch|passed ball|balk|" +
+	"other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|" +
+	"single|double|triple|home run"
 
 func (k PlayKind) String() string { return playKindNames.name(uint8(k)) }
 
@@ -63,9 +65,7 @@ func (k PlayKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil
 
 // UnmarshalText reads a kind's name.
 func (k *PlayKind) UnmarshalText(text []byte) error {
-	v, err := playKindNames.parse("kind of play", text)
-	*k = PlayKind(v)
-	return err
+	return parse(k, "kind of play", playKindNames, text)
 }
 
 // EndsPlateAppearance reports whether the play ends the batter's plate appearance.

@@ -17,8 +17,6 @@ const (
 	pickedOffSecond   = 365. / 103650
 	pickedOffThird    = 73. / 69922
 	wildPickoff       = .44
-	pickoffOut1       = .02           // version 1: per throw that the manager calls (estimate)
-	pickoffOutGoing1  = .12           // version 1: per throw at a runner who is about to go (estimate)
 	wildPitchShare    = .87           // of wild pitches and passed balls, those without a strikeout, walk or steal
 	wildSteal         = .05           // stolen bases with a wild throw (2020: 39 of 776)
 	squeezeMissChance = .12           // bunts missed or pitched out of reach (estimate)
@@ -85,12 +83,9 @@ func (pa *plateAppearance) drawMishap() bool {
 	if holdsRunner(pa.bases) && !pa.playsBehind() {
 		first = pickedOffFirst * pa.pitcher.hold
 	}
-	wild := 1.0
-	if pa.sim.rules > 1 {
-		wild = wildPitchShare
-	}
 	chances := [...]float64{
-		wild * wildPitches, wild * passedBalls, balks, first, indicator(pa.bases&onSecond != 0) * pickedOffSecond * pa.pitcher.hold,
+		wildPitchShare * wildPitches, wildPitchShare * passedBalls, balks, first,
+		indicator(pa.bases&onSecond != 0) * pickedOffSecond * pa.pitcher.hold,
 		indicator(pa.bases&onThird != 0) * pickedOffThird * pa.pitcher.hold, pa.indifference(), 1,
 	}
 	const indifference, none = 6, 7
@@ -135,19 +130,7 @@ func (pa *plateAppearance) resolvePickoffThrow(going int) {
 	base := pa.pickoffBase()
 	pa.result.Next.Pitches.add('0' + byte(base))
 	pa.result.Next.PickoffThrows++
-	if pa.sim.rules > 1 {
-		pa.throwOver(base, going)
-		return
-	}
-	chance, reason := pickoffOut1*pa.pitcher.hold, game.PickedOff
-	if going != 0 {
-		chance, reason = pickoffOutGoing1, game.PickedOffStealing
-	}
-	if pa.dice.chance(chance / (1 - wildPickoff)) {
-		pa.pickOffRunner(base, reason)
-		return
-	}
-	pa.result.Play.Kind = game.NoPlay
+	pa.throwOver(base, going)
 }
 
 // pickoffBase returns the base of the last runner with the next base open, Third if all are blocked.
@@ -276,30 +259,23 @@ func (pa *plateAppearance) stealSecondAndHome() {
 // held, .85 for a pitch-out. The measured rates are those of runners who were sent; triedSpeed is how much faster than average
 // they are taken to be, so that the bot's steals are as frequent and as successful as those of 2015–19 (game/realismtest). Speed
 // counts that much because few runners are then near the break-even: who steals whenever it pays succeeds .77 of the time, as
-// managers do. Version 1 has other estimates, and takes .5 off for a runner who was not sent.
+// managers do.
 func (pa *plateAppearance) stealChance(from game.Base) float64 {
 	measured, triedSpeed := [...]float64{0, .716, .774, .34}[from], [...]float64{0, 1, 2.3, 1.5}[from]
-	ofSpeed, ofPitchOut, sent := 1.1, .85, pa.tactics.Offense.isSteal()
-	switch {
-	case pa.sim.rules == 1:
-		triedSpeed, ofSpeed, ofPitchOut = [...]float64{0, 1, 1.5, 1.5}[from], .35, 1.3
-	case !sent:
+	if !pa.tactics.Offense.isSteal() {
 		measured, triedSpeed = strikeoutSafe, 0
 	}
 	logOdds := math.Log(measured / (1 - measured))
 	team := &pa.state.Teams[pa.state.Fielding()]
-	logOdds += ofSpeed*(pa.runners[from].Speed-triedSpeed) - .25*pa.sim.player(team.Fielder(game.Catcher)).Arm - .25*pa.pitcher.Hold
+	logOdds += 1.1*(pa.runners[from].Speed-triedSpeed) - .25*pa.sim.player(team.Fielder(game.Catcher)).Arm - .25*pa.pitcher.Hold
 	if pa.playsBehind() && from == game.First {
 		logOdds += .5
 	}
 	if pa.tactics.Defense.Pitch == PitchOut {
-		logOdds -= ofPitchOut
+		logOdds -= .85
 	}
-	if pa.sim.rules > 1 && pa.tactics.Offense == DoubleSteal && from == game.Second {
+	if pa.tactics.Offense == DoubleSteal && from == game.Second {
 		logOdds -= .25 // the defense watches two
-	}
-	if pa.sim.rules == 1 && !sent { // average runners and a late start
-		logOdds -= .5
 	}
 	return 1 / (1 + math.Exp(-logOdds))
 }

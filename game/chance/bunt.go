@@ -71,9 +71,7 @@ func (pa *plateAppearance) buntWeights() [buntResults]float64 {
 		w[buntDouble] *= 1.5
 		w[buntSacrifice] *= .8
 	}
-	if pa.sim.rules > 1 {
-		pa.applyBuntPrice(&w)
-	}
+	pa.applyBuntPrice(&w)
 	if pa.bases == 0 || pa.state.Outs == 2 {
 		w[buntOut] += w[buntSacrifice]
 		w[buntSacrifice] = 0
@@ -81,7 +79,7 @@ func (pa *plateAppearance) buntWeights() [buntResults]float64 {
 	return w
 }
 
-// Shares of the good bunts that fail, from version 2 on (estimates). The counts are of bunts that were put in play, mostly
+// Shares of the good bunts that fail (estimates). The counts are of bunts that were put in play, mostly
 // by good bunters at moments of their choice; they lack the fouls and misses that cost strikes.
 const (
 	buntsMissed       = .2

@@ -21,7 +21,6 @@ import (
 
 // A Simulator resolves the turns of one game. It never changes and may be shared.
 type Simulator struct {
-	rules   int
 	seed    Seed
 	park    ParkFactors
 	players map[game.PlayerID]*ratedPlayer
@@ -29,11 +28,8 @@ type Simulator struct {
 	data    *measurements
 }
 
-// Rules is the newest version of the rules of chance. A released version never changes: a change of the odds is a new
-// version, and a game keeps the version that it began with.
-//
-//	1: fatigue from batters faced
-//	2: fatigue from pitches, batters and the work of the last days, and the form of the day (fatigue.go)
+// Rules is the version of the rules of chance. A released version never changes: a change of the odds is a new version,
+// and a game keeps the version that it began with. Version 1 was last played by Pressbox 0.5.0.
 const Rules = 2
 
 // Progress holds what a [Simulator] needs in addition to the state of the game. The zero value is the start of a game; the value for
@@ -113,11 +109,10 @@ func (q Question) Labels() (bold, safe string) {
 	}
 }
 
-// UnmarshalText parses a question. Journals of version 1 have the text of a question in its place.
+// UnmarshalText parses a question.
 func (q *Question) UnmarshalText(text []byte) error {
-	const sendText1 = "send the runner or hold him" // version 1
 	for _, known := range [...]Question{NoQuestion, SendRunner, ThrowHome, TurnTwo, ThrowPlate} {
-		if s := string(text); s == string(known) || s == known.Text() || s == sendText1 && known == SendRunner {
+		if string(text) == string(known) {
 			*q = known
 			return nil
 		}

@@ -69,7 +69,7 @@ func (w RecentWork) RestDays(id game.PlayerID) int {
 	return RecentDays
 }
 
-// Effects of fatigue, from version 2 on. Each is a change of the logarithm of a pitcher's rates of hits, walks and home
+// Effects of fatigue. Each is a change of the logarithm of a pitcher's rates of hits, walks and home
 // runs, and with the opposite sign of strikeouts (estimates, apart from the times through the order).
 const (
 	tiredEffect     = .10 // of a Tiredness of 1
@@ -118,9 +118,6 @@ func (sim *Simulator) Fatigue(s *game.State, m Progress) float64 {
 		return 0
 	}
 	p := sim.player(w.Pitcher)
-	if sim.rules == 1 {
-		return float64(w.Batters) / float64(p.Stamina)
-	}
 	return w.effort() / p.stamina(sim.tiredness(w.Pitcher, s.Teams[s.Fielding()].Relieved))
 }
 
@@ -138,32 +135,21 @@ func (sim *Simulator) Spent(s *game.State, m Progress, id game.PlayerID) float64
 
 // lost returns the share of a pitcher's stamina that the work of the days before takes.
 func (sim *Simulator) lost(id game.PlayerID, relief bool) float64 {
-	if sim.rules == 1 {
-		return 0
-	}
 	return tiredStamina * min(sim.tiredness(id, relief), 1)
 }
 
 // exertion returns the share of the stamina that a pitcher's workload takes; 0 for another pitcher's.
 func (sim *Simulator) exertion(w *Workload, id game.PlayerID) float64 {
-	done := w.effort()
-	switch {
-	case w.Pitcher != id:
+	if w.Pitcher != id {
 		return 0
-	case sim.rules == 1:
-		done = float64(w.Batters)
 	}
-	return done / float64(sim.player(id).Stamina)
+	return w.effort() / float64(sim.player(id).Stamina)
 }
 
 // applyFatigue applies the times through the order to starters, whose rates are averages over all innings, and what tires
 // the pitcher. The sample of fourth times through the order is too selective, so that they count as third ones; what is
 // beyond the pitcher's stamina costs more with each batter.
 func (pa *plateAppearance) applyFatigue(w *[classes]float64) {
-	if pa.sim.rules == 1 {
-		pa.applyFatigue1(w)
-		return
-	}
 	if pa.pitcher.starter && !pa.state.Teams[pa.state.Fielding()].Relieved {
 		times := &pa.sim.data.timesThroughOrder[min(pa.workload.Batters/9, 2)]
 		for c := range w {
@@ -179,20 +165,6 @@ func (pa *plateAppearance) applyFatigue(w *[classes]float64) {
 		effect += firstBatter
 	}
 	tire(w, math.Exp(effect))
-}
-
-// applyFatigue1 is version 1: for each batter beyond the pitcher's stamina it adds 1 % to hits and walks and takes 1 % of
-// the strikeouts.
-func (pa *plateAppearance) applyFatigue1(w *[classes]float64) {
-	if pa.pitcher.starter {
-		times := &pa.sim.data.timesThroughOrder[min(pa.workload.Batters/9, 3)]
-		for c := range w {
-			w[c] *= times[c]
-		}
-	}
-	if excess := pa.workload.Batters - pa.pitcher.Stamina; excess > 0 {
-		tire(w, 1+.01*float64(excess))
-	}
 }
 
 // tire multiplies hits and walks by a factor, and divides strikeouts by it.

@@ -130,16 +130,10 @@ func firstNine(c game.Club, starter int) game.Lineup {
 // start returns the simulator of game n and its first state.
 func (f *fixture) start(tb testing.TB, n uint64, o game.Options) (*chance.Simulator, game.State) {
 	tb.Helper()
-	return f.startVersion(tb, chance.Rules, n, o)
-}
-
-// startVersion starts a game with a version of the rules.
-func (f *fixture) startVersion(tb testing.TB, version int, n uint64, o game.Options) (*chance.Simulator, game.State) {
-	tb.Helper()
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], n)
 	s := check.Must(game.New(o, f.clubs, f.lineups))(tb)
-	return chance.NewSimulator(chance.Setup{Rules: version, Seed: seed, Clubs: f.clubs, Ratings: f.ratings, Park: f.park}), s
+	return chance.NewSimulator(chance.Setup{Seed: seed, Clubs: f.clubs, Ratings: f.ratings, Park: f.park}), s
 }
 
 // at returns the top of the first in a base-out state, 3·mask + outs. Batters 7 to 9 of the order are on base.

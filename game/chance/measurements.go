@@ -59,7 +59,7 @@ type measurements struct {
 	ends              [baseOutStates]turnEnds // from rows
 	runExpectancy     [baseOutStates]float64  // to the end of the half-inning
 	platoon           [2][2][classes]float64  // factor by the side of the batter and the pitcher, left first
-	timesThroughOrder [4][classes]float64     // factor on a starter's rates
+	timesThroughOrder [3][classes]float64     // factor on a starter's rates
 	pitcherBatting    Rates
 	bunts             [baseOutStates][buntResults]float64
 	counts            countChain

@@ -20,7 +20,6 @@ type ratedPlayer struct {
 
 // A Setup holds what a game is simulated from. Players without a rating are average.
 type Setup struct {
-	Rules   int // version, up to [Rules]; 0: the newest
 	Seed    Seed
 	Clubs   [2]game.Club
 	Ratings Ratings
@@ -31,10 +30,7 @@ type Setup struct {
 // NewSimulator returns the simulator of a game.
 func NewSimulator(s Setup) *Simulator {
 	sim := &Simulator{
-		rules: s.Rules, seed: s.Seed, park: s.Park.filled(), players: map[game.PlayerID]*ratedPlayer{}, recent: s.Recent, data: measuredData(),
-	}
-	if sim.rules == 0 {
-		sim.rules = Rules
+		seed: s.Seed, park: s.Park.filled(), players: map[game.PlayerID]*ratedPlayer{}, recent: s.Recent, data: measuredData(),
 	}
 	for _, c := range s.Clubs {
 		for _, p := range c.Players {
@@ -184,19 +180,14 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 	for c := range w {
 		w[c] *= pa.batter.batting[c] * pa.pitcher.pitching[c] * platoon[c]
 	}
-	if pa.sim.rules > 1 {
-		for c, level := range levels() {
-			w[c] *= level
-		}
+	for c, level := range levels() {
+		w[c] *= level
 	}
 	pa.applyFatigue(&w)
 	reach, hands := pa.fieldingSkill()
 	hits := expOrOne(-hitsPerRange * reach)
 	p := &pa.sim.park
 	home := homeEdge
-	if pa.sim.rules == 1 {
-		home = homeEdge1
-	}
 	if pa.state.Batting() == game.Away {
 		home = 1 / home
 	}
@@ -211,7 +202,7 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 	return w
 }
 
-// levels returns the factors of version 2 by which both average clubs (BenchmarkAcceptance*) and games between bots, with their
+// levels returns the factors by which both average clubs (BenchmarkAcceptance*) and games between bots, with their
 // line-ups and positions of fielders (game/realismtest), have the rates of 2015–19.
 func levels() [classes]float64 {
 	return [classes]float64{
@@ -222,10 +213,7 @@ func levels() [classes]float64 {
 
 // homeEdge is the factor on singles, walks and home runs of the home team; the visitors' are divided by it. It is tuned so
 // that the home team wins .52 to .545 of games, as in 2015–17 and 2019 (BenchmarkAcceptanceSpread).
-const (
-	homeEdge  = 1.04
-	homeEdge1 = 1.035 // version 1
-)
+const homeEdge = 1.04
 
 // expOrOne returns e to the x, without computing it for 0.
 func expOrOne(x float64) float64 {

@@ -197,7 +197,7 @@ func (pa *plateAppearance) setHit(p *game.Play, c class, r *advanceRow) {
 	default:
 		onBatter, onRunner = batterErrorRunnersOn, runnerErrorTakesBase
 	}
-	onBatter, onRunner = onBatter*pa.errorShare(), onRunner*pa.errorShare()
+	onBatter, onRunner = onBatter*errorShare, onRunner*errorShare
 	e := game.Error{Fielder: uint8(pa.fielder)} //nolint:gosec // 1–9
 	switch from := r.extraBaseRunner(c); {
 	case pa.scorerDraw < onBatter:

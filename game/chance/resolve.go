@@ -13,9 +13,7 @@ func (sim *Simulator) Resolve(s *game.State, m Progress, c Tactics) (Resolution,
 	}
 	var pa plateAppearance
 	pa.init(sim, s, &m, c)
-	if sim.rules > 1 {
-		pa.form = sim.seed.form(s.Pitcher())
-	}
+	pa.form = sim.seed.form(s.Pitcher())
 	pa.scorerDraw = pa.dice.Float64()
 	pa.resolve()
 	pa.result.Play = s.LimitWalkOff(pa.result.Play)
@@ -83,7 +81,7 @@ func (pa *plateAppearance) resolve() {
 	default:
 		pa.result.Play.Count = game.Count{Balls: 3, Strikes: thrown.Count().Strikes}
 	}
-	if also := pa.result.Play.Also; pa.sim.rules > 1 && (also == game.StolenBase || also == game.CaughtStealing) {
+	if also := pa.result.Play.Also; also == game.StolenBase || also == game.CaughtStealing {
 		thrown.insertLast('>')
 	}
 }
@@ -172,7 +170,7 @@ func (pa *plateAppearance) finish(before *Progress) {
 	next.Turns++
 	pa.workload.Pitches += next.Pitches.Thrown() - before.Pitches.Thrown()
 	pa.result.thrown = next.Pitches
-	if pa.sim.rules > 1 && pa.result.Play.Kind != game.NoPlay {
+	if pa.result.Play.Kind != game.NoPlay {
 		next.PickoffThrows = 0 // a runner has advanced, or is out
 	}
 	switch {

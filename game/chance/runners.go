@@ -39,7 +39,7 @@ func (pa *plateAppearance) weighRows(c class) rowDraw {
 	if risked != game.AtBat {
 		edge = pa.extraBaseEdge(c, risked)
 	}
-	if pa.sim.rules > 1 && c == flyOut && risked == game.Third {
+	if c == flyOut && risked == game.Third {
 		edge += sacrificeFlyEdge
 	}
 	factor := expOrOne(edge)

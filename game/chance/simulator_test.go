@@ -205,22 +205,3 @@ func TestProgress_json(t *testing.T) {
 		t.Error("41 pitches: no error")
 	}
 }
-
-// Journals of version 1 have the text of a question.
-func TestQuestion_version1(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]chance.Question{
-		"": chance.NoQuestion, "turn two": chance.TurnTwo, "send the runner or hold him": chance.SendRunner,
-		"throw for the runner or cut the ball off": chance.ThrowHome, "try for two or take the sure out": chance.TurnTwo,
-		"throw to the plate or take the sure out at first": chance.ThrowPlate,
-	} {
-		var q chance.Question
-		if err := q.UnmarshalText([]byte(text)); err != nil || q != want {
-			t.Errorf("%q: %q, %v, want %q", text, q, err, want)
-		}
-	}
-	var q chance.Question
-	if err := q.UnmarshalText([]byte("punt")); err == nil {
-		t.Error("an unknown question was read")
-	}
-}

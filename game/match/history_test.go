@@ -12,7 +12,7 @@ import (
 // did not lead; a tie has none.
 func TestHistory_goAhead(t *testing.T) {
 	t.Parallel()
-	moves := journal1(t)
+	moves := journal(t)
 	whole := check.Must(load(moves))(t)
 	var ahead int
 	var play *protocol.GoAhead

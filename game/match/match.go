@@ -30,7 +30,7 @@ import (
 type Club struct {
 	game.Club
 	Season    int                `json:"season"`
-	Source    string             `json:"source,omitzero"`     // of the roster; "" in games of 0.4 and earlier
+	Source    string             `json:"source,omitzero"`     // of the roster
 	Color     string             `json:"color,omitzero"`      // #rrggbb
 	TextColor string             `json:"text_color,omitzero"` // on Color
 	Ratings   chance.Ratings     `json:"ratings,omitzero"`    // a player without one is average

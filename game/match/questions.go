@@ -16,14 +16,10 @@ const (
 	minStake         = .001
 )
 
-// asks reports whether the question that a turn in s ended in is asked; otherwise the percentages decide. Rules of version 1
-// ask every one.
+// asks reports whether the question that a turn in s ended in is asked; otherwise the percentages decide.
 func (e *engine) asks(s *game.State, moment chance.Progress, calls chance.Tactics, turn *chance.Resolution) bool {
-	switch {
-	case turn.Question == chance.NoQuestion:
+	if turn.Question == chance.NoQuestion {
 		return false
-	case e.rules == 1:
-		return true
 	}
 	r := e.table.Risk(s, moment, calls, turn)
 	return e.weigh(s, &r).isOpen(turn.SuccessChance)

@@ -41,12 +41,11 @@ func TestRisk_isOpen(t *testing.T) {
 	}
 }
 
-// About half of the questions whether to send a runner are asked, and hardly any whose answer is always the same; by
-// version 1 of the rules all are.
+// About half of the questions whether to send a runner are asked, and hardly any whose answer is always the same.
 func TestEngine_asksHalf(t *testing.T) {
 	t.Parallel()
 	const games = 80
-	e, old := &engine{rules: 2, odds: odds.For(game.Options{})}, &engine{rules: 1}
+	e := &engine{odds: odds.For(game.Options{})}
 	all, asked := map[chance.Question]float64{}, map[chance.Question]float64{}
 	for n := range uint64(games) {
 		g := pairing(t, int(n)).Start(t, n, game.Options{}, [2]bool{true, true})
@@ -58,9 +57,6 @@ func TestEngine_asksHalf(t *testing.T) {
 				all[r.Question]++
 				if e.asks(&before, moment, calls, r) {
 					asked[r.Question]++
-				}
-				if !old.asks(&before, moment, calls, r) {
-					t.Errorf("version 1 does not ask %q", r.Question)
 				}
 				return g.Answer(r)
 			})

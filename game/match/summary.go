@@ -13,10 +13,6 @@ import (
 // summaryVersion is the version of the stored summaries and of the box scores that are stored with those of finished
 // matches. It must be raised with every change of their JSON or of what it means, official scoring included; those of
 // other versions are built again from the moves.
-//
-//	1: the API's game, of 0.1.0 (without a version)
-//	2: a Summary
-//	3: box scores with holds, blown saves, quality starts, runners left by a batter; corrected scoring
 const summaryVersion = 3
 
 // A Summary holds what lists, statistics and access checks need of a match without its moves. It is stored beside them.

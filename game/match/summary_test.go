@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the summaries of this version int
 // The stored form of a summary changes only together with its version.
 func TestSummary_storedForm(t *testing.T) {
 	t.Parallel()
-	moves := journal1(t)
+	moves := journal(t)
 	var got bytes.Buffer
 	for _, n := range []int{1, 40, len(moves)} {
 		s, box, err := Summarize("old", moves[:n])
