@@ -2,8 +2,8 @@ package chance
 
 import "pressbox/game"
 
-// applyTactics changes the class weights by the managers' tactics. Factors without a named measurement are estimates, in
-// the direction and rough size that published table-top and computer games use.
+// applyTactics changes the class weights by the managers' tactics. Factors without a named measurement are
+// estimates, in the direction and rough size that published table-top and computer games use.
 func (pa *plateAppearance) applyTactics(w *[classes]float64) {
 	c := &pa.tactics
 	if c.Defense.Pitch == PitchAround { // 40 % walk with first base open, 25 % otherwise
@@ -121,8 +121,8 @@ func (pa *plateAppearance) infieldInWeight(r *advanceRow, scored, out, stays flo
 	return 1
 }
 
-// throwFixedPitch throws the pitch that the tactics determine: a pitch that the batter takes, or a pitch-out. It returns
-// the class if the pitch ends the plate appearance, otherwise classes.
+// throwFixedPitch throws the pitch that the tactics determine: a pitch that the batter takes, or a pitch-out. It
+// returns the class if the pitch ends the plate appearance, otherwise classes.
 func (pa *plateAppearance) throwFixedPitch(p *Pitches) class {
 	at := p.Count()
 	var letter byte

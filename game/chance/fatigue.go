@@ -8,8 +8,8 @@ import (
 	"pressbox/game"
 )
 
-// Stamina of pitchers without a rating for it, in batters faced. Starters are relieved around the third time through the
-// order, after 22 to 27 batters (2015–19), relief pitchers after about an inning and a half.
+// Stamina of pitchers without a rating for it, in batters faced. Starters are relieved around the third time
+// through the order, after 22 to 27 batters (2015–19), relief pitchers after about an inning and a half.
 const (
 	StarterStamina  = 23
 	RelieverStamina = 6
@@ -18,8 +18,8 @@ const (
 // RecentDays is the number of days after which a pitcher is rested.
 const RecentDays = 5
 
-// RecentWork holds the pitches that each pitcher threw on the days before the game, yesterday first. A pitcher without an
-// entry is rested.
+// RecentWork holds the pitches that each pitcher threw on the days before the game, yesterday first. A pitcher
+// without an entry is rested.
 //
 // A nil RecentWork is unknown work: a starter who comes in as a relief pitcher counts as one between two starts.
 type RecentWork map[game.PlayerID][RecentDays]int
@@ -44,9 +44,10 @@ func (w RecentWork) Tomorrow(today map[game.PlayerID]int) RecentWork {
 	return next
 }
 
-// Tiredness returns how tired a pitcher is before the game: 0 rested, 1 after a start, or an inning and a half or two of
-// relief, on the day before. Starters rest four days, as rotations of five do; a relief pitcher's 20 pitches cost half of
-// that, and are gone after three days (estimates, from published fatigue models of relief pitchers).
+// Tiredness returns how tired a pitcher is before the game: 0 rested, 1 after a start, or an inning and a half or
+// two of relief, on the day before. Starters rest four days, as rotations of five do; a relief pitcher's 20
+// pitches cost half of that, and are gone after three days (estimates, from published fatigue models of relief
+// pitchers).
 func (w RecentWork) Tiredness(id game.PlayerID, starter bool) float64 {
 	full, left := 40., [RecentDays]float64{1, .6, .3, .1}
 	if starter {
@@ -110,8 +111,8 @@ func (w *Workload) effort() float64 {
 	return (float64(w.Batters) + float64(w.Pitches)/pitchesPerTurn) / 2
 }
 
-// Fatigue returns what the pitcher in the field has done in the game as a share of the pitcher's stamina: 0 on entering, 1
-// when tired.
+// Fatigue returns what the pitcher in the field has done in the game as a share of the pitcher's stamina: 0 on
+// entering, 1 when tired.
 func (sim *Simulator) Fatigue(s *game.State, m Progress) float64 {
 	w := m.Workloads[s.Fielding()]
 	if w.Pitcher != s.Pitcher() {
@@ -121,9 +122,10 @@ func (sim *Simulator) Fatigue(s *game.State, m Progress) float64 {
 	return w.effort() / p.stamina(sim.tiredness(w.Pitcher, s.Teams[s.Fielding()].Relieved))
 }
 
-// Spent returns the share of a pitcher's stamina that is used up: by the work of the days before and, of the pitcher in the
-// field, in the game. 0 is rested, 1 tired, as in [Simulator.Fatigue]. Pitchers who are not in the field are judged as relief
-// pitchers, before the start of the game by their positions. The form of the day does not show in it.
+// Spent returns the share of a pitcher's stamina that is used up: by the work of the days before and, of the
+// pitcher in the field, in the game. 0 is rested, 1 tired, as in [Simulator.Fatigue]. Pitchers who are not in the
+// field are judged as relief pitchers, before the start of the game by their positions. The form of the day does
+// not show in it.
 func (sim *Simulator) Spent(s *game.State, m Progress, id game.PlayerID) float64 {
 	for side := range s.Teams {
 		if team := &s.Teams[side]; team.Pitcher == id {
@@ -146,9 +148,9 @@ func (sim *Simulator) exertion(w *Workload, id game.PlayerID) float64 {
 	return w.effort() / float64(sim.player(id).Stamina)
 }
 
-// applyFatigue applies the times through the order to starters, whose rates are averages over all innings, and what tires
-// the pitcher. The sample of fourth times through the order is too selective, so that they count as third ones; what is
-// beyond the pitcher's stamina costs more with each batter.
+// applyFatigue applies the times through the order to starters, whose rates are averages over all innings, and
+// what tires the pitcher. The sample of fourth times through the order is too selective, so that they count as
+// third ones; what is beyond the pitcher's stamina costs more with each batter.
 func (pa *plateAppearance) applyFatigue(w *[classes]float64) {
 	if pa.pitcher.starter && !pa.state.Teams[pa.state.Fielding()].Relieved {
 		times := &pa.sim.data.timesThroughOrder[min(pa.workload.Batters/9, 2)]
@@ -175,9 +177,9 @@ func tire(w *[classes]float64, factor float64) {
 	}
 }
 
-// form returns how a pitcher is disposed on the day of the game: nearly normally distributed with the deviation formOfDay, a
-// change of the logarithm of the same rates as fatigue, negative for a good day. It is fixed by the seed and hidden: no odds
-// include it. z is the sum of the four numbers, each the top 53 bits divided by 2⁵³, of
+// form returns how a pitcher is disposed on the day of the game: nearly normally distributed with the deviation
+// formOfDay, a change of the logarithm of the same rates as fatigue, negative for a good day. It is fixed by the
+// seed and hidden: no odds include it. z is the sum of the four numbers, each the top 53 bits divided by 2⁵³, of
 //
 //	SHA-256(seed ‖ "form" ‖ player id)
 func (s *Seed) form(id game.PlayerID) float64 {

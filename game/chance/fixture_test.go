@@ -35,8 +35,9 @@ func newFixture(clubs [2]game.Club, lineups [2]game.Lineup) fixture {
 	return f
 }
 
-// averageFixture returns two clubs of average players with their starters number n and n+2. 42 % of plate appearances are
-// left-handed, 27 % of pitchers. Players 1–9 bat, 10–14 start, 15–22 relieve, 23–26 are substitutes.
+// averageFixture returns two clubs of average players with their starters number n and n+2. 42 % of plate
+// appearances are left-handed, 27 % of pitchers. Players 1–9 bat, 10–14 start, 15–22 relieve, 23–26 are
+// substitutes.
 func averageFixture(n int) fixture {
 	var clubs [2]game.Club
 	var lineups [2]game.Lineup
@@ -175,7 +176,8 @@ func (f *fixture) relieve(sim *chance.Simulator, s *game.State, m chance.Progres
 	if len(pen) == 0 {
 		return
 	}
-	slices.SortStableFunc(pen, func(a, b game.PlayerID) int { return cmp.Compare(f.pitchingValue(b), f.pitchingValue(a)) })
+	slices.SortStableFunc(pen,
+		func(a, b game.PlayerID) int { return cmp.Compare(f.pitchingValue(b), f.pitchingValue(a)) })
 	next := len(pen) - 1
 	switch {
 	case lead > 0 && lead <= 4:
@@ -188,7 +190,8 @@ func (f *fixture) relieve(sim *chance.Simulator, s *game.State, m chance.Progres
 	if closing && sim.Fatigue(s, m) < 1 && f.pitchingValue(team.Pitcher) >= f.pitchingValue(pen[next]) {
 		return
 	}
-	if after, err := s.Substitute(game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}); err == nil {
+	if after, err := s.Substitute(
+		game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}); err == nil {
 		*s = after
 	}
 }

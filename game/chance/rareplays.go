@@ -30,8 +30,8 @@ const (
 	sacrificeFlyEdge = .34
 )
 
-// throwOver resolves a pick-off throw that the manager called; going are the bases of the runners who go, perhaps not from
-// the one that is thrown to.
+// throwOver resolves a pick-off throw that the manager called; going are the bases of the runners who go, perhaps
+// not from the one that is thrown to.
 func (pa *plateAppearance) throwOver(base game.Base, going int) {
 	out, wild, reason := throwOverOut*pa.pitcher.hold, throwOverWild, game.PickedOff
 	if going&(1<<(base-1)) != 0 {
@@ -97,8 +97,8 @@ func (pa *plateAppearance) takesStrike() bool {
 		!pa.dice.chance(pa.sim.data.counts.takeBallShare[at.Balls][at.Strikes])
 }
 
-// goOnStrike returns a mask of the runners who may go with the third strike, and the chance that they do: always on a hit and
-// run, sometimes a lone runner on first who was not sent, as on full counts.
+// goOnStrike returns a mask of the runners who may go with the third strike, and the chance that they do: always
+// on a hit and run, sometimes a lone runner on first who was not sent, as on full counts.
 func (pa *plateAppearance) goOnStrike() (going int, p float64) {
 	switch {
 	case pa.state.Outs == 2:

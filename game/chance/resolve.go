@@ -2,8 +2,9 @@ package chance
 
 import "pressbox/game"
 
-// Resolve draws the result of both sides' tactics in state s and returns it. It does not change s: apply Resolution.Play,
-// or the result of [Resolution.Final] once the question is answered. The error is an [*IllegalTacticError].
+// Resolve draws the result of both sides' tactics in state s and returns it. It does not change s: apply
+// Resolution.Play, or the result of [Resolution.Final] once the question is answered. The error is an
+// [*IllegalTacticError].
 func (sim *Simulator) Resolve(s *game.State, m Progress, c Tactics) (Resolution, error) {
 	if err := checkPlayable(s); err != nil {
 		return Resolution{}, err
@@ -25,7 +26,8 @@ func (sim *Simulator) Resolve(s *game.State, m Progress, c Tactics) (Resolution,
 	return pa.result, nil
 }
 
-// checkPlayable returns an [*IllegalTacticError] if no tactics are possible: the game is over, or a position is unfilled.
+// checkPlayable returns an [*IllegalTacticError] if no tactics are possible: the game is over, or a position is
+// unfilled.
 func checkPlayable(s *game.State) error {
 	if s.Over() {
 		return &IllegalTacticError{Side: s.Batting(), Detail: "the game is over"}

@@ -170,7 +170,8 @@ func TestLoad_damagedJournal(t *testing.T) {
 	}
 	j.summaries["nonsense"] = []byte("}")
 	again := newRig(t, j)
-	if l, err := again.List(ann, live.Query{}); err != nil || len(l.Active) != 2 || strings.Count(again.log.String(), "game unreadable") != 1 {
+	if l, err := again.List(ann, live.Query{}); err != nil || len(l.Active) != 2 ||
+		strings.Count(again.log.String(), "game unreadable") != 1 {
 		t.Errorf("with an unreadable summary, %d games are active, %v, logged %q", len(l.Active), err, again.log)
 	}
 }
@@ -185,8 +186,8 @@ func TestNew_journalError(t *testing.T) {
 	}
 }
 
-// A summary of another version, or none at all, is built again from the moves and saved, with the box score of a finished
-// game; a present one is not touched.
+// A summary of another version, or none at all, is built again from the moves and saved, with the box score of a
+// finished game; a present one is not touched.
 func TestNew_rebuildsOldSummaries(t *testing.T) {
 	t.Parallel()
 	r := begun(t, withBot)
@@ -197,7 +198,9 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 	want := maps.Clone(r.journal.summaries)
 	boxes := maps.Clone(r.journal.boxes)
 	lists := check.Must(r.List(ann, live.Query{}))(r)
-	for name, old := range map[string]string{"older": `{"version":2,"id":"x"}`, "newer": `{"version":99,"id":"x"}`, "broken": "}"} {
+	for name, old := range map[string]string{
+		"older": `{"version":2,"id":"x"}`, "newer": `{"version":99,"id":"x"}`, "broken": "}",
+	} {
 		for id := range want {
 			r.journal.summaries[id] = []byte(old)
 		}
@@ -219,7 +222,8 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 			}
 		}
 		if len(boxes) != 1 || len(r.journal.boxes) != 1 {
-			t.Errorf("%s: %d box scores, then %d; want that of the finished game", name, len(boxes), len(r.journal.boxes))
+			t.Errorf("%s: %d box scores, then %d; want that of the finished game",
+				name, len(boxes), len(r.journal.boxes))
 		}
 		again.decide(ann) // the journal still takes the next move
 		want = maps.Clone(r.journal.summaries)
@@ -230,13 +234,14 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 	}
 	r.journal.setErr(errFull)
 	again := r.reloaded(r.journal)
-	if got, err := again.List(ann, live.Query{}); err != nil || text(t, got) != text(t, lists) || strings.Count(again.log.String(), "game summary not saved") != 2 {
+	if got, err := again.List(ann, live.Query{}); err != nil || text(t, got) != text(t, lists) ||
+		strings.Count(again.log.String(), "game summary not saved") != 2 {
 		t.Errorf("on a full disk: lists %s, %v, logged %q", text(t, got), err, again.log)
 	}
 }
 
-// The journals of 0.5.0 are replayed to the same end for ever: every revision has its state hash, and the scorecard and the
-// box score are the same. They have every kind of move.
+// The journals of 0.5.0 are replayed to the same end for ever: every revision has its state hash, and the
+// scorecard and the box score are the same. They have every kind of move.
 func TestJournal_replays(t *testing.T) {
 	t.Parallel()
 	if *update {
@@ -262,9 +267,12 @@ func TestJournal_replays(t *testing.T) {
 		}
 	}
 	for _, k := range []protocol.EventKind{
-		protocol.Created, protocol.Joined, protocol.LineupSubmitted, protocol.Started, protocol.Sealed, protocol.Unsealed,
-		protocol.Played, protocol.Questioned, protocol.Answered, protocol.Substituted, protocol.Paused, protocol.Resumed,
-		protocol.BotTookOver, protocol.SideReturned, protocol.TimedOut, protocol.Conceded, protocol.Ended, protocol.RematchCreated,
+		protocol.Created, protocol.Joined, protocol.LineupSubmitted, protocol.Started, protocol.Sealed,
+		protocol.Unsealed,
+		protocol.Played, protocol.Questioned, protocol.Answered, protocol.Substituted, protocol.Paused,
+		protocol.Resumed,
+		protocol.BotTookOver, protocol.SideReturned, protocol.TimedOut, protocol.Conceded, protocol.Ended,
+		protocol.RematchCreated,
 	} {
 		if !kinds[k] {
 			t.Errorf("no journal has the kind %s", k)

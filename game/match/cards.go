@@ -44,7 +44,8 @@ func (m *Match) atBat() *protocol.AtBat {
 
 // form returns a player's form; only those who pitch are ever tired.
 func (m *Match) form(box *game.TeamBoxScore, p game.Player) card.Form {
-	pitches := p.CanPitch() || slices.ContainsFunc(box.Pitching, func(l game.PitchingLine) bool { return l.Player == p.ID })
+	pitches := p.CanPitch() ||
+		slices.ContainsFunc(box.Pitching, func(l game.PitchingLine) bool { return l.Player == p.ID })
 	if !pitches {
 		return card.FormOf(box, p.ID, 0)
 	}

@@ -26,7 +26,8 @@ func TestHistory_goAhead(t *testing.T) {
 		case now == 0:
 			ahead, play = 0, nil
 		case now != ahead:
-			ahead, play = now, &protocol.GoAhead{Revision: uint64(n + 1), Inning: before.Inning, Half: before.Half, Text: e.Text[0]}
+			ahead, play = now,
+				&protocol.GoAhead{Revision: uint64(n + 1), Inning: before.Inning, Half: before.Half, Text: e.Text[0]}
 		}
 		before = e.Scoreboard
 		if n%23 != 0 && n != len(moves)-1 {

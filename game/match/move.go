@@ -53,7 +53,8 @@ func decodeMove(data []byte) (*move, error) {
 func checkVersion(what string, version, ours int) error {
 	switch {
 	case version > ours:
-		return protocol.Refuse(protocol.NewerRules, "the game's %s has version %d, this server reads version %d", what, version, ours)
+		return protocol.Refuse(protocol.NewerRules, "the game's %s has version %d, this server reads version %d",
+			what, version, ours)
 	case version < ours:
 		return protocol.Refuse(protocol.UnreadableGame,
 			"the game's %s is older than version %d: Pressbox 0.5.0 is the last release that reads it", what, ours)
@@ -112,7 +113,8 @@ func (q *question) play(bold bool) *game.Play {
 // turn returns the question as the resolver returned it.
 func (q *question) turn() *chance.Resolution {
 	return &chance.Resolution{
-		Play: *q.play(q.Usual), Alternative: *q.play(!q.Usual), Question: q.Ask, Decider: q.Asker, SuccessChance: q.Odds, Bold: q.Usual, Next: q.Next,
+		Play: *q.play(q.Usual), Alternative: *q.play(!q.Usual), Question: q.Ask, Decider: q.Asker,
+		SuccessChance: q.Odds, Bold: q.Usual, Next: q.Next,
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 )
 
 // A question is asked if a manager could sensibly answer it either way: if the chance of the bold choice is within
-// maxFromBreakEven of the one from which on it pays, by runs or by win probability, and the choices differ by at least
-// minStake in win probability. Over 1,000 games between bots, 1.9 of 6.5 questions a game are asked, 1.5 of 3.5 whether to
-// send a runner; of those that are not, the percentages decide 99 in 100 as win probability would.
+// maxFromBreakEven of the one from which on it pays, by runs or by win probability, and the choices differ by at
+// least minStake in win probability. Over 1,000 games between bots, 1.9 of 6.5 questions a game are asked, 1.5 of
+// 3.5 whether to send a runner; of those that are not, the percentages decide 99 in 100 as win probability would.
 const (
 	maxFromBreakEven = .35
 	minStake         = .001

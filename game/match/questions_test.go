@@ -62,9 +62,12 @@ func TestEngine_asksHalf(t *testing.T) {
 			})
 		}
 	}
-	for q, limits := range map[chance.Question][2]float64{chance.SendRunner: {.35, .55}, chance.TurnTwo: {0, .1}, chance.ThrowHome: {.5, 1}} {
+	for q, limits := range map[chance.Question][2]float64{
+		chance.SendRunner: {.35, .55}, chance.TurnTwo: {0, .1}, chance.ThrowHome: {.5, 1},
+	} {
 		if share := asked[q] / all[q]; share < limits[0] || share > limits[1] {
-			t.Errorf("%s: %.0f of %.0f questions are asked, want %.2f to %.2f of them", q, asked[q], all[q], limits[0], limits[1])
+			t.Errorf("%s: %.0f of %.0f questions are asked, want %.2f to %.2f of them",
+				q, asked[q], all[q], limits[0], limits[1])
 		}
 	}
 }

@@ -22,7 +22,8 @@ func TestSummary_storedForm(t *testing.T) {
 	for _, n := range []int{1, 40, len(moves)} {
 		s, box, err := Summarize("old", moves[:n])
 		check.NoError(t, err)
-		if finished := n == len(moves); (box != nil) != finished || finished && box.Teams[0].Runs+box.Teams[1].Runs != s.Scoreboard.Score.Home+s.Scoreboard.Score.Away {
+		if finished := n == len(moves); (box != nil) != finished ||
+			finished && box.Teams[0].Runs+box.Teams[1].Runs != s.Scoreboard.Score.Home+s.Scoreboard.Score.Away {
 			t.Errorf("after %d moves: box score %+v, summary %+v", n, box, s)
 		}
 		data := check.Must(s.Encode())(t)
