@@ -16,6 +16,7 @@ const module = "pressbox/"
 const floors = `
  0 audio audio/flac
  0 auth/netblock
+ 0 daemon/health
  0 game game/season
  0 packaging/check
  0 store/atomicfile store/clock store/clock/system
@@ -39,8 +40,8 @@ const floors = `
 31 daemon/web/announcements daemon/web/control daemon/web/openapi daemon/web/push daemon/web/signin
 33 daemon/web/admin daemon/web/hooks daemon/web/openai daemon/web/play
 35 daemon/web/site
-40 daemon/display daemon/downloads daemon/health daemon/logging daemon/mdns daemon/metrics
-40 daemon/mqtt/homeassistant daemon/watchdog
+40 daemon/display daemon/downloads daemon/health/monitor daemon/logging daemon/mdns
+40 daemon/metrics daemon/mqtt/homeassistant daemon/watchdog
 42 daemon/client daemon/mqtt/device daemon/recovery daemon/setup/card daemon/signin
 44 daemon/setup daemon/upgrade
 46 daemon/doctor
