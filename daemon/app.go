@@ -18,6 +18,7 @@ import (
 	"pressbox/daemon/doctor"
 	"pressbox/daemon/downloads"
 	"pressbox/daemon/health"
+	"pressbox/daemon/health/monitor"
 	"pressbox/daemon/limits"
 	"pressbox/daemon/metrics"
 	"pressbox/daemon/recovery"
@@ -72,9 +73,9 @@ type app struct {
 	backups    *recovery.Backups
 	downloads  *downloads.Downloads
 
-	wyomingState admin.IntegrationState // set before anything is served
+	wyomingState health.IntegrationState // set before anything is served
 
-	monitor           *health.Monitor
+	monitor           *monitor.Monitor
 	metrics           *metrics.Metrics
 	lexiconErr        atomic.Pointer[error] // why the lexicon is incomplete, as last read
 	hooks             atomic.Pointer[hooks.Settings]
@@ -144,7 +145,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	a.downloads = downloads.New(downloads.Config{URL: cfg.VoicesURL, Dir: cfg.ModelDir, Installed: a.voiceInstalled, Log: log})
 	a.backups = &recovery.Backups{Store: st, Dir: cfg.BackupDir(), Log: log}
 	a.readHooks(cfg)
-	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log, Integrations: a.integrations()}
+	a.monitor = &monitor.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log, Integrations: a.integrations()}
 	if a.broker, err = a.newBroker(); err != nil {
 		return nil, err
 	}
@@ -313,7 +314,7 @@ func (a *app) readings() []metrics.Reading {
 		{Name: "pressbox_games_active", Help: "Games in progress.", Read: count("games_active")},
 		{Name: "pressbox_sessions", Help: "Valid sessions.", Read: count("sessions")},
 		{Name: "pressbox_accounts", Help: "Accounts.", Read: count("accounts")},
-		{Name: "pressbox_degraded", Help: "1 while a component does not work; see pressbox doctor.", Read: func() float64 { return boolValue(a.monitor.Worst() != admin.OK) }},
+		{Name: "pressbox_degraded", Help: "1 while a component does not work; see pressbox doctor.", Read: func() float64 { return boolValue(a.monitor.Worst() != health.OK) }},
 	}
 }
 
