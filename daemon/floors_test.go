@@ -40,6 +40,7 @@ var floors = map[string][]string{
 	"game/protocol":             {"game", "game/card", "game/chance", "game/teams"},
 	"game/match":                {"game", "game/bot", "game/call", "game/card", "game/chance", "game/odds", "game/protocol", "game/retro", "game/teams"},
 	"store/clock":               {},
+	"voice/control/boolean":     {},
 	"voice/control/hours":       {"store/clock"},
 	"voice/control/cron":        {"store/clock"},
 	"store/clock/system":        {}, // it reads the kernel's clocks, and nothing else
@@ -49,7 +50,7 @@ var floors = map[string][]string{
 
 	// 1: loops, without I/O of their own
 	"voice/announce":        {"audio", "voice/announce/plan", "voice/announce/policy", "voice/speakable"},
-	"voice/announce/draft":  {"voice/announce"},
+	"voice/announce/draft":  {"voice/control/boolean", "voice/announce"},
 	"voice/control":         {"auth", "store/clock", "voice/control/cron", "voice/control/hours", "voice/announce", "voice/announce/policy"},
 	"auth/session":          {"auth", "auth/netblock", "store/clock"},
 	"game/live":             {"game", "game/call", "game/card", "game/chance", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
@@ -72,7 +73,7 @@ var floors = map[string][]string{
 	"daemon/mqtt":       {},
 	"daemon/web/static": {},
 	"daemon/limits":     {"auth/netblock"},
-	"daemon/web":        {"auth", "auth/netblock", "daemon/limits", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce", "voice/announce/draft", "voice/control", "voice/rooms"},
+	"daemon/web":        {"voice/control/boolean", "auth", "auth/netblock", "daemon/limits", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce", "voice/announce/draft", "voice/control", "voice/rooms"},
 
 	"daemon/wyoming/frame": {},
 	"daemon/wyoming":       {"audio", "auth/netblock", "daemon/limits", "daemon/wyoming/frame", "voice", "voice/announce"},
@@ -101,7 +102,7 @@ var floors = map[string][]string{
 	// 3: parts of the server and its commands; daemon connects them
 	"daemon/trust":              {},
 	"daemon/downloads":          {"voice/catalog"},
-	"daemon/settings":           {"voice/control/hours", "daemon/trust", "voice/rooms", "voice/speakable"},
+	"daemon/settings":           {"voice/control/boolean", "voice/control/hours", "daemon/trust", "voice/rooms", "voice/speakable"},
 	"daemon/exitcode":           {},
 	"daemon/logging":            {"daemon/systemd"},
 	"daemon/metrics":            {"voice/announce"},
@@ -123,7 +124,7 @@ var floors = map[string][]string{
 		"audio/pulse", "store/clock/system", "daemon/client", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/trust",
 		"daemon/web", "daemon/web/admin", "daemon/web/hooks", "game/leagues", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
 	},
-	"daemon/cli": {
+	"daemon/cli": {"voice/control/boolean",
 		"store/atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/display", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
 		"daemon/mdns", "daemon/setup", "daemon/setup/card", "daemon/trust", "daemon/upgrade", "game/history", "store", "voice/catalog",
 	},

@@ -66,11 +66,11 @@ func withoutAddress(err error) string {
 }
 
 // routeState returns the state of routes that a setting turns on and off.
-func (a *app) routeState(setting, value, summary string) admin.IntegrationState {
+func (a *app) routeState(setting string, value bool, summary string) admin.IntegrationState {
 	switch {
 	case a.Config.NotifyAccess == string(web.Off):
 		return admin.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
-	case value == "off":
+	case !value:
 		return admin.IntegrationState{Summary: setting + "=off"}
 	default:
 		return admin.IntegrationState{On: true, Summary: summary}
