@@ -170,7 +170,7 @@ func voiceDefaults(cfg settings.Config) library.Defaults {
 // queueConfig returns the configuration of the announcer.
 func queueConfig(cfg settings.Config) announce.Config {
 	return announce.Config{
-		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: cfg.DefaultRate, Volume: cfg.Volume, History: cfg.History == "on",
+		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: cfg.DefaultRate, Volume: cfg.Volume, History: cfg.History,
 		Chime: cfg.Chime, ChimeUrgent: cfg.ChimeUrgent, Duck: cfg.Duck,
 	}
 }
@@ -189,7 +189,7 @@ func (a *app) readLexicon(cfg settings.Config) *speakable.Lexicon {
 // readHooks reads the settings and the templates of webhooks. What is wrong with them is
 // logged, and reported until they are read again; the others are in effect.
 func (a *app) readHooks(cfg settings.Config) {
-	next := hooks.Settings{On: cfg.Hooks == "on", Templates: hooks.ReadTemplates(cfg.HooksDir), UrgentFrom: cfg.NtfyUrgent}
+	next := hooks.Settings{On: cfg.Hooks, Templates: hooks.ReadTemplates(cfg.HooksDir), UrgentFrom: cfg.NtfyUrgent}
 	if err := next.Templates.Err(); err != nil && next.On {
 		a.Log.Error("webhook templates invalid", "err", err)
 	}
@@ -217,16 +217,16 @@ func (a *app) webConfig() site.Config {
 			Blocks:         a.blocks,
 			LimitLoopback:  cfg.NotifyRateLoopback,
 			Season:         cfg.DefaultSeason,
-			OpenMetrics:    cfg.Metrics == "on",
+			OpenMetrics:    cfg.Metrics,
 			Observe:        a.metrics.Request,
 		},
 		Announcements: announcements.Config{
 			Announcer: a.announcer, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
 		},
-		OpenAI: openai.Config{Speaker: a.speaker(), DefaultRate: func() int { return a.reloaded.Load().DefaultRate }, Speeches: a.speeches, On: func() bool { return a.reloaded.Load().OpenAI == "on" }},
+		OpenAI: openai.Config{Speaker: a.speaker(), DefaultRate: func() int { return a.reloaded.Load().DefaultRate }, Speeches: a.speeches, On: func() bool { return a.reloaded.Load().OpenAI }},
 		Hooks:  hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
 		Push: push.Config{
-			Ntfy: func() bool { return a.reloaded.Load().Ntfy == "on" }, Gotify: func() bool { return a.reloaded.Load().Gotify == "on" },
+			Ntfy: func() bool { return a.reloaded.Load().Ntfy }, Gotify: func() bool { return a.reloaded.Load().Gotify },
 			UrgentFrom: func() int { return a.reloaded.Load().NtfyUrgent }, IsRoom: a.rooms.Has,
 		},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},

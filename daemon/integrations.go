@@ -66,11 +66,11 @@ func withoutAddress(err error) string {
 }
 
 // routeState returns the state of routes that a setting turns on and off.
-func (a *app) routeState(setting, value, summary string) health.IntegrationState {
+func (a *app) routeState(setting string, value bool, summary string) health.IntegrationState {
 	switch {
 	case a.Config.NotifyAccess == string(web.Off):
 		return health.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
-	case value == "off":
+	case !value:
 		return health.IntegrationState{Summary: setting + "=off"}
 	default:
 		return health.IntegrationState{On: true, Summary: summary}
