@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
@@ -147,8 +148,9 @@ func open(tb testing.TB, d *disk, change ...func(*leagues.Config)) *rig {
 	tb.Helper()
 	r := &rig{TB: tb, disk: d, log: &check.Log{}}
 	log := slog.New(slog.NewTextHandler(r.log, nil))
-	r.games = check.Must(live.New(tb.Context(),
-		live.Config{Journal: d, Rosters: builtIn(), Log: log, Finished: func(string) { r.Wake() }}))(tb)
+	r.games = check.Must(live.New(tb.Context(), live.Config{
+		Journal: d, Rosters: builtIn(), Seeds: bottest.Seeds(), Log: log, Finished: func(string) { r.Wake() },
+	}))(tb)
 	c := leagues.Config{Repository: d, Games: r.games, Rosters: builtIn(), Zone: time.UTC, Log: log}
 	for _, f := range change {
 		f(&c)

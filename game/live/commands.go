@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/chance"
 	"pressbox/game/match"
 	"pressbox/game/protocol"
 	"pressbox/game/teams"
@@ -85,7 +86,7 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 			maxUnfinished)
 	}
 	o.Rules = match.Rules
-	_, _ = rand.Read(o.Seed[:]) // never fails
+	o.Seed = match.Seed(g.config.Seeds())
 	tx, err := match.Create(id, o, by, stamp(time.Now()))
 	if err != nil {
 		return err
@@ -118,6 +119,12 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 		g.makeRoom(ctx, by)
 	}
 	return nil
+}
+
+// randomSeed returns a seed that cannot be foreseen.
+func randomSeed() (s chance.Seed) {
+	_, _ = rand.Read(s[:]) // never fails
+	return s
 }
 
 // newID returns an id that cannot be guessed: 80 bits in 16 letters and digits.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/game/chance"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/packaging/check"
@@ -437,9 +438,11 @@ func TestSubmit_handOverToBot(t *testing.T) {
 func TestSubmit_botKeepsOtherDecision(t *testing.T) {
 	t.Parallel()
 	substituted := 0
-	for n := 0; n < 16 || substituted == 0 && n < 300; n++ {
+	for n := 22; n < 30; n++ { // the bot substitutes with these seeds
 		turn := 36 + n%16
-		r := begun(t)
+		j := newJournal()
+		r := rigWith(t, j, live.Config{Journal: j, Seeds: func() chance.Seed { return chance.Seed{byte(n)} }})
+		r.begin()
 		a := r.watch(ann, 0)
 		g := r.get(ann)
 		for decided := 0; decided < turn || len(g.State.Waiting) == 1; decided++ {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"pressbox/game/call"
+	"pressbox/game/chance"
 	"pressbox/game/match"
 	"pressbox/game/protocol"
 	"pressbox/game/teams"
@@ -70,7 +71,9 @@ type Config struct {
 	Announcer Announcer // nil: no commentary
 	// Finished, if not nil, is called when a game has ended and is saved. It must not block and must not call [Games].
 	Finished func(id string)
-	Log      *slog.Logger
+	// Seeds returns the seed of a new game's dice, also to concurrent callers. Nil draws it at random.
+	Seeds func() chance.Seed
+	Log   *slog.Logger
 }
 
 // Games holds all matches. Its methods may be called concurrently. Clocks and absence are acted on only while
@@ -104,6 +107,9 @@ func New(ctx context.Context, c Config) (*Games, error) {
 		config: c, words: call.English(), changed: make(chan struct{}, 1),
 		summaries: map[string]*summary{}, loaded: map[string]*liveMatch{}, lobby: map[*subscriber]struct{}{},
 		rematches: map[*subscriber]struct{}{},
+	}
+	if c.Seeds == nil {
+		g.config.Seeds = randomSeed
 	}
 	if err := g.readSummaries(ctx); err != nil {
 		return nil, fmt.Errorf("read the games: %w", err)

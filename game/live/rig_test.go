@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
@@ -134,6 +135,9 @@ func rigWith(tb testing.TB, j *journal, c live.Config) *rig {
 	c.Log = slog.New(slog.NewTextHandler(r.log, nil))
 	if c.Rosters == nil {
 		c.Rosters = builtIn()
+	}
+	if c.Seeds == nil {
+		c.Seeds = bottest.Seeds()
 	}
 	games := check.Must(live.New(tb.Context(), c))(r)
 	r.Games = games

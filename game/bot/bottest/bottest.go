@@ -5,12 +5,22 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sync/atomic"
 
 	"pressbox/game"
 	"pressbox/game/bot"
 	"pressbox/game/chance"
 	"pressbox/game/teams"
 )
+
+// Seeds returns a source of seeds that are the same in each run of a test.
+func Seeds() func() chance.Seed {
+	var n atomic.Uint64
+	return func() (s chance.Seed) {
+		binary.BigEndian.PutUint64(s[:], n.Add(1))
+		return s
+	}
+}
 
 // TB has the methods of testing.TB and rapid.T that a game needs.
 type TB interface {
