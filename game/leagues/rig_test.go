@@ -38,7 +38,10 @@ type disk struct {
 }
 
 func newDisk() *disk {
-	return &disk{summaries: map[string][]byte{}, moves: map[string][][]byte{}, boxes: map[string][]byte{}, leagues: map[string][]byte{}}
+	return &disk{
+		summaries: map[string][]byte{}, moves: map[string][][]byte{}, boxes: map[string][]byte{},
+		leagues: map[string][]byte{},
+	}
 }
 
 // write calls do unless the disk is gone.

@@ -242,8 +242,8 @@ func (r *rig) events(who protocol.Person) string {
 	return text(r, all)
 }
 
-// visible returns all that anyone sees of the game, but for presence, which changes with time, and the seasons of the players,
-// which other games change.
+// visible returns all that anyone sees of the game, but for presence, which changes with time, and the seasons of
+// the players, which other games change.
 func (r *rig) visible() string {
 	r.Helper()
 	all := ""
