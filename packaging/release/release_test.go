@@ -78,10 +78,10 @@ func TestRelease_refusals(t *testing.T) {
 	t.Parallel()
 	tr := newTree(t)
 	const key, url = "0123", "https://example.org"
-	tr.refuses("from where do the images upgrade", key, url)
-	tr.env = append(tr.env, "IMAGE_SOURCES=https://example.org/debian https://example.org/security")
 	tr.refuses("which key signs")
 	tr.refuses("which key signs", key)
+	tr.refuses("from which archive", key, url)
+	tr.env = append(tr.env, "IMAGE_SOURCES=https://example.org/debian https://example.org/security")
 	tr.refuses("the tests have not passed", key, url)
 
 	tr.write(".build/passed-"+tr.must("git", "rev-parse", "HEAD"), "")
