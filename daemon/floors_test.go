@@ -113,7 +113,7 @@ var floors = map[string][]string{
 	"daemon/health":     {"audio/pulse", "daemon/systemd", "daemon/web/admin", "store", "voice/announce", "voice/library"},
 	"daemon/recovery":   {"store/atomicfile", "daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
 	"daemon/signin":     {"auth", "auth/idp", "auth/netblock", "auth/session", "store/clock", "store/clock/system", "daemon/exitcode", "daemon/settings", "daemon/web", "daemon/web/signin", "store"},
-	"daemon/client":     {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust"},
+	"daemon/client":     {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust", "voice/announce"},
 	"daemon/mdns":       {},
 	"daemon/display":    {},
 	"daemon/upgrade":    {"daemon/client", "daemon/recovery", "daemon/settings", "daemon/trust"},
@@ -125,7 +125,7 @@ var floors = map[string][]string{
 	},
 	"daemon/cli": {
 		"store/atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/display", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
-		"daemon/mdns", "daemon/setup", "daemon/setup/card", "daemon/trust", "daemon/upgrade", "game/history", "store", "voice/catalog",
+		"daemon/mdns", "daemon/setup", "daemon/setup/card", "daemon/trust", "daemon/upgrade", "game/history", "store", "voice/announce", "voice/catalog",
 	},
 
 	// 3: no I/O of its own, for the programs below
