@@ -20,6 +20,7 @@ import (
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup"
 	"pressbox/daemon/setup/card"
+	"pressbox/voice/announce"
 )
 
 // backupFile is the backup on the boot partition that the first start restores.
@@ -123,7 +124,8 @@ func helloCommand() *cobra.Command {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		return announce(cmd, c, client.Announcement{Message: greeting(name, string(report))}, true)
+		said := announce.Content{Message: greeting(name, string(report))}
+		return request(cmd, c, announce.AnnouncementRequest{Payload: announce.Payload{Content: said}}, true)
 	}
 	return cmd
 }

@@ -148,7 +148,7 @@ func announceOrCancel(s *site, i int) error {
 		return s.ledger.ack("announcement/"+s.cancel, err)
 	}
 	message := fmt.Sprintf("The bus %d-%d is here. %s", s.life, i, strings.Repeat("Bring an umbrella. ", i*7%40))
-	v, err := s.announcer.Announce(context.Background(), announce.Request{Message: message})
+	v, err := s.announcer.Announce(context.Background(), announce.Request{Content: announce.Content{Message: message}})
 	if err != nil {
 		return err
 	}
@@ -163,8 +163,7 @@ func scheduleOrChange(s *site, i int) error {
 	ctx := context.Background()
 	if i%3 == 0 {
 		v, err := s.announcer.Announce(ctx, announce.Request{
-			Title: "Bus", Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i), In: 24 * time.Hour,
-			Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
+			Content: announce.Content{Title: "Bus", Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i)}, In: 24 * time.Hour, Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
 		})
 		if err != nil {
 			return err
@@ -213,7 +212,7 @@ func (twoRooms) Resolve([]string) (bool, []string, error) {
 func oweOrSettle(s *site, i int) error {
 	ctx := context.Background()
 	if i%3 == 0 {
-		v, err := s.announcer.Announce(ctx, announce.Request{Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i), Rooms: []string{"all"}})
+		v, err := s.announcer.Announce(ctx, announce.Request{Content: announce.Content{Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i)}, Rooms: []string{"all"}})
 		if err != nil {
 			return err
 		}
@@ -271,7 +270,7 @@ func announceOnce(s *site, i int) error {
 }
 
 func keyedRequest(key string) announce.Request {
-	return announce.Request{Message: "Ball four, " + key, IdempotencyKey: key}
+	return announce.Request{Content: announce.Content{Message: "Ball four, " + key}, IdempotencyKey: key}
 }
 
 // findKey repeats the request of a key that exists.

@@ -202,8 +202,8 @@ func TestApprise(t *testing.T) {
 		url, kind string
 		want      []string
 	}{
-		{"json://" + address + "/hooks/apprise?:rate=150", "failure", []string{text, `"rate":150,"urgent":false,"priority":4`}},
-		{"form://" + address + "/hooks/apprise", "info", []string{text, `"rate":170,"urgent":false,"priority":3`}},
+		{"json://" + address + "/hooks/apprise?:rate=150", "failure", []string{text, `"rate":150,"priority":4,"urgent":false`}},
+		{"form://" + address + "/hooks/apprise", "info", []string{text, `"rate":170,"priority":3,"urgent":false`}},
 	} {
 		out, err := exec.CommandContext(t.Context(), "apprise", "--title", "Kitchen", "--body", "Dinner & wine.", "--notification-type", tt.kind, tt.url).CombinedOutput()
 		if err != nil {

@@ -105,8 +105,8 @@ func (h *handlers) respondNtfy(w http.ResponseWriter, r *http.Request, n ntfyReq
 	if n.topic != "" && !topicPattern().MatchString(n.topic) {
 		n.draft.Refuse("topic", "invalid", "must be 1 to 64 letters, digits, - and _")
 	}
-	if n.draft.Request.Rooms == nil && h.IsRoom(n.topic) {
-		n.draft.Request.Rooms = []string{n.topic}
+	if n.draft.Request.Room == nil && h.IsRoom(n.topic) {
+		n.draft.Request.Room = announce.RoomList{n.topic}
 	}
 	view, err := h.announce(w, r, &n.draft)
 	if err != nil {
@@ -237,7 +237,7 @@ func (n *ntfyRequest) setDelay(text string) {
 	case count >= firstTime:
 		n.draft.Request.At = time.Unix(int64(count), 0)
 	default:
-		n.draft.Request.In = time.Duration(count) * unit
+		n.draft.Request.In = count * int(unit/time.Second)
 	}
 }
 
