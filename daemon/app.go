@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,9 +49,7 @@ import (
 // An app holds the connected parts of the server.
 type app struct {
 	cli.ServeOptions
-	reloaded  atomic.Pointer[settings.Config]   // as last read; its values apply where a reload does
-	reloading sync.Mutex                        // held while settings are read and applied
-	page      atomic.Pointer[map[string]string] // what administrators have set on the page, by the names of settings
+	settings *settings.Live
 
 	store      *store.Store
 	sink       *pulse.Sink
@@ -85,27 +82,24 @@ type app struct {
 
 // build connects the parts. It starts nothing.
 func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) {
-	page, err := pageSettings(context.Background(), st)
+	current, err := settings.NewLive(context.Background(), o.Config, settings.LiveParts{
+		Read: o.Read, Repository: st, Key: store.KeySettings, Log: o.Log,
+	})
 	if err != nil {
 		return nil, err
 	}
-	if len(page) > 0 {
-		if o.Config, err = configWithPage(o, page); err != nil {
-			return nil, err
-		}
-	}
+	o.Config = current.Current()
 	a := &app{
-		ServeOptions: o, store: st, sink: sink, phonemizer: espeak.New("", o.Confine...), metrics: metrics.New(),
+		ServeOptions: o, settings: current, store: st, sink: sink, phonemizer: espeak.New("", o.Confine...), metrics: metrics.New(),
 		blocks: netblock.New(web.InterfacePrefixes()), speeches: limits.NewSlots(limits.Speeches),
 	}
 	cfg, log := o.Config, o.Log
-	a.reloaded.Store(&cfg)
-	a.page.Store(&page)
 	a.synthesis.Observe, a.writes.Observe = a.metrics.ClipTime, a.metrics.WriteTime
 	a.voices = library.New(library.Config{
 		Dirs: cfg.VoiceDirs(), Defaults: voiceDefaults(cfg), CacheBytes: cfg.VoiceCacheBytes,
 		Lexicon: a.readLexicon(cfg), Calibrations: st, Phonemizer: a.phonemizer, Load: onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load, Log: log,
 	})
+	a.settings.Apply, a.settings.Voice = a.apply, a.voices.Voice
 	if a.controls, err = control.NewControls(controlConfig(cfg), st, st.Now, log); err != nil {
 		return nil, err
 	}
@@ -142,7 +136,12 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if err != nil {
 		return nil, err
 	}
-	a.downloads = downloads.New(downloads.Config{URL: cfg.VoicesURL, Dir: cfg.ModelDir, Installed: a.voiceInstalled, Log: log})
+	a.downloads = downloads.New(downloads.Config{
+		URL: cfg.VoicesURL, Dir: cfg.ModelDir, Library: a.voices, Log: log,
+		SetDefault: func(ctx context.Context, name string) error {
+			return a.settings.Change(ctx, map[string]*string{"DEFAULT_VOICE": &name})
+		},
+	})
 	a.backups = &recovery.Backups{Store: st, Dir: cfg.BackupDir(), Log: log}
 	a.readHooks(cfg)
 	a.monitor = &monitor.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log, Integrations: a.integrations()}
@@ -199,7 +198,7 @@ func (a *app) readHooks(cfg settings.Config) {
 func (a *app) webConfig() site.Config {
 	cfg := a.Config
 	inside := doctor.Inside{
-		Started: cfg, Reloaded: func() settings.Config { return *a.reloaded.Load() }, Read: a.readConfig,
+		Started: cfg, Reloaded: a.settings.Current, Read: a.settings.Read,
 		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink, Integrations: a.monitor.Integrations, Leagues: a.leagues,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
 			return a.web.Probe(ctx, c, origin)
@@ -223,16 +222,16 @@ func (a *app) webConfig() site.Config {
 		Announcements: announcements.Config{
 			Announcer: a.announcer, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
 		},
-		OpenAI: openai.Config{Speaker: a.speaker(), DefaultRate: func() int { return a.reloaded.Load().DefaultRate }, Speeches: a.speeches, On: func() bool { return a.reloaded.Load().OpenAI == "on" }},
+		OpenAI: openai.Config{Speaker: a.speaker(), DefaultRate: func() int { return a.settings.Current().DefaultRate }, Speeches: a.speeches, On: func() bool { return a.settings.Current().OpenAI == "on" }},
 		Hooks:  hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
 		Push: push.Config{
-			Ntfy: func() bool { return a.reloaded.Load().Ntfy == "on" }, Gotify: func() bool { return a.reloaded.Load().Gotify == "on" },
-			UrgentFrom: func() int { return a.reloaded.Load().NtfyUrgent }, IsRoom: a.rooms.Has,
+			Ntfy: func() bool { return a.settings.Current().Ntfy == "on" }, Gotify: func() bool { return a.settings.Current().Gotify == "on" },
+			UrgentFrom: func() int { return a.settings.Current().NtfyUrgent }, IsRoom: a.rooms.Has,
 		},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{
 			Checks: a.monitor.Checks(), Integrations: a.monitor.Integrations, Versions: map[string]string{"go": runtime.Version(), "revision": revision},
-			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts, Settings: settingsPage{a}, Backups: storeBackups{a.backups}, Voices: voicesPage{a},
+			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts, Settings: a.settings, Backups: a.backups, Voices: a.downloads,
 		},
 		SignIn: a.signIn.Web,
 		Play:   play.Config{Games: a.games, Leagues: a.leagues, Teams: a.rosters, Seasons: a.rosters, WiFi: a.wallWiFi()},

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
-	"pressbox/daemon/settings"
 	"pressbox/daemon/health"
+	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
 	"pressbox/daemon/wyoming"
 	"pressbox/voice/library"
@@ -21,9 +21,13 @@ import (
 func (a *app) integrations() []health.Integration {
 	return []health.Integration{
 		{Name: "mqtt", Report: a.mqttState},
-		{Name: "ntfy", Report: func() health.IntegrationState { return a.routeState("NTFY", a.reloaded.Load().Ntfy, "at / and /ntfy") }},
-		{Name: "gotify", Report: func() health.IntegrationState { return a.routeState("GOTIFY", a.reloaded.Load().Gotify, "at /message") }},
-		{Name: "openai", Report: func() health.IntegrationState { return a.routeState("OPENAI", a.reloaded.Load().OpenAI, "at /v1") }},
+		{Name: "ntfy", Report: func() health.IntegrationState {
+			return a.routeState("NTFY", a.settings.Current().Ntfy, "at / and /ntfy")
+		}},
+		{Name: "gotify", Report: func() health.IntegrationState {
+			return a.routeState("GOTIFY", a.settings.Current().Gotify, "at /message")
+		}},
+		{Name: "openai", Report: func() health.IntegrationState { return a.routeState("OPENAI", a.settings.Current().OpenAI, "at /v1") }},
 		{Name: "webhooks", Report: a.webhooksState},
 		{Name: "wyoming", Report: func() health.IntegrationState { return a.wyomingState }},
 	}

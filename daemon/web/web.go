@@ -83,6 +83,7 @@ type Server struct {
 	activity       activity        // of the network
 	conns          connTracker     // connections that outlive their request
 	schemas        schemas         // of request bodies
+	problems       []Problems      // of the packages of routes
 	page           *page
 	public         http.Handler
 	admin          http.Handler
@@ -126,9 +127,10 @@ func New(cfg Config) (*Server, error) {
 }
 
 // Mount sets the routes of the server. Request bodies are checked against the
-// schemas of document, the routes' OpenAPI document. Mount must be called once,
-// before the server is used.
-func (s *Server) Mount(routes []Route, document []byte) (err error) {
+// schemas of document, the routes' OpenAPI document, and problems are those of the errors
+// that the routes return. Mount must be called once, before the server is used.
+func (s *Server) Mount(routes []Route, document []byte, problems ...Problems) (err error) {
+	s.problems = problems
 	if s.schemas, err = compileSchemas(document, routes); err != nil {
 		return err
 	}

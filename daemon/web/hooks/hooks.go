@@ -17,6 +17,21 @@ import (
 	"pressbox/voice/announce/webhook"
 )
 
+var (
+	errUnknownWebhook = errors.New("unknown webhook")
+	errBrokenTemplate = errors.New("the template of this webhook is not valid")
+	errTemplateFailed = errors.New("the template of this webhook does not accept this body")
+)
+
+var statuses = web.Statuses{
+	web.NewStatus(errUnknownWebhook, http.StatusNotFound, "unknown_webhook", 0),
+	web.NewStatus(errTemplateFailed, http.StatusUnprocessableEntity, "template_failed", 0),
+	web.NewStatus(errBrokenTemplate, http.StatusInternalServerError, "broken_template", 0),
+}
+
+// Problem returns the problem that an error of these routes is to the client.
+func Problem(err error) (web.Problem, bool) { return statuses.Problem(err) }
+
 // A Config holds what the routes of this package use.
 type Config struct {
 	Announcer draft.Announcer
@@ -109,7 +124,7 @@ func readerOf(name string, templates *Templates) (reader, error) {
 	own, ok := templates.byName[name]
 	switch {
 	case ok && own.err != nil:
-		return nil, &web.DetailedError{Err: web.ErrBrokenTemplate, Detail: own.err.Error()}
+		return nil, &web.DetailedError{Err: errBrokenTemplate, Detail: own.err.Error()}
 	case ok:
 		return own.read, nil
 	case slices.Contains(webhook.Formats(), name):
@@ -117,7 +132,7 @@ func readerOf(name string, templates *Templates) (reader, error) {
 			return webhook.Read(name, body, known)
 		}, nil
 	}
-	return nil, &web.DetailedError{Err: web.ErrUnknownWebhook, Detail: "unknown webhook; these exist: " +
+	return nil, &web.DetailedError{Err: errUnknownWebhook, Detail: "unknown webhook; these exist: " +
 		strings.Join(templates.Webhooks(), ", ") + "; " + templates.where()}
 }
 
@@ -127,7 +142,7 @@ func (t template) read(body []byte, _ webhook.Known) (webhook.Result, error) {
 	if _, ofBody := errors.AsType[*webhook.BodyError](err); err == nil || ofBody {
 		return found, err
 	}
-	return found, &web.DetailedError{Err: web.ErrTemplateFailed, Detail: err.Error()}
+	return found, &web.DetailedError{Err: errTemplateFailed, Detail: err.Error()}
 }
 
 // draftOf returns the announcement of the fields of a body and the parameters of a query.

@@ -9,6 +9,7 @@ package openai
 import (
 	"net/http"
 	"slices"
+	"time"
 
 	"pressbox/audio/ffmpeg"
 	"pressbox/daemon/limits"
@@ -16,6 +17,14 @@ import (
 	"pressbox/daemon/web/announcements"
 	"pressbox/voice/announce"
 )
+
+var statuses = web.Statuses{
+	web.NewStatus(limits.ErrClientBusy, http.StatusTooManyRequests, "too_many_requests", 2*time.Second),
+	web.NewStatus(limits.ErrBusy, http.StatusServiceUnavailable, "busy", 2*time.Second),
+}
+
+// Problem returns the problem that an error of these routes is to the client.
+func Problem(err error) (web.Problem, bool) { return statuses.Problem(err) }
 
 // A Config holds what the routes of this package use.
 type Config struct {

@@ -224,7 +224,7 @@ func (h *handlers) changeUser(w http.ResponseWriter, r *http.Request) error {
 // the last administrator stays.
 func refuseOwnAccount(r *http.Request) error {
 	if web.Caller(r).Account.ID == web.Param(r, "id") {
-		return web.ErrOwnAccount
+		return errOwnAccount
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (h *handlers) deleteUser(w http.ResponseWriter, r *http.Request) error {
 
 func (h *handlers) resetPassphrase(w http.ResponseWriter, r *http.Request) error {
 	if h.Passphrases == nil {
-		return web.ErrNoPassphrase
+		return errNoPassphrase
 	}
 	var body struct {
 		Name string `json:"name"`

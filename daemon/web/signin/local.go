@@ -119,7 +119,7 @@ func (h *handlers) localRequest(r *http.Request) (auth.LocalRequest, formsPage, 
 	q := r.URL.Query()
 	request, err := local.ParseRequest(q, h.redirectURI(r))
 	if err != nil {
-		return auth.LocalRequest{}, formsPage{}, web.ErrNoSignIn
+		return auth.LocalRequest{}, formsPage{}, errNoSignIn
 	}
 	policy := local.SignUp().For(web.ClientAddr(r))
 	return request, formsPage{
@@ -137,9 +137,9 @@ func (h *handlers) localForms(w http.ResponseWriter, r *http.Request) error {
 }
 
 // unknownSignIn shows the page for a URL without a valid authorization request;
-// it returns other errors than web.ErrNoSignIn unchanged.
+// it returns other errors than errNoSignIn unchanged.
 func (h *handlers) unknownSignIn(w http.ResponseWriter, r *http.Request, err error) error {
-	if !errors.Is(err, web.ErrNoSignIn) {
+	if !errors.Is(err, errNoSignIn) {
 		return err
 	}
 	return h.pages.show(w, h.Language(r), http.StatusBadRequest, "notice", messagePage{
@@ -178,7 +178,7 @@ func readCredentials(w http.ResponseWriter, r *http.Request) (auth.Credentials, 
 		return auth.Credentials{}, web.ErrBodyTooLarge
 	}
 	if err != nil || len(r.PostForm) == 0 {
-		return auth.Credentials{}, web.ErrNotForm
+		return auth.Credentials{}, errNotForm
 	}
 	return auth.Credentials{
 		Name: r.PostForm.Get("name"), Passphrase: r.PostForm.Get("passphrase"), Invite: r.PostForm.Get("invite"),

@@ -148,7 +148,7 @@ func (h *handlers) tokenInBody(w http.ResponseWriter, r *http.Request) (string, 
 // refreshFirst refreshes the session of the first valid token. If no token is
 // valid, auth.ErrSessionEnded takes precedence over auth.ErrInvalidToken.
 func (h *handlers) refreshFirst(r *http.Request, values ...string) (auth.Result, error) {
-	failure := web.ErrMissingToken
+	failure := errMissingToken
 	for _, value := range values {
 		token, _ := auth.ParseToken(value) // a malformed token is refused like an unknown one
 		result, err := h.Sessions.Refresh(r.Context(), token)
@@ -229,7 +229,7 @@ type passphraseChange struct {
 func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) error {
 	account := web.Caller(r).Account
 	if h.Passphrases == nil || account.Provider != auth.Local {
-		return web.ErrNoPassphrase
+		return errNoPassphrase
 	}
 	var body passphraseChange
 	if err := h.Decode(w, r, "PassphraseChange", &body); err != nil {
@@ -250,7 +250,7 @@ func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) erro
 func (h *handlers) reauthenticate(w http.ResponseWriter, r *http.Request) error {
 	caller := web.Caller(r)
 	if h.Passphrases == nil || caller.Account.Provider != auth.Local {
-		return web.ErrNoPassphrase
+		return errNoPassphrase
 	}
 	var body struct {
 		Passphrase string `json:"passphrase"`

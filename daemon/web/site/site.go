@@ -99,7 +99,8 @@ func mount(s *web.Server, table []web.Route, docs *openapi.Documents, version st
 	if err != nil {
 		return nil, err
 	}
-	return s, s.Mount(table, document)
+	return s, s.Mount(table, document,
+		announcements.Problem, openai.Problem, control.Problem, hooks.Problem, signin.Problem, play.Problem, admin.Problem)
 }
 
 func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.Documents) []web.Route {
