@@ -37,8 +37,8 @@ func (a *app) reloadOn(ctx context.Context, hangups <-chan os.Signal) error {
 	}
 }
 
-// reload reads the settings, the lexicon and the templates of webhooks again and applies what can change at run time.
-// If a setting is invalid, nothing changes.
+// reload reads the settings, the lexicon and the templates of webhooks again and applies what can change at
+// run time. If a setting is invalid, nothing changes.
 func (a *app) reload() {
 	next, err := a.settings.Reload()
 	if err != nil {

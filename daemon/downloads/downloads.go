@@ -394,7 +394,9 @@ func (d *Downloads) license(ctx context.Context, c *catalog.Catalog, v catalog.V
 }
 
 // free are the beginnings of licenses, in lower case, that permit every use.
-var free = []string{"public domain", "cc0", "cc by", "cc-by", "creative commons attribution", "mit", "apache", "bsd"} //nolint:gochecknoglobals // a constant list
+//
+//nolint:gochecknoglobals // a constant list
+var free = []string{"public domain", "cc0", "cc by", "cc-by", "creative commons attribution", "mit", "apache", "bsd"}
 
 // restricted matches licenses that forbid commercial or changed copies.
 var restricted = regexp.MustCompile(`\b(nc|nd|non-?commercial)\b`)
@@ -402,7 +404,8 @@ var restricted = regexp.MustCompile(`\b(nc|nd|non-?commercial)\b`)
 // permitsEverything reports whether a license permits every use.
 func permitsEverything(license string) bool {
 	license = strings.ToLower(license)
-	return !restricted.MatchString(license) && slices.ContainsFunc(free, func(prefix string) bool { return strings.HasPrefix(license, prefix) })
+	return !restricted.MatchString(license) && slices.ContainsFunc(free,
+		func(prefix string) bool { return strings.HasPrefix(license, prefix) })
 }
 
 // qualities are those of voices in the order in which they are recommended: a Raspberry Pi

@@ -35,13 +35,17 @@ func newFakeCatalog(t *testing.T) *fakeCatalog {
 	c := &fakeCatalog{gate: make(chan struct{})}
 	files, about := map[string][]byte{}, map[string]any{}
 	for name, content := range map[string]string{
-		tern + ".onnx": strings.Repeat("model", 1000), tern + ".onnx.json": `{"audio":{}}`, "MODEL_CARD": "* License: CC BY 4.0\n",
+		tern + ".onnx":      strings.Repeat("model", 1000),
+		tern + ".onnx.json": `{"audio":{}}`, "MODEL_CARD": "* License: CC BY 4.0\n",
 	} {
 		files["/"+name] = []byte(content)
-		about[name] = map[string]any{"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum([]byte(content)))}
+		about[name] = map[string]any{
+			"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum([]byte(content))),
+		}
 	}
 	index := map[string]any{tern: map[string]any{
-		"language": map[string]string{"name_english": "English"}, "quality": "medium", "num_speakers": 1, "files": about,
+		"language": map[string]string{"name_english": "English"},
+		"quality":  "medium", "num_speakers": 1, "files": about,
 	}}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -177,7 +181,8 @@ func TestRecommend(t *testing.T) {
 	}
 	high, medium := offer("en_US-a-high", "high", 1, "Public domain"), offer("en_US-b-medium", "medium", 1, "CC0")
 	abroad, many := offer("en_GB-c-medium", "medium", 1, "CC BY 4.0"), offer("en_US-d-medium", "medium", 9, "CC0")
-	restricted, unknown := offer("en_US-e-medium", "medium", 1, "CC BY-NC-SA 4.0"), offer("en_US-f-medium", "medium", 1, "")
+	restricted, unknown := offer("en_US-e-medium", "medium", 1, "CC BY-NC-SA 4.0"),
+		offer("en_US-f-medium", "medium", 1, "")
 	for want, offers := range map[string][]Offer{
 		medium.Name: {restricted, many, abroad, high, medium},
 		high.Name:   {abroad, high, unknown},

@@ -36,7 +36,8 @@ var (
 	errPlainHTTP      = errors.New("administration from outside the local network requires https")
 	errReauthenticate = errors.New("enter the passphrase again: POST /api/auth/reauthenticate, " +
 		"or sign in again with the provider")
-	errControl      = errors.New("sign in as an administrator, or send an API token made with --control (CONTROL_ACCESS=admin)")
+	errControl = errors.New("sign in as an administrator, or send an API token made with --control " +
+		"(CONTROL_ACCESS=admin)")
 	errNotPermitted = errors.New("only administrators and API tokens made with --control may change this " +
 		"(CONTROL_ACCESS=admin)")
 	errAnnouncementsOff = errors.New("announcements are disabled by NOTIFY_ACCESS=off")
@@ -138,7 +139,8 @@ type Violation struct {
 type BodyError struct{ Violations []Violation }
 
 func (e *BodyError) Error() string {
-	return fmt.Sprintf("%d violations, first at %s: %s", len(e.Violations), e.Violations[0].Path, e.Violations[0].Detail)
+	return fmt.Sprintf("%d violations, first at %s: %s",
+		len(e.Violations), e.Violations[0].Path, e.Violations[0].Detail)
 }
 
 // A RetryError is an error with the time after which to retry.
@@ -216,7 +218,8 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 
 // writeProblemOf responds with the problem of err, which others may know.
 func writeProblemOf(w http.ResponseWriter, r *http.Request, err error, others []Problems) {
-	if ended := r.Context().Err(); ended != nil && errors.Is(err, ended) { // the client disconnected, or the request timed out
+	// the client disconnected, or the request timed out
+	if ended := r.Context().Err(); ended != nil && errors.Is(err, ended) {
 		err = errInterrupted
 	}
 	p := problemOf(err, others)

@@ -105,9 +105,11 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		cfg:            cfg,
-		hosts:          names,
-		access:         accessRules{notify: cfg.Access, control: cfg.ControlAccess, tokens: cfg.Tokens, sessions: cfg.Sessions},
+		cfg:   cfg,
+		hosts: names,
+		access: accessRules{
+			notify: cfg.Access, control: cfg.ControlAccess, tokens: cfg.Tokens, sessions: cfg.Sessions,
+		},
 		requests:       requestLog{logger: cfg.Log, observe: cfg.Observe, proxies: cfg.TrustedProxies},
 		origins:        http.NewCrossOriginProtection(),
 		posts:          limits.NewLimiter(cfg.Blocks, cfg.NotifyRate, cfg.NotifyRate/2),

@@ -46,18 +46,24 @@ func (h *handlers) backupRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listBackups, web.Operation{
 			ID: "listBackups", Tag: tag, Summary: "List the backups of the store: the last three, one a day",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The backups, newest first.", Schema: "BackupList"}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The backups, newest first.", Schema: "BackupList",
+			}},
 		}),
 		web.NewRoute(http.MethodPost, path, web.RecentAdministrator, h.createBackup, web.Operation{
 			ID: "createBackup", Tag: tag, Summary: "Create a backup of the store now, and check it",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The backup.", Schema: "Backup", Location: true}},
-			Problems:  []int{http.StatusServiceUnavailable},
+			Responses: []web.Response{{
+				Status: http.StatusCreated, Description: "The backup.", Schema: "Backup", Location: true,
+			}},
+			Problems: []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, path+"/:name", web.RecentAdministrator, h.downloadBackup, web.Operation{
 			ID: "downloadBackup", Tag: tag, Summary: "Get a backup, which is checked again before",
 			Description: "It contains all data, including the hashes of passphrases. \"pressbox restore\" restores it.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The backup.", Media: []string{"application/octet-stream"}}},
-			Problems:    []int{http.StatusNotFound},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The backup.", Media: []string{"application/octet-stream"},
+			}},
+			Problems: []int{http.StatusNotFound},
 		}),
 	}
 }
@@ -75,7 +81,8 @@ func (h *handlers) listBackups(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (h *handlers) createBackup(w http.ResponseWriter, r *http.Request) error {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(backupTimeout)) // httptest.ResponseRecorder has none
+	// httptest.ResponseRecorder has none
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(backupTimeout))
 	made, err := h.Backups.Create(r.Context())
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBackupFailed, err)

@@ -41,13 +41,15 @@ func (h *handlers) settingRoutes() []web.Route {
 	ok := []web.Response{{Status: http.StatusOK, Description: "The settings.", Schema: "SettingList"}}
 	return []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/settings", web.AdminSocket, h.listSettings, web.Operation{
-			ID: "listSettings", Tag: tag, Summary: "List the settings that administrators may change on the page", Responses: ok,
+			ID: "listSettings", Tag: tag, Summary: "List the settings that administrators may change on the page",
+			Responses: ok,
 		}),
 		web.NewRoute(http.MethodPatch, "/admin/settings", web.AdminSocket, h.changeSettings, web.Operation{
 			ID: "changeSettings", Tag: tag, Summary: "Change settings, all or none of them", Request: "SettingChange",
-			Description: "They are stored and take precedence over the files, but not over flags and the environment, until they are reset.",
-			Responses:   ok,
-			Problems:    []int{http.StatusConflict, http.StatusServiceUnavailable},
+			Description: "They are stored and take precedence over the files, " +
+				"but not over flags and the environment, until they are reset.",
+			Responses: ok,
+			Problems:  []int{http.StatusConflict, http.StatusServiceUnavailable},
 		}),
 	}
 }
@@ -60,7 +62,8 @@ func (h *handlers) listSettings(w http.ResponseWriter, _ *http.Request) error {
 	list := []setting{}
 	for _, v := range all {
 		one := setting{
-			Name: v.Name, Value: v.Text, Origin: v.Origin, Fixed: v.Fixed, Type: v.Type(), Description: v.Setting.Text(),
+			Name: v.Name, Value: v.Text, Origin: v.Origin,
+			Fixed: v.Fixed, Type: v.Type(), Description: v.Setting.Text(),
 		}
 		if v.Name == "DEFAULT_VOICE" {
 			one.Choices = h.voiceChoices()

@@ -62,19 +62,25 @@ func (h *handlers) voiceRoutes() []web.Route {
 	const tag, path = "administration", "/api/admin/voices"
 	return []web.Route{
 		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listVoices, web.Operation{
-			ID: "listInstalledVoices", Tag: tag, Summary: "List the installed voices, and get the progress of an installation",
+			ID: "listInstalledVoices", Tag: tag,
+			Summary:   "List the installed voices, and get the progress of an installation",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "InstalledVoices"}},
 		}),
 		web.NewRoute(http.MethodGet, "/api/admin/catalog", web.RecentAdministrator, h.catalog, web.Operation{
-			ID: "getCatalog", Tag: tag, Summary: "List the voices of a language that can be installed (VOICES_URL)", Params: []string{"language"},
+			ID: "getCatalog", Tag: tag, Summary: "List the voices of a language that can be installed (VOICES_URL)",
+			Params:    []string{"language"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "Catalog"}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodPost, path+"/:name", web.RecentAdministrator, h.installVoice, web.Operation{
-			ID: "installVoice", Tag: tag, Summary: "Begin to install a voice of the catalog", Request: "VoiceInstallation", Optional: true,
+			ID: "installVoice", Tag: tag, Summary: "Begin to install a voice of the catalog",
+			Request: "VoiceInstallation", Optional: true,
 			Description: "One is installed at a time; GET /api/admin/voices has the progress.",
-			Responses:   []web.Response{{Status: http.StatusAccepted, Description: "The voices, and the installation.", Schema: "InstalledVoices"}},
-			Problems:    []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
+			Responses: []web.Response{{
+				Status: http.StatusAccepted, Description: "The voices, and the installation.",
+				Schema: "InstalledVoices",
+			}},
+			Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodDelete, path+"/:name", web.RecentAdministrator, h.removeVoice, web.Operation{
 			ID: "removeVoice", Tag: tag, Summary: "Remove a voice, or cancel its installation",

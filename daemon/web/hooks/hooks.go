@@ -55,21 +55,27 @@ type handlers struct {
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{Server: s, Config: cfg}
-	return web.When([]web.Route{web.NewRoute(http.MethodPost, "/hooks/:name", web.NotifyAccess, h.receive, web.Operation{
+	receive := web.NewRoute(http.MethodPost, "/hooks/:name", web.NotifyAccess, h.receive, web.Operation{
 		ID: "receiveWebhook", Tag: "announcements", Summary: "Announce what another program reports",
-		Description: "`alertmanager`, `grafana`, `uptime-kuma` and `apprise` are what these programs send; other names, and these if they have one, are templates of the administrator. " +
-			"A body that begins with { is JSON, whatever its media type; a form is an object of its fields; other text is the member `message`. At most 1 MiB. " +
+		Description: "`alertmanager`, `grafana`, `uptime-kuma` and `apprise` are what these programs send; " +
+			"other names, and these if they have one, are templates of the administrator. " +
+			"A body that begins with { is JSON, whatever its media type; a form is an object of its fields; " +
+			"other text is the member `message`. At most 1 MiB. " +
 			"Parameters of the URL are fields of the announcement, and take precedence over those of the body. " +
-			"An alert of Alertmanager or Grafana that was announced in the last five minutes is not announced again unless its status has changed.",
+			"An alert of Alertmanager or Grafana that was announced in the last five minutes " +
+			"is not announced again unless its status has changed.",
 		Request:  "WebhookBody",
 		AnyMedia: true,
-		Responses: []web.Response{
-			{Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "WebhookResult"},
-			{Status: http.StatusOK, Description: "There is nothing to announce: all alerts were announced before, or the template writes nothing.", Schema: "WebhookResult"},
-		},
+		Responses: []web.Response{{
+			Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "WebhookResult",
+		}, {
+			Status: http.StatusOK, Schema: "WebhookResult", Description: "There is nothing to announce: " +
+				"all alerts were announced before, or the template writes nothing.",
+		}},
 		Problems: []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		Limited:  true,
-	})}, func() bool { return h.Settings().On })
+	})
+	return web.When([]web.Route{receive}, func() bool { return h.Settings().On })
 }
 
 // A result is the response to a webhook.
@@ -104,7 +110,8 @@ func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 		return web.WriteJSON(w, http.StatusOK, answer)
 	}
 	d := draftOf(found.Fields, r.URL.RawQuery, settings.UrgentFrom)
-	view, err := d.Announce(r.Context(), h.Announcer, announce.Request{Sender: announce.Sender{Kind: announce.FromHook, Name: name}})
+	view, err := d.Announce(r.Context(), h.Announcer,
+		announce.Request{Sender: announce.Sender{Kind: announce.FromHook, Name: name}})
 	if err != nil {
 		events.release()
 		return refused(err, webhook.Example(name))
@@ -178,7 +185,9 @@ func refused(err error, example string) error {
 		return &draft.Error{Code: "not_json", Reason: reason, Position: -1, Example: example}
 	case ok:
 		path := strings.TrimPrefix(wrong.Path, "/")
-		violation := draft.Violation{Violation: announce.Violation{Path: path, Code: "invalid", Detail: wrong.Detail}, Position: -1}
+		violation := draft.Violation{
+			Violation: announce.Violation{Path: path, Code: "invalid", Detail: wrong.Detail}, Position: -1,
+		}
 		return &draft.Error{Position: -1, Violations: []draft.Violation{violation}, Example: example}
 	default:
 		return err

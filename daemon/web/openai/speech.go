@@ -47,7 +47,9 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 		rate := int(math.Round(float64(h.DefaultRate()) * body.Speed))
 		body.Rate = max(minRate, min(maxRate, rate))
 	}
-	n, err := h.Announcer.CheckSpeech(announce.Request{Message: body.Input, Voice: h.installedVoice(string(body.Voice)), Rate: body.Rate})
+	n, err := h.Announcer.CheckSpeech(announce.Request{
+		Message: body.Input, Voice: h.installedVoice(string(body.Voice)), Rate: body.Rate,
+	})
 	if err != nil {
 		return h.speechError(err)
 	}
@@ -72,7 +74,8 @@ func (h *handlers) checkFormat(name string) error {
 	}
 	return &web.BodyError{Violations: []web.Violation{{
 		Path: "/response_format", Code: "encoder_missing",
-		Detail: name + " needs the program ffmpeg on the server: install the package ffmpeg, or request wav, flac or pcm",
+		Detail: name + " needs the program ffmpeg on the server: install the package ffmpeg, or request wav, " +
+			"flac or pcm",
 	}}}
 }
 

@@ -104,7 +104,8 @@ func TestAdministration_guards(t *testing.T) {
 }
 
 var refusals = map[string]bool{
-	"unauthenticated": true, "not_administrator": true, "https_required": true, "reauthentication_required": true, "cross_origin": true, "too_many_requests": true,
+	"unauthenticated": true, "not_administrator": true,
+	"https_required": true, "reauthentication_required": true, "cross_origin": true, "too_many_requests": true,
 }
 
 // Accounts, tokens and backups require an authentication within 15 minutes: a sign-in or the
@@ -134,7 +135,8 @@ func TestAdministration_reauthentication(t *testing.T) {
 		t.Fatalf("%d routes refuse a sign-in of more than 15 minutes", all)
 	}
 	enter := func(passphrase string) webtest.Page {
-		return anna.Send("POST", "/api/auth/reauthenticate", `{"passphrase": "`+passphrase+`"}`, "Content-Type", webtest.AsJSON)
+		return anna.Send("POST", "/api/auth/reauthenticate",
+			`{"passphrase": "`+passphrase+`"}`, "Content-Type", webtest.AsJSON)
 	}
 	enter("another cat in a boat").Want(422, "wrong")
 	if got := stale(); got != all {
@@ -225,7 +227,8 @@ func TestAdministration_invites(t *testing.T) {
 	}
 	page := anna.Get("/api/admin/invites").Want(200)
 	page.Decode(&list)
-	if len(list.Invites) != 1 || list.Invites[0].Expires != int64(auth.InviteTTL.Seconds()) || strings.Contains(page.Text, secret) {
+	if len(list.Invites) != 1 || list.Invites[0].Expires != int64(auth.InviteTTL.Seconds()) ||
+		strings.Contains(page.Text, secret) {
 		t.Fatalf("the invites: %s", page.Text)
 	}
 	anna.Send("DELETE", "/api/admin/invites/"+list.Invites[0].ID, "").Want(204)
