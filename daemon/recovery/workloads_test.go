@@ -77,13 +77,18 @@ func newSite(ctx context.Context, st *store.Store) (*site, error) {
 	s := &site{store: st}
 	c := announce.Config{Max: 10_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
 	var err error
-	if s.announcer, err = announce.New(c, announce.Parts{Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log}); err != nil { //nolint:contextcheck // it reads once
+	//nolint:contextcheck // it reads once
+	if s.announcer, err = announce.New(c, announce.Parts{
+		Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log,
+	}); err != nil {
 		return nil, err
 	}
 	if s.games, err = live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Seeds: bottest.Seeds(), Log: log}); err != nil {
 		return nil, err
 	}
-	if s.leagues, err = leagues.New(ctx, leagues.Config{Repository: st, Games: s.games, Rosters: builtIn(), Log: log}); err != nil {
+	if s.leagues, err = leagues.New(ctx, leagues.Config{
+		Repository: st, Games: s.games, Rosters: builtIn(), Log: log,
+	}); err != nil {
 		return nil, err
 	}
 	clock, err := session.OpenClock(ctx, st.Auth(), authtest.NewHost().Source(), authtest.Released)
@@ -348,7 +353,8 @@ func findMove(s *site, key string) (string, error) {
 	return "", err
 }
 
-// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which starts it.
+// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which
+// starts it.
 func createOrPlayLeague(s *site, i int) error {
 	ctx := context.Background()
 	if i%2 == 0 {
@@ -359,7 +365,8 @@ func createOrPlayLeague(s *site, i int) error {
 			}
 		}
 		q := leagues.Defaults(leagues.Series)
-		q.Name, q.Seats = fmt.Sprint("Series ", s.life, "-", i), []leagues.SeatRequest{{Team: "BWH", Manager: "bot"}, {Team: "CPR", Manager: "open"}}
+		q.Name, q.Seats = fmt.Sprint("Series ", s.life, "-", i),
+			[]leagues.SeatRequest{{Team: "BWH", Manager: "bot"}, {Team: "CPR", Manager: "open"}}
 		v, err := s.leagues.Create(ctx, ann, leagues.Series, q)
 		if err != nil {
 			return err
