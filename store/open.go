@@ -40,7 +40,7 @@ const (
 
 // Open opens the store at path, creates it if it does not exist, and migrates it
 // to the present schema. The error wraps [ErrLocked] if another process has it
-// open, [ErrNewer], or [ErrCorrupt].
+// open, [ErrNewer], [ErrOlder], or [ErrCorrupt].
 func Open(path string, o Options) (*Store, error) {
 	s := &Store{
 		path:    path,

@@ -39,6 +39,7 @@ func (s *Store) Append(ctx context.Context, n announce.Announcement, key announc
 	if err != nil {
 		return announce.Accepted{}, false, err
 	}
+	accepted := announce.Accepted{ID: n.ID, Status: n.Status}
 	if errors.Is(s.checkSpace(announcementsShare), ErrFull) {
 		if err := s.DeleteExpired(ctx); err != nil {
 			return announce.Accepted{}, false, err
@@ -52,12 +53,11 @@ func (s *Store) Append(ctx context.Context, n announce.Announcement, key announc
 				stored, fresh = earlier, false
 				return err
 			}
-			r := keyRecord{now, key.Digest, n.Seq, announce.Accepted{ID: n.ID, Status: n.Status}}
-			if err := t.save(keyName(key), r, s.maxKeys()); err != nil {
+			if err := t.save(key, accepted, n.Seq, now, s.maxKeys()); err != nil {
 				return err
 			}
 		}
-		stored, fresh = announce.Accepted{ID: n.ID, Status: n.Status}, true
+		stored, fresh = accepted, true
 		if err := s.checkPlanned(tx, n, value); err != nil {
 			return err
 		}
