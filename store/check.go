@@ -102,7 +102,7 @@ func Check(path string) error {
 		return fmt.Errorf("check the store: %w", err)
 	}
 	if info.Size() < minFileSize {
-		return fmt.Errorf("check the store %s: %w: the file has %d bytes, want at least %d", path, ErrCorrupt, info.Size(), minFileSize)
+		return fmt.Errorf("check the store %s: %w", path, tooSmall(info))
 	}
 	if err := recoverCorrupt(func() error { return checkPages(path) }); err != nil {
 		return fmt.Errorf("check the store %s: %w", path, err)

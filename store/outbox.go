@@ -33,7 +33,9 @@ func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (earlier 
 
 // Append saves an announcement and its idempotency key, if it has one; see
 // [announce.Outbox].
-func (s *Store) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (stored announce.Accepted, fresh bool, err error) {
+func (s *Store) Append(
+	ctx context.Context, n announce.Announcement, key announce.IdempotencyKey,
+) (stored announce.Accepted, fresh bool, err error) {
 	now := s.now()
 	value, err := encode(n, now)
 	if err != nil {
@@ -110,7 +112,8 @@ func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	}
 	err := s.update(ctx, func(tx *bolt.Tx) error {
 		for i, n := range ns {
-			if err := errors.Join(moveToEnded(tx, number(n.Seq), values[i]), keysOf(tx).setStatus(number(n.Seq), n.Status)); err != nil {
+			seq := number(n.Seq)
+			if err := errors.Join(moveToEnded(tx, seq, values[i]), keysOf(tx).setStatus(seq, n.Status)); err != nil {
 				return err
 			}
 		}
@@ -165,7 +168,8 @@ func (s *Store) announcements(tx *bolt.Tx, bucket []byte, now clock.Moment) []an
 	for k, v := range pairs(tx.Bucket(bucket)) {
 		n, then, err := decode(v)
 		if err != nil {
-			s.log.Error("an announcement cannot be read", "bucket", string(bucket), "key", fmt.Sprintf("%x", k), "err", err)
+			key := fmt.Sprintf("%x", k)
+			s.log.Error("an announcement cannot be read", "bucket", string(bucket), "key", key, "err", err)
 			continue
 		}
 		if (!n.Status.Ended() || n.Rooms.Open()) && !n.FixedTime {

@@ -48,7 +48,7 @@
 //	ended             announce      announcements  4 MiB, half of the share; 24 h or the last 200
 //	idempotency_keys  announce      announcements  1,000 for each sender; 10,000 or 1/32 of the file; 24 h
 //	idempotency_seq   announce      announcements  as idempotency_keys
-//	controls          control       announcements  a quarter of the share; the volume, quiet, 50 favorites, 100 schedules
+//	controls          control       announcements  a quarter of the share; 50 favorites, 100 schedules, single keys
 //	auth_state        auth/session  sign-in        256 pending flows
 //	auth_state_order  auth/session  sign-in        as auth_state
 //	auth_user         auth/session  sign-in        with the next two, half of the share
@@ -294,8 +294,8 @@ func (s *Store) view(fn func(*bolt.Tx) error) error {
 	return err
 }
 
-// begin begins a transaction. It reads the meta pages before bbolt does, which never unlocks what it has locked for that
-// if the disk fails: after that no transaction begins any more.
+// begin begins a transaction. It reads the meta pages before bbolt does, which never unlocks
+// what it has locked for that if the disk fails: after that no transaction begins any more.
 func (s *Store) begin(writable bool) (tx *bolt.Tx, err error) {
 	if err := s.readMeta(); err != nil {
 		return nil, err

@@ -241,7 +241,8 @@ func (s *Store) recount() error {
 		err = s.update(context.Background(), func(tx *bolt.Tx) error {
 			usage := tx.Bucket(usageBucket)
 			return miscounted(tx, func(name []byte, counted, size int64) error {
-				s.log.Error("size of a bucket counted wrongly", "bucket", string(name), "counted", counted, "size", size)
+				s.log.Error("size of a bucket counted wrongly",
+					"bucket", string(name), "counted", counted, "size", size)
 				return usage.Put(name, number(uint64(size))) //nolint:gosec // not negative
 			})
 		})
