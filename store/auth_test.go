@@ -19,7 +19,7 @@ func newSignIn(tb testing.TB, s *Store) *session.SignIn {
 	return authtest.NewSignIn(tb, s.Auth(), nil, slog.New(slog.DiscardHandler))
 }
 
-// A9: a burst of sign-ins leaves the limit of pending ones, and the file does not
+// A burst of sign-ins leaves the limit of pending ones, and the file does not
 // grow by the others.
 func TestAuth_burst(t *testing.T) {
 	t.Parallel()

@@ -153,7 +153,7 @@ func TestOpen_describesSalvageAgain(t *testing.T) {
 func TestUnusable(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
-		store.ErrCorrupt: true, store.ErrNewer: true, syscall.EIO: true, fs.ErrPermission: true,
+		store.ErrCorrupt: true, store.ErrNewer: true, store.ErrOlder: true, syscall.EIO: true, fs.ErrPermission: true,
 		syscall.ENOSPC: false, syscall.EROFS: false, syscall.ENOMEM: false, context.DeadlineExceeded: false,
 	} {
 		if got := unusable(fmt.Errorf("restore: %w", err)); got != want {
