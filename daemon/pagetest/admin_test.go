@@ -153,7 +153,7 @@ func TestAdmin_stranger(t *testing.T) {
 func TestAdmin_sound(t *testing.T) {
 	t.Parallel()
 	b := newAdministration(t, "CHIME=ding-dong")
-	if !b.is(`document.querySelector("#CHIME").disabled`) || b.is(`document.querySelector("#VOLUME").disabled`) {
+	if !b.is(`$("#CHIME").disabled`) || b.is(`$("#VOLUME").disabled`) {
 		t.Error("a setting of the environment can be changed, or another one cannot")
 	}
 	b.set("#quiet-from", "22:00")
@@ -169,9 +169,9 @@ func TestAdmin_sound(t *testing.T) {
 	}
 	b.looks("admin-sound")
 	b.press(`[aria-label="Reset: Default volume (%)"]`)
-	b.await(`document.querySelector("#VOLUME").value === "100"`)
+	b.await(`$("#VOLUME").value === "100"`)
 	b.expect("422")
-	b.is(`document.querySelector("main details").open = true`)
+	b.is(`$("main details").open = true`)
 	b.set("#QUIET_HOURS", "whenever")
 	b.press("main form .primary")
 	b.says("[role=alert]", "QUIET_HOURS=whenever: expected")
@@ -195,8 +195,8 @@ func TestAdmin_controls(t *testing.T) {
 	b.do(chromedp.SendKeys("#message", "Good morning."), chromedp.KeyEvent("\t"))
 	b.press("main form .primary")
 	b.says("#schedules .quote", "Good morning.")
-	b.await(`document.querySelectorAll("#voice option").length > 1`)
-	b.is(`(document.querySelector("#voice").selectedIndex = 1, document.querySelector("#voice").dispatchEvent(new Event("change", { bubbles: true })))`)
+	b.await(`$$("#voice option").length > 1`)
+	b.is(`($("#voice").selectedIndex = 1, $("#voice").dispatchEvent(new Event("change", { bubbles: true })))`)
 	b.do(chromedp.SendKeys("#message", "Lunch is ready."))
 	b.pressNamed("Save as favorite")
 	b.says(".favorites .speak", "Lunch is ready.")
@@ -223,7 +223,7 @@ func TestAdmin_people(t *testing.T) {
 	b.says("[aria-labelledby=invites-title] #secret code", "invite=xi_")
 	b.looks("admin-people")
 	b.press("#invites button")
-	b.await(`!document.querySelector("#invites")`)
+	b.await(`!$("#invites")`)
 	b.press(`[aria-label="Disabled: Bob"]`)
 	b.says("#users .tag", "Disabled")
 	if got := bob.status("GET", "/api/auth/me"); got != 401 {
@@ -233,7 +233,7 @@ func TestAdmin_people(t *testing.T) {
 	if question := b.confirm(`[aria-label="Delete Bob"]`, true); !strings.Contains(question, "Bob") {
 		t.Errorf("asked %q", question)
 	}
-	b.await(`document.querySelectorAll("#users li").length === 1`)
+	b.await(`$$("#users li").length === 1`)
 }
 
 // What needs the passphrase again asks for it, and then goes on.
@@ -270,7 +270,7 @@ func TestAdmin_voices(t *testing.T) {
 	b.openPart("voices", "#natural")
 	b.says("#shop li", "Public domain")
 	b.press("#natural")
-	b.await(`document.querySelector("#download")?.value > 0.2`)
+	b.await(`$("#download")?.value > 0.2`)
 	b.looks("admin-download")
 	close(gate)
 	b.says("main .good", newVoice+" is installed")
@@ -304,7 +304,7 @@ func TestAdmin_backup(t *testing.T) {
 	b.pressNamed("Make a backup now")
 	b.await(`document.activeElement.matches("#backups a")`)
 	b.looks("admin-backup")
-	text := value[string](b, `fetch(document.querySelector("#backups a[download]").href).then((r) => r.blob()).then((file) => new Promise((done) => {
+	text := value[string](b, `fetch($("#backups a[download]").href).then((r) => r.blob()).then((file) => new Promise((done) => {
 		const reader = new FileReader();
 		reader.onload = () => done(reader.result.split(",")[1]);
 		reader.readAsDataURL(file);
@@ -335,7 +335,7 @@ func TestAdmin_parts(t *testing.T) {
 	}
 	b.cache(false)
 	for path, condition := range map[string]string{
-		"/admin": `document.querySelector("#QUIET_MODE") && document.querySelector("#volume")`, "/admin?part=planned": `document.querySelectorAll("#voice option").length > 1`, "/admin?part=people": `document.querySelector("#users li")`, "/admin?part=tokens": `document.querySelector("main .empty")`,
+		"/admin": `$("#QUIET_MODE") && $("#volume")`, "/admin?part=planned": `$$("#voice option").length > 1`, "/admin?part=people": `$("#users li")`, "/admin?part=tokens": `$("main .empty")`,
 	} {
 		if requests, bytes := b.load(path, condition); requests > maxRequests || bytes > maxBytes {
 			t.Errorf("%s: %d requests, %.0f bytes", path, requests, bytes)

@@ -26,21 +26,21 @@ func (b *tab) openAnnouncements() {
 	b.t.Helper()
 	b.open("/announcements")
 	b.says(".link-state", "Live")
-	b.await(`document.querySelectorAll("#voice option").length > 1 && document.querySelector("#volume") && !document.querySelector("main .waiting")`)
+	b.await(`$$("#voice option").length > 1 && $("#volume") && !$("main .waiting")`)
 }
 
 // announce sends a message with the form.
 func (b *tab) announce(message string) {
 	b.t.Helper()
 	b.do(chromedp.SendKeys("#message", message), chromedp.Click("main form .primary"))
-	b.await(`document.querySelector("#message").value === ""`)
+	b.await(`$("#message").value === ""`)
 }
 
 // set sets the value of a field as a user does.
 func (b *tab) set(selector, value string) {
 	b.t.Helper()
 	b.is(fmt.Sprintf(`(() => {
-		const field = document.querySelector(%q);
+		const field = $(%q);
 		field.value = %q;
 		for (const event of ["input", "change"]) field.dispatchEvent(new Event(event, { bubbles: true }));
 	})()`, selector, value))
@@ -61,11 +61,11 @@ func TestAnnouncements_stopAndSayAgain(t *testing.T) {
 	b.announce("The bus leaves.")
 	b.says("#queue .hot", "Urgent")
 	b.says("#queue small", "from the network")
-	if b.is(`document.querySelector("#urgent").checked`) {
+	if b.is(`$("#urgent").checked`) {
 		t.Error("urgent is still ticked")
 	}
 	b.focus("#message", "s"+kb.Escape)
-	if got := value[string](b, `document.querySelector("#message").value`); got != "s" || b.queued() != "The bus leaves." {
+	if got := value[string](b, `$("#message").value`); got != "s" || b.queued() != "The bus leaves." {
 		t.Errorf("the field has %q, the queue %q", got, b.queued())
 	}
 	b.focus("#queue-title", kb.Escape)
@@ -75,7 +75,7 @@ func TestAnnouncements_stopAndSayAgain(t *testing.T) {
 	b.says("#queue li", "The bus leaves.")
 	b.looks("announcements-again")
 	b.focus("#recent-title", "s")
-	b.await(`document.querySelectorAll("#recent .cancelled").length === 2`)
+	b.await(`$$("#recent .cancelled").length === 2`)
 }
 
 // An announcement for a time waits in a list of its own, in which it can be
@@ -94,7 +94,7 @@ func TestAnnouncements_atATime(t *testing.T) {
 	b.says("#scheduled .scheduled", "Scheduled")
 	b.says("#scheduled small", "Plays at")
 	b.says("main form [role=status]", "Scheduled:")
-	if !b.is(`document.querySelector("[name=when][value=now]").checked`) {
+	if !b.is(`$("[name=when][value=now]").checked`) {
 		t.Error("the next announcement is for a time as well")
 	}
 	b.press("#scheduled button")
@@ -111,7 +111,7 @@ func TestAnnouncements_acknowledge(t *testing.T) {
 	t.Parallel()
 	b := newAnnouncements(t)
 	b.announce("First.") // the one that is being spoken is spoken to its end
-	b.is(`document.querySelector("form details").open = true`)
+	b.is(`$("form details").open = true`)
 	b.choose("#repeat", "Every minute")
 	b.announce("The washer is done.")
 	b.says("#queue li:nth-child(2)", "The washer is done.")
@@ -194,7 +194,7 @@ func TestAnnouncements_volume(t *testing.T) {
 	other.says("#recent .silenced", "Not spoken")
 	other.says("#recent small", "The loudspeaker was muted")
 	b.pressNamed("Mute")
-	other.await(`document.querySelector("#level").innerText === "55 %"`)
+	other.await(`$("#level").innerText === "55 %"`)
 }
 
 // Do not disturb is turned on for an hour, until the morning or a time, and off.
@@ -215,9 +215,9 @@ func TestAnnouncements_doNotDisturb(t *testing.T) {
 	b.says("#recent .silenced", "Not spoken")
 	b.says("#recent small", "Do not disturb was on")
 	b.looks("announcements-quiet")
-	before := value[string](b, `document.querySelector("#quiet").innerText`)
+	before := value[string](b, `$("#quiet").innerText`)
 	b.pressNamed("Until 7 AM")
-	b.await(`document.querySelector("#quiet").innerText !== %q`, before)
+	b.await(`$("#quiet").innerText !== %q`, before)
 	if got := until().Format("15:04:05"); got != "07:00:00" {
 		t.Errorf("it is quiet until %s", got)
 	}
@@ -234,7 +234,7 @@ func TestAnnouncements_controlsDisabled(t *testing.T) {
 	b := newAnnouncements(t)
 	for _, selector := range []string{"#volume", "[value=weekly]", "#quiet ~ .row button"} {
 		if !b.is(fmt.Sprintf(`(() => {
-			const control = document.querySelector(%q), reason = document.getElementById(control.getAttribute("aria-describedby"));
+			const control = $(%q), reason = document.getElementById(control.getAttribute("aria-describedby"));
 			return control.disabled && reason.innerText.includes("Only administrators") && reason.querySelector('a[href^="/api/auth/idp/login"]');
 		})()`, selector)) {
 			t.Errorf("%s is enabled, or has no reason", selector)
@@ -242,7 +242,7 @@ func TestAnnouncements_controlsDisabled(t *testing.T) {
 	}
 	b.join("Anna")
 	b.openAnnouncements()
-	if !b.is(`document.querySelector("#volume").disabled && !document.querySelector(".hint a")`) {
+	if !b.is(`$("#volume").disabled && !$(".hint a")`) {
 		t.Error("an account without the administrator's flag may change the volume")
 	}
 	b.looks("announcements-disabled")
@@ -262,7 +262,7 @@ func TestAnnouncements_administrator(t *testing.T) {
 	}
 	b.openAnnouncements()
 	b.focus("#volume", kb.ArrowLeft)
-	if b.is(`document.querySelector("main :disabled[aria-describedby], main #why-speaker")`) {
+	if b.is(`$("main :disabled[aria-describedby], main #why-speaker")`) {
 		t.Error("something is disabled")
 	}
 	visitor.openAnnouncements()
@@ -284,7 +284,7 @@ func TestAnnouncements_held(t *testing.T) {
 	b.says("main form [role=status]", "Scheduled:")
 	b.pressNamed("Turn off")
 	b.says("#queue li", "Hello.")
-	b.await(`!document.querySelector("#scheduled")`)
+	b.await(`!$("#scheduled")`)
 }
 
 // The page writes cron, and reads what it can show as a time on weekdays.
@@ -293,7 +293,7 @@ func TestAnnouncements_cron(t *testing.T) {
 	b := newTab(t, newServer(t))
 	b.open("/about")
 	b.shows("main h1")
-	const module = `import([...document.querySelectorAll("link")].find((l) => l.href.endsWith("/ui.js")).href)`
+	const module = `import($$("link").find((l) => l.href.endsWith("/ui.js")).href)`
 	for cron, want := range map[string]string{
 		"30 6 * * 1,2,3":    "6:30 1,2,3",
 		"0 0 * * *":         "0:0 0,1,2,3,4,5,6",

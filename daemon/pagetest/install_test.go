@@ -46,10 +46,10 @@ func TestScreen(t *testing.T) {
 	}
 	b.open("/games/" + id)
 	b.await(`locks === 1`)
-	b.is(`document.querySelector("footer a[href='/about']").click()`) // loads no page
+	b.is(`$("footer a[href='/about']").click()`) // loads no page
 	b.says("main h1", "About")
 	b.await(`locks === 0`)
-	if b.is(`document.querySelector(".screen")`) {
+	if b.is(`$(".screen")`) {
 		t.Error("the page about Pressbox has a button for the full screen")
 	}
 }

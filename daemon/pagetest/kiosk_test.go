@@ -27,13 +27,13 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 	anna.newGame(map[string]string{"opponent": "bot", "innings": "3"})
 	anna.handIn("home")
 	wall.says(".wall-game", "Anna")
-	anna.playTo(`document.querySelectorAll(".half").length > 2`)
+	anna.playTo(`$$(".half").length > 2`)
 	anna.settle()
-	score := value[string](anna, `[...document.querySelectorAll(".board tbody tr td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`)
-	const shown = `[...document.querySelectorAll(".wall-game tbody td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`
+	score := value[string](anna, `$$(".board tbody tr td:nth-last-child(3)").map((e) => e.innerText).join(" ")`)
+	const shown = `$$(".wall-game tbody td:nth-last-child(3)").map((e) => e.innerText).join(" ")`
 	wall.await(shown+` === %q`, score)
-	wall.await(`document.querySelectorAll(".wall-now dd").length === 2 && document.querySelector(".wall-play").innerText`)
-	play := value[string](wall, `document.querySelector(".wall-play").innerText`)
+	wall.await(`$$(".wall-now dd").length === 2 && $(".wall-play").innerText`)
+	play := value[string](wall, `$(".wall-play").innerText`)
 	wall.open("/kiosk") // in mid-game it shows the same
 	wall.await(shown+` === %q`, score)
 	wall.says(".wall-play", play)
@@ -87,10 +87,10 @@ func TestQRCodes(t *testing.T) {
 				tab.emulate("prefers-color-scheme", scheme)
 				tab.do(chromedp.EmulateViewport(width, 800))
 			}
-			if code, link := b.scan(".invite .qr"), value[string](b, `document.querySelector("#invite").value`); code != link || !strings.HasSuffix(link, "/games/"+id) {
+			if code, link := b.scan(".invite .qr"), value[string](b, `$("#invite").value`); code != link || !strings.HasSuffix(link, "/games/"+id) {
 				t.Errorf("%s, width %d: the code of game %s is %q, the link %q", scheme, width, id, code, link)
 			}
-			if code, link := wall.scan(".wall-join .qr"), value[string](wall, `document.querySelector(".wall-join p").innerText`); code != "http://"+link+"/" {
+			if code, link := wall.scan(".wall-join .qr"), value[string](wall, `$(".wall-join p").innerText`); code != "http://"+link+"/" {
 				t.Errorf("%s, width %d: the code is %q, the link %q", scheme, width, code, link)
 			}
 		}

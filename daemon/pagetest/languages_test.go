@@ -23,7 +23,7 @@ func TestLanguage(t *testing.T) {
 	b.looks("german-lobby")
 	choose := func(name, heading string) {
 		value[bool](b, fmt.Sprintf(`(() => {
-			const language = [...document.querySelectorAll("footer select")].at(-1);
+			const language = $$("footer select").at(-1);
 			language.value = %q;
 			return language.dispatchEvent(new Event("change"));
 		})()`, name))
@@ -40,7 +40,7 @@ func TestLanguage_choices(t *testing.T) {
 	b := newTab(t, newServer(t))
 	id := b.hotSeat(map[string]string{"dh": "Pitchers bat"})
 	const names = `(async () => {
-		const folder = document.querySelector("script[type=module]").src.replace("app.js", "");
+		const folder = $("script[type=module]").src.replace("app.js", "");
 		const [{ nameOf, questionText }, { fetchGame, fetchScorebook }] = await Promise.all([import(folder + "play.js"), import(folder + "board.js")]);
 		%s
 	})()`

@@ -24,7 +24,7 @@ func TestLeagues_bots(t *testing.T) {
 	anna.choose("#innings", "3")
 	anna.press("main form button.primary")
 	anna.says("main h1", "Kitchen league")
-	anna.await(`document.querySelector("main strong")?.innerText.startsWith("Champion: ")`)
+	anna.await(`$("main strong")?.innerText.startsWith("Champion: ")`)
 	if games, standings := anna.count("section:last-child tbody tr"), anna.count("section:nth-child(2) tbody tr"); games != 6 || standings != 4 {
 		t.Errorf("%d games and %d standings, want 6 and 4", games, standings)
 	}
@@ -36,7 +36,7 @@ func TestLeagues_bots(t *testing.T) {
 	visitor.shows("main .stubs a")
 	visitor.looks("leagues")
 	anna.press("section:last-child td a")
-	anna.await(`document.querySelector(".box tbody tr")`)
+	anna.await(`$(".box tbody tr")`)
 	anna.press(".league-link a")
 	anna.says("main h1", "Kitchen league")
 	anna.open("/")
@@ -62,7 +62,7 @@ func TestLeagues_people(t *testing.T) {
 	anna.looks("series-open")
 	bert.open(value[string](anna, "location.pathname"))
 	bert.press("main button.primary")
-	bert.await(`document.querySelector("section:last-child td a")?.innerText === "Line-ups"`)
+	bert.await(`$("section:last-child td a")?.innerText === "Line-ups"`)
 	bert.press("section:last-child td a")
 	bert.shows(".card select")
 	bert.press(".league-link a")
@@ -72,5 +72,5 @@ func TestLeagues_people(t *testing.T) {
 	}
 	bert.says("main tbody", "Bench coach (bot), for Bert")
 	bert.looks("series-left")
-	anna.await(`[...document.querySelectorAll("tbody small")].some((e) => e.innerText === "Bench coach (bot), for Bert")`)
+	anna.await(`$$("tbody small").some((e) => e.innerText === "Bench coach (bot), for Bert")`)
 }

@@ -73,9 +73,9 @@ func TestAll_pageFirstLoad(t *testing.T) {
 		return "/games/" + id
 	}
 	finished := start()
-	anna.playTo(`document.querySelectorAll(".half li").length > 5`) // without a play it would not count
+	anna.playTo(`$$(".half li").length > 5`) // without a play it would not count
 	active := start()
-	anna.playTo(`document.querySelectorAll(".half li").length > 5`)
+	anna.playTo(`$$(".half li").length > 5`)
 	if status := anna.status("POST", "/api"+finished+"/concede"); status != 200 {
 		t.Fatalf("concede: status %d", status)
 	}
@@ -86,43 +86,43 @@ func TestAll_pageFirstLoad(t *testing.T) {
 	}
 	league, series := competition("leagues"), competition("series")
 	anna.command("users", "admin", "Anna")
-	const announcements = `document.querySelector(".link-state.on") && document.querySelectorAll("#voice option").length > 1 && document.querySelector("#volume")`
+	const announcements = `$(".link-state.on") && $$("#voice option").length > 1 && $("#volume")`
 	for _, tt := range []struct {
 		by              *tab
 		path, condition string
 	}{
-		{visitor, "/", `document.querySelector(".cover")`},
+		{visitor, "/", `$(".cover")`},
 		{visitor, "/announcements", announcements},
-		{visitor, "/kiosk", `document.querySelector(".wall-game") && document.querySelector(".qr")`},
-		{visitor, active, `document.querySelector("main h1")`}, // Sign in
-		{visitor, "/auth/callback?", `document.querySelector("main h1")`},
-		{visitor, "/help", `document.querySelectorAll(".cards li").length === 5`},
-		{visitor, "/about", `document.querySelector("main h1")`},
-		{anna, "/", `document.querySelectorAll(".game-stub").length > 70`},
-		{anna, "/new", `document.querySelectorAll(".club-pick").length === 16 && document.querySelectorAll(".clubs .hint").length === 2`},
-		{anna, pending + "/lineup", `document.querySelector(".card select") && document.querySelector(".qr path")`},
+		{visitor, "/kiosk", `$(".wall-game") && $(".qr")`},
+		{visitor, active, `$("main h1")`}, // Sign in
+		{visitor, "/auth/callback?", `$("main h1")`},
+		{visitor, "/help", `$$(".cards li").length === 5`},
+		{visitor, "/about", `$("main h1")`},
+		{anna, "/", `$$(".game-stub").length > 70`},
+		{anna, "/new", `$$(".club-pick").length === 16 && $$(".clubs .hint").length === 2`},
+		{anna, pending + "/lineup", `$(".card select") && $(".qr path")`},
 		{anna, active, canCall},
-		{anna, active + "/replay", `document.querySelector("#moment")`},
-		{anna, finished, `document.querySelector(".box tbody tr")`},
-		{anna, finished + "/replay/1", `document.querySelector("#moment")`},
-		{anna, "/standings", `document.querySelector("tbody tr")`},
-		{anna, "/players", `document.querySelector("tbody tr")`},
-		{anna, "/leaders", `document.querySelector("tbody tr")`},
-		{anna, "/managers", `document.querySelector("tbody tr")`},
-		{anna, "/leagues", `document.querySelector("main details") && document.querySelector("main a[href='` + league + `']")`},
-		{anna, league, `document.querySelectorAll("main tbody tr").length > 2`},
-		{anna, series, `document.querySelectorAll("main tbody tr").length > 2`},
-		{anna, "/admin", `document.querySelector("#QUIET_MODE")`},
-		{anna, "/admin?part=planned", `document.querySelector("main .empty")`},
-		{anna, "/admin?part=voices", `document.querySelector("#natural")`},
-		{anna, "/admin?part=people", `document.querySelector("#users li")`},
-		{anna, "/admin?part=tokens", `document.querySelector("main .empty")`},
-		{anna, "/admin?part=rooms", `document.querySelector("main .stubs li")`},
-		{anna, "/admin?part=health", `document.querySelector("#findings li")`},
-		{anna, "/admin?part=log", `document.querySelector("main h2")`},
-		{anna, "/admin?part=backup", `document.querySelector("main .empty")`},
+		{anna, active + "/replay", `$("#moment")`},
+		{anna, finished, `$(".box tbody tr")`},
+		{anna, finished + "/replay/1", `$("#moment")`},
+		{anna, "/standings", `$("tbody tr")`},
+		{anna, "/players", `$("tbody tr")`},
+		{anna, "/leaders", `$("tbody tr")`},
+		{anna, "/managers", `$("tbody tr")`},
+		{anna, "/leagues", `$("main details") && $("main a[href='` + league + `']")`},
+		{anna, league, `$$("main tbody tr").length > 2`},
+		{anna, series, `$$("main tbody tr").length > 2`},
+		{anna, "/admin", `$("#QUIET_MODE")`},
+		{anna, "/admin?part=planned", `$("main .empty")`},
+		{anna, "/admin?part=voices", `$("#natural")`},
+		{anna, "/admin?part=people", `$("#users li")`},
+		{anna, "/admin?part=tokens", `$("main .empty")`},
+		{anna, "/admin?part=rooms", `$("main .stubs li")`},
+		{anna, "/admin?part=health", `$("#findings li")`},
+		{anna, "/admin?part=log", `$("main h2")`},
+		{anna, "/admin?part=backup", `$("main .empty")`},
 		{anna, "/announcements", announcements},
-		{anna, "/account", `document.querySelector("main li")`},
+		{anna, "/account", `$("main li")`},
 	} {
 		tt.by.cache(false)
 		requests, bytes := tt.by.load(tt.path, tt.condition)
@@ -195,7 +195,7 @@ func BenchmarkMemory(b *testing.B) {
 	player.shows("main h1")
 	value[bool](player, fmt.Sprintf(client, id))
 	watcher.emulate("prefers-reduced-motion", "reduce")
-	watcher.is(`new MutationObserver(() => document.querySelector(".over-field:not([hidden])") && dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))).observe(document, { subtree: true, attributes: true })`)
+	watcher.is(`new MutationObserver(() => $(".over-field:not([hidden])") && dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))).observe(document, { subtree: true, attributes: true })`)
 	heap := func() (used float64) {
 		for range 3 {
 			send(watcher, heapprofiler.CollectGarbage, cdp.Empty{})
@@ -238,5 +238,5 @@ func anotherGame(player, watcher *tab) {
 	})()`)
 	value[bool](player, fmt.Sprintf(client, id))
 	watcher.is(fmt.Sprintf(`(history.pushState(null, "", "/games/" + %q), dispatchEvent(new PopStateEvent("popstate")))`, id))
-	watcher.await(`document.querySelector(".panel") && document.querySelector(".link-state.on")`)
+	watcher.await(`$(".panel") && $(".link-state.on")`)
 }

@@ -13,7 +13,7 @@ func TestLobby_playBot(t *testing.T) {
 	b.join("Anna")
 	b.says("main h2", "The field is yours")
 	b.looks("empty")
-	b.is(`[...document.querySelectorAll("main button.primary")].map((b) => [b.click(), b.click()])`)
+	b.is(`$$("main button.primary").map((b) => [b.click(), b.click()])`)
 	b.await(canCall)
 	games := get[struct{ Pending, Active []protocol.Game }](b, "/api/games")
 	if len(games.Pending) != 0 || len(games.Active) != 1 {
@@ -31,14 +31,14 @@ func TestNewGame_clubsAndRules(t *testing.T) {
 	b := newTab(t, newServer(t))
 	b.join("Anna")
 	b.open("/new")
-	b.await(`document.querySelectorAll(".clubs .hint").length === 2`)
-	const chosen = `["away_team", "home_team"].map((side) => document.querySelector("[name=" + side + "]:checked").value)`
+	b.await(`$$(".clubs .hint").length === 2`)
+	const chosen = `["away_team", "home_team"].map((side) => $("[name=" + side + "]:checked").value)`
 	before := value[[]string](b, chosen)
 	b.press(`[name="away_team"][value="` + before[1] + `"]`)
 	b.await(chosen+`.join() === %q`, before[1]+","+before[0])
 	b.choose("#bot_level", "Shrewd")
 	b.choose("#visibility", "Anyone with the link")
-	b.await(`document.querySelector("#mercy").selectedIndex === 1`) // as the server does, unless it is chosen
+	b.await(`$("#mercy").selectedIndex === 1`) // as the server does, unless it is chosen
 	b.choose("#mercy", "Off")
 	b.choose("#disengagements", "2023")
 	b.press("main form button.primary")

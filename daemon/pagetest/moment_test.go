@@ -15,7 +15,7 @@ func (b *tab) module(name string) {
 	b.t.Helper()
 	b.open("/about")
 	b.shows("main h1")
-	value[bool](b, fmt.Sprintf(`import(new URL(%q, document.querySelector("script[src]").src)).then((m) => { globalThis.m = m; return true; })`, name))
+	value[bool](b, fmt.Sprintf(`import(new URL(%q, $("script[src]").src)).then((m) => { globalThis.m = m; return true; })`, name))
 }
 
 // The queue shows one play after the other, the shorter the more wait, and drops
@@ -127,7 +127,7 @@ const noise = `{
 	globalThis.seen = [];
 	globalThis.AudioContext = class extends AudioContext { constructor() { super(); contexts.push(this); } };
 	Navigator.prototype.vibrate = (pattern) => vibrated.push(pattern);
-	new MutationObserver(() => { if (document.querySelector(".over-field:not([hidden])")) seen.push(document.querySelector(".callout").innerText); })
+	new MutationObserver(() => { if ($(".over-field:not([hidden])")) seen.push($(".callout").innerText); })
 		.observe(document, { attributes: true, subtree: true });
 }`
 
@@ -169,7 +169,7 @@ func TestGame_yourTurn(t *testing.T) {
 		}
 	}
 	anna.press(".sounds")
-	anna.await(`contexts.length === 1 && document.querySelector(".sounds[aria-pressed=true]")`)
+	anna.await(`contexts.length === 1 && $(".sounds[aria-pressed=true]")`)
 	anna.is(`contexts[0].suspend()`) // as browsers do until the page was used
 	anna.call()
 	anna.await(`!(` + turn + `)`)
@@ -190,44 +190,44 @@ func TestGame_moment(t *testing.T) {
 	b := newTab(t, newServer(t))
 	b.emulate("prefers-reduced-motion", "no-preference")
 	id := b.hotSeat(nil)
-	b.await(`document.querySelector(".at-bat")`)
+	b.await(`$(".at-bat")`)
 	playOnce := func() {
 		b.settle()
 		for !b.is(callout) {
 			b.key("1")
-			b.await(callout + ` || document.querySelector(".calls button:not(:disabled)")`)
+			b.await(callout + ` || $(".calls button:not(:disabled)")`)
 		}
 	}
 	playOnce()
-	if !b.is(`document.querySelector(".over-field:not([hidden])").closest("[aria-hidden=true]") && document.querySelector(".field .ways.shown") && document.getAnimations().length > 0`) {
+	if !b.is(`$(".over-field:not([hidden])").closest("[aria-hidden=true]") && $(".field .ways.shown") && document.getAnimations().length > 0`) {
 		t.Error("the play is not drawn, or does not move")
 	}
-	words := value[string](b, `document.querySelector(".headline .moment").innerText.split(". ")[0]`)
-	if n := value[int](b, `[...document.querySelectorAll("[aria-live], [role=status]")].filter((e) => e.textContent.includes(`+quote(words)+`)).length`); n != 1 {
+	words := value[string](b, `$(".headline .moment").innerText.split(". ")[0]`)
+	if n := value[int](b, `$$("[aria-live], [role=status]").filter((e) => e.textContent.includes(`+quote(words)+`)).length`); n != 1 {
 		t.Errorf("%d live regions have %q", n, words)
 	}
-	if line := value[string](b, `document.querySelector(".half li").innerText`); !strings.HasPrefix(line, words) {
+	if line := value[string](b, `$(".half li").innerText`); !strings.HasPrefix(line, words) {
 		t.Errorf("the play-by-play begins with %q, want %q", line, words)
 	}
-	if b.is(`document.querySelector(".at-bat")`) && b.is(callout) {
+	if b.is(`$(".at-bat")`) && b.is(callout) {
 		t.Error("a batter stands in before the play was seen")
 	}
 	plays := len(b.defenses(id))
 	b.key("1")
 	b.await(`!` + callout)
 	b.drawn()
-	if b.is(callout) || len(b.defenses(id)) != plays || b.is(`document.querySelector(".chip")`) {
+	if b.is(callout) || len(b.defenses(id)) != plays || b.is(`$(".chip")`) {
 		t.Error("a key that ended the play made a call")
 	}
 	playOnce()
 	plays = len(b.defenses(id))
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".calls button, .panel").click()`))
-	b.await(`!` + callout + ` && document.querySelector(".calls button:not(:disabled)")`)
-	if len(b.defenses(id)) != plays || b.is(`document.querySelector(".chip")`) {
+	b.do(chromedp.Evaluate[chromedp.Void](`$(".calls button, .panel").click()`))
+	b.await(`!` + callout + ` && $(".calls button:not(:disabled)")`)
+	if len(b.defenses(id)) != plays || b.is(`$(".chip")`) {
 		t.Error("a tap that ended the play made a call")
 	}
 	playOnce()
-	b.await(`!` + callout + ` && document.querySelector(".calls button:not(:disabled)")`) // by itself
+	b.await(`!` + callout + ` && $(".calls button:not(:disabled)")`) // by itself
 	b.emulate("prefers-reduced-motion", "reduce")
 	playOnce()
 	if n := value[int](b, `document.getAnimations().length`); b.is(callout) && n > 0 {
@@ -255,7 +255,7 @@ func TestDecisions_heldKeyAndFocus(t *testing.T) {
 	id := b.hotSeat(nil)
 	b.do(chromedp.Focus(".calls button"))
 	b.hold1(30)
-	b.await(`document.querySelector(".combine button:not(:disabled)")`)
+	b.await(`$(".combine button:not(:disabled)")`)
 	b.drawn()
 	if len(b.defenses(id)) > 0 || b.is(callout) {
 		t.Error("a held key made more than one call")

@@ -42,7 +42,7 @@ func TestPictures(t *testing.T) {
 
 // publicAddress replaces the address of the wall display's QR code.
 const publicAddress = `new MutationObserver(() => {
-	document.querySelector('meta[name="pressbox-join"]')?.setAttribute("content", "http://pressbox.local/");
+	$('meta[name="pressbox-join"]')?.setAttribute("content", "http://pressbox.local/");
 }).observe(document, { childList: true, subtree: true });`
 
 func renewPictures(t *testing.T) {
@@ -55,7 +55,7 @@ func renewPictures(t *testing.T) {
 	b.newGame(map[string]string{"opponent": "bot"})
 	b.handIn("home")
 	wall.open("/kiosk")
-	b.playTo("!" + callout + ` && document.querySelectorAll(".half").length > 6 && document.querySelectorAll(".base.taken").length > 1 && document.querySelector(".calls li") && document.querySelector(".half .scoring")`)
+	b.playTo("!" + callout + ` && $$(".half").length > 6 && $$(".base.taken").length > 1 && $(".calls li") && $(".half .scoring")`)
 	wall.shows(".wall-now")
 	wall.shows(".qr path")
 	b.is(`fetch("/api/notify", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"message": "Dinner is ready."}' })`)

@@ -84,7 +84,7 @@ const peer = `<!doctype html><meta charset="utf-8"><title>Peer</title><style>
 	.lamp { display: inline-block; width: 1rem; height: 1rem; border-radius: 50%; background: #333; } .lamp.on { background: #fc0; }
 	svg { display: block; width: 400px; height: 300px; } ul { height: 300px; overflow: auto; } li a { color: inherit; }</style>
 	<table></table><div class="lamps"></div><div class="cells"></div><svg viewBox="0 0 400 300"></svg><ul></ul><script>
-	const all = (n, f) => Array.from({ length: n }, (_, i) => f(i)), find = (s) => document.querySelector(s);
+	const all = (n, f) => Array.from({ length: n }, (_, i) => f(i)), find = (s) => $(s);
 	const words = (n) => "Play " + n + " of the peer, a line of words that is as long as usual";
 	const line = (n) => "<li><a href='#" + n + "'>" + words(n) + "</a> <b>" + n + "</b></li>";
 	find("table").innerHTML = all(3, () => "<tr>" + all(13, (i) => "<td><span>" + i + "</span></td>").join("") + "</tr>").join("");
@@ -92,7 +92,7 @@ const peer = `<!doctype html><meta charset="utf-8"><title>Peer</title><style>
 	find(".cells").innerHTML = all(6, (i) => "<p>Cell <b>" + i + "</b></p>").join("");
 	find("svg").innerHTML = all(18, (i) => "<g transform='translate(" + 20 * i + " 150)'><circle r=8></circle><text y=20>Name " + i + "</text></g>").join("");
 	find("ul").innerHTML = all(20, line).join("");
-	const cells = document.querySelectorAll(".cells b"), sums = document.querySelectorAll("td:last-child span"), lamps = document.querySelectorAll(".lamp"), groups = document.querySelectorAll("g");
+	const cells = $$(".cells b"), sums = $$("td:last-child span"), lamps = $$(".lamp"), groups = $$("g");
 	const players = (n) => all(40, (i) => ({ id: "player-" + i, name: words(i), order: i % 9, rates: all(8, (j) => (n + i * j) / 7) }));
 	let plays = 0, done;
 	const drawn = (then) => requestAnimationFrame(() => requestAnimationFrame(then));
@@ -102,7 +102,7 @@ const peer = `<!doctype html><meta charset="utf-8"><title>Peer</title><style>
 		const play = JSON.parse(data);
 		const known = new Map(play.players.map((p) => [p.id, p.name + ": " + p.rates.map((rate) => rate.toFixed(2)).join(", ")]));
 		requestAnimationFrame(() => {
-			document.querySelectorAll("td").forEach((cell, i) => cell.setAttribute("aria-label", known.get("player-" + i)));
+			$$("td").forEach((cell, i) => cell.setAttribute("aria-label", known.get("player-" + i)));
 			cells.forEach((cell, i) => cell.firstChild.data = play.cells[i]);
 			sums.forEach((sum, i) => sum.firstChild.data = play.sums[i]);
 			lamps.forEach((lamp, i) => lamp.className = play.lamps[i] ? "lamp on" : "lamp");
@@ -138,7 +138,7 @@ const markAnimation = `import(performance.getEntriesByType("resource").find(({ n
 const skipPlays = `(() => {
 	let plays = 0, look = () => {};
 	const drawn = (then) => requestAnimationFrame(() => requestAnimationFrame(then));
-	const field = document.querySelector(".over-field");
+	const field = $(".over-field");
 	globalThis.seen = (n) => new Promise((done) => (look = () => plays >= n && done(true))());
 	new MutationObserver(() => field.hidden || drawn(() => {
 		performance.mark("shown");

@@ -137,6 +137,7 @@ func (s *server) newTab(browser context.Context, tb testing.TB, options ...chrom
 	tb.Cleanup(cancel)
 	b := &tab{server: s, t: tb, ctx: ctx, dialogs: make(chan string, 1)}
 	b.do(chromedp.EmulateViewport(1280, 800)) //nolint:contextcheck // the tab has its own
+	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shorthand})
 	check.NoError(tb, chromedp.Listen(ctx, b.receive))
 	tb.Cleanup(func() {
 		b.mu.Lock()
@@ -147,6 +148,11 @@ func (s *server) newTab(browser context.Context, tb testing.TB, options ...chrom
 	})
 	return b
 }
+
+// shorthand gives each document $, its first element of a selector, and $$, a list of all.
+const shorthand = `
+	globalThis.$ = (selector) => document.querySelector(selector);
+	globalThis.$$ = (selector) => [...document.querySelectorAll(selector)];`
 
 // ofSlowness are parts of complaints about a slow host, not about the page.
 var ofSlowness = []string{"preloaded using link preload but not used within a few seconds", "Slow network is detected"}
@@ -264,26 +270,26 @@ func (b *tab) await(expression string, args ...any) {
 // says waits until an element contains a text, in any case.
 func (b *tab) says(selector, text string) {
 	b.t.Helper()
-	b.await(`[...document.querySelectorAll(%q)].some((e) => e.innerText.replace(/\s+/g, " ").toLowerCase().includes(%q.toLowerCase()))`, selector, text)
+	b.await(`$$(%q).some((e) => e.innerText.replace(/\s+/g, " ").toLowerCase().includes(%q.toLowerCase()))`, selector, text)
 }
 
 // shows waits until an element exists.
 func (b *tab) shows(selector string) {
 	b.t.Helper()
-	b.await(`document.querySelector(%q)`, selector)
+	b.await(`$(%q)`, selector)
 }
 
 // press clicks the first element of a selector, once it exists and is enabled.
 func (b *tab) press(selector string) {
 	b.t.Helper()
-	b.await(`!(document.querySelector(%q) ?? {disabled: true}).disabled`, selector)
+	b.await(`!($(%q) ?? {disabled: true}).disabled`, selector)
 	b.await(resting, selector)
 	b.do(chromedp.Click(selector))
 }
 
 // resting is true once an element has been in one place for two frames: a click meets the place.
 const resting = `new Promise((done) => {
-	const place = () => JSON.stringify(document.querySelector(%[1]q)?.getBoundingClientRect());
+	const place = () => JSON.stringify($(%[1]q)?.getBoundingClientRect());
 	const before = place();
 	requestAnimationFrame(() => requestAnimationFrame(() => done(before !== undefined && before === place())));
 })`
@@ -292,7 +298,7 @@ const resting = `new Promise((done) => {
 func (b *tab) pressNamed(text string) {
 	b.t.Helper()
 	b.await(`(() => {
-		const button = [...document.querySelectorAll("main button:not(:disabled)")].find((e) => e.innerText === %q);
+		const button = $$("main button:not(:disabled)").find((e) => e.innerText === %q);
 		button?.click();
 		return button;
 	})()`, text)
@@ -333,7 +339,7 @@ func value[T any](b *tab, expression string) T {
 // count returns the number of elements of a selector.
 func (b *tab) count(selector string) int {
 	b.t.Helper()
-	return value[int](b, fmt.Sprintf("document.querySelectorAll(%q).length", selector))
+	return value[int](b, fmt.Sprintf("$$(%q).length", selector))
 }
 
 // get returns the JSON that the API answers to a GET.

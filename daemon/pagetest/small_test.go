@@ -12,7 +12,7 @@ import (
 var smallScreens = [][2]int64{{360, 740}, {390, 844}, {800, 480}, {1024, 600}}
 
 // outside returns what is not to be seen, or not to be hit, of the elements on the screen, and the names that are cut.
-const outside = `[...document.querySelectorAll(".situation .score b, .situation .inning, .diamond, .lamps, .field, .matchup > :nth-child(-n+2) .player-name, .headline .moment, .calls button, .pick")].flatMap((e) => {
+const outside = `$$(".situation .score b, .situation .inning, .diamond, .lamps, .field, .matchup > :nth-child(-n+2) .player-name, .headline .moment, .calls button, .pick").flatMap((e) => {
 	const r = e.getBoundingClientRect(), hit = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
 	if (r.width < 12 || r.top < 0 || r.left < 0 || r.bottom > innerHeight || r.right > innerWidth) return [e.className.baseVal ?? e.className + " " + e.textContent.trim() + " at " + Math.round(r.left) + "," + Math.round(r.top) + "–" + Math.round(r.right) + "," + Math.round(r.bottom)];
 	if (!hit || !(e.contains(hit) || hit.contains(e))) return [(e.className.baseVal ?? e.className) + " is covered by " + hit?.outerHTML.slice(0, 60)];
@@ -47,22 +47,22 @@ func TestAll_gameSmallScreen(t *testing.T) {
 		}
 		b.do(chromedp.EmulateViewport(360, 740), chromedp.Evaluate[chromedp.Void](`scrollTo(0, 400)`))
 		b.await(`scrollY > 300`)
-		if top := value[float64](b, `document.querySelector(".situation").getBoundingClientRect().top`); top != 0 {
+		if top := value[float64](b, `$(".situation").getBoundingClientRect().top`); top != 0 {
 			t.Errorf("%s: scrolled, the score is at %g", turn, top)
 		}
 		b.do(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
 	}
 	check("at bat", 6)
 	b.do(chromedp.EmulateViewport(1440, 900)) // where each call has its words below
-	if n := value[int](b, `[...document.querySelectorAll(".calls li")].filter((li) => li.querySelector(".does").getBoundingClientRect().top < li.querySelector(".call").getBoundingClientRect().bottom).length`); n > 0 {
+	if n := value[int](b, `$$(".calls li").filter((li) => li.querySelector(".does").getBoundingClientRect().top < li.querySelector(".call").getBoundingClientRect().bottom).length`); n > 0 {
 		t.Errorf("%d calls cover their words", n)
 	}
 	b.key("1")
-	b.await(`document.querySelector(".combine button:not(:disabled)")`)
+	b.await(`$(".combine button:not(:disabled)")`)
 	check("in the field", 13)
 	b.speaks("de") // whose words are longer
 	b.open("/games/" + id)
-	b.await(`document.querySelector(".combine button:not(:disabled)")`)
+	b.await(`$(".combine button:not(:disabled)")`)
 	check("in the field, in German", 13)
 	question := b.playedUntil(`legal[0]?.group === "answer"`)
 	b.open(question)

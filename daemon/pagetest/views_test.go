@@ -16,7 +16,7 @@ func TestAccount_signUpToSignOut(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
 	b.toForms()
-	b.await(`document.fonts.check("1rem Bevan") && getComputedStyle(document.querySelector("h1")).fontFamily.startsWith("Bevan")`) // it looks like the page
+	b.await(`document.fonts.check("1rem Bevan") && getComputedStyle($("h1")).fontFamily.startsWith("Bevan")`) // it looks like the page
 	b.looks("signin")
 	b.join("Anna")
 	b.press(`header a[href="/account"]`)
@@ -102,7 +102,7 @@ func TestCallback_explainsEachError(t *testing.T) {
 		b.open("/auth/callback?error_description=%3Cb%3Eevil%3C%2Fb%3E&error_id=ABC123&error=" + code)
 		b.says("main [role=alert]", text)
 		b.says("main", "ABC123")
-		if !b.is(`document.querySelector('main a[href^="/api/auth/idp/login"]') && !document.body.innerText.includes("evil") && !document.querySelector("main b")`) {
+		if !b.is(`$('main a[href^="/api/auth/idp/login"]') && !document.body.innerText.includes("evil") && !$("main b")`) {
 			t.Errorf("%s: %s", code, b.content())
 		}
 	}
@@ -128,12 +128,12 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 		tab.open("/announcements")
 		tab.says(".link-state", "Live")
 	}
-	b.await(`document.querySelectorAll("#voice option").length > 1`)
+	b.await(`$$("#voice option").length > 1`)
 	b.do(chromedp.SendKeys("#message", "Dinner in 5m."))
 	b.pressNamed("Show as spoken")
 	b.says("#shown", "Dinner in five minutes.")
 	b.is(`(() => {
-		const button = document.querySelector("button[aria-pressed]");
+		const button = $("button[aria-pressed]");
 		window.labels = []; // all labels of the button, as a second of speech may be over before the test looks
 		new MutationObserver(() => window.labels.push(button.textContent)).observe(button, { childList: true, characterData: true, subtree: true });
 	})()`)
@@ -149,8 +149,8 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 	}
 	b.expect("422")
 	b.do(chromedp.SendKeys("#message", "…"), chromedp.Click("main form .primary"))
-	b.await(`document.querySelector("#wrong-message") && document.querySelector("#message").getAttribute("aria-invalid") === "true"`)
-	if text := value[string](b, `[...document.querySelectorAll("main [role=alert]")].map((e) => e.innerText).join("|")`); !strings.HasPrefix(text, "The message ") || strings.Contains(text, "|") {
+	b.await(`$("#wrong-message") && $("#message").getAttribute("aria-invalid") === "true"`)
+	if text := value[string](b, `$$("main [role=alert]").map((e) => e.innerText).join("|")`); !strings.HasPrefix(text, "The message ") || strings.Contains(text, "|") {
 		t.Errorf("the violation is shown as %q", text)
 	}
 	b.looks("announcements")
@@ -192,12 +192,12 @@ func TestPage_requestsDefaultSeason(t *testing.T) {
 			b := newTab(t, newServer(t, settings...))
 			b.join("Anna")
 			b.open("/new")
-			b.await(`document.querySelectorAll(".clubs .hint").length === 2`) // both rosters
+			b.await(`$$(".clubs .hint").length === 2`) // both rosters
 			for _, path := range []string{"/standings", "/players"} {
 				b.open(path)
 				b.shows("main .empty")
 			}
-			seasons := value[[]string](b, `[...document.querySelectorAll("main select")].at(-1).innerText.split(/\s+/)`)
+			seasons := value[[]string](b, `$$("main select").at(-1).innerText.split(/\s+/)`)
 			if seasons[0] != season || seasons[len(seasons)-1] != "1" {
 				t.Errorf("the seasons are %q", seasons)
 			}
@@ -222,7 +222,7 @@ func TestPage_requestsDefaultSeason(t *testing.T) {
 
 // moving lists the elements with a transition longer than some seconds, an
 // animation, or smooth scrolling.
-const moving = `[...document.querySelectorAll("*")].flatMap((e) => ["", "::before", "::after"].flatMap((part) => {
+const moving = `$$("*").flatMap((e) => ["", "::before", "::after"].flatMap((part) => {
 	const style = getComputedStyle(e, part), long = style.transitionDuration.split(",").some((d) => parseFloat(d) > %g);
 	return long || style.animationName !== "none" || style.scrollBehavior !== "auto" ? [e.tagName + "." + e.getAttribute("class") + part] : [];
 }))`
@@ -282,7 +282,7 @@ func (b *tab) hover() {
 		point(1, 1)
 		b.drawn()
 		b.is(`window.ran = false, document.addEventListener("transitionrun", () => { window.ran = true; })`)
-		center := value[[]float64](b, `(({ x, y, width, height }) => [x + width / 2, y + height / 2])(document.querySelector('main a.button.primary').getBoundingClientRect())`)
+		center := value[[]float64](b, `(({ x, y, width, height }) => [x + width / 2, y + height / 2])($('main a.button.primary').getBoundingClientRect())`)
 		point(center[0], center[1])
 		b.shows("main a.button.primary:hover")
 		b.drawn()

@@ -9,7 +9,7 @@ func TestVisitor_reads(t *testing.T) {
 	s := newServer(t)
 	anna, visitor := newTab(t, s), newTab(t, s)
 	over := "/games/" + anna.hotSeat(nil)
-	anna.playTo(`document.querySelectorAll(".half li").length > 5`)
+	anna.playTo(`$$(".half li").length > 5`)
 	if status := anna.status("POST", "/api"+over+"/concede"); status != 200 {
 		t.Fatalf("concede: status %d", status)
 	}
@@ -49,5 +49,5 @@ func TestVisitor_gameStarts(t *testing.T) {
 	visitor.open("/games/" + id)
 	visitor.says(".link-state", "Live")
 	anna.handIn("away", "home")
-	visitor.await(`location.pathname === "/games/` + id + `" && document.querySelector(".board")`)
+	visitor.await(`location.pathname === "/games/` + id + `" && $(".board")`)
 }

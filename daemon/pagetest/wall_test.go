@@ -47,7 +47,7 @@ const clipped = `(() => {
 	const found = [], parts = ".wall > *, .wall-panel";
 	const screen = { left: -8, top: -8, right: innerWidth + 8, bottom: innerHeight + 8 }; // everything moves by some pixels
 	const inside = (r, of) => r.left >= of.left - 1 && r.top >= of.top - 1 && r.right <= of.right + 1 && r.bottom <= of.bottom + 1;
-	for (const e of document.querySelectorAll(".wall *:not(svg *):not(.screen):not(.unseen)")) {
+	for (const e of $$(".wall *:not(svg *):not(.screen):not(.unseen)")) {
 		const r = e.getBoundingClientRect();
 		if (!r.width) continue;
 		const name = e.tagName + "." + e.className + " " + e.textContent.trim().slice(0, 30);
@@ -107,7 +107,7 @@ func newWall(t *testing.T, s *server) *tab {
 	b := newTab(t, s)
 	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: ofStream})
 	b.open("/kiosk")
-	b.await(`globalThis.stream && document.querySelector(".wall-join .qr path")`)
+	b.await(`globalThis.stream && $(".wall-join .qr path")`)
 	return b
 }
 
@@ -120,18 +120,18 @@ func TestWall_stale(t *testing.T) {
 	b.is(`(globalThis.at = began + 5 * 60000, stream.onerror())`)
 	b.says(".wall-stale", since)
 	b.says(".wall-stale", "5 minutes")
-	if !b.is(`document.querySelector(".wall-stale").getBoundingClientRect().width > innerWidth * 0.9`) {
+	if !b.is(`$(".wall-stale").getBoundingClientRect().width > innerWidth * 0.9`) {
 		t.Error("the line is not as wide as the display")
 	}
 	b.is(`stream.onopen()`)
-	b.await(`!document.querySelector(".wall-stale")`)
+	b.await(`!$(".wall-stale")`)
 }
 
 // The pointer is shown while it moves, and for three seconds after that.
 func TestWall_pointer(t *testing.T) {
 	t.Parallel()
 	b := newWall(t, newServer(t))
-	const hidden = `getComputedStyle(document.querySelector(".wall")).cursor === "none"`
+	const hidden = `getComputedStyle($(".wall")).cursor === "none"`
 	b.await(hidden)
 	b.is(`dispatchEvent(new PointerEvent("pointermove"))`)
 	b.await("!(" + hidden + ")")
@@ -147,21 +147,21 @@ func TestWall_quietHours(t *testing.T) {
 	const until = `new Date(began + 3600000).toISOString()`
 	b.is(`event("quiet", { active: true, until: ` + until + `, reason: "switch" })`)
 	b.drawn()
-	b.await(`document.querySelector(".wall-quiet") && !document.querySelector(".wall.dark")`)
+	b.await(`$(".wall-quiet") && !$(".wall.dark")`)
 	b.is(`event("quiet", { active: true, until: ` + until + `, reason: "hours" })`)
-	b.await(`document.querySelector(".wall.dark")`)
-	if got := value[string](b, `document.querySelector("main").innerText.trim() + getComputedStyle(document.elementFromPoint(innerWidth - 1, innerHeight - 1)).backgroundColor`); got != "Pressboxrgb(0, 0, 0)" {
+	b.await(`$(".wall.dark")`)
+	if got := value[string](b, `$("main").innerText.trim() + getComputedStyle(document.elementFromPoint(innerWidth - 1, innerHeight - 1)).backgroundColor`); got != "Pressboxrgb(0, 0, 0)" {
 		t.Errorf("the black display has %q", got)
 	}
 	b.accessible("quiet hours", "light")
 	b.is(`dispatchEvent(new PointerEvent("pointermove"))`)
-	b.await(`document.querySelector(".wall-join")`)
+	b.await(`$(".wall-join")`)
 	b.is(`(globalThis.at = began + 61000, event("quiet", { active: true, until: ` + until + `, reason: "hours" }))`)
-	b.await(`document.querySelector(".wall.dark")`)
+	b.await(`$(".wall.dark")`)
 	b.is(`event("announcement", { id: "a", status: "playing", position: 0, message: "Fire!", urgent: true, created_at: new Date(at).toISOString() })`)
 	b.says(".wall-air", "Fire!")
 	b.is(`event("announcement", { id: "a", status: "done", message: "Fire!", urgent: true, created_at: new Date(at).toISOString(), ended_at: new Date(at).toISOString() })`)
-	b.await(`document.querySelector(".wall.dark")`)
+	b.await(`$(".wall.dark")`)
 	b.is(`(globalThis.at = began + 3600000, stream.onerror())`) // the end of the hours needs no connection
 	b.says(".wall-stale", "Not connected")
 }
@@ -176,8 +176,8 @@ func TestWall_burnIn(t *testing.T) {
 	for minute := range 20 {
 		b.is(fmt.Sprintf(`(globalThis.at = began + %d * 60000, event("quiet", { active: false }))`, minute))
 		b.drawn()
-		places[value[string](b, `document.querySelector(".wall").getAttribute("style")`)]++
-		sides[b.is(`document.querySelector(".wall-side").getBoundingClientRect().left < innerWidth / 2`)]++
+		places[value[string](b, `$(".wall").getAttribute("style")`)]++
+		sides[b.is(`$(".wall-side").getBoundingClientRect().left < innerWidth / 2`)]++
 	}
 	if len(places) != 9 || sides[false] != 10 || sides[true] != 10 {
 		t.Errorf("places %v, sides %v", places, sides)
