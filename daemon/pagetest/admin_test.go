@@ -31,7 +31,8 @@ func serveCatalog(tb testing.TB) (url string, gate chan struct{}) {
 	tb.Helper()
 	gate = make(chan struct{})
 	files, about := map[string][]byte{}, map[string]any{}
-	for name, from := range map[string]string{newVoice + ".onnx": ".onnx", newVoice + ".onnx.json": ".onnx.json", "MODEL_CARD": ".MODEL_CARD"} {
+	for name, from := range map[string]string{newVoice + ".onnx": ".onnx", newVoice + ".onnx.json": ".onnx.json",
+		"MODEL_CARD": ".MODEL_CARD"} {
 		content := check.Must(os.ReadFile(filepath.Join(root, "models/en_US-pressbox-medium"+from)))(tb)
 		if name == "MODEL_CARD" {
 			content = []byte("* License: Public domain\n")
@@ -40,7 +41,8 @@ func serveCatalog(tb testing.TB) (url string, gate chan struct{}) {
 		about[name] = map[string]any{"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum(content))}
 	}
 	index := map[string]any{newVoice: map[string]any{
-		"language": map[string]string{"name_english": "English", "country_english": "United States"}, "quality": "medium", "num_speakers": 1, "files": about,
+		"language": map[string]string{"name_english": "English", "country_english": "United States"},
+		"quality":  "medium", "num_speakers": 1, "files": about,
 	}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		content := files[r.URL.Path]
@@ -162,7 +164,8 @@ func TestAdmin_sound(t *testing.T) {
 	b.set("#VOLUME", "35")
 	b.press("main form .primary")
 	b.says("main [role=status]", "Saved")
-	for _, want := range []string{"QUIET_HOURS 22:00-07:00 page", "QUIET_MODE hold page", "VOLUME 35 page", "CHIME ding-dong environment"} {
+	for _, want := range []string{"QUIET_HOURS 22:00-07:00 page", "QUIET_MODE hold page", "VOLUME 35 page",
+		"CHIME ding-dong environment"} {
 		if got := b.command("config"); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("config lacks %q: %s", want, got)
 		}
@@ -177,8 +180,8 @@ func TestAdmin_sound(t *testing.T) {
 	b.says("[role=alert]", "QUIET_HOURS=whenever: expected")
 }
 
-// The loudspeaker, schedules and favorites are worked from the administration, also by keyboard. A favorite whose voice was
-// removed names it.
+// The loudspeaker, schedules and favorites are worked from the administration, also by keyboard. A favorite
+// whose voice was removed names it.
 func TestAdmin_controls(t *testing.T) {
 	t.Parallel()
 	b := newAdministration(t)
@@ -187,7 +190,7 @@ func TestAdmin_controls(t *testing.T) {
 	b.says("#level", "95")
 	b.do(chromedp.Focus(".volume button"), chromedp.KeyEvent("\r"))
 	b.shows(`.volume button[aria-pressed="true"]`)
-	b.await(`fetch("/api/volume").then((r) => r.json()).then((v) => v.volume === 95 && v.muted)`)
+	b.await(`json("/api/volume").then((v) => v.volume === 95 && v.muted)`)
 	b.pressNamed("For 1 hour")
 	b.says("#quiet", "Until")
 	b.openPart("planned", "#time")
@@ -202,14 +205,16 @@ func TestAdmin_controls(t *testing.T) {
 	b.says(".favorites .speak", "Lunch is ready.")
 	b.is(`(() => { // the voice is removed
 		const send = window.fetch;
-		window.fetch = (path, options) => path === "/voices" ? Promise.resolve(new Response('{"voices": []}')) : send(path, options);
+		window.fetch = (path, options) => path === "/voices"
+			? Promise.resolve(new Response('{"voices": []}')) : send(path, options);
 	})()`)
 	b.openPart("rooms", "main .stubs li")
 	b.openPart("planned", ".favorites small")
 	b.says(".favorites small", "is not installed")
 	b.looks("admin-planned")
 	b.press(".favorites .speak") // by the default voice
-	b.await(`fetch("/api/notify").then((r) => r.json()).then((list) => [...list.queue, ...list.recent].some((a) => a.message === "Lunch is ready."))`)
+	b.await(`json("/api/notify").then((list) => [...list.queue, ...list.recent]
+		.some((a) => a.message === "Lunch is ready."))`)
 }
 
 // Invites are created and revoked; other accounts are changed and deleted.
@@ -245,7 +250,8 @@ func TestAdmin_reauthentication(t *testing.T) {
 		window.fetch = (path, options) => {
 			if (path === "/api/auth/reauthenticate") window.fetch = send;
 			if (!path.startsWith("/api/admin/tokens")) return send(path, options);
-			return Promise.resolve(new Response('{"code": "reauthentication_required", "detail": "again"}', { status: 403 }));
+			return Promise.resolve(new Response('{"code": "reauthentication_required", "detail": "again"}',
+				{ status: 403 }));
 		};
 	})()`)
 	b.press(`.parts a[href="/admin?part=tokens"]`)
@@ -275,7 +281,8 @@ func TestAdmin_voices(t *testing.T) {
 	close(gate)
 	b.says("main .good", newVoice+" is installed")
 	b.says("#voices li", "Default voice")
-	if got := strings.Join(strings.Fields(b.command("config")), " "); !strings.Contains(got, "DEFAULT_VOICE "+newVoice+" page") {
+	got := strings.Join(strings.Fields(b.command("config")), " ")
+	if !strings.Contains(got, "DEFAULT_VOICE "+newVoice+" page") {
 		t.Errorf("config: %s", got)
 	}
 	b.press(`[aria-label="Listen to ` + newVoice + `"]`)
@@ -304,7 +311,8 @@ func TestAdmin_backup(t *testing.T) {
 	b.pressNamed("Make a backup now")
 	b.await(`document.activeElement.matches("#backups a")`)
 	b.looks("admin-backup")
-	text := value[string](b, `fetch($("#backups a[download]").href).then((r) => r.blob()).then((file) => new Promise((done) => {
+	text := value[string](b, `fetch($("#backups a[download]").href).then((r) => r.blob())
+		.then((file) => new Promise((done) => {
 		const reader = new FileReader();
 		reader.onload = () => done(reader.result.split(",")[1]);
 		reader.readAsDataURL(file);
@@ -335,7 +343,8 @@ func TestAdmin_parts(t *testing.T) {
 	}
 	b.cache(false)
 	for path, condition := range map[string]string{
-		"/admin": `$("#QUIET_MODE") && $("#volume")`, "/admin?part=planned": `$$("#voice option").length > 1`, "/admin?part=people": `$("#users li")`, "/admin?part=tokens": `$("main .empty")`,
+		"/admin": `$("#QUIET_MODE") && $("#volume")`, "/admin?part=planned": `$$("#voice option").length > 1`,
+		"/admin?part=people": `$("#users li")`, "/admin?part=tokens": `$("main .empty")`,
 	} {
 		if requests, bytes := b.load(path, condition); requests > maxRequests || bytes > maxBytes {
 			t.Errorf("%s: %d requests, %.0f bytes", path, requests, bytes)

@@ -49,7 +49,7 @@ func (b *tab) set(selector, value string) {
 // queued returns the messages in the queue.
 func (b *tab) queued() string {
 	b.t.Helper()
-	return value[string](b, `fetch("/api/notify").then((r) => r.json()).then((list) => list.queue.map((a) => a.message).join("|"))`)
+	return value[string](b, `json("/api/notify").then((list) => list.queue.map((a) => a.message).join("|"))`)
 }
 
 // Urgent applies to one announcement. Escape and S stop what is being spoken,
@@ -118,7 +118,7 @@ func TestAnnouncements_acknowledge(t *testing.T) {
 	b.pressNamed("Acknowledge")
 	b.says("#recent li", "The washer is done.")
 	b.announce("Once.")
-	if n := value[int](b, `fetch("/api/notify").then((r) => r.json()).then((list) => list.queue.filter((a) => a.repeat).length)`); n != 0 {
+	if n := value[int](b, `json("/api/notify").then((list) => list.queue.filter((a) => a.repeat).length)`); n != 0 {
 		t.Errorf("%d announcements are repeated", n)
 	}
 }
@@ -154,9 +154,11 @@ func TestAnnouncements_schedules(t *testing.T) {
 	b.says("#schedules strong", "Mon, Tue, Wed, Thu at 6:30 AM")
 	b.says("#schedules small", "Next: ")
 	b.says("#schedules .quote", "Wake up.")
-	const first = `fetch("/api/schedules").then((r) => r.json()).then((list) => list.schedules[0].`
-	if cron, next := value[string](b, first+"cron)"), check.Must(time.Parse(time.RFC3339, value[string](b, first+"next_at)")))(t).Local(); cron != "30 6 * * 1,2,3,4" ||
-		next.Format("15:04") != "06:30" || next.Weekday() < time.Monday || next.Weekday() > time.Thursday {
+	const first = `json("/api/schedules").then((list) => list.schedules[0].`
+	cron := value[string](b, first+"cron)")
+	next := check.Must(time.Parse(time.RFC3339, value[string](b, first+"next_at)")))(t).Local()
+	if day := next.Weekday(); cron != "30 6 * * 1,2,3,4" || next.Format("15:04") != "06:30" ||
+		day < time.Monday || day > time.Thursday {
 		t.Errorf("the schedule is %q, next at %s", cron, next)
 	}
 	b.looks("announcements-schedules")
@@ -167,7 +169,8 @@ func TestAnnouncements_schedules(t *testing.T) {
 	}
 	b.confirm("#schedules button", true)
 	b.says("main .empty", "No schedules yet")
-	b.is(`fetch("/api/schedules", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"name": "Rent", "cron": "0 9 1 * *", "message": "The rent is due."}' }).then((r) => r.ok)`)
+	b.is(`fetch("/api/schedules", { method: "POST", headers: { "Content-Type": "application/json" },
+		body: '{"name": "Rent", "cron": "0 9 1 * *", "message": "The rent is due."}' }).then((r) => r.ok)`)
 	b.says("#schedules code", "0 9 1 * *")
 	b.press("[name=when][value=weekly]")
 	for range 4 {
@@ -235,7 +238,8 @@ func TestAnnouncements_controlsDisabled(t *testing.T) {
 	for _, selector := range []string{"#volume", "[value=weekly]", "#quiet ~ .row button"} {
 		if !b.is(fmt.Sprintf(`(() => {
 			const control = $(%q), reason = document.getElementById(control.getAttribute("aria-describedby"));
-			return control.disabled && reason.innerText.includes("Only administrators") && reason.querySelector('a[href^="/api/auth/idp/login"]');
+			return control.disabled && reason.innerText.includes("Only administrators") &&
+				reason.querySelector('a[href^="/api/auth/idp/login"]');
 		})()`, selector)) {
 			t.Errorf("%s is enabled, or has no reason", selector)
 		}
@@ -312,12 +316,14 @@ func TestAnnouncements_cron(t *testing.T) {
 		"0 9 * * 1#2":       "",
 		"0 9 * *":           "",
 	} {
-		got := value[string](b, fmt.Sprintf(`%s.then(({ parseCron }) => parseCron(%q)).then((c) => c ? c.hour + ":" + c.minute + " " + [...c.days].sort() : "")`, module, cron))
+		got := value[string](b, fmt.Sprintf(`%s.then(({ parseCron }) => parseCron(%q))
+			.then((c) => c ? c.hour + ":" + c.minute + " " + [...c.days].sort() : "")`, module, cron))
 		if got != want {
 			t.Errorf("%q is read as %q, want %q", cron, got, want)
 		}
 	}
-	got := value[string](b, module+`.then(({ cronOf }) => [cronOf(new Set([5, 1]), "06:05"), cronOf(new Set([0, 1, 2, 3, 4, 5, 6]), "23:59")].join("|"))`)
+	got := value[string](b, module+`.then(({ cronOf }) =>
+		[cronOf(new Set([5, 1]), "06:05"), cronOf(new Set([0, 1, 2, 3, 4, 5, 6]), "23:59")].join("|"))`)
 	if want := strings.Join([]string{"5 6 * * 1,5", "59 23 * * *"}, "|"); got != want {
 		t.Errorf("wrote %q, want %q", got, want)
 	}

@@ -34,12 +34,15 @@ func TestChoice_worth(t *testing.T) {
 		}
 		if !seen[group] && (group == "offense" || group == "defense") {
 			seen[group] = true
-			b.await(`$$(".call .worth b:not(.coach)").length >= %d`, map[string]int{"offense": calls, "defense": 1}[group])
+			b.await(`$$(".call .worth b:not(.coach)").length >= %d`,
+				map[string]int{"offense": calls, "defense": 1}[group])
 			if group == "offense" {
 				b.await(`$$(".calls .coach").length === 1 && $$(".calls li")[%d].querySelector(".coach")`, coach)
 			} else {
-				b.await(`$$(".pick .coach").length === %d`, map[bool]int{true: 3, false: 1}[coach == 0]) // the usual call is a part of each kind
-				b.await(`$$(".pick small:not(.does)").filter((e) => /^([+-]\d[.]\d{3}|≈ 0)$/.test(e.textContent)).length === %d`, calls-1)
+				// the usual call is a part of each kind
+				b.await(`$$(".pick .coach").length === %d`, map[bool]int{true: 3, false: 1}[coach == 0])
+				b.await(`$$(".pick small:not(.does)")
+					.filter((e) => /^([+-]\d[.]\d{3}|≈ 0)$/.test(e.textContent)).length === %d`, calls-1)
 			}
 			b.await(`!$$(".calls small").some((e) => /[+-]0[.]00[0-2]( |$)/.test(e.textContent))`)
 			b.await(`$$(".does").every((e) => e.textContent.length > 10)`)
@@ -50,14 +53,15 @@ func TestChoice_worth(t *testing.T) {
 	}
 }
 
-// The key ? opens how to play with its five cards and the glossary, and so does a button beside the calls; Esc closes it, and
-// the focus goes back. It is a page of its own.
+// The key ? opens how to play with its five cards and the glossary, and so does a button beside the calls; Esc
+// closes it, and the focus goes back. It is a page of its own.
 func TestHelp_keyAndPage(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
 	b.hotSeat(map[string]string{"innings": "3"})
 	b.do(chromedp.EmulateViewport(1000, 700)) // a larger screen has the explanations anyway
-	if b.is(`$$(".calls button").some((e) => document.getElementById(e.getAttribute("aria-describedby")).textContent.length < 10)`) {
+	if b.is(`$$(".calls button").some((e) =>
+		document.getElementById(e.getAttribute("aria-describedby")).textContent.length < 10)`) {
 		t.Error("a call is not described to screen readers")
 	}
 	b.focus(".what", kb.Enter)
@@ -73,11 +77,15 @@ func TestHelp_keyAndPage(t *testing.T) {
 	b.focus(".what", kb.Enter)
 	b.await(`$$(".does").every((e) => e.offsetHeight === 0)`)
 	b.focus(".calls li:nth-child(2) button", "?") // of this call
-	b.await(`document.activeElement.matches("dialog.help dt") && $(".calls li:nth-child(2) .call-label").textContent.includes(document.activeElement.textContent)`)
+	b.await(`document.activeElement.matches("dialog.help dt") &&
+		$(".calls li:nth-child(2) .call-label").textContent.includes(document.activeElement.textContent)`)
 	b.key(kb.Escape)
 	b.await(`!$("dialog") && document.activeElement.matches(".calls li:nth-child(2) button")`)
-	b.is(`$(".calls li:nth-child(3) .call-label").dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true }))`) // or a long touch
-	b.await(`document.activeElement.matches("dialog.help dt") && $(".calls li:nth-child(3) .call-label").textContent.includes(document.activeElement.textContent)`)
+	// or a long touch
+	b.is(`$(".calls li:nth-child(3) .call-label").dispatchEvent(new MouseEvent("contextmenu",
+		{ bubbles: true, cancelable: true }))`)
+	b.await(`document.activeElement.matches("dialog.help dt") &&
+		$(".calls li:nth-child(3) .call-label").textContent.includes(document.activeElement.textContent)`)
 	b.key(kb.Escape)
 	b.await(`!$("dialog")`)
 	b.key("?")
@@ -93,7 +101,9 @@ func TestHelp_keyAndPage(t *testing.T) {
 			t.Errorf("the glossary has no %s: %s", term, terms)
 		}
 	}
-	if missing := value[string](b, `$$(".terms dt, .terms dd").filter((e) => /^$|^(name|term|does|help)\./.test(e.textContent.trim())).map((e) => e.textContent).join()`); missing != "" {
+	if missing := value[string](b, `$$(".terms dt, .terms dd")
+		.filter((e) => /^$|^(name|term|does|help)\./.test(e.textContent.trim())).map((e) => e.textContent)
+		.join()`); missing != "" {
 		t.Errorf("texts are missing: %q", missing)
 	}
 }

@@ -46,7 +46,8 @@ func (b *tab) nextDefense(id string, before int, want map[string]any) {
 // callIs waits until the combined call has a label.
 func (b *tab) callIs(label string) {
 	b.t.Helper()
-	b.await(`[...$(".calls .primary .call-label").childNodes].filter((n) => n.nodeName === "#text").map((n) => n.textContent).join("").trim() === %q`, label)
+	b.await(`[...$(".calls .primary .call-label").childNodes].filter((n) => n.nodeName === "#text")
+		.map((n) => n.textContent).join("").trim() === %q`, label)
 }
 
 // part clicks a part of the combined call.
@@ -153,7 +154,8 @@ func TestDecisions_doubleSwitch(t *testing.T) {
 	}
 	b.press(".offers summary")
 	b.shows("#sub")
-	other := fmt.Sprintf(`$$('#sub optgroup[label="Bullpen"] option').find((o) => !o.value.includes(%q))`, want[0].Player)
+	other := fmt.Sprintf(`$$('#sub optgroup[label="Bullpen"] option').find((o) => !o.value.includes(%q))`,
+		want[0].Player)
 	want[0].Player = strings.Split(value[string](b, other+".value"), `"`)[3] // not the pitcher of the offer
 	b.choose("#sub", value[string](b, other+".text"))
 	b.await(`$$("#double option").length > 1`)
@@ -178,7 +180,8 @@ func TestDecisions_doubleSwitch(t *testing.T) {
 // lateEvents is a WebSocket whose events arrive after the acknowledgments of
 // the commands that caused them.
 const lateEvents = `window.WebSocket = class extends WebSocket {
-	set onmessage(receive) { super.onmessage = (e) => (JSON.parse(e.data).t === "event" ? setTimeout(() => receive(e), 400) : receive(e)); }
+	set onmessage(receive) { super.onmessage = (e) =>
+		(JSON.parse(e.data).t === "event" ? setTimeout(() => receive(e), 400) : receive(e)); }
 }`
 
 // Between the acknowledgment of a call and its event, the known calls are out of

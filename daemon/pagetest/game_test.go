@@ -148,8 +148,8 @@ type box struct {
 	} `json:"teams"`
 }
 
-// hasBoxScore fails the test unless the tab of the box score names those who made errors, marks the pitchers and adds up
-// the runners left on base.
+// hasBoxScore fails the test unless the tab of the box score names those who made errors, marks the pitchers
+// and adds up the runners left on base.
 func (b *tab) hasBoxScore(id string) {
 	b.t.Helper()
 	for i, team := range get[box](b, "/api/games/"+id+"/boxscore").Teams {
@@ -180,7 +180,8 @@ func (b *tab) hasBoxScore(id string) {
 			b.t.Errorf("%s runners left by the batters, want %d", got, left)
 		}
 		for j, p := range team.Pitching {
-			shown := value[string](b, fmt.Sprintf(`%s.querySelectorAll("table")[1].querySelectorAll("tbody th")[%d].innerText`, in, j))
+			shown := value[string](b, fmt.Sprintf(`%s.querySelectorAll("table")[1]
+				.querySelectorAll("tbody th")[%d].innerText`, in, j))
 			for mark, is := range map[string]bool{"(H)": p.Hold, "(BS)": p.BlownSave, "(QS)": p.QualityStart} {
 				if strings.Contains(shown, mark) != is {
 					b.t.Errorf("%q is shown for %+v", shown, p)
@@ -195,7 +196,9 @@ func (b *tab) agrees(id string) {
 	b.t.Helper()
 	b.await("!" + callout)
 	for i, team := range get[box](b, "/api/games/"+id+"/boxscore").Teams {
-		shown := strings.Fields(value[string](b, fmt.Sprintf(`[...$$(".board tbody tr")[%d].querySelectorAll(".plate")].map((e) => e.innerText).join(" ")`, i)))
+		shown := strings.Fields(value[string](b,
+			fmt.Sprintf(`[...$$(".board tbody tr")[%d].querySelectorAll(".plate")].map((e) => e.innerText).join(" ")`,
+				i)))
 		innings := strings.TrimSuffix(strings.Join(shown[:len(shown)-3], " "), " X")
 		want, sums := strings.Trim(fmt.Sprint(team.Line), "[]"), fmt.Sprint(team.Runs, team.Hits, team.Errors)
 		if innings != want || strings.Join(shown[len(shown)-3:], " ") != sums {
@@ -213,14 +216,16 @@ func TestLineup_dragAndDrop(t *testing.T) {
 	b.join("Anna")
 	b.newGame(map[string]string{"opponent": "on this screen"})
 	catcher := `$$("#away-card .roster button").find((e) => / C /.test(" " + e.querySelector("small").innerText + " "))`
-	name := value[string](b, `(() => { const b = `+catcher+`; b.id = "dragged"; return b.querySelector("span").innerText; })()`)
+	name := value[string](b, `(() => { const b = `+catcher+`; b.id = "dragged";
+		return b.querySelector("span").innerText; })()`)
 	b.do(chromedp.DragAndDrop("#dragged", "#away-slot-3"))
 	b.await(`$("#away-slot-3 select").selectedOptions[0].text.includes(%q)`, name)
 	b.says("#away-slot-3", "out of position")
 	b.do(chromedp.DragAndDrop("#away-slot-3 .grip", "#away-slot-0"))
 	b.await(`$("#away-slot-0 select").selectedOptions[0].text.includes(%q)`, name)
 	b.choose(`#away-slot-0 [data-control="position"]`, "C")
-	b.await(`$("#away-card .chart").getAttribute("aria-label").includes("C " + %q)`, strings.Join(strings.Fields(name)[1:], " "))
+	b.await(`$("#away-card .chart").getAttribute("aria-label").includes("C " + %q)`,
+		strings.Join(strings.Fields(name)[1:], " "))
 	b.open(value[string](b, "location.pathname")) // the draft survives
 	b.await(`$("#away-slot-0 select").selectedOptions[0].text.includes(%q)`, name)
 	b.await(`(() => { const b = ` + catcher + `; b.id = "dragged"; return true; })()`)
@@ -291,7 +296,9 @@ func TestAll_gameByKeyboard(t *testing.T) {
 	b.says("#moment", strings.Join(strings.Fields(moment), " "))
 	b.await(`document.activeElement.id === "moment"`) // a link to a play leads to it
 	b.await(`((r) => r.top >= 0 && r.bottom <= innerHeight)($("#moment").getBoundingClientRect())`)
-	b.await(`((line, list) => line.top >= list.top && line.bottom <= list.bottom)(...[".plays [aria-current]", ".scroller"].map((s) => $(s).getBoundingClientRect()))`)
+	b.await(`((line, list) => line.top >= list.top &&
+		line.bottom <= list.bottom)(...[".plays [aria-current]", ".scroller"]
+		.map((s) => $(s).getBoundingClientRect()))`)
 	for path, rows := range map[string]int{"standings": 2, "players": 20} {
 		b.open("/" + path)
 		b.await(`$$("tbody tr").length >= %d`, rows)

@@ -41,7 +41,7 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 	anna.do(chromedp.SendKeys("#message", "Dinner is ready."), chromedp.Click("main form .primary"))
 	wall.says(".wall-air", "Dinner is ready.")
 	wall.looks("kiosk")
-	id := strings.TrimPrefix(value[string](anna, `fetch("/api/games").then((r) => r.json()).then((g) => g.active[0].id)`), "/")
+	id := strings.TrimPrefix(value[string](anna, `json("/api/games").then((g) => g.active[0].id)`), "/")
 	if status := anna.status("POST", "/api/games/"+id+"/concede"); status != 200 {
 		t.Fatalf("concede: status %d", status)
 	}
@@ -51,13 +51,14 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 	wall.says(".wall-final", "Conceded")
 }
 
-// scan reads the QR code in a screenshot of an element. It tries again as a camera does: the picture may be taken while the
-// page is drawn again.
+// scan reads the QR code in a screenshot of an element. It tries again as a camera does: the picture may be
+// taken while the page is drawn again.
 func (b *tab) scan(selector string) string {
 	b.t.Helper()
 	var err error
 	for range 5 {
-		picture := check.Must(chromedp.Run(b.ctx, chromedp.ScreenshotScale(selector, 3)))(b.t) // a camera has more pixels than the screen
+		// a camera has more pixels than the screen
+		picture := check.Must(chromedp.Run(b.ctx, chromedp.ScreenshotScale(selector, 3)))(b.t)
 		decoded := check.Must(png.Decode(bytes.NewReader(picture)))(b.t)
 		bitmap := check.Must(gozxing.NewBinaryBitmapFromImage(decoded))(b.t)
 		var code *gozxing.Result
@@ -87,10 +88,12 @@ func TestQRCodes(t *testing.T) {
 				tab.emulate("prefers-color-scheme", scheme)
 				tab.do(chromedp.EmulateViewport(width, 800))
 			}
-			if code, link := b.scan(".invite .qr"), value[string](b, `$("#invite").value`); code != link || !strings.HasSuffix(link, "/games/"+id) {
+			if code, link := b.scan(".invite .qr"), value[string](b, `$("#invite").value`); code != link ||
+				!strings.HasSuffix(link, "/games/"+id) {
 				t.Errorf("%s, width %d: the code of game %s is %q, the link %q", scheme, width, id, code, link)
 			}
-			if code, link := wall.scan(".wall-join .qr"), value[string](wall, `$(".wall-join p").innerText`); code != "http://"+link+"/" {
+			if code, link := wall.scan(".wall-join .qr"),
+				value[string](wall, `$(".wall-join p").innerText`); code != "http://"+link+"/" {
 				t.Errorf("%s, width %d: the code is %q, the link %q", scheme, width, code, link)
 			}
 		}

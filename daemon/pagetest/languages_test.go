@@ -16,7 +16,8 @@ import (
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
-	send(b, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "de-DE,de;q=0.9"}})
+	send(b, network.SetExtraHTTPHeaders,
+		network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "de-DE,de;q=0.9"}})
 	b.open("/")
 	b.says("nav", "Durchsagen")
 	b.await(`document.documentElement.lang === "de"`)
@@ -41,7 +42,8 @@ func TestLanguage_choices(t *testing.T) {
 	id := b.hotSeat(map[string]string{"dh": "Pitchers bat"})
 	const names = `(async () => {
 		const folder = $("script[type=module]").src.replace("app.js", "");
-		const [{ nameOf, questionText }, { fetchGame, fetchScorebook }] = await Promise.all([import(folder + "play.js"), import(folder + "board.js")]);
+		const { nameOf, questionText } = await import(folder + "play.js");
+		const { fetchGame, fetchScorebook } = await import(folder + "board.js");
 		%s
 	})()`
 	compared := map[string]int{}
@@ -68,7 +70,9 @@ func TestLanguage_choices(t *testing.T) {
 		want := []string{"fly ball to center field. " + kind.Text() + "?", bold, safe}
 		got := value[[]string](b, fmt.Sprintf(names, fmt.Sprintf(`
 			const question = { kind: %q, ball: { contact: "fly ball", place: "8D" } };
-			return [questionText(question), ...[true, false].map((bold) => nameOf({ action: { a: "answer", bold } }, { state: { question } }))]`, kind)))
+			return [questionText(question),
+				...[true, false].map((bold) => nameOf({ action: { a: "answer", bold } }, { state: { question } }))]`,
+			kind)))
 		if !slices.EqualFunc(got, want, strings.EqualFold) {
 			t.Errorf("%q, want %q", got, want)
 		}

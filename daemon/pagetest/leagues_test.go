@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A league of four bots is made with the form, plays itself, and shows its standings, its calendar and its champion, also to
-// a visitor.
+// A league of four bots is made with the form, plays itself, and shows its standings, its calendar and its
+// champion, also to a visitor.
 func TestLeagues_bots(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -25,7 +25,8 @@ func TestLeagues_bots(t *testing.T) {
 	anna.press("main form button.primary")
 	anna.says("main h1", "Kitchen league")
 	anna.await(`$("main strong")?.innerText.startsWith("Champion: ")`)
-	if games, standings := anna.count("section:last-child tbody tr"), anna.count("section:nth-child(2) tbody tr"); games != 6 || standings != 4 {
+	if games, standings := anna.count("section:last-child tbody tr"),
+		anna.count("section:nth-child(2) tbody tr"); games != 6 || standings != 4 {
 		t.Errorf("%d games and %d standings, want 6 and 4", games, standings)
 	}
 	anna.looks("league")

@@ -39,7 +39,9 @@ func turns(one, other *tab, calls int) {
 }
 
 // shown evaluates to what all tabs must show of a game.
-const shown = `JSON.stringify($$(".board .plate, .situation, .lamps, .half-head, .half li").map((e) => e.ariaLabel ?? e.textContent).concat($$(".runners g:not(.gone)").map((e) => e.textContent + e.getAttribute("transform")).sort()))`
+const shown = `JSON.stringify($$(".board .plate, .situation, .lamps, .half-head, .half li")
+	.map((e) => e.ariaLabel ?? e.textContent).concat($$(".runners g:not(.gone)")
+	.map((e) => e.textContent + e.getAttribute("transform")).sort()))`
 
 // agree waits until the other tab shows what this one does.
 func agree(one, other *tab) {
@@ -119,7 +121,8 @@ func TestAll_twoManagersAndWatcher(t *testing.T) {
 	rematchOffers(anna, ben, id)
 }
 
-// rematchOffers has one ask the other, who is on another page, for a rematch of a game twice: it is declined and accepted.
+// rematchOffers has one ask the other, who is on another page, for a rematch of a game twice: it is declined
+// and accepted.
 func rematchOffers(one, other *tab, id string) {
 	one.t.Helper()
 	ask := func() {

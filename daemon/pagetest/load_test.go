@@ -41,8 +41,10 @@ func (b *tab) cache(on bool) {
 	send(b, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: !on})
 }
 
-// withoutRest keeps a page from doing what it does once it rests, which is no part of its load, however slow the host is.
-const withoutRest = `(() => { const later = setTimeout; window.setTimeout = (f, ms) => (ms < 5000 ? later(f, ms) : 0); })()`
+// withoutRest keeps a page from doing what it does once it rests, which is no part of its load, however slow
+// the host is.
+const withoutRest = `(() => { const later = setTimeout; window.setTimeout = (f, ms) => (ms < 5000 ? later(f, ms) : 0);
+	})()`
 
 // shift returns the sum of all layout shifts since the load, at least the cumulative layout shift.
 func (b *tab) shift() float64 {
@@ -81,8 +83,10 @@ func TestAll_pageFirstLoad(t *testing.T) {
 	}
 	pending := "/games/" + anna.newGame(map[string]string{"opponent": "Anyone"})
 	competition := func(kind string) string {
-		return "/" + kind + "/" + value[struct{ ID string }](anna, fmt.Sprintf(`fetch("/api/%s", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({
-			name: "Kitchen", options: { innings: 3 }, seats: [{ team: "BWH", manager: "me" }, { team: "CPR", manager: "bot" }] }) }).then((r) => r.json())`, kind)).ID
+		return "/" + kind + "/" + value[struct{ ID string }](anna, fmt.Sprintf(`json("/api/%s",
+			{ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({
+			name: "Kitchen", options: { innings: 3 },
+				seats: [{ team: "BWH", manager: "me" }, { team: "CPR", manager: "bot" }] }) })`, kind)).ID
 	}
 	league, series := competition("leagues"), competition("series")
 	anna.command("users", "admin", "Anna")
@@ -142,7 +146,8 @@ func TestAll_pageFirstLoad(t *testing.T) {
 		if reload > maxReload {
 			t.Errorf("%s: %.0f bytes with a cache", tt.path, reload)
 		}
-		t.Logf("%-32s %2d requests, %5.0f bytes; with a cache %5.0f bytes; shift %.3f, %.3f", tt.path, requests, bytes, reload, wide, small)
+		t.Logf("%-32s %2d requests, %5.0f bytes; with a cache %5.0f bytes; shift %.3f, %.3f", tt.path, requests, bytes,
+			reload, wide, small)
 	}
 }
 
@@ -163,14 +168,17 @@ func hotSeat(tb testing.TB) (player, watcher *tab) {
 const client = `new Promise((ready) => {
 	const socket = new WebSocket(location.origin.replace("http", "ws") + "/api/ws", "pressbox.v1");
 	let rev = 0, legal = [], state, played = false, done;
-	const call = (choose = () => undefined) => socket.send(JSON.stringify({ t: "cmd", g: %[1]q, cid: crypto.randomUUID(), rev, d: { action: (legal.find(choose) ?? legal[0]).action } }));
+	const call = (choose = () => undefined) =>
+		socket.send(JSON.stringify({ t: "cmd", g: %[1]q, cid: crypto.randomUUID(), rev,
+		d: { action: (legal.find(choose) ?? legal[0]).action } }));
 	globalThis.play = () => new Promise((resolve) => {
 		[played, done] = [false, resolve];
 		call();
 	});
 	globalThis.over = () => !legal.length;
 	globalThis.until = async (ready, choose) => {
-		while (!ready(state, legal)) await new Promise((resolve) => { [played, done] = [true, resolve]; call(choose); });
+		while (!ready(state, legal)) await new Promise((resolve) =>
+			{ [played, done] = [true, resolve]; call(choose); });
 	};
 	socket.onopen = () => socket.send(JSON.stringify({ t: "join", g: %[1]q, d: { since: 0 } }));
 	socket.onmessage = ({ data }) => {
@@ -195,7 +203,9 @@ func BenchmarkMemory(b *testing.B) {
 	player.shows("main h1")
 	value[bool](player, fmt.Sprintf(client, id))
 	watcher.emulate("prefers-reduced-motion", "reduce")
-	watcher.is(`new MutationObserver(() => $(".over-field:not([hidden])") && dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))).observe(document, { subtree: true, attributes: true })`)
+	watcher.is(`new MutationObserver(() => $(".over-field:not([hidden])") &&
+		dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))).observe(document,
+		{ subtree: true, attributes: true })`)
 	heap := func() (used float64) {
 		for range 3 {
 			send(watcher, heapprofiler.CollectGarbage, cdp.Empty{})
@@ -231,12 +241,16 @@ func BenchmarkMemory(b *testing.B) {
 func anotherGame(player, watcher *tab) {
 	player.t.Helper()
 	id := value[string](player, `(async () => {
-		const send = (method, path, body) => fetch("/api/games" + path, { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }).then((r) => r.json());
+		const send = (method, path, body) =>
+			json("/api/games" + path, { method, body: JSON.stringify(body),
+			headers: { "Content-Type": "application/json" } });
 		const { id } = await send("POST", "", { home_team: "BWH", away_team: "CPR", options: { opponent: "hotseat" } });
-		for (const path of ["away", "home"].map((side) => "/" + id + "/lineups/" + side)) await send("PUT", path, await send("POST", path + "/suggest"));
+		for (const path of ["away", "home"].map((side) => "/" + id + "/lineups/" + side)) await send("PUT", path,
+			await send("POST", path + "/suggest"));
 		return id;
 	})()`)
 	value[bool](player, fmt.Sprintf(client, id))
-	watcher.is(fmt.Sprintf(`(history.pushState(null, "", "/games/" + %q), dispatchEvent(new PopStateEvent("popstate")))`, id))
+	watcher.is(fmt.Sprintf(`(history.pushState(null, "", "/games/" + %q),
+		dispatchEvent(new PopStateEvent("popstate")))`, id))
 	watcher.await(`$(".panel") && $(".link-state.on")`)
 }

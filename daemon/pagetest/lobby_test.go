@@ -20,7 +20,8 @@ func TestLobby_playBot(t *testing.T) {
 		t.Fatalf("%d pending and %d active games, want 0 and 1", len(games.Pending), len(games.Active))
 	}
 	g := games.Active[0]
-	if g.YourSide != "home" || !g.Away.Bot || g.Options.Innings != 3 || g.Options.BotLevel != 2 || g.Home.Team.ID == g.Away.Team.ID {
+	if g.YourSide != "home" || !g.Away.Bot || g.Options.Innings != 3 || g.Options.BotLevel != 2 ||
+		g.Home.Team.ID == g.Away.Team.ID {
 		t.Errorf("the game is %+v", g)
 	}
 }
@@ -44,7 +45,8 @@ func TestNewGame_clubsAndRules(t *testing.T) {
 	b.press("main form button.primary")
 	b.shows(".card")
 	g := get[protocol.Game](b, "/api/games/"+b.gameID())
-	if o := g.Options; o.BotLevel != 3 || o.Mercy != "off" || o.Disengagements != "2023" || o.Visibility != protocol.Private {
+	if o := g.Options; o.BotLevel != 3 || o.Mercy != "off" || o.Disengagements != "2023" ||
+		o.Visibility != protocol.Private {
 		t.Errorf("the options are %+v", o)
 	}
 	if g.Away.Team.ID != before[1] || g.Home.Team.ID != before[0] {

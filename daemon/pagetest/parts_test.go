@@ -34,7 +34,8 @@ func TestAll_parts(t *testing.T) {
 // speaks gives the browser of a tab a language.
 func (b *tab) speaks(language string) *tab {
 	b.t.Helper()
-	send(b, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}})
+	send(b, network.SetExtraHTTPHeaders,
+		network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}})
 	return b
 }
 
@@ -43,8 +44,10 @@ func (b *tab) create(opponent string) (path string) {
 	b.t.Helper()
 	game := value[struct{ ID string }](b, fmt.Sprintf(`(async () => {
 		const { teams: [away, home] } = await (await fetch("/api/teams?season=3")).json();
-		const body = { away_team: away.id, home_team: home.id, season: 3, options: { opponent: %q, side: "home", innings: 3 } };
-		return (await fetch("/api/games", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).json();
+		const body = { away_team: away.id, home_team: home.id, season: 3,
+			options: { opponent: %q, side: "home", innings: 3 } };
+		return (await fetch("/api/games",
+			{ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).json();
 	})()`, opponent))
 	path = "/games/" + game.ID
 	b.open(path + "/lineup")
@@ -114,12 +117,14 @@ func walk(t *testing.T, language string, see func(b *tab, name string)) {
 	open(visitor, "invited", invitation, `$('main a[href^="/api/auth/idp/login"]')`)
 
 	watch := func(name, path string) { open(anna, name, path, canCall) }
-	watch("at bat", anna.playedUntil(`legal[0]?.group === "offense" && state.inning > 1 && state.bases.some((b) => b.player)`))
+	watch("at bat", anna.playedUntil(`legal[0]?.group === "offense" && state.inning > 1 &&
+		state.bases.some((b) => b.player)`))
 	anna.press(".offers summary")
 	see(anna, "dugout")
 	field := anna.playedUntil(`legal[0]?.group === "defense" && state.inning === 2 && state.bases[0].player`)
 	watch("in the field", field)
-	anna.is(`(() => { const now = performance.now(); performance.now = () => now; })()`) // the play that comes is shown until the page is left
+	// the play that comes is shown until the page is left
+	anna.is(`(() => { const now = performance.now(); performance.now = () => now; })()`)
 	anna.playTo(callout)
 	see(anna, "callout")
 	open(visitor, "in the stands", field, `$(".headline")`)
@@ -138,7 +143,8 @@ func walk(t *testing.T, language string, see func(b *tab, name string)) {
 	see(anna, "new league")
 	anna.focus("#league-name", "Küchenliga")
 	for field, at := range map[string]int{"manager-0": 2, "meetings": 0, "best_of": 0, "innings": 3} {
-		anna.is(fmt.Sprintf(`((list) => { list.selectedIndex = %d; list.dispatchEvent(new Event("change")); })(document.getElementById(%q))`, at, field))
+		anna.is(fmt.Sprintf(`((list) => { list.selectedIndex = %d; list.dispatchEvent(new Event("change"));
+			})(document.getElementById(%q))`, at, field))
 	}
 	anna.press("main form button.primary")
 	anna.await(`$("main strong")`) // its champion

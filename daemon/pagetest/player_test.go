@@ -47,13 +47,15 @@ func TestAll_everyName(t *testing.T) {
 		t.Helper()
 		b.await(`$(%q)`, selector)
 		b.is(`$(` + quote(selector) + `).dispatchEvent(new MouseEvent("click", { bubbles: true }))`)
-		b.await(`$(".player-card .grade") && $(".player-card h2").textContent.includes($(%q).textContent.trim())`, selector)
+		b.await(`$(".player-card .grade") && $(".player-card h2").textContent.includes($(%q).textContent.trim())`,
+			selector)
 		b.key(kb.Escape)
 		b.await(`!$("dialog")`)
 	}
 	b.playTo(`$(".half li .player-name")`)
 	b.settle()
-	for _, place := range []string{".matchup > div:nth-child(1)", ".matchup > div:nth-child(2)", ".matchup > div:nth-child(3)", ".half li"} {
+	for _, place := range []string{".matchup > div:nth-child(1)", ".matchup > div:nth-child(2)",
+		".matchup > div:nth-child(3)", ".half li"} {
 		opens(place + " .player-name")
 	}
 	opens(".field .fielders:not(.resting) [data-player]")
@@ -65,7 +67,8 @@ func TestAll_everyName(t *testing.T) {
 	if notes := ".box .notes .player-name"; b.count(notes) > 0 { // in most games
 		opens(notes)
 	}
-	if name := value[string](b, `$$(".box .notes").flatMap((p) => [...p.childNodes]).map((node) => node.data?.match(/[A-Z][a-z]{2,}/)?.[0] ?? "").join("")`); name != "" {
+	if name := value[string](b, `$$(".box .notes").flatMap((p) => [...p.childNodes])
+		.map((node) => node.data?.match(/[A-Z][a-z]{2,}/)?.[0] ?? "").join("")`); name != "" {
 		t.Errorf("%q in the notes opens no card", name)
 	}
 	b.open("/games/" + id)

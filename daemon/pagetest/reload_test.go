@@ -14,7 +14,8 @@ func TestPage_missingFile(t *testing.T) {
 		b := newTab(t, s)
 		b.expect("/page/", "dynamically imported module")
 		b.open("/about")
-		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/*/" + file, Block: true}}})
+		blocked := []*network.BlockPattern{{URLPattern: "*://*:*/*/" + file, Block: true}}
+		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: blocked})
 		b.is(`(location.href = "/kiosk", true)`)
 		b.await(`Number(sessionStorage.getItem("pressbox.reloads")) > 1`)
 		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{})
@@ -29,7 +30,8 @@ func TestPage_missingExtension(t *testing.T) {
 	b.expect("extension.example")
 	b.open("/about")
 	if value[bool](b, `new Promise((done) => {
-		const script = Object.assign(document.createElement("script"), { src: "https://extension.example/x.js", onerror: () => done(Boolean(reloading)) });
+		const script = Object.assign(document.createElement("script"),
+			{ src: "https://extension.example/x.js", onerror: () => done(Boolean(reloading)) });
 		document.head.append(script);
 	})`) {
 		t.Error("the page is loaded again")

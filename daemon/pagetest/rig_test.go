@@ -149,10 +149,11 @@ func (s *server) newTab(browser context.Context, tb testing.TB, options ...chrom
 	return b
 }
 
-// shorthand gives each document $, its first element of a selector, and $$, a list of all.
+// shorthand gives each document $, its first element of a selector, $$, a list of all, and json, what the API answers.
 const shorthand = `
 	globalThis.$ = (selector) => document.querySelector(selector);
-	globalThis.$$ = (selector) => [...document.querySelectorAll(selector)];`
+	globalThis.$$ = (selector) => [...document.querySelectorAll(selector)];
+	globalThis.json = (path, options) => fetch(path, options).then((r) => r.json());`
 
 // ofSlowness are parts of complaints about a slow host, not about the page.
 var ofSlowness = []string{"preloaded using link preload but not used within a few seconds", "Slow network is detected"}
@@ -270,7 +271,8 @@ func (b *tab) await(expression string, args ...any) {
 // says waits until an element contains a text, in any case.
 func (b *tab) says(selector, text string) {
 	b.t.Helper()
-	b.await(`$$(%q).some((e) => e.innerText.replace(/\s+/g, " ").toLowerCase().includes(%q.toLowerCase()))`, selector, text)
+	b.await(`$$(%q).some((e) => e.innerText.replace(/\s+/g, " ").toLowerCase().includes(%q.toLowerCase()))`, selector,
+		text)
 }
 
 // shows waits until an element exists.
@@ -345,7 +347,7 @@ func (b *tab) count(selector string) int {
 // get returns the JSON that the API answers to a GET.
 func get[T any](b *tab, path string) T {
 	b.t.Helper()
-	return value[T](b, fmt.Sprintf("fetch(%q).then((r) => r.json())", path))
+	return value[T](b, fmt.Sprintf("json(%q)", path))
 }
 
 // status returns the status that the API answers with.

@@ -64,7 +64,8 @@ func metered(t *testing.T, s *server) (*server, *atomic.Int64) {
 }
 
 // heldPoll leaves it to the test when the lobby loads its lists, as it does each minute: with poll().
-const heldPoll = `(() => { const later = setTimeout; window.setTimeout = (f, ms) => (ms === 60000 ? (window.poll = f, 0) : later(f, ms)); })()`
+const heldPoll = `(() => { const later = setTimeout;
+	window.setTimeout = (f, ms) => (ms === 60000 ? (window.poll = f, 0) : later(f, ms)); })()`
 
 // A lobby is a tab with the lists of games, and a player who starts and plays games beside it.
 type lobby struct {
@@ -90,7 +91,8 @@ func (l *lobby) awaitActive(n int) {
 	}
 	l.await(`(() => {
 		const [active] = $$(".game-stubs");
-		return [...active.querySelectorAll("a")].map((a) => [a.pathname, [...a.querySelectorAll("b")].map((b) => b.textContent).join(),
+		return [...active.querySelectorAll("a")]
+			.map((a) => [a.pathname, [...a.querySelectorAll("b")].map((b) => b.textContent).join(),
 			...a.querySelector(".game-state").textContent.match(/(\w+) (\d+)/).slice(1)].join(" ")).join("; ") === %q;
 	})()`, strings.Join(want, "; "))
 }
@@ -137,7 +139,8 @@ func TestAll_lobbyManyGames(t *testing.T) {
 	minute := passed.Load() - before
 	t.Logf("a minute costs %d bytes, %d of them for plays", minute, plays)
 	if minute > maxMinute || plays < minPlays || minute-plays < minLists {
-		t.Errorf("a minute costs %d bytes, %d of them for plays; want at most %d, and at least %d for plays and %d for the lists", minute, plays, maxMinute, minPlays, minLists)
+		t.Errorf("a minute costs %d bytes, %d of them for plays; want at most %d, least %d and %d for lists",
+			minute, plays, maxMinute, minPlays, minLists)
 	}
 
 	for l.count(older(0)) > 0 {
@@ -161,14 +164,17 @@ func older(n int) string { return fmt.Sprintf(".columns > section:nth-child(%d) 
 func (l *lobby) more(n int) {
 	l.t.Helper()
 	before := l.count(list(n) + " > li")
-	l.is(fmt.Sprintf(`$(%q).click()`, older(n))) // a mouse may miss it, as cards get their sizes when they are on the screen
+	// a mouse may miss it, as cards get their sizes when they are on the screen
+	l.is(fmt.Sprintf(`$(%q).click()`, older(n)))
 	l.await(`$$(%q).length > %d`, list(n)+" > li", before)
 }
 
-// keepsPlace checks that a card in the middle of the screen stays there when games above it are played, are listed and end.
+// keepsPlace checks that a card in the middle of the screen stays there when games above it are played, are
+// listed and end.
 func (l *lobby) keepsPlace(t *testing.T, p *servertest.Player) {
 	t.Helper()
-	l.is(fmt.Sprintf(`(globalThis.card = $(%q).children[80], card.scrollIntoView({ block: "center", behavior: "instant" }), true)`, list(1)))
+	l.is(fmt.Sprintf(`(globalThis.card = $(%q).children[80],
+		card.scrollIntoView({ block: "center", behavior: "instant" }), true)`, list(1)))
 	l.drawn()
 	l.drawn() // with the sizes of the cards that were not
 	const place = `Math.round(card.getBoundingClientRect().top)`

@@ -16,7 +16,8 @@ func TestAccount_signUpToSignOut(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
 	b.toForms()
-	b.await(`document.fonts.check("1rem Bevan") && getComputedStyle($("h1")).fontFamily.startsWith("Bevan")`) // it looks like the page
+	// it looks like the page
+	b.await(`document.fonts.check("1rem Bevan") && getComputedStyle($("h1")).fontFamily.startsWith("Bevan")`)
 	b.looks("signin")
 	b.join("Anna")
 	b.press(`header a[href="/account"]`)
@@ -102,7 +103,8 @@ func TestCallback_explainsEachError(t *testing.T) {
 		b.open("/auth/callback?error_description=%3Cb%3Eevil%3C%2Fb%3E&error_id=ABC123&error=" + code)
 		b.says("main [role=alert]", text)
 		b.says("main", "ABC123")
-		if !b.is(`$('main a[href^="/api/auth/idp/login"]') && !document.body.innerText.includes("evil") && !$("main b")`) {
+		if !b.is(`$('main a[href^="/api/auth/idp/login"]') && !document.body.innerText.includes("evil") &&
+			!$("main b")`) {
 			t.Errorf("%s: %s", code, b.content())
 		}
 	}
@@ -135,7 +137,8 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 	b.is(`(() => {
 		const button = $("button[aria-pressed]");
 		window.labels = []; // all labels of the button, as a second of speech may be over before the test looks
-		new MutationObserver(() => window.labels.push(button.textContent)).observe(button, { childList: true, characterData: true, subtree: true });
+		new MutationObserver(() => window.labels.push(button.textContent)).observe(button,
+			{ childList: true, characterData: true, subtree: true });
 	})()`)
 	b.press(`button[aria-pressed]`)
 	b.await(`window.labels.some((label) => label.includes("Stop"))`)
@@ -150,7 +153,8 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 	b.expect("422")
 	b.do(chromedp.SendKeys("#message", "…"), chromedp.Click("main form .primary"))
 	b.await(`$("#wrong-message") && $("#message").getAttribute("aria-invalid") === "true"`)
-	if text := value[string](b, `$$("main [role=alert]").map((e) => e.innerText).join("|")`); !strings.HasPrefix(text, "The message ") || strings.Contains(text, "|") {
+	text := value[string](b, `$$("main [role=alert]").map((e) => e.innerText).join("|")`)
+	if !strings.HasPrefix(text, "The message ") || strings.Contains(text, "|") {
 		t.Errorf("the violation is shown as %q", text)
 	}
 	b.looks("announcements")
@@ -224,7 +228,8 @@ func TestPage_requestsDefaultSeason(t *testing.T) {
 // animation, or smooth scrolling.
 const moving = `$$("*").flatMap((e) => ["", "::before", "::after"].flatMap((part) => {
 	const style = getComputedStyle(e, part), long = style.transitionDuration.split(",").some((d) => parseFloat(d) > %g);
-	return long || style.animationName !== "none" || style.scrollBehavior !== "auto" ? [e.tagName + "." + e.getAttribute("class") + part] : [];
+	return long || style.animationName !== "none" || style.scrollBehavior !== "auto"
+		? [e.tagName + "." + e.getAttribute("class") + part] : [];
 }))`
 
 // Nothing moves for users who prefer reduced motion, and nothing but a play for
@@ -239,7 +244,8 @@ func TestPage_reducedMotion(t *testing.T) {
 			if found := value[[]string](b, fmt.Sprintf(moving, seconds)); len(found) > 0 {
 				t.Errorf("%s with %s: %q move", name, preference, found)
 			}
-			if n := value[int](b, `document.getAnimations().filter((a) => !(a instanceof CSSTransition)).length`); n > 0 {
+			if n := value[int](b, `document.getAnimations()
+				.filter((a) => !(a instanceof CSSTransition)).length`); n > 0 {
 				t.Errorf("%s with %s: %d animations", name, preference, n)
 			}
 		}
@@ -260,9 +266,11 @@ func TestPage_reducedMotion(t *testing.T) {
 	b.settle()
 	still("the game")
 	for path, selector := range map[string]string{
-		"/": ".game-stub", "/new": ".club-pick", "/games/" + id + "/replay": "#moment", "/standings": "main .empty", "/players": "main .empty",
+		"/": ".game-stub", "/new": ".club-pick", "/games/" + id + "/replay": "#moment", "/standings": "main .empty",
+		"/players": "main .empty",
 		"/leaders": "main .empty", "/managers": "main .empty", "/leagues": "main .empty",
-		"/announcements": "#message", "/account": "main .stubs", "/about": "main h2", "/kiosk": ".wall-game", "/auth/callback?error=idp_error": "[role=alert]",
+		"/announcements": "#message", "/account": "main .stubs", "/about": "main h2", "/kiosk": ".wall-game",
+		"/auth/callback?error=idp_error": "[role=alert]",
 	} {
 		b.open(path)
 		b.shows(selector)
@@ -275,14 +283,16 @@ func TestPage_reducedMotion(t *testing.T) {
 func (b *tab) hover() {
 	b.t.Helper()
 	point := func(x, y float64) {
-		send(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y})
+		send(b, input.DispatchMouseEvent,
+			input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y})
 	}
 	for preference, want := range map[string]bool{"reduce": false, "no-preference": true} {
 		b.emulate("prefers-reduced-motion", preference)
 		point(1, 1)
 		b.drawn()
 		b.is(`window.ran = false, document.addEventListener("transitionrun", () => { window.ran = true; })`)
-		center := value[[]float64](b, `(({ x, y, width, height }) => [x + width / 2, y + height / 2])($('main a.button.primary').getBoundingClientRect())`)
+		center := value[[]float64](b, `(({ x, y, width, height }) =>
+			[x + width / 2, y + height / 2])($('main a.button.primary').getBoundingClientRect())`)
 		point(center[0], center[1])
 		b.shows("main a.button.primary:hover")
 		b.drawn()
