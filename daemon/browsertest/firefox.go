@@ -173,8 +173,10 @@ func (t *FirefoxTab) evaluate(expression string) (string, error) {
 		Result           struct{ Value string }
 		ExceptionDetails *struct{ Text string }
 	}
-	err := t.try("script.evaluate", map[string]any{"expression": expression,
-		"target": map[string]string{"context": t.context}, "awaitPromise": true}, &result)
+	err := t.try("script.evaluate", map[string]any{
+		"expression": expression,
+		"target":     map[string]string{"context": t.context}, "awaitPromise": true,
+	}, &result)
 	if err == nil && result.ExceptionDetails != nil {
 		err = errors.New(result.ExceptionDetails.Text)
 	}

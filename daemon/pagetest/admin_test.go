@@ -31,8 +31,10 @@ func serveCatalog(tb testing.TB) (url string, gate chan struct{}) {
 	tb.Helper()
 	gate = make(chan struct{})
 	files, about := map[string][]byte{}, map[string]any{}
-	for name, from := range map[string]string{newVoice + ".onnx": ".onnx", newVoice + ".onnx.json": ".onnx.json",
-		"MODEL_CARD": ".MODEL_CARD"} {
+	for name, from := range map[string]string{
+		newVoice + ".onnx": ".onnx", newVoice + ".onnx.json": ".onnx.json",
+		"MODEL_CARD": ".MODEL_CARD",
+	} {
 		content := check.Must(os.ReadFile(filepath.Join(root, "models/en_US-pressbox-medium"+from)))(tb)
 		if name == "MODEL_CARD" {
 			content = []byte("* License: Public domain\n")
@@ -164,8 +166,10 @@ func TestAdmin_sound(t *testing.T) {
 	b.set("#VOLUME", "35")
 	b.press("main form .primary")
 	b.says("main [role=status]", "Saved")
-	for _, want := range []string{"QUIET_HOURS 22:00-07:00 page", "QUIET_MODE hold page", "VOLUME 35 page",
-		"CHIME ding-dong environment"} {
+	for _, want := range []string{
+		"QUIET_HOURS 22:00-07:00 page", "QUIET_MODE hold page", "VOLUME 35 page",
+		"CHIME ding-dong environment",
+	} {
 		if got := b.command("config"); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("config lacks %q: %s", want, got)
 		}

@@ -53,11 +53,13 @@ func TestOtherSite_speaksNothing(t *testing.T) {
 	}
 	p := servertest.Run(t, servertest.Silent, "HOST="+lantest.Address, "LOG_LEVEL=DEBUG", "WYOMING=off")
 	ln := check.Must(new(net.ListenConfig).Listen(t.Context(), "tcp", lantest.Address+":0"))(t)
-	other := &httptest.Server{Listener: ln,
+	other := &httptest.Server{
+		Listener: ln,
 		Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = fmt.Fprintf(w, attack, p.URL)
-		})}}
+		})},
+	}
 	other.Start()
 	t.Cleanup(other.Close)
 

@@ -54,8 +54,10 @@ func TestAll_everyName(t *testing.T) {
 	}
 	b.playTo(`$(".half li .player-name")`)
 	b.settle()
-	for _, place := range []string{".matchup > div:nth-child(1)", ".matchup > div:nth-child(2)",
-		".matchup > div:nth-child(3)", ".half li"} {
+	for _, place := range []string{
+		".matchup > div:nth-child(1)", ".matchup > div:nth-child(2)",
+		".matchup > div:nth-child(3)", ".half li",
+	} {
 		opens(place + " .player-name")
 	}
 	opens(".field .fielders:not(.resting) [data-player]")

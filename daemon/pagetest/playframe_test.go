@@ -185,8 +185,10 @@ func playCosts(tb testing.TB) playTimes {
 	beside := newTab(tb, player.server)
 	beside.do(chromedp.Navigate("data:text/html," + url.PathEscape(peer)))
 	for _, measured := range []*tab{watcher, beside} {
-		for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable, network.Disable,
-			log.Disable} {
+		for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{
+			css.Disable, dom.Disable, network.Disable,
+			log.Disable,
+		} {
 			send(measured, domain, cdp.Empty{}) // their events cost the page time
 		}
 	}

@@ -81,8 +81,10 @@ func scoreFor(id, club string, inning int, text string) *protocol.LiveScore {
 	return &protocol.LiveScore{
 		ID: id, Revision: 40, At: time.Now(), Innings: 9, Away: line(club, runs...),
 		Home: line(club+" II", runs[1:]...),
-		Scoreboard: &protocol.Scoreboard{Inning: inning, Half: rules.Bottom, Outs: 2,
-			Count: rules.Count{Balls: 3, Strikes: 2}, Bases: [3]rules.PlayerID{"a", "", "c"}},
+		Scoreboard: &protocol.Scoreboard{
+			Inning: inning, Half: rules.Bottom, Outs: 2,
+			Count: rules.Count{Balls: 3, Strikes: 2}, Bases: [3]rules.PlayerID{"a", "", "c"},
+		},
 		Batter:  protocol.Batter{Name: "Maximilian Featherstonehaugh", AtBats: 4, Hits: 3},
 		Pitcher: protocol.Pitcher{Name: "Bartholomew Haskardeau-Smythe", Outs: 20, Strikeouts: 11},
 		Text:    []string{text},
@@ -98,8 +100,10 @@ func wallSeason() any {
 	}
 	for i := range 8 {
 		s.Standings = append(s.Standings,
-			stats.Standing{Team: teams.Ref{ID: fmt.Sprint(i), Abbrev: "XYZ", Name: longName},
-				GamesBehind: float64(i) / 2})
+			stats.Standing{
+				Team:        teams.Ref{ID: fmt.Sprint(i), Abbrev: "XYZ", Name: longName},
+				GamesBehind: float64(i) / 2,
+			})
 	}
 	for _, name := range []string{"avg", "hr", "rbi", "era", "w", "so"} {
 		c := stats.Category{Statistic: name}
@@ -213,16 +217,20 @@ func TestAll_wallFits(t *testing.T) {
 		}
 		return wallEvent{"announcement", a}
 	}
-	wifi := wallEvent{"wifi", map[string]string{"ssid": "The guests upstairs",
-		"code": "WIFI:T:WPA;S:The guests upstairs;P:correct horse battery staple;;"}}
+	wifi := wallEvent{"wifi", map[string]string{
+		"ssid": "The guests upstairs",
+		"code": "WIFI:T:WPA;S:The guests upstairs;P:correct horse battery staple;;",
+	}}
 	quiet := wallEvent{"quiet", map[string]any{"active": true, "until": time.Now().Add(time.Hour)}}
 	season := wallEvent{"season", wallSeason()}
 	over := scoreFor("over", longName, 14, long)
 	over.Result = &protocol.Result{Winner: "home", How: "final"}
 	earlier := *over
 	earlier.At = time.Now().Add(-time.Hour)
-	pending := map[string]any{"id": "next", "status": "pending", "created_at": time.Now(),
-		"away": scoreFor("x", longName, 1, "").Away, "home": scoreFor("x", longName, 1, "").Home}
+	pending := map[string]any{
+		"id": "next", "status": "pending", "created_at": time.Now(),
+		"away": scoreFor("x", longName, 1, "").Away, "home": scoreFor("x", longName, 1, "").Home,
+	}
 	for _, tt := range []struct {
 		name   string
 		events []wallEvent
@@ -231,19 +239,38 @@ func TestAll_wallFits(t *testing.T) {
 		shows  string
 	}{
 		{"nothing", []wallEvent{quiet, wifi}, false, 1, ".wall-empty"},
-		{"playing", []wallEvent{{"score", scoreFor("a", "Oakenvale Millers", 6, "Bramigast flies out to center.")},
-			said("q", "Dinner is ready.", "playing")}, false, 1, ".wall-now"},
-		{"playing-long", []wallEvent{{"score", scoreFor("a", longName, 14, long)}, said("q", long, "playing"), wifi,
-			quiet}, false, 1, ".wall-now"},
-		{"lost", []wallEvent{{"score", scoreFor("a", longName, 14, long)}, said("q", long, "playing"), wifi, quiet},
-			true, 1, ".wall-stale"},
-		{"games", []wallEvent{{"score", scoreFor("a", longName, 9, long)},
-			{"score", scoreFor("b", "Owls", 2, "A walk.")}, {"score", scoreFor("c", "Bears", 3, long)},
-			{"score", scoreFor("d", "Cranes", 4, "")}, {"score", scoreFor("e", "Foxes", 5, "")}}, false, 5,
-			".wall-now"},
+		{"playing", []wallEvent{
+			{"score", scoreFor("a", "Oakenvale Millers", 6, "Bramigast flies out to center.")},
+			said("q", "Dinner is ready.", "playing"),
+		}, false, 1, ".wall-now"},
+		{"playing-long", []wallEvent{
+			{"score", scoreFor("a", longName, 14, long)},
+			said("q", long, "playing"), wifi,
+			quiet,
+		}, false, 1, ".wall-now"},
+		{
+			"lost",
+			[]wallEvent{{"score", scoreFor("a", longName, 14, long)}, said("q", long, "playing"), wifi, quiet},
+			true, 1, ".wall-stale",
+		},
+		{
+			"games",
+			[]wallEvent{
+				{"score", scoreFor("a", longName, 9, long)},
+				{"score", scoreFor("b", "Owls", 2, "A walk.")},
+				{"score", scoreFor("c", "Bears", 3, long)},
+				{"score", scoreFor("d", "Cranes", 4, "")},
+				{"score", scoreFor("e", "Foxes", 5, "")},
+			},
+			false, 5,
+			".wall-now",
+		},
 		{"final", []wallEvent{{"final", over}, said("q", long, "playing"), wifi}, false, 1, ".wall-final"},
-		{"idle", []wallEvent{{"final", &earlier}, season, {"game", pending}, said("q", long, "done"), wifi, quiet},
-			false, 5, ".wall-panel"},
+		{
+			"idle",
+			[]wallEvent{{"final", &earlier}, season, {"game", pending}, said("q", long, "done"), wifi, quiet},
+			false, 5, ".wall-panel",
+		},
 	} {
 		b := newWall(t, s)
 		for _, e := range tt.events {

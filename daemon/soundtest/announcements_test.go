@@ -92,8 +92,10 @@ func awaitHealth(tb testing.TB, url string, done func(client.Health) bool) {
 func TestKill_playback(t *testing.T) {
 	t.Parallel()
 	s := servertest.NewServer(t)
-	texts := []string{"The first is short.", "The second one is a good deal longer, so that it can be cut.",
-		"The third is last."}
+	texts := []string{
+		"The first is short.", "The second one is a good deal longer, so that it can be cut.",
+		"The third is last.",
+	}
 	var want [][]float32
 	for _, text := range texts {
 		want = append(want, s.Samples(client.Announcement{Message: text}))

@@ -27,10 +27,15 @@ func TestSetupAudio_onPipeWire(t *testing.T) {
 		omit  string // files that are not installed
 		want  int    // the volume of a stream that was lowered
 	}{
-		"session": {setup.AudioSetup{Mode: "session", User: "anna"},
-			`assert(device_defaults.properties["default-volume"] == nil)`, "none", 30419},
-		"headless": {setup.AudioSetup{Mode: "headless"}, `assert(device_defaults.properties["default-volume"] == 1.0)`,
-			"none", 30419},
+		"session": {
+			setup.AudioSetup{Mode: "session", User: "anna"},
+			`assert(device_defaults.properties["default-volume"] == nil)`, "none", 30419,
+		},
+		"headless": {
+			setup.AudioSetup{Mode: "headless"},
+			`assert(device_defaults.properties["default-volume"] == 1.0)`,
+			"none", 30419,
+		},
 		"refused": {setup.AudioSetup{Mode: "session", User: "anna"}, "", "/main.lua.d/", 65536},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,8 +50,10 @@ func TestSetupAudio_onPipeWire(t *testing.T) {
 				files["wireplumber/main.lua.d/52-check.lua"] = tt.check + "\n"
 				return files
 			}})
-			sink := pulse.New(pulse.Config{Server: "unix:" + socket,
-				Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+			sink := pulse.New(pulse.Config{
+				Server: "unix:" + socket,
+				Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
+			})
 			check.Run(t, sink.Run)
 			server.PlayTone(pulsetest.Tone{Program: "film", Sink: "speaker"})
 			for sink.Status().Sink == "" {

@@ -67,8 +67,10 @@ func lifeCycle(t *testing.T, suite string) {
 
 func testInstall(s *server) {
 	s.install(testPackage(s.t, "~previous"))
-	for _, unit := range []string{"pressbox.service", "pressbox.socket", "pressbox-admin.socket",
-		"pressbox-wyoming.socket"} {
+	for _, unit := range []string{
+		"pressbox.service", "pressbox.socket", "pressbox-admin.socket",
+		"pressbox-wyoming.socket",
+	} {
 		if active, enabled := s.try("systemctl", "is-active", unit),
 			s.try("systemctl", "is-enabled", unit); active != "active" || enabled != "enabled" {
 			s.t.Errorf("%s is %s and %s, want active and enabled", unit, active, enabled)

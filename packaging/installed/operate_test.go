@@ -98,8 +98,10 @@ func testVoiceInstall(s *server) {
 func (s *server) serveVoice(name, address string) {
 	s.t.Helper()
 	files, about := map[string][]byte{}, map[string]any{}
-	for shipped, sold := range map[string]string{".onnx": name + ".onnx", ".onnx.json": name + ".onnx.json",
-		".MODEL_CARD": "MODEL_CARD"} {
+	for shipped, sold := range map[string]string{
+		".onnx": name + ".onnx", ".onnx.json": name + ".onnx.json",
+		".MODEL_CARD": "MODEL_CARD",
+	} {
 		content := check.Must(os.ReadFile("../../models/en_US-pressbox-medium" + shipped))(s.t)
 		path, sum := filepath.Join("en/en_US/copy/medium", sold), md5.Sum(content)
 		files["/"+path] = content

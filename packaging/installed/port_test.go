@@ -92,8 +92,10 @@ func (s *server) atPort(port int) *server {
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return s.dial(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
 	}
-	return &server{s.host, http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true},
-		Timeout: commandTime}}
+	return &server{s.host, http.Client{
+		Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true},
+		Timeout:   commandTime,
+	}}
 }
 
 // A poster posts announcements continuously. It repeats a request that was not answered,

@@ -34,8 +34,10 @@ const changelog = `# Changelog
 
 func newTree(t *testing.T) *tree {
 	t.Helper()
-	tr := &tree{t: t, root: t.TempDir(),
-		env: slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })}
+	tr := &tree{
+		t: t, root: t.TempDir(),
+		env: slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
+	}
 	tr.must("cp", "-r", check.Must(filepath.Abs(".."))(t), "packaging")
 	tr.write("CHANGELOG.md", changelog)
 	tr.write(".gitignore", "/.build/\n/dist/\n")
@@ -123,8 +125,10 @@ func TestCollect(t *testing.T) {
 	})
 	const key = "releaser@example.org"
 	tr.must("gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", key, "ed25519", "sign", "never")
-	for _, file := range []string{"pressbox_2.0.0_amd64.deb", "pressbox_2.0.0_amd64.cdx.json",
-		"pressbox-2.0.0-amd64.img.xz", "pressbox-2.0.0-amd64.cdx.json", "pressbox_1.0.0_amd64.deb", "other"} {
+	for _, file := range []string{
+		"pressbox_2.0.0_amd64.deb", "pressbox_2.0.0_amd64.cdx.json",
+		"pressbox-2.0.0-amd64.img.xz", "pressbox-2.0.0-amd64.cdx.json", "pressbox_1.0.0_amd64.deb", "other",
+	} {
 		tr.write("dist/"+file, file)
 	}
 	for range 2 { // again

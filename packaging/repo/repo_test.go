@@ -128,16 +128,20 @@ type client struct {
 func newClient(t *testing.T, arch, sources string) *client {
 	t.Helper()
 	c := &client{t, t.TempDir()}
-	for _, dir := range []string{"etc/apt/apt.conf.d", "etc/apt/preferences.d", "etc/apt/sources.list.d",
+	for _, dir := range []string{
+		"etc/apt/apt.conf.d", "etc/apt/preferences.d", "etc/apt/sources.list.d",
 		"etc/apt/trusted.gpg.d", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/lib/dpkg",
-		"var/log/apt"} {
+		"var/log/apt",
+	} {
 		check.NoError(t, os.MkdirAll(filepath.Join(c.root, dir), 0o755))
 	}
 	conf := fmt.Sprintf("Dir %q;\nDir::State::status %q;\nAPT::Architecture %q;\nAPT::Architectures { %q; };\n"+
 		"APT::Sandbox::User \"root\";\nAcquire::Languages \"none\";\n",
 		c.root, filepath.Join(c.root, "var/lib/dpkg/status"), arch, arch)
-	for path, content := range map[string]string{"apt.conf": conf, "var/lib/dpkg/status": "",
-		"etc/apt/sources.list.d/pressbox.sources": sources} {
+	for path, content := range map[string]string{
+		"apt.conf": conf, "var/lib/dpkg/status": "",
+		"etc/apt/sources.list.d/pressbox.sources": sources,
+	} {
 		check.NoError(t, os.WriteFile(filepath.Join(c.root, path), []byte(content), 0o644))
 	}
 	return c
@@ -226,8 +230,10 @@ func TestRepo_refusesForgery(t *testing.T) {
 			r.alter(release,
 				"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n", "")
 		}, "is not signed"},
-		"signed by another": {func(r *releaser) { r.must("./build", r.newKey("other@example.org"), r.server.URL) },
-			"NO_PUBKEY"},
+		"signed by another": {
+			func(r *releaser) { r.must("./build", r.newKey("other@example.org"), r.server.URL) },
+			"NO_PUBKEY",
+		},
 		"index altered": {func(r *releaser) {
 			r.must("sh", "-c", `for f in "$DIST"/repo/`+index+`by-hash/*/*; do echo >>"$f"; done`)
 		}, "File has unexpected size"},

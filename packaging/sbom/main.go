@@ -49,8 +49,10 @@ func run() error {
 }
 
 func newBill(version string, info *buildinfo.BuildInfo, parts []cyclonedx.Component) cyclonedx.Bill {
-	whole := cyclonedx.Component{Type: "application", Ref: "pressbox", Name: "pressbox", Version: version,
-		Licenses: under("MIT")}
+	whole := cyclonedx.Component{
+		Type: "application", Ref: "pressbox", Name: "pressbox", Version: version,
+		Licenses: under("MIT"),
+	}
 	goVersion := strings.TrimPrefix(info.GoVersion, "go")
 	components := []cyclonedx.Component{{
 		Type: "library", Ref: "std", Name: "std", Version: goVersion, URL: "pkg:golang/std@" + goVersion,

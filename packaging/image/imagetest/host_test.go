@@ -160,8 +160,10 @@ func bootARM(h *host) []string {
 			check.NoError(h.T, os.WriteFile(initrd, boot.read(name), 0o600))
 		}
 	}
-	return []string{"-kernel", kernel, "-initrd", initrd,
-		"-append", "root=LABEL=root rw rootwait console=ttyAMA0 net.ifnames=0 " + kernelShell()}
+	return []string{
+		"-kernel", kernel, "-initrd", initrd,
+		"-append", "root=LABEL=root rw rootwait console=ttyAMA0 net.ifnames=0 " + kernelShell(),
+	}
 }
 
 // cutPower ends the host at once; its disk has what it had written.
