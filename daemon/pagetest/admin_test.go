@@ -32,8 +32,7 @@ func serveCatalog(tb testing.TB) (url string, gate chan struct{}) {
 	gate = make(chan struct{})
 	files, about := map[string][]byte{}, map[string]any{}
 	for name, from := range map[string]string{
-		newVoice + ".onnx": ".onnx", newVoice + ".onnx.json": ".onnx.json",
-		"MODEL_CARD": ".MODEL_CARD",
+		newVoice + ".onnx": ".onnx", newVoice + ".onnx.json": ".onnx.json", "MODEL_CARD": ".MODEL_CARD",
 	} {
 		content := check.Must(os.ReadFile(filepath.Join(root, "models/en_US-pressbox-medium"+from)))(tb)
 		if name == "MODEL_CARD" {
@@ -81,10 +80,10 @@ func (b *tab) command(args ...string) string {
 	return string(out)
 }
 
-// newAdministration returns a tab of an administrator, Anna, on the administration.
+// newAdministration is [begin] with an administrator, Anna, on the administration.
 func newAdministration(t *testing.T, settings ...string) *tab {
 	t.Helper()
-	b := newTab(t, newServer(t, settings...))
+	b := begin(t, settings...)
 	b.join("Anna")
 	b.command("users", "admin", "Anna")
 	b.open("/admin")
@@ -94,8 +93,7 @@ func newAdministration(t *testing.T, settings ...string) *tab {
 
 // The code of pressbox.txt, entered on the page of the account, makes it an administrator's.
 func TestAccount_adminCode(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	socket := daemonclient.ForSocket(filepath.Join(b.Cmd.Dir, "state/admin.sock"))
 	check.NoError(t, socket.Send(t.Context(), http.MethodPut, "/admin/code", map[string]string{"code": "opening day"}))
 	b.join("Anna")
@@ -124,8 +122,7 @@ func (b *tab) openPart(name, selector string) {
 
 // Without an administrator, the page shows the command that makes one; other accounts see no link to it.
 func TestAdmin_stranger(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.open("/admin")
 	b.says("#stranger", "sudo pressbox users admin NAME")
 	b.looks("admin-visitor")
@@ -155,7 +152,6 @@ func TestAdmin_stranger(t *testing.T) {
 // Quiet hours that are saved apply at once and are the origin "page" in the settings, until they
 // are reset. A setting of the environment cannot be changed.
 func TestAdmin_sound(t *testing.T) {
-	t.Parallel()
 	b := newAdministration(t, "CHIME=ding-dong")
 	if !b.is(`$("#CHIME").disabled`) || b.is(`$("#VOLUME").disabled`) {
 		t.Error("a setting of the environment can be changed, or another one cannot")
@@ -187,7 +183,6 @@ func TestAdmin_sound(t *testing.T) {
 // The loudspeaker, schedules and favorites are worked from the administration, also by keyboard. A favorite
 // whose voice was removed names it.
 func TestAdmin_controls(t *testing.T) {
-	t.Parallel()
 	b := newAdministration(t)
 	b.shows("#volume")
 	b.do(chromedp.Focus("#volume"), chromedp.KeyEvent(kb.ArrowLeft))
@@ -223,7 +218,6 @@ func TestAdmin_controls(t *testing.T) {
 
 // Invites are created and revoked; other accounts are changed and deleted.
 func TestAdmin_people(t *testing.T) {
-	t.Parallel()
 	b := newAdministration(t)
 	bob := newTab(t, b.server)
 	bob.join("Bob")
@@ -247,7 +241,6 @@ func TestAdmin_people(t *testing.T) {
 
 // What needs the passphrase again asks for it, and then goes on.
 func TestAdmin_reauthentication(t *testing.T) {
-	t.Parallel()
 	b := newAdministration(t)
 	b.is(`(() => { // what the server answers 15 minutes later
 		const send = window.fetch;
@@ -274,7 +267,6 @@ func TestAdmin_reauthentication(t *testing.T) {
 // A natural voice is installed with one press, with its progress, and becomes the default voice;
 // another one is removed.
 func TestAdmin_voices(t *testing.T) {
-	t.Parallel()
 	url, gate := serveCatalog(t)
 	b := newAdministration(t, "VOICES_URL="+url, "MODEL_DIR="+filepath.Join(t.TempDir(), "models"))
 	b.openPart("voices", "#natural")
@@ -294,9 +286,8 @@ func TestAdmin_voices(t *testing.T) {
 	b.looks("admin-voices")
 }
 
-// That the catalog of voices cannot be read stays on the page until it is searched again.
+// If the catalog of voices cannot be read, the page says why until the next search.
 func TestAdmin_noCatalog(t *testing.T) {
-	t.Parallel()
 	b := newAdministration(t, "VOICES_URL=http://127.0.0.1:1/voices.json")
 	b.expect("503")
 	const message = "The catalog of voices cannot be read: fetch the catalog"
@@ -309,7 +300,6 @@ func TestAdmin_noCatalog(t *testing.T) {
 
 // A backup is made, and what its link leads to is accepted by "pressbox restore".
 func TestAdmin_backup(t *testing.T) {
-	t.Parallel()
 	b := newAdministration(t)
 	b.openPart("backup", "main .empty")
 	b.pressNamed("Make a backup now")
@@ -331,9 +321,8 @@ func TestAdmin_backup(t *testing.T) {
 	}
 }
 
-// Rooms, doctor's findings and the log are shown; every part is small and usable by keyboard.
+// Rooms, doctor's findings and the log are shown; the parts are usable by keyboard.
 func TestAdmin_parts(t *testing.T) {
-	t.Parallel()
 	b := newAdministration(t)
 	b.command("say", "--server", b.URL, "Dinner is ready.")
 	for _, part := range []struct{ name, selector, text string }{
@@ -344,15 +333,6 @@ func TestAdmin_parts(t *testing.T) {
 		b.openPart(part.name, part.selector)
 		b.says(part.selector, part.text)
 		b.looks("admin-" + part.name)
-	}
-	b.cache(false)
-	for path, condition := range map[string]string{
-		"/admin": `$("#QUIET_MODE") && $("#volume")`, "/admin?part=planned": `$$("#voice option").length > 1`,
-		"/admin?part=people": `$("#users li")`, "/admin?part=tokens": `$("main .empty")`,
-	} {
-		if requests, bytes := b.load(path, condition); requests > maxRequests || bytes > maxBytes {
-			t.Errorf("%s: %d requests, %.0f bytes", path, requests, bytes)
-		}
 	}
 	b.do(chromedp.Focus(`.parts a[href="/admin?part=log"]`), chromedp.KeyEvent("\r"))
 	b.shows("main tbody tr")

@@ -2,7 +2,6 @@ package pagetest_test
 
 import (
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -13,10 +12,10 @@ import (
 	"pressbox/packaging/check"
 )
 
-// newAnnouncements returns a tab with the announcements of a new server.
+// newAnnouncements is [begin] on the page of announcements.
 func newAnnouncements(t *testing.T, settings ...string) *tab {
 	t.Helper()
-	b := newTab(t, newServer(t, settings...))
+	b := begin(t, settings...)
 	b.openAnnouncements()
 	return b
 }
@@ -55,7 +54,6 @@ func (b *tab) queued() string {
 // Urgent applies to one announcement. Escape and S stop what is being spoken,
 // but not while a field has the focus. What was stopped can be said again.
 func TestAnnouncements_stopAndSayAgain(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t)
 	b.press("#urgent")
 	b.announce("The bus leaves.")
@@ -81,7 +79,6 @@ func TestAnnouncements_stopAndSayAgain(t *testing.T) {
 // An announcement for a time waits in a list of its own, in which it can be
 // cancelled; a time that is past is refused at its field.
 func TestAnnouncements_atATime(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t)
 	at := func(when time.Time) {
 		b.press(`[name=when][value=at]`)
@@ -108,7 +105,6 @@ func TestAnnouncements_atATime(t *testing.T) {
 
 // An announcement that is repeated is acknowledged with a button.
 func TestAnnouncements_acknowledge(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t)
 	b.announce("First.") // the one that is being spoken is spoken to its end
 	b.is(`$("form details").open = true`)
@@ -125,7 +121,6 @@ func TestAnnouncements_acknowledge(t *testing.T) {
 
 // A favorite is spoken with one press, and shown in each browser.
 func TestAnnouncements_favorites(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
 	other := newTab(t, b.server)
 	other.openAnnouncements()
@@ -145,7 +140,6 @@ func TestAnnouncements_favorites(t *testing.T) {
 // A schedule is created by weekdays and a time, which are sent as cron; one that
 // has others is shown as its cron expression. It is turned off and removed.
 func TestAnnouncements_schedules(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
 	b.press("[name=when][value=weekly]")
 	b.press(`.day input[aria-label="Friday"]`)
@@ -182,7 +176,6 @@ func TestAnnouncements_schedules(t *testing.T) {
 
 // The volume is set with the keyboard, muted, and applies in each browser.
 func TestAnnouncements_volume(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan", "VOLUME=50")
 	other := newTab(t, b.server)
 	other.openAnnouncements()
@@ -202,7 +195,6 @@ func TestAnnouncements_volume(t *testing.T) {
 
 // Do not disturb is turned on for an hour, until the morning or a time, and off.
 func TestAnnouncements_doNotDisturb(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
 	b.says("#quiet", "Off")
 	until := func() time.Time {
@@ -233,7 +225,6 @@ func TestAnnouncements_doNotDisturb(t *testing.T) {
 
 // Without permission the controls are disabled, with the reason beside them.
 func TestAnnouncements_controlsDisabled(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t)
 	for _, selector := range []string{"#volume", "[value=weekly]", "#quiet ~ .row button"} {
 		if !b.is(fmt.Sprintf(`(() => {
@@ -255,15 +246,10 @@ func TestAnnouncements_controlsDisabled(t *testing.T) {
 // An administrator's account may change everything without CONTROL_ACCESS=lan, and
 // sees the addresses of senders.
 func TestAnnouncements_administrator(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	visitor := newTab(t, b.server)
 	b.join("Anna")
-	admin := exec.Command("pressbox", "users", "admin", "Anna")
-	admin.Dir, admin.Env = b.Cmd.Dir, b.Cmd.Env
-	if out, err := admin.CombinedOutput(); err != nil {
-		t.Fatalf("users admin: %v\n%s", err, out)
-	}
+	b.command("users", "admin", "Anna")
 	b.openAnnouncements()
 	b.focus("#volume", kb.ArrowLeft)
 	if b.is(`$("main :disabled[aria-describedby], main #why-speaker")`) {
@@ -279,7 +265,6 @@ func TestAnnouncements_administrator(t *testing.T) {
 // An announcement that quiet holds shows when it is spoken, and goes back to the
 // queue when quiet is turned off.
 func TestAnnouncements_held(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan", "QUIET_MODE=hold", "NOTIFY_TTL=86400")
 	b.pressNamed("For 1 hour")
 	b.says("main form .hint", "Announcements wait until then")
@@ -293,8 +278,7 @@ func TestAnnouncements_held(t *testing.T) {
 
 // The page writes cron, and reads what it can show as a time on weekdays.
 func TestAnnouncements_cron(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.open("/about")
 	b.shows("main h1")
 	const module = `import($$("link").find((l) => l.href.endsWith("/ui.js")).href)`

@@ -10,8 +10,7 @@ import (
 
 // Each call shows what it is worth and does, and one is the coach's pick. What hardly matters has no number.
 func TestChoice_worth(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"innings": "3"})
 	seen := map[string]bool{}
 	for len(seen) < 2 {
@@ -56,8 +55,7 @@ func TestChoice_worth(t *testing.T) {
 // The key ? opens how to play with its five cards and the glossary, and so does a button beside the calls; Esc
 // closes it, and the focus goes back. It is a page of its own.
 func TestHelp_keyAndPage(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.hotSeat(map[string]string{"innings": "3"})
 	b.do(chromedp.EmulateViewport(1000, 700)) // a larger screen has the explanations anyway
 	if b.is(`$$(".calls button").some((e) =>

@@ -64,8 +64,7 @@ func (b *tab) part(label string) {
 // The side in the field combines calls, by mouse and by keys. What is shown is
 // what is called.
 func TestDecisions_combineCalls(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"innings": "3"})
 	b.call() // of the visitors at bat
 	usual := get[game](b, "/api/games/"+id).Legal[0].Label
@@ -136,8 +135,7 @@ func (b *tab) offer(id, verb string) {
 // A double switch can be made with any pitcher of the bullpen: the two new
 // players trade places in the order.
 func TestDecisions_doubleSwitch(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"dh": "Pitchers bat"})
 	var want []substitution
 	for want == nil {
@@ -187,8 +185,7 @@ const lateEvents = `window.WebSocket = class extends WebSocket {
 // Between the acknowledgment of a call and its event, the known calls are out of
 // date: a second one would be refused.
 func TestDecisions_eachCallOnce(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: lateEvents})
 	b.hotSeat(nil)
 	enabled := value[[]int](b, `new Promise((done) => {
@@ -209,8 +206,7 @@ func TestDecisions_eachCallOnce(t *testing.T) {
 // With a hot seat the sides call in turn, and neither sees the other's call. A
 // call can be taken back, the game paused, a player substituted.
 func TestDecisions_hotSeat(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"innings": "3", "turn_seconds": "5 minutes"})
 	b.says(".clock", "4:")
 	first := value[string](b, `$("#decisions-title").innerText`)

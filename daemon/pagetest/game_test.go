@@ -210,8 +210,7 @@ func (b *tab) agrees(id string) {
 // Players can be dragged from the roster to the order and to the chart, and
 // places up and down the order. Each violation is shown at its field.
 func TestLineup_dragAndDrop(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.do(chromedp.EmulateViewport(1280, 2400)) // no scrolling
 	b.join("Anna")
 	b.newGame(map[string]string{"opponent": "on this screen"})
@@ -243,8 +242,7 @@ func TestLineup_dragAndDrop(t *testing.T) {
 // A whole game against the bot, from the cover to the replay and the
 // statistics, with the keyboard alone once the clubs are chosen.
 func TestAll_gameByKeyboard(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.join("Anna")
 	b.press(`main a[href="/new"]`)
 	b.await(`$$(".club-pick").length === 16`)

@@ -16,9 +16,7 @@ import (
 // The wall display shows the game in progress, the announcements and how to
 // join, without a session.
 func TestKiosk_gameAndAnnouncements(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	wall, anna := newTab(t, s), newTab(t, s)
+	wall, anna := beginTwo(t)
 	wall.open("/kiosk")
 	wall.says(".wall-empty", "field is empty")
 	wall.shows(".wall-join .qr path")

@@ -14,8 +14,7 @@ import (
 // The page is in the language of the browser, until its user selects another.
 // What the server says in words is marked as English.
 func TestLanguage(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	send(b, network.SetExtraHTTPHeaders,
 		network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "de-DE,de;q=0.9"}})
 	b.open("/")
@@ -37,8 +36,7 @@ func TestLanguage(t *testing.T) {
 // In English the names of choices and questions, which the page composes from
 // actions, are the server's labels; a double switch says more.
 func TestLanguage_choices(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"dh": "Pitchers bat"})
 	const names = `(async () => {
 		const folder = $("script[type=module]").src.replace("app.js", "");

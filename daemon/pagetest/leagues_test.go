@@ -8,9 +8,7 @@ import (
 // A league of four bots is made with the form, plays itself, and shows its standings, its calendar and its
 // champion, also to a visitor.
 func TestLeagues_bots(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	anna, visitor := newTab(t, s), newTab(t, s)
+	anna, visitor := beginTwo(t)
 	anna.join("Anna")
 	anna.open("/leagues")
 	anna.shows("main .empty")
@@ -46,9 +44,7 @@ func TestLeagues_bots(t *testing.T) {
 
 // A series waits for its second manager, who joins with the link; then its first game is open to both.
 func TestLeagues_people(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	anna, bert := newTab(t, s), newTab(t, s)
+	anna, bert := beginTwo(t)
 	anna.join("Anna")
 	bert.join("Bert")
 	anna.open("/leagues")

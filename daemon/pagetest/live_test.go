@@ -150,9 +150,7 @@ func rematchOffers(one, other *tab, id string) {
 // A network that falls silent is noticed. A call made just before is made once,
 // and the page resumes where the game is.
 func TestAll_silentNetwork(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	b := newTab(t, s)
+	b := begin(t)
 	b.join("Anna")
 	id := b.newGame(map[string]string{"opponent": "bot"})
 	b.handIn("home")
@@ -162,14 +160,14 @@ func TestAll_silentNetwork(t *testing.T) {
 	b.looks("game")
 	b.expect("WebSocket", "ERR_")
 	before, plays := value[string](b, shown), len(b.defenses(id))
-	s.Signal(t, syscall.SIGSTOP)
+	b.Signal(t, syscall.SIGSTOP)
 	b.call()
 	b.says(".chip", "Sent")
 	b.says(".banner", "connection lost")
 	if after := value[string](b, shown); after != before {
 		t.Errorf("without an event the page went from %s to %s", before, after)
 	}
-	s.Signal(t, syscall.SIGCONT)
+	b.Signal(t, syscall.SIGCONT)
 	b.says(".link-state", "Live")
 	b.await(`!$(".chip")`)
 	b.await(shown + " !== " + quote(before))

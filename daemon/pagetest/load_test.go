@@ -128,27 +128,33 @@ func TestAll_pageFirstLoad(t *testing.T) {
 		{anna, "/announcements", announcements},
 		{anna, "/account", `$("main li")`},
 	} {
-		tt.by.cache(false)
-		requests, bytes := tt.by.load(tt.path, tt.condition)
-		if requests > maxRequests || bytes > maxBytes {
-			t.Errorf("%s: %d requests, %.0f bytes, of the API %v", tt.path, requests, bytes, tt.by.paths)
-		}
-		wide := tt.by.shift()
-		tt.by.do(chromedp.EmulateViewport(390, 844))
-		tt.by.cache(true)
-		tt.by.load(tt.path, tt.condition)
-		small := tt.by.shift()
-		tt.by.do(chromedp.EmulateViewport(1280, 800))
-		if wide > maxShift || small > maxShift {
-			t.Errorf("%s: layout shift %.3f at 1280 × 800, %.3f at 390 × 844", tt.path, wide, small)
-		}
-		_, reload := tt.by.load(tt.path, tt.condition)
-		if reload > maxReload {
-			t.Errorf("%s: %.0f bytes with a cache", tt.path, reload)
-		}
-		t.Logf("%-32s %2d requests, %5.0f bytes; with a cache %5.0f bytes; shift %.3f, %.3f", tt.path, requests, bytes,
-			reload, wide, small)
+		tt.by.loadsLittle(t, tt.path, tt.condition)
 	}
+}
+
+// loadsLittle checks the first load of a view, also on a small screen, and the next one.
+func (b *tab) loadsLittle(t *testing.T, path, condition string) {
+	t.Helper()
+	b.cache(false)
+	requests, bytes := b.load(path, condition)
+	if requests > maxRequests || bytes > maxBytes {
+		t.Errorf("%s: %d requests, %.0f bytes, of the API %v", path, requests, bytes, b.paths)
+	}
+	wide := b.shift()
+	b.do(chromedp.EmulateViewport(390, 844))
+	b.cache(true)
+	b.load(path, condition)
+	small := b.shift()
+	b.do(chromedp.EmulateViewport(1280, 800))
+	if wide > maxShift || small > maxShift {
+		t.Errorf("%s: layout shift %.3f at 1280 × 800, %.3f at 390 × 844", path, wide, small)
+	}
+	_, reload := b.load(path, condition)
+	if reload > maxReload {
+		t.Errorf("%s: %.0f bytes with a cache", path, reload)
+	}
+	t.Logf("%-32s %2d requests, %5.0f bytes; with a cache %5.0f bytes; shift %.3f, %.3f",
+		path, requests, bytes, reload, wide, small)
 }
 
 // hotSeat starts a game that one tab plays and another one watches.

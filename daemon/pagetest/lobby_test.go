@@ -8,8 +8,7 @@ import (
 
 // One press on the empty lobby starts a game against the bot; a second one does not start another.
 func TestLobby_playBot(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.join("Anna")
 	b.says("main h2", "The field is yours")
 	b.looks("empty")
@@ -28,8 +27,7 @@ func TestLobby_playBot(t *testing.T) {
 
 // A club that the other side has changes places; all rules can be chosen.
 func TestNewGame_clubsAndRules(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.join("Anna")
 	b.open("/new")
 	b.await(`$$(".clubs .hint").length === 2`)

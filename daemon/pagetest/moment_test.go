@@ -19,11 +19,20 @@ func (b *tab) module(name string) {
 		.then((m) => { globalThis.m = m; return true; })`, name))
 }
 
+// evaluates checks expressions: each has its text.
+func (b *tab) evaluates(rows [][2]string) {
+	b.t.Helper()
+	for _, row := range rows {
+		if got := value[string](b, row[0]); got != row[1] {
+			b.t.Errorf("%s: %s, want %s", row[0], got, row[1])
+		}
+	}
+}
+
 // The queue shows one play after the other, the shorter the more wait, and drops
 // the oldest usual ones; what ends the game is not a usual play any more.
 func TestMoments_queue(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.module("moment.js")
 	b.is(`(() => {
 		globalThis.shown = (rev, kind) =>
@@ -66,8 +75,7 @@ func TestMoments_queue(t *testing.T) {
 
 // A play's kind and its ways follow from its event.
 func TestMoments_kindsAndWays(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.module("moment.js")
 	b.is(`(() => {
 		globalThis.kind = (play, entry = {}, over = false) =>
@@ -78,7 +86,7 @@ func TestMoments_kindsAndWays(t *testing.T) {
 			return JSON.stringify([ball.at(-1)?.map(Math.round) ?? null, throws.map((p) => p.map(Math.round)),
 			runners.map((r) => [r.from, r.to, r.out])]); };
 	})()`)
-	for _, tt := range []struct{ script, want string }{
+	b.evaluates([][2]string{
 		{`kind({ kind: "fielder's choice" })`, "fielders_choice"},
 		{`kind({ kind: "hit by pitch" })`, "hit_by_pitch"},
 		{`kind({ kind: "home run" }, { runs: 3 })`, "homer"},
@@ -113,17 +121,12 @@ func TestMoments_kindsAndWays(t *testing.T) {
 			`ways({ kind: "pick-off", outs: [{ who: "first", at: "first", by: "13" }] })`,
 			"[null,[[200,236],[290,234]],[[1,1,true]]]",
 		},
-	} {
-		if got := value[string](b, tt.script); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.script, got, tt.want)
-		}
-	}
+	})
 }
 
 // Each great play has words and a look of its own, and the others have the usual one.
 func TestStage_callouts(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.module("moment.js")
 	b.is(`(() => {
 		const team = { abbrev: "CPR", color: "#123456" },
@@ -141,7 +144,7 @@ func TestStage_callouts(t *testing.T) {
 				.querySelectorAll(".lamp.on").length + "|" + (root.querySelector("[data-was]")?.textContent ?? "");
 		};
 	})()`)
-	for _, tt := range []struct{ script, want string }{
+	b.evaluates([][2]string{
 		{`shown({ kind: "single" }, 1, true)`, "callout great walkoff|Walk-off!|0|3"},
 		{`shown({ kind: "home run" }, 2)`, "callout great homer|Home run!|0|4"},
 		{`shown({ kind: "home run" }, 4)`, "callout great grand_slam|Grand slam!|0|6"},
@@ -159,11 +162,7 @@ func TestStage_callouts(t *testing.T) {
 			"callout fly_out|Fly out|1|",
 		},
 		{`shown({ kind: "single" }, 1)`, "callout single|Single|0|3"},
-	} {
-		if got := value[string](b, tt.script); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.script, got, tt.want)
-		}
-	}
+	})
 }
 
 // noise counts what the page makes of sound, records how long it vibrates and which plays it shows.
@@ -232,8 +231,7 @@ func TestGame_yourTurn(t *testing.T) {
 // A play is shown before the next batter stands in. A key or a tap ends it, and
 // makes no call; the words are in the headline and in the play-by-play at once, and are read out once.
 func TestGame_moment(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.emulate("prefers-reduced-motion", "no-preference")
 	id := b.hotSeat(nil)
 	b.await(`$(".at-bat")`)
@@ -298,8 +296,7 @@ func (b *tab) hold1(repeats int) {
 // A key that is held makes one call. Digits act the same at bat and in the field,
 // and the focus stays in the panel.
 func TestDecisions_heldKeyAndFocus(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(nil)
 	b.do(chromedp.Focus(".calls button"))
 	b.hold1(30)

@@ -12,8 +12,7 @@ const closed = `!$("dialog") && document.activeElement.matches(".player-name")`
 // A name opens the player's card by keyboard, in the line-up, at bat and in the dugout; Esc closes it, and
 // the focus goes back.
 func TestPlayer_card(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.join("Anna")
 	b.newGame(map[string]string{"opponent": "bot", "innings": "3"})
 	b.focus(".roster .player-name", kb.Enter)
@@ -40,8 +39,7 @@ func TestPlayer_card(t *testing.T) {
 // A name opens its player's card wherever it stands: at bat, on the field, in the play-by-play, in the
 // box score and its notes, at the end of a game and in the statistics.
 func TestAll_everyName(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"innings": "3"})
 	opens := func(selector string) {
 		t.Helper()

@@ -25,8 +25,7 @@ func TestPage_missingFile(t *testing.T) {
 
 // A script that an extension of the browser adds is not the page's: without it, the page stays.
 func TestPage_missingExtension(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.expect("extension.example")
 	b.open("/about")
 	if value[bool](b, `new Promise((done) => {

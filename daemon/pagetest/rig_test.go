@@ -123,6 +123,20 @@ func newTab(tb testing.TB, s *server) *tab {
 	return s.newTab(s.browser, tb, chromedp.WithNewBrowserContext())
 }
 
+// begin starts a parallel test with a server and a tab.
+func begin(t *testing.T, settings ...string) *tab {
+	t.Helper()
+	t.Parallel()
+	return newTab(t, newServer(t, settings...))
+}
+
+// beginTwo is begin with two tabs, of browsers of their own.
+func beginTwo(t *testing.T, settings ...string) (first, second *tab) {
+	t.Helper()
+	first = begin(t, settings...)
+	return first, newTab(t, first.server)
+}
+
 // another opens another tab of the same browser, with its cookies and its cache.
 func (b *tab) another() *tab {
 	b.t.Helper()

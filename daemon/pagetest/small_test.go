@@ -30,8 +30,7 @@ const outside = `$$(".situation .score b, .situation .inning, .diamond, .lamps, 
 // score, inning, bases, count, batter and pitcher, last play and the calls; at bat, and
 // in the field with the most calls.
 func TestAll_gameSmallScreen(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(nil)
 	b.open("/about")
 	b.shows("main h1")

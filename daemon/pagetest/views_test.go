@@ -13,8 +13,7 @@ import (
 
 // A user signs up, sees the session, changes the passphrase and signs out.
 func TestAccount_signUpToSignOut(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.toForms()
 	// it looks like the page
 	b.await(`document.fonts.check("1rem Bevan") && getComputedStyle($("h1")).fontFamily.startsWith("Bevan")`)
@@ -44,9 +43,7 @@ func TestAccount_signUpToSignOut(t *testing.T) {
 // Deleting an account ends its sessions in all browsers, and frees its name for
 // another account.
 func TestAccount_delete(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	b, other := newTab(t, s), newTab(t, s)
+	b, other := beginTwo(t)
 	b.join("Anna")
 	id := func() string { return get[map[string]any](b, "/api/auth/me")["id"].(string) }
 	deleted := id()
@@ -80,8 +77,7 @@ func TestAccount_delete(t *testing.T) {
 // Each error of a sign-in has an explanation. Nothing of the address is shown
 // but the reference.
 func TestCallback_explainsEachError(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	for code, text := range map[string]string{
 		"access_denied":          "cancelled or refused",
 		"invalid_state":          "already finished",
@@ -123,9 +119,7 @@ func TestCallback_explainsEachError(t *testing.T) {
 // An announcement is sent once, appears in each browser's queue, can be heard
 // and read in words before and cancelled after. A violation is shown at its field.
 func TestAnnouncements_previewQueueCancel(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	b, other := newTab(t, s), newTab(t, s)
+	b, other := beginTwo(t)
 	for _, tab := range []*tab{other, b} {
 		tab.open("/announcements")
 		tab.says(".link-state", "Live")
@@ -165,8 +159,7 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 
 // An address or a game that does not exist is answered with 404 and a way out.
 func TestPage_notFound(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.expect("404")
 	b.open("/left/field")
 	b.says("main h1", "Foul ball")
@@ -235,8 +228,7 @@ const moving = `$$("*").flatMap((e) => ["", "::before", "::after"].flatMap((part
 // Nothing moves for users who prefer reduced motion, and nothing but a play for
 // longer than 150 ms for others.
 func TestPage_reducedMotion(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	still := func(name string) {
 		t.Helper()
 		for preference, seconds := range map[string]float64{"reduce": 0, "no-preference": .15} {

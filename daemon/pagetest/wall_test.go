@@ -45,8 +45,8 @@ var sizes = [][2]int64{{800, 480}, {1024, 600}, {1920, 1080}, {3840, 2160}}
 // are smaller than a fortieth of the height.
 const clipped = `(() => {
 	const found = [], parts = ".wall > *, .wall-panel";
+	// Everything moves by some pixels.
 	const screen = { left: -8, top: -8, right: innerWidth + 8, bottom: innerHeight + 8 };
-		// everything moves by some pixels
 	const inside = (r, of) => r.left >= of.left - 1 && r.top >= of.top - 1 && r.right <= of.right + 1 &&
 		r.bottom <= of.bottom + 1;
 	for (const e of $$(".wall *:not(svg *):not(.screen):not(.unseen)")) {
