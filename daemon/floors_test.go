@@ -24,6 +24,8 @@ var floors = map[string][]string{
 	"voice/announce/plan":       {"audio"},
 	"voice/announce/policy":     {},
 	"voice/announce/webhook":    {},
+	"voice/announce":            {"audio", "voice/announce/plan", "voice/announce/policy", "voice/speakable"},
+	"voice/announce/draft":      {"voice/announce"},
 	"game":                      {},
 	"game/chance":               {"game"},
 	"game/bot":                  {"game", "game/chance", "game/odds"},
@@ -48,15 +50,14 @@ var floors = map[string][]string{
 	"auth":                      {"auth/netblock", "store/clock"},
 
 	// 1: loops, without I/O of their own
-	"voice/announce":        {"audio", "voice/announce/plan", "voice/announce/policy", "voice/speakable"},
-	"voice/announce/draft":  {"voice/announce"},
-	"voice/control":         {"auth", "store/clock", "voice/control/cron", "voice/control/hours", "voice/announce", "voice/announce/policy"},
-	"auth/session":          {"auth", "auth/netblock", "store/clock"},
-	"game/live":             {"game", "game/call", "game/card", "game/chance", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
-	"game/leagues":          {"store/clock", "game", "game/card", "game/chance", "game/live", "game/protocol", "game/season", "game/teams"},
-	"game/history/imported": {"game/history", "game/teams"},
+	"voice/announce/announcer": {"audio", "voice/announce", "voice/announce/plan", "voice/announce/policy", "voice/speakable"},
+	"voice/control":            {"auth", "store/clock", "voice/control/cron", "voice/control/hours", "voice/announce", "voice/announce/policy"},
+	"auth/session":             {"auth", "auth/netblock", "store/clock"},
+	"game/live":                {"game", "game/call", "game/card", "game/chance", "game/match", "game/odds", "game/protocol", "game/stats", "game/teams"},
+	"game/leagues":             {"store/clock", "game", "game/card", "game/chance", "game/live", "game/protocol", "game/season", "game/teams"},
+	"game/history/imported":    {"game/history", "game/teams"},
 
-	"voice/rooms": {"voice/announce"},
+	"voice/rooms": {"voice/announce", "voice/announce/announcer"},
 
 	// 2: edges; each uses one thing outside the program, and none imports another
 	"audio/pulse":       {"audio"},
@@ -75,23 +76,23 @@ var floors = map[string][]string{
 	"daemon/web":        {"auth", "auth/netblock", "daemon/limits", "daemon/web/static", "game/protocol", "game/teams", "voice", "voice/announce", "voice/announce/draft", "voice/control", "voice/rooms"},
 
 	"daemon/wyoming/frame": {},
-	"daemon/wyoming":       {"audio", "auth/netblock", "daemon/limits", "daemon/wyoming/frame", "voice", "voice/announce"},
+	"daemon/wyoming":       {"audio", "auth/netblock", "daemon/limits", "daemon/wyoming/frame", "voice", "voice/announce", "voice/announce/announcer"},
 
 	// No edge imports it; it becomes the child of voice/espeak.
 	"voice/espeak/confine": {},
 
 	// 2b: the routes of the HTTP server
 	"daemon/web/control":       {"daemon/limits", "daemon/web", "voice/announce", "voice/announce/policy", "voice/control"},
-	"daemon/web/announcements": {"daemon/limits", "daemon/web", "voice/announce", "voice/announce/draft", "voice/control", "voice/rooms"},
+	"daemon/web/announcements": {"daemon/limits", "daemon/web", "voice/announce", "voice/announce/announcer", "voice/announce/draft", "voice/control", "voice/rooms"},
 	"daemon/web/hooks":         {"daemon/web", "daemon/web/announcements", "voice/announce", "voice/announce/draft", "voice/announce/webhook"},
-	"daemon/web/admin":         {"daemon/web", "daemon/web/announcements", "daemon/web/control", "voice/announce", "voice/control"},
-	"daemon/web/openai":        {"audio", "audio/ffmpeg", "audio/flac", "daemon/limits", "daemon/web", "daemon/web/announcements", "voice/announce"},
+	"daemon/web/admin":         {"daemon/web", "daemon/web/announcements", "daemon/web/control", "voice/announce", "voice/announce/announcer", "voice/control"},
+	"daemon/web/openai":        {"audio", "audio/ffmpeg", "audio/flac", "daemon/limits", "daemon/web", "daemon/web/announcements", "voice/announce", "voice/announce/announcer"},
 	"daemon/web/openapi":       {"daemon/web", "daemon/web/static"},
-	"daemon/web/push":          {"daemon/web", "voice/announce", "voice/announce/draft"},
+	"daemon/web/push":          {"daemon/web", "voice/announce", "voice/announce/announcer", "voice/announce/draft"},
 	"daemon/web/signin":        {"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/static"},
 	"daemon/web/play": {
 		"auth", "auth/session", "daemon/limits", "daemon/web", "daemon/web/announcements", "game", "game/card", "game/history", "game/leagues", "game/live", "game/protocol", "game/stats", "game/teams",
-		"voice/announce", "voice/control",
+		"voice/announce", "voice/announce/announcer", "voice/control",
 	},
 	"daemon/web/site": {
 		"daemon/web", "daemon/web/admin", "daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/openapi", "daemon/web/play",
@@ -104,13 +105,13 @@ var floors = map[string][]string{
 	"daemon/settings":           {"voice/control/hours", "daemon/trust", "voice/rooms", "voice/speakable"},
 	"daemon/exitcode":           {},
 	"daemon/logging":            {"daemon/systemd"},
-	"daemon/metrics":            {"voice/announce"},
+	"daemon/metrics":            {"voice/announce", "voice/announce/announcer"},
 	"daemon/mqtt/homeassistant": {},
 	"daemon/mqtt/device": {
 		"daemon/mqtt", "daemon/mqtt/homeassistant", "game/protocol", "voice/announce", "voice/announce/draft", "voice/announce/policy", "voice/control",
 	},
-	"daemon/watchdog":   {"audio", "daemon/systemd", "game/live", "voice/announce"},
-	"daemon/health":     {"audio/pulse", "daemon/systemd", "daemon/web/admin", "store", "voice/announce", "voice/library"},
+	"daemon/watchdog":   {"audio", "daemon/systemd", "game/live", "voice/announce", "voice/announce/announcer"},
+	"daemon/health":     {"audio/pulse", "daemon/systemd", "daemon/web/admin", "store", "voice/announce", "voice/announce/announcer", "voice/library"},
 	"daemon/recovery":   {"store/atomicfile", "daemon/exitcode", "daemon/settings", "daemon/systemd", "store"},
 	"daemon/signin":     {"auth", "auth/idp", "auth/netblock", "auth/session", "store/clock", "store/clock/system", "daemon/exitcode", "daemon/settings", "daemon/web", "daemon/web/signin", "store"},
 	"daemon/client":     {"audio", "daemon/exitcode", "daemon/settings", "daemon/trust", "voice/announce"},
@@ -145,7 +146,7 @@ var floors = map[string][]string{
 		"audio/pulse", "auth/netblock", "store/clock/system", "daemon/cli", "daemon/client", "daemon/doctor", "daemon/downloads", "daemon/exitcode", "daemon/health", "daemon/limits", "daemon/metrics", "daemon/mqtt", "daemon/mqtt/device", "daemon/mqtt/homeassistant",
 		"daemon/recovery", "daemon/settings", "daemon/setup", "daemon/signin", "daemon/systemd", "daemon/watchdog", "daemon/web", "daemon/web/admin",
 		"daemon/web/announcements", "daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/play", "daemon/web/push", "daemon/web/site", "daemon/wyoming", "game/history/imported", "game/league", "game/leagues", "game/live", "game/protocol", "game/teamdata",
-		"store", "voice/announce", "voice/announce/policy", "voice/catalog", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",
+		"store", "voice/announce", "voice/announce/announcer", "voice/announce/policy", "voice/catalog", "voice/control", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx", "voice/rooms", "voice/speakable",
 	},
 
 	// Stand-ins for an outside thing, and what tests share. As no package may
@@ -173,7 +174,7 @@ var floors = map[string][]string{
 	"daemon/web/webtest": {
 		"audio", "auth", "auth/authtest", "auth/idp", "auth/session", "packaging/check", "store/clock", "daemon/limits", "daemon/replica", "daemon/web", "daemon/web/admin", "daemon/web/announcements",
 		"daemon/web/control", "daemon/web/hooks", "daemon/web/openai", "daemon/web/openapi", "daemon/web/push", "daemon/web/signin", "daemon/web/site", "daemon/wyoming", "game/league", "game/leagues", "game/live", "game/protocol", "game/teams", "store",
-		"voice/announce", "voice/announce/policy", "voice/control", "voice/rooms",
+		"voice/announce", "voice/announce/announcer", "voice/announce/policy", "voice/control", "voice/rooms",
 	},
 }
 

@@ -23,6 +23,7 @@ import (
 	"pressbox/game/protocol"
 	"pressbox/store"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // A workload is a kind of data that the server saves: a new bucket of the store needs
@@ -54,7 +55,7 @@ var workloads = []workload{
 // A site is a store in use. Its ledger is nil where it is only read.
 type site struct {
 	store     *store.Store
-	announcer *announce.Announcer
+	announcer *announcer.Announcer
 	games     *live.Games
 	leagues   *leagues.Leagues
 	signIn    *session.SignIn
@@ -76,7 +77,7 @@ func newSite(ctx context.Context, st *store.Store) (*site, error) {
 	s := &site{store: st}
 	c := announce.Config{Max: 10_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
 	var err error
-	if s.announcer, err = announce.New(c, announce.Parts{Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log}); err != nil { //nolint:contextcheck // it reads once
+	if s.announcer, err = announcer.New(c, announcer.Parts{Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log}); err != nil { //nolint:contextcheck // it reads once
 		return nil, err
 	}
 	if s.games, err = live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Log: log}); err != nil {

@@ -15,7 +15,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/control"
-	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	voicecontrol "pressbox/voice/control"
 )
 
@@ -23,7 +23,7 @@ import (
 type Config struct {
 	Checks       []Check       // for GET /health
 	Integrations []Integration // for GET /health
-	Announcer    *announce.Announcer
+	Announcer    *announcer.Announcer
 	Controls     *voicecontrol.Controls
 	// Versions holds the versions of components by name, such as "onnxruntime",
 	// for GET /admin/status; nil means none.
