@@ -105,10 +105,10 @@ func (a *Announcer) now() announce.Conditions {
 
 // step makes a step of the queue, with the present conditions, and does what is to be done at once: what is to be
 // saved, the caller saves.
-func (a *Announcer) step(make func(q *announce.Queue, c announce.Conditions) announce.Step) announce.Step {
+func (a *Announcer) step(change func(q *announce.Queue, c announce.Conditions) announce.Step) announce.Step {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := make(&a.queue, a.now())
+	s := change(&a.queue, a.now())
 	a.watchers.publish(s.Events)
 	if s.Stop != nil {
 		a.playing.cause = s.Stop

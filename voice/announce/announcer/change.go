@@ -57,10 +57,10 @@ func (a *Announcer) Cancel(ctx context.Context, id string) (announce.View, error
 }
 
 // try makes a step that may be refused.
-func (a *Announcer) try(make func(*announce.Queue, announce.Conditions) (announce.Step, error)) (announce.Step, error) {
+func (a *Announcer) try(change func(*announce.Queue, announce.Conditions) (announce.Step, error)) (announce.Step, error) {
 	var err error
 	s := a.step(func(q *announce.Queue, c announce.Conditions) (s announce.Step) {
-		s, err = make(q, c)
+		s, err = change(q, c)
 		return s
 	})
 	return s, err
