@@ -61,7 +61,8 @@ func (s *State) endTurn(p *Play) {
 	bats.DHBatted = bats.DHBatted || at == bats.DH-1
 	bats.NextBatter = (at + 1) % 9
 	for s.baseOf(bats.Order[bats.NextBatter].Player) >= 0 {
-		bats.NextBatter = (bats.NextBatter + 1) % 9 // a runner on base, after batting out of turn, is skipped (6.03(b)(7))
+		// A runner on base, after batting out of turn, is skipped (6.03(b)(7)).
+		bats.NextBatter = (bats.NextBatter + 1) % 9
 	}
 	fields.BattersFaced = min(fields.BattersFaced+1, 3)
 }

@@ -8,12 +8,14 @@ import (
 // The names of a play's enumerations. Journals and clients store them: a name is never changed, only added.
 const (
 	baseNames          names = "batter|first|second|third|home"
-	advanceReasonNames names = "|stolen base|caught stealing|picked off|picked off stealing|wild pitch|passed ball|error|throw"
-	rulingNames        names = "|yes|no|team only"
-	outKindNames       names = "|strikeout|fly out|before first|force out|tag out|appeal|called out"
-	errorKindNames     names = "fielding|throwing"
-	contactNames       names = "|ground ball|fly ball|line drive|pop-up|bunt ground ball|bunt pop-up|bunt line drive"
-	flagNames          names = "sacrifice hit|sacrifice fly|grounded into double play|no double play|foul|infield fly|appeal|" +
+	advanceReasonNames names = "|stolen base|caught stealing|picked off|picked off stealing|wild pitch|" +
+		"passed ball|error|throw"
+	rulingNames    names = "|yes|no|team only"
+	outKindNames   names = "|strikeout|fly out|before first|force out|tag out|appeal|called out"
+	errorKindNames names = "fielding|throwing"
+	contactNames   names = "|ground ball|fly ball|line drive|pop-up|bunt ground ball|bunt pop-up|bunt line drive"
+	flagNames      names = "sacrifice hit|sacrifice fly|grounded into double play|no double play|foul|" +
+		"infield fly|appeal|" +
 		"batter interference|runner interference|ground-rule double|inside-the-park home run|out of turn|" +
 		"out for batting out of turn|as ruled"
 )

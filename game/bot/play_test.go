@@ -144,7 +144,8 @@ func BenchmarkBeatsIndecision(b *testing.B) {
 				b.ReportMetric(c.share(), "won")
 				b.ReportMetric(c.lead(), "runs/game")
 				fmt.Fprintf(os.Stdout,
-					"bot against indecision, dh %v, %d games: measured %.3f won, %+.2f runs a game; target > .500; standard error %.4f\n",
+					"bot against indecision, dh %v, %d games: measured %.3f won, %+.2f runs a game; target > .500; "+
+						"standard error %.4f\n",
 					dh, c.games, c.share(), c.lead(), c.err())
 			}
 		})

@@ -16,8 +16,10 @@ import (
 
 // The players of both clubs: nine in batting order, the starting pitcher, two more pitchers, three substitutes.
 const (
-	visitors = "Lou Abbot|Max Birch|Jo Calder|Pat Dray|Kim Eames|Lee Fenn|Sam Gorse|Ty Hale|Al Ingle|Bo Jessop|Ed Kerr|Art Lund|Cy Moss|Elly De La Nova|Ray Orr"
-	hosts    = "Ira Quill|Gil Rook|Ned Sable|Don Thorne|Vic Usher|Hal Vane|Abe Wilde|Roy Yates|Zeb Zorn|Cal Ashby|Dan Brand|Eli Crane|Fay Dunn Jr.|Guy Estes|Ben Orr"
+	visitors = "Lou Abbot|Max Birch|Jo Calder|Pat Dray|Kim Eames|Lee Fenn|Sam Gorse|Ty Hale|Al Ingle|Bo Jessop|" +
+		"Ed Kerr|Art Lund|Cy Moss|Elly De La Nova|Ray Orr"
+	hosts = "Ira Quill|Gil Rook|Ned Sable|Don Thorne|Vic Usher|Hal Vane|Abe Wilde|Roy Yates|Zeb Zorn|" +
+		"Cal Ashby|Dan Brand|Eli Crane|Fay Dunn Jr.|Guy Estes|Ben Orr"
 )
 
 func clubs() [2]game.Club {
@@ -115,14 +117,22 @@ func TestCommentator_substitutions(t *testing.T) {
 		dh   bool
 		subs []game.Substitution
 	}{
-		{"a new pitcher", "5t 0 --- 1-0", true,
-			[]game.Substitution{{Side: game.Home, Player: "h11", Position: game.Pitcher}}},
-		{"a pinch hitter", "5t 0 --- 1-0", true,
-			[]game.Substitution{{Player: "a13", Slot: 1, Position: game.PinchHitter}}},
-		{"a pinch runner with two words", "5t 0 1-- 1-0", true,
-			[]game.Substitution{{Player: "a14", Slot: 9, Position: game.PinchRunner}}},
-		{"a pinch runner whose surname two bear", "5t 0 1-- 1-0", true,
-			[]game.Substitution{{Player: "a15", Slot: 9, Position: game.PinchRunner}}},
+		{
+			"a new pitcher", "5t 0 --- 1-0", true,
+			[]game.Substitution{{Side: game.Home, Player: "h11", Position: game.Pitcher}},
+		},
+		{
+			"a pinch hitter", "5t 0 --- 1-0", true,
+			[]game.Substitution{{Player: "a13", Slot: 1, Position: game.PinchHitter}},
+		},
+		{
+			"a pinch runner with two words", "5t 0 1-- 1-0", true,
+			[]game.Substitution{{Player: "a14", Slot: 9, Position: game.PinchRunner}},
+		},
+		{
+			"a pinch runner whose surname two bear", "5t 0 1-- 1-0", true,
+			[]game.Substitution{{Player: "a15", Slot: 9, Position: game.PinchRunner}},
+		},
 		{"a pinch hitter who stays", "5t 0 --- 1-0", true, []game.Substitution{
 			{Player: "a13", Slot: 1, Position: game.PinchHitter}, {Player: "a13", Slot: 1, Position: game.CenterField},
 		}},
@@ -130,8 +140,10 @@ func TestCommentator_substitutions(t *testing.T) {
 			{Side: game.Home, Player: "h1", Slot: 1, Position: game.LeftField},
 			{Side: game.Home, Player: "h5", Slot: 5, Position: game.CenterField},
 		}},
-		{"a fielder for another who is hurt", "5t 0 --- 1-0", true,
-			[]game.Substitution{{Side: game.Home, Player: "h13", Slot: 2, Position: game.Shortstop, Injured: true}}},
+		{
+			"a fielder for another who is hurt", "5t 0 --- 1-0", true,
+			[]game.Substitution{{Side: game.Home, Player: "h13", Slot: 2, Position: game.Shortstop, Injured: true}},
+		},
 		{"a designated hitter for another", "5b 0 --- 1-0", true, []game.Substitution{
 			{Side: game.Away, Player: "a13", Slot: 4, Position: game.DesignatedHitter, Injured: true},
 		}},
@@ -200,10 +212,14 @@ func TestCommentator_otherLines(t *testing.T) {
 		end  game.End
 		box  *game.BoxScore
 	}{
-		{"final", "9t 0 --- 2-3", game.Final,
-			&game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10", SavingPitcher: "h11"}},
-		{"final in ten, no save", "10b 0 --- 2-3", game.Final,
-			&game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10"}},
+		{
+			"final", "9t 0 --- 2-3", game.Final,
+			&game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10", SavingPitcher: "h11"},
+		},
+		{
+			"final in ten, no save", "10b 0 --- 2-3", game.Final,
+			&game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10"},
+		},
 		{"called", "6t 0 --- 2-2", game.CalledGame, nil},
 		{"forfeit by the visitors", "6t 0 --- 2-2", game.AwayForfeit, nil},
 		{"forfeit by the hosts", "6t 0 --- 2-2", game.HomeForfeit, nil},

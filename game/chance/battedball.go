@@ -76,8 +76,10 @@ func (pa *plateAppearance) drawSingle() {
 		pa.contact, pa.fielder = game.GroundBall, 1+pa.dice.pick(groundBalls(pa.batterSide))
 		return
 	}
-	pa.contact = [...]game.Contact{game.GroundBall, game.LineDrive,
-		game.FlyBall}[pa.dice.pick([]float64{.38, .57, .05})]
+	pa.contact = [...]game.Contact{
+		game.GroundBall, game.LineDrive,
+		game.FlyBall,
+	}[pa.dice.pick([]float64{.38, .57, .05})]
 	pa.fielder = 7 + pa.dice.pick(singles(pa.batterSide))
 }
 
@@ -157,12 +159,18 @@ func (pa *plateAppearance) zoneWeight(c class, r *advanceRow) float64 {
 	case single:
 		if pa.bases&onSecond != 0 {
 			return [3][outcomes][fieldZones]float64{
-				{success: {.44, .89, 1.34, 1.02}, failure: {.7, 1.2, 1.2, .9}, declined: {1.2, 1.12, .77, 1.03},
-					noRisk: {1, 1, 1, 1}},
-				{success: {.36, .95, 1.33, 1.03}, failure: {.6, 1.3, .9, .9}, declined: {1.55, 1.08, .66, 1.0},
-					noRisk: {1, 1, 1, 1}},
-				{success: {.35, 1.06, 1.24, 1.11}, failure: {1.27, 1.29, .62, .98}, declined: {3.42, .70, .18, .57},
-					noRisk: {1, 1, 1, 1}},
+				{
+					success: {.44, .89, 1.34, 1.02}, failure: {.7, 1.2, 1.2, .9}, declined: {1.2, 1.12, .77, 1.03},
+					noRisk: {1, 1, 1, 1},
+				},
+				{
+					success: {.36, .95, 1.33, 1.03}, failure: {.6, 1.3, .9, .9}, declined: {1.55, 1.08, .66, 1.0},
+					noRisk: {1, 1, 1, 1},
+				},
+				{
+					success: {.35, 1.06, 1.24, 1.11}, failure: {1.27, 1.29, .62, .98}, declined: {3.42, .70, .18, .57},
+					noRisk: {1, 1, 1, 1},
+				},
 			}[pa.state.Outs][r.outcome][pa.zone]
 		}
 		return [outcomes][fieldZones]float64{

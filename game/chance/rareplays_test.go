@@ -54,8 +54,14 @@ func TestSimulator_indifference(t *testing.T) {
 		inning, lead, at int
 		want             bool
 	}{
-		{9, 3, 3, true}, {9, 2, 3, false}, {8, 4, 3, true}, {8, 3, 3, false}, {7, 9, 3, false}, {9, 4, 9, false},
-		{9, 4, 0, false}, {10, 3, 3, true},
+		{9, 3, 3, true},
+		{9, 2, 3, false},
+		{8, 4, 3, true},
+		{8, 3, 3, false},
+		{7, 9, 3, false},
+		{9, 4, 9, false},
+		{9, 4, 0, false},
+		{10, 3, 3, true},
 	} {
 		s := f.at(t, tt.at)
 		s.Inning, s.Score[game.Home] = tt.inning, tt.lead

@@ -36,7 +36,7 @@ type Rating struct {
 	Range    float64 `json:"range,omitzero"`    // balls in play reached
 	Hands    float64 `json:"hands,omitzero"`    // errors avoided
 	Hold     float64 `json:"hold,omitzero"`     // of a pitcher: holding runners
-	Stamina  int     `json:"stamina,omitzero"`  // of a pitcher: batters faced before tiring; 0: StarterStamina or RelieverStamina
+	Stamina  int     `json:"stamina,omitzero"`  // batters faced before tiring; 0: StarterStamina or RelieverStamina
 }
 
 // Ratings holds the known ratings of players; other players are average.

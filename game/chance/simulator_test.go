@@ -17,8 +17,8 @@ import (
 
 // The dice are SHA-256 in counter mode. The expected numbers are from
 //
-//	python3 -c 'import hashlib; h = hashlib.sha256(bytes(range(32)) + (7).to_bytes(8, "big") + (0).to_bytes(8, "big")).digest();
-//	print([(int.from_bytes(h[i:i+8], "big") >> 11) / 2**53 for i in range(0, 32, 8)])'
+//	h = hashlib.sha256(bytes(range(32)) + (7).to_bytes(8, "big") + (0).to_bytes(8, "big")).digest()
+//	[(int.from_bytes(h[i:i+8], "big") >> 11) / 2**53 for i in range(0, 32, 8)]
 func TestDice_sha256CounterMode(t *testing.T) {
 	t.Parallel()
 	var seed chance.Seed
@@ -52,8 +52,10 @@ func anyTactics() *rapid.Generator[chance.Tactics] {
 					chance.PitchTo, chance.PitchTo, chance.PitchAround, chance.IntentionalWalk, chance.PitchOut,
 					chance.PickoffThrow, "spit",
 				}).Draw(t, "pitch"),
-				Infield: rapid.SampledFrom([]chance.Infield{chance.NormalDepth, chance.InfieldIn, chance.CornersIn,
-					chance.DoublePlayDepth}).Draw(t, "infield"),
+				Infield: rapid.SampledFrom([]chance.Infield{
+					chance.NormalDepth, chance.InfieldIn, chance.CornersIn,
+					chance.DoublePlayDepth,
+				}).Draw(t, "infield"),
 				Outfield: rapid.SampledFrom(
 					[]chance.Outfield{chance.NormalOutfield, chance.Shallow, chance.Deep}).Draw(t, "outfield"),
 				PlayBehind: rapid.Bool().Draw(t, "behind"),

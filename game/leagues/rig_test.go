@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"pressbox/game/league"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
+	"pressbox/game/match"
 	"pressbox/game/protocol"
 	"pressbox/packaging/check"
 )
@@ -26,9 +28,10 @@ var errDead = errors.New("the disk is gone")
 type disk struct {
 	mu      sync.Mutex
 	writes  int
-	dieAt   int   // the write from which on all fail; 0: never
-	written bool  // the first write that fails is on disk nevertheless: the process died before it knew
-	err     error // of saving a league; nil: none
+	dieAt   int           // the write from which on all fail; 0: never
+	written bool          // the first write that fails is on disk nevertheless: the process died before it knew
+	err     error         // of saving a league; nil: none
+	games   atomic.Uint32 // that were created: the seeds of their dice
 
 	summaries map[string][]byte
 	moves     map[string][][]byte
@@ -147,8 +150,9 @@ func open(tb testing.TB, d *disk, change ...func(*leagues.Config)) *rig {
 	tb.Helper()
 	r := &rig{TB: tb, disk: d, log: &check.Log{}}
 	log := slog.New(slog.NewTextHandler(r.log, nil))
+	seed := func() match.Seed { return match.Seed{byte(d.games.Add(1))} }
 	r.games = check.Must(live.New(tb.Context(),
-		live.Config{Journal: d, Rosters: builtIn(), Log: log, Finished: func(string) { r.Wake() }}))(tb)
+		live.Config{Journal: d, Rosters: builtIn(), Seed: seed, Log: log, Finished: func(string) { r.Wake() }}))(tb)
 	c := leagues.Config{Repository: d, Games: r.games, Rosters: builtIn(), Zone: time.UTC, Log: log}
 	for _, f := range change {
 		f(&c)

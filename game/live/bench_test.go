@@ -66,8 +66,9 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 // benchGames returns games over a journal.
 func benchGames(b *testing.B, j live.Journal) *live.Games {
 	b.Helper()
-	return check.Must(
-		live.New(b.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)}))(b)
+	return check.Must(live.New(b.Context(), live.Config{
+		Journal: j, Rosters: builtIn(), Seed: seeds(), Log: slog.New(slog.DiscardHandler),
+	}))(b)
 }
 
 // A benchGame is a game against the bot, replaced by another when it ends, with a spectator.

@@ -84,8 +84,7 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 		return protocol.Refuse(protocol.TooManyGames, "%d games that you created are not finished: end or cancel some",
 			maxUnfinished)
 	}
-	o.Rules = match.Rules
-	_, _ = rand.Read(o.Seed[:]) // never fails
+	o.Rules, o.Seed = match.Rules, g.config.Seed()
 	tx, err := match.Create(id, o, by, stamp(time.Now()))
 	if err != nil {
 		return err
@@ -118,6 +117,11 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 		g.makeRoom(ctx, by)
 	}
 	return nil
+}
+
+func randomSeed() (s match.Seed) {
+	_, _ = rand.Read(s[:]) // never fails
+	return s
 }
 
 // newID returns an id that cannot be guessed: 80 bits in 16 letters and digits.

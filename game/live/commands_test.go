@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -101,7 +102,8 @@ func TestSubmit_duplicateIsOneMove(t *testing.T) {
 		}
 	}
 	again(r)
-	check.NoError(t, r.send(bob, protocol.Command{ID: c.ID, Revision: rev, Action: r.choice(bob, "Swing").Action})) // the same id from Bob
+	sameID := protocol.Command{ID: c.ID, Revision: rev, Action: r.choice(bob, "Swing").Action}
+	check.NoError(t, r.send(bob, sameID))
 	again(r)
 	again(r.reloaded(r.journal))
 }
@@ -161,26 +163,46 @@ func TestSubmit_refusals(t *testing.T) {
 		{"a spectator", carl, g.ID, cmd(anns), protocol.Forbidden},
 		{"not signed in", protocol.Person{}, g.ID, cmd(anns), protocol.Forbidden},
 		{"the other side's", ann, g.ID, cmd(bobs), protocol.NotYourSide},
-		{"the other side's, by name", ann, g.ID, cmd(protocol.Action{Verb: "offense", Side: "away", Call: "swing"}),
-			protocol.NotYourSide},
+		{
+			"the other side's, by name", ann, g.ID, cmd(protocol.Action{Verb: "offense", Side: "away", Call: "swing"}),
+			protocol.NotYourSide,
+		},
 		{"concede for the other", ann, g.ID, cmd(protocol.Action{Verb: "concede", Side: "away"}), protocol.NotYourSide},
-		{"own side, not at bat", ann, g.ID, cmd(protocol.Action{Verb: "offense", Side: "home", Call: "swing"}),
-			protocol.IllegalAction},
-		{"a later decision", ann, g.ID, cmd(protocol.Action{Verb: "defense", Decision: anns.Decision + 7}),
-			protocol.StaleRevision},
-		{"an earlier revision", ann, g.ID,
-			protocol.Command{ID: "1", Revision: 1, Action: protocol.Action{Verb: "defense"}}, protocol.StaleRevision},
-		{"a later revision", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision + 1, Action: anns},
-			protocol.StaleRevision},
+		{
+			"own side, not at bat", ann, g.ID, cmd(protocol.Action{Verb: "offense", Side: "home", Call: "swing"}),
+			protocol.IllegalAction,
+		},
+		{
+			"a later decision", ann, g.ID, cmd(protocol.Action{Verb: "defense", Decision: anns.Decision + 7}),
+			protocol.StaleRevision,
+		},
+		{
+			"an earlier revision", ann, g.ID,
+			protocol.Command{ID: "1", Revision: 1, Action: protocol.Action{Verb: "defense"}},
+			protocol.StaleRevision,
+		},
+		{
+			"a later revision", ann, g.ID,
+			protocol.Command{ID: "1", Revision: g.Revision + 1, Action: anns},
+			protocol.StaleRevision,
+		},
 		{"no id", ann, g.ID, protocol.Command{Revision: g.Revision, Action: anns}, protocol.Malformed},
-		{"a long id", ann, g.ID, protocol.Command{ID: strings.Repeat("x", 65), Revision: g.Revision, Action: anns},
-			protocol.Malformed},
-		{"an id that is not ASCII", ann, g.ID, protocol.Command{ID: "é", Revision: g.Revision, Action: anns},
-			protocol.Malformed},
+		{
+			"a long id", ann, g.ID,
+			protocol.Command{ID: strings.Repeat("x", 65), Revision: g.Revision, Action: anns},
+			protocol.Malformed,
+		},
+		{
+			"an id that is not ASCII", ann, g.ID,
+			protocol.Command{ID: "é", Revision: g.Revision, Action: anns},
+			protocol.Malformed,
+		},
 		{"no action", ann, g.ID, cmd(protocol.Action{}), protocol.Malformed},
 		{"an unknown action", ann, g.ID, cmd(protocol.Action{Verb: "cheat"}), protocol.Malformed},
-		{"an illegal call", bob, g.ID, cmd(protocol.Action{Verb: "offense", Call: "steal home"}),
-			protocol.IllegalAction},
+		{
+			"an illegal call", bob, g.ID, cmd(protocol.Action{Verb: "offense", Call: "steal home"}),
+			protocol.IllegalAction,
+		},
 		{"an unknown call", bob, g.ID, cmd(protocol.Action{Verb: "offense", Call: "pray"}), protocol.IllegalAction},
 		{"no call", bob, g.ID, cmd(protocol.Action{Verb: "offense"}), protocol.IllegalAction},
 		{"no question", bob, g.ID, cmd(protocol.Action{Verb: "answer", Bold: &yes}), protocol.IllegalAction},
@@ -189,11 +211,15 @@ func TestSubmit_refusals(t *testing.T) {
 		{"no substitutes", bob, g.ID, cmd(protocol.Action{Verb: "substitute"}), protocol.IllegalAction},
 		{
 			"an unknown substitute", bob, g.ID,
-			cmd(protocol.Action{Verb: "substitute",
-				Subs: []protocol.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}}}), protocol.IllegalAction,
+			cmd(protocol.Action{
+				Verb: "substitute",
+				Subs: []protocol.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}},
+			}), protocol.IllegalAction,
 		},
-		{"the other is not gone", ann, g.ID, cmd(protocol.Action{Verb: "takeover", Side: "away", On: &yes}),
-			protocol.IllegalAction},
+		{
+			"the other is not gone", ann, g.ID, cmd(protocol.Action{Verb: "takeover", Side: "away", On: &yes}),
+			protocol.IllegalAction,
+		},
 		{"not started", ann, pending.ID, protocol.Command{ID: "1", Revision: 1, Action: anns}, protocol.NotActive},
 	} {
 		before := r.visible()
@@ -436,28 +462,20 @@ func TestSubmit_handOverToBot(t *testing.T) {
 // substitutes later.
 func TestSubmit_botKeepsOtherDecision(t *testing.T) {
 	t.Parallel()
+	id, played := readJournal(t, filepath.Join("testdata", "journal-3-whole.gz"))
 	substituted := 0
-	for n := 0; n < 16 || substituted == 0 && n < 300; n++ {
-		turn := 36 + n%16
-		r := begun(t)
-		a := r.watch(ann, 0)
-		g := r.get(ann)
-		for decided := 0; decided < turn || len(g.State.Waiting) == 1; decided++ {
-			for _, who := range []protocol.Person{ann, bob} {
-				if len(r.get(who).Legal) > 0 {
-					r.decide(who)
-				}
-			}
-			g = r.get(ann)
-		}
-		if g.Status == protocol.Finished {
+	for _, at := range afterPlays(t, played.moves[id]) {
+		r := newRig(t, played.cut(id, at))
+		r.id = id
+		if len(r.get(ann).State.Waiting) < 2 {
 			continue
 		}
+		a := r.watch(ann, 0)
 		r.decide(ann)
 		rev := r.do(bob, "Let the bot manage")
 		kinds := a.kinds()[rev:]
 		if kinds[0] != "play" && kinds[0] != "question" {
-			t.Errorf("turn %d: after the hand-over Ann received %v", turn, kinds)
+			t.Errorf("at %d: after the hand-over Ann received %v", at, kinds)
 		}
 		if slices.Contains(kinds, "substitution") {
 			substituted++

@@ -26,7 +26,10 @@ func TestList_visibility(t *testing.T) {
 		status                    protocol.Status
 		pending, active, finished int
 	}{
-		{ann, "", 1, 1, 1}, {bob, "", 1, 0, 1}, {protocol.Person{}, "", 1, 0, 1}, {ann, protocol.Active, 0, 1, 0},
+		{ann, "", 1, 1, 1},
+		{bob, "", 1, 0, 1},
+		{protocol.Person{}, "", 1, 0, 1},
+		{ann, protocol.Active, 0, 1, 0},
 		{ann, protocol.Pending, 1, 0, 0},
 	} {
 		l, err := r.List(tt.who, live.Query{Status: tt.status})

@@ -70,6 +70,7 @@ type Config struct {
 	Announcer Announcer // nil: no commentary
 	// Finished, if not nil, is called when a game has ended and is saved. It must not block and must not call [Games].
 	Finished func(id string)
+	Seed     func() match.Seed // of the dice of a new game; nil: one that nobody can guess
 	Log      *slog.Logger
 }
 
@@ -100,6 +101,9 @@ type summary struct {
 // New returns the games that the journal has. It starts nothing. Summaries of another version are built again from the
 // moves and saved; no other game's moves are read.
 func New(ctx context.Context, c Config) (*Games, error) {
+	if c.Seed == nil {
+		c.Seed = randomSeed
+	}
 	g := &Games{
 		config: c, words: call.English(), changed: make(chan struct{}, 1),
 		summaries: map[string]*summary{}, loaded: map[string]*liveMatch{}, lobby: map[*subscriber]struct{}{},

@@ -3,6 +3,7 @@ package live_test
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/league"
 	"pressbox/game/live"
+	"pressbox/game/match"
 	"pressbox/game/protocol"
 	"pressbox/packaging/check"
 )
@@ -131,13 +133,22 @@ func newRig(tb testing.TB, j *journal) *rig {
 func rigWith(tb testing.TB, j *journal, c live.Config) *rig {
 	tb.Helper()
 	r := &rig{TB: tb, journal: j, log: &check.Log{}}
-	c.Log = slog.New(slog.NewTextHandler(r.log, nil))
+	c.Log, c.Seed = slog.New(slog.NewTextHandler(r.log, nil)), seeds()
 	if c.Rosters == nil {
 		c.Rosters = builtIn()
 	}
 	games := check.Must(live.New(tb.Context(), c))(r)
 	r.Games = games
 	return r
+}
+
+// seeds returns a function that returns a seed after the other, the same in every run.
+func seeds() func() match.Seed {
+	var n atomic.Uint64
+	return func() (s match.Seed) {
+		binary.BigEndian.PutUint64(s[:], n.Add(1))
+		return s
+	}
 }
 
 // begun returns a rig with a game that is at its first pitch.
@@ -268,13 +279,14 @@ func (r *rig) choice(who protocol.Person, label string) protocol.Choice {
 	return all[i]
 }
 
-// commands makes the ids of commands unique, and command makes them unlike those in the journals of testdata.
+// commands makes the ids of commands unique.
 var commands atomic.Uint64
 
-// command returns a command with an action for the present revision.
+// command returns a command with an action for the present revision. Its id is unlike those in testdata's journals.
 func (r *rig) command(who protocol.Person, a protocol.Action) protocol.Command {
 	r.Helper()
-	return protocol.Command{ID: fmt.Sprint("command-", commands.Add(1)), Revision: r.get(who).Revision, Action: a}
+	id := fmt.Sprintf("%s-%d", r.Name(), commands.Add(1))
+	return protocol.Command{ID: id, Revision: r.get(who).Revision, Action: a}
 }
 
 // send submits a command.

@@ -58,7 +58,8 @@ type tally struct {
 	n             [counters]int
 	times, scored [24]int // by base-out state, innings 1–8: turns begun, runs to the end of the half-inning
 
-	expected, won, moments [10]float64 // by the win probability of the home team before each play; each game has the weight 1
+	// By the win probability of the home team before each play; each game has the weight 1.
+	expected, won, moments [10]float64
 }
 
 func (t *tally) add(u *tally) {

@@ -390,10 +390,14 @@ func TestClient_playerFormats(t *testing.T) {
 	r := newRig(t)
 	unusual := []object{
 		{"id": "p1", "name": "Id Isaword", "team": 32, "sbaplayer": 77, "pos_1": "p", "season": "3"},
-		{"id": 5.0, "name": " Two\u202e  Way\n", "team": "32", "pos_1": "sp", "pos_2": "OF", "pos_3": "LF",
-			"pos_9": "C", "bats": "l", "throws": "S", "number": 17},
-		{"id": 6, "sbaplayer": object{"first_name": "Only", "last_name": "Person"}, "pos_1": "XX", "pos_4": 3,
-			"headshot": "javascript:alert(1)", "new_field": []int{1}},
+		{
+			"id": 5.0, "name": " Two\u202e  Way\n", "team": "32", "pos_1": "sp", "pos_2": "OF", "pos_3": "LF",
+			"pos_9": "C", "bats": "l", "throws": "S", "number": 17,
+		},
+		{
+			"id": 6, "sbaplayer": object{"first_name": "Only", "last_name": "Person"}, "pos_1": "XX", "pos_4": 3,
+			"headshot": "javascript:alert(1)", "new_field": []int{1},
+		},
 		{"id": 6, "name": "Twice", "team": 32},
 		{"name": "No Id", "team": 32},
 		{"id": 8, "team": 32},
