@@ -386,8 +386,17 @@ func pass(d time.Duration) {
 // inBubble runs a test in a bubble with a rig that runs and whose game is at its first pitch.
 func inBubble(t *testing.T, test func(r *rig), options ...option) {
 	t.Helper()
+	withoutGame(t, func(r *rig) {
+		r.begin(options...)
+		test(r)
+	})
+}
+
+// withoutGame runs a test in a bubble with a rig that runs.
+func withoutGame(t *testing.T, test func(r *rig)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := begun(t, options...)
+		r := newRig(t, newJournal())
 		defer r.run()()
 		test(r)
 	})
