@@ -52,7 +52,7 @@ func TestOutlook_agreesWithDice(t *testing.T) {
 		s := f.at(t, at)
 		s.Inning, s.Score[game.Home] = 8, 5 // defensive indifference is possible
 		for _, c := range tacticPairs(&s) {
-			turns := sampleSize(3000)
+			turns := sampleSize(1500)
 			if c == (chance.Tactics{}) {
 				turns *= 5
 			}

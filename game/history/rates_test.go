@@ -84,7 +84,7 @@ func season2020Plays(t *testing.T) season {
 // error, on both sides.
 func TestRead_ratesComeBack(t *testing.T) {
 	s := season2020(t)
-	rounds := 4
+	rounds := 2
 	if testing.Short() {
 		rounds = 1
 	}

@@ -50,7 +50,7 @@ func TestAbsence_replacedAndReturned(t *testing.T) {
 		if kinds := a.kinds()[rev:]; len(kinds) == 0 || kinds[0] != "play" && kinds[0] != "question" {
 			r.Errorf("with the bot for Bob, Ann received %v", kinds)
 		}
-		b = r.watch(bob, 0)
+		r.watch(bob, 0)
 		if kind := a.lastKind(); kind != "giveback" {
 			r.Errorf("when Bob returns, Ann received %s", kind)
 		}

@@ -338,7 +338,7 @@ func writeInterrupted(t *testing.T, path string) {
 		b.leave()
 		pass(61 * time.Second)
 		r.decide(ann)
-		b = r.watch(bob, 0)
+		r.watch(bob, 0)
 		for n := 0; len(r.get(ann).State.Waiting) < 2; n++ {
 			r.step(n)
 		}
