@@ -7,8 +7,8 @@ import (
 	"pressbox/game"
 )
 
-// ruleCases has a line for each case: the rule and what it says; a situation; the event that is played in it; the situation
-// after it, or "refused" by the rule; and the options, if they are not the standard ones.
+// ruleCases has a line for each case: the rule and what it says; a situation; the event that is played in it; the
+// situation after it, or "refused" by the rule; and the options, if they are not the standard ones.
 const ruleCases = `
 7.01(g)(1) no bottom of the last inning with the home team ahead | 9t 2 --- 3-4 | K | 9t 3 --- 3-4 over
 7.01(g)(1) the home team bats when it trails | 9t 2 --- 5-4 | K | 9b 0 --- 5-4
@@ -90,17 +90,13 @@ func TestApply_rules(t *testing.T) {
 	options := map[string]game.Options{
 		"": {DH: true, ExtraInnings: game.Standard}, "runner": {DH: true}, "seven": {DH: true, Innings: 7},
 	}
-	for line := range strings.Lines(ruleCases) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		t.Run(line, func(t *testing.T) {
+	for _, f := range cases(ruleCases) {
+		t.Run(f[0], func(t *testing.T) {
 			t.Parallel()
-			f := append(strings.Split(line, " | "), "")
 			in, event, want := f[1], f[2], f[3]
 			rule := ""
 			if want == "refused" {
-				rule, _, _ = strings.Cut(line, " ")
+				rule, _, _ = strings.Cut(f[0], " ")
 				want = in
 			}
 			s := situation(t, in, options[f[4]])

@@ -156,8 +156,8 @@ func (o Offense) check(s *game.State) string {
 	case StealHome:
 		return unless(on&onThird != 0, "no runner can steal home")
 	case DoubleSteal:
-		return unless(on == onFirst|onSecond ||
-			on == onFirst|onThird, "a double steal needs a runner on first and another ahead")
+		ok := on == onFirst|onSecond || on == onFirst|onThird
+		return unless(ok, "a double steal needs a runner on first and another ahead")
 	default:
 		return fmt.Sprintf("unknown tactic %q", string(o))
 	}

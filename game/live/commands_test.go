@@ -170,7 +170,7 @@ func TestSubmit_refusals(t *testing.T) {
 		{protocol.NotYourSide, "by name", ann, g.ID, now(action{Verb: "offense", Side: "away", Call: "swing"})},
 		{protocol.NotYourSide, "concede for the other", ann, g.ID, now(action{Verb: "concede", Side: "away"})},
 		{protocol.IllegalAction, "not at bat", ann, g.ID, now(action{Verb: "offense", Side: "home", Call: "swing"})},
-		{protocol.StaleRevision, "a later decision", ann, g.ID, now(action{Verb: "defense", Decision: anns.Decision + 7})},
+		{protocol.StaleRevision, "a later decision", ann, g.ID, now(action{Verb: "defense", Decision: 99})},
 		{protocol.StaleRevision, "an earlier revision", ann, g.ID, command("1", 1, action{Verb: "defense"})},
 		{protocol.StaleRevision, "a later revision", ann, g.ID, command("1", g.Revision+1, anns)},
 		{protocol.Malformed, "no id", ann, g.ID, command("", g.Revision, anns)},
