@@ -44,7 +44,7 @@ func (s *State) moveRunners(p *Play) {
 		}
 	}
 	s.Bases = bases
-	s.Outs = min(s.Outs+p.outCount(), 3)
+	s.Outs = min(s.Outs+p.Outs.Count(), 3)
 }
 
 func (s *State) endTurn(p *Play) {
@@ -100,23 +100,14 @@ func (s *State) runnerFrom(p *Play, b Base) Runner {
 	}
 }
 
-// outIndex returns the index in Outs of the player who started at b, -1 for none.
-func (p *Play) outIndex(b Base) int {
+// OutIndex returns the index in Outs of the player who started at b, -1 for none.
+func (p *Play) OutIndex(b Base) int {
 	for i := range p.Outs {
 		if p.Outs[i].Kind != NotOut && p.Outs[i].Runner == b {
 			return i
 		}
 	}
 	return -1
-}
-
-// outCount returns the number of outs of the play.
-func (p *Play) outCount() int {
-	n := 0
-	for n < len(p.Outs) && p.Outs[n].Kind != NotOut {
-		n++
-	}
-	return n
 }
 
 // runCount returns the number of runs of the play.

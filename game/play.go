@@ -130,6 +130,15 @@ const (
 // Outs are the outs of a play; the first zero Out ends the list.
 type Outs [4]Out
 
+// Count returns the number of outs.
+func (o *Outs) Count() int {
+	n := 0
+	for n < len(o) && o[n].Kind != NotOut {
+		n++
+	}
+	return n
+}
+
 // An Out is one put-out.
 type Out struct {
 	Runner   Base    `json:"who"`         // AtBat for the batter, else the base the runner started from

@@ -133,11 +133,7 @@ func (f *Flags) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON returns the outs without the empty rest.
 func (o Outs) MarshalJSON() ([]byte, error) {
-	n := 0
-	for n < len(o) && o[n].Kind != NotOut {
-		n++
-	}
-	return json.Marshal(o[:n])
+	return json.Marshal(o[:o.Count()])
 }
 
 // MarshalJSON returns the errors without the empty rest.

@@ -325,13 +325,13 @@ func TestResolution_questionOdds(t *testing.T) {
 func succeeded(q chance.Question, s *game.State, bold *game.Play) bool {
 	switch q {
 	case chance.SendRunner:
-		return !isOut(bold, riskedRunner(s, bold))
+		return bold.OutIndex(riskedRunner(s, bold)) < 0
 	case chance.ThrowHome:
-		return isOut(bold, riskedRunner(s, bold))
+		return bold.OutIndex(riskedRunner(s, bold)) >= 0
 	case chance.TurnTwo:
 		return s.Tally(*bold).Outs > 1
 	default:
-		return isOut(bold, game.Third)
+		return bold.OutIndex(game.Third) >= 0
 	}
 }
 
@@ -346,10 +346,6 @@ func riskedRunner(s *game.State, p *game.Play) game.Base {
 	default:
 		return game.First
 	}
-}
-
-func isOut(p *game.Play, from game.Base) bool {
-	return slices.ContainsFunc(p.Outs[:], func(o game.Out) bool { return o.Kind != game.NotOut && o.Runner == from })
 }
 
 // The pitches lead to the play: to the count before the last one, and to the ending.

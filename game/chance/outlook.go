@@ -102,7 +102,7 @@ func (pa *plateAppearance) addPlay(o *Outlook) {
 			at := play.Advances[from].To
 			switch {
 			case pa.runners[from] == nil, at == game.HomePlate,
-				at == game.AtBat && (from == game.AtBat || isOut(play, from)):
+				at == game.AtBat && (from == game.AtBat || play.OutIndex(from) >= 0):
 				continue
 			case at == game.AtBat:
 				at = from
@@ -111,16 +111,6 @@ func (pa *plateAppearance) addPlay(o *Outlook) {
 		}
 	}
 	o.add(play.Kind.EndsPlateAppearance(), to, t.Runs, pa.dice.path.p)
-}
-
-// isOut reports whether a play puts out the runner from a base.
-func isOut(p *game.Play, from game.Base) bool {
-	for _, o := range p.Outs[:countOuts(p)] {
-		if o.Runner == from {
-			return true
-		}
-	}
-	return false
 }
 
 // addClass adds the results of a class with a share of the path.
