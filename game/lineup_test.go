@@ -148,8 +148,8 @@ func TestNew_violations(t *testing.T) {
 	if !errors.As(err, &bad) || bad.Side != game.Home || len(bad.Violations) < 10 {
 		t.Errorf("New: %v", err)
 	}
-	if _, err := game.New(game.Options{DH: true, Innings: -1}, clubs(),
-		[2]game.Lineup{lineup(0, true), lineup(1, true)}); err == nil {
+	lineups[game.Home] = lineup(game.Home, true)
+	if _, err := game.New(game.Options{DH: true, Innings: -1}, clubs(), lineups); err == nil {
 		t.Error("New accepts −1 innings")
 	}
 }

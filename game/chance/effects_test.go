@@ -197,8 +197,8 @@ func TestTactics_effects(t *testing.T) {
 // because some bunters reach first.
 func TestTactics_sacrificeCostsRuns(t *testing.T) {
 	t.Parallel()
-	cost := expectedRuns(t, 3, chance.Tactics{}, nil) - expectedRuns(t, 3,
-		chance.Tactics{Offense: chance.Sacrifice}, nil)
+	cost := expectedRuns(t, 3, chance.Tactics{}, nil) -
+		expectedRuns(t, 3, chance.Tactics{Offense: chance.Sacrifice}, nil)
 	if cost < .05-slack(.03) || cost > .25+slack(.03) {
 		t.Errorf("a sacrifice costs %.3f runs", cost)
 	}
@@ -226,8 +226,8 @@ func TestTactics_buntForHit(t *testing.T) {
 			t.Errorf("with %d out an average batter gains %+.3f runs by bunting", outs, gain)
 		}
 	}
-	if bunts, swings := expectedRuns(t, 0, bunt, rated(2.5)), expectedRuns(t, 0, chance.Tactics{},
-		rated(2.5)); bunts < swings-slack(.03) {
+	bunts, swings := expectedRuns(t, 0, bunt, rated(2.5)), expectedRuns(t, 0, chance.Tactics{}, rated(2.5))
+	if bunts < swings-slack(.03) {
 		t.Errorf("the fastest bunts for %.3f runs, swings for %.3f", bunts, swings)
 	}
 }
@@ -413,8 +413,8 @@ func TestSimulator_pitchOfSteal(t *testing.T) {
 	s := f.at(t, 3)
 	pitches := map[string]int{}
 	for turn := range uint64(200) {
-		steal := check.Must(
-			sim.Resolve(&s, chance.Progress{Turns: turn}, chance.Tactics{Offense: chance.StealSecond}))(t)
+		c := chance.Tactics{Offense: chance.StealSecond}
+		steal := check.Must(sim.Resolve(&s, chance.Progress{Turns: turn}, c))(t)
 		pitches[steal.Final(true).Pitches]++
 	}
 	if strikes := pitches[">C"]; strikes < 70 || strikes > 130 || pitches[">B"] != 200-strikes {

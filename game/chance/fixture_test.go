@@ -190,8 +190,8 @@ func (f *fixture) relieve(sim *chance.Simulator, s *game.State, m chance.Progres
 	if closing && sim.Fatigue(s, m) < 1 && f.pitchingValue(team.Pitcher) >= f.pitchingValue(pen[next]) {
 		return
 	}
-	if after, err := s.Substitute(
-		game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}); err == nil {
+	relief := game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}
+	if after, err := s.Substitute(relief); err == nil {
 		*s = after
 	}
 }

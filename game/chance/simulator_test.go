@@ -36,8 +36,8 @@ func TestDice_sha256CounterMode(t *testing.T) {
 		}
 	}
 	commitment := seed.Commitment()
-	if got := hex.EncodeToString(
-		commitment[:]); got != "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd" {
+	const want = "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd"
+	if got := hex.EncodeToString(commitment[:]); got != want {
 		t.Errorf("the commitment of 00…1f is %s, not its SHA-256", got)
 	}
 }

@@ -81,9 +81,8 @@ func TestList_pages(t *testing.T) {
 	summary, finished := string(j.summaries[r.id]), `"finished_at":`
 	for i := range 250 {
 		id, ended := fmt.Sprintf("game%d", i), time.Date(2026, 1, 1, 0, 0, i/3, 0, time.UTC) // three at a time
-		renamed := strings.Replace(summary, r.id, id, 1)
-		j.summaries[id] = []byte(
-			strings.Replace(renamed, finished+text(t, r.get(ann).Finished), finished+text(t, ended), 1))
+		replaced := strings.NewReplacer(r.id, id, finished+text(t, r.get(ann).Finished), finished+text(t, ended))
+		j.summaries[id] = []byte(replaced.Replace(summary))
 	}
 	r = newRig(t, j)
 	var seen []string

@@ -111,8 +111,8 @@ func (r *rig) playFirst() protocol.Game {
 			if len(legal) == 0 {
 				continue
 			}
-			if err := r.send(c.who,
-				protocol.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}); err != nil {
+			command := protocol.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}
+			if err := r.send(c.who, command); err != nil {
 				r.Fatalf("%s does %+v at %d: %v", c.who.Name, legal[0].Action, c.rev, err)
 			}
 			moved = true

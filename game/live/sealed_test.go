@@ -43,8 +43,8 @@ func FuzzSealed(f *testing.F) {
 					g.YourSide, text(t, choice(first)), text(t, choice(second)), difference(got, want))
 			}
 			after := a.get(other)
-			if got, want := text(t, [][]protocol.Choice{after.Legal, after.Offers}), text(t,
-				[][]protocol.Choice{before.Legal, before.Offers}); got != want {
+			may := func(g protocol.Game) string { return text(t, [][]protocol.Choice{g.Legal, g.Offers}) }
+			if got, want := may(after), may(before); got != want {
 				t.Errorf("%s of %s changes what the other manager may do: %s",
 					g.YourSide, text(t, choice(first)), difference(got, want))
 			}

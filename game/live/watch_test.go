@@ -246,8 +246,8 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 				if bye := a.last("bye"); bye == nil || bye.Data != (protocol.Bye{Code: "restart"}) {
 					t.Errorf("Ann received %s", text(t, bye))
 				}
-				if n := strings.Count(r.log.String(),
-					"game evicted after a panic"); (n == 1) != (name == "by the clock") {
+				n := strings.Count(r.log.String(), "game evicted after a panic")
+				if (n == 1) != (name == "by the clock") {
 					t.Errorf("logged %q", r.log)
 				}
 				r.rejoin(a, ann, 0)

@@ -116,8 +116,8 @@ func TestClient_gzip(t *testing.T) {
 // Redirects are followed within the host only, so that no other host gets the token.
 func TestClient_redirects(t *testing.T) {
 	t.Parallel()
-	other := httptest.NewServer(
-		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("request to another host") }))
+	refuse := func(http.ResponseWriter, *http.Request) { t.Error("request to another host") }
+	other := httptest.NewServer(http.HandlerFunc(refuse))
 	t.Cleanup(other.Close)
 	away := newRig(t, func(c *teamdata.Config) { c.Token = "hush" })
 	away.api.set(func(w http.ResponseWriter, q *http.Request) {
