@@ -188,14 +188,8 @@ func TestCommentator_otherLines(t *testing.T) {
 	}
 	for _, in := range []string{"1t 0 --- 0-0", "7b 0 --- 2-2", "9b 2 123 4-5", "34t 1 1-- 41-40"} {
 		s := situation(t, in)
-		s.Count = game.Count{Balls: 3, Strikes: 1}
 		say("start "+in, func(rev uint64) call.Line { return c.Start(rev, &s) })
 		say("turn "+in, func(rev uint64) call.Line { return c.HalfInning(rev, &s) })
-		say("count "+in, func(uint64) call.Line { return c.Count(&s) })
-		say("outs "+in, func(uint64) call.Line { return c.Outs(&s) })
-		say("bases "+in, func(uint64) call.Line { return c.Bases(&s) })
-		say("score "+in, func(uint64) call.Line { return c.Score(&s) })
-		say("situation "+in, func(uint64) call.Line { return c.Situation(&s) })
 	}
 	s := situation(t, "9b 2 --- 4-4")
 	p := check.Must(retro.Parse(&s, "K"))(t)
