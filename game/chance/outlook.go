@@ -50,14 +50,6 @@ func (o *Outlook) Each(visit func(Result)) {
 	}
 }
 
-// Runs returns the expected runs of the side at bat in the rest of the half-inning, with the [RunExpectancies] of
-// the state afterwards.
-func (o *Outlook) Runs() float64 {
-	runs := 0.0
-	o.Each(func(r Result) { runs += r.P * r.ExpectedRuns() })
-	return runs
-}
-
 // outlook adds the results on the current path of the dice.
 func (pa *plateAppearance) outlook(o *Outlook) {
 	thrown := &pa.result.Next.Pitches

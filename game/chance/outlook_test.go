@@ -74,7 +74,7 @@ func TestOutlook_agreesWithDice(t *testing.T) {
 				tally, after := s.Tally(r.Play), check.Must(s.Apply(r.Play))(t)
 				to := chance.BaseOutStates
 				if after.Half == s.Half {
-					to = baseOut(&after)
+					to = chance.BaseOut(&after)
 				}
 				got[cell{r.Play.Kind.EndsPlateAppearance(), to, tally.Runs}] += 1 / float64(turns)
 			}

@@ -69,7 +69,7 @@ func after(t *testing.T, s *game.State, p game.Play) chance.Transition {
 	next := check.Must(s.Apply(p))(t)
 	to := chance.BaseOutStates
 	if next.Half == s.Half {
-		to = baseOut(&next)
+		to = chance.BaseOut(&next)
 	}
 	return chance.Transition{To: to, Runs: s.Tally(p).Runs}
 }

@@ -232,5 +232,8 @@ func occupied(s *game.State) int {
 	return mask
 }
 
+// BaseOut returns the base-out state, 3·mask + outs.
+func BaseOut(s *game.State) int { return 3*occupied(s) + s.Outs }
+
 // holdsRunner reports whether the first baseman usually holds the runner: first is occupied and second is open.
 func holdsRunner(on int) bool { return on&onFirst != 0 && on&onSecond == 0 }
