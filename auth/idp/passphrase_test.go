@@ -50,7 +50,10 @@ func TestHasher_argon2id(t *testing.T) {
 	if right, old, err := idp.NewHasher(cheap).Verify(t.Context(), one, phrase); !right || !old || err != nil {
 		t.Errorf("a hash with another cost: %v, %v, %v", right, old, err)
 	}
-	for _, bad := range []string{"x", "$argon2i$v=19$m=64,t=1,p=1$AA$AA", "$argon2id$v=19$m=99999999,t=1,p=1$AA$AA", "$argon2id$v=19$m=64,t=1,p=1$AA$AA"} {
+	for _, bad := range []string{
+		"x", "$argon2i$v=19$m=64,t=1,p=1$AA$AA", "$argon2id$v=19$m=99999999,t=1,p=1$AA$AA",
+		"$argon2id$v=19$m=64,t=1,p=1$AA$AA",
+	} {
 		if right, _, err := hasher.Verify(t.Context(), bad, phrase); right || err == nil {
 			t.Errorf("%q verifies: %v, %v", bad, right, err)
 		}
@@ -150,7 +153,8 @@ func FuzzVerify(f *testing.F) {
 		if len(s) > 200 || strings.Contains(s, "m=") && !strings.Contains(s, "m=8,t=1,p=1$") {
 			return // too expensive
 		}
-		if right, _, err := hasher.Verify(t.Context(), s, phrase); right && (s != hash && !strings.HasPrefix(s, "$argon2id$") || err != nil) {
+		right, _, err := hasher.Verify(t.Context(), s, phrase)
+		if right && (s != hash && !strings.HasPrefix(s, "$argon2id$") || err != nil) {
 			t.Errorf("%q verifies, %v", s, err)
 		}
 	})
