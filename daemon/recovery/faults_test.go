@@ -27,7 +27,7 @@ var faulty = []scenario{
 
 // Whichever operation fails while a store is created, used, backed up, restored or salvaged: no
 // process crashes, and a disk that works again has everything that was acknowledged.
-func TestOpen_diskFails(t *testing.T) {
+func TestAll_openDiskFails(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("mounts file systems and starts child processes")

@@ -183,7 +183,7 @@ func TestUntilBackup(t *testing.T) {
 }
 
 // A page of cyclic.db refers to a page above it, so that the check of its pages has no
-// end. It is a state of TestPowerCut_syncsIgnored.
+// end. It is a state of TestAll_powerCutSyncsIgnored.
 func TestCheckInChild_cyclicPages(t *testing.T) {
 	t.Parallel()
 	file := check.Must(os.Open("testdata/cyclic.db.gz"))(t)

@@ -17,6 +17,7 @@ import (
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
 	"pressbox/game"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
@@ -107,7 +108,9 @@ func newAnnouncer(st *store.Store) (*announce.Announcer, error) {
 // newGames returns games and leagues that do not run.
 func newGames(ctx context.Context, st *store.Store) (*live.Games, *leagues.Leagues, error) {
 	log := slog.New(slog.DiscardHandler)
-	games, err := live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Log: log})
+	games, err := live.New(ctx, live.Config{
+		Journal: st.Games(), Rosters: builtIn(), Seeds: bottest.Seeds(), Log: log,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,7 +171,7 @@ func announceOrCancel(s *site, i int) error {
 		return s.ledger.ack("announcement/"+s.cancel, err)
 	}
 	message := fmt.Sprintf("The bus %d-%d is here. %s", s.life, i, strings.Repeat("Bring an umbrella. ", i*7%40))
-	v, err := s.announcer.Announce(context.Background(), announce.Request{Message: message})
+	v, err := s.announcer.Announce(context.Background(), announce.Request{Content: announce.Content{Message: message}})
 	if err != nil {
 		return err
 	}
@@ -183,8 +186,8 @@ func scheduleOrChange(s *site, i int) error {
 	ctx := context.Background()
 	if i%3 == 0 {
 		v, err := s.announcer.Announce(ctx, announce.Request{
-			Title: "Bus", Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i), In: 24 * time.Hour,
-			Repeat: announce.Repeat{Times: 3, Every: time.Minute},
+			Content: announce.Content{Title: "Bus", Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i)},
+			In:      24 * time.Hour, Repeat: announce.Repeat{Times: 3, Every: time.Minute},
 			Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
 		})
 		if err != nil {
@@ -238,7 +241,9 @@ func oweOrSettle(s *site, i int) error {
 	ctx := context.Background()
 	if i%3 == 0 {
 		message := fmt.Sprintf("The bus %d-%d is here.", s.life, i)
-		v, err := s.announcer.Announce(ctx, announce.Request{Message: message, Rooms: []string{"all"}})
+		v, err := s.announcer.Announce(ctx, announce.Request{
+			Content: announce.Content{Message: message}, Rooms: []string{"all"},
+		})
 		if err != nil {
 			return err
 		}
@@ -276,7 +281,7 @@ func announceOnce(s *site, i int) error {
 }
 
 func keyedRequest(key string) announce.Request {
-	return announce.Request{Message: "Ball four, " + key, IdempotencyKey: key}
+	return announce.Request{Content: announce.Content{Message: "Ball four, " + key}, IdempotencyKey: key}
 }
 
 // findKey repeats the request of a key that exists.
@@ -354,7 +359,8 @@ func findMove(s *site, key string) (string, error) {
 	return "", err
 }
 
-// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which starts it.
+// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which
+// starts it.
 func createOrPlayLeague(s *site, i int) error {
 	ctx := context.Background()
 	if i%2 == 0 {
