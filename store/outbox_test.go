@@ -188,7 +188,8 @@ func TestAppend_scheduledShare(t *testing.T) {
 func TestDone_count(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
-	n := announce.Announcement{ID: "a", Content: announce.Content{Message: "a"}, Created: time.Now(), Ended: time.Now(), Status: announce.Done}
+	n := waiting(time.Now())
+	n.Status, n.Ended = announce.Done, n.Created
 	for seq := range uint64(250) {
 		n.Seq = seq
 		check.NoError(t, s.Done(t.Context(), n, n))

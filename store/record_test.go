@@ -20,7 +20,8 @@ var sample = announce.Announcement{
 		Title: "Ballpark", Message: "Now batting — number 24, \"Ada\" <Lovelace>.", Voice: "en_US-pressbox-medium",
 		Rate: 170, Urgent: true, Priority: 5, Volume: 80, Chime: "alert",
 	},
-	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, TTL: 10 * time.Minute, At: time.Unix(1_750_000_000, 7).UTC(), FixedTime: true,
+	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, TTL: 10 * time.Minute,
+	At: time.Unix(1_750_000_000, 7).UTC(), FixedTime: true,
 	Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Spoken: 2, Acknowledged: true, Quiet: true,
 	Sender: announce.Sender{Kind: announce.FromToken, Name: "kitchen"},
 	Rooms: announce.Rooms{From: "hall", Only: true, Voice: "anna", Rate: 90, Cancelled: true}.With(
