@@ -112,13 +112,10 @@ func identityKey(identity auth.Identity) []byte {
 // save stores a session and a pair of its tokens.
 func (s *Sessions) save(tx auth.Tx, session auth.Session, p auth.TokenPair) error {
 	key, now, a, r := sessionKey(session), s.clock.Now(), p.Access.Hash(), p.Refresh.Hash()
-	if err := put(tx, tableSession, []byte(key), session); err != nil {
-		return err
-	}
-	if err := put(tx, tableAccess, a[:], accessRecord{key, now}); err != nil {
-		return err
-	}
-	return put(tx, tableRefresh, r[:], refreshRecord{Session: key, Issued: now})
+	return errors.Join(
+		put(tx, tableSession, []byte(key), session), put(tx, tableAccess, a[:], accessRecord{key, now}),
+		put(tx, tableRefresh, r[:], refreshRecord{Session: key, Issued: now}),
+	)
 }
 
 // endReplaced ends the sessions of the given tokens and, at the limit, the
