@@ -222,15 +222,3 @@ func FuzzPack(f *testing.F) {
 		}
 	})
 }
-
-func TestJournal_closed(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
-	check.NoError(t, s.Close())
-	if err := appendGame(s, "one", 1, 1, ""); !errors.Is(err, ErrClosed) {
-		t.Errorf("append: %v, want %v", err, ErrClosed)
-	}
-	if _, err := s.Games().Summaries(context.Background()); !errors.Is(err, ErrClosed) {
-		t.Errorf("summaries: %v, want %v", err, ErrClosed)
-	}
-}
