@@ -119,7 +119,7 @@ func (s *Sessions) save(tx auth.Tx, session auth.Session, p auth.TokenPair) erro
 }
 
 // endReplaced ends the sessions of the given tokens and, at the limit, the
-// account's session that was unused for longest.
+// account's session that has been idle longest.
 func (s *Sessions) endReplaced(tx auth.Tx, account string, replaces []auth.Token) (ended []string, err error) {
 	for _, t := range replaces {
 		session, err := sessionOf(tx, t)
