@@ -86,22 +86,6 @@ func TestToken_hidesSecret(t *testing.T) {
 	}
 }
 
-// UnmarshalText parses the output of MarshalText and nothing else.
-func TestHash_text(t *testing.T) {
-	t.Parallel()
-	h := auth.HashOf("secret")
-	text := check.Must(h.MarshalText())(t)
-	var again auth.Hash
-	if err := again.UnmarshalText(text); err != nil || again != h {
-		t.Errorf("%s is %x, %v", text, again, err)
-	}
-	for _, bad := range []string{"", "00", strings.Repeat("z", 64)} {
-		if err := again.UnmarshalText([]byte(bad)); err == nil {
-			t.Errorf("%q is a hash", bad)
-		}
-	}
-}
-
 // A device description identifies no single device.
 func TestDevice_description(t *testing.T) {
 	t.Parallel()
