@@ -88,7 +88,11 @@ func TestLimit_invalidSamples(t *testing.T) {
 		change    func(samples []float32, gain float32)
 		got, want []float32
 	}{
-		"Limit": {audio.Limit, []float32{nan, inf, -inf, math.MaxFloat32}, []float32{0, audio.Ceiling, -audio.Ceiling, audio.Ceiling}},
+		"Limit": {
+			audio.Limit,
+			[]float32{nan, inf, -inf, math.MaxFloat32},
+			[]float32{0, audio.Ceiling, -audio.Ceiling, audio.Ceiling},
+		},
 		"Scale": {audio.Scale, []float32{0.5, 0.9, -0.9, nan}, []float32{1, 1, -1, 0}},
 	} {
 		if tt.change(tt.got, 2); !slices.Equal(tt.got, tt.want) {
@@ -107,8 +111,7 @@ func TestLimit_noAllocation(t *testing.T) {
 	}
 }
 
-// A resampled sine is the same sine at the other rate and with the same phase;
-// the difference is noise.
+// A resampled sine is the same sine at the other rate and with the same phase; the difference is noise.
 func TestResampler_sine(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -134,7 +137,9 @@ func TestResampler_sine(t *testing.T) {
 		}
 		edge := tt.to / 50 // a sine with abrupt ends has no exact form
 		if snr := ratio(want[edge:len(want)-edge], got[edge:len(got)-edge]); snr < 80 {
-			t.Errorf("%v Hz from %d to %d Hz: %.1f dB above the noise, want at least 80", tt.frequency, tt.from, tt.to, snr)
+			t.Errorf(
+				"%v Hz from %d to %d Hz: %.1f dB above the noise, want at least 80", tt.frequency, tt.from, tt.to, snr,
+			)
 		}
 	}
 }
@@ -192,7 +197,10 @@ func TestWriteWAV_roundTrip(t *testing.T) {
 	for name, b := range map[string][]byte{"file": file.Bytes(), "stream": stream} {
 		got, err := audio.DecodeWAV(iotest.OneByteReader(bytes.NewReader(b)))
 		if err != nil || got.Rate != clip.Rate || len(got.Samples) != len(clip.Samples) {
-			t.Fatalf("%s: %d samples at %d Hz, %v; want %d at %d", name, len(got.Samples), got.Rate, err, len(clip.Samples), clip.Rate)
+			t.Fatalf(
+				"%s: %d samples at %d Hz, %v; want %d at %d", name, len(got.Samples), got.Rate, err, len(clip.Samples),
+				clip.Rate,
+			)
 		}
 		for i, s := range got.Samples {
 			if math.Abs(float64(s-clip.Samples[i])) > 0.51/32767 {
@@ -321,7 +329,8 @@ func TestJoiner_rates(t *testing.T) {
 		var samples []float32
 		for _, from := range []int{22050, 22050, 16000, 22050} {
 			var err error
-			if samples, err = j.Append(samples, audio.Clip{Rate: from, Samples: make([]float32, from)}); err != nil { // a second
+			// a second
+			if samples, err = j.Append(samples, audio.Clip{Rate: from, Samples: make([]float32, from)}); err != nil {
 				t.Fatal(err)
 			}
 		}

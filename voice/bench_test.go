@@ -52,8 +52,8 @@ func longMessage(b *testing.B) string {
 	return one + " " + one
 }
 
-// BenchmarkSpeakLong compares speaking a long message with the runs of the model
-// and one espeak call alone; the limit of the ratio is 1.05.
+// BenchmarkSpeakLong compares speaking a long message with the runs of the model and one espeak call alone;
+// the limit of the ratio is 1.05.
 func BenchmarkSpeakLong(b *testing.B) {
 	v := calibrated(b)
 	text := longMessage(b)
@@ -72,9 +72,8 @@ func BenchmarkSpeakLong(b *testing.B) {
 	b.ReportMetric(float64(median(whole))/float64(median(bare)), "x-bare")
 }
 
-// BenchmarkFirstClip compares the time to the first clip of a message of twelve
-// words with one espeak call and one run of the model, and that of 500 words with
-// that of twelve.
+// BenchmarkFirstClip compares the time to the first clip of a message of twelve words with one espeak call
+// and one run of the model, and that of 500 words with that of twelve.
 func BenchmarkFirstClip(b *testing.B) {
 	v := calibrated(b)
 	const twelve = "Dinner is ready in the kitchen, please come and wash your hands."

@@ -27,9 +27,8 @@ const (
 	eos = "$"
 )
 
-// A Config is a validated .onnx.json of a voice. The keys are Piper's;
-// hop_length, phoneme_map, phoneme_silence, piper_version and unknown ones are
-// ignored.
+// A Config is a validated .onnx.json of a voice. The keys are Piper's; hop_length, phoneme_map,
+// phoneme_silence, piper_version and unknown ones are ignored.
 type Config struct {
 	SampleRate int    // audio.sample_rate, 8000–48000 a second
 	Quality    string // audio.quality; informative
@@ -86,8 +85,7 @@ type configFile struct {
 	Dataset       string     `json:"dataset"`
 }
 
-// ParseConfig parses a voice's .onnx.json. The error lists everything that is
-// wrong with it.
+// ParseConfig parses a voice's .onnx.json. The error lists everything that is wrong with it.
 func ParseConfig(data []byte) (*Config, error) {
 	f, err := decodeConfig(data)
 	if err != nil {
@@ -113,7 +111,9 @@ func ParseConfig(data []byte) (*Config, error) {
 		NoiseW:         or(f.Inference.NoiseW, 0.8),
 		clusters:       sortedClusters(f.VowelClusters),
 	}
-	if err = errors.Join(c.checkTypes(), c.checkIDs(), c.checkSpeakers(), c.checkScales(), c.checkClusters()); err != nil {
+	if err = errors.Join(
+		c.checkTypes(), c.checkIDs(), c.checkSpeakers(), c.checkScales(), c.checkClusters(),
+	); err != nil {
 		return nil, fmt.Errorf("the voice's config is invalid: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return c, nil
@@ -135,8 +135,7 @@ func (f *configFile) missing() []string {
 	return keys
 }
 
-// Locale returns the language for the rules of text conversion, such as
-// "en-us".
+// Locale returns the language for the rules of text conversion, such as "en-us".
 func (c *Config) Locale() string {
 	if c.Espeak != "" {
 		return c.Espeak
@@ -151,20 +150,24 @@ const (
 	maxSpeakers                  = 1 << 16
 )
 
-// espeakName matches names of espeak's voices. The name becomes a command line
-// argument, so it must not look like an option or leave espeak's directory.
+// espeakName matches names of espeak's voices. The name becomes a command line argument, so it must not look
+// like an option or leave espeak's directory.
 var espeakName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z0-9][A-Za-z0-9_-]*)*(\+[A-Za-z0-9_-]+)?$`)
 
 func (c *Config) checkTypes() error {
 	var errs []error
 	if c.SampleRate < minSampleRate || c.SampleRate > maxSampleRate {
-		errs = append(errs, fmt.Errorf("audio.sample_rate is %d, want %d to %d", c.SampleRate, minSampleRate, maxSampleRate))
+		errs = append(
+			errs, fmt.Errorf("audio.sample_rate is %d, want %d to %d", c.SampleRate, minSampleRate, maxSampleRate),
+		)
 	}
 	if c.PhonemeType != Espeak && c.PhonemeType != Text {
 		errs = append(errs, fmt.Errorf("phoneme_type is %q, expected %q or %q", c.PhonemeType, Espeak, Text))
 	}
 	if c.PhonemeType == Espeak && !espeakName.MatchString(c.Espeak) {
-		errs = append(errs, fmt.Errorf("espeak.voice is %q, expected one of espeak's languages, such as en-us", c.Espeak))
+		errs = append(
+			errs, fmt.Errorf("espeak.voice is %q, expected one of espeak's languages, such as en-us", c.Espeak),
+		)
 	}
 	return errors.Join(errs...)
 }
@@ -182,7 +185,9 @@ func (c *Config) checkIDs() error {
 	for _, p := range slices.Sorted(maps.Keys(c.PhonemeIDs)) {
 		for _, id := range c.PhonemeIDs[p] {
 			if id < 0 || id >= int64(c.Symbols) {
-				errs = append(errs, fmt.Errorf("phoneme_id_map gives %q the id %d, but num_symbols is %d", p, id, c.Symbols))
+				errs = append(
+					errs, fmt.Errorf("phoneme_id_map gives %q the id %d, but num_symbols is %d", p, id, c.Symbols),
+				)
 				return errors.Join(errs...) // one is enough: a wrong num_symbols causes a hundred
 			}
 		}
@@ -196,11 +201,15 @@ func (c *Config) checkSpeakers() error {
 	}
 	var errs []error
 	if c.DefaultSpeaker < 0 || c.DefaultSpeaker >= int64(c.Speakers) {
-		errs = append(errs, fmt.Errorf("default_speaker_id is %d, but num_speakers is %d", c.DefaultSpeaker, c.Speakers))
+		errs = append(
+			errs, fmt.Errorf("default_speaker_id is %d, but num_speakers is %d", c.DefaultSpeaker, c.Speakers),
+		)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.SpeakerIDs)) {
 		if id := c.SpeakerIDs[name]; id < 0 || id >= int64(c.Speakers) {
-			errs = append(errs, fmt.Errorf("speaker_id_map gives %q the id %d, but num_speakers is %d", name, id, c.Speakers))
+			errs = append(
+				errs, fmt.Errorf("speaker_id_map gives %q the id %d, but num_speakers is %d", name, id, c.Speakers),
+			)
 		}
 	}
 	return errors.Join(errs...)

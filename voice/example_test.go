@@ -17,8 +17,8 @@ func (fixedModel) Infer(_ context.Context, in voice.Input) ([]float32, error) {
 
 func (fixedModel) Close() error { return nil }
 
-// Usually the config is a file next to the model, the phonemizer is package
-// voice/espeak and the model is loaded by package voice/onnx.
+// Usually the config is a file next to the model, the phonemizer is package voice/espeak and the model is
+// loaded by package voice/onnx.
 func ExampleVoice_Speak() {
 	config, err := voice.ParseConfig([]byte(`{
 		"audio": {"sample_rate": 16000}, "espeak": {"voice": "en-us"}, "num_speakers": 1,

@@ -10,8 +10,8 @@ import (
 	"pressbox/audio/pulse/pulsetest"
 )
 
-// BenchmarkFirstWrite measures the time from the delivery of a clip until its
-// first samples have been written to the server, on a cached and on a new stream.
+// BenchmarkFirstWrite measures the time from the delivery of a clip until its first samples have been written
+// to the server, on a cached and on a new stream.
 func BenchmarkFirstWrite(b *testing.B) {
 	for name, rates := range map[string][2]int{"cached": {rate, rate}, "new": {rate, 16000}} {
 		b.Run(name, func(b *testing.B) {

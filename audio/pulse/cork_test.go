@@ -9,8 +9,8 @@ import (
 	"pressbox/audio/pulse/pulsetest"
 )
 
-// An idle stream is corked soon and closed later; what is played on a corked one
-// is heard from its first sample on.
+// An idle stream is corked soon and closed later; what is played on a corked one is heard from its first
+// sample on.
 func TestPlay_corkedWhileIdle(t *testing.T) {
 	t.Parallel()
 	for name, start := range servers {

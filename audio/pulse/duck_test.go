@@ -40,8 +40,8 @@ func (s *saver) SaveDucked(_ context.Context, content []byte) error {
 	return s.full
 }
 
-// On each server, three streams are lowered by 20 dB and come back exactly; what
-// happens to streams in the middle does not change that.
+// On each server, three streams are lowered by 20 dB and come back exactly; what happens to streams in the
+// middle does not change that.
 func TestDuck_lowersOtherStreams(t *testing.T) {
 	t.Parallel()
 	for name, start := range servers {
@@ -99,8 +99,7 @@ func (r duckedRoom) duck() (restore func()) {
 	return check.Must(r.sink.Duck(r.t.Context(), minus20))(r.t)
 }
 
-// levels compares the recorded levels before, while and after the streams are
-// lowered, and their volumes.
+// levels compares the recorded levels before, while and after the streams are lowered, and their volumes.
 func (r duckedRoom) levels() {
 	pulsetest.Retry(r.t, func(a *pulsetest.Attempt) {
 		recording := r.server.Record()
@@ -123,7 +122,10 @@ func (r duckedRoom) levels() {
 		after := level()
 		r.t.Logf("recorded: %.1f dB, lowered %.1f dB, restored %.1f dB", before, during, after)
 		if math.Abs(before-during-20) > 1 || math.Abs(before-after) > 1 {
-			a.Errorf("recorded: %.1f dB, lowered %.1f dB, restored %.1f dB; want 20 dB less, and as before", before, during, after)
+			a.Errorf(
+				"recorded: %.1f dB, lowered %.1f dB, restored %.1f dB; want 20 dB less, and as before", before, during,
+				after,
+			)
 		}
 	})
 }
@@ -152,8 +154,8 @@ func (r duckedRoom) streamBegins() {
 	end()
 }
 
-// streamEnds checks that a stream that ended while it was lowered, and the one
-// of the same program that followed in the middle, begin with their own volume.
+// streamEnds checks that a stream that ended while it was lowered, and the one of the same program that
+// followed in the middle, begin with their own volume.
 func (r duckedRoom) streamEnds() {
 	end := r.play("podcast", "speaker", 52000)
 	restore := r.duck()
@@ -181,8 +183,7 @@ func (r duckedRoom) streamMoves() {
 	r.await("radio", 20001)
 }
 
-// What cannot be saved is not lowered. A server that ends, or Run, ends the
-// ducking.
+// What cannot be saved is not lowered. A server that ends, or Run, ends the ducking.
 func TestDuck_whenItCannot(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})

@@ -17,8 +17,8 @@ var servers = map[string]func(testing.TB, pulsetest.Config) *pulsetest.Server{
 	"PipeWire":   pulsetest.StartPipeWire,
 }
 
-// A cancelled Play is faded out: what is recorded ends soon and without a step,
-// Play returns how long it was, and nothing of it is in the next one.
+// A cancelled Play is faded out: what is recorded ends soon and without a step, Play returns how long it was,
+// and nothing of it is in the next one.
 func TestPlay_cancelFadesOut(t *testing.T) {
 	t.Parallel()
 	for name, start := range servers {
@@ -33,7 +33,13 @@ func TestPlay_cancelFadesOut(t *testing.T) {
 				sound := span(recording.Stop())
 				recorded := time.Duration(len(sound)) * time.Second / time.Duration(server.Rate())
 				step := largestStep(sound[len(sound)-server.Rate()/4:])
-				t.Logf("cancelled: Play took %v; %v were played, recorded %v; the largest step is %.2f %%", took, length, recorded, 100*step)
+				t.Logf(
+					"cancelled: Play took %v; %v were played, recorded %v; the largest step is %.2f %%",
+					took,
+					length,
+					recorded,
+					100*step,
+				)
 				if took > 120*time.Millisecond {
 					a.Errorf("Play returned %v after it was cancelled, want 120 ms at most", took)
 				}
@@ -48,9 +54,10 @@ func TestPlay_cancelFadesOut(t *testing.T) {
 	}
 }
 
-// playCancelled cancels a Play after half a second and returns what it returned,
-// and how long after.
-func playCancelled(a *pulsetest.Attempt, sink *pulse.Sink, recording *pulsetest.Recording) (length, took time.Duration) {
+// playCancelled cancels a Play after half a second and returns what it returned, and how long after.
+func playCancelled(
+	a *pulsetest.Attempt, sink *pulse.Sink, recording *pulsetest.Recording,
+) (length, took time.Duration) {
 	a.Helper()
 	ctx, cancel := context.WithCancel(a.Context())
 	defer cancel()
@@ -65,8 +72,7 @@ func playCancelled(a *pulsetest.Attempt, sink *pulse.Sink, recording *pulsetest.
 	return length, time.Since(<-asked)
 }
 
-// A sink that plays nothing does not delay a cancel; what it did not play was
-// not played.
+// A sink that plays nothing does not delay a cancel; what it did not play was not played.
 func TestPlay_cancelOnSuspendedSink(t *testing.T) {
 	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
@@ -99,8 +105,7 @@ func wave(d time.Duration) audio.Clip {
 	return audio.Clip{Rate: rate, Samples: samples}
 }
 
-// largestStep returns the largest difference between a sample and the next one,
-// silence after the last one.
+// largestStep returns the largest difference between a sample and the next one, silence after the last one.
 func largestStep(samples []float32) float64 {
 	largest := math.Abs(float64(samples[len(samples)-1]))
 	for i := 1; i < len(samples); i++ {

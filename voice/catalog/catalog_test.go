@@ -58,7 +58,8 @@ func (s *fakeServer) add(dir, name string, aliases []string) {
 	}
 	files := map[string]any{}
 	for file, content := range map[string][]byte{
-		name + ".onnx": model, name + ".onnx.json": []byte(`{"audio":{}}`), "MODEL_CARD": []byte("* License: CC0\n"), "samples/a.mp3": []byte("no"),
+		name + ".onnx": model, name + ".onnx.json": []byte(`{"audio":{}}`), "MODEL_CARD": []byte("* License: CC0\n"),
+		"samples/a.mp3": []byte("no"),
 	} {
 		s.files["/v1/"+dir+file] = content
 		files[dir+file] = map[string]any{"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum(content))}
@@ -275,7 +276,8 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 func TestInstall_modes(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t), t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), nil, 0o600); err != nil { // as with a umask of 077
+	// as with a umask of 077
+	if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.mustInstall(t, dir)
@@ -287,8 +289,8 @@ func TestInstall_modes(t *testing.T) {
 	}
 }
 
-// Links in the directory lead nowhere else: a partial file that is one is an error, a voice's
-// file that is one is replaced.
+// Links in the directory lead nowhere else: a partial file that is one is an error, a voice's file that is
+// one is replaced.
 func TestInstall_links(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -323,7 +325,8 @@ func TestFetch_insecure(t *testing.T) {
 		_, _ = io.WriteString(w, `{}`)
 	}))
 	t.Cleanup(server.Close)
-	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, false); !errors.Is(err, catalog.ErrInsecure) || asked != 0 {
+	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, false); !errors.Is(err, catalog.ErrInsecure) ||
+		asked != 0 {
 		t.Errorf("http: %v after %d requests", err, asked)
 	}
 	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true); err != nil || asked != 1 {
@@ -331,8 +334,7 @@ func TestFetch_insecure(t *testing.T) {
 	}
 }
 
-// A redirect to https is followed. One from https to http is not, as anyone on the way
-// could answer there.
+// A redirect to https is followed. One from https to http is not, as anyone on the way could answer there.
 func TestInstall_redirects(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -23,8 +23,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// newPhonemizer returns a Phonemizer with limits for a busy host. It skips the
-// test in short mode.
+// newPhonemizer returns a Phonemizer with limits for a busy host. It skips the test in short mode.
 func newPhonemizer(tb testing.TB, path string, helper ...string) *Phonemizer {
 	tb.Helper()
 	if testing.Short() {
@@ -80,7 +79,8 @@ func TestPhonemizer_unknownLanguage(t *testing.T) {
 	p := parallel(t, "")
 	for _, lang := range []string{"tlh-nowhere", "-m", ""} {
 		_, err := p.Phonemes(t.Context(), lang, "hello")
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", lang)) || errors.Is(err, voice.ErrUnavailable) {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", lang)) ||
+			errors.Is(err, voice.ErrUnavailable) {
 			t.Errorf("voice %q: %v, want an error that names it and not ErrUnavailable", lang, err)
 		}
 	}
@@ -93,7 +93,8 @@ func TestPhonemizer_programMissing(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/nowhere/espeak-ng", "espeak-of-nowhere"} {
 		_, err := newPhonemizer(t, path).Phonemes(t.Context(), "en-us", "hello")
-		if !errors.Is(err, ErrNotInstalled) || !errors.Is(err, voice.ErrUnavailable) || !strings.Contains(err.Error(), "install the package espeak-ng") {
+		if !errors.Is(err, ErrNotInstalled) || !errors.Is(err, voice.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "install the package espeak-ng") {
 			t.Errorf("%s: %v, want %v", path, err, ErrNotInstalled)
 		}
 	}
@@ -191,7 +192,8 @@ func TestPhonemizer_endlessAnswer(t *testing.T) {
 		"lines": "answer; read -r clause; exec yes",
 		"line":  "answer; read -r clause; exec cat /dev/zero",
 	} {
-		if _, err := newPhonemizer(t, script(t, body)).Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) {
+		_, err := newPhonemizer(t, script(t, body)).Phonemes(t.Context(), "en-us", "hello")
+		if !errors.Is(err, errDied) {
 			t.Errorf("endless %s: %v, want %v", name, err, errDied)
 		}
 	}
@@ -205,14 +207,20 @@ func TestPhonemizer_wrongMarker(t *testing.T) {
 		body string
 		want error
 	}{
-		"old marker":   {"answer; old=$end; read -r clause; read -r end; end=$old; echo secret; marker; " + again, os.ErrDeadlineExceeded},
-		"output after": {`answer; read -r clause; read -r end; printf '%s\nsecret\n' "$(marker)"; ` + again, errUnasked},
+		"old marker": {
+			"answer; old=$end; read -r clause; read -r end; end=$old; echo secret; marker; " + again,
+			os.ErrDeadlineExceeded,
+		},
+		"output after": {
+			`answer; read -r clause; read -r end; printf '%s\nsecret\n' "$(marker)"; ` + again, errUnasked,
+		},
 	} {
 		p := newPhonemizer(t, script(t, tt.body))
 		if errors.Is(tt.want, os.ErrDeadlineExceeded) {
 			p.limits.timeout = 500 * time.Millisecond
 		}
-		if got, err := p.Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) || !errors.Is(err, tt.want) || len(p.children) != 0 {
+		if got, err := p.Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) ||
+			!errors.Is(err, tt.want) || len(p.children) != 0 {
 			t.Errorf("%s: %q, %v, %d children; want %v and none", name, got, err, len(p.children), tt.want)
 		}
 	}
@@ -239,8 +247,8 @@ func TestChild_checkSilent(t *testing.T) {
 	childOut.Close()
 }
 
-// In Arabic and Persian four hamzas have the phonemes ʔʔʔʔ, which ended every answer once: the
-// next clause got those of the one before.
+// In Arabic and Persian four hamzas have the phonemes ʔʔʔʔ, which ended every answer once: the next clause
+// got those of the one before.
 func TestPhonemizer_fourHamzas(t *testing.T) {
 	p := parallel(t, "")
 	for _, lang := range []string{"ar", "fa"} {
@@ -264,7 +272,8 @@ func TestMarker_everyLanguage(t *testing.T) {
 	n := 0
 	for line := range strings.Lines(string(list)) {
 		lang := strings.Fields(line)[1]
-		if lang == "Language" || lang == "chr-US-Qaaa-x-west" { // the heading, and one that 1.51 lists and does not find
+		// the heading, and one that 1.51 lists and does not find
+		if lang == "Language" || lang == "chr-US-Qaaa-x-west" {
 			continue
 		}
 		n++
@@ -287,7 +296,8 @@ while read -r clause; do read -r end; [ "$clause" = crash ] && kill -SEGV $$; ec
 	mustPhonemes(t, p, "ml", "one")
 	mustPhonemes(t, p, "en-us", "one")
 	other := p.children[1]
-	if got, err := p.Phonemes(t.Context(), "ml", "crash"); !errors.Is(err, voice.ErrUnreadable) || errors.Is(err, voice.ErrUnavailable) {
+	if got, err := p.Phonemes(t.Context(), "ml", "crash"); !errors.Is(err, voice.ErrUnreadable) ||
+		errors.Is(err, voice.ErrUnavailable) {
 		t.Errorf("%q, %v; want %v, for the clause alone", got, err, voice.ErrUnreadable)
 	}
 	if got := mustPhonemes(t, p, "ml", "two"); got != "two" {
@@ -303,12 +313,14 @@ func TestPhonemizer_process(t *testing.T) {
 	t.Setenv("IDP_CLIENT_SECRET", "secret")
 	plain, confined := newPhonemizer(t, ""), newPhonemizer(t, "", confine.Command()...)
 	for _, clause := range []string{"Hello", "Mr. Smith"} {
-		if got, want := mustPhonemes(t, confined, "en-us", clause), mustPhonemes(t, plain, "en-us", clause); got != want {
+		got, want := mustPhonemes(t, confined, "en-us", clause), mustPhonemes(t, plain, "en-us", clause)
+		if got != want {
 			t.Errorf("confined, %q: %q, want %q", clause, got, want)
 		}
 	}
 	for _, p := range []*Phonemizer{plain, confined} {
-		if got, want := procFile(t, p, "environ"), "PATH=/usr/local/bin:/usr/bin:/bin\x00LANG=C.UTF-8\x00"; got != want {
+		const want = "PATH=/usr/local/bin:/usr/bin:/bin\x00LANG=C.UTF-8\x00"
+		if got := procFile(t, p, "environ"); got != want {
 			t.Errorf("environment %q, want %q", got, want)
 		}
 	}
@@ -379,8 +391,7 @@ func TestPhonemizer_closed(t *testing.T) {
 	}
 }
 
-// languages are those of the fuzz target: those in which something was found, and some of
-// other scripts.
+// languages are those of the fuzz target: those in which something was found, and some of other scripts.
 var languages = []string{"en-us", "ar", "fa", "ml", "de", "ru", "cmn"}
 
 // An answer is that to its own clause, and a crash is an error for its clause only.

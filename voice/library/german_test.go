@@ -7,8 +7,7 @@ import (
 	"pressbox/voice/voicetest"
 )
 
-// withGerman adds the bundled model with espeak-ng's German: German words in the
-// phonemes that the model has.
+// withGerman adds the bundled model with espeak-ng's German: German words in the phonemes that the model has.
 func withGerman(tb testing.TB, dir string) {
 	tb.Helper()
 	put(tb, filepath.Join(dir, "de.onnx.json"), voicetest.ChangedJSON(tb, `{"espeak": {"voice": "de"}}`))
@@ -19,8 +18,10 @@ func TestSpeak_german(t *testing.T) {
 	h := start(t, nil, withBundled, withGerman)
 	awaitCalibrated(t, h, bundled, "de")
 	const (
-		notice = "Der Trockner ist in 1 Std. fertig. Der Klempner kommt am 3.5. zum 2. Mal und bekommt 1 € und 1 kg Mehl, d. h. nicht viel."
-		words  = "Der Trockner ist in einer Stunde fertig. Der Klempner kommt am dritten Mai zum zweiten Mal und bekommt ein Euro und ein Kilogramm Mehl, das heißt nicht viel."
+		notice = "Der Trockner ist in 1 Std. fertig. Der Klempner kommt am 3.5. zum 2. Mal " +
+			"und bekommt 1 € und 1 kg Mehl, d. h. nicht viel."
+		words = "Der Trockner ist in einer Stunde fertig. Der Klempner kommt am dritten Mai zum " +
+			"zweiten Mal und bekommt ein Euro und ein Kilogramm Mehl, das heißt nicht viel."
 	)
 	clips := speak(t, h, "de", notice, 170)
 	got := samples(clips)

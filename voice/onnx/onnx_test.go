@@ -19,8 +19,7 @@ import (
 	"pressbox/voice/voicetest"
 )
 
-// TestMain opens a library and exits if OPEN_LIBRARY is set, because a process can
-// open only one.
+// TestMain opens a library and exits if OPEN_LIBRARY is set, because a process can open only one.
 func TestMain(m *testing.M) {
 	if library, ok := os.LookupEnv("OPEN_LIBRARY"); ok {
 		version, err := onnx.Runtime{Library: library}.Version()
@@ -119,7 +118,8 @@ func TestInfer_rejectsStereo(t *testing.T) {
 	t.Parallel()
 	config := voicetest.Config(t, voicetest.Bundled)
 	m := voicetest.Load(t, "testdata/stereo.onnx", config)
-	if _, err := m.Infer(t.Context(), voice.Input{IDs: hello[:16], LengthScale: 1}); err == nil || !strings.Contains(err.Error(), "one channel") {
+	if _, err := m.Infer(t.Context(), voice.Input{IDs: hello[:16], LengthScale: 1}); err == nil ||
+		!strings.Contains(err.Error(), "one channel") {
 		t.Errorf("two channels: %v, want an error", err)
 	}
 }
@@ -135,8 +135,7 @@ func TestInfer_noIDs(t *testing.T) {
 	}
 }
 
-// worked returns the processor time of this process, which does not depend on other
-// load of the host.
+// worked returns the processor time of this process, which does not depend on other load of the host.
 func worked(t *testing.T) time.Duration {
 	t.Helper()
 	var use syscall.Rusage
@@ -216,8 +215,7 @@ func TestVersion_bundled(t *testing.T) {
 	}
 }
 
-// oldLibrary builds a library like an ONNX Runtime without the required version of
-// the interface.
+// oldLibrary builds a library like an ONNX Runtime without the required version of the interface.
 func oldLibrary(t *testing.T) string {
 	t.Helper()
 	const source = `
@@ -230,7 +228,8 @@ struct base *OrtGetApiBase(void) { return &base; }
 	dir := t.TempDir()
 	path := filepath.Join(dir, "libonnxruntime.so")
 	check.NoError(t, os.WriteFile(filepath.Join(dir, "old.c"), []byte(source), 0o600))
-	if out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", path, filepath.Join(dir, "old.c")).CombinedOutput(); err != nil {
+	out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", path, filepath.Join(dir, "old.c")).CombinedOutput()
+	if err != nil {
 		t.Fatalf("gcc: %v: %s", err, out)
 	}
 	return path

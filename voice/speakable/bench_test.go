@@ -9,14 +9,16 @@ import (
 )
 
 const (
-	passage = "Good evening, everybody. Doors open at 6:30 pm and the first pitch is at 7:05, so please be seated by then. " +
-		"Mr. Alvarez throws out the ball for the 22nd time, and parking is $5 at lot No. 3 on Main St. tonight. It is 72°F outside. "
+	passage = "Good evening, everybody. Doors open at 6:30 pm and the first pitch is at 7:05, so please be " +
+		"seated by then. Mr. Alvarez throws out the ball for the 22nd time, and " +
+		"parking is $5 at lot No. 3 on Main St. tonight. It " +
+		"is 72°F outside. "
 	longest = 5_000                 // characters of a message
 	limit   = 30 * time.Millisecond // for a message of any kind
 )
 
-// BenchmarkText reads a message of the greatest length made of one kind of
-// token, and reports its time as a part of the limit.
+// BenchmarkText reads a message of the greatest length made of one kind of token, and reports its time as a
+// part of the limit.
 func BenchmarkText(b *testing.B) {
 	for _, kind := range []struct{ name, text string }{
 		{"passage", passage},

@@ -21,16 +21,15 @@ type comparison struct {
 	wordings       []string
 }
 
-// allowed has the number of rows of each class that may be wrong, 0 for a class
-// that is not listed. Numbers may only be lowered.
+// allowed has the number of rows of each class that may be wrong, 0 for a class that is not listed. Numbers
+// may only be lowered.
 var allowed = map[string]map[string]int{
 	"en": {},
 	"de": {},
 }
 
-// TestText_soundsAsTheWords compares, as phonemes of espeak-ng, what Text
-// returns with the words that a person says; then it looks for rows that
-// espeak-ng reads better without Text.
+// TestText_soundsAsTheWords compares, as phonemes of espeak-ng, what Text returns with the words that a
+// person says; then it looks for rows that espeak-ng reads better without Text.
 func TestText_soundsAsTheWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs espeak-ng")
@@ -58,8 +57,8 @@ func TestText_soundsAsTheWords(t *testing.T) {
 	}
 }
 
-// counts are the numbers of rows of each class: right, wrong, and those that
-// espeak-ng reads better without Text.
+// counts are the numbers of rows of each class: right, wrong, and those that espeak-ng reads better without
+// Text.
 type counts struct{ right, wrong, raw map[string]int }
 
 // report logs the table of counts and compares it with the limits.
@@ -114,8 +113,7 @@ func comparisons(tb testing.TB, dir string) []comparison {
 // A pronunciation maps texts to their phonemes.
 type pronunciation map[string]string
 
-// equal reports whether spoken sounds as one of the wordings does, with or
-// without pauses.
+// equal reports whether spoken sounds as one of the wordings does, with or without pauses.
 func (p pronunciation) equal(spoken string, wordings []string) bool {
 	for _, words := range wordings {
 		if p[spoken] == p[words] || p[unpaused(spoken)] == p[unpaused(words)] {
@@ -125,14 +123,17 @@ func (p pronunciation) equal(spoken string, wordings []string) bool {
 	return false
 }
 
-// same reports whether spoken has the letters of one of the wordings and no
-// digits, so that espeak-ng need not be run.
+// same reports whether spoken has the letters of one of the wordings and no digits, so that espeak-ng need
+// not be run.
 func same(spoken string, wordings []string) bool {
-	return !strings.ContainsFunc(spoken, unicode.IsDigit) && slices.ContainsFunc(wordings, func(words string) bool { return letters(spoken) == letters(words) })
+	return !strings.ContainsFunc(spoken, unicode.IsDigit) &&
+		slices.ContainsFunc(wordings, func(words string) bool { return letters(spoken) == letters(words) })
 }
 
 func letters(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' }), " ")
+	return strings.Join(
+		strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' }), " ",
+	)
 }
 
 // phonemes runs espeak-ng once on the texts of the rows that are not the same.

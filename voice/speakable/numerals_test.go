@@ -7,10 +7,9 @@ import (
 	"testing"
 )
 
-// numerals returns German text with numbers in digits, as espeak-ng reads them:
-// it says "achtundvierzig" with a w and 48 as people do, so that phonemes of
-// numbers in words would be those of no person. Of the years before 2000 only the
-// last two digits are converted.
+// numerals returns German text with numbers in digits, as espeak-ng reads them: it says "achtundvierzig" with
+// a w and 48 as people do, so that phonemes of numbers in words would be those of no person. Of the years
+// before 2000 only the last two digits are converted.
 func numerals(text string) string {
 	words := strings.Split(text, " ")
 	for i, word := range words {
@@ -30,7 +29,10 @@ func numerals(text string) string {
 }
 
 func digitNames() []string {
-	return []string{"", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf", "dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn"}
+	return []string{
+		"", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf",
+		"dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn",
+	}
 }
 
 func tenNames() []string {

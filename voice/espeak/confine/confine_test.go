@@ -16,8 +16,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// perl, which Debian always has, runs a line of code, confined or not, with arguments. It
-// returns what the code printed, or the error that it died of.
+// perl, which Debian always has, runs a line of code, confined or not, with arguments. It returns what the
+// code printed, or the error that it died of.
 func perl(t *testing.T, confined bool, code string, args ...string) string {
 	t.Helper()
 	if testing.Short() {

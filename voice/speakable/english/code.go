@@ -8,8 +8,8 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// identifier says a code: letters one by one, short numbers as numbers, longer
-// ones digit by digit, a year as a year.
+// identifier says a code: letters one by one, short numbers as numbers, longer ones digit by digit, a year as
+// a year.
 func (s *Sayer) identifier(t recognize.Identifier) string {
 	runs := t.Runs
 	var spoken []string
@@ -157,8 +157,7 @@ func (s *Sayer) address(a string) string {
 	return strings.Join(spoken, " ")
 }
 
-// name says a part of an address; three or more digits are spelled, and all
-// letters of a hexadecimal one.
+// name says a part of an address; three or more digits are spelled, and all letters of a hexadecimal one.
 func (s *Sayer) name(part string, hex bool) string {
 	var words []string
 	for part != "" {
@@ -173,7 +172,8 @@ func (s *Sayer) name(part string, hex bool) string {
 			run = s.spell(run)
 		case digit:
 			run = s.whole(run)
-		case hex, run == "a" || s.Is(recognize.Spelled, run) && !s.Is(recognize.Lower, run) && !s.Is(recognize.TopLevel, run):
+		case hex,
+			run == "a" || s.Is(recognize.Spelled, run) && !s.Is(recognize.Lower, run) && !s.Is(recognize.TopLevel, run):
 			run = spelled(strings.ToUpper(run))
 		}
 		words = append(words, run)
@@ -191,8 +191,9 @@ func (s *Sayer) camel(name string) string {
 		switch {
 		case c == '_' || c == '-':
 			c = ' '
-		case unicode.IsUpper(c) && (unicode.IsLower(before) || recognize.IsDigit(before) || unicode.IsUpper(before) && unicode.IsLower(after)),
-			recognize.IsDigit(c) && unicode.IsLetter(before), unicode.IsLetter(c) && recognize.IsDigit(before) && unicode.IsUpper(c):
+		case unicode.IsUpper(c) && (unicode.IsLower(before) || unicode.IsUpper(before) && unicode.IsLower(after)),
+			recognize.IsDigit(c) && unicode.IsLetter(before),
+			unicode.IsUpper(c) && recognize.IsDigit(before):
 			b.WriteByte(' ')
 		}
 		b.WriteRune(c)

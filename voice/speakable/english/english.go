@@ -1,5 +1,5 @@
-// Package english says tokens in American or British English. Its tables are
-// text files, described at [recognize.Tables]:
+// Package english says tokens in American or British English. Its tables are text files, described at
+// [recognize.Tables]:
 //
 //	context.txt        words that decide between two readings
 //	units.txt          units of measure
@@ -53,8 +53,7 @@ const weekdays = `0 sunday sun su
 5 friday fri fr
 6 saturday sat sa`
 
-// A Sayer says tokens in one variety of English. It is not changed once it is
-// made.
+// A Sayer says tokens in one variety of English. It is not changed once it is made.
 type Sayer struct {
 	*recognize.Locale
 	numbers
@@ -79,7 +78,8 @@ func sayer(british bool) *Sayer {
 		Readable:   []*unicode.RangeTable{unicode.Latin},
 		EmojiName:  recognize.EmojiNames(emoji),
 	}, recognize.Tables{
-		Context: context, Units: units, Abbreviations: abbreviations, Homographs: homographs, Signs: signs, Months: months, Weekdays: weekdays,
+		Context: context, Units: units, Abbreviations: abbreviations, Homographs: homographs, Signs: signs,
+		Months: months, Weekdays: weekdays,
 	})
 	return &Sayer{Locale: locale, numbers: newNumbers(british), british: british}
 }

@@ -6,8 +6,7 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// coins are the names of a currency: one, many, and its hundredth if that is
-// spoken.
+// coins are the names of a currency: one, many, and its hundredth if that is spoken.
 type coins struct{ one, many, cent, cents string }
 
 // currency returns the names of a currency.

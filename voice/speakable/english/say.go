@@ -128,8 +128,7 @@ func (s *Sayer) words(text string) string {
 	return strings.Join(fields, " ")
 }
 
-// number says a number; four digits from 1010 to 2099 as a year, which also
-// suits counts.
+// number says a number; four digits from 1010 to 2099 as a year, which also suits counts.
 func (s *Sayer) number(n recognize.Number) string {
 	if n.Whole == "" {
 		return "point " + s.spell(n.Fraction)
@@ -188,7 +187,10 @@ func (s *Sayer) part(a, b int) string {
 
 // relation says a pair.
 func (s *Sayer) relation(p recognize.Pair) string {
-	word := [...]string{recognize.Of: " of ", recognize.Over: " over ", recognize.To: " to ", recognize.Plain: " ", recognize.And: " and ", recognize.By: " times ", recognize.Share: " "}[p.Join]
+	word := [...]string{
+		recognize.Of: " of ", recognize.Over: " over ", recognize.To: " to ", recognize.Plain: " ",
+		recognize.And: " and ", recognize.By: " times ", recognize.Share: " ",
+	}[p.Join]
 	spoken := s.number(p.A) + word + s.number(p.B)
 	if p.Unit.Symbol != "" {
 		_, many := s.unit(p.Unit)
@@ -231,7 +233,9 @@ func (s *Sayer) per(count, sign string, power int) string {
 	if !ok {
 		one, many = sign, sign+"s"
 	}
-	if long, ok := map[string]string{"d": "day", "wk": "week", "mo": "month", "yr": "year", "y": "year", "w": "week"}[sign]; ok {
+	if long, ok := map[string]string{
+		"d": "day", "wk": "week", "mo": "month", "yr": "year", "y": "year", "w": "week",
+	}[sign]; ok {
 		one, many = long, long+"s"
 	}
 	switch {
@@ -266,8 +270,8 @@ func (s *Sayer) count(n int, thing string) string {
 	return s.cardinal(n) + " " + thing + "s"
 }
 
-// spelled writes letters so that espeak-ng spells them: with points between them;
-// a lone A is respelled, because it would be the article.
+// spelled writes letters so that espeak-ng spells them: with points between them; a lone A is respelled,
+// because it would be the article.
 func spelled(letters string) string {
 	if letters == "A" {
 		return "eh"

@@ -9,7 +9,8 @@ import (
 // month returns the name of month m, 1–12.
 func month(m int) string {
 	return [...]string{
-		"", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+		"", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+		"November", "December",
 	}[m]
 }
 

@@ -8,8 +8,8 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// identifier says a code: letters one by one, numbers of up to two digits as
-// numbers, longer ones digit by digit, a year as a year.
+// identifier says a code: letters one by one, numbers of up to two digits as numbers, longer ones digit by
+// digit, a year as a year.
 func (s *Sayer) identifier(t recognize.Identifier) string {
 	var spoken []string
 	for i, run := range t.Runs {
@@ -104,8 +104,7 @@ func (s *Sayer) address(a string) string {
 	return strings.Join(spoken, " ")
 }
 
-// name says a part of an address; three or more digits are spelled, and so is the
-// name of a country.
+// name says a part of an address; three or more digits are spelled, and so is the name of a country.
 func (s *Sayer) name(part string) string {
 	if len(part) == 2 && s.Is(recognize.TopLevel, part) || s.Is(recognize.Spelled, part) {
 		return spelled(strings.ToUpper(part))
@@ -134,7 +133,8 @@ func camel(name string) string {
 		switch {
 		case c == '_' || c == '-':
 			c = ' '
-		case unicode.IsUpper(c) && unicode.IsLower(before), recognize.IsDigit(c) && unicode.IsLetter(before), unicode.IsLetter(c) && recognize.IsDigit(before):
+		case unicode.IsUpper(c) && unicode.IsLower(before), recognize.IsDigit(c) && unicode.IsLetter(before),
+			unicode.IsLetter(c) && recognize.IsDigit(before):
 			b.WriteByte(' ')
 		}
 		b.WriteRune(c)
@@ -143,8 +143,7 @@ func camel(name string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// spelled writes letters with spaces, so that espeak-ng spells them; a digit of
-// CO2 is a number.
+// spelled writes letters with spaces, so that espeak-ng spells them; a digit of CO2 is a number.
 func spelled(letters string) string {
 	var names []string
 	for _, c := range letters {

@@ -1,7 +1,6 @@
-// Package german says tokens in German. Numbers stay in digits where espeak-ng
-// reads them right: its reading of 48 is better than that of "achtundvierzig",
-// which it pronounces with a w. In words are ordinals, years before 2000, clock
-// times, the article "ein", and digits that are spelled.
+// Package german says tokens in German. Numbers stay in digits where espeak-ng reads them right: its reading
+// of 48 is better than that of "achtundvierzig", which it pronounces with a w. In words are ordinals, years
+// before 2000, clock times, the article "ein", and digits that are spelled.
 //
 // The tables are text files, described at [recognize.Tables]:
 //

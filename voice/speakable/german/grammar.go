@@ -108,8 +108,8 @@ func (s *Sayer) half(noun string, c recognize.Case) string {
 	return s.article(noun, c) + " halb" + ending
 }
 
-// lastWord returns the last word of a name: Stunde of "Kilometer pro Stunde" is
-// not it, so that the words from "pro" on are left out.
+// lastWord returns the last word of a name: Stunde of "Kilometer pro Stunde" is not it, so that the words
+// from "pro" on are left out.
 func lastWord(name string) string {
 	name, _, _ = strings.Cut(name, " pro ")
 	return name[strings.LastIndexByte(name, ' ')+1:]

@@ -6,8 +6,7 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// coins are the names of a currency and of its hundredth, if that is spoken. They
-// have no plural.
+// coins are the names of a currency and of its hundredth, if that is spoken. They have no plural.
 type coins struct{ one, cent string }
 
 // currency returns the coins of a currency's code, the code for an unknown one.

@@ -167,7 +167,10 @@ func part(f recognize.Fraction) string {
 
 // relation says a pair.
 func (s *Sayer) relation(p recognize.Pair) string {
-	word := [...]string{recognize.Of: " von ", recognize.Over: " zu ", recognize.To: " zu ", recognize.Plain: " ", recognize.And: " zu ", recognize.By: " mal ", recognize.Share: " zu "}[p.Join]
+	word := [...]string{
+		recognize.Of: " von ", recognize.Over: " zu ", recognize.To: " zu ", recognize.Plain: " ",
+		recognize.And: " zu ", recognize.By: " mal ", recognize.Share: " zu ",
+	}[p.Join]
 	spoken := number(p.A) + word + number(p.B)
 	if p.Unit.Symbol != "" {
 		_, many := s.unit(p.Unit)

@@ -10,7 +10,8 @@ import (
 // monthName returns the name of a month, "" for 0.
 func monthName(month int) string {
 	return [...]string{
-		"", "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember",
+		"", "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
+		"Dezember",
 	}[month]
 }
 
@@ -57,8 +58,7 @@ func (s *Sayer) date(d recognize.Date) string {
 	return strings.TrimSpace(spoken)
 }
 
-// period returns the names of a unit of a duration: one, several, and several in
-// the dative.
+// period returns the names of a unit of a duration: one, several, and several in the dative.
 func period(unit byte) [3]string {
 	switch unit {
 	case 'y':
