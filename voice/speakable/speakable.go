@@ -8,12 +8,13 @@
 // # Steps
 //
 // The first steps apply to every language: HTML tags and entities, Markdown, invisible and unusual
-// characters, line ends. Then follow the lexicon and, for a language that has a [recognize.Sayer], two steps:
-// package recognize splits the text into typed tokens, and the language's package says each token. The
+// characters, line ends. Then follow the lexicon and, for a language that has a [recognize.Verbalizer], two
+// steps: package recognize splits the text into typed tokens, and the language's package says each token. The
 // recognizer is shared, and what differs between languages is in tables. For other languages espeak-ng reads
 // numbers and signs, and only web addresses are shortened. The last step is punctuation.
 //
-// To add a language, write its tables and its Sayer in a package beside english, and a case in sayerOf.
+// To add a language, write its tables and its Verbalizer in a package beside english, and a case in
+// verbalizerOf.
 //
 // Blocks of raw phonemes, [[ like this ]], are not changed.
 //
@@ -58,44 +59,44 @@ func Text(s, lang string, lex *Lexicon) string {
 		return ""
 	}
 	s = lex.apply(s, lang)
-	sayer := sayerOf(lang)
+	verbalizer := verbalizerOf(lang)
 	return around(s, func(s string) string {
-		if sayer != nil {
-			return punctuate(say(s, sayer))
+		if verbalizer != nil {
+			return punctuate(say(s, verbalizer))
 		}
 		return punctuate(addresses(s))
 	})
 }
 
-// A sayer is a language of which the tokens can be said.
-type sayer struct {
-	recognize.Sayer
+// A verbalizer is a language of which the tokens can be said.
+type verbalizer struct {
+	recognize.Verbalizer
 	locale *recognize.Locale
 }
 
-// sayerOf returns the sayer of a language, nil if espeak-ng reads its numbers and signs.
-func sayerOf(lang string) *sayer {
+// verbalizerOf returns the verbalizer of a language, nil if espeak-ng reads its numbers and signs.
+func verbalizerOf(lang string) *verbalizer {
 	switch {
 	case lang == "en" || strings.HasPrefix(lang, "en-us"):
-		return &sayer{english.American(), english.American().Locale}
+		return &verbalizer{english.American(), english.American().Locale}
 	case strings.HasPrefix(lang, "en-"):
-		return &sayer{english.British(), english.British().Locale}
+		return &verbalizer{english.British(), english.British().Locale}
 	case lang == "de" || strings.HasPrefix(lang, "de-"):
-		return &sayer{german.German(), german.German().Locale}
+		return &verbalizer{german.German(), german.German().Locale}
 	}
 	return nil
 }
 
 // say returns text with its tokens in words. Words are separated by spaces from what stands next to them.
-func say(text string, sayer *sayer) string {
+func say(text string, verbalizer *verbalizer) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/2)
 	spoken, last := false, ' ' // whether a token that is not text stands before; the last rune
-	for _, t := range recognize.Tokens(text, sayer.locale) {
+	for _, t := range recognize.Tokens(text, verbalizer.locale) {
 		text, plain := t.(recognize.Text)
 		words := string(text)
 		if !plain {
-			words = sayer.Say(t)
+			words = verbalizer.Verbalize(t)
 		}
 		if words == "" {
 			if isWord(last) {

@@ -10,7 +10,7 @@ import (
 
 // identifier says a code: letters one by one, short numbers as numbers, longer ones digit by digit, a year as
 // a year.
-func (s *Sayer) identifier(t recognize.Identifier) string {
+func (s *Verbalizer) identifier(t recognize.Identifier) string {
 	runs := t.Runs
 	var spoken []string
 	mixed := strings.Join(runs, "")
@@ -38,7 +38,7 @@ func (s *Sayer) identifier(t recognize.Identifier) string {
 	return strings.Join(spoken, " ")
 }
 
-func (s *Sayer) shortHundred(digits string) string {
+func (s *Verbalizer) shortHundred(digits string) string {
 	if strings.HasSuffix(digits, "00") {
 		return s.whole(digits)
 	}
@@ -50,7 +50,7 @@ func yearLike(run string) bool {
 }
 
 // codeNumber says a run of digits in a code. With more, others follow it.
-func (s *Sayer) codeNumber(run string, spell, more bool) string {
+func (s *Verbalizer) codeNumber(run string, spell, more bool) string {
 	switch {
 	case yearLike(run) && more:
 		return s.year(atoi(run))
@@ -63,7 +63,7 @@ func (s *Sayer) codeNumber(run string, spell, more bool) string {
 }
 
 // labelNumber says the number of a label: twelve, two twenty-one.
-func (s *Sayer) labelNumber(digits string) string {
+func (s *Verbalizer) labelNumber(digits string) string {
 	if len(digits) == 3 && digits[1:] != "00" && digits[0] != '0' {
 		return s.cardinal(atoi(digits[:1])) + " " + s.pair(atoi(digits[1:]))
 	}
@@ -74,7 +74,7 @@ func (s *Sayer) labelNumber(digits string) string {
 }
 
 // digits says digits one by one, in groups.
-func (s *Sayer) digits(d recognize.Digits) string {
+func (s *Verbalizer) digits(d recognize.Digits) string {
 	spoken := s.spell(strings.Join(d.Groups, " "))
 	switch {
 	case d.Plus:
@@ -86,7 +86,7 @@ func (s *Sayer) digits(d recognize.Digits) string {
 }
 
 // version says 1.2.3: one point two point three.
-func (s *Sayer) version(v recognize.Version) string {
+func (s *Verbalizer) version(v recognize.Version) string {
 	var b strings.Builder
 	if v.Named {
 		b.WriteString("version")
@@ -139,7 +139,7 @@ func addressSign(c rune) string {
 }
 
 // address says an address: example dot com slash door.
-func (s *Sayer) address(a string) string {
+func (s *Verbalizer) address(a string) string {
 	var spoken []string
 	hex := strings.Contains(a, "::")
 	for part := range recognize.AddressParts(a) {
@@ -158,7 +158,7 @@ func (s *Sayer) address(a string) string {
 }
 
 // name says a part of an address; three or more digits are spelled, and all letters of a hexadecimal one.
-func (s *Sayer) name(part string, hex bool) string {
+func (s *Verbalizer) name(part string, hex bool) string {
 	var words []string
 	for part != "" {
 		digit := recognize.IsDigit(rune(part[0]))
@@ -183,7 +183,7 @@ func (s *Sayer) name(part string, hex bool) string {
 }
 
 // camel splits a name such as OpenDay2026 into its words.
-func (s *Sayer) camel(name string) string {
+func (s *Verbalizer) camel(name string) string {
 	var b strings.Builder
 	before := ' '
 	for i, c := range name {

@@ -52,7 +52,7 @@ func magnitude(m string) string {
 }
 
 // money says an amount, or a range of amounts.
-func (s *Sayer) money(m recognize.Money) string {
+func (s *Verbalizer) money(m recognize.Money) string {
 	spoken := s.sum(m)
 	if low := m.Low; low.Whole != "" {
 		from := s.plain(low)
@@ -71,13 +71,13 @@ func (s *Sayer) money(m recognize.Money) string {
 }
 
 // plain says a number that is no year.
-func (s *Sayer) plain(n recognize.Number) string {
+func (s *Verbalizer) plain(n recognize.Number) string {
 	n.Grouped = true
 	return s.number(n)
 }
 
 // sum says one amount.
-func (s *Sayer) sum(m recognize.Money) string {
+func (s *Verbalizer) sum(m recognize.Money) string {
 	names := currency(m.Currency)
 	n := m.Amount
 	switch {
@@ -96,7 +96,7 @@ func (s *Sayer) sum(m recognize.Money) string {
 }
 
 // coins says a number of coins.
-func (s *Sayer) coins(digits, one, many string) string {
+func (s *Verbalizer) coins(digits, one, many string) string {
 	if atoi(digits) == 1 {
 		return "one " + one
 	}

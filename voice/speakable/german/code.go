@@ -10,7 +10,7 @@ import (
 
 // identifier says a code: letters one by one, numbers of up to two digits as numbers, longer ones digit by
 // digit, a year as a year.
-func (s *Sayer) identifier(t recognize.Identifier) string {
+func (s *Verbalizer) identifier(t recognize.Identifier) string {
 	var spoken []string
 	for i, run := range t.Runs {
 		switch {
@@ -38,7 +38,7 @@ func codeNumber(run string, more bool) string {
 }
 
 // version says 1.2.3: 1 Punkt 2 Punkt 3.
-func (s *Sayer) version(v recognize.Version) string {
+func (s *Verbalizer) version(v recognize.Version) string {
 	var parts []string
 	if v.Named {
 		parts = append(parts, "Version")
@@ -87,7 +87,7 @@ func signName(sign rune) string {
 }
 
 // address says an address: example Punkt D E Schrägstrich hilfe.
-func (s *Sayer) address(a string) string {
+func (s *Verbalizer) address(a string) string {
 	var spoken []string
 	for part := range recognize.AddressParts(a) {
 		c, _ := utf8.DecodeRuneInString(part)
@@ -105,7 +105,7 @@ func (s *Sayer) address(a string) string {
 }
 
 // name says a part of an address; three or more digits are spelled, and so is the name of a country.
-func (s *Sayer) name(part string) string {
+func (s *Verbalizer) name(part string) string {
 	if len(part) == 2 && s.Is(recognize.TopLevel, part) || s.Is(recognize.Spelled, part) {
 		return spelled(strings.ToUpper(part))
 	}

@@ -53,18 +53,18 @@ const weekdays = `0 sonntag so
 5 freitag fr
 6 samstag sa`
 
-// A Sayer says tokens in German. It is not changed once it is made.
-type Sayer struct{ *recognize.Locale }
+// A Verbalizer says tokens in German. It is not changed once it is made.
+type Verbalizer struct{ *recognize.Locale }
 
 // static is the only instance.
-var static = &Sayer{recognize.ParseLocale(recognize.Locale{
-	DecimalComma: true,
-	PointOrdinal: true,
-	Readable:     []*unicode.RangeTable{unicode.Latin},
-	EmojiName:    recognize.EmojiNames(emoji),
+var static = &Verbalizer{recognize.ParseLocale(recognize.Locale{
+	DecimalComma:  true,
+	PeriodOrdinal: true,
+	Readable:      []*unicode.RangeTable{unicode.Latin},
+	EmojiName:     recognize.EmojiNames(emoji),
 }, recognize.Tables{
 	Context: context, Units: units, Abbreviations: abbreviations, Signs: signs, Months: months, Weekdays: weekdays,
 })}
 
-// German returns the sayer of German.
-func German() *Sayer { return static }
+// German returns the verbalizer of German.
+func German() *Verbalizer { return static }

@@ -52,7 +52,7 @@ func magnitude(sign string) string {
 }
 
 // money says an amount, or a range of amounts.
-func (s *Sayer) money(m recognize.Money) string {
+func (s *Verbalizer) money(m recognize.Money) string {
 	spoken := s.sum(m)
 	if m.Low.Whole != "" {
 		low := number(m.Low)
@@ -71,7 +71,7 @@ func (s *Sayer) money(m recognize.Money) string {
 }
 
 // sum says one amount: 3 Euro 50.
-func (s *Sayer) sum(m recognize.Money) string {
+func (s *Verbalizer) sum(m recognize.Money) string {
 	names := currency(m.Currency)
 	n := m.Amount
 	none := strings.Trim(n.Whole, "0") == ""
@@ -89,7 +89,7 @@ func (s *Sayer) sum(m recognize.Money) string {
 }
 
 // coins says a number of coins.
-func (s *Sayer) coins(whole, name string) string {
+func (s *Verbalizer) coins(whole, name string) string {
 	if whole == "1" {
 		return "ein " + name
 	}

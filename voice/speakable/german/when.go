@@ -41,7 +41,7 @@ func clock(c recognize.Clock) string {
 }
 
 // date says a date, and the time that is written with it.
-func (s *Sayer) date(d recognize.Date) string {
+func (s *Verbalizer) date(d recognize.Date) string {
 	spoken := monthName(d.Month)
 	if d.Day > 0 {
 		spoken = s.ranked(d.Day, "", d.Case) + " " + spoken
@@ -76,7 +76,7 @@ func period(unit byte) [3]string {
 }
 
 // duration says a duration: eine Stunde 5 Minuten.
-func (s *Sayer) duration(d recognize.Duration) string {
+func (s *Verbalizer) duration(d recognize.Duration) string {
 	var parts []string
 	for _, part := range d.Parts {
 		names := period(part.Unit)
