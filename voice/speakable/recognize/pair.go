@@ -11,7 +11,20 @@ const vulgar = `½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞`
 // vulgarFraction returns the value of a fraction sign.
 func vulgarFraction(whole string, sign rune) Fraction {
 	parts := [...][2]int{
-		{1, 2}, {1, 3}, {2, 3}, {1, 4}, {3, 4}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {1, 6}, {5, 6}, {1, 8}, {3, 8}, {5, 8},
+		{1, 2},
+		{1, 3},
+		{2, 3},
+		{1, 4},
+		{3, 4},
+		{1, 5},
+		{2, 5},
+		{3, 5},
+		{4, 5},
+		{1, 6},
+		{5, 6},
+		{1, 8},
+		{3, 8},
+		{5, 8},
 		{7, 8},
 	}
 	at := utf8.RuneCountInString(vulgar[:strings.IndexRune(vulgar, sign)])
