@@ -137,9 +137,8 @@ func TestResampler_sine(t *testing.T) {
 		}
 		edge := tt.to / 50 // a sine with abrupt ends has no exact form
 		if snr := ratio(want[edge:len(want)-edge], got[edge:len(got)-edge]); snr < 80 {
-			t.Errorf(
-				"%v Hz from %d to %d Hz: %.1f dB above the noise, want at least 80", tt.frequency, tt.from, tt.to, snr,
-			)
+			t.Errorf("%v Hz from %d to %d Hz: %.1f dB above the noise, want at least 80", tt.frequency, tt.from, tt.to,
+				snr)
 		}
 	}
 }
@@ -197,10 +196,8 @@ func TestWriteWAV_roundTrip(t *testing.T) {
 	for name, b := range map[string][]byte{"file": file.Bytes(), "stream": stream} {
 		got, err := audio.DecodeWAV(iotest.OneByteReader(bytes.NewReader(b)))
 		if err != nil || got.Rate != clip.Rate || len(got.Samples) != len(clip.Samples) {
-			t.Fatalf(
-				"%s: %d samples at %d Hz, %v; want %d at %d", name, len(got.Samples), got.Rate, err, len(clip.Samples),
-				clip.Rate,
-			)
+			t.Fatalf("%s: %d samples at %d Hz, %v; want %d at %d", name, len(got.Samples), got.Rate, err,
+				len(clip.Samples), clip.Rate)
 		}
 		for i, s := range got.Samples {
 			if math.Abs(float64(s-clip.Samples[i])) > 0.51/32767 {
@@ -266,23 +263,6 @@ func FuzzDecodeWAV(f *testing.F) {
 	})
 }
 
-func BenchmarkLimit(b *testing.B) {
-	samples := sine(440, 22050, 22050, 1)
-	b.SetBytes(int64(4 * len(samples)))
-	for b.Loop() {
-		audio.Limit(samples, 1)
-	}
-}
-
-func BenchmarkResample(b *testing.B) {
-	second := sine(440, 22050, 22050, 0.6)
-	r := newResampler(b, 22050, 24000)
-	out := make([]float32, 0, 25000)
-	for b.Loop() {
-		out = r.Append(out[:0], second)
-	}
-}
-
 // riff returns a WAV file of 16 kHz with the data; extensible ones have PCM.
 func riff(tag, channels, bits uint16, data []byte) []byte {
 	file := []byte("RIFF\x00\x00\x00\x00WAVELIST\x03\x00\x00\x00abc\x00fmt \x28\x00\x00\x00")
@@ -328,11 +308,8 @@ func TestJoiner_rates(t *testing.T) {
 		j := audio.Joiner{Rate: rate}
 		var samples []float32
 		for _, from := range []int{22050, 22050, 16000, 22050} {
-			var err error
-			// a second
-			if samples, err = j.Append(samples, audio.Clip{Rate: from, Samples: make([]float32, from)}); err != nil {
-				t.Fatal(err)
-			}
+			second := audio.Clip{Rate: from, Samples: make([]float32, from)}
+			samples = check.Must(j.Append(samples, second))(t)
 		}
 		samples = j.Flush(samples)
 		want := 22050

@@ -35,10 +35,8 @@ func TestChime_levelAndLength(t *testing.T) {
 			}
 			if level := math.Sqrt(square / float64(len(samples))); top > 0.2512 || top < 0.15 || level > speech ||
 				level < speech/4 {
-				t.Errorf(
-					"%s at %d Hz has a peak of %.3f and a level of %.3f; want −12 dBFS and no more than %.3f", c, rate,
-					top, level, speech,
-				)
+				t.Errorf("%s at %d Hz has a peak of %.3f and a level of %.3f; want −12 dBFS and no more than %.3f", c,
+					rate, top, level, speech)
 			}
 			if first, last := samples[0], samples[len(samples)-1]; first != 0 || last != 0 {
 				t.Errorf("%s at %d Hz begins with %v and ends with %v", c, rate, first, last)

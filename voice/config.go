@@ -111,9 +111,8 @@ func ParseConfig(data []byte) (*Config, error) {
 		NoiseW:         or(f.Inference.NoiseW, 0.8),
 		clusters:       sortedClusters(f.VowelClusters),
 	}
-	if err = errors.Join(
-		c.checkTypes(), c.checkIDs(), c.checkSpeakers(), c.checkScales(), c.checkClusters(),
-	); err != nil {
+	if err = errors.Join(c.checkTypes(), c.checkIDs(), c.checkSpeakers(), c.checkScales(),
+		c.checkClusters()); err != nil {
 		return nil, fmt.Errorf("the voice's config is invalid: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return c, nil
@@ -157,17 +156,15 @@ var espeakName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z0-9][A-Za-z
 func (c *Config) checkTypes() error {
 	var errs []error
 	if c.SampleRate < minSampleRate || c.SampleRate > maxSampleRate {
-		errs = append(
-			errs, fmt.Errorf("audio.sample_rate is %d, want %d to %d", c.SampleRate, minSampleRate, maxSampleRate),
-		)
+		errs = append(errs,
+			fmt.Errorf("audio.sample_rate is %d, want %d to %d", c.SampleRate, minSampleRate, maxSampleRate))
 	}
 	if c.PhonemeType != Espeak && c.PhonemeType != Text {
 		errs = append(errs, fmt.Errorf("phoneme_type is %q, expected %q or %q", c.PhonemeType, Espeak, Text))
 	}
 	if c.PhonemeType == Espeak && !espeakName.MatchString(c.Espeak) {
-		errs = append(
-			errs, fmt.Errorf("espeak.voice is %q, expected one of espeak's languages, such as en-us", c.Espeak),
-		)
+		errs = append(errs,
+			fmt.Errorf("espeak.voice is %q, expected one of espeak's languages, such as en-us", c.Espeak))
 	}
 	return errors.Join(errs...)
 }
@@ -185,9 +182,8 @@ func (c *Config) checkIDs() error {
 	for _, p := range slices.Sorted(maps.Keys(c.PhonemeIDs)) {
 		for _, id := range c.PhonemeIDs[p] {
 			if id < 0 || id >= int64(c.Symbols) {
-				errs = append(
-					errs, fmt.Errorf("phoneme_id_map gives %q the id %d, but num_symbols is %d", p, id, c.Symbols),
-				)
+				errs = append(errs,
+					fmt.Errorf("phoneme_id_map gives %q the id %d, but num_symbols is %d", p, id, c.Symbols))
 				return errors.Join(errs...) // one is enough: a wrong num_symbols causes a hundred
 			}
 		}
@@ -201,15 +197,13 @@ func (c *Config) checkSpeakers() error {
 	}
 	var errs []error
 	if c.DefaultSpeaker < 0 || c.DefaultSpeaker >= int64(c.Speakers) {
-		errs = append(
-			errs, fmt.Errorf("default_speaker_id is %d, but num_speakers is %d", c.DefaultSpeaker, c.Speakers),
-		)
+		errs = append(errs,
+			fmt.Errorf("default_speaker_id is %d, but num_speakers is %d", c.DefaultSpeaker, c.Speakers))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.SpeakerIDs)) {
 		if id := c.SpeakerIDs[name]; id < 0 || id >= int64(c.Speakers) {
-			errs = append(
-				errs, fmt.Errorf("speaker_id_map gives %q the id %d, but num_speakers is %d", name, id, c.Speakers),
-			)
+			errs = append(errs,
+				fmt.Errorf("speaker_id_map gives %q the id %d, but num_speakers is %d", name, id, c.Speakers))
 		}
 	}
 	return errors.Join(errs...)

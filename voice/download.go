@@ -34,9 +34,8 @@ func decodeConfig(data []byte) (f configFile, err error) {
 	err = json.Unmarshal(data, &f)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(wrong.Value, " ") // "number 1.5"
-		return f, fmt.Errorf(
-			"the voice's config has %s at %s, expected %s", jsonKinds[kind], wrong.Field, expectedKind(wrong.Type),
-		)
+		return f, fmt.Errorf("the voice's config has %s at %s, expected %s", jsonKinds[kind], wrong.Field,
+			expectedKind(wrong.Type))
 	}
 	if err != nil {
 		return f, fmt.Errorf("parse the voice's config: %w", err)

@@ -13,10 +13,7 @@ import (
 )
 
 // passages returns texts of 50 to 70 ordinary words in different styles.
-func passages(tb testing.TB) map[string]string {
-	tb.Helper()
-	return texts(tb, "testdata/passages.txt")
-}
+func passages(tb testing.TB) map[string]string { return texts(tb, "testdata/passages.txt") }
 
 // texts reads a file of lines with a name and at least 50 words.
 func texts(tb testing.TB, path string) map[string]string {
@@ -33,19 +30,13 @@ func texts(tb testing.TB, path string) map[string]string {
 	return all
 }
 
-// bundled returns the bundled voice with espeak-ng and ONNX Runtime.
-func bundled(tb testing.TB) *voice.Voice {
+// calibrated returns the bundled voice with espeak-ng and ONNX Runtime, calibrated.
+func calibrated(tb testing.TB) *voice.Voice {
 	tb.Helper()
 	config := voicetest.Config(tb, voicetest.Bundled)
 	model := voicetest.Load(tb, voicetest.Path(tb, voicetest.Bundled), config)
-	return &voice.Voice{Config: config, Phonemizer: voicetest.Espeak(tb), Model: model}
-}
-
-func calibrated(tb testing.TB) *voice.Voice {
-	tb.Helper()
-	v := bundled(tb)
-	c := check.Must(v.Calibrate(tb.Context()))(tb)
-	v.Calibration = c
+	v := &voice.Voice{Config: config, Phonemizer: voicetest.Espeak(tb), Model: model}
+	v.Calibration = check.Must(v.Calibrate(tb.Context()))(tb)
 	return v
 }
 
@@ -75,7 +66,7 @@ func wordsPerMinute(tb testing.TB, v *voice.Voice, text string, rate int) float6
 // The calibration passage is English. For voices of other languages it still gives the duration of a letter;
 // otherwise, as in other scripts, the rate controller adapts while the voice speaks. Here the bundled voice
 // speaks espeak's phonemes of these languages.
-func TestSpeak_wordsPerMinute(t *testing.T) {
+func TestAll_wordsPerMinute(t *testing.T) {
 	t.Parallel()
 	requireRates := func(v *voice.Voice, name, text string, rates ...int) {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +92,7 @@ func TestSpeak_wordsPerMinute(t *testing.T) {
 }
 
 // Below the rate at which the voice is slowest, pauses between phrases grow.
-func TestSpeak_extremeRates(t *testing.T) {
+func TestAll_extremeRates(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
 	text := passages(t)["household"]

@@ -43,10 +43,8 @@ func TestStream_formats(t *testing.T) {
 				check.Must(s.Write(second))(t)
 			}
 			check.NoError(t, s.Close())
-			decode := exec.Command(
-				"ffmpeg", "-nostdin", "-loglevel", "error", "-i", "pipe:0", "-f", "s16le", "-ac", "1", "-ar", "22050",
-				"pipe:1",
-			)
+			decode := exec.Command("ffmpeg", "-nostdin", "-loglevel", "error", "-i", "pipe:0", "-f", "s16le", "-ac",
+				"1", "-ar", "22050", "pipe:1")
 			decode.Stdin = &encoded
 			pcm := check.Must(decode.Output())(t)
 			if got := float64(len(pcm)) / float64(len(second)); got < 3 || got > 3.2 {

@@ -28,10 +28,8 @@ func encode(tb testing.TB, rate, piece int, pcm []byte) []byte {
 // decode returns the samples that ffmpeg finds in a stream. It checks both checksums of each frame.
 func decode(tb testing.TB, stream []byte) []byte {
 	tb.Helper()
-	cmd := exec.Command(
-		"ffmpeg", "-nostdin", "-loglevel", "warning", "-err_detect", "crccheck+explode", "-f", "flac", "-i", "pipe:0",
-		"-f", "s16le", "pipe:1",
-	)
+	cmd := exec.Command("ffmpeg", "-nostdin", "-loglevel", "warning", "-err_detect", "crccheck+explode", "-f", "flac",
+		"-i", "pipe:0", "-f", "s16le", "pipe:1")
 	cmd.Stdin = bytes.NewReader(stream)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems

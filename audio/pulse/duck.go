@@ -240,9 +240,8 @@ func (d *ducking) predecessor(in sinkInput) (s *duckedStream, step int) {
 
 // restored reports whether the server has confirmed that all streams have their own volume.
 func (d *ducking) restored() bool {
-	return !slices.ContainsFunc(
-		d.streams, func(s *duckedStream) bool { return !s.gone && (s.set != 0 || s.confirmed != 0) },
-	)
+	return !slices.ContainsFunc(d.streams,
+		func(s *duckedStream) bool { return !s.gone && (s.set != 0 || s.confirmed != 0) })
 }
 
 // forget removes streams that were not lowered after all.

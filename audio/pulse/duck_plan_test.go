@@ -75,9 +75,9 @@ func TestDucking_restoresOnlyItsOwn(t *testing.T) {
 		"changed by someone": {func(in *sinkInput) { in.volumes = []uint32{31000, 31000} }, ""},
 		"muted by someone":   {func(in *sinkInput) { in.volumes = []uint32{0, 0} }, ""},
 		"moved":              {func(in *sinkInput) { in.sink = 8 }, "back film[65536 40000] "},
-		"another run, other program": {func(in *sinkInput) {
-			in.Server, in.Name, in.memory = 6, "call", "call"
-		}, "remember film[65536 40000] "},
+		"another run, other program": {
+			func(in *sinkInput) { in.Server, in.Name, in.memory = 6, "call", "call" }, "remember film[65536 40000] ",
+		},
 		"another process, other memory": {
 			func(in *sinkInput) { in.Process, in.memory = "100", "film2" }, "remember film[65536 40000] ",
 		},

@@ -122,10 +122,8 @@ func (r duckedRoom) levels() {
 		after := level()
 		r.t.Logf("recorded: %.1f dB, lowered %.1f dB, restored %.1f dB", before, during, after)
 		if math.Abs(before-during-20) > 1 || math.Abs(before-after) > 1 {
-			a.Errorf(
-				"recorded: %.1f dB, lowered %.1f dB, restored %.1f dB; want 20 dB less, and as before", before, during,
-				after,
-			)
+			a.Errorf("recorded: %.1f dB, lowered %.1f dB, restored %.1f dB; want 20 dB less, and as before", before,
+				during, after)
 		}
 	})
 }

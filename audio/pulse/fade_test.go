@@ -33,13 +33,8 @@ func TestPlay_cancelFadesOut(t *testing.T) {
 				sound := span(recording.Stop())
 				recorded := time.Duration(len(sound)) * time.Second / time.Duration(server.Rate())
 				step := largestStep(sound[len(sound)-server.Rate()/4:])
-				t.Logf(
-					"cancelled: Play took %v; %v were played, recorded %v; the largest step is %.2f %%",
-					took,
-					length,
-					recorded,
-					100*step,
-				)
+				t.Logf("cancelled: Play took %v; %v were played, recorded %v; the largest step is %.2f %%", took,
+					length, recorded, 100*step)
 				if took > 120*time.Millisecond {
 					a.Errorf("Play returned %v after it was cancelled, want 120 ms at most", took)
 				}

@@ -3,7 +3,6 @@ package pulse_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -131,8 +130,7 @@ func TestPlay_waitsForSink(t *testing.T) {
 	server.Pactl("set-sink-volume", "kitchen", "30%")
 	until(t, func() bool { return sink.Status().Muted && sink.Status().Volume == 30 })
 	if status := sink.Status(); status.Sink != "kitchen" || status.Description != "Kitchen" ||
-		status.Address != server.Address ||
-		!strings.HasPrefix(status.Server, "pulseaudio ") {
+		status.Address != server.Address || !strings.HasPrefix(status.Server, "pulseaudio ") {
 		t.Errorf("Status: %+v", status)
 	}
 	check.NoError(t, sink.Health()) // with a muted sink
@@ -160,9 +158,8 @@ func TestPlay_sinkRemovedMidWord(t *testing.T) {
 			until(t, func() bool { return sink.Health() != nil })
 			server.Pactl("load-module", "module-null-sink", "sink_name=usb")
 			mustPlay(t, sink, noise(50*time.Millisecond))
-			if on := server.Pactl("list", "short", "sink-inputs"); !strings.Contains(
-				server.Pactl("list", "short", "sinks"), field(on, 1)+"\tusb",
-			) {
+			on := server.Pactl("list", "short", "sink-inputs")
+			if !strings.Contains(server.Pactl("list", "short", "sinks"), field(on, 1)+"\tusb") {
 				t.Errorf("the stream is not on the configured sink: %s", on)
 			}
 		})
@@ -245,7 +242,14 @@ func TestPlay_timesOut(t *testing.T) {
 // Peers that are no sound servers, or close the connection, cause an error and never end the process.
 func TestRun_invalidServers(t *testing.T) {
 	t.Parallel()
-	huge := binary.BigEndian.AppendUint32(nil, 0x7FFFFFFF)
+	frame := func(length, body string) func(net.Conn) {
+		return say(length + "\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12) + body)
+	}
+	const (
+		short   = "\x00\x00\x00\x0F"
+		reply   = "L\x00\x00\x00\x02L\x00\x00\x00\x00"
+		failure = "L\x00\x00\x00\x00L\x00\x00\x00\x00"
+	)
 	for name, tt := range map[string]struct {
 		serve func(net.Conn)
 		want  string
@@ -258,32 +262,12 @@ func TestRun_invalidServers(t *testing.T) {
 			_, _ = io.ReadFull(c, make([]byte, 200))
 			_, _ = c.Write([]byte{0, 0, 0, 15, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0})
 		}, "closed the connection"},
-		"web server": {say("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), "not a PulseAudio server"},
-		"SSH server": {say("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n"), "not a PulseAudio server"},
-		"huge frame": {
-			say(string(huge) + "\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12)), "not a PulseAudio server",
-		},
-		"string answer": {
-			say(
-				"\x00\x00\x00\x0F\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12) +
-					"L\x00\x00\x00\x02L\x00\x00\x00\x00tabc\x00",
-			),
-			"not a PulseAudio server",
-		},
-		"old version": {
-			say(
-				"\x00\x00\x00\x0F\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12) +
-					"L\x00\x00\x00\x02L\x00\x00\x00\x00L\x00\x00\x00\x0C",
-			),
-			"version is 12",
-		},
-		"denies access": {
-			say(
-				"\x00\x00\x00\x0F\xFF\xFF\xFF\xFF" + strings.Repeat("\x00", 12) +
-					"L\x00\x00\x00\x00L\x00\x00\x00\x00L\x00\x00\x00\x01",
-			),
-			"denies access",
-		},
+		"web server":    {say("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), "not a PulseAudio server"},
+		"SSH server":    {say("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n"), "not a PulseAudio server"},
+		"huge frame":    {frame("\x7F\xFF\xFF\xFF", ""), "not a PulseAudio server"},
+		"string answer": {frame(short, reply+"tabc\x00"), "not a PulseAudio server"},
+		"old version":   {frame(short, reply+"L\x00\x00\x00\x0C"), "version is 12"},
+		"denies access": {frame(short, failure+"L\x00\x00\x00\x01"), "denies access"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -321,7 +305,7 @@ func TestRun_backsOff(t *testing.T) {
 func TestConfig_serversAndCookies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	secret := file(t, bytes.Repeat([]byte("secret! "), 32))
+	secret, wrong := file(t, bytes.Repeat([]byte("secret! "), 32)), file(t, make([]byte, 256))
 	invalid := []string{filepath.Join(dir, "missing"), dir, file(t, nil), os.DevNull}
 	server, tcp := startTCP(t, secret)
 	for name, tt := range map[string]struct {
@@ -332,15 +316,11 @@ func TestConfig_serversAndCookies(t *testing.T) {
 		"invalid, not required": {pulse.Config{Server: server.Address, Cookies: invalid}, ""},
 		"right cookie":          {pulse.Config{Server: tcp, Cookies: append(invalid, secret)}, ""},
 		"invalid":               {pulse.Config{Server: tcp, Cookies: invalid}, "requires its cookie"},
-		"wrong cookie": {
-			pulse.Config{Server: tcp, Cookies: []string{file(t, make([]byte, 256))}}, "requires its cookie",
-		},
-		"second server":       {pulse.Config{Server: "unix:" + dir + "/none " + server.Address}, ""},
-		"default directory":   {pulse.Config{RuntimeDir: runtimeDir(t, server)}, ""},
-		"not a server string": {pulse.Config{Server: "unix:relative/path"}, "absolute path"},
-		"other host": {
-			pulse.Config{Server: "{elsewhere}" + server.Address}, "no address applies to this host",
-		},
+		"wrong cookie":          {pulse.Config{Server: tcp, Cookies: []string{wrong}}, "requires its cookie"},
+		"second server":         {pulse.Config{Server: "unix:" + dir + "/none " + server.Address}, ""},
+		"default directory":     {pulse.Config{RuntimeDir: runtimeDir(t, server)}, ""},
+		"not a server string":   {pulse.Config{Server: "unix:relative/path"}, "absolute path"},
+		"other host":            {pulse.Config{Server: "{elsewhere}" + server.Address}, "no address applies"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

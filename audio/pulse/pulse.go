@@ -274,9 +274,8 @@ func (s *Sink) setState(next state) {
 	case next.err != nil && (last.err == nil || last.err.Error() != next.err.Error()):
 		s.cfg.Log.Warn("audio output unavailable", "err", next.err)
 	case next.sink.name != "" && next.sink.name != last.sink.name:
-		s.cfg.Log.Info(
-			"audio output connected", "server", next.server, "sink", next.sink.name, "volume", next.sink.volume,
-		)
+		s.cfg.Log.Info("audio output connected", "server", next.server, "sink", next.sink.name, "volume",
+			next.sink.volume)
 		if !next.sink.muted && next.sink.volume < LowVolume {
 			s.cfg.Log.Warn("sink volume low", "sink", next.sink.name, "volume", next.sink.volume)
 		}

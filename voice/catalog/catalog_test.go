@@ -103,17 +103,13 @@ func (c *countedWriter) Write(p []byte) (int, error) {
 
 func (s *fakeServer) fetch(t *testing.T) *catalog.Catalog {
 	t.Helper()
-	c := check.Must(catalog.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json", false))(t)
-	return c
+	return check.Must(catalog.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json", false))(t)
 }
 
 // openRoot opens a directory until the test ends.
 func openRoot(t *testing.T, dir string) *os.Root {
 	t.Helper()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := check.Must(os.OpenRoot(dir))(t)
 	t.Cleanup(func() { check.Close(t, root) })
 	return root
 }
@@ -150,9 +146,8 @@ func (s *fakeServer) models() []string {
 // names returns the files of a directory.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	files := check.Must(os.ReadDir(dir))(t)
 	var all []string
-	for _, f := range files {
+	for _, f := range check.Must(os.ReadDir(dir))(t) {
 		all = append(all, f.Name())
 	}
 	return all
@@ -276,10 +271,7 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 func TestInstall_modes(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t), t.TempDir()
-	// as with a umask of 077
-	if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), nil, 0o600)) // as with a umask of 077
 	s.mustInstall(t, dir)
 	for _, name := range names(t, dir) {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -325,8 +317,8 @@ func TestFetch_insecure(t *testing.T) {
 		_, _ = io.WriteString(w, `{}`)
 	}))
 	t.Cleanup(server.Close)
-	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, false); !errors.Is(err, catalog.ErrInsecure) ||
-		asked != 0 {
+	_, err := catalog.Fetch(t.Context(), server.Client(), server.URL, false)
+	if !errors.Is(err, catalog.ErrInsecure) || asked != 0 {
 		t.Errorf("http: %v after %d requests", err, asked)
 	}
 	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true); err != nil || asked != 1 {

@@ -52,10 +52,8 @@ func (i *Installer) CheckSpace(v Voice) error {
 	//nolint:gosec,unconvert // no disk is so large; other platforms have 32 bits
 	free := int64(st.Bavail) * int64(st.Bsize)
 	if needed := v.Size() + diskReserve; free < needed {
-		return fmt.Errorf(
-			"install %s: %w in %s: %.0f MB needed, %.0f MB free", v.Name, ErrDiskSpace, i.Dir.Name(),
-			float64(needed)/1e6, float64(free)/1e6,
-		)
+		return fmt.Errorf("install %s: %w in %s: %.0f MB needed, %.0f MB free", v.Name, ErrDiskSpace, i.Dir.Name(),
+			float64(needed)/1e6, float64(free)/1e6)
 	}
 	return nil
 }

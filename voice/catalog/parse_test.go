@@ -37,9 +37,9 @@ func TestFetch_rejectsInvalidCatalogs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(
-				http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }),
-			)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, text)
+			}))
 			defer server.Close()
 			c, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true)
 			if !errors.Is(err, catalog.ErrMalformed) {

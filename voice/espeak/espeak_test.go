@@ -47,8 +47,7 @@ func parallel(t *testing.T, path string) *Phonemizer {
 
 func mustPhonemes(tb testing.TB, p *Phonemizer, lang, clause string) string {
 	tb.Helper()
-	ipa := check.Must(p.Phonemes(tb.Context(), lang, clause))(tb)
-	return ipa
+	return check.Must(p.Phonemes(tb.Context(), lang, clause))(tb)
 }
 
 func TestPhonemizer_phonemes(t *testing.T) {
@@ -161,11 +160,10 @@ func TestPhonemizer_contextEndsWait(t *testing.T) {
 		asked <- err
 	}()
 	_, err := p.Phonemes(ctx, "en-us", "hello") // one of the two waits for the other
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, want the context's error", err)
-	}
-	if err := <-asked; !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, want the context's error", err)
+	for _, err := range []error{err, <-asked} {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, want the context's error", err)
+		}
 	}
 }
 
@@ -230,17 +228,11 @@ func TestPhonemizer_wrongMarker(t *testing.T) {
 func TestChild_checkSilent(t *testing.T) {
 	t.Parallel()
 	out, childOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer out.Close()
 	c := &child{out: out}
-	if err := c.checkSilent(); err != nil {
-		t.Errorf("a silent child: %v", err)
-	}
-	if _, err := childOut.WriteString("stale\n"); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, c.checkSilent())
+	check.Must(childOut.WriteString("stale\n"))(t)
 	if err := c.checkSilent(); !errors.Is(err, errUnasked) {
 		t.Errorf("after output: %v, want %v", err, errUnasked)
 	}
@@ -265,10 +257,7 @@ func TestPhonemizer_fourHamzas(t *testing.T) {
 // Every language of espeak-ng prints the markers unchanged.
 func TestMarker_everyLanguage(t *testing.T) {
 	p := parallel(t, "")
-	list, err := exec.CommandContext(t.Context(), "espeak-ng", "--voices").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := check.Must(exec.CommandContext(t.Context(), "espeak-ng", "--voices").Output())(t)
 	n := 0
 	for line := range strings.Lines(string(list)) {
 		lang := strings.Fields(line)[1]
@@ -339,20 +328,14 @@ func TestPhonemizer_process(t *testing.T) {
 // procFile returns a file of the first child in /proc.
 func procFile(t *testing.T, p *Phonemizer, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.children[0].cmd.Process.Pid, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(check.Must(os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.children[0].cmd.Process.Pid, name)))(t))
 }
 
 // resident returns the memory of the first child, in KiB.
 func resident(t *testing.T, p *Phonemizer) (kib int) {
 	t.Helper()
 	_, rest, _ := strings.Cut(procFile(t, p, "status"), "VmRSS:")
-	if _, err := fmt.Sscan(rest, &kib); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(fmt.Sscan(rest, &kib))(t)
 	return kib
 }
 
@@ -419,23 +402,4 @@ func FuzzPhonemes(f *testing.F) {
 			t.Fatalf("%s after %q: %q, %v; want %q", lang, clause, got, err, want[lang])
 		}
 	})
-}
-
-func BenchmarkStart(b *testing.B) {
-	for name, helper := range map[string][]string{"plain": nil, "confined": confine.Command()} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				p := newPhonemizer(b, "", helper...)
-				mustPhonemes(b, p, "en-us", "hello")
-				p.Close()
-			}
-		})
-	}
-}
-
-func BenchmarkPhonemes(b *testing.B) {
-	p := newPhonemizer(b, "")
-	for b.Loop() {
-		mustPhonemes(b, p, "en-us", "Dinner is ready in the kitchen")
-	}
 }

@@ -144,15 +144,6 @@ func withTiny(name, model, changes string) func(testing.TB, string) {
 	}
 }
 
-// withModel adds a voice with the bundled voice's config and other content as the model.
-func withModel(name, content string) func(testing.TB, string) {
-	return func(tb testing.TB, dir string) {
-		tb.Helper()
-		put(tb, filepath.Join(dir, name+".onnx.json"), voicetest.ChangedJSON(tb, `{}`))
-		put(tb, filepath.Join(dir, name+".onnx"), []byte(content))
-	}
-}
-
 // eventually waits for a condition.
 func eventually(tb testing.TB, what string, condition func() bool) {
 	tb.Helper()

@@ -80,10 +80,8 @@ func TestHooks_accepted(t *testing.T) {
 		w.Decode(&got)
 		a := got.Announcement
 		volume := strings.TrimPrefix(fmt.Sprint(a.Volume), "0")
-		if all := fmt.Sprintf(
-			"%s|%s|%t|%d|%s|%s|%s|%s", a.Title, a.Message, a.Urgent, a.Priority, a.Voice, volume, a.Sender.Kind,
-			w.Field("warnings"),
-		); all != tt.want {
+		if all := fmt.Sprintf("%s|%s|%t|%d|%s|%s|%s|%s", a.Title, a.Message, a.Urgent, a.Priority, a.Voice, volume,
+			a.Sender.Kind, w.Field("warnings")); all != tt.want {
 			t.Errorf("%s: %s, want %s", tt.path, all, tt.want)
 		}
 		v := check.Must(r.Announcer.Cancel(t.Context(), a.ID))(t)

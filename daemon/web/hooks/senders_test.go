@@ -213,10 +213,8 @@ func TestApprise(t *testing.T) {
 		},
 		{"form://" + address + "/hooks/apprise", "info", []string{text, `"rate":170,"urgent":false,"priority":3`}},
 	} {
-		out, err := exec.CommandContext(
-			t.Context(), "apprise", "--title", "Kitchen", "--body", "Dinner & wine.", "--notification-type", tt.kind,
-			tt.url,
-		).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "apprise", "--title", "Kitchen", "--body", "Dinner & wine.",
+			"--notification-type", tt.kind, tt.url).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v: %s", tt.url, err, out)
 		}

@@ -169,9 +169,8 @@ func (p *program) exec() error {
 	}
 	//nolint:gosec // execveat(2)
 	name, args, env := unsafe.Pointer(p.name), unsafe.Pointer(&p.argv[0]), unsafe.Pointer(&p.envv[0])
-	_, _, errno = unix.RawSyscall6(
-		unix.SYS_EXECVEAT, p.fd, uintptr(name), uintptr(args), uintptr(env), unix.AT_EMPTY_PATH, 0,
-	)
+	_, _, errno = unix.RawSyscall6(unix.SYS_EXECVEAT, p.fd, uintptr(name), uintptr(args), uintptr(env),
+		unix.AT_EMPTY_PATH, 0)
 	return fmt.Errorf("execveat: %w", errno)
 }
 

@@ -24,9 +24,8 @@ func restrictFiles(program string) error {
 	}
 	attr := landlockRules(version)
 	//nolint:gosec // landlock_create_ruleset(2)
-	ruleset, _, errno := unix.Syscall(
-		unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0,
-	)
+	ruleset, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)),
+		unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return errno
 	}

@@ -29,10 +29,8 @@ type tables struct {
 
 // static is the only instance.
 var static = &tables{
-	numeric: slices.Concat(
-		addressRules(), dateRules(), clockRules(), periodRules(), phoneRules(), codeRules(), pairRules(),
-		measureRules(), countRules(), numberRules(),
-	),
+	numeric: slices.Concat(addressRules(), dateRules(), clockRules(), periodRules(), phoneRules(), codeRules(),
+		pairRules(), measureRules(), countRules(), numberRules()),
 	lead:    leadRules(),
 	words:   wordRules(),
 	scripts: scripts(),
