@@ -190,8 +190,8 @@ type Choice struct {
 	*Worth                     // nil: not valued
 }
 
-// A Worth is what a choice is worth to the side that may make it. It follows from what every viewer sees and from the calls
-// that the other side is expected to make, never from a call that it has submitted.
+// A Worth is what a choice is worth to the side that may make it. It follows from what every viewer sees and from
+// the calls that the other side is expected to make, never from a call that it has submitted.
 type Worth struct {
 	Runs           float64 `json:"runs"`            // gained in the rest of the half-inning over the usual choice; positive is good for the side
 	WinProbability float64 `json:"win_probability"` // of the side, 0–1

@@ -12,7 +12,7 @@ import (
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
-	"pressbox/voice/control"
+	"pressbox/voice/announce"
 )
 
 // byLAN permits changes to all clients on the local network.
@@ -28,7 +28,7 @@ func TestVolume(t *testing.T) {
 	}{
 		{"", 0, "100 false false"},
 		{`{"volume": 0}`, 200, "0 false true"},
-		{`{"muted": true}`, 200, "0 true true"},
+		{`{"muted": "On"}`, 200, "0 true true"},
 		{`{"volume": 100, "muted": false}`, 200, "100 false true"},
 		{`{"volume": 101}`, 422, "out_of_range"},
 		{`{"volume": -1}`, 422, "out_of_range"},
@@ -94,8 +94,8 @@ func TestEvents_beginWithControls(t *testing.T) {
 		for _, name := range []string{"volume", "quiet", "schedules", "favorites"} {
 			want["event: "+name] = "data: " + strings.TrimSpace(r.Do(r.T, "GET", "/"+name, "").Want(200).Text)
 		}
-		r.Do(r.T, "GET", "/events?controls=1", "").Want(422, "not_offered")
-		_, resp := l.Ask(r.T, "GET /events?controls=true HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		r.Do(r.T, "GET", "/events?controls=maybe", "").Want(422, "not_offered")
+		_, resp := l.Ask(r.T, "GET /events?controls=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		lines := bufio.NewScanner(resp.Body)
 		for event := ""; len(want) > 0 && lines.Scan(); {
 			switch line := lines.Text(); {
@@ -216,7 +216,7 @@ func TestFavorites(t *testing.T) {
 	}
 	refused(`{"favorites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`, "/favorites/1/message not_speakable, /favorites/1/voice unknown_voice")
 	// The voice of a favorite was removed: it stays, and others can be saved.
-	check.NoError(t, r.Controls.SetFavorites(t.Context(), []control.Content{{Message: "Old.", Voice: "zoe"}}))
+	check.NoError(t, r.Controls.SetFavorites(t.Context(), []announce.Payload{{Content: announce.Content{Message: "Old.", Voice: "zoe"}}}))
 	r.Do(t, "PUT", "/favorites", `{"favorites": [{"message": "Old.", "voice": "zoe"}, {"message": "New."}]}`).Want(200)
 	refused(`{"favorites": [{"message": "Other.", "voice": "zoe"}]}`, "/favorites/0/voice unknown_voice")
 }
