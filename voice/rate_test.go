@@ -13,7 +13,10 @@ import (
 )
 
 // passages returns texts of 50 to 70 ordinary words in different styles.
-func passages(tb testing.TB) map[string]string { return texts(tb, "testdata/passages.txt") }
+func passages(tb testing.TB) map[string]string {
+	tb.Helper()
+	return texts(tb, "testdata/passages.txt")
+}
 
 // texts reads a file of lines with a name and at least 50 words.
 func texts(tb testing.TB, path string) map[string]string {

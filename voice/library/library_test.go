@@ -427,6 +427,7 @@ func TestSpeak_concurrent(t *testing.T) {
 // A text is read by the rules of the voice's language: the bundled model with espeak-ng's German.
 func TestSpeak_german(t *testing.T) {
 	h := start(t, nil, withBundled, func(tb testing.TB, dir string) {
+		tb.Helper()
 		put(tb, filepath.Join(dir, "de.onnx.json"), voicetest.ChangedJSON(tb, `{"espeak": {"voice": "de"}}`))
 		put(tb, filepath.Join(dir, "de.onnx"), voicetest.Read(tb, "models/"+bundled+".onnx"))
 	})

@@ -8,7 +8,7 @@
 //	units.txt          units of measure
 //	abbreviations.txt  short and long forms
 //	signs.txt          names of signs and scripts
-//	emoji.txt          names of emoji, from Unicode CLDR 48.2 (licence Unicode-3.0); english/gen.go converts them
+//	emoji.txt          names of emoji, from Unicode CLDR 48.2 (license Unicode-3.0); english/gen.go converts them
 package german
 
 import (

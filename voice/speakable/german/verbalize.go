@@ -33,7 +33,7 @@ func (s *Verbalizer) Verbalize(t recognize.Token) string {
 	case recognize.Version:
 		return s.version(t)
 	case recognize.Digits:
-		return dialled(t)
+		return dialed(t)
 	case recognize.Label:
 		return t.Number + " " + t.Letter
 	}
@@ -43,8 +43,8 @@ func (s *Verbalizer) Verbalize(t recognize.Token) string {
 	return s.amount(t)
 }
 
-// dialled says digits one by one.
-func dialled(d recognize.Digits) string {
+// dialed says digits one by one.
+func dialed(d recognize.Digits) string {
 	spoken := digits(strings.Join(d.Groups, " "))
 	if d.Plus {
 		return "plus " + spoken
