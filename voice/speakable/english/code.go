@@ -115,27 +115,10 @@ func (s *Verbalizer) version(v recognize.Version) string {
 
 // addressSign returns the name of a sign in addresses, "" for none.
 func addressSign(c rune) string {
-	switch c {
-	case '.':
-		return "dot"
-	case '/':
-		return "slash"
-	case '@':
-		return "at"
-	case ':':
-		return "colon"
-	case '-':
-		return "dash"
-	case '_':
-		return "underscore"
-	case '+':
-		return "plus"
-	case '~':
-		return "tilde"
-	case '\\':
-		return "backslash"
-	}
-	return ""
+	return map[rune]string{
+		'.': "dot", '/': "slash", '@': "at", ':': "colon", '-': "dash", '_': "underscore", '+': "plus",
+		'~': "tilde", '\\': "backslash",
+	}[c]
 }
 
 // address says an address: example dot com slash door.

@@ -63,27 +63,10 @@ func (s *Verbalizer) version(v recognize.Version) string {
 
 // signName returns the name of a sign in addresses, "" for others.
 func signName(sign rune) string {
-	switch sign {
-	case '.':
-		return "Punkt"
-	case '/':
-		return "Schrägstrich"
-	case '@':
-		return "ät"
-	case ':':
-		return "Doppelpunkt"
-	case '-':
-		return "Minus"
-	case '_':
-		return "Unterstrich"
-	case '+':
-		return "plus"
-	case '~':
-		return "Tilde"
-	case '\\':
-		return "Backslash"
-	}
-	return ""
+	return map[rune]string{
+		'.': "Punkt", '/': "Schrägstrich", '@': "ät", ':': "Doppelpunkt", '-': "Minus", '_': "Unterstrich",
+		'+': "plus", '~': "Tilde", '\\': "Backslash",
+	}[sign]
 }
 
 // address says an address: example Punkt D E Schrägstrich hilfe.

@@ -17,27 +17,10 @@ const magnitude = `(?: ?((?i:thousand|million|billion|trillion)|[mM]n|[bB]n|tn|[
 
 // currency returns the code of a currency's sign, or of the name of a country and its sign; "" for none.
 func currency(sign string) string {
-	switch sign {
-	case "$":
-		return "USD"
-	case "£":
-		return "GBP"
-	case "€":
-		return "EUR"
-	case "¥":
-		return "JPY"
-	case "₹":
-		return "INR"
-	case "US$":
-		return "US"
-	case "C$", "CA$":
-		return "CAD"
-	case "A$", "AU$":
-		return "AUD"
-	case "NZ$":
-		return "NZD"
-	}
-	return ""
+	return map[string]string{
+		"$": "USD", "£": "GBP", "€": "EUR", "¥": "JPY", "₹": "INR", "US$": "US", "C$": "CAD", "CA$": "CAD",
+		"A$": "AUD", "AU$": "AUD", "NZ$": "NZD",
+	}[sign]
 }
 
 // measureRules returns the rules of durations, quantities and amounts.
