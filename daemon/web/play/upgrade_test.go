@@ -27,7 +27,8 @@ func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 	t.Helper()
 	cfg := h.Config
 	s := check.Must(web.New(cfg.Config))(t)
-	route := play.EchoRoute(s, play.Config{Sessions: cfg.SignIn.Sessions, Authenticate: signin.New(*cfg.SignIn).Authenticate})
+	route := play.EchoRoute(s,
+		play.Config{Sessions: cfg.SignIn.Sessions, Authenticate: signin.New(*cfg.SignIn).Authenticate})
 	check.NoError(t, s.Mount([]web.Route{route}, []byte("{}"), play.Problem))
 	server := &http.Server{Handler: s.Handler()}
 	ended := make(chan error, 1)
@@ -38,8 +39,7 @@ func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 	})
 }
 
-// dialEcho opens a websocket to a server of its own, with these headers. status
-// is that of the answer.
+// dialEcho opens a websocket to a server of its own, with these headers. status is that of the answer.
 func dialEcho(t *testing.T, h *webtest.Rig, headers ...string) (conn *websocket.Conn, status int) {
 	t.Helper()
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -54,7 +54,9 @@ func dialEchoWire(t *testing.T, h *webtest.Rig, headers ...string) *websocket.Co
 	return conn
 }
 
-func openEcho(t *testing.T, h *webtest.Rig, l net.Listener, dial func() (net.Conn, error), headers []string) (*websocket.Conn, int) {
+func openEcho(
+	t *testing.T, h *webtest.Rig, l net.Listener, dial func() (net.Conn, error), headers []string,
+) (*websocket.Conn, int) {
 	t.Helper()
 	serveEcho(t, h, l)
 	header := http.Header{}
@@ -108,8 +110,8 @@ func cookie(token string) []string { return []string{"Cookie", "pressbox_access=
 
 func authFrame(token string) string { return `{"t":"auth","d":{"token":"` + token + `"}}` }
 
-// A page of another origin, including another port, cannot open a websocket with
-// the user's cookie; a program that sends no Origin can.
+// A page of another origin, including another port, cannot open a websocket with the user's cookie; a program
+// that sends no Origin can.
 func TestUpgrade_origin(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.TrustedOrigins = []string{"http://client.example"} })
@@ -121,14 +123,16 @@ func TestUpgrade_origin(t *testing.T) {
 	}
 	for origin, want := range map[string]int{
 		"http://pressbox.local": 101, "http://client.example": 101,
-		"http://evil": 403, "null": 403, "http://pressbox.local1": 403, "http://pressbox.local:81": 403, "https://pressbox.local": 403,
-		"http://127.0.0.1": 403, "http://client.example:81": 403,
+		"http://evil": 403, "null": 403, "http://pressbox.local1": 403, "http://pressbox.local:81": 403,
+		"https://pressbox.local": 403,
+		"http://127.0.0.1":       403, "http://client.example:81": 403,
 	} {
 		if _, status := dialEcho(t, h, append(headers[:2:2], "Origin", origin)...); status != want {
 			t.Errorf("Origin %q: status %d, want %d", origin, status, want)
 		}
 	}
-	if _, status := dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...); status == 101 {
+	_, status := dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...)
+	if status == 101 {
 		t.Error("two origins are accepted")
 	}
 	l := webtest.NewWire()
@@ -140,8 +144,8 @@ func TestUpgrade_origin(t *testing.T) {
 	}
 }
 
-// The cookie or header authenticates, then the auth frame; a token in the query
-// does not. Otherwise the socket is closed with 4401.
+// The cookie or header authenticates, then the auth frame; a token in the query does not. Otherwise the
+// socket is closed with 4401.
 func TestUpgrade_authentication(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
@@ -168,7 +172,10 @@ func TestUpgrade_authentication(t *testing.T) {
 		{"not JSON", nil, `hello`, "closed 4401"},
 		{"no token", nil, `{"t":"auth"}`, "closed 4401"},
 		{"duplicate name", nil, `{"t":"join",` + authFrame(good)[1:], "closed 4401"},
-		{"duplicate token", nil, strings.Replace(authFrame(good), `{"token"`, `{"token":"x","token"`, 1), "closed 4401"},
+		{
+			"duplicate token", nil, strings.Replace(authFrame(good), `{"token"`, `{"token":"x","token"`, 1),
+			"closed 4401",
+		},
 		{"trailing data", nil, authFrame(good) + authFrame(good), "closed 4401"},
 		{"unknown member", nil, `{"x":1,` + authFrame(good)[1:], "closed 4401"},
 		{"name in another case", nil, strings.Replace(authFrame(good), `"token"`, `"Token"`, 1), "closed 4401"},
@@ -199,8 +206,8 @@ func TestUpgrade_authTimeout(t *testing.T) {
 	})
 }
 
-// A session's end closes its sockets at once; a refresh closes none; a panic
-// closes one connection and is logged. The other session's socket stays open.
+// A session's end closes its sockets at once; a refresh closes none; a panic closes one connection and is
+// logged. The other session's socket stays open.
 func TestServeConn_ends(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
