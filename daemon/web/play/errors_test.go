@@ -32,8 +32,8 @@ func TestErrors_cause(t *testing.T) {
 		if strings.Contains(answer.Text, tt.cause) {
 			t.Errorf("%s %s: the client received %s", tt.method, tt.path, answer.Text)
 		}
-		if record := p.LogLine(answer.Field("request_id")); !strings.Contains(record, "level=ERROR") ||
-			!strings.Contains(record, tt.cause) {
+		record := p.LogLine(answer.Field("request_id"))
+		if !strings.Contains(record, "level=ERROR") || !strings.Contains(record, tt.cause) {
 			t.Errorf("%s %s: log record %q, want the cause %q", tt.method, tt.path, record, tt.cause)
 		}
 	}
@@ -76,10 +76,8 @@ func TestErrors_unreadableBoxScore(t *testing.T) {
 	s := check.Must(store.Open(filepath.Join(t.TempDir(), "broken.db"), store.Options{}))(t)
 	defer s.Close()
 	p := webtest.NewGamesRig(t, func(cfg *site.Config) {
-		cfg.Play.Games = check.Must(
-			live.New(t.Context(),
-				live.Config{Journal: brokenJournal{s.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}),
-		)(t)
+		config := live.Config{Journal: brokenJournal{s.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}
+		cfg.Play.Games = check.Must(live.New(t.Context(), config))(t)
 	})
 	anna := p.Player(t, "Anna")
 	id := anna.CreateGame(`{"opponent": "bot"}`).ID

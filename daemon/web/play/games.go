@@ -95,7 +95,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/invitation", web.SessionOrVisitor, h.invitation, web.Operation{
 			ID: "getInvitation", Tag: "games", Summary: "Get a pending game that a link invites to",
-			Description: "Also a private one: its link shows to anyone who invites to what.",
+			Description: "Private games too: anyone with the link sees who invites them to which game.",
 			Responses:   game, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodDelete, "/api/games/:id", web.SessionRequired,

@@ -54,10 +54,8 @@ func TestCreateGame_validation(t *testing.T) {
 			t.Errorf("{%s}: %s, want %s", tt.members, got, tt.want)
 		}
 	}
-	for _, members := range []string{
-		teams + `, "season": 1, "options": {"turn_seconds": 86400}`, teams + `, "options": {}`,
-	} {
-		anna.Ask("POST", "/api/games", `{`+members+`}`, 201, nil)
+	for _, members := range []string{`"season": 1, "options": {"turn_seconds": 86400}`, `"options": {}`} {
+		anna.Ask("POST", "/api/games", `{`+teams+`, `+members+`}`, 201, nil)
 	}
 	for _, tt := range []struct {
 		body   string
@@ -327,8 +325,8 @@ func TestKiosk_events(t *testing.T) {
 	d.Await("gone", gone)
 	anna.Ask("POST", "/api/notify", `{"message": "Dinner is ready."}`, 202, nil)
 	d.Await("announcement", "Dinner")
-	if all := strings.Join(d.All, "\n"); strings.Contains(all, `"sender"`) ||
-		!strings.Contains(all, `"status":"scheduled"`) {
+	all := strings.Join(d.All, "\n")
+	if strings.Contains(all, `"sender"`) || !strings.Contains(all, `"status":"scheduled"`) {
 		t.Errorf("the display received a sender, or no scheduled announcement: %s", all)
 	}
 	m := anna.Manage(address, public).JoinState()

@@ -25,9 +25,8 @@ func TestVisitors_read(t *testing.T) {
 			t.Parallel()
 			p := webtest.NewGamesRig(t, webtest.WithTeams, func(c *site.Config) { c.Access = access })
 			anna := p.Player(t, "Anna")
-			public, private := anna.CreateGame(`{"opponent": "hotseat"}`).ID, anna.CreateGame(
-				`{"opponent": "hotseat", "visibility": "private"}`,
-			).ID
+			public := anna.CreateGame(`{"opponent": "hotseat"}`).ID
+			private := anna.CreateGame(`{"opponent": "hotseat", "visibility": "private"}`).ID
 			for _, id := range []string{public, private} {
 				anna.SuggestLineup(id, "home")
 				anna.SuggestLineup(id, "away")
