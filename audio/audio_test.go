@@ -8,29 +8,12 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"pressbox/audio"
 	"pressbox/packaging/check"
 )
-
-func TestClip_duration(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		clip audio.Clip
-		want time.Duration
-	}{
-		{audio.Clip{}, 0},
-		{audio.Clip{Samples: make([]float32, 5)}, 0},
-		{audio.Clip{Rate: 22050, Samples: make([]float32, 11025)}, 500 * time.Millisecond},
-	} {
-		if got := tt.clip.Duration(); got != tt.want {
-			t.Errorf("Duration of %d samples at %d Hz: %v, want %v", len(tt.clip.Samples), tt.clip.Rate, got, tt.want)
-		}
-	}
-}
 
 func TestLimit_exactBelowKnee(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,7 @@ func phoneRules() []rule {
 }
 
 func (s *scanner) phone(m []string) Token {
-	if strings.HasPrefix(s.rest(len(m[0])), "-") || !s.ends(m[0]) {
+	if s.followed(len(m[0]), "-") || !s.ends(m[0]) {
 		return nil
 	}
 	plus := strings.HasPrefix(m[0], "+")
@@ -111,7 +111,7 @@ func codeRules() []rule {
 		{
 			"emergency number", " .,!?:$", starts(`(?:911|112|999|311|988|211|411|511|110)\b`),
 			whole(func(s *scanner, m []string) Token {
-				if s.Is(Dialed, s.nextWord(len(m[0]))) || s.Is(Dialed, s.before(0)) {
+				if s.Is(Dialed, s.nextWord(len(m[0]))) || s.preceded(Dialed) {
 					return Digits{Groups: []string{m[0]}}
 				}
 				return nil
@@ -126,7 +126,7 @@ func codeRules() []rule {
 			"version of a year and month", ".", starts(`(20[1-4]\d)\.(1[0-2]|0?[1-9])\b`),
 			whole(func(s *scanner, m []string) Token {
 				if _, _, unit := s.Unit(s.nextWord(len(m[0]))); unit || s.DecimalComma ||
-					strings.HasPrefix(s.rest(len(m[0])), ".") ||
+					s.followed(len(m[0]), ".") ||
 					strings.ContainsAny(s.next(len(m[0]))[:min(1, len(s.next(len(m[0]))))], "%°$€£+=×/") {
 					return nil
 				}
@@ -176,7 +176,7 @@ func (s *scanner) dashed(m []string) Token {
 		return Identifier{Runs: runs(m[0])}
 	case !digits:
 		return nil
-	case s.Is(Carrier, s.before(0)):
+	case s.preceded(Carrier):
 		return Identifier{Runs: groups, Paired: true}
 	case s.nears(Lock) && len(groups) > 2 &&
 		!slices.ContainsFunc(groups, func(group string) bool { return len(group) > 2 || group[0] == '0' }):
@@ -216,15 +216,15 @@ func (s *scanner) code(m []string) Token {
 	groups := strings.Fields(m[0])
 	switch {
 	case len(m[0]) == 5 && s.postal(),
-		(len(m[0]) == 5 || len(m[0]) == 6) && s.Is(Filler, s.before(0)) && s.Is(Dialed, s.before(2)):
+		(len(m[0]) == 5 || len(m[0]) == 6) && s.preceded(Filler) && s.Is(Dialed, s.before(2)):
 		return Digits{Groups: groups}
-	case len(groups) > 1 && (s.coded() || s.Is(Dialed, s.before(0))):
+	case len(groups) > 1 && (s.coded() || s.preceded(Dialed)):
 		return Digits{Groups: groups}
 	case len(groups) > 1:
 		return nil
-	case len(m[0]) > 2 && (s.coded() || s.Is(Dialed, s.before(0))):
+	case len(m[0]) > 2 && (s.coded() || s.preceded(Dialed)):
 		return Digits{Groups: fours(m[0])}
-	case len(m[0]) > 2 && s.Is(Carrier, s.before(0)):
+	case len(m[0]) > 2 && s.preceded(Carrier):
 		return Identifier{Runs: []string{m[0]}, Paired: true}
 	case len(m[0]) > 10 || len(m[0]) > 1 && m[0][0] == '0':
 		return Digits{Groups: fours(m[0])}
@@ -242,7 +242,7 @@ func (s *scanner) postal() bool {
 // label recognizes the number and letter of a seat, a gate or an apartment.
 func (s *scanner) label(m []string) Token {
 	_, after := s.last.(Label)
-	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && s.Is(Joiner, s.before(0))
+	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && s.preceded(Joiner)
 	switch {
 	case s.seated(), after:
 	case s.PeriodOrdinal && strings.Contains("abcef", m[2]): // Gartenstraße 5a
@@ -259,10 +259,10 @@ func (s *scanner) label(m []string) Token {
 // seated reports whether the words before are those of a seat, a gate or an apartment: "row", "seat is",
 // "neighbor in".
 func (s *scanner) seated() bool {
-	if s.Is(Seat, s.before(0)) {
+	if s.preceded(Seat) {
 		return !s.Is(Space, s.before(1))
 	}
-	if s.Is(Whereabouts, s.before(0)) && s.Is(Occupant, s.before(1)) {
+	if s.preceded(Whereabouts) && s.Is(Occupant, s.before(1)) {
 		return true
 	}
 	for i, word := range s.words {
@@ -292,7 +292,7 @@ func (s *scanner) identified(word string) bool {
 	}
 	m := identifier.FindString(s.rest(0))
 	if m == "" || !s.ends(m) ||
-		strings.HasPrefix(s.rest(len(m)), ".") && len(s.rest(len(m))) > 1 && IsWord(first(s.rest(len(m))[1:])) {
+		s.followed(len(m), ".") && len(s.rest(len(m))) > 1 && IsWord(first(s.rest(len(m))[1:])) {
 		return false
 	}
 	parts := runs(m)
@@ -302,7 +302,7 @@ func (s *scanner) identified(word string) bool {
 		return false
 	case dash && word == "T":
 		return false
-	case !dash && len(parts) == 2 && len(parts[1]) < 3 && !s.Is(Seat, s.before(0)):
+	case !dash && len(parts) == 2 && len(parts[1]) < 3 && !s.preceded(Seat):
 		return false // A4, MP3, H2O are left to espeak-ng
 	case dash && s.Is(Zone, parts[0]):
 		return false
@@ -310,7 +310,7 @@ func (s *scanner) identified(word string) bool {
 	return s.take(
 		Identifier{
 			Runs:   parts,
-			Paired: (len(parts) == 2 || s.Is(Carrier, s.before(0))) && len(parts[1]) < 5 && parts[1][0] != '0',
+			Paired: (len(parts) == 2 || s.preceded(Carrier)) && len(parts[1]) < 5 && parts[1][0] != '0',
 		},
 		len(m),
 	)

@@ -179,7 +179,7 @@ func countRules() []rule {
 					return nil, 0
 				}
 			}
-			if !s.PeriodOrdinal || !capital(noun) || s.Is(Seat, s.before(0)) {
+			if !s.PeriodOrdinal || !capital(noun) || s.preceded(Seat) {
 				return nil, 0
 			}
 			return Counted{Noun: noun, Adjective: adjective}, 1
@@ -187,7 +187,7 @@ func countRules() []rule {
 		{"year", "", starts(`1[1-9]\d\d\b`), whole(func(s *scanner, m []string) Token {
 			rest := s.rest(len(m[0]))
 			marked := len(rest) > 1 && strings.ContainsRune(".,", rune(rest[0])) && IsDigit(rune(rest[1]))
-			after := s.Is(YearBefore, s.before(0))
+			after := s.preceded(YearBefore)
 			if !s.PeriodOrdinal || marked || !after && atoi(m[0]) < 1500 ||
 				capital(s.nextWord(len(m[0]))) && (!after || !capital(s.before(0))) {
 				return nil
@@ -215,7 +215,7 @@ func (s *scanner) spaced() bool {
 
 // shortened recognizes a word of which the end is abbreviated: Gartenstr.
 func (s *scanner) shortened(word string) bool {
-	if !strings.HasPrefix(s.rest(len(word)), ".") {
+	if !s.followed(len(word), ".") {
 		return false
 	}
 	for _, end := range s.endings {

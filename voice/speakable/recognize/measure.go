@@ -172,17 +172,17 @@ func (s *scanner) lone(d *Duration, written string, n int) bool {
 		}
 	case "s":
 		if len(number.Whole) == 4 && strings.HasSuffix(number.Whole, "0") ||
-			s.Is(Owner, s.before(0)) && number.Fraction == "" && strings.HasSuffix(number.Whole, "0") ||
+			s.preceded(Owner) && number.Fraction == "" && strings.HasSuffix(number.Whole, "0") ||
 			spaced && strings.Contains(written, "-") {
 			return false
 		}
 	case "d", "w", "y":
-		if spaced || unit == "w" && !s.Is(Time, s.before(0)) && !s.Is(Elapsed, s.nextWord(n)) ||
-			strings.HasPrefix(s.rest(n), "/") {
+		if spaced || unit == "w" && !s.preceded(Time) && !s.Is(Elapsed, s.nextWord(n)) ||
+			s.followed(n, "/") {
 			return false
 		}
 	}
-	if strings.HasPrefix(s.rest(n), "/") || strings.HasPrefix(s.rest(n), "²") || strings.HasPrefix(s.rest(n), "³") {
+	if s.followed(n, "/") || s.followed(n, "²") || s.followed(n, "³") {
 		return false
 	}
 	d.Compound = strings.Contains(written, "-")
@@ -238,7 +238,7 @@ func (s *scanner) decade(m []string) Token {
 	switch {
 	case len(m[1]) == 2:
 		return Decade{Century: atoi(m[1]), Tens: tens}
-	case m[1] == "" && tens > 10 && s.Is(Owner, s.before(0)):
+	case m[1] == "" && tens > 10 && s.preceded(Owner):
 		return Decade{Tens: tens}
 	}
 	return nil
@@ -263,11 +263,11 @@ func (s *scanner) quantity(m []string) (Token, int) {
 func (s *scanner) compound(number Number, u Unit, n int) bool {
 	word := s.nextWord(n)
 	if word == "" || u.Symbol == "%" || len(u.Symbol) > 2 && strings.HasPrefix(u.Symbol, "°") || number.Whole == "1" ||
-		capital(word) || strings.HasPrefix(s.rest(n), ".") {
+		capital(word) || s.followed(n, ".") {
 		return false
 	}
-	return s.Is(Compound, word) && !s.Is(Meters, s.before(0)) ||
-		s.Is(Determiner, s.before(0)) && !s.Is(Extent, word) && !strings.HasSuffix(word, "ed")
+	return s.Is(Compound, word) && !s.preceded(Meters) ||
+		s.preceded(Determiner) && !s.Is(Extent, word) && !strings.HasSuffix(word, "ed")
 }
 
 // unit returns the unit of the submatches of [unitSign] in match, and the number of bytes at the match's end
@@ -347,7 +347,7 @@ func (s *scanner) fits(m []string, gap string) bool {
 	case "s", "h", "l", "kn", "bar", "min", "cal", "kr", "g":
 		return gap != "-"
 	case "V", "W", "J", "L", "A", "F", "K", "N", "C", "H":
-		if s.Is(Seat, s.before(0)) || s.seated() || s.Is(Highway, s.before(0)) || gap == "-" && symbol != "V" {
+		if s.preceded(Seat) || s.seated() || s.preceded(Highway) || gap == "-" && symbol != "V" {
 			return false
 		}
 		switch symbol {
@@ -369,7 +369,7 @@ func (s *scanner) fits(m []string, gap string) bool {
 func (s *scanner) temperature(m []string) (Token, int) {
 	spaced := strings.Contains(m[0], " ")
 	if s.seated() ||
-		spaced && !s.Is(Extent, s.before(0)) && !s.Is(Thermal, s.before(0)) && !s.Is(Thermal, s.nextWord(len(m[0]))) ||
+		spaced && !s.preceded(Extent) && !s.preceded(Thermal) && !s.Is(Thermal, s.nextWord(len(m[0]))) ||
 		s.named(len(m[0])) && !spaced && s.before(0) == "" {
 		return nil, 0
 	}
@@ -381,7 +381,7 @@ func (s *scanner) temperature(m []string) (Token, int) {
 
 // direction recognizes the letter after a road's or a house's number: I-80 W, 405 N Main St.
 func (s *scanner) direction(m []string) (Token, int) {
-	road := s.Is(Highway, s.before(0))
+	road := s.preceded(Highway)
 	if !road && !s.named(len(m[0])) {
 		return nil, 0
 	}
@@ -397,7 +397,7 @@ func (s *scanner) magnitude(m []string) (Token, int) {
 		return nil, 0
 	case strings.Contains(m[2], "n"), decimals == "" && m[2] != "K" && s.Is(Countable, word),
 		m[2] == "k" && !s.nears(Meters):
-	case m[2] == "K" && decimals == "", s.Is(Seat, s.before(0)):
+	case m[2] == "K" && decimals == "", s.preceded(Seat):
 		return nil, 0
 	case m[2] == "k", decimals == "", word == "", !unicode.IsLower(first(word)), s.Is(Extent, word), word == "down",
 		word == "up":

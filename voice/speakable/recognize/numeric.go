@@ -159,7 +159,7 @@ func numberRules() []rule {
 
 // plainNumber recognizes a number without a unit; a mark that does not belong to it ends it.
 func (s *scanner) plainNumber(m []string) (Token, int) {
-	if n, ok := s.number(m[1], s.Is(Scale, s.before(0))); ok {
+	if n, ok := s.number(m[1], s.preceded(Scale)); ok {
 		return n, len(m[1])
 	}
 	if s.DecimalComma && strings.Count(m[1], ".") == 1 {
@@ -201,7 +201,7 @@ func leadRules() []rule {
 			whole(func(_ *scanner, m []string) Token { return Decade{Tens: atoi(m[1])} }),
 		},
 		{"short year", "'", starts(`'(\d\d)`), whole(func(s *scanner, m []string) Token {
-			if s.quote || strings.HasPrefix(s.rest(len(m[0])), "'") || !s.ends(m[0]) {
+			if s.quote || s.followed(len(m[0]), "'") || !s.ends(m[0]) {
 				return nil
 			}
 			return ShortYear{atoi(m[1])}

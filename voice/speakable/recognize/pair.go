@@ -134,7 +134,7 @@ func (s *scanner) partOfUnit(m []string) (Token, int) {
 		return s.inches(f, len(m[0]))
 	}
 	u, n, ok := s.unit(m[0], m[4:], m[3])
-	if !ok || u.Per != "" || s.Is(Part, s.before(0)) {
+	if !ok || u.Per != "" || s.preceded(Part) {
 		return nil, 0
 	}
 	f.Unit = u
@@ -161,7 +161,7 @@ func (s *scanner) summand(n int) bool {
 // before words such as "cup" or alone.
 func (s *scanner) pair(m []string) (Token, int) {
 	a, b, n := atoi(m[1]), atoi(m[2]), len(m[0])
-	if strings.HasPrefix(s.rest(n), "/") || s.previous() == '/' {
+	if s.followed(n, "/") || s.previous() == '/' {
 		return nil, 0
 	}
 	p := Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}}
@@ -173,14 +173,14 @@ func (s *scanner) pair(m []string) (Token, int) {
 		p.Join = Plain
 	case s.nears(Pressure) && a > b || a > b && a > 80 && b > 39:
 		p.Join = Over
-	case part && s.follows(Portion, n, 1) && !s.Is(Part, s.before(0)):
+	case part && s.follows(Portion, n, 1) && !s.preceded(Part):
 		return fraction, n
-	case part && strings.EqualFold(s.before(0), "is"), part && !s.Is(Part, s.before(0)) && s.summand(n):
+	case part && strings.EqualFold(s.before(0), "is"), part && !s.preceded(Part) && s.summand(n):
 		return fraction, n
 	case a > b && a+b == 100: // split it 60/40
 		p.Join = Share
-	case s.Is(Part, s.before(0)), s.follows(Parts, n, 2), bracket && a <= b, a == 0:
-	case part && (s.before(0) == "" || s.follows(Portion, n, 1) || s.Is(Determiner, s.before(0))):
+	case s.preceded(Part), s.follows(Parts, n, 2), bracket && a <= b, a == 0:
+	case part && (s.before(0) == "" || s.follows(Portion, n, 1) || s.preceded(Determiner)):
 		return fraction, n
 	case a > b:
 		p.Join = Over

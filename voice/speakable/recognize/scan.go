@@ -219,6 +219,12 @@ func (s *scanner) nextWords(n, k int) []string {
 	return words
 }
 
+// followed reports whether a text stands after the next n bytes.
+func (s *scanner) followed(n int, text string) bool { return strings.HasPrefix(s.rest(n), text) }
+
+// preceded reports whether the word before has a role.
+func (s *scanner) preceded(role Role) bool { return s.Is(role, s.words[0]) }
+
 // nears reports whether one of the words before has a role.
 func (s *scanner) nears(role Role) bool {
 	for _, word := range s.words {

@@ -82,7 +82,7 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 	if _, version := s.last.(Version); version && IsWord(before) && IsDigit(after) {
 		return s.take(Sign{""}, size) // 6.1.0-18-amd64
 	}
-	operand := s.Is(Moment, s.before(0)) || unicode.IsNumber(last) && !s.letters() ||
+	operand := s.preceded(Moment) || unicode.IsNumber(last) && !s.letters() ||
 		strings.ContainsRune("%°$£€", last) || s.measured(last)
 	spaced := before == ' ' && after == ' '
 	switch {

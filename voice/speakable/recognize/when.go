@@ -96,11 +96,11 @@ func (s *scanner) monthDay(m []string) (Token, int) {
 	}
 	n := len(m[0])
 	if month < 1 || month > 12 || day < 1 || day > 31 || m[1][0] == '0' && len(m[1]) == 1 ||
-		strings.HasPrefix(s.rest(n), "/") || s.previous() == '/' {
+		s.followed(n, "/") || s.previous() == '/' {
 		return nil, 0
 	}
 	if m[0] == "9/11" || m[0] == "24/7" ||
-		s.Is(Part, s.before(0)) && s.before(0) != "" && !s.Is(DateBefore, s.before(0)) {
+		s.preceded(Part) && s.before(0) != "" && !s.preceded(DateBefore) {
 		return nil, 0
 	}
 	if !s.dated(n, m[2], atoi(m[1]) > atoi(m[2])) {
@@ -121,8 +121,8 @@ func (s *scanner) dated(n int, second string, exceeds bool) bool {
 		return true
 	case s.datePair(after):
 		return true
-	case s.before(1) != "" && s.Is(DateBefore, s.before(0)) && !inUnit && !unit,
-		s.Is(DateBefore, s.before(0)) && !inUnit && !unit:
+	case s.before(1) != "" && s.preceded(DateBefore) && !inUnit && !unit,
+		s.preceded(DateBefore) && !inUnit && !unit:
 		return true
 	}
 	if strings.HasPrefix(after, ",") && clockNear.MatchString(after) {
@@ -212,7 +212,7 @@ func clockRules() []rule {
 			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -2}, 4
 		}},
 		{"ratio", ":", starts(`(\d{1,4}):(\d{1,4})`), whole(func(s *scanner, m []string) Token {
-			if strings.HasPrefix(s.rest(len(m[0])), ":") {
+			if s.followed(len(m[0]), ":") {
 				return nil
 			}
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: To}
@@ -251,7 +251,7 @@ func (s *scanner) clockTime(m []string) (Token, int) {
 	}
 	c.Sharp = m[6] != ""
 	n := len(m[0])
-	if s.PeriodOrdinal && strings.HasPrefix(s.rest(n), " h") && s.ends(s.src[s.at:s.at+n+2]) {
+	if s.PeriodOrdinal && s.followed(n, " h") && s.ends(s.src[s.at:s.at+n+2]) {
 		n += len(" h")
 	}
 	if s.PeriodOrdinal && m[4]+m[5] != "" { // 19:30 am Bahnhof
@@ -266,12 +266,12 @@ func (s *scanner) clockTime(m []string) (Token, int) {
 // shortHour recognizes 9a and 5p near another time.
 func (s *scanner) shortHour(m []string) Token {
 	h := atoi(m[1])
-	if h < 1 || h > 12 || s.PeriodOrdinal || s.Is(Seat, s.before(0)) {
+	if h < 1 || h > 12 || s.PeriodOrdinal || s.preceded(Seat) {
 		return nil
 	}
 	before, ok := s.last.(Clock)
 	switch {
-	case ok && before.Half != 0, s.Is(Time, s.before(0)), s.previous() == '@',
+	case ok && before.Half != 0, s.preceded(Time), s.previous() == '@',
 		strings.HasSuffix(strings.TrimRight(s.src[max(0, s.at-3):s.at], " "), "@"),
 		hourTo.MatchString(s.rest(len(m[0]))):
 		return Clock{Hour: h, Second: -1, Half: m[2][0]}
@@ -288,11 +288,11 @@ func (s *scanner) weekdayShort(word string, n int) bool {
 	if len(word) == 2 && ok && !s.PeriodOrdinal && !s.inRange(n) {
 		return false
 	}
-	if !ok || !capital(word) || len(word) > 5 || strings.HasPrefix(s.rest(len(word)), "'") ||
+	if !ok || !capital(word) || len(word) > 5 || s.followed(len(word), "'") ||
 		s.loud && s.Is(NameDay, word) {
 		return false
 	}
-	labels := strings.HasPrefix(s.rest(n), ":") && !s.PeriodOrdinal // Sat: soup
+	labels := s.followed(n, ":") && !s.PeriodOrdinal // Sat: soup
 	if s.Is(NameDay, word) && !labels && !s.calendar(n) && !s.dayWithPeriod(word, n) {
 		return false
 	}
@@ -313,7 +313,7 @@ func (s *scanner) dayWithPeriod(word string, n int) bool {
 // monthShort recognizes a month's short form.
 func (s *scanner) monthShort(word string, n int) bool {
 	month := s.months[strings.ToLower(word)]
-	if month == 0 || !capital(word) || len(word) > 4 || strings.HasPrefix(s.rest(len(word)), "'") {
+	if month == 0 || !capital(word) || len(word) > 4 || s.followed(len(word), "'") {
 		return false
 	}
 	if s.Is(NameDay, word) && !s.calendar(n) {
@@ -345,7 +345,7 @@ func (s *scanner) calendar(n int) bool {
 	if s.PeriodOrdinal {
 		after = strings.TrimLeft(after, ", ")
 	}
-	return s.inRange(n) || startsWithDigit(after) || s.Is(DateBefore, s.before(0)) || s.Is(Time, s.before(0))
+	return s.inRange(n) || startsWithDigit(after) || s.preceded(DateBefore) || s.preceded(Time)
 }
 
 // short reports whether a word is the name of a day or month.

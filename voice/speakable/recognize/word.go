@@ -166,7 +166,7 @@ func (s *scanner) codedAmount(word string) bool {
 func (s *scanner) gluedNumber(string) bool {
 	m := glued.FindStringSubmatch(s.rest(0))
 	if m == nil || !s.ends(m[0]) || strings.Contains(m[2], ",") && !s.DecimalComma ||
-		strings.HasPrefix(s.rest(len(m[0])), ".") && startsWithDigit(s.rest(len(m[0])+1)) {
+		s.followed(len(m[0]), ".") && startsWithDigit(s.rest(len(m[0])+1)) {
 		return false
 	}
 	return s.take(Identifier{Runs: []string{m[1], m[2]}}, len(m[0]))
@@ -198,7 +198,7 @@ func (s *scanner) meets(a abbreviation, word string, period bool, n int) bool {
 	previous := s.previous()
 	switch {
 	case a.period && !period, previous == '/' && !a.period && !a.name, previous == '_',
-		strings.HasPrefix(s.rest(len(word)), "_"):
+		s.followed(len(word), "_"):
 		return false
 	case a.number && !startsWithDigit(after) && !strings.HasPrefix(after, "#"), a.afterNumber && !s.afterNumber():
 		return false
@@ -235,7 +235,7 @@ func (s *scanner) afterNumber() bool {
 // none, "the answer is No." is.
 func (s *scanner) refused(capital bool) bool {
 	if s.before(0) != "" {
-		return s.Is(Refusal, s.before(0)) && (!capital || !s.Is(Filler, s.before(0)) || s.Is(Refusal, s.before(1)))
+		return s.preceded(Refusal) && (!capital || !s.preceded(Filler) || s.Is(Refusal, s.before(1)))
 	}
 	return strings.ContainsAny(s.src[max(0, s.at-3):s.at], "?!.")
 }
@@ -243,7 +243,7 @@ func (s *scanner) refused(capital bool) bool {
 // calendarWord recognizes short forms of weekdays and months.
 func (s *scanner) calendarWord(word string) bool {
 	n := len(word)
-	if strings.HasPrefix(s.rest(n), ".") {
+	if s.followed(n, ".") {
 		n++
 	}
 	return s.weekdayShort(word, n) || s.monthShort(word, n)
@@ -315,12 +315,12 @@ func (s *scanner) letter(word string) bool {
 	next := s.nextWord(1)
 	if s.before(0) != "" &&
 		(after == "" || next == "" && !strings.ContainsRune("\"'([$#.", first(after)) || s.Is(Joiner, next)) ||
-		strings.HasPrefix(s.rest(1), "+") || len(next) == 1 && capital(next) && next != "I" {
+		s.followed(1, "+") || len(next) == 1 && capital(next) && next != "I" {
 		return s.take(Letters{word}, 1)
 	}
-	label := s.Is(Seat, s.before(0)) || s.previous() == '[' || s.previous() == '&' ||
-		strings.HasPrefix(s.rest(1), "-") && len(s.rest(1)) > 1 && len(token(s.rest(2))) == 1 ||
-		strings.HasPrefix(s.rest(1), "]")
+	label := s.preceded(Seat) || s.previous() == '[' || s.previous() == '&' ||
+		s.followed(1, "-") && len(s.rest(1)) > 1 && len(token(s.rest(2))) == 1 ||
+		s.followed(1, "]")
 	return label && s.take(Letters{word}, 1)
 }
 
@@ -387,7 +387,7 @@ func (s *scanner) between(word string) bool {
 		return false
 	}
 	n := len(word)
-	if strings.HasPrefix(s.rest(n), ".") {
+	if s.followed(n, ".") {
 		n++
 	}
 	after := s.nextWord(n)
@@ -414,7 +414,7 @@ func (s *scanner) dialed() bool {
 
 // initial drops the period of a name's initial: "John F. Kennedy".
 func (s *scanner) initial(word string) bool {
-	if len(word) != 1 || !unicode.IsUpper(rune(word[0])) || !strings.HasPrefix(s.rest(1), ". ") ||
+	if len(word) != 1 || !unicode.IsUpper(rune(word[0])) || !s.followed(1, ". ") ||
 		word == "I" && s.before(0) == "" {
 		return false
 	}
@@ -444,8 +444,8 @@ func (s *scanner) roman(word string) bool {
 	switch {
 	case n == 0 || len(word) == 1 && before == "":
 		return false
-	case s.Is(Ruler, before) && (len(word) > 1 || !strings.HasPrefix(s.rest(len(word)), " ")):
-		if s.PeriodOrdinal && strings.HasPrefix(s.rest(len(word)), ".") {
+	case s.Is(Ruler, before) && (len(word) > 1 || !s.followed(len(word), " ")):
+		if s.PeriodOrdinal && s.followed(len(word), ".") {
 			return s.take(Ordinal{N: n, Article: true}, len(word)+1)
 		}
 		return s.take(Ordinal{N: n, Article: true}, len(word))
