@@ -60,7 +60,7 @@ func (s *Verbalizer) time(t recognize.Token) (spoken string, ok bool) {
 	case recognize.Date:
 		return s.date(t), true
 	case recognize.Weekday:
-		return dayName(t.Day), true
+		return [...]string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"}[t.Day], true
 	case recognize.Month:
 		return monthName(t.Month), true
 	case recognize.Duration:

@@ -15,11 +15,6 @@ func monthName(month int) string {
 	}[month]
 }
 
-// dayName returns the name of a weekday; 0 is Sunday.
-func dayName(day int) string {
-	return [...]string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"}[day]
-}
-
 // clock says a time of day: 19 Uhr 30.
 func clock(c recognize.Clock) string {
 	spoken := strconv.Itoa(c.Hour)

@@ -219,6 +219,12 @@ func (s *scanner) nextWords(n, k int) []string {
 	return words
 }
 
+// is reports whether a token is a T.
+func is[T Token](t Token) bool {
+	_, ok := t.(T)
+	return ok
+}
+
 // followed reports whether a text stands after the next n bytes.
 func (s *scanner) followed(n int, text string) bool { return strings.HasPrefix(s.rest(n), text) }
 
@@ -323,8 +329,6 @@ func capital(word string) bool { return unicode.IsUpper(first(word)) }
 func startsWithDigit(s string) bool { return s != "" && IsDigit(rune(s[0])) }
 
 func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // atoi returns the number in a few digits, 0 for none.
 func atoi(digits string) int {

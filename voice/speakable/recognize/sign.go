@@ -92,7 +92,7 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 		return s.take(Sign{"to"}, size)
 	case !number:
 		return c == '−' && s.take(Sign{"−"}, size)
-	case c == '−', operand && s.equation(gap, spaced), isLetter(before) && s.countdown():
+	case c == '−', operand && s.equation(gap, spaced), s.before(0) == "T" && isLetter(before): // T-5
 		return s.take(Sign{"−"}, size)
 	case operand && (spaced || before != ' '):
 		return s.take(Sign{"to"}, size)
@@ -106,12 +106,8 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 
 // letters reports whether the word directly before starts with a letter: i7.
 func (s *scanner) letters() bool {
-	_, label := s.last.(Label)
-	return s.glued() && isLetter(first(s.before(0))) && !label && s.last == nil
+	return s.glued() && isLetter(first(s.before(0))) && s.last == nil
 }
-
-// countdown reports whether the dash is that of T-5.
-func (s *scanner) countdown() bool { return s.before(0) == "T" }
 
 // ranged reports whether a dash is the "to" between two days, months or letters: Mon-Fri, Jan–Mar, A-D.
 func (s *scanner) ranged(c, before, after rune, size int) bool {
@@ -148,11 +144,10 @@ func (s *scanner) ranged(c, before, after rune, size int) bool {
 // dates reports whether a date or weekday stands before and another one, text, after a dash.
 func (s *scanner) dates(text string) bool {
 	month := token(text + " ")
-	_, date := s.last.(Date)
-	_, weekday := s.last.(Weekday)
 	_, day := s.weekdays[strings.ToLower(month)]
-	return weekday && day && capital(month) ||
-		date && s.months[strings.ToLower(month)] > 0 && startsWithDigit(strings.TrimLeft(text[len(month):], ". "))
+	number := startsWithDigit(strings.TrimLeft(text[len(month):], ". "))
+	return is[Weekday](s.last) && day && capital(month) ||
+		is[Date](s.last) && s.months[strings.ToLower(month)] > 0 && number
 }
 
 // measured reports whether a word that ends with last is part of a quantity or a time.
@@ -279,17 +274,16 @@ func (s *scanner) slash(before, after rune) bool {
 	word := token(s.rest(1))
 	base := strings.TrimRight(word, "²³")
 	_, _, unit := s.Unit(base)
-	_, clock := s.last.(Clock)
-	if (clock || s.operand()) && before == ' ' && (s.Is(Period, word) || unit) {
+	if (is[Clock](s.last) || is[Number](s.last)) && before == ' ' && (s.Is(Period, word) || unit) {
 		return s.take(Per{base, power(word[len(base):])}, 1+len(word)) // 5:30 /km
 	}
 	if isLetter(after) && !IsWord(before) && before != '.' && before != ')' && s.path() {
 		return true
 	}
 	switch {
-	case before == ' ' && after == ' ' && startsWithDigit(s.next(1)) && s.operand():
+	case before == ' ' && after == ' ' && startsWithDigit(s.next(1)) && is[Number](s.last):
 		return s.take(Sign{"÷"}, 1)
-	case IsWord(after) && (unicode.IsNumber(before) || s.timed() || strings.ContainsRune("$£€%", before)) &&
+	case IsWord(after) && (unicode.IsNumber(before) || is[Times](s.last) || strings.ContainsRune("$£€%", before)) &&
 		(s.Is(Period, word) || unit):
 		return s.take(Per{base, power(word[len(base):])}, 1+len(word))
 	case IsWord(before) || before == '.' || IsWord(after) && before == ')':
@@ -298,18 +292,6 @@ func (s *scanner) slash(before, after rune) bool {
 		return s.take(Sign{"/"}, 1)
 	}
 	return s.take(Sign{""}, 1)
-}
-
-// timed reports whether the token before is a number of times: 2x.
-func (s *scanner) timed() bool {
-	_, ok := s.last.(Times)
-	return ok
-}
-
-// operand reports whether the token before is a plain number.
-func (s *scanner) operand() bool {
-	_, ok := s.last.(Number)
-	return ok
 }
 
 // handle recognizes #1, #tag, C#, @name and the pound key.

@@ -112,14 +112,13 @@ func (s *scanner) monthDay(m []string) (Token, int) {
 // dated reports whether 11/22 of n bytes is a date. If the first number exceeds the second, it is no x of y.
 func (s *scanner) dated(n int, second string, exceeds bool) bool {
 	after := strings.TrimLeft(s.rest(n), " ")
-	_, weekday := s.last.(Weekday)
-	_, date := s.last.(Date)
 	inUnit := !exceeds && (s.follows(Portion, n, 1) || s.follows(Parts, n, 1))
 	_, _, unit := s.Unit(s.nextWord(n))
 	switch {
-	case weekday, date, s.Is(DateAfter, s.nextWord(n)) && !inUnit, strings.HasPrefix(after, "@"):
+	case is[Weekday](s.last), is[Date](s.last), s.Is(DateAfter, s.nextWord(n)) && !inUnit,
+		strings.HasPrefix(after, "@"):
 		return true
-	case s.datePair(after):
+	case dateTo.MatchString(after):
 		return true
 	case s.before(1) != "" && s.preceded(DateBefore) && !inUnit && !unit,
 		s.preceded(DateBefore) && !inUnit && !unit:
@@ -144,9 +143,6 @@ var (
 	dateTo    = regexp.MustCompile(`^[-–] ?\d{1,2}/\d{1,2}\b`)
 )
 
-// datePair reports whether a range to another date follows.
-func (s *scanner) datePair(after string) bool { return dateTo.MatchString(after) }
-
 var (
 	// monthFirst matches what follows a month's name in a date.
 	monthFirst = regexp.MustCompile(
@@ -164,7 +160,7 @@ func (s *scanner) monthDate(word string) bool {
 	}
 	view := s.rest(len(word))
 	if m := monthFirst.FindStringSubmatch(view); m != nil && !s.PeriodOrdinal && atoi(m[1]) >= 1 && atoi(m[1]) <= 31 &&
-		atoi(m[2]) <= 31 && !followsClock(view[len(m[0]):], m[4]) {
+		atoi(m[2]) <= 31 && (m[4] != "" || !strings.HasPrefix(view[len(m[0]):], ":")) {
 		d := Date{Month: month, Day: atoi(m[1]), To: atoi(m[2]), Year: atoi(m[4]), Comma: m[3] != ""}
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
 			return s.take(d, n)
@@ -177,9 +173,6 @@ func (s *scanner) monthDate(word string) bool {
 	}
 	return false
 }
-
-// followsClock reports whether what was taken for a day or year is an hour.
-func followsClock(rest, year string) bool { return year == "" && strings.HasPrefix(rest, ":") }
 
 // clockRules returns the rules of clock times.
 func clockRules() []rule {

@@ -2,6 +2,7 @@ package recognize
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -358,8 +359,7 @@ func (s *scanner) unitWord(word string) bool {
 	default:
 		return false
 	}
-	_, size := s.last.(Size)
-	if _, _, ok := s.Unit(word); !ok || len(word) < 2 && (word != "m" || !size) || s.previous() != ' ' {
+	if _, _, ok := s.Unit(word); !ok || len(word) < 2 && (word != "m" || !is[Size](s.last)) || s.previous() != ' ' {
 		return false
 	}
 	if per := perWord.FindString(s.rest(len(word))); per != "" {
@@ -377,7 +377,7 @@ func (s *scanner) between(word string) bool {
 		return s.take(Sign{"x"}, 1)
 	case word == "x" && startsWithDigit(s.before(0)) && isLetter(first(s.next(1))):
 		return s.take(Sign{"×"}, 1)
-	case word[0] == 'x' && len(word) > 1 && allDigits(word[1:]) && s.dialed():
+	case word[0] == 'x' && len(word) > 1 && allDigits(word[1:]) && is[Digits](s.last):
 		return s.take(Digits{Groups: []string{word[1:]}, Extension: true}, len(word))
 	case len(word) > 2:
 		return false
@@ -391,11 +391,10 @@ func (s *scanner) between(word string) bool {
 		n++
 	}
 	after := s.nextWord(n)
-	_, number := s.last.(Number)
 	q, angle := s.last.(Quantity)
 	road := s.Is(Highway, s.before(1)) || s.Is(Highway, strings.TrimRight(s.before(0), "0123456789- "))
 	switch {
-	case number && (road || capital(after) && len(after) > 1 || s.named(n)), angle && q.Unit.Symbol == "°",
+	case is[Number](s.last) && (road || capital(after) && len(after) > 1 || s.named(n)), angle && q.Unit.Symbol == "°",
 		s.before(0) == "'", s.before(0) == `"`, road,
 		len(word) == 2 && strings.EqualFold(after, "corner"):
 		if n > len(word) && s.endsSentence(n, false) && after == "" {
@@ -404,12 +403,6 @@ func (s *scanner) between(word string) bool {
 		return s.takeInner(Word{name}, n)
 	}
 	return false
-}
-
-// dialed reports whether a telephone number stands before.
-func (s *scanner) dialed() bool {
-	_, ok := s.last.(Digits)
-	return ok
 }
 
 // initial drops the period of a name's initial: "John F. Kennedy".
@@ -452,7 +445,7 @@ func (s *scanner) roman(word string) bool {
 	case s.Is(Chapter, before) && capital(before),
 		len(word) > 1 && capital(before) && !s.Is(Determiner, before) && !s.loud && strings.ToUpper(before) != before,
 		(word == "II" || word == "III") && !s.loud:
-		return s.take(Number{Whole: itoa(n), Grouped: true}, len(word))
+		return s.take(Number{Whole: strconv.Itoa(n), Grouped: true}, len(word))
 	case len(word) > 1 && s.calm(len(word)):
 		return s.take(Letters{word}, len(word)) // an IV; espeak-ng says "roman four"
 	}
