@@ -255,8 +255,7 @@ func mustPlay(tb testing.TB, sink *pulse.Sink, clips ...audio.Clip) {
 	for _, c := range clips {
 		want += c.Duration()
 	}
-	played, err := sink.Play(tb.Context(), all(clips...))
-	check.NoError(tb, err)
+	played := check.Must(sink.Play(tb.Context(), all(clips...)))(tb)
 	if missing := want - played; missing < 0 || missing > time.Microsecond {
 		tb.Errorf("Play returned %v of %v", played, want)
 	}

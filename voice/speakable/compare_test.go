@@ -43,12 +43,10 @@ func TestText_soundsAsTheWords(t *testing.T) {
 // comparisons reads the tables of a language.
 func comparisons(tb testing.TB, dir string) []comparison {
 	tb.Helper()
-	files, err := filepath.Glob("testdata/" + dir + "/*.tsv")
-	check.NoError(tb, err)
+	files := check.Must(filepath.Glob("testdata/" + dir + "/*.tsv"))(tb)
 	var rows []comparison
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		check.NoError(tb, err)
+		text := check.Must(os.ReadFile(file))(tb)
 		for line := range strings.Lines(string(text)) {
 			written, words, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 			if !ok {
@@ -121,8 +119,7 @@ func phonemes(tb testing.TB, lang string, rows []comparison) pronunciation {
 	}
 	cmd := exec.CommandContext(tb.Context(), espeak, "-q", "--ipa", "-b", "1", "-v", lang)
 	cmd.Stdin = &in
-	out, err := cmd.Output()
-	check.NoError(tb, err)
+	out := check.Must(cmd.Output())(tb)
 	all := pronunciation{}
 	var ipa strings.Builder
 	for line := range strings.Lines(string(out)) {

@@ -83,9 +83,7 @@ func fillQueue(t *testing.T) (queued uint64, code int) {
 	t.Helper()
 	b, open := serveBroadcaster(t)
 	slow, fast := open(), open()
-	if err := slow.NetConn().(*net.TCPConn).SetReadBuffer(small); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, slow.NetConn().(*net.TCPConn).SetReadBuffer(small))
 	sent, text := uint64(0), strings.Repeat("x", small)
 	for took := 2; took == 2; {
 		if sent++; sent > 1000 {
