@@ -203,8 +203,8 @@ func TestWall_burnIn(t *testing.T) {
 }
 
 // said returns the event of an announcement.
-func said(id, message, status string) wallEvent {
-	a := map[string]any{"id": id, "status": status, "message": message, "created_at": time.Now()}
+func said(message, status string) wallEvent {
+	a := map[string]any{"id": "q", "status": status, "message": message, "created_at": time.Now()}
 	if status == "done" {
 		a["ended_at"] = time.Now()
 	} else {
@@ -243,15 +243,15 @@ func TestAll_wallFits(t *testing.T) {
 		{"nothing", []wallEvent{quiet, wifi}, false, 1, ".wall-empty"},
 		{"playing", []wallEvent{
 			{"score", scoreFor("a", "Oakenvale Millers", 6, "Bramigast flies out to center.")},
-			said("q", "Dinner is ready.", "playing"),
+			said("Dinner is ready.", "playing"),
 		}, false, 1, ".wall-now"},
 		{"playing-long", []wallEvent{
 			{"score", scoreFor("a", longName, 14, long)},
-			said("q", long, "playing"), wifi, quiet,
+			said(long, "playing"), wifi, quiet,
 		}, false, 1, ".wall-now"},
 		{
 			"lost",
-			[]wallEvent{{"score", scoreFor("a", longName, 14, long)}, said("q", long, "playing"), wifi, quiet},
+			[]wallEvent{{"score", scoreFor("a", longName, 14, long)}, said(long, "playing"), wifi, quiet},
 			true, 1, ".wall-stale",
 		},
 		{
@@ -265,10 +265,10 @@ func TestAll_wallFits(t *testing.T) {
 			},
 			false, 5, ".wall-now",
 		},
-		{"final", []wallEvent{{"final", over}, said("q", long, "playing"), wifi}, false, 1, ".wall-final"},
+		{"final", []wallEvent{{"final", over}, said(long, "playing"), wifi}, false, 1, ".wall-final"},
 		{
 			"idle",
-			[]wallEvent{{"final", &earlier}, season, {"game", pending}, said("q", long, "done"), wifi, quiet},
+			[]wallEvent{{"final", &earlier}, season, {"game", pending}, said(long, "done"), wifi, quiet},
 			false, 5, ".wall-panel",
 		},
 	} {
