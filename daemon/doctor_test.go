@@ -74,13 +74,8 @@ func TestDoctor_problems(t *testing.T) {
 		"no sound server": {
 			set("PULSE_SERVER=unix:/nowhere/native"), "sound", failure, "no such file", "pressbox setup-audio",
 		},
-		"a dead socket": {
-			deadSocket,
-			"sound", failure, "connection refused", "has stopped; start it",
-		},
-		"no permission": {
-			forbiddenSocket, "sound", failure, "permission denied", "pressbox setup-audio",
-		},
+		"a dead socket":  {deadSocket, "sound", failure, "connection refused", "has stopped; start it"},
+		"no permission":  {forbiddenSocket, "sound", failure, "permission denied", "pressbox setup-audio"},
 		"a wrong cookie": {wrongCookie, "sound", failure, "requires its cookie", "PULSE_COOKIE"},
 		"a server that hangs": {
 			sound(func(s *pulsetest.Server) { s.Signal(syscall.SIGSTOP) }), "sound", failure, "has not answered",
@@ -105,24 +100,16 @@ func TestDoctor_problems(t *testing.T) {
 			sound(func(*pulsetest.Server) {}, "PULSE_SINK=kitchen"), "sound", failure, "there is no sink kitchen",
 			"PULSE_SINK to one of speaker",
 		},
-		"VOLUME": {
-			sound(func(*pulsetest.Server) {}, "VOLUME=3"), "sound", warning, "VOLUME is 3", "VOLUME=100",
-		},
+		"VOLUME": {sound(func(*pulsetest.Server) {}, "VOLUME=3"), "sound", warning, "VOLUME is 3", "VOLUME=100"},
 		"wrong settings": {
 			set("QUEUE_MAX_SIZE=many"), "settings", failure, "QUEUE_MAX_SIZE=many: expected", "pressbox config",
 		},
 		"right settings":     {nothing, "settings", ok, "", ""},
 		"the port is in use": {usedPort, "port", failure, "is in use by process", "pressbox set-port"},
-		"a damaged store": {
-			damagedStore, "store", failure, "damaged", "restores the newest intact backup",
-		},
-		"a replaced store": {
-			replacedStore, "store", warning, "a damaged store was replaced", "memory card",
-		},
-		"no voice": {
-			set("DEFAULT_VOICE=missing"), "voices", failure, "missing", "DEFAULT_VOICE",
-		},
-		"a broken voice": {brokenVoice, "voices", warning, "crow is broken", "voices install"},
+		"a damaged store":    {damagedStore, "store", failure, "damaged", "restores the newest intact backup"},
+		"a replaced store":   {replacedStore, "store", warning, "a damaged store was replaced", "memory card"},
+		"no voice":           {set("DEFAULT_VOICE=missing"), "voices", failure, "missing", "DEFAULT_VOICE"},
+		"a broken voice":     {brokenVoice, "voices", warning, "crow is broken", "voices install"},
 		"no espeak-ng": {
 			set("PATH=/nonexistent"), "espeak-ng", failure, "not installed", "apt install espeak-ng",
 		},
@@ -183,8 +170,8 @@ func forbiddenSocket(t *testing.T, dir string) []string {
 	if os.Geteuid() == 0 {
 		const unprivileged = 65534
 		check.NoError(t, os.Chown(state, unprivileged, unprivileged))
-	} else if err := os.Chmod(hidden, 0); err != nil {
-		t.Fatal(err)
+	} else {
+		check.NoError(t, os.Chmod(hidden, 0))
 	}
 	return []string{"PULSE_SERVER=unix:" + filepath.Join(hidden, "native")}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"pressbox/packaging/check"
 )
 
 // A page is given up only after it has answered, and not before its time.
@@ -79,15 +81,11 @@ func TestDisplay_loads(t *testing.T) {
 	t.Cleanup(server.Close)
 	for page, want := range map[string]bool{server.URL: true, "http://127.0.0.1:1/kiosk": false} {
 		d := newDisplay(t, page)
-		if err := d.clear(); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, d.clear())
 		ctx, cancel := context.WithCancel(t.Context())
 		cmd := d.command(ctx)
 		tools, err := start(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		for tools.answers(ctx, time.Minute) != want {
 			if ctx.Err() != nil {
 				t.Fatalf("%s never answers", page)
@@ -96,9 +94,7 @@ func TestDisplay_loads(t *testing.T) {
 		cancel()
 		_ = cmd.Wait() // killed
 		tools.close()
-		if err := d.clear(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, d.clear())
 		if found, _ := filepath.Glob(d.Profile + "/*"); len(found) > 0 {
 			t.Errorf("the profile has %q", found)
 		}

@@ -119,9 +119,7 @@ func TestDownloads_install(t *testing.T) {
 		t.Errorf("before the model: %+v", last)
 	}
 	close(c.gate)
-	if got := <-defaults; got != tern {
-		t.Errorf("the default voice is %q", got)
-	}
+	check.Equal(t, <-defaults, tern, "the default voice")
 	if last := d.until(t, Installed); last.Done != last.Total || !d.has(tern) {
 		t.Errorf("after the installation: %+v", last)
 	}

@@ -84,9 +84,7 @@ func TestSignUpPolicy(t *testing.T) {
 		{"closed", "lan", auth.SignUpClosed},
 	} {
 		cfg := settings.Config{NotifyAccess: tt.access, SignIn: settings.SignIn{SignUp: tt.signUp}}
-		if got := signUpPolicy(cfg); got != tt.want {
-			t.Errorf("SIGN_UP=%s, NOTIFY_ACCESS=%s: %s, want %s", tt.signUp, tt.access, got, tt.want)
-		}
+		check.Equal(t, signUpPolicy(cfg), tt.want, "SIGN_UP=%s, NOTIFY_ACCESS=%s", tt.signUp, tt.access)
 	}
 }
 
@@ -103,8 +101,6 @@ func TestSecureCookies(t *testing.T) {
 		{"never", "https://pressbox.example", false},
 	} {
 		cfg := settings.Config{PublicURL: tt.public, SignIn: settings.SignIn{CookieSecure: tt.setting}}
-		if got := secureCookies(cfg); got != tt.want {
-			t.Errorf("COOKIE_SECURE=%s, PUBLIC_URL=%s: %v, want %v", tt.setting, tt.public, got, tt.want)
-		}
+		check.Equal(t, secureCookies(cfg), tt.want, "COOKIE_SECURE=%s, PUBLIC_URL=%s", tt.setting, tt.public)
 	}
 }

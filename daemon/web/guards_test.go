@@ -9,6 +9,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 func TestHosts_allow(t *testing.T) {
@@ -73,9 +74,8 @@ func TestHosts_allow(t *testing.T) {
 		{"a..local", false},
 		{strings.Repeat("a", 64) + ".local", false},
 	} {
-		if got := web.AllowHost(tt.host, "speaker.example.org", "*.club.example"); got != tt.want {
-			t.Errorf("Host %s accepted: %t, want %t", tt.host, got, tt.want)
-		}
+		check.Equal(t, web.AllowHost(tt.host, "speaker.example.org", "*.club.example"),
+			tt.want, "Host %s accepted", tt.host)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // On the local network each IPv6 address has its own NOTIFY_RATE, and all of a /64
@@ -78,8 +79,6 @@ func TestServe_maxConnsNeighbors(t *testing.T) {
 		if !open("[fe80::9]:1") {
 			t.Error("refused although connections of the /64 were closed")
 		}
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, stop())
 	})
 }

@@ -125,9 +125,7 @@ func TestPage_manifest(t *testing.T) {
 		t.Errorf("the document has no manifest or no icon: %s", page.Text)
 	}
 	answer := r.Do(t, "GET", "/manifest.webmanifest", "").Want(200)
-	if got := answer.Header.Get("Content-Type"); got != "application/manifest+json" {
-		t.Errorf("Content-Type %q", got)
-	}
+	check.Equal(t, answer.Header.Get("Content-Type"), "application/manifest+json", "Content-Type")
 	var manifest struct {
 		Display string
 		Theme   string `json:"theme_color"`
@@ -141,9 +139,7 @@ func TestPage_manifest(t *testing.T) {
 	for _, icon := range manifest.Icons {
 		seen[icon.Purpose+" "+icon.Sizes] = true
 		file := r.Do(t, "GET", icon.Src, "").Want(200)
-		if got := file.Header.Get("Content-Type"); got != icon.Type {
-			t.Errorf("%s: Content-Type %q, in the manifest %q", icon.Src, got, icon.Type)
-		}
+		check.Equal(t, file.Header.Get("Content-Type"), icon.Type, "%s: Content-Type", icon.Src)
 		if icon.Type != "image/png" {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 func TestRequestLog_panic(t *testing.T) {
@@ -79,9 +80,7 @@ func TestObserve_labels(t *testing.T) {
 	} {
 		seen = nil
 		r.Do(t, tt.method, tt.path, "")
-		if got := strings.Join(seen, ", "); got != tt.want {
-			t.Errorf("%s %s is observed as %q, want %q", tt.method, tt.path, got, tt.want)
-		}
+		check.Equal(t, strings.Join(seen, ", "), tt.want, "%s %s is observed as", tt.method, tt.path)
 	}
 	if strings.Contains(r.Log.String(), "status=0") {
 		t.Errorf("status 0 is in the log: %s", r.Log)

@@ -5,6 +5,7 @@ package check
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"testing"
@@ -32,6 +33,14 @@ func Must[V any](v V, err error) func(tb T) V {
 		tb.Helper()
 		NoError(tb, err)
 		return v
+	}
+}
+
+// Equal reports an error unless got is want; what, in the form of fmt.Sprintf, names it.
+func Equal[V comparable](tb testing.TB, got, want V, what string, args ...any) {
+	tb.Helper()
+	if got != want {
+		tb.Errorf("%s: got %#v, want %#v", fmt.Sprintf(what, args...), got, want)
 	}
 }
 

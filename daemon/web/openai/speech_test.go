@@ -27,27 +27,21 @@ func TestSpeech_wav(t *testing.T) {
 	} {
 		for _, path := range []string{"/v1/audio/speech", "/api/v1/audio/speech"} {
 			w := r.Do(t, "POST", path, body).Want(200)
-			if got := w.Header.Get("Content-Type"); got != "audio/wav" {
-				t.Errorf("Content-Type %s", got)
-			}
+			check.Equal(t, w.Header.Get("Content-Type"), "audio/wav", "Content-Type")
 			clip := check.Must(audio.DecodeWAV(w.Body))(t)
 			if clip.Rate != 22050 || len(clip.Samples) != 3*2205 {
 				t.Errorf("%d samples at %d Hz, want %d at 22050 Hz", len(clip.Samples), clip.Rate, 3*2205)
 			}
 		}
 	}
-	if got := r.Do(t, "GET", "/notify", "").Want(200).Field("queue"); got != "[]" {
-		t.Errorf("the queue has %s, want it empty", got)
-	}
+	check.Equal(t, r.Do(t, "GET", "/notify", "").Want(200).Field("queue"), "[]", "the queue")
 }
 
 func TestSpeech_pcm(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two three", "response_format": "pcm"}`).Want(200)
-	if got := w.Header.Get("Content-Type"); got != "audio/pcm" {
-		t.Errorf("Content-Type %s", got)
-	}
+	check.Equal(t, w.Header.Get("Content-Type"), "audio/pcm", "Content-Type")
 	if got, want := len(w.Text), 2*24000*3/10; got != want {
 		t.Errorf("%d bytes of 0.3 s, want %d: 24,000 samples a second of 16 bits", got, want)
 	}
@@ -198,15 +192,11 @@ func TestSpeech_concurrencyLimit(t *testing.T) {
 		}
 		for range 2 {
 			r.Speaker.Gate <- struct{}{}
-			if got := <-answered; got != 200 {
-				t.Errorf("status %d", got)
-			}
+			check.Equal(t, <-answered, 200, "status")
 		}
 		go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).StatusCode }()
 		r.Speaker.Gate <- struct{}{}
-		if got := <-answered; got != 200 {
-			t.Errorf("after the limit: status %d", got)
-		}
+		check.Equal(t, <-answered, 200, "after the limit: status")
 	})
 }
 
@@ -224,9 +214,7 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 		synctest.Wait()
 		conn.Close()
 		<-r.Speaker.Canceled
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, stop())
 	})
 }
 
@@ -246,24 +234,18 @@ func TestSpeech_slotOfAddress(t *testing.T) {
 		}
 		speak("192.168.1.20:1")
 		speak("192.168.1.20:2")
-		if got := <-answered; got != http.StatusTooManyRequests {
-			t.Errorf("second request of an address: status %d, want 429", got)
-		}
+		check.Equal(t, <-answered, http.StatusTooManyRequests, "second request of an address: status")
 		speak("[fe80::1]:1")
 		for range 2 {
 			r.Speaker.Gate <- struct{}{}
-			if got := <-answered; got != http.StatusOK {
-				t.Errorf("status %d, want 200", got)
-			}
+			check.Equal(t, <-answered, http.StatusOK, "status")
 		}
 		for range 2 {
 			speak("127.0.0.1:1")
 		}
 		for range 2 {
 			r.Speaker.Gate <- struct{}{}
-			if got := <-answered; got != http.StatusOK {
-				t.Errorf("loopback: status %d, want 200", got)
-			}
+			check.Equal(t, <-answered, http.StatusOK, "loopback: status")
 		}
 	})
 }
@@ -335,8 +317,6 @@ func TestSpeech_writeTimeout(t *testing.T) {
 			t.Error("not closed after the timeout of the second clip")
 		}
 		conn.Close()
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, stop())
 	})
 }

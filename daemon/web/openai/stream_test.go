@@ -49,9 +49,7 @@ func TestSpeech_events(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two", "stream_format": "sse"}`).Want(200)
-	if got := w.Header.Get("Content-Type"); got != "text/event-stream" {
-		t.Errorf("Content-Type %s", got)
-	}
+	check.Equal(t, w.Header.Get("Content-Type"), "text/event-stream", "Content-Type")
 	events := strings.Split(w.Text, "\n\n")
 	if len(events) != 4 || !strings.HasPrefix(events[0], `data: {"type":"speech.audio.delta","audio":"UklGR`) || // RIFF
 		!strings.HasPrefix(events[2], `data: {"type":"speech.audio.done","usage":{`) || events[3] != "" {

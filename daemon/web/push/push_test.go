@@ -82,9 +82,7 @@ func TestNtfy_room(t *testing.T) {
 		"/ntfy/all": `{"kitchen":"waiting"}`,
 	} {
 		w := r.Do(t, "POST", path, "x").Want(200)
-		if got := received(t, r, w).Field("rooms"); got != want {
-			t.Errorf("POST %s: rooms %s, want %s", path, got, want)
-		}
+		check.Equal(t, received(t, r, w).Field("rooms"), want, "POST %s: rooms", path)
 	}
 }
 

@@ -12,9 +12,10 @@ import (
 	"pressbox/auth"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
-// A13: local accounts sign in through the flow of any provider, by redirects with 303.
+// Local accounts sign in through the flow of any provider, by redirects with 303.
 func TestLocal_accounts(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
@@ -45,7 +46,7 @@ func TestLocal_cancel(t *testing.T) {
 	b.Get(html.UnescapeString(link)).WantError(auth.CodeAccessDenied)
 }
 
-// F2, F3: the page shows the error with status 422; an unknown name and a wrong
+// The page shows the error with status 422; an unknown name and a wrong
 // passphrase look the same. The submitted name is escaped.
 func TestLocal_formErrors(t *testing.T) {
 	t.Parallel()
@@ -76,7 +77,7 @@ func TestLocal_formErrors(t *testing.T) {
 	b.FollowForm(b.Submit(b.LocalForm(), "form", "create", "name", "bert", "passphrase", strings.Repeat("ü", 64)))
 }
 
-// F4: repeated failures are throttled; the page shows the time to wait.
+// Repeated failures are throttled; the page shows the time to wait.
 func TestLocal_throttled(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
@@ -91,7 +92,7 @@ func TestLocal_throttled(t *testing.T) {
 	b.FollowForm(b.Submit(b.LocalForm(), "name", "ALICE", "passphrase", webtest.Passphrase))
 }
 
-// F1: closed sign-up offers no form; sign-up by invite requires an unused invite.
+// Closed sign-up offers no form; sign-up by invite requires an unused invite.
 func TestLocal_signUpPolicy(t *testing.T) {
 	t.Parallel()
 	closed := webtest.NewLocalRig(t, auth.SignUpClosed).Browser(t)
@@ -155,7 +156,7 @@ func TestFlow_inviteOfProvider(t *testing.T) {
 	b.Get("/api/auth/me").Want(200)
 }
 
-// F5: a new passphrase requires the current one and can end all sessions.
+// A new passphrase requires the current one and can end all sessions.
 func TestChangePassphrase_sessions(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
@@ -201,7 +202,7 @@ func TestChangePassphrase_sessions(t *testing.T) {
 		`{"current":"x","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(404)
 }
 
-// F6: the administrator lists accounts, disables them and resets passphrases.
+// The administrator lists accounts, disables them and resets passphrases.
 func TestAdmin_accounts(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
@@ -231,7 +232,7 @@ func TestAdmin_accounts(t *testing.T) {
 	}
 }
 
-// F11: the local provider has no token endpoint.
+// The local provider has no token endpoint.
 func TestLocal_noTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewLocalRig(t, auth.SignUpOpen).Browser(t)
@@ -242,7 +243,7 @@ func TestLocal_noTokenEndpoint(t *testing.T) {
 	foreign.Get(auth.AuthorizePath).Want(404)
 }
 
-// F13: the page has no script, and the style of the page; its forms end at the server
+// The page has no script, and the style of the page; its forms end at the server
 // or in the web client.
 func TestLocal_contentSecurityPolicy(t *testing.T) {
 	t.Parallel()
@@ -253,9 +254,7 @@ func TestLocal_contentSecurityPolicy(t *testing.T) {
 		p := b.Get(b.LocalForm()).Want(200)
 		want := "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; form-action " +
 			ends + "; frame-ancestors 'none'; base-uri 'none'"
-		if got := p.Header.Get("Content-Security-Policy"); got != want {
-			t.Errorf("Content-Security-Policy: %s, want %s", got, want)
-		}
+		check.Equal(t, p.Header.Get("Content-Security-Policy"), want, "Content-Security-Policy")
 		if strings.Contains(p.Text, "<script") || strings.Contains(p.Text, "<style") ||
 			strings.Contains(p.Text, " style=") || strings.Contains(p.Text, " on") &&
 			strings.Contains(p.Text, "onclick") {
