@@ -81,18 +81,15 @@ func TestDoctor_problems(t *testing.T) {
 			sound(func(s *pulsetest.Server) { s.Signal(syscall.SIGSTOP) }), "sound", failure, "has not answered",
 			"restart it",
 		},
-		"a muted sink": {sound(func(s *pulsetest.Server) {
-			s.Pactl("set-sink-mute",
-				"speaker", "1")
-		}), "sound", failure, "speaker is muted", "set-sink-mute speaker 0"},
-		"turned down": {sound(func(s *pulsetest.Server) {
-			s.Pactl("set-sink-volume",
-				"speaker", "7%")
-		}), "sound", warning, "speaker is 7 %", "set-sink-volume speaker 100%"},
-		"no card": {sound(func(s *pulsetest.Server) {
-			s.Pactl("unload-module",
-				"module-null-sink")
-		}), "sound", failure, "has no sink", "/proc/asound/cards"},
+		"a muted sink": {
+			pactl("set-sink-mute", "speaker", "1"), "sound", failure, "speaker is muted", "set-sink-mute speaker 0",
+		},
+		"turned down": {
+			pactl("set-sink-volume", "speaker", "7%"), "sound", warning, "is 7 %", "set-sink-volume speaker 100%",
+		},
+		"no card": {
+			pactl("unload-module", "module-null-sink"), "sound", failure, "has no sink", "/proc/asound/cards",
+		},
 		"a null sink": {
 			sound(func(*pulsetest.Server) {}), "sound", warning, "discards the sound", "/proc/asound/cards",
 		},
@@ -145,6 +142,11 @@ func sound(change func(*pulsetest.Server), values ...string) func(*testing.T, st
 		change(server)
 		return append(values, "PULSE_SERVER="+server.Address)
 	}
+}
+
+// pactl starts a sound server and changes it by pactl.
+func pactl(args ...string) func(*testing.T, string) []string {
+	return sound(func(s *pulsetest.Server) { s.Pactl(args...) })
 }
 
 func deadSocket(t *testing.T, dir string) []string {

@@ -129,11 +129,9 @@ func TestProxy_signIn(t *testing.T) {
 	for _, c := range refreshed.Cookies() {
 		set = append(set, fmt.Sprint(c.Name, " ", c.Path, " ", c.Secure, " ", c.MaxAge > 0))
 	}
-	if got, want := strings.Join(set, "; "),
-		"__Secure-pressbox_access /api true true; __Secure-pressbox_refresh /api/auth true true; "+
-			"__Secure-pressbox_session / true true"; got != want {
-		t.Errorf("%s with the cookies %s, want %s", refreshed.Status, got, want)
-	}
+	check.Equal(t, strings.Join(set, "; "), "__Secure-pressbox_access /api true true; "+
+		"__Secure-pressbox_refresh /api/auth true true; __Secure-pressbox_session / true true",
+		"%s with the cookies", refreshed.Status)
 	if me := v.Ask("GET", "/api/auth/me", "", http.StatusOK); !strings.Contains(string(me), `"name":"Anna"`) {
 		t.Errorf("me: %s", me)
 	}

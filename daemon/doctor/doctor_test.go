@@ -95,8 +95,8 @@ func TestSoundFindings(t *testing.T) {
 			pulse.Inspection{Attempts: answered, Server: "PipeWire", Sinks: []pulse.SinkInfo{sink}}, OK, "TV", "",
 		},
 	} {
-		if found := soundFindings(tt.report, settings.Config{Volume: 100}); !has(found,
-			"sound", tt.result, tt.detail, tt.remedy) {
+		found := soundFindings(tt.report, settings.Config{Volume: 100})
+		if !has(found, "sound", tt.result, tt.detail, tt.remedy) {
 			t.Errorf("%s: found %+v", name, found)
 		}
 	}
@@ -143,8 +143,8 @@ func TestConfinementFindings(t *testing.T) {
 	if found := confinementFindings(nil); !has(found, "sandbox", OK, "is confined", "") {
 		t.Errorf("everything supported: %+v", found)
 	}
-	if found := confinementFindings(fmt.Errorf("landlock: %w", syscall.ENOSYS)); !has(found,
-		"sandbox", Warning, "landlock: function not implemented", "lsm=") {
+	found := confinementFindings(fmt.Errorf("landlock: %w", syscall.ENOSYS))
+	if !has(found, "sandbox", Warning, "landlock: function not implemented", "lsm=") {
 		t.Errorf("without landlock: %+v", found)
 	}
 }

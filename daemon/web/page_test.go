@@ -119,8 +119,8 @@ func TestPage_vendored(t *testing.T) {
 func TestPage_manifest(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	if page := r.Do(t, "GET", "/", "").Want(200); !strings.Contains(page.Text,
-		`<link rel="manifest" href="/manifest.webmanifest">`) ||
+	page := r.Do(t, "GET", "/", "").Want(200)
+	if !strings.Contains(page.Text, `<link rel="manifest" href="/manifest.webmanifest">`) ||
 		!strings.Contains(page.Text, `<link rel="icon" href="data:image/svg`) {
 		t.Errorf("the document has no manifest or no icon: %s", page.Text)
 	}

@@ -65,14 +65,12 @@ func TestBackup_incomplete(t *testing.T) {
 		ok     bool
 	}{
 		"complete": {func(w io.Writer) error {
-			_,
-				err := io.WriteString(w, strings.Repeat("store", 1e5))
+			_, err := io.WriteString(w, strings.Repeat("store", 1e5))
 			return err
 		}, 200, true},
 		"error at first": {func(io.Writer) error { return errDisk }, 500, true},
 		"error later": {func(w io.Writer) error {
-			_,
-				_ = io.WriteString(w, strings.Repeat("store", 1e5))
+			_, _ = io.WriteString(w, strings.Repeat("store", 1e5))
 			return errDisk
 		}, 200, false},
 		"error after a byte": {func(w io.Writer) error { _, _ = io.WriteString(w, "s"); return errDisk }, 0, false},

@@ -79,14 +79,11 @@ func TestHooks_accepted(t *testing.T) {
 		w.Decode(&got)
 		a := got.Announcement
 		volume := strings.TrimPrefix(fmt.Sprint(a.Volume), "0")
-		if all := fmt.Sprintf("%s|%s|%t|%d|%s|%s|%s|%s", a.Title,
-			a.Message, a.Urgent, a.Priority, a.Voice, volume, a.Sender.Kind, w.Field("warnings")); all != tt.want {
-			t.Errorf("%s: %s, want %s", tt.path, all, tt.want)
-		}
-		if v := check.Must(r.Announcer.Cancel(t.Context(), a.ID))(t); v.Sender.Name != strings.SplitN(tt.path,
-			"?", 2)[0] {
-			t.Errorf("%s: the sender is %+v", tt.path, v.Sender)
-		}
+		all := fmt.Sprintf("%s|%s|%t|%d|%s|%s|%s|%s", a.Title, a.Message, a.Urgent, a.Priority,
+			a.Voice, volume, a.Sender.Kind, w.Field("warnings"))
+		check.Equal(t, all, tt.want, "%s", tt.path)
+		name, _, _ := strings.Cut(tt.path, "?")
+		check.Equal(t, check.Must(r.Announcer.Cancel(t.Context(), a.ID))(t).Sender.Name, name, "the sender")
 	}
 	if w := r.Do(t, "POST", "/hooks/camera", `{"type": "end"}`).Want(200); w.Text != "{}\n" {
 		t.Errorf("nothing to announce: %s", w.Text)
@@ -200,16 +197,14 @@ func TestHooks_off(t *testing.T) {
 	var on atomic.Bool
 	r := webtest.NewRig(t, func(c *site.Config) {
 		c.Hooks.Settings = func() hooks.Settings {
-			return hooks.Settings{
-				On: on.Load(), Templates: hooks.ReadTemplates(""),
-			}
+			return hooks.Settings{On: on.Load(), Templates: hooks.ReadTemplates("")}
 		}
 	})
 	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(404, "not_found")
 	on.Store(true)
 	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(202)
-	if w := r.Do(t, "POST", "/hooks/x", `{}`).Want(404,
-		"unknown_webhook"); !strings.Contains(w.Text, "HOOKS_DIR sets the directory") {
+	w := r.Do(t, "POST", "/hooks/x", `{}`).Want(404, "unknown_webhook")
+	if !strings.Contains(w.Text, "HOOKS_DIR sets the directory") {
 		t.Error(w.Text)
 	}
 }
@@ -251,10 +246,8 @@ func TestReadTemplates(t *testing.T) {
 	check.NoError(t, unix.Mkfifo(path("pipe.tmpl"), 0o600))
 	check.NoError(t, os.Symlink("nowhere", path("gone.tmpl")))
 	templates := hooks.ReadTemplates(dir)
-	if got := strings.Join(templates.Webhooks(),
-		" "); got != "alertmanager apprise big folder gone good grafana pipe uptime-kuma" {
-		t.Errorf("webhooks: %s", got)
-	}
+	check.Equal(t, strings.Join(templates.Webhooks(), " "),
+		"alertmanager apprise big folder gone good grafana pipe uptime-kuma", "webhooks")
 	for _, want := range []string{
 		"big.tmpl: the template has 16385 bytes", "folder.tmpl: must be a file",
 		"pipe.tmpl: must be a file", "gone.tmpl: no such file",

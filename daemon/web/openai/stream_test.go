@@ -63,8 +63,7 @@ func TestSpeech_events(t *testing.T) {
 func TestSpeech_noEncoder(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) {
-		c.OpenAI.FFmpeg = ffmpeg.Program(filepath.Join(t.TempDir(),
-			"ffmpeg"))
+		c.OpenAI.FFmpeg = ffmpeg.Program(filepath.Join(t.TempDir(), "ffmpeg"))
 	})
 	for format, ok := range map[string]bool{
 		"wav": true, "pcm": true, "flac": true, "mp3": false, "opus": false, "aac": false,

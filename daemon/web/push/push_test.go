@@ -199,8 +199,8 @@ func TestPush_idempotencyKey(t *testing.T) {
 	r := webtest.NewRig(t)
 	for _, path := range []string{"/ntfy/x", "/message"} {
 		first := r.Do(t, "POST", path, "x", "Idempotency-Key", path).Want(200)
-		if again := r.Do(t, "POST", path, "x", "Idempotency-Key",
-			path).Want(200); again.Header.Get("Location") != first.Header.Get("Location") {
+		again := r.Do(t, "POST", path, "x", "Idempotency-Key", path).Want(200)
+		if again.Header.Get("Location") != first.Header.Get("Location") {
 			t.Errorf("%s: %s and %s", path, first.Text, again.Text)
 		}
 		r.Do(t, "POST", path, "y", "Idempotency-Key", path).Want(422, "idempotency_key_reused")

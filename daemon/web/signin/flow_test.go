@@ -160,8 +160,8 @@ func TestSignInError_noEcho(t *testing.T) {
 	if !strings.Contains(p.Text, auth.CodeAccessDenied.Description()) || strings.Contains(p.Text, "alert(1)") {
 		t.Errorf("page %s", p.Text)
 	}
-	if p := b.Get("/auth/callback?error=made_up").Want(200); !strings.Contains(p.Text,
-		auth.CodeServerError.Description()) {
+	p = b.Get("/auth/callback?error=made_up").Want(200)
+	if !strings.Contains(p.Text, auth.CodeServerError.Description()) {
 		t.Errorf("page %s", p.Text)
 	}
 }

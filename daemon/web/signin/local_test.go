@@ -226,8 +226,8 @@ func TestAdmin_accounts(t *testing.T) {
 	admin("POST", "/admin/passphrases", `{"name":"unknown"}`).Want(404, "not_found")
 	admin("PATCH", "/admin/users/"+id, `{}`).Want(422)
 	admin("PATCH", "/admin/users/"+id, `{"disabled":false,"admin":true}`).Want(204)
-	if list := admin("GET", "/admin/users", "").Want(200); !strings.Contains(list.Text,
-		`"admin":true,"disabled":false`) {
+	list := admin("GET", "/admin/users", "").Want(200)
+	if !strings.Contains(list.Text, `"admin":true,"disabled":false`) {
 		t.Errorf("users %s", list.Text)
 	}
 }
@@ -348,8 +348,8 @@ func TestLocal_language(t *testing.T) {
 			t.Errorf("without %q: %s", want, text)
 		}
 	}
-	if text := german("POST", action, "name=anna&passphrase=unknown+dog",
-		422); !strings.Contains(text, "Name oder Passphrase ist falsch.") {
+	text = german("POST", action, "name=anna&passphrase=unknown+dog", 422)
+	if !strings.Contains(text, "Name oder Passphrase ist falsch.") {
 		t.Error(text)
 	}
 	if text := german("GET", auth.AuthorizePath+"?x=1", "", 400); !strings.Contains(text, "Nicht angemeldet") {

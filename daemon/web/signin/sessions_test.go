@@ -300,8 +300,8 @@ func TestSessions_listAndEnd(t *testing.T) {
 		t.Error("cookies remain")
 	}
 	other.Get("/api/auth/me").Want(200)
-	other.Send(http.MethodDelete, "/api/auth/sessions/"+sessionID(t, other.Get("/api/auth/sessions").Text, "Unknown"),
-		"").Want(204)
+	current := sessionID(t, other.Get("/api/auth/sessions").Text, "Unknown")
+	other.Send(http.MethodDelete, "/api/auth/sessions/"+current, "").Want(204)
 	if other.AccessToken() != "" {
 		t.Error("ending the current session leaves its cookies")
 	}
@@ -344,9 +344,9 @@ func TestNotify_sessionsAndTokens(t *testing.T) {
 	if strings.Contains(list.Text, token) || !strings.Contains(list.Text, `"network":"192.168.1.0/24"`) {
 		t.Errorf("tokens %s", list.Text)
 	}
-	h.Send(t, h.AdminHandler(), webtest.NewRequest("DELETE", "/admin/tokens/"+admin.Field("id"), "")).Want(204)
-	h.Send(t, h.AdminHandler(), webtest.NewRequest("DELETE", "/admin/tokens/"+admin.Field("id"), "")).Want(404,
-		"not_found")
+	remove := webtest.NewRequest("DELETE", "/admin/tokens/"+admin.Field("id"), "")
+	h.Send(t, h.AdminHandler(), remove).Want(204)
+	h.Send(t, h.AdminHandler(), remove).Want(404, "not_found")
 	out.From = "192.168.1.9:1000"
 	out.Get("/notify", webtest.Bearer(token)...).Want(401)
 }
