@@ -42,7 +42,9 @@ func BenchmarkBroadcast(b *testing.B) {
 	bareAudience := openAudience(b, bare, bare.opened)
 	text := strings.Repeat("Hobbs singles to center field. ", 60)
 	broadcast := func() {
-		broadcaster.Send(&protocol.Message{Type: "event", Game: "game", Revision: 1, Data: &protocol.Event{Text: []string{text}}})
+		broadcaster.Send(&protocol.Message{
+			Type: "event", Game: "game", Revision: 1, Data: &protocol.Event{Text: []string{text}},
+		})
 		<-audience.done
 	}
 	loop := func() {
@@ -116,7 +118,8 @@ func (c *bareLoop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (c *bareLoop) send(b *testing.B, text string) {
 	b.Helper()
-	m := check.Must(websocket.NewPreparedMessage(websocket.TextMessage, []byte(`{"t":"event","g":"game","rev":1,"d":{"text":["`+text+`"]}}`)))(b)
+	m := check.Must(websocket.NewPreparedMessage(websocket.TextMessage,
+		[]byte(`{"t":"event","g":"game","rev":1,"d":{"text":["`+text+`"]}}`)))(b)
 	for _, conn := range c.conns {
 		check.NoError(b, conn.WritePreparedMessage(m))
 	}
@@ -192,7 +195,8 @@ func memoryInUse() int64 {
 func openBareWatcher(f *webtest.Player, address, id string) net.Conn {
 	f.T.Helper()
 	conn := check.Must(net.Dial("tcp", address))(f.T)
-	fmt.Fprintf(conn, "GET /api/ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
+	fmt.Fprintf(conn, "GET /api/ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\n"+
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nCookie: pressbox_access=%s\r\n\r\n", address, f.AccessToken())
 	readUntil(f, conn, "\r\n\r\n")
 	join := fmt.Sprintf(`{"t":"join","g":%q,"d":{"since":1}}`, id)

@@ -40,7 +40,8 @@ func TestRoutes_compressed(t *testing.T) {
 			text = string(check.Must(io.ReadAll(check.Must(gzip.NewReader(strings.NewReader(packed.Text)))(t)))(t))
 		}
 		if got != large || plain.Header.Get("Content-Encoding") != "" {
-			t.Errorf("GET %s: compressed %v with gzip, %q without; want %v", path, got, plain.Header.Get("Content-Encoding"), large)
+			t.Errorf("GET %s: compressed %v with gzip, %q without; want %v",
+				path, got, plain.Header.Get("Content-Encoding"), large)
 		}
 		if packed.Header.Get("Vary") != "Accept-Encoding" || plain.Header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("GET %s: Vary %q and %q", path, packed.Header.Get("Vary"), plain.Header.Get("Vary"))

@@ -91,7 +91,9 @@ func (c *faultyProxy) forward(client net.Conn) {
 // playOverFaults plays to the end over a faultyProxy. After each dropped
 // connection it resumes from its revision and repeats the unanswered command. It
 // returns the number of dropped connections and the revisions of its commands.
-func playOverFaults(m *webtest.Manager, f *webtest.Player, address string) (drops int, acked map[string]uint64, err error) {
+func playOverFaults(m *webtest.Manager, f *webtest.Player,
+	address string,
+) (drops int, acked map[string]uint64, err error) {
 	acked = map[string]uint64{}
 	var open, cid string // the unanswered command and its id
 	for !m.Over {
@@ -114,7 +116,8 @@ func playOverFaults(m *webtest.Manager, f *webtest.Player, address string) (drop
 				}
 				if got.T == "ack" {
 					if before, ok := acked[got.CID]; ok && before != got.Rev {
-						return fmt.Errorf("%s is acknowledged as revision %d, before as %d: %w", got.CID, got.Rev, before, errInvariant)
+						return fmt.Errorf("%s is acknowledged as revision %d, before as %d: %w",
+							got.CID, got.Rev, before, errInvariant)
 					}
 					acked[got.CID] = got.Rev
 				}
@@ -134,7 +137,8 @@ func playOverFaults(m *webtest.Manager, f *webtest.Player, address string) (drop
 				if open == "" && len(m.Legal) > 0 {
 					m.Commands++
 					cid = fmt.Sprintf("c%d", m.Commands)
-					open = fmt.Sprintf(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`, m.Game, cid, m.Rev, m.Legal[0].Action)
+					open = fmt.Sprintf(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`,
+						m.Game, cid, m.Rev, m.Legal[0].Action)
 					m.Legal = nil
 					if err := m.TrySendf("%s", open); err != nil {
 						return err
@@ -170,7 +174,10 @@ func TestSocket_faultyNetwork(t *testing.T) {
 			managers := []*webtest.Manager{}
 			drops := make([]int, 2)
 			for n, f := range []*webtest.Player{seat.Home, seat.Away} {
-				m := &webtest.Manager{Replica: webtest.NewReplica(t, f.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID, Socket: &webtest.Socket{T: t}}
+				m := &webtest.Manager{
+					Replica: webtest.NewReplica(t, f.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID,
+					Socket: &webtest.Socket{T: t},
+				}
 				managers = append(managers, m)
 				playing.Go(func() {
 					var acked map[string]uint64

@@ -44,8 +44,10 @@ const (
 func (h *handlers) socketRoutes() []web.Route {
 	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/ws", web.Public, h.openSocket, web.Operation{
 		ID: "openSocket", Tag: "games", Summary: "Open a websocket to play or watch games",
-		Description: "Sub-protocol pressbox.v1; /asyncapi.json describes its frames. A cookie or the first frame authenticates the client. " +
-			"A client that joins without, and that NOTIFY_ACCESS permits, watches listed games: at most 200 such clients, 20 of an address.",
+		Description: "Sub-protocol pressbox.v1; /asyncapi.json describes its frames. " +
+			"A cookie or the first frame authenticates the client. " +
+			"A client that joins without, and that NOTIFY_ACCESS permits, " +
+			"watches listed games: at most 200 such clients, 20 of an address.",
 		Responses: []web.Response{{Status: http.StatusSwitchingProtocols, Description: "The websocket is open."}},
 		Problems:  []int{http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable},
 	})}
@@ -101,7 +103,8 @@ func (k *socket) serve(ctx context.Context) {
 	}
 	_ = k.conn.Close() // unblocks the writer
 	writing.Wait()
-	k.handlers.Log().Debug("websocket closed", "person", k.person.ID, "code", k.code, "lag", time.Duration(k.lag.Load()))
+	k.handlers.Log().Debug("websocket closed", "person",
+		k.person.ID, "code", k.code, "lag", time.Duration(k.lag.Load()))
 }
 
 // ping sends a ping, unless the writer is waiting for the client.
@@ -271,7 +274,10 @@ func (k *socket) leave(game string) {
 func (k *socket) join(ctx context.Context, r request) error {
 	k.leave(r.game)
 	if len(k.leaves) >= maxJoined {
-		return &protocol.Error{Code: nakRateLimited, Detail: "a websocket can join at most " + strconv.Itoa(maxJoined) + " games: leave one first"}
+		return &protocol.Error{
+			Code:   nakRateLimited,
+			Detail: "a websocket can join at most " + strconv.Itoa(maxJoined) + " games: leave one first",
+		}
 	}
 	if !k.handlers.mayRead(k.person, r.game) {
 		return errUnknownGame()
@@ -297,7 +303,8 @@ func (k *socket) sendNak(r request, err error) {
 		answer = nak{Code: protocol.Unavailable, Detail: "internal error; the log has the cause"}
 	}
 	if p.Status >= http.StatusInternalServerError && err.Error() != p.Detail && !errors.Is(err, context.Canceled) {
-		k.handlers.Log().Error("websocket request failed", "person", k.person.ID, "game", r.game, "type", r.kind, "err", err)
+		k.handlers.Log().Error("websocket request failed",
+			"person", k.person.ID, "game", r.game, "type", r.kind, "err", err)
 	}
 	k.send(&protocol.Message{Type: "nak", Game: r.game, CommandID: r.cid, Revision: rev, Data: answer})
 }

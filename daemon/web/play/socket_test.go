@@ -52,7 +52,10 @@ func TestSocket_refusedFrames(t *testing.T) {
 		{"unknown member of an action", cmd(strings.Replace(good, `{`, `{"x":1,`, 1)), "malformed", swing},
 		{"the other side's decision", cmd(good), "not_your_side", pitch},
 		{"spectator", cmd(good), "forbidden", carl},
-		{"future revision", strings.Replace(cmd(good), fmt.Sprintf(`"rev":%d`, anna.Rev), `"rev":999`, 1), "stale_revision", swing},
+		{
+			"future revision", strings.Replace(cmd(good), fmt.Sprintf(`"rev":%d`, anna.Rev), `"rev":999`, 1),
+			"stale_revision", swing,
+		},
 	} {
 		if err := tt.from.WriteMessage(websocket.TextMessage, []byte(tt.frame)); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
@@ -211,7 +214,8 @@ func TestSocket_stuckClient(t *testing.T) {
 		stuck := p.Player(p.T, "Dora").DialWire(l)
 		join(stuck, seat.ID)
 		anna := seat.Home.DialWire(l)
-		m := &webtest.Manager{Socket: anna, Replica: webtest.NewReplica(p.T, seat.Home.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID}
+		m := &webtest.Manager{Socket: anna, Replica: webtest.NewReplica(p.T,
+			seat.Home.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID}
 		m.JoinState()
 		began := time.Now()
 		for range 40 {
@@ -304,7 +308,8 @@ func TestSocket_sessionEnds(t *testing.T) {
 		if f := anna.Until("closed"); f.Rev != 4401 {
 			p.T.Errorf("closed with %d, want 4401", f.Rev)
 		}
-		for f := bert.Until("presence"); !strings.Contains(string(f.D), `"home":{"online":false,`); f = bert.Until("presence") {
+		for f := bert.Until("presence"); !strings.Contains(string(f.D),
+			`"home":{"online":false,`); f = bert.Until("presence") {
 		}
 		_ = bert.Close()
 	})

@@ -48,7 +48,9 @@ type client struct {
 // before the handler does, so that the request's memory is freed; the server
 // waits for the handler when it stops. ctx ends, and the connection is closed
 // with 4401, as soon as the session ends.
-func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler func(*websocket.Conn, client) connHandler) error {
+func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request,
+	newHandler func(*websocket.Conn, client) connHandler,
+) error {
 	if !h.OwnOrigin(r) {
 		return web.ErrCrossOrigin
 	}
@@ -230,6 +232,7 @@ func (h *handlers) monitor(ctx context.Context, conn *websocket.Conn, by client,
 
 // closeConn sends a close frame and closes the connection.
 func closeConn(conn *websocket.Conn, code int, reason string) {
-	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason), time.Now().Add(controlTimeout))
+	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason),
+		time.Now().Add(controlTimeout))
 	_ = conn.Close() // the client may be gone
 }

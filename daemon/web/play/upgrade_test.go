@@ -27,7 +27,9 @@ func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 	t.Helper()
 	cfg := h.Config
 	s := check.Must(web.New(cfg.Config))(t)
-	route := play.EchoRoute(s, play.Config{Sessions: cfg.SignIn.Sessions, Authenticate: signin.New(*cfg.SignIn).Authenticate})
+	route := play.EchoRoute(s, play.Config{
+		Sessions: cfg.SignIn.Sessions, Authenticate: signin.New(*cfg.SignIn).Authenticate,
+	})
 	check.NoError(t, s.Mount([]web.Route{route}, []byte("{}"), play.Problem))
 	server := &http.Server{Handler: s.Handler()}
 	ended := make(chan error, 1)
@@ -54,7 +56,9 @@ func dialEchoWire(t *testing.T, h *webtest.Rig, headers ...string) *websocket.Co
 	return conn
 }
 
-func openEcho(t *testing.T, h *webtest.Rig, l net.Listener, dial func() (net.Conn, error), headers []string) (*websocket.Conn, int) {
+func openEcho(t *testing.T, h *webtest.Rig, l net.Listener,
+	dial func() (net.Conn, error), headers []string,
+) (*websocket.Conn, int) {
 	t.Helper()
 	serveEcho(t, h, l)
 	header := http.Header{}
@@ -99,9 +103,7 @@ func send(t *testing.T, conn *websocket.Conn, frame string) {
 func wantOpen(t *testing.T, conn *websocket.Conn) {
 	t.Helper()
 	send(t, conn, "hello")
-	if got := receive(t, conn); got != "hello" {
-		t.Errorf("the websocket is %s, want open", got)
-	}
+	check.Equal(t, receive(t, conn), "hello", "the websocket")
 }
 
 func cookie(token string) []string { return []string{"Cookie", "pressbox_access=" + token} }
@@ -121,14 +123,16 @@ func TestUpgrade_origin(t *testing.T) {
 	}
 	for origin, want := range map[string]int{
 		"http://pressbox.local": 101, "http://client.example": 101,
-		"http://evil": 403, "null": 403, "http://pressbox.local1": 403, "http://pressbox.local:81": 403, "https://pressbox.local": 403,
+		"http://evil": 403, "null": 403, "http://pressbox.local1": 403,
+		"http://pressbox.local:81": 403, "https://pressbox.local": 403,
 		"http://127.0.0.1": 403, "http://client.example:81": 403,
 	} {
 		if _, status := dialEcho(t, h, append(headers[:2:2], "Origin", origin)...); status != want {
 			t.Errorf("Origin %q: status %d, want %d", origin, status, want)
 		}
 	}
-	if _, status := dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...); status == 101 {
+	if _, status := dialEcho(t, h, append(headers,
+		"Origin", "http://pressbox.local", "Origin", "http://evil")...); status == 101 {
 		t.Error("two origins are accepted")
 	}
 	l := webtest.NewWire()
@@ -168,7 +172,10 @@ func TestUpgrade_authentication(t *testing.T) {
 		{"not JSON", nil, `hello`, "closed 4401"},
 		{"no token", nil, `{"t":"auth"}`, "closed 4401"},
 		{"duplicate name", nil, `{"t":"join",` + authFrame(good)[1:], "closed 4401"},
-		{"duplicate token", nil, strings.Replace(authFrame(good), `{"token"`, `{"token":"x","token"`, 1), "closed 4401"},
+		{
+			"duplicate token", nil, strings.Replace(authFrame(good), `{"token"`, `{"token":"x","token"`, 1),
+			"closed 4401",
+		},
 		{"trailing data", nil, authFrame(good) + authFrame(good), "closed 4401"},
 		{"unknown member", nil, `{"x":1,` + authFrame(good)[1:], "closed 4401"},
 		{"name in another case", nil, strings.Replace(authFrame(good), `"token"`, `"Token"`, 1), "closed 4401"},
@@ -182,9 +189,7 @@ func TestUpgrade_authentication(t *testing.T) {
 		if tt.frame != "" {
 			send(t, conn, tt.frame)
 		}
-		if got := receive(t, conn); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
+		check.Equal(t, receive(t, conn), tt.want, "%s", tt.name)
 	}
 }
 
@@ -228,9 +233,7 @@ func TestServeConn_ends(t *testing.T) {
 	}
 	wantOpen(t, conn)
 	b.Post("/api/auth/logout").Want(204)
-	if got := receive(t, conn); got != "closed 4401" {
-		t.Errorf("after logging out: %s, want closed 4401", got)
-	}
+	check.Equal(t, receive(t, conn), "closed 4401", "after logging out")
 	wantOpen(t, otherConn)
 }
 

@@ -26,14 +26,17 @@ func TestVisitors_read(t *testing.T) {
 			t.Parallel()
 			p := webtest.NewGamesRig(t, webtest.WithTeams, func(c *site.Config) { c.Access = access })
 			anna := p.Player(t, "Anna")
-			public, private := anna.CreateGame(`{"opponent": "hotseat"}`).ID, anna.CreateGame(`{"opponent": "hotseat", "visibility": "private"}`).ID
+			public, private := anna.CreateGame(`{"opponent": "hotseat"}`).ID,
+				anna.CreateGame(`{"opponent": "hotseat", "visibility": "private"}`).ID
 			for _, id := range []string{public, private} {
 				anna.SuggestLineup(id, "home")
 				anna.SuggestLineup(id, "away")
 			}
 			for _, path := range []string{"", "/events", "/boxscore", "/winprob", "/scorecard"} {
 				anna.Ask("GET", "/api/games/"+private+path, "", 200, nil)
-				for from, status := range map[string]int{webtest.LANClient: want.lan, webtest.ForeignClient: want.foreign} {
+				for from, status := range map[string]int{
+					webtest.LANClient: want.lan, webtest.ForeignClient: want.foreign,
+				} {
 					p.Do(t, "GET", "/api/games/"+public+path, "", "Client", from).Want(status)
 					if status == 200 {
 						status = 404
@@ -46,7 +49,9 @@ func TestVisitors_read(t *testing.T) {
 				p.Do(t, "GET", "/api/games/"+open+"/invitation", "", "Client", webtest.LANClient).Want(want.lan)
 			}
 			anna.Ask("GET", "/api/games/"+private+"/invitation", "", 404, nil) // has started
-			for _, path := range []string{"/api/games", "/api/stats/standings", "/api/stats/players", "/api/stats/leaders", "/api/stats/managers"} {
+			for _, path := range []string{
+				"/api/games", "/api/stats/standings", "/api/stats/players", "/api/stats/leaders", "/api/stats/managers",
+			} {
 				p.Do(t, "GET", path, "", "Client", webtest.LANClient).Want(want.lan)
 				p.Do(t, "GET", path, "", "Client", webtest.LANClient, "Pressbox-Session", "required").Want(401)
 				anna.Ask("GET", path, "", 200, nil)
@@ -63,7 +68,10 @@ type visitor struct{ *webtest.Socket }
 // dialVisitor opens a websocket without a session from a local address.
 func dialVisitor(t *testing.T, address, from string) visitor {
 	t.Helper()
-	dialer := websocket.Dialer{Subprotocols: []string{"pressbox.v1"}, NetDialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext}
+	dialer := websocket.Dialer{
+		Subprotocols:   []string{"pressbox.v1"},
+		NetDialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext,
+	}
 	conn, resp, err := dialer.DialContext(t.Context(), "ws://"+address+"/api/ws", http.Header{})
 	check.NoError(t, err)
 	_ = resp.Body.Close()

@@ -11,6 +11,7 @@ import (
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // The characters that separate fields are escaped.
@@ -21,9 +22,8 @@ func TestWiFi_code(t *testing.T) {
 		{`a;b,c:d"e\f`, `\;,:"`, `WIFI:T:WPA;S:a\;b\,c\:d\"e\\f;P:\\\;\,\:\";;`},
 		{"Café ☕", "ünïcode1", "WIFI:T:WPA;S:Café ☕;P:ünïcode1;;"},
 	} {
-		if got := (play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}).Code(); got != tt.want {
-			t.Errorf("%q, %q: %s, want %s", tt.ssid, tt.passphrase, got, tt.want)
-		}
+		check.Equal(t, (play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}).Code(),
+			tt.want, "%q, %q", tt.ssid, tt.passphrase)
 	}
 }
 
@@ -69,7 +69,10 @@ func TestKiosk_wifi(t *testing.T) {
 		{"on the host", "127.0.0.1:4711", "", "Guests", "secret words", true},
 		{"on the host, IPv6", "[::1]:4711", "", "Guests", "secret words", true},
 		{"the wall display of the host", netblock.Display().String() + ":4711", "", "Guests", "secret words", true},
-		{"the wall display of the host with a proxy's header", netblock.Display().String() + ":4711", "X-Forwarded-For", "Guests", "secret words", false},
+		{
+			"the wall display of the host with a proxy's header", netblock.Display().String() + ":4711",
+			"X-Forwarded-For", "Guests", "secret words", false,
+		},
 		{"in the network", "192.168.1.20:4711", "", "Guests", "secret words", false},
 		{"through a proxy", "127.0.0.1:4711", "X-Forwarded-For", "Guests", "secret words", false},
 		{"through another proxy", "127.0.0.1:4711", "Via", "Guests", "secret words", false},
@@ -91,7 +94,8 @@ func TestKiosk_wifi(t *testing.T) {
 		display := webtest.OpenDisplay(t, strings.TrimPrefix(server.URL, "http://"))
 		display.Await("announcement", "Dinner")
 		all := strings.Join(display.All, "\n")
-		if got := strings.Contains(all, `wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`); got != tt.want {
+		if got := strings.Contains(all,
+			`wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`); got != tt.want {
 			t.Errorf("%s: the display has the network: %t, want %t", tt.name, got, tt.want)
 		}
 		if !tt.want && strings.Contains(all, "secret words") {

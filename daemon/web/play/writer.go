@@ -86,7 +86,8 @@ func (k *socket) writeClose() {
 func (k *socket) write(m *protocol.Message) error {
 	frame, err := k.handlers.prepare(m)
 	if err != nil {
-		k.handlers.Log().Error("websocket message not encoded", "type", m.Type, "game", m.Game, "rev", m.Revision, "err", err)
+		k.handlers.Log().Error("websocket message not encoded",
+			"type", m.Type, "game", m.Game, "rev", m.Revision, "err", err)
 		return err
 	}
 	_ = k.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) // never fails
