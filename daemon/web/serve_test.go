@@ -101,19 +101,7 @@ func TestServe_maxHeader(t *testing.T) {
 // One address may open 64 connections, loopback any number, all together 2,560.
 func TestServe_maxConns(t *testing.T) {
 	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
-		open := func(from string) (net.Conn, bool) {
-			here, there := net.Pipe()
-			l.Conns <- addrConn{there, from}
-			synctest.Wait()
-			if _, err := io.WriteString(here, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-				return nil, false
-			}
-			resp, err := http.ReadResponse(bufio.NewReader(here), nil)
-			if err != nil || resp.StatusCode != 200 {
-				r.T.Fatal(resp, err)
-			}
-			return here, true
-		}
+		open := func(from string) (net.Conn, bool) { return connect(r.T, l, from) }
 		var conns []net.Conn
 		for i := range 64 {
 			conn, ok := open("192.168.1.20:1")
@@ -147,6 +135,22 @@ func TestServe_maxConns(t *testing.T) {
 			r.T.Error("connection 2561 in all was accepted")
 		}
 	})
+}
+
+// connect opens a connection from an address and sends a request; ok is false if it is refused.
+func connect(tb testing.TB, l *webtest.Wire, from string) (conn net.Conn, ok bool) {
+	tb.Helper()
+	here, there := net.Pipe()
+	l.Conns <- addrConn{there, from}
+	synctest.Wait()
+	if _, err := io.WriteString(here, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		return nil, false
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(here), nil)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		tb.Fatal(resp, err)
+	}
+	return here, true
 }
 
 // An addrConn is a connection from an address.

@@ -174,29 +174,49 @@ func TestSpeech_streamsClips(t *testing.T) {
 	}
 }
 
+// A waiting asks for speech that waits for the gate of the voices.
+type waiting struct {
+	t        *testing.T
+	rig      *webtest.Rig
+	answered chan int // statuses
+}
+
+func newWaiting(t *testing.T) waiting {
+	t.Helper()
+	r := webtest.NewRig(t)
+	r.Speaker.Gate = make(chan struct{})
+	return waiting{t, r, make(chan int)}
+}
+
+// ask sends requests from addresses.
+func (w waiting) ask(clients ...string) {
+	for _, client := range clients {
+		go func() {
+			w.answered <- w.rig.Do(w.t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", client).StatusCode
+		}()
+		synctest.Wait()
+	}
+}
+
+// speak lets n requests go on.
+func (w waiting) speak(n int) {
+	w.t.Helper()
+	for range n {
+		w.rig.Speaker.Gate <- struct{}{}
+		check.Equal(w.t, <-w.answered, http.StatusOK, "status")
+	}
+}
+
 func TestSpeech_concurrencyLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		r.Speaker.Gate = make(chan struct{})
-		answered := make(chan int)
-		for _, client := range []string{"192.168.1.20:1", "192.168.1.21:1"} {
-			go func() {
-				answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", client).StatusCode
-			}()
-		}
-		synctest.Wait()
-		w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.22:1").Want(503, "busy")
-		if w.Header.Get("Retry-After") != "2" {
-			t.Errorf("Retry-After %q", w.Header.Get("Retry-After"))
-		}
-		for range 2 {
-			r.Speaker.Gate <- struct{}{}
-			check.Equal(t, <-answered, 200, "status")
-		}
-		go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).StatusCode }()
-		r.Speaker.Gate <- struct{}{}
-		check.Equal(t, <-answered, 200, "after the limit: status")
+		w := newWaiting(t)
+		w.ask("192.168.1.20:1", "192.168.1.21:1")
+		busy := w.rig.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.22:1").Want(503, "busy")
+		check.Equal(t, busy.Header.Get("Retry-After"), "2", "Retry-After")
+		w.speak(2)
+		w.ask(webtest.LANClient)
+		w.speak(1)
 	})
 }
 
@@ -223,30 +243,13 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 func TestSpeech_slotOfAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		r.Speaker.Gate = make(chan struct{})
-		answered := make(chan int)
-		speak := func(client string) {
-			go func() {
-				answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", client).StatusCode
-			}()
-			synctest.Wait()
-		}
-		speak("192.168.1.20:1")
-		speak("192.168.1.20:2")
-		check.Equal(t, <-answered, http.StatusTooManyRequests, "second request of an address: status")
-		speak("[fe80::1]:1")
-		for range 2 {
-			r.Speaker.Gate <- struct{}{}
-			check.Equal(t, <-answered, http.StatusOK, "status")
-		}
-		for range 2 {
-			speak("127.0.0.1:1")
-		}
-		for range 2 {
-			r.Speaker.Gate <- struct{}{}
-			check.Equal(t, <-answered, http.StatusOK, "loopback: status")
-		}
+		w := newWaiting(t)
+		w.ask("192.168.1.20:1", "192.168.1.20:2")
+		check.Equal(t, <-w.answered, http.StatusTooManyRequests, "second request of an address: status")
+		w.ask("[fe80::1]:1")
+		w.speak(2)
+		w.ask("127.0.0.1:1", "127.0.0.1:1")
+		w.speak(2)
 	})
 }
 
