@@ -125,8 +125,8 @@ func chown(path string, owner trust.Account) error {
 func serveCommand(state, dir string) *exec.Cmd {
 	//nolint:noctx,gosec // this program; tryServer ends it
 	cmd := exec.Command("/proc/self/exe", "serve", "--state-dir", dir,
-		"--host", "127.0.0.1", "--port", "0", "--wyoming",
-		"off", "--mqtt-url", "", "--pulse-server", "unix:"+filepath.Join(dir, "no-sound"),
+		"--host", "127.0.0.1", "--port", "0", "--wyoming", "off",
+		"--mqtt-url", "", "--pulse-server", "unix:"+filepath.Join(dir, "no-sound"),
 		"--idp-provider", "local", "--exit-on-idle", "0") // secrets are credentials of the service
 	cmd.Args[0] = "pressbox"
 	cmd.Dir = state

@@ -103,8 +103,8 @@ func (k *socket) serve(ctx context.Context) {
 	}
 	_ = k.conn.Close() // unblocks the writer
 	writing.Wait()
-	k.handlers.Log().Debug("websocket closed", "person",
-		k.person.ID, "code", k.code, "lag", time.Duration(k.lag.Load()))
+	k.handlers.Log().Debug("websocket closed",
+		"person", k.person.ID, "code", k.code, "lag", time.Duration(k.lag.Load()))
 }
 
 // ping sends a ping, unless the writer is waiting for the client.

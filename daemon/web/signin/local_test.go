@@ -113,8 +113,8 @@ func TestLocal_signUpPolicy(t *testing.T) {
 	b.Submit(b.LocalForm(), "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
 	b.FollowForm(b.Submit(b.LocalForm(), "form", "create",
 		"name", "anna", "passphrase", webtest.Passphrase, "invite", made))
-	b.Submit(b.LocalForm(), "form", "create", "name",
-		"bert", "passphrase", webtest.Passphrase, "invite", made).Want(422)
+	b.Submit(b.LocalForm(), "form", "create",
+		"name", "bert", "passphrase", webtest.Passphrase, "invite", made).Want(422)
 }
 
 // From outside of the local network, SIGN_UP=open asks for an invite, which a link
@@ -135,8 +135,8 @@ func TestLocal_inviteLink(t *testing.T) {
 	if !strings.Contains(form.Text, `name="invite"`) || !strings.Contains(form.Text, `value="`+invite+`"`) {
 		t.Errorf("the form has no invite: %s", form.Text)
 	}
-	away.FollowForm(away.Submit(away.LocalForm(), "form",
-		"create", "name", "bert", "passphrase", webtest.Passphrase, "invite", invite))
+	away.FollowForm(away.Submit(away.LocalForm(), "form", "create",
+		"name", "bert", "passphrase", webtest.Passphrase, "invite", invite))
 	away.Get("/api/auth/me").Want(200)
 }
 
