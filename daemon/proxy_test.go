@@ -132,9 +132,7 @@ func TestProxy_signIn(t *testing.T) {
 	check.Equal(t, strings.Join(set, "; "), "__Secure-pressbox_access /api true true; "+
 		"__Secure-pressbox_refresh /api/auth true true; __Secure-pressbox_session / true true",
 		"%s with the cookies", refreshed.Status)
-	if me := v.Ask("GET", "/api/auth/me", "", http.StatusOK); !strings.Contains(string(me), `"name":"Anna"`) {
-		t.Errorf("me: %s", me)
-	}
+	check.Contains(t, string(v.Ask("GET", "/api/auth/me", "", http.StatusOK)), `"name":"Anna"`, "me")
 	if !p.AwaitLog("path=/api/auth/refresh status=200 bytes=") ||
 		!strings.Contains(p.Logged(), "client="+lantest.Address) {
 		t.Errorf("the log does not have the client's address:\n%s", p.Logged())

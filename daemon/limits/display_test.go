@@ -79,7 +79,5 @@ func TestListenWithDisplay_network(t *testing.T) {
 	defer dialed.Close()
 	conn := check.Must(limits.ListenWithDisplay(l, os.Getuid()).Accept())(t)
 	defer conn.Close()
-	if conn.RemoteAddr().Network() != "unix" {
-		t.Errorf("the client is %s", conn.RemoteAddr())
-	}
+	check.Equal(t, conn.RemoteAddr().Network(), "unix", "the network of the client")
 }

@@ -69,9 +69,8 @@ func TestBackups(t *testing.T) {
 		check.Equal(t, count(retryDelay), 1, "an hour after that")
 		stop()
 		check.NoError(t, <-ended)
-		if strings.Count(log.String(), `level=ERROR msg="backup failed"`) != 1 {
-			t.Errorf("want one failed backup in the log:\n%s", &log)
-		}
+		check.Equal(t, strings.Count(log.String(), `level=ERROR msg="backup failed"`),
+			1, "want one failed backup in the log:\n%s", &log)
 	})
 }
 
@@ -179,7 +178,5 @@ func TestCheckInChild_cyclicPages(t *testing.T) {
 	unpacked := check.Must(gzip.NewReader(file))(t)
 	path := filepath.Join(t.TempDir(), "pressbox.db")
 	check.NoError(t, os.WriteFile(path, check.Must(io.ReadAll(unpacked))(t), 0o600))
-	if err := CheckInChild(t.Context(), path); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("%v, want %v", err, store.ErrCorrupt)
-	}
+	check.ErrorIs(t, CheckInChild(t.Context(), path), store.ErrCorrupt, "a store whose pages are cyclic")
 }

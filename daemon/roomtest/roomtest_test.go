@@ -188,9 +188,7 @@ func checkSpoken(t *testing.T, played map[*host][]string) {
 	for h, ids := range played {
 		got := h.spoken()
 		for _, id := range ids {
-			if got[id] != 1 {
-				t.Errorf("%s has spoken %s %d times", h.room, id, got[id])
-			}
+			check.Equal(t, got[id], 1, "%s has spoken %s", h.room, id)
 			delete(got, id)
 		}
 		if len(got) > 0 {

@@ -60,9 +60,7 @@ func TestCheckClock_notifies(t *testing.T) {
 		host.Correct(by)
 		s.checkClock()
 	}
-	if changes != 3 {
-		t.Errorf("%d changes, want 3", changes)
-	}
+	check.Equal(t, changes, 3, "changes of the clock")
 	if !ClockSet(time.Now().Add(-time.Hour)) {
 		t.Error("a clock after the release is not set")
 	}

@@ -73,9 +73,7 @@ func TestPage_controlAccess(t *testing.T) {
 	for _, access := range []web.Control{web.ControlAdmin, web.ControlLAN} {
 		r := webtest.NewRig(t, func(c *site.Config) { c.ControlAccess = access })
 		want := fmt.Sprintf(`<meta name="pressbox-control" content=%q>`, access)
-		if page := r.Do(t, "GET", "/announcements", "").Want(200); !strings.Contains(page.Text, want) {
-			t.Errorf("%s is not in %s", want, page.Text)
-		}
+		check.Contains(t, r.Do(t, "GET", "/announcements", "").Want(200).Text, want, "the document")
 	}
 }
 
@@ -103,9 +101,7 @@ func TestPage_vendored(t *testing.T) {
 		sums[name] = sum
 	}
 	all := check.Must(os.ReadDir("static/vendor"))(t)
-	if len(all) != len(sums) {
-		t.Errorf("%d files, %d checksums", len(all), len(sums))
-	}
+	check.Equal(t, len(all), len(sums), "files")
 	for _, file := range all {
 		body := check.Must(os.ReadFile(filepath.Join("static/vendor", file.Name())))(t)
 		sum := sha256.Sum256(body)

@@ -77,9 +77,7 @@ func TestServe_writeTimeout(t *testing.T) {
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		if !strings.Contains(r.Log.String(), "swagger") {
-			r.T.Error("not closed after the timeout")
-		}
+		check.Contains(r.T, r.Log.String(), "swagger", "the log after the timeout")
 		conn.Close()
 	})
 }
@@ -92,9 +90,7 @@ func TestServe_maxHeader(t *testing.T) {
 		req.Header.Set("X", strings.Repeat("x", size))
 		resp := check.Must(http.DefaultClient.Do(req))(t)
 		resp.Body.Close()
-		if resp.StatusCode != want {
-			t.Errorf("a header of %d bytes: status %d, want %d", size, resp.StatusCode, want)
-		}
+		check.Equal(t, resp.StatusCode, want, "a header of %d bytes: status", size)
 	}
 }
 

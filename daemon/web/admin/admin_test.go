@@ -123,9 +123,7 @@ func TestRequestLog_peerUID(t *testing.T) {
 	resp := check.Must(client.Do(request))(t)
 	_ = resp.Body.Close()
 	for _, want := range []string{"path=/admin/log-level", "status=422", "code=", "uid=" + strconv.Itoa(os.Getuid())} {
-		if log := r.Log.String(); !strings.Contains(log, want) {
-			t.Errorf("no %q in the log: %s", want, log)
-		}
+		check.Contains(t, r.Log.String(), want, "the log")
 	}
 }
 

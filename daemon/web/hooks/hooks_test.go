@@ -130,9 +130,7 @@ func TestHooks_refused(t *testing.T) {
 		w := r.Do(t, "POST", "/hooks/"+tt.name, tt.body).Want(tt.status, tt.code)
 		text := strings.ReplaceAll(w.Text, `\"`, `"`)
 		for want := range strings.SplitSeq(tt.want, "|") {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s %.20s: %s, want %s", tt.name, tt.body, w.Text, want)
-			}
+			check.Contains(t, text, want, "%s %.20s", tt.name, tt.body)
 		}
 	}
 	if got := len(r.Announcer.List().Queue); got != 0 {
@@ -181,9 +179,7 @@ func TestHooks_off(t *testing.T) {
 	on.Store(true)
 	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(202)
 	w := r.Do(t, "POST", "/hooks/x", `{}`).Want(404, "unknown_webhook")
-	if !strings.Contains(w.Text, "HOOKS_DIR sets the directory") {
-		t.Error(w.Text)
-	}
+	check.Contains(t, w.Text, "HOOKS_DIR sets the directory", "the problem")
 }
 
 // What is repeated within five minutes is not announced again, unless it was refused the

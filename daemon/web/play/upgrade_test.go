@@ -76,9 +76,7 @@ func openEcho(t *testing.T, h *webtest.Rig, l net.Listener,
 	_ = resp.Body.Close()
 	if conn != nil {
 		t.Cleanup(func() { _ = conn.Close() })
-		if conn.Subprotocol() != "pressbox.v1" {
-			t.Errorf("sub-protocol %q", conn.Subprotocol())
-		}
+		check.Equal(t, conn.Subprotocol(), "pressbox.v1", "sub-protocol")
 	}
 	return conn, resp.StatusCode
 }
@@ -139,9 +137,7 @@ func TestUpgrade_origin(t *testing.T) {
 	serveEcho(t, h, l)
 	conn, resp := l.Ask(t, "GET /api/ws HTTP/1.1\r\nHost: pressbox.local\r\n\r\n")
 	defer conn.Close()
-	if resp.StatusCode != http.StatusBadRequest {
-		t.Errorf("plain GET: status %d, want 400", resp.StatusCode)
-	}
+	check.Equal(t, resp.StatusCode, http.StatusBadRequest, "plain GET: status")
 }
 
 // The cookie or header authenticates, then the auth frame; a token in the query

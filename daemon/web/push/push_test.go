@@ -200,9 +200,8 @@ func TestPush_idempotencyKey(t *testing.T) {
 	for _, path := range []string{"/ntfy/x", "/message"} {
 		first := r.Do(t, "POST", path, "x", "Idempotency-Key", path).Want(200)
 		again := r.Do(t, "POST", path, "x", "Idempotency-Key", path).Want(200)
-		if again.Header.Get("Location") != first.Header.Get("Location") {
-			t.Errorf("%s: %s and %s", path, first.Text, again.Text)
-		}
+		check.Equal(t, again.Header.Get("Location"),
+			first.Header.Get("Location"), "%s: %s and %s", path, first.Text, again.Text)
 		r.Do(t, "POST", path, "y", "Idempotency-Key", path).Want(422, "idempotency_key_reused")
 	}
 }

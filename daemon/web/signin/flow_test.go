@@ -51,9 +51,7 @@ func TestCallback_errors(t *testing.T) {
 	b.Callback(b.Begin(), "code").WantError(auth.CodeClockUnsynced)
 	h.Provider.Err = fmt.Errorf("the disk is on fire")
 	b.Callback(b.Begin(), "code").WantError(auth.CodeServerError)
-	if !strings.Contains(h.Log.String(), "the disk is on fire") {
-		t.Error("the server error is not logged")
-	}
+	check.Contains(t, h.Log.String(), "the disk is on fire", "the log")
 }
 
 // The redirect URI is the configured one, whatever the request's headers.
@@ -69,9 +67,7 @@ func TestLogin_redirectURI(t *testing.T) {
 		b.Callback(p.Query("state"), "code").Want(http.StatusSeeOther)
 	}
 	for _, f := range h.Provider.Requests() {
-		if f.Redirect != configured {
-			t.Errorf("redirect URI %q, want %q", f.Redirect, configured)
-		}
+		check.Equal(t, f.Redirect, configured, "redirect URI")
 	}
 }
 
@@ -161,9 +157,7 @@ func TestSignInError_noEcho(t *testing.T) {
 		t.Errorf("page %s", p.Text)
 	}
 	p = b.Get("/auth/callback?error=made_up").Want(200)
-	if !strings.Contains(p.Text, auth.CodeServerError.Description()) {
-		t.Errorf("page %s", p.Text)
-	}
+	check.Contains(t, p.Text, auth.CodeServerError.Description(), "the page")
 }
 
 // A new sign-in ends the browser's previous session (CVE-2026-34454).
@@ -295,9 +289,8 @@ func TestPage_account(t *testing.T) {
 	b.Post("/api/auth/logout-all").Want(204)
 	for _, cookie := range []string{ended, "", ".", "x.y", "x"} {
 		text := h.Browser(t).Get("/", "Cookie", "pressbox_session="+cookie).Want(200).Text
-		if !strings.Contains(text, `<meta name="pressbox-account" content="">`) {
-			t.Errorf("with the cookie %q there is an account in %s", cookie, text)
-		}
+		check.Contains(t, text, `<meta name="pressbox-account" content="">`,
+			"with the cookie %q there is an account in", cookie)
 	}
 }
 
@@ -325,9 +318,7 @@ func TestSignIn_logged(t *testing.T) {
 	b.Callback("nonsense", "code").WantError(auth.CodeInvalidState)
 	b.Post("/api/auth/logout").Want(204)
 	for _, want := range []string{"signed in", "sign-in refused", "invalid_state", "sessions ended", "why=logout"} {
-		if !strings.Contains(h.Log.String(), want) {
-			t.Errorf("the log lacks %q", want)
-		}
+		check.Contains(t, h.Log.String(), want, "the log")
 	}
 }
 
@@ -366,9 +357,7 @@ func TestCORS_trustedOrigin(t *testing.T) {
 		if got := p.Header.Get("Access-Control-Allow-Origin"); got != want || (credentials != "") != (want != "") {
 			t.Errorf("Origin %s: allowed %q, credentials %q", origin, got, credentials)
 		}
-		if !strings.Contains(strings.Join(p.Header.Values("Vary"), ","), "Origin") {
-			t.Error("Vary lacks Origin")
-		}
+		check.Contains(t, strings.Join(p.Header.Values("Vary"), ","), "Origin", "Vary")
 	}
 	p := b.Send("OPTIONS", "/api/auth/refresh", "", "Origin", client, "Access-Control-Request-Method", "POST")
 	if p.StatusCode != 204 || !strings.Contains(p.Header.Get("Access-Control-Allow-Methods"), "POST") {

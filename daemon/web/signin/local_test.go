@@ -101,15 +101,11 @@ func TestLocal_signUpPolicy(t *testing.T) {
 		t.Error("sign-up is closed, but the page has its form")
 	}
 	p := closed.Submit(action, "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
-	if !strings.Contains(p.Text, auth.ErrNotInvited.Error()) {
-		t.Error(p.Text)
-	}
+	check.Contains(t, p.Text, auth.ErrNotInvited.Error(), "the page")
 	h := webtest.NewLocalRig(t, auth.SignUpInvite)
 	made := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/invites", "")).Want(201).Field("invite")
 	b := h.Browser(t)
-	if p := b.Get(b.LocalForm()); !strings.Contains(p.Text, `name="invite"`) {
-		t.Error("the form does not ask for an invite")
-	}
+	check.Contains(t, b.Get(b.LocalForm()).Text, `name="invite"`, "the form")
 	b.Submit(b.LocalForm(), "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
 	b.FollowForm(b.Submit(b.LocalForm(), "form", "create",
 		"name", "anna", "passphrase", webtest.Passphrase, "invite", made))
@@ -212,9 +208,7 @@ func TestAdmin_accounts(t *testing.T) {
 		return h.Send(t, h.AdminHandler(), webtest.NewRequest(method, path, body, "Content-Type", webtest.AsJSON))
 	}
 	id := b.Get("/api/auth/me").Field("id")
-	if list := admin("GET", "/admin/users", "").Want(200); !strings.Contains(list.Text, id) {
-		t.Errorf("users %s", list.Text)
-	}
+	check.Contains(t, admin("GET", "/admin/users", "").Want(200).Text, id, "users")
 	given := admin("POST", "/admin/passphrases", `{"name":"Anna"}`).Want(200).Field("passphrase")
 	b.Get("/api/auth/me").Want(401)
 	b.FollowForm(b.Submit(b.LocalForm(), "name", "anna", "passphrase", given))
@@ -227,9 +221,7 @@ func TestAdmin_accounts(t *testing.T) {
 	admin("PATCH", "/admin/users/"+id, `{}`).Want(422)
 	admin("PATCH", "/admin/users/"+id, `{"disabled":false,"admin":true}`).Want(204)
 	list := admin("GET", "/admin/users", "").Want(200)
-	if !strings.Contains(list.Text, `"admin":true,"disabled":false`) {
-		t.Errorf("users %s", list.Text)
-	}
+	check.Contains(t, list.Text, `"admin":true,"disabled":false`, "users")
 }
 
 // The local provider has no token endpoint.
@@ -344,15 +336,9 @@ func TestLocal_language(t *testing.T) {
 	for _, want := range []string{
 		"<h1>Anmelden</h1>", "Konto anlegen", "Abbrechen", "Einladung", "Mindestens 8 Zeichen",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("without %q: %s", want, text)
-		}
+		check.Contains(t, text, want, "the page")
 	}
 	text = german("POST", action, "name=anna&passphrase=unknown+dog", 422)
-	if !strings.Contains(text, "Name oder Passphrase ist falsch.") {
-		t.Error(text)
-	}
-	if text := german("GET", auth.AuthorizePath+"?x=1", "", 400); !strings.Contains(text, "Nicht angemeldet") {
-		t.Error(text)
-	}
+	check.Contains(t, text, "Name oder Passphrase ist falsch.", "the page")
+	check.Contains(t, german("GET", auth.AuthorizePath+"?x=1", "", 400), "Nicht angemeldet", "the page")
 }

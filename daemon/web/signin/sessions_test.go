@@ -9,6 +9,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // A refresh by the cookie sets cookies and returns no token; a refresh by the
@@ -222,9 +223,7 @@ func TestRefresh_deletesCookies(t *testing.T) {
 	b.Post("/api/auth/refresh").Want(200)
 	for _, token := range []string{first, auth.NewToken(auth.KindRefresh).Reveal(), "garbage"} {
 		p := h.Browser(t).Post("/api/auth/refresh", "Cookie", "pressbox_refresh="+token).Want(401)
-		if len(p.Cookies()) != 0 {
-			t.Errorf("cookies %v", p.Cookies())
-		}
+		check.Equal(t, len(p.Cookies()), 0, "number of cookies")
 	}
 	b.Post("/api/auth/refresh").Want(200)
 	ended, refresh := h.Browser(t), b.RefreshToken()
@@ -266,9 +265,7 @@ func TestRefresh_bodies(t *testing.T) {
 			headers = []string{"Content-Type", tt.media}
 		}
 		p := h.Browser(t).Send(http.MethodPost, "/api/auth/refresh", tt.body, headers...).Want(tt.want)
-		if p.Field("code") != tt.code {
-			t.Errorf("%.40q: code %s, want %s", tt.body, p.Field("code"), tt.code)
-		}
+		check.Equal(t, p.Field("code"), tt.code, "%.40q: code", tt.body)
 	}
 	// by the cookie
 	b.Send(http.MethodPost, "/api/auth/refresh", `{"extra":true}`, "Content-Type", webtest.AsJSON).Want(200)

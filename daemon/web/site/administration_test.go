@@ -154,9 +154,7 @@ func TestAdministration_journal(t *testing.T) {
 	anna.Post("/api/admin/invites").Want(201)
 	line := anna.LogLine("administered")
 	for _, want := range []string{"method=POST", "path=/api/admin/invites", "account=" + id, "name=Anna", "request="} {
-		if !strings.Contains(line, want) {
-			t.Errorf("the log lacks %q: %s", want, line)
-		}
+		check.Contains(t, line, want, "the log")
 	}
 }
 
