@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"pressbox/daemon/setup/card"
+	"pressbox/packaging/check"
 )
 
 const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4 anna@home"
@@ -115,9 +116,7 @@ func TestRedact_secrets(t *testing.T) {
 	got := string(card.Redact([]byte(text), []card.Problem{{Line: 4, Text: "expected NAME=value"}}))
 	want := "# line 4: expected NAME=value\r\nhostname=kitchen\r\n# line 2 was removed\r\n# line 3 was removed\r\n" +
 		"# line 4 was removed\r\n# line 5 was removed\r\n"
-	if got != want {
-		t.Errorf("%q", got)
-	}
+	check.Equal(t, got, want, "what is left")
 }
 
 func FuzzParse(f *testing.F) {
