@@ -41,7 +41,8 @@ func TestLanguage_choices(t *testing.T) {
 	id := b.hotSeat(map[string]string{"dh": "Pitchers bat"})
 	const names = `(async () => {
 		const folder = document.querySelector("script[type=module]").src.replace("app.js", "");
-		const [{ nameOf, questionText }, { fetchGame, fetchScorebook }] = await Promise.all([import(folder + "play.js"), import(folder + "board.js")]);
+		const { nameOf, questionText } = await import(folder + "play.js");
+		const { fetchGame, fetchScorebook } = await import(folder + "scorebook.js");
 		%s
 	})()`
 	compared := map[string]int{}

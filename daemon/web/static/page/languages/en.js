@@ -10,17 +10,20 @@ const ends = { zero: "th", one: "st", two: "nd", few: "rd", many: "th", other: "
 const count = ({ n }, one, many) => (Number(n) === 1 ? one : many).replace("{n}", String(n));
 
 /** Returns the text that names a sender, or else how the announcement came. @param {string} way */
-const from = (way) => (/** @type {{ name?: string }} */ { name = way }) => `from ${name}`;
+const from =
+  (way) =>
+  (/** @type {{ name?: string }} */ { name = way }) =>
+    `from ${name}`;
 
 const texts = {
-  "skip": "Skip to content",
-  "loading": "Warming up…",
-  "polite": "Updates",
-  "ordinal": (/** @type {{ n: number }} */ { n }) => `${n}${ends[ordinals.select(n)]}`,
+  skip: "Skip to content",
+  loading: "Warming up…",
+  polite: "Updates",
+  ordinal: (/** @type {{ n: number }} */ { n }) => `${n}${ends[ordinals.select(n)]}`,
   "time.now": "just now",
-  "language": "Language",
+  language: "Language",
   "language.auto": "Auto",
-  "theme": "Theme",
+  theme: "Theme",
   "theme.auto": "Auto",
   "theme.light": "Day",
   "theme.dark": "Night",
@@ -36,7 +39,7 @@ const texts = {
   "footer.motto": "Play ball. The whole house is listening.",
   "screen.full": "Full screen",
   "screen.exit": "Exit full screen",
-  "signin": "Sign in",
+  signin: "Sign in",
   "gate.title": "Tickets, please",
   "gate.text": "Sign in to enter this part of the park. All it takes is a name and a passphrase.",
   "gate.private": "If the link is right, this game is private. Sign in to see it.",
@@ -66,7 +69,8 @@ const texts = {
   "account.code.wait": "Too many wrong codes. Try again in an hour.",
   "account.code.wrong": "This is not the administrator code.",
   "account.delete": "Delete account",
-  "account.delete.text": "This removes your name and ends all your sessions. Games you have played stay in the record book.",
+  "account.delete.text":
+    "This removes your name and ends all your sessions. Games you have played stay in the record book.",
   "account.delete.sure": "Delete your account? This cannot be undone.",
   "provider.local": "Pressbox account",
   "provider.discord": "Discord account",
@@ -139,7 +143,8 @@ const texts = {
   "admin.room.here": "Here",
   "admin.room.online": "Connected",
   "admin.room.offline": "Not connected",
-  "admin.rooms.text": "Rooms are connected by an MQTT broker: set MQTT_URL and ROOM in /etc/pressbox/pressbox.env on each host.",
+  "admin.rooms.text":
+    "Rooms are connected by an MQTT broker: set MQTT_URL and ROOM in /etc/pressbox/pressbox.env on each host.",
   "admin.result.ok": "Fine",
   "admin.result.warning": "Warning",
   "admin.result.failure": "Problem",
@@ -160,7 +165,9 @@ const texts = {
   "admin.sender.cli": "Host:",
   "admin.sender.address": "Network:",
   "admin.sender.mqtt": "MQTT",
-  "admin.backup.text": "Pressbox makes a backup every day and keeps the last three. A backup holds everything, also accounts: store it where only you can read it.",
+  "admin.backup.text":
+    "Pressbox makes a backup every day and keeps the last three. A backup holds everything, also accounts: " +
+    "store it where only you can read it.",
   "admin.backup.make": "Make a backup now",
   "admin.backup.making": "Making and checking…",
   "admin.backup.made": "Backup made and checked.",
@@ -228,7 +235,8 @@ const texts = {
   "admin.quality.low": "low quality",
   "admin.quality.medium": "good quality",
   "admin.quality.high": "best quality, slow on small hosts",
-  "admin.health.bad": (/** @type {{ n: number }} */ v) => count(v, "{n} thing needs attention.", "{n} things need attention."),
+  "admin.health.bad": (/** @type {{ n: number }} */ v) =>
+    count(v, "{n} thing needs attention.", "{n} things need attention."),
   "admin.voice.speakers": (/** @type {{ n: number }} */ v) => count(v, "{n} speaker", "{n} speakers"),
 
   "callback.kicker": "At the gate",
@@ -259,8 +267,10 @@ const texts = {
   "callback.out.invalid_state": "This happens when you go back in the browser or open an old link. Just sign in again.",
   "callback.out.state_expired": "Just sign in again.",
   "callback.out.state_browser_mismatch": "Sign in again in this browser, and allow cookies for this site.",
-  "callback.out.issuer_mismatch": "Sign in again. If it keeps happening, contact your administrator: the provider may be misconfigured.",
-  "callback.out.exchange_failed": "Sign in again. If it keeps happening, contact your administrator: the client ID or secret may be wrong.",
+  "callback.out.issuer_mismatch":
+    "Sign in again. If it keeps happening, contact your administrator: the provider may be misconfigured.",
+  "callback.out.exchange_failed":
+    "Sign in again. If it keeps happening, contact your administrator: the client ID or secret may be wrong.",
   "callback.out.idp_unreachable": "The server may be offline. Try again in a minute.",
   "callback.out.userinfo_failed": "Try again in a minute.",
   "callback.out.idp_error": "Try again in a minute.",
@@ -273,11 +283,19 @@ const texts = {
 
   "about.title": "About Pressbox",
   "about.version": "Version {version}",
-  "about.text": "Pressbox speaks announcements over your loudspeakers, and it is a ballpark: two managers play baseball from their phones while everyone listens. It works without the internet.",
-  "about.dice": "The dice are fair. Before the first pitch, each game publishes the fingerprint of its seed; after the last out, the seed itself. Replay the game with that seed and you get the same plays.",
+  "about.text":
+    "Pressbox speaks announcements over your loudspeakers, and it is a ballpark: " +
+    "two managers play baseball from their phones while everyone listens. It works without the internet.",
+  "about.dice":
+    "The dice are fair. Before the first pitch, each game publishes the fingerprint of its seed; " +
+    "after the last out, the seed itself. Replay the game with that seed and you get the same plays.",
   "about.install": "On your home screen",
-  "about.install.secure": "Install Pressbox from your browser’s menu (“Install” or “Add to Home Screen”). It then opens like an app, and the screen stays on during a game.",
-  "about.install.insecure": "Browsers install pages and keep the screen on only over https. Ask your administrator to put a reverse proxy with https in front of Pressbox; until then, a bookmark on the home screen opens it in the browser.",
+  "about.install.secure":
+    "Install Pressbox from your browser’s menu (“Install” or “Add to Home Screen”). It then opens like an app, " +
+    "and the screen stays on during a game.",
+  "about.install.insecure":
+    "Browsers install pages and keep the screen on only over https. Ask your administrator to put a reverse proxy " +
+    "with https in front of Pressbox; until then, a bookmark on the home screen opens it in the browser.",
   "about.links": "More",
   "about.docs": "API documentation",
   "about.health": "Status",
@@ -285,7 +303,9 @@ const texts = {
   "about.notices": "Licenses",
   "about.mit": "Pressbox is free software under the MIT License. It includes:",
   "about.license": "{name} license",
-  "about.retrosheet": "The information used here was obtained free of charge from and is copyrighted by Retrosheet. Interested parties may contact Retrosheet at “www.retrosheet.org”.",
+  "about.retrosheet":
+    "The information used here was obtained free of charge from and is copyrighted by Retrosheet. " +
+    "Interested parties may contact Retrosheet at “www.retrosheet.org”.",
   "about.people": "The clubs and players of the built-in league are fictional.",
 
   "say.kicker": "Public address",
@@ -426,13 +446,17 @@ const texts = {
 
   "cover.kicker": "Official program",
   "cover.title": "Baseball tonight, at your house",
-  "cover.text": "Two managers, one loudspeaker. Make the calls from your phone, let the dice decide, and hear every play called out loud.",
+  "cover.text":
+    "Two managers, one loudspeaker. Make the calls from your phone, let the dice decide, " +
+    "and hear every play called out loud.",
   "cover.enter": "Sign in to play",
   "cover.announce": "Just make an announcement",
   "cover.one": "Set the line-up",
-  "cover.one.text": "Pick a club, put nine names in order, and hand the card to the umpire. Or let the bench coach fill it in.",
+  "cover.one.text":
+    "Pick a club, put nine names in order, and hand the card to the umpire. Or let the bench coach fill it in.",
   "cover.two": "Make the call",
-  "cover.two.text": "Bunt or swing away, hold the runner or play back. Both managers decide at the same time, and there is no peeking.",
+  "cover.two.text":
+    "Bunt or swing away, hold the runner or play back. Both managers decide at the same time, and there is no peeking.",
   "cover.three": "Keep score",
   "cover.three.text": "Every play is scored by big-league rules. Go back and watch any of them again.",
   "lobby.title": "Tonight’s card",
@@ -640,7 +664,9 @@ const texts = {
   "call.outfield": "Outfield",
   "call.outfield.usual": "Normal",
   "call.also": "Also",
-  "call.together": "Combine calls. Each number is the runs that the call alone gains for you over pitching to the batter; ≈ 0 hardly matters.",
+  "call.together":
+    "Combine calls. Each number is the runs that the call alone gains for you over pitching to the batter; " +
+    "≈ 0 hardly matters.",
   "part.pitch_around": "Pitch around",
   "part.infield.in": "In",
   "part.infield.corners_in": "Corners in",
@@ -673,15 +699,21 @@ const texts = {
   "help.figures": "The figures",
   "help.keys": "Keys",
   "help.1.title": "Two managers, two secret calls",
-  "help.1.text": "Each turn is a batter. Both managers make one call; when both are in, they are shown, and the play follows from them, the players and the dice.",
+  "help.1.text":
+    "Each turn is a batter. Both managers make one call; when both are in, they are shown, " +
+    "and the play follows from them, the players and the dice.",
   "help.2.title": "At bat",
   "help.2.text": "Let the batter swing, or bunt, steal, hit and run. A call that the other side expects is worth less.",
   "help.3.title": "In the field",
   "help.3.text": "Choose how to pitch and where the fielders stand. You may combine one call of each kind.",
   "help.4.title": "What it is worth",
-  "help.4.text": "Each call shows the runs that it gains over the usual one, and your chance to win. The coach marks one. You decide.",
+  "help.4.text":
+    "Each call shows the runs that it gains over the usual one, and your chance to win. The coach marks one. " +
+    "You decide.",
   "help.5.title": "Your bench",
-  "help.5.text": "In the dugout you bring in hitters, runners and pitchers. Who leaves may not return, and pitchers tire: look at their cards.",
+  "help.5.text":
+    "In the dugout you bring in hitters, runners and pitchers. Who leaves may not return, and pitchers tire: " +
+    "look at their cards.",
   "help.key.calls": "make or combine calls",
   "help.key.read": "read out the score, bases, count and last play",
   "help.key.help": "this page",
@@ -721,7 +753,9 @@ const texts = {
   "does.sacrifice": "Gives up an out to move the runners a base.",
   "does.bunt_for_hit": "A surprise bunt to reach first. It pays if the corners play back.",
   "does.squeeze": "The runner on third goes, and the batter bunts to bring in the run.",
-  "does.hit_and_run": "The runner on first goes, and the batter swings: fewer double plays, more extra bases, but a strikeout may be two outs.",
+  "does.hit_and_run":
+    "The runner on first goes, and the batter swings: fewer double plays, more extra bases, " +
+    "but a strikeout may be two outs.",
   "does.steal_second": "The runner on first goes: into scoring position, or out.",
   "does.steal_third": "The runner on second goes. Third is worth most with less than two out.",
   "does.steal_home": "The runner on third goes for the plate. It rarely works.",
@@ -730,7 +764,8 @@ const texts = {
   "does.pitch_around": "Nothing good to hit: fewer hits, more walks.",
   "does.intentional_walk": "First base for free, to face the next batter instead.",
   "does.pitch-out": "A ball thrown wide, so that the catcher can throw out a runner who goes.",
-  "does.pick-off_throw": "A throw to the base before the pitch. It holds the runner, is an out now and then, and distracts the pitcher.",
+  "does.pick-off_throw":
+    "A throw to the base before the pitch. It holds the runner, is an out now and then, and distracts the pitcher.",
   "does.infield.in": "Cuts off the run at the plate. More ground balls get through.",
   "does.infield.corners_in": "First and third come in against a bunt. More balls get past them.",
   "does.infield.double-play_depth": "More double plays, a few more singles.",
@@ -744,8 +779,12 @@ const texts = {
   "does.PR": "Runs for a runner on base and stays in the game.",
   "does.P": "Relieves the pitcher, who must have faced three batters or ended an inning.",
   "does.double": "Pitcher and fielder change at once and trade places in the order, so that the pitcher bats later.",
-  "does.runs": "What a call gains for you in this half-inning over the usual call, on average: runs scored at bat, runs prevented in the field.",
-  "does.win": "How often your side would win after the call, against the calls that the other manager is expected to make. A call that is sealed stays secret: it changes none of the figures.",
+  "does.runs":
+    "What a call gains for you in this half-inning over the usual call, on average: runs scored at bat, " +
+    "runs prevented in the field.",
+  "does.win":
+    "How often your side would win after the call, against the calls that the other manager is expected to make. " +
+    "A call that is sealed stays secret: it changes none of the figures.",
   "does.coach": "What the bench coach would call: the best chance to win.",
   "call.part": (/** @type {{ name: string }} */ { name }) => `${name}`.charAt(0).toLowerCase() + name.slice(1),
   "answer.bold.send_the_runner": "Send the runner",
@@ -818,7 +857,9 @@ const texts = {
   "final.next": "Go to the rematch",
   "final.card": "Scoresheet (Retrosheet)",
   "dice.title": "Fair dice",
-  "dice.text": "The fingerprint was published before the first pitch. It is the SHA-256 hash of the seed. Replaying the game with this seed gives the same plays.",
+  "dice.text":
+    "The fingerprint was published before the first pitch. It is the SHA-256 hash of the seed. " +
+    "Replaying the game with this seed gives the same plays.",
   "dice.hash": "Fingerprint",
   "dice.seed": "Seed",
 
@@ -834,7 +875,8 @@ const texts = {
   "card.of": "{club}",
   "card.suggest": "Fill in for me",
   "card.clear": "Clear",
-  "card.wrong": (/** @type {{ n: number }} */ v) => count(v, "The umpire hands the card back: fix {n} problem.", "The umpire hands the card back: fix {n} problems."),
+  "card.wrong": (/** @type {{ n: number }} */ v) =>
+    count(v, "The umpire hands the card back: fix {n} problem.", "The umpire hands the card back: fix {n} problems."),
   "card.order": "Batting order",
   "card.usedh": "Use a designated hitter",
   "card.hand": "Hand in the line-up",
@@ -860,12 +902,16 @@ const texts = {
   "platoon.facing": "Platoon hints against",
   "platoon.edge": "has the platoon advantage",
   "platoon.hint": (/** @type {{ l: number, r: number, s: number, n: number, rr: number, rl: number }} */ v) =>
-    `Your order: ${v.l} bat left, ${v.r} right, ${v.s} switch; ${v.n} have the advantage (▲). Their starters: ${count({ n: v.rr }, "{n} right-hander", "{n} right-handers")}, ${count({ n: v.rl }, "{n} left-hander", "{n} left-handers")}.`,
+    `Your order: ${v.l} bat left, ${v.r} right, ${v.s} switch; ${v.n} have the advantage (▲). Their starters: ` +
+    `${count({ n: v.rr }, "{n} right-hander", "{n} right-handers")}, ` +
+    `${count({ n: v.rl }, "{n} left-hander", "{n} left-handers")}.`,
   "invited.title": "{name} invites you to a game",
   "invited.rematch": "{name} wants a rematch",
   "invited.other": "{name} has asked {opponent} for a rematch.",
   "offer.title": "You asked {name} for a rematch",
-  "offer.text": "{name} sees the offer on every page of Pressbox, now or at the next visit, and can accept or decline it. The answer appears here. After seven days without an answer it ends.",
+  "offer.text":
+    "{name} sees the offer on every page of Pressbox, now or at the next visit, and can accept or decline it. " +
+    "The answer appears here. After seven days without an answer it ends.",
   "rematch.title": "Rematch",
   "rematch.offer": "{name} wants a rematch: {away} at {home}, {innings} innings.",
   "rematch.accept": "Accept",
@@ -967,10 +1013,12 @@ const texts = {
   "leagues.playoff": "Play-off",
   "leagues.noplayoff": "No play-off",
   "leagues.bestof": "Best of {n}",
-  "leagues.meets": (/** @type {{ n: number }} */ v) => count(v, "1 game against each club", "{n} games against each club"),
+  "leagues.meets": (/** @type {{ n: number }} */ v) =>
+    count(v, "1 game against each club", "{n} games against each club"),
   "leagues.final": "play-off best of {n}",
   "leagues.innings": "{n} innings",
-  "leagues.covered": (/** @type {{ n: number }} */ v) => count(v, "the bench coach steps in after 1 hour", "the bench coach steps in after {n} hours"),
+  "leagues.covered": (/** @type {{ n: number }} */ v) =>
+    count(v, "the bench coach steps in after 1 hour", "the bench coach steps in after {n} hours"),
   "leagues.botsat": "bot games at {time}",
   "leagues.level": "Bench coaches",
   "leagues.level.1": "Easygoing",
@@ -1016,7 +1064,8 @@ const texts = {
   "managers.none": "No finished games yet.",
   "managers.manager": "Manager",
   "managers.rating": "Rating",
-  "managers.rating.text": "A rating begins at 1500. A win adds more, the higher the opponent is rated. Private games do not count.",
+  "managers.rating.text":
+    "A rating begins at 1500. A win adds more, the higher the opponent is rated. Private games do not count.",
   "managers.against": "Against",
   "managers.former": "Former manager",
   "leaders.title": "Leaders",
@@ -1067,7 +1116,8 @@ const texts = {
   "kiosk.wifi": "Scan for Wi-Fi",
   "kiosk.wifi.label": "QR code for the Wi-Fi network {name}",
   "kiosk.also": "Other games",
-  "kiosk.stale": (/** @type {{ at: string, n: number }} */ v) => `Not connected since ${v.at}${v.n ? `, ${count(v, "{n} minute", "{n} minutes")}` : ""}. This is how it was then.`,
+  "kiosk.stale": (/** @type {{ at: string, n: number }} */ v) =>
+    `Not connected since ${v.at}${v.n ? `, ${count(v, "{n} minute", "{n} minutes")}` : ""}. This is how it was then.`,
   "kiosk.refused": "This display has no permission to show games and announcements.",
 
   // In English, the detail of the server's response is shown, if it has one: it is more precise.
