@@ -75,7 +75,7 @@ export function loudspeaker(shared) {
                 <output for="volume" id="level">
                   ${volume.muted ? t("volume.mutedat", { n: level() }) : t("volume.percent", { n: level() })}
                 </output>
-                </label>
+              </label>
               <div class="volume">
                 <input
                   id="volume"

@@ -9,7 +9,9 @@ import {
 const minRate = 60;
 const maxRate = 400;
 const maxLength = 5000;
+const maxTitle = 250;
 const maxName = 100;
+const minute = 60; // seconds
 
 /** @typedef {import("./announcing.js").Shared} Shared */
 /** @typedef {import("./announcing.js").Voices} Voices */
@@ -24,10 +26,16 @@ const repeats = {
   "8x900": { times: 8, every: 900 },
 };
 /** The fields that show their violations. The first has two names. */
-const fields = ["message", "input", "voice", "rate", "at", "cron"];
+const fields = [
+  "message", "input", "voice", "rate", "at", "in", "cron", "title", "priority", "volume", "ttl", "chime", "repeat",
+  "room",
+];
 
-/** The part of the form that is emptied once it was sent. @param {string} when */
-const blank = (when) => ({ message: "", urgent: false, chime: "", repeat: "", when, at: "" });
+/** The part of the form that is emptied once it was sent; "" is a field's default. @param {string} when */
+const blank = (when) => ({
+  message: "", title: "", urgent: false, priority: "", volume: "", ttl: "", room: new Set(),
+  chime: "", repeat: "", times: "3", every: "10", when, at: "", in: "10",
+});
 
 /**
  * @param {Shared} shared
@@ -56,14 +64,26 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     time: "07:00",
     days: new Set(weekdays.slice(0, 5)),
   };
-  const spoken = () => ({ message: draft.message, ...(draft.voice ? { voice: draft.voice } : {}) });
-  /** @returns {Content} */
+  /** @type {string[]} */ let rooms = []; // once the other options are open
+  const spoken = () => ({ message: draft.message, voice: draft.voice || undefined });
+  /** Returns the fields that are not left at their default; JSON has none that is undefined. @returns {Content} */
   const content = () => ({
     ...spoken(),
+    title: draft.title || undefined,
     rate: draft.rate,
-    ...(draft.urgent ? { urgent: true } : {}),
-    ...(draft.chime ? { chime: draft.chime } : {}),
-    ...(draft.repeat ? { repeat: repeats[draft.repeat] } : {}),
+    urgent: draft.urgent || undefined,
+    priority: Number(draft.priority) || undefined,
+    volume: Number(draft.volume) || undefined,
+    chime: draft.chime || undefined,
+    ttl: Number(draft.ttl) * minute || undefined,
+    repeat: draft.repeat === "own" ? own() : repeats[draft.repeat],
+    room: draft.room.size ? [...draft.room] : undefined,
+  });
+  const own = () => ({ times: Number(draft.times), every: Number(draft.every) * minute });
+  /** Returns when it is spoken, if not now. */
+  const later = () => ({
+    at: draft.when === "at" ? new Date(draft.at).toISOString() : undefined,
+    in: draft.when === "in" ? Number(draft.in) * minute : undefined,
   });
 
   /** Posts an announcement. @param {string} path @param {unknown} [body] */
@@ -104,12 +124,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     if (sending) return;
     [sending, confirmation] = [true, ""];
     await update(); // renders what was typed last, so that emptying the field is a change
-    const accepted = await (draft.when === "weekly"
-      ? schedule()
-      : send("/api/notify", {
-          ...content(),
-          ...(draft.when === "at" ? { at: new Date(draft.at).toISOString() } : {}),
-        }));
+    const accepted = await (draft.when === "weekly" ? schedule() : send("/api/notify", { ...content(), ...later() }));
     sending = false;
     if (accepted) {
       Object.assign(draft, blank(usual));
@@ -137,46 +152,120 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
 
   /** @param {string} field */
   const wrong = (field) =>
-    requested.problem?.errors.filter((v) => v.path === `/${field}` || (field === "message" && v.path === "/input")) ??
-    [];
+    requested.problem?.errors.filter(({ path }) =>
+      [field, field === "message" ? "input" : field].includes(path.split("/")[1]),
+    ) ?? [];
   /** Renders the violations of a field. @param {string} field */
-  const violations = (field) =>
-    wrong(field).length
-      ? html`<span class="wrong" id=${`wrong-${field}`} role="alert">
-          ${sentence(t(/** @type {any} */ (`say.wrong.${field}`), { what: wrong(field).map(wrongOf).join("; ") }))}
-        </span>`
-      : nothing;
+  const violations = (field) => {
+    if (!wrong(field).length) return nothing;
+    const what = wrong(field).map(wrongOf).join("; ");
+    const words = t(/** @type {any} */ (`say.wrong.${field}`), { what });
+    return html`<span class="wrong" id=${`wrong-${field}`} role="alert">${sentence(words)}</span>`;
+  };
   /** @param {string} field */
   const invalid = (field) => (wrong(field).length ? "true" : nothing);
   const elsewhere = () =>
-    requested.problem?.errors.length && requested.problem.errors.every((v) => fields.includes(v.path.slice(1)))
+    requested.problem?.errors.length && requested.problem.errors.every((v) => fields.includes(v.path.split("/")[1]))
       ? nothing
       : alertBox(requested.problem);
   /**
    * Returns a listener that stores a field's value.
-   * @param {"message" | "voice" | "rate" | "at" | "time" | "chime" | "repeat" | "when"} name
+   * @param {Exclude<keyof typeof draft, "urgent" | "room" | "days">} name
    */
   const set = (name) => (/** @type {any} */ e) => {
     /** @type {any} */ (draft)[name] = name === "rate" ? Number(e.target.value) : e.target.value;
     if (name === "message") confirmation = shown = "";
     update();
   };
-  /** Renders a select. @param {"chime" | "repeat"} name @param {string[]} values */
+  /**
+   * Renders a number, which is optional unless it is required.
+   * @param {"volume" | "ttl" | "times" | "every" | "in"} name
+   * @param {number} min
+   * @param {number} max
+   * @param {boolean} [required]
+   */
+  const amount = (name, min, max, required = false) =>
+    html`<div>
+      <label for=${`field-${name}`}>${t(`say.${name}`)}</label>
+      <input
+        id=${`field-${name}`}
+        name=${name}
+        type="number"
+        min=${min}
+        max=${max}
+        ?required=${required}
+        placeholder=${required ? nothing : t("say.chime.default")}
+        aria-invalid=${invalid(name)}
+        .value=${draft[name]}
+        @input=${set(name)}
+      />${violations(name)}
+    </div>`;
+  /** Renders a select. @param {"chime" | "repeat" | "priority"} name @param {string[]} values */
   const select = (name, values) =>
     html`<div>
       <label for=${name}>${t(`say.${name}`)}</label>
-      <select id=${name} .value=${draft[name]} @change=${set(name)}>
+      <select id=${name} name=${name} .value=${draft[name]} @change=${set(name)}>
         ${["", ...values].map(
           (v) =>
             html`<option value=${v} ?selected=${draft[name] === v}>${label(`say.${name}`, v || "default")}</option>`,
         )}
       </select>
+      ${violations(name)}
     </div>`;
+  /** Asks for the rooms once the other options are opened. @param {Event} e */
+  const open = async (e) => {
+    if (!(/** @type {HTMLDetailsElement} */ (e.target).open) || rooms.length) return;
+    await requested.run(async () => {
+      const list = /** @type {{ name: string }[]} */ ((await api("GET", "/api/rooms")).rooms);
+      rooms = [...list.map((r) => r.name), "all"];
+    });
+    update();
+  };
+  const roomChoice = () =>
+    html`<fieldset class="picks">
+        <legend>${t("say.room")}</legend>
+        ${rooms.map(
+          (name) =>
+            html`<label class="pick">
+              <input
+                type="checkbox"
+                name="room"
+                value=${name}
+                .checked=${draft.room.has(name)}
+                @change=${() => {
+                  if (!draft.room.delete(name)) draft.room.add(name);
+                  update();
+                }}
+              />${name === "all" ? t("say.room.all") : name}
+            </label>`,
+        )}
+      </fieldset>
+      ${violations("room")}`;
+  const more = () =>
+    html`<details class="fine" id="more" @toggle=${open}>
+      <summary>${t("say.more")}</summary>
+      <label for="field-title">${t("say.heading")}</label>
+      <input
+        id="field-title"
+        name="title"
+        maxlength=${maxTitle}
+        aria-invalid=${invalid("title")}
+        .value=${draft.title}
+        @input=${set("title")}
+      />${violations("title")}
+      <div class="two">
+        ${select("chime", ["none", "ding", "ding-dong", "alert"])} ${select("priority", ["1", "2", "3", "4", "5"])}
+        ${amount("volume", 1, 100)} ${amount("ttl", 1, 1440)}
+        ${select("repeat", [...Object.keys(repeats), "own"])}
+        ${draft.repeat === "own" ? html`${amount("times", 2, 10, true)} ${amount("every", 1, 60, true)}` : nothing}
+      </div>
+      ${roomChoice()}
+    </details>`;
 
   const timing = () =>
     html`<fieldset class="picks">
         <legend>${t("say.when")}</legend>
-        ${["now", "at", "weekly"].map(
+        ${["now", "in", "at", "weekly"].map(
           (name) =>
             html`<label class="pick">
               <input
@@ -191,10 +280,12 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
             </label>`,
         )}
       </fieldset>
+      ${draft.when === "in" ? amount("in", 1, 527040, true) : nothing}
       ${draft.when === "at"
         ? html`<label for="at">${t("say.at")}</label>
             <input
               id="at"
+              name="at"
               type="datetime-local"
               required
               aria-invalid=${invalid("at")}
@@ -236,6 +327,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
       <label for="message">${t("say.message")}</label>
       <textarea
         id="message"
+        name="message"
         rows="3"
         maxlength=${maxLength}
         required
@@ -249,7 +341,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
       <div class="two">
         <div>
           <label for="voice">${t("say.voice")}</label>
-          <select id="voice" aria-invalid=${invalid("voice")} @change=${set("voice")}>
+          <select id="voice" name="voice" aria-invalid=${invalid("voice")} @change=${set("voice")}>
             <option value="" ?selected=${!draft.voice}>${t("say.voice.default")}</option>
             ${[...voices.labels].map(
               ([name, text]) => html`<option value=${name} ?selected=${draft.voice === name}>${text}</option>`,
@@ -261,6 +353,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
           <label for="rate">${t("say.rate")}: <output for="rate">${t("say.wpm", { n: draft.rate })}</output></label>
           <input
             id="rate"
+            name="rate"
             type="range"
             min=${minRate}
             max=${maxRate}
@@ -275,6 +368,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
       <label class="check">
         <input
           id="urgent"
+          name="urgent"
           type="checkbox"
           .checked=${draft.urgent}
           @change=${(/** @type {any} */ e) => {
@@ -284,12 +378,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         />
         ${t("say.urgent")}
       </label>
-      <details class="fine">
-        <summary>${t("say.more")}</summary>
-        <div class="two">
-          ${select("chime", ["none", "ding", "ding-dong", "alert"])}${select("repeat", Object.keys(repeats))}
-        </div>
-      </details>
+      ${more()}
       ${draft.urgent || draft.when !== "now" ? nothing : speaker.warning()}
       <p class="row">
         <button class="primary" ?disabled=${sending}>${t(draft.when === "now" ? "say.speak" : "say.plan")}</button>
