@@ -27,8 +27,8 @@ func mqttSettings() []Setting {
 		{
 			Name: "MQTT_URL", valueType: brokerURL(),
 			Description: "MQTT 5 broker, such as mqtt://homeassistant.local or mqtts://broker.example:8883",
-			More: "Clients that the broker permits to publish may announce and change the volume. If unset, " +
-				"MQTT is off.",
+			More: "Clients that the broker permits to publish may announce and change the volume. " +
+				"If unset, MQTT is off.",
 		},
 		{Name: "MQTT_USERNAME", valueType: text(), Description: "user name for the MQTT broker"},
 		{

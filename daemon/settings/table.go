@@ -151,8 +151,8 @@ func speechSettings() []Setting {
 		},
 		{
 			Name: "DUCK", valueType: decibels(-60), Default: "-20", Reload: true, Page: true,
-			Description: "decibels by which other streams on the sink are lowered during an announcement; 0: " +
-				"they are not lowered",
+			Description: "decibels by which other streams on the sink are lowered during an announcement; " +
+				"0: they are not lowered",
 		},
 	}
 }
@@ -172,8 +172,8 @@ func announcementSettings() []Setting {
 		{
 			Name: "NOTIFY_ACCESS", valueType: oneOf("lan", "token", "open", "off"), Default: "lan",
 			Description: "who may create announcements",
-			More: "lan: clients with a private address, and others with a token. token: " +
-				"clients with a token. open: everyone. off: no one.",
+			More: "lan: clients with a private address, and others with a token. " +
+				"token: clients with a token. open: everyone. off: no one.",
 		},
 		{
 			Name: "NOTIFY_RATE", valueType: integer(1, 100_000), Default: "120",
@@ -217,17 +217,17 @@ func integrationSettings() []Setting {
 	return []Setting{
 		{
 			Name: "NTFY_URGENT", valueType: priority(), Default: "5", Reload: true,
-			Description: "priority from which announcements by ntfy, Gotify and hooks are urgent",
+			Description: "lowest priority at which announcements from ntfy, Gotify and webhooks are urgent",
 			More:        "ntfy's priorities are 1 to 5; Gotify's 8 to 10 count as 5, 6 and 7 as 4. off: never.",
 		},
 		{
 			Name: "NTFY", valueType: boolType(), Default: "on", Reload: true,
-			Description: "accept announcements as ntfy does, at / and /ntfy",
+			Description: "accept announcements from ntfy clients, at / and /ntfy",
 			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
 		},
 		{
 			Name: "GOTIFY", valueType: boolType(), Default: "on", Reload: true,
-			Description: "accept announcements as Gotify does, at /message",
+			Description: "accept announcements from Gotify clients, at /message",
 			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
 		},
 		{
@@ -242,12 +242,12 @@ func integrationSettings() []Setting {
 		},
 		{
 			Name: "HOOKS_DIR", valueType: path(), Default: "/etc/pressbox/hooks", Reload: true,
-			Description: "directory of your own templates of webhooks, files NAME.tmpl",
+			Description: "directory of your own webhook templates, files NAME.tmpl",
 			More:        "It may be missing.",
 		},
 		{
 			Name: "WYOMING", valueType: boolType(), Default: "on",
-			Description: "serve speech to voice assistants, such as Home Assistant, by the Wyoming protocol",
+			Description: "serve speech to voice assistants, such as Home Assistant, with the Wyoming protocol",
 			More:        "The protocol has no tokens: it is served while NOTIFY_ACCESS is lan or open.",
 		},
 		{
@@ -262,18 +262,18 @@ func quietSettings() []Setting {
 	return []Setting{
 		{
 			Name: "QUIET_HOURS", valueType: weeklyHours(), Reload: true, Page: true,
-			Description: "local times of quiet, such as \"22:00-07:00\" or \"Mon-Fri 22:00-06:30, " +
-				"Sat-Sun 23:30-09:00\"",
+			Description: "quiet hours in local time, such as \"22:00-07:00\" or " +
+				"\"Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00\"",
 			More: "Only urgent announcements are spoken as usual then. " +
-				"A changed value of this or the next two settings ends the quiet that was set with \"pressbox " +
-				"quiet\" or PUT /quiet.",
+				"A changed value of this or the next two settings ends the quiet that was set " +
+				"with \"pressbox quiet\" or PUT /quiet.",
 		},
 		{
 			Name: "QUIET_MODE", valueType: oneOf("silence", "hold", "soft"), Default: "silence",
 			Reload: true, Page: true,
 			Description: "what happens to announcements during quiet hours",
-			More: "silence: they are not spoken. hold: they are spoken afterwards. soft: " +
-				"they are spoken at QUIET_VOLUME, without the usual chime.",
+			More: "silence: they are not spoken. hold: they are spoken afterwards. " +
+				"soft: they are spoken at QUIET_VOLUME, without the usual chime.",
 		},
 		{
 			Name: "QUIET_VOLUME", valueType: integer(0, 100), Default: "25", Reload: true, Page: true,
@@ -300,8 +300,8 @@ func webSettings() []Setting {
 		{
 			Name: "ALLOWED_HOSTS", valueType: hosts(),
 			Description: "additional Host names to accept",
-			More: "localhost, IP addresses, names without a dot, the host's own name and the hosts of the " +
-				"URLs above are always accepted.",
+			More: "localhost, IP addresses, names without a dot, the host's own name and the hosts of the URLs " +
+				"above are always accepted.",
 		},
 		{
 			Name: "TRUSTED_PROXIES", valueType: networks(),
@@ -400,8 +400,8 @@ func gameSettings() []Setting {
 		{
 			Name: "TEAM_DATA_URL", valueType: webURL(),
 			Description: "team-data API in the format of SBA v3, such as https://league.example/api",
-			More: "Its answers are cached, and served from the cache while it is down. If unset, " +
-				"the built-in league.",
+			More: "Its answers are cached, and served from the cache while it is down. " +
+				"If unset, the built-in league.",
 		},
 		{
 			Name: "TEAM_DATA_TOKEN", valueType: text(), Secret: true,
@@ -409,7 +409,7 @@ func gameSettings() []Setting {
 		},
 		{
 			Name: "DEFAULT_SEASON", valueType: integer(1, 9999), Default: "3",
-			Description: "season of teams and games that name none", More: "The built-in league has seasons 1 to 3.",
+			Description: "season of teams and games if none is named", More: "The built-in league has seasons 1 to 3.",
 		},
 	}
 }

@@ -1,7 +1,9 @@
 // What a game has once it is over, and the box score before: loaded once it is asked for.
 import { html, nothing } from "./lit-html.js";
 import { nineOf } from "./scorebook.js";
-import { t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken } from "./ui.js";
+import {
+  t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken, cells, columns,
+} from "./ui.js";
 
 /**
  * Renders how a game ended, and what can be done with it.
@@ -104,7 +106,7 @@ export function boxScore(game, box) {
           <thead>
             <tr>
               <th scope="col">${t("box.batters")}</th>
-              ${["AB", "R", "H", "RBI", "BB", "SO", "LOB"].map((c) => html`<th scope="col">${c}</th>`)}
+              ${columns(["AB", "R", "H", "RBI", "BB", "SO", "LOB"])}
             </tr>
           </thead>
           <tbody>
@@ -114,26 +116,17 @@ export function boxScore(game, box) {
                   <th scope="row" class=${b.slot ? nothing : "sub"}>
                     ${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions.join("-")}</small>
                   </th>
-                  <td>${b.ab}</td>
-                  <td>${b.r}</td>
-                  <td>${b.h}</td>
-                  <td>${b.rbi}</td>
-                  <td>${b.bb}</td>
-                  <td>${b.so}</td>
-                  <td>${b.lob}</td>
+                  ${cells([b.ab, b.r, b.h, b.rbi, b.bb, b.so, b.lob])}
                 </tr>`,
             )}
           </tbody>
           <tfoot>
             <tr>
               <th scope="row">${t("box.total")}</th>
-              <td>${sum(team.batting, "ab")}</td>
-              <td>${team.runs}</td>
-              <td>${team.hits}</td>
-              <td>${sum(team.batting, "rbi")}</td>
-              <td>${sum(team.batting, "bb")}</td>
-              <td>${sum(team.batting, "so")}</td>
-              <td>${sum(team.batting, "lob")}</td>
+              ${cells([
+                sum(team.batting, "ab"), team.runs, team.hits, sum(team.batting, "rbi"), sum(team.batting, "bb"),
+                sum(team.batting, "so"), sum(team.batting, "lob"),
+              ])}
             </tr>
           </tfoot>
         </table>
@@ -144,7 +137,7 @@ export function boxScore(game, box) {
           <thead>
             <tr>
               <th scope="col">${t("box.pitchers")}</th>
-              ${["IP", "H", "R", "ER", "BB", "SO", "HR", "P"].map((c) => html`<th scope="col">${c}</th>`)}
+              ${columns(["IP", "H", "R", "ER", "BB", "SO", "HR", "P"])}
             </tr>
           </thead>
           <tbody>
@@ -152,14 +145,7 @@ export function boxScore(game, box) {
               (p) =>
                 html`<tr>
                   <th scope="row">${playerName(p.player_id, p.name, { game: game.id })} ${marks(p)}</th>
-                  <td>${innings(p.outs)}</td>
-                  <td>${p.h}</td>
-                  <td>${p.r}</td>
-                  <td>${p.er}</td>
-                  <td>${p.bb}</td>
-                  <td>${p.so}</td>
-                  <td>${p.hr}</td>
-                  <td>${p.pitches}</td>
+                  ${cells([innings(p.outs), p.h, p.r, p.er, p.bb, p.so, p.hr, p.pitches])}
                 </tr>`,
             )}
           </tbody>

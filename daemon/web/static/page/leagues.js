@@ -1,8 +1,8 @@
 // Series and leagues: the list, the form for a new one, and one with its calendar and standings.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, season, formatTime, number, sentence, wrongOf, alertBox, problemOf, problemView, requests, pennant,
-  loading,
+  t, label, api, season, formatTime, number, alertBox, problemOf, problemView, requests, pennant, loading, cells,
+  columns, violationsAt,
 } from "./ui.js";
 import { tabs } from "./stats.js";
 
@@ -152,10 +152,7 @@ function newLeague(update, go) {
     update();
   };
   /** @param {string} path */
-  const violations = (path) => {
-    const found = problem?.errors.filter((v) => v.path === path) ?? [];
-    return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
-  };
+  const violations = (path) => violationsAt(problem, path);
   /**
    * A list of values.
    * @template {string | number} V
@@ -443,7 +440,7 @@ function competition({ update, me, go, params }, base) {
           <thead>
             <tr>
               <th scope="col">${t("board.club")}</th>
-              ${["W", "L", "T", "GB", "RS", "RA"].map((c) => html`<th scope="col">${c}</th>`)}
+              ${columns(["W", "L", "T", "GB", "RS", "RA"])}
               <th scope="col">${t("leagues.tiebreak")}</th>
             </tr>
           </thead>
@@ -452,13 +449,10 @@ function competition({ update, me, go, params }, base) {
               (r) =>
                 html`<tr>
                   <th scope="row">${clubOf(l.seats[r.entrant])}</th>
-                  <td>${r.w}</td>
-                  <td>${r.l}</td>
-                  <td>${r.t}</td>
-                  <td>${r.gb ? number(r.gb) : "–"}</td>
-                  <td>${r.rs}</td>
-                  <td>${r.ra}</td>
-                  <td>${r.tie_break ? label("leagues.tiebreak", r.tie_break) : "–"}</td>
+                  ${cells([
+                    r.w, r.l, r.t, r.gb ? number(r.gb) : "–", r.rs, r.ra,
+                    r.tie_break ? label("leagues.tiebreak", r.tie_break) : "–",
+                  ])}
                 </tr>`,
             )}
           </tbody>

@@ -1,6 +1,6 @@
 // The form for a new game.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, season, alertBox, sentence, problemOf, clubStyle, loading, wrongOf } from "./ui.js";
+import { t, label, api, season, alertBox, problemOf, clubStyle, loading, violationsAt } from "./ui.js";
 
 /** A first game: short, and against a bot that can be beaten. */
 const friendly = { opponent: "bot", innings: 3, bot_level: 2 };
@@ -122,10 +122,7 @@ export function newGame({ update, go }) {
     update();
   };
   /** @param {string} path */
-  const violations = (path) => {
-    const found = problem?.errors.filter((v) => v.path === path) ?? [];
-    return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
-  };
+  const violations = (path) => violationsAt(problem, path);
   /**
    * Chooses a club; one that the other side has changes places.
    * @param {"home_team" | "away_team"} field

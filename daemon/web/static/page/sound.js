@@ -38,60 +38,17 @@ const instruments = {
  * @type {Record<string, [string, number, number][]>}
  */
 const scores = {
-  walkoff: [
-    ["crack", 0, 1],
-    ["roar", 0.35, 1],
-    ["organ", 0.8, 1],
-  ],
-  last: [
-    ["pop", 0.3, 1],
-    ["roar", 0.5, 0.9],
-    ["organ", 1, 1],
-  ],
-  grand_slam: [
-    ["crack", 0, 1],
-    ["roar", 0.35, 1],
-    ["organ", 1, 1],
-  ],
-  homer: [
-    ["crack", 0, 1],
-    ["roar", 0.4, 0.9],
-  ],
-  triple_play: [
-    ["crack", 0, 0.8],
-    ["pop", 0.35, 0.8],
-    ["pop", 0.6, 1],
-    ["pop", 0.85, 1],
-    ["cheer", 0.9, 1],
-  ],
-  double_play: [
-    ["crack", 0, 0.8],
-    ["pop", 0.45, 0.8],
-    ["pop", 0.75, 1],
-    ["cheer", 0.8, 0.8],
-  ],
-  hit: [
-    ["crack", 0, 1],
-    ["cheer", 0.3, 0.8],
-  ],
-  out: [
-    ["crack", 0, 0.8],
-    ["pop", 0.6, 0.9],
-    ["murmur", 0.6, 0.8],
-  ],
-  strikeout: [
-    ["pop", 0, 1],
-    ["strike", 0.12, 1],
-    ["murmur", 0.3, 0.8],
-  ],
-  walk: [
-    ["pop", 0, 0.8],
-    ["murmur", 0.1, 0.8],
-  ],
-  run: [
-    ["murmur", 0, 0.8],
-    ["pop", 0.5, 0.9],
-  ],
+  walkoff: [["crack", 0, 1], ["roar", 0.35, 1], ["organ", 0.8, 1]],
+  last: [["pop", 0.3, 1], ["roar", 0.5, 0.9], ["organ", 1, 1]],
+  grand_slam: [["crack", 0, 1], ["roar", 0.35, 1], ["organ", 1, 1]],
+  homer: [["crack", 0, 1], ["roar", 0.4, 0.9]],
+  triple_play: [["crack", 0, 0.8], ["pop", 0.35, 0.8], ["pop", 0.6, 1], ["pop", 0.85, 1], ["cheer", 0.9, 1]],
+  double_play: [["crack", 0, 0.8], ["pop", 0.45, 0.8], ["pop", 0.75, 1], ["cheer", 0.8, 0.8]],
+  hit: [["crack", 0, 1], ["cheer", 0.3, 0.8]],
+  out: [["crack", 0, 0.8], ["pop", 0.6, 0.9], ["murmur", 0.6, 0.8]],
+  strikeout: [["pop", 0, 1], ["strike", 0.12, 1], ["murmur", 0.3, 0.8]],
+  walk: [["pop", 0, 0.8], ["murmur", 0.1, 0.8]],
+  run: [["murmur", 0, 0.8], ["pop", 0.5, 0.9]],
   turn: [["turn", 0, 1]],
 };
 

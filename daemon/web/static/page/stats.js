@@ -1,7 +1,8 @@
 // Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, api, session, season as defaultSeason, alertBox, problemOf, pennant, loading, rate, number, playerName,
+  t, api, session, season as defaultSeason, alertBox, problemOf, pennant, loading, rate, number, playerName, cells,
+  columns,
 } from "./ui.js";
 
 const maxSeasons = 5;
@@ -94,7 +95,7 @@ export function standings({ update }) {
                   <thead>
                     <tr>
                       <th scope="col">${t("board.club")}</th>
-                      ${["W", "L", "T", "Pct", "GB", "RS", "RA"].map((c) => html`<th scope="col">${c}</th>`)}
+                      ${columns(["W", "L", "T", "Pct", "GB", "RS", "RA"])}
                       <th scope="col">${t("standings.home")}</th>
                       <th scope="col">${t("standings.away")}</th>
                       <th scope="col">${t("standings.streak")}</th>
@@ -110,16 +111,10 @@ export function standings({ update }) {
                               <span class="full">${r.team.name}</span>
                             </span>
                           </th>
-                          <td>${r.w}</td>
-                          <td>${r.l}</td>
-                          <td>${r.t}</td>
-                          <td>${rate(r.pct)}</td>
-                          <td>${r.gb ? number(r.gb) : "–"}</td>
-                          <td>${r.rs}</td>
-                          <td>${r.ra}</td>
-                          <td>${record(r.home)}</td>
-                          <td>${record(r.away)}</td>
-                          <td>${r.streak}</td>
+                          ${cells([
+                            r.w, r.l, r.t, rate(r.pct), r.gb ? number(r.gb) : "–", r.rs, r.ra, record(r.home),
+                            record(r.away), r.streak,
+                          ])}
                         </tr>`,
                     )}
                   </tbody>
@@ -336,7 +331,7 @@ export function managers({ update }) {
                     <thead>
                       <tr>
                         <th scope="col">${t("managers.manager")}</th>
-                        ${["G", "W", "L", "T", "Pct"].map((c) => html`<th scope="col">${c}</th>`)}
+                        ${columns(["G", "W", "L", "T", "Pct"])}
                         <th scope="col">${t("managers.rating")}</th>
                         <th scope="col">${t("managers.against")}</th>
                       </tr>
@@ -346,12 +341,7 @@ export function managers({ update }) {
                         (r) =>
                           html`<tr>
                             <th scope="row">${nameOf(r.manager)}</th>
-                            <td>${r.g}</td>
-                            <td>${r.w}</td>
-                            <td>${r.l}</td>
-                            <td>${r.t}</td>
-                            <td>${rate(r.pct)}</td>
-                            <td>${r.rating}</td>
+                            ${cells([r.g, r.w, r.l, r.t, rate(r.pct), r.rating])}
                             <td>
                               ${r.opponents.map(
                                 (o) => html`<span class="full">${nameOf(o.manager)} ${record(o)}</span> `,

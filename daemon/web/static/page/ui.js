@@ -470,6 +470,18 @@ export function clubStyle(club) {
 
 // ---- rendering
 
+/** Renders the heads of columns. @param {string[]} names */
+export const columns = (names) => names.map((name) => html`<th scope="col">${name}</th>`);
+
+/** Renders the violations of a field. @param {Problem | null} problem @param {string} path */
+export const violationsAt = (problem, path) => {
+  const found = problem?.errors.filter((v) => v.path === path) ?? [];
+  return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
+};
+
+/** Renders the cells of a row. @param {unknown[]} values */
+export const cells = (values) => values.map((value) => html`<td>${value}</td>`);
+
 /**
  * Creates an element.
  * @template {keyof HTMLElementTagNameMap} T
