@@ -42,7 +42,7 @@ func TestLanguage_choices(t *testing.T) {
 	const names = `(async () => {
 		const folder = document.querySelector("script[type=module]").src.replace("app.js", "");
 		const { nameOf, questionText } = await import(folder + "play.js");
-		const { fetchGame, fetchScorebook } = await import(folder + "scorebook.js");
+		const { fetchGame, fetchScorebook } = await import(folder + "board.js");
 		%s
 	})()`
 	compared := map[string]int{}

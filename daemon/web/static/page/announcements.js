@@ -1,14 +1,14 @@
 // The announcements page, and what the administration shows of it.
 import { html } from "./lit-html.js";
-import { voiceList } from "./announcing.js";
-import { form } from "./say.js";
-import { onAir } from "./onair.js";
-import { favoriteList, schedules } from "./plans.js";
-import { loudspeaker } from "./loudspeaker.js";
+import { voiceList } from "./announcements.shared.js";
+import { form } from "./announcements.form.js";
+import { onAir } from "./announcements.onair.js";
+import { favoriteList, schedules } from "./announcements.plans.js";
+import { loudspeaker } from "./announcements.loudspeaker.js";
 import { openStream } from "./streams.js";
 import { t, meta } from "./ui.js";
 
-/** @typedef {import("./announcing.js").Shared} Shared */
+/** @typedef {import("./announcements.shared.js").Shared} Shared */
 
 /**
  * Follows the server’s events.

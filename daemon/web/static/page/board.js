@@ -2,8 +2,9 @@
 // win probability, box score. It shows only what the server has sent.
 import { html, svg, nothing } from "./lit-html.js";
 import { t, inningName, clubStyle, pennant, element, guarded, sides, percent } from "./ui.js";
+export * from "./board.scorebook.js";
 
-/** @typedef {import("./scorebook.js").Scorebook} Scorebook */
+/** @import { Scorebook } from "./board.scorebook.js" */
 
 /** The fielders' places on a field 400 wide. @type {Record<string, [number, number]>} */
 export const spots = {

@@ -1,6 +1,6 @@
 // What a game has once it is over, and the box score before: loaded once it is asked for.
 import { html, nothing } from "./lit-html.js";
-import { nineOf } from "./scorebook.js";
+import { nineOf } from "./board.js";
 import {
   t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken, cells, columns,
 } from "./ui.js";
@@ -8,7 +8,7 @@ import {
 /**
  * Renders how a game ended, and what can be done with it.
  * @param {Game} game
- * @param {import("./scorebook.js").Scorebook} book
+ * @param {import("./board.js").Scorebook} book
  * @param {Box | null} box
  * @param {() => void} rematch
  */
@@ -47,7 +47,7 @@ export function final(game, book, box, rematch) {
 
 /**
  * Shows the play that won the game, and the pitchers of decision.
- * @param {import("./scorebook.js").Scorebook} book
+ * @param {import("./board.js").Scorebook} book
  * @param {Box | null} box
  */
 function howWon(book, box) {

@@ -1,6 +1,6 @@
 // The dugout: what a manager can do beside the decision, such as substitutions.
 import { html, nothing } from "./lit-html.js";
-import { doubleName } from "./scorebook.js";
+import { doubleName } from "./board.js";
 import { nameOf, gain, subsOf, teamOf } from "./play.js";
 import { t, label, ordinal, store, playerName, gradesOf } from "./ui.js";
 

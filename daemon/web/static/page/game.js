@@ -4,8 +4,7 @@ import {
   t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf,
   element, guarded, loading, stored, sides, problemText, language, inningName,
 } from "./ui.js";
-import { Scorebook, fetchGame, fetchScorebook } from "./scorebook.js";
-import { Scene, describeRunners, write } from "./board.js";
+import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
 
 /** @param {PageContext} page @returns {View} */
 export function game({ params, update, go }) {
@@ -35,8 +34,8 @@ class Match {
     /** @type {Presence} */ this.presence = {};
     this.presentAt = 0; // when presence arrived, by performance.now()
     /** @type {{ side?: Side, until: number } | null} */ this.clock = null;
-    /** @type {import("./live.js").Live | null} */ this.live = null;
-    /** @type {import("./live.js").Link} */ this.link = "joining";
+    /** @type {import("./play.js").Live | null} */ this.live = null;
+    /** @type {import("./play.js").Link} */ this.link = "joining";
     this.reason = "";
     this.lostAt = "";
     /**
@@ -131,11 +130,7 @@ class Match {
 
   /** Joins the game: the server sends all events, and then the state. @param {Game} game */
   async join(game) {
-    const [{ Live }, { Decisions }, { Stage }] = await Promise.all([
-      import("./live.js"),
-      import("./play.js"),
-      import("./moment.js"),
-    ]);
+    const [{ Live, Decisions }, { Stage }] = await Promise.all([import("./play.js"), import("./moment.js")]);
     if (this.closed) return;
     this.Stage = Stage;
     this.decisions ??= new Decisions(this, () => import("./dugout.js").then(({ Dugout }) => new Dugout(this)));
@@ -319,7 +314,7 @@ class Match {
       this.tick = window.setInterval(() => this.update(), 500);
   }
 
-  /** @param {import("./live.js").Link} link @param {string} reason */
+  /** @param {import("./play.js").Link} link @param {string} reason */
   linkChanged(link, reason) {
     if (link === "lost" && this.link === "live") {
       this.lostAt = new Date().toLocaleTimeString(language);

@@ -1,7 +1,7 @@
 // A game before its first pitch: the invitation and the line-up cards.
 import { html, nothing } from "./lit-html.js";
-import { Card } from "./linecard.js";
-import { Live } from "./live.js";
+import { Card } from "./lineup.card.js";
+import { Live } from "./play.js";
 import {
   t, label, api, session, signInAddress, qr, joinAddress, managerOf, openSide, alertBox, gameTitle, problemView,
   problemOf, readOut, pennant, loading, sides,

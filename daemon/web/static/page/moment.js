@@ -491,7 +491,7 @@ class Matchup {
 
   /**
    * Returns null before the first entry.
-   * @param {import("./scorebook.js").Scorebook} book
+   * @param {import("./board.js").Scorebook} book
    * @param {State | null} state after the last entry, null if it is not known yet
    */
   draw(book, state) {
@@ -519,7 +519,7 @@ class Matchup {
     return this.root;
   }
 
-  /** @param {number} i @param {string} id @param {import("./scorebook.js").Scorebook} book */
+  /** @param {number} i @param {string} id @param {import("./board.js").Scorebook} book */
   name(i, id, book) {
     if (this.players[i] === id) return;
     this.players[i] = id;

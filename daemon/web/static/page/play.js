@@ -1,9 +1,10 @@
 // The decisions that a manager can make now.
 import { html, nothing } from "./lit-html.js";
-import { changeName } from "./scorebook.js";
+import { changeName } from "./board.js";
 import { t, label, formatTime, language, managerOf, clubStyle, percent, loading, reloadIfOutdated } from "./ui.js";
+export * from "./play.live.js";
 
-/** @typedef {import("./live.js").Link} Link */
+/** @typedef {import("./play.live.js").Link} Link */
 
 /** The parts of a defensive call: fields of its action, each with at most one value. */
 const parts = /** @type {const} */ (["pitch", "infield", "outfield", "behind", "lines"]);
@@ -13,7 +14,7 @@ const switches = /** @type {const} */ (["behind", "lines"]);
 /** Returns the part that a call sets, if it is not the usual call. @param {Choice} c */
 const partOf = (c) => parts.find((p) => p in c.action);
 
-/** Returns the substitutions of an offer. @param {Choice} c @returns {import("./scorebook.js").Sub[]} */
+/** Returns the substitutions of an offer. @param {Choice} c @returns {import("./board.js").Sub[]} */
 export const subsOf = (c) => /** @type {any} */ (c.action).subs ?? [];
 
 /**
@@ -154,7 +155,7 @@ function worth(c, usual) {
  * @typedef {object} Match
  * @property {Link} link
  * @property {Game | null} game
- * @property {import("./scorebook.js").Scorebook | null} book
+ * @property {import("./board.js").Scorebook | null} book
  * @property {State | null} state
  * @property {Presence} presence
  * @property {Choice[]} legal

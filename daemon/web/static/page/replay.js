@@ -1,8 +1,7 @@
 // The replay of a game. Each play has its own address.
 import { html, nothing } from "./lit-html.js";
 import { t, readOut, gameTitle, problemView, problemOf, joinAddress, clubStyle, loading } from "./ui.js";
-import { Scene } from "./board.js";
-import { fetchGame, fetchScorebook } from "./scorebook.js";
+import { Scene, fetchGame, fetchScorebook } from "./board.js";
 
 const speeds = [2400, 1200, 500]; // milliseconds per play
 

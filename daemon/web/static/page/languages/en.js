@@ -183,7 +183,7 @@ const texts = {
   "admin.user.adminlabel": "Administrator: {name}",
   "admin.user.disablelabel": "Disabled: {name}",
   "admin.user.reset": "Reset passphrase",
-  "admin.user.resetlabel": "Reset the passphrase of {name}",
+  "admin.user.resetlabel": "Reset passphrase of {name}",
   "admin.user.resetsure": "Reset the passphrase of {name}? This ends all sessions of the account.",
   "admin.user.newphrase": "The new passphrase of {name}:",
   "admin.user.delete": "Delete",

@@ -1,6 +1,6 @@
 // The form that creates announcements, schedules and favorites.
 import { html, nothing } from "./lit-html.js";
-import { reason, ended } from "./announcing.js";
+import { reason, ended } from "./announcements.shared.js";
 import {
   t, label, api, when, timeZone, weekdays, dayName, cronOf, alertBox, sentence, Problem, requests, readOut, store,
   stored, wrongOf,
@@ -13,8 +13,8 @@ const maxTitle = 250;
 const maxName = 100;
 const minute = 60; // seconds
 
-/** @typedef {import("./announcing.js").Shared} Shared */
-/** @typedef {import("./announcing.js").Voices} Voices */
+/** @typedef {import("./announcements.shared.js").Shared} Shared */
+/** @typedef {import("./announcements.shared.js").Voices} Voices */
 
 /**
  * The repetitions that the form offers, as times × seconds.
@@ -41,10 +41,10 @@ const blank = (when) => ({
  * @param {Shared} shared
  * @param {{
  *   voices: Voices,
- *   speaker: ReturnType<typeof import("./loudspeaker.js").loudspeaker>,
- *   air: ReturnType<typeof import("./onair.js").onAir>,
- *   favorites: ReturnType<typeof import("./plans.js").favoriteList>,
- *   plans: ReturnType<typeof import("./plans.js").schedules>,
+ *   speaker: ReturnType<typeof import("./announcements.loudspeaker.js").loudspeaker>,
+ *   air: ReturnType<typeof import("./announcements.onair.js").onAir>,
+ *   favorites: ReturnType<typeof import("./announcements.plans.js").favoriteList>,
+ *   plans: ReturnType<typeof import("./announcements.plans.js").schedules>,
  *   planning: boolean,
  * }} page
  */

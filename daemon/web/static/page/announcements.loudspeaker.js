@@ -1,12 +1,12 @@
 // The loudspeaker: its volume, mute and do not disturb.
 import { html, nothing } from "./lit-html.js";
-import { reason } from "./announcing.js";
+import { reason } from "./announcements.shared.js";
 import { t, label, api, when, nextTime, alertBox, loading, requests, refocus } from "./ui.js";
 
 const morning = 7; // o’clock
 const volumeDelay = 300; // ms from the last change of the slider to its request
 
-/** @typedef {import("./announcing.js").Shared} Shared */
+/** @typedef {import("./announcements.shared.js").Shared} Shared */
 
 /** @param {Shared} shared */
 export function loudspeaker(shared) {

@@ -1,18 +1,18 @@
 // The announcements that are spoken, wait, are scheduled or have ended.
 import { html, nothing } from "./lit-html.js";
-import { text, brief, ended } from "./announcing.js";
+import { text, brief, ended } from "./announcements.shared.js";
 import { t, label, api, formatTime, when, alertBox, requests, refocus, readOut, signInAddress } from "./ui.js";
 
 const maxRecent = 12;
 
-/** @typedef {import("./announcing.js").Shared} Shared */
-/** @typedef {import("./announcing.js").Voices} Voices */
+/** @typedef {import("./announcements.shared.js").Shared} Shared */
+/** @typedef {import("./announcements.shared.js").Voices} Voices */
 
 /**
  * @param {Shared} shared
  * @param {{
  *   voices: Voices,
- *   speaker: ReturnType<typeof import("./loudspeaker.js").loudspeaker>,
+ *   speaker: ReturnType<typeof import("./announcements.loudspeaker.js").loudspeaker>,
  *   ended: (id: string) => void,
  * }} page
  */

@@ -1,12 +1,12 @@
 // Favorites, which are announced by a press, and schedules.
 import { html, nothing } from "./lit-html.js";
-import { reason, text, brief } from "./announcing.js";
+import { reason, text, brief } from "./announcements.shared.js";
 import {
   t, api, when, timeZone, weekdays, dayName, parseCron, alertBox, loading, requests, refocus, language,
 } from "./ui.js";
 
-/** @typedef {import("./announcing.js").Shared} Shared */
-/** @typedef {import("./announcing.js").Voices} Voices */
+/** @typedef {import("./announcements.shared.js").Shared} Shared */
+/** @typedef {import("./announcements.shared.js").Voices} Voices */
 
 // ---- favorites
 
