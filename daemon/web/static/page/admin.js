@@ -4,7 +4,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut,
-  language, reloadIfOutdated,
+  language, reloadIfOutdated, listed,
 } from "./ui.js";
 
 /**
@@ -552,28 +552,25 @@ function backup({ gate, update }) {
             ${t(making ? "admin.backup.making" : "admin.backup.make")}
           </button>
         </p>
-        ${!all
-          ? loading()
-          : all.length
-            ? html`<ul class="stubs" id="backups">
-                ${all.map(
-                  (b) =>
-                    html`<li>
-                      <div>
-                        <strong>${formatTime(b.created_at)}</strong><br /><small>${megabytes(b.size_bytes)}</small>
-                      </div>
-                      <a
-                        class="button"
-                        download
-                        href=${`/api/admin/backups/${encodeURIComponent(b.name)}`}
-                        aria-label=${t("admin.backup.getlabel", { when: formatTime(b.created_at) })}
-                      >
-                        ${t("admin.backup.get")}
-                      </a>
-                    </li>`,
-                )}
-              </ul>`
-            : html`<p class="empty">${t("admin.backup.none")}</p>`}
+        ${listed(all, t("admin.backup.none"), (all) =>
+          html`<ul class="stubs" id="backups">
+              ${all.map(
+                (b) =>
+                  html`<li>
+                    <div>
+                      <strong>${formatTime(b.created_at)}</strong><br /><small>${megabytes(b.size_bytes)}</small>
+                    </div>
+                    <a
+                      class="button"
+                      download
+                      href=${`/api/admin/backups/${encodeURIComponent(b.name)}`}
+                      aria-label=${t("admin.backup.getlabel", { when: formatTime(b.created_at) })}
+                    >
+                      ${t("admin.backup.get")}
+                    </a>
+                  </li>`,
+              )}
+            </ul>`)}
         <h3>${t("admin.restore")}</h3>
         <p>${t("admin.restore.text")}</p>
         ${command("sudo systemctl stop pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox")}

@@ -3,7 +3,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, alertBox, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut,
-  refocus, when, joinAddress, signInAddress,
+  refocus, when, joinAddress, signInAddress, listed,
 } from "./ui.js";
 
 const day = 86400; // seconds
@@ -194,43 +194,40 @@ export function tokens({ gate }) {
           <h2 id="tokens-title" tabindex="-1">${t("admin.part.tokens")}</h2>
           <p>${t("admin.tokens.text")}</p>
           ${revealed(secret)}
-          ${!all
-            ? loading()
-            : all.length
-              ? html`<ul class="stubs" id="tokens">
-                  ${all.map(
-                    (k) =>
-                      html`<li>
-                        <div>
-                          <strong>${k.name}</strong>
-                          ${k.control ? html`<span class="tag">${t("admin.token.control")}</span>` : nothing}<br />
-                          <small>
-                            ${[
-                              formatTime(k.created_at),
-                              k.network,
-                              k.ttl
-                                ? t("admin.token.until", {
-                                    when: formatTime(
-                                      new Date(Date.parse(k.created_at) + k.ttl * 1000).toISOString(),
-                                    ),
-                                  })
-                                : "",
-                            ]
-                              .filter(Boolean)
-                              .join(" · ")}
-                          </small>
-                        </div>
-                        <button
-                          class="danger"
-                          aria-label=${t("admin.token.revokelabel", { name: k.name })}
-                          @click=${() => revoke(k.id)}
-                        >
-                          ${t("admin.revoke")}
-                        </button>
-                      </li>`,
-                  )}
-                </ul>`
-              : html`<p class="empty">${t("admin.tokens.none")}</p>`}
+          ${listed(all, t("admin.tokens.none"), (all) =>
+            html`<ul class="stubs" id="tokens">
+                ${all.map(
+                  (k) =>
+                    html`<li>
+                      <div>
+                        <strong>${k.name}</strong>
+                        ${k.control ? html`<span class="tag">${t("admin.token.control")}</span>` : nothing}<br />
+                        <small>
+                          ${[
+                            formatTime(k.created_at),
+                            k.network,
+                            k.ttl
+                              ? t("admin.token.until", {
+                                  when: formatTime(
+                                    new Date(Date.parse(k.created_at) + k.ttl * 1000).toISOString(),
+                                  ),
+                                })
+                              : "",
+                          ]
+                            .filter(Boolean)
+                            .join(" · ")}
+                        </small>
+                      </div>
+                      <button
+                        class="danger"
+                        aria-label=${t("admin.token.revokelabel", { name: k.name })}
+                        @click=${() => revoke(k.id)}
+                      >
+                        ${t("admin.revoke")}
+                      </button>
+                    </li>`,
+                )}
+              </ul>`)}
         </section>
         <section class="leaf" aria-labelledby="token-new">
           <h2 id="token-new">${t("admin.token.new")}</h2>

@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import { reason, text, brief } from "./announcements.shared.js";
 import {
-  t, api, when, timeZone, weekdays, dayName, parseCron, alertBox, loading, requests, refocus, language,
+  t, api, when, timeZone, weekdays, dayName, parseCron, alertBox, requests, refocus, language, listed,
 } from "./ui.js";
 
 /** @typedef {import("./announcements.shared.js").Shared} Shared */
@@ -42,37 +42,34 @@ export function favoriteList(shared, voices, say) {
       html`<section class="leaf" aria-labelledby="favorites-title">
         <h2 id="favorites-title" tabindex="-1">${t("favorites.title")}</h2>
         ${alertBox(requested.problem)}
-        ${!all
-          ? loading()
-          : all.length
-            ? html`<ul class="favorites">
-                ${all.map(
-                  (f) =>
-                    html`<li>
-                      <button
-                        class=${f.urgent ? "speak danger" : "speak"}
-                        @click=${() => say(voices.missing(f) ? { ...f, voice: undefined } : f)}
-                        aria-label=${t(
-                          f.urgent ? "favorites.urgentlabel" : "favorites.saylabel",
-                          { message: brief(f) },
-                        )}
-                      >
-                        ${text(f)}
-                      </button>
-                      <button
-                        class="remove"
-                        ?disabled=${!shared.may}
-                        aria-describedby=${shared.may ? nothing : "why-favorites"}
-                        @click=${() => remove(f)}
-                        aria-label=${t("favorites.removelabel", { message: brief(f) })}
-                      >
-                        ×
-                      </button>
-                      ${voices.warning(f)}
-                    </li>`,
-                )}
-              </ul>`
-            : html`<p class="empty">${t("favorites.none")}</p>`}
+        ${listed(all, t("favorites.none"), (all) =>
+          html`<ul class="favorites">
+              ${all.map(
+                (f) =>
+                  html`<li>
+                    <button
+                      class=${f.urgent ? "speak danger" : "speak"}
+                      @click=${() => say(voices.missing(f) ? { ...f, voice: undefined } : f)}
+                      aria-label=${t(
+                        f.urgent ? "favorites.urgentlabel" : "favorites.saylabel",
+                        { message: brief(f) },
+                      )}
+                    >
+                      ${text(f)}
+                    </button>
+                    <button
+                      class="remove"
+                      ?disabled=${!shared.may}
+                      aria-describedby=${shared.may ? nothing : "why-favorites"}
+                      @click=${() => remove(f)}
+                      aria-label=${t("favorites.removelabel", { message: brief(f) })}
+                    >
+                      ×
+                    </button>
+                    ${voices.warning(f)}
+                  </li>`,
+              )}
+            </ul>`)}
         ${all?.length ? reason(shared, "favorites") : nothing}
       </section>`,
   };
@@ -171,13 +168,10 @@ export function schedules(shared, voices) {
       html`<section class="leaf" aria-labelledby="schedules-title">
         <h2 id="schedules-title" tabindex="-1">${t("schedule.title")}</h2>
         ${alertBox(requested.problem)}
-        ${!all
-          ? loading()
-          : all.length
-            ? html`<ul class="stubs" id="schedules">
-                ${all.map(stub)}
-              </ul>`
-            : html`<p class="empty">${t("schedule.none")}</p>`}
+        ${listed(all, t("schedule.none"), (all) =>
+          html`<ul class="stubs" id="schedules">
+              ${all.map(stub)}
+            </ul>`)}
         ${all?.length ? reason(shared, "schedules") : nothing}
       </section>`,
   };

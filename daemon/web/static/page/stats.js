@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, api, session, season as defaultSeason, alertBox, problemOf, pennant, loading, rate, number, playerName, cells,
-  columns,
+  columns, listed,
 } from "./ui.js";
 
 const maxSeasons = 5;
@@ -84,42 +84,37 @@ export function standings({ update }) {
           })}
         </div>
         ${tabs("/standings")} ${alertBox(problem)}
-        ${rows === null
-          ? problem
-            ? nothing
-            : loading()
-          : !rows.length
-            ? html`<p class="empty">${t("standings.none")}</p>`
-            : html` <div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}>
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">${t("board.club")}</th>
-                      ${columns(["W", "L", "T", "Pct", "GB", "RS", "RA"])}
-                      <th scope="col">${t("standings.home")}</th>
-                      <th scope="col">${t("standings.away")}</th>
-                      <th scope="col">${t("standings.streak")}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    ${rows.map(
-                      (r) =>
-                        html`<tr>
-                          <th scope="row">
-                            <span class="club-row">
-                              ${pennant(clubs.get(r.team.id) ?? r.team)}
-                              <span class="full">${r.team.name}</span>
-                            </span>
-                          </th>
-                          ${cells([
-                            r.w, r.l, r.t, rate(r.pct), r.gb ? number(r.gb) : "–", r.rs, r.ra, record(r.home),
-                            record(r.away), r.streak,
-                          ])}
-                        </tr>`,
-                    )}
-                  </tbody>
-                </table>
-              </div>`}
+        ${listed(rows, t("standings.none"), (rows) =>
+          html`<div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}>
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">${t("board.club")}</th>
+                    ${columns(["W", "L", "T", "Pct", "GB", "RS", "RA"])}
+                    <th scope="col">${t("standings.home")}</th>
+                    <th scope="col">${t("standings.away")}</th>
+                    <th scope="col">${t("standings.streak")}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  ${rows.map(
+                    (r) =>
+                      html`<tr>
+                        <th scope="row">
+                          <span class="club-row">
+                            ${pennant(clubs.get(r.team.id) ?? r.team)}
+                            <span class="full">${r.team.name}</span>
+                          </span>
+                        </th>
+                        ${cells([
+                          r.w, r.l, r.t, rate(r.pct), r.gb ? number(r.gb) : "–", r.rs, r.ra, record(r.home),
+                          record(r.away), r.streak,
+                        ])}
+                      </tr>`,
+                  )}
+                </tbody>
+              </table>
+            </div>`, problem)}
       </section>`,
   };
 }
@@ -320,39 +315,34 @@ export function managers({ update }) {
         <p class="kicker">${t("stats.kicker")}</p>
         <h1>${t("managers.title")}</h1>
         ${tabs("/managers")}${alertBox(problem)}
-        ${rows === null
-          ? problem
-            ? nothing
-            : loading()
-          : !rows.length
-            ? html`<p class="empty">${t("managers.none")}</p>`
-            : html` <div class="scroll" tabindex="0" role="region" aria-label=${t("managers.title")}>
-                  <table>
-                    <thead>
-                      <tr>
-                        <th scope="col">${t("managers.manager")}</th>
-                        ${columns(["G", "W", "L", "T", "Pct"])}
-                        <th scope="col">${t("managers.rating")}</th>
-                        <th scope="col">${t("managers.against")}</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      ${rows.map(
-                        (r) =>
-                          html`<tr>
-                            <th scope="row">${nameOf(r.manager)}</th>
-                            ${cells([r.g, r.w, r.l, r.t, rate(r.pct), r.rating])}
-                            <td>
-                              ${r.opponents.map(
-                                (o) => html`<span class="full">${nameOf(o.manager)} ${record(o)}</span> `,
-                              )}
-                            </td>
-                          </tr>`,
-                      )}
-                    </tbody>
-                  </table>
-                </div>
-                <p class="hint">${t("managers.rating.text")}</p>`}
+        ${listed(rows, t("managers.none"), (rows) =>
+          html`<div class="scroll" tabindex="0" role="region" aria-label=${t("managers.title")}>
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">${t("managers.manager")}</th>
+                      ${columns(["G", "W", "L", "T", "Pct"])}
+                      <th scope="col">${t("managers.rating")}</th>
+                      <th scope="col">${t("managers.against")}</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    ${rows.map(
+                      (r) =>
+                        html`<tr>
+                          <th scope="row">${nameOf(r.manager)}</th>
+                          ${cells([r.g, r.w, r.l, r.t, rate(r.pct), r.rating])}
+                          <td>
+                            ${r.opponents.map(
+                              (o) => html`<span class="full">${nameOf(o.manager)} ${record(o)}</span> `,
+                            )}
+                          </td>
+                        </tr>`,
+                    )}
+                  </tbody>
+                </table>
+              </div>
+              <p class="hint">${t("managers.rating.text")}</p>`, problem)}
       </section>`,
   };
 }

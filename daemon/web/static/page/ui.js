@@ -473,6 +473,19 @@ export function clubStyle(club) {
 /** Renders the heads of columns. @param {string[]} names */
 export const columns = (names) => names.map((name) => html`<th scope="col">${name}</th>`);
 
+/**
+ * Renders a list once it is known, and a text if it is empty; nothing if it cannot be loaded.
+ * @template T
+ * @param {T[] | null} all
+ * @param {string} none
+ * @param {(all: T[]) => unknown} draw
+ * @param {unknown} [problem]
+ */
+export const listed = (all, none, draw, problem) => {
+  if (!all) return problem ? nothing : loading();
+  return all.length ? draw(all) : html`<p class="empty">${none}</p>`;
+};
+
 /** Renders the violations of a field. @param {Problem | null} problem @param {string} path */
 export const violationsAt = (problem, path) => {
   const found = problem?.errors.filter((v) => v.path === path) ?? [];
