@@ -124,7 +124,8 @@ var floors = map[string][]string{
 		"audio/pulse", "store/clock/system", "daemon/client", "daemon/recovery", "daemon/settings", "daemon/setup", "daemon/trust",
 		"daemon/web", "daemon/web/admin", "daemon/web/hooks", "game/leagues", "store", "voice", "voice/espeak", "voice/espeak/confine", "voice/library", "voice/onnx",
 	},
-	"daemon/cli": {"voice/control/boolean",
+	"daemon/cli": {
+		"voice/control/boolean",
 		"store/atomicfile", "audio", "audio/pulse", "daemon/client", "daemon/display", "daemon/doctor", "daemon/exitcode", "daemon/logging", "daemon/recovery", "daemon/settings",
 		"daemon/mdns", "daemon/setup", "daemon/setup/card", "daemon/trust", "daemon/upgrade", "game/history", "store", "voice/catalog",
 	},
