@@ -7,7 +7,7 @@ interface Session { id: string; current: boolean; device: string; network: strin
 /** The fields of an announcement that a client chooses; favorites and schedules have them as well. */
 interface Content {
   title?: string; message: string; voice?: string; rate?: number; urgent?: boolean; priority?: number; volume?: number; chime?: string; ttl?: number;
-  repeat?: { times: number; every: number };
+  repeat?: { times: number; every: number }; room?: string | string[];
 }
 interface Announcement {
   id: string; status: string; position?: number; title?: string; message: string; voice: string; rate: number; urgent: boolean; priority: number;
