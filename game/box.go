@@ -12,26 +12,26 @@ type BoxScore struct {
 
 // A TeamBoxScore is one side's half of the box score.
 type TeamBoxScore struct {
-	LineScore        []int          `json:"line"` // runs by inning; no entry for an inning without a turn at bat
+	LineScore        []int          `json:"line" nullable:"true"` // runs by inning; no entry for an inning without a turn at bat
 	Runs             int            `json:"runs"`
 	Hits             int            `json:"hits"`
 	Errors           int            `json:"errors"`
-	LeftOnBase       int            `json:"left_on_base"` // in completed half-innings
-	DoublePlays      int            `json:"double_plays"` // turned in the field
-	TriplePlays      int            `json:"triple_plays"` // turned in the field
-	EarnedRuns       int            `json:"earned_runs"`  // allowed; can be fewer than the sum of the pitchers', 9.16(i)
-	AutomaticRunners int            `json:"automatic"`    // that began this side's half-innings
-	Batting          []BattingLine  `json:"batting"`      // in batting order, substitutes below
-	Pitching         []PitchingLine `json:"pitching"`     // in order of appearance
-	Fielding         []FieldingLine `json:"fielding"`     // by player and position, in order of appearance
+	LeftOnBase       int            `json:"left_on_base"`             // in completed half-innings
+	DoublePlays      int            `json:"double_plays"`             // turned in the field
+	TriplePlays      int            `json:"triple_plays"`             // turned in the field
+	EarnedRuns       int            `json:"earned_runs"`              // allowed; can be fewer than the sum of the pitchers', 9.16(i)
+	AutomaticRunners int            `json:"automatic"`                // that began this side's half-innings
+	Batting          []BattingLine  `json:"batting" nullable:"true"`  // in batting order, substitutes below
+	Pitching         []PitchingLine `json:"pitching" nullable:"true"` // in order of appearance
+	Fielding         []FieldingLine `json:"fielding" nullable:"true"` // by player and position, in order of appearance
 }
 
 // A BattingLine is the game of one batter or runner.
 type BattingLine struct {
 	Player                  PlayerID   `json:"player_id"`
 	Name                    string     `json:"name"`
-	Slot                    int        `json:"slot"`      // 1–9; 0 for a pitcher who does not bat
-	Positions               []Position `json:"positions"` // in order
+	Slot                    int        `json:"slot"`                      // 1–9; 0 for a pitcher who does not bat
+	Positions               []Position `json:"positions" nullable:"true"` // in order
 	PlateAppearances        int        `json:"pa"`
 	AtBats                  int        `json:"ab"`
 	Runs                    int        `json:"r"`
@@ -50,7 +50,7 @@ type BattingLine struct {
 	GroundedIntoDoublePlays int        `json:"gdp"`
 	StolenBases             int        `json:"sb"`
 	CaughtStealing          int        `json:"cs"`
-	LeftOnBase              int        `json:"lob"`         // runners who stayed on base when this batter's turn ended in an out
+	LeftOnBase              int        `json:"lob"`         // runners left on base when this batter's turn ended in an out
 	TwoOutRunsBattedIn      int        `json:"two_out_rbi"` // of the runs batted in
 }
 

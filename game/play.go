@@ -9,18 +9,20 @@ package game
 //		Outs: Outs{{Runner: AtBat, At: First, Kind: OutBeforeFirst, Fielders: "63"}},
 //	}
 type Play struct {
-	Kind           PlayKind   `json:"kind"`
-	Also           PlayKind   `json:"also,omitzero"`   // second event on the same pitch: a strikeout or a walk with a steal, a wild pitch, …
-	Batter         PlayerID   `json:"batter,omitzero"` // "" for the batter due; any other needs the OutOfTurn flag
-	Flags          Flags      `json:"flags,omitzero"`
-	Ball           BattedBall `json:"ball,omitzero"`
-	Advances       [4]Advance `json:"runs"`             // by starting base: the batter, then the runners from first, second and third
-	Outs           Outs       `json:"outs,omitzero"`    // in the order they were made; the fourth only as an appeal that replaces the third
-	Errors         Errors     `json:"errors,omitzero"`  // in the order they were made
-	FieldedBy      string     `json:"touched,omitzero"` // digits of the fielders who handled a hit, or a fielder's choice without an out: "7" of a single to left, "6" of FC6
-	Count          Count      `json:"count,omitzero"`   // before the pitch of the play; at its time, if there was no pitch
-	Pitches        string     `json:"pitches,omitzero"` // of the whole plate appearance so far, in Retrosheet's letters
-	OtherModifiers string     `json:"notes,omitzero"`   // Retrosheet modifiers that no rule depends on: "R6/TH"
+	Kind     PlayKind   `json:"kind"`
+	Also     PlayKind   `json:"also,omitzero"`                     // second event on the same pitch
+	Batter   PlayerID   `json:"batter,omitzero"`                   // only if another player than the batter due bats
+	Flags    Flags      `json:"flags,omitzero" uniqueItems:"true"` // circumstances
+	Ball     BattedBall `json:"ball,omitzero"`
+	Advances [4]Advance `json:"runs"` // what the batter and the runners from first, second and third did
+	// In the order they were made; the fourth only as an appeal that replaces the third.
+	Outs   Outs   `json:"outs,omitzero" minItems:"1" maxItems:"4"`
+	Errors Errors `json:"errors,omitzero" minItems:"1" maxItems:"4"` // in the order they were made
+	// Positions of the fielders who handled a hit, or a fielder's choice without an out.
+	FieldedBy      string `json:"touched,omitzero"`
+	Count          Count  `json:"count,omitzero"`   // before the pitch of the play; at its time, if there was no pitch
+	Pitches        string `json:"pitches,omitzero"` // of the whole plate appearance so far, Retrosheet's codes
+	OtherModifiers string `json:"notes,omitzero"`   // further Retrosheet modifiers
 }
 
 // PlayKind classifies a play. The values are Retrosheet's event codes.
@@ -89,12 +91,12 @@ const (
 	HomePlate
 )
 
-// An Advance is what the batter or one runner did. The zero value: stayed, is in Outs, or does not exist.
+// An Advance is what the batter or one runner did. Empty: stayed, was put out, or does not exist.
 type Advance struct {
-	To     Base          `json:"to,omitzero"` // AtBat: stays, or is out; the batter stays at bat, or is out
-	Reason AdvanceReason `json:"why,omitzero"`
-	Earned Ruling        `json:"earned,omitzero"` // of a run; ByRule: the Scorebook reconstructs the inning (9.16)
-	RBI    Ruling        `json:"rbi,omitzero"`    // of a run; ByRule: the Scorebook applies 9.04
+	To     Base          `json:"to,omitzero"`
+	Reason AdvanceReason `json:"why,omitzero"`    // if it is not the play itself
+	Earned Ruling        `json:"earned,omitzero"` // of a run; missing: by the rules (9.16)
+	RBI    Ruling        `json:"rbi,omitzero"`    // of a run; missing: by the rules (9.04)
 }
 
 // AdvanceReason explains an advance or an attempt that the play's kind does not.
@@ -130,10 +132,10 @@ type Outs [4]Out
 
 // An Out is one put-out.
 type Out struct {
-	Runner   Base    `json:"who"`         // AtBat for the batter, else the base the runner started from
-	At       Base    `json:"at,omitzero"` // base of the put-out; AtBat: in the air, at the plate before the batter ran, or unknown
+	Runner   Base    `json:"who"`         // where the player who is out started
+	At       Base    `json:"at,omitzero"` // base of the put-out, if it was made at one
 	Kind     OutKind `json:"how"`
-	Fielders string  `json:"by"` // positions in order, "643": the last gets the put-out, the others assists; "" if unknown
+	Fielders string  `json:"by"` // positions in order: the last gets the put-out, the others assists
 }
 
 // OutKind classifies an out. It decides whether a run on the third out counts (5.08(a)).
@@ -156,10 +158,10 @@ type Errors [4]Error
 
 // Error is one fielding error.
 type Error struct {
-	Fielder uint8     `json:"by"` // position 1–9; 0 is no error
+	Fielder uint8     `json:"by" minimum:"1" maximum:"9"` // position of the fielder
 	Kind    ErrorKind `json:"kind"`
-	Runner  Base      `json:"who"`            // the batter or runner who profits: AtBat or the starting base
-	Assists string    `json:"after,omitzero"` // fielders with an assist before it: "6" of 6E3
+	Runner  Base      `json:"who"`            // where the player who profits started
+	Assists string    `json:"after,omitzero"` // positions of fielders with an assist before it
 }
 
 // ErrorKind classifies a fielding error.
@@ -174,7 +176,7 @@ const (
 // BattedBall describes how and where the ball was hit.
 type BattedBall struct {
 	Contact  Contact  `json:"contact,omitzero"`
-	Location string   `json:"place,omitzero"` // Retrosheet's zone: "7", "56", "89XD"
+	Location string   `json:"place,omitzero"` // Retrosheet's hit location
 	Strength Strength `json:"force,omitzero"`
 }
 
@@ -232,8 +234,8 @@ func (f Flags) Has(g Flags) bool { return f&g == g }
 
 // Count is balls and strikes.
 type Count struct {
-	Balls   int8 `json:"balls"`
-	Strikes int8 `json:"strikes"`
+	Balls   int8 `json:"balls" minimum:"0" maximum:"4"`
+	Strikes int8 `json:"strikes" minimum:"0" maximum:"3"`
 }
 
 // After returns the count after a pitch in Retrosheet's letters. Four balls or three strikes end the plate appearance;

@@ -3,9 +3,9 @@ package game
 // State is the situation of a game: inning, outs, runners, line-ups and score.
 type State struct {
 	Options Options      `json:"options"`
-	Inning  int          `json:"inning"` // from 1
+	Inning  int          `json:"inning" minimum:"0"` // from 1
 	Half    Half         `json:"half"`
-	Outs    int          `json:"outs"`  // 0–2
+	Outs    int          `json:"outs" minimum:"0" maximum:"3"`
 	Count   Count        `json:"count"` // of the batter due, when a play interrupted the plate appearance
 	Bases   [3]Runner    `json:"bases"` // first, second, third
 	Score   [2]int       `json:"score"` // runs, away and home
@@ -22,14 +22,14 @@ type Runner struct {
 // A TeamState is one side's part of the state.
 type TeamState struct {
 	Order        [9]Slot    `json:"order"`
-	Pitcher      PlayerID   `json:"pitcher"`            // "" between a pinch hitter for the pitcher and the next pitcher
-	DH           int        `json:"dh"`                 // place in the order, 1–9, of the designated hitter; 0: the pitcher bats
-	NextBatter   int        `json:"next"`               // index in Order of the batter due, 0–8
-	BattersFaced int        `json:"faced"`              // completed plate appearances against Pitcher; 3 once the three-batter minimum is met
-	DHBatted     bool       `json:"dh_batted,omitzero"` // the designated hitter's place has completed a plate appearance
-	Relieved     bool       `json:"relieved,omitzero"`  // the starting pitcher has left the mound
-	Bench        []PlayerID `json:"bench"`              // available substitutes; never written to
-	Removed      []PlayerID `json:"gone"`               // may not return (5.10(d)); never written to
+	Pitcher      PlayerID   `json:"pitcher"`                      // "" between a pinch hitter for the pitcher and the next pitcher
+	DH           int        `json:"dh" minimum:"0" maximum:"9"`   // place of the designated hitter; 0: the pitcher bats
+	NextBatter   int        `json:"next" minimum:"0" maximum:"8"` // index of the next batter, from 0
+	BattersFaced int        `json:"faced" minimum:"0"`            // by the pitcher; at most the minimum of three batters
+	DHBatted     bool       `json:"dh_batted,omitzero"`           // the designated hitter's place has completed a plate appearance
+	Relieved     bool       `json:"relieved,omitzero"`            // the starting pitcher has left the mound
+	Bench        []PlayerID `json:"bench" nullable:"true"`        // players who may still enter the game; never written to
+	Removed      []PlayerID `json:"gone" nullable:"true"`         // players who have left the game; never written to
 }
 
 // End is the way a game ended.

@@ -12,7 +12,8 @@ type Command struct {
 	Action   Action
 }
 
-// An Action is one thing that a manager may do. It is opaque to clients, which send back one that the server offered.
+// An Action is one thing that a manager may do. It is opaque to clients, which send back one that the server offered,
+// unchanged, or combined as [Choice] describes.
 type Action struct {
 	Verb           string `json:"a"`             // see the constants below
 	Decision       uint64 `json:"d,omitzero"`    // number of the decision that it is for
@@ -22,6 +23,11 @@ type Action struct {
 	On             *bool  `json:"on,omitzero"`   // takeover: whether the bot manages the side from now on
 	Subs           []Sub  `json:"subs,omitzero"` // substitute: all at once
 	chance.Defense        // defense: "pitch", "infield", "outfield", "behind", "lines"
+}
+
+// JSONSchemaBytes returns the schema of an opaque object.
+func (Action) JSONSchemaBytes() ([]byte, error) {
+	return []byte(`{"type": "object", "additionalProperties": true}`), nil
 }
 
 // A Sub is one substitution of an action's side.

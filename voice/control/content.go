@@ -12,16 +12,16 @@ import (
 // have, as clients send them and as they are stored.
 type Content struct {
 	Title    string  `json:"title,omitempty"`
-	Message  string  `json:"message"`
+	Message  string  `json:"message" required:"true"`
 	Voice    string  `json:"voice,omitempty"`
-	Rate     int     `json:"rate,omitempty"` // words per minute
+	Rate     int     `json:"rate,omitempty" minimum:"60" maximum:"400"` // words per minute
 	Urgent   bool    `json:"urgent,omitempty"`
-	Priority int     `json:"priority,omitempty"`
-	Volume   int     `json:"volume,omitempty"` // percent
-	Chime    string  `json:"chime,omitempty"`
-	TTL      int     `json:"ttl,omitempty"` // seconds
+	Priority int     `json:"priority,omitempty" minimum:"1" maximum:"5"`
+	Volume   int     `json:"volume,omitempty" minimum:"1" maximum:"100"` // percent
+	Chime    string  `json:"chime,omitempty" enum:"none,ding,ding-dong,alert"`
+	TTL      int     `json:"ttl,omitempty" minimum:"5" maximum:"86400"` // seconds
 	Repeat   *Repeat `json:"repeat,omitempty"`
-	Room     Rooms   `json:"room,omitempty"`
+	Room     Rooms   `json:"room,omitempty" type:"string,array" minItems:"1" maxItems:"50"`
 }
 
 // Rooms are names of rooms. In JSON they are a list, or one name; none means this room.
@@ -39,8 +39,8 @@ func (r *Rooms) UnmarshalJSON(data []byte) error {
 
 // A Repeat asks for repetitions until the announcement is acknowledged.
 type Repeat struct {
-	Times int `json:"times"`
-	Every int `json:"every"` // seconds
+	Times int `json:"times" required:"true" minimum:"2" maximum:"10"`
+	Every int `json:"every" required:"true" minimum:"10" maximum:"3600"` // seconds
 }
 
 // Equal reports whether both contents have the same fields.

@@ -21,11 +21,16 @@ type Backups interface {
 	Open(ctx context.Context, name string) (*os.File, error)
 }
 
-// A Backup describes one of [Backups].
+// A Backup describes a copy of the store.
 type Backup struct {
 	Name    string        `json:"name"`
 	Created web.Timestamp `json:"created_at"`
-	Size    int64         `json:"size_bytes"`
+	Size    int64         `json:"size_bytes" minimum:"0"`
+}
+
+// A backupsReply lists the backups.
+type backupsReply struct {
+	Backups []Backup `json:"backups"`
 }
 
 // backupTimeout is the time limit of making and checking a backup.
@@ -38,11 +43,11 @@ func (h *handlers) backupRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listBackups, web.Operation{
 			ID: "listBackups", Tag: tag, Summary: "List the backups of the store: the last three, one a day",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The backups, newest first.", Schema: "BackupList"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The backups, newest first.", Body: backupsReply{}}},
 		}),
 		web.NewRoute(http.MethodPost, path, web.RecentAdministrator, h.createBackup, web.Operation{
 			ID: "createBackup", Tag: tag, Summary: "Create a backup of the store now, and check it",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The backup.", Schema: "Backup", Location: true}},
+			Responses: []web.Response{{Status: http.StatusCreated, Description: "The backup.", Body: Backup{}, Location: true}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, path+"/:name", web.RecentAdministrator, h.downloadBackup, web.Operation{
@@ -59,7 +64,7 @@ func (h *handlers) listBackups(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, map[string][]Backup{"backups": all})
+	return web.WriteJSON(w, http.StatusOK, backupsReply{all})
 }
 
 func (h *handlers) createBackup(w http.ResponseWriter, r *http.Request) error {

@@ -25,11 +25,12 @@ type Check struct {
 	Report func() Condition // must not block
 }
 
-// A Condition is the health of a component with its details.
+// A Condition is the health of a component with additional facts.
 type Condition struct {
-	Health Health         // "" means OK
-	Detail string         // why it is not OK; "" otherwise
-	Facts  map[string]any // additional members of its JSON object; nil means none
+	Health Health         `json:"status"`
+	Detail string         `json:"detail,omitempty"` // reason for a status other than ok
+	Facts  map[string]any `json:"-"`                // additional members; nil means none
+	_      struct{}       `additionalProperties:"true"`
 }
 
 // MarshalJSON returns one object with status, detail and the facts.
@@ -58,10 +59,10 @@ type Integration struct {
 
 // An IntegrationState is the state of an [Integration].
 type IntegrationState struct {
-	On      bool   `json:"on"`
+	On      bool   `json:"on"`               // false if it is switched off
 	Summary string `json:"summary"`          // where it is reached, or the setting by which it is off
-	Detail  string `json:"detail,omitempty"` // why it does not work; "" if it does, or is off
-	Remedy  string `json:"remedy,omitempty"` // of Detail
+	Detail  string `json:"detail,omitempty"` // reason for a status other than ok
+	Remedy  string `json:"remedy,omitempty"`
 }
 
 func (s IntegrationState) health() Health {
@@ -71,6 +72,7 @@ func (s IntegrationState) health() Health {
 	return OK
 }
 
+// An integrationReply is the state of a way in which other programs use the server.
 type integrationReply struct {
 	Status Health `json:"status"`
 	IntegrationState
@@ -80,18 +82,18 @@ type integrationReply struct {
 type healthReply struct {
 	Status  Health               `json:"status"`
 	Version string               `json:"version"`
-	Uptime  int64                `json:"uptime_seconds"`
+	Uptime  int64                `json:"uptime_seconds" minimum:"0"`
 	Checks  map[string]Condition `json:"checks"`
 
-	Integrations map[string]integrationReply `json:"integrations"`
+	Integrations map[string]integrationReply `json:"integrations"` // ways in which other programs use the server, by name
 }
 
 func (h *handlers) healthRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodGet, "/health", web.Public, h.health, web.Operation{
 		ID: "getHealth", Tag: "server", Summary: "Get the health of the server and its components",
 		Responses: []web.Response{
-			{Status: http.StatusOK, Description: "Announcements are accepted.", Schema: "Health"},
-			{Status: http.StatusServiceUnavailable, Description: "Announcements cannot be accepted.", Schema: "Health"},
+			{Status: http.StatusOK, Description: "Announcements are accepted.", Body: healthReply{}},
+			{Status: http.StatusServiceUnavailable, Description: "Announcements cannot be accepted.", Body: healthReply{}},
 		},
 	})}
 }

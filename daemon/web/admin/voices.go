@@ -25,7 +25,7 @@ type Voices interface {
 // InstalledVoices is the body of GET /api/admin/voices.
 type InstalledVoices struct {
 	Voices  []InstalledVoice `json:"voices"`
-	Install *Install         `json:"install,omitempty"` // nil: none since the start
+	Install *Install         `json:"install,omitempty"` // absent if there was none since the start
 }
 
 // An InstalledVoice is a voice that can speak, or says why it cannot.
@@ -37,10 +37,10 @@ type InstalledVoice struct {
 // An Install is the present or last installation of a voice.
 type Install struct {
 	Name  string `json:"name"`
-	State string `json:"state"` // "downloading", "installed" or "failed"
-	Done  int64  `json:"done"`  // bytes
-	Total int64  `json:"total"`
-	Error string `json:"error,omitempty"`
+	State string `json:"state" enum:"downloading,installed,failed"`
+	Done  int64  `json:"done" minimum:"0"` // bytes
+	Total int64  `json:"total" minimum:"0"`
+	Error string `json:"error,omitempty"` // why it failed
 }
 
 // A Catalog is the body of GET /api/admin/catalog.
@@ -52,14 +52,22 @@ type Catalog struct {
 
 // A CatalogVoice is a voice that can be installed.
 type CatalogVoice struct {
-	Name        string `json:"name"`
-	Language    string `json:"language"` // in English, such as "German, Germany"
-	Quality     string `json:"quality"`
-	Speakers    int    `json:"speakers"`
-	SizeBytes   int64  `json:"size_bytes"`
-	License     string `json:"license,omitempty"` // "": it is not stated, or could not be read
-	Recommended bool   `json:"recommended"`       // a natural voice whose license permits every use
-	Installed   bool   `json:"installed"`
+	Name      string `json:"name"`
+	Language  string `json:"language"` // in English, such as "German, Germany"
+	Quality   string `json:"quality"`
+	Speakers  int    `json:"speakers"`
+	SizeBytes int64  `json:"size_bytes" minimum:"0"`
+	License   string `json:"license,omitempty"` // absent if it is not stated, or could not be read
+	// The best voice of the language whose license permits every use; at most one.
+	Recommended bool `json:"recommended"`
+	Installed   bool `json:"installed"`
+}
+
+// A voiceInstallation asks to install a voice.
+//
+//	{"default": true}
+type voiceInstallation struct {
+	Default bool `json:"default" default:"false"` // make it the default voice afterwards
 }
 
 func (h *handlers) voiceRoutes() []web.Route {
@@ -67,17 +75,17 @@ func (h *handlers) voiceRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listVoices, web.Operation{
 			ID: "listInstalledVoices", Tag: tag, Summary: "List the installed voices, and get the progress of an installation",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "InstalledVoices"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Body: InstalledVoices{}}},
 		}),
 		web.NewRoute(http.MethodGet, "/api/admin/catalog", web.RecentAdministrator, h.catalog, web.Operation{
 			ID: "getCatalog", Tag: tag, Summary: "List the voices of a language that can be installed (VOICES_URL)", Params: []string{"language"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "Catalog"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Body: Catalog{}}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodPost, path+"/:name", web.RecentAdministrator, h.installVoice, web.Operation{
-			ID: "installVoice", Tag: tag, Summary: "Begin to install a voice of the catalog", Request: "VoiceInstallation", Optional: true,
+			ID: "installVoice", Tag: tag, Summary: "Begin to install a voice of the catalog", Request: voiceInstallation{}, Optional: true,
 			Description: "One is installed at a time; GET /api/admin/voices has the progress.",
-			Responses:   []web.Response{{Status: http.StatusAccepted, Description: "The voices, and the installation.", Schema: "InstalledVoices"}},
+			Responses:   []web.Response{{Status: http.StatusAccepted, Description: "The voices, and the installation.", Body: InstalledVoices{}}},
 			Problems:    []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodDelete, path+"/:name", web.RecentAdministrator, h.removeVoice, web.Operation{
@@ -105,10 +113,8 @@ func (h *handlers) catalog(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handlers) installVoice(w http.ResponseWriter, r *http.Request) error {
-	var body struct {
-		Default bool `json:"default"`
-	}
-	if err := h.DecodeOptional(w, r, "VoiceInstallation", &body); err != nil {
+	var body voiceInstallation
+	if err := h.DecodeOptional(w, r, &body); err != nil {
 		return err
 	}
 	if err := h.Voices.Install(r.Context(), web.Param(r, "name"), body.Default); err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,30 +17,32 @@ import (
 	"pressbox/daemon/web"
 )
 
-// schemas holds components/schemas of the document, except those of games.
+// generated holds the [Components], which are made from the Go types: go generate in package site.
 //
-//go:embed schemas.json
-var schemas []byte
+//go:embed components.json
+var generated []byte
 
-// gameSchemas holds the schemas of games.
-//
-//go:embed games.json
-var gameSchemas []byte
+// Components are the schemas of the API and the messages of its websocket.
+type Components struct {
+	Types   map[string]string          `json:"types"` // names of Go types → names of their schemas; see [Components.nameOf]
+	Schemas map[string]json.RawMessage `json:"schemas"`
+	Client  map[string]Frame           `json:"client"` // messages that clients send, by name
+	Server  map[string]Frame           `json:"server"`
+}
 
-// playerSchemas holds the schemas of players: cards and statistics.
-//
-//go:embed players.json
-var playerSchemas []byte
+// components returns the generated components.
+func components() (all Components, err error) {
+	if err := json.Unmarshal(generated, &all); err != nil {
+		return all, fmt.Errorf("parse the schemas: %w", err)
+	}
+	return all, nil
+}
 
-// leagueSchemas holds the schemas of series and leagues.
-//
-//go:embed leagues.json
-var leagueSchemas []byte
-
-// controlSchemas holds the schemas of the volume, quiet, schedules and favorites.
-//
-//go:embed controls.json
-var controlSchemas []byte
+// schemaOf returns a reference to the schema of a value's type, which for requests is another one.
+func (c *Components) schemaOf(prefix string, v any) object {
+	t := reflect.TypeOf(v)
+	return reference("#/components/schemas/", c.Types[prefix+t.PkgPath()+"."+t.Name()])
+}
 
 // The types of the OpenAPI 3.1 document.
 type (
@@ -67,10 +70,11 @@ type (
 
 // Document returns the OpenAPI document of the routes.
 func Document(routes []web.Route, version string) ([]byte, error) {
-	components, err := components()
+	all, err := components()
 	if err != nil {
 		return nil, err
 	}
+	schemas := map[string]json.RawMessage{}
 	doc := apiDoc{
 		OpenAPI: "3.1.0",
 		Info: object{
@@ -93,19 +97,24 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 		},
 		Paths: map[string]apiItem{},
 		Components: object{
-			"schemas":         components,
+			"schemas":         schemas,
 			"parameters":      parameters(),
 			"headers":         headers(),
 			"securitySchemes": securitySchemes(),
 		},
 	}
 	for _, rt := range routes {
-		path := openPath(rt.Path)
+		path := rt.Template()
 		if doc.Paths[path] == nil {
 			doc.Paths[path] = apiItem{}
 		}
-		doc.Paths[path][strings.ToLower(rt.Method)] = describe(rt)
+		doc.Paths[path][strings.ToLower(rt.Method)] = all.describe(rt)
 	}
+	paths, err := json.Marshal(doc.Paths)
+	if err != nil {
+		return nil, fmt.Errorf("encode the OpenAPI document: %w", err)
+	}
+	addReferenced(schemas, all.Schemas, paths) // those of frames belong to the websocket
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the OpenAPI document: %w", err)
@@ -113,19 +122,8 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// components returns all schemas by name.
-func components() (map[string]json.RawMessage, error) {
-	all := map[string]json.RawMessage{}
-	for _, text := range [][]byte{schemas, gameSchemas, playerSchemas, leagueSchemas, controlSchemas} {
-		if err := json.Unmarshal(text, &all); err != nil {
-			return nil, fmt.Errorf("parse the schemas: %w", err)
-		}
-	}
-	return all, nil
-}
-
 // describe returns the operation of a route.
-func describe(rt web.Route) apiOperation {
+func (c *Components) describe(rt web.Route) apiOperation {
 	op := apiOperation{
 		ID:          rt.Operation.ID,
 		Tags:        []string{rt.Operation.Tag},
@@ -143,23 +141,27 @@ func describe(rt web.Route) apiOperation {
 	for _, name := range slices.Concat(rt.Operation.Headers, rt.Operation.Params) {
 		op.Parameters = append(op.Parameters, object{"$ref": "#/components/parameters/" + name})
 	}
-	if rt.Operation.Request != "" {
-		op.RequestBody = object{"required": !rt.Operation.Optional, "content": content(rt.Operation.Request, "application/json")}
+	if rt.Operation.Request != nil {
+		body := c.schemaOf("request ", rt.Operation.Request)
+		op.RequestBody = object{"required": !rt.Operation.Optional, "content": content(body, "application/json")}
 	}
 	if rt.Operation.AnyMedia {
-		op.RequestBody = object{"content": anyMedia(rt.Operation.Request)}
+		op.RequestBody = object{"content": c.anyMedia(rt.Operation.Request)}
 	}
-	if rt.Operation.Form != "" {
-		op.RequestBody = object{"required": true, "content": content(rt.Operation.Form, "application/x-www-form-urlencoded")}
+	if rt.Operation.Form != nil {
+		body := c.schemaOf("request ", rt.Operation.Form)
+		op.RequestBody = object{"required": true, "content": content(body, "application/x-www-form-urlencoded")}
 	}
 	for _, a := range rt.Operation.Responses {
-		op.Responses[strconv.Itoa(a.Status)] = response(a)
+		op.Responses[strconv.Itoa(a.Status)] = c.response(a)
 	}
 	if rt.Class == web.SessionOrVisitor && slices.ContainsFunc(rt.Operation.Responses, func(a web.Response) bool { return a.Media == nil }) {
-		op.Responses[strconv.Itoa(http.StatusNotModified)] = response(web.Response{Status: http.StatusNotModified, Description: "The client has it already (If-None-Match)."})
+		op.Responses[strconv.Itoa(http.StatusNotModified)] = c.response(web.Response{
+			Status: http.StatusNotModified, Description: "The client has it already (If-None-Match).",
+		})
 	}
 	for _, status := range problemStatuses(rt) {
-		op.Responses[strconv.Itoa(status)] = problemResponse(status)
+		op.Responses[strconv.Itoa(status)] = c.problemResponse(status)
 	}
 	switch rt.Class {
 	case web.Public:
@@ -179,10 +181,11 @@ func describe(rt web.Route) apiOperation {
 
 // anyMedia returns the content of a body that may also be a form or text; only text without
 // a schema.
-func anyMedia(schema string) object {
+func (c *Components) anyMedia(request any) object {
 	all := object{}
-	if schema != "" {
-		all = content(schema, "application/json", "application/x-www-form-urlencoded", "multipart/form-data")
+	if request != nil {
+		all = content(c.schemaOf("request ", request), "application/json", "application/x-www-form-urlencoded",
+			"multipart/form-data")
 	}
 	all["text/plain"] = object{"schema": object{"type": "string", "description": "The message."}}
 	return all
@@ -215,7 +218,7 @@ func problemStatuses(rt web.Route) []int {
 	if rt.Class.Administers() {
 		add(http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	}
-	if rt.Operation.Request != "" || rt.Operation.AnyMedia {
+	if rt.Operation.Request != nil || rt.Operation.AnyMedia {
 		add(http.StatusBadRequest, http.StatusRequestEntityTooLarge,
 			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
 	}
@@ -229,7 +232,7 @@ func problemStatuses(rt web.Route) []int {
 	return slices.Sorted(maps.Keys(all))
 }
 
-func response(a web.Response) object {
+func (c *Components) response(a web.Response) object {
 	media := a.Media
 	if media == nil {
 		media = []string{"application/json"}
@@ -243,12 +246,16 @@ func response(a web.Response) object {
 	}
 	all := object{"description": a.Description, "headers": described}
 	if a.Status != http.StatusNoContent && a.Status/100 != 3 && a.Status/100 != 1 {
-		all["content"] = content(a.Schema, media...)
+		var schema object
+		if a.Body != nil {
+			schema = c.schemaOf("", a.Body)
+		}
+		all["content"] = content(schema, media...)
 	}
 	return all
 }
 
-func problemResponse(status int) object {
+func (c *Components) problemResponse(status int) object {
 	described := object{"X-Request-Id": object{"$ref": "#/components/headers/X-Request-Id"}}
 	switch status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
@@ -259,15 +266,15 @@ func problemResponse(status int) object {
 	return object{
 		"description": http.StatusText(status),
 		"headers":     described,
-		"content":     content("Problem", "application/problem+json"),
+		"content":     content(c.schemaOf("", web.Problem{}), "application/problem+json"),
 	}
 }
 
-// content returns the content of a body with the schema in each of the media.
-func content(schema string, media ...string) object {
+// content returns the content of a body with the schema, nil for any bytes, in each of the media.
+func content(schema object, media ...string) object {
 	body := object{}
-	if schema != "" {
-		body["schema"] = object{"$ref": "#/components/schemas/" + schema}
+	if schema != nil {
+		body["schema"] = schema
 	}
 	all := object{}
 	for _, m := range media {
@@ -338,15 +345,4 @@ func securitySchemes() object {
 		"session": object{"type": "apiKey", "in": "cookie", "name": "pressbox_access", "description": "The session of a signed-in account; over https the name has the prefix __Secure-."},
 		"bearer":  object{"type": "http", "scheme": "bearer", "description": "The access token of a session, from POST /api/auth/refresh."},
 	}
-}
-
-// openPath returns a path in the form of OpenAPI: /notify/{id}.
-func openPath(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		if name, ok := strings.CutPrefix(part, ":"); ok {
-			parts[i] = "{" + name + "}"
-		}
-	}
-	return strings.Join(parts, "/")
 }

@@ -33,14 +33,14 @@ func (h *handlers) seasonRoutes() []web.Route {
 	return web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/teams", web.AdminSocket, h.seasons, web.Operation{
 			ID: "listSeasons", Tag: tag, Summary: "List the imported seasons",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The seasons.", Schema: "SeasonList"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The seasons.", Body: seasonsReply{}}},
 			Problems:  []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/teams", web.AdminSocket, h.importSeason, web.Operation{
 			ID: "importSeason", Tag: tag, Summary: "Import the clubs of a season",
 			Description: "The body is a zip archive of at most 32 MiB with Retrosheet's files of one season, unpacked at most 64 MiB: " +
 				"the list of teams (TEAM2020), the rosters (ANA2020.ROS) and the event files (2020ANA.EVA). A season of the same year is replaced.",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The season is imported.", Schema: "Season"}},
+			Responses: []web.Response{{Status: http.StatusCreated, Description: "The season is imported.", Body: seasonReply{}}},
 			Problems:  []int{http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/teams/:id", web.AdminSocket, h.removeSeason, web.Operation{
@@ -55,7 +55,12 @@ func (h *handlers) seasonRoutes() []web.Route {
 type seasonReply struct {
 	*history.Season
 	Clubs  int    `json:"clubs"`
-	Notice string `json:"notice"`
+	Notice string `json:"notice"` // what Retrosheet asks to be shown with its data
+}
+
+// A seasonsReply lists the imported seasons.
+type seasonsReply struct {
+	Seasons []seasonReply `json:"seasons"`
 }
 
 func newSeasonReply(s *history.Season) seasonReply {
@@ -71,9 +76,7 @@ func (h *handlers) seasons(w http.ResponseWriter, r *http.Request) error {
 	for _, s := range all {
 		replies = append(replies, newSeasonReply(s))
 	}
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Seasons []seasonReply `json:"seasons"`
-	}{replies})
+	return web.WriteJSON(w, http.StatusOK, seasonsReply{replies})
 }
 
 func (h *handlers) importSeason(w http.ResponseWriter, r *http.Request) error {
