@@ -18,6 +18,7 @@ import (
 	"pressbox/daemon/doctor"
 	"pressbox/daemon/downloads"
 	"pressbox/daemon/health"
+	"pressbox/daemon/health/monitor"
 	"pressbox/daemon/limits"
 	"pressbox/daemon/metrics"
 	"pressbox/daemon/recovery"
@@ -72,9 +73,9 @@ type app struct {
 	backups    *recovery.Backups
 	downloads  *downloads.Downloads
 
-	wyomingState admin.IntegrationState // set before anything is served
+	wyomingState health.IntegrationState // set before anything is served
 
-	monitor           *health.Monitor
+	monitor           *monitor.Monitor
 	metrics           *metrics.Metrics
 	lexiconErr        atomic.Pointer[error] // why the lexicon is incomplete, as last read
 	hooks             atomic.Pointer[hooks.Settings]
@@ -144,7 +145,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	a.downloads = downloads.New(downloads.Config{URL: cfg.VoicesURL, Dir: cfg.ModelDir, Installed: a.voiceInstalled, Log: log})
 	a.backups = &recovery.Backups{Store: st, Dir: cfg.BackupDir(), Log: log}
 	a.readHooks(cfg)
-	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log, Integrations: a.integrations()}
+	a.monitor = &monitor.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log, Integrations: a.integrations()}
 	if a.broker, err = a.newBroker(); err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func voiceDefaults(cfg settings.Config) library.Defaults {
 // queueConfig returns the configuration of the announcer.
 func queueConfig(cfg settings.Config) announce.Config {
 	return announce.Config{
-		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: cfg.DefaultRate, Volume: cfg.Volume, History: cfg.History == "on",
+		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: cfg.DefaultRate, Volume: cfg.Volume, History: cfg.History,
 		Chime: cfg.Chime, ChimeUrgent: cfg.ChimeUrgent, Duck: cfg.Duck,
 	}
 }
@@ -188,7 +189,7 @@ func (a *app) readLexicon(cfg settings.Config) *speakable.Lexicon {
 // readHooks reads the settings and the templates of webhooks. What is wrong with them is
 // logged, and reported until they are read again; the others are in effect.
 func (a *app) readHooks(cfg settings.Config) {
-	next := hooks.Settings{On: cfg.Hooks == "on", Templates: hooks.ReadTemplates(cfg.HooksDir), UrgentFrom: cfg.NtfyUrgent}
+	next := hooks.Settings{On: cfg.Hooks, Templates: hooks.ReadTemplates(cfg.HooksDir), UrgentFrom: cfg.NtfyUrgent}
 	if err := next.Templates.Err(); err != nil && next.On {
 		a.Log.Error("webhook templates invalid", "err", err)
 	}
@@ -216,16 +217,16 @@ func (a *app) webConfig() site.Config {
 			Blocks:         a.blocks,
 			LimitLoopback:  cfg.NotifyRateLoopback,
 			Season:         cfg.DefaultSeason,
-			OpenMetrics:    cfg.Metrics == "on",
+			OpenMetrics:    cfg.Metrics,
 			Observe:        a.metrics.Request,
 		},
 		Announcements: announcements.Config{
 			Announcer: a.announcer, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
 		},
-		OpenAI: openai.Config{Speaker: a.speaker(), DefaultRate: func() int { return a.reloaded.Load().DefaultRate }, Speeches: a.speeches, On: func() bool { return a.reloaded.Load().OpenAI == "on" }},
+		OpenAI: openai.Config{Speaker: a.speaker(), DefaultRate: func() int { return a.reloaded.Load().DefaultRate }, Speeches: a.speeches, On: func() bool { return a.reloaded.Load().OpenAI }},
 		Hooks:  hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
 		Push: push.Config{
-			Ntfy: func() bool { return a.reloaded.Load().Ntfy == "on" }, Gotify: func() bool { return a.reloaded.Load().Gotify == "on" },
+			Ntfy: func() bool { return a.reloaded.Load().Ntfy }, Gotify: func() bool { return a.reloaded.Load().Gotify },
 			UrgentFrom: func() int { return a.reloaded.Load().NtfyUrgent }, IsRoom: a.rooms.Has,
 		},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
@@ -313,7 +314,7 @@ func (a *app) readings() []metrics.Reading {
 		{Name: "pressbox_games_active", Help: "Games in progress.", Read: count("games_active")},
 		{Name: "pressbox_sessions", Help: "Valid sessions.", Read: count("sessions")},
 		{Name: "pressbox_accounts", Help: "Accounts.", Read: count("accounts")},
-		{Name: "pressbox_degraded", Help: "1 while a component does not work; see pressbox doctor.", Read: func() float64 { return boolValue(a.monitor.Worst() != admin.OK) }},
+		{Name: "pressbox_degraded", Help: "1 while a component does not work; see pressbox doctor.", Read: func() float64 { return boolValue(a.monitor.Worst() != health.OK) }},
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -36,7 +35,7 @@ func TestKill_game(t *testing.T) {
 			games++
 		}
 		killed := make(chan struct{})
-		kill := time.AfterFunc(rand.N(250*time.Millisecond), func() {
+		kill := time.AfterFunc(killtest.Moment(round, 250*time.Millisecond), func() {
 			_ = server.End(syscall.SIGKILL) // the error says so
 			close(killed)
 		})
@@ -162,9 +161,9 @@ func TestKill_league(t *testing.T) {
 	created := b.Ask(http.MethodPost, "/api/leagues", `{"name": "Bots", "best_of": 3, "options": {"innings": 5}, "seats": [{"team": "BWH", "manager": "bot"},
 		{"team": "CPR", "manager": "bot"}, {"team": "DUN", "manager": "bot"}, {"team": "FEN", "manager": "bot"}]}`, http.StatusCreated)
 	check.NoError(t, json.Unmarshal(created, &league))
-	for range killtest.Rounds(t, 6) {
-		time.Sleep(rand.N(250 * time.Millisecond)) // at a random moment
-		_ = server.End(syscall.SIGKILL)            // the error says so
+	for round := range killtest.Rounds(t, 6) {
+		time.Sleep(killtest.Moment(round, 250*time.Millisecond))
+		_ = server.End(syscall.SIGKILL) // the error says so
 		server = servertest.RunIn(t, dir, env)
 		b.Base = server.URL
 	}

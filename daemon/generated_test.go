@@ -18,6 +18,7 @@ import (
 	"pressbox/daemon/logging"
 	"pressbox/daemon/settings"
 	"pressbox/packaging/check"
+	"pressbox/voice/control/boolean"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -63,6 +64,9 @@ func TestGenerated_readme(t *testing.T) {
 	}
 }
 
+// boolHelp says in all documents what a boolean may be.
+const boolHelp = "A boolean is " + boolean.Expects + ", in lower or upper case."
+
 // shippedFile returns the package's pressbox.env: every setting, commented out unless the
 // package sets it.
 func shippedFile() string {
@@ -70,6 +74,7 @@ func shippedFile() string {
 	b.WriteString("# The settings of Pressbox. \"pressbox config\" prints the current values and their origin.\n")
 	b.WriteString("# One NAME=value per line. Values are literal: nothing is expanded, and a comment needs\n")
 	b.WriteString("# a line of its own. Flags and the environment take precedence over this file.\n")
+	b.WriteString(wrapped("#", boolHelp))
 	for _, s := range settings.Table() {
 		b.WriteByte('\n')
 		b.WriteString(wrapped("#", s.Text()))
@@ -88,7 +93,7 @@ func settingsDocument() string {
 	var b strings.Builder
 	b.WriteString("# Settings\n\n<!-- Generated: make generate. -->\n\n" +
 		"In order of precedence: flags, the environment, `.env` in the working directory, and\n`" + settings.SystemFile + "`. " +
-		"A flag is the name in lower case with hyphens: `MODEL_DIR` is\n`--model-dir`. `pressbox config` prints every value and its origin.\n\n" +
+		"A flag is the name in lower case with hyphens: `MODEL_DIR` is\n`--model-dir`. `pressbox config` prints every value and its origin.\n\n" + boolHelp + "\n\n" +
 		"Commands that root runs, other than `serve` and `config`, ignore a `.env` that another user could\n" +
 		"have written: the file and every directory above it have to belong to root alone.\n\n" +
 		"| Setting | Type | Default | Description |\n|---|---|---|---|\n")
@@ -274,7 +279,7 @@ func serverPage() string {
 		"\"pressbox status\" prints the server's status, \"pressbox doctor\" problems and their remedies, and \"journalctl -u pressbox -x\" the log with explanations.")
 	p.heading("SETTINGS")
 	p.paragraphs("In order of precedence: flags, the environment, .env in the working directory, and " + settings.SystemFile + ". " +
-		"A flag is the name in lower case with hyphens: MODEL_DIR is --model-dir. In the files, a setting is a line NAME=value with a literal value.\n\n" +
+		"A flag is the name in lower case with hyphens: MODEL_DIR is --model-dir. In the files, a setting is a line NAME=value with a literal value. " + boolHelp + "\n\n" +
 		"Commands that root runs, other than serve and config, ignore a .env that another user could have written: the file and every directory above it have to belong to root alone.")
 	for _, s := range settings.Table() {
 		text := s.Text() + " Type: " + s.Type() + "."

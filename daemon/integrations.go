@@ -10,32 +10,32 @@ import (
 	"syscall"
 
 	"pressbox/daemon/settings"
+	"pressbox/daemon/health"
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/admin"
 	"pressbox/daemon/wyoming"
 	"pressbox/voice/library"
 )
 
 // integrations returns the ways in which other programs use the server, in the order of the
 // documents.
-func (a *app) integrations() []admin.Integration {
-	return []admin.Integration{
+func (a *app) integrations() []health.Integration {
+	return []health.Integration{
 		{Name: "mqtt", Report: a.mqttState},
-		{Name: "ntfy", Report: func() admin.IntegrationState { return a.routeState("NTFY", a.reloaded.Load().Ntfy, "at / and /ntfy") }},
-		{Name: "gotify", Report: func() admin.IntegrationState { return a.routeState("GOTIFY", a.reloaded.Load().Gotify, "at /message") }},
-		{Name: "openai", Report: func() admin.IntegrationState { return a.routeState("OPENAI", a.reloaded.Load().OpenAI, "at /v1") }},
+		{Name: "ntfy", Report: func() health.IntegrationState { return a.routeState("NTFY", a.reloaded.Load().Ntfy, "at / and /ntfy") }},
+		{Name: "gotify", Report: func() health.IntegrationState { return a.routeState("GOTIFY", a.reloaded.Load().Gotify, "at /message") }},
+		{Name: "openai", Report: func() health.IntegrationState { return a.routeState("OPENAI", a.reloaded.Load().OpenAI, "at /v1") }},
 		{Name: "webhooks", Report: a.webhooksState},
-		{Name: "wyoming", Report: func() admin.IntegrationState { return a.wyomingState }},
+		{Name: "wyoming", Report: func() health.IntegrationState { return a.wyomingState }},
 	}
 }
 
 // mqttState does not name the broker: everyone can read it in /health.
-func (a *app) mqttState() admin.IntegrationState {
+func (a *app) mqttState() health.IntegrationState {
 	if a.broker == nil {
-		return admin.IntegrationState{Summary: "MQTT_URL is not set"}
+		return health.IntegrationState{Summary: "MQTT_URL is not set"}
 	}
 	status := a.broker.session.Status()
-	state := admin.IntegrationState{On: true, Summary: "connecting"}
+	state := health.IntegrationState{On: true, Summary: "connecting"}
 	if status.Connected {
 		state.Summary = "connected"
 	}
@@ -66,25 +66,25 @@ func withoutAddress(err error) string {
 }
 
 // routeState returns the state of routes that a setting turns on and off.
-func (a *app) routeState(setting, value, summary string) admin.IntegrationState {
+func (a *app) routeState(setting string, value bool, summary string) health.IntegrationState {
 	switch {
 	case a.Config.NotifyAccess == string(web.Off):
-		return admin.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
-	case value == "off":
-		return admin.IntegrationState{Summary: setting + "=off"}
+		return health.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
+	case !value:
+		return health.IntegrationState{Summary: setting + "=off"}
 	default:
-		return admin.IntegrationState{On: true, Summary: summary}
+		return health.IntegrationState{On: true, Summary: summary}
 	}
 }
 
-func (a *app) webhooksState() admin.IntegrationState {
+func (a *app) webhooksState() health.IntegrationState {
 	switch s := a.hooks.Load(); {
 	case a.Config.NotifyAccess == string(web.Off):
-		return admin.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
+		return health.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
 	case !s.On:
-		return admin.IntegrationState{Summary: "HOOKS=off"}
+		return health.IntegrationState{Summary: "HOOKS=off"}
 	default:
-		state := admin.IntegrationState{On: true, Summary: strings.Join(s.Templates.Webhooks(), ", ")}
+		state := health.IntegrationState{On: true, Summary: strings.Join(s.Templates.Webhooks(), ", ")}
 		if err := s.Templates.Err(); err != nil {
 			state.Detail, state.Remedy = err.Error(), "correct it and run: systemctl reload pressbox"
 		}
@@ -111,11 +111,11 @@ func (a *app) wyomingRunners(s sockets) (runners []runner) {
 }
 
 // wyomingState returns the state of the Wyoming protocol with these sockets.
-func wyomingState(cfg settings.Config, s sockets) admin.IntegrationState {
+func wyomingState(cfg settings.Config, s sockets) health.IntegrationState {
 	if off := cfg.WyomingOff(); off != "" {
-		return admin.IntegrationState{Summary: off}
+		return health.IntegrationState{Summary: off}
 	}
-	state := admin.IntegrationState{On: true, Summary: "at " + addresses(s.wyoming)}
+	state := health.IntegrationState{On: true, Summary: "at " + addresses(s.wyoming)}
 	if s.wyoming == nil {
 		state.Summary = "at " + cfg.WyomingAddress()
 	}

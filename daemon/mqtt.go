@@ -52,7 +52,7 @@ func (a *app) newBroker() (*broker, error) {
 	b.device = device.New(device.Config{
 		Device:    homeassistant.Device{ID: record.ID(), Name: "Pressbox " + a.Config.RoomName(), Version: version, URL: a.pageURL(), Topic: topic},
 		Discovery: discovery,
-		Texts:     cfg.Text == "on",
+		Texts:     cfg.Text,
 	}, device.Parts{
 		Announcer: a.announcer, Controls: a.controls, Changes: a.controls.Hub().Watch, Voices: a.selectableVoices(record),
 		Sound: func() string { return a.monitor.Sound().Detail },

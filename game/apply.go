@@ -17,8 +17,8 @@ func (s State) Apply(p Play) (State, error) {
 	return s, nil
 }
 
-// Leads at which the mercy rule calls a game: at any time, and at the end of an inning, or before a bottom half, from the
-// third-last scheduled inning on, the seventh of nine.
+// Leads at which the mercy rule calls a game: at any time, and at the end of an inning, or before a bottom half,
+// from the third-last scheduled inning on, the seventh of nine.
 const (
 	mercyLead     = 20
 	mercyLeadLate = 10
@@ -28,7 +28,8 @@ const (
 func (s *State) isDecided() bool {
 	lead := s.Lead()
 	return max(lead, -lead) >= mercyLead ||
-		s.Outs == 3 && s.Inning >= s.Options.ScheduledInnings()-2 && (-lead >= mercyLeadLate || s.Half == Bottom && lead >= mercyLeadLate)
+		s.Outs == 3 && s.Inning >= s.Options.ScheduledInnings()-2 &&
+			(-lead >= mercyLeadLate || s.Half == Bottom && lead >= mercyLeadLate)
 }
 
 func (s *State) moveRunners(p *Play) {

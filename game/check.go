@@ -78,7 +78,8 @@ func (s *State) checkKind(p *Play) error {
 	switch {
 	case p.Kind == NoKind || p.Kind == 7 || p.Kind > HomeRun:
 		return illegal("", "unknown kind of play")
-	case p.Kind == NoPlay && (p.outCount() > 0 || p.Advances != [4]Advance{} || p.Errors[0].Fielder != 0 || p.Also != NoKind):
+	case p.Kind == NoPlay &&
+		(p.outCount() > 0 || p.Advances != [4]Advance{} || p.Errors[0].Fielder != 0 || p.Also != NoKind):
 		return illegal("", "outs, advances or errors in a play of kind %q", p.Kind)
 	case p.Also != NoKind && (p.Also < StolenBase || p.Also > ReachedOnError || p.Also == 7):
 		return illegal("", "a %s cannot be a second event of a %s", p.Also, p.Kind)

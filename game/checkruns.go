@@ -84,10 +84,12 @@ func (s *State) checkReached(p *Play) error {
 		return illegal("5.04(c)", "the batter neither reaches base nor is out on a %s", p.Kind)
 	case out < 0 && to < least:
 		return illegal("9.06", "a %s on which the batter reaches only %s", p.Kind, to)
-	case out >= 0 && p.Kind >= Walk && p.Outs[out].Kind != AppealOut && p.Outs[out].Kind != CalledOut && p.Outs[out].At < least:
+	case out >= 0 && p.Kind >= Walk && p.Outs[out].Kind != AppealOut && p.Outs[out].Kind != CalledOut &&
+		p.Outs[out].At < least:
 		return illegal("9.06", "a %s with the batter out at %s", p.Kind, p.Outs[out].At)
 	case p.Kind == Strikeout && out < 0 && s.Bases[0].Player != "" && s.Outs < 2:
-		return illegal("5.05(a)(2)", "a third strike with a runner on first and %d out is an out, caught or not", s.Outs)
+		return illegal("5.05(a)(2)",
+			"a third strike with a runner on first and %d out is an out, caught or not", s.Outs)
 	}
 	return nil
 }
@@ -116,8 +118,8 @@ func (s *State) checkOrder(p *Play) error {
 	}
 }
 
-// destination returns where the player from a base is after the play: HomePlate for a run, AtBat for no runner, an out and
-// a batter who stays at bat.
+// destination returns where the player from a base is after the play: HomePlate for a run, AtBat for no runner, an
+// out and a batter who stays at bat.
 func (s *State) destination(p *Play, from Base) Base {
 	switch to := p.Advances[from].To; {
 	case s.runnerFrom(p, from).Player == "" || p.outIndex(from) >= 0:
@@ -138,7 +140,8 @@ func (s *State) checkThirdOut(p *Play) error {
 	}
 	third := p.Outs[n-1]
 	switch {
-	case third.Runner == AtBat && (third.Kind == StruckOut || third.Kind == FlyOut || third.Kind == OutBeforeFirst || third.Kind == CalledOut):
+	case third.Runner == AtBat &&
+		(third.Kind == StruckOut || third.Kind == FlyOut || third.Kind == OutBeforeFirst || third.Kind == CalledOut):
 		return illegal("5.08(a)(1)", "no run scores when the batter makes the third out before touching first")
 	case third.Kind == ForceOut:
 		return illegal("5.08(a)(2)", "no run scores when the third out is a force-out")
@@ -147,7 +150,8 @@ func (s *State) checkThirdOut(p *Play) error {
 	}
 	for b := AtBat; b < third.Runner; b++ {
 		if p.Advances[b].To == HomePlate {
-			return illegal("5.08(a)(3)", "%s cannot score behind a runner who is the third out on appeal", runnerName(b))
+			return illegal("5.08(a)(3)", "%s cannot score behind a runner who is the third out on appeal",
+				runnerName(b))
 		}
 	}
 	return nil
@@ -190,13 +194,15 @@ func (s *State) checkFlags(p *Play) error {
 		return illegal("9.08", "a sacrifice is a bunt or a fly, not both")
 	case f.Has(SacrificeHit) && (s.Outs > 1 || s.Bases == [3]Runner{}):
 		return illegal("9.08(a)", "a sacrifice bunt with %d out or with the bases empty", s.Outs)
-	case f.Has(SacrificeHit) && (p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact != NoContact && !p.Ball.Contact.IsBunt()):
+	case f.Has(SacrificeHit) &&
+		(p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact != NoContact && !p.Ball.Contact.IsBunt()):
 		return illegal("9.08(a)", "a sacrifice bunt on a %s without a bunt", p.Kind)
 	case f.Has(SacrificeHit) && p.hasForceOut() && !p.hasAdvance():
 		return illegal("9.08(c)", "no sacrifice when a runner is put out trying to advance one base, and none advances")
 	case f.Has(SacrificeFly) && (s.Outs > 1 || p.runCount() == 0):
 		return illegal("9.08(d)", "a sacrifice fly with %d out and %d runs", s.Outs, p.runCount())
-	case f.Has(SacrificeFly) && (p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact == GroundBall || p.Ball.Contact.IsBunt()):
+	case f.Has(SacrificeFly) &&
+		(p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact == GroundBall || p.Ball.Contact.IsBunt()):
 		return illegal("9.08(d)", "a sacrifice fly on a %s without a fly ball", p.Kind)
 	case f.Has(GroundedIntoDoublePlay) && (s.Outs > 1 || p.Kind.IsHit() || !p.Kind.IsInPlay() || p.outCount() == 0):
 		return illegal("9.02(a)(17)", "a ground ball into a double play on a %s with %d out", p.Kind, s.Outs)

@@ -28,7 +28,8 @@ func clubs() [2]game.Club {
 				roles = []game.Role{"SP", "RP"}
 			}
 			id := game.PlayerID(fmt.Sprintf("%s%d", prefix, i))
-			c.Players = append(c.Players, game.Player{ID: id, Name: "Player " + string(id), Bats: "R", Throws: "R", Positions: roles})
+			c.Players = append(c.Players,
+				game.Player{ID: id, Name: "Player " + string(id), Bats: "R", Throws: "R", Positions: roles})
 		}
 	}
 	return both
@@ -167,13 +168,16 @@ func find[L any](g *scored, lines func(*game.TeamBoxScore) []L, player func(*L) 
 }
 
 func (g *scored) pitcher(id game.PlayerID) game.PitchingLine {
-	return find(g, func(t *game.TeamBoxScore) []game.PitchingLine { return t.Pitching }, func(l *game.PitchingLine) game.PlayerID { return l.Player }, id)
+	return find(g, func(t *game.TeamBoxScore) []game.PitchingLine { return t.Pitching },
+		func(l *game.PitchingLine) game.PlayerID { return l.Player }, id)
 }
 
 func (g *scored) batter(id game.PlayerID) game.BattingLine {
-	return find(g, func(t *game.TeamBoxScore) []game.BattingLine { return t.Batting }, func(l *game.BattingLine) game.PlayerID { return l.Player }, id)
+	return find(g, func(t *game.TeamBoxScore) []game.BattingLine { return t.Batting },
+		func(l *game.BattingLine) game.PlayerID { return l.Player }, id)
 }
 
 func (g *scored) fielder(id game.PlayerID) game.FieldingLine {
-	return find(g, func(t *game.TeamBoxScore) []game.FieldingLine { return t.Fielding }, func(l *game.FieldingLine) game.PlayerID { return l.Player }, id)
+	return find(g, func(t *game.TeamBoxScore) []game.FieldingLine { return t.Fielding },
+		func(l *game.FieldingLine) game.PlayerID { return l.Player }, id)
 }

@@ -1,7 +1,7 @@
 package game
 
-// A Play describes everything that happened between two pitches: where the batter and each runner ended, which outs were
-// made in which order and how, and which fielders get credits and errors. The zero value is illegal.
+// A Play describes everything that happened between two pitches: where the batter and each runner ended, which
+// outs were made in which order and how, and which fielders get credits and errors. The zero value is illegal.
 //
 //	Play{ // a ground-out to short
 //		Kind: BattedOut,
@@ -56,7 +56,9 @@ const (
 	HomeRun
 )
 
-const playKindNames names = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|wild pitch|passed ball|balk|other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|single|double|triple|home run"
+const playKindNames names = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|wild pitch|passed ball|balk|" +
+	"other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|" +
+	"single|double|triple|home run"
 
 func (k PlayKind) String() string { return playKindNames.name(uint8(k)) }
 
@@ -65,9 +67,7 @@ func (k PlayKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil
 
 // UnmarshalText reads a kind's name.
 func (k *PlayKind) UnmarshalText(text []byte) error {
-	v, err := playKindNames.parse("kind of play", text)
-	*k = PlayKind(v)
-	return err
+	return parse(k, "kind of play", playKindNames, text)
 }
 
 // EndsPlateAppearance reports whether the play ends the batter's plate appearance.
@@ -102,8 +102,8 @@ type Advance struct {
 // AdvanceReason explains an advance or an attempt that the play's kind does not.
 type AdvanceReason uint8
 
-// The reasons. A runner with an attempt (Stole to PickedOffStealing) who is not in Outs was safe; one caught or picked off
-// and yet safe needs an error.
+// The reasons. A runner with an attempt (Stole to PickedOffStealing) who is not in Outs was safe; one caught or
+// picked off and yet safe needs an error.
 const (
 	ByPlay            AdvanceReason = iota // the batted ball, the walk, the balk: the PlayKind itself
 	Stole                                  // credited with the next base; anything beyond needs an error
@@ -252,8 +252,8 @@ func (c Count) After(letter byte) Count {
 	return c
 }
 
-// countAfter returns the count after a play that leaves the batter at bat. A steal or a wild pitch has its pitch, the last
-// of Pitches, on top of Count; a pick-off has none.
+// countAfter returns the count after a play that leaves the batter at bat. A steal or a wild pitch has its pitch,
+// the last of Pitches, on top of Count; a pick-off has none.
 func (p *Play) countAfter() Count {
 	if p.Kind == NoPlay || p.Pitches == "" {
 		return p.Count

@@ -21,7 +21,8 @@ func (c *splitTurn) pitcherLeaves(s *State, side Side) {
 
 // batterLeaves records a batter who is replaced with two strikes.
 func (c *splitTurn) batterLeaves(before, after *State) {
-	if c.batter == "" && before.Count.Strikes == 2 && before.Batting() == after.Batting() && before.Batter() != after.Batter() {
+	if c.batter == "" && before.Count.Strikes == 2 && before.Batting() == after.Batting() &&
+		before.Batter() != after.Batter() {
 		c.batter = before.Batter()
 	}
 }

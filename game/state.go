@@ -52,11 +52,7 @@ func (e End) String() string { return endNames.name(uint8(e)) }
 func (e End) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText reads an ending's name.
-func (e *End) UnmarshalText(text []byte) error {
-	i, err := endNames.parse("ending", text)
-	*e = End(i)
-	return err
-}
+func (e *End) UnmarshalText(text []byte) error { return parse(e, "ending", endNames, text) }
 
 // Batting returns the side at bat.
 func (s *State) Batting() Side {

@@ -102,7 +102,8 @@ func (s *State) checkDH(t *TeamState, sub Substitution) error {
 	switch {
 	case sub.Position == DesignatedHitter && !dh:
 		return illegal("5.11(a)(7)", "place %d is not the designated hitter's", sub.Slot)
-	case sub.Player == t.Pitcher && t.orderIndex(sub.Player) < 0 && (sub.Position == PinchHitter || sub.Position == PinchRunner) && !dh:
+	case sub.Player == t.Pitcher && t.orderIndex(sub.Player) < 0 &&
+		(sub.Position == PinchHitter || sub.Position == PinchRunner) && !dh:
 		return illegal("5.11(a)(10)", "the pitcher may bat or run only for the designated hitter")
 	case dh && enters && !t.DHBatted && !sub.Injured && !s.Teams[sub.Side.Other()].Relieved:
 		return illegal("5.11(a)(2)", "the designated hitter bats once, unless the other side changes its pitcher")

@@ -78,7 +78,16 @@ func (p Program) Command(started *bool) *cobra.Command {
 		p.statusCommand(), logLevelCommand(), backupCommand(), restoreCommand(), storeCheckCommand(), p.tryUpgradeCommand(),
 		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(), setPortCommand(), setupKioskCommand(), kioskSessionCommand(), p.firstStartCommand(),
 	)
+	acceptBooleans(root)
 	return root
+}
+
+// acceptBooleans does what [settings.AcceptBooleans] does for the flags of cmd and of the commands below it.
+func acceptBooleans(cmd *cobra.Command) {
+	settings.AcceptBooleans(cmd.Flags())
+	for _, child := range cmd.Commands() {
+		acceptBooleans(child)
+	}
 }
 
 // settingsFlags adds a flag for every setting to cmd and returns the function that reads them.

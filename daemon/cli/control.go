@@ -15,6 +15,7 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
+	"pressbox/voice/control/boolean"
 )
 
 // controlHelp is the end of the description of each command that changes something
@@ -81,12 +82,13 @@ func quietCommand() *cobra.Command {
 	duration := cmd.Flags().Duration("for", time.Hour, "`time` for which it is quiet, such as 90m or 8h")
 	mode := cmd.Flags().String("mode", "", "silence, hold or soft (default the setting QUIET_MODE)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		on := cmd.Flags().Changed("for") || cmd.Flags().Changed("mode")
-		off := false
+		timed := cmd.Flags().Changed("for") || cmd.Flags().Changed("mode")
+		on, off := timed, false
 		if len(args) > 0 {
-			on, off = on || args[0] == "on", args[0] == "off"
+			value, ok := boolean.Parse(args[0])
+			on, off = ok && value, ok && !value
 		}
-		if len(args) > 0 && args[0] != "on" && !off || on && off {
+		if len(args) > 0 && !on && !off || timed && off {
 			return exitcode.With(exitcode.Usage, errors.New("expected on or off; --for and --mode can be combined only with on"))
 		}
 		c, err := connect()

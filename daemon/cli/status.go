@@ -65,7 +65,7 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 	row("store", checks.Store.Summary(), checks.Store.Detail)
 	for _, name := range slices.Sorted(maps.Keys(s.Health.Integrations)) {
 		integration := s.Health.Integrations[name]
-		row(name, integration.Summary(), integration.Detail)
+		row(name, integration.String(), integration.Detail)
 	}
 	row("games", fmt.Sprintf("%d active, %d pending, %d finished", s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
 	row("leagues", fmt.Sprintf("%d active, %d pending, %d finished", s.Counts["leagues_active"], s.Counts["leagues_pending"], s.Counts["leagues_finished"]), "")

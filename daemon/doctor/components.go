@@ -64,7 +64,7 @@ func (d Doctor) checkWebhooks(context.Context) []Finding { return webhookFinding
 
 // webhookFindings checks the templates of webhooks, unless these are off.
 func webhookFindings(cfg settings.Config) []Finding {
-	if cfg.Hooks == "off" {
+	if !cfg.Hooks {
 		return finding("webhooks", OK, "", "off: HOOKS=off")
 	}
 	templates := hooks.ReadTemplates(cfg.HooksDir)

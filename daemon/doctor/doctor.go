@@ -11,13 +11,13 @@ import (
 	"strings"
 
 	"pressbox/daemon/client"
+	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/trust"
-	"pressbox/daemon/web/admin"
 )
 
 // A Finding is the result of one check.
-type Finding = admin.Finding
+type Finding = health.Finding
 
 // The results of findings, from good to bad.
 const (

@@ -9,9 +9,9 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/client"
+	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/admin"
 	"pressbox/game/leagues"
 	"pressbox/store"
 	"pressbox/voice"
@@ -31,7 +31,7 @@ type Inside struct {
 	Sink       *pulse.Sink
 	Leagues    *leagues.Leagues
 	// Integrations are reported in their order.
-	Integrations []admin.Integration
+	Integrations []health.Integration
 	// Probe sends a request to the public origin; nil means that it is not checked.
 	Probe func(ctx context.Context, client *http.Client, origin string) (web.Arrival, error)
 }
@@ -51,10 +51,7 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 	findings = append(findings, s.checkSound(ctx)...)
 	findings = append(findings, leagueFindings(s.Leagues.Stored())...)
 	for _, i := range s.Integrations {
-		state := i.Report()
-		findings = append(findings, integrationFinding(i.Name, client.Integration{
-			Check: client.Check{Detail: state.Detail}, On: state.On, Text: state.Summary, Remedy: state.Remedy,
-		})...)
+		findings = append(findings, integrationFinding(i.Name, i.Report())...)
 	}
 	return findings
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/daemon/client"
+	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/trust"
 )
@@ -94,11 +95,11 @@ func healthFindings(h client.Health) []Finding {
 }
 
 // integrationFinding converts the state of an integration.
-func integrationFinding(name string, i client.Integration) []Finding {
+func integrationFinding(name string, i health.IntegrationState) []Finding {
 	if i.Detail != "" {
 		return finding(name, Warning, i.Remedy, "%s", strings.Join(strings.Fields(i.Detail), " "))
 	}
-	return finding(name, OK, "", "%s", i.Summary())
+	return finding(name, OK, "", "%s", i)
 }
 
 // checkFinding converts the health of one component.

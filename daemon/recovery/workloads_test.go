@@ -17,6 +17,7 @@ import (
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
 	"pressbox/game"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
@@ -79,7 +80,7 @@ func newSite(ctx context.Context, st *store.Store) (*site, error) {
 	if s.announcer, err = announce.New(c, announce.Parts{Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log}); err != nil { //nolint:contextcheck // it reads once
 		return nil, err
 	}
-	if s.games, err = live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Log: log}); err != nil {
+	if s.games, err = live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Seeds: bottest.Seeds(), Log: log}); err != nil {
 		return nil, err
 	}
 	if s.leagues, err = leagues.New(ctx, leagues.Config{Repository: st, Games: s.games, Rosters: builtIn(), Log: log}); err != nil {

@@ -5,8 +5,8 @@ import (
 	"pressbox/game/chance"
 )
 
-// AnswerQuestion reports whether to take the bold choice after contact. Whether to send the lead runner is decided by what
-// both choices are worth; what the defense does, and what beginners do, by the percentages.
+// AnswerQuestion reports whether to take the bold choice after contact. Whether to send the lead runner is decided
+// by what both choices are worth; what the defense does, and what beginners do, by the percentages.
 func (m *Manager) AnswerQuestion(s *game.State, turn *chance.Resolution) bool {
 	if m.level == Beginner || turn.Question != chance.SendRunner {
 		return turn.Bold

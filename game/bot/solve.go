@@ -10,8 +10,8 @@ import (
 // minGain is the smallest gain of utility for which a call is added to those that are expected.
 const minGain = .0003
 
-// solve sets the shares of the calls. It begins with a swing at a pitch to the batter, and adds the best call against what
-// is expected until none gains; then it is an equilibrium of the whole table.
+// solve sets the shares of the calls. It begins with a swing at a pitch to the batter, and adds the best call
+// against what is expected until none gains; then it is an equilibrium of the whole table.
 func (t *callTable) solve() {
 	t.offenseMix[0], t.defenseMix[0] = 1, 1
 	rows, columns := []int{0}, []int{0}
@@ -85,7 +85,8 @@ func (t *callTable) considersDefense(j int) bool {
 	case d.Pitch == chance.PitchAround || d.Pitch == chance.IntentionalWalk:
 		return t.state.Bases != [3]game.Runner{}
 	case d.Pitch == chance.PickoffThrow:
-		return t.progress.PickoffThrows == 0 && t.expects(chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun)
+		return t.progress.PickoffThrows == 0 &&
+			t.expects(chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun)
 	case d.Pitch == chance.PitchOut:
 		return t.expects(chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun, chance.Squeeze)
 	case d.Infield == chance.CornersIn:
@@ -108,8 +109,8 @@ func (t *callTable) expects(calls ...chance.Offense) bool {
 // rounds of play in which balance finds the shares; the error falls with their square.
 const rounds = 100
 
-// balance sets the shares of an equilibrium among some calls, by regret matching: in each round both sides choose calls in
-// proportion to what they regret not to have called, and the later rounds count more.
+// balance sets the shares of an equilibrium among some calls, by regret matching: in each round both sides choose
+// calls in proportion to what they regret not to have called, and the later rounds count more.
 func (t *callTable) balance(rows, columns []int) {
 	var space [4][maxCalls]float64
 	offense, defense := space[0][:len(rows)], space[1][:len(columns)]

@@ -150,7 +150,8 @@ func (c *Commentator) End(rev uint64, s *game.State, box *game.BoxScore) Line {
 
 // Count returns the balls and strikes.
 func (c *Commentator) Count(s *game.State) Line {
-	words := c.phrasebook.number(int(s.Count.Balls)) + " " + c.phrasebook.word("and", 0) + " " + c.phrasebook.number(int(s.Count.Strikes))
+	words := c.phrasebook.number(int(s.Count.Balls)) + " " + c.phrasebook.word("and", 0) + " " +
+		c.phrasebook.number(int(s.Count.Strikes))
 	return c.answer("ask count", values{"count": countText(s.Count), "countwords": words})
 }
 

@@ -39,8 +39,8 @@ func (b *playBuilder) addOut(key string, i int, more values) {
 // triplePlay is the key of a triple play, which reports all outs.
 const triplePlay = "triple play"
 
-// multipleOuts adds one clause for a double or triple play. It reports the outs of the batter and of forced runners; the
-// others are reported later.
+// multipleOuts adds one clause for a double or triple play. It reports the outs of the batter and of forced
+// runners; the others are reported later.
 func (b *playBuilder) multipleOuts(key string, more values) {
 	by := ""
 	for i, o := range b.play.Outs {
@@ -143,7 +143,8 @@ func (b *playBuilder) remainingOuts() {
 			break
 		}
 		if !b.outReported[i] {
-			b.add(b.outKey(o), values{"runner": b.name(o.Runner), "base": b.base(o.At), "chain": b.fielderNames(o.Fielders)})
+			b.add(b.outKey(o),
+				values{"runner": b.name(o.Runner), "base": b.base(o.At), "chain": b.fielderNames(o.Fielders)})
 		}
 	}
 	tally := b.before.Tally(*b.play)
@@ -184,7 +185,8 @@ func (b *playBuilder) remainingErrors() {
 		if e.Kind == game.ThrowingError {
 			key = "throwing error by"
 		}
-		b.add(key, values{"fielder": b.fielder('0' + e.Fielder), "position": b.phrasebook.word("positions", int(e.Fielder))})
+		b.add(key,
+			values{"fielder": b.fielder('0' + e.Fielder), "position": b.phrasebook.word("positions", int(e.Fielder))})
 	}
 }
 

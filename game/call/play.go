@@ -87,8 +87,8 @@ func (b *playBuilder) base(at game.Base) string {
 	return b.phrasebook.word("bases", int(at))
 }
 
-// ballDirection returns the direction of the ball: the scorer's zone, or the position of the first fielder. A ball to an
-// outfielder has the outfielder's direction even if the scorer noted where it left the infield.
+// ballDirection returns the direction of the ball: the scorer's zone, or the position of the first fielder. A ball
+// to an outfielder has the outfielder's direction even if the scorer noted where it left the infield.
 func (b *playBuilder) ballDirection() string {
 	zone, first := b.play.Ball.Location, b.play.FieldedBy
 	if i := b.out(game.AtBat); first == "" && i >= 0 {

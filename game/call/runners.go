@@ -13,8 +13,8 @@ func (b *playBuilder) baserunning(k game.PlayKind) {
 	}
 }
 
-// attempts adds steals, caught stealing and pick-offs, lead runner first. They are reported once, whatever the play's two
-// kinds.
+// attempts adds steals, caught stealing and pick-offs, lead runner first. They are reported once, whatever the
+// play's two kinds.
 func (b *playBuilder) attempts() {
 	stolen := 0
 	for from := game.Third; from >= game.First; from-- {

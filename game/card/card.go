@@ -1,7 +1,8 @@
-// Package card makes the cards of players: what a fan reads about a player in a roster, a line-up, the dugout and at bat.
+// Package card makes the cards of players: what a fan reads about a player in a roster, a line-up, the dugout and
+// at bat.
 //
-// Its one law: a card says nothing that a fan could not know. It is made of ratings, statistics, the scorebook and the work of
-// the days before; a pitcher's form of the day, and calls that are not played yet, do not show in it.
+// Its one law: a card says nothing that a fan could not know. It is made of ratings, statistics, the scorebook and
+// the work of the days before; a pitcher's form of the day, and calls that are not played yet, do not show in it.
 package card
 
 import (
@@ -82,7 +83,8 @@ type Season struct {
 	Pitching *stats.PitchingTotals `json:"pitching"` // null: did not pitch
 }
 
-// Seasons returns the seasons of the players in statistics. A player of two teams has the line of the team that comes first.
+// Seasons returns the seasons of the players in statistics. A player of two teams has the line of the team that
+// comes first.
 func Seasons(batting []stats.Batting, pitching []stats.Pitching) map[game.PlayerID]*Season {
 	all := map[game.PlayerID]*Season{}
 	of := func(id game.PlayerID) *Season {
@@ -143,13 +145,15 @@ func FormOf(box *game.TeamBoxScore, id game.PlayerID, spent float64) Form {
 	for i := range box.Batting {
 		if l := &box.Batting[i]; l.Player == id && l.Slot > 0 {
 			day.Batting = &Batting{
-				l.AtBats, l.Hits, l.Doubles, l.Triples, l.HomeRuns, l.Runs, l.RunsBattedIn, l.Walks, l.HitByPitch, l.Strikeouts, l.StolenBases,
+				l.AtBats, l.Hits, l.Doubles, l.Triples, l.HomeRuns, l.Runs, l.RunsBattedIn, l.Walks, l.HitByPitch,
+				l.Strikeouts, l.StolenBases,
 			}
 		}
 	}
 	for i := range box.Pitching {
 		if l := &box.Pitching[i]; l.Player == id {
-			day.Pitching, f.Pitches = &Pitching{l.Outs, l.Hits, l.Runs, l.EarnedRuns, l.Walks, l.Strikeouts, l.HomeRuns}, l.Pitches
+			day.Pitching, f.Pitches = &Pitching{l.Outs, l.Hits, l.Runs, l.EarnedRuns, l.Walks, l.Strikeouts,
+				l.HomeRuns}, l.Pitches
 		}
 	}
 	if day != (Day{}) {

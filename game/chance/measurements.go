@@ -59,7 +59,7 @@ type measurements struct {
 	ends              [baseOutStates]turnEnds // from rows
 	runExpectancy     [baseOutStates]float64  // to the end of the half-inning
 	platoon           [2][2][classes]float64  // factor by the side of the batter and the pitcher, left first
-	timesThroughOrder [4][classes]float64     // factor on a starter's rates
+	timesThroughOrder [3][classes]float64     // factor on a starter's rates
 	pitcherBatting    Rates
 	bunts             [baseOutStates][buntResults]float64
 	counts            countChain
@@ -227,14 +227,15 @@ func (d *measurements) loadTimes(lines map[string]namedCounts) {
 	}
 }
 
-// ratios returns the ratios of the rates to the league's, by class. The exponent 1.1 of strikeouts predicted best out of
-// sample among five values.
+// ratios returns the ratios of the rates to the league's, by class. The exponent 1.1 of strikeouts predicted best
+// out of sample among five values.
 func (d *measurements) ratios(r Rates) [classes]float64 {
 	l := d.leagueRates
 	out := r.Out() / l.Out()
 	return [classes]float64{
-		strikeout: math.Pow(r.K/l.K, 1.1), walk: r.BB / l.BB, hitByPitch: r.HBP / l.HBP, interference: 1, reachedOnError: out,
-		groundOut: out, flyOut: out, lineOut: out, popOut: out,
+		strikeout: math.Pow(r.K/l.K, 1.1), walk: r.BB / l.BB, hitByPitch: r.HBP / l.HBP, interference: 1,
+		reachedOnError: out,
+		groundOut:      out, flyOut: out, lineOut: out, popOut: out,
 		single: r.Single / l.Single, double: r.Double / l.Double, triple: r.Triple / l.Triple, homeRun: r.HR / l.HR,
 	}
 }

@@ -8,8 +8,8 @@ type Odds struct {
 	Chance float64 `json:"success"`
 }
 
-// Odds returns the chance shown with the tactics: of a steal that the runner is safe, of a bunt that it succeeds, otherwise
-// that the batter reaches base. It returns the zero Odds if the tactics are illegal.
+// Odds returns the chance shown with the tactics: of a steal that the runner is safe, of a bunt that it succeeds,
+// otherwise that the batter reaches base. It returns the zero Odds if the tactics are illegal.
 func (sim *Simulator) Odds(s *game.State, m Progress, c Tactics) Odds {
 	if checkPlayable(s) != nil || c.Check(s, m) != nil {
 		return Odds{}
@@ -31,7 +31,10 @@ func (sim *Simulator) Odds(s *game.State, m Progress, c Tactics) Odds {
 	case Sacrifice:
 		return Odds{"moves the runners", pa.buntChance(buntSacrifice, buntHit, buntFieldersChoice, buntError)}
 	case Squeeze:
-		return Odds{"the runner scores", (1 - squeezeMissChance) * pa.buntChance(buntSacrifice, buntHit, buntFieldersChoice, buntError)}
+		return Odds{
+			"the runner scores",
+			(1 - squeezeMissChance) * pa.buntChance(buntSacrifice, buntHit, buntFieldersChoice, buntError),
+		}
 	case BuntForHit:
 		return Odds{"reaches first", pa.buntChance(buntHit, buntError)}
 	default:

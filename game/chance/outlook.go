@@ -5,8 +5,9 @@ import "pressbox/game"
 // MaxRuns is the most runs of one turn.
 const MaxRuns = 4
 
-// An Outlook is the distribution of the results of a turn before the dice, for given tactics. Questions are answered by the
-// percentages. It includes neither the seed nor the form of the day, and a run that wins the game does not end it.
+// An Outlook is the distribution of the results of a turn before the dice, for given tactics. Questions are
+// answered by the percentages. It includes neither the seed nor the form of the day, and a run that wins the game
+// does not end it.
 type Outlook struct {
 	p [2][BaseOutStates + 1][MaxRuns + 1]float64 // by whether the turn is over, state afterwards and runs
 }
@@ -49,8 +50,8 @@ func (o *Outlook) Each(visit func(Result)) {
 	}
 }
 
-// Runs returns the expected runs of the side at bat in the rest of the half-inning, with the [RunExpectancies] of the state
-// afterwards.
+// Runs returns the expected runs of the side at bat in the rest of the half-inning, with the [RunExpectancies] of
+// the state afterwards.
 func (o *Outlook) Runs() float64 {
 	sum := 0.0
 	o.Each(func(r Result) {
@@ -105,7 +106,8 @@ func (pa *plateAppearance) addPlay(o *Outlook) {
 		for from := game.AtBat; from <= game.Third; from++ {
 			at := play.Advances[from].To
 			switch {
-			case pa.runners[from] == nil, at == game.HomePlate, at == game.AtBat && (from == game.AtBat || isOut(play, from)):
+			case pa.runners[from] == nil, at == game.HomePlate, at == game.AtBat &&
+				(from == game.AtBat || isOut(play, from)):
 				continue
 			case at == game.AtBat:
 				at = from
@@ -141,7 +143,10 @@ func (pa *plateAppearance) addClass(o *Outlook, c class, share float64) {
 		taken := w.sums[success] + w.sums[failure]
 		total := w.sums[noRisk] + w.sums[declined] + taken
 		succeeds := w.meanRiskChance()
-		of := [outcomes]float64{noRisk: w.sums[noRisk], success: taken * succeeds, failure: taken * (1 - succeeds), declined: w.sums[declined]}
+		of := [outcomes]float64{
+			noRisk: w.sums[noRisk], success: taken * succeeds, failure: taken * (1 - succeeds),
+			declined: w.sums[declined],
+		}
 		for i := range w.rows {
 			r := &w.rows[i]
 			if w.weights[i] > 0 {

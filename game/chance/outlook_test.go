@@ -27,8 +27,11 @@ func tacticPairs(s *game.State) []chance.Tactics {
 	var all []chance.Tactics
 	for _, o := range chance.LegalOffense(s) {
 		all = append(all, chance.Tactics{Offense: o})
-		for _, d := range []chance.Defense{{Pitch: chance.PickoffThrow}, {Pitch: chance.PitchOut}, {Infield: chance.CornersIn}, {PlayBehind: true}} {
-			if c := (chance.Tactics{Offense: o, Defense: d}); o != chance.SwingAway && c.Check(s, chance.Progress{}) == nil {
+		for _, d := range []chance.Defense{
+			{Pitch: chance.PickoffThrow}, {Pitch: chance.PitchOut}, {Infield: chance.CornersIn}, {PlayBehind: true},
+		} {
+			if c := (chance.Tactics{Offense: o, Defense: d}); o != chance.SwingAway &&
+				c.Check(s, chance.Progress{}) == nil {
 				all = append(all, c)
 			}
 		}
@@ -83,7 +86,8 @@ func TestOutlook_agreesWithDice(t *testing.T) {
 			for k, p := range want {
 				compared++
 				if within := 5*math.Sqrt(p*(1-p)/float64(turns)) + 2/float64(turns); math.Abs(got[k]-p) > within {
-					t.Errorf("base-out state %d, %+v: %+v happens in %.4f of turns, the outlook has %.4f ± %.4f", at, c, k, got[k], p, within)
+					t.Errorf("base-out state %d, %+v: %+v happens in %.4f of turns, the outlook has %.4f ± %.4f",
+						at, c, k, got[k], p, within)
 				}
 			}
 		}

@@ -2,8 +2,8 @@ package chance
 
 import "pressbox/game"
 
-// Rates are the shares of plate appearances, without intentional walks, that end in each way. The rest are outs on batted
-// balls. The zero value means unknown.
+// Rates are the shares of plate appearances, without intentional walks, that end in each way. The rest are outs on
+// batted balls. The zero value means unknown.
 type Rates struct {
 	K      float64 `json:"k"`
 	BB     float64 `json:"bb"` // unintentional
@@ -20,7 +20,10 @@ func (r Rates) Out() float64 { return 1 - r.K - r.BB - r.HBP - r.Single - r.Doub
 // fill scales the rates so that they sum to one with out.
 func (r Rates) fill(out float64) Rates {
 	f := 1 / (1 - r.Out() + out)
-	return Rates{K: f * r.K, BB: f * r.BB, HBP: f * r.HBP, HR: f * r.HR, Single: f * r.Single, Double: f * r.Double, Triple: f * r.Triple}
+	return Rates{
+		K: f * r.K, BB: f * r.BB, HBP: f * r.HBP, HR: f * r.HR, Single: f * r.Single, Double: f * r.Double,
+		Triple: f * r.Triple,
+	}
 }
 
 // A Rating is the ability of a player. Skills without a unit are in standard deviations among regulars: 0 is average, 2

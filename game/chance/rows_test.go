@@ -111,7 +111,8 @@ func fullState(tb testing.TB) game.State {
 	var lineups [2]game.Lineup
 	for side := range clubs {
 		for i := range 10 {
-			clubs[side].Players = append(clubs[side].Players, game.Player{ID: game.PlayerID(fmt.Sprint(side, i)), Positions: []game.Role{"P"}})
+			clubs[side].Players = append(clubs[side].Players,
+				game.Player{ID: game.PlayerID(fmt.Sprint(side, i)), Positions: []game.Role{"P"}})
 		}
 		lineups[side] = gametest.Lineup(clubs[side], true)
 	}

@@ -105,7 +105,8 @@ func (o Options) complete() Options {
 func (o *Options) game() protocol.Options {
 	all := protocol.Defaults()
 	all.DH, all.Innings, all.ExtraInnings, all.TurnSeconds = o.DH, o.Innings, o.ExtraInnings, o.TurnSeconds
-	all.Announce, all.Visibility, all.Mercy, all.Disengagements, all.BotLevel = o.Announce, o.Visibility, o.Mercy, o.Disengagements, o.BotLevel
+	all.Announce, all.Visibility, all.Mercy, all.Disengagements, all.BotLevel = o.Announce, o.Visibility, o.Mercy,
+		o.Disengagements, o.BotLevel
 	return all
 }
 
@@ -113,9 +114,11 @@ func (o *Options) game() protocol.Options {
 func (r *Request) Check(k Kind) []game.Violation {
 	var found []game.Violation
 	wrong := func(path, code, format string, args ...any) {
-		found = append(found, game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
+		found = append(found,
+			game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
 	}
-	if n := utf8.RuneCountInString(strings.TrimSpace(r.Name)); n == 0 || n > season.MaxName || strings.ContainsFunc(r.Name, unicode.IsControl) {
+	if n := utf8.RuneCountInString(strings.TrimSpace(r.Name)); n == 0 || n > season.MaxName ||
+		strings.ContainsFunc(r.Name, unicode.IsControl) {
 		wrong("/name", "out_of_range", "must have 1 to %d characters", season.MaxName)
 	}
 	if (r.Meetings == 0) != (k == Series) {
@@ -138,7 +141,9 @@ func (r *Request) checkSeats() (found []game.Violation) {
 	taken, own := map[string]bool{}, false
 	for i, s := range r.Seats {
 		wrong := func(name, code, detail string) {
-			found = append(found, game.Violation{Path: fmt.Sprintf("/seats/%d/%s", i, name), Code: game.ViolationCode(code), Detail: detail})
+			found = append(found, game.Violation{
+				Path: fmt.Sprintf("/seats/%d/%s", i, name), Code: game.ViolationCode(code), Detail: detail,
+			})
 		}
 		switch {
 		case s.Team == "":

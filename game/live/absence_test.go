@@ -99,8 +99,8 @@ func TestAbsence_bothGone(t *testing.T) {
 	}, turnSeconds(600))
 }
 
-// With a clock, the bot replaces an absent manager as soon as an obstacle is gone: a pause, the other manager's absence, a
-// full disk.
+// With a clock, the bot replaces an absent manager as soon as an obstacle is gone: a pause, the other manager's
+// absence, a full disk.
 func TestAbsence_replacedAfterObstacle(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -23,7 +23,8 @@ func (r *rig) wantClock(what string, want int64) {
 	}
 }
 
-// With a clock, a side that has not decided in time decides by default. The clock runs only while a manager is connected.
+// With a clock, a side that has not decided in time decides by default. The clock runs only while a manager is
+// connected.
 func TestClock_decidesByDefault(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -44,7 +45,8 @@ func TestClock_decidesByDefault(t *testing.T) {
 			r.Errorf("after 29 s at %d, clock %+v", now.Revision, now.Clock)
 		}
 		pass(time.Second)
-		if kinds := b.kinds()[rev:]; kinds[0] != "skip" || kinds[1] != "clock" || kinds[2] != "play" && kinds[2] != "question" {
+		if kinds := b.kinds()[rev:]; kinds[0] != "skip" || kinds[1] != "clock" ||
+			kinds[2] != "play" && kinds[2] != "question" {
 			r.Errorf("Bob received %v", kinds)
 		}
 		for n := 0; r.get(ann).Status == protocol.Active; n++ {
@@ -161,10 +163,12 @@ func TestPinchHitter_fieldIsFilledFirst(t *testing.T) {
 				}
 			}
 			now := r.get(bob)
-			if !slices.Equal(now.State.Waiting, []game.Side{game.Away}) || now.Legal[0].Action.Verb != "substitute" || len(r.get(ann).Legal) != 0 {
+			if !slices.Equal(now.State.Waiting, []game.Side{game.Away}) || now.Legal[0].Action.Verb != "substitute" ||
+				len(r.get(ann).Legal) != 0 {
 				r.Fatalf("with an empty position: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
 			}
-			r.wantCode("Ann decides", r.try(ann, protocol.Action{Verb: "offense", Call: "swing"}), protocol.IllegalAction)
+			r.wantCode("Ann decides", r.try(ann, protocol.Action{Verb: "offense", Call: "swing"}),
+				protocol.IllegalAction)
 			r.wantCode("Bob decides", r.try(bob, protocol.Action{Verb: "defense"}), protocol.IllegalAction)
 			if seconds > 0 {
 				pass(30 * time.Second)
@@ -226,7 +230,8 @@ func TestPending_unreadableDeletedToo(t *testing.T) {
 		}
 		pass(time.Hour)
 		if len(j.summaries) != 0 || r.InMemory() != 0 || lobby.last("gone") == nil || r.log.String() != "" {
-			t.Errorf("after a week %d games, %d in memory, the lobby received %s, logged %q", len(j.summaries), r.InMemory(), text(t, lobby.received()), r.log)
+			t.Errorf("after a week %d games, %d in memory, the lobby received %s, logged %q",
+				len(j.summaries), r.InMemory(), text(t, lobby.received()), r.log)
 		}
 	})
 }

@@ -16,12 +16,13 @@ import (
 func fixture(id string, away, home protocol.Person) *live.Fixture {
 	q := request(innings(3))
 	return &live.Fixture{
-		ID: id, Competition: protocol.Competition{ID: "kitchen"}, Creator: carl, Options: q.Options, Teams: [2]string{q.AwayTeam, q.HomeTeam}, Managers: [2]protocol.Person{away, home},
+		ID: id, Competition: protocol.Competition{ID: "kitchen"}, Creator: carl, Options: q.Options,
+		Teams: [2]string{q.AwayTeam, q.HomeTeam}, Managers: [2]protocol.Person{away, home},
 	}
 }
 
-// A game between two bots is played when it is created, in one change of the journal, and read back the same; creating it
-// again changes nothing.
+// A game between two bots is played when it is created, in one change of the journal, and read back the same;
+// creating it again changes nothing.
 func TestHost_bots(t *testing.T) {
 	t.Parallel()
 	j, changes := newJournal(), 0

@@ -11,9 +11,11 @@ import (
 // mayEnd reports whether who is offered to end the game, and checks that the command is refused if not.
 func (r *rig) mayEnd(who protocol.Person) bool {
 	r.Helper()
-	offered := slices.ContainsFunc(r.get(who).Offers, func(c protocol.Choice) bool { return c.Action.Verb == protocol.DoEnd })
+	offered := slices.ContainsFunc(r.get(who).Offers,
+		func(c protocol.Choice) bool { return c.Action.Verb == protocol.DoEnd })
 	if !offered {
-		r.wantCode("ending a game that the other has not left", r.try(who, protocol.Action{Verb: protocol.DoEnd}), protocol.IllegalAction)
+		r.wantCode("ending a game that the other has not left", r.try(who, protocol.Action{Verb: protocol.DoEnd}),
+			protocol.IllegalAction)
 	}
 	return offered
 }

@@ -61,7 +61,8 @@ func TestSubmit_firstLegalPlaysToEnd(t *testing.T) {
 						})
 						dice := r.get(ann).Dice
 						end := r.playFirst()
-						if end.Result == nil || end.Result.How != "final" || end.Result.Winner == "" || end.Inning < inn {
+						if end.Result == nil || end.Result.How != "final" || end.Result.Winner == "" ||
+							end.Inning < inn {
 							t.Errorf("ended %+v in inning %d", end.Result, end.Inning)
 						}
 						if len(end.Dice.Seed) != 64 || dice.Seed != "" || end.Dice.Commitment != dice.Commitment {
@@ -117,7 +118,8 @@ func (r *rig) playFirst() protocol.Game {
 			if len(legal) == 0 {
 				continue
 			}
-			if err := r.send(c.who, protocol.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}); err != nil {
+			if err := r.send(c.who,
+				protocol.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}); err != nil {
 				r.Fatalf("%s does %+v at %d: %v", c.who.Name, legal[0].Action, c.rev, err)
 			}
 			moved = true

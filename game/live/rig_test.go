@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
@@ -135,6 +136,9 @@ func rigWith(tb testing.TB, j *journal, c live.Config) *rig {
 	if c.Rosters == nil {
 		c.Rosters = builtIn()
 	}
+	if c.Seeds == nil {
+		c.Seeds = bottest.Seeds()
+	}
 	games := check.Must(live.New(tb.Context(), c))(r)
 	r.Games = games
 	return r
@@ -238,8 +242,8 @@ func (r *rig) events(who protocol.Person) string {
 	return text(r, all)
 }
 
-// visible returns all that anyone sees of the game, but for presence, which changes with time, and the seasons of the players,
-// which other games change.
+// visible returns all that anyone sees of the game, but for presence, which changes with time, and the seasons of
+// the players, which other games change.
 func (r *rig) visible() string {
 	r.Helper()
 	all := ""

@@ -37,7 +37,8 @@ func TestMakeRoom_nearlyFull(t *testing.T) {
 		r.journal.crowded = true
 		for n, want := range []string{"0123", "123", "23", "3", "3"} {
 			if got := r.found(ids); got != want || len(r.journal.summaries) != len(want) {
-				t.Errorf("after %d moves games %s exist, %d in the journal, want %s", n, got, len(r.journal.summaries), want)
+				t.Errorf("after %d moves games %s exist, %d in the journal, want %s",
+					n, got, len(r.journal.summaries), want)
 			}
 			pass(time.Minute + time.Second)
 			r.decide(ann)

@@ -22,7 +22,8 @@ func TestGames_liveScore(t *testing.T) {
 	r := *hidden
 	r.begin(hotSeat, innings(3))
 	start := scoreOf(t, &lobby)
-	if start.Revision == 0 || len(start.Text) == 0 || start.Batter.Name == "" || start.Pitcher.Name == "" || start.Innings != 3 || start.Home.Team.Name == "" {
+	if start.Revision == 0 || len(start.Text) == 0 || start.Batter.Name == "" || start.Pitcher.Name == "" ||
+		start.Innings != 3 || start.Home.Team.Name == "" {
 		t.Errorf("the score at the start is %s", text(t, start))
 	}
 	r.decide(ann)
@@ -34,7 +35,8 @@ func TestGames_liveScore(t *testing.T) {
 	if read, err := r.LiveScore(t.Context(), r.id); err != nil || text(t, read) != text(t, play) {
 		t.Errorf("published %s, read %s, %v", text(t, play), text(t, read), err)
 	}
-	if play.Revision == start.Revision || slices.Equal(play.Text, start.Text) || !play.At.After(start.At) && play.At != start.At {
+	if play.Revision == start.Revision || slices.Equal(play.Text, start.Text) ||
+		!play.At.After(start.At) && play.At != start.At {
 		t.Errorf("after a play %s, before it %s", text(t, play), text(t, start))
 	}
 	r.concede(ann)

@@ -12,9 +12,9 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A sealed call changes nothing that others receive, but that it was submitted: with any two calls, all messages and answers
-// to the other manager and to a spectator are the same to the byte; without one, the other manager may do the same, with the
-// same odds and values.
+// A sealed call changes nothing that others receive, but that it was submitted: with any two calls, all messages
+// and answers to the other manager and to a spectator are the same to the byte; without one, the other manager may
+// do the same, with the same odds and values.
 func FuzzSealed(f *testing.F) {
 	id, played := readJournal(f, filepath.Join("testdata", "journal-3-whole.gz"))
 	open := afterPlays(f, played.moves[id])
@@ -41,11 +41,14 @@ func FuzzSealed(f *testing.F) {
 			choice := func(n uint) protocol.Action { return g.Legal[n%uint(len(g.Legal))].Action }
 			got, want := a.receivedAfter(choice(first), caller, other), b.receivedAfter(choice(second), caller, other)
 			if got != want {
-				t.Errorf("%s of %s and %s differ for others: %s", g.YourSide, text(t, choice(first)), text(t, choice(second)), difference(got, want))
+				t.Errorf("%s of %s and %s differ for others: %s",
+					g.YourSide, text(t, choice(first)), text(t, choice(second)), difference(got, want))
 			}
 			after := a.get(other)
-			if got, want := text(t, [][]protocol.Choice{after.Legal, after.Offers}), text(t, [][]protocol.Choice{before.Legal, before.Offers}); got != want {
-				t.Errorf("%s of %s changes what the other manager may do: %s", g.YourSide, text(t, choice(first)), difference(got, want))
+			if got, want := text(t, [][]protocol.Choice{after.Legal, after.Offers}), text(t,
+				[][]protocol.Choice{before.Legal, before.Offers}); got != want {
+				t.Errorf("%s of %s changes what the other manager may do: %s",
+					g.YourSide, text(t, choice(first)), difference(got, want))
 			}
 			after.State.Waiting = before.State.Waiting
 			if got, want := text(t, after.State), text(t, before.State); got != want {
@@ -55,8 +58,8 @@ func FuzzSealed(f *testing.F) {
 	})
 }
 
-// afterPlays returns the numbers of moves after which a game waits for new decisions: the last move of each play but that
-// which ends the game.
+// afterPlays returns the numbers of moves after which a game waits for new decisions: the last move of each play
+// but that which ends the game.
 func afterPlays(tb testing.TB, moves [][]byte) []int {
 	tb.Helper()
 	var all []int
@@ -72,8 +75,8 @@ func afterPlays(tb testing.TB, moves [][]byte) []int {
 	return all[:len(all)-1]
 }
 
-// receivedAfter submits a call and returns all that the other manager and a spectator receive: over connections made before
-// and after it, and as answers.
+// receivedAfter submits a call and returns all that the other manager and a spectator receive: over connections
+// made before and after it, and as answers.
 func (r *rig) receivedAfter(call protocol.Action, caller, other protocol.Person) string {
 	r.Helper()
 	viewers := []protocol.Person{other, carl, {}}
@@ -90,7 +93,8 @@ func (r *rig) receivedAfter(call protocol.Action, caller, other protocol.Person)
 	watch()
 	all := ""
 	for i, who := range viewers {
-		all += r.events(who) + text(r, r.get(who)) + text(r, watchers[i].received()) + text(r, watchers[i+len(viewers)].received())
+		all += r.events(who) + text(r, r.get(who)) + text(r, watchers[i].received()) +
+			text(r, watchers[i+len(viewers)].received())
 	}
 	for _, w := range watchers {
 		w.leave()

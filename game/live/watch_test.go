@@ -50,7 +50,8 @@ func TestWatch_sharedMessages(t *testing.T) {
 		}
 	}
 	last := len(all) - 1
-	if bobs[last] == all[last] || bobs[last].Data.(*protocol.Event).Legal == nil || all[last].Data.(*protocol.Event).Legal != nil {
+	if bobs[last] == all[last] || bobs[last].Data.(*protocol.Event).Legal == nil ||
+		all[last].Data.(*protocol.Event).Legal != nil {
 		t.Errorf("Bob received %s, spectators %s", text(t, bobs[last]), text(t, all[last]))
 	}
 }
@@ -98,7 +99,8 @@ func TestWatch_called(t *testing.T) {
 			}
 			pass(2 * time.Millisecond)
 			if n := published(); n != 1 || b.presence().Home.Decided != tt.called {
-				r.Errorf("%s: %d presence messages, the last %s, want one of Ann's call: %v", tt.call, n, text(r, b.presence()), tt.called)
+				r.Errorf("%s: %d presence messages, the last %s, want one of Ann's call: %v",
+					tt.call, n, text(r, b.presence()), tt.called)
 			}
 			before = len(b.received("presence"))
 		}
@@ -219,7 +221,8 @@ func (p *panickingAnnouncer) Comment(string, string) {
 	}
 }
 
-// A panic in one game, by a clock or a command, affects neither other games nor what is saved; its subscribers reconnect.
+// A panic in one game, by a clock or a command, affects neither other games nor what is saved; its subscribers
+// reconnect.
 func TestPanic_gameIsReloaded(t *testing.T) {
 	t.Parallel()
 	for name, provoke := range map[string]func(r *rig){
@@ -249,7 +252,8 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 				if bye := a.last("bye"); bye == nil || bye.Data != (protocol.Bye{Code: "restart"}) {
 					t.Errorf("Ann received %s", text(t, bye))
 				}
-				if n := strings.Count(r.log.String(), "game evicted after a panic"); (n == 1) != (name == "by the clock") {
+				if n := strings.Count(r.log.String(),
+					"game evicted after a panic"); (n == 1) != (name == "by the clock") {
 					t.Errorf("logged %q", r.log)
 				}
 				r.rejoin(a, ann, 0)
@@ -269,8 +273,8 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 	}
 }
 
-// The loudspeaker speaks what the game's option asks for, after the screen has it: nothing; the start, the scoring plays
-// and the end; or all.
+// The loudspeaker speaks what the game's option asks for, after the screen has it: nothing; the start, the scoring
+// plays and the end; or all.
 func TestAnnouncer_levels(t *testing.T) {
 	t.Parallel()
 	for _, level := range []protocol.Announce{protocol.AnnounceOff, protocol.AnnounceScoring, protocol.AnnounceAll} {
@@ -301,8 +305,10 @@ func TestAnnouncer_levels(t *testing.T) {
 				}
 				before = after
 			}
-			want := map[protocol.Announce]int{protocol.AnnounceOff: 0, protocol.AnnounceScoring: 1 + scoring, protocol.AnnounceAll: 1 + plays}[level]
-			if n := len(spoken.said()); n < want || level == protocol.AnnounceOff && n > 0 || level == protocol.AnnounceScoring && n > want+1 {
+			want := map[protocol.Announce]int{protocol.AnnounceOff: 0, protocol.AnnounceScoring: 1 + scoring,
+				protocol.AnnounceAll: 1 + plays}[level]
+			if n := len(spoken.said()); n < want || level == protocol.AnnounceOff && n > 0 ||
+				level == protocol.AnnounceScoring && n > want+1 {
 				t.Errorf("%d lines, want about %d: %q", n, want, spoken.said())
 			}
 		})

@@ -50,7 +50,8 @@ func (w *watcher) send(m *protocol.Message) bool {
 func (w *watcher) received(types ...string) []*protocol.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(w.all), func(m *protocol.Message) bool { return len(types) > 0 && !slices.Contains(types, m.Type) })
+	return slices.DeleteFunc(slices.Clone(w.all),
+		func(m *protocol.Message) bool { return len(types) > 0 && !slices.Contains(types, m.Type) })
 }
 
 // last returns the last message of a type, nil if there is none.

@@ -1,8 +1,8 @@
-// Package protocol holds the JSON objects by which clients play: the messages of the websocket, the games, events and
-// choices that the API answers with, the actions and requests that clients send, and the codes of refusals.
+// Package protocol holds the JSON objects by which clients play: the messages of the websocket, the games, events
+// and choices that the API answers with, the actions and requests that clients send, and the codes of refusals.
 //
-// Enumerations are words. The names of fields in JSON are a contract with clients and with stored data: Options, Result,
-// Scoreboard and Person are part of stored summaries and of the journal too.
+// Enumerations are words. The names of fields in JSON are a contract with clients and with stored data: Options,
+// Result, Scoreboard and Person are part of stored summaries and of the journal too.
 package protocol
 
 import (

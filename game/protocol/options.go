@@ -106,7 +106,8 @@ func (r *Request) Check() []game.Violation {
 func (o *Options) Check() []game.Violation {
 	var found []game.Violation
 	wrong := func(path, code, format string, args ...any) {
-		found = append(found, game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
+		found = append(found,
+			game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
 	}
 	oneOf := func(name, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {

@@ -207,8 +207,8 @@ type Choice struct {
 	*Worth                     // nil: not valued
 }
 
-// A Worth is what a choice is worth to the side that may make it. It follows from what every viewer sees and from the calls
-// that the other side is expected to make, never from a call that it has submitted.
+// A Worth is what a choice is worth to the side that may make it. It follows from what every viewer sees and from
+// the calls that the other side is expected to make, never from a call that it has submitted.
 type Worth struct {
 	// Expected runs that the choice gains for the caller in the rest of this half-inning, over the first choice of legal, or
 	// over no substitution; positive is good for the caller, scored or not allowed. To 0.001.

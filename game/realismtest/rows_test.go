@@ -2,8 +2,8 @@ package realismtest
 
 import "fmt"
 
-// A row is a measurement of games, and what it was in the seasons 2015–17 and 2019: in games with the designated hitter,
-// without, and in all of them; nil where it is not known.
+// A row is a measurement of games, and what it was in the seasons 2015–17 and 2019: in games with the designated
+// hitter, without, and in all of them; nil where it is not known.
 type row struct {
 	name          string
 	of            func(*tally) float64
@@ -37,8 +37,8 @@ func per(n, of int, factor float64) func(*tally) float64 {
 func perTeam(n int) func(*tally) float64 { return per(n, games, .5) }
 func percent(n int) func(*tally) float64 { return per(n, turns, 100) }
 
-// rows returns the table. The tolerances of rates of players are those of the issue, 3 %; those of rare events and of what
-// managers decide are wider, because clubs of those seasons differed as much.
+// rows returns the table. The tolerances of rates of players are those of the issue, 3 %; those of rare events and
+// of what managers decide are wider, because clubs of those seasons differed as much.
 func rows() []row {
 	all := []row{
 		{"runs", perTeam(runs), within(5, 4.622), within(4, 4.48), within(3, 4.551)}, // clubs here are the same with and without, unlike the two leagues
@@ -91,7 +91,8 @@ func rows() []row {
 		bases := [8]string{"---", "1--", "-2-", "12-", "--3", "1-3", "-23", "123"}[at/3]
 		all = append(all, row{
 			fmt.Sprintf("run expectancy, %s %d out", bases, at%3),
-			func(t *tally) float64 { return float64(t.scored[at]) / float64(t.times[at]) }, nil, nil, within(tolerance, want),
+			func(t *tally) float64 { return float64(t.scored[at]) / float64(t.times[at]) }, nil, nil,
+			within(tolerance, want),
 		})
 	}
 	return all

@@ -99,7 +99,8 @@ func (t *tally) countPlay(before *game.State, p *game.Play) {
 	t.countIf(groundRule, p.Flags.Has(game.GroundRuleDouble))
 	t.countIf(indifference, p.Kind == game.Indifference)
 	t.countIf(strikeoutThrow, p.Kind == game.Strikeout && p.Also == game.CaughtStealing)
-	t.countIf(unassisted, p.Outs[0].Kind == game.ForceOut && p.Outs[0].At == game.Second && len(p.Outs[0].Fielders) == 1)
+	t.countIf(unassisted, p.Outs[0].Kind == game.ForceOut && p.Outs[0].At == game.Second &&
+		len(p.Outs[0].Fielders) == 1)
 	t.n[doublePlays] += map[bool]int{true: 1}[before.Tally(*p).DoublePlay]
 }
 

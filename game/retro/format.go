@@ -98,11 +98,12 @@ func (f *formatter) isBeyondSteal(from game.Base) bool {
 	return r.Reason == game.Stole && to > from+1
 }
 
-// isThrownOut reports whether the first out is a strikeout's batter, thrown out by fielders, who follow the K. An error or
-// a reason needs an advance.
+// isThrownOut reports whether the first out is a strikeout's batter, thrown out by fielders, who follow the K. An
+// error or a reason needs an advance.
 func (f *formatter) isThrownOut() bool {
 	o := f.play.Outs[0]
-	return f.play.Kind == game.Strikeout && o.Runner == game.AtBat && o.Kind == game.OutBeforeFirst && len(o.Fielders) > 1 &&
+	return f.play.Kind == game.Strikeout && o.Runner == game.AtBat && o.Kind == game.OutBeforeFirst &&
+		len(o.Fielders) > 1 &&
 		f.errors(game.AtBat)+f.reason(game.AtBat) == ""
 }
 
@@ -119,8 +120,8 @@ func eventCode(p *game.Play) string {
 	}[p.Kind]
 }
 
-// secondEvent returns the second event on the pitch of a strikeout or walk. A wild pitch or passed ball that gave a runner
-// more than the stolen base stands in that runner's advance.
+// secondEvent returns the second event on the pitch of a strikeout or walk. A wild pitch or passed ball that gave
+// a runner more than the stolen base stands in that runner's advance.
 func (f *formatter) secondEvent() string {
 	switch p := f.play; p.Also {
 	case game.NoKind:
@@ -178,7 +179,8 @@ func (f *formatter) fieldedOuts(basic int) string {
 // batterReachedOnError reports whether the first error let the batter of a double play reach, "64(1)E3".
 func (f *formatter) batterReachedOnError() bool {
 	e := f.play.Errors[0]
-	return f.play.Kind == game.BattedOut && e.Fielder != 0 && e.Runner == game.AtBat && f.play.Advances[game.AtBat].Reason == game.ByPlay
+	return f.play.Kind == game.BattedOut && e.Fielder != 0 && e.Runner == game.AtBat &&
+		f.play.Advances[game.AtBat].Reason == game.ByPlay
 }
 
 // attempts returns the steals and pick-offs of a play, those of its kind first.

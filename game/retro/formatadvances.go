@@ -6,8 +6,8 @@ import (
 	"pressbox/game"
 )
 
-// advances returns what each player did that the basic event does not contain, foremost first, with outs and errors in the
-// order they happened.
+// advances returns what each player did that the basic event does not contain, foremost first, with outs and
+// errors in the order they happened.
 func (f *formatter) advances(basic int) []string {
 	order := []game.Base{game.Third, game.Second, game.First, game.AtBat}
 	f.sortRanked(order, func(b game.Base) int {
@@ -97,7 +97,8 @@ func (f *formatter) isImplied(from, to game.Base) bool {
 	case from == game.AtBat && p.Kind == game.Strikeout:
 		return false
 	case from == game.AtBat:
-		return to == impliedBase(p.Kind) && p.Kind != game.BattedOut && p.Kind != game.ReachedOnError && p.Kind != game.FieldersChoice
+		return to == impliedBase(p.Kind) && p.Kind != game.BattedOut && p.Kind != game.ReachedOnError &&
+			p.Kind != game.FieldersChoice
 	case p.Advances[from].Reason == game.Stole:
 		return to == from+1
 	case p.Advances[from].Reason == game.Caught || p.Advances[from].Reason == game.PickedOffStealing:

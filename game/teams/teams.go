@@ -85,7 +85,9 @@ type Player struct {
 
 // Club returns the team and its players as the rules see them.
 func (r *Roster) Club() game.Club {
-	c := game.Club{ID: r.Team.ID, Abbrev: r.Team.Abbrev, Name: r.Team.Name, Players: make([]game.Player, len(r.Players))}
+	c := game.Club{
+		ID: r.Team.ID, Abbrev: r.Team.Abbrev, Name: r.Team.Name, Players: make([]game.Player, len(r.Players)),
+	}
 	for i := range r.Players {
 		c.Players[i] = r.Players[i].Player
 	}

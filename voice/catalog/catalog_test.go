@@ -52,9 +52,9 @@ func open(t *testing.T) *fakeServer {
 }
 
 func (s *fakeServer) add(dir, name string, aliases []string) {
-	model := make([]byte, 300_000)
+	model, random := make([]byte, 300_000), rand.New(rand.NewPCG(1, 2))
 	for i := range model {
-		model[i] = byte(rand.Uint32())
+		model[i] = byte(random.Uint32())
 	}
 	files := map[string]any{}
 	for file, content := range map[string][]byte{

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"pressbox/daemon/health"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/control"
@@ -21,8 +22,8 @@ import (
 
 // A Config holds what the routes of this package serve.
 type Config struct {
-	Checks       []Check       // for GET /health
-	Integrations []Integration // for GET /health
+	Checks       []health.Check       // for GET /health
+	Integrations []health.Integration // for GET /health
 	Announcer    *announce.Announcer
 	Controls     *voicecontrol.Controls
 	// Versions holds the versions of components by name, such as "onnxruntime",
@@ -33,7 +34,7 @@ type Config struct {
 	Backup  func(io.Writer) error // writes a copy of the store
 	Metrics http.Handler
 	// Diagnose checks every component; one that fails takes seconds.
-	Diagnose func(context.Context) []Finding
+	Diagnose func(context.Context) []health.Finding
 	Settings Settings
 	Backups  Backups
 	Voices   Voices
@@ -53,14 +54,6 @@ type handlers struct {
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{s, cfg, time.Now()}
 	return slices.Concat(h.healthRoutes(), h.adminRoutes(), h.backupRoutes(), h.voiceRoutes())
-}
-
-// A Finding is the result of one check of the doctor.
-type Finding struct {
-	Name   string `json:"name"` // component
-	Result string `json:"result" enum:"ok,warning,failure"`
-	Detail string `json:"detail"`
-	Remedy string `json:"remedy,omitempty"` // how to fix it, usually a command
 }
 
 func (h *handlers) adminRoutes() []web.Route {
@@ -127,7 +120,7 @@ func (h *handlers) status(w http.ResponseWriter, r *http.Request) error {
 
 // A findingsReply is the body of GET /admin/examination.
 type findingsReply struct {
-	Findings []Finding `json:"findings"`
+	Findings []health.Finding `json:"findings"`
 }
 
 // diagnoseTimeout leaves 5 seconds of the write timeout for the response.

@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/daemon/health"
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -158,12 +158,12 @@ func TestStatus_members(t *testing.T) {
 func TestFindings_deadline(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) {
-		c.Admin.Diagnose = func(ctx context.Context) []admin.Finding {
+		c.Admin.Diagnose = func(ctx context.Context) []health.Finding {
 			until, ok := ctx.Deadline()
 			if left := time.Until(until); !ok || left < 20*time.Second || left > 26*time.Second {
 				t.Errorf("deadline in %v, want 25s", left)
 			}
-			return []admin.Finding{{Name: "sound", Result: "failure", Detail: "muted", Remedy: "unmute it"}, {Name: "store", Result: "ok", Detail: "sound"}}
+			return []health.Finding{{Name: "sound", Result: "failure", Detail: "muted", Remedy: "unmute it"}, {Name: "store", Result: "ok", Detail: "sound"}}
 		}
 	})
 	got := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/examination", "")).Want(200).Field("findings")
@@ -204,36 +204,36 @@ func TestIdle_sinceLastRequest(t *testing.T) {
 
 func TestHealth_worstCheck(t *testing.T) {
 	t.Parallel()
-	report := func(h admin.Health, detail string) func() admin.Condition {
-		return func() admin.Condition {
-			return admin.Condition{Health: h, Detail: detail, Facts: map[string]any{"waiting": 3}}
-		}
+	report := func(name string, h health.Health) health.Check {
+		return health.Check{Name: name, Report: func() health.Condition {
+			return health.Condition{Health: h, Detail: "why", Facts: map[string]any{"waiting": 3}}
+		}}
 	}
 	for _, tt := range []struct {
-		checks []admin.Check
+		checks []health.Check
 		status int
-		want   admin.Health
+		want   health.Health
 	}{
-		{nil, 200, admin.OK},
-		{[]admin.Check{{"a", report("", "")}, {"b", report(admin.OK, "")}}, 200, admin.OK},
-		{[]admin.Check{{"a", report(admin.OK, "")}, {"b", report(admin.Degraded, "no sound server")}}, 200, admin.Degraded},
-		{[]admin.Check{{"a", report(admin.Degraded, "x")}, {"b", report(admin.OK, "")}}, 200, admin.Degraded},
-		{[]admin.Check{{"a", report(admin.Failing, "disk full")}, {"b", report(admin.Degraded, "x")}}, 503, admin.Failing},
-		{[]admin.Check{{"a", report(admin.Degraded, "x")}, {"b", report(admin.Failing, "x")}}, 503, admin.Failing},
+		{nil, 200, health.OK},
+		{[]health.Check{report("a", ""), report("b", health.OK)}, 200, health.OK},
+		{[]health.Check{report("a", health.Degraded), report("b", health.OK)}, 200, health.Degraded},
+		{[]health.Check{report("a", health.Failing), report("b", health.Degraded)}, 503, health.Failing},
+		{[]health.Check{report("a", health.Degraded), report("b", health.Failing)}, 503, health.Failing},
 	} {
 		began := time.Now()
 		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Checks = tt.checks })
 		w := r.Do(t, "GET", "/health", "").Want(tt.status)
 		if got := w.Field("status"); got != string(tt.want) {
-			t.Errorf("%v: status %s, want %s", tt.checks, got, tt.want)
+			t.Errorf("%s: status %s, want %s", w.Text, got, tt.want)
 		}
 		uptime, err := strconv.Atoi(w.Field("uptime_seconds"))
 		if w.Field("version") != "1.2.3" || err != nil || uptime < 0 || float64(uptime) > time.Since(began).Seconds() {
 			t.Errorf("%s, %v", w.Text, err)
 		}
+		checks := w.Field("checks")
 		for _, check := range tt.checks {
-			if !strings.Contains(w.Field("checks"), `"`+check.Name+`":{`) || !strings.Contains(w.Field("checks"), `"waiting":3`) {
-				t.Errorf("checks %s", w.Field("checks"))
+			if !strings.Contains(checks, `"`+check.Name+`":{`) || !strings.Contains(checks, `"waiting":3`) {
+				t.Errorf("checks %s", checks)
 			}
 		}
 	}

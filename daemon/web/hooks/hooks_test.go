@@ -99,7 +99,7 @@ func TestHooks_urgentFrom(t *testing.T) {
 func TestHooks_refused(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, withTemplates(t, 5,
-		"broken.tmpl", "fine\n{{.a | html}}", "number.tmpl", "\n{{range .a}}{{end}}x", "Bad_Name.tmpl", "", "long.tmpl", `{{.a}}`,
+		"broken.tmpl", "fine\n{{.a | env}}", "number.tmpl", "\n{{range .a.b}}{{end}}x", "Bad_Name.tmpl", "", "long.tmpl", `{"title": {{json .a}}}`,
 		"wrong.tmpl", `{"message": {{.a}}}`, "silent.tmpl", `{"title": "no message"}`))
 	large := func(n int) string { return `{"a": "` + strings.Repeat("x", n-len(`{"a": ""}`)) + `"}` }
 	for _, tt := range []struct {
@@ -110,8 +110,8 @@ func TestHooks_refused(t *testing.T) {
 	}{
 		{"other", "{}", 404, "unknown_webhook", []string{"these exist: alertmanager, apprise, broken, grafana, long, number, silent, uptime-kuma, wrong; your own are files NAME.tmpl in /"}},
 		{"Bad_Name", "{}", 404, "unknown_webhook", nil},
-		{"broken", "{}", 500, "broken_template", []string{"/broken.tmpl:2:7: the function html is not allowed"}},
-		{"number", `{"a": 7}`, 422, "template_failed", []string{"/number.tmpl:2:8: ", "range over a number"}},
+		{"broken", "{}", 500, "broken_template", []string{`/broken.tmpl:2: function "env" not defined`}},
+		{"number", `{"a": 7}`, 422, "template_failed", []string{"/number.tmpl:2:10: ", "evaluate field b"}},
 		{"wrong", `{"a": "x"}`, 422, "template_failed", []string{"/wrong.tmpl: what the template writes is not a JSON object"}},
 		{"silent", `{}`, 422, "required", []string{`"/message"`}},
 		{"apprise", `{"title": "x"}`, 422, "required", []string{`"/message"`, `Dinner is ready.`}},
@@ -119,7 +119,7 @@ func TestHooks_refused(t *testing.T) {
 		{"alertmanager", `{"alerts": 7}`, 422, "invalid", []string{`"/alerts"`, "must be a list", "The doorbell rang."}},
 		{"alertmanager", `{"alerts": `, 400, "not_json", []string{"request body must be one JSON object", "The doorbell rang."}},
 		{"alertmanager", "", 400, "not_json", []string{"must not be empty"}},
-		{"long", large(webhook.MaxBody), 422, "template_failed", []string{"writes more than 5000 characters"}},
+		{"long", large(webhook.MaxBody), 422, "template_failed", []string{"/long.tmpl: what the template writes is not"}},
 		{"long", large(webhook.MaxBody + 1), 413, "body_too_large", []string{"request body exceeds 1024 KiB"}},
 	} {
 		w := r.Do(t, "POST", "/hooks/"+tt.name, tt.body).Want(tt.status, tt.code)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/daemon/web/admin"
+	"pressbox/daemon/health"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/live"
@@ -96,7 +96,7 @@ func TestErrors_remedy(t *testing.T) {
 		t.Errorf("GET /api/auth/me without a session: %s", detail)
 	}
 	r := webtest.NewRig(t, func(c *site.Config) {
-		c.Admin.Checks = []admin.Check{{Name: "store", Report: func() admin.Condition { return admin.Condition{Health: admin.Failing} }}}
+		c.Admin.Checks = []health.Check{{Name: "store", Report: func() health.Condition { return health.Condition{Health: health.Failing} }}}
 	})
 	if after := r.Do(t, "GET", "/health", "").Want(503).Header.Get("Retry-After"); after != "10" {
 		t.Errorf("GET /health, failing: Retry-After %q", after)

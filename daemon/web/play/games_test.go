@@ -36,7 +36,7 @@ func TestCreateGame_validation(t *testing.T) {
 	for _, tt := range []struct{ members, want string }{
 		{``, "/away_team required, /home_team required"},
 		{teams + `, "x": 1`, "/x unknown_field"},
-		{teams + `, "options": {"x": 1, "innings": 4, "dh": "no"}`, "/options/dh wrong_type, /options/innings not_offered, /options/x unknown_field"},
+		{teams + `, "options": {"x": 1, "innings": 4, "dh": "maybe"}`, "/options/dh wrong_type, /options/innings not_offered, /options/x unknown_field"},
 		{teams + `, "options": {"bot_level": 4}`, "/options/bot_level not_offered"},
 		{teams + `, "options": {"innings": 9.5}`, "/options/innings wrong_type"},
 		{teams + `, "season": 0`, "/season out_of_range"},

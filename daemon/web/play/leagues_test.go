@@ -50,7 +50,7 @@ func TestLeague_lifeCycle(t *testing.T) {
 	if bert.Ask("POST", path+"/leave", "", 200, &l); !l.Seats[1].Bot || l.Seats[1].Left != "Bert" || l.Seats[1].Manager != nil {
 		t.Errorf("left: %+v", l.Seats[1])
 	}
-	if all := get[struct{ Finished []webtest.GameView }](carl, "/api/games?people=true"); len(all.Finished) != 0 {
+	if all := get[struct{ Finished []webtest.GameView }](carl, "/api/games?people=YES"); len(all.Finished) != 0 {
 		t.Errorf("games between bots are listed: %+v", all.Finished)
 	}
 	carl.Refused("GET", "/api/games?people=2", "", 422, "not_offered")

@@ -11,6 +11,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
+	"pressbox/daemon/health"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
@@ -287,5 +288,5 @@ func (noVoices) Remove(string) error                         { return web.ErrNot
 // quickAdministration replaces what takes long.
 func quickAdministration(c *site.Config) {
 	c.Admin.Settings, c.Admin.Backups, c.Admin.Voices = noSettings{}, noBackups{}, noVoices{}
-	c.Admin.Diagnose = func(context.Context) []admin.Finding { return []admin.Finding{} }
+	c.Admin.Diagnose = func(context.Context) []health.Finding { return []health.Finding{} }
 }

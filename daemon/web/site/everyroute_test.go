@@ -13,6 +13,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
+	"pressbox/daemon/health"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
@@ -40,7 +41,7 @@ func newRouteClient(t *testing.T) *routeClient {
 			Settings: noSettings{},
 			Backups:  noBackups{},
 			Voices:   noVoices{},
-			Diagnose: func(context.Context) []admin.Finding { return []admin.Finding{} },
+			Diagnose: func(context.Context) []health.Finding { return []health.Finding{} },
 			Backup:   func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err },
 			Metrics:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") }),
 		}

@@ -26,8 +26,8 @@ var update = flag.Bool("update", false, "write the generated file")
 var names = map[string]string{
 	"web.apiError":                          "OpenAIError",
 	"admin.Choice":                          "SettingChoice",
-	"admin.Condition":                       "Check",
-	"admin.Health":                          "HealthStatus",
+	"health.Condition":                      "Check",
+	"health.Health":                         "HealthStatus",
 	"admin.Install":                         "VoiceInstall",
 	"announce.Status":                       "AnnouncementStatus",
 	"admin.backupsReply":                    "BackupList",

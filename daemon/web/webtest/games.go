@@ -22,6 +22,7 @@ import (
 	"pressbox/auth"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web/site"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
@@ -69,7 +70,8 @@ func NewGamesRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	r.GameStore = openStore(tb)
 	withGames := func(cfg *site.Config) {
 		r.Games = check.Must(live.New(tb.Context(), live.Config{
-			Journal: r.GameStore.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Log: cfg.Log, Finished: func(string) { r.Leagues.Wake() },
+			Journal: r.GameStore.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Seeds: bottest.Seeds(),
+			Finished: func(string) { r.Leagues.Wake() }, Log: cfg.Log,
 		}))(tb)
 		r.Leagues = check.Must(leagues.New(tb.Context(), leagues.Config{Repository: r.GameStore, Games: r.Games, Rosters: Clubs{}, Log: cfg.Log}))(tb)
 		cfg.Play.Games, cfg.Play.Leagues, cfg.Season = r.Games, r.Leagues, league.LastSeason

@@ -11,10 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pressbox/voice/announce"
+	"pressbox/voice/control/boolean"
 )
 
 // message is the name of the only field that is required.
 const message = "message"
+
+// noChime is the chime of an announcement without one.
+const noChime = "none"
 
 // Codes of violations, in addition to those of [announce.Violation].
 const (
@@ -37,7 +41,7 @@ func fieldOf(name string) field {
 	case "voice":
 		return text(func(d *Draft) *string { return &d.Request.Voice })
 	case "chime":
-		return text(func(d *Draft) *string { return &d.Request.Chime })
+		return setChime
 	case "rate":
 		return number(func(d *Draft) *int { return &d.Request.Rate })
 	case "priority":
@@ -98,6 +102,16 @@ func seconds(of func(*Draft) *time.Duration) field {
 		number(func(*Draft) *int { return &n })(d, path, v)
 		*of(d) = time.Duration(n) * time.Second
 	}
+}
+
+// setChime sets the chime from its name, or from a boolean that is false, which is none: YAML's off is
+// one.
+func setChime(d *Draft, path string, v value) {
+	if on, ok := v.truth(); ok && !on {
+		d.Request.Chime = noChime
+		return
+	}
+	text(func(d *Draft) *string { return &d.Request.Chime })(d, path, v)
 }
 
 func setUrgent(d *Draft, path string, v value) {
@@ -220,13 +234,7 @@ func (v value) truth() (b, ok bool) {
 	default:
 		return false, false
 	}
-	switch strings.ToLower(strings.TrimSpace(v.text)) {
-	case "true", "yes", "on", "1":
-		return true, true
-	case "false", "no", "off", "0":
-		return false, true
-	}
-	return false, false
+	return boolean.Parse(v.text)
 }
 
 func (d *Draft) wrongType(path, want string, v value) {

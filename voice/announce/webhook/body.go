@@ -133,7 +133,7 @@ func kindName(t reflect.Type) string {
 }
 
 // plain decodes a body into maps, lists, strings, booleans and numbers: int64 for
-// whole ones, otherwise float64. Members that are null are left out, so that they
+// whole ones, otherwise decimal. Members that are null are left out, so that they
 // are as missing ones.
 func plain(body []byte) (map[string]any, error) {
 	var tree map[string]any
@@ -157,9 +157,14 @@ func readNumber(in *jsontext.Decoder, v *any) error {
 		return nil
 	}
 	n, err := strconv.ParseFloat(string(text), 64)
-	*v = n
+	*v = decimal(n)
 	return err
 }
+
+// A decimal is written without an exponent.
+type decimal float64
+
+func (d decimal) String() string { return strconv.FormatFloat(float64(d), 'f', -1, 64) }
 
 func dropNull(value any) {
 	switch v := value.(type) {

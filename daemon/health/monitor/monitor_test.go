@@ -1,4 +1,4 @@
-package health
+package monitor
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pressbox/audio/pulse"
-	"pressbox/daemon/web/admin"
+	"pressbox/daemon/health"
 	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/voice/announce"
@@ -20,7 +20,7 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 	st := check.Must(store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{MaxSize: 4 << 20}))(t)
 	defer st.Close()
 	m := &Monitor{Store: st}
-	var states []admin.Health
+	var states []health.Health
 	for n := 1; ; n++ {
 		c := m.store()
 		if len(states) == 0 || states[len(states)-1] != c.Health {
@@ -29,7 +29,7 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 		if (c.Health == "") != (c.Detail == "") {
 			t.Errorf("%q with the detail %q", c.Health, c.Detail)
 		}
-		if c.Health == admin.Failing {
+		if c.Health == health.Failing {
 			break
 		}
 		a := announce.Announcement{ID: fmt.Sprint(n), Seq: uint64(n), Message: strings.Repeat("x", 10<<10), Status: announce.Queued}
@@ -53,13 +53,13 @@ func TestMonitor_silentSink(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status pulse.Status
 		err    error
-		want   admin.Health
+		want   health.Health
 		detail string
 	}{
 		"audible":       {speaker, nil, "", ""},
-		"muted":         {with(func(s *pulse.Status) { s.Muted = true }), nil, admin.Degraded, "pactl --server=unix:/run/a set-sink-mute speaker 0"},
-		"at 0":          {with(func(s *pulse.Status) { s.Volume = 0 }), nil, admin.Degraded, "pactl --server=unix:/run/a set-sink-volume speaker 100%"},
-		"not connected": {pulse.Status{}, errors.New("no sound server"), admin.Degraded, "no sound server"},
+		"muted":         {with(func(s *pulse.Status) { s.Muted = true }), nil, health.Degraded, "pactl --server=unix:/run/a set-sink-mute speaker 0"},
+		"at 0":          {with(func(s *pulse.Status) { s.Volume = 0 }), nil, health.Degraded, "pactl --server=unix:/run/a set-sink-volume speaker 100%"},
+		"not connected": {pulse.Status{}, errors.New("no sound server"), health.Degraded, "no sound server"},
 		"starting":      {pulse.Status{}, nil, "", ""},
 	} {
 		if c := audioCondition(tt.status, tt.err); c.Health != tt.want || !strings.Contains(c.Detail, tt.detail) || (tt.detail == "") != (c.Detail == "") {

@@ -1,4 +1,4 @@
-package health
+package monitor
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"pressbox/daemon/health"
 	"pressbox/daemon/systemd"
-	"pressbox/daemon/web/admin"
 )
 
 // statusInterval is the interval at which "systemctl status" is updated, in addition to
@@ -66,13 +66,13 @@ func (m *Monitor) StatusLine() string {
 		line += "; sink " + sink
 	}
 	for _, check := range m.Checks() {
-		if c := check.Report(); c.Health == admin.Degraded || c.Health == admin.Failing {
+		if c := check.Report(); c.Health == health.Degraded || c.Health == health.Failing {
 			line += fmt.Sprintf("; %s %s: %s", check.Name, c.Health, c.Detail)
 		}
 	}
 	for _, integration := range m.Integrations {
 		if detail := integration.Report().Detail; detail != "" {
-			line += fmt.Sprintf("; %s %s: %s", integration.Name, admin.Degraded, detail)
+			line += fmt.Sprintf("; %s %s: %s", integration.Name, health.Degraded, detail)
 		}
 	}
 	return line
