@@ -99,8 +99,21 @@ vendor: .build/page/node_modules ## update daemon/web/static/vendor after a chan
 	cp .build/page/node_modules/@fontsource/bevan/LICENSE daemon/web/static/vendor/bevan.LICENSE
 	cd daemon/web/static/vendor && sha256sum *.js *.woff2 *.LICENSE >SHA256SUMS
 
-types: .build/page/node_modules ## check the page's scripts against their JSDoc types
+# What makes the types of the page from the schemas of the API, as its lock file pins it.
+.build/types/node_modules: daemon/web/openapi/types/package-lock.json
+	@command -v npm >/dev/null || packaging/need npm
+	@mkdir -p $(@D)
+	cp daemon/web/openapi/types/package.json $< $(@D)
+	$(NPM_CI) --prefix $(@D) || { rm -rf $@; exit 1; }
+	@touch $@
+
+API_TYPES  := node .build/types/node_modules/openapi-typescript/bin/cli.js daemon/web/openapi/components.json \
+	--root-types --root-types-no-schema-prefix --root-types-keep-casing --default-non-nullable false
+
+types: .build/page/node_modules .build/types/node_modules ## check the page's scripts against their JSDoc types
 	cd daemon/web/static/vendor && sha256sum --quiet -c SHA256SUMS
+	@$(API_TYPES) -o .build/types/api.d.ts >/dev/null
+	@cmp .build/types/api.d.ts daemon/web/static/page/api.d.ts || { echo 'types: run "make generate"' >&2; exit 1; }
 	node .build/page/node_modules/typescript/bin/tsc -p daemon/web/static
 
 test: parts build ## every test, with the race detector and real parts
@@ -172,8 +185,9 @@ $(LINT):
 	GOBIN=$(TOOLS) packaging/again go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	mv $(TOOLS)/golangci-lint $@
 
-generate: ## generate documents and tables from the code
+generate: .build/types/node_modules ## generate documents, schemas, types and tables from the code
 	go generate ./...
+	$(API_TYPES) -o daemon/web/static/page/api.d.ts
 
 # Snapcast, and the libraries that it needs.
 .build/snapserver .build/snapclient:

@@ -68,8 +68,7 @@ func (c Club) Player(id PlayerID) (Player, bool) {
 	return Player{}, false
 }
 
-// Options are the rules that differ between games. The zero value is nine innings without a designated hitter, with the
-// automatic runner and the three-batter minimum.
+// Options are the rules that differ between games.
 type Options struct {
 	DH                   bool           `json:"dh"`
 	Innings              int            `json:"innings"` // scheduled; 0: nine

@@ -1,7 +1,7 @@
 package game
 
 // A Play describes everything that happened between two pitches: where the batter and each runner ended, which
-// outs were made in which order and how, and which fielders get credits and errors. The zero value is illegal.
+// outs were made in which order and how, and which fielders get credits and errors.
 //
 //	Play{ // a ground-out to short
 //		Kind: BattedOut,
@@ -127,8 +127,8 @@ const (
 	TeamOnly
 )
 
-// Outs are the outs of a play; the first zero Out ends the list.
-type Outs [4]Out
+// Outs are the outs of a play.
+type Outs [4]Out // the first zero Out ends the list
 
 // An Out is one put-out.
 type Out struct {
@@ -153,8 +153,8 @@ const (
 	CalledOut              // runner out by rule: interference, touched by the ball, passed another runner
 )
 
-// Errors are the fielding errors of a play; the first zero Error ends the list.
-type Errors [4]Error
+// Errors are the fielding errors of a play.
+type Errors [4]Error // the first zero Error ends the list
 
 // Error is one fielding error.
 type Error struct {

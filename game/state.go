@@ -13,7 +13,7 @@ type State struct {
 	End     End          `json:"end,omitzero"`
 }
 
-// A Runner is a player on a base. The zero value is an empty base.
+// A Runner is a player on a base; without members, the base is empty.
 type Runner struct {
 	Player    PlayerID `json:"player,omitzero"`
 	Automatic bool     `json:"automatic,omitzero"` // placed there by 7.01(b), or a pinch runner for one who was
@@ -22,7 +22,7 @@ type Runner struct {
 // A TeamState is one side's part of the state.
 type TeamState struct {
 	Order        [9]Slot    `json:"order"`
-	Pitcher      PlayerID   `json:"pitcher"`                      // "" between a pinch hitter for the pitcher and the next pitcher
+	Pitcher      PlayerID   `json:"pitcher"`                      // empty between a pinch hitter for the pitcher and the next pitcher
 	DH           int        `json:"dh" minimum:"0" maximum:"9"`   // place of the designated hitter; 0: the pitcher bats
 	NextBatter   int        `json:"next" minimum:"0" maximum:"8"` // index of the next batter, from 0
 	BattersFaced int        `json:"faced" minimum:"0"`            // by the pitcher; at most the minimum of three batters

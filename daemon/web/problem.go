@@ -139,8 +139,10 @@ var statuses = []struct {
 	{errInterrupted, http.StatusServiceUnavailable, "interrupted", 2 * time.Second},
 }
 
-// A Problem is the body of every error response (RFC 9457). Its type is always
-// "about:blank", so its title is the text of the status; Code is for programs.
+// A Problem is the body of every error response (RFC 9457).
+//
+//	{"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": "the queue is full",
+//	 "code": "queue_full", "request_id": "JBSWY3DPEHPK3PXP"}
 type Problem struct {
 	Type      string      `json:"type" const:"about:blank"`
 	Title     string      `json:"title"` // text of the status

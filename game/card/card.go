@@ -24,7 +24,7 @@ type Card struct {
 	Source   Source `json:"source"` // where the ratings come from
 }
 
-// A Form is the part of a card that changes during a game. Outside of a game it is zero.
+// A Form is the part of a card that changes during a game.
 type Form struct {
 	Today   *Day `json:"today"`               // the player's line of the game so far; null: not in the game
 	Pitches int  `json:"pitches" minimum:"0"` // thrown in the game

@@ -14,7 +14,7 @@ type integrationReply struct {
 	health.IntegrationState
 }
 
-// A healthReply is the body of GET /health.
+// A healthReply is the health of the server.
 type healthReply struct {
 	Status  health.Health               `json:"status"`
 	Version string                      `json:"version"`

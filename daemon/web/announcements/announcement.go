@@ -7,7 +7,7 @@ import (
 	"pressbox/voice/announce"
 )
 
-// An Announcement is the JSON of an announcement.
+// An Announcement is an announcement as a client sees it.
 type Announcement struct {
 	ID     string          `json:"id"`
 	Status announce.Status `json:"status"`

@@ -121,7 +121,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 // store may have thousands, of 5,000 characters each; GET /notify/{id} finds all.
 const maxRecent = 200
 
-// A QueueReply is the body of GET /notify.
+// A QueueReply holds the announcements.
 type QueueReply struct {
 	// In speaking order, beginning with the announcement that is being spoken.
 	Queue []Announcement `json:"queue"`

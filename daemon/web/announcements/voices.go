@@ -6,7 +6,7 @@ import (
 	"pressbox/daemon/web"
 )
 
-// A VoiceList is the body of GET /voices.
+// A VoiceList holds the installed voices.
 type VoiceList struct {
 	Default string  `json:"default"` // voice of announcements without one
 	Voices  []Voice `json:"voices"`

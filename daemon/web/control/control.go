@@ -96,7 +96,7 @@ func (h *handlers) volumeRoutes() []web.Route {
 	}
 }
 
-// A VolumeReply is the JSON of the volume.
+// A VolumeReply is the volume of announcements.
 type VolumeReply struct {
 	Volume int  `json:"volume" minimum:"0" maximum:"100"` // percent
 	Muted  bool `json:"muted"`
@@ -148,7 +148,7 @@ func (h *handlers) quietRoutes() []web.Route {
 	}
 }
 
-// A QuietReply is the JSON of quiet.
+// A QuietReply says whether it is quiet.
 type QuietReply struct {
 	Active bool          `json:"active"`
 	Until  web.Timestamp `json:"until,omitzero"` // absent if it is not quiet, or always

@@ -38,7 +38,7 @@ func (h *handlers) scheduleRoutes() []web.Route {
 	}
 }
 
-// A scheduleReply is the JSON of a schedule.
+// A scheduleReply is an announcement that recurs.
 type scheduleReply struct {
 	ID string `json:"id"`
 	control.Plan

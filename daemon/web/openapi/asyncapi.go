@@ -38,7 +38,7 @@ func AsyncAPI(version string) ([]byte, error) {
 			message.Name = name
 			messages[name] = message
 			channel[name] = reference("#/components/messages/", name)
-			addReferenced(schemas, all.Schemas, message.Payload)
+			addReferenced(schemas, all.Components.Schemas, message.Payload)
 		}
 	}
 	text, err := json.MarshalIndent(object{

@@ -17,17 +17,24 @@ import (
 	"pressbox/daemon/web"
 )
 
-// generated holds the [Components], which are made from the Go types: go generate in package site.
+// generated holds the [Components], which are made from the Go types.
 //
+//go:generate go test -run TestGenerated ../site -update
 //go:embed components.json
 var generated []byte
 
-// Components are the schemas of the API and the messages of its websocket.
+// Components is the part of the OpenAPI document that is generated: an OpenAPI document of schemas without paths, with
+// extensions for what they belong to.
 type Components struct {
-	Types   map[string]string          `json:"types"` // names of Go types → names of their schemas; see [Components.nameOf]
-	Schemas map[string]json.RawMessage `json:"schemas"`
-	Client  map[string]Frame           `json:"client"` // messages that clients send, by name
-	Server  map[string]Frame           `json:"server"`
+	OpenAPI    string            `json:"openapi"`
+	Info       map[string]string `json:"info"`
+	Paths      struct{}          `json:"paths"`
+	Components struct {
+		Schemas map[string]json.RawMessage `json:"schemas"`
+	} `json:"components"`
+	Types  map[string]string `json:"x-types"`  // names of Go types → names of their schemas; "request " precedes those of requests
+	Client map[string]Frame  `json:"x-client"` // messages that clients send on the websocket, by name
+	Server map[string]Frame  `json:"x-server"`
 }
 
 // components returns the generated components.
@@ -114,7 +121,7 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the OpenAPI document: %w", err)
 	}
-	addReferenced(schemas, all.Schemas, paths) // those of frames belong to the websocket
+	addReferenced(schemas, all.Components.Schemas, paths) // those of frames belong to the websocket
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the OpenAPI document: %w", err)

@@ -10,7 +10,15 @@ func clientFrames() []any {
 // serverFrames returns a value of each type of frame that the server sends.
 func serverFrames() []any {
 	return []any{
-		helloFrame{}, eventFrame{}, skipFrame{}, stateFrame{}, ackFrame{}, nakFrame{}, presenceFrame{}, clockFrame{}, pongFrame{},
+		helloFrame{},
+		eventFrame{},
+		skipFrame{},
+		stateFrame{},
+		ackFrame{},
+		nakFrame{},
+		presenceFrame{},
+		clockFrame{},
+		pongFrame{},
 		byeFrame{},
 	}
 }

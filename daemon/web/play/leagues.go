@@ -35,12 +35,14 @@ func (h *handlers) leagueRoutes() []web.Route {
 	routes := slices.Concat(
 		h.competitionRoutes(competition{
 			leagues.Series, "/api/series", "Series", "series", "series",
-			leagues.SeriesRequest{}, (*handlers).decodeSeries,
+			leagues.SeriesRequest{},
+			(*handlers).decodeSeries,
 			func(all []leagues.View) any { return seriesReply{all} },
 		}),
 		h.competitionRoutes(competition{
 			leagues.RoundRobin, "/api/leagues", "League", "league", "leagues",
-			leagues.Request{}, (*handlers).decodeLeague,
+			leagues.Request{},
+			(*handlers).decodeLeague,
 			func(all []leagues.View) any { return leaguesReply{all} },
 		}),
 	)

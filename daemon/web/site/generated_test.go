@@ -107,6 +107,9 @@ func TestGenerated_schemas(t *testing.T) {
 		check.NoError(t, os.WriteFile(path, want, 0o644))
 		return
 	}
+	if text := regexp.MustCompile(`[^"]*\bnil\b[^"]*`).Find(want); text != nil {
+		t.Errorf("a comment is for readers of Go, not for those of the API: %s", text)
+	}
 	if got := check.Must(os.ReadFile(path))(t); !bytes.Equal(got, want) {
 		t.Errorf("%s is not current: run \"make generate\"", path)
 	}
@@ -125,15 +128,18 @@ func components(t *testing.T) openapi.Components {
 		}
 		sent, received = append(sent, rt.Operation.Sent...), append(received, rt.Operation.Received...)
 	}
-	all := openapi.Components{Types: map[string]string{}, Schemas: map[string]json.RawMessage{}}
+	all := openapi.Components{
+		OpenAPI: "3.1.0", Info: map[string]string{"title": "Pressbox", "version": "generated"}, Types: map[string]string{},
+	}
+	all.Components.Schemas = map[string]json.RawMessage{}
 	all.Server = replies.frames(sent)
 	for _, rt := range site.Routes() {
 		requests.add(rt.Operation.Request)
 		requests.add(rt.Operation.Form)
 	}
 	all.Client = requests.frames(received)
-	replies.keep(all, "")
-	requests.keep(all, "request ")
+	replies.keep(&all, "")
+	requests.keep(&all, "request ")
 	return all
 }
 
@@ -149,8 +155,9 @@ type generator struct {
 }
 
 func newGenerator(t *testing.T, replies *generator) *generator {
+	t.Helper()
 	g := &generator{
-		T: t, sources: newSources(t), replies: replies,
+		T: t, sources: sources{t, map[string]*source{}}, replies: replies,
 		schemas: map[string]jsonschema.Schema{}, types: map[string]reflect.Type{},
 	}
 	g.reflector.AddTypeMapping(web.Timestamp{}, time.Time{})
@@ -175,7 +182,7 @@ func (g *generator) reflect(v any) jsonschema.Schema {
 }
 
 // keep adds the schemas to all that the bodies refer to. The reflector also made those of embedded fields that others hide.
-func (g *generator) keep(all openapi.Components, prefix string) {
+func (g *generator) keep(all *openapi.Components, prefix string) {
 	g.Helper()
 	var follow func(v any)
 	follow = func(v any) {
@@ -183,11 +190,11 @@ func (g *generator) keep(all openapi.Components, prefix string) {
 		for _, ref := range regexp.MustCompile(`"`+schemas+`(\w+)"`).FindAllSubmatch(text, -1) {
 			name := string(ref[1])
 			found := check.Must(json.Marshal(g.schemas[name]))(g)
-			if other := all.Schemas[name]; other != nil && !bytes.Equal(found, other) {
+			if other := all.Components.Schemas[name]; other != nil && !bytes.Equal(found, other) {
 				g.Errorf("the schema %s of requests and that of replies differ: %s, %s", name, found, other)
 			}
 			if all.Types[prefix+typeName(g.types[name])] == "" {
-				all.Types[prefix+typeName(g.types[name])], all.Schemas[name] = name, found
+				all.Types[prefix+typeName(g.types[name])], all.Components.Schemas[name] = name, found
 				follow(g.schemas[name])
 			}
 		}
@@ -202,17 +209,15 @@ func (g *generator) frames(values []any) map[string]openapi.Frame {
 	all := map[string]openapi.Frame{}
 	for _, v := range values {
 		ref := g.reflect(v)
-		name := strings.TrimPrefix(*ref.Ref, schemas)
-		schema := g.schemas[name]
-		g.roots = append(g.roots, schema)
+		g.roots = append(g.roots, ref)
+		schema := g.schemas[strings.TrimPrefix(*ref.Ref, schemas)]
 		summary, description, _ := strings.Cut(*schema.Description, "\n\n")
-		schema.Description = nil
 		kind, ok := (*schema.Properties["t"].TypeObject.Const).(string)
 		if !ok {
 			g.Errorf("the member t of %T has no constant", v)
 		}
 		all[kind] = openapi.Frame{
-			Summary: summary, Description: description, Payload: check.Must(json.Marshal(schema))(g),
+			Summary: summary, Description: description, Payload: check.Must(json.Marshal(ref))(g),
 		}
 	}
 	return all
@@ -326,7 +331,7 @@ func (g *generator) object(t reflect.Type, schema *jsonschema.Schema) {
 // values returns the values of an enumeration, nil if t is none: of text, its constants; of numbers, the names that are the
 // JSON of each. A number whose JSON is a list of names is a set, with a name for each bit.
 func (g *generator) values(t reflect.Type) (all []any, set bool) {
-	if own, ok := reflect.Zero(t).Interface().(interface{ Enum() []any }); ok {
+	if own, ok := reflect.TypeAssert[interface{ Enum() []any }](reflect.Zero(t)); ok {
 		return own.Enum(), false
 	}
 	if t.Kind() == reflect.String {

@@ -23,8 +23,6 @@ type sources struct {
 	all map[string]*source // by import path
 }
 
-func newSources(t *testing.T) sources { return sources{t, map[string]*source{}} }
-
 // A source holds the comments and the constants of a package.
 type source struct {
 	types     map[string]string // type → its comment
@@ -62,7 +60,10 @@ func (s *source) read(n ast.Node) bool {
 	for _, spec := range declared.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
-			s.types[spec.Name.Name] = spec.Doc.Text() + declared.Doc.Text()
+			s.types[spec.Name.Name] = spec.Doc.Text()
+			if !declared.Lparen.IsValid() { // otherwise its comment is that of a group
+				s.types[spec.Name.Name] = declared.Doc.Text()
+			}
 			if fields, ok := spec.Type.(*ast.StructType); ok {
 				s.readFields(spec.Name.Name, fields)
 			}
@@ -116,11 +117,15 @@ func (s *source) text(t reflect.Type, name string) (words string, examples []any
 			}
 			continue
 		}
+		if printed := new(comment.Printer).Text(&comment.Doc{Content: []comment.Block{block}}); string(printed) == "Or:\n" {
+			continue // between examples
+		}
 		printed := new(comment.Printer).Text(&comment.Doc{Content: []comment.Block{block}})
 		paragraphs = append(paragraphs, sentence(string(printed)))
 	}
 	words = strings.Join(paragraphs, "\n\n") + s.meanings[base(t)]
 	words = regexp.MustCompile(`\b`+base(t)+`\b`).ReplaceAllString(words, name)
+	words = regexp.MustCompile(`\[(\w+)\]`).ReplaceAllString(words, "$1")
 	return strings.TrimSpace(words), examples
 }
 
