@@ -34,7 +34,8 @@ func TestServe_confinesEspeak(t *testing.T) {
 		t.Fatalf("children %v, want espeak-ng", children)
 	}
 	environment, err := os.ReadFile("/proc/" + children[0] + "/environ")
-	if err != nil || strings.Contains(string(environment), "SECRET") || !strings.Contains(string(environment), "LANG=C.UTF-8") {
+	if err != nil || strings.Contains(string(environment), "SECRET") ||
+		!strings.Contains(string(environment), "LANG=C.UTF-8") {
 		t.Errorf("environment of espeak-ng: %q, %v", environment, err)
 	}
 	status, err := os.ReadFile("/proc/" + children[0] + "/status")
@@ -47,7 +48,8 @@ func TestServe_confinesEspeak(t *testing.T) {
 func awaitSpeech(t *testing.T, p *servertest.Process) {
 	t.Helper()
 	for begun := time.Now(); ; {
-		res, err := http.Post(p.URL+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "Hello", "model": "any", "voice": "en_US-pressbox-medium"}`))
+		res, err := http.Post(p.URL+"/v1/audio/speech", "application/json",
+			strings.NewReader(`{"input": "Hello", "model": "any", "voice": "en_US-pressbox-medium"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,10 +37,11 @@ const floors = `
 22 audio/ffmpeg audio/pulse auth/idp game/teamdata store
 22 daemon/mqtt daemon/settings daemon/systemd daemon/web daemon/wyoming
 22 voice/catalog voice/espeak voice/espeak/confine voice/library voice/onnx
+24 daemon/downloads
 31 daemon/web/announcements daemon/web/control daemon/web/openapi daemon/web/push daemon/web/signin
 33 daemon/web/admin daemon/web/hooks daemon/web/openai daemon/web/play
 35 daemon/web/site
-40 daemon/display daemon/downloads daemon/health/monitor daemon/logging daemon/mdns
+40 daemon/display daemon/health/monitor daemon/logging daemon/mdns
 40 daemon/metrics daemon/mqtt/homeassistant daemon/watchdog
 42 daemon/client daemon/mqtt/device daemon/recovery daemon/setup/card daemon/signin
 44 daemon/setup daemon/upgrade

@@ -59,7 +59,9 @@ func TestKill_game(t *testing.T) {
 func rosterJSON() []map[string]any {
 	var all []map[string]any
 	for i, position := range []string{"C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH", "SP", "RP"} {
-		all = append(all, map[string]any{"id": i + 1, "name": "Player " + strconv.Itoa(i+1), "season": 12, "pos_1": position})
+		all = append(all, map[string]any{
+			"id": i + 1, "name": "Player " + strconv.Itoa(i+1), "season": 12, "pos_1": position,
+		})
 	}
 	return all
 }
@@ -108,7 +110,8 @@ func TestTeamData(t *testing.T) {
 		Teams  []struct{ ID, Abbrev string }
 	}
 	b.Read("/api/teams", &teams)
-	if teams.Season != 12 || teams.Stale || len(teams.Teams) != 2 || teams.Source != strings.TrimPrefix(api.URL, "http://") {
+	if teams.Season != 12 || teams.Stale || len(teams.Teams) != 2 ||
+		teams.Source != strings.TrimPrefix(api.URL, "http://") {
 		t.Errorf("teams: %+v", teams)
 	}
 	for _, team := range teams.Teams {
@@ -128,7 +131,8 @@ func TestTeamData(t *testing.T) {
 	p = servertest.RunIn(t, dir, env)
 	b.Base = p.URL
 	b.Play(`"innings": 3`)
-	if answer := b.Ask("GET", "/api/teams?season=4", "", 503); !strings.Contains(string(answer), "team_data_unavailable") {
+	if answer := b.Ask("GET", "/api/teams?season=4",
+		"", 503); !strings.Contains(string(answer), "team_data_unavailable") {
 		t.Errorf("a season that is not cached, while the API is down: %s", answer)
 	}
 	if log += p.Logged(); strings.Contains(log, "s3cret-of-the-league") {
@@ -144,22 +148,25 @@ func TestTeamData_invalidSettings(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "DEFAULT_SEASON=4") || !strings.Contains(err.Error(), "1 to 3") {
 		t.Errorf("started with %v", err)
 	}
-	_, err = servertest.Start(t.TempDir(), servertest.Environment(t, "TEAM_DATA_URL=https://league.example/api?token=s3cret"))
+	_, err = servertest.Start(t.TempDir(), servertest.Environment(t,
+		"TEAM_DATA_URL=https://league.example/api?token=s3cret"))
 	if err == nil || !strings.Contains(err.Error(), "TEAM_DATA_URL") || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("started with %v", err)
 	}
 }
 
-// The server is killed again and again while a league of bots plays itself: in the end each game of the calendar was played
-// once, and is what the calendar has.
+// The server is killed again and again while a league of bots plays itself: in the end each game of the
+// calendar was played once, and is what the calendar has.
 func TestKill_league(t *testing.T) {
 	t.Parallel()
 	dir, env := t.TempDir(), servertest.Environment(t, servertest.Silent)
 	server := servertest.RunIn(t, dir, env)
 	b := servertest.SignUp(t, server.URL)
 	var league struct{ ID, Status string }
-	created := b.Ask(http.MethodPost, "/api/leagues", `{"name": "Bots", "best_of": 3, "options": {"innings": 5}, "seats": [{"team": "BWH", "manager": "bot"},
-		{"team": "CPR", "manager": "bot"}, {"team": "DUN", "manager": "bot"}, {"team": "FEN", "manager": "bot"}]}`, http.StatusCreated)
+	created := b.Ask(http.MethodPost, "/api/leagues", `{
+		"name": "Bots", "best_of": 3, "options": {"innings": 5}, "seats": [{"team": "BWH", "manager": "bot"},
+		{"team": "CPR", "manager": "bot"}, {"team": "DUN", "manager": "bot"}, {"team": "FEN", "manager": "bot"}]}`,
+		http.StatusCreated)
 	check.NoError(t, json.Unmarshal(created, &league))
 	for round := range killtest.Rounds(t, 6) {
 		time.Sleep(killtest.Moment(round, 250*time.Millisecond))

@@ -24,7 +24,8 @@ func runHostile(t *testing.T, dir string, args ...string) (out, errs string) {
 	trusttest.Give(t, dir)
 	cmd := exec.Command("pressbox", args...)
 	cmd.Dir = dir
-	for _, value := range append(os.Environ(), servertest.Silent, "HTTPS_PROXY=http://127.0.0.1:1") { // nothing leaves the host
+	// nothing leaves the host
+	for _, value := range append(os.Environ(), servertest.Silent, "HTTPS_PROXY=http://127.0.0.1:1") {
 		if !strings.HasPrefix(value, "ONNXRUNTIME_LIB=") {
 			cmd.Env = append(cmd.Env, value)
 		}
@@ -42,7 +43,8 @@ func runHostile(t *testing.T, dir string, args ...string) (out, errs string) {
 // another user's did not.
 func checkIgnored(t *testing.T, dir, errs string) {
 	t.Helper()
-	reported := strings.Contains(errs, "pressbox: ignored "+filepath.Join(dir, ".env")+": ") && strings.Contains(errs, "not to root")
+	reported := strings.Contains(errs, "pressbox: ignored "+filepath.Join(dir, ".env")+": ") &&
+		strings.Contains(errs, "not to root")
 	if root := os.Geteuid() == 0; reported != root {
 		t.Errorf("reported that .env is ignored: %v, want %v: %s", reported, root, errs)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
-	"pressbox/daemon/settings"
 	"pressbox/daemon/health"
+	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
 	"pressbox/daemon/wyoming"
 	"pressbox/voice/library"
@@ -21,9 +21,16 @@ import (
 func (a *app) integrations() []health.Integration {
 	return []health.Integration{
 		{Name: "mqtt", Report: a.mqttState},
-		{Name: "ntfy", Report: func() health.IntegrationState { return a.routeState("NTFY", a.reloaded.Load().Ntfy, "at / and /ntfy") }},
-		{Name: "gotify", Report: func() health.IntegrationState { return a.routeState("GOTIFY", a.reloaded.Load().Gotify, "at /message") }},
-		{Name: "openai", Report: func() health.IntegrationState { return a.routeState("OPENAI", a.reloaded.Load().OpenAI, "at /v1") }},
+		{Name: "ntfy", Report: func() health.IntegrationState {
+			return a.routeState("NTFY", a.settings.Current().Ntfy, "at / and /ntfy")
+		}},
+		{Name: "gotify", Report: func() health.IntegrationState {
+			return a.routeState("GOTIFY", a.settings.Current().Gotify, "at /message")
+		}},
+		{Name: "openai", Report: func() health.IntegrationState {
+			return a.routeState("OPENAI",
+				a.settings.Current().OpenAI, "at /v1")
+		}},
 		{Name: "webhooks", Report: a.webhooksState},
 		{Name: "wyoming", Report: func() health.IntegrationState { return a.wyomingState }},
 	}
@@ -122,7 +129,8 @@ func wyomingState(cfg settings.Config, s sockets) health.IntegrationState {
 	switch err := s.wyomingErr; {
 	case errors.Is(err, syscall.EADDRINUSE):
 		state.Detail = fmt.Sprintf("port %d is in use by another program", cfg.WyomingPort)
-		state.Remedy = "stop that program, set WYOMING_PORT to another port, or set WYOMING=off; then: systemctl restart pressbox"
+		state.Remedy = "stop that program, set WYOMING_PORT to another port, or set WYOMING=off; " +
+			"then: systemctl restart pressbox"
 	case err != nil:
 		state.Detail = err.Error()
 		state.Remedy = "correct HOST or WYOMING_PORT, or set WYOMING=off; then: systemctl restart pressbox"
@@ -142,7 +150,8 @@ func addresses(listeners []net.Listener) string {
 func (a *app) wyomingConfig() wyoming.Config {
 	return wyoming.Config{
 		Version: version, Speaker: a.speaker(), Check: a.announcer.CheckSpeech, Voices: a.wyomingVoices,
-		Open: web.Access(a.Config.NotifyAccess) == web.Open, Posts: a.web.Posts(), Speeches: a.speeches, Blocks: a.blocks,
+		Open:  web.Access(a.Config.NotifyAccess) == web.Open,
+		Posts: a.web.Posts(), Speeches: a.speeches, Blocks: a.blocks,
 		LimitLoopback: a.Config.NotifyRateLoopback, Track: a.web.Track, Log: a.Log,
 	}
 }
@@ -170,5 +179,8 @@ func wyomingVoice(v library.Info) wyoming.Voice {
 	if v.Country != "" {
 		language += "_" + v.Country
 	}
-	return wyoming.Voice{Name: v.Name, Label: v.Label, Language: language, License: v.License, Speakers: v.Speakers, SampleRate: v.SampleRate}
+	return wyoming.Voice{
+		Name: v.Name, Label: v.Label, Language: language, License: v.License, Speakers: v.Speakers,
+		SampleRate: v.SampleRate,
+	}
 }

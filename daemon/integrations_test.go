@@ -13,7 +13,8 @@ func TestWithoutAddress(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:1", "broker.invalid:1883"} {
 		_, err := net.Dial("tcp", address)
 		host, _, _ := strings.Cut(address, ":")
-		if got := withoutAddress(fmt.Errorf("connect to %s: %w", address, err)); err == nil || got == "" || strings.Contains(got, host) {
+		if got := withoutAddress(fmt.Errorf("connect to %s: %w", address, err)); err == nil || got == "" ||
+			strings.Contains(got, host) {
 			t.Errorf("%s: %q", address, got)
 		}
 	}

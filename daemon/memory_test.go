@@ -19,9 +19,16 @@ func TestGroupMemory_lowest(t *testing.T) {
 		"no control groups": {nil, 0},
 		"version 1":         {map[string]string{"proc/self/cgroup": "4:memory:/a\n"}, 0},
 		"no limit":          {map[string]string{"proc/self/cgroup": group, service + "memory.max": "max\n"}, 0},
-		"the unit":          {map[string]string{"proc/self/cgroup": group, service + "memory.high": "536870912\n", service + "memory.max": "805306368\n"}, 512 << 20},
-		"the slice":         {map[string]string{"proc/self/cgroup": group, service + "memory.max": "max\n", "sys/fs/cgroup/system.slice/memory.max": "268435456\n"}, 256 << 20},
-		"a container":       {map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "134217728\n"}, 128 << 20},
+		"the unit": {map[string]string{
+			"proc/self/cgroup": group, service + "memory.high": "536870912\n", service + "memory.max": "805306368\n",
+		}, 512 << 20},
+		"the slice": {map[string]string{
+			"proc/self/cgroup": group, service + "memory.max": "max\n",
+			"sys/fs/cgroup/system.slice/memory.max": "268435456\n",
+		}, 256 << 20},
+		"a container": {map[string]string{
+			"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "134217728\n",
+		}, 128 << 20},
 	} {
 		root := fstest.MapFS{}
 		for path, text := range tt.files {

@@ -140,7 +140,8 @@ func TestServe_socketMismatch(t *testing.T) {
 			check.NoError(t, p.End(syscall.SIGTERM))
 			warned := strings.Contains(p.Logged(), `level=WARN msg="HOST and PORT ignored: socket passed by systemd"`)
 			if p.URL != "http://"+address || warned != tt.warns {
-				t.Errorf("it listens on %s, want %s; warned: %t, want %t\n%s", p.URL, address, warned, tt.warns, p.Logged())
+				t.Errorf("it listens on %s, want %s; warned: %t, want %t\n%s",
+					p.URL, address, warned, tt.warns, p.Logged())
 			}
 		})
 	}

@@ -96,7 +96,7 @@ func accept(b *testing.B, a *announce.Announcer, clients, n int) (waits []time.D
 		wait.Go(func() {
 			for i := range each {
 				start := time.Now()
-				if _, err := a.Announce(context.Background(), announce.Request{Message: message}); err != nil {
+				if _, err := a.Announce(context.Background(), announce.Request{Content: announce.Content{Message: message}}); err != nil {
 					b.Error(err)
 					return
 				}

@@ -105,7 +105,7 @@ func client(a *announce.Announcer, log *os.File, number int, ready func()) {
 	for {
 		events, stop := a.Watch()
 		number++
-		r := announce.Request{Message: strconv.Itoa(number), Urgent: number%3 == 0}
+		r := announce.Request{Content: announce.Content{Message: strconv.Itoa(number), Urgent: number%3 == 0}}
 		if number%5 == 0 {
 			r.At = time.Now().Add(20 * time.Millisecond)
 		}

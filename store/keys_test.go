@@ -25,7 +25,7 @@ var largest = strings.Repeat("<", announce.MaxMessage)
 // do.
 func postEnded(s *Store, seq uint64, key announce.IdempotencyKey, now clock.Moment) error {
 	n := announce.Announcement{
-		ID: fmt.Sprintf("%026d", seq), Seq: seq, Message: largest, Created: now.Wall, Status: announce.Queued,
+		ID: fmt.Sprintf("%026d", seq), Seq: seq, Content: announce.Content{Message: largest}, Created: now.Wall, Status: announce.Queued,
 	}
 	if _, _, err := s.Append(context.Background(), n, key); err != nil {
 		return err
@@ -224,7 +224,7 @@ func TestMigrate_fullByKeys(t *testing.T) {
 	digest := [32]byte{1}
 	const many = 240
 	for i := range many {
-		n := announce.Announcement{ID: fmt.Sprint("id", i), Seq: uint64(100 + i), Message: largest, Created: now.Wall, Status: announce.Queued}
+		n := announce.Announcement{ID: fmt.Sprint("id", i), Seq: uint64(100 + i), Content: announce.Content{Message: largest}, Created: now.Wall, Status: announce.Queued}
 		check.NoError(t, db.Update(func(tx *bolt.Tx) error {
 			value, err := encode(n, now)
 			at := number(uint64(now.Wall.UnixNano()) + uint64(i))

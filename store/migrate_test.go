@@ -134,8 +134,7 @@ func writeGolden(t *testing.T) {
 	s.now = func() clock.Moment { return at(wall, "boot", time.Hour) }
 	for i, message := range []string{"over", "first", "second"} {
 		n := announce.Announcement{
-			ID: fmt.Sprint("id", i), Seq: uint64(i + 1), Message: message, Voice: "en_US-pressbox-medium", Rate: 170,
-			Created: wall, Expires: wall.Add(time.Hour), Status: announce.Queued,
+			ID: fmt.Sprint("id", i), Seq: uint64(i + 1), Content: announce.Content{Message: message, Voice: "en_US-pressbox-medium", Rate: 170}, Created: wall, Expires: wall.Add(time.Hour), Status: announce.Queued,
 		}
 		key := announce.IdempotencyKey{}
 		if i == 2 {

@@ -54,7 +54,7 @@ func TestLoad_movesExpiry(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
 	present := stopClock(s)
-	n := announce.Announcement{ID: "a", Seq: 1, Message: "a", Created: present.Wall, Expires: present.Wall.Add(time.Minute), Status: announce.Queued}
+	n := announce.Announcement{ID: "a", Seq: 1, Content: announce.Content{Message: "a"}, Created: present.Wall, Expires: present.Wall.Add(time.Minute), Status: announce.Queued}
 	if _, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{}); err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +98,7 @@ func TestUpdate_clockChanges(t *testing.T) {
 			s := OpenForTest(t, "", Options{})
 			present := stopClock(s)
 			n := announce.Announcement{
-				ID: "a", Seq: 1, Message: "a", Created: present.Wall, Expires: present.Wall.Add(time.Minute), Status: announce.Queued,
-				Repeat: announce.Repeat{Times: 3, Every: time.Minute},
+				ID: "a", Seq: 1, Content: announce.Content{Message: "a"}, Created: present.Wall, Expires: present.Wall.Add(time.Minute), Status: announce.Queued, Repeat: announce.Repeat{Times: 3, Every: time.Minute},
 			}
 			got := updated(t, s, present, n, [2]time.Duration{change, load})
 			if next, left := got.At.Sub(present.Wall), got.Expires.Sub(present.Wall); next != 50*time.Second || left != 110*time.Second {
@@ -119,7 +118,7 @@ func TestUpdate_clockChanges(t *testing.T) {
 func TestUpdate_ended(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
-	n := announce.Announcement{ID: "a", Seq: 1, Message: "a", Created: time.Now(), Status: announce.Queued}
+	n := announce.Announcement{ID: "a", Seq: 1, Content: announce.Content{Message: "a"}, Created: time.Now(), Status: announce.Queued}
 	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
 	check.NoError(t, err)
 	end := n
@@ -137,7 +136,7 @@ func TestAppend_scheduledShare(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
 	post := func(seq uint64, change func(*announce.Announcement)) error {
-		n := announce.Announcement{ID: fmt.Sprint(seq), Seq: seq, Message: largest, Created: time.Now(), Status: announce.Queued}
+		n := announce.Announcement{ID: fmt.Sprint(seq), Seq: seq, Content: announce.Content{Message: largest}, Created: time.Now(), Status: announce.Queued}
 		change(&n)
 		_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
 		return err
@@ -170,7 +169,7 @@ func TestAppend_scheduledShare(t *testing.T) {
 func TestDone_count(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
-	n := announce.Announcement{ID: "a", Message: "a", Created: time.Now(), Ended: time.Now(), Status: announce.Done}
+	n := announce.Announcement{ID: "a", Content: announce.Content{Message: "a"}, Created: time.Now(), Ended: time.Now(), Status: announce.Done}
 	for seq := range uint64(250) {
 		n.Seq = seq
 		check.NoError(t, s.Done(t.Context(), n, n))

@@ -17,16 +17,9 @@ const recordFormat = 1
 // A record is a stored announcement. Times are Unix nanoseconds, 0 means none;
 // durations are nanoseconds.
 type record struct {
-	ID       string          `json:"id"`
-	Seq      uint64          `json:"seq"`
-	Title    string          `json:"title,omitempty"`
-	Message  string          `json:"message"`
-	Voice    string          `json:"voice"`
-	Rate     int             `json:"rate"`
-	Urgent   bool            `json:"urgent,omitempty"`
-	Priority int             `json:"priority,omitempty"`
-	Volume   int             `json:"volume,omitempty"`
-	Chime    string          `json:"chime,omitempty"`
+	ID  string `json:"id"`
+	Seq uint64 `json:"seq"`
+	announce.Content
 	Created  int64           `json:"created"`
 	TTL      time.Duration   `json:"ttl,omitempty"`
 	Expires  int64           `json:"expires"`
@@ -74,8 +67,7 @@ type roomsRecord struct {
 // newRecord returns the record of n without its instant.
 func newRecord(n announce.Announcement) record {
 	r := record{
-		ID: n.ID, Seq: n.Seq, Title: n.Title, Message: n.Message, Voice: n.Voice, Rate: n.Rate,
-		Urgent: n.Urgent, Priority: n.Priority, Volume: n.Volume, Chime: n.Chime,
+		ID: n.ID, Seq: n.Seq, Content: n.Content,
 		Created: unixNano(n.Created), TTL: n.TTL, Expires: unixNano(n.Expires), At: unixNano(n.At), Fixed: n.FixedTime,
 		Status: n.Status, Quiet: n.Quiet, Sentence: n.Sentence, Error: n.Error, Place: n.InitialPosition,
 		Started: unixNano(n.Started), Ended: unixNano(n.Ended),
@@ -154,8 +146,7 @@ func decode(data []byte) (announce.Announcement, clock.Moment, error) {
 
 func (r record) announcement() announce.Announcement {
 	n := announce.Announcement{
-		ID: r.ID, Seq: r.Seq, Title: r.Title, Message: r.Message, Voice: r.Voice, Rate: r.Rate,
-		Urgent: r.Urgent, Priority: r.Priority, Volume: r.Volume, Chime: r.Chime,
+		ID: r.ID, Seq: r.Seq, Content: r.Content,
 		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires), At: fromUnixNano(r.At), FixedTime: r.Fixed,
 		Status: r.Status, Quiet: r.Quiet, Sentence: r.Sentence, Error: r.Error, InitialPosition: r.Place,
 		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),

@@ -22,8 +22,7 @@ import (
 func announcement(i int) announce.Announcement {
 	now := time.Now().UTC().Round(0)
 	return announce.Announcement{
-		ID: fmt.Sprintf("id%04d", i), Seq: uint64(i), Message: fmt.Sprint("message ", i), Voice: "anna", Rate: 170,
-		Urgent: i%2 == 0, Created: now, Expires: now.Add(10 * time.Minute), Status: announce.Queued, InitialPosition: i,
+		ID: fmt.Sprintf("id%04d", i), Seq: uint64(i), Content: announce.Content{Message: fmt.Sprint("message ", i), Voice: "anna", Rate: 170, Urgent: i%2 == 0}, Created: now, Expires: now.Add(10 * time.Minute), Status: announce.Queued, InitialPosition: i,
 	}
 }
 

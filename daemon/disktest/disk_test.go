@@ -88,14 +88,17 @@ func operations(tb testing.TB, calibrated string, env []string) int {
 	s.load()
 	check.NoError(tb, s.End(syscall.SIGTERM))
 	if len(s.acknowledged) != loads {
-		tb.Fatalf("on a disk that works, %d of %d announcements were accepted: %v", len(s.acknowledged), loads, s.refusals)
+		tb.Fatalf("on a disk that works, %d of %d announcements were accepted: %v",
+			len(s.acknowledged), loads, s.refusals)
 	}
 	return s.disk.Operations()
 }
 
 // attempt runs a server on a disk that fails from an operation on, and then on one that
 // works. It returns what the server did.
-func attempt(tb testing.TB, calibrated string, env []string, f crashtest.Failure, first int) (outcome string, err error) {
+func attempt(tb testing.TB, calibrated string, env []string,
+	f crashtest.Failure, first int,
+) (outcome string, err error) {
 	tb.Helper()
 	s := newSite(tb, calibrated, env)
 	defer s.remove()

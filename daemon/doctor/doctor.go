@@ -64,7 +64,10 @@ type Program struct {
 // New returns a Doctor for the server of this host, by its settings; err is the reason why
 // they are invalid.
 func New(ctx context.Context, host settings.Host, err error, p Program) Doctor {
-	d := Doctor{version: p.Version, released: p.Released, confine: p.Confine, cfg: host.Config, settingsErr: err, account: serverAccount(host.StateDir)}
+	d := Doctor{
+		version: p.Version, released: p.Released, confine: p.Confine, cfg: host.Config, settingsErr: err,
+		account: serverAccount(host.StateDir),
+	}
 	d.socket, d.denied = client.FindSocket(ctx, host)
 	return d
 }

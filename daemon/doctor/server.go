@@ -51,7 +51,8 @@ func (d Doctor) askServer(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	if running := s.Versions["pressbox"]; running != d.version { // its checks may differ, or not exist
-		other := finding("server", Warning, d.restartCommand(), "version %s is running, and this program is version %s", running, d.version)
+		other := finding("server", Warning, d.restartCommand(),
+			"version %s is running, and this program is version %s", running, d.version)
 		return append(other, healthFindings(s.Health)...), nil
 	}
 	ctx, stop = context.WithTimeout(ctx, insideTimeout)
@@ -74,7 +75,8 @@ func (d Doctor) askHealth(ctx context.Context) (findings []Finding, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	why, remedy := "its STATE_DIR is not "+d.cfg.StateDir, "run doctor with --state-dir and that server's directory, to check more"
+	why, remedy := "its STATE_DIR is not "+d.cfg.StateDir,
+		"run doctor with --state-dir and that server's directory, to check more"
 	if d.denied != nil {
 		why, remedy = oneLine(d.denied), d.deniedRemedy()+", to check more"
 	}

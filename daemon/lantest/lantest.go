@@ -41,7 +41,8 @@ func Inside(t *testing.T) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^"+t.Name()+"$", "-test.count=1") //nolint:gosec // this program
+	//nolint:gosec // this program
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^"+t.Name()+"$", "-test.count=1")
 	cmd.Env = append(os.Environ(), testVariable+"="+t.Name())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	if os.Geteuid() != 0 {
@@ -69,8 +70,10 @@ func addAddresses(t *testing.T) {
 	}
 	defer unix.Close(socket) //nolint:errcheck // nothing was written
 	configure(t, socket, "lo", unix.SIOCSIFFLAGS, func(r *unix.Ifreq) error { r.SetUint16(unix.IFF_UP); return nil })
-	configure(t, socket, "lo:1", unix.SIOCSIFADDR, func(r *unix.Ifreq) error { return r.SetInet4Addr([]byte{192, 168, 77, 5}) })
-	configure(t, socket, "lo:2", unix.SIOCSIFADDR, func(r *unix.Ifreq) error { return r.SetInet4Addr([]byte{203, 0, 113, 5}) })
+	configure(t, socket, "lo:1", unix.SIOCSIFADDR,
+		func(r *unix.Ifreq) error { return r.SetInet4Addr([]byte{192, 168, 77, 5}) })
+	configure(t, socket, "lo:2", unix.SIOCSIFADDR,
+		func(r *unix.Ifreq) error { return r.SetInet4Addr([]byte{203, 0, 113, 5}) })
 }
 
 // configure sends a request of netdevice(7) for an interface.

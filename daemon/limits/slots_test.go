@@ -12,7 +12,8 @@ import (
 func TestSlots_take(t *testing.T) {
 	t.Parallel()
 	s := NewSlots(2)
-	a, b, c := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("192.0.2.3/32")
+	a, b, c := netip.MustParsePrefix("192.0.2.1/32"),
+		netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("192.0.2.3/32")
 	release, err := s.Take(a)
 	if err != nil {
 		t.Fatal(err)

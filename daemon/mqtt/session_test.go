@@ -34,7 +34,8 @@ func newPeer(t *testing.T, b *mqtttest.Broker, id string) *peer {
 	t.Helper()
 	p := &peer{received: make(chan mqtt.Message, 10_000), up: make(chan struct{}, 1000)}
 	p.config = mqtt.Config{
-		URL: b.URL("mqtt"), ClientID: id, MinDelay: 10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		URL: b.URL("mqtt"), ClientID: id, MinDelay: 10 * time.Millisecond,
+		Log:           slog.New(slog.NewTextHandler(t.Output(), nil)),
 		InstanceTopic: "instance/" + id,
 		Will:          mqtt.Message{Topic: id + "/status", Payload: []byte("offline")},
 		SaveToken:     func(context.Context, string) error { return nil },
@@ -99,10 +100,14 @@ func TestSession_messages(t *testing.T) {
 	b := mqtttest.Start(t)
 	sender := newPeer(t, b, "sender")
 	sender.run(t)
-	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{Topic: "p/stale", Payload: []byte("stale"), Retained: true}))
+	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{
+		Topic: "p/stale", Payload: []byte("stale"), Retained: true,
+	}))
 	p := newPeer(t, b, "p")
 	p.run(t)
-	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{Topic: "p/live", Payload: []byte("retained"), Retained: true}))
+	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{
+		Topic: "p/live", Payload: []byte("retained"), Retained: true,
+	}))
 	keys := map[string]bool{}
 	for range 2 { // the same twice is two messages
 		sender.say(t, "Hello.")
@@ -231,7 +236,8 @@ func TestSession_takenOver(t *testing.T) {
 	if c.Status().Stopped {
 		stopped = c
 	}
-	if s := stopped.Status(); s.Connected || s.Err == nil || !strings.Contains(s.Err.Error(), "three times in a minute") {
+	if s := stopped.Status(); s.Connected || s.Err == nil ||
+		!strings.Contains(s.Err.Error(), "three times in a minute") {
 		t.Errorf("status %+v, want stopped with its reason", s)
 	}
 }

@@ -112,9 +112,9 @@ func (e *childError) Error() string { return e.message }
 // Unwrap returns the error of package store that the exit code stands for.
 func (e *childError) Unwrap() error { return e.kind }
 
-// Open opens the store, and locks it for this process. After an unclean shutdown it checks
-// the store first, and counts the sizes of its buckets again. A damaged store is renamed and replaced by the newest intact backup;
-// salvaged then describes that, also at the next start if this one ends uncleanly.
+// Open opens the store, and locks it for this process. After an unclean shutdown it checks the store first,
+// and counts the sizes of its buckets again. A damaged store is renamed and replaced by the newest intact
+// backup; salvaged then describes that, also at the next start if this one ends uncleanly.
 func Open(ctx context.Context, cfg settings.Config, log *slog.Logger) (st *store.Store, salvaged string, err error) {
 	path := cfg.StorePath()
 	unclean := store.UncleanShutdown(path)
@@ -220,7 +220,9 @@ func timestamp() string { return time.Now().UTC().Format("20060102T150405Z") }
 // path and returns "none". It calls mark with the name before it changes path. An error leaves
 // the choice to the next start: a backup that could not be read or written this time may be
 // restored then.
-func restoreNewest(ctx context.Context, path, backups string, mark func(from string) error, log *slog.Logger) (from string, err error) {
+func restoreNewest(ctx context.Context, path, backups string,
+	mark func(from string) error, log *slog.Logger,
+) (from string, err error) {
 	all, err := store.Backups(backups)
 	if err != nil {
 		return "", err

@@ -156,7 +156,9 @@ func TestRelease_announcements(t *testing.T) {
 		equal(t, "scheduled", texts(all.Scheduled), want.Scheduled)
 		equal(t, "recent", texts(all.Recent), want.Recent)
 
-		again := announce.Request{Message: "Ball four.", IdempotencyKey: "key-1", Client: "scoreboard"}
+		again := announce.Request{
+			Content: announce.Content{Message: "Ball four."}, IdempotencyKey: "key-1", Client: "scoreboard",
+		}
 		if v, err := a.Announce(t.Context(), again); err != nil || v.ID != want.Keyed {
 			t.Errorf("the repeated request is answered with %s, %v; want %s", v.ID, err, want.Keyed)
 		}

@@ -77,13 +77,18 @@ func newSite(ctx context.Context, st *store.Store) (*site, error) {
 	s := &site{store: st}
 	c := announce.Config{Max: 10_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
 	var err error
-	if s.announcer, err = announce.New(c, announce.Parts{Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log}); err != nil { //nolint:contextcheck // it reads once
+	//nolint:contextcheck // it reads once
+	if s.announcer, err = announce.New(c, announce.Parts{
+		Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log,
+	}); err != nil {
 		return nil, err
 	}
 	if s.games, err = live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Seeds: bottest.Seeds(), Log: log}); err != nil {
 		return nil, err
 	}
-	if s.leagues, err = leagues.New(ctx, leagues.Config{Repository: st, Games: s.games, Rosters: builtIn(), Log: log}); err != nil {
+	if s.leagues, err = leagues.New(ctx, leagues.Config{
+		Repository: st, Games: s.games, Rosters: builtIn(), Log: log,
+	}); err != nil {
 		return nil, err
 	}
 	clock, err := session.OpenClock(ctx, st.Auth(), authtest.NewHost().Source(), authtest.Released)
@@ -148,7 +153,7 @@ func announceOrCancel(s *site, i int) error {
 		return s.ledger.ack("announcement/"+s.cancel, err)
 	}
 	message := fmt.Sprintf("The bus %d-%d is here. %s", s.life, i, strings.Repeat("Bring an umbrella. ", i*7%40))
-	v, err := s.announcer.Announce(context.Background(), announce.Request{Message: message})
+	v, err := s.announcer.Announce(context.Background(), announce.Request{Content: announce.Content{Message: message}})
 	if err != nil {
 		return err
 	}
@@ -163,8 +168,7 @@ func scheduleOrChange(s *site, i int) error {
 	ctx := context.Background()
 	if i%3 == 0 {
 		v, err := s.announcer.Announce(ctx, announce.Request{
-			Title: "Bus", Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i), In: 24 * time.Hour,
-			Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
+			Content: announce.Content{Title: "Bus", Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i)}, In: 24 * time.Hour, Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
 		})
 		if err != nil {
 			return err
@@ -213,7 +217,7 @@ func (twoRooms) Resolve([]string) (bool, []string, error) {
 func oweOrSettle(s *site, i int) error {
 	ctx := context.Background()
 	if i%3 == 0 {
-		v, err := s.announcer.Announce(ctx, announce.Request{Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i), Rooms: []string{"all"}})
+		v, err := s.announcer.Announce(ctx, announce.Request{Content: announce.Content{Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i)}, Rooms: []string{"all"}})
 		if err != nil {
 			return err
 		}
@@ -271,7 +275,7 @@ func announceOnce(s *site, i int) error {
 }
 
 func keyedRequest(key string) announce.Request {
-	return announce.Request{Message: "Ball four, " + key, IdempotencyKey: key}
+	return announce.Request{Content: announce.Content{Message: "Ball four, " + key}, IdempotencyKey: key}
 }
 
 // findKey repeats the request of a key that exists.
@@ -349,7 +353,8 @@ func findMove(s *site, key string) (string, error) {
 	return "", err
 }
 
-// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which starts it.
+// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which
+// starts it.
 func createOrPlayLeague(s *site, i int) error {
 	ctx := context.Background()
 	if i%2 == 0 {
@@ -360,7 +365,8 @@ func createOrPlayLeague(s *site, i int) error {
 			}
 		}
 		q := leagues.Defaults(leagues.Series)
-		q.Name, q.Seats = fmt.Sprint("Series ", s.life, "-", i), []leagues.SeatRequest{{Team: "BWH", Manager: "bot"}, {Team: "CPR", Manager: "open"}}
+		q.Name, q.Seats = fmt.Sprint("Series ", s.life, "-", i),
+			[]leagues.SeatRequest{{Team: "BWH", Manager: "bot"}, {Team: "CPR", Manager: "open"}}
 		v, err := s.leagues.Create(ctx, ann, leagues.Series, q)
 		if err != nil {
 			return err

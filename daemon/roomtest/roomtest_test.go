@@ -41,7 +41,8 @@ type host struct {
 
 // command runs a program in the namespace; it has the same process id.
 func (h *host) command(name string, args ...string) *exec.Cmd {
-	return exec.Command("nsenter", append([]string{"--net=/proc/" + strconv.Itoa(h.holder.Process.Pid) + "/ns/net", name}, args...)...)
+	return exec.Command("nsenter",
+		append([]string{"--net=/proc/" + strconv.Itoa(h.holder.Process.Pid) + "/ns/net", name}, args...)...)
 }
 
 // newHost connects the i-th host to the broker's network.
@@ -52,13 +53,15 @@ func newHost(t *testing.T, i int, room string, settings ...string) *host {
 	h.holder.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	check.NoError(t, h.holder.Start())
 	t.Cleanup(func() { _, _ = h.holder.Process.Kill(), h.holder.Wait() })
-	run(t, exec.Command("ip", "link", "add", h.link, "type", "veth", "peer", "name", "cable", "netns", strconv.Itoa(h.holder.Process.Pid)))
+	run(t, exec.Command("ip", "link", "add", h.link,
+		"type", "veth", "peer", "name", "cable", "netns", strconv.Itoa(h.holder.Process.Pid)))
 	run(t, exec.Command("ip", "addr", "add", fmt.Sprintf("10.77.%d.1/24", i), "dev", h.link))
 	run(t, exec.Command("ip", "link", "set", h.link, "up"))
 	address := fmt.Sprintf("10.77.%d.2", i)
 	run(t, h.command("ip", "addr", "add", address+"/24", "dev", "cable"))
 	run(t, h.command("ip", "link", "set", "cable", "up"))
-	h.env = servertest.Environment(t, append(settings, "ROOM="+room, "HOST="+address, fmt.Sprintf("MQTT_URL=mqtt://10.77.%d.1:1883", i))...)
+	h.env = servertest.Environment(t, append(settings,
+		"ROOM="+room, "HOST="+address, fmt.Sprintf("MQTT_URL=mqtt://10.77.%d.1:1883", i))...)
 	h.start()
 	return h
 }
@@ -129,7 +132,8 @@ type announcement struct {
 func (h *host) post(message, room string) announcement {
 	h.t.Helper()
 	var a announcement
-	check.NoError(h.t, h.Call(h.t.Context(), http.MethodPost, "/notify", map[string]string{"message": message, "room": room}, &a))
+	check.NoError(h.t, h.Call(h.t.Context(), http.MethodPost,
+		"/notify", map[string]string{"message": message, "room": room}, &a))
 	return a
 }
 
@@ -153,7 +157,8 @@ func (h *host) expect(id, status, states string) {
 func (h *host) spoken() map[string]int {
 	counts := map[string]int{}
 	for line := range strings.Lines(h.server.Logged()) {
-		if _, rest, ok := strings.Cut(line, `msg="announcement ended" announcement=`); ok && strings.Contains(rest, "status=done") {
+		if _, rest, ok := strings.Cut(line, `msg="announcement ended" announcement=`); ok &&
+			strings.Contains(rest, "status=done") {
 			id, _, _ := strings.Cut(rest, " ")
 			counts[id]++
 		}
@@ -231,7 +236,8 @@ func TestRooms(t *testing.T) {
 		broker.SetAway(true)
 		front.await("the broker to be away", func() bool {
 			var a announcement
-			err := front.Call(t.Context(), http.MethodPost, "/notify", map[string]string{"message": "No.", "room": "den"}, &a)
+			err := front.Call(t.Context(), http.MethodPost,
+				"/notify", map[string]string{"message": "No.", "room": "den"}, &a)
 			if err == nil { // accepted before the connection was noticed to be lost
 				played[den] = append(played[den], a.ID)
 			}

@@ -53,7 +53,8 @@ func TestCheckClock_notifies(t *testing.T) {
 	t.Parallel()
 	host, changes := authtest.NewHost(), 0
 	s := &SignIn{
-		ClockChanged: func() { changes++ }, clock: clock.New(host.Source(), time.Time{}, nil), log: slog.New(slog.DiscardHandler),
+		ClockChanged: func() { changes++ }, clock: clock.New(host.Source(), time.Time{}, nil),
+		log: slog.New(slog.DiscardHandler),
 	}
 	for _, by := range []time.Duration{time.Second, time.Hour, -time.Hour} {
 		host.Correct(by)

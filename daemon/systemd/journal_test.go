@@ -45,7 +45,8 @@ func TestJournal_messageAndFields(t *testing.T) {
 	t.Parallel()
 	log, r, fallback := newRecorder(slog.LevelInfo)
 	log.Debug("below the level")
-	log.With("game", "g1").WithGroup("http").Warn("no sound", "err", errors.New("gone\naway"), slog.Group("peer", "uid", 7))
+	log.With("game", "g1").WithGroup("http").Warn("no sound",
+		"err", errors.New("gone\naway"), slog.Group("peer", "uid", 7))
 	if len(r.entries) != 1 || fallback.Len() > 0 {
 		t.Fatalf("written: %+v, %q", r.entries, fallback)
 	}
@@ -116,7 +117,9 @@ func TestJournal_slogtest(t *testing.T) {
 		var all []map[string]any
 		for _, e := range r.entries {
 			first, _, _ := strings.Cut(e.message, " ")
-			record := map[string]any{slog.MessageKey: first, slog.LevelKey: fmt.Sprint(e.priority), slog.TimeKey: "set by the journal"}
+			record := map[string]any{
+				slog.MessageKey: first, slog.LevelKey: fmt.Sprint(e.priority), slog.TimeKey: "set by the journal",
+			}
 			for name, value := range e.fields {
 				if key, ours := strings.CutPrefix(name, "PRESSBOX_"); ours {
 					nest(record, strings.Split(key, "_"), value)

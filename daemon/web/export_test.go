@@ -22,7 +22,7 @@ func (c Schemas) Decode(text []byte, request, v any) (status int, code string) {
 	if err == nil {
 		return 200, ""
 	}
-	p := NewProblem(err)
+	p := problemOf(err, nil)
 	return p.Status, p.Code
 }
 

@@ -119,22 +119,54 @@ func TestGuards_crossOrigin(t *testing.T) {
 		{"a script without Content-Type", nil, 202, ""},
 		{"JSON with a charset", []string{"Content-Type", "application/json; charset=utf-8"}, 202, ""},
 		{"a script's plain text", []string{"Content-Type", "text/plain"}, 202, ""},
-		{"a script with two Content-Types", []string{"Content-Type", "application/json", "Content-Type", "text/plain"}, 202, ""},
+		{
+			"a script with two Content-Types",
+			[]string{"Content-Type", "application/json", "Content-Type", "text/plain"},
+			202, "",
+		},
 		{"a script with an invalid Content-Type", []string{"Content-Type", ";;"}, 202, ""},
 
 		{"our own page", []string{"Content-Type", "application/json", "Origin", "http://pressbox.local:8888"}, 202, ""},
-		{"our own page, new browser", []string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-origin"}, 202, ""},
-		{"our own page, form", []string{"Content-Type", "application/x-www-form-urlencoded", "Origin", "http://pressbox.local:8888"}, 415, "unsupported_media_type"},
-		{"our own page, plain text", []string{"Content-Type", "text/plain", "Sec-Fetch-Site", "same-origin"}, 415, "unsupported_media_type"},
+		{
+			"our own page, new browser",
+			[]string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-origin"},
+			202, "",
+		},
+		{"our own page, form", []string{
+			"Content-Type", "application/x-www-form-urlencoded", "Origin", "http://pressbox.local:8888",
+		}, 415, "unsupported_media_type"},
+		{
+			"our own page, plain text",
+			[]string{"Content-Type", "text/plain", "Sec-Fetch-Site", "same-origin"},
+			415,
+			"unsupported_media_type",
+		},
 		{"our own page, no type", []string{"Sec-Fetch-Site", "same-origin"}, 415, "unsupported_media_type"},
-		{"a trusted page", []string{"Content-Type", "application/json", "Origin", "https://box.example.org", "Sec-Fetch-Site", "cross-site"}, 202, ""},
+		{"a trusted page", []string{
+			"Content-Type", "application/json", "Origin", "https://box.example.org", "Sec-Fetch-Site", "cross-site",
+		}, 202, ""},
 
 		{"a blob without Content-Type", []string{"Origin", "https://evil.example"}, 403, "cross_origin"},
-		{"another port of ours", []string{"Content-Type", "application/json", "Origin", "http://pressbox.local:3000"}, 403, "cross_origin"},
+		{
+			"another port of ours",
+			[]string{"Content-Type", "application/json", "Origin", "http://pressbox.local:3000"},
+			403, "cross_origin",
+		},
 		{"a text/plain form", []string{"Content-Type", "text/plain", "Origin", "null"}, 403, "cross_origin"},
-		{"a new browser, another site", []string{"Content-Type", "text/plain", "Sec-Fetch-Site", "cross-site"}, 403, "cross_origin"},
-		{"a new browser, a sister site", []string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-site"}, 403, "cross_origin"},
-		{"rebinding", []string{"Host", "evil.example", "Content-Type", "application/json", "Origin", "http://evil.example"}, 421, "wrong_host"},
+		{
+			"a new browser, another site",
+			[]string{"Content-Type", "text/plain", "Sec-Fetch-Site", "cross-site"},
+			403,
+			"cross_origin",
+		},
+		{
+			"a new browser, a sister site",
+			[]string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-site"},
+			403, "cross_origin",
+		},
+		{"rebinding", []string{
+			"Host", "evil.example", "Content-Type", "application/json", "Origin", "http://evil.example",
+		}, 421, "wrong_host"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r.Do(t, "POST", "/notify", body, tt.headers...).Want(tt.status, tt.code)
@@ -185,7 +217,8 @@ func TestProxies_client(t *testing.T) {
 		{proxy, []string{"X-Real-Ip: 192.168.1.10"}, ""},
 
 		{proxy, []string{"X-Forwarded-For: 198.51.100.1"}, "198.51.100.1"},
-		{proxy, []string{"X-Forwarded-For: 127.0.0.2, 198.51.100.1"}, "198.51.100.1"}, // the client sent the first address
+		// the client sent the first address
+		{proxy, []string{"X-Forwarded-For: 127.0.0.2, 198.51.100.1"}, "198.51.100.1"},
 		{proxy, []string{"X-Forwarded-For: 192.168.1.1, 198.51.100.1, 10.0.0.2"}, "198.51.100.1"},
 		{proxy, []string{"X-Forwarded-For: 192.168.1.1", "X-Forwarded-For: 198.51.100.1"}, "198.51.100.1"},
 		{proxy, []string{"X-Forwarded-For: 10.0.0.3"}, "10.0.0.3"},
@@ -210,7 +243,8 @@ func TestProxies_client(t *testing.T) {
 		{proxy, []string{"Forwarded: proto=https"}, ""},
 
 		{proxy, []string{"X-Forwarded-For: 198.51.100.1", "Forwarded: for=198.51.100.1"}, "198.51.100.1"},
-		{proxy, []string{"X-Forwarded-For: 198.51.100.1", "Forwarded: for=127.0.0.1"}, ""}, // the client sent one of them
+		// the client sent one of them
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1", "Forwarded: for=127.0.0.1"}, ""},
 	} {
 		headers := http.Header{}
 		for _, h := range tt.headers {

@@ -20,7 +20,8 @@ func TestAllow_ipv6Neighbors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate = 4 }) // in bursts of 2
 		refused := func(from string) bool {
-			return r.Do(t, "POST", "/notify", `{"message": "x"}`, "Client", "["+from+"]:40000").StatusCode == http.StatusTooManyRequests
+			return r.Do(t, "POST", "/notify", `{"message": "x"}`,
+				"Client", "["+from+"]:40000").StatusCode == http.StatusTooManyRequests
 		}
 		for host := range 8 {
 			for try, want := range []bool{false, false, true} {

@@ -85,7 +85,8 @@ func TestPage_notFound(t *testing.T) {
 	r := webtest.NewRig(t)
 	request := webtest.NewRequest("GET", "/left/field", "", "Accept", "text/html,*/*")
 	w := httptest.NewRecorder() // not checked: the document has a problem here
-	if r.Handler().ServeHTTP(w, request); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "/app.js") {
+	if r.Handler().ServeHTTP(w, request); w.Code != http.StatusNotFound ||
+		!strings.Contains(w.Body.String(), "/app.js") {
 		t.Errorf("status %d, %s", w.Code, w.Body)
 	}
 	r.Do(t, "GET", "/left/field", "").Want(404, "not_found")
@@ -118,7 +119,8 @@ func TestPage_vendored(t *testing.T) {
 func TestPage_manifest(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	if page := r.Do(t, "GET", "/", "").Want(200); !strings.Contains(page.Text, `<link rel="manifest" href="/manifest.webmanifest">`) ||
+	if page := r.Do(t, "GET", "/", "").Want(200); !strings.Contains(page.Text,
+		`<link rel="manifest" href="/manifest.webmanifest">`) ||
 		!strings.Contains(page.Text, `<link rel="icon" href="data:image/svg`) {
 		t.Errorf("the document has no manifest or no icon: %s", page.Text)
 	}

@@ -18,7 +18,8 @@ func TestRequestLog_panic(t *testing.T) {
 	})
 	w := r.Do(t, "GET", "/voices", "").Want(500, "internal")
 	id := w.Field("request_id")
-	if id == "" || id != w.Header.Get("X-Request-Id") || strings.Contains(w.Text, "test panic") || strings.Contains(w.Text, "goroutine") {
+	if id == "" || id != w.Header.Get("X-Request-Id") || strings.Contains(w.Text, "test panic") ||
+		strings.Contains(w.Text, "goroutine") {
 		t.Errorf("%v %s", w.Header, w.Text)
 	}
 	log := r.Log.String()
@@ -34,7 +35,8 @@ func TestRequestLog_panic(t *testing.T) {
 func TestRequestLog_entry(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	r.Do(t, "POST", "/notify?token=topsecret", `{"message": "The spare key is under the mat."}`, "Authorization", "Basic topsecret", "Cookie", "a=topsecret").Want(202)
+	r.Do(t, "POST", "/notify?token=topsecret", `{"message": "The spare key is under the mat."}`,
+		"Authorization", "Basic topsecret", "Cookie", "a=topsecret").Want(202)
 	log := r.Log.String()
 	if strings.Contains(log, "mat") || strings.Contains(log, "topsecret") {
 		t.Errorf("a secret is in the log: %s", log)
@@ -42,7 +44,9 @@ func TestRequestLog_entry(t *testing.T) {
 	if strings.Count(log, "\n") != 1 {
 		t.Errorf("the log of one request is %s", log)
 	}
-	for _, want := range []string{"level=INFO", "msg=request", "method=POST", "path=/notify", "status=202", "client=192.168.1.20"} {
+	for _, want := range []string{
+		"level=INFO", "msg=request", "method=POST", "path=/notify", "status=202", "client=192.168.1.20",
+	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("no %q in the log: %s", want, log)
 		}

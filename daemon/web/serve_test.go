@@ -54,7 +54,8 @@ func TestServe_timeouts(t *testing.T) {
 					}
 				})
 				after, got := readAll(conn)
-				if after != tt.after || !strings.Contains(got, tt.want) || tt.want == "" && strings.Contains(got, "200 OK") {
+				if after != tt.after || !strings.Contains(got, tt.want) || tt.want == "" &&
+					strings.Contains(got, "200 OK") {
 					t.Errorf("closed after %v, want %v; response %q", after, tt.after, got)
 				}
 				conn.Close()
@@ -165,7 +166,8 @@ func TestServe_shutdown(t *testing.T) {
 		l.Conns <- addrConn{there, "192.168.1.21:40000"} // a client has one speech request at a time
 		for _, conn := range []net.Conn{short, long} {
 			const body = `{"input": "one"}`
-			check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body))(r.T)
+			check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\n"+
+				"Content-Length: %d\r\n\r\n%s", len(body), body))(r.T)
 		}
 		synctest.Wait()
 		began := time.Now()

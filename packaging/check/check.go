@@ -5,9 +5,12 @@ package check
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"reflect"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A T is a testing.TB or a rapid.T.
@@ -82,4 +85,39 @@ func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
+}
+
+// Fill sets each exported field of the struct at p, also of structs in it and behind pointers, to a value that is
+// not zero, and different for each: a test of what treats all fields notices one that was forgotten.
+func Fill(p any) {
+	n := 0
+	fill(reflect.ValueOf(p).Elem(), &n)
+}
+
+func fill(v reflect.Value, n *int) {
+	*n++
+	switch {
+	case v.Type() == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(time.Unix(int64(*n), 0).UTC()))
+	case v.Kind() == reflect.Struct:
+		for _, f := range v.Fields() {
+			if f.CanSet() {
+				fill(f, n)
+			}
+		}
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), n)
+	case v.Kind() == reflect.String:
+		v.SetString(fmt.Sprint("x", *n))
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.CanInt():
+		v.SetInt(int64(*n))
+	case v.CanUint():
+		v.SetUint(uint64(*n)) //nolint:gosec // it counts from 1
+	}
 }

@@ -3,6 +3,7 @@ package announce
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -173,9 +174,8 @@ func (a *Announcer) enqueue(it *item) {
 	}
 }
 
-// idempotencyKey returns the request's key with a digest of its other fields. The
-// digest of a request without newer fields is that of earlier versions, whose keys
-// are stored.
+// idempotencyKey returns the request's key with a digest of its other fields. The digest of a request that
+// version 0.5.0 could express is that of 0.5.0, whose keys are stored.
 func (r Request) idempotencyKey() IdempotencyKey {
 	if r.IdempotencyKey == "" {
 		return IdempotencyKey{}
@@ -188,12 +188,20 @@ func (r Request) idempotencyKey() IdempotencyKey {
 	if !r.At.IsZero() {
 		at = r.At.UnixNano()
 	}
-	newer := fmt.Sprintf(" %q %d %d %q %d %d %d %d", r.Title, r.Priority, r.Volume, r.Chime, at, r.In, r.Repeat.Times, r.Repeat.Every)
-	if newer != fmt.Sprintf(" %q 0 0 %q 0 0 0 0", "", "") {
-		text = append(text, newer...)
+	timed := at != 0 || r.In != 0 || r.Repeat != (Repeat{})
+	if timed || r.Title != "" || r.Priority != 0 || r.Volume != 0 || r.Chime != "" {
+		text = fmt.Appendf(text, " %q %d %d %q %d %d %d %d",
+			r.Title, r.Priority, r.Volume, r.Chime, at, r.In, r.Repeat.Times, r.Repeat.Every)
 	}
 	if len(r.Rooms) > 0 {
 		text = fmt.Appendf(text, " rooms %q", r.Rooms)
+	}
+	rest := r.Content
+	rest.Title, rest.Message, rest.Voice, rest.Rate = "", "", "", 0
+	rest.Urgent, rest.Priority, rest.Volume, rest.Chime = false, 0, 0, ""
+	if rest != (Content{}) {
+		newer, _ := json.Marshal(rest) // texts, numbers and truth values: never an error
+		text = append(text, newer...)
 	}
 	return IdempotencyKey{Sender: r.Client, Key: r.IdempotencyKey, Digest: sha256.Sum256(text)}
 }

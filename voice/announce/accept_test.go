@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,21 +23,21 @@ func TestAnnounce_reportsAllViolations(t *testing.T) {
 		r    announce.Request
 		want string
 	}{
-		{"good", announce.Request{Message: " hello\n"}, ""},
-		{"longest", announce.Request{Message: strings.Repeat("ä", 5000) + "  ", Rate: 400, TTL: 24 * time.Hour}, ""},
-		{"least", announce.Request{Message: "1", Rate: 60, TTL: 5 * time.Second, Voice: "bert"}, ""},
-		{"empty", announce.Request{Message: " \t\n"}, "message required"},
-		{"too long", announce.Request{Message: strings.Repeat("ä", 5001)}, "message too_long"},
-		{"nothing to say", announce.Request{Message: "… — !"}, "message not_speakable"},
-		{"slow", announce.Request{Message: "a", Rate: 59}, "rate out_of_range"},
-		{"fast", announce.Request{Message: "a", Rate: 401}, "rate out_of_range"},
-		{"brief", announce.Request{Message: "a", TTL: 5*time.Second - 1}, "ttl out_of_range"},
-		{"for ever", announce.Request{Message: "a", TTL: 24*time.Hour + 1}, "ttl out_of_range"},
-		{"key", announce.Request{Message: "a", IdempotencyKey: strings.Repeat("k", 256)}, "Idempotency-Key too_long"},
-		{"voice", announce.Request{Message: "a", Voice: "zoe"}, "voice unknown_voice"},
+		{"good", announce.Request{Content: said(" hello\n")}, ""},
+		{"longest", announce.Request{Content: announce.Content{Message: strings.Repeat("ä", 5000) + "  ", Rate: 400}, TTL: 24 * time.Hour}, ""},
+		{"least", announce.Request{Content: announce.Content{Message: "1", Rate: 60, Voice: "bert"}, TTL: 5 * time.Second}, ""},
+		{"empty", announce.Request{Content: said(" \t\n")}, "message required"},
+		{"too long", announce.Request{Content: said(strings.Repeat("ä", 5001))}, "message too_long"},
+		{"nothing to say", announce.Request{Content: said("… — !")}, "message not_speakable"},
+		{"slow", announce.Request{Content: announce.Content{Message: "a", Rate: 59}}, "rate out_of_range"},
+		{"fast", announce.Request{Content: announce.Content{Message: "a", Rate: 401}}, "rate out_of_range"},
+		{"brief", announce.Request{Content: said("a"), TTL: 5*time.Second - 1}, "ttl out_of_range"},
+		{"for ever", announce.Request{Content: said("a"), TTL: 24*time.Hour + 1}, "ttl out_of_range"},
+		{"key", announce.Request{Content: said("a"), IdempotencyKey: strings.Repeat("k", 256)}, "Idempotency-Key too_long"},
+		{"voice", announce.Request{Content: announce.Content{Message: "a", Voice: "zoe"}}, "voice unknown_voice"},
 		{
 			"everything",
-			announce.Request{Rate: -1, TTL: -1, Voice: "zoe", IdempotencyKey: strings.Repeat("k", 256)},
+			announce.Request{Content: announce.Content{Rate: -1, Voice: "zoe"}, TTL: -1, IdempotencyKey: strings.Repeat("k", 256)},
 			"message required, rate out_of_range, ttl out_of_range, Idempotency-Key too_long, voice unknown_voice",
 		},
 	} {
@@ -82,7 +83,7 @@ func TestAnnounce_rejectsWhenQueueFull(t *testing.T) {
 						}
 					}
 					synctest.Wait()
-					h.expectError(announce.Request{Message: "b"}, announce.ErrFull)
+					h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
 					if s := h.Stats(); s.Waiting != most || s.Max != most {
 						h.t.Errorf("%d are waiting of %d, want %d", s.Waiting, s.Max, most)
 					}
@@ -105,13 +106,13 @@ func TestAnnounce_reservesPlaceWhileSaving(t *testing.T) {
 		failed := make(chan error)
 		for range 2 {
 			go func() {
-				_, err := h.Announce(context.Background(), announce.Request{Message: "a"})
+				_, err := h.Announce(context.Background(), announce.Request{Content: said("a")})
 				failed <- err
 			}()
 		}
 		synctest.Wait()
 		h.outbox.set(nil, 0)
-		h.expectError(announce.Request{Message: "b"}, announce.ErrFull)
+		h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
 		for range 2 {
 			if err := <-failed; !errors.Is(err, announce.ErrUnavailable) {
 				h.t.Errorf("after a failed save: %v, want ErrUnavailable", err)
@@ -133,7 +134,7 @@ func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
 		h.outbox.set(nil, time.Second)
 		got := make(map[string]int)
 		answers := make(chan announce.View)
-		for _, r := range []announce.Request{{Message: "a"}, {Message: "b", Urgent: true}, {Message: "c"}, {Message: "d", Urgent: true}} {
+		for _, r := range []announce.Request{{Content: said("a")}, {Content: announce.Content{Message: "b", Urgent: true}}, {Content: said("c")}, {Content: announce.Content{Message: "d", Urgent: true}}} {
 			go func() {
 				v, _ := h.Announce(context.Background(), r)
 				answers <- v
@@ -163,9 +164,9 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 	c.Max = 1
 	running(t, c, func(h *rig) {
 		h.post("head", false)
-		r := announce.Request{Message: "once", IdempotencyKey: "k1"}
+		r := announce.Request{Content: said("once"), IdempotencyKey: "k1"}
 		first := check.Must(h.Announce(h.t.Context(), r))(h.t)
-		h.expectError(announce.Request{Message: "more"}, announce.ErrFull)
+		h.expectError(announce.Request{Content: said("more")}, announce.ErrFull)
 		for _, status := range []announce.Status{announce.Queued, announce.Done} { // while the queue is full, after it was spoken
 			again, err := h.Announce(h.t.Context(), r)
 			now := h.expectStatus(first.ID, status)
@@ -174,7 +175,7 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 		}
-		for _, other := range []announce.Request{{Message: "twice"}, {Message: "once", Urgent: true}, {Message: "once", Rate: 100}, {Message: ""}} {
+		for _, other := range []announce.Request{{Content: said("twice")}, {Content: announce.Content{Message: "once", Urgent: true}}, {Content: announce.Content{Message: "once", Rate: 100}}, {Content: said("")}} {
 			other.IdempotencyKey = "k1"
 			h.expectError(other, announce.ErrKeyReused)
 		}
@@ -187,7 +188,7 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 func TestAnnounce_concurrentKey(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		h.post("head", false)
-		r := announce.Request{Message: "once", IdempotencyKey: "k1"}
+		r := announce.Request{Content: said("once"), IdempotencyKey: "k1"}
 		var again announce.View
 		h.outbox.appended = func() { again = check.Must(h.Announce(h.t.Context(), r))(h.t) }
 		first := check.Must(h.Announce(h.t.Context(), r))(h.t)
@@ -199,29 +200,21 @@ func TestAnnounce_concurrentKey(t *testing.T) {
 	})
 }
 
-// A key belongs to a request with all of its fields; that of a request of earlier
-// versions has the digest that they stored.
+// A key belongs to a request with all of its fields, and has the digest that version 0.5.0 stored.
 func TestAnnounce_keyDigest(t *testing.T) {
 	running(t, settings, func(h *rig) {
-		r := announce.Request{Message: "m", Voice: "bert", Rate: 200, Urgent: true, TTL: time.Minute, IdempotencyKey: "k"}
+		r := announce.Request{Content: announce.Content{Message: "m", Voice: "bert", Rate: 200, Urgent: true}, TTL: time.Minute, IdempotencyKey: "k"}
 		h.request(r)
 		if want := sha256.Sum256([]byte(`"m" "bert" 200 true 60000000000`)); h.outbox.digests["k"] != want {
-			h.t.Error("the digest differs from that of earlier versions")
+			h.t.Error("the digest differs from that of version 0.5.0")
 		}
-		for name, change := range map[string]func(*announce.Request){
-			"title":    func(r *announce.Request) { r.Title = "t" },
-			"priority": func(r *announce.Request) { r.Priority = 5 },
-			"volume":   func(r *announce.Request) { r.Volume = 1 },
-			"chime":    func(r *announce.Request) { r.Chime = "ding" },
-			"at":       func(r *announce.Request) { r.At = start.Add(time.Hour) },
-			"in":       func(r *announce.Request) { r.In = time.Hour },
-			"times":    func(r *announce.Request) { r.Repeat.Times = 2 },
-			"every":    func(r *announce.Request) { r.Repeat.Every = time.Minute },
-		} {
-			other := r
-			change(&other)
+		body := announce.AnnouncementRequest{Payload: announce.Payload{Content: said("m")}}
+		for _, f := range announce.Fields(reflect.TypeFor[announce.AnnouncementRequest]()) {
+			first, other := body.Request(), with(body, f).Request()
+			first.IdempotencyKey, other.IdempotencyKey = f.Name, f.Name
+			h.request(first)
 			if _, err := h.Announce(h.t.Context(), other); !errors.Is(err, announce.ErrKeyReused) {
-				h.t.Errorf("another %s: %v, want ErrKeyReused", name, err)
+				h.t.Errorf("another %s: %v, want ErrKeyReused", f.Name, err)
 			}
 		}
 		r.IdempotencyKey, r.In = "later", time.Hour
@@ -238,7 +231,7 @@ func TestExpire_waitingAnnouncements(t *testing.T) {
 		h.post(strings.Repeat("a|", 19)+"a", false)
 		var ids []string
 		for _, ttl := range []int{30, 7, 5, 6} {
-			v := h.request(announce.Request{Message: fmt.Sprint("ttl", ttl), TTL: time.Duration(ttl) * time.Second})
+			v := h.request(announce.Request{Content: said(fmt.Sprint("ttl", ttl)), TTL: time.Duration(ttl) * time.Second})
 			ids = append(ids, v.ID)
 			synctest.Wait()
 		}
@@ -271,9 +264,9 @@ func TestExpire_currentUntilFirstSample(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			running(t, settings, func(h *rig) {
 				h.speaker.delay = tt.delay
-				v := h.request(announce.Request{Message: "long", TTL: 6 * time.Second})
+				v := h.request(announce.Request{Content: said("long"), TTL: 6 * time.Second})
 				synctest.Wait() // one that expires while another is spoken must not hide it
-				h.request(announce.Request{Message: "a", TTL: 5 * time.Second})
+				h.request(announce.Request{Content: said("a"), TTL: 5 * time.Second})
 				if tt.lost > 0 {
 					time.AfterFunc(tt.lost, h.sink.lose)
 				}
@@ -403,7 +396,7 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		var first string
 		for i := range 6 {
 			for j := range 50 {
-				r := announce.Request{Message: "a"}
+				r := announce.Request{Content: said("a")}
 				if i+j == 0 {
 					r.IdempotencyKey = "first"
 				}
@@ -423,7 +416,7 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		if _, err := h.Find(first); !errors.Is(err, announce.ErrNotFound) {
 			h.t.Errorf("the first: %v, want ErrNotFound", err)
 		}
-		again, err := h.Announce(h.t.Context(), announce.Request{Message: "a", IdempotencyKey: "first"})
+		again, err := h.Announce(h.t.Context(), announce.Request{Content: said("a"), IdempotencyKey: "first"})
 		want := announce.Announcement{ID: first, Status: announce.Done}
 		if err != nil || again.Announcement != want || again.Position != nil {
 			h.t.Errorf("its key again: %+v, %v, want %+v", again, err, want)
@@ -455,7 +448,7 @@ func TestConfigure_appliesToLaterRequests(t *testing.T) {
 		c := settings
 		c.Max, c.Volume, c.TTL = 1, 50, time.Hour
 		check.NoError(h.t, h.Configure(c))
-		h.expectError(announce.Request{Message: "d"}, announce.ErrFull)
+		h.expectError(announce.Request{Content: said("d")}, announce.ErrFull)
 		if err := h.Configure(announce.Config{}); err == nil || h.Stats().Max != 1 {
 			h.t.Errorf("invalid settings: %v, and then Max is %d; want an error and 1", err, h.Stats().Max)
 		}

@@ -188,13 +188,14 @@ func (a *Announcer) load() error {
 
 // check returns an error if a setting is out of range.
 func (c Config) check() error {
+	var wrong RequestError
+	wrong.checkSeconds("ttl", c.TTL)
+	wrong.checkNumber("rate", c.Rate)
 	switch {
 	case c.Max < 0:
 		return fmt.Errorf("queue length %d, expected 0 or more", c.Max)
-	case c.TTL < minTTL || c.TTL > maxTTL:
-		return fmt.Errorf("default time to live %s, expected %s to %s", c.TTL, minTTL, maxTTL)
-	case c.Rate < minRate || c.Rate > maxRate:
-		return fmt.Errorf("default rate %d words per minute, expected %d to %d", c.Rate, minRate, maxRate)
+	case len(wrong.Violations) > 0:
+		return fmt.Errorf("default %w", &wrong)
 	case c.Volume < 0 || c.Volume > 100:
 		return fmt.Errorf("volume %d, expected 0 to 100", c.Volume)
 	}

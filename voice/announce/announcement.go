@@ -54,17 +54,10 @@ func (s Status) Ended() bool {
 
 // A Request asks for an announcement.
 type Request struct {
-	ID             string   // 26 characters, of an announcement from another room; "" means a new one
-	From           string   // the room that sent it; "" means none
-	Rooms          []string // the rooms in which it is spoken; empty means this one
-	Title          string   // spoken before the message, as a sentence; "" means none
-	Message        string
-	Voice          string        // "" means the default voice
-	Rate           int           // words per minute; 0 means the default rate
-	Urgent         bool          // spoken before the others, at 1.5 times their level
-	Priority       int           // 1–5, see [policy.Announcement]; 0 means the usual one, 5 is urgent
-	Volume         int           // percent, 1–100; 0 means that of all announcements
-	Chime          string        // "none", "ding", "ding-dong" or "alert"; "" means the default
+	Content
+	ID             string        // 26 characters, of an announcement from another room; "" means a new one
+	From           string        // the room that sent it; "" means none
+	Rooms          []string      // the rooms in which it is spoken; empty means this one
 	At             time.Time     // time of day at which it is spoken; zero means now
 	In             time.Duration // time until it is spoken, instead of At; 0 means now
 	TTL            time.Duration // from At or now; 0 means the default
@@ -100,18 +93,12 @@ const (
 	FromCLI      SenderKind = "cli"      // the administrator's socket; the name is the user's
 )
 
-// An Announcement is an accepted request.
+// An Announcement is an accepted request: its content has a voice, a rate and a priority. Announcements are
+// comparable.
 type Announcement struct {
+	Content
 	ID              string
 	Seq             uint64 // order of acceptance, from 1
-	Title           string
-	Message         string
-	Voice           string
-	Rate            int // words per minute
-	Urgent          bool
-	Priority        int    // 1–5
-	Volume          int    // percent; 0 means that of all announcements
-	Chime           string // "" means the default
 	Created         time.Time
 	TTL             time.Duration // from At, or from Created
 	Expires         time.Time

@@ -129,7 +129,7 @@ func TestComment_isNoAnnouncement(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		h.post("a", false) // the current one and one more, as without comments
 		h.post("b", false)
-		h.expectError(announce.Request{Message: "c"}, announce.ErrFull)
+		h.expectError(announce.Request{Content: said("c")}, announce.ErrFull)
 	})
 }
 

@@ -210,7 +210,7 @@ func TestInterrupted_expiry(t *testing.T) {
 			bubble(t, settings, func(h *rig) {
 				stop := h.run()
 				h.sink.fade = fade
-				a := h.request(announce.Request{Message: "a1|a2|a3", TTL: 5 * time.Second})
+				a := h.request(announce.Request{Content: said("a1|a2|a3"), TTL: 5 * time.Second})
 				time.Sleep(1500 * time.Millisecond)
 				h.post("long", true)
 				time.Sleep(time.Second)
@@ -245,7 +245,7 @@ func TestInterrupted_takesNoPlace(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		h.post("b1", false)
 		h.post("b2", false)
-		h.expectError(announce.Request{Message: "b3"}, announce.ErrFull)
+		h.expectError(announce.Request{Content: said("b3")}, announce.ErrFull)
 		time.Sleep(time.Minute)
 		h.expect("a1 / u1 a1 a2 b1 b2")
 	})

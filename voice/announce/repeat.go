@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Again accepts the text of an announcement once more, with the same voice, rate,
-// priority, volume and chime, to be spoken now. by has the sender and the
+// Again accepts the text of an announcement once more, with the same
+// content, to be spoken now. by has the sender and the
 // idempotency key of the request. If the voice was removed, the default voice
 // speaks. The errors are those of [Announcer.Announce], [ErrNotFound] and
 // [ErrNoText].
@@ -20,8 +20,7 @@ func (a *Announcer) Again(ctx context.Context, id string, by Request) (View, err
 		return View{}, ErrNoText
 	}
 	r := Request{
-		Title: v.Title, Message: v.Message, Voice: v.Voice, Rate: v.Rate, Urgent: v.Urgent, Priority: v.Priority,
-		Volume: v.Volume, Chime: v.Chime, TTL: v.TTL, Rooms: a.roomNames(v.Announcement),
+		Content: v.Content, TTL: v.TTL, Rooms: a.roomNames(v.Announcement),
 		Sender: by.Sender, IdempotencyKey: by.IdempotencyKey, Client: by.Client,
 	}
 	if len(r.Rooms) > 0 {

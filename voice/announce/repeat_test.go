@@ -15,7 +15,7 @@ var thrice = announce.Repeat{Times: 3, Every: time.Minute}
 
 func TestRepeat_untilTimes(t *testing.T) {
 	running(t, settings, func(h *rig) {
-		v := h.request(announce.Request{Message: "alarm", Repeat: thrice})
+		v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
 		if v.Status != announce.Queued {
 			h.t.Errorf("accepted as %s", v.Status)
 		}
@@ -39,7 +39,7 @@ func TestRepeat_untilTimes(t *testing.T) {
 // A repetition that follows an interrupted one begins with the first sentence.
 func TestRepeat_afterInterruption(t *testing.T) {
 	running(t, settings, func(h *rig) {
-		h.request(announce.Request{Message: "a1|a2", Repeat: announce.Repeat{Times: 2, Every: time.Minute}})
+		h.request(announce.Request{Content: said("a1|a2"), Repeat: announce.Repeat{Times: 2, Every: time.Minute}})
 		time.Sleep(1500 * time.Millisecond)
 		h.post("u", true)
 		time.Sleep(time.Hour)
@@ -50,7 +50,7 @@ func TestRepeat_afterInterruption(t *testing.T) {
 // The repetitions that were spoken are not spoken again after a restart.
 func TestRepeat_afterRestart(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
-		v := h.request(announce.Request{Message: "alarm", Repeat: thrice})
+		v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
 		stop := h.run()
 		time.Sleep(30 * time.Second)
 		stop()
@@ -80,7 +80,7 @@ func TestAcknowledge(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			running(t, settings, func(h *rig) {
 				h.post("head", false)
-				v := h.request(announce.Request{Message: "alarm", Repeat: thrice})
+				v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
 				time.Sleep(tt.after)
 				synctest.Wait()
 				got, err := h.Acknowledge(context.Background(), v.ID)
@@ -113,7 +113,7 @@ func TestAcknowledge_rejected(t *testing.T) {
 // An acknowledgement that cannot be saved is reported; it holds until a crash.
 func TestAcknowledge_notSaved(t *testing.T) {
 	running(t, settings, func(h *rig) {
-		v := h.request(announce.Request{Message: "alarm", Repeat: thrice})
+		v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
 		time.Sleep(500 * time.Millisecond)
 		h.outbox.set(errors.New("disk full"), 0)
 		if _, err := h.Acknowledge(context.Background(), v.ID); !errors.Is(err, announce.ErrUnavailable) {
@@ -132,7 +132,7 @@ func TestCancel_repeating(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			running(t, settings, func(h *rig) {
-				v := h.request(announce.Request{Message: "alarm", Repeat: thrice})
+				v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
 				time.Sleep(10 * time.Second)
 				check.NoError(h.t, cancel(h, v.ID))
 				h.expectStatus(v.ID, announce.Cancelled)
@@ -146,7 +146,7 @@ func TestCancel_repeating(t *testing.T) {
 // A cancellation while the next repetition is being saved counts.
 func TestCancel_whileRepetitionSaved(t *testing.T) {
 	running(t, settings, func(h *rig) {
-		v := h.request(announce.Request{Message: "alarm", Repeat: thrice})
+		v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
 		synctest.Wait()
 		h.outbox.set(nil, 5*time.Second)
 		time.Sleep(3 * time.Second)
@@ -162,8 +162,7 @@ func TestCancel_whileRepetitionSaved(t *testing.T) {
 func TestAgain(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		first := h.request(announce.Request{
-			Title: "news", Message: "a", Voice: "bert", Rate: 200, Priority: 4, Volume: 50, Chime: "ding", TTL: time.Hour,
-			In: time.Second, Repeat: thrice, Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
+			Content: announce.Content{Title: "news", Message: "a", Voice: "bert", Rate: 200, Priority: 4, Volume: 50, Chime: "ding"}, TTL: time.Hour, In: time.Second, Repeat: thrice, Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
 		})
 		by := announce.Request{Sender: announce.Sender{Kind: announce.FromCLI, Name: "root"}, IdempotencyKey: "k"}
 		again := check.Must(h.Again(h.t.Context(), first.ID, by))(h.t)
@@ -187,7 +186,7 @@ func TestAgain(t *testing.T) {
 // of earlier ones when that is configured.
 func TestHistory_off(t *testing.T) {
 	running(t, settings, func(h *rig) {
-		before := h.request(announce.Request{Title: "t", Message: "before"})
+		before := h.request(announce.Request{Content: announce.Content{Title: "t", Message: "before"}})
 		time.Sleep(time.Minute)
 		c := settings
 		c.History = false
@@ -195,7 +194,7 @@ func TestHistory_off(t *testing.T) {
 		check.NoError(h.t, h.Configure(c))
 		synctest.Wait()
 		h.expectTexts(before.ID, "", "")
-		after := h.request(announce.Request{Title: "t", Message: "after"})
+		after := h.request(announce.Request{Content: announce.Content{Title: "t", Message: "after"}})
 		h.expectTexts(after.ID, "t", "after")
 		time.Sleep(time.Minute)
 		h.expectTexts(after.ID, "", "")
@@ -233,7 +232,7 @@ func TestAnnounce_duration(t *testing.T) {
 		}
 		h.restart(settings)
 		for message, want := range map[string]string{"eleven": "", "seventy": "message too_long"} { // "Hi. " has four characters
-			_, err := h.Check(announce.Request{Title: " Hi ", Message: message, Voice: "bert", Rate: 100})
+			_, err := h.Check(announce.Request{Content: announce.Content{Title: " Hi ", Message: message, Voice: "bert", Rate: 100}})
 			if got := violations(err); got != want {
 				h.t.Errorf("%q: %q, want %q", message, got, want)
 			}

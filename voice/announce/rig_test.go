@@ -345,7 +345,7 @@ func (h *rig) run() (stop func()) {
 // post announces a message; the test fails if it is rejected.
 func (h *rig) post(message string, urgent bool) announce.View {
 	h.t.Helper()
-	return h.request(announce.Request{Message: message, Urgent: urgent})
+	return h.request(announce.Request{Content: announce.Content{Message: message, Urgent: urgent}})
 }
 
 func (h *rig) request(r announce.Request) announce.View {
@@ -423,3 +423,6 @@ func (h *rig) expectGain(sentence string, gain float32) {
 
 // start is the time at which every bubble starts.
 var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// said returns a content that has only a message.
+func said(message string) announce.Content { return announce.Content{Message: message} }

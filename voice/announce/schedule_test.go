@@ -120,9 +120,9 @@ func TestScheduled_spokenAtTime(t *testing.T) {
 // What was due while the server was stopped is spoken within its time to live.
 func TestScheduled_afterRestart(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
-		late := h.request(announce.Request{Message: "late", In: time.Minute, TTL: time.Minute})
-		due := h.request(announce.Request{Message: "due", At: start.Add(90 * time.Second), TTL: time.Minute})
-		next := h.request(announce.Request{Message: "next", In: 3 * time.Minute})
+		late := h.request(announce.Request{Content: said("late"), In: time.Minute, TTL: time.Minute})
+		due := h.request(announce.Request{Content: said("due"), At: start.Add(90 * time.Second), TTL: time.Minute})
+		next := h.request(announce.Request{Content: said("next"), In: 3 * time.Minute})
 		time.Sleep(2 * time.Minute)
 		h.restart(settings)
 		defer h.run()()
@@ -143,24 +143,24 @@ func TestScheduled_clockUnset(t *testing.T) {
 		isSet := func() bool { _, ok := set.Load("set"); return ok }
 		h.parts = func(p *announce.Parts) { p.ClockSet = isSet }
 		h.restart(settings)
-		past := h.request(announce.Request{Message: "past", At: start.Add(-time.Hour)})
-		passing := h.request(announce.Request{Message: "passing", At: start.Add(time.Minute)})
-		coming := h.request(announce.Request{Message: "coming", At: start.Add(time.Hour)})
+		past := h.request(announce.Request{Content: said("past"), At: start.Add(-time.Hour)})
+		passing := h.request(announce.Request{Content: said("passing"), At: start.Add(time.Minute)})
+		coming := h.request(announce.Request{Content: said("coming"), At: start.Add(time.Hour)})
 		for _, v := range []announce.View{past, passing, coming} {
 			if v.Status != announce.Scheduled || !v.ClockUnset || !v.SpeaksAt.IsZero() {
 				h.t.Errorf("accepted %+v, want it to wait for the clock", v)
 			}
 		}
 		for year, want := range map[int]string{1970: "at out_of_range", 1971: "", 2199: "", 2200: "at out_of_range"} {
-			r := announce.Request{Message: "a", At: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)}
+			r := announce.Request{Content: said("a"), At: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)}
 			if _, err := h.Check(r); violations(err) != want {
 				h.t.Errorf("year %d: %q, want %q", year, violations(err), want)
 			}
 		}
 		h.restart(settings)
 		defer h.run()()
-		h.request(announce.Request{Message: "delay", In: time.Second})
-		h.request(announce.Request{Message: "another", At: start.Add(24 * time.Hour)}) // must not hide it
+		h.request(announce.Request{Content: said("delay"), In: time.Second})
+		h.request(announce.Request{Content: said("another"), At: start.Add(24 * time.Hour)}) // must not hide it
 		time.Sleep(2 * time.Minute)
 		h.expect("delay")
 		set.Store("set", true)
@@ -180,22 +180,22 @@ func TestScheduled_limit(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
 		var last announce.View
 		for i := range announce.MaxScheduled {
-			r := announce.Request{Message: "a", In: time.Hour}
+			r := announce.Request{Content: said("a"), In: time.Hour}
 			if i%2 == 0 {
-				r = announce.Request{Message: "a", At: start.Add(time.Minute)}
+				r = announce.Request{Content: said("a"), At: start.Add(time.Minute)}
 			}
 			last = h.request(r)
 		}
 		repeat := announce.Repeat{Times: 2, Every: time.Minute}
-		h.expectError(announce.Request{Message: "b", In: time.Hour}, announce.ErrScheduleFull)
-		h.expectError(announce.Request{Message: "b", Repeat: repeat}, announce.ErrScheduleFull)
+		h.expectError(announce.Request{Content: said("b"), In: time.Hour}, announce.ErrScheduleFull)
+		h.expectError(announce.Request{Content: said("b"), Repeat: repeat}, announce.ErrScheduleFull)
 		h.post("now", false) // is not scheduled
 		if s := h.Stats(); s.Scheduled != announce.MaxScheduled || s.Waiting != 0 {
 			h.t.Errorf("stats: %+v", s)
 		}
 		check.Must(h.Cancel(h.t.Context(), last.ID))(h.t)
-		h.request(announce.Request{Message: "b", Repeat: repeat})
-		h.expectError(announce.Request{Message: "c", In: time.Hour}, announce.ErrScheduleFull)
+		h.request(announce.Request{Content: said("b"), Repeat: repeat})
+		h.expectError(announce.Request{Content: said("c"), In: time.Hour}, announce.ErrScheduleFull)
 
 		// Those that are due still count, however long the queue is.
 		defer h.run()()
@@ -204,11 +204,11 @@ func TestScheduled_limit(t *testing.T) {
 		if s := h.Stats(); s.Waiting < 90 {
 			h.t.Errorf("%d wait", s.Waiting)
 		}
-		h.expectError(announce.Request{Message: "c", In: time.Hour}, announce.ErrScheduleFull)
+		h.expectError(announce.Request{Content: said("c"), In: time.Hour}, announce.ErrScheduleFull)
 		time.Sleep(time.Second) // one has been spoken
 		synctest.Wait()
-		h.request(announce.Request{Message: "c", In: time.Hour})
-		h.expectError(announce.Request{Message: "c", In: time.Hour}, announce.ErrScheduleFull)
+		h.request(announce.Request{Content: said("c"), In: time.Hour})
+		h.expectError(announce.Request{Content: said("c"), In: time.Hour}, announce.ErrScheduleFull)
 	})
 }
 
@@ -222,12 +222,12 @@ func TestAnnounce_urgentPlaces(t *testing.T) {
 		for range c.Max {
 			h.post("a", false)
 		}
-		h.expectError(announce.Request{Message: "b"}, announce.ErrFull)
+		h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
 		for range announce.UrgentPlaces {
 			h.post("u", true)
 		}
-		h.expectError(announce.Request{Message: "u", Urgent: true}, announce.ErrFull)
-		h.expectError(announce.Request{Message: "b"}, announce.ErrFull)
+		h.expectError(announce.Request{Content: announce.Content{Message: "u", Urgent: true}}, announce.ErrFull)
+		h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
 		if s := h.Stats(); s.Waiting != c.Max+announce.UrgentPlaces {
 			h.t.Errorf("%d wait", s.Waiting)
 		}
@@ -239,11 +239,11 @@ func TestPriority_order(t *testing.T) {
 		h.post("head", true)
 		synctest.Wait()
 		for _, r := range []announce.Request{
-			{Message: "low", Priority: 2},
-			{Message: "listed", Priority: 1},
-			{Message: "usual"},
-			{Message: "high", Priority: 4},
-			{Message: "urgent", Priority: 5},
+			{Content: announce.Content{Message: "low", Priority: 2}},
+			{Content: announce.Content{Message: "listed", Priority: 1}},
+			{Content: said("usual")},
+			{Content: announce.Content{Message: "high", Priority: 4}},
+			{Content: announce.Content{Message: "urgent", Priority: 5}},
 		} {
 			h.request(r)
 		}
@@ -261,7 +261,7 @@ func TestPriority_order(t *testing.T) {
 func TestVolume_own(t *testing.T) {
 	controlled(t, &controls{state: policy.State{Volume: 60, UrgentMinVolume: 40}}, func(h *rig) {
 		for _, r := range []announce.Request{
-			{Message: "usual"}, {Message: "own", Volume: 20}, {Message: "floor", Volume: 20, Urgent: true},
+			{Content: said("usual")}, {Content: announce.Content{Message: "own", Volume: 20}}, {Content: announce.Content{Message: "floor", Volume: 20, Urgent: true}},
 		} {
 			h.request(r)
 			time.Sleep(2 * time.Second)
@@ -289,7 +289,7 @@ func TestQuiet_modes(t *testing.T) {
 		t.Run(fmt.Sprint(tt.mode, tt.ttl), func(t *testing.T) {
 			c := &controls{state: policy.State{Volume: 100, QuietVolume: 25}, quiet: between(tt.mode, 0, 8*time.Hour)}
 			controlled(t, c, func(h *rig) {
-				usual := h.request(announce.Request{Message: "usual", TTL: tt.ttl})
+				usual := h.request(announce.Request{Content: said("usual"), TTL: tt.ttl})
 				time.Sleep(2 * time.Second)
 				urgent := h.post("urgent", true)
 				speaks := time.Duration(0)
@@ -315,13 +315,13 @@ func TestQuiet_modes(t *testing.T) {
 func TestQuiet_beginsAndEnds(t *testing.T) {
 	c := &controls{quiet: between(policy.Hold, time.Hour, 2*time.Hour)}
 	controlled(t, c, func(h *rig) {
-		atNight := h.request(announce.Request{Message: "night", In: 90 * time.Minute, TTL: time.Hour})
+		atNight := h.request(announce.Request{Content: said("night"), In: 90 * time.Minute, TTL: time.Hour})
 		if atNight.SpeaksAt.Sub(start) != 2*time.Hour || !atNight.Quiet {
 			h.t.Errorf("answered %+v, want the end of quiet", atNight)
 		}
 		time.Sleep(time.Hour - 500*time.Millisecond)
 		h.post("a1|a2", false)
-		waiting := h.request(announce.Request{Message: "waiting", TTL: 2 * time.Hour})
+		waiting := h.request(announce.Request{Content: said("waiting"), TTL: 2 * time.Hour})
 		if waiting.Quiet || waiting.Status != announce.Queued {
 			h.t.Errorf("before: %+v", waiting)
 		}
@@ -356,7 +356,7 @@ func TestQuiet_endsWhileSaving(t *testing.T) {
 			c.change(func(c *controls) { c.quiet = nil })
 			h.Reconsider()
 		})
-		h.request(announce.Request{Message: "saved", TTL: 2 * time.Hour})
+		h.request(announce.Request{Content: said("saved"), TTL: 2 * time.Hour})
 		time.Sleep(5 * time.Second)
 		h.expect("saved")
 	})
@@ -410,7 +410,7 @@ func TestDelete_leavesScheduled(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		h.post("head", false)
 		synctest.Wait()
-		later := h.request(announce.Request{Message: "later", In: time.Minute})
+		later := h.request(announce.Request{Content: said("later"), In: time.Minute})
 		waiting := h.post("waiting", false)
 		if n, err := h.CancelWaiting(context.Background()); n != 1 || err != nil {
 			h.t.Errorf("cancelled %d, %v, want 1", n, err)

@@ -240,7 +240,7 @@ func (h *host) expectSpoken(lengths ...int) {
 // post posts a message to rooms.
 func (h *host) post(message string, names ...string) announce.View {
 	h.broker.t.Helper()
-	return h.request(announce.Request{Message: message, Rooms: names})
+	return h.request(announce.Request{Content: said(message), Rooms: names})
 }
 
 func (h *host) request(r announce.Request) announce.View {
@@ -326,3 +326,6 @@ func (o *outbox) Load(context.Context) (waiting, ended []announce.Announcement, 
 	}
 	return waiting, ended, nil
 }
+
+// said returns a content that has only a message.
+func said(message string) announce.Content { return announce.Content{Message: message} }

@@ -90,11 +90,13 @@ func (m *Monitor) store() health.Condition {
 func nearlyFullError(stats store.Stats) error {
 	for _, share := range stats.Shares {
 		if share.Name == stats.NearlyFull() {
-			return fmt.Errorf("the store is nearly full: %s use %d of %d bytes; the oldest are deleted where that is possible; increase STORE_MAX_SIZE",
+			return fmt.Errorf("the store is nearly full: %s use %d of %d bytes; "+
+				"the oldest are deleted where that is possible; increase STORE_MAX_SIZE",
 				share.Name, share.Used, share.Max)
 		}
 	}
-	return fmt.Errorf("the store is nearly full: %d of %d bytes are used; increase STORE_MAX_SIZE", stats.Size-stats.Free, stats.Max)
+	return fmt.Errorf("the store is nearly full: %d of %d bytes are used; increase STORE_MAX_SIZE",
+		stats.Size-stats.Free, stats.Max)
 }
 
 // Sound returns the condition of the audio output.
@@ -109,7 +111,8 @@ func audioCondition(s pulse.Status, err error) health.Condition {
 		err = fmt.Errorf("%s: no announcement can be heard; run: %s", silent, remedy)
 	}
 	return condition(err, health.Degraded, map[string]any{
-		"server": s.Server, "sink": s.Sink, "sink_name": s.Description, "state": s.State, "muted": s.Muted, "volume": s.Volume,
+		"server": s.Server, "sink": s.Sink, "sink_name": s.Description,
+		"state": s.State, "muted": s.Muted, "volume": s.Volume,
 	})
 }
 
@@ -131,5 +134,7 @@ func (m *Monitor) lexicon() health.Condition {
 
 func (m *Monitor) queue() health.Condition {
 	s := m.Announcer.Stats()
-	return condition(nil, health.Degraded, map[string]any{"waiting": s.Waiting, "max": s.Max, "speaking": s.Current != "", "unsaved": s.Unsaved})
+	return condition(nil, health.Degraded, map[string]any{
+		"waiting": s.Waiting, "max": s.Max, "speaking": s.Current != "", "unsaved": s.Unsaved,
+	})
 }

@@ -32,7 +32,7 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 		if c.Health == health.Failing {
 			break
 		}
-		a := announce.Announcement{ID: fmt.Sprint(n), Seq: uint64(n), Message: strings.Repeat("x", 10<<10), Status: announce.Queued}
+		a := announce.Announcement{ID: fmt.Sprint(n), Seq: uint64(n), Content: announce.Content{Message: strings.Repeat("x", 10<<10)}, Status: announce.Queued}
 		_, _, err := st.Append(t.Context(), a, announce.IdempotencyKey{})
 		check.NoError(t, err)
 	}
@@ -56,13 +56,20 @@ func TestMonitor_silentSink(t *testing.T) {
 		want   health.Health
 		detail string
 	}{
-		"audible":       {speaker, nil, "", ""},
-		"muted":         {with(func(s *pulse.Status) { s.Muted = true }), nil, health.Degraded, "pactl --server=unix:/run/a set-sink-mute speaker 0"},
-		"at 0":          {with(func(s *pulse.Status) { s.Volume = 0 }), nil, health.Degraded, "pactl --server=unix:/run/a set-sink-volume speaker 100%"},
+		"audible": {speaker, nil, "", ""},
+		"muted": {
+			with(func(s *pulse.Status) { s.Muted = true }), nil, health.Degraded,
+			"pactl --server=unix:/run/a set-sink-mute speaker 0",
+		},
+		"at 0": {
+			with(func(s *pulse.Status) { s.Volume = 0 }), nil, health.Degraded,
+			"pactl --server=unix:/run/a set-sink-volume speaker 100%",
+		},
 		"not connected": {pulse.Status{}, errors.New("no sound server"), health.Degraded, "no sound server"},
 		"starting":      {pulse.Status{}, nil, "", ""},
 	} {
-		if c := audioCondition(tt.status, tt.err); c.Health != tt.want || !strings.Contains(c.Detail, tt.detail) || (tt.detail == "") != (c.Detail == "") {
+		if c := audioCondition(tt.status, tt.err); c.Health != tt.want || !strings.Contains(c.Detail, tt.detail) ||
+			(tt.detail == "") != (c.Detail == "") {
 			t.Errorf("%s: %q, %q; want %q, %q", name, c.Health, c.Detail, tt.want, tt.detail)
 		}
 	}

@@ -61,7 +61,8 @@ func (m *Monitor) StatusLine() string {
 	if s.Current == "" {
 		line = "Silent"
 	}
-	line += fmt.Sprintf(", %d of %d waiting; %d voices; on %s", s.Waiting, s.Max, len(m.Voices.Voices()), strings.Join(m.Addresses, ", "))
+	line += fmt.Sprintf(", %d of %d waiting; %d voices; on %s",
+		s.Waiting, s.Max, len(m.Voices.Voices()), strings.Join(m.Addresses, ", "))
 	if sink := m.Sink.Status().Sink; sink != "" {
 		line += "; sink " + sink
 	}

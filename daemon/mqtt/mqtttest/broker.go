@@ -47,7 +47,8 @@ func StartOn(tb testing.TB, address string, lines ...string) *Broker {
 	}
 	b := &Broker{tb: tb, dir: dir, proxy: proxy, conns: map[net.Conn]struct{}{}}
 	config := append([]string{
-		"listener 0 " + b.socket(), "user root", "persistence true", "persistence_location " + dir + "/", "log_dest stderr", "max_queued_messages 0",
+		"listener 0 " + b.socket(), "user root", "persistence true",
+		"persistence_location " + dir + "/", "log_dest stderr", "max_queued_messages 0",
 		"allow_anonymous true",
 	}, lines...)
 	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(strings.Join(config, "\n")+"\n"), 0o600); err != nil {
@@ -81,7 +82,8 @@ func (b *Broker) Restart() {
 		b.tb.Fatalf("mosquitto is missing: run \"make .build/mosquitto\": %v", err)
 	}
 	_ = os.Remove(b.socket())
-	b.command = exec.Command(program, "-c", filepath.Join(b.dir, "config")) //nolint:noctx,gosec // signal ends it; Debian's program
+	//nolint:noctx,gosec // signal ends it; Debian's program
+	b.command = exec.Command(program, "-c", filepath.Join(b.dir, "config"))
 	log, err := b.command.StderrPipe()
 	if err != nil {
 		b.tb.Fatal(err)

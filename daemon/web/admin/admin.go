@@ -76,18 +76,23 @@ func (h *handlers) adminRoutes() []web.Route {
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The level.", Body: logLevel{}}},
 		}),
 		web.NewRoute(http.MethodPut, "/admin/log-level", web.AdminSocket, h.setLogLevel, web.Operation{
-			ID: "setLogLevel", Tag: tag, Summary: "Set the log level until the next reload or restart", Request: logLevel{},
+			ID: "setLogLevel", Tag: tag, Summary: "Set the log level until the next reload or restart",
+			Request:   logLevel{},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The new level.", Body: logLevel{}}},
 		}),
 		web.NewRoute(http.MethodGet, "/admin/backup", web.AdminSocket, h.backup, web.Operation{
 			ID: "getBackup", Tag: tag, Summary: "Get a backup of the store",
 			Description: "An incomplete response is not a backup.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "A copy of the store.", Media: []string{"application/octet-stream"}}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "A copy of the store.", Media: []string{"application/octet-stream"},
+			}},
 		}),
 		web.NewRoute(http.MethodGet, "/metrics", web.MetricsAccess, h.metrics, web.Operation{
 			ID: "getMetrics", Tag: "server", Summary: "Get the metrics in Prometheus text format",
 			Description: "Served on the administrator's socket, and with METRICS=on also on the network.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The metrics.", Media: []string{"text/plain"}}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The metrics.", Media: []string{"text/plain"},
+			}},
 		}),
 	})
 }

@@ -28,7 +28,8 @@ func TestLogLevel_set(t *testing.T) {
 	level := new(slog.LevelVar)
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = level })
 	send := func(method, body string) webtest.Page {
-		return r.Send(t, r.AdminHandler(), webtest.NewRequest(method, "/admin/log-level", body, "Content-Type", webtest.AsJSON))
+		return r.Send(t, r.AdminHandler(), webtest.NewRequest(method,
+			"/admin/log-level", body, "Content-Type", webtest.AsJSON))
 	}
 	if got := send("GET", "").Want(200).Field("level"); got != "INFO" {
 		t.Errorf("GET /admin/log-level: %s, want INFO", got)
@@ -67,9 +68,17 @@ func TestBackup_incomplete(t *testing.T) {
 		status int
 		ok     bool
 	}{
-		"complete":           {func(w io.Writer) error { _, err := io.WriteString(w, strings.Repeat("store", 1e5)); return err }, 200, true},
-		"error at first":     {func(io.Writer) error { return errDisk }, 500, true},
-		"error later":        {func(w io.Writer) error { _, _ = io.WriteString(w, strings.Repeat("store", 1e5)); return errDisk }, 200, false},
+		"complete": {func(w io.Writer) error {
+			_,
+				err := io.WriteString(w, strings.Repeat("store", 1e5))
+			return err
+		}, 200, true},
+		"error at first": {func(io.Writer) error { return errDisk }, 500, true},
+		"error later": {func(w io.Writer) error {
+			_,
+				_ = io.WriteString(w, strings.Repeat("store", 1e5))
+			return errDisk
+		}, 200, false},
 		"error after a byte": {func(w io.Writer) error { _, _ = io.WriteString(w, "s"); return errDisk }, 0, false},
 		"panic":              {func(w io.Writer) error { panic("broken") }, 500, true},
 	} {
@@ -113,7 +122,8 @@ func TestRequestLog_peerUID(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = new(slog.LevelVar) })
 	client := serveAdmin(t, r.Server)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://localhost/admin/log-level", strings.NewReader(`{"level":"LOUD"}`))
+	request, err := http.NewRequestWithContext(t.Context(),
+		http.MethodPut, "http://localhost/admin/log-level", strings.NewReader(`{"level":"LOUD"}`))
 	check.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	resp := check.Must(client.Do(request))(t)
@@ -147,7 +157,8 @@ func TestStatus_members(t *testing.T) {
 		c.Admin.Counts = func(context.Context) (map[string]int, error) { return map[string]int{"games": 3}, nil }
 	})
 	r.Announce(t, "hello")
-	w := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/status", "", "Host", "anything", "Client", "@")).Want(200)
+	w := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET",
+		"/admin/status", "", "Host", "anything", "Client", "@")).Want(200)
 	if w.Field("counts") != `{"games":3}` || w.Field("versions") != `{"go":"go1.26","pressbox":"1.2.3"}` ||
 		!strings.Contains(w.Field("queue"), "hello") || !strings.Contains(w.Field("health"), `"ok"`) {
 		t.Errorf("%s", w.Text)
@@ -163,11 +174,15 @@ func TestFindings_deadline(t *testing.T) {
 			if left := time.Until(until); !ok || left < 20*time.Second || left > 26*time.Second {
 				t.Errorf("deadline in %v, want 25s", left)
 			}
-			return []health.Finding{{Name: "sound", Result: "failure", Detail: "muted", Remedy: "unmute it"}, {Name: "store", Result: "ok", Detail: "sound"}}
+			return []health.Finding{
+				{Name: "sound", Result: "failure", Detail: "muted", Remedy: "unmute it"},
+				{Name: "store", Result: "ok", Detail: "sound"},
+			}
 		}
 	})
 	got := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/examination", "")).Want(200).Field("findings")
-	if want := `[{"name":"sound","result":"failure","detail":"muted","remedy":"unmute it"},{"name":"store","result":"ok","detail":"sound"}]`; got != want {
+	if want := `[{"name":"sound","result":"failure","detail":"muted","remedy":"unmute ` +
+		`it"},{"name":"store","result":"ok","detail":"sound"}]`; got != want {
 		t.Errorf("findings: %s, want %s", got, want)
 	}
 }
@@ -177,7 +192,11 @@ func TestIdle_sinceLastRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, release := make(chan struct{}), make(chan struct{})
 		r := webtest.NewRig(t, func(c *site.Config) {
-			c.Announcements.Voices = func() announcements.VoiceList { close(began); <-release; return announcements.VoiceList{} }
+			c.Announcements.Voices = func() announcements.VoiceList {
+				close(began)
+				<-release
+				return announcements.VoiceList{}
+			}
 		})
 		time.Sleep(time.Minute)
 		if got := r.Idle(); got != time.Minute {

@@ -12,15 +12,9 @@ type Announcement struct {
 	ID     string          `json:"id"`
 	Status announce.Status `json:"status"`
 	// 0: being spoken, 1 and more: waiting; absent while scheduled and after the end.
-	Position   *int          `json:"position,omitempty" minimum:"0"`
-	Title      string        `json:"title,omitempty"`
-	Message    string        `json:"message"` // empty after the end with HISTORY=off
-	Voice      string        `json:"voice"`   // the voice that speaks it, or spoke it
-	Rate       int           `json:"rate"`    // words per minute
-	Urgent     bool          `json:"urgent"`
-	Priority   int           `json:"priority" minimum:"1" maximum:"5"`
-	Volume     int           `json:"volume,omitempty" minimum:"1" maximum:"100"`       // present if the request set it
-	Chime      string        `json:"chime,omitempty" enum:"none,ding,ding-dong,alert"` // present if the request set it
+	Position *int `json:"position,omitempty" minimum:"0"`
+	announce.Content
+	Urgent     bool          `json:"urgent"` // instead of the content's, which false omits
 	CreatedAt  web.Timestamp `json:"created_at"`
 	At         web.Timestamp `json:"at,omitzero"`        // time of the request, or of the next repetition
 	SpeaksAt   web.Timestamp `json:"speaks_at,omitzero"` // expected time of speech, while scheduled
@@ -92,8 +86,7 @@ func (v viewer) shown(s announce.Sender) *sender {
 // NewAnnouncement returns the JSON of v for a viewer.
 func NewAnnouncement(v announce.View, to viewer) Announcement {
 	a := Announcement{
-		ID: v.ID, Status: v.Status, Position: v.Position, Title: v.Title, Message: v.Message, Voice: v.Voice, Rate: v.Rate,
-		Urgent: v.Urgent, Priority: v.Priority, Volume: v.Volume, Chime: v.Chime,
+		ID: v.ID, Status: v.Status, Position: v.Position, Content: v.Content, Urgent: v.Urgent,
 		CreatedAt: web.Timestamp{Time: v.Created}, At: web.Timestamp{Time: v.At}, SpeaksAt: web.Timestamp{Time: v.SpeaksAt},
 		ExpiresAt: web.Timestamp{Time: v.Expires}, ClockUnset: v.ClockUnset, Quiet: v.Quiet, Sender: to.shown(v.Sender),
 		StartedAt: web.Timestamp{Time: v.Started}, EndedAt: web.Timestamp{Time: v.Ended}, Error: v.Error,

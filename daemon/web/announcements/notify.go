@@ -71,7 +71,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 				"Unknown members of JSON are refused; unknown fields of forms and unknown parameters are ignored and listed in `warnings`. Browsers must send application/json. " +
 				"A repeated Idempotency-Key of the same client returns the announcement as it is now; the last 1,000 keys of 24 hours are stored for each client.",
 			Headers:  []string{"Idempotency-Key"},
-			Request:  announcementRequest{},
+			Request:  announce.AnnouncementRequest{},
 			AnyMedia: true,
 			Responses: []web.Response{{
 				Status: http.StatusAccepted, Description: "The announcement is saved.", Body: Accepted{}, Location: true,
@@ -129,14 +129,6 @@ type QueueReply struct {
 	Recent []Announcement `json:"recent" maxItems:"200"`
 	// Announcements that wait for a time, the next one first; those that wait for the host's clock to be set are last.
 	Scheduled []Announcement `json:"scheduled"`
-}
-
-// An announcementRequest asks for an announcement. Numbers and truth values may also be text, such as "170" and "true". In a
-// form, repeat is JSON.
-//
-//	{"message": "Dinner is ready."}
-type announcementRequest struct {
-	Message string `json:"message" required:"true"`
 }
 
 // Accepted is an announcement that is saved, or one that a repeated request created earlier.

@@ -18,6 +18,21 @@ import (
 	"pressbox/voice/announce/webhook"
 )
 
+var (
+	errUnknownWebhook = errors.New("unknown webhook")
+	errBrokenTemplate = errors.New("the template of this webhook is not valid")
+	errTemplateFailed = errors.New("the template of this webhook does not accept this body")
+)
+
+var statuses = web.Statuses{
+	web.NewStatus(errUnknownWebhook, http.StatusNotFound, "unknown_webhook", 0),
+	web.NewStatus(errTemplateFailed, http.StatusUnprocessableEntity, "template_failed", 0),
+	web.NewStatus(errBrokenTemplate, http.StatusInternalServerError, "broken_template", 0),
+}
+
+// Problem returns the problem that an error of these routes is to the client.
+func Problem(err error) (web.Problem, bool) { return statuses.Problem(err) }
+
 // A Config holds what the routes of this package use.
 type Config struct {
 	Announcer draft.Announcer
@@ -131,7 +146,7 @@ func (h *handlers) readerOf(ctx context.Context, name string, templates *Templat
 	own, ok := templates.byName[name]
 	switch {
 	case ok && own.err != nil:
-		return nil, &web.DetailedError{Err: web.ErrBrokenTemplate, Detail: own.err.Error()}
+		return nil, &web.DetailedError{Err: errBrokenTemplate, Detail: own.err.Error()}
 	case ok:
 		return func(body []byte, _ webhook.Known) (webhook.Result, error) {
 			return h.execute(ctx, own.parsed, body)
@@ -141,7 +156,7 @@ func (h *handlers) readerOf(ctx context.Context, name string, templates *Templat
 			return webhook.Read(name, body, known)
 		}, nil
 	}
-	return nil, &web.DetailedError{Err: web.ErrUnknownWebhook, Detail: "unknown webhook; these exist: " +
+	return nil, &web.DetailedError{Err: errUnknownWebhook, Detail: "unknown webhook; these exist: " +
 		strings.Join(templates.Webhooks(), ", ") + "; " + templates.where()}
 }
 
@@ -157,7 +172,7 @@ func (h *handlers) execute(ctx context.Context, t *webhook.Template, body []byte
 	if _, ofBody := errors.AsType[*webhook.BodyError](err); err == nil || ofBody {
 		return found, err
 	}
-	return found, &web.DetailedError{Err: web.ErrTemplateFailed, Detail: err.Error()}
+	return found, &web.DetailedError{Err: errTemplateFailed, Detail: err.Error()}
 }
 
 // draftOf returns the announcement of the fields of a body and the parameters of a query.

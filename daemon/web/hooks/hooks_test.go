@@ -20,7 +20,8 @@ import (
 	"pressbox/voice/announce/webhook"
 )
 
-const doorbell = `{"status": "firing", "alerts": [{"fingerprint": "1", "labels": {"severity": "critical"}, "annotations": {"summary": "The doorbell rang."}}]}`
+const doorbell = `{"status": "firing", "alerts": [{"fingerprint": "1", "labels": {"severity": "critical"}, ` +
+	`"annotations": {"summary": "The doorbell rang."}}]}`
 
 // withTemplates configures a server with templates, by name and source.
 func withTemplates(t *testing.T, urgentFrom int, sources ...string) func(*site.Config) {
@@ -37,18 +38,32 @@ func TestHooks_accepted(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, withTemplates(t, 5,
 		"bell.tmpl", "{{.who}} rings.",
-		"camera.tmpl", `{{if eq .type "new"}}{"title": "Camera", "message": {{json .label}}, "volume": 30, "color": "red"}{{end}}`,
+		"camera.tmpl", `{{if eq .type "new"}}{"title": "Camera", "message": {{json .label}}, "volume": 30, `+
+			`"color": "red"}{{end}}`,
 		"apprise.tmpl", "{{.title}}: {{.message}}",
 		"notes.txt", "{{",
 	))
 	const form = "application/x-www-form-urlencoded"
-	for _, tt := range []struct{ path, media, body, want string }{ // title, message, urgent, priority, voice, volume, sender, warnings
+	// title, message, urgent, priority, voice, volume, sender, warnings
+	for _, tt := range []struct{ path, media, body, want string }{
 		{"alertmanager", webtest.AsJSON, doorbell, "|The doorbell rang.|true|5|" + webtest.Voice + "||hook|"},
-		{"grafana?priority=2&voice=" + webtest.Voice, "", doorbell, "|The doorbell rang.|false|2|" + webtest.Voice + "||hook|"},
-		{"uptime-kuma", form, `{"msg": "Paper jam", "extra": 1}`, "|Paper jam|false|3|" + webtest.Voice + `||hook|["extra"]`},
-		{"bell?title=Door&volume=20&color=red", "", `{"who": "Anna"}`, "Door|Anna rings.|false|3|" + webtest.Voice + `|20|hook|["color"]`},
+		{
+			"grafana?priority=2&voice=" + webtest.Voice, "", doorbell,
+			"|The doorbell rang.|false|2|" + webtest.Voice + "||hook|",
+		},
+		{
+			"uptime-kuma", form, `{"msg": "Paper jam", "extra": 1}`,
+			"|Paper jam|false|3|" + webtest.Voice + `||hook|["extra"]`,
+		},
+		{
+			"bell?title=Door&volume=20&color=red", "", `{"who": "Anna"}`,
+			"Door|Anna rings.|false|3|" + webtest.Voice + `|20|hook|["color"]`,
+		},
 		{"bell", form, "who=Anna+B", "|Anna B rings.|false|3|" + webtest.Voice + "||hook|"},
-		{"camera", "", `{"type": "new", "label": "a \"cat\""}`, `Camera|a "cat"|false|3|` + webtest.Voice + `|30|hook|["color"]`},
+		{
+			"camera", "", `{"type": "new", "label": "a \"cat\""}`,
+			`Camera|a "cat"|false|3|` + webtest.Voice + `|30|hook|["color"]`,
+		},
 		{"apprise", "", `{"title": "A", "message": "B"}`, "|A: B|false|3|" + webtest.Voice + "||hook|"},
 	} {
 		w := r.Do(t, "POST", "/hooks/"+tt.path, tt.body, "Content-Type", tt.media).Want(202)
@@ -64,10 +79,12 @@ func TestHooks_accepted(t *testing.T) {
 		w.Decode(&got)
 		a := got.Announcement
 		volume := strings.TrimPrefix(fmt.Sprint(a.Volume), "0")
-		if all := fmt.Sprintf("%s|%s|%t|%d|%s|%s|%s|%s", a.Title, a.Message, a.Urgent, a.Priority, a.Voice, volume, a.Sender.Kind, w.Field("warnings")); all != tt.want {
+		if all := fmt.Sprintf("%s|%s|%t|%d|%s|%s|%s|%s", a.Title,
+			a.Message, a.Urgent, a.Priority, a.Voice, volume, a.Sender.Kind, w.Field("warnings")); all != tt.want {
 			t.Errorf("%s: %s, want %s", tt.path, all, tt.want)
 		}
-		if v := check.Must(r.Announcer.Cancel(t.Context(), a.ID))(t); v.Sender.Name != strings.SplitN(tt.path, "?", 2)[0] {
+		if v := check.Must(r.Announcer.Cancel(t.Context(), a.ID))(t); v.Sender.Name != strings.SplitN(tt.path,
+			"?", 2)[0] {
 			t.Errorf("%s: the sender is %+v", tt.path, v.Sender)
 		}
 	}
@@ -108,7 +125,11 @@ func TestHooks_refused(t *testing.T) {
 		code       string
 		want       []string
 	}{
-		{"other", "{}", 404, "unknown_webhook", []string{"these exist: alertmanager, apprise, broken, grafana, long, number, silent, uptime-kuma, wrong; your own are files NAME.tmpl in /"}},
+		{
+			"other", "{}", 404, "unknown_webhook",
+			[]string{"these exist: alertmanager, apprise, broken, grafana, long, number, silent, uptime-kuma, " +
+				"wrong; your own are files NAME.tmpl in /"},
+		},
 		{"Bad_Name", "{}", 404, "unknown_webhook", nil},
 		{"broken", "{}", 500, "broken_template", []string{`/broken.tmpl:2: function "env" not defined`}},
 		{"number", `{"a": 7}`, 422, "template_failed", []string{"/number.tmpl:2:10: ", "evaluate field b"}},
@@ -116,8 +137,14 @@ func TestHooks_refused(t *testing.T) {
 		{"silent", `{}`, 422, "required", []string{`"/message"`}},
 		{"apprise", `{"title": "x"}`, 422, "required", []string{`"/message"`, `Dinner is ready.`}},
 		{"apprise", `{"message": "x", "rate": 7}`, 422, "out_of_range", []string{`"/rate"`}},
-		{"alertmanager", `{"alerts": 7}`, 422, "invalid", []string{`"/alerts"`, "must be a list", "The doorbell rang."}},
-		{"alertmanager", `{"alerts": `, 400, "not_json", []string{"request body must be one JSON object", "The doorbell rang."}},
+		{
+			"alertmanager", `{"alerts": 7}`, 422, "invalid",
+			[]string{`"/alerts"`, "must be a list", "The doorbell rang."},
+		},
+		{
+			"alertmanager", `{"alerts": `, 400, "not_json",
+			[]string{"request body must be one JSON object", "The doorbell rang."},
+		},
 		{"alertmanager", "", 400, "not_json", []string{"must not be empty"}},
 		{"long", large(webhook.MaxBody), 422, "template_failed", []string{"/long.tmpl: what the template writes is not"}},
 		{"long", large(webhook.MaxBody + 1), 413, "body_too_large", []string{"request body exceeds 1024 KiB"}},
@@ -168,12 +195,17 @@ func TestHooks_off(t *testing.T) {
 	t.Parallel()
 	var on atomic.Bool
 	r := webtest.NewRig(t, func(c *site.Config) {
-		c.Hooks.Settings = func() hooks.Settings { return hooks.Settings{On: on.Load(), Templates: hooks.ReadTemplates("")} }
+		c.Hooks.Settings = func() hooks.Settings {
+			return hooks.Settings{
+				On: on.Load(), Templates: hooks.ReadTemplates(""),
+			}
+		}
 	})
 	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(404, "not_found")
 	on.Store(true)
 	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(202)
-	if w := r.Do(t, "POST", "/hooks/x", `{}`).Want(404, "unknown_webhook"); !strings.Contains(w.Text, "HOOKS_DIR sets the directory") {
+	if w := r.Do(t, "POST", "/hooks/x", `{}`).Want(404,
+		"unknown_webhook"); !strings.Contains(w.Text, "HOOKS_DIR sets the directory") {
 		t.Error(w.Text)
 	}
 }
@@ -205,18 +237,23 @@ func TestReadTemplates(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	for name, source := range map[string]string{"good.tmpl": "{{.a}}", "big.tmpl": strings.Repeat("x", webhook.MaxTemplate+1), "Upper.tmpl": "", ".tmpl": "", "good.tmpl~": "{{"} {
+	for name, source := range map[string]string{
+		"good.tmpl": "{{.a}}", "big.tmpl": strings.Repeat("x", webhook.MaxTemplate+1), "Upper.tmpl": "", ".tmpl": "",
+		"good.tmpl~": "{{",
+	} {
 		check.NoError(t, os.WriteFile(path(name), []byte(source), 0o600))
 	}
 	check.NoError(t, os.Mkdir(path("folder.tmpl"), 0o700))
 	check.NoError(t, unix.Mkfifo(path("pipe.tmpl"), 0o600))
 	check.NoError(t, os.Symlink("nowhere", path("gone.tmpl")))
 	templates := hooks.ReadTemplates(dir)
-	if got := strings.Join(templates.Webhooks(), " "); got != "alertmanager apprise big folder gone good grafana pipe uptime-kuma" {
+	if got := strings.Join(templates.Webhooks(),
+		" "); got != "alertmanager apprise big folder gone good grafana pipe uptime-kuma" {
 		t.Errorf("webhooks: %s", got)
 	}
 	for _, want := range []string{
-		"big.tmpl: the template has 16385 bytes", "folder.tmpl: must be a file", "pipe.tmpl: must be a file", "gone.tmpl: no such file",
+		"big.tmpl: the template has 16385 bytes", "folder.tmpl: must be a file",
+		"pipe.tmpl: must be a file", "gone.tmpl: no such file",
 		"Upper.tmpl: the name of a webhook must be", "/.tmpl: the name of a webhook must be",
 	} {
 		if err := templates.Err(); err == nil || !strings.Contains(err.Error(), want) {

@@ -112,8 +112,10 @@ func TestAlertmanager(t *testing.T) {
 	ends := ""
 	alert := func() {
 		t.Helper()
-		body := `[{"labels": {"alertname": "Door", "severity": "critical"}, "annotations": {"summary": "The doorbell rang."}` + ends + `}]`
-		req := check.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, api+"/api/v2/alerts", strings.NewReader(body)))(t)
+		body := `[{"labels": {"alertname": "Door", "severity": "critical"}, ` +
+			`"annotations": {"summary": "The doorbell rang."}` + ends + `}]`
+		req := check.Must(http.NewRequestWithContext(t.Context(),
+			http.MethodPost, api+"/api/v2/alerts", strings.NewReader(body)))(t)
 		req.Header.Set("Content-Type", "application/json")
 		resp := check.Must(http.DefaultClient.Do(req))(t)
 		text, _ := io.ReadAll(resp.Body)
@@ -124,7 +126,8 @@ func TestAlertmanager(t *testing.T) {
 	}
 	alert()
 	w := r.next(http.StatusAccepted)
-	if got := r.played(w); got != "The doorbell rang." || !strings.Contains(w.Text, `"urgent":true`) || strings.Contains(w.Text, "warnings") {
+	if got := r.played(w); got != "The doorbell rang." || !strings.Contains(w.Text, `"urgent":true`) ||
+		strings.Contains(w.Text, "warnings") {
 		t.Errorf("it fires: %s", w.Text)
 	}
 	if w := r.next(http.StatusOK); w.Text != "{\"repeated\":1}\n" {
@@ -132,7 +135,8 @@ func TestAlertmanager(t *testing.T) {
 	}
 	ends = fmt.Sprintf(`, "endsAt": %q`, time.Now().UTC().Format(time.RFC3339Nano))
 	alert()
-	if w := r.next(http.StatusAccepted); r.played(w) != "Resolved: The doorbell rang." || !strings.Contains(w.Text, `"urgent":false`) {
+	if w := r.next(http.StatusAccepted); r.played(w) != "Resolved: The doorbell rang." ||
+		!strings.Contains(w.Text, `"urgent":false`) {
 		t.Errorf("it is resolved: %s", w.Text)
 	}
 }
@@ -202,10 +206,11 @@ func TestApprise(t *testing.T) {
 		url, kind string
 		want      []string
 	}{
-		{"json://" + address + "/hooks/apprise?:rate=150", "failure", []string{text, `"rate":150,"urgent":false,"priority":4`}},
-		{"form://" + address + "/hooks/apprise", "info", []string{text, `"rate":170,"urgent":false,"priority":3`}},
+		{"json://" + address + "/hooks/apprise?:rate=150", "failure", []string{text, `"rate":150,"priority":4,"urgent":false`}},
+		{"form://" + address + "/hooks/apprise", "info", []string{text, `"rate":170,"priority":3,"urgent":false`}},
 	} {
-		out, err := exec.CommandContext(t.Context(), "apprise", "--title", "Kitchen", "--body", "Dinner & wine.", "--notification-type", tt.kind, tt.url).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "apprise",
+			"--title", "Kitchen", "--body", "Dinner & wine.", "--notification-type", tt.kind, tt.url).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v: %s", tt.url, err, out)
 		}

@@ -22,7 +22,8 @@ func TestSpeech_wav(t *testing.T) {
 	r := webtest.NewRig(t)
 	for _, body := range []string{
 		`{"input": "one two three"}`,
-		`{"model": "tts-1", "input": " one two three ", "voice": "` + webtest.Voice + `", "response_format": "wav", "speed": 1.5, "instructions": "be kind", "stream_format": "audio"}`,
+		`{"model": "tts-1", "input": " one two three ", "voice": "` + webtest.Voice +
+			`", "response_format": "wav", "speed": 1.5, "instructions": "be kind", "stream_format": "audio"}`,
 	} {
 		for _, path := range []string{"/v1/audio/speech", "/api/v1/audio/speech"} {
 			w := r.Do(t, "POST", path, body).Want(200)
@@ -99,7 +100,8 @@ func TestSpeech_validation(t *testing.T) {
 			got = w.Violations()
 		}
 		if w.StatusCode != tt.status || got != tt.want {
-			t.Errorf("POST /v1/audio/speech %s: status %d, %s; want %d, %s", tt.body, w.StatusCode, got, tt.status, tt.want)
+			t.Errorf("POST /v1/audio/speech %s: status %d, %s; want %d, %s",
+				tt.body, w.StatusCode, got, tt.status, tt.want)
 		}
 	}
 }
@@ -112,7 +114,8 @@ func TestSpeech_firstClipFails(t *testing.T) {
 	if strings.Contains(w.Text, webtest.ErrVoice.Error()) {
 		t.Errorf("the cause is in the response: %s", w.Text)
 	}
-	if log := r.Log.String(); !strings.Contains(log, webtest.ErrVoice.Error()) || !strings.Contains(log, w.Field("request_id")) {
+	if log := r.Log.String(); !strings.Contains(log, webtest.ErrVoice.Error()) ||
+		!strings.Contains(log, w.Field("request_id")) {
 		t.Errorf("the cause is not in the log: %s", log)
 	}
 }
@@ -152,7 +155,8 @@ func TestSpeech_laterClipFails(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	r.Speaker.SecondErr = webtest.ErrVoice
-	resp := check.Must(http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`)))(t)
+	resp := check.Must(http.Post(r.ListenTCP(t)+"/v1/audio/speech",
+		"application/json", strings.NewReader(`{"input": "one two"}`)))(t)
 	defer resp.Body.Close()
 	if got, err := io.ReadAll(resp.Body); err == nil {
 		t.Errorf("the response of %d bytes has no error", len(got))
@@ -164,7 +168,8 @@ func TestSpeech_streamsClips(t *testing.T) {
 	r := webtest.NewRig(t)
 	r.Speaker.Gate = make(chan struct{}, 1)
 	r.Speaker.Gate <- struct{}{}
-	resp := check.Must(http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two"}`)))(t)
+	resp := check.Must(http.Post(r.ListenTCP(t)+"/v1/audio/speech",
+		"application/json", strings.NewReader(`{"input": "one two"}`)))(t)
 	defer resp.Body.Close()
 	first := make([]byte, 44+2*2205)
 	check.Must(io.ReadFull(resp.Body, first))(t)
@@ -214,7 +219,8 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 		l, stop := r.ServeWire()
 		conn := l.Dial()
 		const body = `{"input": "one two"}`
-		check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body))(t)
+		check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\n"+
+			"Content-Length: %d\r\n\r\n%s", len(body), body))(t)
 		synctest.Wait()
 		conn.Close()
 		<-r.Speaker.Canceled

@@ -32,7 +32,8 @@ func TestSpeech_firstBytes(t *testing.T) {
 			r.Speaker.Gate = make(chan struct{}, 1)
 			r.Speaker.Gate <- struct{}{}
 			body := `{"input": "one two", "response_format": "` + format + `"}`
-			resp := check.Must(http.Post(r.ListenTCP(t)+"/v1/audio/speech", "application/json", strings.NewReader(body)))(t)
+			resp := check.Must(http.Post(r.ListenTCP(t)+"/v1/audio/speech",
+				"application/json", strings.NewReader(body)))(t)
 			defer resp.Body.Close()
 			check.Must(io.ReadFull(resp.Body, make([]byte, 300)))(t)
 			r.Speaker.Gate <- struct{}{} // synthesizes the second clip
@@ -63,15 +64,21 @@ func TestSpeech_events(t *testing.T) {
 // Without ffmpeg, its formats are refused, and others are not.
 func TestSpeech_noEncoder(t *testing.T) {
 	t.Parallel()
-	r := webtest.NewRig(t, func(c *site.Config) { c.OpenAI.FFmpeg = ffmpeg.Program(filepath.Join(t.TempDir(), "ffmpeg")) })
-	for format, ok := range map[string]bool{"wav": true, "pcm": true, "flac": true, "mp3": false, "opus": false, "aac": false} {
+	r := webtest.NewRig(t, func(c *site.Config) {
+		c.OpenAI.FFmpeg = ffmpeg.Program(filepath.Join(t.TempDir(),
+			"ffmpeg"))
+	})
+	for format, ok := range map[string]bool{
+		"wav": true, "pcm": true, "flac": true, "mp3": false, "opus": false, "aac": false,
+	} {
 		w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one", "response_format": "`+format+`"}`)
 		if ok {
 			w.Want(200)
 			continue
 		}
 		w.Want(422, "encoder_missing")
-		if want := format + " needs the program ffmpeg on the server: install the package ffmpeg"; !strings.HasPrefix(w.Field("detail"), want) {
+		want := format + " needs the program ffmpeg on the server: install the package ffmpeg"
+		if !strings.HasPrefix(w.Field("detail"), want) {
 			t.Errorf("%s: %s, want %s", format, w.Field("detail"), want)
 		}
 	}
@@ -100,7 +107,8 @@ func TestSpeech_encoderEnds(t *testing.T) {
 	r.Speaker.Gate = make(chan struct{}, 1)
 	r.Speaker.Gate <- struct{}{}
 	server := httptest.NewServer(r.Handler())
-	resp := check.Must(http.Post(server.URL+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "one two", "response_format": "mp3"}`)))(t)
+	resp := check.Must(http.Post(server.URL+"/v1/audio/speech",
+		"application/json", strings.NewReader(`{"input": "one two", "response_format": "mp3"}`)))(t)
 	check.Must(io.ReadFull(resp.Body, make([]byte, 300)))(t)
 	check.NoError(t, resp.Body.Close())
 	server.Close() // waits for the request
@@ -121,7 +129,8 @@ func program(t *testing.T, name string) ffmpeg.Program {
 func FuzzSpeechBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"input": "x"}`, `{"input": "x", "voice": {"id": "alloy"}, "response_format": "flac", "stream_format": "sse"}`,
-		`{"input": "x", "voice": {"id": null}, "speed": 4e0, "rate": 60}`, `{"voice": [], "input": 1, "instructions": "y"}`, `{"input": "\ud800"}`, `[`,
+		`{"input": "x", "voice": {"id": null}, "speed": 4e0, "rate": 60}`,
+		`{"voice": [], "input": 1, "instructions": "y"}`, `{"input": "\ud800"}`, `[`,
 		`{"input": "x", "voice": "\u0000", "response_format": "mp3"}`,
 	} {
 		f.Add(seed)

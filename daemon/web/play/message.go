@@ -40,7 +40,7 @@ func (h *handlers) encode(m *protocol.Message) ([]byte, error) {
 	}{m, m.Game, m.Data}
 	switch d := m.Data.(type) {
 	case *protocol.Hello:
-		frame.D = hello{subprotocol, h.Version(), m.Revision, web.Timestamp{Time: time.Now()}, d}
+		frame.D = hello{subprotocol, h.Version(), m.Revision, web.Timestamp{Time: time.Now()}, *d}
 	case protocol.Bye:
 		frame.D = bye{d, 0}
 		if d.Code == "restart" {
@@ -57,7 +57,7 @@ type (
 		Server string        `json:"server"` // version of the server
 		Rev    uint64        `json:"rev"`
 		Time   web.Timestamp `json:"server_time"`
-		*protocol.Hello
+		protocol.Hello
 	}
 	bye struct {
 		protocol.Bye

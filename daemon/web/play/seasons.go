@@ -53,7 +53,7 @@ func (h *handlers) seasonRoutes() []web.Route {
 
 // A seasonReply describes an imported season.
 type seasonReply struct {
-	*history.Season
+	history.Season
 	Clubs  int    `json:"clubs"`
 	Notice string `json:"notice"` // what Retrosheet asks to be shown with its data
 }
@@ -64,7 +64,7 @@ type seasonsReply struct {
 }
 
 func newSeasonReply(s *history.Season) seasonReply {
-	return seasonReply{s, len(s.Rosters), history.Notice}
+	return seasonReply{*s, len(s.Rosters), history.Notice}
 }
 
 func (h *handlers) seasons(w http.ResponseWriter, r *http.Request) error {

@@ -287,7 +287,7 @@ func (k *socket) join(ctx context.Context, r request) error {
 
 // sendNak answers a frame that was refused.
 func (k *socket) sendNak(r request, err error) {
-	p := web.NewProblem(err)
+	p := k.handlers.Problem(err)
 	answer := nak{Code: protocol.Code(p.Code), Detail: p.Detail, Errors: p.Errors}
 	rev := uint64(0)
 	refused, known := errors.AsType[*protocol.Error](err)

@@ -54,7 +54,7 @@ func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler fu
 	}
 	done, ok := h.Track()
 	if !ok {
-		return web.ErrStopping
+		return errStopping
 	}
 	started := false
 	defer func() {
@@ -72,11 +72,11 @@ func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler fu
 	}
 	conn, err := up.Upgrade(w, r, nil)
 	if err != nil {
-		return web.ErrNotWebSocket
+		return errNotWebSocket
 	}
 	c, err := h.authenticate(r, conn)
 	switch {
-	case errors.Is(err, web.ErrStopping):
+	case errors.Is(err, errStopping):
 		closeConn(conn, closeRestart, "server restarting")
 		return nil // the close frame is the answer
 	case errors.Is(err, errTooManyVisitors):
@@ -156,7 +156,7 @@ func (h *handlers) admitVisitor(r *http.Request, first []byte) (client, error) {
 	return client{opened: r.WithContext(context.WithoutCancel(r.Context())), first: first, release: release}, nil
 }
 
-// readHello returns the first frame. The error is [web.ErrStopping] if the server
+// readHello returns the first frame. The error is [errStopping] if the server
 // stops first.
 func (h *handlers) readHello(conn *websocket.Conn) (frame request, text []byte, err error) {
 	conn.SetReadLimit(maxAuthFrame)
@@ -189,7 +189,7 @@ func (h *handlers) readFirst(conn *websocket.Conn) (text []byte, err error) {
 	waiting.Wait()
 	select {
 	case <-h.Closing():
-		return nil, web.ErrStopping
+		return nil, errStopping
 	default:
 		return text, err
 	}

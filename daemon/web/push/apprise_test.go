@@ -67,14 +67,18 @@ func TestApprise(t *testing.T) {
 			}
 		}
 		r.Do(t, "GET", "/notify", "", token...).Want(200).Decode(&list)
-		if len(list.Queue) != 1 || list.Queue[0].Title != "Kitchen" || list.Queue[0].Message != "Dinner & wine." || string(rune('0'+list.Queue[0].Priority)) != tt.priority {
+		if len(list.Queue) != 1 || list.Queue[0].Title != "Kitchen" || list.Queue[0].Message != "Dinner & wine." ||
+			string(rune('0'+list.Queue[0].Priority)) != tt.priority {
 			t.Errorf("%s: %+v, want priority %s", tt.url, list, tt.priority)
 		}
 		for _, a := range list.Queue {
 			r.Do(t, "DELETE", "/notify/"+a.ID, "", token...).Want(200)
 		}
 	}
-	for _, url := range []string{"ntfy://user:bad@" + address + "/alerts?mode=private", "gotify://" + address + "/bad", "json://" + address + "/notify"} {
+	for _, url := range []string{
+		"ntfy://user:bad@" + address + "/alerts?mode=private", "gotify://" + address + "/bad",
+		"json://" + address + "/notify",
+	} {
 		if out, err := apprise(url); err == nil {
 			t.Errorf("%s without a valid token: %s", url, out)
 		}

@@ -23,7 +23,8 @@ func TestCreateToken_network(t *testing.T) {
 		"fd00::1/64":             "fd00::/64",
 		"fd00::1":                "fd00::1/128",
 	} {
-		created := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/tokens", fmt.Sprintf(`{"name": "x", "network": %q}`, network), "Content-Type", webtest.AsJSON)).Want(201)
+		created := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/tokens",
+			fmt.Sprintf(`{"name": "x", "network": %q}`, network), "Content-Type", webtest.AsJSON)).Want(201)
 		if got := created.Field("network"); got != want {
 			t.Errorf("network %s is %s, want %s", network, got, want)
 		}
@@ -40,7 +41,8 @@ func TestCreateToken_network(t *testing.T) {
 		`{"name": "x", "network": "::ffff:0:0/95"}`:    "/network invalid",
 		`{"name": "x", "ttl": -1}`:                     "/ttl out_of_range",
 	} {
-		w := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/tokens", body, "Content-Type", webtest.AsJSON)).Want(422)
+		w := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST",
+			"/admin/tokens", body, "Content-Type", webtest.AsJSON)).Want(422)
 		if got := w.Violations(); got != want {
 			t.Errorf("%.60s: %s, want %s", body, got, want)
 		}

@@ -99,14 +99,17 @@ func (b *tab) signUp(origin, name, wait string) {
 // "blocked" if the script cannot read the response.
 func (b *tab) fetch(method, address string) string {
 	b.t.Helper()
-	script := fmt.Sprintf(`fetch(%q, {method: %q, credentials: "include"}).then(r => "" + r.status, () => "blocked")`, address, method)
+	script := fmt.Sprintf(`fetch(%q, {method: %q, credentials: "include"}).then(r => "" + r.status, () => "blocked")`,
+		address, method)
 	return check.Must(chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise)))(b.t)
 }
 
 // cookies returns name, path, Secure and HttpOnly of the cookies for the addresses.
 func (b *tab) cookies(addresses ...string) string {
 	b.t.Helper()
-	result := check.Must(chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (network.GetCookiesResult, error) {
+	result := check.Must(chromedp.Run(b.ctx, func(ctx context.Context,
+		t *chromedp.Target,
+	) (network.GetCookiesResult, error) {
 		return chromedp.Call(ctx, network.GetCookies, network.GetCookiesParams{URLs: addresses})
 	}))(b.t)
 	var all []string
@@ -170,12 +173,15 @@ func TestBrowser_cookies(t *testing.T) {
 			origin := serveAt(t, tt.scheme, tt.host, seen)
 			b := newTab(t)
 			b.signUp(origin, "Anna", home)
-			access, refresh, page := tt.prefix+"pressbox_access", tt.prefix+"pressbox_refresh", tt.prefix+"pressbox_session"
-			want := fmt.Sprintf("%s /api %[4]v true; %[2]s /api/auth %[4]v true; %[3]s / %[4]v true", access, refresh, page, secure)
+			access, refresh, page := tt.prefix+"pressbox_access",
+				tt.prefix+"pressbox_refresh", tt.prefix+"pressbox_session"
+			want := fmt.Sprintf("%s /api %[4]v true; %[2]s /api/auth %[4]v true; %[3]s / %[4]v true",
+				access, refresh, page, secure)
 			if got := b.cookies(origin + "/api/auth/me"); got != want {
 				t.Errorf("cookies %s, want %s", got, want)
 			}
-			if script, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.cookie")); err != nil || script != "" {
+			if script, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.cookie")); err != nil ||
+				script != "" {
 				t.Errorf("a script sees %q, %v", script, err)
 			}
 			for _, step := range []struct{ method, path, want string }{
@@ -224,7 +230,8 @@ func TestBrowser_dropsSecureCookies(t *testing.T) {
 	}
 	h := webtest.NewLocalRig(t, auth.SignUpOpen, func(c *site.Config) { c.SignIn.Secure = true })
 	b.do(chromedp.Navigate(serveAt(t, "http", lanName, h.Handler()) + "/api/auth/idp/login"))
-	if text, err := chromedp.Run(b.ctx, chromedp.Text("main")); err != nil || !strings.Contains(text, auth.CodeInsecureTransport.Description()) {
+	if text, err := chromedp.Run(b.ctx, chromedp.Text("main")); err != nil ||
+		!strings.Contains(text, auth.CodeInsecureTransport.Description()) {
 		t.Errorf("page %q, %v", text, err)
 	}
 }

@@ -25,7 +25,8 @@ func TestSignIn_flow(t *testing.T) {
 	b.Get("/api/auth/me").Want(401)
 	b.SignIn()
 	me := b.Get("/api/auth/me").Want(200)
-	if me.Field("name") != "Anna" || me.Field("provider") != "test" || me.Field("id") == "" || me.Field("created_at") == "" {
+	if me.Field("name") != "Anna" || me.Field("provider") != "test" || me.Field("id") == "" ||
+		me.Field("created_at") == "" {
 		t.Errorf("me: %s", me.Text)
 	}
 	b.Browser(t).Callback(b.Begin(), "code").WantError(auth.CodeBrowserMismatch)
@@ -77,7 +78,10 @@ func TestLogin_redirectURI(t *testing.T) {
 // redirected once, because a proxy may change Host.
 func TestLogin_canonicalHost(t *testing.T) {
 	t.Parallel()
-	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Redirect = "http://pressbox.local:8888" + callbackURL })
+	h := webtest.NewSignInRig(t, func(c *site.Config) {
+		c.SignIn.Redirect = "http://pressbox.local:8888" +
+			callbackURL
+	})
 	b := h.Browser(t)
 	p := b.Get("/api/auth/idp/login?return=/lobby", "Host", "192.168.1.5:8888").Want(http.StatusFound)
 	to := p.Header.Get("Location")
@@ -152,11 +156,13 @@ func TestSignInError_noEcho(t *testing.T) {
 		}
 	}
 	b := h.Browser(t)
-	p := b.Get("/auth/callback?error=access_denied&error_description=%3Cscript%3Ealert(1)&error_id=%3Cscript%3Ealert(1)").Want(200)
+	p := b.Get("/auth/callback?error=access_denied&error_description=%3Cscript%3Ealert(1)" +
+		"&error_id=%3Cscript%3Ealert(1)").Want(200)
 	if !strings.Contains(p.Text, auth.CodeAccessDenied.Description()) || strings.Contains(p.Text, "alert(1)") {
 		t.Errorf("page %s", p.Text)
 	}
-	if p := b.Get("/auth/callback?error=made_up").Want(200); !strings.Contains(p.Text, auth.CodeServerError.Description()) {
+	if p := b.Get("/auth/callback?error=made_up").Want(200); !strings.Contains(p.Text,
+		auth.CodeServerError.Description()) {
 		t.Errorf("page %s", p.Text)
 	}
 }
@@ -172,7 +178,8 @@ func TestCallback_replacesSession(t *testing.T) {
 	b.Get("/api/auth/me").Want(200)
 	other := h.Browser(t)
 	other.Get("/api/auth/me", "Authorization", "Bearer "+access).Want(401)
-	other.Send("POST", "/api/auth/refresh", `{"refresh_token":"`+refresh+`"}`, "Content-Type", "application/json").Want(401)
+	other.Send("POST", "/api/auth/refresh", `{"refresh_token":"`+refresh+`"}`,
+		"Content-Type", "application/json").Want(401)
 }
 
 // A15: HEAD and POST change nothing.
@@ -244,7 +251,8 @@ func TestCookies_attributes(t *testing.T) {
 				t.Errorf("secure %v: no cookie %s", secure, tt.name)
 				continue
 			}
-			want := fmt.Sprintf("%s=%s; Path=%s; Max-Age=%s; HttpOnly%s; SameSite=Lax", tt.name, c.Value, tt.path, tt.life, attribute)
+			want := fmt.Sprintf("%s=%s; Path=%s; Max-Age=%s; HttpOnly%s; SameSite=Lax",
+				tt.name, c.Value, tt.path, tt.life, attribute)
 			if c.Raw != want || len(c.Raw) > 4096 {
 				t.Errorf("Set-Cookie: %s, want %s", c.Raw, want)
 			}
@@ -353,7 +361,9 @@ func TestCORS_trustedOrigin(t *testing.T) {
 		c.TrustedOrigins = []string{client}
 	})
 	b := h.Browser(t)
-	for origin, want := range map[string]string{client: client, "http://pressbox.local:3001": "", "null": "", "https://pressbox.local:3000": ""} {
+	for origin, want := range map[string]string{
+		client: client, "http://pressbox.local:3001": "", "null": "", "https://pressbox.local:3000": "",
+	} {
 		p := b.Get("/api/auth/me", "Origin", origin)
 		credentials := p.Header.Get("Access-Control-Allow-Credentials")
 		if got := p.Header.Get("Access-Control-Allow-Origin"); got != want || (credentials != "") != (want != "") {

@@ -25,7 +25,8 @@ func TestLocal_accounts(t *testing.T) {
 		t.Errorf("me: %s", me.Text)
 	}
 	again := h.Browser(t)
-	again.FollowForm(again.Submit(again.LocalForm(), "form", "signin", "name", "ANNA", "passphrase", webtest.Passphrase))
+	again.FollowForm(again.Submit(again.LocalForm(),
+		"form", "signin", "name", "ANNA", "passphrase", webtest.Passphrase))
 	if got := again.Get("/api/auth/me").Want(200); got.Field("id") != me.Field("id") {
 		t.Errorf("me: %s, want %s", got.Text, me.Text)
 	}
@@ -65,7 +66,8 @@ func TestLocal_formErrors(t *testing.T) {
 		b := h.Browser(t)
 		b.From = "127.0.0.1:1000"
 		p := b.Submit(b.LocalForm(), "form", tt.form, "name", tt.name, "passphrase", tt.passphrase).Want(422)
-		if !strings.Contains(p.Text, html.EscapeString(tt.want)) || strings.Contains(p.Text, `value="`+tt.passphrase) || strings.Contains(p.Text, "<script") {
+		if !strings.Contains(p.Text, html.EscapeString(tt.want)) || strings.Contains(p.Text, `value="`+tt.passphrase) ||
+			strings.Contains(p.Text, "<script") {
 			t.Errorf("%+v: %s", tt, p.Text)
 		}
 	}
@@ -108,8 +110,10 @@ func TestLocal_signUpPolicy(t *testing.T) {
 		t.Error("the form does not ask for an invite")
 	}
 	b.Submit(b.LocalForm(), "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
-	b.FollowForm(b.Submit(b.LocalForm(), "form", "create", "name", "anna", "passphrase", webtest.Passphrase, "invite", made))
-	b.Submit(b.LocalForm(), "form", "create", "name", "bert", "passphrase", webtest.Passphrase, "invite", made).Want(422)
+	b.FollowForm(b.Submit(b.LocalForm(), "form", "create",
+		"name", "anna", "passphrase", webtest.Passphrase, "invite", made))
+	b.Submit(b.LocalForm(), "form", "create", "name",
+		"bert", "passphrase", webtest.Passphrase, "invite", made).Want(422)
 }
 
 // From outside of the local network, SIGN_UP=open asks for an invite, which a link
@@ -130,7 +134,8 @@ func TestLocal_inviteLink(t *testing.T) {
 	if !strings.Contains(form.Text, `name="invite"`) || !strings.Contains(form.Text, `value="`+invite+`"`) {
 		t.Errorf("the form has no invite: %s", form.Text)
 	}
-	away.FollowForm(away.Submit(away.LocalForm(), "form", "create", "name", "bert", "passphrase", webtest.Passphrase, "invite", invite))
+	away.FollowForm(away.Submit(away.LocalForm(), "form",
+		"create", "name", "bert", "passphrase", webtest.Passphrase, "invite", invite))
 	away.Get("/api/auth/me").Want(200)
 }
 
@@ -171,7 +176,8 @@ func TestChangePassphrase_sessions(t *testing.T) {
 	if p := change(`{"current":"not the one","passphrase":"another dog"}`).Want(422); p.Field("code") != "wrong" {
 		t.Errorf("with a wrong passphrase: %s", p.Text)
 	}
-	change(`{"current":"` + webtest.Passphrase + `","passphrase":"another dog"}`).Want(429) // throttled after the wrong one
+	// throttled after the wrong one
+	change(`{"current":"` + webtest.Passphrase + `","passphrase":"another dog"}`).Want(429)
 	h.Secret("passphrase", "another dog")
 
 	c := h.Browser(t)
@@ -179,16 +185,20 @@ func TestChangePassphrase_sessions(t *testing.T) {
 	c.CreateAccount("bert")
 	elsewhere := h.Browser(t)
 	elsewhere.FollowForm(elsewhere.Submit(elsewhere.LocalForm(), "name", "bert", "passphrase", webtest.Passphrase))
-	c.Send(http.MethodPut, "/api/auth/passphrase", `{"current":"`+webtest.Passphrase+`","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(204)
+	c.Send(http.MethodPut, "/api/auth/passphrase",
+		`{"current":"`+webtest.Passphrase+`","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(204)
 	elsewhere.Get("/api/auth/me").Want(200)
-	c.Send(http.MethodPut, "/api/auth/passphrase", `{"current":"another dog","passphrase":"a third dog","sign_out_everywhere":true}`, "Content-Type", webtest.AsJSON).Want(204)
+	c.Send(http.MethodPut, "/api/auth/passphrase",
+		`{"current":"another dog","passphrase":"a third dog","sign_out_everywhere":true}`,
+		"Content-Type", webtest.AsJSON).Want(204)
 	elsewhere.Get("/api/auth/me").Want(401)
 	if c.AccessToken() != "" {
 		t.Error("cookies remain")
 	}
 	other := webtest.NewSignInRig(t).Browser(t)
 	other.SignIn()
-	other.Send(http.MethodPut, "/api/auth/passphrase", `{"current":"x","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(404)
+	other.Send(http.MethodPut, "/api/auth/passphrase",
+		`{"current":"x","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(404)
 }
 
 // F6: the administrator lists accounts, disables them and resets passphrases.
@@ -215,7 +225,8 @@ func TestAdmin_accounts(t *testing.T) {
 	admin("POST", "/admin/passphrases", `{"name":"unknown"}`).Want(404, "not_found")
 	admin("PATCH", "/admin/users/"+id, `{}`).Want(422)
 	admin("PATCH", "/admin/users/"+id, `{"disabled":false,"admin":true}`).Want(204)
-	if list := admin("GET", "/admin/users", "").Want(200); !strings.Contains(list.Text, `"admin":true,"disabled":false`) {
+	if list := admin("GET", "/admin/users", "").Want(200); !strings.Contains(list.Text,
+		`"admin":true,"disabled":false`) {
 		t.Errorf("users %s", list.Text)
 	}
 }
@@ -235,14 +246,19 @@ func TestLocal_noTokenEndpoint(t *testing.T) {
 // or in the web client.
 func TestLocal_contentSecurityPolicy(t *testing.T) {
 	t.Parallel()
-	for frontend, ends := range map[string]string{"": "'self'", "http://pressbox.local:3000": "'self' http://pressbox.local:3000"} {
+	for frontend, ends := range map[string]string{
+		"": "'self'", "http://pressbox.local:3000": "'self' http://pressbox.local:3000",
+	} {
 		b := webtest.NewLocalRig(t, auth.SignUpOpen, func(c *site.Config) { c.SignIn.Frontend = frontend }).Browser(t)
 		p := b.Get(b.LocalForm()).Want(200)
-		want := "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; form-action " + ends + "; frame-ancestors 'none'; base-uri 'none'"
+		want := "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; form-action " +
+			ends + "; frame-ancestors 'none'; base-uri 'none'"
 		if got := p.Header.Get("Content-Security-Policy"); got != want {
 			t.Errorf("Content-Security-Policy: %s, want %s", got, want)
 		}
-		if strings.Contains(p.Text, "<script") || strings.Contains(p.Text, "<style") || strings.Contains(p.Text, " style=") || strings.Contains(p.Text, " on") && strings.Contains(p.Text, "onclick") {
+		if strings.Contains(p.Text, "<script") || strings.Contains(p.Text, "<style") ||
+			strings.Contains(p.Text, " style=") || strings.Contains(p.Text, " on") &&
+			strings.Contains(p.Text, "onclick") {
 			t.Error("the page has a script")
 		}
 	}
@@ -257,14 +273,22 @@ func TestLocal_invalidRequest(t *testing.T) {
 	b.Get(strings.Replace(action, "pressbox.local", "pressbox.local%40evil.example", 1)).Want(400)
 	b.Submit(strings.Replace(action, "S256", "plain", 1), "name", "a", "passphrase", "b").Want(400)
 	b.Send(http.MethodPost, action, `{"name":"a"}`, "Content-Type", webtest.AsJSON).Want(415)
-	b.Send(http.MethodPost, action, "name=a&passphrase="+strings.Repeat("b", 70_000), "Content-Type", "application/x-www-form-urlencoded").Want(413)
+	b.Send(http.MethodPost, action, "name=a&passphrase="+strings.Repeat("b", 70_000),
+		"Content-Type", "application/x-www-form-urlencoded").Want(413)
 	// A page of another site cannot submit the form.
-	b.Send(http.MethodPost, action, "name=a&passphrase=b", "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://evil").Want(403)
+	b.Send(http.MethodPost, action, "name=a&passphrase=b",
+		"Content-Type", "application/x-www-form-urlencoded", "Origin", "http://evil").Want(403)
 }
 
 // Any cookies and header without a valid token are refused.
 func FuzzCredentials(f *testing.F) {
-	for _, seed := range [][2]string{{"", ""}, {"pressbox_access=x", ""}, {"", "Bearer x"}, {`pressbox_access="a;b`, "Basic"}, {"a=b;;=;pressbox_access=", "\t"}} {
+	for _, seed := range [][2]string{
+		{"", ""},
+		{"pressbox_access=x", ""},
+		{"", "Bearer x"},
+		{`pressbox_access="a;b`, "Basic"},
+		{"a=b;;=;pressbox_access=", "\t"},
+	} {
 		f.Add(seed[0], seed[1])
 	}
 	h := webtest.NewSignInRig(f)
@@ -280,7 +304,10 @@ func FuzzCredentials(f *testing.F) {
 
 // Any query of the callback leads to the client's page.
 func FuzzCallback(f *testing.F) {
-	for _, seed := range []string{"", "state=a&code=b", "state=a&state=b", "error=<script>", "%zz", "state=%00&iss=x", ";"} {
+	for _, seed := range []string{
+		"", "state=a&code=b",
+		"state=a&state=b", "error=<script>", "%zz", "state=%00&iss=x", ";",
+	} {
 		f.Add(seed)
 	}
 	h := webtest.NewSignInRig(f)
@@ -290,7 +317,8 @@ func FuzzCallback(f *testing.F) {
 		w := h.Send(t, h.Handler(), r)
 		to, err := url.Parse(w.Header.Get("Location"))
 		if w.StatusCode != http.StatusSeeOther || err != nil || to.Path != "/auth/callback" || to.Host != "" {
-			t.Errorf("%q: status %d, to %v", query, w.StatusCode, errors.Join(err, errors.New(w.Header.Get("Location"))))
+			t.Errorf("%q: status %d, to %v", query,
+				w.StatusCode, errors.Join(err, errors.New(w.Header.Get("Location"))))
 		}
 	})
 }
@@ -314,12 +342,15 @@ func TestLocal_language(t *testing.T) {
 		return p.Text
 	}
 	text := german("GET", action, "", 200)
-	for _, want := range []string{"<h1>Anmelden</h1>", "Konto anlegen", "Abbrechen", "Einladung", "Mindestens 8 Zeichen"} {
+	for _, want := range []string{
+		"<h1>Anmelden</h1>", "Konto anlegen", "Abbrechen", "Einladung", "Mindestens 8 Zeichen",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("without %q: %s", want, text)
 		}
 	}
-	if text := german("POST", action, "name=anna&passphrase=unknown+dog", 422); !strings.Contains(text, "Name oder Passphrase ist falsch.") {
+	if text := german("POST", action, "name=anna&passphrase=unknown+dog",
+		422); !strings.Contains(text, "Name oder Passphrase ist falsch.") {
 		t.Error(text)
 	}
 	if text := german("GET", auth.AuthorizePath+"?x=1", "", 400); !strings.Contains(text, "Nicht angemeldet") {

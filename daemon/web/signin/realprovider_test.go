@@ -75,7 +75,8 @@ func newProviderRig(t *testing.T, provider string) *providerRig {
 	a.issuer = startProvider(t, redirect, secret)
 	a.Rig = webtest.NewSignInRig(t, func(c *site.Config) {
 		p := check.Must(idp.New(idp.Config{
-			Provider: provider, ClientID: "pressbox", ClientSecret: secret, Issuer: a.issuer, Scopes: []string{"openid", "profile"},
+			Provider: provider, ClientID: "pressbox",
+			ClientSecret: secret, Issuer: a.issuer, Scopes: []string{"openid", "profile"},
 			AuthURL: a.issuer + "/auth", TokenURL: a.issuer + "/token", UserinfoURL: a.issuer + "/me",
 			Cache: noCache{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		}))(t)
@@ -170,7 +171,8 @@ func TestProvider_real(t *testing.T) {
 				t.Fatalf("iss=%q, want %q", iss, a.issuer)
 			}
 			s.Get(back.String()).Want(http.StatusSeeOther)
-			if me := s.Get("/api/auth/me").Want(200); me.Field("name") != "anna of the provider" || me.Field("provider") != kind {
+			if me := s.Get("/api/auth/me").Want(200); me.Field("name") != "anna of the provider" ||
+				me.Field("provider") != kind {
 				t.Errorf("me: %s", me.Text)
 			}
 			s.Get(back.String()).WantError(auth.CodeInvalidState) // A2: the state is used

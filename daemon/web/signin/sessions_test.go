@@ -19,7 +19,8 @@ func TestRefresh_bodyOrCookie(t *testing.T) {
 	b.SignIn()
 	old := b.RefreshToken()
 	p := b.Post("/api/auth/refresh").Want(200)
-	if len(p.Cookies()) != 3 || p.SetCookie("pressbox_session").Value == "" || b.RefreshToken() == old || webtest.TokenPattern.MatchString(p.Text) {
+	if len(p.Cookies()) != 3 || p.SetCookie("pressbox_session").Value == "" || b.RefreshToken() == old ||
+		webtest.TokenPattern.MatchString(p.Text) {
 		t.Errorf("by the cookie: %d cookies, body %s", len(p.Cookies()), p.Text)
 	}
 	if want := `{"token_type":"Bearer","expires_in":3600}`; strings.TrimSpace(p.Text) != want {
@@ -27,7 +28,8 @@ func TestRefresh_bodyOrCookie(t *testing.T) {
 	}
 	cookie := b.RefreshToken()
 	p = b.RefreshWith(cookie).Want(200)
-	if len(p.Cookies()) != 0 || p.Field("access_token") == "" || p.Field("refresh_token") == "" || p.Field("token_type") != "Bearer" {
+	if len(p.Cookies()) != 0 || p.Field("access_token") == "" || p.Field("refresh_token") == "" ||
+		p.Field("token_type") != "Bearer" {
 		t.Errorf("in the body: %d cookies, body %s", len(p.Cookies()), p.Text)
 	}
 	if b.RefreshToken() != cookie {
@@ -50,7 +52,9 @@ func TestLogout_clearsCookies(t *testing.T) {
 	b.Get("/api/auth/logout").Want(405)
 	for range 2 {
 		p := b.Post("/api/auth/logout").Want(204)
-		for name, path := range map[string]string{"pressbox_access": "/api", "pressbox_refresh": "/api/auth", "pressbox_session": "/"} {
+		for name, path := range map[string]string{
+			"pressbox_access": "/api", "pressbox_refresh": "/api/auth", "pressbox_session": "/",
+		} {
 			c := p.SetCookie(name)
 			if want := name + "=; Path=" + path + "; Max-Age=0; HttpOnly; SameSite=Lax"; c == nil || c.Raw != want {
 				t.Errorf("Set-Cookie: %v, want %s", c, want)
@@ -149,10 +153,15 @@ func TestAuthenticate_credentials(t *testing.T) {
 		{"GET", "/me?x=/health", 401, nil},
 		{"GET", "/me?account=" + id, 401, nil},
 		{"GET", "/me%23/health", 404, nil},
-		{"POST", "/refresh", 200, []string{"Cookie", "pressbox_refresh=garbage; pressbox_refresh=" + unknown + "; pressbox_refresh=" + refresh}},
+		{"POST", "/refresh", 200, []string{
+			"Cookie",
+			"pressbox_refresh=garbage; pressbox_refresh=" + unknown + "; pressbox_refresh=" + refresh,
+		}},
 	}
 	// C2: a malformed header is refused (GHSA-xmf8-cvqr-rfgj).
-	for _, value := range []string{"Bearer", "Bearer a b", "Basic YTpi", "x", "Bearer " + strings.Repeat("a", 1<<20), "Bearer " + access + ","} {
+	for _, value := range []string{
+		"Bearer", "Bearer a b", "Basic YTpi", "x", "Bearer " + strings.Repeat("a", 1<<20), "Bearer " + access + ",",
+	} {
 		rows = append(rows, row{"GET", "/me", 401, []string{"Authorization", value}})
 	}
 	for _, header := range [][]string{
@@ -173,7 +182,8 @@ func TestAuthenticate_credentials(t *testing.T) {
 		}
 	}
 	h.Browser(t).RefreshWith(access).Want(401) // C5
-	h.Browser(t).Send(http.MethodDelete, "/api/auth/me", `{"id":"`+id+`","userId":"`+id+`"}`, "Content-Type", webtest.AsJSON).Want(401)
+	h.Browser(t).Send(http.MethodDelete, "/api/auth/me",
+		`{"id":"`+id+`","userId":"`+id+`"}`, "Content-Type", webtest.AsJSON).Want(401)
 	b.Get("/api/auth/me").Want(200)
 }
 
@@ -187,7 +197,10 @@ func TestAuthenticate_challenges(t *testing.T) {
 		code    string
 	}{
 		{nil, `Bearer realm="pressbox"`, "unauthenticated"},
-		{webtest.Bearer(auth.NewToken(auth.KindAccess).Reveal()), `Bearer realm="pressbox", error="invalid_token"`, "invalid_token"},
+		{
+			webtest.Bearer(auth.NewToken(auth.KindAccess).Reveal()), `Bearer realm="pressbox", error="invalid_token"`,
+			"invalid_token",
+		},
 		{[]string{"Cookie", "pressbox_access=x"}, `Bearer realm="pressbox", error="invalid_token"`, "invalid_token"},
 	} {
 		p := h.Browser(t).Get("/api/auth/me", tt.headers...).Want(401)
@@ -242,7 +255,10 @@ func TestRefresh_bodies(t *testing.T) {
 		{`{"refresh_token":"x"}`, "text/plain", "unsupported_media_type", 415},
 		{`[]`, webtest.AsJSON, "not_json", 400},
 		{`{`, webtest.AsJSON, "not_json", 400},
-		{`{"refresh_token":"` + strings.Repeat("x", 64<<10-len(`{"refresh_token":""}`)) + `"}`, webtest.AsJSON, "invalid_token", 401},
+		{
+			`{"refresh_token":"` + strings.Repeat("x", 64<<10-len(`{"refresh_token":""}`)) + `"}`, webtest.AsJSON,
+			"invalid_token", 401,
+		},
 		{`{"refresh_token":"` + strings.Repeat("x", 64<<10) + `"}`, webtest.AsJSON, "body_too_large", 413},
 	} {
 		var headers []string
@@ -254,7 +270,8 @@ func TestRefresh_bodies(t *testing.T) {
 			t.Errorf("%.40q: code %s, want %s", tt.body, p.Field("code"), tt.code)
 		}
 	}
-	b.Send(http.MethodPost, "/api/auth/refresh", `{"extra":true}`, "Content-Type", webtest.AsJSON).Want(200) // by the cookie
+	// by the cookie
+	b.Send(http.MethodPost, "/api/auth/refresh", `{"extra":true}`, "Content-Type", webtest.AsJSON).Want(200)
 }
 
 // F6: an account's sessions are listed and ended one by one or all; those of another
@@ -267,7 +284,8 @@ func TestSessions_listAndEnd(t *testing.T) {
 	phone.SignIn()
 	desk.SignIn()
 	p := desk.Get("/api/auth/sessions").Want(200)
-	if !strings.Contains(p.Text, `"device":"Chrome on Android","network":"192.168.1.0/24"`) || strings.Count(p.Text, `"current":true`) != 1 {
+	if !strings.Contains(p.Text, `"device":"Chrome on Android","network":"192.168.1.0/24"`) ||
+		strings.Count(p.Text, `"current":true`) != 1 {
 		t.Errorf("sessions %s", p.Text)
 	}
 	id := sessionID(t, p.Text, "Chrome on Android")
@@ -282,7 +300,8 @@ func TestSessions_listAndEnd(t *testing.T) {
 		t.Error("cookies remain")
 	}
 	other.Get("/api/auth/me").Want(200)
-	other.Send(http.MethodDelete, "/api/auth/sessions/"+sessionID(t, other.Get("/api/auth/sessions").Text, "Unknown"), "").Want(204)
+	other.Send(http.MethodDelete, "/api/auth/sessions/"+sessionID(t, other.Get("/api/auth/sessions").Text, "Unknown"),
+		"").Want(204)
 	if other.AccessToken() != "" {
 		t.Error("ending the current session leaves its cookies")
 	}
@@ -312,7 +331,8 @@ func TestNotify_sessionsAndTokens(t *testing.T) {
 	out.Get("/api/notify").Want(401)
 	out.Get("/api/notify", webtest.Bearer(b.AccessToken())...).Want(200)
 	out.Get("/notify", webtest.Bearer(b.AccessToken())...).Want(401)
-	admin := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/tokens", `{"name":"door","network":"192.168.1.0/24"}`, "Content-Type", webtest.AsJSON))
+	admin := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST",
+		"/admin/tokens", `{"name":"door","network":"192.168.1.0/24"}`, "Content-Type", webtest.AsJSON))
 	token := admin.Want(201).Field("token")
 	h.Secret("token", token)
 	out.Get("/notify", webtest.Bearer(token)...).Want(200)
@@ -325,7 +345,8 @@ func TestNotify_sessionsAndTokens(t *testing.T) {
 		t.Errorf("tokens %s", list.Text)
 	}
 	h.Send(t, h.AdminHandler(), webtest.NewRequest("DELETE", "/admin/tokens/"+admin.Field("id"), "")).Want(204)
-	h.Send(t, h.AdminHandler(), webtest.NewRequest("DELETE", "/admin/tokens/"+admin.Field("id"), "")).Want(404, "not_found")
+	h.Send(t, h.AdminHandler(), webtest.NewRequest("DELETE", "/admin/tokens/"+admin.Field("id"), "")).Want(404,
+		"not_found")
 	out.From = "192.168.1.9:1000"
 	out.Get("/notify", webtest.Bearer(token)...).Want(401)
 }

@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"context"
+	"io/fs"
 	"net/http"
 	"os"
 	"strings"
@@ -11,12 +12,15 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
+	"pressbox/daemon/downloads"
 	"pressbox/daemon/health"
+	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
+	"pressbox/store"
+	"pressbox/voice/catalog"
 )
 
 // newAdministrator returns a client of an administrator, Anna, on the local network.
@@ -100,7 +104,8 @@ func TestAdministration_guards(t *testing.T) {
 }
 
 var refusals = map[string]bool{
-	"unauthenticated": true, "not_administrator": true, "https_required": true, "reauthentication_required": true, "cross_origin": true, "too_many_requests": true,
+	"unauthenticated": true, "not_administrator": true,
+	"https_required": true, "reauthentication_required": true, "cross_origin": true, "too_many_requests": true,
 }
 
 // Accounts, tokens and backups require an authentication within 15 minutes: a sign-in or the
@@ -130,7 +135,8 @@ func TestAdministration_reauthentication(t *testing.T) {
 		t.Fatalf("%d routes refuse a sign-in of more than 15 minutes", all)
 	}
 	enter := func(passphrase string) webtest.Page {
-		return anna.Send("POST", "/api/auth/reauthenticate", `{"passphrase": "`+passphrase+`"}`, "Content-Type", webtest.AsJSON)
+		return anna.Send("POST", "/api/auth/reauthenticate",
+			`{"passphrase": "`+passphrase+`"}`, "Content-Type", webtest.AsJSON)
 	}
 	enter("another cat in a boat").Want(422, "wrong")
 	if got := stale(); got != all {
@@ -221,7 +227,8 @@ func TestAdministration_invites(t *testing.T) {
 	}
 	page := anna.Get("/api/admin/invites").Want(200)
 	page.Decode(&list)
-	if len(list.Invites) != 1 || list.Invites[0].Expires != int64(auth.InviteTTL.Seconds()) || strings.Contains(page.Text, secret) {
+	if len(list.Invites) != 1 || list.Invites[0].Expires != int64(auth.InviteTTL.Seconds()) ||
+		strings.Contains(page.Text, secret) {
 		t.Fatalf("the invites: %s", page.Text)
 	}
 	anna.Send("DELETE", "/api/admin/invites/"+list.Invites[0].ID, "").Want(204)
@@ -258,32 +265,29 @@ func TestAdministration_exists(t *testing.T) {
 // noSettings is without settings.
 type noSettings struct{}
 
-func (noSettings) List() ([]admin.Setting, error)                       { return []admin.Setting{}, nil }
-func (noSettings) Change(_ context.Context, _ map[string]*string) error { return nil }
+func (noSettings) List() ([]settings.Value, error)                  { return nil, nil }
+func (noSettings) Change(context.Context, map[string]*string) error { return nil }
 
 // noBackups is without backups.
 type noBackups struct{}
 
-func (noBackups) List() ([]admin.Backup, error) { return []admin.Backup{}, nil }
-
-func (noBackups) Create(context.Context) (admin.Backup, error) {
-	return admin.Backup{}, web.ErrBackupFailed
+func (noBackups) List() ([]store.Backup, error) { return nil, nil }
+func (noBackups) Create(context.Context) (store.Backup, error) {
+	return store.Backup{}, store.ErrCorrupt
 }
-
-func (noBackups) Open(context.Context, string) (*os.File, error) { return nil, web.ErrNotFound }
+func (noBackups) Open(context.Context, string) (*os.File, error) { return nil, fs.ErrNotExist }
 
 // noVoices is without voices.
 type noVoices struct{}
 
-func (noVoices) List() admin.InstalledVoices {
-	return admin.InstalledVoices{Voices: []admin.InstalledVoice{}}
-}
+func (noVoices) Voices() []downloads.Voice                 { return nil }
+func (noVoices) Last() downloads.Download                  { return downloads.Download{} }
+func (noVoices) Start(context.Context, string, bool) error { return nil }
+func (noVoices) Remove(string) error                       { return catalog.ErrUnknown }
 
-func (noVoices) Catalog(context.Context, string) (admin.Catalog, error) {
-	return admin.Catalog{Languages: []string{}, Voices: []admin.CatalogVoice{}}, nil
+func (noVoices) Offers(context.Context, string) (downloads.Offers, error) {
+	return downloads.Offers{Languages: []string{}}, nil
 }
-func (noVoices) Install(context.Context, string, bool) error { return nil }
-func (noVoices) Remove(string) error                         { return web.ErrNotFound }
 
 // quickAdministration replaces what takes long.
 func quickAdministration(c *site.Config) {

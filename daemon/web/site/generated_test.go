@@ -25,14 +25,18 @@ var update = flag.Bool("update", false, "write the generated file")
 // names has the names of schemas that do not follow from the names of their types, by which they would be schemaName.
 var names = map[string]string{
 	"web.apiError":                          "OpenAIError",
-	"admin.Choice":                          "SettingChoice",
+	"admin.offer":                           "CatalogVoice",
+	"admin.offers":                          "Catalog",
+	"admin.choice":                          "SettingChoice",
 	"health.Condition":                      "Check",
 	"health.Health":                         "HealthStatus",
-	"admin.Install":                         "VoiceInstall",
+	"admin.install":                         "VoiceInstall",
 	"announce.Status":                       "AnnouncementStatus",
 	"admin.backupsReply":                    "BackupList",
 	"admin.settingsReply":                   "SettingList",
 	"announcements.Preview":                 "Speakable",
+	"announcements.repetition":              "Repetitions",
+	"announce.RoomList":                     "RoomNames",
 	"announcements.VoiceList":               "Voices",
 	"announcements.roomsReply":              "RoomList",
 	"hooks.result":                          "WebhookResult",
@@ -92,7 +96,7 @@ var names = map[string]string{
 	"teams.List":        "Teams",
 	"teams.Ref":         "TeamRef",
 	"teams.Player":      "TeamPlayer",
-	"control.Content":   "Favorite",
+	"announce.Payload":  "Favorite",
 	"control.Plan":      "ScheduleRequest",
 }
 
@@ -120,6 +124,7 @@ func components(t *testing.T) openapi.Components {
 	t.Helper()
 	replies := newGenerator(t, nil)
 	requests := newGenerator(t, replies)
+	forms := newGenerator(t, requests)
 	replies.add(web.Problem{})
 	var sent, received []any
 	for _, rt := range site.Routes() {
@@ -134,35 +139,44 @@ func components(t *testing.T) openapi.Components {
 	all.Components.Schemas = map[string]json.RawMessage{}
 	all.Server = replies.frames(sent)
 	for _, rt := range site.Routes() {
-		requests.add(rt.Operation.Request)
-		requests.add(rt.Operation.Form)
+		if of := rt.Operation; of.AnyMedia {
+			forms.add(of.Request)
+		} else {
+			requests.add(of.Request)
+			requests.add(of.Form)
+		}
 	}
 	all.Client = requests.frames(received)
 	replies.keep(&all, "")
 	requests.keep(&all, "request ")
+	forms.keep(&all, "request ")
 	return all
 }
 
-// A generator makes the schemas of requests or those of replies.
+// A generator makes the schemas of replies; or those of requests; or those of requests that can also be forms, in which
+// numbers and truth values are text.
 type generator struct {
 	*testing.T
 	sources
 	reflector jsonschema.Reflector
-	replies   *generator // of a generator of requests
+	before    *generator // of replies: nil; of requests: that of replies; of forms: that of requests
 	schemas   map[string]jsonschema.Schema
 	types     map[string]reflect.Type // by the names of their schemas
 	roots     []jsonschema.Schema     // references to the schemas of the bodies
 }
 
-func newGenerator(t *testing.T, replies *generator) *generator {
+func newGenerator(t *testing.T, before *generator) *generator {
 	t.Helper()
 	g := &generator{
-		T: t, sources: sources{t, map[string]*source{}}, replies: replies,
+		T: t, sources: sources{t, map[string]*source{}}, before: before,
 		schemas: map[string]jsonschema.Schema{}, types: map[string]reflect.Type{},
 	}
 	g.reflector.AddTypeMapping(web.Timestamp{}, time.Time{})
 	return g
 }
+
+func (g *generator) isRequest() bool { return g.before != nil }
+func (g *generator) isForm() bool    { return g.before != nil && g.before.before != nil }
 
 // add adds the schemas of the type of v; nil: none.
 func (g *generator) add(v any) {
@@ -230,8 +244,10 @@ func (g *generator) nameOf(t reflect.Type) string {
 	if !ok {
 		name = schemaName(t.Name())
 	}
-	if g.replies != nil && t.Kind() == reflect.Struct && g.replies.types[name] == t {
-		name += "Request"
+	for other := g.before; other != nil && t.Kind() == reflect.Struct; other = other.before {
+		if other.types[name] == t {
+			name += map[bool]string{false: "Request", true: "Form"}[g.isForm()]
+		}
 	}
 	if other, ok := g.types[name]; ok && other != t {
 		g.Fatalf("%s and %s are both the schema %s: rename one, or add it to names", other, t, name)
@@ -286,7 +302,7 @@ func (g *generator) collect(name string, schema jsonschema.Schema) {
 	if t.Kind() == reflect.Struct && schema.Properties != nil {
 		g.object(t, &schema)
 	}
-	if g.replies != nil && t.Kind() == reflect.Struct && schema.Properties != nil && schema.AdditionalProperties == nil {
+	if g.isRequest() && t.Kind() == reflect.Struct && schema.Properties != nil && schema.AdditionalProperties == nil {
 		schema.AdditionalProperties = (&jsonschema.SchemaOrBool{}).WithTypeBoolean(false)
 	}
 	g.schemas[name] = schema
@@ -294,7 +310,7 @@ func (g *generator) collect(name string, schema jsonschema.Schema) {
 
 // object completes the schema of a struct.
 func (g *generator) object(t reflect.Type, schema *jsonschema.Schema) {
-	if g.replies == nil {
+	if !g.isRequest() {
 		schema.Required = nil
 	}
 	for _, m := range membersOf(t) {
@@ -308,7 +324,7 @@ func (g *generator) object(t reflect.Type, schema *jsonschema.Schema) {
 		if text := g.source(m.owner).field(m.owner, m.field.Name); text != "" {
 			property.WithDescription(text)
 		}
-		if g.replies == nil && !m.optional {
+		if !g.isRequest() && !m.optional {
 			schema.Required = append(schema.Required, m.name)
 		}
 		removeNull(property)
@@ -318,7 +334,10 @@ func (g *generator) object(t reflect.Type, schema *jsonschema.Schema) {
 				property.Type.SliceOfSimpleTypeValues = append(property.Type.SliceOfSimpleTypeValues, jsonschema.SimpleType(kind))
 			}
 		}
-		if m.field.Tag.Get("nullable") == "true" || m.field.Type.Kind() == reflect.Pointer && !m.optional && g.replies == nil {
+		if g.isForm() && (property.HasType(jsonschema.Integer) || property.HasType(jsonschema.Boolean)) {
+			property.AddType(jsonschema.String)
+		}
+		if m.field.Tag.Get("nullable") == "true" || m.field.Type.Kind() == reflect.Pointer && !m.optional && !g.isRequest() {
 			addNull(property)
 		}
 		if length := m.field.Type; length.Kind() == reflect.Array && property.HasType(jsonschema.Array) && property.MinItems == 0 {

@@ -7,6 +7,7 @@ package draft
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"pressbox/voice/announce"
@@ -16,7 +17,7 @@ import (
 // Draft is empty and usable.
 type Draft struct {
 	// Request has the values of the fields that are valid. It may be changed.
-	Request announce.Request
+	Request announce.AnnouncementRequest
 	// Warnings has the names of the fields that are unknown and were ignored, sorted.
 	Warnings []string
 
@@ -51,7 +52,7 @@ func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) 
 
 // request returns the request of the draft with the sender and the key of by.
 func (d *Draft) request(by announce.Request) announce.Request {
-	r := d.Request
+	r := d.Request.Request()
 	r.Sender, r.Client, r.IdempotencyKey = by.Sender, by.Client, by.IdempotencyKey
 	if d.urgent != nil {
 		r.Urgent = *d.urgent
@@ -81,18 +82,23 @@ func (d *Draft) Prioritize(priority, from int) {
 // that is not text may have its value in words (true, yes, on) and digits, and is ignored
 // if it is empty.
 func (d *Draft) Set(name, text string) {
-	f := fieldOf(name)
+	f, ok := d.field(name)
 	switch {
-	case f == nil:
+	case !ok:
 		d.Warn(name)
 	case d.isGiven(name):
 		d.Refuse(name, codeGivenTwice, "must be given once")
 	default:
 		d.give(name, unknownPosition)
 		if text != "" || name == message {
-			f(d, name, value{kind: '"', text: text})
+			d.set(f, name, value{kind: '"', text: text})
 		}
 	}
+}
+
+// field returns the field of the request with a name; ok is false if there is none.
+func (d *Draft) field(name string) (f reflect.Value, ok bool) {
+	return fieldIn(reflect.ValueOf(&d.Request).Elem(), name)
 }
 
 func (d *Draft) isGiven(name string) bool {

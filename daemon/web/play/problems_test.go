@@ -1,13 +1,13 @@
-package web_test
+package play_test
 
 import (
 	"testing"
 
-	"pressbox/daemon/web"
+	"pressbox/daemon/web/play"
 	"pressbox/game/protocol"
 )
 
-func TestNewProblem_statusOfGames(t *testing.T) {
+func TestProblem_status(t *testing.T) {
 	t.Parallel()
 	for status, codes := range map[int][]protocol.Code{
 		403: {protocol.Forbidden, protocol.NotYourSide},
@@ -18,7 +18,7 @@ func TestNewProblem_statusOfGames(t *testing.T) {
 		503: {protocol.Unavailable, protocol.StoreFull},
 	} {
 		for _, code := range codes {
-			if p := web.NewProblem(protocol.Refuse(code, "refused")); p.Status != status || p.Code != string(code) {
+			if p, _ := play.Problem(protocol.Refuse(code, "refused")); p.Status != status || p.Code != string(code) {
 				t.Errorf("%s: status %d, code %s, want %d", code, p.Status, p.Code, status)
 			}
 		}

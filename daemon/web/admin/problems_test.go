@@ -1,4 +1,4 @@
-package main
+package admin_test
 
 import (
 	"errors"
@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"pressbox/daemon/downloads"
-	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
 )
 
 // The client and the log read once that the catalog cannot be read, and why.
-func TestCatalogError_once(t *testing.T) {
+func TestProblem_causeOnce(t *testing.T) {
 	t.Parallel()
-	err := catalogError(fmt.Errorf("%w: %w", downloads.ErrUnavailable, errors.New("connection refused")))
+	err := fmt.Errorf("%w: %w", downloads.ErrUnavailable, errors.New("connection refused"))
 	const want = "the catalog of voices cannot be read: connection refused"
-	if p := web.NewProblem(err); p.Code != "catalog_unavailable" || p.Detail != want || err.Error() != want {
+	if p, _ := admin.Problem(err); p.Code != "catalog_unavailable" || p.Detail != want || err.Error() != want {
 		t.Errorf("logged %q, the problem is %+v", err, p)
 	}
 }
