@@ -162,14 +162,14 @@ type generator struct {
 	before    *generator // of replies: nil; of requests: that of replies; of forms: that of requests
 	schemas   map[string]jsonschema.Schema
 	types     map[string]reflect.Type // by the names of their schemas
-	roots     []jsonschema.Schema     // references to the schemas of the bodies
+	roots     map[string]string       // names of the types of bodies → names of their schemas
 }
 
 func newGenerator(t *testing.T, before *generator) *generator {
 	t.Helper()
 	g := &generator{
 		T: t, sources: sources{t, map[string]*source{}}, before: before,
-		schemas: map[string]jsonschema.Schema{}, types: map[string]reflect.Type{},
+		schemas: map[string]jsonschema.Schema{}, types: map[string]reflect.Type{}, roots: map[string]string{},
 	}
 	g.reflector.AddTypeMapping(web.Timestamp{}, time.Time{})
 	return g
@@ -182,38 +182,41 @@ func (g *generator) isForm() bool    { return g.before != nil && g.before.before
 func (g *generator) add(v any) {
 	g.Helper()
 	if v != nil {
-		g.roots = append(g.roots, g.reflect(v))
+		g.reflect(v)
 	}
 }
 
 const schemas = "#/components/schemas/"
 
+// reflect makes the schema of the type of v, and returns a reference to it.
 func (g *generator) reflect(v any) jsonschema.Schema {
 	g.Helper()
-	return check.Must(g.reflector.Reflect(v, jsonschema.RootRef, jsonschema.DefinitionsPrefix(schemas),
+	ref := check.Must(g.reflector.Reflect(v, jsonschema.RootRef, jsonschema.DefinitionsPrefix(schemas),
 		jsonschema.InterceptDefName(func(t reflect.Type, _ string) string { return g.nameOf(t) }),
 		jsonschema.InterceptSchema(g.intercept), jsonschema.CollectDefinitions(g.collect)))(g)
+	g.roots[typeName(reflect.TypeOf(v))] = strings.TrimPrefix(*ref.Ref, schemas)
+	return ref
 }
 
 // keep adds the schemas to all that the bodies refer to. The reflector also made those of embedded fields that others hide.
 func (g *generator) keep(all *openapi.Components, prefix string) {
 	g.Helper()
-	var follow func(v any)
-	follow = func(v any) {
-		text := check.Must(json.Marshal(v))(g)
-		for _, ref := range regexp.MustCompile(`"`+schemas+`(\w+)"`).FindAllSubmatch(text, -1) {
-			name := string(ref[1])
-			found := check.Must(json.Marshal(g.schemas[name]))(g)
-			if other := all.Components.Schemas[name]; other != nil && !bytes.Equal(found, other) {
-				g.Errorf("the schema %s of requests and that of replies differ: %s, %s", name, found, other)
-			}
-			if all.Types[prefix+typeName(g.types[name])] == "" {
-				all.Types[prefix+typeName(g.types[name])], all.Components.Schemas[name] = name, found
-				follow(g.schemas[name])
+	var follow func(name string)
+	follow = func(name string) {
+		found := check.Must(json.Marshal(g.schemas[name]))(g)
+		if other := all.Components.Schemas[name]; other != nil && !bytes.Equal(found, other) {
+			g.Errorf("the schema %s of requests and that of replies differ: %s, %s", name, found, other)
+		} else if other == nil {
+			all.Components.Schemas[name] = found
+			for _, ref := range regexp.MustCompile(`"`+schemas+`(\w+)"`).FindAllSubmatch(found, -1) {
+				follow(string(ref[1]))
 			}
 		}
 	}
-	follow(g.roots)
+	for of, name := range g.roots {
+		all.Types[prefix+of] = name
+		follow(name)
+	}
 }
 
 // frames returns the messages of the websocket: the name of a message is the constant of its member t, its summary the
@@ -223,7 +226,6 @@ func (g *generator) frames(values []any) map[string]openapi.Frame {
 	all := map[string]openapi.Frame{}
 	for _, v := range values {
 		ref := g.reflect(v)
-		g.roots = append(g.roots, ref)
 		schema := g.schemas[strings.TrimPrefix(*ref.Ref, schemas)]
 		summary, description, _ := strings.Cut(*schema.Description, "\n\n")
 		kind, ok := (*schema.Properties["t"].TypeObject.Const).(string)
