@@ -37,7 +37,7 @@ func ExampleReturnPath() {
 	// ""
 }
 
-// F4: spellings of a name are one name.
+// Spellings of a name are one name.
 func TestCanonicalName_spellings(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][]string{
@@ -60,7 +60,7 @@ func TestCanonicalName_spellings(t *testing.T) {
 	}
 }
 
-// F2: a passphrase has 8 to 128 characters of any sort; only exact entries of the
+// A passphrase has 8 to 128 characters of any sort; only exact entries of the
 // list are refused.
 func TestCheckPassphrase_limits(t *testing.T) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestCheckPassphrase_limits(t *testing.T) {
 	}
 }
 
-// C2: an Authorization header has one valid form.
+// An Authorization header has one valid form.
 func TestBearer_forms(t *testing.T) {
 	t.Parallel()
 	good := auth.NewToken(auth.KindAccess).Reveal()
@@ -149,7 +149,7 @@ func TestDevice_description(t *testing.T) {
 	}
 }
 
-// A8: a return path is a path in the client, or its default.
+// A return path is a path in the client, or its default.
 func TestReturnPath_openRedirect(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -165,7 +165,7 @@ func TestReturnPath_openRedirect(t *testing.T) {
 	}
 }
 
-// A11: repeated and overlong parameters are refused.
+// Repeated and overlong parameters are refused.
 func TestParseCallback_parameters(t *testing.T) {
 	t.Parallel()
 	parse := func(query string) (auth.Callback, error) {

@@ -51,7 +51,7 @@ const floors = `
 50 daemon
 50 models/train/speak
 50 packaging/image packaging/image/bill packaging/image/imagetest packaging/installed
-50 packaging/language packaging/release packaging/repo packaging/sbom
+50 packaging/release packaging/repo packaging/sbom
 60 audio/pulse/pulsetest
 60 auth/authtest
 60 daemon/browsertest daemon/disktest daemon/lantest daemon/mqtt/mqtttest daemon/pagetest

@@ -20,7 +20,7 @@ import (
 // The server is killed again and again during a game. No acknowledged command is lost, none
 // is applied twice, and a client that applies every play itself has the server's state after
 // each reconnection.
-func TestKill_game(t *testing.T) {
+func TestAll_killGame(t *testing.T) {
 	t.Parallel()
 	dir, env := t.TempDir(), servertest.Environment(t, servertest.Silent)
 	server := servertest.RunIn(t, dir, env)
@@ -157,7 +157,7 @@ func TestTeamData_invalidSettings(t *testing.T) {
 
 // The server is killed again and again while a league of bots plays itself: in the end each game of the
 // calendar was played once, and is what the calendar has.
-func TestKill_league(t *testing.T) {
+func TestAll_killLeague(t *testing.T) {
 	t.Parallel()
 	dir, env := t.TempDir(), servertest.Environment(t, servertest.Silent)
 	server := servertest.RunIn(t, dir, env)

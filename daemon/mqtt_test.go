@@ -153,10 +153,10 @@ func (p *publisher) count(mayBeLost bool) map[string]int {
 	}
 }
 
-// TestMQTT_faults publishes 200 announcements each while the broker is restarted or killed,
+// TestAll_mqttFaults publishes 200 announcements each while the broker is restarted or killed,
 // the network is cut, and the server is killed. Each is in the queue once, except what a
 // killed broker forgot.
-func TestMQTT_faults(t *testing.T) {
+func TestAll_mqttFaults(t *testing.T) {
 	t.Parallel()
 	p := newPublisher(t)
 	const n = 200

@@ -122,15 +122,13 @@ func TestCheck_failures(t *testing.T) {
 
 // The check of a file with overwritten bytes ends, and a file that passes can be
 // opened and read to its end.
-func TestCheck_random(t *testing.T) {
+func TestAll_checkRandom(t *testing.T) {
 	t.Parallel()
 	good := filled(t)
 	info := check.Must(os.Stat(good))(t)
 	random := rand.New(rand.NewPCG(1, 2))
-	passed, rounds := 0, 20
-	if testing.Short() {
-		rounds = 8
-	}
+	const rounds = 20
+	passed := 0
 	for i := range rounds {
 		path := filepath.Join(t.TempDir(), "pressbox.db")
 		copyFile(t, good, path)

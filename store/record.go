@@ -7,7 +7,6 @@ import (
 
 	"pressbox/store/clock"
 	"pressbox/voice/announce"
-	"pressbox/voice/announce/policy"
 )
 
 // recordFormat is the first byte of an encoded announcement; JSON follows. JSON
@@ -150,13 +149,6 @@ func (r record) announcement() announce.Announcement {
 		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires), At: fromUnixNano(r.At), FixedTime: r.Fixed,
 		Status: r.Status, Quiet: r.Quiet, Sentence: r.Sentence, Error: r.Error, InitialPosition: r.Place,
 		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
-	}
-	if n.Priority == 0 { // stored before there were priorities
-		n.Priority = policy.Usual
-		if n.Urgent {
-			n.Priority = policy.Most
-		}
-		n.TTL = n.Expires.Sub(n.Created)
 	}
 	if r.Repeat != nil {
 		n.Repeat = announce.Repeat{Times: r.Repeat.Times, Every: r.Repeat.Every}

@@ -59,26 +59,6 @@ func TestEncode_decode(t *testing.T) {
 	}
 }
 
-// A record of an earlier version has none of the newer fields.
-func TestDecode_earlierVersion(t *testing.T) {
-	t.Parallel()
-	data := []byte("\x01" + `{"id":"a","seq":1,"message":"m","voice":"v","rate":170,"created":1750000000000000123,` +
-		`"expires":1750000600000000123,"status":"queued","boot":"b1","up":5}`)
-	n, then, err := decode(data)
-	want := announce.Announcement{
-		Content: announce.Content{Message: "m", Voice: "v", Rate: 170, Priority: 3},
-		ID:      "a", Seq: 1, TTL: 10 * time.Minute,
-		Created: sample.Created, Expires: sample.Expires, Status: announce.Queued,
-	}
-	if err != nil || n != want || then != at(sample.Created, "b1", 5) {
-		t.Errorf("decoded %+v at %+v, %v; want %+v", n, then, err, want)
-	}
-	urgent := bytes.Replace(data, []byte(`"rate"`), []byte(`"urgent":true,"rate"`), 1)
-	if n, _, err := decode(urgent); err != nil || n.Priority != 5 {
-		t.Errorf("an urgent one: %+v, %v", n, err)
-	}
-}
-
 func FuzzDecode(f *testing.F) {
 	data := check.Must(encode(sample, at(sample.Ended, "b1", time.Hour)))(f)
 	f.Add(data)

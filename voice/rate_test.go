@@ -76,7 +76,7 @@ func wordsPerMinute(tb testing.TB, v *voice.Voice, text string, rate int) float6
 // the duration of a letter; otherwise, as in other scripts, the rate controller
 // adapts while the voice speaks. Here the bundled voice speaks espeak's phonemes
 // of these languages.
-func TestSpeak_wordsPerMinute(t *testing.T) {
+func TestAll_wordsPerMinute(t *testing.T) {
 	t.Parallel()
 	requireRates := func(v *voice.Voice, name, text string, rates ...int) {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestSpeak_wordsPerMinute(t *testing.T) {
 }
 
 // Below the rate at which the voice is slowest, pauses between phrases grow.
-func TestSpeak_extremeRates(t *testing.T) {
+func TestAll_extremeRates(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
 	text := passages(t)["household"]

@@ -17,7 +17,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A4: the authorization request has the S256 challenge and not the verifier.
+// The authorization request has the S256 challenge and not the verifier.
 func TestProvider_authorize(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []string{"oauth2", "oidc", "discord", "github"} {
@@ -51,7 +51,7 @@ func query(t *testing.T, address string) url.Values {
 	return u.Query()
 }
 
-// A5: the exchange is one request with the same redirect URI, the verifier and the
+// The exchange is one request with the same redirect URI, the verifier and the
 // configured client authentication.
 func TestProvider_exchange(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestProvider_exchange(t *testing.T) {
 	}
 }
 
-// A5: a refused code is not sent again.
+// A refused code is not sent again.
 func TestProvider_noRetry(t *testing.T) {
 	t.Parallel()
 	f := newServer(t)
@@ -119,7 +119,7 @@ func reply(status int, body string) http.HandlerFunc {
 	}
 }
 
-// A6: Issuer returns the issuer and whether every callback carries it.
+// Issuer returns the issuer and whether every callback carries it.
 func TestProvider_issuer(t *testing.T) {
 	t.Parallel()
 	f := newServer(t)
@@ -135,7 +135,7 @@ func TestProvider_issuer(t *testing.T) {
 	}
 }
 
-// A7: an ID token is accepted only if each claim and the signature are valid.
+// An ID token is accepted only if each claim and the signature are valid.
 func TestOpenID_token(t *testing.T) {
 	t.Parallel()
 	if identity := must(t, newProvider(t, newServer(t).config("oidc"))); identity.Subject != "u1" || identity.Name != "Anna" {
@@ -210,7 +210,7 @@ func TestOpenID_name(t *testing.T) {
 	}
 }
 
-// A12: a provider that fails is unreachable; one that refuses the code is not.
+// A provider that fails is unreachable; one that refuses the code is not.
 func TestProvider_badToken(t *testing.T) {
 	t.Parallel()
 	endless := func(w http.ResponseWriter, r *http.Request) {
@@ -254,7 +254,7 @@ func TestProvider_badToken(t *testing.T) {
 	})
 }
 
-// A12: a sign-in times out after ten seconds.
+// A sign-in times out after ten seconds.
 func TestProvider_timeout(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []string{"oauth2", "oidc"} {
@@ -277,7 +277,7 @@ func TestProvider_timeout(t *testing.T) {
 	}
 }
 
-// A12: a userinfo response without a subject is refused.
+// A userinfo response without a subject is refused.
 func TestProvider_badUserinfo(t *testing.T) {
 	t.Parallel()
 	for _, userinfo := range []string{"", "<html>", "[]", "{}", `{"sub":""}`, `{"sub":["u1"]}`, `{"sub":null}`} {
@@ -305,7 +305,7 @@ func TestProvider_redirect(t *testing.T) {
 	}
 }
 
-// F7: an error contains neither the code nor the provider's text.
+// An error contains neither the code nor the provider's text.
 func TestProvider_errorsHideSecrets(t *testing.T) {
 	t.Parallel()
 	f := newServer(t)

@@ -118,7 +118,7 @@ func TestLocal_flow(t *testing.T) {
 	}
 }
 
-// F1: there are no default accounts.
+// There are no default accounts.
 func TestLocal_noDefaultAccounts(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
@@ -154,7 +154,7 @@ func TestLocal_signUpJudgedFirst(t *testing.T) {
 	}
 }
 
-// F4: all spellings of a name share one throttle; the right passphrase works
+// All spellings of a name share one throttle; the right passphrase works
 // after the wait. New accounts are throttled by address.
 func TestLocal_throttled(t *testing.T) {
 	t.Parallel()
@@ -190,7 +190,7 @@ func TestLocal_throttled(t *testing.T) {
 	}
 }
 
-// F5: ChangePassphrase needs the present passphrase; ResetPassphrase does not. No
+// ChangePassphrase needs the present passphrase; ResetPassphrase does not. No
 // passphrase is logged.
 func TestLocal_changePassphrase(t *testing.T) {
 	t.Parallel()
@@ -234,7 +234,7 @@ func (r *localRig) exchange(form url.Values) (status int) {
 	return resp.StatusCode
 }
 
-// F12: a code is valid once, for a minute, for its client, redirect URI and
+// A code is valid once, for a minute, for its client, redirect URI and
 // verifier (CVE-2026-28513, CVE-2026-28512).
 func TestLocal_codeBound(t *testing.T) {
 	t.Parallel()
@@ -280,7 +280,7 @@ func TestLocal_codeBound(t *testing.T) {
 	}
 }
 
-// A4, CVE-2026-28512: every parameter of an authorization request is checked.
+// CVE-2026-28512: every parameter of an authorization request is checked.
 func TestLocal_parseRequest(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
@@ -305,7 +305,7 @@ func TestLocal_parseRequest(t *testing.T) {
 	refused("client_id", []string{"pressbox", "pressbox"})
 }
 
-// F1: Create refuses invalid, taken and uninvited names and weak passphrases.
+// Create refuses invalid, taken and uninvited names and weak passphrases.
 func TestLocal_createRefuses(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)

@@ -15,7 +15,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// F2: every character of a passphrase counts, in any Unicode composition.
+// Every character of a passphrase counts, in any Unicode composition.
 func TestHasher_verify(t *testing.T) {
 	t.Parallel()
 	hasher := idp.NewHasher(cheap)
@@ -31,7 +31,7 @@ func TestHasher_verify(t *testing.T) {
 	}
 }
 
-// F3: hashes are argon2id with at least the recommended cost and a random salt; a
+// Hashes are argon2id with at least the recommended cost and a random salt; a
 // hash with another cost is recognized.
 func TestHasher_argon2id(t *testing.T) {
 	t.Parallel()
@@ -66,7 +66,7 @@ func cpuTime(t *testing.T) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// F3: an unknown name takes as long as a wrong passphrase and returns the same
+// An unknown name takes as long as a wrong passphrase and returns the same
 // error. The test is not parallel, so that it measures no other test.
 func TestLocal_unknownNameTiming(t *testing.T) {
 	if testing.Short() {
@@ -104,7 +104,7 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// F3: a sign-in replaces a hash with an old cost.
+// A sign-in replaces a hash with an old cost.
 func TestLocal_rehash(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)

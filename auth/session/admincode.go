@@ -57,7 +57,9 @@ func (s *Sessions) TryAdminCode(ctx context.Context) (hash string, err error) {
 		if err != nil {
 			return err
 		}
-		code.Tries = slices.DeleteFunc(code.Tries, func(at clock.Instant) bool { return s.clock.Age(at) >= auth.CodeWindow })
+		code.Tries = slices.DeleteFunc(code.Tries, func(at clock.Instant) bool {
+			return s.clock.Age(at) >= auth.CodeWindow
+		})
 		if len(code.Tries) >= auth.MaxCodeTries {
 			return &auth.ThrottledError{Wait: auth.CodeWindow - s.clock.Age(code.Tries[0])}
 		}

@@ -16,7 +16,8 @@ import (
 //
 //nolint:gochecknoglobals // a constant
 var flowOrder = ageOrder{
-	index: tableFlowOrder, table: tableFlow, limit: auth.MaxPendingFlows, keySize: len(auth.Hash{}), victim: mostPending,
+	index: tableFlowOrder, table: tableFlow,
+	limit: auth.MaxPendingFlows, keySize: len(auth.Hash{}), victim: mostPending,
 }
 
 // flowTag returns the network and the client that start a flow, such as

@@ -50,7 +50,7 @@ func TestLocalAccounts_names(t *testing.T) {
 	}
 }
 
-// F1: an invite is valid for one account, within its week, and a taken name does
+// An invite is valid for one account, within its week, and a taken name does
 // not use it up.
 func TestLocalAccounts_invites(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// C2, C4, B5, E2: an Authorization header takes precedence and has one valid
+// An Authorization header takes precedence and has one valid
 // form; of cookies any one suffices; without one the auth frame counts.
 func TestAuthenticate_precedence(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestAuthenticate_precedence(t *testing.T) {
 	}
 }
 
-// C5: a token is valid for its kind only.
+// A token is valid for its kind only.
 func TestAuthenticate_kinds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -63,7 +63,7 @@ func TestAuthenticate_kinds(t *testing.T) {
 	r.valid(result.Access)
 }
 
-// C6, E5: the end of a session takes effect at once, everywhere
+// The end of a session takes effect at once, everywhere
 // (CVE-2026-43983).
 func TestSessions_endAtOnce(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,7 @@ func TestSessions_endAtOnce(t *testing.T) {
 	}
 }
 
-// C6: a disabled account cannot sign in until it is enabled.
+// A disabled account cannot sign in until it is enabled.
 func TestChangeAccount_enable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -138,7 +138,7 @@ func TestChangeAccount_admin(t *testing.T) {
 	}
 }
 
-// C6, CVE-2026-43983: the account is read for each request, also if its session
+// CVE-2026-43983: the account is read for each request, also if its session
 // was not ended.
 func TestAuthenticate_readsAccount(t *testing.T) {
 	t.Parallel()
@@ -157,7 +157,7 @@ func TestAuthenticate_readsAccount(t *testing.T) {
 	change(func(tx auth.Tx, key []byte) error { return tx.Delete("auth_user", key) })
 }
 
-// C7, F7: no secret is stored, logged or printed.
+// No secret is stored, logged or printed.
 func TestSessions_storeNoSecrets(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -188,7 +188,7 @@ func TestSessions_storeNoSecrets(t *testing.T) {
 	}
 }
 
-// D1, D2, F8: a used token is refused after its grace, and its reuse ends its
+// A used token is refused after its grace, and its reuse ends its
 // family, including the newest tokens, and no other family.
 func TestRefresh_reuseEndsFamily(t *testing.T) {
 	t.Parallel()
@@ -208,7 +208,7 @@ func TestRefresh_reuseEndsFamily(t *testing.T) {
 	}
 }
 
-// D3: an unknown token causes no write and clears no cookies.
+// An unknown token causes no write and clears no cookies.
 func TestRefresh_unknownToken(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -225,7 +225,7 @@ func TestRefresh_unknownToken(t *testing.T) {
 	r.refresh(result.Refresh)
 }
 
-// D4, D5: the tabs of a browser that refresh at once get one successor, by one
+// The tabs of a browser that refresh at once get one successor, by one
 // write (GHSA-392p-2q2v-4372); a repetition and an authentication write nothing.
 func TestRefresh_concurrent(t *testing.T) {
 	t.Parallel()
@@ -257,7 +257,7 @@ func TestRefresh_concurrent(t *testing.T) {
 	}
 }
 
-// D5: a token whose successor was used is refused and ends nothing.
+// A token whose successor was used is refused and ends nothing.
 func TestRefresh_late(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -271,7 +271,7 @@ func TestRefresh_late(t *testing.T) {
 	r.refresh(third.Refresh)
 }
 
-// D6: a restart between two uses of a token changes neither the successor nor,
+// A restart between two uses of a token changes neither the successor nor,
 // after the grace, the detection of reuse (CVE-2026-9802).
 func TestRefresh_restart(t *testing.T) {
 	t.Parallel()
@@ -288,7 +288,7 @@ func TestRefresh_restart(t *testing.T) {
 	r.notRefreshed(lost.Refresh, auth.ErrSessionEnded)
 }
 
-// D9: a session ends a month after its sign-in, regardless of activity, and a
+// A session ends a month after its sign-in, regardless of activity, and a
 // week after its last use.
 func TestSessions_lifetime(t *testing.T) {
 	t.Parallel()
@@ -324,7 +324,7 @@ func TestSessions_tokenLifetimes(t *testing.T) {
 	r.notRefreshed(other.Refresh, auth.ErrSessionEnded)
 }
 
-// D11: either token of a session logs out, repeatedly, and no token is no error.
+// Either token of a session logs out, repeatedly, and no token is no error.
 func TestLogout_anyToken(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -338,7 +338,7 @@ func TestLogout_anyToken(t *testing.T) {
 	r.valid(stays.Access)
 }
 
-// F6: a user lists and ends the sessions of their account, and no other.
+// A user lists and ends the sessions of their account, and no other.
 func TestSessions_listAndEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

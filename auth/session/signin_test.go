@@ -13,7 +13,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A1: a state is 256 random bits, and no two are the same.
+// A state is 256 random bits, and no two are the same.
 func TestBegin_stateRandom(t *testing.T) {
 	t.Parallel()
 	r, seen := newRig(t), make(map[string]bool)
@@ -101,7 +101,7 @@ func TestBegin_evictsMostPending(t *testing.T) {
 	}
 }
 
-// A2: a state is valid once, for ten minutes, whatever the outcome.
+// A state is valid once, for ten minutes, whatever the outcome.
 func TestFinish_stateSingleUse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -133,7 +133,7 @@ func TestFinish_stateSingleUse(t *testing.T) {
 	}
 }
 
-// A3: a state is valid in the browser that started the flow, and in no other.
+// A state is valid in the browser that started the flow, and in no other.
 func TestFinish_browserBound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -148,7 +148,7 @@ func TestFinish_browserBound(t *testing.T) {
 	}
 }
 
-// A4, A5, A7: verifier and nonce belong to one flow and stay on the server; the
+// Verifier and nonce belong to one flow and stay on the server; the
 // exchange has the redirect URI of the request.
 func TestFinish_sameRequest(t *testing.T) {
 	t.Parallel()
@@ -168,7 +168,7 @@ func TestFinish_sameRequest(t *testing.T) {
 	}
 }
 
-// A6: a callback from another issuer, or from none although the provider always
+// A callback from another issuer, or from none although the provider always
 // sends it, is refused, errors included; so is a flow of another provider
 // (GHSA-x445-f3h2-j279).
 func TestFinish_issuer(t *testing.T) {
@@ -199,7 +199,7 @@ func TestFinish_issuer(t *testing.T) {
 	r.refused(authtest.Callback(flow), auth.CodeInvalidState)
 }
 
-// A8: a flow returns to the path that it was started with.
+// A flow returns to the path that it was started with.
 func TestFinish_returnPath(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -211,7 +211,7 @@ func TestFinish_returnPath(t *testing.T) {
 	}
 }
 
-// A9: the number of pending flows is bounded, and the oldest is deleted. A
+// The number of pending flows is bounded, and the oldest is deleted. A
 // callback with an unknown state causes no write.
 func TestBegin_bounded(t *testing.T) {
 	t.Parallel()
@@ -240,7 +240,7 @@ func TestBegin_bounded(t *testing.T) {
 	}
 }
 
-// A10, A11: the provider's errors become codes and are not echoed; missing
+// The provider's errors become codes and are not echoed; missing
 // parameters are refused.
 func TestFinish_providerErrors(t *testing.T) {
 	t.Parallel()
@@ -259,7 +259,7 @@ func TestFinish_providerErrors(t *testing.T) {
 	}
 }
 
-// A14: a sign-in ends the session that this browser had, and no other
+// A sign-in ends the session that this browser had, and no other
 // (CVE-2026-34454).
 func TestFinish_replacesSession(t *testing.T) {
 	t.Parallel()
@@ -304,7 +304,7 @@ func TestFinish_identity(t *testing.T) {
 	}
 }
 
-// F1: a policy allows new accounts to anyone, with an invite, or not at all. An
+// A policy allows new accounts to anyone, with an invite, or not at all. An
 // invite is valid once, for a week.
 func TestFinish_signUpPolicy(t *testing.T) {
 	t.Parallel()

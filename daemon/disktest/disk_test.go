@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { os.Exit(servertest.Main(m)) }
 
 // Whichever operation of the store fails, for once or from then on: the server reports it,
 // loses nothing that was acknowledged, does not crash, and works again on a disk that works.
-func TestServer_diskFails(t *testing.T) {
+func TestAll_serverDiskFails(t *testing.T) {
 	t.Parallel()
 	env := servertest.Environment(t, servertest.Silent)
 	calibrated := servertest.CalibratedDir(t)

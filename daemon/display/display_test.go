@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"pressbox/packaging/check"
 )
 
 // A page is given up only after it has answered, and not before its time.
@@ -42,7 +44,7 @@ func newDisplay(t *testing.T, page string) *Display {
 	t.Helper()
 	d := New(page, t.TempDir())
 	d.log = io.Discard // no file: the end of a program is then that of all its children
-	d.browser = []string{"chromium-headless-shell", "--no-sandbox", "--disable-gpu"}
+	d.browser = []string{check.Part(t, "chromium-headless-shell"), "--no-sandbox", "--disable-gpu"}
 	d.poll, d.patience = 500*time.Millisecond, 3*time.Second
 	return d
 }

@@ -212,8 +212,7 @@ func TestCheckAudioSetup(t *testing.T) {
 			if !has(found, "audio", tt.result, tt.detail, tt.remedy) {
 				t.Errorf("found %+v", found)
 			}
-			// as before 0.4.0
-			check.NoError(t, os.Remove(filepath.Join(root, "etc/wireplumber/main.lua.d/51-pressbox.lua")))
+			check.NoError(t, os.Remove(filepath.Join(root, "etc/wireplumber/main.lua.d/51-pressbox.lua"))) // as an earlier version left it
 			again := checkAudioSetup(root, func(name string) (string, error) { return uids[name], nil })
 			if has(found, "audio", Warning, "", "") ||
 				has(again, "audio", Warning, "differ", "setup-audio "+tt.mode) != (tt.result == OK) {

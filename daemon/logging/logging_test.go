@@ -100,10 +100,7 @@ func TestMessages_match(t *testing.T) {
 // journalctl reads the catalog and prints every entry.
 func TestMessages_journalctl(t *testing.T) {
 	t.Parallel()
-	journalctl, err := exec.LookPath("journalctl")
-	if err != nil {
-		t.Fatalf("journalctl is missing (apt install systemd): %v", err)
-	}
+	journalctl := check.Part(t, "journalctl")
 	catalog := check.Must(os.ReadFile("pressbox.catalog"))(t)
 	root := t.TempDir()
 	for _, dir := range []string{"usr/lib/systemd/catalog", "var/lib/systemd/catalog"} {

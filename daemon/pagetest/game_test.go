@@ -237,7 +237,7 @@ func TestLineup_dragAndDrop(t *testing.T) {
 
 // A whole game against the bot, from the cover to the replay and the
 // statistics, with the keyboard alone once the clubs are chosen.
-func TestGame_byKeyboard(t *testing.T) {
+func TestAll_gameByKeyboard(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
 	b.join("Anna")

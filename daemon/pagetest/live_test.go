@@ -50,7 +50,7 @@ func agree(one, other *tab) {
 // Two managers and a watcher: the invitation is opened, both cards go in, and
 // all three tabs go to the game. A manager who loses the network sees so at
 // once, and resumes where the others are.
-func TestLive_twoManagersAndWatcher(t *testing.T) {
+func TestAll_twoManagersAndWatcher(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	anna, ben, fan := newTab(t, s), newTab(t, s), newTab(t, s)
@@ -146,7 +146,7 @@ func rematchOffers(one, other *tab, id string) {
 
 // A network that falls silent is noticed. A call made just before is made once,
 // and the page resumes where the game is.
-func TestLive_silentNetwork(t *testing.T) {
+func TestAll_silentNetwork(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	b := newTab(t, s)

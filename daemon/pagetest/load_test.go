@@ -57,7 +57,7 @@ func (b *tab) shift() float64 {
 
 // The first load of each view is small, also with many games; the next one has only what
 // changes. What is on a large or a small screen stays where it is while the rest loads.
-func TestPage_firstLoad(t *testing.T) {
+func TestAll_pageFirstLoad(t *testing.T) {
 	t.Parallel()
 	catalog, _ := serveCatalog(t)
 	s := newFullServer(t, "VOICES_URL="+catalog)

@@ -11,7 +11,7 @@ import (
 // Every part of the page is accessible and as wide as the screen in German as well, whose words
 // are longer than those that the other tests see. With -contact it writes contact sheets of both
 // languages instead.
-func TestParts(t *testing.T) {
+func TestAll_parts(t *testing.T) {
 	t.Parallel()
 	if *contact == "" {
 		walk(t, "de", func(b *tab, name string) {

@@ -39,7 +39,7 @@ func TestPlayer_card(t *testing.T) {
 
 // A name opens its player's card wherever it stands: at bat, on the field, in the play-by-play, in the
 // box score and its notes, at the end of a game and in the statistics.
-func TestPlayer_everyName(t *testing.T) {
+func TestAll_everyName(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
 	id := b.hotSeat(map[string]string{"innings": "3"})

@@ -24,7 +24,7 @@ const outside = `[...document.querySelectorAll(".situation .score b, .situation 
 // On a small screen all that a turn needs is on one screen without scrolling:
 // score, inning, bases, count, batter and pitcher, last play and the calls; at bat, and
 // in the field with the most calls.
-func TestGame_smallScreen(t *testing.T) {
+func TestAll_gameSmallScreen(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, newServer(t))
 	id := b.hotSeat(nil)

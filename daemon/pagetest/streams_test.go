@@ -10,7 +10,7 @@ import (
 // Twelve tabs of one browser receive announcements at once, and fifty full loads in a row
 // each finish: with HTTP/1.1 a browser has six connections, which the tabs' streams, or those
 // of pages that were left, would use up.
-func TestStreams_manyTabs(t *testing.T) {
+func TestAll_manyTabs(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	first := newTab(t, s)

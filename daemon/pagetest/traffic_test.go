@@ -106,7 +106,7 @@ func play(t *testing.T, p *servertest.Player) {
 // once a minute, and what the plays change. Three plays of each game are a minute's. A game that is
 // played and not on the page makes no gap in its list. What is on the screen stays there when games
 // above it are listed, are played and end.
-func TestLobby_manyGames(t *testing.T) {
+func TestAll_lobbyManyGames(t *testing.T) {
 	t.Parallel()
 	s := newFullServer(t)
 	through, passed := metered(t, s)

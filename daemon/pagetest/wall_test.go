@@ -186,7 +186,7 @@ func TestWall_burnIn(t *testing.T) {
 
 // At the sizes of displays, in every state, nothing is clipped, scrolls or is too small to be
 // read from four meters, and each state is accessible.
-func TestWall_fits(t *testing.T) {
+func TestAll_wallFits(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	long := strings.Repeat("Featherstonehaugh singles to deep left field, and two runs score. ", 6)

@@ -19,7 +19,7 @@ import (
 
 // Whenever the power is cut, the server opens the store, has everything that was
 // acknowledged, reports what it salvaged, and works.
-func TestPowerCut(t *testing.T) {
+func TestAll_powerCut(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("mounts a file system and starts child processes")
@@ -68,7 +68,7 @@ func (s scenario) enumerate(t *testing.T, limit int) (opened int) {
 var bounds = crashtest.Bounds{All: 4, Random: 4}
 
 // The enumeration finds what a disk loses that ignores every second sync.
-func TestPowerCut_syncsIgnored(t *testing.T) {
+func TestAll_powerCutSyncsIgnored(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("mounts a file system and starts child processes")

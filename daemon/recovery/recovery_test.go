@@ -153,7 +153,7 @@ func TestOpen_describesSalvageAgain(t *testing.T) {
 func TestUnusable(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
-		store.ErrCorrupt: true, store.ErrNewer: true, syscall.EIO: true, fs.ErrPermission: true,
+		store.ErrCorrupt: true, store.ErrNewer: true, store.ErrOlder: true, syscall.EIO: true, fs.ErrPermission: true,
 		syscall.ENOSPC: false, syscall.EROFS: false, syscall.ENOMEM: false, context.DeadlineExceeded: false,
 	} {
 		if got := unusable(fmt.Errorf("restore: %w", err)); got != want {
@@ -183,7 +183,7 @@ func TestUntilBackup(t *testing.T) {
 }
 
 // A page of cyclic.db refers to a page above it, so that the check of its pages has no
-// end. It is a state of TestPowerCut_syncsIgnored.
+// end. It is a state of TestAll_powerCutSyncsIgnored.
 func TestCheckInChild_cyclicPages(t *testing.T) {
 	t.Parallel()
 	file := check.Must(os.Open("testdata/cyclic.db.gz"))(t)

@@ -167,15 +167,12 @@ func (h *host) spoken() map[string]int {
 }
 
 // An announcement reaches the rooms that it names, once, whichever host was away meanwhile.
-func TestRooms(t *testing.T) {
+func TestAll_rooms(t *testing.T) {
 	if !lantest.Inside(t) {
 		return
 	}
-	for _, program := range []string{"ip", "nsenter"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Fatalf("%s is missing: run \"make parts\"", program)
-		}
-	}
+	check.Part(t, "ip")
+	check.Part(t, "nsenter")
 	sound := pulsetest.Start(t, pulsetest.Config{})
 	broker := mqtttest.StartOn(t, "0.0.0.0:1883")
 	var all []*host

@@ -114,7 +114,7 @@ func TestUrgent_cutsIn(t *testing.T) {
 }
 
 // It does not wait for the end of a five-minute message, and not for its cancellation.
-func TestUrgent_cutsIntoLongMessage(t *testing.T) {
+func TestAll_urgentCutsIntoLongMessage(t *testing.T) {
 	t.Parallel()
 	s := newInterruption(t)
 	long := strings.Repeat(passage+" ", 15)
@@ -146,7 +146,7 @@ func (s *interruption) cancel(ctx context.Context, id string) error {
 
 // After a kill while the urgent announcement is played, that is played again, and then the
 // interrupted one from its interrupted sentence on.
-func TestKill_interruption(t *testing.T) {
+func TestAll_killInterruption(t *testing.T) {
 	t.Parallel()
 	s := newInterruption(t)
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
@@ -190,7 +190,7 @@ func TestChime_precedesSpeech(t *testing.T) {
 
 // While music is being lowered, an urgent announcement is audible as quickly. The music
 // stays 20 dB lower until both have ended, and then has its level again.
-func TestUrgent_whileMusicIsLowered(t *testing.T) {
+func TestAll_urgentWhileMusicIsLowered(t *testing.T) {
 	t.Parallel()
 	s := newInterruption(t)
 	s.Sound.PlayTone(pulsetest.Tone{Program: "music", Sink: "speaker"})

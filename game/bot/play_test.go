@@ -116,15 +116,12 @@ func fixtures(tb testing.TB, dh bool) []*bottest.Pairing {
 }
 
 // The bot beats a side without decisions by more than chance explains.
-func TestManager_beatsIndecision(t *testing.T) {
+func TestAll_beatsIndecision(t *testing.T) {
 	t.Parallel()
 	for _, dh := range []bool{true, false} {
 		t.Run(fmt.Sprintf("dh %v", dh), func(t *testing.T) {
 			t.Parallel()
-			games, errors := 600, 2.
-			if testing.Short() {
-				games, errors = 100, 0 // too few for two standard errors
-			}
+			const games, errors = 600, 2.
 			c := compete(t, games, dh)
 			t.Logf("%.3f of %d games won, %+.2f runs a game (standard error %.3f)",
 				c.share(), c.games, c.lead(), c.err())

@@ -43,7 +43,7 @@ func tacticPairs(s *game.State) []chance.Tactics {
 }
 
 // The outlook sums to one, and simulated turns have each result as often, for all tactics in every base-out state.
-func TestOutlook_agreesWithDice(t *testing.T) {
+func TestAll_outlookAgreesWithDice(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
 	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})

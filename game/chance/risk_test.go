@@ -12,7 +12,7 @@ import (
 
 // The risk of a question holds what the answers lead to: the bold choice is one of the successes as often as its chance
 // says and otherwise one of the failures, and the safe choice is one of the safe results.
-func TestRisk_holdsResults(t *testing.T) {
+func TestAll_riskHoldsResults(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
 	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})

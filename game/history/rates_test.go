@@ -82,12 +82,9 @@ func season2020Plays(t *testing.T) season {
 // them lie within two standard errors of the difference. The clubs play with their best 26, so that batters meet
 // better pitchers than in the season and the other way round: what remains of that is less than one standard
 // error, on both sides.
-func TestRead_ratesComeBack(t *testing.T) {
+func TestAll_ratesComeBack(t *testing.T) {
 	s := season2020(t)
-	rounds := 4
-	if testing.Short() {
-		rounds = 1
-	}
+	const rounds = 4
 	simulated := newSeason()
 	for round := range rounds {
 		for i := range s.Rosters {

@@ -58,13 +58,9 @@ const testErrors = 3.5
 
 // Games between bots lie within the ranges of real seasons: a small sample, with standard errors on top of the
 // tolerances.
-func TestRanges(t *testing.T) {
+func TestAll_ranges(t *testing.T) {
 	t.Parallel()
-	games := 400
-	if testing.Short() {
-		games = 120
-	}
-	report(t, simulate(t, games), testErrors)
+	report(t, simulate(t, 400), testErrors)
 }
 
 // BenchmarkRanges prints the table of -realism.games games of each kind; what is beyond its tolerance and two standard

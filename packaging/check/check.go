@@ -7,7 +7,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -46,6 +50,38 @@ func Close(tb testing.TB, c io.Closer) {
 			tb.Error(err)
 		}
 	})
+}
+
+// Part returns the path of something that a test runs: a program in PATH, or a file that "make parts" puts into the
+// repository, such as .build/mosquitto. It skips the test in a short run, which has Go alone.
+func Part(tb testing.TB, name string) string {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skipf("a short run has no %s", name)
+	}
+	if strings.Contains(name, "/") {
+		name = filepath.Join(Root(tb), name)
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		tb.Fatalf("a part of the tests is missing, \"make parts\" installs it: %v", err)
+	}
+	return path
+}
+
+// Root returns the root of the repository, above the working directory.
+func Root(tb testing.TB) string {
+	tb.Helper()
+	dir := Must(os.Getwd())(tb)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			tb.Fatal("the working directory is not in the repository")
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // Run calls run in a goroutine and cancels its context when the test ends; it must

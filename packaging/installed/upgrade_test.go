@@ -24,11 +24,6 @@ const (
 )
 
 func testUpgrade(s *server) {
-	// Up to 0.2.0 the state directory was the home of the user pressbox.
-	s.run("sed", "-i", "s,:/var/lib/pressbox-audio:,:/var/lib/pressbox:,", "/etc/passwd")
-	const volumes = "/.local/state/wireplumber/default-routes"
-	s.write("/var/lib/pressbox"+volumes, []byte("[default-routes]\n"))
-	s.run("chown", "-R", "pressbox:", "/var/lib/pressbox/.local")
 	s.run("systemctl", "stop", "pressbox-wyoming.socket") // as if the installed version did not have it
 	s.subscribe(currentPackage(s.t))
 	game := s.play()
@@ -40,9 +35,6 @@ func testUpgrade(s *server) {
 	s.checkWyoming()
 	if got := s.run("pressbox", "config"); !containsLine(got, "VOLUME", "90", "pressbox.env") {
 		s.t.Errorf("the edited settings did not survive:\n%s", got)
-	}
-	if got := s.run("getent", "passwd", "pressbox"); !strings.Contains(got, ":/var/lib/pressbox-audio:") || !s.exists("/var/lib/pressbox-audio"+volumes) {
-		s.t.Errorf("the home of the user was not moved: %s; with its volumes: %v", got, s.exists("/var/lib/pressbox-audio"+volumes))
 	}
 }
 
@@ -84,18 +76,18 @@ func (s *server) subscribe(deb string) {
 		"-o", "Dir::Etc::SourceList=sources.list.d/pressbox.sources", "-o", "Dir::Etc::SourceParts=-", "-o", "APT::Get::List-Cleanup=0")
 }
 
-// firstPackage returns the package of version 0.1.0.
+// firstPackage returns the package of version 0.5.0.
 func firstPackage(t *testing.T) (deb string) {
 	t.Helper()
 	arch := nativeArch(t)
-	deb = check.Must(filepath.Abs("../../.build/installed/pressbox_0.1.0_" + arch + ".deb"))(t)
+	deb = check.Must(filepath.Abs("../../.build/installed/pressbox_0.5.0_" + arch + ".deb"))(t)
 	run(t, buildTime, "../deb/first", arch, deb)
 	return deb
 }
 
-// TestFirstVersion upgrades a host with version 0.1.0. Its store is migrated, in the sandbox of the
-// service, and nothing that the server has acknowledged is lost; a version that does not work before
-// that changes nothing, also after a start of the host.
+// TestFirstVersion upgrades a host with version 0.5.0. Nothing that the server has
+// acknowledged is lost; a version that does not work before that changes nothing, also after a start
+// of the host.
 func TestFirstVersion(t *testing.T) {
 	s := newServer(boot(t, "bookworm"))
 	s.install(firstPackage(t))
@@ -109,7 +101,7 @@ func TestFirstVersion(t *testing.T) {
 	}
 	s.run("systemctl", "daemon-reload") // as a start of the host does
 	s.run("systemctl", "restart", "pressbox.service")
-	if got := s.health().Version; got != "0.1.0" {
+	if got := s.health().Version; got != "0.5.0" {
 		t.Errorf("after the failed upgrade version %s answers", got)
 	}
 
@@ -124,9 +116,6 @@ func TestFirstVersion(t *testing.T) {
 		t.Errorf("the tokens were\n%s\nand are\n%s", tokens, now)
 	}
 	check.Must(s.request("GET", "/notify", nil, nil, "Authorization", "Bearer "+token))(t)
-	if !s.exists("/var/lib/pressbox/pressbox.db.schema-3") {
-		t.Error("there is no copy of the store before its migration")
-	}
 }
 
 // testFailedUpgrade upgrades to a version that does not work. The one before it goes on, also

@@ -80,17 +80,17 @@ func TestRelease_refusals(t *testing.T) {
 	const key, url = "0123", "https://example.org"
 	tr.refuses("which key signs")
 	tr.refuses("which key signs", key)
+	tr.refuses("from which archive", key, url)
+	tr.env = append(tr.env, "IMAGE_SOURCES=https://example.org/debian https://example.org/security")
 	tr.refuses("the tests have not passed", key, url)
 
-	tr.must("packaging/passed", "begin")
-	tr.must("packaging/passed", "end")
+	tr.write(".build/passed-"+tr.must("git", "rev-parse", "HEAD"), "")
 	tr.write("new.txt", "")
 	tr.refuses("the tree differs from its commit", key, url)
 	tr.commit()
 	tr.refuses("the tests have not passed", key, url) // on this commit
 
-	tr.must("packaging/passed", "begin")
-	tr.must("packaging/passed", "end")
+	tr.write(".build/passed-"+tr.must("git", "rev-parse", "HEAD"), "")
 	tr.must("git", "tag", "2.0.0", "HEAD^")
 	tr.refuses("version 2.0.0 is commit", key, url)
 	tr.must("git", "tag", "-f", "2.0.0", "HEAD")
@@ -99,34 +99,9 @@ func TestRelease_refusals(t *testing.T) {
 	tr.refuses("building 2.0.0", key, url)
 }
 
-// The tests count for the commit at which they began and ended, without changes.
-func TestPassed(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		before, during func(tr *tree)
-		passed         bool
-	}{
-		"clean":          {func(*tree) {}, func(*tree) {}, true},
-		"changed":        {func(tr *tree) { tr.write("new.txt", "") }, func(*tree) {}, false},
-		"changed during": {func(*tree) {}, func(tr *tree) { tr.write("new.txt", "") }, false},
-		"committed":      {func(*tree) {}, func(tr *tree) { tr.write("new.txt", ""); tr.commit() }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tr := newTree(t)
-			tt.before(tr)
-			tr.must("packaging/passed", "begin")
-			tt.during(tr)
-			tr.must("packaging/passed", "end")
-			if got := check.Must(filepath.Glob(filepath.Join(tr.root, ".build/passed/*")))(t); len(got) > 0 != tt.passed {
-				t.Errorf("passed %q, want %v", got, tt.passed)
-			}
-		})
-	}
-}
-
 func TestCollect(t *testing.T) {
 	t.Parallel()
+	check.Part(t, "gpg")
 	tr := newTree(t)
 	home := check.Must(os.MkdirTemp("", "gpg"))(t) //nolint:usetesting // the socket of gpg's agent needs a short path
 	tr.env = append(tr.env, "GNUPGHOME="+home)

@@ -35,9 +35,7 @@ type releaser struct {
 
 func newReleaser(t *testing.T) *releaser {
 	t.Helper()
-	if _, err := exec.LookPath("apt-ftparchive"); err != nil {
-		t.Fatal("apt-utils is missing: make parts installs it")
-	}
+	check.Part(t, "apt-ftparchive")
 	home := check.Must(os.MkdirTemp("", "gpg"))(t) //nolint:usetesting // the socket of gpg's agent needs a short path
 	r := &releaser{t: t, dist: t.TempDir(), env: append(os.Environ(), "GNUPGHOME="+home)}
 	t.Cleanup(func() {

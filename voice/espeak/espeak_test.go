@@ -23,16 +23,10 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// newPhonemizer returns a Phonemizer with limits for a busy host. It skips the
-// test in short mode.
+// newPhonemizer returns a Phonemizer with limits for a busy host.
 func newPhonemizer(tb testing.TB, path string, helper ...string) *Phonemizer {
 	tb.Helper()
-	if testing.Short() {
-		tb.Skip("runs espeak-ng")
-	}
-	if _, err := exec.LookPath("espeak-ng"); err != nil {
-		tb.Fatalf("espeak-ng is missing (\"make parts\" installs it): %v", err)
-	}
+	check.Part(tb, "espeak-ng")
 	p := New(path, helper...)
 	p.limits = limits{5 * time.Minute, 5 * time.Minute}
 	tb.Cleanup(func() { p.Close() })

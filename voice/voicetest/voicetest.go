@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -120,9 +119,7 @@ func Load(tb testing.TB, path string, config *voice.Config) voice.Model {
 // Espeak returns a phonemizer that runs espeak-ng until the test ends.
 func Espeak(tb testing.TB) *espeak.Phonemizer {
 	tb.Helper()
-	if _, err := exec.LookPath("espeak-ng"); err != nil {
-		tb.Fatalf("espeak-ng is missing (\"make parts\" installs it): %v", err)
-	}
+	check.Part(tb, "espeak-ng")
 	p := espeak.New("")
 	tb.Cleanup(func() { _ = p.Close() }) // it never fails
 	return p

@@ -107,8 +107,9 @@ func (accepted tokens) NotifyToken(_ context.Context, token string, _ netip.Addr
 // resolved. It sends a token.
 func TestAlertmanager(t *testing.T) {
 	t.Parallel()
+	program := check.Part(t, ".build/alertmanager")
 	r := newReceiver(t, func(c *site.Config) { c.Access, c.Tokens = web.Token, tokens("secret") })
-	api := startAlertmanager(t, r.url+"/hooks/alertmanager")
+	api := startAlertmanager(t, program, r.url+"/hooks/alertmanager")
 	ends := ""
 	alert := func() {
 		t.Helper()
@@ -145,7 +146,7 @@ var listening = regexp.MustCompile(`msg="Listening on" address=(127\.0\.0\.1:[0-
 
 // startAlertmanager starts an Alertmanager that sends to a webhook and repeats each
 // second. It ends with the test. It returns the URL of its API.
-func startAlertmanager(t *testing.T, webhook string) string {
+func startAlertmanager(t *testing.T, program, webhook string) string {
 	t.Helper()
 	dir := t.TempDir()
 	config := fmt.Sprintf(`
@@ -158,10 +159,6 @@ receivers:
 	check.NoError(t, os.WriteFile(filepath.Join(dir, "am.yml"), []byte(config), 0o600))
 	for _, name := range []string{"default.tmpl", "email.tmpl"} { // of its other receivers
 		check.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
-	}
-	program := check.Must(filepath.Abs("../../../.build/alertmanager"))(t)
-	if _, err := os.Stat(program); err != nil {
-		t.Fatalf("Alertmanager is missing: run \"make .build/alertmanager\": %v", err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, "--config.file="+dir+"/am.yml", "--storage.path="+dir,
 		"--web.listen-address=127.0.0.1:0", "--cluster.listen-address=", "--log.level=info")
@@ -197,8 +194,9 @@ receivers:
 }
 
 // Apprise itself, by its plug-ins for JSON and forms.
-func TestApprise(t *testing.T) {
+func TestAll_apprise(t *testing.T) {
 	t.Parallel()
+	check.Part(t, "apprise")
 	r := newReceiver(t)
 	address := strings.TrimPrefix(r.url, "http://")
 	const text = `"title":"Kitchen","message":"Dinner \u0026 wine."`

@@ -209,10 +209,7 @@ func checkAcked(m *webtest.Manager, f *webtest.Player, acked map[string]uint64) 
 
 // Five hundred watchers of one game all receive all of it. The test is not
 // parallel, as it slows down all others.
-func TestSocket_fiveHundredWatchers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("500 websockets take seconds")
-	}
+func TestAll_fiveHundredWatchers(t *testing.T) {
 	p := webtest.NewGamesRig(t)
 	address := p.Open(t)
 	anna := p.Player(t, "Anna")

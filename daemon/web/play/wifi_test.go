@@ -61,6 +61,7 @@ func FuzzWiFi_code(f *testing.F) {
 // administrator; no other client.
 func TestKiosk_wifi(t *testing.T) {
 	t.Parallel()
+	rigs := map[play.WiFi]*webtest.Rig{}
 	for _, tt := range []struct {
 		name, from, header string
 		ssid, passphrase   string
@@ -76,9 +77,13 @@ func TestKiosk_wifi(t *testing.T) {
 		{"without a name", "127.0.0.1:4711", "", "", "secret words", false},
 		{"without a passphrase", "127.0.0.1:4711", "", "Guests", "", false},
 	} {
-		p := webtest.NewGamesRig(t, func(c *site.Config) {
-			c.Access, c.Play.WiFi = web.Open, play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}
-		})
+		wifi := play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}
+		p := rigs[wifi]
+		if p == nil {
+			p = webtest.NewGamesRig(t, func(c *site.Config) { c.Access, c.Play.WiFi = web.Open, wifi })
+			p.Announce(t, "Dinner is ready.") // sent after the network
+			rigs[wifi] = p
+		}
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.RemoteAddr = tt.from
 			if tt.header != "" {
@@ -87,7 +92,6 @@ func TestKiosk_wifi(t *testing.T) {
 			p.Handler().ServeHTTP(w, r)
 		}))
 		t.Cleanup(server.Close)
-		p.Announce(t, "Dinner is ready.") // sent after the network
 		display := webtest.OpenDisplay(t, strings.TrimPrefix(server.URL, "http://"))
 		display.Await("announcement", "Dinner")
 		all := strings.Join(display.All, "\n")

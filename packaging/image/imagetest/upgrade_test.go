@@ -18,7 +18,7 @@ import (
 // localAddress is the address of the local host as an emulated one sees it.
 const localAddress = "10.0.2.2"
 
-// A PC with version 0.1.0 installs the current one from a signed repository with apt.
+// A PC with version 0.5.0 installs the current one from a signed repository with apt.
 func TestPC_upgrade(t *testing.T) { upgrade(t, "amd64") }
 
 // upgrade upgrades a host and returns how long apt took. It does so once for all tests.
@@ -53,7 +53,7 @@ func version(t *testing.T) string {
 	return strings.TrimSpace(run(t, "sed", "-n", `s/^## \([0-9][^ ]*\).*/\1/p;T;q`, "../../../CHANGELOG.md"))
 }
 
-// withFirst returns a disk of a host with version 0.1.0, and with data. The caller copies it.
+// withFirst returns a disk of a host with version 0.5.0, and with data. The caller copies it.
 func withFirst(t *testing.T, arch string) (disk string) {
 	t.Helper()
 	if olderDisks[arch] != "" {
@@ -61,7 +61,8 @@ func withFirst(t *testing.T, arch string) (disk string) {
 	}
 	from, _ := settled(t, arch)
 	disk = copyDisk(t, from)
-	openPartition(t, disk, "PRESSBOX").write("first.deb", check.Must(os.ReadFile("../../../.build/image/first-"+arch+".deb"))(t)) // built by "run" in this folder
+	first := "../../../.build/image/pressbox_0.5.0_" + arch + ".deb" // built by "run" in this folder
+	openPartition(t, disk, "PRESSBOX").write("first.deb", check.Must(os.ReadFile(first))(t))
 	h := switchOn(t, "first", computer{arch: arch, disk: disk})
 	h.answers()
 	h.root.do("apt-get purge --yes --quiet=2 pressbox && rm -rf /var/lib/pressbox/*")

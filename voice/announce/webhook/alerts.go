@@ -20,7 +20,7 @@ type alertGroup struct {
 	Truncated         int                       `json:"truncatedAlerts"`
 	CommonLabels      map[string]string         `json:"commonLabels"`
 	CommonAnnotations map[string]string         `json:"commonAnnotations"`
-	Others            map[string]jsontext.Value `json:",unknown"`
+	Others            map[string]jsontext.Value `json:",embed"`
 }
 
 type alert struct {

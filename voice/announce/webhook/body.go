@@ -146,7 +146,7 @@ func plain(body []byte) (map[string]any, error) {
 
 func readNumber(in *jsontext.Decoder, v *any) error {
 	if in.PeekKind() != '0' {
-		return json.SkipFunc
+		return errors.ErrUnsupported
 	}
 	text, err := in.ReadValue()
 	if err != nil {

@@ -17,7 +17,7 @@ type heartbeat struct {
 		Name string `json:"name"`
 	} `json:"monitor"`
 	Message string                    `json:"msg"`
-	Others  map[string]jsontext.Value `json:",unknown"`
+	Others  map[string]jsontext.Value `json:",embed"`
 }
 
 // The statuses of a heartbeat, as Uptime Kuma numbers them.
