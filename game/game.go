@@ -70,11 +70,12 @@ func (c Club) Player(id PlayerID) (Player, bool) {
 
 // Options are the rules that differ between games.
 type Options struct {
-	DH                   bool           `json:"dh"`
-	Innings              int            `json:"innings"` // scheduled; 0: nine
-	ExtraInnings         ExtraInnings   `json:"extra_innings"`
-	HomeBatsFirst        bool           `json:"home_first,omitzero"`
-	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`     // a pitcher may leave after one batter, as before 2020
+	DH            bool         `json:"dh"`
+	Innings       int          `json:"innings"` // scheduled; 0: nine
+	ExtraInnings  ExtraInnings `json:"extra_innings"`
+	HomeBatsFirst bool         `json:"home_first,omitzero"`
+	// A pitcher may leave after one batter, as before 2020.
+	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`
 	Disengagements       Disengagements `json:"disengagements,omitzero"` // missing: unlimited
 	Mercy                Mercy          `json:"mercy,omitzero"`          // missing: off
 }

@@ -238,8 +238,8 @@ type Count struct {
 	Strikes int8 `json:"strikes" minimum:"0" maximum:"3"`
 }
 
-// After returns the count after a pitch in Retrosheet's letters. Four balls or three strikes end the plate appearance;
-// letters that are no pitch, or put the ball in play, change nothing.
+// After returns the count after a pitch in Retrosheet's letters. Four balls or three strikes end the plate
+// appearance; letters that are no pitch, or put the ball in play, change nothing.
 func (c Count) After(letter byte) Count {
 	switch letter {
 	case 'B', 'I', 'P', 'V':

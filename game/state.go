@@ -21,15 +21,19 @@ type Runner struct {
 
 // A TeamState is one side's part of the state.
 type TeamState struct {
-	Order        [9]Slot    `json:"order"`
-	Pitcher      PlayerID   `json:"pitcher"`                      // empty between a pinch hitter for the pitcher and the next pitcher
-	DH           int        `json:"dh" minimum:"0" maximum:"9"`   // place of the designated hitter; 0: the pitcher bats
-	NextBatter   int        `json:"next" minimum:"0" maximum:"8"` // index of the next batter, from 0
-	BattersFaced int        `json:"faced" minimum:"0"`            // by the pitcher; at most the minimum of three batters
-	DHBatted     bool       `json:"dh_batted,omitzero"`           // the designated hitter's place has completed a plate appearance
-	Relieved     bool       `json:"relieved,omitzero"`            // the starting pitcher has left the mound
-	Bench        []PlayerID `json:"bench" nullable:"true"`        // players who may still enter the game; never written to
-	Removed      []PlayerID `json:"gone" nullable:"true"`         // players who have left the game; never written to
+	Order [9]Slot `json:"order"`
+	// Empty between a pinch hitter for the pitcher and the next pitcher.
+	Pitcher    PlayerID `json:"pitcher"`
+	DH         int      `json:"dh" minimum:"0" maximum:"9"`   // place of the designated hitter; 0: the pitcher bats
+	NextBatter int      `json:"next" minimum:"0" maximum:"8"` // index of the next batter, from 0
+	// By the pitcher; at most the minimum of three batters.
+	BattersFaced int `json:"faced" minimum:"0"`
+	// The designated hitter's place has completed a plate appearance.
+	DHBatted bool `json:"dh_batted,omitzero"`
+	Relieved bool `json:"relieved,omitzero"` // the starting pitcher has left the mound
+	// Players who may still enter the game; never written to.
+	Bench   []PlayerID `json:"bench" nullable:"true"`
+	Removed []PlayerID `json:"gone" nullable:"true"` // players who have left the game; never written to
 }
 
 // End is the way a game ended.

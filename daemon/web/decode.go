@@ -29,8 +29,8 @@ const (
 	MaxSeason         = 9999
 )
 
-// schemas holds the schemas of request bodies in the OpenAPI document by the types into which they are decoded, so that a
-// body is checked against what is documented.
+// schemas holds the schemas of request bodies in the OpenAPI document by the types into which they are decoded, so
+// that a body is checked against what is documented.
 type schemas map[reflect.Type]*jsonschema.Schema
 
 // DecodeJSON decodes text into v. Text must be one JSON object in UTF-8, without
@@ -46,8 +46,9 @@ func DecodeJSON(text []byte, v any) error {
 	return nil
 }
 
-// Decode decodes the body of a request into v, a pointer to the type of a route's Request. The body must be one JSON object
-// that the schema of this type in the OpenAPI document accepts. With a [BodyError], v holds the members that are valid.
+// Decode decodes the body of a request into v, a pointer to the type of a route's Request. The body must be one
+// JSON object that the schema of this type in the OpenAPI document accepts. With a [BodyError], v holds the
+// members that are valid.
 func (s *Server) Decode(w http.ResponseWriter, r *http.Request, v any) error {
 	text, err := ReadBody(w, r)
 	if err != nil {
@@ -86,8 +87,8 @@ func ReadLargeBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte,
 	return text, nil
 }
 
-// decode decodes a body that the schema of v accepts into v. Its rules are those of [DecodeJSON], but the schema decides
-// about unknown members.
+// decode decodes a body that the schema of v accepts into v. Its rules are those of [DecodeJSON], but the schema
+// decides about unknown members.
 func (c schemas) decode(text []byte, v any) error {
 	body := jsontext.Value(text)
 	if body.Kind() != '{' {

@@ -15,8 +15,8 @@ func CompileSchemas(document []byte, routes []Route) (Schemas, error) {
 	return Schemas{all}, err
 }
 
-// Decode decodes a body that the schema of a request's type accepts into v, and returns the status and code of the problem,
-// 200 without one.
+// Decode decodes a body that the schema of a request's type accepts into v, and returns the status and code of the
+// problem, 200 without one.
 func (c Schemas) Decode(text []byte, request, v any) (status int, code string) {
 	err := schemas{reflect.TypeOf(v).Elem(): c.schemas[reflect.TypeOf(request)]}.decode(text, v)
 	if err == nil {

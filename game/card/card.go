@@ -28,13 +28,14 @@ type Card struct {
 type Form struct {
 	Today   *Day `json:"today"`               // the player's line of the game so far; null: not in the game
 	Pitches int  `json:"pitches" minimum:"0"` // thrown in the game
-	// Share of the stamina that is used up, by the days before and the game: 0 rested, 1 tired, above 1 overworked. Of a
-	// starter on the bench: as a relief pitcher.
+	// Share of the stamina that is used up, by the days before and the game: 0 rested, 1 tired, above 1
+	// overworked. Of a starter on the bench: as a relief pitcher.
 	Fatigue float64 `json:"fatigue" minimum:"0"`
 }
 
-// A Player is a player of a roster with the card: what a fan knows. During a game, the state has what changes of the batter
-// and the pitcher (at_bat). Candidates for a substitution have not played, so that their cards in the rosters are complete.
+// A Player is a player of a roster with the card: what a fan knows. During a game, the state has what changes of
+// the batter and the pitcher (at_bat). Candidates for a substitution have not played, so that their cards in the
+// rosters are complete.
 type Player struct {
 	teams.Player
 	Card

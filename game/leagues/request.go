@@ -17,11 +17,11 @@ import (
 type Terms struct {
 	Name   string `json:"name" required:"true" minLength:"1" maxLength:"60"`
 	Season int    `json:"season" minimum:"1" maximum:"9999"` // season of the clubs; default DEFAULT_SEASON
-	// Time of the day such as 20:00, by the host's clock, at which games between bots are played, one day of the calendar
-	// each day. Default: at once.
+	// Time of the day such as 20:00, by the host's clock, at which games between bots are played, one day of the
+	// calendar each day. Default: at once.
 	PlayAt string `json:"play_at"`
-	// Hours after the beginning of a day of the calendar from which the bot acts for managers who are not connected; after
-	// twice the time, for all.
+	// Hours after the beginning of a day of the calendar from which the bot acts for managers who are not
+	// connected; after twice the time, for all.
 	CoverHours int     `json:"cover_hours" minimum:"1" maximum:"144" default:"48"`
 	Options    Options `json:"options"`
 }

@@ -15,9 +15,10 @@ type Command struct {
 // An Action is one thing that a manager may do. It is opaque to clients, which send back one that the server offered,
 // unchanged, or combined as [Choice] describes.
 type Action struct {
-	Verb           string `json:"a"`             // see the constants below
-	Decision       uint64 `json:"d,omitzero"`    // number of the decision that it is for
-	Side           string `json:"side,omitzero"` // "home" or "away"; "": the manager's own, in hot seat the one that must act
+	Verb     string `json:"a"`          // see the constants below
+	Decision uint64 `json:"d,omitzero"` // number of the decision that it is for
+	// "home" or "away"; "": the manager's own, in hot seat the one that must act.
+	Side           string `json:"side,omitzero"`
 	Call           string `json:"call,omitzero"` // offense: "swing" or a [chance.Offense]
 	Bold           *bool  `json:"bold,omitzero"` // answer
 	On             *bool  `json:"on,omitzero"`   // takeover: whether the bot manages the side from now on

@@ -13,10 +13,12 @@ import (
 	"pressbox/game/chance"
 )
 
-// A Message is one message to a subscriber. Its JSON is a frame of the websocket protocol. Subscribers that may see the
-// same share one Message, which must not be modified.
+// A Message is one message to a subscriber. Its JSON is a frame of the websocket protocol. Subscribers that may
+// see the same share one Message, which must not be modified.
 type Message struct {
-	Type      string `json:"t"` // "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"; of rematches "rematch", "gone", "declined"
+	// "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"; of
+	// rematches "rematch", "gone", "declined".
+	Type      string `json:"t"`
 	Game      string `json:"g"`
 	Revision  uint64 `json:"rev,omitzero"` // "event", "skip": its own; "hello", "state": the present one
 	CommandID string `json:"cid,omitzero"` // "ack"
@@ -39,15 +41,17 @@ func (m *Message) Frame(prepare func(*Message) any) any {
 type Hello struct {
 	Role  string      `json:"role" enum:"manager,spectator,visitor"` // visitor: without an account
 	Sides []game.Side `json:"sides" nullable:"true"`                 // sides that the client manages
-	Epoch string      `json:"epoch"`                                 // if it has changed, discard the cached events of the game
+	// If it has changed, discard the cached events of the game.
+	Epoch string `json:"epoch"`
 }
 
 // A Snapshot is the present state of a game, with what the subscriber may do.
 type Snapshot struct {
-	State    *View     `json:"state"`
-	Hash     string    `json:"hash,omitzero" pattern:"^([0-9a-f]{64})?$"` // as in the state
-	Legal    []Choice  `json:"legal"`                                     // decisions that the game waits for, default first
-	Offers   []Choice  `json:"offers"`                                    // other actions
+	State *View  `json:"state"`
+	Hash  string `json:"hash,omitzero" pattern:"^([0-9a-f]{64})?$"` // as in the state
+	// Decisions that the game waits for, default first.
+	Legal    []Choice  `json:"legal"`
+	Offers   []Choice  `json:"offers"` // other actions
 	Clock    *Clock    `json:"clock,omitzero"`
 	Presence *Presence `json:"presence"`
 }
@@ -139,8 +143,8 @@ type Event struct {
 	Lineup   *game.Lineup        `json:"lineup,omitzero"`  // in lineup: the caller's own
 	Result   *Result             `json:"result,omitzero"`  // in finished
 	Seed     string              `json:"seed,omitzero" pattern:"^[0-9a-f]{64}$"`
-	// In takeover: "gone", the manager was absent; "asked"; "left", the manager left the league, and the side is the bot's
-	// for good. In conceded: why the side forfeits, "" if its manager conceded.
+	// In takeover: "gone", the manager was absent; "asked"; "left", the manager left the league, and the side is
+	// the bot's for good. In conceded: why the side forfeits, "" if its manager conceded.
 	Reason     string      `json:"reason,omitzero"`
 	Rematch    string      `json:"next,omitzero"` // in rematch: id of the new game
 	Text       []string    `json:"text"`          // lines of text for people

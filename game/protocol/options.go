@@ -34,8 +34,8 @@ type Options struct {
 	Mercy game.Mercy `json:"mercy,omitzero"`
 	// Pick-off throws to a batter. Missing in games of older versions: unlimited.
 	Disengagements game.Disengagements `json:"disengagements,omitzero" default:"unlimited"`
-	// Strength of the bot. 1: it relieves exhausted pitchers and only bunts. 2: it weighs the runs of the turn. 3: it looks
-	// ahead, by the chance to win. Missing in games of older versions: 3.
+	// Strength of the bot. 1: it relieves exhausted pitchers and only bunts. 2: it weighs the runs of the turn. 3:
+	// it looks ahead, by the chance to win. Missing in games of older versions: 3.
 	BotLevel int `json:"bot_level,omitzero" enum:"[1,2,3]" default:"3"`
 	// The loudspeaker says whose turn it is: once for each decision, and not for the bot. Missing: false.
 	CallTurn bool `json:"call_turn,omitzero" default:"false"`

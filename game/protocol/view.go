@@ -27,17 +27,18 @@ const (
 
 // A Game is a game as one viewer sees it.
 type Game struct {
-	ID         string      `json:"id"`
-	Status     Status      `json:"status"`
-	Created    time.Time   `json:"created_at"`
-	Started    time.Time   `json:"started_at,omitzero"`
-	Finished   time.Time   `json:"finished_at,omitzero"`
-	Revision   uint64      `json:"rev" minimum:"1"` // latest revision
-	Season     int         `json:"season"`
-	Home       Seat        `json:"home"`
-	Away       Seat        `json:"away"`
-	Options    Options     `json:"options"`
-	YourSide   string      `json:"you" enum:"[\"home\",\"away\",\"both\",\"\"]"` // side that the caller manages; empty for spectators
+	ID       string    `json:"id"`
+	Status   Status    `json:"status"`
+	Created  time.Time `json:"created_at"`
+	Started  time.Time `json:"started_at,omitzero"`
+	Finished time.Time `json:"finished_at,omitzero"`
+	Revision uint64    `json:"rev" minimum:"1"` // latest revision
+	Season   int       `json:"season"`
+	Home     Seat      `json:"home"`
+	Away     Seat      `json:"away"`
+	Options  Options   `json:"options"`
+	// Side that the caller manages; empty for spectators.
+	YourSide   string      `json:"you" enum:"[\"home\",\"away\",\"both\",\"\"]"`
 	Scoreboard *Scoreboard `json:"now,omitzero"`
 	Score      *Score      `json:"score,omitzero"`
 	Inning     int         `json:"inning,omitzero" minimum:"1"`
@@ -47,7 +48,8 @@ type Game struct {
 	Rules      int         `json:"rules"`               // version of the rules of the game, fixed at its creation
 	Rematch    string      `json:"rematch,omitzero"`    // id of the rematch of this game
 	RematchOf  string      `json:"rematch_of,omitzero"` // id of the game of which this is a rematch
-	Reserved   bool        `json:"reserved,omitzero"`   // the open side is reserved for the opponent of the previous game
+	// The open side is reserved for the opponent of the previous game.
+	Reserved bool `json:"reserved,omitzero"`
 
 	Competition Competition `json:"competition,omitzero"` // that it belongs to
 
@@ -63,7 +65,8 @@ type Competition struct {
 
 // Detail holds what is left out in lists of games.
 type Detail struct {
-	// Rosters at the creation of the game. These and the following members are present only in the response for one game.
+	// Rosters at the creation of the game. These and the following members are present only in the response for
+	// one game.
 	Rosters  BySide[Roster] `json:"rosters"`
 	State    *View          `json:"state,omitzero"` // after the start
 	Legal    []Choice       `json:"legal"`          // decisions that the game waits for, default first
@@ -144,8 +147,8 @@ type Scoreboard struct {
 	Pitcher game.PlayerID    `json:"pitcher"`
 }
 
-// A View is the state of a game by the rules, and the decisions that it waits for. Before the start, only the latter. It is
-// the same for every viewer.
+// A View is the state of a game by the rules, and the decisions that it waits for. Before the start, only the
+// latter. It is the same for every viewer.
 type View struct {
 	Status Status `json:"status"`
 	*game.State
@@ -162,8 +165,8 @@ type View struct {
 	AtBat *AtBat `json:"at_bat,omitzero"` // absent once the game is over
 }
 
-// AtBat holds what has changed, since the game began, on the cards of the two who face each other. Those of others: GET
-// /api/players/{id}?game=.
+// AtBat holds what has changed, since the game began, on the cards of the two who face each other. Those of
+// others: GET /api/players/{id}?game=.
 type AtBat struct {
 	Batter  card.Form `json:"batter"`
 	Pitcher card.Form `json:"pitcher"`
@@ -186,35 +189,38 @@ type QuestionView struct {
 
 // A Choice is an action that the caller may take now.
 //
-// In legal are the decisions that the game waits for, default first; in offers is the rest, also end: to end a game that the
-// other manager has left, who forfeits it (three innings without a decision, or absent and a day without one).
+// In legal are the decisions that the game waits for, default first; in offers is the rest, also end: to end a
+// game that the other manager has left, who forfeits it (three innings without a decision, or absent and a day
+// without one).
 //
-// Two kinds can be combined. In the group defense each action differs from the first in one field; one action may have such
-// fields of several. A substitution of two players is a double switch, which is listed with one pitcher; the player_id of any
-// other listed pitcher may replace it.
+// Two kinds can be combined. In the group defense each action differs from the first in one field; one action may
+// have such fields of several. A substitution of two players is a double switch, which is listed with one pitcher;
+// the player_id of any other listed pitcher may replace it.
 //
-// The members runs and win_probability compare choices from the caller's view, against the calls that the other side is
-// expected to make: they follow from what every viewer sees, and are the same whether or not, and whatever, the other side
-// has submitted.
+// The members runs and win_probability compare choices from the caller's view, against the calls that the other
+// side is expected to make: they follow from what every viewer sees, and are the same whether or not, and
+// whatever, the other side has submitted.
 type Choice struct {
 	Action Action `json:"action"` // send it back unchanged
 	Label  string `json:"label"`  // text for people
 	Group  string `json:"group" enum:"offense,defense,answer,substitution,game"`
 	Side   string `json:"side,omitzero" enum:"home,away"` // side of the action, in hot seat
-	// Probabilities, 0 to 1, of the turn against the usual call of the other side; of a substitution, with the substitute.
-	Odds    map[string]float64 `json:"odds,omitzero"`
-	Success string             `json:"success,omitzero"` // event whose probability is odds.success, such as "safe at second"
-	*Worth                     // nil: not valued
+	// Probabilities, 0 to 1, of the turn against the usual call of the other side; of a substitution, with the
+	// substitute.
+	Odds map[string]float64 `json:"odds,omitzero"`
+	// Event whose probability is odds.success, such as "safe at second".
+	Success string `json:"success,omitzero"`
+	*Worth         // nil: not valued
 }
 
 // A Worth is what a choice is worth to the side that may make it. It follows from what every viewer sees and from
 // the calls that the other side is expected to make, never from a call that it has submitted.
 type Worth struct {
-	// Expected runs that the choice gains for the caller in the rest of this half-inning, over the first choice of legal, or
-	// over no substitution; positive is good for the caller, scored or not allowed. To 0.001.
+	// Expected runs that the choice gains for the caller in the rest of this half-inning, over the first choice of
+	// legal, or over no substitution; positive is good for the caller, scored or not allowed. To 0.001.
 	Runs float64 `json:"runs"`
-	// Probability that the caller's side wins after the choice, by average players from the end of this half-inning on: what
-	// a substitution costs later is not in it. To 0.0001.
+	// Probability that the caller's side wins after the choice, by average players from the end of this
+	// half-inning on: what a substitution costs later is not in it. To 0.0001.
 	WinProbability float64 `json:"win_probability" minimum:"0" maximum:"1"`
 	// The coach's pick: one of legal for each side, and a substitution of offers if the coach would make one now.
 	Coach bool `json:"coach,omitzero"`

@@ -54,8 +54,9 @@ type Team struct {
 	ShortName string `json:"short_name,omitempty"`
 	City      string `json:"city,omitempty"`
 	Color     string `json:"color,omitempty" pattern:"^#[0-9a-f]{6}$"`
-	TextColor string `json:"text_color,omitempty" pattern:"^#[0-9a-f]{6}$"` // readable on color: a contrast of at least 4.5
-	LogoURL   string `json:"logo_url,omitempty"`                            // http or https
+	// Readable on color: a contrast of at least 4.5.
+	TextColor string `json:"text_color,omitempty" pattern:"^#[0-9a-f]{6}$"`
+	LogoURL   string `json:"logo_url,omitempty"` // http or https
 	Park      Park   `json:"park,omitzero"`
 }
 

@@ -72,8 +72,8 @@ type Repetition struct {
 	Every int `json:"every" required:"true" minimum:"10" maximum:"3600" help:"'seconds' between repetitions"`
 }
 
-// An AnnouncementRequest asks for an announcement. Numbers and truth values may also be text, such as "170" and "true". In a
-// form, repeat is JSON.
+// An AnnouncementRequest asks for an announcement. Numbers and truth values may also be text, such as "170" and
+// "true". In a form, repeat is JSON.
 //
 //	{"message": "Dinner is ready."}
 //

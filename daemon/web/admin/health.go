@@ -21,7 +21,8 @@ type healthReply struct {
 	Uptime  int64                       `json:"uptime_seconds" minimum:"0"`
 	Checks  map[string]health.Condition `json:"checks"`
 
-	Integrations map[string]integrationReply `json:"integrations"` // ways in which other programs use the server, by name
+	// Ways in which other programs use the server, by name.
+	Integrations map[string]integrationReply `json:"integrations"`
 }
 
 func (h *handlers) healthRoutes() []web.Route {

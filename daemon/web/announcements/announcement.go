@@ -20,12 +20,12 @@ type Announcement struct {
 	SpeaksAt   web.Timestamp `json:"speaks_at,omitzero"` // expected time of speech, while scheduled
 	ExpiresAt  web.Timestamp `json:"expires_at"`
 	ClockUnset bool          `json:"clock_unset,omitempty"` // true while it waits for the host's clock to be set
-	// True if quiet silences it, delays it until speaks_at, or lowers its volume. Decided when it is its turn; foretold
-	// before.
+	// True if quiet silences it, delays it until speaks_at, or lowers its volume. Decided when it is its turn;
+	// foretold before.
 	Quiet  bool        `json:"quiet,omitempty"`
 	Repeat *repetition `json:"repeat,omitempty"`
-	// What has become of it in each other room that it is for. The member status is that of this room; if it is for other
-	// rooms only, it is queued until all have ended.
+	// What has become of it in each other room that it is for. The member status is that of this room; if it is
+	// for other rooms only, it is queued until all have ended.
 	Rooms     map[string]announce.RoomState `json:"rooms,omitempty"`
 	Sender    *sender                       `json:"sender,omitempty"`
 	StartedAt web.Timestamp                 `json:"started_at,omitzero"` // time at which the first sample was played

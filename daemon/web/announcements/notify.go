@@ -127,7 +127,8 @@ type QueueReply struct {
 	Queue []Announcement `json:"queue"`
 	// The latest announcements that have ended, newest first.
 	Recent []Announcement `json:"recent" maxItems:"200"`
-	// Announcements that wait for a time, the next one first; those that wait for the host's clock to be set are last.
+	// Announcements that wait for a time, the next one first; those that wait for the host's clock to be set are
+	// last.
 	Scheduled []Announcement `json:"scheduled"`
 }
 

@@ -95,8 +95,8 @@ type result struct {
 	Warnings []string `json:"warnings,omitempty" minItems:"1"`
 }
 
-// A webhookBody is what the program sends, such as Alertmanager's webhook of version 4, Grafana's of version 1, or Uptime
-// Kuma's.
+// A webhookBody is what the program sends, such as Alertmanager's webhook of version 4, Grafana's of version 1, or
+// Uptime Kuma's.
 //
 //	{"title": "Kitchen", "message": "Dinner is ready.", "type": "info"}
 type webhookBody map[string]any

@@ -22,12 +22,12 @@ const minRate, maxRate = 60, 400 // words per minute
 type speechRequest struct {
 	Model string `json:"model"`                 // ignored
 	Input string `json:"input" required:"true"` // text to speak, like the message of an announcement
-	// Name of a voice in GET /voices, or an object with it; default: the default voice. The names of OpenAI's voices, such
-	// as alloy, are the default voice.
+	// Name of a voice in GET /voices, or an object with it; default: the default voice. The names of OpenAI's
+	// voices, such as alloy, are the default voice.
 	Voice        voiceName `json:"voice"`
 	Instructions string    `json:"instructions" maxLength:"4096"` // ignored, as by tts-1
-	// pcm is mono, 24,000 samples per second, signed 16-bit, little-endian; opus is in Ogg, aac in ADTS. mp3, opus and aac
-	// need ffmpeg on the server (422 `encoder_missing`).
+	// pcm is mono, 24,000 samples per second, signed 16-bit, little-endian; opus is in Ogg, aac in ADTS. mp3, opus
+	// and aac need ffmpeg on the server (422 `encoder_missing`).
 	Format string `json:"response_format" enum:"wav,pcm,flac,mp3,opus,aac" default:"wav"`
 	// sse: events `speech.audio.delta` with the member audio, in base64, then `speech.audio.done`.
 	Stream string  `json:"stream_format" enum:"audio,sse" default:"audio"`

@@ -23,8 +23,8 @@ import (
 //go:embed components.json
 var generated []byte
 
-// Components is the part of the OpenAPI document that is generated: an OpenAPI document of schemas without paths, with
-// extensions for what they belong to.
+// Components is the part of the OpenAPI document that is generated: an OpenAPI document of schemas without paths,
+// with extensions for what they belong to.
 type Components struct {
 	OpenAPI    string            `json:"openapi"`
 	Info       map[string]string `json:"info"`
@@ -32,7 +32,8 @@ type Components struct {
 	Components struct {
 		Schemas map[string]json.RawMessage `json:"schemas"`
 	} `json:"components"`
-	Types  map[string]string `json:"x-types"`  // names of Go types → names of their schemas; "request " precedes those of requests
+	// Names of Go types → names of their schemas; "request " precedes those of requests.
+	Types  map[string]string `json:"x-types"`
 	Client map[string]Frame  `json:"x-client"` // messages that clients send on the websocket, by name
 	Server map[string]Frame  `json:"x-server"`
 }

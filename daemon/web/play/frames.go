@@ -71,7 +71,8 @@ type (
 
 	// Take an action. The server responds with ack when the command is on disk, or with nak if nothing has changed.
 	//
-	// Without a response, send it again with the same cid: it is executed once, and the repeated one gets an ack with dup.
+	// Without a response, send it again with the same cid: it is executed once, and the repeated one gets an ack
+	// with dup.
 	commandFrame struct {
 		Type string `json:"t" const:"cmd" required:"true"`
 		gameID
@@ -82,7 +83,8 @@ type (
 		Data     command `json:"d" required:"true"`
 	}
 	command struct {
-		Action protocol.Action `json:"action" required:"true"` // of legal or offers, unchanged, or combined as Choice describes
+		// Of legal or offers, unchanged, or combined as Choice describes.
+		Action protocol.Action `json:"action" required:"true"`
 	}
 
 	// Request the events after a revision again. The server responds as to join, without hello.
@@ -119,8 +121,8 @@ type (
 
 	// An event of the game. Revisions have no gaps: rev 7 is followed by rev 8, as event or as skip.
 	//
-	// An event that opens a decision of the client has legal. Events that are repeated after join or sync have neither legal
-	// nor state.
+	// An event that opens a decision of the client has legal. Events that are repeated after join or sync have
+	// neither legal nor state.
 	eventFrame struct {
 		Type string `json:"t" const:"event"`
 		gameID

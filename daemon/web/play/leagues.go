@@ -49,8 +49,8 @@ func (h *handlers) leagueRoutes() []web.Route {
 	return web.When(routes, func() bool { return h.Leagues != nil })
 }
 
-// competitionRoutes returns the routes of series, or those of leagues. Reading follows NOTIFY_ACCESS; the id of a private one
-// is its link.
+// competitionRoutes returns the routes of series, or those of leagues. Reading follows NOTIFY_ACCESS; the id of a
+// private one is its link.
 func (h *handlers) competitionRoutes(c competition) []web.Route {
 	one := []web.Response{{Status: http.StatusOK, Description: "The " + c.word + ".", Body: leagues.View{}}}
 	path := c.path + "/:id"

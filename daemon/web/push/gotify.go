@@ -36,8 +36,8 @@ type gotifyMessage struct {
 	Warnings []string `json:"warnings,omitempty" minItems:"1"`
 }
 
-// A gotifyRequest is a message of Gotify. Fields of AnnouncementRequest are accepted too; extras have no effect, and others
-// are ignored with a warning.
+// A gotifyRequest is a message of Gotify. Fields of AnnouncementRequest are accepted too; extras have no effect,
+// and others are ignored with a warning.
 //
 //	{"title": "Backup", "message": "The backup failed.", "priority": 5}
 type gotifyRequest struct {

@@ -63,8 +63,9 @@ type ntfyMessage struct {
 	Warnings []string `json:"warnings,omitempty" minItems:"1"`
 }
 
-// A ntfyBody is a message of ntfy. A topic with the name of a room is spoken there. Fields of AnnouncementRequest other than
-// at and in are accepted too, those of ntfy that are not listed here have no effect, and others are ignored with a warning.
+// A ntfyBody is a message of ntfy. A topic with the name of a room is spoken there. Fields of AnnouncementRequest
+// other than at and in are accepted too, those of ntfy that are not listed here have no effect, and others are
+// ignored with a warning.
 //
 //	{"topic": "alerts", "title": "Backup", "message": "The backup failed.", "priority": 4, "tags": ["warning"]}
 //

@@ -100,8 +100,8 @@ var names = map[string]string{
 	"control.Plan":      "ScheduleRequest",
 }
 
-// TestGenerated_schemas compares the schemas of the API with the structs that the table of routes names; with -update it
-// writes them.
+// TestGenerated_schemas compares the schemas of the API with the structs that the table of routes names; with
+// -update it writes them.
 func TestGenerated_schemas(t *testing.T) {
 	t.Parallel()
 	const path = "../openapi/components.json"
@@ -153,8 +153,8 @@ func components(t *testing.T) openapi.Components {
 	return all
 }
 
-// A generator makes the schemas of replies; or those of requests; or those of requests that can also be forms, in which
-// numbers and truth values are text.
+// A generator makes the schemas of replies; or those of requests; or those of requests that can also be forms, in
+// which numbers and truth values are text.
 type generator struct {
 	*testing.T
 	sources
@@ -198,7 +198,8 @@ func (g *generator) reflect(v any) jsonschema.Schema {
 	return ref
 }
 
-// keep adds the schemas to all that the bodies refer to. The reflector also made those of embedded fields that others hide.
+// keep adds the schemas to all that the bodies refer to. The reflector also made those of embedded fields that
+// others hide.
 func (g *generator) keep(all *openapi.Components, prefix string) {
 	g.Helper()
 	var follow func(name string)
@@ -219,8 +220,8 @@ func (g *generator) keep(all *openapi.Components, prefix string) {
 	}
 }
 
-// frames returns the messages of the websocket: the name of a message is the constant of its member t, its summary the
-// first paragraph of its type's comment.
+// frames returns the messages of the websocket: the name of a message is the constant of its member t, its summary
+// the first paragraph of its type's comment.
 func (g *generator) frames(values []any) map[string]openapi.Frame {
 	g.Helper()
 	all := map[string]openapi.Frame{}
@@ -258,7 +259,8 @@ func (g *generator) nameOf(t reflect.Type) string {
 	return name
 }
 
-// schemaName returns the name of a type's schema: of the type statusReply it is Status, of BySide[Roster] RosterBySide.
+// schemaName returns the name of a type's schema: of the type statusReply it is Status, of BySide[Roster]
+// RosterBySide.
 func schemaName(name string) string {
 	base, argument, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 	argument = argument[strings.LastIndexAny(argument, "./")+1:]
@@ -290,8 +292,8 @@ func (g *generator) intercept(params jsonschema.InterceptSchemaParams) (stop boo
 	return true, nil
 }
 
-// collect completes the schema of a type with what its source says: descriptions and examples from comments, and which
-// members are required and which may be null.
+// collect completes the schema of a type with what its source says: descriptions and examples from comments, and
+// which members are required and which may be null.
 func (g *generator) collect(name string, schema jsonschema.Schema) {
 	t := g.types[name]
 	from := g.source(t)
@@ -349,8 +351,8 @@ func (g *generator) object(t reflect.Type, schema *jsonschema.Schema) {
 	}
 }
 
-// values returns the values of an enumeration, nil if t is none: of text, its constants; of numbers, the names that are the
-// JSON of each. A number whose JSON is a list of names is a set, with a name for each bit.
+// values returns the values of an enumeration, nil if t is none: of text, its constants; of numbers, the names
+// that are the JSON of each. A number whose JSON is a list of names is a set, with a name for each bit.
 func (g *generator) values(t reflect.Type) (all []any, set bool) {
 	if own, ok := reflect.TypeAssert[interface{ Enum() []any }](reflect.Zero(t)); ok {
 		return own.Enum(), false

@@ -105,8 +105,8 @@ func (s *source) readConstant(spec *ast.ValueSpec) {
 // field returns what the comment of a field says.
 func (s *source) field(t reflect.Type, name string) string { return s.fields[base(t)+"."+name] }
 
-// text returns what the comment of a type says, with its name in the API, and the examples, which are the indented parts of
-// the comment.
+// text returns what the comment of a type says, with its name in the API, and the examples, which are the indented
+// parts of the comment.
 func (s *source) text(t reflect.Type, name string) (words string, examples []any) {
 	var paragraphs []string
 	for _, block := range new(comment.Parser).Parse(s.types[base(t)]).Content {
