@@ -42,7 +42,8 @@ type Request struct {
 
 // A SeriesRequest asks for a new series.
 //
-//	{"name": "Sunday series", "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "bot"}], "best_of": 3}
+//	{"name": "Sunday series", "best_of": 3,
+//	 "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "bot"}]}
 type SeriesRequest struct {
 	Terms
 	// The clubs and who manages them; the order decides the calendar, and ties that nothing else breaks.

@@ -9,12 +9,13 @@ import (
 )
 
 // socketDescription describes what no schema can express.
-const socketDescription = "Sub-protocol pressbox.v1 at /api/ws. One socket follows up to 16 games. Frames are text, one JSON object each; " +
-	"those of clients have at most 8 KiB, at a rate of 20 per second with bursts of 40. Clients authenticate with the session's cookie, " +
-	"with Authorization: Bearer, or with an auth frame; the server refuses pages of other origins.\n\n" +
-	"The server sends a websocket ping every 15 s, and closes the connection 25 s after the last frame or pong. " +
-	"Close codes: 4001 the server restarts (reconnect), 4401 not authenticated or session ended, 4408 more than 64 messages waiting for the client, " +
-	"4429 too many frames, 1009 a frame longer than 64 KiB."
+const socketDescription = "Sub-protocol pressbox.v1 at /api/ws. One socket follows up to 16 games. Frames are " +
+	"text, one JSON object each; those of clients have at most 8 KiB, at a rate of 20 per second with bursts of " +
+	"40. Clients authenticate with the session's cookie, with Authorization: Bearer, or with an auth frame; the " +
+	"server refuses pages of other origins.\n\nThe server sends a websocket ping every 15 s, and closes the " +
+	"connection 25 s after the last frame or pong. Close codes: 4001 the server restarts (reconnect), 4401 not " +
+	"authenticated or session ended, 4408 more than 64 messages waiting for the client, 4429 too many frames, 1009 " +
+	"a frame longer than 64 KiB."
 
 // A Frame describes a message.
 type Frame struct {
@@ -48,7 +49,10 @@ func AsyncAPI(version string) ([]byte, error) {
 			"license": object{"name": "MIT"},
 		},
 		"defaultContentType": "application/json",
-		"channels":           object{"play": object{"address": "/api/ws", "title": "Games", "messages": channel, "bindings": object{"ws": object{"method": "GET"}}}},
+		"channels": object{"play": object{
+			"address": "/api/ws", "title": "Games", "messages": channel,
+			"bindings": object{"ws": object{"method": "GET"}},
+		}},
 		"operations": object{
 			"receive": operationOf("receive", all.Client),
 			"send":    operationOf("send", all.Server),

@@ -56,7 +56,9 @@ func (d *Documents) Routes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/docs.js", web.Public, staticFile("text/javascript", "docs.js"), web.Operation{
 			ID: "getDocsScript", Tag: "page", Summary: "Get the start script of the API documentation",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The script.", Media: []string{"text/javascript"}}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The script.", Media: []string{"text/javascript"},
+			}},
 		}),
 		web.NewRoute(http.MethodGet, "/docs/:asset", web.Public, docsAsset, web.Operation{
 			ID: "getDocsAsset", Tag: "page", Summary: "Get a file of Swagger UI",
@@ -68,11 +70,15 @@ func (d *Documents) Routes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/openapi.json", web.Public, d.serveOpenAPI, web.Operation{
 			ID: "getOpenAPI", Tag: "page", Summary: "Get this document",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The OpenAPI 3.1 document.", Body: document{}}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The OpenAPI 3.1 document.", Body: document{},
+			}},
 		}),
 		web.NewRoute(http.MethodGet, "/asyncapi.json", web.Public, d.serveAsyncAPI, web.Operation{
 			ID: "getAsyncAPI", Tag: "page", Summary: "Get the description of the websocket at /api/ws",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The AsyncAPI 3.0 document.", Body: socketDocument{}}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The AsyncAPI 3.0 document.", Body: socketDocument{},
+			}},
 		}),
 	}
 }

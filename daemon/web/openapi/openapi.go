@@ -86,23 +86,14 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 	doc := apiDoc{
 		OpenAPI: "3.1.0",
 		Info: object{
-			"title":       "Pressbox",
-			"version":     version,
-			"summary":     "Spoken announcements and turn-based baseball for your house.",
-			"description": "Errors are application/problem+json (RFC 9457): `code` is for programs, `detail` for people, and `errors` lists every violation in the request.",
-			"license":     object{"name": "MIT", "identifier": "MIT"},
+			"title":   "Pressbox",
+			"version": version,
+			"summary": "Spoken announcements and turn-based baseball for your house.",
+			"description": "Errors are application/problem+json (RFC 9457): `code` is for programs, `detail` for " +
+				"people, and `errors` lists every violation in the request.",
+			"license": object{"name": "MIT", "identifier": "MIT"},
 		},
-		Tags: []object{
-			{"name": "announcements", "description": "Announcements on the loudspeaker. /notify and /events are also served on the administrator's Unix socket, as are /speakable and /v1, without a token and whatever NOTIFY_ACCESS is."},
-			{"name": "control", "description": "Volume, quiet, schedules and favorites. NOTIFY_ACCESS permits to read them, CONTROL_ACCESS to change them."},
-			{"name": "speech", "description": "Speech as a file."},
-			{"name": "server", "description": "Health, voices and metrics."},
-			{"name": "games", "description": "Baseball. Clients play over the websocket, which /asyncapi.json describes."},
-			{"name": "leagues", "description": "Series and leagues. NOTIFY_ACCESS permits to read them without an account."},
-			{"name": "sign-in", "description": "Accounts and sessions."},
-			{"name": "page", "description": "Web pages and documents."},
-			{"name": "administration", "description": "Served on the administrator's Unix socket, and below /api to administrators' accounts: from local addresses or over https. What concerns accounts, tokens, voices and backups requires an authentication within 15 minutes (403 `reauthentication_required`)."},
-		},
+		Tags:  tags(),
 		Paths: map[string]apiItem{},
 		Components: object{
 			"schemas":         schemas,
@@ -128,6 +119,37 @@ func Document(routes []web.Route, version string) ([]byte, error) {
 		return nil, fmt.Errorf("encode the OpenAPI document: %w", err)
 	}
 	return append(text, '\n'), nil
+}
+
+// tags returns the groups of operations.
+func tags() (all []object) {
+	for _, tag := range [][2]string{
+		{
+			"announcements",
+			"Announcements on the loudspeaker. /notify and /events are also served on the administrator's Unix " +
+				"socket, as are /speakable and /v1, without a token and whatever NOTIFY_ACCESS is.",
+		},
+		{
+			"control",
+			"Volume, quiet, schedules and favorites. NOTIFY_ACCESS permits to read them, CONTROL_ACCESS to change " +
+				"them.",
+		},
+		{"speech", "Speech as a file."},
+		{"server", "Health, voices and metrics."},
+		{"games", "Baseball. Clients play over the websocket, which /asyncapi.json describes."},
+		{"leagues", "Series and leagues. NOTIFY_ACCESS permits to read them without an account."},
+		{"sign-in", "Accounts and sessions."},
+		{"page", "Web pages and documents."},
+		{
+			"administration",
+			"Served on the administrator's Unix socket, and below /api to administrators' accounts: from local " +
+				"addresses or over https. What concerns accounts, tokens, voices and backups requires an " +
+				"authentication within 15 minutes (403 `reauthentication_required`).",
+		},
+	} {
+		all = append(all, object{"name": tag[0], "description": tag[1]})
+	}
+	return all
 }
 
 // describe returns the operation of a route.
@@ -163,7 +185,8 @@ func (c *Components) describe(rt web.Route) apiOperation {
 	for _, a := range rt.Operation.Responses {
 		op.Responses[strconv.Itoa(a.Status)] = c.response(a)
 	}
-	if rt.Class == web.SessionOrVisitor && slices.ContainsFunc(rt.Operation.Responses, func(a web.Response) bool { return a.Media == nil }) {
+	isJSON := func(a web.Response) bool { return a.Media == nil }
+	if rt.Class == web.SessionOrVisitor && slices.ContainsFunc(rt.Operation.Responses, isJSON) {
 		op.Responses[strconv.Itoa(http.StatusNotModified)] = c.response(web.Response{
 			Status: http.StatusNotModified, Description: "The client has it already (If-None-Match).",
 		})
@@ -214,14 +237,15 @@ func problemStatuses(rt web.Route) []int {
 			add(http.StatusForbidden)
 		}
 	}
-	if slices.Contains([]web.Class{web.NotifyAccess, web.NotifyOrSession, web.SessionOrVisitor, web.ControlAccess, web.ControlOrSession, web.TokenRequired}, rt.Class) {
+	switch rt.Class {
+	case web.NotifyAccess, web.NotifyOrSession, web.SessionOrVisitor, web.ControlAccess, web.ControlOrSession,
+		web.TokenRequired:
 		add(http.StatusUnauthorized, http.StatusForbidden)
-	}
-	if rt.Class == web.AdminSocket || rt.Class == web.MetricsAccess {
+	case web.AdminSocket, web.MetricsAccess:
 		add(http.StatusForbidden)
-	}
-	if rt.Class == web.SessionRequired {
+	case web.SessionRequired:
 		add(http.StatusUnauthorized)
+	case web.Public, web.Administrator, web.RecentAdministrator:
 	}
 	if rt.Class.Administers() {
 		add(http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
@@ -291,66 +315,115 @@ func content(schema object, media ...string) object {
 	return all
 }
 
+// parameters returns the parameters that operations refer to by their names.
 func parameters() object {
-	return object{
-		"Idempotency-Key": object{
-			"name": "Idempotency-Key", "in": "header",
-			"description": "Any text, unique for each announcement of a client. A request with the key and body of an earlier one of this client within 24 hours gets the earlier announcement, and nothing is spoken twice.",
-			"schema":      object{"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+	text, number, truth := object{"type": "string"}, object{"type": "integer"}, object{"type": "boolean"}
+	all := object{}
+	for _, p := range []struct {
+		in, name, description string
+		schema                object
+	}{
+		{
+			"header", "Idempotency-Key",
+			"Any text, unique for each announcement of a client. A request with the key and body of an earlier one " +
+				"of this client within 24 hours gets the earlier announcement, and nothing is spoken twice.",
+			with(text, object{"minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}),
 		},
-		"Last-Event-ID": object{
-			"name": "Last-Event-ID", "in": "header",
-			"description": "The id of the last event that the client has received. Browsers send it automatically.",
-			"schema":      object{"type": "string"},
+		{
+			"header", "Last-Event-ID",
+			"The id of the last event that the client has received. Browsers send it automatically.", text,
 		},
-		"X-Title":    header("X-Title", "Spoken before the message, as a sentence; UTF-8 or encoded by RFC 2047. Also Title or t."),
-		"X-Priority": header("X-Priority", "1 to 5, or min, low, default, high, max. Also Priority, prio or p."),
-		"X-Delay":    header("X-Delay", "A duration such as 30m or 2 hours, seconds, or a Unix time. Also Delay, At or In."),
-		"season":     query("season", "The season; default DEFAULT_SEASON.", object{"type": "integer", "minimum": 1, "maximum": web.MaxSeason}),
-		"controls":   query("controls", "Begin with the volume, quiet, schedules and favorites.", object{"type": "boolean", "default": false}),
-		"message":    query("message", "Text to speak.", object{"type": "string"}),
-		"title":      query("title", "Spoken before the message, as a sentence.", object{"type": "string"}),
-		"urgent":     query("urgent", "Speak it at once, and louder.", object{"type": "boolean"}),
-		"priority":   query("priority", "1 to 5, or min, low, default, high, max.", object{"type": "string"}),
-		"delay":      query("delay", "A duration such as 30m or 2 hours, seconds, or a Unix time.", object{"type": "string"}),
-		"token":      query("token", "An API token. Queries are not logged.", object{"type": "string"}),
-		"auth":       query("auth", "An Authorization header (Bearer or Basic) in base64, as ntfy has it.", object{"type": "string"}),
-		"language":   query("language", "Such as de; default: that of the default voice.", object{"type": "string", "maxLength": 16}),
-		"team":       query("team", "Only the players of this team.", object{"type": "string"}),
-		"game":       query("game", "Id of a game.", object{"type": "string"}),
-		"status":     query("status", "Only games with this status.", object{"type": "string", "enum": []string{"pending", "active", "finished"}}),
-		"people":     query("people", "Only games that a person manages a side of: not those between two bots.", object{"type": "boolean", "default": false}),
-		"league":     query("league", "Id of a league or a series: rest_days and fatigue are those before its next games, and season is its season by default.", object{"type": "string"}),
-		"before":     query("before", "Only the games after this one (a game id) in its list, the newest first; or the finished games that ended before this time (RFC 3339).", object{"type": "string"}),
-		"limit":      query("limit", "The most games in each list. Without it, all pending and active and 100 finished ones.", object{"type": "integer", "minimum": 1, "maximum": 100}),
-		"since":      query("since", "Only events after this revision.", object{"type": "integer", "minimum": 0, "maximum": web.MaxInteger}),
+		{
+			"header", "X-Title",
+			"Spoken before the message, as a sentence; UTF-8 or encoded by RFC 2047. Also Title or t.", text,
+		},
+		{"header", "X-Priority", "1 to 5, or min, low, default, high, max. Also Priority, prio or p.", text},
+		{
+			"header", "X-Delay",
+			"A duration such as 30m or 2 hours, seconds, or a Unix time. Also Delay, At or In.", text,
+		},
+		{
+			"query", "season", "The season; default DEFAULT_SEASON.",
+			with(number, object{"minimum": 1, "maximum": web.MaxSeason}),
+		},
+		{
+			"query", "controls", "Begin with the volume, quiet, schedules and favorites.",
+			with(truth, object{"default": false}),
+		},
+		{"query", "message", "Text to speak.", text},
+		{"query", "title", "Spoken before the message, as a sentence.", text},
+		{"query", "urgent", "Speak it at once, and louder.", truth},
+		{"query", "priority", "1 to 5, or min, low, default, high, max.", text},
+		{"query", "delay", "A duration such as 30m or 2 hours, seconds, or a Unix time.", text},
+		{"query", "token", "An API token. Queries are not logged.", text},
+		{"query", "auth", "An Authorization header (Bearer or Basic) in base64, as ntfy has it.", text},
+		{"query", "language", "Such as de; default: that of the default voice.", with(text, object{"maxLength": 16})},
+		{"query", "team", "Only the players of this team.", text},
+		{"query", "game", "Id of a game.", text},
+		{
+			"query", "status", "Only games with this status.",
+			with(text, object{"enum": []string{"pending", "active", "finished"}}),
+		},
+		{
+			"query", "people", "Only games that a person manages a side of: not those between two bots.",
+			with(truth, object{"default": false}),
+		},
+		{
+			"query", "league",
+			"Id of a league or a series: rest_days and fatigue are those before its next games, and season is its " +
+				"season by default.", text,
+		},
+		{
+			"query", "before",
+			"Only the games after this one (a game id) in its list, the newest first; or the finished games that " +
+				"ended before this time (RFC 3339).", text,
+		},
+		{
+			"query", "limit",
+			"The most games in each list. Without it, all pending and active and 100 finished ones.",
+			with(number, object{"minimum": 1, "maximum": 100}),
+		},
+		{
+			"query", "since", "Only events after this revision.",
+			with(number, object{"minimum": 0, "maximum": web.MaxInteger}),
+		},
+	} {
+		all[p.name] = object{"name": p.name, "in": p.in, "description": p.description, "schema": p.schema}
 	}
+	return all
 }
 
-// header returns a header parameter.
-func header(name, description string) object {
-	return object{"name": name, "in": "header", "description": description, "schema": object{"type": "string"}}
-}
-
-// query returns a query parameter.
-func query(name, description string, schema object) object {
-	return object{"name": name, "in": "query", "description": description, "schema": schema}
+// with returns the members of both objects.
+func with(o, more object) object {
+	all := maps.Clone(o)
+	maps.Copy(all, more)
+	return all
 }
 
 func headers() object {
 	text := object{"type": "string"}
 	return object{
-		"X-Request-Id":     object{"description": "Id of the request in the server's log.", "schema": text},
-		"Location":         object{"description": "URL of the created or other resource.", "schema": text},
-		"Retry-After":      object{"description": "Seconds after which to retry.", "schema": object{"type": "integer", "minimum": 1}},
+		"X-Request-Id": object{"description": "Id of the request in the server's log.", "schema": text},
+		"Location":     object{"description": "URL of the created or other resource.", "schema": text},
+		"Retry-After": object{
+			"description": "Seconds after which to retry.", "schema": object{"type": "integer", "minimum": 1},
+		},
 		"WWW-Authenticate": object{"description": "Challenge (RFC 6750).", "schema": text},
 	}
 }
 
 func securitySchemes() object {
 	return object{
-		"token":   object{"type": "http", "scheme": "bearer", "description": "An API token; `pressbox tokens create` creates one."},
-		"session": object{"type": "apiKey", "in": "cookie", "name": "pressbox_access", "description": "The session of a signed-in account; over https the name has the prefix __Secure-."},
-		"bearer":  object{"type": "http", "scheme": "bearer", "description": "The access token of a session, from POST /api/auth/refresh."},
+		"token": object{
+			"type": "http", "scheme": "bearer", "description": "An API token; `pressbox tokens create` creates one.",
+		},
+		"session": object{
+			"type": "apiKey", "in": "cookie", "name": "pressbox_access",
+			"description": "The session of a signed-in account; over https the name has the prefix __Secure-.",
+		},
+		"bearer": object{
+			"type": "http", "scheme": "bearer",
+			"description": "The access token of a session, from POST /api/auth/refresh.",
+		},
 	}
 }

@@ -35,7 +35,8 @@ func TestDocument_references(t *testing.T) {
 		check.Schema(t, "#/components/schemas/"+name)
 	}
 	used := map[string]bool{}
-	for _, ref := range regexp.MustCompile(`"#/components/([A-Za-z]+)/([A-Za-z-]+)"`).FindAllStringSubmatch(string(text), -1) {
+	refs := regexp.MustCompile(`"#/components/([A-Za-z]+)/([A-Za-z-]+)"`)
+	for _, ref := range refs.FindAllStringSubmatch(string(text), -1) {
 		used[ref[1]+"/"+ref[2]] = true
 		if doc.Components[ref[1]][ref[2]] == nil {
 			t.Errorf("%s does not resolve", ref[0])

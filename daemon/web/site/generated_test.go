@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/swaggest/jsonschema-go"
 
@@ -134,7 +136,8 @@ func components(t *testing.T) openapi.Components {
 		sent, received = append(sent, rt.Operation.Sent...), append(received, rt.Operation.Received...)
 	}
 	all := openapi.Components{
-		OpenAPI: "3.1.0", Info: map[string]string{"title": "Pressbox", "version": "generated"}, Types: map[string]string{},
+		OpenAPI: "3.1.0", Info: map[string]string{"title": "Pressbox", "version": "generated"},
+		Types: map[string]string{},
 	}
 	all.Components.Schemas = map[string]json.RawMessage{}
 	all.Server = replies.frames(sent)
@@ -264,8 +267,15 @@ func (g *generator) nameOf(t reflect.Type) string {
 func schemaName(name string) string {
 	base, argument, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 	argument = argument[strings.LastIndexAny(argument, "./")+1:]
-	name = strings.Title(argument) + strings.Title(strings.TrimSuffix(base, "Reply")) //nolint:staticcheck // of identifiers
-	return strings.TrimSuffix(name, "View")
+	title := func(name string) string {
+		first, size := utf8.DecodeRuneInString(name)
+		return string(unicode.ToUpper(first)) + name[size:]
+	}
+	name = title(strings.TrimSuffix(strings.TrimSuffix(base, "Reply"), "View"))
+	if argument != "" {
+		name = title(argument) + name
+	}
+	return name
 }
 
 func typeName(t reflect.Type) string { return t.PkgPath() + "." + t.Name() }
@@ -322,7 +332,8 @@ func (g *generator) object(t reflect.Type, schema *jsonschema.Schema) {
 		if property == nil {
 			continue
 		}
-		if m.field.Type.Name() == "" && indirect(m.field.Type).Kind() == reflect.Struct && indirect(m.field.Type).Name() == "" {
+		of := m.field.Type
+		if inner := indirect(of); inner.Kind() == reflect.Struct && inner.Name() == "" {
 			g.Errorf("%s.%s is a struct without a name, so that its fields cannot be described", t, m.field.Name)
 		}
 		if text := g.source(m.owner).field(m.owner, m.field.Name); text != "" {
@@ -333,19 +344,20 @@ func (g *generator) object(t reflect.Type, schema *jsonschema.Schema) {
 		}
 		removeNull(property)
 		if kinds := m.field.Tag.Get("type"); kinds != "" {
-			property.Ref, property.Type = nil, &jsonschema.Type{}
+			property.Ref, property.Type = nil, nil
 			for kind := range strings.SplitSeq(kinds, ",") {
-				property.Type.SliceOfSimpleTypeValues = append(property.Type.SliceOfSimpleTypeValues, jsonschema.SimpleType(kind))
+				property.AddType(jsonschema.SimpleType(kind))
 			}
 		}
 		if g.isForm() && (property.HasType(jsonschema.Integer) || property.HasType(jsonschema.Boolean)) {
 			property.AddType(jsonschema.String)
 		}
-		if m.field.Tag.Get("nullable") == "true" || m.field.Type.Kind() == reflect.Pointer && !m.optional && !g.isRequest() {
+		isNull := of.Kind() == reflect.Pointer && !m.optional && !g.isRequest()
+		if isNull || m.field.Tag.Get("nullable") == "true" {
 			addNull(property)
 		}
-		if length := m.field.Type; length.Kind() == reflect.Array && property.HasType(jsonschema.Array) && property.MinItems == 0 {
-			property.WithMinItems(int64(length.Len())).WithMaxItems(int64(length.Len()))
+		if of.Kind() == reflect.Array && property.HasType(jsonschema.Array) {
+			property.WithMinItems(int64(of.Len())).WithMaxItems(int64(of.Len()))
 		}
 		schema.Properties[m.name] = property.ToSchemaOrBool()
 	}

@@ -117,11 +117,10 @@ func (s *source) text(t reflect.Type, name string) (words string, examples []any
 			}
 			continue
 		}
-		if printed := new(comment.Printer).Text(&comment.Doc{Content: []comment.Block{block}}); string(printed) == "Or:\n" {
-			continue // between examples
-		}
 		printed := new(comment.Printer).Text(&comment.Doc{Content: []comment.Block{block}})
-		paragraphs = append(paragraphs, sentence(string(printed)))
+		if text := sentence(string(printed)); text != "Or:" { // between examples
+			paragraphs = append(paragraphs, text)
+		}
 	}
 	words = strings.Join(paragraphs, "\n\n") + s.meanings[base(t)]
 	words = regexp.MustCompile(`\b`+base(t)+`\b`).ReplaceAllString(words, name)
