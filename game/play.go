@@ -56,7 +56,8 @@ const (
 	HomeRun
 )
 
-const playKindNames names = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|wild pitch|passed ball|balk|" +
+const playKindNames names = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|" +
+	"wild pitch|passed ball|balk|" +
 	"other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|" +
 	"single|double|triple|home run"
 
@@ -130,6 +131,15 @@ const (
 // Outs are the outs of a play.
 type Outs [4]Out // the first zero Out ends the list
 
+// Count returns the number of outs.
+func (o *Outs) Count() int {
+	n := 0
+	for n < len(o) && o[n].Kind != NotOut {
+		n++
+	}
+	return n
+}
+
 // An Out is one put-out.
 type Out struct {
 	Runner   Base    `json:"who"`         // where the player who is out started
@@ -145,7 +155,7 @@ type OutKind uint8
 const (
 	NotOut         OutKind = iota
 	StruckOut              // third strike, caught or not
-	FlyOut                 // batted ball caught, infield fly, or called out at the plate (foul bunt, batter interference)
+	FlyOut                 // batted ball caught, infield fly, or out at the plate (foul bunt, batter interference)
 	OutBeforeFirst         // batter-runner put out before touching first
 	ForceOut               // runner put out at a base that had to be reached
 	TagOut                 // runner put out where no force was on

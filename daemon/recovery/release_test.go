@@ -25,6 +25,7 @@ import (
 	"pressbox/store"
 	"pressbox/store/clock"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/announce/policy"
 	"pressbox/voice/control"
 	"pressbox/voice/control/hours"
@@ -169,11 +170,11 @@ func TestRelease_announcements(t *testing.T) {
 	})
 }
 
-func openAnnouncer(t *testing.T, st *store.Store) *announce.Announcer {
+func openAnnouncer(t *testing.T, st *store.Store) *announcer.Announcer {
 	t.Helper()
 	c := announce.Config{Max: 100, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
 	log := slog.New(slog.DiscardHandler)
-	return check.Must(announce.New(c, announce.Parts{
+	return check.Must(announcer.New(c, announcer.Parts{
 		Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log,
 	}))(t)
 }

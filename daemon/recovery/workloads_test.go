@@ -24,6 +24,7 @@ import (
 	"pressbox/game/protocol"
 	"pressbox/store"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // A workload is a kind of data that the server saves: a new bucket of the store needs
@@ -55,7 +56,7 @@ var workloads = []workload{
 // A site is a store in use. Its ledger is nil where it is only read.
 type site struct {
 	store     *store.Store
-	announcer *announce.Announcer
+	announcer *announcer.Announcer
 	games     *live.Games
 	leagues   *leagues.Leagues
 	signIn    *session.SignIn
@@ -78,7 +79,7 @@ func newSite(ctx context.Context, st *store.Store) (*site, error) {
 	c := announce.Config{Max: 10_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
 	var err error
 	//nolint:contextcheck // it reads once
-	if s.announcer, err = announce.New(c, announce.Parts{
+	if s.announcer, err = announcer.New(c, announcer.Parts{
 		Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log,
 	}); err != nil {
 		return nil, err

@@ -153,8 +153,8 @@ func FormOf(box *game.TeamBoxScore, id game.PlayerID, spent float64) Form {
 	}
 	for i := range box.Pitching {
 		if l := &box.Pitching[i]; l.Player == id {
-			day.Pitching, f.Pitches = &Pitching{l.Outs, l.Hits, l.Runs, l.EarnedRuns, l.Walks, l.Strikeouts,
-				l.HomeRuns}, l.Pitches
+			day.Pitching = &Pitching{l.Outs, l.Hits, l.Runs, l.EarnedRuns, l.Walks, l.Strikeouts, l.HomeRuns}
+			f.Pitches = l.Pitches
 		}
 	}
 	if day != (Day{}) {
