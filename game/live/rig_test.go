@@ -20,7 +20,6 @@ import (
 	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/live"
-	"pressbox/game/match"
 	"pressbox/game/protocol"
 	"pressbox/packaging/check"
 )

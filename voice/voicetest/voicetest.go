@@ -1,5 +1,4 @@
-// Package voicetest gives tests the bundled voices, ONNX Runtime and espeak-ng.
-// It is for tests only.
+// Package voicetest gives tests the bundled voices, ONNX Runtime and espeak-ng. It is for tests only.
 //
 // One law: a missing part fails the test with the command that installs it.
 package voicetest
@@ -68,8 +67,8 @@ func Names(tb testing.TB) []string {
 	return slices.Sorted(slices.Values(paths))
 }
 
-// ChangedJSON returns the config file of the default voice with changes: a JSON
-// object whose members are merged into it; null removes a member.
+// ChangedJSON returns the config file of the default voice with changes: a JSON object whose members are
+// merged into it; null removes a member.
 func ChangedJSON(tb testing.TB, changes string) []byte {
 	tb.Helper()
 	var config, with map[string]any

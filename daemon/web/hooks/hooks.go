@@ -1,5 +1,5 @@
-// Package hooks serves webhooks: programs post what has happened in their own format, and
-// it is announced. It reads the operator's templates.
+// Package hooks serves webhooks: programs post what has happened in their own format, and it is announced. It
+// reads the operator's templates.
 package hooks
 
 import (
@@ -59,10 +59,10 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{Server: s, Config: cfg, executing: make(chan struct{}, maxExecuting)}
 	receive := web.NewRoute(http.MethodPost, "/hooks/:name", web.NotifyAccess, h.receive, web.Operation{
 		ID: "receiveWebhook", Tag: "announcements", Summary: "Announce what another program reports",
-		Description: "`alertmanager`, `grafana`, `uptime-kuma` and `apprise` are what these programs send; other names, " +
-			"and these if they have one, are templates of the administrator. " +
-			"A body that begins with { is JSON, whatever its media type; a form is an object of its fields; other text is " +
-			"the member `message`. At most 1 MiB. " +
+		Description: "`alertmanager`, `grafana`, `uptime-kuma` and `apprise` are what these programs send; other " +
+			"names, and these if they have one, are templates of the administrator. " +
+			"A body that begins with { is JSON, whatever its media type; a form is an object of its fields; other " +
+			"text is the member `message`. At most 1 MiB. " +
 			"Parameters of the URL are fields of the announcement, and take precedence over those of the body. " +
 			"An alert of Alertmanager or Grafana that was announced in the last five minutes is not announced again " +
 			"unless its status has changed.",
@@ -191,8 +191,8 @@ func draftOf(fields map[string]string, query string, urgentFrom int) *draft.Draf
 	return d
 }
 
-// refused returns an error about a body as the client receives it, with an example of what
-// is accepted; "" means none.
+// refused returns an error about a body as the client receives it, with an example of what is accepted; ""
+// means none.
 func refused(err error, example string) error {
 	if wrong, ok := errors.AsType[*draft.Error](err); ok {
 		wrong.Example = example

@@ -20,8 +20,9 @@ import (
 	"pressbox/voice/announce/webhook"
 )
 
-const doorbell = `{"status": "firing", "alerts": [{"fingerprint": "1", "labels": {"severity": "critical"}, ` +
-	`"annotations": {"summary": "The doorbell rang."}}]}`
+const doorbell = `{"status": "firing", "alerts": [
+	{"fingerprint": "1", "labels": {"severity": "critical"}, "annotations": {"summary": "The doorbell rang."}}
+]}`
 
 // withTemplates configures a server with templates, by name and source.
 func withTemplates(t *testing.T, urgentFrom int, sources ...string) func(*site.Config) {
@@ -38,8 +39,8 @@ func TestHooks_accepted(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, withTemplates(t, 5,
 		"bell.tmpl", "{{.who}} rings.",
-		"camera.tmpl", `{{if eq .type "new"}}{"title": "Camera", "message": {{json .label}}, "volume": 30, `+
-			`"color": "red"}{{end}}`,
+		"camera.tmpl",
+		`{{if eq .type "new"}}{"title": "Camera", "message": {{json .label}}, "volume": 30, "color": "red"}{{end}}`,
 		"apprise.tmpl", "{{.title}}: {{.message}}",
 		"notes.txt", "{{",
 	))
@@ -79,12 +80,12 @@ func TestHooks_accepted(t *testing.T) {
 		w.Decode(&got)
 		a := got.Announcement
 		volume := strings.TrimPrefix(fmt.Sprint(a.Volume), "0")
-		if all := fmt.Sprintf("%s|%s|%t|%d|%s|%s|%s|%s", a.Title,
-			a.Message, a.Urgent, a.Priority, a.Voice, volume, a.Sender.Kind, w.Field("warnings")); all != tt.want {
+		if all := fmt.Sprintf("%s|%s|%t|%d|%s|%s|%s|%s", a.Title, a.Message, a.Urgent, a.Priority, a.Voice, volume,
+			a.Sender.Kind, w.Field("warnings")); all != tt.want {
 			t.Errorf("%s: %s, want %s", tt.path, all, tt.want)
 		}
-		if v := check.Must(r.Announcer.Cancel(t.Context(), a.ID))(t); v.Sender.Name != strings.SplitN(tt.path,
-			"?", 2)[0] {
+		v := check.Must(r.Announcer.Cancel(t.Context(), a.ID))(t)
+		if v.Sender.Name != strings.SplitN(tt.path, "?", 2)[0] {
 			t.Errorf("%s: the sender is %+v", tt.path, v.Sender)
 		}
 	}
@@ -116,7 +117,8 @@ func TestHooks_urgentFrom(t *testing.T) {
 func TestHooks_refused(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, withTemplates(t, 5,
-		"broken.tmpl", "fine\n{{.a | env}}", "number.tmpl", "\n{{range .a.b}}{{end}}x", "Bad_Name.tmpl", "", "long.tmpl", `{"title": {{json .a}}}`,
+		"broken.tmpl", "fine\n{{.a | env}}", "number.tmpl", "\n{{range .a.b}}{{end}}x", "Bad_Name.tmpl", "",
+		"long.tmpl", `{"title": {{json .a}}}`,
 		"wrong.tmpl", `{"message": {{.a}}}`, "silent.tmpl", `{"title": "no message"}`))
 	large := func(n int) string { return `{"a": "` + strings.Repeat("x", n-len(`{"a": ""}`)) + `"}` }
 	for _, tt := range []struct {
@@ -127,13 +129,18 @@ func TestHooks_refused(t *testing.T) {
 	}{
 		{
 			"other", "{}", 404, "unknown_webhook",
-			[]string{"these exist: alertmanager, apprise, broken, grafana, long, number, silent, uptime-kuma, " +
-				"wrong; your own are files NAME.tmpl in /"},
+			[]string{
+				"these exist: alertmanager, apprise, broken, grafana, long, number, silent, uptime-kuma, wrong; your " +
+					"own are files NAME.tmpl in /",
+			},
 		},
 		{"Bad_Name", "{}", 404, "unknown_webhook", nil},
 		{"broken", "{}", 500, "broken_template", []string{`/broken.tmpl:2: function "env" not defined`}},
 		{"number", `{"a": 7}`, 422, "template_failed", []string{"/number.tmpl:2:10: ", "evaluate field b"}},
-		{"wrong", `{"a": "x"}`, 422, "template_failed", []string{"/wrong.tmpl: what the template writes is not a JSON object"}},
+		{
+			"wrong", `{"a": "x"}`, 422, "template_failed",
+			[]string{"/wrong.tmpl: what the template writes is not a JSON object"},
+		},
 		{"silent", `{}`, 422, "required", []string{`"/message"`}},
 		{"apprise", `{"title": "x"}`, 422, "required", []string{`"/message"`, `Dinner is ready.`}},
 		{"apprise", `{"message": "x", "rate": 7}`, 422, "out_of_range", []string{`"/rate"`}},
@@ -146,7 +153,10 @@ func TestHooks_refused(t *testing.T) {
 			[]string{"request body must be one JSON object", "The doorbell rang."},
 		},
 		{"alertmanager", "", 400, "not_json", []string{"must not be empty"}},
-		{"long", large(webhook.MaxBody), 422, "template_failed", []string{"/long.tmpl: what the template writes is not"}},
+		{
+			"long", large(webhook.MaxBody), 422, "template_failed",
+			[]string{"/long.tmpl: what the template writes is not"},
+		},
 		{"long", large(webhook.MaxBody + 1), 413, "body_too_large", []string{"request body exceeds 1024 KiB"}},
 	} {
 		w := r.Do(t, "POST", "/hooks/"+tt.name, tt.body).Want(tt.status, tt.code)
@@ -196,22 +206,19 @@ func TestHooks_off(t *testing.T) {
 	var on atomic.Bool
 	r := webtest.NewRig(t, func(c *site.Config) {
 		c.Hooks.Settings = func() hooks.Settings {
-			return hooks.Settings{
-				On: on.Load(), Templates: hooks.ReadTemplates(""),
-			}
+			return hooks.Settings{On: on.Load(), Templates: hooks.ReadTemplates("")}
 		}
 	})
 	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(404, "not_found")
 	on.Store(true)
 	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(202)
-	if w := r.Do(t, "POST", "/hooks/x", `{}`).Want(404,
-		"unknown_webhook"); !strings.Contains(w.Text, "HOOKS_DIR sets the directory") {
+	w := r.Do(t, "POST", "/hooks/x", `{}`).Want(404, "unknown_webhook")
+	if !strings.Contains(w.Text, "HOOKS_DIR sets the directory") {
 		t.Error(w.Text)
 	}
 }
 
-// What is repeated within five minutes is not announced again, unless it was refused the
-// first time.
+// What is repeated within five minutes is not announced again, unless it was refused the first time.
 func TestHooks_repeated(t *testing.T) {
 	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, _ *webtest.Wire) {
 		post := func(name, body string, status int, repeated string) {
@@ -247,13 +254,13 @@ func TestReadTemplates(t *testing.T) {
 	check.NoError(t, unix.Mkfifo(path("pipe.tmpl"), 0o600))
 	check.NoError(t, os.Symlink("nowhere", path("gone.tmpl")))
 	templates := hooks.ReadTemplates(dir)
-	if got := strings.Join(templates.Webhooks(),
-		" "); got != "alertmanager apprise big folder gone good grafana pipe uptime-kuma" {
+	got := strings.Join(templates.Webhooks(), " ")
+	if got != "alertmanager apprise big folder gone good grafana pipe uptime-kuma" {
 		t.Errorf("webhooks: %s", got)
 	}
 	for _, want := range []string{
-		"big.tmpl: the template has 16385 bytes", "folder.tmpl: must be a file",
-		"pipe.tmpl: must be a file", "gone.tmpl: no such file",
+		"big.tmpl: the template has 16385 bytes", "folder.tmpl: must be a file", "pipe.tmpl: must be a file",
+		"gone.tmpl: no such file",
 		"Upper.tmpl: the name of a webhook must be", "/.tmpl: the name of a webhook must be",
 	} {
 		if err := templates.Err(); err == nil || !strings.Contains(err.Error(), want) {

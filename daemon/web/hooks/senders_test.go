@@ -103,8 +103,8 @@ func (accepted tokens) NotifyToken(_ context.Context, token string, _ netip.Addr
 	return auth.APIToken{ID: "1", Name: "monitoring"}, nil
 }
 
-// Alertmanager itself: an alert fires and is played, is repeated and not announced again, and is
-// resolved. It sends a token.
+// Alertmanager itself: an alert fires and is played, is repeated and not announced again, and is resolved. It
+// sends a token.
 func TestAlertmanager(t *testing.T) {
 	t.Parallel()
 	program := check.Part(t, ".build/alertmanager")
@@ -204,11 +204,14 @@ func TestAll_apprise(t *testing.T) {
 		url, kind string
 		want      []string
 	}{
-		{"json://" + address + "/hooks/apprise?:rate=150", "failure", []string{text, `"rate":150,"priority":4,"urgent":false`}},
+		{
+			"json://" + address + "/hooks/apprise?:rate=150", "failure",
+			[]string{text, `"rate":150,"priority":4,"urgent":false`},
+		},
 		{"form://" + address + "/hooks/apprise", "info", []string{text, `"rate":170,"priority":3,"urgent":false`}},
 	} {
-		out, err := exec.CommandContext(t.Context(), "apprise",
-			"--title", "Kitchen", "--body", "Dinner & wine.", "--notification-type", tt.kind, tt.url).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "apprise", "--title", "Kitchen", "--body", "Dinner & wine.",
+			"--notification-type", tt.kind, tt.url).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v: %s", tt.url, err, out)
 		}

@@ -12,7 +12,10 @@ func TestProblem_status(t *testing.T) {
 	for status, codes := range map[int][]protocol.Code{
 		403: {protocol.Forbidden, protocol.NotYourSide},
 		404: {protocol.UnknownGame, protocol.UnknownPlayer},
-		409: {protocol.NotActive, protocol.NotPending, protocol.NotReady, protocol.NotFinished, protocol.SeatTaken, protocol.TooManyGames},
+		409: {
+			protocol.NotActive, protocol.NotPending, protocol.NotReady, protocol.NotFinished, protocol.SeatTaken,
+			protocol.TooManyGames,
+		},
 		422: {protocol.Invalid, protocol.UnknownTeam, protocol.Malformed},
 		500: {protocol.UnreadableGame},
 		503: {protocol.Unavailable, protocol.StoreFull},

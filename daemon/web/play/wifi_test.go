@@ -57,9 +57,9 @@ func FuzzWiFi_code(f *testing.F) {
 	})
 }
 
-// The network reaches a client on the host, unless a proxy may have sent the request, and an
-// administrator; no other client.
-func TestKiosk_wifi(t *testing.T) {
+// The network reaches a client on the host, unless a proxy may have sent the request, and an administrator;
+// no other client.
+func TestAll_kioskWiFi(t *testing.T) {
 	t.Parallel()
 	rigs := map[play.WiFi]*webtest.Rig{}
 	for _, tt := range []struct {
@@ -70,7 +70,10 @@ func TestKiosk_wifi(t *testing.T) {
 		{"on the host", "127.0.0.1:4711", "", "Guests", "secret words", true},
 		{"on the host, IPv6", "[::1]:4711", "", "Guests", "secret words", true},
 		{"the wall display of the host", netblock.Display().String() + ":4711", "", "Guests", "secret words", true},
-		{"the wall display of the host with a proxy's header", netblock.Display().String() + ":4711", "X-Forwarded-For", "Guests", "secret words", false},
+		{
+			"the wall display of the host with a proxy's header", netblock.Display().String() + ":4711",
+			"X-Forwarded-For", "Guests", "secret words", false,
+		},
 		{"in the network", "192.168.1.20:4711", "", "Guests", "secret words", false},
 		{"through a proxy", "127.0.0.1:4711", "X-Forwarded-For", "Guests", "secret words", false},
 		{"through another proxy", "127.0.0.1:4711", "Via", "Guests", "secret words", false},
@@ -95,7 +98,8 @@ func TestKiosk_wifi(t *testing.T) {
 		display := webtest.OpenDisplay(t, strings.TrimPrefix(server.URL, "http://"))
 		display.Await("announcement", "Dinner")
 		all := strings.Join(display.All, "\n")
-		if got := strings.Contains(all, `wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`); got != tt.want {
+		if got := strings.Contains(all,
+			`wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`); got != tt.want {
 			t.Errorf("%s: the display has the network: %t, want %t", tt.name, got, tt.want)
 		}
 		if !tt.want && strings.Contains(all, "secret words") {

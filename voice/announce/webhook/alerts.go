@@ -81,8 +81,8 @@ func (g alertGroup) truncated(status string) int {
 	return 0
 }
 
-// event identifies one change of the alert's state: what Alertmanager repeats has
-// the same start, an alert that fires again has a new one.
+// event identifies one change of the alert's state: what Alertmanager repeats has the same start, an alert
+// that fires again has a new one.
 func (a alert) event() string {
 	id := a.Fingerprint
 	if id == "" {
@@ -93,8 +93,8 @@ func (a alert) event() string {
 	return fmt.Sprintf("%s %s %s", a.Status, a.StartsAt, id)
 }
 
-// describe returns the sentences about alerts of one state, "" if there are none.
-// one precedes a single alert without a summary, many several ones.
+// describe returns the sentences about alerts of one state, "" if there are none. one precedes a single alert
+// without a summary, many several ones.
 func describe(alerts []alert, truncated int, one, many string) string {
 	if len(alerts) == 0 {
 		return ""
@@ -123,8 +123,7 @@ func describe(alerts []alert, truncated int, one, many string) string {
 	return strings.Join(spoken, " ")
 }
 
-// summary returns what the alert's author has written for people; "" if there is
-// nothing.
+// summary returns what the alert's author has written for people; "" if there is nothing.
 func (a alert) summary() string {
 	for _, name := range []string{"summary", "description", "message"} {
 		if text := cut(a.Annotations[name], maxAlertText); text != "" {

@@ -22,8 +22,8 @@ const (
 	maxWritten  = 20_000   // bytes, at which a template is stopped
 )
 
-// A Template is an administrator's text/template for one webhook. It writes the message, or, if its
-// own text begins with a brace, an announcement in JSON.
+// A Template is an administrator's text/template for one webhook. It writes the message, or, if its own text
+// begins with a brace, an announcement in JSON.
 //
 // It is safe to be executed concurrently.
 type Template struct {
@@ -51,9 +51,9 @@ func ParseTemplate(name, source string) (*Template, error) {
 	return &Template{template: t, json: strings.HasPrefix(text, "{")}, nil
 }
 
-// Read returns the announcement that the template makes of a body, which is a JSON object. Its
-// fields are missing if the template writes nothing but white space. The error is a [*BodyError],
-// or begins with the name and the line of the template.
+// Read returns the announcement that the template makes of a body, which is a JSON object. Its fields are
+// missing if the template writes nothing but white space. The error is a [*BodyError], or begins with the
+// name and the line of the template.
 func (t *Template) Read(body []byte) (Result, error) {
 	fields, err := plain(body)
 	if err != nil {
@@ -117,8 +117,8 @@ func cutSentences(text string) string {
 	return cut(text, MaxOutput)
 }
 
-// functions returns what templates may call besides the functions of text/template, whose comparisons
-// it replaces: those compare no whole number with another one.
+// functions returns what templates may call besides the functions of text/template, whose comparisons it
+// replaces: those compare no whole number with another one.
 func functions() template.FuncMap {
 	ordered := func(accept func(order int) bool) func(a, b any) (bool, error) {
 		return func(a, b any) (bool, error) {

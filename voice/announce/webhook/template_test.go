@@ -25,7 +25,10 @@ func outputs() [][2]string {
 		{"[{{.missing}}{{.nothing}}{{.nothing.deeper}}]", "[]"},
 		{"{{.count}} {{.level}} {{.big}} {{.large}} {{.open}}", "3 21.5 12345678901 1234567.5 true"},
 		{"{{if .open}}open{{else}}shut{{end}}", "open"},
-		{"{{if eq .count 3.0}}three{{end}} {{if gt .level 20}}warm{{end}} {{if lt .count 2.5}}few{{end}}", "three warm"},
+		{
+			"{{if eq .count 3.0}}three{{end}} {{if gt .level 20}}warm{{end}} {{if lt .count 2.5}}few{{end}}",
+			"three warm",
+		},
 		{"{{if eq .name `Gate` `Door`}}known{{end}}{{if ne .name `Gate`}}!{{end}}", "known!"},
 		{"{{if and (ge .count 3) (le .count 3) (not .shut)}}yes{{end}}{{if lt .name `E`}}!{{end}}", "yes!"},
 		{"{{if eq .open true}}a{{end}}{{if eq .missing .nothing}}b{{end}}{{if eq .name .count}}c{{end}}", "ab"},
@@ -56,8 +59,8 @@ func TestTemplate_output(t *testing.T) {
 	}
 }
 
-// A template whose text begins with a brace writes JSON; what a field contains never makes it one,
-// or less of one.
+// A template whose text begins with a brace writes JSON; what a field contains never makes it one, or less of
+// one.
 func TestTemplate_json(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ source, body, want string }{
@@ -67,7 +70,8 @@ func TestTemplate_json(t *testing.T) {
 			`map[message:a "b" { priority:4]`,
 		},
 		{
-			`{{if .p}} {{- /* a } */ -}} {"message": "x", "rate": 1.5, "a": null, "b": true, "repeat": {"times": 2}}{{end}}`,
+			`{{if .p}} {{- /* a } */ -}} {"message": "x", "rate": 1.5, "a": null, "b": true, "repeat": {"times": ` +
+				`2}}{{end}}`,
 			`{"p": 4}`,
 			`map[b:true message:x rate:1.5 repeat:{"times": 2}]`,
 		},
@@ -90,7 +94,10 @@ func TestTemplate_long(t *testing.T) {
 	for _, tt := range []struct{ source, field, want string }{
 		{"{{.a}}", strings.Repeat("é", webhook.MaxOutput), strings.Repeat("é", webhook.MaxOutput)},
 		{"{{.a}}", strings.Repeat("é", webhook.MaxOutput+1), strings.Repeat("é", webhook.MaxOutput-1) + "…"},
-		{"{{.a}}", strings.Repeat("word ", webhook.MaxOutput), strings.Repeat("word ", webhook.MaxOutput/5-2) + "word…"},
+		{
+			"{{.a}}", strings.Repeat("word ", webhook.MaxOutput),
+			strings.Repeat("word ", webhook.MaxOutput/5-2) + "word…",
+		},
 		{"{{.a}}", strings.Repeat(sentence, 1000), whole},
 		{`{"message": {{json .a}}}`, strings.Repeat(sentence, 1000), whole},
 		{"{{range $}}{{range $}}{{$.a}}{{end}}{{end}}", strings.Repeat(sentence, 10_000), whole},
@@ -118,7 +125,10 @@ func TestTemplate_errors(t *testing.T) {
 		{"{{lt .missing 1}}", "cannot order <nil> and 1"},
 		{`{"message": {{.name}}}`, "t: what the template writes is not a JSON object: "},
 		{`{{.name}}{"a": 1}`, "t: what the template writes is not a JSON object: it does not begin"},
-		{`{"a": {{range .tags}}` + strings.Repeat("1", 12<<10) + "{{end}}}", "t: what the template writes is not a JSON object: "},
+		{
+			`{"a": {{range .tags}}` + strings.Repeat("1", 12<<10) + "{{end}}}",
+			"t: what the template writes is not a JSON object: ",
+		},
 		{strings.Repeat("x", webhook.MaxTemplate+1), "t: the template has 16385 bytes, at most 16384 are allowed"},
 		{"{{\xff}}", "t: the template is not UTF-8"},
 	} {

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A heartbeat is the body of Uptime Kuma's webhook. Tests and warnings about
-// certificates have neither a heartbeat nor a monitor.
+// A heartbeat is the body of Uptime Kuma's webhook. Tests and warnings about certificates have neither a
+// heartbeat nor a monitor.
 type heartbeat struct {
 	Heartbeat *struct {
 		Status  int    `json:"status"`

@@ -87,7 +87,8 @@ export interface components {
              */
             at?: string;
             /**
-             * @description Present if the request set it.
+             * @description Sound before the speech; default CHIME, of urgent announcements CHIME_URGENT.
+             * @example ding
              * @enum {string}
              */
             chime?: "none" | "ding" | "ding-dong" | "alert";
@@ -102,16 +103,27 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
             id: string;
-            /** @description Empty after the end with HISTORY=off. */
+            /**
+             * @description Text to speak: 1 to 5,000 characters after trimming, at least one of them speakable, and with the title at most 10 minutes of speech. Markdown, currency, units, times, dates and URLs are expanded to words.
+             * @example Dinner is ready.
+             */
             message: string;
             /** @description 0: being spoken, 1 and more: waiting; absent while scheduled and after the end. */
             position?: number;
-            priority: number;
+            /**
+             * @description 5: urgent. 3 and 4: usual. 2: without a chime, and only when no other announcement waits. 1: listed, not spoken (ends as silenced).
+             * @default 3
+             * @example 3
+             */
+            priority?: number;
             /** @description True if quiet silences it, delays it until speaks_at, or lowers its volume. Decided when it is its turn; foretold before. */
             quiet?: boolean;
-            /** @description Words per minute. */
-            rate: number;
-            repeat?: components["schemas"]["Repetition"];
+            /**
+             * @description Words of prose per minute; default DEFAULT_RATE. Numbers are spoken at the same speed, so at fewer words.
+             * @example 170
+             */
+            rate?: number;
+            repeat?: components["schemas"]["Repetitions"];
             /** @description What has become of it in each other room that it is for. The member status is that of this room; if it is for other rooms only, it is queued until all have ended. */
             rooms?: {
                 [key: string]: components["schemas"]["RoomState"];
@@ -128,11 +140,19 @@ export interface components {
              */
             started_at?: string;
             status: components["schemas"]["AnnouncementStatus"];
+            /**
+             * @description Spoken before the message, as a sentence: at most 250 characters after trimming.
+             * @example Kitchen
+             */
             title?: string;
+            /** @description Instead of the content's, which false omits. */
             urgent: boolean;
-            /** @description The voice that speaks it, or spoke it. */
-            voice: string;
-            /** @description Present if the request set it. */
+            /** @description Name of a voice in GET /voices; default: the default voice. */
+            voice?: string;
+            /**
+             * @description Volume of this announcement in percent; default: the volume of all announcements.
+             * @example 50
+             */
             volume?: number;
             /** @description Names of fields of the request that are unknown and were ignored. Only in the response to it. */
             warnings?: string[];
@@ -142,9 +162,82 @@ export interface components {
          * @example {
          *       "message": "Dinner is ready."
          *     }
+         * @example {
+         *       "chime": "ding",
+         *       "in": 3600,
+         *       "message": "The washer is done.",
+         *       "title": "Laundry"
+         *     }
          */
         AnnouncementRequest: {
+            /**
+             * Format: date-time
+             * @description Time at which it is spoken, at most 366 days ahead. A time in the past is accepted if it is not longer ago than ttl.
+             */
+            at?: string;
+            /**
+             * @description Sound before the speech; default CHIME, of urgent announcements CHIME_URGENT.
+             * @example ding
+             * @enum {string}
+             */
+            chime?: "none" | "ding" | "ding-dong" | "alert";
+            /**
+             * @description Seconds until it is spoken, instead of at.
+             * @example 600
+             */
+            in?: number | string;
+            /**
+             * @description Text to speak: 1 to 5,000 characters after trimming, at least one of them speakable, and with the title at most 10 minutes of speech. Markdown, currency, units, times, dates and URLs are expanded to words.
+             * @example Dinner is ready.
+             */
             message: string;
+            /**
+             * @description 5: urgent. 3 and 4: usual. 2: without a chime, and only when no other announcement waits. 1: listed, not spoken (ends as silenced).
+             * @default 3
+             * @example 3
+             */
+            priority?: number | string;
+            /**
+             * @description Words of prose per minute; default DEFAULT_RATE. Numbers are spoken at the same speed, so at fewer words.
+             * @example 170
+             */
+            rate?: number | string;
+            /**
+             * @description Repeat it until a client acknowledges it.
+             * @example {
+             *       "every": 60,
+             *       "times": 3
+             *     }
+             */
+            repeat?: components["schemas"]["RepetitionForm"];
+            /**
+             * @description Names of rooms in GET /rooms, or all; default: this room. In text, names are separated by commas or spaces.
+             * @example all
+             */
+            room?: components["schemas"]["RoomNames"];
+            /**
+             * @description Spoken before the message, as a sentence: at most 250 characters after trimming.
+             * @example Kitchen
+             */
+            title?: string;
+            /**
+             * @description Seconds after which the announcement expires if it has not been spoken, from its time or its acceptance; default NOTIFY_TTL.
+             * @example 600
+             */
+            ttl?: number | string;
+            /**
+             * @description Speak it at once, at 1.5 times the volume of others, also while muted or quiet. One that is being spoken and not urgent is interrupted, and goes on afterwards from its interrupted sentence. Takes precedence over priority.
+             * @default false
+             * @example true
+             */
+            urgent?: boolean | string;
+            /** @description Name of a voice in GET /voices; default: the default voice. */
+            voice?: string;
+            /**
+             * @description Volume of this announcement in percent; default: the volume of all announcements.
+             * @example 50
+             */
+            volume?: number | string;
         };
         /**
          * @description A AnnouncementStatus is a step in the life of an announcement: scheduled → queued → synthesizing → playing → done. The other statuses end it earlier. scheduled: waits for its time, the end of quiet, or its next repetition. silenced: not spoken: of priority 1, muted, or because of quiet.
@@ -293,14 +386,14 @@ export interface components {
             /** @description Number of announcements that were cancelled. */
             cancelled: number;
         };
-        /** @description A Catalog is the body of GET /api/admin/catalog. */
+        /** @description Offers are the voices of a language that can be installed. */
         Catalog: {
             language: string;
             /** @description That can be asked for. */
             languages: string[];
             voices: components["schemas"]["CatalogVoice"][];
         };
-        /** @description A CatalogVoice is a voice that can be installed. */
+        /** @description An CatalogVoice is a voice that can be installed. */
         CatalogVoice: {
             installed: boolean;
             /** @description In English, such as "German, Germany". */
@@ -494,40 +587,126 @@ export interface components {
          * @enum {string}
          */
         ExtraInnings: "runner" | "standard";
-        /** @description A Favorite holds the fields of an announcement that schedules and favorites have, as clients send them and as they are stored. */
+        /** @description A Favorite is what clients send of an announcement that is not bound to one time: the JSON of schedules and favorites. */
         Favorite: {
-            /** @enum {string} */
+            /**
+             * @description Sound before the speech; default CHIME, of urgent announcements CHIME_URGENT.
+             * @example ding
+             * @enum {string}
+             */
             chime?: "none" | "ding" | "ding-dong" | "alert";
+            /**
+             * @description Text to speak: 1 to 5,000 characters after trimming, at least one of them speakable, and with the title at most 10 minutes of speech. Markdown, currency, units, times, dates and URLs are expanded to words.
+             * @example Dinner is ready.
+             */
             message: string;
+            /**
+             * @description 5: urgent. 3 and 4: usual. 2: without a chime, and only when no other announcement waits. 1: listed, not spoken (ends as silenced).
+             * @default 3
+             * @example 3
+             */
             priority?: number;
-            /** @description Words per minute. */
+            /**
+             * @description Words of prose per minute; default DEFAULT_RATE. Numbers are spoken at the same speed, so at fewer words.
+             * @example 170
+             */
             rate?: number;
-            repeat?: components["schemas"]["Repeat"];
-            room?: string | unknown[];
+            /**
+             * @description Repeat it until a client acknowledges it.
+             * @example {
+             *       "every": 60,
+             *       "times": 3
+             *     }
+             */
+            repeat?: components["schemas"]["Repetition"];
+            /**
+             * @description Names of rooms in GET /rooms, or all; default: this room. In text, names are separated by commas or spaces.
+             * @example all
+             */
+            room?: components["schemas"]["RoomNames"];
+            /**
+             * @description Spoken before the message, as a sentence: at most 250 characters after trimming.
+             * @example Kitchen
+             */
             title?: string;
-            /** @description Seconds. */
+            /**
+             * @description Seconds after which the announcement expires if it has not been spoken, from its time or its acceptance; default NOTIFY_TTL.
+             * @example 600
+             */
             ttl?: number;
+            /**
+             * @description Speak it at once, at 1.5 times the volume of others, also while muted or quiet. One that is being spoken and not urgent is interrupted, and goes on afterwards from its interrupted sentence. Takes precedence over priority.
+             * @default false
+             * @example true
+             */
             urgent?: boolean;
+            /** @description Name of a voice in GET /voices; default: the default voice. */
             voice?: string;
-            /** @description Percent. */
+            /**
+             * @description Volume of this announcement in percent; default: the volume of all announcements.
+             * @example 50
+             */
             volume?: number;
         };
-        /** @description A FavoriteRequest holds the fields of an announcement that schedules and favorites have, as clients send them and as they are stored. */
+        /** @description A FavoriteRequest is what clients send of an announcement that is not bound to one time: the JSON of schedules and favorites. */
         FavoriteRequest: {
-            /** @enum {string} */
+            /**
+             * @description Sound before the speech; default CHIME, of urgent announcements CHIME_URGENT.
+             * @example ding
+             * @enum {string}
+             */
             chime?: "none" | "ding" | "ding-dong" | "alert";
+            /**
+             * @description Text to speak: 1 to 5,000 characters after trimming, at least one of them speakable, and with the title at most 10 minutes of speech. Markdown, currency, units, times, dates and URLs are expanded to words.
+             * @example Dinner is ready.
+             */
             message: string;
+            /**
+             * @description 5: urgent. 3 and 4: usual. 2: without a chime, and only when no other announcement waits. 1: listed, not spoken (ends as silenced).
+             * @default 3
+             * @example 3
+             */
             priority?: number;
-            /** @description Words per minute. */
+            /**
+             * @description Words of prose per minute; default DEFAULT_RATE. Numbers are spoken at the same speed, so at fewer words.
+             * @example 170
+             */
             rate?: number;
-            repeat?: components["schemas"]["RepeatRequest"];
-            room?: string | unknown[];
+            /**
+             * @description Repeat it until a client acknowledges it.
+             * @example {
+             *       "every": 60,
+             *       "times": 3
+             *     }
+             */
+            repeat?: components["schemas"]["RepetitionRequest"];
+            /**
+             * @description Names of rooms in GET /rooms, or all; default: this room. In text, names are separated by commas or spaces.
+             * @example all
+             */
+            room?: components["schemas"]["RoomNames"];
+            /**
+             * @description Spoken before the message, as a sentence: at most 250 characters after trimming.
+             * @example Kitchen
+             */
             title?: string;
-            /** @description Seconds. */
+            /**
+             * @description Seconds after which the announcement expires if it has not been spoken, from its time or its acceptance; default NOTIFY_TTL.
+             * @example 600
+             */
             ttl?: number;
+            /**
+             * @description Speak it at once, at 1.5 times the volume of others, also while muted or quiet. One that is being spoken and not urgent is interrupted, and goes on afterwards from its interrupted sentence. Takes precedence over priority.
+             * @default false
+             * @example true
+             */
             urgent?: boolean;
+            /** @description Name of a voice in GET /voices; default: the default voice. */
             voice?: string;
-            /** @description Percent. */
+            /**
+             * @description Volume of this announcement in percent; default: the volume of all announcements.
+             * @example 50
+             */
             volume?: number;
         };
         /**
@@ -981,7 +1160,7 @@ export interface components {
              * @description 0 to 10; 8 to 10 are urgent by default (NTFY_URGENT), 0 to 3 are spoken without a chime, and only when no other announcement waits.
              * @default 5
              */
-            priority?: number;
+            priority?: number | string;
             /** @description As in AnnouncementRequest. */
             title?: string;
         } & {
@@ -1024,7 +1203,7 @@ export interface components {
         HealthStatus: "ok" | "degraded" | "failing";
         Hello: {
             /** @description If it has changed, discard the cached events of the game. */
-            epoch?: string;
+            epoch: string;
             /** @constant */
             proto: "pressbox.v1";
             rev: number;
@@ -1032,13 +1211,13 @@ export interface components {
              * @description visitor: without an account.
              * @enum {string}
              */
-            role?: "manager" | "spectator" | "visitor";
+            role: "manager" | "spectator" | "visitor";
             /** @description Version of the server. */
             server: string;
             /** Format: date-time */
             server_time: string;
             /** @description Sides that the client manages. */
-            sides?: components["schemas"]["Side"][] | null;
+            sides: components["schemas"]["Side"][] | null;
         };
         /** @description First message of the response to join. */
         HelloFrame: {
@@ -1081,7 +1260,7 @@ export interface components {
             /** @description Measured rate without rate control; null before the measurement. */
             words_per_minute: number | null;
         };
-        /** @description InstalledVoices is the body of GET /api/admin/voices. */
+        /** @description InstalledVoices are the voices of the host. */
         InstalledVoices: {
             /** @description Absent if there was none since the start. */
             install?: components["schemas"]["VoiceInstall"];
@@ -2110,20 +2289,29 @@ export interface components {
             /** @constant */
             token_type: "Bearer";
         };
-        /** @description A Repeat asks for repetitions until the announcement is acknowledged. */
-        Repeat: {
-            /** @description Seconds. */
-            every: number;
-            times: number;
-        };
-        /** @description A RepeatRequest asks for repetitions until the announcement is acknowledged. */
-        RepeatRequest: {
-            /** @description Seconds. */
-            every: number;
-            times: number;
-        };
-        /** @description A Repetition is a request for repetitions, with what has become of it. */
+        /** @description A Repetition asks for repetitions until the announcement is acknowledged. */
         Repetition: {
+            /** @description Seconds from the end of one repetition to the next. ttl counts from there. */
+            every: number;
+            /** @description How often it is spoken. */
+            times: number;
+        };
+        /** @description A RepetitionForm asks for repetitions until the announcement is acknowledged. */
+        RepetitionForm: {
+            /** @description Seconds from the end of one repetition to the next. ttl counts from there. */
+            every: number | string;
+            /** @description How often it is spoken. */
+            times: number | string;
+        };
+        /** @description A RepetitionRequest asks for repetitions until the announcement is acknowledged. */
+        RepetitionRequest: {
+            /** @description Seconds from the end of one repetition to the next. ttl counts from there. */
+            every: number;
+            /** @description How often it is spoken. */
+            times: number;
+        };
+        /** @description A Repetitions is a request for repetitions, with what has become of it. */
+        Repetitions: {
             acknowledged?: boolean;
             every: number;
             /** @description Finished repetitions. */
@@ -2143,6 +2331,8 @@ export interface components {
             /** @description This room first, the others by name. */
             rooms: components["schemas"]["Room"][];
         };
+        /** @description A RoomNames is names of rooms. In JSON it is a list, or one name; none means this room. */
+        RoomNames: string | string[];
         /**
          * @description A RoomState is what has become of an announcement in another room: one of the following, or a final Status. waiting: the room has not confirmed it, and it is sent again until it expires. sent: the room has saved it.
          * @enum {string}
@@ -2185,13 +2375,21 @@ export interface components {
         };
         /** @description A Schedule is an announcement that recurs. */
         Schedule: {
-            /** @enum {string} */
+            /**
+             * @description Sound before the speech; default CHIME, of urgent announcements CHIME_URGENT.
+             * @example ding
+             * @enum {string}
+             */
             chime?: "none" | "ding" | "ding-dong" | "alert";
             /** @description Minute, hour, day of month, month and day of week, as in crontab(5); names such as mon-fri are accepted. */
             cron: string;
             /** @default true */
             enabled: boolean;
             id: string;
+            /**
+             * @description Text to speak: 1 to 5,000 characters after trimming, at least one of them speakable, and with the title at most 10 minutes of speech. Markdown, currency, units, times, dates and URLs are expanded to words.
+             * @example Dinner is ready.
+             */
             message: string;
             /** @description 1 to 100 characters after trimming. */
             name: string;
@@ -2200,19 +2398,54 @@ export interface components {
              * @description Absent while it is disabled, or the host's clock is not set.
              */
             next_at?: string;
+            /**
+             * @description 5: urgent. 3 and 4: usual. 2: without a chime, and only when no other announcement waits. 1: listed, not spoken (ends as silenced).
+             * @default 3
+             * @example 3
+             */
             priority?: number;
-            /** @description Words per minute. */
+            /**
+             * @description Words of prose per minute; default DEFAULT_RATE. Numbers are spoken at the same speed, so at fewer words.
+             * @example 170
+             */
             rate?: number;
-            repeat?: components["schemas"]["Repeat"];
-            room?: string | unknown[];
+            /**
+             * @description Repeat it until a client acknowledges it.
+             * @example {
+             *       "every": 60,
+             *       "times": 3
+             *     }
+             */
+            repeat?: components["schemas"]["Repetition"];
+            /**
+             * @description Names of rooms in GET /rooms, or all; default: this room. In text, names are separated by commas or spaces.
+             * @example all
+             */
+            room?: components["schemas"]["RoomNames"];
             /** @description Such as Europe/Berlin; default: the host's. */
             time_zone?: string;
+            /**
+             * @description Spoken before the message, as a sentence: at most 250 characters after trimming.
+             * @example Kitchen
+             */
             title?: string;
-            /** @description Seconds. */
+            /**
+             * @description Seconds after which the announcement expires if it has not been spoken, from its time or its acceptance; default NOTIFY_TTL.
+             * @example 600
+             */
             ttl?: number;
+            /**
+             * @description Speak it at once, at 1.5 times the volume of others, also while muted or quiet. One that is being spoken and not urgent is interrupted, and goes on afterwards from its interrupted sentence. Takes precedence over priority.
+             * @default false
+             * @example true
+             */
             urgent?: boolean;
+            /** @description Name of a voice in GET /voices; default: the default voice. */
             voice?: string;
-            /** @description Percent. */
+            /**
+             * @description Volume of this announcement in percent; default: the volume of all announcements.
+             * @example 50
+             */
             volume?: number;
         };
         /** @description A ScheduleList lists the schedules. */
@@ -2228,28 +2461,71 @@ export interface components {
          *     }
          */
         ScheduleRequest: {
-            /** @enum {string} */
+            /**
+             * @description Sound before the speech; default CHIME, of urgent announcements CHIME_URGENT.
+             * @example ding
+             * @enum {string}
+             */
             chime?: "none" | "ding" | "ding-dong" | "alert";
             /** @description Minute, hour, day of month, month and day of week, as in crontab(5); names such as mon-fri are accepted. */
             cron: string;
             /** @default true */
             enabled?: boolean;
+            /**
+             * @description Text to speak: 1 to 5,000 characters after trimming, at least one of them speakable, and with the title at most 10 minutes of speech. Markdown, currency, units, times, dates and URLs are expanded to words.
+             * @example Dinner is ready.
+             */
             message: string;
             /** @description 1 to 100 characters after trimming. */
             name: string;
+            /**
+             * @description 5: urgent. 3 and 4: usual. 2: without a chime, and only when no other announcement waits. 1: listed, not spoken (ends as silenced).
+             * @default 3
+             * @example 3
+             */
             priority?: number;
-            /** @description Words per minute. */
+            /**
+             * @description Words of prose per minute; default DEFAULT_RATE. Numbers are spoken at the same speed, so at fewer words.
+             * @example 170
+             */
             rate?: number;
-            repeat?: components["schemas"]["RepeatRequest"];
-            room?: string | unknown[];
+            /**
+             * @description Repeat it until a client acknowledges it.
+             * @example {
+             *       "every": 60,
+             *       "times": 3
+             *     }
+             */
+            repeat?: components["schemas"]["RepetitionRequest"];
+            /**
+             * @description Names of rooms in GET /rooms, or all; default: this room. In text, names are separated by commas or spaces.
+             * @example all
+             */
+            room?: components["schemas"]["RoomNames"];
             /** @description Such as Europe/Berlin; default: the host's. */
             time_zone?: string;
+            /**
+             * @description Spoken before the message, as a sentence: at most 250 characters after trimming.
+             * @example Kitchen
+             */
             title?: string;
-            /** @description Seconds. */
+            /**
+             * @description Seconds after which the announcement expires if it has not been spoken, from its time or its acceptance; default NOTIFY_TTL.
+             * @example 600
+             */
             ttl?: number;
+            /**
+             * @description Speak it at once, at 1.5 times the volume of others, also while muted or quiet. One that is being spoken and not urgent is interrupted, and goes on afterwards from its interrupted sentence. Takes precedence over priority.
+             * @default false
+             * @example true
+             */
             urgent?: boolean;
+            /** @description Name of a voice in GET /voices; default: the default voice. */
             voice?: string;
-            /** @description Percent. */
+            /**
+             * @description Volume of this announcement in percent; default: the volume of all announcements.
+             * @example 50
+             */
             volume?: number;
         };
         /** @description Score holds one value for each side. */
@@ -2273,7 +2549,7 @@ export interface components {
         Season: {
             clubs: number;
             /** @description Games that were replayed. */
-            games?: number;
+            games: number;
             /** Format: date-time */
             imported_at?: string;
             /** @description What Retrosheet asks to be shown with its data. */
@@ -2281,7 +2557,7 @@ export interface components {
             /** @description Reasons of the games that could not be replayed. */
             rejected?: string[];
             /** @description The year. */
-            season?: number;
+            season: number;
         };
         /** @description A SeasonList lists the imported seasons. */
         SeasonList: {
@@ -2358,7 +2634,7 @@ export interface components {
         SessionList: {
             sessions: components["schemas"]["Session"][];
         };
-        /** @description A Setting is a setting that administrators may change. */
+        /** @description A Setting is a Setting that administrators may change. */
         Setting: {
             /** @description Its possible values, if only the running server knows them: the usable voices. */
             choices?: components["schemas"]["SettingChoice"][];
@@ -3144,11 +3420,13 @@ export type Reauthentication = components['schemas']['Reauthentication'];
 export type Record = components['schemas']['Record'];
 export type RefreshRequest = components['schemas']['RefreshRequest'];
 export type Renewal = components['schemas']['Renewal'];
-export type Repeat = components['schemas']['Repeat'];
-export type RepeatRequest = components['schemas']['RepeatRequest'];
 export type Repetition = components['schemas']['Repetition'];
+export type RepetitionForm = components['schemas']['RepetitionForm'];
+export type RepetitionRequest = components['schemas']['RepetitionRequest'];
+export type Repetitions = components['schemas']['Repetitions'];
 export type Room = components['schemas']['Room'];
 export type RoomList = components['schemas']['RoomList'];
+export type RoomNames = components['schemas']['RoomNames'];
 export type RoomState = components['schemas']['RoomState'];
 export type Roster = components['schemas']['Roster'];
 export type RulesOptions = components['schemas']['RulesOptions'];

@@ -1,42 +1,49 @@
-// Names for the types of the API that the page uses; api.d.ts, which is generated from the server's structs, has all of them.
+// Names for the types of the API that the page uses. They are in api.d.ts, which is generated from the server's structs.
 
-type Violation = import("./api").Violation;
-type Account = import("./api").Account;
-type Session = import("./api").Session;
-type Announcement = import("./api").Announcement;
-type Schedule = import("./api").Schedule;
-type Volume = import("./api").Volume;
-type Quiet = import("./api").Quiet;
-type Voice = import("./api").Voice;
-type Ratings = import("./api").Ratings;
-type Form = import("./api").Form;
-type Player = import("./api").Player;
-type Lineup = import("./api").Lineup;
-type GameSide = import("./api").GameSide;
-type GameOptions = import("./api").GameOptions;
-type Score = import("./api").Score;
-type Choice = import("./api").Choice;
-type Game = import("./api").Game;
-type TeamState = import("./api").TeamState;
-type Question = import("./api").Question;
-type Play = import("./api").Play;
-type BattingLine = import("./api").BattingLine;
-type PitchingLine = import("./api").PitchingLine;
-type FieldingLine = import("./api").FieldingLine;
-type TeamBox = import("./api").TeamBox;
-type Content = import("./api").Favorite;
-type Club = import("./api").TeamRef;
-type Slot = import("./api").Slot;
-type State = import("./api").GameState;
-type Now = import("./api").Scoreboard;
-type EventBody = import("./api").GameEvent;
-type Clock = import("./api").GameClock;
-type Presence = import("./api").GamePresence;
-type Present = import("./api").ManagerPresence;
-type Box = import("./api").BoxScore;
+type Api = import("./api").components["schemas"];
+type Account = Api["Account"];
+type Choice = Api["Choice"];
+type Clock = Api["GameClock"];
+type FieldingLine = Api["FieldingLine"];
+type Form = Api["Form"];
+type GameOptions = Api["GameOptions"];
+type GameSide = Api["GameSide"];
+type Lineup = Api["Lineup"];
+type PitchingLine = Api["PitchingLine"];
+type Play = Api["Play"];
+type Player = Api["Player"];
+type Present = Api["ManagerPresence"];
+type Question = Api["Question"];
+type Quiet = Api["Quiet"];
+type Ratings = Api["Ratings"];
+type Score = Api["Score"];
+type Session = Api["Session"];
+type Slot = Api["Slot"];
+type TeamState = Api["TeamState"];
+type Violation = Api["Violation"];
+type Voice = Api["Voice"];
+type Volume = Api["Volume"];
 type Side = "home" | "away";
+type Club = Api["TeamRef"] & { colors?: string[] };
+/** The fields of an announcement that a client chooses; favorites and schedules have them as well. */
+type Content = Omit<Api["Favorite"], "chime"> & { chime?: string };
+type Schedule = Omit<Api["Schedule"], "chime"> & { chime?: string };
 /** A frame of the websocket; its type says what d is. */
 interface Frame { t: string; g?: string; rev?: number; cid?: string; d?: any }
+
+// What the page relies on beyond the API: it asks for states and box scores of games that have started.
+
+type With<T, K extends keyof T> = T & Required<Pick<T, K>>;
+type Filled<T> = { [K in keyof T]: NonNullable<T[K]> };
+type Announcement = With<Api["Announcement"], "voice" | "rate" | "priority">;
+type State = With<Api["GameState"], "inning" | "half" | "outs" | "count" | "bases" | "score" | "teams">;
+type Game = Omit<Api["Game"], "state" | "presence"> & { state?: State; presence?: Presence };
+type EventBody = Omit<Api["GameEvent"], "state"> & { state?: State };
+type Now = Omit<Api["Scoreboard"], "bases" | "count"> & { bases: (string | null)[]; count?: Api["Count"] };
+type Presence = Partial<Api["GamePresence"]>;
+type BattingLine = Filled<Api["BattingLine"]>;
+type TeamBox = Omit<Filled<Api["TeamBox"]>, "batting"> & { batting: BattingLine[] };
+type Box = Omit<Api["BoxScore"], "teams"> & { teams: TeamBox[] };
 
 /** What the root gives to a view. */
 interface PageContext {

@@ -7,11 +7,11 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// Say implements [recognize.Sayer].
-func (s *Sayer) Say(t recognize.Token) string {
+// Verbalize implements [recognize.Verbalizer].
+func (s *Verbalizer) Verbalize(t recognize.Token) string {
 	switch t := t.(type) {
 	case recognize.Word:
-		return t.Say
+		return t.Spoken
 	case recognize.Letters:
 		return spelled(t.Letters)
 	case recognize.Sign:
@@ -33,7 +33,7 @@ func (s *Sayer) Say(t recognize.Token) string {
 	case recognize.Version:
 		return s.version(t)
 	case recognize.Digits:
-		return dialled(t)
+		return dialed(t)
 	case recognize.Label:
 		return t.Number + " " + t.Letter
 	}
@@ -43,8 +43,8 @@ func (s *Sayer) Say(t recognize.Token) string {
 	return s.amount(t)
 }
 
-// dialled says digits one by one.
-func dialled(d recognize.Digits) string {
+// dialed says digits one by one.
+func dialed(d recognize.Digits) string {
 	spoken := digits(strings.Join(d.Groups, " "))
 	if d.Plus {
 		return "plus " + spoken
@@ -53,14 +53,14 @@ func dialled(d recognize.Digits) string {
 }
 
 // time says times and dates.
-func (s *Sayer) time(t recognize.Token) (spoken string, ok bool) {
+func (s *Verbalizer) time(t recognize.Token) (spoken string, ok bool) {
 	switch t := t.(type) {
 	case recognize.Clock:
 		return clock(t), true
 	case recognize.Date:
 		return s.date(t), true
 	case recognize.Weekday:
-		return dayName(t.Day), true
+		return [...]string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"}[t.Day], true
 	case recognize.Month:
 		return monthName(t.Month), true
 	case recognize.Duration:
@@ -74,7 +74,7 @@ func (s *Sayer) time(t recognize.Token) (spoken string, ok bool) {
 }
 
 // amount says numbers and what is measured.
-func (s *Sayer) amount(t recognize.Token) string {
+func (s *Verbalizer) amount(t recognize.Token) string {
 	switch t := t.(type) {
 	case recognize.Number:
 		return number(t)
@@ -123,7 +123,7 @@ func (s *Sayer) amount(t recognize.Token) string {
 }
 
 // fraction says eineinhalb and drei Viertel.
-func (s *Sayer) fraction(f recognize.Fraction) string {
+func (s *Verbalizer) fraction(f recognize.Fraction) string {
 	spoken := part(f)
 	one, many := s.unit(f.Unit)
 	if f.Whole == "" && f.Num == 1 && f.Den == 2 {
@@ -166,8 +166,11 @@ func part(f recognize.Fraction) string {
 }
 
 // relation says a pair.
-func (s *Sayer) relation(p recognize.Pair) string {
-	word := [...]string{recognize.Of: " von ", recognize.Over: " zu ", recognize.To: " zu ", recognize.Plain: " ", recognize.And: " zu ", recognize.By: " mal ", recognize.Share: " zu "}[p.Join]
+func (s *Verbalizer) relation(p recognize.Pair) string {
+	word := [...]string{
+		recognize.Of: " von ", recognize.Over: " zu ", recognize.To: " zu ", recognize.Plain: " ",
+		recognize.And: " zu ", recognize.By: " mal ", recognize.Share: " zu ",
+	}[p.Join]
 	spoken := number(p.A) + word + number(p.B)
 	if p.Unit.Symbol != "" {
 		_, many := s.unit(p.Unit)
@@ -177,7 +180,7 @@ func (s *Sayer) relation(p recognize.Pair) string {
 }
 
 // quantity says a number with a unit.
-func (s *Sayer) quantity(q recognize.Quantity) string {
+func (s *Verbalizer) quantity(q recognize.Quantity) string {
 	one, many := s.unit(q.Unit)
 	var spoken string
 	switch {
@@ -197,7 +200,7 @@ func (s *Sayer) quantity(q recognize.Quantity) string {
 }
 
 // unit returns the singular and plural of a unit without its denominator.
-func (s *Sayer) unit(u recognize.Unit) (one, many string) {
+func (s *Verbalizer) unit(u recognize.Unit) (one, many string) {
 	one, many, _ = s.Unit(u.Symbol)
 	if u.Power == 0 {
 		return one, many
@@ -207,7 +210,7 @@ func (s *Sayer) unit(u recognize.Unit) (one, many string) {
 }
 
 // per says a denominator: "Sekunde", "100 Kilometer".
-func (s *Sayer) per(count, sign string, power int) string {
+func (s *Verbalizer) per(count, sign string, power int) string {
 	one, many, ok := s.Unit(sign)
 	if !ok {
 		one, many = sign, sign
@@ -229,7 +232,7 @@ func (s *Sayer) per(count, sign string, power int) string {
 }
 
 // stars says a rating.
-func (s *Sayer) stars(t recognize.Stars) string {
+func (s *Verbalizer) stars(t recognize.Stars) string {
 	switch {
 	case t.Of > 0:
 		return strconv.Itoa(t.N) + " von " + strconv.Itoa(t.Of) + " Sternen"

@@ -7,11 +7,11 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// Say implements [recognize.Sayer].
-func (s *Sayer) Say(t recognize.Token) string {
+// Verbalize implements [recognize.Verbalizer].
+func (s *Verbalizer) Verbalize(t recognize.Token) string {
 	switch t := t.(type) {
 	case recognize.Word:
-		return s.words(t.Say)
+		return s.words(t.Spoken)
 	case recognize.Letters:
 		return spelled(t.Letters)
 	case recognize.Sign:
@@ -44,7 +44,7 @@ func (s *Sayer) Say(t recognize.Token) string {
 }
 
 // time says times and dates.
-func (s *Sayer) time(t recognize.Token) (spoken string, ok bool) {
+func (s *Verbalizer) time(t recognize.Token) (spoken string, ok bool) {
 	switch t := t.(type) {
 	case recognize.Clock:
 		return s.clock(t), true
@@ -65,7 +65,7 @@ func (s *Sayer) time(t recognize.Token) (spoken string, ok bool) {
 }
 
 // amount says numbers and what is measured.
-func (s *Sayer) amount(t recognize.Token) string {
+func (s *Verbalizer) amount(t recognize.Token) string {
 	switch t := t.(type) {
 	case recognize.Number:
 		return s.number(t)
@@ -115,7 +115,7 @@ func (s *Sayer) amount(t recognize.Token) string {
 }
 
 // words says the numbers in a text of the recognizer, such as "2 for 4".
-func (s *Sayer) words(text string) string {
+func (s *Verbalizer) words(text string) string {
 	if !strings.ContainsAny(text, "0123456789") {
 		return text
 	}
@@ -128,9 +128,8 @@ func (s *Sayer) words(text string) string {
 	return strings.Join(fields, " ")
 }
 
-// number says a number; four digits from 1010 to 2099 as a year, which also
-// suits counts.
-func (s *Sayer) number(n recognize.Number) string {
+// number says a number; four digits from 1010 to 2099 as a year, which also suits counts.
+func (s *Verbalizer) number(n recognize.Number) string {
 	if n.Whole == "" {
 		return "point " + s.spell(n.Fraction)
 	}
@@ -148,7 +147,7 @@ func (s *Sayer) number(n recognize.Number) string {
 }
 
 // average says a batting average: two seventy-five.
-func (s *Sayer) average(digits string) string {
+func (s *Verbalizer) average(digits string) string {
 	if digits[1:] == "00" {
 		return s.whole(digits[:1]) + " hundred"
 	}
@@ -156,7 +155,7 @@ func (s *Sayer) average(digits string) string {
 }
 
 // fraction says 2 1/2 and 3/4 mile.
-func (s *Sayer) fraction(f recognize.Fraction) string {
+func (s *Verbalizer) fraction(f recognize.Fraction) string {
 	spoken := s.part(f.Num, f.Den)
 	if f.Whole != "" {
 		spoken = s.whole(f.Whole) + " and " + spoken
@@ -172,7 +171,7 @@ func (s *Sayer) fraction(f recognize.Fraction) string {
 }
 
 // part says a of b equal parts.
-func (s *Sayer) part(a, b int) string {
+func (s *Verbalizer) part(a, b int) string {
 	name := s.ordinal(b)
 	switch b {
 	case 2:
@@ -187,8 +186,11 @@ func (s *Sayer) part(a, b int) string {
 }
 
 // relation says a pair.
-func (s *Sayer) relation(p recognize.Pair) string {
-	word := [...]string{recognize.Of: " of ", recognize.Over: " over ", recognize.To: " to ", recognize.Plain: " ", recognize.And: " and ", recognize.By: " times ", recognize.Share: " "}[p.Join]
+func (s *Verbalizer) relation(p recognize.Pair) string {
+	word := [...]string{
+		recognize.Of: " of ", recognize.Over: " over ", recognize.To: " to ", recognize.Plain: " ",
+		recognize.And: " and ", recognize.By: " times ", recognize.Share: " ",
+	}[p.Join]
 	spoken := s.number(p.A) + word + s.number(p.B)
 	if p.Unit.Symbol != "" {
 		_, many := s.unit(p.Unit)
@@ -198,7 +200,7 @@ func (s *Sayer) relation(p recognize.Pair) string {
 }
 
 // quantity says a number with a unit.
-func (s *Sayer) quantity(q recognize.Quantity) string {
+func (s *Verbalizer) quantity(q recognize.Quantity) string {
 	one, many := s.unit(q.Unit)
 	if atoi(q.Number.Whole)%100 > 0 {
 		q.Number.Grouped = true // 1013 hPa is no year
@@ -219,19 +221,21 @@ func (s *Sayer) quantity(q recognize.Quantity) string {
 }
 
 // unit returns the singular and plural of a unit without its denominator.
-func (s *Sayer) unit(u recognize.Unit) (one, many string) {
+func (s *Verbalizer) unit(u recognize.Unit) (one, many string) {
 	one, many, _ = s.Unit(u.Symbol)
 	power := [...]string{0: "", 1: "", 2: "square ", 3: "cubic ", 4: "fluid "}[u.Power]
 	return power + one, power + many
 }
 
 // per says a denominator: "second", "hundred kilometers".
-func (s *Sayer) per(count, sign string, power int) string {
+func (s *Verbalizer) per(count, sign string, power int) string {
 	one, many, ok := s.Unit(sign)
 	if !ok {
 		one, many = sign, sign+"s"
 	}
-	if long, ok := map[string]string{"d": "day", "wk": "week", "mo": "month", "yr": "year", "y": "year", "w": "week"}[sign]; ok {
+	if long, ok := map[string]string{
+		"d": "day", "wk": "week", "mo": "month", "yr": "year", "y": "year", "w": "week",
+	}[sign]; ok {
 		one, many = long, long+"s"
 	}
 	switch {
@@ -248,7 +252,7 @@ func (s *Sayer) per(count, sign string, power int) string {
 }
 
 // stars says a rating.
-func (s *Sayer) stars(t recognize.Stars) string {
+func (s *Verbalizer) stars(t recognize.Stars) string {
 	switch {
 	case t.Of > 0:
 		return s.cardinal(t.N) + " of " + s.count(t.Of, "star")
@@ -259,15 +263,15 @@ func (s *Sayer) stars(t recognize.Stars) string {
 }
 
 // count says a number of things.
-func (s *Sayer) count(n int, thing string) string {
+func (s *Verbalizer) count(n int, thing string) string {
 	if n == 1 {
 		return "one " + thing
 	}
 	return s.cardinal(n) + " " + thing + "s"
 }
 
-// spelled writes letters so that espeak-ng spells them: with points between them;
-// a lone A is respelled, because it would be the article.
+// spelled writes letters so that espeak-ng spells them: with points between them; a lone A is respelled,
+// because it would be the article.
 func spelled(letters string) string {
 	if letters == "A" {
 		return "eh"
