@@ -21,9 +21,9 @@ type PlayerID string
 type Player struct {
 	ID        PlayerID `json:"id"`
 	Name      string   `json:"name"`
-	Bats      Hand     `json:"bats"`      // L, R, or S for both
-	Throws    Hand     `json:"throws"`    // L or R
-	Positions []Role   `json:"positions"` // the player's positions, best first
+	Bats      Hand     `json:"bats"`
+	Throws    Hand     `json:"throws"`
+	Positions []Role   `json:"positions"` // best first
 	Number    string   `json:"number,omitempty"`
 }
 
@@ -68,16 +68,16 @@ func (c Club) Player(id PlayerID) (Player, bool) {
 	return Player{}, false
 }
 
-// Options are the rules that differ between games. The zero value is nine innings without a designated hitter, with the
-// automatic runner and the three-batter minimum.
+// Options are the rules that differ between games.
 type Options struct {
-	DH                   bool           `json:"dh"`
-	Innings              int            `json:"innings"`       // scheduled; 0 means 9
-	ExtraInnings         ExtraInnings   `json:"extra_innings"` // "" means AutomaticRunner
-	HomeBatsFirst        bool           `json:"home_first,omitzero"`
-	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`     // a pitcher may leave after one batter
-	Disengagements       Disengagements `json:"disengagements,omitzero"` // "" means Unlimited
-	Mercy                Mercy          `json:"mercy,omitzero"`          // "" means MercyOff
+	DH            bool         `json:"dh"`
+	Innings       int          `json:"innings"` // scheduled; 0: nine
+	ExtraInnings  ExtraInnings `json:"extra_innings"`
+	HomeBatsFirst bool         `json:"home_first,omitzero"`
+	// A pitcher may leave after one batter, as before 2020.
+	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`
+	Disengagements       Disengagements `json:"disengagements,omitzero"` // missing: unlimited
+	Mercy                Mercy          `json:"mercy,omitzero"`          // missing: off
 }
 
 // ScheduledInnings returns the number of innings after which a lead wins.
@@ -93,7 +93,7 @@ type ExtraInnings string
 
 // The extra-inning rules.
 const (
-	AutomaticRunner ExtraInnings = "runner"   // each extra half-inning starts with a runner on second, 7.01(b)
+	AutomaticRunner ExtraInnings = "runner"   // each extra half-inning begins with a runner on second base
 	Standard        ExtraInnings = "standard" // like any other inning
 )
 
@@ -103,7 +103,7 @@ type Disengagements string
 // The limits.
 const (
 	Unlimited Disengagements = "unlimited" // before 2023
-	Limit2023 Disengagements = "2023"      // two per batter; a third that does not retire the runner is a balk
+	Limit2023 Disengagements = "2023"      // a third throw to a batter that does not retire the runner is a balk
 )
 
 // Mercy selects whether the mercy rule calls a game that is decided.
@@ -112,7 +112,7 @@ type Mercy string
 // The choices of the mercy rule.
 const (
 	MercyOff Mercy = "off"
-	MercyOn  Mercy = "on"
+	MercyOn  Mercy = "on" // called at a lead of 20 runs, or of 10 at the end of an inning from the third-last on
 )
 
 // A Side is one of the two teams.

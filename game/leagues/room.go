@@ -105,11 +105,11 @@ type StoredLeague struct {
 	Kind    Kind      `json:"kind"`
 	Name    string    `json:"name"`
 	Status  Status    `json:"status"`
-	Creator string    `json:"creator"` // name
+	Creator string    `json:"creator"` // name of the account that created it
 	Private bool      `json:"private"`
 	Seats   int       `json:"seats"`
 	Created time.Time `json:"created_at"`
-	Stalled string    `json:"stalled,omitempty"` // why it cannot advance
+	Stalled string    `json:"stalled,omitempty"` // reason why it cannot advance; it is tried again
 }
 
 // Stored returns all series and leagues, listed and private, the newest first.

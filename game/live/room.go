@@ -93,8 +93,8 @@ func (g *Games) deleteFinished(ctx context.Context, s *summary) bool {
 type StoredGame struct {
 	ID       string          `json:"id"`
 	Status   protocol.Status `json:"status"`
-	Creator  string          `json:"creator"` // name
-	Away     string          `json:"away"`    // abbreviation of the team
+	Creator  string          `json:"creator"` // name of the account that created the game
+	Away     string          `json:"away"`    // abbreviation of the visiting team
 	Home     string          `json:"home"`
 	Private  bool            `json:"private"`
 	Created  time.Time       `json:"created_at"`
