@@ -3,7 +3,6 @@ package chance
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"pressbox/game"
 )
@@ -72,16 +71,6 @@ func isStarter(p game.Player) bool { return slices.Contains(p.Positions, "SP") }
 func (d *measurements) positionPlayerPitching() Rates {
 	l := d.leagueRates
 	return l.times(Rates{K: .35, BB: 1.3, HBP: 1.3, Single: 1.3, Double: 1.5, Triple: 1.5, HR: 2})
-}
-
-// hasFieldRole reports whether a player has a position other than pitcher.
-func hasFieldRole(p game.Player) bool {
-	for _, r := range p.Positions {
-		if !strings.Contains(string(r), "P") {
-			return true
-		}
-	}
-	return false
 }
 
 // player returns a player by id, an average one if the clubs do not have the id.
