@@ -199,8 +199,7 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 func levels() [classes]float64 {
 	return [classes]float64{
 		strikeout: .985, walk: .96, hitByPitch: .965, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1,
-		lineOut: 1, popOut: 1,
-		single: .978, double: 1.03, triple: 1.07, homeRun: .975,
+		lineOut: 1, popOut: 1, single: .978, double: 1.03, triple: 1.07, homeRun: .975,
 	}
 }
 
