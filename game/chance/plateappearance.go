@@ -194,7 +194,7 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 	return w
 }
 
-// levels returns the factors by which both average clubs (BenchmarkAcceptance*) and games between bots, with their
+// levels returns the factors by which both average clubs (BenchmarkAcceptance) and games between bots, with their
 // line-ups and positions of fielders (game/realismtest), have the rates of 2015–19.
 func levels() [classes]float64 {
 	return [classes]float64{
@@ -204,7 +204,7 @@ func levels() [classes]float64 {
 }
 
 // homeEdge is the factor on singles, walks and home runs of the home team; the visitors' are divided by it. It is
-// tuned so that the home team wins .52 to .545 of games, as in 2015–17 and 2019 (BenchmarkAcceptanceSpread).
+// tuned so that the home team wins .52 to .545 of games, as in 2015–17 and 2019 (game/realismtest).
 const homeEdge = 1.04
 
 // expOrOne returns e to the x, without computing it for 0.
