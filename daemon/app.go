@@ -38,6 +38,7 @@ import (
 	"pressbox/game/live"
 	"pressbox/store"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/control"
 	"pressbox/voice/espeak"
 	"pressbox/voice/library"
@@ -57,7 +58,7 @@ type app struct {
 	voices     *library.Library
 	controls   *control.Controls
 	rooms      *rooms.Rooms
-	announcer  *announce.Announcer
+	announcer  *announcer.Announcer
 	schedules  *control.Schedules
 	rosters    *imported.Seasons
 	games      *live.Games
@@ -109,7 +110,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 		return nil, err
 	}
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
-	a.announcer, err = announce.New(queueConfig(cfg), announce.Parts{
+	a.announcer, err = announcer.New(queueConfig(cfg), announcer.Parts{
 		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Ducker: sink, Controls: a.controls,
 		Estimate: a.voices.Estimate, ClockSet: clockSet, Rooms: a.rooms, Log: log,
 	})
@@ -164,7 +165,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 }
 
 // speaker returns the voices with the progress of their synthesis.
-func (a *app) speaker() announce.Speaker {
+func (a *app) speaker() announcer.Speaker {
 	return watchdog.Speaker{Speaker: a.voices, Progress: &a.synthesis}
 }
 

@@ -25,14 +25,14 @@ const floors = `
  1 game/call game/chance game/retro
  1 voice/announce/plan voice/control/cron voice/control/hours voice/speakable/english voice/speakable/german
  2 game/odds game/retro/eventfile game/teams
- 2 voice/speakable
+ 2 voice/announce voice/speakable
  3 game/bot game/history game/league game/stats
- 3 voice
+ 3 voice voice/announce/draft
  4 game/card
  5 game/protocol
  6 game/match
-11 auth/session game/history/imported game/live voice/announce
-13 game/leagues voice/announce/draft voice/control voice/rooms
+11 auth/session game/history/imported game/live voice/announce/announcer
+13 game/leagues voice/control voice/rooms
 20 daemon/exitcode daemon/limits daemon/trust daemon/web/static daemon/wyoming/frame
 22 audio/ffmpeg audio/pulse auth/idp game/teamdata store
 22 daemon/mqtt daemon/settings daemon/systemd daemon/web daemon/wyoming

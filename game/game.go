@@ -75,7 +75,7 @@ type Options struct {
 	Innings              int            `json:"innings"`       // scheduled; 0 means 9
 	ExtraInnings         ExtraInnings   `json:"extra_innings"` // "" means AutomaticRunner
 	HomeBatsFirst        bool           `json:"home_first,omitzero"`
-	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`     // before 2020: a pitcher may leave after one batter (5.10(g))
+	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`     // a pitcher may leave after one batter
 	Disengagements       Disengagements `json:"disengagements,omitzero"` // "" means Unlimited
 	Mercy                Mercy          `json:"mercy,omitzero"`          // "" means MercyOff
 }

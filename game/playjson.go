@@ -8,12 +8,14 @@ import (
 // The names of a play's enumerations. Journals and clients store them: a name is never changed, only added.
 const (
 	baseNames          names = "batter|first|second|third|home"
-	advanceReasonNames names = "|stolen base|caught stealing|picked off|picked off stealing|wild pitch|passed ball|error|throw"
-	rulingNames        names = "|yes|no|team only"
-	outKindNames       names = "|strikeout|fly out|before first|force out|tag out|appeal|called out"
-	errorKindNames     names = "fielding|throwing"
-	contactNames       names = "|ground ball|fly ball|line drive|pop-up|bunt ground ball|bunt pop-up|bunt line drive"
-	flagNames          names = "sacrifice hit|sacrifice fly|grounded into double play|no double play|foul|infield fly|appeal|" +
+	advanceReasonNames names = "|stolen base|caught stealing|picked off|picked off stealing|wild pitch|" +
+		"passed ball|error|throw"
+	rulingNames    names = "|yes|no|team only"
+	outKindNames   names = "|strikeout|fly out|before first|force out|tag out|appeal|called out"
+	errorKindNames names = "fielding|throwing"
+	contactNames   names = "|ground ball|fly ball|line drive|pop-up|bunt ground ball|bunt pop-up|bunt line drive"
+	flagNames      names = "sacrifice hit|sacrifice fly|grounded into double play|no double play|foul|" +
+		"infield fly|appeal|" +
 		"batter interference|runner interference|ground-rule double|inside-the-park home run|out of turn|" +
 		"out for batting out of turn|as ruled"
 )
@@ -131,11 +133,7 @@ func (f *Flags) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON returns the outs without the empty rest.
 func (o Outs) MarshalJSON() ([]byte, error) {
-	n := 0
-	for n < len(o) && o[n].Kind != NotOut {
-		n++
-	}
-	return json.Marshal(o[:n])
+	return json.Marshal(o[:o.Count()])
 }
 
 // MarshalJSON returns the errors without the empty rest.

@@ -15,7 +15,8 @@ func TestPlay_json(t *testing.T) {
 		`"ball":{"contact":"bunt line drive","place":"2","force":"soft"},` +
 		`"runs":[{},{"why":"picked off stealing"},{"to":"third","why":"wild pitch"},` +
 		`{"to":"home","why":"error","earned":"team only","rbi":"no"}],` +
-		`"outs":[{"who":"batter","how":"strikeout","by":"2"},{"who":"first","at":"second","how":"tag out","by":"24"}],` +
+		`"outs":[{"who":"batter","how":"strikeout","by":"2"},{"who":"first","at":"second","how":"tag out",` +
+		`"by":"24"}],` +
 		`"errors":[{"by":2,"kind":"throwing","who":"third","after":"1"}]}`
 	var p game.Play
 	if err := json.Unmarshal([]byte(text), &p); err != nil {

@@ -211,7 +211,7 @@ func (b *Scorebook) recordTeams(s *State, t Tally) {
 func (b *Scorebook) finishPlay(before *State, p *Play, after *State) {
 	left := 0
 	for base := AtBat; base <= Third; base++ {
-		out := p.outIndex(base)
+		out := p.OutIndex(base)
 		if before.runnerFrom(p, base).Player == "" || p.Advances[base].To == HomePlate ||
 			base == AtBat && !p.Kind.EndsPlateAppearance() {
 			continue

@@ -189,7 +189,7 @@ func (b *Scorebook) recordFielders(s *State, p *Play) {
 
 // replacedOut returns the index of the third out when a fourth takes its place (5.09(c)), else -1.
 func (s *State) replacedOut(p *Play) int {
-	if s.Outs+p.outCount() > 3 {
+	if s.Outs+p.Outs.Count() > 3 {
 		return 2 - s.Outs
 	}
 	return -1

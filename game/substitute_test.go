@@ -125,8 +125,10 @@ func TestSubstitute_threeBatterMinimum(t *testing.T) {
 		subs, refused string
 	}{
 		{"two batters", apply(t, newGame(t, o), "W", "W.1-2"), "h11 0 P", "5.10(g)"},
-		{"two batters, before 2020",
-			apply(t, newGame(t, game.Options{DH: true, NoThreeBatterMinimum: true}), "W", "W.1-2"), "h11 0 P", ""},
+		{
+			"two batters, before 2020",
+			apply(t, newGame(t, game.Options{DH: true, NoThreeBatterMinimum: true}), "W", "W.1-2"), "h11 0 P", "",
+		},
 		{"three batters", apply(t, newGame(t, o), "W", "W.1-2", "K"), "h11 0 P", ""},
 		{"reliever, one batter", relieved, "h12 0 P", "5.10(g)"},
 		{"reliever, one batter, to the outfield", relieved, "h11 4 LF", "5.10(g)"},

@@ -17,7 +17,7 @@ type Tally struct {
 func (s *State) Tally(p Play) Tally { return s.tally(&p) }
 
 func (s *State) tally(p *Play) Tally {
-	outs := p.outCount()
+	outs := p.Outs.Count()
 	t := Tally{
 		Runs:            p.runCount(),
 		Outs:            min(outs, 3-s.Outs),

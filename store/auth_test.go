@@ -107,13 +107,3 @@ func BenchmarkRefresh(b *testing.B) {
 	}
 	b.ReportMetric(float64(s.commits.Load()-before)/float64(b.N), "syncs/op")
 }
-
-// BenchmarkAuthenticate looks up access tokens.
-func BenchmarkAuthenticate(b *testing.B) {
-	s := OpenForTest(b, "", Options{})
-	in := newSignIn(b, s)
-	credentials := auth.RequestCredentials{Cookies: []string{authtest.Run(b, in).Access.Reveal()}}
-	for b.Loop() {
-		check.Must(in.Sessions.Authenticate(b.Context(), credentials))(b)
-	}
-}

@@ -26,7 +26,8 @@ var largest = strings.Repeat("<", announce.MaxMessage)
 // do.
 func postEnded(s *Store, seq uint64, key announce.IdempotencyKey, now clock.Moment) error {
 	n := announce.Announcement{
-		ID: fmt.Sprintf("%026d", seq), Seq: seq, Content: announce.Content{Message: largest}, Created: now.Wall, Status: announce.Queued,
+		ID: fmt.Sprintf("%026d", seq), Seq: seq, Content: announce.Content{Message: largest},
+		Created: now.Wall, Status: announce.Queued,
 	}
 	if _, _, err := s.Append(context.Background(), n, key); err != nil {
 		return err

@@ -109,7 +109,8 @@ func TestMigrate_steps(t *testing.T) {
 	}
 	check.NoError(t, s.Close())
 	err := second(Open(path, Options{}))
-	if way := "pressbox restore " + path + ".schema-7"; !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), way) {
+	way := "pressbox restore " + path + ".schema-7"
+	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), way) {
 		t.Errorf("the version before: %v, want %q", err, way)
 	}
 }

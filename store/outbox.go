@@ -15,7 +15,7 @@ import (
 )
 
 // Find returns the announcement that was accepted with a key in the last 24
-// hours; see [announce.Outbox].
+// hours; see announcer.Outbox.
 func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (earlier announce.Accepted, ok bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return announce.Accepted{}, false, err
@@ -32,7 +32,7 @@ func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (earlier 
 }
 
 // Append saves an announcement and its idempotency key, if it has one; see
-// [announce.Outbox].
+// [announcer.Outbox].
 func (s *Store) Append(
 	ctx context.Context, n announce.Announcement, key announce.IdempotencyKey,
 ) (stored announce.Accepted, fresh bool, err error) {
@@ -100,7 +100,7 @@ func planned(n announce.Announcement) bool {
 }
 
 // Done saves the ends of announcements and deletes the oldest ended ones; see
-// [announce.Outbox].
+// announcer.Outbox.
 func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	now := s.now()
 	values := make([][]byte, len(ns))
@@ -125,7 +125,7 @@ func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	return nil
 }
 
-// Update saves a changed announcement that has not ended; see [announce.Outbox].
+// Update saves a changed announcement that has not ended; see announcer.Outbox.
 func (s *Store) Update(ctx context.Context, n announce.Announcement) error {
 	value, err := encodeChanged(n, s.now())
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Store) Update(ctx context.Context, n announce.Announcement) error {
 	return nil
 }
 
-// Load returns the waiting and the ended announcements; see [announce.Outbox]. It
+// Load returns the waiting and the ended announcements; see announcer.Outbox. It
 // logs and skips unreadable ones, which stay in the file.
 func (s *Store) Load(ctx context.Context) (waiting, ended []announce.Announcement, err error) {
 	if err := ctx.Err(); err != nil {

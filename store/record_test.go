@@ -20,7 +20,8 @@ var sample = announce.Announcement{
 		Title: "Ballpark", Message: "Now batting — number 24, \"Ada\" <Lovelace>.", Voice: "en_US-pressbox-medium",
 		Rate: 170, Urgent: true, Priority: 5, Volume: 80, Chime: "alert",
 	},
-	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, TTL: 10 * time.Minute, At: time.Unix(1_750_000_000, 7).UTC(), FixedTime: true,
+	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, TTL: 10 * time.Minute,
+	At: time.Unix(1_750_000_000, 7).UTC(), FixedTime: true,
 	Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Spoken: 2, Acknowledged: true, Quiet: true,
 	Sender: announce.Sender{Kind: announce.FromToken, Name: "kitchen"},
 	Rooms: announce.Rooms{From: "hall", Only: true, Voice: "anna", Rate: 90, Cancelled: true}.With(
@@ -90,22 +91,4 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%s\nbecame %s, %v", again, third, err)
 		}
 	})
-}
-
-func BenchmarkEncode(b *testing.B) {
-	now := at(sample.Ended, "b1", time.Hour)
-	for b.Loop() {
-		if _, err := encode(sample, now); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkDecode(b *testing.B) {
-	data := check.Must(encode(sample, at(sample.Ended, "b1", time.Hour)))(b)
-	for b.Loop() {
-		if _, _, err := decode(data); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

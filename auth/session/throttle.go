@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -215,10 +216,9 @@ func (a *attempt) succeeded() {
 	if a.name == "" || a.exempt {
 		return
 	}
-	if f, ok := a.failures[a.network]; ok {
-		f.count = max(0, f.count-1)
-		a.failures[a.network] = f
-	}
+	others := a.failures[a.network]
+	others.count = max(0, others.count-1)
+	a.failures[a.network] = others
 	delete(a.failures, a.client)
 	for other := range a.known {
 		if len(a.known) < maxCounters {
@@ -253,11 +253,7 @@ func trimMap[K comparable, V any](m map[K]V, idle func(V) bool) {
 	if len(m) <= maxCounters-room {
 		return
 	}
-	for key, v := range m {
-		if idle(v) {
-			delete(m, key)
-		}
-	}
+	maps.DeleteFunc(m, func(_ K, v V) bool { return idle(v) })
 	if len(m) > maxCounters-room {
 		clear(m)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // Metrics are the metrics that the server updates while it works.
@@ -85,11 +86,11 @@ func (m *Metrics) Request(route, method string, status int, took time.Duration) 
 
 // An Outbox counts the announcements that it accepts and ends.
 type Outbox struct {
-	announce.Outbox
+	announcer.Outbox
 	Metrics *Metrics
 }
 
-// Append implements [announce.Outbox].
+// Append implements [announcer.Outbox].
 func (o Outbox) Append(ctx context.Context, n announce.Announcement,
 	key announce.IdempotencyKey,
 ) (stored announce.Accepted, fresh bool, err error) {
@@ -100,7 +101,7 @@ func (o Outbox) Append(ctx context.Context, n announce.Announcement,
 	return stored, fresh, err
 }
 
-// Done implements [announce.Outbox].
+// Done implements [announcer.Outbox].
 func (o Outbox) Done(ctx context.Context, ended ...announce.Announcement) error {
 	err := o.Outbox.Done(ctx, ended...)
 	if err != nil {

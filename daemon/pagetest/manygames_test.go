@@ -31,7 +31,8 @@ func newFullServer(tb testing.TB, settings ...string) *server {
 	dir := servertest.CalibratedDir(tb)
 	s := check.Must(store.Open(filepath.Join(dir, "state", "pressbox.db"), store.Options{}))(tb)
 	games := check.Must(live.New(tb.Context(), live.Config{
-		Journal: s.Games(), Rosters: league.New(league.LastSeason), Seeds: bottest.Seeds(), Log: slog.New(slog.DiscardHandler),
+		Journal: s.Games(), Rosters: league.New(league.LastSeason), Seeds: bottest.Seeds(),
+		Log: slog.New(slog.DiscardHandler),
 	}))(tb)
 	var wait sync.WaitGroup
 	for creator := range 10 { // at the same time, as they share writes to the disk

@@ -11,9 +11,7 @@ import (
 // each finish: with HTTP/1.1 a browser has six connections, which the tabs' streams, or those
 // of pages that were left, would use up.
 func TestAll_manyTabs(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	first := newTab(t, s)
+	first := begin(t)
 	tabs := []*tab{first}
 	for range 11 {
 		tabs = append(tabs, first.another())

@@ -234,8 +234,9 @@ func prepareWithoutBackup(tb testing.TB, cfg settings.Config) {
 	tb.Helper()
 	saved(tb, cfg, "2", nothing)
 	junk := []byte(strings.Repeat("This is no store. ", 2000))
-	check.NoError(tb, errors.Join(os.WriteFile(cfg.StorePath(), junk, 0o600),
-		os.WriteFile(cfg.StorePath()+".open", nil, 0o600)))
+	check.NoError(tb, errors.Join(
+		os.WriteFile(cfg.StorePath(), junk, 0o600), os.WriteFile(cfg.StorePath()+".open", nil, 0o600),
+	))
 	expect(tb, cfg, "salvage/damaged\tyes")
 }
 

@@ -47,10 +47,10 @@ func (s scenario) enumerate(t *testing.T, limit int) (opened int) {
 	}
 	trace := s.record(t, divisor)
 	states := trace.States(bounds)
+	acknowledged := strings.Count(strings.Join(trace.Acks(len(trace.Ops)), "\n"), "ack\t")
 	t.Logf("%d operations, %d writes, %d syncs of files and %d of folders, %d acknowledged, %d states",
-		len(trace.Ops), trace.Count(crashtest.Write),
-		trace.Count(crashtest.Sync), trace.Count(crashtest.SyncDir),
-		strings.Count(strings.Join(trace.Acks(len(trace.Ops)), "\n"), "ack\t"), len(states))
+		len(trace.Ops), trace.Count(crashtest.Write), trace.Count(crashtest.Sync), trace.Count(crashtest.SyncDir),
+		acknowledged, len(states))
 	states = evenly(states, limit)
 	start := time.Now()
 	wrong := s.judge(t, trace, states)

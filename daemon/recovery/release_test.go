@@ -150,7 +150,7 @@ func openSessions(t *testing.T, st *store.Store) *session.Sessions {
 func TestRelease_announcements(t *testing.T) {
 	inRelease(t, func(o opened) {
 		t, st, want := o.T, o.Store, o.want
-		a := openAnnouncer(t, st)
+		a := check.Must(newAnnouncer(st))(t)
 		all := a.List()
 		equal(t, "queue", texts(all.Queue), want.Queue)
 		equal(t, "scheduled", texts(all.Scheduled), want.Scheduled)
@@ -167,15 +167,6 @@ func TestRelease_announcements(t *testing.T) {
 			t.Errorf("its key with another request: %v, want %v", err, announce.ErrKeyReused)
 		}
 	})
-}
-
-func openAnnouncer(t *testing.T, st *store.Store) *announce.Announcer {
-	t.Helper()
-	c := announce.Config{Max: 100, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
-	log := slog.New(slog.DiscardHandler)
-	return check.Must(announce.New(c, announce.Parts{
-		Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log,
-	}))(t)
 }
 
 // texts returns each stored field of announcements.
@@ -232,7 +223,7 @@ func openControls(t *testing.T, st *store.Store) (*control.Controls, *control.Sc
 		UrgentMinVolume: 50, Zone: time.UTC,
 	}, st, st.Now, log))(t)
 	return controls, check.Must(control.NewSchedules(control.ScheduleParts{
-		Repository: st, Announcer: openAnnouncer(t, st), Hub: controls.Hub(), Now: time.Now,
+		Repository: st, Announcer: check.Must(newAnnouncer(st))(t), Hub: controls.Hub(), Now: time.Now,
 		ClockSet: func() bool { return true }, Log: log,
 	}))(t)
 }
@@ -259,7 +250,8 @@ func jsonOf[T any](t *testing.T, all []T) (lines []string) {
 func TestRelease_games(t *testing.T) {
 	inRelease(t, func(o opened) {
 		t, st, want := o.T, o.Store, o.want
-		games, _ := openGames(t, st)
+		games, _, err := newGames(t.Context(), st)
+		check.NoError(t, err)
 		ann, bob := want.person("Ann"), want.person("Bob")
 		for _, g := range want.Games {
 			if got := describe(t, games, ann, g.ID); !reflect.DeepEqual(got, g) {
@@ -272,15 +264,6 @@ func TestRelease_games(t *testing.T) {
 
 func (r release) person(name string) protocol.Person {
 	return protocol.Person{ID: r.Accounts[name], Name: name}
-}
-
-func openGames(t *testing.T, st *store.Store) (*live.Games, *leagues.Leagues) {
-	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	games := check.Must(live.New(t.Context(), live.Config{Journal: st.Games(), Rosters: builtIn(), Log: log}))(t)
-	return games, check.Must(leagues.New(t.Context(), leagues.Config{
-		Repository: st, Games: games, Rosters: builtIn(), Zone: time.UTC, Log: log,
-	}))(t)
 }
 
 func describe(t *testing.T, games *live.Games, viewer protocol.Person, id string) releasedGame {
@@ -333,7 +316,8 @@ func finish(t *testing.T, games *live.Games, id string, managers ...protocol.Per
 func TestRelease_leagues(t *testing.T) {
 	inRelease(t, func(o opened) {
 		t, st, want := o.T, o.Store, o.want
-		games, all := openGames(t, st)
+		games, all, err := newGames(t.Context(), st)
+		check.NoError(t, err)
 		ann := want.person("Ann")
 		for _, l := range want.Leagues {
 			if got := describeLeague(t, all, ann, l.Kind, l.ID); !reflect.DeepEqual(got, l) {

@@ -15,7 +15,8 @@ func (m *Manager) AnswerQuestion(s *game.State, turn *chance.Resolution) bool {
 	if err != nil || after.Over() || after.Half != s.Half {
 		return turn.Bold
 	}
-	r := risk{at: baseOut(&after), runs: after.Score[s.Batting()] - s.Score[s.Batting()], safe: turn.SuccessChance}
+	scored := after.Score[s.Batting()] - s.Score[s.Batting()]
+	r := risk{at: chance.BaseOut(&after), runs: scored, safe: turn.SuccessChance}
 	var h horizon
 	return r.pays(h.look(m.sim, s, turn.Next, m.batters()))
 }

@@ -70,7 +70,7 @@ func (m *Manager) patience(s *game.State) float64 {
 		return beginnerPatience
 	}
 	if s.Teams[m.side].Relieved {
-		if s.Outs == 0 && baseOut(s) == 0 {
+		if s.Outs == 0 && chance.BaseOut(s) == 0 {
 			return reliefInning
 		}
 		return reliefBatters

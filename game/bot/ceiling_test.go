@@ -207,8 +207,9 @@ func BenchmarkCeiling(b *testing.B) {
 		}
 		gain, err := compare(won, make([]float64, len(won)))
 		fmt.Fprintf(os.Stdout,
-			"against no decisions: the bot won %.4f of %d games, standard error %.4f; the search %.4f more in %d games, standard error %.4f"+
-				" (offense %.4f, defense %.4f, pitchers %.4f, pinch hitters %.4f)\n", bots.share(), bots.games, bots.err(), gain, len(won), err, by[0], by[1], by[2], by[3])
+			"against no decisions: the bot won %.4f of %d games, standard error %.4f; the search %.4f more in %d, "+
+				"standard error %.4f (offense %.4f, defense %.4f, pitchers %.4f, pinch hitters %.4f)\n",
+			bots.share(), bots.games, bots.err(), gain, len(won), err, by[0], by[1], by[2], by[3])
 		margin := bots.share() - .5
 		b.ReportMetric(bots.share()+2*bots.err(), "won+2se")
 		b.ReportMetric(margin/(margin+gain), "x-ceiling")

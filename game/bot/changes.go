@@ -35,7 +35,7 @@ func (c *Changes) Value(subs ...game.Substitution) (Value, error) {
 	if after.Pitcher() != c.state.Pitcher() {
 		h = new(horizon).look(c.m.sim, &after, c.progress, lookAhead)
 	}
-	v := h.of(0, baseOut(&after), 0)
+	v := h.of(0, chance.BaseOut(&after), 0)
 	if o := c.m.sim.Outlook(&after, c.progress, chance.Tactics{}); o != (chance.Outlook{}) { // positions are filled
 		v = h.turn(&o)
 	}

@@ -81,7 +81,7 @@ const (
 
 // setHabits sets the habits, in utility.
 func (t *callTable) setHabits() {
-	at := baseOut(&t.state)
+	at := chance.BaseOut(&t.state)
 	run := t.horizon.of(0, at, 1).utility() - t.horizon.of(0, at, 0).utility()
 	for i, call := range t.offense {
 		switch call {
@@ -113,7 +113,7 @@ func (t *callTable) setHabits() {
 
 // outCosts returns what it costs in utility if the lead runner is put out.
 func (t *callTable) outCosts() float64 {
-	at := baseOut(&t.state)
+	at := chance.BaseOut(&t.state)
 	after := sideOut
 	if at%3 < 2 {
 		lead := 1 << (bits.Len(uint(at/3)) - 1)

@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -15,6 +16,9 @@ import (
 	"pressbox/game/teams"
 	"pressbox/packaging/check"
 )
+
+// Every run checks the same properties of the same values.
+var _ = flag.Set("rapid.seed", "1")
 
 // counts counts the bots' decisions.
 type counts map[string]int
@@ -141,7 +145,8 @@ func BenchmarkBeatsIndecision(b *testing.B) {
 				b.ReportMetric(c.share(), "won")
 				b.ReportMetric(c.lead(), "runs/game")
 				fmt.Fprintf(os.Stdout,
-					"bot against indecision, dh %v, %d games: measured %.3f won, %+.2f runs a game; target > .500; standard error %.4f\n",
+					"bot against indecision, dh %v, %d games: measured %.3f won, %+.2f runs a game; target > .500; "+
+						"standard error %.4f\n",
 					dh, c.games, c.share(), c.lead(), c.err())
 			}
 		})

@@ -181,14 +181,18 @@ func policies() []policy {
 		}},
 		{name: "squeezes", offense: always(chance.Squeeze)},
 		{name: "hit and run", offense: always(chance.HitAndRun)},
-		{name: "walks with first open",
+		{
+			name: "walks with first open",
 			defense: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defense, bool) {
 				return chance.Defense{Pitch: chance.IntentionalWalk}, !on(s, 1) && on(s, 2) && s.Outs == 2
-			}},
-		{name: "deep and behind the runner",
+			},
+		},
+		{
+			name: "deep and behind the runner",
 			defense: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defense, bool) {
 				return chance.Defense{Outfield: chance.Deep, PlayBehind: on(s, 1) && !on(s, 2)}, true
-			}},
+			},
+		},
 	}
 }
 

@@ -53,20 +53,33 @@ func TestDefense_situations(t *testing.T) {
 		is     func(chance.Defense) bool
 		want   bool
 	}{
-		{"a slugger with first open and the winning run on second",
-			situation{inning: 9, half: game.Bottom, outs: 2, bases: "-2"}, slugger(), walks, true},
+		{
+			"a slugger with first open and the winning run on second",
+			situation{inning: 9, half: game.Bottom, outs: 2, bases: "-2"},
+			slugger(), walks, true,
+		},
 		{"the same slugger leads off", situation{inning: 9, half: game.Bottom}, slugger(), walks, false},
-		{"the same slugger with the bases full", situation{inning: 9, half: game.Bottom, outs: 1, bases: "123"},
-			slugger(), walks, false},
+		{
+			"the same slugger with the bases full",
+			situation{inning: 9, half: game.Bottom, outs: 1, bases: "123"},
+			slugger(), walks, false,
+		},
 		{"a regular with the bases full", situation{inning: 3, outs: 2, bases: "123"}, regular(), walks, false},
-		{"the winning run on third", situation{inning: 9, half: game.Bottom, outs: 1, bases: "--3"}, regular(),
+		{
+			"the winning run on third",
+			situation{inning: 9, half: game.Bottom, outs: 1, bases: "--3"},
+			regular(),
 			func(d chance.Defense) bool {
 				return d.Infield == chance.InfieldIn || walks(d)
-			}, true},
-		{"a run on third with a lead of six", situation{inning: 7, outs: 0, bases: "--3", score: [2]int{0, 6}},
+			}, true,
+		},
+		{
+			"a run on third with a lead of six",
+			situation{inning: 7, outs: 0, bases: "--3", score: [2]int{0, 6}},
 			regular(), func(d chance.Defense) bool {
 				return d.Infield == chance.InfieldIn
-			}, false},
+			}, false,
+		},
 		{"two out", situation{inning: 5, outs: 2, bases: "1"}, regular(), func(d chance.Defense) bool {
 			return d.Infield == chance.InfieldIn || d.Infield == chance.DoublePlayDepth
 		}, false},
@@ -139,12 +152,24 @@ func TestOffense_situations(t *testing.T) {
 			regular(), 0,
 			[]chance.Offense{chance.StealSecond, chance.HitAndRun, chance.Sacrifice},
 		},
-		{"a slow runner stays", situation{inning: 2, bases: "1", outs: 2}, regular(), -3,
-			[]chance.Offense{chance.StealSecond}},
-		{"a slugger does not bunt", situation{inning: 7, bases: "1"}, slugger(), 0,
-			[]chance.Offense{chance.Sacrifice, chance.BuntForHit}},
-		{"third is not stolen with two out", situation{inning: 5, bases: "-2", outs: 2}, regular(), 0,
-			[]chance.Offense{chance.StealThird}},
+		{
+			"a slow runner stays",
+			situation{inning: 2, bases: "1", outs: 2},
+			regular(), -3,
+			[]chance.Offense{chance.StealSecond},
+		},
+		{
+			"a slugger does not bunt",
+			situation{inning: 7, bases: "1"},
+			slugger(), 0,
+			[]chance.Offense{chance.Sacrifice, chance.BuntForHit},
+		},
+		{
+			"third is not stolen with two out",
+			situation{inning: 5, bases: "-2", outs: 2},
+			regular(), 0,
+			[]chance.Offense{chance.StealThird},
+		},
 	} {
 		g := tt.at.rated(t, tt.batter, tt.speed)
 		for turn := range uint64(40) { // of several calls that are expected, each is made sometimes

@@ -33,15 +33,25 @@ func (t *callTable) solve() {
 
 // bestOffense returns the best call against the expected defense and its gain over what is expected.
 func (t *callTable) bestOffense() (best int, gain float64) {
-	mean, highest := 0.0, 0.0
-	for i, share := range t.offenseMix {
-		if share == 0 && !t.considersOffense(i) {
+	return bestCall(t.offenseMix, t.defenseMix, t.considersOffense, t.utility)
+}
+
+// bestDefense returns the best call against the expected offense and its gain over what is expected.
+func (t *callTable) bestDefense() (best int, gain float64) {
+	return bestCall(t.defenseMix, t.offenseMix, t.considersDefense, func(j, i int) float64 { return -t.utility(i, j) })
+}
+
+// bestCall returns the best of a side's calls, of which own is the mix, against the other's, and its gain over the mix.
+func bestCall(own, other []float64, considers func(int) bool, utility func(call, against int) float64) (int, float64) {
+	best, mean, highest := 0, 0.0, 0.0
+	for i, share := range own {
+		if share == 0 && !considers(i) {
 			continue
 		}
 		u := 0.0
-		for j, p := range t.defenseMix {
+		for j, p := range other {
 			if p > 0 {
-				u += p * t.utility(i, j)
+				u += p * utility(i, j)
 			}
 		}
 		mean += share * u
@@ -50,27 +60,6 @@ func (t *callTable) bestOffense() (best int, gain float64) {
 		}
 	}
 	return best, highest - mean
-}
-
-// bestDefense returns the best call against the expected offense and its gain over what is expected.
-func (t *callTable) bestDefense() (best int, gain float64) {
-	mean, least := 0.0, 0.0
-	for j, share := range t.defenseMix {
-		if share == 0 && !t.considersDefense(j) {
-			continue
-		}
-		u := 0.0
-		for i, p := range t.offenseMix {
-			if p > 0 {
-				u += p * t.utility(i, j)
-			}
-		}
-		mean += share * u
-		if j == 0 || u < least {
-			best, least = j, u
-		}
-	}
-	return best, mean - least
 }
 
 // considersOffense reports whether a call may be the best: never to take a pitch or to steal home.

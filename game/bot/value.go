@@ -150,14 +150,3 @@ func (v Value) forSide(side, batting game.Side) Value {
 	}
 	return v
 }
-
-// baseOut returns the base-out state.
-func baseOut(s *game.State) int {
-	at := s.Outs
-	for i, r := range s.Bases {
-		if r.Player != "" {
-			at += 3 << i
-		}
-	}
-	return at
-}

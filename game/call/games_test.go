@@ -201,13 +201,17 @@ func claims() []claim {
 		}
 	}
 	return []claim{
-		{"score|comes home|come home|steals home|homer|home run|grand slam",
-			func(_ *retro.Step, t game.Tally) bool { return t.Runs > 0 }},
+		{
+			"score|comes home|come home|steals home|homer|home run|grand slam",
+			func(_ *retro.Step, t game.Tally) bool { return t.Runs > 0 },
+		},
 		{"ouble play", func(_ *retro.Step, t game.Tally) bool { return t.DoublePlay }},
 		{"riple play", func(_ *retro.Step, t game.Tally) bool { return t.TriplePlay }},
 		{"error", func(_ *retro.Step, t game.Tally) bool { return t.Errors > 0 }},
-		{"One out|One down|Two out|Two down|Three out|ends the half",
-			func(_ *retro.Step, t game.Tally) bool { return t.Outs > 0 }},
+		{
+			"One out|One down|Two out|Two down|Three out|ends the half",
+			func(_ *retro.Step, t game.Tally) bool { return t.Outs > 0 },
+		},
 		{"Two out|Two down", func(step *retro.Step, _ game.Tally) bool { return step.After.Outs == 2 }},
 		{"One out|One down", func(step *retro.Step, _ game.Tally) bool { return step.After.Outs == 1 }},
 		{" left", in("7", "56")},

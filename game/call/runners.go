@@ -53,7 +53,7 @@ func (b *playBuilder) steal(from game.Base) {
 // attempt adds an attempt that failed, or succeeded only on an error.
 func (b *playBuilder) attempt(key string, from, at game.Base) {
 	more := values{"runner": b.name(from), "base": b.base(at)}
-	i := b.out(from)
+	i := b.play.OutIndex(from)
 	if i < 0 {
 		key += " safe"
 		b.addAdvance(key, from, at, more)

@@ -19,7 +19,7 @@ type Card struct {
 	Ratings Ratings `json:"ratings"`
 	Season  *Season `json:"season"` // nil: no game of the season finished on this server
 	Form
-	RestDays int    `json:"rest_days"` // since the player last pitched: 0 yesterday, 5 earlier than four days before, or not known
+	RestDays int    `json:"rest_days"` // since the player last pitched: 0 yesterday, 5 more than four, or not known
 	Source   Source `json:"source"`
 }
 
@@ -149,8 +149,8 @@ func FormOf(box *game.TeamBoxScore, id game.PlayerID, spent float64) Form {
 	}
 	for i := range box.Pitching {
 		if l := &box.Pitching[i]; l.Player == id {
-			day.Pitching, f.Pitches = &Pitching{l.Outs, l.Hits, l.Runs, l.EarnedRuns, l.Walks, l.Strikeouts,
-				l.HomeRuns}, l.Pitches
+			day.Pitching = &Pitching{l.Outs, l.Hits, l.Runs, l.EarnedRuns, l.Walks, l.Strikeouts, l.HomeRuns}
+			f.Pitches = l.Pitches
 		}
 	}
 	if day != (Day{}) {

@@ -100,7 +100,8 @@ func TestFormOf(t *testing.T) {
 		},
 	}
 	for id, want := range map[game.PlayerID]string{
-		"both":   `{"today":{"batting":{"ab":3,"h":2,"doubles":1,"rbi":2,"bb":1,"sb":1},"pitching":{"outs":14,"h":3,"r":2,"er":1,"so":6}},"pitches":71,"fatigue":0.68}`,
+		"both": `{"today":{"batting":{"ab":3,"h":2,"doubles":1,"rbi":2,"bb":1,"sb":1},"pitching":{"outs":14,` +
+			`"h":3,"r":2,"er":1,"so":6}},"pitches":71,"fatigue":0.68}`,
 		"runner": `{"today":null,"pitches":0,"fatigue":0.68}`,
 	} {
 		if got := string(check.Must(json.Marshal(card.FormOf(box, id, .6789)))(t)); got != want {

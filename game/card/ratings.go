@@ -19,7 +19,7 @@ type Ratings struct {
 	Glove   int `json:"glove"`   // balls reached, errors avoided
 	Control int `json:"control"` // walks avoided
 	Stuff   int `json:"stuff"`   // strikeouts and weak contact
-	Stamina int `json:"stamina"` // batters faced before tiring; among all pitchers, so that starters have about 62 and relief pitchers 42
+	Stamina int `json:"stamina"` // batters faced before tiring: starters about 62, relief pitchers 42
 }
 
 // grade turns a measure into a grade, by its mean and standard deviation among the regulars of the built-in

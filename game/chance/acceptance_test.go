@@ -212,7 +212,7 @@ func (f *fixture) manage(
 	if s.RunnerOn(game.Second).Player != "" {
 		steal = chance.StealThird
 	}
-	at, u := baseOut(s), rng.Float64()
+	at, u := chance.BaseOut(s), rng.Float64()
 	for _, frequent := range []struct {
 		rates   [24]float64
 		tactics chance.Tactics
@@ -286,7 +286,7 @@ type half struct {
 }
 
 func (h *half) begin(s *game.State) {
-	h.at, h.before = append(h.at, baseOut(s)), append(h.before, h.runs)
+	h.at, h.before = append(h.at, chance.BaseOut(s)), append(h.before, h.runs)
 }
 
 func (h *half) end(s *game.State, sum *tally) {

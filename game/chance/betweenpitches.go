@@ -220,7 +220,8 @@ func (pa *plateAppearance) stealBase(lead game.Base, going int) {
 	if lead == game.Second && going&onFirst != 0 && (safe || pa.state.Outs < 2) {
 		p.Advances[game.First] = game.Advance{To: game.Second, Reason: trailing}
 	}
-	alone := highest(pa.bases) == int(lead) && (lead == game.First || going&onFirst == 0) // no runner ahead, none going behind
+	// No runner is ahead, and none goes behind.
+	alone := highest(pa.bases) == int(lead) && (lead == game.First || going&onFirst == 0)
 	if safe && alone && lead < game.Third && pa.dice.chance(wildSteal) {
 		p.Advances[lead].To = lead + 2
 		p.Errors[0] = game.Error{Fielder: 2, Kind: game.ThrowingError, Runner: lead}
@@ -267,7 +268,8 @@ func (pa *plateAppearance) stealChance(from game.Base) float64 {
 	}
 	logOdds := math.Log(measured / (1 - measured))
 	team := &pa.state.Teams[pa.state.Fielding()]
-	logOdds += 1.1*(pa.runners[from].Speed-triedSpeed) - .25*pa.sim.player(team.Fielder(game.Catcher)).Arm - .25*pa.pitcher.Hold
+	arm := pa.sim.player(team.Fielder(game.Catcher)).Arm
+	logOdds += 1.1*(pa.runners[from].Speed-triedSpeed) - .25*arm - .25*pa.pitcher.Hold
 	if pa.playsBehind() && from == game.First {
 		logOdds += .5
 	}

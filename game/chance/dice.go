@@ -66,11 +66,7 @@ func (d *Dice) pick(weights []float64) int {
 	if d.path != nil {
 		return d.path.pick(weights)
 	}
-	var sum float64
-	for _, w := range weights {
-		sum += w
-	}
-	left, last := d.Float64()*sum, 0
+	left, last := d.Float64()*sum(weights), 0
 	for i, w := range weights {
 		if w == 0 {
 			continue
@@ -82,4 +78,11 @@ func (d *Dice) pick(weights []float64) int {
 		last = i
 	}
 	return last
+}
+
+func sum(all []float64) (sum float64) {
+	for _, x := range all {
+		sum += x
+	}
+	return sum
 }

@@ -21,11 +21,6 @@ func (pa *plateAppearance) applyTactics(w *[classes]float64) {
 		w[groundOut] *= 1.15
 		w[single] *= 1.1 // a middle infielder covers second
 	}
-	pa.applyPositioning(w)
-}
-
-// applyPositioning changes the class weights by the fielders' positions.
-func (pa *plateAppearance) applyPositioning(w *[classes]float64) {
 	if pa.playsBehind() {
 		w[single] /= heldRunnerSingles
 	}

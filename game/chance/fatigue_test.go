@@ -49,8 +49,8 @@ func TestFatigue_pitchesAndBatters(t *testing.T) {
 		}
 		cost = next
 	}
-	if tired := sim.Fatigue(&s,
-		worked(&s, chance.StarterStamina, chance.StarterStamina*39/10)); math.Abs(tired-1) > .02 {
+	spent := worked(&s, chance.StarterStamina, chance.StarterStamina*39/10)
+	if tired := sim.Fatigue(&s, spent); math.Abs(tired-1) > .02 {
 		t.Errorf("after %d batters a starter's fatigue is %.3f, want 1", chance.StarterStamina, tired)
 	}
 }
@@ -141,8 +141,8 @@ func TestForm_hidden(t *testing.T) {
 		strikeouts := 0.
 		const turns = 1000
 		for i := range turns {
-			if r := check.Must(one.Resolve(&s, chance.Progress{Turns: uint64(i)}, chance.Tactics{}))(
-				t); r.Play.Kind == game.Strikeout {
+			r := check.Must(one.Resolve(&s, chance.Progress{Turns: uint64(i)}, chance.Tactics{}))(t)
+			if r.Play.Kind == game.Strikeout {
 				strikeouts++
 			}
 		}

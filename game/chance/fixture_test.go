@@ -150,17 +150,6 @@ func (f *fixture) at(tb testing.TB, baseOut int) game.State {
 	return s
 }
 
-// baseOut returns the base-out state of s, 3·mask + outs.
-func baseOut(s *game.State) int {
-	at := s.Outs
-	for i := range s.Bases {
-		if s.Bases[i].Player != "" {
-			at += 3 << i
-		}
-	}
-	return at
-}
-
 // relieve replaces a tired pitcher, and any pitcher when a lead of up to three goes into the ninth. The two best relief
 // pitchers are saved for the eighth and ninth of close games; the last one pitches when the game is out of reach, the
 // middle one when it is nearly lost.
@@ -168,7 +157,7 @@ func (f *fixture) relieve(sim *chance.Simulator, s *game.State, m chance.Progres
 	side := s.Fielding()
 	team := &s.Teams[side]
 	lead := s.Score[side] - s.Score[side.Other()]
-	closing := s.Inning >= 9 && lead > 0 && lead <= 3 && baseOut(s) == 0 && m.Workloads[side].Batters > 1
+	closing := s.Inning >= 9 && lead > 0 && lead <= 3 && chance.BaseOut(s) == 0 && m.Workloads[side].Batters > 1
 	if sim.Fatigue(s, m) < 1 && !closing || team.BattersFaced < 3 {
 		return
 	}
@@ -190,8 +179,8 @@ func (f *fixture) relieve(sim *chance.Simulator, s *game.State, m chance.Progres
 	if closing && sim.Fatigue(s, m) < 1 && f.pitchingValue(team.Pitcher) >= f.pitchingValue(pen[next]) {
 		return
 	}
-	if after, err := s.Substitute(
-		game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}); err == nil {
+	relief := game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}
+	if after, err := s.Substitute(relief); err == nil {
 		*s = after
 	}
 }

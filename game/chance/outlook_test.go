@@ -52,7 +52,7 @@ func TestAll_outlookAgreesWithDice(t *testing.T) {
 		s := f.at(t, at)
 		s.Inning, s.Score[game.Home] = 8, 5 // defensive indifference is possible
 		for _, c := range tacticPairs(&s) {
-			turns := sampleSize(3000)
+			turns := sampleSize(1500)
 			if c == (chance.Tactics{}) {
 				turns *= 5
 			}
@@ -74,7 +74,7 @@ func TestAll_outlookAgreesWithDice(t *testing.T) {
 				tally, after := s.Tally(r.Play), check.Must(s.Apply(r.Play))(t)
 				to := chance.BaseOutStates
 				if after.Half == s.Half {
-					to = baseOut(&after)
+					to = chance.BaseOut(&after)
 				}
 				got[cell{r.Play.Kind.EndsPlateAppearance(), to, tally.Runs}] += 1 / float64(turns)
 			}

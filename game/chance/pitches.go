@@ -96,7 +96,7 @@ func pitchResults() [4][3][5]float64 {
 
 // countChain is the Markov chain of counts, conditioned on the ending of the plate appearance.
 type countChain struct {
-	reach         [endings][4][3]float64    // chance of an ending from a count; endsInHitByPitch in units of the chance that a ball hits the batter
+	reach         [endings][4][3]float64    // chance of an ending from a count; see endsInHitByPitch
 	steps         [endings][4][3][6]float64 // weights of ball … inPlay, and of a hit batter
 	takeBallShare [4][3]float64             // chance that a taken pitch is a ball
 }

@@ -71,10 +71,7 @@ func isStarter(p game.Player) bool { return slices.Contains(p.Positions, "SP") }
 // (estimate, from their earned-run averages around 8 in 2015–19).
 func (d *measurements) positionPlayerPitching() Rates {
 	l := d.leagueRates
-	return Rates{
-		K: .35 * l.K, BB: 1.3 * l.BB, HBP: 1.3 * l.HBP, Single: 1.3 * l.Single, Double: 1.5 * l.Double,
-		Triple: 1.5 * l.Triple, HR: 2 * l.HR,
-	}
+	return l.times(Rates{K: .35, BB: 1.3, HBP: 1.3, Single: 1.3, Double: 1.5, Triple: 1.5, HR: 2})
 }
 
 // hasFieldRole reports whether a player has a position other than pitcher.
@@ -234,11 +231,8 @@ func expOrOne(x float64) float64 {
 // against the league's.
 func Matchup(batter, pitcher Rates) Rates {
 	d := measuredData()
-	b, p, l := d.ratios(batter), d.ratios(pitcher), d.leagueRates
-	r := Rates{
-		K: l.K * b[strikeout] * p[strikeout], BB: l.BB * b[walk] * p[walk], HBP: l.HBP * b[hitByPitch] * p[hitByPitch],
-		Single: l.Single * b[single] * p[single], Double: l.Double * b[double] * p[double],
-		Triple: l.Triple * b[triple] * p[triple], HR: l.HR * b[homeRun] * p[homeRun],
-	}
-	return r.fill(l.Out() * b[flyOut] * p[flyOut])
+	b, p := d.ratios(batter), d.ratios(pitcher)
+	r := d.leagueRates.times(ratesOf(&b, 1)).times(ratesOf(&p, 1))
+	f := 1 / (1 - r.Out() + d.leagueRates.Out()*b[flyOut]*p[flyOut])
+	return r.times(Rates{f, f, f, f, f, f, f})
 }

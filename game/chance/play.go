@@ -137,7 +137,8 @@ func (pa *plateAppearance) setWildPitch(p *game.Play) {
 func (pa *plateAppearance) setReachedOnError(p *game.Play) {
 	p.Kind = game.ReachedOnError
 	p.Errors[0] = game.Error{Fielder: uint8(pa.fielder), Runner: game.AtBat} //nolint:gosec // 1–9
-	if pa.scorerDraw < .5 {                                                  // throwing and fielding errors are equally frequent (2020)
+	// Throwing and fielding errors are equally frequent (2020).
+	if pa.scorerDraw < .5 {
 		p.Errors[0].Kind = game.ThrowingError
 	}
 }

@@ -63,10 +63,6 @@ func PositionAverage(positions []game.Role) Rating {
 	if !ok {
 		return Rating{}
 	}
-	l, f := LeagueRates(), r.Batting
-	r.Batting = Rates{
-		K: l.K * f.K, BB: l.BB * f.BB, HBP: l.HBP * f.HBP, Single: l.Single * f.Single, Double: l.Double * f.Double,
-		Triple: l.Triple * f.Triple, HR: l.HR * f.HR,
-	}
+	r.Batting = LeagueRates().times(r.Batting)
 	return r
 }

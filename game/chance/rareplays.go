@@ -7,9 +7,9 @@ const (
 	groundRuleShare   = .075          // of doubles on which all advance two bases: .09 a team and game (2015–17, 2019)
 	unassistedShare   = .2            // of forces at second that its fielders could throw for: .16 a team and game
 	pickedOffStealing = .52           // of pick-offs, 3,614 of 6,918 (20 seasons)
-	strikeoutGoing    = 1229. / 16794 // of strikeouts with a lone runner on first and less than two out (2015–17, 2019)
+	strikeoutGoing    = 1229. / 16794 // of strikeouts with a lone runner on first, less than two out (2015–17, 2019)
 	strikeoutSafe     = 692. / 1229   // of these runners, those who were safe
-	indifferent       = .085          // per pitch sequence with a lone runner on first who does not matter: .05 a team and game
+	indifferent       = .085          // per pitch sequence with a lone runner on first who does not matter: .05 a game
 )
 
 // Throws to a base that the manager calls. With the runner standing, the out and the error weigh the same; each throw

@@ -54,8 +54,14 @@ func TestSimulator_indifference(t *testing.T) {
 		inning, lead, at int
 		want             bool
 	}{
-		{9, 3, 3, true}, {9, 2, 3, false}, {8, 4, 3, true}, {8, 3, 3, false}, {7, 9, 3, false}, {9, 4, 9, false},
-		{9, 4, 0, false}, {10, 3, 3, true},
+		{9, 3, 3, true},
+		{9, 2, 3, false},
+		{8, 4, 3, true},
+		{8, 3, 3, false},
+		{7, 9, 3, false},
+		{9, 4, 9, false},
+		{9, 4, 0, false},
+		{10, 3, 3, true},
 	} {
 		s := f.at(t, tt.at)
 		s.Inning, s.Score[game.Home] = tt.inning, tt.lead
@@ -118,18 +124,18 @@ func TestPickoffThrow_price(t *testing.T) {
 	throw, steal := chance.Defense{Pitch: chance.PickoffThrow}, chance.StealSecond
 	for outs := range 3 {
 		s := f.at(t, 3+outs)
-		if gain := chance.RunExpectancy(&s) - runs(3+outs, chance.Progress{},
-			chance.Tactics{Defense: throw}); math.Abs(gain) > .003 {
+		thrown := runs(3+outs, chance.Progress{}, chance.Tactics{Defense: throw})
+		if gain := chance.RunExpectancy(&s) - thrown; math.Abs(gain) > .003 {
 			t.Errorf("%d out: a throw is worth %+.4f runs", outs, gain)
 		}
-		gain := runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal}) - runs(3+outs, chance.Progress{},
-			chance.Tactics{Offense: steal, Defense: throw})
+		gain := runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal}) -
+			runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal, Defense: throw})
 		if gain < -.06 || gain > .06 {
 			t.Errorf("%d out: a throw against a steal is worth %+.4f runs", outs, gain)
 		}
 	}
-	if a, b := runs(3, chance.Progress{}, chance.Tactics{}), runs(3, chance.Progress{PickoffThrows: 2},
-		chance.Tactics{}); b < a+.002 {
+	a, b := runs(3, chance.Progress{}, chance.Tactics{}), runs(3, chance.Progress{PickoffThrows: 2}, chance.Tactics{})
+	if b < a+.002 {
 		t.Errorf("after two throws %.4f runs, before them %.4f", b, a)
 	}
 }

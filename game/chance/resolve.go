@@ -179,21 +179,12 @@ func (pa *plateAppearance) finish(before *Progress) {
 	case pa.result.Play.Kind.EndsPlateAppearance():
 		pa.workload.Batters++
 		next.Pitches, next.PickoffThrows = Pitches{}, 0
-	case pa.state.Outs+countOuts(&pa.result.Play) >= 3: // the batter leads off the next inning with a new count
+	case pa.state.Outs+pa.result.Play.Outs.Count() >= 3: // the batter leads off the next inning with a new count
 		next.Pitches, next.PickoffThrows = Pitches{}, 0
 	default:
 		next.Pitches.add('.')
 	}
 	next.Workloads[side] = pa.workload
-}
-
-// countOuts returns the number of outs of a play.
-func countOuts(p *game.Play) int {
-	n := 0
-	for n < len(p.Outs) && p.Outs[n].Kind != game.NotOut {
-		n++
-	}
-	return n
 }
 
 // Final returns the play after the answer to Question, with its pitches. Without a question bold has no effect.

@@ -46,7 +46,7 @@ func checkRow(t *testing.T, pa *plateAppearance, c class, r *advanceRow) {
 				return
 			}
 			over := next.Half != pa.state.Half
-			if at := 3*occupied(&next) + next.Outs; over != (r.next == baseOutStates) || !over && at != r.next {
+			if at := BaseOut(&next); over != (r.next == baseOutStates) || !over && at != r.next {
 				t.Errorf("%s, %s, row %+v leads to %s", baseOutKey(pa.baseOut), classNames()[c], *r, baseOutKey(at))
 				return
 			}

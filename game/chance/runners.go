@@ -22,8 +22,10 @@ type rowDraw struct {
 // resolveRunners draws where the batter and the runners end, and sets the question if there is one.
 func (pa *plateAppearance) resolveRunners(c class) {
 	w := pa.weighRows(c)
-	group := [3]outcome{noRisk, success,
-		declined}[pa.dice.pick([]float64{w.sums[noRisk], w.sums[success] + w.sums[failure], w.sums[declined]})]
+	group := [3]outcome{
+		noRisk, success,
+		declined,
+	}[pa.dice.pick([]float64{w.sums[noRisk], w.sums[success] + w.sums[failure], w.sums[declined]})]
 	if group == noRisk {
 		w.pickDraw = pa.dice.Float64()
 		pa.result.Play = pa.buildPlay(c, w.pick(noRisk))

@@ -156,8 +156,8 @@ func (o Offense) check(s *game.State) string {
 	case StealHome:
 		return unless(on&onThird != 0, "no runner can steal home")
 	case DoubleSteal:
-		return unless(on == onFirst|onSecond ||
-			on == onFirst|onThird, "a double steal needs a runner on first and another ahead")
+		ok := on == onFirst|onSecond || on == onFirst|onThird
+		return unless(ok, "a double steal needs a runner on first and another ahead")
 	default:
 		return fmt.Sprintf("unknown tactic %q", string(o))
 	}
@@ -231,6 +231,9 @@ func occupied(s *game.State) int {
 	}
 	return mask
 }
+
+// BaseOut returns the base-out state, 3·mask + outs.
+func BaseOut(s *game.State) int { return 3*occupied(s) + s.Outs }
 
 // holdsRunner reports whether the first baseman usually holds the runner: first is occupied and second is open.
 func holdsRunner(on int) bool { return on&onFirst != 0 && on&onSecond == 0 }

@@ -31,7 +31,8 @@ func smallSeason() fstest.MapFS {
 		}
 	}
 	game.WriteString(
-		"play,1,0,aplay001,??,,HR/78\nplay,1,0,aplay002,??,,K\nplay,1,0,aplay003,??,,W\nplay,1,0,aplay004,??,,64(1)3/GDP\n")
+		"play,1,0,aplay001,??,,HR/78\nplay,1,0,aplay002,??,,K\nplay,1,0,aplay003,??,,W\n" +
+			"play,1,0,aplay004,??,,64(1)3/GDP\n")
 	return fstest.MapFS{
 		"1930/TEAM1930":    {Data: []byte(teamsText)},
 		"1930/AAA1930.ROS": {Data: []byte(rosters["AAA"].String())},

@@ -84,7 +84,7 @@ func season2020Plays(t *testing.T) season {
 // error, on both sides.
 func TestAll_ratesComeBack(t *testing.T) {
 	s := season2020(t)
-	const rounds = 4
+	const rounds = 2
 	simulated := newSeason()
 	for round := range rounds {
 		for i := range s.Rosters {

@@ -149,8 +149,10 @@ func (l *Leagues) newLeague(ctx context.Context, by protocol.Person, k Kind, r R
 		roster, err := l.config.Rosters.Roster(ctx, r.Season, s.Team)
 		if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {
 			found := []game.Violation{
-				{Path: fmt.Sprintf("/seats/%d/team", i), Code: game.ViolationCode(protocol.UnknownTeam),
-					Detail: err.Error()},
+				{
+					Path: fmt.Sprintf("/seats/%d/team", i), Code: game.ViolationCode(protocol.UnknownTeam),
+					Detail: err.Error(),
+				},
 			}
 			return nil, &protocol.Error{Code: protocol.UnknownTeam, Detail: err.Error(), Errors: found}
 		} else if err != nil {

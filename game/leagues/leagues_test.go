@@ -105,9 +105,8 @@ func TestCreate_validation(t *testing.T) {
 		if n := len(r.Stored()); n != 0 {
 			r.Errorf("%d leagues were created", n)
 		}
-		r.wantCode("without an account",
-			second(r.Create(r.Context(), protocol.Person{}, leagues.RoundRobin,
-				request("open", "open"))), protocol.Forbidden)
+		err := second(r.Create(r.Context(), protocol.Person{}, leagues.RoundRobin, request("open", "open")))
+		r.wantCode("without an account", err, protocol.Forbidden)
 	})
 }
 

@@ -18,7 +18,7 @@ type Request struct {
 	Name     string        `json:"name"`
 	Season   int           `json:"season"`   // 0 means the default
 	Meetings int           `json:"meetings"` // of each pair of a league, 1–6; 0 of a series
-	BestOf   int           `json:"best_of"`  // most games of the series, or of the play-off: 1, 3, 5 or 7; 0: no play-off
+	BestOf   int           `json:"best_of"`  // games of the series, or of the play-off: 1, 3, 5 or 7; 0: no play-off
 	Seats    []SeatRequest `json:"seats"`
 	PlayAt   string        `json:"play_at"` // "20:00", by the host's clock; "": at once
 	// CoverHours is the time after which the bot acts for absent managers. A game that has not started is deleted

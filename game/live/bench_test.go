@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/game/bot/bottest"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/packaging/check"
@@ -66,8 +67,9 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 // benchGames returns games over a journal.
 func benchGames(b *testing.B, j live.Journal) *live.Games {
 	b.Helper()
-	return check.Must(
-		live.New(b.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)}))(b)
+	return check.Must(live.New(b.Context(), live.Config{
+		Journal: j, Rosters: builtIn(), Seeds: bottest.Seeds(), Log: slog.New(slog.DiscardHandler),
+	}))(b)
 }
 
 // A benchGame is a game against the bot, replaced by another when it ends, with a spectator.

@@ -107,8 +107,7 @@ func TestCallTurn_clock(t *testing.T) {
 		r := rigWith(t, j, live.Config{Journal: j, Announcer: spoken})
 		r.begin(callTurn, turnSeconds(30))
 		defer r.run()()
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
+		_, b := r.watchBoth()
 		before := len(spoken.said())
 		pass(30 * time.Second)
 		if len(spoken.said()) != before+1 {

@@ -38,7 +38,6 @@ func TestCurrent_smallAtBat(t *testing.T) {
 	t.Parallel()
 	r := begun(t, withBot)
 	w := r.watch(carl, 0)
-	defer w.leave()
 	most := 0
 	for range 40 {
 		r.decide(ann)

@@ -118,10 +118,8 @@ func TestDoubleSwitch_offers(t *testing.T) {
 			for _, c := range offered {
 				after := switched(t, g.State.State, side, c)
 				pitcher, fielder := c.Action.Subs[0].Slot, c.Action.Subs[1].Slot
-				if due := func(
-					place int) int {
-					return (place + 8 - after.NextBatter) % 9
-				}; due(fielder) >= due(pitcher) {
+				due := func(place int) int { return (place + 8 - after.NextBatter) % 9 }
+				if due(fielder) >= due(pitcher) {
 					t.Errorf("%s: with place %d next, it brings the pitcher up sooner", c.Label, after.NextBatter+1)
 				}
 			}

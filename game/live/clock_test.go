@@ -33,9 +33,7 @@ func TestClock_decidesByDefault(t *testing.T) {
 		if now := r.get(ann); now.Revision != rev || now.Clock != nil {
 			r.Errorf("without managers the game went from %d to %d, clock %+v", rev, now.Revision, now.Clock)
 		}
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
-		defer b.leave()
+		a, b := r.watchBoth()
 		if c := r.get(bob).Clock; c == nil || c.LeftMS != 30_000 || c.Side != game.Away {
 			r.Fatalf("Bob's clock: %+v", c)
 		}
@@ -87,9 +85,7 @@ func TestClock_wholeTimeForEachDecision(t *testing.T) {
 func TestPause_stopsEverything(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
-		defer b.leave()
+		r.watchBoth()
 		action := r.get(bob).Legal[0].Action
 		pass(20 * time.Second)
 		rev := r.do(ann, "Pause")
@@ -115,8 +111,7 @@ func TestPause_stopsEverything(t *testing.T) {
 func TestPause_givesNoTime(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
+		_, b := r.watchBoth()
 		left := int64(60_000)
 		for _, want := range []int64{45_000, 30_000, 15_000, 10_000, 10_000} {
 			pass(time.Duration(left-want) * time.Millisecond)
@@ -148,9 +143,7 @@ func TestPinchHitter_fieldIsFilledFirst(t *testing.T) {
 	t.Parallel()
 	for _, seconds := range []int{0, 30} {
 		inBubble(t, func(r *rig) {
-			a, b := r.watch(ann, 0), r.watch(bob, 0)
-			defer a.leave()
-			defer b.leave()
+			r.watchBoth()
 			for _, c := range r.get(bob).Offers {
 				if c.Action.Verb == "substitute" && c.Action.Subs[0].Position == game.PinchHitter {
 					r.do(bob, c.Label)

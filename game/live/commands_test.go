@@ -2,13 +2,13 @@ package live_test
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"pressbox/game"
-	"pressbox/game/chance"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/packaging/check"
@@ -23,8 +23,9 @@ func TestSubmit_sealedCallIsHidden(t *testing.T) {
 	_, leave := r.WatchLobby(lobby.send)
 	defer leave()
 	const call = "pitch around"
+	own := r.choice(ann, "Pitch around").Action
 	rev := r.do(ann, "Pitch around")
-	if !strings.Contains(text(t, a.event()), call) {
+	if got := a.event().Call; got == nil || text(t, got) != text(t, own) {
 		t.Errorf("Ann does not see her own call: %s", text(t, a.event()))
 	}
 	for _, w := range []*watcher{b, c} {
@@ -102,7 +103,8 @@ func TestSubmit_duplicateIsOneMove(t *testing.T) {
 		}
 	}
 	again(r)
-	check.NoError(t, r.send(bob, protocol.Command{ID: c.ID, Revision: rev, Action: r.choice(bob, "Swing").Action})) // the same id from Bob
+	sameID := protocol.Command{ID: c.ID, Revision: rev, Action: r.choice(bob, "Swing").Action}
+	check.NoError(t, r.send(bob, sameID))
 	again(r)
 	again(r.reloaded(r.journal))
 }
@@ -148,54 +150,44 @@ func TestSubmit_refusals(t *testing.T) {
 	pending := check.Must(r.Create(t.Context(), ann, request()))(r)
 	anns, bobs := r.get(ann).Legal[0].Action, r.get(bob).Legal[0].Action
 	yes := true
-	cmd := func(a protocol.Action) protocol.Command {
-		return protocol.Command{ID: "1", Revision: g.Revision, Action: a}
+	type action = protocol.Action
+	command := func(id string, revision uint64, a action) protocol.Command {
+		return protocol.Command{ID: id, Revision: revision, Action: a}
 	}
+	now := func(a action) protocol.Command { return command("1", g.Revision, a) }
+	stranger := action{Verb: "substitute", Subs: []protocol.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}}}
 	for _, tt := range []struct {
+		want protocol.Code
 		name string
 		who  protocol.Person
 		id   string
 		c    protocol.Command
-		want protocol.Code
 	}{
-		{"no such game", ann, "nosuchgame", protocol.Command{ID: "1", Action: anns}, protocol.UnknownGame},
-		{"a spectator", carl, g.ID, cmd(anns), protocol.Forbidden},
-		{"not signed in", protocol.Person{}, g.ID, cmd(anns), protocol.Forbidden},
-		{"the other side's", ann, g.ID, cmd(bobs), protocol.NotYourSide},
-		{"the other side's, by name", ann, g.ID, cmd(protocol.Action{Verb: "offense", Side: "away", Call: "swing"}),
-			protocol.NotYourSide},
-		{"concede for the other", ann, g.ID, cmd(protocol.Action{Verb: "concede", Side: "away"}), protocol.NotYourSide},
-		{"own side, not at bat", ann, g.ID, cmd(protocol.Action{Verb: "offense", Side: "home", Call: "swing"}),
-			protocol.IllegalAction},
-		{"a later decision", ann, g.ID, cmd(protocol.Action{Verb: "defense", Decision: anns.Decision + 7}),
-			protocol.StaleRevision},
-		{"an earlier revision", ann, g.ID,
-			protocol.Command{ID: "1", Revision: 1, Action: protocol.Action{Verb: "defense"}}, protocol.StaleRevision},
-		{"a later revision", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision + 1, Action: anns},
-			protocol.StaleRevision},
-		{"no id", ann, g.ID, protocol.Command{Revision: g.Revision, Action: anns}, protocol.Malformed},
-		{"a long id", ann, g.ID, protocol.Command{ID: strings.Repeat("x", 65), Revision: g.Revision, Action: anns},
-			protocol.Malformed},
-		{"an id that is not ASCII", ann, g.ID, protocol.Command{ID: "é", Revision: g.Revision, Action: anns},
-			protocol.Malformed},
-		{"no action", ann, g.ID, cmd(protocol.Action{}), protocol.Malformed},
-		{"an unknown action", ann, g.ID, cmd(protocol.Action{Verb: "cheat"}), protocol.Malformed},
-		{"an illegal call", bob, g.ID, cmd(protocol.Action{Verb: "offense", Call: "steal home"}),
-			protocol.IllegalAction},
-		{"an unknown call", bob, g.ID, cmd(protocol.Action{Verb: "offense", Call: "pray"}), protocol.IllegalAction},
-		{"no call", bob, g.ID, cmd(protocol.Action{Verb: "offense"}), protocol.IllegalAction},
-		{"no question", bob, g.ID, cmd(protocol.Action{Verb: "answer", Bold: &yes}), protocol.IllegalAction},
-		{"nothing to undo", bob, g.ID, cmd(protocol.Action{Verb: "undo"}), protocol.IllegalAction},
-		{"not paused", bob, g.ID, cmd(protocol.Action{Verb: "resume"}), protocol.IllegalAction},
-		{"no substitutes", bob, g.ID, cmd(protocol.Action{Verb: "substitute"}), protocol.IllegalAction},
-		{
-			"an unknown substitute", bob, g.ID,
-			cmd(protocol.Action{Verb: "substitute",
-				Subs: []protocol.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}}}), protocol.IllegalAction,
-		},
-		{"the other is not gone", ann, g.ID, cmd(protocol.Action{Verb: "takeover", Side: "away", On: &yes}),
-			protocol.IllegalAction},
-		{"not started", ann, pending.ID, protocol.Command{ID: "1", Revision: 1, Action: anns}, protocol.NotActive},
+		{protocol.UnknownGame, "no such game", ann, "nosuchgame", now(anns)},
+		{protocol.Forbidden, "a spectator", carl, g.ID, now(anns)},
+		{protocol.Forbidden, "not signed in", protocol.Person{}, g.ID, now(anns)},
+		{protocol.NotYourSide, "the other side's", ann, g.ID, now(bobs)},
+		{protocol.NotYourSide, "by name", ann, g.ID, now(action{Verb: "offense", Side: "away", Call: "swing"})},
+		{protocol.NotYourSide, "concede for the other", ann, g.ID, now(action{Verb: "concede", Side: "away"})},
+		{protocol.IllegalAction, "not at bat", ann, g.ID, now(action{Verb: "offense", Side: "home", Call: "swing"})},
+		{protocol.StaleRevision, "a later decision", ann, g.ID, now(action{Verb: "defense", Decision: 99})},
+		{protocol.StaleRevision, "an earlier revision", ann, g.ID, command("1", 1, action{Verb: "defense"})},
+		{protocol.StaleRevision, "a later revision", ann, g.ID, command("1", g.Revision+1, anns)},
+		{protocol.Malformed, "no id", ann, g.ID, command("", g.Revision, anns)},
+		{protocol.Malformed, "a long id", ann, g.ID, command(strings.Repeat("x", 65), g.Revision, anns)},
+		{protocol.Malformed, "an id that is not ASCII", ann, g.ID, command("é", g.Revision, anns)},
+		{protocol.Malformed, "no action", ann, g.ID, now(action{})},
+		{protocol.Malformed, "an unknown action", ann, g.ID, now(action{Verb: "cheat"})},
+		{protocol.IllegalAction, "an illegal call", bob, g.ID, now(action{Verb: "offense", Call: "steal home"})},
+		{protocol.IllegalAction, "an unknown call", bob, g.ID, now(action{Verb: "offense", Call: "pray"})},
+		{protocol.IllegalAction, "no call", bob, g.ID, now(action{Verb: "offense"})},
+		{protocol.IllegalAction, "no question", bob, g.ID, now(action{Verb: "answer", Bold: &yes})},
+		{protocol.IllegalAction, "nothing to undo", bob, g.ID, now(action{Verb: "undo"})},
+		{protocol.IllegalAction, "not paused", bob, g.ID, now(action{Verb: "resume"})},
+		{protocol.IllegalAction, "no substitutes", bob, g.ID, now(action{Verb: "substitute"})},
+		{protocol.IllegalAction, "an unknown substitute", bob, g.ID, now(stranger)},
+		{protocol.IllegalAction, "not gone", ann, g.ID, now(action{Verb: "takeover", Side: "away", On: &yes})},
+		{protocol.NotActive, "not started", ann, pending.ID, command("1", 1, anns)},
 	} {
 		before := r.visible()
 		_, dup, err := r.Submit(t.Context(), tt.who, tt.id, tt.c, func(m *protocol.Message) bool {
@@ -437,30 +429,20 @@ func TestSubmit_handOverToBot(t *testing.T) {
 // substitutes later.
 func TestSubmit_botKeepsOtherDecision(t *testing.T) {
 	t.Parallel()
+	id, played := readJournal(t, filepath.Join("testdata", "journal-3-whole.gz"))
 	substituted := 0
-	for n := 22; n < 30; n++ { // the bot substitutes with these seeds
-		turn := 36 + n%16
-		j := newJournal()
-		r := rigWith(t, j, live.Config{Journal: j, Seeds: func() chance.Seed { return chance.Seed{byte(n)} }})
-		r.begin()
-		a := r.watch(ann, 0)
-		g := r.get(ann)
-		for decided := 0; decided < turn || len(g.State.Waiting) == 1; decided++ {
-			for _, who := range []protocol.Person{ann, bob} {
-				if len(r.get(who).Legal) > 0 {
-					r.decide(who)
-				}
-			}
-			g = r.get(ann)
-		}
-		if g.Status == protocol.Finished {
+	for _, at := range afterPlays(t, played.moves[id]) {
+		r := newRig(t, played.cut(id, at))
+		r.id = id
+		if len(r.get(ann).State.Waiting) < 2 {
 			continue
 		}
+		a := r.watch(ann, 0)
 		r.decide(ann)
 		rev := r.do(bob, "Let the bot manage")
 		kinds := a.kinds()[rev:]
 		if kinds[0] != "play" && kinds[0] != "question" {
-			t.Errorf("turn %d: after the hand-over Ann received %v", turn, kinds)
+			t.Errorf("at %d: after the hand-over Ann received %v", at, kinds)
 		}
 		if slices.Contains(kinds, "substitution") {
 			substituted++

@@ -333,14 +333,12 @@ func writeWhole(t *testing.T, path string) {
 func writeInterrupted(t *testing.T, path string) {
 	t.Helper()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
+		_, b := r.watchBoth()
 		pass(90 * time.Second)
 		b.leave()
 		pass(61 * time.Second)
 		r.decide(ann)
-		b = r.watch(bob, 0)
-		defer b.leave()
+		r.watch(bob, 0)
 		for n := 0; len(r.get(ann).State.Waiting) < 2; n++ {
 			r.step(n)
 		}

@@ -26,7 +26,10 @@ func TestList_visibility(t *testing.T) {
 		status                    protocol.Status
 		pending, active, finished int
 	}{
-		{ann, "", 1, 1, 1}, {bob, "", 1, 0, 1}, {protocol.Person{}, "", 1, 0, 1}, {ann, protocol.Active, 0, 1, 0},
+		{ann, "", 1, 1, 1},
+		{bob, "", 1, 0, 1},
+		{protocol.Person{}, "", 1, 0, 1},
+		{ann, protocol.Active, 0, 1, 0},
 		{ann, protocol.Pending, 1, 0, 0},
 	} {
 		l, err := r.List(tt.who, live.Query{Status: tt.status})
@@ -78,9 +81,8 @@ func TestList_pages(t *testing.T) {
 	summary, finished := string(j.summaries[r.id]), `"finished_at":`
 	for i := range 250 {
 		id, ended := fmt.Sprintf("game%d", i), time.Date(2026, 1, 1, 0, 0, i/3, 0, time.UTC) // three at a time
-		renamed := strings.Replace(summary, r.id, id, 1)
-		j.summaries[id] = []byte(
-			strings.Replace(renamed, finished+text(t, r.get(ann).Finished), finished+text(t, ended), 1))
+		replaced := strings.NewReplacer(r.id, id, finished+text(t, r.get(ann).Finished), finished+text(t, ended))
+		j.summaries[id] = []byte(replaced.Replace(summary))
 	}
 	r = newRig(t, j)
 	var seen []string

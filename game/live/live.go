@@ -103,13 +103,13 @@ type summary struct {
 // New returns the games that the journal has. It starts nothing. Summaries of another version are built again from the
 // moves and saved; no other game's moves are read.
 func New(ctx context.Context, c Config) (*Games, error) {
+	if c.Seeds == nil {
+		c.Seeds = randomSeed
+	}
 	g := &Games{
 		config: c, words: call.English(), changed: make(chan struct{}, 1),
 		summaries: map[string]*summary{}, loaded: map[string]*liveMatch{}, lobby: map[*subscriber]struct{}{},
 		rematches: map[*subscriber]struct{}{},
-	}
-	if c.Seeds == nil {
-		g.config.Seeds = randomSeed
 	}
 	if err := g.readSummaries(ctx); err != nil {
 		return nil, fmt.Errorf("read the games: %w", err)

@@ -38,15 +38,20 @@ func TestCreate_violations(t *testing.T) {
 		{func(q *protocol.Request) { q.Season = 99 }, "/away_team"},
 		{func(q *protocol.Request) { q.Options.Innings, q.Options.Side = 4, "left" }, "/options/innings /options/side"},
 		{func(q *protocol.Request) { q.Options.Innings = 0 }, "/options/innings"},
-		{func(q *protocol.Request) { q.Options.ExtraInnings, q.Options.Opponent = "none", "me" },
-			"/options/extra_innings /options/opponent"},
-		{func(q *protocol.Request) { q.Options.Announce, q.Options.Visibility = "loud", "secret" },
-			"/options/announce /options/visibility"},
+		{
+			func(q *protocol.Request) { q.Options.ExtraInnings, q.Options.Opponent = "none", "me" },
+			"/options/extra_innings /options/opponent",
+		},
+		{
+			func(q *protocol.Request) { q.Options.Announce, q.Options.Visibility = "loud", "secret" },
+			"/options/announce /options/visibility",
+		},
 		{func(q *protocol.Request) { q.Options.TurnSeconds = -1 }, "/options/turn_seconds"},
 		{func(q *protocol.Request) { q.Options.TurnSeconds = 86_401 }, "/options/turn_seconds"},
 		{
 			func(q *protocol.Request) { q.Options = protocol.Options{} },
-			"/options/innings /options/extra_innings /options/side /options/opponent /options/announce /options/visibility",
+			"/options/innings /options/extra_innings /options/side /options/opponent /options/announce " +
+				"/options/visibility",
 		},
 	} {
 		q := request()

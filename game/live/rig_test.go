@@ -272,13 +272,14 @@ func (r *rig) choice(who protocol.Person, label string) protocol.Choice {
 	return all[i]
 }
 
-// commands makes the ids of commands unique, and command makes them unlike those in the journals of testdata.
+// commands makes the ids of commands unique.
 var commands atomic.Uint64
 
-// command returns a command with an action for the present revision.
+// command returns a command with an action for the present revision. Its id is unlike those in testdata's journals.
 func (r *rig) command(who protocol.Person, a protocol.Action) protocol.Command {
 	r.Helper()
-	return protocol.Command{ID: fmt.Sprint("command-", commands.Add(1)), Revision: r.get(who).Revision, Action: a}
+	id := fmt.Sprintf("%s-%d", r.Name(), commands.Add(1))
+	return protocol.Command{ID: id, Revision: r.get(who).Revision, Action: a}
 }
 
 // send submits a command.
@@ -378,8 +379,17 @@ func pass(d time.Duration) {
 // inBubble runs a test in a bubble with a rig that runs and whose game is at its first pitch.
 func inBubble(t *testing.T, test func(r *rig), options ...option) {
 	t.Helper()
+	withoutGame(t, func(r *rig) {
+		r.begin(options...)
+		test(r)
+	})
+}
+
+// withoutGame runs a test in a bubble with a rig that runs.
+func withoutGame(t *testing.T, test func(r *rig)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := begun(t, options...)
+		r := newRig(t, newJournal())
 		defer r.run()()
 		test(r)
 	})

@@ -25,6 +25,12 @@ func (r *rig) watch(who protocol.Person, since uint64) *watcher {
 	return w
 }
 
+// watchBoth subscribes both managers.
+func (r *rig) watchBoth() (a, b *watcher) {
+	r.Helper()
+	return r.watch(ann, 0), r.watch(bob, 0)
+}
+
 // rejoin subscribes a watcher again.
 func (r *rig) rejoin(w *watcher, who protocol.Person, since uint64) {
 	r.Helper()

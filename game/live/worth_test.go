@@ -119,9 +119,9 @@ func TestWorth_substitutes(t *testing.T) {
 func TestWorth_answers(t *testing.T) {
 	t.Parallel()
 	found := 0
+	r := newRig(t, newJournal())
 	for range 12 {
-		r := begun(t, hotSeat, innings(5))
-		for g := r.get(ann); g.Status == protocol.Active; g = r.decide(ann) {
+		for g := r.begin(hotSeat, innings(5)); g.Status == protocol.Active; g = r.decide(ann) {
 			if g.State.Question == nil {
 				continue
 			}

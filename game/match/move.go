@@ -33,7 +33,7 @@ type move struct {
 	Bold      bool                `json:"bold,omitzero"` // Answered
 	Subs      []game.Substitution `json:"subs,omitzero"`
 	Reason    string              `json:"reason,omitzero"` // BotTookOver, Conceded
-	Number    int                 `json:"number,omitzero"` // Started: 0 the club's first game of the day, 2 its second, …
+	Number    int                 `json:"number,omitzero"` // Started: 0 the first game of the day, 2 the second, …
 	Game      string              `json:"game,omitzero"`   // RematchCreated
 }
 

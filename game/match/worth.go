@@ -64,7 +64,9 @@ func (c *choices) rate(side game.Side, values []bot.Value) []*protocol.Worth {
 	best := 0
 	for i, v := range values {
 		all[i] = c.worth(side, v, values[0])
-		if v.WinProbability > values[best].WinProbability && v.WinProbability > values[0].WinProbability+minCoachGain { //nolint:gosec // best is an index of values
+		chance := v.WinProbability
+		//nolint:gosec // best is an index of values
+		if chance > values[best].WinProbability && chance > values[0].WinProbability+minCoachGain {
 			best = i
 		}
 	}

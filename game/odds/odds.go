@@ -110,8 +110,7 @@ func (m *Model) HomeWin(s *game.State) float64 {
 			return 0
 		}
 	}
-	at := 3*occupied(s) + s.Outs
-	p := m.AtBat(s.Inning, s.Half, at, s.Lead())
+	p := m.AtBat(s.Inning, s.Half, chance.BaseOut(s), s.Lead())
 	if s.Batting() == game.Away {
 		p = 1 - p
 	}
@@ -145,17 +144,6 @@ func (m *Model) beginning(inning int) int {
 		return 0
 	}
 	return m.begin
-}
-
-// occupied returns a mask of the occupied bases.
-func occupied(s *game.State) int {
-	on := 0
-	for i, r := range s.Bases {
-		if r.Player != "" {
-			on |= 1 << i
-		}
-	}
-	return on
 }
 
 // index returns the index of a lead in byLead.

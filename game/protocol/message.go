@@ -16,7 +16,9 @@ import (
 // A Message is one message to a subscriber. Its JSON is a frame of the websocket protocol. Subscribers that may see the
 // same share one Message, which must not be modified.
 type Message struct {
-	Type      string `json:"t"` // "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"; of rematches "rematch", "gone", "declined"
+	// Type is "event", "skip", "hello", "state", "ack", "presence", "clock" or "bye"; in the lobby also "game" and
+	// "gone"; of rematches "rematch", "gone" and "declined".
+	Type      string `json:"t"`
 	Game      string `json:"g"`
 	Revision  uint64 `json:"rev,omitzero"` // "event", "skip": its own; "hello", "state": the present one
 	CommandID string `json:"cid,omitzero"` // "ack"
@@ -138,7 +140,7 @@ type Event struct {
 	Lineup     *game.Lineup         `json:"lineup,omitzero"`  // LineupSubmitted: the viewer's own
 	Result     *Result              `json:"result,omitzero"`  // Ended
 	Seed       string               `json:"seed,omitzero"`    // Ended
-	Reason     string               `json:"reason,omitzero"`  // BotTookOver: "gone", "asked"; Conceded: "", "too few players", "left"
+	Reason     string               `json:"reason,omitzero"`  // BotTookOver: "gone", "asked"; Conceded: "", "left", …
 	Rematch    string               `json:"next,omitzero"`    // RematchCreated: id of the new game
 	Text       []string             `json:"text"`
 	Scoreboard *Scoreboard          `json:"now,omitzero"`

@@ -27,9 +27,9 @@ type Options struct {
 	Announce     Announce          `json:"announce"`
 	Visibility   Visibility        `json:"visibility"`
 
-	Mercy          game.Mercy          `json:"mercy,omitzero"`          // "" of a request: on in private games; of older games: off
+	Mercy          game.Mercy          `json:"mercy,omitzero"`          // "" of a request: on in private games
 	Disengagements game.Disengagements `json:"disengagements,omitzero"` // "" of a request and of older games: unlimited
-	BotLevel       int                 `json:"bot_level,omitzero"`      // 1–3, see bot.Level; 0 of a request and of older games: 3
+	BotLevel       int                 `json:"bot_level,omitzero"`      // 1–3, see bot.Level; 0 of a request: 3
 	CallTurn       bool                `json:"call_turn,omitzero"`      // the loudspeaker says whose turn it is
 }
 

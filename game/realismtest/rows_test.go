@@ -41,7 +41,8 @@ func percent(n int) func(*tally) float64 { return per(n, turns, 100) }
 // of what managers decide are wider, because clubs of those seasons differed as much.
 func rows() []row {
 	all := []row{
-		{"runs", perTeam(runs), within(5, 4.622), within(4, 4.48), within(3, 4.551)}, // clubs here are the same with and without, unlike the two leagues
+		// The clubs are the same with and without the DH, unlike the two leagues.
+		{"runs", perTeam(runs), within(5, 4.622), within(4, 4.48), within(3, 4.551)},
 		{"plate appearances", perTeam(turns), nil, nil, within(1.5, 38.08)},
 		{"batting average", per(hits, atBats, 1), nil, nil, within(2, .2543)},
 		{"on-base average", onBase, nil, nil, within(2, .3213)},
@@ -71,7 +72,7 @@ func rows() []row {
 		{"starts of more than 125 pitches, %", perTeamPercent(longStarts), between(0, 0), between(0, 0), nil},
 		{"complete games, %", perTeamPercent(completeGames), between(.8, 2.6), between(.6, 2.4), nil},
 		{"pinch hitters", perTeam(pinchHitters), within(30, .532), nil, nil},
-		{"turns of pitchers, %", percent(pitchersTurns), between(0, 0), between(4.5, 6.5), nil}, // about two a team and game
+		{"turns of pitchers, %", percent(pitchersTurns), between(0, 0), between(4.5, 6.5), nil},
 		{"home wins, %", perGame(homeWins), nil, nil, between(52, 54.5)},
 		{"one-run games, %", perGame(oneRun), nil, nil, between(26.2, 29.2)},
 		{"margins of ten and more, %", perGame(tenRuns), nil, nil, within(14, 4.49)},

@@ -63,10 +63,13 @@ func (c combinations) pick(of string) string {
 func (c combinations) event(s *game.State) string {
 	steal := func() string {
 		return c.pick(
-			"SB2 SB3 SBH SB3;SB2 SBH;SB2 SBH(UR) CS2(24) CS2(2E4) CS2(E2) CS3(25) CSH(25E3) CSH(12) CS2(2H) PO1(13) PO1(E3) PO2(E1/TH) PO3(25) POCS2(134) POCS2(13E6) POCSH(1E2)")
+			"SB2 SB3 SBH SB3;SB2 SBH;SB2 SBH(UR) CS2(24) CS2(2E4) CS2(E2) CS3(25) CSH(25E3) CSH(12) CS2(2H) " +
+				"PO1(13) PO1(E3) PO2(E1/TH) PO3(25) POCS2(134) POCS2(13E6) POCSH(1E2)")
 	}
-	basic := c.pick("S7 D8 DGR T9 HR HR9 W IW HP C/E2 C/E1 E6 E6/TH 6E3 63 8 7/SF 64(1) 64(1)3/GDP 5(2)3/GDP 42(3)3/GDP 6(B)63(1)/LDP " +
-		"8(B)84(2)/DP 54(1)3/GTP 3(B)36(1)/GDP 64(1)E3 3(1) FC6 FC3 K K23 K+WP K+PB K+E2 WP PB BK OA DI FLE5 13/SH E1/SH K+ W+ steal steal")
+	basic := c.pick("S7 D8 DGR T9 HR HR9 W IW HP C/E2 C/E1 E6 E6/TH 6E3 63 8 7/SF 64(1) 64(1)3/GDP 5(2)3/GDP " +
+		"42(3)3/GDP 6(B)63(1)/LDP " +
+		"8(B)84(2)/DP 54(1)3/GTP 3(B)36(1)/GDP 64(1)E3 3(1) FC6 FC3 K K23 K+WP K+PB K+E2 WP PB BK OA DI FLE5 " +
+		"13/SH E1/SH K+ W+ steal steal")
 	switch {
 	case basic == "steal":
 		basic = steal()
@@ -108,6 +111,7 @@ func (c combinations) advance(basic, from string) string {
 	default:
 		return from + "-" + to +
 			c.pick(
-				"_ _ _ (UR) (NR) (RBI) (E6) (E9/TH) (TH) (6E2) (WP) (PB) (TUR)(NR) (TH)(E2/TH) (E7)(UR)(NR) (9E2/TH)(UR)")
+				"_ _ _ (UR) (NR) (RBI) (E6) (E9/TH) (TH) (6E2) (WP) (PB) (TUR)(NR) (TH)(E2/TH) (E7)(UR)(NR) "+
+					"(9E2/TH)(UR)")
 	}
 }

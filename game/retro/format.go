@@ -12,13 +12,13 @@ import (
 func Format(s *game.State, p game.Play) (string, error) {
 	want := normalizePlay(p)
 	f := formatter{play: &p}
-	for k := f.outCount(); k >= 0; k-- {
+	for k := f.play.Outs.Count(); k >= 0; k-- {
 		text := f.event(k)
 		if got, err := Parse(s, text); err == nil && normalizePlay(got) == want {
 			return text, nil
 		}
 	}
-	return "", fmt.Errorf("a %s has no notation (tried %q)", p.Kind, f.event(f.outCount()))
+	return "", fmt.Errorf("a %s has no notation (tried %q)", p.Kind, f.event(f.play.Outs.Count()))
 }
 
 // normalizePlay returns the part of a play that an event contains. A run ruled earned is not marked.
@@ -37,23 +37,6 @@ func normalizePlay(p game.Play) game.Play {
 // tries how many of them the basic event must hold for the text to read back.
 type formatter struct {
 	play *game.Play
-}
-
-func (f *formatter) outCount() int {
-	n := 0
-	for n < len(f.play.Outs) && f.play.Outs[n].Kind != game.NotOut {
-		n++
-	}
-	return n
-}
-
-func (f *formatter) outIndex(runner game.Base) int {
-	for i := range f.outCount() {
-		if f.play.Outs[i].Runner == runner {
-			return i
-		}
-	}
-	return -1
 }
 
 func (f *formatter) event(basic int) string {
@@ -92,7 +75,7 @@ func (f *formatter) basic(basic int) string {
 func (f *formatter) isBeyondSteal(from game.Base) bool {
 	r := f.play.Advances[from]
 	to := r.To
-	if i := f.outIndex(from); i >= 0 {
+	if i := f.play.OutIndex(from); i >= 0 {
 		to = f.play.Outs[i].At
 	}
 	return r.Reason == game.Stole && to > from+1
@@ -217,15 +200,15 @@ func (f *formatter) attempt(from game.Base) (string, game.PlayKind) {
 // attemptCredits returns the errors and the put-out of an attempt.
 func (f *formatter) attemptCredits(from game.Base) string {
 	text := f.errors(from)
-	if f.isOutInAttempt(from) && f.play.Outs[f.outIndex(from)].Fielders != "" {
-		text += "(" + f.play.Outs[f.outIndex(from)].Fielders + ")"
+	if f.isOutInAttempt(from) && f.play.Outs[f.play.OutIndex(from)].Fielders != "" {
+		text += "(" + f.play.Outs[f.play.OutIndex(from)].Fielders + ")"
 	}
 	return text
 }
 
 // isOutInAttempt reports whether the runner was out at the base of the attempt, and not later, trying for another.
 func (f *formatter) isOutInAttempt(from game.Base) bool {
-	i := f.outIndex(from)
+	i := f.play.OutIndex(from)
 	if i < 0 || !f.isAttempt(from) {
 		return false
 	}
@@ -309,7 +292,7 @@ func flagModifier(flag game.Flags) string {
 func (f *formatter) doublePlayModifier() string {
 	p := f.play
 	kind := "DP"
-	if f.outCount() > 2 {
+	if f.play.Outs.Count() > 2 {
 		kind = "TP"
 	}
 	switch {
@@ -317,9 +300,9 @@ func (f *formatter) doublePlayModifier() string {
 		return "BG" + kind
 	case p.Flags.Has(game.GroundedIntoDoublePlay):
 		return "G" + kind
-	case p.Flags.Has(game.NoDoublePlay) && f.outCount() < 2:
+	case p.Flags.Has(game.NoDoublePlay) && f.play.Outs.Count() < 2:
 		return "NDP"
-	case f.outCount() >= 2 && !p.Flags.Has(game.NoDoublePlay):
+	case f.play.Outs.Count() >= 2 && !p.Flags.Has(game.NoDoublePlay):
 		return kind
 	case p.Kind == game.BattedOut && p.Outs[0].Kind == game.ForceOut:
 		return "FO"

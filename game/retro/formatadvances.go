@@ -11,7 +11,7 @@ import (
 func (f *formatter) advances(basic int) []string {
 	order := []game.Base{game.Third, game.Second, game.First, game.AtBat}
 	f.sortRanked(order, func(b game.Base) int {
-		if i := f.outIndex(b); i >= basic && !f.isOutInAttempt(b) {
+		if i := f.play.OutIndex(b); i >= basic && !f.isOutInAttempt(b) {
 			return i
 		}
 		return -1
@@ -60,7 +60,7 @@ func (f *formatter) advance(from game.Base, basic int) string {
 	if f.isAttempt(from) {
 		errors = ""
 	}
-	if i := f.outIndex(from); i >= 0 {
+	if i := f.play.OutIndex(from); i >= 0 {
 		o := f.play.Outs[i]
 		if i < basic || f.isOutInAttempt(from) || from == game.AtBat && (o.Kind == game.StruckOut || f.isThrownOut()) {
 			return ""

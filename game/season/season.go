@@ -64,12 +64,6 @@ type Game struct {
 	Result  *Result `json:"result,omitempty"` // nil before its end
 }
 
-// Opponent returns the other entrant.
-func (g *Game) Opponent(entrant int) int { return g.Away + g.Home - entrant }
-
-// Involves reports whether an entrant plays in the game.
-func (g *Game) Involves(entrant int) bool { return g.Away == entrant || g.Home == entrant }
-
 // A Result is the final score of a game.
 type Result struct {
 	Away int `json:"away"`

@@ -146,20 +146,25 @@ func TestStandings_ties(t *testing.T) {
 			[]season.Game{result(1, 0, 2, 1), result(1, 2, 2, 1), result(2, 0, 2, 1)}, []int{1, 2, 0}, "",
 		},
 		"head to head": {
-			[]season.Game{result(1, 2, 2, 1), result(1, 0, 1, 9), result(2, 0, 9, 1), result(0, 1, 1, 2),
-				result(2, 0, 9, 2)}, []int{1, 2, 0}, "head to head",
+			[]season.Game{
+				result(1, 2, 2, 1), result(1, 0, 1, 9), result(2, 0, 9, 1), result(0, 1, 1, 2),
+				result(2, 0, 9, 2),
+			}, []int{1, 2, 0}, "head to head",
 		},
 		"run difference": {
 			[]season.Game{result(0, 1, 3, 2), result(1, 2, 9, 2), result(2, 0, 3, 2)}, []int{1, 0, 2}, "run difference",
 		},
 		"runs scored": {
-			[]season.Game{result(0, 1, 3, 2), result(1, 0, 3, 2), result(2, 0, 9, 8), result(0, 2, 9, 8),
-				result(1, 2, 5, 4), result(2, 1, 5, 4)}, []int{2, 0, 1}, "runs scored",
+			[]season.Game{
+				result(0, 1, 3, 2), result(1, 0, 3, 2), result(2, 0, 9, 8), result(0, 2, 9, 8),
+				result(1, 2, 5, 4), result(2, 1, 5, 4),
+			}, []int{2, 0, 1}, "runs scored",
 		},
 		"draw": {[]season.Game{result(0, 1, 3, 2), result(1, 0, 3, 2)}, []int{0, 1, 2}, ""},
 		"conceded": {
 			[]season.Game{{Away: 0, Home: 1, Day: 1, Result: &season.Result{Away: 5, Home: 1, Conceded: "away"}}},
-			[]int{1, 2, 0}, "",
+			[]int{1, 2, 0},
+			"",
 		},
 	} {
 		s := season.Competition{Format: season.Format{Meetings: 2}, Entrants: 3, Games: c.games, Champion: -1}

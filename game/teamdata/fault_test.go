@@ -116,8 +116,8 @@ func TestClient_gzip(t *testing.T) {
 // Redirects are followed within the host only, so that no other host gets the token.
 func TestClient_redirects(t *testing.T) {
 	t.Parallel()
-	other := httptest.NewServer(
-		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("request to another host") }))
+	refuse := func(http.ResponseWriter, *http.Request) { t.Error("request to another host") }
+	other := httptest.NewServer(http.HandlerFunc(refuse))
 	t.Cleanup(other.Close)
 	away := newRig(t, func(c *teamdata.Config) { c.Token = "hush" })
 	away.api.set(func(w http.ResponseWriter, q *http.Request) {
@@ -390,10 +390,14 @@ func TestClient_playerFormats(t *testing.T) {
 	r := newRig(t)
 	unusual := []object{
 		{"id": "p1", "name": "Id Isaword", "team": 32, "sbaplayer": 77, "pos_1": "p", "season": "3"},
-		{"id": 5.0, "name": " Two\u202e  Way\n", "team": "32", "pos_1": "sp", "pos_2": "OF", "pos_3": "LF",
-			"pos_9": "C", "bats": "l", "throws": "S", "number": 17},
-		{"id": 6, "sbaplayer": object{"first_name": "Only", "last_name": "Person"}, "pos_1": "XX", "pos_4": 3,
-			"headshot": "javascript:alert(1)", "new_field": []int{1}},
+		{
+			"id": 5.0, "name": " Two\u202e  Way\n", "team": "32", "pos_1": "sp", "pos_2": "OF", "pos_3": "LF",
+			"pos_9": "C", "bats": "l", "throws": "S", "number": 17,
+		},
+		{
+			"id": 6, "sbaplayer": object{"first_name": "Only", "last_name": "Person"}, "pos_1": "XX", "pos_4": 3,
+			"headshot": "javascript:alert(1)", "new_field": []int{1},
+		},
 		{"id": 6, "name": "Twice", "team": 32},
 		{"name": "No Id", "team": 32},
 		{"id": 8, "team": 32},

@@ -166,8 +166,10 @@ func (c *Client) roster(ctx context.Context, t teams.Team) (teams.Roster, error)
 	if err != nil {
 		return teams.Roster{}, fmt.Errorf("roster of %s in season %d: %w", t.Abbrev, t.Season, err)
 	}
-	return teams.Roster{Team: t, Season: t.Season, Source: c.base.Host, Stale: l.stale, FetchedAt: l.fetched,
-		Players: l.players}, nil
+	return teams.Roster{
+		Team: t, Season: t.Season, Source: c.base.Host, Stale: l.stale, FetchedAt: l.fetched,
+		Players: l.players,
+	}, nil
 }
 
 // checkComplete returns an error unless there are enough players for a line-up.

@@ -30,7 +30,7 @@ type List struct {
 	Season    int       `json:"season"`
 	Source    string    `json:"source"`              // BuiltIn, Retrosheet, or the host of the team-data API
 	Stale     bool      `json:"stale"`               // past its freshness lifetime and not revalidated since
-	FetchedAt time.Time `json:"fetched_at,omitzero"` // time of the last fetch or revalidation; zero for the built-in league
+	FetchedAt time.Time `json:"fetched_at,omitzero"` // or revalidated; zero for the built-in league
 	Notice    string    `json:"notice,omitempty"`    // what the source asks to be shown with its data
 	Seasons   []int     `json:"seasons,omitempty"`   // imported ones, which stand beside the others
 	Teams     []Team    `json:"teams"`

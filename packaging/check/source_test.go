@@ -27,7 +27,8 @@ var (
 func TestSource(t *testing.T) {
 	t.Parallel()
 	root := check.Root(t)
-	list := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z", ":!models", ":!*/vendor/*", ":!*/testdata/*")
+	list := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z", ":!models", ":!*/vendor/*",
+		":!*/testdata/*")
 	for name := range strings.SplitSeq(strings.Trim(string(check.Must(list.Output())(t)), "\x00"), "\x00") {
 		if !portable.MatchString(name) {
 			t.Errorf("%q: a name has letters, digits, '.', '_' and '-'", name)

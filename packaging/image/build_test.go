@@ -1,5 +1,5 @@
-// Package image_test tests what "make image" refuses, and the times that it sets. The images themselves are tried by "make
-// test-image".
+// Package image_test tests what "make image" refuses, and the times that it sets. The images themselves are
+// tried by "make test-image".
 package image_test
 
 import (
@@ -42,7 +42,8 @@ func TestClean_times(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for _, dir := range []string{
-		"etc/alternatives", "usr/bin", "run", "tmp", "var/tmp", "var/log", "var/cache/apt", "var/cache/debconf", "var/cache/ldconfig",
+		"etc/alternatives", "usr/bin", "run", "tmp", "var/tmp", "var/log", "var/cache/apt", "var/cache/debconf",
+		"var/cache/ldconfig",
 		"var/cache/fontconfig", "var/lib/apt/lists", "var/lib/dpkg",
 	} {
 		check.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))

@@ -63,7 +63,8 @@ func (s *server) subscribe(deb string) {
 	s.t.Cleanup(func() { check.NoError(s.t, os.RemoveAll(home)) })
 	run(s.t, commandTime, "cp", deb, dist)
 	gpg := []string{"env", "GNUPGHOME=" + home, "DIST=" + dist}
-	created := run(s.t, commandTime, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1", "--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
+	created := run(s.t, commandTime, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1",
+		"--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
 	_, created, _ = strings.Cut(created, "KEY_CREATED P ")
 	l := check.Must(s.listen("tcp", "127.0.0.1:0"))(s.t)
 	web := http.Server{Handler: http.FileServer(http.Dir(filepath.Join(dist, "repo")))}
@@ -73,7 +74,8 @@ func (s *server) subscribe(deb string) {
 	run(s.t, commandTime, append(gpg, "gpgconf", "--kill", "all")...)
 	s.write(sourcesFile, check.Must(os.ReadFile(filepath.Join(dist, "repo/pressbox.sources")))(s.t))
 	s.run("apt-get", "update", "--quiet=2", "--error-on=any", // of this source alone: the host has no network
-		"-o", "Dir::Etc::SourceList=sources.list.d/pressbox.sources", "-o", "Dir::Etc::SourceParts=-", "-o", "APT::Get::List-Cleanup=0")
+		"-o", "Dir::Etc::SourceList=sources.list.d/pressbox.sources", "-o", "Dir::Etc::SourceParts=-",
+		"-o", "APT::Get::List-Cleanup=0")
 }
 
 // firstPackage returns the package of version 0.5.0.
@@ -96,7 +98,8 @@ func TestFirstVersion(t *testing.T) {
 	token := s.run("pressbox", "tokens", "create", "anna")
 	tokens := s.run("pressbox", "tokens", "list")
 
-	if out, err := s.command("apt-get", "install", "--yes", "--quiet=2", s.copyIn(brokenPackage(s))).CombinedOutput(); err == nil {
+	if out, err := s.command("apt-get", "install", "--yes", "--quiet=2",
+		s.copyIn(brokenPackage(s))).CombinedOutput(); err == nil {
 		t.Errorf("the broken version was installed:\n%s", out)
 	}
 	s.run("systemctl", "daemon-reload") // as a start of the host does
@@ -124,7 +127,8 @@ func testFailedUpgrade(s *server) {
 	broken := s.copyIn(brokenPackage(s))
 	r := s.underLoad(func() {
 		out, err := s.command("apt-get", "install", "--yes", "--quiet=2", broken).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "out of order") || !strings.Contains(string(out), "version "+version(s.t)+" goes on serving") {
+		if err == nil || !strings.Contains(string(out), "out of order") ||
+			!strings.Contains(string(out), "version "+version(s.t)+" goes on serving") {
 			s.t.Errorf("the upgrade: %v\n%s", err, out)
 		}
 	})
@@ -148,8 +152,10 @@ func brokenPackage(s *server) (deb string) {
 	dir := s.t.TempDir()
 	tree, deb := filepath.Join(dir, "tree"), filepath.Join(dir, "pressbox_broken.deb")
 	run(s.t, commandTime, "dpkg-deb", "--raw-extract", currentPackage(s.t), tree)
-	run(s.t, commandTime, "sed", "-i", fmt.Sprintf("s/^Version: .*/Version: %s+broken/", version(s.t)), filepath.Join(tree, "DEBIAN/control"))
-	check.NoError(s.t, os.WriteFile(filepath.Join(tree, "usr/bin/pressbox"), []byte("#!/bin/sh\necho 'pressbox: out of order' >&2\nexit 1\n"), 0o755))
+	run(s.t, commandTime, "sed", "-i", fmt.Sprintf("s/^Version: .*/Version: %s+broken/", version(s.t)),
+		filepath.Join(tree, "DEBIAN/control"))
+	check.NoError(s.t, os.WriteFile(filepath.Join(tree, "usr/bin/pressbox"),
+		[]byte("#!/bin/sh\necho 'pressbox: out of order' >&2\nexit 1\n"), 0o755))
 	run(s.t, commandTime, "dpkg-deb", "--build", "--root-owner-group", "-Znone", tree, deb)
 	return deb
 }

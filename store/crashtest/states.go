@@ -11,7 +11,7 @@ import (
 // Bounds limit the states that [Trace.States] derives from the operations that
 // are not on the disk yet.
 type Bounds struct {
-	All    int // up to so many: every subset; more: each one missing, and Random subsets
+	All    int // up to this many: every subset; more: each one missing, and Random subsets
 	Random int
 }
 

@@ -2,7 +2,6 @@ package announce
 
 import (
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"reflect"
@@ -25,39 +24,33 @@ const (
 	minYear, maxYear = 1971, 2199 // of a time while the wall clock is not set
 )
 
-// Check returns the announcement that r asks for, without number, status and
-// position, or a [*RequestError] that lists every violation. It accepts nothing.
-func (a *Announcer) Check(r Request) (Announcement, error) {
-	ann, err := a.CheckSpeech(r)
-	if err != nil || a.estimate == nil {
-		return ann, err
-	}
-	if d := a.estimate(ann.Voice, ann.text(), ann.Rate); d > MaxSpeech {
-		return Announcement{}, &RequestError{Violations: []Violation{{"message", CodeTooLong, fmt.Sprintf(
-			"must have at most %d minutes of speech, has about %.1f at this rate", MaxSpeech/time.Minute, d.Minutes())}}}
-	}
-	return ann, nil
+// Found is what a request names, outside the queue.
+type Found struct {
+	Voice    string // its name
+	VoiceErr error  // why it cannot be used, such as an [*UnknownVoiceError]; nil if it can
+	Rooms    Rooms
+	RoomsErr error // an [*UnknownRoomError] or [ErrRoomUnreachable]
 }
 
-// CheckSpeech is Check without the limit of the duration.
-func (a *Announcer) CheckSpeech(r Request) (Announcement, error) {
-	now := time.Now()
-	c := a.config.Load()
+// Check returns the announcement that r asks for, without number and position, or a [*RequestError] that lists every
+// violation. Other errors are those of what was found.
+func (r Request) Check(c Conditions, found Found) (Announcement, error) {
 	ann := Announcement{
 		Content: r.Content,
-		ID:      cmp.Or(r.ID, strings.ToLower(rand.Text())),
-		Created: now.UTC(),
+		ID:      r.ID,
+		Created: c.Now.UTC(),
 		TTL:     cmp.Or(r.TTL, c.TTL),
 		Repeat:  r.Repeat,
 		Sender:  r.Sender.cut(),
+		Rooms:   found.Rooms,
 		Status:  Queued,
 	}
-	ann.Title, ann.Message = trimmed(r.Title), trimmed(r.Message)
+	ann.Title, ann.Message, ann.Voice = trimmed(r.Title), trimmed(r.Message), found.Voice
 	ann.Rate, ann.Priority = cmp.Or(r.Rate, c.Rate), cmp.Or(r.Priority, policy.Usual)
 	if ann.Urgent = r.Urgent || r.Priority == policy.Most; ann.Urgent {
 		ann.Priority = policy.Most
 	}
-	ann.setTime(r, now)
+	ann.setTime(r, c.Now)
 
 	var wrong RequestError
 	wrong.checkText(ann)
@@ -67,29 +60,31 @@ func (a *Announcer) CheckSpeech(r Request) (Announcement, error) {
 		wrong.checkNumber("repeat/times", ann.Repeat.Times)
 		wrong.checkSeconds("repeat/every", ann.Repeat.Every)
 	}
-	wrong.checkTime(r, ann, now, a.clockSet())
-	if len(r.IdempotencyKey) > keyMaxLength {
-		wrong.add("Idempotency-Key", CodeTooLong, fmt.Sprintf("must have at most %d bytes", keyMaxLength))
+	wrong.checkTime(r, ann, c)
+	if len(r.IdempotencyKey) > MaxKeyLength {
+		wrong.add("Idempotency-Key", CodeTooLong, fmt.Sprintf("must have at most %d bytes", MaxKeyLength))
 	}
-	rooms, unreachable := a.resolveRooms(r)
-	if errors.As(unreachable, &wrong.Room) {
+	if errors.As(found.RoomsErr, &wrong.Room) {
 		wrong.add("room", CodeUnknownRoom, wrong.Room.Error())
 	}
-	ann.Rooms = rooms
-	name, err := a.speaker.Voice(r.Voice)
-	if errors.As(err, &wrong.Voice) {
+	if errors.As(found.VoiceErr, &wrong.Voice) {
 		wrong.add("voice", CodeUnknownVoice, wrong.Voice.Error())
-	} else if err != nil {
-		return Announcement{}, fmt.Errorf("find the voice: %w", err)
+	} else if found.VoiceErr != nil {
+		return Announcement{}, fmt.Errorf("find the voice: %w", found.VoiceErr)
 	}
-	ann.Voice = name
 	if len(wrong.Violations) > 0 {
 		return Announcement{}, &wrong
 	}
-	if unreachable != nil {
-		return Announcement{}, unreachable
+	return ann, found.RoomsErr
+}
+
+// CheckSpeech returns a [*RequestError] if a text takes too long to speak at its rate.
+func CheckSpeech(d time.Duration) error {
+	if d <= MaxSpeech {
+		return nil
 	}
-	return ann, nil
+	return &RequestError{Violations: []Violation{{"message", CodeTooLong, fmt.Sprintf(
+		"must have at most %d minutes of speech, has about %.1f at this rate", MaxSpeech/time.Minute, d.Minutes())}}}
 }
 
 // trimmed returns text as JSON stores it, without surrounding white space.
@@ -149,19 +144,19 @@ func (e *RequestError) checkContent(c Content) {
 }
 
 // checkTime checks the time at which ann is to be spoken.
-func (e *RequestError) checkTime(r Request, ann Announcement, now time.Time, clockSet bool) {
+func (e *RequestError) checkTime(r Request, ann Announcement, c Conditions) {
 	switch at := ann.At; {
 	case !r.At.IsZero() && r.In != 0:
 		e.add("in", CodeConflict, "must not be given together with at")
 	case r.In != 0:
 		e.checkSeconds("in", r.In)
 	case r.At.IsZero():
-	case !clockSet && (at.Year() < minYear || at.Year() > maxYear):
+	case !c.ClockSet && (at.Year() < minYear || at.Year() > maxYear):
 		e.add("at", CodeOutOfRange, fmt.Sprintf("must be in the years %d to %d", minYear, maxYear))
-	case !clockSet:
-	case at.After(now.Add(MaxAhead)):
+	case !c.ClockSet:
+	case at.After(c.Now.Add(MaxAhead)):
 		e.add("at", CodeOutOfRange, fmt.Sprintf("must be at most %d days ahead", MaxAhead/(24*time.Hour)))
-	case !now.Before(ann.Expires):
+	case !c.Now.Before(ann.Expires):
 		e.add("at", CodeTooLate, "is longer ago than the time to live")
 	}
 }

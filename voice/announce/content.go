@@ -16,7 +16,7 @@ import (
 // between rooms; the comments and limits are those of the API's documents. A zero value means the default.
 //
 // Tags: help is for the command line, with what a value is or counts in quotes; example is a valid value. A
-// number with a minimum and a maximum, and text with an enum, are checked by [Announcer.Check].
+// number with a minimum and a maximum, and text with an enum, are checked by [Request.Check].
 type Content struct {
 	// Spoken before the message, as a sentence: at most 250 characters after trimming.
 	Title string `json:"title,omitempty" example:"Kitchen" help:"'title' that is spoken before the text"`

@@ -1,6 +1,7 @@
 package announce_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -42,6 +43,37 @@ func TestAnnouncementRequest_fields(t *testing.T) {
 		if (announce.Payload{Repeat: &r}).Request().Repeat == (announce.Repeat{}) {
 			t.Errorf("%s does not reach the request", f.Name)
 		}
+	}
+}
+
+// An idempotency key belongs to a request with all of its fields, and has the digest that version 0.5.0 stored.
+func TestRequest_key(t *testing.T) {
+	t.Parallel()
+	earlier := announce.Request{
+		Content: announce.Content{Message: "m", Voice: "bert", Rate: 200, Urgent: true}, TTL: time.Minute, IdempotencyKey: "k",
+	}
+	if want := sha256.Sum256([]byte(`"m" "bert" 200 true 60000000000`)); earlier.Key().Digest != want {
+		t.Error("the digest differs from that of version 0.5.0")
+	}
+	earlier.Rooms, earlier.In = []string{"hall"}, time.Second
+	text := `"m" "bert" 200 true 60000000000 "" 0 0 "" 0 1000000000 0 0 rooms ["hall"]`
+	if want := sha256.Sum256([]byte(text)); earlier.Key().Digest != want {
+		t.Error("the digest with a delay and a room differs from that of version 0.5.0")
+	}
+	digests := map[[32]byte]string{}
+	add := func(name string, r announce.AnnouncementRequest) {
+		request := r.Request()
+		request.IdempotencyKey = "k"
+		digest := request.Key().Digest
+		if other, ok := digests[digest]; ok {
+			t.Errorf("requests with another %s and %s have one digest", name, other)
+		}
+		digests[digest] = name
+	}
+	body := announce.AnnouncementRequest{Payload: announce.Payload{Content: announce.Content{Message: "m"}}}
+	add("nothing", body)
+	for _, f := range announce.Fields(reflect.TypeFor[announce.AnnouncementRequest]()) {
+		add(f.Name, with(body, f))
 	}
 }
 

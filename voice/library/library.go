@@ -1,5 +1,5 @@
 // Package library manages the installed voices: it finds them, loads their models on demand, evicts models
-// that are not used, and calibrates each voice once. [Library] implements announce.Speaker.
+// that are not used, and calibrates each voice once. [Library] implements announcer.Speaker.
 //
 // One law: a faulty voice affects only itself. Its error appears in the list of voices, and every other voice
 // still speaks.
@@ -126,7 +126,7 @@ func (l *Library) Voice(name string) (string, error) {
 	return name, nil
 }
 
-// Speak implements announce.Speaker: it converts the message to speakable text and yields its clips. If the
+// Speak implements announcer.Speaker: it converts the message to speakable text and yields its clips. If the
 // voice cannot speak, or fails, another one speaks from the sentence that failed: one of the same language,
 // or else any. The error is that of the first voice, or ctx's if ctx ended.
 func (l *Library) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {

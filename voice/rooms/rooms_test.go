@@ -12,6 +12,7 @@ import (
 
 	"pressbox/packaging/check"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/rooms"
 )
 
@@ -429,8 +430,8 @@ func FuzzReceive(f *testing.F) {
 		b := &broker{t: t, last: map[string]rooms.Message{}, hosts: map[string]*host{}}
 		h := &host{outbox: &outbox{stored: map[string]announce.Announcement{}, keys: map[string]string{}}, broker: b, room: "hall", max: 10, wake: make(chan struct{}, 1)}
 		h.Rooms = rooms.New("hall", "host-hall", bus{h}, slog.New(slog.DiscardHandler))
-		h.Announcer = check.Must(announce.New(announce.Config{Max: 10, TTL: time.Minute, Rate: 170},
-			announce.Parts{Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: slog.New(slog.DiscardHandler)}))(t)
+		h.Announcer = check.Must(announcer.New(announce.Config{Max: 10, TTL: time.Minute, Rate: 170},
+			announcer.Parts{Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: slog.New(slog.DiscardHandler)}))(t)
 		h.Attach(h.Announcer)
 		_ = h.Receive(context.Background(), topic, payload, 0)
 		for _, room := range h.Rooms.List()[1:] {

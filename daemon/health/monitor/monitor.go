@@ -13,7 +13,7 @@ import (
 	"pressbox/audio/pulse"
 	"pressbox/daemon/health"
 	"pressbox/store"
-	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/library"
 )
 
@@ -22,7 +22,7 @@ type Monitor struct {
 	Store     *store.Store
 	Sink      *pulse.Sink
 	Voices    *library.Library
-	Announcer *announce.Announcer
+	Announcer *announcer.Announcer
 	Lexicon   func() error // why the lexicon is incomplete; nil if it is complete
 	Log       *slog.Logger
 

@@ -16,7 +16,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/control"
-	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	voicecontrol "pressbox/voice/control"
 )
 
@@ -24,7 +24,7 @@ import (
 type Config struct {
 	Checks       []health.Check       // for GET /health
 	Integrations []health.Integration // for GET /health
-	Announcer    *announce.Announcer
+	Announcer    *announcer.Announcer
 	Controls     *voicecontrol.Controls
 	// Versions holds the versions of components by name, such as "onnxruntime",
 	// for GET /admin/status; nil means none.

@@ -15,7 +15,7 @@ import (
 	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
-	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 var statuses = web.Statuses{
@@ -28,9 +28,9 @@ func Problem(err error) (web.Problem, bool) { return statuses.Problem(err) }
 
 // A Config holds what the routes of this package use.
 type Config struct {
-	Announcer   *announce.Announcer            // checks requests
+	Announcer   *announcer.Announcer           // checks requests
 	Voices      func() announcements.VoiceList // called for every request
-	Speaker     announce.Speaker
+	Speaker     announcer.Speaker
 	DefaultRate func() int     // words per minute at speed 1.0
 	Speeches    *limits.Slots  // of speech that is synthesized for clients; each runs at most one ffmpeg
 	FFmpeg      ffmpeg.Program // encodes mp3, opus and aac

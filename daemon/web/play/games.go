@@ -19,7 +19,7 @@ import (
 	"pressbox/game/leagues"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
-	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // A Config holds what games need.
@@ -29,7 +29,7 @@ type Config struct {
 	Teams     Teams            // nil: the routes of teams answer 404
 	Seasons   Seasons          // nil: the routes of imported seasons answer 404
 	Season    int              // default of statistics (DEFAULT_SEASON)
-	Announcer *announce.Announcer
+	Announcer *announcer.Announcer
 	Changes   announcements.Changes // of quiet
 	WiFi      WiFi                  // that wall displays offer
 

@@ -14,12 +14,13 @@ import (
 
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/announce/draft"
 )
 
 // A Config holds what the routes of this package use.
 type Config struct {
-	Announcer *announce.Announcer
+	Announcer *announcer.Announcer
 	// Ntfy and Gotify report whether the routes of each exist (NTFY, GOTIFY); nil means
 	// that they do.
 	Ntfy, Gotify func() bool

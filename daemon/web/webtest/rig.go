@@ -40,6 +40,7 @@ import (
 	"pressbox/store"
 	"pressbox/store/clock"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/announce/policy"
 	voicecontrol "pressbox/voice/control"
 	"pressbox/voice/rooms"
@@ -213,7 +214,7 @@ func (b *Broker) Publish(context.Context, rooms.Message) error {
 type Rig struct {
 	*web.Server
 	T         testing.TB
-	Announcer *announce.Announcer
+	Announcer *announcer.Announcer
 	Controls  *voicecontrol.Controls
 	Store     *store.Store // of announcements
 	Rooms     *rooms.Rooms // of the room hall; it is not running
@@ -274,7 +275,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 		r.Store, r.moment, discard))(r.T)
 	r.Broker = &Broker{}
 	r.Rooms = rooms.New("hall", "1", r.Broker, discard)
-	r.Announcer = check.Must(announce.New(queue, announce.Parts{
+	r.Announcer = check.Must(announcer.New(queue, announcer.Parts{
 		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release},
 		Controls: r.Controls, Estimate: r.Speaker.Estimate, Rooms: r.Rooms, Log: discard,
 	}))(r.T)

@@ -110,11 +110,13 @@ func (h *host) subscribe() {
 	home := check.Must(os.MkdirTemp("", "gpg"))(h.T) // short, for the socket of gpg's agent
 	h.Cleanup(func() { check.NoError(h.T, os.RemoveAll(home)) })
 	gpg := []string{"env", "GNUPGHOME=" + home, "DIST=" + dist}
-	created := run(h.T, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1", "--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
+	created := run(h.T, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1",
+		"--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
 	_, key, _ := strings.Cut(created, "KEY_CREATED P ")
 	run(h.T, append(gpg, "../../repo/build", strings.Fields(key)[0], base)...)
 	run(h.T, append(gpg, "gpgconf", "--kill", "all")...)
 	sources := check.Must(os.ReadFile(filepath.Join(dist, "repo/pressbox.sources")))(h.T)
 	h.root.do("cat >/etc/apt/sources.list.d/pressbox.sources <<'END'\n%s\nEND", sources)
-	h.root.do("apt-get update --quiet=2 --error-on=any -o Dir::Etc::SourceList=sources.list.d/pressbox.sources -o Dir::Etc::SourceParts=- -o APT::Get::List-Cleanup=0")
+	h.root.do("apt-get update --quiet=2 --error-on=any -o Dir::Etc::SourceList=sources.list.d/pressbox.sources " +
+		"-o Dir::Etc::SourceParts=- -o APT::Get::List-Cleanup=0")
 }

@@ -27,7 +27,7 @@ type Draft struct {
 	where      map[string]int // positions of violations by path
 }
 
-// An Announcer accepts announcements; [*announce.Announcer] does.
+// An Announcer accepts announcements; [*announcer.Announcer] does.
 type Announcer interface {
 	Announce(ctx context.Context, r announce.Request) (announce.View, error)
 	Check(r announce.Request) (announce.Announcement, error)
@@ -36,7 +36,7 @@ type Announcer interface {
 // Announce accepts the announcement of the draft, by a sender and under an idempotency
 // key: those of by, whose other fields are ignored. If the draft or the announcement has
 // violations, the error is an [*Error] with all of them; otherwise it is that of
-// [announce.Announcer.Announce].
+// [announcer.Announcer.Announce].
 func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) (announce.View, error) {
 	r := d.request(by)
 	if len(d.violations) > 0 {

@@ -1,4 +1,4 @@
-package announce_test
+package announcer_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"pressbox/packaging/check"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 var thrice = announce.Repeat{Times: 3, Every: time.Minute}
@@ -222,7 +223,7 @@ func (h *rig) expectTexts(id, title, message string) {
 // The limit of the duration applies to the title and the message together.
 func TestAnnounce_duration(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
-		h.parts = func(p *announce.Parts) {
+		h.parts = func(p *announcer.Parts) {
 			p.Estimate = func(voice, text string, rate int) time.Duration {
 				if voice != "bert" || rate != 100 {
 					h.t.Errorf("estimated with %s at %d", voice, rate)

@@ -1,18 +1,10 @@
-package announce
+package announcer
 
 import (
 	"context"
 	"log/slog"
 	"sync"
 )
-
-// A Ducker lowers the other streams of the sink.
-type Ducker interface {
-	// Duck lowers the other streams by a gain, 0–1, and returns when they are
-	// lowered. restore brings them back as they were. If ctx ends before, Duck
-	// brings them back itself and returns ctx's error.
-	Duck(ctx context.Context, gain float64) (restore func(), err error)
-}
 
 // A ducking lowers other streams while something is spoken. It does not make the
 // speech wait.

@@ -1,11 +1,9 @@
-package announce_test
+package announcer_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +11,7 @@ import (
 
 	"pressbox/packaging/check"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 func TestAnnounce_reportsAllViolations(t *testing.T) {
@@ -197,32 +196,6 @@ func TestAnnounce_concurrentKey(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		h.expect("head once")
-	})
-}
-
-// A key belongs to a request with all of its fields, and has the digest that version 0.5.0 stored.
-func TestAnnounce_keyDigest(t *testing.T) {
-	running(t, settings, func(h *rig) {
-		r := announce.Request{Content: announce.Content{Message: "m", Voice: "bert", Rate: 200, Urgent: true}, TTL: time.Minute, IdempotencyKey: "k"}
-		h.request(r)
-		if want := sha256.Sum256([]byte(`"m" "bert" 200 true 60000000000`)); h.outbox.digests["k"] != want {
-			h.t.Error("the digest differs from that of version 0.5.0")
-		}
-		body := announce.AnnouncementRequest{Payload: announce.Payload{Content: said("m")}}
-		for _, f := range announce.Fields(reflect.TypeFor[announce.AnnouncementRequest]()) {
-			first, other := body.Request(), with(body, f).Request()
-			first.IdempotencyKey, other.IdempotencyKey = f.Name, f.Name
-			h.request(first)
-			if _, err := h.Announce(h.t.Context(), other); !errors.Is(err, announce.ErrKeyReused) {
-				h.t.Errorf("another %s: %v, want ErrKeyReused", f.Name, err)
-			}
-		}
-		r.IdempotencyKey, r.In = "later", time.Hour
-		first := h.request(r)
-		time.Sleep(time.Minute)
-		if again := h.request(r); again.ID != first.ID || again.Status != announce.Scheduled {
-			h.t.Errorf("repeated: %+v, want %s", again, first.ID)
-		}
 	})
 }
 
@@ -434,7 +407,7 @@ func TestNew_rejectsInvalidConfig(t *testing.T) {
 	} {
 		c := settings
 		change(&c)
-		if _, err := announce.New(c, announce.Parts{Outbox: newOutbox()}); err == nil {
+		if _, err := announcer.New(c, announcer.Parts{Outbox: newOutbox()}); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
 	}

@@ -1,4 +1,4 @@
-package announce_test
+package announcer_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"pressbox/packaging/check"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/announce/policy"
 )
 
@@ -48,7 +49,7 @@ func controlled(t *testing.T, c *controls, test func(h *rig)) {
 		c.state.Volume = 100
 	}
 	bubble(t, settings, func(h *rig) {
-		h.parts = func(p *announce.Parts) { p.Controls = c }
+		h.parts = func(p *announcer.Parts) { p.Controls = c }
 		h.restart(settings)
 		defer h.run()()
 		test(h)
@@ -141,7 +142,7 @@ func TestScheduled_clockUnset(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
 		var set sync.Map
 		isSet := func() bool { _, ok := set.Load("set"); return ok }
-		h.parts = func(p *announce.Parts) { p.ClockSet = isSet }
+		h.parts = func(p *announcer.Parts) { p.ClockSet = isSet }
 		h.restart(settings)
 		past := h.request(announce.Request{Content: said("past"), At: start.Add(-time.Hour)})
 		passing := h.request(announce.Request{Content: said("passing"), At: start.Add(time.Minute)})

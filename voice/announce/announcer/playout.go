@@ -1,4 +1,4 @@
-package announce
+package announcer
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/voice/announce"
 	"pressbox/voice/announce/plan"
 	"pressbox/voice/announce/policy"
 )
@@ -36,11 +37,11 @@ func (p *playout) step(ctx context.Context) bool {
 	p.a.endUnspoken(ctx)
 	sound, pb := newPlayback(ctx)
 	defer pb.stop(nil)
-	if it := p.a.take(pb.stop); it != nil {
-		return p.speak(ctx, sound, pb, it)
+	if t := p.a.take(pb.stop); t != nil {
+		return p.speak(ctx, sound, pb, t)
 	}
 	p.dropPrefetched()
-	if c, ok := p.a.nextComment(time.Now()); ok {
+	if c, ok := p.a.nextComment(); ok {
 		return p.speakComment(ctx, sound, pb, c)
 	}
 	p.ducking.restore()
@@ -54,30 +55,29 @@ func (p *playout) end() {
 	p.running.Wait()
 }
 
-// speak speaks the current item. It returns false if ctx has ended.
-func (p *playout) speak(ctx, sound context.Context, pb *playback, it *item) bool {
-	pb.plan = plan.For(p.occasion(it))
-	pb.syn = p.synthesisOf(ctx, it, pb.plan.Gain)
-	pb.onStart = func(voice string) { p.a.markPlaying(it, voice) }
-	pb.onVoice = func(voice string) { p.a.changeVoice(it, voice) }
-	p.play(sound, pb, func() { p.attend(ctx, pb, it) })
+// speak speaks the current announcement. It returns false if ctx has ended.
+func (p *playout) speak(ctx, sound context.Context, pb *playback, t *turn) bool {
+	pb.plan = plan.For(p.occasion(t.Turn))
+	pb.syn = p.synthesisOf(ctx, t.Announcement, pb.plan.Gain)
+	pb.onStart, pb.onVoice = p.a.markPlaying, p.a.changeVoice
+	p.play(sound, pb, func() { p.attend(ctx, pb) })
 	status, why := pb.outcome(ctx, context.Cause(sound))
-	if status == Queued {
-		if p.a.requeue(ctx, it, pb.rest(it.Sentence), pb.sinkErr) {
+	if status == announce.Queued {
+		if p.a.requeue(ctx, t, pb.rest(t.Sentence), pb.sinkErr) {
 			return p.afterRequeue(ctx, pb)
 		}
-		status, why = pb.outcome(ctx, it.cause) // it was cancelled or expired in between
+		status, why = pb.outcome(ctx, p.a.cause(t)) // it was cancelled or expired in between
 	}
 	pb.syn.stop()
 	p.backoff = 0
 	if pb.timeline.Last() >= 0 {
 		p.lastEnded = time.Now()
 	}
-	if status == Done {
-		status = p.a.repeatLater(ctx, it)
+	if status == announce.Done {
+		status = p.a.repeatLater(ctx, t)
 	}
-	if status != Scheduled {
-		p.a.finish(ctx, it, status, why)
+	if status != announce.Scheduled {
+		p.a.finish(ctx, t, status, why)
 	}
 	return true
 }
@@ -95,33 +95,33 @@ func (p *playout) afterRequeue(ctx context.Context, pb *playback) bool {
 	return true
 }
 
-// occasion returns what decides how the current item is played.
-func (p *playout) occasion(it *item) plan.Occasion {
-	c, now := p.a.config.Load(), time.Now()
-	d := p.a.decide(p.a.read(it), now)
+// occasion returns what decides how an announcement is played now.
+func (p *playout) occasion(t announce.Turn) plan.Occasion {
+	c := p.a.now()
+	d := c.Decide(t.Announcement, c.Now)
 	o := plan.Occasion{
-		Urgent:  it.Urgent,
-		Low:     it.Priority == policy.Low,
+		Urgent:  t.Urgent,
+		Low:     t.Priority == policy.Low,
 		Soft:    d.Quiet,
-		Resumed: it.resumes(),
-		Chime:   audio.Chime(it.Chime),
+		Resumed: t.Resumed,
+		Chime:   audio.Chime(t.Chime),
 		Default: audio.Chime(c.Chime),
 		Last:    p.lastEnded,
-		Now:     now,
+		Now:     c.Now,
 		Volume:  d.Volume,
 		Duck:    c.Duck,
 	}
-	if it.Urgent {
+	if t.Urgent {
 		o.Default = audio.Chime(c.ChimeUrgent)
 	}
 	return o
 }
 
-// attend waits until the current item has been played. Once its synthesis is done,
+// attend waits until the current announcement has been played. Once its synthesis is done,
 // it prefetches the next announcement, and another one if the order changes. An
 // urgent one is prefetched at once, and interrupts one that is not. When ctx ends,
 // attend lets the sentence finish, for at most stopGrace.
-func (p *playout) attend(ctx context.Context, pb *playback, it *item) {
+func (p *playout) attend(ctx context.Context, pb *playback) {
 	synthesized, stopping := pb.syn.done, ctx.Done()
 	var late <-chan time.Time
 	for {
@@ -132,7 +132,7 @@ func (p *playout) attend(ctx context.Context, pb *playback, it *item) {
 			synthesized = nil
 			p.prefetch(ctx)
 		case <-p.a.queueChanged:
-			if stopping != nil && p.a.interrupt(it) {
+			if stopping != nil && p.a.interrupt() {
 				pb.syn.stop()
 				p.prefetch(ctx)
 			} else if synthesized == nil {
@@ -155,14 +155,13 @@ func (p *playout) waitBackoff(ctx context.Context) bool {
 	return wait(ctx, time.After(p.backoff))
 }
 
-// synthesisOf returns the prefetched synthesis of it, if it can be played at the
-// gain, or starts one.
-func (p *playout) synthesisOf(ctx context.Context, it *item, gain float32) *synthesis {
-	if syn := p.prefetched; syn != nil && syn.id == it.ID && syn.fits(gain) {
+// synthesisOf returns the prefetched synthesis of an announcement, if it can be played at the gain, or starts one.
+func (p *playout) synthesisOf(ctx context.Context, ann announce.Announcement, gain float32) *synthesis {
+	if syn := p.prefetched; syn != nil && syn.id == ann.ID && syn.fits(gain) {
 		p.prefetched = nil
 		return syn
 	}
-	return p.synthesize(ctx, it.ID, p.a.read(it).speech())
+	return p.synthesize(ctx, ann.ID, ann.Speech())
 }
 
 // prefetch starts the synthesis of the announcement that is next, and drops
@@ -173,7 +172,7 @@ func (p *playout) prefetch(ctx context.Context) {
 		p.dropPrefetched()
 	}
 	if ok && p.prefetched == nil && ctx.Err() == nil {
-		p.prefetched = p.synthesize(ctx, next.ID, next.speech())
+		p.prefetched = p.synthesize(ctx, next.ID, next.Speech())
 	}
 }
 

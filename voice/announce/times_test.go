@@ -1,8 +1,6 @@
 package announce
 
 import (
-	"context"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -69,16 +67,12 @@ func TestPlan_timeOfDay(t *testing.T) {
 		{"first 02:30", "2026-10-25T02:30:00+02:00", "10m", "2026-10-25T02:30:00+02:00", Queued, "", true},
 		{"second 02:30", "2026-10-25T02:30:00+01:00", "10m", "2026-10-25T02:30:00+02:00", Scheduled, "2026-10-25T02:30:00+01:00", true},
 	} {
-		a, err := New(Config{TTL: time.Minute, Rate: 170}, Parts{Outbox: empty{}, Controls: nightly{berlin}, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
 		ttl, err := time.ParseDuration(tt.ttl)
 		if err != nil {
 			t.Fatal(err)
 		}
 		it := &item{Announcement: Announcement{At: moment(tt.at), FixedTime: true, Expires: moment(tt.at).Add(ttl)}}
-		a.plan(it, moment(tt.now))
+		it.plan(Conditions{Now: moment(tt.now), ClockSet: true, State: nightly{berlin}.State})
 		speaksAt := time.Time{}
 		if tt.speaksAt != "" {
 			speaksAt = moment(tt.speaksAt)
@@ -88,11 +82,6 @@ func TestPlan_timeOfDay(t *testing.T) {
 		}
 	}
 }
-
-// empty is an outbox without announcements.
-type empty struct{ Outbox }
-
-func (empty) Load(context.Context) (waiting, ended []Announcement, err error) { return nil, nil, nil }
 
 // When the clock is set while an announcement is due or scheduled, each event
 // happens once, and next is the time of the next one.
@@ -113,20 +102,20 @@ func TestAdvance_clockSet(t *testing.T) {
 		{"set back while due", []time.Time{noon, noon.Add(-time.Hour)}, Scheduled, 0, noon},
 		{"set back and forward", []time.Time{noon, noon.Add(-time.Hour), noon.Add(time.Second)}, Queued, 0, noon.Add(10 * time.Minute)},
 	} {
-		a, err := New(Config{TTL: time.Minute, Rate: 170, Volume: 100}, Parts{Outbox: empty{}, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
+		at := func(now time.Time) Conditions {
+			return Conditions{Config: Config{Volume: 100}, Now: now, ClockSet: true}
 		}
+		var q Queue
 		it := &item{Announcement: Announcement{At: noon, FixedTime: true, Expires: noon.Add(10 * time.Minute)}}
-		a.plan(it, tt.now[0])
-		a.insert(it)
-		overdue, next := a.advance(tt.now[0])
+		it.plan(at(tt.now[0]))
+		q.insert(it)
+		next, step := q.Advance(at(tt.now[0]))
 		for _, now := range tt.now[1:] {
-			a.replan(it, now) // as Reconsider does
-			overdue, next = a.advance(now)
+			q.Reconsider(at(now))
+			next, step = q.Advance(at(now))
 		}
-		if it.Status != tt.status || len(overdue) != tt.overdue || !next.Equal(tt.next) || len(a.queue)+len(a.scheduled) != 1 {
-			t.Errorf("%s: %s, %d overdue, next at %v; want %s, %d, %v", tt.name, it.Status, len(overdue), next, tt.status, tt.overdue, tt.next)
+		if it.Status != tt.status || len(step.Ends) != tt.overdue || !next.Equal(tt.next) || len(q.waiting)+len(q.scheduled) != 1 {
+			t.Errorf("%s: %s, %d overdue, next at %v; want %s, %d, %v", tt.name, it.Status, len(step.Ends), next, tt.status, tt.overdue, tt.next)
 		}
 	}
 }

@@ -1,25 +1,26 @@
-package announce
+package announcer
 
 import (
 	"context"
 	"time"
 
 	"pressbox/audio"
+	"pressbox/voice/announce"
 )
 
 // A synthesis produces the clips of one announcement or comment, ahead of playback:
 // one clip, or as many as [plan.Lead] says if synthesis is slow. It holds two more:
 // one offered to the sink and one just finished.
 type synthesis struct {
-	id    string    // of the announcement; "" for a comment
-	clips chan Clip // closed at the end, after done
+	id    string             // of the announcement; "" for a comment
+	clips chan announce.Clip // closed at the end, after done
 	done  chan struct{}
 	stop  context.CancelFunc
 	err   error // why clips are missing; read after done is closed
 	cut   bool  // clips are missing because it was stopped; read after clips is closed
 
 	// Used by the playback only:
-	pending    Clip // received from clips and not yet played
+	pending    announce.Clip // received from clips and not yet played
 	hasPending bool
 	scaled     bool    // pending has its gain
 	gain       float32 // of pending, if it is scaled
@@ -28,14 +29,14 @@ type synthesis struct {
 }
 
 // synthesize starts a synthesis. It ends when stop is called.
-func (p *playout) synthesize(ctx context.Context, id string, u Utterance) *synthesis {
+func (p *playout) synthesize(ctx context.Context, id string, u announce.Utterance) *synthesis {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	syn := &synthesis{id: id, clips: make(chan Clip), done: make(chan struct{}), stop: stop}
+	syn := &synthesis{id: id, clips: make(chan announce.Clip), done: make(chan struct{}), stop: stop}
 	made := make(chan madeClip)
 	p.running.Go(func() {
 		defer close(made)
 		defer close(syn.done)
-		syn.err = run(ctx, p.a.speaker, u, made)
+		syn.err = run(ctx, p.a.parts.Speaker, u, made)
 	})
 	p.running.Go(func() {
 		defer close(syn.clips)
@@ -45,7 +46,7 @@ func (p *playout) synthesize(ctx context.Context, id string, u Utterance) *synth
 }
 
 // run sends the clips of u and the times that they took to made.
-func run(ctx context.Context, speaker Speaker, u Utterance, made chan<- madeClip) error {
+func run(ctx context.Context, speaker Speaker, u announce.Utterance, made chan<- madeClip) error {
 	began := time.Now()
 	for clip, err := range speaker.Speak(ctx, u) {
 		if err != nil {
@@ -86,7 +87,7 @@ func (s *synthesis) scale(gain float32) {
 
 // take removes the pending clip, which was played.
 func (s *synthesis) take() {
-	s.pending, s.hasPending, s.scaled, s.started = Clip{}, false, false, true
+	s.pending, s.hasPending, s.scaled, s.started = announce.Clip{}, false, false, true
 }
 
 // fits reports whether the synthesis can be played at a gain.

@@ -1,4 +1,4 @@
-package announce_test
+package announcer_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"pressbox/audio"
 	"pressbox/voice"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/announce/plan"
 	"pressbox/voice/voicetest"
 )
@@ -124,7 +125,7 @@ func TestSpeak_slowProcessor(t *testing.T) {
 				slow := settings
 				slow.TTL = time.Hour
 				bubble(t, slow, func(h *rig) {
-					h.parts = func(p *announce.Parts) { p.Speaker, p.Sink = speaker, sink }
+					h.parts = func(p *announcer.Parts) { p.Speaker, p.Sink = speaker, sink }
 					h.restart(slow)
 					defer h.run()()
 					for range 2 { // the second one with the speed of the first

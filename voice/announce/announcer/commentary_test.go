@@ -1,4 +1,4 @@
-package announce_test
+package announcer_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package announce
+package announcer
 
 import (
 	"cmp"
@@ -6,12 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"pressbox/voice/announce"
 	"pressbox/voice/announce/plan"
 )
 
 // A madeClip is a clip and the time that its synthesis took.
 type madeClip struct {
-	Clip
+	announce.Clip
 	spent time.Duration
 }
 
@@ -37,7 +38,7 @@ func (m *speedometer) factor(voice string) float64 {
 type lookahead struct {
 	all   *speedometer
 	lead  plan.Lead
-	clips []Clip // those of lead.Ready
+	clips []announce.Clip // those of lead.Ready
 	// The first clip may include the time to load a model, so that it counts only until
 	// there are others.
 	first, later plan.Speed
@@ -46,14 +47,14 @@ type lookahead struct {
 
 // pass sends the clips to out until made is closed, which it waits for, or ctx ends.
 // It reports whether it has sent all.
-func (l *lookahead) pass(ctx context.Context, made <-chan madeClip, out chan<- Clip) bool {
+func (l *lookahead) pass(ctx context.Context, made <-chan madeClip, out chan<- announce.Clip) bool {
 	for open := true; open || len(l.clips) > 0; {
 		var in <-chan madeClip
 		if open && l.lead.MaySynthesize() {
 			in = made
 		}
-		var ready chan<- Clip
-		var next Clip
+		var ready chan<- announce.Clip
+		var next announce.Clip
 		if len(l.clips) > 0 && (!open || l.lead.MayPlay()) {
 			ready, next = out, l.clips[0]
 		}
@@ -93,6 +94,6 @@ func (l *lookahead) add(c madeClip) {
 func (l *lookahead) remove() {
 	l.lead.Begun, l.lead.Last = true, l.lead.Ready[0].Sentence
 	l.lead.Ready = l.lead.Ready[1:]
-	l.clips[0] = Clip{}
+	l.clips[0] = announce.Clip{}
 	l.clips = l.clips[1:]
 }

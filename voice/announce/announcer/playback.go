@@ -1,4 +1,4 @@
-package announce
+package announcer
 
 import (
 	"context"
@@ -7,16 +7,12 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/voice/announce"
 	"pressbox/voice/announce/plan"
 )
 
-// Causes of the end of a sound's context.
-var (
-	errCancelled   = errors.New("cancelled")
-	errExpired     = errors.New("expired")
-	errInterrupted = errors.New("interrupted by an urgent announcement")
-	errStopping    = errors.New("stopping")
-)
+// errStopping is the cause of the end of a sound's context when Run's ctx ended; others are those of [announce.Step].
+var errStopping = errors.New("stopping")
 
 // A playback is one attempt to play a synthesis as planned.
 type playback struct {
@@ -59,7 +55,7 @@ func (p *playout) play(sound context.Context, pb *playback, attend func()) {
 	fed := make(chan struct{})
 	p.running.Go(func() {
 		defer close(pb.finished)
-		pb.played, pb.sinkErr = p.a.sink.Play(sound, clips)
+		pb.played, pb.sinkErr = p.a.parts.Sink.Play(sound, clips)
 	})
 	p.running.Go(func() {
 		defer close(fed)
@@ -141,24 +137,24 @@ func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, last <-chan st
 // outcome returns the status that the announcement gets, and the error of a
 // failed one. Queued means that it is spoken again; cause is why its sound was
 // stopped, nil if it was not.
-func (pb *playback) outcome(ctx context.Context, cause error) (status Status, why string) {
+func (pb *playback) outcome(ctx context.Context, cause error) (status announce.Status, why string) {
 	switch {
 	case pb.complete && pb.sinkErr == nil:
-		return Done, ""
-	case errors.Is(cause, errCancelled):
-		return Cancelled, ""
-	case errors.Is(cause, errExpired):
-		return Expired, ""
+		return announce.Done, ""
+	case errors.Is(cause, announce.ErrCancelled):
+		return announce.Cancelled, ""
+	case errors.Is(cause, announce.ErrExpired):
+		return announce.Expired, ""
 	case pb.complete && !pb.lost() && pb.played >= pb.timeline.End():
-		return Done, "" // it was interrupted in the silence at its end
-	case pb.lost(), errors.Is(cause, errInterrupted), ctx.Err() != nil:
-		return Queued, ""
+		return announce.Done, "" // it was interrupted in the silence at its end
+	case pb.lost(), errors.Is(cause, announce.ErrInterrupted), ctx.Err() != nil:
+		return announce.Queued, ""
 	case pb.speakErr != nil:
-		return Failed, pb.speakErr.Error()
+		return announce.Failed, pb.speakErr.Error()
 	case pb.sinkErr != nil:
-		return Failed, pb.sinkErr.Error()
+		return announce.Failed, pb.sinkErr.Error()
 	default:
-		return Failed, "the sink ended before the message"
+		return announce.Failed, "the sink ended before the message"
 	}
 }
 

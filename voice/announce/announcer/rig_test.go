@@ -1,4 +1,4 @@
-package announce_test
+package announcer_test
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"pressbox/audio"
 	"pressbox/packaging/check"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // An outbox stands in for the disk.
@@ -287,14 +288,14 @@ func (s *sink) transcript() string {
 
 // A rig is an announcer with its stand-ins.
 type rig struct {
-	*announce.Announcer
+	*announcer.Announcer
 	t       *testing.T
 	log     check.Log
 	outbox  *outbox
 	speaker *speaker
 	sink    *sink
 	ducker  *ducker
-	parts   func(*announce.Parts) // changes what restart uses; nil: nothing
+	parts   func(*announcer.Parts) // changes what restart uses; nil: nothing
 }
 
 var settings = announce.Config{Max: 100, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
@@ -326,13 +327,13 @@ func newRig(t *testing.T, c announce.Config) *rig {
 // restart replaces the announcer, as after a crash.
 func (h *rig) restart(c announce.Config) {
 	h.t.Helper()
-	p := announce.Parts{
+	p := announcer.Parts{
 		Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Ducker: h.ducker, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 	}
 	if h.parts != nil {
 		h.parts(&p)
 	}
-	h.Announcer = check.Must(announce.New(c, p))(h.t)
+	h.Announcer = check.Must(announcer.New(c, p))(h.t)
 }
 
 // run runs the announcer; stop ends it and waits for it.
