@@ -18,6 +18,7 @@ import (
 	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // BenchmarkAccept measures how long a client waits for the acceptance of an
@@ -86,7 +87,7 @@ func mean(took []time.Duration) (mean time.Duration) {
 
 // accept posts at least n announcements by concurrent clients, and returns the
 // duration of each and of all.
-func accept(b *testing.B, a *announce.Announcer, clients, n int) (waits []time.Duration, took time.Duration) {
+func accept(b *testing.B, a *announcer.Announcer, clients, n int) (waits []time.Duration, took time.Duration) {
 	b.Helper()
 	each := max(n/clients, 8)
 	waits = make([]time.Duration, clients*each)
@@ -96,7 +97,8 @@ func accept(b *testing.B, a *announce.Announcer, clients, n int) (waits []time.D
 		wait.Go(func() {
 			for i := range each {
 				start := time.Now()
-				if _, err := a.Announce(context.Background(), announce.Request{Message: message}); err != nil {
+				request := announce.Request{Content: announce.Content{Message: message}}
+				if _, err := a.Announce(context.Background(), request); err != nil {
 					b.Error(err)
 					return
 				}
@@ -111,10 +113,10 @@ func accept(b *testing.B, a *announce.Announcer, clients, n int) (waits []time.D
 const message = "Now batting for the visitors, number twenty-four, the second baseman, Ada Lovelace."
 
 // newQueue returns an announcer with a large queue over a store, without playback.
-func newQueue(b *testing.B) *announce.Announcer {
+func newQueue(b *testing.B) *announcer.Announcer {
 	b.Helper()
 	c := announce.Config{Max: 1 << 30, TTL: time.Hour, Rate: 170, Volume: 100}
-	return check.Must(announce.New(c, announce.Parts{
+	return check.Must(announcer.New(c, announcer.Parts{
 		Outbox: store.OpenForTest(b, "", store.Options{}), Speaker: silent{}, Log: slog.New(slog.DiscardHandler),
 	}))(b)
 }
@@ -185,4 +187,4 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-var _ announce.Outbox = (*store.Store)(nil)
+var _ announcer.Outbox = (*store.Store)(nil)

@@ -19,6 +19,7 @@ import (
 	"pressbox/store"
 	"pressbox/store/killtest"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // A process that accepts and plays announcements is killed again and again at
@@ -53,7 +54,9 @@ func runAnnouncer(args []string) error {
 		return err
 	}
 	c := announce.Config{Max: 40, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
-	a, err := announce.New(c, announce.Parts{Outbox: s, Speaker: numbers{}, Sink: logSink{log}, Log: slog.New(slog.DiscardHandler)})
+	a, err := announcer.New(c, announcer.Parts{
+		Outbox: s, Speaker: numbers{}, Sink: logSink{log}, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		return err
 	}
@@ -78,13 +81,13 @@ func runAnnouncer(args []string) error {
 }
 
 // waiting reports whether an announcement is to be played.
-func waiting(a *announce.Announcer) bool {
+func waiting(a *announcer.Announcer) bool {
 	l := a.List()
 	return len(l.Queue)+len(l.Scheduled) > 0
 }
 
 // waitEmpty returns when every announcement was played.
-func waitEmpty(a *announce.Announcer) {
+func waitEmpty(a *announcer.Announcer) {
 	for {
 		events, stop := a.Watch()
 		for waiting(a) {
@@ -101,11 +104,11 @@ func waitEmpty(a *announce.Announcer) {
 
 // client posts numbers for ever, some to be played later, and cancels some. It calls ready when the first
 // was accepted.
-func client(a *announce.Announcer, log *os.File, number int, ready func()) {
+func client(a *announcer.Announcer, log *os.File, number int, ready func()) {
 	for {
 		events, stop := a.Watch()
 		number++
-		r := announce.Request{Message: strconv.Itoa(number), Urgent: number%3 == 0}
+		r := announce.Request{Content: announce.Content{Message: strconv.Itoa(number), Urgent: number%3 == 0}}
 		if number%5 == 0 {
 			r.At = time.Now().Add(20 * time.Millisecond)
 		}
@@ -262,7 +265,8 @@ func (d *events) checkStore(t *testing.T) {
 		switch s := status[number]; {
 		case s == announce.Done && d.played[number] && !cancelled:
 		case s == announce.Cancelled && number%7 == 0:
-		case s == "" && len(over) > 4000 && (d.played[number] || number%7 == 0): // deleted beyond announce.EndedMaxBytes
+		case s == "" && len(over) > 4000 && (d.played[number] || number%7 == 0):
+			// Deleted beyond announce.EndedMaxBytes.
 		default:
 			t.Errorf("%d was accepted and is %q; played %v, cancelled %v", number, s, d.played[number], cancelled)
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // Find returns the announcement that was accepted with a key in the last 24
-// hours; see [announce.Outbox].
+// hours; see announcer.Outbox.
 func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (earlier announce.Accepted, ok bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return announce.Accepted{}, false, err
@@ -32,13 +32,16 @@ func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (earlier 
 }
 
 // Append saves an announcement and its idempotency key, if it has one; see
-// [announce.Outbox].
-func (s *Store) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (stored announce.Accepted, fresh bool, err error) {
+// [announcer.Outbox].
+func (s *Store) Append(
+	ctx context.Context, n announce.Announcement, key announce.IdempotencyKey,
+) (stored announce.Accepted, fresh bool, err error) {
 	now := s.now()
 	value, err := encode(n, now)
 	if err != nil {
 		return announce.Accepted{}, false, err
 	}
+	accepted := announce.Accepted{ID: n.ID, Status: n.Status}
 	if errors.Is(s.checkSpace(announcementsShare), ErrFull) {
 		if err := s.DeleteExpired(ctx); err != nil {
 			return announce.Accepted{}, false, err
@@ -52,12 +55,11 @@ func (s *Store) Append(ctx context.Context, n announce.Announcement, key announc
 				stored, fresh = earlier, false
 				return err
 			}
-			r := keyRecord{now, key.Digest, n.Seq, announce.Accepted{ID: n.ID, Status: n.Status}}
-			if err := t.save(keyName(key), r, s.maxKeys()); err != nil {
+			if err := t.save(key, accepted, n.Seq, now, s.maxKeys()); err != nil {
 				return err
 			}
 		}
-		stored, fresh = announce.Accepted{ID: n.ID, Status: n.Status}, true
+		stored, fresh = accepted, true
 		if err := s.checkPlanned(tx, n, value); err != nil {
 			return err
 		}
@@ -98,7 +100,7 @@ func planned(n announce.Announcement) bool {
 }
 
 // Done saves the ends of announcements and deletes the oldest ended ones; see
-// [announce.Outbox].
+// announcer.Outbox.
 func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	now := s.now()
 	values := make([][]byte, len(ns))
@@ -110,7 +112,8 @@ func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	}
 	err := s.update(ctx, func(tx *bolt.Tx) error {
 		for i, n := range ns {
-			if err := errors.Join(moveToEnded(tx, number(n.Seq), values[i]), keysOf(tx).setStatus(number(n.Seq), n.Status)); err != nil {
+			seq := number(n.Seq)
+			if err := errors.Join(moveToEnded(tx, seq, values[i]), keysOf(tx).setStatus(seq, n.Status)); err != nil {
 				return err
 			}
 		}
@@ -122,7 +125,7 @@ func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	return nil
 }
 
-// Update saves a changed announcement that has not ended; see [announce.Outbox].
+// Update saves a changed announcement that has not ended; see announcer.Outbox.
 func (s *Store) Update(ctx context.Context, n announce.Announcement) error {
 	value, err := encodeChanged(n, s.now())
 	if err != nil {
@@ -141,7 +144,7 @@ func (s *Store) Update(ctx context.Context, n announce.Announcement) error {
 	return nil
 }
 
-// Load returns the waiting and the ended announcements; see [announce.Outbox]. It
+// Load returns the waiting and the ended announcements; see announcer.Outbox. It
 // logs and skips unreadable ones, which stay in the file.
 func (s *Store) Load(ctx context.Context) (waiting, ended []announce.Announcement, err error) {
 	if err := ctx.Err(); err != nil {
@@ -165,7 +168,8 @@ func (s *Store) announcements(tx *bolt.Tx, bucket []byte, now clock.Moment) []an
 	for k, v := range pairs(tx.Bucket(bucket)) {
 		n, then, err := decode(v)
 		if err != nil {
-			s.log.Error("an announcement cannot be read", "bucket", string(bucket), "key", fmt.Sprintf("%x", k), "err", err)
+			key := fmt.Sprintf("%x", k)
+			s.log.Error("an announcement cannot be read", "bucket", string(bucket), "key", key, "err", err)
 			continue
 		}
 		if (!n.Status.Ended() || n.Rooms.Open()) && !n.FixedTime {

@@ -7,7 +7,6 @@ import (
 
 	"pressbox/store/clock"
 	"pressbox/voice/announce"
-	"pressbox/voice/announce/policy"
 )
 
 // recordFormat is the first byte of an encoded announcement; JSON follows. JSON
@@ -17,16 +16,9 @@ const recordFormat = 1
 // A record is a stored announcement. Times are Unix nanoseconds, 0 means none;
 // durations are nanoseconds.
 type record struct {
-	ID       string          `json:"id"`
-	Seq      uint64          `json:"seq"`
-	Title    string          `json:"title,omitempty"`
-	Message  string          `json:"message"`
-	Voice    string          `json:"voice"`
-	Rate     int             `json:"rate"`
-	Urgent   bool            `json:"urgent,omitempty"`
-	Priority int             `json:"priority,omitempty"`
-	Volume   int             `json:"volume,omitempty"`
-	Chime    string          `json:"chime,omitempty"`
+	ID  string `json:"id"`
+	Seq uint64 `json:"seq"`
+	announce.Content
 	Created  int64           `json:"created"`
 	TTL      time.Duration   `json:"ttl,omitempty"`
 	Expires  int64           `json:"expires"`
@@ -74,8 +66,7 @@ type roomsRecord struct {
 // newRecord returns the record of n without its instant.
 func newRecord(n announce.Announcement) record {
 	r := record{
-		ID: n.ID, Seq: n.Seq, Title: n.Title, Message: n.Message, Voice: n.Voice, Rate: n.Rate,
-		Urgent: n.Urgent, Priority: n.Priority, Volume: n.Volume, Chime: n.Chime,
+		ID: n.ID, Seq: n.Seq, Content: n.Content,
 		Created: unixNano(n.Created), TTL: n.TTL, Expires: unixNano(n.Expires), At: unixNano(n.At), Fixed: n.FixedTime,
 		Status: n.Status, Quiet: n.Quiet, Sentence: n.Sentence, Error: n.Error, Place: n.InitialPosition,
 		Started: unixNano(n.Started), Ended: unixNano(n.Ended),
@@ -135,7 +126,8 @@ func (r record) encode() ([]byte, error) {
 // of its last change or its creation.
 func decode(data []byte) (announce.Announcement, clock.Moment, error) {
 	if len(data) == 0 || data[0] != recordFormat {
-		return announce.Announcement{}, clock.Moment{}, fmt.Errorf("%w: an announcement has an unknown format", ErrCorrupt)
+		err := fmt.Errorf("%w: an announcement has an unknown format", ErrCorrupt)
+		return announce.Announcement{}, clock.Moment{}, err
 	}
 	var r record
 	if err := json.Unmarshal(data[1:], &r); err != nil {
@@ -154,18 +146,11 @@ func decode(data []byte) (announce.Announcement, clock.Moment, error) {
 
 func (r record) announcement() announce.Announcement {
 	n := announce.Announcement{
-		ID: r.ID, Seq: r.Seq, Title: r.Title, Message: r.Message, Voice: r.Voice, Rate: r.Rate,
-		Urgent: r.Urgent, Priority: r.Priority, Volume: r.Volume, Chime: r.Chime,
-		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires), At: fromUnixNano(r.At), FixedTime: r.Fixed,
+		ID: r.ID, Seq: r.Seq, Content: r.Content,
+		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires),
+		At: fromUnixNano(r.At), FixedTime: r.Fixed,
 		Status: r.Status, Quiet: r.Quiet, Sentence: r.Sentence, Error: r.Error, InitialPosition: r.Place,
 		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
-	}
-	if n.Priority == 0 { // stored before there were priorities
-		n.Priority = policy.Usual
-		if n.Urgent {
-			n.Priority = policy.Most
-		}
-		n.TTL = n.Expires.Sub(n.Created)
 	}
 	if r.Repeat != nil {
 		n.Repeat = announce.Repeat{Times: r.Repeat.Times, Every: r.Repeat.Every}
@@ -175,7 +160,9 @@ func (r record) announcement() announce.Announcement {
 		n.Sender = announce.Sender{Kind: r.Sender.Kind, Name: r.Sender.Name}
 	}
 	if o := r.Rooms; o != nil {
-		n.Rooms = announce.Rooms{From: o.From, Only: o.Only, Voice: o.Voice, Rate: o.Rate, Cancelled: o.Cancelled}.With(o.States)
+		n.Rooms = announce.Rooms{
+			From: o.From, Only: o.Only, Voice: o.Voice, Rate: o.Rate, Cancelled: o.Cancelled,
+		}.With(o.States)
 	}
 	return n
 }

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +16,7 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/exitcode"
 	"pressbox/store/atomicfile"
+	"pressbox/voice/announce"
 )
 
 func sayCommand() *cobra.Command {
@@ -33,44 +37,98 @@ func sayCommand() *cobra.Command {
 		},
 	}
 	connect := serverFlag(cmd, true)
-	var a client.Announcement
-	cmd.Flags().StringVar(&a.Voice, "voice", "", "`name` of an installed voice (default the server's)")
-	cmd.Flags().IntVar(&a.Rate, "rate", 0, "`words` per minute, 60 to 400 (default the server's)")
-	cmd.Flags().BoolVar(&a.Urgent, "urgent", false, "play it before others, and louder")
-	cmd.Flags().IntVar(&a.TTL, "ttl", 0, "`seconds` after which it expires (default the server's)")
-	cmd.Flags().StringVar(&a.Room, "room", "", "`names` of rooms, separated by commas, or all (default the server's)")
+	var a announce.AnnouncementRequest
+	a.Repeat = &announce.Repetition{}
+	others := append(addFields(cmd, "", reflect.ValueOf(&a).Elem()), "wait", "out", "show")
 	wait := cmd.Flags().Bool("wait", false, "wait until it has been played")
 	out := cmd.Flags().String("out", "", "write the speech to a WAV `file` instead of announcing it")
 	show := cmd.Flags().Bool("show", false, "show the text in words and its phonemes instead of announcing it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *show && (*out != "" || a.Urgent || a.TTL != 0 || a.Rate != 0 || a.Room != "" || *wait) {
-			return exitcode.With(exitcode.Usage, errors.New("--show can be combined only with --voice"))
+		if err := onlyWith(cmd, "show", others, "voice"); err != nil {
+			return err
 		}
-		if *out != "" && (a.Urgent || a.TTL != 0 || a.Room != "" || *wait) {
-			return exitcode.With(exitcode.Usage, errors.New("--out cannot be combined with --urgent, --ttl, --room and --wait"))
+		if err := onlyWith(cmd, "out", others, "voice", "rate"); err != nil {
+			return err
+		}
+		if *a.Repeat == (announce.Repetition{}) {
+			a.Repeat = nil
 		}
 		var err error
 		if a.Message, err = message(cmd.InOrStdin(), args); err != nil {
 			return err
 		}
 		c, err := connect()
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case *show:
+			return showSpeakable(cmd, c, a.Content)
+		case *out != "":
+			return saveSpeech(cmd.Context(), c, a.Content, *out)
+		default:
+			return request(cmd, c, a, *wait)
 		}
-		if *show {
-			return showSpeakable(cmd, c, a)
-		}
-		if *out != "" {
-			return saveSpeech(cmd.Context(), c, a, *out)
-		}
-		return announce(cmd, c, a, *wait)
 	}
 	return cmd
 }
 
-// announce creates an announcement, waits for its end if wait is set, and prints its state.
-func announce(cmd *cobra.Command, c *client.Client, a client.Announcement, wait bool) error {
-	r, err := c.Announce(cmd.Context(), a)
+// addFields adds a flag for each field of an announcement, except for the message, and returns their names. Those
+// of a struct in it have its name before theirs.
+func addFields(cmd *cobra.Command, prefix string, of reflect.Value) (names []string) {
+	flags := cmd.Flags()
+	for _, f := range announce.Fields(of.Type()) {
+		name, usage := prefix+f.Name, fieldUsage(f)
+		if name == "message" {
+			continue
+		}
+		switch v := of.FieldByIndex(f.Index).Addr().Interface().(type) {
+		case *string:
+			flags.StringVar(v, name, "", usage)
+		case *int:
+			flags.IntVar(v, name, 0, usage)
+		case *bool:
+			flags.BoolVar(v, name, false, usage)
+		case *time.Time:
+			flags.Func(name, usage, func(text string) error { return v.UnmarshalText([]byte(text)) })
+		case *announce.RoomList:
+			flags.Func(name, usage, func(names string) error { *v = announce.ParseRooms(names); return nil })
+		case **announce.Repetition:
+			names = append(names, addFields(cmd, name+"-", reflect.ValueOf(*v).Elem())...)
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// fieldUsage returns the usage of a field's flag.
+func fieldUsage(f announce.Field) string {
+	usage := strings.ReplaceAll(f.Tag.Get("help"), "'", "`")
+	if least, most, ok := f.Range(); ok {
+		usage += fmt.Sprintf(", %d to %d", least, most)
+	}
+	if enum := f.Enum(); len(enum) > 0 {
+		usage += ": " + strings.Join(enum, ", ")
+	}
+	return usage
+}
+
+// onlyWith returns an error if a flag is given together with one of the others that is not allowed.
+func onlyWith(cmd *cobra.Command, flag string, others []string, allowed ...string) error {
+	for _, other := range others {
+		conflict := other != flag && !slices.Contains(allowed, other)
+		if conflict && cmd.Flags().Changed(flag) && cmd.Flags().Changed(other) {
+			with := strings.Join(allowed, " and --")
+			err := fmt.Errorf("--%s can be combined only with --%s, not with --%s", flag, with, other)
+			return exitcode.With(exitcode.Usage, err)
+		}
+	}
+	return nil
+}
+
+// request creates an announcement, waits for its end if wait is set, and prints its state.
+func request(cmd *cobra.Command, c *client.Client, a announce.AnnouncementRequest, wait bool) error {
+	r, err := c.Request(cmd.Context(), a)
 	if err == nil && wait {
 		r, err = c.Follow(cmd.Context(), r.ID)
 	}
@@ -98,7 +156,8 @@ func printReport(w io.Writer, r client.Report) error {
 		_, err := fmt.Fprintln(w, r.ID, "played")
 		return err
 	case r.Ended():
-		return exitcode.With(exitcode.NotPlayed, fmt.Errorf("%s was not played: %s", r.ID, strings.TrimSuffix(r.Status+": "+r.Error, ": ")))
+		reason := strings.TrimSuffix(r.Status+": "+r.Error, ": ")
+		return exitcode.With(exitcode.NotPlayed, fmt.Errorf("%s was not played: %s", r.ID, reason))
 	case r.Position != nil:
 		_, err := fmt.Fprintf(w, "%s %s, position %d\n", r.ID, r.Status, *r.Position)
 		return err
@@ -109,7 +168,7 @@ func printReport(w io.Writer, r client.Report) error {
 }
 
 // showSpeakable prints an announcement's message as it would be spoken.
-func showSpeakable(cmd *cobra.Command, c *client.Client, a client.Announcement) error {
+func showSpeakable(cmd *cobra.Command, c *client.Client, a announce.Content) error {
 	s, err := c.Speakable(cmd.Context(), a)
 	if err != nil {
 		return err
@@ -119,12 +178,13 @@ func showSpeakable(cmd *cobra.Command, c *client.Client, a client.Announcement) 
 }
 
 // saveSpeech writes the speech of an announcement to a WAV file, atomically.
-func saveSpeech(ctx context.Context, c *client.Client, a client.Announcement, path string) error {
+func saveSpeech(ctx context.Context, c *client.Client, a announce.Content, path string) error {
 	speech, err := c.Speech(ctx, a)
 	if err != nil {
 		return err
 	}
-	if _, err := atomicfile.Write(path, atomicfile.Own(0o644), func(w io.Writer) error { return audio.WriteWAV(w, speech) }, nil); err != nil {
+	write := func(w io.Writer) error { return audio.WriteWAV(w, speech) }
+	if _, err := atomicfile.Write(path, atomicfile.Own(0o644), write, nil); err != nil {
 		return fmt.Errorf("write the speech: %w", err)
 	}
 	return nil

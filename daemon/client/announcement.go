@@ -13,20 +13,14 @@ import (
 
 	"pressbox/audio"
 	"pressbox/daemon/exitcode"
+	"pressbox/voice/announce"
 )
 
 // maxAbsence is the time for which [Client.Follow] waits for a server that restarts.
 const maxAbsence = 30 * time.Second
 
-// An Announcement is a request to announce a text.
-type Announcement struct {
-	Message string `json:"message"`
-	Voice   string `json:"voice,omitempty"`
-	Rate    int    `json:"rate,omitempty"` // words per minute
-	Urgent  bool   `json:"urgent,omitempty"`
-	TTL     int    `json:"ttl,omitempty"` // seconds
-	Room    string `json:"room,omitempty"`
-}
+// An Announcement is what an announcement says, and how.
+type Announcement = announce.Content
 
 // A Report is the state of an announcement.
 type Report struct {
@@ -38,14 +32,20 @@ type Report struct {
 
 // Ended reports whether the announcement's status is final.
 func (r Report) Ended() bool {
-	return r.Status == "done" || r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired" || r.Status == "silenced"
+	return r.Status == "done" || r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired" ||
+		r.Status == "silenced"
 }
 
 // Speaking reports whether the announcement is being made or played.
 func (r Report) Speaking() bool { return r.Status == "synthesizing" || r.Status == "playing" }
 
-// Announce creates an announcement.
+// Announce creates an announcement, to be spoken now.
 func (c *Client) Announce(ctx context.Context, a Announcement) (Report, error) {
+	return c.Request(ctx, announce.AnnouncementRequest{Payload: announce.Payload{Content: a}})
+}
+
+// Request creates an announcement.
+func (c *Client) Request(ctx context.Context, a announce.AnnouncementRequest) (Report, error) {
 	var r Report
 	err := c.Call(ctx, http.MethodPost, "/notify", a, &r)
 	return r, err

@@ -8,6 +8,7 @@ import (
 
 	"pressbox/game/live"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // Progress tracks one kind of work: how many operations have ended, and since when others
@@ -64,11 +65,11 @@ func (p *Progress) Check() error {
 
 // A Speaker tracks the synthesis of each clip.
 type Speaker struct {
-	announce.Speaker
+	announcer.Speaker
 	*Progress
 }
 
-// Speak implements [announce.Speaker]. The time in which the caller uses a clip does not
+// Speak implements [announcer.Speaker]. The time in which the caller uses a clip does not
 // count.
 func (s Speaker) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {
@@ -87,23 +88,25 @@ func (s Speaker) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[anno
 
 // An Outbox tracks the writes of announcements.
 type Outbox struct {
-	announce.Outbox
+	announcer.Outbox
 	*Progress
 }
 
-// Append implements [announce.Outbox].
-func (o Outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (stored announce.Accepted, fresh bool, err error) {
+// Append implements [announcer.Outbox].
+func (o Outbox) Append(ctx context.Context, n announce.Announcement,
+	key announce.IdempotencyKey,
+) (stored announce.Accepted, fresh bool, err error) {
 	defer o.Begin()()
 	return o.Outbox.Append(ctx, n, key)
 }
 
-// Done implements [announce.Outbox].
+// Done implements [announcer.Outbox].
 func (o Outbox) Done(ctx context.Context, ended ...announce.Announcement) error {
 	defer o.Begin()()
 	return o.Outbox.Done(ctx, ended...)
 }
 
-// Update implements [announce.Outbox].
+// Update implements [announcer.Outbox].
 func (o Outbox) Update(ctx context.Context, changed announce.Announcement) error {
 	defer o.Begin()()
 	return o.Outbox.Update(ctx, changed)

@@ -190,13 +190,24 @@ func violationsIn(e *jsonschema.ValidationError) []Violation {
 	case *kind.Maximum:
 		return []Violation{{Path: pointer(at), Code: "out_of_range", Detail: "must be at most " + k.Want.RatString()}}
 	case *kind.MinLength:
-		return []Violation{{Path: pointer(at), Code: "too_short", Detail: fmt.Sprintf("must have at least %s", characters(k.Want))}}
+		return []Violation{{
+			Path: pointer(at), Code: "too_short", Detail: fmt.Sprintf("must have at least %s", characters(k.Want)),
+		}}
 	case *kind.MaxLength:
-		return []Violation{{Path: pointer(at), Code: "too_long", Detail: fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got)}}
+		return []Violation{{
+			Path: pointer(at), Code: "too_long",
+			Detail: fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got),
+		}}
 	case *kind.MinItems:
-		return []Violation{{Path: pointer(at), Code: "too_few", Detail: fmt.Sprintf("must have at least %d entries, has %d", k.Want, k.Got)}}
+		return []Violation{{
+			Path: pointer(at), Code: "too_few",
+			Detail: fmt.Sprintf("must have at least %d entries, has %d", k.Want, k.Got),
+		}}
 	case *kind.MaxItems:
-		return []Violation{{Path: pointer(at), Code: "too_many", Detail: fmt.Sprintf("must have at most %d entries, has %d", k.Want, k.Got)}}
+		return []Violation{{
+			Path: pointer(at), Code: "too_many",
+			Detail: fmt.Sprintf("must have at most %d entries, has %d", k.Want, k.Got),
+		}}
 	case *kind.MinProperties:
 		return []Violation{{Path: pointer(at), Code: "required", Detail: "must have at least one field"}}
 	case *kind.Enum:

@@ -68,7 +68,7 @@ func (s *stream) say(ctx context.Context, text string) error {
 // speak speaks a text after audio-start. It sends nothing if nothing in it can be spoken.
 func (s *stream) speak(ctx context.Context, text string) error {
 	s.length += utf8.RuneCountInString(text)
-	n, err := s.Check(announce.Request{Message: text, Voice: s.voice})
+	n, err := s.Check(announce.Request{Content: announce.Content{Message: text, Voice: s.voice}})
 	if err != nil {
 		return unlessSilent(err)
 	}

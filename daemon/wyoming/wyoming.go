@@ -27,6 +27,7 @@ import (
 	"pressbox/auth/netblock"
 	"pressbox/daemon/limits"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // Limits for clients.
@@ -45,7 +46,7 @@ const (
 // A Config holds what a [Server] uses. All fields but Open and LimitLoopback are required.
 type Config struct {
 	Version string // of the product
-	Speaker announce.Speaker
+	Speaker announcer.Speaker
 	// Check returns the announcement that is spoken for a request, or a
 	// [*announce.RequestError].
 	Check  func(announce.Request) (announce.Announcement, error)

@@ -16,6 +16,7 @@ import (
 	"pressbox/daemon/wyoming"
 	"pressbox/voice"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // The bytes of every event.
@@ -131,7 +132,7 @@ func TestServer_stream(t *testing.T) {
 }
 
 // voices is a speaker whose clips have the rates of its words.
-type voices struct{ announce.Speaker }
+type voices struct{ announcer.Speaker }
 
 func (voices) Speak(_ context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {

@@ -1,9 +1,7 @@
 package announce
 
 import (
-	"context"
 	"errors"
-	"iter"
 	"strings"
 	"time"
 
@@ -54,17 +52,10 @@ func (s Status) Ended() bool {
 
 // A Request asks for an announcement.
 type Request struct {
-	ID             string   // 26 characters, of an announcement from another room; "" means a new one
-	From           string   // the room that sent it; "" means none
-	Rooms          []string // the rooms in which it is spoken; empty means this one
-	Title          string   // spoken before the message, as a sentence; "" means none
-	Message        string
-	Voice          string        // "" means the default voice
-	Rate           int           // words per minute; 0 means the default rate
-	Urgent         bool          // spoken before the others, at 1.5 times their level
-	Priority       int           // 1–5, see [policy.Announcement]; 0 means the usual one, 5 is urgent
-	Volume         int           // percent, 1–100; 0 means that of all announcements
-	Chime          string        // "none", "ding", "ding-dong" or "alert"; "" means the default
+	Content
+	ID             string        // 26 characters, of an announcement from another room; "" means a new one
+	From           string        // the room that sent it; "" means none
+	Rooms          []string      // the rooms in which it is spoken; empty means this one
 	At             time.Time     // time of day at which it is spoken; zero means now
 	In             time.Duration // time until it is spoken, instead of At; 0 means now
 	TTL            time.Duration // from At or now; 0 means the default
@@ -100,18 +91,12 @@ const (
 	FromCLI      SenderKind = "cli"      // the administrator's socket; the name is the user's
 )
 
-// An Announcement is an accepted request.
+// An Announcement is an accepted request: its content has a voice, a rate and a priority. Announcements are
+// comparable.
 type Announcement struct {
+	Content
 	ID              string
 	Seq             uint64 // order of acceptance, from 1
-	Title           string
-	Message         string
-	Voice           string
-	Rate            int // words per minute
-	Urgent          bool
-	Priority        int    // 1–5
-	Volume          int    // percent; 0 means that of all announcements
-	Chime           string // "" means the default
 	Created         time.Time
 	TTL             time.Duration // from At, or from Created
 	Expires         time.Time
@@ -132,8 +117,8 @@ type Announcement struct {
 	Ended           time.Time // zero until it ends
 }
 
-// text returns what is spoken: the title as a sentence, then the message.
-func (ann Announcement) text() string {
+// Text returns what is spoken: the title as a sentence, then the message.
+func (ann Announcement) Text() string {
 	if ann.Title == "" {
 		return ann.Message
 	}
@@ -144,49 +129,25 @@ func (ann Announcement) text() string {
 	return ann.Title + end + ann.Message
 }
 
-// speech returns what is left to be spoken.
-func (ann Announcement) speech() Utterance {
-	return Utterance{Voice: ann.Voice, Message: ann.text(), Rate: ann.Rate, From: ann.Sentence}
+// Speech returns what is left to be spoken.
+func (ann Announcement) Speech() Utterance {
+	return Utterance{Voice: ann.Voice, Message: ann.Text(), Rate: ann.Rate, From: ann.Sentence}
 }
 
-// How long an [Outbox] stores things.
+// How long an outbox stores things.
 const (
 	KeyRetention   = 24 * time.Hour // of an idempotency key
 	KeysPerSender  = 1000           // idempotency keys
 	EndedRetention = 24 * time.Hour // of an ended announcement
 	EndedMin       = 200            // ended announcements that are stored for longer
 	EndedMaxBytes  = 4 << 20        // of all ended announcements
-	keyMaxLength   = 255            // bytes of an idempotency key
+	MaxKeyLength   = 255            // bytes of an idempotency key
 )
 
 // Evictable reports whether the oldest of count stored ended announcements,
 // which have so many bytes together, may be deleted, age after its end.
 func Evictable(age time.Duration, count int, bytes int64) bool {
 	return count > EndedMin && age >= EndedRetention || bytes > EndedMaxBytes
-}
-
-// An Outbox stores announcements so that they survive crashes and power cuts.
-type Outbox interface {
-	// Find returns the announcement that was appended with key in the last
-	// [KeyRetention], and whether there is one. It returns ErrKeyReused if
-	// that was a different request. Keys beyond the limits of the outbox are
-	// forgotten earlier, the sender's own before those of others.
-	Find(ctx context.Context, key IdempotencyKey) (Accepted, bool, error)
-	// Append stores a durably. If Find would find an announcement, Append
-	// stores nothing and returns that one, with fresh false. It does not
-	// return before it is certain whether a is stored.
-	Append(ctx context.Context, a Announcement, key IdempotencyKey) (stored Accepted, fresh bool, err error)
-	// Done stores the ends of appended announcements durably, in one
-	// transaction.
-	Done(ctx context.Context, ended ...Announcement) error
-	// Update stores a changed announcement that has not ended durably. It does
-	// nothing for one that is not stored.
-	Update(ctx context.Context, changed Announcement) error
-	// Load returns the announcements that have not ended, in order of
-	// acceptance, and the stored ended ones, newest first. If the system
-	// clock was set in between, Load moves At and Expires so that the remaining
-	// time is right, unless they are fixed.
-	Load(ctx context.Context) (waiting, ended []Announcement, err error)
 }
 
 // An Accepted is the part of an announcement that an outbox stores with its
@@ -219,25 +180,8 @@ type Utterance struct {
 	From    int // sentence that is spoken first; 0 is the beginning
 }
 
-// A Speaker turns text into sound.
-type Speaker interface {
-	// Voice returns the name of an installed voice, of the default voice for
-	// "", or an [*UnknownVoiceError].
-	Voice(name string) (string, error)
-	// Speak yields the clips of a message from sentence u.From on, in order, as
-	// they are synthesized, at the common level and all at one sample rate. The
-	// receiver owns them. If the message has fewer sentences, its last one is
-	// spoken. Speak stops at the first error, and soon after ctx ends.
-	Speak(ctx context.Context, u Utterance) iter.Seq2[Clip, error]
-}
-
-// A Sink plays sound.
-type Sink interface {
-	// Play plays the clips as they arrive and returns when the last sample
-	// has been played; clips is then closed and empty. When ctx ends, it fades
-	// out within 20 ms and returns ctx's error, also if clips is closed. The
-	// error wraps [audio.ErrSinkLost] if the connection to the sound server was
-	// lost. played is the duration of the clips, from the first, that had been
-	// played when it returned.
-	Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error)
+// Waiting returns an announcement that has not ended as it is stored: it waits, whatever it does at the moment.
+func (ann Announcement) Waiting() Announcement {
+	ann.Status, ann.Started = Queued, time.Time{}
+	return ann
 }

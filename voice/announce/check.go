@@ -1,15 +1,15 @@
 package announce
 
 import (
-	"crypto/rand"
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"pressbox/audio"
 	"pressbox/voice/announce/policy"
 	"pressbox/voice/speakable"
 )
@@ -21,91 +21,75 @@ const (
 	MaxSenderName = 100  // bytes; longer names are cut
 	MaxSpeech     = 10 * time.Minute
 
-	minRate, maxRate   = 60, 400 // words per minute
-	minTTL, maxTTL     = 5 * time.Second, 24 * time.Hour
-	minTimes, maxTimes = 2, 10
-	minEvery, maxEvery = 10 * time.Second, time.Hour
-	minYear, maxYear   = 1971, 2199 // of a time while the wall clock is not set
+	minYear, maxYear = 1971, 2199 // of a time while the wall clock is not set
 )
 
-// Check returns the announcement that r asks for, without number, status and
-// position, or a [*RequestError] that lists every violation. It accepts nothing.
-func (a *Announcer) Check(r Request) (Announcement, error) {
-	ann, err := a.CheckSpeech(r)
-	if err != nil || a.estimate == nil {
-		return ann, err
-	}
-	if d := a.estimate(ann.Voice, ann.text(), ann.Rate); d > MaxSpeech {
-		return Announcement{}, &RequestError{Violations: []Violation{{"message", CodeTooLong, fmt.Sprintf(
-			"must have at most %d minutes of speech, has about %.1f at this rate", MaxSpeech/time.Minute, d.Minutes())}}}
-	}
-	return ann, nil
+// Found is what a request names, outside the queue.
+type Found struct {
+	Voice    string // its name
+	VoiceErr error  // why it cannot be used, such as an [*UnknownVoiceError]; nil if it can
+	Rooms    Rooms
+	RoomsErr error // an [*UnknownRoomError] or [ErrRoomUnreachable]
 }
 
-// CheckSpeech is Check without the limit of the duration.
-func (a *Announcer) CheckSpeech(r Request) (Announcement, error) {
-	now := time.Now()
-	c := a.config.Load()
+// Check returns the announcement that r asks for, without number and position, or a [*RequestError] that lists every
+// violation. Other errors are those of what was found.
+func (r Request) Check(c Conditions, found Found) (Announcement, error) {
 	ann := Announcement{
-		ID:       orDefault(r.ID, strings.ToLower(rand.Text())),
-		Title:    trimmed(r.Title),
-		Message:  trimmed(r.Message),
-		Rate:     orDefault(r.Rate, c.Rate),
-		Urgent:   r.Urgent || r.Priority == policy.Most,
-		Priority: orDefault(r.Priority, policy.Usual),
-		Volume:   r.Volume,
-		Chime:    r.Chime,
-		Created:  now.UTC(),
-		TTL:      orDefault(r.TTL, c.TTL),
-		Repeat:   r.Repeat,
-		Sender:   r.Sender.cut(),
-		Status:   Queued,
+		Content: r.Content,
+		ID:      r.ID,
+		Created: c.Now.UTC(),
+		TTL:     cmp.Or(r.TTL, c.TTL),
+		Repeat:  r.Repeat,
+		Sender:  r.Sender.cut(),
+		Rooms:   found.Rooms,
+		Status:  Queued,
 	}
-	if ann.Urgent {
+	ann.Title, ann.Message, ann.Voice = trimmed(r.Title), trimmed(r.Message), found.Voice
+	ann.Rate, ann.Priority = cmp.Or(r.Rate, c.Rate), cmp.Or(r.Priority, policy.Usual)
+	if ann.Urgent = r.Urgent || r.Priority == policy.Most; ann.Urgent {
 		ann.Priority = policy.Most
 	}
-	ann.setTime(r, now)
+	ann.setTime(r, c.Now)
 
 	var wrong RequestError
 	wrong.checkText(ann)
-	wrong.checkNumbers(ann)
-	wrong.checkTime(r, ann, now, a.clockSet())
-	if len(r.IdempotencyKey) > keyMaxLength {
-		wrong.add("Idempotency-Key", CodeTooLong, fmt.Sprintf("must have at most %d bytes", keyMaxLength))
+	wrong.checkContent(ann.Content)
+	wrong.checkSeconds("ttl", ann.TTL)
+	if ann.Repeat != (Repeat{}) {
+		wrong.checkNumber("repeat/times", ann.Repeat.Times)
+		wrong.checkSeconds("repeat/every", ann.Repeat.Every)
 	}
-	rooms, unreachable := a.resolveRooms(r)
-	if errors.As(unreachable, &wrong.Room) {
+	wrong.checkTime(r, ann, c)
+	if len(r.IdempotencyKey) > MaxKeyLength {
+		wrong.add("Idempotency-Key", CodeTooLong, fmt.Sprintf("must have at most %d bytes", MaxKeyLength))
+	}
+	if errors.As(found.RoomsErr, &wrong.Room) {
 		wrong.add("room", CodeUnknownRoom, wrong.Room.Error())
 	}
-	ann.Rooms = rooms
-	name, err := a.speaker.Voice(r.Voice)
-	if errors.As(err, &wrong.Voice) {
+	if errors.As(found.VoiceErr, &wrong.Voice) {
 		wrong.add("voice", CodeUnknownVoice, wrong.Voice.Error())
-	} else if err != nil {
-		return Announcement{}, fmt.Errorf("find the voice: %w", err)
+	} else if found.VoiceErr != nil {
+		return Announcement{}, fmt.Errorf("find the voice: %w", found.VoiceErr)
 	}
-	ann.Voice = name
 	if len(wrong.Violations) > 0 {
 		return Announcement{}, &wrong
 	}
-	if unreachable != nil {
-		return Announcement{}, unreachable
+	return ann, found.RoomsErr
+}
+
+// CheckSpeech returns a [*RequestError] if a text takes too long to speak at its rate.
+func CheckSpeech(d time.Duration) error {
+	if d <= MaxSpeech {
+		return nil
 	}
-	return ann, nil
+	return &RequestError{Violations: []Violation{{"message", CodeTooLong, fmt.Sprintf(
+		"must have at most %d minutes of speech, has about %.1f at this rate", MaxSpeech/time.Minute, d.Minutes())}}}
 }
 
 // trimmed returns text as JSON stores it, without surrounding white space.
 func trimmed(text string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-// orDefault returns value, or the default if it is zero.
-func orDefault[T comparable](value, byDefault T) T {
-	var zero T
-	if value == zero {
-		return byDefault
-	}
-	return value
 }
 
 // cut returns the sender with a name of at most [MaxSenderName] bytes.
@@ -143,51 +127,54 @@ func (e *RequestError) checkText(ann Announcement) {
 	}
 }
 
-func (e *RequestError) checkNumbers(ann Announcement) {
-	e.checkNumber("rate", ann.Rate, minRate, maxRate, "words per minute")
-	e.checkSeconds("ttl", ann.TTL, minTTL, maxTTL)
-	e.checkNumber("priority", ann.Priority, policy.Listed, policy.Most, "")
-	if ann.Volume != 0 {
-		e.checkNumber("volume", ann.Volume, 1, 100, "percent")
-	}
-	if ann.Chime != "" && !slices.Contains(audio.Chimes(), audio.Chime(ann.Chime)) {
-		e.add("chime", CodeNotOffered, "must be none, ding, ding-dong or alert")
-	}
-	if ann.Repeat != (Repeat{}) {
-		e.checkNumber("repeat/times", ann.Repeat.Times, minTimes, maxTimes, "")
-		e.checkSeconds("repeat/every", ann.Repeat.Every, minEvery, maxEvery)
+// checkContent checks the numbers and the enums of a content. Their zero values mean defaults.
+func (e *RequestError) checkContent(c Content) {
+	for _, f := range Fields(reflect.TypeFor[Content]()) {
+		v := reflect.ValueOf(c).FieldByIndex(f.Index)
+		if v.IsZero() {
+			continue
+		}
+		if v.CanInt() {
+			e.checkNumber(f.Name, int(v.Int()))
+		} else if enum := f.Enum(); len(enum) > 0 && !slices.Contains(enum, v.String()) {
+			last := len(enum) - 1
+			e.add(f.Name, CodeNotOffered, "must be "+strings.Join(enum[:last], ", ")+" or "+enum[last])
+		}
 	}
 }
 
 // checkTime checks the time at which ann is to be spoken.
-func (e *RequestError) checkTime(r Request, ann Announcement, now time.Time, clockSet bool) {
+func (e *RequestError) checkTime(r Request, ann Announcement, c Conditions) {
 	switch at := ann.At; {
 	case !r.At.IsZero() && r.In != 0:
 		e.add("in", CodeConflict, "must not be given together with at")
 	case r.In != 0:
-		e.checkSeconds("in", r.In, time.Second, MaxAhead)
+		e.checkSeconds("in", r.In)
 	case r.At.IsZero():
-	case !clockSet && (at.Year() < minYear || at.Year() > maxYear):
+	case !c.ClockSet && (at.Year() < minYear || at.Year() > maxYear):
 		e.add("at", CodeOutOfRange, fmt.Sprintf("must be in the years %d to %d", minYear, maxYear))
-	case !clockSet:
-	case at.After(now.Add(MaxAhead)):
+	case !c.ClockSet:
+	case at.After(c.Now.Add(MaxAhead)):
 		e.add("at", CodeOutOfRange, fmt.Sprintf("must be at most %d days ahead", MaxAhead/(24*time.Hour)))
-	case !now.Before(ann.Expires):
+	case !c.Now.Before(ann.Expires):
 		e.add("at", CodeTooLate, "is longer ago than the time to live")
 	}
 }
 
-// checkNumber adds a violation if a number is out of range.
-func (e *RequestError) checkNumber(path string, n, least, most int, unit string) {
-	if n < least || n > most {
-		e.add(path, CodeOutOfRange, strings.TrimSpace(fmt.Sprintf("must be %d to %d %s", least, most, unit)))
-	}
+// checkNumber adds a violation if the number at a path is out of the range of its field.
+func (e *RequestError) checkNumber(path string, n int) { e.checkRange(path, n, 1) }
+
+// checkSeconds adds a violation if the duration at a path is out of the range of its field.
+func (e *RequestError) checkSeconds(path string, d time.Duration) {
+	e.checkRange(path, int(d), int(time.Second))
 }
 
-// checkSeconds adds a violation if a duration is out of range.
-func (e *RequestError) checkSeconds(path string, d, least, most time.Duration) {
-	if d < least || d > most {
-		e.add(path, CodeOutOfRange, fmt.Sprintf("must be %d to %d seconds", int(least.Seconds()), int(most.Seconds())))
+// checkRange adds a violation if n, in so many parts of the field's unit, is out of range.
+func (e *RequestError) checkRange(path string, n, parts int) {
+	f := fieldAt(path)
+	if least, most, ok := f.Range(); ok && (n < least*parts || n > most*parts) {
+		detail := fmt.Sprintf("must be %d to %d %s", least, most, f.Unit())
+		e.add(path, CodeOutOfRange, strings.TrimSpace(detail))
 	}
 }
 

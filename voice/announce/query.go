@@ -1,8 +1,7 @@
 package announce
 
 import (
-	"context"
-	"fmt"
+	"cmp"
 	"slices"
 	"time"
 )
@@ -21,116 +20,11 @@ type List struct {
 	Recent    []View // ended, latest first
 }
 
-// Find returns an announcement that is waiting, current or recently ended, or
-// [ErrNotFound].
-func (a *Announcer) Find(id string) (View, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	it, ok := a.byID[id]
-	if !ok {
-		return View{}, ErrNotFound
-	}
-	return a.view(it), nil
-}
-
-// List returns all announcements.
-func (a *Announcer) List() List {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var l List
-	if a.current != nil {
-		l.Queue = append(l.Queue, a.view(a.current))
-	}
-	for _, it := range a.queue {
-		l.Queue = append(l.Queue, a.view(it))
-	}
-	for _, it := range a.away {
-		l.Queue = append(l.Queue, a.view(it))
-	}
-	for _, it := range slices.SortedFunc(slices.Values(a.scheduled), byTime) {
-		l.Scheduled = append(l.Scheduled, a.view(it))
-	}
-	for _, it := range slices.Backward(a.ended) {
-		l.Recent = append(l.Recent, a.view(it))
-	}
-	return l
-}
-
-// Cancel ends an announcement, in the middle of a word if it is being spoken,
-// and returns it once that is saved; one that has ended here is cancelled in the other
-// rooms that it was sent to. The error is [ErrNotFound], [ErrEnded] or
-// ctx's, or it wraps [ErrUnavailable] if the end could not be saved: the
-// announcement is silent then but would be spoken after a crash.
-func (a *Announcer) Cancel(ctx context.Context, id string) (View, error) {
-	a.mu.Lock()
-	it, ok := a.byID[id]
-	if !ok {
-		a.mu.Unlock()
-		return View{}, ErrNotFound
-	}
-	if it.Status.Ended() && it.Rooms.Open() && !it.Rooms.Cancelled && it.Status != Cancelled {
-		return a.changeRooms(ctx, it, func() { it.Rooms.Cancelled = true })
-	}
-	if it.ending || it.Status.Ended() {
-		a.mu.Unlock()
-		return View{}, ErrEnded
-	}
-	it.ending = true
-	if a.current == it {
-		it.stop(errCancelled)
-		a.mu.Unlock()
-		return a.awaitCancelled(ctx, it)
-	}
-	a.mu.Unlock()
-	err := a.endCancelled(ctx, it)
-	return View{Announcement: a.read(it)}, err
-}
-
-// awaitCancelled waits until the playout has finished the current item.
-func (a *Announcer) awaitCancelled(ctx context.Context, it *item) (View, error) {
-	if !wait(ctx, it.finished) {
-		return View{}, ctx.Err()
-	}
-	if it.Status != Cancelled {
-		return View{}, ErrEnded
-	}
-	return View{Announcement: a.read(it)}, outboxError(ctx, it.saveErr)
-}
-
-// CancelWaiting ends all announcements in the queue, except the current one, and
-// those that wait for their next repetition, and returns their number. Its errors
-// are those of [Announcer.Cancel].
-func (a *Announcer) CancelWaiting(ctx context.Context) (int, error) {
-	a.mu.Lock()
-	var items []*item
-	for _, it := range slices.Concat(a.queue, a.scheduled, a.away) {
-		if !it.ending && (it.Status != Scheduled || it.Spoken > 0) {
-			it.ending = true
-			items = append(items, it)
-		}
-	}
-	a.mu.Unlock()
-	if len(items) == 0 {
-		return 0, nil
-	}
-	return len(items), a.endCancelled(ctx, items...)
-}
-
-// endCancelled ends waiting items that the caller has marked as ending.
-func (a *Announcer) endCancelled(ctx context.Context, items ...*item) error {
-	err := a.recordEnd(ctx, Cancelled, "", items...)
-	a.log.Info("announcements cancelled", "count", len(items))
-	if err != nil {
-		return outboxError(ctx, fmt.Errorf("save the cancellation: %w", err))
-	}
-	return nil
-}
-
 // Stats holds the state of the queue.
 type Stats struct {
 	Waiting   int       // announcements, without the current one
 	Scheduled int       // announcements that wait for a time
-	Away      int       // announcements that other rooms have still to speak, and this one not
+	Away      int       // announcements that only other rooms still have to speak
 	Max       int       // limit of Waiting
 	Current   string    // id of the announcement being synthesized or played; "" means none
 	Oldest    time.Time // acceptance of the longest waiting announcement; zero means none
@@ -138,44 +32,82 @@ type Stats struct {
 	Unsaved   int       // ends that the outbox has not saved yet
 }
 
+// Find returns an announcement that is waiting, current or recently ended, or [ErrNotFound].
+func (q *Queue) Find(id string, c Conditions) (View, error) {
+	it, ok := q.byID[id]
+	if !ok {
+		return View{}, ErrNotFound
+	}
+	return q.view(it, c), nil
+}
+
+// Accepted returns an accepted announcement as it is now, also one that is being saved; only its ID and Status if it
+// is not in memory.
+func (q *Queue) Accepted(earlier Accepted, c Conditions) View {
+	if it := cmp.Or(q.byID[earlier.ID], q.saving[earlier.ID]); it != nil {
+		return q.view(it, c)
+	}
+	return View{Announcement: Announcement{ID: earlier.ID, Status: earlier.Status}}
+}
+
+// List returns all announcements.
+func (q *Queue) List(c Conditions) List {
+	views := func(items []*item) (all []View) {
+		for _, it := range items {
+			all = append(all, q.view(it, c))
+		}
+		return all
+	}
+	latest := slices.Clone(q.ended)
+	slices.Reverse(latest)
+	l := List{Scheduled: views(slices.SortedFunc(slices.Values(q.scheduled), byTime)), Recent: views(latest)}
+	if q.current != nil {
+		l.Queue = views([]*item{q.current})
+	}
+	l.Queue = append(l.Queue, views(slices.Concat(q.waiting, q.away))...)
+	return l
+}
+
 // Stats returns the state of the queue.
-func (a *Announcer) Stats() Stats {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := Stats{Waiting: len(a.queue), Scheduled: len(a.scheduled), Away: len(a.away), Max: a.config.Load().Max, SinkError: a.sinkErr, Unsaved: len(a.unsaved)}
-	if a.current != nil {
-		s.Current = a.current.ID
+func (q *Queue) Stats(c Conditions) Stats {
+	s := Stats{Waiting: len(q.waiting), Scheduled: len(q.scheduled), Away: len(q.away), Max: c.Max}
+	if q.current != nil {
+		s.Current = q.current.ID
 	} else if s.Waiting > 0 {
 		s.Waiting--
 	}
-	for _, it := range a.queue {
+	for _, it := range q.waiting {
 		s.Oldest = earlier(s.Oldest, it.Created)
 	}
 	return s
 }
 
-// read returns the announcement of it; what other rooms report changes it at any time.
-func (a *Announcer) read(it *item) Announcement {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return it.Announcement
-}
-
-// view returns it with its position. a.mu must be held.
-func (a *Announcer) view(it *item) View {
+// view returns it with its position.
+func (q *Queue) view(it *item, c Conditions) View {
 	v := View{Announcement: it.Announcement}
 	switch {
 	case it.Status.Ended(), it.Rooms.Only:
 	case it.Status == Scheduled:
-		v.ClockUnset = a.clockUnset(it.Announcement)
-	case it == a.current:
+		v.ClockUnset = c.unset(it.Announcement)
+	case it == q.current:
 		v.Position = new(int)
 	default:
-		position := a.queue.place(it)
-		if a.current != nil {
+		position := q.waiting.place(it)
+		if q.current != nil {
 			position++
 		}
 		v.Position = &position
 	}
 	return v
+}
+
+// byTime orders scheduled items by the time at which they are spoken; those that wait for the wall clock come last.
+func byTime(x, y *item) int {
+	if x.SpeaksAt.IsZero() != y.SpeaksAt.IsZero() {
+		if x.SpeaksAt.IsZero() {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(x.SpeaksAt.Compare(y.SpeaksAt), cmp.Compare(x.Seq, y.Seq))
 }

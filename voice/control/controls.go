@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"pressbox/store/clock"
+	"pressbox/voice/announce"
 	"pressbox/voice/announce/policy"
 	"pressbox/voice/control/hours"
 )
@@ -118,7 +119,7 @@ type Controls struct {
 	config    Config
 	volume    Volume
 	switching *switching // nil if quiet is not switched
-	favorites []Content
+	favorites []announce.Payload
 }
 
 // NewControls returns the controls of a repository. It starts nothing. An
@@ -268,7 +269,7 @@ func saveRecord(ctx context.Context, repo Repository, key string, record any) er
 }
 
 // Favorites returns the favorites. The caller must not change them.
-func (c *Controls) Favorites() []Content {
+func (c *Controls) Favorites() []announce.Payload {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.favorites
@@ -276,7 +277,7 @@ func (c *Controls) Favorites() []Content {
 
 // SetFavorites replaces the favorites; their number and content are checked by
 // the caller.
-func (c *Controls) SetFavorites(ctx context.Context, all []Content) error {
+func (c *Controls) SetFavorites(ctx context.Context, all []announce.Payload) error {
 	c.saving.Lock()
 	defer c.saving.Unlock()
 	if err := c.save(ctx, keyFavorites, all); err != nil {

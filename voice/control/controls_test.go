@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pressbox/packaging/check"
+	"pressbox/voice/announce"
 	"pressbox/voice/announce/policy"
 	"pressbox/voice/control"
 )
@@ -73,7 +74,7 @@ func TestControls_notSavedNotApplied(t *testing.T) {
 	volume := 5
 	_, errVolume := r.SetVolume(t.Context(), &volume, nil)
 	_, errQuiet := r.SwitchOn(t.Context(), time.Hour, policy.Soft)
-	errFavorites := r.SetFavorites(t.Context(), []control.Content{{Message: "a"}})
+	errFavorites := r.SetFavorites(t.Context(), []announce.Payload{{Content: announce.Content{Message: "a"}}})
 	for _, err := range []error{errVolume, errQuiet, errFavorites} {
 		if !errors.Is(err, control.ErrUnavailable) || !errors.Is(err, errDisk) {
 			t.Errorf("%v, want it unavailable", err)
@@ -87,7 +88,7 @@ func TestControls_notSavedNotApplied(t *testing.T) {
 func TestFavorites_saved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, day)
-	want := []control.Content{{Title: "Kitchen", Message: "Dinner is ready.", Volume: 30}, {Message: "b", Repeat: &control.Repeat{Times: 2, Every: 10}}}
+	want := []announce.Payload{{Content: announce.Content{Title: "Kitchen", Message: "Dinner is ready.", Volume: 30}}, {Content: announce.Content{Message: "b"}, Repeat: &announce.Repetition{Times: 2, Every: 10}}}
 	check.NoError(t, r.SetFavorites(t.Context(), want))
 	r.restart(day)
 	if got := r.Favorites(); len(got) != 2 || !reflect.DeepEqual(got[0], want[0]) || *got[1].Repeat != *want[1].Repeat {

@@ -16,6 +16,7 @@ import (
 	"pressbox/store"
 	"pressbox/store/killtest"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/control"
 )
 
@@ -68,7 +69,7 @@ func fireUntilKilled(args []string) error {
 type site struct {
 	*control.Schedules
 	store     *store.Store
-	announcer *announce.Announcer
+	announcer *announcer.Announcer
 	now       atomic.Int64 // Unix seconds
 }
 
@@ -94,7 +95,7 @@ func openSite(dir string) (*site, error) {
 		return nil, err
 	}
 	log := slog.New(slog.DiscardHandler)
-	a, err := announce.New(announce.Config{Max: 100_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100}, announce.Parts{
+	a, err := announcer.New(announce.Config{Max: 100_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100}, announcer.Parts{
 		Outbox: st, Speaker: mute{}, Sink: mute{}, Log: log,
 	})
 	if err != nil {

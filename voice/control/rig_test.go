@@ -93,7 +93,7 @@ type rig struct {
 	t    *testing.T
 	repo *repository
 	host *host
-	announcer
+	accepted
 }
 
 var day = control.Config{
@@ -121,7 +121,7 @@ func (r *rig) restart(cfg control.Config) {
 	log := slog.New(slog.DiscardHandler)
 	r.Controls = check.Must(control.NewControls(cfg, r.repo, r.host.moment, log))(r.t)
 	r.Schedules = check.Must(control.NewSchedules(control.ScheduleParts{
-		Repository: r.repo, Announcer: &r.announcer, Hub: r.Hub(), Now: r.host.now, ClockSet: r.host.clockSet, Log: log,
+		Repository: r.repo, Announcer: &r.accepted, Hub: r.Hub(), Now: r.host.now, ClockSet: r.host.clockSet, Log: log,
 	}))(r.t)
 }
 
@@ -136,16 +136,16 @@ func (r *rig) run() (stop func()) {
 	}
 }
 
-// An announcer records the announcements that it accepts, one for each key, and
+// An accepted records the announcements that it accepts, one for each key, and
 // when.
-type announcer struct {
+type accepted struct {
 	mu       sync.Mutex // guards the fields below
 	err      error      // why it accepts none
 	keys     map[string]bool
 	accepted []string
 }
 
-func (a *announcer) Announce(_ context.Context, r announce.Request) (announce.View, error) {
+func (a *accepted) Announce(_ context.Context, r announce.Request) (announce.View, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.err != nil {
@@ -166,14 +166,14 @@ func (a *announcer) Announce(_ context.Context, r announce.Request) (announce.Vi
 }
 
 // refuse makes the announcer return err; nil: accept.
-func (a *announcer) refuse(err error) {
+func (a *accepted) refuse(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.err = err
 }
 
 // take returns the accepted announcements since the last call.
-func (a *announcer) take() string {
+func (a *accepted) take() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	text := strings.Join(a.accepted, ", ")
@@ -181,7 +181,7 @@ func (a *announcer) take() string {
 	return text
 }
 
-func (a *announcer) Check(r announce.Request) (announce.Announcement, error) {
+func (a *accepted) Check(r announce.Request) (announce.Announcement, error) {
 	if r.Message == "" {
 		return announce.Announcement{}, &announce.RequestError{Violations: []announce.Violation{{Path: "message", Code: announce.CodeRequired}}}
 	}

@@ -39,7 +39,7 @@ type Plan struct {
 	Cron     string `json:"cron"`
 	TimeZone string `json:"time_zone,omitempty"` // "" means the host's
 	Enabled  bool   `json:"enabled"`
-	Content
+	announce.Payload
 }
 
 // A Schedule is a stored plan.
@@ -201,7 +201,7 @@ func (s *Schedules) Replace(ctx context.Context, id string, p Plan) (Schedule, e
 		return Schedule{}, err
 	}
 	one := &Schedule{ID: id, Plan: p, Creator: old.Creator}
-	if err := s.prepare(one, &old.Content); err != nil {
+	if err := s.prepare(one, &old.Payload); err != nil {
 		return Schedule{}, err
 	}
 	return *one, s.put(ctx, one)
@@ -209,7 +209,7 @@ func (s *Schedules) Replace(ctx context.Context, id string, p Plan) (Schedule, e
 
 // prepare checks the plan of a schedule and sets when it is due. It does not check a
 // content that equals saved.
-func (s *Schedules) prepare(one *Schedule, saved *Content) error {
+func (s *Schedules) prepare(one *Schedule, saved *announce.Payload) error {
 	wrong := &announce.RequestError{Violations: one.parse()}
 	var err error
 	if saved == nil || !one.Equal(*saved) {

@@ -15,7 +15,7 @@ import (
 
 // each returns a plan for a message at times.
 func each(cron, message string) control.Plan {
-	return control.Plan{Name: message, Cron: cron, TimeZone: "UTC", Enabled: true, Content: control.Content{Message: message}}
+	return control.Plan{Name: message, Cron: cron, TimeZone: "UTC", Enabled: true, Payload: announce.Payload{Content: announce.Content{Message: message}}}
 }
 
 // inBubble runs a test with a rig in a bubble whose time begins on Saturday at

@@ -1,6 +1,7 @@
 package rooms
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,15 +25,8 @@ type order struct {
 	ID   string `json:"id"`
 	From string `json:"from"` // the room that orders, and receives the reports
 
-	// Of say only.
-	Title    string    `json:"title,omitempty"`
-	Message  string    `json:"message,omitempty"`
-	Voice    string    `json:"voice,omitempty"`
-	Rate     int       `json:"rate,omitempty"` // words per minute
-	Urgent   bool      `json:"urgent,omitempty"`
-	Priority int       `json:"priority,omitempty"`
-	Volume   int       `json:"volume,omitempty"` // percent
-	Chime    string    `json:"chime,omitempty"`
+	// Of say only; nil otherwise.
+	*announce.Content
 	At       time.Time `json:"at,omitzero"`        // time of day
 	TTL      int       `json:"ttl,omitempty"`      // seconds, from At or from its delay
 	Left     int       `json:"left,omitempty"`     // seconds until it expires, when it was published; 0: only report
@@ -48,8 +42,9 @@ func newOrder(ann announce.Announcement, from string, now time.Time) order {
 	if o.Do != doSay {
 		return o
 	}
-	o.Title, o.Message, o.Voice, o.Rate = ann.Title, ann.Message, ann.Rooms.Voice, ann.Rooms.Rate
-	o.Urgent, o.Priority, o.Volume, o.Chime = ann.Urgent, ann.Priority, ann.Volume, ann.Chime
+	content := ann.Content
+	content.Voice, content.Rate = ann.Rooms.Voice, ann.Rooms.Rate
+	o.Content = &content
 	o.TTL, o.Left = seconds(ann.TTL), seconds(max(0, ann.Expires.Sub(now)))
 	o.Times, o.Interval = ann.Repeat.Times, seconds(ann.Repeat.Every)
 	if ann.FixedTime {
@@ -77,8 +72,7 @@ func orderOf(ann announce.Announcement) string {
 func (o order) request(left time.Duration) announce.Request {
 	r := announce.Request{
 		ID: o.ID, From: o.From, Client: "room:" + o.From, IdempotencyKey: o.ID,
-		Title: o.Title, Message: o.Message, Voice: o.Voice, Rate: o.Rate, Urgent: o.Urgent, Priority: o.Priority,
-		Volume: o.Volume, Chime: o.Chime, At: o.At, TTL: time.Duration(o.TTL) * time.Second,
+		Content: *cmp.Or(o.Content, &announce.Content{}), At: o.At, TTL: time.Duration(o.TTL) * time.Second,
 		Sender: announce.Sender{Kind: announce.FromMQTT, Name: o.From},
 	}
 	if o.Times > 0 {

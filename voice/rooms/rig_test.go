@@ -15,6 +15,7 @@ import (
 	"pressbox/audio"
 	"pressbox/packaging/check"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/rooms"
 )
 
@@ -32,7 +33,7 @@ type broker struct {
 
 // A host is a Pressbox with the stand-ins of its parts.
 type host struct {
-	*announce.Announcer
+	*announcer.Announcer
 	*rooms.Rooms
 	outbox *outbox
 	broker *broker
@@ -69,8 +70,8 @@ func house(t *testing.T, names string, test func(b *broker, hosts map[string]*ho
 func (h *host) start() {
 	log := slog.New(slog.NewTextHandler(&h.broker.log, nil))
 	h.Rooms = rooms.New(h.room, "host-"+h.room, bus{h}, log)
-	h.Announcer = check.Must(announce.New(announce.Config{Max: h.max, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true},
-		announce.Parts{Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: log}))(h.broker.t)
+	h.Announcer = check.Must(announcer.New(announce.Config{Max: h.max, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true},
+		announcer.Parts{Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: log}))(h.broker.t)
 	h.Attach(h.Announcer)
 	stops := []func(){check.Run(h.broker.t, h.Announcer.Run), check.Run(h.broker.t, h.Rooms.Run), check.Run(h.broker.t, h.receive)}
 	h.stop = func() {
@@ -240,7 +241,7 @@ func (h *host) expectSpoken(lengths ...int) {
 // post posts a message to rooms.
 func (h *host) post(message string, names ...string) announce.View {
 	h.broker.t.Helper()
-	return h.request(announce.Request{Message: message, Rooms: names})
+	return h.request(announce.Request{Content: said(message), Rooms: names})
 }
 
 func (h *host) request(r announce.Request) announce.View {
@@ -326,3 +327,6 @@ func (o *outbox) Load(context.Context) (waiting, ended []announce.Announcement, 
 	}
 	return waiting, ended, nil
 }
+
+// said returns a content that has only a message.
+func said(message string) announce.Content { return announce.Content{Message: message} }

@@ -26,6 +26,7 @@ import (
 	"unicode"
 
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 )
 
 // All is the name that stands for all rooms.
@@ -95,7 +96,7 @@ type Rooms struct {
 	bus  Bus    // nil: there is no broker
 	log  *slog.Logger
 
-	announcer *announce.Announcer // set by Attach
+	announcer *announcer.Announcer // set by Attach
 
 	changed chan struct{} // capacity 1: there is something to do
 
@@ -117,7 +118,7 @@ func New(own, host string, bus Bus, log *slog.Logger) *Rooms {
 }
 
 // Attach sets the announcer of this room. It is called before Run and Receive.
-func (r *Rooms) Attach(a *announce.Announcer) { r.announcer = a }
+func (r *Rooms) Attach(a *announcer.Announcer) { r.announcer = a }
 
 // Own returns the name of this room.
 func (r *Rooms) Own() string { return r.own }
@@ -165,7 +166,7 @@ func (r *Rooms) Namesake() string {
 }
 
 // Resolve returns whether names include this room, and the other rooms that they
-// include, in order; see [announce.RoomNames].
+// include, in order; see [announcer.RoomNames].
 func (r *Rooms) Resolve(names []string) (here bool, others []string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 
 	"pressbox/packaging/check"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/rooms"
 )
 
@@ -71,7 +72,7 @@ func TestRooms_bothPost(t *testing.T) {
 func TestRooms_unknown(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
 		for _, names := range [][]string{{"cellar"}, {"kitchen", "cellar"}, {""}} {
-			_, err := hosts["hall"].Announce(context.Background(), announce.Request{Message: "x", Rooms: names})
+			_, err := hosts["hall"].Announce(context.Background(), announce.Request{Content: said("x"), Rooms: names})
 			unknown, ok := errors.AsType[*announce.RequestError](err)
 			if !ok || unknown.Violations[0].Path != "room" || unknown.Violations[0].Code != announce.CodeUnknownRoom || !strings.Contains(err.Error(), "hall, all, kitchen") {
 				t.Errorf("%q: %v", names, err)
@@ -107,7 +108,7 @@ func TestRooms_away(t *testing.T) {
 		if front.Rooms.List()[1].Online {
 			t.Error("the kitchen is online")
 		}
-		late := front.request(announce.Request{Message: "x", Rooms: []string{"kitchen"}, TTL: 10 * time.Second})
+		late := front.request(announce.Request{Content: said("x"), Rooms: []string{"kitchen"}, TTL: 10 * time.Second})
 		v := front.post("xx", "all")
 		time.Sleep(9 * time.Second)
 		front.expect(late.ID, announce.Queued, "kitchen=waiting")
@@ -132,7 +133,7 @@ func TestRooms_brokerAway(t *testing.T) {
 		front, kitchen := hosts["hall"], hosts["kitchen"]
 		front.disconnect()
 		for _, name := range []string{"kitchen", "all", "cellar"} {
-			_, err := front.Announce(context.Background(), announce.Request{Message: "x", Rooms: []string{name}})
+			_, err := front.Announce(context.Background(), announce.Request{Content: said("x"), Rooms: []string{name}})
 			if !errors.Is(err, announce.ErrRoomUnreachable) || len(front.outbox.stored) > 0 {
 				t.Errorf("%s: %v, %d stored", name, err, len(front.outbox.stored))
 			}
@@ -257,7 +258,7 @@ func TestRooms_acknowledge(t *testing.T) {
 		front, kitchen, attic := hosts["hall"], hosts["kitchen"], hosts["attic"]
 		repeat := announce.Repeat{Times: 5, Every: time.Minute}
 		for i, where := range []*host{front, kitchen} {
-			v := front.request(announce.Request{Message: "x", Rooms: []string{"kitchen", "attic"}, Repeat: repeat})
+			v := front.request(announce.Request{Content: said("x"), Rooms: []string{"kitchen", "attic"}, Repeat: repeat})
 			time.Sleep(70 * time.Second)
 			front.expect(v.ID, announce.Queued, "kitchen=sent attic=sent")
 			if _, err := where.Acknowledge(context.Background(), v.ID); err != nil {
@@ -273,7 +274,7 @@ func TestRooms_acknowledge(t *testing.T) {
 func TestRooms_again(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
 		front, kitchen := hosts["hall"], hosts["kitchen"]
-		v := front.request(announce.Request{Message: "x", Rooms: []string{"all"}, Voice: "anna", Rate: 90})
+		v := front.request(announce.Request{Content: announce.Content{Message: "x", Voice: "anna", Rate: 90}, Rooms: []string{"all"}})
 		time.Sleep(time.Minute)
 		w, err := front.Again(context.Background(), v.ID, announce.Request{})
 		if err != nil || w.ID == v.ID {
@@ -293,8 +294,8 @@ func TestRooms_again(t *testing.T) {
 func TestRooms_later(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
 		front, kitchen := hosts["hall"], hosts["kitchen"]
-		v := front.request(announce.Request{Message: "x", Rooms: []string{"kitchen"}, In: time.Hour})
-		w := front.request(announce.Request{Message: "xx", Rooms: []string{"kitchen"}, At: time.Now().Add(2 * time.Hour)})
+		v := front.request(announce.Request{Content: said("x"), Rooms: []string{"kitchen"}, In: time.Hour})
+		w := front.request(announce.Request{Content: said("xx"), Rooms: []string{"kitchen"}, At: time.Now().Add(2 * time.Hour)})
 		front.expect(v.ID, announce.Queued, "kitchen=sent")
 		time.Sleep(time.Hour + 10*time.Second)
 		front.expect(v.ID, announce.Done, "kitchen=done")
@@ -309,7 +310,7 @@ func TestRooms_later(t *testing.T) {
 func TestReceive_foreign(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
 		front, kitchen := hosts["hall"], hosts["kitchen"]
-		own := front.request(announce.Request{Message: "x", In: time.Hour})
+		own := front.request(announce.Request{Content: said("x"), In: time.Hour})
 		id := strings.Repeat("a", 26)
 		tests := []struct{ topic, payload, want string }{
 			{"say", `{"do":"cancel","id":"` + own.ID + `","from":"kitchen"}`, "not one of room kitchen"},
@@ -429,8 +430,8 @@ func FuzzReceive(f *testing.F) {
 		b := &broker{t: t, last: map[string]rooms.Message{}, hosts: map[string]*host{}}
 		h := &host{outbox: &outbox{stored: map[string]announce.Announcement{}, keys: map[string]string{}}, broker: b, room: "hall", max: 10, wake: make(chan struct{}, 1)}
 		h.Rooms = rooms.New("hall", "host-hall", bus{h}, slog.New(slog.DiscardHandler))
-		h.Announcer = check.Must(announce.New(announce.Config{Max: 10, TTL: time.Minute, Rate: 170},
-			announce.Parts{Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: slog.New(slog.DiscardHandler)}))(t)
+		h.Announcer = check.Must(announcer.New(announce.Config{Max: 10, TTL: time.Minute, Rate: 170},
+			announcer.Parts{Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: slog.New(slog.DiscardHandler)}))(t)
 		h.Attach(h.Announcer)
 		_ = h.Receive(context.Background(), topic, payload, 0)
 		for _, room := range h.Rooms.List()[1:] {

@@ -38,7 +38,7 @@ const (
 	Offline = "offline" // Offline is the payload of the topic status without a connection.
 )
 
-// An Announcer speaks announcements; [*announce.Announcer] does.
+// An Announcer speaks announcements; [*announcer.Announcer] does.
 type Announcer interface {
 	draft.Announcer
 	Cancel(ctx context.Context, id string) (announce.View, error)

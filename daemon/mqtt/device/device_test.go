@@ -22,6 +22,7 @@ import (
 	"pressbox/packaging/check"
 	"pressbox/store"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/control"
 )
 
@@ -35,7 +36,7 @@ type rig struct {
 	t         *testing.T
 	device    *device.Device
 	store     *store.Store
-	announcer *announce.Announcer
+	announcer *announcer.Announcer
 	controls  *control.Controls
 	record    *device.Record
 	log       check.Log
@@ -56,7 +57,7 @@ func newRig(t *testing.T, texts bool) *rig {
 	t.Cleanup(func() { _ = r.store.Close() })
 	log := slog.New(slog.NewTextHandler(&r.log, nil))
 	r.controls = check.Must(control.NewControls(control.Config{Volume: 70, QuietMode: "silence"}, r.store, r.store.Now, log))(t)
-	r.announcer = check.Must(announce.New(announce.Config{Max: 5, TTL: time.Hour, Rate: 170}, announce.Parts{
+	r.announcer = check.Must(announcer.New(announce.Config{Max: 5, TTL: time.Hour, Rate: 170}, announcer.Parts{
 		Outbox: r.store, Speaker: r, Sink: r, Controls: r.controls, Log: log,
 	}))(t)
 	r.record = check.Must(device.OpenRecord(t.Context(), r.store, store.KeyMQTT))(t)
@@ -86,7 +87,7 @@ func (r *rig) list() []string {
 	return r.voices
 }
 
-// Voice implements announce.Speaker.
+// Voice implements announcer.Speaker.
 func (r *rig) Voice(name string) (string, error) {
 	if name == "dora" {
 		return "", &announce.UnknownVoiceError{Name: name}
@@ -94,7 +95,7 @@ func (r *rig) Voice(name string) (string, error) {
 	return name, nil
 }
 
-// Speak implements announce.Speaker: it never ends.
+// Speak implements announcer.Speaker: it never ends.
 func (r *rig) Speak(ctx context.Context, _ announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {
 		<-ctx.Done()
@@ -102,7 +103,7 @@ func (r *rig) Speak(ctx context.Context, _ announce.Utterance) iter.Seq2[announc
 	}
 }
 
-// Play implements announce.Sink.
+// Play implements announcer.Sink.
 func (r *rig) Play(ctx context.Context, clips <-chan audio.Clip) (time.Duration, error) {
 	for range clips {
 	}

@@ -9,17 +9,11 @@ import (
 
 // An Announcement is the JSON of an announcement.
 type Announcement struct {
-	ID         string                        `json:"id"`
-	Status     announce.Status               `json:"status"`
-	Position   *int                          `json:"position,omitempty"`
-	Title      string                        `json:"title,omitempty"`
-	Message    string                        `json:"message"`
-	Voice      string                        `json:"voice"`
-	Rate       int                           `json:"rate"`
-	Urgent     bool                          `json:"urgent"`
-	Priority   int                           `json:"priority"`
-	Volume     int                           `json:"volume,omitempty"`
-	Chime      string                        `json:"chime,omitempty"`
+	ID       string          `json:"id"`
+	Status   announce.Status `json:"status"`
+	Position *int            `json:"position,omitempty"`
+	announce.Content
+	Urgent     bool                          `json:"urgent"` // instead of the content's, which false omits
 	CreatedAt  web.Timestamp                 `json:"created_at"`
 	At         web.Timestamp                 `json:"at,omitzero"`
 	SpeaksAt   web.Timestamp                 `json:"speaks_at,omitzero"`
@@ -84,8 +78,7 @@ func (v viewer) shown(s announce.Sender) *sender {
 // NewAnnouncement returns the JSON of v for a viewer.
 func NewAnnouncement(v announce.View, to viewer) Announcement {
 	a := Announcement{
-		ID: v.ID, Status: v.Status, Position: v.Position, Title: v.Title, Message: v.Message, Voice: v.Voice, Rate: v.Rate,
-		Urgent: v.Urgent, Priority: v.Priority, Volume: v.Volume, Chime: v.Chime,
+		ID: v.ID, Status: v.Status, Position: v.Position, Content: v.Content, Urgent: v.Urgent,
 		CreatedAt: web.Timestamp{Time: v.Created}, At: web.Timestamp{Time: v.At}, SpeaksAt: web.Timestamp{Time: v.SpeaksAt},
 		ExpiresAt: web.Timestamp{Time: v.Expires}, ClockUnset: v.ClockUnset, Quiet: v.Quiet, Sender: to.shown(v.Sender),
 		StartedAt: web.Timestamp{Time: v.Started}, EndedAt: web.Timestamp{Time: v.Ended}, Error: v.Error,

@@ -10,13 +10,14 @@ import (
 	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/announce/draft"
 	"pressbox/voice/rooms"
 )
 
 // A Config holds what the routes of this package use.
 type Config struct {
-	Announcer *announce.Announcer
+	Announcer *announcer.Announcer
 	Voices    func() VoiceList // for GET /voices; called for every request
 	Changes   Changes          // for GET /events
 	Rooms     *rooms.Rooms     // for GET /rooms
@@ -179,7 +180,7 @@ func (h *handlers) queue(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Queue returns the announcements of a as administrators see them.
-func Queue(a *announce.Announcer) QueueReply { return newQueue(a.List(), administrator) }
+func Queue(a *announcer.Announcer) QueueReply { return newQueue(a.List(), administrator) }
 
 func newQueue(l announce.List, to viewer) QueueReply {
 	recent := l.Recent[:min(len(l.Recent), maxRecent)]

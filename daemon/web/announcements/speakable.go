@@ -35,7 +35,7 @@ func (h *handlers) speakable(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Decode(w, r, "SpeakableRequest", &body); err != nil {
 		return err
 	}
-	a, err := h.Announcer.Check(announce.Request{Message: body.Message, Voice: body.Voice})
+	a, err := h.Announcer.Check(announce.Request{Content: announce.Content{Message: body.Message, Voice: body.Voice}})
 	if err != nil {
 		return err
 	}

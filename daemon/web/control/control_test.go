@@ -12,7 +12,7 @@ import (
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
-	"pressbox/voice/control"
+	"pressbox/voice/announce"
 )
 
 // byLAN permits changes to all clients on the local network.
@@ -216,7 +216,7 @@ func TestFavorites(t *testing.T) {
 	}
 	refused(`{"favorites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`, "/favorites/1/message not_speakable, /favorites/1/voice unknown_voice")
 	// The voice of a favorite was removed: it stays, and others can be saved.
-	check.NoError(t, r.Controls.SetFavorites(t.Context(), []control.Content{{Message: "Old.", Voice: "zoe"}}))
+	check.NoError(t, r.Controls.SetFavorites(t.Context(), []announce.Payload{{Content: announce.Content{Message: "Old.", Voice: "zoe"}}}))
 	r.Do(t, "PUT", "/favorites", `{"favorites": [{"message": "Old.", "voice": "zoe"}, {"message": "New."}]}`).Want(200)
 	refused(`{"favorites": [{"message": "Other.", "voice": "zoe"}]}`, "/favorites/0/voice unknown_voice")
 }

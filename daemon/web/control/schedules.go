@@ -130,11 +130,11 @@ func (h *handlers) favoriteRoutes() []web.Route {
 }
 
 type favorites struct {
-	Favorites []control.Content `json:"favorites"`
+	Favorites []announce.Payload `json:"favorites"`
 }
 
-func newFavorites(all []control.Content) favorites {
-	return favorites{append([]control.Content{}, all...)} // [] instead of null
+func newFavorites(all []announce.Payload) favorites {
+	return favorites{append([]announce.Payload{}, all...)} // [] instead of null
 }
 
 func (h *handlers) favorites(w http.ResponseWriter, _ *http.Request) error {
@@ -158,7 +158,7 @@ func (h *handlers) setFavorites(w http.ResponseWriter, r *http.Request) error {
 
 // checkFavorites returns the violations of all favorites, except of those that are saved
 // already: the voice of one may have been removed, and others can be saved nevertheless.
-func (h *handlers) checkFavorites(all []control.Content) error {
+func (h *handlers) checkFavorites(all []announce.Payload) error {
 	var wrong []web.Violation
 	saved := h.Controls.Favorites()
 	for i, content := range all {
@@ -169,7 +169,7 @@ func (h *handlers) checkFavorites(all []control.Content) error {
 		if _, invalid := errors.AsType[*announce.RequestError](err); err != nil && !invalid {
 			return err
 		}
-		for _, v := range web.ViolationsOf(err) {
+		for _, v := range h.Problem(err).Errors {
 			v.Path = fmt.Sprintf("/favorites/%d%s", i, v.Path)
 			wrong = append(wrong, v)
 		}

@@ -14,12 +14,13 @@ import (
 
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/announce/draft"
 )
 
 // A Config holds what the routes of this package use.
 type Config struct {
-	Announcer *announce.Announcer
+	Announcer *announcer.Announcer
 	// Ntfy and Gotify report whether the routes of each exist (NTFY, GOTIFY); nil means
 	// that they do.
 	Ntfy, Gotify func() bool
@@ -76,6 +77,7 @@ func number(text string, least, most int) (n int, ok bool) {
 func operation(o web.Operation) web.Operation {
 	o.Tag, o.Limited = "announcements", true
 	o.Headers = append(o.Headers, "Idempotency-Key")
-	o.Problems = append(o.Problems, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
+	o.Problems = append(o.Problems, http.StatusBadRequest,
+		http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
 	return o
 }

@@ -7,6 +7,7 @@ package draft
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"pressbox/voice/announce"
@@ -16,7 +17,7 @@ import (
 // Draft is empty and usable.
 type Draft struct {
 	// Request has the values of the fields that are valid. It may be changed.
-	Request announce.Request
+	Request announce.AnnouncementRequest
 	// Warnings has the names of the fields that are unknown and were ignored, sorted.
 	Warnings []string
 
@@ -26,7 +27,7 @@ type Draft struct {
 	where      map[string]int // positions of violations by path
 }
 
-// An Announcer accepts announcements; [*announce.Announcer] does.
+// An Announcer accepts announcements; [*announcer.Announcer] does.
 type Announcer interface {
 	Announce(ctx context.Context, r announce.Request) (announce.View, error)
 	Check(r announce.Request) (announce.Announcement, error)
@@ -35,7 +36,7 @@ type Announcer interface {
 // Announce accepts the announcement of the draft, by a sender and under an idempotency
 // key: those of by, whose other fields are ignored. If the draft or the announcement has
 // violations, the error is an [*Error] with all of them; otherwise it is that of
-// [announce.Announcer.Announce].
+// [announcer.Announcer.Announce].
 func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) (announce.View, error) {
 	r := d.request(by)
 	if len(d.violations) > 0 {
@@ -51,7 +52,7 @@ func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) 
 
 // request returns the request of the draft with the sender and the key of by.
 func (d *Draft) request(by announce.Request) announce.Request {
-	r := d.Request
+	r := d.Request.Request()
 	r.Sender, r.Client, r.IdempotencyKey = by.Sender, by.Client, by.IdempotencyKey
 	if d.urgent != nil {
 		r.Urgent = *d.urgent
@@ -81,18 +82,23 @@ func (d *Draft) Prioritize(priority, from int) {
 // that is not text may have its value in words (true, yes, on) and digits, and is ignored
 // if it is empty.
 func (d *Draft) Set(name, text string) {
-	f := fieldOf(name)
+	f, ok := d.field(name)
 	switch {
-	case f == nil:
+	case !ok:
 		d.Warn(name)
 	case d.isGiven(name):
 		d.Refuse(name, codeGivenTwice, "must be given once")
 	default:
 		d.give(name, unknownPosition)
 		if text != "" || name == message {
-			f(d, name, value{kind: '"', text: text})
+			d.set(f, name, value{kind: '"', text: text})
 		}
 	}
+}
+
+// field returns the field of the request with a name; ok is false if there is none.
+func (d *Draft) field(name string) (f reflect.Value, ok bool) {
+	return fieldIn(reflect.ValueOf(&d.Request).Elem(), name)
 }
 
 func (d *Draft) isGiven(name string) bool {

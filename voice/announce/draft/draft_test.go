@@ -72,7 +72,7 @@ func TestRead_forms(t *testing.T) {
 		a := &announcer{}
 		d, err := draft.Read(tt.media, []byte(tt.body), tt.query)
 		if err == nil {
-			_, err = d.Announce(t.Context(), a, announce.Request{Message: "ignored", IdempotencyKey: "k"})
+			_, err = d.Announce(t.Context(), a, announce.Request{Content: announce.Content{Message: "ignored"}, IdempotencyKey: "k"})
 		}
 		if err != nil {
 			t.Errorf("%s %q ?%s: %v", tt.media, tt.body, tt.query, err)

@@ -2,7 +2,9 @@ package draft
 
 import (
 	"errors"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pressbox/voice/announce"
@@ -86,36 +88,20 @@ func (d *Draft) position(path string) int {
 	return unknownPosition
 }
 
-// exampleMember returns a member of JSON for a field, with a value which every server
-// accepts; "" if there is none.
+// exampleMember returns a member of JSON for a field, with a value which every server accepts; "" if there is none.
 func exampleMember(name string) string {
-	switch name {
-	case "title":
-		return `"title": "Kitchen"`
-	case message:
-		return `"message": "Dinner is ready."`
-	case "chime":
-		return `"chime": "ding"`
-	case "rate":
-		return `"rate": 170`
-	case "priority":
-		return `"priority": 3`
-	case "volume":
-		return `"volume": 50`
-	case "in":
-		return `"in": 600`
-	case "at":
-		return `"in": 600`
-	case "ttl":
-		return `"ttl": 600`
-	case "urgent":
-		return `"urgent": true`
-	case "room":
-		return `"room": "all"`
-	case "repeat":
-		return `"repeat": {"times": 3, "every": 60}`
+	if name == "at" { // no time is right for ever
+		name = "in"
 	}
-	return ""
+	f, ok := announce.FieldOf(reflect.TypeFor[announce.AnnouncementRequest](), name)
+	example := f.Tag.Get("example")
+	if !ok || example == "" {
+		return ""
+	}
+	if k := f.Type.Kind(); k == reflect.String || k == reflect.Slice {
+		example = strconv.Quote(example)
+	}
+	return strconv.Quote(name) + ": " + example
 }
 
 // exampleOf returns a body with a valid value in each field that has a violation.

@@ -3,10 +3,10 @@ package draft
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -28,128 +28,73 @@ const (
 	codeInvalid      = "invalid"
 )
 
-// A field sets a field of d, or adds a violation at path.
-type field func(d *Draft, path string, v value)
-
-// fieldOf returns the field of an announcement with a name; nil if there is none.
-func fieldOf(name string) field {
-	switch name {
-	case "title":
-		return text(func(d *Draft) *string { return &d.Request.Title })
-	case message:
-		return text(func(d *Draft) *string { return &d.Request.Message })
-	case "voice":
-		return text(func(d *Draft) *string { return &d.Request.Voice })
-	case "chime":
-		return setChime
-	case "rate":
-		return number(func(d *Draft) *int { return &d.Request.Rate })
-	case "priority":
-		return number(func(d *Draft) *int { return &d.Request.Priority })
-	case "volume":
-		return number(func(d *Draft) *int { return &d.Request.Volume })
-	case "in":
-		return seconds(func(d *Draft) *time.Duration { return &d.Request.In })
-	case "ttl":
-		return seconds(func(d *Draft) *time.Duration { return &d.Request.TTL })
-	case "urgent":
-		return setUrgent
-	case "at":
-		return setAt
-	case "repeat":
-		return setRepeat
-	case "room":
-		return setRooms
-	}
-	return nil
-}
-
-// repeatFieldOf returns the field of a repetition with a name; nil if there is none. All
-// are required.
-func repeatFieldOf(name string) field {
-	switch name {
-	case "times":
-		return number(func(d *Draft) *int { return &d.Request.Repeat.Times })
-	case "every":
-		return seconds(func(d *Draft) *time.Duration { return &d.Request.Repeat.Every })
-	}
-	return nil
-}
-
-func text(of func(*Draft) *string) field {
-	return func(d *Draft, path string, v value) {
-		if v.kind == '"' {
-			*of(d) = v.text
-			return
-		}
-		d.wrongType(path, "text", v)
-	}
-}
-
-func number(of func(*Draft) *int) field {
-	return func(d *Draft, path string, v value) {
-		if n, ok := v.whole(); ok {
-			*of(d) = n
-			return
-		}
-		d.wrongType(path, "a whole number", v)
-	}
-}
-
-func seconds(of func(*Draft) *time.Duration) field {
-	return func(d *Draft, path string, v value) {
-		var n int
-		number(func(*Draft) *int { return &n })(d, path, v)
-		*of(d) = time.Duration(n) * time.Second
-	}
-}
-
-// setChime sets the chime from its name, or from a boolean that is false, which is none: YAML's off is
-// one.
-func setChime(d *Draft, path string, v value) {
-	if on, ok := v.truth(); ok && !on {
-		d.Request.Chime = noChime
-		return
-	}
-	text(func(d *Draft) *string { return &d.Request.Chime })(d, path, v)
-}
-
-func setUrgent(d *Draft, path string, v value) {
-	b, ok := v.truth()
+// fieldIn returns the field of a struct with a name in JSON; ok is false if there is none.
+func fieldIn(of reflect.Value, name string) (f reflect.Value, ok bool) {
+	field, ok := announce.FieldOf(of.Type(), name)
 	if !ok {
-		d.wrongType(path, "true or false", v)
-		return
+		return reflect.Value{}, false
 	}
-	d.urgent = &b
+	return of.FieldByIndex(field.Index), true
 }
 
-func setAt(d *Draft, path string, v value) {
+// set sets a field, or adds a violation at path.
+func (d *Draft) set(f reflect.Value, path string, v value) {
+	switch f := f.Addr().Interface().(type) {
+	case *string:
+		if on, ok := v.truth(); ok && !on && path == "chime" { // YAML's off is false
+			*f = noChime
+			return
+		}
+		if v.kind != '"' {
+			d.wrongType(path, "text", v)
+			return
+		}
+		*f = v.text
+	case *int:
+		n, ok := v.whole()
+		if !ok {
+			d.wrongType(path, "a whole number", v)
+			return
+		}
+		*f = n
+	case *bool:
+		b, ok := v.truth()
+		if !ok {
+			d.wrongType(path, "true or false", v)
+			return
+		}
+		*f = b
+		if path == "urgent" {
+			d.urgent = &b
+		}
+	case *time.Time:
+		d.setTime(f, path, v)
+	case *announce.RoomList:
+		d.setRooms(f, path, v)
+	case **announce.Repetition:
+		d.setRepeat(f, path, v)
+	}
+}
+
+func (d *Draft) setTime(at *time.Time, path string, v value) {
 	if v.kind != '"' {
 		d.wrongType(path, "text", v)
 		return
 	}
-	var at time.Time
 	if err := at.UnmarshalText([]byte(v.text)); err != nil || at.Before(time.Unix(0, 0)) {
+		*at = time.Time{}
 		d.Refuse(path, codeInvalid, "must be a date and time of RFC 3339, such as 2026-11-22T18:30:00+01:00")
-		return
 	}
-	d.Request.At = at
 }
 
-// setRooms sets the rooms from a list of names, or from text: names that are separated by
-// commas or spaces.
-func setRooms(d *Draft, path string, v value) {
+// setRooms sets the rooms from a list of names, or from text.
+func (d *Draft) setRooms(rooms *announce.RoomList, path string, v value) {
 	const most = 50
-	var names []string
-	switch v.kind {
-	case '"':
-		names = strings.FieldsFunc(v.text, func(c rune) bool { return c == ',' || unicode.IsSpace(c) })
-	case '[':
-		if json.Unmarshal([]byte(v.text), &names) != nil {
-			d.wrongType(path, "a name or a list of names", v)
-			return
-		}
-	default:
+	var names announce.RoomList
+	switch {
+	case v.kind == '"':
+		names = announce.ParseRooms(v.text)
+	case v.kind != '[' || json.Unmarshal([]byte(v.text), &names) != nil:
 		d.wrongType(path, "a name or a list of names", v)
 		return
 	}
@@ -157,11 +102,11 @@ func setRooms(d *Draft, path string, v value) {
 		d.Refuse(path, announce.CodeOutOfRange, "must be 1 to "+strconv.Itoa(most)+" names of rooms")
 		return
 	}
-	d.Request.Rooms = names
+	*rooms = names
 }
 
-// setRepeat sets a repetition from an object, or from text that is one.
-func setRepeat(d *Draft, path string, v value) {
+// setRepeat sets a repetition from an object, or from text that is one. All its fields are required.
+func (d *Draft) setRepeat(repeat **announce.Repetition, path string, v value) {
 	offset := v.position
 	if v.kind == '"' {
 		v.kind, offset = jsontext.Value(v.text).Kind(), unknownPosition
@@ -172,24 +117,28 @@ func setRepeat(d *Draft, path string, v value) {
 		return
 	}
 	before := len(d.violations)
-	missing := map[string]bool{"times": true, "every": true}
+	one := &announce.Repetition{}
+	given := map[string]bool{}
 	for _, m := range members {
 		at := path + "/" + escaped(m.name)
 		if offset != unknownPosition {
 			d.locate(at, offset+m.position)
 		}
-		delete(missing, m.name)
-		if f := repeatFieldOf(m.name); f != nil {
-			f(d, at, m.value)
+		f, ok := fieldIn(reflect.ValueOf(one).Elem(), m.name)
+		if !ok {
+			d.Refuse(at, codeUnknownField, "unknown field")
 			continue
 		}
-		d.Refuse(at, codeUnknownField, "unknown field")
+		d.set(f, at, m.value)
+		given[m.name] = true
 	}
-	for name := range missing {
-		d.Refuse(path+"/"+name, announce.CodeRequired, "required field is missing")
+	for _, f := range announce.Fields(reflect.TypeFor[announce.Repetition]()) {
+		if !given[f.Name] {
+			d.Refuse(path+"/"+f.Name, announce.CodeRequired, "required field is missing")
+		}
 	}
-	if len(d.violations) > before { // the announcer would add to them
-		d.Request.Repeat = announce.Repeat{}
+	if len(d.violations) == before { // else the announcer would add to them
+		*repeat = one
 	}
 }
 

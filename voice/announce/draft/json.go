@@ -59,9 +59,9 @@ func ObjectFields(body []byte) ([]Field, error) {
 // setMember sets the field of a member.
 func (d *Draft) setMember(m member) {
 	path := escaped(m.name)
-	if f := fieldOf(m.name); f != nil {
+	if f, ok := d.field(m.name); ok {
 		d.give(m.name, m.position)
-		f(d, path, m.value)
+		d.set(f, path, m.value)
 		return
 	}
 	d.locate(path, m.position)

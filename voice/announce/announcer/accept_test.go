@@ -1,0 +1,438 @@
+package announcer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/packaging/check"
+	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
+)
+
+func TestAnnounce_reportsAllViolations(t *testing.T) {
+	t.Parallel()
+	h := newRig(t, settings)
+	for _, tt := range []struct {
+		name string
+		r    announce.Request
+		want string
+	}{
+		{"good", announce.Request{Content: said(" hello\n")}, ""},
+		{"longest", announce.Request{Content: announce.Content{Message: strings.Repeat("ä", 5000) + "  ", Rate: 400}, TTL: 24 * time.Hour}, ""},
+		{"least", announce.Request{Content: announce.Content{Message: "1", Rate: 60, Voice: "bert"}, TTL: 5 * time.Second}, ""},
+		{"empty", announce.Request{Content: said(" \t\n")}, "message required"},
+		{"too long", announce.Request{Content: said(strings.Repeat("ä", 5001))}, "message too_long"},
+		{"nothing to say", announce.Request{Content: said("… — !")}, "message not_speakable"},
+		{"slow", announce.Request{Content: announce.Content{Message: "a", Rate: 59}}, "rate out_of_range"},
+		{"fast", announce.Request{Content: announce.Content{Message: "a", Rate: 401}}, "rate out_of_range"},
+		{"brief", announce.Request{Content: said("a"), TTL: 5*time.Second - 1}, "ttl out_of_range"},
+		{"for ever", announce.Request{Content: said("a"), TTL: 24*time.Hour + 1}, "ttl out_of_range"},
+		{"key", announce.Request{Content: said("a"), IdempotencyKey: strings.Repeat("k", 256)}, "Idempotency-Key too_long"},
+		{"voice", announce.Request{Content: announce.Content{Message: "a", Voice: "zoe"}}, "voice unknown_voice"},
+		{
+			"everything",
+			announce.Request{Content: announce.Content{Rate: -1, Voice: "zoe"}, TTL: -1, IdempotencyKey: strings.Repeat("k", 256)},
+			"message required, rate out_of_range, ttl out_of_range, Idempotency-Key too_long, voice unknown_voice",
+		},
+	} {
+		_, err := h.Announce(t.Context(), tt.r)
+		var got []string
+		if wrong, ok := errors.AsType[*announce.RequestError](err); ok {
+			for _, v := range wrong.Violations {
+				got = append(got, v.Path+" "+v.Code)
+			}
+		} else if err != nil {
+			t.Errorf("%s: %v, want a RequestError", tt.name, err)
+		}
+		if got := strings.Join(got, ", "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+		_, has := errors.AsType[*announce.UnknownVoiceError](err)
+		if want := strings.Contains(tt.want, "voice"); has != want {
+			t.Errorf("%s: the error lists the installed voices: %v, want %v", tt.name, has, want)
+		}
+	}
+}
+
+func TestAnnounce_fillsInDefaults(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		v := h.post("  hello  ", false)
+		if v.Message != "hello" || v.Voice != "anna" || v.Rate != 170 || v.Expires.Sub(v.Created) != 10*time.Minute {
+			h.t.Errorf("accepted %+v, want the message trimmed and the defaults", v.Announcement)
+		}
+	})
+}
+
+func TestAnnounce_rejectsWhenQueueFull(t *testing.T) {
+	for _, most := range []int{0, 1, 3} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			c := settings
+			c.Max = most
+			bubble(t, c, func(h *rig) {
+				fill := func(n int) {
+					h.t.Helper()
+					for i := range n {
+						if v := h.post("a", false); *v.Position != most+1-n+i {
+							h.t.Errorf("accepted at %d, want %d", *v.Position, most+1-n+i)
+						}
+					}
+					synctest.Wait()
+					h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
+					if s := h.Stats(); s.Waiting != most || s.Max != most {
+						h.t.Errorf("%d are waiting of %d, want %d", s.Waiting, s.Max, most)
+					}
+				}
+				fill(most + 1) // nothing is spoken yet
+				defer h.run()()
+				fill(0)
+				time.Sleep(1500 * time.Millisecond)
+				fill(1)
+			})
+		})
+	}
+}
+
+func TestAnnounce_reservesPlaceWhileSaving(t *testing.T) {
+	c := settings
+	c.Max = 1
+	bubble(t, c, func(h *rig) {
+		h.outbox.set(errors.New("disk full"), time.Second)
+		failed := make(chan error)
+		for range 2 {
+			go func() {
+				_, err := h.Announce(context.Background(), announce.Request{Content: said("a")})
+				failed <- err
+			}()
+		}
+		synctest.Wait()
+		h.outbox.set(nil, 0)
+		h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
+		for range 2 {
+			if err := <-failed; !errors.Is(err, announce.ErrUnavailable) {
+				h.t.Errorf("after a failed save: %v, want ErrUnavailable", err)
+			}
+		}
+		if l := h.List(); len(l.Queue)+len(l.Recent) > 0 {
+			h.t.Errorf("unsaved announcements are listed: %+v", l)
+		}
+		for want := range 2 {
+			if v := h.post("c", false); *v.Position != want {
+				h.t.Errorf("position %d, want %d: the reserved places were not released", *v.Position, want)
+			}
+		}
+	})
+}
+
+func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		h.outbox.set(nil, time.Second)
+		got := make(map[string]int)
+		answers := make(chan announce.View)
+		for _, r := range []announce.Request{{Content: said("a")}, {Content: announce.Content{Message: "b", Urgent: true}}, {Content: said("c")}, {Content: announce.Content{Message: "d", Urgent: true}}} {
+			go func() {
+				v, _ := h.Announce(context.Background(), r)
+				answers <- v
+			}()
+			synctest.Wait()
+		}
+		for range 4 {
+			v := <-answers
+			got[v.Message] = *v.Position
+		}
+		for message, want := range map[string]int{"a": 0, "b": 0, "c": 2, "d": 1} {
+			if got[message] != want {
+				h.t.Errorf("%s was answered position %d, want %d", message, got[message], want)
+			}
+		}
+		queue := h.List().Queue
+		for i, want := range []string{"b", "d", "a", "c"} {
+			if queue[i].Message != want || *queue[i].Position != i {
+				h.t.Errorf("%s at %d, want %s at %d", queue[i].Message, *queue[i].Position, want, i)
+			}
+		}
+	})
+}
+
+func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
+	c := settings
+	c.Max = 1
+	running(t, c, func(h *rig) {
+		h.post("head", false)
+		r := announce.Request{Content: said("once"), IdempotencyKey: "k1"}
+		first := check.Must(h.Announce(h.t.Context(), r))(h.t)
+		h.expectError(announce.Request{Content: said("more")}, announce.ErrFull)
+		for _, status := range []announce.Status{announce.Queued, announce.Done} { // while the queue is full, after it was spoken
+			again, err := h.Announce(h.t.Context(), r)
+			now := h.expectStatus(first.ID, status)
+			if err != nil || again.Announcement != now.Announcement || (again.Position == nil) != status.Ended() {
+				h.t.Errorf("repeated: %+v, %v, want it as it is: %+v", again, err, now)
+			}
+			time.Sleep(time.Minute)
+		}
+		for _, other := range []announce.Request{{Content: said("twice")}, {Content: announce.Content{Message: "once", Urgent: true}}, {Content: announce.Content{Message: "once", Rate: 100}}, {Content: said("")}} {
+			other.IdempotencyKey = "k1"
+			h.expectError(other, announce.ErrKeyReused)
+		}
+		h.expect("head once")
+	})
+}
+
+// A request that is repeated while the first one is being accepted gets the whole
+// announcement.
+func TestAnnounce_concurrentKey(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.post("head", false)
+		r := announce.Request{Content: said("once"), IdempotencyKey: "k1"}
+		var again announce.View
+		h.outbox.appended = func() { again = check.Must(h.Announce(h.t.Context(), r))(h.t) }
+		first := check.Must(h.Announce(h.t.Context(), r))(h.t)
+		if again.Announcement != first.Announcement || again.Position == nil || *again.Position != *first.Position {
+			h.t.Errorf("repeated: %+v, want %+v", again, first)
+		}
+		time.Sleep(time.Minute)
+		h.expect("head once")
+	})
+}
+
+func TestExpire_waitingAnnouncements(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.post(strings.Repeat("a|", 19)+"a", false)
+		var ids []string
+		for _, ttl := range []int{30, 7, 5, 6} {
+			v := h.request(announce.Request{Content: said(fmt.Sprint("ttl", ttl)), TTL: time.Duration(ttl) * time.Second})
+			ids = append(ids, v.ID)
+			synctest.Wait()
+		}
+		time.Sleep(5*time.Second - 1)
+		h.expectStatus(ids[2], announce.Queued)
+		time.Sleep(time.Nanosecond)
+		v := h.expectStatus(ids[2], announce.Expired)
+		if at := v.Ended.Sub(start); at != 5*time.Second {
+			h.t.Errorf("expired at %s, want 5s", at)
+		}
+		h.expectStatus(ids[3], announce.Queued)
+		time.Sleep(15 * time.Second)
+		h.expectStatus(ids[1], announce.Expired)
+		h.expectStatus(ids[3], announce.Expired)
+		h.expectStatus(ids[0], announce.Playing)
+		h.expectSaved(ids[1], announce.Expired)
+	})
+}
+
+func TestExpire_currentUntilFirstSample(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		delay time.Duration // of the synthesis
+		lost  time.Duration // when the sink is lost for good
+	}{
+		{"slow synthesis", 48 * time.Hour, 0},
+		{"sink lost before", 0, time.Second},
+		{"sink lost while playing", 0, 5700 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			running(t, settings, func(h *rig) {
+				h.speaker.delay = tt.delay
+				v := h.request(announce.Request{Content: said("long"), TTL: 6 * time.Second})
+				synctest.Wait() // one that expires while another is spoken must not hide it
+				h.request(announce.Request{Content: said("a"), TTL: 5 * time.Second})
+				if tt.lost > 0 {
+					time.AfterFunc(tt.lost, h.sink.lose)
+				}
+				time.Sleep(6 * time.Second)
+				h.expectStatus(v.ID, announce.Expired)
+			})
+		})
+	}
+}
+
+func TestExpire_whileStopped(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		late := h.post("late", false)
+		time.Sleep(settings.TTL - time.Second)
+		h.post("fresh", false)
+		time.Sleep(time.Second)
+		h.restart(settings)
+		defer h.run()()
+		h.expectStatus(late.ID, announce.Expired)
+		time.Sleep(time.Minute)
+		h.expect("fresh")
+	})
+}
+
+func TestCancel_silencesAtOnce(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		head, second, third := h.post("a1|a2", false), h.post("b1", false), h.post("c1", false)
+		time.Sleep(300 * time.Millisecond)
+		for _, id := range []string{second.ID, head.ID} {
+			v, err := h.Cancel(h.t.Context(), id)
+			if err != nil || v.Status != announce.Cancelled || v.Position != nil {
+				h.t.Errorf("cancel: %+v, %v, want it cancelled", v, err)
+			}
+			h.expectSaved(id, announce.Cancelled)
+			h.expectCancelError(id, announce.ErrEnded)
+		}
+		if took := time.Since(start); took != 300*time.Millisecond {
+			h.t.Errorf("silent after %s, want at once", took)
+		}
+		h.expect("a1 / c1")
+		time.Sleep(time.Second)
+		h.expectStatus(third.ID, announce.Done)
+		h.expectCancelError(third.ID, announce.ErrEnded)
+		h.expectCancelError("unknown", announce.ErrNotFound)
+	})
+}
+
+func TestCancel_pendingIsNotStarted(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.post("a1", false)
+		b := h.post("b1", false)
+		h.post("c1", false)
+		time.Sleep(500 * time.Millisecond)
+		h.outbox.set(nil, 5*time.Second)
+		cancelled := make(chan error, 1)
+		go func() {
+			_, err := h.Cancel(context.Background(), b.ID)
+			cancelled <- err
+		}()
+		synctest.Wait()
+		h.outbox.set(nil, 0)
+		h.expectStatus(b.ID, announce.Queued) // nothing is published before it is saved
+		h.expectCancelError(b.ID, announce.ErrEnded)
+		time.Sleep(3 * time.Second)
+		h.expect("a1 c1")
+		check.NoError(h.t, <-cancelled)
+		h.expectStatus(b.ID, announce.Cancelled)
+	})
+}
+
+func TestCancelWaiting_leavesCurrent(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.post("a1", true)
+		synctest.Wait()
+		for range 5 {
+			h.post("b", true)
+		}
+		synctest.Wait()
+		before := h.outbox.writes()
+		if n, err := h.CancelWaiting(h.t.Context()); n != 5 || err != nil {
+			h.t.Errorf("cancelled %d, %v, want 5", n, err)
+		}
+		if n := h.outbox.writes() - before; n != 1 {
+			h.t.Errorf("%d writes, want 1", n)
+		}
+		if n, err := h.CancelWaiting(h.t.Context()); n != 0 || err != nil {
+			h.t.Errorf("cancelled %d again, %v, want 0", n, err)
+		}
+		time.Sleep(time.Minute)
+		h.expect("a1")
+	})
+}
+
+func TestCancel_reportsFailedSave(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		head, second := h.post("a1|a2", false), h.post("b1", false)
+		synctest.Wait()
+		h.outbox.set(errors.New("disk full"), 0)
+		for _, id := range []string{second.ID, head.ID} {
+			h.expectCancelError(id, announce.ErrUnavailable)
+		}
+		time.Sleep(time.Minute)
+		h.expect("a1 /")
+	})
+}
+
+func TestQueue_forgetsOldEnded(t *testing.T) {
+	for _, tt := range []struct {
+		age   time.Duration
+		count int
+		bytes int64
+		want  bool
+	}{
+		{0, 1, 0, false},
+		{announce.EndedRetention, 200, 0, false},
+		{announce.EndedRetention, 201, 0, true},
+		{announce.EndedRetention - 1, 201, 0, false},
+		{announce.EndedRetention - 1, 9000, announce.EndedMaxBytes, false},
+		{0, 9000, announce.EndedMaxBytes + 1, true},
+		{0, 100, announce.EndedMaxBytes + 1, true},
+	} {
+		if got := announce.Evictable(tt.age, tt.count, tt.bytes); got != tt.want {
+			t.Errorf("Evictable(%s, %d, %d) = %v, want %v", tt.age, tt.count, tt.bytes, got, tt.want)
+		}
+	}
+	running(t, settings, func(h *rig) {
+		var first string
+		for i := range 6 {
+			for j := range 50 {
+				r := announce.Request{Content: said("a")}
+				if i+j == 0 {
+					r.IdempotencyKey = "first"
+				}
+				if v := h.request(r); i+j == 0 {
+					first = v.ID
+				}
+			}
+			time.Sleep(time.Minute)
+		}
+		h.expectStatus(first, announce.Done)
+		time.Sleep(announce.EndedRetention)
+		h.post("b", false)
+		time.Sleep(time.Minute)
+		if recent := h.List().Recent; len(recent) != 200 {
+			h.t.Errorf("%d are listed after a day, want 200", len(recent))
+		}
+		if _, err := h.Find(first); !errors.Is(err, announce.ErrNotFound) {
+			h.t.Errorf("the first: %v, want ErrNotFound", err)
+		}
+		again, err := h.Announce(h.t.Context(), announce.Request{Content: said("a"), IdempotencyKey: "first"})
+		want := announce.Announcement{ID: first, Status: announce.Done}
+		if err != nil || again.Announcement != want || again.Position != nil {
+			h.t.Errorf("its key again: %+v, %v, want %+v", again, err, want)
+		}
+	})
+}
+
+func TestNew_rejectsInvalidConfig(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*announce.Config){
+		func(c *announce.Config) { c.Max = -1 },
+		func(c *announce.Config) { c.TTL = 0 },
+		func(c *announce.Config) { c.Rate = 0 },
+		func(c *announce.Config) { c.Volume = 101 },
+	} {
+		c := settings
+		change(&c)
+		if _, err := announcer.New(c, announcer.Parts{Outbox: newOutbox()}); err == nil {
+			t.Errorf("%+v is accepted", c)
+		}
+	}
+}
+
+func TestConfigure_appliesToLaterRequests(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		for _, message := range []string{"a", "b", "c"} {
+			h.post(message, false)
+		}
+		c := settings
+		c.Max, c.Volume, c.TTL = 1, 50, time.Hour
+		check.NoError(h.t, h.Configure(c))
+		h.expectError(announce.Request{Content: said("d")}, announce.ErrFull)
+		if err := h.Configure(announce.Config{}); err == nil || h.Stats().Max != 1 {
+			h.t.Errorf("invalid settings: %v, and then Max is %d; want an error and 1", err, h.Stats().Max)
+		}
+		stop := h.run()
+		defer stop()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		h.expect("a b c")
+		h.expectGain("c", 0.5)
+		if v := h.post("e", false); v.Expires.Sub(v.Created) != time.Hour {
+			h.t.Errorf("time to live %s, want an hour", v.Expires.Sub(v.Created))
+		}
+	})
+}

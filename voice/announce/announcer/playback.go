@@ -1,0 +1,178 @@
+package announcer
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/voice/announce"
+	"pressbox/voice/announce/plan"
+)
+
+// errStopping is the cause of the end of a sound's context when Run's ctx ended; others are those of [announce.Step].
+var errStopping = errors.New("stopping")
+
+// A playback is one attempt to play a synthesis as planned.
+type playback struct {
+	plan    plan.Plan
+	syn     *synthesis
+	onStart func(voice string) // called at the first sample
+	onVoice func(voice string) // called when another voice speaks the rest
+	voice   string             // of the last clip that the sink received
+
+	stop         context.CancelCauseFunc // stops the sound
+	lastClip     context.CancelFunc      // closes enough
+	lastSentence context.CancelFunc      // closes ending
+	enough       <-chan struct{}         // closed: no other clip begins
+	ending       <-chan struct{}         // closed: no other sentence begins
+	finished     chan struct{}           // closed when the sink has finished
+
+	// Read after play:
+	timeline plan.Timeline // of the clips that the sink received
+	complete bool          // it received every clip
+	played   time.Duration // of the timeline
+	sinkErr  error
+	speakErr error
+}
+
+// newPlayback returns a playback and the context of its sound, which does not end
+// with ctx.
+func newPlayback(ctx context.Context) (sound context.Context, pb *playback) {
+	pb = &playback{finished: make(chan struct{}), onVoice: func(string) {}}
+	sound, pb.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+	clips, lastClip := context.WithCancel(sound)
+	sentences, lastSentence := context.WithCancel(clips)
+	pb.enough, pb.lastClip, pb.ending, pb.lastSentence = clips.Done(), lastClip, sentences.Done(), lastSentence
+	return sound, pb
+}
+
+// play plays a synthesis until the sink has finished. attend is called meanwhile;
+// it returns when pb.finished is closed.
+func (p *playout) play(sound context.Context, pb *playback, attend func()) {
+	clips := make(chan audio.Clip)
+	fed := make(chan struct{})
+	p.running.Go(func() {
+		defer close(pb.finished)
+		pb.played, pb.sinkErr = p.a.parts.Sink.Play(sound, clips)
+	})
+	p.running.Go(func() {
+		defer close(fed)
+		defer close(clips)
+		pb.complete = pb.feed(clips, func() { p.ducking.lower(sound, pb.plan.Lower) })
+	})
+	attend()
+	pb.lastClip()
+	<-fed
+	pb.speakErr = pb.syn.failure()
+	if pb.sinkErr == nil {
+		pb.played = math.MaxInt64
+	}
+}
+
+// feed sends the prelude and the clips to out, and calls first before that. It
+// reports whether every clip was sent.
+func (pb *playback) feed(out chan<- audio.Clip, first func()) bool {
+	if !pb.syn.next(pb.ending) {
+		return pb.syn.complete
+	}
+	first()
+	if !pb.sendPrelude(out) {
+		return false
+	}
+	for pb.syn.next(pb.enough) {
+		if !pb.sendClip(out) {
+			return false
+		}
+	}
+	return pb.syn.complete
+}
+
+// sendPrelude sends what precedes the speech, if there is something.
+func (pb *playback) sendPrelude(out chan<- audio.Clip) bool {
+	rate := pb.syn.pending.Rate
+	prelude := audio.Clip{Rate: rate, Samples: pb.plan.Prelude(rate)}
+	return len(prelude.Samples) == 0 || pb.send(out, prelude, pb.ending)
+}
+
+// sendClip sends the pending clip, unless it begins a sentence and none may begin.
+func (pb *playback) sendClip(out chan<- audio.Clip) bool {
+	pb.syn.scale(pb.plan.Gain)
+	last := pb.enough
+	if pb.syn.pending.Sentence != pb.timeline.Last() {
+		last = pb.ending
+	}
+	if !pb.send(out, pb.syn.pending.Clip, last) {
+		return false
+	}
+	pb.syn.take()
+	return true
+}
+
+// send sends sound that belongs to the sentence of the pending clip, unless last
+// is closed.
+func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, last <-chan struct{}) bool {
+	select {
+	case <-last:
+		return false
+	default:
+	}
+	select {
+	case <-last:
+		return false
+	case out <- sound:
+	}
+	switch voice := pb.syn.pending.Voice; {
+	case pb.timeline.Last() < 0:
+		pb.onStart(voice)
+	case voice != pb.voice:
+		pb.onVoice(voice)
+	}
+	pb.voice = pb.syn.pending.Voice
+	pb.timeline.Add(pb.syn.pending.Sentence, sound.Duration())
+	return true
+}
+
+// outcome returns the status that the announcement gets, and the error of a
+// failed one. Queued means that it is spoken again; cause is why its sound was
+// stopped, nil if it was not.
+func (pb *playback) outcome(ctx context.Context, cause error) (status announce.Status, why string) {
+	switch {
+	case pb.complete && pb.sinkErr == nil:
+		return announce.Done, ""
+	case errors.Is(cause, announce.ErrCancelled):
+		return announce.Cancelled, ""
+	case errors.Is(cause, announce.ErrExpired):
+		return announce.Expired, ""
+	case pb.complete && !pb.lost() && pb.played >= pb.timeline.End():
+		return announce.Done, "" // it was interrupted in the silence at its end
+	case pb.lost(), errors.Is(cause, announce.ErrInterrupted), ctx.Err() != nil:
+		return announce.Queued, ""
+	case pb.speakErr != nil:
+		return announce.Failed, pb.speakErr.Error()
+	case pb.sinkErr != nil:
+		return announce.Failed, pb.sinkErr.Error()
+	default:
+		return announce.Failed, "the sink ended before the message"
+	}
+}
+
+// lost reports whether the sound server was lost.
+func (pb *playback) lost() bool { return errors.Is(pb.sinkErr, audio.ErrSinkLost) }
+
+// rest returns the sentence from which on it is to be spoken again, if it began
+// with the sentence from: the first one that was not played to its end. If the
+// sound server was lost, nothing is known to have been played.
+func (pb *playback) rest(from int) int {
+	if pb.lost() || pb.timeline.Last() < 0 {
+		return from
+	}
+	if sentence, ok := pb.timeline.Unplayed(pb.played); ok {
+		return sentence
+	}
+	if pb.syn.hasPending {
+		return pb.syn.pending.Sentence
+	}
+	return pb.timeline.Last() // it may have had more clips
+}

@@ -1,0 +1,428 @@
+package announcer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/packaging/check"
+	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
+	"pressbox/voice/announce/policy"
+)
+
+// controls stand in for volume, mute and quiet.
+type controls struct {
+	mu    sync.Mutex
+	state policy.State
+	quiet func(at time.Time) policy.Quiet // nil: never
+}
+
+func (c *controls) State(at time.Time) policy.State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.state
+	if c.quiet != nil {
+		s.Quiet = c.quiet(at)
+	}
+	return s
+}
+
+func (c *controls) change(f func(*controls)) { c.mu.Lock(); defer c.mu.Unlock(); f(c) }
+
+// between returns quiet of a mode from one time after start to another.
+func between(mode policy.Mode, from, until time.Duration) func(time.Time) policy.Quiet {
+	return func(at time.Time) policy.Quiet {
+		after := at.Sub(start)
+		return policy.Quiet{Active: after >= from && after < until, Until: start.Add(until), Mode: mode}
+	}
+}
+
+// controlled is running with controls.
+func controlled(t *testing.T, c *controls, test func(h *rig)) {
+	t.Helper()
+	if c.state.Volume == 0 {
+		c.state.Volume = 100
+	}
+	bubble(t, settings, func(h *rig) {
+		h.parts = func(p *announcer.Parts) { p.Controls = c }
+		h.restart(settings)
+		defer h.run()()
+		test(h)
+	})
+}
+
+func TestAnnounce_checksTimes(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		now := time.Now()
+		for _, tt := range []struct {
+			name string
+			r    announce.Request
+			want string
+		}{
+			{"soonest delay", announce.Request{In: time.Second}, ""},
+			{"no delay", announce.Request{In: time.Second - 1}, "in out_of_range"},
+			{"longest delay", announce.Request{In: announce.MaxAhead}, ""},
+			{"longer delay", announce.Request{In: announce.MaxAhead + 1}, "in out_of_range"},
+			{"latest time", announce.Request{At: now.Add(announce.MaxAhead)}, ""},
+			{"later time", announce.Request{At: now.Add(announce.MaxAhead + 1)}, "at out_of_range"},
+			{"past time", announce.Request{At: now.Add(1 - time.Minute), TTL: time.Minute}, ""},
+			{"too late", announce.Request{At: now.Add(-time.Minute), TTL: time.Minute}, "at too_late"},
+			{"both", announce.Request{At: now.Add(time.Hour), In: time.Hour}, "in conflict"},
+			{"fewest", announce.Request{Repeat: announce.Repeat{Times: 2, Every: 10 * time.Second}}, ""},
+			{"most", announce.Request{Repeat: announce.Repeat{Times: 10, Every: time.Hour}}, ""},
+			{"once", announce.Request{Repeat: announce.Repeat{Times: 1, Every: time.Minute}}, "repeat/times out_of_range"},
+			{"too often", announce.Request{Repeat: announce.Repeat{Times: 11, Every: time.Minute}}, "repeat/times out_of_range"},
+			{"too fast", announce.Request{Repeat: announce.Repeat{Times: 2, Every: 10*time.Second - 1}}, "repeat/every out_of_range"},
+			{"too slow", announce.Request{Repeat: announce.Repeat{Times: 2, Every: time.Hour + 1}}, "repeat/every out_of_range"},
+		} {
+			tt.r.Message = "a"
+			if _, err := h.Check(tt.r); violations(err) != tt.want {
+				h.t.Errorf("%s: %q, want %q", tt.name, violations(err), tt.want)
+			}
+		}
+	})
+}
+
+// An announcement is spoken once, at its time, and not before.
+func TestScheduled_spokenAtTime(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		r    announce.Request
+	}{
+		{"delay", announce.Request{In: time.Hour}},
+		{"time", announce.Request{At: start.Add(time.Hour)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			running(t, settings, func(h *rig) {
+				tt.r.Message = "later"
+				v := h.request(tt.r)
+				if v.Status != announce.Scheduled || v.Position != nil || v.SpeaksAt.Sub(start) != time.Hour || v.Expires.Sub(start) != time.Hour+settings.TTL {
+					h.t.Errorf("accepted %+v", v)
+				}
+				h.post("now", false)
+				time.Sleep(time.Hour - 1)
+				h.expect("now")
+				h.expectStatus(v.ID, announce.Scheduled)
+				time.Sleep(time.Nanosecond)
+				h.expectStatus(v.ID, announce.Playing)
+				time.Sleep(24 * time.Hour)
+				h.expect("now later")
+				h.expectSaved(v.ID, announce.Done)
+			})
+		})
+	}
+}
+
+// What was due while the server was stopped is spoken within its time to live.
+func TestScheduled_afterRestart(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		late := h.request(announce.Request{Content: said("late"), In: time.Minute, TTL: time.Minute})
+		due := h.request(announce.Request{Content: said("due"), At: start.Add(90 * time.Second), TTL: time.Minute})
+		next := h.request(announce.Request{Content: said("next"), In: 3 * time.Minute})
+		time.Sleep(2 * time.Minute)
+		h.restart(settings)
+		defer h.run()()
+		time.Sleep(30 * time.Second)
+		h.expect("due")
+		time.Sleep(time.Hour)
+		h.expect("due next")
+		h.expectStatus(late.ID, announce.Expired)
+		h.expectStatus(due.ID, announce.Done)
+		h.expectStatus(next.ID, announce.Done)
+	})
+}
+
+// Without a clock that was set, a time is not known to have come; a delay is.
+func TestScheduled_clockUnset(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		var set sync.Map
+		isSet := func() bool { _, ok := set.Load("set"); return ok }
+		h.parts = func(p *announcer.Parts) { p.ClockSet = isSet }
+		h.restart(settings)
+		past := h.request(announce.Request{Content: said("past"), At: start.Add(-time.Hour)})
+		passing := h.request(announce.Request{Content: said("passing"), At: start.Add(time.Minute)})
+		coming := h.request(announce.Request{Content: said("coming"), At: start.Add(time.Hour)})
+		for _, v := range []announce.View{past, passing, coming} {
+			if v.Status != announce.Scheduled || !v.ClockUnset || !v.SpeaksAt.IsZero() {
+				h.t.Errorf("accepted %+v, want it to wait for the clock", v)
+			}
+		}
+		for year, want := range map[int]string{1970: "at out_of_range", 1971: "", 2199: "", 2200: "at out_of_range"} {
+			r := announce.Request{Content: said("a"), At: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)}
+			if _, err := h.Check(r); violations(err) != want {
+				h.t.Errorf("year %d: %q, want %q", year, violations(err), want)
+			}
+		}
+		h.restart(settings)
+		defer h.run()()
+		h.request(announce.Request{Content: said("delay"), In: time.Second})
+		h.request(announce.Request{Content: said("another"), At: start.Add(24 * time.Hour)}) // must not hide it
+		time.Sleep(2 * time.Minute)
+		h.expect("delay")
+		set.Store("set", true)
+		h.Reconsider()
+		h.expectStatus(past.ID, announce.Expired)
+		time.Sleep(2 * time.Second)
+		h.expect("delay passing")
+		if v := h.expectStatus(coming.ID, announce.Scheduled); v.ClockUnset || v.SpeaksAt.Sub(start) != time.Hour {
+			h.t.Errorf("with a clock: %+v", v)
+		}
+		time.Sleep(time.Hour)
+		h.expect("delay passing coming")
+	})
+}
+
+func TestScheduled_limit(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		var last announce.View
+		for i := range announce.MaxScheduled {
+			r := announce.Request{Content: said("a"), In: time.Hour}
+			if i%2 == 0 {
+				r = announce.Request{Content: said("a"), At: start.Add(time.Minute)}
+			}
+			last = h.request(r)
+		}
+		repeat := announce.Repeat{Times: 2, Every: time.Minute}
+		h.expectError(announce.Request{Content: said("b"), In: time.Hour}, announce.ErrScheduleFull)
+		h.expectError(announce.Request{Content: said("b"), Repeat: repeat}, announce.ErrScheduleFull)
+		h.post("now", false) // is not scheduled
+		if s := h.Stats(); s.Scheduled != announce.MaxScheduled || s.Waiting != 0 {
+			h.t.Errorf("stats: %+v", s)
+		}
+		check.Must(h.Cancel(h.t.Context(), last.ID))(h.t)
+		h.request(announce.Request{Content: said("b"), Repeat: repeat})
+		h.expectError(announce.Request{Content: said("c"), In: time.Hour}, announce.ErrScheduleFull)
+
+		// Those that are due still count, however long the queue is.
+		defer h.run()()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if s := h.Stats(); s.Waiting < 90 {
+			h.t.Errorf("%d wait", s.Waiting)
+		}
+		h.expectError(announce.Request{Content: said("c"), In: time.Hour}, announce.ErrScheduleFull)
+		time.Sleep(time.Second) // one has been spoken
+		synctest.Wait()
+		h.request(announce.Request{Content: said("c"), In: time.Hour})
+		h.expectError(announce.Request{Content: said("c"), In: time.Hour}, announce.ErrScheduleFull)
+	})
+}
+
+// Places beyond the limit are for urgent announcements.
+func TestAnnounce_urgentPlaces(t *testing.T) {
+	c := settings
+	c.Max = 3
+	running(t, c, func(h *rig) {
+		h.post("long", true) // an urgent one is not interrupted
+		synctest.Wait()
+		for range c.Max {
+			h.post("a", false)
+		}
+		h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
+		for range announce.UrgentPlaces {
+			h.post("u", true)
+		}
+		h.expectError(announce.Request{Content: announce.Content{Message: "u", Urgent: true}}, announce.ErrFull)
+		h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
+		if s := h.Stats(); s.Waiting != c.Max+announce.UrgentPlaces {
+			h.t.Errorf("%d wait", s.Waiting)
+		}
+	})
+}
+
+func TestPriority_order(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.post("head", true)
+		synctest.Wait()
+		for _, r := range []announce.Request{
+			{Content: announce.Content{Message: "low", Priority: 2}},
+			{Content: announce.Content{Message: "listed", Priority: 1}},
+			{Content: said("usual")},
+			{Content: announce.Content{Message: "high", Priority: 4}},
+			{Content: announce.Content{Message: "urgent", Priority: 5}},
+		} {
+			h.request(r)
+		}
+		time.Sleep(time.Minute)
+		h.expect("head urgent usual high low")
+		for _, v := range h.List().Recent {
+			if (v.Status == announce.Silenced) != (v.Message == "listed") || v.Urgent != (v.Priority == 5) {
+				h.t.Errorf("%s ended as %+v", v.Message, v)
+			}
+		}
+	})
+}
+
+// An announcement of volume 100 is played as the speaker made it.
+func TestVolume_own(t *testing.T) {
+	controlled(t, &controls{state: policy.State{Volume: 60, UrgentMinVolume: 40}}, func(h *rig) {
+		for _, r := range []announce.Request{
+			{Content: said("usual")}, {Content: announce.Content{Message: "own", Volume: 20}}, {Content: announce.Content{Message: "floor", Volume: 20, Urgent: true}},
+		} {
+			h.request(r)
+			time.Sleep(2 * time.Second)
+		}
+		h.expectGain("usual", 0.6)
+		h.expectGain("own", 0.2)
+		h.expectGain("floor", 0.4*1.5)
+	})
+}
+
+func TestQuiet_modes(t *testing.T) {
+	for _, tt := range []struct {
+		mode   policy.Mode
+		ttl    time.Duration
+		answer announce.Status
+		speaks time.Duration // after start; 0: it does not wait
+		played string
+		end    announce.Status
+	}{
+		{policy.Silence, 10 * time.Hour, announce.Queued, 0, "urgent", announce.Silenced},
+		{policy.Hold, 8*time.Hour + 1, announce.Scheduled, 8 * time.Hour, "urgent usual", announce.Done},
+		{policy.Hold, 8 * time.Hour, announce.Queued, 0, "urgent", announce.Silenced},
+		{policy.Soft, 10 * time.Hour, announce.Queued, 0, "usual urgent", announce.Done},
+	} {
+		t.Run(fmt.Sprint(tt.mode, tt.ttl), func(t *testing.T) {
+			c := &controls{state: policy.State{Volume: 100, QuietVolume: 25}, quiet: between(tt.mode, 0, 8*time.Hour)}
+			controlled(t, c, func(h *rig) {
+				usual := h.request(announce.Request{Content: said("usual"), TTL: tt.ttl})
+				time.Sleep(2 * time.Second)
+				urgent := h.post("urgent", true)
+				speaks := time.Duration(0)
+				if !usual.SpeaksAt.IsZero() {
+					speaks = usual.SpeaksAt.Sub(start)
+				}
+				if usual.Status != tt.answer || !usual.Quiet || speaks != tt.speaks || urgent.Quiet {
+					h.t.Errorf("answered %+v; urgent %+v", usual, urgent)
+				}
+				time.Sleep(24 * time.Hour)
+				h.expect(tt.played)
+				h.expectStatus(usual.ID, tt.end)
+				h.expectSaved(usual.ID, tt.end)
+				if tt.mode == policy.Soft {
+					h.expectGain("usual", 0.25)
+				}
+			})
+		})
+	}
+}
+
+// Quiet is decided when it is an announcement's turn.
+func TestQuiet_beginsAndEnds(t *testing.T) {
+	c := &controls{quiet: between(policy.Hold, time.Hour, 2*time.Hour)}
+	controlled(t, c, func(h *rig) {
+		atNight := h.request(announce.Request{Content: said("night"), In: 90 * time.Minute, TTL: time.Hour})
+		if atNight.SpeaksAt.Sub(start) != 2*time.Hour || !atNight.Quiet {
+			h.t.Errorf("answered %+v, want the end of quiet", atNight)
+		}
+		time.Sleep(time.Hour - 500*time.Millisecond)
+		h.post("a1|a2", false)
+		waiting := h.request(announce.Request{Content: said("waiting"), TTL: 2 * time.Hour})
+		if waiting.Quiet || waiting.Status != announce.Queued {
+			h.t.Errorf("before: %+v", waiting)
+		}
+		time.Sleep(10 * time.Second)
+		h.expect("a1 a2")
+		if v := h.expectStatus(waiting.ID, announce.Scheduled); !v.Quiet || v.SpeaksAt.Sub(start) != 2*time.Hour {
+			h.t.Errorf("held: %+v", v)
+		}
+		c.change(func(c *controls) { c.quiet = nil }) // a client ends it
+		h.Reconsider()
+		time.Sleep(5 * time.Second)
+		h.expect("a1 a2 waiting")
+		if v := h.expectStatus(atNight.ID, announce.Scheduled); v.Quiet || v.SpeaksAt.Sub(start) != 90*time.Minute {
+			h.t.Errorf("without quiet: %+v", v)
+		}
+		c.change(func(c *controls) { c.quiet = between(policy.Silence, 0, 3*time.Hour) })
+		h.Reconsider()
+		if v := h.expectStatus(atNight.ID, announce.Scheduled); !v.Quiet {
+			h.t.Errorf("with quiet again: %+v", v)
+		}
+		time.Sleep(time.Hour)
+		h.expectStatus(atNight.ID, announce.Silenced)
+	})
+}
+
+// Quiet that ends while an announcement is being saved does not hold it.
+func TestQuiet_endsWhileSaving(t *testing.T) {
+	c := &controls{quiet: between(policy.Hold, 0, time.Hour)}
+	controlled(t, c, func(h *rig) {
+		h.outbox.set(nil, time.Second)
+		time.AfterFunc(500*time.Millisecond, func() {
+			c.change(func(c *controls) { c.quiet = nil })
+			h.Reconsider()
+		})
+		h.request(announce.Request{Content: said("saved"), TTL: 2 * time.Hour})
+		time.Sleep(5 * time.Second)
+		h.expect("saved")
+	})
+}
+
+// A comment on a game is not spoken later.
+func TestMute_dropsComments(t *testing.T) {
+	c := &controls{state: policy.State{Volume: 100, Muted: true}}
+	controlled(t, c, func(h *rig) {
+		v := h.post("muted", false)
+		h.Comment("g1", "comment")
+		h.post("urgent", true)
+		time.Sleep(time.Minute)
+		h.expectStatus(v.ID, announce.Silenced)
+		c.change(func(c *controls) { c.state.Muted = false })
+		h.Reconsider()
+		time.Sleep(time.Minute)
+		h.expect("urgent")
+	})
+}
+
+// violations returns path and code of every violation of an error.
+func violations(err error) (all string) {
+	if wrong, ok := errors.AsType[*announce.RequestError](err); ok {
+		for _, v := range wrong.Violations {
+			all += ", " + v.Path + " " + v.Code
+		}
+		return all[2:]
+	}
+	return ""
+}
+
+// An interrupted announcement is cancelled with those that wait.
+func TestDelete_interrupted(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		v := h.post("a1|a2|a3", false)
+		time.Sleep(1500 * time.Millisecond)
+		h.post("long", true)
+		time.Sleep(time.Second)
+		h.expectStatus(v.ID, announce.Queued)
+		if n, err := h.CancelWaiting(context.Background()); n != 1 || err != nil {
+			h.t.Errorf("cancelled %d, %v, want 1", n, err)
+		}
+		h.expectStatus(v.ID, announce.Cancelled)
+		time.Sleep(time.Minute)
+		h.expect("a1 a2 / long")
+	})
+}
+
+func TestDelete_leavesScheduled(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.post("head", false)
+		synctest.Wait()
+		later := h.request(announce.Request{Content: said("later"), In: time.Minute})
+		waiting := h.post("waiting", false)
+		if n, err := h.CancelWaiting(context.Background()); n != 1 || err != nil {
+			h.t.Errorf("cancelled %d, %v, want 1", n, err)
+		}
+		h.expectStatus(waiting.ID, announce.Cancelled)
+		h.expectStatus(later.ID, announce.Scheduled)
+		v := check.Must(h.Cancel(h.t.Context(), later.ID))(h.t)
+		if v.Status != announce.Cancelled || len(h.List().Scheduled) != 0 {
+			h.t.Errorf("cancelled: %+v; %+v", v, h.List().Scheduled)
+		}
+		time.Sleep(time.Hour)
+		h.expect("head")
+	})
+}

@@ -1,0 +1,398 @@
+package announcer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/packaging/check"
+	"pressbox/voice/announce"
+)
+
+func TestQueue_urgentFirst(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.post("head", true)
+		synctest.Wait()
+		var urgent, plain []string
+		random := rand.New(rand.NewPCG(1, 2))
+		for i := range 50 {
+			name := fmt.Sprint("m", i)
+			if isUrgent := random.IntN(3) == 0; isUrgent {
+				urgent = append(urgent, name)
+				h.post(name, true)
+			} else {
+				plain = append(plain, name)
+				h.post(name, false)
+			}
+		}
+		time.Sleep(time.Minute)
+		h.expect(strings.Join(slices.Concat([]string{"head"}, urgent, plain), " "))
+	})
+}
+
+func TestWatch_statusesInOrder(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.speaker.delay = 100 * time.Millisecond
+		events, stop := h.Watch()
+		defer stop()
+		v := h.post("one|two", false)
+		if v.Status != announce.Queued || *v.Position != 0 {
+			h.t.Errorf("the answer is %s at %d, want queued at 0", v.Status, *v.Position)
+		}
+		time.Sleep(time.Minute)
+		var got []string
+		for range 4 {
+			e := <-events
+			place := "-"
+			if e.View.Position != nil {
+				place = fmt.Sprint(*e.View.Position)
+			}
+			got = append(got, fmt.Sprint(e.View.Status, place))
+		}
+		if want := "queued0 synthesizing0 playing0 done-"; strings.Join(got, " ") != want {
+			h.t.Errorf("events %v, want %s", got, want)
+		}
+		v = h.expectStatus(v.ID, announce.Done)
+		if started, ended := v.Started.Sub(start), v.Ended.Sub(start); started != 100*time.Millisecond || ended != 2100*time.Millisecond {
+			h.t.Errorf("spoken from %s to %s, want 100ms to 2.1s", started, ended)
+		}
+	})
+}
+
+func TestPrefetch_readyBeforeCurrentEnds(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.speaker.delay = 400 * time.Millisecond
+		h.post("a1|a2|a3", false)
+		h.post("b1|b2|b3|b4|b5|b6", false)
+		c := h.post("c1", false)
+		time.Sleep(2100 * time.Millisecond) // a1 from 0.4 s to 1.4 s, a2 to 2.4 s
+		h.expectSynthesized("a1 a2 a3 b1 b2")
+		time.Sleep(1200 * time.Millisecond)
+		h.expectSynthesized("a1 a2 a3 b1 b2")
+		if v, _ := h.Find(c.ID); v.Status != announce.Queued {
+			h.t.Errorf("the third is %s, want queued", v.Status)
+		}
+		time.Sleep(110 * time.Millisecond)
+		h.expect("a1 a2 a3 b1") // no gap: 0.4 + 3 s
+	})
+}
+
+func TestPrefetch_afterRestart(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		h.post("a1", false)
+		h.post("b1", false)
+		h.restart(settings)
+		defer h.run()()
+		h.expectSynthesized("a1 b1")
+	})
+}
+
+func TestPrefetch_followsChangedOrder(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.speaker.delay = 100 * time.Millisecond
+		h.post("a1", true)
+		h.post("b1|b2", false)
+		time.Sleep(500 * time.Millisecond)
+		h.post("u1", true)
+		time.Sleep(200 * time.Millisecond)
+		h.expectSynthesized("a1 b1 b2 u1")
+		time.Sleep(10 * time.Second)
+		h.expect("a1 u1 b1 b2")
+	})
+}
+
+func TestVolume_urgentIsHalfLouder(t *testing.T) {
+	for _, tt := range []struct {
+		volume int
+		plain  float32
+		urgent float32
+	}{{100, 1, 1.5}, {50, 0.5, 0.75}, {1, 0.01, 0.015}} {
+		t.Run(fmt.Sprint(tt.volume), func(t *testing.T) {
+			c := settings
+			c.Volume = tt.volume
+			running(t, c, func(h *rig) {
+				h.post("plain", false)
+				h.post("urgent", true)
+				time.Sleep(5 * time.Second)
+				h.Comment("g", "comment")
+				time.Sleep(time.Minute)
+				h.expectGain("plain", tt.plain)
+				h.expectGain("comment", tt.plain)
+				h.expectGain("urgent", tt.urgent)
+			})
+		})
+	}
+}
+
+func TestSinkLost_speaksAgain(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		a := h.post("a1|a2", false)
+		b := h.post("b1", false)
+		time.Sleep(1500 * time.Millisecond)
+		h.sink.lose()
+		h.expect("a1 a2 /")
+		if v := h.expectStatus(a.ID, announce.Queued); *v.Position != 0 || !v.Started.IsZero() {
+			h.t.Errorf("the interrupted one is at position %d, started %s, want 0 and never", *v.Position, v.Started)
+		}
+		if err := h.Stats().SinkError; !errors.Is(err, audio.ErrSinkLost) {
+			h.t.Errorf("Stats().SinkError is %v, want ErrSinkLost", err)
+		}
+		before := h.sink.attempts()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if attempts := h.sink.attempts() - before; attempts < 30 || attempts > 35 {
+			h.t.Errorf("%d attempts in a minute without a sink, want one every 2 s", attempts)
+		}
+		h.sink.restore()
+		time.Sleep(10 * time.Second)
+		h.expect("a1 a2 / a1 a2 b1")
+		h.expectStatus(a.ID, announce.Done)
+		h.expectStatus(b.ID, announce.Done)
+		check.NoError(h.t, h.Stats().SinkError)
+	})
+}
+
+func TestSinkLost_synthesizesOnce(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		h.sink.lose()
+		defer h.run()()
+		h.post("a1|a2|a3|a4|a5", false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if made := h.speaker.list(); len(made) > 3 {
+			h.t.Errorf("synthesized %v without a sink, want the beginning once", made)
+		}
+		h.sink.restore()
+		time.Sleep(10 * time.Second)
+		h.expect("a1 a2 a3 a4 a5")
+	})
+}
+
+func TestSpeaker_errorFailsAnnouncement(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		a := h.post("a1|unspeakable|a3", false)
+		b := h.post("unspeakable", false)
+		c := h.post("c1", false)
+		time.Sleep(10 * time.Second)
+		h.expect("a1 c1")
+		for _, id := range []string{a.ID, b.ID} {
+			if v := h.expectStatus(id, announce.Failed); v.Error != "no phonemes" {
+				h.t.Errorf("failed with %q, want %q", v.Error, "no phonemes")
+			}
+		}
+		h.expectStatus(c.ID, announce.Done)
+	})
+}
+
+func TestDone_savedBeforeNextStarts(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		a := h.post("a1", false)
+		h.post("b1", false)
+		synctest.Wait()
+		h.outbox.set(nil, 3*time.Second)
+		time.Sleep(3900 * time.Millisecond) // a1 ends after 1 s, the disk is slow until 4 s
+		h.expect("a1")
+		h.expectStatus(a.ID, announce.Playing)
+		time.Sleep(200 * time.Millisecond)
+		h.expect("a1 b1")
+		h.expectStatus(a.ID, announce.Done)
+	})
+}
+
+func TestDone_fullDiskKeepsSpeaking(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		a, b := h.post("a1", false), h.post("b1", false)
+		c := h.post("c1", false)
+		synctest.Wait()
+		h.outbox.set(errors.New("disk full"), 0)
+		time.Sleep(2500 * time.Millisecond)
+		h.expect("a1 b1 c1")
+		if n := h.Stats().Unsaved; n != 2 {
+			h.t.Errorf("%d ends are unsaved, want 2", n)
+		}
+		h.outbox.set(nil, 0)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for _, id := range []string{a.ID, b.ID, c.ID} {
+			h.expectSaved(id, announce.Done)
+		}
+	})
+}
+
+// On a clean stop the sentence that is being spoken is finished, with all of its
+// clips; the announcement goes on from the next one.
+func TestStop_finishesSentence(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		message string
+		after   time.Duration
+		played  string
+		took    time.Duration
+		status  announce.Status
+		later   string
+	}{
+		{"between the first and the last sentence", "a1|a2|a3", 300 * time.Millisecond, "a1", 700 * time.Millisecond, announce.Queued, "a2 a3 b1"},
+		{"between the clauses of a sentence", "a1+a2|a3", 300 * time.Millisecond, "a1 a2", 1700 * time.Millisecond, announce.Queued, "a3 b1"},
+		{"in the last words", "a1|a2", 1300 * time.Millisecond, "a1 a2", 700 * time.Millisecond, announce.Done, "b1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, settings, func(h *rig) {
+				stop := h.run()
+				a := h.post(tt.message, false)
+				b := h.post("b1", false)
+				time.Sleep(tt.after)
+				begin := time.Now()
+				stop()
+				if took := time.Since(begin); took != tt.took {
+					h.t.Errorf("stopping took %s, want %s", took, tt.took)
+				}
+				h.expect(tt.played)
+				h.expectStatus(a.ID, tt.status)
+				h.expectStatus(b.ID, announce.Queued)
+				h.restart(settings)
+				defer h.run()()
+				time.Sleep(time.Minute)
+				h.expect(tt.played + " " + tt.later)
+			})
+		})
+	}
+}
+
+// An urgent announcement that arrives meanwhile does not cut the last sentence.
+func TestStop_urgentWaits(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		stop := h.run()
+		h.post("a1+a2|a3", false)
+		time.Sleep(500 * time.Millisecond)
+		go func() {
+			time.Sleep(500 * time.Millisecond)
+			h.post("u1", true)
+		}()
+		stop()
+		h.expect("a1 a2")
+		h.restart(settings)
+		defer h.run()()
+		time.Sleep(time.Minute)
+		h.expect("a1 a2 u1 a3")
+	})
+}
+
+// While its first clip is made, an announcement is not waited for.
+func TestStop_beforeFirstSample(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		h.speaker.delay = 3 * time.Second
+		stop := h.run()
+		a := h.post("a1", false)
+		time.Sleep(time.Second)
+		stop()
+		if took := time.Since(start); took != time.Second {
+			h.t.Errorf("stopped after %s, want a second", took)
+		}
+		h.expect("")
+		h.expectStatus(a.ID, announce.Queued)
+	})
+}
+
+func TestStop_waitsFiveSecondsAtMost(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		stop := h.run()
+		a := h.post("long", false)
+		time.Sleep(time.Second)
+		stop()
+		if took := time.Since(start); took != 6*time.Second {
+			h.t.Errorf("stopped after %s, want a second and five more", took)
+		}
+		h.expect("long /")
+		h.expectStatus(a.ID, announce.Queued)
+		h.restart(settings)
+		defer h.run()()
+		h.expect("long / long")
+	})
+}
+
+func TestRestart_speaksUnfinished(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		stop := h.run()
+		a := h.post("a1", true)
+		synctest.Wait()
+		b := h.post("b1|b2", false)
+		c := h.post("c1", true)
+		time.Sleep(2500 * time.Millisecond)
+		h.expectStatus(b.ID, announce.Playing)
+		stop()
+		h.expect("a1 c1 b1")
+		h.restart(settings)
+		l := h.List()
+		queue, recent := l.Queue, l.Recent
+		if len(queue) != 1 || queue[0].ID != b.ID || queue[0].Status != announce.Queued {
+			h.t.Errorf("the queue is %v, want the interrupted one, queued", queue)
+		}
+		if len(recent) != 2 {
+			h.t.Errorf("%d ended ones are listed, want 2", len(recent))
+		}
+		defer h.run()()
+		d := h.post("d1", false)
+		if d.Seq <= c.Seq {
+			h.t.Errorf("the number after the restart is %d, want above %d", d.Seq, c.Seq)
+		}
+		time.Sleep(10 * time.Second)
+		h.expect("a1 c1 b1 b2 d1") // b2 was not begun before
+		h.expectStatus(a.ID, announce.Done)
+	})
+}
+
+func TestWatch_closesSlowWatcher(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		stopRun := h.run()
+		slow, stopSlow := h.Watch()
+		defer stopSlow()
+		fast, stopFast := h.Watch()
+		defer stopFast()
+		seen := make(chan int)
+		go func() {
+			n := 0
+			for range fast {
+				n++
+			}
+			seen <- n
+		}()
+		for i := range 30 {
+			h.post(fmt.Sprint(i), false)
+		}
+		time.Sleep(time.Minute)
+		n := 0
+		for range slow {
+			n++
+		}
+		stopRun() // ends the fast one
+		if n != 64 {
+			h.t.Errorf("the slow watcher got %d events, want 64 and then the end", n)
+		}
+		if got := <-seen; got != 120 {
+			h.t.Errorf("the fast watcher got %d events, want 4 of each of 30", got)
+		}
+		if late, _ := h.Watch(); !closed(late) {
+			h.t.Error("Watch after the end: an open channel, want a closed one")
+		}
+	})
+}
+
+func closed(c <-chan announce.Event) bool {
+	_, ok := <-c
+	return !ok
+}
+
+func TestRun_endsWithoutAnnouncements(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		check.NoError(h.t, h.Run(ctx))
+	})
+}

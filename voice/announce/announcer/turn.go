@@ -1,0 +1,163 @@
+package announcer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pressbox/audio"
+	"pressbox/voice/announce"
+)
+
+// A turn is the current announcement while it is synthesized and played.
+type turn struct {
+	announce.Turn
+	stop     context.CancelCauseFunc // stops the sound
+	finished chan struct{}           // closed when it has ended or is queued again
+
+	// Guarded by the announcer's mu; how it ended may be read after finished is closed.
+	cause   error                 // of the latest stop; nil if it was not stopped
+	ended   announce.Announcement // zero if it is queued again
+	saveErr error                 // why its end was not saved
+}
+
+// take makes the first announcement of the queue the current one, or returns nil if none is ready. stop stops its
+// sound.
+func (a *Announcer) take(stop context.CancelCauseFunc) (t *turn) {
+	a.step(func(q *announce.Queue, c announce.Conditions) announce.Step {
+		next, ok, s := q.Take(c)
+		if ok {
+			t = &turn{Turn: next, stop: stop, finished: make(chan struct{})}
+			a.playing = t
+		}
+		return s
+	})
+	return t
+}
+
+// peek returns the announcement that take would return.
+func (a *Announcer) peek() (next announce.Announcement, ok bool) {
+	a.step(func(q *announce.Queue, c announce.Conditions) (s announce.Step) {
+		next, ok, s = q.Peek(c)
+		return s
+	})
+	return next, ok
+}
+
+// markPlaying records that the first sample of the current announcement is being played, in a voice.
+func (a *Announcer) markPlaying(voice string) {
+	a.speaks(voice, func(q *announce.Queue, c announce.Conditions) {
+		q.Played(c)
+		a.sinkErr = nil
+	})
+}
+
+// changeVoice records that another voice speaks the rest of the current announcement.
+func (a *Announcer) changeVoice(voice string) {
+	a.speaks(voice, func(*announce.Queue, announce.Conditions) {})
+}
+
+// speaks records and logs the voice that speaks the current announcement. change is made in the same step.
+func (a *Announcer) speaks(voice string, change func(*announce.Queue, announce.Conditions)) {
+	a.step(func(q *announce.Queue, c announce.Conditions) announce.Step {
+		change(q, c)
+		before, s := q.Spoken(voice, c)
+		if voice != before {
+			a.log.Warn("another voice speaks", "announcement", a.playing.ID, "voice", before, "instead", voice)
+		}
+		return s
+	})
+}
+
+// interrupt stops the sound of the current announcement if an urgent one waits and it is not urgent itself, and
+// reports whether it did.
+func (a *Announcer) interrupt() bool { return a.step((*announce.Queue).Interrupt).Stop != nil }
+
+// requeue moves the current announcement back to its place in the queue, to be spoken on from a sentence, which it
+// saves before. sinkErr is the sink's error. It returns false if the announcement is being ended.
+func (a *Announcer) requeue(ctx context.Context, t *turn, sentence int, sinkErr error) (ok bool) {
+	a.saveSentence(ctx, t, sentence)
+	lost := errors.Is(sinkErr, audio.ErrSinkLost)
+	a.step(func(q *announce.Queue, c announce.Conditions) (s announce.Step) {
+		if ok, s = q.Requeue(lost, c); !ok {
+			return s
+		}
+		a.playing = nil
+		close(t.finished)
+		if lost && a.sinkErr == nil {
+			a.log.Warn("announcement interrupted, it will be spoken again", "announcement", t.ID, "err", sinkErr)
+			a.sinkErr = sinkErr
+		}
+		return s
+	})
+	return ok
+}
+
+// saveSentence records with which sentence the current announcement is to be spoken on. If that cannot be saved, more
+// of it may be spoken twice after a crash.
+func (a *Announcer) saveSentence(ctx context.Context, t *turn, sentence int) {
+	a.mu.Lock()
+	changed := a.queue.Rest(sentence)
+	a.mu.Unlock()
+	if !changed {
+		return
+	}
+	if err := a.save(ctx, t.ID); err != nil {
+		a.log.Error("interruption not saved, more of the announcement may be spoken again after a restart",
+			"announcement", t.ID, "err", err)
+	}
+}
+
+// cause returns why the sound of a turn was stopped last; nil if it was not.
+func (a *Announcer) cause(t *turn) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return t.cause
+}
+
+// repeatLater returns the status of the current announcement, which has been spoken. If a repetition is left,
+// repeatLater saves and schedules it, unless the announcement was cancelled or acknowledged meanwhile.
+func (a *Announcer) repeatLater(ctx context.Context, t *turn) (status announce.Status) {
+	a.mu.Lock()
+	next, ok := a.queue.NextRepetition(a.now())
+	a.mu.Unlock()
+	if !ok {
+		return announce.Done
+	}
+	if err := a.parts.Outbox.Update(context.WithoutCancel(ctx), next); err != nil {
+		a.log.Error("repetition not saved, one more may be spoken after a restart", "announcement", t.ID, "err", err)
+	}
+	a.step(func(q *announce.Queue, c announce.Conditions) (s announce.Step) {
+		if status, s = q.Repeat(next, c); status == announce.Scheduled {
+			a.playing = nil
+			close(t.finished)
+		}
+		return s
+	})
+	return status
+}
+
+// finish ends the current announcement. It does not fail if the end cannot be saved: a full disk must not stop the
+// announcements.
+func (a *Announcer) finish(ctx context.Context, t *turn, status announce.Status, why string) {
+	ends, err := a.recordEnd(ctx, status, why, t.ID)
+	t.ended, t.saveErr = ends[0], err
+	close(t.finished)
+	if err != nil {
+		a.log.Error("end of announcement not saved, it may be spoken again after a restart", "announcement", t.ID, "err", err)
+	}
+	if status == announce.Failed {
+		a.log.Warn("announcement failed", "announcement", t.ID, "err", why)
+		return
+	}
+	a.log.Info("announcement ended", "announcement", t.ID, "status", status,
+		"waited", between(t.ended.Created, t.ended.Started), "took", between(t.ended.Started, t.ended.Ended))
+}
+
+// between returns the time from one moment to another, 0 if either is zero.
+func between(from, to time.Time) time.Duration {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+	return to.Sub(from)
+}
