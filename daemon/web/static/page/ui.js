@@ -668,7 +668,7 @@ export const openSide = (g) => sides.find((s) => !g[s].manager && !g[s].bot);
 export const gameTitle = (g) =>
   html`<h1>${g.away.team.name} <small>${t("game.at")}</small> ${g.home.team.name}</h1>
     ${g.competition
-      ? html` <p class="league-link">
+      ? html`<p class="league-link">
           <a href=${`/${g.competition.kind === "series" ? "series" : "leagues"}/${g.competition.id}`}>
             ${g.competition.name}
           </a>
