@@ -61,7 +61,8 @@ func checkColumns(t *testing.T, name, text string) {
 
 func checkTest(t *testing.T, name, text string) {
 	t.Helper()
-	if skip := anySkip.FindString(shortSkip.ReplaceAllString(text, "")); skip != "" {
+	byRapid := strings.Contains(text, `"pgregory.net/rapid"`) // whose Skip is an action that is not possible now
+	if skip := anySkip.FindString(shortSkip.ReplaceAllString(text, "")); skip != "" && !byRapid {
 		t.Errorf("%s: %s without testing.Short: a test fails if a part is missing", name, skip)
 	}
 	for line := range strings.Lines(text) {
