@@ -62,7 +62,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 }
 
 func (h *handlers) notifyRoutes() []web.Route {
-	one := []web.Response{{Status: http.StatusOK, Description: "The announcement.", Schema: "Announcement"}}
+	one := []web.Response{{Status: http.StatusOK, Description: "The announcement.", Body: Announcement{}}}
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/notify", web.NotifyAccess, h.announce, web.Operation{
 			ID: "createAnnouncement", Tag: "announcements", Summary: "Create an announcement",
@@ -72,10 +72,10 @@ func (h *handlers) notifyRoutes() []web.Route {
 				"Unknown members of JSON are refused; unknown fields of forms and unknown parameters are ignored and listed in `warnings`. Browsers must send application/json. " +
 				"A repeated Idempotency-Key of the same client returns the announcement as it is now; the last 1,000 keys of 24 hours are stored for each client.",
 			Headers:  []string{"Idempotency-Key"},
-			Request:  "AnnouncementRequest",
+			Request:  announce.AnnouncementRequest{},
 			AnyMedia: true,
 			Responses: []web.Response{{
-				Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "Accepted", Location: true,
+				Status: http.StatusAccepted, Description: "The announcement is saved.", Body: Accepted{}, Location: true,
 			}},
 			Problems: []int{http.StatusServiceUnavailable},
 			Limited:  true,
@@ -83,13 +83,13 @@ func (h *handlers) notifyRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.limited(h.reads, h.queue), web.Operation{
 			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue, the scheduled and the recent announcements",
 			Description: "GET creates no announcement: with a parameter `message` it is 400.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The announcements.", Schema: "Queue"}},
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The announcements.", Body: QueueReply{}}},
 			Problems:    []int{http.StatusBadRequest, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.limited(h.cancels, h.cancelWaiting), web.Operation{
 			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
 			Description: "Also those that were interrupted or wait for their next repetition. The announcement that is being spoken and the scheduled ones are not cancelled.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The number of cancelled announcements.", Schema: "Cancelled"}},
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The number of cancelled announcements.", Body: cancelledReply{}}},
 			Problems:    []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.limited(h.reads, h.find), web.Operation{
@@ -110,7 +110,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Description: "Creates an announcement with the same text, voice, rate, priority, volume, chime and time to live, which is spoken now.",
 			Headers:     []string{"Idempotency-Key"},
 			Responses: []web.Response{{
-				Status: http.StatusAccepted, Description: "The new announcement is saved.", Schema: "Accepted", Location: true,
+				Status: http.StatusAccepted, Description: "The new announcement is saved.", Body: Accepted{}, Location: true,
 			}},
 			Problems: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 			Limited:  true,
@@ -122,11 +122,30 @@ func (h *handlers) notifyRoutes() []web.Route {
 // store may have thousands, of 5,000 characters each; GET /notify/{id} finds all.
 const maxRecent = 200
 
-// A QueueReply is the body of GET /notify.
+// A QueueReply holds the announcements.
 type QueueReply struct {
-	Queue     []Announcement `json:"queue"`
-	Recent    []Announcement `json:"recent"`
+	// In speaking order, beginning with the announcement that is being spoken.
+	Queue []Announcement `json:"queue"`
+	// The latest announcements that have ended, newest first.
+	Recent []Announcement `json:"recent" maxItems:"200"`
+	// Announcements that wait for a time, the next one first; those that wait for the host's clock to be set are
+	// last.
 	Scheduled []Announcement `json:"scheduled"`
+}
+
+// Accepted is an announcement that is saved, or one that a repeated request created earlier.
+type Accepted struct{}
+
+// JSONSchemaOneOf returns a value of each.
+func (Accepted) JSONSchemaOneOf() []any { return []any{Announcement{}, Forgotten{}} }
+
+// Forgotten is an announcement of a repeated request that is no longer stored.
+type Forgotten struct {
+	ID     string          `json:"id"`
+	Status announce.Status `json:"status"`
+	// Names of fields of the request that are unknown and were ignored.
+	Warnings []string `json:"warnings,omitempty" minItems:"1"`
+	_        struct{} `additionalProperties:"false"`
 }
 
 func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
@@ -160,11 +179,7 @@ func (h *handlers) create(w http.ResponseWriter, r *http.Request, parent string,
 func (h *handlers) accepted(w http.ResponseWriter, r *http.Request, parent string, view announce.View, warnings []string) error {
 	w.Header().Set("Location", parent+"/"+view.ID)
 	if view.Created.IsZero() { // the request was repeated, and its announcement is no longer stored
-		return web.WriteJSON(w, http.StatusAccepted, struct {
-			ID       string          `json:"id"`
-			Status   announce.Status `json:"status"`
-			Warnings []string        `json:"warnings,omitempty"`
-		}{view.ID, view.Status, warnings})
+		return web.WriteJSON(w, http.StatusAccepted, Forgotten{ID: view.ID, Status: view.Status, Warnings: warnings})
 	}
 	a := NewAnnouncement(view, ViewerOf(h.Server, r))
 	a.Warnings = warnings
@@ -238,7 +253,10 @@ func (h *handlers) cancelWaiting(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Cancelled int `json:"cancelled"`
-	}{n})
+	return web.WriteJSON(w, http.StatusOK, cancelledReply{n})
+}
+
+// A cancelledReply says how many announcements were cancelled.
+type cancelledReply struct {
+	Cancelled int `json:"cancelled" minimum:"0"` // number of announcements that were cancelled
 }
