@@ -380,15 +380,15 @@ func TestRooms_names(t *testing.T) {
 		}
 		b.publish(rooms.Message{Topic: "host-2/status", Payload: []byte("online"), Retain: true})
 		b.publish(rooms.Message{Topic: "rooms/hall/status", Payload: []byte(`{"host":"host-2"}`), Retain: true})
-		b.publish(rooms.Message{Topic: "rooms/parlour/status", Payload: []byte(`{"host":"host-hall"}`), Retain: true})
+		b.publish(rooms.Message{Topic: "rooms/parlor/status", Payload: []byte(`{"host":"host-hall"}`), Retain: true})
 		synctest.Wait()
 		if front.Namesake() != "host-2" {
 			t.Error("the other hall is not noticed")
 		}
-		if left := b.last["rooms/parlour/status"].Payload; len(left) > 0 {
+		if left := b.last["rooms/parlor/status"].Payload; len(left) > 0 {
 			t.Errorf("the former room is %s", left)
 		}
-		if front.Has("parlour") || !front.Has("Kitchen") || !front.Has("all") {
+		if front.Has("parlor") || !front.Has("Kitchen") || !front.Has("all") {
 			t.Errorf("known rooms: %+v", front.Rooms.List())
 		}
 	})
