@@ -206,7 +206,10 @@ func (c *client) limited() bool { return c.LimitLoopback || !c.addr.IsLoopback()
 
 func (c *client) logSpeech(s *stream, began time.Time, err error) {
 	if err == nil {
-		c.Log.Info("wyoming request", "client", c.addr.String(), "voice", s.voice, "characters", s.length, "took", time.Since(began))
+		c.Log.Info(
+			"wyoming request", "client", c.addr.String(), "voice", s.voice, "characters", s.length, "took",
+			time.Since(began),
+		)
 	}
 }
 

@@ -39,7 +39,8 @@ func (s *stream) add(ctx context.Context, text string) error {
 	s.text += text
 	if n := s.length + utf8.RuneCountInString(s.text); n > announce.MaxMessage {
 		return &announce.RequestError{Violations: []announce.Violation{{
-			Path: "text", Code: announce.CodeTooLong, Detail: fmt.Sprintf("must have at most %d characters", announce.MaxMessage),
+			Path: "text", Code: announce.CodeTooLong,
+			Detail: fmt.Sprintf("must have at most %d characters", announce.MaxMessage),
 		}}}
 	}
 	sentences, rest := complete(s.text)
@@ -95,9 +96,10 @@ func (s *stream) speak(ctx context.Context, text string) error {
 
 // unlessSilent returns err, or nil if it reports that a text has nothing that can be spoken.
 func unlessSilent(err error) error {
-	if request, ok := errors.AsType[*announce.RequestError](err); ok && !slices.ContainsFunc(request.Violations, func(v announce.Violation) bool {
-		return v.Code != announce.CodeRequired && v.Code != announce.CodeNotSpeakable
-	}) {
+	if request, ok := errors.AsType[*announce.RequestError](err); ok &&
+		!slices.ContainsFunc(request.Violations, func(v announce.Violation) bool {
+			return v.Code != announce.CodeRequired && v.Code != announce.CodeNotSpeakable
+		}) {
 		return nil
 	}
 	if errors.Is(err, voice.ErrNoSpeech) {

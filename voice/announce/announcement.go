@@ -167,7 +167,9 @@ type IdempotencyKey struct {
 // A Clip is a piece of an announcement's sound.
 type Clip struct {
 	audio.Clip
-	Sentence int            // that it belongs to, from 0 within the announcement's text; a pause belongs to the one after it
+	// Sentence is the one that it belongs to, from 0 within the announcement's text. A pause belongs to the one after
+	// it.
+	Sentence int
 	Voice    string         // that speaks it
 	Rest     []plan.Segment // foreseen to follow it
 }

@@ -11,7 +11,8 @@ import (
 
 // Limits of the queue.
 const (
-	MaxScheduled = 200                  // announcements with a time, repetitions or only other rooms that have not ended
+	// MaxScheduled limits the announcements with a time, repetitions or only other rooms that have not ended.
+	MaxScheduled = 200
 	MaxAhead     = 366 * 24 * time.Hour // from now to their time
 	UrgentPlaces = 10                   // places beyond Config.Max for urgent announcements
 )
@@ -27,8 +28,9 @@ var (
 type Conditions struct {
 	Config
 	Now      time.Time
-	ClockSet bool                            // the wall clock has been set since the host was started
-	State    func(at time.Time) policy.State // at a moment, present or future; nil: the volume of the Config, never quiet
+	ClockSet bool // the wall clock has been set since the host was started
+	// State is the state at a moment, present or future; nil: the volume of the Config, and never quiet.
+	State func(at time.Time) policy.State
 }
 
 // Decide returns what happens to an announcement at a moment.

@@ -160,7 +160,8 @@ func (a *accepted) Announce(_ context.Context, r announce.Request) (announce.Vie
 			a.keys = map[string]bool{}
 		}
 		a.keys[key] = true
-		a.accepted = append(a.accepted, fmt.Sprintf("%s %s %s", time.Now().UTC().Format("Mon 15:04:05"), r.Sender.Kind, r.Message))
+		now := time.Now().UTC().Format("Mon 15:04:05")
+		a.accepted = append(a.accepted, fmt.Sprintf("%s %s %s", now, r.Sender.Kind, r.Message))
 	}
 	return announce.View{}, nil
 }
@@ -183,11 +184,14 @@ func (a *accepted) take() string {
 
 func (a *accepted) Check(r announce.Request) (announce.Announcement, error) {
 	if r.Message == "" {
-		return announce.Announcement{}, &announce.RequestError{Violations: []announce.Violation{{Path: "message", Code: announce.CodeRequired}}}
+		return announce.Announcement{}, &announce.RequestError{
+			Violations: []announce.Violation{{Path: "message", Code: announce.CodeRequired}},
+		}
 	}
 	if r.Voice != "" {
 		return announce.Announcement{}, &announce.RequestError{
-			Violations: []announce.Violation{{Path: "voice", Code: announce.CodeUnknownVoice}}, Voice: &announce.UnknownVoiceError{Name: r.Voice},
+			Violations: []announce.Violation{{Path: "voice", Code: announce.CodeUnknownVoice}},
+			Voice:      &announce.UnknownVoiceError{Name: r.Voice},
 		}
 	}
 	return announce.Announcement{}, nil

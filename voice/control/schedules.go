@@ -123,7 +123,10 @@ type Schedules struct {
 // unreadable schedule is logged and not listed; one whose time zone the host does
 // not know any more is disabled.
 func NewSchedules(p ScheduleParts) (*Schedules, error) {
-	s := &Schedules{ScheduleParts: p, changed: make(chan struct{}, 1), clockSet: make(chan struct{}, 1), all: map[string]*Schedule{}}
+	s := &Schedules{
+		ScheduleParts: p, changed: make(chan struct{}, 1), clockSet: make(chan struct{}, 1),
+		all: map[string]*Schedule{},
+	}
 	records, err := p.Repository.Controls(context.Background())
 	if err != nil {
 		return nil, fmt.Errorf("read the schedules: %w", err)

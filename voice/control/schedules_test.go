@@ -15,7 +15,10 @@ import (
 
 // each returns a plan for a message at times.
 func each(cron, message string) control.Plan {
-	return control.Plan{Name: message, Cron: cron, TimeZone: "UTC", Enabled: true, Payload: announce.Payload{Content: announce.Content{Message: message}}}
+	return control.Plan{
+		Name: message, Cron: cron, TimeZone: "UTC", Enabled: true,
+		Payload: announce.Payload{Content: announce.Content{Message: message}},
+	}
 }
 
 // inBubble runs a test with a rig in a bubble whose time begins on Saturday at
@@ -144,7 +147,8 @@ func TestSchedules_removedVoice(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		s := r.create(each("30 6 * * *", "wake"))
 		key := "schedule/" + s.ID
-		r.repo.records[key] = []byte(strings.Replace(string(r.repo.records[key]), `"message"`, `"voice":"zoe","message"`, 1))
+		record := strings.Replace(string(r.repo.records[key]), `"message"`, `"voice":"zoe","message"`, 1)
+		r.repo.records[key] = []byte(record)
 		r.restart(day)
 		stop := r.run()
 		defer stop()

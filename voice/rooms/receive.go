@@ -115,7 +115,9 @@ func (r *Rooms) obey(ctx context.Context, payload []byte, left time.Duration) er
 }
 
 // say accepts an announcement of another room, once, and returns what to report.
-func (r *Rooms) say(ctx context.Context, a *announcer.Announcer, o order, left time.Duration) (status string, err error) {
+func (r *Rooms) say(
+	ctx context.Context, a *announcer.Announcer, o order, left time.Duration,
+) (status string, err error) {
 	rest := time.Duration(o.Left) * time.Second
 	if left > 0 {
 		rest = min(rest, left)

@@ -182,7 +182,9 @@ func (r *Rooms) Resolve(names []string) (here bool, others []string, err error) 
 		case r.bus != nil && !r.reachable():
 			err = announce.ErrRoomUnreachable
 		case r.hosts[name] == "":
-			return false, nil, &announce.UnknownRoomError{Name: name, Known: append([]string{r.own, All}, r.others()...)}
+			return false, nil, &announce.UnknownRoomError{
+				Name: name, Known: append([]string{r.own, All}, r.others()...),
+			}
 		default:
 			others = append(others, name)
 		}

@@ -127,7 +127,8 @@ func (r *Rooms) confirm(p report) bool {
 	if !ok {
 		return false
 	}
-	try.followed = p.state().Ended() || d.order == doSay && p.state() == announce.RoomSent || d.order == doAck && p.Acknowledged
+	try.followed = p.state().Ended() || d.order == doSay && p.state() == announce.RoomSent ||
+		d.order == doAck && p.Acknowledged
 	return true
 }
 

@@ -58,9 +58,10 @@ type Controls interface {
 
 // Voices are the installed voices and the one of announcements that name none.
 type Voices struct {
-	List   func() []string                               // usable ones
-	Voice  func() string                                 // of announcements without a voice
-	Select func(ctx context.Context, voice string) error // saves it; the error wraps [control.ErrUnavailable], or the voice is refused
+	List  func() []string // usable ones
+	Voice func() string   // of announcements without a voice
+	// Select saves it; the error wraps [control.ErrUnavailable], or the voice is refused
+	Select func(ctx context.Context, voice string) error
 }
 
 // Parts holds the parts of a device. All are required.
@@ -104,12 +105,14 @@ func (d *Device) Subscriptions() []mqtt.Subscription {
 		all = append(all, mqtt.Subscription{Filter: d.config.Topic + "/" + name, Handle: d.handle})
 	}
 	if d.config.Discovery != "" {
-		all = append(all, mqtt.Subscription{Filter: homeassistant.Birth(d.config.Discovery), Retained: true, Handle: func(_ context.Context, m mqtt.Message) error {
+		birth := func(_ context.Context, m mqtt.Message) error {
 			if string(m.Payload) == online {
 				d.Connected()
 			}
 			return nil
-		}})
+		}
+		filter := homeassistant.Birth(d.config.Discovery)
+		all = append(all, mqtt.Subscription{Filter: filter, Retained: true, Handle: birth})
 	}
 	return all
 }

@@ -16,7 +16,8 @@ import (
 // statuses returns the kinds of events of announcements.
 func statuses() []string {
 	return []string{
-		string(announce.Scheduled), string(announce.Queued), string(announce.Playing), string(announce.Done), string(announce.Failed),
+		string(announce.Scheduled), string(announce.Queued), string(announce.Playing), string(announce.Done),
+		string(announce.Failed),
 		string(announce.Cancelled), string(announce.Expired), string(announce.Silenced),
 	}
 }
@@ -143,7 +144,8 @@ func (d *Device) retained(now time.Time) []mqtt.Message {
 		state = homeassistant.Quiet
 	}
 	attributes, _ := json.Marshal(stateAttributes{ //nolint:errchkjson // strings and numbers can always be encoded
-		Announcement: stats.Current, Scheduled: stats.Scheduled, Muted: volume.Muted, QuietUntil: quiet.Until, Problem: problem,
+		Announcement: stats.Current, Scheduled: stats.Scheduled, Muted: volume.Muted, QuietUntil: quiet.Until,
+		Problem: problem,
 	})
 	topic := d.config.Topic + "/"
 	add(topic+"state/attributes", string(attributes))

@@ -27,13 +27,18 @@ const maxMissed = 200
 func (h *handlers) eventRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodGet, "/events", web.NotifyAccess, h.events, web.Operation{
 		ID: "watchAnnouncements", Tag: "announcements", Summary: "Watch announcements as server-sent events",
-		Description: "Events of the type `announcement` have an Announcement as data. The stream begins with the announcements that ended " +
-			"after Last-Event-ID, oldest first, those in the queue, and the scheduled ones; then it sends each change. The id of an event is that of the announcement that ended last. " +
-			"Changes are also sent as events of the types `volume` and `quiet`, with what GET /volume and GET /quiet return as data, and `schedules` and `favorites`, with an empty object. " +
+		Description: "Events of the type `announcement` have an Announcement as data. The stream begins with the " +
+			"announcements that ended " +
+			"after Last-Event-ID, oldest first, those in the queue, and the scheduled ones; then it sends each " +
+			"change. The id of an event is that of the announcement that ended last. " +
+			"Changes are also sent as events of the types `volume` and `quiet`, with what GET /volume and GET /quiet " +
+			"return as data, and `schedules` and `favorites`, with an empty object. " +
 			"With controls=true, the stream begins with one of each type, with what GET returns as data.",
-		Headers:   []string{"Last-Event-ID"},
-		Params:    []string{"controls"},
-		Responses: []web.Response{{Status: http.StatusOK, Description: "A stream that does not end.", Media: []string{"text/event-stream"}}},
+		Headers: []string{"Last-Event-ID"},
+		Params:  []string{"controls"},
+		Responses: []web.Response{
+			{Status: http.StatusOK, Description: "A stream that does not end.", Media: []string{"text/event-stream"}},
+		},
 	})}
 }
 
@@ -61,11 +66,18 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 	if withControls && out.sendStates(h.Changes.States()) != nil {
 		return nil // the client has disconnected
 	}
-	h.Stream(r, func() error {
-		out.viewer = ViewerOf(h.Server, r)
-		return out.Heartbeat()
-	}, web.From(changes, func(change announce.Event) error { return out.send(*change.View) }),
-		web.From(controls, func(change control.Change) error { return out.Send(out.last, string(change), h.Changes.State(change)) }))
+	h.Stream(
+		r,
+		func() error {
+			out.viewer = ViewerOf(h.Server, r)
+			return out.Heartbeat()
+		},
+		web.From(changes, func(change announce.Event) error { return out.send(*change.View) }),
+		web.From(
+			controls,
+			func(change control.Change) error { return out.Send(out.last, string(change), h.Changes.State(change)) },
+		),
+	)
 	return nil
 }
 

@@ -149,7 +149,10 @@ func TestSnapshot_changesDuringListing(t *testing.T) {
 		return announce.List{Queue: make([]announce.View, state)}
 	})
 	if len(list.Queue) != 3 || len(changes) != 0 || listings != 3 {
-		t.Errorf("after %d listings, %d of 3 changes are in the list and %d events are left", listings, len(list.Queue), len(changes))
+		t.Errorf(
+			"after %d listings, %d of 3 changes are in the list and %d events are left", listings, len(list.Queue),
+			len(changes),
+		)
 	}
 }
 

@@ -13,11 +13,13 @@ type room struct {
 }
 
 func (h *handlers) roomRoutes() []web.Route {
-	return []web.Route{web.NewRoute(http.MethodGet, "/rooms", web.NotifyAccess, h.limited(h.reads, h.listRooms), web.Operation{
-		ID: "listRooms", Tag: "announcements", Summary: "List the rooms that announcements can be sent to",
-		Responses: []web.Response{{Status: http.StatusOK, Description: "The rooms.", Schema: "RoomList"}},
-		Problems:  []int{http.StatusTooManyRequests},
-	})}
+	return []web.Route{
+		web.NewRoute(http.MethodGet, "/rooms", web.NotifyAccess, h.limited(h.reads, h.listRooms), web.Operation{
+			ID: "listRooms", Tag: "announcements", Summary: "List the rooms that announcements can be sent to",
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The rooms.", Schema: "RoomList"}},
+			Problems:  []int{http.StatusTooManyRequests},
+		}),
+	}
 }
 
 func (h *handlers) listRooms(w http.ResponseWriter, _ *http.Request) error {

@@ -50,7 +50,9 @@ func TestNotify_keyBelongsToSender(t *testing.T) {
 				if len(credentials) == 3 {
 					header, value = "Cookie", "pressbox_access="+credentials
 				}
-				return r.Do(t, "POST", path, `{"message": "x"}`, "Idempotency-Key", "k", "Client", client, header, value).Want(202).Field("id")
+				const body = `{"message": "x"}`
+				w := r.Do(t, "POST", path, body, "Idempotency-Key", "k", "Client", client, header, value)
+				return w.Want(202).Field("id")
 			}
 			first, second := post(tt.path, tt.client, tt.credentials), post(tt.otherPath, tt.otherClient, tt.another)
 			if (first == second) != tt.same {

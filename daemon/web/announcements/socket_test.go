@@ -18,7 +18,8 @@ func TestAdminSocket_announces(t *testing.T) {
 		r := webtest.NewRig(t, func(c *site.Config) { c.Access, c.NotifyRate = access, 2 })
 		status := func(h http.Handler, path, client string) int {
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, webtest.NewRequest("POST", path, `{"message": "hello"}`, "Content-Type", webtest.AsJSON, "Client", client))
+			const body = `{"message": "hello"}`
+			h.ServeHTTP(w, webtest.NewRequest("POST", path, body, "Content-Type", webtest.AsJSON, "Client", client))
 			return w.Code
 		}
 		for _, want := range []int{network, 429} { // the rate permits one

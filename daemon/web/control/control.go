@@ -87,11 +87,15 @@ func ok(description, schema string) []web.Response {
 
 func (h *handlers) volumeRoutes() []web.Route {
 	return []web.Route{
-		h.read("/volume", h.volume, web.Operation{ID: "getVolume", Summary: "Get the volume", Responses: ok("The volume.", "Volume")}),
+		h.read(
+			"/volume", h.volume,
+			web.Operation{ID: "getVolume", Summary: "Get the volume", Responses: ok("The volume.", "Volume")},
+		),
 		h.change(http.MethodPut, "/volume", h.setVolume, web.Operation{
 			ID: "setVolume", Summary: "Set the volume, the mute, or both", Request: "VolumeChange",
-			Description: "It applies over restarts, until the setting VOLUME is changed. Urgent announcements are spoken at URGENT_MIN_VOLUME at least.",
-			Responses:   ok("The volume.", "Volume"),
+			Description: "It applies over restarts, until the setting VOLUME is changed. Urgent announcements are " +
+				"spoken at URGENT_MIN_VOLUME at least.",
+			Responses: ok("The volume.", "Volume"),
 		}),
 	}
 }
@@ -125,14 +129,19 @@ func (h *handlers) setVolume(w http.ResponseWriter, r *http.Request) error {
 
 func (h *handlers) quietRoutes() []web.Route {
 	return []web.Route{
-		h.read("/quiet", h.quiet, web.Operation{ID: "getQuiet", Summary: "Get whether it is quiet", Responses: ok("Quiet, now.", "Quiet")}),
+		h.read(
+			"/quiet", h.quiet,
+			web.Operation{ID: "getQuiet", Summary: "Get whether it is quiet", Responses: ok("Quiet, now.", "Quiet")},
+		),
 		h.change(http.MethodPut, "/quiet", h.switchOn, web.Operation{
 			ID: "setQuiet", Summary: "Make it quiet for at most 24 hours", Request: "QuietRequest",
-			Description: "It ends by itself, and when a setting QUIET_* is changed. Urgent announcements are spoken nevertheless.",
-			Responses:   ok("Quiet, now.", "Quiet"),
+			Description: "It ends by itself, and when a setting QUIET_* is changed. Urgent announcements are spoken " +
+				"nevertheless.",
+			Responses: ok("Quiet, now.", "Quiet"),
 		}),
 		h.change(http.MethodDelete, "/quiet", h.switchOff, web.Operation{
-			ID: "endQuiet", Summary: "End quiet", Description: "During QUIET_HOURS, these are suspended until their end.",
+			ID: "endQuiet", Summary: "End quiet", Description: "During QUIET_HOURS, these are suspended until their " +
+				"end.",
 			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is not quiet."}},
 		}),
 	}

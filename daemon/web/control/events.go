@@ -16,7 +16,8 @@ func (e Events) Watch() (changes <-chan control.Change, stop func()) { return e.
 func (e Events) States() map[control.Change]any {
 	return map[control.Change]any{
 		control.ChangedVolume: e.State(control.ChangedVolume), control.ChangedQuiet: e.State(control.ChangedQuiet),
-		control.ChangedSchedules: newScheduleList(e.Schedules.List()), control.ChangedFavorites: newFavorites(e.Controls.Favorites()),
+		control.ChangedSchedules: newScheduleList(e.Schedules.List()),
+		control.ChangedFavorites: newFavorites(e.Controls.Favorites()),
 	}
 }
 

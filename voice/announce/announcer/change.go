@@ -57,7 +57,9 @@ func (a *Announcer) Cancel(ctx context.Context, id string) (announce.View, error
 }
 
 // try makes a step that may be refused.
-func (a *Announcer) try(change func(*announce.Queue, announce.Conditions) (announce.Step, error)) (announce.Step, error) {
+func (a *Announcer) try(
+	change func(*announce.Queue, announce.Conditions) (announce.Step, error),
+) (announce.Step, error) {
 	var err error
 	s := a.step(func(q *announce.Queue, c announce.Conditions) (s announce.Step) {
 		s, err = change(q, c)

@@ -66,7 +66,9 @@ func (o *outbox) Find(_ context.Context, key announce.IdempotencyKey) (announce.
 	return announce.Accepted{ID: id, Status: o.stored[id].Status}, ok, nil
 }
 
-func (o *outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (announce.Accepted, bool, error) {
+func (o *outbox) Append(
+	ctx context.Context, n announce.Announcement, key announce.IdempotencyKey,
+) (announce.Accepted, bool, error) {
 	stored, fresh, err := o.save(ctx, n, key)
 	if fresh && o.appended != nil {
 		o.appended()
@@ -74,7 +76,9 @@ func (o *outbox) Append(ctx context.Context, n announce.Announcement, key announ
 	return stored, fresh, err
 }
 
-func (o *outbox) save(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (announce.Accepted, bool, error) {
+func (o *outbox) save(
+	ctx context.Context, n announce.Announcement, key announce.IdempotencyKey,
+) (announce.Accepted, bool, error) {
 	if before, ok, err := o.Find(ctx, key); ok || err != nil {
 		return before, false, err
 	}
@@ -328,7 +332,8 @@ func newRig(t *testing.T, c announce.Config) *rig {
 func (h *rig) restart(c announce.Config) {
 	h.t.Helper()
 	p := announcer.Parts{
-		Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Ducker: h.ducker, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+		Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Ducker: h.ducker,
+		Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 	}
 	if h.parts != nil {
 		h.parts(&p)

@@ -75,10 +75,22 @@ func TestAnnounce_checksTimes(t *testing.T) {
 			{"both", announce.Request{At: now.Add(time.Hour), In: time.Hour}, "in conflict"},
 			{"fewest", announce.Request{Repeat: announce.Repeat{Times: 2, Every: 10 * time.Second}}, ""},
 			{"most", announce.Request{Repeat: announce.Repeat{Times: 10, Every: time.Hour}}, ""},
-			{"once", announce.Request{Repeat: announce.Repeat{Times: 1, Every: time.Minute}}, "repeat/times out_of_range"},
-			{"too often", announce.Request{Repeat: announce.Repeat{Times: 11, Every: time.Minute}}, "repeat/times out_of_range"},
-			{"too fast", announce.Request{Repeat: announce.Repeat{Times: 2, Every: 10*time.Second - 1}}, "repeat/every out_of_range"},
-			{"too slow", announce.Request{Repeat: announce.Repeat{Times: 2, Every: time.Hour + 1}}, "repeat/every out_of_range"},
+			{
+				"once", announce.Request{Repeat: announce.Repeat{Times: 1, Every: time.Minute}},
+				"repeat/times out_of_range",
+			},
+			{
+				"too often", announce.Request{Repeat: announce.Repeat{Times: 11, Every: time.Minute}},
+				"repeat/times out_of_range",
+			},
+			{
+				"too fast", announce.Request{Repeat: announce.Repeat{Times: 2, Every: 10*time.Second - 1}},
+				"repeat/every out_of_range",
+			},
+			{
+				"too slow", announce.Request{Repeat: announce.Repeat{Times: 2, Every: time.Hour + 1}},
+				"repeat/every out_of_range",
+			},
 		} {
 			tt.r.Message = "a"
 			if _, err := h.Check(tt.r); violations(err) != tt.want {
@@ -101,7 +113,8 @@ func TestScheduled_spokenAtTime(t *testing.T) {
 			running(t, settings, func(h *rig) {
 				tt.r.Message = "later"
 				v := h.request(tt.r)
-				if v.Status != announce.Scheduled || v.Position != nil || v.SpeaksAt.Sub(start) != time.Hour || v.Expires.Sub(start) != time.Hour+settings.TTL {
+				if v.Status != announce.Scheduled || v.Position != nil || v.SpeaksAt.Sub(start) != time.Hour ||
+					v.Expires.Sub(start) != time.Hour+settings.TTL {
 					h.t.Errorf("accepted %+v", v)
 				}
 				h.post("now", false)
@@ -262,7 +275,8 @@ func TestPriority_order(t *testing.T) {
 func TestVolume_own(t *testing.T) {
 	controlled(t, &controls{state: policy.State{Volume: 60, UrgentMinVolume: 40}}, func(h *rig) {
 		for _, r := range []announce.Request{
-			{Content: said("usual")}, {Content: announce.Content{Message: "own", Volume: 20}}, {Content: announce.Content{Message: "floor", Volume: 20, Urgent: true}},
+			{Content: said("usual")}, {Content: announce.Content{Message: "own", Volume: 20}},
+			{Content: announce.Content{Message: "floor", Volume: 20, Urgent: true}},
 		} {
 			h.request(r)
 			time.Sleep(2 * time.Second)

@@ -59,7 +59,8 @@ func TestWatch_statusesInOrder(t *testing.T) {
 			h.t.Errorf("events %v, want %s", got, want)
 		}
 		v = h.expectStatus(v.ID, announce.Done)
-		if started, ended := v.Started.Sub(start), v.Ended.Sub(start); started != 100*time.Millisecond || ended != 2100*time.Millisecond {
+		started, ended := v.Started.Sub(start), v.Ended.Sub(start)
+		if started != 100*time.Millisecond || ended != 2100*time.Millisecond {
 			h.t.Errorf("spoken from %s to %s, want 100ms to 2.1s", started, ended)
 		}
 	})
@@ -237,8 +238,14 @@ func TestStop_finishesSentence(t *testing.T) {
 		status  announce.Status
 		later   string
 	}{
-		{"between the first and the last sentence", "a1|a2|a3", 300 * time.Millisecond, "a1", 700 * time.Millisecond, announce.Queued, "a2 a3 b1"},
-		{"between the clauses of a sentence", "a1+a2|a3", 300 * time.Millisecond, "a1 a2", 1700 * time.Millisecond, announce.Queued, "a3 b1"},
+		{
+			"between the first and the last sentence", "a1|a2|a3", 300 * time.Millisecond, "a1",
+			700 * time.Millisecond, announce.Queued, "a2 a3 b1",
+		},
+		{
+			"between the clauses of a sentence", "a1+a2|a3", 300 * time.Millisecond, "a1 a2", 1700 * time.Millisecond,
+			announce.Queued, "a3 b1",
+		},
 		{"in the last words", "a1|a2", 1300 * time.Millisecond, "a1 a2", 700 * time.Millisecond, announce.Done, "b1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -144,7 +144,9 @@ func (a *Announcer) finish(ctx context.Context, t *turn, status announce.Status,
 	t.ended, t.saveErr = ends[0], err
 	close(t.finished)
 	if err != nil {
-		a.log.Error("end of announcement not saved, it may be spoken again after a restart", "announcement", t.ID, "err", err)
+		a.log.Error(
+			"end of announcement not saved, it may be spoken again after a restart", "announcement", t.ID, "err", err,
+		)
 	}
 	if status == announce.Failed {
 		a.log.Warn("announcement failed", "announcement", t.ID, "err", why)

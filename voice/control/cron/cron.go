@@ -45,7 +45,10 @@ var fields = [5]field{
 	{name: "minute", last: 59},
 	{name: "hour", last: 23},
 	{name: "day of month", first: 1, last: 31},
-	{name: "month", first: 1, last: 12, names: []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
+	{
+		name: "month", first: 1, last: 12,
+		names: []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"},
+	},
 	{name: "day of week", last: 7, names: []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
 }
 
@@ -53,7 +56,9 @@ var fields = [5]field{
 func Parse(text string) (Expr, error) {
 	words := strings.Fields(text)
 	if len(words) != len(fields) {
-		return Expr{}, fmt.Errorf("%d fields, expected 5: minute, hour, day of the month, month and weekday", len(words))
+		return Expr{}, fmt.Errorf(
+			"%d fields, expected 5: minute, hour, day of the month, month and weekday", len(words),
+		)
 	}
 	var sets [len(fields)]set
 	for i, f := range fields {

@@ -173,7 +173,10 @@ func (w Week) around(t time.Time) []interval {
 			if !s.days[weekday] {
 				continue
 			}
-			i := interval{clock.FirstAt(year, month, day, s.start, t.Location()), clock.FirstAt(year, month, day, s.end, t.Location())}
+			i := interval{
+				clock.FirstAt(year, month, day, s.start, t.Location()),
+				clock.FirstAt(year, month, day, s.end, t.Location()),
+			}
 			if i.from.Before(i.to) { // a change of the clocks may skip it
 				all = append(all, i)
 			}
