@@ -7,9 +7,9 @@ import (
 )
 
 // titles are abbreviations that names follow, so that their full stop ends no sentence.
-var titles = []string{
+var titles = []string{ //nolint:gochecknoglobals // a lookup table
 	"mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "hr", "fr", "no", "nr", "vs", "ca",
-} //nolint:gochecknoglobals // a lookup table
+}
 
 // complete cuts a text that is not complete after the last sentence that certainly is. When
 // in doubt it waits for more text: it is only faster to speak a sentence before the next one

@@ -134,13 +134,17 @@ func TestAdvance_clockSet(t *testing.T) {
 		{"before", []time.Time{noon.Add(-time.Hour)}, Scheduled, 0, noon},
 		{"at the time", []time.Time{noon.Add(-1), noon}, Queued, 0, noon.Add(10 * time.Minute)},
 		{
-			"set forward", []time.Time{noon.Add(-time.Hour), noon.Add(5 * time.Minute)}, Queued, 0,
+			"set forward",
+			[]time.Time{noon.Add(-time.Hour), noon.Add(5 * time.Minute)},
+			Queued, 0,
 			noon.Add(10 * time.Minute),
 		},
 		{"set forward too far", []time.Time{noon.Add(-time.Hour), noon.Add(10 * time.Minute)}, Queued, 1, time.Time{}},
 		{"set back while due", []time.Time{noon, noon.Add(-time.Hour)}, Scheduled, 0, noon},
 		{
-			"set back and forward", []time.Time{noon, noon.Add(-time.Hour), noon.Add(time.Second)}, Queued, 0,
+			"set back and forward",
+			[]time.Time{noon, noon.Add(-time.Hour), noon.Add(time.Second)},
+			Queued, 0,
 			noon.Add(10 * time.Minute),
 		},
 	} {

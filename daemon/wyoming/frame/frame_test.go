@@ -139,11 +139,15 @@ func TestAppend_bytes(t *testing.T) {
 	}{
 		{"synthesize-stopped", nil, "", `{"type":"synthesize-stopped","version":"1.9.0"}` + "\n"},
 		{
-			"pong", map[string]any{"text": "ü"}, "",
+			"pong",
+			map[string]any{"text": "ü"},
+			"",
 			`{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`,
 		},
 		{
-			"audio-chunk", map[string]any{}, "\x01\x00",
+			"audio-chunk",
+			map[string]any{},
+			"\x01\x00",
 			`{"type":"audio-chunk","version":"1.9.0","data_length":2,"payload_length":2}` + "\n{}\x01\x00",
 		},
 	} {

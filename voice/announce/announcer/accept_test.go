@@ -41,7 +41,8 @@ func TestAnnounce_reportsAllViolations(t *testing.T) {
 		{"brief", announce.Request{Content: said("a"), TTL: 5*time.Second - 1}, "ttl out_of_range"},
 		{"for ever", announce.Request{Content: said("a"), TTL: 24*time.Hour + 1}, "ttl out_of_range"},
 		{
-			"key", announce.Request{Content: said("a"), IdempotencyKey: strings.Repeat("k", 256)},
+			"key",
+			announce.Request{Content: said("a"), IdempotencyKey: strings.Repeat("k", 256)},
 			"Idempotency-Key too_long",
 		},
 		{"voice", announce.Request{Content: announce.Content{Message: "a", Voice: "zoe"}}, "voice unknown_voice"},
@@ -147,7 +148,9 @@ func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
 		got := make(map[string]int)
 		answers := make(chan announce.View)
 		for _, r := range []announce.Request{
-			{Content: said("a")}, {Content: announce.Content{Message: "b", Urgent: true}}, {Content: said("c")},
+			{Content: said("a")},
+			{Content: announce.Content{Message: "b", Urgent: true}},
+			{Content: said("c")},
 			{Content: announce.Content{Message: "d", Urgent: true}},
 		} {
 			go func() {
@@ -192,8 +195,10 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 		for _, other := range []announce.Request{
-			{Content: said("twice")}, {Content: announce.Content{Message: "once", Urgent: true}},
-			{Content: announce.Content{Message: "once", Rate: 100}}, {Content: said("")},
+			{Content: said("twice")},
+			{Content: announce.Content{Message: "once", Urgent: true}},
+			{Content: announce.Content{Message: "once", Rate: 100}},
+			{Content: said("")},
 		} {
 			other.IdempotencyKey = "k1"
 			h.expectError(other, announce.ErrKeyReused)

@@ -76,19 +76,23 @@ func TestAnnounce_checksTimes(t *testing.T) {
 			{"fewest", announce.Request{Repeat: announce.Repeat{Times: 2, Every: 10 * time.Second}}, ""},
 			{"most", announce.Request{Repeat: announce.Repeat{Times: 10, Every: time.Hour}}, ""},
 			{
-				"once", announce.Request{Repeat: announce.Repeat{Times: 1, Every: time.Minute}},
+				"once",
+				announce.Request{Repeat: announce.Repeat{Times: 1, Every: time.Minute}},
 				"repeat/times out_of_range",
 			},
 			{
-				"too often", announce.Request{Repeat: announce.Repeat{Times: 11, Every: time.Minute}},
+				"too often",
+				announce.Request{Repeat: announce.Repeat{Times: 11, Every: time.Minute}},
 				"repeat/times out_of_range",
 			},
 			{
-				"too fast", announce.Request{Repeat: announce.Repeat{Times: 2, Every: 10*time.Second - 1}},
+				"too fast",
+				announce.Request{Repeat: announce.Repeat{Times: 2, Every: 10*time.Second - 1}},
 				"repeat/every out_of_range",
 			},
 			{
-				"too slow", announce.Request{Repeat: announce.Repeat{Times: 2, Every: time.Hour + 1}},
+				"too slow",
+				announce.Request{Repeat: announce.Repeat{Times: 2, Every: time.Hour + 1}},
 				"repeat/every out_of_range",
 			},
 		} {
@@ -275,7 +279,8 @@ func TestPriority_order(t *testing.T) {
 func TestVolume_own(t *testing.T) {
 	controlled(t, &controls{state: policy.State{Volume: 60, UrgentMinVolume: 40}}, func(h *rig) {
 		for _, r := range []announce.Request{
-			{Content: said("usual")}, {Content: announce.Content{Message: "own", Volume: 20}},
+			{Content: said("usual")},
+			{Content: announce.Content{Message: "own", Volume: 20}},
 			{Content: announce.Content{Message: "floor", Volume: 20, Urgent: true}},
 		} {
 			h.request(r)
