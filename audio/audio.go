@@ -1,9 +1,7 @@
-// Package audio handles mono PCM: levels, sample rates, and the two formats in
-// which it is sent, raw PCM and WAV. It is pure: it reads and writes only what
-// the caller passes.
+// Package audio handles mono PCM: levels, sample rates, and the two formats in which it is sent, raw PCM and
+// WAV. It is pure: it reads and writes only what the caller passes.
 //
-// One law: samples are float32 in [-1, 1], and no function of this package
-// returns others.
+// One law: samples are float32 in [-1, 1], and no function of this package returns others.
 package audio
 
 import (
@@ -11,8 +9,8 @@ import (
 	"time"
 )
 
-// ErrSinkLost is returned, wrapped, by a sink whose sound server is not
-// reachable. What was being played has to be played again from its start.
+// ErrSinkLost is returned, wrapped, by a sink whose sound server is not reachable. What was being played has
+// to be played again from its start.
 var ErrSinkLost = errors.New("connection to the sound server lost")
 
 // A Clip is a piece of mono PCM.

@@ -8,29 +8,12 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"pressbox/audio"
 	"pressbox/packaging/check"
 )
-
-func TestClip_duration(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		clip audio.Clip
-		want time.Duration
-	}{
-		{audio.Clip{}, 0},
-		{audio.Clip{Samples: make([]float32, 5)}, 0},
-		{audio.Clip{Rate: 22050, Samples: make([]float32, 11025)}, 500 * time.Millisecond},
-	} {
-		if got := tt.clip.Duration(); got != tt.want {
-			t.Errorf("Duration of %d samples at %d Hz: %v, want %v", len(tt.clip.Samples), tt.clip.Rate, got, tt.want)
-		}
-	}
-}
 
 func TestLimit_exactBelowKnee(t *testing.T) {
 	t.Parallel()
@@ -88,7 +71,11 @@ func TestLimit_invalidSamples(t *testing.T) {
 		change    func(samples []float32, gain float32)
 		got, want []float32
 	}{
-		"Limit": {audio.Limit, []float32{nan, inf, -inf, math.MaxFloat32}, []float32{0, audio.Ceiling, -audio.Ceiling, audio.Ceiling}},
+		"Limit": {
+			audio.Limit,
+			[]float32{nan, inf, -inf, math.MaxFloat32},
+			[]float32{0, audio.Ceiling, -audio.Ceiling, audio.Ceiling},
+		},
 		"Scale": {audio.Scale, []float32{0.5, 0.9, -0.9, nan}, []float32{1, 1, -1, 0}},
 	} {
 		if tt.change(tt.got, 2); !slices.Equal(tt.got, tt.want) {
@@ -107,8 +94,7 @@ func TestLimit_noAllocation(t *testing.T) {
 	}
 }
 
-// A resampled sine is the same sine at the other rate and with the same phase;
-// the difference is noise.
+// A resampled sine is the same sine at the other rate and with the same phase; the difference is noise.
 func TestResampler_sine(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -134,7 +120,8 @@ func TestResampler_sine(t *testing.T) {
 		}
 		edge := tt.to / 50 // a sine with abrupt ends has no exact form
 		if snr := ratio(want[edge:len(want)-edge], got[edge:len(got)-edge]); snr < 80 {
-			t.Errorf("%v Hz from %d to %d Hz: %.1f dB above the noise, want at least 80", tt.frequency, tt.from, tt.to, snr)
+			t.Errorf("%v Hz from %d to %d Hz: %.1f dB above the noise, want at least 80", tt.frequency, tt.from, tt.to,
+				snr)
 		}
 	}
 }
@@ -192,7 +179,8 @@ func TestWriteWAV_roundTrip(t *testing.T) {
 	for name, b := range map[string][]byte{"file": file.Bytes(), "stream": stream} {
 		got, err := audio.DecodeWAV(iotest.OneByteReader(bytes.NewReader(b)))
 		if err != nil || got.Rate != clip.Rate || len(got.Samples) != len(clip.Samples) {
-			t.Fatalf("%s: %d samples at %d Hz, %v; want %d at %d", name, len(got.Samples), got.Rate, err, len(clip.Samples), clip.Rate)
+			t.Fatalf("%s: %d samples at %d Hz, %v; want %d at %d", name, len(got.Samples), got.Rate, err,
+				len(clip.Samples), clip.Rate)
 		}
 		for i, s := range got.Samples {
 			if math.Abs(float64(s-clip.Samples[i])) > 0.51/32767 {
@@ -258,23 +246,6 @@ func FuzzDecodeWAV(f *testing.F) {
 	})
 }
 
-func BenchmarkLimit(b *testing.B) {
-	samples := sine(440, 22050, 22050, 1)
-	b.SetBytes(int64(4 * len(samples)))
-	for b.Loop() {
-		audio.Limit(samples, 1)
-	}
-}
-
-func BenchmarkResample(b *testing.B) {
-	second := sine(440, 22050, 22050, 0.6)
-	r := newResampler(b, 22050, 24000)
-	out := make([]float32, 0, 25000)
-	for b.Loop() {
-		out = r.Append(out[:0], second)
-	}
-}
-
 // riff returns a WAV file of 16 kHz with the data; extensible ones have PCM.
 func riff(tag, channels, bits uint16, data []byte) []byte {
 	file := []byte("RIFF\x00\x00\x00\x00WAVELIST\x03\x00\x00\x00abc\x00fmt \x28\x00\x00\x00")
@@ -320,10 +291,8 @@ func TestJoiner_rates(t *testing.T) {
 		j := audio.Joiner{Rate: rate}
 		var samples []float32
 		for _, from := range []int{22050, 22050, 16000, 22050} {
-			var err error
-			if samples, err = j.Append(samples, audio.Clip{Rate: from, Samples: make([]float32, from)}); err != nil { // a second
-				t.Fatal(err)
-			}
+			second := audio.Clip{Rate: from, Samples: make([]float32, from)}
+			samples = check.Must(j.Append(samples, second))(t)
 		}
 		samples = j.Flush(samples)
 		want := 22050

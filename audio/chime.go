@@ -36,8 +36,7 @@ type stroke struct {
 	decay time.Duration // in which its first sine falls to 1/e
 }
 
-// partials are the sines of a stroke: multiples of its pitch, and levels that sum
-// up to 1.
+// partials are the sines of a stroke: multiples of its pitch, and levels that sum up to 1.
 var partials = [...]struct{ multiple, level float64 }{{1, 0.7}, {2, 0.2}, {3, 0.1}} //nolint:gochecknoglobals // a table
 
 // strokes returns the strokes and the duration of a chime.
@@ -48,14 +47,18 @@ func (c Chime) strokes() ([]stroke, time.Duration) {
 	case DingDong:
 		return []stroke{{0, 1046.5, longDecay}, {220 * time.Millisecond, 830.6, longDecay}}, chimeTime
 	case Alert:
-		return []stroke{{0, 1318.5, shortDecay}, {130 * time.Millisecond, 1318.5, shortDecay}, {260 * time.Millisecond, 1318.5, shortDecay}}, chimeTime
+		return []stroke{
+			{0, 1318.5, shortDecay},
+			{130 * time.Millisecond, 1318.5, shortDecay},
+			{260 * time.Millisecond, 1318.5, shortDecay},
+		}, chimeTime
 	default:
 		return nil, 0
 	}
 }
 
-// Samples returns a chime's samples at so many per second; none for [NoChime].
-// They begin and end with silence.
+// Samples returns a chime's samples at so many per second; none for [NoChime]. They begin and end with
+// silence.
 func (c Chime) Samples(rate int) []float32 {
 	strokes, length := c.strokes()
 	count := func(d time.Duration) int { return int(d.Seconds() * float64(rate)) }
@@ -75,8 +78,8 @@ func (c Chime) Samples(rate int) []float32 {
 	return samples
 }
 
-// addTo adds a stroke to samples of the given rate, from the first on. It omits
-// sines that the rate cannot express.
+// addTo adds a stroke to samples of the given rate, from the first on. It omits sines that the rate cannot
+// express.
 func (s stroke) addTo(samples []float64, rate int) {
 	for _, p := range partials {
 		pitch := s.pitch * p.multiple

@@ -8,8 +8,8 @@ import (
 	"pressbox/audio"
 )
 
-// A chime lasts 0.6 s at most and is no louder than speech, at −18.9 dBFS. It begins
-// and ends with silence, and is as long and as loud at every rate.
+// A chime lasts 0.6 s at most and is no louder than speech, at −18.9 dBFS. It begins and ends with silence,
+// and is as long and as loud at every rate.
 func TestChime_levelAndLength(t *testing.T) {
 	t.Parallel()
 	const speech = 0.113
@@ -33,8 +33,10 @@ func TestChime_levelAndLength(t *testing.T) {
 					step = max(step, math.Abs(float64(s-samples[i-1])))
 				}
 			}
-			if level := math.Sqrt(square / float64(len(samples))); top > 0.2512 || top < 0.15 || level > speech || level < speech/4 {
-				t.Errorf("%s at %d Hz has a peak of %.3f and a level of %.3f; want −12 dBFS and no more than %.3f", c, rate, top, level, speech)
+			if level := math.Sqrt(square / float64(len(samples))); top > 0.2512 || top < 0.15 || level > speech ||
+				level < speech/4 {
+				t.Errorf("%s at %d Hz has a peak of %.3f and a level of %.3f; want −12 dBFS and no more than %.3f", c,
+					rate, top, level, speech)
 			}
 			if first, last := samples[0], samples[len(samples)-1]; first != 0 || last != 0 {
 				t.Errorf("%s at %d Hz begins with %v and ends with %v", c, rate, first, last)

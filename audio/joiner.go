@@ -8,8 +8,7 @@ type Joiner struct {
 	resampler *Resampler // from that rate; nil before the first clip
 }
 
-// Append appends the samples of the next clip to dst. The error is that of
-// [NewResampler].
+// Append appends the samples of the next clip to dst. The error is that of [NewResampler].
 func (j *Joiner) Append(dst []float32, c Clip) ([]float32, error) {
 	if j.Rate == 0 {
 		j.Rate = c.Rate

@@ -4,8 +4,8 @@ import "math"
 
 // Levels, as fractions of full scale.
 const (
-	// Ceiling is −3.6 dBFS, the level that [Limit] never exceeds, so that an
-	// urgent announcement, at [UrgentGain], has no clipped sample either.
+	// Ceiling is −3.6 dBFS, the level that [Limit] never exceeds, so that an urgent announcement, at
+	// [UrgentGain], has no clipped sample either.
 	Ceiling = 0.6607
 	// UrgentGain is the factor of an urgent announcement's samples.
 	UrgentGain = 1.5
@@ -13,10 +13,9 @@ const (
 	knee = 0.5 // below it Limit only multiplies
 )
 
-// Limit multiplies the samples by gain and compresses what is then above the
-// knee (−6 dBFS) so that nothing exceeds [Ceiling]. The curve depends on no
-// other sample, is monotonic and has a continuous slope; below the knee a
-// sample is exactly its product with gain. NaN becomes silence.
+// Limit multiplies the samples by gain and compresses what is then above the knee (−6 dBFS) so that nothing
+// exceeds [Ceiling]. The curve depends on no other sample, is monotonic and has a continuous slope; below the
+// knee a sample is exactly its product with gain. NaN becomes silence.
 func Limit(samples []float32, gain float32) {
 	for i, s := range samples {
 		s *= gain

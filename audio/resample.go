@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// Parameters of the resampler's filter: a sinc under a Kaiser window, tabulated
-// for a fixed number of positions between two samples and interpolated linearly
-// between those.
+// Parameters of the resampler's filter: a sinc under a Kaiser window, tabulated for a fixed number of
+// positions between two samples and interpolated linearly between those.
 const (
 	lobes    = 32    // zero crossings on either side, at the lower rate
 	phases   = 512   // positions between two samples
@@ -17,9 +16,8 @@ const (
 	minRate, maxRate = 4_000, 192_000 // samples per second
 )
 
-// A Resampler changes the sample rate of a stream. Output sample n has the time
-// of input position n·from/to: the filter's delay is removed. The zero value is
-// not usable.
+// A Resampler changes the sample rate of a stream. Output sample n has the time of input position n·from/to:
+// the filter's delay is removed. The zero value is not usable.
 type Resampler struct {
 	from, to int
 	half     int       // input samples that the filter covers on either side
@@ -30,8 +28,7 @@ type Resampler struct {
 	in, out  int64     // samples read and written
 }
 
-// NewResampler returns a resampler between two rates in samples per second,
-// each from 4,000 to 192,000.
+// NewResampler returns a resampler between two rates in samples per second, each from 4,000 to 192,000.
 func NewResampler(from, to int) (*Resampler, error) {
 	if min(from, to) < minRate || max(from, to) > maxRate {
 		return nil, fmt.Errorf("resample from %d to %d Hz: rates are from %d to %d", from, to, minRate, maxRate)
@@ -47,9 +44,8 @@ func NewResampler(from, to int) (*Resampler, error) {
 	return r, nil
 }
 
-// newFilter tabulates the windowed sinc: row p holds the taps of a sample at
-// p/phases between the half-th and the next input sample. Every row sums to 1,
-// so that a constant signal is unchanged.
+// newFilter tabulates the windowed sinc: row p holds the taps of a sample at p/phases between the half-th and
+// the next input sample. Every row sums to 1, so that a constant signal is unchanged.
 func newFilter(half int, cutoff float64) []float32 {
 	taps := 2 * half
 	filter := make([]float32, (phases+1)*taps)
@@ -83,8 +79,7 @@ func window(x float64) float64 {
 	return bessel(kaiser*math.Sqrt(1-x*x)) / bessel(kaiser)
 }
 
-// bessel returns the modified Bessel function of the first kind, order zero,
-// computed by its power series.
+// bessel returns the modified Bessel function of the first kind, order zero, computed by its power series.
 func bessel(x float64) float64 {
 	sum, term := 1.0, 1.0
 	for k := 1.0; term > sum*1e-17; k++ {
@@ -109,8 +104,8 @@ func (r *Resampler) Append(dst, src []float32) []float32 {
 	return dst
 }
 
-// Flush appends the rest to dst: the output then has as many samples as the
-// input lasts, rounded up. The resampler must not be used afterwards.
+// Flush appends the rest to dst: the output then has as many samples as the input lasts, rounded up. The
+// resampler must not be used afterwards.
 func (r *Resampler) Flush(dst []float32) []float32 {
 	if r.filter == nil {
 		return dst

@@ -11,8 +11,8 @@ import (
 // ErrNotWAV reports that data is not a WAV file that this package reads.
 var ErrNotWAV = errors.New("not a WAV file with PCM")
 
-// Constants of a WAV header (RIFF, "Multimedia Programming Interface and Data
-// Specifications 1.0", 1991). unknownSize means "until the end".
+// Constants of a WAV header (RIFF, "Multimedia Programming Interface and Data Specifications 1.0", 1991).
+// unknownSize means "until the end".
 const (
 	headerSize  = 44
 	unknownSize = math.MaxUint32
@@ -22,8 +22,7 @@ const (
 	formatExtensible = 0xFFFE
 )
 
-// AppendS16LE appends the samples to dst as signed 16-bit little-endian PCM;
-// ±1 become ±32767.
+// AppendS16LE appends the samples to dst as signed 16-bit little-endian PCM; ±1 become ±32767.
 func AppendS16LE(dst []byte, samples []float32) []byte {
 	for _, s := range samples {
 		v := int16(math.Round(float64(clamp(s)) * math.MaxInt16))
@@ -32,8 +31,8 @@ func AppendS16LE(dst []byte, samples []float32) []byte {
 	return dst
 }
 
-// WAVHeader returns the header of a mono 16-bit WAV stream of unknown length;
-// [AppendS16LE] appends its samples.
+// WAVHeader returns the header of a mono 16-bit WAV stream of unknown length; [AppendS16LE] appends its
+// samples.
 func WAVHeader(rate int) []byte {
 	return header(rate, unknownSize)
 }
@@ -74,10 +73,9 @@ func header(rate int, size uint32) []byte {
 	return binary.LittleEndian.AppendUint32(h, size)
 }
 
-// DecodeWAV reads a WAV file of 16-bit integers or 32-bit floats and averages
-// its channels. A data chunk without a known size, or with a size beyond the
-// end, lasts until the end. DecodeWAV returns [ErrNotWAV], wrapped, for any
-// other data.
+// DecodeWAV reads a WAV file of 16-bit integers or 32-bit floats and averages its channels. A data chunk
+// without a known size, or with a size beyond the end, lasts until the end. DecodeWAV returns [ErrNotWAV],
+// wrapped, for any other data.
 func DecodeWAV(r io.Reader) (Clip, error) {
 	file, err := io.ReadAll(r)
 	if err != nil {

@@ -31,7 +31,7 @@ const (
 // refresh tokens.
 const (
 	MaxPendingFlows = 256  // to make room, the oldest of the client with most is deleted
-	MaxSessions     = 32   // per account; the one unused for longest ends
+	MaxSessions     = 32   // per account; the one that has been idle longest ends
 	MaxRenewals     = 1000 // of a session, which then ends; one each hour for [MaxAge] is 720
 	MaxAPITokens    = 100  // that have not expired; the next one is refused
 	MaxInvites      = 100  // that are valid; the next one is refused

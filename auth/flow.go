@@ -87,13 +87,15 @@ func ParseCallback(q url.Values) (Callback, error) {
 	} {
 		values := q[name]
 		if len(values) > 1 {
-			return Callback{}, &RefusalError{CodeInvalidState, fmt.Errorf("parameter %s is given %d times, want once", name, len(values))}
+			err := fmt.Errorf("parameter %s is given %d times, want once", name, len(values))
+			return Callback{}, &RefusalError{CodeInvalidState, err}
 		}
 		if len(values) == 1 {
 			*field = values[0]
 		}
 		if len(*field) > maxParamLength {
-			return Callback{}, &RefusalError{CodeInvalidState, fmt.Errorf("parameter %s has %d bytes, want at most %d", name, len(*field), maxParamLength)}
+			err := fmt.Errorf("parameter %s has %d bytes, want at most %d", name, len(*field), maxParamLength)
+			return Callback{}, &RefusalError{CodeInvalidState, err}
 		}
 	}
 	return c, nil

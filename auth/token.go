@@ -74,7 +74,8 @@ func ParseToken(s string) (t Token, ok bool) {
 	default:
 		return Token{}, false
 	}
-	if _, err := base64.RawURLEncoding.Strict().DecodeString(secret); err != nil || strings.ContainsAny(secret, "\r\n") {
+	_, err := base64.RawURLEncoding.Strict().DecodeString(secret)
+	if err != nil || strings.ContainsAny(secret, "\r\n") {
 		return Token{}, false
 	}
 	return Token{kind, secret}, true

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"pressbox/daemon/doctor"
 	"pressbox/daemon/downloads"
 	"pressbox/daemon/health"
+	"pressbox/daemon/health/monitor"
 	"pressbox/daemon/limits"
 	"pressbox/daemon/metrics"
 	"pressbox/daemon/recovery"
@@ -50,9 +50,7 @@ import (
 // An app holds the connected parts of the server.
 type app struct {
 	cli.ServeOptions
-	reloaded  atomic.Pointer[settings.Config]   // as last read; its values apply where a reload does
-	reloading sync.Mutex                        // held while settings are read and applied
-	page      atomic.Pointer[map[string]string] // what administrators have set on the page, by the names of settings
+	settings *settings.Live
 
 	store      *store.Store
 	sink       *pulse.Sink
@@ -73,9 +71,9 @@ type app struct {
 	backups    *recovery.Backups
 	downloads  *downloads.Downloads
 
-	wyomingState admin.IntegrationState // set before anything is served
+	wyomingState health.IntegrationState // set before anything is served
 
-	monitor           *health.Monitor
+	monitor           *monitor.Monitor
 	metrics           *metrics.Metrics
 	lexiconErr        atomic.Pointer[error] // why the lexicon is incomplete, as last read
 	hooks             atomic.Pointer[hooks.Settings]
@@ -85,27 +83,26 @@ type app struct {
 
 // build connects the parts. It starts nothing.
 func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) {
-	page, err := pageSettings(context.Background(), st)
+	current, err := settings.NewLive(context.Background(), o.Config, settings.LiveParts{
+		Read: o.Read, Repository: st, Key: store.KeySettings, Log: o.Log,
+	})
 	if err != nil {
 		return nil, err
 	}
-	if len(page) > 0 {
-		if o.Config, err = configWithPage(o, page); err != nil {
-			return nil, err
-		}
-	}
+	o.Config = current.Current()
 	a := &app{
-		ServeOptions: o, store: st, sink: sink, phonemizer: espeak.New("", o.Confine...), metrics: metrics.New(),
+		ServeOptions: o, settings: current, store: st,
+		sink: sink, phonemizer: espeak.New("", o.Confine...), metrics: metrics.New(),
 		blocks: netblock.New(web.InterfacePrefixes()), speeches: limits.NewSlots(limits.Speeches),
 	}
 	cfg, log := o.Config, o.Log
-	a.reloaded.Store(&cfg)
-	a.page.Store(&page)
 	a.synthesis.Observe, a.writes.Observe = a.metrics.ClipTime, a.metrics.WriteTime
 	a.voices = library.New(library.Config{
 		Dirs: cfg.VoiceDirs(), Defaults: voiceDefaults(cfg), CacheBytes: cfg.VoiceCacheBytes,
-		Lexicon: a.readLexicon(cfg), Calibrations: st, Phonemizer: a.phonemizer, Load: onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load, Log: log,
+		Lexicon: a.readLexicon(cfg), Calibrations: st,
+		Phonemizer: a.phonemizer, Load: onnx.Runtime{Library: cfg.ONNXRuntimeLib}.Load, Log: log,
 	})
+	a.settings.Apply, a.settings.Voice = a.apply, a.voices.Voice
 	if a.controls, err = control.NewControls(controlConfig(cfg), st, st.Now, log); err != nil {
 		return nil, err
 	}
@@ -128,33 +125,67 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 		return nil, err
 	}
 	a.signIn.ClockChanged = a.clockChanged
-	if a.rosters, err = openRosters(cfg, st, log); err != nil {
+	if err := a.buildGames(cfg); err != nil {
 		return nil, err
 	}
-	a.games, err = live.New(context.Background(), live.Config{
-		Journal: watchdog.Journal{Journal: st.Games(), Progress: &a.writes}, Rosters: a.rosters, Announcer: a.announcer, Log: log,
-		Finished: func(string) { a.leagues.Wake() },
+	a.downloads = downloads.New(downloads.Config{
+		URL: cfg.VoicesURL, Dir: cfg.ModelDir, Library: a.voices, Log: log,
+		SetDefault: func(ctx context.Context, name string) error {
+			return a.settings.Change(ctx, map[string]*string{"DEFAULT_VOICE": &name})
+		},
 	})
-	if err != nil {
-		return nil, err
-	}
-	a.leagues, err = leagues.New(context.Background(), leagues.Config{Repository: st, Games: a.games, Rosters: a.rosters, Log: log})
-	if err != nil {
-		return nil, err
-	}
-	a.downloads = downloads.New(downloads.Config{URL: cfg.VoicesURL, Dir: cfg.ModelDir, Installed: a.voiceInstalled, Log: log})
 	a.backups = &recovery.Backups{Store: st, Dir: cfg.BackupDir(), Log: log}
 	a.readHooks(cfg)
-	a.monitor = &health.Monitor{Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer, Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log, Integrations: a.integrations()}
+	a.monitor = a.newMonitor()
 	if a.broker, err = a.newBroker(); err != nil {
 		return nil, err
 	}
+	a.monitor.Integrations = a.integrations()
 	a.metrics.Register(version, runtime.Version(), a.readings())
 	a.web, err = site.New(a.webConfig())
 	if err != nil {
 		return nil, err
 	}
 	return a, nil
+}
+
+// buildGames connects the parts of baseball.
+func (a *app) buildGames(cfg settings.Config) (err error) {
+	if a.rosters, err = openRosters(cfg, a.store, a.Log); err != nil {
+		return err
+	}
+	a.games, err = live.New(context.Background(), live.Config{
+		Journal: watchdog.Journal{Journal: a.store.Games(), Progress: &a.writes},
+		Rosters: a.rosters, Announcer: a.announcer, Log: a.Log,
+		Finished: func(string) { a.leagues.Wake() },
+	})
+	if err != nil {
+		return err
+	}
+	a.leagues, err = leagues.New(context.Background(),
+		leagues.Config{Repository: a.store, Games: a.games, Rosters: a.rosters, Log: a.Log})
+	return err
+}
+
+// newMonitor returns what reports on the parts; its integrations are added when MQTT is connected.
+func (a *app) newMonitor() *monitor.Monitor {
+	return &monitor.Monitor{
+		Store: a.store, Sink: a.sink, Voices: a.voices, Announcer: a.announcer,
+		Lexicon: func() error { return *a.lexiconErr.Load() }, Log: a.Log,
+	}
+}
+
+// integrations returns the ways in which other programs use the server.
+func (a *app) integrations() []health.Integration {
+	all := monitor.Integrations{
+		Started: a.Config, Current: a.settings.Current,
+		Rooms: a.rooms, Hooks: func() hooks.Settings { return *a.hooks.Load() },
+		Wyoming: func() health.IntegrationState { return a.wyomingState },
+	}
+	if a.broker != nil {
+		all.MQTT = a.broker.session.Status
+	}
+	return all.All()
 }
 
 // speaker returns the voices with the progress of their synthesis.
@@ -170,7 +201,8 @@ func voiceDefaults(cfg settings.Config) library.Defaults {
 // queueConfig returns the configuration of the announcer.
 func queueConfig(cfg settings.Config) announce.Config {
 	return announce.Config{
-		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL, Rate: cfg.DefaultRate, Volume: cfg.Volume, History: cfg.History == "on",
+		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL,
+		Rate: cfg.DefaultRate, Volume: cfg.Volume, History: cfg.History,
 		Chime: cfg.Chime, ChimeUrgent: cfg.ChimeUrgent, Duck: cfg.Duck,
 	}
 }
@@ -189,7 +221,9 @@ func (a *app) readLexicon(cfg settings.Config) *speakable.Lexicon {
 // readHooks reads the settings and the templates of webhooks. What is wrong with them is
 // logged, and reported until they are read again; the others are in effect.
 func (a *app) readHooks(cfg settings.Config) {
-	next := hooks.Settings{On: cfg.Hooks == "on", Templates: hooks.ReadTemplates(cfg.HooksDir), UrgentFrom: cfg.NtfyUrgent}
+	next := hooks.Settings{
+		On: cfg.Hooks, Templates: hooks.ReadTemplates(cfg.HooksDir), UrgentFrom: cfg.NtfyUrgent,
+	}
 	if err := next.Templates.Err(); err != nil && next.On {
 		a.Log.Error("webhook templates invalid", "err", err)
 	}
@@ -199,8 +233,9 @@ func (a *app) readHooks(cfg settings.Config) {
 func (a *app) webConfig() site.Config {
 	cfg := a.Config
 	inside := doctor.Inside{
-		Started: cfg, Reloaded: func() settings.Config { return *a.reloaded.Load() }, Read: a.readConfig,
-		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer, Sink: a.sink, Integrations: a.monitor.Integrations, Leagues: a.leagues,
+		Started: cfg, Reloaded: a.settings.Current, Read: a.settings.Read,
+		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer,
+		Sink: a.sink, Integrations: a.monitor.Integrations, Leagues: a.leagues,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
 			return a.web.Probe(ctx, c, origin)
 		},
@@ -217,25 +252,33 @@ func (a *app) webConfig() site.Config {
 			Blocks:         a.blocks,
 			LimitLoopback:  cfg.NotifyRateLoopback,
 			Season:         cfg.DefaultSeason,
-			OpenMetrics:    cfg.Metrics == "on",
+			OpenMetrics:    cfg.Metrics,
 			Observe:        a.metrics.Request,
 		},
 		Announcements: announcements.Config{
 			Announcer: a.announcer, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
 		},
-		OpenAI: openai.Config{Speaker: a.speaker(), DefaultRate: func() int { return a.reloaded.Load().DefaultRate }, Speeches: a.speeches, On: func() bool { return a.reloaded.Load().OpenAI == "on" }},
-		Hooks:  hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
+		OpenAI: openai.Config{
+			Speaker: a.speaker(), DefaultRate: func() int { return a.settings.Current().DefaultRate },
+			Speeches: a.speeches, On: func() bool { return a.settings.Current().OpenAI },
+		},
+		Hooks: hooks.Config{Settings: func() hooks.Settings { return *a.hooks.Load() }},
 		Push: push.Config{
-			Ntfy: func() bool { return a.reloaded.Load().Ntfy == "on" }, Gotify: func() bool { return a.reloaded.Load().Gotify == "on" },
-			UrgentFrom: func() int { return a.reloaded.Load().NtfyUrgent }, IsRoom: a.rooms.Has,
+			Ntfy:       func() bool { return a.settings.Current().Ntfy },
+			Gotify:     func() bool { return a.settings.Current().Gotify },
+			UrgentFrom: func() int { return a.settings.Current().NtfyUrgent }, IsRoom: a.rooms.Has,
 		},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{
-			Checks: a.monitor.Checks(), Integrations: a.monitor.Integrations, Versions: map[string]string{"go": runtime.Version(), "revision": revision},
-			Level: a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings, Counts: a.counts, Settings: settingsPage{a}, Backups: storeBackups{a.backups}, Voices: voicesPage{a},
+			Checks: a.monitor.Checks(), Integrations: a.monitor.Integrations,
+			Versions: map[string]string{"go": runtime.Version(), "revision": revision},
+			Level:    a.Level, Backup: a.store.Backup, Metrics: a.metrics.Handler(), Diagnose: inside.Findings,
+			Counts: a.counts, Settings: a.settings, Backups: a.backups, Voices: a.downloads,
 		},
 		SignIn: a.signIn.Web,
-		Play:   play.Config{Games: a.games, Leagues: a.leagues, Teams: a.rosters, Seasons: a.rosters, WiFi: a.wallWiFi()},
+		Play: play.Config{
+			Games: a.games, Leagues: a.leagues, Teams: a.rosters, Seasons: a.rosters, WiFi: a.wallWiFi(),
+		},
 	}
 	for _, address := range []string{cfg.PublicURL, cfg.FrontendURL, cfg.OAuthRedirectURI} {
 		if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -272,7 +315,8 @@ func (a *app) counts(ctx context.Context) (map[string]int, error) {
 	switch {
 	case err == nil:
 		counts["accounts"], counts["sessions"] = accounts, sessions
-	case a.store.Health() == nil: //nolint:contextcheck // its test write is short; otherwise the status contains why the store cannot be read
+	//nolint:contextcheck // its test write is short; otherwise the status contains why the store cannot be read
+	case a.store.Health() == nil:
 		return nil, err
 	}
 	for status, n := range a.games.CountByStatus() {
@@ -301,20 +345,35 @@ func (a *app) readings() []metrics.Reading {
 			return value(s)
 		}
 	}
+	gauge := func(name, help string, read func() float64) metrics.Reading {
+		return metrics.Reading{Name: name, Help: help, Read: read}
+	}
+	total := func(name, help string, read func() float64) metrics.Reading {
+		return metrics.Reading{Name: name, Help: help, Total: true, Read: read}
+	}
+	queue := a.announcer.Stats
 	return []metrics.Reading{
-		{Name: "pressbox_queue_waiting", Help: "Waiting announcements.", Read: func() float64 { return float64(a.announcer.Stats().Waiting) }},
-		{Name: "pressbox_queue_max", Help: "Maximum number of waiting announcements.", Read: func() float64 { return float64(a.announcer.Stats().Max) }},
-		{Name: "pressbox_sound_connected", Help: "1 while there is an audio output.", Read: func() float64 { return boolValue(a.sink.Status().Sink != "") }},
-		{Name: "pressbox_sound_muted", Help: "1 while the sink is muted.", Read: func() float64 { return boolValue(a.sink.Status().Muted) }},
-		{Name: "pressbox_sound_samples_total", Help: "Samples written to the sound server.", Total: true, Read: func() float64 { return float64(a.sink.Written()) }},
-		{Name: "pressbox_voices", Help: "Installed voices.", Read: func() float64 { return float64(len(a.voices.Voices())) }},
-		{Name: "pressbox_store_bytes", Help: "Bytes of the store that hold data.", Read: stats(func(s store.Stats) float64 { return float64(s.Size - s.Free) })},
-		{Name: "pressbox_store_max_bytes", Help: "Maximum size of the store.", Read: stats(func(s store.Stats) float64 { return float64(s.Max) })},
-		{Name: "pressbox_store_commits_total", Help: "Committed transactions.", Total: true, Read: stats(func(s store.Stats) float64 { return float64(s.Commits) })},
-		{Name: "pressbox_games_active", Help: "Games in progress.", Read: count("games_active")},
-		{Name: "pressbox_sessions", Help: "Valid sessions.", Read: count("sessions")},
-		{Name: "pressbox_accounts", Help: "Accounts.", Read: count("accounts")},
-		{Name: "pressbox_degraded", Help: "1 while a component does not work; see pressbox doctor.", Read: func() float64 { return boolValue(a.monitor.Worst() != admin.OK) }},
+		gauge("pressbox_queue_waiting", "Waiting announcements.", func() float64 { return float64(queue().Waiting) }),
+		gauge("pressbox_queue_max", "Maximum number of waiting announcements.",
+			func() float64 { return float64(queue().Max) }),
+		gauge("pressbox_sound_connected", "1 while there is an audio output.",
+			func() float64 { return boolValue(a.sink.Status().Sink != "") }),
+		gauge("pressbox_sound_muted", "1 while the sink is muted.",
+			func() float64 { return boolValue(a.sink.Status().Muted) }),
+		total("pressbox_sound_samples_total", "Samples written to the sound server.",
+			func() float64 { return float64(a.sink.Written()) }),
+		gauge("pressbox_voices", "Installed voices.", func() float64 { return float64(len(a.voices.Voices())) }),
+		gauge("pressbox_store_bytes", "Bytes of the store that hold data.",
+			stats(func(s store.Stats) float64 { return float64(s.Size - s.Free) })),
+		gauge("pressbox_store_max_bytes", "Maximum size of the store.",
+			stats(func(s store.Stats) float64 { return float64(s.Max) })),
+		total("pressbox_store_commits_total", "Committed transactions.",
+			stats(func(s store.Stats) float64 { return float64(s.Commits) })),
+		gauge("pressbox_games_active", "Games in progress.", count("games_active")),
+		gauge("pressbox_sessions", "Valid sessions.", count("sessions")),
+		gauge("pressbox_accounts", "Accounts.", count("accounts")),
+		gauge("pressbox_degraded", "1 while a component does not work; see pressbox doctor.",
+			func() float64 { return boolValue(a.monitor.Worst() != health.OK) }),
 	}
 }
 

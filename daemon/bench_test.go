@@ -180,7 +180,8 @@ func BenchmarkIdleMQTT(b *testing.B) {
 func benchmarkIdle(b *testing.B, values ...string) {
 	b.Helper()
 	dir := builtProgram(b)
-	env := servertest.Environment(b, append(values, "MODEL_DIR="+b.TempDir(), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)...)
+	env := servertest.Environment(b, append(values,
+		"MODEL_DIR="+b.TempDir(), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)...)
 	p := check.Must(servertest.Start(dir, env))(b)
 	defer p.End(syscall.SIGTERM)
 	for b.Loop() {

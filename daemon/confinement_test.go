@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // The server's espeak-ng is confined and has none of the server's secrets.
@@ -19,9 +20,7 @@ func TestServe_confinesEspeak(t *testing.T) {
 	p := servertest.Run(t, servertest.Silent, "IDP_CLIENT_SECRET=hidden")
 	awaitSpeech(t, p)
 	dirs, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.Cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var children []string
 	for _, path := range dirs {
 		pids, err := os.ReadFile(path)
@@ -34,7 +33,8 @@ func TestServe_confinesEspeak(t *testing.T) {
 		t.Fatalf("children %v, want espeak-ng", children)
 	}
 	environment, err := os.ReadFile("/proc/" + children[0] + "/environ")
-	if err != nil || strings.Contains(string(environment), "SECRET") || !strings.Contains(string(environment), "LANG=C.UTF-8") {
+	if err != nil || strings.Contains(string(environment), "SECRET") ||
+		!strings.Contains(string(environment), "LANG=C.UTF-8") {
 		t.Errorf("environment of espeak-ng: %q, %v", environment, err)
 	}
 	status, err := os.ReadFile("/proc/" + children[0] + "/status")
@@ -47,10 +47,9 @@ func TestServe_confinesEspeak(t *testing.T) {
 func awaitSpeech(t *testing.T, p *servertest.Process) {
 	t.Helper()
 	for begun := time.Now(); ; {
-		res, err := http.Post(p.URL+"/v1/audio/speech", "application/json", strings.NewReader(`{"input": "Hello", "model": "any", "voice": "en_US-pressbox-medium"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		res, err := http.Post(p.URL+"/v1/audio/speech", "application/json",
+			strings.NewReader(`{"input": "Hello", "model": "any", "voice": "en_US-pressbox-medium"}`))
+		check.NoError(t, err)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		switch {

@@ -20,7 +20,8 @@ func TestConnect(t *testing.T) {
 	server := servertest.Run(t, servertest.Silent, "WYOMING=off")
 	address := check.Must(url.Parse(server.URL))(t).Host
 	home := t.TempDir()
-	check.NoError(t, os.WriteFile(filepath.Join(home, ".curlrc"), []byte("connect-to = pressbox.local:8888:"+address+"\n"), 0o600))
+	check.NoError(t, os.WriteFile(filepath.Join(home, ".curlrc"),
+		[]byte("connect-to = pressbox.local:8888:"+address+"\n"), 0o600))
 	ran := 0
 	for _, e := range examples {
 		if e.mark != "run: TestConnect" {

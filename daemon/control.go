@@ -24,7 +24,8 @@ func controlConfig(cfg settings.Config) control.Config {
 // newSchedules returns the schedules of the store.
 func (a *app) newSchedules() (*control.Schedules, error) {
 	return control.NewSchedules(control.ScheduleParts{
-		Repository: a.store, Announcer: a.announcer, Hub: a.controls.Hub(), Now: time.Now, ClockSet: clockSet, Log: a.Log,
+		Repository: a.store, Announcer: a.announcer,
+		Hub: a.controls.Hub(), Now: time.Now, ClockSet: clockSet, Log: a.Log,
 	})
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -21,7 +20,7 @@ import (
 // The server is killed again and again during a game. No acknowledged command is lost, none
 // is applied twice, and a client that applies every play itself has the server's state after
 // each reconnection.
-func TestKill_game(t *testing.T) {
+func TestAll_killGame(t *testing.T) {
 	t.Parallel()
 	dir, env := t.TempDir(), servertest.Environment(t, servertest.Silent)
 	server := servertest.RunIn(t, dir, env)
@@ -36,7 +35,7 @@ func TestKill_game(t *testing.T) {
 			games++
 		}
 		killed := make(chan struct{})
-		kill := time.AfterFunc(rand.N(250*time.Millisecond), func() {
+		kill := time.AfterFunc(killtest.Moment(round, 250*time.Millisecond), func() {
 			_ = server.End(syscall.SIGKILL) // the error says so
 			close(killed)
 		})
@@ -60,7 +59,9 @@ func TestKill_game(t *testing.T) {
 func rosterJSON() []map[string]any {
 	var all []map[string]any
 	for i, position := range []string{"C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH", "SP", "RP"} {
-		all = append(all, map[string]any{"id": i + 1, "name": "Player " + strconv.Itoa(i+1), "season": 12, "pos_1": position})
+		all = append(all, map[string]any{
+			"id": i + 1, "name": "Player " + strconv.Itoa(i+1), "season": 12, "pos_1": position,
+		})
 	}
 	return all
 }
@@ -109,7 +110,8 @@ func TestTeamData(t *testing.T) {
 		Teams  []struct{ ID, Abbrev string }
 	}
 	b.Read("/api/teams", &teams)
-	if teams.Season != 12 || teams.Stale || len(teams.Teams) != 2 || teams.Source != strings.TrimPrefix(api.URL, "http://") {
+	if teams.Season != 12 || teams.Stale || len(teams.Teams) != 2 ||
+		teams.Source != strings.TrimPrefix(api.URL, "http://") {
 		t.Errorf("teams: %+v", teams)
 	}
 	for _, team := range teams.Teams {
@@ -118,9 +120,7 @@ func TestTeamData(t *testing.T) {
 			t.Errorf("roster of %s: %+v", team.ID, roster)
 		}
 	}
-	if answer := b.Ask("GET", "/api/teams?season=3", "", 404); !strings.Contains(string(answer), "unknown_team") {
-		t.Errorf("an unknown season: %s", answer)
-	}
+	check.Contains(t, string(b.Ask("GET", "/api/teams?season=3", "", 404)), "unknown_team", "an unknown season")
 	check.NoError(t, p.End(syscall.SIGTERM))
 	mu.Lock()
 	down = true
@@ -129,7 +129,8 @@ func TestTeamData(t *testing.T) {
 	p = servertest.RunIn(t, dir, env)
 	b.Base = p.URL
 	b.Play(`"innings": 3`)
-	if answer := b.Ask("GET", "/api/teams?season=4", "", 503); !strings.Contains(string(answer), "team_data_unavailable") {
+	if answer := b.Ask("GET", "/api/teams?season=4",
+		"", 503); !strings.Contains(string(answer), "team_data_unavailable") {
 		t.Errorf("a season that is not cached, while the API is down: %s", answer)
 	}
 	if log += p.Logged(); strings.Contains(log, "s3cret-of-the-league") {
@@ -145,26 +146,29 @@ func TestTeamData_invalidSettings(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "DEFAULT_SEASON=4") || !strings.Contains(err.Error(), "1 to 3") {
 		t.Errorf("started with %v", err)
 	}
-	_, err = servertest.Start(t.TempDir(), servertest.Environment(t, "TEAM_DATA_URL=https://league.example/api?token=s3cret"))
+	_, err = servertest.Start(t.TempDir(), servertest.Environment(t,
+		"TEAM_DATA_URL=https://league.example/api?token=s3cret"))
 	if err == nil || !strings.Contains(err.Error(), "TEAM_DATA_URL") || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("started with %v", err)
 	}
 }
 
-// The server is killed again and again while a league of bots plays itself: in the end each game of the calendar was played
-// once, and is what the calendar has.
-func TestKill_league(t *testing.T) {
+// The server is killed again and again while a league of bots plays itself: in the end each game of the
+// calendar was played once, and is what the calendar has.
+func TestAll_killLeague(t *testing.T) {
 	t.Parallel()
 	dir, env := t.TempDir(), servertest.Environment(t, servertest.Silent)
 	server := servertest.RunIn(t, dir, env)
 	b := servertest.SignUp(t, server.URL)
 	var league struct{ ID, Status string }
-	created := b.Ask(http.MethodPost, "/api/leagues", `{"name": "Bots", "best_of": 3, "options": {"innings": 5}, "seats": [{"team": "BWH", "manager": "bot"},
-		{"team": "CPR", "manager": "bot"}, {"team": "DUN", "manager": "bot"}, {"team": "FEN", "manager": "bot"}]}`, http.StatusCreated)
+	created := b.Ask(http.MethodPost, "/api/leagues", `{
+		"name": "Bots", "best_of": 3, "options": {"innings": 5}, "seats": [{"team": "BWH", "manager": "bot"},
+		{"team": "CPR", "manager": "bot"}, {"team": "DUN", "manager": "bot"}, {"team": "FEN", "manager": "bot"}]}`,
+		http.StatusCreated)
 	check.NoError(t, json.Unmarshal(created, &league))
-	for range killtest.Rounds(t, 6) {
-		time.Sleep(rand.N(250 * time.Millisecond)) // at a random moment
-		_ = server.End(syscall.SIGKILL)            // the error says so
+	for round := range killtest.Rounds(t, 6) {
+		time.Sleep(killtest.Moment(round, 250*time.Millisecond))
+		_ = server.End(syscall.SIGKILL) // the error says so
 		server = servertest.RunIn(t, dir, env)
 		b.Base = server.URL
 	}

@@ -18,6 +18,7 @@ import (
 	"pressbox/daemon/logging"
 	"pressbox/daemon/settings"
 	"pressbox/packaging/check"
+	"pressbox/voice/control/boolean"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
@@ -27,13 +28,20 @@ var update = flag.Bool("update", false, "write the generated files")
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
-		"pressbox.env":             shippedFile(),
-		"pressbox.catalog":         journalCatalog(),
-		"doc/settings.md":          settingsDocument(),
-		"man/pressbox.1":           commandsPage(),
-		"man/pressbox.8":           serverPage(),
-		"completion/pressbox.bash": completion(t, func(root *cobra.Command, to *bytes.Buffer) error { return root.GenBashCompletionV2(to, true) }),
-		"completion/_pressbox":     completion(t, func(root *cobra.Command, to *bytes.Buffer) error { return root.GenZshCompletion(to) }),
+		"pressbox.env":    shippedFile(),
+		"doc/settings.md": settingsDocument(),
+		"man/pressbox.1":  commandsPage(),
+		"man/pressbox.8":  serverPage(),
+		"completion/pressbox.bash": completion(t, func(root *cobra.Command,
+			to *bytes.Buffer,
+		) error {
+			return root.GenBashCompletionV2(to, true)
+		}),
+		"completion/_pressbox": completion(t, func(root *cobra.Command,
+			to *bytes.Buffer,
+		) error {
+			return root.GenZshCompletion(to)
+		}),
 	} {
 		path = filepath.Join("../packaging", path)
 		if *update {
@@ -63,6 +71,9 @@ func TestGenerated_readme(t *testing.T) {
 	}
 }
 
+// boolHelp says in all documents what a boolean may be.
+const boolHelp = "A boolean is " + boolean.Expects + ", in lower or upper case."
+
 // shippedFile returns the package's pressbox.env: every setting, commented out unless the
 // package sets it.
 func shippedFile() string {
@@ -70,6 +81,7 @@ func shippedFile() string {
 	b.WriteString("# The settings of Pressbox. \"pressbox config\" prints the current values and their origin.\n")
 	b.WriteString("# One NAME=value per line. Values are literal: nothing is expanded, and a comment needs\n")
 	b.WriteString("# a line of its own. Flags and the environment take precedence over this file.\n")
+	b.WriteString(wrapped("#", boolHelp))
 	for _, s := range settings.Table() {
 		b.WriteByte('\n')
 		b.WriteString(wrapped("#", s.Text()))
@@ -88,7 +100,7 @@ func settingsDocument() string {
 	var b strings.Builder
 	b.WriteString("# Settings\n\n<!-- Generated: make generate. -->\n\n" +
 		"In order of precedence: flags, the environment, `.env` in the working directory, and\n`" + settings.SystemFile + "`. " +
-		"A flag is the name in lower case with hyphens: `MODEL_DIR` is\n`--model-dir`. `pressbox config` prints every value and its origin.\n\n" +
+		"A flag is the name in lower case with hyphens: `MODEL_DIR` is\n`--model-dir`. `pressbox config` prints every value and its origin.\n\n" + boolHelp + "\n\n" +
 		"Commands that root runs, other than `serve` and `config`, ignore a `.env` that another user could\n" +
 		"have written: the file and every directory above it have to belong to root alone.\n\n" +
 		"| Setting | Type | Default | Description |\n|---|---|---|---|\n")
@@ -99,17 +111,6 @@ func settingsDocument() string {
 		}
 		escape := strings.NewReplacer("|", "\\|").Replace
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Name, escape(s.Type()), value, escape(s.Text()))
-	}
-	return b.String()
-}
-
-// journalCatalog returns the catalog of messages for the journal (https://systemd.io/CATALOG).
-func journalCatalog() string {
-	var b strings.Builder
-	b.WriteString("# Explanations of the log messages of Pressbox, for \"journalctl -x\".\n")
-	for _, m := range logging.Messages() {
-		fmt.Fprintf(&b, "\n-- %s\nSubject: %s\nDefined-By: Pressbox\nDocumentation: man:pressbox(8)\n\n", m.ID, m.Text)
-		b.WriteString(wrapped("", m.Explain))
 	}
 	return b.String()
 }
@@ -207,7 +208,8 @@ func commandsPage() string {
 	p.heading("SYNOPSIS")
 	p.text(".B pressbox\n.I COMMAND\n.RI [ flags ]\n.RI [ argument ...]")
 	p.heading("DESCRIPTION")
-	p.paragraphs("Pressbox speaks announcements that clients on the network POST to it, and hosts games of baseball. This page describes its commands; " +
+	p.paragraphs("Pressbox speaks announcements that clients on the network POST to it, and hosts games of baseball. " +
+		"This page describes its commands; " +
 		"pressbox(8) describes the server, its settings and its files.\n\nEvery command has the flag --help.")
 	isSetting := make(map[string]bool)
 	for _, s := range settings.Table() {
@@ -267,14 +269,18 @@ func serverPage() string {
 	p.heading("SYNOPSIS")
 	p.text(".B pressbox serve\n.RI [ flags ]")
 	p.heading("DESCRIPTION")
-	p.paragraphs("The server answers HTTP on the local network, stores announcements and games before it confirms them, and speaks through PulseAudio or PipeWire. " +
-		"Under systemd, pressbox.socket opens the port and keeps it open while the server restarts, so that no client is refused. " +
-		"pressbox-wyoming.socket does so for voice assistants, such as Home Assistant, which request speech by the Wyoming protocol at port 10200; " +
+	p.paragraphs("The server answers HTTP on the local network, stores " +
+		"announcements and games before it confirms them, and speaks through PulseAudio or PipeWire. " +
+		"Under systemd, pressbox.socket opens the port and keeps it open while the server restarts, " +
+		"so that no client is refused. " +
+		"pressbox-wyoming.socket does so for voice assistants, such as Home Assistant, " +
+		"which request speech by the Wyoming protocol at port 10200; " +
 		"Avahi announces it by /etc/avahi/services/pressbox-wyoming.service.\n\n" +
-		"\"pressbox status\" prints the server's status, \"pressbox doctor\" problems and their remedies, and \"journalctl -u pressbox -x\" the log with explanations.")
+		"\"pressbox status\" prints the server's status, \"pressbox doctor\" problems and their remedies, " +
+		"and \"journalctl -u pressbox -x\" the log with explanations.")
 	p.heading("SETTINGS")
 	p.paragraphs("In order of precedence: flags, the environment, .env in the working directory, and " + settings.SystemFile + ". " +
-		"A flag is the name in lower case with hyphens: MODEL_DIR is --model-dir. In the files, a setting is a line NAME=value with a literal value.\n\n" +
+		"A flag is the name in lower case with hyphens: MODEL_DIR is --model-dir. In the files, a setting is a line NAME=value with a literal value. " + boolHelp + "\n\n" +
 		"Commands that root runs, other than serve and config, ignore a .env that another user could have written: the file and every directory above it have to belong to root alone.")
 	for _, s := range settings.Table() {
 		text := s.Text() + " Type: " + s.Type() + "."
@@ -296,7 +302,9 @@ func serverPage() string {
 	p.item(settings.SharedAdmin, "The admin socket, for root and the group adm.")
 	p.item(settings.AudioSocket, "The socket of the sound server that \"pressbox setup-audio\" configures.")
 	p.heading("MESSAGES")
-	p.paragraphs("\"journalctl -u pressbox MESSAGE_ID=...\" prints the records of one message. PRESSBOX_REQUEST_ID=, PRESSBOX_ANNOUNCEMENT= and PRESSBOX_GAME= select those of one request, announcement or game.")
+	p.paragraphs("\"journalctl -u pressbox MESSAGE_ID=...\" prints the records of one message. " +
+		"PRESSBOX_REQUEST_ID=, PRESSBOX_ANNOUNCEMENT= and PRESSBOX_GAME= " +
+		"select those of one request, announcement or game.")
 	for _, m := range logging.Messages() {
 		p.subheading(m.Text)
 		p.text(".RS\n" + roff(m.ID) + "\n.br\n" + roff(m.Explain) + "\n.RE")

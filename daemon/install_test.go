@@ -28,9 +28,7 @@ func serveCatalog(t *testing.T, name string) (url string) {
 	about := map[string]any{}
 	for suffix, from := range map[string]string{".onnx": ".onnx", ".onnx.json": ".onnx.json", "": ".MODEL_CARD"} {
 		content, err := os.ReadFile("../models/en_US-pressbox-medium" + from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		path := "en/en_US/copy/medium/" + name + suffix
 		if suffix == "" {
 			path = "en/en_US/copy/medium/MODEL_CARD"
@@ -41,7 +39,8 @@ func serveCatalog(t *testing.T, name string) (url string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/voices.json" {
 			_ = json.NewEncoder(w).Encode(map[string]any{name: map[string]any{
-				"language": map[string]string{"name_english": "English", "country_english": "United States"}, "num_speakers": 1, "files": about,
+				"language":     map[string]string{"name_english": "English", "country_english": "United States"},
+				"num_speakers": 1, "files": about,
 			}})
 			return
 		}
@@ -57,7 +56,8 @@ func TestVoicesInstall(t *testing.T) {
 	const name = "en_US-copy-medium"
 	dir := t.TempDir()
 	models := filepath.Join(dir, "voices")
-	env := servertest.Environment(t, servertest.Silent, "MODEL_DIR="+models, "VOICES_URL="+serveCatalog(t, name), "DEFAULT_VOICE="+name)
+	env := servertest.Environment(t, servertest.Silent,
+		"MODEL_DIR="+models, "VOICES_URL="+serveCatalog(t, name), "DEFAULT_VOICE="+name)
 	pressbox := func(args ...string) (string, error) {
 		cmd := exec.Command("pressbox", args...)
 		cmd.Dir, cmd.Env = dir, env
@@ -65,17 +65,22 @@ func TestVoicesInstall(t *testing.T) {
 		return string(out), err
 	}
 	p := servertest.RunIn(t, dir, env)
-	if out, err := pressbox("voices", "available", "--insecure-http", "en"); err != nil || !strings.Contains(out, "\n"+name+"  English, United States  ") {
+	if out, err := pressbox("voices", "available", "--insecure-http", "en"); err != nil ||
+		!strings.Contains(out, "\n"+name+"  English, United States  ") {
 		t.Errorf("available: %v, %s", err, out)
 	}
-	if out, err := pressbox("voices", "install", "--insecure-http", "en_US-coppy-medium"); err == nil || !strings.Contains(out, "similar names: "+name) {
+	if out, err := pressbox("voices", "install", "--insecure-http", "en_US-coppy-medium"); err == nil ||
+		!strings.Contains(out, "similar names: "+name) {
 		t.Errorf("a misspelled name: %v, %s", err, out)
 	}
 	out, err := pressbox("voices", "install", "--insecure-http", name)
 	if err != nil {
 		t.Fatalf("install: %v: %s", err, out)
 	}
-	for _, want := range []string{"license: ", ".onnx: 100 % of ", "installed in " + models + ", checked by MD5", "warning: VOICES_URL is not https"} {
+	for _, want := range []string{
+		"license: ", ".onnx: 100 % of ", "installed in " + models + ", checked by MD5",
+		"warning: VOICES_URL is not https",
+	} {
 		if !strings.Contains(out, want) || strings.Contains(out, "not stated") {
 			t.Errorf("install does not print %q: %s", want, out)
 		}
@@ -119,7 +124,8 @@ func TestVoicesInstall_owner(t *testing.T) {
 		}
 	}
 	out, err := install(link)
-	if written := check.Must(os.ReadDir(private))(t); root == (len(written) > 0) || root && !strings.Contains(out, "permission denied") {
+	if written := check.Must(os.ReadDir(private))(t); root == (len(written) > 0) || root &&
+		!strings.Contains(out, "permission denied") {
 		t.Errorf("through a link, as root: %v: wrote %v, %v: %s", root, written, err, out)
 	}
 }

@@ -39,9 +39,9 @@ type sockets struct {
 	wyomingErr  error  // why no wyoming socket could be opened; nil if none is needed
 }
 
-// listen returns the sockets that systemd passed, and opens the others: HOST:PORT, the
-// admin socket in STATE_DIR, and HOST:WYOMING_PORT, which the server can do without. The caller has locked the store, so an existing admin socket
-// belongs to a process that has ended.
+// listen returns the sockets that systemd passed, and opens the others: HOST:PORT, the admin socket in
+// STATE_DIR, and HOST:WYOMING_PORT, which the server can do without. The caller has locked the store, so an
+// existing admin socket belongs to a process that has ended.
 func listen(cfg settings.Config) (sockets, error) {
 	passed, err := systemd.Listeners()
 	if err != nil {
@@ -50,7 +50,8 @@ func listen(cfg settings.Config) (sockets, error) {
 	s := sockets{http: passed[httpSocket], admin: passed[adminSocket], wyoming: passed[wyomingSocket]}
 	for name := range passed {
 		if name != httpSocket && name != adminSocket && name != wyomingSocket {
-			return sockets{}, fmt.Errorf("socket %q passed by systemd: expected FileDescriptorName=%s, %s or %s", name, httpSocket, adminSocket, wyomingSocket)
+			return sockets{}, fmt.Errorf("socket %q passed by systemd: expected FileDescriptorName=%s, %s or %s",
+				name, httpSocket, adminSocket, wyomingSocket)
 		}
 	}
 	if s.fromSystemd = s.http != nil; s.fromSystemd {
@@ -107,7 +108,8 @@ func mismatch(cfg settings.Config, passed []net.Listener) string {
 			continue
 		}
 		host, err := netip.ParseAddr(cfg.Host)
-		same := err != nil || host == addr.Addr().Unmap() || host.IsUnspecified() && addr.Addr().IsUnspecified() // a host name may stand for any address
+		// a host name may stand for any address
+		same := err != nil || host == addr.Addr().Unmap() || host.IsUnspecified() && addr.Addr().IsUnspecified()
 		if same && (cfg.Port == int(addr.Port()) || cfg.Port == 0) {
 			return ""
 		}
@@ -120,7 +122,8 @@ func listenHTTP(cfg settings.Config) (net.Listener, error) {
 	l, err := net.Listen("tcp", cfg.Address()) //nolint:noctx // it does not wait
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, exitcode.With(exitcode.InUse, fmt.Errorf("port %d is in use by another program: choose another with --port or PORT", cfg.Port))
+		return nil, exitcode.With(exitcode.InUse,
+			fmt.Errorf("port %d is in use by another program: choose another with --port or PORT", cfg.Port))
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("this user may not open port %d: choose another with --port or PORT: %w", cfg.Port, err)
 	case err != nil:
@@ -133,7 +136,8 @@ func listenHTTP(cfg settings.Config) (net.Listener, error) {
 // listenAdmin opens the admin socket, accessible to this user only.
 func listenAdmin(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("open the admin socket: the path %s exceeds %d bytes: choose a shorter STATE_DIR", path, maxSocketPath)
+		return nil, fmt.Errorf("open the admin socket: the path %s exceeds %d bytes: choose a shorter STATE_DIR",
+			path, maxSocketPath)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("open the admin socket: %w", err)

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"testing"
 	"testing/fstest"
+
+	"pressbox/packaging/check"
 )
 
 func TestGroupMemory_lowest(t *testing.T) {
@@ -19,17 +21,22 @@ func TestGroupMemory_lowest(t *testing.T) {
 		"no control groups": {nil, 0},
 		"version 1":         {map[string]string{"proc/self/cgroup": "4:memory:/a\n"}, 0},
 		"no limit":          {map[string]string{"proc/self/cgroup": group, service + "memory.max": "max\n"}, 0},
-		"the unit":          {map[string]string{"proc/self/cgroup": group, service + "memory.high": "536870912\n", service + "memory.max": "805306368\n"}, 512 << 20},
-		"the slice":         {map[string]string{"proc/self/cgroup": group, service + "memory.max": "max\n", "sys/fs/cgroup/system.slice/memory.max": "268435456\n"}, 256 << 20},
-		"a container":       {map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "134217728\n"}, 128 << 20},
+		"the unit": {map[string]string{
+			"proc/self/cgroup": group, service + "memory.high": "536870912\n", service + "memory.max": "805306368\n",
+		}, 512 << 20},
+		"the slice": {map[string]string{
+			"proc/self/cgroup": group, service + "memory.max": "max\n",
+			"sys/fs/cgroup/system.slice/memory.max": "268435456\n",
+		}, 256 << 20},
+		"a container": {map[string]string{
+			"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "134217728\n",
+		}, 128 << 20},
 	} {
 		root := fstest.MapFS{}
 		for path, text := range tt.files {
 			root[path] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if got := groupMemory(root); got != tt.want {
-			t.Errorf("%s: %d bytes, want %d", name, got, tt.want)
-		}
+		check.Equal(t, groupMemory(root), tt.want, "%s", name)
 	}
 }
 
@@ -45,12 +52,8 @@ func TestLimitMemory_environmentWins(t *testing.T) {
 	}
 	t.Setenv("GOMEMLIMIT", "400MiB")
 	limitMemory(root)
-	if got := debug.SetMemoryLimit(-1); got != before {
-		t.Errorf("with GOMEMLIMIT: %d bytes, want %d", got, before)
-	}
-	if err := os.Unsetenv("GOMEMLIMIT"); err != nil {
-		t.Fatal(err)
-	}
+	check.Equal(t, debug.SetMemoryLimit(-1), before, "with GOMEMLIMIT")
+	check.NoError(t, os.Unsetenv("GOMEMLIMIT"))
 	limitMemory(root)
 	if got := debug.SetMemoryLimit(-1); got != 4<<30 || before != math.MaxInt64 {
 		t.Errorf("without: %d bytes, want half of 8 GiB", got)

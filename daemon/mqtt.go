@@ -50,11 +50,14 @@ func (a *app) newBroker() (*broker, error) {
 	}
 	topic := cfg.Topic + "/" + record.ID()
 	b.device = device.New(device.Config{
-		Device:    homeassistant.Device{ID: record.ID(), Name: "Pressbox " + a.Config.RoomName(), Version: version, URL: a.pageURL(), Topic: topic},
+		Device: homeassistant.Device{
+			ID: record.ID(), Name: "Pressbox " + a.Config.RoomName(), Version: version, URL: a.pageURL(), Topic: topic,
+		},
 		Discovery: discovery,
-		Texts:     cfg.Text == "on",
+		Texts:     cfg.Text,
 	}, device.Parts{
-		Announcer: a.announcer, Controls: a.controls, Changes: a.controls.Hub().Watch, Voices: a.selectableVoices(record),
+		Announcer: a.announcer, Controls: a.controls,
+		Changes: a.controls.Hub().Watch, Voices: a.selectableVoices(record),
 		Sound: func() string { return a.monitor.Sound().Detail },
 		Lobby: func(send func(*protocol.Message) bool) ([]protocol.Game, func()) {
 			return a.games.WatchLobby(live.Send(send))
@@ -63,10 +66,13 @@ func (a *app) newBroker() (*broker, error) {
 		Log:     a.Log,
 	})
 	b.session = mqtt.New(mqtt.Config{
-		URL: address, ClientID: "pressbox-" + record.ID(), Username: cfg.Username, Password: cfg.Password, CAFile: cfg.CAFile,
-		Will: mqtt.Message{Topic: topic + "/status", Payload: []byte(device.Offline)}, InstanceTopic: topic + "/instance",
-		Subscriptions: slices.Concat(b.device.Subscriptions(), a.roomSubscriptions()), OnConnect: []func(){b.device.Connected, a.rooms.Connected},
-		Token: record.Token(), SaveToken: record.SaveToken, Log: a.Log,
+		URL: address, ClientID: "pressbox-" + record.ID(),
+		Username: cfg.Username, Password: cfg.Password, CAFile: cfg.CAFile,
+		Will:          mqtt.Message{Topic: topic + "/status", Payload: []byte(device.Offline)},
+		InstanceTopic: topic + "/instance",
+		Subscriptions: slices.Concat(b.device.Subscriptions(), a.roomSubscriptions()),
+		OnConnect:     []func(){b.device.Connected, a.rooms.Connected},
+		Token:         record.Token(), SaveToken: record.SaveToken, Log: a.Log,
 	})
 	return b, nil
 }

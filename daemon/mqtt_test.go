@@ -42,16 +42,25 @@ type publisher struct {
 // everything.
 func newPublisher(t *testing.T) *publisher {
 	t.Helper()
-	p := &publisher{t: t, whole: t, broker: mqtttest.Start(t), dir: t.TempDir(), up: make(chan struct{}, 10_000), topics: make(chan mqtt.Message, 10_000), sent: map[string]bool{}}
-	p.env = servertest.Environment(t, "MQTT_URL="+p.broker.URL("mqtt").String(), "PULSE_SERVER=unix:"+p.dir+"/none", "QUEUE_MAX_SIZE=100000", "NOTIFY_TTL=86400")
+	p := &publisher{
+		t: t, whole: t, broker: mqtttest.Start(t), dir: t.TempDir(), up: make(chan struct{}, 10_000),
+		topics: make(chan mqtt.Message, 10_000), sent: map[string]bool{},
+	}
+	p.env = servertest.Environment(t, "MQTT_URL="+p.broker.URL("mqtt").String(),
+		"PULSE_SERVER=unix:"+p.dir+"/none", "QUEUE_MAX_SIZE=100000", "NOTIFY_TTL=86400")
 	p.session = mqtt.New(mqtt.Config{
-		URL: p.broker.URL("mqtt"), ClientID: "publisher", Will: mqtt.Message{Topic: "publisher"}, InstanceTopic: "publisher/instance",
-		MinDelay: 10 * time.Millisecond, Log: slog.New(slog.DiscardHandler), SaveToken: func(context.Context, string) error { return nil },
+		URL: p.broker.URL("mqtt"), ClientID: "publisher",
+		Will: mqtt.Message{Topic: "publisher"}, InstanceTopic: "publisher/instance",
+		MinDelay: 10 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
+		SaveToken: func(context.Context, string) error { return nil },
 		OnConnect: []func(){func() { p.up <- struct{}{} }},
-		Subscriptions: []mqtt.Subscription{{Filter: "#", Retained: true, Handle: func(_ context.Context, m mqtt.Message) error {
-			p.topics <- m
-			return nil
-		}}},
+		Subscriptions: []mqtt.Subscription{{
+			Filter:   "#",
+			Retained: true, Handle: func(_ context.Context, m mqtt.Message) error {
+				p.topics <- m
+				return nil
+			},
+		}},
 	})
 	check.Run(t, p.session.Run)
 	p.awaitUp()
@@ -144,10 +153,10 @@ func (p *publisher) count(mayBeLost bool) map[string]int {
 	}
 }
 
-// TestMQTT_faults publishes 200 announcements each while the broker is restarted or killed,
+// TestAll_mqttFaults publishes 200 announcements each while the broker is restarted or killed,
 // the network is cut, and the server is killed. Each is in the queue once, except what a
 // killed broker forgot.
-func TestMQTT_faults(t *testing.T) {
+func TestAll_mqttFaults(t *testing.T) {
 	t.Parallel()
 	p := newPublisher(t)
 	const n = 200
@@ -198,7 +207,8 @@ func TestMQTT_apprise(t *testing.T) {
 	p := newPublisher(t)
 	const text = "Dinner is ready."
 	p.sent[text] = true
-	cmd := exec.CommandContext(t.Context(), "apprise", "--body", text, p.broker.URL("mqtt").JoinPath(p.topic, "say").String()+"?qos=1")
+	cmd := exec.CommandContext(t.Context(), "apprise",
+		"--body", text, p.broker.URL("mqtt").JoinPath(p.topic, "say").String()+"?qos=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}

@@ -129,13 +129,12 @@ func TestProxy_signIn(t *testing.T) {
 	for _, c := range refreshed.Cookies() {
 		set = append(set, fmt.Sprint(c.Name, " ", c.Path, " ", c.Secure, " ", c.MaxAge > 0))
 	}
-	if got, want := strings.Join(set, "; "), "__Secure-pressbox_access /api true true; __Secure-pressbox_refresh /api/auth true true; __Secure-pressbox_session / true true"; got != want {
-		t.Errorf("%s with the cookies %s, want %s", refreshed.Status, got, want)
-	}
-	if me := v.Ask("GET", "/api/auth/me", "", http.StatusOK); !strings.Contains(string(me), `"name":"Anna"`) {
-		t.Errorf("me: %s", me)
-	}
-	if !p.AwaitLog("path=/api/auth/refresh status=200 bytes=") || !strings.Contains(p.Logged(), "client="+lantest.Address) {
+	check.Equal(t, strings.Join(set, "; "), "__Secure-pressbox_access /api true true; "+
+		"__Secure-pressbox_refresh /api/auth true true; __Secure-pressbox_session / true true",
+		"%s with the cookies", refreshed.Status)
+	check.Contains(t, string(v.Ask("GET", "/api/auth/me", "", http.StatusOK)), `"name":"Anna"`, "me")
+	if !p.AwaitLog("path=/api/auth/refresh status=200 bytes=") ||
+		!strings.Contains(p.Logged(), "client="+lantest.Address) {
 		t.Errorf("the log does not have the client's address:\n%s", p.Logged())
 	}
 }
@@ -152,7 +151,8 @@ func TestProxy_websocket(t *testing.T) {
 	p.SignUp()
 	p.Play(`"innings": 3`)
 	check.NoError(t, p.Connect(nil))
-	if _, refused, err := p.Dial("https://elsewhere.example"); err == nil || refused.StatusCode != http.StatusForbidden {
+	if _, refused, err := p.Dial("https://elsewhere.example"); err == nil ||
+		refused.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of another origin: %v", err)
 	}
 }
@@ -168,7 +168,8 @@ func TestProxy_clientAddress(t *testing.T) {
 	local, remote := newVisitor(t, roots, lantest.Address), newVisitor(t, roots, lantest.PublicAddress)
 	events := bufio.NewScanner(local.Request("GET", "/events", "").Body)
 	const announcement = `{"message": "The door is open."}`
-	if resp := remote.Request("POST", "/notify", announcement, "X-Forwarded-For", lantest.Address); resp.StatusCode != http.StatusUnauthorized {
+	if resp := remote.Request("POST", "/notify", announcement,
+		"X-Forwarded-For", lantest.Address); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a remote client: %s, want 401", resp.Status)
 	}
 	local.Ask("POST", "/notify", announcement, http.StatusAccepted)

@@ -22,7 +22,8 @@ func TestAnnouncement_fullQueue(t *testing.T) {
 	s := servertest.NewServer(t, fmt.Sprint("QUEUE_MAX_SIZE=", size))
 	// The first one is urgent, so that no other interrupts it, and lasts longer than it takes
 	// to fill the queue; then it is cancelled.
-	first := s.Post(client.Announcement{Message: strings.Repeat("This is the first, and everything else waits behind it. ", 10), Urgent: true})
+	first := s.Post(client.Announcement{Message: strings.Repeat("This is the first, and everything else waits "+
+		"behind it. ", 10), Urgent: true})
 	s.AwaitStatus(first.ID, "playing")
 	var plain, urgent []string
 	for i := range size {
@@ -36,11 +37,13 @@ func TestAnnouncement_fullQueue(t *testing.T) {
 	}
 	_, err := s.Announce(t.Context(), client.Announcement{Message: "One too many."})
 	problem, ok := errors.AsType[*client.ProblemError](err)
-	if !ok || problem.Status != http.StatusServiceUnavailable || problem.Code != "queue_full" || problem.RetryAfter == "" {
+	if !ok || problem.Status != http.StatusServiceUnavailable || problem.Code != "queue_full" ||
+		problem.RetryAfter == "" {
 		t.Errorf("one too many: %v, want 503 queue_full with Retry-After", err)
 	}
 	var cancelled client.Report
-	if err := s.Call(t.Context(), http.MethodDelete, "/notify/"+first.ID, nil, &cancelled); err != nil || cancelled.Status != "cancelled" {
+	if err := s.Call(t.Context(), http.MethodDelete, "/notify/"+first.ID, nil, &cancelled); err != nil ||
+		cancelled.Status != "cancelled" {
 		t.Fatalf("the first one, cancelled: %+v, %v", cancelled, err)
 	}
 	order := slices.Concat([]string{first.ID}, urgent, plain)

@@ -29,7 +29,7 @@ func (a *app) reloadOn(ctx context.Context, hangups <-chan os.Signal) error {
 		select {
 		case <-hangups:
 			a.monitor.Notify(systemd.Reloading())
-			a.reload() //nolint:contextcheck // it writes at most two records
+			a.reload()
 			a.monitor.Notify(systemd.Ready(a.monitor.StatusLine()))
 		case <-ctx.Done():
 			return nil
@@ -37,15 +37,10 @@ func (a *app) reloadOn(ctx context.Context, hangups <-chan os.Signal) error {
 	}
 }
 
-// reload reads the settings, the lexicon and the templates of webhooks again and applies what can change at run time.
-// If a setting is invalid, nothing changes.
+// reload reads the settings, the lexicon and the templates of webhooks again and applies what can change at
+// run time. If a setting is invalid, nothing changes.
 func (a *app) reload() {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	next, err := a.readConfig()
-	if err == nil {
-		err = a.apply(next)
-	}
+	next, err := a.settings.Reload()
 	if err != nil {
 		a.Log.Error("reload failed: invalid settings", "err", err)
 		return
@@ -56,7 +51,7 @@ func (a *app) reload() {
 	a.Log.Info("reloaded", "lexicon", next.LexiconFile)
 }
 
-// apply applies what can change at run time. a.reloading must be held.
+// apply applies what can change at run time.
 func (a *app) apply(next settings.Config) error {
 	if err := a.announcer.Configure(queueConfig(next)); err != nil {
 		return err
@@ -65,6 +60,5 @@ func (a *app) apply(next settings.Config) error {
 	a.Level.Set(next.LogLevel)
 	a.voices.Reload(a.readLexicon(next), voiceDefaults(next))
 	a.readHooks(next)
-	a.reloaded.Store(&next)
 	return nil
 }

@@ -26,8 +26,10 @@ func openRosters(cfg settings.Config, st *store.Store, log *slog.Logger) (*impor
 func openSource(cfg settings.Config, cache teamdata.Cache, log *slog.Logger) (imported.Source, error) {
 	if cfg.TeamDataURL == "" {
 		if cfg.DefaultSeason > league.LastSeason {
-			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("DEFAULT_SEASON=%d: without TEAM_DATA_URL, expected a season of the built-in league, 1 to %d",
-				cfg.DefaultSeason, league.LastSeason))
+			return nil, exitcode.With(exitcode.Usage,
+				fmt.Errorf("DEFAULT_SEASON=%d: without TEAM_DATA_URL, expected a season of the built-in league, "+
+					"1 to %d",
+					cfg.DefaultSeason, league.LastSeason))
 		}
 		return league.New(cfg.DefaultSeason), nil
 	}

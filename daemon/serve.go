@@ -39,7 +39,8 @@ func serve(ctx context.Context, o cli.ServeOptions) (err error) {
 		return err
 	}
 	if s.mismatch != "" {
-		o.Log.Warn("HOST and PORT ignored: socket passed by systemd", "listening", s.mismatch, "settings", o.Config.Address())
+		o.Log.Warn("HOST and PORT ignored: socket passed by systemd",
+			"listening", s.mismatch, "settings", o.Config.Address())
 	}
 	if permitted := o.Config.Exposed(); permitted != "" {
 		o.Log.Warn("open to every address", "permitted", permitted)
@@ -66,7 +67,8 @@ func (a *app) run(ctx context.Context, s sockets) error {
 	a.monitor.Notify(systemd.Ready(a.monitor.StatusLine()))
 	debug.FreeOSMemory() // the start takes more memory than the server does, and an idle one would not return it
 	background := []runner{
-		a.store.Run, a.voices.Run, a.signIn.Run, a.rosters.Run, a.games.Run, a.leagues.Run, a.runControls, a.schedules.Run, a.rooms.Run, a.monitor.Run,
+		a.store.Run, a.voices.Run, a.signIn.Run, a.rosters.Run,
+		a.games.Run, a.leagues.Run, a.runControls, a.schedules.Run, a.rooms.Run, a.monitor.Run,
 		watchdog.Watchdog{Components: a.components(), OK: a.metrics.WatchdogOK, Log: a.Log}.Run,
 		a.backups.Run, a.downloads.Run,
 		func(ctx context.Context) error { return a.reloadOn(ctx, hangups) },

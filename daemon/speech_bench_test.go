@@ -23,9 +23,11 @@ const (
 
 	twoClauses   = "The washing machine has finished, and the dryer is empty again."
 	threeClauses = "Dinner is ready in the kitchen, please come and wash your hands, and call the others."
-	longText     = "There is fresh coffee in the kitchen. The plumber comes at ten, so please leave the garage door open and move the car. " +
+	longText     = "There is fresh coffee in the kitchen. The plumber comes at ten, " +
+		"so please leave the garage door open and move the car. " +
 		"It will be warm today with a little rain in the late afternoon, so take an umbrella with you. " +
-		"The bus to the city leaves from the corner in about twenty minutes. Who left the garage door open last night? " +
+		"The bus to the city leaves from the corner in about twenty minutes. " +
+		"Who left the garage door open last night? " +
 		"The game begins at seven, and the home team has won nine of its last twelve games."
 )
 
@@ -77,7 +79,8 @@ func speak(b *testing.B, url, text string) (first, last time.Duration, samples i
 	b.Helper()
 	const header = 44 // bytes
 	began := time.Now()
-	resp := check.Must(http.Post(url+"/v1/audio/speech", "application/json", strings.NewReader(fmt.Sprintf(`{"input": %q}`, text))))(b)
+	resp := check.Must(http.Post(url+"/v1/audio/speech",
+		"application/json", strings.NewReader(fmt.Sprintf(`{"input": %q}`, text))))(b)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		b.Fatalf("POST /v1/audio/speech: status %d", resp.StatusCode)

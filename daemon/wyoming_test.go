@@ -36,7 +36,8 @@ func dialWyoming(tb testing.TB, address string) wyomingClient {
 func (c wyomingClient) send(kind string, data any) {
 	c.tb.Helper()
 	text := check.Must(json.Marshal(data))(c.tb)
-	check.Must(fmt.Fprintf(c, "{\"type\": %q, \"version\": \"1.9.0\", \"data_length\": %d}\n%s", kind, len(text), text))(c.tb)
+	check.Must(fmt.Fprintf(c, "{\"type\": %q, \"version\": \"1.9.0\", \"data_length\": %d}\n%s",
+		kind, len(text), text))(c.tb)
 }
 
 // next returns the type of the next event, its data, and the length of its payload.
@@ -90,7 +91,8 @@ func TestWyoming_speech(t *testing.T) {
 	dir := servertest.CalibratedDir(t)
 	lexicon := filepath.Join(t.TempDir(), "lexicon")
 	check.NoError(t, os.WriteFile(lexicon, []byte("Kowalczyk = Kovalchick of the kitchen\n"), 0o600))
-	p := servertest.RunIn(t, dir, servertest.Environment(t, servertest.Silent, "LEXICON_FILE="+lexicon, "DEFAULT_RATE=130"))
+	p := servertest.RunIn(t, dir, servertest.Environment(t,
+		servertest.Silent, "LEXICON_FILE="+lexicon, "DEFAULT_RATE=130"))
 	report := wyomingHealth(t, p)
 	address, ok := strings.CutPrefix(report.Summary, "at ")
 	if !report.On || !ok {
@@ -98,11 +100,14 @@ func TestWyoming_speech(t *testing.T) {
 	}
 	c := dialWyoming(t, address)
 	c.send("describe", nil)
-	if kind, data, _ := c.next(); kind != "info" || !strings.Contains(data, `"voices":[{"name":"en_US-pressbox-medium",`) || !strings.Contains(data, `"languages":["en_US"]`) {
+	if kind, data, _ := c.next(); kind != "info" ||
+		!strings.Contains(data, `"voices":[{"name":"en_US-pressbox-medium",`) ||
+		!strings.Contains(data, `"languages":["en_US"]`) {
 		t.Errorf("describe: %s %s", kind, data)
 	}
 	const text = "Mr. Kowalczyk is at the door. Please open it."
-	resp := check.Must(http.Post(p.URL+"/v1/audio/speech", "application/json", strings.NewReader(fmt.Sprintf(`{"input": %q}`, text))))(t)
+	resp := check.Must(http.Post(p.URL+"/v1/audio/speech",
+		"application/json", strings.NewReader(fmt.Sprintf(`{"input": %q}`, text))))(t)
 	defer resp.Body.Close()
 	wav := check.Must(io.ReadAll(resp.Body))(t)
 	if got, want := c.speech(text), (len(wav)-44)/2; got != want || got < 22050 {
@@ -122,8 +127,15 @@ func TestWyoming_settings(t *testing.T) {
 		result   string // of doctor
 		log      bool
 	}{
-		{[]string{"WYOMING_PORT=" + port}, wyomingReport{true, "at 127.0.0.1:" + port, "port " + port + " is in use by another program", "degraded"}, warning, true},
-		{[]string{"WYOMING_PORT=" + port, "WYOMING=off"}, wyomingReport{Summary: "WYOMING=off", Status: "ok"}, ok, false},
+		{[]string{"WYOMING_PORT=" + port}, wyomingReport{
+			true, "at 127.0.0.1:" + port, "port " + port + " is in use by another program", "degraded",
+		}, warning, true},
+		{
+			[]string{"WYOMING_PORT=" + port, "WYOMING=off"},
+			wyomingReport{Summary: "WYOMING=off", Status: "ok"},
+			ok,
+			false,
+		},
 		{[]string{"NOTIFY_ACCESS=token"}, wyomingReport{Summary: "NOTIFY_ACCESS=token", Status: "ok"}, ok, false},
 		{[]string{"NOTIFY_ACCESS=off"}, wyomingReport{Summary: "NOTIFY_ACCESS=off", Status: "ok"}, ok, false},
 	} {
@@ -132,10 +144,9 @@ func TestWyoming_settings(t *testing.T) {
 			dir := t.TempDir()
 			env := append(tt.settings, servertest.Silent)
 			p := servertest.RunIn(t, dir, servertest.Environment(t, env...))
-			if got := wyomingHealth(t, p); got != tt.health {
-				t.Errorf("health: %+v, want %+v", got, tt.health)
-			}
-			if tt.log && !p.AwaitLog(`level=WARN msg="wyoming unavailable"`) || strings.Contains(p.Logged(), "wyoming listening") {
+			check.Equal(t, wyomingHealth(t, p), tt.health, "health")
+			if tt.log && !p.AwaitLog(`level=WARN msg="wyoming unavailable"`) ||
+				strings.Contains(p.Logged(), "wyoming listening") {
 				t.Errorf("logged:\n%s", p.Logged())
 			}
 			if findings := runDoctor(t, dir, env...); !has(findings, "wyoming", tt.result, tt.health.Detail, "") {
@@ -161,7 +172,8 @@ func TestWyoming_socketActivation(t *testing.T) {
 			if got := wyomingHealth(t, p); got.On != (setting == "on") || got.On && got.Summary != "at "+address {
 				t.Errorf("health: %+v", got)
 			}
-			if line, err := early.in.ReadString('\n'); strings.Contains(line, `"pong"`) != (setting == "on") || (err == nil) != (setting == "on") {
+			if line, err := early.in.ReadString('\n'); strings.Contains(line, `"pong"`) != (setting == "on") ||
+				(err == nil) != (setting == "on") {
 				t.Errorf("the client: %q, %v", line, err)
 			}
 		})

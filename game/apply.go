@@ -17,8 +17,8 @@ func (s State) Apply(p Play) (State, error) {
 	return s, nil
 }
 
-// Leads at which the mercy rule calls a game: at any time, and at the end of an inning, or before a bottom half, from the
-// third-last scheduled inning on, the seventh of nine.
+// Leads at which the mercy rule calls a game: at any time, and at the end of an inning, or before a bottom half,
+// from the third-last scheduled inning on, the seventh of nine.
 const (
 	mercyLead     = 20
 	mercyLeadLate = 10
@@ -28,7 +28,8 @@ const (
 func (s *State) isDecided() bool {
 	lead := s.Lead()
 	return max(lead, -lead) >= mercyLead ||
-		s.Outs == 3 && s.Inning >= s.Options.ScheduledInnings()-2 && (-lead >= mercyLeadLate || s.Half == Bottom && lead >= mercyLeadLate)
+		s.Outs == 3 && s.Inning >= s.Options.ScheduledInnings()-2 &&
+			(-lead >= mercyLeadLate || s.Half == Bottom && lead >= mercyLeadLate)
 }
 
 func (s *State) moveRunners(p *Play) {
@@ -43,7 +44,7 @@ func (s *State) moveRunners(p *Play) {
 		}
 	}
 	s.Bases = bases
-	s.Outs = min(s.Outs+p.outCount(), 3)
+	s.Outs = min(s.Outs+p.Outs.Count(), 3)
 }
 
 func (s *State) endTurn(p *Play) {
@@ -60,7 +61,8 @@ func (s *State) endTurn(p *Play) {
 	bats.DHBatted = bats.DHBatted || at == bats.DH-1
 	bats.NextBatter = (at + 1) % 9
 	for s.baseOf(bats.Order[bats.NextBatter].Player) >= 0 {
-		bats.NextBatter = (bats.NextBatter + 1) % 9 // a runner on base, after batting out of turn, is skipped (6.03(b)(7))
+		// A runner on base, after batting out of turn, is skipped (6.03(b)(7)).
+		bats.NextBatter = (bats.NextBatter + 1) % 9
 	}
 	fields.BattersFaced = min(fields.BattersFaced+1, 3)
 }
@@ -98,23 +100,14 @@ func (s *State) runnerFrom(p *Play, b Base) Runner {
 	}
 }
 
-// outIndex returns the index in Outs of the player who started at b, -1 for none.
-func (p *Play) outIndex(b Base) int {
+// OutIndex returns the index in Outs of the player who started at b, -1 for none.
+func (p *Play) OutIndex(b Base) int {
 	for i := range p.Outs {
 		if p.Outs[i].Kind != NotOut && p.Outs[i].Runner == b {
 			return i
 		}
 	}
 	return -1
-}
-
-// outCount returns the number of outs of the play.
-func (p *Play) outCount() int {
-	n := 0
-	for n < len(p.Outs) && p.Outs[n].Kind != NotOut {
-		n++
-	}
-	return n
 }
 
 // runCount returns the number of runs of the play.

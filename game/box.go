@@ -19,7 +19,7 @@ type TeamBoxScore struct {
 	LeftOnBase       int            `json:"left_on_base"` // in completed half-innings
 	DoublePlays      int            `json:"double_plays"` // turned in the field
 	TriplePlays      int            `json:"triple_plays"` // turned in the field
-	EarnedRuns       int            `json:"earned_runs"`  // allowed; can be fewer than the sum of the pitchers', 9.16(i)
+	EarnedRuns       int            `json:"earned_runs"`  // allowed; may be fewer than the pitchers', 9.16(i)
 	AutomaticRunners int            `json:"automatic"`    // that began this side's half-innings
 	Batting          []BattingLine  `json:"batting"`      // in batting order, substitutes below
 	Pitching         []PitchingLine `json:"pitching"`     // in order of appearance
@@ -50,7 +50,7 @@ type BattingLine struct {
 	GroundedIntoDoublePlays int        `json:"gdp"`
 	StolenBases             int        `json:"sb"`
 	CaughtStealing          int        `json:"cs"`
-	LeftOnBase              int        `json:"lob"`         // runners who stayed on base when this batter's turn ended in an out
+	LeftOnBase              int        `json:"lob"`         // runners left on base by the batter's outs
 	TwoOutRunsBattedIn      int        `json:"two_out_rbi"` // of the runs batted in
 }
 
@@ -73,10 +73,10 @@ type PitchingLine struct {
 	Pitches                int      `json:"pitches"`
 	Strikes                int      `json:"strikes"`
 	InheritedRunners       int      `json:"inherited"`        // runners on base at entry
-	InheritedRunnersScored int      `json:"inherited_scored"` // inherited runners who scored during this pitcher's outing
+	InheritedRunnersScored int      `json:"inherited_scored"` // of them, while this pitcher pitched
 	Hold                   bool     `json:"hold"`             // protected a lead in a save situation, and left with it
 	BlownSave              bool     `json:"blown_save"`       // let in the tying run in a save situation
-	QualityStart           bool     `json:"quality_start"`    // started, with six innings or more and at most three earned runs
+	QualityStart           bool     `json:"quality_start"`    // a start of six innings, at most three earned runs
 	leadAtEntry            int      // of the pitcher's side, when last brought in
 	runnersAtEntry         int      // runners on base
 	outsAtEntry            int      // of this pitcher

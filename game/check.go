@@ -2,49 +2,38 @@ package game
 
 // check returns the first rule that a play breaks: of the situation, of its parts, of the whole.
 func (s *State) check(p *Play) error {
-	if err := s.checkSituation(p); err != nil {
-		return err
+	err := s.checkReady(p)
+	if err == nil {
+		err = s.checkKind(p)
 	}
-	if err := s.checkParts(p); err != nil {
-		return err
+	if err == nil {
+		err = s.checkBatter(p)
 	}
-	return s.checkWhole(p)
-}
-
-func (s *State) checkSituation(p *Play) error {
-	if err := s.checkReady(p); err != nil {
-		return err
+	if err == nil {
+		err = p.asRuled(s.checkOuts(p))
 	}
-	if err := s.checkKind(p); err != nil {
-		return err
+	if err == nil {
+		err = s.checkErrors(p)
 	}
-	return s.checkBatter(p)
-}
-
-func (s *State) checkParts(p *Play) error {
-	if err := p.asRuled(s.checkOuts(p)); err != nil {
-		return err
+	if err == nil {
+		err = p.asRuled(s.checkRuns(p))
 	}
-	if err := s.checkErrors(p); err != nil {
-		return err
+	if err == nil {
+		err = p.asRuled(s.checkReached(p))
 	}
-	if err := p.asRuled(s.checkRuns(p)); err != nil {
-		return err
+	if err == nil {
+		err = s.checkOrder(p)
 	}
-	return p.asRuled(s.checkReached(p))
-}
-
-func (s *State) checkWhole(p *Play) error {
-	if err := s.checkOrder(p); err != nil {
-		return err
+	if err == nil {
+		err = p.asRuled(s.checkThirdOut(p))
 	}
-	if err := p.asRuled(s.checkThirdOut(p)); err != nil {
-		return err
+	if err == nil {
+		err = p.asRuled(s.checkWalkOff(p))
 	}
-	if err := p.asRuled(s.checkWalkOff(p)); err != nil {
-		return err
+	if err == nil {
+		err = p.asRuled(s.checkFlags(p))
 	}
-	return p.asRuled(s.checkFlags(p))
+	return err
 }
 
 // asRuled drops an error that an umpire or scorer may have ruled otherwise, if the play has the flag AsRuled: a run on
@@ -78,7 +67,8 @@ func (s *State) checkKind(p *Play) error {
 	switch {
 	case p.Kind == NoKind || p.Kind == 7 || p.Kind > HomeRun:
 		return illegal("", "unknown kind of play")
-	case p.Kind == NoPlay && (p.outCount() > 0 || p.Advances != [4]Advance{} || p.Errors[0].Fielder != 0 || p.Also != NoKind):
+	case p.Kind == NoPlay &&
+		(p.Outs.Count() > 0 || p.Advances != [4]Advance{} || p.Errors[0].Fielder != 0 || p.Also != NoKind):
 		return illegal("", "outs, advances or errors in a play of kind %q", p.Kind)
 	case p.Also != NoKind && (p.Also < StolenBase || p.Also > ReachedOnError || p.Also == 7):
 		return illegal("", "a %s cannot be a second event of a %s", p.Also, p.Kind)
@@ -120,7 +110,7 @@ func (s *State) checkBatter(p *Play) error {
 
 // isOutOfTurnCall reports whether the proper batter is out and no runner moved on a batted ball or an award.
 func isOutOfTurnCall(p *Play) bool {
-	if p.Kind != BattedOut && p.Kind != Strikeout || p.outCount() != 1 || p.Outs[0].Runner != AtBat {
+	if p.Kind != BattedOut && p.Kind != Strikeout || p.Outs.Count() != 1 || p.Outs[0].Runner != AtBat {
 		return false
 	}
 	for _, r := range p.Advances {
@@ -132,7 +122,7 @@ func isOutOfTurnCall(p *Play) bool {
 }
 
 func (s *State) checkOuts(p *Play) error {
-	n := p.outCount()
+	n := p.Outs.Count()
 	for i, o := range p.Outs {
 		if i >= n {
 			if o != (Out{}) {
@@ -153,7 +143,7 @@ func (s *State) checkOuts(p *Play) error {
 	return nil
 }
 
-func (s *State) batterOut(p *Play) bool { return p.outIndex(AtBat) >= 0 }
+func (s *State) batterOut(p *Play) bool { return p.OutIndex(AtBat) >= 0 }
 
 // checkOut checks the i-th out by itself and against those before it.
 func (s *State) checkOut(p *Play, i int) error {
@@ -163,7 +153,7 @@ func (s *State) checkOut(p *Play, i int) error {
 		return illegal("", "out %d has an unknown base or kind", i+1)
 	case s.runnerFrom(p, o.Runner).Player == "":
 		return illegal("", "out %d: no runner on %s", i+1, o.Runner)
-	case p.outIndex(o.Runner) != i:
+	case p.OutIndex(o.Runner) != i:
 		return illegal("5.09(b)", "%s is out twice", runnerName(o.Runner))
 	case !isFielderList(o.Fielders):
 		return illegal("9.09", "put-out by %q: fielders are the digits 1 to 9", o.Fielders)

@@ -10,7 +10,7 @@ func (s *State) checkRuns(p *Play) error {
 			return illegal("", "the advance of %s has an unknown base, reason or ruling", runnerName(b))
 		case s.runnerFrom(p, b).Player == "":
 			return illegal("", "an advance from %s without a runner", b)
-		case r.To != AtBat && p.outIndex(b) >= 0:
+		case r.To != AtBat && p.OutIndex(b) >= 0:
 			return illegal("5.09(b)", "%s is out and reaches %s", runnerName(b), r.To)
 		case b != AtBat && r.To == b:
 			return illegal("", "%s stays and has a destination", runnerName(b))
@@ -27,7 +27,7 @@ func (s *State) checkRuns(p *Play) error {
 // checkWhy checks that the reason of an advance fits it.
 func (s *State) checkWhy(p *Play, b Base) error {
 	r := p.Advances[b]
-	out := p.outIndex(b) >= 0
+	out := p.OutIndex(b) >= 0
 	switch {
 	case r.Reason >= Stole && r.Reason <= PickedOffStealing && b == AtBat:
 		return illegal("9.07", "a batter cannot steal")
@@ -46,7 +46,7 @@ func (s *State) checkWhy(p *Play, b Base) error {
 // runnerCaught reports whether a runner was thrown out stealing.
 func (s *State) runnerCaught(p *Play) bool {
 	for b := First; b <= Third; b++ {
-		if p.Advances[b].Reason == Caught && p.outIndex(b) >= 0 {
+		if p.Advances[b].Reason == Caught && p.OutIndex(b) >= 0 {
 			return true
 		}
 	}
@@ -65,18 +65,18 @@ func (s *State) hasErrorFor(p *Play, b Base) bool {
 
 // checkReached checks that the batter ended where the kind of play puts a batter.
 func (s *State) checkReached(p *Play) error {
-	to, out := p.Advances[AtBat].To, p.outIndex(AtBat)
+	to, out := p.Advances[AtBat].To, p.OutIndex(AtBat)
 	if !p.Kind.EndsPlateAppearance() {
 		if to != AtBat {
 			return illegal("5.05", "the batter reaches base on a %s", p.Kind)
 		}
 		return nil
 	}
-	if p.Kind == BattedOut && p.outCount() == 0 {
+	if p.Kind == BattedOut && p.Outs.Count() == 0 {
 		return illegal("", "an out without an entry in the outs")
 	}
 	least := First
-	if p.Kind.IsHit() && s.Outs+p.outCount() < 3 && !s.winsGame(p) {
+	if p.Kind.IsHit() && s.Outs+p.Outs.Count() < 3 && !s.winsGame(p) {
 		least = Base(p.Kind-Single) + First // unless the play ends earlier
 	}
 	switch {
@@ -84,10 +84,12 @@ func (s *State) checkReached(p *Play) error {
 		return illegal("5.04(c)", "the batter neither reaches base nor is out on a %s", p.Kind)
 	case out < 0 && to < least:
 		return illegal("9.06", "a %s on which the batter reaches only %s", p.Kind, to)
-	case out >= 0 && p.Kind >= Walk && p.Outs[out].Kind != AppealOut && p.Outs[out].Kind != CalledOut && p.Outs[out].At < least:
+	case out >= 0 && p.Kind >= Walk && p.Outs[out].Kind != AppealOut && p.Outs[out].Kind != CalledOut &&
+		p.Outs[out].At < least:
 		return illegal("9.06", "a %s with the batter out at %s", p.Kind, p.Outs[out].At)
 	case p.Kind == Strikeout && out < 0 && s.Bases[0].Player != "" && s.Outs < 2:
-		return illegal("5.05(a)(2)", "a third strike with a runner on first and %d out is an out, caught or not", s.Outs)
+		return illegal("5.05(a)(2)",
+			"a third strike with a runner on first and %d out is an out, caught or not", s.Outs)
 	}
 	return nil
 }
@@ -95,7 +97,7 @@ func (s *State) checkReached(p *Play) error {
 // checkOrder checks that no two runners share a base (5.06(a)(2)) and none passes another (5.09(b)(9)). After a third
 // out only runs count.
 func (s *State) checkOrder(p *Play) error {
-	over := s.Outs+p.outCount() >= 3
+	over := s.Outs+p.Outs.Count() >= 3
 	ahead := HomePlate + 1 // where the runner in front ended; beyond home for none
 	for b := Third; ; b-- {
 		if to := s.destination(p, b); to != AtBat {
@@ -116,11 +118,11 @@ func (s *State) checkOrder(p *Play) error {
 	}
 }
 
-// destination returns where the player from a base is after the play: HomePlate for a run, AtBat for no runner, an out and
-// a batter who stays at bat.
+// destination returns where the player from a base is after the play: HomePlate for a run, AtBat for no runner, an
+// out and a batter who stays at bat.
 func (s *State) destination(p *Play, from Base) Base {
 	switch to := p.Advances[from].To; {
-	case s.runnerFrom(p, from).Player == "" || p.outIndex(from) >= 0:
+	case s.runnerFrom(p, from).Player == "" || p.OutIndex(from) >= 0:
 		return AtBat
 	case to != AtBat:
 		return to
@@ -132,13 +134,14 @@ func (s *State) destination(p *Play, from Base) Base {
 // checkThirdOut refuses runs that a third out cancels (5.08(a)): the batter out before first, a force-out, and, for
 // runners behind, an out on appeal.
 func (s *State) checkThirdOut(p *Play) error {
-	n := p.outCount()
+	n := p.Outs.Count()
 	if s.Outs+n < 3 || p.runCount() == 0 {
 		return nil
 	}
 	third := p.Outs[n-1]
 	switch {
-	case third.Runner == AtBat && (third.Kind == StruckOut || third.Kind == FlyOut || third.Kind == OutBeforeFirst || third.Kind == CalledOut):
+	case third.Runner == AtBat &&
+		(third.Kind == StruckOut || third.Kind == FlyOut || third.Kind == OutBeforeFirst || third.Kind == CalledOut):
 		return illegal("5.08(a)(1)", "no run scores when the batter makes the third out before touching first")
 	case third.Kind == ForceOut:
 		return illegal("5.08(a)(2)", "no run scores when the third out is a force-out")
@@ -147,7 +150,8 @@ func (s *State) checkThirdOut(p *Play) error {
 	}
 	for b := AtBat; b < third.Runner; b++ {
 		if p.Advances[b].To == HomePlate {
-			return illegal("5.08(a)(3)", "%s cannot score behind a runner who is the third out on appeal", runnerName(b))
+			return illegal("5.08(a)(3)", "%s cannot score behind a runner who is the third out on appeal",
+				runnerName(b))
 		}
 	}
 	return nil
@@ -190,15 +194,17 @@ func (s *State) checkFlags(p *Play) error {
 		return illegal("9.08", "a sacrifice is a bunt or a fly, not both")
 	case f.Has(SacrificeHit) && (s.Outs > 1 || s.Bases == [3]Runner{}):
 		return illegal("9.08(a)", "a sacrifice bunt with %d out or with the bases empty", s.Outs)
-	case f.Has(SacrificeHit) && (p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact != NoContact && !p.Ball.Contact.IsBunt()):
+	case f.Has(SacrificeHit) &&
+		(p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact != NoContact && !p.Ball.Contact.IsBunt()):
 		return illegal("9.08(a)", "a sacrifice bunt on a %s without a bunt", p.Kind)
 	case f.Has(SacrificeHit) && p.hasForceOut() && !p.hasAdvance():
 		return illegal("9.08(c)", "no sacrifice when a runner is put out trying to advance one base, and none advances")
 	case f.Has(SacrificeFly) && (s.Outs > 1 || p.runCount() == 0):
 		return illegal("9.08(d)", "a sacrifice fly with %d out and %d runs", s.Outs, p.runCount())
-	case f.Has(SacrificeFly) && (p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact == GroundBall || p.Ball.Contact.IsBunt()):
+	case f.Has(SacrificeFly) &&
+		(p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Ball.Contact == GroundBall || p.Ball.Contact.IsBunt()):
 		return illegal("9.08(d)", "a sacrifice fly on a %s without a fly ball", p.Kind)
-	case f.Has(GroundedIntoDoublePlay) && (s.Outs > 1 || p.Kind.IsHit() || !p.Kind.IsInPlay() || p.outCount() == 0):
+	case f.Has(GroundedIntoDoublePlay) && (s.Outs > 1 || p.Kind.IsHit() || !p.Kind.IsInPlay() || p.Outs.Count() == 0):
 		return illegal("9.02(a)(17)", "a ground ball into a double play on a %s with %d out", p.Kind, s.Outs)
 	case f.Has(InfieldFly) && (s.Outs > 1 || !s.IsForced(Second)):
 		return illegal("5.09(a)(5)", "an infield fly with %d out, or without runners on first and second", s.Outs)

@@ -38,7 +38,8 @@ func (x *BoxScore) assignDecisions(s *State, b *Scorebook) {
 		if must {
 			x.WinningPitcher = mostEffective(relief)
 		}
-		if choice == c.winner && choice != won[0].Player || slices.ContainsFunc(relief, func(l PitchingLine) bool { return l.Player == choice }) {
+		if choice == c.winner && choice != won[0].Player ||
+			slices.ContainsFunc(relief, func(l PitchingLine) bool { return l.Player == choice }) {
 			x.WinningPitcher = choice
 		}
 	}
@@ -67,8 +68,9 @@ func judgmentCandidates(won []PitchingLine, win PlayerID, innings int) (among []
 	}
 }
 
-// starterMinimumOuts returns the outs that a starting pitcher needs to win: five innings, or four if the side was in
-// the field for only five (9.17(b)). Of a game scheduled for fewer, for which the rule has no number, all innings but one.
+// starterMinimumOuts returns the outs that a starting pitcher needs to win: five innings, or four if the side was
+// in the field for only five (9.17(b)). Of a game scheduled for fewer, for which the rule has no number, all
+// innings but one.
 func starterMinimumOuts(lines []PitchingLine, innings int) int {
 	outs, required := 0, 12
 	for _, l := range lines {
@@ -119,8 +121,8 @@ func (l *PitchingLine) loseLead() {
 	l.inSaveSituation = false
 }
 
-// leave records that another pitcher follows: one who got an out and leaves with the lead of a save situation has a hold.
-// Holds and blown saves are not in the rules; these are the definitions that leagues use.
+// leave records that another pitcher follows: one who got an out and leaves with the lead of a save situation has
+// a hold. Holds and blown saves are not in the rules; these are the definitions that leagues use.
 func (l *PitchingLine) leave() {
 	l.Hold = l.Hold || l.inSaveSituation && l.Outs > l.outsAtEntry
 	l.inSaveSituation = false

@@ -131,12 +131,12 @@ func (n *errorlessInning) missedOuts(p *Play) (byError bool) {
 // fielder's choice.
 func (p *Play) costsOut(e Error) bool {
 	switch why := p.Advances[e.Runner].Reason; {
-	case p.outIndex(e.Runner) >= 0:
+	case p.OutIndex(e.Runner) >= 0:
 		return false
 	case why == Caught || why == PickedOffStealing || p.Kind == FieldersChoice:
 		return true
 	default:
-		return e.Assists != "" && (e.Runner != AtBat || p.outCount() == 0)
+		return e.Assists != "" && (e.Runner != AtBat || p.Outs.Count() == 0)
 	}
 }
 
@@ -187,8 +187,8 @@ func (n *errorlessInning) advanceRunner(s *State, p *Play, from Base) {
 	br := &n.runners[i-1]
 	for v := range br.bases {
 		switch {
-		case p.outIndex(from) >= 0 && br.bases[v] == HomePlate && n.isOver(br, v):
-		case p.outIndex(from) >= 0:
+		case p.OutIndex(from) >= 0 && br.bases[v] == HomePlate && n.isOver(br, v):
+		case p.OutIndex(from) >= 0:
 			br.bases[v] = AtBat
 		case br.bases[v] != AtBat && !n.isOver(br, v):
 			br.bases[v] = min(br.bases[v]+n.errorlessBases(s, p, from), HomePlate)
@@ -283,7 +283,7 @@ func forcedOutFrom(p *Play) Base {
 		return AtBat
 	}
 	for from := Third; from >= First; from-- {
-		if p.outIndex(from) >= 0 {
+		if p.OutIndex(from) >= 0 {
 			return from
 		}
 	}
@@ -319,7 +319,7 @@ func (p *Play) isOutByBatter(from Base) bool {
 	if p.Kind != BattedOut && p.Kind != FieldersChoice {
 		return false
 	}
-	out, batter := p.outIndex(from), p.outIndex(AtBat)
+	out, batter := p.OutIndex(from), p.OutIndex(AtBat)
 	return out >= 0 && (batter < 0 || out < batter || p.Flags.Has(GroundedIntoDoublePlay))
 }
 
@@ -365,7 +365,7 @@ func (n *errorlessInning) placeRunners(p *Play) {
 		if to == AtBat {
 			to = from
 		}
-		if i := n.onBase[from]; i > 0 && p.outIndex(from) < 0 && to < HomePlate && to > AtBat {
+		if i := n.onBase[from]; i > 0 && p.OutIndex(from) < 0 && to < HomePlate && to > AtBat {
 			on[to] = i
 		}
 	}

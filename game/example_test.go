@@ -8,7 +8,8 @@ import (
 
 // A single, then a ground ball to short: a double play that starts with a force-out.
 func ExampleState_Apply() {
-	s, err := game.New(game.Options{DH: true}, clubs(), [2]game.Lineup{lineup(game.Away, true), lineup(game.Home, true)})
+	s, err := game.New(game.Options{DH: true}, clubs(),
+		[2]game.Lineup{lineup(game.Away, true), lineup(game.Home, true)})
 	if err != nil {
 		fmt.Println(err)
 		return

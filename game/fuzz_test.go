@@ -44,13 +44,19 @@ func (b *tape) anyPlay(s *game.State) game.Play {
 		case 7:
 			run.Earned, run.RBI = game.Ruling(b.next(5)), game.Ruling(b.next(5))
 		case 8:
-			*out = game.Out{Runner: game.Base(b.next(5)), At: game.Base(b.next(6)), Kind: game.OutKind(b.next(9)), Fielders: hands[b.next(len(hands))]}
+			*out = game.Out{
+				Runner: game.Base(b.next(5)), At: game.Base(b.next(6)), Kind: game.OutKind(b.next(9)),
+				Fielders: hands[b.next(len(hands))],
+			}
 		case 9:
 			out.Kind = game.OutKind(b.next(9))
 		case 10:
 			out.Runner, out.At = game.Base(b.next(5)), game.Base(b.next(6))
 		case 11:
-			*fault = game.Error{Fielder: uint8(b.next(11)), Kind: game.ErrorKind(b.next(3)), Runner: game.Base(b.next(5)), Assists: hands[b.next(len(hands))]}
+			*fault = game.Error{
+				Fielder: uint8(b.next(11)), Kind: game.ErrorKind(b.next(3)), Runner: game.Base(b.next(5)),
+				Assists: hands[b.next(len(hands))],
+			}
 		case 12:
 			*out = game.Out{}
 		default:
@@ -70,8 +76,8 @@ func (b *tape) anySub() game.Substitution {
 	}
 }
 
-// FuzzApply applies arbitrary plays and substitutions: each is refused and changes nothing, or keeps the laws of a state
-// and the balance of the box score.
+// FuzzApply applies arbitrary plays and substitutions: each is refused and changes nothing, or keeps the laws of a
+// state and the balance of the box score.
 func FuzzApply(f *testing.F) {
 	f.Add([]byte{})
 	for seed := range byte(8) {
@@ -169,7 +175,8 @@ func keepsLaws(t *testing.T, before, after *game.State, err error) {
 	}
 }
 
-// FuzzLineup checks arbitrary line-ups: New accepts one exactly when Check finds no violation, and each violation is named.
+// FuzzLineup checks arbitrary line-ups: New accepts one exactly when Check finds no violation, and each violation
+// is named.
 func FuzzLineup(f *testing.F) {
 	for _, dh := range []bool{true, false} {
 		text := check.Must(json.Marshal(lineup(game.Home, dh)))(f)

@@ -1,14 +1,15 @@
-// Package game holds the rules of baseball: the state of a game, the plays that are legal in it, and the official scoring.
+// Package game holds the rules of baseball: the state of a game, the plays that are legal in it, and the official
+// scoring.
 //
-// Its one law: a [Play] describes everything that happened, and [State.Apply] either applies all of it or refuses it with
-// the number of the rule. It infers nothing and draws nothing at random, so games played here and the real games that
-// game/retro replays run through the same code.
+// Its one law: a [Play] describes everything that happened, and [State.Apply] either applies all of it or refuses
+// it with the number of the rule. It infers nothing and draws nothing at random, so games played here and the real
+// games that game/retro replays run through the same code.
 //
-// [State] is the situation: inning, outs, runners, line-ups, score. [Play] is one event. [Scorebook] keeps the box score
-// from each play and the states before and after it.
+// [State] is the situation: inning, outs, runners, line-ups, score. [Play] is one event. [Scorebook] keeps the box
+// score from each play and the states before and after it.
 //
-// A State is a value that can be copied and compared with an earlier one. Slices inside it are never written to after they
-// were set. Its encoding/json form is canonical (fields in order, no maps) and can be hashed.
+// A State is a value that can be copied and compared with an earlier one. Slices inside it are never written to
+// after they were set. Its encoding/json form is canonical (fields in order, no maps) and can be hashed.
 //
 // Rule numbers are those of the Official Baseball Rules, 2023 edition.
 package game
@@ -74,7 +75,7 @@ type Options struct {
 	Innings              int            `json:"innings"`       // scheduled; 0 means 9
 	ExtraInnings         ExtraInnings   `json:"extra_innings"` // "" means AutomaticRunner
 	HomeBatsFirst        bool           `json:"home_first,omitzero"`
-	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`     // before 2020: a pitcher may leave after one batter (5.10(g))
+	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`     // a pitcher may leave after one batter
 	Disengagements       Disengagements `json:"disengagements,omitzero"` // "" means Unlimited
 	Mercy                Mercy          `json:"mercy,omitzero"`          // "" means MercyOff
 }
@@ -134,11 +135,7 @@ func (s Side) String() string { return sideNames.name(uint8(s)) }
 func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads "away" or "home".
-func (s *Side) UnmarshalText(text []byte) error {
-	i, err := sideNames.parse("side", text)
-	*s = Side(i)
-	return err
-}
+func (s *Side) UnmarshalText(text []byte) error { return parse(s, "side", sideNames, text) }
 
 // A Half is half an inning.
 type Half uint8
@@ -157,8 +154,4 @@ func (h Half) String() string { return halfNames.name(uint8(h)) }
 func (h Half) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // UnmarshalText reads "top" or "bottom".
-func (h *Half) UnmarshalText(text []byte) error {
-	i, err := halfNames.parse("half", text)
-	*h = Half(i)
-	return err
-}
+func (h *Half) UnmarshalText(text []byte) error { return parse(h, "half", halfNames, text) }

@@ -28,7 +28,8 @@ func clubs() [2]game.Club {
 				roles = []game.Role{"SP", "RP"}
 			}
 			id := game.PlayerID(fmt.Sprintf("%s%d", prefix, i))
-			c.Players = append(c.Players, game.Player{ID: id, Name: "Player " + string(id), Bats: "R", Throws: "R", Positions: roles})
+			c.Players = append(c.Players,
+				game.Player{ID: id, Name: "Player " + string(id), Bats: "R", Throws: "R", Positions: roles})
 		}
 	}
 	return both
@@ -97,13 +98,17 @@ func newScored(tb testing.TB, o game.Options) *scored {
 }
 
 // play applies events, "S7 W.1-2 K", and checks the balance of the box score after each. "31:W" has the count 3-1;
-// "sub:h11:0:P" puts h11 into place 0 at P; "#201" is three half-innings with 2, 0 and 1 home runs and no other
-// hits, or fewer if the game ends.
+// "sub:h11:0:P" puts h11 into place 0 at P, and so does "@h11"; "#201" is three half-innings with 2, 0 and 1 home runs
+// and no other hits, or fewer if the game ends.
 func (g *scored) play(words string) *scored {
 	g.t.Helper()
 	for word := range strings.FieldsSeq(words) {
 		if text, ok := strings.CutPrefix(word, "sub:"); ok {
 			g.substitute(text)
+			continue
+		}
+		if pitcher, ok := strings.CutPrefix(word, "@"); ok {
+			g.substitute(pitcher + ":0:P")
 			continue
 		}
 		if runs, ok := strings.CutPrefix(word, "#"); ok {
@@ -167,13 +172,30 @@ func find[L any](g *scored, lines func(*game.TeamBoxScore) []L, player func(*L) 
 }
 
 func (g *scored) pitcher(id game.PlayerID) game.PitchingLine {
-	return find(g, func(t *game.TeamBoxScore) []game.PitchingLine { return t.Pitching }, func(l *game.PitchingLine) game.PlayerID { return l.Player }, id)
+	return find(g, func(t *game.TeamBoxScore) []game.PitchingLine { return t.Pitching },
+		func(l *game.PitchingLine) game.PlayerID { return l.Player }, id)
 }
 
 func (g *scored) batter(id game.PlayerID) game.BattingLine {
-	return find(g, func(t *game.TeamBoxScore) []game.BattingLine { return t.Batting }, func(l *game.BattingLine) game.PlayerID { return l.Player }, id)
+	return find(g, func(t *game.TeamBoxScore) []game.BattingLine { return t.Batting },
+		func(l *game.BattingLine) game.PlayerID { return l.Player }, id)
 }
 
 func (g *scored) fielder(id game.PlayerID) game.FieldingLine {
-	return find(g, func(t *game.TeamBoxScore) []game.FieldingLine { return t.Fielding }, func(l *game.FieldingLine) game.PlayerID { return l.Player }, id)
+	return find(g, func(t *game.TeamBoxScore) []game.FieldingLine { return t.Fielding },
+		func(l *game.FieldingLine) game.PlayerID { return l.Player }, id)
+}
+
+// cases returns the columns of a table of text, a row a line, with an empty one behind the last.
+func cases(table string) (rows [][]string) {
+	for line := range strings.Lines(table) {
+		var row []string
+		for column := range strings.SplitSeq(strings.TrimSpace(line), "|") {
+			row = append(row, strings.TrimSpace(column))
+		}
+		if len(row) > 1 {
+			rows = append(rows, append(row, ""))
+		}
+	}
+	return rows
 }

@@ -22,26 +22,71 @@ func TestLineup_check(t *testing.T) {
 	}{
 		{"legal with a DH", true, func(*game.Lineup) {}, nil},
 		{"legal without a DH", false, func(*game.Lineup) {}, nil},
-		{"the pitcher bats although a DH is allowed", true, func(l *game.Lineup) { *l = lineup(game.Away, false) }, nil},
+		{
+			"the pitcher bats although a DH is allowed", true,
+			func(l *game.Lineup) { *l = lineup(game.Away, false) }, nil,
+		},
 		{"two-way", true, func(l *game.Lineup) { l.Pitcher = "a4" }, nil},
-		{"eight", true, func(l *game.Lineup) { l.Order = l.Order[:8] }, []string{"/batting_order not_nine", "/batting_order position_empty"}},
-		{"ten", true, func(l *game.Lineup) { l.Order = append(l.Order, game.Slot{Player: "a15", Position: game.LeftField}) }, []string{"/batting_order not_nine", "/batting_order/9/position position_twice"}},
-		{"empty", true, func(l *game.Lineup) { *l = game.Lineup{} }, append(slices.Repeat([]string{"/batting_order position_empty"}, 8),
-			"/batting_order not_nine", "/pitcher_id not_on_roster", "/pitcher_id pitcher_not_in_order")},
-		{"a duplicate and an unfilled position", true, func(l *game.Lineup) { l.Order[0].Position = game.Shortstop }, []string{"/batting_order/1/position position_twice", "/batting_order position_empty"}},
-		{"a duplicate player", true, func(l *game.Lineup) { l.Order[8].Player = "a1" }, []string{"/batting_order/8/player_id player_twice"}},
-		{"not on the roster", true, func(l *game.Lineup) { l.Order[2].Player = "h3" }, []string{"/batting_order/2/player_id not_on_roster"}},
-		{"two DHs", true, func(l *game.Lineup) { l.Order[0].Position = game.DesignatedHitter }, []string{"/batting_order/3/position position_twice", "/batting_order position_empty"}},
-		{"DH together with P", true, func(l *game.Lineup) { l.Order[0] = game.Slot{Player: "a10", Position: game.Pitcher} }, []string{"/batting_order/3/position dh_with_pitcher", "/batting_order position_empty"}},
-		{"DH where none is allowed", false, func(l *game.Lineup) { *l = lineup(game.Away, true) }, []string{"/batting_order/3/position dh_not_allowed"}},
+		{
+			"eight", true, func(l *game.Lineup) { l.Order = l.Order[:8] },
+			[]string{"/batting_order not_nine", "/batting_order position_empty"},
+		},
+		{
+			"ten", true,
+			func(l *game.Lineup) { l.Order = append(l.Order, game.Slot{Player: "a15", Position: game.LeftField}) },
+			[]string{
+				"/batting_order not_nine", "/batting_order/9/position position_twice",
+			},
+		},
+		{
+			"empty", true, func(l *game.Lineup) { *l = game.Lineup{} },
+			append(slices.Repeat([]string{"/batting_order position_empty"}, 8),
+				"/batting_order not_nine", "/pitcher_id not_on_roster", "/pitcher_id pitcher_not_in_order"),
+		},
+		{
+			"a duplicate and an unfilled position", true, func(l *game.Lineup) { l.Order[0].Position = game.Shortstop },
+			[]string{"/batting_order/1/position position_twice", "/batting_order position_empty"},
+		},
+		{
+			"a duplicate player", true, func(l *game.Lineup) { l.Order[8].Player = "a1" },
+			[]string{"/batting_order/8/player_id player_twice"},
+		},
+		{
+			"not on the roster", true, func(l *game.Lineup) { l.Order[2].Player = "h3" },
+			[]string{"/batting_order/2/player_id not_on_roster"},
+		},
+		{
+			"two DHs", true, func(l *game.Lineup) { l.Order[0].Position = game.DesignatedHitter },
+			[]string{"/batting_order/3/position position_twice", "/batting_order position_empty"},
+		},
+		{
+			"DH together with P", true,
+			func(l *game.Lineup) { l.Order[0] = game.Slot{Player: "a10", Position: game.Pitcher} },
+			[]string{
+				"/batting_order/3/position dh_with_pitcher", "/batting_order position_empty",
+			},
+		},
+		{
+			"DH where none is allowed", false, func(l *game.Lineup) { *l = lineup(game.Away, true) },
+			[]string{"/batting_order/3/position dh_not_allowed"},
+		},
 		{"pitcher left out without DH", false, func(l *game.Lineup) {
 			l.Order[3] = game.Slot{Player: "a15", Position: game.LeftField}
 			l.Pitcher = "a10"
 		}, []string{"/batting_order/4/position position_twice", "/pitcher_id pitcher_not_in_order"}},
-		{"another player pitches than bats at P", false, func(l *game.Lineup) { l.Pitcher = "a10" }, []string{"/pitcher_id pitcher_differs"}},
+		{
+			"another player pitches than bats at P", false, func(l *game.Lineup) { l.Pitcher = "a10" },
+			[]string{"/pitcher_id pitcher_differs"},
+		},
 		{"not a pitcher", true, func(l *game.Lineup) { l.Pitcher = "a15" }, []string{"/pitcher_id cannot_pitch"}},
-		{"the pitcher at short", true, func(l *game.Lineup) { l.Pitcher = "a2" }, []string{"/pitcher_id cannot_pitch", "/batting_order/1/position pitcher_elsewhere"}},
-		{"a starter cannot be a pinch hitter", true, func(l *game.Lineup) { l.Order[0].Position = game.PinchHitter }, []string{"/batting_order/0/position no_such_position", "/batting_order position_empty"}},
+		{
+			"the pitcher at short", true, func(l *game.Lineup) { l.Pitcher = "a2" },
+			[]string{"/pitcher_id cannot_pitch", "/batting_order/1/position pitcher_elsewhere"},
+		},
+		{
+			"a starter cannot be a pinch hitter", true, func(l *game.Lineup) { l.Order[0].Position = game.PinchHitter },
+			[]string{"/batting_order/0/position no_such_position", "/batting_order position_empty"},
+		},
 		{"everything at once", false, func(l *game.Lineup) {
 			l.Order[0] = game.Slot{Player: "a2", Position: game.DesignatedHitter}
 			l.Order[5].Player = "zz"
@@ -77,7 +122,8 @@ func TestLineup_check(t *testing.T) {
 func TestLineup_json(t *testing.T) {
 	t.Parallel()
 	var l game.Lineup
-	text := `{"batting_order":[{"player_id":"a1","position":"CF"},{"player_id":"a2","position":"shortstop"}],"pitcher_id":"a10"}`
+	text := `{"batting_order":[{"player_id":"a1","position":"CF"},{"player_id":"a2","position":"shortstop"}],` +
+		`"pitcher_id":"a10"}`
 	check.NoError(t, json.Unmarshal([]byte(text), &l))
 	if l.Order[0] != (game.Slot{Player: "a1", Position: game.CenterField}) || l.Pitcher != "a10" {
 		t.Errorf("read %+v", l)
@@ -102,7 +148,8 @@ func TestNew_violations(t *testing.T) {
 	if !errors.As(err, &bad) || bad.Side != game.Home || len(bad.Violations) < 10 {
 		t.Errorf("New: %v", err)
 	}
-	if _, err := game.New(game.Options{DH: true, Innings: -1}, clubs(), [2]game.Lineup{lineup(0, true), lineup(1, true)}); err == nil {
+	lineups[game.Home] = lineup(game.Home, true)
+	if _, err := game.New(game.Options{DH: true, Innings: -1}, clubs(), lineups); err == nil {
 		t.Error("New accepts −1 innings")
 	}
 }
@@ -118,7 +165,9 @@ func TestState_json(t *testing.T) {
 	if err != nil || string(again) != string(text) {
 		t.Errorf("%s\nread and written: %s, %v", text, again, err)
 	}
-	for _, part := range []string{`"inning":1`, `"half":"top"`, `"outs":1`, `"bases":[{"player":"a2"},{"player":"a1"},{}]`, `"score":[0,0]`} {
+	for _, part := range []string{
+		`"inning":1`, `"half":"top"`, `"outs":1`, `"bases":[{"player":"a2"},{"player":"a1"},{}]`, `"score":[0,0]`,
+	} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("no %s in %s", part, text)
 		}

@@ -31,7 +31,8 @@ func TestState_mercyRule(t *testing.T) {
 		for _, mercy := range []game.Mercy{game.MercyOn, game.MercyOff, ""} {
 			s := situation(t, tt.in, game.Options{DH: true, Innings: tt.innings, Mercy: mercy})
 			after := apply(t, s, tt.event)
-			if called := after.End == game.CalledGame; called != (tt.ends && mercy == game.MercyOn) || after.Over() != called {
+			if called := after.End == game.CalledGame; called != (tt.ends && mercy == game.MercyOn) ||
+				after.Over() != called {
 				t.Errorf("%s of %d innings, %s, mercy %q: ended %q", tt.in, tt.innings, tt.event, mercy, after.End)
 			}
 			if side, won := after.Winner(); after.Over() && (!won || after.Score[side] < after.Score[side.Other()]) {

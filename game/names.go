@@ -1,9 +1,7 @@
 package game
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -34,27 +32,12 @@ func (n names) value(name string) (uint8, bool) {
 	return 0, false
 }
 
-// parse returns the value with a name. The error names the enumeration.
-func (n names) parse(enumeration string, text []byte) (uint8, error) {
-	v, ok := n.value(string(text))
+// parse sets v to the value whose name is text. The error names the enumeration.
+func parse[T ~uint8](v *T, enumeration string, n names, text []byte) error {
+	i, ok := n.value(string(text))
 	if !ok {
-		return 0, fmt.Errorf("unknown %s %q", enumeration, text)
+		return fmt.Errorf("unknown %s %q", enumeration, text)
 	}
-	return v, nil
-}
-
-// parseJSON returns the value with the name in a JSON string. Journals of version 1 hold the value itself, a JSON number.
-func (n names) parseJSON(enumeration string, data []byte) (uint8, error) {
-	if len(data) == 0 || data[0] != '"' {
-		v, err := strconv.ParseUint(string(data), 10, 8)
-		if err != nil || int(v) > strings.Count(string(n), "|") {
-			return 0, fmt.Errorf("unknown %s %s", enumeration, data)
-		}
-		return uint8(v), nil
-	}
-	var name string
-	if err := json.Unmarshal(data, &name); err != nil {
-		return 0, fmt.Errorf("read %s: %w", enumeration, err)
-	}
-	return n.parse(enumeration, []byte(name))
+	*v = T(i)
+	return nil
 }

@@ -1,7 +1,7 @@
 package game
 
-// A Play describes everything that happened between two pitches: where the batter and each runner ended, which outs were
-// made in which order and how, and which fielders get credits and errors. The zero value is illegal.
+// A Play describes everything that happened between two pitches: where the batter and each runner ended, which
+// outs were made in which order and how, and which fielders get credits and errors. The zero value is illegal.
 //
 //	Play{ // a ground-out to short
 //		Kind: BattedOut,
@@ -9,18 +9,19 @@ package game
 //		Outs: Outs{{Runner: AtBat, At: First, Kind: OutBeforeFirst, Fielders: "63"}},
 //	}
 type Play struct {
-	Kind           PlayKind   `json:"kind"`
-	Also           PlayKind   `json:"also,omitzero"`   // second event on the same pitch: a strikeout or a walk with a steal, a wild pitch, …
-	Batter         PlayerID   `json:"batter,omitzero"` // "" for the batter due; any other needs the OutOfTurn flag
-	Flags          Flags      `json:"flags,omitzero"`
-	Ball           BattedBall `json:"ball,omitzero"`
-	Advances       [4]Advance `json:"runs"`             // by starting base: the batter, then the runners from first, second and third
-	Outs           Outs       `json:"outs,omitzero"`    // in the order they were made; the fourth only as an appeal that replaces the third
-	Errors         Errors     `json:"errors,omitzero"`  // in the order they were made
-	FieldedBy      string     `json:"touched,omitzero"` // digits of the fielders who handled a hit, or a fielder's choice without an out: "7" of a single to left, "6" of FC6
-	Count          Count      `json:"count,omitzero"`   // before the pitch of the play; at its time, if there was no pitch
-	Pitches        string     `json:"pitches,omitzero"` // of the whole plate appearance so far, in Retrosheet's letters
-	OtherModifiers string     `json:"notes,omitzero"`   // Retrosheet modifiers that no rule depends on: "R6/TH"
+	Kind     PlayKind   `json:"kind"`
+	Also     PlayKind   `json:"also,omitzero"`   // a second event on the pitch: a steal, a wild pitch, …
+	Batter   PlayerID   `json:"batter,omitzero"` // "" for the batter due; any other needs the OutOfTurn flag
+	Flags    Flags      `json:"flags,omitzero"`
+	Ball     BattedBall `json:"ball,omitzero"`
+	Advances [4]Advance `json:"runs"`            // by starting base: the batter, the runners from first to third
+	Outs     Outs       `json:"outs,omitzero"`   // in order; the fourth only as an appeal that replaces the third
+	Errors   Errors     `json:"errors,omitzero"` // in the order they were made
+	// FieldedBy has the digits of the fielders who handled a hit, or a fielder's choice without an out: "7", "6".
+	FieldedBy      string `json:"touched,omitzero"`
+	Count          Count  `json:"count,omitzero"`   // before the pitch of the play; at its time, if there was no pitch
+	Pitches        string `json:"pitches,omitzero"` // of the whole plate appearance so far, in Retrosheet's letters
+	OtherModifiers string `json:"notes,omitzero"`   // Retrosheet modifiers that no rule depends on: "R6/TH"
 }
 
 // PlayKind classifies a play. The values are Retrosheet's event codes.
@@ -54,7 +55,10 @@ const (
 	HomeRun
 )
 
-const playKindNames names = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|wild pitch|passed ball|balk|other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|single|double|triple|home run"
+const playKindNames names = "|no play|out|strikeout|stolen base|indifference|caught stealing|?|pick-off|" +
+	"wild pitch|passed ball|balk|" +
+	"other advance|foul error|walk|intentional walk|hit by pitch|interference|error|fielder's choice|" +
+	"single|double|triple|home run"
 
 func (k PlayKind) String() string { return playKindNames.name(uint8(k)) }
 
@@ -63,9 +67,7 @@ func (k PlayKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil
 
 // UnmarshalText reads a kind's name.
 func (k *PlayKind) UnmarshalText(text []byte) error {
-	v, err := playKindNames.parse("kind of play", text)
-	*k = PlayKind(v)
-	return err
+	return parse(k, "kind of play", playKindNames, text)
 }
 
 // EndsPlateAppearance reports whether the play ends the batter's plate appearance.
@@ -100,8 +102,8 @@ type Advance struct {
 // AdvanceReason explains an advance or an attempt that the play's kind does not.
 type AdvanceReason uint8
 
-// The reasons. A runner with an attempt (Stole to PickedOffStealing) who is not in Outs was safe; one caught or picked off
-// and yet safe needs an error.
+// The reasons. A runner with an attempt (Stole to PickedOffStealing) who is not in Outs was safe; one caught or
+// picked off and yet safe needs an error.
 const (
 	ByPlay            AdvanceReason = iota // the batted ball, the walk, the balk: the PlayKind itself
 	Stole                                  // credited with the next base; anything beyond needs an error
@@ -128,12 +130,21 @@ const (
 // Outs are the outs of a play; the first zero Out ends the list.
 type Outs [4]Out
 
+// Count returns the number of outs.
+func (o *Outs) Count() int {
+	n := 0
+	for n < len(o) && o[n].Kind != NotOut {
+		n++
+	}
+	return n
+}
+
 // An Out is one put-out.
 type Out struct {
 	Runner   Base    `json:"who"`         // AtBat for the batter, else the base the runner started from
-	At       Base    `json:"at,omitzero"` // base of the put-out; AtBat: in the air, at the plate before the batter ran, or unknown
+	At       Base    `json:"at,omitzero"` // of the put-out; AtBat: in the air, before the batter ran, or unknown
 	Kind     OutKind `json:"how"`
-	Fielders string  `json:"by"` // positions in order, "643": the last gets the put-out, the others assists; "" if unknown
+	Fielders string  `json:"by"` // positions in order, "643": the last gets the put-out, the others assists
 }
 
 // OutKind classifies an out. It decides whether a run on the third out counts (5.08(a)).
@@ -143,7 +154,7 @@ type OutKind uint8
 const (
 	NotOut         OutKind = iota
 	StruckOut              // third strike, caught or not
-	FlyOut                 // batted ball caught, infield fly, or called out at the plate (foul bunt, batter interference)
+	FlyOut                 // batted ball caught, infield fly, or out at the plate (foul bunt, batter interference)
 	OutBeforeFirst         // batter-runner put out before touching first
 	ForceOut               // runner put out at a base that had to be reached
 	TagOut                 // runner put out where no force was on
@@ -250,8 +261,8 @@ func (c Count) After(letter byte) Count {
 	return c
 }
 
-// countAfter returns the count after a play that leaves the batter at bat. A steal or a wild pitch has its pitch, the last
-// of Pitches, on top of Count; a pick-off has none.
+// countAfter returns the count after a play that leaves the batter at bat. A steal or a wild pitch has its pitch,
+// the last of Pitches, on top of Count; a pick-off has none.
 func (p *Play) countAfter() Count {
 	if p.Kind == NoPlay || p.Pitches == "" {
 		return p.Count

@@ -8,12 +8,16 @@ import (
 // The names of a play's enumerations. Journals and clients store them: a name is never changed, only added.
 const (
 	baseNames          names = "batter|first|second|third|home"
-	advanceReasonNames names = "|stolen base|caught stealing|picked off|picked off stealing|wild pitch|passed ball|error|throw"
-	rulingNames        names = "|yes|no|team only"
-	outKindNames       names = "|strikeout|fly out|before first|force out|tag out|appeal|called out"
-	errorKindNames     names = "fielding|throwing"
-	contactNames       names = "|ground ball|fly ball|line drive|pop-up|bunt ground ball|bunt pop-up|bunt line drive"
-	flagNames          names = "sacrifice hit|sacrifice fly|grounded into double play|no double play|foul|infield fly|appeal|batter interference|runner interference|ground-rule double|inside-the-park home run|out of turn|out for batting out of turn|as ruled"
+	advanceReasonNames names = "|stolen base|caught stealing|picked off|picked off stealing|wild pitch|" +
+		"passed ball|error|throw"
+	rulingNames    names = "|yes|no|team only"
+	outKindNames   names = "|strikeout|fly out|before first|force out|tag out|appeal|called out"
+	errorKindNames names = "fielding|throwing"
+	contactNames   names = "|ground ball|fly ball|line drive|pop-up|bunt ground ball|bunt pop-up|bunt line drive"
+	flagNames      names = "sacrifice hit|sacrifice fly|grounded into double play|no double play|foul|" +
+		"infield fly|appeal|" +
+		"batter interference|runner interference|ground-rule double|inside-the-park home run|out of turn|" +
+		"out for batting out of turn|as ruled"
 )
 
 func (b Base) String() string { return baseNames.name(uint8(b)) }
@@ -21,23 +25,17 @@ func (b Base) String() string { return baseNames.name(uint8(b)) }
 // MarshalText returns the base's name.
 func (b Base) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// UnmarshalJSON reads a base's name, or its number from a journal of version 1.
-func (b *Base) UnmarshalJSON(data []byte) error {
-	v, err := baseNames.parseJSON("base", data)
-	*b = Base(v)
-	return err
-}
+// UnmarshalText reads a base's name.
+func (b *Base) UnmarshalText(text []byte) error { return parse(b, "base", baseNames, text) }
 
 func (r AdvanceReason) String() string { return advanceReasonNames.name(uint8(r)) }
 
 // MarshalText returns the reason's name.
 func (r AdvanceReason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalJSON reads a reason's name, or its number from a journal of version 1.
-func (r *AdvanceReason) UnmarshalJSON(data []byte) error {
-	v, err := advanceReasonNames.parseJSON("reason of an advance", data)
-	*r = AdvanceReason(v)
-	return err
+// UnmarshalText reads a reason's name.
+func (r *AdvanceReason) UnmarshalText(text []byte) error {
+	return parse(r, "reason of an advance", advanceReasonNames, text)
 }
 
 func (r Ruling) String() string { return rulingNames.name(uint8(r)) }
@@ -45,23 +43,17 @@ func (r Ruling) String() string { return rulingNames.name(uint8(r)) }
 // MarshalText returns the ruling's name.
 func (r Ruling) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalJSON reads a ruling's name, or its number from a journal of version 1.
-func (r *Ruling) UnmarshalJSON(data []byte) error {
-	v, err := rulingNames.parseJSON("ruling", data)
-	*r = Ruling(v)
-	return err
-}
+// UnmarshalText reads a ruling's name.
+func (r *Ruling) UnmarshalText(text []byte) error { return parse(r, "ruling", rulingNames, text) }
 
 func (k OutKind) String() string { return outKindNames.name(uint8(k)) }
 
 // MarshalText returns the kind's name.
 func (k OutKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalJSON reads a kind's name, or its number from a journal of version 1.
-func (k *OutKind) UnmarshalJSON(data []byte) error {
-	v, err := outKindNames.parseJSON("kind of out", data)
-	*k = OutKind(v)
-	return err
+// UnmarshalText reads a kind's name.
+func (k *OutKind) UnmarshalText(text []byte) error {
+	return parse(k, "kind of out", outKindNames, text)
 }
 
 func (k ErrorKind) String() string { return errorKindNames.name(uint8(k)) }
@@ -69,11 +61,9 @@ func (k ErrorKind) String() string { return errorKindNames.name(uint8(k)) }
 // MarshalText returns the kind's name.
 func (k ErrorKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalJSON reads a kind's name, or its number from a journal of version 1.
-func (k *ErrorKind) UnmarshalJSON(data []byte) error {
-	v, err := errorKindNames.parseJSON("kind of error", data)
-	*k = ErrorKind(v)
-	return err
+// UnmarshalText reads a kind's name.
+func (k *ErrorKind) UnmarshalText(text []byte) error {
+	return parse(k, "kind of error", errorKindNames, text)
 }
 
 func (c Contact) String() string { return contactNames.name(uint8(c)) }
@@ -81,12 +71,8 @@ func (c Contact) String() string { return contactNames.name(uint8(c)) }
 // MarshalText returns the contact's name.
 func (c Contact) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalJSON reads a contact's name, or its number from a journal of version 1.
-func (c *Contact) UnmarshalJSON(data []byte) error {
-	v, err := contactNames.parseJSON("contact", data)
-	*c = Contact(v)
-	return err
-}
+// UnmarshalText reads a contact's name.
+func (c *Contact) UnmarshalText(text []byte) error { return parse(c, "contact", contactNames, text) }
 
 func (s Strength) String() string {
 	switch {
@@ -102,17 +88,17 @@ func (s Strength) String() string {
 // MarshalText returns "soft" or "hard".
 func (s Strength) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalJSON reads "soft" or "hard", or -1 or 1 from a journal of version 1.
-func (s *Strength) UnmarshalJSON(data []byte) error {
-	switch string(data) {
-	case `"soft"`, "-1":
+// UnmarshalText reads "soft", "hard" or "".
+func (s *Strength) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "soft":
 		*s = Soft
-	case `"hard"`, "1":
+	case "hard":
 		*s = Hard
-	case `""`, "0":
+	case "":
 		*s = Unmarked
 	default:
-		return fmt.Errorf("unknown strength %s", data)
+		return fmt.Errorf("unknown strength %q", text)
 	}
 	return nil
 }
@@ -128,25 +114,17 @@ func (f Flags) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON reads a list of names, or the sum of the flags from a journal of version 1.
+// UnmarshalJSON reads a list of names.
 func (f *Flags) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] != '[' {
-		var sum uint16
-		if err := json.Unmarshal(data, &sum); err != nil || Flags(sum) >= AsRuled<<1 {
-			return fmt.Errorf("unknown flags %s", data)
-		}
-		*f = Flags(sum)
-		return nil
-	}
 	var list []string
 	if err := json.Unmarshal(data, &list); err != nil {
 		return fmt.Errorf("read flags: %w", err)
 	}
 	*f = 0
 	for _, name := range list {
-		i, err := flagNames.parse("flag", []byte(name))
-		if err != nil {
-			return err
+		i, ok := flagNames.value(name)
+		if !ok {
+			return fmt.Errorf("unknown flag %q", name)
 		}
 		*f |= 1 << i
 	}
@@ -155,11 +133,7 @@ func (f *Flags) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON returns the outs without the empty rest.
 func (o Outs) MarshalJSON() ([]byte, error) {
-	n := 0
-	for n < len(o) && o[n].Kind != NotOut {
-		n++
-	}
-	return json.Marshal(o[:n])
+	return json.Marshal(o[:o.Count()])
 }
 
 // MarshalJSON returns the errors without the empty rest.

@@ -104,8 +104,8 @@ func (b *Scorebook) fieldingLine(side Side, id PlayerID, at Position) *FieldingL
 	return &b.teams[side].Fielding[len(lines)]
 }
 
-// startPitching records the lead and the runners that a pitcher inherits from the first batter faced on, also when coming
-// back from the field.
+// startPitching records the lead and the runners that a pitcher inherits from the first batter faced on, also when
+// coming back from the field.
 func (b *Scorebook) startPitching(s *State) {
 	side, id := s.Fielding(), s.Pitcher()
 	if b.onMound[side] == id {
@@ -211,8 +211,9 @@ func (b *Scorebook) recordTeams(s *State, t Tally) {
 func (b *Scorebook) finishPlay(before *State, p *Play, after *State) {
 	left := 0
 	for base := AtBat; base <= Third; base++ {
-		out := p.outIndex(base)
-		if before.runnerFrom(p, base).Player == "" || p.Advances[base].To == HomePlate || base == AtBat && !p.Kind.EndsPlateAppearance() {
+		out := p.OutIndex(base)
+		if before.runnerFrom(p, base).Player == "" || p.Advances[base].To == HomePlate ||
+			base == AtBat && !p.Kind.EndsPlateAppearance() {
 			continue
 		}
 		if out < 0 || out == before.replacedOut(p) {
@@ -264,7 +265,8 @@ func (b *Scorebook) Prove(s *State) error {
 			return fmt.Errorf("rule 9.03(c): %s: %d turns at bat, but %d runs, %d left on base, %d put out",
 				side, turns, t.Runs, left, b.putOuts[side.Other()])
 		case runs != t.Runs, allowed != t.Runs, s.Score[side] != t.Runs:
-			return fmt.Errorf("%s: %d runs, its batters %d, against the pitchers %d, the score %d", side, t.Runs, runs, allowed, s.Score[side])
+			return fmt.Errorf("%s: %d runs, its batters %d, against the pitchers %d, the score %d",
+				side, t.Runs, runs, allowed, s.Score[side])
 		case hits != t.Hits, against != t.Hits:
 			return fmt.Errorf("%s: %d hits, its batters %d, against the pitchers %d", side, t.Hits, hits, against)
 		case outs != b.putOuts[side.Other()]:

@@ -21,7 +21,8 @@ func (c *splitTurn) pitcherLeaves(s *State, side Side) {
 
 // batterLeaves records a batter who is replaced with two strikes.
 func (c *splitTurn) batterLeaves(before, after *State) {
-	if c.batter == "" && before.Count.Strikes == 2 && before.Batting() == after.Batting() && before.Batter() != after.Batter() {
+	if c.batter == "" && before.Count.Strikes == 2 && before.Batting() == after.Batting() &&
+		before.Batter() != after.Batter() {
 		c.batter = before.Batter()
 	}
 }
@@ -188,7 +189,7 @@ func (b *Scorebook) recordFielders(s *State, p *Play) {
 
 // replacedOut returns the index of the third out when a fourth takes its place (5.09(c)), else -1.
 func (s *State) replacedOut(p *Play) int {
-	if s.Outs+p.outCount() > 3 {
+	if s.Outs+p.Outs.Count() > 3 {
 		return 2 - s.Outs
 	}
 	return -1

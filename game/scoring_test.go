@@ -1,6 +1,8 @@
 package game_test
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -89,7 +91,8 @@ func TestTally_atBats(t *testing.T) {
 	} {
 		s := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
 		got := s.Tally(parse(t, &s, tt.event))
-		if got.PlateAppearance != tt.turn || got.AtBat != tt.atBat || got.HitBases != tt.hit || got.Outs != tt.outs || got.Errors != tt.er {
+		if got.PlateAppearance != tt.turn || got.AtBat != tt.atBat || got.HitBases != tt.hit || got.Outs != tt.outs ||
+			got.Errors != tt.er {
 			t.Errorf("%s: %+v, want %+v", tt.event, got, tt)
 		}
 	}
@@ -120,7 +123,10 @@ func TestScorebook_earnedRuns(t *testing.T) {
 		{"(c) who scores behind a runner helped by an error scores on it too", "S7 D9.1-H(E9);B-H K K K", 2, 0},
 		{"(c) who scores ahead of that runner does not", "S7 S7.1-2 D9.2-H;1-H(E9) K K K", 2, 1},
 		{"(c) also after a fielder's choice", "S7 S7.1-2 SB3;SB2 FC5.3-H(E5);2-H K K K", 2, 0},
-		{"(b) an error and a double play after it are two outs, not three", "E6 64(1)3/GDP S7 S7.1-2 HR.2-H;1-H K", 3, 3},
+		{
+			"(b) an error and a double play after it are two outs, not three",
+			"E6 64(1)3/GDP S7 S7.1-2 HR.2-H;1-H K", 3, 3,
+		},
 	} {
 		g := newScored(t, game.Options{DH: true}).play(tt.plays)
 		if g.s.Half != game.Bottom {
@@ -132,42 +138,37 @@ func TestScorebook_earnedRuns(t *testing.T) {
 	}
 }
 
-// 9.16(g), (h), (i): runs charged to a relief pitcher.
+// 9.16(g), (h), (i): runs charged to a relief pitcher. A line has the runs and the earned runs of h10 and of h11, and
+// how many runners h11 inherited and let in.
 func TestScorebook_reliefPitchers(t *testing.T) {
 	t.Parallel()
-	change := " sub:h11:0:P "
-	for _, tt := range []struct {
-		name, plays        string
-		first, firstEarned int // runs of h10
-		next, nextEarned   int // of h11
-		inherited, in      int
-	}{
-		{"(g) runners left on base are charged to the pitcher who left them", "S7 S7.1-2" + change + "HR.2-H;1-H K K K", 2, 2, 1, 1, 2, 2},
-		{"(g) a number of runners, not persons: the force leaves the run charged", "W" + change + "64(1)/FO S7.1-2 S7.2-H;1-2 K K", 1, 1, 0, 0, 1, 1},
-		{"(g) two on, the one in front is forced: the charges move up", "W W.1-2" + change + "65(2)/FO.1-2;B-1 S7.2-H;1-2 63.2-3;1-2 K", 1, 1, 0, 0, 2, 1},
-		{"(g) a double play from home: the others move up", "W W.1-2" + change + "W.2-3;1-2 42(3)3/GDP.2-3;1-2 S7.3-H;2-H K", 2, 2, 0, 0, 2, 2},
-		{"(g) a double play from third: the runner behind moves up", "W" + change + "W.1-2 5(2)3/GDP.1-2 S7.2-H K", 1, 1, 0, 0, 1, 1},
-		{"(g) a double play by way of second: no one is behind", "W" + change + "S7.1-3 64(1)3/GDP.3-H K", 1, 1, 0, 0, 1, 1},
-		{"(g) two forced out, the batter safe: the charges move up twice", "W W.1-2" + change + "W.2-3;1-2 2(3)25(2)/DP.1-2;B-1 HR.2-H;1-H K", 2, 2, 1, 1, 2, 2},
-		{"(g) a line drive caught, the runner doubled off, leaves the charges", "W" + change + "W.1-2 6(B)64(2)/LDP/L6 S7.1-2 S7.2-H;1-2 K", 0, 0, 1, 1, 1, 0},
-		{"(g) a runner caught stealing is no longer charged", "W" + change + "CS2(26) S7 HR.1-H K K", 0, 0, 2, 2, 1, 0},
-		{"(h) a walk with the pitcher behind is charged to the one who left", "20:NP" + change + "31:W HR.1-H K K K", 1, 1, 1, 1, 0, 0},
-		{"(h) 2-2 was not behind", "22:NP" + change + "32:W HR.1-H K K K", 0, 0, 2, 2, 0, 0},
-		{"(h) a hit after 2-0 is charged to the new pitcher", "20:NP" + change + "20:S7 HR.1-H K K K", 0, 0, 2, 2, 0, 0},
-		{"(i) outs missed before the reliever do not help", "E6 K K" + change + "S7.1-2 HR.2-H;1-H K", 1, 0, 2, 2, 1, 1},
-		{"(i) outs missed after do", "K K" + change + "E6 S7.1-2 HR.2-H;1-H K", 0, 0, 3, 0, 0, 0},
-	} {
-		g := newScored(t, game.Options{DH: true}).play(tt.plays)
+	for _, f := range cases(`
+(g) runners left on base are charged to the pitcher who left them | S7 S7.1-2 @h11 HR.2-H;1-H K K K | 2 2 1 1 2 2
+(g) a number of runners: the force leaves the run charged | W @h11 64(1)/FO S7.1-2 S7.2-H;1-2 K K | 1 1 0 0 1 1
+(g) the one in front is forced: charges move up | W W.1-2 @h11 65(2)/FO.1-2;B-1 S7.2-H;1-2 63.2-3;1-2 K | 1 1 0 0 2 1
+(g) a double play from home, the others move up | W W.1-2 @h11 W.2-3;1-2 42(3)3/GDP.2-3;1-2 S7.3-H;2-H K | 2 2 0 0 2 2
+(g) a double play from third, the runner behind moves up | W @h11 W.1-2 5(2)3/GDP.1-2 S7.2-H K | 1 1 0 0 1 1
+(g) a double play by way of second, no one is behind | W @h11 S7.1-3 64(1)3/GDP.3-H K | 1 1 0 0 1 1
+(g) two forced out, the batter safe: twice | W W.1-2 @h11 W.2-3;1-2 2(3)25(2)/DP.1-2;B-1 HR.2-H;1-H K | 2 2 1 1 2 2
+(g) a runner doubled off leaves the charges | W @h11 W.1-2 6(B)64(2)/LDP/L6 S7.1-2 S7.2-H;1-2 K | 0 0 1 1 1 0
+(g) a runner caught stealing is no longer charged | W @h11 CS2(26) S7 HR.1-H K K | 0 0 2 2 1 0
+(h) a walk with the pitcher behind is charged to the one who left | 20:NP @h11 31:W HR.1-H K K K | 1 1 1 1 0 0
+(h) 2-2 was not behind | 22:NP @h11 32:W HR.1-H K K K | 0 0 2 2 0 0
+(h) a hit after 2-0 is charged to the new pitcher | 20:NP @h11 20:S7 HR.1-H K K K | 0 0 2 2 0 0
+(i) outs missed before the reliever do not help | E6 K K @h11 S7.1-2 HR.2-H;1-H K | 1 0 2 2 1 1
+(i) outs missed after do | K K @h11 E6 S7.1-2 HR.2-H;1-H K | 0 0 3 0 0 0
+`) {
+		g := newScored(t, game.Options{DH: true}).play(f[1])
 		if g.s.Half != game.Bottom {
-			t.Fatalf("%s: %s", tt.name, describe(&g.s))
+			t.Fatalf("%s: %s", f[0], describe(&g.s))
 		}
 		a, b := g.pitcher("h10"), g.pitcher("h11")
-		got := [6]int{a.Runs, a.EarnedRuns, b.Runs, b.EarnedRuns, b.InheritedRunners, b.InheritedRunnersScored}
-		if want := [6]int{tt.first, tt.firstEarned, tt.next, tt.nextEarned, tt.inherited, tt.in}; got != want {
-			t.Errorf("9.16%s: %v, want %v", tt.name, got, want)
+		got := fmt.Sprint(a.Runs, a.EarnedRuns, b.Runs, b.EarnedRuns, b.InheritedRunners, b.InheritedRunnersScored)
+		if got != f[2] {
+			t.Errorf("9.16%s: %s, want %s", f[0], got, f[2])
 		}
 	}
-	g := newScored(t, game.Options{DH: true}).play("E6 K K" + change + "HR.1-H K")
+	g := newScored(t, game.Options{DH: true}).play("E6 K K @h11 HR.1-H K")
 	if team := g.box().Teams[game.Home]; team.EarnedRuns != 0 {
 		t.Errorf("9.16(i): %d earned against the team, want none", team.EarnedRuns)
 	}
@@ -177,7 +178,8 @@ func TestScorebook_reliefPitchers(t *testing.T) {
 func TestScorebook_strikeoutOfTwoBatters(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true}).play("02:NP sub:a15:1:PH 02:K 01:NP sub:a16:2:PH 02:K")
-	if a, b := g.batter("a1"), g.batter("a15"); a.Strikeouts != 1 || a.PlateAppearances != 1 || b.PlateAppearances != 0 {
+	if a, b := g.batter("a1"), g.batter("a15"); a.Strikeouts != 1 || a.PlateAppearances != 1 ||
+		b.PlateAppearances != 0 {
 		t.Errorf("two strikes left: %+v and %+v", a, b)
 	}
 	if a, b := g.batter("a2"), g.batter("a16"); a.PlateAppearances != 0 || b.Strikeouts != 1 {
@@ -228,7 +230,9 @@ func TestScorebook_leftOnBase(t *testing.T) {
 // 9.02(a)(17): a ground ball into two outs is a double play, into three it is not.
 func TestScorebook_groundedIntoDoublePlay(t *testing.T) {
 	t.Parallel()
-	for plays, want := range map[string]int{"W 64(1)3/GDP": 1, "W W.1-2 54(1)3/GTP.2X3(35)": 0, "W W.1-2 5(2)4(1)3/GTP": 0, "W 6(1)/GDP.B-1(E3)": 0} {
+	for plays, want := range map[string]int{
+		"W 64(1)3/GDP": 1, "W W.1-2 54(1)3/GTP.2X3(35)": 0, "W W.1-2 5(2)4(1)3/GTP": 0, "W 6(1)/GDP.B-1(E3)": 0,
+	} {
 		g := newScored(t, game.Options{DH: true}).play(plays)
 		batter := game.PlayerID("a2")
 		if strings.Count(plays, "W") == 2 {
@@ -240,93 +244,71 @@ func TestScorebook_groundedIntoDoublePlay(t *testing.T) {
 	}
 }
 
-// 9.17: the winning and the losing pitcher.
+// 9.17: the winning and the losing pitcher; 9.19: the save. In the seventh of a "brief" game a11 gets two outs and
+// gives up three home runs; a12 follows with the lead. A line has the scorer's choice; who won, lost and saved; and
+// whether that was a judgment.
 func TestScorebook_winnerAndLoser(t *testing.T) {
 	t.Parallel()
-	// In the seventh a11 gets two outs and gives up three home runs; a12 follows with the lead.
-	brief := "#30000000000 K K sub:a11:0:P HR/F7D HR/F7D HR/F7D K HR/F7D K K K sub:a12:0:P #00000"
-	for _, tt := range []struct {
-		name, plays               string
-		choice, win, lose, saving game.PlayerID
-		judgment                  bool
-	}{
-		{"(a) the starter, all nine innings", "#100000000000000000", "", "a10", "h10", "", false},
-		{"(b) the starter with five innings, and a save of three", "#1000000000 sub:a11:0:P #00000000", "", "a10", "h10", "a11", false},
-		{"(b) four innings are not enough: the relief pitcher", "#100000000 sub:a11:0:P #000000000", "", "a11", "h10", "", true},
-		{"(a) the last pitcher before the lead", "#000000000000 sub:a11:0:P #100000", "", "a10", "h10", "a11", false},
-		{"(d) a tie starts over: the last lead counts", "#10000000000 sub:a11:0:P #1100000", "", "a11", "h10", "", false},
-		{"(d) the loser of a walk-off", "#00000000000000000 sub:a11:0:P HR/F7D", "", "h10", "a11", "", false},
-		{"(d) an inherited runner wins it", "#00000000000000000 W sub:a11:0:P D7.1-H", "", "h10", "a10", "", false},
-		{"(c) brief and ineffective: a later pitcher", brief, "", "a12", "h10", "", true},
-		{"(c) unless the scorer chooses otherwise", brief, "a11", "a11", "h10", "a12", true},
-		{"(c) within the rule", brief, "a10", "a12", "h10", "", true},
-	} {
-		g := newScored(t, game.Options{DH: true, ExtraInnings: game.Standard}).play(tt.plays)
-		g.book.ChooseWinner(tt.choice)
+	brief := "#30000000000 K K @a11 HR/F7D HR/F7D HR/F7D K HR/F7D K K K @a12 #00000"
+	for _, f := range cases(`
+9.17(a) the starter, all nine innings | #100000000000000000 | | a10 h10 - false
+9.17(b) the starter with five innings, and a save of three | #1000000000 @a11 #00000000 | | a10 h10 a11 false
+9.17(b) four innings are not enough: the relief pitcher | #100000000 @a11 #000000000 | | a11 h10 - true
+9.17(a) the last pitcher before the lead | #000000000000 @a11 #100000 | | a10 h10 a11 false
+9.17(d) a tie starts over: the last lead counts | #10000000000 @a11 #1100000 | | a11 h10 - false
+9.17(d) the loser of a walk-off | #00000000000000000 @a11 HR/F7D | | h10 a11 - false
+9.17(d) an inherited runner wins it | #00000000000000000 W @a11 D7.1-H | | h10 a10 - false
+9.17(c) brief and ineffective: a later pitcher | brief | | a12 h10 - true
+9.17(c) unless the scorer chooses otherwise | brief | a11 | a11 h10 a12 true
+9.17(c) within the rule | brief | a10 | a12 h10 - true
+
+three runs and an inning | #3000000000000000 K K K @a11 K K K | | a10 h10 a11 false
+four runs and an inning | #4000000000000000 K K K @a11 K K K | | a10 h10 - false
+four runs, the tying run on deck | #4000000000000000 K K K W W.1-2 @a11 K K K | | a10 h10 a11 false
+five runs, two on: the tying run is not on deck | #5000000000000000 K K K W W.1-2 @a11 K K K | | a10 h10 - false
+two outs are enough with the tying run at bat | #1000000000000000 K K K K @a11 K K | | a10 h10 a11 false
+less than an inning without a tying run | #3000000000000000 K K K K K @a11 K | | a10 h10 - false
+to the field, back, and finished | #2000000000000000 K K K in K out K in back K | | a10 h10 a11 false
+back with the tying run on deck | #4000000000000000 K K K W in K K out W.1-2 in back K | | a10 h10 a11 false
+back with a lead of four | #4000000000000000 K K K in K out K in back K | | a10 h10 - false
+`) {
+		plays := strings.NewReplacer("brief", brief, " in", " sub:a11:4:P", "out", "sub:a11:4:CF sub:a12:1:P",
+			"back", "sub:a13:1:CF").Replace(f[1])
+		g := newScored(t, game.Options{DH: true, ExtraInnings: game.Standard}).play(plays)
+		g.book.ChooseWinner(game.PlayerID(f[2]))
+		if !g.s.Over() {
+			t.Fatalf("%s: not over: %s", f[0], describe(&g.s))
+		}
 		box := g.box()
-		if !g.s.Over() {
-			t.Fatalf("9.17 %s: not over: %s", tt.name, describe(&g.s))
-		}
-		if box.WinningPitcher != tt.win || box.LosingPitcher != tt.lose || box.SavingPitcher != tt.saving || box.WinnerByJudgment != tt.judgment {
-			t.Errorf("9.17 %s: won by %s (judgment %v), lost by %s, saved by %q; want %s (%v), %s, %q",
-				tt.name, box.WinningPitcher, box.WinnerByJudgment, box.LosingPitcher, box.SavingPitcher, tt.win, tt.judgment, tt.lose, tt.saving)
+		got := fmt.Sprint(box.WinningPitcher, " ", box.LosingPitcher, " ", cmp.Or(box.SavingPitcher, "-"), " ",
+			box.WinnerByJudgment)
+		if got != f[3] {
+			t.Errorf("%s: won, lost, saved, by judgment: %s, want %s", f[0], got, f[3])
 		}
 	}
 }
 
-// 9.19: the save, by the lead in the first inning and the plays of the ninth.
-func TestScorebook_save(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name, lead, ninth string
-		want              game.PlayerID
-	}{
-		{"three runs and an inning", "3", "K K K sub:a11:0:P K K K", "a11"},
-		{"four runs and an inning", "4", "K K K sub:a11:0:P K K K", ""},
-		{"four runs, the tying run on deck", "4", "K K K W W.1-2 sub:a11:0:P K K K", "a11"},
-		{"five runs, two on: the tying run is not on deck", "5", "K K K W W.1-2 sub:a11:0:P K K K", ""},
-		{"two outs are enough with the tying run at bat", "1", "K K K K sub:a11:0:P K K", "a11"},
-		{"less than an inning without a tying run", "3", "K K K K K sub:a11:0:P K", ""},
-		{"who went to the field, came back and finished", "2", "K K K sub:a11:4:P K sub:a11:4:CF sub:a12:1:P K sub:a11:4:P sub:a13:1:CF K", "a11"},
-		{"who came back with the tying run on deck", "4", "K K K W sub:a11:4:P K K sub:a11:4:CF sub:a12:1:P W.1-2 sub:a11:4:P sub:a13:1:CF K", "a11"},
-		{"who came back with a lead of four", "4", "K K K sub:a11:4:P K sub:a11:4:CF sub:a12:1:P K sub:a11:4:P sub:a13:1:CF K", ""},
-	} {
-		g := newScored(t, game.Options{DH: true, ExtraInnings: game.Standard}).play("#" + tt.lead + "000000000000000 " + tt.ninth)
-		if !g.s.Over() {
-			t.Fatalf("%s: %s", tt.name, describe(&g.s))
-		}
-		if box := g.box(); box.SavingPitcher != tt.want || box.WinningPitcher != "a10" {
-			t.Errorf("9.19 %s: saved by %q, won by %s; want %q, a10", tt.name, box.SavingPitcher, box.WinningPitcher, tt.want)
-		}
-	}
-}
-
-// Holds, blown saves and quality starts of the visitors' pitchers, who lead from the first inning on.
+// Holds, blown saves and quality starts of the visitors' pitchers, who lead from the first inning on. A line has the
+// holds; the blown saves; a quality start of a10; who won and who saved a game that is over.
 func TestScorebook_holdsAndBlownSaves(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name, plays  string
-		holds, blown []game.PlayerID
-		quality      bool // of a10
-		win, save    game.PlayerID
-		unfinished   bool
-	}{
-		{name: "a hold between the starter and the save", plays: "#30000000000000 K K K sub:a11:0:P K K K K K K sub:a12:0:P K K K", holds: []game.PlayerID{"a11"}, quality: true, win: "a10", save: "a12"},
-		{name: "two holds in one inning", plays: "#30000000000000 K K K sub:a11:0:P K sub:a12:0:P K K K K K sub:a13:0:P K K K", holds: []game.PlayerID{"a11", "a12"}, quality: true, win: "a10", save: "a13"},
-		{name: "no hold without an out", plays: "#30000000000000 K K K sub:a11:0:P W sub:a12:0:P K K K K K K K K K", quality: true, win: "a10", save: "a12"},
-		{name: "nor with a lead of four", plays: "#40000000000000 K K K sub:a11:0:P K sub:a12:0:P K K K K K K K K", quality: true, win: "a10"},
-		{name: "but with the tying run on deck", plays: "#40000000000000 K K K W W.1-2 sub:a11:0:P K sub:a12:0:P K K K K K K K K", holds: []game.PlayerID{"a11"}, quality: true, win: "a10", save: "a12"},
-		{name: "a hold also if runners left behind tie the game", plays: "#10000000000000 K K K sub:a11:0:P K W sub:a12:0:P HR.1-H", holds: []game.PlayerID{"a11"}, blown: []game.PlayerID{"a12"}, quality: true, unfinished: true},
-		{name: "no save situation in a tie", plays: "#10000000000000 K K K W D7.1-H sub:a11:0:P", quality: true, unfinished: true},
-		{name: "a blown save by an inherited runner", plays: "#10000000000000 K K K W sub:a11:0:P D7.1-H K sub:a12:0:P K", blown: []game.PlayerID{"a11"}, quality: true, unfinished: true},
-		{name: "a blown save and a win", plays: "#100000000000000 sub:a11:0:P HR/F7D K K K HR/F7D K K K K K K", blown: []game.PlayerID{"a11"}, quality: true, win: "a11"},
-		{name: "a tie is no save situation", plays: "#000000000000000 sub:a11:0:P HR/F7D K", quality: true, unfinished: true},
-		{name: "five innings are no quality start", plays: "#3000000000 K K K sub:a11:0:P K", unfinished: true},
-		{name: "nor four earned runs", plays: "#5000000 HR/F7D HR/F7D HR/F7D HR/F7D #000000 sub:a11:0:P K", unfinished: true},
-		{name: "three are", plays: "#5000000 HR/F7D HR/F7D HR/F7D #000000 sub:a11:0:P K", quality: true, unfinished: true},
-		{name: "only after the starter has left", plays: "#500000000000000", unfinished: true},
-	} {
-		g := newScored(t, game.Options{DH: true, ExtraInnings: game.Standard}).play(tt.plays)
+	for _, f := range cases(`
+a hold between the starter and the save | #30000000000000 K K K @a11 K K K K K K @a12 K K K | [a11] [] quality a10 a12
+two holds in one inning | #30000000000000 K K K @a11 K @a12 K K K K K @a13 K K K | [a11 a12] [] quality a10 a13
+no hold without an out | #30000000000000 K K K @a11 W @a12 K K K K K K K K K | [] [] quality a10 a12
+nor with a lead of four | #40000000000000 K K K @a11 K @a12 K K K K K K K K | [] [] quality a10
+but with the tying run on deck | #40000000000000 K K K W W.1-2 @a11 K @a12 K K K K K K K K | [a11] [] quality a10 a12
+a hold also if runners left behind tie | #10000000000000 K K K @a11 K W @a12 HR.1-H | [a11] [a12] quality unfinished
+no save situation in a tie | #10000000000000 K K K W D7.1-H @a11 | [] [] quality unfinished
+a blown save by an inherited runner | #10000000000000 K K K W @a11 D7.1-H K @a12 K | [] [a11] quality unfinished
+a blown save and a win | #100000000000000 @a11 HR/F7D K K K HR/F7D K K K K K K | [] [a11] quality a11
+a tie is no save situation | #000000000000000 @a11 HR/F7D K | [] [] quality unfinished
+five innings are no quality start | #3000000000 K K K @a11 K | [] [] unfinished
+nor four earned runs | #5000000 HR/F7D HR/F7D HR/F7D HR/F7D #000000 @a11 K | [] [] unfinished
+three are | #5000000 HR/F7D HR/F7D HR/F7D #000000 @a11 K | [] [] quality unfinished
+only after the starter has left | #500000000000000 | [] [] unfinished
+`) {
+		g := newScored(t, game.Options{DH: true, ExtraInnings: game.Standard}).play(f[1])
 		box := g.box()
 		var holds, blown []game.PlayerID
 		for _, l := range box.Teams[game.Away].Pitching {
@@ -337,11 +319,20 @@ func TestScorebook_holdsAndBlownSaves(t *testing.T) {
 				blown = append(blown, l.Player)
 			}
 		}
-		if !slices.Equal(holds, tt.holds) || !slices.Equal(blown, tt.blown) || g.pitcher("a10").QualityStart != tt.quality {
-			t.Errorf("%s: holds %v, blown %v, quality start %v; want %v, %v, %v", tt.name, holds, blown, g.pitcher("a10").QualityStart, tt.holds, tt.blown, tt.quality)
+		got := fmt.Sprint(holds, " ", blown)
+		if g.pitcher("a10").QualityStart {
+			got += " quality"
 		}
-		if g.s.Over() == tt.unfinished || box.WinningPitcher != tt.win || box.SavingPitcher != tt.save {
-			t.Errorf("%s: %s, won by %q, saved by %q; want %q, %q", tt.name, describe(&g.s), box.WinningPitcher, box.SavingPitcher, tt.win, tt.save)
+		if !g.s.Over() {
+			got += " unfinished"
+		}
+		for _, id := range []game.PlayerID{box.WinningPitcher, box.SavingPitcher} {
+			if id != "" {
+				got += " " + string(id)
+			}
+		}
+		if got != f[2] {
+			t.Errorf("%s: %s, want %s", f[0], got, f[2])
 		}
 	}
 }
@@ -366,8 +357,10 @@ func TestScorebook_leftOnBaseByBatter(t *testing.T) {
 		{"K K W S7.1-2 S7.2-H;1-3", "a5", 0, 1},
 		{"K W S7.1-2 S7.2-H;1-3", "a4", 0, 0}, // with one out
 	} {
-		if l := newScored(t, game.Options{DH: true}).play(tt.plays).batter(tt.batter); l.LeftOnBase != tt.left || l.TwoOutRunsBattedIn != tt.two {
-			t.Errorf("%s: %d left on base, %d batted in with two out; want %d, %d", tt.plays, l.LeftOnBase, l.TwoOutRunsBattedIn, tt.left, tt.two)
+		if l := newScored(t, game.Options{DH: true}).play(tt.plays).batter(tt.batter); l.LeftOnBase != tt.left ||
+			l.TwoOutRunsBattedIn != tt.two {
+			t.Errorf("%s: %d left on base, %d batted in with two out; want %d, %d",
+				tt.plays, l.LeftOnBase, l.TwoOutRunsBattedIn, tt.left, tt.two)
 		}
 	}
 }
@@ -391,7 +384,8 @@ func TestScorebook_winnerOfShortGame(t *testing.T) {
 		g := newScored(t, game.Options{DH: true, Innings: tt.innings, ExtraInnings: game.Standard}).play(tt.plays)
 		box := g.box()
 		if !g.s.Over() || box.WinningPitcher != tt.win || box.WinnerByJudgment != tt.judgment {
-			t.Errorf("%d innings, %s: %s, won by %s (judgment %v), want %s (%v)", tt.innings, tt.plays, describe(&g.s), box.WinningPitcher, box.WinnerByJudgment, tt.win, tt.judgment)
+			t.Errorf("%d innings, %s: %s, won by %s (judgment %v), want %s (%v)",
+				tt.innings, tt.plays, describe(&g.s), box.WinningPitcher, box.WinnerByJudgment, tt.win, tt.judgment)
 		}
 	}
 }
@@ -399,9 +393,11 @@ func TestScorebook_winnerOfShortGame(t *testing.T) {
 // A pitcher who comes back inherits the runners of the others, not the own ones.
 func TestScorebook_inheritedOnReturn(t *testing.T) {
 	t.Parallel()
-	g := newScored(t, game.Options{DH: true}).play("W sub:h11:4:P S7.1-2 sub:h11:4:CF sub:h12:1:P W.2-3;1-2 sub:h11:4:P sub:h13:1:CF HR.3-H;2-H;1-H")
+	g := newScored(t, game.Options{DH: true}).play(
+		"W sub:h11:4:P S7.1-2 sub:h11:4:CF sub:h12:1:P W.2-3;1-2 sub:h11:4:P sub:h13:1:CF HR.3-H;2-H;1-H")
 	if l := g.pitcher("h11"); l.InheritedRunners != 3 || l.InheritedRunnersScored != 2 || l.Runs != 2 {
-		t.Errorf("h11: %d inherited, %d scored, %d runs; want one, then two more, two of them scored, the own and the batter's", l.InheritedRunners, l.InheritedRunnersScored, l.Runs)
+		t.Errorf("h11: %d inherited, %d scored, %d runs; want 3, 2, 2",
+			l.InheritedRunners, l.InheritedRunnersScored, l.Runs)
 	}
 	if l := g.pitcher("h12"); l.InheritedRunners != 2 || l.InheritedRunnersScored != 0 {
 		t.Errorf("h12: %d inherited, %d scored", l.InheritedRunners, l.InheritedRunnersScored)
@@ -422,7 +418,8 @@ func TestScorebook_inningsOfCalledGame(t *testing.T) {
 		g.s = check.Must(g.s.CallGame())(t)
 		g.book.RecordStoppage(&g.s)
 		box := g.box()
-		if away, home := len(box.Teams[0].LineScore), len(box.Teams[1].LineScore); box.Innings != want.innings || away != want.away || home != want.home {
+		if away, home := len(box.Teams[0].LineScore), len(box.Teams[1].LineScore); box.Innings != want.innings ||
+			away != want.away || home != want.home {
 			t.Errorf("%s: %d innings, lines of %d and %d, want %+v", plays, box.Innings, away, home, want)
 		}
 	}
@@ -441,7 +438,8 @@ func TestScorebook_proveFails(t *testing.T) {
 	g.book.RecordPlay(&before, &p, &after)
 	check.NoError(t, g.book.Prove(&after))
 	lines := g.box().Teams[game.Away].Batting
-	if !slices.ContainsFunc(lines, func(l game.BattingLine) bool { return l.Player == "a3" && l.HomeRuns == 1 && l.RunsBattedIn == 2 }) {
+	if !slices.ContainsFunc(lines,
+		func(l game.BattingLine) bool { return l.Player == "a3" && l.HomeRuns == 1 && l.RunsBattedIn == 2 }) {
 		t.Errorf("%+v", lines)
 	}
 }

@@ -22,11 +22,11 @@ type Runner struct {
 // A TeamState is one side's part of the state.
 type TeamState struct {
 	Order        [9]Slot    `json:"order"`
-	Pitcher      PlayerID   `json:"pitcher"`            // "" between a pinch hitter for the pitcher and the next pitcher
-	DH           int        `json:"dh"`                 // place in the order, 1–9, of the designated hitter; 0: the pitcher bats
+	Pitcher      PlayerID   `json:"pitcher"`            // "" from a pinch hitter for the pitcher to the next pitcher
+	DH           int        `json:"dh"`                 // the designated hitter's place, 1–9; 0: the pitcher bats
 	NextBatter   int        `json:"next"`               // index in Order of the batter due, 0–8
-	BattersFaced int        `json:"faced"`              // completed plate appearances against Pitcher; 3 once the three-batter minimum is met
-	DHBatted     bool       `json:"dh_batted,omitzero"` // the designated hitter's place has completed a plate appearance
+	BattersFaced int        `json:"faced"`              // turns at bat against Pitcher; 3 meets the minimum
+	DHBatted     bool       `json:"dh_batted,omitzero"` // the designated hitter's place has batted
 	Relieved     bool       `json:"relieved,omitzero"`  // the starting pitcher has left the mound
 	Bench        []PlayerID `json:"bench"`              // available substitutes; never written to
 	Removed      []PlayerID `json:"gone"`               // may not return (5.10(d)); never written to
@@ -52,11 +52,7 @@ func (e End) String() string { return endNames.name(uint8(e)) }
 func (e End) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText reads an ending's name.
-func (e *End) UnmarshalText(text []byte) error {
-	i, err := endNames.parse("ending", text)
-	*e = End(i)
-	return err
-}
+func (e *End) UnmarshalText(text []byte) error { return parse(e, "ending", endNames, text) }
 
 // Batting returns the side at bat.
 func (s *State) Batting() Side {

@@ -8,8 +8,8 @@ type Substitution struct {
 	Player   PlayerID `json:"player_id"`
 	Slot     int      `json:"slot"`             // place in the order, 1–9; 0 for a pitcher who does not bat
 	Position Position `json:"position"`         // of the nine, DH, PH or PR
-	Injured  bool     `json:"injured,omitzero"` // lifts the minimum of 5.10(g) and of 5.11(a)(2) for the player who leaves
-	AsRuled  bool     `json:"-"`                // the umpires let a player return although 5.10(d) disagrees: for replays of real games only
+	Injured  bool     `json:"injured,omitzero"` // the player who leaves is exempt from 5.10(g), 5.11(a)(2)
+	AsRuled  bool     `json:"-"`                // a player may return against 5.10(d): for replays of real games only
 }
 
 // Substitute returns the state after substitutions that are announced together, applied in order. Until the next play a
@@ -101,7 +101,8 @@ func (s *State) checkDH(t *TeamState, sub Substitution) error {
 	switch {
 	case sub.Position == DesignatedHitter && !dh:
 		return illegal("5.11(a)(7)", "place %d is not the designated hitter's", sub.Slot)
-	case sub.Player == t.Pitcher && t.orderIndex(sub.Player) < 0 && (sub.Position == PinchHitter || sub.Position == PinchRunner) && !dh:
+	case sub.Player == t.Pitcher && t.orderIndex(sub.Player) < 0 &&
+		(sub.Position == PinchHitter || sub.Position == PinchRunner) && !dh:
 		return illegal("5.11(a)(10)", "the pitcher may bat or run only for the designated hitter")
 	case dh && enters && !t.DHBatted && !sub.Injured && !s.Teams[sub.Side.Other()].Relieved:
 		return illegal("5.11(a)(2)", "the designated hitter bats once, unless the other side changes its pitcher")

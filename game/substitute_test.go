@@ -106,7 +106,8 @@ func TestSubstitute_asRuled(t *testing.T) {
 		t.Errorf("%s in center field, %v have left", home.Fielder(game.CenterField), home.Removed)
 	}
 	back.Slot = 2
-	if _, err := left.Substitute(back, sub("h15", 1, game.CenterField), sub("h1", 3, game.FirstBase)); refusal(t, err) != "5.10(a)" {
+	if _, err := left.Substitute(back, sub("h15", 1, game.CenterField), sub("h1", 3, game.FirstBase)); refusal(t,
+		err) != "5.10(a)" {
 		t.Errorf("h1 bats twice: %v", err)
 	}
 }
@@ -115,7 +116,8 @@ func TestSubstitute_asRuled(t *testing.T) {
 func TestSubstitute_threeBatterMinimum(t *testing.T) {
 	t.Parallel()
 	o := game.Options{DH: true}
-	relieved := check.Must(apply(t, newGame(t, o), "W", "64(1)3/GDP", "K", "K", "K", "K").Substitute(sub("h11", 0, game.Pitcher)))(t)
+	relieved := check.Must(
+		apply(t, newGame(t, o), "W", "64(1)3/GDP", "K", "K", "K", "K").Substitute(sub("h11", 0, game.Pitcher)))(t)
 	relieved = apply(t, relieved, "W")
 	for _, tt := range []struct {
 		name          string
@@ -123,7 +125,10 @@ func TestSubstitute_threeBatterMinimum(t *testing.T) {
 		subs, refused string
 	}{
 		{"two batters", apply(t, newGame(t, o), "W", "W.1-2"), "h11 0 P", "5.10(g)"},
-		{"two batters, before 2020", apply(t, newGame(t, game.Options{DH: true, NoThreeBatterMinimum: true}), "W", "W.1-2"), "h11 0 P", ""},
+		{
+			"two batters, before 2020",
+			apply(t, newGame(t, game.Options{DH: true, NoThreeBatterMinimum: true}), "W", "W.1-2"), "h11 0 P", "",
+		},
 		{"three batters", apply(t, newGame(t, o), "W", "W.1-2", "K"), "h11 0 P", ""},
 		{"reliever, one batter", relieved, "h12 0 P", "5.10(g)"},
 		{"reliever, one batter, to the outfield", relieved, "h11 4 LF", "5.10(g)"},
@@ -212,7 +217,8 @@ func TestSubstitute_twoWay(t *testing.T) {
 	} {
 		next := check.Must(tt.s.Substitute(subs(t, tt.subs)...))(t)
 		h := next.Teams[game.Home]
-		if h.DH != 4 || h.Order[3].Player != tt.bats || h.Pitcher != tt.pitches || !slices.Equal(h.Removed, tt.removed) {
+		if h.DH != 4 || h.Order[3].Player != tt.bats || h.Pitcher != tt.pitches ||
+			!slices.Equal(h.Removed, tt.removed) {
 			t.Errorf("%s: %+v", tt.name, h)
 		}
 		if next.Half == game.Top {

@@ -17,7 +17,7 @@ type Tally struct {
 func (s *State) Tally(p Play) Tally { return s.tally(&p) }
 
 func (s *State) tally(p *Play) Tally {
-	outs := p.outCount()
+	outs := p.Outs.Count()
 	t := Tally{
 		Runs:            p.runCount(),
 		Outs:            min(outs, 3-s.Outs),
@@ -66,9 +66,9 @@ func (s *State) isBattedIn(p *Play, b Base) bool {
 	}
 }
 
-// isAided reports whether an error helped the runner from b: an error on that runner's own advance, or on the advance of
-// a runner ahead, whom the one from b cannot pass. An error in the field that let the batter reach is not one on an
-// advance.
+// isAided reports whether an error helped the runner from b: an error on that runner's own advance, or on the
+// advance of a runner ahead, whom the one from b cannot pass. An error in the field that let the batter reach is
+// not one on an advance.
 func (s *State) isAided(p *Play, b Base) bool {
 	for from := Third; ; from-- {
 		if p.Advances[from].Reason == OnError || s.hasErrorFor(p, from) {

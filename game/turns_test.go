@@ -30,7 +30,9 @@ func TestState_completed(t *testing.T) {
 	_, substitution := s.Substitute(sub("h15", 1, game.PinchHitter))
 	_, forfeit := s.Forfeit(game.Home)
 	_, call := s.CallGame()
-	for name, err := range map[string]error{"play": play, "substitution": substitution, "forfeit": forfeit, "call": call} {
+	for name, err := range map[string]error{
+		"play": play, "substitution": substitution, "forfeit": forfeit, "call": call,
+	} {
 		if refusal(t, err) != "7.01(g)" {
 			t.Errorf("%s after the end: %v", name, err)
 		}
@@ -101,7 +103,8 @@ func TestApply_outOfTurn(t *testing.T) {
 	}
 }
 
-// 5.09(c): an appeal on a runner who left early can be the fourth out. It replaces the third and cancels that runner's run.
+// 5.09(c): an appeal on a runner who left early can be the fourth out. It replaces the third and cancels that
+// runner's run.
 func TestApply_fourthOut(t *testing.T) {
 	t.Parallel()
 	s := situation(t, "1t 1 1-3 0-0", game.Options{DH: true})
@@ -125,7 +128,8 @@ func TestApply_fourthOut(t *testing.T) {
 	for _, l := range book.BoxScore(&after).Teams[game.Home].Fielding {
 		if want := map[game.PlayerID]int{"h3": 0, "h6": 1}; l.Player == "h3" || l.Player == "h6" {
 			if l.PutOuts != want[l.Player] {
-				t.Errorf("%s at %s has %d put-outs, want the fourth instead of the third", l.Player, l.Position, l.PutOuts)
+				t.Errorf("%s at %s has %d put-outs, want the fourth instead of the third",
+					l.Player, l.Position, l.PutOuts)
 			}
 		}
 	}
@@ -135,8 +139,8 @@ func TestApply_fourthOut(t *testing.T) {
 	}
 }
 
-// 7.01(b): the player before the lead-off batter starts on second and can be replaced. The runner counts as left on base
-// and not as a plate appearance.
+// 7.01(b): the player before the lead-off batter starts on second and can be replaced. The runner counts as left
+// on base and not as a plate appearance.
 func TestApply_automaticRunner(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true, Innings: 3}).play("K K K K K K K K K K K K K K K K K K")
@@ -152,8 +156,10 @@ func TestApply_automaticRunner(t *testing.T) {
 	if p := g.pitcher("h10"); p.Runs != 1 || p.EarnedRuns != 0 || p.BattersFaced != 13 {
 		t.Errorf("9.16: %d runs, %d earned, %d faced; want 1, 0, 13", p.Runs, p.EarnedRuns, p.BattersFaced)
 	}
-	if away := box.Teams[game.Away]; away.AutomaticRunners != 1 || away.LeftOnBase != 1 || box.Teams[game.Home].Errors != 0 {
-		t.Errorf("%d automatic, %d left on base, %d errors; want 1, 1, 0", away.AutomaticRunners, away.LeftOnBase, box.Teams[game.Home].Errors)
+	if away := box.Teams[game.Away]; away.AutomaticRunners != 1 || away.LeftOnBase != 1 ||
+		box.Teams[game.Home].Errors != 0 {
+		t.Errorf("%d automatic, %d left on base, %d errors; want 1, 1, 0",
+			away.AutomaticRunners, away.LeftOnBase, box.Teams[game.Home].Errors)
 	}
 }
 
@@ -182,7 +188,8 @@ func TestState_callAndForfeit(t *testing.T) {
 	}
 	s := situation(t, "3t 0 --- 5-0", o)
 	lost := check.Must(s.Forfeit(game.Away))(t)
-	if side, won := lost.Winner(); !won || side != game.Home || lost.Result() != [2]int{0, 9} || lost.Score != [2]int{5, 0} {
+	if side, won := lost.Winner(); !won || side != game.Home || lost.Result() != [2]int{0, 9} ||
+		lost.Score != [2]int{5, 0} {
 		t.Errorf("forfeited by away: %v won %v, result %v, score %v", side, won, lost.Result(), lost.Score)
 	}
 }

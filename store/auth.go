@@ -9,17 +9,6 @@ import (
 	"pressbox/auth"
 )
 
-// authBuckets returns the sign-in buckets of schema 2. Each has the name of its
-// table in package auth/session, except the last. adminCodeBucket is created with its
-// first record.
-func authBuckets() [][]byte {
-	return [][]byte{
-		flowBucket, []byte("auth_access"), []byte("auth_refresh"), []byte("auth_session"),
-		[]byte("auth_user"), []byte("auth_identity"), []byte("auth_apitoken"), []byte("auth_invite"),
-		[]byte("auth_local"), bootBucket, idpCacheBucket,
-	}
-}
-
 // Auth returns the store as the repository of sign-in.
 func (s *Store) Auth() auth.Repository { return authRepository{s} }
 
@@ -43,26 +32,16 @@ type authTx struct{ tx *bolt.Tx }
 
 // Get returns a record, or nil.
 func (t authTx) Get(table auth.Table, key []byte) []byte {
-	b := t.tx.Bucket([]byte(table))
-	if b == nil {
-		return nil
-	}
-	return b.Get(key)
+	return t.tx.Bucket([]byte(table)).Get(key)
 }
 
 // Put writes a record.
 func (t authTx) Put(table auth.Table, key, value []byte) error {
-	if _, err := t.tx.CreateBucketIfNotExists([]byte(table)); err != nil {
-		return err
-	}
 	return tableOf(t.tx, []byte(table)).Put(key, value)
 }
 
 // Delete deletes a record, if it exists.
 func (t authTx) Delete(table auth.Table, key []byte) error {
-	if t.tx.Bucket([]byte(table)) == nil {
-		return nil
-	}
 	return tableOf(t.tx, []byte(table)).Delete(key)
 }
 

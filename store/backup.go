@@ -173,7 +173,8 @@ func sameFile(a, b string) bool {
 
 // PutBack undoes [SetAside].
 func PutBack(path, aside string) error {
-	err := errors.Join(os.Rename(aside, path), ignoreMissing(os.Remove(aside))) // a rename to another name of the same file does nothing
+	// A rename to another name of the same file does nothing.
+	err := errors.Join(os.Rename(aside, path), ignoreMissing(os.Remove(aside)))
 	if err != nil {
 		return fmt.Errorf("put the store back: %w", err)
 	}

@@ -97,7 +97,8 @@ func accept(b *testing.B, a *announcer.Announcer, clients, n int) (waits []time.
 		wait.Go(func() {
 			for i := range each {
 				start := time.Now()
-				if _, err := a.Announce(context.Background(), announce.Request{Content: announce.Content{Message: message}}); err != nil {
+				request := announce.Request{Content: announce.Content{Message: message}}
+				if _, err := a.Announce(context.Background(), request); err != nil {
 					b.Error(err)
 					return
 				}

@@ -22,10 +22,10 @@ var (
 	flowOrderBucket    = []byte("auth_state_order")
 	bootBucket         = []byte("meta_clock")
 	bootOrderBucket    = []byte("meta_clock_order")
-
-	// Until schema 4.
-	oldKeysBucket      = []byte("keys")
-	oldKeysByAgeBucket = []byte("keys-by-age")
+	teamDataBucket     = []byte("teamcache")
+	duckedBucket       = []byte("ducked")
+	seasonsBucket      = []byte("seasons")
+	leaguesBucket      = []byte("leagues")
 
 	schemaKey = []byte("schema")
 	probeKey  = []byte("probe")

@@ -9,17 +9,11 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// teamDataBucket is created with its first value. A cache needs no migration: a
-// store without the bucket has cached nothing, and earlier versions ignore it.
-var teamDataBucket = []byte("teamcache")
-
 // TeamData returns the cached answer of the team-data API under a key, nil if
 // there is none.
 func (s *Store) TeamData(_ context.Context, key string) (value []byte, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
-		if b := tx.Bucket(teamDataBucket); b != nil {
-			value = bytes.Clone(b.Get([]byte(key)))
-		}
+		value = bytes.Clone(tx.Bucket(teamDataBucket).Get([]byte(key)))
 		return nil
 	})
 	if err != nil {
@@ -42,9 +36,6 @@ func (s *Store) SaveTeamData(ctx context.Context, key string, value []byte) erro
 // deletes all team data, which can be requested again.
 func (s *Store) cache(ctx context.Context, bucket, key, value []byte) error {
 	put := func(tx *bolt.Tx) error {
-		if _, err := tx.CreateBucketIfNotExists(bucket); err != nil {
-			return err
-		}
 		return tableOf(tx, bucket).Put(key, value)
 	}
 	err := s.grow(ctx, cachesShare, put)
@@ -58,10 +49,10 @@ func (s *Store) cache(ctx context.Context, bucket, key, value []byte) error {
 }
 
 func deleteTeamData(tx *bolt.Tx) error {
-	if tx.Bucket(teamDataBucket) == nil {
-		return nil
-	}
 	if err := tx.DeleteBucket(teamDataBucket); err != nil {
+		return err
+	}
+	if _, err := tx.CreateBucket(teamDataBucket); err != nil {
 		return err
 	}
 	return tx.Bucket(usageBucket).Delete(teamDataBucket)

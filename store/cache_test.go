@@ -10,15 +10,23 @@ import (
 	"pressbox/store"
 )
 
-// Team data, provider documents and calibrations survive a restart.
+// Team data, provider documents, controls and calibrations survive a restart.
 func TestCache_reopened(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		read func(s *store.Store, key string) ([]byte, error)
 		save func(s *store.Store, ctx context.Context, key string, value []byte) error
 	}{
-		"team data": {func(s *store.Store, key string) ([]byte, error) { return s.TeamData(t.Context(), key) }, (*store.Store).SaveTeamData},
-		"documents": {func(s *store.Store, key string) ([]byte, error) { return s.Cached(t.Context(), key) }, (*store.Store).SaveCached},
+		"team data": {func(s *store.Store, key string) ([]byte, error) {
+			return s.TeamData(t.Context(), key)
+		}, (*store.Store).SaveTeamData},
+		"documents": {func(s *store.Store, key string) ([]byte, error) {
+			return s.Cached(t.Context(), key)
+		}, (*store.Store).SaveCached},
+		"controls": {func(s *store.Store, key string) ([]byte, error) {
+			records, err := s.Controls(t.Context())
+			return records[key], err
+		}, (*store.Store).SaveControl},
 		"calibrations": {func(s *store.Store, key string) ([]byte, error) {
 			value, ok, err := s.Calibration(key)
 			if ok != (value != nil) {

@@ -93,7 +93,7 @@ func (s *Store) unmark() error {
 }
 
 // Check reads every page of the store at path. It returns [ErrCorrupt],
-// [ErrNewer], [ErrLocked] if another process has it open, or why it cannot be
+// [ErrNewer], [ErrOlder], [ErrLocked] if another process has it open, or why it cannot be
 // read. A damaged file may crash or hang the process, so callers check in a child
 // process.
 func Check(path string) error {
@@ -102,7 +102,7 @@ func Check(path string) error {
 		return fmt.Errorf("check the store: %w", err)
 	}
 	if info.Size() < minFileSize {
-		return fmt.Errorf("check the store %s: %w: the file has %d bytes, want at least %d", path, ErrCorrupt, info.Size(), minFileSize)
+		return fmt.Errorf("check the store %s: %w", path, tooSmall(info))
 	}
 	if err := recoverCorrupt(func() error { return checkPages(path) }); err != nil {
 		return fmt.Errorf("check the store %s: %w", path, err)
@@ -179,14 +179,11 @@ func memory() uint64 {
 	return total[0].Value.Uint64()
 }
 
-// checkSchema returns [ErrNewer] or [ErrCorrupt] if the schema is not supported.
+// checkSchema returns [ErrNewer], [ErrOlder] or [ErrCorrupt] if the schema is not supported.
 func checkSchema(tx *bolt.Tx) error {
 	at := schema(tx)
-	if at > uint64(len(migrations)) {
-		return fmt.Errorf("%w: its schema is %d, this version supports up to %d", ErrNewer, at, len(migrations))
-	}
 	if at == 0 && tx.Bucket(metaBucket) != nil {
 		return fmt.Errorf("%w: it has no schema", ErrCorrupt)
 	}
-	return nil
+	return supported(at, newestSchema())
 }

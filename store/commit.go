@@ -171,7 +171,8 @@ func (s *Store) visible(id int) bool {
 
 // translate wraps the errors of a full disk as [ErrFull].
 func translate(err error) error {
-	if errors.Is(err, bolterrors.ErrMaxSizeReached) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	full := errors.Is(err, bolterrors.ErrMaxSizeReached) || errors.Is(err, syscall.ENOSPC)
+	if full || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	return err

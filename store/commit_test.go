@@ -309,7 +309,8 @@ func TestView_stuck(t *testing.T) {
 	}
 	for range 2 {
 		for name, err := range map[string]error{
-			"view": s.view(func(*bolt.Tx) error { return nil }), "update": s.update(t.Context(), put("a")), "Health": s.Health(),
+			"view":   s.view(func(*bolt.Tx) error { return nil }),
+			"update": s.update(t.Context(), put("a")), "Health": s.Health(),
 		} {
 			if !errors.Is(err, ErrCorrupt) {
 				t.Errorf("%s: %v, want %v", name, err, ErrCorrupt)

@@ -13,19 +13,6 @@ import (
 	"pressbox/voice/control"
 )
 
-func TestControls_saved(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
-	check.NoError(t, s.SaveControl(t.Context(), "a", []byte("1")))
-	check.NoError(t, s.SaveControl(t.Context(), "a", []byte("2")))
-	check.NoError(t, s.SaveControl(t.Context(), "b", []byte("3")))
-	check.NoError(t, s.SaveControl(t.Context(), "b", nil))
-	records := check.Must(s.Controls(t.Context()))(t)
-	if len(records) != 1 || string(records["a"]) != "2" {
-		t.Errorf("controls %q", records)
-	}
-}
-
 // Schedules take at most a quarter of the share of announcements; then they can
 // still be replaced and deleted, and the volume can be set.
 func TestControls_share(t *testing.T) {

@@ -54,7 +54,9 @@ func runAnnouncer(args []string) error {
 		return err
 	}
 	c := announce.Config{Max: 40, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
-	a, err := announcer.New(c, announcer.Parts{Outbox: s, Speaker: numbers{}, Sink: logSink{log}, Log: slog.New(slog.DiscardHandler)})
+	a, err := announcer.New(c, announcer.Parts{
+		Outbox: s, Speaker: numbers{}, Sink: logSink{log}, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		return err
 	}
@@ -263,7 +265,8 @@ func (d *events) checkStore(t *testing.T) {
 		switch s := status[number]; {
 		case s == announce.Done && d.played[number] && !cancelled:
 		case s == announce.Cancelled && number%7 == 0:
-		case s == "" && len(over) > 4000 && (d.played[number] || number%7 == 0): // deleted beyond announce.EndedMaxBytes
+		case s == "" && len(over) > 4000 && (d.played[number] || number%7 == 0):
+			// Deleted beyond announce.EndedMaxBytes.
 		default:
 			t.Errorf("%d was accepted and is %q; played %v, cancelled %v", number, s, d.played[number], cancelled)
 		}

@@ -8,9 +8,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// duckedBucket is created with its first value, as teamDataBucket is.
-var duckedBucket = []byte("ducked")
-
 var duckedKey = []byte("streams")
 
 // MaxDucked is the largest content that SaveDucked saves, in bytes.
@@ -19,9 +16,7 @@ const MaxDucked = 128 << 10
 // Ducked returns which streams of the sound server are lowered, nil if none are.
 func (s *Store) Ducked() (content []byte, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
-		if b := tx.Bucket(duckedBucket); b != nil {
-			content = bytes.Clone(b.Get(duckedKey))
-		}
+		content = bytes.Clone(tx.Bucket(duckedBucket).Get(duckedKey))
 		return nil
 	})
 	if err != nil {
@@ -39,7 +34,7 @@ func (s *Store) SaveDucked(ctx context.Context, content []byte) error {
 	}
 	var err error
 	if content == nil {
-		err = s.update(ctx, deleteDucked)
+		err = s.update(ctx, func(tx *bolt.Tx) error { return tableOf(tx, duckedBucket).Delete(duckedKey) })
 	} else {
 		err = s.cache(ctx, duckedBucket, duckedKey, content)
 	}
@@ -47,11 +42,4 @@ func (s *Store) SaveDucked(ctx context.Context, content []byte) error {
 		return fmt.Errorf("save the lowered streams: %w", err)
 	}
 	return nil
-}
-
-func deleteDucked(tx *bolt.Tx) error {
-	if tx.Bucket(duckedBucket) == nil {
-		return nil
-	}
-	return tableOf(tx, duckedBucket).Delete(duckedKey)
 }

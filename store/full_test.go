@@ -108,7 +108,8 @@ func fillTmpfs([]string) error {
 // appendUntilRefused returns the number of the last saved announcement.
 func appendUntilRefused(s *store.Store, first int) (int, error) {
 	for i := first; ; i++ {
-		if _, _, err := s.Append(context.Background(), announcement(i), announce.IdempotencyKey{Key: fmt.Sprint(i)}); err != nil {
+		key := announce.IdempotencyKey{Key: fmt.Sprint(i)}
+		if _, _, err := s.Append(context.Background(), announcement(i), key); err != nil {
 			return i - 1, err
 		}
 	}
@@ -126,7 +127,8 @@ func expectWaiting(s *store.Store, many int) error {
 		}
 	}
 	for i, want := range []bool{true, false} {
-		if _, ok, err := s.Find(context.Background(), announce.IdempotencyKey{Key: fmt.Sprint(many + i)}); ok != want || err != nil {
+		key := announce.IdempotencyKey{Key: fmt.Sprint(many + i)}
+		if _, ok, err := s.Find(context.Background(), key); ok != want || err != nil {
 			return fmt.Errorf("the key of announcement %d: %v, %w, want %v", many+i, ok, err, want)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -19,8 +19,6 @@ import (
 
 const (
 	senderSize, keyNameSize = 16, 32 // bytes of a sender's digest, and of a key in the buckets
-	keyFixedSize            = 57     // bytes of a key's record before its texts
-	keySeqAt                = 48     // offset of the seq in a record
 
 	// A key takes at most keyCost bytes of the file, in both buckets and with
 	// half-full pages. All keys take at most a thirty-second of it.
@@ -29,49 +27,52 @@ const (
 	keysDivisor = 32
 )
 
-// A keyRecord is what is stored for an idempotency key.
+// A keyRecord is what is stored for an idempotency key, as JSON: the moment of acceptance, the
+// digest of the request, and the announcement.
 type keyRecord struct {
-	at     clock.Moment // of acceptance
-	digest [32]byte     // of the request
-	seq    uint64       // of the announcement
-	announce.Accepted
-}
-
-// statusCodes are the statuses in records; the index is the code.
-//
-//nolint:gochecknoglobals // a table
-var statusCodes = []announce.Status{
-	announce.Queued, announce.Done, announce.Failed, announce.Cancelled, announce.Expired, announce.Silenced, announce.Scheduled,
-}
-
-// encode returns the stored form: wall clock (Unix nanoseconds), time since boot
-// (nanoseconds), digest, seq, length of the boot id, boot id, status, id.
-func (r keyRecord) encode() []byte {
-	v := make([]byte, 0, keyFixedSize+len(r.at.Boot)+1+len(r.ID))
-	v = binary.BigEndian.AppendUint64(v, uint64(r.at.Wall.UnixNano()))
-	v = binary.BigEndian.AppendUint64(v, uint64(r.at.Since)) //nolint:gosec // decoded in the same way
-	v = append(v, r.digest[:]...)
-	v = binary.BigEndian.AppendUint64(v, r.seq)
-	v = append(v, byte(len(r.at.Boot))) //nolint:gosec // the kernel has 36 characters
-	v = append(v, r.at.Boot...)
-	v = append(v, byte(max(0, slices.Index(statusCodes, r.Status)))) //nolint:gosec // an index of a short table
-	return append(v, r.ID...)
+	Wall   int64           `json:"at"` // Unix nanoseconds
+	Boot   string          `json:"boot"`
+	Up     time.Duration   `json:"up"`
+	Digest []byte          `json:"digest"`
+	Seq    uint64          `json:"seq"`
+	ID     string          `json:"id"`
+	Status announce.Status `json:"status"`
 }
 
 // decodeKey returns the record of a key.
 func decodeKey(v []byte) (r keyRecord, err error) {
-	if len(v) < keyFixedSize || len(v) <= keyFixedSize+int(v[keyFixedSize-1]) {
-		return keyRecord{}, fmt.Errorf("%w: the record of an idempotency key is too short: %d bytes", ErrCorrupt, len(v))
+	if !bytes.HasPrefix(v, []byte("{")) {
+		return decodeBinaryKey(v)
 	}
-	r.at.Wall = time.Unix(0, int64(binary.BigEndian.Uint64(v))).UTC() //nolint:gosec // encoded in the same way
-	r.at.Since = time.Duration(binary.BigEndian.Uint64(v[8:]))        //nolint:gosec // encoded in the same way
-	r.digest, r.seq = [32]byte(v[16:48]), binary.BigEndian.Uint64(v[keySeqAt:])
-	boot, rest := v[keyFixedSize:][:v[keyFixedSize-1]], v[keyFixedSize+int(v[keyFixedSize-1]):]
-	if int(rest[0]) >= len(statusCodes) {
-		return keyRecord{}, fmt.Errorf("%w: the record of an idempotency key has the unknown status %d", ErrCorrupt, rest[0])
+	if err := json.Unmarshal(v, &r); err != nil {
+		return keyRecord{}, fmt.Errorf("%w: decode an idempotency key: %w", ErrCorrupt, err)
 	}
-	r.at.Boot, r.Status, r.ID = string(boot), statusCodes[rest[0]], string(rest[1:])
 	return r, nil
+}
+
+// decodeBinaryKey returns a record of 0.5.0: wall clock and time since boot (8 bytes each), digest
+// (32), seq (8), length of the boot id, boot id, status, id. Its first byte is that of a time.
+func decodeBinaryKey(v []byte) (keyRecord, error) {
+	const fixed, statuses = 57, "queued done failed cancelled expired silenced scheduled"
+	end := fixed
+	if len(v) >= fixed {
+		end += int(v[fixed-1])
+	}
+	codes := bytes.Fields([]byte(statuses))
+	if len(v) <= end || int(v[end]) >= len(codes) {
+		return keyRecord{}, fmt.Errorf("%w: an idempotency key has an unknown format", ErrCorrupt)
+	}
+	n := binary.BigEndian.Uint64
+	return keyRecord{
+		int64(n(v)), string(v[fixed:end]), time.Duration(n(v[8:])), v[16:48], n(v[48:]), //nolint:gosec // encoded so
+		string(v[end+1:]), announce.Status(codes[v[end]]),
+	}, nil
+}
+
+// expired reports whether a key is past its retention.
+func (r keyRecord) expired(now clock.Moment) bool {
+	at := clock.Moment{Wall: time.Unix(0, r.Wall), Instant: clock.Instant{Boot: r.Boot, Since: r.Up}}
+	return now.Sub(at) >= announce.KeyRetention
 }
 
 // keyName returns a key as it is stored: digests of its sender and of the text.
@@ -92,65 +93,63 @@ func keysOf(tx *bolt.Tx) keyTable {
 
 // find returns the announcement that was accepted with a key. It ignores keys
 // older than [announce.KeyRetention], and returns [announce.ErrKeyReused] if the
-// key belongs to another request. A key from before schema 5 has no sender: it
-// belongs to the client that repeats its request.
+// key belongs to another request.
 func (t keyTable) find(key announce.IdempotencyKey, now clock.Moment) (announce.Accepted, bool, error) {
-	r, ok, err := t.get(keyName(key), now)
-	if err != nil {
-		return announce.Accepted{}, false, err
-	}
-	if ok && r.digest != key.Digest {
-		return announce.Accepted{}, false, announce.ErrKeyReused
-	}
-	if !ok && key.Sender != "" {
-		r, ok, err = t.get(keyName(announce.IdempotencyKey{Key: key.Key}), now)
-		ok = ok && r.digest == key.Digest
-	}
-	if !ok || err != nil {
-		return announce.Accepted{}, false, err
-	}
-	return r.Accepted, true, nil
-}
-
-// get returns a record that is not past its retention.
-func (t keyTable) get(name []byte, now clock.Moment) (keyRecord, bool, error) {
-	v := t.records.Get(name)
+	v := t.records.Get(keyName(key))
 	if v == nil {
-		return keyRecord{}, false, nil
+		return announce.Accepted{}, false, nil
 	}
 	r, err := decodeKey(v)
-	return r, err == nil && now.Sub(r.at) < announce.KeyRetention, err
+	switch {
+	case err != nil || r.expired(now):
+		return announce.Accepted{}, false, err
+	case !bytes.Equal(r.Digest, key.Digest[:]):
+		return announce.Accepted{}, false, announce.ErrKeyReused
+	default:
+		return announce.Accepted{ID: r.ID, Status: r.Status}, true, nil
+	}
 }
 
-// save saves a new record. It deletes the sender's oldest key if the sender has
-// [announce.KeysPerSender], and the oldest key of the sender that has most while
-// there are limit keys.
-func (t keyTable) save(name []byte, r keyRecord, limit int) error {
-	if err := errors.Join(t.delete(name), t.deleteSeq(number(r.seq))); err != nil {
+// save saves a key for the announcement n, accepted now. It deletes the sender's oldest key if the
+// sender has [announce.KeysPerSender], and the oldest key of the sender that has most, of several
+// of the one with the oldest key, while there are limit keys.
+func (t keyTable) save(
+	key announce.IdempotencyKey, n announce.Accepted, seq uint64, now clock.Moment, limit int,
+) error {
+	name := keyName(key)
+	if err := errors.Join(t.delete(name), t.deleteSeq(number(seq))); err != nil {
 		return err
 	}
-	own := t.oldest(name[:senderSize])
-	if own.count >= announce.KeysPerSender {
-		if err := t.delete(own.name); err != nil {
+	if own := t.senders()[string(name[:senderSize])]; own.count >= announce.KeysPerSender {
+		if err := t.deleteSeq(number(own.oldest)); err != nil {
 			return err
 		}
 	}
 	for t.count() >= limit {
-		most := t.most()
+		var most senderKeys
+		for _, s := range t.senders() {
+			if cmp.Or(cmp.Compare(s.count, most.count), cmp.Compare(most.oldest, s.oldest)) > 0 {
+				most = s
+			}
+		}
 		if most.count == 0 {
 			break
 		}
-		if err := t.delete(most.name); err != nil {
+		if err := t.deleteSeq(number(most.oldest)); err != nil {
 			return err
 		}
 	}
-	if err := t.bySeq.Put(number(r.seq), name); err != nil {
+	r := keyRecord{now.Wall.UnixNano(), now.Boot, now.Since, key.Digest[:], seq, n.ID, n.Status}
+	return errors.Join(
+		t.bySeq.Put(number(seq), name), t.put(name, r), t.records.SetSequence(t.records.Sequence()+1))
+}
+
+func (t keyTable) put(name []byte, r keyRecord) error {
+	v, err := json.Marshal(r)
+	if err != nil {
 		return err
 	}
-	if err := t.records.Put(name, r.encode()); err != nil {
-		return err
-	}
-	return t.records.SetSequence(t.records.Sequence() + 1)
+	return t.records.Put(name, v)
 }
 
 func (t keyTable) count() int { return int(t.records.Sequence()) } //nolint:gosec // at most maxKeys
@@ -166,25 +165,21 @@ func (t keyTable) setStatus(seq []byte, status announce.Status) error {
 		return nil //nolint:nilerr // the end of an announcement is saved whatever its key is
 	}
 	r.Status = status
-	return t.records.Put(name, r.encode())
+	return t.put(name, r)
 }
 
 // delete deletes a key, if it exists.
 func (t keyTable) delete(name []byte) error {
-	name = bytes.Clone(name)
 	v := t.records.Get(name)
 	if v == nil {
 		return nil
 	}
 	if r, err := decodeKey(v); err == nil {
-		if err := t.bySeq.Delete(number(r.seq)); err != nil {
+		if err := t.bySeq.Delete(number(r.Seq)); err != nil {
 			return err
 		}
 	}
-	if err := t.records.Delete(name); err != nil {
-		return err
-	}
-	return t.records.SetSequence(t.records.Sequence() - 1)
+	return errors.Join(t.records.Delete(name), t.records.SetSequence(t.records.Sequence()-1))
 }
 
 // deleteSeq deletes the key of the announcement seq, if it has one.
@@ -193,65 +188,33 @@ func (t keyTable) deleteSeq(seq []byte) error {
 	if name == nil {
 		return nil
 	}
-	if err := t.bySeq.Delete(seq); err != nil {
-		return err
-	}
-	return t.delete(name)
+	return errors.Join(t.bySeq.Delete(seq), t.delete(name))
 }
 
-// senderKeys describes the keys of a sender: their count and the oldest one. They
-// are valid until the buckets change.
+// senderKeys describes the keys of a sender: their count and the seq of the oldest.
 type senderKeys struct {
-	count int
-	seq   uint64
-	name  []byte
+	count  int
+	oldest uint64
 }
 
-// oldest returns the keys of the sender with this digest.
-func (t keyTable) oldest(sender []byte) (keys senderKeys) {
-	c := t.records.Cursor()
-	for k, v := c.Seek(sender); bytes.HasPrefix(k, sender); k, v = c.Next() {
-		keys.add(k, v)
-	}
-	return keys
-}
-
-// most returns the keys of the sender that has most; of several, of the one with
-// the oldest key.
-func (t keyTable) most() senderKeys {
+// senders returns the keys by the digest of their sender.
+func (t keyTable) senders() map[string]senderKeys {
 	all := map[string]senderKeys{}
-	for k, v := range pairs(t.records.Bucket) {
-		keys := all[string(k[:senderSize])]
-		keys.add(k, v)
-		all[string(k[:senderSize])] = keys
-	}
-	var most senderKeys
-	for _, keys := range all {
-		if cmp.Or(cmp.Compare(keys.count, most.count), cmp.Compare(most.seq, keys.seq)) > 0 {
-			most = keys
+	for seq, name := range pairs(t.bySeq.Bucket) {
+		s := all[string(name[:senderSize])]
+		if s.count++; s.count == 1 {
+			s.oldest = binary.BigEndian.Uint64(seq)
 		}
+		all[string(name[:senderSize])] = s
 	}
-	return most
-}
-
-// add counts one key; an unreadable one is the oldest.
-func (s *senderKeys) add(name, v []byte) {
-	var seq uint64
-	if len(v) >= keyFixedSize {
-		seq = binary.BigEndian.Uint64(v[keySeqAt:])
-	}
-	if s.count == 0 || seq < s.seq {
-		s.seq, s.name = seq, name
-	}
-	s.count++
+	return all
 }
 
 // expired returns the seqs of the oldest keys as far as they are past their
 // retention.
 func (t keyTable) expired(now clock.Moment) (seqs [][]byte) {
 	for seq, name := range pairs(t.bySeq.Bucket) {
-		r, err := decodeKey(t.records.Get(name))
-		if err == nil && now.Sub(r.at) < announce.KeyRetention {
+		if r, err := decodeKey(t.records.Get(name)); err == nil && !r.expired(now) {
 			break
 		}
 		seqs = append(seqs, bytes.Clone(seq))
@@ -286,52 +249,4 @@ func (s *Store) DeleteExpired(ctx context.Context) error {
 		return fmt.Errorf("delete expired idempotency keys: %w", err)
 	}
 	return nil
-}
-
-// keysBySender is the migration to schema 5. Records of keys were: key → time
-// (Unix nanoseconds), digest, announcement as accepted. Their sender is unknown,
-// and the newest [announce.KeysPerSender] are converted; unreadable ones are
-// dropped.
-func keysBySender(tx *bolt.Tx) error {
-	if err := createBuckets(keysBucket, keysBySeqBucket)(tx); err != nil {
-		return err
-	}
-	type oldKey struct {
-		name []byte
-		keyRecord
-	}
-	var old []oldKey
-	for k, v := range pairs(tx.Bucket(oldKeysBucket)) {
-		if len(v) < oldKeyFixedSize {
-			continue
-		}
-		n, at, err := decode(v[oldKeyFixedSize:])
-		if err != nil {
-			continue
-		}
-		r := keyRecord{at, [32]byte(v[8:oldKeyFixedSize]), n.Seq, announce.Accepted{ID: n.ID, Status: presentStatus(tx, n.Seq)}}
-		old = append(old, oldKey{keyName(announce.IdempotencyKey{Key: string(k)}), r})
-	}
-	slices.SortFunc(old, func(a, b oldKey) int { return cmp.Compare(a.seq, b.seq) })
-	t := keysOf(tx)
-	for _, k := range old[max(0, len(old)-announce.KeysPerSender):] {
-		if err := t.save(k.name, k.keyRecord, maxKeys); err != nil {
-			return err
-		}
-	}
-	return errors.Join(tx.DeleteBucket(oldKeysBucket), tx.DeleteBucket(oldKeysByAgeBucket))
-}
-
-const oldKeyFixedSize = 8 + 32 // bytes before the announcement
-
-// presentStatus returns the status of an announcement that was accepted. One
-// that is stored no more has ended, most likely as done.
-func presentStatus(tx *bolt.Tx, seq uint64) announce.Status {
-	if tx.Bucket(waitingBucket).Get(number(seq)) != nil {
-		return announce.Queued
-	}
-	if n, _, err := decode(tx.Bucket(endedBucket).Get(number(seq))); err == nil {
-		return n.Status
-	}
-	return announce.Done
 }

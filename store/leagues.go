@@ -11,19 +11,13 @@ import (
 	"pressbox/game/leagues"
 )
 
-// leaguesBucket holds series and leagues by id. It is created with the first one;
-// a store without it has none.
-var leaguesBucket = []byte("leagues")
-
 // Leagues returns all records of [leagues.Repository].
 func (s *Store) Leagues(context.Context) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	err := s.view(func(tx *bolt.Tx) error {
 		clear(all)
-		if b := tx.Bucket(leaguesBucket); b != nil {
-			for id, data := range pairs(b) {
-				all[string(id)] = bytes.Clone(data)
-			}
+		for id, data := range pairs(tx.Bucket(leaguesBucket)) {
+			all[string(id)] = bytes.Clone(data)
 		}
 		return nil
 	})
@@ -38,12 +32,9 @@ func (s *Store) Leagues(context.Context) (map[string][]byte, error) {
 // exist.
 func (s *Store) SaveLeague(ctx context.Context, id string, data []byte) error {
 	err := s.grow(ctx, gamesShare, func(tx *bolt.Tx) error {
-		b, err := tx.CreateBucketIfNotExists(leaguesBucket)
-		if err != nil {
-			return err
-		}
-		fresh := b.Get([]byte(id)) == nil
-		if err := tableOf(tx, leaguesBucket).Put([]byte(id), data); err != nil || !fresh {
+		t := tableOf(tx, leaguesBucket)
+		fresh := t.Get([]byte(id)) == nil
+		if err := t.Put([]byte(id), data); err != nil || !fresh {
 			return err
 		}
 		return s.checkNewGame(tx)
@@ -60,9 +51,6 @@ func (s *Store) SaveLeague(ctx context.Context, id string, data []byte) error {
 // DeleteLeague deletes a record of [leagues.Repository], if it exists.
 func (s *Store) DeleteLeague(ctx context.Context, id string) error {
 	err := s.update(ctx, func(tx *bolt.Tx) error {
-		if tx.Bucket(leaguesBucket) == nil {
-			return nil
-		}
 		return tableOf(tx, leaguesBucket).Delete([]byte(id))
 	})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"pressbox/store"
 )
 
-// Leagues are saved, replaced, deleted and read back. Where games leave no room for a new one, those that exist can still
-// grow by a result, up to the share's end.
+// Leagues are saved, replaced, deleted and read back. Where games leave no room for a new one, those
+// that exist can still grow by a result, up to the share's end.
 func TestLeagues(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")

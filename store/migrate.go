@@ -1,165 +1,109 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 )
 
+// firstSchema is the first schema that is supported: that of version 0.5.0, which migrates older
+// stores to it. A new file has it before its migrations.
+const firstSchema = 7
+
 // A migration converts a store from one schema to the next.
 type migration func(*bolt.Tx) error
 
-// migrations convert from schema 0, an empty file, to the present schema, which
-// is their number. A released migration is never changed.
+// migrations convert from [firstSchema] on; there is none yet. A released migration is never
+// changed. A store lacks no bucket that has a row in [bucketRows], so that a new bucket without
+// content needs no migration.
 //
 //nolint:gochecknoglobals // a table
-var migrations = []migration{
-	createBuckets(metaBucket, waitingBucket, endedBucket, oldKeysBucket, oldKeysByAgeBucket, calibrationsBucket),
-	createBuckets(authBuckets()...),
-	createBuckets(summariesBucket, movesBucket, packsBucket, boxesBucket),
-	orderByAge,
-	keysBySender,
-	countUsage,
-	createBuckets(controlsBucket),
-}
+var migrations []migration
 
-// createBuckets returns the migration that adds empty buckets.
-func createBuckets(names ...[]byte) migration {
-	return func(tx *bolt.Tx) error {
-		for _, name := range names {
-			if _, err := tx.CreateBucket(name); err != nil {
-				return fmt.Errorf("create the bucket %s: %w", name, err)
-			}
-		}
+func newestSchema() uint64 { return firstSchema + uint64(len(migrations)) }
+
+// supported returns [ErrOlder] or [ErrNewer] unless a store of this schema can be migrated to the
+// newest; 0 is the schema of an empty file.
+func supported(schema, newest uint64) error {
+	switch {
+	case schema > newest:
+		return fmt.Errorf("%w: its schema is %d, this version supports up to %d", ErrNewer, schema, newest)
+	case schema > 0 && schema < firstSchema:
+		return fmt.Errorf("%w: its schema is %d, this version supports %d and later; start version 0.5.0 once, "+
+			"which migrates it", ErrOlder, schema, firstSchema)
+	default:
 		return nil
 	}
 }
 
-// orderByAge is the migration to schema 4. It adds the buckets that list pending
-// flows and boots by age, and writes its sequence into each flow.
-func orderByAge(tx *bolt.Tx) error {
-	starts := map[string]time.Time{} // of boots
-	boots, err := agesOf(tx.Bucket(bootBucket), func(id string, value []byte) (time.Time, error) {
-		var boot struct{ Start time.Time }
-		err := json.Unmarshal(value, &boot)
-		starts[id] = boot.Start
-		return boot.Start, err
-	})
-	if err != nil {
-		return err
-	}
-	flows, err := agesOf(tx.Bucket(flowBucket), func(_ string, value []byte) (time.Time, error) {
-		var flow struct {
-			Made struct {
-				Boot  string
-				Since time.Duration
-			}
-		}
-		err := json.Unmarshal(value, &flow)
-		return starts[flow.Made.Boot].Add(flow.Made.Since), err
-	})
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(writeOrder(tx, bootOrderBucket, boots), writeOrder(tx, flowOrderBucket, flows)); err != nil {
-		return err
-	}
-	for i, flow := range flows {
-		if err := setSequence(tx.Bucket(flowBucket), []byte(flow.key), i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type aged struct {
-	key string
-	at  time.Time
-}
-
-// agesOf returns the keys of a bucket, oldest first.
-func agesOf(b *bolt.Bucket, at func(key string, value []byte) (time.Time, error)) ([]aged, error) {
-	var all []aged
-	for k, v := range pairs(b) {
-		t, err := at(string(k), v)
-		if err != nil {
-			return nil, fmt.Errorf("%w: read the age of %x: %w", ErrCorrupt, k, err)
-		}
-		all = append(all, aged{string(k), t})
-	}
-	slices.SortFunc(all, func(a, b aged) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.key, b.key)) })
-	return all, nil
-}
-
-// writeOrder creates a bucket: sequence → key.
-func writeOrder(tx *bolt.Tx, name []byte, keys []aged) error {
-	order, err := tx.CreateBucket(name)
-	if err != nil {
-		return fmt.Errorf("create the bucket %s: %w", name, err)
-	}
-	for i, k := range keys {
-		if err := order.Put(number(uint64(i)), []byte(k.key)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// setSequence writes a number as the member "seq" of a JSON object.
-func setSequence(b *bolt.Bucket, key []byte, sequence int) error {
-	var object map[string]any
-	if err := json.Unmarshal(b.Get(key), &object); err != nil {
-		return err
-	}
-	object["seq"] = sequence
-	value, err := json.Marshal(object)
-	if err != nil {
-		return err
-	}
-	return b.Put(key, value)
-}
-
-// migrate converts the store to the newest schema, after a copy was saved. The
-// transaction of each step also writes the number of the schema.
+// migrate creates missing buckets and converts the store to the newest schema, after a copy was
+// saved. The transaction of each step also writes the number of the schema.
 func (s *Store) migrate(steps []migration) error {
 	var at uint64
+	complete := true
 	err := s.view(func(tx *bolt.Tx) error {
 		at = schema(tx)
+		for _, row := range bucketRows() {
+			complete = complete && tx.Bucket(row.name) != nil
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if at > uint64(len(steps)) {
-		return fmt.Errorf("%w: its schema is %d, this version supports up to %d%s", ErrNewer, at, len(steps), s.wayBack(uint64(len(steps))))
+	newest := firstSchema + uint64(len(steps))
+	if err := supported(at, newest); err != nil {
+		return fmt.Errorf("%w%s", err, s.wayBack(newest))
 	}
-	if at > 0 && at < uint64(len(steps)) { // a new file is not migrated
+	fresh := at == 0
+	if !fresh && at < newest {
 		if _, err := WriteAtomic(copyOf(s.path, at), s.Backup, nil); err != nil {
 			return fmt.Errorf("copy the store before its migration from schema %d: %w", at, err)
 		}
 	}
-	for i, step := range steps[at:] {
-		to := at + uint64(i) + 1
-		err := s.update(context.Background(), func(tx *bolt.Tx) error {
-			if err := step(tx); err != nil {
-				return err
-			}
-			return tx.Bucket(metaBucket).Put(schemaKey, number(to))
-		})
-		if err != nil {
-			return fmt.Errorf("migrate the store to schema %d: %w", to, err)
+	at = max(at, firstSchema)
+	if !complete {
+		if err := s.step(at, createBuckets); err != nil {
+			return fmt.Errorf("create the buckets: %w", err)
 		}
-		if at > 0 {
-			s.log.Info("store migrated", "path", s.path, "schema", to)
+	}
+	for _, step := range steps[at-firstSchema:] {
+		at++
+		if err := s.step(at, step); err != nil {
+			return fmt.Errorf("migrate the store to schema %d: %w", at, err)
+		}
+		if !fresh {
+			s.log.Info("store migrated", "path", s.path, "schema", at)
+		}
+	}
+	return nil
+}
+
+// step makes a change after which the store has a schema.
+func (s *Store) step(schema uint64, change migration) error {
+	return s.update(context.Background(), func(tx *bolt.Tx) error {
+		if err := change(tx); err != nil {
+			return err
+		}
+		return tx.Bucket(metaBucket).Put(schemaKey, number(schema))
+	})
+}
+
+// createBuckets creates the buckets that are missing.
+func createBuckets(tx *bolt.Tx) error {
+	names := [][]byte{metaBucket, usageBucket}
+	for _, row := range bucketRows() {
+		names = append(names, row.name)
+	}
+	for _, name := range names {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
@@ -169,11 +113,11 @@ func (s *Store) migrate(steps []migration) error {
 // migrated. [Store.PruneCopies] removes it.
 func copyOf(path string, schema uint64) string { return fmt.Sprintf("%s.schema-%d", path, schema) }
 
-// PruneCopies removes the copies of migrations: all but the one of the newest schema, and that one
-// as well if it was made before a time.
+// PruneCopies removes the copies of migrations, those of 0.5.0 too: all but the one of the newest
+// schema, and that one as well if it was made before a time.
 func (s *Store) PruneCopies(before time.Time) error {
 	newest := true
-	for at := uint64(len(migrations)); at > 0; at-- {
+	for at := newestSchema(); at > 0; at-- {
 		path := copyOf(s.path, at)
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -197,7 +141,8 @@ func (s *Store) wayBack(schema uint64) string {
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
-	return fmt.Sprintf("; install the newer version again, or go back with \"pressbox restore %s\", without what was saved since that copy", path)
+	return fmt.Sprintf("; install the newer version again, or go back with \"pressbox restore %s\", "+
+		"without what was saved since that copy", path)
 }
 
 // schema returns the schema of a store; 0 means an empty file.

@@ -40,7 +40,7 @@ const (
 
 // Open opens the store at path, creates it if it does not exist, and migrates it
 // to the present schema. The error wraps [ErrLocked] if another process has it
-// open, [ErrNewer], or [ErrCorrupt].
+// open, [ErrNewer], [ErrOlder], or [ErrCorrupt].
 func Open(path string, o Options) (*Store, error) {
 	s := &Store{
 		path:    path,
@@ -83,8 +83,7 @@ func (s *Store) open(timeout time.Duration) error {
 	case err != nil:
 		return err
 	case info.Size() < minFileSize:
-		return fmt.Errorf("%w: the file has %d bytes, want at least %d; restore a backup, or remove it for an empty store",
-			ErrCorrupt, info.Size(), minFileSize)
+		return fmt.Errorf("%w; restore a backup, or remove it for an empty store", tooSmall(info))
 	}
 	if err := s.connect(timeout); err != nil {
 		return err
@@ -99,6 +98,11 @@ func (s *Store) open(timeout time.Duration) error {
 		return errors.Join(err, s.Close())
 	}
 	return nil
+}
+
+// tooSmall returns [ErrCorrupt] for a file that is smaller than an empty store.
+func tooSmall(info fs.FileInfo) error {
+	return fmt.Errorf("%w: the file has %d bytes, want at least %d", ErrCorrupt, info.Size(), minFileSize)
 }
 
 // Now returns the present moment, by the clock that the store's records have.
@@ -128,7 +132,8 @@ func (s *Store) connect(timeout time.Duration) error {
 		return errors.Join(err, s.abandon())
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return fmt.Errorf("%w by %s", ErrLocked, lockHolder(s.path))
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum),
+		errors.Is(err, bolterrors.ErrVersionMismatch):
 		return fmt.Errorf("%w: %w; restore a backup", ErrCorrupt, err)
 	default:
 		return err
@@ -221,7 +226,8 @@ func lockHolder(path string) string {
 		return unknown
 	}
 	defer locks.Close() //nolint:errcheck // it was only read
-	pid, ok := findLock(bufio.NewScanner(locks), fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino))
+	file := fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino)
+	pid, ok := findLock(bufio.NewScanner(locks), file)
 	if !ok {
 		return unknown
 	}

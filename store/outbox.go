@@ -32,13 +32,16 @@ func (s *Store) Find(ctx context.Context, key announce.IdempotencyKey) (earlier 
 }
 
 // Append saves an announcement and its idempotency key, if it has one; see
-// announcer.Outbox.
-func (s *Store) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (stored announce.Accepted, fresh bool, err error) {
+// [announcer.Outbox].
+func (s *Store) Append(
+	ctx context.Context, n announce.Announcement, key announce.IdempotencyKey,
+) (stored announce.Accepted, fresh bool, err error) {
 	now := s.now()
 	value, err := encode(n, now)
 	if err != nil {
 		return announce.Accepted{}, false, err
 	}
+	accepted := announce.Accepted{ID: n.ID, Status: n.Status}
 	if errors.Is(s.checkSpace(announcementsShare), ErrFull) {
 		if err := s.DeleteExpired(ctx); err != nil {
 			return announce.Accepted{}, false, err
@@ -52,12 +55,11 @@ func (s *Store) Append(ctx context.Context, n announce.Announcement, key announc
 				stored, fresh = earlier, false
 				return err
 			}
-			r := keyRecord{now, key.Digest, n.Seq, announce.Accepted{ID: n.ID, Status: n.Status}}
-			if err := t.save(keyName(key), r, s.maxKeys()); err != nil {
+			if err := t.save(key, accepted, n.Seq, now, s.maxKeys()); err != nil {
 				return err
 			}
 		}
-		stored, fresh = announce.Accepted{ID: n.ID, Status: n.Status}, true
+		stored, fresh = accepted, true
 		if err := s.checkPlanned(tx, n, value); err != nil {
 			return err
 		}
@@ -110,7 +112,8 @@ func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 	}
 	err := s.update(ctx, func(tx *bolt.Tx) error {
 		for i, n := range ns {
-			if err := errors.Join(moveToEnded(tx, number(n.Seq), values[i]), keysOf(tx).setStatus(number(n.Seq), n.Status)); err != nil {
+			seq := number(n.Seq)
+			if err := errors.Join(moveToEnded(tx, seq, values[i]), keysOf(tx).setStatus(seq, n.Status)); err != nil {
 				return err
 			}
 		}
@@ -165,7 +168,8 @@ func (s *Store) announcements(tx *bolt.Tx, bucket []byte, now clock.Moment) []an
 	for k, v := range pairs(tx.Bucket(bucket)) {
 		n, then, err := decode(v)
 		if err != nil {
-			s.log.Error("an announcement cannot be read", "bucket", string(bucket), "key", fmt.Sprintf("%x", k), "err", err)
+			key := fmt.Sprintf("%x", k)
+			s.log.Error("an announcement cannot be read", "bucket", string(bucket), "key", key, "err", err)
 			continue
 		}
 		if (!n.Status.Ended() || n.Rooms.Open()) && !n.FixedTime {

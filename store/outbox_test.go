@@ -50,20 +50,33 @@ func stopClock(s *Store) *clock.Moment {
 	return &present
 }
 
+// waiting returns an announcement that waits for a minute.
+func waiting(now time.Time) announce.Announcement {
+	return announce.Announcement{
+		ID: "a", Seq: 1, Content: announce.Content{Message: "a"}, Created: now, Expires: now.Add(time.Minute),
+		Status: announce.Queued,
+	}
+}
+
+// load returns the one announcement of a store.
+func load(t *testing.T, s *Store) announce.Announcement {
+	t.Helper()
+	all, _, err := s.Load(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("load: %v, %v", all, err)
+	}
+	return all[0]
+}
+
 func TestLoad_movesExpiry(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
 	present := stopClock(s)
-	n := announce.Announcement{ID: "a", Seq: 1, Content: announce.Content{Message: "a"}, Created: present.Wall, Expires: present.Wall.Add(time.Minute), Status: announce.Queued}
-	if _, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{}); err != nil {
+	if _, _, err := s.Append(t.Context(), waiting(present.Wall), announce.IdempotencyKey{}); err != nil {
 		t.Fatal(err)
 	}
 	present.Wall, present.Since = present.Wall.Add(1000*time.Hour), present.Since+time.Second
-	waiting, _, err := s.Load(t.Context())
-	if err != nil || len(waiting) != 1 {
-		t.Fatalf("load: %v, %v", waiting, err)
-	}
-	if left := waiting[0].Expires.Sub(present.Wall); left != 59*time.Second {
+	if left := load(t, s).Expires.Sub(present.Wall); left != 59*time.Second {
 		t.Errorf("%s left after a second in which the clock was set, want 59s", left)
 	}
 }
@@ -71,7 +84,9 @@ func TestLoad_movesExpiry(t *testing.T) {
 // updated appends an announcement, changes it after a first correction of the clock,
 // as one that waits for its next repetition, and returns it as it is loaded after a
 // second one.
-func updated(t *testing.T, s *Store, present *clock.Moment, n announce.Announcement, by [2]time.Duration) announce.Announcement {
+func updated(
+	t *testing.T, s *Store, present *clock.Moment, n announce.Announcement, by [2]time.Duration,
+) announce.Announcement {
 	t.Helper()
 	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
 	check.NoError(t, err)
@@ -82,34 +97,37 @@ func updated(t *testing.T, s *Store, present *clock.Moment, n announce.Announcem
 	}
 	check.NoError(t, s.Update(t.Context(), n))
 	*present = at(present.Wall.Add(by[1]), present.Boot, present.Since+10*time.Second)
-	waiting, _, err := s.Load(t.Context())
-	if err != nil || len(waiting) != 1 || waiting[0].Spoken != n.Spoken {
-		t.Fatalf("loaded %+v, %v", waiting, err)
+	got := load(t, s)
+	if got.Spoken != n.Spoken {
+		t.Fatalf("loaded %+v", got)
 	}
-	return waiting[0]
+	return got
 }
 
 // The time until the next repetition survives corrections of the clock before and
 // after it was saved; a time of day is not moved by them.
 func TestUpdate_clockChanges(t *testing.T) {
 	t.Parallel()
-	for _, change := range []time.Duration{time.Minute, 1000 * time.Hour, -1000 * time.Hour} {
-		for _, load := range []time.Duration{10 * time.Second, 1000 * time.Hour, -1000 * time.Hour} {
-			s := OpenForTest(t, "", Options{})
-			present := stopClock(s)
-			n := announce.Announcement{
-				ID: "a", Seq: 1, Content: announce.Content{Message: "a"}, Created: present.Wall, Expires: present.Wall.Add(time.Minute), Status: announce.Queued, Repeat: announce.Repeat{Times: 3, Every: time.Minute},
-			}
-			got := updated(t, s, present, n, [2]time.Duration{change, load})
-			if next, left := got.At.Sub(present.Wall), got.Expires.Sub(present.Wall); next != 50*time.Second || left != 110*time.Second {
-				t.Errorf("clock changed by %s and %s: next in %s, expires in %s; want 50s, 1m50s", change, load, next, left)
-			}
-			s = OpenForTest(t, "", Options{})
-			present = stopClock(s)
-			n.At, n.FixedTime, n.Expires = present.Wall.Add(time.Hour).Round(0), true, present.Wall.Add(2*time.Hour).Round(0)
-			if got := updated(t, s, present, n, [2]time.Duration{change, load}); !got.At.Equal(n.At) || !got.Expires.Equal(n.Expires) {
-				t.Errorf("clock changed by %s and %s: a time of day became %s to %s", change, load, got.At, got.Expires)
-			}
+	const far = 1000 * time.Hour
+	for n := range 9 {
+		by := [2]time.Duration{
+			[]time.Duration{time.Minute, far, -far}[n/3], []time.Duration{10 * time.Second, far, -far}[n%3],
+		}
+		s := OpenForTest(t, "", Options{})
+		present := stopClock(s)
+		n := waiting(present.Wall)
+		n.Repeat = announce.Repeat{Times: 3, Every: time.Minute}
+		got := updated(t, s, present, n, by)
+		next, left := got.At.Sub(present.Wall), got.Expires.Sub(present.Wall)
+		if next != 50*time.Second || left != 110*time.Second {
+			t.Errorf("clock changed by %s: next in %s, expires in %s; want 50s, 1m50s", by, next, left)
+		}
+		s = OpenForTest(t, "", Options{})
+		present = stopClock(s)
+		n.FixedTime = true
+		n.At, n.Expires = present.Wall.Add(time.Hour).Round(0), present.Wall.Add(2*time.Hour).Round(0)
+		if got := updated(t, s, present, n, by); !got.At.Equal(n.At) || !got.Expires.Equal(n.Expires) {
+			t.Errorf("clock changed by %s: a time of day became %s to %s", by, got.At, got.Expires)
 		}
 	}
 }
@@ -118,16 +136,16 @@ func TestUpdate_clockChanges(t *testing.T) {
 func TestUpdate_ended(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
-	n := announce.Announcement{ID: "a", Seq: 1, Content: announce.Content{Message: "a"}, Created: time.Now(), Status: announce.Queued}
+	n := waiting(time.Now())
 	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
 	check.NoError(t, err)
 	end := n
 	end.Status, end.Ended = announce.Done, time.Now()
 	check.NoError(t, s.Done(t.Context(), end))
 	check.NoError(t, s.Update(t.Context(), n))
-	waiting, ended, err := s.Load(t.Context())
-	if err != nil || len(waiting) != 0 || len(ended) != 1 {
-		t.Errorf("%d wait, %d have ended, %v", len(waiting), len(ended), err)
+	all, ended, err := s.Load(t.Context())
+	if err != nil || len(all) != 0 || len(ended) != 1 {
+		t.Errorf("%d wait, %d have ended, %v", len(all), len(ended), err)
 	}
 }
 
@@ -136,7 +154,8 @@ func TestAppend_scheduledShare(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
 	post := func(seq uint64, change func(*announce.Announcement)) error {
-		n := announce.Announcement{ID: fmt.Sprint(seq), Seq: seq, Content: announce.Content{Message: largest}, Created: time.Now(), Status: announce.Queued}
+		n := waiting(time.Now())
+		n.ID, n.Seq, n.Message = fmt.Sprint(seq), seq, largest
 		change(&n)
 		_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
 		return err
@@ -169,7 +188,8 @@ func TestAppend_scheduledShare(t *testing.T) {
 func TestDone_count(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
-	n := announce.Announcement{ID: "a", Content: announce.Content{Message: "a"}, Created: time.Now(), Ended: time.Now(), Status: announce.Done}
+	n := waiting(time.Now())
+	n.Status, n.Ended = announce.Done, n.Created
 	for seq := range uint64(250) {
 		n.Seq = seq
 		check.NoError(t, s.Done(t.Context(), n, n))

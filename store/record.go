@@ -7,7 +7,6 @@ import (
 
 	"pressbox/store/clock"
 	"pressbox/voice/announce"
-	"pressbox/voice/announce/policy"
 )
 
 // recordFormat is the first byte of an encoded announcement; JSON follows. JSON
@@ -127,7 +126,8 @@ func (r record) encode() ([]byte, error) {
 // of its last change or its creation.
 func decode(data []byte) (announce.Announcement, clock.Moment, error) {
 	if len(data) == 0 || data[0] != recordFormat {
-		return announce.Announcement{}, clock.Moment{}, fmt.Errorf("%w: an announcement has an unknown format", ErrCorrupt)
+		err := fmt.Errorf("%w: an announcement has an unknown format", ErrCorrupt)
+		return announce.Announcement{}, clock.Moment{}, err
 	}
 	var r record
 	if err := json.Unmarshal(data[1:], &r); err != nil {
@@ -147,16 +147,10 @@ func decode(data []byte) (announce.Announcement, clock.Moment, error) {
 func (r record) announcement() announce.Announcement {
 	n := announce.Announcement{
 		ID: r.ID, Seq: r.Seq, Content: r.Content,
-		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires), At: fromUnixNano(r.At), FixedTime: r.Fixed,
+		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires),
+		At: fromUnixNano(r.At), FixedTime: r.Fixed,
 		Status: r.Status, Quiet: r.Quiet, Sentence: r.Sentence, Error: r.Error, InitialPosition: r.Place,
 		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
-	}
-	if n.Priority == 0 { // stored before there were priorities
-		n.Priority = policy.Usual
-		if n.Urgent {
-			n.Priority = policy.Most
-		}
-		n.TTL = n.Expires.Sub(n.Created)
 	}
 	if r.Repeat != nil {
 		n.Repeat = announce.Repeat{Times: r.Repeat.Times, Every: r.Repeat.Every}
@@ -166,7 +160,9 @@ func (r record) announcement() announce.Announcement {
 		n.Sender = announce.Sender{Kind: r.Sender.Kind, Name: r.Sender.Name}
 	}
 	if o := r.Rooms; o != nil {
-		n.Rooms = announce.Rooms{From: o.From, Only: o.Only, Voice: o.Voice, Rate: o.Rate, Cancelled: o.Cancelled}.With(o.States)
+		n.Rooms = announce.Rooms{
+			From: o.From, Only: o.Only, Voice: o.Voice, Rate: o.Rate, Cancelled: o.Cancelled,
+		}.With(o.States)
 	}
 	return n
 }

@@ -20,7 +20,8 @@ var sample = announce.Announcement{
 		Title: "Ballpark", Message: "Now batting — number 24, \"Ada\" <Lovelace>.", Voice: "en_US-pressbox-medium",
 		Rate: 170, Urgent: true, Priority: 5, Volume: 80, Chime: "alert",
 	},
-	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, TTL: 10 * time.Minute, At: time.Unix(1_750_000_000, 7).UTC(), FixedTime: true,
+	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, TTL: 10 * time.Minute,
+	At: time.Unix(1_750_000_000, 7).UTC(), FixedTime: true,
 	Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Spoken: 2, Acknowledged: true, Quiet: true,
 	Sender: announce.Sender{Kind: announce.FromToken, Name: "kitchen"},
 	Rooms: announce.Rooms{From: "hall", Only: true, Voice: "anna", Rate: 90, Cancelled: true}.With(
@@ -59,26 +60,6 @@ func TestEncode_decode(t *testing.T) {
 	}
 }
 
-// A record of an earlier version has none of the newer fields.
-func TestDecode_earlierVersion(t *testing.T) {
-	t.Parallel()
-	data := []byte("\x01" + `{"id":"a","seq":1,"message":"m","voice":"v","rate":170,"created":1750000000000000123,` +
-		`"expires":1750000600000000123,"status":"queued","boot":"b1","up":5}`)
-	n, then, err := decode(data)
-	want := announce.Announcement{
-		Content: announce.Content{Message: "m", Voice: "v", Rate: 170, Priority: 3},
-		ID:      "a", Seq: 1, TTL: 10 * time.Minute,
-		Created: sample.Created, Expires: sample.Expires, Status: announce.Queued,
-	}
-	if err != nil || n != want || then != at(sample.Created, "b1", 5) {
-		t.Errorf("decoded %+v at %+v, %v; want %+v", n, then, err, want)
-	}
-	urgent := bytes.Replace(data, []byte(`"rate"`), []byte(`"urgent":true,"rate"`), 1)
-	if n, _, err := decode(urgent); err != nil || n.Priority != 5 {
-		t.Errorf("an urgent one: %+v, %v", n, err)
-	}
-}
-
 func FuzzDecode(f *testing.F) {
 	data := check.Must(encode(sample, at(sample.Ended, "b1", time.Hour)))(f)
 	f.Add(data)
@@ -110,22 +91,4 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%s\nbecame %s, %v", again, third, err)
 		}
 	})
-}
-
-func BenchmarkEncode(b *testing.B) {
-	now := at(sample.Ended, "b1", time.Hour)
-	for b.Loop() {
-		if _, err := encode(sample, now); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkDecode(b *testing.B) {
-	data := check.Must(encode(sample, at(sample.Ended, "b1", time.Hour)))(b)
-	for b.Loop() {
-		if _, _, err := decode(data); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -8,10 +8,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// seasonsBucket holds imported seasons by year, compressed. It is created with
-// the first one; a store without it has none.
-var seasonsBucket = []byte("seasons")
-
 // MostSeasons is the limit of imported seasons.
 const MostSeasons = 50
 
@@ -21,15 +17,11 @@ func (s *Store) SaveSeason(ctx context.Context, year int, data []byte) error {
 	data, err := compress(data)
 	if err == nil {
 		err = s.grow(ctx, gamesShare, func(tx *bolt.Tx) error {
-			b, err := tx.CreateBucketIfNotExists(seasonsBucket)
-			if err != nil {
-				return err
-			}
-			key := number(uint64(year)) //nolint:gosec // a year
-			if b.Get(key) == nil && b.Stats().KeyN >= MostSeasons {
+			t, key := tableOf(tx, seasonsBucket), number(uint64(year)) //nolint:gosec // a year
+			if t.Get(key) == nil && t.Stats().KeyN >= MostSeasons {
 				return fmt.Errorf("%w: %d seasons are imported; remove one first", ErrFull, MostSeasons)
 			}
-			return tableOf(tx, seasonsBucket).Put(key, data)
+			return t.Put(key, data)
 		})
 	}
 	if err != nil {
@@ -41,11 +33,7 @@ func (s *Store) SaveSeason(ctx context.Context, year int, data []byte) error {
 // Season returns an imported season, nil if it is not there.
 func (s *Store) Season(_ context.Context, year int) (data []byte, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
-		b := tx.Bucket(seasonsBucket)
-		if b == nil {
-			return nil
-		}
-		value := b.Get(number(uint64(year))) //nolint:gosec // a year
+		value := tx.Bucket(seasonsBucket).Get(number(uint64(year))) //nolint:gosec // a year
 		if value == nil {
 			return nil
 		}
@@ -62,10 +50,8 @@ func (s *Store) Season(_ context.Context, year int) (data []byte, err error) {
 func (s *Store) Seasons(context.Context) (years []int, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		years = nil
-		if b := tx.Bucket(seasonsBucket); b != nil {
-			for k := range pairs(b) {
-				years = append(years, int(binary.BigEndian.Uint64(k))) //nolint:gosec // a year
-			}
+		for k := range pairs(tx.Bucket(seasonsBucket)) {
+			years = append(years, int(binary.BigEndian.Uint64(k))) //nolint:gosec // a year
 		}
 		return nil
 	})
@@ -79,11 +65,9 @@ func (s *Store) Seasons(context.Context) (years []int, err error) {
 func (s *Store) DeleteSeason(ctx context.Context, year int) (found bool, err error) {
 	key := number(uint64(year)) //nolint:gosec // a year
 	err = s.update(ctx, func(tx *bolt.Tx) error {
-		b := tx.Bucket(seasonsBucket)
-		if found = b != nil && b.Get(key) != nil; !found {
-			return nil
-		}
-		return tableOf(tx, seasonsBucket).Delete(key)
+		t := tableOf(tx, seasonsBucket)
+		found = t.Get(key) != nil
+		return t.Delete(key)
 	})
 	if err != nil {
 		return false, fmt.Errorf("delete the season of %d: %w", year, err)

@@ -32,13 +32,11 @@
 //	                  is the last revision
 //	game_packs        finished game → its moves: gzip of length (varint), move, length, …
 //	game_boxes        finished game → its box score, gzip
-//	seasons           year → imported season, gzip of JSON of package game/history;
-//	                  created when first needed
-//	leagues           id → series or league, JSON of package game/leagues; created when
-//	                  first needed
-//	teamcache         URL → answer of the team-data API, JSON; created when first needed
+//	seasons           year → imported season, gzip of JSON of package game/history
+//	leagues           id → series or league, JSON of package game/leagues
+//	teamcache         URL → answer of the team-data API, JSON
 //	ducked            "streams" → lowered streams of the sound server, JSON of package
-//	                  audio/pulse; created when first needed
+//	                  audio/pulse
 //
 // Each kind of data has a share of the file that no other can use, see
 // [Store.limit]. A full share rejects its own data only.
@@ -50,7 +48,7 @@
 //	ended             announce      announcements  4 MiB, half of the share; 24 h or the last 200
 //	idempotency_keys  announce      announcements  1,000 for each sender; 10,000 or 1/32 of the file; 24 h
 //	idempotency_seq   announce      announcements  as idempotency_keys
-//	controls          control       announcements  a quarter of the share; the volume, quiet, 50 favorites, 100 schedules
+//	controls          control       announcements  a quarter of the share; 50 favorites, 100 schedules, single keys
 //	auth_state        auth/session  sign-in        256 pending flows
 //	auth_state_order  auth/session  sign-in        as auth_state
 //	auth_user         auth/session  sign-in        with the next two, half of the share
@@ -61,7 +59,7 @@
 //	auth_refresh      auth/session  sign-in        7 days
 //	auth_apitoken     auth/session  sign-in        100
 //	auth_invite       auth/session  sign-in        100; 7 days
-//	auth_admin_code   auth/session  sign-in        one key; created when first needed
+//	auth_admin_code   auth/session  sign-in        one key
 //	meta_clock        auth/session  sign-in        the last boots
 //	meta_clock_order  auth/session  sign-in        as meta_clock
 //	game_heads        game/live     games          one for each game, see [live.Games]
@@ -99,6 +97,7 @@ import (
 var (
 	ErrLocked  = errors.New("the store is in use")
 	ErrNewer   = errors.New("the store was written by a newer pressbox")
+	ErrOlder   = errors.New("the store was written by an older pressbox")
 	ErrCorrupt = errors.New("the store is damaged")
 	ErrFull    = errors.New("the store is full")
 	ErrClosed  = errors.New("the store is closed")
@@ -295,8 +294,8 @@ func (s *Store) view(fn func(*bolt.Tx) error) error {
 	return err
 }
 
-// begin begins a transaction. It reads the meta pages before bbolt does, which never unlocks what it has locked for that
-// if the disk fails: after that no transaction begins any more.
+// begin begins a transaction. It reads the meta pages before bbolt does, which never unlocks
+// what it has locked for that if the disk fails: after that no transaction begins any more.
 func (s *Store) begin(writable bool) (tx *bolt.Tx, err error) {
 	if err := s.readMeta(); err != nil {
 		return nil, err

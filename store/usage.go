@@ -26,7 +26,7 @@ func (s share) String() string {
 	return [...]string{"announcements", "sign-in", "games", "caches"}[s]
 }
 
-// A bucketRow describes a bucket. Only buckets that have one exist.
+// A bucketRow describes a bucket. A store has exactly those with a row, and meta and usage.
 type bucketRow struct {
 	name  []byte
 	share share
@@ -101,7 +101,7 @@ func entryCost(key, value int) int64 {
 type table struct {
 	*bolt.Bucket
 	name  []byte
-	usage *bolt.Bucket // nil: not counted, before schema 6
+	usage *bolt.Bucket
 }
 
 func tableOf(tx *bolt.Tx, name []byte) table {
@@ -138,16 +138,13 @@ func (t table) bytes() int64 { return usageOf(t.usage, t.name) }
 
 // count adds to the counted size of the table.
 func (t table) count(bytes int64) error {
-	if t.usage == nil || bytes == 0 {
+	if bytes == 0 {
 		return nil
 	}
 	return t.usage.Put(t.name, number(uint64(max(0, usageOf(t.usage, t.name)+bytes))))
 }
 
 func usageOf(usage *bolt.Bucket, name []byte) int64 {
-	if usage == nil {
-		return 0
-	}
 	if v := usage.Get(name); len(v) == 8 {
 		return int64(binary.BigEndian.Uint64(v)) //nolint:gosec // written by count
 	}
@@ -230,22 +227,6 @@ func (s *Store) checkSpace(sh share) error {
 	return nil
 }
 
-// countUsage is the migration to schema 6. It counts the size of each bucket.
-func countUsage(tx *bolt.Tx) error {
-	usage, err := tx.CreateBucket(usageBucket)
-	if err != nil {
-		return fmt.Errorf("create the bucket %s: %w", usageBucket, err)
-	}
-	for _, row := range bucketRows() {
-		if b := tx.Bucket(row.name); b != nil {
-			if err := usage.Put(row.name, number(uint64(sizeOf(b)))); err != nil { //nolint:gosec // not negative
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // recount corrects the counted sizes that are wrong, and logs them: a share with
 // a wrong one could be full for ever.
 func (s *Store) recount() error {
@@ -260,7 +241,8 @@ func (s *Store) recount() error {
 		err = s.update(context.Background(), func(tx *bolt.Tx) error {
 			usage := tx.Bucket(usageBucket)
 			return miscounted(tx, func(name []byte, counted, size int64) error {
-				s.log.Error("size of a bucket counted wrongly", "bucket", string(name), "counted", counted, "size", size)
+				s.log.Error("size of a bucket counted wrongly",
+					"bucket", string(name), "counted", counted, "size", size)
 				return usage.Put(name, number(uint64(size))) //nolint:gosec // not negative
 			})
 		})
@@ -274,11 +256,8 @@ func (s *Store) recount() error {
 // miscounted calls visit for each bucket whose counted size is wrong.
 func miscounted(tx *bolt.Tx, visit func(name []byte, counted, size int64) error) error {
 	for _, row := range bucketRows() {
-		size := int64(0)
-		if b := tx.Bucket(row.name); b != nil {
-			size = sizeOf(b)
-		}
-		if counted := tableOf(tx, row.name).bytes(); counted != size {
+		t := tableOf(tx, row.name)
+		if counted, size := t.bytes(), sizeOf(t.Bucket); counted != size {
 			if err := visit(row.name, counted, size); err != nil {
 				return err
 			}

@@ -52,8 +52,8 @@ func longMessage(b *testing.B) string {
 	return one + " " + one
 }
 
-// BenchmarkSpeakLong compares speaking a long message with the runs of the model
-// and one espeak call alone; the limit of the ratio is 1.05.
+// BenchmarkSpeakLong compares speaking a long message with the runs of the model and one espeak call alone;
+// the limit of the ratio is 1.05.
 func BenchmarkSpeakLong(b *testing.B) {
 	v := calibrated(b)
 	text := longMessage(b)
@@ -70,33 +70,4 @@ func BenchmarkSpeakLong(b *testing.B) {
 		b.ReportMetric(seconds(clips)/median(whole).Seconds(), "x-realtime")
 	}
 	b.ReportMetric(float64(median(whole))/float64(median(bare)), "x-bare")
-}
-
-// BenchmarkFirstClip compares the time to the first clip of a message of twelve
-// words with one espeak call and one run of the model, and that of 500 words with
-// that of twelve.
-func BenchmarkFirstClip(b *testing.B) {
-	v := calibrated(b)
-	const twelve = "Dinner is ready in the kitchen, please come and wash your hands."
-	first := func(text string) time.Duration {
-		begun := time.Now()
-		for _, err := range v.Speak(b.Context(), text, 170, 0) {
-			check.NoError(b, err)
-			break
-		}
-		return time.Since(begun)
-	}
-	inputs := recordInputs(b, v, twelve)[:1]
-	long := twelve + " " + longMessage(b)
-	var short, longer, bare []time.Duration
-	for b.Loop() {
-		short = append(short, first(twelve))
-		longer = append(longer, first(long))
-		begun := time.Now()
-		check.Must(v.Phonemizer.Phonemes(b.Context(), "en-us", "Dinner is ready in the kitchen"))(b)
-		infer(b, v, inputs)
-		bare = append(bare, time.Since(begun))
-	}
-	b.ReportMetric(float64(median(short))/float64(median(bare)), "x-bare")
-	b.ReportMetric(float64(median(longer))/float64(median(short)), "x-short")
 }

@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// A Calibration holds the measurements of one speaker of a voice, which correct
-// its speed and level. The zero value means the defaults. It is stored as JSON.
+// A Calibration holds the measurements of one speaker of a voice, which correct its speed and level. The zero
+// value means the defaults. It is stored as JSON.
 //
-// The model: a segment of speech lasts Segment + Letter × letters + Mark ×
-// marks inside it. Each of these has a fixed part and a part that grows with
-// the length scale, because models round the length of every phoneme up.
+// The model: a segment of speech lasts Segment + Letter × letters + Mark × marks inside it. Each of these has
+// a fixed part and a part that grows with the length scale, because models round the length of every phoneme
+// up.
 type Calibration struct {
 	Gain    float32 `json:"gain"`   // brings the voice to the common level
 	Segment Span    `json:"piece"`  // per segment, including its silent ends
@@ -55,22 +55,19 @@ func (c Calibration) orDefault() Calibration {
 // Limits of the length scale at which a voice is intelligible.
 const minScale, maxScale = 0.4, 2.6
 
-// exactWords is the number of words from which a message has exactly the
-// requested rate. A single word is spoken at the speed of one of average
-// length; between the two the speed is interpolated. The rate is that of prose:
-// a message in which one word of maxNumbers is a number is spoken at the average
-// speed, because its words are long.
+// exactWords is the number of words from which a message has exactly the requested rate. A single word is
+// spoken at the speed of one of average length; between the two the speed is interpolated. The rate is that
+// of prose: a message in which one word of maxNumbers is a number is spoken at the average speed, because its
+// words are long.
 const exactWords, maxNumbers = 50, 8
 
-// WordsPerMinute returns the speed of ordinary text at the voice's own length
-// scale.
+// WordsPerMinute returns the speed of ordinary text at the voice's own length scale.
 func (c Calibration) WordsPerMinute() float64 {
 	m := passageLength()
 	return 60 * float64(m.words) / c.orDefault().duration(m).at(1)
 }
 
-// duration returns the duration of text of length m from its first to its last
-// audible sample.
+// duration returns the duration of text of length m from its first to its last audible sample.
 func (c Calibration) duration(m textLength) Span {
 	return Span{Fixed: Pause.Seconds() * float64(m.pauses)}.
 		plus(float64(m.segments), c.Segment).
@@ -79,8 +76,7 @@ func (c Calibration) duration(m textLength) Span {
 		plus(-1, c.Ends)
 }
 
-// scale returns the scale at which text of length m lasts so many seconds,
-// within the limits.
+// scale returns the scale at which text of length m lasts so many seconds, within the limits.
 func (c Calibration) scale(m textLength, seconds float64) float64 {
 	s := c.duration(m)
 	if s.Scaled <= 0 {
@@ -89,8 +85,7 @@ func (c Calibration) scale(m textLength, seconds float64) float64 {
 	return min(max((seconds-s.Fixed)/s.Scaled, minScale), maxScale)
 }
 
-// targetSeconds returns the intended duration of text of length m at a rate in
-// words per minute.
+// targetSeconds returns the intended duration of text of length m at a rate in words per minute.
 func (c Calibration) targetSeconds(m textLength, rate int) float64 {
 	ordinary := passageLength()
 	perWord := 60 / float64(rate)
@@ -105,7 +100,8 @@ const passage = "Good morning, everyone. The coffee is ready. " +
 	"It will be warm today with some rain in the late afternoon. " +
 	"We need milk, bread, eggs, butter, apples, tea, and salt. " +
 	"Who left the garage door open last night? " +
-	"The bus to the city leaves from the corner in about twenty minutes, so there is time to wash the dishes, feed the cat and water the plants. " +
+	"The bus to the city leaves from the corner in about twenty minutes, so there is time to wash the dishes, " +
+	"feed the cat and water the plants. " +
 	"Wait! " +
 	"The game begins at seven, and the home team has won nine of its last twelve games. " +
 	"Thank you for listening."
@@ -115,12 +111,10 @@ const passage = "Good morning, everyone. The coffee is ready. " +
 //nolint:gochecknoglobals // computed once: every estimate needs it
 var passageLength = sync.OnceValue(func() textLength { return newClauses(passage).length() })
 
-// Scales at which a voice is measured; other scales are interpolated and
-// extrapolated linearly.
+// Scales at which a voice is measured; other scales are interpolated and extrapolated linearly.
 const slowScale, fastScale = 1.4, 0.7
 
-// Calibrate synthesizes a passage of about a hundred words twice and measures
-// it.
+// Calibrate synthesizes a passage of about a hundred words twice and measures it.
 func (v *Voice) Calibrate(ctx context.Context) (Calibration, error) {
 	fast, err := v.readPassage(ctx, fastScale)
 	if err != nil {
@@ -192,8 +186,7 @@ func (r reading) fit() [3]float64 {
 	return solve(normal)
 }
 
-// solve solves three linear equations with a positive definite matrix by
-// elimination.
+// solve solves three linear equations with a positive definite matrix by elimination.
 func solve(m [3][4]float64) [3]float64 {
 	for i := range m {
 		for j := range m {

@@ -1,7 +1,6 @@
 package voice
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -27,9 +26,8 @@ const (
 	eos = "$"
 )
 
-// A Config is a validated .onnx.json of a voice. The keys are Piper's;
-// hop_length, phoneme_map, phoneme_silence, piper_version and unknown ones are
-// ignored.
+// A Config is a validated .onnx.json of a voice. The keys are Piper's; hop_length, phoneme_map,
+// phoneme_silence, piper_version and unknown ones are ignored.
 type Config struct {
 	SampleRate int    // audio.sample_rate, 8000–48000 a second
 	Quality    string // audio.quality; informative
@@ -86,8 +84,7 @@ type configFile struct {
 	Dataset       string     `json:"dataset"`
 }
 
-// ParseConfig parses a voice's .onnx.json. The error lists everything that is
-// wrong with it.
+// ParseConfig parses a voice's .onnx.json. The error lists everything that is wrong with it.
 func ParseConfig(data []byte) (*Config, error) {
 	f, err := decodeConfig(data)
 	if err != nil {
@@ -113,8 +110,17 @@ func ParseConfig(data []byte) (*Config, error) {
 		NoiseW:         or(f.Inference.NoiseW, 0.8),
 		clusters:       sortedClusters(f.VowelClusters),
 	}
-	if err = errors.Join(c.checkTypes(), c.checkIDs(), c.checkSpeakers(), c.checkScales(), c.checkClusters()); err != nil {
-		return nil, fmt.Errorf("the voice's config is invalid: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	var wrong faults
+	c.checkTypes(&wrong)
+	c.checkIDs(&wrong)
+	c.checkSpeakers(&wrong)
+	c.checkScales(&wrong)
+	for _, cluster := range c.clusters {
+		merged := strings.Join(cluster, "")
+		wrong.when(len(c.PhonemeIDs[merged]) == 0, "vowel_clusters has %q, which has no id in phoneme_id_map", merged)
+	}
+	if len(wrong) > 0 {
+		return nil, fmt.Errorf("the voice's config is invalid: %s", strings.Join(wrong, "; "))
 	}
 	return c, nil
 }
@@ -135,8 +141,7 @@ func (f *configFile) missing() []string {
 	return keys
 }
 
-// Locale returns the language for the rules of text conversion, such as
-// "en-us".
+// Locale returns the language for the rules of text conversion, such as "en-us".
 func (c *Config) Locale() string {
 	if c.Espeak != "" {
 		return c.Espeak
@@ -151,85 +156,72 @@ const (
 	maxSpeakers                  = 1 << 16
 )
 
-// espeakName matches names of espeak's voices. The name becomes a command line
-// argument, so it must not look like an option or leave espeak's directory.
+// espeakName matches names of espeak's voices. The name becomes a command line argument, so it must not look
+// like an option or leave espeak's directory.
 var espeakName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z0-9][A-Za-z0-9_-]*)*(\+[A-Za-z0-9_-]+)?$`)
 
-func (c *Config) checkTypes() error {
-	var errs []error
-	if c.SampleRate < minSampleRate || c.SampleRate > maxSampleRate {
-		errs = append(errs, fmt.Errorf("audio.sample_rate is %d, want %d to %d", c.SampleRate, minSampleRate, maxSampleRate))
+// faults are what is wrong with a config.
+type faults []string
+
+func (f *faults) when(wrong bool, format string, args ...any) {
+	if wrong {
+		*f = append(*f, fmt.Sprintf(format, args...))
 	}
-	if c.PhonemeType != Espeak && c.PhonemeType != Text {
-		errs = append(errs, fmt.Errorf("phoneme_type is %q, expected %q or %q", c.PhonemeType, Espeak, Text))
-	}
-	if c.PhonemeType == Espeak && !espeakName.MatchString(c.Espeak) {
-		errs = append(errs, fmt.Errorf("espeak.voice is %q, expected one of espeak's languages, such as en-us", c.Espeak))
-	}
-	return errors.Join(errs...)
 }
 
-func (c *Config) checkIDs() error {
+func (c *Config) checkTypes(f *faults) {
+	f.when(c.SampleRate < minSampleRate || c.SampleRate > maxSampleRate,
+		"audio.sample_rate is %d, want %d to %d", c.SampleRate, minSampleRate, maxSampleRate)
+	f.when(c.PhonemeType != Espeak && c.PhonemeType != Text,
+		"phoneme_type is %q, expected %q or %q", c.PhonemeType, Espeak, Text)
+	f.when(c.PhonemeType == Espeak && !espeakName.MatchString(c.Espeak),
+		"espeak.voice is %q, expected one of espeak's languages, such as en-us", c.Espeak)
+}
+
+func (c *Config) checkIDs(f *faults) {
 	if c.Symbols < 1 || c.Symbols > maxSymbols {
-		return fmt.Errorf("num_symbols is %d, want 1 to %d", c.Symbols, maxSymbols)
+		f.when(true, "num_symbols is %d, want 1 to %d", c.Symbols, maxSymbols)
+		return
 	}
-	var errs []error
 	for _, p := range []string{pad, bos, eos} {
-		if len(c.PhonemeIDs[p]) == 0 {
-			errs = append(errs, fmt.Errorf("phoneme_id_map has no %q", p))
-		}
+		f.when(len(c.PhonemeIDs[p]) == 0, "phoneme_id_map has no %q", p)
 	}
 	for _, p := range slices.Sorted(maps.Keys(c.PhonemeIDs)) {
 		for _, id := range c.PhonemeIDs[p] {
 			if id < 0 || id >= int64(c.Symbols) {
-				errs = append(errs, fmt.Errorf("phoneme_id_map gives %q the id %d, but num_symbols is %d", p, id, c.Symbols))
-				return errors.Join(errs...) // one is enough: a wrong num_symbols causes a hundred
+				f.when(true, "phoneme_id_map gives %q the id %d, but num_symbols is %d", p, id, c.Symbols)
+				return // one is enough: a wrong num_symbols causes a hundred
 			}
 		}
 	}
-	return errors.Join(errs...)
 }
 
-func (c *Config) checkSpeakers() error {
+func (c *Config) checkSpeakers(f *faults) {
 	if c.Speakers < 1 || c.Speakers > maxSpeakers {
-		return fmt.Errorf("num_speakers is %d, want 1 to %d", c.Speakers, maxSpeakers)
+		f.when(true, "num_speakers is %d, want 1 to %d", c.Speakers, maxSpeakers)
+		return
 	}
-	var errs []error
-	if c.DefaultSpeaker < 0 || c.DefaultSpeaker >= int64(c.Speakers) {
-		errs = append(errs, fmt.Errorf("default_speaker_id is %d, but num_speakers is %d", c.DefaultSpeaker, c.Speakers))
-	}
+	invalid := func(id int64) bool { return id < 0 || id >= int64(c.Speakers) }
+	f.when(invalid(c.DefaultSpeaker), "default_speaker_id is %d, but num_speakers is %d", c.DefaultSpeaker, c.Speakers)
 	for _, name := range slices.Sorted(maps.Keys(c.SpeakerIDs)) {
-		if id := c.SpeakerIDs[name]; id < 0 || id >= int64(c.Speakers) {
-			errs = append(errs, fmt.Errorf("speaker_id_map gives %q the id %d, but num_speakers is %d", name, id, c.Speakers))
-		}
+		id := c.SpeakerIDs[name]
+		f.when(invalid(id), "speaker_id_map gives %q the id %d, but num_speakers is %d", name, id, c.Speakers)
 	}
-	return errors.Join(errs...)
 }
 
-func (c *Config) checkScales() error {
-	var errs []error
-	// A length scale far from 1 is a wrong unit and would produce hours of sound.
-	if c.LengthScale < 0.1 || c.LengthScale > 10 {
-		errs = append(errs, fmt.Errorf("inference.length_scale is %g, want 0.1 to 10", c.LengthScale))
+func (c *Config) checkScales(f *faults) {
+	for _, scale := range []struct {
+		name  string
+		value float32
+		least float32
+	}{
+		{"length_scale", c.LengthScale, 0.1}, // far from 1 it is a wrong unit and would produce hours of sound
+		{"noise_scale", c.NoiseScale, 0},
+		{"noise_w", c.NoiseW, 0},
+	} {
+		f.when(scale.value < scale.least || scale.value > 10,
+			"inference.%s is %g, want %g to 10", scale.name, scale.value, scale.least)
 	}
-	if c.NoiseScale < 0 || c.NoiseScale > 10 {
-		errs = append(errs, fmt.Errorf("inference.noise_scale is %g, want 0 to 10", c.NoiseScale))
-	}
-	if c.NoiseW < 0 || c.NoiseW > 10 {
-		errs = append(errs, fmt.Errorf("inference.noise_w is %g, want 0 to 10", c.NoiseW))
-	}
-	return errors.Join(errs...)
-}
-
-func (c *Config) checkClusters() error {
-	var errs []error
-	for _, cluster := range c.clusters {
-		merged := strings.Join(cluster, "")
-		if len(c.PhonemeIDs[merged]) == 0 {
-			errs = append(errs, fmt.Errorf("vowel_clusters has %q, which has no id in phoneme_id_map", merged))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // sortedClusters returns the clusters of phonemes in NFD, longest first.

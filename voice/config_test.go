@@ -12,12 +12,14 @@ import (
 func TestParseConfig_bundledAndDefaults(t *testing.T) {
 	t.Parallel()
 	c := voicetest.Config(t, voicetest.Bundled)
-	if c.SampleRate != 22050 || c.Espeak != "en-us" || c.PhonemeType != voice.Espeak || c.Speakers != 1 || c.Symbols != 256 ||
+	if c.SampleRate != 22050 || c.Espeak != "en-us" || c.PhonemeType != voice.Espeak || c.Speakers != 1 ||
+		c.Symbols != 256 ||
 		c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0 || c.Quality != "medium" ||
 		c.Dataset != "pressbox" || c.Language.Country != "United States" || c.Locale() != "en-us" {
 		t.Errorf("%+v", c)
 	}
-	c = check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, `{"inference": null, "phoneme_type": null, "language": null, "unheard_of": 3, "piper_version": 2}`)))(t)
+	sparse := `{"inference": null, "phoneme_type": null, "language": null, "unheard_of": 3, "piper_version": 2}`
+	c = check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, sparse)))(t)
 	if c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0.8 || c.PhonemeType != voice.Espeak {
 		t.Errorf("%+v", c)
 	}
@@ -74,12 +76,14 @@ func TestParseConfig_errors(t *testing.T) {
 	}
 }
 
-// In an accepted config every id is below the number of symbols and every speaker
-// below the number of speakers.
+// In an accepted config every id is below the number of symbols and every speaker below the number of
+// speakers.
 func FuzzParseConfig(f *testing.F) {
+	const speakers = `{"phoneme_type": "text", "espeak": null, "num_speakers": 3, "speaker_id_map": {"a": 2}}`
 	f.Add(voicetest.ChangedJSON(f, `{}`))
-	f.Add(voicetest.ChangedJSON(f, `{"phoneme_type": "text", "espeak": null, "num_speakers": 3, "speaker_id_map": {"a": 2}}`))
-	f.Add([]byte(`{"audio":{"sample_rate":16000},"num_symbols":3,"num_speakers":1,"phoneme_id_map":{"_":[0],"^":[1],"$":[2]},"espeak":{"voice":"de"}}`))
+	f.Add(voicetest.ChangedJSON(f, speakers))
+	f.Add([]byte(`{"audio":{"sample_rate":16000},"num_symbols":3,"num_speakers":1,` +
+		`"phoneme_id_map":{"_":[0],"^":[1],"$":[2]},"espeak":{"voice":"de"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := voice.ParseConfig(data)
 		if err != nil {

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// CheckDownload returns an error if head, the first bytes of a voice's file, is
-// the beginning of a Git LFS pointer or of an HTML page, which downloads by hand
-// often produce instead of the file.
+// CheckDownload returns an error if head, the first bytes of a voice's file, is the beginning of a Git LFS
+// pointer or of an HTML page, which downloads by hand often produce instead of the file.
 func CheckDownload(head []byte) error {
 	text := strings.ToLower(string(bytes.TrimLeft(head[:min(len(head), 512)], "\xef\xbb\xbf \t\r\n")))
 	switch {
@@ -23,8 +22,8 @@ func CheckDownload(head []byte) error {
 	return nil
 }
 
-// decodeConfig decodes the JSON of a config. The error names what the file is
-// instead, or the key with the wrong type.
+// decodeConfig decodes the JSON of a config. The error names what the file is instead, or the key with the
+// wrong type.
 func decodeConfig(data []byte) (f configFile, err error) {
 	if err := CheckDownload(data); err != nil {
 		return f, fmt.Errorf("read the voice's config: %w", err)
@@ -35,7 +34,8 @@ func decodeConfig(data []byte) (f configFile, err error) {
 	err = json.Unmarshal(data, &f)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(wrong.Value, " ") // "number 1.5"
-		return f, fmt.Errorf("the voice's config has %s at %s, expected %s", jsonKinds[kind], wrong.Field, expectedKind(wrong.Type))
+		return f, fmt.Errorf("the voice's config has %s at %s, expected %s", jsonKinds[kind], wrong.Field,
+			expectedKind(wrong.Type))
 	}
 	if err != nil {
 		return f, fmt.Errorf("parse the voice's config: %w", err)

@@ -3,15 +3,12 @@ package voice
 import "math"
 
 const (
-	// target is the level of speech: the root mean square of the windows that
-	// contain speech, −18 dBFS, so that only the highest peaks reach the
-	// limiter.
+	// target is the level of speech: the root mean square of the windows that contain speech, −18 dBFS, so
+	// that only the highest peaks reach the limiter.
 	target = 0.126
-	// gate is the threshold of speech relative to the loudest window: −30 dB,
-	// squared.
+	// gate is the threshold of speech relative to the loudest window: −30 dB, squared.
 	gate = 1e-3
-	// audibleShare is the threshold of audible samples relative to the peak:
-	// −40 dB.
+	// audibleShare is the threshold of audible samples relative to the peak: −40 dB.
 	audibleShare = 0.01
 )
 
@@ -46,8 +43,7 @@ func levelGain(loudness []float64) float32 {
 	return float32(target / math.Sqrt(total/float64(n)))
 }
 
-// silentEnds returns the number of samples before the first and after the last
-// audible one.
+// silentEnds returns the number of samples before the first and after the last audible one.
 func silentEnds(samples []float32) float64 {
 	var peak float32
 	for _, s := range samples {

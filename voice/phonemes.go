@@ -14,8 +14,8 @@ import (
 // space is the phoneme between words.
 const space = " "
 
-// phonemes returns the phonemes of a segment: those of its clauses, each with
-// its mark, with a space between clauses.
+// phonemes returns the phonemes of a segment: those of its clauses, each with its mark, with a space between
+// clauses.
 func (v *Voice) phonemes(ctx context.Context, seg segment) ([]string, error) {
 	var out []string
 	for _, c := range seg.clauses {
@@ -52,21 +52,18 @@ func (v *Voice) clausePhonemes(ctx context.Context, c clause) ([]string, error) 
 	return v.Config.merge(parseIPA(ipa)), nil
 }
 
-// languageFlag matches espeak's mark of a word in another language, such as
-// "(en)".
+// languageFlag matches espeak's mark of a word in another language, such as "(en)".
 var languageFlag = regexp.MustCompile(`\([^)]+\)`)
 
-// parseIPA returns the phonemes in espeak's output: without language flags, in
-// NFD, one per code point, with lines joined and runs of spaces replaced by
-// one.
+// parseIPA returns the phonemes in espeak's output: without language flags, in NFD, one per code point, with
+// lines joined and runs of spaces replaced by one.
 func parseIPA(ipa string) []string {
 	ipa = languageFlag.ReplaceAllString(ipa, "")
 	ipa = strings.Join(strings.Fields(ipa), space)
 	return codepoints(norm.NFD.String(ipa))
 }
 
-// merge joins neighbors that form one of the voice's vowel clusters, the
-// longest first.
+// merge joins neighbors that form one of the voice's vowel clusters, the longest first.
 func (c *Config) merge(phonemes []string) []string {
 	if len(c.clusters) == 0 {
 		return phonemes
@@ -86,9 +83,9 @@ func (c *Config) merge(phonemes []string) []string {
 	return out
 }
 
-// ids returns the ids of phonemes in the sequence that models are trained on:
-// BOS, PAD, each phoneme followed by PAD, EOS. Phonemes without an id are left
-// out and passed to OnMissing. Without any sound there are no ids.
+// ids returns the ids of phonemes in the sequence that models are trained on: BOS, PAD, each phoneme followed
+// by PAD, EOS. Phonemes without an id are left out and passed to OnMissing. Without any sound there are no
+// ids.
 func (v *Voice) ids(phonemes []string) []int64 {
 	known := v.Config.PhonemeIDs
 	ids := make([]int64, 0, 2*len(phonemes)+3)
@@ -113,8 +110,8 @@ func (v *Voice) ids(phonemes []string) []int64 {
 	return append(ids, known[eos]...)
 }
 
-// id returns the ids of one phoneme, nil if it has none. For voices whose
-// phonemes are characters it also tries lower case.
+// id returns the ids of one phoneme, nil if it has none. For voices whose phonemes are characters it also
+// tries lower case.
 func (c *Config) id(phoneme string) []int64 {
 	id := c.PhonemeIDs[phoneme]
 	if len(id) == 0 && c.PhonemeType == Text {
@@ -123,8 +120,8 @@ func (c *Config) id(phoneme string) []int64 {
 	return id
 }
 
-// PlainBrackets returns text with single brackets around each [[block]] that is
-// not made of the voice's phonemes only, so that the block is read as text.
+// PlainBrackets returns text with single brackets around each [[block]] that is not made of the voice's
+// phonemes only, so that the block is read as text.
 func (c *Config) PlainBrackets(text string) string {
 	return rawBlock.ReplaceAllStringFunc(text, func(block string) string {
 		for _, p := range codepoints(strings.Trim(block, "[]")) {

@@ -13,9 +13,8 @@ type Preview struct {
 	Phonemes string        // as the model gets them, in one line
 }
 
-// Preview describes what [Voice.Speak] would speak at rate words per minute. It
-// does not use the model. It returns [ErrNoSpeech] for text without speech, and
-// the errors of the phonemizer.
+// Preview describes what [Voice.Speak] would speak at rate words per minute. It does not use the model. It
+// returns [ErrNoSpeech] for text without speech, and the errors of the phonemizer.
 func (v *Voice) Preview(ctx context.Context, text string, rate int) (Preview, error) {
 	c := v.Calibration.orDefault()
 	parts, _ := paced(newClauses(text), c, rate)
@@ -38,17 +37,15 @@ func (v *Voice) Preview(ctx context.Context, text string, rate int) (Preview, er
 	return Preview{Words: m.words, Duration: c.spokenTime(m, rate), Phonemes: strings.Join(phonemes, space)}, nil
 }
 
-// Estimate returns the expected duration of speakable text at rate words per
-// minute, from the first to the last sample. It uses neither the model nor the
-// phonemizer.
+// Estimate returns the expected duration of speakable text at rate words per minute, from the first to the
+// last sample. It uses neither the model nor the phonemizer.
 func (c Calibration) Estimate(text string, rate int) time.Duration {
 	c = c.orDefault()
 	parts, _ := paced(newClauses(text), c, rate)
 	return c.spokenTime(parts.length(), rate)
 }
 
-// spokenTime returns the expected duration of text of length m at rate words per
-// minute.
+// spokenTime returns the expected duration of text of length m at rate words per minute.
 func (c Calibration) spokenTime(m textLength, rate int) time.Duration {
 	seconds := max(c.targetSeconds(m, rate), c.duration(m).at(minScale))
 	return time.Duration(seconds * float64(time.Second))

@@ -33,19 +33,13 @@ func texts(tb testing.TB, path string) map[string]string {
 	return all
 }
 
-// bundled returns the bundled voice with espeak-ng and ONNX Runtime.
-func bundled(tb testing.TB) *voice.Voice {
+// calibrated returns the bundled voice with espeak-ng and ONNX Runtime, calibrated.
+func calibrated(tb testing.TB) *voice.Voice {
 	tb.Helper()
 	config := voicetest.Config(tb, voicetest.Bundled)
 	model := voicetest.Load(tb, voicetest.Path(tb, voicetest.Bundled), config)
-	return &voice.Voice{Config: config, Phonemizer: voicetest.Espeak(tb), Model: model}
-}
-
-func calibrated(tb testing.TB) *voice.Voice {
-	tb.Helper()
-	v := bundled(tb)
-	c := check.Must(v.Calibrate(tb.Context()))(tb)
-	v.Calibration = c
+	v := &voice.Voice{Config: config, Phonemizer: voicetest.Espeak(tb), Model: model}
+	v.Calibration = check.Must(v.Calibrate(tb.Context()))(tb)
 	return v
 }
 
@@ -72,11 +66,10 @@ func wordsPerMinute(tb testing.TB, v *voice.Voice, text string, rate int) float6
 	return 60 * float64(len(strings.Fields(text))) / seconds(speak(tb, v, text, rate))
 }
 
-// The calibration passage is English. For voices of other languages it still gives
-// the duration of a letter; otherwise, as in other scripts, the rate controller
-// adapts while the voice speaks. Here the bundled voice speaks espeak's phonemes
-// of these languages.
-func TestSpeak_wordsPerMinute(t *testing.T) {
+// The calibration passage is English. For voices of other languages it still gives the duration of a letter;
+// otherwise, as in other scripts, the rate controller adapts while the voice speaks. Here the bundled voice
+// speaks espeak's phonemes of these languages.
+func TestAll_wordsPerMinute(t *testing.T) {
 	t.Parallel()
 	requireRates := func(v *voice.Voice, name, text string, rates ...int) {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +95,7 @@ func TestSpeak_wordsPerMinute(t *testing.T) {
 }
 
 // Below the rate at which the voice is slowest, pauses between phrases grow.
-func TestSpeak_extremeRates(t *testing.T) {
+func TestAll_extremeRates(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
 	text := passages(t)["household"]
@@ -117,16 +110,16 @@ func TestSpeak_extremeRates(t *testing.T) {
 	}
 }
 
-// The rate is that of prose: numbers, whose words are long, are spoken at the same
-// speed, so at fewer words per minute.
+// The rate is that of prose: numbers, whose words are long, are spoken at the same speed, so at fewer words
+// per minute.
 func TestSpeak_numbersAreNotQuicker(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
 	letterTime := func(text string) float64 {
 		return seconds(speak(t, v, text, 220)) / float64(len(strings.ReplaceAll(text, " ", "")))
 	}
-	numbers := strings.Repeat("On November twenty-second at seventeen forty-five the meter had seventy-seven thousand three hundred ninety-six "+
-		"and it cost one hundred twenty-four dollars and thirty-seven cents. ", 3)
+	numbers := strings.Repeat("On November twenty-second at seventeen forty-five the meter had seventy-seven thousand "+
+		"three hundred ninety-six and it cost one hundred twenty-four dollars and thirty-seven cents. ", 3)
 	if got, want := letterTime(numbers), letterTime(passages(t)["technical"]); got < 0.95*want {
 		t.Errorf("%.1f ms per letter of numbers, %.1f ms per letter of technical prose", 1000*got, 1000*want)
 	}

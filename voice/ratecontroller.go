@@ -3,17 +3,15 @@ package voice
 import "time"
 
 const (
-	// maxStep limits the change of the scale from one segment to the next, so
-	// that it is not noticed; maxDrift limits the change from the first one.
+	// maxStep limits the change of the scale from one segment to the next, so that it is not noticed;
+	// maxDrift limits the change from the first one.
 	maxStep, maxDrift = 0.06, 0.15
-	// trust is the weight of the calibration against the measured duration, in
-	// seconds of speech.
+	// trust is the weight of the calibration against the measured duration, in seconds of speech.
 	trust = 2.0
 )
 
-// A rateController adjusts the length scale of each segment, and the pauses
-// between segments once the scale is at its limit, so that the message has the
-// requested rate.
+// A rateController adjusts the length scale of each segment, and the pauses between segments once the scale
+// is at its limit, so that the message has the requested rate.
 type rateController struct {
 	calibration      Calibration
 	slow             bool       // the rate is below what maxScale permits
@@ -23,9 +21,8 @@ type rateController struct {
 	spoken, expected float64    // seconds of the segments so far
 }
 
-// paced returns the controller for a message at a rate in words per minute, and
-// the clauses to be spoken: as they are, or cut into phrases if the rate is below
-// what [maxScale] permits.
+// paced returns the controller for a message at a rate in words per minute, and the clauses to be spoken: as
+// they are, or cut into phrases if the rate is below what [maxScale] permits.
 func paced(s clauses, c Calibration, rate int) (clauses, *rateController) {
 	m := s.length()
 	seconds := c.targetSeconds(m, rate)
@@ -37,8 +34,7 @@ func paced(s clauses, c Calibration, rate int) (clauses, *rateController) {
 	return s, &rateController{calibration: c, slow: slow, remaining: m, seconds: seconds}
 }
 
-// foresee returns the segments of the message, of which the first sentence has the
-// number from.
+// foresee returns the segments of the message, of which the first sentence has the number from.
 func (r *rateController) foresee(s clauses, from int) []Foreseen {
 	scale := r.calibration.scale(r.remaining, r.seconds)
 	var all []Foreseen
@@ -49,9 +45,8 @@ func (r *rateController) foresee(s clauses, from int) []Foreseen {
 	return all
 }
 
-// nextPause returns the silence before the next segment: a [Pause] between
-// sentences, and in slow speech an equal share of the time that the remaining text
-// leaves at [maxScale].
+// nextPause returns the silence before the next segment: a [Pause] between sentences, and in slow speech an
+// equal share of the time that the remaining text leaves at [maxScale].
 func (r *rateController) nextPause(next segment) time.Duration {
 	pause := time.Duration(0)
 	if next.pauseBefore {
@@ -83,8 +78,7 @@ func within(x, base, share float64) float64 {
 	return min(max(x, base*(1-share)), base*(1+share))
 }
 
-// advance subtracts a segment of length m that lasted so many seconds, and the
-// pause before it.
+// advance subtracts a segment of length m that lasted so many seconds, and the pause before it.
 func (r *rateController) advance(m textLength, seconds float64, pause time.Duration) {
 	r.remaining = r.remaining.minus(m)
 	r.seconds -= seconds + pause.Seconds()

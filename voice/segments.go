@@ -39,9 +39,8 @@ const closers = `)]}"'»›”’`
 // rawBlock matches phonemes in the text.
 var rawBlock = regexp.MustCompile(`\[\[.*?\]\]`)
 
-// newClauses splits text into clauses. Blocks of [[raw phonemes]] become
-// clauses that do not end a sentence; a message without a closing mark gets a
-// full stop.
+// newClauses splits text into clauses. Blocks of [[raw phonemes]] become clauses that do not end a sentence;
+// a message without a closing mark gets a full stop.
 func newClauses(text string) clauses {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), space)
 	var s clauses
@@ -64,8 +63,8 @@ func newClauses(text string) clauses {
 	return s
 }
 
-// from returns the clauses from a sentence on, or from the last one if there are
-// fewer, and the number of the first sentence that is left.
+// from returns the clauses from a sentence on, or from the last one if there are fewer, and the number of the
+// first sentence that is left.
 func (s clauses) from(sentence int) (rest clauses, first int) {
 	for i := 0; first < sentence && i < len(s)-1; i++ {
 		if s[i].ends() {
@@ -104,10 +103,9 @@ func (s *clauses) addText(text string) {
 	s.add(string(rs[from:]), 0)
 }
 
-// closesClause reports whether the rune at i closes a clause: a mark before a
-// space, a closing bracket or the end. Marks of scripts without spaces always
-// do. A full stop does not if it is one of several, or follows a single letter
-// before a lower-case one, as in "p.m. today".
+// closesClause reports whether the rune at i closes a clause: a mark before a space, a closing bracket or the
+// end. Marks of scripts without spaces always do. A full stop does not if it is one of several, or follows a
+// single letter before a lower-case one, as in "p.m. today".
 func closesClause(rs []rune, i int) bool {
 	r := rs[i]
 	switch {
@@ -135,8 +133,8 @@ func abbreviates(rs []rune, i int) bool {
 	return single && i+2 < len(rs) && unicode.IsLower(rs[i+2])
 }
 
-// Sizes in characters. The first segment is the first clause, so that speech starts
-// early; while a segment is played, there is time to synthesize a longer one.
+// Sizes in characters. The first segment is the first clause, so that speech starts early; while a segment is
+// played, there is time to synthesize a longer one.
 const (
 	minAlone      = 8   // a short word sounds bad alone, at the beginning or the end
 	minSegment    = 20  // others are not cut before this
@@ -146,8 +144,8 @@ const (
 	maxPhrase     = 32  // of slow speech: four to six words
 )
 
-// add adds a clause with its mark; a mark without text is added to the clause
-// before. A clause longer than maxClause is cut between words.
+// add adds a clause with its mark; a mark without text is added to the clause before. A clause longer than
+// maxClause is cut between words.
 func (s *clauses) add(text string, mark rune) {
 	n := len(*s)
 	glued := n > 0 && (*s)[n-1].raw && !strings.HasPrefix(text, space)
@@ -166,8 +164,8 @@ func (s *clauses) add(text string, mark rune) {
 	*s = append(*s, clause{text: text, mark: mark, breakable: mark != 0, joined: glued})
 }
 
-// phrases returns the clauses cut between words into parts of about equal length,
-// at most [maxPhrase], each of which becomes a segment.
+// phrases returns the clauses cut between words into parts of about equal length, at most [maxPhrase], each
+// of which becomes a segment.
 func (s clauses) phrases() clauses {
 	var all clauses
 	for _, c := range s {
@@ -186,8 +184,8 @@ func (s clauses) phrases() clauses {
 	return all
 }
 
-// cutBefore returns the offset of the last space in the first n characters of
-// text, or of the end of those characters if there is none.
+// cutBefore returns the offset of the last space in the first n characters of text, or of the end of those
+// characters if there is none.
 func cutBefore(text string, n int) int {
 	end := offset(text, n)
 	if at := strings.LastIndex(text[:end], space); at > 0 {
@@ -196,8 +194,7 @@ func cutBefore(text string, n int) int {
 	return end
 }
 
-// offset returns the byte offset of character n of text, or the length of text
-// if it is shorter.
+// offset returns the byte offset of character n of text, or the length of text if it is shorter.
 func offset(text string, n int) int {
 	for i := range text {
 		if n == 0 {
@@ -233,8 +230,8 @@ func (s clauses) segments() iter.Seq[segment] {
 	}
 }
 
-// next returns the number of clauses in the next segment, and its size: those
-// of one sentence that fit the budget, or more if they have less than the least size.
+// next returns the number of clauses in the next segment, and its size: those of one sentence that fit the
+// budget, or more if they have less than the least size.
 func (s clauses) next(least, budget int) (n, size int) {
 	for i, c := range s {
 		if i > 0 && (s[i-1].phrase || size >= least && size+c.characters() > budget && s.breakable(i)) {

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// format returns clauses as text|mark, raw ones in brackets, joined ones after a
-// plus sign.
+// format returns clauses as text|mark, raw ones in brackets, joined ones after a plus sign.
 func format(clauses []clause) string {
 	var b strings.Builder
 	for i, c := range clauses {
@@ -85,7 +84,10 @@ func TestSegments_sizes(t *testing.T) {
 		{"not before one short word", "Dinner is ready, Matthew.", "22"},
 		{"not after one short word", "Weather, dinner is ready, please come down.", "22 16"},
 		{"first clause without a mark", "Hello [[wɜːld]] good morning, all of you.", "22 10"},
-		{"later sentences stay whole", "Dinner is ready in the kitchen. When it rains, please come and wash your hands, all of you.", "30|54"},
+		{
+			"later sentences stay whole",
+			"Dinner is ready in the kitchen. When it rains, please come and wash your hands, all of you.", "30|54",
+		},
 		{"they grow", "One. " + strings.Repeat("A clause of a few words, ", 20), "3|69 138 184 69"},
 		{"no mark", words(100), "69 138 138 149"},
 	} {
@@ -109,8 +111,7 @@ func TestSegments_sizes(t *testing.T) {
 	}
 }
 
-// No speech is lost, nothing is too long, and every clause is in exactly one
-// segment.
+// No speech is lost, nothing is too long, and every clause is in exactly one segment.
 func FuzzNewClauses(f *testing.F) {
 	f.Add("Hello, world. [[ x ]] 3.14? yes")
 	f.Add(strings.Repeat("word", 200))

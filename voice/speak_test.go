@@ -125,8 +125,15 @@ func TestSpeak_phonemes(t *testing.T) {
 		{`{}`, "un[[dˈuː]].", "ˈʌndˈuː."},
 		{`{"espeak": {"voice": "ar"}}`, "test", "tˈɛst."},
 		{`{"espeak": {"voice": "pt"}}`, "não", "nˈɐ̃ʊ̃."},
-		{`{"vowel_clusters": [["o", "ʊ"], ["ə"], ["l", "ˈ", "o", "ʊ"]], "phoneme_id_map": {"oʊ": [200], "lˈoʊ": [201]}}`, "hello oh", "hə(lˈoʊ) ˈ(oʊ)."},
-		{`{"phoneme_type": "text", "espeak": null, "phoneme_id_map": {"\u0308": [210]}}`, "Grün, Dich! X", "gru\u0308n, dich! / X."},
+		{
+			`{"vowel_clusters": [["o", "ʊ"], ["ə"], ["l", "ˈ", "o", "ʊ"]], "phoneme_id_map": {"oʊ": [200], "lˈoʊ": ` +
+				`[201]}}`,
+			"hello oh", "hə(lˈoʊ) ˈ(oʊ).",
+		},
+		{
+			`{"phoneme_type": "text", "espeak": null, "phoneme_id_map": {"\u0308": [210]}}`, "Grün, Dich! X",
+			"gru\u0308n, dich! / X.",
+		},
 		{`{}`, "... ? Hello", "həlˈoʊ."},
 	} {
 		c := check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes)))(t)
@@ -181,8 +188,7 @@ func TestSpeak_messageWithoutSpeech(t *testing.T) {
 	}
 }
 
-// Between sentences there are exactly 0.2 s of silence, elsewhere none, and no
-// sample of the model is lost.
+// Between sentences there are exactly 0.2 s of silence, elsewhere none, and no sample of the model is lost.
 func TestSpeak_exactPauses(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []int{16000, 22050, 44100} {
@@ -211,14 +217,16 @@ func TestSpeak_exactPauses(t *testing.T) {
 	}
 }
 
-// Clips have the numbers of their sentences, and a message can be spoken from any of
-// its sentences on, beginning without a pause.
+// Clips have the numbers of their sentences, and a message can be spoken from any of its sentences on,
+// beginning without a pause.
 func TestSpeak_fromSentence(t *testing.T) {
 	t.Parallel()
-	const text = "One. Two is long, and it has more than one of the clauses that a sentence has, as was said. Is three? [[tuː]] four"
+	const text = "One. Two is long, and it has more than one of the clauses that a sentence has, as was said. " +
+		"Is three? [[tuː]] four"
 	v, h := sineVoice(t, &spellingPhonemizer{})
 	for from, want := range map[int][]int{
-		0: {0, 1, 1, 1, 2, 2, 3, 3}, 1: {1, 1, 2, 2, 3, 3}, 2: {2, 3, 3}, 3: {3}, 4: {3}, 100: {3}, -1: {0, 1, 1, 1, 2, 2, 3, 3},
+		0: {0, 1, 1, 1, 2, 2, 3, 3}, 1: {1, 1, 2, 2, 3, 3}, 2: {2, 3, 3}, 3: {3}, 4: {3}, 100: {3},
+		-1: {0, 1, 1, 1, 2, 2, 3, 3},
 	} {
 		h.inputs = nil
 		var got []int
@@ -238,7 +246,8 @@ func TestSpeak_fromSentence(t *testing.T) {
 // Each clip has the segments that follow it, with their durations.
 func TestSpeak_foreseesRest(t *testing.T) {
 	t.Parallel()
-	const text = "One is short. Two is long, and it has more than one of the clauses that a sentence has, as was said. Is three?"
+	const text = "One is short. Two is long, and it has more than one of the clauses that a sentence has, " +
+		"as was said. Is three?"
 	v, _ := sineVoice(t, &spellingPhonemizer{})
 	v.Calibration = check.Must(v.Calibrate(t.Context()))(t)
 	for from, want := range [][]int{{1, 1, 2}, {1, 2}, {}} {
@@ -275,13 +284,14 @@ func TestSpeak_restWithoutSpeech(t *testing.T) {
 	}
 }
 
-// The first clip is available after one run of the model and at most two clauses of
-// phonemes, however long the message is.
+// The first clip is available after one run of the model and at most two clauses of phonemes, however long
+// the message is.
 func TestSpeak_synthesizesOnDemand(t *testing.T) {
 	t.Parallel()
 	p := &spellingPhonemizer{}
 	v, h := sineVoice(t, p)
-	text := "Dinner is ready in the kitchen, please come and wash your hands. " + strings.Repeat("There is more to say, and then some. ", 70)
+	text := "Dinner is ready in the kitchen, please come and wash your hands. " +
+		strings.Repeat("There is more to say, and then some. ", 70)
 	n := 0
 	for _, err := range v.Speak(t.Context(), text, 170, 0) {
 		check.NoError(t, err)
@@ -330,7 +340,8 @@ func TestSpeak_limitsLevel(t *testing.T) {
 	v.Calibration = voice.Calibration{Gain: 0.25, Letter: voice.Span{Scaled: 0.06}}
 	quiet := peak(speak(t, v, "One", 170))
 	v.Calibration.Gain = 20
-	if loud := peak(speak(t, v, "One", 170)); math.Abs(quiet-0.225) > 1e-3 || float32(loud) > audio.Ceiling || loud < 0.6 {
+	if loud := peak(speak(t, v, "One", 170)); math.Abs(quiet-0.225) > 1e-3 || float32(loud) > audio.Ceiling ||
+		loud < 0.6 {
 		t.Errorf("peaks of %v and %v, want 0.225 and just below %v", quiet, loud, audio.Ceiling)
 	}
 }

@@ -1,16 +1,13 @@
-// Package voice turns text into speech with a voice in Piper's format: text →
-// clauses → phonemes → ids → samples.
+// Package voice turns text into speech with a voice in Piper's format: text → clauses → phonemes → ids →
+// samples.
 //
-// One law: nothing is synthesized before it is needed. A message is split into
-// segments, and a segment is inferred only after the one before was delivered.
-// The first sample is therefore available after the first clause, however long
-// the message is. Only phonemes are computed one segment ahead, while the model
-// runs.
+// One law: nothing is synthesized before it is needed. A message is split into segments, and a segment is
+// inferred only after the one before was delivered. The first sample is therefore available after the first
+// clause, however long the message is. Only phonemes are computed one segment ahead, while the model runs.
 //
-// The package does no I/O: it defines the order of the steps and the arithmetic
-// between them, and calls a [Phonemizer] (voice/espeak) and a [Model]
-// (voice/onnx). It starts a goroutine only during [Voice.Speak], for the
-// phonemes of the next segment, and waits for it.
+// The package does no I/O: it defines the order of the steps and the arithmetic between them, and calls a
+// [Phonemizer] (voice/espeak) and a [Model] (voice/onnx). It starts a goroutine only during [Voice.Speak],
+// for the phonemes of the next segment, and waits for it.
 package voice
 
 import (
@@ -30,17 +27,16 @@ const Pause = 200 * time.Millisecond
 
 // A Phonemizer converts text to phonemes.
 type Phonemizer interface {
-	// Phonemes returns the IPA of one clause, as espeak-ng prints it. The
-	// clause has no line breaks and no closing punctuation; lang is espeak's
-	// name of the language. A clause that is not spoken has no phonemes and no
-	// error.
+	// Phonemes returns the IPA of one clause, as espeak-ng prints it. The clause has no line breaks and no
+	// closing punctuation; lang is espeak's name of the language. A clause that is not spoken has no phonemes
+	// and no error.
 	Phonemes(ctx context.Context, lang, clause string) (string, error)
 }
 
 // A Model turns phoneme ids into samples. It may be used concurrently.
 type Model interface {
-	// Infer returns the samples of one segment; the caller owns them. It
-	// returns ctx's error soon after ctx ends.
+	// Infer returns the samples of one segment; the caller owns them. It returns ctx's error soon after ctx
+	// ends.
 	Infer(ctx context.Context, in Input) ([]float32, error)
 	// Close frees the model. No call of Infer may be running.
 	Close() error
@@ -59,25 +55,22 @@ type Input struct {
 var (
 	// ErrNoSpeech reports that a message has no speech for the voice.
 	ErrNoSpeech = errors.New("the message has nothing that this voice can speak")
-	// ErrUnreadable, wrapped with the reason, is returned by a [Phonemizer]
-	// that fails at this text and works for others.
+	// ErrUnreadable, wrapped with the reason, is returned by a [Phonemizer] that fails at this text and works
+	// for others.
 	ErrUnreadable = errors.New("the phonemes of the text cannot be found")
-	// ErrUnavailable, wrapped with the reason, is returned by a [Model]'s
-	// loader or a [Phonemizer] if the program or library that it needs is not
-	// installed. The voice is not at fault.
+	// ErrUnavailable, wrapped with the reason, is returned by a [Model]'s loader or a [Phonemizer] if the
+	// program or library that it needs is not installed. The voice is not at fault.
 	ErrUnavailable = errors.New("speech cannot be made")
 )
 
-// A Voice is a model with everything that is needed to speak with it. It may be
-// used concurrently.
+// A Voice is a model with everything that is needed to speak with it. It may be used concurrently.
 type Voice struct {
 	Config      *Config
 	Phonemizer  Phonemizer
 	Model       Model
 	Calibration Calibration
 	Speaker     int64 // below Config.Speakers
-	// OnMissing, unless nil, is called for each phoneme that is left out
-	// because the voice has no id for it.
+	// OnMissing, unless nil, is called for each phoneme that is left out because the voice has no id for it.
 	OnMissing func(phoneme string)
 }
 
@@ -94,13 +87,11 @@ type Foreseen struct {
 	Duration time.Duration // estimated, with the pause before it
 }
 
-// Speak yields the clips of a message from one of its sentences on, in order, as
-// they are synthesized: at rate words per minute, leveled by [Calibration.Gain]
-// and audio.Limit, with a [Pause] between sentences. A rate for which the voice
-// cannot be slowed enough is reached by longer pauses between phrases. The caller
-// owns the clips. If the message has fewer sentences, Speak begins with its last
-// one. It stops at the first error, which is ctx's if ctx ended, with a clip
-// that has only the number of the sentence that failed.
+// Speak yields the clips of a message from one of its sentences on, in order, as they are synthesized: at
+// rate words per minute, leveled by [Calibration.Gain] and audio.Limit, with a [Pause] between sentences. A
+// rate for which the voice cannot be slowed enough is reached by longer pauses between phrases. The caller
+// owns the clips. If the message has fewer sentences, Speak begins with its last one. It stops at the first
+// error, which is ctx's if ctx ended, with a clip that has only the number of the sentence that failed.
 func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq2[Clip, error] {
 	return func(yield func(Clip, error) bool) {
 		rest, from := newClauses(text).from(from)
@@ -135,8 +126,8 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 	}
 }
 
-// deliver yields the pause before a segment and its samples, leveled, with the other
-// fields of c. It reports whether yield wants more.
+// deliver yields the pause before a segment and its samples, leveled, with the other fields of c. It reports
+// whether yield wants more.
 func (v *Voice) deliver(c Clip, pause time.Duration, samples []float32, yield func(Clip, error) bool) bool {
 	if pause > 0 {
 		c.Clip = v.silence(pause)
@@ -149,16 +140,15 @@ func (v *Voice) deliver(c Clip, pause time.Duration, samples []float32, yield fu
 	return yield(c, nil)
 }
 
-// An encoded segment has its ids, nil if it has no speech, or the error of the
-// phonemizer.
+// An encoded segment has its ids, nil if it has no speech, or the error of the phonemizer.
 type encoded struct {
 	segment segment
 	ids     []int64
 	err     error
 }
 
-// encoded yields the segments with their ids. It computes those of the next
-// segment while the caller processes one.
+// encoded yields the segments with their ids. It computes those of the next segment while the caller
+// processes one.
 func (v *Voice) encoded(ctx context.Context, s clauses) iter.Seq[encoded] {
 	return func(yield func(encoded) bool) {
 		ready, stop := make(chan encoded), make(chan struct{})
@@ -189,8 +179,8 @@ func (v *Voice) encode(ctx context.Context, seg segment) encoded {
 	return encoded{segment: seg, ids: v.ids(phonemes), err: err}
 }
 
-// infer returns the samples of one segment, nil if it has no speech. scale
-// multiplies the voice's own length scale.
+// infer returns the samples of one segment, nil if it has no speech. scale multiplies the voice's own length
+// scale.
 func (v *Voice) infer(ctx context.Context, e encoded, scale float32) ([]float32, error) {
 	if e.err != nil || e.ids == nil {
 		return nil, e.err
@@ -208,8 +198,7 @@ func (v *Voice) infer(ctx context.Context, e encoded, scale float32) ([]float32,
 	return samples, nil
 }
 
-// WarmUp runs the model once, because the first run is slow. It returns an
-// error if the model cannot run.
+// WarmUp runs the model once, because the first run is slow. It returns an error if the model cannot run.
 func (v *Voice) WarmUp(ctx context.Context) error {
 	quiet := Voice{Config: v.Config, Model: v.Model, Speaker: v.Speaker}
 	hello := clause{text: "həlˈoʊ wˈɜːld", mark: '.', raw: true}

@@ -43,7 +43,8 @@ func TestStream_formats(t *testing.T) {
 				check.Must(s.Write(second))(t)
 			}
 			check.NoError(t, s.Close())
-			decode := exec.Command("ffmpeg", "-nostdin", "-loglevel", "error", "-i", "pipe:0", "-f", "s16le", "-ac", "1", "-ar", "22050", "pipe:1")
+			decode := exec.Command("ffmpeg", "-nostdin", "-loglevel", "error", "-i", "pipe:0", "-f", "s16le", "-ac",
+				"1", "-ar", "22050", "pipe:1")
 			decode.Stdin = &encoded
 			pcm := check.Must(decode.Output())(t)
 			if got := float64(len(pcm)) / float64(len(second)); got < 3 || got > 3.2 {
@@ -53,8 +54,8 @@ func TestStream_formats(t *testing.T) {
 	}
 }
 
-// What is encoded leaves while the stream goes on. The end of the context kills a child
-// whose output is not read, and Close waits for it.
+// What is encoded leaves while the stream goes on. The end of the context kills a child whose output is not
+// read, and Close waits for it.
 func TestStream_canceled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

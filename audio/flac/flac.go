@@ -1,8 +1,8 @@
 // Package flac encodes mono PCM as a FLAC stream (RFC 9639) while it arrives.
 //
-// One law: what it writes decodes to the same samples. A stream consists of the
-// marker fLaC, the block STREAMINFO without the length and checksum, which are not
-// known yet, and a frame for each [blockSize] samples; the last may be shorter.
+// One law: what it writes decodes to the same samples. A stream consists of the marker fLaC, the block
+// STREAMINFO without the length and checksum, which are not known yet, and a frame for each [blockSize]
+// samples; the last may be shorter.
 package flac
 
 import (
@@ -29,8 +29,7 @@ type Writer struct {
 	samples []int32
 }
 
-// NewWriter returns a writer of a stream to w. The rate is in samples per second, at
-// most 65,535.
+// NewWriter returns a writer of a stream to w. The rate is in samples per second, at most 65,535.
 func NewWriter(w io.Writer, rate int) (*Writer, error) {
 	if rate < 1 || rate > maxRate {
 		return nil, fmt.Errorf("encode FLAC: %d samples per second, want 1 to %d", rate, maxRate)
@@ -98,7 +97,8 @@ func (e *Writer) flush() error {
 func (e *Writer) encode(pcm []byte) {
 	e.samples = e.samples[:0]
 	for i := 0; i < len(pcm); i += 2 {
-		e.samples = append(e.samples, int32(int16(binary.LittleEndian.Uint16(pcm[i:])))) //nolint:gosec // the same 16 bits
+		//nolint:gosec // the same 16 bits
+		e.samples = append(e.samples, int32(int16(binary.LittleEndian.Uint16(pcm[i:]))))
 	}
 	begin := len(e.out)
 	f := &bitWriter{data: e.out}
@@ -131,8 +131,7 @@ func (b *bitWriter) frameHeader(number uint32, samples, rate int) {
 	b.write(uint32(rate), 16) //nolint:gosec // NewWriter has checked it
 }
 
-// appendNumber appends a number of at most 31 bits in the extended form of UTF-8
-// (RFC 9639 §9.1.5).
+// appendNumber appends a number of at most 31 bits in the extended form of UTF-8 (RFC 9639 §9.1.5).
 func appendNumber(dst []byte, n uint32) []byte {
 	if n < 0x80 {
 		return append(dst, byte(n))

@@ -25,11 +25,11 @@ func encode(tb testing.TB, rate, piece int, pcm []byte) []byte {
 	return stream.Bytes()
 }
 
-// decode returns the samples that ffmpeg finds in a stream. It checks both checksums
-// of each frame.
+// decode returns the samples that ffmpeg finds in a stream. It checks both checksums of each frame.
 func decode(tb testing.TB, stream []byte) []byte {
 	tb.Helper()
-	cmd := exec.Command("ffmpeg", "-nostdin", "-loglevel", "warning", "-err_detect", "crccheck+explode", "-f", "flac", "-i", "pipe:0", "-f", "s16le", "pipe:1")
+	cmd := exec.Command("ffmpeg", "-nostdin", "-loglevel", "warning", "-err_detect", "crccheck+explode", "-f", "flac",
+		"-i", "pipe:0", "-f", "s16le", "pipe:1")
 	cmd.Stdin = bytes.NewReader(stream)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
@@ -48,8 +48,7 @@ func pcm(n int, sample func(i int) float64) (data []byte) {
 	return data
 }
 
-// Signals of every kind are the same after ffmpeg has decoded them, whatever the number
-// of samples.
+// Signals of every kind are the same after ffmpeg has decoded them, whatever the number of samples.
 func TestWriter_lossless(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -8,8 +8,8 @@ const (
 	maxParameter  = 14 // of a Rice code; 15 has another meaning
 )
 
-// subframe writes the samples of a block as the residual of the best fixed predictor,
-// or verbatim if that is shorter (RFC 9639 §9.2).
+// subframe writes the samples of a block as the residual of the best fixed predictor, or verbatim if that is
+// shorter (RFC 9639 §9.2).
 func (b *bitWriter) subframe(samples []int32) {
 	order, residual := predict(samples)
 	coding := code(residual, len(samples), order)
@@ -38,9 +38,8 @@ func (b *bitWriter) verbatim(samples []int32) {
 	}
 }
 
-// predict returns the order of the fixed predictor with the smallest residual, and
-// that residual without the samples before it. Its numbers are unsigned: the last bit is
-// the sign.
+// predict returns the order of the fixed predictor with the smallest residual, and that residual without the
+// samples before it. Its numbers are unsigned: the last bit is the sign.
 func predict(samples []int32) (order int, residual []uint32) {
 	difference := append([]int32(nil), samples...)
 	best := append([]int32(nil), samples...)
@@ -92,8 +91,7 @@ func code(residual []uint32, block, order int) (best coding) {
 	return best
 }
 
-// split returns the 1<<n partitions of a residual. The first lacks the samples before
-// the residual.
+// split returns the 1<<n partitions of a residual. The first lacks the samples before the residual.
 func split(residual []uint32, block, order, n int) [][]uint32 {
 	parts := [][]uint32{residual[:block>>n-order]}
 	for rest := residual[block>>n-order:]; len(rest) > 0; rest = rest[block>>n:] {

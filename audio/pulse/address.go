@@ -19,11 +19,9 @@ type address struct{ network, addr string }
 
 func (a address) String() string { return a.network + ":" + a.addr }
 
-// parseServers parses a server string as PulseAudio's own clients do (its
-// manual, "Server Strings"): addresses separated by blanks, tried in order,
-// each a path, unix:PATH, tcp:HOST[:PORT], tcp4:…, tcp6:… or HOST[:PORT]. An
-// address with the prefix {NAME} applies only on the host with that name or
-// machine id.
+// parseServers parses a server string as PulseAudio's own clients do (its manual, "Server Strings"):
+// addresses separated by blanks, tried in order, each a path, unix:PATH, tcp:HOST[:PORT], tcp4:…, tcp6:… or
+// HOST[:PORT]. An address with the prefix {NAME} applies only on the host with that name or machine id.
 func parseServers(text string, hostNames ...string) ([]address, error) {
 	var all []address
 	for word := range strings.FieldsSeq(text) {
@@ -86,8 +84,8 @@ func (c Config) servers() ([]address, error) {
 	return all, err
 }
 
-// defaultServers returns the addresses without a configured server: of this
-// user's server and of the system's.
+// defaultServers returns the addresses without a configured server: of this user's server and of the
+// system's.
 func (c Config) defaultServers() []address {
 	var all []address
 	for _, dir := range []string{c.RuntimeDir, fmt.Sprintf("/run/user/%d", os.Getuid()), "/run"} {
@@ -99,9 +97,8 @@ func (c Config) defaultServers() []address {
 	return all
 }
 
-// cookie returns the secret shared with the server: the contents of the first
-// file that has the right size. Without one it returns zeros, which a server
-// accepts that requires no cookie.
+// cookie returns the secret shared with the server: the contents of the first file that has the right size.
+// Without one it returns zeros, which a server accepts that requires no cookie.
 func (c Config) cookie() []byte {
 	for _, file := range c.Cookies {
 		secret, err := os.ReadFile(file) //nolint:gosec // the operator names it

@@ -14,12 +14,11 @@ import (
 	"github.com/jfreymuth/pulse/proto"
 )
 
-// timeout limits each operation of the server: connecting, answering a request,
-// accepting more sound.
+// timeout limits each operation of the server: connecting, answering a request, accepting more sound.
 const timeout = 5 * time.Second
 
-// A connection is one session with the sound server. Its only goroutine is the
-// library's read loop, which ends when the link is closed.
+// A connection is one session with the sound server. Its only goroutine is the library's read loop, which
+// ends when the link is closed.
 type connection struct {
 	server        address
 	client        *proto.Client
@@ -83,8 +82,7 @@ var (
 	errTimeout      = fmt.Errorf("the sound server has not answered for %v", timeout)
 )
 
-// handshake authenticates, sets the client's name and subscribes to changes of
-// sinks and streams.
+// handshake authenticates, sets the client's name and subscribes to changes of sinks and streams.
 func (c *connection) handshake(cookie []byte) error {
 	var auth proto.AuthReply
 	err := c.request(&proto.Auth{Version: c.client.Version(), Cookie: cookie}, &auth)
@@ -114,15 +112,17 @@ func (c *connection) handshake(cookie []byte) error {
 		return fmt.Errorf("query the sound server: %w", err)
 	}
 	c.index, c.cookie, c.pipeWire = self.ClientIndex, about.Cookie, strings.Contains(about.PackageName, "PipeWire")
-	events := proto.Subscribe{Mask: proto.SubscriptionMaskSink | proto.SubscriptionMaskServer | proto.SubscriptionMaskSinkInput}
+	events := proto.Subscribe{
+		Mask: proto.SubscriptionMaskSink | proto.SubscriptionMaskServer | proto.SubscriptionMaskSinkInput,
+	}
 	if err := c.request(&events, nil); err != nil {
 		return fmt.Errorf("subscribe to changes of sinks and streams: %w", err)
 	}
 	return nil
 }
 
-// request sends a request and waits for the reply. It closes the connection
-// after a timeout, because the library would still write to reply.
+// request sends a request and waits for the reply. It closes the connection after a timeout, because the
+// library would still write to reply.
 func (c *connection) request(args proto.RequestArgs, reply proto.Reply) error {
 	err := c.client.Request(args, reply)
 	var refused proto.Error
@@ -136,8 +136,7 @@ func (c *connection) request(args proto.RequestArgs, reply proto.Reply) error {
 	return lost(c.link.closeCause())
 }
 
-// handle processes an event from the server. It runs in the library's read loop
-// and must not block.
+// handle processes an event from the server. It runs in the library's read loop and must not block.
 func (c *connection) handle(message any) {
 	switch m := message.(type) {
 	case *proto.Request:

@@ -15,12 +15,12 @@ const (
 	duckTime    = 250 * time.Millisecond // of the ramp down
 	restoreTime = time.Second            // of the ramp back
 
-	// settleTime is for how long a new stream's volume may change by itself:
-	// WirePlumber restores the last one after the stream has begun.
+	// settleTime is for how long a new stream's volume may change by itself: WirePlumber restores the last
+	// one after the stream has begun.
 	settleTime = 500 * time.Millisecond
 
-	// volumeTolerance is by how much a volume may differ from the one that was
-	// set: PipeWire stores volumes in another unit.
+	// volumeTolerance is by how much a volume may differ from the one that was set: PipeWire stores volumes
+	// in another unit.
 	volumeTolerance = 4
 )
 
@@ -36,8 +36,8 @@ type sinkInput struct {
 	fixed    bool // its volume cannot be changed
 }
 
-// A streamID identifies a stream, also after this process was restarted. The
-// index alone does not, because a restarted server assigns it again.
+// A streamID identifies a stream, also after this process was restarted. The index alone does not, because a
+// restarted server assigns it again.
 type streamID struct {
 	Server  uint32 `json:"server"` // the cookie of a run of the server
 	Index   uint32 `json:"index"`
@@ -71,8 +71,8 @@ func (d *duckedStream) at(step int) proto.ChannelVolumes {
 	return volumes
 }
 
-// recognize reports whether the volumes are of a step that was set, and not
-// changed by anyone else. A server may report an earlier step than the last.
+// recognize reports whether the volumes are of a step that was set, and not changed by anyone else. A server
+// may report an earlier step than the last.
 func (d *duckedStream) recognize(volumes proto.ChannelVolumes) bool {
 	low, high := min(d.set, d.confirmed), max(d.set, d.confirmed)
 	for step := low; step <= high; step++ {
@@ -88,8 +88,7 @@ func sameVolumes(a, b proto.ChannelVolumes) bool {
 	return slices.EqualFunc(a, b, func(a, b uint32) bool { return max(a, b)-min(a, b) <= volumeTolerance })
 }
 
-// A ducking holds the streams that are lowered. It computes what is to be done,
-// and does nothing.
+// A ducking holds the streams that are lowered. It computes what is to be done, and does nothing.
 type ducking struct {
 	own     uint32 // this client's index; its streams are never lowered
 	sink    uint32 // only its streams are lowered
@@ -140,8 +139,8 @@ type duckPlan struct {
 	gone  []*duckedStream // streams that have ended, whose volume the server may remember
 }
 
-// update compares the server's streams with those that are lowered. lower says
-// whether streams that began meanwhile have to be lowered, too.
+// update compares the server's streams with those that are lowered. lower says whether streams that began
+// meanwhile have to be lowered, too.
 func (d *ducking) update(inputs []sinkInput, step int, lower bool) duckPlan {
 	var p duckPlan
 	for _, s := range slices.Clone(d.streams) {
@@ -200,11 +199,13 @@ func (d *ducking) leave(s *duckedStream) {
 // lowered returns a stream as one to be lowered, nil if it is left as it is.
 func (d *ducking) lowered(in sinkInput, lower bool) *duckedStream {
 	known := slices.ContainsFunc(d.streams, func(s *duckedStream) bool { return s.streamID == in.streamID })
-	if known || in.sink != d.sink || in.client == d.own || in.fixed || d.left[in.streamID] || len(d.saved()) >= maxDucked {
+	if known || in.sink != d.sink || in.client == d.own || in.fixed || d.left[in.streamID] ||
+		len(d.saved()) >= maxDucked {
 		return nil
 	}
 	s := &duckedStream{
-		streamID: in.streamID, Memory: in.memory, Channels: in.channels, Volumes: in.volumes, Muted: in.muted, Gain: d.gain,
+		streamID: in.streamID, Memory: in.memory, Channels: in.channels, Volumes: in.volumes, Muted: in.muted,
+		Gain: d.gain,
 	}
 	if before, step := d.predecessor(in); before != nil {
 		s.Volumes, s.Gain, s.confirmed = before.Volumes, before.Gain, step
@@ -221,8 +222,8 @@ func silent(volumes proto.ChannelVolumes) bool {
 	return !slices.ContainsFunc(volumes, func(v uint32) bool { return v > 0 })
 }
 
-// predecessor returns the lowered stream whose volume, of a step, a new stream
-// began with, because the server remembered it; nil if there is none.
+// predecessor returns the lowered stream whose volume, of a step, a new stream began with, because the server
+// remembered it; nil if there is none.
 func (d *ducking) predecessor(in sinkInput) (s *duckedStream, step int) {
 	for _, s := range d.streams {
 		if s.Memory == "" || s.Memory != in.memory {
@@ -237,10 +238,10 @@ func (d *ducking) predecessor(in sinkInput) (s *duckedStream, step int) {
 	return nil, 0
 }
 
-// restored reports whether the server has confirmed that all streams have their
-// own volume.
+// restored reports whether the server has confirmed that all streams have their own volume.
 func (d *ducking) restored() bool {
-	return !slices.ContainsFunc(d.streams, func(s *duckedStream) bool { return !s.gone && (s.set != 0 || s.confirmed != 0) })
+	return !slices.ContainsFunc(d.streams,
+		func(s *duckedStream) bool { return !s.gone && (s.set != 0 || s.confirmed != 0) })
 }
 
 // forget removes streams that were not lowered after all.

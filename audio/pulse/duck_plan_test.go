@@ -62,8 +62,7 @@ func TestDucking_whichStreams(t *testing.T) {
 	}
 }
 
-// After a restart, only what is certainly the same stream, with a volume that
-// was set, is raised.
+// After a restart, only what is certainly the same stream, with a volume that was set, is raised.
 func TestDucking_restoresOnlyItsOwn(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -76,12 +75,16 @@ func TestDucking_restoresOnlyItsOwn(t *testing.T) {
 		"changed by someone": {func(in *sinkInput) { in.volumes = []uint32{31000, 31000} }, ""},
 		"muted by someone":   {func(in *sinkInput) { in.volumes = []uint32{0, 0} }, ""},
 		"moved":              {func(in *sinkInput) { in.sink = 8 }, "back film[65536 40000] "},
-		"another run, other program": {func(in *sinkInput) {
-			in.Server, in.Name, in.memory = 6, "call", "call"
-		}, "remember film[65536 40000] "},
-		"another process, other memory":     {func(in *sinkInput) { in.Process, in.memory = "100", "film2" }, "remember film[65536 40000] "},
-		"its successor, lowered by memory":  {func(in *sinkInput) { in.Index = 4 }, "set film[65536 40000] "},
-		"its successor, with its own level": {func(in *sinkInput) { in.Index, in.volumes = 4, []uint32{65536, 40000} }, ""},
+		"another run, other program": {
+			func(in *sinkInput) { in.Server, in.Name, in.memory = 6, "call", "call" }, "remember film[65536 40000] ",
+		},
+		"another process, other memory": {
+			func(in *sinkInput) { in.Process, in.memory = "100", "film2" }, "remember film[65536 40000] ",
+		},
+		"its successor, lowered by memory": {func(in *sinkInput) { in.Index = 4 }, "set film[65536 40000] "},
+		"its successor, with its own level": {
+			func(in *sinkInput) { in.Index, in.volumes = 4, []uint32{65536, 40000} }, "",
+		},
 	} {
 		lowered := duckedStream{streamID: film().streamID, Memory: "film", Volumes: film().volumes, Gain: 0.1}
 		content := check.Must(json.Marshal([]*duckedStream{&lowered}))(t)

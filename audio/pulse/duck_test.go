@@ -40,8 +40,8 @@ func (s *saver) SaveDucked(_ context.Context, content []byte) error {
 	return s.full
 }
 
-// On each server, three streams are lowered by 20 dB and come back exactly; what
-// happens to streams in the middle does not change that.
+// On each server, three streams are lowered by 20 dB and come back exactly; what happens to streams in the
+// middle does not change that.
 func TestDuck_lowersOtherStreams(t *testing.T) {
 	t.Parallel()
 	for name, start := range servers {
@@ -50,29 +50,29 @@ func TestDuck_lowersOtherStreams(t *testing.T) {
 			server := start(t, pulsetest.Config{Rate: 48000, Modules: []string{"module-stream-restore"}})
 			server.Pactl("load-module", "module-null-sink", "sink_name=kitchen")
 			sink := reach(t, pulse.Config{Server: server.Address, Sink: "speaker", Ducked: new(saver)})
-			room := duckedRoom{t, server, sink}
+			r := room{t, server, sink}
 			for program, volume := range map[string]int{"film": full, "music": 40000, "radio": 20001} {
-				room.play(program, "speaker", volume)
+				r.play(program, "speaker", volume)
 			}
-			room.play("elsewhere", "kitchen", 50000)
-			room.levels()
-			room.personChanges()
-			room.streamBegins()
-			room.streamEnds()
-			room.streamMoves()
+			r.play("elsewhere", "kitchen", 50000)
+			r.levels()
+			r.personChanges()
+			r.streamBegins()
+			r.streamEnds()
+			r.streamMoves()
 		})
 	}
 }
 
-// A duckedRoom is a server with streams of several programs.
-type duckedRoom struct {
+// A room is a server with streams of several programs.
+type room struct {
 	t      *testing.T
 	server *pulsetest.Server
 	sink   *pulse.Sink
 }
 
 // play plays a tone of a program at a volume.
-func (r duckedRoom) play(program, sink string, volume int) (end func()) {
+func (r room) play(program, sink string, volume int) (end func()) {
 	end = r.server.PlayTone(pulsetest.Tone{Program: program, Sink: sink})
 	r.server.SetInputVolume(program, volume)
 	r.await(program, volume)
@@ -80,7 +80,7 @@ func (r duckedRoom) play(program, sink string, volume int) (end func()) {
 }
 
 // await waits until a program's stream has a volume.
-func (r duckedRoom) await(program string, volume int) {
+func (r room) await(program string, volume int) {
 	r.t.Helper()
 	got := 0
 	defer func() {
@@ -94,14 +94,13 @@ func (r duckedRoom) await(program string, volume int) {
 	})
 }
 
-func (r duckedRoom) duck() (restore func()) {
+func (r room) duck() (restore func()) {
 	r.t.Helper()
 	return check.Must(r.sink.Duck(r.t.Context(), minus20))(r.t)
 }
 
-// levels compares the recorded levels before, while and after the streams are
-// lowered, and their volumes.
-func (r duckedRoom) levels() {
+// levels compares the recorded levels before, while and after the streams are lowered, and their volumes.
+func (r room) levels() {
 	pulsetest.Retry(r.t, func(a *pulsetest.Attempt) {
 		recording := r.server.Record()
 		level := func() float64 {
@@ -123,13 +122,14 @@ func (r duckedRoom) levels() {
 		after := level()
 		r.t.Logf("recorded: %.1f dB, lowered %.1f dB, restored %.1f dB", before, during, after)
 		if math.Abs(before-during-20) > 1 || math.Abs(before-after) > 1 {
-			a.Errorf("recorded: %.1f dB, lowered %.1f dB, restored %.1f dB; want 20 dB less, and as before", before, during, after)
+			a.Errorf("recorded: %.1f dB, lowered %.1f dB, restored %.1f dB; want 20 dB less, and as before", before,
+				during, after)
 		}
 	})
 }
 
 // personChanges checks that a volume that a person sets in the middle stays.
-func (r duckedRoom) personChanges() {
+func (r room) personChanges() {
 	restore := r.duck()
 	r.await("film", lowered)
 	r.server.SetInputVolume("film", 45000)
@@ -142,7 +142,7 @@ func (r duckedRoom) personChanges() {
 }
 
 // streamBegins checks a stream that begins in the middle.
-func (r duckedRoom) streamBegins() {
+func (r room) streamBegins() {
 	restore := r.duck()
 	end := r.server.PlayTone(pulsetest.Tone{Program: "game", Sink: "speaker"})
 	r.await("game", lowered)
@@ -152,9 +152,9 @@ func (r duckedRoom) streamBegins() {
 	end()
 }
 
-// streamEnds checks that a stream that ended while it was lowered, and the one
-// of the same program that followed in the middle, begin with their own volume.
-func (r duckedRoom) streamEnds() {
+// streamEnds checks that a stream that ended while it was lowered, and the one of the same program that
+// followed in the middle, begin with their own volume.
+func (r room) streamEnds() {
 	end := r.play("podcast", "speaker", 52000)
 	restore := r.duck()
 	r.await("podcast", 24136)
@@ -170,7 +170,7 @@ func (r duckedRoom) streamEnds() {
 }
 
 // streamMoves checks that a stream that is moved to another sink is restored.
-func (r duckedRoom) streamMoves() {
+func (r room) streamMoves() {
 	restore := r.duck()
 	r.await("radio", 9284)
 	r.server.MoveInput("radio", "kitchen")
@@ -181,8 +181,7 @@ func (r duckedRoom) streamMoves() {
 	r.await("radio", 20001)
 }
 
-// What cannot be saved is not lowered. A server that ends, or Run, ends the
-// ducking.
+// What cannot be saved is not lowered. A server that ends, or Run, ends the ducking.
 func TestDuck_whenItCannot(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
@@ -191,17 +190,17 @@ func TestDuck_whenItCannot(t *testing.T) {
 	sink := pulse.New(cfg)
 	stop := check.Run(t, sink.Run)
 	until(t, func() bool { return sink.Status().Sink != "" })
-	room := duckedRoom{t, server, sink}
+	r := room{t, server, sink}
 	check.NoError(t, must(sink.Duck(t.Context(), minus20))) // nothing plays
-	room.play("film", "speaker", full)
+	r.play("film", "speaker", full)
 	_, err := sink.Duck(t.Context(), minus20)
 	wantErr(t, "Duck with a full disk", err, disk.full)
-	room.await("film", full)
+	r.await("film", full)
 	disk.full = nil
-	room.duck()
-	room.await("film", lowered)
+	r.duck()
+	r.await("film", lowered)
 	stop() // without restore
-	room.await("film", full)
+	r.await("film", full)
 	if content, _ := disk.Ducked(); content != nil {
 		t.Errorf("still saved: %s", content)
 	}

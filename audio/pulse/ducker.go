@@ -13,19 +13,18 @@ import (
 	"github.com/jfreymuth/pulse/proto"
 )
 
-// confirmTime limits the time until the server reports the volumes that were
-// set last.
+// confirmTime limits the time until the server reports the volumes that were set last.
 const confirmTime = time.Second
 
-// Ducked saves which streams are lowered, so that they are restored after this
-// process was killed. The content is JSON of at most 128 KiB; nil means none.
+// Ducked saves which streams are lowered, so that they are restored after this process was killed. The
+// content is JSON of at most 128 KiB; nil means none.
 type Ducked interface {
 	Ducked() ([]byte, error)
 	SaveDucked(ctx context.Context, content []byte) error
 }
 
-// A ducker lowers and restores the streams of other clients. [Sink.Run] runs it
-// for each connection; between them, it remembers what is lowered.
+// A ducker lowers and restores the streams of other clients. [Sink.Run] runs it for each connection; between
+// them, it remembers what is lowered.
 type ducker struct {
 	saver Ducked // nil: nothing is saved
 	log   *slog.Logger
@@ -56,14 +55,15 @@ func (c *duckCall) end(err error) {
 }
 
 func newDucker(saver Ducked, log *slog.Logger) *ducker {
-	return &ducker{saver: saver, log: log, wake: make(chan struct{}, 1), streams: ducking{left: make(map[streamID]bool)}}
+	return &ducker{
+		saver: saver, log: log, wake: make(chan struct{}, 1), streams: ducking{left: make(map[streamID]bool)},
+	}
 }
 
-// Duck lowers all streams of other clients on the sink by a gain, 0–1, in a
-// quarter of a second, and returns when they are lowered, or if there are none.
-// Streams that begin later are lowered, too. restore, which returns at once,
-// brings them back to their own volume in a second; a volume that a person has
-// changed meanwhile stays. A second Duck takes the place of the first.
+// Duck lowers all streams of other clients on the sink by a gain, 0–1, in a quarter of a second, and returns
+// when they are lowered, or if there are none. Streams that begin later are lowered, too. restore, which
+// returns at once, brings them back to their own volume in a second; a volume that a person has changed
+// meanwhile stays. A second Duck takes the place of the first.
 func (s *Sink) Duck(ctx context.Context, gain float64) (restore func(), err error) {
 	d := s.ducker
 	call := &duckCall{gain: gain, done: make(chan error, 1)}
@@ -81,8 +81,7 @@ func (s *Sink) Duck(ctx context.Context, gain float64) (restore func(), err erro
 	return restore, nil
 }
 
-// replace makes call the current one. Without a server there is nothing to lower
-// yet.
+// replace makes call the current one. Without a server there is nothing to lower yet.
 func (d *ducker) replace(call *duckCall) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,8 +121,8 @@ func (d *ducker) setRunning(running bool) {
 	}
 }
 
-// run lowers and restores streams until the connection ends. When ctx ends, it
-// restores them at once and returns.
+// run lowers and restores streams until the connection ends. When ctx ends, it restores them at once and
+// returns.
 func (d *ducker) run(ctx context.Context, conn *connection, sink func() (index uint32, found bool)) {
 	d.load()
 	d.streams.own = conn.index
@@ -151,8 +150,7 @@ func (d *ducker) run(ctx context.Context, conn *connection, sink func() (index u
 	}
 }
 
-// apply moves the ramp and sets the volumes of its step: its first one, if the
-// ducker is ending.
+// apply moves the ramp and sets the volumes of its step: its first one, if the ducker is ending.
 func (d *ducker) apply(ctx context.Context, conn *connection, call *duckCall, ending bool) {
 	switch {
 	case ending: // at once
@@ -207,8 +205,7 @@ func (d *ducker) update(ctx context.Context, conn *connection) error {
 	return err
 }
 
-// set sets the volume of a stream. A stream whose volume cannot be set is left
-// alone.
+// set sets the volume of a stream. A stream whose volume cannot be set is left alone.
 func (d *ducker) set(conn *connection, s *duckedStream, volumes proto.ChannelVolumes) {
 	if err := conn.setInputVolume(s.Index, volumes); err != nil {
 		d.streams.leave(s)
@@ -216,8 +213,7 @@ func (d *ducker) set(conn *connection, s *duckedStream, volumes proto.ChannelVol
 	}
 }
 
-// tick returns when there is something to do without an event; nil if there is
-// nothing.
+// tick returns when there is something to do without an event; nil if there is nothing.
 func (d *ducker) tick() <-chan time.Time {
 	if d.ramp.step == d.ramp.target && (d.ramp.target > 0 || len(d.streams.streams) == 0) {
 		return nil

@@ -14,8 +14,8 @@ const (
 	fadeLimit = 500 * time.Millisecond // for a sink that does not play
 )
 
-// stop closes the stream and returns for how long clips were heard. It fades
-// their sound out first, if ctx has ended.
+// stop closes the stream and returns for how long clips were heard. It fades their sound out first, if ctx
+// has ended.
 func (s *stream) stop(ctx context.Context) (played time.Duration) {
 	defer s.close()
 	unplayed := s.samples(time.Until(s.playedUntil)) // about; the server may be lost
@@ -30,13 +30,12 @@ func (s *stream) stop(ctx context.Context) (played time.Duration) {
 // clipTime returns the duration of the clips that were written since Play began.
 func (s *stream) clipTime() time.Duration { return s.duration(s.clips * sampleBytes) }
 
-// fadeOut fades the sound out and returns when that has been heard. It returns
-// how many of the last samples were not heard.
+// fadeOut fades the sound out and returns when that has been heard. It returns how many of the last samples
+// were not heard.
 //
-// The server has samples for a second, and none of them can be taken back
-// without a click. So the last samples are overwritten: from a position that the
-// sink cannot reach before they arrive, by the same samples with a falling gain,
-// and by silence after that.
+// The server has samples for a second, and none of them can be taken back without a click. So the last
+// samples are overwritten: from a position that the sink cannot reach before they arrive, by the same samples
+// with a falling gain, and by silence after that.
 func (s *stream) fadeOut(ctx context.Context) (unplayed int, err error) {
 	at, err := s.position()
 	if err != nil {
@@ -58,15 +57,13 @@ func (s *stream) fadeOut(ctx context.Context) (unplayed int, err error) {
 	return int(at.WriteIndex-read) / sampleBytes, err
 }
 
-// fadeLead returns how far behind the server's read index a fade must begin. A
-// sink reads ahead by at most its latency, so that it cannot read beyond a
-// sample that is heard later than that.
+// fadeLead returns how far behind the server's read index a fade must begin. A sink reads ahead by at most
+// its latency, so that it cannot read beyond a sample that is heard later than that.
 func fadeLead(at proto.GetPlaybackLatencyReply, p placement) time.Duration {
 	return max(0, p.latency-microseconds(at.Latency)) + fadeSlack
 }
 
-// fadeSamples lowers the first n samples to silence, along a raised cosine, and
-// silences the others.
+// fadeSamples lowers the first n samples to silence, along a raised cosine, and silences the others.
 func fadeSamples(samples []float32, n int) {
 	for i := range samples[:n] {
 		samples[i] *= float32(1+math.Cos(math.Pi*float64(i+1)/float64(n))) / 2
@@ -74,8 +71,8 @@ func fadeSamples(samples []float32, n int) {
 	clear(samples[n:])
 }
 
-// awaitRead returns when the server has read everything before an index, and the
-// sink has played it. It returns the index that was reached.
+// awaitRead returns when the server has read everything before an index, and the sink has played it. It
+// returns the index that was reached.
 func (s *stream) awaitRead(ctx context.Context, index int64) (int64, error) {
 	ctx, stop := context.WithTimeout(ctx, fadeLimit)
 	defer stop()

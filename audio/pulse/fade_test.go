@@ -17,40 +17,69 @@ var servers = map[string]func(testing.TB, pulsetest.Config) *pulsetest.Server{
 	"PipeWire":   pulsetest.StartPipeWire,
 }
 
-// A cancelled Play is faded out: what is recorded ends soon and without a step,
-// Play returns how long it was, and nothing of it is in the next one.
-func TestPlay_cancelFadesOut(t *testing.T) {
+// onEach runs a test on each server, at 48 kHz.
+func onEach(t *testing.T, test func(r room)) {
+	t.Helper()
 	t.Parallel()
 	for name, start := range servers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := start(t, pulsetest.Config{Rate: 48000})
-			sink := reach(t, pulse.Config{Server: server.Address})
-			pulsetest.Retry(t, func(a *pulsetest.Attempt) {
-				recording := server.Record()
-				length, took := playCancelled(a, sink, recording)
-				mustPlay(a, sink, audio.Clip{Rate: rate, Samples: make([]float32, rate/10)})
-				sound := span(recording.Stop())
-				recorded := time.Duration(len(sound)) * time.Second / time.Duration(server.Rate())
-				step := largestStep(sound[len(sound)-server.Rate()/4:])
-				t.Logf("cancelled: Play took %v; %v were played, recorded %v; the largest step is %.2f %%", took, length, recorded, 100*step)
-				if took > 120*time.Millisecond {
-					a.Errorf("Play returned %v after it was cancelled, want 120 ms at most", took)
-				}
-				if diff := length - recorded; diff.Abs() > 6*time.Millisecond {
-					a.Errorf("Play returned that %v were played, %v were recorded", length, recorded)
-				}
-				if step > 0.02 {
-					a.Errorf("a step of %.1f %% of full scale", 100*step)
-				}
-			})
+			test(room{t, server, reach(t, pulse.Config{Server: server.Address})})
 		})
 	}
 }
 
-// playCancelled cancels a Play after half a second and returns what it returned,
-// and how long after.
-func playCancelled(a *pulsetest.Attempt, sink *pulse.Sink, recording *pulsetest.Recording) (length, took time.Duration) {
+// An idle stream is corked soon and closed later; what is played on a corked one is heard from its first
+// sample on.
+func TestPlay_corkedWhileIdle(t *testing.T) {
+	onEach(t, func(r room) {
+		clip := audio.Clip{Rate: 48000, Samples: noise(700 * time.Millisecond).Samples}
+		pulsetest.Retry(r.t, func(a *pulsetest.Attempt) {
+			recording := r.server.Record()
+			mustPlay(a, r.sink, clip)
+			played := time.Now()
+			until(r.t, func() bool { return r.server.Input("Pressbox").Corked })
+			if took := time.Since(played); took > time.Second {
+				a.Errorf("the stream was corked %v after the sound", took)
+			}
+			recording.Stop()
+			recording = r.server.Record()
+			mustPlay(a, r.sink, clip)
+			same(a, span(recording.Stop()), clip.Samples)
+			until(r.t, func() bool { return len(r.server.Inputs()) == 0 })
+		})
+	})
+}
+
+// A cancelled Play is faded out: what is recorded ends soon and without a step, Play returns how long it was,
+// and nothing of it is in the next one.
+func TestPlay_cancelFadesOut(t *testing.T) {
+	onEach(t, func(r room) {
+		pulsetest.Retry(r.t, func(a *pulsetest.Attempt) {
+			recording := r.server.Record()
+			length, took := playCancelled(a, r.sink, recording)
+			mustPlay(a, r.sink, audio.Clip{Rate: rate, Samples: make([]float32, rate/10)})
+			sound := span(recording.Stop())
+			recorded := time.Duration(len(sound)) * time.Second / time.Duration(r.server.Rate())
+			step := largestStep(sound[len(sound)-r.server.Rate()/4:])
+			if took > 120*time.Millisecond {
+				a.Errorf("Play returned %v after it was cancelled, want 120 ms at most", took)
+			}
+			if diff := length - recorded; diff.Abs() > 6*time.Millisecond {
+				a.Errorf("Play returned that %v were played, %v were recorded", length, recorded)
+			}
+			if step > 0.02 {
+				a.Errorf("a step of %.1f %% of full scale", 100*step)
+			}
+		})
+	})
+}
+
+// playCancelled cancels a Play after half a second and returns what it returned, and how long after.
+func playCancelled(
+	a *pulsetest.Attempt, sink *pulse.Sink, recording *pulsetest.Recording,
+) (length, took time.Duration) {
 	a.Helper()
 	ctx, cancel := context.WithCancel(a.Context())
 	defer cancel()
@@ -65,8 +94,7 @@ func playCancelled(a *pulsetest.Attempt, sink *pulse.Sink, recording *pulsetest.
 	return length, time.Since(<-asked)
 }
 
-// A sink that plays nothing does not delay a cancel; what it did not play was
-// not played.
+// A sink that plays nothing does not delay a cancel; what it did not play was not played.
 func TestPlay_cancelOnSuspendedSink(t *testing.T) {
 	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
@@ -99,8 +127,7 @@ func wave(d time.Duration) audio.Clip {
 	return audio.Clip{Rate: rate, Samples: samples}
 }
 
-// largestStep returns the largest difference between a sample and the next one,
-// silence after the last one.
+// largestStep returns the largest difference between a sample and the next one, silence after the last one.
 func largestStep(samples []float32) float64 {
 	largest := math.Abs(float64(samples[len(samples)-1]))
 	for i := 1; i < len(samples); i++ {

@@ -34,8 +34,7 @@ func (f *flow) grant(bytes int) {
 	signal(f.granted)
 }
 
-// take returns how many of n samples may be sent now, and subtracts them from
-// the credit.
+// take returns how many of n samples may be sent now, and subtracts them from the credit.
 func (f *flow) take(n int) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -44,8 +43,7 @@ func (f *flow) take(n int) int {
 	return n
 }
 
-// empty reports whether the server, as far as is known, has nothing left to
-// play.
+// empty reports whether the server, as far as is known, has nothing left to play.
 func (f *flow) empty() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,7 +1,7 @@
 package pulse
 
-// A history holds the samples that were written to a stream last, because the
-// server cannot be asked for what it has buffered.
+// A history holds the samples that were written to a stream last, because the server cannot be asked for what
+// it has buffered.
 type history struct {
 	limit  int // samples, at least, once so many were written
 	parts  []part

@@ -28,7 +28,8 @@ func TestHistory_lastSamples(t *testing.T) {
 		{[]float32{1, 2, 3, 0, 0, 4}, 4},
 	} {
 		if got := h.last(n); !slices.Equal(got, want.samples) || h.clips(n) != want.clips {
-			t.Errorf("last(%d) returns %v with %d of clips, want %v with %d", n, got, h.clips(n), want.samples, want.clips)
+			t.Errorf("last(%d) returns %v with %d of clips, want %v with %d", n, got, h.clips(n), want.samples,
+				want.clips)
 		}
 	}
 	h.add([]float32{5}, true)

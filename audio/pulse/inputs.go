@@ -29,15 +29,18 @@ func (c *connection) inputs() ([]sinkInput, error) {
 	return inputs, nil
 }
 
-// memoryKey returns the key under which PulseAudio's module-stream-restore, or
-// WirePlumber, remembers the volume of a stream; "" if it does not.
+// memoryKey returns the key under which PulseAudio's module-stream-restore, or WirePlumber, remembers the
+// volume of a stream; "" if it does not.
 func memoryKey(properties proto.PropList) string {
 	const id = "module-stream-restore.id"
 	if _, found := properties[id]; found {
 		return propertyOf(properties, id)
 	}
 	for _, p := range []struct{ property, name string }{
-		{"media.role", "media-role"}, {"application.id", "application-id"}, {"application.name", "application-name"}, {"media.name", "media-name"},
+		{"media.role", "media-role"},
+		{"application.id", "application-id"},
+		{"application.name", "application-name"},
+		{"media.name", "media-name"},
 	} {
 		if _, found := properties[p.property]; !found {
 			continue
@@ -50,8 +53,8 @@ func memoryKey(properties proto.PropList) string {
 	return ""
 }
 
-// maxProperty limits what is used of a stream's properties, in bytes, so that
-// all lowered streams can be saved.
+// maxProperty limits what is used of a stream's properties, in bytes, so that all lowered streams can be
+// saved.
 const maxProperty = 128
 
 // propertyOf returns a property, "" if there is none or it is too long.
@@ -62,8 +65,7 @@ func propertyOf(properties proto.PropList, name string) string {
 	return ""
 }
 
-// setInputVolume sets the volume of a stream. A stream that has ended is no
-// error.
+// setInputVolume sets the volume of a stream. A stream that has ended is no error.
 func (c *connection) setInputVolume(index uint32, volumes proto.ChannelVolumes) error {
 	err := c.request(&proto.SetSinkInputVolume{SinkInputIndex: index, ChannelVolumes: volumes}, nil)
 	if err != nil && !errors.Is(err, proto.ErrNoSuchEntity) {
@@ -72,9 +74,8 @@ func (c *connection) setInputVolume(index uint32, volumes proto.ChannelVolumes) 
 	return nil
 }
 
-// A writeMemory request changes what module-stream-restore remembers of a stream
-// that has ended. PipeWire passes it on to WirePlumber. The embedded field only
-// names the command; it is not sent.
+// A writeMemory request changes what module-stream-restore remembers of a stream that has ended. PipeWire
+// passes it on to WirePlumber. The embedded field only names the command; it is not sent.
 type writeMemory struct {
 	proto.Extension
 
@@ -90,15 +91,16 @@ type writeMemory struct {
 	Muted      bool
 }
 
-// remember makes the server remember the own volume of a lowered stream that has
-// ended. A server without a memory is no error.
+// remember makes the server remember the own volume of a lowered stream that has ended. A server without a
+// memory is no error.
 func (c *connection) remember(s *duckedStream) error {
 	if s.Memory == "" {
 		return nil
 	}
 	const write, replace = 2, 2
 	request := writeMemory{
-		Module: proto.Undefined, ModuleName: "module-stream-restore", Subcommand: write, Mode: replace, Key: s.Memory, Muted: s.Muted,
+		Module: proto.Undefined, ModuleName: "module-stream-restore", Subcommand: write, Mode: replace, Key: s.Memory,
+		Muted: s.Muted,
 	}
 	var err error
 	if c.pipeWire { // it passes on a change only: without the volumes, and then with them

@@ -13,9 +13,10 @@ import (
 
 // An Inspection is the result of [Inspect].
 type Inspection struct {
-	Attempts []Attempt  `json:"attempts"` // at the configured addresses, in order; the last one succeeded if Server is set
-	Server   string     `json:"server"`   // name and version; "" if none answers
-	Default  string     `json:"default"`  // name of the default sink
+	// at the configured addresses, in order; the last one succeeded if Server is set
+	Attempts []Attempt  `json:"attempts"`
+	Server   string     `json:"server"`  // name and version; "" if none answers
+	Default  string     `json:"default"` // name of the default sink
 	Sinks    []SinkInfo `json:"sinks"`
 	Cards    int        `json:"cards"` // number of sound cards
 }
@@ -60,12 +61,12 @@ func (r Inspection) Address() string {
 	return r.Attempts[len(r.Attempts)-1].Address
 }
 
-// LowVolume is the volume of a sink in percent below which announcements are missed in the next
-// room. WirePlumber's for a new sound card, 40, is below it.
+// LowVolume is the volume of a sink in percent below which announcements are missed in the next room.
+// WirePlumber's for a new sound card, 40, is below it.
 const LowVolume = 50
 
-// Silence returns why a sink of the server at an address is silent, and the
-// command that changes it; "" if it is not silent.
+// Silence returns why a sink of the server at an address is silent, and the command that changes it; "" if it
+// is not silent.
 func (s SinkInfo) Silence(address string) (why, remedy string) {
 	return silence(address, s.Name, s.Muted, s.Volume)
 }
@@ -77,14 +78,15 @@ func silence(server, sink string, muted bool, volume int) (why, remedy string) {
 	case muted:
 		return "the sink " + sink + " is muted", fmt.Sprintf("pactl --server=%s set-sink-mute %s 0", server, sink)
 	case volume == 0:
-		return "the volume of the sink " + sink + " is 0 %", fmt.Sprintf("pactl --server=%s set-sink-volume %s 100%%", server, sink)
+		return "the volume of the sink " + sink + " is 0 %",
+			fmt.Sprintf("pactl --server=%s set-sink-volume %s 100%%", server, sink)
 	default:
 		return "", ""
 	}
 }
 
-// Inspect connects to the sound server as a Sink with this configuration would.
-// It returns an error only if the configuration names no server.
+// Inspect connects to the sound server as a Sink with this configuration would. It returns an error only if
+// the configuration names no server.
 func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	var r Inspection
 	servers, err := cfg.servers()
@@ -143,7 +145,8 @@ func newSinkInfo(sink *proto.GetSinkInfoReply) SinkInfo {
 		}
 	}
 	report.Null = sink.SinkName == "auto_null" || strings.Contains(sink.Driver, "null-sink") ||
-		sink.Properties["device.class"].String() == "abstract" || sink.Properties["factory.name"].String() == "support.null-audio-sink"
+		sink.Properties["device.class"].String() == "abstract" ||
+		sink.Properties["factory.name"].String() == "support.null-audio-sink"
 	return report
 }
 

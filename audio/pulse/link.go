@@ -23,12 +23,11 @@ const (
 	tagUint32      = 'L'
 )
 
-// A link is the server's socket as the library's read loop sees it. That loop
-// runs in the library's goroutine, where a panic ends this process, and it
-// loops for ever on a list that ends in the middle. So a link passes on only
-// complete control messages of the kinds that this package handles, from a
-// server whose first message was a valid reply. Every end reads as io.EOF, the
-// only one that the library reports; the link stores the cause.
+// A link is the server's socket as the library's read loop sees it. That loop runs in the library's
+// goroutine, where a panic ends this process, and it loops for ever on a list that ends in the middle. So a
+// link passes on only complete control messages of the kinds that this package handles, from a server whose
+// first message was a valid reply. Every end reads as io.EOF, the only one that the library reports; the link
+// stores the cause.
 type link struct {
 	conn     net.Conn
 	in       *bufio.Reader
@@ -60,8 +59,7 @@ func (l *link) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next reads one frame and returns it if it is a message for the library,
-// otherwise nothing.
+// next reads one frame and returns it if it is a message for the library, otherwise nothing.
 func (l *link) next() ([]byte, error) {
 	head, err := l.in.Peek(descriptorSize)
 	if err != nil {
@@ -105,8 +103,8 @@ func (l *link) check(frame []byte) ([]byte, error) {
 	}
 }
 
-// Write sends p. It never returns an error, because the library would then
-// index out of range; Read reports the end.
+// Write sends p. It never returns an error, because the library would then index out of range; Read reports
+// the end.
 func (l *link) Write(p []byte) (int, error) {
 	switch {
 	case l.payload > 0:
@@ -125,16 +123,16 @@ func (l *link) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// overwrite makes the next frame of samples replace the last bytes that were
-// written to a channel. The library's own frames only append.
+// overwrite makes the next frame of samples replace the last bytes that were written to a channel. The
+// library's own frames only append.
 func (l *link) overwrite(channel uint32, bytes int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rewind[channel] = int64(bytes)
 }
 
-// seek returns the descriptor of a frame, with the offset that overwrite asked
-// for; relative to the write index is the seek mode 0.
+// seek returns the descriptor of a frame, with the offset that overwrite asked for; relative to the write
+// index is the seek mode 0.
 func (l *link) seek(descriptor []byte) []byte {
 	channel := binary.BigEndian.Uint32(descriptor[4:])
 	l.mu.Lock()

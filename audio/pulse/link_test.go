@@ -63,8 +63,8 @@ func FuzzParseServers(f *testing.F) {
 	})
 }
 
-// For any input, in any pieces, the library reads only complete messages of the
-// kinds that it can handle, and then io.EOF.
+// For any input, in any pieces, the library reads only complete messages of the kinds that it can handle, and
+// then io.EOF.
 func FuzzLink(f *testing.F) {
 	answer := message(proto.OpReply, 0, 'L', 0, 0, 0, 35)
 	f.Add([]byte(answer+message(proto.OpRequest, 0xFFFFFFFF, 'L', 0, 0, 0, 1, 'L', 0, 0, 1, 0)), 1)

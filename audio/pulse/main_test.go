@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestMain runs more parallel tests than there are processors, because they
-// mostly wait for sound.
+// TestMain runs more parallel tests than there are processors, because they mostly wait for sound.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "12"); err != nil {

@@ -9,13 +9,11 @@ import (
 	"pressbox/audio"
 )
 
-// Play plays the clips as they arrive and returns when the last sample has been
-// heard; clips is then closed and empty. When ctx ends, it fades the sound out
-// and returns ctx's error. The error is [audio.ErrSinkLost] if the sound server
-// or its sink is not available; before it receives the first clip, Play waits up
-// to 5 s for them. played is the duration of the clips, or the parts of them,
-// that had been heard; it is estimated if the server was lost. Concurrent calls
-// play one after another.
+// Play plays the clips as they arrive and returns when the last sample has been heard; clips is then closed
+// and empty. When ctx ends, it fades the sound out and returns ctx's error. The error is [audio.ErrSinkLost]
+// if the sound server or its sink is not available; before it receives the first clip, Play waits up to 5 s
+// for them. played is the duration of the clips, or the parts of them, that had been heard; it is estimated
+// if the server was lost. Concurrent calls play one after another.
 func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
 	select {
 	case s.slot <- struct{}{}:
@@ -77,9 +75,8 @@ func (s *Sink) awaitState(ctx context.Context) (state, error) {
 	}
 }
 
-// prepare returns the cached stream if it is usable, otherwise a new one with
-// the last clip's rate, so that the sink wakes up while the first clip is still
-// being made. It returns nil if no rate is known.
+// prepare returns the cached stream if it is usable, otherwise a new one with the last clip's rate, so that
+// the sink wakes up while the first clip is still being made. It returns nil if no rate is known.
 func (s *Sink) prepare(ctx context.Context, ready state) (*stream, error) {
 	if out := s.cached; out != nil {
 		s.cached = nil
@@ -143,9 +140,10 @@ func (p *playback) play(ctx context.Context, clips <-chan audio.Clip) error {
 	}
 }
 
-// nextClip waits for a clip; more is false after the last one. It pads a stream
-// that is about to run dry.
-func nextClip(ctx context.Context, conn *connection, out *stream, clips <-chan audio.Clip) (clip audio.Clip, more bool, err error) {
+// nextClip waits for a clip; more is false after the last one. It pads a stream that is about to run dry.
+func nextClip(
+	ctx context.Context, conn *connection, out *stream, clips <-chan audio.Clip,
+) (clip audio.Clip, more bool, err error) {
 	var ended chan struct{}
 	var dry <-chan time.Time
 	if out != nil {

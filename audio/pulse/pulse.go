@@ -1,14 +1,11 @@
-// Package pulse plays sound on a PulseAudio server, or on PipeWire through its
-// PulseAudio socket.
+// Package pulse plays sound on a PulseAudio server, or on PipeWire through its PulseAudio socket.
 //
-// One law: every sample given to Play is heard once, in order and unchanged,
-// or Play returns an error; and no behavior of the sound server can stop this
-// process.
+// One law: every sample given to Play is heard once, in order and unchanged, or Play returns an error; and no
+// behavior of the sound server can stop this process.
 //
-// The package uses the protocol of jfreymuth/pulse but not its high-level
-// client, which hangs on clips shorter than its buffer, stops draining after a
-// second, and panics in its own goroutine when a server closes the connection
-// early.
+// The package uses the protocol of jfreymuth/pulse but not its high-level client, which hangs on clips
+// shorter than its buffer, stops draining after a second, and panics in its own goroutine when a server
+// closes the connection early.
 package pulse
 
 import (
@@ -22,8 +19,8 @@ import (
 	"pressbox/audio"
 )
 
-// Backoff of the connection attempts, and how long an idle stream stays running,
-// and open, for the next announcement.
+// Backoff of the connection attempts, and how long an idle stream stays running, and open, for the next
+// announcement.
 const (
 	minBackoff = 200 * time.Millisecond
 	maxBackoff = 5 * time.Second
@@ -33,18 +30,16 @@ const (
 
 // A Config selects the sound server and sink.
 type Config struct {
-	// Server is a PulseAudio server string, as in $PULSE_SERVER; "" means the
-	// first that answers of the sockets in RuntimeDir, of this user and of the
-	// system.
+	// Server is a PulseAudio server string, as in $PULSE_SERVER; "" means the first that answers of the
+	// sockets in RuntimeDir, of this user and of the system.
 	Server     string
 	RuntimeDir string   // $XDG_RUNTIME_DIR; may be ""
 	Cookies    []string // files that may hold the server's cookie, in order
 	Sink       string   // the sink's name; "" means the server's default
-	// LeadIn is the duration of the silence that wakes a suspended sink
-	// before the first word. 0 means a default for its kind, less than 0 none.
+	// LeadIn is the duration of the silence that wakes a suspended sink before the first word. 0 means a
+	// default for its kind, less than 0 none.
 	LeadIn time.Duration
-	// OnFirstWrite, unless nil, is called when the first samples of a Play have
-	// been written to the server.
+	// OnFirstWrite, unless nil, is called when the first samples of a Play have been written to the server.
 	OnFirstWrite func()
 	Ducked       Ducked // nil: lowered streams are not restored after a kill
 	Log          *slog.Logger
@@ -79,8 +74,7 @@ type state struct {
 	changed chan struct{} // closed when the state is replaced
 }
 
-// Status describes the sink for people. It is zero without a connection; Sink
-// is "" without a sink.
+// Status describes the sink for people. It is zero without a connection; Sink is "" without a sink.
 type Status struct {
 	Server      string // its name and version
 	Address     string // for PULSE_SERVER
@@ -91,8 +85,8 @@ type Status struct {
 	Volume      int // percent
 }
 
-// A lostError wraps an error that makes the sound server unusable. errors.Is
-// reports it as [audio.ErrSinkLost].
+// A lostError wraps an error that makes the sound server unusable. errors.Is reports it as
+// [audio.ErrSinkLost].
 type lostError struct{ error }
 
 func (e lostError) Is(target error) bool { return target == audio.ErrSinkLost }
@@ -113,8 +107,7 @@ func New(cfg Config) *Sink {
 	}
 }
 
-// Health returns why sound cannot be played. It is nil until the first attempt
-// to connect has failed.
+// Health returns why sound cannot be played. It is nil until the first attempt to connect has failed.
 func (s *Sink) Health() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,8 +140,7 @@ func (s *Sink) Status() Status {
 	return status
 }
 
-// Silence returns why the sink is silent, and the command that changes it; ""
-// if it is not silent.
+// Silence returns why the sink is silent, and the command that changes it; "" if it is not silent.
 func (s Status) Silence() (why, remedy string) {
 	return silence(s.Address, s.Sink, s.Muted, s.Volume)
 }
@@ -156,8 +148,8 @@ func (s Status) Silence() (why, remedy string) {
 // Written returns how many samples the server has accepted, including silence.
 func (s *Sink) Written() uint64 { return s.written.Load() }
 
-// Busy returns how long Run has been at its current work, 0 while it waits. No
-// work takes longer than a minute.
+// Busy returns how long Run has been at its current work, 0 while it waits. No work takes longer than a
+// minute.
 func (s *Sink) Busy() time.Duration {
 	since := s.busy.Load()
 	if since == 0 {
@@ -169,9 +161,8 @@ func (s *Sink) Busy() time.Duration {
 func (s *Sink) markBusy() { s.busy.Store(int64(time.Since(s.created))) }
 func (s *Sink) markIdle() { s.busy.Store(0) }
 
-// Run maintains a connection to the sound server until ctx ends, and then
-// returns nil. It reconnects after 0.2 s, then after twice as long each time up
-// to 5 s, and at once when Play needs the server.
+// Run maintains a connection to the sound server until ctx ends, and then returns nil. It reconnects after
+// 0.2 s, then after twice as long each time up to 5 s, and at once when Play needs the server.
 func (s *Sink) Run(ctx context.Context) error {
 	defer s.markIdle()
 	defer s.setState(state{})
@@ -191,8 +182,7 @@ func (s *Sink) Run(ctx context.Context) error {
 	return nil
 }
 
-// waitRetry waits for d, or until Play needs the server, but at least for
-// minBackoff.
+// waitRetry waits for d, or until Play needs the server, but at least for minBackoff.
 func (s *Sink) waitRetry(ctx context.Context, d time.Duration) {
 	s.markIdle()
 	select {
@@ -207,8 +197,7 @@ func (s *Sink) waitRetry(ctx context.Context, d time.Duration) {
 	}
 }
 
-// serve connects and updates the state until the connection ends, and returns
-// the cause.
+// serve connects and updates the state until the connection ends, and returns the cause.
 func (s *Sink) serve(ctx context.Context) error {
 	servers, err := s.cfg.servers()
 	if err != nil {
@@ -254,8 +243,7 @@ func (s *Sink) serve(ctx context.Context) error {
 	}
 }
 
-// refresh queries the server and updates the state. serve reports the end of
-// the connection.
+// refresh queries the server and updates the state. serve reports the end of the connection.
 func (s *Sink) refresh(conn *connection) {
 	server, sink, err := conn.query(s.cfg.Sink)
 	if err != nil {
@@ -274,8 +262,7 @@ func (s *Sink) sinkIndex() (index uint32, found bool) {
 	return s.state.sink.index, s.state.sink.name != ""
 }
 
-// setState replaces the state, wakes those who wait for that, and logs whether
-// there is audio output.
+// setState replaces the state, wakes those who wait for that, and logs whether there is audio output.
 func (s *Sink) setState(next state) {
 	next.changed = make(chan struct{})
 	s.mu.Lock()
@@ -287,7 +274,8 @@ func (s *Sink) setState(next state) {
 	case next.err != nil && (last.err == nil || last.err.Error() != next.err.Error()):
 		s.cfg.Log.Warn("audio output unavailable", "err", next.err)
 	case next.sink.name != "" && next.sink.name != last.sink.name:
-		s.cfg.Log.Info("audio output connected", "server", next.server, "sink", next.sink.name, "volume", next.sink.volume)
+		s.cfg.Log.Info("audio output connected", "server", next.server, "sink", next.sink.name, "volume",
+			next.sink.volume)
 		if !next.sink.muted && next.sink.volume < LowVolume {
 			s.cfg.Log.Warn("sink volume low", "sink", next.sink.name, "volume", next.sink.volume)
 		}
@@ -297,8 +285,8 @@ func (s *Sink) setState(next state) {
 // errExpired closes a cached stream, so that the sink can be suspended.
 var errExpired = errors.New("expired")
 
-// withCached calls fn with the cached stream, unless Play is running, and closes
-// the stream if fn returns an error.
+// withCached calls fn with the cached stream, unless Play is running, and closes the stream if fn returns an
+// error.
 func (s *Sink) withCached(fn func(*stream) error) {
 	select {
 	case s.slot <- struct{}{}:

@@ -20,8 +20,8 @@ import (
 
 const rate = 22050 // of the sink and the clips, unless a test says otherwise
 
-// Compares the sink's monitor with the clips, sample by sample: clips shorter and
-// longer than the server's buffer, in one Play without a gap and in several.
+// Compares the sink's monitor with the clips, sample by sample: clips shorter and longer than the server's
+// buffer, in one Play without a gap and in several.
 func TestPlay_everySampleHeardOnce(t *testing.T) {
 	t.Parallel()
 	for name, plays := range map[string][][]time.Duration{
@@ -50,8 +50,8 @@ func TestPlay_everySampleHeardOnce(t *testing.T) {
 	}
 }
 
-// playTimed plays clips of these lengths and returns their samples. It fails the
-// test unless Play takes little more than their sum.
+// playTimed plays clips of these lengths and returns their samples. It fails the test unless Play takes
+// little more than their sum.
 func playTimed(tb testing.TB, sink *pulse.Sink, lengths []time.Duration) (samples []float32) {
 	tb.Helper()
 	var clips []audio.Clip
@@ -69,8 +69,8 @@ func playTimed(tb testing.TB, sink *pulse.Sink, lengths []time.Duration) (sample
 	return samples
 }
 
-// A sound card has other channels, another format and another rate. The ends of
-// a clip are heard there too, and urgent clips at 1.5 times the level.
+// A sound card has other channels, another format and another rate. The ends of a clip are heard there too,
+// and urgent clips at 1.5 times the level.
 func TestPlay_convertsForSink(t *testing.T) {
 	server, sink := start(t, pulsetest.Config{Rate: 48000, Format: "s16le"})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
@@ -110,8 +110,7 @@ func TestPlay_emptyClips(t *testing.T) {
 	}
 }
 
-// Clips that arrive after the end of the sound before them are heard in full,
-// after a silence.
+// Clips that arrive after the end of the sound before them are heard in full, after a silence.
 func TestPlay_lateClipsLoseNothing(t *testing.T) {
 	server, sink := start(t, pulsetest.Config{})
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
@@ -194,8 +193,8 @@ func TestPlay_callsOnFirstWriteOnce(t *testing.T) {
 	}
 }
 
-// A volume that a user or module-stream-restore set for the last stream does not
-// apply to the next one, and the sink's own volume is not changed.
+// A volume that a user or module-stream-restore set for the last stream does not apply to the next one, and
+// the sink's own volume is not changed.
 func TestPlay_streamVolumeIsFull(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{Modules: []string{"module-stream-restore"}})
@@ -256,8 +255,7 @@ func mustPlay(tb testing.TB, sink *pulse.Sink, clips ...audio.Clip) {
 	for _, c := range clips {
 		want += c.Duration()
 	}
-	played, err := sink.Play(tb.Context(), all(clips...))
-	check.NoError(tb, err)
+	played := check.Must(sink.Play(tb.Context(), all(clips...)))(tb)
 	if missing := want - played; missing < 0 || missing > time.Microsecond {
 		tb.Errorf("Play returned %v of %v", played, want)
 	}

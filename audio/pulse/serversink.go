@@ -26,8 +26,7 @@ const (
 	suspended = "suspended"
 )
 
-// query returns the server's name and version, and the sink of the given name,
-// or the default sink for "".
+// query returns the server's name and version, and the sink of the given name, or the default sink for "".
 func (c *connection) query(want string) (server string, sink serverSink, err error) {
 	var about proto.GetServerInfoReply
 	if err := c.request(new(proto.GetServerInfo), &about); err != nil {
@@ -82,8 +81,8 @@ func newServerSink(sink *proto.GetSinkInfoReply) serverSink {
 	return d
 }
 
-// wakeTimeOf returns how long a sink of this kind swallows sound after it was
-// suspended: displays and Bluetooth speakers take the longest.
+// wakeTimeOf returns how long a sink of this kind swallows sound after it was suspended: displays and
+// Bluetooth speakers take the longest.
 func wakeTimeOf(sink *proto.GetSinkInfoReply) time.Duration {
 	name := strings.ToLower(sink.SinkName)
 	bus := sink.Properties["device.bus"].String()

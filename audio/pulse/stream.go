@@ -23,9 +23,8 @@ const (
 	minPoll, maxPoll = 5 * time.Millisecond, 100 * time.Millisecond // between latency queries
 )
 
-// A stream plays mono samples of one rate on a connection. The server plays
-// samples as soon as they arrive; an empty stream is silent. Only one goroutine
-// may use it at a time.
+// A stream plays mono samples of one rate on a connection. The server plays samples as soon as they arrive;
+// an empty stream is silent. Only one goroutine may use it at a time.
 type stream struct {
 	conn    *connection
 	index   uint32
@@ -43,16 +42,16 @@ type stream struct {
 	padding     time.Duration // of silence, written after the last clip
 }
 
-// open opens a stream on the sink of the given name, or on the default sink for
-// "". It adds the samples that are sent to written. Its volume is always 100 %
-// of the sink's and it is never muted, whatever the server has stored for the
-// application.
+// open opens a stream on the sink of the given name, or on the default sink for "". It adds the samples that
+// are sent to written. Its volume is always 100 % of the sink's and it is never muted, whatever the server
+// has stored for the application.
 func (c *connection) open(rate int, sink string, written *atomic.Uint64) (*stream, error) {
 	bytes := func(d time.Duration) uint32 {
 		return uint32(d*time.Duration(rate)/time.Second) * sampleBytes //nolint:gosec // rates are positive and small
 	}
 	args := proto.CreatePlaybackStream{
-		SampleSpec:            proto.SampleSpec{Format: proto.FormatFloat32LE, Channels: 1, Rate: uint32(rate)}, //nolint:gosec // as above
+		//nolint:gosec // as above
+		SampleSpec:            proto.SampleSpec{Format: proto.FormatFloat32LE, Channels: 1, Rate: uint32(rate)},
 		ChannelMap:            proto.ChannelMap{proto.ChannelMono},
 		SinkIndex:             proto.Undefined,
 		SinkName:              sink,
@@ -105,8 +104,8 @@ func microseconds(n proto.Microseconds) time.Duration {
 	return time.Duration(min(n, limit)) * time.Microsecond
 }
 
-// requestError wraps the error of a request as lost, unless the request itself
-// is invalid and a retry is useless.
+// requestError wraps the error of a request as lost, unless the request itself is invalid and a retry is
+// useless.
 func requestError(doing string, err error) error {
 	err = fmt.Errorf("%s: %w", doing, err)
 	if errors.Is(err, proto.ErrInvalidArgument) || errors.Is(err, proto.ErrNotSupported) {
@@ -115,8 +114,7 @@ func requestError(doing string, err error) error {
 	return lost(err)
 }
 
-// write sends the samples, of a clip or of silence, as fast as the server
-// requests them.
+// write sends the samples, of a clip or of silence, as fast as the server requests them.
 func (s *stream) write(ctx context.Context, samples []float32, clip bool) error {
 	for len(samples) > 0 {
 		if ctx.Err() != nil {
@@ -181,15 +179,14 @@ func (s *stream) duration(bytes int) time.Duration {
 // samples returns how many samples are played in d.
 func (s *stream) samples(d time.Duration) int { return int(d * time.Duration(s.rate) / time.Second) }
 
-// errKilled reports that the server has ended a stream, with its sink or on
-// another client's request.
+// errKilled reports that the server has ended a stream, with its sink or on another client's request.
 var errKilled = errors.New("the sound server ended the stream")
 
 // errStalled reports that the wait for the server has timed out.
 var errStalled = errors.New("the sound server accepts no samples; its sink may be suspended")
 
-// wait waits for a token in event. It returns an error if ctx or the stream
-// ends, or errStalled after the limit.
+// wait waits for a token in event. It returns an error if ctx or the stream ends, or errStalled after the
+// limit.
 func (s *stream) wait(ctx context.Context, limit time.Duration, event <-chan struct{}) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -207,11 +204,10 @@ func (s *stream) wait(ctx context.Context, limit time.Duration, event <-chan str
 	}
 }
 
-// prime makes sure that samples written now are heard from the first one on. A
-// server that has run dry has rendered silence ahead and, when samples arrive,
-// rewinds over as much of it as it can; a client that records the sink's
-// monitor has already received that silence and misses as many samples. So
-// prime writes silence of that length first.
+// prime makes sure that samples written now are heard from the first one on. A server that has run dry has
+// rendered silence ahead and, when samples arrive, rewinds over as much of it as it can; a client that
+// records the sink's monitor has already received that silence and misses as many samples. So prime writes
+// silence of that length first.
 func (s *stream) prime(ctx context.Context) error {
 	if !s.flow.empty() {
 		return nil
@@ -224,8 +220,7 @@ func (s *stream) writeSilence(ctx context.Context, d time.Duration) error {
 	return s.write(ctx, make([]float32, s.samples(d)), false)
 }
 
-// playClip writes a clip's samples and calls first, unless it is nil, after
-// some of them were sent.
+// playClip writes a clip's samples and calls first, unless it is nil, after some of them were sent.
 func (s *stream) playClip(ctx context.Context, samples []float32, first func()) error {
 	if err := s.prime(ctx); err != nil {
 		return err
@@ -234,8 +229,8 @@ func (s *stream) playClip(ctx context.Context, samples []float32, first func()) 
 	return s.write(ctx, samples, true)
 }
 
-// pad writes silence after a clip, once: it flushes the server's resampler, and
-// the last part of a clip that is shorter than what PipeWire reads at once.
+// pad writes silence after a clip, once: it flushes the server's resampler, and the last part of a clip that
+// is shorter than what PipeWire reads at once.
 func (s *stream) pad(ctx context.Context) error {
 	if !s.undrained || s.padding > 0 {
 		return nil
@@ -263,10 +258,9 @@ func (s *stream) finish(ctx context.Context) error {
 	return nil
 }
 
-// drain returns when the last sample before the padding has been heard: when
-// the server has read it and its latency has passed. The protocol's own drain
-// request cannot be used, because the library times out its reply like any
-// other.
+// drain returns when the last sample before the padding has been heard: when the server has read it and its
+// latency has passed. The protocol's own drain request cannot be used, because the library times out its
+// reply like any other.
 func (s *stream) drain(ctx context.Context) error {
 	read, since := int64(-1), time.Now()
 	for {
@@ -306,8 +300,8 @@ func (s *stream) sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// cork stops an idle stream, so that it is no reason for the server to run the
-// sink, or to lower or pause others.
+// cork stops an idle stream, so that it is no reason for the server to run the sink, or to lower or pause
+// others.
 func (s *stream) cork() error { return s.setCorked(true) }
 
 // uncork lets the stream run again.

@@ -88,7 +88,9 @@ func (c client) with(ctx context.Context) context.Context {
 }
 
 // exchange exchanges a code for tokens.
-func (c client) exchange(ctx context.Context, conf *oauth2.Config, request auth.AuthorizationRequest, code string) (*oauth2.Token, error) {
+func (c client) exchange(
+	ctx context.Context, conf *oauth2.Config, request auth.AuthorizationRequest, code string,
+) (*oauth2.Token, error) {
 	token, err := conf.Exchange(c.with(ctx), code, oauth2.VerifierOption(request.Verifier))
 	if err != nil {
 		return nil, c.refuse(exchangeError(err), auth.CodeUnreachable)

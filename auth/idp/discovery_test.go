@@ -1,7 +1,6 @@
 package idp_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -74,14 +73,6 @@ func TestDiscovery_cacheFails(t *testing.T) {
 	t.Parallel()
 	f := newServer(t)
 	c := f.config("oidc")
-	c.Cache = brokenCache{}
+	c.Cache = &cache{err: errors.New("broken")}
 	must(t, newProvider(t, c))
-}
-
-type brokenCache struct{}
-
-func (brokenCache) Cached(context.Context, string) ([]byte, error) { return nil, errors.New("broken") }
-
-func (brokenCache) SaveCached(context.Context, string, []byte) error {
-	return errors.New("broken")
 }

@@ -26,7 +26,8 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return &http.Response{
 		StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1,
+		Header: http.Header{"Content-Type": {"application/json"}},
+		Body:   io.NopCloser(strings.NewReader(body)), ContentLength: -1,
 	}, nil
 }
 
@@ -35,11 +36,14 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 // Connect sign-in is refused.
 func FuzzAnswers(f *testing.F) {
 	const discovery = `{"issuer":"https://idp.example","authorization_endpoint":"https://idp.example/authorize",` +
-		`"token_endpoint":"https://idp.example/token","userinfo_endpoint":"https://idp.example/userinfo","jwks_uri":"https://idp.example/keys"}`
-	const token = `{"access_token":"x","token_type":"Bearer","expires_in":3600,"id_token":"eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."}`
+		`"token_endpoint":"https://idp.example/token","userinfo_endpoint":"https://idp.example/userinfo",` +
+		`"jwks_uri":"https://idp.example/keys"}`
+	const token = `{"access_token":"x","token_type":"Bearer","expires_in":3600,` +
+		`"id_token":"eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."}`
 	for _, userinfo := range []string{
-		`{"sub":"1","name":"Anna"}`, `{"id":1e999,"username":"x"}`, `{"id":17,"name":null}`, `{"sub":""}`, `[]`, `{"sub":"1"`, "\xff",
-		`{"sub":"` + strings.Repeat("x", 300) + `"}`, `{"sub":"1","name":"` + strings.Repeat("ä", 300) + `"}`, `{"sub":"a\u0000b","name":"\ud800"}`,
+		`{"sub":"1","name":"Anna"}`, `{"id":1e999,"username":"x"}`, `{"id":17,"name":null}`,
+		`{"sub":""}`, `[]`, `{"sub":"1"`, "\xff", `{"sub":"a\u0000b","name":"\ud800"}`,
+		`{"sub":"` + strings.Repeat("x", 300) + `"}`, `{"sub":"1","name":"` + strings.Repeat("ä", 300) + `"}`,
 	} {
 		f.Add(discovery, token, userinfo, `{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB","kid":"1"}]}`)
 	}
@@ -48,11 +52,13 @@ func FuzzAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, discovery, token, userinfo, keys string) {
 		c := idp.Config{
 			ClientID: "pressbox", ClientSecret: "secret", Issuer: "https://idp.example",
-			AuthURL: "https://idp.example/authorize", TokenURL: "https://idp.example/token", UserinfoURL: "https://idp.example/userinfo",
+			AuthURL: "https://idp.example/authorize", TokenURL: "https://idp.example/token",
+			UserinfoURL: "https://idp.example/userinfo",
 			Transport: answers{
 				"/.well-known/openid-configuration": discovery, "/token": token, "/userinfo": userinfo, "/keys": keys,
 			},
-			Cache: &cache{values: map[string][]byte{}}, Now: time.Now, ClockTrusted: func() bool { return true }, Log: slog.New(slog.DiscardHandler),
+			Cache: new(cache), Now: time.Now, ClockTrusted: func() bool { return true },
+			Log: slog.New(slog.DiscardHandler),
 		}
 		for _, c.Provider = range []string{"oauth2", "oidc"} {
 			identity, err := check.Must(idp.New(c))(t).Identify(t.Context(), newRequest(), "code")
@@ -65,7 +71,8 @@ func FuzzAnswers(f *testing.F) {
 			if c.Provider == "oidc" {
 				t.Fatalf("signed in as %+v without a signature", identity)
 			}
-			if s := identity.Subject; s == "" || len(s) > 255 || len(identity.Name) > 255 || !utf8.ValidString(s+identity.Name) {
+			s, name := identity.Subject, identity.Name
+			if s == "" || len(s) > 255 || len(name) > 255 || !utf8.ValidString(s+name) {
 				t.Fatalf("identity %+v", identity)
 			}
 			check.Must(json.Marshal(identity))(t)

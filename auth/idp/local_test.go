@@ -118,7 +118,7 @@ func TestLocal_flow(t *testing.T) {
 	}
 }
 
-// F1: there are no default accounts.
+// There are no default accounts.
 func TestLocal_noDefaultAccounts(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
@@ -139,22 +139,18 @@ func TestLocal_signUpJudgedFirst(t *testing.T) {
 	r.create("alice")
 	_, local := r.request()
 	for _, policy := range []auth.SignUpPolicy{auth.SignUpClosed, auth.SignUpInvite, auth.SignUpLocal} {
-		strict := idp.NewLocal(idp.LocalConfig{
-			Accounts: r.sessions.LocalAccounts(), Throttle: session.NewThrottle(r.host.Now, nil, netip.Addr.IsLoopback),
-			Hasher: idp.NewHasher(func() idp.Cost { t.Error("a passphrase was hashed"); return idp.MinCost() }),
-			SignUp: policy, Now: r.host.Now, Log: slog.New(slog.DiscardHandler),
-		})
+		r.start(policy, func() idp.Cost { t.Error("a passphrase was hashed"); return cheap() })
 		for _, name := range []string{"alice", "bob"} {
 			c := credentials(name, phrase)
 			c.From, c.Invite = netip.MustParseAddr("203.0.113.5"), auth.NewToken(auth.KindInvite).Reveal()
-			if _, err := strict.Create(t.Context(), local, c); !errors.Is(err, auth.ErrNotInvited) {
+			if _, err := r.Create(t.Context(), local, c); !errors.Is(err, auth.ErrNotInvited) {
 				t.Errorf("SIGN_UP=%s, %s: %v, want %v", policy, name, err, auth.ErrNotInvited)
 			}
 		}
 	}
 }
 
-// F4: all spellings of a name share one throttle; the right passphrase works
+// All spellings of a name share one throttle; the right passphrase works
 // after the wait. New accounts are throttled by address.
 func TestLocal_throttled(t *testing.T) {
 	t.Parallel()
@@ -190,7 +186,7 @@ func TestLocal_throttled(t *testing.T) {
 	}
 }
 
-// F5: ChangePassphrase needs the present passphrase; ResetPassphrase does not. No
+// ChangePassphrase needs the present passphrase; ResetPassphrase does not. No
 // passphrase is logged.
 func TestLocal_changePassphrase(t *testing.T) {
 	t.Parallel()
@@ -200,7 +196,9 @@ func TestLocal_changePassphrase(t *testing.T) {
 		present, next string
 		want          error
 	}{
-		{"not the one", "another dog", auth.ErrWrongCredentials}, {phrase, "short", auth.ErrPassphraseTooShort}, {phrase, "another dog", nil},
+		{"not the one", "another dog", auth.ErrWrongCredentials},
+		{phrase, "short", auth.ErrPassphraseTooShort},
+		{phrase, "another dog", nil},
 	} {
 		r.host.Pass(time.Hour)
 		if err := r.ChangePassphrase(t.Context(), credentials("anna", tt.present), tt.next); !errors.Is(err, tt.want) {
@@ -226,7 +224,8 @@ func TestLocal_changePassphrase(t *testing.T) {
 // exchange sends a token request.
 func (r *localRig) exchange(form url.Values) (status int) {
 	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://local.invalid/token", strings.NewReader(form.Encode()))
+	body := strings.NewReader(form.Encode())
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://local.invalid/token", body)
 	check.NoError(r.t, err)
 	resp := check.Must(r.RoundTrip(req))(r.t)
 	defer resp.Body.Close()
@@ -234,7 +233,7 @@ func (r *localRig) exchange(form url.Values) (status int) {
 	return resp.StatusCode
 }
 
-// F12: a code is valid once, for a minute, for its client, redirect URI and
+// A code is valid once, for a minute, for its client, redirect URI and
 // verifier (CVE-2026-28513, CVE-2026-28512).
 func TestLocal_codeBound(t *testing.T) {
 	t.Parallel()
@@ -280,7 +279,7 @@ func TestLocal_codeBound(t *testing.T) {
 	}
 }
 
-// A4, CVE-2026-28512: every parameter of an authorization request is checked.
+// CVE-2026-28512: every parameter of an authorization request is checked.
 func TestLocal_parseRequest(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
@@ -296,8 +295,9 @@ func TestLocal_parseRequest(t *testing.T) {
 		}
 	}
 	for name, values := range map[string][]string{
-		"client_id": {"other"}, "response_type": {"token"}, "code_challenge_method": {"plain"}, "code_challenge": {"short"},
-		"redirect_uri": {"http://box.local:8888@evil/api/auth/idp/callback/server"}, "state": nil,
+		"client_id": {"other"}, "response_type": {"token"}, "code_challenge": {"short"},
+		"code_challenge_method": {"plain"},
+		"redirect_uri":          {"http://box.local:8888@evil/api/auth/idp/callback/server"}, "state": nil,
 	} {
 		refused(name, values)
 	}
@@ -305,31 +305,32 @@ func TestLocal_parseRequest(t *testing.T) {
 	refused("client_id", []string{"pressbox", "pressbox"})
 }
 
-// F1: Create refuses invalid, taken and uninvited names and weak passphrases.
+// Create refuses invalid, taken and uninvited names and weak passphrases.
 func TestLocal_createRefuses(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
 	r.create("anna")
-	invite := check.Must(r.sessions.CreateInvite(t.Context()))(t)
 	for _, tt := range []struct {
-		name, passphrase, invite string
-		policy                   auth.SignUpPolicy
-		want                     error
+		name, passphrase string
+		policy           auth.SignUpPolicy
+		want             error
 	}{
-		{"", phrase, "", auth.SignUpOpen, auth.ErrInvalidName},
-		{"a\nb", phrase, "", auth.SignUpOpen, auth.ErrInvalidName},
-		{"ANNA", phrase, "", auth.SignUpOpen, auth.ErrNameTaken},
-		{"bert", "password", "", auth.SignUpOpen, auth.ErrPassphraseTooCommon},
-		{"bert", phrase, "", auth.SignUpInvite, auth.ErrNotInvited},
-		{"bert", phrase, invite.Reveal(), auth.SignUpInvite, nil},
-		{"cora", phrase, invite.Reveal(), auth.SignUpInvite, auth.ErrNotInvited},
+		{"", phrase, auth.SignUpOpen, auth.ErrInvalidName},
+		{"a\nb", phrase, auth.SignUpOpen, auth.ErrInvalidName},
+		{"ANNA", phrase, auth.SignUpOpen, auth.ErrNameTaken},
+		{"bert", "password", auth.SignUpOpen, auth.ErrPassphraseTooCommon},
+		{"bert", phrase, auth.SignUpInvite, auth.ErrNotInvited},
 	} {
 		r.start(tt.policy, cheap)
 		_, local := r.request()
-		c := credentials(tt.name, tt.passphrase)
-		c.Invite = tt.invite
-		if _, err := r.Create(t.Context(), local, c); !errors.Is(err, tt.want) {
+		_, err := r.Create(t.Context(), local, credentials(tt.name, tt.passphrase))
+		if !errors.Is(err, tt.want) {
 			t.Errorf("create %q: %v, want %v", tt.name, err, tt.want)
 		}
 	}
+	r.start(auth.SignUpInvite, cheap)
+	_, local := r.request()
+	c := credentials("bert", phrase)
+	c.Invite = check.Must(r.sessions.CreateInvite(t.Context()))(t).Reveal()
+	check.Must(r.Create(t.Context(), local, c))(t)
 }

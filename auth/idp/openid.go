@@ -175,7 +175,7 @@ func (o *openID) fetchName(ctx context.Context, userinfo string, token *oauth2.T
 		return "", nil
 	}
 	if field(info, []string{"sub"}) != subject {
-		return "", &auth.RefusalError{Code: auth.CodeUserinfoFailed, Err: errors.New("userinfo has another subject than the ID token")}
+		return "", auth.Refuse(auth.CodeUserinfoFailed, errors.New("userinfo has another subject than the ID token"))
 	}
 	return field(info, []string{"name", "preferred_username"}), nil
 }
@@ -211,7 +211,8 @@ func (o *openID) discover(ctx context.Context) (*discovered, error) {
 
 // fetchDocument gets the discovery document from the provider and caches it.
 func (o *openID) fetchDocument(ctx context.Context) (document, error) {
-	object, err := o.client.fetch(ctx, strings.TrimSuffix(o.Config.Issuer, "/")+"/.well-known/openid-configuration", nil)
+	address := strings.TrimSuffix(o.Config.Issuer, "/") + "/.well-known/openid-configuration"
+	object, err := o.client.fetch(ctx, address, nil)
 	if err != nil {
 		return document{}, err
 	}

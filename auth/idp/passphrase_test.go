@@ -4,9 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
+	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// F2: every character of a passphrase counts, in any Unicode composition.
+// Every character of a passphrase counts, in any Unicode composition.
 func TestHasher_verify(t *testing.T) {
 	t.Parallel()
 	hasher := idp.NewHasher(cheap)
@@ -31,7 +30,7 @@ func TestHasher_verify(t *testing.T) {
 	}
 }
 
-// F3: hashes are argon2id with at least the recommended cost and a random salt; a
+// Hashes are argon2id with at least the recommended cost and a random salt; a
 // hash with another cost is recognized.
 func TestHasher_argon2id(t *testing.T) {
 	t.Parallel()
@@ -50,61 +49,37 @@ func TestHasher_argon2id(t *testing.T) {
 	if right, old, err := idp.NewHasher(cheap).Verify(t.Context(), one, phrase); !right || !old || err != nil {
 		t.Errorf("a hash with another cost: %v, %v, %v", right, old, err)
 	}
-	for _, bad := range []string{"x", "$argon2i$v=19$m=64,t=1,p=1$AA$AA", "$argon2id$v=19$m=99999999,t=1,p=1$AA$AA", "$argon2id$v=19$m=64,t=1,p=1$AA$AA"} {
+	for _, bad := range []string{
+		"x", "$argon2i$v=19$m=64,t=1,p=1$AA$AA", "$argon2id$v=19$m=99999999,t=1,p=1$AA$AA",
+		"$argon2id$v=19$m=64,t=1,p=1$AA$AA",
+	} {
 		if right, _, err := hasher.Verify(t.Context(), bad, phrase); right || err == nil {
 			t.Errorf("%q verifies: %v, %v", bad, right, err)
 		}
 	}
 }
 
-// cpuTime returns the CPU time of this process, which does not depend on the load
-// of the host.
-func cpuTime(t *testing.T) time.Duration {
-	t.Helper()
-	var use syscall.Rusage
-	check.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
-	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
-}
-
-// F3: an unknown name takes as long as a wrong passphrase and returns the same
-// error. The test is not parallel, so that it measures no other test.
-func TestLocal_unknownNameTiming(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures CPU time without other tests beside it")
-	}
+// An unknown name takes as much of argon2id as a wrong passphrase, told by the memory of a hash, and
+// returns the same error. The test is not parallel, so that it counts the memory of no other.
+func TestLocal_unknownNameCost(t *testing.T) {
+	const memory = 64 << 20
 	r := newLocalRig(t)
-	r.start(auth.SignUpOpen, idp.MinCost)
+	r.start(auth.SignUpOpen, func() idp.Cost { return idp.Cost{Memory: memory >> 10, Time: 1} })
 	r.create("anna")
-	measure := func() (ratio float64) {
-		took := map[string][]time.Duration{}
-		for range 9 {
-			for _, name := range []string{"anna", "unknown"} {
-				start := cpuTime(t)
-				if err := r.signIn(name, "another dog"); !errors.Is(err, auth.ErrWrongCredentials) {
-					t.Fatalf("%s: %v, want %v", name, err, auth.ErrWrongCredentials)
-				}
-				took[name] = append(took[name], cpuTime(t)-start)
-			}
+	for _, name := range []string{"anna", "unknown"} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := r.signIn(name, "another dog"); !errors.Is(err, auth.ErrWrongCredentials) {
+			t.Errorf("%s: %v, want %v", name, err, auth.ErrWrongCredentials)
 		}
-		return float64(median(took["unknown"])) / float64(median(took["anna"]))
-	}
-	// The garbage collector may disturb a measurement; a name that takes no time
-	// never passes.
-	var ratio float64
-	for range 5 {
-		if ratio = measure(); 0.8 <= ratio && ratio <= 1.25 {
-			return
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got < memory || got > 2*memory {
+			t.Errorf("%s takes %d bytes, want about %d", name, got, memory)
 		}
 	}
-	t.Errorf("an unknown name takes %.2f times as long, want 0.8 to 1.25", ratio)
 }
 
-func median(d []time.Duration) time.Duration {
-	slices.Sort(d)
-	return d[len(d)/2]
-}
-
-// F3: a sign-in replaces a hash with an old cost.
+// A sign-in replaces a hash with an old cost.
 func TestLocal_rehash(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
@@ -150,7 +125,8 @@ func FuzzVerify(f *testing.F) {
 		if len(s) > 200 || strings.Contains(s, "m=") && !strings.Contains(s, "m=8,t=1,p=1$") {
 			return // too expensive
 		}
-		if right, _, err := hasher.Verify(t.Context(), s, phrase); right && (s != hash && !strings.HasPrefix(s, "$argon2id$") || err != nil) {
+		right, _, err := hasher.Verify(t.Context(), s, phrase)
+		if right && (s != hash && !strings.HasPrefix(s, "$argon2id$") || err != nil) {
 			t.Errorf("%q verifies, %v", s, err)
 		}
 	})

@@ -72,7 +72,8 @@ func (p *plain) Identify(ctx context.Context, request auth.AuthorizationRequest,
 		Name:     field(info, p.name),
 	}
 	if identity.Subject == "" {
-		return auth.Identity{}, auth.Refuse(auth.CodeUserinfoFailed, fmt.Errorf("userinfo has none of the fields %q", p.subject))
+		err := fmt.Errorf("userinfo has none of the fields %q", p.subject)
+		return auth.Identity{}, auth.Refuse(auth.CodeUserinfoFailed, err)
 	}
 	return bounded(identity)
 }

@@ -133,7 +133,8 @@ func (f *server) exchange(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.answer(w, map[string]any{
-		"access_token": f.secret, "token_type": "Bearer", "expires_in": 3600, "id_token": f.idToken(got.form.Get("code")),
+		"access_token": f.secret, "token_type": "Bearer", "expires_in": 3600,
+		"id_token": f.idToken(got.form.Get("code")),
 	})
 }
 
@@ -210,6 +211,7 @@ func (f *server) revoke(w http.ResponseWriter, r *http.Request) {
 
 // cache is an [idp.Cache] in memory.
 type cache struct {
+	err    error // if set, of all
 	mu     sync.Mutex
 	values map[string][]byte
 }
@@ -217,7 +219,7 @@ type cache struct {
 func (c *cache) Cached(_ context.Context, key string) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.values[key], nil
+	return c.values[key], c.err
 }
 
 func (c *cache) SaveCached(_ context.Context, key string, value []byte) error {
@@ -227,7 +229,7 @@ func (c *cache) SaveCached(_ context.Context, key string, value []byte) error {
 		c.values = make(map[string][]byte)
 	}
 	c.values[key] = value
-	return nil
+	return c.err
 }
 
 // config returns the configuration of a client of the server.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,12 +11,9 @@ import (
 
 // Accounts returns all accounts, in order of id.
 func (s *Sessions) Accounts(ctx context.Context) (accounts []auth.Account, err error) {
-	err = s.repo.View(ctx, func(tx auth.Tx) error {
-		accounts = nil
-		return each(tx, tableUser, nil, func(_ string, a auth.Account) error {
-			accounts = append(accounts, a)
-			return nil
-		})
+	err = s.repo.View(ctx, func(tx auth.Tx) (err error) {
+		accounts, err = where(tx, tableUser, func(string, auth.Account) bool { return true })
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the accounts: %w", err)
@@ -32,20 +30,14 @@ func (s *Sessions) HasAdministrator(ctx context.Context) (found bool, err error)
 // Count returns the number of accounts and of live sessions.
 func (s *Sessions) Count(ctx context.Context) (accounts, sessions int, err error) {
 	err = s.repo.View(ctx, func(tx auth.Tx) error {
-		accounts, sessions = 0, 0
-		err := tx.Each(tableUser, nil, func(_, _ []byte) error {
+		live, err := where(tx, tableSession, func(_ string, session auth.Session) bool {
+			return session.Ended == "" && !s.expired(session)
+		})
+		accounts, sessions = 0, len(live)
+		return errors.Join(err, tx.Each(tableUser, nil, func(_, _ []byte) error {
 			accounts++
 			return nil
-		})
-		if err != nil {
-			return err
-		}
-		return each(tx, tableSession, nil, func(_ string, session auth.Session) error {
-			if session.Ended == "" && !s.expired(session) {
-				sessions++
-			}
-			return nil
-		})
+		}))
 	})
 	if err != nil {
 		return 0, 0, fmt.Errorf("count the accounts: %w", err)
@@ -95,17 +87,10 @@ func (s *Sessions) DeleteAccount(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if ended, err = s.endIn(tx, id, auth.EndedByOwner, func(auth.Session) bool { return true }); err != nil {
-			return err
-		}
 		identity := auth.Identity{Provider: account.Provider, Issuer: account.Issuer, Subject: account.Subject}
-		if err := tx.Delete(tableIdentity, identityKey(identity)); err != nil {
-			return err
-		}
-		if err := deleteLocalAccount(tx, identity); err != nil {
-			return err
-		}
-		return tx.Delete(tableUser, []byte(id))
+		ended, err = s.endIn(tx, id, auth.EndedByOwner, func(auth.Session) bool { return true })
+		return errors.Join(err, tx.Delete(tableIdentity, identityKey(identity)),
+			deleteLocalAccount(tx, identity), tx.Delete(tableUser, []byte(id)))
 	})
 	if err != nil {
 		return fmt.Errorf("delete account %s: %w", id, err)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,14 +22,11 @@ var adminCodeKey = []byte("code")
 // place of an earlier code. The tries of that one still count.
 func (s *Sessions) SaveAdminCode(ctx context.Context, hash string) error {
 	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		code := adminCode{Hash: hash}
-		if tx.Get(tableAdminCode, adminCodeKey) != nil {
-			earlier, err := get[adminCode](tx, tableAdminCode, adminCodeKey)
-			if err != nil {
-				return err
-			}
-			code.Tries = earlier.Tries
+		code, err := get[adminCode](tx, tableAdminCode, adminCodeKey)
+		if err != nil && !errors.Is(err, auth.ErrNotFound) {
+			return err
 		}
+		code.Hash = hash
 		return put(tx, tableAdminCode, adminCodeKey, code)
 	})
 	if err != nil {
@@ -57,7 +55,9 @@ func (s *Sessions) TryAdminCode(ctx context.Context) (hash string, err error) {
 		if err != nil {
 			return err
 		}
-		code.Tries = slices.DeleteFunc(code.Tries, func(at clock.Instant) bool { return s.clock.Age(at) >= auth.CodeWindow })
+		code.Tries = slices.DeleteFunc(code.Tries, func(at clock.Instant) bool {
+			return s.clock.Age(at) >= auth.CodeWindow
+		})
 		if len(code.Tries) >= auth.MaxCodeTries {
 			return &auth.ThrottledError{Wait: auth.CodeWindow - s.clock.Age(code.Tries[0])}
 		}

@@ -17,11 +17,11 @@ func (s *Sessions) CreateAPIToken(ctx context.Context, record auth.APIToken) (au
 	hash := t.Hash()
 	record.ID, record.Issued, record.Created = auth.NewID(), s.clock.Now(), s.clock.Wall()
 	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		n, err := countWhere(tx, tableAPIToken, func(t auth.APIToken) bool { return !s.tokenExpired(t) })
+		valid, err := where(tx, tableAPIToken, s.tokenValid)
 		switch {
 		case err != nil:
 			return err
-		case n >= auth.MaxAPITokens:
+		case len(valid) >= auth.MaxAPITokens:
 			return auth.ErrTooManyTokens
 		}
 		return put(tx, tableAPIToken, hash[:], record)
@@ -35,14 +35,9 @@ func (s *Sessions) CreateAPIToken(ctx context.Context, record auth.APIToken) (au
 
 // APITokens returns all API tokens that have not expired.
 func (s *Sessions) APITokens(ctx context.Context) (tokens []auth.APIToken, err error) {
-	err = s.repo.View(ctx, func(tx auth.Tx) error {
-		tokens = nil
-		return each(tx, tableAPIToken, nil, func(_ string, t auth.APIToken) error {
-			if !s.tokenExpired(t) {
-				tokens = append(tokens, t)
-			}
-			return nil
-		})
+	err = s.repo.View(ctx, func(tx auth.Tx) (err error) {
+		tokens, err = where(tx, tableAPIToken, s.tokenValid)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the API tokens: %w", err)
@@ -54,15 +49,7 @@ func (s *Sessions) APITokens(ctx context.Context) (tokens []auth.APIToken, err e
 // [auth.ErrNotFound] if there is none.
 func (s *Sessions) RevokeAPIToken(ctx context.Context, id string) error {
 	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		found := false
-		err := deleteWhere(tx, tableAPIToken, func(_ string, t auth.APIToken) bool {
-			found = found || t.ID == id
-			return t.ID == id
-		})
-		if err == nil && !found {
-			err = auth.ErrNotFound
-		}
-		return err
+		return deleteOne(tx, tableAPIToken, func(_ string, t auth.APIToken) bool { return t.ID == id })
 	})
 	if err != nil && !errors.Is(err, auth.ErrNotFound) {
 		return fmt.Errorf("revoke an API token: %w", err)
@@ -81,12 +68,13 @@ func (s *Sessions) apiToken(ctx context.Context, t auth.Token, from netip.Addr) 
 		record, err = get[auth.APIToken](tx, tableAPIToken, hash[:])
 		return err
 	})
-	if err == nil && (s.tokenExpired(record) || record.Network.IsValid() && !record.Network.Contains(from.Unmap())) {
+	foreign := record.Network.IsValid() && !record.Network.Contains(from.Unmap())
+	if err == nil && (foreign || !s.tokenValid("", record)) {
 		return auth.APIToken{}, auth.ErrNotFound
 	}
 	return record, err
 }
 
-func (s *Sessions) tokenExpired(t auth.APIToken) bool {
-	return t.TTL > 0 && s.clock.Age(t.Issued) > t.TTL
+func (s *Sessions) tokenValid(_ string, t auth.APIToken) bool {
+	return t.TTL == 0 || s.clock.Age(t.Issued) <= t.TTL
 }

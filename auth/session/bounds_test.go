@@ -13,7 +13,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// At the limit the session that was unused for longest ends.
+// At the limit the session that has been idle longest ends.
 func TestSessions_bounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -22,7 +22,9 @@ func (s *Sessions) List(ctx context.Context, account string) ([]auth.SessionInfo
 	}
 	list := make([]auth.SessionInfo, len(live))
 	for i, session := range live {
-		list[i] = auth.SessionInfo{Session: session, Age: s.clock.Age(session.Started), Idle: s.clock.Age(session.Renewed)}
+		list[i] = auth.SessionInfo{
+			Session: session, Age: s.clock.Age(session.Started), Idle: s.clock.Age(session.Renewed),
+		}
 	}
 	slices.SortFunc(list, func(x, y auth.SessionInfo) int {
 		return cmp.Or(cmp.Compare(x.Idle, y.Idle), cmp.Compare(x.ID, y.ID))
@@ -46,7 +48,9 @@ func (s *Sessions) EndAll(ctx context.Context, account string, why auth.EndReaso
 }
 
 // endWhere ends the live sessions of an account that match.
-func (s *Sessions) endWhere(ctx context.Context, account string, why auth.EndReason, match func(auth.Session) bool) (int, error) {
+func (s *Sessions) endWhere(
+	ctx context.Context, account string, why auth.EndReason, match func(auth.Session) bool,
+) (int, error) {
 	var ended []string
 	err := s.repo.Update(ctx, func(tx auth.Tx) (err error) {
 		ended, err = s.endIn(tx, account, why, match)
@@ -61,7 +65,9 @@ func (s *Sessions) endWhere(ctx context.Context, account string, why auth.EndRea
 }
 
 // endIn ends the live sessions of an account that match, and returns their keys.
-func (s *Sessions) endIn(tx auth.Tx, account string, why auth.EndReason, match func(auth.Session) bool) (ended []string, err error) {
+func (s *Sessions) endIn(
+	tx auth.Tx, account string, why auth.EndReason, match func(auth.Session) bool,
+) (ended []string, err error) {
 	live, err := s.live(tx, account)
 	for _, session := range live {
 		if err == nil && match(session) {
@@ -91,7 +97,8 @@ func (s *Sessions) Logout(ctx context.Context, tokens ...auth.Token) error {
 		return fmt.Errorf("log out: %w", err)
 	}
 	for _, session := range found {
-		if err := s.End(ctx, session.Account, session.ID, auth.EndedByLogout); err != nil && !errors.Is(err, auth.ErrNotFound) {
+		err := s.End(ctx, session.Account, session.ID, auth.EndedByLogout)
+		if err != nil && !errors.Is(err, auth.ErrNotFound) {
 			return err
 		}
 	}

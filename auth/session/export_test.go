@@ -2,15 +2,11 @@ package session
 
 import "pressbox/auth"
 
-// Counters returns the number of entries in the largest table of a throttle, and
-// of waiting clients in its longest line.
-func Counters(t *Throttle) (entries, waiting int) {
+// Counters returns the number of entries in the largest table of a throttle.
+func Counters(t *Throttle) (entries int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, n := range t.names {
-		waiting = max(waiting, len(n.line.waiting))
-	}
-	return max(len(t.names), len(t.hosts), len(t.networks), len(t.guesses), len(t.known)), waiting
+	return max(len(t.names), len(t.networks), len(t.failures), len(t.known))
 }
 
 // Tables returns all tables.

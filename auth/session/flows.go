@@ -16,7 +16,8 @@ import (
 //
 //nolint:gochecknoglobals // a constant
 var flowOrder = ageOrder{
-	index: tableFlowOrder, table: tableFlow, limit: auth.MaxPendingFlows, keySize: len(auth.Hash{}), victim: mostPending,
+	index: tableFlowOrder, table: tableFlow,
+	limit: auth.MaxPendingFlows, keySize: len(auth.Hash{}), victim: mostPending,
 }
 
 // flowTag returns the network and the client that start a flow, such as
@@ -32,8 +33,7 @@ func flowTag(blocks *netblock.Table, from netip.Addr) []byte {
 }
 
 // mostPending returns the index of the oldest tag of the client with most, in the
-// network with most; so a client that starts many flows deletes its own. Flows of
-// before the update have no tag.
+// network with most; so a client that starts many flows deletes its own.
 func mostPending(tags [][]byte) int {
 	networks, clients := make(map[string]int), make(map[string]int)
 	network := func(tag []byte) string {
@@ -92,10 +92,7 @@ func (s *Sessions) takePending(ctx context.Context, key auth.Hash) (flow auth.Pe
 }
 
 func deleteFlow(tx auth.Tx, key []byte, flow auth.PendingFlow) error {
-	if err := tx.Delete(tableFlowOrder, sequenceKey(flow.Sequence)); err != nil {
-		return err
-	}
-	return tx.Delete(tableFlow, key)
+	return errors.Join(tx.Delete(tableFlowOrder, sequenceKey(flow.Sequence)), tx.Delete(tableFlow, key))
 }
 
 // deleteExpiredFlows deletes the flows that expired a whole lifetime ago. Until

@@ -21,11 +21,11 @@ func (s *Sessions) CreateInvite(ctx context.Context) (auth.Token, error) {
 	t := auth.NewToken(auth.KindInvite)
 	hash := t.Hash()
 	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		n, err := countWhere(tx, tableInvite, s.inviteValid)
+		valid, err := where(tx, tableInvite, s.inviteValid)
 		switch {
 		case err != nil:
 			return err
-		case n >= auth.MaxInvites:
+		case len(valid) >= auth.MaxInvites:
 			return auth.ErrTooManyInvites
 		}
 		return put(tx, tableInvite, hash[:], inviteRecord{s.clock.Now()})
@@ -45,7 +45,7 @@ func (s *Sessions) Invites(ctx context.Context) (invites []auth.Invite, err erro
 	err = s.repo.View(ctx, func(tx auth.Tx) error {
 		invites = nil
 		return each(tx, tableInvite, nil, func(key string, i inviteRecord) error {
-			if s.inviteValid(i) {
+			if s.inviteValid(key, i) {
 				invites = append(invites, auth.Invite{ID: inviteID(key), Left: auth.InviteTTL - s.clock.Age(i.Issued)})
 			}
 			return nil
@@ -60,16 +60,7 @@ func (s *Sessions) Invites(ctx context.Context) (invites []auth.Invite, err erro
 // RevokeInvite deletes an invite, or returns [auth.ErrNotFound].
 func (s *Sessions) RevokeInvite(ctx context.Context, id string) error {
 	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		found := false
-		err := deleteWhere(tx, tableInvite, func(key string, _ inviteRecord) bool {
-			match := inviteID(key) == id
-			found = found || match
-			return match
-		})
-		if err == nil && !found {
-			return auth.ErrNotFound
-		}
-		return err
+		return deleteOne(tx, tableInvite, func(key string, _ inviteRecord) bool { return inviteID(key) == id })
 	})
 	if err != nil {
 		return fmt.Errorf("revoke an invite: %w", err)
@@ -78,12 +69,14 @@ func (s *Sessions) RevokeInvite(ctx context.Context, id string) error {
 	return nil
 }
 
-func (s *Sessions) inviteValid(i inviteRecord) bool { return s.clock.Age(i.Issued) <= auth.InviteTTL }
+func (s *Sessions) inviteValid(_ string, i inviteRecord) bool {
+	return s.clock.Age(i.Issued) <= auth.InviteTTL
+}
 
 // checkInvite returns nil for a valid invite, or ErrNotInvited.
 func (s *Sessions) checkInvite(tx auth.Tx, hash auth.Hash) error {
 	i, err := get[inviteRecord](tx, tableInvite, hash[:])
-	if errors.Is(err, auth.ErrNotFound) || err == nil && !s.inviteValid(i) {
+	if errors.Is(err, auth.ErrNotFound) || err == nil && !s.inviteValid("", i) {
 		return auth.ErrNotInvited
 	}
 	return err

@@ -46,7 +46,9 @@ func (l *LocalAccounts) MayCreate(ctx context.Context, policy auth.SignUpPolicy,
 // Create stores a local account and returns it with its name normalized. It
 // returns [auth.ErrNameTaken], [auth.ErrNotFound] for an invalid name, or
 // [auth.ErrNotInvited]. The transaction that stores the name uses up the invite.
-func (l *LocalAccounts) Create(ctx context.Context, account auth.LocalAccount, policy auth.SignUpPolicy, invite string) (auth.LocalAccount, error) {
+func (l *LocalAccounts) Create(
+	ctx context.Context, account auth.LocalAccount, policy auth.SignUpPolicy, invite string,
+) (auth.LocalAccount, error) {
 	key, ok := auth.CanonicalName(account.Name)
 	if !ok {
 		return auth.LocalAccount{}, auth.ErrNotFound
@@ -127,5 +129,7 @@ func deleteLocalAccount(tx auth.Tx, identity auth.Identity) error {
 	if identity.Provider != auth.Local {
 		return nil
 	}
-	return deleteWhere(tx, tableLocal, func(_ string, l auth.LocalAccount) bool { return l.Subject == identity.Subject })
+	return deleteWhere(tx, tableLocal, func(_ string, l auth.LocalAccount) bool {
+		return l.Subject == identity.Subject
+	})
 }

@@ -15,13 +15,14 @@ func TestLocalAccounts_names(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	local := r.Sessions.LocalAccounts()
-	for name, want := range map[string]error{"": auth.ErrNotFound, " Anna ": nil, "a\nb": auth.ErrNotFound} {
-		if _, err := local.Create(t.Context(), auth.LocalAccount{Name: name, Subject: "s1", Hash: "h1"}, auth.SignUpOpen, ""); !errors.Is(err, want) {
-			t.Fatalf("create %q: %v, want %v", name, err, want)
+	for _, tt := range []struct {
+		name string
+		want error
+	}{{"", auth.ErrNotFound}, {" Anna ", nil}, {"a\nb", auth.ErrNotFound}, {"ANNA", auth.ErrNameTaken}} {
+		account := auth.LocalAccount{Name: tt.name, Subject: "s1", Hash: "h1"}
+		if _, err := local.Create(t.Context(), account, auth.SignUpOpen, ""); !errors.Is(err, tt.want) {
+			t.Fatalf("create %q: %v, want %v", tt.name, err, tt.want)
 		}
-	}
-	if _, err := local.Create(t.Context(), auth.LocalAccount{Name: "ANNA"}, auth.SignUpOpen, ""); !errors.Is(err, auth.ErrNameTaken) {
-		t.Errorf("ANNA: %v, want %v", err, auth.ErrNameTaken)
 	}
 	got, err := local.Find(t.Context(), "anna")
 	if err != nil || got.Name != "Anna" || got.Subject != "s1" || got.Created.IsZero() {
@@ -50,7 +51,7 @@ func TestLocalAccounts_names(t *testing.T) {
 	}
 }
 
-// F1: an invite is valid for one account, within its week, and a taken name does
+// An invite is valid for one account, within its week, and a taken name does
 // not use it up.
 func TestLocalAccounts_invites(t *testing.T) {
 	t.Parallel()

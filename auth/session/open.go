@@ -112,17 +112,14 @@ func identityKey(identity auth.Identity) []byte {
 // save stores a session and a pair of its tokens.
 func (s *Sessions) save(tx auth.Tx, session auth.Session, p auth.TokenPair) error {
 	key, now, a, r := sessionKey(session), s.clock.Now(), p.Access.Hash(), p.Refresh.Hash()
-	if err := put(tx, tableSession, []byte(key), session); err != nil {
-		return err
-	}
-	if err := put(tx, tableAccess, a[:], accessRecord{key, now}); err != nil {
-		return err
-	}
-	return put(tx, tableRefresh, r[:], refreshRecord{Session: key, Issued: now})
+	return errors.Join(
+		put(tx, tableSession, []byte(key), session), put(tx, tableAccess, a[:], accessRecord{key, now}),
+		put(tx, tableRefresh, r[:], refreshRecord{Session: key, Issued: now}),
+	)
 }
 
 // endReplaced ends the sessions of the given tokens and, at the limit, the
-// account's session that was unused for longest.
+// account's session that has been idle longest.
 func (s *Sessions) endReplaced(tx auth.Tx, account string, replaces []auth.Token) (ended []string, err error) {
 	for _, t := range replaces {
 		session, err := sessionOf(tx, t)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -58,15 +59,15 @@ func each[T any](tx auth.Tx, table auth.Table, prefix []byte, visit func(key str
 	})
 }
 
-// countWhere returns the number of records that match.
-func countWhere[T any](tx auth.Tx, table auth.Table, match func(record T) bool) (n int, err error) {
-	err = each(tx, table, nil, func(_ string, record T) error {
-		if match(record) {
-			n++
+// where returns the records that match, by their keys' order.
+func where[T any](tx auth.Tx, table auth.Table, match func(key string, record T) bool) (found []T, err error) {
+	err = each(tx, table, nil, func(key string, record T) error {
+		if match(key, record) {
+			found = append(found, record)
 		}
 		return nil
 	})
-	return n, err
+	return found, err
 }
 
 // deleteWhere deletes the records that match.
@@ -79,9 +80,21 @@ func deleteWhere[T any](tx auth.Tx, table auth.Table, match func(key string, rec
 		return nil
 	})
 	for _, key := range keys {
-		if err == nil {
-			err = tx.Delete(table, []byte(key))
-		}
+		err = errors.Join(err, tx.Delete(table, []byte(key)))
+	}
+	return err
+}
+
+// deleteOne deletes the record that matches, or returns ErrNotFound.
+func deleteOne[T any](tx auth.Tx, table auth.Table, match func(key string, record T) bool) error {
+	found := false
+	err := deleteWhere(tx, table, func(key string, record T) bool {
+		matches := match(key, record)
+		found = found || matches
+		return matches
+	})
+	if err == nil && !found {
+		err = auth.ErrNotFound
 	}
 	return err
 }
@@ -149,10 +162,7 @@ func (o ageOrder) choose(order []aged) int {
 }
 
 func (o ageOrder) delete(tx auth.Tx, e aged) error {
-	if err := tx.Delete(o.table, e.key); err != nil {
-		return err
-	}
-	return tx.Delete(o.index, sequenceKey(e.sequence))
+	return errors.Join(tx.Delete(o.table, e.key), tx.Delete(o.index, sequenceKey(e.sequence)))
 }
 
 // sequenceKey returns a key that sorts as the numbers do.

@@ -133,14 +133,12 @@ func (s *Sessions) answer(v verdict, f family, old auth.Token) (auth.TokenPair, 
 		s.log.Warn("refresh token used twice, session ended",
 			"account", f.session.Account, "session", f.session.ID, "network", f.session.Device.Network)
 		s.notifyEnded(sessionKey(f.session))
-		return auth.TokenPair{}, auth.ErrSessionEnded
 	case verdictLimit:
 		s.log.Info("session ended: renewed too often", "account", f.session.Account, "session", f.session.ID)
 		s.notifyEnded(sessionKey(f.session))
-		return auth.TokenPair{}, auth.ErrSessionEnded
 	default:
-		return auth.TokenPair{}, auth.ErrSessionEnded
 	}
+	return auth.TokenPair{}, auth.ErrSessionEnded
 }
 
 // familyOf reads the family of a refresh token. Only the token itself must

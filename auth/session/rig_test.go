@@ -93,10 +93,10 @@ func (r *rig) invite() auth.Token {
 	return check.Must(r.Sessions.CreateInvite(r.t.Context()))(r.t)
 }
 
-// valid checks that an access token is accepted.
-func (r *rig) valid(token auth.Token) {
+// valid checks that an access token is accepted, and returns the caller.
+func (r *rig) valid(token auth.Token) auth.Caller {
 	r.t.Helper()
-	check.Must(r.Sessions.Authenticate(r.t.Context(), auth.RequestCredentials{Cookies: []string{token.Reveal()}}))(r.t) // access token
+	return check.Must(r.Sessions.Authenticate(r.t.Context(), auth.RequestCredentials{FrameToken: token.Reveal()}))(r.t)
 }
 
 // invalid checks that an access token is refused.

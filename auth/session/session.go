@@ -127,25 +127,17 @@ func end(tx auth.Tx, session auth.Session, why auth.EndReason) error {
 
 // sessionOf returns the session of an access or refresh token, live or not.
 func sessionOf(tx auth.Tx, t auth.Token) (auth.Session, error) {
-	var key string
-	hash := t.Hash()
-	switch t.Kind() {
-	case auth.KindAccess:
-		a, err := get[accessRecord](tx, tableAccess, hash[:])
-		if err != nil {
-			return auth.Session{}, err
-		}
-		key = a.Session
-	case auth.KindRefresh:
-		r, err := get[refreshRecord](tx, tableRefresh, hash[:])
-		if err != nil {
-			return auth.Session{}, err
-		}
-		key = r.Session
-	default:
+	tables := map[auth.TokenKind]auth.Table{auth.KindAccess: tableAccess, auth.KindRefresh: tableRefresh}
+	table, ok := tables[t.Kind()]
+	if !ok {
 		return auth.Session{}, auth.ErrNotFound
 	}
-	return get[auth.Session](tx, tableSession, []byte(key))
+	hash := t.Hash()
+	record, err := get[accessRecord](tx, table, hash[:]) // a refreshRecord has its members, too
+	if err != nil {
+		return auth.Session{}, err
+	}
+	return get[auth.Session](tx, tableSession, []byte(record.Session))
 }
 
 // DeleteExpired deletes the records that no longer matter. The server calls it
@@ -165,8 +157,8 @@ func (s *Sessions) DeleteExpired(ctx context.Context) error {
 			deleteWhere(tx, tableRefresh, func(_ string, r refreshRecord) bool {
 				return s.clock.Age(r.Issued) > auth.RefreshTTL+time.Minute || ended[r.Session]
 			}),
-			deleteWhere(tx, tableInvite, func(_ string, i inviteRecord) bool { return !s.inviteValid(i) }),
-			deleteWhere(tx, tableAPIToken, func(_ string, t auth.APIToken) bool { return s.tokenExpired(t) }),
+			deleteWhere(tx, tableInvite, func(key string, i inviteRecord) bool { return !s.inviteValid(key, i) }),
+			deleteWhere(tx, tableAPIToken, func(key string, t auth.APIToken) bool { return !s.tokenValid(key, t) }),
 		)
 	})
 	if err != nil {

@@ -72,7 +72,9 @@ func (in *SignIn) finish(ctx context.Context, c auth.Callback) (auth.Result, err
 	if err := in.check(ctx, flow, c); err != nil {
 		return auth.Result{}, err
 	}
-	request := auth.AuthorizationRequest{State: c.State, Verifier: flow.Verifier, Nonce: flow.Nonce, Redirect: flow.Redirect}
+	request := auth.AuthorizationRequest{
+		State: c.State, Verifier: flow.Verifier, Nonce: flow.Nonce, Redirect: flow.Redirect,
+	}
 	identity, err := in.Provider.Identify(ctx, request, c.Code)
 	if err != nil {
 		return auth.Result{}, fmt.Errorf("identify the user at %s: %w", in.ProviderName, err)

@@ -13,59 +13,42 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A1: a state is 256 random bits, and no two are the same.
-func TestBegin_stateRandom(t *testing.T) {
-	t.Parallel()
-	r, seen := newRig(t), make(map[string]bool)
-	for range 100 {
-		state := r.begin().State
-		raw, err := base64.RawURLEncoding.DecodeString(state)
-		if err != nil || len(raw) != 32 || len(state) != 43 {
-			t.Fatalf("state %q: %d bytes, %v; want 32 bytes in 43 characters", state, len(raw), err)
-		}
-		seen[state] = true
-	}
-	if len(seen) != 100 {
-		t.Errorf("100 flows have %d states", len(seen))
-	}
-}
-
-// SIGN_UP=open without NOTIFY_ACCESS=open: clients of the local network become
-// accounts, others need an invite, with every provider; accounts sign in from any
-// address.
-func TestFinish_signUpLocal(t *testing.T) {
+// A policy allows new accounts to anyone, to clients of the local network, with an invite, or not at
+// all, with every provider; accounts sign in from any address. An invite is valid once, for a week.
+func TestFinish_signUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.SignUp = auth.SignUpLocal
-	finish := func(subject, from, invite string) error {
-		r.idp.Identity.Subject = subject
-		started, err := r.Begin(t.Context(), auth.FlowOptions{Redirect: "https://box.example/cb", Invite: invite})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := authtest.Callback(started)
-		c.From, _ = netip.ParseAddr(from) // "": unknown
-		_, err = r.Finish(t.Context(), c)
-		return err
-	}
-	invite := r.invite().Reveal()
+	late := r.invite().Reveal()
+	r.host.Pass(auth.InviteTTL + time.Second)
+	invite, second := r.invite().Reveal(), r.invite().Reveal()
+	const remote = "203.0.113.5"
 	for _, tt := range []struct {
+		policy                auth.SignUpPolicy
 		subject, from, invite string
 		want                  bool
 	}{
-		{"1", "203.0.113.5", "", false},
-		{"1", "", "", false},
-		{"1", "203.0.113.5", "xi_", false},
-		{"1", "192.168.1.5", "", true},
-		{"1", "203.0.113.5", "", true}, // an account
-		{"2", "203.0.113.5", invite, true},
-		{"3", "203.0.113.5", invite, false}, // used
-		{"3", "127.0.0.1", "", true},
-		{"4", "fe80::1", "", true},
+		{auth.SignUpLocal, "1", remote, "", false},
+		{auth.SignUpLocal, "1", "", "", false}, // unknown address
+		{auth.SignUpLocal, "1", remote, "xi_", false},
+		{auth.SignUpLocal, "1", "192.168.1.5", "", true},
+		{auth.SignUpLocal, "1", remote, "", true}, // an account
+		{auth.SignUpLocal, "2", remote, invite, true},
+		{auth.SignUpLocal, "3", remote, invite, false}, // used
+		{auth.SignUpLocal, "3", "127.0.0.1", "", true},
+		{auth.SignUpLocal, "4", "fe80::1", "", true},
+		{auth.SignUpClosed, "5", "127.0.0.1", second, false},
+		{auth.SignUpClosed, "4", "127.0.0.1", "", true},
+		{auth.SignUpInvite, "5", "127.0.0.1", "", false},
+		{auth.SignUpInvite, "5", "127.0.0.1", late, false},
+		{auth.SignUpInvite, "5", "127.0.0.1", second, true},
+		{auth.SignUpOpen, "6", remote, "", true},
 	} {
-		err := finish(tt.subject, tt.from, tt.invite)
+		r.SignUp, r.idp.Identity.Subject = tt.policy, tt.subject
+		c := authtest.Callback(check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: tt.invite}))(t))
+		c.From, _ = netip.ParseAddr(tt.from)
+		_, err := r.Finish(t.Context(), c)
 		if tt.want && err != nil || !tt.want && auth.CodeOf(err) != auth.CodeNotInvited {
-			t.Errorf("%s from %q with %.5q: %v, want success: %t", tt.subject, tt.from, tt.invite, err, tt.want)
+			t.Errorf("%+v: %v", tt, err)
 		}
 	}
 }
@@ -76,11 +59,7 @@ func TestBegin_evictsMostPending(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	begin := func(from string) auth.StartedFlow {
-		started, err := r.Begin(t.Context(), auth.FlowOptions{Redirect: "https://box.example/cb", From: netip.MustParseAddr(from)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return started
+		return check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", From: netip.MustParseAddr(from)}))(t)
 	}
 	victims := []auth.StartedFlow{begin("192.168.1.20"), begin("203.0.113.9"), begin("fe80::2")}
 	first := begin("192.168.1.66")
@@ -101,7 +80,7 @@ func TestBegin_evictsMostPending(t *testing.T) {
 	}
 }
 
-// A2: a state is valid once, for ten minutes, whatever the outcome.
+// A state is valid once, for ten minutes, whatever the outcome.
 func TestFinish_stateSingleUse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -133,7 +112,7 @@ func TestFinish_stateSingleUse(t *testing.T) {
 	}
 }
 
-// A3: a state is valid in the browser that started the flow, and in no other.
+// A state is valid in the browser that started the flow, and in no other.
 func TestFinish_browserBound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -148,36 +127,46 @@ func TestFinish_browserBound(t *testing.T) {
 	}
 }
 
-// A4, A5, A7: verifier and nonce belong to one flow and stay on the server; the
-// exchange has the redirect URI of the request.
+// State, verifier and nonce are random and belong to one flow; the verifier stays on the server. The
+// exchange has the redirect URI of the request, and the browser returns to the path of its start.
 func TestFinish_sameRequest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.signIn()
-	r.signIn()
+	for path, want := range map[string]string{"/games/7": "/games/7", "//evil": ""} {
+		o := auth.FlowOptions{Redirect: "https://box.example/cb", Return: path}
+		flow := check.Must(r.Begin(t.Context(), o))(t)
+		if result, err := r.Finish(t.Context(), authtest.Callback(flow)); err != nil || result.Return != want {
+			t.Errorf("started with %q: returned to %q, %v; want %q", path, result.Return, err, want)
+		}
+		request := r.idp.Requests()[0]
+		if raw, err := base64.RawURLEncoding.DecodeString(flow.State); err != nil || len(raw) != 32 {
+			t.Errorf("state %q: %d bytes, %v; want 32", flow.State, len(raw), err)
+		}
+		if strings.Contains(flow.URL, request.Verifier) {
+			t.Errorf("the verifier is in %s", flow.URL)
+		}
+	}
 	requests := r.idp.Requests()
 	asked, exchanged, next := requests[0], requests[1], requests[2]
 	if asked != exchanged || asked.Redirect != "https://box.example/cb" {
 		t.Errorf("authorized with %+v, exchanged with %+v", asked, exchanged)
 	}
-	if asked.Verifier == next.Verifier || asked.Nonce == next.Nonce || len(asked.Verifier) < 43 {
-		t.Errorf("two flows with verifiers %q, %q", asked.Verifier, next.Verifier)
-	}
-	if flow := r.begin(); strings.Contains(flow.URL, r.idp.Requests()[4].Verifier) {
-		t.Errorf("the verifier is in %s", flow.URL)
+	same := asked.Verifier == next.Verifier || asked.Nonce == next.Nonce || asked.State == next.State
+	if same || len(asked.Verifier) < 43 {
+		t.Errorf("two flows: %+v, %+v", asked, next)
 	}
 }
 
-// A6: a callback from another issuer, or from none although the provider always
+// A callback from another issuer, or from none although the provider always
 // sends it, is refused, errors included; so is a flow of another provider
 // (GHSA-x445-f3h2-j279).
 func TestFinish_issuer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, tt := range []struct {
-		name, issuer, got, errorParam string
-		always                        bool
-		want                          auth.Code // "": signed in
+		name, issuer, got, err string
+		always                 bool
+		want                   auth.Code // "": signed in
 	}{
 		{"unknown", "", "", "", false, ""},
 		{"same", "https://idp.example", "https://idp.example", "", true, ""},
@@ -185,12 +174,13 @@ func TestFinish_issuer(t *testing.T) {
 		{"required and absent", "https://idp.example", "", "", true, auth.CodeIssuerMismatch},
 		{"another", "https://idp.example", "https://evil", "", false, auth.CodeIssuerMismatch},
 		{"another by a slash", "https://idp.example", "https://idp.example/", "", true, auth.CodeIssuerMismatch},
-		{"another with an error", "https://idp.example", "https://evil", "access_denied", true, auth.CodeIssuerMismatch},
+		{"error of another", "https://idp.example", "https://evil", "access_denied", true, auth.CodeIssuerMismatch},
 	} {
 		r.idp.Iss, r.idp.IssSent = tt.issuer, tt.always
 		c := authtest.Callback(r.begin())
-		c.Issuer, c.Error = tt.got, tt.errorParam
-		if _, err := r.Finish(t.Context(), c); (err == nil) != (tt.want == "") || err != nil && auth.CodeOf(err) != tt.want {
+		c.Issuer, c.Error = tt.got, tt.err
+		_, err := r.Finish(t.Context(), c)
+		if (err == nil) != (tt.want == "") || err != nil && auth.CodeOf(err) != tt.want {
 			t.Errorf("issuer %s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
@@ -199,19 +189,7 @@ func TestFinish_issuer(t *testing.T) {
 	r.refused(authtest.Callback(flow), auth.CodeInvalidState)
 }
 
-// A8: a flow returns to the path that it was started with.
-func TestFinish_returnPath(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	for path, want := range map[string]string{"/games/7": "/games/7", "//evil": ""} {
-		flow := check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Return: path}))(t)
-		if result, err := r.Finish(t.Context(), authtest.Callback(flow)); err != nil || result.Return != want {
-			t.Errorf("started with %q: returned to %q, %v; want %q", path, result.Return, err, want)
-		}
-	}
-}
-
-// A9: the number of pending flows is bounded, and the oldest is deleted. A
+// The number of pending flows is bounded, and the oldest is deleted. A
 // callback with an unknown state causes no write.
 func TestBegin_bounded(t *testing.T) {
 	t.Parallel()
@@ -240,7 +218,7 @@ func TestBegin_bounded(t *testing.T) {
 	}
 }
 
-// A10, A11: the provider's errors become codes and are not echoed; missing
+// The provider's errors become codes and are not echoed; missing
 // parameters are refused.
 func TestFinish_providerErrors(t *testing.T) {
 	t.Parallel()
@@ -259,7 +237,7 @@ func TestFinish_providerErrors(t *testing.T) {
 	}
 }
 
-// A14: a sign-in ends the session that this browser had, and no other
+// A sign-in ends the session that this browser had, and no other
 // (CVE-2026-34454).
 func TestFinish_replacesSession(t *testing.T) {
 	t.Parallel()
@@ -302,35 +280,6 @@ func TestFinish_identity(t *testing.T) {
 	if again := r.signIn().Account; again.ID == anna.ID {
 		t.Error("the deleted account was restored")
 	}
-}
-
-// F1: a policy allows new accounts to anyone, with an invite, or not at all. An
-// invite is valid once, for a week.
-func TestFinish_signUpPolicy(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	known := r.idp.Identity
-	r.signIn()
-	unknown := auth.Identity{Provider: "test", Subject: "9", Name: "Zoe"}
-
-	r.SignUp, r.idp.Identity = auth.SignUpClosed, unknown
-	r.refused(authtest.Callback(r.begin()), auth.CodeNotInvited)
-	r.idp.Identity = known
-	r.signIn()
-
-	r.SignUp, r.idp.Identity = auth.SignUpInvite, unknown
-	r.refused(authtest.Callback(r.begin()), auth.CodeNotInvited)
-	with := func(invite auth.Token) auth.Callback {
-		flow := check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: invite.Reveal()}))(t)
-		return authtest.Callback(flow)
-	}
-	invite := r.invite()
-	check.Must(r.Finish(t.Context(), with(invite)))(t) // with an invite
-	r.idp.Identity.Subject = "10"
-	r.refused(with(invite), auth.CodeNotInvited)
-	late := r.invite()
-	r.host.Pass(auth.InviteTTL + time.Second)
-	r.refused(with(late), auth.CodeNotInvited)
 }
 
 // A store that cannot be written refuses sign-ins as a server error.

@@ -1,40 +1,40 @@
 package session
 
 import (
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"pressbox/auth/netblock"
 )
 
 // Limits on passphrase attempts.
 const (
-	maxDelay    = time.Minute      // between attempts of one client for one name
-	resetAfter  = 15 * time.Minute // without an attempt the count of a client restarts
-	maxCounters = 4096             // of names, of clients, and of pairs of them
-)
+	hostInterval, hostBurst = 12 * time.Second, 5 // of a client, for any name
+	nameInterval            = 2 * time.Second     // for a name, by all clients
+	firstBurst              = 256                 // first ones for a name, in resetAfter
+	maxDelay                = time.Minute         // after failures of a client for a name
+	resetAfter              = 15 * time.Minute    // without an attempt the failures are forgotten
+	maxCounters             = 4096                // of names, of clients, and of failures
 
-// Paces of passphrase attempts.
-//
-//nolint:gochecknoglobals // constants
-var (
-	hostPace    = pace{5, 12 * time.Second}                                   // attempts of a client, for any name
-	networkPace = pace{5 * netblock.Share, 12 * time.Second / netblock.Share} // of a local IPv6 network
-	askPace     = pace{60, time.Second}                                       // attempts of a client, refused ones included
-	namePace    = pace{1, 2 * time.Second}                                    // for a name, from any clients
-	// firstPace bounds the first attempts of clients of the local IPv4 network for a
-	// name: one per client and resetAfter in a network of 256.
-	firstPace = pace{256, resetAfter / 256}
+	// An attempt is queued if its turn comes soon. Networks with more than a few failures
+	// get only the beginning of the queue, so that they never fill it.
+	fewFailures = 3
+	maxWait     = 5 * time.Second
+	maxWaitMany = 3 * time.Second // after more than fewFailures
+	grace       = time.Minute     // for which a turn stays valid
 )
 
 // A Throttle slows down passphrase guessing. For one name, a client waits 1, 2, 4 …
-// 60 seconds after each wrong passphrase, and all clients together have a try every
-// two seconds, in turn; so a client that guesses delays others for seconds, however
-// many addresses it has. Clients that have been right before, and the first try of a
-// client in the local IPv4 network, need not wait for others. A client has five
-// attempts a minute, for any names. No account is locked for good. The counters are
-// in memory and bounded.
+// 60 seconds after each failure, and all clients together have an attempt every two
+// seconds, by a queue in which those that guess delay others by at most 5 seconds,
+// however many addresses they have. Clients that have been right before do not wait for
+// others, nor does the first attempt of a client whose network has few failures or is the
+// local IPv4 one. A client has five attempts a minute, for any names. No account is locked
+// for good. The counters are in memory and bounded.
 type Throttle struct {
 	now    func() time.Time
 	blocks *netblock.Table
@@ -42,10 +42,14 @@ type Throttle struct {
 
 	mu       sync.Mutex // guards what follows
 	names    map[string]*nameLimit
-	hosts    map[netip.Prefix]*hostLimit
-	networks map[netip.Prefix]*line
-	guesses  map[guesser]guesses
+	networks map[netip.Prefix]*rate.Limiter // of clients, and of local IPv6 networks
+	failures map[guesser]failures
 	known    map[guesser]struct{} // have given the right passphrase
+}
+
+type nameLimit struct {
+	next  time.Time     // turn in the queue
+	first *rate.Limiter // attempts besides the queue
 }
 
 // A guesser is a client, or the network of clients, that tries a name.
@@ -54,215 +58,193 @@ type guesser struct {
 	block netip.Prefix
 }
 
-type guesses struct {
-	wrong int
-	until time.Time // no attempt before
+// Failures are the attempts of a guesser that were not right, or not yet.
+type failures struct {
+	count int
+	next  time.Time // attempt
+	turn  time.Time // that is queued and not used; zero: none
 }
 
-// after returns the guesses with another wrong one.
-func (g guesses) after(now time.Time) guesses {
-	if now.Sub(g.until) > resetAfter {
-		g.wrong = 0
-	}
-	return guesses{g.wrong + 1, now.Add(min(time.Second<<min(g.wrong, 6), maxDelay))}
-}
-
-// count returns the number of recent wrong guesses.
-func (g guesses) count(now time.Time) int {
-	if now.Sub(g.until) > resetAfter {
+// recent returns the number of failures that are not forgotten.
+func (f failures) recent(now time.Time) int {
+	if now.Sub(f.next) > resetAfter {
 		return 0
 	}
-	return g.wrong
+	return f.count
 }
 
-type nameLimit struct {
-	line  line
-	first bucket
+// after returns the failures with another one, of an attempt at a turn.
+func (f failures) after(now, turn time.Time) failures {
+	n := f.recent(now)
+	return failures{count: n + 1, next: turn.Add(min(time.Second<<min(n, 6), maxDelay))}
 }
-
-type hostLimit struct{ attempts, asked bucket }
 
 // NewThrottle returns a throttle. exempt reports the addresses that are shared by
 // many users: loopback and trusted proxies. They have the limits of the name alone.
 func NewThrottle(now func() time.Time, blocks *netblock.Table, exempt func(netip.Addr) bool) *Throttle {
 	return &Throttle{
 		now: now, blocks: blocks, exempt: exempt,
-		names: make(map[string]*nameLimit), hosts: make(map[netip.Prefix]*hostLimit),
-		networks: make(map[netip.Prefix]*line), guesses: make(map[guesser]guesses), known: make(map[guesser]struct{}),
+		names: make(map[string]*nameLimit), networks: make(map[netip.Prefix]*rate.Limiter),
+		failures: make(map[guesser]failures), known: make(map[guesser]struct{}),
 	}
 }
 
 // Try requests an attempt. If wait is 0, the caller may test the passphrase, and
-// calls right if it was right; until then the attempt counts as wrong, so that
+// calls right if it was right; until then the attempt counts as a failure, so that
 // concurrent attempts count too. name is canonical; "" counts the address alone.
 func (t *Throttle) Try(name string, from netip.Addr) (right func(), wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.now()
-	t.trim(now)
+	blocks := t.blocks.Of(from)
 	a := attempt{
-		Throttle: t, now: now, name: name, exempt: t.exempt(from), Blocks: t.blocks.Of(from), wide: netblock.WideOf(from),
+		Throttle: t, now: t.now(), name: name, exempt: t.exempt(from), local6: blocks.Network,
+		client: guesser{name, blocks.Host}, network: guesser{name, netblock.WideOf(from)},
+		local4: from.Unmap().Is4() && netblock.IsLocal(from),
 	}
-	if wait := a.wait(); wait > 0 {
+	t.trim(a.now)
+	if own := t.failures[a.client]; !own.turn.IsZero() && a.now.Sub(own.turn) <= grace {
+		if wait := own.turn.Sub(a.now); wait > 0 {
+			return nil, wait
+		}
+		a.queued, own.turn = true, time.Time{}
+		t.failures[a.client] = own
+	} else if wait := a.request(); wait > 0 {
 		return nil, wait
 	}
-	a.inLine = !a.isKnown() && !a.isFirst()
-	a.count()
-	return func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		a.succeeded()
-	}, 0
+	return a.succeeded, 0
 }
 
-// An attempt is a call of Try. Throttle.mu must be held for its methods.
+// An attempt is a call of Try.
 type attempt struct {
 	*Throttle
-	netblock.Blocks
-	wide   netip.Prefix // its clients share the guilt
-	now    time.Time
-	name   string
-	exempt bool
-	inLine bool // it was permitted in the line of the name
+	now             time.Time
+	name            string
+	client, network guesser
+	local6          netip.Prefix // the local IPv6 network; zero if it is of none
+	local4          bool         // it is of the local IPv4 network
+	exempt          bool         // from the limits of clients
+	queued          bool
 }
 
-// wait returns the time to wait, 0 for none. A client waits in the line of its
-// network only when it is its turn in that of the name.
-func (a attempt) wait() time.Duration {
-	if wait := a.ownWait(); wait > 0 {
-		return wait
-	}
-	if wait := a.nameWait(); wait > 0 {
-		return wait
-	}
-	wait := a.networkWait()
-	if wait > 0 && a.name != "" {
-		getOrAdd(a.names, a.name).line.hold(a.Host, a.now.Add(wait))
-	}
-	return wait
-}
-
-// ownWait returns the time to wait because of the client's own attempts.
-func (a attempt) ownWait() time.Duration {
-	if a.exempt {
-		return 0
-	}
-	host := getOrAdd(a.hosts, a.Host)
-	if wait := host.asked.wait(askPace, 0, a.now); wait > 0 {
-		return wait
-	}
-	host.asked.take(askPace, a.now)
-	return max(host.attempts.wait(hostPace, 0, a.now), a.guesses[guesser{a.name, a.Host}].until.Sub(a.now))
-}
-
-// networkWait returns the time to wait because of other clients of the network.
-func (a attempt) networkWait() time.Duration {
-	if a.exempt || !a.Network.IsValid() || a.isKnown() {
-		return 0
-	}
-	used := getOrAdd(a.hosts, a.Host).attempts.used(hostPace, a.now)
-	return getOrAdd(a.networks, a.Network).turn(networkPace, a.Host, guilt{host: used}, a.now)
-}
-
-// nameWait returns the time to wait because of attempts for the same name.
-func (a attempt) nameWait() time.Duration {
-	if a.name == "" || a.isKnown() || a.isFirst() {
-		return 0
-	}
-	g := guilt{
-		network: a.guesses[guesser{a.name, a.wide}].count(a.now), host: a.guesses[guesser{a.name, a.Host}].count(a.now),
-	}
-	return getOrAdd(a.names, a.name).line.turn(namePace, a.Host, g, a.now)
-}
-
-// isKnown reports whether the client has given the name's passphrase before.
-func (a attempt) isKnown() bool {
-	_, ok := a.known[guesser{a.name, a.Host}]
-	return ok && !a.exempt
-}
-
-// isFirst reports whether the attempt is one of the first attempts that the name's
-// line does not delay.
-func (a attempt) isFirst() bool {
-	return !a.exempt && netblock.IsLocal(a.Host.Addr()) && a.Host.Addr().Is4() && a.guesses[guesser{a.name, a.Host}].count(a.now) == 0 &&
-		getOrAdd(a.names, a.name).first.wait(firstPace, 0, a.now) <= 0
-}
-
-// count counts the attempt as a wrong one.
-func (a attempt) count() {
+// request returns 0 if the attempt is permitted now, otherwise the time after which to come
+// back: it is queued then, or refused. Throttle.mu must be held.
+func (a *attempt) request() time.Duration {
+	_, known := a.known[a.client]
+	known = known && !a.exempt
+	own := a.failures[a.client]
+	var limits []*rate.Limiter
 	if !a.exempt {
-		getOrAdd(a.hosts, a.Host).attempts.take(hostPace, a.now)
+		if wait := own.next.Sub(a.now); wait > 0 {
+			return wait
+		}
+		limits = append(limits, a.limiter(a.client.block, 1))
+		if a.local6.IsValid() && !known {
+			limits = append(limits, a.limiter(a.local6, netblock.Share))
+		}
 	}
-	if !a.exempt && a.Network.IsValid() {
-		getOrAdd(a.networks, a.Network).pass(networkPace, a.Host, a.now)
+	for _, l := range limits {
+		if missing := 1 - l.TokensAt(a.now); missing > 1e-9 {
+			return time.Duration(missing / float64(l.Limit()) * float64(time.Second))
+		}
 	}
-	if a.name == "" {
-		return
+	turn := a.now
+	if a.name != "" && !known {
+		var wait time.Duration
+		if turn, wait = a.take(); wait > 0 {
+			return wait
+		}
 	}
-	switch name := getOrAdd(a.names, a.name); {
-	case a.inLine:
-		name.line.pass(namePace, a.Host, a.now)
-	case !a.isKnown():
-		name.first.take(firstPace, a.now)
-		fallthrough
-	default:
-		name.line.leave(a.Host)
+	for _, l := range limits {
+		l.ReserveN(a.now, 1)
 	}
-	if a.exempt {
-		return
-	}
-	blocks := []netip.Prefix{a.Host, a.wide}
-	if a.Host == a.wide { // of an unknown address
-		blocks = blocks[:1]
-	}
-	for _, block := range blocks {
-		who := guesser{a.name, block}
-		a.guesses[who] = a.guesses[who].after(a.now)
-	}
+	a.count(turn)
+	return turn.Sub(a.now)
 }
 
-// succeeded forgets the attempt and the client's wrong ones, and admits the client
-// without a line from now on.
-func (a attempt) succeeded() {
+// take returns the turn of the attempt for the name. If the queue is too long for it, wait is the
+// time until it is shorter.
+func (a *attempt) take() (turn time.Time, wait time.Duration) {
+	limit := a.names[a.name]
+	if limit == nil {
+		limit = &nameLimit{first: rate.NewLimiter(rate.Every(resetAfter/firstBurst), firstBurst)}
+		a.names[a.name] = limit
+	}
+	few := a.failures[a.network].recent(a.now) <= fewFailures
+	first := !a.exempt && a.failures[a.client].recent(a.now) == 0
+	if first && (few || a.local4) && limit.first.AllowN(a.now, 1) {
+		return a.now, 0
+	}
+	most := maxWaitMany
+	if few {
+		most = maxWait
+	}
+	turn = a.now
+	if limit.next.After(a.now) {
+		turn = limit.next
+	}
+	if wait := turn.Sub(a.now) - most; wait > 0 {
+		return turn, wait
+	}
+	limit.next, a.queued = turn.Add(nameInterval), true
+	return turn, 0
+}
+
+// count counts the attempt as a failure at its turn.
+func (a *attempt) count(turn time.Time) {
 	if a.name == "" {
 		return
 	}
-	if a.inLine {
-		getOrAdd(a.names, a.name).line.bucket.refund(namePace)
+	own, others := a.failures[a.client], a.failures[a.network]
+	if !a.exempt {
+		a.failures[a.network] = others.after(a.now, turn)
+		own = own.after(a.now, turn)
 	}
-	if a.exempt {
+	if turn.After(a.now) {
+		own.turn = turn
+	}
+	a.failures[a.client] = own // which is its network if the address is unknown
+}
+
+// succeeded forgets the attempt and the client's failures, and admits the client without a queue
+// from now on.
+func (a *attempt) succeeded() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if limit := a.names[a.name]; a.queued && limit != nil {
+		limit.next = limit.next.Add(-nameInterval)
+	}
+	if a.name == "" || a.exempt {
 		return
 	}
-	who, wide := guesser{a.name, a.Host}, guesser{a.name, a.wide}
-	delete(a.guesses, who)
-	if g, ok := a.guesses[wide]; ok {
-		a.guesses[wide] = guesses{max(0, g.wrong-1), g.until}
-	}
+	others := a.failures[a.network]
+	others.count = max(0, others.count-1)
+	a.failures[a.network] = others
+	delete(a.failures, a.client)
 	for other := range a.known {
 		if len(a.known) < maxCounters {
 			break
 		}
 		delete(a.known, other)
 	}
-	a.known[who] = struct{}{}
+	a.known[a.client] = struct{}{}
 }
 
-// getOrAdd returns the value of a key, and adds a zero value if there is none.
-func getOrAdd[K comparable, V any](m map[K]*V, key K) *V {
-	if m[key] == nil {
-		m[key] = new(V)
+// limiter returns the limit of a block of addresses, which has a share of that of a client.
+func (t *Throttle) limiter(block netip.Prefix, share int) *rate.Limiter {
+	if t.networks[block] == nil {
+		t.networks[block] = rate.NewLimiter(rate.Every(hostInterval/time.Duration(share)), hostBurst*share)
 	}
-	return m[key]
+	return t.networks[block]
 }
 
 // trim deletes counters that no longer limit anything. If that is not enough,
 // thousands of names are being guessed, and it deletes all of a kind: the other
-// limits still apply. t.mu must be held.
+// limits still apply.
 func (t *Throttle) trim(now time.Time) {
-	trimMap(t.names, func(n *nameLimit) bool { return n.line.idle(now) && !n.first.full.After(now) })
-	trimMap(t.hosts, func(h *hostLimit) bool { return !h.attempts.full.After(now) && !h.asked.full.After(now) })
-	trimMap(t.networks, func(l *line) bool { return l.idle(now) })
-	trimMap(t.guesses, func(g guesses) bool { return g.count(now) == 0 })
+	full := func(l *rate.Limiter) bool { return l.TokensAt(now) >= float64(l.Burst()) }
+	trimMap(t.names, func(n *nameLimit) bool { return !n.next.After(now) && full(n.first) })
+	trimMap(t.networks, full)
+	trimMap(t.failures, func(f failures) bool { return f.recent(now) == 0 && now.Sub(f.turn) > grace })
 }
 
 // trimMap deletes the idle entries of a map that is full, and all if none is idle.
@@ -271,11 +253,7 @@ func trimMap[K comparable, V any](m map[K]V, idle func(V) bool) {
 	if len(m) <= maxCounters-room {
 		return
 	}
-	for key, v := range m {
-		if idle(v) {
-			delete(m, key)
-		}
-	}
+	maps.DeleteFunc(m, func(_ K, v V) bool { return idle(v) })
 	if len(m) > maxCounters-room {
 		clear(m)
 	}

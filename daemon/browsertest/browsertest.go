@@ -18,6 +18,7 @@ const MaxWait = 3 * time.Minute
 // Options returns the options of a browser, with further ones.
 func Options(further ...chromedp.ExecAllocatorOption) []chromedp.ExecAllocatorOption {
 	return slices.Concat(chromedp.DefaultExecAllocatorOptions[:], []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath("chromium-headless-shell"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(MaxWait),
+		chromedp.ExecPath("chromium-headless-shell"), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.WSURLReadTimeout(MaxWait),
 	}, further)
 }

@@ -50,7 +50,9 @@ func StartFirefox(tb testing.TB) *Firefox {
 	tb.Helper()
 	const announced = "WebDriver BiDi listening on "
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, "firefox-esr", "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", tb.TempDir()) //nolint:gosec // a folder of the test
+	//nolint:gosec // a folder of the test
+	cmd := exec.CommandContext(ctx, "firefox-esr", "--headless", "--no-remote", "--remote-debugging-port", "0",
+		"--profile", tb.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with its content processes
 	cmd.WaitDelay = 10 * time.Second
@@ -154,7 +156,8 @@ func (t *FirefoxTab) Open(url string) {
 // Resize sets the size of the page's viewport, in CSS pixels.
 func (t *FirefoxTab) Resize(width, height int) {
 	t.tb.Helper()
-	t.command("browsingContext.setViewport", map[string]any{"context": t.context, "viewport": map[string]int{"width": width, "height": height}}, nil)
+	t.command("browsingContext.setViewport",
+		map[string]any{"context": t.context, "viewport": map[string]int{"width": width, "height": height}}, nil)
 }
 
 // Text returns the value of an expression as a string.
@@ -170,7 +173,10 @@ func (t *FirefoxTab) evaluate(expression string) (string, error) {
 		Result           struct{ Value string }
 		ExceptionDetails *struct{ Text string }
 	}
-	err := t.try("script.evaluate", map[string]any{"expression": expression, "target": map[string]string{"context": t.context}, "awaitPromise": true}, &result)
+	err := t.try("script.evaluate", map[string]any{
+		"expression": expression,
+		"target":     map[string]string{"context": t.context}, "awaitPromise": true,
+	}, &result)
 	if err == nil && result.ExceptionDetails != nil {
 		err = errors.New(result.ExceptionDetails.Text)
 	}
@@ -215,7 +221,8 @@ func (t *FirefoxTab) Keys(text string) {
 	t.tb.Helper()
 	var keys []map[string]string
 	for _, r := range text {
-		keys = append(keys, map[string]string{"type": "keyDown", "value": string(r)}, map[string]string{"type": "keyUp", "value": string(r)})
+		keys = append(keys, map[string]string{"type": "keyDown", "value": string(r)},
+			map[string]string{"type": "keyUp", "value": string(r)})
 	}
 	t.command("input.performActions", map[string]any{
 		"context": t.context, "actions": []any{map[string]any{"type": "key", "id": "keyboard", "actions": keys}},

@@ -44,7 +44,8 @@ func stateDirFlag(cmd *cobra.Command) func() (settings.Host, error) {
 // set by its admin socket where this user may use that. The client's token is
 // $PRESSBOX_TOKEN.
 func serverFlag(cmd *cobra.Command, socket bool) func() (*client.Client, error) {
-	server := cmd.Flags().String("server", "", "`url` of the server (default $PRESSBOX_URL, else the server on this host)")
+	server := cmd.Flags().String("server", "",
+		"`url` of the server (default $PRESSBOX_URL, else the server on this host)")
 	return func() (*client.Client, error) {
 		url := cmp.Or(*server, os.Getenv("PRESSBOX_URL"))
 		if url == "" {
@@ -100,7 +101,9 @@ func adminFlag(cmd *cobra.Command) func() (*client.Client, error) {
 	return func() (*client.Client, error) {
 		host, c, err := find()
 		if err == nil && c == nil {
-			err = exitcode.With(exitcode.Unreachable, fmt.Errorf("no server is running in %s or at %s; start one with \"systemctl start pressbox\" or \"pressbox serve\"", host.StateDir, settings.SharedAdmin))
+			err = exitcode.With(exitcode.Unreachable,
+				fmt.Errorf("no server is running in %s or at %s; start one with \"systemctl start pressbox\" or "+
+					"\"pressbox serve\"", host.StateDir, settings.SharedAdmin))
 		}
 		return c, err
 	}

@@ -47,12 +47,15 @@ func backupCommand() *cobra.Command {
 }
 
 // backUp copies the store of the running server c, or without one that in STATE_DIR, to path.
-func backUp(ctx context.Context, host settings.Host, c *client.Client, path string, log *slog.Logger) (size int64, err error) {
+func backUp(ctx context.Context, host settings.Host,
+	c *client.Client, path string, log *slog.Logger,
+) (size int64, err error) {
 	if c != nil {
 		return recovery.WriteBackup(ctx, path, func(w io.Writer) error { return c.Backup(ctx, w) })
 	}
 	if _, err := os.Stat(host.StorePath()); err != nil {
-		return 0, exitcode.With(exitcode.Unreachable, fmt.Errorf("no server is running, and there is no store in STATE_DIR=%s: %w", host.StateDir, err))
+		return 0, exitcode.With(exitcode.Unreachable,
+			fmt.Errorf("no server is running, and there is no store in STATE_DIR=%s: %w", host.StateDir, err))
 	}
 	return recovery.Backup(ctx, host.Config, path, log)
 }
@@ -76,7 +79,9 @@ func restoreCommand() *cobra.Command {
 			return err
 		}
 		if c != nil {
-			return exitcode.With(exitcode.InUse, errors.New("the server is running: stop it first, with \"systemctl stop pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox\""))
+			return exitcode.With(exitcode.InUse,
+				errors.New("the server is running: stop it first, with \"systemctl stop pressbox.socket "+
+					"pressbox-admin.socket pressbox-wyoming.socket pressbox\""))
 		}
 		aside, err := recovery.Restore(cmd.Context(), host.Config, args[0])
 		if err != nil {

@@ -64,21 +64,34 @@ func (p Program) Execute(ctx context.Context, args []string) int {
 // its command begins.
 func (p Program) Command(started *bool) *cobra.Command {
 	root := &cobra.Command{
-		Use:              "pressbox",
-		Short:            "Speak announcements and host baseball games",
-		Long:             "Pressbox speaks announcements that clients on the network POST to it, and hosts games of\nbaseball.\n\n" + exitcode.Help,
+		Use:   "pressbox",
+		Short: "Speak announcements and host baseball games",
+		Long: "Pressbox speaks announcements that clients on the network POST to it, " +
+			"and hosts games of\nbaseball.\n\n" + exitcode.Help,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { *started = true },
 	}
 	root.AddCommand(
-		p.serveCommand(), sayCommand(), helloCommand(), stopCommand(), volumeCommand(), quietCommand(), schedulesCommand(), voicesCommand(),
+		p.serveCommand(), sayCommand(), helloCommand(),
+		stopCommand(), volumeCommand(), quietCommand(), schedulesCommand(), voicesCommand(),
 		configCommand(), p.versionCommand(), p.openAPICommand(),
 		p.tokensCommand(), p.usersCommand(), p.gamesCommand(), p.leaguesCommand(), p.teamsCommand(),
-		p.statusCommand(), logLevelCommand(), backupCommand(), restoreCommand(), storeCheckCommand(), p.tryUpgradeCommand(),
-		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(), setPortCommand(), setupKioskCommand(), kioskSessionCommand(), p.firstStartCommand(),
+		p.statusCommand(), logLevelCommand(), backupCommand(),
+		restoreCommand(), storeCheckCommand(), p.tryUpgradeCommand(),
+		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(),
+		setPortCommand(), setupKioskCommand(), kioskSessionCommand(), p.firstStartCommand(),
 	)
+	acceptBooleans(root)
 	return root
+}
+
+// acceptBooleans does what [settings.AcceptBooleans] does for the flags of cmd and of the commands below it.
+func acceptBooleans(cmd *cobra.Command) {
+	settings.AcceptBooleans(cmd.Flags())
+	for _, child := range cmd.Commands() {
+		acceptBooleans(child)
+	}
 }
 
 // settingsFlags adds a flag for every setting to cmd and returns the function that reads them.
@@ -121,7 +134,9 @@ func (p Program) serveCommand() *cobra.Command {
 		for _, unknown := range s.Unknown {
 			log.Warn("unknown setting in .env", "line", unknown)
 		}
-		return p.Serve(cmd.Context(), ServeOptions{Config: cfg, Read: sources, Log: log, Level: level, Confine: p.Confine})
+		return p.Serve(cmd.Context(), ServeOptions{
+			Config: cfg, Read: sources, Log: log, Level: level, Confine: p.Confine,
+		})
 	}
 	return cmd
 }
@@ -130,8 +145,11 @@ func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Print every setting, its value and the value's origin",
-		Long:  "Config prints the settings of \"pressbox serve\" with the same flags. Secrets are masked. It\nfails if a setting is invalid; invalid lines of LEXICON_FILE are named. What\nadministrators have set on the page of the running server has the origin \"page\", and what was\nset in place of VOLUME and QUIET_MODE the origin \"set\".",
-		Args:  cobra.NoArgs,
+		Long: "Config prints the settings of \"pressbox serve\" with the same flags. Secrets are masked. It\n" +
+			"fails if a setting is invalid; invalid lines of LEXICON_FILE are named. What\n" +
+			"administrators have set on the page of the running server has the origin \"page\", and what was\n" +
+			"set in place of VOLUME and QUIET_MODE the origin \"set\".",
+		Args: cobra.NoArgs,
 	}
 	sources := settingsFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

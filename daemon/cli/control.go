@@ -15,11 +15,14 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
+	"pressbox/voice/control/boolean"
 )
 
 // controlHelp is the end of the description of each command that changes something
 // of which CONTROL_ACCESS decides.
-const controlHelp = "\n\nOn the server's host, root, the user pressbox and the group adm use the administrator's\nsocket. Others use the port, with a token of \"pressbox tokens create --control\" in\n$PRESSBOX_TOKEN, or with CONTROL_ACCESS=lan."
+const controlHelp = "\n\nOn the server's host, root, the user pressbox and the group adm use the administrator's\n" +
+	"socket. Others use the port, with a token of \"pressbox tokens create --control\" in\n" +
+	"$PRESSBOX_TOKEN, or with CONTROL_ACCESS=lan."
 
 func volumeCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -81,12 +84,13 @@ func quietCommand() *cobra.Command {
 	duration := cmd.Flags().Duration("for", time.Hour, "`time` for which it is quiet, such as 90m or 8h")
 	mode := cmd.Flags().String("mode", "", "silence, hold or soft (default the setting QUIET_MODE)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		on := cmd.Flags().Changed("for") || cmd.Flags().Changed("mode")
-		off := false
+		timed := cmd.Flags().Changed("for") || cmd.Flags().Changed("mode")
+		on, off := timed, false
 		if len(args) > 0 {
-			on, off = on || args[0] == "on", args[0] == "off"
+			value, ok := boolean.Parse(args[0])
+			on, off = ok && value, ok && !value
 		}
-		if len(args) > 0 && args[0] != "on" && !off || on && off {
+		if len(args) > 0 && !on && !off || timed && off {
 			return exitcode.With(exitcode.Usage, errors.New("expected on or off; --for and --mode can be combined only with on"))
 		}
 		c, err := connect()
@@ -126,7 +130,8 @@ func schedulesCommand() *cobra.Command {
 	}
 	cmd.AddCommand(
 		listSchedulesCommand(), addScheduleCommand(), removeSchedulesCommand(),
-		enableScheduleCommand("enable", "Enable a schedule", true), enableScheduleCommand("disable", "Disable a schedule", false),
+		enableScheduleCommand("enable", "Enable a schedule", true),
+		enableScheduleCommand("disable", "Disable a schedule", false),
 	)
 	return cmd
 }
@@ -145,7 +150,8 @@ func listSchedulesCommand() *cobra.Command {
 		if err := c.Call(cmd.Context(), http.MethodGet, "/schedules", nil, &list); err != nil {
 			return err
 		}
-		return printTable(cmd, list.Schedules, func(s client.Schedule) []any { return []any{s.ID, s.Name, s.Times(), s.Due()} })
+		return printTable(cmd, list.Schedules,
+			func(s client.Schedule) []any { return []any{s.ID, s.Name, s.Times(), s.Due()} })
 	}
 	return cmd
 }
@@ -194,7 +200,8 @@ func removeSchedulesCommand() *cobra.Command {
 			return err
 		}
 		for _, id := range ids {
-			if err := notFound("schedule", id, c.Send(cmd.Context(), http.MethodDelete, "/schedules/"+url.PathEscape(id), nil)); err != nil {
+			if err := notFound("schedule", id, c.Send(cmd.Context(),
+				http.MethodDelete, "/schedules/"+url.PathEscape(id), nil)); err != nil {
 				return err
 			}
 		}
@@ -228,8 +235,9 @@ func stopCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stop [ID]",
 		Short: "Stop the announcement that is being spoken, or another one",
-		Long:  "Stop cancels the announcement that is being spoken, the one with an id, or with --all this\nand all that wait. Those that are scheduled for later stay.",
-		Args:  cobra.MaximumNArgs(1),
+		Long: "Stop cancels the announcement that is being spoken, the one with an id, or with --all this\n" +
+			"and all that wait. Those that are scheduled for later stay.",
+		Args: cobra.MaximumNArgs(1),
 	}
 	connect := serverFlag(cmd, true)
 	all := cmd.Flags().Bool("all", false, "cancel all that wait, too")
@@ -242,7 +250,8 @@ func stopCommand() *cobra.Command {
 			return err
 		}
 		if len(args) > 0 {
-			return notFound("announcement", args[0], c.Send(cmd.Context(), http.MethodDelete, "/notify/"+url.PathEscape(args[0]), nil))
+			return notFound("announcement", args[0],
+				c.Send(cmd.Context(), http.MethodDelete, "/notify/"+url.PathEscape(args[0]), nil))
 		}
 		return stop(cmd.Context(), c, *all, cmd.OutOrStdout())
 	}

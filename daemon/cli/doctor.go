@@ -28,7 +28,8 @@ func (p Program) doctorCommand() *cobra.Command {
 	asJSON := cmd.Flags().Bool("json", false, "print the findings as JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		host, err := hostSettings(cmd, *dir) // doctor reports an error
-		report := doctor.New(cmd.Context(), host, err, doctor.Program{Version: p.Build.Version, Released: p.Build.Released, Confine: p.Confine}).Run(cmd.Context())
+		report := doctor.New(cmd.Context(), host, err,
+			doctor.Program{Version: p.Build.Version, Released: p.Build.Released, Confine: p.Confine}).Run(cmd.Context())
 		if *asJSON {
 			err = printJSON(cmd, report)
 		} else {

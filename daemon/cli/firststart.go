@@ -31,7 +31,8 @@ func (p Program) firstStartCommand() *cobra.Command {
 		Use:   "first-start DIRECTORY",
 		Short: "Apply pressbox.txt and restore pressbox-backup of a boot partition",
 		Long: "First-start is for the image, before the server starts, as root. It sets up the host as\n" +
-			"DIRECTORY/" + setup.CardFile + " says, restores the backup DIRECTORY/" + backupFile + ", and renames both, so\n" +
+			"DIRECTORY/" + setup.CardFile + " says, restores the backup DIRECTORY/" +
+			backupFile + ", and renames both, so\n" +
 			"that neither is applied twice. Invalid lines are skipped; \"pressbox hello\" announces them.",
 		Args: cobra.ExactArgs(1),
 	}
@@ -60,7 +61,8 @@ func (p Program) firstStartCommand() *cobra.Command {
 				return cl.Send(ctx, http.MethodPut, "/admin/code", map[string]string{"code": c.AdminCode})
 			})
 			if err != nil {
-				problems = append(problems, card.Problem{Text: fmt.Sprintf("the administrator code was not set: %v", err)})
+				text := fmt.Sprintf("the administrator code was not set: %v", err)
+				problems = append(problems, card.Problem{Text: text})
 			}
 		}
 		for _, problem := range problems {

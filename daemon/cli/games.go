@@ -36,7 +36,9 @@ func visibility(private bool) string {
 func (p Program) listGamesCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List all games, listed and private, oldest first"}
 	return listOf(p, cmd, "/admin/games", "games", func(g game) []any {
-		return []any{g.ID, g.Created.Format(time.DateOnly), g.Status, visibility(g.Private), g.Away + " at " + g.Home, g.Creator}
+		return []any{
+			g.ID, g.Created.Format(time.DateOnly), g.Status, visibility(g.Private), g.Away + " at " + g.Home, g.Creator,
+		}
 	})
 }
 

@@ -22,10 +22,12 @@ import (
 // catalogFlag adds the flag of catalogs without https to cmd and returns the function
 // that fetches one, whose server may be slow to respond.
 func catalogFlag(cmd *cobra.Command) func(url string) (*catalog.Catalog, error) {
-	insecure := cmd.Flags().Bool("insecure-http", false, "accept a VOICES_URL without https: anyone on the network can replace the voice")
+	insecure := cmd.Flags().Bool("insecure-http", false,
+		"accept a VOICES_URL without https: anyone on the network can replace the voice")
 	return func(url string) (*catalog.Catalog, error) {
 		if *insecure && strings.HasPrefix(url, "http:") {
-			cmd.PrintErrln("pressbox: warning: VOICES_URL is not https: anyone on the network can replace the voice and its checksum")
+			cmd.PrintErrln("pressbox: warning: VOICES_URL is not https: " +
+				"anyone on the network can replace the voice and its checksum")
 		}
 		c, err := catalog.Fetch(cmd.Context(), catalog.NewClient(), url, *insecure)
 		if errors.Is(err, catalog.ErrInsecure) {
@@ -39,8 +41,9 @@ func availableCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "available [PREFIX]",
 		Short: "List the voices in the catalog",
-		Long:  "Available lists the voices of the catalog VOICES_URL whose names begin with PREFIX, such as\n\"de\" for German.",
-		Args:  cobra.MaximumNArgs(1),
+		Long: "Available lists the voices of the catalog VOICES_URL whose names begin with PREFIX, such as\n" +
+			"\"de\" for German.",
+		Args: cobra.MaximumNArgs(1),
 	}
 	fetch := catalogFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -53,7 +56,8 @@ func availableCommand() *cobra.Command {
 			return err
 		}
 		prefix := strings.Join(args, "")
-		voices := slices.DeleteFunc(c.Voices(), func(v catalog.Voice) bool { return !strings.HasPrefix(v.Name, prefix) })
+		voices := slices.DeleteFunc(c.Voices(),
+			func(v catalog.Voice) bool { return !strings.HasPrefix(v.Name, prefix) })
 		return printTable(cmd, voices, func(v catalog.Voice) []any {
 			return []any{v.Name, v.Language, megabytes(v.Size()), fmt.Sprintf("%d speakers", max(1, v.Speakers))}
 		})
@@ -126,7 +130,8 @@ func installVoice(cmd *cobra.Command, c *catalog.Catalog, models *os.Root, name 
 		return err
 	}
 	license := cmp.Or(catalog.License(card), "not stated in the model card")
-	if _, err := fmt.Fprintf(out, "%s, %s, %s, license: %s\n", v.Name, v.Language, megabytes(v.Size()), license); err != nil {
+	if _, err := fmt.Fprintf(out, "%s, %s, %s, license: %s\n",
+		v.Name, v.Language, megabytes(v.Size()), license); err != nil {
 		return err
 	}
 	err = i.Install(cmd.Context(), v)
@@ -134,7 +139,8 @@ func installVoice(cmd *cobra.Command, c *catalog.Catalog, models *os.Root, name 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "installed in %s, checked by %s; model card: %s\n", models.Name(), checksumText(v), filepath.Join(models.Name(), v.Name+".MODEL_CARD"))
+	_, err = fmt.Fprintf(out, "installed in %s, checked by %s; model card: %s\n",
+		models.Name(), checksumText(v), filepath.Join(models.Name(), v.Name+".MODEL_CARD"))
 	return err
 }
 
@@ -190,7 +196,8 @@ func (p *progressBar) show(name string, done, total int64) {
 	case p.terminal && (done == total || time.Since(p.updated) > 100*time.Millisecond):
 		p.updated = time.Now()
 		full := int(done * width / total)
-		p.print("\r%s [%s%s] %3d %% of %.1f MB", name, strings.Repeat("#", full), strings.Repeat(".", width-full), done*100/total, float64(total)/1e6)
+		p.print("\r%s [%s%s] %3d %% of %.1f MB", name,
+			strings.Repeat("#", full), strings.Repeat(".", width-full), done*100/total, float64(total)/1e6)
 	case !p.terminal && tenth > p.tenth:
 		p.tenth = tenth
 		p.print("%s: %d %% of %.1f MB\n", name, tenth*10, float64(total)/1e6)

@@ -30,7 +30,10 @@ type league struct {
 func (p Program) listLeaguesCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List all series and leagues, listed and private, newest first"}
 	return listOf(p, cmd, "/admin/leagues", "leagues", func(l league) []any {
-		return []any{l.ID, l.Created.Format(time.DateOnly), l.Kind, l.Status, visibility(l.Private), l.Name, l.Creator, l.Stalled}
+		return []any{
+			l.ID, l.Created.Format(time.DateOnly), l.Kind, l.Status, visibility(l.Private), l.Name, l.Creator,
+			l.Stalled,
+		}
 	})
 }
 

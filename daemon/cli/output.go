@@ -37,7 +37,9 @@ func printJSON(cmd *cobra.Command, v any) error {
 }
 
 // get requests an object, and prints it as JSON if asJSON is set, otherwise with show.
-func get[T any](cmd *cobra.Command, c *client.Client, path string, asJSON bool, show func(*cobra.Command, T) error) (object T, err error) {
+func get[T any](cmd *cobra.Command, c *client.Client,
+	path string, asJSON bool, show func(*cobra.Command, T) error,
+) (object T, err error) {
 	var response json.RawMessage
 	if err := c.Call(cmd.Context(), http.MethodGet, path, nil, &response); err != nil {
 		return object, err

@@ -55,7 +55,8 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 		_, _ = fmt.Fprintf(table, "%s\t%s\n", name, text+problem) // Flush returns the error
 	}
 	checks := s.Health.Checks
-	row("pressbox", fmt.Sprintf("%s, %s, up %s", s.Versions["pressbox"], s.Health.Status, time.Duration(s.Health.Uptime)*time.Second), "")
+	row("pressbox", fmt.Sprintf("%s, %s, up %s", s.Versions["pressbox"],
+		s.Health.Status, time.Duration(s.Health.Uptime)*time.Second), "")
 	row("playing", cmp.Or(s.Playing(), "nothing"), "")
 	row("queue", fmt.Sprintf("%d of %d waiting", checks.Queue.Waiting, checks.Queue.Max), checks.Queue.Detail)
 	row("sound", checks.Audio.Summary(), checks.Audio.Detail)
@@ -65,10 +66,12 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 	row("store", checks.Store.Summary(), checks.Store.Detail)
 	for _, name := range slices.Sorted(maps.Keys(s.Health.Integrations)) {
 		integration := s.Health.Integrations[name]
-		row(name, integration.Summary(), integration.Detail)
+		row(name, integration.String(), integration.Detail)
 	}
-	row("games", fmt.Sprintf("%d active, %d pending, %d finished", s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
-	row("leagues", fmt.Sprintf("%d active, %d pending, %d finished", s.Counts["leagues_active"], s.Counts["leagues_pending"], s.Counts["leagues_finished"]), "")
+	row("games", fmt.Sprintf("%d active, %d pending, %d finished",
+		s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
+	row("leagues", fmt.Sprintf("%d active, %d pending, %d finished",
+		s.Counts["leagues_active"], s.Counts["leagues_pending"], s.Counts["leagues_finished"]), "")
 	row("accounts", fmt.Sprintf("%d accounts, %d sessions", s.Counts["accounts"], s.Counts["sessions"]), "")
 	row("build", fmt.Sprintf("%s, %s", s.Versions["go"], Build{Revision: s.Versions["revision"]}.commitText()), "")
 	return table.Flush()
@@ -76,9 +79,10 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 
 func logLevelCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:       "log-level [LEVEL]",
-		Short:     "Print or change the log level of the running server",
-		Long:      "Log-level prints the minimum level of log messages, or changes it until the next reload or\nrestart: DEBUG, INFO, WARN or ERROR. The setting LOG_LEVEL changes it permanently.",
+		Use:   "log-level [LEVEL]",
+		Short: "Print or change the log level of the running server",
+		Long: "Log-level prints the minimum level of log messages, or changes it until the next reload or\n" +
+			"restart: DEBUG, INFO, WARN or ERROR. The setting LOG_LEVEL changes it permanently.",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: []string{"DEBUG", "INFO", "WARN", "ERROR"},
 	}

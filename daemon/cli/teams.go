@@ -41,9 +41,12 @@ type importedSeason struct {
 
 func (p Program) importTeamsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "import DIRECTORY|ZIP", Short: "Import the clubs of a season from Retrosheet's files", Args: cobra.ExactArgs(1),
-		Long: "Import the clubs of a season from Retrosheet's files, a directory or a zip file with the list of teams (TEAM2020), " +
-			"the rosters (ANA2020.ROS) and the event files (2020ANA.EVA), at most 64 MiB unpacked. Players are rated by what they did. " +
+		Use: "import DIRECTORY|ZIP", Short: "Import the clubs of a season from Retrosheet's files",
+		Args: cobra.ExactArgs(1),
+		Long: "Import the clubs of a season from Retrosheet's files, " +
+			"a directory or a zip file with the list of teams (TEAM2020), " +
+			"the rosters (ANA2020.ROS) and the event files (2020ANA.EVA), at most 64 MiB unpacked. " +
+			"Players are rated by what they did. " +
 			"A season of the same year is replaced; games that were created keep their players.",
 	}
 	administer := p.administer(cmd)
@@ -60,7 +63,8 @@ func (p Program) importTeamsCommand() *cobra.Command {
 			for _, reason := range s.Rejected {
 				cmd.PrintErrln("pressbox: not replayed:", reason)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d: %d clubs, from %d games\n\n%s\n", s.Season, s.Clubs, s.Games, s.Notice)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(),
+				"%d: %d clubs, from %d games\n\n%s\n", s.Season, s.Clubs, s.Games, s.Notice)
 			return err
 		})
 	}

@@ -41,7 +41,8 @@ func (p Program) createTokenCommand() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	administer := p.administer(cmd)
-	network := cmd.Flags().String("network", "", "`network` from which the token is valid, such as 192.168.1.0/24 (default any)")
+	network := cmd.Flags().String("network", "",
+		"`network` from which the token is valid, such as 192.168.1.0/24 (default any)")
 	days := cmd.Flags().Uint("days", 0, "`days` until the token expires; 0: never")
 	control := cmd.Flags().Bool("control", false, "also allow to change the volume, quiet, schedules and favorites")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -97,7 +98,8 @@ func (p Program) revokeTokenCommand() *cobra.Command {
 
 // notFound returns err, or a shorter error if err is the problem not_found.
 func notFound(what, name string, err error) error {
-	if p, ok := errors.AsType[*client.ProblemError](err); ok && (p.Code == "not_found" || p.Code == "unknown_game" || p.Code == "unknown_league" || p.Code == "unknown_team") {
+	if p, ok := errors.AsType[*client.ProblemError](err); ok &&
+		(p.Code == "not_found" || p.Code == "unknown_game" || p.Code == "unknown_league" || p.Code == "unknown_team") {
 		return exitcode.With(exitcode.Refused, fmt.Errorf("there is no %s %q", what, name))
 	}
 	return err

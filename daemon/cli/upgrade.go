@@ -24,7 +24,8 @@ func (p Program) tryUpgradeCommand() *cobra.Command {
 			err = upgrade.Try(cmd.Context(), host.Config, running)
 		}
 		if err != nil {
-			return fmt.Errorf("version %s does not work with the store and the settings of this host: %w", p.Build.Version, err)
+			return fmt.Errorf("version %s does not work with the store and the settings of this host: %w",
+				p.Build.Version, err)
 		}
 		return nil
 	}

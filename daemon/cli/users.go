@@ -26,12 +26,14 @@ func (p Program) usersCommand() *cobra.Command {
 		p.changeUserCommand("enable", "Enable an account again", map[string]bool{"disabled": false}),
 		p.adminUserCommand(),
 		p.secretCommand(&cobra.Command{
-			Use: "reset NAME", Short: "Set a new passphrase for a local account, print it, and end the account's sessions",
+			Use: "reset NAME", Short: "Set a new passphrase for a local account, print it, " +
+				"and end the account's sessions",
 			Args: cobra.ExactArgs(1),
 		}, "/admin/passphrases", func(s secret) string { return s.Passphrase }),
 		p.secretCommand(&cobra.Command{
 			Use: "invite", Short: "Create an invite for one new account, within a week, and print its link",
-			Long: "Create an invite for one new account, within a week, and print its link. If no address is known that other hosts reach, print the invite alone.",
+			Long: "Create an invite for one new account, within a week, and print its link. " +
+				"If no address is known that other hosts reach, print the invite alone.",
 			Args: cobra.NoArgs,
 		}, "/admin/invites", func(s secret) string { return cmp.Or(s.URL, s.Invite) }),
 	)
@@ -85,7 +87,8 @@ func (p Program) listUsersCommand() *cobra.Command {
 func (p Program) adminUserCommand() *cobra.Command {
 	change := map[string]bool{}
 	cmd := p.changeUserCommand("admin", "Make an account an administrator's", change)
-	cmd.Long += " An administrator's account may use\nthe administration of the page, /admin, and change the volume, quiet, schedules and\nfavorites; see CONTROL_ACCESS."
+	cmd.Long += " An administrator's account may use\nthe administration of the page, /admin, " +
+		"and change the volume, quiet, schedules and\nfavorites; see CONTROL_ACCESS."
 	remove := cmd.Flags().Bool("remove", false, "make it an ordinary account again")
 	cmd.PreRun = func(*cobra.Command, []string) { change["admin"] = !*remove }
 	return cmd
@@ -131,7 +134,9 @@ func userID(users []user, idOrName string) (id string, err error) {
 	case 1:
 		return ids[0], nil
 	default:
-		return "", exitcode.With(exitcode.Refused, fmt.Errorf("%d accounts have the name %q: pass one of their ids (%s)", len(ids), idOrName, strings.Join(ids, ", ")))
+		return "", exitcode.With(exitcode.Refused,
+			fmt.Errorf("%d accounts have the name %q: pass one of their ids (%s)",
+				len(ids), idOrName, strings.Join(ids, ", ")))
 	}
 }
 

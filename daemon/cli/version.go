@@ -44,7 +44,8 @@ func (p Program) versionCommand() *cobra.Command {
 		b := p.Build
 		platform := runtime.GOOS + "/" + runtime.GOARCH
 		if !*asJSON {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "pressbox %s\n%s, %s, %s\n", b.Version, runtime.Version(), platform, b.commitText())
+			_, err := fmt.Fprintf(cmd.OutOrStdout(),
+				"pressbox %s\n%s, %s, %s\n", b.Version, runtime.Version(), platform, b.commitText())
 			return err
 		}
 		hash, changed := b.commit()

@@ -32,7 +32,8 @@ type Report struct {
 
 // Ended reports whether the announcement's status is final.
 func (r Report) Ended() bool {
-	return r.Status == "done" || r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired" || r.Status == "silenced"
+	return r.Status == "done" || r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired" ||
+		r.Status == "silenced"
 }
 
 // Speaking reports whether the announcement is being made or played.

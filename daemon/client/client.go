@@ -49,7 +49,11 @@ func New(origin, token string) *Client {
 func ForSocket(path string) *Client {
 	return &Client{Base: "http://localhost", socket: path, HTTP: http.Client{Transport: &http.Transport{
 		ResponseHeaderTimeout: ResponseTimeout,
-		DialContext:           func(ctx context.Context, _, _ string) (net.Conn, error) { return dialSocket(ctx, path) },
+		DialContext: func(ctx context.Context,
+			_, _ string,
+		) (net.Conn, error) {
+			return dialSocket(ctx, path)
+		},
 	}}}
 }
 
@@ -85,13 +89,15 @@ func Origin(cfg settings.Config) (string, error) {
 	case cfg.Host == "localhost":
 		addr = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	case err != nil:
-		return "", fmt.Errorf("HOST=%s is a name, which may stand for another host: pass the server's address with --server", cfg.Host)
+		return "", fmt.Errorf("HOST=%s is a name, which may stand for another host: "+
+			"pass the server's address with --server", cfg.Host)
 	case addr.IsUnspecified() && addr.Is4():
 		addr = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	case addr.IsUnspecified():
 		addr = netip.IPv6Loopback()
 	}
-	return "http://" + netip.AddrPortFrom(addr, uint16(cfg.Port)).String(), nil //nolint:gosec // the settings have at most 65535
+	//nolint:gosec // the settings have at most 65535
+	return "http://" + netip.AddrPortFrom(addr, uint16(cfg.Port)).String(), nil
 }
 
 // FindSocket returns the admin socket of the server with these settings; "" if none runs.
@@ -120,7 +126,8 @@ func firstListening(ctx context.Context, paths ...string) (path string, err erro
 			_ = conn.Close() // nothing was sent
 			return path, nil
 		case errors.Is(err, fs.ErrPermission):
-			denied = cmp.Or(denied, fmt.Errorf("only root, the user pressbox and the group adm may administer the server: %w", err))
+			denied = cmp.Or(denied, fmt.Errorf("only root, the user pressbox and the group adm may administer the "+
+				"server: %w", err))
 		case errors.Is(err, trust.ErrPeer):
 			denied = cmp.Or(denied, err)
 		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED):
@@ -225,7 +232,9 @@ func (c *Client) unreachable(err error) error {
 	if c.socket != "" {
 		return exitcode.With(exitcode.Unreachable, fmt.Errorf("the server at %s does not answer: %w", c.socket, err))
 	}
-	return exitcode.With(exitcode.Unreachable, fmt.Errorf("no server answers at %s: %w; start one with \"pressbox serve\", or name another with --server", c.Base, err))
+	return exitcode.With(exitcode.Unreachable,
+		fmt.Errorf("no server answers at %s: %w; start one with \"pressbox serve\", or name another with --server",
+			c.Base, err))
 }
 
 // Call sends a request and decodes a successful response.

@@ -30,12 +30,14 @@ func TestClient_noResponse(t *testing.T) {
 	late, stop := context.WithTimeout(t.Context(), time.Millisecond)
 	defer stop()
 	err = ForSocket(path).Call(late, http.MethodGet, "/admin/status", nil, new(any))
-	if code, _ := exitcode.Of(err); code != exitcode.Unreachable || !strings.Contains(err.Error(), path+" does not answer: timeout") {
+	if code, _ := exitcode.Of(err); code != exitcode.Unreachable ||
+		!strings.Contains(err.Error(), path+" does not answer: timeout") {
 		t.Errorf("a server that hangs: %v", err)
 	}
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := ForSocket(path).Call(interrupted, http.MethodGet, "/admin/status", nil, new(any)); !errors.Is(err, exitcode.ErrInterrupted) {
+	if err := ForSocket(path).Call(interrupted, http.MethodGet,
+		"/admin/status", nil, new(any)); !errors.Is(err, exitcode.ErrInterrupted) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
@@ -77,10 +79,12 @@ func TestFirstListening_unreachable(t *testing.T) {
 	if os.Geteuid() == 0 {
 		dropPrivileges(t, dir)
 	}
-	if path, err := firstListening(t.Context(), filepath.Join(hidden, "s"), filepath.Join(dir, "s")); err != nil || path != filepath.Join(dir, "s") {
+	if path, err := firstListening(t.Context(), filepath.Join(hidden, "s"), filepath.Join(dir, "s")); err != nil ||
+		path != filepath.Join(dir, "s") {
 		t.Errorf("found %q, %v", path, err)
 	}
-	if path, err := firstListening(t.Context(), filepath.Join(hidden, "s"), filepath.Join(dir, "none")); path != "" || !errors.Is(err, fs.ErrPermission) {
+	if path, err := firstListening(t.Context(), filepath.Join(hidden, "s"), filepath.Join(dir, "none")); path != "" ||
+		!errors.Is(err, fs.ErrPermission) {
 		t.Errorf("found %q, %v; want a permission error", path, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
 )
 
@@ -56,23 +57,7 @@ type Health struct {
 			Max     int `json:"max"`
 		} `json:"queue"`
 	} `json:"checks"`
-	Integrations map[string]Integration `json:"integrations"`
-}
-
-// An Integration is the state of one way in which other programs use the server.
-type Integration struct {
-	Check
-	On     bool   `json:"on"`
-	Text   string `json:"summary"` // where it is reached, or why it is off
-	Remedy string `json:"remedy"`
-}
-
-// Summary describes an integration that is on or off.
-func (i Integration) Summary() string {
-	if i.On {
-		return i.Text
-	}
-	return "off: " + i.Text
+	Integrations map[string]health.IntegrationState `json:"integrations"`
 }
 
 // A Check is the health of one component.

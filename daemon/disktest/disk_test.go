@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { os.Exit(servertest.Main(m)) }
 
 // Whichever operation of the store fails, for once or from then on: the server reports it,
 // loses nothing that was acknowledged, does not crash, and works again on a disk that works.
-func TestServer_diskFails(t *testing.T) {
+func TestAll_serverDiskFails(t *testing.T) {
 	t.Parallel()
 	env := servertest.Environment(t, servertest.Silent)
 	calibrated := servertest.CalibratedDir(t)
@@ -88,14 +88,17 @@ func operations(tb testing.TB, calibrated string, env []string) int {
 	s.load()
 	check.NoError(tb, s.End(syscall.SIGTERM))
 	if len(s.acknowledged) != loads {
-		tb.Fatalf("on a disk that works, %d of %d announcements were accepted: %v", len(s.acknowledged), loads, s.refusals)
+		tb.Fatalf("on a disk that works, %d of %d announcements were accepted: %v",
+			len(s.acknowledged), loads, s.refusals)
 	}
 	return s.disk.Operations()
 }
 
 // attempt runs a server on a disk that fails from an operation on, and then on one that
 // works. It returns what the server did.
-func attempt(tb testing.TB, calibrated string, env []string, f crashtest.Failure, first int) (outcome string, err error) {
+func attempt(tb testing.TB, calibrated string, env []string,
+	f crashtest.Failure, first int,
+) (outcome string, err error) {
 	tb.Helper()
 	s := newSite(tb, calibrated, env)
 	defer s.remove()

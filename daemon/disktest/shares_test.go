@@ -113,7 +113,8 @@ func (f *filled) authenticate(b *servertest.Browser, form, name string) bool {
 	if page.StatusCode != http.StatusOK {
 		return false
 	}
-	end := check.Must(b.PostForm(page.Request.URL.String(), url.Values{"form": {form}, "name": {name}, "passphrase": {"a dog in a boat"}}))(f.t)
+	end := check.Must(b.PostForm(page.Request.URL.String(),
+		url.Values{"form": {form}, "name": {name}, "passphrase": {"a dog in a boat"}}))(f.t)
 	check.NoError(f.t, end.Body.Close())
 	me := b.Request("GET", "/api/auth/me", "")
 	check.NoError(f.t, me.Body.Close())
@@ -162,7 +163,8 @@ func (f *filled) fillGames() {
 	}
 	f.player = players[0]
 	f.untilRefused("games", accounts*30, func(i int) bool {
-		return f.ask(players[i%accounts], "POST", "/api/games", `{"home_team": "BWH", "away_team": "CPR"}`) == http.StatusCreated
+		return f.ask(players[i%accounts], "POST", "/api/games",
+			`{"home_team": "BWH", "away_team": "CPR"}`) == http.StatusCreated
 	})
 }
 
@@ -174,7 +176,8 @@ func (f *filled) fillFlows() {
 	for range 300 {
 		f.ask(f.anyone(), "GET", "/api/auth/idp/login", "")
 	}
-	end := check.Must(first.PostForm(page.Request.URL.String(), url.Values{"form": {"create"}, "name": {"Late"}, "passphrase": {"a dog in a boat"}}))(f.t)
+	end := check.Must(first.PostForm(page.Request.URL.String(),
+		url.Values{"form": {"create"}, "name": {"Late"}, "passphrase": {"a dog in a boat"}}))(f.t)
 	check.NoError(f.t, end.Body.Close())
 	if status := f.ask(first, "GET", "/api/auth/me", ""); status != http.StatusUnauthorized {
 		f.t.Errorf("the first of 301 sign-ins is not deleted: status %d", status)
@@ -184,7 +187,9 @@ func (f *filled) fillFlows() {
 // fillTokens creates API tokens and invites as the administrator does.
 func (f *filled) fillTokens() {
 	admin := client.ForSocket(filepath.Join(f.dir, "state", "admin.sock"))
-	for path, body := range map[string]any{"/admin/tokens": map[string]string{"name": "doorbell"}, "/admin/invites": nil} {
+	for path, body := range map[string]any{
+		"/admin/tokens": map[string]string{"name": "doorbell"}, "/admin/invites": nil,
+	} {
 		f.untilRefused(path, 200, func(int) bool {
 			var created map[string]any
 			return admin.Call(f.t.Context(), http.MethodPost, path, body, &created) == nil
@@ -226,7 +231,10 @@ func newTeamData(t *testing.T) *teamData {
 	api := &teamData{}
 	api.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		api.requests.Add(1)
-		team := map[string]any{"id": 1, "season": r.FormValue("season"), "abbrev": "BWH", "sname": "Whalers", "lname": "Boston Whalers", "notes": strings.Repeat("x", 60_000)}
+		team := map[string]any{
+			"id": 1, "season": r.FormValue("season"), "abbrev": "BWH", "sname": "Whalers", "lname": "Boston Whalers",
+			"notes": strings.Repeat("x", 60_000),
+		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"count": 1, "teams": []any{team}}) // the client may be gone
 	}))
 	t.Cleanup(api.Close)
@@ -267,9 +275,7 @@ func (f *filled) fillWaiting(b *servertest.Browser) {
 			ids.Store(id, nil)
 			return true
 		}
-		if status != http.StatusServiceUnavailable {
-			f.t.Errorf("an announcement without room: status %d, want 503", status)
-		}
+		check.Equal(f.t, status, http.StatusServiceUnavailable, "an announcement without room: status")
 		return false
 	})
 	ids.Range(func(id, _ any) bool {

@@ -113,7 +113,9 @@ func (d *devtools) isLoaded(ctx context.Context, target string) bool {
 	var attached struct {
 		Session string `json:"sessionId"`
 	}
-	if d.call(ctx, command{Method: "Target.attachToTarget", Params: map[string]any{"targetId": target, "flatten": true}}, &attached) != nil {
+	if d.call(ctx, command{
+		Method: "Target.attachToTarget", Params: map[string]any{"targetId": target, "flatten": true},
+	}, &attached) != nil {
 		return false
 	}
 	var evaluated struct {
@@ -121,8 +123,12 @@ func (d *devtools) isLoaded(ctx context.Context, target string) bool {
 			Value bool `json:"value"`
 		} `json:"result"`
 	}
-	err := d.call(ctx, command{Session: attached.Session, Method: "Runtime.evaluate", Params: map[string]any{"expression": loaded, "returnByValue": true}}, &evaluated)
-	_ = d.send(ctx, command{Method: "Target.detachFromTarget", Params: map[string]any{"sessionId": attached.Session}}) // its response is dropped
+	err := d.call(ctx, command{
+		Session: attached.Session, Method: "Runtime.evaluate",
+		Params: map[string]any{"expression": loaded, "returnByValue": true},
+	}, &evaluated)
+	// its response is dropped
+	_ = d.send(ctx, command{Method: "Target.detachFromTarget", Params: map[string]any{"sessionId": attached.Session}})
 	return err == nil && evaluated.Result.Value
 }
 

@@ -30,8 +30,10 @@ const (
 // chromium returns the command of the browser, which shows no questions and no messages.
 func chromium() []string {
 	return []string{
-		"chromium", "--kiosk", "--ozone-platform=wayland", "--no-first-run", "--noerrdialogs", "--hide-crash-restore-bubble",
-		"--disable-session-crashed-bubble", "--disable-infobars", "--disable-translate", "--password-store=basic", "--ipc-connection-timeout=300",
+		"chromium", "--kiosk", "--ozone-platform=wayland",
+		"--no-first-run", "--noerrdialogs", "--hide-crash-restore-bubble",
+		"--disable-session-crashed-bubble", "--disable-infobars",
+		"--disable-translate", "--password-store=basic", "--ipc-connection-timeout=300",
 	}
 }
 
@@ -87,8 +89,10 @@ func (d *Display) clear() error {
 // command returns the browser's command, which is killed with its children when ctx ends: nothing
 // of its profile is needed again.
 func (d *Display) command(ctx context.Context) *exec.Cmd {
-	arguments := append(d.browser[1:len(d.browser):len(d.browser)], "--user-data-dir="+d.Profile, "--remote-debugging-pipe", d.URL)
-	cmd := exec.CommandContext(ctx, d.browser[0], arguments...) //nolint:gosec // the page's URL is the only argument that is not ours
+	arguments := append(d.browser[1:len(d.browser):len(d.browser)],
+		"--user-data-dir="+d.Profile, "--remote-debugging-pipe", d.URL)
+	//nolint:gosec // the page's URL is the only argument that is not ours
+	cmd := exec.CommandContext(ctx, d.browser[0], arguments...)
 	cmd.Stdout, cmd.Stderr = d.log, d.log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -50,16 +50,21 @@ func proxyFindings(origin string, a web.Arrival, err error) []Finding {
 	case errors.Is(err, web.ErrNotThisServer):
 		return finding("proxy", Warning, "correct PUBLIC_URL or the proxy", "%s is answered by another server", origin)
 	case err != nil:
-		return finding("proxy", Warning, "correct PUBLIC_URL or the proxy", "%s cannot be reached from this host: %s", origin, oneLine(err))
+		return finding("proxy", Warning, "correct PUBLIC_URL or the proxy",
+			"%s cannot be reached from this host: %s", origin, oneLine(err))
 	case a.Direct:
 		return finding("proxy", OK, "", "%s leads here without a proxy", origin)
 	case !a.Forwarded && a.Peer.IsLoopback():
 		return finding("proxy", Warning, correctProxy,
-			"the proxy at %s does not send the client's address: every client counts as local and has no limits", origin)
+			"the proxy at %s does not send the client's address: every client counts as local and has no limits",
+			origin)
 	case !a.Forwarded:
-		return finding("proxy", Warning, correctProxy, "the proxy at %s does not send the client's address: its clients are unknown, or all count as the proxy", origin)
+		return finding("proxy", Warning, correctProxy,
+			"the proxy at %s does not send the client's address: its clients are unknown, or all count as the proxy",
+			origin)
 	case !a.Trusted:
-		return finding("proxy", Warning, "add "+a.Peer.String()+" to TRUSTED_PROXIES", "the proxy at %s is not trusted: all its clients are unknown", origin)
+		return finding("proxy", Warning, "add "+a.Peer.String()+" to TRUSTED_PROXIES",
+			"the proxy at %s is not trusted: all its clients are unknown", origin)
 	default:
 		return finding("proxy", OK, "", "the proxy at %s sends the client's address", origin)
 	}

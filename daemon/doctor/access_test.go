@@ -26,8 +26,16 @@ func TestProxyFindings(t *testing.T) {
 		{web.Arrival{Peer: other, Direct: true}, nil, OK, "without a proxy", ""},
 		{web.Arrival{Peer: loopback, Trusted: true}, nil, Warning, "every client counts as local", "X-Forwarded-For"},
 		{web.Arrival{Peer: loopback}, nil, Warning, "every client counts as local", "X-Forwarded-For"},
-		{web.Arrival{Peer: other, Trusted: true}, nil, Warning, "does not send the client's address", "X-Forwarded-For"},
-		{web.Arrival{Peer: other, Forwarded: true}, nil, Warning, "is not trusted", "add 192.168.1.9 to TRUSTED_PROXIES"},
+		{
+			web.Arrival{Peer: other, Trusted: true},
+			nil, Warning, "does not send the client's address",
+			"X-Forwarded-For",
+		},
+		{
+			web.Arrival{Peer: other, Forwarded: true},
+			nil, Warning, "is not trusted",
+			"add 192.168.1.9 to TRUSTED_PROXIES",
+		},
 		{web.Arrival{}, web.ErrNotThisServer, Warning, "another server", "PUBLIC_URL"},
 		{web.Arrival{}, errors.New("no route"), Warning, "cannot be reached from this host: no route", "PUBLIC_URL"},
 	} {
@@ -41,9 +49,11 @@ func TestProxyFindings(t *testing.T) {
 func TestLeagueFindings(t *testing.T) {
 	t.Parallel()
 	got := leagueFindings([]leagues.StoredLeague{
-		{ID: "a", Kind: leagues.Series, Name: "Goes on"}, {ID: "b", Kind: leagues.RoundRobin, Name: "Kitchen", Stalled: "a box score cannot be read"},
+		{ID: "a", Kind: leagues.Series, Name: "Goes on"},
+		{ID: "b", Kind: leagues.RoundRobin, Name: "Kitchen", Stalled: "a box score cannot be read"},
 	})
-	if len(got) != 1 || !has(got, "leagues", Warning, `league "Kitchen" cannot go on: a box score cannot be read`, "pressbox leagues remove b") {
+	if len(got) != 1 || !has(got, "leagues", Warning,
+		`league "Kitchen" cannot go on: a box score cannot be read`, "pressbox leagues remove b") {
 		t.Errorf("findings %+v", got)
 	}
 }
@@ -63,7 +73,8 @@ func TestInside_checkProxy(t *testing.T) {
 		}
 		inside.Started = settings.Config{PublicURL: "https://box.example"}
 		began := time.Now()
-		if got := inside.checkProxy(t.Context()); !has(got, "proxy", Warning, "cannot be reached", "") || time.Since(began) != 5*time.Second {
+		if got := inside.checkProxy(t.Context()); !has(got, "proxy", Warning, "cannot be reached", "") ||
+			time.Since(began) != 5*time.Second {
 			t.Errorf("a proxy that does not answer: %+v after %v", got, time.Since(began))
 		}
 	})
@@ -85,7 +96,10 @@ func TestExposureFindings(t *testing.T) {
 		{"lan", "open", "https://box.example", proxies, ""},
 		{"token", "open", "https://box.example", proxies, ""},
 	} {
-		cfg := settings.Config{NotifyAccess: tt.access, PublicURL: tt.public, TrustedProxies: tt.proxies, SignIn: settings.SignIn{SignUp: tt.signUp}}
+		cfg := settings.Config{
+			NotifyAccess: tt.access, PublicURL: tt.public, TrustedProxies: tt.proxies,
+			SignIn: settings.SignIn{SignUp: tt.signUp},
+		}
 		got := exposureFindings(cfg)
 		if tt.want == "" && got != nil || tt.want != "" && !has(got, "access", Warning, tt.want, "NOTIFY_ACCESS") {
 			t.Errorf("%+v: %+v, want %q", tt, got, tt.want)

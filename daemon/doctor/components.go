@@ -39,7 +39,8 @@ func (d Doctor) checkSettings(context.Context) []Finding {
 		return finding("settings", Failure, correctSettings, "%s", oneLine(d.settingsErr))
 	}
 	if f, err := os.Open(settings.SystemFile); errors.Is(err, fs.ErrPermission) {
-		return finding("settings", Warning, "run doctor as root", "%s is not readable by this user", settings.SystemFile)
+		return finding("settings", Warning, "run doctor as root",
+			"%s is not readable by this user", settings.SystemFile)
 	} else if err == nil {
 		_ = f.Close() // nothing was read
 	}
@@ -64,7 +65,7 @@ func (d Doctor) checkWebhooks(context.Context) []Finding { return webhookFinding
 
 // webhookFindings checks the templates of webhooks, unless these are off.
 func webhookFindings(cfg settings.Config) []Finding {
-	if cfg.Hooks == "off" {
+	if !cfg.Hooks {
 		return finding("webhooks", OK, "", "off: HOOKS=off")
 	}
 	templates := hooks.ReadTemplates(cfg.HooksDir)
@@ -102,12 +103,14 @@ func (d Doctor) checkPort(context.Context) []Finding {
 	}
 	owner := portOwner("/proc", d.cfg.Port)
 	if owner == "systemd" {
-		return finding("port", OK, "", "%d is open by systemd, which starts the server on the first request", d.cfg.Port)
+		return finding("port", OK, "", "%d is open by systemd, which starts the server on the first request",
+			d.cfg.Port)
 	}
 	if owner == "" {
 		owner = "another program (run doctor as root to see which)"
 	}
-	return finding("port", Failure, "stop that program, or change the port: "+change, "%d is in use by %s", d.cfg.Port, owner)
+	return finding("port", Failure, "stop that program, or change the port: "+change,
+		"%d is in use by %s", d.cfg.Port, owner)
 }
 
 func (d Doctor) checkMQTT(context.Context) []Finding { return mqttFindings(d.cfg) }
@@ -122,7 +125,8 @@ func mqttFindings(cfg settings.Config) []Finding {
 		_, err = os.Stat(cfg.MQTT.CAFile)
 	}
 	if err != nil {
-		return finding("mqtt", Failure, "correct the path, and make the file readable for the group "+settings.UserName, "%s", oneLine(err))
+		return finding("mqtt", Failure, "correct the path, and make the file readable for the group "+settings.UserName,
+			"%s", oneLine(err))
 	}
 	return finding("mqtt", OK, "", "a server connects to %s", cfg.MQTT.URL)
 }
@@ -145,7 +149,9 @@ func (d Doctor) checkWyoming(context.Context) []Finding {
 	if owner == "systemd" {
 		return finding("wyoming", OK, "", "port %d is open by systemd", port)
 	}
-	return finding("wyoming", Warning, "stop the program that uses the port, or set WYOMING_PORT or WYOMING=off in "+settings.SystemFile, "%s %s", oneLine(err), owner)
+	return finding("wyoming", Warning,
+		"stop the program that uses the port, or set WYOMING_PORT or WYOMING=off in "+settings.SystemFile,
+		"%s %s", oneLine(err), owner)
 }
 
 // portOwner returns the process that listens on a TCP port, as far as this user may see it.
@@ -167,7 +173,8 @@ func portOwner(proc string, port int) string {
 	for _, link := range links {
 		if target, err := os.Readlink(link); err == nil && inodes[target] {
 			process := filepath.Dir(filepath.Dir(link))
-			comm, _ := os.ReadFile(filepath.Join(process, "comm")) //nolint:gosec // the kernel's; "" if the process has ended
+			//nolint:gosec // the kernel's; "" if the process has ended
+			comm, _ := os.ReadFile(filepath.Join(process, "comm"))
 			name := strings.TrimSpace(string(comm))
 			if filepath.Base(process) == "1" && name == "systemd" {
 				return name
@@ -210,8 +217,11 @@ func (d Doctor) checkStore(ctx context.Context) []Finding {
 		findings = finding("store", OK, "", "%s is in use, %s", path, size)
 	case errors.Is(err, store.ErrNewer):
 		findings = finding("store", Failure, "install the newer version again, or: pressbox restore "+d.cfg.BackupDir()+"/…", "%s", oneLine(err))
+	case errors.Is(err, store.ErrOlder):
+		findings = finding("store", Failure, "start version 0.5.0 once, then this one", "%s", oneLine(err))
 	case errors.Is(err, store.ErrCorrupt):
-		findings = finding("store", Failure, startCommand+": the server restores the newest intact backup", "%s", oneLine(err))
+		findings = finding("store", Failure, startCommand+": the server restores the newest intact backup",
+			"%s", oneLine(err))
 	case err != nil:
 		findings = finding("store", Warning, "run doctor as root", "%s", oneLine(err))
 	}
@@ -222,7 +232,8 @@ func (d Doctor) checkStore(ctx context.Context) []Finding {
 func backupFindings(cfg settings.Config, running bool) []Finding {
 	var findings []Finding
 	if damaged := recovery.DamagedStores(cfg); len(damaged) > 0 {
-		findings = finding("store", Warning, "replace the memory card if it is old; then remove the file", "a damaged store was replaced by a backup; it is %s", damaged[len(damaged)-1])
+		findings = finding("store", Warning, "replace the memory card if it is old; then remove the file",
+			"a damaged store was replaced by a backup; it is %s", damaged[len(damaged)-1])
 	}
 	all, err := store.Backups(cfg.BackupDir())
 	switch {
@@ -231,9 +242,11 @@ func backupFindings(cfg settings.Config, running bool) []Finding {
 	case len(all) == 0:
 		return append(findings, finding("backups", OK, "", "none yet; the server makes one per day")...)
 	case time.Since(all[0].Made) > 3*recovery.Interval && running:
-		return append(findings, finding("backups", Warning, "see why: journalctl -u pressbox -x", "the newest is from %s", all[0].Made.Format(time.DateTime))...)
+		return append(findings, finding("backups", Warning,
+			"see why: journalctl -u pressbox -x", "the newest is from %s", all[0].Made.Format(time.DateTime))...)
 	default:
-		return append(findings, finding("backups", OK, "", "%d, the newest from %s", len(all), all[0].Made.Format(time.DateTime))...)
+		return append(findings, finding("backups",
+			OK, "", "%d, the newest from %s", len(all), all[0].Made.Format(time.DateTime))...)
 	}
 }
 
@@ -250,7 +263,8 @@ func diskFindings(dir string) []Finding {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return finding("disk", Warning, "", "%s: %s", dir, oneLine(err))
 	}
-	free := int64(st.Bavail) * int64(st.Bsize) //nolint:gosec,unconvert // no disk is so large; other platforms have 32 bits
+	//nolint:gosec,unconvert // no disk is so large; other platforms have 32 bits
+	free := int64(st.Bavail) * int64(st.Bsize)
 	const little, tooLittle = 256 << 20, 32 << 20
 	switch {
 	case st.Flags&unix.ST_RDONLY != 0:
@@ -265,21 +279,27 @@ func diskFindings(dir string) []Finding {
 }
 
 func (d Doctor) checkVoices(context.Context) []Finding {
-	return voiceFindings(library.New(library.Config{Dirs: d.cfg.VoiceDirs(), Defaults: library.Defaults{Voice: d.cfg.DefaultVoice}, Log: slog.New(slog.DiscardHandler)}))
+	return voiceFindings(library.New(library.Config{
+		Dirs: d.cfg.VoiceDirs(), Defaults: library.Defaults{Voice: d.cfg.DefaultVoice},
+		Log: slog.New(slog.DiscardHandler),
+	}))
 }
 
 func voiceFindings(voices *library.Library) []Finding {
 	var findings []Finding
 	for _, v := range voices.Voices() {
 		if v.Error != "" {
-			findings = append(findings, finding("voices", Warning, "pressbox voices install NAME, or remove its files", "%s is broken: %s", v.Name, v.Error)...)
+			findings = append(findings, finding("voices",
+				Warning, "pressbox voices install NAME, or remove its files", "%s is broken: %s", v.Name, v.Error)...)
 		}
 	}
 	if err := voices.Health(); err != nil {
-		const remedy = "set DEFAULT_VOICE to an installed voice (see: pressbox voices), or: pressbox voices install NAME"
+		const remedy = "set DEFAULT_VOICE to an installed voice (see: pressbox voices), " +
+			"or: pressbox voices install NAME"
 		return append(findings, finding("voices", Failure, remedy, "%s", oneLine(err))...)
 	}
-	return append(findings, finding("voices", OK, "", "%d installed; default %s", len(voices.Voices()), voices.Default())...)
+	return append(findings, finding("voices", OK, "",
+		"%d installed; default %s", len(voices.Voices()), voices.Default())...)
 }
 
 func (d Doctor) checkPhonemizer(ctx context.Context) []Finding {
@@ -294,7 +314,8 @@ func confinementFindings(missing error) []Finding {
 	if missing == nil {
 		return finding("sandbox", OK, "", "espeak-ng is confined")
 	}
-	const remedy = "use a kernel with landlock and seccomp (Debian's has both), and add landlock to lsm= on its command line if that is set"
+	const remedy = "use a kernel with landlock and seccomp (Debian's has both), " +
+		"and add landlock to lsm= on its command line if that is set"
 	return finding("sandbox", Warning, remedy, "espeak-ng works, but is not fully confined: %s", oneLine(missing))
 }
 
@@ -309,7 +330,8 @@ func phonemizerFindings(ctx context.Context, phonemizer voice.Phonemizer) []Find
 	case err != nil:
 		return finding("espeak-ng", Failure, remedy, "does not answer: %s", oneLine(err))
 	case strings.TrimSpace(phonemes) == "":
-		return finding("espeak-ng", Failure, "apt install --reinstall espeak-ng espeak-ng-data", "returns no phonemes for a word")
+		return finding("espeak-ng", Failure, "apt install --reinstall espeak-ng espeak-ng-data",
+			"returns no phonemes for a word")
 	default:
 		return finding("espeak-ng", OK, "", "answers")
 	}
@@ -320,7 +342,8 @@ func (d Doctor) checkRuntime(context.Context) []Finding { return runtimeFindings
 func runtimeFindings(path string) []Finding {
 	version, err := onnx.Runtime{Library: path}.Version()
 	if err != nil {
-		return finding("runtime", Failure, "install the package again, or set ONNXRUNTIME_LIB", "ONNX Runtime: %s", oneLine(err))
+		return finding("runtime", Failure, "install the package again, or set ONNXRUNTIME_LIB",
+			"ONNX Runtime: %s", oneLine(err))
 	}
 	return finding("runtime", OK, "", "ONNX Runtime %s", version)
 }

@@ -11,13 +11,13 @@ import (
 	"strings"
 
 	"pressbox/daemon/client"
+	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/trust"
-	"pressbox/daemon/web/admin"
 )
 
 // A Finding is the result of one check.
-type Finding = admin.Finding
+type Finding = health.Finding
 
 // The results of findings, from good to bad.
 const (
@@ -64,7 +64,10 @@ type Program struct {
 // New returns a Doctor for the server of this host, by its settings; err is the reason why
 // they are invalid.
 func New(ctx context.Context, host settings.Host, err error, p Program) Doctor {
-	d := Doctor{version: p.Version, released: p.Released, confine: p.Confine, cfg: host.Config, settingsErr: err, account: serverAccount(host.StateDir)}
+	d := Doctor{
+		version: p.Version, released: p.Released, confine: p.Confine, cfg: host.Config, settingsErr: err,
+		account: serverAccount(host.StateDir),
+	}
 	d.socket, d.denied = client.FindSocket(ctx, host)
 	return d
 }

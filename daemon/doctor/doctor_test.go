@@ -24,7 +24,8 @@ import (
 // contain these texts.
 func has(findings []Finding, name, result, detail, remedy string) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool {
-		return f.Name == name && f.Result == result && strings.Contains(f.Detail, detail) && strings.Contains(f.Remedy, remedy)
+		return f.Name == name && f.Result == result && strings.Contains(f.Detail, detail) &&
+			strings.Contains(f.Remedy, remedy)
 	})
 }
 
@@ -34,13 +35,19 @@ func TestDoctor_publicHealth(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = io.WriteString(w, `{"status":"failing","version":"1","checks":{"store":{"status":"failing","detail":"the disk is full"},"audio":{"status":"degraded","detail":"the sink speaker is muted","sink":"speaker","muted":true}}}`)
+		_, _ = io.WriteString(w, `{"status":"failing","version":"1","checks":{`+
+			`"store":{"status":"failing","detail":"the disk is full"},`+
+			`"audio":{"status":"degraded","detail":"the sink speaker is muted","sink":"speaker","muted":true}}}`)
 	}))
 	t.Cleanup(server.Close)
 	port := server.Listener.Addr().(*net.TCPAddr).Port
-	r := Doctor{cfg: settings.Config{Host: "127.0.0.1", Port: port}, denied: errors.New("only root may")}.Run(t.Context())
-	if r.Source != FromHealth || !has(r.Findings, "server", Warning, "version 1 answers at "+server.URL+"; only root may", "run doctor as root") ||
-		!has(r.Findings, "store", Failure, "the disk is full", "") || !has(r.Findings, "sound", Failure, "speaker is muted", "") {
+	r := Doctor{
+		cfg: settings.Config{Host: "127.0.0.1", Port: port}, denied: errors.New("only root may"),
+	}.Run(t.Context())
+	if r.Source != FromHealth || !has(r.Findings, "server",
+		Warning, "version 1 answers at "+server.URL+"; only root may", "run doctor as root") ||
+		!has(r.Findings, "store", Failure, "the disk is full", "") ||
+		!has(r.Findings, "sound", Failure, "speaker is muted", "") {
 		t.Errorf("found %+v", r)
 	}
 }
@@ -53,22 +60,32 @@ func TestSoundFindings(t *testing.T) {
 	unplugged.Unplugged, muted.Muted, zero.Volume, low.Volume = true, true, 0, pulse.LowVolume-1
 	answered := []pulse.Attempt{{Address: "unix:/x"}}
 	half.Volume = pulse.LowVolume
+	on := func(s pulse.SinkInfo) pulse.Inspection {
+		return pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{s}}
+	}
+	noDefault, noProfile := on(sink), pulse.Inspection{Attempts: answered, Server: "PipeWire", Cards: 1}
+	noDefault.Default = ""
+	other := pulse.Inspection{
+		Attempts: []pulse.Attempt{{Address: "tcp:x:80", Failure: pulse.Other, Detail: "no PulseAudio server"}},
+	}
+	const set = "pactl --server=unix:/x set-sink-"
 	for name, tt := range map[string]struct {
 		report         pulse.Inspection
 		result         string
 		detail, remedy string
 	}{
-		"no problem":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{sink}}, OK, "TV, idle, volume 100 %", ""},
-		"unplugged":       {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{unplugged}}, Failure, "nothing is plugged into hdmi (HDMI / DisplayPort)", "switch the screen or speaker on"},
-		"muted":           {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{muted}}, Failure, "hdmi is muted", "pactl --server=unix:/x set-sink-mute hdmi 0"},
-		"at 0":            {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{zero}}, Failure, "hdmi is 0 %", "pactl --server=unix:/x set-sink-volume hdmi 100%"},
-		"low":             {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{low}}, Warning, "hdmi is 49 %", "pactl --server=unix:/x set-sink-volume hdmi 100%"},
-		"not low":         {pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{half}}, OK, "volume 50 %", ""},
-		"no profile":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Cards: 1}, Failure, "has no sink", "pactl set-card-profile"},
-		"another program": {pulse.Inspection{Attempts: []pulse.Attempt{{Address: "tcp:x:80", Failure: pulse.Other, Detail: "no PulseAudio server"}}}, Failure, "tcp:x:80: no PulseAudio", "PULSE_SERVER"},
-		"no default":      {pulse.Inspection{Attempts: answered, Server: "PipeWire", Sinks: []pulse.SinkInfo{sink}}, OK, "TV", ""},
+		"no problem":      {on(sink), OK, "TV, idle, volume 100 %", ""},
+		"unplugged":       {on(unplugged), Failure, "into hdmi (HDMI / DisplayPort)", "switch the screen"},
+		"muted":           {on(muted), Failure, "hdmi is muted", set + "mute hdmi 0"},
+		"at 0":            {on(zero), Failure, "hdmi is 0 %", set + "volume hdmi 100%"},
+		"low":             {on(low), Warning, "hdmi is 49 %", set + "volume hdmi 100%"},
+		"not low":         {on(half), OK, "volume 50 %", ""},
+		"no profile":      {noProfile, Failure, "has no sink", "pactl set-card-profile"},
+		"another program": {other, Failure, "tcp:x:80: no PulseAudio", "PULSE_SERVER"},
+		"no default":      {noDefault, OK, "TV", ""},
 	} {
-		if found := soundFindings(tt.report, settings.Config{Volume: 100}); !has(found, "sound", tt.result, tt.detail, tt.remedy) {
+		found := soundFindings(tt.report, settings.Config{Volume: 100})
+		if !has(found, "sound", tt.result, tt.detail, tt.remedy) {
 			t.Errorf("%s: found %+v", name, found)
 		}
 	}
@@ -76,14 +93,19 @@ func TestSoundFindings(t *testing.T) {
 
 func TestUnitFindings(t *testing.T) {
 	t.Parallel()
-	for properties, want := range map[string]Finding{
-		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=0\nUnitFileState=enabled\n":          {Name: "unit", Result: OK, Detail: "is active"},
-		"LoadState=loaded\nActiveState=active\nResult=success\nNRestarts=3\nUnitFileState=enabled\n":          {Name: "unit", Result: Warning, Detail: "restarted 3 times", Remedy: "journalctl"},
-		"LoadState=loaded\nActiveState=failed\nResult=watchdog\nNRestarts=9\nUnitFileState=enabled\n":         {Name: "unit", Result: Failure, Detail: "watchdog", Remedy: "journalctl"},
-		"LoadState=loaded\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=disabled\n":       {Name: "unit", Result: Warning, Detail: "does not start at boot", Remedy: "systemctl enable"},
-		"LoadState=masked\nActiveState=inactive\nResult=success\nNRestarts=0\nUnitFileState=masked-runtime\n": {Name: "unit", Result: Failure, Detail: "masked", Remedy: "unmask"},
+	for _, tt := range []struct {
+		load, active, result, restarts, file string
+		want, detail, remedy                 string
+	}{
+		{"loaded", "active", "success", "0", "enabled", OK, "is active", ""},
+		{"loaded", "active", "success", "3", "enabled", Warning, "restarted 3 times", "journalctl"},
+		{"loaded", "failed", "watchdog", "9", "enabled", Failure, "watchdog", "journalctl"},
+		{"loaded", "inactive", "success", "0", "disabled", Warning, "does not start at boot", "systemctl enable"},
+		{"masked", "inactive", "success", "0", "masked-runtime", Failure, "masked", "unmask"},
 	} {
-		if found := unitFindings(properties); !has(found, want.Name, want.Result, want.Detail, want.Remedy) {
+		properties := fmt.Sprintf("LoadState=%s\nActiveState=%s\nResult=%s\nNRestarts=%s\nUnitFileState=%s\n",
+			tt.load, tt.active, tt.result, tt.restarts, tt.file)
+		if found := unitFindings(properties); !has(found, "unit", tt.want, tt.detail, tt.remedy) {
 			t.Errorf("%q: found %+v", properties, found)
 		}
 	}
@@ -110,7 +132,8 @@ func TestConfinementFindings(t *testing.T) {
 	if found := confinementFindings(nil); !has(found, "sandbox", OK, "is confined", "") {
 		t.Errorf("everything supported: %+v", found)
 	}
-	if found := confinementFindings(fmt.Errorf("landlock: %w", syscall.ENOSYS)); !has(found, "sandbox", Warning, "landlock: function not implemented", "lsm=") {
+	found := confinementFindings(fmt.Errorf("landlock: %w", syscall.ENOSYS))
+	if !has(found, "sandbox", Warning, "landlock: function not implemented", "lsm=") {
 		t.Errorf("without landlock: %+v", found)
 	}
 }
@@ -136,18 +159,39 @@ func TestCheckAudioSetup(t *testing.T) {
 		result         string
 		detail, remedy string
 	}{
-		"headless":             {headless, []string{"run/user/7/x", "run/pressbox-audio/x", "var/lib/systemd/linger/pressbox"}, OK, "server of pressbox", ""},
-		"headless, no socket":  {headless, []string{"run/user/7/x", "var/lib/systemd/linger/pressbox"}, Failure, "/run/pressbox-audio does not exist", "systemd-tmpfiles"},
-		"headless, no linger":  {headless, []string{"run/user/7/x", "run/pressbox-audio/x"}, Failure, "stops at every logout", "setup-audio headless"},
-		"headless, no manager": {headless, []string{"run/pressbox-audio/x", "var/lib/systemd/linger/pressbox"}, Failure, "manager of the user pressbox does not run", "systemctl restart user@7"},
-		"session":              {session, []string{"run/user/8/x", "run/pressbox-audio/x"}, OK, "server of kiosk", ""},
-		"session, logged out":  {session, []string{"run/pressbox-audio/x"}, Failure, "kiosk is not logged in", "log kiosk in"},
+		"headless": {headless, []string{
+			"run/user/7/x", "run/pressbox-audio/x", "var/lib/systemd/linger/pressbox",
+		}, OK, "server of pressbox", ""},
+		"headless, no socket": {
+			headless,
+			[]string{"run/user/7/x", "var/lib/systemd/linger/pressbox"},
+			Failure,
+			"/run/pressbox-audio does not exist", "systemd-tmpfiles",
+		},
+		"headless, no linger": {
+			headless,
+			[]string{"run/user/7/x", "run/pressbox-audio/x"},
+			Failure, "stops at every logout",
+			"setup-audio headless",
+		},
+		"headless, no manager": {
+			headless,
+			[]string{"run/pressbox-audio/x", "var/lib/systemd/linger/pressbox"},
+			Failure,
+			"manager of the user pressbox does not run", "systemctl restart user@7",
+		},
+		"session": {session, []string{"run/user/8/x", "run/pressbox-audio/x"}, OK, "server of kiosk", ""},
+		"session, logged out": {
+			session, []string{"run/pressbox-audio/x"}, Failure, "kiosk is not logged in", "log kiosk in",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
 			user := map[string]string{headless: "", session: "kiosk"}[tt.mode]
-			check.NoError(t, (setup.Setup{Root: root, Out: io.Discard}).Audio(setup.AudioSetup{Mode: tt.mode, User: user}))
+			check.NoError(t, (setup.Setup{
+				Root: root, Out: io.Discard,
+			}).Audio(setup.AudioSetup{Mode: tt.mode, User: user}))
 			for _, file := range tt.files {
 				path := filepath.Join(root, file)
 				check.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)))
@@ -157,9 +201,10 @@ func TestCheckAudioSetup(t *testing.T) {
 			if !has(found, "audio", tt.result, tt.detail, tt.remedy) {
 				t.Errorf("found %+v", found)
 			}
-			check.NoError(t, os.Remove(filepath.Join(root, "etc/wireplumber/main.lua.d/51-pressbox.lua"))) // as before 0.4.0
+			check.NoError(t, os.Remove(filepath.Join(root, "etc/wireplumber/main.lua.d/51-pressbox.lua"))) // as an earlier version left it
 			again := checkAudioSetup(root, func(name string) (string, error) { return uids[name], nil })
-			if has(found, "audio", Warning, "", "") || has(again, "audio", Warning, "differ", "setup-audio "+tt.mode) != (tt.result == OK) {
+			if has(found, "audio", Warning, "", "") ||
+				has(again, "audio", Warning, "differ", "setup-audio "+tt.mode) != (tt.result == OK) {
 				t.Errorf("before: %+v; with an earlier version's files: %+v", found, again)
 			}
 			found = checkAudioSetup(root, func(string) (string, error) { return "", errors.New("unknown user") })

@@ -97,7 +97,8 @@ func resetFindings(root string, now time.Time) []Finding {
 	if resets < manyResets {
 		return nil
 	}
-	return finding("power", Warning, betterSupply+"; switch the host off only after: systemctl poweroff", "the host lost power %d times in the last %d hours", resets, int(resetsWithin.Hours()))
+	return finding("power", Warning, betterSupply+"; switch the host off only after: systemctl poweroff",
+		"the host lost power %d times in the last %d hours", resets, int(resetsWithin.Hours()))
 }
 
 // displayFindings checks whether a screen is connected, if only screens can play: such a sound
@@ -119,7 +120,9 @@ func displayFindings(root string) []Finding {
 	if len(names) == 0 {
 		return nil // the driver of the screens does not report it
 	}
-	return finding("display", Failure, "connect a screen that plays sound and switch it on, or connect a USB sound card", "no screen is connected to %s, and there is no other sound card", strings.Join(names, ", "))
+	return finding("display", Failure,
+		"connect a screen that plays sound and switch it on, or connect a USB sound card",
+		"no screen is connected to %s, and there is no other sound card", strings.Join(names, ", "))
 }
 
 // cardLine matches the first of a sound card's two lines in /proc/asound/cards:
@@ -145,11 +148,14 @@ func clockFindings(now time.Time, released string, synchronized bool, err error)
 	built, dateErr := time.Parse(time.DateOnly, released)
 	switch {
 	case dateErr == nil && now.Before(built.AddDate(0, 0, -1)): // wherever the release was made
-		return finding("clock", Failure, remedy+"; or: date --set TIME", "the host's time is %s, before the release of this version: times of day, schedules and signing in do not work", now.Format(time.DateTime))
+		return finding("clock", Failure, remedy+"; or: date --set TIME",
+			"the host's time is %s, before the release of this version: times of day, "+
+				"schedules and signing in do not work", now.Format(time.DateTime))
 	case err != nil:
 		return finding("clock", Warning, "", "%s", oneLine(err))
 	case !synchronized:
-		return finding("clock", Warning, remedy, "not synchronized with a time server; signing in through an external provider may fail")
+		return finding("clock", Warning,
+			remedy, "not synchronized with a time server; signing in through an external provider may fail")
 	default:
 		return finding("clock", OK, "", "synchronized with a time server")
 	}

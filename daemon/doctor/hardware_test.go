@@ -24,20 +24,24 @@ func hostWith(t *testing.T, files map[string]string) (root string) {
 
 func TestVoltageFindings(t *testing.T) {
 	t.Parallel()
-	const hwmon = "sys/class/hwmon/hwmon1/"
+	firmware := func(text string) map[string]string { return map[string]string{throttledFile: text + "\n"} }
+	driver := func(name, alarm string) map[string]string {
+		const hwmon = "sys/class/hwmon/hwmon1/"
+		return map[string]string{hwmon + "name": name + "\n", hwmon + voltageAlarmFile: alarm + "\n"}
+	}
 	for name, tt := range map[string]struct {
 		files          map[string]string
 		result, detail string // "" means no finding
 	}{
 		"not a Pi":           {nil, "", ""},
-		"another sensor":     {map[string]string{hwmon + "name": "cpu_thermal\n", hwmon + voltageAlarmFile: "1\n"}, "", ""},
-		"firmware: enough":   {map[string]string{throttledFile: "0\n"}, OK, "sufficient"},
-		"firmware: hot":      {map[string]string{throttledFile: "80008\n"}, OK, "sufficient"},
-		"firmware: now":      {map[string]string{throttledFile: "50005\n"}, Failure, "is too low"},
-		"firmware: earlier":  {map[string]string{throttledFile: "0x50000\n"}, Warning, "was too low since the start"},
-		"firmware: nonsense": {map[string]string{throttledFile: "?\n"}, Warning, "get_throttled"},
-		"driver: enough":     {map[string]string{hwmon + "name": "rpi_volt\n", hwmon + voltageAlarmFile: "0\n"}, OK, "sufficient"},
-		"driver: now":        {map[string]string{hwmon + "name": "rpi_volt\n", hwmon + voltageAlarmFile: "1\n"}, Failure, "is too low"},
+		"another sensor":     {driver("cpu_thermal", "1"), "", ""},
+		"firmware: enough":   {firmware("0"), OK, "sufficient"},
+		"firmware: hot":      {firmware("80008"), OK, "sufficient"},
+		"firmware: now":      {firmware("50005"), Failure, "is too low"},
+		"firmware: earlier":  {firmware("0x50000"), Warning, "was too low since the start"},
+		"firmware: nonsense": {firmware("?"), Warning, "get_throttled"},
+		"driver: enough":     {driver("rpi_volt", "0"), OK, "sufficient"},
+		"driver: now":        {driver("rpi_volt", "1"), Failure, "is too low"},
 	} {
 		found := voltageFindings(hostWith(t, tt.files))
 		if len(found) > 0 != (tt.result != "") || tt.result != "" && !has(found, "power", tt.result, tt.detail, "") {
@@ -59,7 +63,8 @@ func TestResetFindings(t *testing.T) {
 	}
 	closed := make(map[string]string)
 	for i := range 5 {
-		closed[fmt.Sprintf("var/log/journal/4711/system@0123456789abcdef0123456789abcdef-%016x-%016x.journal", i, now.UnixMicro())] = ""
+		closed[fmt.Sprintf("var/log/journal/4711/system@0123456789abcdef0123456789abcdef-%016x-%016x.journal",
+			i, now.UnixMicro())] = ""
 		closed[fmt.Sprintf("var/log/journal/4711/user-1000@%016x-%016x.journal~", now.UnixMicro(), i)] = ""
 	}
 	for name, tt := range map[string]struct {
@@ -74,7 +79,8 @@ func TestResetFindings(t *testing.T) {
 		"from the future":     {unclosed(0, time.Hour, -time.Hour), false},
 	} {
 		found := resetFindings(hostWith(t, tt.files), now)
-		if len(found) > 0 != tt.found || tt.found && !has(found, "power", Warning, "lost power 3 times in the last 24 hours", "power supply") {
+		if len(found) > 0 != tt.found || tt.found &&
+			!has(found, "power", Warning, "lost power 3 times in the last 24 hours", "power supply") {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -83,12 +89,16 @@ func TestResetFindings(t *testing.T) {
 func TestDisplayFindings(t *testing.T) {
 	t.Parallel()
 	const (
-		hdmi = " 0 [vc4hdmi0       ]: vc4-hdmi - vc4-hdmi-0\n                      vc4-hdmi-0\n 1 [vc4hdmi1       ]: vc4-hdmi - vc4-hdmi-1\n                      vc4-hdmi-1\n"
+		hdmi = " 0 [vc4hdmi0       ]: vc4-hdmi - vc4-hdmi-0\n                      vc4-hdmi-0\n" +
+			" 1 [vc4hdmi1       ]: vc4-hdmi - vc4-hdmi-1\n                      vc4-hdmi-1\n"
 		jack = " 2 [Headphones     ]: bcm2835_headpho - bcm2835 Headphones\n                      bcm2835 Headphones\n"
 		none = "--- no soundcards ---\n"
 	)
 	screens := func(cards, first, second string) map[string]string {
-		return map[string]string{"proc/asound/cards": cards, "sys/class/drm/card1-HDMI-A-1/status": first + "\n", "sys/class/drm/card1-HDMI-A-2/status": second + "\n"}
+		return map[string]string{
+			"proc/asound/cards": cards, "sys/class/drm/card1-HDMI-A-1/status": first + "\n",
+			"sys/class/drm/card1-HDMI-A-2/status": second + "\n",
+		}
 	}
 	for name, tt := range map[string]struct {
 		files map[string]string
@@ -103,7 +113,8 @@ func TestDisplayFindings(t *testing.T) {
 		"no screen's drivers": {map[string]string{"proc/asound/cards": hdmi}, false},
 	} {
 		found := displayFindings(hostWith(t, tt.files))
-		if len(found) > 0 != tt.found || tt.found && !has(found, "display", Failure, "no screen is connected to HDMI-A-1, HDMI-A-2", "USB sound card") {
+		if len(found) > 0 != tt.found || tt.found &&
+			!has(found, "display", Failure, "no screen is connected to HDMI-A-1, HDMI-A-2", "USB sound card") {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -120,13 +131,16 @@ func TestClockFindings(t *testing.T) {
 		err            error
 		result, detail string
 	}{
-		"synchronized":       {at, released, true, nil, OK, "synchronized"},
-		"not synchronized":   {at, released, false, nil, Warning, "not synchronized"},
-		"unknown":            {at, released, false, errors.New("no adjtimex"), Warning, "no adjtimex"},
-		"before the release": {at.Add(-time.Second), released, true, nil, Failure, "2026-11-18 23:59:59, before the release"},
-		"no release":         {time.Unix(0, 0), "", true, nil, OK, "synchronized"},
+		"synchronized":     {at, released, true, nil, OK, "synchronized"},
+		"not synchronized": {at, released, false, nil, Warning, "not synchronized"},
+		"unknown":          {at, released, false, errors.New("no adjtimex"), Warning, "no adjtimex"},
+		"before the release": {
+			at.Add(-time.Second), released, true, nil, Failure, "2026-11-18 23:59:59, before the release",
+		},
+		"no release": {time.Unix(0, 0), "", true, nil, OK, "synchronized"},
 	} {
-		if found := clockFindings(tt.now, tt.released, tt.synchronized, tt.err); len(found) != 1 || !has(found, "clock", tt.result, tt.detail, "") {
+		if found := clockFindings(tt.now, tt.released, tt.synchronized, tt.err); len(found) != 1 ||
+			!has(found, "clock", tt.result, tt.detail, "") {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}

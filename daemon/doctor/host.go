@@ -53,7 +53,8 @@ func checkAudioSetup(root string, uidOf func(name string) (uid string, err error
 	}
 	findings := finding("audio", OK, "", "%s", status.Detail)
 	if command := (setup.Setup{Root: root}).AudioOutdated(); command != "" {
-		findings = append(findings, finding("audio", Warning, command, "its files differ from those of this version, which lower other streams while something is spoken")...)
+		findings = append(findings, finding("audio", Warning, command,
+			"its files differ from those of this version, which lower other streams while something is spoken")...)
 	}
 	return findings
 }
@@ -82,11 +83,15 @@ func unitFindings(properties string) []Finding {
 	case value["LoadState"] == "masked":
 		return finding("unit", Failure, "systemctl unmask pressbox", "pressbox.service is masked")
 	case value["ActiveState"] == "failed":
-		return finding("unit", Failure, "journalctl -u pressbox -xe", "pressbox.service has failed: %s", value["Result"])
+		return finding("unit", Failure, "journalctl -u pressbox -xe",
+			"pressbox.service has failed: %s", value["Result"])
 	case value["UnitFileState"] == "disabled":
-		return finding("unit", Warning, "systemctl enable pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox", "pressbox.service does not start at boot")
+		return finding("unit", Warning,
+			"systemctl enable pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox",
+			"pressbox.service does not start at boot")
 	case value["NRestarts"] != "0" && value["NRestarts"] != "":
-		return finding("unit", Warning, "journalctl -u pressbox -x", "pressbox.service was restarted %s times after a failure", value["NRestarts"])
+		return finding("unit", Warning, "journalctl -u pressbox -x",
+			"pressbox.service was restarted %s times after a failure", value["NRestarts"])
 	default:
 		return finding("unit", OK, "", "pressbox.service is %s", value["ActiveState"])
 	}
@@ -96,7 +101,9 @@ func unitFindings(properties string) []Finding {
 func checkJournal(root string) []Finding {
 	if _, err := os.Stat(root + "var/log/journal"); errors.Is(err, fs.ErrNotExist) {
 		return finding("journal", Warning,
-			"mkdir -p /etc/systemd/journald.conf.d /var/log/journal; printf '[Journal]\\nStorage=persistent\\nSystemMaxUse=100M\\n' >/etc/systemd/journald.conf.d/90-persistent.conf; systemctl restart systemd-journald",
+			"mkdir -p /etc/systemd/journald.conf.d /var/log/journal; printf '[Journal]\\nStorage=persistent\\n"+
+				"SystemMaxUse=100M\\n' >/etc/systemd/journald.conf.d/90-persistent.conf; "+
+				"systemctl restart systemd-journald",
 			"stored in memory: the host loses it at every restart")
 	}
 	return finding("journal", OK, "", "stored on disk")
@@ -108,5 +115,7 @@ func checkMemory(cgroup string) []Finding {
 	if err != nil || strings.Contains(string(controllers), "memory") {
 		return nil // with cgroup v1, systemd has other means
 	}
-	return finding("memory", Warning, "on a Raspberry Pi: add cgroup_enable=memory to /boot/firmware/cmdline.txt and restart the host", "the kernel does not limit memory, so MemoryMax has no effect")
+	return finding("memory", Warning,
+		"on a Raspberry Pi: add cgroup_enable=memory to /boot/firmware/cmdline.txt and restart the host",
+		"the kernel does not limit memory, so MemoryMax has no effect")
 }

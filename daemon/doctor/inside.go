@@ -9,9 +9,9 @@ import (
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/client"
+	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/admin"
 	"pressbox/game/leagues"
 	"pressbox/store"
 	"pressbox/voice"
@@ -31,7 +31,7 @@ type Inside struct {
 	Sink       *pulse.Sink
 	Leagues    *leagues.Leagues
 	// Integrations are reported in their order.
-	Integrations []admin.Integration
+	Integrations []health.Integration
 	// Probe sends a request to the public origin; nil means that it is not checked.
 	Probe func(ctx context.Context, client *http.Client, origin string) (web.Arrival, error)
 }
@@ -51,10 +51,7 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 	findings = append(findings, s.checkSound(ctx)...)
 	findings = append(findings, leagueFindings(s.Leagues.Stored())...)
 	for _, i := range s.Integrations {
-		state := i.Report()
-		findings = append(findings, integrationFinding(i.Name, client.Integration{
-			Check: client.Check{Detail: state.Detail}, On: state.On, Text: state.Summary, Remedy: state.Remedy,
-		})...)
+		findings = append(findings, integrationFinding(i.Name, i.Report())...)
 	}
 	return findings
 }
@@ -64,7 +61,8 @@ func leagueFindings(all []leagues.StoredLeague) []Finding {
 	var findings []Finding
 	for _, l := range all {
 		if l.Stalled != "" {
-			findings = append(findings, finding("leagues", Warning, "it is tried again within ten minutes; to give it up: pressbox leagues remove "+l.ID,
+			findings = append(findings, finding("leagues",
+				Warning, "it is tried again within ten minutes; to give it up: pressbox leagues remove "+l.ID,
 				"%s %q cannot go on: %s", l.Kind, l.Name, l.Stalled)...)
 		}
 	}
@@ -80,10 +78,12 @@ func (s Inside) checkSettings() []Finding {
 	}
 	var findings []Finding
 	if names := settings.Changed(s.Started, next, false); len(names) > 0 {
-		findings = finding("settings", Warning, "systemctl restart pressbox", "changed since the start and not applied: %s", strings.Join(names, ", "))
+		findings = finding("settings", Warning, "systemctl restart pressbox",
+			"changed since the start and not applied: %s", strings.Join(names, ", "))
 	}
 	if names := settings.Changed(s.Reloaded(), next, true); len(names) > 0 {
-		findings = append(findings, finding("settings", Warning, "systemctl reload pressbox", "changed since the last reload: %s", strings.Join(names, ", "))...)
+		findings = append(findings, finding("settings",
+			Warning, "systemctl reload pressbox", "changed since the last reload: %s", strings.Join(names, ", "))...)
 	}
 	if findings == nil {
 		return finding("settings", OK, "", "valid and applied")
@@ -102,9 +102,11 @@ func (s Inside) checkStore() []Finding {
 	case errors.Is(err, store.ErrFull):
 		findings = finding("store", Failure, increase, "%s", oneLine(err))
 	case errors.Is(err, store.ErrCorrupt):
-		findings = finding("store", Failure, "systemctl restart pressbox: the server restores the newest intact backup", "%s", oneLine(err))
+		findings = finding("store", Failure, "systemctl restart pressbox: the server restores the newest intact backup",
+			"%s", oneLine(err))
 	case err != nil:
-		findings = finding("store", Failure, "free disk space, or replace a broken disk (see: journalctl -k)", "%s", oneLine(err))
+		findings = finding("store", Failure, "free disk space, or replace a broken disk (see: journalctl -k)",
+			"%s", oneLine(err))
 	case stats.NearlyFull() != "":
 		findings = finding("store", Warning, increase, "%s is nearly full (%s), %s", path, stats.NearlyFull(), size)
 	}
@@ -121,7 +123,8 @@ func (s Inside) checkSound(ctx context.Context) []Finding {
 	cfg.Volume = s.Reloaded().Volume
 	findings := soundFindings(report, cfg)
 	if lost := s.Sink.Health(); lost != nil && Worst(findings) != Failure {
-		findings = append(findings, finding("sound", Warning, "", "the sound server answers, but the server is not connected to it yet: %s", oneLine(lost))...)
+		findings = append(findings, finding("sound",
+			Warning, "", "the sound server answers, but the server is not connected to it yet: %s", oneLine(lost))...)
 	}
 	return findings
 }

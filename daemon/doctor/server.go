@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/daemon/client"
+	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/trust"
 )
@@ -50,7 +51,8 @@ func (d Doctor) askServer(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	if running := s.Versions["pressbox"]; running != d.version { // its checks may differ, or not exist
-		other := finding("server", Warning, d.restartCommand(), "version %s is running, and this program is version %s", running, d.version)
+		other := finding("server", Warning, d.restartCommand(),
+			"version %s is running, and this program is version %s", running, d.version)
 		return append(other, healthFindings(s.Health)...), nil
 	}
 	ctx, stop = context.WithTimeout(ctx, insideTimeout)
@@ -73,7 +75,8 @@ func (d Doctor) askHealth(ctx context.Context) (findings []Finding, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	why, remedy := "its STATE_DIR is not "+d.cfg.StateDir, "run doctor with --state-dir and that server's directory, to check more"
+	why, remedy := "its STATE_DIR is not "+d.cfg.StateDir,
+		"run doctor with --state-dir and that server's directory, to check more"
 	if d.denied != nil {
 		why, remedy = oneLine(d.denied), d.deniedRemedy()+", to check more"
 	}
@@ -94,11 +97,11 @@ func healthFindings(h client.Health) []Finding {
 }
 
 // integrationFinding converts the state of an integration.
-func integrationFinding(name string, i client.Integration) []Finding {
+func integrationFinding(name string, i health.IntegrationState) []Finding {
 	if i.Detail != "" {
 		return finding(name, Warning, i.Remedy, "%s", strings.Join(strings.Fields(i.Detail), " "))
 	}
-	return finding(name, OK, "", "%s", i.Summary())
+	return finding(name, OK, "", "%s", i)
 }
 
 // checkFinding converts the health of one component.

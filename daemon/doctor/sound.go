@@ -64,7 +64,8 @@ func soundFindings(r pulse.Inspection, cfg settings.Config) []Finding {
 		for _, s := range r.Sinks {
 			names = append(names, s.Name)
 		}
-		return finding("sound", Failure, "set PULSE_SINK to one of "+strings.Join(names, ", ")+", or leave it empty", "there is no sink %s", name)
+		return finding("sound", Failure, "set PULSE_SINK to one of "+strings.Join(names, ", ")+", or leave it empty",
+			"there is no sink %s", name)
 	}
 	return sinkFindings(r, r.Sinks[i], cfg)
 }
@@ -79,13 +80,18 @@ func sinkFindings(r pulse.Inspection, s pulse.SinkInfo, cfg settings.Config) []F
 		findings = finding("sound", Failure, remedy, "%s", silent)
 	}
 	if s.Unplugged {
-		findings = append(findings, finding("sound", Failure, "switch the screen or speaker on and plug it in, or choose another sink with PULSE_SINK", "nothing is plugged into %s (%s)", s.Name, s.Port)...)
+		findings = append(findings, finding("sound", Failure,
+			"switch the screen or speaker on and plug it in, or choose another sink with PULSE_SINK",
+			"nothing is plugged into %s (%s)", s.Name, s.Port)...)
 	}
 	if s.Null {
-		findings = append(findings, finding("sound", Warning, noCard(r.Cards), "the sink %s discards the sound", s.Name)...)
+		findings = append(findings, finding("sound",
+			Warning, noCard(r.Cards), "the sink %s discards the sound", s.Name)...)
 	}
 	if s.Volume < pulse.LowVolume && silent == "" {
-		findings = append(findings, finding("sound", Warning, fmt.Sprintf("pactl --server=%s set-sink-volume %s 100%%", r.Address(), s.Name), "the volume of the sink %s is %d %%", s.Name, s.Volume)...)
+		findings = append(findings, finding("sound", Warning,
+			fmt.Sprintf("pactl --server=%s set-sink-volume %s 100%%", r.Address(), s.Name),
+			"the volume of the sink %s is %d %%", s.Name, s.Volume)...)
 	}
 	if cfg.Volume < lowVolume {
 		findings = append(findings, finding("sound", Warning, "set VOLUME=100", "VOLUME is %d", cfg.Volume)...)
@@ -101,19 +107,22 @@ func noCard(cards int) string {
 	if cards > 0 {
 		return "no profile of the sound card has an output: choose one with pactl list cards, pactl set-card-profile"
 	}
-	return "check that there is a sound card (cat /proc/asound/cards) and that the user of the sound server is in the group audio (usermod -a -G audio USER)"
+	return "check that there is a sound card (cat /proc/asound/cards) and that the user of the sound server is in " +
+		"the group audio (usermod -a -G audio USER)"
 }
 
 // connectionFindings explains why no sound server could be reached.
 func connectionFindings(attempts []pulse.Attempt) []Finding {
 	const setUp = "pressbox setup-audio headless, or, on a desktop: pressbox setup-audio session --user USER"
 	remedies := map[pulse.Failure]string{
-		pulse.NotFound:         setUp + "; on a desktop, the user has to be logged in",
-		pulse.Refused:          "the sound server has stopped; start it, for example: systemctl --user restart pipewire-pulse",
+		pulse.NotFound: setUp + "; on a desktop, the user has to be logged in",
+		pulse.Refused: "the sound server has stopped; start it, " +
+			"for example: systemctl --user restart pipewire-pulse",
 		pulse.PermissionDenied: setUp + "; it creates a directory that both users may access",
 		pulse.AccessDenied:     setUp + "; or remove a wrong cookie, and set PULSE_COOKIE=/nonexistent",
-		pulse.Timeout:          "the sound server hangs; restart it, for example: systemctl --user restart pipewire-pulse",
-		pulse.Other:            "check that PULSE_SERVER is the address of a PulseAudio or PipeWire server",
+		pulse.Timeout: "the sound server hangs; restart it, for example: " +
+			"systemctl --user restart pipewire-pulse",
+		pulse.Other: "check that PULSE_SERVER is the address of a PulseAudio or PipeWire server",
 	}
 	var findings []Finding
 	for i, a := range attempts {

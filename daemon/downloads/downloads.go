@@ -20,21 +20,34 @@ import (
 	"time"
 
 	"pressbox/voice/catalog"
+	"pressbox/voice/library"
 )
 
 // Errors of a [Downloads].
 var (
 	ErrBusy        = errors.New("another voice is being installed")
 	ErrUnavailable = errors.New("the catalog of voices cannot be read")
+	ErrDefault     = errors.New("this is the default voice; choose another one first")
+	ErrShared      = errors.New("this voice is not in MODEL_DIR; the package that installed it removes it")
 )
+
+// A Library has the installed voices.
+type Library interface {
+	Voices() []library.Info
+	Default() string // the name of the default voice
+	// Voice returns an error if a voice cannot speak.
+	Voice(name string) (string, error)
+	Changed() <-chan struct{} // closed at the next change of the voices
+}
 
 // A Config configures [Downloads].
 type Config struct {
 	URL string // of the catalog; without https only on this host
 	Dir string // where voices are installed
-	// Installed is called when a voice has been installed; standard: it shall be the default one.
-	Installed func(ctx context.Context, name string, standard bool) error
-	Log       *slog.Logger
+	// Library finds the voices that are installed in Dir.
+	Library    Library
+	SetDefault func(ctx context.Context, name string) error // sets the default voice
+	Log        *slog.Logger
 }
 
 // The states of an installation.
@@ -104,9 +117,9 @@ func (d *Downloads) Start(ctx context.Context, name string, standard bool) error
 	return nil
 }
 
-// Cancel ends the installation of a voice, and reports whether there was one. What was downloaded
+// cancelled ends the installation of a voice, and reports whether there was one. What was downloaded
 // stays for the next attempt.
-func (d *Downloads) Cancel(name string) bool {
+func (d *Downloads) cancelled(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.last.State != Downloading || d.last.Name != name || d.cancel == nil {
@@ -136,7 +149,10 @@ func (d *Downloads) run(ctx context.Context, o order) {
 	d.mu.Unlock()
 	err := d.install(ctx, o)
 	if err == nil {
-		err = d.cfg.Installed(ctx, o.voice.Name, o.standard)
+		err = d.awaitVoice(ctx, o.voice.Name)
+	}
+	if err == nil && o.standard {
+		err = d.cfg.SetDefault(ctx, o.voice.Name)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -182,8 +198,62 @@ func (d *Downloads) install(ctx context.Context, o order) error {
 	return i.Install(ctx, o.voice)
 }
 
-// Remove removes a voice from the directory, or returns [catalog.ErrUnknown].
+// libraryTimeout is the time in which the library finds a voice that was installed.
+const libraryTimeout = 30 * time.Second
+
+// awaitVoice waits until an installed voice can speak.
+func (d *Downloads) awaitVoice(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, libraryTimeout)
+	defer cancel()
+	for {
+		changed := d.cfg.Library.Changed()
+		_, err := d.cfg.Library.Voice(name)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// A Voice is an installed voice.
+type Voice struct {
+	library.Info
+	Removable bool // it is in Dir, and not the default voice
+}
+
+// Voices returns the installed voices.
+func (d *Downloads) Voices() []Voice {
+	var all []Voice
+	for _, v := range d.cfg.Library.Voices() {
+		all = append(all, Voice{v, !v.Default && d.has(v.Name)})
+	}
+	return all
+}
+
+// Remove removes a voice, or cancels its installation. It returns [catalog.ErrUnknown], [ErrDefault]
+// or [ErrShared].
 func (d *Downloads) Remove(name string) error {
+	if d.cancelled(name) {
+		return nil
+	}
+	for _, v := range d.Voices() {
+		switch {
+		case v.Name != name || v.Removable:
+		case v.Default:
+			return ErrDefault
+		default:
+			return ErrShared
+		}
+	}
+	return d.remove(name)
+}
+
+// remove removes a voice from the directory, or returns [catalog.ErrUnknown].
+func (d *Downloads) remove(name string) error {
 	dir, err := os.OpenRoot(d.cfg.Dir)
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", name, err)
@@ -192,8 +262,8 @@ func (d *Downloads) Remove(name string) error {
 	return catalog.Remove(dir, name)
 }
 
-// Has reports whether a voice is in the directory, from where it can be removed.
-func (d *Downloads) Has(name string) bool {
+// has reports whether a voice is in the directory, from where it can be removed.
+func (d *Downloads) has(name string) bool {
 	dir, err := os.OpenRoot(d.cfg.Dir)
 	if err != nil {
 		return false
@@ -243,20 +313,14 @@ type Offer struct {
 	catalog.Voice
 	License     string // "" means unknown
 	Recommended bool   // at most one of a language
+	Installed   bool
 }
 
-// Languages returns the languages of the catalog, such as "en".
-func (d *Downloads) Languages(ctx context.Context) ([]string, error) {
-	c, err := d.catalog(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []string
-	for _, v := range c.Voices() {
-		all = append(all, languageOf(v.Name))
-	}
-	slices.Sort(all)
-	return slices.Compact(all), nil
+// Offers are the voices of a language that can be installed.
+type Offers struct {
+	Language  string
+	Languages []string // of the catalog, such as "en"
+	Voices    []Offer
 }
 
 func languageOf(name string) string {
@@ -264,22 +328,29 @@ func languageOf(name string) string {
 	return language
 }
 
-// Offers returns the voices of a language with their licenses. country, such as "US", is that of
-// the voice to recommend, if there is one.
-func (d *Downloads) Offers(ctx context.Context, language, country string) ([]Offer, error) {
+// Offers returns the voices of a language with their licenses, or [ErrUnavailable]. "" means the
+// language of the default voice, whose country a voice to recommend has, if there is one.
+func (d *Downloads) Offers(ctx context.Context, language string) (Offers, error) {
 	c, err := d.catalog(ctx)
 	if err != nil {
-		return nil, err
+		return Offers{}, err
 	}
-	var offers []Offer
+	own, rest, _ := strings.Cut(d.cfg.Library.Default(), "_")
+	country, _, _ := strings.Cut(rest, "-")
+	all := Offers{Language: cmp.Or(language, own)}
+	installed := d.cfg.Library.Voices()
 	for _, v := range c.Voices() {
-		if languageOf(v.Name) == language {
-			offers = append(offers, Offer{Voice: v})
+		all.Languages = append(all.Languages, languageOf(v.Name))
+		if languageOf(v.Name) == all.Language {
+			has := slices.ContainsFunc(installed, func(i library.Info) bool { return i.Name == v.Name })
+			all.Voices = append(all.Voices, Offer{Voice: v, Installed: has})
 		}
 	}
-	d.addLicenses(ctx, c, offers)
-	recommend(offers, country)
-	return offers, nil
+	slices.Sort(all.Languages)
+	all.Languages = slices.Compact(all.Languages)
+	d.addLicenses(ctx, c, all.Voices)
+	recommend(all.Voices, country)
+	return all, nil
 }
 
 const (
@@ -323,7 +394,9 @@ func (d *Downloads) license(ctx context.Context, c *catalog.Catalog, v catalog.V
 }
 
 // free are the beginnings of licenses, in lower case, that permit every use.
-var free = []string{"public domain", "cc0", "cc by", "cc-by", "creative commons attribution", "mit", "apache", "bsd"} //nolint:gochecknoglobals // a constant list
+//
+//nolint:gochecknoglobals // a constant list
+var free = []string{"public domain", "cc0", "cc by", "cc-by", "creative commons attribution", "mit", "apache", "bsd"}
 
 // restricted matches licenses that forbid commercial or changed copies.
 var restricted = regexp.MustCompile(`\b(nc|nd|non-?commercial)\b`)
@@ -331,7 +404,8 @@ var restricted = regexp.MustCompile(`\b(nc|nd|non-?commercial)\b`)
 // permitsEverything reports whether a license permits every use.
 func permitsEverything(license string) bool {
 	license = strings.ToLower(license)
-	return !restricted.MatchString(license) && slices.ContainsFunc(free, func(prefix string) bool { return strings.HasPrefix(license, prefix) })
+	return !restricted.MatchString(license) && slices.ContainsFunc(free,
+		func(prefix string) bool { return strings.HasPrefix(license, prefix) })
 }
 
 // qualities are those of voices in the order in which they are recommended: a Raspberry Pi

@@ -19,6 +19,7 @@ import (
 
 	"pressbox/packaging/check"
 	"pressbox/voice/catalog"
+	"pressbox/voice/library"
 )
 
 const tern = "en_GB-tern-medium"
@@ -34,13 +35,17 @@ func newFakeCatalog(t *testing.T) *fakeCatalog {
 	c := &fakeCatalog{gate: make(chan struct{})}
 	files, about := map[string][]byte{}, map[string]any{}
 	for name, content := range map[string]string{
-		tern + ".onnx": strings.Repeat("model", 1000), tern + ".onnx.json": `{"audio":{}}`, "MODEL_CARD": "* License: CC BY 4.0\n",
+		tern + ".onnx":      strings.Repeat("model", 1000),
+		tern + ".onnx.json": `{"audio":{}}`, "MODEL_CARD": "* License: CC BY 4.0\n",
 	} {
 		files["/"+name] = []byte(content)
-		about[name] = map[string]any{"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum([]byte(content)))}
+		about[name] = map[string]any{
+			"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum([]byte(content))),
+		}
 	}
 	index := map[string]any{tern: map[string]any{
-		"language": map[string]string{"name_english": "English"}, "quality": "medium", "num_speakers": 1, "files": about,
+		"language": map[string]string{"name_english": "English"},
+		"quality":  "medium", "num_speakers": 1, "files": about,
 	}}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -59,16 +64,27 @@ func newFakeCatalog(t *testing.T) *fakeCatalog {
 	return c
 }
 
-// newDownloads returns running downloads, and a channel of what was installed.
-func newDownloads(t *testing.T, url string) (d *Downloads, installed chan string) {
+// A voices is a library with two voices that are not in the directory of downloads. It finds every
+// voice at once.
+type voices struct{}
+
+func (voices) Default() string                   { return "en_US-own-medium" }
+func (voices) Changed() <-chan struct{}          { return nil }
+func (voices) Voice(name string) (string, error) { return name, nil }
+func (voices) Voices() []library.Info {
+	return []library.Info{{Name: "en_US-own-medium", Default: true}, {Name: "en_US-shared-medium"}}
+}
+
+// newDownloads returns running downloads, and the default voices that they set.
+func newDownloads(t *testing.T, url string) (d *Downloads, defaults chan string) {
 	t.Helper()
-	installed = make(chan string, 1)
-	d = New(Config{URL: url, Dir: filepath.Join(t.TempDir(), "models"), Log: slog.New(slog.DiscardHandler), Installed: func(_ context.Context, name string, standard bool) error {
-		installed <- fmt.Sprint(name, " ", standard)
-		return nil
-	}})
+	defaults = make(chan string, 1)
+	d = New(Config{
+		URL: url, Dir: filepath.Join(t.TempDir(), "models"), Library: voices{}, Log: slog.New(slog.DiscardHandler),
+		SetDefault: func(_ context.Context, name string) error { defaults <- name; return nil },
+	})
 	check.Run(t, d.Run)
-	return d, installed
+	return d, defaults
 }
 
 // until waits until the present installation has a state.
@@ -87,36 +103,31 @@ func (d *Downloads) until(t *testing.T, state string) Download {
 func TestDownloads_install(t *testing.T) {
 	t.Parallel()
 	c := newFakeCatalog(t)
-	d, installed := newDownloads(t, c.URL+"/voices.json")
-	offers := check.Must(d.Offers(t.Context(), "en", "US"))(t)
+	d, defaults := newDownloads(t, c.URL+"/voices.json")
+	offers := check.Must(d.Offers(t.Context(), ""))(t).Voices
 	if len(offers) != 1 || offers[0].License != "CC BY 4.0" || !offers[0].Recommended {
 		t.Fatalf("the offers: %+v", offers)
 	}
-	if err := d.Start(t.Context(), "en_GB-gull-medium", false); !errors.Is(err, catalog.ErrUnknown) {
-		t.Errorf("an unknown voice: %v", err)
-	}
+	check.ErrorIs(t, d.Start(t.Context(), "en_GB-gull-medium", false), catalog.ErrUnknown, "an unknown voice")
 	check.NoError(t, d.Start(t.Context(), tern, true))
-	if err := d.Start(t.Context(), tern, true); !errors.Is(err, ErrBusy) {
-		t.Errorf("a second installation: %v", err)
-	}
-	if last := d.Last(); last.Total != offers[0].Size() || last.Done >= last.Total || d.Has(tern) {
+	check.ErrorIs(t, d.Start(t.Context(), tern, true), ErrBusy, "a second installation")
+	if last := d.Last(); last.Total != offers[0].Size() || last.Done >= last.Total || d.has(tern) {
 		t.Errorf("before the model: %+v", last)
 	}
 	close(c.gate)
-	if got := <-installed; got != tern+" true" {
-		t.Errorf("installed %q", got)
-	}
-	if last := d.until(t, Installed); last.Done != last.Total || !d.Has(tern) {
+	check.Equal(t, <-defaults, tern, "the default voice")
+	if last := d.until(t, Installed); last.Done != last.Total || !d.has(tern) {
 		t.Errorf("after the installation: %+v", last)
 	}
 	check.NoError(t, d.Remove(tern))
 	if left := check.Must(os.ReadDir(d.cfg.Dir))(t); len(left) > 0 {
 		t.Errorf("after the removal the directory has %v", left)
 	}
-	for _, name := range []string{tern, "../x", ""} {
-		if err := d.Remove(name); !errors.Is(err, catalog.ErrUnknown) {
-			t.Errorf("remove %q: %v", name, err)
-		}
+	for name, want := range map[string]error{
+		tern: catalog.ErrUnknown, "../x": catalog.ErrUnknown, "": catalog.ErrUnknown,
+		"en_US-own-medium": ErrDefault, "en_US-shared-medium": ErrShared,
+	} {
+		check.ErrorIs(t, d.Remove(name), want, "remove %q", name)
 	}
 }
 
@@ -124,19 +135,19 @@ func TestDownloads_install(t *testing.T) {
 func TestDownloads_cancel(t *testing.T) {
 	t.Parallel()
 	c := newFakeCatalog(t)
-	d, installed := newDownloads(t, c.URL+"/voices.json")
+	d, defaults := newDownloads(t, c.URL+"/voices.json")
 	check.NoError(t, d.Start(t.Context(), tern, false))
-	for !d.Cancel(tern) { // until Run has begun
+	for !d.cancelled(tern) { // until Run has begun
 		runtime.Gosched()
 	}
 	d.until(t, "")
-	if d.Cancel(tern) {
+	if d.cancelled(tern) {
 		t.Error("cancelled twice")
 	}
 	close(c.gate)
 	check.NoError(t, d.Start(t.Context(), tern, false))
-	if got := <-installed; got != tern+" false" {
-		t.Errorf("installed %q", got)
+	if d.until(t, Installed); len(defaults) > 0 {
+		t.Errorf("the default voice is %q", <-defaults)
 	}
 }
 
@@ -162,7 +173,8 @@ func TestRecommend(t *testing.T) {
 	}
 	high, medium := offer("en_US-a-high", "high", 1, "Public domain"), offer("en_US-b-medium", "medium", 1, "CC0")
 	abroad, many := offer("en_GB-c-medium", "medium", 1, "CC BY 4.0"), offer("en_US-d-medium", "medium", 9, "CC0")
-	restricted, unknown := offer("en_US-e-medium", "medium", 1, "CC BY-NC-SA 4.0"), offer("en_US-f-medium", "medium", 1, "")
+	restricted, unknown := offer("en_US-e-medium", "medium", 1, "CC BY-NC-SA 4.0"),
+		offer("en_US-f-medium", "medium", 1, "")
 	for want, offers := range map[string][]Offer{
 		medium.Name: {restricted, many, abroad, high, medium},
 		high.Name:   {abroad, high, unknown},
@@ -176,8 +188,6 @@ func TestRecommend(t *testing.T) {
 				got += o.Name
 			}
 		}
-		if got != want {
-			t.Errorf("recommended %q, want %q", got, want)
-		}
+		check.Equal(t, got, want, "the recommended voice")
 	}
 }

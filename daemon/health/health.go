@@ -1,140 +1,93 @@
-// Package health checks the server's components for GET /health and "systemctl status",
-// and detects an idle server.
+// Package health has the values in which the server reports on itself: the health of its
+// components, the ways in which other programs use it, and the findings of "pressbox doctor".
 //
-// One law: a check reads states in memory; it never waits.
+// One law: a value knows nothing of what it reports on.
 package health
 
 import (
-	"errors"
-	"fmt"
-	"log/slog"
-	"strings"
-
-	"pressbox/audio/pulse"
-	"pressbox/daemon/web/admin"
-	"pressbox/store"
-	"pressbox/voice/announce/announcer"
-	"pressbox/voice/library"
+	"cmp"
+	"encoding/json"
+	"maps"
 )
 
-// A Monitor checks the components that it holds.
-type Monitor struct {
-	Store     *store.Store
-	Sink      *pulse.Sink
-	Voices    *library.Library
-	Announcer *announcer.Announcer
-	Lexicon   func() error // why the lexicon is incomplete; nil if it is complete
-	Log       *slog.Logger
+// A Health is the health of a component or of the server; "" means OK.
+type Health string
 
-	Integrations []admin.Integration
-	// Salvaged describes how a damaged store was replaced at the start; "" means that it
-	// was not damaged.
-	Salvaged string
-	// Addresses are the URLs at which the server listens.
-	Addresses []string
-}
+// The values of Health, from good to bad.
+const (
+	OK       Health = "ok"
+	Degraded Health = "degraded" // a component does not work; announcements are accepted
+	Failing  Health = "failing"  // announcements cannot be accepted
+)
 
-// Checks returns the checks of GET /health.
-func (m *Monitor) Checks() []admin.Check {
-	return []admin.Check{
-		{Name: "store", Report: m.store},
-		{Name: "audio", Report: m.Sound},
-		{Name: "voices", Report: m.voices},
-		{Name: "lexicon", Report: m.lexicon},
-		{Name: "queue", Report: m.queue},
-	}
-}
-
-// Worst returns the health of the component that is worst.
-func (m *Monitor) Worst() admin.Health {
-	worst := admin.OK
-	for _, check := range m.Checks() {
-		c := check.Report()
-		if c.Health == admin.Failing || c.Health == admin.Degraded && worst == admin.OK {
-			worst = c.Health
+// Worse returns the worse one of two.
+func Worse(a, b Health) Health {
+	for _, h := range []Health{Failing, Degraded} {
+		if a == h || b == h {
+			return h
 		}
 	}
-	for _, integration := range m.Integrations {
-		if worst == admin.OK && integration.Report().Detail != "" {
-			worst = admin.Degraded
-		}
-	}
-	return worst
+	return OK
 }
 
-// condition returns a condition that is bad if err is not nil.
-func condition(err error, bad admin.Health, facts map[string]any) admin.Condition {
-	if err != nil {
-		return admin.Condition{Health: bad, Detail: err.Error(), Facts: facts}
-	}
-	return admin.Condition{Facts: facts}
+// A Check reports the health of one component.
+type Check struct {
+	Name   string           // such as "store"
+	Report func() Condition // must not block
 }
 
-func (m *Monitor) store() admin.Condition {
-	err := m.Store.Health()
-	stats, statsErr := m.Store.Stats()
-	bad := admin.Failing
-	switch err = errors.Join(err, statsErr); {
-	case err != nil:
-	case m.Salvaged != "":
-		err, bad = errors.New(m.Salvaged), admin.Degraded
-	case stats.NearlyFull() != "":
-		err, bad = nearlyFullError(stats), admin.Degraded
-	}
-	facts := map[string]any{
-		"size_bytes": stats.Size, "free_bytes": stats.Free, "max_bytes": stats.Max, "commits": stats.Commits,
-	}
-	for _, share := range stats.Shares {
-		name := strings.ReplaceAll(share.Name, "-", "_")
-		facts[name+"_bytes"], facts[name+"_max_bytes"] = share.Used, share.Max
-	}
-	return condition(err, bad, facts)
+// A Condition is the health of a component with its details.
+type Condition struct {
+	Health Health
+	Detail string         // why it is not OK; "" otherwise
+	Facts  map[string]any // additional members of its JSON object; nil means none
 }
 
-// nearlyFullError describes the share of the store that is nearly full.
-func nearlyFullError(stats store.Stats) error {
-	for _, share := range stats.Shares {
-		if share.Name == stats.NearlyFull() {
-			return fmt.Errorf("the store is nearly full: %s use %d of %d bytes; the oldest are deleted where that is possible; increase STORE_MAX_SIZE",
-				share.Name, share.Used, share.Max)
-		}
+// MarshalJSON returns one object with status, detail and the facts.
+func (c Condition) MarshalJSON() ([]byte, error) {
+	all := map[string]any{"status": cmp.Or(c.Health, OK)}
+	if c.Detail != "" {
+		all["detail"] = c.Detail
 	}
-	return fmt.Errorf("the store is nearly full: %d of %d bytes are used; increase STORE_MAX_SIZE", stats.Size-stats.Free, stats.Max)
+	maps.Copy(all, c.Facts)
+	return json.Marshal(all)
 }
 
-// Sound returns the condition of the audio output.
-func (m *Monitor) Sound() admin.Condition {
-	return audioCondition(m.Sink.Status(), m.Sink.Health())
+// An Integration reports on one way in which other programs use the server, and which can be
+// switched off.
+type Integration struct {
+	Name   string                  // such as "wyoming"
+	Report func() IntegrationState // must not block
 }
 
-// audioCondition returns the condition of a sink; err is why nothing can be played. The
-// server's own mute is no matter of the sink.
-func audioCondition(s pulse.Status, err error) admin.Condition {
-	if silent, remedy := s.Silence(); err == nil && silent != "" {
-		err = fmt.Errorf("%s: no announcement can be heard; run: %s", silent, remedy)
+// An IntegrationState is the state of an [Integration].
+type IntegrationState struct {
+	On      bool   `json:"on"`
+	Summary string `json:"summary"`          // where it is reached, or the setting by which it is off
+	Detail  string `json:"detail,omitempty"` // why it does not work; "" if it does, or is off
+	Remedy  string `json:"remedy,omitempty"` // of Detail
+}
+
+// Health returns Degraded for an integration that does not work.
+func (s IntegrationState) Health() Health {
+	if s.Detail != "" {
+		return Degraded
 	}
-	return condition(err, admin.Degraded, map[string]any{
-		"server": s.Server, "sink": s.Sink, "sink_name": s.Description, "state": s.State, "muted": s.Muted, "volume": s.Volume,
-	})
+	return OK
 }
 
-func (m *Monitor) voices() admin.Condition {
-	installed, broken := 0, 0
-	for _, v := range m.Voices.Voices() {
-		if installed++; v.Error != "" {
-			broken++
-		}
+// String describes an integration that is on or off.
+func (s IntegrationState) String() string {
+	if s.On {
+		return s.Summary
 	}
-	return condition(m.Voices.Health(), admin.Degraded, map[string]any{
-		"default": m.Voices.Default(), "installed": installed, "broken": broken,
-	})
+	return "off: " + s.Summary
 }
 
-func (m *Monitor) lexicon() admin.Condition {
-	return condition(m.Lexicon(), admin.Degraded, nil)
-}
-
-func (m *Monitor) queue() admin.Condition {
-	s := m.Announcer.Stats()
-	return condition(nil, admin.Degraded, map[string]any{"waiting": s.Waiting, "max": s.Max, "speaking": s.Current != "", "unsaved": s.Unsaved})
+// A Finding is the result of one check of "pressbox doctor".
+type Finding struct {
+	Name   string `json:"name"`
+	Result string `json:"result"` // "ok", "warning" or "failure"
+	Detail string `json:"detail"`
+	Remedy string `json:"remedy,omitempty"` // how to fix it, usually a command
 }

@@ -58,7 +58,8 @@ func ownerOf(client netip.AddrPort, server net.Addr) (uid int, known bool) {
 	if err != nil {
 		return 0, false
 	}
-	from4, to4 := netip.AddrPortFrom(client.Addr().Unmap(), client.Port()), netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
+	from4, to4 := netip.AddrPortFrom(client.Addr().Unmap(), client.Port()),
+		netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
 	mapped := func(a netip.AddrPort) netip.AddrPort {
 		return netip.AddrPortFrom(netip.AddrFrom16(a.Addr().As16()), a.Port())
 	}

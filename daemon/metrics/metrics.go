@@ -40,7 +40,8 @@ func New() *Metrics {
 			Name: "pressbox_announcements_ended_total", Help: "Ended announcements by status.",
 		}, []string{"status"}),
 		firstSound: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "pressbox_first_sound_seconds", Help: "Time from the acceptance of an announcement to its first sample.",
+			Name:    "pressbox_first_sound_seconds",
+			Help:    "Time from the acceptance of an announcement to its first sample.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60, 600},
 		}),
 		clip: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -48,7 +49,8 @@ func New() *Metrics {
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}),
 		write: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "pressbox_store_write_seconds", Help: "Time to commit a change of an announcement or a game to the store.",
+			Name:    "pressbox_store_write_seconds",
+			Help:    "Time to commit a change of an announcement or a game to the store.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .5, 2},
 		}),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -56,7 +58,8 @@ func New() *Metrics {
 			Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10, 60},
 		}, []string{"route", "method", "code"}),
 		watchdog: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "pressbox_watchdog_last_ok_timestamp_seconds", Help: "Time of the last watchdog round in which every component made progress; 0 without a watchdog.",
+			Name: "pressbox_watchdog_last_ok_timestamp_seconds",
+			Help: "Time of the last watchdog round in which every component made progress; 0 without a watchdog.",
 		}),
 	}
 	m.registry.MustRegister(m.accepted, m.ended, m.firstSound, m.clip, m.write, m.requests, m.watchdog,
@@ -88,7 +91,9 @@ type Outbox struct {
 }
 
 // Append implements [announcer.Outbox].
-func (o Outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (stored announce.Accepted, fresh bool, err error) {
+func (o Outbox) Append(ctx context.Context, n announce.Announcement,
+	key announce.IdempotencyKey,
+) (stored announce.Accepted, fresh bool, err error) {
 	stored, fresh, err = o.Outbox.Append(ctx, n, key)
 	if err == nil && fresh {
 		o.Metrics.accepted.Inc()
@@ -127,10 +132,11 @@ func (m *Metrics) Register(version, goVersion string, readings []Reading) {
 	build.Set(1)
 	m.registry.MustRegister(build)
 	for _, r := range readings {
+		opts := prometheus.Opts{Name: r.Name, Help: r.Help}
 		if r.Total {
-			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: r.Name, Help: r.Help}, r.Read))
+			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts(opts), r.Read))
 		} else {
-			m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: r.Name, Help: r.Help}, r.Read))
+			m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts(opts), r.Read))
 		}
 	}
 }

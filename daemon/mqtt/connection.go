@@ -48,7 +48,9 @@ func (s *Session) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	c := &connection{config: &s.config, conn: conn, ready: make(chan struct{}), ended: make(chan error, 1), ids: map[uint16]digest{}}
+	c := &connection{
+		config: &s.config, conn: conn, ready: make(chan struct{}), ended: make(chan error, 1), ids: map[uint16]digest{},
+	}
 	c.client = paho.NewClient(paho.ClientConfig{
 		Conn: conn, PacketTimeout: packetTimeout,
 		// The library acknowledges a message when this returns. Its manual acknowledgements
@@ -121,7 +123,9 @@ func (c *Config) hello() (*paho.Connect, error) {
 	maxPacket, receive, expiry := uint32(MaxPacket), uint16(receiveMax), uint32(sessionExpiry/time.Second)
 	p := &paho.Connect{
 		ClientID: c.ClientID, KeepAlive: uint16(keepAlive / time.Second), CleanStart: false,
-		Properties:  &paho.ConnectProperties{SessionExpiryInterval: &expiry, MaximumPacketSize: &maxPacket, ReceiveMaximum: &receive},
+		Properties: &paho.ConnectProperties{
+			SessionExpiryInterval: &expiry, MaximumPacketSize: &maxPacket, ReceiveMaximum: &receive,
+		},
 		WillMessage: &paho.WillMessage{Topic: c.Will.Topic, Payload: c.Will.Payload, QoS: 1, Retain: true},
 		Username:    c.Username, UsernameFlag: c.Username != "",
 	}
@@ -231,7 +235,8 @@ func (c *connection) await(ctx context.Context) error {
 		c.close()
 		return err
 	case <-ctx.Done():
-		_ = c.client.Disconnect(&paho.Disconnect{ReasonCode: 0x04}) // with the will; it closes the connection in any case
+		// with the will; it closes the connection in any case
+		_ = c.client.Disconnect(&paho.Disconnect{ReasonCode: 0x04})
 		<-c.client.Done()
 		return ctx.Err()
 	}

@@ -44,8 +44,9 @@ var errTakenOver = errors.New("another process with the same client ID took the 
 type Message struct {
 	Topic    string
 	Payload  []byte
-	Retained bool          // the broker keeps it, or has kept it, for later subscribers
-	Expiry   time.Duration // after which the broker discards it undelivered, of a received one what is left; 0 means never. Whole seconds
+	Retained bool // the broker keeps it, or has kept it, for later subscribers
+	// after which the broker discards it undelivered, of a received one what is left; 0 means never. Whole seconds
+	Expiry time.Duration
 
 	// Key identifies a received message of QoS 1 in all its deliveries, also after a restart
 	// of this program or the broker; "" for QoS 0.
@@ -112,7 +113,8 @@ func New(c Config) *Session {
 		c.MinDelay = time.Second
 	}
 	s := &Session{config: c, instance: rand.Text()}
-	s.config.Subscriptions = append([]Subscription{{Filter: c.InstanceTopic, Retained: true, Handle: s.checkInstance}}, c.Subscriptions...)
+	s.config.Subscriptions = append([]Subscription{{Filter: c.InstanceTopic, Retained: true, Handle: s.checkInstance}},
+		c.Subscriptions...)
 	return s
 }
 
@@ -191,7 +193,8 @@ func (s *Session) connectOnce(ctx context.Context) (lasted time.Duration, err er
 	}
 	began := time.Now()
 	refused := conn.subscribe(ctx)
-	refused = errors.Join(refused, conn.publish(ctx, Message{Topic: s.config.InstanceTopic, Payload: []byte(s.instance), Retained: true}))
+	refused = errors.Join(refused, conn.publish(ctx,
+		Message{Topic: s.config.InstanceTopic, Payload: []byte(s.instance), Retained: true}))
 	s.mu.Lock()
 	s.conn, s.status = conn, Status{Connected: true, Err: refused}
 	s.mu.Unlock()

@@ -34,7 +34,8 @@ func newPeer(t *testing.T, b *mqtttest.Broker, id string) *peer {
 	t.Helper()
 	p := &peer{received: make(chan mqtt.Message, 10_000), up: make(chan struct{}, 1000)}
 	p.config = mqtt.Config{
-		URL: b.URL("mqtt"), ClientID: id, MinDelay: 10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		URL: b.URL("mqtt"), ClientID: id, MinDelay: 10 * time.Millisecond,
+		Log:           slog.New(slog.NewTextHandler(t.Output(), nil)),
 		InstanceTopic: "instance/" + id,
 		Will:          mqtt.Message{Topic: id + "/status", Payload: []byte("offline")},
 		SaveToken:     func(context.Context, string) error { return nil },
@@ -99,10 +100,14 @@ func TestSession_messages(t *testing.T) {
 	b := mqtttest.Start(t)
 	sender := newPeer(t, b, "sender")
 	sender.run(t)
-	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{Topic: "p/stale", Payload: []byte("stale"), Retained: true}))
+	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{
+		Topic: "p/stale", Payload: []byte("stale"), Retained: true,
+	}))
 	p := newPeer(t, b, "p")
 	p.run(t)
-	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{Topic: "p/live", Payload: []byte("retained"), Retained: true}))
+	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{
+		Topic: "p/live", Payload: []byte("retained"), Retained: true,
+	}))
 	keys := map[string]bool{}
 	for range 2 { // the same twice is two messages
 		sender.say(t, "Hello.")
@@ -112,9 +117,7 @@ func TestSession_messages(t *testing.T) {
 		}
 		keys[m.Key] = true
 	}
-	if len(keys) != 2 {
-		t.Errorf("keys %v, want two", keys)
-	}
+	check.Equal(t, len(keys), 2, "different keys")
 	large := strings.Repeat("x", mqtt.MaxPacket)
 	sender.say(t, large) // the broker discards it
 	sender.say(t, large[:mqtt.MaxPacket-100])
@@ -231,7 +234,8 @@ func TestSession_takenOver(t *testing.T) {
 	if c.Status().Stopped {
 		stopped = c
 	}
-	if s := stopped.Status(); s.Connected || s.Err == nil || !strings.Contains(s.Err.Error(), "three times in a minute") {
+	if s := stopped.Status(); s.Connected || s.Err == nil ||
+		!strings.Contains(s.Err.Error(), "three times in a minute") {
 		t.Errorf("status %+v, want stopped with its reason", s)
 	}
 }
@@ -279,9 +283,7 @@ func TestSession_credentials(t *testing.T) {
 func TestSession_offline(t *testing.T) {
 	t.Parallel()
 	s := mqtt.New(mqtt.Config{})
-	if err := s.Publish(t.Context(), mqtt.Message{Topic: "a"}); !errors.Is(err, mqtt.ErrOffline) {
-		t.Errorf("Publish without a connection: %v", err)
-	}
+	check.ErrorIs(t, s.Publish(t.Context(), mqtt.Message{Topic: "a"}), mqtt.ErrOffline, "Publish without a connection")
 }
 
 // A broker that is ended and restarted under 200 messages loses none; a killed one repeats

@@ -28,7 +28,8 @@ var audits = map[string]string{
 
 // audit returns the violations as texts.
 const audit = `axe.run(document, %s).then((r) => r.violations
-	.map((v) => v.id + ": " + v.nodes.map((n) => n.target.join(" ") + " " + n.failureSummary.replace(/\s+/g, " ")).join(" | ")))`
+	.map((v) => v.id + ": " + v.nodes.map((n) => n.target.join(" ") + " " + n.failureSummary.replace(/\s+/g, " "))
+		.join(" | ")))`
 
 // looks checks accessibility in both themes, and that no width needs horizontal
 // scrolling.
@@ -40,7 +41,8 @@ func (b *tab) looks(name string) {
 		for _, width := range widths {
 			b.fits(name, width)
 			if screenshots != "" {
-				b.shoot(filepath.Join(screenshots, fmt.Sprintf("%s-%s-%d.png", name, scheme, width)), chromedp.FullScreenshot(100))
+				b.shoot(filepath.Join(screenshots, fmt.Sprintf("%s-%s-%d.png", name, scheme, width)),
+					chromedp.FullScreenshot(100))
 			}
 		}
 		b.do(chromedp.EmulateViewport(1280, 800))

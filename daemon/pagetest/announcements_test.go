@@ -2,7 +2,6 @@ package pagetest_test
 
 import (
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -13,10 +12,10 @@ import (
 	"pressbox/packaging/check"
 )
 
-// newAnnouncements returns a tab with the announcements of a new server.
+// newAnnouncements is [begin] on the page of announcements.
 func newAnnouncements(t *testing.T, settings ...string) *tab {
 	t.Helper()
-	b := newTab(t, newServer(t, settings...))
+	b := begin(t, settings...)
 	b.openAnnouncements()
 	return b
 }
@@ -26,21 +25,21 @@ func (b *tab) openAnnouncements() {
 	b.t.Helper()
 	b.open("/announcements")
 	b.says(".link-state", "Live")
-	b.await(`document.querySelectorAll("#voice option").length > 1 && document.querySelector("#volume") && !document.querySelector("main .waiting")`)
+	b.await(`$$("#voice option").length > 1 && $("#volume") && !$("main .waiting")`)
 }
 
 // announce sends a message with the form.
 func (b *tab) announce(message string) {
 	b.t.Helper()
 	b.do(chromedp.SendKeys("#message", message), chromedp.Click("main form .primary"))
-	b.await(`document.querySelector("#message").value === ""`)
+	b.await(`$("#message").value === ""`)
 }
 
 // set sets the value of a field as a user does.
 func (b *tab) set(selector, value string) {
 	b.t.Helper()
 	b.is(fmt.Sprintf(`(() => {
-		const field = document.querySelector(%q);
+		const field = $(%q);
 		field.value = %q;
 		for (const event of ["input", "change"]) field.dispatchEvent(new Event(event, { bubbles: true }));
 	})()`, selector, value))
@@ -49,23 +48,22 @@ func (b *tab) set(selector, value string) {
 // queued returns the messages in the queue.
 func (b *tab) queued() string {
 	b.t.Helper()
-	return value[string](b, `fetch("/api/notify").then((r) => r.json()).then((list) => list.queue.map((a) => a.message).join("|"))`)
+	return value[string](b, `json("/api/notify").then((list) => list.queue.map((a) => a.message).join("|"))`)
 }
 
 // Urgent applies to one announcement. Escape and S stop what is being spoken,
 // but not while a field has the focus. What was stopped can be said again.
 func TestAnnouncements_stopAndSayAgain(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t)
 	b.press("#urgent")
 	b.announce("The bus leaves.")
 	b.says("#queue .hot", "Urgent")
 	b.says("#queue small", "from the network")
-	if b.is(`document.querySelector("#urgent").checked`) {
+	if b.is(`$("#urgent").checked`) {
 		t.Error("urgent is still ticked")
 	}
 	b.focus("#message", "s"+kb.Escape)
-	if got := value[string](b, `document.querySelector("#message").value`); got != "s" || b.queued() != "The bus leaves." {
+	if got := value[string](b, `$("#message").value`); got != "s" || b.queued() != "The bus leaves." {
 		t.Errorf("the field has %q, the queue %q", got, b.queued())
 	}
 	b.focus("#queue-title", kb.Escape)
@@ -75,13 +73,12 @@ func TestAnnouncements_stopAndSayAgain(t *testing.T) {
 	b.says("#queue li", "The bus leaves.")
 	b.looks("announcements-again")
 	b.focus("#recent-title", "s")
-	b.await(`document.querySelectorAll("#recent .cancelled").length === 2`)
+	b.await(`$$("#recent .cancelled").length === 2`)
 }
 
 // An announcement for a time waits in a list of its own, in which it can be
 // cancelled; a time that is past is refused at its field.
 func TestAnnouncements_atATime(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t)
 	at := func(when time.Time) {
 		b.press(`[name=when][value=at]`)
@@ -94,7 +91,7 @@ func TestAnnouncements_atATime(t *testing.T) {
 	b.says("#scheduled .scheduled", "Scheduled")
 	b.says("#scheduled small", "Plays at")
 	b.says("main form [role=status]", "Scheduled:")
-	if !b.is(`document.querySelector("[name=when][value=now]").checked`) {
+	if !b.is(`$("[name=when][value=now]").checked`) {
 		t.Error("the next announcement is for a time as well")
 	}
 	b.press("#scheduled button")
@@ -108,24 +105,22 @@ func TestAnnouncements_atATime(t *testing.T) {
 
 // An announcement that is repeated is acknowledged with a button.
 func TestAnnouncements_acknowledge(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t)
 	b.announce("First.") // the one that is being spoken is spoken to its end
-	b.is(`document.querySelector("form details").open = true`)
+	b.is(`$("form details").open = true`)
 	b.choose("#repeat", "Every minute")
 	b.announce("The washer is done.")
 	b.says("#queue li:nth-child(2)", "The washer is done.")
 	b.pressNamed("Acknowledge")
 	b.says("#recent li", "The washer is done.")
 	b.announce("Once.")
-	if n := value[int](b, `fetch("/api/notify").then((r) => r.json()).then((list) => list.queue.filter((a) => a.repeat).length)`); n != 0 {
+	if n := value[int](b, `json("/api/notify").then((list) => list.queue.filter((a) => a.repeat).length)`); n != 0 {
 		t.Errorf("%d announcements are repeated", n)
 	}
 }
 
 // A favorite is spoken with one press, and shown in each browser.
 func TestAnnouncements_favorites(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
 	other := newTab(t, b.server)
 	other.openAnnouncements()
@@ -145,7 +140,6 @@ func TestAnnouncements_favorites(t *testing.T) {
 // A schedule is created by weekdays and a time, which are sent as cron; one that
 // has others is shown as its cron expression. It is turned off and removed.
 func TestAnnouncements_schedules(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
 	b.press("[name=when][value=weekly]")
 	b.press(`.day input[aria-label="Friday"]`)
@@ -154,9 +148,11 @@ func TestAnnouncements_schedules(t *testing.T) {
 	b.says("#schedules strong", "Mon, Tue, Wed, Thu at 6:30 AM")
 	b.says("#schedules small", "Next: ")
 	b.says("#schedules .quote", "Wake up.")
-	const first = `fetch("/api/schedules").then((r) => r.json()).then((list) => list.schedules[0].`
-	if cron, next := value[string](b, first+"cron)"), check.Must(time.Parse(time.RFC3339, value[string](b, first+"next_at)")))(t).Local(); cron != "30 6 * * 1,2,3,4" ||
-		next.Format("15:04") != "06:30" || next.Weekday() < time.Monday || next.Weekday() > time.Thursday {
+	const first = `json("/api/schedules").then((list) => list.schedules[0].`
+	cron := value[string](b, first+"cron)")
+	next := check.Must(time.Parse(time.RFC3339, value[string](b, first+"next_at)")))(t).Local()
+	if day := next.Weekday(); cron != "30 6 * * 1,2,3,4" || next.Format("15:04") != "06:30" ||
+		day < time.Monday || day > time.Thursday {
 		t.Errorf("the schedule is %q, next at %s", cron, next)
 	}
 	b.looks("announcements-schedules")
@@ -167,7 +163,8 @@ func TestAnnouncements_schedules(t *testing.T) {
 	}
 	b.confirm("#schedules button", true)
 	b.says("main .empty", "No schedules yet")
-	b.is(`fetch("/api/schedules", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"name": "Rent", "cron": "0 9 1 * *", "message": "The rent is due."}' }).then((r) => r.ok)`)
+	b.is(`fetch("/api/schedules", { method: "POST", headers: { "Content-Type": "application/json" },
+		body: '{"name": "Rent", "cron": "0 9 1 * *", "message": "The rent is due."}' }).then((r) => r.ok)`)
 	b.says("#schedules code", "0 9 1 * *")
 	b.press("[name=when][value=weekly]")
 	for range 4 {
@@ -179,7 +176,6 @@ func TestAnnouncements_schedules(t *testing.T) {
 
 // The volume is set with the keyboard, muted, and applies in each browser.
 func TestAnnouncements_volume(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan", "VOLUME=50")
 	other := newTab(t, b.server)
 	other.openAnnouncements()
@@ -194,12 +190,11 @@ func TestAnnouncements_volume(t *testing.T) {
 	other.says("#recent .silenced", "Not spoken")
 	other.says("#recent small", "The loudspeaker was muted")
 	b.pressNamed("Mute")
-	other.await(`document.querySelector("#level").innerText === "55 %"`)
+	other.await(`$("#level").innerText === "55 %"`)
 }
 
 // Do not disturb is turned on for an hour, until the morning or a time, and off.
 func TestAnnouncements_doNotDisturb(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan")
 	b.says("#quiet", "Off")
 	until := func() time.Time {
@@ -215,9 +210,9 @@ func TestAnnouncements_doNotDisturb(t *testing.T) {
 	b.says("#recent .silenced", "Not spoken")
 	b.says("#recent small", "Do not disturb was on")
 	b.looks("announcements-quiet")
-	before := value[string](b, `document.querySelector("#quiet").innerText`)
+	before := value[string](b, `$("#quiet").innerText`)
 	b.pressNamed("Until 7 AM")
-	b.await(`document.querySelector("#quiet").innerText !== %q`, before)
+	b.await(`$("#quiet").innerText !== %q`, before)
 	if got := until().Format("15:04:05"); got != "07:00:00" {
 		t.Errorf("it is quiet until %s", got)
 	}
@@ -230,19 +225,19 @@ func TestAnnouncements_doNotDisturb(t *testing.T) {
 
 // Without permission the controls are disabled, with the reason beside them.
 func TestAnnouncements_controlsDisabled(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t)
 	for _, selector := range []string{"#volume", "[value=weekly]", "#quiet ~ .row button"} {
 		if !b.is(fmt.Sprintf(`(() => {
-			const control = document.querySelector(%q), reason = document.getElementById(control.getAttribute("aria-describedby"));
-			return control.disabled && reason.innerText.includes("Only administrators") && reason.querySelector('a[href^="/api/auth/idp/login"]');
+			const control = $(%q), reason = document.getElementById(control.getAttribute("aria-describedby"));
+			return control.disabled && reason.innerText.includes("Only administrators") &&
+				reason.querySelector('a[href^="/api/auth/idp/login"]');
 		})()`, selector)) {
 			t.Errorf("%s is enabled, or has no reason", selector)
 		}
 	}
 	b.join("Anna")
 	b.openAnnouncements()
-	if !b.is(`document.querySelector("#volume").disabled && !document.querySelector(".hint a")`) {
+	if !b.is(`$("#volume").disabled && !$(".hint a")`) {
 		t.Error("an account without the administrator's flag may change the volume")
 	}
 	b.looks("announcements-disabled")
@@ -251,18 +246,13 @@ func TestAnnouncements_controlsDisabled(t *testing.T) {
 // An administrator's account may change everything without CONTROL_ACCESS=lan, and
 // sees the addresses of senders.
 func TestAnnouncements_administrator(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	visitor := newTab(t, b.server)
 	b.join("Anna")
-	admin := exec.Command("pressbox", "users", "admin", "Anna")
-	admin.Dir, admin.Env = b.Cmd.Dir, b.Cmd.Env
-	if out, err := admin.CombinedOutput(); err != nil {
-		t.Fatalf("users admin: %v\n%s", err, out)
-	}
+	b.command("users", "admin", "Anna")
 	b.openAnnouncements()
 	b.focus("#volume", kb.ArrowLeft)
-	if b.is(`document.querySelector("main :disabled[aria-describedby], main #why-speaker")`) {
+	if b.is(`$("main :disabled[aria-describedby], main #why-speaker")`) {
 		t.Error("something is disabled")
 	}
 	visitor.openAnnouncements()
@@ -275,7 +265,6 @@ func TestAnnouncements_administrator(t *testing.T) {
 // An announcement that quiet holds shows when it is spoken, and goes back to the
 // queue when quiet is turned off.
 func TestAnnouncements_held(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan", "QUIET_MODE=hold", "NOTIFY_TTL=86400")
 	b.pressNamed("For 1 hour")
 	b.says("main form .hint", "Announcements wait until then")
@@ -284,16 +273,15 @@ func TestAnnouncements_held(t *testing.T) {
 	b.says("main form [role=status]", "Scheduled:")
 	b.pressNamed("Turn off")
 	b.says("#queue li", "Hello.")
-	b.await(`!document.querySelector("#scheduled")`)
+	b.await(`!$("#scheduled")`)
 }
 
 // The page writes cron, and reads what it can show as a time on weekdays.
 func TestAnnouncements_cron(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.open("/about")
 	b.shows("main h1")
-	const module = `import([...document.querySelectorAll("link")].find((l) => l.href.endsWith("/ui.js")).href)`
+	const module = `import($$("link").find((l) => l.href.endsWith("/ui.js")).href)`
 	for cron, want := range map[string]string{
 		"30 6 * * 1,2,3":    "6:30 1,2,3",
 		"0 0 * * *":         "0:0 0,1,2,3,4,5,6",
@@ -312,12 +300,14 @@ func TestAnnouncements_cron(t *testing.T) {
 		"0 9 * * 1#2":       "",
 		"0 9 * *":           "",
 	} {
-		got := value[string](b, fmt.Sprintf(`%s.then(({ parseCron }) => parseCron(%q)).then((c) => c ? c.hour + ":" + c.minute + " " + [...c.days].sort() : "")`, module, cron))
+		got := value[string](b, fmt.Sprintf(`%s.then(({ parseCron }) => parseCron(%q))
+			.then((c) => c ? c.hour + ":" + c.minute + " " + [...c.days].sort() : "")`, module, cron))
 		if got != want {
 			t.Errorf("%q is read as %q, want %q", cron, got, want)
 		}
 	}
-	got := value[string](b, module+`.then(({ cronOf }) => [cronOf(new Set([5, 1]), "06:05"), cronOf(new Set([0, 1, 2, 3, 4, 5, 6]), "23:59")].join("|"))`)
+	got := value[string](b, module+`.then(({ cronOf }) =>
+		[cronOf(new Set([5, 1]), "06:05"), cronOf(new Set([0, 1, 2, 3, 4, 5, 6]), "23:59")].join("|"))`)
 	if want := strings.Join([]string{"5 6 * * 1,5", "59 23 * * *"}, "|"); got != want {
 		t.Errorf("wrote %q, want %q", got, want)
 	}

@@ -10,8 +10,7 @@ import (
 
 // Each call shows what it is worth and does, and one is the coach's pick. What hardly matters has no number.
 func TestChoice_worth(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"innings": "3"})
 	seen := map[string]bool{}
 	for len(seen) < 2 {
@@ -34,15 +33,18 @@ func TestChoice_worth(t *testing.T) {
 		}
 		if !seen[group] && (group == "offense" || group == "defense") {
 			seen[group] = true
-			b.await(`document.querySelectorAll(".call .worth b:not(.coach)").length >= %d`, map[string]int{"offense": calls, "defense": 1}[group])
+			b.await(`$$(".call .worth b:not(.coach)").length >= %d`,
+				map[string]int{"offense": calls, "defense": 1}[group])
 			if group == "offense" {
-				b.await(`document.querySelectorAll(".calls .coach").length === 1 && document.querySelectorAll(".calls li")[%d].querySelector(".coach")`, coach)
+				b.await(`$$(".calls .coach").length === 1 && $$(".calls li")[%d].querySelector(".coach")`, coach)
 			} else {
-				b.await(`document.querySelectorAll(".pick .coach").length === %d`, map[bool]int{true: 3, false: 1}[coach == 0]) // the usual call is a part of each kind
-				b.await(`[...document.querySelectorAll(".pick small:not(.does)")].filter((e) => /^([+-]\d[.]\d{3}|≈ 0)$/.test(e.textContent)).length === %d`, calls-1)
+				// the usual call is a part of each kind
+				b.await(`$$(".pick .coach").length === %d`, map[bool]int{true: 3, false: 1}[coach == 0])
+				b.await(`$$(".pick small:not(.does)")
+					.filter((e) => /^([+-]\d[.]\d{3}|≈ 0)$/.test(e.textContent)).length === %d`, calls-1)
 			}
-			b.await(`![...document.querySelectorAll(".calls small")].some((e) => /[+-]0[.]00[0-2]( |$)/.test(e.textContent))`)
-			b.await(`[...document.querySelectorAll(".does")].every((e) => e.textContent.length > 10)`)
+			b.await(`!$$(".calls small").some((e) => /[+-]0[.]00[0-2]( |$)/.test(e.textContent))`)
+			b.await(`$$(".does").every((e) => e.textContent.length > 10)`)
 			b.looks("choice-" + group)
 		}
 		b.call()
@@ -50,50 +52,56 @@ func TestChoice_worth(t *testing.T) {
 	}
 }
 
-// The key ? opens how to play with its five cards and the glossary, and so does a button beside the calls; Esc closes it, and
-// the focus goes back. It is a page of its own.
+// The key ? opens how to play with its five cards and the glossary, and so does a button beside the calls; Esc
+// closes it, and the focus goes back. It is a page of its own.
 func TestHelp_keyAndPage(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.hotSeat(map[string]string{"innings": "3"})
 	b.do(chromedp.EmulateViewport(1000, 700)) // a larger screen has the explanations anyway
-	if b.is(`[...document.querySelectorAll(".calls button")].some((e) => document.getElementById(e.getAttribute("aria-describedby")).textContent.length < 10)`) {
+	if b.is(`$$(".calls button").some((e) =>
+		document.getElementById(e.getAttribute("aria-describedby")).textContent.length < 10)`) {
 		t.Error("a call is not described to screen readers")
 	}
 	b.focus(".what", kb.Enter)
-	b.await(`document.querySelector(".what[aria-pressed=true]") && [...document.querySelectorAll(".does")].every((e) => e.offsetHeight > 10)`)
+	b.await(`$(".what[aria-pressed=true]") && $$(".does").every((e) => e.offsetHeight > 10)`)
 	b.looks("explained")
 	b.do(chromedp.EmulateViewport(1000, 700))
 	b.focus(".panel [data-help='']", kb.Enter)
-	b.await(`document.querySelectorAll("dialog.help .cards li").length === 5 && document.querySelector("dialog.help").contains(document.activeElement)`)
+	b.await(`$$("dialog.help .cards li").length === 5 && $("dialog.help").contains(document.activeElement)`)
 	b.looks("help")
 	b.do(chromedp.EmulateViewport(1000, 700))
 	b.key(kb.Escape)
-	b.await(`!document.querySelector("dialog") && document.activeElement.matches(".panel [data-help='']")`)
+	b.await(`!$("dialog") && document.activeElement.matches(".panel [data-help='']")`)
 	b.focus(".what", kb.Enter)
-	b.await(`[...document.querySelectorAll(".does")].every((e) => e.offsetHeight === 0)`)
+	b.await(`$$(".does").every((e) => e.offsetHeight === 0)`)
 	b.focus(".calls li:nth-child(2) button", "?") // of this call
-	b.await(`document.activeElement.matches("dialog.help dt") && document.querySelector(".calls li:nth-child(2) .call-label").textContent.includes(document.activeElement.textContent)`)
+	b.await(`document.activeElement.matches("dialog.help dt") &&
+		$(".calls li:nth-child(2) .call-label").textContent.includes(document.activeElement.textContent)`)
 	b.key(kb.Escape)
-	b.await(`!document.querySelector("dialog") && document.activeElement.matches(".calls li:nth-child(2) button")`)
-	b.is(`document.querySelector(".calls li:nth-child(3) .call-label").dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true }))`) // or a long touch
-	b.await(`document.activeElement.matches("dialog.help dt") && document.querySelector(".calls li:nth-child(3) .call-label").textContent.includes(document.activeElement.textContent)`)
+	b.await(`!$("dialog") && document.activeElement.matches(".calls li:nth-child(2) button")`)
+	// or a long touch
+	b.is(`$(".calls li:nth-child(3) .call-label").dispatchEvent(new MouseEvent("contextmenu",
+		{ bubbles: true, cancelable: true }))`)
+	b.await(`document.activeElement.matches("dialog.help dt") &&
+		$(".calls li:nth-child(3) .call-label").textContent.includes(document.activeElement.textContent)`)
 	b.key(kb.Escape)
-	b.await(`!document.querySelector("dialog")`)
+	b.await(`!$("dialog")`)
 	b.key("?")
 	b.says("dialog.help", "Glossary")
 	b.key("?") // it is open already
-	b.await(`document.querySelectorAll("dialog").length === 1`)
+	b.await(`$$("dialog").length === 1`)
 	b.key(kb.Escape)
 	b.open("/help")
 	b.says("main h1", "How to play")
-	terms := value[string](b, `[...document.querySelectorAll(".terms dt")].map((e) => e.textContent).join("|")`)
+	terms := value[string](b, `$$(".terms dt").map((e) => e.textContent).join("|")`)
 	for _, term := range []string{"Squeeze", "Double-play depth", "Pinch hitter", "Coach’s pick", "Guard the lines"} {
 		if !strings.Contains(terms, term) {
 			t.Errorf("the glossary has no %s: %s", term, terms)
 		}
 	}
-	if missing := value[string](b, `[...document.querySelectorAll(".terms dt, .terms dd")].filter((e) => /^$|^(name|term|does|help)\./.test(e.textContent.trim())).map((e) => e.textContent).join()`); missing != "" {
+	if missing := value[string](b, `$$(".terms dt, .terms dd")
+		.filter((e) => /^$|^(name|term|does|help)\./.test(e.textContent.trim())).map((e) => e.textContent)
+		.join()`); missing != "" {
 		t.Errorf("texts are missing: %q", missing)
 	}
 }

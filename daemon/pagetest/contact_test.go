@@ -49,9 +49,10 @@ func (s sheets) add(b *tab, name string) {
 			b.emulate("prefers-color-scheme", scheme)
 			b.drawn()
 			height := min(value[float64](b, "document.documentElement.scrollHeight"), cellScreens*float64(size[1]))
-			screen := send(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "png", CaptureBeyondViewport: new(true), Clip: &page.Viewport{
-				Width: float64(size[0]), Height: height, Scale: min(1, cellWidth/float64(size[0])),
-			}})
+			screen := send(b, page.CaptureScreenshot,
+				page.CaptureScreenshotParams{Format: "png", CaptureBeyondViewport: new(true), Clip: &page.Viewport{
+					Width: float64(size[0]), Height: height, Scale: min(1, cellWidth/float64(size[0])),
+				}})
 			fmt.Fprintf(s[size], `<figure><img src="data:image/png;base64,%s"><figcaption>%s</figcaption></figure>`,
 				base64.StdEncoding.EncodeToString(screen.Data), name)
 		}
@@ -68,9 +69,11 @@ func (s sheets) write(t *testing.T, language string) {
 	for size, cells := range s {
 		name := fmt.Sprintf("%s-%dx%d.png", language, size[0], size[1])
 		b := &tab{t: t, ctx: ctx}
-		sheet := `<style>body { margin: 0; display: flex; flex-wrap: wrap; gap: 8px; background: gray } figure { margin: 0 } figcaption { font: 14px sans-serif }</style>` + cells.String()
+		sheet := `<style>body { margin: 0; display: flex; flex-wrap: wrap; gap: 8px;
+			background: gray } figure { margin: 0 } figcaption { font: 14px sans-serif }</style>` + cells.String()
 		b.do(chromedp.EmulateViewport(8*(cellWidth+8), 800), chromedp.Navigate("about:blank"))
-		value[bool](b, `(document.body.innerHTML = `+quote(sheet)+`, Promise.all([...document.images].map((i) => i.decode())).then(() => true))`)
+		value[bool](b, `(document.body.innerHTML = `+quote(sheet)+`,
+			Promise.all([...document.images].map((i) => i.decode())).then(() => true))`)
 		b.shoot(filepath.Join(*contact, name), chromedp.FullScreenshot(100))
 	}
 }

@@ -46,25 +46,25 @@ func (b *tab) nextDefense(id string, before int, want map[string]any) {
 // callIs waits until the combined call has a label.
 func (b *tab) callIs(label string) {
 	b.t.Helper()
-	b.await(`[...document.querySelector(".calls .primary .call-label").childNodes].filter((n) => n.nodeName === "#text").map((n) => n.textContent).join("").trim() === %q`, label)
+	b.await(`[...$(".calls .primary .call-label").childNodes].filter((n) => n.nodeName === "#text")
+		.map((n) => n.textContent).join("").trim() === %q`, label)
 }
 
 // part clicks a part of the combined call.
 func (b *tab) part(label string) {
 	b.t.Helper()
 	b.await(`(() => {
-		const part = [...document.querySelectorAll(".pick")].find((e) => e.querySelector("span").innerText.endsWith(%q));
+		const part = $$(".pick").find((e) => e.querySelector("span").innerText.endsWith(%q));
 		if (part) part.id = "pressed";
 		return part;
 	})()`, label)
-	b.do(chromedp.Click("#pressed"), chromedp.Evaluate[chromedp.Void](`document.querySelector("#pressed").id = ""`))
+	b.do(chromedp.Click("#pressed"), chromedp.Evaluate[chromedp.Void](`$("#pressed").id = ""`))
 }
 
 // The side in the field combines calls, by mouse and by keys. What is shown is
 // what is called.
 func TestDecisions_combineCalls(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"innings": "3"})
 	b.call() // of the visitors at bat
 	usual := get[game](b, "/api/games/"+id).Legal[0].Label
@@ -78,7 +78,7 @@ func TestDecisions_combineCalls(t *testing.T) {
 	b.looks("combine")
 	b.key("\r")
 	b.nextDefense(id, 0, map[string]any{"pitch": "pitch around", "outfield": "shallow", "lines": true})
-	b.playTo(`document.querySelector(".combine .call-label")?.innerText.includes(` + quote(usual) + `)`)
+	b.playTo(`$(".combine .call-label")?.innerText.includes(` + quote(usual) + `)`)
 	b.callIs(usual) // a call is for one batter
 	b.part("Pitch around")
 	b.callIs("Pitch around")
@@ -87,7 +87,7 @@ func TestDecisions_combineCalls(t *testing.T) {
 	b.part("Guard the lines")
 	b.part("Intentional walk")
 	b.callIs("Intentional walk")
-	b.await(`[...document.querySelectorAll(".pick input:not([name=pitch])")].every((e) => e.disabled && (e.type === "radio" || !e.checked))`)
+	b.await(`$$(".pick input:not([name=pitch])").every((e) => e.disabled && (e.type === "radio" || !e.checked))`)
 	before := len(b.defenses(id))
 	b.key("1")
 	b.await(canCall)
@@ -135,8 +135,7 @@ func (b *tab) offer(id, verb string) {
 // A double switch can be made with any pitcher of the bullpen: the two new
 // players trade places in the order.
 func TestDecisions_doubleSwitch(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"dh": "Pitchers bat"})
 	var want []substitution
 	for want == nil {
@@ -153,12 +152,13 @@ func TestDecisions_doubleSwitch(t *testing.T) {
 	}
 	b.press(".offers summary")
 	b.shows("#sub")
-	other := fmt.Sprintf(`[...document.querySelectorAll('#sub optgroup[label="Bullpen"] option')].find((o) => !o.value.includes(%q))`, want[0].Player)
+	other := fmt.Sprintf(`$$('#sub optgroup[label="Bullpen"] option').find((o) => !o.value.includes(%q))`,
+		want[0].Player)
 	want[0].Player = strings.Split(value[string](b, other+".value"), `"`)[3] // not the pitcher of the offer
 	b.choose("#sub", value[string](b, other+".text"))
-	b.await(`document.querySelectorAll("#double option").length > 1`)
+	b.await(`$$("#double option").length > 1`)
 	b.focus("#double", kb.ArrowDown)
-	b.await(`document.querySelector("#double").value`)
+	b.await(`$("#double").value`)
 	b.looks("double")
 	b.pressNamed("Substitute")
 	b.says(".half li", "double switch")
@@ -178,24 +178,24 @@ func TestDecisions_doubleSwitch(t *testing.T) {
 // lateEvents is a WebSocket whose events arrive after the acknowledgments of
 // the commands that caused them.
 const lateEvents = `window.WebSocket = class extends WebSocket {
-	set onmessage(receive) { super.onmessage = (e) => (JSON.parse(e.data).t === "event" ? setTimeout(() => receive(e), 400) : receive(e)); }
+	set onmessage(receive) { super.onmessage = (e) =>
+		(JSON.parse(e.data).t === "event" ? setTimeout(() => receive(e), 400) : receive(e)); }
 }`
 
 // Between the acknowledgment of a call and its event, the known calls are out of
 // date: a second one would be refused.
 func TestDecisions_eachCallOnce(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: lateEvents})
 	b.hotSeat(nil)
 	enabled := value[[]int](b, `new Promise((done) => {
-		const title = () => document.querySelector("#decisions-title").innerText, first = title(), enabled = [];
+		const title = () => $("#decisions-title").innerText, first = title(), enabled = [];
 		const look = () => {
 			if (title() !== first) return done(enabled);
-			enabled.push(document.querySelectorAll(".calls button:not(:disabled)").length);
+			enabled.push($$(".calls button:not(:disabled)").length);
 			requestAnimationFrame(look);
 		};
-		document.querySelector(".calls button").click();
+		$(".calls button").click();
 		requestAnimationFrame(() => requestAnimationFrame(look)); // after rendering
 	})`)
 	if len(enabled) == 0 || slices.Max(enabled) > 0 {
@@ -206,13 +206,12 @@ func TestDecisions_eachCallOnce(t *testing.T) {
 // With a hot seat the sides call in turn, and neither sees the other's call. A
 // call can be taken back, the game paused, a player substituted.
 func TestDecisions_hotSeat(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"innings": "3", "turn_seconds": "5 minutes"})
 	b.says(".clock", "4:")
-	first := value[string](b, `document.querySelector("#decisions-title").innerText`)
+	first := value[string](b, `$("#decisions-title").innerText`)
 	b.do(chromedp.KeyEvent("2"))
-	b.await(`document.querySelector("#decisions-title").innerText !== %q && document.querySelector(".calls button:not(:disabled)")`, first)
+	b.await(`$("#decisions-title").innerText !== %q && $(".calls button:not(:disabled)")`, first)
 	b.press(".offers summary")
 	b.offer(id, "undo")
 	b.says("#decisions-title", strings.Join(strings.Fields(first), " "))
@@ -220,16 +219,16 @@ func TestDecisions_hotSeat(t *testing.T) {
 	b.says(".banner", "paused")
 	b.open("/games/" + id)
 	b.says(".panel", "Anna called time")
-	b.await(`!document.querySelector(".clock")`)
+	b.await(`!$(".clock")`)
 	b.pressNamed("Resume")
-	b.await(`!document.querySelector(".banner") && document.querySelector(".calls button:not(:disabled)")`)
+	b.await(`!$(".banner") && $(".calls button:not(:disabled)")`)
 	b.says(".clock", "4:")
 	b.press(".offers summary")
 	b.shows("#sub")
-	change := value[string](b, `document.querySelector("#sub").selectedOptions[0].text`)
+	change := value[string](b, `$("#sub").selectedOptions[0].text`)
 	b.pressNamed("Substitute")
-	b.await(`document.querySelectorAll(".half li").length > 1 && ![...document.querySelectorAll("#sub option")].some((o) => o.text === %q)`, change)
+	b.await(`$$(".half li").length > 1 && !$$("#sub option").some((o) => o.text === %q)`, change)
 	b.looks("hotseat")
-	b.playTo(`document.querySelectorAll(".half").length > 2`)
+	b.playTo(`$$(".half").length > 2`)
 	b.agrees(id)
 }

@@ -14,7 +14,7 @@ import (
 // three innings is played against the bot by keyboard, watched from another tab
 // and replayed, something is announced, and the wall display shows it. Nothing
 // is logged as an error.
-func TestFirefox(t *testing.T) {
+func TestAll_firefox(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	f := browsertest.StartFirefox(t)

@@ -12,24 +12,24 @@ import (
 )
 
 // canCall is true when a decision can be made, a play is shown, which any key ends, or the game is over.
-const canCall = callout + ` || document.querySelector(".final") || document.querySelector(".calls button:not(:disabled)")`
+const canCall = callout + ` || $(".final") || $(".calls button:not(:disabled)")`
 
 // callout is true while a play is shown.
-const callout = `document.querySelector(".over-field:not([hidden])")`
+const callout = `$(".over-field:not([hidden])")`
 
 // newGame creates a game of nine innings with an open invitation, or with the options
 // that are given by their texts in the form, and returns its id.
 func (b *tab) newGame(options map[string]string) string {
 	b.t.Helper()
 	b.open("/new")
-	b.await(`document.querySelectorAll(".clubs .hint").length === 2`) // both rosters have arrived, and the layout is final
+	b.await(`$$(".clubs .hint").length === 2`) // both rosters have arrived, and the layout is final
 	all := map[string]string{"opponent": "Anyone", "innings": "9"}
 	maps.Copy(all, options)
 	for field, text := range all {
 		b.choose("#"+field, text)
 	}
 	b.press("main form button.primary")
-	b.await(`location.pathname.endsWith("/lineup") && document.querySelector(".card")`)
+	b.await(`location.pathname.endsWith("/lineup") && $(".card")`)
 	return b.gameID()
 }
 
@@ -43,7 +43,7 @@ func (b *tab) gameID() string {
 func (b *tab) choose(selector, text string) {
 	b.t.Helper()
 	if !value[bool](b, fmt.Sprintf(`(() => {
-		const list = document.querySelector(%q), at = [...list.options].findIndex((o) => o.text.includes(%q));
+		const list = $(%q), at = [...list.options].findIndex((o) => o.text.includes(%q));
 		list.selectedIndex = at;
 		list.dispatchEvent(new Event("change", { bubbles: true }));
 		return at >= 0;
@@ -58,9 +58,9 @@ func (b *tab) handIn(sides ...string) {
 	for _, side := range sides {
 		card := "#" + side + "-card"
 		b.press(card + " .spread button")
-		b.await(`[...document.querySelectorAll(%q)].every((s) => s.value)`, card+` [data-control="player"]`)
+		b.await(`$$(%q).every((s) => s.value)`, card+` [data-control="player"]`)
 		b.press(card + " button.primary")
-		b.await(`!location.pathname.endsWith("/lineup") || document.querySelector(%q)`, card+" .good-inline")
+		b.await(`!location.pathname.endsWith("/lineup") || $(%q)`, card+" .good-inline")
 	}
 }
 
@@ -148,12 +148,12 @@ type box struct {
 	} `json:"teams"`
 }
 
-// hasBoxScore fails the test unless the tab of the box score names those who made errors, marks the pitchers and adds up
-// the runners left on base.
+// hasBoxScore fails the test unless the tab of the box score names those who made errors, marks the pitchers
+// and adds up the runners left on base.
 func (b *tab) hasBoxScore(id string) {
 	b.t.Helper()
 	for i, team := range get[box](b, "/api/games/"+id+"/boxscore").Teams {
-		in := fmt.Sprintf(`document.querySelectorAll(".box")[%d]`, i)
+		in := fmt.Sprintf(`$$(".box")[%d]`, i)
 		notes := value[string](b, in+`.querySelector(".notes").innerText`)
 		var errors []string
 		for _, f := range team.Fielding {
@@ -180,7 +180,8 @@ func (b *tab) hasBoxScore(id string) {
 			b.t.Errorf("%s runners left by the batters, want %d", got, left)
 		}
 		for j, p := range team.Pitching {
-			shown := value[string](b, fmt.Sprintf(`%s.querySelectorAll("table")[1].querySelectorAll("tbody th")[%d].innerText`, in, j))
+			shown := value[string](b, fmt.Sprintf(`%s.querySelectorAll("table")[1]
+				.querySelectorAll("tbody th")[%d].innerText`, in, j))
 			for mark, is := range map[string]bool{"(H)": p.Hold, "(BS)": p.BlownSave, "(QS)": p.QualityStart} {
 				if strings.Contains(shown, mark) != is {
 					b.t.Errorf("%q is shown for %+v", shown, p)
@@ -195,7 +196,9 @@ func (b *tab) agrees(id string) {
 	b.t.Helper()
 	b.await("!" + callout)
 	for i, team := range get[box](b, "/api/games/"+id+"/boxscore").Teams {
-		shown := strings.Fields(value[string](b, fmt.Sprintf(`[...document.querySelectorAll(".board tbody tr")[%d].querySelectorAll(".plate")].map((e) => e.innerText).join(" ")`, i)))
+		shown := strings.Fields(value[string](b,
+			fmt.Sprintf(`[...$$(".board tbody tr")[%d].querySelectorAll(".plate")].map((e) => e.innerText).join(" ")`,
+				i)))
 		innings := strings.TrimSuffix(strings.Join(shown[:len(shown)-3], " "), " X")
 		want, sums := strings.Trim(fmt.Sprint(team.Line), "[]"), fmt.Sprint(team.Runs, team.Hits, team.Errors)
 		if innings != want || strings.Join(shown[len(shown)-3:], " ") != sums {
@@ -207,29 +210,30 @@ func (b *tab) agrees(id string) {
 // Players can be dragged from the roster to the order and to the chart, and
 // places up and down the order. Each violation is shown at its field.
 func TestLineup_dragAndDrop(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.do(chromedp.EmulateViewport(1280, 2400)) // no scrolling
 	b.join("Anna")
 	b.newGame(map[string]string{"opponent": "on this screen"})
-	catcher := `[...document.querySelectorAll("#away-card .roster button")].find((e) => / C /.test(" " + e.querySelector("small").innerText + " "))`
-	name := value[string](b, `(() => { const b = `+catcher+`; b.id = "dragged"; return b.querySelector("span").innerText; })()`)
+	catcher := `$$("#away-card .roster button").find((e) => / C /.test(" " + e.querySelector("small").innerText + " "))`
+	name := value[string](b, `(() => { const b = `+catcher+`; b.id = "dragged";
+		return b.querySelector("span").innerText; })()`)
 	b.do(chromedp.DragAndDrop("#dragged", "#away-slot-3"))
-	b.await(`document.querySelector("#away-slot-3 select").selectedOptions[0].text.includes(%q)`, name)
+	b.await(`$("#away-slot-3 select").selectedOptions[0].text.includes(%q)`, name)
 	b.says("#away-slot-3", "out of position")
 	b.do(chromedp.DragAndDrop("#away-slot-3 .grip", "#away-slot-0"))
-	b.await(`document.querySelector("#away-slot-0 select").selectedOptions[0].text.includes(%q)`, name)
+	b.await(`$("#away-slot-0 select").selectedOptions[0].text.includes(%q)`, name)
 	b.choose(`#away-slot-0 [data-control="position"]`, "C")
-	b.await(`document.querySelector("#away-card .chart").getAttribute("aria-label").includes("C " + %q)`, strings.Join(strings.Fields(name)[1:], " "))
+	b.await(`$("#away-card .chart").getAttribute("aria-label").includes("C " + %q)`,
+		strings.Join(strings.Fields(name)[1:], " "))
 	b.open(value[string](b, "location.pathname")) // the draft survives
-	b.await(`document.querySelector("#away-slot-0 select").selectedOptions[0].text.includes(%q)`, name)
+	b.await(`$("#away-slot-0 select").selectedOptions[0].text.includes(%q)`, name)
 	b.await(`(() => { const b = ` + catcher + `; b.id = "dragged"; return true; })()`)
 	b.do(chromedp.Click("#dragged"))
-	b.await(`!document.querySelector("#away-slot-0 select").value`)
+	b.await(`!$("#away-slot-0 select").value`)
 	b.expect("422")
 	b.do(chromedp.Click("#dragged"), chromedp.Click("#away-card button.primary"))
-	b.await(`document.querySelectorAll("#away-card .slot .wrong").length === 8 && document.querySelector("#away-pitcher-wrong")`)
-	if !b.is(`[...document.querySelectorAll("#away-card .slot [aria-invalid]")].every((e) =>
+	b.await(`$$("#away-card .slot .wrong").length === 8 && $("#away-pitcher-wrong")`)
+	if !b.is(`$$("#away-card .slot [aria-invalid]").every((e) =>
 		document.getElementById(e.getAttribute("aria-describedby")).innerText.includes("No player selected."))`) {
 		t.Error("a field does not describe its violation")
 	}
@@ -237,12 +241,11 @@ func TestLineup_dragAndDrop(t *testing.T) {
 
 // A whole game against the bot, from the cover to the replay and the
 // statistics, with the keyboard alone once the clubs are chosen.
-func TestGame_byKeyboard(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+func TestAll_gameByKeyboard(t *testing.T) {
+	b := begin(t)
 	b.join("Anna")
 	b.press(`main a[href="/new"]`)
-	b.await(`document.querySelectorAll(".club-pick").length === 16`)
+	b.await(`$$(".club-pick").length === 16`)
 	b.looks("new")
 	id := b.newGame(map[string]string{"opponent": "bot", "innings": "3"})
 	b.expect("422")
@@ -254,27 +257,27 @@ func TestGame_byKeyboard(t *testing.T) {
 	}
 	b.shows("#home-pitcher-wrong")
 	b.focus("#home-card .spread button", "\r")
-	b.await(`[...document.querySelectorAll('#home-card [data-control="player"]')].every((s) => s.value)`)
+	b.await(`$$('#home-card [data-control="player"]').every((s) => s.value)`)
 	b.looks("card")
-	second := value[string](b, `document.querySelector("#home-slot-1 select").value`)
+	second := value[string](b, `$("#home-slot-1 select").value`)
 	b.focus(`#home-slot-1 [data-control="up"]`, " ")
-	b.await(`document.querySelector("#home-slot-0 select").value === %q`, second)
+	b.await(`$("#home-slot-0 select").value === %q`, second)
 	b.focus(`#home-slot-0 [data-control="player"]`, kb.ArrowDown, chromedp.KeyModifiers(kb.ModifierAlt))
-	b.await(`document.querySelector("#home-slot-1 select").value === %q && document.activeElement.closest("#home-slot-1")`, second)
+	b.await(`$("#home-slot-1 select").value === %q && document.activeElement.closest("#home-slot-1")`, second)
 	b.focus("#home-card button.primary", "\r")
 	b.await(`location.pathname === "/games/` + id + `"`)
 	b.says(".link-state", "Live")
-	b.await(`!document.querySelector(".link-line small")`) // no watchers
-	b.playTo(`document.querySelector(".final")`)
+	b.await(`!$(".link-line small")`) // no watchers
+	b.playTo(`$(".final")`)
 	b.says(".final h2", "win")
 	if b.count(".lamps, .at-bat") > 0 {
 		t.Error("there is a batter after the last out")
 	}
-	b.await(`document.querySelectorAll(".box tbody tr").length >= 20`)
+	b.await(`$$(".box tbody tr").length >= 20`)
 	b.agrees(id)
 	b.hasBoxScore(id)
 	b.looks("final")
-	won := value[string](b, `document.querySelector(".final .hit").innerText`)
+	won := value[string](b, `$(".final .hit").innerText`)
 	b.press(".final summary")
 	b.says(".dice", "Seed")
 	b.press(`.final a[href$="/replay"]`)
@@ -286,20 +289,22 @@ func TestGame_byKeyboard(t *testing.T) {
 	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
 	b.await("location.pathname !== %q", last)
 	b.looks("replay")
-	moment := value[string](b, `document.querySelector("#moment").innerText`)
+	moment := value[string](b, `$("#moment").innerText`)
 	b.open(value[string](b, "location.pathname"))
 	b.says("#moment", strings.Join(strings.Fields(moment), " "))
 	b.await(`document.activeElement.id === "moment"`) // a link to a play leads to it
-	b.await(`((r) => r.top >= 0 && r.bottom <= innerHeight)(document.querySelector("#moment").getBoundingClientRect())`)
-	b.await(`((line, list) => line.top >= list.top && line.bottom <= list.bottom)(...[".plays [aria-current]", ".scroller"].map((s) => document.querySelector(s).getBoundingClientRect()))`)
+	b.await(`((r) => r.top >= 0 && r.bottom <= innerHeight)($("#moment").getBoundingClientRect())`)
+	b.await(`((line, list) => line.top >= list.top &&
+		line.bottom <= list.bottom)(...[".plays [aria-current]", ".scroller"]
+		.map((s) => $(s).getBoundingClientRect()))`)
 	for path, rows := range map[string]int{"standings": 2, "players": 20} {
 		b.open("/" + path)
-		b.await(`document.querySelectorAll("tbody tr").length >= %d`, rows)
+		b.await(`$$("tbody tr").length >= %d`, rows)
 		b.looks(path)
 	}
 	b.open("/games/" + id) // without its events until a tab needs them
 	b.shows(".box tbody tr")
-	if later := value[string](b, `document.querySelector(".final .hit").innerText`); later != won {
+	if later := value[string](b, `$(".final .hit").innerText`); later != won {
 		t.Errorf("opened later, it was won by %q, before by %q", later, won)
 	}
 	b.agrees(id)

@@ -24,9 +24,7 @@ const locks = `{
 // The wall display and a game keep the screen on and have a button for the full screen; other
 // views do neither.
 func TestScreen(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	b := newTab(t, s)
+	b := begin(t)
 	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: locks})
 	send(b, browser.SetPermission, browser.SetPermissionParams{ // the headless shell refuses it otherwise
 		Permission: &browser.PermissionDescriptor{Name: "screen-wake-lock"}, Setting: browser.PermissionSettingGranted,
@@ -46,10 +44,10 @@ func TestScreen(t *testing.T) {
 	}
 	b.open("/games/" + id)
 	b.await(`locks === 1`)
-	b.is(`document.querySelector("footer a[href='/about']").click()`) // loads no page
+	b.is(`$("footer a[href='/about']").click()`) // loads no page
 	b.says("main h1", "About")
 	b.await(`locks === 0`)
-	if b.is(`document.querySelector(".screen")`) {
+	if b.is(`$(".screen")`) {
 		t.Error("the page about Pressbox has a button for the full screen")
 	}
 }
@@ -57,13 +55,11 @@ func TestScreen(t *testing.T) {
 // Chromium can install the page from a secure origin; at another one /about names what
 // is missing.
 func TestInstall(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	b := newTab(t, s)
+	b := begin(t)
 	b.open("/about")
 	b.says("main", "Install Pressbox from your browser")
 	manifest := send(b, page.GetAppManifest, page.GetAppManifestParams{})
-	if len(manifest.Errors) > 0 || manifest.URL != s.URL+"/manifest.webmanifest" {
+	if len(manifest.Errors) > 0 || manifest.URL != b.URL+"/manifest.webmanifest" {
 		t.Errorf("the manifest %s has errors: %v", manifest.URL, manifest.Errors)
 	}
 	found := send(b, page.GetInstallabilityErrors, cdp.Empty{})

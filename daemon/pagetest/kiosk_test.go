@@ -16,9 +16,7 @@ import (
 // The wall display shows the game in progress, the announcements and how to
 // join, without a session.
 func TestKiosk_gameAndAnnouncements(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	wall, anna := newTab(t, s), newTab(t, s)
+	wall, anna := beginTwo(t)
 	wall.open("/kiosk")
 	wall.says(".wall-empty", "field is empty")
 	wall.shows(".wall-join .qr path")
@@ -27,13 +25,13 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 	anna.newGame(map[string]string{"opponent": "bot", "innings": "3"})
 	anna.handIn("home")
 	wall.says(".wall-game", "Anna")
-	anna.playTo(`document.querySelectorAll(".half").length > 2`)
+	anna.playTo(`$$(".half").length > 2`)
 	anna.settle()
-	score := value[string](anna, `[...document.querySelectorAll(".board tbody tr td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`)
-	const shown = `[...document.querySelectorAll(".wall-game tbody td:nth-last-child(3)")].map((e) => e.innerText).join(" ")`
+	score := value[string](anna, `$$(".board tbody tr td:nth-last-child(3)").map((e) => e.innerText).join(" ")`)
+	const shown = `$$(".wall-game tbody td:nth-last-child(3)").map((e) => e.innerText).join(" ")`
 	wall.await(shown+` === %q`, score)
-	wall.await(`document.querySelectorAll(".wall-now dd").length === 2 && document.querySelector(".wall-play").innerText`)
-	play := value[string](wall, `document.querySelector(".wall-play").innerText`)
+	wall.await(`$$(".wall-now dd").length === 2 && $(".wall-play").innerText`)
+	play := value[string](wall, `$(".wall-play").innerText`)
 	wall.open("/kiosk") // in mid-game it shows the same
 	wall.await(shown+` === %q`, score)
 	wall.says(".wall-play", play)
@@ -41,7 +39,7 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 	anna.do(chromedp.SendKeys("#message", "Dinner is ready."), chromedp.Click("main form .primary"))
 	wall.says(".wall-air", "Dinner is ready.")
 	wall.looks("kiosk")
-	id := strings.TrimPrefix(value[string](anna, `fetch("/api/games").then((r) => r.json()).then((g) => g.active[0].id)`), "/")
+	id := strings.TrimPrefix(value[string](anna, `json("/api/games").then((g) => g.active[0].id)`), "/")
 	if status := anna.status("POST", "/api/games/"+id+"/concede"); status != 200 {
 		t.Fatalf("concede: status %d", status)
 	}
@@ -51,13 +49,14 @@ func TestKiosk_gameAndAnnouncements(t *testing.T) {
 	wall.says(".wall-final", "Conceded")
 }
 
-// scan reads the QR code in a screenshot of an element. It tries again as a camera does: the picture may be taken while the
-// page is drawn again.
+// scan reads the QR code in a screenshot of an element. It tries again as a camera does: the picture may be
+// taken while the page is drawn again.
 func (b *tab) scan(selector string) string {
 	b.t.Helper()
 	var err error
 	for range 5 {
-		picture := check.Must(chromedp.Run(b.ctx, chromedp.ScreenshotScale(selector, 3)))(b.t) // a camera has more pixels than the screen
+		// a camera has more pixels than the screen
+		picture := check.Must(chromedp.Run(b.ctx, chromedp.ScreenshotScale(selector, 3)))(b.t)
 		decoded := check.Must(png.Decode(bytes.NewReader(picture)))(b.t)
 		bitmap := check.Must(gozxing.NewBinaryBitmapFromImage(decoded))(b.t)
 		var code *gozxing.Result
@@ -87,10 +86,12 @@ func TestQRCodes(t *testing.T) {
 				tab.emulate("prefers-color-scheme", scheme)
 				tab.do(chromedp.EmulateViewport(width, 800))
 			}
-			if code, link := b.scan(".invite .qr"), value[string](b, `document.querySelector("#invite").value`); code != link || !strings.HasSuffix(link, "/games/"+id) {
+			if code, link := b.scan(".invite .qr"), value[string](b, `$("#invite").value`); code != link ||
+				!strings.HasSuffix(link, "/games/"+id) {
 				t.Errorf("%s, width %d: the code of game %s is %q, the link %q", scheme, width, id, code, link)
 			}
-			if code, link := wall.scan(".wall-join .qr"), value[string](wall, `document.querySelector(".wall-join p").innerText`); code != "http://"+link+"/" {
+			if code, link := wall.scan(".wall-join .qr"),
+				value[string](wall, `$(".wall-join p").innerText`); code != "http://"+link+"/" {
 				t.Errorf("%s, width %d: the code is %q, the link %q", scheme, width, code, link)
 			}
 		}

@@ -14,16 +14,16 @@ import (
 // The page is in the language of the browser, until its user selects another.
 // What the server says in words is marked as English.
 func TestLanguage(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
-	send(b, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "de-DE,de;q=0.9"}})
+	b := begin(t)
+	send(b, network.SetExtraHTTPHeaders,
+		network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "de-DE,de;q=0.9"}})
 	b.open("/")
 	b.says("nav", "Durchsagen")
 	b.await(`document.documentElement.lang === "de"`)
 	b.looks("german-lobby")
 	choose := func(name, heading string) {
 		value[bool](b, fmt.Sprintf(`(() => {
-			const language = [...document.querySelectorAll("footer select")].at(-1);
+			const language = $$("footer select").at(-1);
 			language.value = %q;
 			return language.dispatchEvent(new Event("change"));
 		})()`, name))
@@ -36,12 +36,12 @@ func TestLanguage(t *testing.T) {
 // In English the names of choices and questions, which the page composes from
 // actions, are the server's labels; a double switch says more.
 func TestLanguage_choices(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"dh": "Pitchers bat"})
 	const names = `(async () => {
-		const folder = document.querySelector("script[type=module]").src.replace("app.js", "");
-		const [{ nameOf, questionText }, { fetchGame, fetchScorebook }] = await Promise.all([import(folder + "play.js"), import(folder + "board.js")]);
+		const folder = $("script[type=module]").src.replace("app.js", "");
+		const { nameOf, questionText } = await import(folder + "play.js");
+		const { fetchGame, fetchScorebook } = await import(folder + "board.js");
 		%s
 	})()`
 	compared := map[string]int{}
@@ -68,7 +68,9 @@ func TestLanguage_choices(t *testing.T) {
 		want := []string{"fly ball to center field. " + kind.Text() + "?", bold, safe}
 		got := value[[]string](b, fmt.Sprintf(names, fmt.Sprintf(`
 			const question = { kind: %q, ball: { contact: "fly ball", place: "8D" } };
-			return [questionText(question), ...[true, false].map((bold) => nameOf({ action: { a: "answer", bold } }, { state: { question } }))]`, kind)))
+			return [questionText(question),
+				...[true, false].map((bold) => nameOf({ action: { a: "answer", bold } }, { state: { question } }))]`,
+			kind)))
 		if !slices.EqualFunc(got, want, strings.EqualFold) {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -5,12 +5,10 @@ import (
 	"testing"
 )
 
-// A league of four bots is made with the form, plays itself, and shows its standings, its calendar and its champion, also to
-// a visitor.
+// A league of four bots is made with the form, plays itself, and shows its standings, its calendar and its
+// champion, also to a visitor.
 func TestLeagues_bots(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	anna, visitor := newTab(t, s), newTab(t, s)
+	anna, visitor := beginTwo(t)
 	anna.join("Anna")
 	anna.open("/leagues")
 	anna.shows("main .empty")
@@ -24,8 +22,9 @@ func TestLeagues_bots(t *testing.T) {
 	anna.choose("#innings", "3")
 	anna.press("main form button.primary")
 	anna.says("main h1", "Kitchen league")
-	anna.await(`document.querySelector("main strong")?.innerText.startsWith("Champion: ")`)
-	if games, standings := anna.count("section:last-child tbody tr"), anna.count("section:nth-child(2) tbody tr"); games != 6 || standings != 4 {
+	anna.await(`$("main strong")?.innerText.startsWith("Champion: ")`)
+	if games, standings := anna.count("section:last-child tbody tr"),
+		anna.count("section:nth-child(2) tbody tr"); games != 6 || standings != 4 {
 		t.Errorf("%d games and %d standings, want 6 and 4", games, standings)
 	}
 	anna.looks("league")
@@ -36,7 +35,7 @@ func TestLeagues_bots(t *testing.T) {
 	visitor.shows("main .stubs a")
 	visitor.looks("leagues")
 	anna.press("section:last-child td a")
-	anna.await(`document.querySelector(".box tbody tr")`)
+	anna.await(`$(".box tbody tr")`)
 	anna.press(".league-link a")
 	anna.says("main h1", "Kitchen league")
 	anna.open("/")
@@ -45,9 +44,7 @@ func TestLeagues_bots(t *testing.T) {
 
 // A series waits for its second manager, who joins with the link; then its first game is open to both.
 func TestLeagues_people(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	anna, bert := newTab(t, s), newTab(t, s)
+	anna, bert := beginTwo(t)
 	anna.join("Anna")
 	bert.join("Bert")
 	anna.open("/leagues")
@@ -62,7 +59,7 @@ func TestLeagues_people(t *testing.T) {
 	anna.looks("series-open")
 	bert.open(value[string](anna, "location.pathname"))
 	bert.press("main button.primary")
-	bert.await(`document.querySelector("section:last-child td a")?.innerText === "Line-ups"`)
+	bert.await(`$("section:last-child td a")?.innerText === "Line-ups"`)
 	bert.press("section:last-child td a")
 	bert.shows(".card select")
 	bert.press(".league-link a")
@@ -72,5 +69,5 @@ func TestLeagues_people(t *testing.T) {
 	}
 	bert.says("main tbody", "Bench coach (bot), for Bert")
 	bert.looks("series-left")
-	anna.await(`[...document.querySelectorAll("tbody small")].some((e) => e.innerText === "Bench coach (bot), for Bert")`)
+	anna.await(`$$("tbody small").some((e) => e.innerText === "Bench coach (bot), for Bert")`)
 }

@@ -22,7 +22,7 @@ func (b *tab) connected(on bool) {
 // were that many and both can make the next one, or the game is over.
 func turns(one, other *tab, calls int) {
 	one.t.Helper()
-	for made := 0; !one.is(`document.querySelector(".final")`); {
+	for made := 0; !one.is(`$(".final")`); {
 		first, second := one.is(canCall), other.is(canCall)
 		if made >= calls && first && second {
 			return
@@ -39,7 +39,9 @@ func turns(one, other *tab, calls int) {
 }
 
 // shown evaluates to what all tabs must show of a game.
-const shown = `JSON.stringify([...document.querySelectorAll(".board .plate, .situation, .lamps, .half-head, .half li")].map((e) => e.ariaLabel ?? e.textContent).concat([...document.querySelectorAll(".runners g:not(.gone)")].map((e) => e.textContent + e.getAttribute("transform")).sort()))`
+const shown = `JSON.stringify($$(".board .plate, .situation, .lamps, .half-head, .half li")
+	.map((e) => e.ariaLabel ?? e.textContent).concat($$(".runners g:not(.gone)")
+	.map((e) => e.textContent + e.getAttribute("transform")).sort()))`
 
 // agree waits until the other tab shows what this one does.
 func agree(one, other *tab) {
@@ -50,7 +52,7 @@ func agree(one, other *tab) {
 // Two managers and a watcher: the invitation is opened, both cards go in, and
 // all three tabs go to the game. A manager who loses the network sees so at
 // once, and resumes where the others are.
-func TestLive_twoManagersAndWatcher(t *testing.T) {
+func TestAll_twoManagersAndWatcher(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	anna, ben, fan := newTab(t, s), newTab(t, s), newTab(t, s)
@@ -95,19 +97,19 @@ func TestLive_twoManagersAndWatcher(t *testing.T) {
 	}
 	anna.call()
 	anna.says(".link-line", "offline")
-	seconds := `Number(/gone in (\d+) s/.exec(document.querySelector(".link-line").innerText)[1])`
+	seconds := `Number(/gone in (\d+) s/.exec($(".link-line").innerText)[1])`
 	anna.await(seconds+" < %d", value[int](anna, seconds)) // it counts down
 	if after := value[string](ben, shown); after != before {
 		t.Errorf("without the network the page went from %s to %s", before, after)
 	}
 	ben.connected(true)
 	ben.says(".link-state", "Live")
-	ben.await(`!document.querySelector(".banner")`)
+	ben.await(`!$(".banner")`)
 	agree(anna, ben)
 	ben.says(".chip", "Anna has called")
 	ben.call()
 	turns(anna, ben, 1000)
-	anna.await(`document.querySelectorAll(".box tbody tr").length > 18`)
+	anna.await(`$$(".box tbody tr").length > 18`)
 	for _, b := range []*tab{anna, ben, fan} {
 		b.says(".final h2", "win")
 		b.agrees(id)
@@ -119,20 +121,21 @@ func TestLive_twoManagersAndWatcher(t *testing.T) {
 	rematchOffers(anna, ben, id)
 }
 
-// rematchOffers has one ask the other, who is on another page, for a rematch of a game twice: it is declined and accepted.
+// rematchOffers has one ask the other, who is on another page, for a rematch of a game twice: it is declined
+// and accepted.
 func rematchOffers(one, other *tab, id string) {
 	one.t.Helper()
 	ask := func() {
 		one.t.Helper()
 		one.press(".final .row button")
-		one.await(`document.querySelector(".card") && !location.pathname.includes(%q)`, id)
+		one.await(`$(".card") && !location.pathname.includes(%q)`, id)
 		one.says("main h2", "You asked Ben for a rematch")
 		other.says(".notices", "Anna wants a rematch")
 	}
 	ask()
 	other.looks("offer")
 	other.press(".notices button:not(.primary)")
-	other.await(`!document.querySelector(".notices")`)
+	other.await(`!$(".notices")`)
 	one.says(".notices", "Ben declines the rematch")
 	one.says("main", "was called off")
 	one.press(".notices button")
@@ -146,32 +149,30 @@ func rematchOffers(one, other *tab, id string) {
 
 // A network that falls silent is noticed. A call made just before is made once,
 // and the page resumes where the game is.
-func TestLive_silentNetwork(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	b := newTab(t, s)
+func TestAll_silentNetwork(t *testing.T) {
+	b := begin(t)
 	b.join("Anna")
 	id := b.newGame(map[string]string{"opponent": "bot"})
 	b.handIn("home")
 	b.says(".link-state", "Live")
-	b.playTo(`document.querySelectorAll(".half").length > 2 && document.querySelector(".base.taken")`)
+	b.playTo(`$$(".half").length > 2 && $(".base.taken")`)
 	b.settle()
 	b.looks("game")
 	b.expect("WebSocket", "ERR_")
 	before, plays := value[string](b, shown), len(b.defenses(id))
-	s.Signal(t, syscall.SIGSTOP)
+	b.Signal(t, syscall.SIGSTOP)
 	b.call()
 	b.says(".chip", "Sent")
 	b.says(".banner", "connection lost")
 	if after := value[string](b, shown); after != before {
 		t.Errorf("without an event the page went from %s to %s", before, after)
 	}
-	s.Signal(t, syscall.SIGCONT)
+	b.Signal(t, syscall.SIGCONT)
 	b.says(".link-state", "Live")
-	b.await(`!document.querySelector(".chip")`)
+	b.await(`!$(".chip")`)
 	b.await(shown + " !== " + quote(before))
 	if more := len(b.defenses(id)) - plays; more > 1 {
 		t.Errorf("the call made %d plays, want at most one", more)
 	}
-	b.playTo(`document.querySelectorAll(".half").length > 4`)
+	b.playTo(`$$(".half").length > 4`)
 }

@@ -41,8 +41,10 @@ func (b *tab) cache(on bool) {
 	send(b, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: !on})
 }
 
-// withoutRest keeps a page from doing what it does once it rests, which is no part of its load, however slow the host is.
-const withoutRest = `(() => { const later = setTimeout; window.setTimeout = (f, ms) => (ms < 5000 ? later(f, ms) : 0); })()`
+// withoutRest keeps a page from doing what it does once it rests, which is no part of its load, however slow
+// the host is.
+const withoutRest = `(() => { const later = setTimeout; window.setTimeout = (f, ms) => (ms < 5000 ? later(f, ms) : 0);
+	})()`
 
 // shift returns the sum of all layout shifts since the load, at least the cumulative layout shift.
 func (b *tab) shift() float64 {
@@ -57,7 +59,7 @@ func (b *tab) shift() float64 {
 
 // The first load of each view is small, also with many games; the next one has only what
 // changes. What is on a large or a small screen stays where it is while the rest loads.
-func TestPage_firstLoad(t *testing.T) {
+func TestAll_pageFirstLoad(t *testing.T) {
 	t.Parallel()
 	catalog, _ := serveCatalog(t)
 	s := newFullServer(t, "VOICES_URL="+catalog)
@@ -73,77 +75,86 @@ func TestPage_firstLoad(t *testing.T) {
 		return "/games/" + id
 	}
 	finished := start()
-	anna.playTo(`document.querySelectorAll(".half li").length > 5`) // without a play it would not count
+	anna.playTo(`$$(".half li").length > 5`) // without a play it would not count
 	active := start()
-	anna.playTo(`document.querySelectorAll(".half li").length > 5`)
+	anna.playTo(`$$(".half li").length > 5`)
 	if status := anna.status("POST", "/api"+finished+"/concede"); status != 200 {
 		t.Fatalf("concede: status %d", status)
 	}
 	pending := "/games/" + anna.newGame(map[string]string{"opponent": "Anyone"})
 	competition := func(kind string) string {
-		return "/" + kind + "/" + value[struct{ ID string }](anna, fmt.Sprintf(`fetch("/api/%s", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({
-			name: "Kitchen", options: { innings: 3 }, seats: [{ team: "BWH", manager: "me" }, { team: "CPR", manager: "bot" }] }) }).then((r) => r.json())`, kind)).ID
+		return "/" + kind + "/" + value[struct{ ID string }](anna, fmt.Sprintf(`json("/api/%s",
+			{ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({
+			name: "Kitchen", options: { innings: 3 },
+				seats: [{ team: "BWH", manager: "me" }, { team: "CPR", manager: "bot" }] }) })`, kind)).ID
 	}
 	league, series := competition("leagues"), competition("series")
 	anna.command("users", "admin", "Anna")
-	const announcements = `document.querySelector(".link-state.on") && document.querySelectorAll("#voice option").length > 1 && document.querySelector("#volume")`
+	const announcements = `$(".link-state.on") && $$("#voice option").length > 1 && $("#volume")`
 	for _, tt := range []struct {
 		by              *tab
 		path, condition string
 	}{
-		{visitor, "/", `document.querySelector(".cover")`},
+		{visitor, "/", `$(".cover")`},
 		{visitor, "/announcements", announcements},
-		{visitor, "/kiosk", `document.querySelector(".wall-game") && document.querySelector(".qr")`},
-		{visitor, active, `document.querySelector("main h1")`}, // Sign in
-		{visitor, "/auth/callback?", `document.querySelector("main h1")`},
-		{visitor, "/help", `document.querySelectorAll(".cards li").length === 5`},
-		{visitor, "/about", `document.querySelector("main h1")`},
-		{anna, "/", `document.querySelectorAll(".game-stub").length > 70`},
-		{anna, "/new", `document.querySelectorAll(".club-pick").length === 16 && document.querySelectorAll(".clubs .hint").length === 2`},
-		{anna, pending + "/lineup", `document.querySelector(".card select") && document.querySelector(".qr path")`},
+		{visitor, "/kiosk", `$(".wall-game") && $(".qr")`},
+		{visitor, active, `$("main h1")`}, // Sign in
+		{visitor, "/auth/callback?", `$("main h1")`},
+		{visitor, "/help", `$$(".cards li").length === 5`},
+		{visitor, "/about", `$("main h1")`},
+		{anna, "/", `$$(".game-stub").length > 70`},
+		{anna, "/new", `$$(".club-pick").length === 16 && $$(".clubs .hint").length === 2`},
+		{anna, pending + "/lineup", `$(".card select") && $(".qr path")`},
 		{anna, active, canCall},
-		{anna, active + "/replay", `document.querySelector("#moment")`},
-		{anna, finished, `document.querySelector(".box tbody tr")`},
-		{anna, finished + "/replay/1", `document.querySelector("#moment")`},
-		{anna, "/standings", `document.querySelector("tbody tr")`},
-		{anna, "/players", `document.querySelector("tbody tr")`},
-		{anna, "/leaders", `document.querySelector("tbody tr")`},
-		{anna, "/managers", `document.querySelector("tbody tr")`},
-		{anna, "/leagues", `document.querySelector("main details") && document.querySelector("main a[href='` + league + `']")`},
-		{anna, league, `document.querySelectorAll("main tbody tr").length > 2`},
-		{anna, series, `document.querySelectorAll("main tbody tr").length > 2`},
-		{anna, "/admin", `document.querySelector("#QUIET_MODE")`},
-		{anna, "/admin?part=planned", `document.querySelector("main .empty")`},
-		{anna, "/admin?part=voices", `document.querySelector("#natural")`},
-		{anna, "/admin?part=people", `document.querySelector("#users li")`},
-		{anna, "/admin?part=tokens", `document.querySelector("main .empty")`},
-		{anna, "/admin?part=rooms", `document.querySelector("main .stubs li")`},
-		{anna, "/admin?part=health", `document.querySelector("#findings li")`},
-		{anna, "/admin?part=log", `document.querySelector("main h2")`},
-		{anna, "/admin?part=backup", `document.querySelector("main .empty")`},
+		{anna, active + "/replay", `$("#moment")`},
+		{anna, finished, `$(".box tbody tr")`},
+		{anna, finished + "/replay/1", `$("#moment")`},
+		{anna, "/standings", `$("tbody tr")`},
+		{anna, "/players", `$("tbody tr")`},
+		{anna, "/leaders", `$("tbody tr")`},
+		{anna, "/managers", `$("tbody tr")`},
+		{anna, "/leagues", `$("main details") && $("main a[href='` + league + `']")`},
+		{anna, league, `$$("main tbody tr").length > 2`},
+		{anna, series, `$$("main tbody tr").length > 2`},
+		{anna, "/admin", `$("#QUIET_MODE")`},
+		{anna, "/admin?part=planned", `$("main .empty")`},
+		{anna, "/admin?part=voices", `$("#natural")`},
+		{anna, "/admin?part=people", `$("#users li")`},
+		{anna, "/admin?part=tokens", `$("main .empty")`},
+		{anna, "/admin?part=rooms", `$("main .stubs li")`},
+		{anna, "/admin?part=health", `$("#findings li")`},
+		{anna, "/admin?part=log", `$("main h2")`},
+		{anna, "/admin?part=backup", `$("main .empty")`},
 		{anna, "/announcements", announcements},
-		{anna, "/account", `document.querySelector("main li")`},
+		{anna, "/account", `$("main li")`},
 	} {
-		tt.by.cache(false)
-		requests, bytes := tt.by.load(tt.path, tt.condition)
-		if requests > maxRequests || bytes > maxBytes {
-			t.Errorf("%s: %d requests, %.0f bytes, of the API %v", tt.path, requests, bytes, tt.by.paths)
-		}
-		wide := tt.by.shift()
-		tt.by.do(chromedp.EmulateViewport(390, 844))
-		tt.by.cache(true)
-		tt.by.load(tt.path, tt.condition)
-		small := tt.by.shift()
-		tt.by.do(chromedp.EmulateViewport(1280, 800))
-		if wide > maxShift || small > maxShift {
-			t.Errorf("%s: layout shift %.3f at 1280 × 800, %.3f at 390 × 844", tt.path, wide, small)
-		}
-		_, reload := tt.by.load(tt.path, tt.condition)
-		if reload > maxReload {
-			t.Errorf("%s: %.0f bytes with a cache", tt.path, reload)
-		}
-		t.Logf("%-32s %2d requests, %5.0f bytes; with a cache %5.0f bytes; shift %.3f, %.3f", tt.path, requests, bytes, reload, wide, small)
+		tt.by.loadsLittle(t, tt.path, tt.condition)
 	}
+}
+
+// loadsLittle checks the first load of a view, also on a small screen, and the next one.
+func (b *tab) loadsLittle(t *testing.T, path, condition string) {
+	t.Helper()
+	b.cache(false)
+	requests, bytes := b.load(path, condition)
+	if requests > maxRequests || bytes > maxBytes {
+		t.Errorf("%s: %d requests, %.0f bytes, of the API %v", path, requests, bytes, b.paths)
+	}
+	wide := b.shift()
+	b.do(chromedp.EmulateViewport(390, 844))
+	b.cache(true)
+	b.load(path, condition)
+	small := b.shift()
+	b.do(chromedp.EmulateViewport(1280, 800))
+	if wide > maxShift || small > maxShift {
+		t.Errorf("%s: layout shift %.3f at 1280 × 800, %.3f at 390 × 844", path, wide, small)
+	}
+	_, reload := b.load(path, condition)
+	if reload > maxReload {
+		t.Errorf("%s: %.0f bytes with a cache", path, reload)
+	}
+	t.Logf("%-32s %2d requests, %5.0f bytes; with a cache %5.0f bytes; shift %.3f, %.3f",
+		path, requests, bytes, reload, wide, small)
 }
 
 // hotSeat starts a game that one tab plays and another one watches.
@@ -163,14 +174,17 @@ func hotSeat(tb testing.TB) (player, watcher *tab) {
 const client = `new Promise((ready) => {
 	const socket = new WebSocket(location.origin.replace("http", "ws") + "/api/ws", "pressbox.v1");
 	let rev = 0, legal = [], state, played = false, done;
-	const call = (choose = () => undefined) => socket.send(JSON.stringify({ t: "cmd", g: %[1]q, cid: crypto.randomUUID(), rev, d: { action: (legal.find(choose) ?? legal[0]).action } }));
+	const call = (choose = () => undefined) =>
+		socket.send(JSON.stringify({ t: "cmd", g: %[1]q, cid: crypto.randomUUID(), rev,
+		d: { action: (legal.find(choose) ?? legal[0]).action } }));
 	globalThis.play = () => new Promise((resolve) => {
 		[played, done] = [false, resolve];
 		call();
 	});
 	globalThis.over = () => !legal.length;
 	globalThis.until = async (ready, choose) => {
-		while (!ready(state, legal)) await new Promise((resolve) => { [played, done] = [true, resolve]; call(choose); });
+		while (!ready(state, legal)) await new Promise((resolve) =>
+			{ [played, done] = [true, resolve]; call(choose); });
 	};
 	socket.onopen = () => socket.send(JSON.stringify({ t: "join", g: %[1]q, d: { since: 0 } }));
 	socket.onmessage = ({ data }) => {
@@ -195,7 +209,9 @@ func BenchmarkMemory(b *testing.B) {
 	player.shows("main h1")
 	value[bool](player, fmt.Sprintf(client, id))
 	watcher.emulate("prefers-reduced-motion", "reduce")
-	watcher.is(`new MutationObserver(() => document.querySelector(".over-field:not([hidden])") && dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))).observe(document, { subtree: true, attributes: true })`)
+	watcher.is(`new MutationObserver(() => $(".over-field:not([hidden])") &&
+		dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))).observe(document,
+		{ subtree: true, attributes: true })`)
 	heap := func() (used float64) {
 		for range 3 {
 			send(watcher, heapprofiler.CollectGarbage, cdp.Empty{})
@@ -231,12 +247,16 @@ func BenchmarkMemory(b *testing.B) {
 func anotherGame(player, watcher *tab) {
 	player.t.Helper()
 	id := value[string](player, `(async () => {
-		const send = (method, path, body) => fetch("/api/games" + path, { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }).then((r) => r.json());
+		const send = (method, path, body) =>
+			json("/api/games" + path, { method, body: JSON.stringify(body),
+			headers: { "Content-Type": "application/json" } });
 		const { id } = await send("POST", "", { home_team: "BWH", away_team: "CPR", options: { opponent: "hotseat" } });
-		for (const path of ["away", "home"].map((side) => "/" + id + "/lineups/" + side)) await send("PUT", path, await send("POST", path + "/suggest"));
+		for (const path of ["away", "home"].map((side) => "/" + id + "/lineups/" + side)) await send("PUT", path,
+			await send("POST", path + "/suggest"));
 		return id;
 	})()`)
 	value[bool](player, fmt.Sprintf(client, id))
-	watcher.is(fmt.Sprintf(`(history.pushState(null, "", "/games/" + %q), dispatchEvent(new PopStateEvent("popstate")))`, id))
-	watcher.await(`document.querySelector(".panel") && document.querySelector(".link-state.on")`)
+	watcher.is(fmt.Sprintf(`(history.pushState(null, "", "/games/" + %q),
+		dispatchEvent(new PopStateEvent("popstate")))`, id))
+	watcher.await(`$(".panel") && $(".link-state.on")`)
 }

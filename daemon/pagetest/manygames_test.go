@@ -10,6 +10,7 @@ import (
 
 	"pressbox/daemon/servertest"
 	baseball "pressbox/game"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
@@ -29,7 +30,10 @@ func newFullServer(tb testing.TB, settings ...string) *server {
 	}
 	dir := servertest.CalibratedDir(tb)
 	s := check.Must(store.Open(filepath.Join(dir, "state", "pressbox.db"), store.Options{}))(tb)
-	games := check.Must(live.New(tb.Context(), live.Config{Journal: s.Games(), Rosters: league.New(league.LastSeason), Log: slog.New(slog.DiscardHandler)}))(tb)
+	games := check.Must(live.New(tb.Context(), live.Config{
+		Journal: s.Games(), Rosters: league.New(league.LastSeason), Seeds: bottest.Seeds(),
+		Log: slog.New(slog.DiscardHandler),
+	}))(tb)
 	var wait sync.WaitGroup
 	for creator := range 10 { // at the same time, as they share writes to the disk
 		wait.Go(func() {

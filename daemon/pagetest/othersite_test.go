@@ -25,15 +25,19 @@ const attack = `<!doctype html><meta name="referrer" content="no-referrer"><titl
 <img src="%[1]s/ntfy/image/publish?message=x" referrerpolicy="no-referrer">
 <img src="%[1]s/notify/publish?message=x"><img src="%[1]s/notify?message=x">
 <iframe name="frame"></iframe>
-<form id="text" method="post" enctype="text/plain" action="%[1]s/ntfy/form" target="frame"><input name="message" value="x"></form>
+<form id="text" method="post" enctype="text/plain" action="%[1]s/ntfy/form" target="frame">
+<input name="message" value="x"></form>
 <a id="link" rel="noreferrer" href="%[1]s/ntfy/link/publish?message=x">x</a>
 <script>
-const send = (path, body) => fetch("%[1]s" + path, {method: "POST", mode: "no-cors", referrerPolicy: "no-referrer", body})
+const send = (path, body) => fetch("%[1]s" + path,
+	{method: "POST", mode: "no-cors", referrerPolicy: "no-referrer", body})
 const form = new FormData()
 form.set("message", "x")
 Promise.allSettled([
-  send("/notify", "x"), send("/notify", new Blob(['{"message": "x"}'])), send("/ntfy/text", "x"), send("/message", form),
-  send("/", '{"message": "x"}'), send("/notify", new URLSearchParams({message: "x"})), fetch("%[1]s/ntfy/get/publish?message=x", {mode: "no-cors"}),
+  send("/notify", "x"), send("/notify", new Blob(['{"message": "x"}'])), send("/ntfy/text", "x"),
+	send("/message", form),
+  send("/", '{"message": "x"}'), send("/notify", new URLSearchParams({message: "x"})),
+	fetch("%[1]s/ntfy/get/publish?message=x", {mode: "no-cors"}),
 ]).then(() => {
   navigator.sendBeacon("%[1]s/ntfy/beacon", "x")
   document.getElementById("text").submit()
@@ -49,10 +53,13 @@ func TestOtherSite_speaksNothing(t *testing.T) {
 	}
 	p := servertest.Run(t, servertest.Silent, "HOST="+lantest.Address, "LOG_LEVEL=DEBUG", "WYOMING=off")
 	ln := check.Must(new(net.ListenConfig).Listen(t.Context(), "tcp", lantest.Address+":0"))(t)
-	other := &httptest.Server{Listener: ln, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = fmt.Fprintf(w, attack, p.URL)
-	})}}
+	other := &httptest.Server{
+		Listener: ln,
+		Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = fmt.Fprintf(w, attack, p.URL)
+		})},
+	}
 	other.Start()
 	t.Cleanup(other.Close)
 
@@ -72,7 +79,8 @@ func TestOtherSite_speaksNothing(t *testing.T) {
 			}
 		}
 	}
-	arrived("/ntfy/image/publish", "/ntfy/get/publish", "/notify/publish", "/notify", "/ntfy/text", "/message", "/", "/ntfy/form", "/ntfy/beacon", "/ntfy/prefetch/publish")
+	arrived("/ntfy/image/publish", "/ntfy/get/publish", "/notify/publish", "/notify", "/ntfy/text", "/message", "/",
+		"/ntfy/form", "/ntfy/beacon", "/ntfy/prefetch/publish")
 	check.NoError(t, chromedp.Do(browser, chromedp.Click("#link")))
 	arrived("/ntfy/link/publish")
 

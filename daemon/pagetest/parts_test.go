@@ -11,7 +11,7 @@ import (
 // Every part of the page is accessible and as wide as the screen in German as well, whose words
 // are longer than those that the other tests see. With -contact it writes contact sheets of both
 // languages instead.
-func TestParts(t *testing.T) {
+func TestAll_parts(t *testing.T) {
 	t.Parallel()
 	if *contact == "" {
 		walk(t, "de", func(b *tab, name string) {
@@ -34,7 +34,8 @@ func TestParts(t *testing.T) {
 // speaks gives the browser of a tab a language.
 func (b *tab) speaks(language string) *tab {
 	b.t.Helper()
-	send(b, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}})
+	send(b, network.SetExtraHTTPHeaders,
+		network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}})
 	return b
 }
 
@@ -43,8 +44,10 @@ func (b *tab) create(opponent string) (path string) {
 	b.t.Helper()
 	game := value[struct{ ID string }](b, fmt.Sprintf(`(async () => {
 		const { teams: [away, home] } = await (await fetch("/api/teams?season=3")).json();
-		const body = { away_team: away.id, home_team: home.id, season: 3, options: { opponent: %q, side: "home", innings: 3 } };
-		return (await fetch("/api/games", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).json();
+		const body = { away_team: away.id, home_team: home.id, season: 3,
+			options: { opponent: %q, side: "home", innings: 3 } };
+		return (await fetch("/api/games",
+			{ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).json();
 	})()`, opponent))
 	path = "/games/" + game.ID
 	b.open(path + "/lineup")
@@ -86,24 +89,24 @@ func walk(t *testing.T, language string, see func(b *tab, name string)) {
 		b.await(condition)
 		see(b, name)
 	}
-	const title = `document.querySelector("main h1")`
+	const title = `$("main h1")`
 
-	open(visitor, "cover", "/", `document.querySelector(".cover")`)
+	open(visitor, "cover", "/", `$(".cover")`)
 	visitor.toForms()
 	see(visitor, "sign-in")
 	open(visitor, "callback", "/auth/callback?error=state_expired", title)
 	open(visitor, "gate", "/account", title)
-	open(visitor, "administration, visitor", "/admin", `document.querySelector("#stranger")`)
+	open(visitor, "administration, visitor", "/admin", `$("#stranger")`)
 	visitor.expect("404")
 	open(visitor, "not found", "/nothing", title)
 
 	anna.join("Anna")
-	open(anna, "lobby, empty", "/", `document.querySelector("main button.primary")`)
-	open(anna, "new game", "/new", `document.querySelectorAll(".clubs .hint").length === 2`)
+	open(anna, "lobby, empty", "/", `$("main button.primary")`)
+	open(anna, "new game", "/new", `$$(".clubs .hint").length === 2`)
 	anna.create("bot")
 	see(anna, "line-up, empty")
 	anna.press("#home-card .spread button")
-	anna.await(`[...document.querySelectorAll('#home-card [data-control="player"]')].every((s) => s.value)`)
+	anna.await(`$$('#home-card [data-control="player"]').every((s) => s.value)`)
 	see(anna, "line-up")
 	anna.press(".roster .player-name")
 	anna.shows(".player-card .grade")
@@ -111,47 +114,50 @@ func walk(t *testing.T, language string, see func(b *tab, name string)) {
 	invitation := anna.create("open")
 	anna.shows(".invite .qr path")
 	see(anna, "invitation")
-	open(visitor, "invited", invitation, `document.querySelector('main a[href^="/api/auth/idp/login"]')`)
+	open(visitor, "invited", invitation, `$('main a[href^="/api/auth/idp/login"]')`)
 
 	watch := func(name, path string) { open(anna, name, path, canCall) }
-	watch("at bat", anna.playedUntil(`legal[0]?.group === "offense" && state.inning > 1 && state.bases.some((b) => b.player)`))
+	watch("at bat", anna.playedUntil(`legal[0]?.group === "offense" && state.inning > 1 &&
+		state.bases.some((b) => b.player)`))
 	anna.press(".offers summary")
 	see(anna, "dugout")
 	field := anna.playedUntil(`legal[0]?.group === "defense" && state.inning === 2 && state.bases[0].player`)
 	watch("in the field", field)
-	anna.is(`(() => { const now = performance.now(); performance.now = () => now; })()`) // the play that comes is shown until the page is left
+	// the play that comes is shown until the page is left
+	anna.is(`(() => { const now = performance.now(); performance.now = () => now; })()`)
 	anna.playTo(callout)
 	see(anna, "callout")
-	open(visitor, "in the stands", field, `document.querySelector(".headline")`)
+	open(visitor, "in the stands", field, `$(".headline")`)
 	watch("question", anna.playedUntil(`legal[0]?.group === "answer"`))
 	final := anna.playedUntil(`!legal.length`)
-	open(anna, "final", final, `document.querySelector(".box tbody tr")`)
+	open(anna, "final", final, `$(".box tbody tr")`)
 	anna.press(".tabs button:nth-child(3)")
 	anna.shows(".curve path.chance")
 	see(anna, "chances")
-	open(anna, "replay", final+"/replay/20", `document.querySelector("#moment")`)
-	open(anna, "lobby", "/", `document.querySelectorAll(".game-stub").length > 4`)
+	open(anna, "replay", final+"/replay/20", `$("#moment")`)
+	open(anna, "lobby", "/", `$$(".game-stub").length > 4`)
 
-	open(anna, "leagues", "/leagues", `document.querySelector("main .empty")`)
+	open(anna, "leagues", "/leagues", `$("main .empty")`)
 	anna.press("details.fine summary")
 	anna.shows("#league-name")
 	see(anna, "new league")
 	anna.focus("#league-name", "Küchenliga")
 	for field, at := range map[string]int{"manager-0": 2, "meetings": 0, "best_of": 0, "innings": 3} {
-		anna.is(fmt.Sprintf(`((list) => { list.selectedIndex = %d; list.dispatchEvent(new Event("change")); })(document.getElementById(%q))`, at, field))
+		anna.is(fmt.Sprintf(`((list) => { list.selectedIndex = %d; list.dispatchEvent(new Event("change"));
+			})(document.getElementById(%q))`, at, field))
 	}
 	anna.press("main form button.primary")
-	anna.await(`document.querySelector("main strong")`) // its champion
+	anna.await(`$("main strong")`) // its champion
 	see(anna, "league")
 	for _, name := range []string{"standings", "players", "leaders", "managers"} {
-		open(anna, name, "/"+name, `document.querySelector("tbody tr, .columns li, main .empty")`)
+		open(anna, name, "/"+name, `$("tbody tr, .columns li, main .empty")`)
 	}
 
-	open(anna, "announcements", "/announcements", `document.querySelectorAll("#voice option").length > 1 && document.querySelector("#volume")`)
-	open(anna, "account", "/account", `document.querySelector("main li")`)
+	open(anna, "announcements", "/announcements", `$$("#voice option").length > 1 && $("#volume")`)
+	open(anna, "account", "/account", `$("main li")`)
 	open(anna, "help", "/help", title)
 	open(anna, "about", "/about", title)
-	open(visitor, "wall display", "/kiosk", `document.querySelector(".wall > *")`)
+	open(visitor, "wall display", "/kiosk", `$(".wall > *")`)
 
 	anna.command("users", "admin", "Anna")
 	for _, part := range []struct{ name, shown string }{
@@ -164,6 +170,6 @@ func walk(t *testing.T, language string, see func(b *tab, name string)) {
 		{"log", "main h2"},
 		{"backup", "main .empty"},
 	} {
-		open(anna, "administration, "+part.name, "/admin?part="+part.name, fmt.Sprintf(`document.querySelector(%q)`, part.shown))
+		open(anna, "administration, "+part.name, "/admin?part="+part.name, fmt.Sprintf(`$(%q)`, part.shown))
 	}
 }

@@ -35,30 +35,34 @@ func TestPictures(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if picture.Width != 1280 || picture.Height != 800 || len(file) > pictureMax {
-			t.Errorf("%s: %d × %d, %d bytes; want 1280 × 800, at most %d bytes", name, picture.Width, picture.Height, len(file), pictureMax)
+			t.Errorf("%s: %d × %d, %d bytes; want 1280 × 800, at most %d bytes", name, picture.Width, picture.Height,
+				len(file), pictureMax)
 		}
 	}
 }
 
 // publicAddress replaces the address of the wall display's QR code.
 const publicAddress = `new MutationObserver(() => {
-	document.querySelector('meta[name="pressbox-join"]')?.setAttribute("content", "http://pressbox.local/");
+	$('meta[name="pressbox-join"]')?.setAttribute("content", "http://pressbox.local/");
 }).observe(document, { childList: true, subtree: true });`
 
 func renewPictures(t *testing.T) {
 	t.Helper()
 	s := newServer(t)
 	b, wall := newTab(t, s), newTab(t, s)
-	send(wall, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: publicAddress})
+	send(wall, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: publicAddress})
 	b.join("Anna")
 	b.open("/new")
 	b.newGame(map[string]string{"opponent": "bot"})
 	b.handIn("home")
 	wall.open("/kiosk")
-	b.playTo("!" + callout + ` && document.querySelectorAll(".half").length > 6 && document.querySelectorAll(".base.taken").length > 1 && document.querySelector(".calls li") && document.querySelector(".half .scoring")`)
+	b.playTo("!" + callout + ` && $$(".half").length > 6 && $$(".base.taken").length > 1 && $(".calls li") &&
+		$(".half .scoring")`)
 	wall.shows(".wall-now")
 	wall.shows(".qr path")
-	b.is(`fetch("/api/notify", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"message": "Dinner is ready."}' })`)
+	b.is(`fetch("/api/notify", { method: "POST", headers: { "Content-Type": "application/json" },
+		body: '{"message": "Dinner is ready."}' })`)
 	wall.says(".wall-air", "Dinner is ready.")
 	for name, tab := range map[string]*tab{picturePage: b, pictureWall: wall} {
 		tab.emulate("prefers-color-scheme", "light")

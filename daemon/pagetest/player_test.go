@@ -7,65 +7,68 @@ import (
 )
 
 // closed reports that no card is open and the focus is back on the name.
-const closed = `!document.querySelector("dialog") && document.activeElement.matches(".player-name")`
+const closed = `!$("dialog") && document.activeElement.matches(".player-name")`
 
 // A name opens the player's card by keyboard, in the line-up, at bat and in the dugout; Esc closes it, and
 // the focus goes back.
 func TestPlayer_card(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.join("Anna")
 	b.newGame(map[string]string{"opponent": "bot", "innings": "3"})
 	b.focus(".roster .player-name", kb.Enter)
-	b.await(`document.querySelectorAll(".player-card .grade").length === 6 && document.activeElement.closest("dialog")`)
+	b.await(`$$(".player-card .grade").length === 6 && document.activeElement.closest("dialog")`)
 	b.says(".player-card", "No games yet this season.")
 	b.looks("player-card")
 	b.key(kb.Escape)
 	b.await(closed)
 	b.handIn("home")
 	b.await(canCall)
-	b.await(`document.querySelector(".matchup").textContent.includes("0 for 0 today")`)
+	b.await(`$(".matchup").textContent.includes("0 for 0 today")`)
 	b.focus(`.matchup > div:nth-child(2) .player-name`, kb.Enter)
-	b.await(`document.querySelectorAll(".player-card .grade").length === 3 && document.querySelector(".player-card tbody").rows.length === 1`)
+	b.await(`$$(".player-card .grade").length === 3 && $(".player-card tbody").rows.length === 1`)
 	b.says(".player-card", "Fresh (")
 	b.key(kb.Escape)
 	b.await(closed)
 	b.press(".offers summary")
 	b.press(".substitutions .player-name")
-	b.await(`document.querySelector(".player-card h2")?.textContent.trim().startsWith(document.querySelector(".substitutions .player-name").textContent.trim())`)
+	b.await(`$(".player-card h2")?.textContent.trim().startsWith($(".substitutions .player-name").textContent.trim())`)
 	b.press(".player-card form button")
 	b.await(closed)
 }
 
 // A name opens its player's card wherever it stands: at bat, on the field, in the play-by-play, in the
 // box score and its notes, at the end of a game and in the statistics.
-func TestPlayer_everyName(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+func TestAll_everyName(t *testing.T) {
+	b := begin(t)
 	id := b.hotSeat(map[string]string{"innings": "3"})
 	opens := func(selector string) {
 		t.Helper()
-		b.await(`document.querySelector(%q)`, selector)
-		b.is(`document.querySelector(` + quote(selector) + `).dispatchEvent(new MouseEvent("click", { bubbles: true }))`)
-		b.await(`document.querySelector(".player-card .grade") && document.querySelector(".player-card h2").textContent.includes(document.querySelector(%q).textContent.trim())`, selector)
+		b.await(`$(%q)`, selector)
+		b.is(`$(` + quote(selector) + `).dispatchEvent(new MouseEvent("click", { bubbles: true }))`)
+		b.await(`$(".player-card .grade") && $(".player-card h2").textContent.includes($(%q).textContent.trim())`,
+			selector)
 		b.key(kb.Escape)
-		b.await(`!document.querySelector("dialog")`)
+		b.await(`!$("dialog")`)
 	}
-	b.playTo(`document.querySelector(".half li .player-name")`)
+	b.playTo(`$(".half li .player-name")`)
 	b.settle()
-	for _, place := range []string{".matchup > div:nth-child(1)", ".matchup > div:nth-child(2)", ".matchup > div:nth-child(3)", ".half li"} {
+	for _, place := range []string{
+		".matchup > div:nth-child(1)", ".matchup > div:nth-child(2)",
+		".matchup > div:nth-child(3)", ".half li",
+	} {
 		opens(place + " .player-name")
 	}
 	opens(".field .fielders:not(.resting) [data-player]")
 	opens(".field .runners .at-bat")
-	b.playTo(`document.querySelector(".final .how dd .player-name")`)
+	b.playTo(`$(".final .how dd .player-name")`)
 	for _, place := range []string{".final .how", ".box table", ".box .scroll:last-child"} {
 		opens(place + " .player-name")
 	}
 	if notes := ".box .notes .player-name"; b.count(notes) > 0 { // in most games
 		opens(notes)
 	}
-	if name := value[string](b, `[...document.querySelectorAll(".box .notes")].flatMap((p) => [...p.childNodes]).map((node) => node.data?.match(/[A-Z][a-z]{2,}/)?.[0] ?? "").join("")`); name != "" {
+	if name := value[string](b, `$$(".box .notes").flatMap((p) => [...p.childNodes])
+		.map((node) => node.data?.match(/[A-Z][a-z]{2,}/)?.[0] ?? "").join("")`); name != "" {
 		t.Errorf("%q in the notes opens no card", name)
 	}
 	b.open("/games/" + id)

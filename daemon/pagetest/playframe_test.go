@@ -79,30 +79,39 @@ const peerMillis = 8.3 / 1.05
 // line, among as many elements as a game has. Script, style and layout have about the shares that they
 // have in a play, as hosts differ in what they are good at. It marks its end as "peer".
 const peer = `<!doctype html><meta charset="utf-8"><title>Peer</title><style>
-	body { margin: 0; font: 16px/1.5 serif; } table, .cells p, ul { contain: strict; } table { width: 600px; height: 100px; table-layout: fixed; }
-	.cells { display: grid; grid-template-columns: repeat(4, 1fr); } .cells p { height: 1.5rem; margin: 0; overflow: hidden; white-space: nowrap; }
-	.lamp { display: inline-block; width: 1rem; height: 1rem; border-radius: 50%; background: #333; } .lamp.on { background: #fc0; }
-	svg { display: block; width: 400px; height: 300px; } ul { height: 300px; overflow: auto; } li a { color: inherit; }</style>
+	body { margin: 0; font: 16px/1.5 serif; } table, .cells p,
+		ul { contain: strict; } table { width: 600px; height: 100px; table-layout: fixed; }
+	.cells { display: grid; grid-template-columns: repeat(4, 1fr); } .cells p { height: 1.5rem; margin: 0;
+		overflow: hidden; white-space: nowrap; }
+	.lamp { display: inline-block; width: 1rem; height: 1rem; border-radius: 50%; background: #333;
+		} .lamp.on { background: #fc0; }
+	svg { display: block; width: 400px; height: 300px; } ul { height: 300px; overflow: auto; } li a { color: inherit;
+		}</style>
 	<table></table><div class="lamps"></div><div class="cells"></div><svg viewBox="0 0 400 300"></svg><ul></ul><script>
-	const all = (n, f) => Array.from({ length: n }, (_, i) => f(i)), find = (s) => document.querySelector(s);
+	const all = (n, f) => Array.from({ length: n }, (_, i) => f(i)), find = (s) => $(s);
 	const words = (n) => "Play " + n + " of the peer, a line of words that is as long as usual";
 	const line = (n) => "<li><a href='#" + n + "'>" + words(n) + "</a> <b>" + n + "</b></li>";
-	find("table").innerHTML = all(3, () => "<tr>" + all(13, (i) => "<td><span>" + i + "</span></td>").join("") + "</tr>").join("");
+	find("table").innerHTML = all(3, () => "<tr>" + all(13, (i) => "<td><span>" + i + "</span></td>")
+		.join("") + "</tr>").join("");
 	find(".lamps").innerHTML = "<span class=lamp></span>".repeat(8);
 	find(".cells").innerHTML = all(6, (i) => "<p>Cell <b>" + i + "</b></p>").join("");
-	find("svg").innerHTML = all(18, (i) => "<g transform='translate(" + 20 * i + " 150)'><circle r=8></circle><text y=20>Name " + i + "</text></g>").join("");
+	find("svg").innerHTML = all(18, (i) =>
+		"<g transform='translate(" + 20 * i + " 150)'><circle r=8></circle><text y=20>Name " + i + "</text></g>")
+		.join("");
 	find("ul").innerHTML = all(20, line).join("");
-	const cells = document.querySelectorAll(".cells b"), sums = document.querySelectorAll("td:last-child span"), lamps = document.querySelectorAll(".lamp"), groups = document.querySelectorAll("g");
-	const players = (n) => all(40, (i) => ({ id: "player-" + i, name: words(i), order: i % 9, rates: all(8, (j) => (n + i * j) / 7) }));
+	const cells = $$(".cells b"), sums = $$("td:last-child span"), lamps = $$(".lamp"), groups = $$("g");
+	const players = (n) => all(40, (i) =>
+		({ id: "player-" + i, name: words(i), order: i % 9, rates: all(8, (j) => (n + i * j) / 7) }));
 	let plays = 0, done;
 	const drawn = (then) => requestAnimationFrame(() => requestAnimationFrame(then));
 	const { port1, port2 } = new MessageChannel();
 	port1.onmessage = ({ data }) => {
 		performance.mark("shown"); // it has no animation
 		const play = JSON.parse(data);
-		const known = new Map(play.players.map((p) => [p.id, p.name + ": " + p.rates.map((rate) => rate.toFixed(2)).join(", ")]));
+		const known = new Map(play.players
+			.map((p) => [p.id, p.name + ": " + p.rates.map((rate) => rate.toFixed(2)).join(", ")]));
 		requestAnimationFrame(() => {
-			document.querySelectorAll("td").forEach((cell, i) => cell.setAttribute("aria-label", known.get("player-" + i)));
+			$$("td").forEach((cell, i) => cell.setAttribute("aria-label", known.get("player-" + i)));
 			cells.forEach((cell, i) => cell.firstChild.data = play.cells[i]);
 			sums.forEach((sum, i) => sum.firstChild.data = play.sums[i]);
 			lamps.forEach((lamp, i) => lamp.className = play.lamps[i] ? "lamp on" : "lamp");
@@ -118,12 +127,15 @@ const peer = `<!doctype html><meta charset="utf-8"><title>Peer</title><style>
 	const play = () => new Promise((resolve) => {
 		const n = ++plays;
 		done = resolve;
-		port2.postMessage(JSON.stringify({ n, cells: all(6, (i) => "no. " + n * (i + 7)), sums: all(3, (i) => n % (i + 3)), lamps: all(8, (i) => (n >> i % 3) & 1), players: players(n), moved: all(3, (i) => [(n + i) % 18, 7 * n % 380, 9 * n % 280]) }));
+		port2.postMessage(JSON.stringify({ n, cells: all(6, (i) => "no. " + n * (i + 7)),
+			sums: all(3, (i) => n % (i + 3)), lamps: all(8, (i) => (n >> i % 3) & 1), players: players(n),
+			moved: all(3, (i) => [(n + i) % 18, 7 * n % 380, 9 * n % 280]) }));
 	});
 </script>`
 
 // markAnimation has the page mark the script that draws the animation of a play.
-const markAnimation = `import(performance.getEntriesByType("resource").find(({ name }) => name.endsWith("/moment.js")).name).then(({ Stage }) => {
+const markAnimation = `import(performance.getEntriesByType("resource")
+	.find(({ name }) => name.endsWith("/moment.js")).name).then(({ Stage }) => {
 	const { show } = Stage.prototype;
 	Stage.prototype.show = function (shown) {
 		performance.mark("animates");
@@ -138,7 +150,7 @@ const markAnimation = `import(performance.getEntriesByType("resource").find(({ n
 const skipPlays = `(() => {
 	let plays = 0, look = () => {};
 	const drawn = (then) => requestAnimationFrame(() => requestAnimationFrame(then));
-	const field = document.querySelector(".over-field");
+	const field = $(".over-field");
 	globalThis.seen = (n) => new Promise((done) => (look = () => plays >= n && done(true))());
 	new MutationObserver(() => field.hidden || drawn(() => {
 		performance.mark("shown");
@@ -173,7 +185,10 @@ func playCosts(tb testing.TB) playTimes {
 	beside := newTab(tb, player.server)
 	beside.do(chromedp.Navigate("data:text/html," + url.PathEscape(peer)))
 	for _, measured := range []*tab{watcher, beside} {
-		for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable, network.Disable, log.Disable} {
+		for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{
+			css.Disable, dom.Disable, network.Disable,
+			log.Disable,
+		} {
 			send(measured, domain, cdp.Empty{}) // their events cost the page time
 		}
 	}
@@ -225,10 +240,11 @@ func (b *tab) trace(do func()) []slice {
 		IncludedCategories: []string{"devtools.timeline", "blink.user_timing"}, ExcludedCategories: []string{"*"},
 	}})
 	do()
-	check.Must(chromedp.Run(b.ctx, chromedp.WaitEvent(tracing.TracingComplete, nil, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, tracing.End, cdp.Empty{})
-		return err
-	}))))(b.t)
+	check.Must(chromedp.Run(b.ctx, chromedp.WaitEvent(tracing.TracingComplete, nil,
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, tracing.End, cdp.Empty{})
+			return err
+		}))))(b.t)
 	return trace
 }
 

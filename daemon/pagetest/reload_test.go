@@ -14,22 +14,23 @@ func TestPage_missingFile(t *testing.T) {
 		b := newTab(t, s)
 		b.expect("/page/", "dynamically imported module")
 		b.open("/about")
-		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/*/" + file, Block: true}}})
+		blocked := []*network.BlockPattern{{URLPattern: "*://*:*/*/" + file, Block: true}}
+		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: blocked})
 		b.is(`(location.href = "/kiosk", true)`)
 		b.await(`Number(sessionStorage.getItem("pressbox.reloads")) > 1`)
 		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{})
-		b.await(`!reloading && document.querySelector(".wall-join .qr path") && getComputedStyle(document.querySelector(".wall-empty")).display === "grid"`)
+		b.await(`!reloading && $(".wall-join .qr path") && getComputedStyle($(".wall-empty")).display === "grid"`)
 	}
 }
 
 // A script that an extension of the browser adds is not the page's: without it, the page stays.
 func TestPage_missingExtension(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.expect("extension.example")
 	b.open("/about")
 	if value[bool](b, `new Promise((done) => {
-		const script = Object.assign(document.createElement("script"), { src: "https://extension.example/x.js", onerror: () => done(Boolean(reloading)) });
+		const script = Object.assign(document.createElement("script"),
+			{ src: "https://extension.example/x.js", onerror: () => done(Boolean(reloading)) });
 		document.head.append(script);
 	})`) {
 		t.Error("the page is loaded again")

@@ -123,6 +123,20 @@ func newTab(tb testing.TB, s *server) *tab {
 	return s.newTab(s.browser, tb, chromedp.WithNewBrowserContext())
 }
 
+// begin starts a parallel test with a server and a tab.
+func begin(t *testing.T, settings ...string) *tab {
+	t.Helper()
+	t.Parallel()
+	return newTab(t, newServer(t, settings...))
+}
+
+// beginTwo is begin with two tabs, of browsers of their own.
+func beginTwo(t *testing.T, settings ...string) (first, second *tab) {
+	t.Helper()
+	first = begin(t, settings...)
+	return first, newTab(t, first.server)
+}
+
 // another opens another tab of the same browser, with its cookies and its cache.
 func (b *tab) another() *tab {
 	b.t.Helper()
@@ -137,6 +151,7 @@ func (s *server) newTab(browser context.Context, tb testing.TB, options ...chrom
 	tb.Cleanup(cancel)
 	b := &tab{server: s, t: tb, ctx: ctx, dialogs: make(chan string, 1)}
 	b.do(chromedp.EmulateViewport(1280, 800)) //nolint:contextcheck // the tab has its own
+	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shorthand})
 	check.NoError(tb, chromedp.Listen(ctx, b.receive))
 	tb.Cleanup(func() {
 		b.mu.Lock()
@@ -147,6 +162,12 @@ func (s *server) newTab(browser context.Context, tb testing.TB, options ...chrom
 	})
 	return b
 }
+
+// shorthand gives each document $, its first element of a selector, $$, a list of all, and json, what the API answers.
+const shorthand = `
+	globalThis.$ = (selector) => document.querySelector(selector);
+	globalThis.$$ = (selector) => [...document.querySelectorAll(selector)];
+	globalThis.json = (path, options) => fetch(path, options).then((r) => r.json());`
 
 // ofSlowness are parts of complaints about a slow host, not about the page.
 var ofSlowness = []string{"preloaded using link preload but not used within a few seconds", "Slow network is detected"}
@@ -264,26 +285,27 @@ func (b *tab) await(expression string, args ...any) {
 // says waits until an element contains a text, in any case.
 func (b *tab) says(selector, text string) {
 	b.t.Helper()
-	b.await(`[...document.querySelectorAll(%q)].some((e) => e.innerText.replace(/\s+/g, " ").toLowerCase().includes(%q.toLowerCase()))`, selector, text)
+	b.await(`$$(%q).some((e) => e.innerText.replace(/\s+/g, " ").toLowerCase().includes(%q.toLowerCase()))`, selector,
+		text)
 }
 
 // shows waits until an element exists.
 func (b *tab) shows(selector string) {
 	b.t.Helper()
-	b.await(`document.querySelector(%q)`, selector)
+	b.await(`$(%q)`, selector)
 }
 
 // press clicks the first element of a selector, once it exists and is enabled.
 func (b *tab) press(selector string) {
 	b.t.Helper()
-	b.await(`!(document.querySelector(%q) ?? {disabled: true}).disabled`, selector)
+	b.await(`!($(%q) ?? {disabled: true}).disabled`, selector)
 	b.await(resting, selector)
 	b.do(chromedp.Click(selector))
 }
 
 // resting is true once an element has been in one place for two frames: a click meets the place.
 const resting = `new Promise((done) => {
-	const place = () => JSON.stringify(document.querySelector(%[1]q)?.getBoundingClientRect());
+	const place = () => JSON.stringify($(%[1]q)?.getBoundingClientRect());
 	const before = place();
 	requestAnimationFrame(() => requestAnimationFrame(() => done(before !== undefined && before === place())));
 })`
@@ -292,7 +314,7 @@ const resting = `new Promise((done) => {
 func (b *tab) pressNamed(text string) {
 	b.t.Helper()
 	b.await(`(() => {
-		const button = [...document.querySelectorAll("main button:not(:disabled)")].find((e) => e.innerText === %q);
+		const button = $$("main button:not(:disabled)").find((e) => e.innerText === %q);
 		button?.click();
 		return button;
 	})()`, text)
@@ -333,13 +355,13 @@ func value[T any](b *tab, expression string) T {
 // count returns the number of elements of a selector.
 func (b *tab) count(selector string) int {
 	b.t.Helper()
-	return value[int](b, fmt.Sprintf("document.querySelectorAll(%q).length", selector))
+	return value[int](b, fmt.Sprintf("$$(%q).length", selector))
 }
 
 // get returns the JSON that the API answers to a GET.
 func get[T any](b *tab, path string) T {
 	b.t.Helper()
-	return value[T](b, fmt.Sprintf("fetch(%q).then((r) => r.json())", path))
+	return value[T](b, fmt.Sprintf("json(%q)", path))
 }
 
 // status returns the status that the API answers with.

@@ -10,10 +10,8 @@ import (
 // Twelve tabs of one browser receive announcements at once, and fifty full loads in a row
 // each finish: with HTTP/1.1 a browser has six connections, which the tabs' streams, or those
 // of pages that were left, would use up.
-func TestStreams_manyTabs(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	first := newTab(t, s)
+func TestAll_manyTabs(t *testing.T) {
+	first := begin(t)
 	tabs := []*tab{first}
 	for range 11 {
 		tabs = append(tabs, first.another())

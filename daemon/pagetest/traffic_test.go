@@ -64,7 +64,8 @@ func metered(t *testing.T, s *server) (*server, *atomic.Int64) {
 }
 
 // heldPoll leaves it to the test when the lobby loads its lists, as it does each minute: with poll().
-const heldPoll = `(() => { const later = setTimeout; window.setTimeout = (f, ms) => (ms === 60000 ? (window.poll = f, 0) : later(f, ms)); })()`
+const heldPoll = `(() => { const later = setTimeout;
+	window.setTimeout = (f, ms) => (ms === 60000 ? (window.poll = f, 0) : later(f, ms)); })()`
 
 // A lobby is a tab with the lists of games, and a player who starts and plays games beside it.
 type lobby struct {
@@ -89,8 +90,9 @@ func (l *lobby) awaitActive(n int) {
 		want = append(want, fmt.Sprintf("/games/%s %d,%d %s %d", g.ID, g.Score.Away, g.Score.Home, half, g.Inning))
 	}
 	l.await(`(() => {
-		const [active] = document.querySelectorAll(".game-stubs");
-		return [...active.querySelectorAll("a")].map((a) => [a.pathname, [...a.querySelectorAll("b")].map((b) => b.textContent).join(),
+		const [active] = $$(".game-stubs");
+		return [...active.querySelectorAll("a")]
+			.map((a) => [a.pathname, [...a.querySelectorAll("b")].map((b) => b.textContent).join(),
 			...a.querySelector(".game-state").textContent.match(/(\w+) (\d+)/).slice(1)].join(" ")).join("; ") === %q;
 	})()`, strings.Join(want, "; "))
 }
@@ -106,7 +108,7 @@ func play(t *testing.T, p *servertest.Player) {
 // once a minute, and what the plays change. Three plays of each game are a minute's. A game that is
 // played and not on the page makes no gap in its list. What is on the screen stays there when games
 // above it are listed, are played and end.
-func TestLobby_manyGames(t *testing.T) {
+func TestAll_lobbyManyGames(t *testing.T) {
 	t.Parallel()
 	s := newFullServer(t)
 	through, passed := metered(t, s)
@@ -120,7 +122,7 @@ func TestLobby_manyGames(t *testing.T) {
 	send(l.tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: heldPoll})
 	l.do(chromedp.EmulateViewport(390, 844))
 	l.open("/")
-	l.await(`window.poll && document.querySelectorAll(".game-stub").length === %d`, 3*pageOfGames)
+	l.await(`window.poll && $$(".game-stub").length === %d`, 3*pageOfGames)
 
 	before := passed.Load()
 	for range 3 {
@@ -132,12 +134,13 @@ func TestLobby_manyGames(t *testing.T) {
 	}
 	plays := passed.Load() - before
 	l.player.Ask("POST", "/api/games", `{"home_team": "BWH", "away_team": "CPR"}`, 201)
-	l.await(`document.querySelector(%q).children.length === %d`, list(1), pageOfGames+1)
+	l.await(`$(%q).children.length === %d`, list(1), pageOfGames+1)
 	value[bool](l.tab, `poll().then(() => true)`)
 	minute := passed.Load() - before
 	t.Logf("a minute costs %d bytes, %d of them for plays", minute, plays)
 	if minute > maxMinute || plays < minPlays || minute-plays < minLists {
-		t.Errorf("a minute costs %d bytes, %d of them for plays; want at most %d, and at least %d for plays and %d for the lists", minute, plays, maxMinute, minPlays, minLists)
+		t.Errorf("a minute costs %d bytes, %d of them for plays; want at most %d, least %d and %d for lists",
+			minute, plays, maxMinute, minPlays, minLists)
 	}
 
 	for l.count(older(0)) > 0 {
@@ -161,14 +164,17 @@ func older(n int) string { return fmt.Sprintf(".columns > section:nth-child(%d) 
 func (l *lobby) more(n int) {
 	l.t.Helper()
 	before := l.count(list(n) + " > li")
-	l.is(fmt.Sprintf(`document.querySelector(%q).click()`, older(n))) // a mouse may miss it, as cards get their sizes when they are on the screen
-	l.await(`document.querySelectorAll(%q).length > %d`, list(n)+" > li", before)
+	// a mouse may miss it, as cards get their sizes when they are on the screen
+	l.is(fmt.Sprintf(`$(%q).click()`, older(n)))
+	l.await(`$$(%q).length > %d`, list(n)+" > li", before)
 }
 
-// keepsPlace checks that a card in the middle of the screen stays there when games above it are played, are listed and end.
+// keepsPlace checks that a card in the middle of the screen stays there when games above it are played, are
+// listed and end.
 func (l *lobby) keepsPlace(t *testing.T, p *servertest.Player) {
 	t.Helper()
-	l.is(fmt.Sprintf(`(globalThis.card = document.querySelector(%q).children[80], card.scrollIntoView({ block: "center", behavior: "instant" }), true)`, list(1)))
+	l.is(fmt.Sprintf(`(globalThis.card = $(%q).children[80],
+		card.scrollIntoView({ block: "center", behavior: "instant" }), true)`, list(1)))
 	l.drawn()
 	l.drawn() // with the sizes of the cards that were not
 	const place = `Math.round(card.getBoundingClientRect().top)`
@@ -186,7 +192,7 @@ func (l *lobby) keepsPlace(t *testing.T, p *servertest.Player) {
 	same("a play")
 	before := l.count(list(1) + " > li")
 	l.player.Ask("POST", "/api/games", `{"home_team": "BWH", "away_team": "CPR"}`, 201)
-	l.await(`document.querySelectorAll(%q).length === %d`, list(1)+" > li", before+1)
+	l.await(`$$(%q).length === %d`, list(1)+" > li", before+1)
 	same("an open game")
 	l.player.Ask("POST", "/api/games/"+l.games(protocol.Active, "limit=1")[0].ID+"/concede", "", 200)
 	l.awaitActive(100)

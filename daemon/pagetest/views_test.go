@@ -13,10 +13,10 @@ import (
 
 // A user signs up, sees the session, changes the passphrase and signs out.
 func TestAccount_signUpToSignOut(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.toForms()
-	b.await(`document.fonts.check("1rem Bevan") && getComputedStyle(document.querySelector("h1")).fontFamily.startsWith("Bevan")`) // it looks like the page
+	// it looks like the page
+	b.await(`document.fonts.check("1rem Bevan") && getComputedStyle($("h1")).fontFamily.startsWith("Bevan")`)
 	b.looks("signin")
 	b.join("Anna")
 	b.press(`header a[href="/account"]`)
@@ -43,9 +43,7 @@ func TestAccount_signUpToSignOut(t *testing.T) {
 // Deleting an account ends its sessions in all browsers, and frees its name for
 // another account.
 func TestAccount_delete(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	b, other := newTab(t, s), newTab(t, s)
+	b, other := beginTwo(t)
 	b.join("Anna")
 	id := func() string { return get[map[string]any](b, "/api/auth/me")["id"].(string) }
 	deleted := id()
@@ -79,8 +77,7 @@ func TestAccount_delete(t *testing.T) {
 // Each error of a sign-in has an explanation. Nothing of the address is shown
 // but the reference.
 func TestCallback_explainsEachError(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	for code, text := range map[string]string{
 		"access_denied":          "cancelled or refused",
 		"invalid_state":          "already finished",
@@ -102,7 +99,8 @@ func TestCallback_explainsEachError(t *testing.T) {
 		b.open("/auth/callback?error_description=%3Cb%3Eevil%3C%2Fb%3E&error_id=ABC123&error=" + code)
 		b.says("main [role=alert]", text)
 		b.says("main", "ABC123")
-		if !b.is(`document.querySelector('main a[href^="/api/auth/idp/login"]') && !document.body.innerText.includes("evil") && !document.querySelector("main b")`) {
+		if !b.is(`$('main a[href^="/api/auth/idp/login"]') && !document.body.innerText.includes("evil") &&
+			!$("main b")`) {
 			t.Errorf("%s: %s", code, b.content())
 		}
 	}
@@ -121,21 +119,20 @@ func TestCallback_explainsEachError(t *testing.T) {
 // An announcement is sent once, appears in each browser's queue, can be heard
 // and read in words before and cancelled after. A violation is shown at its field.
 func TestAnnouncements_previewQueueCancel(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	b, other := newTab(t, s), newTab(t, s)
+	b, other := beginTwo(t)
 	for _, tab := range []*tab{other, b} {
 		tab.open("/announcements")
 		tab.says(".link-state", "Live")
 	}
-	b.await(`document.querySelectorAll("#voice option").length > 1`)
+	b.await(`$$("#voice option").length > 1`)
 	b.do(chromedp.SendKeys("#message", "Dinner in 5m."))
 	b.pressNamed("Show as spoken")
 	b.says("#shown", "Dinner in five minutes.")
 	b.is(`(() => {
-		const button = document.querySelector("button[aria-pressed]");
+		const button = $("button[aria-pressed]");
 		window.labels = []; // all labels of the button, as a second of speech may be over before the test looks
-		new MutationObserver(() => window.labels.push(button.textContent)).observe(button, { childList: true, characterData: true, subtree: true });
+		new MutationObserver(() => window.labels.push(button.textContent)).observe(button,
+			{ childList: true, characterData: true, subtree: true });
 	})()`)
 	b.press(`button[aria-pressed]`)
 	b.await(`window.labels.some((label) => label.includes("Stop"))`)
@@ -149,8 +146,9 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 	}
 	b.expect("422")
 	b.do(chromedp.SendKeys("#message", "…"), chromedp.Click("main form .primary"))
-	b.await(`document.querySelector("#wrong-message") && document.querySelector("#message").getAttribute("aria-invalid") === "true"`)
-	if text := value[string](b, `[...document.querySelectorAll("main [role=alert]")].map((e) => e.innerText).join("|")`); !strings.HasPrefix(text, "The message ") || strings.Contains(text, "|") {
+	b.await(`$("#wrong-message") && $("#message").getAttribute("aria-invalid") === "true"`)
+	text := value[string](b, `$$("main [role=alert]").map((e) => e.innerText).join("|")`)
+	if !strings.HasPrefix(text, "The message ") || strings.Contains(text, "|") {
 		t.Errorf("the violation is shown as %q", text)
 	}
 	b.looks("announcements")
@@ -161,8 +159,7 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 
 // An address or a game that does not exist is answered with 404 and a way out.
 func TestPage_notFound(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	b.expect("404")
 	b.open("/left/field")
 	b.says("main h1", "Foul ball")
@@ -192,12 +189,12 @@ func TestPage_requestsDefaultSeason(t *testing.T) {
 			b := newTab(t, newServer(t, settings...))
 			b.join("Anna")
 			b.open("/new")
-			b.await(`document.querySelectorAll(".clubs .hint").length === 2`) // both rosters
+			b.await(`$$(".clubs .hint").length === 2`) // both rosters
 			for _, path := range []string{"/standings", "/players"} {
 				b.open(path)
 				b.shows("main .empty")
 			}
-			seasons := value[[]string](b, `[...document.querySelectorAll("main select")].at(-1).innerText.split(/\s+/)`)
+			seasons := value[[]string](b, `$$("main select").at(-1).innerText.split(/\s+/)`)
 			if seasons[0] != season || seasons[len(seasons)-1] != "1" {
 				t.Errorf("the seasons are %q", seasons)
 			}
@@ -222,16 +219,16 @@ func TestPage_requestsDefaultSeason(t *testing.T) {
 
 // moving lists the elements with a transition longer than some seconds, an
 // animation, or smooth scrolling.
-const moving = `[...document.querySelectorAll("*")].flatMap((e) => ["", "::before", "::after"].flatMap((part) => {
+const moving = `$$("*").flatMap((e) => ["", "::before", "::after"].flatMap((part) => {
 	const style = getComputedStyle(e, part), long = style.transitionDuration.split(",").some((d) => parseFloat(d) > %g);
-	return long || style.animationName !== "none" || style.scrollBehavior !== "auto" ? [e.tagName + "." + e.getAttribute("class") + part] : [];
+	return long || style.animationName !== "none" || style.scrollBehavior !== "auto"
+		? [e.tagName + "." + e.getAttribute("class") + part] : [];
 }))`
 
 // Nothing moves for users who prefer reduced motion, and nothing but a play for
 // longer than 150 ms for others.
 func TestPage_reducedMotion(t *testing.T) {
-	t.Parallel()
-	b := newTab(t, newServer(t))
+	b := begin(t)
 	still := func(name string) {
 		t.Helper()
 		for preference, seconds := range map[string]float64{"reduce": 0, "no-preference": .15} {
@@ -239,7 +236,8 @@ func TestPage_reducedMotion(t *testing.T) {
 			if found := value[[]string](b, fmt.Sprintf(moving, seconds)); len(found) > 0 {
 				t.Errorf("%s with %s: %q move", name, preference, found)
 			}
-			if n := value[int](b, `document.getAnimations().filter((a) => !(a instanceof CSSTransition)).length`); n > 0 {
+			if n := value[int](b, `document.getAnimations()
+				.filter((a) => !(a instanceof CSSTransition)).length`); n > 0 {
 				t.Errorf("%s with %s: %d animations", name, preference, n)
 			}
 		}
@@ -260,9 +258,11 @@ func TestPage_reducedMotion(t *testing.T) {
 	b.settle()
 	still("the game")
 	for path, selector := range map[string]string{
-		"/": ".game-stub", "/new": ".club-pick", "/games/" + id + "/replay": "#moment", "/standings": "main .empty", "/players": "main .empty",
+		"/": ".game-stub", "/new": ".club-pick", "/games/" + id + "/replay": "#moment", "/standings": "main .empty",
+		"/players": "main .empty",
 		"/leaders": "main .empty", "/managers": "main .empty", "/leagues": "main .empty",
-		"/announcements": "#message", "/account": "main .stubs", "/about": "main h2", "/kiosk": ".wall-game", "/auth/callback?error=idp_error": "[role=alert]",
+		"/announcements": "#message", "/account": "main .stubs", "/about": "main h2", "/kiosk": ".wall-game",
+		"/auth/callback?error=idp_error": "[role=alert]",
 	} {
 		b.open(path)
 		b.shows(selector)
@@ -275,14 +275,16 @@ func TestPage_reducedMotion(t *testing.T) {
 func (b *tab) hover() {
 	b.t.Helper()
 	point := func(x, y float64) {
-		send(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y})
+		send(b, input.DispatchMouseEvent,
+			input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y})
 	}
 	for preference, want := range map[string]bool{"reduce": false, "no-preference": true} {
 		b.emulate("prefers-reduced-motion", preference)
 		point(1, 1)
 		b.drawn()
 		b.is(`window.ran = false, document.addEventListener("transitionrun", () => { window.ran = true; })`)
-		center := value[[]float64](b, `(({ x, y, width, height }) => [x + width / 2, y + height / 2])(document.querySelector('main a.button.primary').getBoundingClientRect())`)
+		center := value[[]float64](b, `(({ x, y, width, height }) =>
+			[x + width / 2, y + height / 2])($('main a.button.primary').getBoundingClientRect())`)
 		point(center[0], center[1])
 		b.shows("main a.button.primary:hover")
 		b.drawn()

@@ -5,11 +5,9 @@ import "testing"
 // A visitor sees listed games, their replays and the statistics, and who invites to what; only
 // acting asks for sign-in.
 func TestVisitor_reads(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	anna, visitor := newTab(t, s), newTab(t, s)
+	anna, visitor := beginTwo(t)
 	over := "/games/" + anna.hotSeat(nil)
-	anna.playTo(`document.querySelectorAll(".half li").length > 5`)
+	anna.playTo(`$$(".half li").length > 5`)
 	if status := anna.status("POST", "/api"+over+"/concede"); status != 200 {
 		t.Fatalf("concede: status %d", status)
 	}
@@ -41,13 +39,11 @@ func TestVisitor_reads(t *testing.T) {
 
 // A visitor who sees the line-ups of a listed game go in is led to the game once it starts.
 func TestVisitor_gameStarts(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	anna, visitor := newTab(t, s), newTab(t, s)
+	anna, visitor := beginTwo(t)
 	anna.join("Anna")
 	id := anna.newGame(map[string]string{"opponent": "on this screen"})
 	visitor.open("/games/" + id)
 	visitor.says(".link-state", "Live")
 	anna.handIn("away", "home")
-	visitor.await(`location.pathname === "/games/` + id + `" && document.querySelector(".board")`)
+	visitor.await(`location.pathname === "/games/` + id + `" && $(".board")`)
 }

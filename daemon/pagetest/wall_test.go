@@ -45,17 +45,21 @@ var sizes = [][2]int64{{800, 480}, {1024, 600}, {1920, 1080}, {3840, 2160}}
 // are smaller than a fortieth of the height.
 const clipped = `(() => {
 	const found = [], parts = ".wall > *, .wall-panel";
-	const screen = { left: -8, top: -8, right: innerWidth + 8, bottom: innerHeight + 8 }; // everything moves by some pixels
-	const inside = (r, of) => r.left >= of.left - 1 && r.top >= of.top - 1 && r.right <= of.right + 1 && r.bottom <= of.bottom + 1;
-	for (const e of document.querySelectorAll(".wall *:not(svg *):not(.screen):not(.unseen)")) {
+	// Everything moves by some pixels.
+	const screen = { left: -8, top: -8, right: innerWidth + 8, bottom: innerHeight + 8 };
+	const inside = (r, of) => r.left >= of.left - 1 && r.top >= of.top - 1 && r.right <= of.right + 1 &&
+		r.bottom <= of.bottom + 1;
+	for (const e of $$(".wall *:not(svg *):not(.screen):not(.unseen)")) {
 		const r = e.getBoundingClientRect();
 		if (!r.width) continue;
 		const name = e.tagName + "." + e.className + " " + e.textContent.trim().slice(0, 30);
 		const part = e.parentElement.closest(parts);
-		if (!inside(r, part ? part.getBoundingClientRect() : screen) || !inside(r, screen)) found.push("clipped: " + name);
+		const within = inside(r, part ? part.getBoundingClientRect() : screen) && inside(r, screen);
+		if (!within) found.push("clipped: " + name);
 		if (e.clientWidth && e.scrollWidth > e.clientWidth + 1) found.push("overflows: " + name);
 		const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-		if (own && parseFloat(getComputedStyle(e).fontSize) < innerHeight / 40 - 0.1) found.push("small: " + name + " " + getComputedStyle(e).fontSize);
+		const size = getComputedStyle(e).fontSize;
+		if (own && parseFloat(size) < innerHeight / 40 - 0.1) found.push("small: " + name + " " + size);
 	}
 	const root = document.documentElement;
 	if (root.scrollHeight > innerHeight || root.scrollWidth > innerWidth) found.push("scrolls");
@@ -68,16 +72,22 @@ const longName = "The Extraordinarily Far-Flung Metropolitan Hummingbirds"
 func scoreFor(id, club string, inning int, text string) *protocol.LiveScore {
 	line := func(name string, runs ...int) protocol.ScoreLine {
 		return protocol.ScoreLine{
-			Team: teams.Ref{ID: name, Abbrev: "XYZ", Name: name, Color: "#8a1538"}, Manager: &protocol.Manager{Name: "Anna-Katharina von der Wiese"},
-			Line: runs, Runs: 12, Hits: 15, Errors: 2,
+			Team:    teams.Ref{ID: name, Abbrev: "XYZ", Name: name, Color: "#8a1538"},
+			Manager: &protocol.Manager{Name: "Anna-Katharina von der Wiese"},
+			Line:    runs, Runs: 12, Hits: 15, Errors: 2,
 		}
 	}
 	runs := make([]int, inning)
 	return &protocol.LiveScore{
-		ID: id, Revision: 40, At: time.Now(), Innings: 9, Away: line(club, runs...), Home: line(club+" II", runs[1:]...),
-		Scoreboard: &protocol.Scoreboard{Inning: inning, Half: rules.Bottom, Outs: 2, Count: rules.Count{Balls: 3, Strikes: 2}, Bases: [3]rules.PlayerID{"a", "", "c"}},
-		Batter:     protocol.Batter{Name: "Maximilian Featherstonehaugh", AtBats: 4, Hits: 3}, Pitcher: protocol.Pitcher{Name: "Bartholomew Haskardeau-Smythe", Outs: 20, Strikeouts: 11},
-		Text: []string{text},
+		ID: id, Revision: 40, At: time.Now(), Innings: 9, Away: line(club, runs...),
+		Home: line(club+" II", runs[1:]...),
+		Scoreboard: &protocol.Scoreboard{
+			Inning: inning, Half: rules.Bottom, Outs: 2,
+			Count: rules.Count{Balls: 3, Strikes: 2}, Bases: [3]rules.PlayerID{"a", "", "c"},
+		},
+		Batter:  protocol.Batter{Name: "Maximilian Featherstonehaugh", AtBats: 4, Hits: 3},
+		Pitcher: protocol.Pitcher{Name: "Bartholomew Haskardeau-Smythe", Outs: 20, Strikeouts: 11},
+		Text:    []string{text},
 	}
 }
 
@@ -89,12 +99,17 @@ func wallSeason() any {
 		Leaders   []stats.Category `json:"leaders"`
 	}
 	for i := range 8 {
-		s.Standings = append(s.Standings, stats.Standing{Team: teams.Ref{ID: fmt.Sprint(i), Abbrev: "XYZ", Name: longName}, GamesBehind: float64(i) / 2})
+		s.Standings = append(s.Standings,
+			stats.Standing{
+				Team:        teams.Ref{ID: fmt.Sprint(i), Abbrev: "XYZ", Name: longName},
+				GamesBehind: float64(i) / 2,
+			})
 	}
 	for _, name := range []string{"avg", "hr", "rbi", "era", "w", "so"} {
 		c := stats.Category{Statistic: name}
 		for range 3 {
-			c.Leaders = append(c.Leaders, stats.Leader{Name: "Maximilian Featherstonehaugh", Team: teams.Ref{Abbrev: "XYZ"}, Value: 0.333})
+			c.Leaders = append(c.Leaders,
+				stats.Leader{Name: "Maximilian Featherstonehaugh", Team: teams.Ref{Abbrev: "XYZ"}, Value: 0.333})
 		}
 		s.Leaders = append(s.Leaders, c)
 	}
@@ -107,7 +122,7 @@ func newWall(t *testing.T, s *server) *tab {
 	b := newTab(t, s)
 	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: ofStream})
 	b.open("/kiosk")
-	b.await(`globalThis.stream && document.querySelector(".wall-join .qr path")`)
+	b.await(`globalThis.stream && $(".wall-join .qr path")`)
 	return b
 }
 
@@ -120,18 +135,18 @@ func TestWall_stale(t *testing.T) {
 	b.is(`(globalThis.at = began + 5 * 60000, stream.onerror())`)
 	b.says(".wall-stale", since)
 	b.says(".wall-stale", "5 minutes")
-	if !b.is(`document.querySelector(".wall-stale").getBoundingClientRect().width > innerWidth * 0.9`) {
+	if !b.is(`$(".wall-stale").getBoundingClientRect().width > innerWidth * 0.9`) {
 		t.Error("the line is not as wide as the display")
 	}
 	b.is(`stream.onopen()`)
-	b.await(`!document.querySelector(".wall-stale")`)
+	b.await(`!$(".wall-stale")`)
 }
 
 // The pointer is shown while it moves, and for three seconds after that.
 func TestWall_pointer(t *testing.T) {
 	t.Parallel()
 	b := newWall(t, newServer(t))
-	const hidden = `getComputedStyle(document.querySelector(".wall")).cursor === "none"`
+	const hidden = `getComputedStyle($(".wall")).cursor === "none"`
 	b.await(hidden)
 	b.is(`dispatchEvent(new PointerEvent("pointermove"))`)
 	b.await("!(" + hidden + ")")
@@ -147,27 +162,30 @@ func TestWall_quietHours(t *testing.T) {
 	const until = `new Date(began + 3600000).toISOString()`
 	b.is(`event("quiet", { active: true, until: ` + until + `, reason: "switch" })`)
 	b.drawn()
-	b.await(`document.querySelector(".wall-quiet") && !document.querySelector(".wall.dark")`)
+	b.await(`$(".wall-quiet") && !$(".wall.dark")`)
 	b.is(`event("quiet", { active: true, until: ` + until + `, reason: "hours" })`)
-	b.await(`document.querySelector(".wall.dark")`)
-	if got := value[string](b, `document.querySelector("main").innerText.trim() + getComputedStyle(document.elementFromPoint(innerWidth - 1, innerHeight - 1)).backgroundColor`); got != "Pressboxrgb(0, 0, 0)" {
+	b.await(`$(".wall.dark")`)
+	if got := value[string](b, `$("main").innerText.trim() + getComputedStyle(document.elementFromPoint(innerWidth - 1,
+		innerHeight - 1)).backgroundColor`); got != "Pressboxrgb(0, 0, 0)" {
 		t.Errorf("the black display has %q", got)
 	}
 	b.accessible("quiet hours", "light")
 	b.is(`dispatchEvent(new PointerEvent("pointermove"))`)
-	b.await(`document.querySelector(".wall-join")`)
+	b.await(`$(".wall-join")`)
 	b.is(`(globalThis.at = began + 61000, event("quiet", { active: true, until: ` + until + `, reason: "hours" }))`)
-	b.await(`document.querySelector(".wall.dark")`)
-	b.is(`event("announcement", { id: "a", status: "playing", position: 0, message: "Fire!", urgent: true, created_at: new Date(at).toISOString() })`)
+	b.await(`$(".wall.dark")`)
+	b.is(`event("announcement", { id: "a", status: "playing", position: 0, message: "Fire!", urgent: true,
+		created_at: new Date(at).toISOString() })`)
 	b.says(".wall-air", "Fire!")
-	b.is(`event("announcement", { id: "a", status: "done", message: "Fire!", urgent: true, created_at: new Date(at).toISOString(), ended_at: new Date(at).toISOString() })`)
-	b.await(`document.querySelector(".wall.dark")`)
+	b.is(`event("announcement", { id: "a", status: "done", message: "Fire!", urgent: true,
+		created_at: new Date(at).toISOString(), ended_at: new Date(at).toISOString() })`)
+	b.await(`$(".wall.dark")`)
 	b.is(`(globalThis.at = began + 3600000, stream.onerror())`) // the end of the hours needs no connection
 	b.says(".wall-stale", "Not connected")
 }
 
-// Nothing stays at one place: each minute everything moves by some pixels, through nine places, and each ten minutes the
-// columns change sides.
+// Nothing stays at one place: each minute everything moves by some pixels, through nine places, and each ten
+// minutes the columns change sides.
 func TestWall_burnIn(t *testing.T) {
 	t.Parallel()
 	b := newWall(t, newServer(t))
@@ -176,8 +194,8 @@ func TestWall_burnIn(t *testing.T) {
 	for minute := range 20 {
 		b.is(fmt.Sprintf(`(globalThis.at = began + %d * 60000, event("quiet", { active: false }))`, minute))
 		b.drawn()
-		places[value[string](b, `document.querySelector(".wall").getAttribute("style")`)]++
-		sides[b.is(`document.querySelector(".wall-side").getBoundingClientRect().left < innerWidth / 2`)]++
+		places[value[string](b, `$(".wall").getAttribute("style")`)]++
+		sides[b.is(`$(".wall-side").getBoundingClientRect().left < innerWidth / 2`)]++
 	}
 	if len(places) != 9 || sides[false] != 10 || sides[true] != 10 {
 		t.Errorf("places %v, sides %v", places, sides)
@@ -186,7 +204,7 @@ func TestWall_burnIn(t *testing.T) {
 
 // At the sizes of displays, in every state, nothing is clipped, scrolls or is too small to be
 // read from four meters, and each state is accessible.
-func TestWall_fits(t *testing.T) {
+func TestAll_wallFits(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	long := strings.Repeat("Featherstonehaugh singles to deep left field, and two runs score. ", 6)
@@ -199,14 +217,20 @@ func TestWall_fits(t *testing.T) {
 		}
 		return wallEvent{"announcement", a}
 	}
-	wifi := wallEvent{"wifi", map[string]string{"ssid": "The guests upstairs", "code": "WIFI:T:WPA;S:The guests upstairs;P:correct horse battery staple;;"}}
+	wifi := wallEvent{"wifi", map[string]string{
+		"ssid": "The guests upstairs",
+		"code": "WIFI:T:WPA;S:The guests upstairs;P:correct horse battery staple;;",
+	}}
 	quiet := wallEvent{"quiet", map[string]any{"active": true, "until": time.Now().Add(time.Hour)}}
 	season := wallEvent{"season", wallSeason()}
 	over := scoreFor("over", longName, 14, long)
 	over.Result = &protocol.Result{Winner: "home", How: "final"}
 	earlier := *over
 	earlier.At = time.Now().Add(-time.Hour)
-	pending := map[string]any{"id": "next", "status": "pending", "created_at": time.Now(), "away": scoreFor("x", longName, 1, "").Away, "home": scoreFor("x", longName, 1, "").Home}
+	pending := map[string]any{
+		"id": "next", "status": "pending", "created_at": time.Now(),
+		"away": scoreFor("x", longName, 1, "").Away, "home": scoreFor("x", longName, 1, "").Home,
+	}
 	for _, tt := range []struct {
 		name   string
 		events []wallEvent
@@ -215,12 +239,38 @@ func TestWall_fits(t *testing.T) {
 		shows  string
 	}{
 		{"nothing", []wallEvent{quiet, wifi}, false, 1, ".wall-empty"},
-		{"playing", []wallEvent{{"score", scoreFor("a", "Oakenvale Millers", 6, "Bramigast flies out to center.")}, said("q", "Dinner is ready.", "playing")}, false, 1, ".wall-now"},
-		{"playing-long", []wallEvent{{"score", scoreFor("a", longName, 14, long)}, said("q", long, "playing"), wifi, quiet}, false, 1, ".wall-now"},
-		{"lost", []wallEvent{{"score", scoreFor("a", longName, 14, long)}, said("q", long, "playing"), wifi, quiet}, true, 1, ".wall-stale"},
-		{"games", []wallEvent{{"score", scoreFor("a", longName, 9, long)}, {"score", scoreFor("b", "Owls", 2, "A walk.")}, {"score", scoreFor("c", "Bears", 3, long)}, {"score", scoreFor("d", "Cranes", 4, "")}, {"score", scoreFor("e", "Foxes", 5, "")}}, false, 5, ".wall-now"},
+		{"playing", []wallEvent{
+			{"score", scoreFor("a", "Oakenvale Millers", 6, "Bramigast flies out to center.")},
+			said("q", "Dinner is ready.", "playing"),
+		}, false, 1, ".wall-now"},
+		{"playing-long", []wallEvent{
+			{"score", scoreFor("a", longName, 14, long)},
+			said("q", long, "playing"), wifi,
+			quiet,
+		}, false, 1, ".wall-now"},
+		{
+			"lost",
+			[]wallEvent{{"score", scoreFor("a", longName, 14, long)}, said("q", long, "playing"), wifi, quiet},
+			true, 1, ".wall-stale",
+		},
+		{
+			"games",
+			[]wallEvent{
+				{"score", scoreFor("a", longName, 9, long)},
+				{"score", scoreFor("b", "Owls", 2, "A walk.")},
+				{"score", scoreFor("c", "Bears", 3, long)},
+				{"score", scoreFor("d", "Cranes", 4, "")},
+				{"score", scoreFor("e", "Foxes", 5, "")},
+			},
+			false, 5,
+			".wall-now",
+		},
 		{"final", []wallEvent{{"final", over}, said("q", long, "playing"), wifi}, false, 1, ".wall-final"},
-		{"idle", []wallEvent{{"final", &earlier}, season, {"game", pending}, said("q", long, "done"), wifi, quiet}, false, 5, ".wall-panel"},
+		{
+			"idle",
+			[]wallEvent{{"final", &earlier}, season, {"game", pending}, said("q", long, "done"), wifi, quiet},
+			false, 5, ".wall-panel",
+		},
 	} {
 		b := newWall(t, s)
 		for _, e := range tt.events {
@@ -231,7 +281,8 @@ func TestWall_fits(t *testing.T) {
 		}
 		b.await(`document.fonts.status === "loaded"`)
 		for i := range tt.panels {
-			b.is(fmt.Sprintf(`(globalThis.at = began + %d * 15000, event("quiet", %s))`, i, check.Must(json.Marshal(quiet.data))(t)))
+			b.is(fmt.Sprintf(`(globalThis.at = began + %d * 15000, event("quiet", %s))`, i,
+				check.Must(json.Marshal(quiet.data))(t)))
 			b.shows(tt.shows)
 			b.drawn()
 			for _, scheme := range []string{"light", "dark"} {
@@ -243,7 +294,9 @@ func TestWall_fits(t *testing.T) {
 						t.Errorf("%s %d, %d × %d, %s: %q", tt.name, i, size[0], size[1], scheme, found)
 					}
 					if screenshots != "" {
-						b.shoot(filepath.Join(screenshots, fmt.Sprintf("wall-%s-%d-%d-%s.png", tt.name, i, size[0], scheme)), chromedp.CaptureScreenshot())
+						b.shoot(filepath.Join(screenshots,
+							fmt.Sprintf("wall-%s-%d-%d-%s.png", tt.name, i, size[0], scheme)),
+							chromedp.CaptureScreenshot())
 					}
 				}
 			}

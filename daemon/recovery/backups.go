@@ -70,7 +70,8 @@ func (s *Backups) Create(ctx context.Context) (store.Backup, error) {
 		return store.Backup{}, err
 	}
 	s.Log.Info("backup created", "backup", b.Path, "size", b.Size)
-	if err := errors.Join(store.PruneBackups(s.Dir, retention), s.Store.PruneCopies(time.Now().Add(-copyRetention))); err != nil {
+	copies := s.Store.PruneCopies(time.Now().Add(-copyRetention))
+	if err := errors.Join(store.PruneBackups(s.Dir, retention), copies); err != nil {
 		s.Log.Error("backup removal failed", "err", err)
 	}
 	return b, nil

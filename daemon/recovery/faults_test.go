@@ -23,13 +23,11 @@ var faulty = []scenario{
 	{name: "backup command", prepare: prepareRestore, lives: []string{"command 0"}},
 	{name: "restore", prepare: prepareRestore, lives: []string{"restore 0"}},
 	{name: "salvage", prepare: prepareDamaged, lives: []string{"salvage 1"}},
-	{name: "migration", prepare: prepareOld("schema1"), lives: []string{"migrate 1"}},
 }
 
-// Whichever operation fails while a store is created, used, backed up, restored, salvaged or
-// migrated: no process crashes, and a disk that works again has everything that was
-// acknowledged.
-func TestOpen_diskFails(t *testing.T) {
+// Whichever operation fails while a store is created, used, backed up, restored or salvaged: no
+// process crashes, and a disk that works again has everything that was acknowledged.
+func TestAll_openDiskFails(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("mounts file systems and starts child processes")

@@ -19,7 +19,7 @@ import (
 
 // Whenever the power is cut, the server opens the store, has everything that was
 // acknowledged, reports what it salvaged, and works.
-func TestPowerCut(t *testing.T) {
+func TestAll_powerCut(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("mounts a file system and starts child processes")
@@ -47,8 +47,10 @@ func (s scenario) enumerate(t *testing.T, limit int) (opened int) {
 	}
 	trace := s.record(t, divisor)
 	states := trace.States(bounds)
-	t.Logf("%d operations, %d writes, %d syncs of files and %d of folders, %d acknowledged, %d states", len(trace.Ops), trace.Count(crashtest.Write),
-		trace.Count(crashtest.Sync), trace.Count(crashtest.SyncDir), strings.Count(strings.Join(trace.Acks(len(trace.Ops)), "\n"), "ack\t"), len(states))
+	acknowledged := strings.Count(strings.Join(trace.Acks(len(trace.Ops)), "\n"), "ack\t")
+	t.Logf("%d operations, %d writes, %d syncs of files and %d of folders, %d acknowledged, %d states",
+		len(trace.Ops), trace.Count(crashtest.Write), trace.Count(crashtest.Sync), trace.Count(crashtest.SyncDir),
+		acknowledged, len(states))
 	states = evenly(states, limit)
 	start := time.Now()
 	wrong := s.judge(t, trace, states)
@@ -66,7 +68,7 @@ func (s scenario) enumerate(t *testing.T, limit int) (opened int) {
 var bounds = crashtest.Bounds{All: 4, Random: 4}
 
 // The enumeration finds what a disk loses that ignores every second sync.
-func TestPowerCut_syncsIgnored(t *testing.T) {
+func TestAll_powerCutSyncsIgnored(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("mounts a file system and starts child processes")

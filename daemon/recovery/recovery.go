@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -34,30 +35,28 @@ const checkTimeout = time.Minute
 // CheckCommand is the name of the program's hidden command that calls [CheckStore].
 const CheckCommand = "store-check"
 
-// The exit codes of [CheckCommand].
-const (
-	exitDamaged = 10 + iota
-	exitNewer
-	exitLocked
-	exitUnknown // the store could not be read
-)
+// firstExit is the exit code of [CheckCommand] for the first of checkErrors. The others follow,
+// and the code for an error that is none of them, such as that the store could not be read.
+const firstExit = 10
+
+//nolint:gochecknoglobals // a table
+var checkErrors = []error{store.ErrCorrupt, store.ErrNewer, store.ErrOlder, store.ErrLocked}
 
 // CheckStore checks the store at path. It may crash on a damaged store: [CheckInChild]
 // calls it in a child process.
 func CheckStore(path string) error {
 	err := store.Check(path)
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.Is(err, store.ErrCorrupt):
-		return exitcode.With(exitDamaged, err)
-	case errors.Is(err, store.ErrNewer):
-		return exitcode.With(exitNewer, err)
-	case errors.Is(err, store.ErrLocked):
-		return exitcode.With(exitLocked, err)
-	default:
-		return exitcode.With(exitUnknown, err)
 	}
+	code := firstExit
+	for _, kind := range checkErrors {
+		if errors.Is(err, kind) {
+			break
+		}
+		code++
+	}
+	return exitcode.With(code, err)
 }
 
 // CheckInChild checks the store at path in a child process. It returns
@@ -81,14 +80,10 @@ func CheckInChild(ctx context.Context, path string) error {
 	if !ok || ctx.Err() != nil {
 		return fmt.Errorf("check the store %s: %w", path, errors.Join(err, ctx.Err()))
 	}
-	switch failed.ExitCode() {
-	case exitDamaged:
-		return &childError{message, store.ErrCorrupt}
-	case exitNewer:
-		return &childError{message, store.ErrNewer}
-	case exitLocked:
-		return &childError{message, store.ErrLocked}
-	case exitUnknown:
+	switch i := failed.ExitCode() - firstExit; {
+	case i >= 0 && i < len(checkErrors):
+		return &childError{message, checkErrors[i]}
+	case i == len(checkErrors):
 		return errors.New(message)
 	default: // a crash: a memory fault, or Go's own fatal error
 		return fmt.Errorf("check the store %s: %w: its reader ended with %w", path, store.ErrCorrupt, failed)
@@ -113,8 +108,9 @@ func (e *childError) Error() string { return e.message }
 func (e *childError) Unwrap() error { return e.kind }
 
 // Open opens the store, and locks it for this process. After an unclean shutdown it checks
-// the store first, and counts the sizes of its buckets again. A damaged store is renamed and replaced by the newest intact backup;
-// salvaged then describes that, also at the next start if this one ends uncleanly.
+// the store first, and counts the sizes of its buckets again. A damaged store is renamed and
+// replaced by the newest intact backup; salvaged then describes that, also at the next start if
+// this one ends uncleanly.
 func Open(ctx context.Context, cfg settings.Config, log *slog.Logger) (st *store.Store, salvaged string, err error) {
 	path := cfg.StorePath()
 	unclean := store.UncleanShutdown(path)
@@ -220,7 +216,9 @@ func timestamp() string { return time.Now().UTC().Format("20060102T150405Z") }
 // path and returns "none". It calls mark with the name before it changes path. An error leaves
 // the choice to the next start: a backup that could not be read or written this time may be
 // restored then.
-func restoreNewest(ctx context.Context, path, backups string, mark func(from string) error, log *slog.Logger) (from string, err error) {
+func restoreNewest(
+	ctx context.Context, path, backups string, mark func(from string) error, log *slog.Logger,
+) (from string, err error) {
 	all, err := store.Backups(backups)
 	if err != nil {
 		return "", err
@@ -253,12 +251,9 @@ func restoreNewest(ctx context.Context, path, backups string, mark func(from str
 
 // unusable reports whether err, from restoring a backup, is permanent.
 func unusable(err error) bool {
-	for _, kind := range []error{store.ErrCorrupt, store.ErrNewer, fs.ErrNotExist, fs.ErrPermission, syscall.EIO} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{
+		store.ErrCorrupt, store.ErrNewer, store.ErrOlder, fs.ErrNotExist, fs.ErrPermission, syscall.EIO,
+	}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // Backup writes a checked copy of a store that no server uses into a new file.

@@ -17,6 +17,7 @@ import (
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
 	"pressbox/game"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
@@ -37,9 +38,13 @@ type workload struct {
 }
 
 var workloads = []workload{
-	{"announcement", announceOrCancel, findAnnouncement},
-	{"repeating", scheduleOrChange, findRepeating},
-	{"owed", oweOrSettle, findOwed},
+	{"announcement", announceOrCancel, find(func(a announce.Announcement) string { return string(a.Status) })},
+	{"repeating", scheduleOrChange, find(func(a announce.Announcement) string {
+		return fmt.Sprint(a.Status, " ", a.Spoken)
+	})},
+	{"owed", oweOrSettle, find(func(a announce.Announcement) string {
+		return fmt.Sprint(a.Status, " ", a.Rooms.States())
+	})},
 	{"key", announceOnce, findKey},
 	{"move", move, findMove},
 	{"league", createOrPlayLeague, findLeague},
@@ -75,15 +80,11 @@ type site struct {
 func newSite(ctx context.Context, st *store.Store) (*site, error) {
 	log := slog.New(slog.DiscardHandler)
 	s := &site{store: st}
-	c := announce.Config{Max: 10_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
 	var err error
-	if s.announcer, err = announcer.New(c, announcer.Parts{Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: log}); err != nil { //nolint:contextcheck // it reads once
+	if s.announcer, err = newAnnouncer(st); err != nil { //nolint:contextcheck // it reads once
 		return nil, err
 	}
-	if s.games, err = live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Log: log}); err != nil {
-		return nil, err
-	}
-	if s.leagues, err = leagues.New(ctx, leagues.Config{Repository: st, Games: s.games, Rosters: builtIn(), Log: log}); err != nil {
+	if s.games, s.leagues, err = newGames(ctx, st); err != nil {
 		return nil, err
 	}
 	clock, err := session.OpenClock(ctx, st.Auth(), authtest.NewHost().Source(), authtest.Released)
@@ -95,6 +96,29 @@ func newSite(ctx context.Context, st *store.Store) (*site, error) {
 		ProviderName: "test", SignUp: auth.SignUpOpen, Sessions: session.New(st.Auth(), clock, 0, log), Log: log,
 	}
 	return s, nil
+}
+
+// newAnnouncer returns an announcer that does not run.
+func newAnnouncer(st *store.Store) (*announcer.Announcer, error) {
+	c := announce.Config{Max: 10_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100, History: true}
+	return announcer.New(c, announcer.Parts{
+		Outbox: st, Speaker: mute{}, Sink: mute{}, Rooms: twoRooms{}, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+// newGames returns games and leagues that do not run.
+func newGames(ctx context.Context, st *store.Store) (*live.Games, *leagues.Leagues, error) {
+	log := slog.New(slog.DiscardHandler)
+	games, err := live.New(ctx, live.Config{
+		Journal: st.Games(), Rosters: builtIn(), Seeds: bottest.Seeds(), Log: log,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := leagues.New(ctx, leagues.Config{
+		Repository: st, Games: games, Rosters: builtIn(), Zone: time.UTC, Log: log,
+	})
+	return games, all, err
 }
 
 var builtIn = sync.OnceValue(func() *league.League { return league.New(league.LastSeason) })
@@ -153,8 +177,7 @@ func announceOrCancel(s *site, i int) error {
 		return err
 	}
 	s.cancel = v.ID
-	s.ledger.begin("announcement/"+v.ID, string(announce.Queued))
-	return s.ledger.ack("announcement/"+v.ID, nil)
+	return s.ledger.set("announcement/"+v.ID, string(announce.Queued))
 }
 
 // scheduleOrChange schedules a repeating announcement, saves it as it waits for its
@@ -163,14 +186,15 @@ func scheduleOrChange(s *site, i int) error {
 	ctx := context.Background()
 	if i%3 == 0 {
 		v, err := s.announcer.Announce(ctx, announce.Request{
-			Content: announce.Content{Title: "Bus", Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i)}, In: 24 * time.Hour, Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
+			Content: announce.Content{Title: "Bus", Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i)},
+			In:      24 * time.Hour, Repeat: announce.Repeat{Times: 3, Every: time.Minute},
+			Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
 		})
 		if err != nil {
 			return err
 		}
 		s.repeat = v.ID
-		s.ledger.begin("repeating/"+v.ID, "scheduled 0")
-		return s.ledger.ack("repeating/"+v.ID, nil)
+		return s.ledger.set("repeating/"+v.ID, "scheduled 0")
 	}
 	if i%3 == 1 {
 		v, err := s.announcer.Find(s.repeat)
@@ -188,14 +212,17 @@ func scheduleOrChange(s *site, i int) error {
 	return s.ledger.ack("repeating/"+id, err)
 }
 
-func findRepeating(s *site, id string) (string, error) {
-	waiting, ended, err := s.store.Load(context.Background())
-	for _, a := range append(waiting, ended...) {
-		if a.ID == id {
-			return fmt.Sprint(a.Status, " ", a.Spoken), err
+// find returns a text of a stored announcement.
+func find(text func(announce.Announcement) string) func(*site, string) (string, error) {
+	return func(s *site, id string) (string, error) {
+		waiting, ended, err := s.store.Load(context.Background())
+		for _, a := range append(waiting, ended...) {
+			if a.ID == id {
+				return text(a), err
+			}
 		}
+		return "", err
 	}
-	return "", err
 }
 
 // twoRooms are the rooms that every announcement for rooms is owed to.
@@ -212,13 +239,15 @@ func (twoRooms) Resolve([]string) (bool, []string, error) {
 func oweOrSettle(s *site, i int) error {
 	ctx := context.Background()
 	if i%3 == 0 {
-		v, err := s.announcer.Announce(ctx, announce.Request{Content: announce.Content{Message: fmt.Sprintf("The bus %d-%d is here.", s.life, i)}, Rooms: []string{"all"}})
+		message := fmt.Sprintf("The bus %d-%d is here.", s.life, i)
+		v, err := s.announcer.Announce(ctx, announce.Request{
+			Content: announce.Content{Message: message}, Rooms: []string{"all"},
+		})
 		if err != nil {
 			return err
 		}
 		s.owed = v.ID
-		s.ledger.begin("owed/"+v.ID, "queued map[hall:waiting kitchen:waiting]")
-		return s.ledger.ack("owed/"+v.ID, nil)
+		return s.ledger.set("owed/"+v.ID, "queued map[hall:waiting kitchen:waiting]")
 	}
 	room, value := "hall", "queued map[hall:done kitchen:waiting]"
 	if i%3 == 2 {
@@ -226,26 +255,6 @@ func oweOrSettle(s *site, i int) error {
 	}
 	s.ledger.begin("owed/"+s.owed, value)
 	return s.ledger.ack("owed/"+s.owed, s.announcer.SetRoom(ctx, s.owed, room, announce.RoomState(announce.Done)))
-}
-
-func findOwed(s *site, id string) (string, error) {
-	waiting, ended, err := s.store.Load(context.Background())
-	for _, a := range append(waiting, ended...) {
-		if a.ID == id {
-			return fmt.Sprint(a.Status, " ", a.Rooms.States()), err
-		}
-	}
-	return "", err
-}
-
-func findAnnouncement(s *site, id string) (string, error) {
-	waiting, ended, err := s.store.Load(context.Background())
-	for _, a := range append(waiting, ended...) {
-		if a.ID == id {
-			return string(a.Status), err
-		}
-	}
-	return "", err
 }
 
 // announceOnce announces with an idempotency key, repeats the request, and cancels the
@@ -265,8 +274,7 @@ func announceOnce(s *site, i int) error {
 		return fmt.Errorf("the key %s is of %s, a repeated request is answered with %s", key, s.keyed, v.ID)
 	}
 	s.keyed = v.ID
-	s.ledger.begin("key/"+key, v.ID+" "+string(v.Status))
-	return s.ledger.ack("key/"+key, nil)
+	return s.ledger.set("key/"+key, v.ID+" "+string(v.Status))
 }
 
 func keyedRequest(key string) announce.Request {
@@ -348,7 +356,8 @@ func findMove(s *site, key string) (string, error) {
 	return "", err
 }
 
-// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which starts it.
+// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which
+// starts it.
 func createOrPlayLeague(s *site, i int) error {
 	ctx := context.Background()
 	if i%2 == 0 {
@@ -359,14 +368,14 @@ func createOrPlayLeague(s *site, i int) error {
 			}
 		}
 		q := leagues.Defaults(leagues.Series)
-		q.Name, q.Seats = fmt.Sprint("Series ", s.life, "-", i), []leagues.SeatRequest{{Team: "BWH", Manager: "bot"}, {Team: "CPR", Manager: "open"}}
+		q.Name = fmt.Sprint("Series ", s.life, "-", i)
+		q.Seats = []leagues.SeatRequest{{Team: "BWH", Manager: "bot"}, {Team: "CPR", Manager: "open"}}
 		v, err := s.leagues.Create(ctx, ann, leagues.Series, q)
 		if err != nil {
 			return err
 		}
 		s.leagueID = v.ID
-		s.ledger.begin("league/"+v.ID, string(leagues.Pending))
-		return s.ledger.ack("league/"+v.ID, nil)
+		return s.ledger.set("league/"+v.ID, string(leagues.Pending))
 	}
 	s.ledger.begin("league/"+s.leagueID, string(leagues.Active))
 	_, err := s.leagues.Join(ctx, ann, leagues.Series, s.leagueID, -1)
@@ -400,8 +409,7 @@ func signInOrOut(s *site, i int) error {
 		return err
 	}
 	s.sessions = append(s.sessions, r)
-	s.ledger.begin("session/"+r.Access.Reveal(), "open")
-	return s.ledger.ack("session/"+r.Access.Reveal(), nil)
+	return s.ledger.set("session/"+r.Access.Reveal(), "open")
 }
 
 // findSession does not distinguish a session that ended from one that never was.
@@ -426,8 +434,7 @@ func createOrRevokeToken(s *site, i int) error {
 		return err
 	}
 	s.tokens = append(s.tokens, record)
-	s.ledger.begin("token/"+record.ID, "valid")
-	return s.ledger.ack("token/"+record.ID, nil)
+	return s.ledger.set("token/"+record.ID, "valid")
 }
 
 func findToken(s *site, id string) (string, error) {

@@ -1,5 +1,5 @@
-// Package replica follows a game over the websocket as a client does: it applies every play itself and compares the
-// result with the server's state.
+// Package replica follows a game over the websocket as a client does: it applies every play itself and
+// compares the result with the server's state.
 //
 // A missing revision, a play that the rules refuse and a different hash are errors.
 package replica
@@ -99,7 +99,8 @@ func (r *Replica) Apply(f Frame) error {
 		r.Offers = *e.Offers
 	}
 	if f.T != "skip" && (e.Hash != r.Hash || f.Rev != r.Rev) {
-		return fmt.Errorf("%s %s at revision %d has the hash %.8s, the replica at revision %d has %.8s", f.T, e.Kind, f.Rev, e.Hash, r.Rev, r.Hash)
+		return fmt.Errorf("%s %s at revision %d has the hash %.8s, the replica at revision %d has %.8s",
+			f.T, e.Kind, f.Rev, e.Hash, r.Rev, r.Hash)
 	}
 	return nil
 }

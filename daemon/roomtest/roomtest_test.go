@@ -41,7 +41,8 @@ type host struct {
 
 // command runs a program in the namespace; it has the same process id.
 func (h *host) command(name string, args ...string) *exec.Cmd {
-	return exec.Command("nsenter", append([]string{"--net=/proc/" + strconv.Itoa(h.holder.Process.Pid) + "/ns/net", name}, args...)...)
+	return exec.Command("nsenter",
+		append([]string{"--net=/proc/" + strconv.Itoa(h.holder.Process.Pid) + "/ns/net", name}, args...)...)
 }
 
 // newHost connects the i-th host to the broker's network.
@@ -52,13 +53,15 @@ func newHost(t *testing.T, i int, room string, settings ...string) *host {
 	h.holder.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	check.NoError(t, h.holder.Start())
 	t.Cleanup(func() { _, _ = h.holder.Process.Kill(), h.holder.Wait() })
-	run(t, exec.Command("ip", "link", "add", h.link, "type", "veth", "peer", "name", "cable", "netns", strconv.Itoa(h.holder.Process.Pid)))
+	run(t, exec.Command("ip", "link", "add", h.link,
+		"type", "veth", "peer", "name", "cable", "netns", strconv.Itoa(h.holder.Process.Pid)))
 	run(t, exec.Command("ip", "addr", "add", fmt.Sprintf("10.77.%d.1/24", i), "dev", h.link))
 	run(t, exec.Command("ip", "link", "set", h.link, "up"))
 	address := fmt.Sprintf("10.77.%d.2", i)
 	run(t, h.command("ip", "addr", "add", address+"/24", "dev", "cable"))
 	run(t, h.command("ip", "link", "set", "cable", "up"))
-	h.env = servertest.Environment(t, append(settings, "ROOM="+room, "HOST="+address, fmt.Sprintf("MQTT_URL=mqtt://10.77.%d.1:1883", i))...)
+	h.env = servertest.Environment(t, append(settings,
+		"ROOM="+room, "HOST="+address, fmt.Sprintf("MQTT_URL=mqtt://10.77.%d.1:1883", i))...)
 	h.start()
 	return h
 }
@@ -129,7 +132,8 @@ type announcement struct {
 func (h *host) post(message, room string) announcement {
 	h.t.Helper()
 	var a announcement
-	check.NoError(h.t, h.Call(h.t.Context(), http.MethodPost, "/notify", map[string]string{"message": message, "room": room}, &a))
+	check.NoError(h.t, h.Call(h.t.Context(), http.MethodPost,
+		"/notify", map[string]string{"message": message, "room": room}, &a))
 	return a
 }
 
@@ -153,7 +157,8 @@ func (h *host) expect(id, status, states string) {
 func (h *host) spoken() map[string]int {
 	counts := map[string]int{}
 	for line := range strings.Lines(h.server.Logged()) {
-		if _, rest, ok := strings.Cut(line, `msg="announcement ended" announcement=`); ok && strings.Contains(rest, "status=done") {
+		if _, rest, ok := strings.Cut(line, `msg="announcement ended" announcement=`); ok &&
+			strings.Contains(rest, "status=done") {
 			id, _, _ := strings.Cut(rest, " ")
 			counts[id]++
 		}
@@ -161,22 +166,40 @@ func (h *host) spoken() map[string]int {
 	return counts
 }
 
-// An announcement reaches the rooms that it names, once, whichever host was away meanwhile.
-func TestRooms(t *testing.T) {
-	if !lantest.Inside(t) {
-		return
-	}
-	for _, program := range []string{"ip", "nsenter"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Fatalf("%s is missing: run \"make parts\"", program)
-		}
-	}
+// newHosts connects hosts in the rooms hall, kitchen and den to a broker.
+func newHosts(t *testing.T) (all []*host, broker *mqtttest.Broker) {
+	t.Helper()
+	check.Part(t, "ip")
+	check.Part(t, "nsenter")
 	sound := pulsetest.Start(t, pulsetest.Config{})
-	broker := mqtttest.StartOn(t, "0.0.0.0:1883")
-	var all []*host
+	broker = mqtttest.StartOn(t, "0.0.0.0:1883")
 	for i, room := range []string{"hall", "kitchen", "den"} {
 		all = append(all, newHost(t, i, room, "PULSE_SERVER="+sound.Address))
 	}
+	return all, broker
+}
+
+// checkSpoken fails the test unless each host has spoken what it played, once, and nothing else.
+func checkSpoken(t *testing.T, played map[*host][]string) {
+	t.Helper()
+	for h, ids := range played {
+		got := h.spoken()
+		for _, id := range ids {
+			check.Equal(t, got[id], 1, "%s has spoken %s", h.room, id)
+			delete(got, id)
+		}
+		if len(got) > 0 {
+			t.Errorf("%s has also spoken %v", h.room, got)
+		}
+	}
+}
+
+// An announcement reaches the rooms that it names, once, whichever host was away meanwhile.
+func TestAll_rooms(t *testing.T) {
+	if !lantest.Inside(t) {
+		return
+	}
+	all, broker := newHosts(t)
 	front, kitchen, den := all[0], all[1], all[2]
 	front.awaitRooms("hall", "kitchen", "den")
 	kitchen.awaitRooms("hall", "kitchen", "den")
@@ -231,7 +254,8 @@ func TestRooms(t *testing.T) {
 		broker.SetAway(true)
 		front.await("the broker to be away", func() bool {
 			var a announcement
-			err := front.Call(t.Context(), http.MethodPost, "/notify", map[string]string{"message": "No.", "room": "den"}, &a)
+			err := front.Call(t.Context(), http.MethodPost,
+				"/notify", map[string]string{"message": "No.", "room": "den"}, &a)
 			if err == nil { // accepted before the connection was noticed to be lost
 				played[den] = append(played[den], a.ID)
 			}
@@ -253,16 +277,5 @@ func TestRooms(t *testing.T) {
 		front.expect(b.ID, "done", "kitchen=done")
 		played[kitchen] = append(played[kitchen], a.ID, b.ID)
 	})
-	for _, h := range all {
-		got := h.spoken()
-		for _, id := range played[h] {
-			if got[id] != 1 {
-				t.Errorf("%s has spoken %s %d times", h.room, id, got[id])
-			}
-			delete(got, id)
-		}
-		if len(got) > 0 {
-			t.Errorf("%s has also spoken %v", h.room, got)
-		}
-	}
+	checkSpoken(t, played)
 }

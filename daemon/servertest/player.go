@@ -55,7 +55,8 @@ func SignUp(tb testing.TB, base string) *Browser {
 func (b *Browser) SignUp() (form *http.Response) {
 	b.tb.Helper()
 	form = b.Request("GET", "/api/auth/idp/login", "")
-	end := check.Must(b.PostForm(form.Request.URL.String(), url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"a dog in a boat"}}))(b.tb)
+	end := check.Must(b.PostForm(form.Request.URL.String(),
+		url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"a dog in a boat"}}))(b.tb)
 	_ = end.Body.Close()
 	return form
 }
@@ -118,8 +119,9 @@ func (p *Player) Play(options string) {
 	var teams struct{ Teams []struct{ ID string } }
 	p.Read("/api/teams", &teams)
 	var g struct{ ID string }
-	created := p.Ask("POST", "/api/games", fmt.Sprintf(`{"home_team": %q, "away_team": %q, "options": {"opponent": "bot", %s}}`,
-		teams.Teams[0].ID, teams.Teams[1].ID, options), 201)
+	created := p.Ask("POST", "/api/games",
+		fmt.Sprintf(`{"home_team": %q, "away_team": %q, "options": {"opponent": "bot", %s}}`,
+			teams.Teams[0].ID, teams.Teams[1].ID, options), 201)
 	check.NoError(p.tb, json.Unmarshal(created, &g))
 	lineup := p.Ask("POST", "/api/games/"+g.ID+"/lineups/home/suggest", "", 200)
 	known := check.Must(replica.New(p.Ask("PUT", "/api/games/"+g.ID+"/lineups/home", string(lineup), 200)))(p.tb)
@@ -189,7 +191,8 @@ func (p *Player) apply(f replica.Frame) error {
 func (p *Player) decide() {
 	p.cids++
 	p.cid = "c" + strconv.Itoa(p.cids)
-	p.pending = fmt.Sprintf(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`, p.game, p.cid, p.Replica.Rev, p.Replica.Legal[0].Action)
+	p.pending = fmt.Sprintf(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`,
+		p.game, p.cid, p.Replica.Rev, p.Replica.Legal[0].Action)
 	p.Replica.Legal = nil
 }
 
@@ -206,9 +209,12 @@ func (p *Player) Check() {
 			break
 		}
 		if asked == 1 {
-			_ = conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"join","g":%q,"d":{"since":%d}}`, p.game, p.Replica.Rev))
+			_ = conn.WriteMessage(websocket.TextMessage,
+				fmt.Appendf(nil, `{"t":"join","g":%q,"d":{"since":%d}}`, p.game, p.Replica.Rev))
 		}
-		_ = conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"t":"cmd","g":%q,"cid":%q,"rev":1,"d":{"action":{"a":"offense","call":"swing"}}}`, p.game, cid))
+		_ = conn.WriteMessage(websocket.TextMessage,
+			fmt.Appendf(nil, `{"t":"cmd","g":%q,"cid":%q,"rev":1,"d":{"action":{"a":"offense","call":"swing"}}}`,
+				p.game, cid))
 		var f replica.Frame
 		for f.T != "ack" && f.T != "nak" {
 			check.NoError(p.tb, conn.ReadJSON(&f))

@@ -60,7 +60,8 @@ func detector() string {
 
 // Build builds the program in a directory.
 func Build(dir string, flags ...string) error {
-	args := slices.Concat([]string{"build", "-buildvcs=false"}, flags, []string{"-o", filepath.Join(dir, "pressbox"), "pressbox/daemon"})
+	args := slices.Concat([]string{"build", "-buildvcs=false"},
+		flags, []string{"-o", filepath.Join(dir, "pressbox"), "pressbox/daemon"})
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build the server: %w\n%s", err, out)
 	}
@@ -100,7 +101,10 @@ func Settings(tb testing.TB) []string {
 	if _, err := os.Stat(runtime); err != nil {
 		tb.Fatalf("ONNX Runtime is missing: run \"make build\": %v", err)
 	}
-	return []string{"CHIME=none", "CHIME_URGENT=none", "HOST=127.0.0.1", "PORT=0", "WYOMING_PORT=0", "MODEL_DIR=" + filepath.Join(root, "models"), "ONNXRUNTIME_LIB=" + runtime}
+	return []string{
+		"CHIME=none", "CHIME_URGENT=none", "HOST=127.0.0.1", "PORT=0", "WYOMING_PORT=0",
+		"MODEL_DIR=" + filepath.Join(root, "models"), "ONNXRUNTIME_LIB=" + runtime,
+	}
 }
 
 // A Process is a server in a child process.

@@ -64,13 +64,13 @@ type Config struct {
 	Room               string        `mapstructure:"ROOM"` // "" means the host's name
 	Chime              string        `mapstructure:"CHIME"`
 	ChimeUrgent        string        `mapstructure:"CHIME_URGENT"`
-	History            string        `mapstructure:"HISTORY"` // "on" or "off"
-	Ntfy               string        `mapstructure:"NTFY"`    // "on" or "off"
-	Gotify             string        `mapstructure:"GOTIFY"`  // "on" or "off"
-	OpenAI             string        `mapstructure:"OPENAI"`  // "on" or "off"
-	Hooks              string        `mapstructure:"HOOKS"`   // "on" or "off"
+	History            bool          `mapstructure:"HISTORY"`
+	Ntfy               bool          `mapstructure:"NTFY"`
+	Gotify             bool          `mapstructure:"GOTIFY"`
+	OpenAI             bool          `mapstructure:"OPENAI"`
+	Hooks              bool          `mapstructure:"HOOKS"`
 	HooksDir           string        `mapstructure:"HOOKS_DIR"`
-	Wyoming            string        `mapstructure:"WYOMING"`      // "on" or "off"
+	Wyoming            bool          `mapstructure:"WYOMING"`
 	WyomingPort        int           `mapstructure:"WYOMING_PORT"` // 0 means any free port
 	NtfyUrgent         int           `mapstructure:"NTFY_URGENT"`  // 1–5; 0 means never
 	ControlAccess      string        `mapstructure:"CONTROL_ACCESS"`
@@ -79,7 +79,7 @@ type Config struct {
 	QuietVolume        int           `mapstructure:"QUIET_VOLUME"`   // percent
 	StoreMaxSize       int64         `mapstructure:"STORE_MAX_SIZE"` // bytes
 	ExitOnIdle         time.Duration `mapstructure:"EXIT_ON_IDLE"`   // 0 means never
-	Metrics            string        `mapstructure:"METRICS"`        // "on" or "off"
+	Metrics            bool          `mapstructure:"METRICS"`
 	VoicesURL          string        `mapstructure:"VOICES_URL"`
 
 	PublicURL        string         `mapstructure:"PUBLIC_URL"`                // "" means none
@@ -170,7 +170,7 @@ func (c Config) WyomingAddress() string {
 // WyomingOff returns the setting by which the Wyoming protocol is not served; "" if it is.
 func (c Config) WyomingOff() string {
 	switch {
-	case c.Wyoming == "off":
+	case !c.Wyoming:
 		return "WYOMING=off"
 	case c.NotifyAccess != "lan" && c.NotifyAccess != "open":
 		return "NOTIFY_ACCESS=" + c.NotifyAccess

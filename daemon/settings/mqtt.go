@@ -13,7 +13,7 @@ type MQTT struct {
 	CAFile       string `mapstructure:"MQTT_CA_FILE"`       // "" means the host's authorities
 	Topic        string `mapstructure:"MQTT_TOPIC"`
 	Discovery    string `mapstructure:"MQTT_DISCOVERY"` // "off" means none
-	Text         string `mapstructure:"MQTT_TEXT"`      // "on" or "off"
+	Text         bool   `mapstructure:"MQTT_TEXT"`
 }
 
 // Password returns the password of the broker: the content of MQTT_PASSWORD_FILE, else
@@ -45,12 +45,12 @@ func mqttSettings() []Setting {
 			Description: "MQTT topic below which all topics of the server are",
 		},
 		{
-			Name: "MQTT_DISCOVERY", valueType: topic(), Default: "homeassistant",
+			Name: "MQTT_DISCOVERY", valueType: orOff(topic(), "off"), Default: "homeassistant",
 			Description: "discovery prefix of Home Assistant",
 			More:        "off: Home Assistant does not find the server by itself.",
 		},
 		{
-			Name: "MQTT_TEXT", valueType: oneOf("on", "off"), Default: "off",
+			Name: "MQTT_TEXT", valueType: boolType(), Default: "off",
 			Description: "publish the texts of announcements in MQTT events",
 		},
 	}

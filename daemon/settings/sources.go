@@ -51,33 +51,6 @@ type Sources struct {
 	page    map[string]string // name → value, of settings that are not fixed
 }
 
-// AddFlags adds a flag for every setting except secrets: every user of the host can read
-// a command line.
-func AddFlags(flags *pflag.FlagSet) { addFlags(flags, Table()) }
-
-func addFlags(flags *pflag.FlagSet, table []Setting) {
-	for _, s := range table {
-		if !s.Secret {
-			flags.Var(&flagValue{text: s.Default, typeName: s.valueType.name}, s.Flag(), s.Description+" ["+s.Name+"]")
-		}
-	}
-}
-
-// A flagValue is a flag's value as written; the setting's valueType reads it.
-type flagValue struct{ text, typeName string }
-
-// String returns the value.
-func (f *flagValue) String() string { return f.text }
-
-// Type returns the type's name for the help.
-func (f *flagValue) Type() string { return f.typeName }
-
-// Set sets the value.
-func (f *flagValue) Set(text string) error {
-	f.text = text
-	return nil
-}
-
 // Read reads the files, and later the flags and the environment. A missing file is empty,
 // unless it is another one than [SystemFile].
 func Read(flags *pflag.FlagSet, file string) (*Sources, error) {

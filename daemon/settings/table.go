@@ -76,7 +76,7 @@ func serverSettings() []Setting {
 			More:        "0: never. Requires a socket from systemd.",
 		},
 		{
-			Name: "METRICS", valueType: oneOf("on", "off"), Default: "off",
+			Name: "METRICS", valueType: boolType(), Default: "off",
 			Description: "serve /metrics to the local network",
 			More:        "The admin socket always serves it.",
 		},
@@ -165,7 +165,7 @@ func announcementSettings() []Setting {
 			Description: "maximum number of announcements and requests for speech per minute and client address", More: "Bursts are limited to half of it.",
 		},
 		{
-			Name: "NOTIFY_RATE_LOOPBACK", valueType: yesNo(), Default: "no",
+			Name: "NOTIFY_RATE_LOOPBACK", valueType: boolType(), Default: "no",
 			Description: "apply NOTIFY_RATE to clients on the host too",
 		},
 		{
@@ -174,16 +174,16 @@ func announcementSettings() []Setting {
 			More:        "They count from the time of the announcement, if it has one.",
 		},
 		{
-			Name: "CHIME", valueType: oneOf("none", "ding", "ding-dong", "alert"), Default: "ding", Reload: true, Page: true,
+			Name: "CHIME", valueType: chime(), Default: "ding", Reload: true, Page: true,
 			Description: "sound before an announcement",
 			More:        "It is left out within 5 seconds after another announcement.",
 		},
 		{
-			Name: "CHIME_URGENT", valueType: oneOf("none", "ding", "ding-dong", "alert"), Default: "alert", Reload: true, Page: true,
+			Name: "CHIME_URGENT", valueType: chime(), Default: "alert", Reload: true, Page: true,
 			Description: "sound before an urgent announcement",
 		},
 		{
-			Name: "HISTORY", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Name: "HISTORY", valueType: boolType(), Default: "on", Reload: true,
 			Description: "store the texts of ended announcements",
 			More:        "off: only what happened is stored, without the texts.",
 		},
@@ -204,22 +204,22 @@ func integrationSettings() []Setting {
 			More:        "ntfy's priorities are 1 to 5; Gotify's 8 to 10 count as 5, 6 and 7 as 4. off: never.",
 		},
 		{
-			Name: "NTFY", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Name: "NTFY", valueType: boolType(), Default: "on", Reload: true,
 			Description: "accept announcements as ntfy does, at / and /ntfy",
 			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
 		},
 		{
-			Name: "GOTIFY", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Name: "GOTIFY", valueType: boolType(), Default: "on", Reload: true,
 			Description: "accept announcements as Gotify does, at /message",
 			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
 		},
 		{
-			Name: "OPENAI", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Name: "OPENAI", valueType: boolType(), Default: "on", Reload: true,
 			Description: "serve speech to clients of the OpenAI API, at /v1",
 			More:        "off: only the page and the admin socket are served.",
 		},
 		{
-			Name: "HOOKS", valueType: oneOf("on", "off"), Default: "on", Reload: true,
+			Name: "HOOKS", valueType: boolType(), Default: "on", Reload: true,
 			Description: "accept webhooks at /hooks/NAME",
 			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
 		},
@@ -229,7 +229,7 @@ func integrationSettings() []Setting {
 			More:        "It may be missing.",
 		},
 		{
-			Name: "WYOMING", valueType: oneOf("on", "off"), Default: "on",
+			Name: "WYOMING", valueType: boolType(), Default: "on",
 			Description: "serve speech to voice assistants, such as Home Assistant, by the Wyoming protocol",
 			More:        "The protocol has no tokens: it is served while NOTIFY_ACCESS is lan or open.",
 		},

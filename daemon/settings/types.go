@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pressbox/voice/control/boolean"
 	"pressbox/voice/control/hours"
 	"pressbox/voice/rooms"
 )
@@ -125,23 +126,34 @@ func oneOf(words ...string) valueType {
 func priority() valueType {
 	t := integer(1, 5)
 	return valueType{name: "1–5|off", expects: t.expects + ", or off", parse: func(value string) (any, bool) {
-		if strings.EqualFold(value, "off") {
+		if boolean.Off(value) {
 			return 0, true
 		}
 		return t.parse(value)
 	}}
 }
 
-// yesNo returns the type of a bool.
-func yesNo() valueType {
-	t := oneOf("yes", "no")
-	parseWord := t.parse
+// boolType returns the type of a bool. Its name is not "bool": viper reads flags of that type itself.
+func boolType() valueType {
+	return valueType{name: "boolean", expects: boolean.Expects, parse: func(value string) (any, bool) {
+		return boolean.Parse(value)
+	}}
+}
+
+// orOff returns t with a boolean that is false as another way of writing the word off.
+func orOff(t valueType, off string) valueType {
+	parse := t.parse
 	t.parse = func(value string) (any, bool) {
-		word, ok := parseWord(value)
-		return word == "yes", ok
+		if boolean.Off(value) {
+			value = off
+		}
+		return parse(value)
 	}
 	return t
 }
+
+// chime returns the type of the name of a chime; a boolean that is false is none.
+func chime() valueType { return orOff(oneOf("none", "ding", "ding-dong", "alert"), "none") }
 
 func logLevel() valueType {
 	levels := map[string]slog.Level{

@@ -59,7 +59,10 @@ func sessionFiles(owner string) []file {
     ]
 }
 `},
-		{"/etc/pulse/default.pa.d/50-pressbox.pa", header + "load-module module-native-protocol-unix auth-anonymous=1 socket=" + settings.AudioSocket + "\n"},
+		{
+			"/etc/pulse/default.pa.d/50-pressbox.pa",
+			header + "load-module module-native-protocol-unix auth-anonymous=1 socket=" + settings.AudioSocket + "\n",
+		},
 		{wirePlumberFile, header + wirePlumberAccess},
 		{wirePlumberMain, luaHeader + wirePlumberLuaAccess},
 	}
@@ -71,7 +74,8 @@ func headlessFiles() []file {
 	files := sessionFiles(settings.UserName)
 	files[0].content += "f " + lingerFile + " 0644 root root -\n" //nolint:dupword // user and group
 	for i := range files {
-		switch files[i].path { // a sink whose volume was never set starts at 100 %; without a seat, Bluetooth would be disabled
+		// a sink whose volume was never set starts at 100 %; without a seat, Bluetooth would be disabled
+		switch files[i].path {
 		case wirePlumberFile:
 			files[i].content += `wireplumber.settings = { device.routes.default-sink-volume = 1.0 }
 wireplumber.profiles = {
@@ -84,12 +88,18 @@ wireplumber.profiles = {
 	}
 	files = append(files, file{wirePlumberBlueZ, luaHeader + "bluez_monitor.properties[\"with-logind\"] = false\n"})
 	for _, unit := range []string{
-		"pipewire.service", "pipewire.socket", "pipewire-pulse.service", "pipewire-pulse.socket", "wireplumber.service", "filter-chain.service",
+		"pipewire.service", "pipewire.socket", "pipewire-pulse.service",
+		"pipewire-pulse.socket", "wireplumber.service", "filter-chain.service",
 	} {
-		files = append(files, file{"/etc/systemd/user/" + unit + ".d/pressbox.conf", header + "[Unit]\nConditionUser=" + settings.UserName + "\n"})
+		files = append(files, file{
+			"/etc/systemd/user/" + unit + ".d/pressbox.conf",
+			header + "[Unit]\nConditionUser=" + settings.UserName + "\n",
+		})
 	}
 	// The sound server starts with the user's manager, not with its first client.
-	return append(files, file{"/etc/systemd/user/default.target.d/pressbox.conf", header + "[Unit]\nWants=pipewire-pulse.service\n"})
+	return append(files, file{
+		"/etc/systemd/user/default.target.d/pressbox.conf", header + "[Unit]\nWants=pipewire-pulse.service\n",
+	})
 }
 
 // An AudioSetup selects the sound server that serves [settings.AudioSocket].
@@ -233,9 +243,12 @@ func (s Setup) restartSession(name string) error {
 		return nil //nolint:nilerr // there is nothing to restart
 	}
 	for _, command := range [][]string{ // systemctl accepts a pattern without a match
-		{"daemon-reload"}, {"try-restart", "wireplumber*.service", "pipewire-pulse*.service", "pulseaudio*.service"}, {"start", "default.target"},
+		{"daemon-reload"},
+		{"try-restart", "wireplumber*.service", "pipewire-pulse*.service", "pulseaudio*.service"},
+		{"start", "default.target"},
 	} {
-		if err := s.run("systemctl", append([]string{"--user", "--machine=" + name + "@.host"}, command...)...); err != nil {
+		if err := s.run("systemctl", append([]string{"--user", "--machine=" + name + "@.host"},
+			command...)...); err != nil {
 			return err
 		}
 	}

@@ -29,18 +29,30 @@ func (s Setup) AudioStatus(uidOf func(name string) (uid string, err error)) (st 
 	owner := directoryOwner(string(text))
 	uid, err := uidOf(owner)
 	if err != nil {
-		return Status{fmt.Sprintf("setup-audio uses the sound server of the user %q: %v", owner, err), "pressbox setup-audio with an existing user"}, true, nil
+		return Status{
+			fmt.Sprintf("setup-audio uses the sound server of the user %q: %v", owner, err),
+			"pressbox setup-audio with an existing user",
+		}, true, nil
 	}
 	headless := owner == settings.UserName
 	switch {
 	case s.missing(audioDir):
 		st = Status{audioDir + " does not exist", "systemd-tmpfiles --create " + tmpfilesFile}
 	case headless && s.missing(lingerFile):
-		st = Status{lingerFile + " is missing: the sound server of " + owner + " stops at every logout", "pressbox setup-audio headless"}
+		st = Status{
+			lingerFile + " is missing: the sound server of " + owner + " stops at every logout",
+			"pressbox setup-audio headless",
+		}
 	case headless && s.missing("run/user/"+uid):
-		st = Status{"the service manager of the user " + owner + " does not run, so there is no sound server", "systemctl restart user@" + uid}
+		st = Status{
+			"the service manager of the user " + owner + " does not run, so there is no sound server",
+			"systemctl restart user@" + uid,
+		}
 	case s.missing("run/user/" + uid):
-		st = Status{owner + " is not logged in, so there is no sound server", "log " + owner + " in, or on a host without a desktop: pressbox setup-audio headless"}
+		st = Status{
+			owner + " is not logged in, so there is no sound server",
+			"log " + owner + " in, or on a host without a desktop: pressbox setup-audio headless",
+		}
 	default:
 		st = Status{Detail: "setup-audio uses the sound server of " + owner}
 	}

@@ -72,7 +72,8 @@ func (s Setup) joinWiFi(c card.Card) error {
 	if c.WiFi.Country != "" {
 		fmt.Fprintf(&b, "country=%s\n", c.WiFi.Country)
 	}
-	fmt.Fprintf(&b, "network={\n\tscan_ssid=1\n\tssid=%x\n", c.WiFi.SSID) // hexadecimal, so that nothing has to be quoted
+	// hexadecimal, so that nothing has to be quoted
+	fmt.Fprintf(&b, "network={\n\tscan_ssid=1\n\tssid=%x\n", c.WiFi.SSID)
 	if c.WiFi.Passphrase == "" {
 		b.WriteString("\tkey_mgmt=NONE\n}\n")
 	} else { // wpa_supplicant ends a string at the last quotation mark of the line

@@ -71,7 +71,8 @@ func (s Setup) KioskURL(page string) (string, error) {
 		return fmt.Sprintf("http://localhost:%d/kiosk", settings.SocketPort(s.Root)), nil
 	}
 	u, err := url.Parse(page)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsFunc(page, unquotable) {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+		strings.ContainsFunc(page, unquotable) {
 		return "", fmt.Errorf("the URL %q: expected one such as http://pressbox.local:8888/kiosk", page)
 	}
 	return page, nil
@@ -90,7 +91,8 @@ func (s Setup) Kiosk(page string) error {
 		if s.missing(kioskProgram) {
 			return errors.New("the wall display runs " + kioskProgram + ": install the package of Pressbox")
 		}
-		if err := s.install("cage", "swayidle", "chromium", "xwayland"); err != nil { // without it, Debian 12's cage ends
+		// without it, Debian 12's cage ends
+		if err := s.install("cage", "swayidle", "chromium", "xwayland"); err != nil {
 			return err
 		}
 	}
@@ -128,7 +130,8 @@ func (s Setup) UndoKiosk() error {
 	}
 	return errors.Join(
 		s.removeWithDir(kioskUserFile), s.remove(kioskUnit),
-		s.run("systemctl", "daemon-reload"), s.removeUser(KioskUser), s.run("systemctl", "try-restart", "pressbox.service"),
+		s.run("systemctl", "daemon-reload"), s.removeUser(KioskUser),
+		s.run("systemctl", "try-restart", "pressbox.service"),
 	)
 }
 
@@ -141,7 +144,8 @@ func (s Setup) removeUser(name string) error {
 	if err != nil {
 		return fmt.Errorf("remove the user %s: %w", name, err)
 	}
-	return errors.Join(s.run("systemctl", "stop", "user@"+u.Uid+".service", "user-runtime-dir@"+u.Uid+".service"), s.run("userdel", name))
+	return errors.Join(s.run("systemctl", "stop", "user@"+u.Uid+".service", "user-runtime-dir@"+u.Uid+".service"),
+		s.run("userdel", name))
 }
 
 var memTotal = regexp.MustCompile(`(?m)^MemTotal: +(\d+) kB$`)
@@ -161,7 +165,8 @@ func (s Setup) checkMemory() error {
 		return fmt.Errorf("read the size of the memory: %w", err)
 	}
 	if size < kioskMemory {
-		return fmt.Errorf("this host has %d MB of memory: the browser of a wall display needs 1 GB. Open /kiosk on another host", size/1000)
+		return fmt.Errorf("this host has %d MB of memory: the browser of a wall display needs 1 GB. "+
+			"Open /kiosk on another host", size/1000)
 	}
 	return nil
 }

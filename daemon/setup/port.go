@@ -53,7 +53,8 @@ func (s Setup) checkFree(port int) error {
 	if !s.onHost() || port == settings.SocketPort(s.Root) {
 		return nil
 	}
-	l, err := net.Listen("tcp", ":"+strconv.Itoa(port)) //nolint:noctx // it does not wait; systemd will listen in the same way
+	//nolint:noctx // it does not wait; systemd will listen in the same way
+	l, err := net.Listen("tcp", ":"+strconv.Itoa(port))
 	if errors.Is(err, unix.EADDRINUSE) {
 		return exitcode.With(exitcode.InUse, fmt.Errorf("port %d is in use by another program", port))
 	}
@@ -68,7 +69,10 @@ func (s Setup) portDropIn(port int) error {
 	if port == settings.DefaultPort {
 		return s.removeWithDir(settings.PortDropIn)
 	}
-	return s.write(file{settings.PortDropIn, fmt.Sprintf("# Written by \"pressbox set-port\".\n[Socket]\nListenStream=\nListenStream=%d\n", port)})
+	return s.write(file{
+		settings.PortDropIn,
+		fmt.Sprintf("# Written by \"pressbox set-port\".\n[Socket]\nListenStream=\nListenStream=%d\n", port),
+	})
 }
 
 // setLine replaces the first assignment of a setting, commented out or not, by line, and

@@ -38,7 +38,8 @@ func TestPort_powerCut(t *testing.T) {
 	if out, err := killtest.Command(t, "port", disk.Dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	n, err := disk.Trace().Replaced(settings.SystemFile[1:], []byte("VOLUME=80\nPORT=8888\n"), []byte("VOLUME=80\nPORT=8765\n"))
+	n, err := disk.Trace().Replaced(settings.SystemFile[1:],
+		[]byte("VOLUME=80\nPORT=8888\n"), []byte("VOLUME=80\nPORT=8765\n"))
 	if err != nil || n < 5 {
 		t.Errorf("%d states: %v", n, err)
 	}

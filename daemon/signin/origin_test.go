@@ -29,7 +29,8 @@ func TestOrigin_settings(t *testing.T) {
 		outbound := func() (a netip.Addr) { a, _ = netip.ParseAddr(tt.outbound); return a }
 		got := origin(settings.Config{PublicURL: tt.public, Host: tt.host, Port: tt.port}, outbound)
 		if got != tt.want {
-			t.Errorf("PUBLIC_URL=%s HOST=%s PORT=%d, address %q: %q, want %q", tt.public, tt.host, tt.port, tt.outbound, got, tt.want)
+			t.Errorf("PUBLIC_URL=%s HOST=%s PORT=%d, address %q: %q, want %q",
+				tt.public, tt.host, tt.port, tt.outbound, got, tt.want)
 		}
 	}
 }

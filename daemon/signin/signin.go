@@ -44,7 +44,9 @@ type SignIn struct {
 // New builds the parts over the store. blocks are the addresses that count as one client.
 // released is the date of the program's version: the
 // host's clock cannot be right if it is earlier; the zero time means unknown.
-func New(cfg settings.Config, st *store.Store, blocks *netblock.Table, released time.Time, log *slog.Logger) (*SignIn, error) {
+func New(cfg settings.Config, st *store.Store, blocks *netblock.Table,
+	released time.Time, log *slog.Logger,
+) (*SignIn, error) {
 	boot, err := system.BootID()
 	if err != nil {
 		return nil, err
@@ -57,8 +59,10 @@ func New(cfg settings.Config, st *store.Store, blocks *netblock.Table, released 
 	sessions := session.New(st.Auth(), clk, cfg.SignIn.SessionMaxAge, log)
 	hasher := idp.NewHasher(idp.CalibratedCost(st))
 	s := &SignIn{clock: clk, repo: st.Auth(), log: log, Web: &signin.Config{
-		Sessions:     sessions,
-		SignIn:       &session.SignIn{ProviderName: cfg.SignIn.Provider, SignUp: signUpPolicy(cfg), Sessions: sessions, Blocks: blocks, Log: log},
+		Sessions: sessions,
+		SignIn: &session.SignIn{
+			ProviderName: cfg.SignIn.Provider, SignUp: signUpPolicy(cfg), Sessions: sessions, Blocks: blocks, Log: log,
+		},
 		Redirect:     cfg.OAuthRedirectURI,
 		Frontend:     cfg.FrontendURL,
 		PublicOrigin: func() string { return origin(cfg, outboundAddr) },
@@ -75,11 +79,14 @@ func New(cfg settings.Config, st *store.Store, blocks *netblock.Table, released 
 }
 
 // addProvider adds the provider that the settings select.
-func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, hasher *idp.Hasher, blocks *netblock.Table, released time.Time) (err error) {
+func (s *SignIn) addProvider(cfg settings.Config, st *store.Store,
+	hasher *idp.Hasher, blocks *netblock.Table, released time.Time,
+) (err error) {
 	local := cfg.SignIn.Provider == auth.Local
 	u, err := url.Parse(s.Web.Redirect)
 	if (err != nil || u.Path != signin.CallbackPath) && (!local || s.Web.Redirect != "") {
-		return fmt.Errorf("OAUTH_SERVER_REDIRECT_URI=%s: with IDP_PROVIDER=%s, expected a URL with the path %s; or leave it empty and set PUBLIC_URL",
+		return fmt.Errorf("OAUTH_SERVER_REDIRECT_URI=%s: with IDP_PROVIDER=%s, expected a URL with the path %s; "+
+			"or leave it empty and set PUBLIC_URL",
 			cfg.OAuthRedirectURI, cfg.SignIn.Provider, signin.CallbackPath)
 	}
 	if local {
@@ -107,7 +114,8 @@ func (s *SignIn) addProvider(cfg settings.Config, st *store.Store, hasher *idp.H
 // itself is open to the accounts that it authenticates.
 func (s *SignIn) addLocal(cfg settings.Config, hasher *idp.Hasher, blocks *netblock.Table) {
 	exempt := func(a netip.Addr) bool {
-		return a.IsLoopback() || slices.ContainsFunc(cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
+		return a.IsLoopback() || slices.ContainsFunc(cfg.TrustedProxies,
+			func(p netip.Prefix) bool { return p.Contains(a) })
 	}
 	local := idp.NewLocal(idp.LocalConfig{
 		Accounts: s.Web.Sessions.LocalAccounts(),

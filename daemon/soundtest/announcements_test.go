@@ -15,7 +15,8 @@ import (
 
 // passage has 56 ordinary words and no number.
 const passage = "The old couple walked slowly down the road to the village, and their dog ran ahead of them. " +
-	"It was a fine morning in early summer. The birds sang in the trees, and the air was full of the smell of flowers. " +
+	"It was a fine morning in early summer. The birds sang in the trees, and the air was " +
+	"full of the smell of flowers. " +
 	"When they came to the bridge they stopped, looked at the water, and smiled at the children who played there."
 
 // The sink receives every sample of an announcement's speech at its rate, once, and silence
@@ -46,7 +47,8 @@ func TestAnnouncement_samples(t *testing.T) {
 			t.Errorf("the pause between the sentences is %d samples long, want %d", between, rate/5)
 		}
 		minutes := float64(len(audible(want))) / rate / 60
-		if got := float64(len(strings.Fields(announcement.Message))) / minutes; announcement.Rate > 0 && math.Abs(got/float64(announcement.Rate)-1) > 0.08 {
+		if got := float64(len(strings.Fields(announcement.Message))) / minutes; announcement.Rate > 0 &&
+			math.Abs(got/float64(announcement.Rate)-1) > 0.08 {
 			t.Errorf("%.0f words per minute, want %d ± 8 %%", got, announcement.Rate)
 		}
 	}
@@ -90,7 +92,10 @@ func awaitHealth(tb testing.TB, url string, done func(client.Health) bool) {
 func TestKill_playback(t *testing.T) {
 	t.Parallel()
 	s := servertest.NewServer(t)
-	texts := []string{"The first is short.", "The second one is a good deal longer, so that it can be cut.", "The third is last."}
+	texts := []string{
+		"The first is short.", "The second one is a good deal longer, so that it can be cut.",
+		"The third is last.",
+	}
 	var want [][]float32
 	for _, text := range texts {
 		want = append(want, s.Samples(client.Announcement{Message: text}))
@@ -136,7 +141,9 @@ func TestAnnouncement_soundServerRestart(t *testing.T) {
 		recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate })
 		s.Sound.Kill()
 		killed := time.Now()
-		awaitHealth(t, s.URL, func(h client.Health) bool { return h.Status == "degraded" && h.Checks.Audio.Detail != "" })
+		awaitHealth(t, s.URL, func(h client.Health) bool {
+			return h.Status == "degraded" && h.Checks.Audio.Detail != ""
+		})
 		if took := time.Since(killed); took > time.Second {
 			t.Errorf("it was reported %v after the sound server was killed, want a second at most", took)
 		}
@@ -157,7 +164,8 @@ func TestAnnouncement_soundServerRestart(t *testing.T) {
 func TestAnnouncement_shutdown(t *testing.T) {
 	t.Parallel()
 	s := servertest.NewServer(t)
-	const first, second = "This sentence is finished before the server ends.", "This one is not even begun, but said later."
+	const first, second = "This sentence is finished before the server ends.",
+		"This one is not even begun, but said later."
 	const text = first + " " + second
 	whole, rest := s.Samples(client.Announcement{Message: text}), s.Samples(client.Announcement{Message: second})
 	end, _ := pause(audible(whole))

@@ -12,7 +12,7 @@ import (
 )
 
 // A scoring play is announced, and not before clients receive it.
-func TestGame_scoringPlayAnnounced(t *testing.T) {
+func TestAll_scoringPlayAnnounced(t *testing.T) {
 	t.Parallel()
 	s := servertest.NewServer(t)
 	p := &servertest.Player{Browser: servertest.SignUp(t, s.URL)}

@@ -18,9 +18,10 @@ import (
 
 // The announcements of these tests. interrupted is cut in its second sentence.
 const (
-	alarm       = "The oven is on fire!"
-	opening     = "The first sentence is spoken to its end."
-	remaining   = "The second one is cut in the middle, and it is spoken once more from its start. The third one is last."
+	alarm     = "The oven is on fire!"
+	opening   = "The first sentence is spoken to its end."
+	remaining = "The second one is cut in the middle, and it is spoken once more from its start. " +
+		"The third one is last."
 	interrupted = opening + " " + remaining
 )
 
@@ -37,9 +38,10 @@ func newInterruption(t *testing.T, values ...string) *interruption {
 	whole := s.Samples(client.Announcement{Message: interrupted})
 	end, between := pause(whole)
 	return &interruption{
-		Server: s,
-		alarm:  s.Samples(client.Announcement{Message: alarm}), remaining: s.Samples(client.Announcement{Message: remaining}),
-		opening: whole[:end], cut: whole[:end+between+rate],
+		Server:    s,
+		alarm:     s.Samples(client.Announcement{Message: alarm}),
+		remaining: s.Samples(client.Announcement{Message: remaining}),
+		opening:   whole[:end], cut: whole[:end+between+rate],
 	}
 }
 
@@ -114,7 +116,7 @@ func TestUrgent_cutsIn(t *testing.T) {
 }
 
 // It does not wait for the end of a five-minute message, and not for its cancellation.
-func TestUrgent_cutsIntoLongMessage(t *testing.T) {
+func TestAll_urgentCutsIntoLongMessage(t *testing.T) {
 	t.Parallel()
 	s := newInterruption(t)
 	long := strings.Repeat(passage+" ", 15)
@@ -146,7 +148,7 @@ func (s *interruption) cancel(ctx context.Context, id string) error {
 
 // After a kill while the urgent announcement is played, that is played again, and then the
 // interrupted one from its interrupted sentence on.
-func TestKill_interruption(t *testing.T) {
+func TestAll_killInterruption(t *testing.T) {
 	t.Parallel()
 	s := newInterruption(t)
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
@@ -183,14 +185,15 @@ func TestChime_precedesSpeech(t *testing.T) {
 		chime := audio.Ding.Samples(rate)
 		bell, speech := occurrences(got, chime, 1), occurrences(got, s.alarm, 1)
 		if len(bell) != 1 || len(speech) != 1 || speech[0]-bell[0]-len(chime) != rate/5 {
-			t.Errorf("the chime was played at %v with %d samples, the speech at %v; want %d samples between them", bell, len(chime), speech, rate/5)
+			t.Errorf("the chime was played at %v with %d samples, the speech at %v; want %d samples between them", bell,
+				len(chime), speech, rate/5)
 		}
 	})
 }
 
 // While music is being lowered, an urgent announcement is audible as quickly. The music
 // stays 20 dB lower until both have ended, and then has its level again.
-func TestUrgent_whileMusicIsLowered(t *testing.T) {
+func TestAll_urgentWhileMusicIsLowered(t *testing.T) {
 	t.Parallel()
 	s := newInterruption(t)
 	s.Sound.PlayTone(pulsetest.Tone{Program: "music", Sink: "speaker"})
@@ -205,8 +208,10 @@ func TestUrgent_whileMusicIsLowered(t *testing.T) {
 		got := recording.Stop()
 
 		alarmAt, gain := match(got[before:], s.alarm[:rate/2])
-		if took := time.Duration(alarmAt+audibleAt(s.alarm)) * time.Second / rate; math.Abs(gain-1.5) > 0.1 || took > time.Second/2 {
-			t.Errorf("the urgent announcement is played with a gain of %.2f, %v after its POST; want 1.5 and half a second at most", gain, took)
+		if took := time.Duration(alarmAt+audibleAt(s.alarm)) * time.Second / rate; math.Abs(gain-1.5) > 0.1 ||
+			took > time.Second/2 {
+			t.Errorf("the urgent announcement is played with a gain of %.2f, %v after its POST; "+
+				"want 1.5 and half a second at most", gain, took)
 		}
 		again := before + alarmAt + len(s.alarm)
 		whole := s.Samples(client.Announcement{Message: interrupted})
@@ -221,7 +226,8 @@ func TestUrgent_whileMusicIsLowered(t *testing.T) {
 			samples []float32
 			want    float64
 		}{
-			"before": {got[:rate/2], 1}, "between two sentences": {got[silence : silence+length], 0.1}, "after": {got[len(got)-rate/2:], 1},
+			"before": {got[:rate/2], 1}, "between two sentences": {got[silence : silence+length], 0.1},
+			"after": {got[len(got)-rate/2:], 1},
 		} {
 			if level := loudness(tt.samples) / (0.1 / math.Sqrt2); math.Abs(level/tt.want-1) > 0.1 {
 				t.Errorf("the level of the music %s is %.3f, want %.1f", name, level, tt.want)

@@ -27,9 +27,16 @@ func TestSetupAudio_onPipeWire(t *testing.T) {
 		omit  string // files that are not installed
 		want  int    // the volume of a stream that was lowered
 	}{
-		"session":  {setup.AudioSetup{Mode: "session", User: "anna"}, `assert(device_defaults.properties["default-volume"] == nil)`, "none", 30419},
-		"headless": {setup.AudioSetup{Mode: "headless"}, `assert(device_defaults.properties["default-volume"] == 1.0)`, "none", 30419},
-		"refused":  {setup.AudioSetup{Mode: "session", User: "anna"}, "", "/main.lua.d/", 65536},
+		"session": {
+			setup.AudioSetup{Mode: "session", User: "anna"},
+			`assert(device_defaults.properties["default-volume"] == nil)`, "none", 30419,
+		},
+		"headless": {
+			setup.AudioSetup{Mode: "headless"},
+			`assert(device_defaults.properties["default-volume"] == 1.0)`,
+			"none", 30419,
+		},
+		"refused": {setup.AudioSetup{Mode: "session", User: "anna"}, "", "/main.lua.d/", 65536},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +50,10 @@ func TestSetupAudio_onPipeWire(t *testing.T) {
 				files["wireplumber/main.lua.d/52-check.lua"] = tt.check + "\n"
 				return files
 			}})
-			sink := pulse.New(pulse.Config{Server: "unix:" + socket, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+			sink := pulse.New(pulse.Config{
+				Server: "unix:" + socket,
+				Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
+			})
 			check.Run(t, sink.Run)
 			server.PlayTone(pulsetest.Tone{Program: "film", Sink: "speaker"})
 			for sink.Status().Sink == "" {
@@ -69,7 +79,8 @@ func audioFiles(t *testing.T, a setup.AudioSetup, omit string) map[string]string
 	files := make(map[string]string)
 	check.NoError(t, filepath.WalkDir(etc, func(path string, entry fs.DirEntry, err error) error {
 		name := strings.TrimPrefix(path, etc+"/")
-		if err != nil || entry.IsDir() || strings.Contains(path, omit) || !strings.HasPrefix(name, "pipewire/") && !strings.HasPrefix(name, "wireplumber/") {
+		if err != nil || entry.IsDir() || strings.Contains(path, omit) || !strings.HasPrefix(name, "pipewire/") &&
+			!strings.HasPrefix(name, "wireplumber/") {
 			return err
 		}
 		content, err := os.ReadFile(path)

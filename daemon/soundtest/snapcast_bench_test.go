@@ -112,7 +112,8 @@ func startSnapcast(b *testing.B) *snapcast {
 		}
 		<-time.After(50 * time.Millisecond)
 	}
-	parec := s.command(fmt.Sprintf("parec --device=both.monitor --raw --format=float32le --rate=%d --channels=2 --latency-msec=20", snapcastRate))
+	parec := s.command("parec --device=both.monitor --raw --format=float32le --channels=2 --latency-msec=20" +
+		fmt.Sprintf(" --rate=%d", snapcastRate))
 	s.rooms = check.Must(parec.StdoutPipe())(b)
 	s.start(parec)
 	s.read(10 * snapcastRate)
@@ -140,7 +141,8 @@ func (s *snapcast) command(line string, env ...string) *exec.Cmd {
 	line = strings.NewReplacer("/run/user/1000", s.dir, "HOST", "127.0.0.1").Replace(line)
 	cmd := exec.CommandContext(s.b.Context(), "sh", "-c", "exec "+line)
 	unpacked := check.Must(filepath.Abs("../../.build"))(s.b)
-	cmd.Env = append([]string{"PATH=" + unpacked + ":" + os.Getenv("PATH"), "HOME=" + s.dir, "PULSE_SERVER=" + s.Sound.Address}, env...)
+	cmd.Env = append([]string{"PATH=" + unpacked + ":" + os.Getenv("PATH"), "HOME=" + s.dir, "PULSE_SERVER=" +
+		s.Sound.Address}, env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
 }

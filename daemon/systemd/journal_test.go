@@ -11,6 +11,8 @@ import (
 	"testing/slogtest"
 
 	"github.com/coreos/go-systemd/v22/journal"
+
+	"pressbox/packaging/check"
 )
 
 // A recorder records the entries sent to the journal.
@@ -45,7 +47,8 @@ func TestJournal_messageAndFields(t *testing.T) {
 	t.Parallel()
 	log, r, fallback := newRecorder(slog.LevelInfo)
 	log.Debug("below the level")
-	log.With("game", "g1").WithGroup("http").Warn("no sound", "err", errors.New("gone\naway"), slog.Group("peer", "uid", 7))
+	log.With("game", "g1").WithGroup("http").Warn("no sound",
+		"err", errors.New("gone\naway"), slog.Group("peer", "uid", 7))
 	if len(r.entries) != 1 || fallback.Len() > 0 {
 		t.Fatalf("written: %+v, %q", r.entries, fallback)
 	}
@@ -100,9 +103,7 @@ func TestField(t *testing.T) {
 		"":                      "PRESSBOX_",
 		strings.Repeat("a", 99): "PRESSBOX_" + strings.Repeat("A", 55),
 	} {
-		if got := field(key); got != want {
-			t.Errorf("the field of %q is %s, want %s", key, got, want)
-		}
+		check.Equal(t, field(key), want, "the field of %q", key)
 	}
 }
 
@@ -116,7 +117,9 @@ func TestJournal_slogtest(t *testing.T) {
 		var all []map[string]any
 		for _, e := range r.entries {
 			first, _, _ := strings.Cut(e.message, " ")
-			record := map[string]any{slog.MessageKey: first, slog.LevelKey: fmt.Sprint(e.priority), slog.TimeKey: "set by the journal"}
+			record := map[string]any{
+				slog.MessageKey: first, slog.LevelKey: fmt.Sprint(e.priority), slog.TimeKey: "set by the journal",
+			}
 			for name, value := range e.fields {
 				if key, ours := strings.CutPrefix(name, "PRESSBOX_"); ours {
 					nest(record, strings.Split(key, "_"), value)

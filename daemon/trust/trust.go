@@ -99,7 +99,8 @@ func controller(dir string, look lookup, readLink func(path string) (string, err
 		case owner.UID != 0:
 			return owner, nil
 		case shared && len(rest) > 0:
-			return Account{}, fmt.Errorf("%s can be written by other users than root (mode %04o)", at, info.Mode().Perm())
+			return Account{}, fmt.Errorf("%s can be written by other users than root (mode %04o)",
+				at, info.Mode().Perm())
 		case isLink && links == maxLinks:
 			return Account{}, &fs.PathError{Op: "resolve", Path: dir, Err: syscall.ELOOP}
 		case isLink:

@@ -104,7 +104,8 @@ func TestController(t *testing.T) {
 		"/srv/loop":          {0, "resolve /srv/loop: too many levels of symbolic links"},
 	} {
 		got, err := controller(path, files().look, files().readLink)
-		if got.UID != want.uid || (err == nil) != (want.err == "") || err != nil && !strings.HasPrefix(err.Error(), want.err) {
+		if got.UID != want.uid || (err == nil) != (want.err == "") || err != nil &&
+			!strings.HasPrefix(err.Error(), want.err) {
 			t.Errorf("controller(%s): user %d, %v; want user %d, %q", path, got.UID, err, want.uid, want.err)
 		}
 	}
@@ -118,7 +119,8 @@ func TestFile_onHost(t *testing.T) {
 	parent := t.TempDir()
 	if root {
 		var err error
-		if parent, err = os.MkdirTemp("/run", "pressbox-test-"); err != nil { //nolint:usetesting // others may write above t.TempDir()
+		//nolint:usetesting // others may write above t.TempDir()
+		if parent, err = os.MkdirTemp("/run", "pressbox-test-"); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = os.RemoveAll(parent) })
@@ -164,7 +166,8 @@ func TestPeer_users(t *testing.T) {
 	} {
 		conn := check.Must(net.Dial("unix", tt.l.Addr().String()))(t)
 		t.Cleanup(func() { _ = conn.Close() })
-		if err := Peer(conn.(*net.UnixConn), tt.service); errors.Is(err, ErrPeer) != tt.refused || err != nil && !tt.refused {
+		if err := Peer(conn.(*net.UnixConn), tt.service); errors.Is(err, ErrPeer) != tt.refused || err != nil &&
+			!tt.refused {
 			t.Errorf("%s server: %v", tt.name, err)
 		}
 	}

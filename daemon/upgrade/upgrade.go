@@ -58,7 +58,8 @@ func Try(ctx context.Context, cfg settings.Config, running *client.Client) (err 
 	}
 	cmd := serveCommand(state, dir)
 	if os.Geteuid() == 0 {
-		if err := errors.Join(chown(path, owner), chown(dir, owner)); err != nil { // the directory last: until then it is root's
+		// The directory last: until then it is root's.
+		if err := errors.Join(chown(path, owner), chown(dir, owner)); err != nil {
 			return fmt.Errorf("copy the store: %w", err)
 		}
 		cmd.SysProcAttr.Credential = owner.Credential()
@@ -81,7 +82,7 @@ func copyStore(ctx context.Context, path, to string, owner trust.Account, runnin
 		return err
 	}
 	defer from.Close()                                                       //nolint:errcheck // it was only read
-	copied, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // in a directory that this process has made
+	copied, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // in an own directory
 	if err != nil {
 		return err
 	}
@@ -121,8 +122,9 @@ func chown(path string, owner trust.Account) error {
 // serveCommand returns the command of a server with its state in dir; state is the working
 // directory of the service.
 func serveCommand(state, dir string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", "serve", "--state-dir", dir, //nolint:noctx,gosec // this program; tryServer ends it
-		"--host", "127.0.0.1", "--port", "0", "--wyoming", "off", "--mqtt-url", "", "--pulse-server", "unix:"+filepath.Join(dir, "no-sound"),
+	cmd := exec.Command("/proc/self/exe", "serve", //nolint:noctx,gosec // this program; tryServer ends it
+		"--state-dir", dir, "--host", "127.0.0.1", "--port", "0", "--wyoming", "off", "--mqtt-url", "",
+		"--pulse-server", "unix:"+filepath.Join(dir, "no-sound"),
 		"--idp-provider", "local", "--exit-on-idle", "0") // secrets are credentials of the service
 	cmd.Args[0] = "pressbox"
 	cmd.Dir = state

@@ -93,7 +93,9 @@ type Outbox struct {
 }
 
 // Append implements [announcer.Outbox].
-func (o Outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (stored announce.Accepted, fresh bool, err error) {
+func (o Outbox) Append(ctx context.Context, n announce.Announcement,
+	key announce.IdempotencyKey,
+) (stored announce.Accepted, fresh bool, err error) {
 	defer o.Begin()()
 	return o.Outbox.Append(ctx, n, key)
 }

@@ -58,7 +58,8 @@ func (q *QueueCheck) Check(now time.Time, s announce.Stats, progress uint64) err
 		return nil
 	}
 	if unchanged := now.Sub(q.since); unchanged > Limit {
-		return fmt.Errorf("%d announcements wait, and there was no progress for %s", s.Waiting+1, unchanged.Round(time.Second))
+		return fmt.Errorf("%d announcements wait, and there was no progress for %s",
+			s.Waiting+1, unchanged.Round(time.Second))
 	}
 	return nil
 }

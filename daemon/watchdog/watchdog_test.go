@@ -30,7 +30,8 @@ func TestRounds_hangingCheck(t *testing.T) {
 				names = append(names, f.name)
 			}
 			if !slices.Equal(names, []string{"hangs", "fails"}) || calls.Load() != 1 {
-				t.Errorf("failures %v, want hangs and fails; the check that hangs was called %d times, want once", names, calls.Load())
+				t.Errorf("failures %v, want hangs and fails; the check that hangs was called %d times, want once",
+					names, calls.Load())
 			}
 		}
 		close(release)
@@ -72,12 +73,27 @@ func TestQueueCheck(t *testing.T) {
 		progress func(minute int) uint64
 		hangs    bool
 	}{
-		"no progress":            {func(int) announce.Stats { return busy }, func(int) uint64 { return 7 }, true},
-		"samples are written":    {func(int) announce.Stats { return busy }, func(minute int) uint64 { return uint64(minute) }, false},
-		"no sink":                {func(int) announce.Stats { s := busy; s.SinkError = audio.ErrSinkLost; return s }, func(int) uint64 { return 7 }, false},
-		"no announcements":       {func(int) announce.Stats { return announce.Stats{} }, func(int) uint64 { return 7 }, false},
-		"one after another":      {func(minute int) announce.Stats { s := busy; s.Current = string(rune('a' + minute)); return s }, func(int) uint64 { return 7 }, false},
-		"the next is not played": {func(int) announce.Stats { return announce.Stats{Oldest: time.Unix(1, 0)} }, func(int) uint64 { return 7 }, true},
+		"no progress": {func(int) announce.Stats { return busy }, func(int) uint64 { return 7 }, true},
+		"samples are written": {
+			func(int) announce.Stats { return busy }, func(minute int) uint64 { return uint64(minute) }, false,
+		},
+		"no sink": {
+			func(int) announce.Stats { s := busy; s.SinkError = audio.ErrSinkLost; return s },
+			func(int) uint64 { return 7 }, false,
+		},
+		"no announcements": {
+			func(int) announce.Stats { return announce.Stats{} }, func(int) uint64 { return 7 }, false,
+		},
+		"one after another": {func(minute int) announce.Stats {
+			s := busy
+			s.Current = string(rune('a' +
+				minute))
+			return s
+		}, func(int) uint64 { return 7 }, false},
+		"the next is not played": {
+			func(int) announce.Stats { return announce.Stats{Oldest: time.Unix(1, 0)} }, func(int) uint64 { return 7 },
+			true,
+		},
 	} {
 		var q QueueCheck
 		var err error

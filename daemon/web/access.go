@@ -56,7 +56,7 @@ type Class int
 const (
 	Public              Class = iota // every client
 	NotifyAccess                     // clients that NOTIFY_ACCESS permits, and those of the administrator's socket
-	NotifyOrSession                  // clients that NOTIFY_ACCESS permits; unless it is off, also clients with a session
+	NotifyOrSession                  // also, unless NOTIFY_ACCESS is off, clients with a session
 	ControlAccess                    // as NotifyAccess, if CONTROL_ACCESS permits them
 	ControlOrSession                 // as NotifyOrSession, if CONTROL_ACCESS permits them
 	SessionRequired                  // clients with a session

@@ -13,6 +13,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // tokens implements Tokens: one token is valid, and another one, "panel", may control.
@@ -90,9 +91,12 @@ func TestNotifyAccess_modes(t *testing.T) {
 		if name, value, ok := strings.Cut(tt.header, ": "); ok {
 			headers = append(headers, name, value)
 		}
-		for mode, want := range map[web.Access]int{web.LAN: tt.lan, web.Token: tt.token, web.Open: tt.open, web.Off: tt.off} {
+		for mode, want := range map[web.Access]int{
+			web.LAN: tt.lan, web.Token: tt.token, web.Open: tt.open, web.Off: tt.off,
+		} {
 			if got := all[mode].Do(t, "GET", tt.path, "", headers...); got.StatusCode != want {
-				t.Errorf("NOTIFY_ACCESS=%s, GET %s from %s with %q: status %d, want %d", mode, tt.path, tt.client, tt.header, got.StatusCode, want)
+				t.Errorf("NOTIFY_ACCESS=%s, GET %s from %s with %q: status %d, want %d",
+					mode, tt.path, tt.client, tt.header, got.StatusCode, want)
 			}
 		}
 	}
@@ -123,16 +127,15 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			}
 		}
 	})
-	if routes != 81 {
-		t.Errorf("%d routes, want 81", routes)
-	}
+	check.Equal(t, routes, 81, "routes")
 }
 
 func TestControlAccess_modes(t *testing.T) {
 	t.Parallel()
 	const (
 		cookie, admin            = "Cookie: pressbox_access=x", "Cookie: pressbox_access=admin"
-		token, controlToken, bad = "Authorization: Bearer good", "Authorization: Bearer panel", "Authorization: Bearer bad"
+		token, controlToken, bad = "Authorization: Bearer good",
+			"Authorization: Bearer panel", "Authorization: Bearer bad"
 	)
 	rig := func(control web.Control, notify web.Access) *webtest.Rig {
 		return webtest.NewRig(t, func(c *site.Config) {
@@ -166,7 +169,8 @@ func TestControlAccess_modes(t *testing.T) {
 		}
 		for mode, want := range map[*webtest.Rig]int{byAdmin: tt.admin, byLAN: tt.lan, off: tt.off} {
 			if got := mode.Do(t, "PUT", tt.path, `{"volume": 50}`, headers...); got.StatusCode != want {
-				t.Errorf("%s, PUT %s from %s with %q: status %d, want %d", mode.Config.ControlAccess, tt.path, tt.client, tt.header, got.StatusCode, want)
+				t.Errorf("%s, PUT %s from %s with %q: status %d, want %d",
+					mode.Config.ControlAccess, tt.path, tt.client, tt.header, got.StatusCode, want)
 			}
 		}
 	}
@@ -187,9 +191,7 @@ func TestControlAccess_everyRoute(t *testing.T) {
 		routes++
 		r.Do(t, method, webtest.PathParameter.ReplaceAllString(template, "x"), "").Want(401, "unauthenticated")
 	})
-	if routes != 14 {
-		t.Errorf("%d routes, want 14", routes)
-	}
+	check.Equal(t, routes, 14, "routes")
 }
 
 func TestAuthorize_challenge(t *testing.T) {
@@ -197,14 +199,16 @@ func TestAuthorize_challenge(t *testing.T) {
 	r := webtest.NewRig(t, func(c *site.Config) { c.Tokens = tokens{"good"} })
 	for _, tt := range []struct{ path, header, code, want string }{
 		{"/notify", "", "unauthenticated", `Bearer realm="pressbox"`},
-		{"/notify?access_token=good&token=good", "", "unauthenticated", `Bearer realm="pressbox"`}, // not read from the query
+		// not read from the query
+		{"/notify?access_token=good&token=good", "", "unauthenticated", `Bearer realm="pressbox"`},
 		{"/notify", "Bearer bad", "invalid_token", `Bearer realm="pressbox", error="invalid_token"`},
 	} {
 		headers := []string{"Client", webtest.ForeignClient}
 		if tt.header != "" {
 			headers = append(headers, "Authorization", tt.header)
 		}
-		if got := r.Do(t, "GET", tt.path, "", headers...).Want(401, tt.code).Header.Get("WWW-Authenticate"); got != tt.want {
+		if got := r.Do(t, "GET", tt.path, "", headers...).Want(401,
+			tt.code).Header.Get("WWW-Authenticate"); got != tt.want {
 			t.Errorf("GET %s, Authorization %q: WWW-Authenticate %s, want %s", tt.path, tt.header, got, tt.want)
 		}
 	}

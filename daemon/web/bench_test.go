@@ -17,7 +17,8 @@ func BenchmarkRefusedAnnouncement(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, webtest.NewRequest("POST", "/notify", `{"message": "Dinner is ready.", "voice": "unknown"}`, "Client", "127.0.0.1:1"))
+		h.ServeHTTP(w, webtest.NewRequest("POST", "/notify",
+			`{"message": "Dinner is ready.", "voice": "unknown"}`, "Client", "127.0.0.1:1"))
 		if w.Code != 422 {
 			b.Fatal(w.Code)
 		}

@@ -55,7 +55,8 @@ func otherTokens(r *http.Request) (tokens []string) {
 // authParam returns the token of the parameter auth: the value of an Authorization header
 // in base64, as ntfy has it.
 func authParam(param string) string {
-	value, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(strings.NewReplacer("+", "-", "/", "_", " ", "-").Replace(param), "="))
+	value, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(strings.NewReplacer("+",
+		"-", "/", "_", " ", "-").Replace(param), "="))
 	if err != nil {
 		return ""
 	}

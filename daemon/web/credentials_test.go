@@ -66,7 +66,8 @@ func TestCredentials_places(t *testing.T) {
 			r := all[mode]
 			w := r.Do(t, "POST", tt.path, `{"message": "x"}`, headers...)
 			if w.StatusCode != want {
-				t.Errorf("NOTIFY_ACCESS=%s, POST %s from %s with %q: status %d, want %d", mode, tt.path, tt.client, tt.header, w.StatusCode, want)
+				t.Errorf("NOTIFY_ACCESS=%s, POST %s from %s with %q: status %d, want %d",
+					mode, tt.path, tt.client, tt.header, w.StatusCode, want)
 			}
 			if challenge := w.Header.Get("WWW-Authenticate"); want == 401 && !strings.HasPrefix(challenge, "Bearer ") {
 				t.Errorf("the challenge is %s", challenge)
@@ -80,7 +81,9 @@ func TestCredentials_places(t *testing.T) {
 func TestCredentials_getThatSpeaks(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []web.Access{web.LAN, web.Open, web.Token, web.Off} {
-		r := webtest.NewRig(t, func(c *site.Config) { c.Access, c.Tokens, c.Sessions = mode, tokens{"good"}, sessions{} })
+		r := webtest.NewRig(t, func(c *site.Config) {
+			c.Access, c.Tokens, c.Sessions = mode, tokens{"good"}, sessions{}
+		})
 		do := func(method, path, client string, headers ...string) webtest.Page {
 			t.Helper()
 			w := r.Do(t, method, path, "", append(headers, "Client", client)...)
@@ -106,7 +109,9 @@ func TestCredentials_getThatSpeaks(t *testing.T) {
 				if mode == web.Off {
 					continue
 				}
-				for _, header := range []string{"Authorization: Bearer good", "Authorization: Basic Omdvb2Q=", "X-Gotify-Key: good"} {
+				for _, header := range []string{
+					"Authorization: Bearer good", "Authorization: Basic Omdvb2Q=", "X-Gotify-Key: good",
+				} {
 					name, value, _ := strings.Cut(header, ": ")
 					if w := do("GET", path, client, name, value); w.Field("message") != "x" {
 						t.Errorf("%s: %s", header, w.Text)
@@ -119,7 +124,8 @@ func TestCredentials_getThatSpeaks(t *testing.T) {
 				r.Do(t, "DELETE", "/notify", "", "Authorization", "Bearer good", "Client", "127.0.0.1:1")
 			}
 		}
-		r.Do(t, "GET", "/api/notify/publish?message=x&token=good", "", "Cookie", "pressbox_access=admin").Want(map[bool]int{true: 403, false: 404}[mode == web.Off])
+		r.Do(t, "GET", "/api/notify/publish?message=x&token=good",
+			"", "Cookie", "pressbox_access=admin").Want(map[bool]int{true: 403, false: 404}[mode == web.Off])
 		if strings.Contains(r.Log.String(), "good") || strings.Contains(r.Log.String(), "message=") {
 			t.Errorf("a query is in the log: %s", r.Log)
 		}
@@ -142,7 +148,10 @@ func TestGuards_everyRouteThatSpeaks(t *testing.T) {
 			{"text/plain", `{"message": "x"}`, 202, 415},
 			{"text/plain", "x", 202, 415},
 			{"application/x-www-form-urlencoded", "message=x", 202, 415},
-			{"multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"message\"\r\n\r\nx\r\n--b--", 202, 415},
+			{
+				"multipart/form-data; boundary=b",
+				"--b\r\nContent-Disposition: form-data; name=\"message\"\r\n\r\nx\r\n--b--", 202, 415,
+			},
 		} {
 			program, own := tt.program, tt.own
 			if path != "/notify" && path != "/api/notify" {
@@ -167,9 +176,11 @@ func TestGuards_everyRouteThatSpeaks(t *testing.T) {
 				{"Sec-Fetch-Site", "cross-site", 403},
 				{"Sec-Fetch-Site", "same-site", 403},
 			} {
-				w := r.Do(t, "POST", path, tt.body, "Client", "127.0.0.1:1", "Content-Type", tt.media, origin.header, origin.value)
+				w := r.Do(t, "POST", path, tt.body,
+					"Client", "127.0.0.1:1", "Content-Type", tt.media, origin.header, origin.value)
 				if w.StatusCode != origin.want {
-					t.Errorf("POST %s %s with %s: %s: status %d, want %d", path, tt.media, origin.header, origin.value, w.StatusCode, origin.want)
+					t.Errorf("POST %s %s with %s: %s: status %d, want %d",
+						path, tt.media, origin.header, origin.value, w.StatusCode, origin.want)
 				}
 				r.Do(t, "DELETE", "/notify", "", "Client", "127.0.0.1:1")
 			}

@@ -15,6 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"pressbox/voice/control/boolean"
 )
 
 // MaxBody is the size limit of bodies, in bytes.
@@ -103,6 +105,13 @@ func (c schemas) decode(text []byte, schema string, v any) error {
 		return unmarshalValid(body, v)
 	}
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if ok && readBooleans(tree, invalid) {
+		changed, err := json.Marshal(tree)
+		if err != nil {
+			return fmt.Errorf("encode a body with booleans: %w", err)
+		}
+		return c.decode(changed, schema, v)
+	}
 	if !ok {
 		return fmt.Errorf("validate a body against %s: %w", schema, err)
 	}
@@ -132,6 +141,32 @@ func unmarshalValid(body []byte, v any) error {
 	return nil
 }
 
+// readBooleans replaces the texts that are booleans where a body has text in place of one. It reports
+// whether it did.
+func readBooleans(tree any, e *jsonschema.ValidationError) (replaced bool) {
+	for _, cause := range e.Causes {
+		replaced = readBooleans(tree, cause) || replaced
+	}
+	k, ok := e.ErrorKind.(*kind.Type)
+	if !ok || !slices.Equal(k.Want, []string{"boolean"}) || len(e.InstanceLocation) == 0 {
+		return replaced
+	}
+	for i, name := range e.InstanceLocation {
+		members, isObject := tree.(map[string]any)
+		if !isObject { // no body has booleans in an array
+			return replaced
+		}
+		text, isText := members[name].(string)
+		value, isBoolean := boolean.Parse(text)
+		if i == len(e.InstanceLocation)-1 && isText && isBoolean {
+			members[name] = value
+			return true
+		}
+		tree = members[name]
+	}
+	return replaced
+}
+
 // violationsIn lists the leaves of a validation error.
 func violationsIn(e *jsonschema.ValidationError) []Violation {
 	if len(e.Causes) > 0 {
@@ -155,13 +190,24 @@ func violationsIn(e *jsonschema.ValidationError) []Violation {
 	case *kind.Maximum:
 		return []Violation{{Path: pointer(at), Code: "out_of_range", Detail: "must be at most " + k.Want.RatString()}}
 	case *kind.MinLength:
-		return []Violation{{Path: pointer(at), Code: "too_short", Detail: fmt.Sprintf("must have at least %s", characters(k.Want))}}
+		return []Violation{{
+			Path: pointer(at), Code: "too_short", Detail: fmt.Sprintf("must have at least %s", characters(k.Want)),
+		}}
 	case *kind.MaxLength:
-		return []Violation{{Path: pointer(at), Code: "too_long", Detail: fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got)}}
+		return []Violation{{
+			Path: pointer(at), Code: "too_long",
+			Detail: fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got),
+		}}
 	case *kind.MinItems:
-		return []Violation{{Path: pointer(at), Code: "too_few", Detail: fmt.Sprintf("must have at least %d entries, has %d", k.Want, k.Got)}}
+		return []Violation{{
+			Path: pointer(at), Code: "too_few",
+			Detail: fmt.Sprintf("must have at least %d entries, has %d", k.Want, k.Got),
+		}}
 	case *kind.MaxItems:
-		return []Violation{{Path: pointer(at), Code: "too_many", Detail: fmt.Sprintf("must have at most %d entries, has %d", k.Want, k.Got)}}
+		return []Violation{{
+			Path: pointer(at), Code: "too_many",
+			Detail: fmt.Sprintf("must have at most %d entries, has %d", k.Want, k.Got),
+		}}
 	case *kind.MinProperties:
 		return []Violation{{Path: pointer(at), Code: "required", Detail: "must have at least one field"}}
 	case *kind.Enum:
@@ -211,17 +257,17 @@ func QueryParam(r *http.Request, name string) (string, error) {
 	return q.Get(name), nil
 }
 
-// BoolParam returns a query parameter that is true or false; absent means false.
+// BoolParam returns a query parameter that is a boolean; absent means false.
 func BoolParam(r *http.Request, name string) (bool, error) {
-	switch value, err := QueryParam(r, name); {
-	case err != nil:
+	text, err := QueryParam(r, name)
+	if err != nil || text == "" {
 		return false, err
-	case value == "" || value == "false":
-		return false, nil
-	case value != "true":
-		return false, QueryError(name, "not_offered", "must be true or false")
 	}
-	return true, nil
+	value, ok := boolean.Parse(text)
+	if !ok {
+		return false, QueryError(name, "not_offered", "must be "+boolean.Expects)
+	}
+	return value, nil
 }
 
 // QueryError returns the error of an invalid parameter of the query.

@@ -21,7 +21,7 @@ func (c Schemas) Decode(text []byte, schema string, v any) (status int, code str
 	if err == nil {
 		return 200, ""
 	}
-	p := NewProblem(err)
+	p := problemOf(err, nil)
 	return p.Status, p.Code
 }
 

@@ -19,7 +19,8 @@ import (
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"name": "n", "cron": "0 8 * * *", "message": "x", "rate": 170, "voice": "v", "urgent": true, "ttl": 60}`,
-		`{"message": "x", "title": "t", "priority": 5, "volume": 100, "chime": "ding", "repeat": {"times": 2, "every": 10}}`,
+		`{"message": "x", "title": "t", "priority": 5, "volume": 100, "chime": "ding", "repeat": {"times": 2, ` +
+			`"every": 10}}`,
 		`{"message": "x", "repeat": {"times": 2, "every": 10, "x": 1}}`,
 		`{"message": "x", "message": "y"}`, `{"message": "x"} x`, `{"message": 1, "rate": "1", "a/b~": {}}`,
 		`{"message": "\ud83d\ude00", "rate": 1.7e2}`, `{"message": "x", "rate": 1e999}`, `[]`, `{`, "\xff",
@@ -55,7 +56,8 @@ func FuzzBody(f *testing.F) {
 			if err := json.Unmarshal(text, &want); err != nil || got != want || !utf8.Valid(text) {
 				t.Fatalf("%q was decoded as %+v, want %+v: %v", text, got, want, err)
 			}
-			if outside(got.Rate, 60, 400) || outside(got.TTL, 5, 86400) || outside(got.Priority, 1, 5) || outside(got.Volume, 1, 100) ||
+			if outside(got.Rate, 60, 400) || outside(got.TTL, 5, 86400) || outside(got.Priority, 1, 5) ||
+				outside(got.Volume, 1, 100) ||
 				outside(got.Repeat.Times, 2, 10) || outside(got.Repeat.Every, 10, 3600) {
 				t.Fatalf("%q was decoded as %+v", text, got)
 			}
@@ -71,7 +73,10 @@ func FuzzBody(f *testing.F) {
 
 // Every accepted Host is an address or a name that cannot be registered.
 func FuzzHost(f *testing.F) {
-	for _, seed := range []string{"localhost", "[::1]:80", "10.0.0.1:8888", "a.local.", "evil.example", "0.0.0.0", "1.2.3", "[::", "a:b:c", "x.HOME.arpa:1"} {
+	for _, seed := range []string{
+		"localhost", "[::1]:80", "10.0.0.1:8888", "a.local.", "evil.example", "0.0.0.0", "1.2.3", "[::", "a:b:c",
+		"x.HOME.arpa:1",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
@@ -103,7 +108,10 @@ func FuzzHost(f *testing.F) {
 // Forwarding headers of an untrusted client never change its address, and never
 // hide it behind a trusted proxy that appends to them.
 func FuzzForwarded(f *testing.F) {
-	for _, seed := range []string{"127.0.0.1", `for="[::1]:1"`, "unknown", `for=10.0.0.1;for=10.0.0.2`, `"`, ",", "10.0.0.1, 127.0.0.1", `for="a,b";x`, `for=127.0.0.1;by="`} {
+	for _, seed := range []string{
+		"127.0.0.1", `for="[::1]:1"`,
+		"unknown", `for=10.0.0.1;for=10.0.0.2`, `"`, ",", "10.0.0.1, 127.0.0.1", `for="a,b";x`, `for=127.0.0.1;by="`,
+	} {
 		f.Add(seed, seed)
 	}
 	proxy, untrusted := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("203.0.113.5")

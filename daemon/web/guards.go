@@ -11,7 +11,8 @@ import (
 // contentPolicy is the Content-Security-Policy of every response: only the
 // server's own files, no inline script or style, no frames. That of the page
 // has its one inline script.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // A requestInfo holds what the guards know of a request.

@@ -44,13 +44,15 @@ func TestWriteLargeJSON(t *testing.T) {
 			if plain := check.Must(io.ReadAll(body))(t); string(plain) != `"`+text+"\"\n" {
 				t.Errorf("%q, %d bytes: the body is %.20q", tt.accepts, tt.size, plain)
 			}
-			if vary := w.Header().Get("Vary"); got != tt.gzipped || vary != "Accept-Encoding" || w.Header().Get("Content-Type") != "application/json" {
+			if vary := w.Header().Get("Vary"); got != tt.gzipped || vary != "Accept-Encoding" ||
+				w.Header().Get("Content-Type") != "application/json" {
 				t.Errorf("%q, %d bytes: compressed %v, Vary %q, want %v", tt.accepts, tt.size, got, vary, tt.gzipped)
 			}
 		}
 	}
 	w := httptest.NewRecorder()
-	if err := web.WriteLargeJSON(w, httptest.NewRequest(http.MethodGet, "/", nil), make(chan int)); err == nil || w.Header().Get("Vary") != "" {
+	if err := web.WriteLargeJSON(w, httptest.NewRequest(http.MethodGet, "/", nil), make(chan int)); err == nil ||
+		w.Header().Get("Vary") != "" {
 		t.Errorf("what is not JSON: %v, %v", err, w.Header())
 	}
 }
@@ -71,16 +73,25 @@ func TestWriteLargeJSON_conditional(t *testing.T) {
 	}
 	first := ask(text, "gzip", "")
 	tag := first.Header().Get("ETag")
-	if first.Code != 200 || !strings.HasPrefix(tag, `W/"`) || first.Header().Get("Cache-Control") != "private, no-cache" {
+	if first.Code != 200 || !strings.HasPrefix(tag, `W/"`) ||
+		first.Header().Get("Cache-Control") != "private, no-cache" {
 		t.Errorf("status %d, %v", first.Code, first.Header())
 	}
 	for _, tt := range []struct {
 		text, has string
 		want      int
-	}{{text, tag, 304}, {text, `"a", ` + tag, 304}, {text, "*", 304}, {text + "y", tag, 200}, {text, `W/"a"`, 200}, {text, "", 200}} {
+	}{
+		{text, tag, 304},
+		{text, `"a", ` + tag, 304},
+		{text, "*", 304},
+		{text + "y", tag, 200},
+		{text, `W/"a"`, 200},
+		{text, "", 200},
+	} {
 		for _, accepts := range []string{"gzip", "identity"} {
 			if w := ask(tt.text, accepts, tt.has); w.Code != tt.want || (w.Body.Len() == 0) != (tt.want == 304) {
-				t.Errorf("If-None-Match %s, %s: status %d with %d bytes, want %d", tt.has, accepts, w.Code, w.Body.Len(), tt.want)
+				t.Errorf("If-None-Match %s, %s: status %d with %d bytes, want %d",
+					tt.has, accepts, w.Code, w.Body.Len(), tt.want)
 			}
 		}
 	}

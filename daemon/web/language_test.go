@@ -33,9 +33,12 @@ func TestPage_language(t *testing.T) {
 			headers = append(headers, "Accept-Language", tt.accept)
 		}
 		page := r.Do(t, "GET", "/", "", headers...).Want(200)
-		if !strings.Contains(page.Text, `<html lang="`+tt.want+`">`) || !strings.Contains(page.Text, "/"+tt.want+".js") ||
-			page.Header.Get("Content-Language") != tt.want || !strings.Contains(page.Header.Get("Vary"), "Accept-Language, Cookie") {
-			t.Errorf("cookie %q, Accept-Language %q: %q, want %q", tt.cookie, tt.accept, page.Header.Get("Content-Language"), tt.want)
+		if !strings.Contains(page.Text, `<html lang="`+tt.want+`">`) ||
+			!strings.Contains(page.Text, "/"+tt.want+".js") ||
+			page.Header.Get("Content-Language") != tt.want ||
+			!strings.Contains(page.Header.Get("Vary"), "Accept-Language, Cookie") {
+			t.Errorf("cookie %q, Accept-Language %q: %q, want %q",
+				tt.cookie, tt.accept, page.Header.Get("Content-Language"), tt.want)
 		}
 	}
 }

@@ -42,7 +42,9 @@ type manifestLink struct {
 func (p *page) manifestRoute() Route {
 	return NewRoute(http.MethodGet, manifestPath, Public, p.manifest, Operation{
 		ID: "getManifest", Tag: "page", Summary: "Get the manifest with which browsers install the page",
-		Responses: []Response{{Status: http.StatusOK, Description: "The manifest.", Media: []string{"application/manifest+json"}}},
+		Responses: []Response{{
+			Status: http.StatusOK, Description: "The manifest.", Media: []string{"application/manifest+json"},
+		}},
 	})
 }
 
@@ -52,8 +54,9 @@ func (p *page) manifest(w http.ResponseWriter, _ *http.Request) error {
 		return manifestIcon{p.prefix() + "/" + name, sizes, media, purpose}
 	}
 	text, err := json.Marshal(manifest{
-		ID: "/", Name: "Pressbox", ShortName: "Pressbox", Description: "Announcements on your loudspeakers, and baseball for two.",
-		Lang: "en", Categories: []string{"games", "utilities"},
+		ID: "/", Name: "Pressbox", ShortName: "Pressbox",
+		Description: "Announcements on your loudspeakers, and baseball for two.",
+		Lang:        "en", Categories: []string{"games", "utilities"},
 		StartURL: "/", Scope: "/", Display: "standalone", Background: "#14273a", Theme: "#14273a",
 		Icons: []manifestIcon{
 			icon("icon.svg", "any", "image/svg+xml", "any"),

@@ -15,7 +15,8 @@ func (s *Server) HTTPS(r *http.Request) bool {
 		return true
 	}
 	forwarded := r.Header.Values("X-Forwarded-Proto")
-	return s.requests.proxies.trust(netblock.RemoteAddr(r.RemoteAddr)) && len(forwarded) > 0 && strings.EqualFold(forwarded[len(forwarded)-1], "https")
+	return s.requests.proxies.trust(netblock.RemoteAddr(r.RemoteAddr)) && len(forwarded) > 0 &&
+		strings.EqualFold(forwarded[len(forwarded)-1], "https")
 }
 
 // Origin returns the origin that the browser used. Its host has passed the

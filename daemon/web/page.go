@@ -77,7 +77,8 @@ func loadPage(cfg Config) (*page, error) {
 	}
 	p.hash = hashOf(p.files)
 	inline := sha256.Sum256([]byte(p.reload()))
-	p.policy = strings.Replace(contentPolicy, "script-src", "script-src 'sha256-"+base64.StdEncoding.EncodeToString(inline[:])+"'", 1)
+	p.policy = strings.Replace(contentPolicy, "script-src",
+		"script-src 'sha256-"+base64.StdEncoding.EncodeToString(inline[:])+"'", 1)
 	return p, nil
 }
 
@@ -121,7 +122,8 @@ func (p *page) prefix() string { return "/page/" + p.hash }
 
 // icon returns the icon as a data URL, which costs no request.
 func (p *page) icon() template.URL {
-	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(p.files["icon.svg"].body)) //nolint:gosec // a file of ours
+	//nolint:gosec // a file of ours
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(p.files["icon.svg"].body))
 }
 
 // reload returns the script that loads the page again if a file is missing.
@@ -219,7 +221,8 @@ func (p *page) write(w http.ResponseWriter, r *http.Request, status int, plain s
 		Control                                     Control
 	}{
 		p.cfg.Version, p.prefix(), joinURL(r, p.cfg.PublicOrigin), plain, LoginPath, "",
-		p.languages.of(r), strings.Join(p.languages.names, " "), p.icon(), p.reload(), p.cfg.Season, p.cfg.ControlAccess,
+		p.languages.of(r), strings.Join(p.languages.names, " "),
+		p.icon(), p.reload(), p.cfg.Season, p.cfg.ControlAccess,
 	}
 	if p.cfg.PageAccount != nil {
 		values.Account = p.cfg.PageAccount(r)

@@ -60,7 +60,8 @@ func peerGroups(fd uintptr) ([]uint32, error) {
 	for {
 		size := uint32(len(groups)) * uint32(unsafe.Sizeof(groups[0])) //nolint:gosec // the kernel has at most 65,536
 		_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_PEERGROUPS,
-			uintptr(unsafe.Pointer(&groups[0])), uintptr(unsafe.Pointer(&size)), 0) //nolint:gosec // x/sys/unix has no function for it
+			//nolint:gosec // x/sys/unix has no function for it
+			uintptr(unsafe.Pointer(&groups[0])), uintptr(unsafe.Pointer(&size)), 0)
 		count := size / uint32(unsafe.Sizeof(groups[0]))
 		switch errno {
 		case 0:

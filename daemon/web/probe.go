@@ -87,7 +87,8 @@ func (s *Server) Probe(ctx context.Context, client *http.Client, origin string) 
 // sendProbe sends a probe, and returns the local address of its connection.
 func sendProbe(ctx context.Context, client *http.Client, origin, id string) (local string, err error) {
 	trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { local = c.Conn.LocalAddr().String() }}
-	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodGet, origin+"/health", http.NoBody)
+	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace),
+		http.MethodGet, origin+"/health", http.NoBody)
 	if err != nil {
 		return "", fmt.Errorf("build a request to %s: %w", origin, err)
 	}

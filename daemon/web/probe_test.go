@@ -41,7 +41,8 @@ func TestProbe_arrival(t *testing.T) {
 		"complete proxy": {proxy(true), web.Arrival{Peer: loopback, Forwarded: true, Trusted: true}},
 	} {
 		transport := &http.Transport{}
-		if got, err := r.Probe(t.Context(), &http.Client{Transport: transport}, tt.origin); err != nil || got != tt.want {
+		if got, err := r.Probe(t.Context(), &http.Client{Transport: transport}, tt.origin); err != nil ||
+			got != tt.want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, tt.want)
 		}
 		transport.CloseIdleConnections()

@@ -27,7 +27,9 @@ type requestLog struct {
 func (l requestLog) log(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		info := &requestInfo{id: rand.Text()[:16], client: l.proxies.client(netblock.RemoteAddr(r.RemoteAddr), r.Header)}
+		info := &requestInfo{
+			id: rand.Text()[:16], client: l.proxies.client(netblock.RemoteAddr(r.RemoteAddr), r.Header),
+		}
 		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
 		recorder := &responseRecorder{ResponseWriter: w}
 		recorder.Header().Set("X-Request-Id", info.id)
@@ -96,7 +98,8 @@ func (l requestLog) write(r *http.Request, w *responseRecorder, began time.Time)
 // method, and each label value takes memory for ever.
 func knownMethod(method string) string {
 	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost,
+		http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return method
 	default:
 		return "other"

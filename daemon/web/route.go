@@ -13,7 +13,7 @@ import (
 )
 
 // A Handler responds to a request, or returns an error, which becomes a
-// [Problem]; see [statuses].
+// [Problem] by the [Problems] of its package.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
 // A Route is a row of the table of routes.
@@ -178,7 +178,7 @@ func (s *Server) routeHandler(rt Route) http.Handler {
 			err = rt.Handle(w, r)
 		}
 		if err != nil {
-			writeProblem(w, r, err)
+			writeProblemOf(w, r, err, s.problems)
 		}
 	})
 }

@@ -83,7 +83,8 @@ func idempotencyKey(h http.Header) (string, error) {
 // one.
 func (s *Server) SignedIn(r *http.Request) bool {
 	c := infoOf(r.Context()).class
-	return (c == NotifyOrSession || c == ControlOrSession || c == SessionRequired || c.Administers()) && s.access.requireSession(r) == nil
+	return (c == NotifyOrSession || c == ControlOrSession || c == SessionRequired || c.Administers()) &&
+		s.access.requireSession(r) == nil
 }
 
 // Administrator reports whether a request came on the administrator's socket, or

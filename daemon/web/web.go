@@ -83,6 +83,7 @@ type Server struct {
 	activity       activity        // of the network
 	conns          connTracker     // connections that outlive their request
 	schemas        schemas         // of request bodies
+	problems       []Problems      // of the packages of routes
 	page           *page
 	public         http.Handler
 	admin          http.Handler
@@ -104,9 +105,11 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		cfg:            cfg,
-		hosts:          names,
-		access:         accessRules{notify: cfg.Access, control: cfg.ControlAccess, tokens: cfg.Tokens, sessions: cfg.Sessions},
+		cfg:   cfg,
+		hosts: names,
+		access: accessRules{
+			notify: cfg.Access, control: cfg.ControlAccess, tokens: cfg.Tokens, sessions: cfg.Sessions,
+		},
 		requests:       requestLog{logger: cfg.Log, observe: cfg.Observe, proxies: cfg.TrustedProxies},
 		origins:        http.NewCrossOriginProtection(),
 		posts:          limits.NewLimiter(cfg.Blocks, cfg.NotifyRate, cfg.NotifyRate/2),
@@ -126,9 +129,10 @@ func New(cfg Config) (*Server, error) {
 }
 
 // Mount sets the routes of the server. Request bodies are checked against the
-// schemas of document, the routes' OpenAPI document. Mount must be called once,
-// before the server is used.
-func (s *Server) Mount(routes []Route, document []byte) (err error) {
+// schemas of document, the routes' OpenAPI document, and problems are those of the errors
+// that the routes return. Mount must be called once, before the server is used.
+func (s *Server) Mount(routes []Route, document []byte, problems ...Problems) (err error) {
+	s.problems = problems
 	if s.schemas, err = compileSchemas(document, routes); err != nil {
 		return err
 	}

@@ -5,8 +5,8 @@ import (
 	"pressbox/game/chance"
 )
 
-// AnswerQuestion reports whether to take the bold choice after contact. Whether to send the lead runner is decided by what
-// both choices are worth; what the defense does, and what beginners do, by the percentages.
+// AnswerQuestion reports whether to take the bold choice after contact. Whether to send the lead runner is decided
+// by what both choices are worth; what the defense does, and what beginners do, by the percentages.
 func (m *Manager) AnswerQuestion(s *game.State, turn *chance.Resolution) bool {
 	if m.level == Beginner || turn.Question != chance.SendRunner {
 		return turn.Bold
@@ -15,7 +15,8 @@ func (m *Manager) AnswerQuestion(s *game.State, turn *chance.Resolution) bool {
 	if err != nil || after.Over() || after.Half != s.Half {
 		return turn.Bold
 	}
-	r := risk{at: baseOut(&after), runs: after.Score[s.Batting()] - s.Score[s.Batting()], safe: turn.SuccessChance}
+	scored := after.Score[s.Batting()] - s.Score[s.Batting()]
+	r := risk{at: chance.BaseOut(&after), runs: scored, safe: turn.SuccessChance}
 	var h horizon
 	return r.pays(h.look(m.sim, s, turn.Next, m.batters()))
 }

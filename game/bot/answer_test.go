@@ -7,8 +7,8 @@ import (
 	"pressbox/game/chance"
 )
 
-// The lead runner goes with one out if safe in seven of ten, not in five; with none out only if nearly sure, with two out
-// also if not; as the winning run from third sooner.
+// The lead runner goes with one out if safe in seven of ten, not in five; with none out only if nearly sure, with
+// two out also if not; as the winning run from third sooner.
 func TestRisk_pays(t *testing.T) {
 	t.Parallel()
 	sim := chance.NewSimulator(chance.Setup{})
@@ -32,7 +32,8 @@ func TestRisk_pays(t *testing.T) {
 	} {
 		r := risk{at: 3*tt.mask + tt.outs, safe: tt.safe}
 		if got := r.pays(new(horizon).look(sim, &tt.state, chance.Progress{}, 0)); got != tt.want {
-			t.Errorf("inning %d, bases %03b, %d out, safe %.2f: sends %v", tt.state.Inning, tt.mask, tt.outs, tt.safe, got)
+			t.Errorf("inning %d, bases %03b, %d out, safe %.2f: sends %v",
+				tt.state.Inning, tt.mask, tt.outs, tt.safe, got)
 		}
 	}
 }

@@ -1,12 +1,14 @@
-// Package bot manages a side: it suggests line-ups, decides before each turn and after contact, and substitutes pitchers,
-// hitters and fielders.
+// Package bot manages a side: it suggests line-ups, decides before each turn and after contact, and substitutes
+// pitchers, hitters and fielders.
 //
-// Its one law: it knows what a manager knows, the state, the ratings and the odds, and never the dice. It has no state and
-// draws nothing, so the same state always gives the same decision, and a side can be handed to it at any moment.
+// Its one law: it knows what a manager knows, the state, the ratings and the odds, and never the dice. It has no
+// state and draws nothing, so the same state always gives the same decision, and a side can be handed to it at any
+// moment.
 //
-// It compares decisions by the chance to win: the exact distribution of the turn's results, then the next batters by their
-// own rates to the end of the half-inning, then average players (value.go). Of the calls of a turn it expects the other
-// side to make those that cannot be exploited, and makes such ones itself (calls.go, solve.go). Lower levels see less.
+// It compares decisions by the chance to win: the exact distribution of the turn's results, then the next batters
+// by their own rates to the end of the half-inning, then average players (value.go). Of the calls of a turn it
+// expects the other side to make those that cannot be exploited, and makes such ones itself (calls.go, solve.go).
+// Lower levels see less.
 package bot
 
 import (

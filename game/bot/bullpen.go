@@ -59,17 +59,18 @@ func (m *Manager) changeLoss(team *game.TeamState) float64 {
 	return 2 * minReliefGain
 }
 
-// maxPitches is the number of pitches after which a pitcher faces no further batter; the longest turns at bat have a dozen.
+// maxPitches is the number of pitches after which a pitcher faces no further batter; the longest turns at bat have
+// a dozen.
 const maxPitches = 108
 
-// patience returns the fatigue at which a pitcher is relieved. A starter who allows few runs may tire, one who allows many
-// leaves early, as in 2015–19; relief pitchers pitch about an inning.
+// patience returns the fatigue at which a pitcher is relieved. A starter who allows few runs may tire, one who
+// allows many leaves early, as in 2015–19; relief pitchers pitch about an inning.
 func (m *Manager) patience(s *game.State) float64 {
 	if m.level == Beginner {
 		return beginnerPatience
 	}
 	if s.Teams[m.side].Relieved {
-		if s.Outs == 0 && baseOut(s) == 0 {
+		if s.Outs == 0 && chance.BaseOut(s) == 0 {
 			return reliefInning
 		}
 		return reliefBatters
@@ -81,8 +82,8 @@ func (m *Manager) patience(s *game.State) float64 {
 	return starterPatience - runPatience*float64(min(allowed, 8)-2)
 }
 
-// patienceAtBat returns the fatigue at which a pitcher is batted for: less than that at which one is relieved, so that pitchers
-// bat twice a game, as in 2015–19, and relief pitchers hardly ever.
+// patienceAtBat returns the fatigue at which a pitcher is batted for: less than that at which one is relieved, so
+// that pitchers bat twice a game, as in 2015–19, and relief pitchers hardly ever.
 func (m *Manager) patienceAtBat(s *game.State) float64 {
 	if s.Teams[m.side].Relieved {
 		return reliefAtBat
@@ -90,8 +91,8 @@ func (m *Manager) patienceAtBat(s *game.State) float64 {
 	return m.patience(s) - .2
 }
 
-// Fatigue of a starter who has allowed two runs, the part for each further run, and of relief pitchers at the start of an
-// inning, within it, and at bat.
+// Fatigue of a starter who has allowed two runs, the part for each further run, and of relief pitchers at the
+// start of an inning, within it, and at bat.
 const (
 	beginnerPatience = 1.6 // of any pitcher
 	starterPatience  = 1.08
@@ -145,9 +146,9 @@ func (m *Manager) bullpen(team *game.TeamState) []game.PlayerID {
 	return relief
 }
 
-// pickReliever picks from the bullpen by the score: the last when the game is decided, and always for a Beginner. Otherwise
-// an Expert picks the best against the next batters with a lead and the third best without, so that ties do not last; others
-// the best for the last innings, the middle when behind.
+// pickReliever picks from the bullpen by the score: the last when the game is decided, and always for a Beginner.
+// Otherwise an Expert picks the best against the next batters with a lead and the third best without, so that ties
+// do not last; others the best for the last innings, the middle when behind.
 func (m *Manager) pickReliever(s *game.State, pen []game.PlayerID) game.PlayerID {
 	lead := s.Score[m.side] - s.Score[m.side.Other()]
 	left := max(s.Options.ScheduledInnings()-s.Inning, 0) // innings after this one

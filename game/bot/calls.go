@@ -19,8 +19,8 @@ type DefenseValue struct {
 	Value
 }
 
-// A Turn is a position in which both sides make a call. What an [Expert] and a [Regular] expect of both is computed once, when
-// it is first asked for. It must not be used by several goroutines at once.
+// A Turn is a position in which both sides make a call. What an [Expert] and a [Regular] expect of both is
+// computed once, when it is first asked for. It must not be used by several goroutines at once.
 type Turn struct {
 	sim      *chance.Simulator
 	state    game.State
@@ -46,12 +46,15 @@ func (turn *Turn) OffenseValues() []OffenseValue {
 	t := turn.table(Expert)
 	all := make([]OffenseValue, len(t.offense))
 	for i, call := range t.offense {
-		all[i] = OffenseValue{call, t.expected(func(j int) (Value, float64) { return t.value(i, j), t.defenseMix[j] }, len(t.defense))}
+		all[i] = OffenseValue{
+			call, t.expected(func(j int) (Value, float64) { return t.value(i, j), t.defenseMix[j] }, len(t.defense)),
+		}
 	}
 	return all
 }
 
-// DefenseValues returns what each legal call of the side in the field is worth to it, in the order of [chance.LegalDefense].
+// DefenseValues returns what each legal call of the side in the field is worth to it, in the order of
+// [chance.LegalDefense].
 func (turn *Turn) DefenseValues() []DefenseValue {
 	t := turn.table(Expert)
 	all := make([]DefenseValue, len(t.defense))
@@ -62,9 +65,9 @@ func (turn *Turn) DefenseValues() []DefenseValue {
 	return all
 }
 
-// A callTable holds the calls that both sides may make in a turn, what their pairs are worth to the side at bat, and how
-// often each is expected: so often that no other call pays more, and none can be exploited. It draws nothing; which call is
-// made of several that are expected follows from the state (draw).
+// A callTable holds the calls that both sides may make in a turn, what their pairs are worth to the side at bat,
+// and how often each is expected: so often that no other call pays more, and none can be exploited. It draws
+// nothing; which call is made of several that are expected follows from the state (draw).
 type callTable struct {
 	*Turn
 

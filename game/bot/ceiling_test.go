@@ -15,15 +15,16 @@ import (
 	"pressbox/game/odds"
 )
 
-var ceilingGames = flag.Int("ceiling.games", 200, "games that the search of BenchmarkCeiling plays; the bot plays twenty times as many")
+var ceilingGames = flag.Int("ceiling.games", 200,
+	"games that the search of BenchmarkCeiling plays; the bot plays twenty times as many")
 
-// gains holds the win probability gained by decisions that are not the bot's: calls of the offense and of the defense, pitchers,
-// pinch hitters.
+// gains holds the win probability gained by decisions that are not the bot's: calls of the offense and of the
+// defense, pitchers, pinch hitters.
 type gains [4]float64
 
-// A searcher decides better than the bot against a side that decides nothing, at any cost. Its calls are the best against
-// none, by the exact distribution of the turn. Each change that it considers is played on, many times with the same dice as
-// what the bot would do; a second set of dice shows what it is worth.
+// A searcher decides better than the bot against a side that decides nothing, at any cost. Its calls are the best
+// against none, by the exact distribution of the turn. Each change that it considers is played on, many times with
+// the same dice as what the bot would do; a second set of dice shows what it is worth.
 type searcher struct {
 	*bot.Manager
 	game   *bottest.Game
@@ -34,13 +35,15 @@ type searcher struct {
 
 func (m *searcher) Offense(turn *bot.Turn) chance.Offense {
 	best, _ := turn.AgainstNothing()
-	m.gained[0] += turn.WinProbability(best, chance.Defense{}) - turn.WinProbability(m.Manager.Offense(turn), chance.Defense{})
+	m.gained[0] += turn.WinProbability(best, chance.Defense{}) - turn.WinProbability(m.Manager.Offense(turn),
+		chance.Defense{})
 	return best
 }
 
 func (m *searcher) Defense(turn *bot.Turn) chance.Defense {
 	_, best := turn.AgainstNothing()
-	m.gained[1] += turn.WinProbability(chance.SwingAway, m.Manager.Defense(turn)) - turn.WinProbability(chance.SwingAway, best)
+	m.gained[1] += turn.WinProbability(chance.SwingAway,
+		m.Manager.Defense(turn)) - turn.WinProbability(chance.SwingAway, best)
 	return best
 }
 
@@ -76,9 +79,12 @@ func (m *searcher) Substitutions(s *game.State, progress chance.Progress) []game
 	return best
 }
 
-// candidates returns the changes that are worth a search: another pitcher, or none, at the start of a half-inning and where
-// the bot changes the pitcher; a hitter from the sixth inning on who hits better than the one whose turn it is.
-func (m *searcher) candidates(s *game.State, progress chance.Progress, usual []game.Substitution) (all [][]game.Substitution) {
+// candidates returns the changes that are worth a search: another pitcher, or none, at the start of a half-inning
+// and where the bot changes the pitcher; a hitter from the sixth inning on who hits better than the one whose turn
+// it is.
+func (m *searcher) candidates(
+	s *game.State, progress chance.Progress, usual []game.Substitution,
+) (all [][]game.Substitution) {
 	team := &s.Teams[m.side]
 	if progress.Pitches != (chance.Pitches{}) || len(usual) > 1 || s.Over() {
 		return nil
@@ -100,7 +106,8 @@ func (m *searcher) candidates(s *game.State, progress chance.Progress, usual []g
 		return [][]game.Substitution{nil}
 	}
 	if in := m.bestHitter(s, progress); s.Inning >= 6 && in != "" {
-		all = append(all, []game.Substitution{{Side: m.side, Player: in, Slot: team.NextBatter + 1, Position: game.PinchHitter}})
+		all = append(all,
+			[]game.Substitution{{Side: m.side, Player: in, Slot: team.NextBatter + 1, Position: game.PinchHitter}})
 	}
 	return all
 }
@@ -132,7 +139,8 @@ func compare(a, b []float64) (mean, err float64) {
 	return mean, math.Sqrt((squares/n - mean*mean) / n)
 }
 
-// horizonHalves is the number of half-innings that a rollout plays; then the model of game/odds gives the chance to win.
+// horizonHalves is the number of half-innings that a rollout plays; then the model of game/odds gives the chance
+// to win.
 const horizonHalves = 5
 
 // play plays on after substitutions with n sets of dice from the first one on, and returns the chances to win.
@@ -146,7 +154,8 @@ func (m *searcher) play(s *game.State, progress chance.Progress, subs []game.Sub
 		var seed chance.Seed
 		binary.BigEndian.PutUint64(seed[8:], uint64(first+i)+1) // the dice of the game are unknown
 		g := *m.game
-		g.State, g.Progress, g.Simulator, g.Pitches = after, progress, m.game.Simulator.WithSeed(seed), map[game.PlayerID]int{}
+		g.State, g.Progress, g.Simulator, g.Pitches = after, progress, m.game.Simulator.WithSeed(seed),
+			map[game.PlayerID]int{}
 		g.Managers = [2]bottest.Manager{}
 		g.Managers[m.side] = &hasty{g.Bot(m.side)}
 		for half, halves := s.Half, 0; halves < horizonHalves && !g.State.Over(); {
@@ -171,7 +180,8 @@ type hasty struct{ *bot.Manager }
 func (h *hasty) Offense(*bot.Turn) chance.Offense { return chance.SwingAway }
 func (h *hasty) Defense(*bot.Turn) chance.Defense { return chance.Defense{} }
 
-// search plays a game of a searcher against a side that decides nothing, and returns what its decisions gained over the bot's.
+// search plays a game of a searcher against a side that decides nothing, and returns what its decisions gained
+// over the bot's.
 func search(tb testing.TB, p *bottest.Pairing, n int, side game.Side) gains {
 	tb.Helper()
 	g := p.Start(tb, uint64(n), game.Options{}, [2]bool{})
@@ -181,9 +191,9 @@ func search(tb testing.TB, p *bottest.Pairing, n int, side game.Side) gains {
 	return m.gained
 }
 
-// BenchmarkCeiling compares the bot with a search, both against a side that decides nothing. What the search wins more is the
-// sum of what its decisions gain: to count its wins would take a hundred times as many games. The bot reaches .8 of its margin,
-// and .53.
+// BenchmarkCeiling compares the bot with a search, both against a side that decides nothing. What the search wins
+// more is the sum of what its decisions gain: to count its wins would take a hundred times as many games. The bot
+// reaches .8 of its margin, and .53.
 func BenchmarkCeiling(b *testing.B) {
 	for b.Loop() {
 		bots := compete(b, 20**ceilingGames, true)
@@ -196,8 +206,10 @@ func BenchmarkCeiling(b *testing.B) {
 			}
 		}
 		gain, err := compare(won, make([]float64, len(won)))
-		fmt.Fprintf(os.Stdout, "against no decisions: the bot won %.4f of %d games, standard error %.4f; the search %.4f more in %d games, standard error %.4f"+
-			" (offense %.4f, defense %.4f, pitchers %.4f, pinch hitters %.4f)\n", bots.share(), bots.games, bots.err(), gain, len(won), err, by[0], by[1], by[2], by[3])
+		fmt.Fprintf(os.Stdout,
+			"against no decisions: the bot won %.4f of %d games, standard error %.4f; the search %.4f more in %d, "+
+				"standard error %.4f (offense %.4f, defense %.4f, pitchers %.4f, pinch hitters %.4f)\n",
+			bots.share(), bots.games, bots.err(), gain, len(won), err, by[0], by[1], by[2], by[3])
 		margin := bots.share() - .5
 		b.ReportMetric(bots.share()+2*bots.err(), "won+2se")
 		b.ReportMetric(margin/(margin+gain), "x-ceiling")

@@ -22,9 +22,10 @@ func (m *Manager) Changes(s *game.State, progress chance.Progress) *Changes {
 	return c
 }
 
-// Value returns what the position is worth to the manager's side after substitutions, while both sides call nothing
-// special: the difference from the value without substitutions is what they gain in this half-inning. A new pitcher counts
-// for the next batters too, other players for this turn. The error is that of [game.State.Substitute].
+// Value returns what the position is worth to the manager's side after substitutions, while both sides call
+// nothing special: the difference from the value without substitutions is what they gain in this half-inning. A
+// new pitcher counts for the next batters too, other players for this turn. The error is that of
+// [game.State.Substitute].
 func (c *Changes) Value(subs ...game.Substitution) (Value, error) {
 	after, err := c.state.Substitute(subs...)
 	if err != nil {
@@ -34,7 +35,7 @@ func (c *Changes) Value(subs ...game.Substitution) (Value, error) {
 	if after.Pitcher() != c.state.Pitcher() {
 		h = new(horizon).look(c.m.sim, &after, c.progress, lookAhead)
 	}
-	v := h.of(0, baseOut(&after), 0)
+	v := h.of(0, chance.BaseOut(&after), 0)
 	if o := c.m.sim.Outlook(&after, c.progress, chance.Tactics{}); o != (chance.Outlook{}) { // positions are filled
 		v = h.turn(&o)
 	}

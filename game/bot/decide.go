@@ -27,8 +27,8 @@ func (m *Manager) Defense(turn *Turn) chance.Defense {
 	return t.defense[t.draw(t.defenseMix)]
 }
 
-// beginnersOffense returns a sacrifice if the pitcher bats with a runner to advance, or any batter with none out in a close
-// game.
+// beginnersOffense returns a sacrifice if the pitcher bats with a runner to advance, or any batter with none out
+// in a close game.
 func beginnersOffense(s *game.State) chance.Offense {
 	runners := (s.Bases[0].Player != "" || s.Bases[1].Player != "") && s.Bases[2].Player == "" && s.Outs < 2
 	pitcher, closeGame := s.Batter() == s.Teams[s.Batting()].Pitcher, s.Outs == 0 && s.Lead() >= -1 && s.Lead() <= 1
@@ -51,8 +51,8 @@ func (t *callTable) answerUsual() {
 	}
 }
 
-// draw returns the index of one of several shares. It follows from the state, but not from what the manager can foresee:
-// the number of the turn, the batter and the pitcher.
+// draw returns the index of one of several shares. It follows from the state, but not from what the manager can
+// foresee: the number of the turn, the batter and the pitcher.
 func (t *callTable) draw(mix []float64) int {
 	h := fnv.New64a()
 	text := binary.BigEndian.AppendUint64(make([]byte, 0, 64), t.progress.Turns)
@@ -67,8 +67,8 @@ func (t *callTable) draw(mix []float64) int {
 	return 0
 }
 
-// Habits of managers of 2015–19: what they gave up for a call, or asked of it (game/realismtest), in runs unless said. Without
-// them the bot would sacrifice and walk less, and steal and throw over more.
+// Habits of managers of 2015–19: what they gave up for a call, or asked of it (game/realismtest), in runs unless
+// said. Without them the bot would sacrifice and walk less, and steal and throw over more.
 const (
 	sacrificeHabit = .068
 	pitcherHabit   = .03 // instead, if the pitcher bats
@@ -81,7 +81,7 @@ const (
 
 // setHabits sets the habits, in utility.
 func (t *callTable) setHabits() {
-	at := baseOut(&t.state)
+	at := chance.BaseOut(&t.state)
 	run := t.horizon.of(0, at, 1).utility() - t.horizon.of(0, at, 0).utility()
 	for i, call := range t.offense {
 		switch call {
@@ -113,7 +113,7 @@ func (t *callTable) setHabits() {
 
 // outCosts returns what it costs in utility if the lead runner is put out.
 func (t *callTable) outCosts() float64 {
-	at := baseOut(&t.state)
+	at := chance.BaseOut(&t.state)
 	after := sideOut
 	if at%3 < 2 {
 		lead := 1 << (bits.Len(uint(at/3)) - 1)

@@ -40,7 +40,8 @@ func BenchmarkLevels(b *testing.B) {
 		least := 1.0
 		for level := bot.Expert; level > bot.Beginner; level-- {
 			c := versus(b, *levelGames, true, level, level-1)
-			fmt.Fprintf(os.Stdout, "level %d against %d: won %.4f of %d games, want .515; standard error %.4f\n", level, level-1, c.share(), c.games, c.err())
+			fmt.Fprintf(os.Stdout, "level %d against %d: won %.4f of %d games, want .515; standard error %.4f\n",
+				level, level-1, c.share(), c.games, c.err())
 			least = min(least, c.share()+2*c.err())
 		}
 		b.ReportMetric(least, "won+2se")

@@ -27,8 +27,8 @@ func runs(r chance.Rates) float64 {
 		tripleRuns*r.Triple + homeRuns*r.HR
 }
 
-// Run values of a standard deviation of fielding skills per plate appearance, of which there are 4.3 a game, derived from
-// game/chance's estimates of plays and errors per season.
+// Run values of a standard deviation of fielding skills per plate appearance, of which there are 4.3 a game,
+// derived from game/chance's estimates of plays and errors per season.
 const (
 	rangeRuns = .012
 	handsRuns = .003
@@ -98,15 +98,17 @@ func covers(r game.Role, at game.Position) bool {
 	}
 }
 
-// SuggestLineup returns the line-up with the highest run value: the best starting pitcher of those who are rested, the best
-// nine at positions that they play, and an order with on-base first and power fourth. With dh a designated hitter bats for
-// the pitcher, otherwise the pitcher bats ninth. Players without a rating count as average; with a nil recent all are rested.
+// SuggestLineup returns the line-up with the highest run value: the best starting pitcher of those who are rested,
+// the best nine at positions that they play, and an order with on-base first and power fourth. With dh a
+// designated hitter bats for the pitcher, otherwise the pitcher bats ninth. Players without a rating count as
+// average; with a nil recent all are rested.
 //
 // The error is a [*game.LineupError] if the club has no pitcher or too few players.
 func SuggestLineup(club game.Club, ratings chance.Ratings, recent chance.RecentWork, dh bool) (game.Lineup, error) {
 	l := game.Lineup{Pitcher: bestStarter(club, ratings, recent)}
 	positions := []game.Position{
-		game.Catcher, game.FirstBase, game.SecondBase, game.ThirdBase, game.Shortstop, game.LeftField, game.CenterField, game.RightField,
+		game.Catcher, game.FirstBase, game.SecondBase, game.ThirdBase, game.Shortstop, game.LeftField, game.CenterField,
+		game.RightField,
 	}
 	if dh {
 		positions = append(positions, game.DesignatedHitter)
@@ -122,16 +124,18 @@ func SuggestLineup(club game.Club, ratings chance.Ratings, recent chance.RecentW
 		l.Order = append(l.Order, game.Slot{Player: l.Pitcher, Position: game.Pitcher})
 	}
 	if found := l.Check(club, dh); found != nil {
-		return game.Lineup{}, fmt.Errorf("suggest line-up for %s: %w", club.Abbrev, &game.LineupError{Violations: found})
+		return game.Lineup{},
+			fmt.Errorf("suggest line-up for %s: %w", club.Abbrev, &game.LineupError{Violations: found})
 	}
 	return l, nil
 }
 
-// restedBelow is the tiredness below which a starter is rested: a start of usual length costs more than that for four days.
+// restedBelow is the tiredness below which a starter is rested: a start of usual length costs more than that for
+// four days.
 const restedBelow = .2
 
-// tiredRuns is the cost of starting a pitcher who is as tired as on the day after a start: more than any difference between
-// two pitchers of a club, so that the least tired one starts if none is rested.
+// tiredRuns is the cost of starting a pitcher who is as tired as on the day after a start: more than any
+// difference between two pitchers of a club, so that the least tired one starts if none is rested.
 const tiredRuns = 2 * outOfPositionRuns
 
 // bestStarter returns the best of the starting pitchers who are rested, of all pitchers if there is none.
@@ -199,8 +203,9 @@ func assign(players []game.Player, positions []game.Position, ratings chance.Rat
 	return slots
 }
 
-// battingOrder sorts the batters. Of the three best, the one with the highest on-base average bats first, the one with the
-// most power fourth, the other second. The next two bat fifth and third, and the others in order of value.
+// battingOrder sorts the batters. Of the three best, the one with the highest on-base average bats first, the one
+// with the most power fourth, the other second. The next two bat fifth and third, and the others in order of
+// value.
 func battingOrder(slots []game.Slot, players []game.Player, ratings chance.Ratings) []game.Slot {
 	if len(slots) < 8 {
 		return slots
@@ -214,7 +219,8 @@ func battingOrder(slots []game.Slot, players []game.Player, ratings chance.Ratin
 		value[p.ID] = battingRuns(p, ratings)
 	}
 	slices.SortStableFunc(slots, func(a, b game.Slot) int {
-		return cmp.Or(cmp.Compare(value[b.Player], value[a.Player]), strings.Compare(string(a.Player), string(b.Player)))
+		return cmp.Or(cmp.Compare(value[b.Player], value[a.Player]),
+			strings.Compare(string(a.Player), string(b.Player)))
 	})
 	top := slots[:3]
 	slices.SortStableFunc(top, func(a, b game.Slot) int {

@@ -27,7 +27,8 @@ func TestSuggestLineup_builtInLeague(t *testing.T) {
 				for _, slot := range l.Order {
 					p, _ := club.Player(slot.Player)
 					if !has(p, slot.Position) {
-						t.Errorf("season %d, %s: %s with positions %v is at %s", n, club.Abbrev, p.Name, p.Positions, slot.Position)
+						t.Errorf("season %d, %s: %s with positions %v is at %s",
+							n, club.Abbrev, p.Name, p.Positions, slot.Position)
 					}
 				}
 			}
@@ -36,7 +37,8 @@ func TestSuggestLineup_builtInLeague(t *testing.T) {
 }
 
 func has(p game.Player, at game.Position) bool {
-	return at == game.DesignatedHitter || at == game.Pitcher && p.CanPitch() || slices.Contains(p.Positions, game.Role(at.String()))
+	return at == game.DesignatedHitter || at == game.Pitcher && p.CanPitch() ||
+		slices.Contains(p.Positions, game.Role(at.String()))
 }
 
 // Any roster gives a line-up without violations, or the violations.
@@ -47,10 +49,15 @@ func TestSuggestLineup_anyRoster(t *testing.T) {
 		club := game.Club{Abbrev: "ANY"}
 		ratings := chance.Ratings{}
 		for i := range rapid.IntRange(0, 26).Draw(rt, "players") {
-			p := game.Player{ID: game.PlayerID(fmt.Sprint(i)), Positions: rapid.SliceOfN(rapid.SampledFrom(roles), 0, 3).Draw(rt, "roles")}
+			p := game.Player{
+				ID:        game.PlayerID(fmt.Sprint(i)),
+				Positions: rapid.SliceOfN(rapid.SampledFrom(roles), 0, 3).Draw(rt, "roles"),
+			}
 			club.Players = append(club.Players, p)
 			if rapid.Bool().Draw(rt, "rated") {
-				ratings[p.ID] = chance.Rating{Batting: chance.LeagueRates(), Range: rapid.Float64Range(-3, 3).Draw(rt, "range")}
+				ratings[p.ID] = chance.Rating{
+					Batting: chance.LeagueRates(), Range: rapid.Float64Range(-3, 3).Draw(rt, "range"),
+				}
 			}
 		}
 		dh := rapid.Bool().Draw(rt, "dh")

@@ -51,11 +51,12 @@ func (m *Manager) pitcherIsDone(s *game.State, progress chance.Progress) bool {
 	field := *s
 	field.Half = 1 - field.Half
 	lead := s.Score[m.side] - s.Score[m.side.Other()]
-	return m.sim.Fatigue(&field, progress) > m.patienceAtBat(&field) || lead < 0 && m.sim.Fatigue(&field, progress) > .75 && s.Inning >= s.Options.ScheduledInnings()-2
+	return m.sim.Fatigue(&field, progress) > m.patienceAtBat(&field) ||
+		lead < 0 && m.sim.Fatigue(&field, progress) > .75 && s.Inning >= s.Options.ScheduledInnings()-2
 }
 
-// covers reports whether a position can be filled after a pinch hitter has batted, by the pinch hitter or another player
-// from the bench.
+// covers reports whether a position can be filled after a pinch hitter has batted, by the pinch hitter or another
+// player from the bench.
 func (m *Manager) covers(team *game.TeamState, at game.Position, hitter game.PlayerID) bool {
 	if !at.IsFielder() {
 		return true
@@ -128,8 +129,8 @@ func (m *Manager) unfilledPositions(team *game.TeamState) []game.Position {
 	return open
 }
 
-// newPitcherSlot returns the batting slot of a new pitcher: 0 with a designated hitter, else the slot of the pinch hitter
-// or runner whose next plate appearance is furthest away.
+// newPitcherSlot returns the batting slot of a new pitcher: 0 with a designated hitter, else the slot of the pinch
+// hitter or runner whose next plate appearance is furthest away.
 func (m *Manager) newPitcherSlot(team *game.TeamState) int {
 	for n := 8; n >= 0 && team.DH == 0; n-- {
 		i := (team.NextBatter + n) % 9
@@ -141,7 +142,9 @@ func (m *Manager) newPitcherSlot(team *game.TeamState) int {
 }
 
 // bestFor returns the best player for a slot and the open position that the player takes.
-func (m *Manager) bestFor(now game.PlayerID, bench []game.PlayerID, open []game.Position) (game.PlayerID, game.Position) {
+func (m *Manager) bestFor(
+	now game.PlayerID, bench []game.PlayerID, open []game.Position,
+) (game.PlayerID, game.Position) {
 	best, position, highest := now, open[0], -10.0
 	for _, id := range append([]game.PlayerID{now}, bench...) {
 		p := m.player(id)

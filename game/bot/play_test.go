@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -15,6 +16,9 @@ import (
 	"pressbox/game/teams"
 	"pressbox/packaging/check"
 )
+
+// Every run checks the same properties of the same values.
+var _ = flag.Set("rapid.seed", "1")
 
 // counts counts the bots' decisions.
 type counts map[string]int
@@ -45,7 +49,8 @@ func play(tb testing.TB, p *bottest.Pairing, n int, bots [2]bool, c counts) [2]i
 	return g.State.Score
 }
 
-// A contest holds the results of a manager against another. Each game is played twice with the same dice, from both sides.
+// A contest holds the results of a manager against another. Each game is played twice with the same dice, from
+// both sides.
 type contest struct {
 	games, samples int     // a sample is what is played with the same dice
 	wins, squares  float64 // of samples: the share of games won, and its square
@@ -115,19 +120,18 @@ func fixtures(tb testing.TB, dh bool) []*bottest.Pairing {
 }
 
 // The bot beats a side without decisions by more than chance explains.
-func TestManager_beatsIndecision(t *testing.T) {
+func TestAll_beatsIndecision(t *testing.T) {
 	t.Parallel()
 	for _, dh := range []bool{true, false} {
 		t.Run(fmt.Sprintf("dh %v", dh), func(t *testing.T) {
 			t.Parallel()
-			games, errors := 600, 2.
-			if testing.Short() {
-				games, errors = 100, 0 // too few for two standard errors
-			}
+			const games, errors = 600, 2.
 			c := compete(t, games, dh)
-			t.Logf("%.3f of %d games won, %+.2f runs a game (standard error %.3f)", c.share(), c.games, c.lead(), c.err())
+			t.Logf("%.3f of %d games won, %+.2f runs a game (standard error %.3f)",
+				c.share(), c.games, c.lead(), c.err())
 			if c.share() < .5+errors*c.err() {
-				t.Errorf("%.3f of %d games won, want more than .5 by %v standard errors of %.3f", c.share(), c.games, errors, c.err())
+				t.Errorf("%.3f of %d games won, want more than .5 by %v standard errors of %.3f",
+					c.share(), c.games, errors, c.err())
 			}
 		})
 	}
@@ -140,15 +144,17 @@ func BenchmarkBeatsIndecision(b *testing.B) {
 				c := compete(b, 6000, dh)
 				b.ReportMetric(c.share(), "won")
 				b.ReportMetric(c.lead(), "runs/game")
-				fmt.Fprintf(os.Stdout, "bot against indecision, dh %v, %d games: measured %.3f won, %+.2f runs a game; target > .500; standard error %.4f\n",
+				fmt.Fprintf(os.Stdout,
+					"bot against indecision, dh %v, %d games: measured %.3f won, %+.2f runs a game; target > .500; "+
+						"standard error %.4f\n",
 					dh, c.games, c.share(), c.lead(), c.err())
 			}
 		})
 	}
 }
 
-// Two bots play whole games, with and without a designated hitter: every decision is legal, every position is filled, and
-// the same dice give the same game.
+// Two bots play whole games, with and without a designated hitter: every decision is legal, every position is
+// filled, and the same dice give the same game.
 func TestWholeGames(t *testing.T) {
 	t.Parallel()
 	for _, dh := range []bool{true, false} {
@@ -194,7 +200,8 @@ func sendBenchPlayer(rt *rapid.T, g *bottest.Game) {
 	}
 	sub := game.Substitution{
 		Side: side, Player: rapid.SampledFrom(team.Bench).Draw(rt, "player"),
-		Slot: rapid.IntRange(1, 9).Draw(rt, "slot"), Position: rapid.SampledFrom([]game.Position{game.PinchHitter, game.PinchRunner}).Draw(rt, "position"),
+		Slot:     rapid.IntRange(1, 9).Draw(rt, "slot"),
+		Position: rapid.SampledFrom([]game.Position{game.PinchHitter, game.PinchRunner}).Draw(rt, "position"),
 	}
 	if _, err := g.State.Substitute(sub); err != nil {
 		sub.Slot, sub.Position = team.NextBatter+1, game.PinchHitter

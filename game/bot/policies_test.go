@@ -85,10 +85,12 @@ func throwsOver(_ *habit, s *game.State, progress chance.Progress) (chance.Defen
 // stealsByOdds steals whenever the shown odds exceed the break-even by the run expectancy.
 func stealsByOdds(h *habit, s *game.State, progress chance.Progress) (chance.Offense, bool) {
 	breakEven := map[chance.Offense][3]float64{
-		chance.StealSecond: {.713, .711, .718}, chance.StealThird: {.78, .69, .85}, chance.DoubleSteal: {.62, .57, .75}, chance.StealHome: {.85, .66, .33},
+		chance.StealSecond: {.713, .711, .718}, chance.StealThird: {.78, .69, .85}, chance.DoubleSteal: {.62, .57, .75},
+		chance.StealHome: {.85, .66, .33},
 	}
 	for _, call := range []chance.Offense{chance.DoubleSteal, chance.StealSecond, chance.StealThird, chance.StealHome} {
-		if (chance.Tactics{Offense: call}).Check(s, progress) == nil && h.odds(s, progress, call) > breakEven[call][s.Outs] {
+		if (chance.Tactics{Offense: call}).Check(s, progress) == nil &&
+			h.odds(s, progress, call) > breakEven[call][s.Outs] {
 			return call, true
 		}
 	}
@@ -122,11 +124,12 @@ func quickHook(h *habit, s *game.State, progress chance.Progress) []game.Substit
 	return h.bestArm(s, progress, faced, false)
 }
 
-// bestArm returns a change to the pitcher who is expected to allow the next four batters the least, if the current one has
-// faced enough batters.
+// bestArm returns a change to the pitcher who is expected to allow the next four batters the least, if the current
+// one has faced enough batters.
 func (h *habit) bestArm(s *game.State, progress chance.Progress, faced int, starters bool) []game.Substitution {
 	team := &s.Teams[h.side]
-	if work := progress.Workloads[h.side]; team.BattersFaced < 3 || work.Pitcher != team.Pitcher || work.Batters < faced {
+	if work := progress.Workloads[h.side]; team.BattersFaced < 3 || work.Pitcher != team.Pitcher ||
+		work.Batters < faced {
 		return nil
 	}
 	next := *s
@@ -178,16 +181,23 @@ func policies() []policy {
 		}},
 		{name: "squeezes", offense: always(chance.Squeeze)},
 		{name: "hit and run", offense: always(chance.HitAndRun)},
-		{name: "walks with first open", defense: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defense, bool) {
-			return chance.Defense{Pitch: chance.IntentionalWalk}, !on(s, 1) && on(s, 2) && s.Outs == 2
-		}},
-		{name: "deep and behind the runner", defense: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defense, bool) {
-			return chance.Defense{Outfield: chance.Deep, PlayBehind: on(s, 1) && !on(s, 2)}, true
-		}},
+		{
+			name: "walks with first open",
+			defense: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defense, bool) {
+				return chance.Defense{Pitch: chance.IntentionalWalk}, !on(s, 1) && on(s, 2) && s.Outs == 2
+			},
+		},
+		{
+			name: "deep and behind the runner",
+			defense: func(_ *habit, s *game.State, _ chance.Progress) (chance.Defense, bool) {
+				return chance.Defense{Outfield: chance.Deep, PlayBehind: on(s, 1) && !on(s, 2)}, true
+			},
+		},
 	}
 }
 
-// seriesGames is the number of games that two clubs play in a row, with rotations of starters and relief pitchers who tire.
+// seriesGames is the number of games that two clubs play in a row, with rotations of starters and relief pitchers
+// who tire.
 const seriesGames = 10
 
 // playSeries plays a series, the manager with the policy on one side, and returns the games that it wins.
@@ -214,12 +224,14 @@ func contend(tb testing.TB, games int, dh bool, with policy) *contest {
 	all := fixtures(tb, dh)
 	c := &contest{}
 	for n := range games / (2 * seriesGames) {
-		c.add(2*seriesGames, playSeries(tb, all[n%len(all)], n, game.Away, with)+playSeries(tb, all[n%len(all)], n, game.Home, with))
+		c.add(2*seriesGames,
+			playSeries(tb, all[n%len(all)], n, game.Away, with)+playSeries(tb, all[n%len(all)], n, game.Home, with))
 	}
 	return c
 }
 
-// BenchmarkPolicies plays each policy against the best level of the bot, which is the default. None wins more than .505.
+// BenchmarkPolicies plays each policy against the best level of the bot, which is the default. None wins more than
+// .505.
 func BenchmarkPolicies(b *testing.B) {
 	for b.Loop() {
 		most := 0.0
@@ -228,7 +240,8 @@ func BenchmarkPolicies(b *testing.B) {
 				continue
 			}
 			c := contend(b, *policyGames, true, p)
-			fmt.Fprintf(os.Stdout, "%-28s won %.4f of %d games, want at most .505; standard error %.4f\n", p.name, c.share(), c.games, c.err())
+			fmt.Fprintf(os.Stdout, "%-28s won %.4f of %d games, want at most .505; standard error %.4f\n",
+				p.name, c.share(), c.games, c.err())
 			most = max(most, c.share()-2*c.err())
 		}
 		b.ReportMetric(most, "won-2se")

@@ -9,8 +9,8 @@ import (
 	"pressbox/game/chance"
 )
 
-// rated returns the situation, with a DH, with other ratings: the batter's rates, and the speed of the runners, or of the batter if
-// there are none.
+// rated returns the situation, with a DH, with other ratings: the batter's rates, and the speed of the runners, or
+// of the batter if there are none.
 func (at situation) rated(tb testing.TB, batting chance.Rates, speed float64) *bottest.Game {
 	tb.Helper()
 	p := *fixtures(tb, true)[0]
@@ -53,16 +53,33 @@ func TestDefense_situations(t *testing.T) {
 		is     func(chance.Defense) bool
 		want   bool
 	}{
-		{"a slugger with first open and the winning run on second", situation{inning: 9, half: game.Bottom, outs: 2, bases: "-2"}, slugger(), walks, true},
+		{
+			"a slugger with first open and the winning run on second",
+			situation{inning: 9, half: game.Bottom, outs: 2, bases: "-2"},
+			slugger(), walks, true,
+		},
 		{"the same slugger leads off", situation{inning: 9, half: game.Bottom}, slugger(), walks, false},
-		{"the same slugger with the bases full", situation{inning: 9, half: game.Bottom, outs: 1, bases: "123"}, slugger(), walks, false},
+		{
+			"the same slugger with the bases full",
+			situation{inning: 9, half: game.Bottom, outs: 1, bases: "123"},
+			slugger(), walks, false,
+		},
 		{"a regular with the bases full", situation{inning: 3, outs: 2, bases: "123"}, regular(), walks, false},
-		{"the winning run on third", situation{inning: 9, half: game.Bottom, outs: 1, bases: "--3"}, regular(), func(d chance.Defense) bool {
-			return d.Infield == chance.InfieldIn || walks(d)
-		}, true},
-		{"a run on third with a lead of six", situation{inning: 7, outs: 0, bases: "--3", score: [2]int{0, 6}}, regular(), func(d chance.Defense) bool {
-			return d.Infield == chance.InfieldIn
-		}, false},
+		{
+			"the winning run on third",
+			situation{inning: 9, half: game.Bottom, outs: 1, bases: "--3"},
+			regular(),
+			func(d chance.Defense) bool {
+				return d.Infield == chance.InfieldIn || walks(d)
+			}, true,
+		},
+		{
+			"a run on third with a lead of six",
+			situation{inning: 7, outs: 0, bases: "--3", score: [2]int{0, 6}},
+			regular(), func(d chance.Defense) bool {
+				return d.Infield == chance.InfieldIn
+			}, false,
+		},
 		{"two out", situation{inning: 5, outs: 2, bases: "1"}, regular(), func(d chance.Defense) bool {
 			return d.Infield == chance.InfieldIn || d.Infield == chance.DoublePlayDepth
 		}, false},
@@ -87,7 +104,8 @@ func TestDefense_holdsRunner(t *testing.T) {
 			}
 		}
 		if got := values[0].WinProbability >= behind.WinProbability; got != holds {
-			t.Errorf("a runner of speed %+.0f: holding is worth %.4f, playing behind %.4f", speed, values[0].WinProbability, behind.WinProbability)
+			t.Errorf("a runner of speed %+.0f: holding is worth %.4f, playing behind %.4f",
+				speed, values[0].WinProbability, behind.WinProbability)
 		}
 	}
 }
@@ -111,7 +129,8 @@ func TestManager_bunters(t *testing.T) {
 				bunts++
 			}
 		}
-		if mixed := in > turns/20 && in < turns && bunts > 0 && bunts < turns; mixed != mixes || !mixes && in+bunts > 0 {
+		if mixed := in > turns/20 && in < turns && bunts > 0 && bunts < turns; mixed != mixes ||
+			!mixes && in+bunts > 0 {
 			t.Errorf("speed %+.0f: corners in %d times, %d bunts of %d", speed, in, bunts, turns)
 		}
 	}
@@ -133,9 +152,24 @@ func TestOffense_situations(t *testing.T) {
 			regular(), 0,
 			[]chance.Offense{chance.StealSecond, chance.HitAndRun, chance.Sacrifice},
 		},
-		{"a slow runner stays", situation{inning: 2, bases: "1", outs: 2}, regular(), -3, []chance.Offense{chance.StealSecond}},
-		{"a slugger does not bunt", situation{inning: 7, bases: "1"}, slugger(), 0, []chance.Offense{chance.Sacrifice, chance.BuntForHit}},
-		{"third is not stolen with two out", situation{inning: 5, bases: "-2", outs: 2}, regular(), 0, []chance.Offense{chance.StealThird}},
+		{
+			"a slow runner stays",
+			situation{inning: 2, bases: "1", outs: 2},
+			regular(), -3,
+			[]chance.Offense{chance.StealSecond},
+		},
+		{
+			"a slugger does not bunt",
+			situation{inning: 7, bases: "1"},
+			slugger(), 0,
+			[]chance.Offense{chance.Sacrifice, chance.BuntForHit},
+		},
+		{
+			"third is not stolen with two out",
+			situation{inning: 5, bases: "-2", outs: 2},
+			regular(), 0,
+			[]chance.Offense{chance.StealThird},
+		},
 	} {
 		g := tt.at.rated(t, tt.batter, tt.speed)
 		for turn := range uint64(40) { // of several calls that are expected, each is made sometimes

@@ -10,8 +10,8 @@ import (
 // minGain is the smallest gain of utility for which a call is added to those that are expected.
 const minGain = .0003
 
-// solve sets the shares of the calls. It begins with a swing at a pitch to the batter, and adds the best call against what
-// is expected until none gains; then it is an equilibrium of the whole table.
+// solve sets the shares of the calls. It begins with a swing at a pitch to the batter, and adds the best call
+// against what is expected until none gains; then it is an equilibrium of the whole table.
 func (t *callTable) solve() {
 	t.offenseMix[0], t.defenseMix[0] = 1, 1
 	rows, columns := []int{0}, []int{0}
@@ -33,15 +33,25 @@ func (t *callTable) solve() {
 
 // bestOffense returns the best call against the expected defense and its gain over what is expected.
 func (t *callTable) bestOffense() (best int, gain float64) {
-	mean, highest := 0.0, 0.0
-	for i, share := range t.offenseMix {
-		if share == 0 && !t.considersOffense(i) {
+	return bestCall(t.offenseMix, t.defenseMix, t.considersOffense, t.utility)
+}
+
+// bestDefense returns the best call against the expected offense and its gain over what is expected.
+func (t *callTable) bestDefense() (best int, gain float64) {
+	return bestCall(t.defenseMix, t.offenseMix, t.considersDefense, func(j, i int) float64 { return -t.utility(i, j) })
+}
+
+// bestCall returns the best of a side's calls, of which own is the mix, against the other's, and its gain over the mix.
+func bestCall(own, other []float64, considers func(int) bool, utility func(call, against int) float64) (int, float64) {
+	best, mean, highest := 0, 0.0, 0.0
+	for i, share := range own {
+		if share == 0 && !considers(i) {
 			continue
 		}
 		u := 0.0
-		for j, p := range t.defenseMix {
+		for j, p := range other {
 			if p > 0 {
-				u += p * t.utility(i, j)
+				u += p * utility(i, j)
 			}
 		}
 		mean += share * u
@@ -50,27 +60,6 @@ func (t *callTable) bestOffense() (best int, gain float64) {
 		}
 	}
 	return best, highest - mean
-}
-
-// bestDefense returns the best call against the expected offense and its gain over what is expected.
-func (t *callTable) bestDefense() (best int, gain float64) {
-	mean, least := 0.0, 0.0
-	for j, share := range t.defenseMix {
-		if share == 0 && !t.considersDefense(j) {
-			continue
-		}
-		u := 0.0
-		for i, p := range t.offenseMix {
-			if p > 0 {
-				u += p * t.utility(i, j)
-			}
-		}
-		mean += share * u
-		if j == 0 || u < least {
-			best, least = j, u
-		}
-	}
-	return best, mean - least
 }
 
 // considersOffense reports whether a call may be the best: never to take a pitch or to steal home.
@@ -85,7 +74,8 @@ func (t *callTable) considersDefense(j int) bool {
 	case d.Pitch == chance.PitchAround || d.Pitch == chance.IntentionalWalk:
 		return t.state.Bases != [3]game.Runner{}
 	case d.Pitch == chance.PickoffThrow:
-		return t.progress.PickoffThrows == 0 && t.expects(chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun)
+		return t.progress.PickoffThrows == 0 &&
+			t.expects(chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun)
 	case d.Pitch == chance.PitchOut:
 		return t.expects(chance.StealSecond, chance.StealThird, chance.DoubleSteal, chance.HitAndRun, chance.Squeeze)
 	case d.Infield == chance.CornersIn:
@@ -108,8 +98,8 @@ func (t *callTable) expects(calls ...chance.Offense) bool {
 // rounds of play in which balance finds the shares; the error falls with their square.
 const rounds = 100
 
-// balance sets the shares of an equilibrium among some calls, by regret matching: in each round both sides choose calls in
-// proportion to what they regret not to have called, and the later rounds count more.
+// balance sets the shares of an equilibrium among some calls, by regret matching: in each round both sides choose
+// calls in proportion to what they regret not to have called, and the later rounds count more.
 func (t *callTable) balance(rows, columns []int) {
 	var space [4][maxCalls]float64
 	offense, defense := space[0][:len(rows)], space[1][:len(columns)]

@@ -8,8 +8,8 @@ import (
 	"pressbox/game/odds"
 )
 
-// A Value is what a decision is worth before it is made. It is computed from what both sides know, and from what the other
-// side is expected to call: never from a call that it has submitted.
+// A Value is what a decision is worth before it is made. It is computed from what both sides know, and from what
+// the other side is expected to call: never from a call that it has submitted.
 type Value struct {
 	Runs           float64 // expected runs of the side at bat in the rest of the half-inning
 	WinProbability float64 // 0–1, of the manager's side
@@ -24,15 +24,15 @@ const maxRuns = 5
 // sideOut is the base-out state after the end of the half-inning.
 const sideOut = chance.BaseOutStates
 
-// A horizon holds what the rest of a half-inning is worth to the side at bat, from each base-out state, solved backwards
-// from average batters on.
+// A horizon holds what the rest of a half-inning is worth to the side at bat, from each base-out state, solved
+// backwards from average batters on.
 type horizon struct {
 	runs [lookAhead + 1][sideOut + 1]float64              // expected, by batters from now
 	wins [lookAhead + 1][sideOut + 1][maxRuns + 1]float64 // chance to win, by batters and runs from now
 }
 
-// look sets h to the horizon of s with n batters, at most lookAhead. Base-out states with fewer outs than s are left out. It
-// fills h in place, because it is large.
+// look sets h to the horizon of s with n batters, at most lookAhead. Base-out states with fewer outs than s are
+// left out. It fills h in place, because it is large.
 func (h *horizon) look(sim *chance.Simulator, s *game.State, progress chance.Progress, n int) *horizon {
 	*h = horizon{}
 	h.average(s, n)
@@ -70,8 +70,8 @@ func (h *horizon) average(s *game.State, n int) {
 	}
 }
 
-// step sets what the batter i from now is worth. Plays between pitches, which likelihoods leave out, are worth as much as
-// to average batters.
+// step sets what the batter i from now is worth. Plays between pitches, which likelihoods leave out, are worth as
+// much as to average batters.
 func (h *horizon) step(i int, u chance.Likelihoods, outs int) {
 	var space [64]chance.Transition
 	runs, wins, l := &h.runs[i+1], &h.wins[i+1], leagueValues()
@@ -149,15 +149,4 @@ func (v Value) forSide(side, batting game.Side) Value {
 		v.WinProbability = 1 - v.WinProbability
 	}
 	return v
-}
-
-// baseOut returns the base-out state.
-func baseOut(s *game.State) int {
-	at := s.Outs
-	for i, r := range s.Bases {
-		if r.Player != "" {
-			at += 3 << i
-		}
-	}
-	return at
 }

@@ -34,7 +34,9 @@ func (at situation) start(tb testing.TB) *bottest.Game {
 			s.Bases[i] = game.Runner{Player: team.Order[(team.NextBatter+6+i)%9].Player}
 		}
 	}
-	g.Progress.Workloads[s.Fielding()] = chance.Workload{Pitcher: s.Pitcher(), Batters: at.batters, Pitches: 4 * at.batters}
+	g.Progress.Workloads[s.Fielding()] = chance.Workload{
+		Pitcher: s.Pitcher(), Batters: at.batters, Pitches: 4 * at.batters,
+	}
 	s.Teams[s.Fielding()].BattersFaced = at.batters
 	return g
 }
@@ -54,7 +56,8 @@ func TestOffenseValues_position(t *testing.T) {
 	} {
 		g := tt.at.start(t)
 		v := g.Turn().OffenseValues()[0]
-		if v.Call != chance.SwingAway || v.Runs < tt.least || v.Runs > tt.most || v.WinProbability < tt.fewest || v.WinProbability > tt.share {
+		if v.Call != chance.SwingAway || v.Runs < tt.least || v.Runs > tt.most || v.WinProbability < tt.fewest ||
+			v.WinProbability > tt.share {
 			t.Errorf("%+v: %+v, want %v to %v runs and %v to %v wins", tt.at, v, tt.least, tt.most, tt.fewest, tt.share)
 		}
 	}
@@ -75,7 +78,8 @@ func TestValues_equilibrium(t *testing.T) {
 				least = min(least, 1-v.WinProbability)
 			}
 			if math.Abs(most-least) > .015 {
-				t.Errorf("bases %q, %d out: the side at bat expects %.4f, the side in the field %.4f", bases, outs, most, least)
+				t.Errorf("bases %q, %d out: the side at bat expects %.4f, the side in the field %.4f",
+					bases, outs, most, least)
 			}
 		}
 	}

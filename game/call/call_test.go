@@ -16,8 +16,10 @@ import (
 
 // The players of both clubs: nine in batting order, the starting pitcher, two more pitchers, three substitutes.
 const (
-	visitors = "Lou Abbot|Max Birch|Jo Calder|Pat Dray|Kim Eames|Lee Fenn|Sam Gorse|Ty Hale|Al Ingle|Bo Jessop|Ed Kerr|Art Lund|Cy Moss|Elly De La Nova|Ray Orr"
-	hosts    = "Ira Quill|Gil Rook|Ned Sable|Don Thorne|Vic Usher|Hal Vane|Abe Wilde|Roy Yates|Zeb Zorn|Cal Ashby|Dan Brand|Eli Crane|Fay Dunn Jr.|Guy Estes|Ben Orr"
+	visitors = "Lou Abbot|Max Birch|Jo Calder|Pat Dray|Kim Eames|Lee Fenn|Sam Gorse|Ty Hale|Al Ingle|Bo Jessop|" +
+		"Ed Kerr|Art Lund|Cy Moss|Elly De La Nova|Ray Orr"
+	hosts = "Ira Quill|Gil Rook|Ned Sable|Don Thorne|Vic Usher|Hal Vane|Abe Wilde|Roy Yates|Zeb Zorn|" +
+		"Cal Ashby|Dan Brand|Eli Crane|Fay Dunn Jr.|Guy Estes|Ben Orr"
 )
 
 func clubs() [2]game.Club {
@@ -34,7 +36,8 @@ func club(prefix, abbrev, name, players string) game.Club {
 		if i >= 9 && i < 12 || i == 3 {
 			role = "RP"
 		}
-		c.Players = append(c.Players, game.Player{ID: game.PlayerID(fmt.Sprint(prefix, i+1)), Name: n, Positions: []game.Role{role}})
+		c.Players = append(c.Players,
+			game.Player{ID: game.PlayerID(fmt.Sprint(prefix, i+1)), Name: n, Positions: []game.Role{role}})
 	}
 	return c
 }
@@ -84,7 +87,8 @@ func TestCommentator_plays(t *testing.T) {
 			continue
 		}
 		before, p, after := played(t, line)
-		fmt.Fprintf(&out, "%s\n%s", line, variants(func(rev uint64) call.Line { return c.Play(rev, &before, &p, &after) }))
+		fmt.Fprintf(&out, "%s\n%s",
+			line, variants(func(rev uint64) call.Line { return c.Play(rev, &before, &p, &after) }))
 	}
 	gametest.Golden(t, "plays.golden", out.String())
 }
@@ -113,26 +117,47 @@ func TestCommentator_substitutions(t *testing.T) {
 		dh   bool
 		subs []game.Substitution
 	}{
-		{"a new pitcher", "5t 0 --- 1-0", true, []game.Substitution{{Side: game.Home, Player: "h11", Position: game.Pitcher}}},
-		{"a pinch hitter", "5t 0 --- 1-0", true, []game.Substitution{{Player: "a13", Slot: 1, Position: game.PinchHitter}}},
-		{"a pinch runner with two words", "5t 0 1-- 1-0", true, []game.Substitution{{Player: "a14", Slot: 9, Position: game.PinchRunner}}},
-		{"a pinch runner whose surname two bear", "5t 0 1-- 1-0", true, []game.Substitution{{Player: "a15", Slot: 9, Position: game.PinchRunner}}},
+		{
+			"a new pitcher", "5t 0 --- 1-0", true,
+			[]game.Substitution{{Side: game.Home, Player: "h11", Position: game.Pitcher}},
+		},
+		{
+			"a pinch hitter", "5t 0 --- 1-0", true,
+			[]game.Substitution{{Player: "a13", Slot: 1, Position: game.PinchHitter}},
+		},
+		{
+			"a pinch runner with two words", "5t 0 1-- 1-0", true,
+			[]game.Substitution{{Player: "a14", Slot: 9, Position: game.PinchRunner}},
+		},
+		{
+			"a pinch runner whose surname two bear", "5t 0 1-- 1-0", true,
+			[]game.Substitution{{Player: "a15", Slot: 9, Position: game.PinchRunner}},
+		},
 		{"a pinch hitter who stays", "5t 0 --- 1-0", true, []game.Substitution{
 			{Player: "a13", Slot: 1, Position: game.PinchHitter}, {Player: "a13", Slot: 1, Position: game.CenterField},
 		}},
 		{"two trade places", "5t 0 --- 1-0", true, []game.Substitution{
-			{Side: game.Home, Player: "h1", Slot: 1, Position: game.LeftField}, {Side: game.Home, Player: "h5", Slot: 5, Position: game.CenterField},
+			{Side: game.Home, Player: "h1", Slot: 1, Position: game.LeftField},
+			{Side: game.Home, Player: "h5", Slot: 5, Position: game.CenterField},
 		}},
-		{"a fielder for another who is hurt", "5t 0 --- 1-0", true, []game.Substitution{{Side: game.Home, Player: "h13", Slot: 2, Position: game.Shortstop, Injured: true}}},
-		{"a designated hitter for another", "5b 0 --- 1-0", true, []game.Substitution{{Side: game.Away, Player: "a13", Slot: 4, Position: game.DesignatedHitter, Injured: true}}},
+		{
+			"a fielder for another who is hurt", "5t 0 --- 1-0", true,
+			[]game.Substitution{{Side: game.Home, Player: "h13", Slot: 2, Position: game.Shortstop, Injured: true}},
+		},
+		{"a designated hitter for another", "5b 0 --- 1-0", true, []game.Substitution{
+			{Side: game.Away, Player: "a13", Slot: 4, Position: game.DesignatedHitter, Injured: true},
+		}},
 		{"the designated hitter takes the field", "5t 0 --- 1-0", true, []game.Substitution{
-			{Side: game.Home, Player: "h4", Slot: 4, Position: game.ThirdBase}, {Side: game.Home, Player: "h11", Slot: 6, Position: game.Pitcher},
+			{Side: game.Home, Player: "h4", Slot: 4, Position: game.ThirdBase},
+			{Side: game.Home, Player: "h11", Slot: 6, Position: game.Pitcher},
 		}},
 		{"a double switch", "5t 0 --- 1-0", false, []game.Substitution{
-			{Side: game.Home, Player: "h11", Slot: 9, Position: game.Pitcher}, {Side: game.Home, Player: "h13", Slot: 4, Position: game.SecondBase},
+			{Side: game.Home, Player: "h11", Slot: 9, Position: game.Pitcher},
+			{Side: game.Home, Player: "h13", Slot: 4, Position: game.SecondBase},
 		}},
 		{"a fielder goes to the mound", "5t 0 --- 1-0", false, []game.Substitution{
-			{Side: game.Home, Player: "h5", Slot: 5, Position: game.Pitcher}, {Side: game.Home, Player: "h13", Slot: 4, Position: game.LeftField},
+			{Side: game.Home, Player: "h5", Slot: 5, Position: game.Pitcher},
+			{Side: game.Home, Player: "h13", Slot: 4, Position: game.LeftField},
 		}},
 	}
 	c := call.New(call.English(), clubs(), "golden")
@@ -147,7 +172,8 @@ func TestCommentator_substitutions(t *testing.T) {
 		if _, err := s.Substitute(tt.subs...); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		fmt.Fprintf(&out, "%s\n%s", tt.name, variants(func(rev uint64) call.Line { return c.Substitutions(rev, &s, tt.subs) }))
+		fmt.Fprintf(&out, "%s\n%s",
+			tt.name, variants(func(rev uint64) call.Line { return c.Substitutions(rev, &s, tt.subs) }))
 	}
 	gametest.Golden(t, "substitutions.golden", out.String())
 }
@@ -162,20 +188,16 @@ func TestCommentator_otherLines(t *testing.T) {
 	}
 	for _, in := range []string{"1t 0 --- 0-0", "7b 0 --- 2-2", "9b 2 123 4-5", "34t 1 1-- 41-40"} {
 		s := situation(t, in)
-		s.Count = game.Count{Balls: 3, Strikes: 1}
 		say("start "+in, func(rev uint64) call.Line { return c.Start(rev, &s) })
 		say("turn "+in, func(rev uint64) call.Line { return c.HalfInning(rev, &s) })
-		say("count "+in, func(uint64) call.Line { return c.Count(&s) })
-		say("outs "+in, func(uint64) call.Line { return c.Outs(&s) })
-		say("bases "+in, func(uint64) call.Line { return c.Bases(&s) })
-		say("score "+in, func(uint64) call.Line { return c.Score(&s) })
-		say("situation "+in, func(uint64) call.Line { return c.Situation(&s) })
 	}
 	s := situation(t, "9b 2 --- 4-4")
 	p := check.Must(retro.Parse(&s, "K"))(t)
 	extra := check.Must(s.Apply(p))(t)
 	say("turn with the automatic runner", func(rev uint64) call.Line { return c.HalfInning(rev, &extra) })
-	for _, h := range []call.HalfTotals{{}, {Runs: 1, Hits: 1, Errors: 1, Left: 1}, {Runs: 3, Hits: 4, Errors: 2, Left: 2}} {
+	for _, h := range []call.HalfTotals{
+		{}, {Runs: 1, Hits: 1, Errors: 1, Left: 1}, {Runs: 3, Hits: 4, Errors: 2, Left: 2},
+	} {
 		say(fmt.Sprintf("summary %+v", h), func(rev uint64) call.Line { return c.HalfSummary(rev, game.Home, h) })
 	}
 	ends := []struct {
@@ -184,8 +206,14 @@ func TestCommentator_otherLines(t *testing.T) {
 		end  game.End
 		box  *game.BoxScore
 	}{
-		{"final", "9t 0 --- 2-3", game.Final, &game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10", SavingPitcher: "h11"}},
-		{"final in ten, no save", "10b 0 --- 2-3", game.Final, &game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10"}},
+		{
+			"final", "9t 0 --- 2-3", game.Final,
+			&game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10", SavingPitcher: "h11"},
+		},
+		{
+			"final in ten, no save", "10b 0 --- 2-3", game.Final,
+			&game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10"},
+		},
 		{"called", "6t 0 --- 2-2", game.CalledGame, nil},
 		{"forfeit by the visitors", "6t 0 --- 2-2", game.AwayForfeit, nil},
 		{"forfeit by the hosts", "6t 0 --- 2-2", game.HomeForfeit, nil},

@@ -1,11 +1,11 @@
-// Package call puts the events of a game into words: one line for the screen, in the scorer's language, and one for the
-// speaker, in whole words.
+// Package call puts the events of a game into words: one line for the screen, in the scorer's language, and one
+// for the speaker, in whole words.
 //
-// Its one law: it says only what the event contains. It names a fielder if the play credits one, a direction if the scorer
-// noted one, a run if it counts. The same seed and revision always give the same words.
+// Its one law: it says only what the event contains. It names a fielder if the play credits one, a direction if
+// the scorer noted one, a run if it counts. The same seed and revision always give the same words.
 //
-// All phrases are in english.txt, which documents its format; [ReadPhrasebook] reads a translation. The package decides which
-// facts to report and in which order, the phrasebook how to phrase each.
+// All phrases are in english.txt, which documents its format; [ReadPhrasebook] reads a translation. The package
+// decides which facts to report and in which order, the phrasebook how to phrase each.
 package call
 
 import (
@@ -38,7 +38,9 @@ type Commentator struct {
 // New returns the commentator of a game between two clubs, visitors first. The seed selects among phrases and can be
 // guessed from them: use the game's id, never the seed of its dice.
 func New(book *Phrasebook, clubs [2]game.Club, seed string) *Commentator {
-	c := &Commentator{phrasebook: book, seed: seed, clubs: clubs, short: shortNames(clubs), full: map[game.PlayerID]string{}}
+	c := &Commentator{
+		phrasebook: book, seed: seed, clubs: clubs, short: shortNames(clubs), full: map[game.PlayerID]string{},
+	}
 	for _, club := range clubs {
 		for _, p := range club.Players {
 			c.full[p.ID] = p.Name
@@ -172,7 +174,9 @@ func surname(name string) string {
 		words = words[:len(words)-1]
 	}
 	first := len(words) - 1
-	for first > 1 && strings.Contains(" da das de del der den di do dos du el la las le los san st. ten van von ", " "+strings.ToLower(words[first-1])+" ") {
+	for first > 1 &&
+		strings.Contains(" da das de del der den di do dos du el la las le los san st. ten van von ",
+			" "+strings.ToLower(words[first-1])+" ") {
 		first--
 	}
 	if first < 1 {

@@ -22,8 +22,8 @@ import (
 	"pressbox/voice/speakable"
 )
 
-// Every play and substitution of the 2020 season and of game/retro's test games has words, names only players with a part in
-// it, and claims only what it contains. With -short, one of ten games is checked.
+// Every play and substitution of the 2020 season and of game/retro's test games has words, names only players with
+// a part in it, and claims only what it contains. With -short, one of ten games is checked.
 func TestSeason(t *testing.T) {
 	t.Parallel()
 	book, all := call.English(), claims()
@@ -119,7 +119,8 @@ func checkPlay(t *testing.T, all []claim, step *retro.Step, l call.Line) {
 func checkWords(t *testing.T, step *retro.Step, l call.Line) {
 	t.Helper()
 	for _, text := range []string{l.Screen, l.Speak} {
-		if text == "" || strings.ContainsAny(text, "{}[]") || strings.Contains(text, "  ") || strings.Contains(text, " ,") || strings.Contains(text, "..") {
+		if text == "" || strings.ContainsAny(text, "{}[]") || strings.Contains(text, "  ") ||
+			strings.Contains(text, " ,") || strings.Contains(text, "..") {
 			t.Errorf("%s: %q", step.Event, text)
 		}
 	}
@@ -155,7 +156,8 @@ func checkNames(t *testing.T, step *retro.Step, l call.Line) {
 	for _, digit := range credited {
 		may[mark(s.Teams[s.Fielding()].Fielder(game.Position(digit-'0')))] = true
 	}
-	for word := range strings.FieldsFuncSeq(l.Screen+" "+l.Speak, func(r rune) bool { return strings.ContainsRune(" .,;:!", r) }) {
+	for word := range strings.FieldsFuncSeq(l.Screen+" "+l.Speak,
+		func(r rune) bool { return strings.ContainsRune(" .,;:!", r) }) {
 		if name := word; strings.HasPrefix(name, "X") && !may[name] {
 			t.Errorf("%s names %s: %q", step.Event, name, l)
 		}
@@ -199,11 +201,17 @@ func claims() []claim {
 		}
 	}
 	return []claim{
-		{"score|comes home|come home|steals home|homer|home run|grand slam", func(_ *retro.Step, t game.Tally) bool { return t.Runs > 0 }},
+		{
+			"score|comes home|come home|steals home|homer|home run|grand slam",
+			func(_ *retro.Step, t game.Tally) bool { return t.Runs > 0 },
+		},
 		{"ouble play", func(_ *retro.Step, t game.Tally) bool { return t.DoublePlay }},
 		{"riple play", func(_ *retro.Step, t game.Tally) bool { return t.TriplePlay }},
 		{"error", func(_ *retro.Step, t game.Tally) bool { return t.Errors > 0 }},
-		{"One out|One down|Two out|Two down|Three out|ends the half", func(_ *retro.Step, t game.Tally) bool { return t.Outs > 0 }},
+		{
+			"One out|One down|Two out|Two down|Three out|ends the half",
+			func(_ *retro.Step, t game.Tally) bool { return t.Outs > 0 },
+		},
 		{"Two out|Two down", func(step *retro.Step, _ game.Tally) bool { return step.After.Outs == 2 }},
 		{"One out|One down", func(step *retro.Step, _ game.Tally) bool { return step.After.Outs == 1 }},
 		{" left", in("7", "56")},
@@ -221,10 +229,14 @@ func claims() []claim {
 		{" pops |Pop-up", of(game.PopUp, game.BuntPopUp, game.BuntLineDrive)},
 		{"on the ground|grounds out|Ground ball", of(game.GroundBall, game.BuntGround)},
 		{"ild pitch", func(step *retro.Step, t game.Tally) bool {
-			return is(game.WildPitch)(step, t) || slices.ContainsFunc(step.Play.Advances[:], func(r game.Advance) bool { return r.Reason == game.OnWildPitch })
+			return is(game.WildPitch)(step, t) ||
+				slices.ContainsFunc(step.Play.Advances[:],
+					func(r game.Advance) bool { return r.Reason == game.OnWildPitch })
 		}},
 		{"assed ball", func(step *retro.Step, t game.Tally) bool {
-			return is(game.PassedBall)(step, t) || slices.ContainsFunc(step.Play.Advances[:], func(r game.Advance) bool { return r.Reason == game.OnPassedBall })
+			return is(game.PassedBall)(step, t) ||
+				slices.ContainsFunc(step.Play.Advances[:],
+					func(r game.Advance) bool { return r.Reason == game.OnPassedBall })
 		}},
 		{"alk by| balk ", is(game.Balk)},
 		{" steals |stolen base", is(game.StolenBase)},
@@ -262,7 +274,8 @@ func runner(step *retro.Step, from game.Base) game.PlayerID {
 	}
 }
 
-// All phrases are complete sentences without digits, and game/call has spelled out whatever speakable.Text would change.
+// All phrases are complete sentences without digits, and game/call has spelled out whatever speakable.Text would
+// change.
 func TestPhrasebook_phrases(t *testing.T) {
 	t.Parallel()
 	phrases := call.English().Phrases()

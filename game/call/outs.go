@@ -6,7 +6,7 @@ import "pressbox/game"
 func (b *playBuilder) battedOut(more values) {
 	p := b.play
 	tally := b.before.Tally(*p)
-	batter := b.out(game.AtBat)
+	batter := b.play.OutIndex(game.AtBat)
 	switch {
 	case p.Flags.Has(game.OutForBattingOutOfTurn):
 		b.addOut("out of turn", batter, more)
@@ -39,14 +39,11 @@ func (b *playBuilder) addOut(key string, i int, more values) {
 // triplePlay is the key of a triple play, which reports all outs.
 const triplePlay = "triple play"
 
-// multipleOuts adds one clause for a double or triple play. It reports the outs of the batter and of forced runners; the
-// others are reported later.
+// multipleOuts adds one clause for a double or triple play. It reports the outs of the batter and of forced
+// runners; the others are reported later.
 func (b *playBuilder) multipleOuts(key string, more values) {
 	by := ""
-	for i, o := range b.play.Outs {
-		if o.Kind == game.NotOut {
-			break
-		}
+	for i, o := range b.play.Outs[:b.play.Outs.Count()] {
 		by = joinThrows(by, o.Fielders)
 		b.outReported[i] = o.Kind == game.ForceOut || o.Kind == game.OutBeforeFirst || key == triplePlay
 	}
@@ -110,7 +107,7 @@ func (b *playBuilder) caughtKey() string {
 		return "line"
 	case contact == game.PopUp:
 		return "pop"
-	case b.play.Outs[b.out(game.AtBat)].Fielders == "":
+	case b.play.Outs[b.play.OutIndex(game.AtBat)].Fielders == "":
 		return "called"
 	default:
 		return "caught"
@@ -138,12 +135,10 @@ func (b *playBuilder) forceOut(more values) {
 
 // remainingOuts adds the outs that are not reported yet.
 func (b *playBuilder) remainingOuts() {
-	for i, o := range b.play.Outs {
-		if o.Kind == game.NotOut {
-			break
-		}
+	for i, o := range b.play.Outs[:b.play.Outs.Count()] {
 		if !b.outReported[i] {
-			b.add(b.outKey(o), values{"runner": b.name(o.Runner), "base": b.base(o.At), "chain": b.fielderNames(o.Fielders)})
+			b.add(b.outKey(o),
+				values{"runner": b.name(o.Runner), "base": b.base(o.At), "chain": b.fielderNames(o.Fielders)})
 		}
 	}
 	tally := b.before.Tally(*b.play)
@@ -156,7 +151,7 @@ func (b *playBuilder) remainingOuts() {
 }
 
 func (b *playBuilder) outKey(o game.Out) string {
-	caught := b.out(game.AtBat) >= 0 && b.play.Outs[b.out(game.AtBat)].Kind == game.FlyOut
+	caught := b.play.OutIndex(game.AtBat) >= 0 && b.play.Outs[b.play.OutIndex(game.AtBat)].Kind == game.FlyOut
 	switch {
 	case o.Kind == game.CalledOut || o.At == game.AtBat && o.Kind != game.AppealOut:
 		return "ruled out"
@@ -184,7 +179,8 @@ func (b *playBuilder) remainingErrors() {
 		if e.Kind == game.ThrowingError {
 			key = "throwing error by"
 		}
-		b.add(key, values{"fielder": b.fielder('0' + e.Fielder), "position": b.phrasebook.word("positions", int(e.Fielder))})
+		b.add(key,
+			values{"fielder": b.fielder('0' + e.Fielder), "position": b.phrasebook.word("positions", int(e.Fielder))})
 	}
 }
 

@@ -87,27 +87,17 @@ func (b *playBuilder) base(at game.Base) string {
 	return b.phrasebook.word("bases", int(at))
 }
 
-// ballDirection returns the direction of the ball: the scorer's zone, or the position of the first fielder. A ball to an
-// outfielder has the outfielder's direction even if the scorer noted where it left the infield.
+// ballDirection returns the direction of the ball: the scorer's zone, or the position of the first fielder. A ball
+// to an outfielder has the outfielder's direction even if the scorer noted where it left the infield.
 func (b *playBuilder) ballDirection() string {
 	zone, first := b.play.Ball.Location, b.play.FieldedBy
-	if i := b.out(game.AtBat); first == "" && i >= 0 {
+	if i := b.play.OutIndex(game.AtBat); first == "" && i >= 0 {
 		first = b.play.Outs[i].Fielders
 	}
 	if first != "" && (zone == "" || zone[0] < '7' && first[0] >= '7') {
 		zone = first[:1]
 	}
 	return b.phrasebook.direction(zone)
-}
-
-// out returns the index in Outs of the player who started at a base, -1 if the player is not out.
-func (b *playBuilder) out(from game.Base) int {
-	for i, o := range b.play.Outs {
-		if o.Kind != game.NotOut && o.Runner == from {
-			return i
-		}
-	}
-	return -1
 }
 
 // batterResult adds the result of the plate appearance.
@@ -218,7 +208,7 @@ func contactKey(c game.Contact) string {
 
 func (b *playBuilder) strikeout() {
 	p := b.play
-	i := b.out(game.AtBat)
+	i := b.play.OutIndex(game.AtBat)
 	switch {
 	case i < 0:
 		b.addAdvance("strikeout safe", game.AtBat, game.First, nil)

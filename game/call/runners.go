@@ -13,8 +13,8 @@ func (b *playBuilder) baserunning(k game.PlayKind) {
 	}
 }
 
-// attempts adds steals, caught stealing and pick-offs, lead runner first. They are reported once, whatever the play's two
-// kinds.
+// attempts adds steals, caught stealing and pick-offs, lead runner first. They are reported once, whatever the
+// play's two kinds.
 func (b *playBuilder) attempts() {
 	stolen := 0
 	for from := game.Third; from >= game.First; from-- {
@@ -53,7 +53,7 @@ func (b *playBuilder) steal(from game.Base) {
 // attempt adds an attempt that failed, or succeeded only on an error.
 func (b *playBuilder) attempt(key string, from, at game.Base) {
 	more := values{"runner": b.name(from), "base": b.base(at)}
-	i := b.out(from)
+	i := b.play.OutIndex(from)
 	if i < 0 {
 		key += " safe"
 		b.addAdvance(key, from, at, more)

@@ -94,7 +94,9 @@ func substitutionKey(t *game.TeamState, sub game.Substitution, at int) string {
 		return "pitching"
 	case !playing:
 		return "fielder"
-	case at != 0 && (t.Order[at-1].Position == game.PinchHitter || t.Order[at-1].Position == game.PinchRunner || t.Order[at-1].Position == sub.Position):
+	case at != 0 &&
+		(t.Order[at-1].Position == game.PinchHitter || t.Order[at-1].Position == game.PinchRunner ||
+			t.Order[at-1].Position == sub.Position):
 		return "stays"
 	default:
 		return "moves"

@@ -1,7 +1,8 @@
-// Package card makes the cards of players: what a fan reads about a player in a roster, a line-up, the dugout and at bat.
+// Package card makes the cards of players: what a fan reads about a player in a roster, a line-up, the dugout and
+// at bat.
 //
-// Its one law: a card says nothing that a fan could not know. It is made of ratings, statistics, the scorebook and the work of
-// the days before; a pitcher's form of the day, and calls that are not played yet, do not show in it.
+// Its one law: a card says nothing that a fan could not know. It is made of ratings, statistics, the scorebook and
+// the work of the days before; a pitcher's form of the day, and calls that are not played yet, do not show in it.
 package card
 
 import (
@@ -18,7 +19,7 @@ type Card struct {
 	Ratings Ratings `json:"ratings"`
 	Season  *Season `json:"season"` // nil: no game of the season finished on this server
 	Form
-	RestDays int    `json:"rest_days"` // since the player last pitched: 0 yesterday, 5 earlier than four days before, or not known
+	RestDays int    `json:"rest_days"` // since the player last pitched: 0 yesterday, 5 more than four, or not known
 	Source   Source `json:"source"`
 }
 
@@ -78,7 +79,8 @@ type Season struct {
 	Pitching *stats.PitchingTotals `json:"pitching"` // nil: did not pitch
 }
 
-// Seasons returns the seasons of the players in statistics. A player of two teams has the line of the team that comes first.
+// Seasons returns the seasons of the players in statistics. A player of two teams has the line of the team that
+// comes first.
 func Seasons(batting []stats.Batting, pitching []stats.Pitching) map[game.PlayerID]*Season {
 	all := map[game.PlayerID]*Season{}
 	of := func(id game.PlayerID) *Season {
@@ -100,7 +102,8 @@ func Seasons(batting []stats.Batting, pitching []stats.Pitching) map[game.Player
 	return all
 }
 
-// A Day is what a player did in a game so far. Counts that are 0 are left out of the JSON, as it goes out with every play.
+// A Day is what a player did in a game so far. Counts that are 0 are left out of the JSON, as it goes out with
+// every play.
 type Day struct {
 	Batting  *Batting  `json:"batting,omitzero"`  // nil: not in the batting order
 	Pitching *Pitching `json:"pitching,omitzero"` // nil: has not pitched
@@ -139,13 +142,15 @@ func FormOf(box *game.TeamBoxScore, id game.PlayerID, spent float64) Form {
 	for i := range box.Batting {
 		if l := &box.Batting[i]; l.Player == id && l.Slot > 0 {
 			day.Batting = &Batting{
-				l.AtBats, l.Hits, l.Doubles, l.Triples, l.HomeRuns, l.Runs, l.RunsBattedIn, l.Walks, l.HitByPitch, l.Strikeouts, l.StolenBases,
+				l.AtBats, l.Hits, l.Doubles, l.Triples, l.HomeRuns, l.Runs, l.RunsBattedIn, l.Walks, l.HitByPitch,
+				l.Strikeouts, l.StolenBases,
 			}
 		}
 	}
 	for i := range box.Pitching {
 		if l := &box.Pitching[i]; l.Player == id {
-			day.Pitching, f.Pitches = &Pitching{l.Outs, l.Hits, l.Runs, l.EarnedRuns, l.Walks, l.Strikeouts, l.HomeRuns}, l.Pitches
+			day.Pitching = &Pitching{l.Outs, l.Hits, l.Runs, l.EarnedRuns, l.Walks, l.Strikeouts, l.HomeRuns}
+			f.Pitches = l.Pitches
 		}
 	}
 	if day != (Day{}) {

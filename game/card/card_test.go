@@ -20,13 +20,16 @@ func TestRate_directions(t *testing.T) {
 	better.K, better.BB, better.HR, better.Single = .5*l.K, 3*l.BB, 4*l.HR, 1.5*l.Single
 	worse.K, worse.BB, worse.HR, worse.Single = 2*l.K, .1*l.BB, .1*l.HR, .7*l.Single
 	p := game.Player{Positions: []game.Role{"SP", "DH"}}
-	high := card.Rate(p, chance.Rating{Batting: better, Pitching: worse, Speed: 9, Arm: 9, Range: 9, Hands: 9, Stamina: 99})
-	low := card.Rate(p, chance.Rating{Batting: worse, Pitching: better, Speed: -9, Arm: -9, Range: -9, Hands: -9, Stamina: 1})
+	high := card.Rate(p,
+		chance.Rating{Batting: better, Pitching: worse, Speed: 9, Arm: 9, Range: 9, Hands: 9, Stamina: 99})
+	low := card.Rate(p,
+		chance.Rating{Batting: worse, Pitching: better, Speed: -9, Arm: -9, Range: -9, Hands: -9, Stamina: 1})
 	if want := (card.Ratings{80, 80, 80, 80, 80, 80, 80, 80, 80}); high != want {
 		t.Errorf("the best: %+v", high)
 	}
 	for name, grades := range map[string][2]int{
-		"contact": {low.Contact, 35}, "power": {low.Power, 35}, "eye": {low.Eye, 35}, "speed": {low.Speed, 20}, "arm": {low.Arm, 20}, "glove": {low.Glove, 20},
+		"contact": {low.Contact, 35}, "power": {low.Power, 35}, "eye": {low.Eye, 35}, "speed": {low.Speed, 20},
+		"arm": {low.Arm, 20}, "glove": {low.Glove, 20},
 		"control": {low.Control, 20}, "stuff": {low.Stuff, 35}, "stamina": {low.Stamina, 40},
 	} {
 		if grades[0] < 20 || grades[0] > grades[1] {
@@ -50,12 +53,16 @@ func TestRate_average(t *testing.T) {
 // The source of a card says whose ratings they are: of a league without ratings those of the position.
 func TestRoster_source(t *testing.T) {
 	t.Parallel()
-	short := teams.Player{Player: game.Player{ID: "x", Positions: []game.Role{"SS"}}, Rating: chance.PositionAverage([]game.Role{"SS"})}
+	short := teams.Player{
+		Player: game.Player{ID: "x", Positions: []game.Role{"SS"}}, Rating: chance.PositionAverage([]game.Role{"SS"}),
+	}
 	for source, want := range map[string]card.Source{
 		teams.BuiltIn: card.BuiltIn, teams.Retrosheet: card.Retrosheet, "api.example.org": card.PositionAverage,
 	} {
-		got := card.Roster(&teams.Roster{Source: source, Players: []teams.Player{short}}, map[game.PlayerID]*card.Season{"x": {}})
-		if len(got) != 1 || got[0].Source != want || got[0].Season == nil || got[0].Today != nil || got[0].RestDays != 5 {
+		got := card.Roster(&teams.Roster{Source: source, Players: []teams.Player{short}},
+			map[game.PlayerID]*card.Season{"x": {}})
+		if len(got) != 1 || got[0].Source != want || got[0].Season == nil || got[0].Today != nil ||
+			got[0].RestDays != 5 {
 			t.Errorf("%s: %+v, want %s", source, got, want)
 		}
 		if got[0].Ratings.Speed < 53 || got[0].Ratings.Power > 47 {
@@ -73,7 +80,8 @@ func TestSeasons(t *testing.T) {
 		{Player: "hitter", BattingTotals: stats.BattingTotals{PlateAppearances: 1}},
 	}
 	all := card.Seasons(batting, []stats.Pitching{{Player: "pitcher", PitchingTotals: stats.PitchingTotals{Games: 3}}})
-	if len(all) != 2 || all["pitcher"].Batting != nil || all["pitcher"].Pitching.Games != 3 || all["hitter"].Pitching != nil ||
+	if len(all) != 2 || all["pitcher"].Batting != nil || all["pitcher"].Pitching.Games != 3 ||
+		all["hitter"].Pitching != nil ||
 		all["hitter"].Batting.PlateAppearances != 9 {
 		t.Errorf("%+v", all)
 	}
@@ -84,12 +92,16 @@ func TestFormOf(t *testing.T) {
 	t.Parallel()
 	box := &game.TeamBoxScore{
 		Batting: []game.BattingLine{
-			{Player: "both", Slot: 4, AtBats: 3, Hits: 2, Doubles: 1, RunsBattedIn: 2, Walks: 1, StolenBases: 1}, {Player: "runner", Slot: 0},
+			{Player: "both", Slot: 4, AtBats: 3, Hits: 2, Doubles: 1, RunsBattedIn: 2, Walks: 1, StolenBases: 1},
+			{Player: "runner", Slot: 0},
 		},
-		Pitching: []game.PitchingLine{{Player: "both", Outs: 14, Hits: 3, Runs: 2, EarnedRuns: 1, Strikeouts: 6, Pitches: 71}},
+		Pitching: []game.PitchingLine{
+			{Player: "both", Outs: 14, Hits: 3, Runs: 2, EarnedRuns: 1, Strikeouts: 6, Pitches: 71},
+		},
 	}
 	for id, want := range map[game.PlayerID]string{
-		"both":   `{"today":{"batting":{"ab":3,"h":2,"doubles":1,"rbi":2,"bb":1,"sb":1},"pitching":{"outs":14,"h":3,"r":2,"er":1,"so":6}},"pitches":71,"fatigue":0.68}`,
+		"both": `{"today":{"batting":{"ab":3,"h":2,"doubles":1,"rbi":2,"bb":1,"sb":1},"pitching":{"outs":14,` +
+			`"h":3,"r":2,"er":1,"so":6}},"pitches":71,"fatigue":0.68}`,
 		"runner": `{"today":null,"pitches":0,"fatigue":0.68}`,
 	} {
 		if got := string(check.Must(json.Marshal(card.FormOf(box, id, .6789)))(t)); got != want {

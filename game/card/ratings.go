@@ -7,8 +7,9 @@ import (
 	"pressbox/game/chance"
 )
 
-// Ratings are grades as scouts write them, 20–80: 50 is the average of a league's regulars and 10 a standard deviation. Every
-// player has all of them; those of a hitter's pitching are what a position player does on the mound.
+// Ratings are grades as scouts write them, 20–80: 50 is the average of a league's regulars and 10 a standard
+// deviation. Every player has all of them; those of a hitter's pitching are what a position player does on the
+// mound.
 type Ratings struct {
 	Contact int `json:"contact"` // hits that are no home runs, strikeouts avoided
 	Power   int `json:"power"`   // extra bases
@@ -18,11 +19,11 @@ type Ratings struct {
 	Glove   int `json:"glove"`   // balls reached, errors avoided
 	Control int `json:"control"` // walks avoided
 	Stuff   int `json:"stuff"`   // strikeouts and weak contact
-	Stamina int `json:"stamina"` // batters faced before tiring; among all pitchers, so that starters have about 62 and relief pitchers 42
+	Stamina int `json:"stamina"` // batters faced before tiring: starters about 62, relief pitchers 42
 }
 
-// grade turns a measure into a grade, by its mean and standard deviation among the regulars of the built-in league, which
-// TestRate_scale measures.
+// grade turns a measure into a grade, by its mean and standard deviation among the regulars of the built-in
+// league, which TestRate_scale measures.
 func grade(x, mean, deviation float64) int {
 	return int(math.Round(max(20, min(80, 50+10*(x-mean)/deviation))))
 }
@@ -39,7 +40,8 @@ func Rate(p game.Player, r chance.Rating) Ratings {
 		Arm:     grade(r.Arm, 0, 1),
 		Glove:   grade(r.Range+r.Hands, 0, 1.24),
 		Control: grade(-pitching.BB, -.0782, .0161),
-		Stuff:   grade(-(pitching.Single+2*pitching.Double+3*pitching.Triple+4*pitching.HR)/atBats(pitching), -.4180, .0442),
+		Stuff: grade(-(pitching.Single+2*pitching.Double+3*pitching.Triple+4*pitching.HR)/atBats(pitching),
+			-.4180, .0442),
 		Stamina: grade(float64(r.Stamina), 12.5, 8.4),
 	}
 }

@@ -22,8 +22,8 @@ func (s *sample) mean() float64 { return s.sum / s.n }
 
 func (s *sample) deviation() float64 { return math.Sqrt(s.squares/s.n - s.mean()*s.mean()) }
 
-// Among the regulars of the built-in league each grade has the mean 50 and the standard deviation 10: hitters in hitting and
-// fielding, pitchers in pitching.
+// Among the regulars of the built-in league each grade has the mean 50 and the standard deviation 10: hitters in
+// hitting and fielding, pitchers in pitching.
 func TestRate_scale(t *testing.T) {
 	t.Parallel()
 	grades := map[string]*sample{}

@@ -104,7 +104,8 @@ type measurement struct {
 	got, err float64 // err is the standard error
 }
 
-// batchCount is the number of parts of a sample whose scatter gives the standard errors: enough for a sample of any size.
+// batchCount is the number of parts of a sample whose scatter gives the standard errors: enough for a sample of
+// any size.
 const batchCount = 40
 
 // simulate plays games of the fixtures in turn and measures all targets.
@@ -139,8 +140,8 @@ func simulate(tb testing.TB, league []fixture, games int, spread bool) []measure
 	return found
 }
 
-// report prints the table and fails where a measurement differs from its target by more than the tolerance and the given
-// number of standard errors.
+// report prints the table and fails where a measurement differs from its target by more than the tolerance and the
+// given number of standard errors.
 func report(tb testing.TB, title string, found []measurement, errors float64) {
 	tb.Helper()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
@@ -159,8 +160,8 @@ func report(tb testing.TB, title string, found []measurement, errors float64) {
 	}
 }
 
-// The simulated games match the measured seasons: a smaller sample than BenchmarkAcceptance*, with four standard errors on top
-// of the tolerances: with three, one of some seventy rows misses by chance now and then.
+// The simulated games match the measured seasons: a smaller sample than BenchmarkAcceptance*, with four standard
+// errors on top of the tolerances: with three, one of some seventy rows misses by chance now and then.
 func TestAcceptance_averageClubs(t *testing.T) {
 	t.Parallel()
 	report(t, "league-average clubs", simulate(t, averageLeague(), sampleSize(2000), false), 4)
@@ -198,9 +199,11 @@ func (f *fixture) manageFast(sim *chance.Simulator, s *game.State, m chance.Prog
 	return t
 }
 
-// manage returns tactics as frequent as in the measured seasons, with these steals, regardless of the players, and relieves
-// tired pitchers.
-func (f *fixture) manage(sim *chance.Simulator, s *game.State, m chance.Progress, rng *rand.Rand, steals [24]float64) chance.Tactics {
+// manage returns tactics as frequent as in the measured seasons, with these steals, regardless of the players, and
+// relieves tired pitchers.
+func (f *fixture) manage(
+	sim *chance.Simulator, s *game.State, m chance.Progress, rng *rand.Rand, steals [24]float64,
+) chance.Tactics {
 	f.relieve(sim, s, m)
 	if m.Pitches != (chance.Pitches{}) {
 		return chance.Tactics{}
@@ -209,7 +212,7 @@ func (f *fixture) manage(sim *chance.Simulator, s *game.State, m chance.Progress
 	if s.RunnerOn(game.Second).Player != "" {
 		steal = chance.StealThird
 	}
-	at, u := baseOut(s), rng.Float64()
+	at, u := chance.BaseOut(s), rng.Float64()
 	for _, frequent := range []struct {
 		rates   [24]float64
 		tactics chance.Tactics
@@ -264,7 +267,8 @@ func (f *fixture) play(tb testing.TB, n int, sum *tally) {
 		r := check.Must(sim.Resolve(&s, m, tactics))(tb)
 		next, err := s.Apply(r.Play)
 		if err != nil {
-			tb.Fatalf("game %d, %v in %d %v, %d out, %v: %v: %+v", n, tactics, s.Inning, s.Half, s.Outs, s.Bases, err, r.Final(r.Bold))
+			tb.Fatalf("game %d, %v in %d %v, %d out, %v: %v: %+v",
+				n, tactics, s.Inning, s.Half, s.Outs, s.Bases, err, r.Final(r.Bold))
 		}
 		sum.count(&s, &r.Play, &h)
 		if next.Half != s.Half || next.Over() {
@@ -282,7 +286,7 @@ type half struct {
 }
 
 func (h *half) begin(s *game.State) {
-	h.at, h.before = append(h.at, baseOut(s)), append(h.before, h.runs)
+	h.at, h.before = append(h.at, chance.BaseOut(s)), append(h.before, h.runs)
 }
 
 func (h *half) end(s *game.State, sum *tally) {

@@ -36,47 +36,50 @@ func (pa *plateAppearance) drawBattedBall(c class) {
 	pa.zone = max(infield, pa.fielder-6)
 }
 
-// groundBalls returns the number of ground balls to each infielder, pitcher first, for batters on the left (0) or right
-// side. This and the following tables count 505,000 batted balls of 2015–17 and 2019; for line-outs, the line drives that
-// were no hits, split by the share of each side.
+// groundBalls returns the number of ground balls to each infielder, pitcher first, for batters on the left (0) or
+// right side. This and the following tables count 505,000 batted balls of 2015–17 and 2019; for line-outs, the
+// line drives that were no hits, split by the share of each side.
 func groundBalls(side int) []float64 {
-	if side == 0 {
-		return []float64{7686, 599, 19064, 28359, 6810, 14178}
-	}
-	return []float64{10163, 910, 5531, 18925, 34219, 39634}
+	return [2][]float64{
+		{7686, 599, 19064, 28359, 6810, 14178},
+		{10163, 910, 5531, 18925, 34219, 39634},
+	}[side]
 }
 
 // flyBalls returns the number of fly-outs to each outfielder, left field first.
 func flyBalls(side int) []float64 {
-	if side == 0 {
-		return []float64{16816, 15282, 7359}
-	}
-	return []float64{10464, 20900, 22552}
+	return [2][]float64{
+		{16816, 15282, 7359},
+		{10464, 20900, 22552},
+	}[side]
 }
 
 func lineDrives(side int) []float64 {
-	if side == 0 {
-		return []float64{342, 0, 1214, 1527, 892, 1495, 3876, 5839, 5190}
-	}
-	return []float64{489, 0, 869, 2077, 1797, 2113, 6233, 8021, 5903}
+	return [2][]float64{
+		{342, 0, 1214, 1527, 892, 1495, 3876, 5839, 5190},
+		{489, 0, 869, 2077, 1797, 2113, 6233, 8021, 5903},
+	}[side]
 }
 
 func popUps(side int) []float64 {
-	if side == 0 {
-		return []float64{97, 933, 922, 2027, 5060, 4734}
-	}
-	return []float64{139, 1630, 6963, 7100, 1905, 3843}
+	return [2][]float64{
+		{97, 933, 922, 2027, 5060, 4734},
+		{139, 1630, 6963, 7100, 1905, 3843},
+	}[side]
 }
 
-// drawSingle draws contact and fielder of a single: 15.7 % stay in the infield, nearly all on the ground; of the others 38
-// % are ground balls, 57 % line drives, 5 % fly balls. Zones are those of all hits on ground balls and line drives by the
-// batter's side.
+// drawSingle draws contact and fielder of a single: 15.7 % stay in the infield, nearly all on the ground; of the
+// others 38 % are ground balls, 57 % line drives, 5 % fly balls. Zones are those of all hits on ground balls and
+// line drives by the batter's side.
 func (pa *plateAppearance) drawSingle() {
 	if pa.dice.chance(infieldSingles) {
 		pa.contact, pa.fielder = game.GroundBall, 1+pa.dice.pick(groundBalls(pa.batterSide))
 		return
 	}
-	pa.contact = [...]game.Contact{game.GroundBall, game.LineDrive, game.FlyBall}[pa.dice.pick([]float64{.38, .57, .05})]
+	pa.contact = [...]game.Contact{
+		game.GroundBall, game.LineDrive,
+		game.FlyBall,
+	}[pa.dice.pick([]float64{.38, .57, .05})]
 	pa.fielder = 7 + pa.dice.pick(singles(pa.batterSide))
 }
 
@@ -85,10 +88,10 @@ const infieldSingles = .157
 
 // singles returns the shares of the outfielders of the other singles.
 func singles(side int) []float64 {
-	if side == 0 {
-		return []float64{.278, .345, .377}
-	}
-	return []float64{.370, .352, .278}
+	return [2][]float64{
+		{.278, .345, .377},
+		{.370, .352, .278},
+	}[side]
 }
 
 // zoneShares returns how often balls of a class go to each zone.
@@ -111,15 +114,16 @@ func (pa *plateAppearance) zoneShares(c class) [fieldZones]float64 {
 	default:
 		return [fieldZones]float64{infield: 1}
 	}
-	sum := inside
+	all := inside
 	for _, n := range outfield {
-		sum += n
+		all += n
 	}
-	return [fieldZones]float64{inside / sum, outfield[0] / sum, outfield[1] / sum, outfield[2] / sum}
+	return [fieldZones]float64{inside / all, outfield[0] / all, outfield[1] / all, outfield[2] / all}
 }
 
-// drawExtraBaseHit draws contact and fielder. Contact is measured in 2015–17 and 2019; the zones of doubles, triples and
-// home runs in 2020, split by the batter's side like outfield hits (doubles) or pulled fly balls (home runs, estimate).
+// drawExtraBaseHit draws contact and fielder. Contact is measured in 2015–17 and 2019; the zones of doubles,
+// triples and home runs in 2020, split by the batter's side like outfield hits (doubles) or pulled fly balls (home
+// runs, estimate).
 func (pa *plateAppearance) drawExtraBaseHit(c class) {
 	lined, by := extraBaseHits(c, pa.batterSide)
 	pa.contact = game.FlyBall
@@ -145,46 +149,39 @@ func extraBaseHits(c class, side int) (lined float64, by []float64) {
 	}
 }
 
-// zoneWeight returns the factor on a row's weight for the zone of the ball, relative to all zones. Measured in 2015–17 and
-// 2019, by outs where those matter: the shares of extra bases taken, outs, and bases not tried.
+// zoneWeight returns the factor on a row's weight for the zone of the ball, relative to all zones. Measured in 2015–17
+// and 2019, by outs where those matter: the shares of extra bases taken, outs, and bases not tried.
 func (pa *plateAppearance) zoneWeight(c class, r *advanceRow) float64 {
 	if r.outcome == noRisk && c != lineOut {
 		return 1
 	}
-	switch c {
-	case single:
-		if pa.bases&onSecond != 0 {
-			return [3][outcomes][fieldZones]float64{
-				{success: {.44, .89, 1.34, 1.02}, failure: {.7, 1.2, 1.2, .9}, declined: {1.2, 1.12, .77, 1.03}, noRisk: {1, 1, 1, 1}},
-				{success: {.36, .95, 1.33, 1.03}, failure: {.6, 1.3, .9, .9}, declined: {1.55, 1.08, .66, 1.0}, noRisk: {1, 1, 1, 1}},
-				{success: {.35, 1.06, 1.24, 1.11}, failure: {1.27, 1.29, .62, .98}, declined: {3.42, .70, .18, .57}, noRisk: {1, 1, 1, 1}},
-			}[pa.state.Outs][r.outcome][pa.zone]
-		}
-		return [outcomes][fieldZones]float64{
-			success: {.62, .54, 1.15, 1.42}, failure: {1.5, .8, .9, 1.2}, declined: {1.14, 1.19, .94, .83}, noRisk: {1, 1, 1, 1},
-		}[r.outcome][pa.zone]
-	case double:
-		return [outcomes][fieldZones]float64{
-			success: {1, .97, 1.42, .90}, failure: {1, 1, 1.2, .9}, declined: {1, 1.02, .69, 1.08}, noRisk: {1, 1, 1, 1},
-		}[r.outcome][pa.zone]
-	case flyOut:
-		if pa.bases&onThird != 0 {
-			return [outcomes][fieldZones]float64{
-				success: {1, .955, 1.10, .91}, failure: {1, 1.2, .7, 1.2}, declined: {1, 1.12, .71, 1.26}, noRisk: {1, 1, 1, 1},
-			}[r.outcome][pa.zone]
-		}
-		return [outcomes][fieldZones]float64{
-			success: {1, .30, 1.20, 1.38}, failure: {1, 1.1, .9, 1}, declined: {1, 1.36, .88, .81}, noRisk: {1, 1, 1, 1},
-		}[r.outcome][pa.zone]
-	case lineOut:
+	type byOutcome [outcomes][fieldZones]float64
+	var w byOutcome
+	switch {
+	case c == lineOut:
 		return pa.lineOutWeight(r)
+	case c == single && pa.bases&onSecond != 0:
+		w = [3]byOutcome{
+			{{}, {.44, .89, 1.34, 1.02}, {.7, 1.2, 1.2, .9}, {1.2, 1.12, .77, 1.03}},
+			{{}, {.36, .95, 1.33, 1.03}, {.6, 1.3, .9, .9}, {1.55, 1.08, .66, 1.0}},
+			{{}, {.35, 1.06, 1.24, 1.11}, {1.27, 1.29, .62, .98}, {3.42, .70, .18, .57}},
+		}[pa.state.Outs]
+	case c == single:
+		w = byOutcome{{}, {.62, .54, 1.15, 1.42}, {1.5, .8, .9, 1.2}, {1.14, 1.19, .94, .83}}
+	case c == double:
+		w = byOutcome{{}, {1, .97, 1.42, .90}, {1, 1, 1.2, .9}, {1, 1.02, .69, 1.08}}
+	case c == flyOut && pa.bases&onThird != 0:
+		w = byOutcome{{}, {1, .955, 1.10, .91}, {1, 1.2, .7, 1.2}, {1, 1.12, .71, 1.26}}
+	case c == flyOut:
+		w = byOutcome{{}, {1, .30, 1.20, 1.38}, {1, 1.1, .9, 1}, {1, 1.36, .88, .81}}
 	default:
 		return 1
 	}
+	return w[r.outcome][pa.zone]
 }
 
-// lineOutWeight returns the factor on a row of a line-out. Infielders, who catch 26.8 % of line-outs, double off .377 of
-// the runners on first; runners advance only when an outfielder catches the ball.
+// lineOutWeight returns the factor on a row of a line-out. Infielders, who catch 26.8 % of line-outs, double off
+// .377 of the runners on first; runners advance only when an outfielder catches the ball.
 func (pa *plateAppearance) lineOutWeight(r *advanceRow) float64 {
 	toInfield := pa.zone == infield
 	switch {

@@ -6,9 +6,9 @@ import (
 	"pressbox/game"
 )
 
-// Chances of plays between pitches. Of 318,456 plate appearances with runners on (2015–17, 2019), 7,164 had wild pitches, 1,422
-// passed balls and 597 balks. Runners picked off: on first with second open 1,585 of 172,155, on second 365 of 103,650, on third
-// 73 of 69,922. 44 % of pick-offs are wild throws (2020).
+// Chances of plays between pitches. Of 318,456 plate appearances with runners on (2015–17, 2019), 7,164 had wild
+// pitches, 1,422 passed balls and 597 balks. Runners picked off: on first with second open 1,585 of 172,155, on
+// second 365 of 103,650, on third 73 of 69,922. 44 % of pick-offs are wild throws (2020).
 const (
 	wildPitches       = 7164. / 318456
 	passedBalls       = 1422. / 318456
@@ -17,8 +17,6 @@ const (
 	pickedOffSecond   = 365. / 103650
 	pickedOffThird    = 73. / 69922
 	wildPickoff       = .44
-	pickoffOut1       = .02           // version 1: per throw that the manager calls (estimate)
-	pickoffOutGoing1  = .12           // version 1: per throw at a runner who is about to go (estimate)
 	wildPitchShare    = .87           // of wild pitches and passed balls, those without a strikeout, walk or steal
 	wildSteal         = .05           // stolen bases with a wild throw (2020: 39 of 776)
 	squeezeMissChance = .12           // bunts missed or pitched out of reach (estimate)
@@ -51,8 +49,8 @@ func (pa *plateAppearance) resolveBetweenPitches() bool {
 	return pa.drawMishap()
 }
 
-// dropFoulFly sets an error on a dropped foul fly; the plate appearance goes on. In 2020 the catcher dropped 6, the first
-// baseman 8, the third baseman 2, others 2.
+// dropFoulFly sets an error on a dropped foul fly; the plate appearance goes on. In 2020 the catcher dropped 6,
+// the first baseman 8, the third baseman 2, others 2.
 func (pa *plateAppearance) dropFoulFly() {
 	pa.result.Next.Pitches.add('F')
 	fielder := [...]uint8{2, 3, 5, 9}[pa.dice.pick([]float64{6, 8, 2, 2})]
@@ -85,12 +83,9 @@ func (pa *plateAppearance) drawMishap() bool {
 	if holdsRunner(pa.bases) && !pa.playsBehind() {
 		first = pickedOffFirst * pa.pitcher.hold
 	}
-	wild := 1.0
-	if pa.sim.rules > 1 {
-		wild = wildPitchShare
-	}
 	chances := [...]float64{
-		wild * wildPitches, wild * passedBalls, balks, first, indicator(pa.bases&onSecond != 0) * pickedOffSecond * pa.pitcher.hold,
+		wildPitchShare * wildPitches, wildPitchShare * passedBalls, balks, first,
+		indicator(pa.bases&onSecond != 0) * pickedOffSecond * pa.pitcher.hold,
 		indicator(pa.bases&onThird != 0) * pickedOffThird * pa.pitcher.hold, pa.indifference(), 1,
 	}
 	const indifference, none = 6, 7
@@ -135,19 +130,7 @@ func (pa *plateAppearance) resolvePickoffThrow(going int) {
 	base := pa.pickoffBase()
 	pa.result.Next.Pitches.add('0' + byte(base))
 	pa.result.Next.PickoffThrows++
-	if pa.sim.rules > 1 {
-		pa.throwOver(base, going)
-		return
-	}
-	chance, reason := pickoffOut1*pa.pitcher.hold, game.PickedOff
-	if going != 0 {
-		chance, reason = pickoffOutGoing1, game.PickedOffStealing
-	}
-	if pa.dice.chance(chance / (1 - wildPickoff)) {
-		pa.pickOffRunner(base, reason)
-		return
-	}
-	pa.result.Play.Kind = game.NoPlay
+	pa.throwOver(base, going)
 }
 
 // pickoffBase returns the base of the last runner with the next base open, Third if all are blocked.
@@ -237,16 +220,17 @@ func (pa *plateAppearance) stealBase(lead game.Base, going int) {
 	if lead == game.Second && going&onFirst != 0 && (safe || pa.state.Outs < 2) {
 		p.Advances[game.First] = game.Advance{To: game.Second, Reason: trailing}
 	}
-	alone := highest(pa.bases) == int(lead) && (lead == game.First || going&onFirst == 0) // no runner ahead, none going behind
+	// No runner is ahead, and none goes behind.
+	alone := highest(pa.bases) == int(lead) && (lead == game.First || going&onFirst == 0)
 	if safe && alone && lead < game.Third && pa.dice.chance(wildSteal) {
 		p.Advances[lead].To = lead + 2
 		p.Errors[0] = game.Error{Fielder: 2, Kind: game.ThrowingError, Runner: lead}
 	}
 }
 
-// stealSecondAndHome resolves a double steal of second and home: the catcher throws to second, and the runner on third
-// goes. One in three ends with an out at second, half of these after the run; otherwise half of the return throws get the
-// runner at home (estimate).
+// stealSecondAndHome resolves a double steal of second and home: the catcher throws to second, and the runner on
+// third goes. One in three ends with an out at second, half of these after the run; otherwise half of the return
+// throws get the runner at home (estimate).
 func (pa *plateAppearance) stealSecondAndHome() {
 	p := &pa.result.Play
 	p.Kind = game.CaughtStealing
@@ -270,36 +254,30 @@ func (pa *plateAppearance) stealSecondAndHome() {
 	}
 }
 
-// stealChance returns the chance that a runner steals the next base: .716 second, .774 third, .34 home (2015–17 and 2019,
-// attempts with a pitch, pick-offs excluded), and as measured with third strikes if not sent. Changes of the log odds are
-// estimates: 1.1 per standard deviation of speed, .25 of the catcher's arm and of the pitcher's hold, .5 for a runner who is not
-// held, .85 for a pitch-out. The measured rates are those of runners who were sent; triedSpeed is how much faster than average
-// they are taken to be, so that the bot's steals are as frequent and as successful as those of 2015–19 (game/realismtest). Speed
-// counts that much because few runners are then near the break-even: who steals whenever it pays succeeds .77 of the time, as
-// managers do. Version 1 has other estimates, and takes .5 off for a runner who was not sent.
+// stealChance returns the chance that a runner steals the next base: .716 second, .774 third, .34 home (2015–17
+// and 2019, attempts with a pitch, pick-offs excluded), and as measured with third strikes if not sent. Changes of
+// the log odds are estimates: 1.1 per standard deviation of speed, .25 of the catcher's arm and of the pitcher's
+// hold, .5 for a runner who is not held, .85 for a pitch-out. The measured rates are those of runners who were
+// sent; triedSpeed is how much faster than average they are taken to be, so that the bot's steals are as frequent
+// and as successful as those of 2015–19 (game/realismtest). Speed counts that much because few runners are then
+// near the break-even: who steals whenever it pays succeeds .77 of the time, as managers do.
 func (pa *plateAppearance) stealChance(from game.Base) float64 {
 	measured, triedSpeed := [...]float64{0, .716, .774, .34}[from], [...]float64{0, 1, 2.3, 1.5}[from]
-	ofSpeed, ofPitchOut, sent := 1.1, .85, pa.tactics.Offense.isSteal()
-	switch {
-	case pa.sim.rules == 1:
-		triedSpeed, ofSpeed, ofPitchOut = [...]float64{0, 1, 1.5, 1.5}[from], .35, 1.3
-	case !sent:
+	if !pa.tactics.Offense.isSteal() {
 		measured, triedSpeed = strikeoutSafe, 0
 	}
 	logOdds := math.Log(measured / (1 - measured))
 	team := &pa.state.Teams[pa.state.Fielding()]
-	logOdds += ofSpeed*(pa.runners[from].Speed-triedSpeed) - .25*pa.sim.player(team.Fielder(game.Catcher)).Arm - .25*pa.pitcher.Hold
+	arm := pa.sim.player(team.Fielder(game.Catcher)).Arm
+	logOdds += 1.1*(pa.runners[from].Speed-triedSpeed) - .25*arm - .25*pa.pitcher.Hold
 	if pa.playsBehind() && from == game.First {
 		logOdds += .5
 	}
 	if pa.tactics.Defense.Pitch == PitchOut {
-		logOdds -= ofPitchOut
+		logOdds -= .85
 	}
-	if pa.sim.rules > 1 && pa.tactics.Offense == DoubleSteal && from == game.Second {
+	if pa.tactics.Offense == DoubleSteal && from == game.Second {
 		logOdds -= .25 // the defense watches two
-	}
-	if pa.sim.rules == 1 && !sent { // average runners and a late start
-		logOdds -= .5
 	}
 	return 1 / (1 + math.Exp(-logOdds))
 }
@@ -322,8 +300,8 @@ func (pa *plateAppearance) failedSqueeze() bool {
 	return true
 }
 
-// addPitch adds the pitch on which a play happened if it does not end the plate appearance: as letter if that is a ball,
-// otherwise as a called strike, otherwise not at all.
+// addPitch adds the pitch on which a play happened if it does not end the plate appearance: as letter if that is a
+// ball, otherwise as a called strike, otherwise not at all.
 func (pa *plateAppearance) addPitch(letter byte) {
 	thrown := &pa.result.Next.Pitches
 	switch at := thrown.Count(); {

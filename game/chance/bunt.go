@@ -46,8 +46,9 @@ func (d *measurements) loadBunts(lines map[string]namedCounts) {
 // bunterSpeed is the average speed of batters who bunt with the bases empty, in standard deviations (estimate).
 const bunterSpeed = 1.3
 
-// buntWeights returns the weight of each result. League bunters with the bases empty, fast by selection, reached base .44
-// of the time; an average runner reaches a third of the time. With runners on, a bunt for a hit trades advances for hits.
+// buntWeights returns the weight of each result. League bunters with the bases empty, fast by selection, reached
+// base .44 of the time; an average runner reaches a third of the time. With runners on, a bunt for a hit trades
+// advances for hits.
 func (pa *plateAppearance) buntWeights() [buntResults]float64 {
 	w := pa.sim.data.bunts[pa.baseOut]
 	speedFactor := math.Exp(.25 * pa.batter.Speed)
@@ -71,9 +72,7 @@ func (pa *plateAppearance) buntWeights() [buntResults]float64 {
 		w[buntDouble] *= 1.5
 		w[buntSacrifice] *= .8
 	}
-	if pa.sim.rules > 1 {
-		pa.applyBuntPrice(&w)
-	}
+	pa.applyBuntPrice(&w)
 	if pa.bases == 0 || pa.state.Outs == 2 {
 		w[buntOut] += w[buntSacrifice]
 		w[buntSacrifice] = 0
@@ -81,7 +80,7 @@ func (pa *plateAppearance) buntWeights() [buntResults]float64 {
 	return w
 }
 
-// Shares of the good bunts that fail, from version 2 on (estimates). The counts are of bunts that were put in play, mostly
+// Shares of the good bunts that fail (estimates). The counts are of bunts that were put in play, mostly
 // by good bunters at moments of their choice; they lack the fouls and misses that cost strikes.
 const (
 	buntsMissed       = .2
@@ -165,8 +164,8 @@ func (pa *plateAppearance) leadForcedRunner() game.Base {
 	return game.AtBat
 }
 
-// buntOut sets a single out: 40 % are popped up; otherwise the lead runner is forced out, or, if no runner is forced, the
-// batter is out and the runners hold.
+// buntOut sets a single out: 40 % are popped up; otherwise the lead runner is forced out, or, if no runner is
+// forced, the batter is out and the runners hold.
 func (pa *plateAppearance) buntOut(p *game.Play) {
 	p.Kind = game.BattedOut
 	lead := pa.leadForcedRunner()

@@ -86,7 +86,8 @@ func TestEffective(t *testing.T) {
 	starter := chance.Effective(game.Player{Positions: []game.Role{"SP"}}, chance.Rating{})
 	reliever := chance.Effective(game.Player{Positions: []game.Role{"RP"}}, chance.Rating{})
 	both := chance.Effective(game.Player{Positions: []game.Role{"SP", "DH"}}, chance.Rating{})
-	if hitter.Batting != l || hitter.Pitching.HR <= l.HR || starter.Pitching != l || starter.Batting.K <= l.K || both.Batting != l {
+	if hitter.Batting != l || hitter.Pitching.HR <= l.HR || starter.Pitching != l || starter.Batting.K <= l.K ||
+		both.Batting != l {
 		t.Errorf("hitter %+v, starter %+v, both %+v", hitter, starter, both)
 	}
 	if starter.Stamina != chance.StarterStamina || reliever.Stamina != chance.RelieverStamina {

@@ -1,14 +1,16 @@
 // Package chance draws the outcomes of plate appearances: tactics, ratings and dice in, a [game.Play] that
 // [game.State.Apply] accepts out.
 //
-// Its one law: the same seed, clubs, ratings and tactics give the same game, on every host, for ever. The package has no
-// state, reads no clock and takes random numbers only from the [Seed]: one stream per turn, in a documented order ([Dice]).
+// Its one law: the same seed, clubs, ratings and tactics give the same game, on every host, for ever. The package
+// has no state, reads no clock and takes random numbers only from the [Seed]: one stream per turn, in a documented
+// order ([Dice]).
 //
 // [Simulator.Resolve] works in stages. Plays between pitches come first: steals, pick-offs, wild pitches, balks
-// (betweenpitches.go). Otherwise the odds ratio of batter, pitcher and league gives the class of the plate appearance
-// (plateappearance.go), a table of batted balls the fielder (battedball.go), and the measured table of 740,020 plate
-// appearances where the batter and the runners end (measurements.go, rows.go, runners.go). Tactics, speed and arms change
-// the weights of that table's rows; there is no second draw. Last come pitches that lead to the outcome (pitches.go).
+// (betweenpitches.go). Otherwise the odds ratio of batter, pitcher and league gives the class of the plate
+// appearance (plateappearance.go), a table of batted balls the fielder (battedball.go), and the measured table of
+// 740,020 plate appearances where the batter and the runners end (measurements.go, rows.go, runners.go). Tactics,
+// speed and arms change the weights of that table's rows; there is no second draw. Last come pitches that lead to
+// the outcome (pitches.go).
 //
 // Measurements are from Retrosheet's data, see NOTICE. A constant marked "estimate" was not measured.
 package chance
@@ -21,7 +23,6 @@ import (
 
 // A Simulator resolves the turns of one game. It never changes and may be shared.
 type Simulator struct {
-	rules   int
 	seed    Seed
 	park    ParkFactors
 	players map[game.PlayerID]*ratedPlayer
@@ -29,15 +30,12 @@ type Simulator struct {
 	data    *measurements
 }
 
-// Rules is the newest version of the rules of chance. A released version never changes: a change of the odds is a new
-// version, and a game keeps the version that it began with.
-//
-//	1: fatigue from batters faced
-//	2: fatigue from pitches, batters and the work of the last days, and the form of the day (fatigue.go)
+// Rules is the version of the rules of chance. A released version never changes: a change of the odds is a new version,
+// and a game keeps the version that it began with. Version 1 was last played by Pressbox 0.5.0.
 const Rules = 2
 
-// Progress holds what a [Simulator] needs in addition to the state of the game. The zero value is the start of a game; the value for
-// the next turn is Resolution.Next.
+// Progress holds what a [Simulator] needs in addition to the state of the game. The zero value is the start of a
+// game; the value for the next turn is Resolution.Next.
 type Progress struct {
 	Turns         uint64      `json:"turn"`   // turns resolved; the number of the next stream of dice
 	Workloads     [2]Workload `json:"work"`   // of the current pitcher, by side
@@ -113,11 +111,10 @@ func (q Question) Labels() (bold, safe string) {
 	}
 }
 
-// UnmarshalText parses a question. Journals of version 1 have the text of a question in its place.
+// UnmarshalText parses a question.
 func (q *Question) UnmarshalText(text []byte) error {
-	const sendText1 = "send the runner or hold him" // version 1
 	for _, known := range [...]Question{NoQuestion, SendRunner, ThrowHome, TurnTwo, ThrowPlate} {
-		if s := string(text); s == string(known) || s == known.Text() || s == sendText1 && known == SendRunner {
+		if string(text) == string(known) {
 			*q = known
 			return nil
 		}

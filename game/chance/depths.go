@@ -1,10 +1,10 @@
 package chance
 
-// A depth is what a position of the fielders does to hits, as factors (estimates of version 2, such that each is the best in
+// A depth is what a position of the fielders does to hits, as factors (estimates, such that each is the best in
 // some situation and the worst in another).
 type depth struct{ single, double, triple, onError float64 }
 
-// applyDepths changes the class weights by the fielders' positions, from version 2 on.
+// applyDepths changes the class weights by the fielders' positions.
 func (pa *plateAppearance) applyDepths(w *[classes]float64) {
 	c := &pa.tactics.Defense
 	apply := func(d depth) {
@@ -32,12 +32,4 @@ func (pa *plateAppearance) applyDepths(w *[classes]float64) {
 	if c.GuardLines {
 		apply(depth{1.14, .77, .93, 1})
 	}
-}
-
-// doublePlayFactor returns the factor of double-play depth on double plays.
-func (pa *plateAppearance) doublePlayFactor() float64 {
-	if pa.sim.rules == 1 {
-		return 1.12
-	}
-	return 1.25
 }

@@ -45,8 +45,8 @@ func batters() map[string]chance.Rating {
 	}
 }
 
-// Each setting of the defense is the best by at least .01 runs in some situation: a base-out state, a kind of batter, a call of
-// the offense. Each but the usual one is the worst in another.
+// Each setting of the defense is the best by at least .01 runs in some situation: a base-out state, a kind of
+// batter, a call of the offense. Each but the usual one is the worst in another.
 func TestDefense_everyDepthMatters(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)

@@ -5,26 +5,26 @@ import (
 	"encoding/binary"
 )
 
-// Seed determines all random numbers of a game. Its hash is shown before the first pitch and the seed after the last, so
-// that anyone can verify that it was fixed in advance and replay the game.
+// Seed determines all random numbers of a game. Its hash is shown before the first pitch and the seed after the
+// last, so that anyone can verify that it was fixed in advance and replay the game.
 type Seed [32]byte
 
 // Commitment returns the SHA-256 of the seed's 32 bytes.
 func (s Seed) Commitment() [32]byte { return sha256.Sum256(s[:]) }
 
-// Dice is the stream of random numbers of one turn: SHA-256 in counter mode, which a few lines in any language can check.
-// The four numbers of block b of turn n are the four 8-byte groups of
+// Dice is the stream of random numbers of one turn: SHA-256 in counter mode, which a few lines in any language can
+// check. The four numbers of block b of turn n are the four 8-byte groups of
 //
 //	SHA-256(seed ‖ n ‖ b)    n and b as eight bytes, big-endian, both from 0
 //
-// each the top 53 bits, read big-endian, divided by 2⁵³: at least 0 and less than 1. The numbers of a turn depend on
-// nothing else, so a game continues after a restart from the decisions in its journal.
+// each the top 53 bits, read big-endian, divided by 2⁵³: at least 0 and less than 1. The numbers of a turn depend
+// on nothing else, so a game continues after a restart from the decisions in its journal.
 //
 // The form of the day of a pitcher is drawn from the seed and the player's id, see form.
 //
-// A turn draws in this order, as far as it needs to: the official scorer's draw; plays between pitches and their results; a
-// pitch that the batter takes; the class of the plate appearance; contact and fielder; where the batter and the runners
-// end, at most four numbers; a throw behind a strikeout; the pitches, one number each.
+// A turn draws in this order, as far as it needs to: the official scorer's draw; plays between pitches and their
+// results; a pitch that the batter takes; the class of the plate appearance; contact and fielder; where the batter
+// and the runners end, at most four numbers; a throw behind a strikeout; the pitches, one number each.
 type Dice struct {
 	key   [len(Seed{}) + 16]byte // seed, turn, block
 	block [sha256.Size]byte
@@ -60,17 +60,13 @@ func (d *Dice) chance(p float64) bool {
 	return d.Float64() < p
 }
 
-// pick returns an index with probability in proportion to its weight, the last index with a weight if rounding exceeds the
-// sum. At least one weight must be positive.
+// pick returns an index with probability in proportion to its weight, the last index with a weight if rounding
+// exceeds the sum. At least one weight must be positive.
 func (d *Dice) pick(weights []float64) int {
 	if d.path != nil {
 		return d.path.pick(weights)
 	}
-	var sum float64
-	for _, w := range weights {
-		sum += w
-	}
-	left, last := d.Float64()*sum, 0
+	left, last := d.Float64()*sum(weights), 0
 	for i, w := range weights {
 		if w == 0 {
 			continue
@@ -82,4 +78,11 @@ func (d *Dice) pick(weights []float64) int {
 		last = i
 	}
 	return last
+}
+
+func sum(all []float64) (sum float64) {
+	for _, x := range all {
+		sum += x
+	}
+	return sum
 }

@@ -2,8 +2,8 @@ package chance
 
 import "pressbox/game"
 
-// applyTactics changes the class weights by the managers' tactics. Factors without a named measurement are estimates, in
-// the direction and rough size that published table-top and computer games use.
+// applyTactics changes the class weights by the managers' tactics. Factors without a named measurement are
+// estimates, in the direction and rough size that published table-top and computer games use.
 func (pa *plateAppearance) applyTactics(w *[classes]float64) {
 	c := &pa.tactics
 	if c.Defense.Pitch == PitchAround { // 40 % walk with first base open, 25 % otherwise
@@ -21,44 +21,10 @@ func (pa *plateAppearance) applyTactics(w *[classes]float64) {
 		w[groundOut] *= 1.15
 		w[single] *= 1.1 // a middle infielder covers second
 	}
-	pa.applyPositioning(w)
-}
-
-// applyPositioning changes the class weights by the fielders' positions.
-func (pa *plateAppearance) applyPositioning(w *[classes]float64) {
-	c := &pa.tactics.Defense
 	if pa.playsBehind() {
 		w[single] /= heldRunnerSingles
 	}
-	if pa.sim.rules > 1 {
-		pa.applyDepths(w)
-		return
-	}
-	switch c.Infield {
-	case InfieldIn:
-		w[single] *= 1.2
-		w[reachedOnError] *= 1.1
-	case CornersIn:
-		w[single] *= 1.08
-	case DoublePlayDepth:
-		w[single] *= 1.02
-	default:
-	}
-	switch c.Outfield {
-	case Shallow:
-		w[single] *= .95
-		w[double] *= 1.15
-		w[triple] *= 1.4
-	case Deep:
-		w[single] *= 1.06
-		w[double] *= .85
-		w[triple] *= .7
-	default:
-	}
-	if c.GuardLines {
-		w[double] *= .85
-		w[single] *= 1.04
-	}
+	pa.applyDepths(w)
 }
 
 // heldRunnerSingles is the factor on singles while the first baseman holds a runner: .165 against .147 of plate
@@ -118,7 +84,7 @@ func (pa *plateAppearance) groundBallWeight(r *advanceRow) float64 {
 	case DoublePlayDepth:
 		switch {
 		case is(multipleOuts):
-			f *= pa.doublePlayFactor()
+			f *= 1.25
 		case is(thirdScores):
 			f *= 1.1
 		}
@@ -150,8 +116,8 @@ func (pa *plateAppearance) infieldInWeight(r *advanceRow, scored, out, stays flo
 	return 1
 }
 
-// throwFixedPitch throws the pitch that the tactics determine: a pitch that the batter takes, or a pitch-out. It returns
-// the class if the pitch ends the plate appearance, otherwise classes.
+// throwFixedPitch throws the pitch that the tactics determine: a pitch that the batter takes, or a pitch-out. It
+// returns the class if the pitch ends the plate appearance, otherwise classes.
 func (pa *plateAppearance) throwFixedPitch(p *Pitches) class {
 	at := p.Count()
 	var letter byte

@@ -28,7 +28,10 @@ func slack(tolerance float64) float64 {
 }
 
 // sample resolves a turn in one base-out state many times and passes each resolution on with the states around it.
-func sample(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings, see func(*game.State, *chance.Resolution, *game.State)) (n int) {
+func sample(
+	tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings,
+	see func(*game.State, *chance.Resolution, *game.State),
+) (n int) {
 	tb.Helper()
 	f := averageFixture(0)
 	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Ratings: ratings})
@@ -63,8 +66,8 @@ func shares(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings, is 
 	return counted
 }
 
-// expectedRuns returns the runs of the half-inning from a base-out state on if the tactics are called once. The standard error is
-// .008 with 20,000 turns.
+// expectedRuns returns the runs of the half-inning from a base-out state on if the tactics are called once. The
+// standard error is .008 with 20,000 turns.
 func expectedRuns(tb testing.TB, at int, c chance.Tactics, ratings chance.Ratings) float64 {
 	tb.Helper()
 	var sum float64
@@ -120,19 +123,49 @@ func TestTactics_effects(t *testing.T) {
 		most    float64
 	}{
 		{"pitching around walks more", 6, in(chance.Defense{Pitch: chance.PitchAround}), isKind(game.Walk), .08, .25},
-		{"pitching around allows fewer home runs", 6, in(chance.Defense{Pitch: chance.PitchAround}), isKind(game.HomeRun), -.03, -.003},
-		{"an intentional walk is one", 6, in(chance.Defense{Pitch: chance.IntentionalWalk}), isKind(game.IntentionalWalk), 1, 1},
+		{
+			"pitching around allows fewer home runs", 6, in(chance.Defense{Pitch: chance.PitchAround}),
+			isKind(game.HomeRun), -.03, -.003,
+		},
+		{
+			"an intentional walk is one", 6, in(chance.Defense{Pitch: chance.IntentionalWalk}),
+			isKind(game.IntentionalWalk), 1, 1,
+		},
 		{"taking walks more", 0, call(chance.Take), isKind(game.Walk), .005, .05},
-		{"the infield in allows singles", 13, in(chance.Defense{Infield: chance.InfieldIn}), isKind(game.Single), .015, .06},
-		{"the infield in holds the runner on third", 13, in(chance.Defense{Infield: chance.InfieldIn}), scoresOnGroundOut, -.08, -.02},
-		{"corners in hold the runner less", 13, in(chance.Defense{Infield: chance.CornersIn}), scoresOnGroundOut, -.05, -.005},
-		{"double-play depth turns more double plays", 3, in(chance.Defense{Infield: chance.DoublePlayDepth}), isGroundDoublePlay, .003, .03},
+		{
+			"the infield in allows singles", 13, in(chance.Defense{Infield: chance.InfieldIn}),
+			isKind(game.Single), .015, .06,
+		},
+		{
+			"the infield in holds the runner on third", 13, in(chance.Defense{Infield: chance.InfieldIn}),
+			scoresOnGroundOut, -.08, -.02,
+		},
+		{
+			"corners in hold the runner less", 13, in(chance.Defense{Infield: chance.CornersIn}),
+			scoresOnGroundOut, -.05, -.005,
+		},
+		{
+			"double-play depth turns more double plays", 3, in(chance.Defense{Infield: chance.DoublePlayDepth}),
+			isGroundDoublePlay, .003, .03,
+		},
 		{"a hit and run avoids double plays", 3, call(chance.HitAndRun), isGroundDoublePlay, -.10, -.02},
 		{"a hit and run strikes out and throws out", 3, call(chance.HitAndRun), isStrikeoutDoublePlay, .03, .12},
-		{"playing behind the runner allows fewer singles", 3, in(chance.Defense{PlayBehind: true}), isKind(game.Single), -.03, -.008},
-		{"a deep outfield allows fewer doubles", 0, in(chance.Defense{Outfield: chance.Deep}), isKind(game.Double), -.02, -.002},
-		{"a shallow outfield allows more doubles", 0, in(chance.Defense{Outfield: chance.Shallow}), isKind(game.Double), .002, .02},
-		{"guarding the lines allows fewer doubles", 0, in(chance.Defense{GuardLines: true}), isKind(game.Double), -.02, -.002},
+		{
+			"playing behind the runner allows fewer singles", 3, in(chance.Defense{PlayBehind: true}),
+			isKind(game.Single), -.03, -.008,
+		},
+		{
+			"a deep outfield allows fewer doubles", 0, in(chance.Defense{Outfield: chance.Deep}),
+			isKind(game.Double), -.02, -.002,
+		},
+		{
+			"a shallow outfield allows more doubles", 0, in(chance.Defense{Outfield: chance.Shallow}),
+			isKind(game.Double), .002, .02,
+		},
+		{
+			"guarding the lines allows fewer doubles", 0, in(chance.Defense{GuardLines: true}),
+			isKind(game.Double), -.02, -.002,
+		},
 		{"a sacrifice advances the runner", 3, call(chance.Sacrifice), isSacrifice, .55, .7},
 		{"a bunt for a hit with the bases empty", 0, call(chance.BuntForHit), isKind(game.Single), .1, .25},
 		{"a squeeze scores the runner", 13, call(chance.Squeeze), scoresFromThird, .1, .5},
@@ -160,17 +193,19 @@ func TestTactics_effects(t *testing.T) {
 	}
 }
 
-// A sacrifice with a runner on first and none out costs runs: .20 if it succeeds (.909 to .709), less on average, because
-// some bunters reach first.
+// A sacrifice with a runner on first and none out costs runs: .20 if it succeeds (.909 to .709), less on average,
+// because some bunters reach first.
 func TestTactics_sacrificeCostsRuns(t *testing.T) {
 	t.Parallel()
-	cost := expectedRuns(t, 3, chance.Tactics{}, nil) - expectedRuns(t, 3, chance.Tactics{Offense: chance.Sacrifice}, nil)
+	cost := expectedRuns(t, 3, chance.Tactics{}, nil) -
+		expectedRuns(t, 3, chance.Tactics{Offense: chance.Sacrifice}, nil)
 	if cost < .05-slack(.03) || cost > .25+slack(.03) {
 		t.Errorf("a sacrifice costs %.3f runs", cost)
 	}
 }
 
-// Of the measured .44 of fast batters and a third of average ones who bunt for a hit, a fifth miss or foul, which costs runs.
+// Of the measured .44 of fast batters and a third of average ones who bunt for a hit, a fifth miss or foul, which
+// costs runs.
 func TestTactics_buntForHit(t *testing.T) {
 	t.Parallel()
 	bunt := chance.Tactics{Offense: chance.BuntForHit}
@@ -191,7 +226,8 @@ func TestTactics_buntForHit(t *testing.T) {
 			t.Errorf("with %d out an average batter gains %+.3f runs by bunting", outs, gain)
 		}
 	}
-	if bunts, swings := expectedRuns(t, 0, bunt, rated(2.5)), expectedRuns(t, 0, chance.Tactics{}, rated(2.5)); bunts < swings-slack(.03) {
+	bunts, swings := expectedRuns(t, 0, bunt, rated(2.5)), expectedRuns(t, 0, chance.Tactics{}, rated(2.5))
+	if bunts < swings-slack(.03) {
 		t.Errorf("the fastest bunts for %.3f runs, swings for %.3f", bunts, swings)
 	}
 }
@@ -289,13 +325,13 @@ func TestResolution_questionOdds(t *testing.T) {
 func succeeded(q chance.Question, s *game.State, bold *game.Play) bool {
 	switch q {
 	case chance.SendRunner:
-		return !isOut(bold, riskedRunner(s, bold))
+		return bold.OutIndex(riskedRunner(s, bold)) < 0
 	case chance.ThrowHome:
-		return isOut(bold, riskedRunner(s, bold))
+		return bold.OutIndex(riskedRunner(s, bold)) >= 0
 	case chance.TurnTwo:
 		return s.Tally(*bold).Outs > 1
 	default:
-		return isOut(bold, game.Third)
+		return bold.OutIndex(game.Third) >= 0
 	}
 }
 
@@ -310,10 +346,6 @@ func riskedRunner(s *game.State, p *game.Play) game.Base {
 	default:
 		return game.First
 	}
-}
-
-func isOut(p *game.Play, from game.Base) bool {
-	return slices.ContainsFunc(p.Outs[:], func(o game.Out) bool { return o.Kind != game.NotOut && o.Runner == from })
 }
 
 // The pitches lead to the play: to the count before the last one, and to the ending.
@@ -381,7 +413,8 @@ func TestSimulator_pitchOfSteal(t *testing.T) {
 	s := f.at(t, 3)
 	pitches := map[string]int{}
 	for turn := range uint64(200) {
-		steal := check.Must(sim.Resolve(&s, chance.Progress{Turns: turn}, chance.Tactics{Offense: chance.StealSecond}))(t)
+		c := chance.Tactics{Offense: chance.StealSecond}
+		steal := check.Must(sim.Resolve(&s, chance.Progress{Turns: turn}, c))(t)
 		pitches[steal.Final(true).Pitches]++
 	}
 	if strikes := pitches[">C"]; strikes < 70 || strikes > 130 || pitches[">B"] != 200-strikes {

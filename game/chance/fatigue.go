@@ -8,8 +8,8 @@ import (
 	"pressbox/game"
 )
 
-// Stamina of pitchers without a rating for it, in batters faced. Starters are relieved around the third time through the
-// order, after 22 to 27 batters (2015–19), relief pitchers after about an inning and a half.
+// Stamina of pitchers without a rating for it, in batters faced. Starters are relieved around the third time
+// through the order, after 22 to 27 batters (2015–19), relief pitchers after about an inning and a half.
 const (
 	StarterStamina  = 23
 	RelieverStamina = 6
@@ -18,8 +18,8 @@ const (
 // RecentDays is the number of days after which a pitcher is rested.
 const RecentDays = 5
 
-// RecentWork holds the pitches that each pitcher threw on the days before the game, yesterday first. A pitcher without an
-// entry is rested.
+// RecentWork holds the pitches that each pitcher threw on the days before the game, yesterday first. A pitcher
+// without an entry is rested.
 //
 // A nil RecentWork is unknown work: a starter who comes in as a relief pitcher counts as one between two starts.
 type RecentWork map[game.PlayerID][RecentDays]int
@@ -44,9 +44,10 @@ func (w RecentWork) Tomorrow(today map[game.PlayerID]int) RecentWork {
 	return next
 }
 
-// Tiredness returns how tired a pitcher is before the game: 0 rested, 1 after a start, or an inning and a half or two of
-// relief, on the day before. Starters rest four days, as rotations of five do; a relief pitcher's 20 pitches cost half of
-// that, and are gone after three days (estimates, from published fatigue models of relief pitchers).
+// Tiredness returns how tired a pitcher is before the game: 0 rested, 1 after a start, or an inning and a half or
+// two of relief, on the day before. Starters rest four days, as rotations of five do; a relief pitcher's 20
+// pitches cost half of that, and are gone after three days (estimates, from published fatigue models of relief
+// pitchers).
 func (w RecentWork) Tiredness(id game.PlayerID, starter bool) float64 {
 	full, left := 40., [RecentDays]float64{1, .6, .3, .1}
 	if starter {
@@ -69,7 +70,7 @@ func (w RecentWork) RestDays(id game.PlayerID) int {
 	return RecentDays
 }
 
-// Effects of fatigue, from version 2 on. Each is a change of the logarithm of a pitcher's rates of hits, walks and home
+// Effects of fatigue. Each is a change of the logarithm of a pitcher's rates of hits, walks and home
 // runs, and with the opposite sign of strikeouts (estimates, apart from the times through the order).
 const (
 	tiredEffect     = .10 // of a Tiredness of 1
@@ -110,23 +111,21 @@ func (w *Workload) effort() float64 {
 	return (float64(w.Batters) + float64(w.Pitches)/pitchesPerTurn) / 2
 }
 
-// Fatigue returns what the pitcher in the field has done in the game as a share of the pitcher's stamina: 0 on entering, 1
-// when tired.
+// Fatigue returns what the pitcher in the field has done in the game as a share of the pitcher's stamina: 0 on
+// entering, 1 when tired.
 func (sim *Simulator) Fatigue(s *game.State, m Progress) float64 {
 	w := m.Workloads[s.Fielding()]
 	if w.Pitcher != s.Pitcher() {
 		return 0
 	}
 	p := sim.player(w.Pitcher)
-	if sim.rules == 1 {
-		return float64(w.Batters) / float64(p.Stamina)
-	}
 	return w.effort() / p.stamina(sim.tiredness(w.Pitcher, s.Teams[s.Fielding()].Relieved))
 }
 
-// Spent returns the share of a pitcher's stamina that is used up: by the work of the days before and, of the pitcher in the
-// field, in the game. 0 is rested, 1 tired, as in [Simulator.Fatigue]. Pitchers who are not in the field are judged as relief
-// pitchers, before the start of the game by their positions. The form of the day does not show in it.
+// Spent returns the share of a pitcher's stamina that is used up: by the work of the days before and, of the
+// pitcher in the field, in the game. 0 is rested, 1 tired, as in [Simulator.Fatigue]. Pitchers who are not in the
+// field are judged as relief pitchers, before the start of the game by their positions. The form of the day does
+// not show in it.
 func (sim *Simulator) Spent(s *game.State, m Progress, id game.PlayerID) float64 {
 	for side := range s.Teams {
 		if team := &s.Teams[side]; team.Pitcher == id {
@@ -138,32 +137,21 @@ func (sim *Simulator) Spent(s *game.State, m Progress, id game.PlayerID) float64
 
 // lost returns the share of a pitcher's stamina that the work of the days before takes.
 func (sim *Simulator) lost(id game.PlayerID, relief bool) float64 {
-	if sim.rules == 1 {
-		return 0
-	}
 	return tiredStamina * min(sim.tiredness(id, relief), 1)
 }
 
 // exertion returns the share of the stamina that a pitcher's workload takes; 0 for another pitcher's.
 func (sim *Simulator) exertion(w *Workload, id game.PlayerID) float64 {
-	done := w.effort()
-	switch {
-	case w.Pitcher != id:
+	if w.Pitcher != id {
 		return 0
-	case sim.rules == 1:
-		done = float64(w.Batters)
 	}
-	return done / float64(sim.player(id).Stamina)
+	return w.effort() / float64(sim.player(id).Stamina)
 }
 
-// applyFatigue applies the times through the order to starters, whose rates are averages over all innings, and what tires
-// the pitcher. The sample of fourth times through the order is too selective, so that they count as third ones; what is
-// beyond the pitcher's stamina costs more with each batter.
+// applyFatigue applies the times through the order to starters, whose rates are averages over all innings, and
+// what tires the pitcher. The sample of fourth times through the order is too selective, so that they count as
+// third ones; what is beyond the pitcher's stamina costs more with each batter.
 func (pa *plateAppearance) applyFatigue(w *[classes]float64) {
-	if pa.sim.rules == 1 {
-		pa.applyFatigue1(w)
-		return
-	}
 	if pa.pitcher.starter && !pa.state.Teams[pa.state.Fielding()].Relieved {
 		times := &pa.sim.data.timesThroughOrder[min(pa.workload.Batters/9, 2)]
 		for c := range w {
@@ -181,20 +169,6 @@ func (pa *plateAppearance) applyFatigue(w *[classes]float64) {
 	tire(w, math.Exp(effect))
 }
 
-// applyFatigue1 is version 1: for each batter beyond the pitcher's stamina it adds 1 % to hits and walks and takes 1 % of
-// the strikeouts.
-func (pa *plateAppearance) applyFatigue1(w *[classes]float64) {
-	if pa.pitcher.starter {
-		times := &pa.sim.data.timesThroughOrder[min(pa.workload.Batters/9, 3)]
-		for c := range w {
-			w[c] *= times[c]
-		}
-	}
-	if excess := pa.workload.Batters - pa.pitcher.Stamina; excess > 0 {
-		tire(w, 1+.01*float64(excess))
-	}
-}
-
 // tire multiplies hits and walks by a factor, and divides strikeouts by it.
 func tire(w *[classes]float64, factor float64) {
 	w[strikeout] /= factor
@@ -203,9 +177,9 @@ func tire(w *[classes]float64, factor float64) {
 	}
 }
 
-// form returns how a pitcher is disposed on the day of the game: nearly normally distributed with the deviation formOfDay, a
-// change of the logarithm of the same rates as fatigue, negative for a good day. It is fixed by the seed and hidden: no odds
-// include it. z is the sum of the four numbers, each the top 53 bits divided by 2⁵³, of
+// form returns how a pitcher is disposed on the day of the game: nearly normally distributed with the deviation
+// formOfDay, a change of the logarithm of the same rates as fatigue, negative for a good day. It is fixed by the
+// seed and hidden: no odds include it. z is the sum of the four numbers, each the top 53 bits divided by 2⁵³, of
 //
 //	SHA-256(seed ‖ "form" ‖ player id)
 func (s *Seed) form(id game.PlayerID) float64 {

@@ -21,11 +21,13 @@ func runsPerTurn(sim *chance.Simulator, s *game.State, m chance.Progress) float6
 
 // worked returns the progress of a pitcher who has faced batters with pitches.
 func worked(s *game.State, batters, pitches int) chance.Progress {
-	return chance.Progress{Workloads: [2]chance.Workload{game.Home: {Pitcher: s.Pitcher(), Batters: batters, Pitches: pitches}}}
+	return chance.Progress{
+		Workloads: [2]chance.Workload{game.Home: {Pitcher: s.Pitcher(), Batters: batters, Pitches: pitches}},
+	}
 }
 
-// Pitches tire as batters do, the third time through the order costs, the fourth no less, and from the pitcher's stamina on
-// each batter costs more than the one before.
+// Pitches tire as batters do, the third time through the order costs, the fourth no less, and from the pitcher's
+// stamina on each batter costs more than the one before.
 func TestFatigue_pitchesAndBatters(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
@@ -47,7 +49,8 @@ func TestFatigue_pitchesAndBatters(t *testing.T) {
 		}
 		cost = next
 	}
-	if tired := sim.Fatigue(&s, worked(&s, chance.StarterStamina, chance.StarterStamina*39/10)); math.Abs(tired-1) > .02 {
+	spent := worked(&s, chance.StarterStamina, chance.StarterStamina*39/10)
+	if tired := sim.Fatigue(&s, spent); math.Abs(tired-1) > .02 {
 		t.Errorf("after %d batters a starter's fatigue is %.3f, want 1", chance.StarterStamina, tired)
 	}
 }
@@ -94,9 +97,11 @@ func TestRecentWork_effects(t *testing.T) {
 		}
 	}
 	in := relieved(t, start, other)
-	rested, between, short := runsWith(in, chance.RecentWork{}, 1), runsWith(in, nil, 1), runsWith(in, chance.RecentWork{other: {95}}, 1)
+	rested, between, short := runsWith(in, chance.RecentWork{}, 1), runsWith(in, nil, 1),
+		runsWith(in, chance.RecentWork{other: {95}}, 1)
 	if between < rested+.01 || short < between+.005 {
-		t.Errorf("a starter in relief: rested %+.4f, between starts %+.4f, on the day after a start %+.4f runs", rested, between, short)
+		t.Errorf("a starter in relief: rested %+.4f, between starts %+.4f, on the day after a start %+.4f runs",
+			rested, between, short)
 	}
 	if first, second := runsWith(in, chance.RecentWork{}, 0), rested; first < second+.005 {
 		t.Errorf("the first batter of a relief pitcher: %+.4f runs, the second %+.4f", first, second)
@@ -109,11 +114,13 @@ func TestRecentWork_tomorrow(t *testing.T) {
 	w := chance.RecentWork{"a": {1, 2, 3, 4, 5}, "b": {0, 0, 0, 0, 9}, "c": {7}}
 	before := maps.Clone(w)
 	next := w.Tomorrow(map[game.PlayerID]int{"c": 20, "d": 15, "e": 0})
-	if want := (chance.RecentWork{"a": {0, 1, 2, 3, 4}, "c": {20, 7}, "d": {15}}); !reflect.DeepEqual(next, want) || !reflect.DeepEqual(w, before) {
+	if want := (chance.RecentWork{"a": {0, 1, 2, 3, 4}, "c": {20, 7}, "d": {15}}); !reflect.DeepEqual(next, want) ||
+		!reflect.DeepEqual(w, before) {
 		t.Errorf("the next day %v, want %v; the day before %v", next, want, w)
 	}
 	var again chance.RecentWork
-	if data, err := json.Marshal(next); err != nil || json.Unmarshal(data, &again) != nil || !reflect.DeepEqual(again, next) {
+	if data, err := json.Marshal(next); err != nil || json.Unmarshal(data, &again) != nil ||
+		!reflect.DeepEqual(again, next) {
 		t.Errorf("in JSON %v, %v", again, err)
 	}
 }
@@ -134,7 +141,8 @@ func TestForm_hidden(t *testing.T) {
 		strikeouts := 0.
 		const turns = 1000
 		for i := range turns {
-			if r := check.Must(one.Resolve(&s, chance.Progress{Turns: uint64(i)}, chance.Tactics{}))(t); r.Play.Kind == game.Strikeout {
+			r := check.Must(one.Resolve(&s, chance.Progress{Turns: uint64(i)}, chance.Tactics{}))(t)
+			if r.Play.Kind == game.Strikeout {
 				strikeouts++
 			}
 		}
@@ -147,6 +155,7 @@ func TestForm_hidden(t *testing.T) {
 	}
 	noise := math.Sqrt(mean * (1 - mean) / 1000)
 	if scatter := math.Sqrt(square - mean*mean); scatter < 1.2*noise || math.Abs(mean-want.K) > .015 {
-		t.Errorf("strikeouts %s ± %.4f over games, want %.4f and more than %.4f", fmt.Sprintf("%.4f", mean), scatter, want.K, 1.2*noise)
+		t.Errorf("strikeouts %s ± %.4f over games, want %.4f and more than %.4f",
+			fmt.Sprintf("%.4f", mean), scatter, want.K, 1.2*noise)
 	}
 }

@@ -35,8 +35,9 @@ func newFixture(clubs [2]game.Club, lineups [2]game.Lineup) fixture {
 	return f
 }
 
-// averageFixture returns two clubs of average players with their starters number n and n+2. 42 % of plate appearances are
-// left-handed, 27 % of pitchers. Players 1–9 bat, 10–14 start, 15–22 relieve, 23–26 are substitutes.
+// averageFixture returns two clubs of average players with their starters number n and n+2. 42 % of plate
+// appearances are left-handed, 27 % of pitchers. Players 1–9 bat, 10–14 start, 15–22 relieve, 23–26 are
+// substitutes.
 func averageFixture(n int) fixture {
 	var clubs [2]game.Club
 	var lineups [2]game.Lineup
@@ -130,16 +131,10 @@ func firstNine(c game.Club, starter int) game.Lineup {
 // start returns the simulator of game n and its first state.
 func (f *fixture) start(tb testing.TB, n uint64, o game.Options) (*chance.Simulator, game.State) {
 	tb.Helper()
-	return f.startVersion(tb, chance.Rules, n, o)
-}
-
-// startVersion starts a game with a version of the rules.
-func (f *fixture) startVersion(tb testing.TB, version int, n uint64, o game.Options) (*chance.Simulator, game.State) {
-	tb.Helper()
 	var seed chance.Seed
 	binary.BigEndian.PutUint64(seed[:], n)
 	s := check.Must(game.New(o, f.clubs, f.lineups))(tb)
-	return chance.NewSimulator(chance.Setup{Rules: version, Seed: seed, Clubs: f.clubs, Ratings: f.ratings, Park: f.park}), s
+	return chance.NewSimulator(chance.Setup{Seed: seed, Clubs: f.clubs, Ratings: f.ratings, Park: f.park}), s
 }
 
 // at returns the top of the first in a base-out state, 3·mask + outs. Batters 7 to 9 of the order are on base.
@@ -155,17 +150,6 @@ func (f *fixture) at(tb testing.TB, baseOut int) game.State {
 	return s
 }
 
-// baseOut returns the base-out state of s, 3·mask + outs.
-func baseOut(s *game.State) int {
-	at := s.Outs
-	for i := range s.Bases {
-		if s.Bases[i].Player != "" {
-			at += 3 << i
-		}
-	}
-	return at
-}
-
 // relieve replaces a tired pitcher, and any pitcher when a lead of up to three goes into the ninth. The two best relief
 // pitchers are saved for the eighth and ninth of close games; the last one pitches when the game is out of reach, the
 // middle one when it is nearly lost.
@@ -173,7 +157,7 @@ func (f *fixture) relieve(sim *chance.Simulator, s *game.State, m chance.Progres
 	side := s.Fielding()
 	team := &s.Teams[side]
 	lead := s.Score[side] - s.Score[side.Other()]
-	closing := s.Inning >= 9 && lead > 0 && lead <= 3 && baseOut(s) == 0 && m.Workloads[side].Batters > 1
+	closing := s.Inning >= 9 && lead > 0 && lead <= 3 && chance.BaseOut(s) == 0 && m.Workloads[side].Batters > 1
 	if sim.Fatigue(s, m) < 1 && !closing || team.BattersFaced < 3 {
 		return
 	}
@@ -181,7 +165,8 @@ func (f *fixture) relieve(sim *chance.Simulator, s *game.State, m chance.Progres
 	if len(pen) == 0 {
 		return
 	}
-	slices.SortStableFunc(pen, func(a, b game.PlayerID) int { return cmp.Compare(f.pitchingValue(b), f.pitchingValue(a)) })
+	slices.SortStableFunc(pen,
+		func(a, b game.PlayerID) int { return cmp.Compare(f.pitchingValue(b), f.pitchingValue(a)) })
 	next := len(pen) - 1
 	switch {
 	case lead > 0 && lead <= 4:
@@ -194,7 +179,8 @@ func (f *fixture) relieve(sim *chance.Simulator, s *game.State, m chance.Progres
 	if closing && sim.Fatigue(s, m) < 1 && f.pitchingValue(team.Pitcher) >= f.pitchingValue(pen[next]) {
 		return
 	}
-	if after, err := s.Substitute(game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}); err == nil {
+	relief := game.Substitution{Side: side, Player: pen[next], Position: game.Pitcher}
+	if after, err := s.Substitute(relief); err == nil {
 		*s = after
 	}
 }

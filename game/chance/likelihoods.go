@@ -2,8 +2,8 @@ package chance
 
 import "pressbox/game"
 
-// Likelihoods hold how often each kind of plate appearance happens between a batter and a pitcher, relative to the league's
-// in the same base-out state, while both sides call nothing special.
+// Likelihoods hold how often each kind of plate appearance happens between a batter and a pitcher, relative to the
+// league's in the same base-out state, while both sides call nothing special.
 type Likelihoods struct{ factors [classes]float64 }
 
 // Likelihoods returns the likelihoods of the current batter and pitcher.

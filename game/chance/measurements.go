@@ -59,7 +59,7 @@ type measurements struct {
 	ends              [baseOutStates]turnEnds // from rows
 	runExpectancy     [baseOutStates]float64  // to the end of the half-inning
 	platoon           [2][2][classes]float64  // factor by the side of the batter and the pitcher, left first
-	timesThroughOrder [4][classes]float64     // factor on a starter's rates
+	timesThroughOrder [3][classes]float64     // factor on a starter's rates
 	pitcherBatting    Rates
 	bunts             [baseOutStates][buntResults]float64
 	counts            countChain
@@ -106,22 +106,18 @@ func (d *measurements) loadShares(lines map[string]namedCounts) {
 	var all [classes]float64
 	var total float64
 	for at := range baseOutStates {
-		var sum float64
+		shares := &d.classShares[at]
 		for c, name := range classNames() {
-			n := lines[baseOutKey(at)][name]
-			d.classShares[at][c] = n
-			all[c] += n
-			sum += n
+			shares[c] = lines[baseOutKey(at)][name]
+			all[c] += shares[c]
 		}
-		for c := range d.classShares[at] {
-			d.classShares[at][c] /= sum
+		n := sum(shares[:])
+		for c := range shares {
+			shares[c] /= n
 		}
-		total += sum
+		total += n
 	}
-	d.leagueRates = Rates{
-		K: all[strikeout] / total, BB: all[walk] / total, HBP: all[hitByPitch] / total, Single: all[single] / total,
-		Double: all[double] / total, Triple: all[triple] / total, HR: all[homeRun] / total,
-	}
+	d.leagueRates = ratesOf(&all, total)
 }
 
 func (d *measurements) loadRows(lines map[string]namedCounts) {
@@ -173,20 +169,10 @@ func (d *measurements) loadPlatoon(lines map[string]namedCounts) {
 // class returns the count of a class in a line of the platoon table, which has all outs on batted balls as one.
 func (l namedCounts) class(c class) float64 {
 	switch c {
-	case strikeout:
-		return l["K"]
+	case strikeout, hitByPitch, single, double, triple, homeRun:
+		return l[classNames()[c]]
 	case walk:
 		return l["BB"] - l["IBB"]
-	case hitByPitch:
-		return l["HBP"]
-	case single:
-		return l["1B"]
-	case double:
-		return l["2B"]
-	case triple:
-		return l["3B"]
-	case homeRun:
-		return l["HR"]
 	default:
 		return l["PA"] - l["BB"] - l["HBP"] - l["K"] - l["H"]
 	}
@@ -199,13 +185,10 @@ func (d *measurements) loadTimes(lines map[string]namedCounts) {
 			var n, pa float64
 			for _, l := range of {
 				pa += l["PA"]
-				switch c {
-				case strikeout, walk, hitByPitch, homeRun:
-					n += l.class(c)
-				case single, double, triple:
+				if c == single || c == double || c == triple {
 					n += l["H"] - l["HR"]
-				default:
-					n += l["PA"] - l["BB"] - l["HBP"] - l["K"] - l["H"]
+				} else {
+					n += l.class(c)
 				}
 			}
 			r[c] = n / pa
@@ -227,14 +210,14 @@ func (d *measurements) loadTimes(lines map[string]namedCounts) {
 	}
 }
 
-// ratios returns the ratios of the rates to the league's, by class. The exponent 1.1 of strikeouts predicted best out of
-// sample among five values.
+// ratios returns the ratios of the rates to the league's, by class. The exponent 1.1 of strikeouts predicted best
+// out of sample among five values.
 func (d *measurements) ratios(r Rates) [classes]float64 {
 	l := d.leagueRates
 	out := r.Out() / l.Out()
 	return [classes]float64{
-		strikeout: math.Pow(r.K/l.K, 1.1), walk: r.BB / l.BB, hitByPitch: r.HBP / l.HBP, interference: 1, reachedOnError: out,
-		groundOut: out, flyOut: out, lineOut: out, popOut: out,
+		strikeout: math.Pow(r.K/l.K, 1.1), walk: r.BB / l.BB, hitByPitch: r.HBP / l.HBP,
+		interference: 1, reachedOnError: out, groundOut: out, flyOut: out, lineOut: out, popOut: out,
 		single: r.Single / l.Single, double: r.Double / l.Double, triple: r.Triple / l.Triple, homeRun: r.HR / l.HR,
 	}
 }

@@ -8,30 +8,31 @@ type Odds struct {
 	Chance float64 `json:"success"`
 }
 
-// Odds returns the chance shown with the tactics: of a steal that the runner is safe, of a bunt that it succeeds, otherwise
-// that the batter reaches base. It returns the zero Odds if the tactics are illegal.
+// Odds returns the chance shown with the tactics: of a steal that the runner is safe, of a bunt that it succeeds,
+// otherwise that the batter reaches base. It returns the zero Odds if the tactics are illegal.
 func (sim *Simulator) Odds(s *game.State, m Progress, c Tactics) Odds {
 	if checkPlayable(s) != nil || c.Check(s, m) != nil {
 		return Odds{}
 	}
 	var pa plateAppearance
 	pa.init(sim, s, &m, c)
+	good := []buntResult{buntSacrifice, buntHit, buntFieldersChoice, buntError}
 	switch c.Offense {
 	case StealSecond:
 		return Odds{"safe at second", pa.stealChance(game.First)}
-	case StealThird:
-		return Odds{"safe at third", pa.stealChance(game.Second)}
 	case StealHome:
 		return Odds{"safe at home", pa.stealChance(game.Third)}
 	case DoubleSteal:
 		if pa.bases&onThird != 0 {
 			return Odds{"both safe", pa.stealChance(game.First) * .5}
 		}
+		fallthrough
+	case StealThird:
 		return Odds{"safe at third", pa.stealChance(game.Second)}
 	case Sacrifice:
-		return Odds{"moves the runners", pa.buntChance(buntSacrifice, buntHit, buntFieldersChoice, buntError)}
+		return Odds{"moves the runners", pa.buntChance(good...)}
 	case Squeeze:
-		return Odds{"the runner scores", (1 - squeezeMissChance) * pa.buntChance(buntSacrifice, buntHit, buntFieldersChoice, buntError)}
+		return Odds{"the runner scores", (1 - squeezeMissChance) * pa.buntChance(good...)}
 	case BuntForHit:
 		return Odds{"reaches first", pa.buntChance(buntHit, buntError)}
 	default:
@@ -41,15 +42,11 @@ func (sim *Simulator) Odds(s *game.State, m Progress, c Tactics) Odds {
 }
 
 func (pa *plateAppearance) buntChance(good ...buntResult) float64 {
-	w := pa.buntWeights()
-	var sum, of float64
-	for _, n := range w {
-		sum += n
-	}
+	w, of := pa.buntWeights(), 0.
 	for _, b := range good {
 		of += w[b]
 	}
-	return of / sum
+	return of / sum(w[:])
 }
 
 // ExpectedRates returns the rates of the current plate appearance, given the tactics of both sides.
@@ -62,14 +59,9 @@ func (sim *Simulator) ExpectedRates(s *game.State, m Progress, c Tactics) Rates 
 func (pa *plateAppearance) expectedRates(at game.Count) Rates {
 	w := pa.classWeights()
 	pa.applyCount(&w, at)
-	var sum float64
-	for _, n := range w {
-		sum += n
-	}
-	return Rates{
-		K: w[strikeout] / sum, BB: w[walk] / sum, HBP: (w[hitByPitch] + w[interference]) / sum, Single: w[single] / sum,
-		Double: w[double] / sum, Triple: w[triple] / sum, HR: w[homeRun] / sum,
-	}
+	all := sum(w[:])
+	w[hitByPitch] += w[interference]
+	return ratesOf(&w, all)
 }
 
 // RunExpectancies returns the expected runs of the side at bat in the rest of the half-inning, by base-out state, as in

@@ -5,8 +5,9 @@ import "pressbox/game"
 // MaxRuns is the most runs of one turn.
 const MaxRuns = 4
 
-// An Outlook is the distribution of the results of a turn before the dice, for given tactics. Questions are answered by the
-// percentages. It includes neither the seed nor the form of the day, and a run that wins the game does not end it.
+// An Outlook is the distribution of the results of a turn before the dice, for given tactics. Questions are
+// answered by the percentages. It includes neither the seed nor the form of the day, and a run that wins the game
+// does not end it.
 type Outlook struct {
 	p [2][BaseOutStates + 1][MaxRuns + 1]float64 // by whether the turn is over, state afterwards and runs
 }
@@ -49,16 +50,6 @@ func (o *Outlook) Each(visit func(Result)) {
 	}
 }
 
-// Runs returns the expected runs of the side at bat in the rest of the half-inning, with the [RunExpectancies] of the state
-// afterwards.
-func (o *Outlook) Runs() float64 {
-	sum := 0.0
-	o.Each(func(r Result) {
-		sum += r.P * r.ExpectedRuns()
-	})
-	return sum
-}
-
 // outlook adds the results on the current path of the dice.
 func (pa *plateAppearance) outlook(o *Outlook) {
 	thrown := &pa.result.Next.Pitches
@@ -81,12 +72,9 @@ func (pa *plateAppearance) outlook(o *Outlook) {
 	default:
 		w := pa.classWeights()
 		pa.applyCount(&w, thrown.Count())
-		sum := 0.0
-		for _, x := range w {
-			sum += x
-		}
+		all := sum(w[:])
 		for c, x := range w {
-			pa.addClass(o, class(c), x/sum)
+			pa.addClass(o, class(c), x/all)
 		}
 	}
 }
@@ -105,7 +93,8 @@ func (pa *plateAppearance) addPlay(o *Outlook) {
 		for from := game.AtBat; from <= game.Third; from++ {
 			at := play.Advances[from].To
 			switch {
-			case pa.runners[from] == nil, at == game.HomePlate, at == game.AtBat && (from == game.AtBat || isOut(play, from)):
+			case pa.runners[from] == nil, at == game.HomePlate,
+				at == game.AtBat && (from == game.AtBat || play.OutIndex(from) >= 0):
 				continue
 			case at == game.AtBat:
 				at = from
@@ -114,16 +103,6 @@ func (pa *plateAppearance) addPlay(o *Outlook) {
 		}
 	}
 	o.add(play.Kind.EndsPlateAppearance(), to, t.Runs, pa.dice.path.p)
-}
-
-// isOut reports whether a play puts out the runner from a base.
-func isOut(p *game.Play, from game.Base) bool {
-	for _, o := range p.Outs[:countOuts(p)] {
-		if o.Runner == from {
-			return true
-		}
-	}
-	return false
 }
 
 // addClass adds the results of a class with a share of the path.
@@ -141,7 +120,8 @@ func (pa *plateAppearance) addClass(o *Outlook, c class, share float64) {
 		taken := w.sums[success] + w.sums[failure]
 		total := w.sums[noRisk] + w.sums[declined] + taken
 		succeeds := w.meanRiskChance()
-		of := [outcomes]float64{noRisk: w.sums[noRisk], success: taken * succeeds, failure: taken * (1 - succeeds), declined: w.sums[declined]}
+		of := w.sums
+		of[success], of[failure] = taken*succeeds, taken*(1-succeeds)
 		for i := range w.rows {
 			r := &w.rows[i]
 			if w.weights[i] > 0 {
@@ -173,11 +153,7 @@ func (pa *plateAppearance) addRow(o *Outlook, c class, r *advanceRow, p float64)
 }
 
 func (o *Outlook) add(over bool, to, runs int, p float64) {
-	i := 0
-	if over {
-		i = 1
-	}
-	o.p[i][to][runs] += p
+	o.p[int(indicator(over))][to][runs] += p
 }
 
 // branches enumerates the results of the draws of [Dice], one path after another.
@@ -192,10 +168,6 @@ type branch struct{ at, of int }
 
 // pick takes the branch of the path, the first one that has a weight on a new path.
 func (b *branches) pick(weights []float64) int {
-	sum := 0.0
-	for _, w := range weights {
-		sum += w
-	}
 	if b.depth == len(b.steps) {
 		b.steps = append(b.steps, branch{0, len(weights)})
 	}
@@ -204,7 +176,7 @@ func (b *branches) pick(weights []float64) int {
 		step.at++
 	}
 	b.depth++
-	b.p *= weights[step.at] / sum
+	b.p *= weights[step.at] / sum(weights)
 	return step.at
 }
 

@@ -27,8 +27,11 @@ func tacticPairs(s *game.State) []chance.Tactics {
 	var all []chance.Tactics
 	for _, o := range chance.LegalOffense(s) {
 		all = append(all, chance.Tactics{Offense: o})
-		for _, d := range []chance.Defense{{Pitch: chance.PickoffThrow}, {Pitch: chance.PitchOut}, {Infield: chance.CornersIn}, {PlayBehind: true}} {
-			if c := (chance.Tactics{Offense: o, Defense: d}); o != chance.SwingAway && c.Check(s, chance.Progress{}) == nil {
+		for _, d := range []chance.Defense{
+			{Pitch: chance.PickoffThrow}, {Pitch: chance.PitchOut}, {Infield: chance.CornersIn}, {PlayBehind: true},
+		} {
+			if c := (chance.Tactics{Offense: o, Defense: d}); o != chance.SwingAway &&
+				c.Check(s, chance.Progress{}) == nil {
 				all = append(all, c)
 			}
 		}
@@ -40,7 +43,7 @@ func tacticPairs(s *game.State) []chance.Tactics {
 }
 
 // The outlook sums to one, and simulated turns have each result as often, for all tactics in every base-out state.
-func TestOutlook_agreesWithDice(t *testing.T) {
+func TestAll_outlookAgreesWithDice(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
 	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
@@ -49,7 +52,7 @@ func TestOutlook_agreesWithDice(t *testing.T) {
 		s := f.at(t, at)
 		s.Inning, s.Score[game.Home] = 8, 5 // defensive indifference is possible
 		for _, c := range tacticPairs(&s) {
-			turns := sampleSize(3000)
+			turns := sampleSize(1500)
 			if c == (chance.Tactics{}) {
 				turns *= 5
 			}
@@ -71,7 +74,7 @@ func TestOutlook_agreesWithDice(t *testing.T) {
 				tally, after := s.Tally(r.Play), check.Must(s.Apply(r.Play))(t)
 				to := chance.BaseOutStates
 				if after.Half == s.Half {
-					to = baseOut(&after)
+					to = chance.BaseOut(&after)
 				}
 				got[cell{r.Play.Kind.EndsPlateAppearance(), to, tally.Runs}] += 1 / float64(turns)
 			}
@@ -83,7 +86,8 @@ func TestOutlook_agreesWithDice(t *testing.T) {
 			for k, p := range want {
 				compared++
 				if within := 5*math.Sqrt(p*(1-p)/float64(turns)) + 2/float64(turns); math.Abs(got[k]-p) > within {
-					t.Errorf("base-out state %d, %+v: %+v happens in %.4f of turns, the outlook has %.4f ± %.4f", at, c, k, got[k], p, within)
+					t.Errorf("base-out state %d, %+v: %+v happens in %.4f of turns, the outlook has %.4f ± %.4f",
+						at, c, k, got[k], p, within)
 				}
 			}
 		}

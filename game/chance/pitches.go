@@ -6,9 +6,10 @@ import (
 	"pressbox/game"
 )
 
-// Pitches are the pitches of a plate appearance in Retrosheet's letters: B ball, C called strike, S swinging strike, F
-// foul, X in play, H hit batter, V intentional ball, P pitch-out, L foul bunt; between pitches 1–3 a pick-off throw, > a
-// runner going, and a period after each play that interrupts. It is a value; letters beyond 40 are dropped.
+// Pitches are the pitches of a plate appearance in Retrosheet's letters: B ball, C called strike, S swinging
+// strike, F foul, X in play, H hit batter, V intentional ball, P pitch-out, L foul bunt; between pitches 1–3 a
+// pick-off throw, > a runner going, and a period after each play that interrupts. It is a value; letters beyond 40
+// are dropped.
 type Pitches struct {
 	letters [40]byte
 	n       uint8
@@ -95,7 +96,7 @@ func pitchResults() [4][3][5]float64 {
 
 // countChain is the Markov chain of counts, conditioned on the ending of the plate appearance.
 type countChain struct {
-	reach         [endings][4][3]float64    // chance of an ending from a count; endsInHitByPitch in units of the chance that a ball hits the batter
+	reach         [endings][4][3]float64    // chance of an ending from a count; see endsInHitByPitch
 	steps         [endings][4][3][6]float64 // weights of ball … inPlay, and of a hit batter
 	takeBallShare [4][3]float64             // chance that a taken pitch is a ball
 }
@@ -115,8 +116,8 @@ func newCountChain() countChain {
 	return c
 }
 
-// swingBallShare is the share of swings at pitches outside the zone: batters swing at 30 % outside and 67 % inside, and 48
-// % are inside (estimate, from published plate-discipline figures of those seasons).
+// swingBallShare is the share of swings at pitches outside the zone: batters swing at 30 % outside and 67 %
+// inside, and 48 % are inside (estimate, from published plate-discipline figures of those seasons).
 const swingBallShare = .33
 
 // condition computes one count from the counts that follow it.

@@ -20,7 +20,6 @@ type ratedPlayer struct {
 
 // A Setup holds what a game is simulated from. Players without a rating are average.
 type Setup struct {
-	Rules   int // version, up to [Rules]; 0: the newest
 	Seed    Seed
 	Clubs   [2]game.Club
 	Ratings Ratings
@@ -31,10 +30,8 @@ type Setup struct {
 // NewSimulator returns the simulator of a game.
 func NewSimulator(s Setup) *Simulator {
 	sim := &Simulator{
-		rules: s.Rules, seed: s.Seed, park: s.Park.filled(), players: map[game.PlayerID]*ratedPlayer{}, recent: s.Recent, data: measuredData(),
-	}
-	if sim.rules == 0 {
-		sim.rules = Rules
+		seed: s.Seed, park: s.Park.filled(), players: map[game.PlayerID]*ratedPlayer{}, recent: s.Recent,
+		data: measuredData(),
 	}
 	for _, c := range s.Clubs {
 		for _, p := range c.Players {
@@ -74,7 +71,7 @@ func isStarter(p game.Player) bool { return slices.Contains(p.Positions, "SP") }
 // (estimate, from their earned-run averages around 8 in 2015–19).
 func (d *measurements) positionPlayerPitching() Rates {
 	l := d.leagueRates
-	return Rates{K: .35 * l.K, BB: 1.3 * l.BB, HBP: 1.3 * l.HBP, Single: 1.3 * l.Single, Double: 1.5 * l.Double, Triple: 1.5 * l.Triple, HR: 2 * l.HR}
+	return l.times(Rates{K: .35, BB: 1.3, HBP: 1.3, Single: 1.3, Double: 1.5, Triple: 1.5, HR: 2})
 }
 
 // hasFieldRole reports whether a player has a position other than pitcher.
@@ -92,10 +89,12 @@ func (sim *Simulator) player(id game.PlayerID) *ratedPlayer {
 	if f := sim.players[id]; f != nil {
 		return f
 	}
-	return sim.data.ratedPlayer(game.Player{ID: id, Bats: game.Right, Throws: game.Right}, Rating{Pitching: sim.data.leagueRates})
+	return sim.data.ratedPlayer(game.Player{ID: id, Bats: game.Right, Throws: game.Right},
+		Rating{Pitching: sim.data.leagueRates})
 }
 
-// A plateAppearance is the state of one call of [Simulator.Resolve]: the players, the tactics, and the play being built.
+// A plateAppearance is the state of one call of [Simulator.Resolve]: the players, the tactics, and the play being
+// built.
 type plateAppearance struct {
 	sim        *Simulator
 	state      *game.State
@@ -168,35 +167,30 @@ func (pa *plateAppearance) fieldingSkill() (reach, hands float64) {
 	return reach, hands
 }
 
-// Effects of fielding. A standard deviation of range is about ten plays a season of a club's 4,100 balls in play (estimate: the
-// spread of published fielding runs), .0083 of the hits, which are 30 % of them. A standard deviation of hands is a quarter of
-// a fielder's errors (estimate), and each of the seven makes a seventh of them.
+// Effects of fielding. A standard deviation of range is about ten plays a season of a club's 4,100 balls in play
+// (estimate: the spread of published fielding runs), .0083 of the hits, which are 30 % of them. A standard
+// deviation of hands is a quarter of a fielder's errors (estimate), and each of the seven makes a seventh of them.
 const (
 	hitsPerRange   = .0083
 	errorsPerHands = .25 / 7
 )
 
-// classWeights returns the weight of each class: the league's in this base-out state, times the factors of batter, pitcher,
-// their sides, times through the order, park, home field, fielders and tactics.
+// classWeights returns the weight of each class: the league's in this base-out state, times the factors of batter,
+// pitcher, their sides, times through the order, park, home field, fielders and tactics.
 func (pa *plateAppearance) classWeights() [classes]float64 {
 	w := pa.sim.data.classShares[pa.baseOut]
 	platoon := &pa.sim.data.platoon[pa.batterSide][handIndex(pa.pitcher.throws)]
 	for c := range w {
 		w[c] *= pa.batter.batting[c] * pa.pitcher.pitching[c] * platoon[c]
 	}
-	if pa.sim.rules > 1 {
-		for c, level := range levels() {
-			w[c] *= level
-		}
+	for c, level := range levels() {
+		w[c] *= level
 	}
 	pa.applyFatigue(&w)
 	reach, hands := pa.fieldingSkill()
 	hits := expOrOne(-hitsPerRange * reach)
 	p := &pa.sim.park
 	home := homeEdge
-	if pa.sim.rules == 1 {
-		home = homeEdge1
-	}
 	if pa.state.Batting() == game.Away {
 		home = 1 / home
 	}
@@ -211,21 +205,19 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 	return w
 }
 
-// levels returns the factors of version 2 by which both average clubs (BenchmarkAcceptance*) and games between bots, with their
+// levels returns the factors by which both average clubs (BenchmarkAcceptance*) and games between bots, with their
 // line-ups and positions of fielders (game/realismtest), have the rates of 2015–19.
 func levels() [classes]float64 {
 	return [classes]float64{
-		strikeout: .985, walk: .96, hitByPitch: .965, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1, lineOut: 1, popOut: 1,
+		strikeout: .985, walk: .96, hitByPitch: .965, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1,
+		lineOut: 1, popOut: 1,
 		single: .978, double: 1.03, triple: 1.07, homeRun: .975,
 	}
 }
 
-// homeEdge is the factor on singles, walks and home runs of the home team; the visitors' are divided by it. It is tuned so
-// that the home team wins .52 to .545 of games, as in 2015–17 and 2019 (BenchmarkAcceptanceSpread).
-const (
-	homeEdge  = 1.04
-	homeEdge1 = 1.035 // version 1
-)
+// homeEdge is the factor on singles, walks and home runs of the home team; the visitors' are divided by it. It is
+// tuned so that the home team wins .52 to .545 of games, as in 2015–17 and 2019 (BenchmarkAcceptanceSpread).
+const homeEdge = 1.04
 
 // expOrOne returns e to the x, without computing it for 0.
 func expOrOne(x float64) float64 {
@@ -235,15 +227,12 @@ func expOrOne(x float64) float64 {
 	return math.Exp(x)
 }
 
-// Matchup returns the rates of plate appearances of a batter against a pitcher with these rates, by the odds ratio against
-// the league's.
+// Matchup returns the rates of plate appearances of a batter against a pitcher with these rates, by the odds ratio
+// against the league's.
 func Matchup(batter, pitcher Rates) Rates {
 	d := measuredData()
-	b, p, l := d.ratios(batter), d.ratios(pitcher), d.leagueRates
-	r := Rates{
-		K: l.K * b[strikeout] * p[strikeout], BB: l.BB * b[walk] * p[walk], HBP: l.HBP * b[hitByPitch] * p[hitByPitch],
-		Single: l.Single * b[single] * p[single], Double: l.Double * b[double] * p[double],
-		Triple: l.Triple * b[triple] * p[triple], HR: l.HR * b[homeRun] * p[homeRun],
-	}
-	return r.fill(l.Out() * b[flyOut] * p[flyOut])
+	b, p := d.ratios(batter), d.ratios(pitcher)
+	r := d.leagueRates.times(ratesOf(&b, 1)).times(ratesOf(&p, 1))
+	f := 1 / (1 - r.Out() + d.leagueRates.Out()*b[flyOut]*p[flyOut])
+	return r.times(Rates{f, f, f, f, f, f, f})
 }

@@ -4,11 +4,11 @@ import "pressbox/game"
 
 // Shares of the bases gained that the official scorer explains by an error.
 //
-// A batter takes one base more than the hit is worth on an error half of the time with the bases empty. The other shares are
-// such that 94 of 12,135 hits have an error on the batter and 96 one on a runner, as in 2020. On outs, an error explains 3 in
-// 4 runners who gained two bases; on a fielder's choice without an out, 2 in 3 runners from first and 1 in 4 other runners.
-// One in six batters who are safe on a third strike is safe on a passed ball, by the ratio of wild pitches to passed balls
-// (2015–17, 2019).
+// A batter takes one base more than the hit is worth on an error half of the time with the bases empty. The other
+// shares are such that 94 of 12,135 hits have an error on the batter and 96 one on a runner, as in 2020. On outs,
+// an error explains 3 in 4 runners who gained two bases; on a fielder's choice without an out, 2 in 3 runners from
+// first and 1 in 4 other runners. One in six batters who are safe on a third strike is safe on a passed ball, by
+// the ratio of wild pitches to passed balls (2015–17, 2019).
 const (
 	batterErrorBasesEmpty = .5
 	batterErrorRunnersOn  = .28
@@ -137,7 +137,8 @@ func (pa *plateAppearance) setWildPitch(p *game.Play) {
 func (pa *plateAppearance) setReachedOnError(p *game.Play) {
 	p.Kind = game.ReachedOnError
 	p.Errors[0] = game.Error{Fielder: uint8(pa.fielder), Runner: game.AtBat} //nolint:gosec // 1–9
-	if pa.scorerDraw < .5 {                                                  // throwing and fielding errors are equally frequent (2020)
+	// Throwing and fielding errors are equally frequent (2020).
+	if pa.scorerDraw < .5 {
 		p.Errors[0].Kind = game.ThrowingError
 	}
 }
@@ -197,7 +198,7 @@ func (pa *plateAppearance) setHit(p *game.Play, c class, r *advanceRow) {
 	default:
 		onBatter, onRunner = batterErrorRunnersOn, runnerErrorTakesBase
 	}
-	onBatter, onRunner = onBatter*pa.errorShare(), onRunner*pa.errorShare()
+	onBatter, onRunner = onBatter*errorShare, onRunner*errorShare
 	e := game.Error{Fielder: uint8(pa.fielder)} //nolint:gosec // 1–9
 	switch from := r.extraBaseRunner(c); {
 	case pa.scorerDraw < onBatter:
@@ -223,7 +224,8 @@ const (
 
 func digit(fielder int) string { return digits[fielder : fielder+1] }
 
-// throwTo returns the fielders credited when the fielder with the ball throws to a base, and the fielder who then has it.
+// throwTo returns the fielders credited when the fielder with the ball throws to a base, and the fielder who then
+// has it.
 func throwTo(from int, to game.Base) (credited string, holder int) {
 	holder = 4
 	switch to {

@@ -2,14 +2,14 @@ package chance
 
 import "pressbox/game"
 
-// Plays that version 1 does not have.
+// Shares of rare plays.
 const (
 	groundRuleShare   = .075          // of doubles on which all advance two bases: .09 a team and game (2015–17, 2019)
 	unassistedShare   = .2            // of forces at second that its fielders could throw for: .16 a team and game
 	pickedOffStealing = .52           // of pick-offs, 3,614 of 6,918 (20 seasons)
-	strikeoutGoing    = 1229. / 16794 // of strikeouts with a lone runner on first and less than two out (2015–17, 2019)
+	strikeoutGoing    = 1229. / 16794 // of strikeouts with a lone runner on first, less than two out (2015–17, 2019)
 	strikeoutSafe     = 692. / 1229   // of these runners, those who were safe
-	indifferent       = .085          // per pitch sequence with a lone runner on first who does not matter: .05 a team and game
+	indifferent       = .085          // per pitch sequence with a lone runner on first who does not matter: .05 a game
 )
 
 // Throws to a base that the manager calls. With the runner standing, the out and the error weigh the same; each throw
@@ -23,23 +23,15 @@ const (
 	indifferenceLead = 3   // in the last inning; one more run for each inning before
 )
 
-// Factors that the games of version 1 lacked to reach the rates of 2015–19 (game/realismtest): on errors that explain a base, and
-// on the log odds that a runner on third scores on a fly ball.
+// Factors by which games reach the rates of 2015–19 (game/realismtest): on errors that explain a base, and on the log
+// odds that a runner on third scores on a fly ball.
 const (
 	errorShare       = 1.6
 	sacrificeFlyEdge = .34
 )
 
-// errorShare returns the factor on errors that explain a base.
-func (pa *plateAppearance) errorShare() float64 {
-	if pa.sim.rules == 1 {
-		return 1
-	}
-	return errorShare
-}
-
-// throwOver resolves a pick-off throw that the manager called; going are the bases of the runners who go, perhaps not from
-// the one that is thrown to.
+// throwOver resolves a pick-off throw that the manager called; going are the bases of the runners who go, perhaps
+// not from the one that is thrown to.
 func (pa *plateAppearance) throwOver(base game.Base, going int) {
 	out, wild, reason := throwOverOut*pa.pitcher.hold, throwOverWild, game.PickedOff
 	if going&(1<<(base-1)) != 0 {
@@ -75,7 +67,7 @@ func (pa *plateAppearance) safeOnThrow(going int) {
 
 // pickOffReason returns how a runner whom the manager did not send is picked off.
 func (pa *plateAppearance) pickOffReason(from game.Base) game.AdvanceReason {
-	if pa.sim.rules > 1 && pa.scorerDraw < pickedOffStealing && from < game.Third && pa.runners[from+1] == nil {
+	if pa.scorerDraw < pickedOffStealing && from < game.Third && pa.runners[from+1] == nil {
 		return game.PickedOffStealing
 	}
 	return game.PickedOff
@@ -85,7 +77,7 @@ func (pa *plateAppearance) pickOffReason(from game.Base) game.AdvanceReason {
 // innings, with a lead.
 func (pa *plateAppearance) indifference() float64 {
 	left := max(pa.state.Options.ScheduledInnings()-pa.state.Inning, 0)
-	if pa.sim.rules == 1 || pa.bases != onFirst || left > 1 || -pa.state.Lead() < indifferenceLead+left {
+	if pa.bases != onFirst || left > 1 || -pa.state.Lead() < indifferenceLead+left {
 		return 0
 	}
 	return indifferent
@@ -101,18 +93,19 @@ func (pa *plateAppearance) advanceIndifferently() {
 // takesStrike draws whether the pitch on which a runner goes is a strike, not the third.
 func (pa *plateAppearance) takesStrike() bool {
 	at := pa.result.Next.Pitches.Count()
-	return pa.sim.rules > 1 && at.Strikes < 2 && pa.dice.path == nil && !pa.dice.chance(pa.sim.data.counts.takeBallShare[at.Balls][at.Strikes])
+	return at.Strikes < 2 && pa.dice.path == nil &&
+		!pa.dice.chance(pa.sim.data.counts.takeBallShare[at.Balls][at.Strikes])
 }
 
-// goOnStrike returns a mask of the runners who may go with the third strike, and the chance that they do: always on a hit and
-// run, sometimes a lone runner on first who was not sent, as on full counts.
+// goOnStrike returns a mask of the runners who may go with the third strike, and the chance that they do: always
+// on a hit and run, sometimes a lone runner on first who was not sent, as on full counts.
 func (pa *plateAppearance) goOnStrike() (going int, p float64) {
 	switch {
 	case pa.state.Outs == 2:
 		return 0, 0
 	case pa.tactics.Offense == HitAndRun:
 		return pa.runnersGoing(), 1
-	case pa.sim.rules > 1 && pa.bases == onFirst:
+	case pa.bases == onFirst:
 		return onFirst, strikeoutGoing
 	default:
 		return 0, 0
@@ -121,13 +114,13 @@ func (pa *plateAppearance) goOnStrike() (going int, p float64) {
 
 // unassisted reports whether an infielder who has the ball near second forces a runner without a throw.
 func (pa *plateAppearance) unassisted(o rowOut, holder int) bool {
-	return pa.sim.rules > 1 && o.kind == game.ForceOut && o.base == game.Second && holder == pa.fielder &&
+	return o.kind == game.ForceOut && o.base == game.Second && holder == pa.fielder &&
 		(holder == 4 || holder == 6) && pa.scorerDraw > 1-unassistedShare
 }
 
 // isGroundRuleDouble reports whether a double is one by a ground rule: all advance two bases.
 func (pa *plateAppearance) isGroundRuleDouble(c class, r *advanceRow) bool {
-	if pa.sim.rules == 1 || c != double || pa.scorerDraw < 1-groundRuleShare || r.to[game.AtBat] != game.Second {
+	if c != double || pa.scorerDraw < 1-groundRuleShare || r.to[game.AtBat] != game.Second {
 		return false
 	}
 	for from := game.First; from <= game.Third; from++ {

@@ -53,7 +53,16 @@ func TestSimulator_indifference(t *testing.T) {
 	for _, tt := range []struct {
 		inning, lead, at int
 		want             bool
-	}{{9, 3, 3, true}, {9, 2, 3, false}, {8, 4, 3, true}, {8, 3, 3, false}, {7, 9, 3, false}, {9, 4, 9, false}, {9, 4, 0, false}, {10, 3, 3, true}} {
+	}{
+		{9, 3, 3, true},
+		{9, 2, 3, false},
+		{8, 4, 3, true},
+		{8, 3, 3, false},
+		{7, 9, 3, false},
+		{9, 4, 9, false},
+		{9, 4, 0, false},
+		{10, 3, 3, true},
+	} {
 		s := f.at(t, tt.at)
 		s.Inning, s.Score[game.Home] = tt.inning, tt.lead
 		found := false
@@ -67,8 +76,8 @@ func TestSimulator_indifference(t *testing.T) {
 	}
 }
 
-// With the limit of 2023 the third throw that retires no runner is a balk, and there is no fourth. Without it a throw costs a
-// little, and a limit keeps the notation readable.
+// With the limit of 2023 the third throw that retires no runner is a balk, and there is no fourth. Without it a
+// throw costs a little, and a limit keeps the notation readable.
 func TestPickoffThrow_limits(t *testing.T) {
 	t.Parallel()
 	f := averageFixture(0)
@@ -115,15 +124,18 @@ func TestPickoffThrow_price(t *testing.T) {
 	throw, steal := chance.Defense{Pitch: chance.PickoffThrow}, chance.StealSecond
 	for outs := range 3 {
 		s := f.at(t, 3+outs)
-		if gain := chance.RunExpectancy(&s) - runs(3+outs, chance.Progress{}, chance.Tactics{Defense: throw}); math.Abs(gain) > .003 {
+		thrown := runs(3+outs, chance.Progress{}, chance.Tactics{Defense: throw})
+		if gain := chance.RunExpectancy(&s) - thrown; math.Abs(gain) > .003 {
 			t.Errorf("%d out: a throw is worth %+.4f runs", outs, gain)
 		}
-		gain := runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal}) - runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal, Defense: throw})
+		gain := runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal}) -
+			runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal, Defense: throw})
 		if gain < -.06 || gain > .06 {
 			t.Errorf("%d out: a throw against a steal is worth %+.4f runs", outs, gain)
 		}
 	}
-	if a, b := runs(3, chance.Progress{}, chance.Tactics{}), runs(3, chance.Progress{PickoffThrows: 2}, chance.Tactics{}); b < a+.002 {
+	a, b := runs(3, chance.Progress{}, chance.Tactics{}), runs(3, chance.Progress{PickoffThrows: 2}, chance.Tactics{})
+	if b < a+.002 {
 		t.Errorf("after two throws %.4f runs, before them %.4f", b, a)
 	}
 }
@@ -136,7 +148,8 @@ func TestPickoffThrow_othersGo(t *testing.T) {
 	stolen := 0
 	for seed := range uint64(200) {
 		s := f.at(t, 3*5) // first and third, no outs
-		r, err := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Seed: chance.Seed{byte(seed)}}).Resolve(&s, chance.Progress{}, c)
+		r, err := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Seed: chance.Seed{byte(seed)}}).Resolve(&s,
+			chance.Progress{}, c)
 		check.NoError(t, err)
 		check.Must(s.Apply(r.Play))(t)
 		if r.Play.Kind == game.StolenBase {

@@ -2,8 +2,8 @@ package chance
 
 import "pressbox/game"
 
-// Rates are the shares of plate appearances, without intentional walks, that end in each way. The rest are outs on batted
-// balls. The zero value means unknown.
+// Rates are the shares of plate appearances, without intentional walks, that end in each way. The rest are outs on
+// batted balls. The zero value means unknown.
 type Rates struct {
 	K      float64 `json:"k"`
 	BB     float64 `json:"bb"` // unintentional
@@ -17,10 +17,20 @@ type Rates struct {
 // Out returns the share of plate appearances that end in an out on a batted ball, or an error.
 func (r Rates) Out() float64 { return 1 - r.K - r.BB - r.HBP - r.Single - r.Double - r.Triple - r.HR }
 
-// fill scales the rates so that they sum to one with out.
-func (r Rates) fill(out float64) Rates {
-	f := 1 / (1 - r.Out() + out)
-	return Rates{K: f * r.K, BB: f * r.BB, HBP: f * r.HBP, HR: f * r.HR, Single: f * r.Single, Double: f * r.Double, Triple: f * r.Triple}
+// times returns the rates times factors.
+func (r Rates) times(f Rates) Rates {
+	return Rates{
+		r.K * f.K, r.BB * f.BB, r.HBP * f.HBP, r.Single * f.Single, r.Double * f.Double, r.Triple * f.Triple,
+		r.HR * f.HR,
+	}
+}
+
+// ratesOf returns what the rates have of values by class, over their sum.
+func ratesOf(w *[classes]float64, sum float64) Rates {
+	return Rates{
+		w[strikeout] / sum, w[walk] / sum, w[hitByPitch] / sum, w[single] / sum, w[double] / sum, w[triple] / sum,
+		w[homeRun] / sum,
+	}
 }
 
 // A Rating is the ability of a player. Skills without a unit are in standard deviations among regulars: 0 is average, 2
@@ -33,7 +43,7 @@ type Rating struct {
 	Range    float64 `json:"range,omitzero"`    // balls in play reached
 	Hands    float64 `json:"hands,omitzero"`    // errors avoided
 	Hold     float64 `json:"hold,omitzero"`     // of a pitcher: holding runners
-	Stamina  int     `json:"stamina,omitzero"`  // of a pitcher: batters faced before tiring; 0: StarterStamina or RelieverStamina
+	Stamina  int     `json:"stamina,omitzero"`  // batters faced before tiring; 0: StarterStamina or RelieverStamina
 }
 
 // Ratings holds the known ratings of players; other players are average.

@@ -2,8 +2,9 @@ package chance
 
 import "pressbox/game"
 
-// Resolve draws the result of both sides' tactics in state s and returns it. It does not change s: apply Resolution.Play,
-// or the result of [Resolution.Final] once the question is answered. The error is an [*IllegalTacticError].
+// Resolve draws the result of both sides' tactics in state s and returns it. It does not change s: apply
+// Resolution.Play, or the result of [Resolution.Final] once the question is answered. The error is an
+// [*IllegalTacticError].
 func (sim *Simulator) Resolve(s *game.State, m Progress, c Tactics) (Resolution, error) {
 	if err := checkPlayable(s); err != nil {
 		return Resolution{}, err
@@ -13,9 +14,7 @@ func (sim *Simulator) Resolve(s *game.State, m Progress, c Tactics) (Resolution,
 	}
 	var pa plateAppearance
 	pa.init(sim, s, &m, c)
-	if sim.rules > 1 {
-		pa.form = sim.seed.form(s.Pitcher())
-	}
+	pa.form = sim.seed.form(s.Pitcher())
 	pa.scorerDraw = pa.dice.Float64()
 	pa.resolve()
 	pa.result.Play = s.LimitWalkOff(pa.result.Play)
@@ -27,7 +26,8 @@ func (sim *Simulator) Resolve(s *game.State, m Progress, c Tactics) (Resolution,
 	return pa.result, nil
 }
 
-// checkPlayable returns an [*IllegalTacticError] if no tactics are possible: the game is over, or a position is unfilled.
+// checkPlayable returns an [*IllegalTacticError] if no tactics are possible: the game is over, or a position is
+// unfilled.
 func checkPlayable(s *game.State) error {
 	if s.Over() {
 		return &IllegalTacticError{Side: s.Batting(), Detail: "the game is over"}
@@ -83,7 +83,7 @@ func (pa *plateAppearance) resolve() {
 	default:
 		pa.result.Play.Count = game.Count{Balls: 3, Strikes: thrown.Count().Strikes}
 	}
-	if also := pa.result.Play.Also; pa.sim.rules > 1 && (also == game.StolenBase || also == game.CaughtStealing) {
+	if also := pa.result.Play.Also; also == game.StolenBase || also == game.CaughtStealing {
 		thrown.insertLast('>')
 	}
 }
@@ -172,28 +172,19 @@ func (pa *plateAppearance) finish(before *Progress) {
 	next.Turns++
 	pa.workload.Pitches += next.Pitches.Thrown() - before.Pitches.Thrown()
 	pa.result.thrown = next.Pitches
-	if pa.sim.rules > 1 && pa.result.Play.Kind != game.NoPlay {
+	if pa.result.Play.Kind != game.NoPlay {
 		next.PickoffThrows = 0 // a runner has advanced, or is out
 	}
 	switch {
 	case pa.result.Play.Kind.EndsPlateAppearance():
 		pa.workload.Batters++
 		next.Pitches, next.PickoffThrows = Pitches{}, 0
-	case pa.state.Outs+countOuts(&pa.result.Play) >= 3: // the batter leads off the next inning with a new count
+	case pa.state.Outs+pa.result.Play.Outs.Count() >= 3: // the batter leads off the next inning with a new count
 		next.Pitches, next.PickoffThrows = Pitches{}, 0
 	default:
 		next.Pitches.add('.')
 	}
 	next.Workloads[side] = pa.workload
-}
-
-// countOuts returns the number of outs of a play.
-func countOuts(p *game.Play) int {
-	n := 0
-	for n < len(p.Outs) && p.Outs[n].Kind != game.NotOut {
-		n++
-	}
-	return n
 }
 
 // Final returns the play after the answer to Question, with its pitches. Without a question bold has no effect.

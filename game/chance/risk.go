@@ -2,12 +2,12 @@ package chance
 
 import "pressbox/game"
 
-// A Risk holds the results that the choices of a question can have, before the dice: of the bold choice if it succeeds and
-// if it fails, and of the safe choice. The probabilities of each sum to 1.
+// A Risk holds the results that the choices of a question can have, before the dice: of the bold choice if it
+// succeeds and if it fails, and of the safe choice. The probabilities of each sum to 1.
 type Risk struct{ Success, Failure, Safe []Transition }
 
-// Risk returns the risk of the question that a turn in s ended in, the zero Risk if it ended in none. It does not depend on
-// whether the bold choice would succeed.
+// Risk returns the risk of the question that a turn in s ended in, the zero Risk if it ended in none. It does not
+// depend on whether the bold choice would succeed.
 func (sim *Simulator) Risk(s *game.State, m Progress, c Tactics, r *Resolution) Risk {
 	if r.Question == NoQuestion {
 		return Risk{}

@@ -6,8 +6,8 @@ import (
 	"pressbox/game"
 )
 
-// A measuredRow is one line of the measured table: how often a class of plate appearance in a base-out state left certain
-// bases occupied, with how many outs and runs. It does not name the runners.
+// A measuredRow is one line of the measured table: how often a class of plate appearance in a base-out state left
+// certain bases occupied, with how many outs and runs. It does not name the runners.
 type measuredRow struct {
 	class             class
 	baseOut           int // state before
@@ -32,8 +32,9 @@ type rowOut struct {
 	kind         game.OutKind
 }
 
-// outcome is the result of the one risk in a row: a runner who may take an extra base, or the relay to first in a double
-// play. A manager may choose between declining it and taking it; chance decides between success and failure.
+// outcome is the result of the one risk in a row: a runner who may take an extra base, or the relay to first in a
+// double play. A manager may choose between declining it and taking it; chance decides between success and
+// failure.
 type outcome uint8
 
 const (
@@ -65,8 +66,8 @@ func (c class) bases() int {
 	return 1
 }
 
-// assignRunners returns the row with the most plausible assignment of the outs to the batter and the runners. It reports
-// false if no assignment fits, or if the row belongs to the plays between pitches.
+// assignRunners returns the row with the most plausible assignment of the outs to the batter and the runners. It
+// reports false if no assignment fits, or if the row belongs to the plays between pitches.
 func (m measuredRow) assignRunners() (advanceRow, bool) {
 	var best advanceRow
 	least := -1.0
@@ -88,8 +89,8 @@ func (m measuredRow) assignRunners() (advanceRow, bool) {
 	return best, m.class != strikeout || best.traits&runnersOnStrikeout == 0
 }
 
-// tryAssignment assigns the outs to the set and the advances to the others, lead runner first. It returns the row and the
-// implausibility of the assignment, and reports whether it is possible.
+// tryAssignment assigns the outs to the set and the advances to the others, lead runner first. It returns the row
+// and the implausibility of the assignment, and reports whether it is possible.
 func (m measuredRow) tryAssignment(set int) (advanceRow, float64, bool) {
 	var r advanceRow
 	players, over := 1|m.baseOut/3<<1, m.baseOut%3+m.outs >= 3
@@ -204,7 +205,8 @@ func (m measuredRow) assignOuts(r *advanceRow, set int) bool {
 	return true
 }
 
-// outBase returns where and how a runner is put out, except on ground balls: doubled off, or on the way to the next base.
+// outBase returns where and how a runner is put out, except on ground balls: doubled off, or on the way to the
+// next base.
 func (m measuredRow) outBase(from game.Base) (game.Base, game.OutKind) {
 	switch {
 	case m.class == lineOut, m.class == popOut, m.class == flyOut && from == game.First:
@@ -216,8 +218,8 @@ func (m measuredRow) outBase(from game.Base) (game.Base, game.OutKind) {
 	}
 }
 
-// assignGroundOuts sets the outs on a ground ball: forced runners from the lead, the batter, then the runners who are not
-// forced. If a run counts on the third out, that out was a tag (5.08(a)).
+// assignGroundOuts sets the outs on a ground ball: forced runners from the lead, the batter, then the runners who
+// are not forced. If a run counts on the third out, that out was a tag (5.08(a)).
 func (m measuredRow) assignGroundOuts(r *advanceRow, set int, timing bool) bool {
 	batter := set&1 != 0
 	if timing && set == 1 {
@@ -353,8 +355,8 @@ func (m measuredRow) outcomeOf(r *advanceRow) outcome {
 	return noRisk
 }
 
-// riskedRunner returns the starting base of the runner at risk, AtBat for none: a runner who may take an extra base, the
-// runner from first in a double play, the runner from third on a ground ball.
+// riskedRunner returns the starting base of the runner at risk, AtBat for none: a runner who may take an extra
+// base, the runner from first in a double play, the runner from third on a ground ball.
 func (m measuredRow) riskedRunner() game.Base {
 	held, outs := m.baseOut/3, m.baseOut%3
 	has := func(b int) bool { return held&b != 0 }

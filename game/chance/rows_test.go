@@ -46,7 +46,7 @@ func checkRow(t *testing.T, pa *plateAppearance, c class, r *advanceRow) {
 				return
 			}
 			over := next.Half != pa.state.Half
-			if at := 3*occupied(&next) + next.Outs; over != (r.next == baseOutStates) || !over && at != r.next {
+			if at := BaseOut(&next); over != (r.next == baseOutStates) || !over && at != r.next {
 				t.Errorf("%s, %s, row %+v leads to %s", baseOutKey(pa.baseOut), classNames()[c], *r, baseOutKey(at))
 				return
 			}
@@ -111,7 +111,8 @@ func fullState(tb testing.TB) game.State {
 	var lineups [2]game.Lineup
 	for side := range clubs {
 		for i := range 10 {
-			clubs[side].Players = append(clubs[side].Players, game.Player{ID: game.PlayerID(fmt.Sprint(side, i)), Positions: []game.Role{"P"}})
+			clubs[side].Players = append(clubs[side].Players,
+				game.Player{ID: game.PlayerID(fmt.Sprint(side, i)), Positions: []game.Role{"P"}})
 		}
 		lineups[side] = gametest.Lineup(clubs[side], true)
 	}

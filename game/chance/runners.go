@@ -22,7 +22,10 @@ type rowDraw struct {
 // resolveRunners draws where the batter and the runners end, and sets the question if there is one.
 func (pa *plateAppearance) resolveRunners(c class) {
 	w := pa.weighRows(c)
-	group := [3]outcome{noRisk, success, declined}[pa.dice.pick([]float64{w.sums[noRisk], w.sums[success] + w.sums[failure], w.sums[declined]})]
+	group := [3]outcome{
+		noRisk, success,
+		declined,
+	}[pa.dice.pick([]float64{w.sums[noRisk], w.sums[success] + w.sums[failure], w.sums[declined]})]
 	if group == noRisk {
 		w.pickDraw = pa.dice.Float64()
 		pa.result.Play = pa.buildPlay(c, w.pick(noRisk))
@@ -39,7 +42,7 @@ func (pa *plateAppearance) weighRows(c class) rowDraw {
 	if risked != game.AtBat {
 		edge = pa.extraBaseEdge(c, risked)
 	}
-	if pa.sim.rules > 1 && c == flyOut && risked == game.Third {
+	if c == flyOut && risked == game.Third {
 		edge += sacrificeFlyEdge
 	}
 	factor := expOrOne(edge)
@@ -76,9 +79,9 @@ func (w *rowDraw) pick(o outcome) *advanceRow {
 	return found
 }
 
-// extraBaseEdge returns half of the change in the log odds of an extra base, because it is applied both to taking and to
-// declining it. A standard deviation among runners is .33 (they take an extra base 40 ± 8 % of the time); arms matter about
-// half as much (estimates). On a ground ball the batter's speed beats the relay.
+// extraBaseEdge returns half of the change in the log odds of an extra base, because it is applied both to taking
+// and to declining it. A standard deviation among runners is .33 (they take an extra base 40 ± 8 % of the time);
+// arms matter about half as much (estimates). On a ground ball the batter's speed beats the relay.
 func (pa *plateAppearance) extraBaseEdge(c class, from game.Base) float64 {
 	if c == groundOut {
 		if from == game.First {
@@ -94,8 +97,8 @@ func (pa *plateAppearance) extraBaseEdge(c class, from game.Base) float64 {
 	return .17*pa.runners[from].Speed - .08*arm
 }
 
-// minSendChance is the smallest chance of success with which a coach sends a runner: the break-even for home with one out
-// is about .6 (from the run expectancies).
+// minSendChance is the smallest chance of success with which a coach sends a runner: the break-even for home with
+// one out is about .6 (from the run expectancies).
 const minSendChance = .6
 
 // minDifference is the smallest difference of two choices that is worth a question, in runs and in the distance of the
@@ -142,9 +145,9 @@ func (pa *plateAppearance) resolveRisk(w *rowDraw, taken bool) {
 	}
 }
 
-// drawRiskChance draws the chance that the risk succeeds. The chances of risks taken lie between a limit and 1, most near
-// 1, with the measured average; if that average is low they spread evenly about it. The chances of risks declined are
-// uniform below the limit.
+// drawRiskChance draws the chance that the risk succeeds. The chances of risks taken lie between a limit and 1,
+// most near 1, with the measured average; if that average is low they spread evenly about it. The chances of risks
+// declined are uniform below the limit.
 func (pa *plateAppearance) drawRiskChance(w *rowDraw, taken bool) float64 {
 	limit, power := w.riskLimits()
 	v := pa.dice.Float64()
@@ -160,7 +163,8 @@ func (pa *plateAppearance) drawRiskChance(w *rowDraw, taken bool) float64 {
 	}
 }
 
-// riskLimits returns the least chance of a risk taken, and the power of the uniform draw that spreads the chances above it.
+// riskLimits returns the least chance of a risk taken, and the power of the uniform draw that spreads the chances
+// above it.
 func (w *rowDraw) riskLimits() (limit, power float64) {
 	safe := 1.0
 	if sum := w.sums[success] + w.sums[failure]; sum > 0 {
@@ -184,8 +188,8 @@ func (w *rowDraw) meanRiskChance() float64 {
 	}
 }
 
-// questionAbout returns the question and the side that answers it: the offense decides whether to send a runner in doubt,
-// the defense whether to throw at a runner who is likely safe.
+// questionAbout returns the question and the side that answers it: the offense decides whether to send a runner in
+// doubt, the defense whether to throw at a runner who is likely safe.
 func (pa *plateAppearance) questionAbout(c class, chance float64) (Question, game.Side) {
 	switch {
 	case c == groundOut && pa.bases&onFirst != 0:
@@ -199,14 +203,15 @@ func (pa *plateAppearance) questionAbout(c class, chance float64) (Question, gam
 	}
 }
 
-// cutOffRow returns the row in which the defense cuts the ball off: the lead runner is safe, the batter takes no extra base
-// and no other runner is out. It returns nil if there is none.
+// cutOffRow returns the row in which the defense cuts the ball off: the lead runner is safe, the batter takes no
+// extra base and no other runner is out. It returns nil if there is none.
 func (w *rowDraw) cutOffRow() *advanceRow {
 	var best *advanceRow
 	for i := range w.rows {
 		r := &w.rows[i]
 		out := r.outCount > 1 || r.outCount == 1 && w.class.isHit()
-		if r.outcome == success && w.weights[i] > 0 && r.traits&batterTakesExtraBase == 0 && !out && (best == nil || r.value < best.value) {
+		if r.outcome == success && w.weights[i] > 0 && r.traits&batterTakesExtraBase == 0 && !out &&
+			(best == nil || r.value < best.value) {
 			best = r
 		}
 	}

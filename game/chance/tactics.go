@@ -6,8 +6,8 @@ import (
 	"pressbox/game"
 )
 
-// Tactics are the sealed decisions of both managers for one turn. The zero value swings away, pitches to the batter, and
-// positions the fielders at normal depth.
+// Tactics are the sealed decisions of both managers for one turn. The zero value swings away, pitches to the
+// batter, and positions the fielders at normal depth.
 type Tactics struct {
 	Offense Offense `json:"offence"` //nolint:misspell // the journal's key
 	Defense Defense `json:"defence"` //nolint:misspell // the journal's key
@@ -100,8 +100,8 @@ func LegalOffense(s *game.State) []Offense {
 	return legal
 }
 
-// LegalDefense returns the legal tactics of the defense: the zero value first, then each that differs from it in one field.
-// They may be combined; [Tactics.Check] reports combinations that are illegal.
+// LegalDefense returns the legal tactics of the defense: the zero value first, then each that differs from it in
+// one field. They may be combined; [Tactics.Check] reports combinations that are illegal.
 func LegalDefense(s *game.State, m Progress) []Defense {
 	all := [...]Defense{
 		{},
@@ -156,7 +156,8 @@ func (o Offense) check(s *game.State) string {
 	case StealHome:
 		return unless(on&onThird != 0, "no runner can steal home")
 	case DoubleSteal:
-		return unless(on == onFirst|onSecond || on == onFirst|onThird, "a double steal needs a runner on first and another ahead")
+		ok := on == onFirst|onSecond || on == onFirst|onThird
+		return unless(ok, "a double steal needs a runner on first and another ahead")
 	default:
 		return fmt.Sprintf("unknown tactic %q", string(o))
 	}
@@ -171,7 +172,8 @@ func (d Defense) check(s *game.State, m *Progress) string {
 		if on == 0 {
 			return "a pick-off throw needs a runner"
 		}
-		if m.PickoffThrows >= maxPickoffThrows || s.Options.Disengagements == game.Limit2023 && m.PickoffThrows >= maxPickoffThrows2023 {
+		if m.PickoffThrows >= maxPickoffThrows || s.Options.Disengagements == game.Limit2023 &&
+			m.PickoffThrows >= maxPickoffThrows2023 {
 			return "no pick-off throw is left for this batter"
 		}
 	default:
@@ -229,6 +231,9 @@ func occupied(s *game.State) int {
 	}
 	return mask
 }
+
+// BaseOut returns the base-out state, 3·mask + outs.
+func BaseOut(s *game.State) int { return 3*occupied(s) + s.Outs }
 
 // holdsRunner reports whether the first baseman usually holds the runner: first is occupied and second is open.
 func holdsRunner(on int) bool { return on&onFirst != 0 && on&onSecond == 0 }

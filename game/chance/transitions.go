@@ -20,8 +20,9 @@ func (t Transition) ExpectedRuns() float64 {
 	return runs
 }
 
-// Transitions returns the transitions of each base-out state for average players, without intentional walks and sacrifices.
-// edge is the factor on singles, walks and home runs relative to 2015–17 and 2019; runs change by about 1.15 times as much.
+// Transitions returns the transitions of each base-out state for average players, without intentional walks and
+// sacrifices. edge is the factor on singles, walks and home runs relative to 2015–17 and 2019; runs change by
+// about 1.15 times as much.
 func Transitions(edge float64) [BaseOutStates][]Transition {
 	u := LeagueLikelihoods()
 	for _, c := range [...]class{single, walk, homeRun} {

@@ -41,13 +41,15 @@ func Lineup(c game.Club, dh bool) game.Lineup {
 	return l
 }
 
-// SetSituation sets inning, outs, runners and score: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners on first
-// and third, 4 to 5. The runners are the places 9, 8 and 7 of the order, in the order of the bases; place 1 is due.
+// SetSituation sets inning, outs, runners and score: "9b 2 1-3 4-5" is the bottom of the ninth, two out, runners
+// on first and third, 4 to 5. The runners are the places 9, 8 and 7 of the order, in the order of the bases; place
+// 1 is due.
 func SetSituation(tb testing.TB, s *game.State, situation string) {
 	tb.Helper()
 	var half rune
 	var bases string
-	if _, err := fmt.Sscanf(situation, "%d%c %d %s %d-%d", &s.Inning, &half, &s.Outs, &bases, &s.Score[0], &s.Score[1]); err != nil {
+	if _, err := fmt.Sscanf(situation, "%d%c %d %s %d-%d", &s.Inning, &half, &s.Outs, &bases, &s.Score[0],
+		&s.Score[1]); err != nil {
 		tb.Fatalf("situation %q: %v", situation, err)
 	}
 	if half == 'b' {
@@ -78,8 +80,9 @@ func WriteRead(card *retro.Scorecard, now *game.State, book *game.Scorebook) (wr
 	return written, read, nil
 }
 
-// SeasonDir returns the directory of the real seasons: $RETROSHEET_DIR, else game/retro/testdata/season, which holds 2020.
-// A season is retrosheet-events-YEAR.tar.gz with the answers in golden-plays-YEAR.csv.gz and golden-games-YEAR.csv.gz.
+// SeasonDir returns the directory of the real seasons: $RETROSHEET_DIR, else game/retro/testdata/season, which
+// holds 2020. A season is retrosheet-events-YEAR.tar.gz with the answers in golden-plays-YEAR.csv.gz and
+// golden-games-YEAR.csv.gz.
 func SeasonDir(tb testing.TB) string {
 	tb.Helper()
 	if dir := os.Getenv("RETROSHEET_DIR"); dir != "" {
@@ -97,8 +100,8 @@ func SeasonDir(tb testing.TB) string {
 	}
 }
 
-// ReadArchive calls read for each file of a .tar.gz whose extension begins with kind: "EV" for .EVA and .EVN. An archive
-// without such a file is an error.
+// ReadArchive calls read for each file of a .tar.gz whose extension begins with kind: "EV" for .EVA and .EVN. An
+// archive without such a file is an error.
 func ReadArchive(archive, kind string, read func(io.Reader) error) error {
 	f, err := os.Open(archive) //nolint:gosec // a test names it
 	if err != nil {

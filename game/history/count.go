@@ -14,7 +14,8 @@ type results struct {
 
 // add counts the end of a plate appearance, if it is one that counts.
 func (r *results) add(p *game.Play) {
-	if !p.Kind.EndsPlateAppearance() || p.Kind == game.IntentionalWalk || p.Kind == game.CatchersInterference || p.Flags.Has(game.SacrificeHit) {
+	if !p.Kind.EndsPlateAppearance() || p.Kind == game.IntentionalWalk || p.Kind == game.CatchersInterference ||
+		p.Flags.Has(game.SacrificeHit) {
 		return
 	}
 	r.n++

@@ -18,17 +18,21 @@ const (
 // smallSeason returns two clubs that played one game, of which the visitors' first inning is recorded.
 func smallSeason() fstest.MapFS {
 	var game strings.Builder
-	game.WriteString("id,BBB193004150\nversion,2\ninfo,visteam,AAA\ninfo,hometeam,BBB\ninfo,innings,9\ninfo,forfeit,H\n")
+	game.WriteString(
+		"id,BBB193004150\nversion,2\ninfo,visteam,AAA\ninfo,hometeam,BBB\ninfo,innings,9\ninfo,forfeit,H\n")
 	rosters := map[string]*strings.Builder{"AAA": {}, "BBB": {}}
 	for side, club := range []string{"AAA", "BBB"} {
 		letter := strings.ToLower(club[:1])
 		for i, position := range strings.Fields("7 8 9 3 4 5 6 2 1") {
 			id := letter + "play00" + string(rune('1'+i))
 			rosters[club].WriteString(id + ",Player" + position + ",Pat,B,L," + club + ",X\n")
-			game.WriteString("start," + id + ",\"Pat Player\"," + string(rune('0'+side)) + "," + string(rune('1'+i)) + "," + position + "\n")
+			game.WriteString("start," + id + ",\"Pat Player\"," + string(rune('0'+side)) + "," + string(rune('1'+i)) +
+				"," + position + "\n")
 		}
 	}
-	game.WriteString("play,1,0,aplay001,??,,HR/78\nplay,1,0,aplay002,??,,K\nplay,1,0,aplay003,??,,W\nplay,1,0,aplay004,??,,64(1)3/GDP\n")
+	game.WriteString(
+		"play,1,0,aplay001,??,,HR/78\nplay,1,0,aplay002,??,,K\nplay,1,0,aplay003,??,,W\n" +
+			"play,1,0,aplay004,??,,64(1)3/GDP\n")
 	return fstest.MapFS{
 		"1930/TEAM1930":    {Data: []byte(teamsText)},
 		"1930/AAA1930.ROS": {Data: []byte(rosters["AAA"].String())},
@@ -45,7 +49,8 @@ func TestRead_small(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ := s.Roster("AAA")
-	if s.Year != 1930 || s.Games != 1 || len(r.Players) != 9 || r.Team.Name != "Ashton Anchors" || r.Players[0].Bats != "S" || r.Players[0].Throws != "L" {
+	if s.Year != 1930 || s.Games != 1 || len(r.Players) != 9 || r.Team.Name != "Ashton Anchors" ||
+		r.Players[0].Bats != "S" || r.Players[0].Throws != "L" {
 		t.Fatalf("%+v", r)
 	}
 	powerful, other := r.Players[0].Rating.Batting, r.Players[3].Rating.Batting
@@ -70,9 +75,11 @@ func TestRead_damaged(t *testing.T) {
 		damage func(fstest.MapFS)
 		want   string
 	}{
-		"nothing":       {func(f fstest.MapFS) { clear(f) }, "no list of teams"},
-		"no teams":      {func(f fstest.MapFS) { delete(f, "1930/TEAM1930") }, "no list of teams"},
-		"no rosters":    {func(f fstest.MapFS) { delete(f, "1930/AAA1930.ROS"); delete(f, "1930/bbb1930.ros") }, "no rosters"},
+		"nothing":  {func(f fstest.MapFS) { clear(f) }, "no list of teams"},
+		"no teams": {func(f fstest.MapFS) { delete(f, "1930/TEAM1930") }, "no list of teams"},
+		"no rosters": {
+			func(f fstest.MapFS) { delete(f, "1930/AAA1930.ROS"); delete(f, "1930/bbb1930.ros") }, "no rosters",
+		},
 		"no events":     {func(f fstest.MapFS) { delete(f, "1930/1930BBB.EVN") }, "no event files"},
 		"two seasons":   {func(f fstest.MapFS) { f["TEAM1931"] = &fstest.MapFile{} }, "2 seasons"},
 		"short team":    {replace("1930/TEAM1930", "N,Bray,Bells", "N"), "line 2 has 2 fields, expected 4"},
@@ -105,7 +112,8 @@ func TestRead_size(t *testing.T) {
 			size += len(f.Data)
 		}
 	}
-	comment := append(bytes.Repeat([]byte("com,\"a comment of which there are very many in this file\"\n"), (history.MaxBytes-size)/58), '\n')
+	comment := append(bytes.Repeat([]byte("com,\"a comment of which there are very many in this file\"\n"),
+		(history.MaxBytes-size)/58), '\n')
 	comment = append(comment, make([]byte, history.MaxBytes-size-len(comment))...)
 	for i := range comment {
 		if comment[i] == 0 {

@@ -1,9 +1,10 @@
 // Package history makes clubs of a real season, with ratings, out of Retrosheet's files: the list of teams
-// (TEAM2020), the rosters (ANA2020.ROS) and the event files (2020ANA.EVA), as https://www.retrosheet.org describes them.
+// (TEAM2020), the rosters (ANA2020.ROS) and the event files (2020ANA.EVA), as https://www.retrosheet.org describes
+// them.
 //
-// Every game is replayed, and what happened is counted for each player. Rates are those of the season: a batter against the
-// season's pitchers, a pitcher against its batters. Parks and the range of fielders are neutral: in one season they cannot
-// be separated from the club and its pitchers.
+// Every game is replayed, and what happened is counted for each player. Rates are those of the season: a batter
+// against the season's pitchers, a pitcher against its batters. Parks and the range of fielders are neutral: in
+// one season they cannot be separated from the club and its pitchers.
 package history
 
 import (

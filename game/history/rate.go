@@ -6,8 +6,8 @@ import (
 	"pressbox/game/chance"
 )
 
-// prior is the number of average plate appearances that are added to what a player did: with few of their own, a player is
-// rated near the average; a regular of a short season moves by a fifth of a standard error.
+// prior is the number of average plate appearances that are added to what a player did: with few of their own, a
+// player is rated near the average; a regular of a short season moves by a fifth of a standard error.
 const prior = 15
 
 // rate sets the ratings of all players.
@@ -31,15 +31,20 @@ func (c *counts) rate(rated map[*player]*chance.Rating) {
 		r.Stamina = p.stamina()
 	}
 	for _, p := range batters {
-		// The odds ratio compares both sides with the league that was measured, whose rates the season has moved away from.
-		// What a batter does against the season's pitchers comes out if only one side carries the difference.
+		// The odds ratio compares both sides with the league that was measured, whose rates the season has moved
+		// away from. What a batter does against the season's pitchers comes out if only one side carries the
+		// difference.
 		rated[p].Batting = relativeTo(average, smoothed(&p.batting, smoothed(&mean, average)))
 	}
-	standardize(batters, func(p *player) ratio { return ratio{p.steals.n, p.batting.onFirst()} }, 1, func(p *player, z float64) { rated[p].Speed = z })
-	standardize(batters, func(p *player) ratio { return p.errors }, -1, func(p *player, z float64) { rated[p].Hands = z })
-	standardize(batters, func(p *player) ratio { return p.outfieldAssists }, 1, func(p *player, z float64) { rated[p].Arm = z })
+	standardize(batters, func(p *player) ratio { return ratio{p.steals.n, p.batting.onFirst()} }, 1,
+		func(p *player, z float64) { rated[p].Speed = z })
+	standardize(batters, func(p *player) ratio { return p.errors }, -1,
+		func(p *player, z float64) { rated[p].Hands = z })
+	standardize(batters, func(p *player) ratio { return p.outfieldAssists }, 1,
+		func(p *player, z float64) { rated[p].Arm = z })
 	standardize(batters, func(p *player) ratio { return p.caught }, 1, func(p *player, z float64) { rated[p].Arm = z })
-	standardize(pitchers, func(p *player) ratio { return ratio{p.held.n, p.pitching.onFirst()} }, -1, func(p *player, z float64) { rated[p].Hold = z })
+	standardize(pitchers, func(p *player) ratio { return ratio{p.held.n, p.pitching.onFirst()} }, -1,
+		func(p *player, z float64) { rated[p].Hold = z })
 }
 
 func shares(counts chance.Rates, n float64) chance.Rates {
@@ -58,8 +63,8 @@ func smoothed(r *results, average chance.Rates) chance.Rates {
 	return shares(sum, r.n+prior)
 }
 
-// relativeTo returns the rates that, by the odds ratio against the measured league, make a batter have these rates against
-// a pitcher with the season's average ones.
+// relativeTo returns the rates that, by the odds ratio against the measured league, make a batter have these rates
+// against a pitcher with the season's average ones.
 func relativeTo(average, batter chance.Rates) chance.Rates {
 	league := chance.LeagueRates()
 	out := batter.Out() * league.Out() / average.Out()
@@ -76,8 +81,8 @@ func relativeTo(average, batter chance.Rates) chance.Rates {
 	return batter
 }
 
-// standardize sets a skill of the players from a share: in standard deviations from the average of those who had chances,
-// each moved toward it as if by an average number of average chances, at most 2.5.
+// standardize sets a skill of the players from a share: in standard deviations from the average of those who had
+// chances, each moved toward it as if by an average number of average chances, at most 2.5.
 func standardize(players []*player, of func(*player) ratio, sign float64, set func(*player, float64)) {
 	var total ratio
 	var with []*player

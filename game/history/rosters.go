@@ -46,7 +46,9 @@ func Read(source fs.FS) (*Season, error) {
 		return nil, err
 	}
 	if n := len(season.Rejected); season.Games == 0 || n > 20 && n*20 > season.Games {
-		return nil, fmt.Errorf("%w: %d games cannot be replayed, and %d can; the first: %s", ErrFiles, n, season.Games, first(season.Rejected))
+		return nil,
+			fmt.Errorf("%w: %d games cannot be replayed, and %d can; the first: %s",
+				ErrFiles, n, season.Games, first(season.Rejected))
 	}
 	season.Rosters, err = c.rosters(clubs)
 	return season, err
@@ -107,7 +109,8 @@ func check(r *teams.Roster) error {
 		}
 	}
 	if hitters < 8 || pitchers == 0 || len(r.Players) < 9 {
-		return fmt.Errorf("%w: %s has %d players for the field and %d who pitch: %w", ErrFiles, r.Team.Name, hitters, pitchers, teams.ErrTooFewPlayers)
+		return fmt.Errorf("%w: %s has %d players for the field and %d who pitch: %w",
+			ErrFiles, r.Team.Name, hitters, pitchers, teams.ErrTooFewPlayers)
 	}
 	return nil
 }
@@ -124,7 +127,8 @@ func chooseRoster(players []*player) []*player {
 			pitchers = append(pitchers, p)
 		}
 	}
-	slices.SortStableFunc(hitters, func(a, b *player) int { return cmp.Compare(b.catcherRank(hitters), a.catcherRank(hitters)) })
+	slices.SortStableFunc(hitters,
+		func(a, b *player) int { return cmp.Compare(b.catcherRank(hitters), a.catcherRank(hitters)) })
 	hitters = hitters[:min(len(hitters), rosterHitters)]
 	pitchers = pitchers[:min(len(pitchers), rosterPitchers)]
 	chosen := slices.Concat(hitters, pitchers)
@@ -155,8 +159,8 @@ func (p *player) fieldGames() int {
 	return n
 }
 
-// bats reports whether the player is one for the batting order: someone who played in the field or as designated hitter, and
-// not only in between as a pitcher.
+// bats reports whether the player is one for the batting order: someone who played in the field or as designated
+// hitter, and not only in between as a pitcher.
 func (p *player) bats() bool { return p.fieldGames() > p.outings/2 }
 
 // pitches reports whether the player is a pitcher, and not one of another position who helped out.
@@ -175,7 +179,8 @@ func (p *player) roles() []game.Role {
 				at = append(at, position)
 			}
 		}
-		slices.SortFunc(at, func(a, b game.Position) int { return cmp.Or(cmp.Compare(p.games[b], p.games[a]), cmp.Compare(a, b)) })
+		slices.SortFunc(at,
+			func(a, b game.Position) int { return cmp.Or(cmp.Compare(p.games[b], p.games[a]), cmp.Compare(a, b)) })
 		for _, position := range at[:min(len(at), 5)] {
 			roles = append(roles, game.Role(position.String()))
 		}

@@ -147,8 +147,9 @@ func (g *generator) develop(p *career) {
 	}
 }
 
-// center subtracts from each skill its average among the players of a group who play most, so that the league plays like
-// the one that was measured. The bench belongs to the regulars' group but does not count in its average.
+// center subtracts from each skill its average among the players of a group who play most, so that the league
+// plays like the one that was measured. The bench belongs to the regulars' group but does not count in its
+// average.
 func (g *generator) center() {
 	var mean [3][skills]float64
 	var n [3]float64
@@ -183,8 +184,9 @@ func (r rosterRole) group() int {
 	}
 }
 
-// frontOfficeSpread is the standard deviation among clubs of the skill of the players they find, in standard deviations of
-// that skill. Without it the clubs are more alike than real ones: true winning percentages spread by about .065 (2015–19).
+// frontOfficeSpread is the standard deviation among clubs of the skill of the players they find, in standard
+// deviations of that skill. Without it the clubs are more alike than real ones: true winning percentages spread by
+// about .065 (2015–19).
 const frontOfficeSpread = .22
 
 // newCareer draws a new player for a club whose front office has this quality.

@@ -1,12 +1,12 @@
-// Package league is the built-in league: eight clubs of 26 players each in three seasons, used when no team-data API is
-// configured.
+// Package league is the built-in league: eight clubs of 26 players each in three seasons, used when no team-data
+// API is configured.
 //
-// Its one law: it is generated, not stored. A season is the same on every host and in every version, to the last rate,
-// because all of it is drawn from one fixed seed with game/chance's dice. Players keep their ids as they age, change clubs
-// and retire.
+// Its one law: it is generated, not stored. A season is the same on every host and in every version, to the last
+// rate, because all of it is drawn from one fixed seed with game/chance's dice. Players keep their ids as they
+// age, change clubs and retire.
 //
-// All clubs and players are fictional. Surnames are composed of invented syllables; talent spreads as measured among the
-// players of 2015–17 and 2019.
+// All clubs and players are fictional. Surnames are composed of invented syllables; talent spreads as measured
+// among the players of 2015–17 and 2019.
 package league
 
 import (
@@ -65,7 +65,8 @@ func (l *League) Roster(_ context.Context, season int, team string) (teams.Roste
 			return r, nil
 		}
 	}
-	return teams.Roster{}, fmt.Errorf("team %.40q in season %d of the built-in league: %w", team, season, teams.ErrUnknown)
+	return teams.Roster{},
+		fmt.Errorf("team %.40q in season %d of the built-in league: %w", team, season, teams.ErrUnknown)
 }
 
 func (l *League) season(n int) ([]teams.Roster, int, error) {
@@ -73,7 +74,8 @@ func (l *League) season(n int) ([]teams.Roster, int, error) {
 		n = l.defaultSeason
 	}
 	if n < 1 || n > LastSeason {
-		return nil, n, fmt.Errorf("season %d of the built-in league, expected 1 to %d: %w", n, LastSeason, teams.ErrUnknown)
+		return nil, n,
+			fmt.Errorf("season %d of the built-in league, expected 1 to %d: %w", n, LastSeason, teams.ErrUnknown)
 	}
 	rosters, err := l.seasons[n-1]()
 	return rosters, n, err
@@ -82,7 +84,8 @@ func (l *League) season(n int) ([]teams.Roster, int, error) {
 // Season returns the rosters of season n by city, newly generated.
 func Season(n int) ([]teams.Roster, error) {
 	if n < 1 || n > LastSeason {
-		return nil, fmt.Errorf("season %d of the built-in league, expected 1 to %d: %w", n, LastSeason, teams.ErrUnknown)
+		return nil,
+			fmt.Errorf("season %d of the built-in league, expected 1 to %d: %w", n, LastSeason, teams.ErrUnknown)
 	}
 	g := newGenerator()
 	for range n - 1 {

@@ -19,8 +19,9 @@ func pitcherSpread() spread {
 	return spread{k: .055, bb: .018, hr: .008, babip: .017, double: .003, triple: .001, hbp: .004}
 }
 
-// rate sets all ratings from the skills. The average over all matchups differs from the matchup of two average players, so
-// the hitters' mean is shifted until the regulars, against the league's pitchers, reach the league's rates.
+// rate sets all ratings from the skills. The average over all matchups differs from the matchup of two average
+// players, so the hitters' mean is shifted until the regulars, against the league's pitchers, reach the league's
+// rates.
 func (g *generator) rate() {
 	hitterMean := g.leagueRates
 	for range 6 { // converges: each round leaves a small part of the difference
@@ -71,8 +72,8 @@ func (g *generator) averageMatchup() chance.Rates {
 	return sum
 }
 
-// workload returns a pitcher's share of the batters that the club faces. Starters face 60 %. A relief pitcher one standard
-// deviation worse faces about a fifth more, because the best ones are saved for leads (estimate).
+// workload returns a pitcher's share of the batters that the club faces. Starters face 60 %. A relief pitcher one
+// standard deviation worse faces about a fifth more, because the best ones are saved for leads (estimate).
 func (p *career) workload() float64 {
 	switch p.role.positions {
 	case "SP":

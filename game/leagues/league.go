@@ -38,8 +38,8 @@ const (
 // leagueVersion is the version in which leagues are stored.
 const leagueVersion = 1
 
-// A League is the state of a series or a league. It is a value: its changes return another one, and what it points to is
-// never written to. Its JSON is stored.
+// A League is the state of a series or a league. It is a value: its changes return another one, and what it points
+// to is never written to. Its JSON is stored.
 type League struct {
 	Version    int             `json:"v"`
 	ID         string          `json:"id"`
@@ -98,8 +98,8 @@ func (l *League) Involves(p protocol.Person) bool {
 // Listed reports whether the league is in the public list.
 func (l *League) Listed() bool { return l.Options.Visibility == protocol.Listed }
 
-// join returns the league with a person in a seat, the first open one for −1. The league starts when no seat is open. It
-// returns the league unchanged if the person has a seat already.
+// join returns the league with a person in a seat, the first open one for −1. The league starts when no seat is
+// open. It returns the league unchanged if the person has a seat already.
 func (l *League) join(p protocol.Person, seat int, at time.Time) (*League, error) {
 	if l.Seat(p) >= 0 {
 		return l, nil
@@ -167,7 +167,8 @@ func (l *League) assign(n int, id string) *League {
 // record returns the league after the end of a game of its calendar. With the last game of a day the next day begins.
 func (l *League) record(n int, o live.Outcome, at time.Time) (*League, error) {
 	day := l.Competition.Day()
-	c, err := l.Competition.Record(n, season.Result{Away: o.Score[game.Away], Home: o.Score[game.Home], Conceded: o.Conceded})
+	c, err := l.Competition.Record(n,
+		season.Result{Away: o.Score[game.Away], Home: o.Score[game.Home], Conceded: o.Conceded})
 	if err != nil {
 		return nil, fmt.Errorf("record game %d of league %s: %w", n, l.ID, err)
 	}
@@ -211,7 +212,8 @@ func (l *League) fixture(n int) *live.Fixture {
 	return f
 }
 
-// playsAt returns the earliest time of a game of the present day: between bots, the first [League.PlayAt] after the day began.
+// playsAt returns the earliest time of a game of the present day: between bots, the first [League.PlayAt] after
+// the day began.
 func (l *League) playsAt(n int, zone *time.Location) time.Time {
 	g := &l.Competition.Games[n]
 	minute, ok := minuteOf(l.PlayAt)
@@ -226,8 +228,8 @@ func (l *League) playsAt(n int, zone *time.Location) time.Time {
 	return at
 }
 
-// coverAt returns when the bot acts for absent managers in the games of the present day, and when for those who are present
-// and do not decide either.
+// coverAt returns when the bot acts for absent managers in the games of the present day, and when for those who
+// are present and do not decide either.
 func (l *League) coverAt() (absent, everyone time.Time) {
 	limit := time.Duration(l.CoverHours) * time.Hour
 	return l.Opened.Add(limit), l.Opened.Add(2 * limit)
@@ -249,7 +251,9 @@ func decode(id string, data []byte) (*League, error) {
 		return nil, fmt.Errorf("decode league %s: %w", id, err)
 	}
 	if l.Version != leagueVersion || l.ID != id {
-		return nil, fmt.Errorf("decode league %s: id %q, version %d, this server reads version %d", id, l.ID, l.Version, leagueVersion)
+		return nil,
+			fmt.Errorf("decode league %s: id %q, version %d, this server reads version %d",
+				id, l.ID, l.Version, leagueVersion)
 	}
 	return l, nil
 }

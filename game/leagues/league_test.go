@@ -21,7 +21,8 @@ func TestLeague_size(t *testing.T) {
 	person := protocol.Person{ID: strings.Repeat("x", 26), Name: strings.Repeat("ü", 32)}
 	r := Defaults(RoundRobin)
 	l := &League{
-		Version: leagueVersion, ID: newID(), Name: strings.Repeat("ü", 60), Creator: person, CoverHours: MaxCoverHours, PlayAt: "20:00", Options: r.Options,
+		Version: leagueVersion, ID: newID(), Name: strings.Repeat("ü", 60), Creator: person, CoverHours: MaxCoverHours,
+		PlayAt: "20:00", Options: r.Options,
 	}
 	l.Format.Meetings, l.Format.BestOf = 6, 7
 	for i := range 8 {

@@ -1,9 +1,9 @@
-// Package leagues runs series and leagues: it creates their games, has the bot play its own, records results, and lets the
-// bot act for managers who are absent too long.
+// Package leagues runs series and leagues: it creates their games, has the bot play its own, records results, and
+// lets the bot act for managers who are absent too long.
 //
-// Its law: each step is saved before the next one, and can be repeated. A league saves the id of a game, then creates the
-// game under that id, unless it exists; a result is read from the game that has ended, and recorded once. After a crash at any
-// point the same steps follow.
+// Its law: each step is saved before the next one, and can be repeated. A league saves the id of a game, then
+// creates the game under that id, unless it exists; a result is read from the game that has ended, and recorded
+// once. After a crash at any point the same steps follow.
 //
 //	assign an id ─ Repository.SaveLeague ─ Games.Host ─ … ─ Games.Outcome ─ record ─ Repository.SaveLeague
 //
@@ -37,7 +37,8 @@ var ErrFull = errors.New("no room for the league")
 type Repository interface {
 	// Leagues returns all leagues by id.
 	Leagues(ctx context.Context) (map[string][]byte, error)
-	// SaveLeague creates or replaces a league and returns when it is on disk. The error wraps [ErrFull] if there is no room.
+	// SaveLeague creates or replaces a league and returns when it is on disk. The error wraps [ErrFull] if there
+	// is no room.
 	SaveLeague(ctx context.Context, id string, data []byte) error
 	// DeleteLeague deletes a league.
 	DeleteLeague(ctx context.Context, id string) error
@@ -60,7 +61,8 @@ type Config struct {
 	Log        *slog.Logger
 }
 
-// Leagues holds all series and leagues. Its methods may be called concurrently. They advance only while [Leagues.Run] runs.
+// Leagues holds all series and leagues. Its methods may be called concurrently. They advance only while
+// [Leagues.Run] runs.
 type Leagues struct {
 	config   Config
 	changed  chan struct{} // receives a value when something may be due
@@ -137,20 +139,30 @@ func (l *Leagues) Create(ctx context.Context, by protocol.Person, k Kind, r Requ
 func (l *Leagues) newLeague(ctx context.Context, by protocol.Person, k Kind, r Request) (*League, error) {
 	at := stamp(time.Now())
 	league := &League{
-		Version: leagueVersion, ID: newID(), Kind: k, Name: strings.TrimSpace(r.Name), Creator: by, Created: at, Season: r.Season,
-		Format: season.Format{Meetings: r.Meetings, BestOf: r.BestOf}, Options: r.Options.complete(), PlayAt: r.PlayAt, CoverHours: r.CoverHours,
+		Version: leagueVersion, ID: newID(), Kind: k, Name: strings.TrimSpace(r.Name), Creator: by, Created: at,
+		Season: r.Season,
+		Format: season.Format{Meetings: r.Meetings, BestOf: r.BestOf}, Options: r.Options.complete(), PlayAt: r.PlayAt,
+		CoverHours: r.CoverHours,
 	}
 	open := false
 	for i, s := range r.Seats {
 		roster, err := l.config.Rosters.Roster(ctx, r.Season, s.Team)
 		if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {
-			found := []game.Violation{{Path: fmt.Sprintf("/seats/%d/team", i), Code: game.ViolationCode(protocol.UnknownTeam), Detail: err.Error()}}
+			found := []game.Violation{
+				{
+					Path: fmt.Sprintf("/seats/%d/team", i), Code: game.ViolationCode(protocol.UnknownTeam),
+					Detail: err.Error(),
+				},
+			}
 			return nil, &protocol.Error{Code: protocol.UnknownTeam, Detail: err.Error(), Errors: found}
 		} else if err != nil {
 			return nil, unavailable(err, fmt.Sprintf("read the roster of %.40q", s.Team))
 		}
 		c := &roster.Team
-		seat := Seat{Team: teams.Ref{ID: c.ID, Abbrev: c.Abbrev, Name: c.Name, Color: c.Color, TextColor: c.TextColor}, Bot: s.Manager == "bot"}
+		seat := Seat{
+			Team: teams.Ref{ID: c.ID, Abbrev: c.Abbrev, Name: c.Name, Color: c.Color, TextColor: c.TextColor},
+			Bot:  s.Manager == "bot",
+		}
 		if s.Manager == "me" {
 			seat.Manager = by
 		}
@@ -168,16 +180,18 @@ func (l *Leagues) Join(ctx context.Context, by protocol.Person, k Kind, id strin
 	if by.ID == "" {
 		return View{}, protocol.ErrNotSignedIn()
 	}
-	return l.changeFor(ctx, by, k, id, func(league *League) (*League, error) { return league.join(by, seat, stamp(time.Now())) })
+	return l.changeFor(ctx, by, k, id,
+		func(league *League) (*League, error) { return league.join(by, seat, stamp(time.Now())) })
 }
 
-// Leave takes by's seat from by: before the start it is open again, afterwards it is the bot's, also in the games that have
-// begun.
+// Leave takes by's seat from by: before the start it is open again, afterwards it is the bot's, also in the games
+// that have begun.
 func (l *Leagues) Leave(ctx context.Context, by protocol.Person, k Kind, id string) (View, error) {
 	return l.changeFor(ctx, by, k, id, func(league *League) (*League, error) { return league.leave(by) })
 }
 
-// Start starts a league; the bot takes the open seats. Only its creator may. One that has started is returned unchanged.
+// Start starts a league; the bot takes the open seats. Only its creator may. One that has started is returned
+// unchanged.
 func (l *Leagues) Start(ctx context.Context, by protocol.Person, k Kind, id string) (View, error) {
 	return l.changeFor(ctx, by, k, id, func(league *League) (*League, error) {
 		switch {
@@ -208,7 +222,9 @@ func errNotCreator() error {
 }
 
 // changeFor changes a league for by and returns it.
-func (l *Leagues) changeFor(ctx context.Context, by protocol.Person, k Kind, id string, do func(*League) (*League, error)) (View, error) {
+func (l *Leagues) changeFor(
+	ctx context.Context, by protocol.Person, k Kind, id string, do func(*League) (*League, error),
+) (View, error) {
 	e, err := l.entry(k, id)
 	if err == nil {
 		err = l.change(ctx, e, do)
@@ -293,7 +309,8 @@ func (l *Leagues) snapshot() []*League {
 	for _, e := range l.all {
 		all = append(all, e.league)
 	}
-	slices.SortFunc(all, func(a, b *League) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all,
+		func(a, b *League) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
 	return all
 }
 

@@ -22,32 +22,75 @@ func TestCreate_validation(t *testing.T) {
 			change func(*leagues.Request)
 			want   string // path and code of each violation
 		}{
-			"nothing wrong":      {leagues.RoundRobin, func(*leagues.Request) {}, ""},
-			"longest name":       {leagues.RoundRobin, func(q *leagues.Request) { q.Name = strings.Repeat("ü", 60) }, ""},
-			"name too long":      {leagues.RoundRobin, func(q *leagues.Request) { q.Name = strings.Repeat("ü", 61) }, "/name out_of_range"},
-			"empty name":         {leagues.RoundRobin, func(q *leagues.Request) { q.Name = " " }, "/name out_of_range"},
-			"line break":         {leagues.RoundRobin, func(q *leagues.Request) { q.Name = "a\nb" }, "/name out_of_range"},
-			"most meetings":      {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 6 }, ""},
-			"too many meetings":  {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 7 }, " not_possible"},
-			"no meetings":        {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 0 }, "/meetings out_of_range"},
+			"nothing wrong": {leagues.RoundRobin, func(*leagues.Request) {}, ""},
+			"longest name": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Name = strings.Repeat("ü", 60) }, "",
+			},
+			"name too long": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Name = strings.Repeat("ü", 61) }, "/name out_of_range",
+			},
+			"empty name": {leagues.RoundRobin, func(q *leagues.Request) { q.Name = " " }, "/name out_of_range"},
+			"line break": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Name = "a\nb" }, "/name out_of_range",
+			},
+			"most meetings":     {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 6 }, ""},
+			"too many meetings": {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 7 }, " not_possible"},
+			"no meetings": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 0 }, "/meetings out_of_range",
+			},
 			"series of a league": {leagues.Series, func(*leagues.Request) {}, "/meetings out_of_range"},
-			"one seat":           {leagues.RoundRobin, func(q *leagues.Request) { q.Seats = q.Seats[:1] }, " not_possible"},
-			"best of two":        {leagues.RoundRobin, func(q *leagues.Request) { q.BestOf = 2 }, " not_possible"},
-			"shortest cover":     {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = 1 }, ""},
-			"no cover":           {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = 0 }, "/cover_hours out_of_range"},
-			"longest cover":      {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = leagues.MaxCoverHours }, ""},
-			"cover too long":     {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = leagues.MaxCoverHours + 1 }, "/cover_hours out_of_range"},
-			"last minute":        {leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "23:59" }, ""},
-			"no such hour":       {leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "24:00" }, "/play_at invalid"},
-			"not a time":         {leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "8 pm" }, "/play_at invalid"},
-			"one club twice":     {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = q.Seats[0].Team }, "/seats/1/team same_team"},
-			"no club":            {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = "" }, "/seats/1/team required"},
-			"unknown club":       {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = "NONE" }, "/seats/1/team unknown_team"},
-			"two own seats":      {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "me" }, "/seats/1/manager seat_taken"},
-			"unknown manager":    {leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "Ann" }, "/seats/1/manager not_an_option"},
-			"options of games":   {leagues.RoundRobin, func(q *leagues.Request) { q.Options.Innings = 4 }, "/options/innings not_an_option"},
-			"level of the bot":   {leagues.RoundRobin, func(q *leagues.Request) { q.Options.BotLevel = 4 }, "/options/bot_level not_an_option"},
-			"two violations":     {leagues.RoundRobin, func(q *leagues.Request) { q.Name, q.PlayAt = "", "x" }, "/name out_of_range, /play_at invalid"},
+			"one seat": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Seats = q.Seats[:1] }, " not_possible",
+			},
+			"best of two":    {leagues.RoundRobin, func(q *leagues.Request) { q.BestOf = 2 }, " not_possible"},
+			"shortest cover": {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = 1 }, ""},
+			"no cover": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = 0 }, "/cover_hours out_of_range",
+			},
+			"longest cover": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = leagues.MaxCoverHours }, "",
+			},
+			"cover too long": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = leagues.MaxCoverHours + 1 },
+				"/cover_hours out_of_range",
+			},
+			"last minute": {leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "23:59" }, ""},
+			"no such hour": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "24:00" }, "/play_at invalid",
+			},
+			"not a time": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "8 pm" }, "/play_at invalid",
+			},
+			"one club twice": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = q.Seats[0].Team },
+				"/seats/1/team same_team",
+			},
+			"no club": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = "" }, "/seats/1/team required",
+			},
+			"unknown club": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = "NONE" }, "/seats/1/team unknown_team",
+			},
+			"two own seats": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "me" },
+				"/seats/1/manager seat_taken",
+			},
+			"unknown manager": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "Ann" },
+				"/seats/1/manager not_an_option",
+			},
+			"options of games": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Options.Innings = 4 },
+				"/options/innings not_an_option",
+			},
+			"level of the bot": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Options.BotLevel = 4 },
+				"/options/bot_level not_an_option",
+			},
+			"two violations": {
+				leagues.RoundRobin, func(q *leagues.Request) { q.Name, q.PlayAt = "", "x" },
+				"/name out_of_range, /play_at invalid",
+			},
 		} {
 			q := request("me", "open")
 			tt.change(&q)
@@ -62,7 +105,8 @@ func TestCreate_validation(t *testing.T) {
 		if n := len(r.Stored()); n != 0 {
 			r.Errorf("%d leagues were created", n)
 		}
-		r.wantCode("without an account", second(r.Create(r.Context(), protocol.Person{}, leagues.RoundRobin, request("open", "open"))), protocol.Forbidden)
+		err := second(r.Create(r.Context(), protocol.Person{}, leagues.RoundRobin, request("open", "open")))
+		r.wantCode("without an account", err, protocol.Forbidden)
 	})
 }
 
@@ -99,7 +143,8 @@ func TestJoin(t *testing.T) {
 		if v = check.Must(r.Join(ctx, carl, k, id, -1))(r); v.Status != leagues.Active || v.Day != 1 {
 			r.Errorf("with its last seat the league is %s", v.Status)
 		}
-		r.wantCode("join an active league", second(r.Join(ctx, protocol.Person{ID: "u-dora"}, k, id, -1)), protocol.NotPending)
+		r.wantCode("join an active league", second(r.Join(ctx, protocol.Person{ID: "u-dora"}, k, id, -1)),
+			protocol.NotPending)
 		r.wantCode("cancel an active league", r.Cancel(ctx, ann, k, id), protocol.NotPending)
 		pass(0)
 		if got := r.statuses(id); got != "map[pending:2 scheduled:4]" {
@@ -113,7 +158,8 @@ func TestStart(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		id := r.create(series(3, "me", "open")).ID
 		for range 2 {
-			if v := check.Must(r.Start(r.Context(), ann, leagues.Series, id))(r); v.Status != leagues.Active || !v.Seats[1].Bot {
+			if v := check.Must(r.Start(r.Context(), ann, leagues.Series, id))(r); v.Status != leagues.Active ||
+				!v.Seats[1].Bot {
 				r.Errorf("started: %+v", v)
 			}
 		}
@@ -143,7 +189,8 @@ func TestList(t *testing.T) {
 		}
 		pass(0)
 		g := check.Must(r.games.Game(r.Context(), bob, r.schedule(id)[0].Game))(r)
-		if g.Options.Visibility != protocol.Private || g.Competition.ID != id || g.Away.Manager == nil || g.Home.Manager == nil {
+		if g.Options.Visibility != protocol.Private || g.Competition.ID != id || g.Away.Manager == nil ||
+			g.Home.Manager == nil {
 			r.Errorf("its game is %s, with managers %v and %v", g.Options.Visibility, g.Away.Manager, g.Home.Manager)
 		}
 	})
@@ -191,7 +238,8 @@ func TestRest(t *testing.T) {
 				rest(&p)
 				want, _, err := r.games.Player(r.Context(), ann, next, p.ID)
 				if err != nil || p.RestDays != want.RestDays || p.Fatigue != want.Fatigue {
-					r.Errorf("%s: %d days, fatigue %v; in the game %d and %v, %v", p.Name, p.RestDays, p.Fatigue, want.RestDays, want.Fatigue, err)
+					r.Errorf("%s: %d days, fatigue %v; in the game %d and %v, %v",
+						p.Name, p.RestDays, p.Fatigue, want.RestDays, want.Fatigue, err)
 				}
 				if p.RestDays == 0 && p.Fatigue > 0 {
 					tired++
@@ -212,7 +260,8 @@ func TestCreate_perPerson(t *testing.T) {
 		for range 5 {
 			r.create(request("me", "open"))
 		}
-		r.wantCode("the sixth", second(r.Create(r.Context(), ann, leagues.Series, series(1, "bot", "bot"))), protocol.TooManyLeagues)
+		r.wantCode("the sixth", second(r.Create(r.Context(), ann, leagues.Series, series(1, "bot", "bot"))),
+			protocol.TooManyLeagues)
 		check.Must(r.Create(r.Context(), bob, leagues.Series, series(1, "bot", "bot")))(r)
 		var ids []string
 		for i := range 21 {
@@ -241,7 +290,8 @@ func TestCreate_inAll(t *testing.T) {
 		r.get(oldest)
 		check.Must(r.Create(r.Context(), bob, leagues.RoundRobin, request("open", "open")))(r)
 		r.wantCode("the oldest", second(r.Get(ann, leagues.Series, oldest)), protocol.UnknownLeague)
-		r.wantCode("one more", second(r.Create(r.Context(), bob, leagues.RoundRobin, request("open", "open"))), protocol.TooManyLeagues)
+		r.wantCode("one more", second(r.Create(r.Context(), bob, leagues.RoundRobin, request("open", "open"))),
+			protocol.TooManyLeagues)
 		if n := len(r.Stored()); n != leagues.MaxLeagues {
 			r.Errorf("%d leagues, want %d", n, leagues.MaxLeagues)
 		}

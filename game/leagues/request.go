@@ -18,11 +18,11 @@ type Request struct {
 	Name     string        `json:"name"`
 	Season   int           `json:"season"`   // 0 means the default
 	Meetings int           `json:"meetings"` // of each pair of a league, 1–6; 0 of a series
-	BestOf   int           `json:"best_of"`  // most games of the series, or of the play-off: 1, 3, 5 or 7; 0: no play-off
+	BestOf   int           `json:"best_of"`  // games of the series, or of the play-off: 1, 3, 5 or 7; 0: no play-off
 	Seats    []SeatRequest `json:"seats"`
 	PlayAt   string        `json:"play_at"` // "20:00", by the host's clock; "": at once
-	// CoverHours is the time after which the bot acts for absent managers. A game that has not started is deleted after seven
-	// days, so that it is less.
+	// CoverHours is the time after which the bot acts for absent managers. A game that has not started is deleted
+	// after seven days, so that it is less.
 	CoverHours int     `json:"cover_hours"`
 	Options    Options `json:"options"`
 }
@@ -56,7 +56,8 @@ const (
 func Defaults(k Kind) Request {
 	o := protocol.Defaults()
 	r := Request{BestOf: 7, CoverHours: defaultCoverHours, Options: Options{
-		DH: o.DH, Innings: o.Innings, ExtraInnings: o.ExtraInnings, TurnSeconds: o.TurnSeconds, Announce: o.Announce, Visibility: o.Visibility,
+		DH: o.DH, Innings: o.Innings, ExtraInnings: o.ExtraInnings, TurnSeconds: o.TurnSeconds, Announce: o.Announce,
+		Visibility: o.Visibility,
 	}}
 	if k == RoundRobin {
 		r.Meetings, r.BestOf = 2, 3
@@ -76,7 +77,8 @@ func (o Options) complete() Options {
 func (o *Options) game() protocol.Options {
 	all := protocol.Defaults()
 	all.DH, all.Innings, all.ExtraInnings, all.TurnSeconds = o.DH, o.Innings, o.ExtraInnings, o.TurnSeconds
-	all.Announce, all.Visibility, all.Mercy, all.Disengagements, all.BotLevel = o.Announce, o.Visibility, o.Mercy, o.Disengagements, o.BotLevel
+	all.Announce, all.Visibility, all.Mercy, all.Disengagements, all.BotLevel = o.Announce, o.Visibility, o.Mercy,
+		o.Disengagements, o.BotLevel
 	return all
 }
 
@@ -84,9 +86,11 @@ func (o *Options) game() protocol.Options {
 func (r *Request) Check(k Kind) []game.Violation {
 	var found []game.Violation
 	wrong := func(path, code, format string, args ...any) {
-		found = append(found, game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
+		found = append(found,
+			game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
 	}
-	if n := utf8.RuneCountInString(strings.TrimSpace(r.Name)); n == 0 || n > season.MaxName || strings.ContainsFunc(r.Name, unicode.IsControl) {
+	if n := utf8.RuneCountInString(strings.TrimSpace(r.Name)); n == 0 || n > season.MaxName ||
+		strings.ContainsFunc(r.Name, unicode.IsControl) {
 		wrong("/name", "out_of_range", "must have 1 to %d characters", season.MaxName)
 	}
 	if (r.Meetings == 0) != (k == Series) {
@@ -109,7 +113,9 @@ func (r *Request) checkSeats() (found []game.Violation) {
 	taken, own := map[string]bool{}, false
 	for i, s := range r.Seats {
 		wrong := func(name, code, detail string) {
-			found = append(found, game.Violation{Path: fmt.Sprintf("/seats/%d/%s", i, name), Code: game.ViolationCode(code), Detail: detail})
+			found = append(found, game.Violation{
+				Path: fmt.Sprintf("/seats/%d/%s", i, name), Code: game.ViolationCode(code), Detail: detail,
+			})
 		}
 		switch {
 		case s.Team == "":

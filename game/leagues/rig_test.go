@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
@@ -37,7 +38,10 @@ type disk struct {
 }
 
 func newDisk() *disk {
-	return &disk{summaries: map[string][]byte{}, moves: map[string][][]byte{}, boxes: map[string][]byte{}, leagues: map[string][]byte{}}
+	return &disk{
+		summaries: map[string][]byte{}, moves: map[string][][]byte{}, boxes: map[string][]byte{},
+		leagues: map[string][]byte{},
+	}
 }
 
 // write calls do unless the disk is gone.
@@ -144,7 +148,9 @@ func open(tb testing.TB, d *disk, change ...func(*leagues.Config)) *rig {
 	tb.Helper()
 	r := &rig{TB: tb, disk: d, log: &check.Log{}}
 	log := slog.New(slog.NewTextHandler(r.log, nil))
-	r.games = check.Must(live.New(tb.Context(), live.Config{Journal: d, Rosters: builtIn(), Log: log, Finished: func(string) { r.Wake() }}))(tb)
+	r.games = check.Must(live.New(tb.Context(), live.Config{
+		Journal: d, Rosters: builtIn(), Seeds: bottest.Seeds(), Log: log, Finished: func(string) { r.Wake() },
+	}))(tb)
 	c := leagues.Config{Repository: d, Games: r.games, Rosters: builtIn(), Zone: time.UTC, Log: log}
 	for _, f := range change {
 		f(&c)

@@ -32,8 +32,8 @@ func (l *Leagues) holdings() (byPerson map[string]holding, all int) {
 	return byPerson, len(leagues)
 }
 
-// makeRoom deletes finished leagues so that by may create another: the oldest of those that by created beyond the limit, and
-// if there are too many in all, the oldest of the person who created most. l.creating must be held.
+// makeRoom deletes finished leagues so that by may create another: the oldest of those that by created beyond the
+// limit, and if there are too many in all, the oldest of the person who created most. l.creating must be held.
 func (l *Leagues) makeRoom(ctx context.Context, by protocol.Person) error {
 	for {
 		people, all := l.holdings()
@@ -41,7 +41,8 @@ func (l *Leagues) makeRoom(ctx context.Context, by protocol.Person) error {
 		oldest := own.oldest
 		switch {
 		case own.unfinished >= maxUnfinishedPerPerson:
-			return protocol.Refuse(protocol.TooManyLeagues, "%d leagues and series that you created are not finished", own.unfinished)
+			return protocol.Refuse(protocol.TooManyLeagues, "%d leagues and series that you created are not finished",
+				own.unfinished)
 		case own.finished >= maxFinishedPerPerson:
 		case all < MaxLeagues:
 			return nil
@@ -61,7 +62,8 @@ func (l *Leagues) makeRoom(ctx context.Context, by protocol.Person) error {
 func oldestOfMost(people map[string]holding) *League {
 	var most holding
 	for _, h := range people {
-		if h.finished > most.finished || h.oldest != nil && h.finished == most.finished && h.oldest.Finished.Before(most.oldest.Finished) {
+		if h.finished > most.finished || h.oldest != nil && h.finished == most.finished &&
+			h.oldest.Finished.Before(most.oldest.Finished) {
 			most = h
 		}
 	}
@@ -115,8 +117,9 @@ func (l *Leagues) Stored() []StoredLeague {
 	all := []StoredLeague{}
 	for _, league := range l.snapshot() {
 		all = append(all, StoredLeague{
-			ID: league.ID, Kind: league.Kind, Name: league.Name, Status: league.Status(), Creator: league.Creator.Name, Private: !league.Listed(),
-			Seats: len(league.Seats), Created: league.Created, Stalled: l.stalled(league.ID),
+			ID: league.ID, Kind: league.Kind, Name: league.Name, Status: league.Status(), Creator: league.Creator.Name,
+			Private: !league.Listed(),
+			Seats:   len(league.Seats), Created: league.Created, Stalled: l.stalled(league.ID),
 		})
 	}
 	return all

@@ -12,8 +12,8 @@ import (
 const (
 	// pendingFor is the time after which a league that has not started is deleted, as a pending game is.
 	pendingFor = 7 * 24 * time.Hour
-	// coverEvery is the time between two looks at a game whose managers may be covered; the first one is so long after Run
-	// has begun, when managers had time to connect again.
+	// coverEvery is the time between two looks at a game whose managers may be covered; the first one is so long
+	// after Run has begun, when managers had time to connect again.
 	coverEvery = 2 * time.Minute
 
 	firstRetry = 5 * time.Second
@@ -61,7 +61,8 @@ func (l *Leagues) Wake() {
 	}
 }
 
-// advanceAll does what is due, one step of each league at a time, and returns when something is due next; zero is never.
+// advanceAll does what is due, one step of each league at a time, and returns when something is due next; zero is
+// never.
 func (l *Leagues) advanceAll(ctx context.Context, began time.Time) (next time.Time) {
 	for more := true; more && ctx.Err() == nil; {
 		more, next = false, time.Time{}
@@ -201,7 +202,8 @@ func (s *stepper) vacate(ctx context.Context, league *League, n int) error {
 // cover lets the bot act for absent managers once the league's limit is over. What it plays to the end wakes Run up.
 func (s *stepper) cover(ctx context.Context, league *League, id string) error {
 	absent, everyone := league.coverAt()
-	if s.wait(absent) || s.wait(s.began.Add(coverEvery)) || !s.now.Equal(s.covered) && s.wait(s.covered.Add(coverEvery)) {
+	if s.wait(absent) || s.wait(s.began.Add(coverEvery)) ||
+		!s.now.Equal(s.covered) && s.wait(s.covered.Add(coverEvery)) {
 		return nil
 	}
 	s.covered = s.now

@@ -31,7 +31,8 @@ func TestRun_bots(t *testing.T) {
 		if v.Status != leagues.Finished || v.Champion == nil || v.Finished.IsZero() {
 			r.Fatalf("the league is %s; champion %v", v.Status, v.Champion)
 		}
-		if len(s.Playoff) != 2 || s.Playoff[0].Wins+s.Playoff[1].Wins < 2 || *v.Champion != s.Playoff[0].Seat && *v.Champion != s.Playoff[1].Seat {
+		if len(s.Playoff) != 2 || s.Playoff[0].Wins+s.Playoff[1].Wins < 2 || *v.Champion != s.Playoff[0].Seat &&
+			*v.Champion != s.Playoff[1].Seat {
 			r.Errorf("champion %d of the play-off %+v", *v.Champion, s.Playoff)
 		}
 		if got := s.Standings[0].Entrant; got != s.Playoff[0].Seat && got != s.Playoff[1].Seat {
@@ -46,8 +47,8 @@ func TestRun_bots(t *testing.T) {
 	})
 }
 
-// checkGames compares the results of a finished league with its games: each was played once, none is left over, and the pitchers'
-// work before each game is what they did on the days before.
+// checkGames compares the results of a finished league with its games: each was played once, none is left over,
+// and the pitchers' work before each game is what they did on the days before.
 func checkGames(r *rig, id string) {
 	r.Helper()
 	games := r.schedule(id)
@@ -58,7 +59,8 @@ func checkGames(r *rig, id string) {
 	today, day := map[game.PlayerID]int{}, 1
 	for _, g := range games {
 		o, err := r.games.Outcome(r.Context(), g.Game)
-		if check.NoError(r, err); o.Status != protocol.Finished || *g.Score != (protocol.Score{Away: o.Score[0], Home: o.Score[1]}) {
+		if check.NoError(r, err); o.Status != protocol.Finished ||
+			*g.Score != (protocol.Score{Away: o.Score[0], Home: o.Score[1]}) {
 			r.Errorf("day %d: the calendar has %+v, the game %+v", g.Day, g.Score, o)
 		}
 		if g.Day > day {
@@ -77,7 +79,8 @@ func checkGames(r *rig, id string) {
 	}
 }
 
-// The process dies at each write, before it is on disk or after it. The next one goes on: no game is lost or played twice.
+// The process dies at each write, before it is on disk or after it. The next one goes on: no game is lost or
+// played twice.
 func TestRun_crash(t *testing.T) {
 	t.Parallel()
 	for _, written := range []bool{false, true} {
@@ -96,7 +99,8 @@ func TestRun_crash(t *testing.T) {
 				defer r.stop()
 				pass(0)
 				if v := r.get(id); v.Status != leagues.Finished {
-					t.Fatalf("died at write %d (on disk: %t): the league is %s on day %d", dieAt, written, v.Status, v.Day)
+					t.Fatalf("died at write %d (on disk: %t): the league is %s on day %d",
+						dieAt, written, v.Status, v.Day)
 				}
 				checkGames(r, id)
 			})
@@ -214,8 +218,8 @@ func TestRun_coverAfterStart(t *testing.T) {
 	})
 }
 
-// A manager who leaves gives the seat to the bot, in the game that waits for the line-up as in all that follow; the league
-// needs no limit to be over. The process dies at each write of that, before it is on disk or after it.
+// A manager who leaves gives the seat to the bot, in the game that waits for the line-up as in all that follow;
+// the league needs no limit to be over. The process dies at each write of that, before it is on disk or after it.
 func TestLeave_crash(t *testing.T) {
 	t.Parallel()
 	for _, written := range []bool{false, true} {
@@ -242,8 +246,10 @@ func TestLeave_crash(t *testing.T) {
 				}
 				pass(0)
 				v := r.get(id)
-				if v.Status != leagues.Finished || v.Seats[0].Left != "Ann" || v.Seats[0].Manager != nil || v.You != nil {
-					t.Fatalf("died at write %d (on disk: %t): the series is %s, the seat %+v", n, written, v.Status, v.Seats[0])
+				if v.Status != leagues.Finished || v.Seats[0].Left != "Ann" || v.Seats[0].Manager != nil ||
+					v.You != nil {
+					t.Fatalf("died at write %d (on disk: %t): the series is %s, the seat %+v",
+						n, written, v.Status, v.Seats[0])
 				}
 				checkGames(r, id)
 			})
@@ -254,7 +260,8 @@ func TestLeave_crash(t *testing.T) {
 	}
 }
 
-// In a game that is played the bot takes the side at once, and its manager may do nothing there; the other manager plays on.
+// In a game that is played the bot takes the side at once, and its manager may do nothing there; the other manager
+// plays on.
 func TestLeave_duringGame(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		ctx, k := r.Context(), leagues.Series
@@ -269,7 +276,8 @@ func TestLeave_duringGame(t *testing.T) {
 		check.Must(r.Leave(ctx, ann, k, id))(r)
 		pass(0)
 		v := check.Must(r.games.Game(ctx, bob, g))(r)
-		if v.Status != protocol.Active || !v.Home.Bot || v.Home.Manager != nil || v.Away.Manager.Name != "Bob" || len(v.Legal) == 0 {
+		if v.Status != protocol.Active || !v.Home.Bot || v.Home.Manager != nil || v.Away.Manager.Name != "Bob" ||
+			len(v.Legal) == 0 {
 			r.Errorf("the game is %s between %+v and %+v; Bob has %d choices", v.Status, v.Away, v.Home, len(v.Legal))
 		}
 		r.wantCode("Ann concedes", second(r.games.Concede(ctx, ann, g)), protocol.Forbidden)
@@ -319,7 +327,8 @@ func (f failing) Host(context.Context, *live.Fixture) error {
 	return protocol.Wrap(errors.New("no route to host"), protocol.Unavailable, "the server cannot read the roster")
 }
 
-// A league that cannot advance is tried again, after 5 seconds, 10, 20 and so on to 10 minutes; it shows why, and goes on.
+// A league that cannot advance is tried again, after 5 seconds, 10, 20 and so on to 10 minutes; it shows why, and
+// goes on.
 func TestRun_backOff(t *testing.T) {
 	var hosted []time.Time
 	inBubble(t, func(r *rig) {
@@ -362,7 +371,8 @@ func TestRun_diskFull(t *testing.T) {
 		r.disk.setErr(nil)
 		pass(time.Minute)
 		v, s := r.get(id), r.schedule(id)[0]
-		if v.Status != leagues.Finished || *v.Champion != 1 || s.Conceded != "home" || *s.Score != (protocol.Score{Away: 9}) {
+		if v.Status != leagues.Finished || *v.Champion != 1 || s.Conceded != "home" ||
+			*s.Score != (protocol.Score{Away: 9}) {
 			r.Errorf("the series is %s, the game %+v", v.Status, s)
 		}
 	})

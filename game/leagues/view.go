@@ -11,7 +11,8 @@ import (
 	"pressbox/game/teams"
 )
 
-// A View is a series or a league as one viewer sees it. Its JSON is the League of the API. Seats are named by their index.
+// A View is a series or a league as one viewer sees it. Its JSON is the League of the API. Seats are named by
+// their index.
 type View struct {
 	ID         string           `json:"id"`
 	Kind       Kind             `json:"kind"`
@@ -80,7 +81,8 @@ type Wins struct {
 	Wins int `json:"w"`
 }
 
-// List returns the series or the leagues that viewer may see, the newest first: the listed ones and those that involve viewer.
+// List returns the series or the leagues that viewer may see, the newest first: the listed ones and those that
+// involve viewer.
 func (l *Leagues) List(viewer protocol.Person, k Kind) []View {
 	views := []View{}
 	for _, league := range l.snapshot() {
@@ -112,10 +114,13 @@ func (l *Leagues) find(k Kind, id string) (*League, error) {
 
 func (l *Leagues) view(league *League, viewer protocol.Person) View {
 	v := View{
-		ID: league.ID, Kind: league.Kind, Name: league.Name, Status: league.Status(), Creator: *managerFor(league.Creator, viewer),
-		Created: league.Created, Started: league.Started, Finished: league.Finished, Season: league.Season, Meetings: league.Format.Meetings,
-		BestOf: league.Format.BestOf, Options: league.Options, PlayAt: league.PlayAt, CoverHours: league.CoverHours,
-		Seats: league.seatsFor(viewer), Creates: viewer.ID != "" && league.Creator.ID == viewer.ID, Stalled: l.stalled(league.ID),
+		ID: league.ID, Kind: league.Kind, Name: league.Name, Status: league.Status(),
+		Creator: *managerFor(league.Creator, viewer),
+		Created: league.Created, Started: league.Started, Finished: league.Finished, Season: league.Season,
+		Meetings: league.Format.Meetings,
+		BestOf:   league.Format.BestOf, Options: league.Options, PlayAt: league.PlayAt, CoverHours: league.CoverHours,
+		Seats: league.seatsFor(viewer), Creates: viewer.ID != "" &&
+			league.Creator.ID == viewer.ID, Stalled: l.stalled(league.ID),
 		Champion: league.champion(),
 	}
 	if seat := league.Seat(viewer); seat >= 0 {
@@ -181,7 +186,8 @@ func (l *Leagues) gameView(ctx context.Context, league *League, n int) (GameView
 	v := GameView{Day: g.Day, Away: g.Away, Home: g.Home, Playoff: g.Playoff, Game: g.ID, Status: "scheduled"}
 	switch r := g.Result; {
 	case r != nil:
-		v.Status, v.Score, v.Conceded = string(protocol.Finished), &protocol.Score{Away: r.Away, Home: r.Home}, r.Conceded
+		v.Status, v.Score, v.Conceded = string(protocol.Finished),
+			&protocol.Score{Away: r.Away, Home: r.Home}, r.Conceded
 	case g.ID != "":
 		o, err := l.config.Games.Outcome(ctx, g.ID)
 		if err != nil {

@@ -21,7 +21,6 @@ func TestAbsence_replacedAndReturned(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
 		a, b, tab := r.watch(ann, 0), r.watch(bob, 0), r.watch(bob, 0)
-		defer a.leave()
 		pass(time.Hour)
 		tab.leave()
 		pass(0)
@@ -51,8 +50,7 @@ func TestAbsence_replacedAndReturned(t *testing.T) {
 		if kinds := a.kinds()[rev:]; len(kinds) == 0 || kinds[0] != "play" && kinds[0] != "question" {
 			r.Errorf("with the bot for Bob, Ann received %v", kinds)
 		}
-		b = r.watch(bob, 0)
-		defer b.leave()
+		r.watch(bob, 0)
 		if kind := a.lastKind(); kind != "giveback" {
 			r.Errorf("when Bob returns, Ann received %s", kind)
 		}
@@ -62,20 +60,23 @@ func TestAbsence_replacedAndReturned(t *testing.T) {
 	})
 }
 
-// With a clock, the bot replaces an absent manager without being asked, but only while the other manager is present.
+// With a clock, the bot replaces an absent manager without being asked, but only while the other manager is present; if
+// both are gone, neither the bot nor the clock plays, whoever else watches.
 func TestAbsence_replacedByClock(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
+		a, b := r.watchBoth()
 		b.leave()
 		pass(61 * time.Second)
 		if v := r.get(ann).State.BotManages; !v.Away || v.Home {
 			r.Errorf("after 61 s the bot manages %+v", v)
 		}
+		r.watch(carl, 0)
 		a.leave()
-		pass(time.Hour)
-		if now := r.get(ann); now.State.BotManages.Home || now.Status != protocol.Active {
-			r.Errorf("with both gone: %s", text(r, now.State))
+		rev := r.get(ann).Revision
+		pass(24 * time.Hour)
+		if now := r.get(ann); now.Revision != rev || now.State.BotManages.Home {
+			r.Errorf("with both gone the game went from %d to %d: %s", rev, now.Revision, text(r, now.State))
 		}
 		if kind := a.lastKind(); kind != "takeover" {
 			r.Errorf("Ann received %s last", kind)
@@ -83,24 +84,8 @@ func TestAbsence_replacedByClock(t *testing.T) {
 	}, turnSeconds(600))
 }
 
-// If both managers are gone, neither the bot nor the clock plays.
-func TestAbsence_bothGone(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(r *rig) {
-		rev := r.get(ann).Revision
-		a, b, c := r.watch(ann, 0), r.watch(bob, 0), r.watch(carl, 0)
-		defer c.leave()
-		a.leave()
-		b.leave()
-		pass(24 * time.Hour)
-		if now := r.get(ann); now.Revision != rev || now.State.BotManages != (protocol.BySide[bool]{}) {
-			r.Errorf("the game went from %d to %d: %v", rev, now.Revision, c.kinds())
-		}
-	}, turnSeconds(600))
-}
-
-// With a clock, the bot replaces an absent manager as soon as an obstacle is gone: a pause, the other manager's absence, a
-// full disk.
+// With a clock, the bot replaces an absent manager as soon as an obstacle is gone: a pause, the other manager's
+// absence, a full disk.
 func TestAbsence_replacedAfterObstacle(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -123,8 +108,8 @@ func TestAbsence_replacedAfterObstacle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(r *rig) {
-				a, b, c := r.watch(ann, 0), r.watch(bob, 0), r.watch(carl, 0)
-				defer c.leave()
+				a, b := r.watchBoth()
+				r.watch(carl, 0)
 				tt.set(r, a)
 				b.leave()
 				pass(92 * time.Second)
@@ -159,7 +144,7 @@ func TestRun_endIsNoError(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() { done <- r.Run(ctx) }()
-		defer r.watch(ann, 0).leave()
+		r.watch(ann, 0)
 		pass(30 * time.Second)
 		if err := <-done; err != nil || r.log.String() != "" || !appended {
 			t.Errorf("Run: %v, logged %q, journal used %v", err, r.log, appended)

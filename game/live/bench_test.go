@@ -11,15 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/game/bot/bottest"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/packaging/check"
 	"pressbox/store"
 )
 
-// BenchmarkDecision measures a decision over a real store, from the command until a spectator has received the play: in one
-// game, and in 200 at once whose managers decide about once a second. The limit is a commit of the same store alone plus
-// 2 ms. Commits and decisions are measured in turns, as the speed of a disk varies.
+// BenchmarkDecision measures a decision over a real store, from the command until a spectator has received the
+// play: in one game, and in 200 at once whose managers decide about once a second. The limit is a commit of the
+// same store alone plus 2 ms. Commits and decisions are measured in turns, as the speed of a disk varies.
 func BenchmarkDecision(b *testing.B) {
 	for _, n := range []int{1, 200} {
 		b.Run(fmt.Sprintf("%dgames", n), func(b *testing.B) {
@@ -36,7 +37,8 @@ func BenchmarkDecision(b *testing.B) {
 					commit, all := commitTime(b, s), decide(b, games, 200/n+1)
 					slices.Sort(all)
 					wait := all[len(all)/2]
-					commits, waits = append(commits, float64(commit.Microseconds())), append(waits, float64(wait.Microseconds()))
+					commits, waits = append(commits, float64(commit.Microseconds())),
+						append(waits, float64(wait.Microseconds()))
 					ratios = append(ratios, float64(wait)/float64(commit+2*time.Millisecond))
 				}
 			}
@@ -65,7 +67,9 @@ func commitTime(b *testing.B, s *store.Store) time.Duration {
 // benchGames returns games over a journal.
 func benchGames(b *testing.B, j live.Journal) *live.Games {
 	b.Helper()
-	return check.Must(live.New(b.Context(), live.Config{Journal: j, Rosters: builtIn(), Log: slog.New(slog.DiscardHandler)}))(b)
+	return check.Must(live.New(b.Context(), live.Config{
+		Journal: j, Rosters: builtIn(), Seeds: bottest.Seeds(), Log: slog.New(slog.DiscardHandler),
+	}))(b)
 }
 
 // A benchGame is a game against the bot, replaced by another when it ends, with a spectator.
@@ -179,7 +183,9 @@ func fill(b *testing.B, to live.Journal, n int) {
 	}
 	for i := range n {
 		id := fmt.Sprintf("%016d", i)
-		c := live.Change{Game: id, First: 1, Moves: j.moves[r.id], Box: j.boxes[r.id], Summary: renamed(j.summaries[r.id], r.id, id)}
+		c := live.Change{
+			Game: id, First: 1, Moves: j.moves[r.id], Box: j.boxes[r.id], Summary: renamed(j.summaries[r.id], r.id, id),
+		}
 		if i%10 == 0 {
 			c.Summary, c.Moves, c.Box = renamed(half, r.id, id), c.Moves[:len(c.Moves)/2], nil
 		}

@@ -32,8 +32,8 @@ func turnsOf(comment string) (names []string) {
 	return names
 }
 
-// The loudspeaker says once whose decision it is: not again when one of two has decided, has taken the call back, or has made a
-// substitution that changes nothing for the other.
+// The loudspeaker says once whose decision it is: not again when one of two has decided, has taken the call back,
+// or has made a substitution that changes nothing for the other.
 func TestCallTurn_oncePerDecision(t *testing.T) {
 	t.Parallel()
 	r, spoken := turnRig(t)
@@ -48,14 +48,16 @@ func TestCallTurn_oncePerDecision(t *testing.T) {
 	want("after Ann's call", 1, "Ann", "Bob")
 	r.do(ann, "Take the call back")
 	want("after it is taken back", 1, "Ann", "Bob")
-	substitution := slices.IndexFunc(r.get(bob).Offers, func(c protocol.Choice) bool { return c.Group == "substitution" })
+	substitution := slices.IndexFunc(r.get(bob).Offers,
+		func(c protocol.Choice) bool { return c.Group == "substitution" })
 	r.do(bob, r.get(bob).Offers[substitution].Label)
 	want("after a substitution that voids no call", 1, "Ann", "Bob")
 	r.do(ann, "Pause")
 	r.do(ann, "Resume")
 	want("after a pause", 1, "Ann", "Bob")
 	r.decide(ann)
-	substitution = slices.IndexFunc(r.get(bob).Offers, func(c protocol.Choice) bool { return c.Group == "substitution" })
+	substitution = slices.IndexFunc(r.get(bob).Offers,
+		func(c protocol.Choice) bool { return c.Group == "substitution" })
 	r.do(bob, r.get(bob).Offers[substitution].Label)
 	want("after a substitution that voids Ann's call", 2, "Ann")
 	before := r.get(ann).State.Decision
@@ -72,7 +74,9 @@ func TestCallTurn_notTheBot(t *testing.T) {
 	for range 12 {
 		r.decide(ann)
 	}
-	if len(spoken.said()) < 8 || slices.ContainsFunc(spoken.said(), func(line string) bool { return len(turnsOf(line)) != 1 || strings.Contains(line, "bot") }) {
+	if len(spoken.said()) < 8 ||
+		slices.ContainsFunc(spoken.said(),
+			func(line string) bool { return len(turnsOf(line)) != 1 || strings.Contains(line, "bot") }) {
 		t.Errorf("%q", spoken.said())
 	}
 	silent, none := turnRig(t, func(o *protocol.Options) { o.CallTurn = false })
@@ -103,8 +107,7 @@ func TestCallTurn_clock(t *testing.T) {
 		r := rigWith(t, j, live.Config{Journal: j, Announcer: spoken})
 		r.begin(callTurn, turnSeconds(30))
 		defer r.run()()
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
+		_, b := r.watchBoth()
 		before := len(spoken.said())
 		pass(30 * time.Second)
 		if len(spoken.said()) != before+1 {

@@ -12,12 +12,15 @@ import (
 // SeasonLines returns what the players of a team did in a season's finished games; of all teams for "".
 func (g *Games) SeasonLines(ctx context.Context, season int, team string) (map[game.PlayerID]*card.Season, error) {
 	var all map[game.PlayerID]*card.Season
-	err := g.readStatistics(ctx, season, func(a *stats.Accumulator) { all = card.Seasons(a.Batting(team), a.Pitching(team)) })
+	err := g.readStatistics(ctx, season,
+		func(a *stats.Accumulator) { all = card.Seasons(a.Batting(team), a.Pitching(team)) })
 	return all, err
 }
 
 // Player returns a player of a game with the card as it is now, and the player's side.
-func (g *Games) Player(ctx context.Context, viewer protocol.Person, id string, player game.PlayerID) (card.Player, protocol.Seat, error) {
+func (g *Games) Player(
+	ctx context.Context, viewer protocol.Person, id string, player game.PlayerID,
+) (card.Player, protocol.Seat, error) {
 	v, err := g.Game(ctx, viewer, id)
 	if err != nil {
 		return card.Player{}, protocol.Seat{}, err
@@ -29,7 +32,8 @@ func (g *Games) Player(ctx context.Context, viewer protocol.Person, id string, p
 			}
 		}
 	}
-	return card.Player{}, protocol.Seat{}, protocol.Refuse(protocol.UnknownPlayer, "there is no such player in the game")
+	return card.Player{}, protocol.Seat{},
+		protocol.Refuse(protocol.UnknownPlayer, "there is no such player in the game")
 }
 
 // addSeasons completes the cards of a game's players with their seasons. Without the statistics they have none.

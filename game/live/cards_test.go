@@ -17,7 +17,8 @@ func TestPlayer_seasonAfterGame(t *testing.T) {
 	}
 	box := r.playOut()
 	last, _, err := r.Player(t.Context(), carl, r.id, id)
-	if err != nil || last.Season == nil || last.Season.Batting.Hits != last.Today.Batting.Hits || last.Season.Batting.AtBats != last.Today.Batting.AtBats {
+	if err != nil || last.Season == nil || last.Season.Batting.Hits != last.Today.Batting.Hits ||
+		last.Season.Batting.AtBats != last.Today.Batting.AtBats {
 		t.Errorf("after the first game, %+v: %+v, %v", box.Result, last.Card, err)
 	}
 	r.begin()
@@ -37,7 +38,6 @@ func TestCurrent_smallAtBat(t *testing.T) {
 	t.Parallel()
 	r := begun(t, withBot)
 	w := r.watch(carl, 0)
-	defer w.leave()
 	most := 0
 	for range 40 {
 		r.decide(ann)
@@ -45,7 +45,8 @@ func TestCurrent_smallAtBat(t *testing.T) {
 	for _, m := range w.received("event") {
 		if e, ok := m.Data.(*protocol.Event); ok && e.State != nil && e.State.AtBat != nil {
 			if most = max(most, len(text(t, e.State.AtBat))); len(text(t, e.State.AtBat)) > len(text(t, m))/6 {
-				t.Errorf("at %d: %d of %d bytes: %s", m.Revision, len(text(t, e.State.AtBat)), len(text(t, m)), text(t, e.State.AtBat))
+				t.Errorf("at %d: %d of %d bytes: %s",
+					m.Revision, len(text(t, e.State.AtBat)), len(text(t, m)), text(t, e.State.AtBat))
 			}
 		}
 	}

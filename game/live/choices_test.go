@@ -71,11 +71,12 @@ func TestDefense_combined(t *testing.T) {
 
 // doubles returns the double switches that a side is offered.
 func doubles(g *protocol.Game, side game.Side) []protocol.Choice {
-	return slices.DeleteFunc(slices.Clone(g.Offers), func(c protocol.Choice) bool { return c.Side != side.String() || len(c.Action.Subs) != 2 })
+	return slices.DeleteFunc(slices.Clone(g.Offers),
+		func(c protocol.Choice) bool { return c.Side != side.String() || len(c.Action.Subs) != 2 })
 }
 
-// switched returns the team after a double switch: nine fielders, the new pitcher in the fielder's place of the order, and
-// in the pitcher's place the new player at the fielder's position.
+// switched returns the team after a double switch: nine fielders, the new pitcher in the fielder's place of the
+// order, and in the pitcher's place the new player at the fielder's position.
 func switched(t *testing.T, before *game.State, side game.Side, c protocol.Choice) game.TeamState {
 	t.Helper()
 	team := &before.Teams[side]
@@ -100,8 +101,8 @@ func switched(t *testing.T, before *game.State, side game.Side, c protocol.Choic
 	return after
 }
 
-// Without the DH, every double switch that brings the pitcher's place up later is offered while the pitcher may be changed,
-// and never otherwise; each is legal.
+// Without the DH, every double switch that brings the pitcher's place up later is offered while the pitcher may be
+// changed, and never otherwise; each is legal.
 func TestDoubleSwitch_offers(t *testing.T) {
 	t.Parallel()
 	r := begun(t, hotSeat, withoutDH)
@@ -117,7 +118,8 @@ func TestDoubleSwitch_offers(t *testing.T) {
 			for _, c := range offered {
 				after := switched(t, g.State.State, side, c)
 				pitcher, fielder := c.Action.Subs[0].Slot, c.Action.Subs[1].Slot
-				if due := func(place int) int { return (place + 8 - after.NextBatter) % 9 }; due(fielder) >= due(pitcher) {
+				due := func(place int) int { return (place + 8 - after.NextBatter) % 9 }
+				if due(fielder) >= due(pitcher) {
 					t.Errorf("%s: with place %d next, it brings the pitcher up sooner", c.Label, after.NextBatter+1)
 				}
 			}
@@ -161,8 +163,8 @@ func TestDoubleSwitch_accepted(t *testing.T) {
 	}
 }
 
-// A player who batted for the pitcher may stay by a double switch: at a fielder's position, with the new pitcher in that
-// fielder's place.
+// A player who batted for the pitcher may stay by a double switch: at a fielder's position, with the new pitcher
+// in that fielder's place.
 func TestDoubleSwitch_pinchHitterStays(t *testing.T) {
 	t.Parallel()
 	r := begun(t, hotSeat, withoutDH)
@@ -177,10 +179,12 @@ func TestDoubleSwitch_pinchHitterStays(t *testing.T) {
 	for g.State.Batting == game.Away && g.Status == protocol.Active {
 		g = r.decide(ann)
 	}
-	if len(g.Legal) > 30 || slices.ContainsFunc(g.Legal[1:], func(c protocol.Choice) bool { return len(c.Action.Subs) > 1 }) {
+	if len(g.Legal) > 30 ||
+		slices.ContainsFunc(g.Legal[1:], func(c protocol.Choice) bool { return len(c.Action.Subs) > 1 }) {
 		t.Errorf("the field can be filled in one of %d ways: %s", len(g.Legal), text(t, g.Legal))
 	}
-	stays := slices.DeleteFunc(doubles(&g, game.Away), func(c protocol.Choice) bool { return c.Action.Subs[1].Player != hitter })
+	stays := slices.DeleteFunc(doubles(&g, game.Away),
+		func(c protocol.Choice) bool { return c.Action.Subs[1].Player != hitter })
 	if len(stays) == 0 {
 		t.Fatalf("the pinch hitter cannot stay: %s", text(t, g.Offers))
 	}
@@ -200,7 +204,8 @@ func pinchHit(r *rig, g *protocol.Game) game.PlayerID {
 		}
 		id := c.Action.Subs[0].Player
 		i := slices.IndexFunc(g.Rosters.Away.Players, func(p card.Player) bool { return p.ID == id })
-		if p := &g.Rosters.Away.Players[i]; slices.ContainsFunc(p.Positions, func(r game.Role) bool { return r != "DH" && r != "C" }) {
+		if p := &g.Rosters.Away.Players[i]; slices.ContainsFunc(p.Positions,
+			func(r game.Role) bool { return r != "DH" && r != "C" }) {
 			r.do(ann, c.Label)
 			return id
 		}

@@ -23,7 +23,8 @@ func (r *rig) wantClock(what string, want int64) {
 	}
 }
 
-// With a clock, a side that has not decided in time decides by default. The clock runs only while a manager is connected.
+// With a clock, a side that has not decided in time decides by default. The clock runs only while a manager is
+// connected.
 func TestClock_decidesByDefault(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
@@ -32,9 +33,7 @@ func TestClock_decidesByDefault(t *testing.T) {
 		if now := r.get(ann); now.Revision != rev || now.Clock != nil {
 			r.Errorf("without managers the game went from %d to %d, clock %+v", rev, now.Revision, now.Clock)
 		}
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
-		defer b.leave()
+		a, b := r.watchBoth()
 		if c := r.get(bob).Clock; c == nil || c.LeftMS != 30_000 || c.Side != game.Away {
 			r.Fatalf("Bob's clock: %+v", c)
 		}
@@ -44,7 +43,8 @@ func TestClock_decidesByDefault(t *testing.T) {
 			r.Errorf("after 29 s at %d, clock %+v", now.Revision, now.Clock)
 		}
 		pass(time.Second)
-		if kinds := b.kinds()[rev:]; kinds[0] != "skip" || kinds[1] != "clock" || kinds[2] != "play" && kinds[2] != "question" {
+		if kinds := b.kinds()[rev:]; kinds[0] != "skip" || kinds[1] != "clock" ||
+			kinds[2] != "play" && kinds[2] != "question" {
 			r.Errorf("Bob received %v", kinds)
 		}
 		for n := 0; r.get(ann).Status == protocol.Active; n++ {
@@ -85,9 +85,7 @@ func TestClock_wholeTimeForEachDecision(t *testing.T) {
 func TestPause_stopsEverything(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
-		defer b.leave()
+		r.watchBoth()
 		action := r.get(bob).Legal[0].Action
 		pass(20 * time.Second)
 		rev := r.do(ann, "Pause")
@@ -113,8 +111,7 @@ func TestPause_stopsEverything(t *testing.T) {
 func TestPause_givesNoTime(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
+		_, b := r.watchBoth()
 		left := int64(60_000)
 		for _, want := range []int64{45_000, 30_000, 15_000, 10_000, 10_000} {
 			pass(time.Duration(left-want) * time.Millisecond)
@@ -146,9 +143,7 @@ func TestPinchHitter_fieldIsFilledFirst(t *testing.T) {
 	t.Parallel()
 	for _, seconds := range []int{0, 30} {
 		inBubble(t, func(r *rig) {
-			a, b := r.watch(ann, 0), r.watch(bob, 0)
-			defer a.leave()
-			defer b.leave()
+			r.watchBoth()
 			for _, c := range r.get(bob).Offers {
 				if c.Action.Verb == "substitute" && c.Action.Subs[0].Position == game.PinchHitter {
 					r.do(bob, c.Label)
@@ -161,10 +156,12 @@ func TestPinchHitter_fieldIsFilledFirst(t *testing.T) {
 				}
 			}
 			now := r.get(bob)
-			if !slices.Equal(now.State.Waiting, []game.Side{game.Away}) || now.Legal[0].Action.Verb != "substitute" || len(r.get(ann).Legal) != 0 {
+			if !slices.Equal(now.State.Waiting, []game.Side{game.Away}) || now.Legal[0].Action.Verb != "substitute" ||
+				len(r.get(ann).Legal) != 0 {
 				r.Fatalf("with an empty position: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
 			}
-			r.wantCode("Ann decides", r.try(ann, protocol.Action{Verb: "offense", Call: "swing"}), protocol.IllegalAction)
+			r.wantCode("Ann decides", r.try(ann, protocol.Action{Verb: "offense", Call: "swing"}),
+				protocol.IllegalAction)
 			r.wantCode("Bob decides", r.try(bob, protocol.Action{Verb: "defense"}), protocol.IllegalAction)
 			if seconds > 0 {
 				pass(30 * time.Second)
@@ -226,7 +223,8 @@ func TestPending_unreadableDeletedToo(t *testing.T) {
 		}
 		pass(time.Hour)
 		if len(j.summaries) != 0 || r.InMemory() != 0 || lobby.last("gone") == nil || r.log.String() != "" {
-			t.Errorf("after a week %d games, %d in memory, the lobby received %s, logged %q", len(j.summaries), r.InMemory(), text(t, lobby.received()), r.log)
+			t.Errorf("after a week %d games, %d in memory, the lobby received %s, logged %q",
+				len(j.summaries), r.InMemory(), text(t, lobby.received()), r.log)
 		}
 	})
 }

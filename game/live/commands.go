@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/chance"
 	"pressbox/game/match"
 	"pressbox/game/protocol"
 	"pressbox/game/teams"
@@ -61,7 +62,8 @@ func (g *Games) origin(ctx context.Context, r protocol.Request) (*match.Origin, 
 	return o, nil
 }
 
-// maxUnfinished is the most games of one creator that are not finished. Each takes disk space, memory and a place in lists.
+// maxUnfinished is the most games of one creator that are not finished. Each takes disk space, memory and a place
+// in lists.
 const maxUnfinished = 200
 
 // unfinished returns the number of games that by created and that are not finished.
@@ -80,10 +82,11 @@ func (g *Games) unfinished(by protocol.Person) int {
 // create saves a new game. One between two bots is saved as a whole, played to its end.
 func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *match.Origin) error {
 	if g.unfinished(by) >= maxUnfinished {
-		return protocol.Refuse(protocol.TooManyGames, "%d games that you created are not finished: end or cancel some", maxUnfinished)
+		return protocol.Refuse(protocol.TooManyGames, "%d games that you created are not finished: end or cancel some",
+			maxUnfinished)
 	}
 	o.Rules = match.Rules
-	_, _ = rand.Read(o.Seed[:]) // never fails
+	o.Seed = match.Seed(g.config.Seeds())
 	tx, err := match.Create(id, o, by, stamp(time.Now()))
 	if err != nil {
 		return err
@@ -118,6 +121,12 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 	return nil
 }
 
+// randomSeed returns a seed that cannot be foreseen.
+func randomSeed() (s chance.Seed) {
+	_, _ = rand.Read(s[:]) // never fails
+	return s
+}
+
 // newID returns an id that cannot be guessed: 80 bits in 16 letters and digits.
 func newID() string {
 	var bits [10]byte
@@ -125,10 +134,12 @@ func newID() string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(bits[:]))
 }
 
-// Submit carries out a manager's command and returns its revision. ack, if not nil, receives the acknowledgement before any
-// subscriber is notified. A command id that the person has used before is acknowledged with its first revision and changes
-// nothing (dup). The error is a [*protocol.Error], or that of ctx.
-func (g *Games) Submit(ctx context.Context, by protocol.Person, id string, c protocol.Command, ack Send) (revision uint64, dup bool, err error) {
+// Submit carries out a manager's command and returns its revision. ack, if not nil, receives the acknowledgement
+// before any subscriber is notified. A command id that the person has used before is acknowledged with its first
+// revision and changes nothing (dup). The error is a [*protocol.Error], or that of ctx.
+func (g *Games) Submit(
+	ctx context.Context, by protocol.Person, id string, c protocol.Command, ack Send,
+) (revision uint64, dup bool, err error) {
 	if err := c.Check(); err != nil {
 		return 0, false, err
 	}
@@ -139,7 +150,9 @@ func (g *Games) Submit(ctx context.Context, by protocol.Person, id string, c pro
 	defer m.release()
 	if revision, ok := m.Submitted(by, c.ID); ok {
 		if ack != nil {
-			ack(&protocol.Message{Type: "ack", Game: m.id, Revision: revision, CommandID: c.ID, Data: protocol.Ack{Dup: true}})
+			ack(&protocol.Message{
+				Type: "ack", Game: m.id, Revision: revision, CommandID: c.ID, Data: protocol.Ack{Dup: true},
+			})
 		}
 		return revision, true, nil
 	}
@@ -152,7 +165,9 @@ func (g *Games) Submit(ctx context.Context, by protocol.Person, id string, c pro
 }
 
 // update commits what do adds to a transaction, and what follows from it.
-func (m *liveMatch) update(ctx context.Context, by protocol.Person, commandID string, ack Send, do func(*match.Tx) error) error {
+func (m *liveMatch) update(
+	ctx context.Context, by protocol.Person, commandID string, ack Send, do func(*match.Tx) error,
+) error {
 	tx := m.Begin(by, commandID, stamp(time.Now()))
 	if err := do(tx); err != nil {
 		return err
@@ -164,7 +179,9 @@ func (m *liveMatch) update(ctx context.Context, by protocol.Person, commandID st
 }
 
 // change updates a game for by and returns it.
-func (g *Games) change(ctx context.Context, by protocol.Person, id string, do func(*liveMatch, *match.Tx) error) (protocol.Game, error) {
+func (g *Games) change(
+	ctx context.Context, by protocol.Person, id string, do func(*liveMatch, *match.Tx) error,
+) (protocol.Game, error) {
 	m, err := g.open(ctx, id)
 	if err != nil {
 		return protocol.Game{}, err
@@ -187,7 +204,9 @@ func (g *Games) Join(ctx context.Context, by protocol.Person, id string) (protoc
 }
 
 // SetLineup submits, or replaces, the line-up of a side; with both submitted, the game starts.
-func (g *Games) SetLineup(ctx context.Context, by protocol.Person, id string, side game.Side, l game.Lineup) (protocol.Game, error) {
+func (g *Games) SetLineup(
+	ctx context.Context, by protocol.Person, id string, side game.Side, l game.Lineup,
+) (protocol.Game, error) {
 	return g.change(ctx, by, id, func(m *liveMatch, tx *match.Tx) error {
 		ready, err := tx.SubmitLineup(by, side, l)
 		if err != nil || !ready {
@@ -309,7 +328,8 @@ func (g *Games) Rematch(ctx context.Context, by protocol.Person, id string) (pro
 		return protocol.Game{}, err
 	}
 	joined, err := g.Join(ctx, by, next)
-	if refused, ok := errors.AsType[*protocol.Error](err); ok && (refused.Code == protocol.SeatTaken || refused.Code == protocol.NotPending) {
+	if refused, ok := errors.AsType[*protocol.Error](err); ok &&
+		(refused.Code == protocol.SeatTaken || refused.Code == protocol.NotPending) {
 		return g.Game(ctx, by, next)
 	}
 	return joined, err

@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,8 +23,9 @@ func TestSubmit_sealedCallIsHidden(t *testing.T) {
 	_, leave := r.WatchLobby(lobby.send)
 	defer leave()
 	const call = "pitch around"
+	own := r.choice(ann, "Pitch around").Action
 	rev := r.do(ann, "Pitch around")
-	if !strings.Contains(text(t, a.event()), call) {
+	if got := a.event().Call; got == nil || text(t, got) != text(t, own) {
 		t.Errorf("Ann does not see her own call: %s", text(t, a.event()))
 	}
 	for _, w := range []*watcher{b, c} {
@@ -32,8 +34,10 @@ func TestSubmit_sealedCallIsHidden(t *testing.T) {
 		}
 	}
 	for name, seen := range map[string]string{
-		"Bob's socket": text(t, b.received()[1:]), "Carl's socket": text(t, c.received()), "the lobby": text(t, lobby.received()),
-		"Carl's game": text(t, r.get(carl)), "Bob's game": text(t, r.get(bob)), "Bob's events": r.events(bob), "Carl's events": r.events(carl),
+		"Bob's socket": text(t, b.received()[1:]), "Carl's socket": text(t, c.received()),
+		"the lobby":   text(t, lobby.received()),
+		"Carl's game": text(t, r.get(carl)), "Bob's game": text(t, r.get(bob)), "Bob's events": r.events(bob),
+		"Carl's events": r.events(carl),
 	} {
 		if strings.Contains(seen, call) {
 			t.Errorf("%s shows the call: %s", name, seen)
@@ -43,7 +47,8 @@ func TestSubmit_sealedCallIsHidden(t *testing.T) {
 	for name, w := range map[string]*watcher{"Bob": b, "Carl": c, "the lobby": &lobby} {
 		if !slices.ContainsFunc(w.received("event"), func(m *protocol.Message) bool {
 			e := m.Data.(*protocol.Event)
-			return (e.Kind == protocol.Played || e.Kind == protocol.Questioned) && e.Calls != nil && e.Calls.Defense.Pitch == call
+			return (e.Kind == protocol.Played || e.Kind == protocol.Questioned) && e.Calls != nil &&
+				e.Calls.Defense.Pitch == call
 		}) {
 			t.Errorf("%s did not receive the call after the play: %s", name, text(t, w.received("event")))
 		}
@@ -58,7 +63,8 @@ func TestSetLineup_hiddenUntilStart(t *testing.T) {
 	r.join(bob)
 	b := r.watch(bob, 0)
 	r.submitLineup(ann, game.Home)
-	if seen := text(t, b.received()); strings.Contains(seen, "batting_order") || !strings.Contains(seen, `"kind":"lineup"`) {
+	if seen := text(t, b.received()); strings.Contains(seen, "batting_order") ||
+		!strings.Contains(seen, `"kind":"lineup"`) {
 		t.Errorf("Bob's socket shows %s", seen)
 	}
 	if g := r.get(bob); !g.Home.LineupSubmitted || g.Home.Lineup != nil {
@@ -67,7 +73,8 @@ func TestSetLineup_hiddenUntilStart(t *testing.T) {
 	if g := r.get(ann); g.Home.Lineup == nil {
 		t.Error("Ann does not see her own line-up")
 	}
-	if g := r.submitLineup(bob, game.Away); g.Status != protocol.Active || g.Home.Lineup == nil || g.Away.Lineup == nil {
+	if g := r.submitLineup(bob, game.Away); g.Status != protocol.Active || g.Home.Lineup == nil ||
+		g.Away.Lineup == nil {
 		t.Errorf("with both line-ups the game is %s, line-ups %v, %v", g.Status, g.Home.Lineup, g.Away.Lineup)
 	}
 }
@@ -87,7 +94,8 @@ func TestSubmit_duplicateIsOneMove(t *testing.T) {
 		if err != nil || !dup || got != rev {
 			t.Errorf("again: revision %d, dup %v, %v, want %d", got, dup, err, rev)
 		}
-		if m := w.last("ack"); m == nil || m.Revision != rev || m.CommandID != c.ID || m.Data != (protocol.Ack{Dup: true}) {
+		if m := w.last("ack"); m == nil || m.Revision != rev || m.CommandID != c.ID ||
+			m.Data != (protocol.Ack{Dup: true}) {
 			t.Errorf("acknowledged %s", text(t, w.received()))
 		}
 		if after := r.visible(); after != before {
@@ -95,7 +103,8 @@ func TestSubmit_duplicateIsOneMove(t *testing.T) {
 		}
 	}
 	again(r)
-	check.NoError(t, r.send(bob, protocol.Command{ID: c.ID, Revision: rev, Action: r.choice(bob, "Swing").Action})) // the same id from Bob
+	sameID := protocol.Command{ID: c.ID, Revision: rev, Action: r.choice(bob, "Swing").Action}
+	check.NoError(t, r.send(bob, sameID))
 	again(r)
 	again(r.reloaded(r.journal))
 }
@@ -141,44 +150,44 @@ func TestSubmit_refusals(t *testing.T) {
 	pending := check.Must(r.Create(t.Context(), ann, request()))(r)
 	anns, bobs := r.get(ann).Legal[0].Action, r.get(bob).Legal[0].Action
 	yes := true
-	cmd := func(a protocol.Action) protocol.Command {
-		return protocol.Command{ID: "1", Revision: g.Revision, Action: a}
+	type action = protocol.Action
+	command := func(id string, revision uint64, a action) protocol.Command {
+		return protocol.Command{ID: id, Revision: revision, Action: a}
 	}
+	now := func(a action) protocol.Command { return command("1", g.Revision, a) }
+	stranger := action{Verb: "substitute", Subs: []protocol.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}}}
 	for _, tt := range []struct {
+		want protocol.Code
 		name string
 		who  protocol.Person
 		id   string
 		c    protocol.Command
-		want protocol.Code
 	}{
-		{"no such game", ann, "nosuchgame", protocol.Command{ID: "1", Action: anns}, protocol.UnknownGame},
-		{"a spectator", carl, g.ID, cmd(anns), protocol.Forbidden},
-		{"not signed in", protocol.Person{}, g.ID, cmd(anns), protocol.Forbidden},
-		{"the other side's", ann, g.ID, cmd(bobs), protocol.NotYourSide},
-		{"the other side's, by name", ann, g.ID, cmd(protocol.Action{Verb: "offense", Side: "away", Call: "swing"}), protocol.NotYourSide},
-		{"concede for the other", ann, g.ID, cmd(protocol.Action{Verb: "concede", Side: "away"}), protocol.NotYourSide},
-		{"own side, not at bat", ann, g.ID, cmd(protocol.Action{Verb: "offense", Side: "home", Call: "swing"}), protocol.IllegalAction},
-		{"a later decision", ann, g.ID, cmd(protocol.Action{Verb: "defense", Decision: anns.Decision + 7}), protocol.StaleRevision},
-		{"an earlier revision", ann, g.ID, protocol.Command{ID: "1", Revision: 1, Action: protocol.Action{Verb: "defense"}}, protocol.StaleRevision},
-		{"a later revision", ann, g.ID, protocol.Command{ID: "1", Revision: g.Revision + 1, Action: anns}, protocol.StaleRevision},
-		{"no id", ann, g.ID, protocol.Command{Revision: g.Revision, Action: anns}, protocol.Malformed},
-		{"a long id", ann, g.ID, protocol.Command{ID: strings.Repeat("x", 65), Revision: g.Revision, Action: anns}, protocol.Malformed},
-		{"an id that is not ASCII", ann, g.ID, protocol.Command{ID: "é", Revision: g.Revision, Action: anns}, protocol.Malformed},
-		{"no action", ann, g.ID, cmd(protocol.Action{}), protocol.Malformed},
-		{"an unknown action", ann, g.ID, cmd(protocol.Action{Verb: "cheat"}), protocol.Malformed},
-		{"an illegal call", bob, g.ID, cmd(protocol.Action{Verb: "offense", Call: "steal home"}), protocol.IllegalAction},
-		{"an unknown call", bob, g.ID, cmd(protocol.Action{Verb: "offense", Call: "pray"}), protocol.IllegalAction},
-		{"no call", bob, g.ID, cmd(protocol.Action{Verb: "offense"}), protocol.IllegalAction},
-		{"no question", bob, g.ID, cmd(protocol.Action{Verb: "answer", Bold: &yes}), protocol.IllegalAction},
-		{"nothing to undo", bob, g.ID, cmd(protocol.Action{Verb: "undo"}), protocol.IllegalAction},
-		{"not paused", bob, g.ID, cmd(protocol.Action{Verb: "resume"}), protocol.IllegalAction},
-		{"no substitutes", bob, g.ID, cmd(protocol.Action{Verb: "substitute"}), protocol.IllegalAction},
-		{
-			"an unknown substitute", bob, g.ID,
-			cmd(protocol.Action{Verb: "substitute", Subs: []protocol.Sub{{Player: "x", Slot: 1, Position: game.PinchHitter}}}), protocol.IllegalAction,
-		},
-		{"the other is not gone", ann, g.ID, cmd(protocol.Action{Verb: "takeover", Side: "away", On: &yes}), protocol.IllegalAction},
-		{"not started", ann, pending.ID, protocol.Command{ID: "1", Revision: 1, Action: anns}, protocol.NotActive},
+		{protocol.UnknownGame, "no such game", ann, "nosuchgame", now(anns)},
+		{protocol.Forbidden, "a spectator", carl, g.ID, now(anns)},
+		{protocol.Forbidden, "not signed in", protocol.Person{}, g.ID, now(anns)},
+		{protocol.NotYourSide, "the other side's", ann, g.ID, now(bobs)},
+		{protocol.NotYourSide, "by name", ann, g.ID, now(action{Verb: "offense", Side: "away", Call: "swing"})},
+		{protocol.NotYourSide, "concede for the other", ann, g.ID, now(action{Verb: "concede", Side: "away"})},
+		{protocol.IllegalAction, "not at bat", ann, g.ID, now(action{Verb: "offense", Side: "home", Call: "swing"})},
+		{protocol.StaleRevision, "a later decision", ann, g.ID, now(action{Verb: "defense", Decision: 99})},
+		{protocol.StaleRevision, "an earlier revision", ann, g.ID, command("1", 1, action{Verb: "defense"})},
+		{protocol.StaleRevision, "a later revision", ann, g.ID, command("1", g.Revision+1, anns)},
+		{protocol.Malformed, "no id", ann, g.ID, command("", g.Revision, anns)},
+		{protocol.Malformed, "a long id", ann, g.ID, command(strings.Repeat("x", 65), g.Revision, anns)},
+		{protocol.Malformed, "an id that is not ASCII", ann, g.ID, command("é", g.Revision, anns)},
+		{protocol.Malformed, "no action", ann, g.ID, now(action{})},
+		{protocol.Malformed, "an unknown action", ann, g.ID, now(action{Verb: "cheat"})},
+		{protocol.IllegalAction, "an illegal call", bob, g.ID, now(action{Verb: "offense", Call: "steal home"})},
+		{protocol.IllegalAction, "an unknown call", bob, g.ID, now(action{Verb: "offense", Call: "pray"})},
+		{protocol.IllegalAction, "no call", bob, g.ID, now(action{Verb: "offense"})},
+		{protocol.IllegalAction, "no question", bob, g.ID, now(action{Verb: "answer", Bold: &yes})},
+		{protocol.IllegalAction, "nothing to undo", bob, g.ID, now(action{Verb: "undo"})},
+		{protocol.IllegalAction, "not paused", bob, g.ID, now(action{Verb: "resume"})},
+		{protocol.IllegalAction, "no substitutes", bob, g.ID, now(action{Verb: "substitute"})},
+		{protocol.IllegalAction, "an unknown substitute", bob, g.ID, now(stranger)},
+		{protocol.IllegalAction, "not gone", ann, g.ID, now(action{Verb: "takeover", Side: "away", On: &yes})},
+		{protocol.NotActive, "not started", ann, pending.ID, command("1", 1, anns)},
 	} {
 		before := r.visible()
 		_, dup, err := r.Submit(t.Context(), tt.who, tt.id, tt.c, func(m *protocol.Message) bool {
@@ -204,7 +213,8 @@ func TestSubmit_olderRevisionOfOpenDecision(t *testing.T) {
 	r.do(ann, "Resume")
 	action.Decision = 0                                                                        // by the revision alone
 	check.NoError(t, r.send(bob, protocol.Command{ID: "late", Revision: rev, Action: action})) // three revisions late
-	r.wantCode("after the play", r.send(bob, protocol.Command{ID: "too late", Revision: rev, Action: action}), protocol.StaleRevision)
+	r.wantCode("after the play", r.send(bob, protocol.Command{ID: "too late", Revision: rev, Action: action}),
+		protocol.StaleRevision)
 }
 
 // A command that cannot be saved changes nothing for the sender, the subscribers or the game.
@@ -299,7 +309,8 @@ func TestSubmit_undo(t *testing.T) {
 		t.Errorf("after sealing, %d decisions are legal", len(legal))
 	}
 	decision := r.get(ann).State.Decision
-	r.wantCode("a second call", r.try(ann, protocol.Action{Verb: "defense", Decision: decision}), protocol.AlreadySealed)
+	r.wantCode("a second call", r.try(ann, protocol.Action{Verb: "defense", Decision: decision}),
+		protocol.AlreadySealed)
 	r.do(ann, "Take the call back")
 	if legal := r.get(ann).Legal; len(legal) == 0 {
 		t.Error("after the undo nothing is legal")
@@ -312,11 +323,12 @@ func TestSubmit_undo(t *testing.T) {
 	if kind := b.event().Play.Kind.String(); kind != "intentional walk" {
 		t.Errorf("the play was %s, want the last call", kind)
 	}
-	r.wantCode("undo after the play", r.try(ann, protocol.Action{Verb: "undo", Decision: decision}), protocol.StaleRevision)
+	r.wantCode("undo after the play", r.try(ann, protocol.Action{Verb: "undo", Decision: decision}),
+		protocol.StaleRevision)
 }
 
-// Actions that do not advance the game are limited until the next play, so that they cannot fill the disk or void the other
-// side's calls for ever. An action that is not offered is refused; a paused game can always be resumed.
+// Actions that do not advance the game are limited until the next play, so that they cannot fill the disk or void
+// the other side's calls for ever. An action that is not offered is refused; a paused game can always be resumed.
 func TestSubmit_delaysAreLimited(t *testing.T) {
 	t.Parallel()
 	const most = 100
@@ -402,7 +414,9 @@ func TestSubmit_handOverToBot(t *testing.T) {
 		t.Errorf("handed over: %s", text(t, now.State))
 	}
 	on := true
-	r.wantCode("a call while the bot manages", r.try(bob, protocol.Action{Verb: "offense", Call: "swing", Decision: now.State.Decision}), protocol.IllegalAction)
+	r.wantCode("a call while the bot manages",
+		r.try(bob,
+			protocol.Action{Verb: "offense", Call: "swing", Decision: now.State.Decision}), protocol.IllegalAction)
 	r.wantCode("two bots", r.try(ann, protocol.Action{Verb: "takeover", On: &on}), protocol.IllegalAction)
 	r.do(ann, "Pitch to the batter")
 	r.do(bob, "Take your side back")
@@ -411,31 +425,24 @@ func TestSubmit_handOverToBot(t *testing.T) {
 	}
 }
 
-// Handing over after the other side has decided does not void that decision: the bot decides first, and substitutes later.
+// Handing over after the other side has decided does not void that decision: the bot decides first, and
+// substitutes later.
 func TestSubmit_botKeepsOtherDecision(t *testing.T) {
 	t.Parallel()
+	id, played := readJournal(t, filepath.Join("testdata", "journal-3-whole.gz"))
 	substituted := 0
-	for n := 0; n < 16 || substituted == 0 && n < 300; n++ {
-		turn := 36 + n%16
-		r := begun(t)
-		a := r.watch(ann, 0)
-		g := r.get(ann)
-		for decided := 0; decided < turn || len(g.State.Waiting) == 1; decided++ {
-			for _, who := range []protocol.Person{ann, bob} {
-				if len(r.get(who).Legal) > 0 {
-					r.decide(who)
-				}
-			}
-			g = r.get(ann)
-		}
-		if g.Status == protocol.Finished {
+	for _, at := range afterPlays(t, played.moves[id]) {
+		r := newRig(t, played.cut(id, at))
+		r.id = id
+		if len(r.get(ann).State.Waiting) < 2 {
 			continue
 		}
+		a := r.watch(ann, 0)
 		r.decide(ann)
 		rev := r.do(bob, "Let the bot manage")
 		kinds := a.kinds()[rev:]
 		if kinds[0] != "play" && kinds[0] != "question" {
-			t.Errorf("turn %d: after the hand-over Ann received %v", turn, kinds)
+			t.Errorf("at %d: after the hand-over Ann received %v", at, kinds)
 		}
 		if slices.Contains(kinds, "substitution") {
 			substituted++
@@ -461,7 +468,8 @@ func TestCreate_defaultOfMercy(t *testing.T) {
 	} {
 		r := begun(t, tt.options...)
 		g := r.get(ann)
-		if g.Options.Mercy != tt.want || g.State.Options.Mercy != tt.want || g.State.Options.Disengagements != game.Unlimited {
+		if g.Options.Mercy != tt.want || g.State.Options.Mercy != tt.want ||
+			g.State.Options.Disengagements != game.Unlimited {
 			t.Errorf("%s: options %+v, rules %+v", name, g.Options, g.State.Options)
 		}
 	}

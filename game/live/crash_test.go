@@ -59,8 +59,8 @@ type player struct {
 	sent  map[string]protocol.Command // by game and person: commands of earlier lives without an ack
 }
 
-// playUntilKilled plays four games at a time: those that exist, and new ones. Its arguments are the folder and the number
-// of the life.
+// playUntilKilled plays four games at a time: those that exist, and new ones. Its arguments are the folder and the
+// number of the life.
 func playUntilKilled(args []string) error {
 	diary := filepath.Join(args[0], "diary")
 	p := player{life: args[1], ready: sync.OnceFunc(func() { fmt.Println("ready") })}
@@ -146,7 +146,9 @@ func (p *player) turn(n int) {
 		if len(g.Legal) == 0 {
 			continue
 		}
-		c := protocol.Command{ID: fmt.Sprintf("%s-%d", p.life, n), Revision: g.Revision, Action: g.Legal[n*5%len(g.Legal)].Action}
+		c := protocol.Command{
+			ID: fmt.Sprintf("%s-%d", p.life, n), Revision: g.Revision, Action: g.Legal[n*5%len(g.Legal)].Action,
+		}
 		fmt.Fprintf(p.diary, "sent %s %s %s %s\n", p.id, who.ID, c.ID, text(p, c))
 		p.submit(who, c)
 	}

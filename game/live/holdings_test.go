@@ -28,7 +28,10 @@ func TestDeleteExcess_oldestOwn(t *testing.T) {
 	t.Parallel()
 	ann, bob := protocol.Person{ID: "ann"}, protocol.Person{ID: "bob"}
 	journal := &deletions{}
-	g := &Games{config: Config{Journal: journal, Log: slog.New(slog.DiscardHandler)}, summaries: map[string]*summary{}, loaded: map[string]*liveMatch{}}
+	g := &Games{
+		config: Config{Journal: journal, Log: slog.New(slog.DiscardHandler)}, summaries: map[string]*summary{},
+		loaded: map[string]*liveMatch{},
+	}
 	finished := time.Now().Add(-time.Hour)
 	add := func(by protocol.Person, n int) {
 		id := fmt.Sprint(by.ID, n)
@@ -47,6 +50,7 @@ func TestDeleteExcess_oldestOwn(t *testing.T) {
 	add(ann, maxFinishedPerPerson)
 	g.deleteExcess(t.Context(), ann)
 	if !slices.Equal(journal.games, []string{"ann1"}) || len(g.summaries) != maxFinishedPerPerson {
-		t.Errorf("%v were deleted, %d are left; want ann1 and %d", journal.games, len(g.summaries), maxFinishedPerPerson)
+		t.Errorf("%v were deleted, %d are left; want ann1 and %d",
+			journal.games, len(g.summaries), maxFinishedPerPerson)
 	}
 }

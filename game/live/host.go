@@ -32,7 +32,9 @@ func (g *Games) Host(ctx context.Context, f *Fixture) error {
 	if exists {
 		return nil
 	}
-	o, err := g.origin(ctx, protocol.Request{AwayTeam: f.Teams[game.Away], HomeTeam: f.Teams[game.Home], Season: f.Season, Options: f.Options})
+	o, err := g.origin(ctx, protocol.Request{
+		AwayTeam: f.Teams[game.Away], HomeTeam: f.Teams[game.Home], Season: f.Season, Options: f.Options,
+	})
 	if err != nil {
 		return err
 	}
@@ -51,9 +53,9 @@ func (g *Games) playOut(tx *match.Tx, o *match.Origin) error {
 	return tx.PlayOut()
 }
 
-// Cover lets the bot do what a game waits for in the place of the managers who are absent, or of everyone: it submits the
-// missing line-ups, whosever they are, starts the game, and decides for the absent managers. If they are all absent, it plays
-// the game to its end. A manager who returns before that decides again.
+// Cover lets the bot do what a game waits for in the place of the managers who are absent, or of everyone: it
+// submits the missing line-ups, whosever they are, starts the game, and decides for the absent managers. If they
+// are all absent, it plays the game to its end. A manager who returns before that decides again.
 func (g *Games) Cover(ctx context.Context, id string, everyone bool) error {
 	g.mu.Lock()
 	unused := g.loaded[id] == nil // for longer than [goneAfter]
@@ -143,7 +145,8 @@ func (g *Games) Outcome(ctx context.Context, id string) (Outcome, error) {
 	}
 	var box game.BoxScore
 	if err := json.Unmarshal(boxes[id], &box); err != nil {
-		return Outcome{}, protocol.Wrap(fmt.Errorf("game %s: %w", id, err), protocol.UnreadableGame, "a box score cannot be read")
+		return Outcome{},
+			protocol.Wrap(fmt.Errorf("game %s: %w", id, err), protocol.UnreadableGame, "a box score cannot be read")
 	}
 	o.Pitches = map[game.PlayerID]int{}
 	for side := range box.Teams {

@@ -2,7 +2,6 @@ package live_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pressbox/game"
@@ -16,12 +15,13 @@ import (
 func fixture(id string, away, home protocol.Person) *live.Fixture {
 	q := request(innings(3))
 	return &live.Fixture{
-		ID: id, Competition: protocol.Competition{ID: "kitchen"}, Creator: carl, Options: q.Options, Teams: [2]string{q.AwayTeam, q.HomeTeam}, Managers: [2]protocol.Person{away, home},
+		ID: id, Competition: protocol.Competition{ID: "kitchen"}, Creator: carl, Options: q.Options,
+		Teams: [2]string{q.AwayTeam, q.HomeTeam}, Managers: [2]protocol.Person{away, home},
 	}
 }
 
-// A game between two bots is played when it is created, in one change of the journal, and read back the same; creating it
-// again changes nothing.
+// A game between two bots is played when it is created, in one change of the journal, and read back the same;
+// creating it again changes nothing.
 func TestHost_bots(t *testing.T) {
 	t.Parallel()
 	j, changes := newJournal(), 0
@@ -92,53 +92,49 @@ func TestHost_restedStarter(t *testing.T) {
 // The bot covers managers who are absent: their line-ups, their sides, the rest of the game. Who is present plays on.
 func TestCover(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, newJournal())
-		defer r.run()()
-		check.NoError(t, r.Host(t.Context(), fixture("one", ann, bob)))
+	withoutGame(t, func(r *rig) {
+		check.NoError(r, r.Host(r.Context(), fixture("one", ann, bob)))
 		r.id = "one"
-		r.wantCode("cancel", r.Cancel(t.Context(), carl, "one"), protocol.Forbidden)
+		r.wantCode("cancel", r.Cancel(r.Context(), carl, "one"), protocol.Forbidden)
 		leave := r.watch(ann, 0).leave
 		pass(time.Minute)
-		check.NoError(t, r.Cover(t.Context(), "one", false))
+		check.NoError(r, r.Cover(r.Context(), "one", false))
 		g := r.get(ann)
 		if g.Status != protocol.Active || g.State.BotManages.Away || !g.State.BotManages.Home {
-			t.Fatalf("with Ann present the game is %s, the bot manages %+v", g.Status, g.State.BotManages)
+			r.Fatalf("with Ann present the game is %s, the bot manages %+v", g.Status, g.State.BotManages)
 		}
 		r.decide(ann)
 		r.do(ann, "Pause")
-		check.NoError(t, r.Cover(t.Context(), "one", false))
+		check.NoError(r, r.Cover(r.Context(), "one", false))
 		if g = r.get(ann); g.Status != protocol.Active || g.State.Paused == nil {
-			t.Errorf("Ann's pause has ended; the game is %s", g.Status)
+			r.Errorf("Ann's pause has ended; the game is %s", g.Status)
 		}
 		leave()
 		pass(time.Second)
-		check.NoError(t, r.Cover(t.Context(), "one", false))
+		check.NoError(r, r.Cover(r.Context(), "one", false))
 		if g = r.get(ann); g.Status != protocol.Active {
-			t.Errorf("a moment after Ann left, the game is %s", g.Status)
+			r.Errorf("a moment after Ann left, the game is %s", g.Status)
 		}
 		pass(time.Minute)
-		check.NoError(t, r.Cover(t.Context(), "one", false))
+		check.NoError(r, r.Cover(r.Context(), "one", false))
 		if g = r.get(ann); g.Status != protocol.Finished {
-			t.Errorf("with no manager present the game is %s", g.Status)
+			r.Errorf("with no manager present the game is %s", g.Status)
 		}
-		check.NoError(t, r.Cover(t.Context(), "one", false))
-		r.wantCode("an unknown game", r.Cover(t.Context(), "none", false), protocol.UnknownGame)
+		check.NoError(r, r.Cover(r.Context(), "one", false))
+		r.wantCode("an unknown game", r.Cover(r.Context(), "none", false), protocol.UnknownGame)
 	})
 }
 
 // Everyone is covered who is present and does not decide.
 func TestCover_everyone(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, newJournal())
-		defer r.run()()
-		check.NoError(t, r.Host(t.Context(), fixture("one", ann, protocol.Person{})))
+	withoutGame(t, func(r *rig) {
+		check.NoError(r, r.Host(r.Context(), fixture("one", ann, protocol.Person{})))
 		r.id = "one"
-		defer r.watch(ann, 0).leave()
-		check.NoError(t, r.Cover(t.Context(), "one", true))
+		r.watch(ann, 0)
+		check.NoError(r, r.Cover(r.Context(), "one", true))
 		if g := r.get(ann); g.Status != protocol.Finished {
-			t.Errorf("the game is %s", g.Status)
+			r.Errorf("the game is %s", g.Status)
 		}
 	})
 }

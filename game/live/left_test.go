@@ -11,9 +11,11 @@ import (
 // mayEnd reports whether who is offered to end the game, and checks that the command is refused if not.
 func (r *rig) mayEnd(who protocol.Person) bool {
 	r.Helper()
-	offered := slices.ContainsFunc(r.get(who).Offers, func(c protocol.Choice) bool { return c.Action.Verb == protocol.DoEnd })
+	offered := slices.ContainsFunc(r.get(who).Offers,
+		func(c protocol.Choice) bool { return c.Action.Verb == protocol.DoEnd })
 	if !offered {
-		r.wantCode("ending a game that the other has not left", r.try(who, protocol.Action{Verb: protocol.DoEnd}), protocol.IllegalAction)
+		r.wantCode("ending a game that the other has not left", r.try(who, protocol.Action{Verb: protocol.DoEnd}),
+			protocol.IllegalAction)
 	}
 	return offered
 }
@@ -29,9 +31,7 @@ func (r *rig) halves() int {
 func TestLeft_threeInnings(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
-		defer b.leave()
+		r.watchBoth()
 		for n := 0; r.halves() < 6; n++ {
 			if r.mayEnd(ann) || n > 500 {
 				r.Fatalf("offered after %d half-innings", r.halves())
@@ -59,9 +59,7 @@ func TestLeft_threeInnings(t *testing.T) {
 func TestLeft_oneDecision(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
-		defer b.leave()
+		r.watchBoth()
 		decided := false
 		for r.halves() < 8 {
 			if r.halves() == 3 && !decided {
@@ -83,9 +81,7 @@ func TestLeft_oneDecision(t *testing.T) {
 func TestLeft_neither(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
-		defer b.leave()
+		r.watchBoth()
 		for r.halves() < 7 {
 			pass(30 * time.Second)
 		}
@@ -108,8 +104,7 @@ func TestLeft_neither(t *testing.T) {
 func TestLeft_aDay(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer a.leave()
+		_, b := r.watchBoth()
 		r.decide(bob)
 		pass(24*time.Hour - time.Second)
 		if r.mayEnd(ann) {

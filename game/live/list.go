@@ -41,8 +41,8 @@ type Lists struct {
 // maxFinished is the most finished games in one list.
 const maxFinished = 100
 
-// List returns the games that viewer may see: the listed ones and those that involve viewer. The error reports an invalid
-// query.
+// List returns the games that viewer may see: the listed ones and those that involve viewer. The error reports an
+// invalid query.
 func (g *Games) List(viewer protocol.Person, q Query) (Lists, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -26,7 +26,11 @@ func TestList_visibility(t *testing.T) {
 		status                    protocol.Status
 		pending, active, finished int
 	}{
-		{ann, "", 1, 1, 1}, {bob, "", 1, 0, 1}, {protocol.Person{}, "", 1, 0, 1}, {ann, protocol.Active, 0, 1, 0}, {ann, protocol.Pending, 1, 0, 0},
+		{ann, "", 1, 1, 1},
+		{bob, "", 1, 0, 1},
+		{protocol.Person{}, "", 1, 0, 1},
+		{ann, protocol.Active, 0, 1, 0},
+		{ann, protocol.Pending, 1, 0, 0},
 	} {
 		l, err := r.List(tt.who, live.Query{Status: tt.status})
 		if err != nil || len(l.Pending) != tt.pending || len(l.Active) != tt.active || len(l.Finished) != tt.finished {
@@ -77,8 +81,8 @@ func TestList_pages(t *testing.T) {
 	summary, finished := string(j.summaries[r.id]), `"finished_at":`
 	for i := range 250 {
 		id, ended := fmt.Sprintf("game%d", i), time.Date(2026, 1, 1, 0, 0, i/3, 0, time.UTC) // three at a time
-		renamed := strings.Replace(summary, r.id, id, 1)
-		j.summaries[id] = []byte(strings.Replace(renamed, finished+text(t, r.get(ann).Finished), finished+text(t, ended), 1))
+		replaced := strings.NewReplacer(r.id, id, finished+text(t, r.get(ann).Finished), finished+text(t, ended))
+		j.summaries[id] = []byte(replaced.Replace(summary))
 	}
 	r = newRig(t, j)
 	var seen []string
@@ -115,7 +119,8 @@ func TestList_limit(t *testing.T) {
 		t.Fatalf("at most two: %s, %v", text(t, l), err)
 	}
 	rest, err := r.List(carl, live.Query{Limit: 2, Before: l.Pending[1].ID})
-	if err != nil || len(rest.Pending) != 1 || rest.Pending[0].ID == l.Pending[0].ID || rest.Pending[0].ID == l.Pending[1].ID || len(rest.Active) != 1 {
+	if err != nil || len(rest.Pending) != 1 || rest.Pending[0].ID == l.Pending[0].ID ||
+		rest.Pending[0].ID == l.Pending[1].ID || len(rest.Active) != 1 {
 		t.Errorf("after the second: %s, %v", text(t, rest), err)
 	}
 }

@@ -1,14 +1,14 @@
-// Package live runs matches: it loads them, locks them, runs their clocks, saves their moves and publishes what happened to
-// subscribers.
+// Package live runs matches: it loads them, locks them, runs their clocks, saves their moves and publishes what
+// happened to subscribers.
 //
-// Its law: nothing is published that is not saved, and nothing changes if it cannot be saved. A command makes moves on a
-// copy of the match ([match.Tx]); [Journal.Append] returns when they are on disk; then the copy becomes the match, the
-// command is acknowledged, and only then are subscribers notified.
+// Its law: nothing is published that is not saved, and nothing changes if it cannot be saved. A command makes
+// moves on a copy of the match ([match.Tx]); [Journal.Append] returns when they are on disk; then the copy becomes
+// the match, the command is acknowledged, and only then are subscribers notified.
 //
 //	Submit, Concede, …, a clock ─ match.Tx ─ Journal.Append ─ Match.Commit ─ ack ─ publish
 //
-// The rules of a match are in package match. This package has no I/O of its own and knows no HTTP: disk, rosters and
-// loudspeaker are behind [Journal], [Rosters] and [Announcer].
+// The rules of a match are in package match. This package has no I/O of its own and knows no HTTP: disk, rosters
+// and loudspeaker are behind [Journal], [Rosters] and [Announcer].
 package live
 
 import (
@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"pressbox/game/call"
+	"pressbox/game/chance"
 	"pressbox/game/match"
 	"pressbox/game/protocol"
 	"pressbox/game/teams"
@@ -30,13 +31,13 @@ var ErrFull = errors.New("no room for another game")
 
 // Rosters returns the teams that games are created with.
 type Rosters interface {
-	// Roster returns a team with its present players; season 0 means the default one. The error wraps [teams.ErrUnknown] or
-	// [teams.ErrTooFewPlayers].
+	// Roster returns a team with its present players; season 0 means the default one. The error wraps
+	// [teams.ErrUnknown] or [teams.ErrTooFewPlayers].
 	Roster(ctx context.Context, season int, team string) (teams.Roster, error)
 }
 
-// An Announcer speaks commentary, now, later or never; it does not block. A new comment replaces a waiting one about the
-// same game.
+// An Announcer speaks commentary, now, later or never; it does not block. A new comment replaces a waiting one
+// about the same game.
 type Announcer interface {
 	Comment(game, text string)
 }
@@ -70,11 +71,13 @@ type Config struct {
 	Announcer Announcer // nil: no commentary
 	// Finished, if not nil, is called when a game has ended and is saved. It must not block and must not call [Games].
 	Finished func(id string)
-	Log      *slog.Logger
+	// Seeds returns the seed of a new game's dice, also to concurrent callers. Nil draws it at random.
+	Seeds func() chance.Seed
+	Log   *slog.Logger
 }
 
-// Games holds all matches. Its methods may be called concurrently. Clocks and absence are acted on only while [Games.Run]
-// runs.
+// Games holds all matches. Its methods may be called concurrently. Clocks and absence are acted on only while
+// [Games.Run] runs.
 type Games struct {
 	config  Config
 	words   *call.Phrasebook
@@ -100,6 +103,9 @@ type summary struct {
 // New returns the games that the journal has. It starts nothing. Summaries of another version are built again from the
 // moves and saved; no other game's moves are read.
 func New(ctx context.Context, c Config) (*Games, error) {
+	if c.Seeds == nil {
+		c.Seeds = randomSeed
+	}
 	g := &Games{
 		config: c, words: call.English(), changed: make(chan struct{}, 1),
 		summaries: map[string]*summary{}, loaded: map[string]*liveMatch{}, lobby: map[*subscriber]struct{}{},

@@ -95,8 +95,8 @@ func (g *Games) match(id string) (*liveMatch, error) {
 // maxIdle is the most matches in memory that have no subscribers, at about 400 kB each.
 const maxIdle = 64
 
-// evictIdle makes room for a match: of those without subscribers, the longest unused are evicted. g.mu must be held, so a
-// match that is locked is skipped.
+// evictIdle makes room for a match: of those without subscribers, the longest unused are evicted. g.mu must be
+// held, so a match that is locked is skipped.
 func (g *Games) evictIdle() {
 	if len(g.loaded) < maxIdle {
 		return
@@ -282,8 +282,8 @@ func unavailable(err error, doing string) error {
 	}
 }
 
-// publishMoves sends a committed transaction to all subscribers, the last event with what each may do now. before holds the
-// sides whose manager had yet to decide.
+// publishMoves sends a committed transaction to all subscribers, the last event with what each may do now. before
+// holds the sides whose manager had yet to decide.
 func (m *liveMatch) publishMoves(tx *match.Tx, before []game.Side) {
 	events := m.Last(tx.Len())
 	last := perSides(func(sides []game.Side) *protocol.Message {
@@ -337,7 +337,8 @@ func (m *liveMatch) publish(msg *protocol.Message) {
 // snapshot returns the present state as the manager of sides sees it.
 func (m *liveMatch) snapshot(sides []game.Side) *protocol.Snapshot {
 	s := &protocol.Snapshot{
-		State: m.View(), Hash: m.Hash(), Legal: []protocol.Choice{}, Offers: []protocol.Choice{}, Presence: m.presenceView(), Clock: m.clockFor(sides),
+		State: m.View(), Hash: m.Hash(), Legal: []protocol.Choice{}, Offers: []protocol.Choice{},
+		Presence: m.presenceView(), Clock: m.clockFor(sides),
 	}
 	if len(sides) > 0 {
 		s.Legal, s.Offers = m.Legal(sides), m.Offers(sides, m.absences())

@@ -45,32 +45,26 @@ func TestHotSeat_choicesNameTheirSide(t *testing.T) {
 // A client that always sends the first legal action plays every combination of options to the end.
 func TestSubmit_firstLegalPlaysToEnd(t *testing.T) {
 	t.Parallel()
-	n := 0
-	for _, dh := range []bool{true, false} {
-		for _, inn := range []int{3, 5, 7, 9} {
-			for _, extra := range []game.ExtraInnings{game.AutomaticRunner, game.Standard} {
-				for _, opponent := range []protocol.Opponent{protocol.Open, protocol.Bot, protocol.HotSeat} {
-					side := []string{"home", "away"}[n*7/3%2]
-					if n++; testing.Short() && n%5 != 0 {
-						continue // a fifth of the combinations will do
-					}
-					t.Run(fmt.Sprintf("dh %v %d %s %s %s", dh, inn, extra, opponent, side), func(t *testing.T) {
-						t.Parallel()
-						r := begun(t, func(o *protocol.Options) {
-							o.DH, o.Innings, o.ExtraInnings, o.Opponent, o.Side = dh, inn, extra, opponent, side
-						})
-						dice := r.get(ann).Dice
-						end := r.playFirst()
-						if end.Result == nil || end.Result.How != "final" || end.Result.Winner == "" || end.Inning < inn {
-							t.Errorf("ended %+v in inning %d", end.Result, end.Inning)
-						}
-						if len(end.Dice.Seed) != 64 || dice.Seed != "" || end.Dice.Commitment != dice.Commitment {
-							t.Errorf("dice %+v, then %+v", dice, end.Dice)
-						}
-					})
-				}
-			}
+	for n := range 48 {
+		if testing.Short() && n%5 != 0 {
+			continue // a fifth of the combinations will do
 		}
+		o := protocol.Defaults()
+		o.DH, o.Innings, o.Side = n%2 == 0, []int{3, 5, 7, 9}[n/2%4], []string{"home", "away"}[n*7/3%2]
+		o.ExtraInnings = []game.ExtraInnings{game.AutomaticRunner, game.Standard}[n/8%2]
+		o.Opponent = []protocol.Opponent{protocol.Open, protocol.Bot, protocol.HotSeat}[n/16]
+		t.Run(fmt.Sprintf("%d innings, %s, %s", o.Innings, o.Opponent, o.ExtraInnings), func(t *testing.T) {
+			t.Parallel()
+			r := begun(t, func(given *protocol.Options) { *given = o })
+			dice := r.get(ann).Dice
+			end := r.playFirst()
+			if end.Result == nil || end.Result.How != "final" || end.Result.Winner == "" || end.Inning < o.Innings {
+				t.Errorf("ended %+v in inning %d", end.Result, end.Inning)
+			}
+			if len(end.Dice.Seed) != 64 || dice.Seed != "" || end.Dice.Commitment != dice.Commitment {
+				t.Errorf("dice %+v, then %+v", dice, end.Dice)
+			}
+		})
 	}
 }
 
@@ -117,7 +111,8 @@ func (r *rig) playFirst() protocol.Game {
 			if len(legal) == 0 {
 				continue
 			}
-			if err := r.send(c.who, protocol.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}); err != nil {
+			command := protocol.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}
+			if err := r.send(c.who, command); err != nil {
 				r.Fatalf("%s does %+v at %d: %v", c.who.Name, legal[0].Action, c.rev, err)
 			}
 			moved = true

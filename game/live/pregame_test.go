@@ -38,13 +38,20 @@ func TestCreate_violations(t *testing.T) {
 		{func(q *protocol.Request) { q.Season = 99 }, "/away_team"},
 		{func(q *protocol.Request) { q.Options.Innings, q.Options.Side = 4, "left" }, "/options/innings /options/side"},
 		{func(q *protocol.Request) { q.Options.Innings = 0 }, "/options/innings"},
-		{func(q *protocol.Request) { q.Options.ExtraInnings, q.Options.Opponent = "none", "me" }, "/options/extra_innings /options/opponent"},
-		{func(q *protocol.Request) { q.Options.Announce, q.Options.Visibility = "loud", "secret" }, "/options/announce /options/visibility"},
+		{
+			func(q *protocol.Request) { q.Options.ExtraInnings, q.Options.Opponent = "none", "me" },
+			"/options/extra_innings /options/opponent",
+		},
+		{
+			func(q *protocol.Request) { q.Options.Announce, q.Options.Visibility = "loud", "secret" },
+			"/options/announce /options/visibility",
+		},
 		{func(q *protocol.Request) { q.Options.TurnSeconds = -1 }, "/options/turn_seconds"},
 		{func(q *protocol.Request) { q.Options.TurnSeconds = 86_401 }, "/options/turn_seconds"},
 		{
 			func(q *protocol.Request) { q.Options = protocol.Options{} },
-			"/options/innings /options/extra_innings /options/side /options/opponent /options/announce /options/visibility",
+			"/options/innings /options/extra_innings /options/side /options/opponent /options/announce " +
+				"/options/visibility",
 		},
 	} {
 		q := request()
@@ -76,7 +83,8 @@ func TestPregame_refusals(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, newJournal())
 	g := r.create()
-	if g.YourSide != "home" || g.Away.Manager != nil || g.Home.Manager.Name != "Ann" || g.Status != protocol.Pending || g.Revision != 1 {
+	if g.YourSide != "home" || g.Away.Manager != nil || g.Home.Manager.Name != "Ann" || g.Status != protocol.Pending ||
+		g.Revision != 1 {
 		t.Errorf("created %s", text(t, g))
 	}
 	l, ctx := r.suggest(ann, game.Home), t.Context()
@@ -106,7 +114,8 @@ func TestPregame_refusals(t *testing.T) {
 		r.wantCode(name, tt.err, tt.want)
 	}
 	err := second(r.Start(ctx, ann, r.id))
-	if !strings.Contains(err.Error(), "away team has no manager") || !strings.Contains(err.Error(), "line-up of the home team") {
+	if !strings.Contains(err.Error(), "away team has no manager") ||
+		!strings.Contains(err.Error(), "line-up of the home team") {
 		t.Errorf("what is missing: %v", err)
 	}
 	for range 2 {
@@ -183,7 +192,8 @@ func TestRematch_reservesTheSide(t *testing.T) {
 	r.id = ids[0]
 	next, options := r.get(bob), first.Options
 	options.Side = "away" // the creator's, who is Bob now
-	if next.YourSide != "away" || next.Home.Manager != nil || !next.Reserved || next.RematchOf != first.ID || next.Options != options {
+	if next.YourSide != "away" || next.Home.Manager != nil || !next.Reserved || next.RematchOf != first.ID ||
+		next.Options != options {
 		t.Errorf("Bob's rematch: %s", text(t, next))
 	}
 	if next.Dice.Commitment == first.Dice.Commitment {

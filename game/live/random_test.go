@@ -22,8 +22,8 @@ type randomGame struct {
 	watchers map[protocol.Person]*watcher
 }
 
-// Whatever is offered is accepted; an active game waits for a manager, who has a decision; what is published has no gaps;
-// and a game that is loaded is the one that was played.
+// Whatever is offered is accepted; an active game waits for a manager, who has a decision; what is published has
+// no gaps; and a game that is loaded is the one that was played.
 func TestGames_randomActions(t *testing.T) {
 	t.Parallel()
 	seeds := 24
@@ -34,10 +34,16 @@ func TestGames_randomActions(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				g := &randomGame{rig: newRig(t, newJournal()), random: rand.New(rand.NewPCG(uint64(seed), 7)), watchers: map[protocol.Person]*watcher{}}
+				g := &randomGame{
+					rig: newRig(t, newJournal()), random: rand.New(rand.NewPCG(uint64(seed), 7)),
+					watchers: map[protocol.Person]*watcher{},
+				}
 				g.stop = g.run()
 				g.begin(func(o *protocol.Options) {
-					o.Opponent = []protocol.Opponent{protocol.Open, protocol.Open, protocol.Bot, protocol.HotSeat}[seed%4]
+					o.Opponent = []protocol.Opponent{
+						protocol.Open, protocol.Open, protocol.Bot,
+						protocol.HotSeat,
+					}[seed%4]
 					o.TurnSeconds = []int{0, 5, 45, 600}[seed/4%4]
 					o.Innings, o.DH = []int{3, 5, 9}[seed%3], seed%2 == 0
 				})
@@ -118,14 +124,18 @@ func (g *randomGame) check() {
 	if now.Status == protocol.Active && now.State.Paused == nil && len(now.State.Waiting) == 0 {
 		g.Fatalf("at %d the game waits for no manager: %s", now.Revision, text(g, now.State))
 	}
-	if q := now.State.Question; q != nil && (q.Kind == "" || q.Ball.Contact == game.NoContact || !strings.Contains(q.Text, " or ") || !strings.HasSuffix(q.Text, "?")) {
+	if q := now.State.Question; q != nil &&
+		(q.Kind == "" || q.Ball.Contact == game.NoContact || !strings.Contains(q.Text, " or ") ||
+			!strings.HasSuffix(q.Text, "?")) {
 		g.Fatalf("at %d the question is %q, want two choices", now.Revision, q.Text)
 	}
 	for _, who := range []protocol.Person{ann, bob} {
 		now := g.get(who)
-		waits := slices.ContainsFunc(now.State.Waiting, func(s game.Side) bool { return now.YourSide == "both" || now.YourSide == s.String() })
+		waits := slices.ContainsFunc(now.State.Waiting,
+			func(s game.Side) bool { return now.YourSide == "both" || now.YourSide == s.String() })
 		if waits != (len(now.Legal) > 0) {
-			g.Fatalf("at %d the game waits for %v, %s manages %q and may %s", now.Revision, now.State.Waiting, who.Name, now.YourSide, text(g, now.Legal))
+			g.Fatalf("at %d the game waits for %v, %s manages %q and may %s",
+				now.Revision, now.State.Waiting, who.Name, now.YourSide, text(g, now.Legal))
 		}
 	}
 	for _, w := range g.watchers {

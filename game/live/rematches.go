@@ -7,9 +7,9 @@ import (
 	"pressbox/game/protocol"
 )
 
-// WatchRematches subscribes send to the rematches of a person: "rematch" with the game when one is offered to the person,
-// "gone" when an offer has ended, and "declined" when another person declines the person's own. It returns the present
-// offers, oldest first.
+// WatchRematches subscribes send to the rematches of a person: "rematch" with the game when one is offered to the
+// person, "gone" when an offer has ended, and "declined" when another person declines the person's own. It returns
+// the present offers, oldest first.
 func (g *Games) WatchRematches(person protocol.Person, send Send) (offers []protocol.Game, leave func()) {
 	s := &subscriber{person: person, send: send}
 	g.mu.Lock()
@@ -28,8 +28,8 @@ func (g *Games) WatchRematches(person protocol.Person, send Send) (offers []prot
 	}
 }
 
-// publishRematch publishes a game that may be a rematch: to the person it is offered to, and to both managers that it was
-// accepted. g.mu must be held.
+// publishRematch publishes a game that may be a rematch: to the person it is offered to, and to both managers that
+// it was accepted. g.mu must be held.
 func (g *Games) publishRematch(s *match.Summary) {
 	if s.Former == "" || s.Status != protocol.Pending {
 		return
@@ -46,8 +46,8 @@ func (g *Games) publishRematch(s *match.Summary) {
 	}
 }
 
-// withdrawRematch publishes the end of a game that may be a rematch; declined is the account that declined it, nil if none did. g.mu must be
-// held.
+// withdrawRematch publishes the end of a game that may be a rematch; declined is the account that declined it, nil
+// if none did. g.mu must be held.
 func (g *Games) withdrawRematch(s *match.Summary, declined *protocol.Declined) {
 	if s.Former == "" {
 		return

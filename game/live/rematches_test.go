@@ -7,8 +7,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A rematch is offered to the opponent alone, on every connection, until it is accepted, declined or cancelled; who asked
-// for it is notified of the refusal.
+// A rematch is offered to the opponent alone, on every connection, until it is accepted, declined or cancelled;
+// who asked for it is notified of the refusal.
 func TestRematches_offer(t *testing.T) {
 	t.Parallel()
 	r := begun(t, innings(3), private)
@@ -43,7 +43,8 @@ func TestRematches_offer(t *testing.T) {
 	offer()
 	offers, leave := r.WatchRematches(ann, anns.send)
 	leave()
-	if g := r.get(carl); len(offers) != 1 || offers[0].ID != r.id || g.Home.Reserved == nil || g.Home.Reserved.Name != "Ann" || g.Away.Reserved != nil {
+	if g := r.get(carl); len(offers) != 1 || offers[0].ID != r.id || g.Home.Reserved == nil ||
+		g.Home.Reserved.Name != "Ann" || g.Away.Reserved != nil {
 		t.Errorf("Ann is offered %s", text(t, offers))
 	}
 	r.wantCode("Bob declines the own offer", r.Decline(t.Context(), bob, r.id), protocol.Forbidden)

@@ -35,7 +35,8 @@ func TestReports_agreeWithPlays(t *testing.T) {
 	}
 	for _, g := range games[:2] {
 		_, box, err := r.Box(t.Context(), carl, g.ID)
-		if err != nil || box.Teams[game.Home].Runs != g.Score.Home || box.Teams[game.Away].Runs != g.Score.Away || box.WinningPitcher == "" {
+		if err != nil || box.Teams[game.Home].Runs != g.Score.Home || box.Teams[game.Away].Runs != g.Score.Away ||
+			box.WinningPitcher == "" {
 			t.Errorf("box %s, %v, want %+v", text(t, box), err, g.Score)
 		}
 		w, err := r.WinProbability(t.Context(), g.ID)
@@ -156,7 +157,8 @@ func TestRosters_namesThatNeedQuoting(t *testing.T) {
 	r := rigWith(t, j, live.Config{Journal: j, Rosters: quotedLeague{builtIn()}})
 	g := r.begin(innings(3), hotSeat)
 	for _, c := range g.Offers {
-		if c.Group == "substitution" && !strings.HasPrefix(c.Label, `Ö"`) && !strings.HasPrefix(c.Label, "Double switch") {
+		if c.Group == "substitution" && !strings.HasPrefix(c.Label, `Ö"`) &&
+			!strings.HasPrefix(c.Label, "Double switch") {
 			t.Errorf("a label begins %.20q", c.Label)
 		}
 	}

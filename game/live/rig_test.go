@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
@@ -135,6 +136,9 @@ func rigWith(tb testing.TB, j *journal, c live.Config) *rig {
 	if c.Rosters == nil {
 		c.Rosters = builtIn()
 	}
+	if c.Seeds == nil {
+		c.Seeds = bottest.Seeds()
+	}
 	games := check.Must(live.New(tb.Context(), c))(r)
 	r.Games = games
 	return r
@@ -238,8 +242,8 @@ func (r *rig) events(who protocol.Person) string {
 	return text(r, all)
 }
 
-// visible returns all that anyone sees of the game, but for presence, which changes with time, and the seasons of the players,
-// which other games change.
+// visible returns all that anyone sees of the game, but for presence, which changes with time, and the seasons of
+// the players, which other games change.
 func (r *rig) visible() string {
 	r.Helper()
 	all := ""
@@ -268,13 +272,14 @@ func (r *rig) choice(who protocol.Person, label string) protocol.Choice {
 	return all[i]
 }
 
-// commands makes the ids of commands unique, and command makes them unlike those in the journals of testdata.
+// commands makes the ids of commands unique.
 var commands atomic.Uint64
 
-// command returns a command with an action for the present revision.
+// command returns a command with an action for the present revision. Its id is unlike those in testdata's journals.
 func (r *rig) command(who protocol.Person, a protocol.Action) protocol.Command {
 	r.Helper()
-	return protocol.Command{ID: fmt.Sprint("command-", commands.Add(1)), Revision: r.get(who).Revision, Action: a}
+	id := fmt.Sprintf("%s-%d", r.Name(), commands.Add(1))
+	return protocol.Command{ID: id, Revision: r.get(who).Revision, Action: a}
 }
 
 // send submits a command.
@@ -374,8 +379,17 @@ func pass(d time.Duration) {
 // inBubble runs a test in a bubble with a rig that runs and whose game is at its first pitch.
 func inBubble(t *testing.T, test func(r *rig), options ...option) {
 	t.Helper()
+	withoutGame(t, func(r *rig) {
+		r.begin(options...)
+		test(r)
+	})
+}
+
+// withoutGame runs a test in a bubble with a rig that runs.
+func withoutGame(t *testing.T, test func(r *rig)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := begun(t, options...)
+		r := newRig(t, newJournal())
 		defer r.run()()
 		test(r)
 	})

@@ -12,8 +12,8 @@ import (
 // maxFinishedPerPerson is the most finished games that one person created. Another game replaces the oldest.
 const maxFinishedPerPerson = 500
 
-// A holding is what one person's finished games take: their number, and the one that finished first of those that are not in
-// memory.
+// A holding is what one person's finished games take: their number, and the one that finished first of those that
+// are not in memory.
 type holding struct {
 	finished int
 	oldest   *summary
@@ -36,15 +36,17 @@ func (g *Games) holdings() map[string]holding {
 	return all
 }
 
-// makeRoom deletes the finished game, listed or private, that finished first: of those that by created, or else of the person
-// who created most. The zero Person created none. It returns false if there is none.
+// makeRoom deletes the finished game, listed or private, that finished first: of those that by created, or else of
+// the person who created most. The zero Person created none. It returns false if there is none.
 func (g *Games) makeRoom(ctx context.Context, by protocol.Person) bool {
 	g.mu.Lock()
 	all := g.holdings()
 	found := all[by.ID]
 	if found.oldest == nil {
 		for _, h := range all {
-			if h.oldest != nil && (h.finished > found.finished || h.finished == found.finished && h.oldest.Finished.Before(found.oldest.Finished)) {
+			if h.oldest != nil &&
+				(h.finished > found.finished || h.finished == found.finished &&
+					h.oldest.Finished.Before(found.oldest.Finished)) {
 				found = h
 			}
 		}
@@ -53,7 +55,8 @@ func (g *Games) makeRoom(ctx context.Context, by protocol.Person) bool {
 	return found.oldest != nil && g.deleteFinished(ctx, found.oldest)
 }
 
-// deleteExcess deletes the oldest finished games that by created beyond [maxFinishedPerPerson], so that one more may end.
+// deleteExcess deletes the oldest finished games that by created beyond [maxFinishedPerPerson], so that one more
+// may end.
 func (g *Games) deleteExcess(ctx context.Context, by protocol.Person) {
 	for {
 		g.mu.Lock()
@@ -65,8 +68,8 @@ func (g *Games) deleteExcess(ctx context.Context, by protocol.Person) {
 	}
 }
 
-// deleteFinished deletes a finished game that is not in memory, and returns whether it could. It does nothing if the game was
-// loaded or deleted meanwhile.
+// deleteFinished deletes a finished game that is not in memory, and returns whether it could. It does nothing if
+// the game was loaded or deleted meanwhile.
 func (g *Games) deleteFinished(ctx context.Context, s *summary) bool {
 	g.mu.Lock()
 	if g.summaries[s.ID] == nil || g.loaded[s.ID] != nil {
@@ -105,7 +108,8 @@ func (g *Games) Stored() []StoredGame {
 	all := make([]StoredGame, 0, len(g.summaries))
 	for _, s := range g.summaries {
 		all = append(all, StoredGame{
-			ID: s.ID, Status: s.Status, Creator: s.Creator.Name, Away: s.Seats[game.Away].Team.Abbrev, Home: s.Seats[game.Home].Team.Abbrev,
+			ID: s.ID, Status: s.Status, Creator: s.Creator.Name, Away: s.Seats[game.Away].Team.Abbrev,
+			Home:    s.Seats[game.Home].Team.Abbrev,
 			Private: !s.Listed(), Created: s.Created, Finished: s.Finished,
 		})
 	}
@@ -132,7 +136,8 @@ func (g *Games) Remove(ctx context.Context, id string) error {
 	return nil
 }
 
-// isUnplayed reports whether the match ended without a play. Such a match is deleted when it leaves memory. m.mu must be held.
+// isUnplayed reports whether the match ended without a play. Such a match is deleted when it leaves memory. m.mu
+// must be held.
 func (m *liveMatch) isUnplayed() bool {
 	return m.Status == protocol.Finished && withoutPlay(m.BoxScore())
 }

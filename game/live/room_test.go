@@ -2,7 +2,6 @@ package live_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pressbox/game/live"
@@ -23,21 +22,20 @@ func (r *rig) playAlone(by protocol.Person) {
 // Unfinished games and those in memory stay.
 func TestMakeRoom_nearlyFull(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, newJournal())
-		defer r.run()()
+	withoutGame(t, func(r *rig) {
 		ids := r.fourGames([4]bool{false, true, false, true})
 		standings := func(want int) {
-			t.Helper()
-			if s, err := r.Standings(t.Context(), 3); err != nil || s[0].Games != want {
-				t.Errorf("%s, %v, want %d games", text(t, s), err, want)
+			r.Helper()
+			if s, err := r.Standings(r.Context(), 3); err != nil || s[0].Games != want {
+				r.Errorf("%s, %v, want %d games", text(r, s), err, want)
 			}
 		}
 		standings(3)
 		r.journal.crowded = true
 		for n, want := range []string{"0123", "123", "23", "3", "3"} {
 			if got := r.found(ids); got != want || len(r.journal.summaries) != len(want) {
-				t.Errorf("after %d moves games %s exist, %d in the journal, want %s", n, got, len(r.journal.summaries), want)
+				r.Errorf("after %d moves games %s exist, %d in the journal, want %s",
+					n, got, len(r.journal.summaries), want)
 			}
 			pass(time.Minute + time.Second)
 			r.decide(ann)
@@ -61,9 +59,7 @@ func (r *rig) finish(by protocol.Person) (id string) {
 // A new game without room takes it from its creator's finished games first, then from the person who created most.
 func TestMakeRoom_ownFirst(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, newJournal())
-		defer r.run()()
+	withoutGame(t, func(r *rig) {
 		first := r.finish(bob)
 		ids := [4]string{r.finish(ann), r.finish(ann), first, r.finish(bob)}
 		third := r.finish(ann)
@@ -79,39 +75,37 @@ func TestMakeRoom_ownFirst(t *testing.T) {
 			by   protocol.Person
 			want string
 		}{{bob, "013"}, {bob, "01"}, {carl, "1"}, {carl, ""}} {
-			if _, err := r.Create(t.Context(), tt.by, request()); err != nil {
-				t.Fatalf("%s: %v", tt.by.Name, err)
+			if _, err := r.Create(r.Context(), tt.by, request()); err != nil {
+				r.Fatalf("%s: %v", tt.by.Name, err)
 			}
 			if got := r.found(ids); got != tt.want {
-				t.Errorf("after a game of %s, %s exist, want %s", tt.by.Name, got, tt.want)
+				r.Errorf("after a game of %s, %s exist, want %s", tt.by.Name, got, tt.want)
 			}
 			pass(time.Minute + time.Second) // found has loaded them
 		}
-		if _, err := r.Create(t.Context(), carl, request()); err != nil {
-			t.Fatal(err)
+		if _, err := r.Create(r.Context(), carl, request()); err != nil {
+			r.Fatal(err)
 		}
-		r.wantCode("all deleted", second(r.Game(t.Context(), ann, third)), protocol.UnknownGame)
-		r.wantCode("without finished games", second(r.Create(t.Context(), ann, request())), protocol.StoreFull)
+		r.wantCode("all deleted", second(r.Game(r.Context(), ann, third)), protocol.UnknownGame)
+		r.wantCode("without finished games", second(r.Create(r.Context(), ann, request())), protocol.StoreFull)
 	})
 }
 
 // A game that ended without a play is deleted when it leaves memory, and does not count in the standings.
 func TestConcede_withoutPlay(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, newJournal())
-		defer r.run()()
+	withoutGame(t, func(r *rig) {
 		played := r.finish(ann)
 		r.begin(hotSeat)
 		r.concede(ann)
-		if s, err := r.Standings(t.Context(), 3); err != nil || s[0].Games != 1 {
-			t.Errorf("standings: %s, %v, want one game", text(t, s), err)
+		if s, err := r.Standings(r.Context(), 3); err != nil || s[0].Games != 1 {
+			r.Errorf("standings: %s, %v, want one game", text(r, s), err)
 		}
 		r.get(ann)
 		pass(time.Minute + time.Second)
-		r.wantCode("the game without a play", second(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
-		if _, err := r.Game(t.Context(), ann, played); err != nil || len(r.journal.summaries) != 1 {
-			t.Errorf("the other game: %v; %d in the journal", err, len(r.journal.summaries))
+		r.wantCode("the game without a play", second(r.Game(r.Context(), ann, r.id)), protocol.UnknownGame)
+		if _, err := r.Game(r.Context(), ann, played); err != nil || len(r.journal.summaries) != 1 {
+			r.Errorf("the other game: %v; %d in the journal", err, len(r.journal.summaries))
 		}
 	})
 }
@@ -119,22 +113,20 @@ func TestConcede_withoutPlay(t *testing.T) {
 // Remove deletes a game of any status, in memory or not, and disconnects its subscribers.
 func TestRemove_anyStatus(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, newJournal())
-		defer r.run()()
+	withoutGame(t, func(r *rig) {
 		finished := r.finish(ann)
 		pass(time.Minute + time.Second)
 		pending := r.create().ID
 		r.begin(hotSeat)
 		for _, id := range []string{finished, pending, r.id} {
-			if err := r.Remove(t.Context(), id); err != nil {
-				t.Errorf("remove: %v", err)
+			if err := r.Remove(r.Context(), id); err != nil {
+				r.Errorf("remove: %v", err)
 			}
-			r.wantCode("a removed game", second(r.Game(t.Context(), ann, id)), protocol.UnknownGame)
-			r.wantCode("remove it again", r.Remove(t.Context(), id), protocol.UnknownGame)
+			r.wantCode("a removed game", second(r.Game(r.Context(), ann, id)), protocol.UnknownGame)
+			r.wantCode("remove it again", r.Remove(r.Context(), id), protocol.UnknownGame)
 		}
-		if s, err := r.Standings(t.Context(), 3); err != nil || len(s) != 0 || len(r.journal.summaries) != 0 {
-			t.Errorf("standings: %s, %v; %d games in the journal", text(t, s), err, len(r.journal.summaries))
+		if s, err := r.Standings(r.Context(), 3); err != nil || len(s) != 0 || len(r.journal.summaries) != 0 {
+			r.Errorf("standings: %s, %v; %d games in the journal", text(r, s), err, len(r.journal.summaries))
 		}
 	})
 }

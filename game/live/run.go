@@ -19,8 +19,8 @@ const pendingFor = 7 * 24 * time.Hour
 // retryIn is the time until the next attempt at a change that could not be saved.
 const retryIn = 5 * time.Second
 
-// Run acts on clocks, on absence and on pending games that have expired, until ctx ends. It then sends all subscribers a
-// [protocol.Bye] with the code "restart" and returns nil, once all that it started has ended.
+// Run acts on clocks, on absence and on pending games that have expired, until ctx ends. It then sends all
+// subscribers a [protocol.Bye] with the code "restart" and returns nil, once all that it started has ended.
 func (g *Games) Run(ctx context.Context) error {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
@@ -71,7 +71,8 @@ func (g *Games) runDue(ctx context.Context) time.Time {
 	running.Wait()
 	for _, id := range expired {
 		err := g.deletePending(ctx, id)
-		if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.UnknownGame || err == nil || ctx.Err() != nil {
+		if refused, ok := errors.AsType[*protocol.Error](err); ok && refused.Code == protocol.UnknownGame ||
+			err == nil || ctx.Err() != nil {
 			continue
 		}
 		g.config.Log.Error("expired pending game not deleted", "game", id, "err", err)
@@ -154,14 +155,15 @@ func (g *Games) close() {
 	}
 }
 
-// runDue does what is due in the match and returns when something is due next. A panic evicts the match and is logged here,
-// where its game is known; the process continues.
+// runDue does what is due in the match and returns when something is due next. A panic evicts the match and is
+// logged here, where its game is known; the process continues.
 func (m *liveMatch) runDue(ctx context.Context) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	defer func() {
 		if reason := recover(); reason != nil {
-			m.games.config.Log.Error("game evicted after a panic", "game", m.id, "err", fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
+			m.games.config.Log.Error("game evicted after a panic", "game", m.id, "err",
+				fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
 			m.discard()
 		}
 	}()
@@ -241,8 +243,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// checkAbsence publishes that a manager has been absent for too long, and lets the bot manage the side, or offers that to
-// the other manager.
+// checkAbsence publishes that a manager has been absent for too long, and lets the bot manage the side, or offers
+// that to the other manager.
 func (m *liveMatch) checkAbsence(ctx context.Context, at time.Time) {
 	for side := game.Away; side <= game.Home; side++ {
 		p := &m.presence[side]
@@ -258,13 +260,14 @@ func (m *liveMatch) checkAbsence(ctx context.Context, at time.Time) {
 		}
 		if m.autoReplaced(side) && !at.Before(p.retry) {
 			p.retry = at.Add(retryIn) // if it cannot be saved
-			m.updateUnasked(ctx, "absent manager not replaced", func(tx *match.Tx) error { return tx.ReplaceAbsent(side) })
+			m.updateUnasked(ctx, "absent manager not replaced",
+				func(tx *match.Tx) error { return tx.ReplaceAbsent(side) })
 		}
 	}
 }
 
-// autoReplaced reports whether the bot manages a side without being asked once its manager is gone: in games with a clock
-// whose other manager is present. In other games, the other manager is offered that.
+// autoReplaced reports whether the bot manages a side without being asked once its manager is gone: in games with
+// a clock whose other manager is present. In other games, the other manager is offered that.
 func (m *liveMatch) autoReplaced(side game.Side) bool {
 	other := side.Other()
 	return m.Origin.Options.TurnSeconds > 0 && m.Pause == nil && m.presence[other].connections > 0 &&

@@ -8,21 +8,17 @@ import (
 )
 
 // The lobby receives the score of a listed game after each of its events, complete, and equal
-// to what is read of the game; not after a sealed call, and nothing of private games.
+// to what is read of the game; not after a sealed call.
 func TestGames_liveScore(t *testing.T) {
 	t.Parallel()
-	hidden := begun(t, private, hotSeat)
+	r := newRig(t, newJournal())
 	var lobby watcher
-	_, leave := hidden.WatchLobby(lobby.send)
+	_, leave := r.WatchLobby(lobby.send)
 	defer leave()
-	hidden.decide(ann)
-	if all := lobby.received(); len(all) != 0 {
-		t.Errorf("of a private game the lobby received %s", text(t, all))
-	}
-	r := *hidden
 	r.begin(hotSeat, innings(3))
 	start := scoreOf(t, &lobby)
-	if start.Revision == 0 || len(start.Text) == 0 || start.Batter.Name == "" || start.Pitcher.Name == "" || start.Innings != 3 || start.Home.Team.Name == "" {
+	if start.Revision == 0 || len(start.Text) == 0 || start.Batter.Name == "" || start.Pitcher.Name == "" ||
+		start.Innings != 3 || start.Home.Team.Name == "" {
 		t.Errorf("the score at the start is %s", text(t, start))
 	}
 	r.decide(ann)
@@ -34,7 +30,8 @@ func TestGames_liveScore(t *testing.T) {
 	if read, err := r.LiveScore(t.Context(), r.id); err != nil || text(t, read) != text(t, play) {
 		t.Errorf("published %s, read %s, %v", text(t, play), text(t, read), err)
 	}
-	if play.Revision == start.Revision || slices.Equal(play.Text, start.Text) || !play.At.After(start.At) && play.At != start.At {
+	if play.Revision == start.Revision || slices.Equal(play.Text, start.Text) ||
+		!play.At.After(start.At) && play.At != start.At {
 		t.Errorf("after a play %s, before it %s", text(t, play), text(t, start))
 	}
 	r.concede(ann)
@@ -51,9 +48,5 @@ func scoreOf(t *testing.T, lobby *watcher) *protocol.LiveScore {
 	if m == nil {
 		t.Fatalf("no score in %s", text(t, lobby.received()))
 	}
-	score, ok := m.Data.(*protocol.LiveScore)
-	if !ok {
-		t.Fatalf("a score is %T", m.Data)
-	}
-	return score
+	return m.Data.(*protocol.LiveScore)
 }

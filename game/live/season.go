@@ -67,8 +67,11 @@ func (g *Games) Standings(ctx context.Context, season int) ([]stats.Standing, er
 }
 
 // Players returns the players' statistics over a season's finished games; team is a club's id, "" for all.
-func (g *Games) Players(ctx context.Context, season int, team string) (batting []stats.Batting, pitching []stats.Pitching, err error) {
-	err = g.readStatistics(ctx, season, func(t *stats.Accumulator) { batting, pitching = t.Batting(team), t.Pitching(team) })
+func (g *Games) Players(
+	ctx context.Context, season int, team string,
+) (batting []stats.Batting, pitching []stats.Pitching, err error) {
+	err = g.readStatistics(ctx, season,
+		func(t *stats.Accumulator) { batting, pitching = t.Batting(team), t.Pitching(team) })
 	return batting, pitching, err
 }
 
@@ -140,7 +143,9 @@ func (g *Games) computeSeason(ctx context.Context, number int) (*season, error) 
 		}
 		var box game.BoxScore
 		if err := json.Unmarshal(data, &box); err != nil {
-			return nil, protocol.Wrap(fmt.Errorf("game %s: %w", s.ID, err), protocol.UnreadableGame, "a box score cannot be read")
+			return nil,
+				protocol.Wrap(fmt.Errorf("game %s: %w", s.ID, err), protocol.UnreadableGame,
+					"a box score cannot be read")
 		}
 		computed.add(s.Summary, box)
 	}

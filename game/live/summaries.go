@@ -12,7 +12,8 @@ import (
 	"pressbox/game/protocol"
 )
 
-// rebuildAtOnce is the number of summaries that are built again concurrently, so that the journal can save them together.
+// rebuildAtOnce is the number of summaries that are built again concurrently, so that the journal can save them
+// together.
 const rebuildAtOnce = 32
 
 // readSummaries reads the summaries of all games.
@@ -50,8 +51,8 @@ func (g *Games) addSummary(s *match.Summary) {
 	g.summaries[s.ID] = &summary{s, time.Now().Add(-age)}
 }
 
-// rebuildSummary builds the summary of a game, and the box score of a finished one, from its moves and saves them. If they
-// cannot be saved, they are built again by the next start.
+// rebuildSummary builds the summary of a game, and the box score of a finished one, from its moves and saves them.
+// If they cannot be saved, they are built again by the next start.
 func (g *Games) rebuildSummary(ctx context.Context, id string) {
 	var s *match.Summary
 	var box *game.BoxScore
@@ -90,8 +91,8 @@ func (g *Games) updateSummary(s *match.Summary) {
 	g.summaries[s.ID] = &summary{s, known}
 }
 
-// publishSummary publishes to the lobby what it may see of a game that has changed: its events, its entry in lists, and,
-// unless it is nil, its score.
+// publishSummary publishes to the lobby what it may see of a game that has changed: its events, its entry in
+// lists, and, unless it is nil, its score.
 func (g *Games) publishSummary(s *match.Summary, events []match.Rendered, score func() *protocol.LiveScore) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,7 +124,9 @@ func (g *Games) publishTurns(s *match.Summary, sides []game.Side) {
 	public := s.Game(protocol.Person{})
 	for _, side := range sides {
 		if manager := public.Seat(side).Manager; manager != nil {
-			g.publishToLobby(&protocol.Message{Type: "turn", Game: s.ID, Revision: s.Revision, Data: &protocol.Turn{Side: side, Manager: manager.Name}})
+			g.publishToLobby(&protocol.Message{
+				Type: "turn", Game: s.ID, Revision: s.Revision, Data: &protocol.Turn{Side: side, Manager: manager.Name},
+			})
 		}
 	}
 }
@@ -137,9 +140,10 @@ func (g *Games) publishToLobby(m *protocol.Message) {
 	}
 }
 
-// WatchLobby subscribes send to listed games: "event" for each event as the public sees it, "game" when the game's entry
-// in lists has changed, "score" with what displays show of a game that has started, "turn" for each manager that a new
-// decision waits for, "gone" when a game was cancelled. It returns the listed games that are not finished, oldest first.
+// WatchLobby subscribes send to listed games: "event" for each event as the public sees it, "game" when the game's
+// entry in lists has changed, "score" with what displays show of a game that has started, "turn" for each manager
+// that a new decision waits for, "gone" when a game was cancelled. It returns the listed games that are not
+// finished, oldest first.
 func (g *Games) WatchLobby(send Send) (games []protocol.Game, leave func()) {
 	s := &subscriber{send: send}
 	g.mu.Lock()

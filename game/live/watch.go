@@ -18,7 +18,8 @@ const (
 	leftAfter = 24 * time.Hour
 	// publishWatchersEvery is the shortest time between two messages about the number of watchers.
 	publishWatchersEvery = 700 * time.Millisecond
-	// publishCallsAfter is the time after which a call is published: who answers at once, as the bot does, needs no message.
+	// publishCallsAfter is the time after which a call is published: who answers at once, as the bot does, needs
+	// no message.
 	publishCallsAfter = 100 * time.Millisecond
 	// evictAfter is the time after which a match without subscribers is evicted.
 	evictAfter = time.Minute
@@ -41,9 +42,11 @@ type turnClock struct {
 	left     time.Duration // while the match is paused; 0: all
 }
 
-// Watch subscribes send to a game until leave is called or send returns false. The first message is one Batch: hello, every
-// event or skip after since, and one state. A subscriber that manages a side is present.
-func (g *Games) Watch(ctx context.Context, viewer protocol.Person, id string, since uint64, send Send) (leave func(), err error) {
+// Watch subscribes send to a game until leave is called or send returns false. The first message is one Batch:
+// hello, every event or skip after since, and one state. A subscriber that manages a side is present.
+func (g *Games) Watch(
+	ctx context.Context, viewer protocol.Person, id string, since uint64, send Send,
+) (leave func(), err error) {
 	m, err := g.open(ctx, id)
 	if err != nil {
 		return nil, err
@@ -131,9 +134,11 @@ func (m *liveMatch) returnSides(ctx context.Context, s *subscriber) {
 		if m.Status != protocol.Active || !m.ReplacedAbsent(side) {
 			continue
 		}
-		err := m.update(context.WithoutCancel(ctx), protocol.Person{}, "", nil, func(tx *match.Tx) error { return tx.Return(side) })
+		err := m.update(context.WithoutCancel(ctx), protocol.Person{}, "", nil,
+			func(tx *match.Tx) error { return tx.Return(side) })
 		if err != nil {
-			m.games.config.Log.Error("side not returned to its manager", "game", m.id, "side", side.String(), "err", err)
+			m.games.config.Log.Error("side not returned to its manager", "game", m.id, "side",
+				side.String(), "err", err)
 		}
 	}
 }
@@ -149,7 +154,9 @@ func (g *Games) Sync(ctx context.Context, viewer protocol.Person, id string, sin
 }
 
 // Events returns every event or skip of a game after a revision.
-func (g *Games) Events(ctx context.Context, viewer protocol.Person, id string, since uint64) ([]*protocol.Message, error) {
+func (g *Games) Events(
+	ctx context.Context, viewer protocol.Person, id string, since uint64,
+) ([]*protocol.Message, error) {
 	m, err := g.open(ctx, id)
 	if err != nil {
 		return nil, err
@@ -167,8 +174,8 @@ func (m *liveMatch) isGone(side game.Side) bool {
 	return m.hasManager(side) && p.connections == 0 && time.Since(p.left) >= goneAfter
 }
 
-// absences returns whether the managers are absent. Decisions have only a time of day: a manager is not taken for one who has
-// left while connected.
+// absences returns whether the managers are absent. Decisions have only a time of day: a manager is not taken for
+// one who has left while connected.
 func (m *liveMatch) absences() (absent [2]match.Absence) {
 	for side := game.Away; side <= game.Home; side++ {
 		switch {
@@ -262,7 +269,9 @@ func (m *liveMatch) clockFor(sides []game.Side) *protocol.Clock {
 }
 
 func (m *liveMatch) clockOf(side game.Side) *protocol.Clock {
-	return &protocol.Clock{Side: side, EndsAt: stamp(m.clock.ends), LeftMS: max(0, time.Until(m.clock.ends).Milliseconds())}
+	return &protocol.Clock{
+		Side: side, EndsAt: stamp(m.clock.ends), LeftMS: max(0, time.Until(m.clock.ends).Milliseconds()),
+	}
 }
 
 // publishClock sends the time left, for each side that has yet to decide.

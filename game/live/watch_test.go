@@ -50,7 +50,8 @@ func TestWatch_sharedMessages(t *testing.T) {
 		}
 	}
 	last := len(all) - 1
-	if bobs[last] == all[last] || bobs[last].Data.(*protocol.Event).Legal == nil || all[last].Data.(*protocol.Event).Legal != nil {
+	if bobs[last] == all[last] || bobs[last].Data.(*protocol.Event).Legal == nil ||
+		all[last].Data.(*protocol.Event).Legal != nil {
 		t.Errorf("Bob received %s, spectators %s", text(t, bobs[last]), text(t, all[last]))
 	}
 }
@@ -60,10 +61,9 @@ func TestWatch_numberOfWatchers(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
 		a := r.watch(ann, 0)
-		defer a.leave()
 		before := len(a.received("presence"))
 		for range 100 {
-			defer r.watch(carl, 0).leave()
+			r.watch(carl, 0)
 		}
 		pass(10 * time.Second)
 		if all := a.received("presence")[before:]; len(all) != 1 || a.presence().Watchers != 101 {
@@ -77,7 +77,6 @@ func TestWatch_called(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
 		b := r.watch(bob, 0)
-		defer b.leave()
 		before := len(b.received("presence"))
 		published := func() int { return len(b.received("presence")) - before }
 		r.do(ann, "Pitch to the batter")
@@ -98,7 +97,8 @@ func TestWatch_called(t *testing.T) {
 			}
 			pass(2 * time.Millisecond)
 			if n := published(); n != 1 || b.presence().Home.Decided != tt.called {
-				r.Errorf("%s: %d presence messages, the last %s, want one of Ann's call: %v", tt.call, n, text(r, b.presence()), tt.called)
+				r.Errorf("%s: %d presence messages, the last %s, want one of Ann's call: %v",
+					tt.call, n, text(r, b.presence()), tt.called)
 			}
 			before = len(b.received("presence"))
 		}
@@ -108,26 +108,23 @@ func TestWatch_called(t *testing.T) {
 // A spectator who joins the game is a manager from then on: present, and sent what a manager is sent.
 func TestWatch_spectatorBecomesManager(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, newJournal())
-		defer r.run()()
+	withoutGame(t, func(r *rig) {
 		r.create()
-		a, b := r.watch(ann, 0), r.watch(bob, 0)
-		defer b.leave()
+		a, b := r.watchBoth()
 		pass(time.Hour)
 		r.join(bob)
 		if p := a.presence(); p.Away == nil || !p.Away.Online {
-			t.Errorf("Ann received %s", text(t, p))
+			r.Errorf("Ann received %s", text(r, p))
 		}
 		a.leave()
 		pass(time.Hour)
 		r.submitLineup(bob, game.Away)
 		g := r.submitLineup(ann, game.Home)
 		if e := b.event(); e.Kind != protocol.Started || len(e.Legal) == 0 {
-			t.Errorf("Bob received %s", text(t, e))
+			r.Errorf("Bob received %s", text(r, e))
 		}
 		if p := g.Presence; p.Home.Gone || p.Home.GoneIn != 60 || !p.Away.Online {
-			t.Errorf("at the start: %s, want a minute for Ann, who left before", text(t, p))
+			r.Errorf("at the start: %s, want a minute for Ann, who left before", text(r, p))
 		}
 	})
 }
@@ -139,7 +136,6 @@ func TestRun_closingSendsBye(t *testing.T) {
 		r := begun(t)
 		stop := r.run()
 		a := r.watch(ann, 0)
-		defer a.leave()
 		var lobby watcher
 		_, leave := r.WatchLobby(lobby.send)
 		defer leave()
@@ -219,7 +215,8 @@ func (p *panickingAnnouncer) Comment(string, string) {
 	}
 }
 
-// A panic in one game, by a clock or a command, affects neither other games nor what is saved; its subscribers reconnect.
+// A panic in one game, by a clock or a command, affects neither other games nor what is saved; its subscribers
+// reconnect.
 func TestPanic_gameIsReloaded(t *testing.T) {
 	t.Parallel()
 	for name, provoke := range map[string]func(r *rig){
@@ -242,18 +239,18 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 				r.begin(turnSeconds(30), withBot, func(o *protocol.Options) { o.Announce = protocol.AnnounceAll })
 				other := *r
 				started := other.begin(turnSeconds(30), func(o *protocol.Options) { o.Announce = protocol.AnnounceOff })
-				a, b := r.watch(ann, 0), other.watch(bob, 0)
-				defer b.leave()
+				a := r.watch(ann, 0)
+				other.watch(bob, 0)
 				p.armed.Store(true)
 				provoke(r)
 				if bye := a.last("bye"); bye == nil || bye.Data != (protocol.Bye{Code: "restart"}) {
 					t.Errorf("Ann received %s", text(t, bye))
 				}
-				if n := strings.Count(r.log.String(), "game evicted after a panic"); (n == 1) != (name == "by the clock") {
+				n := strings.Count(r.log.String(), "game evicted after a panic")
+				if (n == 1) != (name == "by the clock") {
 					t.Errorf("logged %q", r.log)
 				}
 				r.rejoin(a, ann, 0)
-				defer a.leave()
 				if now := r.get(ann); now.Revision != uint64(len(j.moves[r.id])) {
 					t.Errorf("the game is at %d, %d moves are saved", now.Revision, len(j.moves[r.id]))
 				}
@@ -269,8 +266,8 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 	}
 }
 
-// The loudspeaker speaks what the game's option asks for, after the screen has it: nothing; the start, the scoring plays
-// and the end; or all.
+// The loudspeaker speaks what the game's option asks for, after the screen has it: nothing; the start, the scoring
+// plays and the end; or all.
 func TestAnnouncer_levels(t *testing.T) {
 	t.Parallel()
 	for _, level := range []protocol.Announce{protocol.AnnounceOff, protocol.AnnounceScoring, protocol.AnnounceAll} {
@@ -301,8 +298,12 @@ func TestAnnouncer_levels(t *testing.T) {
 				}
 				before = after
 			}
-			want := map[protocol.Announce]int{protocol.AnnounceOff: 0, protocol.AnnounceScoring: 1 + scoring, protocol.AnnounceAll: 1 + plays}[level]
-			if n := len(spoken.said()); n < want || level == protocol.AnnounceOff && n > 0 || level == protocol.AnnounceScoring && n > want+1 {
+			want := map[protocol.Announce]int{
+				protocol.AnnounceOff: 0, protocol.AnnounceScoring: 1 + scoring,
+				protocol.AnnounceAll: 1 + plays,
+			}[level]
+			if n := len(spoken.said()); n < want || level == protocol.AnnounceOff && n > 0 ||
+				level == protocol.AnnounceScoring && n > want+1 {
 				t.Errorf("%d lines, want about %d: %q", n, want, spoken.said())
 			}
 		})

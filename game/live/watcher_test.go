@@ -25,6 +25,12 @@ func (r *rig) watch(who protocol.Person, since uint64) *watcher {
 	return w
 }
 
+// watchBoth subscribes both managers.
+func (r *rig) watchBoth() (a, b *watcher) {
+	r.Helper()
+	return r.watch(ann, 0), r.watch(bob, 0)
+}
+
 // rejoin subscribes a watcher again.
 func (r *rig) rejoin(w *watcher, who protocol.Person, since uint64) {
 	r.Helper()
@@ -50,7 +56,8 @@ func (w *watcher) send(m *protocol.Message) bool {
 func (w *watcher) received(types ...string) []*protocol.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(w.all), func(m *protocol.Message) bool { return len(types) > 0 && !slices.Contains(types, m.Type) })
+	return slices.DeleteFunc(slices.Clone(w.all),
+		func(m *protocol.Message) bool { return len(types) > 0 && !slices.Contains(types, m.Type) })
 }
 
 // last returns the last message of a type, nil if there is none.

@@ -8,8 +8,9 @@ import (
 	"pressbox/game/protocol"
 )
 
-// Each decision is worth something: the first choice is the measure of the runs, one choice of each side is the coach's and
-// has the highest chance to win but for a difference below the model's precision, and those of both sides sum to one.
+// Each decision is worth something: the first choice is the measure of the runs, one choice of each side is the
+// coach's and has the highest chance to win but for a difference below the model's precision, and those of both
+// sides sum to one.
 func TestWorth_decisions(t *testing.T) {
 	t.Parallel()
 	r := begun(t, hotSeat)
@@ -78,8 +79,8 @@ func differentRuns(all []protocol.Choice) int {
 	return len(values)
 }
 
-// Every single substitution that is offered has a value and odds with the substitute: those of hitters and relief pitchers
-// differ from player to player.
+// Every single substitution that is offered has a value and odds with the substitute: those of hitters and relief
+// pitchers differ from player to player.
 func TestWorth_substitutes(t *testing.T) {
 	t.Parallel()
 	r := begun(t, hotSeat)
@@ -118,15 +119,16 @@ func TestWorth_substitutes(t *testing.T) {
 func TestWorth_answers(t *testing.T) {
 	t.Parallel()
 	found := 0
+	r := newRig(t, newJournal())
 	for range 12 {
-		r := begun(t, hotSeat, innings(5))
-		for g := r.get(ann); g.Status == protocol.Active; g = r.decide(ann) {
+		for g := r.begin(hotSeat, innings(5)); g.Status == protocol.Active; g = r.decide(ann) {
 			if g.State.Question == nil {
 				continue
 			}
 			found++
 			best, coach := checkWorth(t, g.Legal)
-			if len(g.Legal) != 2 || coach.WinProbability < best-.0011 || g.Legal[0].WinProbability == g.Legal[1].WinProbability {
+			if len(g.Legal) != 2 || coach.WinProbability < best-.0011 ||
+				g.Legal[0].WinProbability == g.Legal[1].WinProbability {
 				t.Errorf("%s", text(t, g.Legal))
 			}
 		}

@@ -18,7 +18,7 @@ func (m *Match) cards(side game.Side) []card.Player {
 	}
 	players := make([]card.Player, len(club.Players))
 	for i, p := range club.Players {
-		c := card.New(p, club.Ratings[p.ID], club.source())
+		c := card.New(p, club.Ratings[p.ID], card.SourceOf(club.Source))
 		c.Form = m.form(&box.Teams[side], p)
 		if p.CanPitch() {
 			c.RestDays = m.Origin.Recent.RestDays(p.ID)
@@ -44,17 +44,10 @@ func (m *Match) atBat() *protocol.AtBat {
 
 // form returns a player's form; only those who pitch are ever tired.
 func (m *Match) form(box *game.TeamBoxScore, p game.Player) card.Form {
-	pitches := p.CanPitch() || slices.ContainsFunc(box.Pitching, func(l game.PitchingLine) bool { return l.Player == p.ID })
+	pitches := p.CanPitch() ||
+		slices.ContainsFunc(box.Pitching, func(l game.PitchingLine) bool { return l.Player == p.ID })
 	if !pitches {
 		return card.FormOf(box, p.ID, 0)
 	}
 	return card.FormOf(box, p.ID, m.engine.table.Spent(&m.state, m.moment, p.ID))
-}
-
-// source returns the source of the club's ratings. Clubs of older games do not name it.
-func (c *Club) source() card.Source {
-	if c.Source == "" && c.Ratings != nil {
-		return card.BuiltIn
-	}
-	return card.SourceOf(c.Source)
 }

@@ -33,7 +33,9 @@ type choices struct {
 }
 
 func (m *Match) choices(sides []game.Side) choices {
-	return choices{engine: m.engine, Position: &m.Position, sides: sides, hotSeat: len(sides) > 1, all: []protocol.Choice{}}
+	return choices{
+		engine: m.engine, Position: &m.Position, sides: sides, hotSeat: len(sides) > 1, all: []protocol.Choice{},
+	}
 }
 
 // decisionChoices holds the choices of one decision, which are made for the first viewer who receives them. They follow
@@ -48,7 +50,9 @@ type decisionChoices struct {
 // made returns the choices of the open decision.
 func (m *Match) made(hotSeat bool) *decisionChoices {
 	if m.open == nil || m.open.decision != m.Decision || m.open.hotSeat != hotSeat {
-		m.open = &decisionChoices{decision: m.Decision, hotSeat: hotSeat, turn: bot.NewTurn(m.engine.table, &m.state, m.moment)}
+		m.open = &decisionChoices{
+			decision: m.Decision, hotSeat: hotSeat, turn: bot.NewTurn(m.engine.table, &m.state, m.moment),
+		}
 	}
 	return m.open
 }
@@ -196,7 +200,8 @@ func (m *Match) Offers(sides []game.Side, absent [2]Absence) []protocol.Choice {
 	if p.Pause == nil && p.question == nil {
 		for _, side := range sides {
 			if p.sealed[side] != nil && !p.BotDecides(side) && !p.delayed(side) {
-				c.addGameAction(side, "Take the call back", protocol.Action{Verb: protocol.DoUndo, Decision: p.Decision})
+				c.addGameAction(side, "Take the call back",
+					protocol.Action{Verb: protocol.DoUndo, Decision: p.Decision})
 			}
 		}
 		for _, side := range sides {
@@ -222,17 +227,21 @@ func (c *choices) gameActions(absent [2]Absence) {
 	switch other := own.Other(); {
 	case c.hotSeat:
 	case c.seats[own].replaced != "":
-		c.addGameAction(own, "Take your side back from the bot", protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &off})
+		c.addGameAction(own, "Take your side back from the bot",
+			protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &off})
 	case c.BotDecides(other):
 	case absent[other] != Present:
 		club := c.Origin.Clubs[other].Name
-		c.addGameAction(own, "Let the bot manage "+club, protocol.Action{Verb: protocol.DoTakeover, Side: other.String(), On: &on})
+		c.addGameAction(own, "Let the bot manage "+club,
+			protocol.Action{Verb: protocol.DoTakeover, Side: other.String(), On: &on})
 	case c.delayed(own):
 	default:
-		c.addGameAction(own, "Let the bot manage for you", protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &on})
+		c.addGameAction(own, "Let the bot manage for you",
+			protocol.Action{Verb: protocol.DoTakeover, Side: own.String(), On: &on})
 	}
 	if other := own.Other(); !c.hotSeat && c.leftBy(other, absent[other]) {
-		c.addGameAction(own, "End the game: "+c.Origin.Clubs[other].Name+" has left", protocol.Action{Verb: protocol.DoEnd})
+		c.addGameAction(own, "End the game: "+c.Origin.Clubs[other].Name+" has left",
+			protocol.Action{Verb: protocol.DoEnd})
 	}
 	for _, side := range c.sides {
 		c.addGameAction(side, c.concedeLabel(side), protocol.Action{Verb: protocol.DoConcede})

@@ -67,8 +67,8 @@ func (tx *Tx) decide(side game.Side, a protocol.Action) error {
 	}
 }
 
-// checkCurrent refuses a command for an earlier decision. A command for the open decision is current, whatever revisions
-// have been published since.
+// checkCurrent refuses a command for an earlier decision. A command for the open decision is current, whatever
+// revisions have been published since.
 func (tx *Tx) checkCurrent(c protocol.Command) error {
 	p := &tx.now
 	switch {
@@ -106,7 +106,8 @@ func (tx *Tx) sideOf(sides []game.Side, a protocol.Action) (game.Side, error) {
 		if err := named.UnmarshalText([]byte(a.Side)); err != nil {
 			return side, protocol.ErrSideName(a.Side)
 		}
-		if slices.Contains(sides, named) && named != side && a.Verb != protocol.DoUndo && a.Verb != protocol.DoSubstitute {
+		if slices.Contains(sides, named) && named != side && a.Verb != protocol.DoUndo &&
+			a.Verb != protocol.DoSubstitute {
 			return side, protocol.Refuse(protocol.IllegalAction, "this decision belongs to the %s team", side)
 		}
 		side = named
@@ -167,7 +168,8 @@ func (tx *Tx) substitute(side game.Side, a protocol.Action) error {
 
 // errDelays refuses a delay to a side that has used up its delays.
 func errDelays() error {
-	return protocol.Refuse(protocol.IllegalAction, "your side has delayed the game too often; this is possible again after the next play")
+	return protocol.Refuse(protocol.IllegalAction,
+		"your side has delayed the game too often; this is possible again after the next play")
 }
 
 // pauseOrConcede adds an action that is never stale.
@@ -225,7 +227,8 @@ func (tx *Tx) takeOver(sides []game.Side, a protocol.Action, absent [2]Absence) 
 	}
 	switch {
 	case a.On == nil:
-		return protocol.Refuse(protocol.Malformed, "on is required: true to let the bot manage, false to take the side back")
+		return protocol.Refuse(protocol.Malformed,
+			"on is required: true to let the bot manage, false to take the side back")
 	case len(sides) > 1:
 		return protocol.Refuse(protocol.IllegalAction, "the bot cannot manage a side in hot seat")
 	case !*a.On && side != own:
@@ -250,7 +253,8 @@ func (tx *Tx) takeOver(sides []game.Side, a protocol.Action, absent [2]Absence) 
 func (tx *Tx) end(sides []game.Side, absent [2]Absence) error {
 	other := sides[0].Other()
 	if len(sides) > 1 || !tx.now.leftBy(other, absent[other]) {
-		return protocol.Refuse(protocol.IllegalAction, "the other manager has not left: %d innings or a day of absence without a decision", maxIdle/2)
+		return protocol.Refuse(protocol.IllegalAction,
+			"the other manager has not left: %d innings or a day of absence without a decision", maxIdle/2)
 	}
 	return tx.add(move{Kind: protocol.Conceded, Side: other, Reason: leftTheGame})
 }

@@ -13,12 +13,11 @@ import (
 	"pressbox/game/protocol"
 )
 
-// Rules is the version of the rules that new matches use. A match keeps the version it began with.
+// Rules is the version of the rules that matches use.
 const Rules = chance.Rules
 
 // An engine draws outcomes and decides for the bot in one match. It never changes.
 type engine struct {
-	rules    int // version
 	table    *chance.Simulator
 	odds     *odds.Model
 	managers [2]*bot.Manager
@@ -26,16 +25,16 @@ type engine struct {
 }
 
 func newEngine(o *Origin) (*engine, error) {
-	if o.Rules < 1 || o.Rules > Rules {
-		return nil, protocol.Refuse(protocol.NewerRules, "the game uses rules version %d, this server supports versions up to %d", o.Rules, Rules)
+	if err := checkVersion("rules", o.Rules, Rules); err != nil {
+		return nil, err
 	}
 	ratings := chance.Ratings{}
 	for i := range o.Clubs {
 		maps.Copy(ratings, o.Clubs[i].Ratings)
 	}
 	clubs := o.clubs()
-	e := &engine{rules: o.Rules, odds: odds.For(o.Options.Rules()), table: chance.NewSimulator(chance.Setup{
-		Rules: o.Rules, Seed: chance.Seed(o.Seed), Clubs: clubs, Ratings: ratings, Park: o.Clubs[game.Home].Park, Recent: o.Recent,
+	e := &engine{odds: odds.For(o.Options.Rules()), table: chance.NewSimulator(chance.Setup{
+		Seed: chance.Seed(o.Seed), Clubs: clubs, Ratings: ratings, Park: o.Clubs[game.Home].Park, Recent: o.Recent,
 	})}
 	for side := range e.managers {
 		manage := func(level bot.Level) *bot.Manager {

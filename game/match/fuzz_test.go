@@ -17,10 +17,10 @@ import (
 	"pressbox/packaging/check"
 )
 
-// journal1 returns the moves of a game whose journal has version 1.
-func journal1(tb testing.TB) [][]byte {
+// journal returns the moves of a whole game.
+func journal(tb testing.TB) [][]byte {
 	tb.Helper()
-	packed := check.Must(os.ReadFile(filepath.Join("..", "live", "testdata", "journal-1-whole.gz")))(tb)
+	packed := check.Must(os.ReadFile(filepath.Join("..", "live", "testdata", "journal-3-whole.gz")))(tb)
 	z := check.Must(gzip.NewReader(bytes.NewReader(packed)))(tb)
 	var plain bytes.Buffer
 	check.Must(plain.ReadFrom(z))(tb)
@@ -33,16 +33,20 @@ func journal1(tb testing.TB) [][]byte {
 }
 
 // load returns the match that moves make.
-func load(moves [][]byte) (*Match, error) { return Load("old", moves, call.English()) }
+func load(moves [][]byte) (*Match, error) { return Load("game", moves, call.English()) }
 
-// FuzzAction sends any action at any revision of a real game, for either side. A refused action changes nothing and has a
-// code; an accepted one follows the rules, can be encoded, and gives the same position when it is loaded.
+// FuzzAction sends any action at any revision of a real game, for either side. A refused action changes nothing
+// and has a code; an accepted one follows the rules, can be encoded, and gives the same position when it is
+// loaded.
 func FuzzAction(f *testing.F) {
-	whole := check.Must(load(journal1(f)))(f)
+	whole := check.Must(load(journal(f)))(f)
 	for rev, text := range map[int]string{
-		6: `{"a":"offense","call":"swing","d":1}`, 7: `{"a":"defense","pitch":"pitch around","infield":"in","lines":true}`, 8: `{"a":"undo"}`,
-		20: `{"a":"substitute","subs":[{"player_id":"x","slot":1,"position":"PH"}]}`, 21: `{"a":"pause"}`, 22: `{"a":"resume"}`,
-		40: `{"a":"concede","side":"home"}`, 41: `{"a":"takeover","on":true}`, 60: `{"a":"answer","bold":false}`, 61: `{"a":"takeover","on":false,"side":"away"}`,
+		6: `{"a":"offense","call":"swing","d":1}`,
+		7: `{"a":"defense","pitch":"pitch around","infield":"in","lines":true}`, 8: `{"a":"undo"}`,
+		20: `{"a":"substitute","subs":[{"player_id":"x","slot":1,"position":"PH"}]}`, 21: `{"a":"pause"}`,
+		22: `{"a":"resume"}`,
+		40: `{"a":"concede","side":"home"}`, 41: `{"a":"takeover","on":true}`, 60: `{"a":"answer","bold":false}`,
+		61: `{"a":"takeover","on":false,"side":"away"}`,
 		70: `{"a":"offense","side":"north"}`, 71: `null`, 72: `[]`, 73: `{"a":"offense"} {}`, 74: `{"b":1}`,
 	} {
 		f.Add(rev, uint64(rev), rev%2 == 0, []byte(text))
@@ -109,7 +113,8 @@ func (m *Match) positions(tb testing.TB) []*Match {
 func dump(tb testing.TB, p *Position) string {
 	tb.Helper()
 	data := check.Must(json.Marshal([]any{
-		p.Revision, p.Status, p.Result, p.state, p.moment, p.Decision, p.sealed, p.question, p.Pause, p.seats[0].replaced, p.seats[1].replaced,
+		p.Revision, p.Status, p.Result, p.state, p.moment, p.Decision, p.sealed, p.question, p.Pause,
+		p.seats[0].replaced, p.seats[1].replaced,
 	}))(tb)
 	return string(data)
 }
@@ -149,15 +154,15 @@ func checkTx(t *testing.T, m *Match, tx *Tx) {
 	}
 }
 
-// FuzzJournal replaces one move of a real game. A damaged journal gives an error; a journal that loads gives a match that
-// can be shown.
+// FuzzJournal replaces one move of a real game. A damaged journal gives an error; a journal that loads gives a
+// match that can be shown.
 func FuzzJournal(f *testing.F) {
-	moves := journal1(f)[:50] // each run applies all of them
+	moves := journal(f)[:50] // each run applies all of them
 	for i, m := range moves {
 		f.Add(i, m)
 	}
-	f.Add(20, []byte(`{"rev":21,"kind":"answer","side":"home"}`))
-	f.Add(4, []byte(`{"rev":5,"kind":"start"}`))
+	f.Add(20, []byte(`{"v":3,"rev":21,"kind":"answer","side":"home"}`))
+	f.Add(4, []byte(`{"v":3,"rev":5,"kind":"start"}`))
 	f.Fuzz(func(t *testing.T, i int, data []byte) {
 		damaged := slices.Clone(moves)
 		damaged[uint(i)%uint(len(moves))] = data

@@ -78,13 +78,15 @@ func (h *history) enter(before *Position, s *step) {
 	switch m.Kind {
 	case protocol.Played:
 		h.renderPlay(e, &r, before, s)
-	case protocol.Created, protocol.Joined, protocol.LineupSubmitted, protocol.Started, protocol.Ended, protocol.Conceded, protocol.RematchCreated:
+	case protocol.Created, protocol.Joined, protocol.LineupSubmitted, protocol.Started, protocol.Ended,
+		protocol.Conceded, protocol.RematchCreated:
 		h.renderMilestone(e, &r, s)
 	default:
 		h.renderBetweenPlays(e, &r, before, s)
 	}
 	if after.Status != protocol.Pending {
-		if after.state.End != before.state.End || m.Kind == protocol.Played || m.Kind == protocol.Substituted || m.Kind == protocol.Started {
+		if after.state.End != before.state.End || m.Kind == protocol.Played || m.Kind == protocol.Substituted ||
+			m.Kind == protocol.Started {
 			h.hash = hash(&after.state)
 		}
 		e.Scoreboard, e.Hash = scoreboard(&after.state), h.hash
@@ -151,7 +153,9 @@ func (h *history) renderPlay(e *protocol.Event, r *Rendered, before *Position, s
 	if n := len(h.win.Points); n > 0 {
 		last = h.win.Points[n-1].Home
 	}
-	h.win.Points = append(h.win.Points, protocol.WinProbabilityPoint{Revision: s.Revision, Inning: was.Inning, Half: was.Half, Home: win, Added: win - last})
+	h.win.Points = append(h.win.Points, protocol.WinProbabilityPoint{
+		Revision: s.Revision, Inning: was.Inning, Half: was.Half, Home: win, Added: win - last,
+	})
 }
 
 // leader compares the score of the home side with the visitors': 1, 0 or -1.
@@ -265,7 +269,8 @@ func ballWords(b game.BattedBall) string {
 		return ""
 	}
 	return contact + " to " + [...]string{
-		"the pitcher", "the catcher", "first base", "second base", "third base", "shortstop", "left field", "center field", "right field",
+		"the pitcher", "the catcher", "first base", "second base", "third base", "shortstop", "left field",
+		"center field", "right field",
 	}[b.Location[0]-'1']
 }
 
@@ -282,7 +287,8 @@ func hash(s *game.State) string {
 // scoreboard returns what a scoreboard shows.
 func scoreboard(s *game.State) *protocol.Scoreboard {
 	n := &protocol.Scoreboard{
-		Inning: s.Inning, Half: s.Half, Outs: s.Outs, Count: s.Count, Score: protocol.Score{Home: s.Score[game.Home], Away: s.Score[game.Away]},
+		Inning: s.Inning, Half: s.Half, Outs: s.Outs, Count: s.Count,
+		Score:  protocol.Score{Home: s.Score[game.Home], Away: s.Score[game.Away]},
 		Batter: s.Batter(), Pitcher: s.Pitcher(),
 	}
 	for i := range s.Bases {

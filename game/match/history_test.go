@@ -12,7 +12,7 @@ import (
 // did not lead; a tie has none.
 func TestHistory_goAhead(t *testing.T) {
 	t.Parallel()
-	moves := journal1(t)
+	moves := journal(t)
 	whole := check.Must(load(moves))(t)
 	var ahead int
 	var play *protocol.GoAhead
@@ -26,7 +26,8 @@ func TestHistory_goAhead(t *testing.T) {
 		case now == 0:
 			ahead, play = 0, nil
 		case now != ahead:
-			ahead, play = now, &protocol.GoAhead{Revision: uint64(n + 1), Inning: before.Inning, Half: before.Half, Text: e.Text[0]}
+			ahead, play = now,
+				&protocol.GoAhead{Revision: uint64(n + 1), Inning: before.Inning, Half: before.Half, Text: e.Text[0]}
 		}
 		before = e.Scoreboard
 		if n%23 != 0 && n != len(moves)-1 {

@@ -1,14 +1,14 @@
-// Package match holds the rules of one hosted match: who manages which side, which commands are allowed, what each move
-// changes, and how a move looks to spectators, to managers and in words.
+// Package match holds the rules of one hosted match: who manages which side, which commands are allowed, what each
+// move changes, and how a move looks to spectators, to managers and in words.
 //
-// A match is the list of its moves, one per revision, counted from 1 without gaps. A move records a decision and the
-// outcome that was drawn for it, so [Load] applies recorded moves and draws nothing. Everything else (events, box score,
-// scorecard, summary) is derived from the moves.
+// A match is the list of its moves, one per revision, counted from 1 without gaps. A move records a decision and
+// the outcome that was drawn for it, so [Load] applies recorded moves and draws nothing. Everything else (events,
+// box score, scorecard, summary) is derived from the moves.
 //
 //	Match.Begin ─ Tx.Submit, Tx.Join, … ─ Tx.Moves (to be saved) ─ Match.Commit ─ messages
 //
-// The package is pure: it has no clock, no lock on a match and no I/O. The caller passes the time, the seed and who is
-// absent, and saves the moves of a [Tx] before it commits them.
+// The package is pure: it has no clock, no lock on a match and no I/O. The caller passes the time, the seed and
+// who is absent, and saves the moves of a [Tx] before it commits them.
 package match
 
 import (
@@ -30,7 +30,7 @@ import (
 type Club struct {
 	game.Club
 	Season    int                `json:"season"`
-	Source    string             `json:"source,omitzero"`     // of the roster; "" in games of 0.4 and earlier
+	Source    string             `json:"source,omitzero"`     // of the roster
 	Color     string             `json:"color,omitzero"`      // #rrggbb
 	TextColor string             `json:"text_color,omitzero"` // on Color
 	Ratings   chance.Ratings     `json:"ratings,omitzero"`    // a player without one is average
@@ -110,7 +110,10 @@ func replay(moves [][]byte, each func(before *Position, s *step) error) error {
 
 // Begin starts a transaction at time at. by is the zero Person, and commandID empty, for what no command asks for.
 func (m *Match) Begin(by protocol.Person, commandID string, at time.Time) *Tx {
-	return &Tx{engine: m.engine, id: m.ID, history: m.history, now: m.Position, began: m.Status, at: at, by: by, commandID: commandID, open: m.open}
+	return &Tx{
+		engine: m.engine, id: m.ID, history: m.history, now: m.Position, began: m.Status, at: at, by: by,
+		commandID: commandID, open: m.open,
+	}
 }
 
 // Commit makes the moves of a transaction part of the match, once they are saved. tx must have begun at m's revision.
@@ -157,8 +160,8 @@ func (m *Match) Current(msg *protocol.Message, sides []game.Side, absent [2]Abse
 	return &protocol.Message{Type: msg.Type, Game: msg.Game, Revision: msg.Revision, Data: &e}
 }
 
-// Commentary returns what the loudspeaker says about the last n moves, at the level that the match asks for, and whose turn it
-// is. before holds the sides whose manager had yet to decide before them.
+// Commentary returns what the loudspeaker says about the last n moves, at the level that the match asks for, and
+// whose turn it is. before holds the sides whose manager had yet to decide before them.
 func (m *Match) Commentary(n int, before []game.Side) string {
 	level := m.Origin.Options.Announce
 	var lines []string
@@ -173,8 +176,8 @@ func (m *Match) Commentary(n int, before []game.Side) string {
 	return strings.Join(lines, " ")
 }
 
-// newlyAwaited returns the names of the managers for whom the last n moves opened a decision. A substitution opens the decision
-// again: only who had made a call has to decide again.
+// newlyAwaited returns the names of the managers for whom the last n moves opened a decision. A substitution opens
+// the decision again: only who had made a call has to decide again.
 func (m *Match) newlyAwaited(n int, before []game.Side) (names []string) {
 	all := m.history.events
 	if n == len(all) || all[len(all)-n-1].decision == m.Decision {

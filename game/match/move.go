@@ -11,17 +11,13 @@ import (
 	"pressbox/game/protocol"
 )
 
-// journalVersion is the version in which moves are written. All earlier versions are read.
-//
-//	1: enumerations of plays are numbers; the version is not written
-//	2: enumerations are words, flags a list of words
-//	3: games have rules of version 2 and, in a season, the recent work of pitchers
+// journalVersion is the version of the moves: the only one that is read.
 const journalVersion = 3
 
 // A move is one revision of a match as the journal stores it: a decision, or what follows from one, with the drawn
 // outcome. Its JSON is the journal's format.
 type move struct {
-	Version   int                 `json:"v,omitzero"` // see journalVersion; 0 means 1
+	Version   int                 `json:"v"` // journalVersion
 	Revision  uint64              `json:"rev"`
 	Kind      protocol.EventKind  `json:"kind"`
 	At        time.Time           `json:"at"`
@@ -37,7 +33,7 @@ type move struct {
 	Bold      bool                `json:"bold,omitzero"` // Answered
 	Subs      []game.Substitution `json:"subs,omitzero"`
 	Reason    string              `json:"reason,omitzero"` // BotTookOver, Conceded
-	Number    int                 `json:"number,omitzero"` // Started: 0 the club's first game of the day, 2 its second, …
+	Number    int                 `json:"number,omitzero"` // Started: 0 the first game of the day, 2 the second, …
 	Game      string              `json:"game,omitzero"`   // RematchCreated
 }
 
@@ -47,10 +43,23 @@ func decodeMove(data []byte) (*move, error) {
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("decode a move: %w", err)
 	}
-	if m.Version > journalVersion {
-		return nil, protocol.Refuse(protocol.NewerRules, "the game's journal has version %d, this server reads versions up to %d", m.Version, journalVersion)
+	if err := checkVersion("journal", m.Version, journalVersion); err != nil {
+		return nil, err
 	}
 	return m, nil
+}
+
+// checkVersion refuses a match whose journal or rules have another version than this program's.
+func checkVersion(what string, version, ours int) error {
+	switch {
+	case version > ours:
+		return protocol.Refuse(protocol.NewerRules, "the game's %s has version %d, this server reads version %d",
+			what, version, ours)
+	case version < ours:
+		return protocol.Refuse(protocol.UnreadableGame,
+			"the game's %s is older than version %d: Pressbox 0.5.0 is the last release that reads it", what, ours)
+	}
+	return nil
 }
 
 // An Origin holds all that a match is created from.
@@ -104,7 +113,8 @@ func (q *question) play(bold bool) *game.Play {
 // turn returns the question as the resolver returned it.
 func (q *question) turn() *chance.Resolution {
 	return &chance.Resolution{
-		Play: *q.play(q.Usual), Alternative: *q.play(!q.Usual), Question: q.Ask, Decider: q.Asker, SuccessChance: q.Odds, Bold: q.Usual, Next: q.Next,
+		Play: *q.play(q.Usual), Alternative: *q.play(!q.Usual), Question: q.Ask, Decider: q.Asker,
+		SuccessChance: q.Odds, Bold: q.Usual, Next: q.Next,
 	}
 }
 

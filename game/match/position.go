@@ -12,8 +12,8 @@ import (
 	"pressbox/game/protocol"
 )
 
-// A Position is a match after a number of moves. It is a value: what it points to is never written to. The zero value is
-// a match that has not been created.
+// A Position is a match after a number of moves. It is a value: what it points to is never written to. The zero
+// value is a match that has not been created.
 type Position struct {
 	Revision uint64
 	Status   protocol.Status
@@ -97,7 +97,9 @@ func (p *Position) applyPending(m *move) error {
 	case m.Kind == protocol.Created && m.Origin != nil && m.Origin.Options.Check() == nil:
 		p.Status, p.Origin, p.Created, p.Creator = protocol.Pending, m.Origin, m.At, m.By
 		for side := range p.seats {
-			p.seats[side] = seat{manager: m.Origin.Managers[side], reserved: m.Origin.Reserved[side], bot: m.Origin.Bots[side]}
+			p.seats[side] = seat{
+				manager: m.Origin.Managers[side], reserved: m.Origin.Reserved[side], bot: m.Origin.Bots[side],
+			}
 		}
 	case m.Kind == protocol.Joined:
 		s.manager, s.reserved = m.By, protocol.Person{}
@@ -106,7 +108,8 @@ func (p *Position) applyPending(m *move) error {
 	case m.Kind == protocol.BotTookOver && m.Reason == replacedLeft:
 		*s = seat{bot: true, lineup: s.lineup}
 	case m.Kind == protocol.Started && p.seats[0].lineup != nil && p.seats[1].lineup != nil:
-		state, err := game.New(p.Origin.Options.Rules(), p.Origin.clubs(), [2]game.Lineup{*p.seats[0].lineup, *p.seats[1].lineup})
+		state, err := game.New(p.Origin.Options.Rules(), p.Origin.clubs(),
+			[2]game.Lineup{*p.seats[0].lineup, *p.seats[1].lineup})
 		if err != nil {
 			return err
 		}
@@ -262,14 +265,16 @@ func (p *Position) Manager(side game.Side) protocol.Person { return p.seats[side
 // Decided returns when a side's manager last did anything in a match that has started.
 func (p *Position) Decided(side game.Side) time.Time { return p.decided[side] }
 
-// maxIdle is the number of half-innings in a row without a decision of its manager after which a side may have to forfeit.
+// maxIdle is the number of half-innings in a row without a decision of its manager after which a side may have to
+// forfeit.
 const maxIdle = 6
 
-// leftBy reports whether a side's manager has left the match, so that the other side may end it: not one who handed the side
-// over to the bot, nor if the other manager has decided as little.
+// leftBy reports whether a side's manager has left the match, so that the other side may end it: not one who
+// handed the side over to the bot, nor if the other manager has decided as little.
 func (p *Position) leftBy(side game.Side, a Absence) bool {
 	s := &p.seats[side]
-	return s.manager.ID != "" && s.replaced != replacedAsked && (a == Left || p.idle[side] >= maxIdle && p.idle[side.Other()] < maxIdle)
+	return s.manager.ID != "" && s.replaced != replacedAsked &&
+		(a == Left || p.idle[side] >= maxIdle && p.idle[side.Other()] < maxIdle)
 }
 
 // fielded reports whether every fielding position is filled. After a pinch hitter or runner, the side in the field must
@@ -288,8 +293,8 @@ const (
 	// maxDelays is the most actions of a side between two plays that do not advance the match: undone calls, pauses,
 	// handing over to the bot. Without a limit they could fill the disk.
 	maxDelays = 100
-	// delaysOfSwap is the number of delays that a substitution without a new player counts for: it voids the other side's call and
-	// restarts the clock.
+	// delaysOfSwap is the number of delays that a substitution without a new player counts for: it voids the other
+	// side's call and restarts the clock.
 	delaysOfSwap = 10
 )
 

@@ -8,22 +8,18 @@ import (
 )
 
 // A question is asked if a manager could sensibly answer it either way: if the chance of the bold choice is within
-// maxFromBreakEven of the one from which on it pays, by runs or by win probability, and the choices differ by at least
-// minStake in win probability. Over 1,000 games between bots, 1.9 of 6.5 questions a game are asked, 1.5 of 3.5 whether to
-// send a runner; of those that are not, the percentages decide 99 in 100 as win probability would.
+// maxFromBreakEven of the one from which on it pays, by runs or by win probability, and the choices differ by at
+// least minStake in win probability. Over 1,000 games between bots, 1.9 of 6.5 questions a game are asked, 1.5 of
+// 3.5 whether to send a runner; of those that are not, the percentages decide 99 in 100 as win probability would.
 const (
 	maxFromBreakEven = .35
 	minStake         = .001
 )
 
-// asks reports whether the question that a turn in s ended in is asked; otherwise the percentages decide. Rules of version 1
-// ask every one.
+// asks reports whether the question that a turn in s ended in is asked; otherwise the percentages decide.
 func (e *engine) asks(s *game.State, moment chance.Progress, calls chance.Tactics, turn *chance.Resolution) bool {
-	switch {
-	case turn.Question == chance.NoQuestion:
+	if turn.Question == chance.NoQuestion {
 		return false
-	case e.rules == 1:
-		return true
 	}
 	r := e.table.Risk(s, moment, calls, turn)
 	return e.weigh(s, &r).isOpen(turn.SuccessChance)

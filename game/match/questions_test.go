@@ -41,12 +41,11 @@ func TestRisk_isOpen(t *testing.T) {
 	}
 }
 
-// About half of the questions whether to send a runner are asked, and hardly any whose answer is always the same; by
-// version 1 of the rules all are.
+// About half of the questions whether to send a runner are asked, and hardly any whose answer is always the same.
 func TestEngine_asksHalf(t *testing.T) {
 	t.Parallel()
 	const games = 80
-	e, old := &engine{rules: 2, odds: odds.For(game.Options{})}, &engine{rules: 1}
+	e := &engine{odds: odds.For(game.Options{})}
 	all, asked := map[chance.Question]float64{}, map[chance.Question]float64{}
 	for n := range uint64(games) {
 		g := pairing(t, int(n)).Start(t, n, game.Options{}, [2]bool{true, true})
@@ -59,16 +58,16 @@ func TestEngine_asksHalf(t *testing.T) {
 				if e.asks(&before, moment, calls, r) {
 					asked[r.Question]++
 				}
-				if !old.asks(&before, moment, calls, r) {
-					t.Errorf("version 1 does not ask %q", r.Question)
-				}
 				return g.Answer(r)
 			})
 		}
 	}
-	for q, limits := range map[chance.Question][2]float64{chance.SendRunner: {.35, .55}, chance.TurnTwo: {0, .1}, chance.ThrowHome: {.5, 1}} {
+	for q, limits := range map[chance.Question][2]float64{
+		chance.SendRunner: {.35, .55}, chance.TurnTwo: {0, .1}, chance.ThrowHome: {.5, 1},
+	} {
 		if share := asked[q] / all[q]; share < limits[0] || share > limits[1] {
-			t.Errorf("%s: %.0f of %.0f questions are asked, want %.2f to %.2f of them", q, asked[q], all[q], limits[0], limits[1])
+			t.Errorf("%s: %.0f of %.0f questions are asked, want %.2f to %.2f of them",
+				q, asked[q], all[q], limits[0], limits[1])
 		}
 	}
 }

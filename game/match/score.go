@@ -38,8 +38,8 @@ func (m *Match) LiveScore() *protocol.LiveScore {
 	return s
 }
 
-// latestPlay returns the time of the latest event, and the latest play in words: before the first play those of the start,
-// after the last one also the outcome.
+// latestPlay returns the time of the latest event, and the latest play in words: before the first play those of
+// the start, after the last one also the outcome.
 func (m *Match) latestPlay() (at time.Time, text []string) {
 	for _, r := range slices.Backward(m.history.events) {
 		event, ok := r.Public.Data.(*protocol.Event)

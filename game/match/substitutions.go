@@ -33,7 +33,8 @@ func (c *choices) substitutions(side game.Side) {
 	if side == c.state.Batting() {
 		for _, id := range team.Bench {
 			if c.hits(side, id) {
-				c.substitution(side, game.Substitution{Side: side, Player: id, Slot: team.NextBatter + 1, Position: game.PinchHitter})
+				c.substitution(side,
+					game.Substitution{Side: side, Player: id, Slot: team.NextBatter + 1, Position: game.PinchHitter})
 			}
 		}
 		c.runners(side)
@@ -41,7 +42,8 @@ func (c *choices) substitutions(side game.Side) {
 	}
 	for _, id := range team.Bench {
 		if p, _ := c.player(side, id); p.CanPitch() {
-			c.substitution(side, game.Substitution{Side: side, Player: id, Slot: c.pitcherSlot(side), Position: game.Pitcher})
+			c.substitution(side,
+				game.Substitution{Side: side, Player: id, Slot: c.pitcherSlot(side), Position: game.Pitcher})
 		}
 	}
 	for i, slot := range team.Order {
@@ -54,20 +56,22 @@ func (c *choices) substitutions(side game.Side) {
 func (c *choices) runners(side game.Side) {
 	team := &c.state.Teams[side]
 	for _, runner := range c.state.Bases {
-		slot := slices.IndexFunc(team.Order[:], func(s game.Slot) bool { return runner.Player != "" && s.Player == runner.Player })
+		slot := slices.IndexFunc(team.Order[:],
+			func(s game.Slot) bool { return runner.Player != "" && s.Player == runner.Player })
 		if slot < 0 {
 			continue
 		}
 		for _, id := range team.Bench {
 			if c.hits(side, id) {
-				c.substitution(side, game.Substitution{Side: side, Player: id, Slot: slot + 1, Position: game.PinchRunner})
+				c.substitution(side,
+					game.Substitution{Side: side, Player: id, Slot: slot + 1, Position: game.PinchRunner})
 			}
 		}
 	}
 }
 
-// fielders adds the substitutes at the position of a place in the order; for a pinch hitter or runner, the positions that
-// this player, or a substitute, can take.
+// fielders adds the substitutes at the position of a place in the order; for a pinch hitter or runner, the
+// positions that this player, or a substitute, can take.
 func (c *choices) fielders(side game.Side, place int, slot game.Slot) {
 	team := &c.state.Teams[side]
 	if slot.Position == game.Pitcher || slot.Position == game.DesignatedHitter {
@@ -94,10 +98,11 @@ func (c *choices) fielders(side game.Side, place int, slot game.Slot) {
 	}
 }
 
-// doubleSwitches adds the changes of two players at once by which the pitcher's place comes up later (5.10(b)): the new
-// pitcher takes a fielder's place in the order, and that position's new player the pitcher's. A player who batted for the
-// pitcher may stay in the game that way, whenever the place comes up. Each change is offered once, with the reliever that
-// the bot prefers; a client may send another. The change that brings the pitcher up last comes first.
+// doubleSwitches adds the changes of two players at once by which the pitcher's place comes up later (5.10(b)):
+// the new pitcher takes a fielder's place in the order, and that position's new player the pitcher's. A player who
+// batted for the pitcher may stay in the game that way, whenever the place comes up. Each change is offered once,
+// with the reliever that the bot prefers; a client may send another. The change that brings the pitcher up last
+// comes first.
 func (c *choices) doubleSwitches(side game.Side) {
 	team := &c.state.Teams[side]
 	slot, pitcher := c.pitcherSlot(side), c.coaches[side].NextReliever(&c.state)
@@ -120,7 +125,8 @@ func (c *choices) doubleSwitches(side game.Side) {
 		}
 		for _, id := range in {
 			if id != pitcher && c.plays(side, id, at) {
-				c.doubleSwitch(side, game.Substitution{Side: side, Player: pitcher, Slot: place, Position: game.Pitcher},
+				c.doubleSwitch(side,
+					game.Substitution{Side: side, Player: pitcher, Slot: place, Position: game.Pitcher},
 					game.Substitution{Side: side, Player: id, Slot: slot, Position: at})
 			}
 		}
@@ -131,7 +137,8 @@ func (c *choices) doubleSwitches(side game.Side) {
 func (c *choices) doubleSwitch(side game.Side, pitcher, fielder game.Substitution) {
 	order := &c.state.Teams[side].Order
 	label := "Double switch: " + c.name(side, pitcher.Player) + " pitches, bats " + nth(pitcher.Slot) + " for " +
-		c.name(side, order[pitcher.Slot-1].Player) + "; " + c.name(side, fielder.Player) + " plays " + fielder.Position.String()
+		c.name(side, order[pitcher.Slot-1].Player) + "; " + c.name(side, fielder.Player) + " plays " +
+		fielder.Position.String()
 	if old := order[fielder.Slot-1].Player; old != fielder.Player {
 		label += ", bats " + nth(fielder.Slot) + " for " + c.name(side, old)
 	}
@@ -157,9 +164,13 @@ func (c *choices) change(side game.Side, label string, subs ...game.Substitution
 	if _, err := c.state.Substitute(subs...); err != nil {
 		return
 	}
-	choice := protocol.Choice{Action: protocol.Action{Verb: protocol.DoSubstitute, Decision: c.Decision}, Label: label, Group: groupSubstitution}
+	choice := protocol.Choice{
+		Action: protocol.Action{Verb: protocol.DoSubstitute, Decision: c.Decision}, Label: label,
+		Group: groupSubstitution,
+	}
 	for _, sub := range subs {
-		choice.Action.Subs = append(choice.Action.Subs, protocol.Sub{Player: sub.Player, Slot: sub.Slot, Position: sub.Position})
+		choice.Action.Subs = append(choice.Action.Subs,
+			protocol.Sub{Player: sub.Player, Slot: sub.Slot, Position: sub.Position})
 	}
 	c.add(side, choice)
 }
@@ -200,7 +211,8 @@ func (c *choices) name(side game.Side, id game.PlayerID) string {
 // hits reports whether a player has another role than pitcher.
 func (c *choices) hits(side game.Side, id game.PlayerID) bool {
 	p, _ := c.player(side, id)
-	return slices.ContainsFunc(p.Positions, func(r game.Role) bool { return r != "SP" && r != "RP" && r != "CP" && r != "P" })
+	return slices.ContainsFunc(p.Positions,
+		func(r game.Role) bool { return r != "SP" && r != "RP" && r != "CP" && r != "P" })
 }
 
 // plays reports whether a player's roles include a position.

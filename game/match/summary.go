@@ -13,10 +13,6 @@ import (
 // summaryVersion is the version of the stored summaries and of the box scores that are stored with those of finished
 // matches. It must be raised with every change of their JSON or of what it means, official scoring included; those of
 // other versions are built again from the moves.
-//
-//	1: the API's game, of 0.1.0 (without a version)
-//	2: a Summary
-//	3: box scores with holds, blown saves, quality starts, runners left by a batter; corrected scoring
 const summaryVersion = 3
 
 // A Summary holds what lists, statistics and access checks need of a match without its moves. It is stored beside them.
@@ -123,12 +119,15 @@ func (s *Summary) Sides(by protocol.Person) []game.Side {
 
 // Involves reports whether a person manages a side, created the match, or has a side reserved.
 func (s *Summary) Involves(by protocol.Person) bool {
-	return by.ID != "" && (len(s.Sides(by)) > 0 || s.Creator.ID == by.ID || s.Seats[0].Reserved.ID == by.ID || s.Seats[1].Reserved.ID == by.ID)
+	return by.ID != "" &&
+		(len(s.Sides(by)) > 0 || s.Creator.ID == by.ID || s.Seats[0].Reserved.ID == by.ID ||
+			s.Seats[1].Reserved.ID == by.ID)
 }
 
 // Offered reports whether the match is a rematch that a person may accept or decline.
 func (s *Summary) Offered(to protocol.Person) bool {
-	return to.ID != "" && s.Status == protocol.Pending && (s.Seats[0].Reserved.ID == to.ID || s.Seats[1].Reserved.ID == to.ID)
+	return to.ID != "" && s.Status == protocol.Pending &&
+		(s.Seats[0].Reserved.ID == to.ID || s.Seats[1].Reserved.ID == to.ID)
 }
 
 // Listed reports whether the match is in the public lists.
@@ -160,8 +159,10 @@ func managerFor(viewer, p protocol.Person) *protocol.Manager {
 // Game returns the match as viewer sees it in a list.
 func (s *Summary) Game(viewer protocol.Person) protocol.Game {
 	g := protocol.Game{
-		ID: s.ID, Status: s.Status, Created: s.Created, Started: s.Started, Finished: s.Finished, Revision: s.Revision, Season: s.Season,
-		Options: s.Options, Scoreboard: s.Scoreboard, Result: s.Result, Dice: protocol.Dice{Commitment: s.Commitment, Seed: s.Seed},
+		ID: s.ID, Status: s.Status, Created: s.Created, Started: s.Started, Finished: s.Finished, Revision: s.Revision,
+		Season:  s.Season,
+		Options: s.Options, Scoreboard: s.Scoreboard, Result: s.Result,
+		Dice:  protocol.Dice{Commitment: s.Commitment, Seed: s.Seed},
 		Rules: s.Rules, Rematch: s.Rematch, RematchOf: s.Former, Competition: s.Competition,
 	}
 	for side := game.Away; side <= game.Home; side++ {

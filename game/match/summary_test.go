@@ -17,12 +17,13 @@ var update = flag.Bool("update", false, "write the summaries of this version int
 // The stored form of a summary changes only together with its version.
 func TestSummary_storedForm(t *testing.T) {
 	t.Parallel()
-	moves := journal1(t)
+	moves := journal(t)
 	var got bytes.Buffer
 	for _, n := range []int{1, 40, len(moves)} {
 		s, box, err := Summarize("old", moves[:n])
 		check.NoError(t, err)
-		if finished := n == len(moves); (box != nil) != finished || finished && box.Teams[0].Runs+box.Teams[1].Runs != s.Scoreboard.Score.Home+s.Scoreboard.Score.Away {
+		if finished := n == len(moves); (box != nil) != finished ||
+			finished && box.Teams[0].Runs+box.Teams[1].Runs != s.Scoreboard.Score.Home+s.Scoreboard.Score.Away {
 			t.Errorf("after %d moves: box score %+v, summary %+v", n, box, s)
 		}
 		data := check.Must(s.Encode())(t)

@@ -205,7 +205,9 @@ func (tx *Tx) resolveTurn() error {
 	}
 	if !tx.asks(&p.state, p.moment, calls, &turn) {
 		play := turn.Final(turn.Bold)
-		return tx.add(move{Kind: protocol.Played, Side: p.state.Batting(), Calls: &calls, Play: &play, Next: &turn.Next})
+		return tx.add(move{
+			Kind: protocol.Played, Side: p.state.Batting(), Calls: &calls, Play: &play, Next: &turn.Next,
+		})
 	}
 	q := &question{
 		Ask: turn.Question, Asker: turn.Decider, Odds: turn.SuccessChance, Usual: turn.Bold,
@@ -214,8 +216,8 @@ func (tx *Tx) resolveTurn() error {
 	return tx.add(move{Kind: protocol.Questioned, Side: turn.Decider, Question: q})
 }
 
-// Prepare makes the choices of the decision that the transaction opens, for the manager of sides, so that they need not be made
-// once it is committed.
+// Prepare makes the choices of the decision that the transaction opens, for the manager of sides, so that they
+// need not be made once it is committed.
 func (tx *Tx) Prepare(sides []game.Side) {
 	after := Match{Position: tx.now, engine: tx.engine, open: tx.open}
 	after.Legal(sides)
@@ -237,7 +239,9 @@ func (tx *Tx) answer(side game.Side, bold bool) error {
 		return err
 	}
 	q := tx.now.question
-	return tx.add(move{Kind: protocol.Played, Side: tx.now.state.Batting(), Calls: q.Calls, Play: q.play(bold), Next: &q.Next})
+	return tx.add(move{
+		Kind: protocol.Played, Side: tx.now.state.Batting(), Calls: q.Calls, Play: q.play(bold), Next: &q.Next,
+	})
 }
 
 // TimeOut decides by default for every side that has yet to decide: as if it called nothing special.

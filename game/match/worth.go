@@ -64,7 +64,9 @@ func (c *choices) rate(side game.Side, values []bot.Value) []*protocol.Worth {
 	best := 0
 	for i, v := range values {
 		all[i] = c.worth(side, v, values[0])
-		if v.WinProbability > values[best].WinProbability && v.WinProbability > values[0].WinProbability+minCoachGain { //nolint:gosec // best is an index of values
+		chance := v.WinProbability
+		//nolint:gosec // best is an index of values
+		if chance > values[best].WinProbability && chance > values[0].WinProbability+minCoachGain {
 			best = i
 		}
 	}
@@ -72,8 +74,8 @@ func (c *choices) rate(side game.Side, values []bot.Value) []*protocol.Worth {
 	return all
 }
 
-// worth returns a value to a side as viewers see it: the runs that it gains over the usual choice, and the win probability.
-// The precision is that of the model.
+// worth returns a value to a side as viewers see it: the runs that it gains over the usual choice, and the win
+// probability. The precision is that of the model.
 func (c *choices) worth(side game.Side, v, usual bot.Value) *protocol.Worth {
 	gain := v.Runs - usual.Runs
 	if side != c.state.Batting() {
@@ -82,8 +84,8 @@ func (c *choices) worth(side game.Side, v, usual bot.Value) *protocol.Worth {
 	return &protocol.Worth{Runs: math.Round(gain*1e3)/1e3 + 0, WinProbability: rounded(v.WinProbability)}
 }
 
-// valueChanges adds to the offered substitutions of single players what they are worth and the odds of the turn with them,
-// and marks the one that the coach would make now.
+// valueChanges adds to the offered substitutions of single players what they are worth and the odds of the turn
+// with them, and marks the one that the coach would make now.
 func (c *choices) valueChanges(side game.Side) {
 	manager := c.coaches[side]
 	changes := manager.Changes(&c.state, c.moment)
@@ -124,8 +126,8 @@ func (c *choices) valueFillings(side game.Side) {
 	}
 }
 
-// addChangeOdds adds the odds of the turn with a substitute: of a hitter, that the batter reaches base; of a runner, that the
-// next base is stolen, if that is possible; of others, that the batter is out.
+// addChangeOdds adds the odds of the turn with a substitute: of a hitter, that the batter reaches base; of a
+// runner, that the next base is stolen, if that is possible; of others, that the batter is out.
 func (c *choices) addChangeOdds(choice *protocol.Choice, sub game.Substitution) {
 	after, err := c.state.Substitute(sub)
 	if err != nil {

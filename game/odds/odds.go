@@ -1,12 +1,12 @@
 // Package odds computes the chance of each side to win.
 //
-// Its one law: the chance now is the mean of the chances after the next plate appearance. The model is a Markov chain over
-// inning, half, base-out state and lead with the transitions that game/chance measured. It is solved backwards from the
-// last out; nothing is drawn.
+// Its one law: the chance now is the mean of the chances after the next plate appearance. The model is a Markov
+// chain over inning, half, base-out state and lead with the transitions that game/chance measured. It is solved
+// backwards from the last out; nothing is drawn.
 //
-// Clubs are league-average. Three factors are tuned to the home teams' wins from known leads in 2010–17 and 2019 (the table
-// is in odds_test.go): the home team's; the leader's, because the leader is more often the better club; and a greater one
-// late in the game, when the leader brings the best relief pitchers.
+// Clubs are league-average. Three factors are tuned to the home teams' wins from known leads in 2010–17 and 2019
+// (the table is in odds_test.go): the home team's; the leader's, because the leader is more often the better club;
+// and a greater one late in the game, when the leader brings the best relief pitchers.
 package odds
 
 import (
@@ -16,9 +16,10 @@ import (
 	"pressbox/game/chance"
 )
 
-// Factors on singles, walks and home runs of the side with the edge; the other side's are divided by them. In 2020 leading sides
-// scored 1.11 times as much as trailing ones in innings 1–6, and with leads up to three 1.26 times in 7–9: edges of 1.045 and
-// 1.105. These are the tuned values: the largest error of a spot value is .018, the root mean square .008.
+// Factors on singles, walks and home runs of the side with the edge; the other side's are divided by them. In 2020
+// leading sides scored 1.11 times as much as trailing ones in innings 1–6, and with leads up to three 1.26 times
+// in 7–9: edges of 1.045 and 1.105. These are the tuned values: the largest error of a spot value is .018, the
+// root mean square .008.
 const (
 	homeEdge = 1.04
 	leadEdge = 1.04
@@ -40,8 +41,8 @@ type byLead [2*maxLead + 1]byState
 // byState holds the chances with one lead, by base-out state.
 type byState [chance.BaseOutStates]float64
 
-// New returns the model of games with options o. Only the scheduled innings, the kind of extra innings and the side that
-// bats first matter.
+// New returns the model of games with options o. Only the scheduled innings, the kind of extra innings and the
+// side that bats first matter.
 func New(o game.Options) *Model {
 	sv := solver{Model: &Model{innings: make([][2]byLead, o.ScheduledInnings()+1)}, options: o, order: endingFirst()}
 	begin := 0
@@ -50,8 +51,8 @@ func New(o game.Options) *Model {
 	}
 	sv.begin = begin
 	extra := o.ScheduledInnings()
-	// A tied extra inning is followed by another one like it. The chance of the side that bats first is a linear function of
-	// its chance in the next inning, and equal to it.
+	// A tied extra inning is followed by another one like it. The chance of the side that bats first is a linear
+	// function of its chance in the next inning, and equal to it.
 	var line [2]float64
 	for tied := range line {
 		sv.solveLastInning(extra, begin, float64(tied))
@@ -71,7 +72,8 @@ func New(o game.Options) *Model {
 var models = func() (all [maxInnings + 1][2]func() *Model) {
 	for innings := range all {
 		for i, extra := range [...]game.ExtraInnings{game.AutomaticRunner, game.Standard} {
-			all[innings][i] = sync.OnceValue(func() *Model { return New(game.Options{Innings: innings, ExtraInnings: extra}) })
+			all[innings][i] = sync.OnceValue(
+				func() *Model { return New(game.Options{Innings: innings, ExtraInnings: extra}) })
 		}
 	}
 	return all
@@ -95,8 +97,8 @@ func For(o game.Options) *Model {
 // runnerOnSecond is the base-out state with a runner on second and none out.
 const runnerOnSecond = 3 * 2
 
-// HomeWin returns the chance that the home side wins from a state with the model's options: 1 or 0 after a win or loss, .5
-// after a tie that was called.
+// HomeWin returns the chance that the home side wins from a state with the model's options: 1 or 0 after a win or
+// loss, .5 after a tie that was called.
 func (m *Model) HomeWin(s *game.State) float64 {
 	if s.Over() {
 		switch winner, won := s.Winner(); {
@@ -108,8 +110,7 @@ func (m *Model) HomeWin(s *game.State) float64 {
 			return 0
 		}
 	}
-	at := 3*occupied(s) + s.Outs
-	p := m.AtBat(s.Inning, s.Half, at, s.Lead())
+	p := m.AtBat(s.Inning, s.Half, chance.BaseOut(s), s.Lead())
 	if s.Batting() == game.Away {
 		p = 1 - p
 	}
@@ -143,17 +144,6 @@ func (m *Model) beginning(inning int) int {
 		return 0
 	}
 	return m.begin
-}
-
-// occupied returns a mask of the occupied bases.
-func occupied(s *game.State) int {
-	on := 0
-	for i, r := range s.Bases {
-		if r.Player != "" {
-			on |= 1 << i
-		}
-	}
-	return on
 }
 
 // index returns the index of a lead in byLead.

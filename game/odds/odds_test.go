@@ -126,7 +126,8 @@ func each(o game.Options, do func(inning int, half game.Half, baseOut, lead int)
 	for inning := 1; inning <= o.ScheduledInnings()+2; inning++ {
 		for _, half := range []game.Half{game.Top, game.Bottom} {
 			for lead := -12; lead <= 12; lead++ {
-				if half == game.Bottom && inning >= o.ScheduledInnings() && lead > 0 || half == game.Top && inning > o.ScheduledInnings() && lead < 0 {
+				if half == game.Bottom && inning >= o.ScheduledInnings() && lead > 0 ||
+					half == game.Top && inning > o.ScheduledInnings() && lead < 0 {
 					continue
 				}
 				for baseOut := range chance.BaseOutStates {
@@ -137,8 +138,8 @@ func each(o game.Options, do func(inning int, half game.Half, baseOut, lead int)
 	}
 }
 
-// In every state of every kind of game the chance is the mean of the chances after the next plate appearance, a further run
-// is never worse, a further out never better, and nothing is certain before the end.
+// In every state of every kind of game the chance is the mean of the chances after the next plate appearance, a
+// further run is never worse, a further out never better, and nothing is certain before the end.
 func TestModel_everyState(t *testing.T) {
 	t.Parallel()
 	for _, o := range append(kinds(), game.Options{Innings: 1}) {
@@ -146,7 +147,9 @@ func TestModel_everyState(t *testing.T) {
 			t.Parallel()
 			sv := solver{Model: New(o), options: o}
 			each(o, func(inning int, half game.Half, baseOut, lead int) {
-				where := func() string { return fmt.Sprintf("%s of %d, base-out state %d, lead %d", half, inning, baseOut, lead) }
+				where := func() string {
+					return fmt.Sprintf("%s of %d, base-out state %d, lead %d", half, inning, baseOut, lead)
+				}
 				s := at(o, inning, half, baseOut, lead)
 				var mean, sum float64
 				for _, step := range sv.edgeTransitions(inning-1, half, lead)[baseOut] {

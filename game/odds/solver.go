@@ -25,8 +25,8 @@ func (sv *solver) solveInning(i int) {
 	sv.solveHalf(i, game.Top, false, func(lead int) float64 { return 1 - bottom[index(-lead)][0] })
 }
 
-// solveLastInning solves an inning that ends the game unless it is tied. Both halves begin in base-out state begin; tied is
-// the chance of the side that bats first after a tie.
+// solveLastInning solves an inning that ends the game unless it is tied. Both halves begin in base-out state
+// begin; tied is the chance of the side that bats first after a tie.
 func (sv *solver) solveLastInning(i, begin int, tied float64) {
 	sv.solveHalf(i, game.Bottom, true, func(lead int) float64 {
 		if lead < 0 {
@@ -43,9 +43,9 @@ func (sv *solver) solveLastInning(i, begin int, tied float64) {
 	})
 }
 
-// solveHalf solves a half-inning. If decisive, a lead of the side at bat ends the game; after returns its chance when the
-// side is out. Each plate appearance scores, makes an out or advances the runners, so the following states are solved
-// first.
+// solveHalf solves a half-inning. If decisive, a lead of the side at bat ends the game; after returns its chance
+// when the side is out. Each plate appearance scores, makes an out or advances the runners, so the following
+// states are solved first.
 func (sv *solver) solveHalf(i int, half game.Half, decisive bool, after func(lead int) float64) {
 	v := &sv.innings[i][half]
 	for lead := maxLead; lead >= -maxLead; lead-- {
@@ -105,8 +105,8 @@ func (sv *solver) edgeTransitions(i int, half game.Half, lead int) *[chance.Base
 	return sv.transitions[edge]
 }
 
-// endingFirst returns the base-out states in an order in which a plate appearance without a run leads only to earlier ones:
-// by outs, then by advance of the runners.
+// endingFirst returns the base-out states in an order in which a plate appearance without a run leads only to
+// earlier ones: by outs, then by advance of the runners.
 func endingFirst() []int {
 	all := make([]int, chance.BaseOutStates)
 	for at := range all {
@@ -116,6 +116,7 @@ func endingFirst() []int {
 		on := at / 3
 		return on&1 + on&2 + 3*(on>>2)
 	}
-	slices.SortFunc(all, func(a, b int) int { return cmp.Or(cmp.Compare(b%3, a%3), cmp.Compare(advance(b), advance(a))) })
+	slices.SortFunc(all,
+		func(a, b int) int { return cmp.Or(cmp.Compare(b%3, a%3), cmp.Compare(advance(b), advance(a))) })
 	return all
 }

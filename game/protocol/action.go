@@ -16,7 +16,7 @@ type Command struct {
 type Action struct {
 	Verb           string `json:"a"`             // see the constants below
 	Decision       uint64 `json:"d,omitzero"`    // number of the decision that it is for
-	Side           string `json:"side,omitzero"` // "home" or "away"; "": the manager's own, in hot seat the one that must act
+	Side           string `json:"side,omitzero"` // "home", "away"; "": the manager's own, or the one that must act
 	Call           string `json:"call,omitzero"` // offense: "swing" or a [chance.Offense]
 	Bold           *bool  `json:"bold,omitzero"` // answer
 	On             *bool  `json:"on,omitzero"`   // takeover: whether the bot manages the side from now on

@@ -1,8 +1,8 @@
-// Package protocol holds the JSON objects by which clients play: the messages of the websocket, the games, events and
-// choices that the API answers with, the actions and requests that clients send, and the codes of refusals.
+// Package protocol holds the JSON objects by which clients play: the messages of the websocket, the games, events
+// and choices that the API answers with, the actions and requests that clients send, and the codes of refusals.
 //
-// Enumerations are words. The names of fields in JSON are a contract with clients and with stored data: Options, Result,
-// Scoreboard and Person are part of stored summaries and of the journal too.
+// Enumerations are words. The names of fields in JSON are a contract with clients and with stored data: Options,
+// Result, Scoreboard and Person are part of stored summaries and of the journal too.
 package protocol
 
 import (
@@ -16,7 +16,9 @@ import (
 // A Message is one message to a subscriber. Its JSON is a frame of the websocket protocol. Subscribers that may see the
 // same share one Message, which must not be modified.
 type Message struct {
-	Type      string `json:"t"` // "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"; of rematches "rematch", "gone", "declined"
+	// Type is "event", "skip", "hello", "state", "ack", "presence", "clock" or "bye"; in the lobby also "game" and
+	// "gone"; of rematches "rematch", "gone" and "declined".
+	Type      string `json:"t"`
 	Game      string `json:"g"`
 	Revision  uint64 `json:"rev,omitzero"` // "event", "skip": its own; "hello", "state": the present one
 	CommandID string `json:"cid,omitzero"` // "ack"
@@ -138,7 +140,7 @@ type Event struct {
 	Lineup     *game.Lineup         `json:"lineup,omitzero"`  // LineupSubmitted: the viewer's own
 	Result     *Result              `json:"result,omitzero"`  // Ended
 	Seed       string               `json:"seed,omitzero"`    // Ended
-	Reason     string               `json:"reason,omitzero"`  // BotTookOver: "gone", "asked"; Conceded: "", "too few players", "left"
+	Reason     string               `json:"reason,omitzero"`  // BotTookOver: "gone", "asked"; Conceded: "", "left", …
 	Rematch    string               `json:"next,omitzero"`    // RematchCreated: id of the new game
 	Text       []string             `json:"text"`
 	Scoreboard *Scoreboard          `json:"now,omitzero"`

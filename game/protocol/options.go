@@ -27,9 +27,9 @@ type Options struct {
 	Announce     Announce          `json:"announce"`
 	Visibility   Visibility        `json:"visibility"`
 
-	Mercy          game.Mercy          `json:"mercy,omitzero"`          // "" of a request: on in private games; of older games: off
+	Mercy          game.Mercy          `json:"mercy,omitzero"`          // "" of a request: on in private games
 	Disengagements game.Disengagements `json:"disengagements,omitzero"` // "" of a request and of older games: unlimited
-	BotLevel       int                 `json:"bot_level,omitzero"`      // 1–3, see bot.Level; 0 of a request and of older games: 3
+	BotLevel       int                 `json:"bot_level,omitzero"`      // 1–3, see bot.Level; 0 of a request: 3
 	CallTurn       bool                `json:"call_turn,omitzero"`      // the loudspeaker says whose turn it is
 }
 
@@ -98,7 +98,8 @@ func (r *Request) Check() []game.Violation {
 func (o *Options) Check() []game.Violation {
 	var found []game.Violation
 	wrong := func(path, code, format string, args ...any) {
-		found = append(found, game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
+		found = append(found,
+			game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
 	}
 	oneOf := func(name, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {

@@ -185,15 +185,15 @@ type Choice struct {
 	Label   string             `json:"label"`
 	Group   string             `json:"group"`            // "offense", "defense", "answer", "substitution", "game"
 	Side    string             `json:"side,omitzero"`    // in hot seat: the side that it is for
-	Odds    map[string]float64 `json:"odds,omitzero"`    // 0–1: "success", and for the batter's turn "hit", "walk", "out", …
+	Odds    map[string]float64 `json:"odds,omitzero"`    // 0–1: "success", or "hit", "walk", "out", … of the batter
 	Success string             `json:"success,omitzero"` // the event that Odds["success"] is about: "safe at second"
 	*Worth                     // nil: not valued
 }
 
-// A Worth is what a choice is worth to the side that may make it. It follows from what every viewer sees and from the calls
-// that the other side is expected to make, never from a call that it has submitted.
+// A Worth is what a choice is worth to the side that may make it. It follows from what every viewer sees and from
+// the calls that the other side is expected to make, never from a call that it has submitted.
 type Worth struct {
-	Runs           float64 `json:"runs"`            // gained in the rest of the half-inning over the usual choice; positive is good for the side
+	Runs           float64 `json:"runs"`            // gained in the half-inning over the usual choice, for the side
 	WinProbability float64 `json:"win_probability"` // of the side, 0–1
 	Coach          bool    `json:"coach,omitzero"`  // the coach's pick
 }

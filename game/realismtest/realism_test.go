@@ -18,7 +18,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-var gamesOfBenchmark = flag.Int("realism.games", 10_000, "games of BenchmarkRanges with and without the designated hitter")
+var gamesOfBenchmark = flag.Int("realism.games", 10_000,
+	"games of BenchmarkRanges with and without the designated hitter")
 
 // batches is the number of parts of a sample whose scatter gives the standard errors.
 const batches = 25
@@ -55,14 +56,11 @@ var winProbability = sync.OnceValue(func() *odds.Model { return odds.New(game.Op
 // testErrors is the number of standard errors that the small sample of go test may be off beyond the tolerances.
 const testErrors = 3.5
 
-// Games between bots lie within the ranges of real seasons: a small sample, with standard errors on top of the tolerances.
-func TestRanges(t *testing.T) {
+// Games between bots lie within the ranges of real seasons: a small sample, with standard errors on top of the
+// tolerances.
+func TestAll_ranges(t *testing.T) {
 	t.Parallel()
-	games := 400
-	if testing.Short() {
-		games = 120
-	}
-	report(t, simulate(t, games), testErrors)
+	report(t, simulate(t, 400), testErrors)
 }
 
 // BenchmarkRanges prints the table of -realism.games games of each kind; what is beyond its tolerance and two standard
@@ -97,7 +95,8 @@ func report(tb testing.TB, all *sample, errors float64) {
 			fmt.Fprintf(w, "%s\t", seasons)
 			if slack := errors * err; !(got >= seasons.least-slack && got <= seasons.most+slack) {
 				missed = "MISSED"
-				tb.Errorf("%s, %s: %.4g ± %.2g, want %.4g to %.4g", r.name, [3]string{"with DH", "without DH", "all"}[i], got, err, seasons.least, seasons.most)
+				tb.Errorf("%s, %s: %.4g ± %.2g, want %.4g to %.4g",
+					r.name, [3]string{"with DH", "without DH", "all"}[i], got, err, seasons.least, seasons.most)
 			}
 		}
 		fmt.Fprintf(w, "%.2g\t%s\n", worst, missed)

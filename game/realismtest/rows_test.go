@@ -2,8 +2,8 @@ package realismtest
 
 import "fmt"
 
-// A row is a measurement of games, and what it was in the seasons 2015–17 and 2019: in games with the designated hitter,
-// without, and in all of them; nil where it is not known.
+// A row is a measurement of games, and what it was in the seasons 2015–17 and 2019: in games with the designated
+// hitter, without, and in all of them; nil where it is not known.
 type row struct {
 	name          string
 	of            func(*tally) float64
@@ -37,11 +37,12 @@ func per(n, of int, factor float64) func(*tally) float64 {
 func perTeam(n int) func(*tally) float64 { return per(n, games, .5) }
 func percent(n int) func(*tally) float64 { return per(n, turns, 100) }
 
-// rows returns the table. The tolerances of rates of players are those of the issue, 3 %; those of rare events and of what
-// managers decide are wider, because clubs of those seasons differed as much.
+// rows returns the table. The tolerances of rates of players are those of the issue, 3 %; those of rare events and
+// of what managers decide are wider, because clubs of those seasons differed as much.
 func rows() []row {
 	all := []row{
-		{"runs", perTeam(runs), within(5, 4.622), within(4, 4.48), within(3, 4.551)}, // clubs here are the same with and without, unlike the two leagues
+		// The clubs are the same with and without the DH, unlike the two leagues.
+		{"runs", perTeam(runs), within(5, 4.622), within(4, 4.48), within(3, 4.551)},
 		{"plate appearances", perTeam(turns), nil, nil, within(1.5, 38.08)},
 		{"batting average", per(hits, atBats, 1), nil, nil, within(2, .2543)},
 		{"on-base average", onBase, nil, nil, within(2, .3213)},
@@ -71,7 +72,7 @@ func rows() []row {
 		{"starts of more than 125 pitches, %", perTeamPercent(longStarts), between(0, 0), between(0, 0), nil},
 		{"complete games, %", perTeamPercent(completeGames), between(.8, 2.6), between(.6, 2.4), nil},
 		{"pinch hitters", perTeam(pinchHitters), within(30, .532), nil, nil},
-		{"turns of pitchers, %", percent(pitchersTurns), between(0, 0), between(4.5, 6.5), nil}, // about two a team and game
+		{"turns of pitchers, %", percent(pitchersTurns), between(0, 0), between(4.5, 6.5), nil},
 		{"home wins, %", perGame(homeWins), nil, nil, between(52, 54.5)},
 		{"one-run games, %", perGame(oneRun), nil, nil, between(26.2, 29.2)},
 		{"margins of ten and more, %", perGame(tenRuns), nil, nil, within(14, 4.49)},
@@ -91,7 +92,8 @@ func rows() []row {
 		bases := [8]string{"---", "1--", "-2-", "12-", "--3", "1-3", "-23", "123"}[at/3]
 		all = append(all, row{
 			fmt.Sprintf("run expectancy, %s %d out", bases, at%3),
-			func(t *tally) float64 { return float64(t.scored[at]) / float64(t.times[at]) }, nil, nil, within(tolerance, want),
+			func(t *tally) float64 { return float64(t.scored[at]) / float64(t.times[at]) }, nil, nil,
+			within(tolerance, want),
 		})
 	}
 	return all

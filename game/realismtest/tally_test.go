@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"pressbox/game"
+	"pressbox/game/chance"
 )
 
 // The counters of a tally, both teams together.
@@ -58,7 +59,8 @@ type tally struct {
 	n             [counters]int
 	times, scored [24]int // by base-out state, innings 1–8: turns begun, runs to the end of the half-inning
 
-	expected, won, moments [10]float64 // by the win probability of the home team before each play; each game has the weight 1
+	// By the win probability of the home team before each play; each game has the weight 1.
+	expected, won, moments [10]float64
 }
 
 func (t *tally) add(u *tally) {
@@ -99,7 +101,8 @@ func (t *tally) countPlay(before *game.State, p *game.Play) {
 	t.countIf(groundRule, p.Flags.Has(game.GroundRuleDouble))
 	t.countIf(indifference, p.Kind == game.Indifference)
 	t.countIf(strikeoutThrow, p.Kind == game.Strikeout && p.Also == game.CaughtStealing)
-	t.countIf(unassisted, p.Outs[0].Kind == game.ForceOut && p.Outs[0].At == game.Second && len(p.Outs[0].Fielders) == 1)
+	t.countIf(unassisted, p.Outs[0].Kind == game.ForceOut && p.Outs[0].At == game.Second &&
+		len(p.Outs[0].Fielders) == 1)
 	t.n[doublePlays] += map[bool]int{true: 1}[before.Tally(*p).DoublePlay]
 }
 
@@ -178,7 +181,7 @@ type half struct {
 
 func (h *half) count(t *tally, before *game.State, p *game.Play, after *game.State) {
 	if before.Count == (game.Count{}) && (p.Kind.EndsPlateAppearance() || !h.begun(before)) {
-		h.at, h.before = append(h.at, baseOut(before)), append(h.before, h.runs)
+		h.at, h.before = append(h.at, chance.BaseOut(before)), append(h.before, h.runs)
 	}
 	h.runs += before.Tally(*p).Runs
 	if after.Half == before.Half && !after.Over() {
@@ -196,16 +199,5 @@ func (h *half) count(t *tally, before *game.State, p *game.Play, after *game.Sta
 // begun reports whether the last turn counted is this one: the same state.
 func (h *half) begun(s *game.State) bool {
 	n := len(h.at)
-	return n > 0 && h.at[n-1] == baseOut(s) && h.before[n-1] == h.runs
-}
-
-// baseOut returns the base-out state, 3·mask + outs.
-func baseOut(s *game.State) int {
-	at := s.Outs
-	for i := range s.Bases {
-		if s.Bases[i].Player != "" {
-			at += 3 << i
-		}
-	}
-	return at
+	return n > 0 && h.at[n-1] == chance.BaseOut(s) && h.before[n-1] == h.runs
 }

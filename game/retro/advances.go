@@ -44,8 +44,8 @@ func (x *parser) advance(text string) error {
 	return err
 }
 
-// attemptCredits reads the parentheses after X, CS or PO. The runner is out, by fielders who may be unknown, unless there
-// is an error and no put-out.
+// attemptCredits reads the parentheses after X, CS or PO. The runner is out, by fielders who may be unknown,
+// unless there is an error and no put-out.
 func (x *parser) attemptCredits(text string, runner, at game.Base) (safe bool, err error) {
 	errors := x.errors
 	out, err := x.credits(text, runner, at)
@@ -76,9 +76,9 @@ func (x *parser) setDestination(from, to game.Base) {
 	x.play.Advances[from].To = to
 }
 
-// credits reads the parentheses after an advance or an attempt: fielders, errors and annotations. It reports whether
-// they are a put-out: fielders without an error, at a base. Of a credit that cannot be read, 5X, the fielders before what
-// is unknown count.
+// credits reads the parentheses after an advance or an attempt: fielders, errors and annotations. It reports
+// whether they are a put-out: fielders without an error, at a base. Of a credit that cannot be read, 5X, the
+// fielders before what is unknown count.
 func (x *parser) credits(text string, runner, at game.Base) (out bool, err error) {
 	for text != "" {
 		end := strings.IndexByte(text, ')')
@@ -118,7 +118,8 @@ func (x *parser) advanceError(one string, runner game.Base) error {
 	if strings.HasPrefix(note, "TH") {
 		e.Kind = game.ThrowingError
 	}
-	if r := &x.play.Advances[runner]; r.Reason == game.ByPlay && (runner != game.AtBat || x.play.Kind != game.ReachedOnError) {
+	if r := &x.play.Advances[runner]; r.Reason == game.ByPlay &&
+		(runner != game.AtBat || x.play.Kind != game.ReachedOnError) {
 		r.Reason = game.OnError
 	}
 	return x.addError(e)
@@ -232,7 +233,8 @@ func (x *parser) adjustRulings() {
 		switch {
 		case r.To != game.HomePlate:
 			r.Earned, r.RBI = game.ByRule, game.ByRule
-		case p.Kind == game.ReachedOnError && p.Errors[0].Assists != "" && r.RBI == game.ByRule && !x.isAided(game.Base(b)):
+		case p.Kind == game.ReachedOnError && p.Errors[0].Assists != "" && r.RBI == game.ByRule &&
+			!x.isAided(game.Base(b)):
 			r.RBI = game.Yes // a play that should have been an out bats runs in unless the scorer rules otherwise
 		}
 	}
@@ -261,8 +263,10 @@ func (x *parser) resolveThirdOut() {
 // proper batter is out, and nothing else happened (6.03(b)(3)).
 func (x *parser) resolveOutOfTurn() {
 	p := &x.play
-	moved := slices.ContainsFunc(p.Advances[:], func(r game.Advance) bool { return r.To != game.AtBat && r.Reason == game.ByPlay })
-	appeal := (p.Kind == game.BattedOut || p.Kind == game.Strikeout) && x.outs == 1 && p.Outs[0].Runner == game.AtBat && !moved
+	moved := slices.ContainsFunc(p.Advances[:],
+		func(r game.Advance) bool { return r.To != game.AtBat && r.Reason == game.ByPlay })
+	appeal := (p.Kind == game.BattedOut || p.Kind == game.Strikeout) && x.outs == 1 &&
+		p.Outs[0].Runner == game.AtBat && !moved
 	if !p.Flags.Has(game.OutForBattingOutOfTurn) || appeal {
 		return
 	}

@@ -58,15 +58,15 @@ func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
 	number("BAT_FLD_CD", int(order[max(place, 0)].Position))
 }
 
-// isCoding reports whether a difference is one of the answers' coding: they call a dropped throw, 6E3, an out, and give a
-// pinch hitter or runner who bats again in the inning no position.
+// isCoding reports whether a difference is one of the answers' coding: they call a dropped throw, 6E3, an out, and
+// give a pinch hitter or runner who bats again in the inning no position.
 func isCoding(column, got, want string, p *game.Play) bool {
 	return column == "EVENT_CD" && got == "18" && want == "2" && p.Errors[0].Assists != "" ||
 		column == "BAT_FLD_CD" && (got == "11" || got == "12") && want == "0"
 }
 
-// destination returns where a player ended, in the reference's numbers: 0 out, 4 an earned run, 5 unearned, 6 unearned for the
-// team only.
+// destination returns where a player ended, in the reference's numbers: 0 out, 4 an earned run, 5 unearned, 6
+// unearned for the team only.
 func destination(s *game.State, p *game.Play, from game.Base) int {
 	for _, o := range p.Outs {
 		if o.Kind != game.NotOut && o.Runner == from {

@@ -12,13 +12,13 @@ import (
 func Format(s *game.State, p game.Play) (string, error) {
 	want := normalizePlay(p)
 	f := formatter{play: &p}
-	for k := f.outCount(); k >= 0; k-- {
+	for k := f.play.Outs.Count(); k >= 0; k-- {
 		text := f.event(k)
 		if got, err := Parse(s, text); err == nil && normalizePlay(got) == want {
 			return text, nil
 		}
 	}
-	return "", fmt.Errorf("a %s has no notation (tried %q)", p.Kind, f.event(f.outCount()))
+	return "", fmt.Errorf("a %s has no notation (tried %q)", p.Kind, f.event(f.play.Outs.Count()))
 }
 
 // normalizePlay returns the part of a play that an event contains. A run ruled earned is not marked.
@@ -37,23 +37,6 @@ func normalizePlay(p game.Play) game.Play {
 // tries how many of them the basic event must hold for the text to read back.
 type formatter struct {
 	play *game.Play
-}
-
-func (f *formatter) outCount() int {
-	n := 0
-	for n < len(f.play.Outs) && f.play.Outs[n].Kind != game.NotOut {
-		n++
-	}
-	return n
-}
-
-func (f *formatter) outIndex(runner game.Base) int {
-	for i := range f.outCount() {
-		if f.play.Outs[i].Runner == runner {
-			return i
-		}
-	}
-	return -1
 }
 
 func (f *formatter) event(basic int) string {
@@ -92,17 +75,18 @@ func (f *formatter) basic(basic int) string {
 func (f *formatter) isBeyondSteal(from game.Base) bool {
 	r := f.play.Advances[from]
 	to := r.To
-	if i := f.outIndex(from); i >= 0 {
+	if i := f.play.OutIndex(from); i >= 0 {
 		to = f.play.Outs[i].At
 	}
 	return r.Reason == game.Stole && to > from+1
 }
 
-// isThrownOut reports whether the first out is a strikeout's batter, thrown out by fielders, who follow the K. An error or
-// a reason needs an advance.
+// isThrownOut reports whether the first out is a strikeout's batter, thrown out by fielders, who follow the K. An
+// error or a reason needs an advance.
 func (f *formatter) isThrownOut() bool {
 	o := f.play.Outs[0]
-	return f.play.Kind == game.Strikeout && o.Runner == game.AtBat && o.Kind == game.OutBeforeFirst && len(o.Fielders) > 1 &&
+	return f.play.Kind == game.Strikeout && o.Runner == game.AtBat && o.Kind == game.OutBeforeFirst &&
+		len(o.Fielders) > 1 &&
 		f.errors(game.AtBat)+f.reason(game.AtBat) == ""
 }
 
@@ -119,8 +103,8 @@ func eventCode(p *game.Play) string {
 	}[p.Kind]
 }
 
-// secondEvent returns the second event on the pitch of a strikeout or walk. A wild pitch or passed ball that gave a runner
-// more than the stolen base stands in that runner's advance.
+// secondEvent returns the second event on the pitch of a strikeout or walk. A wild pitch or passed ball that gave
+// a runner more than the stolen base stands in that runner's advance.
 func (f *formatter) secondEvent() string {
 	switch p := f.play; p.Also {
 	case game.NoKind:
@@ -178,7 +162,8 @@ func (f *formatter) fieldedOuts(basic int) string {
 // batterReachedOnError reports whether the first error let the batter of a double play reach, "64(1)E3".
 func (f *formatter) batterReachedOnError() bool {
 	e := f.play.Errors[0]
-	return f.play.Kind == game.BattedOut && e.Fielder != 0 && e.Runner == game.AtBat && f.play.Advances[game.AtBat].Reason == game.ByPlay
+	return f.play.Kind == game.BattedOut && e.Fielder != 0 && e.Runner == game.AtBat &&
+		f.play.Advances[game.AtBat].Reason == game.ByPlay
 }
 
 // attempts returns the steals and pick-offs of a play, those of its kind first.
@@ -215,15 +200,15 @@ func (f *formatter) attempt(from game.Base) (string, game.PlayKind) {
 // attemptCredits returns the errors and the put-out of an attempt.
 func (f *formatter) attemptCredits(from game.Base) string {
 	text := f.errors(from)
-	if f.isOutInAttempt(from) && f.play.Outs[f.outIndex(from)].Fielders != "" {
-		text += "(" + f.play.Outs[f.outIndex(from)].Fielders + ")"
+	if f.isOutInAttempt(from) && f.play.Outs[f.play.OutIndex(from)].Fielders != "" {
+		text += "(" + f.play.Outs[f.play.OutIndex(from)].Fielders + ")"
 	}
 	return text
 }
 
 // isOutInAttempt reports whether the runner was out at the base of the attempt, and not later, trying for another.
 func (f *formatter) isOutInAttempt(from game.Base) bool {
-	i := f.outIndex(from)
+	i := f.play.OutIndex(from)
 	if i < 0 || !f.isAttempt(from) {
 		return false
 	}
@@ -307,7 +292,7 @@ func flagModifier(flag game.Flags) string {
 func (f *formatter) doublePlayModifier() string {
 	p := f.play
 	kind := "DP"
-	if f.outCount() > 2 {
+	if f.play.Outs.Count() > 2 {
 		kind = "TP"
 	}
 	switch {
@@ -315,9 +300,9 @@ func (f *formatter) doublePlayModifier() string {
 		return "BG" + kind
 	case p.Flags.Has(game.GroundedIntoDoublePlay):
 		return "G" + kind
-	case p.Flags.Has(game.NoDoublePlay) && f.outCount() < 2:
+	case p.Flags.Has(game.NoDoublePlay) && f.play.Outs.Count() < 2:
 		return "NDP"
-	case f.outCount() >= 2 && !p.Flags.Has(game.NoDoublePlay):
+	case f.play.Outs.Count() >= 2 && !p.Flags.Has(game.NoDoublePlay):
 		return kind
 	case p.Kind == game.BattedOut && p.Outs[0].Kind == game.ForceOut:
 		return "FO"

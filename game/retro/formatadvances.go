@@ -6,12 +6,12 @@ import (
 	"pressbox/game"
 )
 
-// advances returns what each player did that the basic event does not contain, foremost first, with outs and errors in the
-// order they happened.
+// advances returns what each player did that the basic event does not contain, foremost first, with outs and
+// errors in the order they happened.
 func (f *formatter) advances(basic int) []string {
 	order := []game.Base{game.Third, game.Second, game.First, game.AtBat}
 	f.sortRanked(order, func(b game.Base) int {
-		if i := f.outIndex(b); i >= basic && !f.isOutInAttempt(b) {
+		if i := f.play.OutIndex(b); i >= basic && !f.isOutInAttempt(b) {
 			return i
 		}
 		return -1
@@ -60,7 +60,7 @@ func (f *formatter) advance(from game.Base, basic int) string {
 	if f.isAttempt(from) {
 		errors = ""
 	}
-	if i := f.outIndex(from); i >= 0 {
+	if i := f.play.OutIndex(from); i >= 0 {
 		o := f.play.Outs[i]
 		if i < basic || f.isOutInAttempt(from) || from == game.AtBat && (o.Kind == game.StruckOut || f.isThrownOut()) {
 			return ""
@@ -97,7 +97,8 @@ func (f *formatter) isImplied(from, to game.Base) bool {
 	case from == game.AtBat && p.Kind == game.Strikeout:
 		return false
 	case from == game.AtBat:
-		return to == impliedBase(p.Kind) && p.Kind != game.BattedOut && p.Kind != game.ReachedOnError && p.Kind != game.FieldersChoice
+		return to == impliedBase(p.Kind) && p.Kind != game.BattedOut && p.Kind != game.ReachedOnError &&
+			p.Kind != game.FieldersChoice
 	case p.Advances[from].Reason == game.Stole:
 		return to == from+1
 	case p.Advances[from].Reason == game.Caught || p.Advances[from].Reason == game.PickedOffStealing:

@@ -11,8 +11,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-// FuzzParse reads arbitrary events with any runners and outs: no event breaks the parser or Apply, and a legal play that
-// Format writes reads back the same.
+// FuzzParse reads arbitrary events with any runners and outs: no event breaks the parser or Apply, and a legal
+// play that Format writes reads back the same.
 func FuzzParse(f *testing.F) {
 	for _, g := range ownGames(f) {
 		for _, r := range g.Records {

@@ -176,7 +176,8 @@ func TestReplay_pitcherToTheField(t *testing.T) {
 	}
 	end := check.Must(g.Replay(func(*retro.Step, *game.Scorebook) {}))(t)
 	home := &end.End.Teams[game.Home]
-	if home.DH != 0 || home.Pitcher != "burnk001" || home.Order[3].Player != "burnk001" || home.Fielder(game.LeftField) != "elmsk001" {
+	if home.DH != 0 || home.Pitcher != "burnk001" || home.Order[3].Player != "burnk001" ||
+		home.Fielder(game.LeftField) != "elmsk001" {
 		t.Errorf("the home team ends with %+v", home)
 	}
 	if box := end.Scorebook.BoxScore(&end.End); box.SavingPitcher != "burnk001" {
@@ -189,7 +190,8 @@ func TestReplay_pitcherToTheField(t *testing.T) {
 func TestReplay_returnAsRuled(t *testing.T) {
 	t.Parallel()
 	g := check.Must(readEvents(filepath.Join("testdata", "classes", "classes.ev")))(t)[1]
-	left := slices.IndexFunc(g.Records, func(r retro.Record) bool { return r.Substitution != nil && r.Substitution.Player == "coved001" })
+	left := slices.IndexFunc(g.Records,
+		func(r retro.Record) bool { return r.Substitution != nil && r.Substitution.Player == "coved001" })
 	returned := *g.Records[left].Substitution
 	returned.Player, returned.Position = "shoac001", game.FirstBase
 	g.Records = slices.Insert(g.Records, left+4, retro.Record{Substitution: &returned})

@@ -63,7 +63,8 @@ func playLive(t *testing.T, n int, clubs []teams.Roster) *liveGame {
 		HomeBatsFirst: n%16 == 15,
 	}, [2]bool{true, true})}
 	g.book = game.NewScorebook(&g.State, p.Clubs)
-	g.card = retro.NewScorecard(fmt.Sprintf("%s2026%02d%02d%d", home.Team.ID, 4+n/200%6, 1+n/8%25, n%8), &g.State, p.Clubs)
+	g.card = retro.NewScorecard(fmt.Sprintf("%s2026%02d%02d%d", home.Team.ID, 4+n/200%6, 1+n/8%25, n%8),
+		&g.State, p.Clubs)
 	g.OnSubstitutions, g.OnPlay = g.recordSubstitutions, g.recordPlay
 	random := randomManager{rand.New(rand.NewPCG(uint64(n), 4))}
 	for !g.State.Over() {

@@ -108,7 +108,9 @@ func TestFormat_rareForms(t *testing.T) {
 // BOOT is an appeal only if the batter is all that is out and no runner moved.
 func TestParse_battingOutOfTurn(t *testing.T) {
 	t.Parallel()
-	for event, appeal := range map[string]bool{"3/BOOT": true, "K/BOOT": true, "8/SF/BOOT.3-H": false, "S7/BOOT.3-H": false, "W/BOOT": false} {
+	for event, appeal := range map[string]bool{
+		"3/BOOT": true, "K/BOOT": true, "8/SF/BOOT.3-H": false, "S7/BOOT.3-H": false, "W/BOOT": false,
+	} {
 		s := notationState(t, "1t 0 --3 0-0")
 		p := check.Must(retro.Parse(&s, event))(t)
 		if p.Flags.Has(game.OutForBattingOutOfTurn) != appeal || (p.OtherModifiers == "BOOT") == appeal {

@@ -244,7 +244,8 @@ func (x *parser) fieldedBall(text string) error {
 			if i+1 == len(text) {
 				return fmt.Errorf("error without a fielder")
 			}
-			if err := x.addError(game.Error{Fielder: text[i+1] - '0', Kind: x.errorKind(), Assists: text[start:i]}); err != nil {
+			e := game.Error{Fielder: text[i+1] - '0', Kind: x.errorKind(), Assists: text[start:i]}
+			if err := x.addError(e); err != nil {
 				return err
 			}
 			failed, i, start = true, i+1, i+2

@@ -56,7 +56,9 @@ func (r randomManager) substitutions(s *game.State) []game.Substitution {
 		if team.DH == 0 {
 			return nil
 		}
-		return []game.Substitution{sub(team.Order[team.DH-1].Player, team.DH, at(a)), sub(team.Pitcher, a+1, game.Pitcher)}
+		return []game.Substitution{
+			sub(team.Order[team.DH-1].Player, team.DH, at(a)), sub(team.Pitcher, a+1, game.Pitcher),
+		}
 	default:
 		if pitcher == 0 {
 			return nil

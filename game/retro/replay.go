@@ -68,7 +68,8 @@ func (g *Game) Setup() (game.Options, [2]game.Club, [2]game.Lineup) {
 // usesAutomaticRunner reports whether extra innings begin with a runner, by the info record or by a radj record.
 func (g *Game) usesAutomaticRunner() bool {
 	return g.InfoValue("tiebreaker") == "2" ||
-		slices.ContainsFunc(g.Records, func(r Record) bool { return r.Adjustment != nil && r.Adjustment.Kind == "radj" })
+		slices.ContainsFunc(g.Records,
+			func(r Record) bool { return r.Adjustment != nil && r.Adjustment.Kind == "radj" })
 }
 
 // usesDH reports whether a line-up has a designated hitter. The info record is less reliable.
@@ -134,8 +135,8 @@ func (g *Game) Replay(watch func(*Step, *game.Scorebook)) (*ReplayResult, error)
 	return r, nil
 }
 
-// moveFirst reorders the records of a change of pitchers in which one who does not bat goes to the field: files name the
-// new pitcher first, whose entry would remove the old one from the game (5.10(d)).
+// moveFirst reorders the records of a change of pitchers in which one who does not bat goes to the field: files
+// name the new pitcher first, whose entry would remove the old one from the game (5.10(d)).
 func moveFirst(records []Record, s *game.State) {
 	next := records[0].Substitution
 	if next == nil || next.Position != game.Pitcher {
@@ -195,7 +196,8 @@ func (t *Step) applyPlay(l *PlayRecord) error {
 	s := &t.Before
 	t.Event = l.Event
 	if s.Inning != l.Inning || s.Batting() != l.Side {
-		return fmt.Errorf("the record is in inning %d with %s at bat, the game in the %s of %d", l.Inning, l.Side, s.Half, s.Inning)
+		return fmt.Errorf("the record is in inning %d with %s at bat, the game in the %s of %d",
+			l.Inning, l.Side, s.Half, s.Inning)
 	}
 	p, err := Parse(s, l.Event)
 	if err != nil {
@@ -229,7 +231,8 @@ func (t *Step) applySubstitution(e *LineupEntry) error {
 	var err error
 	t.After, err = t.Before.Substitute(sub)
 	var broken *game.IllegalError
-	if errors.As(err, &broken) && (broken.Rule == "5.10(f)" || broken.Rule == "5.10(g)" || broken.Rule == "5.11(a)(2)") {
+	if errors.As(err, &broken) &&
+		(broken.Rule == "5.10(f)" || broken.Rule == "5.10(g)" || broken.Rule == "5.11(a)(2)") {
 		sub.Injured = true // the record has no reason, but only an injury allows it
 		t.After, err = t.Before.Substitute(sub)
 	}

@@ -54,9 +54,11 @@ func (c *Scorecard) RecordSubstitutions(before *game.State, subs []game.Substitu
 		if c.pitches != "" {
 			pause.Pitches = c.pitches + "."
 		}
-		c.entries = append(c.entries, entry{record: Record{Play: pause}}, entry{record: Record{Substitution: &LineupEntry{
-			Player: sub.Player, Name: c.playerName(sub.Side, sub.Player), Side: sub.Side, Slot: sub.Slot, Position: sub.Position,
-		}}})
+		c.entries = append(c.entries, entry{record: Record{Play: pause}},
+			entry{record: Record{Substitution: &LineupEntry{
+				Player: sub.Player, Name: c.playerName(sub.Side, sub.Player), Side: sub.Side, Slot: sub.Slot,
+				Position: sub.Position,
+			}}})
 	}
 }
 
@@ -68,7 +70,8 @@ func (c *Scorecard) startHalfInning(s *game.State) {
 	}
 	c.halfInning, c.pitches = now, ""
 	if r := s.RunnerOn(game.Second); r.Automatic {
-		c.entries = append(c.entries, entry{record: Record{Adjustment: &Adjustment{Kind: "radj", Args: [2]string{string(r.Player), "2"}}}})
+		c.entries = append(c.entries,
+			entry{record: Record{Adjustment: &Adjustment{Kind: "radj", Args: [2]string{string(r.Player), "2"}}}})
 	}
 }
 
@@ -159,7 +162,8 @@ func (c *Scorecard) info(now *game.State, b *game.Scorebook) []Info {
 	}
 	all = append(all, Info{"pitches", "pitches"})
 	if box := b.BoxScore(now); box.WinningPitcher != "" {
-		all = append(all, Info{"wp", string(box.WinningPitcher)}, Info{"lp", string(box.LosingPitcher)}, Info{"save", string(box.SavingPitcher)})
+		all = append(all, Info{"wp", string(box.WinningPitcher)}, Info{"lp", string(box.LosingPitcher)},
+			Info{"save", string(box.SavingPitcher)})
 	}
 	return all
 }

@@ -24,8 +24,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-// TestSeason replays the seasons in [gametest.SeasonDir], and the games written for the classes of play that some season
-// had wrong, and compares every play and game with the answers beside them.
+// TestSeason replays the seasons in [gametest.SeasonDir], and the games written for the classes of play that some
+// season had wrong, and compares every play and game with the answers beside them.
 func TestSeason(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{gametest.SeasonDir(t), filepath.Join("testdata", "classes")} {
@@ -176,7 +176,8 @@ func (s *season) replayGame(g *retro.Game) {
 		}
 		recordByRule(own, step)
 		if step.RuleConflict != nil {
-			s.addDifference("ruled against the rules", "%s line %d %s: %v", g.ID, step.Line, step.Event, step.RuleConflict)
+			s.addDifference("ruled against the rules", "%s line %d %s: %v", g.ID, step.Line, step.Event,
+				step.RuleConflict)
 		}
 		if step.Substitutions != nil {
 			s.count("substitutions", 1)
@@ -216,8 +217,8 @@ func (s *season) replayGame(g *retro.Game) {
 	}
 }
 
-// allowed returns the number of differences of a class that a season may have: none that the rules or the notation decide
-// except one in 50,000 plays, for records that contradict themselves; rates where the scorer judges.
+// allowed returns the number of differences of a class that a season may have: none that the rules or the notation
+// decide except one in 50,000 plays, for records that contradict themselves; rates where the scorer judges.
 func (s *season) allowed(class string) int {
 	switch class {
 	case "refused", "inconsistent game", "written and read":

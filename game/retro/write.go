@@ -36,14 +36,16 @@ func appendRecord(text []byte, r *Record) []byte {
 	case r.Substitution != nil:
 		return appendEntry(text, "sub", r.Substitution)
 	case r.Adjustment != nil:
-		return fmt.Appendf(text, "%s,%s,%s\n", r.Adjustment.Kind, quoteIfNeeded(r.Adjustment.Args[0]), quoteIfNeeded(r.Adjustment.Args[1]))
+		return fmt.Appendf(text, "%s,%s,%s\n", r.Adjustment.Kind, quoteIfNeeded(r.Adjustment.Args[0]),
+			quoteIfNeeded(r.Adjustment.Args[1]))
 	default:
 		return fmt.Appendf(text, "com,\"%s\"\n", sanitize(r.Comment))
 	}
 }
 
 func appendEntry(text []byte, kind string, e *LineupEntry) []byte {
-	return fmt.Appendf(text, "%s,%s,\"%s\",%d,%d,%d\n", kind, quoteIfNeeded(string(e.Player)), sanitize(e.Name), e.Side, e.Slot, e.Position)
+	return fmt.Appendf(text, "%s,%s,\"%s\",%d,%d,%d\n", kind, quoteIfNeeded(string(e.Player)), sanitize(e.Name), e.Side,
+		e.Slot, e.Position)
 }
 
 // quoteIfNeeded quotes a field that holds a comma, a quote or a line end: a league's ids may.

@@ -1,8 +1,8 @@
-// Package season is a competition of several games: a series between two managers, or a league of two to eight with a
-// round robin and a play-off. It is the calendar, the results, the standings and the champion.
+// Package season is a competition of several games: a series between two managers, or a league of two to eight
+// with a round robin and a play-off. It is the calendar, the results, the standings and the champion.
 //
-// Its one law: a competition is a value that results change, in order, and nothing else does. The same entrants and the same
-// results make the same calendar, standings and champion everywhere.
+// Its one law: a competition is a value that results change, in order, and nothing else does. The same entrants
+// and the same results make the same calendar, standings and champion everywhere.
 package season
 
 import (
@@ -29,8 +29,8 @@ var (
 type Format struct {
 	// Meetings is the number of games of each pair of a league; 0 for a series.
 	Meetings int `json:"meetings,omitempty"`
-	// BestOf is the most games of the series, or of a league's play-off between the first two: 1, 3, 5 or 7. A league without
-	// a play-off has 0.
+	// BestOf is the most games of the series, or of a league's play-off between the first two: 1, 3, 5 or 7. A
+	// league without a play-off has 0.
 	BestOf int `json:"best_of,omitempty"`
 }
 
@@ -63,12 +63,6 @@ type Game struct {
 	ID      string  `json:"game,omitempty"`   // of the hosted game; "" before there is one
 	Result  *Result `json:"result,omitempty"` // nil before its end
 }
-
-// Opponent returns the other entrant.
-func (g *Game) Opponent(entrant int) int { return g.Away + g.Home - entrant }
-
-// Involves reports whether an entrant plays in the game.
-func (g *Game) Involves(entrant int) bool { return g.Away == entrant || g.Home == entrant }
 
 // A Result is the final score of a game.
 type Result struct {
@@ -140,8 +134,8 @@ func (c *Competition) Due() []int {
 	return due
 }
 
-// Record returns the competition after the result of a game. It may add games: the next of a series, or a play-off. A game
-// of the play-off that was tied is played again. The error wraps [ErrOrder].
+// Record returns the competition after the result of a game. It may add games: the next of a series, or a
+// play-off. A game of the play-off that was tied is played again. The error wraps [ErrOrder].
 func (c *Competition) Record(game int, r Result) (Competition, error) {
 	if game < 0 || game >= len(c.Games) || c.Games[game].Result != nil || c.Games[game].Day != c.Day() {
 		return *c, fmt.Errorf("%w: game %d", ErrOrder, game)
@@ -179,8 +173,8 @@ func (c *Competition) advance() {
 	}
 }
 
-// Finalists returns the two entrants of the series or the play-off, the one who is at home first before the other; −1 if there
-// is none yet.
+// Finalists returns the two entrants of the series or the play-off, the one who is at home first before the other;
+// −1 if there is none yet.
 func (c *Competition) Finalists() (first, second int) {
 	for i := range c.Games {
 		if g := &c.Games[i]; g.Playoff || !c.Format.IsLeague() {
@@ -201,8 +195,8 @@ func (c *Competition) SeriesWins() map[int]int {
 	return wins
 }
 
-// addSeriesGame adds the next game between two entrants. The first is at home in games 1, 2, 6 and 7 of seven; in 1, 2 and 5
-// of five; in 1 and 3 of three.
+// addSeriesGame adds the next game between two entrants. The first is at home in games 1, 2, 6 and 7 of seven; in
+// 1, 2 and 5 of five; in 1 and 3 of three.
 func (c *Competition) addSeriesGame(first, second int) {
 	n, day := 0, 1
 	for i := range c.Games {
@@ -221,8 +215,9 @@ func (c *Competition) addSeriesGame(first, second int) {
 	c.Games = append(c.Games, Game{Day: day, Away: away, Home: home, Playoff: c.Format.IsLeague()})
 }
 
-// roundRobin returns the calendar of a league: on each day every entrant plays at most once, each pair meets so many times,
-// and home games are spread evenly (the circle method: one entrant stays, the others turn by one place a day).
+// roundRobin returns the calendar of a league: on each day every entrant plays at most once, each pair meets so
+// many times, and home games are spread evenly (the circle method: one entrant stays, the others turn by one place
+// a day).
 func roundRobin(entrants, meetings int) []Game {
 	places := entrants + entrants%2 // a place without an entrant is a day off
 	var games []Game

@@ -10,8 +10,9 @@ import (
 	"pressbox/packaging/check"
 )
 
-// Every calendar is complete and fair: each pair meets as often as it should, no entrant plays twice on a day, and each is
-// at home in half of the games, or one more or less; over an even number of meetings each pair is at home equally often.
+// Every calendar is complete and fair: each pair meets as often as it should, no entrant plays twice on a day, and
+// each is at home in half of the games, or one more or less; over an even number of meetings each pair is at home
+// equally often.
 func TestNew_calendar(t *testing.T) {
 	t.Parallel()
 	for entrants := season.MinEntrants; entrants <= season.MaxEntrants; entrants++ {
@@ -33,11 +34,13 @@ func TestNew_calendar(t *testing.T) {
 				for b := range a {
 					at, away := pairs[[2]int{a, b}], pairs[[2]int{b, a}]
 					if at+away != meetings || meetings%2 == 0 && at != away {
-						t.Errorf("%d entrants, %d meetings: %d and %d meet %d and %d times", entrants, meetings, a, b, at, away)
+						t.Errorf("%d entrants, %d meetings: %d and %d meet %d and %d times",
+							entrants, meetings, a, b, at, away)
 					}
 				}
 				if home[a] < -1 || home[a] > 1 {
-					t.Errorf("%d entrants, %d meetings: home games of %d exceed the others by %d", entrants, meetings, a, home[a])
+					t.Errorf("%d entrants, %d meetings: home games of %d exceed the others by %d",
+						entrants, meetings, a, home[a])
 				}
 			}
 		}
@@ -139,12 +142,30 @@ func TestStandings_ties(t *testing.T) {
 		order []int
 		by    string // of the second
 	}{
-		"percentage":     {[]season.Game{result(1, 0, 2, 1), result(1, 2, 2, 1), result(2, 0, 2, 1)}, []int{1, 2, 0}, ""},
-		"head to head":   {[]season.Game{result(1, 2, 2, 1), result(1, 0, 1, 9), result(2, 0, 9, 1), result(0, 1, 1, 2), result(2, 0, 9, 2)}, []int{1, 2, 0}, "head to head"},
-		"run difference": {[]season.Game{result(0, 1, 3, 2), result(1, 2, 9, 2), result(2, 0, 3, 2)}, []int{1, 0, 2}, "run difference"},
-		"runs scored":    {[]season.Game{result(0, 1, 3, 2), result(1, 0, 3, 2), result(2, 0, 9, 8), result(0, 2, 9, 8), result(1, 2, 5, 4), result(2, 1, 5, 4)}, []int{2, 0, 1}, "runs scored"},
-		"draw":           {[]season.Game{result(0, 1, 3, 2), result(1, 0, 3, 2)}, []int{0, 1, 2}, ""},
-		"conceded":       {[]season.Game{{Away: 0, Home: 1, Day: 1, Result: &season.Result{Away: 5, Home: 1, Conceded: "away"}}}, []int{1, 2, 0}, ""},
+		"percentage": {
+			[]season.Game{result(1, 0, 2, 1), result(1, 2, 2, 1), result(2, 0, 2, 1)}, []int{1, 2, 0}, "",
+		},
+		"head to head": {
+			[]season.Game{
+				result(1, 2, 2, 1), result(1, 0, 1, 9), result(2, 0, 9, 1), result(0, 1, 1, 2),
+				result(2, 0, 9, 2),
+			}, []int{1, 2, 0}, "head to head",
+		},
+		"run difference": {
+			[]season.Game{result(0, 1, 3, 2), result(1, 2, 9, 2), result(2, 0, 3, 2)}, []int{1, 0, 2}, "run difference",
+		},
+		"runs scored": {
+			[]season.Game{
+				result(0, 1, 3, 2), result(1, 0, 3, 2), result(2, 0, 9, 8), result(0, 2, 9, 8),
+				result(1, 2, 5, 4), result(2, 1, 5, 4),
+			}, []int{2, 0, 1}, "runs scored",
+		},
+		"draw": {[]season.Game{result(0, 1, 3, 2), result(1, 0, 3, 2)}, []int{0, 1, 2}, ""},
+		"conceded": {
+			[]season.Game{{Away: 0, Home: 1, Day: 1, Result: &season.Result{Away: 5, Home: 1, Conceded: "away"}}},
+			[]int{1, 2, 0},
+			"",
+		},
 	} {
 		s := season.Competition{Format: season.Format{Meetings: 2}, Entrants: 3, Games: c.games, Champion: -1}
 		table := s.Standings()
@@ -165,7 +186,8 @@ func result(away, home, awayRuns, homeRuns int) season.Game {
 	return season.Game{Day: 1, Away: away, Home: home, Result: &season.Result{Away: awayRuns, Home: homeRuns}}
 }
 
-// Random results always lead to a champion, within the longest calendar; wins and losses balance, and games behind grow.
+// Random results always lead to a champion, within the longest calendar; wins and losses balance, and games behind
+// grow.
 func TestRecord_random(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -188,7 +210,8 @@ func TestRecord_random(t *testing.T) {
 		table, sum := c.Standings(), 0
 		for i, s := range table {
 			sum += s.Wins - s.Losses
-			if s.Games != s.Wins+s.Losses+s.Ties || i > 0 && s.GamesBehind < table[i-1].GamesBehind && s.Games == table[i-1].Games {
+			if s.Games != s.Wins+s.Losses+s.Ties || i > 0 && s.GamesBehind < table[i-1].GamesBehind &&
+				s.Games == table[i-1].Games {
 				t.Errorf("%+v", table)
 			}
 		}

@@ -16,8 +16,8 @@ type Standing struct {
 	RunsAllowed int `json:"ra"`
 	// GamesBehind is the distance to the first, in games.
 	GamesBehind float64 `json:"gb"`
-	// TieBreak names what placed the entrant below the one before, with as many wins: "head to head", "run difference", "runs
-	// scored" or "draw"; "" if the winning percentage did.
+	// TieBreak names what placed the entrant below the one before, with as many wins: "head to head", "run
+	// difference", "runs scored" or "draw"; "" if the winning percentage did.
 	TieBreak string `json:"tie_break,omitempty"`
 }
 
@@ -29,9 +29,9 @@ func (s *Standing) share() float64 {
 	return (float64(s.Wins) + float64(s.Ties)/2) / float64(s.Games)
 }
 
-// Standings returns the rows of the round robin (of a series: of all its games), the first first. Entrants with the same
-// winning percentage are placed by the games among themselves, then by run difference, by runs scored, and at last as they
-// entered.
+// Standings returns the rows of the round robin (of a series: of all its games), the first first. Entrants with
+// the same winning percentage are placed by the games among themselves, then by run difference, by runs scored,
+// and at last as they entered.
 func (c *Competition) Standings() []Standing {
 	rows := make([]Standing, c.Entrants)
 	for i := range rows {

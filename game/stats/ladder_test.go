@@ -9,7 +9,8 @@ import (
 // Managers are ranked by rating; each has the record against each other; games against oneself do not count.
 func TestLadder(t *testing.T) {
 	t.Parallel()
-	anna, ben, bot := stats.Manager{ID: "1", Name: "Anna"}, stats.Manager{ID: "2", Name: "Ben"}, stats.Manager{Bot: true}
+	anna, ben, bot := stats.Manager{ID: "1", Name: "Anna"}, stats.Manager{ID: "2", Name: "Ben"},
+		stats.Manager{Bot: true}
 	var l stats.Ladder
 	for _, g := range []stats.ManagedGame{
 		{[2]stats.Manager{anna, ben}, [2]int{5, 3}},
@@ -25,7 +26,8 @@ func TestLadder(t *testing.T) {
 		t.Fatalf("ladder: %+v", rows)
 	}
 	if r := rows[0]; r.Games != 3 || r.Wins != 2 || r.Ties != 1 || r.Rating <= 1500 || *r.WinPercentage != 1 ||
-		len(r.Opponents) != 2 || r.Opponents[0].Opponent != ben || r.Opponents[0].Wins != 2 || r.Opponents[1].Ties != 1 {
+		len(r.Opponents) != 2 || r.Opponents[0].Opponent != ben || r.Opponents[0].Wins != 2 ||
+		r.Opponents[1].Ties != 1 {
 		t.Errorf("Anna: %+v", r)
 	}
 	sum := 0

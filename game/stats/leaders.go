@@ -48,7 +48,8 @@ func (a *Accumulator) Leaders() Leaders {
 		for key, b := range a.batting {
 			line := b.withRates()
 			v := value(&line)
-			if v == nil || qualified && float64(b.PlateAppearances) < qualifyingAppearances*float64(a.standings[key.team].Games) {
+			if v == nil ||
+				qualified && float64(b.PlateAppearances) < qualifyingAppearances*float64(a.standings[key.team].Games) {
 				continue
 			}
 			found = append(found, Leader{b.Player, b.Name, b.Team, *v})
@@ -102,7 +103,8 @@ func positive(n int) *float64 {
 // category returns the first of the players; sign is −1 if less is better.
 func category(name string, all []Leader, sign float64) Category {
 	slices.SortFunc(all, func(a, b Leader) int {
-		return cmp.Or(cmp.Compare(sign*b.Value, sign*a.Value), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Player, b.Player), cmp.Compare(a.Team.ID, b.Team.ID))
+		return cmp.Or(cmp.Compare(sign*b.Value, sign*a.Value), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Player, b.Player), cmp.Compare(a.Team.ID, b.Team.ID))
 	})
 	n := min(leaders, len(all))
 	for n > 0 && n < min(len(all), maxOfEquals) && all[n].Value == all[n-1].Value {

@@ -22,7 +22,8 @@ func batted(id string, lines ...game.BattingLine) stats.FinishedGame {
 
 func line(player string, plateAppearances, hits, homeRuns int) game.BattingLine {
 	return game.BattingLine{
-		Player: game.PlayerID(player), Name: player, Slot: 1, PlateAppearances: plateAppearances, AtBats: plateAppearances, Hits: hits, HomeRuns: homeRuns,
+		Player: game.PlayerID(player), Name: player, Slot: 1, PlateAppearances: plateAppearances,
+		AtBats: plateAppearances, Hits: hits, HomeRuns: homeRuns,
 	}
 }
 

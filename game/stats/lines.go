@@ -20,7 +20,7 @@ type Standing struct {
 	Games int       `json:"g"`
 	Record
 	WinPercentage *float64 `json:"pct"` // wins of the games not tied; null if all were tied
-	GamesBehind   float64  `json:"gb"`  // games behind the first team, in halves; may be negative with more games played
+	GamesBehind   float64  `json:"gb"`  // behind the first team, in halves; may be negative
 	RunsScored    int      `json:"rs"`  // a forfeit counts 9 to 0
 	RunsAllowed   int      `json:"ra"`
 	Streak        string   `json:"streak"` // "W3", "L1", "T1"

@@ -47,15 +47,16 @@ type HeadToHead struct {
 // A Ladder ranks managers by the games that they finished. The zero value is empty.
 type Ladder struct{ rows map[string]*ManagerRecord }
 
-// Constants of the rating (Elo, The Rating of Chessplayers, 1978): a difference of 400 is odds of ten to one; a game moves
-// the rating by at most 24, as a game of baseball depends much on chance.
+// Constants of the rating (Elo, The Rating of Chessplayers, 1978): a difference of 400 is odds of ten to one; a
+// game moves the rating by at most 24, as a game of baseball depends much on chance.
 const (
 	firstRating  = 1500
 	ratingScale  = 400
 	ratingFactor = 24
 )
 
-// Add adds a game; games are added in the order in which they ended. A game of a manager against themselves does not count.
+// Add adds a game; games are added in the order in which they ended. A game of a manager against themselves does
+// not count.
 func (l *Ladder) Add(g ManagedGame) {
 	if g.Managers[0].key() == g.Managers[1].key() {
 		return
@@ -112,12 +113,14 @@ func (l *Ladder) Managers() []ManagerRecord {
 		row.WinPercentage = rate(float64(r.Wins), r.Wins+r.Losses)
 		row.Opponents = slices.Clone(r.Opponents)
 		slices.SortFunc(row.Opponents, func(a, b HeadToHead) int {
-			return cmp.Or(cmp.Compare(b.Wins+b.Losses+b.Ties, a.Wins+a.Losses+a.Ties), cmp.Compare(a.Opponent.Name, b.Opponent.Name), cmp.Compare(a.Opponent.ID, b.Opponent.ID))
+			return cmp.Or(cmp.Compare(b.Wins+b.Losses+b.Ties, a.Wins+a.Losses+a.Ties),
+				cmp.Compare(a.Opponent.Name, b.Opponent.Name), cmp.Compare(a.Opponent.ID, b.Opponent.ID))
 		})
 		all = append(all, row)
 	}
 	slices.SortFunc(all, func(a, b ManagerRecord) int {
-		return cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(b.Games, a.Games), cmp.Compare(a.Manager.Name, b.Manager.Name), cmp.Compare(a.Manager.ID, b.Manager.ID))
+		return cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(b.Games, a.Games),
+			cmp.Compare(a.Manager.Name, b.Manager.Name), cmp.Compare(a.Manager.ID, b.Manager.ID))
 	})
 	return all
 }

@@ -1,7 +1,7 @@
 // Package stats computes standings and the season statistics of players from finished games.
 //
-// Its one law: it adds up and makes no rulings. Each number is a sum over box scores, or a rate of two such sums; the official
-// scorer's rulings are in [game.BoxScore].
+// Its one law: it adds up and makes no rulings. Each number is a sum over box scores, or a rate of two such sums;
+// the official scorer's rulings are in [game.BoxScore].
 package stats
 
 import (
@@ -39,7 +39,8 @@ type playerKey struct {
 // Add adds a game. Streaks require that games are added in the order in which they ended.
 func (a *Accumulator) Add(r FinishedGame) {
 	if a.standings == nil {
-		a.standings, a.batting, a.pitching, a.feats = map[string]*Standing{}, map[playerKey]*Batting{}, map[playerKey]*Pitching{}, feats{}
+		a.standings, a.batting, a.pitching, a.feats = map[string]*Standing{}, map[playerKey]*Batting{},
+			map[playerKey]*Pitching{}, feats{}
 	}
 	a.feats.add(&r)
 	for side := game.Away; side <= game.Home; side++ {
@@ -138,7 +139,8 @@ func (a *Accumulator) Batting(team string) []Batting {
 		}
 	}
 	slices.SortFunc(all, func(a, b Batting) int {
-		return cmp.Or(cmp.Compare(b.PlateAppearances, a.PlateAppearances), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Player, b.Player), cmp.Compare(a.Team.ID, b.Team.ID))
+		return cmp.Or(cmp.Compare(b.PlateAppearances, a.PlateAppearances), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Player, b.Player), cmp.Compare(a.Team.ID, b.Team.ID))
 	})
 	return all
 }
@@ -152,7 +154,8 @@ func (a *Accumulator) Pitching(team string) []Pitching {
 		}
 	}
 	slices.SortFunc(all, func(a, b Pitching) int {
-		return cmp.Or(cmp.Compare(b.Outs, a.Outs), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Player, b.Player), cmp.Compare(a.Team.ID, b.Team.ID))
+		return cmp.Or(cmp.Compare(b.Outs, a.Outs), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Player, b.Player),
+			cmp.Compare(a.Team.ID, b.Team.ID))
 	})
 	return all
 }

@@ -2,6 +2,7 @@ package stats_test
 
 import (
 	"encoding/json"
+	"flag"
 	"math"
 	"reflect"
 	"testing"
@@ -14,6 +15,9 @@ import (
 	"pressbox/packaging/check"
 )
 
+// Every run checks the same properties of the same values.
+var _ = flag.Set("rapid.seed", "1")
+
 func team(id string) teams.Ref { return teams.Ref{ID: id, Abbrev: id, Name: "The " + id} }
 
 // played returns a game of two clubs without a box score.
@@ -25,21 +29,26 @@ func played(away, home string, score ...int) stats.FinishedGame {
 func TestAccumulator_standings(t *testing.T) {
 	t.Parallel()
 	var acc stats.Accumulator
-	if got, err := json.Marshal([]any{acc.Standings(), acc.Batting(""), acc.Pitching("OAK")}); err != nil || string(got) != "[[],[],[]]" {
+	if got, err := json.Marshal([]any{acc.Standings(), acc.Batting(""), acc.Pitching("OAK")}); err != nil ||
+		string(got) != "[[],[],[]]" {
 		t.Errorf("empty: %s, %v", got, err)
 	}
 	for _, r := range []stats.FinishedGame{
-		played("ELM", "OAK", 2, 3), played("ELM", "OAK", 5, 1), played("OAK", "ELM", 0, 9), played("ASH", "OAK", 4, 4), played("ASH", "ELM", 1, 2),
+		played("ELM", "OAK", 2, 3), played("ELM", "OAK", 5, 1), played("OAK", "ELM", 0, 9), played("ASH", "OAK", 4, 4),
+		played("ASH", "ELM", 1, 2),
 	} {
 		acc.Add(r)
 	}
 	got := check.Must(json.Marshal(acc.Standings()))(t)
 	const want = `[` +
-		`{"team":{"id":"ELM","abbrev":"ELM","name":"The ELM"},"g":4,"w":3,"l":1,"t":0,"pct":0.75,"gb":0,"rs":18,"ra":5,"streak":"W3",` +
+		`{"team":{"id":"ELM","abbrev":"ELM","name":"The ELM"},"g":4,"w":3,"l":1,"t":0,"pct":0.75,"gb":0,"rs":18,` +
+		`"ra":5,"streak":"W3",` +
 		`"home":{"w":2,"l":0,"t":0},"away":{"w":1,"l":1,"t":0}},` +
-		`{"team":{"id":"OAK","abbrev":"OAK","name":"The OAK"},"g":4,"w":1,"l":2,"t":1,"pct":0.333,"gb":1.5,"rs":8,"ra":20,"streak":"T1",` +
+		`{"team":{"id":"OAK","abbrev":"OAK","name":"The OAK"},"g":4,"w":1,"l":2,"t":1,"pct":0.333,"gb":1.5,` +
+		`"rs":8,"ra":20,"streak":"T1",` +
 		`"home":{"w":1,"l":1,"t":1},"away":{"w":0,"l":1,"t":0}},` +
-		`{"team":{"id":"ASH","abbrev":"ASH","name":"The ASH"},"g":2,"w":0,"l":1,"t":1,"pct":0,"gb":1.5,"rs":5,"ra":6,"streak":"L1",` +
+		`{"team":{"id":"ASH","abbrev":"ASH","name":"The ASH"},"g":2,"w":0,"l":1,"t":1,"pct":0,"gb":1.5,"rs":5,` +
+		`"ra":6,"streak":"L1",` +
 		`"home":{"w":0,"l":0,"t":0},"away":{"w":0,"l":1,"t":1}}]`
 	if string(got) != want {
 		t.Errorf("standings are\n%s\nwant\n%s", got, want)
@@ -52,7 +61,8 @@ func TestAccumulator_standingsOrder(t *testing.T) {
 	t.Parallel()
 	var acc stats.Accumulator
 	for _, r := range []stats.FinishedGame{
-		played("A", "B", 1, 0), played("C", "D", 0, 3), played("C", "D", 0, 1), played("E", "F", 2, 2), played("G", "H", 5, 0),
+		played("A", "B", 1, 0), played("C", "D", 0, 3), played("C", "D", 0, 1), played("E", "F", 2, 2),
+		played("G", "H", 5, 0),
 	} {
 		acc.Add(r)
 	}
@@ -74,24 +84,44 @@ func TestAccumulator_rates(t *testing.T) {
 	var acc stats.Accumulator
 	r := played("ELM", "OAK", 2, 3)
 	r.Box.Teams[game.Home].Batting = []game.BattingLine{
-		{Player: "a", Name: "A", Slot: 1, PlateAppearances: 7, AtBats: 3, Hits: 2, Doubles: 1, Walks: 1, HitByPitch: 1, SacrificeFlies: 1, SacrificeHits: 1, RunsBattedIn: 4, StolenBases: 2, CaughtStealing: 1, LeftOnBase: 5, TwoOutRunsBattedIn: 3},
+		{
+			Player: "a", Name: "A", Slot: 1, PlateAppearances: 7, AtBats: 3, Hits: 2, Doubles: 1, Walks: 1,
+			HitByPitch: 1, SacrificeFlies: 1, SacrificeHits: 1, RunsBattedIn: 4, StolenBases: 2, CaughtStealing: 1,
+			LeftOnBase: 5, TwoOutRunsBattedIn: 3,
+		},
 		{Player: "b", Name: "B", Slot: 2, PlateAppearances: 1, Walks: 1},
 		{Player: "c", Name: "C", Slot: 2},
 		{Player: "p", Name: "P", Slot: 0},
 	}
 	r.Box.Teams[game.Home].Pitching = []game.PitchingLine{
-		{Player: "p", Name: "P", Outs: 17, Hits: 6, Walks: 2, Runs: 3, EarnedRuns: 2, BattersFaced: 25, Strikeouts: 5, HomeRuns: 1, QualityStart: true},
+		{
+			Player: "p", Name: "P", Outs: 17, Hits: 6, Walks: 2, Runs: 3, EarnedRuns: 2, BattersFaced: 25,
+			Strikeouts: 5,
+			HomeRuns:   1, QualityStart: true,
+		},
 		{Player: "q", Name: "Q", Walks: 1, BattersFaced: 1, Hold: true, BlownSave: true},
 	}
 	r.Box.WinningPitcher, r.Box.SavingPitcher = "p", "q"
 	acc.Add(r)
 	const oak = `{"id":"OAK","abbrev":"OAK","name":"The OAK"}`
 	for team, want := range map[string]string{
-		"OAK": `[[{"player_id":"a","name":"A","team":` + oak + `,"g":1,"pa":7,"ab":3,"r":0,"h":2,"doubles":1,"triples":0,"hr":0,"rbi":4,"bb":1,"so":0,"hbp":1,"sh":1,"sf":1,"sb":2,"cs":1,"lob":5,"two_out_rbi":3,"avg":0.667,"obp":0.667,"slg":1,"ops":1.667},` +
-			`{"player_id":"b","name":"B","team":` + oak + `,"g":1,"pa":1,"ab":0,"r":0,"h":0,"doubles":0,"triples":0,"hr":0,"rbi":0,"bb":1,"so":0,"hbp":0,"sh":0,"sf":0,"sb":0,"cs":0,"lob":0,"two_out_rbi":0,"avg":null,"obp":1,"slg":null,"ops":null},` +
-			`{"player_id":"c","name":"C","team":` + oak + `,"g":1,"pa":0,"ab":0,"r":0,"h":0,"doubles":0,"triples":0,"hr":0,"rbi":0,"bb":0,"so":0,"hbp":0,"sh":0,"sf":0,"sb":0,"cs":0,"lob":0,"two_out_rbi":0,"avg":null,"obp":null,"slg":null,"ops":null}],` +
-			`[{"player_id":"p","name":"P","team":` + oak + `,"g":1,"gs":1,"w":1,"l":0,"sv":0,"hld":0,"bs":0,"qs":1,"outs":17,"ip":"5.2","bf":25,"h":6,"r":3,"er":2,"bb":2,"so":5,"hr":1,"era":3.176,"whip":1.412},` +
-			`{"player_id":"q","name":"Q","team":` + oak + `,"g":1,"gs":0,"w":0,"l":0,"sv":1,"hld":1,"bs":1,"qs":0,"outs":0,"ip":"0.0","bf":1,"h":0,"r":0,"er":0,"bb":1,"so":0,"hr":0,"era":null,"whip":null}]]`,
+		"OAK": `[[{"player_id":"a","name":"A","team":` + oak +
+			`,"g":1,"pa":7,"ab":3,"r":0,"h":2,"doubles":1,"triples":0,"hr":0,"rbi":4,"bb":1,"so":0,"hbp":1,` +
+			`"sh":1,"sf":1,"sb":2,"cs":1,"lob":5,"two_out_rbi":3,"avg":0.667,"obp":0.667,"slg":1,` +
+			`"ops":1.667},` +
+			`{"player_id":"b","name":"B","team":` + oak +
+			`,"g":1,"pa":1,"ab":0,"r":0,"h":0,"doubles":0,"triples":0,"hr":0,"rbi":0,"bb":1,"so":0,"hbp":0,` +
+			`"sh":0,"sf":0,"sb":0,"cs":0,"lob":0,"two_out_rbi":0,"avg":null,"obp":1,"slg":null,"ops":null},` +
+			`{"player_id":"c","name":"C","team":` + oak +
+			`,"g":1,"pa":0,"ab":0,"r":0,"h":0,"doubles":0,"triples":0,"hr":0,"rbi":0,"bb":0,"so":0,"hbp":0,` +
+			`"sh":0,"sf":0,"sb":0,"cs":0,"lob":0,"two_out_rbi":0,"avg":null,"obp":null,"slg":null,` +
+			`"ops":null}],` +
+			`[{"player_id":"p","name":"P","team":` + oak +
+			`,"g":1,"gs":1,"w":1,"l":0,"sv":0,"hld":0,"bs":0,"qs":1,"outs":17,"ip":"5.2","bf":25,"h":6,"r":3,` +
+			`"er":2,"bb":2,"so":5,"hr":1,"era":3.176,"whip":1.412},` +
+			`{"player_id":"q","name":"Q","team":` + oak +
+			`,"g":1,"gs":0,"w":0,"l":0,"sv":1,"hld":1,"bs":1,"qs":0,"outs":0,"ip":"0.0","bf":1,"h":0,"r":0,` +
+			`"er":0,"bb":1,"so":0,"hr":0,"era":null,"whip":null}]]`,
 		"ELM": `[[],[]]`,
 	} {
 		if got, err := json.Marshal([]any{acc.Batting(team), acc.Pitching(team)}); err != nil || string(got) != want {
@@ -112,9 +142,11 @@ func TestAccumulator_sums(t *testing.T) {
 			r := played(at[0], at[1], rapid.IntRange(0, 9).Draw(t, "away"), rapid.IntRange(0, 9).Draw(t, "home"))
 			for side := range r.Teams {
 				box, id := &r.Box.Teams[side], r.Teams[side].ID
-				for _, p := range rapid.SliceOfNDistinct(rapid.SampledFrom([]game.PlayerID{"a", "b", "c", "d"}), 1, 4, rapid.ID).Draw(t, "players") {
+				for _, p := range rapid.SliceOfNDistinct(rapid.SampledFrom([]game.PlayerID{"a", "b", "c", "d"}), 1, 4,
+					rapid.ID).Draw(t, "players") {
 					n := rapid.IntRange(0, 5).Draw(t, "n")
-					box.Batting = append(box.Batting, game.BattingLine{Player: p, Slot: 1, PlateAppearances: n, AtBats: n, Hits: n / 2})
+					box.Batting = append(box.Batting,
+						game.BattingLine{Player: p, Slot: 1, PlateAppearances: n, AtBats: n, Hits: n / 2})
 					box.Pitching = append(box.Pitching, game.PitchingLine{Player: p, Outs: n})
 					hits[id] += n / 2
 					outs[id] += n
@@ -200,7 +232,8 @@ func same(t *testing.T, season, line reflect.Value) {
 		t.Errorf("only %d counts in common", n)
 	}
 	for i := range season.NumField() {
-		if p, ok := reflect.TypeAssert[*float64](season.Field(i)); ok && p != nil && math.Abs(*p*1000-math.Round(*p*1000)) > 1e-6 {
+		if p, ok := reflect.TypeAssert[*float64](season.Field(i)); ok && p != nil &&
+			math.Abs(*p*1000-math.Round(*p*1000)) > 1e-6 {
 			t.Errorf("%s is %v, not of three places", season.Type().Field(i).Name, *p)
 		}
 	}

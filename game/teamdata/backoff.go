@@ -75,8 +75,8 @@ func (c *Client) recordResult(r resource, err error) {
 	c.backoff.until = time.Now().Add(max(delayAfter(c.backoff.failures), min(down.retryAfter, maxRetryAfter)))
 }
 
-// delayAfter returns the delay after consecutive failures: a random time between half and all of the doubled delay, so that
-// hosts do not retry in step.
+// delayAfter returns the delay after consecutive failures: a random time between half and all of the doubled
+// delay, so that hosts do not retry in step.
 func delayAfter(failures int) time.Duration {
 	d := min(firstDelay<<min(failures-1, 20), maxDelay)
 	return d/2 + rand.N(d/2) //nolint:gosec // it spreads load

@@ -67,8 +67,8 @@ func (r resource) defaultFreshness() time.Duration {
 	return playersFreshness
 }
 
-// freshness returns the lifetime in Cache-Control (RFC 9111 §5.2.2), at least minFreshness even for no-store, so that page
-// views do not load the API.
+// freshness returns the lifetime in Cache-Control (RFC 9111 §5.2.2), at least minFreshness even for no-store, so
+// that page views do not load the API.
 func freshness(control string, fallback time.Duration) time.Duration {
 	lifetime := fallback
 	for d := range strings.SplitSeq(strings.ToLower(control), ",") {

@@ -104,7 +104,8 @@ type sbaTeam struct {
 	Stadium   looseText `json:"stadium"` // its name, in some leagues the URL of a picture
 }
 
-// sbaPlayer has the fields of the API's players that are used. Bats, throws and number are an extension of some leagues.
+// sbaPlayer has the fields of the API's players that are used. Bats, throws and number are an extension of some
+// leagues.
 type sbaPlayer struct {
 	ID       looseText `json:"id"`
 	Season   looseText `json:"season"`
@@ -180,8 +181,8 @@ func decodeEntries[S, T any](entries []json.RawMessage, read func(*S) (T, bool),
 // matches reports whether an entry's season or team is missing or the requested one.
 func matches(got looseText, want string) bool { return got == "" || string(got) == want }
 
-// club converts a team and reports whether it is a club of the season. The API lists farm teams and injured lists as teams,
-// NYYMIL and NYYIL; a club's abbreviation has at most three letters.
+// club converts a team and reports whether it is a club of the season. The API lists farm teams and injured lists
+// as teams, NYYMIL and NYYIL; a club's abbreviation has at most three letters.
 func (r resource) club(t *sbaTeam) (teams.Team, bool) {
 	season := strconv.Itoa(r.season)
 	if t.Abbrev == "" || utf8.RuneCountInString(string(t.Abbrev)) > 3 || !matches(t.Season, season) {
@@ -200,8 +201,8 @@ func (r resource) club(t *sbaTeam) (teams.Team, bool) {
 	return team, true
 }
 
-// player converts a player and reports whether the player belongs to the season and team. A player without sides bats and
-// throws right. The API has no ratings: everyone is average at the first position.
+// player converts a player and reports whether the player belongs to the season and team. A player without sides
+// bats and throws right. The API has no ratings: everyone is average at the first position.
 func (r resource) player(p *sbaPlayer) (teams.Player, bool) {
 	name := cmp.Or(string(p.Name), clean(string(p.Person.First+" "+p.Person.Last)))
 	if name == "" || !matches(p.Season, strconv.Itoa(r.season)) || !matches(p.Team.id, r.team) {

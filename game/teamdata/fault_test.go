@@ -38,16 +38,21 @@ func TestClient_faults(t *testing.T) {
 		"truncated, no length": {respond(`{"count":4,"teams":[{"id":31,"abb`), "is not JSON"},
 		"truncated":            {truncated, "unexpected EOF"},
 		"hangs up":             {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
-		"too long":             {func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 5<<20)) }, "exceeds 4 MiB"},
-		"bomb":                 {bomb(), "exceeds 4 MiB"},
-		"list":                 {respond(`[{"id":31}]`), "not an object"},
-		"other name":           {respond(`{"clubs":[{"id":31}]}`), "no list of teams"},
-		"object":               {respond(`{"teams":{"31":{}}}`), "no list of teams"},
-		"empty":                {respond(`{"count":0,"teams":[]}`), "no such season"},
-		"404":                  {http.NotFound, "no such season"},
-		"another season":       {respond(`{"teams":[{"id":31,"season":2,"abbrev":"ZAP"}]}`), "no valid entry"},
-		"no valid entry":       {respond(`{"teams":[7,null,"x",[],{}]}`), "no valid entry"},
-		"endless redirects":    {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) }, "redirect"},
+		"too long": {
+			func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 5<<20)) }, "exceeds 4 MiB",
+		},
+		"bomb":           {bomb(), "exceeds 4 MiB"},
+		"list":           {respond(`[{"id":31}]`), "not an object"},
+		"other name":     {respond(`{"clubs":[{"id":31}]}`), "no list of teams"},
+		"object":         {respond(`{"teams":{"31":{}}}`), "no list of teams"},
+		"empty":          {respond(`{"count":0,"teams":[]}`), "no such season"},
+		"404":            {http.NotFound, "no such season"},
+		"another season": {respond(`{"teams":[{"id":31,"season":2,"abbrev":"ZAP"}]}`), "no valid entry"},
+		"no valid entry": {respond(`{"teams":[7,null,"x",[],{}]}`), "no valid entry"},
+		"endless redirects": {
+			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) },
+			"redirect",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +116,8 @@ func TestClient_gzip(t *testing.T) {
 // Redirects are followed within the host only, so that no other host gets the token.
 func TestClient_redirects(t *testing.T) {
 	t.Parallel()
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("request to another host") }))
+	refuse := func(http.ResponseWriter, *http.Request) { t.Error("request to another host") }
+	other := httptest.NewServer(http.HandlerFunc(refuse))
 	t.Cleanup(other.Close)
 	away := newRig(t, func(c *teamdata.Config) { c.Token = "hush" })
 	away.api.set(func(w http.ResponseWriter, q *http.Request) {
@@ -157,7 +163,8 @@ func TestClient_staleWhileRevalidate(t *testing.T) {
 		}
 		synctest.Wait()
 		q := r.api.last()
-		if r.api.requests() != 2 || q.Header.Get("If-None-Match") != `"v1"` || q.Header.Get("If-Modified-Since") != r.api.head["Last-Modified"] {
+		if r.api.requests() != 2 || q.Header.Get("If-None-Match") != `"v1"` ||
+			q.Header.Get("If-Modified-Since") != r.api.head["Last-Modified"] {
 			t.Errorf("%d requests, the last with %v", r.api.requests(), q.Header)
 		}
 		if got := list(t, r); got.Stale || !got.FetchedAt.After(first.FetchedAt) || len(got.Teams) != 2 {
@@ -201,7 +208,8 @@ func TestClient_downForADay(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		if _, err := r.Roster(t.Context(), 3, "31"); !errors.Is(err, teams.ErrUnavailable) || !strings.Contains(err.Error(), "status 502") {
+		if _, err := r.Roster(t.Context(), 3, "31"); !errors.Is(err, teams.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "status 502") {
 			t.Errorf("not cached: %v", err)
 		}
 		if n := r.api.requests(); n < 24*12 || n > 24*12*2+20 {
@@ -284,7 +292,8 @@ func TestClient_retryAfter(t *testing.T) {
 			})
 			for wait, want := range []int{1, 1, 2} {
 				if _, err := r.Teams(t.Context(), 3); err == nil || r.api.requests() != want {
-					t.Errorf("Retry-After %s, after %d × 6 minutes: %d requests, %v", after, wait, r.api.requests(), err)
+					t.Errorf("Retry-After %s, after %d × 6 minutes: %d requests, %v",
+						after, wait, r.api.requests(), err)
 				}
 				time.Sleep(6 * time.Minute)
 			}
@@ -311,7 +320,8 @@ func TestClient_slow(t *testing.T) {
 		if _, err := r.Teams(ctx, 2); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
-		if _, err := r.Teams(t.Context(), 2); !errors.Is(err, teams.ErrUnavailable) || time.Since(start) != 10*time.Second {
+		if _, err := r.Teams(t.Context(), 2); !errors.Is(err, teams.ErrUnavailable) ||
+			time.Since(start) != 10*time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 	})
@@ -367,7 +377,8 @@ func TestClient_tooFewPlayers(t *testing.T) {
 		send(w, object{"players": squad("3", "32")[3:]}) // seven hitters
 	})
 	_, err := r.Roster(t.Context(), 3, "32")
-	if !errors.Is(err, teams.ErrTooFewPlayers) || !strings.Contains(err.Error(), "of BH in season 3") || !strings.Contains(err.Error(), "7 hitters and 2 pitchers") {
+	if !errors.Is(err, teams.ErrTooFewPlayers) || !strings.Contains(err.Error(), "of BH in season 3") ||
+		!strings.Contains(err.Error(), "7 hitters and 2 pitchers") {
 		t.Errorf("%v", err)
 	}
 	check.Must(r.Roster(t.Context(), 3, "31"))(t)
@@ -379,8 +390,14 @@ func TestClient_playerFormats(t *testing.T) {
 	r := newRig(t)
 	unusual := []object{
 		{"id": "p1", "name": "Id Isaword", "team": 32, "sbaplayer": 77, "pos_1": "p", "season": "3"},
-		{"id": 5.0, "name": " Two\u202e  Way\n", "team": "32", "pos_1": "sp", "pos_2": "OF", "pos_3": "LF", "pos_9": "C", "bats": "l", "throws": "S", "number": 17},
-		{"id": 6, "sbaplayer": object{"first_name": "Only", "last_name": "Person"}, "pos_1": "XX", "pos_4": 3, "headshot": "javascript:alert(1)", "new_field": []int{1}},
+		{
+			"id": 5.0, "name": " Two\u202e  Way\n", "team": "32", "pos_1": "sp", "pos_2": "OF", "pos_3": "LF",
+			"pos_9": "C", "bats": "l", "throws": "S", "number": 17,
+		},
+		{
+			"id": 6, "sbaplayer": object{"first_name": "Only", "last_name": "Person"}, "pos_1": "XX", "pos_4": 3,
+			"headshot": "javascript:alert(1)", "new_field": []int{1},
+		},
 		{"id": 6, "name": "Twice", "team": 32},
 		{"name": "No Id", "team": 32},
 		{"id": 8, "team": 32},

@@ -108,7 +108,8 @@ func readBody(resp *http.Response) ([]byte, error) {
 	case len(body) > maxBody:
 		return nil, errTooLong
 	case !json.Valid(body):
-		return nil, &apiError{error: fmt.Errorf("response is not JSON (Content-Type %.60q)", resp.Header.Get("Content-Type"))}
+		return nil,
+			&apiError{error: fmt.Errorf("response is not JSON (Content-Type %.60q)", resp.Header.Get("Content-Type"))}
 	}
 	return bytes.TrimSpace(body), nil
 }

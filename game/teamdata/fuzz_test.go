@@ -19,11 +19,13 @@ var (
 	roles    = regexp.MustCompile(`^(SP|RP|C|[123]B|SS|[LCR]F|DH)$`)
 )
 
-// FuzzDecode checks that a decoded list has entries, each once, with an id, a name and known positions, of the requested season
-// and team, and is the same after it was saved.
+// FuzzDecode checks that a decoded list has entries, each once, with an id, a name and known positions, of the
+// requested season and team, and is the same after it was saved.
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"count":1,"teams":[{"id":31,"season":3,"abbrev":"ZAP","lname":"Zephyrs","color":"a6ce39"}],"players":[{"id":1,"name":"A","team":7,"pos_1":"SP"}]}`))
-	f.Add([]byte(`{"teams":[{"id":"31","abbrev":"ÄÖÜ","color":"#FFFFFF","thumbnail":"//x"}],"players":[{"id":1e3,"sbaplayer":{"last_name":"B"},"team":{"id":7},"pos_8":"OF"}]}`))
+	f.Add([]byte(`{"count":1,"teams":[{"id":31,"season":3,"abbrev":"ZAP","lname":"Zephyrs","color":"a6ce39"}],` +
+		`"players":[{"id":1,"name":"A","team":7,"pos_1":"SP"}]}`))
+	f.Add([]byte(`{"teams":[{"id":"31","abbrev":"ÄÖÜ","color":"#FFFFFF","thumbnail":"//x"}],"players":[{"id":1e3,` +
+		`"sbaplayer":{"last_name":"B"},"team":{"id":7},"pos_8":"OF"}]}`))
 	f.Add([]byte(`{"teams":[7,null,{"id":null}],"players":{}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, r := range []resource{{name: "teams", season: 3}, {name: "players", season: 3, team: "7"}} {
@@ -97,7 +99,9 @@ func FuzzCacheEntry(f *testing.F) {
 
 func TestColors(t *testing.T) {
 	t.Parallel()
-	for sent, want := range map[looseText]string{"a6ce39": "#a6ce39 #000000", "#00205B": "#00205b #ffffff", "red": " ", "": " "} {
+	for sent, want := range map[looseText]string{
+		"a6ce39": "#a6ce39 #000000", "#00205B": "#00205b #ffffff", "red": " ", "": " ",
+	} {
 		if color, text := colors(sent); color+" "+text != want {
 			t.Errorf("%q: %s on %s, want %s", sent, text, color, want)
 		}

@@ -123,7 +123,8 @@ func league(w http.ResponseWriter, r *http.Request) {
 
 func team(season string, n int, abbrev, name string) object {
 	return object{
-		"id": json.Number(fmt.Sprint(season, n)), "season": json.Number(season), "abbrev": abbrev, "sname": name, "lname": "City " + name,
+		"id": json.Number(fmt.Sprint(season, n)), "season": json.Number(season), "abbrev": abbrev, "sname": name,
+		"lname": "City " + name,
 		"color": "A6CE39", "thumbnail": "https://example.org/x.png", "stadium": "The Yard", "division": nil, "gmid": 1,
 	}
 }
@@ -133,7 +134,8 @@ func squad(season, team string) []object {
 	var players []object
 	for i, pos := range []string{"C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH", "SP", "CP", ""} {
 		players = append(players, object{
-			"id": json.Number(fmt.Sprint(team, "0", i)), "season": json.Number(season), "name": fmt.Sprintf("Man %d of %s", i, team),
+			"id": json.Number(fmt.Sprint(team, "0", i)), "season": json.Number(season),
+			"name": fmt.Sprintf("Man %d of %s", i, team),
 			"team": object{"id": json.Number(team), "abbrev": "ABC"}, "pos_1": pos, "pos_2": nil, "wara": 1.25,
 			"sbaplayer": object{"first_name": "Man", "last_name": fmt.Sprint(i)},
 		})

@@ -1,11 +1,11 @@
 // Package teamdata is the client of the external team-data API, in the shape of SBA v3.
 //
-// Its one law: an answer matches the request. It is of that season and team, has enough players for a line-up, and is marked
-// if it is stale; otherwise there is an error. An invalid entry costs that entry only.
+// Its one law: an answer matches the request. It is of that season and team, has enough players for a line-up, and
+// is marked if it is stale; otherwise there is an error. An invalid entry costs that entry only.
 //
-// Response bodies are saved unchanged in a [Cache] under their URL. A fresh one is the answer. An older one is still the
-// answer, marked stale, while [Client.Run] revalidates it in the background. A slow or unreachable API therefore delays only
-// requests for data that was not fetched in the last 30 days.
+// Response bodies are saved unchanged in a [Cache] under their URL. A fresh one is the answer. An older one is
+// still the answer, marked stale, while [Client.Run] revalidates it in the background. A slow or unreachable API
+// therefore delays only requests for data that was not fetched in the last 30 days.
 package teamdata
 
 import (
@@ -41,8 +41,8 @@ type Config struct {
 	Log           *slog.Logger
 }
 
-// A Client fetches teams and rosters. Its methods may be called concurrently. [Client.Run] must run; until it does, only
-// cached data is returned. Concurrent callers share results, so their slices must not be modified.
+// A Client fetches teams and rosters. Its methods may be called concurrently. [Client.Run] must run; until it
+// does, only cached data is returned. Concurrent callers share results, so their slices must not be modified.
 type Client struct {
 	base   *url.URL
 	token  string
@@ -166,7 +166,10 @@ func (c *Client) roster(ctx context.Context, t teams.Team) (teams.Roster, error)
 	if err != nil {
 		return teams.Roster{}, fmt.Errorf("roster of %s in season %d: %w", t.Abbrev, t.Season, err)
 	}
-	return teams.Roster{Team: t, Season: t.Season, Source: c.base.Host, Stale: l.stale, FetchedAt: l.fetched, Players: l.players}, nil
+	return teams.Roster{
+		Team: t, Season: t.Season, Source: c.base.Host, Stale: l.stale, FetchedAt: l.fetched,
+		Players: l.players,
+	}, nil
 }
 
 // checkComplete returns an error unless there are enough players for a line-up.
@@ -182,7 +185,8 @@ func checkComplete(players []teams.Player) error {
 		}
 	}
 	if hitters < 9 || pitchers < 1 {
-		return fmt.Errorf("%w: %d hitters and %d pitchers, expected at least 9 and 1", teams.ErrTooFewPlayers, hitters, pitchers)
+		return fmt.Errorf("%w: %d hitters and %d pitchers, expected at least 9 and 1",
+			teams.ErrTooFewPlayers, hitters, pitchers)
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ func TestClient_teams(t *testing.T) {
 			t.Fatalf("season %d: %+v", season, got)
 		}
 		first := teams.Team{
-			ID: fmt.Sprintf("%d2", want), Season: want, Abbrev: "BH", Name: "City Badgers", ShortName: "Badgers", Color: "#a6ce39", TextColor: "#000000",
+			ID: fmt.Sprintf("%d2", want), Season: want, Abbrev: "BH", Name: "City Badgers", ShortName: "Badgers",
+			Color: "#a6ce39", TextColor: "#000000",
 			LogoURL: "https://example.org/x.png", Park: teams.Park{Name: "The Yard"},
 		}
 		if got.Teams[0] != first {
@@ -57,7 +58,10 @@ func TestClient_roster(t *testing.T) {
 		}
 	}
 	raw := check.Must(json.Marshal(roster))(t)
-	for _, want := range []string{`"team":{"id":"32"`, `"source":"127.0.0.1:`, `"stale":false`, `"bats":"R"`, `"positions":["SP"]`, `"positions":["RP"]`, `"positions":["DH"]`} {
+	for _, want := range []string{
+		`"team":{"id":"32"`, `"source":"127.0.0.1:`, `"stale":false`, `"bats":"R"`, `"positions":["SP"]`,
+		`"positions":["RP"]`, `"positions":["DH"]`,
+	} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("no %s in %s", want, raw)
 		}
@@ -173,7 +177,10 @@ func TestClient_fullCache(t *testing.T) {
 
 func TestNew_badURL(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"", "example.org/api", "ftp://example.org", "https://", "https://me:hush@example.org/api", "https://example.org/?key=hush", "https://example.org/hush\x7f"} {
+	for _, bad := range []string{
+		"", "example.org/api", "ftp://example.org", "https://", "https://me:hush@example.org/api",
+		"https://example.org/?key=hush", "https://example.org/hush\x7f",
+	} {
 		_, err := teamdata.New(teamdata.Config{URL: bad})
 		if err == nil || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%q: %v", bad, err)

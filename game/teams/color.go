@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// TextColor returns the one of black and white with the higher contrast on a color #rrggbb, at least 4.58 by WCAG 2.2; "" if
-// the color has another form.
+// TextColor returns the one of black and white with the higher contrast on a color #rrggbb, at least 4.58 by WCAG
+// 2.2; "" if the color has another form.
 func TextColor(color string) string {
 	if len(color) != 7 || color[0] != '#' {
 		return ""

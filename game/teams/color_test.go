@@ -5,8 +5,9 @@ import "testing"
 func TestTextColor(t *testing.T) {
 	t.Parallel()
 	for color, want := range map[string]string{
-		"#a6ce39": "#000000", "#00205b": "#ffffff", "#FFFFFF": "#000000", "#000000": "#ffffff", "#767676": "#000000", "#757575": "#ffffff",
-		"red": "", "+12345": "", "#+12345": "", "#a6ce3": "", "a6ce39": "", "": "",
+		"#a6ce39": "#000000", "#00205b": "#ffffff", "#FFFFFF": "#000000", "#000000": "#ffffff", "#767676": "#000000",
+		"#757575": "#ffffff",
+		"red":     "", "+12345": "", "#+12345": "", "#a6ce3": "", "a6ce39": "", "": "",
 	} {
 		if got := TextColor(color); got != want {
 			t.Errorf("%q: %q, want %q", color, got, want)

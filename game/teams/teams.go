@@ -30,7 +30,7 @@ type List struct {
 	Season    int       `json:"season"`
 	Source    string    `json:"source"`              // BuiltIn, Retrosheet, or the host of the team-data API
 	Stale     bool      `json:"stale"`               // past its freshness lifetime and not revalidated since
-	FetchedAt time.Time `json:"fetched_at,omitzero"` // time of the last fetch or revalidation; zero for the built-in league
+	FetchedAt time.Time `json:"fetched_at,omitzero"` // or revalidated; zero for the built-in league
 	Notice    string    `json:"notice,omitempty"`    // what the source asks to be shown with its data
 	Seasons   []int     `json:"seasons,omitempty"`   // imported ones, which stand beside the others
 	Teams     []Team    `json:"teams"`
@@ -85,7 +85,9 @@ type Player struct {
 
 // Club returns the team and its players as the rules see them.
 func (r *Roster) Club() game.Club {
-	c := game.Club{ID: r.Team.ID, Abbrev: r.Team.Abbrev, Name: r.Team.Name, Players: make([]game.Player, len(r.Players))}
+	c := game.Club{
+		ID: r.Team.ID, Abbrev: r.Team.Abbrev, Name: r.Team.Name, Players: make([]game.Player, len(r.Players)),
+	}
 	for i := range r.Players {
 		c.Players[i] = r.Players[i].Player
 	}

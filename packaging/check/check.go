@@ -5,9 +5,14 @@ package check
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -38,6 +43,30 @@ func Must[V any](v V, err error) func(tb T) V {
 	}
 }
 
+// Equal reports an error unless got is want; what, in the form of fmt.Sprintf, names it.
+func Equal[V comparable](tb testing.TB, got, want V, what string, args ...any) {
+	tb.Helper()
+	if got != want {
+		tb.Errorf("%s: got %#v, want %#v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
+// Contains reports an error unless text contains want; what, in the form of fmt.Sprintf, names the text.
+func Contains(tb testing.TB, text, want, what string, args ...any) {
+	tb.Helper()
+	if !strings.Contains(text, want) {
+		tb.Errorf("%s lacks %q: %s", fmt.Sprintf(what, args...), want, text)
+	}
+}
+
+// ErrorIs reports an error unless err is want.
+func ErrorIs(tb testing.TB, err, want error, what string, args ...any) {
+	tb.Helper()
+	if !errors.Is(err, want) {
+		tb.Errorf("%s: %v, want %v", fmt.Sprintf(what, args...), err, want)
+	}
+}
+
 // Close closes c when the test ends, which must not fail.
 func Close(tb testing.TB, c io.Closer) {
 	tb.Helper()
@@ -46,6 +75,38 @@ func Close(tb testing.TB, c io.Closer) {
 			tb.Error(err)
 		}
 	})
+}
+
+// Part returns the path of something that a test runs: a program in PATH, or a file that "make parts" puts into the
+// repository, such as .build/mosquitto. It skips the test in a short run, which has Go alone.
+func Part(tb testing.TB, name string) string {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skipf("a short run has no %s", name)
+	}
+	if strings.Contains(name, "/") {
+		name = filepath.Join(Root(tb), name)
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		tb.Fatalf("a part of the tests is missing, \"make parts\" installs it: %v", err)
+	}
+	return path
+}
+
+// Root returns the root of the repository, above the working directory.
+func Root(tb testing.TB) string {
+	tb.Helper()
+	dir := Must(os.Getwd())(tb)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			tb.Fatal("the working directory is not in the repository")
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // Run calls run in a goroutine and cancels its context when the test ends; it must

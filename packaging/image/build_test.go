@@ -1,5 +1,5 @@
-// Package image_test tests what "make image" refuses, and the times that it sets. The images themselves are tried by "make
-// test-image".
+// Package image_test tests what "make image" refuses, and the times that it sets. The images themselves are
+// tried by "make test-image".
 package image_test
 
 import (
@@ -15,15 +15,17 @@ import (
 
 func TestBuild_refusals(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct{ arch, url, want string }{
-		"architecture": {"armhf", "", "unknown architecture armhf, expected amd64 or arm64"},
-		"repository":   {"amd64", "https://example.org/other", `run "make repo" first`},
+	for name, tt := range map[string]struct{ arch, url, sources, want string }{
+		"architecture":      {"armhf", "", "", "unknown architecture armhf, expected amd64 or arm64"},
+		"repository":        {"amd64", "https://example.org/other", "", `run "make repo" first`},
+		"one source":        {"amd64", "", "https://example.org/debian", "expected two addresses"},
+		"not two addresses": {"amd64", "", "https://example.org/debian security", "expected two addresses"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dist := t.TempDir()
 			cmd := exec.Command("./build", "1.0.0", tt.arch)
-			cmd.Env = append(os.Environ(), "DIST="+dist, "REPO_URL="+tt.url)
+			cmd.Env = append(os.Environ(), "DIST="+dist, "REPO_URL="+tt.url, "IMAGE_SOURCES="+tt.sources)
 			out, err := cmd.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), tt.want) {
 				t.Errorf("%v, want an error with %q:\n%s", err, tt.want, out)
@@ -40,7 +42,8 @@ func TestClean_times(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for _, dir := range []string{
-		"etc/alternatives", "usr/bin", "run", "tmp", "var/tmp", "var/log", "var/cache/apt", "var/cache/debconf", "var/cache/ldconfig",
+		"etc/alternatives", "usr/bin", "run", "tmp", "var/tmp", "var/log", "var/cache/apt", "var/cache/debconf",
+		"var/cache/ldconfig",
 		"var/cache/fontconfig", "var/lib/apt/lists", "var/lib/dpkg",
 	} {
 		check.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))

@@ -24,7 +24,8 @@ func testAdministrators(s *server) {
 	create := []string{"runuser", "--user=bob", "--", "pressbox", "tokens", "create", "door"}
 	s.mustRefuse(1, "only root, the user pressbox and the group adm may administer", create...)
 	s.run("chmod", "0666", socket)
-	s.mustRefuse(4, "only root, the server's user and members of the administrator socket's group may administer", create...)
+	s.mustRefuse(4, "only root, the server's user and members of the administrator socket's group may administer",
+		create...)
 	s.run("chgrp", "bob", socket)
 	s.run("runuser", "--user=bob", "--", "pressbox", "log-level")
 	s.run("chgrp", "adm", socket)

@@ -73,7 +73,8 @@ func TestArmhf_needsARMv7(t *testing.T) {
 	t.Parallel()
 	root := unpack(t, packageFor(t, "armhf"))
 	for processor, runs := range map[string]bool{"arm1176": false, "cortex-a7": true} {
-		out, err := exec.Command("qemu-arm-static", "-cpu", processor, "-L", filepath.Dir(libraries("armhf")), filepath.Join(root, "usr/bin/pressbox"), "version").CombinedOutput()
+		out, err := exec.Command("qemu-arm-static", "-cpu", processor, "-L", filepath.Dir(libraries("armhf")),
+			filepath.Join(root, "usr/bin/pressbox"), "version").CombinedOutput()
 		if (err == nil) != runs {
 			t.Errorf("on an %s: %v, want that it runs: %v\n%s", processor, err, runs, out)
 		}
@@ -95,8 +96,10 @@ exec "$@"`, libraries(arch)}
 	cmd := exec.Command("unshare", append(slices.Clip(program), "serve")...)
 	cmd.Dir = state
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "PORT=0", "HOST=127.0.0.1", "STATE_DIR=" + state, "PULSE_SERVER=unix:" + state + "/none",
-		"MODEL_DIR=" + bundledVoice(t, root), "ONNXRUNTIME_LIB=" + filepath.Join(root, "usr/lib/pressbox/libonnxruntime.so"),
+		"PATH=" + os.Getenv("PATH"), "PORT=0", "HOST=127.0.0.1", "STATE_DIR=" + state, "PULSE_SERVER=unix:" + state +
+			"/none",
+		"MODEL_DIR=" + bundledVoice(t, root), "ONNXRUNTIME_LIB=" +
+			filepath.Join(root, "usr/lib/pressbox/libonnxruntime.so"),
 	}
 	said := check.Must(cmd.StderrPipe())(t)
 	check.NoError(t, cmd.Start())
@@ -113,7 +116,8 @@ exec "$@"`, libraries(arch)}
 	go func() { _, _ = io.Copy(io.Discard, said) }()
 	fetch(t, address, "Hello.") // returns when the voice is loaded
 	file := filepath.Join(t.TempDir(), "said.wav")
-	run(t, emulatedTime, append(append([]string{"unshare"}, program...), "say", "--server", address, "--out", file, text)...)
+	run(t, emulatedTime, append(append([]string{"unshare"}, program...), "say", "--server", address, "--out", file,
+		text)...)
 	return samplesIn(t, file)
 }
 

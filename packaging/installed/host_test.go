@@ -45,8 +45,9 @@ func (h *host) on(t *testing.T) *host {
 // command returns a command that runs as root on the host, with a time limit.
 func (h *host) command(args ...string) *exec.Cmd {
 	inside := []string{
-		"--target", h.leader, "--all",
-		"env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive",
+		"--target", h.leader,
+		"--all", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8",
+		"DEBIAN_FRONTEND=noninteractive",
 		"timeout", "--kill-after=5", strconv.Itoa(int(commandTime.Seconds())),
 	}
 	return exec.Command("nsenter", append(inside, args...)...)
@@ -117,7 +118,8 @@ func (h *host) now() (cursor string) {
 // systemd, after a cursor.
 func (h *host) logged(since, text string) {
 	h.t.Helper()
-	cmd := h.command("timeout", strconv.Itoa(int(waitTime.Seconds())), "journalctl", "--follow", "--after-cursor="+since, "--all", "--output=cat", "--unit=pressbox.service")
+	cmd := h.command("timeout", strconv.Itoa(int(waitTime.Seconds())), "journalctl", "--follow",
+		"--after-cursor="+since, "--all", "--output=cat", "--unit=pressbox.service")
 	out := check.Must(cmd.StdoutPipe())(h.t)
 	check.NoError(h.t, cmd.Start())
 	defer func() {

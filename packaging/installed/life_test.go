@@ -67,12 +67,17 @@ func lifeCycle(t *testing.T, suite string) {
 
 func testInstall(s *server) {
 	s.install(testPackage(s.t, "~previous"))
-	for _, unit := range []string{"pressbox.service", "pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket"} {
-		if active, enabled := s.try("systemctl", "is-active", unit), s.try("systemctl", "is-enabled", unit); active != "active" || enabled != "enabled" {
+	for _, unit := range []string{
+		"pressbox.service", "pressbox.socket", "pressbox-admin.socket",
+		"pressbox-wyoming.socket",
+	} {
+		if active, enabled := s.try("systemctl", "is-active", unit),
+			s.try("systemctl", "is-enabled", unit); active != "active" || enabled != "enabled" {
 			s.t.Errorf("%s is %s and %s, want active and enabled", unit, active, enabled)
 		}
 	}
-	if got := s.run("stat", "--format=%U:%G %a", "/etc/pressbox/pressbox.env", "/var/lib/pressbox", "/var/lib/pressbox-audio", "/run/pressbox/admin.sock"); got !=
+	if got := s.run("stat", "--format=%U:%G %a", "/etc/pressbox/pressbox.env", "/var/lib/pressbox",
+		"/var/lib/pressbox-audio", "/run/pressbox/admin.sock"); got !=
 		"root:pressbox 640\npressbox:pressbox 700\npressbox:pressbox 700\nroot:adm 660" {
 		s.t.Errorf("owners and modes of the settings, the state, the home and the administrator's socket are\n%s", got)
 	}
@@ -102,7 +107,8 @@ func testPrivateSettings(s *server) {
 }
 
 func testHardening(s *server) {
-	verdict := s.run("systemd-analyze", "security", "--no-pager", "--threshold=15", "pressbox.service") // fails above 1.5
+	// fails above 1.5
+	verdict := s.run("systemd-analyze", "security", "--no-pager", "--threshold=15", "pressbox.service")
 	s.t.Log(verdict[strings.LastIndex(verdict, "Overall"):])
 	s.checkSpeech() // synthesis works in the sandbox
 	if denied := s.journal("--unit=pressbox.service", "--priority=err"); denied != "-- No entries --" {
@@ -139,8 +145,9 @@ func testActivation(s *server) {
 func testHeadlessSound(s *server) {
 	s.run("pressbox", "setup-audio", "headless")
 	s.checkPlayback("pressbox")
-	if got := s.run("systemctl", "--user", "--machine=pressbox@.host", "show-environment"); !containsLine(got, "HOME=/var/lib/pressbox-audio") {
-		s.t.Errorf("the user's service manager, outside the sandbox, reads units of a home that the service may write:\n%s", got)
+	got := s.run("systemctl", "--user", "--machine=pressbox@.host", "show-environment")
+	if !containsLine(got, "HOME=/var/lib/pressbox-audio") {
+		s.t.Errorf("the user's service manager reads units of a home that the service may write:\n%s", got)
 	}
 }
 
@@ -188,7 +195,8 @@ func testJournal(s *server) {
 	s.run("systemctl", "restart", "pressbox.service")
 	s.logged(since, "listening")
 	const explained = "http://localhost:8888."
-	if got := s.journal("--catalog", "--after-cursor="+since, "--unit=pressbox.service"); !strings.Contains(got, explained) {
+	got := s.journal("--catalog", "--after-cursor="+since, "--unit=pressbox.service")
+	if !strings.Contains(got, explained) {
 		s.t.Errorf("the journal has no explanation with %q:\n%s", explained, got)
 	}
 	resp := check.Must(s.request("POST", "/v1/audio/speech", speechRequest("Play ball!"), nil))(s.t)
@@ -252,7 +260,8 @@ func testReinstall(s *server) {
 
 func testPurge(s *server) {
 	s.run("apt-get", "purge", "--yes", "--quiet=2", "pressbox")
-	left := s.run("find", "/", "-xdev", "(", "-path", "/proc", "-o", "-path", "/sys", "-o", "-path", "/tmp", "-o", "-path", "/root", "-o", "-path", "/var/log", ")",
+	left := s.run("find", "/", "-xdev", "(", "-path", "/proc", "-o", "-path", "/sys", "-o", "-path", "/tmp", "-o",
+		"-path", "/root", "-o", "-path", "/var/log", ")",
 		"-prune", "-o", "-name", "*pressbox*", "-print")
 	if left != "" {
 		s.t.Errorf("the purge left\n%s", left)

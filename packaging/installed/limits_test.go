@@ -70,7 +70,10 @@ func limitFiles(version1 bool) limitPaths {
 	const unit = "system.slice/pressbox.service"
 	if version1 {
 		memory, tasks := filepath.Join("/sys/fs/cgroup/memory", unit), filepath.Join("/sys/fs/cgroup/pids", unit)
-		return limitPaths{memory + "/memory.limit_in_bytes", memory + "/memory.max_usage_in_bytes", tasks + "/pids.max", tasks + "/pids.current"}
+		return limitPaths{
+			memory + "/memory.limit_in_bytes", memory + "/memory.max_usage_in_bytes", tasks + "/pids.max",
+			tasks + "/pids.current",
+		}
 	}
 	both := filepath.Join("/sys/fs/cgroup", unit)
 	return limitPaths{both + "/memory.max", both + "/memory.peak", both + "/pids.max", both + "/pids.current"}

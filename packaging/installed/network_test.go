@@ -54,7 +54,8 @@ func testWallDisplay(s *server) {
 	s.run("systemctl", "restart", "pressbox.service")
 	const path = "/schedules" // no other part asks for it
 	for user, client := range map[string]string{"pressbox-kiosk": "169.254.0.1", "daemon": "127.0.0.1"} {
-		s.run("runuser", "--user", user, "--", "curl", "--silent", "--ipv4", "--request", "POST", "http://localhost:8888"+path)
+		s.run("runuser", "--user", user, "--", "curl", "--silent", "--ipv4", "--request", "POST",
+			"http://localhost:8888"+path)
 		s.until("the log has a request of "+client, func() bool {
 			_, request, _ := strings.Cut(s.journal("--unit=pressbox.service"), "path="+path)
 			return strings.Contains(request, "client="+client+" ")

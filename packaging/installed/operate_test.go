@@ -30,7 +30,8 @@ func testPowerCut(s *server) {
 	for _, id := range waiting {
 		s.waitSpoken(id)
 	}
-	if got := s.journal("--boot", "--output=cat", "--unit=pressbox.service"); !strings.Contains(got, "unclean shutdown, store checked") {
+	got := s.journal("--boot", "--output=cat", "--unit=pressbox.service")
+	if !strings.Contains(got, "unclean shutdown, store checked") {
 		s.t.Errorf("the store was not checked:\n%s", got)
 	}
 }
@@ -40,10 +41,13 @@ func testExitOnIdle(s *server) {
 	s.run("sed", "-i", "s/^#EXIT_ON_IDLE=.*/EXIT_ON_IDLE=1/", settingsFile)
 	s.run("systemctl", "restart", "pressbox.service")
 	for range 2 {
-		s.until("the server has exited", func() bool { return s.try("systemctl", "is-active", "pressbox.service") == "inactive" })
+		s.until("the server has exited",
+			func() bool { return s.try("systemctl", "is-active", "pressbox.service") == "inactive" })
 		s.health()
 	}
-	s.until("the server has exited", func() bool { return s.try("systemctl", "is-active", "pressbox.service") == "inactive" })
+	s.until("the server has exited", func() bool {
+		return s.try("systemctl", "is-active", "pressbox.service") == "inactive"
+	})
 	s.run("pressbox", "log-level") // the administrator's socket starts it, too
 	s.run("sed", "-i", "s/^EXIT_ON_IDLE=.*/#EXIT_ON_IDLE=0/", settingsFile)
 	s.run("systemctl", "restart", "pressbox.service")
@@ -54,7 +58,8 @@ func testRestore(s *server) {
 	s.run("pressbox", "tokens", "create", "before")
 	s.run("pressbox", "backup", "/root/before.db")
 	s.run("pressbox", "tokens", "create", "after")
-	if says := s.try("pressbox", "restore", "/root/before.db"); !strings.Contains(says, "the server is running: stop it first") {
+	says := s.try("pressbox", "restore", "/root/before.db")
+	if !strings.Contains(says, "the server is running: stop it first") {
 		s.t.Errorf("restore does not report that the server is running: %s", says)
 	}
 	s.run("systemctl", "stop", "pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket", "pressbox")
@@ -77,7 +82,8 @@ func testRestore(s *server) {
 func testVoiceInstall(s *server) {
 	const name = "en_US-copy-medium"
 	s.serveVoice(name, "127.0.0.1:9100")
-	s.run("sh", "-c", "umask 077 && VOICES_URL=http://127.0.0.1:9100/voices.json pressbox voices install --insecure-http "+name)
+	s.run("sh", "-c", "umask 077 && VOICES_URL=http://127.0.0.1:9100/voices.json "+
+		"pressbox voices install --insecure-http "+name)
 	request := speechRequest("Play ball!")
 	request["voice"] = name
 	s.until("the new voice speaks", func() bool {
@@ -92,13 +98,18 @@ func testVoiceInstall(s *server) {
 func (s *server) serveVoice(name, address string) {
 	s.t.Helper()
 	files, about := map[string][]byte{}, map[string]any{}
-	for shipped, sold := range map[string]string{".onnx": name + ".onnx", ".onnx.json": name + ".onnx.json", ".MODEL_CARD": "MODEL_CARD"} {
+	for shipped, sold := range map[string]string{
+		".onnx": name + ".onnx", ".onnx.json": name + ".onnx.json",
+		".MODEL_CARD": "MODEL_CARD",
+	} {
 		content := check.Must(os.ReadFile("../../models/en_US-pressbox-medium" + shipped))(s.t)
 		path, sum := filepath.Join("en/en_US/copy/medium", sold), md5.Sum(content)
 		files["/"+path] = content
 		about[path] = map[string]any{"size_bytes": len(content), "md5_digest": hex.EncodeToString(sum[:])}
 	}
-	index := check.Must(json.Marshal(map[string]any{name: map[string]any{"language": map[string]string{"name_english": "English"}, "num_speakers": 1, "files": about}}))(s.t)
+	index := check.Must(json.Marshal(map[string]any{name: map[string]any{
+		"language": map[string]string{"name_english": "English"}, "num_speakers": 1, "files": about,
+	}}))(s.t)
 	files["/voices.json"] = index
 	l := check.Must(s.listen("tcp", address))(s.t)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

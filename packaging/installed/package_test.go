@@ -77,7 +77,8 @@ func unpack(t *testing.T, deb string) string {
 func TestPackage_isReproducible(t *testing.T) {
 	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "sources")
-	run(t, commandTime, "sh", "-c", "mkdir $0 && tar -C ../.. --exclude=./.build --exclude=./bin --exclude=./dist --exclude=./.git -c . | tar -C $0 -x", elsewhere)
+	run(t, commandTime, "sh", "-c", "mkdir $0 && tar -C ../.. --exclude=./.build --exclude=./bin --exclude=./dist "+
+		"--exclude=./.git -c . | tar -C $0 -x", elsewhere)
 	revision := "PRESSBOX_REVISION=" + run(t, commandTime, "../revision")
 	run(t, buildTime, "env", revision, filepath.Join(elsewhere, "packaging/deb/build"), version(t), nativeArch(t))
 	again := filepath.Join(elsewhere, "dist", filepath.Base(currentPackage(t)))
@@ -88,7 +89,8 @@ func TestPackage_isReproducible(t *testing.T) {
 
 func TestPackage_passesLintian(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("lintian", append([]string{"--allow-root", "--fail-on=error,warning"}, packages(t)...)...).CombinedOutput()
+	out, err := exec.Command("lintian", append([]string{"--allow-root", "--fail-on=error,warning"},
+		packages(t)...)...).CombinedOutput()
 	if err != nil || strings.Contains(string(out), "O: ") {
 		t.Errorf("lintian: %v\n%s", err, out)
 	}
@@ -105,7 +107,8 @@ func TestPackage_rejectsARMv6(t *testing.T) {
 			refused bool
 		}{{"armv6l", true}, {"armv7l", false}, {"aarch64", false}, {"x86_64", false}} {
 			bin := t.TempDir()
-			check.NoError(t, os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho "+tt.machine+"\n"), 0o755))
+			check.NoError(t, os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho "+tt.machine+"\n"),
+				0o755))
 			cmd := exec.Command(filepath.Join(dir, "preinst"), "install")
 			cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
 			out, err := cmd.CombinedOutput()

@@ -50,7 +50,8 @@ func (s *server) play() *player {
 	t.mustRequest("GET", "/api/teams", nil, &teams)
 	var game struct{ ID, Status string }
 	t.mustRequest("POST", "/api/games", map[string]any{
-		"home_team": teams.Teams[0].ID, "away_team": teams.Teams[1].ID, "options": map[string]any{"opponent": "hotseat"},
+		"home_team": teams.Teams[0].ID, "away_team": teams.Teams[1].ID,
+		"options": map[string]any{"opponent": "hotseat"},
 	}, &game)
 	t.id = game.ID
 	for _, side := range []string{"home", "away"} {

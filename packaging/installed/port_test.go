@@ -38,7 +38,8 @@ func testSetPort(s *server) {
 		s.t.Errorf("the settings do not say the port:\n%s", got)
 	}
 	s.until("Avahi announces the port", func() bool {
-		return containsLine(s.try("avahi-browse", "--terminate", "--resolve", "--parsable", "_http._tcp"), "Pressbox", ";9000;")
+		return containsLine(s.try("avahi-browse", "--terminate", "--resolve", "--parsable", "_http._tcp"), "Pressbox",
+			";9000;")
 	})
 	s.run("runuser", "--user=bob", "--", "pressbox", "say", "A user without access to the settings can announce.")
 
@@ -59,7 +60,9 @@ func (s *server) checkBadPorts() {
 	s.t.Helper()
 	before := s.run("cat", settingsFile, avahiFile)
 	s.run("systemd-run", "--quiet", "--unit=other", "systemd-socket-activate", "--listen=9000", "true")
-	s.until("another program listens", func() bool { return strings.Contains(s.run("ss", "-Hltn", "sport = :9000"), "9000") })
+	s.until("another program listens", func() bool {
+		return strings.Contains(s.run("ss", "-Hltn", "sport = :9000"), "9000")
+	})
 	for _, port := range []string{"0", "65536", "http"} {
 		s.mustRefuse(2, "from 1 to 65535", "pressbox", "set-port", port)
 	}
@@ -78,7 +81,8 @@ func (s *server) checkPorts(port, other int) {
 	if _, err := s.atPort(other).request("GET", "/health", nil, nil); !errors.Is(err, syscall.ECONNREFUSED) {
 		s.t.Errorf("port %d: %v, want that it refuses", other, err)
 	}
-	if got := s.run("systemctl", "show", "--property=StatusText", "pressbox.service"); !strings.Contains(got, strconv.Itoa(port)) {
+	got := s.run("systemctl", "show", "--property=StatusText", "pressbox.service")
+	if !strings.Contains(got, strconv.Itoa(port)) {
 		s.t.Errorf("systemctl status says %q, want port %d", got, port)
 	}
 }
@@ -88,7 +92,10 @@ func (s *server) atPort(port int) *server {
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return s.dial(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
 	}
-	return &server{s.host, http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}, Timeout: commandTime}}
+	return &server{s.host, http.Client{
+		Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true},
+		Timeout:   commandTime,
+	}}
 }
 
 // A poster posts announcements continuously. It repeats a request that was not answered,
@@ -121,7 +128,8 @@ func (p *poster) run() {
 		}
 		var posted struct{ ID string }
 		message := fmt.Sprintf("Announcement %d.", p.sent.Load()+1)
-		_, err := p.atPort(ports[0]).request("POST", "/notify", map[string]any{"message": message}, &posted, "Idempotency-Key", strconv.FormatInt(p.sent.Load(), 10))
+		_, err := p.atPort(ports[0]).request("POST", "/notify", map[string]any{"message": message}, &posted,
+			"Idempotency-Key", strconv.FormatInt(p.sent.Load(), 10))
 		switch {
 		case err == nil:
 			p.sent.Add(1)

@@ -46,7 +46,8 @@ func boot(t *testing.T, suite string, how ...string) *host {
 // powerOn returns when the host has booted.
 func (h *host) powerOn() {
 	h.t.Helper()
-	notify := check.Must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(h.work, "notify"), Net: "unixgram"}))(h.t)
+	notify := check.Must(net.ListenUnixgram("unixgram",
+		&net.UnixAddr{Name: filepath.Join(h.work, "notify"), Net: "unixgram"}))(h.t)
 	defer notify.Close()
 	var console bytes.Buffer
 	cmd := exec.Command(h.script[0], h.script[1:]...)
@@ -98,7 +99,8 @@ func untilReady(notify *net.UnixConn) (leader string, err error) {
 func (h *host) powerOff() {
 	if h.leader != "" {
 		if h.t.Failed() {
-			h.t.Logf("the journal of the host:\n%s", h.try("journalctl", "--no-pager", "--boot", "--lines=200", "--unit=pressbox.service"))
+			h.t.Logf("the journal of the host:\n%s",
+				h.try("journalctl", "--no-pager", "--boot", "--lines=200", "--unit=pressbox.service"))
 		}
 		h.try("systemctl", "--no-block", "poweroff")
 		select {
@@ -135,7 +137,8 @@ func (h *host) clear() {
 	for group := range strings.FieldsSeq(string(groups)) {
 		run(h.t, commandTime, "find", group, "-depth", "-type", "d", "-exec", "rmdir", "{}", ";")
 	}
-	if err := errors.Join(os.Remove(list), os.Remove(filepath.Join(h.work, "notify"))); err != nil && !errors.Is(err, os.ErrNotExist) {
+	err = errors.Join(os.Remove(list), os.Remove(filepath.Join(h.work, "notify")))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.t.Fatal(err)
 	}
 }

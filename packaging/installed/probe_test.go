@@ -125,10 +125,12 @@ func forbidden() []attempt {
 			return result(errno)
 		}},
 		{"run what it has written", func() error {
-			_, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE|unix.PROT_EXEC, unix.MAP_ANON|unix.MAP_PRIVATE)
+			_, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE|unix.PROT_EXEC,
+				unix.MAP_ANON|unix.MAP_PRIVATE)
 			return err
 		}},
-		{"change priorities", func() error { return unix.Setpriority(unix.PRIO_PROCESS, 0, 19) }}, // the lowest priority, always permitted outside
+		// the lowest priority, always permitted outside
+		{"change priorities", func() error { return unix.Setpriority(unix.PRIO_PROCESS, 0, 19) }},
 		{"call as another architecture", callForeign},
 		{"leave files that others can read", func() error {
 			path, err := stateFile()

@@ -31,14 +31,17 @@ func testUnits(s *server) {
 	if s.exists(newerSettings) != newer {
 		s.t.Errorf("the settings for newer versions are linked: %t, want %t", !newer, newer)
 	}
-	if got := s.run("systemctl", "show", "--value", "--property=PrivateUsers", "pressbox.service"); (got != "no") != newer {
+	if got := s.run("systemctl", "show", "--value", "--property=PrivateUsers",
+		"pressbox.service"); (got != "no") != newer {
 		s.t.Errorf("PrivateUsers=%s", got)
 	}
-	if said := s.run("journalctl", "--no-pager", "--boot", "_PID=1", "--priority=warning"); strings.Contains(said, "pressbox") {
+	said := s.run("journalctl", "--no-pager", "--boot", "_PID=1", "--priority=warning")
+	if strings.Contains(said, "pressbox") {
 		s.t.Errorf("systemd warns:\n%s", said)
 	}
 	for unit := range strings.FieldsSeq(s.run("sh", "-c", "ls /usr/lib/systemd/system/pressbox*")) {
-		if out, err := s.command("systemd-analyze", "verify", "--man=no", unit).CombinedOutput(); err != nil || strings.Contains(string(out), "pressbox") {
+		out, err := s.command("systemd-analyze", "verify", "--man=no", unit).CombinedOutput()
+		if err != nil || strings.Contains(string(out), "pressbox") {
 			s.t.Errorf("%s: %v: %s", unit, err, out)
 		}
 	}
@@ -48,8 +51,10 @@ func testUnits(s *server) {
 func unitBasics() []string {
 	return []string{
 		"Type", "NotifyAccess", "ExecStart", "ExecReload", "Sockets", "LoadCredential", "Environment",
-		"WatchdogSec", "WatchdogSignal", "TimeoutStartSec", "TimeoutStopSec", "Restart", "RestartSec", "RestartSteps", "RestartMaxDelaySec",
-		"User", "Group", "WorkingDirectory", "StateDirectory", "StateDirectoryMode", "CacheDirectory", "CacheDirectoryMode",
+		"WatchdogSec", "WatchdogSignal", "TimeoutStartSec", "TimeoutStopSec", "Restart", "RestartSec", "RestartSteps",
+		"RestartMaxDelaySec",
+		"User", "Group", "WorkingDirectory", "StateDirectory", "StateDirectoryMode", "CacheDirectory",
+		"CacheDirectoryMode",
 	}
 }
 
@@ -124,7 +129,8 @@ func (s *server) checkHome() {
 	home := strings.Split(s.run("getent", "passwd", "pressbox"), ":")[5]
 	server := s.run("systemctl", "show", "--value", "--property=MainPID", "pressbox.service")
 	for path, want := range map[string]bool{"/var/lib/pressbox": true, home: false} {
-		out, err := s.command("nsenter", "--mount", "--target", server, "setpriv", "--reuid=pressbox", "--clear-groups", "test", "-w", path).CombinedOutput()
+		out, err := s.command("nsenter", "--mount", "--target", server, "setpriv", "--reuid=pressbox",
+			"--clear-groups", "test", "-w", path).CombinedOutput()
 		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
 			s.t.Fatalf("test -w %s: %v: %s", path, err, out)
 		}

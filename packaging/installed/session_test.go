@@ -29,7 +29,8 @@ func testSessionSound(s *server) {
 	s.logIn("alice")
 	s.run("pressbox", "setup-audio", "session", "--user=alice")
 	s.checkPlayback("alice")
-	s.until("its own sound server has ended", func() bool { return s.try("pgrep", "--uid=pressbox", "pipewire") == "exit status 1" })
+	s.until("its own sound server has ended",
+		func() bool { return s.try("pgrep", "--uid=pressbox", "pipewire") == "exit status 1" })
 
 	s.logOut("alice")
 	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
@@ -42,7 +43,8 @@ func testSessionSound(s *server) {
 	s.run("pressbox", "setup-audio", "--undo")
 	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
 	if left := s.run("find", "/etc", "/var/lib/systemd/linger", "-name", "*pressbox*",
-		"!", "-path", "/etc/pressbox*", "!", "-path", "/etc/avahi/*", "!", "-path", "/etc/systemd/system/*"); left != "" || s.exists("/run/pressbox-audio") {
+		"!", "-path", "/etc/pressbox*", "!", "-path", "/etc/avahi/*", "!",
+		"-path", "/etc/systemd/system/*"); left != "" || s.exists("/run/pressbox-audio") {
 		s.t.Errorf("the folder of the socket exists (%v); remaining files:\n%s", s.exists("/run/pressbox-audio"), left)
 	}
 	if info := s.as("alice", "pactl", "info"); !strings.Contains(info, "Default Sink") {
@@ -55,7 +57,8 @@ func testSessionSound(s *server) {
 // logIn logs a user in, as a display manager does.
 func (s *server) logIn(name string) {
 	s.t.Helper()
-	s.run("systemd-run", "--quiet", "--collect", "--unit=login-"+name, "--property=PAMName=login", "--property=User="+name, "sleep", "infinity")
+	s.run("systemd-run", "--quiet", "--collect", "--unit=login-"+name, "--property=PAMName=login",
+		"--property=User="+name, "sleep", "infinity")
 	s.until(name+" is logged in", func() bool {
 		return s.try("systemctl", "--user", "--machine="+name+"@.host", "is-active", "default.target") == "active"
 	})
@@ -73,5 +76,6 @@ func (s *server) logOut(name string) {
 // as runs a program as a user who is logged in.
 func (s *server) as(name string, args ...string) string {
 	s.t.Helper()
-	return s.run(append([]string{"runuser", "--user=" + name, "--", "env", "XDG_RUNTIME_DIR=/run/user/" + s.run("id", "--user", name)}, args...)...)
+	return s.run(append([]string{"runuser", "--user=" + name, "--", "env", "XDG_RUNTIME_DIR=/run/user/" +
+		s.run("id", "--user", name)}, args...)...)
 }

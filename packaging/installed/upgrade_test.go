@@ -24,11 +24,6 @@ const (
 )
 
 func testUpgrade(s *server) {
-	// Up to 0.2.0 the state directory was the home of the user pressbox.
-	s.run("sed", "-i", "s,:/var/lib/pressbox-audio:,:/var/lib/pressbox:,", "/etc/passwd")
-	const volumes = "/.local/state/wireplumber/default-routes"
-	s.write("/var/lib/pressbox"+volumes, []byte("[default-routes]\n"))
-	s.run("chown", "-R", "pressbox:", "/var/lib/pressbox/.local")
 	s.run("systemctl", "stop", "pressbox-wyoming.socket") // as if the installed version did not have it
 	s.subscribe(currentPackage(s.t))
 	game := s.play()
@@ -40,9 +35,6 @@ func testUpgrade(s *server) {
 	s.checkWyoming()
 	if got := s.run("pressbox", "config"); !containsLine(got, "VOLUME", "90", "pressbox.env") {
 		s.t.Errorf("the edited settings did not survive:\n%s", got)
-	}
-	if got := s.run("getent", "passwd", "pressbox"); !strings.Contains(got, ":/var/lib/pressbox-audio:") || !s.exists("/var/lib/pressbox-audio"+volumes) {
-		s.t.Errorf("the home of the user was not moved: %s; with its volumes: %v", got, s.exists("/var/lib/pressbox-audio"+volumes))
 	}
 }
 
@@ -71,7 +63,8 @@ func (s *server) subscribe(deb string) {
 	s.t.Cleanup(func() { check.NoError(s.t, os.RemoveAll(home)) })
 	run(s.t, commandTime, "cp", deb, dist)
 	gpg := []string{"env", "GNUPGHOME=" + home, "DIST=" + dist}
-	created := run(s.t, commandTime, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1", "--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
+	created := run(s.t, commandTime, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1",
+		"--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
 	_, created, _ = strings.Cut(created, "KEY_CREATED P ")
 	l := check.Must(s.listen("tcp", "127.0.0.1:0"))(s.t)
 	web := http.Server{Handler: http.FileServer(http.Dir(filepath.Join(dist, "repo")))}
@@ -81,21 +74,22 @@ func (s *server) subscribe(deb string) {
 	run(s.t, commandTime, append(gpg, "gpgconf", "--kill", "all")...)
 	s.write(sourcesFile, check.Must(os.ReadFile(filepath.Join(dist, "repo/pressbox.sources")))(s.t))
 	s.run("apt-get", "update", "--quiet=2", "--error-on=any", // of this source alone: the host has no network
-		"-o", "Dir::Etc::SourceList=sources.list.d/pressbox.sources", "-o", "Dir::Etc::SourceParts=-", "-o", "APT::Get::List-Cleanup=0")
+		"-o", "Dir::Etc::SourceList=sources.list.d/pressbox.sources", "-o", "Dir::Etc::SourceParts=-",
+		"-o", "APT::Get::List-Cleanup=0")
 }
 
-// firstPackage returns the package of version 0.1.0.
+// firstPackage returns the package of version 0.5.0.
 func firstPackage(t *testing.T) (deb string) {
 	t.Helper()
 	arch := nativeArch(t)
-	deb = check.Must(filepath.Abs("../../.build/installed/pressbox_0.1.0_" + arch + ".deb"))(t)
+	deb = check.Must(filepath.Abs("../../.build/installed/pressbox_0.5.0_" + arch + ".deb"))(t)
 	run(t, buildTime, "../deb/first", arch, deb)
 	return deb
 }
 
-// TestFirstVersion upgrades a host with version 0.1.0. Its store is migrated, in the sandbox of the
-// service, and nothing that the server has acknowledged is lost; a version that does not work before
-// that changes nothing, also after a start of the host.
+// TestFirstVersion upgrades a host with version 0.5.0. Nothing that the server has
+// acknowledged is lost; a version that does not work before that changes nothing, also after a start
+// of the host.
 func TestFirstVersion(t *testing.T) {
 	s := newServer(boot(t, "bookworm"))
 	s.install(firstPackage(t))
@@ -104,12 +98,13 @@ func TestFirstVersion(t *testing.T) {
 	token := s.run("pressbox", "tokens", "create", "anna")
 	tokens := s.run("pressbox", "tokens", "list")
 
-	if out, err := s.command("apt-get", "install", "--yes", "--quiet=2", s.copyIn(brokenPackage(s))).CombinedOutput(); err == nil {
+	if out, err := s.command("apt-get", "install", "--yes", "--quiet=2",
+		s.copyIn(brokenPackage(s))).CombinedOutput(); err == nil {
 		t.Errorf("the broken version was installed:\n%s", out)
 	}
 	s.run("systemctl", "daemon-reload") // as a start of the host does
 	s.run("systemctl", "restart", "pressbox.service")
-	if got := s.health().Version; got != "0.1.0" {
+	if got := s.health().Version; got != "0.5.0" {
 		t.Errorf("after the failed upgrade version %s answers", got)
 	}
 
@@ -124,9 +119,6 @@ func TestFirstVersion(t *testing.T) {
 		t.Errorf("the tokens were\n%s\nand are\n%s", tokens, now)
 	}
 	check.Must(s.request("GET", "/notify", nil, nil, "Authorization", "Bearer "+token))(t)
-	if !s.exists("/var/lib/pressbox/pressbox.db.schema-3") {
-		t.Error("there is no copy of the store before its migration")
-	}
 }
 
 // testFailedUpgrade upgrades to a version that does not work. The one before it goes on, also
@@ -135,7 +127,8 @@ func testFailedUpgrade(s *server) {
 	broken := s.copyIn(brokenPackage(s))
 	r := s.underLoad(func() {
 		out, err := s.command("apt-get", "install", "--yes", "--quiet=2", broken).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "out of order") || !strings.Contains(string(out), "version "+version(s.t)+" goes on serving") {
+		if err == nil || !strings.Contains(string(out), "out of order") ||
+			!strings.Contains(string(out), "version "+version(s.t)+" goes on serving") {
 			s.t.Errorf("the upgrade: %v\n%s", err, out)
 		}
 	})
@@ -159,8 +152,10 @@ func brokenPackage(s *server) (deb string) {
 	dir := s.t.TempDir()
 	tree, deb := filepath.Join(dir, "tree"), filepath.Join(dir, "pressbox_broken.deb")
 	run(s.t, commandTime, "dpkg-deb", "--raw-extract", currentPackage(s.t), tree)
-	run(s.t, commandTime, "sed", "-i", fmt.Sprintf("s/^Version: .*/Version: %s+broken/", version(s.t)), filepath.Join(tree, "DEBIAN/control"))
-	check.NoError(s.t, os.WriteFile(filepath.Join(tree, "usr/bin/pressbox"), []byte("#!/bin/sh\necho 'pressbox: out of order' >&2\nexit 1\n"), 0o755))
+	run(s.t, commandTime, "sed", "-i", fmt.Sprintf("s/^Version: .*/Version: %s+broken/", version(s.t)),
+		filepath.Join(tree, "DEBIAN/control"))
+	check.NoError(s.t, os.WriteFile(filepath.Join(tree, "usr/bin/pressbox"),
+		[]byte("#!/bin/sh\necho 'pressbox: out of order' >&2\nexit 1\n"), 0o755))
 	run(s.t, commandTime, "dpkg-deb", "--build", "--root-owner-group", "-Znone", tree, deb)
 	return deb
 }

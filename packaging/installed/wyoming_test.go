@@ -19,7 +19,8 @@ func testWyoming(s *server) {
 	s.run("systemctl", "stop", "pressbox.service")
 	s.checkWyoming()
 	for address, want := range map[string]string{"192.168.77.1": "pong", "203.0.113.77": ""} {
-		if got := s.try("timeout", "5", "bash", "-c", `exec 3<>/dev/tcp/`+address+`/10200 && echo '{"type":"ping"}' >&3 && head -n 1 <&3`); strings.Contains(got, "pong") != (want != "") {
+		if got := s.try("timeout", "5", "bash", "-c", `exec 3<>/dev/tcp/`+address+`/10200 &&
+			echo '{"type":"ping"}' >&3 && head -n 1 <&3`); strings.Contains(got, "pong") != (want != "") {
 			s.t.Errorf("%s is answered %q, want %q", address, got, want)
 		}
 	}
@@ -33,9 +34,12 @@ func testWyoming(s *server) {
 
 	s.run("systemctl", "stop", "pressbox.service", "pressbox-wyoming.socket")
 	s.run("systemd-run", "--quiet", "--unit=piper", "systemd-socket-activate", "--listen=10200", "true")
-	s.until("another program listens", func() bool { return strings.Contains(s.run("ss", "-Hltn", "sport = :10200"), "10200") })
+	s.until("another program listens", func() bool {
+		return strings.Contains(s.run("ss", "-Hltn", "sport = :10200"), "10200")
+	})
 	s.run("systemctl", "start", "pressbox.service")
-	if got := s.try("pressbox", "doctor"); !containsLine(got, "warn", "wyoming", "port 10200 is in use by another program") {
+	if got := s.try("pressbox", "doctor"); !containsLine(got, "warn", "wyoming",
+		"port 10200 is in use by another program") {
 		s.t.Errorf("doctor with a port in use:\n%s", got)
 	}
 	s.run("systemctl", "stop", "piper.service")

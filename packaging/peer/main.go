@@ -84,7 +84,8 @@ func load(model, data string) (*sherpa.OfflineTts, error) {
 		Model: sherpa.OfflineTtsModelConfig{
 			Vits: sherpa.OfflineTtsVitsModelConfig{
 				Model: model, Tokens: tokens, DataDir: data,
-				NoiseScale: c.Inference.NoiseScale, NoiseScaleW: max(c.Inference.NoiseW, 1e-9), LengthScale: c.Inference.LengthScale,
+				NoiseScale: c.Inference.NoiseScale, NoiseScaleW: max(c.Inference.NoiseW, 1e-9),
+				LengthScale: c.Inference.LengthScale,
 			},
 			NumThreads: 1, Provider: "cpu",
 		},

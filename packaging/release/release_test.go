@@ -20,11 +20,24 @@ type tree struct {
 	env  []string
 }
 
-const changelog = "# Changelog\n\n## 2.0.0 (2026-11-23)\n\n- Second.\n  More of it.\n\n## 1.0.0 (2026-11-22)\n\n- First.\n"
+const changelog = `# Changelog
+
+## 2.0.0 (2026-11-23)
+
+- Second.
+  More of it.
+
+## 1.0.0 (2026-11-22)
+
+- First.
+`
 
 func newTree(t *testing.T) *tree {
 	t.Helper()
-	tr := &tree{t: t, root: t.TempDir(), env: slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })}
+	tr := &tree{
+		t: t, root: t.TempDir(),
+		env: slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
+	}
 	tr.must("cp", "-r", check.Must(filepath.Abs(".."))(t), "packaging")
 	tr.write("CHANGELOG.md", changelog)
 	tr.write(".gitignore", "/.build/\n/dist/\n")
@@ -66,7 +79,8 @@ func (tr *tree) commit() {
 // refuses checks that a release is refused for a reason.
 func (tr *tree) refuses(why string, args ...string) {
 	tr.t.Helper()
-	if out, err := tr.run(append([]string{"packaging/release/build"}, args...)...); err == nil || !strings.Contains(out, why) {
+	out, err := tr.run(append([]string{"packaging/release/build"}, args...)...)
+	if err == nil || !strings.Contains(out, why) {
 		tr.t.Errorf("%v, want an error with %q:\n%s", err, why, out)
 	}
 	if _, err := os.Stat(filepath.Join(tr.root, "dist")); err == nil {
@@ -80,17 +94,17 @@ func TestRelease_refusals(t *testing.T) {
 	const key, url = "0123", "https://example.org"
 	tr.refuses("which key signs")
 	tr.refuses("which key signs", key)
+	tr.refuses("from which archive", key, url)
+	tr.env = append(tr.env, "IMAGE_SOURCES=https://example.org/debian https://example.org/security")
 	tr.refuses("the tests have not passed", key, url)
 
-	tr.must("packaging/passed", "begin")
-	tr.must("packaging/passed", "end")
+	tr.write(".build/passed-"+tr.must("git", "rev-parse", "HEAD"), "")
 	tr.write("new.txt", "")
 	tr.refuses("the tree differs from its commit", key, url)
 	tr.commit()
 	tr.refuses("the tests have not passed", key, url) // on this commit
 
-	tr.must("packaging/passed", "begin")
-	tr.must("packaging/passed", "end")
+	tr.write(".build/passed-"+tr.must("git", "rev-parse", "HEAD"), "")
 	tr.must("git", "tag", "2.0.0", "HEAD^")
 	tr.refuses("version 2.0.0 is commit", key, url)
 	tr.must("git", "tag", "-f", "2.0.0", "HEAD")
@@ -99,34 +113,9 @@ func TestRelease_refusals(t *testing.T) {
 	tr.refuses("building 2.0.0", key, url)
 }
 
-// The tests count for the commit at which they began and ended, without changes.
-func TestPassed(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		before, during func(tr *tree)
-		passed         bool
-	}{
-		"clean":          {func(*tree) {}, func(*tree) {}, true},
-		"changed":        {func(tr *tree) { tr.write("new.txt", "") }, func(*tree) {}, false},
-		"changed during": {func(*tree) {}, func(tr *tree) { tr.write("new.txt", "") }, false},
-		"committed":      {func(*tree) {}, func(tr *tree) { tr.write("new.txt", ""); tr.commit() }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tr := newTree(t)
-			tt.before(tr)
-			tr.must("packaging/passed", "begin")
-			tt.during(tr)
-			tr.must("packaging/passed", "end")
-			if got := check.Must(filepath.Glob(filepath.Join(tr.root, ".build/passed/*")))(t); len(got) > 0 != tt.passed {
-				t.Errorf("passed %q, want %v", got, tt.passed)
-			}
-		})
-	}
-}
-
 func TestCollect(t *testing.T) {
 	t.Parallel()
+	check.Part(t, "gpg")
 	tr := newTree(t)
 	home := check.Must(os.MkdirTemp("", "gpg"))(t) //nolint:usetesting // the socket of gpg's agent needs a short path
 	tr.env = append(tr.env, "GNUPGHOME="+home)
@@ -136,13 +125,17 @@ func TestCollect(t *testing.T) {
 	})
 	const key = "releaser@example.org"
 	tr.must("gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", key, "ed25519", "sign", "never")
-	for _, file := range []string{"pressbox_2.0.0_amd64.deb", "pressbox_2.0.0_amd64.cdx.json", "pressbox-2.0.0-amd64.img.xz", "pressbox-2.0.0-amd64.cdx.json", "pressbox_1.0.0_amd64.deb", "other"} {
+	for _, file := range []string{
+		"pressbox_2.0.0_amd64.deb", "pressbox_2.0.0_amd64.cdx.json",
+		"pressbox-2.0.0-amd64.img.xz", "pressbox-2.0.0-amd64.cdx.json", "pressbox_1.0.0_amd64.deb", "other",
+	} {
 		tr.write("dist/"+file, file)
 	}
 	for range 2 { // again
 		tr.must("packaging/release/collect", "2.0.0", key)
 	}
-	const names = "pressbox_2.0.0_amd64.deb pressbox_2.0.0_amd64.cdx.json pressbox-2.0.0-amd64.img.xz pressbox-2.0.0-amd64.cdx.json pressbox-2.0.0.md"
+	const names = "pressbox_2.0.0_amd64.deb pressbox_2.0.0_amd64.cdx.json " +
+		"pressbox-2.0.0-amd64.img.xz pressbox-2.0.0-amd64.cdx.json pressbox-2.0.0.md"
 	if got := strings.Join(strings.Fields(tr.must("sh", "-c", "cut -c 67- dist/SHA256SUMS")), " "); got != names {
 		t.Errorf("checksums of %s, want %s", got, names)
 	}
@@ -150,7 +143,8 @@ func TestCollect(t *testing.T) {
 	if got, want := tr.must("cat", "dist/pressbox-2.0.0.md"), "- Second.\n  More of it."; got != want {
 		t.Errorf("notes %q, want %q", got, want)
 	}
-	if out, err := tr.run("packaging/release/collect", "3.0.0", key); err == nil || !strings.Contains(out, "has no entry 3.0.0") {
+	out, err := tr.run("packaging/release/collect", "3.0.0", key)
+	if err == nil || !strings.Contains(out, "has no entry 3.0.0") {
 		t.Errorf("a version without an entry: %v\n%s", err, out)
 	}
 }

@@ -35,9 +35,7 @@ type releaser struct {
 
 func newReleaser(t *testing.T) *releaser {
 	t.Helper()
-	if _, err := exec.LookPath("apt-ftparchive"); err != nil {
-		t.Fatal("apt-utils is missing: make parts installs it")
-	}
+	check.Part(t, "apt-ftparchive")
 	home := check.Must(os.MkdirTemp("", "gpg"))(t) //nolint:usetesting // the socket of gpg's agent needs a short path
 	r := &releaser{t: t, dist: t.TempDir(), env: append(os.Environ(), "GNUPGHOME="+home)}
 	t.Cleanup(func() {
@@ -67,7 +65,8 @@ func (r *releaser) run(command ...string) (string, error) {
 // newKey adds a key of a user to the releaser's keyring and returns its fingerprint.
 func (r *releaser) newKey(user string) string {
 	r.t.Helper()
-	out := r.must("gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1", "--quick-gen-key", user, "ed25519", "sign", "never")
+	out := r.must("gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1", "--quick-gen-key", user,
+		"ed25519", "sign", "never")
 	_, created, found := strings.Cut(out, "KEY_CREATED P ")
 	if !found {
 		r.t.Fatalf("no key was created:\n%s", out)
@@ -89,10 +88,12 @@ func (r *releaser) pack(version, description string) {
 	r.t.Helper()
 	for _, arch := range architectures {
 		dir := r.t.TempDir()
-		control := fmt.Sprintf("Package: pressbox\nVersion: %s\nArchitecture: %s\nMaintainer: Test <test@example.org>\nDescription: %s\n", version, arch, description)
+		control := fmt.Sprintf("Package: pressbox\nVersion: %s\nArchitecture: %s\n"+
+			"Maintainer: Test <test@example.org>\nDescription: %s\n", version, arch, description)
 		check.NoError(r.t, os.Mkdir(filepath.Join(dir, "DEBIAN"), 0o755))
 		check.NoError(r.t, os.WriteFile(filepath.Join(dir, "DEBIAN/control"), []byte(control), 0o644))
-		r.must("dpkg-deb", "--build", "-Znone", "--root-owner-group", dir, filepath.Join(r.dist, "pressbox_"+version+"_"+arch+".deb"))
+		r.must("dpkg-deb", "--build", "-Znone", "--root-owner-group", dir,
+			filepath.Join(r.dist, "pressbox_"+version+"_"+arch+".deb"))
 	}
 }
 
@@ -127,12 +128,20 @@ type client struct {
 func newClient(t *testing.T, arch, sources string) *client {
 	t.Helper()
 	c := &client{t, t.TempDir()}
-	for _, dir := range []string{"etc/apt/apt.conf.d", "etc/apt/preferences.d", "etc/apt/sources.list.d", "etc/apt/trusted.gpg.d", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/lib/dpkg", "var/log/apt"} {
+	for _, dir := range []string{
+		"etc/apt/apt.conf.d", "etc/apt/preferences.d", "etc/apt/sources.list.d",
+		"etc/apt/trusted.gpg.d", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/lib/dpkg",
+		"var/log/apt",
+	} {
 		check.NoError(t, os.MkdirAll(filepath.Join(c.root, dir), 0o755))
 	}
-	conf := fmt.Sprintf("Dir %q;\nDir::State::status %q;\nAPT::Architecture %q;\nAPT::Architectures { %q; };\nAPT::Sandbox::User \"root\";\nAcquire::Languages \"none\";\n",
+	conf := fmt.Sprintf("Dir %q;\nDir::State::status %q;\nAPT::Architecture %q;\nAPT::Architectures { %q; };\n"+
+		"APT::Sandbox::User \"root\";\nAcquire::Languages \"none\";\n",
 		c.root, filepath.Join(c.root, "var/lib/dpkg/status"), arch, arch)
-	for path, content := range map[string]string{"apt.conf": conf, "var/lib/dpkg/status": "", "etc/apt/sources.list.d/pressbox.sources": sources} {
+	for path, content := range map[string]string{
+		"apt.conf": conf, "var/lib/dpkg/status": "",
+		"etc/apt/sources.list.d/pressbox.sources": sources,
+	} {
 		check.NoError(t, os.WriteFile(filepath.Join(c.root, path), []byte(content), 0o644))
 	}
 	return c
@@ -209,15 +218,22 @@ func TestRepo_earlierIndexes(t *testing.T) {
 
 func TestRepo_refusesForgery(t *testing.T) {
 	t.Parallel()
-	const release, index, pool = "dists/stable/InRelease", "dists/stable/main/binary-amd64/", "pool/main/p/pressbox/pressbox_1.0.0_amd64.deb"
+	const release, index, pool = "dists/stable/InRelease", "dists/stable/main/binary-amd64/",
+		"pool/main/p/pressbox/pressbox_1.0.0_amd64.deb"
 	for name, tt := range map[string]struct {
 		forge func(r *releaser)
 		why   string // "" if nothing is forged
 	}{
-		"nothing":           {func(*releaser) {}, ""},
-		"release altered":   {func(r *releaser) { r.alter(release, "Label: Pressbox", "Label: pressbox") }, "BADSIG"},
-		"release unsigned":  {func(r *releaser) { r.alter(release, "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n", "") }, "is not signed"},
-		"signed by another": {func(r *releaser) { r.must("./build", r.newKey("other@example.org"), r.server.URL) }, "NO_PUBKEY"},
+		"nothing":         {func(*releaser) {}, ""},
+		"release altered": {func(r *releaser) { r.alter(release, "Label: Pressbox", "Label: pressbox") }, "BADSIG"},
+		"release unsigned": {func(r *releaser) {
+			r.alter(release,
+				"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n", "")
+		}, "is not signed"},
+		"signed by another": {
+			func(r *releaser) { r.must("./build", r.newKey("other@example.org"), r.server.URL) },
+			"NO_PUBKEY",
+		},
 		"index altered": {func(r *releaser) {
 			r.must("sh", "-c", `for f in "$DIST"/repo/`+index+`by-hash/*/*; do echo >>"$f"; done`)
 		}, "File has unexpected size"},

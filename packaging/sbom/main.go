@@ -49,7 +49,10 @@ func run() error {
 }
 
 func newBill(version string, info *buildinfo.BuildInfo, parts []cyclonedx.Component) cyclonedx.Bill {
-	whole := cyclonedx.Component{Type: "application", Ref: "pressbox", Name: "pressbox", Version: version, Licenses: under("MIT")}
+	whole := cyclonedx.Component{
+		Type: "application", Ref: "pressbox", Name: "pressbox", Version: version,
+		Licenses: under("MIT"),
+	}
 	goVersion := strings.TrimPrefix(info.GoVersion, "go")
 	components := []cyclonedx.Component{{
 		Type: "library", Ref: "std", Name: "std", Version: goVersion, URL: "pkg:golang/std@" + goVersion,
@@ -110,7 +113,8 @@ func writeTexts(path string, modules []*debug.Module) error {
 	var all strings.Builder
 	for _, m := range modules {
 		m = used(m)
-		dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", m.Path).Output() //nolint:gosec,noctx // module paths from our own program
+		//nolint:gosec,noctx // module paths from our own program
+		dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", m.Path).Output()
 		if err != nil {
 			return fmt.Errorf("find module %s: %w", m.Path, err)
 		}

@@ -42,7 +42,9 @@ func Like(path string) (Attributes, error) {
 // Write writes a file and returns its size in bytes. The file appears at path, in place
 // of an earlier file or link, when it is on disk and check, unless nil, has returned nil
 // for its temporary path. If that fails, nothing is left of it.
-func Write(path string, a Attributes, write func(io.Writer) error, check func(path string) error) (size int64, err error) {
+func Write(
+	path string, a Attributes, write func(io.Writer) error, check func(path string) error,
+) (size int64, err error) {
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return 0, fmt.Errorf("write %s: %w", path, err)
@@ -114,7 +116,8 @@ func MkdirAll(path string, mode fs.FileMode) error {
 	}
 	for _, parent := range parents {
 		err := syncPath(parent)
-		foreign := errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EINVAL) // of another user, or of a file system such as /proc
+		// Of another user, or of a file system such as /proc.
+		foreign := errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EINVAL)
 		if err != nil && !foreign {
 			return err
 		}

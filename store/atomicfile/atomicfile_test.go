@@ -77,7 +77,8 @@ func TestWrite_checksTemporary(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var seen string
-	_, err := atomicfile.Write(filepath.Join(dir, "f"), atomicfile.Own(0o600), text("new", nil), func(path string) error {
+	path := filepath.Join(dir, "f")
+	_, err := atomicfile.Write(path, atomicfile.Own(0o600), text("new", nil), func(path string) error {
 		read, err := os.ReadFile(path)
 		seen = content(t, dir)[:len(atomicfile.TempPrefix)] + string(read)
 		return err
@@ -135,7 +136,9 @@ func TestMkdirAll(t *testing.T) {
 func TestWrite_replacesLink(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "target")
-	check.NoError(t, errors.Join(os.WriteFile(outside, []byte("old"), 0o600), os.Symlink(outside, filepath.Join(dir, "f"))))
+	check.NoError(t, errors.Join(
+		os.WriteFile(outside, []byte("old"), 0o600), os.Symlink(outside, filepath.Join(dir, "f")),
+	))
 	check.Must(atomicfile.Write(filepath.Join(dir, "f"), atomicfile.Own(0o600), text("new", nil), nil))(t)
 	target, err := os.ReadFile(outside)
 	if got := fmt.Sprintf("%s; %s, %v", content(t, dir), target, err); got != "f new; old, <nil>" {

@@ -3,8 +3,9 @@ package clock
 import "time"
 
 // FirstAt returns the first instant at which the wall clock of a time zone
-// shows the given minute of a day or a later time; 24·60 is the end of the day. A time that a change of the zone's offset skips
-// is the instant of the change; of a time that it repeats, it is the first.
+// shows the given minute of a day or a later time; 24·60 is the end of the day. For a time that
+// a change of the zone's offset skips, that is the instant of the change; for a time that it
+// repeats, the first.
 func FirstAt(year int, month time.Month, day, minute int, zone *time.Location) time.Time {
 	shown := time.Date(year, month, day, 0, minute, 0, 0, time.UTC)
 	t := time.Date(year, month, day, 0, minute, 0, 0, zone)

@@ -96,7 +96,8 @@ func (f file) resize(size int64) file {
 	if count <= len(f.pages) {
 		f.pages = slices.Clone(f.pages[:count])
 	} else {
-		f.pages = append(slices.Clone(f.pages), slices.Repeat([]page{unique.Make([pageSize]byte{})}, count-len(f.pages))...)
+		zeros := slices.Repeat([]page{unique.Make([pageSize]byte{})}, count-len(f.pages))
+		f.pages = append(slices.Clone(f.pages), zeros...)
 	}
 	if rest := size % pageSize; rest > 0 && size < f.size {
 		last := f.pages[count-1].Value()

@@ -72,7 +72,9 @@ func MountUntil(tb testing.TB, content string) (d *Disk, unmount func()) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	d = &Disk{Dir: TempDir(tb), under: content, trace: Trace{Base: base}, files: map[uint64]int{}, next: len(base.files) + 1}
+	d = &Disk{
+		Dir: TempDir(tb), under: content, trace: Trace{Base: base}, files: map[uint64]int{}, next: len(base.files) + 1,
+	}
 	for name, id := range base.names {
 		var st syscall.Stat_t
 		if err := syscall.Stat(filepath.Join(content, name), &st); err != nil {
@@ -87,7 +89,8 @@ func MountUntil(tb testing.TB, content string) (d *Disk, unmount func()) {
 	}
 	server, err := d.mount()
 	if err != nil {
-		tb.Fatalf("the tests of power cuts mount a file system, which failed: %v\nThey need /dev/fuse, and root or fusermount3 (\"make parts\" installs fuse3).", err)
+		tb.Fatalf("the tests of power cuts mount a file system, which failed: %v\n"+
+			"They need /dev/fuse, and root or fusermount3 (\"make parts\" installs fuse3).", err)
 	}
 	return d, func() {
 		// As root: also if the kernel has not quite ended a process that was killed.

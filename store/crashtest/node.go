@@ -25,7 +25,9 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (fou
 	return found, errno
 }
 
-func (n *node) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (made *fs.Inode, errno syscall.Errno) {
+func (n *node) Mkdir(
+	ctx context.Context, name string, mode uint32, out *fuse.EntryOut,
+) (made *fs.Inode, errno syscall.Errno) {
 	errno = n.disk.do(Op{Kind: Mkdir, Name: n.child(name)}, func() (errno syscall.Errno) {
 		made, errno = n.LoopbackNode.Mkdir(ctx, name, mode, out)
 		return errno
@@ -34,7 +36,9 @@ func (n *node) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.En
 }
 
 //revive:disable-next-line:function-result-limit // of fs.NodeCreater
-func (n *node) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (made *fs.Inode, h fs.FileHandle, fuseFlags uint32, errno syscall.Errno) {
+func (n *node) Create(
+	ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut,
+) (made *fs.Inode, h fs.FileHandle, fuseFlags uint32, errno syscall.Errno) {
 	o := Op{Kind: Create, Name: n.child(name)}
 	n.disk.mu.Lock()
 	o.File = n.disk.next
@@ -44,7 +48,8 @@ func (n *node) Create(ctx context.Context, name string, flags, mode uint32, out 
 		made, h, fuseFlags, errno = n.LoopbackNode.Create(ctx, name, flags, mode, out)
 		if errno == 0 {
 			n.disk.files[made.StableAttr().Ino] = o.File
-			h = &handle{h.(*fs.LoopbackFile), made.Operations().(*node)} //nolint:errcheck,forcetypeassert // LoopbackNode and WrapChild return them
+			//nolint:errcheck,forcetypeassert // LoopbackNode and WrapChild return them
+			h = &handle{h.(*fs.LoopbackFile), made.Operations().(*node)}
 		}
 		return errno
 	})
@@ -62,7 +67,9 @@ func (n *node) Open(ctx context.Context, flags uint32) (h fs.FileHandle, fuseFla
 	return h, fuseFlags, errno
 }
 
-func (n *node) OpendirHandle(ctx context.Context, flags uint32) (h fs.FileHandle, fuseFlags uint32, errno syscall.Errno) {
+func (n *node) OpendirHandle(
+	ctx context.Context, flags uint32,
+) (h fs.FileHandle, fuseFlags uint32, errno syscall.Errno) {
 	errno = n.disk.do(n.op(Open), func() (errno syscall.Errno) {
 		h, fuseFlags, errno = n.LoopbackNode.OpendirHandle(ctx, flags)
 		if errno == 0 {
@@ -73,7 +80,9 @@ func (n *node) OpendirHandle(ctx context.Context, flags uint32) (h fs.FileHandle
 	return h, fuseFlags, errno
 }
 
-func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (made *fs.Inode, errno syscall.Errno) {
+func (n *node) Link(
+	ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut,
+) (made *fs.Inode, errno syscall.Errno) {
 	o := target.(*node).op(Link) //nolint:errcheck,forcetypeassert // all nodes are
 	o.To = n.child(name)
 	errno = n.disk.do(o, func() (errno syscall.Errno) {
@@ -83,7 +92,9 @@ func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, o
 	return made, errno
 }
 
-func (n *node) Rename(ctx context.Context, name string, newParent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+func (n *node) Rename(
+	ctx context.Context, name string, newParent fs.InodeEmbedder, newName string, flags uint32,
+) syscall.Errno {
 	o := n.entry(Rename, name)
 	o.To = newParent.(*node).child(newName) //nolint:errcheck,forcetypeassert // all nodes are
 	return n.disk.do(o, func() syscall.Errno {
@@ -121,7 +132,9 @@ func (n *node) Getattr(ctx context.Context, h fs.FileHandle, out *fuse.AttrOut) 
 }
 
 // CopyFileRange makes the kernel read and write instead.
-func (n *node) CopyFileRange(context.Context, fs.FileHandle, uint64, *fs.Inode, fs.FileHandle, uint64, uint64, uint64) (uint32, syscall.Errno) {
+func (n *node) CopyFileRange(
+	context.Context, fs.FileHandle, uint64, *fs.Inode, fs.FileHandle, uint64, uint64, uint64,
+) (uint32, syscall.Errno) {
 	return 0, syscall.ENOSYS
 }
 

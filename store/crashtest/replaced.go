@@ -16,9 +16,11 @@ func (t Trace) Replaced(name string, earlier, replacement []byte) (states int, e
 		switch {
 		case bytes.Equal(content, replacement):
 		case acknowledged:
-			return len(all), fmt.Errorf("%s does not have its new content, which was acknowledged; before operation %d, %s", name, s.Next, s.How)
+			return len(all), fmt.Errorf("%s does not have its new content, which was acknowledged; "+
+				"before operation %d, %s", name, s.Next, s.How)
 		case !bytes.Equal(content, earlier):
-			return len(all), fmt.Errorf("%s has %d bytes, which are neither its earlier content nor the new one; before operation %d, %s",
+			return len(all), fmt.Errorf("%s has %d bytes, which are neither its earlier content nor the new one; "+
+				"before operation %d, %s",
 				name, len(content), s.Next, s.How)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // Bounds limit the states that [Trace.States] derives from the operations that
 // are not on the disk yet.
 type Bounds struct {
-	All    int // up to so many: every subset; more: each one missing, and Random subsets
+	All    int // up to this many: every subset; more: each one missing, and Random subsets
 	Random int
 }
 
@@ -42,7 +42,9 @@ func (t Trace) States(b Bounds) []State {
 	for _, s := range e.found {
 		states = append(states, *s)
 	}
-	slices.SortFunc(states, func(a, b State) int { return cmp.Or(cmp.Compare(a.Next, b.Next), cmp.Compare(a.How, b.How)) })
+	slices.SortFunc(states, func(a, b State) int {
+		return cmp.Or(cmp.Compare(a.Next, b.Next), cmp.Compare(a.How, b.How))
+	})
 	return states
 }
 
@@ -99,7 +101,8 @@ func (e *enumerator) choices(last int) []choice {
 		for missing := range last {
 			all = append(all, e.without(func(i int) bool { return i == missing }))
 		}
-		random := rand.New(rand.NewPCG(uint64(e.pending[0].at), uint64(e.pending[last].at))) //nolint:gosec // the same in each run
+		seed := rand.NewPCG(uint64(e.pending[0].at), uint64(e.pending[last].at)) //nolint:gosec // places in a trace
+		random := rand.New(seed)                                                 //nolint:gosec // the same in each run
 		for range e.bounds.Random {
 			all = append(all, e.mixed(random, last))
 		}

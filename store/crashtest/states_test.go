@@ -60,23 +60,30 @@ func TestStates(t *testing.T) {
 		{"a write after a sync", append(there[:2:2], write(0, "ab"), syncF, write(0, "AB")), []string{
 			"1", "3 f=", "3 f=__", "5 f=ab", "5 f=AB",
 		}},
-		{"a write before a failed sync", append(there[:2:2], write(0, "ab"), failed(syncF), write(2, "c"), syncF), []string{
-			"1", "5 f=", "5 f=__", "5 f=ab", "6 f=abc", "6 f=__c", "5 f=ab_", "5 f=___",
-		}},
-		{"a shorter file", append(there[:2:2], write(0, "abc"), syncF, Op{Kind: Truncate, Name: "f", File: 1, Size: 1}), []string{
-			"1", "3 f=", "3 f=___", "5 f=abc", "5 f=a",
-		}},
+		{
+			"a write before a failed sync",
+			append(there[:2:2], write(0, "ab"), failed(syncF), write(2, "c"), syncF),
+			[]string{"1", "5 f=", "5 f=__", "5 f=ab", "6 f=abc", "6 f=__c", "5 f=ab_", "5 f=___"},
+		},
+		{
+			"a shorter file",
+			append(there[:2:2], write(0, "abc"), syncF, Op{Kind: Truncate, Name: "f", File: 1, Size: 1}),
+			[]string{"1", "3 f=", "3 f=___", "5 f=abc", "5 f=a"},
+		},
 		{"a rename", []Op{create, write(0, "ab"), syncF, syncD, {Kind: Rename, Name: "f", To: "g", File: 1}}, []string{
 			"3", "2 f=", "2 f=__", "5 f=ab", "5 g=ab",
 		}},
 		{"a link", append(there[:2:2], Op{Kind: Link, Name: "f", To: "g", File: 1}), []string{"1", "3 f=", "3 f= g="}},
 		{"a removal", append(there[:2:2], Op{Kind: Unlink, Name: "f"}, syncD), []string{"3 f=", "4"}},
-		{"a folder without a name", []Op{{Kind: Mkdir, Name: "d"}, {Kind: Create, Name: "d/f", File: 1}, {Kind: SyncDir, Name: "d"}}, []string{
-			"3", "2 d/", "3 d/ d/f=",
-		}},
+		{
+			"a folder without a name",
+			[]Op{{Kind: Mkdir, Name: "d"}, {Kind: Create, Name: "d/f", File: 1}, {Kind: SyncDir, Name: "d"}},
+			[]string{"3", "2 d/", "3 d/ d/f="},
+		},
 	} {
 		var got []string
-		for _, s := range (Trace{Base: Image{map[string]int{}, map[int]file{}}, Ops: tt.ops}).States(Bounds{All: 4, Random: 4}) {
+		trace := Trace{Base: Image{map[string]int{}, map[int]file{}}, Ops: tt.ops}
+		for _, s := range trace.States(Bounds{All: 4, Random: 4}) {
 			got = append(got, strings.TrimSpace(fmt.Sprintf("%d %s", s.Next, text(s.Image))))
 		}
 		slices.Sort(got)

@@ -45,7 +45,8 @@ const (
 
 //nolint:gochecknoglobals // a table
 var kindNames = [...]string{
-	"create", "mkdir", "link", "rename", "unlink", "write", "truncate", "sync", "syncdir", "ack", "open", "read", "lookup",
+	"create", "mkdir", "link", "rename", "unlink", "write", "truncate", "sync", "syncdir", "ack",
+	"open", "read", "lookup",
 }
 
 func (k Kind) String() string { return kindNames[k] }

@@ -59,12 +59,18 @@ func Kill(tb testing.TB, round int, longest time.Duration, child string, args ..
 			tb.Errorf("round %d: %s is not ready: %v", round, child, err)
 		}
 	}
-	kill := time.AfterFunc(rand.N(longest), func() { _ = cmd.Process.Kill() }) //nolint:gosec // any moment will do
+	kill := time.AfterFunc(Moment(round, longest), func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	_ = cmd.Wait() // returns that it was killed
 	if stderr.Len() > 0 {
 		tb.Errorf("round %d: %s", round, stderr.String())
 	}
+}
+
+// Moment returns the time up to longest after which a child process is killed in a round.
+func Moment(round int, longest time.Duration) time.Duration {
+	random := rand.New(rand.NewPCG(uint64(round), 1)) //nolint:gosec // the same in each run
+	return time.Duration(random.Int64N(int64(longest)))
 }
 
 // Rounds returns the number of rounds: PRESSBOX_CRASH_ROUNDS, or else n, or a fifth

@@ -1,9 +1,8 @@
-// Package catalog installs voices from a catalog in Piper's layout: a
-// voices.json and, next to it, the files that it lists.
+// Package catalog installs voices from a catalog in Piper's layout: a voices.json and, next to it, the files
+// that it lists.
 //
-// One law: a voice is installed complete and as the catalog describes it, or
-// not at all. A partial download is stored under a name that the voice library
-// ignores, and is resumed from there.
+// One law: a voice is installed complete and as the catalog describes it, or not at all. A partial download
+// is stored under a name that the voice library ignores, and is resumed from there.
 package catalog
 
 import (
@@ -37,8 +36,7 @@ var (
 	ErrMalformed = errors.New("not a catalog of voices")
 	ErrDiskSpace = errors.New("not enough disk space")
 	ErrChecksum  = errors.New("the file does not match the catalog")
-	// ErrInsecure is the error of an address, or of a redirect, that anyone on the way can
-	// answer.
+	// ErrInsecure is the error of an address, or of a redirect, that anyone on the way can answer.
 	ErrInsecure = errors.New("not https")
 )
 
@@ -80,8 +78,8 @@ func (v Voice) Size() (total int64) {
 	return total
 }
 
-// Checksum returns the weakest algorithm by which the catalog describes the voice's
-// files: "SHA-256" or "MD5".
+// Checksum returns the weakest algorithm by which the catalog describes the voice's files: "SHA-256" or
+// "MD5".
 func (v Voice) Checksum() string {
 	if slices.ContainsFunc(v.files, func(f file) bool { return f.sum.algorithm != sha256Name }) {
 		return md5Name
@@ -105,9 +103,8 @@ type indexEntry struct {
 	Aliases []string `json:"aliases"`
 }
 
-// Fetch downloads the catalog at an address. It and the files of its voices are fetched
-// over https; with insecure, also over http. A redirect from https to http is an error in
-// any case.
+// Fetch downloads the catalog at an address. It and the files of its voices are fetched over https; with
+// insecure, also over http. A redirect from https to http is an error in any case.
 func Fetch(ctx context.Context, client *http.Client, address string, insecure bool) (*Catalog, error) {
 	base, err := url.Parse(address)
 	if err != nil {
@@ -170,8 +167,8 @@ var (
 	md5Digest    = regexp.MustCompile(`^[0-9a-f]{32}$`)
 )
 
-// parseChecksum returns the stronger of a file's checksums; ok is false if a digest is
-// invalid, or there is none.
+// parseChecksum returns the stronger of a file's checksums; ok is false if a digest is invalid, or there is
+// none.
 func parseChecksum(sha256, md5 string) (sum checksum, ok bool) {
 	if sha256 != "" {
 		return checksum{sha256Name, sha256}, sha256Digest.MatchString(sha256)
@@ -179,8 +176,8 @@ func parseChecksum(sha256, md5 string) (sum checksum, ok bool) {
 	return checksum{md5Name, md5}, md5Digest.MatchString(md5)
 }
 
-// validName reports whether a name may be used for a file: letters and digits
-// of any script and, except first, the punctuation in names of voices.
+// validName reports whether a name may be used for a file: letters and digits of any script and, except
+// first, the punctuation in names of voices.
 func validName(name string) bool {
 	for i, r := range name {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && (i == 0 || !strings.ContainsRune("_+.-", r)) {
@@ -190,8 +187,7 @@ func validName(name string) bool {
 	return name != "" && utf8.ValidString(name)
 }
 
-// parse parses a voices.json. An alias, an older name of a voice, gets its own
-// entry.
+// parse parses a voices.json. An alias, an older name of a voice, gets its own entry.
 func parse(text []byte) (map[string]Voice, error) {
 	var entries map[string]indexEntry
 	if err := json.Unmarshal(text, &entries); err != nil {

@@ -52,13 +52,14 @@ func open(t *testing.T) *fakeServer {
 }
 
 func (s *fakeServer) add(dir, name string, aliases []string) {
-	model := make([]byte, 300_000)
+	model, random := make([]byte, 300_000), rand.New(rand.NewPCG(1, 2))
 	for i := range model {
-		model[i] = byte(rand.Uint32())
+		model[i] = byte(random.Uint32())
 	}
 	files := map[string]any{}
 	for file, content := range map[string][]byte{
-		name + ".onnx": model, name + ".onnx.json": []byte(`{"audio":{}}`), "MODEL_CARD": []byte("* License: CC0\n"), "samples/a.mp3": []byte("no"),
+		name + ".onnx": model, name + ".onnx.json": []byte(`{"audio":{}}`), "MODEL_CARD": []byte("* License: CC0\n"),
+		"samples/a.mp3": []byte("no"),
 	} {
 		s.files["/v1/"+dir+file] = content
 		files[dir+file] = map[string]any{"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum(content))}
@@ -102,17 +103,13 @@ func (c *countedWriter) Write(p []byte) (int, error) {
 
 func (s *fakeServer) fetch(t *testing.T) *catalog.Catalog {
 	t.Helper()
-	c := check.Must(catalog.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json", false))(t)
-	return c
+	return check.Must(catalog.Fetch(t.Context(), s.Client(), s.URL+"/v1/voices.json", false))(t)
 }
 
 // openRoot opens a directory until the test ends.
 func openRoot(t *testing.T, dir string) *os.Root {
 	t.Helper()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := check.Must(os.OpenRoot(dir))(t)
 	t.Cleanup(func() { check.Close(t, root) })
 	return root
 }
@@ -149,9 +146,8 @@ func (s *fakeServer) models() []string {
 // names returns the files of a directory.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	files := check.Must(os.ReadDir(dir))(t)
 	var all []string
-	for _, f := range files {
+	for _, f := range check.Must(os.ReadDir(dir))(t) {
 		all = append(all, f.Name())
 	}
 	return all
@@ -275,9 +271,7 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 func TestInstall_modes(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t), t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), nil, 0o600); err != nil { // as with a umask of 077
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), nil, 0o600)) // as with a umask of 077
 	s.mustInstall(t, dir)
 	for _, name := range names(t, dir) {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -287,8 +281,8 @@ func TestInstall_modes(t *testing.T) {
 	}
 }
 
-// Links in the directory lead nowhere else: a partial file that is one is an error, a voice's
-// file that is one is replaced.
+// Links in the directory lead nowhere else: a partial file that is one is an error, a voice's file that is
+// one is replaced.
 func TestInstall_links(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -323,7 +317,8 @@ func TestFetch_insecure(t *testing.T) {
 		_, _ = io.WriteString(w, `{}`)
 	}))
 	t.Cleanup(server.Close)
-	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, false); !errors.Is(err, catalog.ErrInsecure) || asked != 0 {
+	_, err := catalog.Fetch(t.Context(), server.Client(), server.URL, false)
+	if !errors.Is(err, catalog.ErrInsecure) || asked != 0 {
 		t.Errorf("http: %v after %d requests", err, asked)
 	}
 	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true); err != nil || asked != 1 {
@@ -331,8 +326,7 @@ func TestFetch_insecure(t *testing.T) {
 	}
 }
 
-// A redirect to https is followed. One from https to http is not, as anyone on the way
-// could answer there.
+// A redirect to https is followed. One from https to http is not, as anyone on the way could answer there.
 func TestInstall_redirects(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

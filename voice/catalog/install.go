@@ -31,8 +31,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server returned %d %s", e.Code, http.StatusText(e.Code))
 }
 
-// An Installer installs voices of a catalog into a directory. It follows no link that
-// leads out of it.
+// An Installer installs voices of a catalog into a directory. It follows no link that leads out of it.
 type Installer struct {
 	Catalog *Catalog
 	Dir     *os.Root
@@ -50,17 +49,18 @@ func (i *Installer) CheckSpace(v Voice) error {
 	if err := unix.Statfs(i.Dir.Name(), &st); err != nil {
 		return fmt.Errorf("install %s: %w", v.Name, err)
 	}
-	free := int64(st.Bavail) * int64(st.Bsize) //nolint:gosec,unconvert // no disk is so large; other platforms have 32 bits
+	//nolint:gosec,unconvert // no disk is so large; other platforms have 32 bits
+	free := int64(st.Bavail) * int64(st.Bsize)
 	if needed := v.Size() + diskReserve; free < needed {
-		return fmt.Errorf("install %s: %w in %s: %.0f MB needed, %.0f MB free", v.Name, ErrDiskSpace, i.Dir.Name(), float64(needed)/1e6, float64(free)/1e6)
+		return fmt.Errorf("install %s: %w in %s: %.0f MB needed, %.0f MB free", v.Name, ErrDiskSpace, i.Dir.Name(),
+			float64(needed)/1e6, float64(free)/1e6)
 	}
 	return nil
 }
 
-// Install downloads the missing files of a voice and, once all are complete and
-// valid, moves them into the directory, the model last so that the library
-// never sees an incomplete voice. It replaces files of the same names; each of
-// them is the old or the new one at any moment, also after a power cut.
+// Install downloads the missing files of a voice and, once all are complete and valid, moves them into the
+// directory, the model last so that the library never sees an incomplete voice. It replaces files of the same
+// names; each of them is the old or the new one at any moment, also after a power cut.
 func (i *Installer) Install(ctx context.Context, v Voice) error {
 	for _, f := range v.files {
 		if err := i.fetch(ctx, f); err != nil {
@@ -75,8 +75,8 @@ func (i *Installer) Install(ctx context.Context, v Voice) error {
 	return nil
 }
 
-// Remove removes the files of an installed voice, the model first, and those of an unfinished
-// download. It returns [ErrUnknown] if the voice is not in the directory.
+// Remove removes the files of an installed voice, the model first, and those of an unfinished download. It
+// returns [ErrUnknown] if the voice is not in the directory.
 func Remove(dir *os.Root, name string) error {
 	if !validName(name) {
 		return fmt.Errorf("remove %q: %w", name, ErrUnknown)
@@ -102,9 +102,8 @@ func Remove(dir *os.Root, name string) error {
 // part returns the name of a file until it is installed.
 func (f file) part() string { return "." + f.name + ".part" }
 
-// fetch downloads the rest of a file and checks it. If the check fails, the
-// partial file may have been another version: fetch downloads it once more from
-// the start.
+// fetch downloads the rest of a file and checks it. If the check fails, the partial file may have been
+// another version: fetch downloads it once more from the start.
 func (i *Installer) fetch(ctx context.Context, f file) error {
 	for retried := false; ; retried = true {
 		err := i.fetchRetrying(ctx, f)
@@ -146,7 +145,8 @@ func (i *Installer) fetchRetrying(ctx context.Context, f file) (err error) {
 func permanent(err error) bool {
 	status, ok := errors.AsType[*StatusError](err)
 	_, local := errors.AsType[*os.PathError](err)
-	return local || errors.Is(err, ErrInsecure) || ok && status.Code < 500 && status.Code != http.StatusTooManyRequests && status.Code != http.StatusRequestTimeout
+	return local || errors.Is(err, ErrInsecure) ||
+		ok && status.Code < 500 && status.Code != http.StatusTooManyRequests && status.Code != http.StatusRequestTimeout
 }
 
 // fetchOnce appends the missing part of a file.
@@ -231,8 +231,8 @@ func (i *Installer) check(f file) error {
 	return nil
 }
 
-// get requests the bytes from the given offset on. A status other than success
-// is returned as a [StatusError].
+// get requests the bytes from the given offset on. A status other than success is returned as a
+// [StatusError].
 func get(ctx context.Context, client *http.Client, address string, from int64) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
@@ -259,8 +259,7 @@ func get(ctx context.Context, client *http.Client, address string, from int64) (
 	return resp, nil
 }
 
-// startsAt reports whether a Content-Range (RFC 9110 §14.4) starts at the
-// offset.
+// startsAt reports whether a Content-Range (RFC 9110 §14.4) starts at the offset.
 func startsAt(header string, at int64) bool {
 	var first int64
 	_, err := fmt.Sscanf(header, "bytes %d-", &first)
@@ -278,8 +277,7 @@ func stallCause(ctx context.Context, err error, cancel context.CancelCauseFunc) 
 	return err
 }
 
-// A stallReader is a response body that fails when nothing arrives for
-// stallTimeout.
+// A stallReader is a response body that fails when nothing arrives for stallTimeout.
 type stallReader struct {
 	io.ReadCloser
 	cause   func() error // of the end of the request; nil before

@@ -18,6 +18,9 @@ import (
 func TestFetch_rejectsInvalidCatalogs(t *testing.T) {
 	t.Parallel()
 	const right = `"size_bytes": 1, "md5_digest": "0123456789abcdef0123456789abcdef"`
+	model := func(file string) string {
+		return `{"v": {"files": {"v.onnx": {` + file + `}, "v.onnx.json": {` + right + `}}}}`
+	}
 	for name, text := range map[string]string{
 		"not JSON":     `<html>`,
 		"list":         `[]`,
@@ -26,17 +29,20 @@ func TestFetch_rejectsInvalidCatalogs(t *testing.T) {
 		"path in name": `{"../v": {"files": {"../v.onnx": {` + right + `}, "../v.onnx.json": {` + right + `}}}}`,
 		"dots in path": `{"v": {"files": {"../../v.onnx": {` + right + `}, "v.onnx.json": {` + right + `}}}}`,
 		"leading dot":  `{".v": {"files": {".v.onnx": {` + right + `}, ".v.onnx.json": {` + right + `}}}}`,
-		"too large":    `{"v": {"files": {"v.onnx": {"size_bytes": 99999999999, "md5_digest": "0123456789abcdef0123456789abcdef"}, "v.onnx.json": {` + right + `}}}}`,
-		"negative":     `{"v": {"files": {"v.onnx": {"size_bytes": -1, "md5_digest": "0123456789abcdef0123456789abcdef"}, "v.onnx.json": {` + right + `}}}}`,
-		"bad SHA-256":  `{"v": {"files": {"v.onnx": {"size_bytes": 1, "sha256_digest": "x", "md5_digest": "0123456789abcdef0123456789abcdef"}, "v.onnx.json": {` + right + `}}}}`,
-		"bad digest":   `{"v": {"files": {"v.onnx": {"size_bytes": 1, "md5_digest": "x"}, "v.onnx.json": {` + right + `}}}}`,
+		"too large":    model(strings.Replace(right, `: 1`, `: 99999999999`, 1)),
+		"negative":     model(strings.Replace(right, `: 1`, `: -1`, 1)),
+		"bad SHA-256":  model(right + `, "sha256_digest": "x"`),
+		"bad digest":   model(`"size_bytes": 1, "md5_digest": "x"`),
 		"too long":     `{"x": "` + strings.Repeat("x", 17<<20) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, text)
+			}))
 			defer server.Close()
-			if c, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true); !errors.Is(err, catalog.ErrMalformed) {
+			c, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true)
+			if !errors.Is(err, catalog.ErrMalformed) {
 				t.Errorf("accepted: %+v, %v", c, err)
 			}
 		})
@@ -46,8 +52,7 @@ func TestFetch_rejectsInvalidCatalogs(t *testing.T) {
 	}
 }
 
-// For any catalog, file names stay inside the directory and contain no special
-// characters.
+// For any catalog, file names stay inside the directory and contain no special characters.
 func FuzzParse(f *testing.F) {
 	index, err := json.Marshal(maps.Collect(maps.All(func() map[string]any {
 		s := &fakeServer{files: map[string][]byte{}, index: map[string]any{}}

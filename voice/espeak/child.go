@@ -56,8 +56,8 @@ func start(ctx context.Context, command []string, lang string, limits limits) (*
 	return c, nil
 }
 
-// spawn runs a command with pipes for its input and output. The last part of the command is
-// the program espeak-ng.
+// spawn runs a command with pipes for its input and output. The last part of the command is the program
+// espeak-ng.
 func spawn(command []string, lang string) (*child, error) {
 	program, err := exec.LookPath(command[len(command)-1])
 	if err != nil {
@@ -77,11 +77,14 @@ func spawn(command []string, lang string) (*child, error) {
 	defer func() { _ = childOut.Close() }()
 	c := &child{lang: lang, in: in, out: out, lines: bufio.NewReaderSize(out, maxAnswer), errors: &limitedBuffer{}}
 	// The end of its input ends the child, so it does not outlive this process.
-	c.cmd = exec.Command(command[0], append(command[1:], "-q", "--ipa", "-b", "1", "-v", lang)...) //nolint:gosec,noctx // the path is configured; see above
+	//nolint:gosec,noctx // the path is configured; see above
+	c.cmd = exec.Command(command[0], append(command[1:], "-q", "--ipa", "-b", "1", "-v", lang)...)
 	c.cmd.Env = environment
 	if len(command) > 1 {
-		c.cmd.Env = append(slices.Clip(environment), "GOGC=off") // the helper, which does not pass it on, ends before a collection pays
-		c.cmd.Args[0] = os.Args[0]                               // the helper is this program, which may depend on its name, as in tests
+		// the helper, which does not pass it on, ends before a collection pays
+		c.cmd.Env = append(slices.Clip(environment), "GOGC=off")
+		// the helper is this program, which may depend on its name, as in tests
+		c.cmd.Args[0] = os.Args[0]
 	}
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childIn, childOut, c.errors
 	if err := c.cmd.Start(); err != nil {
@@ -92,8 +95,8 @@ func spawn(command []string, lang string) (*child, error) {
 	return c, nil
 }
 
-// ask writes a clause and reads its phonemes, one line of the answer per line.
-// After an error the child must be closed.
+// ask writes a clause and reads its phonemes, one line of the answer per line. After an error the child must
+// be closed.
 func (c *child) ask(ctx context.Context, clause string, limits limits) (string, error) {
 	if err := c.checkSilent(); err != nil {
 		return "", err
@@ -122,8 +125,7 @@ func (c *child) ask(ctx context.Context, clause string, limits limits) (string, 
 // errUnasked reports output that belongs to no question.
 var errUnasked = errors.New("output after the end of an answer")
 
-// checkSilent returns an error if the child has written anything since its last answer, or
-// has ended.
+// checkSilent returns an error if the child has written anything since its last answer, or has ended.
 func (c *child) checkSilent() error {
 	pipe, err := c.out.SyscallConn()
 	if err != nil {
@@ -131,7 +133,8 @@ func (c *child) checkSilent() error {
 	}
 	var n int
 	err = errors.Join(pipe.Control(func(fd uintptr) {
-		n, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0) //nolint:gosec // a descriptor is small
+		//nolint:gosec // a descriptor is small
+		n, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 	}), err)
 	if err == nil && n > 0 {
 		err = errUnasked

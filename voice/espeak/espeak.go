@@ -1,20 +1,17 @@
-// Package espeak converts text to phonemes with espeak-ng. [Phonemizer]
-// implements voice.Phonemizer.
+// Package espeak converts text to phonemes with espeak-ng. [Phonemizer] implements voice.Phonemizer.
 //
-// One law: espeak-ng is a separate program. It runs as a child process and gets
-// text through a pipe, never in its arguments. It stays alive between clauses,
-// and is replaced when it dies or hangs. It is not linked, so neither its
-// license nor its crashes affect this program.
+// One law: espeak-ng is a separate program. It runs as a child process and gets text through a pipe, never in
+// its arguments. It stays alive between clauses, and is replaced when it dies or hangs. It is not linked, so
+// neither its license nor its crashes affect this program.
 //
-// The child prints the IPA of each line that it reads, on any number of lines.
-// So each clause is followed by a line of random phonemes in espeak's own
-// notation, which all its languages print in the same way. The output before
-// that line is the answer. A child that prints anything else is ended, so that
-// the answer to a clause is never that to another.
+// The child prints the IPA of each line that it reads, on any number of lines. So each clause is followed by
+// a line of random phonemes in espeak's own notation, which all its languages print in the same way. The
+// output before that line is the answer. A child that prints anything else is ended, so that the answer to a
+// clause is never that to another.
 //
-// Texts come from the network and espeak-ng is written in C. Therefore the
-// child gets an environment without secrets and, in the product, runs confined
-// (voice/espeak/confine): one that is taken over can return wrong phonemes.
+// Texts come from the network and espeak-ng is written in C. Therefore the child gets an environment without
+// secrets and, in the product, runs confined (voice/espeak/confine): one that is taken over can return wrong
+// phonemes.
 package espeak
 
 import (
@@ -33,15 +30,14 @@ import (
 )
 
 const (
-	// maxChildren limits the running children, one per language; each uses 8
-	// MB.
+	// maxChildren limits the running children, one per language; each uses 8 MB.
 	maxChildren = 4
 	// maxClause is the length of a line that espeak-ng reads at once, in bytes.
 	maxClause = 900
-	// timeout is the time after which a child counts as hanging: usual are 1–2 ms for a clause, and
-	// ten times that for a new child, but a small host that starts a browser from its memory card
-	// may stop either for seconds. Two children that hang at a clause after a slow start stay below the
-	// 90 s after which the watchdog ends the server.
+	// timeout is the time after which a child counts as hanging: usual are 1–2 ms for a clause, and ten times
+	// that for a new child, but a small host that starts a browser from its memory card may stop either for
+	// seconds. Two children that hang at a clause after a slow start stay below the 90 s after which the
+	// watchdog ends the server.
 	timeout = 20 * time.Second
 )
 
@@ -57,9 +53,9 @@ var ErrNotInstalled = fmt.Errorf("%w: espeak-ng is not installed (install the pa
 // errDied reports that a child ended, or was ended, while it processed a clause.
 var errDied = errors.New("espeak-ng failed")
 
-// died wraps the reason why a child was ended in errDied. One that crashes or
-// prints too much does so because of the clause, which then fails alone. If a
-// deadline passed the host may be too slow, and speech is unavailable.
+// died wraps the reason why a child was ended in errDied. One that crashes or prints too much does so because
+// of the clause, which then fails alone. If a deadline passed the host may be too slow, and speech is
+// unavailable.
 func died(reason error) error {
 	if errors.Is(reason, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%w: %w: %w", voice.ErrUnavailable, errDied, reason)
@@ -67,8 +63,8 @@ func died(reason error) error {
 	return fmt.Errorf("%w: %w: %w", voice.ErrUnreadable, errDied, reason)
 }
 
-// A Phonemizer runs one espeak-ng for each of the most recently used languages.
-// It may be used concurrently; clauses are processed one at a time.
+// A Phonemizer runs one espeak-ng for each of the most recently used languages. It may be used concurrently;
+// clauses are processed one at a time.
 type Phonemizer struct {
 	command  []string // espeak-ng, behind its helper
 	limits   limits
@@ -77,20 +73,22 @@ type Phonemizer struct {
 	closed   bool
 }
 
-// New returns a Phonemizer that runs the program at path, or espeak-ng from
-// PATH for "". helper is the command that confines the program named after it;
-// without one it is not confined. New starts nothing.
+// New returns a Phonemizer that runs the program at path, or espeak-ng from PATH for "". helper is the
+// command that confines the program named after it; without one it is not confined. New starts nothing.
 func New(path string, helper ...string) *Phonemizer {
 	if path == "" {
 		path = "espeak-ng"
 	}
-	p := &Phonemizer{command: append(slices.Clip(helper), path), limits: limits{timeout, 50 * time.Millisecond}, slot: make(chan struct{}, 1)}
+	p := &Phonemizer{
+		command: append(slices.Clip(helper), path), limits: limits{timeout, 50 * time.Millisecond},
+		slot: make(chan struct{}, 1),
+	}
 	p.slot <- struct{}{}
 	return p
 }
 
-// Phonemes returns the IPA of a clause in espeak's language lang, "" if it is
-// not spoken. It returns ctx's error soon after ctx ends.
+// Phonemes returns the IPA of a clause in espeak's language lang, "" if it is not spoken. It returns ctx's
+// error soon after ctx ends.
 func (p *Phonemizer) Phonemes(ctx context.Context, lang, clause string) (string, error) {
 	clause = oneLine(clause)
 	if len(clause) > maxClause {
@@ -121,8 +119,7 @@ func (p *Phonemizer) Close() error {
 	return nil
 }
 
-// ask gets the answer from the child of lang, and drops the child on error. The
-// slot must be held.
+// ask gets the answer from the child of lang, and drops the child on error. The slot must be held.
 func (p *Phonemizer) ask(ctx context.Context, lang, clause string) (string, error) {
 	c, err := p.child(ctx, lang)
 	if err != nil {
@@ -140,8 +137,8 @@ func (p *Phonemizer) ask(ctx context.Context, lang, clause string) (string, erro
 	return ipa, nil
 }
 
-// child returns the running child of lang, starting one if necessary, and marks
-// it as most recently used. The slot must be held.
+// child returns the running child of lang, starting one if necessary, and marks it as most recently used. The
+// slot must be held.
 func (p *Phonemizer) child(ctx context.Context, lang string) (*child, error) {
 	if p.closed {
 		return nil, errors.New("the phonemizer is closed")
@@ -166,9 +163,8 @@ func (p *Phonemizer) child(ctx context.Context, lang string) (*child, error) {
 	return c, nil
 }
 
-// oneLine returns clause as a line that espeak-ng reads as plain text: without
-// control characters, which it takes as commands, and without opening brackets,
-// which start its phoneme notation.
+// oneLine returns clause as a line that espeak-ng reads as plain text: without control characters, which it
+// takes as commands, and without opening brackets, which start its phoneme notation.
 func oneLine(clause string) string {
 	return strings.TrimSpace(breakInitials(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '[' || r == unicode.ReplacementChar {
@@ -178,14 +174,12 @@ func oneLine(clause string) string {
 	}, clause)))
 }
 
-// maxInitials limits a run of initials, such as "U.S.A.". espeak-ng 1.51 copies
-// the letters of one, of up to 4 bytes, to 80 bytes on its stack without a
-// check (CheckDottedAbbrev in translate.c).
+// maxInitials limits a run of initials, such as "U.S.A.". espeak-ng 1.51 copies the letters of one, of up to
+// 4 bytes, to 80 bytes on its stack without a check (CheckDottedAbbrev in translate.c).
 const maxInitials = 16
 
-// breakInitials replaces each dot that makes a run of initials too long by a
-// space, so that espeak-ng reads two runs. Up to three characters count as
-// initials, because espeak-ng drops some.
+// breakInitials replaces each dot that makes a run of initials too long by a space, so that espeak-ng reads
+// two runs. Up to three characters count as initials, because espeak-ng drops some.
 func breakInitials(clause string) string {
 	run, length := 0, 0
 	return strings.Map(func(r rune) rune {

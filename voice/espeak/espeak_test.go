@@ -23,16 +23,10 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// newPhonemizer returns a Phonemizer with limits for a busy host. It skips the
-// test in short mode.
+// newPhonemizer returns a Phonemizer with limits for a busy host.
 func newPhonemizer(tb testing.TB, path string, helper ...string) *Phonemizer {
 	tb.Helper()
-	if testing.Short() {
-		tb.Skip("runs espeak-ng")
-	}
-	if _, err := exec.LookPath("espeak-ng"); err != nil {
-		tb.Fatalf("espeak-ng is missing (\"make parts\" installs it): %v", err)
-	}
+	check.Part(tb, "espeak-ng")
 	p := New(path, helper...)
 	p.limits = limits{5 * time.Minute, 5 * time.Minute}
 	tb.Cleanup(func() { p.Close() })
@@ -48,8 +42,7 @@ func parallel(t *testing.T, path string) *Phonemizer {
 
 func mustPhonemes(tb testing.TB, p *Phonemizer, lang, clause string) string {
 	tb.Helper()
-	ipa := check.Must(p.Phonemes(tb.Context(), lang, clause))(tb)
-	return ipa
+	return check.Must(p.Phonemes(tb.Context(), lang, clause))(tb)
 }
 
 func TestPhonemizer_phonemes(t *testing.T) {
@@ -80,7 +73,8 @@ func TestPhonemizer_unknownLanguage(t *testing.T) {
 	p := parallel(t, "")
 	for _, lang := range []string{"tlh-nowhere", "-m", ""} {
 		_, err := p.Phonemes(t.Context(), lang, "hello")
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", lang)) || errors.Is(err, voice.ErrUnavailable) {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", lang)) ||
+			errors.Is(err, voice.ErrUnavailable) {
 			t.Errorf("voice %q: %v, want an error that names it and not ErrUnavailable", lang, err)
 		}
 	}
@@ -93,7 +87,8 @@ func TestPhonemizer_programMissing(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/nowhere/espeak-ng", "espeak-of-nowhere"} {
 		_, err := newPhonemizer(t, path).Phonemes(t.Context(), "en-us", "hello")
-		if !errors.Is(err, ErrNotInstalled) || !errors.Is(err, voice.ErrUnavailable) || !strings.Contains(err.Error(), "install the package espeak-ng") {
+		if !errors.Is(err, ErrNotInstalled) || !errors.Is(err, voice.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "install the package espeak-ng") {
 			t.Errorf("%s: %v, want %v", path, err, ErrNotInstalled)
 		}
 	}
@@ -160,11 +155,10 @@ func TestPhonemizer_contextEndsWait(t *testing.T) {
 		asked <- err
 	}()
 	_, err := p.Phonemes(ctx, "en-us", "hello") // one of the two waits for the other
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, want the context's error", err)
-	}
-	if err := <-asked; !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, want the context's error", err)
+	for _, err := range []error{err, <-asked} {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, want the context's error", err)
+		}
 	}
 }
 
@@ -191,7 +185,8 @@ func TestPhonemizer_endlessAnswer(t *testing.T) {
 		"lines": "answer; read -r clause; exec yes",
 		"line":  "answer; read -r clause; exec cat /dev/zero",
 	} {
-		if _, err := newPhonemizer(t, script(t, body)).Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) {
+		_, err := newPhonemizer(t, script(t, body)).Phonemes(t.Context(), "en-us", "hello")
+		if !errors.Is(err, errDied) {
 			t.Errorf("endless %s: %v, want %v", name, err, errDied)
 		}
 	}
@@ -205,14 +200,20 @@ func TestPhonemizer_wrongMarker(t *testing.T) {
 		body string
 		want error
 	}{
-		"old marker":   {"answer; old=$end; read -r clause; read -r end; end=$old; echo secret; marker; " + again, os.ErrDeadlineExceeded},
-		"output after": {`answer; read -r clause; read -r end; printf '%s\nsecret\n' "$(marker)"; ` + again, errUnasked},
+		"old marker": {
+			"answer; old=$end; read -r clause; read -r end; end=$old; echo secret; marker; " + again,
+			os.ErrDeadlineExceeded,
+		},
+		"output after": {
+			`answer; read -r clause; read -r end; printf '%s\nsecret\n' "$(marker)"; ` + again, errUnasked,
+		},
 	} {
 		p := newPhonemizer(t, script(t, tt.body))
 		if errors.Is(tt.want, os.ErrDeadlineExceeded) {
 			p.limits.timeout = 500 * time.Millisecond
 		}
-		if got, err := p.Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) || !errors.Is(err, tt.want) || len(p.children) != 0 {
+		if got, err := p.Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) ||
+			!errors.Is(err, tt.want) || len(p.children) != 0 {
 			t.Errorf("%s: %q, %v, %d children; want %v and none", name, got, err, len(p.children), tt.want)
 		}
 	}
@@ -222,25 +223,19 @@ func TestPhonemizer_wrongMarker(t *testing.T) {
 func TestChild_checkSilent(t *testing.T) {
 	t.Parallel()
 	out, childOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer out.Close()
 	c := &child{out: out}
-	if err := c.checkSilent(); err != nil {
-		t.Errorf("a silent child: %v", err)
-	}
-	if _, err := childOut.WriteString("stale\n"); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, c.checkSilent())
+	check.Must(childOut.WriteString("stale\n"))(t)
 	if err := c.checkSilent(); !errors.Is(err, errUnasked) {
 		t.Errorf("after output: %v, want %v", err, errUnasked)
 	}
 	childOut.Close()
 }
 
-// In Arabic and Persian four hamzas have the phonemes ʔʔʔʔ, which ended every answer once: the
-// next clause got those of the one before.
+// In Arabic and Persian four hamzas have the phonemes ʔʔʔʔ, which ended every answer once: the next clause
+// got those of the one before.
 func TestPhonemizer_fourHamzas(t *testing.T) {
 	p := parallel(t, "")
 	for _, lang := range []string{"ar", "fa"} {
@@ -257,14 +252,12 @@ func TestPhonemizer_fourHamzas(t *testing.T) {
 // Every language of espeak-ng prints the markers unchanged.
 func TestMarker_everyLanguage(t *testing.T) {
 	p := parallel(t, "")
-	list, err := exec.CommandContext(t.Context(), "espeak-ng", "--voices").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := check.Must(exec.CommandContext(t.Context(), "espeak-ng", "--voices").Output())(t)
 	n := 0
 	for line := range strings.Lines(string(list)) {
 		lang := strings.Fields(line)[1]
-		if lang == "Language" || lang == "chr-US-Qaaa-x-west" { // the heading, and one that 1.51 lists and does not find
+		// the heading, and one that 1.51 lists and does not find
+		if lang == "Language" || lang == "chr-US-Qaaa-x-west" {
 			continue
 		}
 		n++
@@ -287,7 +280,8 @@ while read -r clause; do read -r end; [ "$clause" = crash ] && kill -SEGV $$; ec
 	mustPhonemes(t, p, "ml", "one")
 	mustPhonemes(t, p, "en-us", "one")
 	other := p.children[1]
-	if got, err := p.Phonemes(t.Context(), "ml", "crash"); !errors.Is(err, voice.ErrUnreadable) || errors.Is(err, voice.ErrUnavailable) {
+	if got, err := p.Phonemes(t.Context(), "ml", "crash"); !errors.Is(err, voice.ErrUnreadable) ||
+		errors.Is(err, voice.ErrUnavailable) {
 		t.Errorf("%q, %v; want %v, for the clause alone", got, err, voice.ErrUnreadable)
 	}
 	if got := mustPhonemes(t, p, "ml", "two"); got != "two" {
@@ -303,12 +297,14 @@ func TestPhonemizer_process(t *testing.T) {
 	t.Setenv("IDP_CLIENT_SECRET", "secret")
 	plain, confined := newPhonemizer(t, ""), newPhonemizer(t, "", confine.Command()...)
 	for _, clause := range []string{"Hello", "Mr. Smith"} {
-		if got, want := mustPhonemes(t, confined, "en-us", clause), mustPhonemes(t, plain, "en-us", clause); got != want {
+		got, want := mustPhonemes(t, confined, "en-us", clause), mustPhonemes(t, plain, "en-us", clause)
+		if got != want {
 			t.Errorf("confined, %q: %q, want %q", clause, got, want)
 		}
 	}
 	for _, p := range []*Phonemizer{plain, confined} {
-		if got, want := procFile(t, p, "environ"), "PATH=/usr/local/bin:/usr/bin:/bin\x00LANG=C.UTF-8\x00"; got != want {
+		const want = "PATH=/usr/local/bin:/usr/bin:/bin\x00LANG=C.UTF-8\x00"
+		if got := procFile(t, p, "environ"); got != want {
 			t.Errorf("environment %q, want %q", got, want)
 		}
 	}
@@ -327,20 +323,14 @@ func TestPhonemizer_process(t *testing.T) {
 // procFile returns a file of the first child in /proc.
 func procFile(t *testing.T, p *Phonemizer, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.children[0].cmd.Process.Pid, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(check.Must(os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.children[0].cmd.Process.Pid, name)))(t))
 }
 
 // resident returns the memory of the first child, in KiB.
 func resident(t *testing.T, p *Phonemizer) (kib int) {
 	t.Helper()
 	_, rest, _ := strings.Cut(procFile(t, p, "status"), "VmRSS:")
-	if _, err := fmt.Sscan(rest, &kib); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(fmt.Sscan(rest, &kib))(t)
 	return kib
 }
 
@@ -379,8 +369,7 @@ func TestPhonemizer_closed(t *testing.T) {
 	}
 }
 
-// languages are those of the fuzz target: those in which something was found, and some of
-// other scripts.
+// languages are those of the fuzz target: those in which something was found, and some of other scripts.
 var languages = []string{"en-us", "ar", "fa", "ml", "de", "ru", "cmn"}
 
 // An answer is that to its own clause, and a crash is an error for its clause only.
@@ -408,23 +397,4 @@ func FuzzPhonemes(f *testing.F) {
 			t.Fatalf("%s after %q: %q, %v; want %q", lang, clause, got, err, want[lang])
 		}
 	})
-}
-
-func BenchmarkStart(b *testing.B) {
-	for name, helper := range map[string][]string{"plain": nil, "confined": confine.Command()} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				p := newPhonemizer(b, "", helper...)
-				mustPhonemes(b, p, "en-us", "hello")
-				p.Close()
-			}
-		})
-	}
-}
-
-func BenchmarkPhonemes(b *testing.B) {
-	p := newPhonemizer(b, "")
-	for b.Loop() {
-		mustPhonemes(b, p, "en-us", "Dinner is ready in the kitchen")
-	}
 }

@@ -14,7 +14,10 @@ func TestBreakInitials(t *testing.T) {
 		{strings.Repeat("é.", 20), strings.Repeat("é.", 15) + "é " + strings.Repeat("é.", 4)},
 		{strings.Repeat("e\u0301. ", 17), strings.Repeat("e\u0301. ", 15) + "e\u0301  e\u0301. "},
 		{strings.Repeat("word.", 17), strings.Repeat("word.", 17)},
-		{strings.Repeat("a.", 15) + "word." + strings.Repeat("a.", 15), strings.Repeat("a.", 15) + "word." + strings.Repeat("a.", 15)},
+		{
+			strings.Repeat("a.", 15) + "word." + strings.Repeat("a.", 15),
+			strings.Repeat("a.", 15) + "word." + strings.Repeat("a.", 15),
+		},
 	} {
 		if got := breakInitials(tt.clause); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.clause, got, tt.want)
@@ -28,7 +31,9 @@ func TestPhonemizer_longInitials(t *testing.T) {
 	mustPhonemes(t, p, "en-us", "hello")
 	child := p.children[0]
 	alive := func() bool { return len(p.children) == 1 && p.children[0] == child }
-	for _, initial := range []string{"a.", "é.", "я.", "中.", "𐐨.", "e\u0301.", "a. ", "a .", " a . ", "ß.", "가.", "ﬁ.", "A.", "a.\u00ad", "\u200ba."} {
+	for _, initial := range []string{
+		"a.", "é.", "я.", "中.", "𐐨.", "e\u0301.", "a. ", "a .", " a . ", "ß.", "가.", "ﬁ.", "A.", "a.\u00ad", "\u200ba.",
+	} {
 		for _, n := range []int{58, 100} {
 			if _, err := p.Phonemes(t.Context(), "en-us", strings.Repeat(initial, n)); err != nil || !alive() {
 				t.Fatalf("%d times %q: %v; the same child is alive: %t", n, initial, err, alive())

@@ -11,9 +11,9 @@ type marker struct {
 	ipa  string // as espeak-ng prints it
 }
 
-// markerPhonemes are phonemes that all languages of espeak-ng 1.51 print in the same way
-// beside each other. They are voiceless: espeak-ng computes the samples of what it prints,
-// and those of voiced ones take ten times as long.
+// markerPhonemes are phonemes that all languages of espeak-ng 1.51 print in the same way beside each other.
+// They are voiceless: espeak-ng computes the samples of what it prints, and those of voiced ones take ten
+// times as long.
 var markerPhonemes = [4]marker{{"f", "f"}, {"q", "q"}, {"C", "ç"}, {"?", "ʔ"}} //nolint:gochecknoglobals // a table
 
 // newMarker returns a marker of 64 random bits, so that no clause can contain it.

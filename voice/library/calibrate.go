@@ -16,12 +16,12 @@ import (
 	"pressbox/voice"
 )
 
-// calibrationWait limits how long the first message of a voice waits for its
-// calibration; after that it is spoken with the defaults.
+// calibrationWait limits how long the first message of a voice waits for its calibration; after that it is
+// spoken with the defaults.
 const calibrationWait = 2 * time.Second
 
-// calibrationVersion is the version of the calibration method; stored
-// calibrations of other versions are ignored.
+// calibrationVersion is the version of the calibration method; stored calibrations of other versions are
+// ignored.
 const calibrationVersion = 1
 
 // A calibrationJob asks for the calibration of one speaker of a voice.
@@ -31,8 +31,7 @@ type calibrationJob struct {
 	background bool // no message waits for it
 }
 
-// A calibration is one speaker's calibration or its absence. Library.mu guards
-// known and value.
+// A calibration is one speaker's calibration or its absence. Library.mu guards known and value.
 type calibration struct {
 	done  chan struct{} // closed when the calibration has finished or failed
 	known bool
@@ -58,8 +57,7 @@ func (l *Library) calibrationOf(ctx context.Context, j calibrationJob) voice.Cal
 	return c.value
 }
 
-// knownCalibration returns the calibration of a voice, the zero value if it is not
-// known yet.
+// knownCalibration returns the calibration of a voice, the zero value if it is not known yet.
 func (l *Library) knownCalibration(e *installedVoice, speaker int64) voice.Calibration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,8 +87,7 @@ func (j calibrationJob) start() *calibration {
 	return c
 }
 
-// runCalibrations runs the requested calibrations and then those of the
-// remaining voices.
+// runCalibrations runs the requested calibrations and then those of the remaining voices.
 func (l *Library) runCalibrations(ctx context.Context) {
 	for ctx.Err() == nil {
 		j, ok := l.nextJob()
@@ -105,8 +102,7 @@ func (l *Library) runCalibrations(ctx context.Context) {
 	}
 }
 
-// nextJob returns the next job: requested ones, then the voice that speaks by default, then
-// the others.
+// nextJob returns the next job: requested ones, then the voice that speaks by default, then the others.
 func (l *Library) nextJob() (calibrationJob, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,8 +129,7 @@ func (l *Library) nextJob() (calibrationJob, bool) {
 	return calibrationJob{}, false
 }
 
-// runCalibration reads j's calibration from the store, or measures and stores
-// it.
+// runCalibration reads j's calibration from the store, or measures and stores it.
 func (l *Library) runCalibration(ctx context.Context, j calibrationJob) error {
 	key, err := j.key()
 	if err != nil {
@@ -184,8 +179,8 @@ func (l *Library) setCalibration(j calibrationJob, value voice.Calibration) {
 	c.value, c.known = value, true
 }
 
-// finishCalibration ends the wait for j. A calibration that failed through no
-// fault of the voice is tried again at the next request.
+// finishCalibration ends the wait for j. A calibration that failed through no fault of the voice is tried
+// again at the next request.
 func (l *Library) finishCalibration(ctx context.Context, j calibrationJob, err error) {
 	if err != nil && (j.speaker == j.entry.config.DefaultSpeaker || errors.Is(err, voice.ErrUnavailable)) {
 		l.failed(ctx, j.entry, err)
@@ -201,8 +196,7 @@ func (l *Library) finishCalibration(ctx context.Context, j calibrationJob, err e
 	}
 }
 
-// key returns j's key in the store: a hash of the voice's files, the speaker
-// and the version.
+// key returns j's key in the store: a hash of the voice's files, the speaker and the version.
 func (j calibrationJob) key() (string, error) {
 	sum := sha256.New()
 	for _, path := range []string{j.entry.path, j.entry.path + ".json"} {

@@ -86,8 +86,8 @@ func (l *Library) info(e *installedVoice) Info {
 	return i
 }
 
-// label returns a voice's name for people: its speaker, its quality unless that is
-// the usual one, and its language and country as far as they are known.
+// label returns a voice's name for people: its speaker, its quality unless that is the usual one, and its
+// language and country as far as they are known.
 func label(speaker, quality, language, country string) string {
 	name := strings.ReplaceAll(speaker, "_", " ")
 	first, size := utf8.DecodeRuneInString(name)
@@ -104,15 +104,13 @@ func label(speaker, quality, language, country string) string {
 	return name + " (" + language + ")"
 }
 
-// defaultVoice returns the default voice, nil if it is unusable; l.mu must be
-// held.
+// defaultVoice returns the default voice, nil if it is unusable; l.mu must be held.
 func (l *Library) defaultVoice() *installedVoice {
 	e, _, _ := l.findLocked(l.Default()) // nil on error
 	return e
 }
 
-// speakers returns the names of a voice's speakers after the #, by number, none
-// if there is only one.
+// speakers returns the names of a voice's speakers after the #, by number, none if there is only one.
 func speakers(c *voice.Config) []string {
 	if c.Speakers == 1 {
 		return []string{}

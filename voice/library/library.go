@@ -1,14 +1,12 @@
-// Package library manages the installed voices: it finds them, loads their
-// models on demand, evicts models that are not used, and calibrates each voice
-// once. [Library] implements announcer.Speaker.
+// Package library manages the installed voices: it finds them, loads their models on demand, evicts models
+// that are not used, and calibrates each voice once. [Library] implements announcer.Speaker.
 //
-// One law: a faulty voice affects only itself. Its error appears in the list of
-// voices, and every other voice still speaks.
+// One law: a faulty voice affects only itself. Its error appears in the list of voices, and every other voice
+// still speaks.
 //
-// A voice is a pair of files, NAME.onnx and NAME.onnx.json, directly in one of
-// the library's directories. NAME.MODEL_CARD, or MODEL_CARD in a directory with
-// one voice, names its license. A # and a name or number select one of several
-// speakers, as in "en_US-libritts-high#p225".
+// A voice is a pair of files, NAME.onnx and NAME.onnx.json, directly in one of the library's directories.
+// NAME.MODEL_CARD, or MODEL_CARD in a directory with one voice, names its license. A # and a name or number
+// select one of several speakers, as in "en_US-libritts-high#p225".
 //
 // The file system notifies the library of changes; it does not poll.
 package library
@@ -77,8 +75,8 @@ type Library struct {
 	unavailable error                      // why no voice can speak; nil if one could
 }
 
-// New returns a library of the voices in its directories. It loads nothing, and
-// it can speak only while [Library.Run] runs.
+// New returns a library of the voices in its directories. It loads nothing, and it can speak only while
+// [Library.Run] runs.
 func New(cfg Config) *Library {
 	l := &Library{
 		cfg:          cfg,
@@ -97,8 +95,8 @@ func New(cfg Config) *Library {
 	return l
 }
 
-// Reload replaces the lexicon, which may be nil, and the defaults, and scans the directories,
-// after which the default voice is loaded.
+// Reload replaces the lexicon, which may be nil, and the defaults, and scans the directories, after which the
+// default voice is loaded.
 func (l *Library) Reload(lexicon *speakable.Lexicon, defaults Defaults) {
 	l.lexicon.Store(lexicon)
 	l.defaults.Store(&defaults)
@@ -112,10 +110,9 @@ func (l *Library) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// Voice returns the name of an installed voice. It returns an
-// [*announce.UnknownVoiceError] for an unknown or faulty voice. For "" it returns the
-// name of the default voice, or of its substitute if it cannot speak; the error wraps
-// [voice.ErrUnavailable] if no voice is usable.
+// Voice returns the name of an installed voice. It returns an [*announce.UnknownVoiceError] for an unknown or
+// faulty voice. For "" it returns the name of the default voice, or of its substitute if it cannot speak; the
+// error wraps [voice.ErrUnavailable] if no voice is usable.
 func (l *Library) Voice(name string) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,10 +126,9 @@ func (l *Library) Voice(name string) (string, error) {
 	return name, nil
 }
 
-// Speak implements announcer.Speaker: it converts the message to speakable text and
-// yields its clips. If the voice cannot speak, or fails, another one speaks from the
-// sentence that failed: one of the same language, or else any. The error is that of
-// the first voice, or ctx's if ctx ended.
+// Speak implements announcer.Speaker: it converts the message to speakable text and yields its clips. If the
+// voice cannot speak, or fails, another one speaks from the sentence that failed: one of the same language,
+// or else any. The error is that of the first voice, or ctx's if ctx ended.
 func (l *Library) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {
 		defaults := l.defaults.Load()
@@ -177,9 +173,8 @@ func (l *Library) speak(ctx context.Context, u announce.Utterance) iter.Seq2[voi
 	}
 }
 
-// Preview returns the speakable text of a message and describes its speech in the
-// named voice at the default rate; "" means the default voice. It does not load
-// the model.
+// Preview returns the speakable text of a message and describes its speech in the named voice at the default
+// rate; "" means the default voice. It does not load the model.
 func (l *Library) Preview(ctx context.Context, name, message string) (text string, p voice.Preview, err error) {
 	name, err = l.Voice(name)
 	if err != nil {
@@ -189,15 +184,16 @@ func (l *Library) Preview(ctx context.Context, name, message string) (text strin
 	if err != nil {
 		return "", p, err
 	}
-	v := &voice.Voice{Config: e.config, Phonemizer: l.cfg.Phonemizer, Speaker: speaker, Calibration: l.knownCalibration(e, speaker)}
+	v := &voice.Voice{
+		Config: e.config, Phonemizer: l.cfg.Phonemizer, Speaker: speaker, Calibration: l.knownCalibration(e, speaker),
+	}
 	text = l.text(e.config, message)
 	p, err = v.Preview(ctx, text, l.defaults.Load().Rate)
 	return text, p, err
 }
 
-// Estimate returns the expected duration of a message in the named voice, which
-// must be usable, at rate words per minute; 0 for an unknown voice. It loads
-// nothing.
+// Estimate returns the expected duration of a message in the named voice, which must be usable, at rate words
+// per minute; 0 for an unknown voice. It loads nothing.
 func (l *Library) Estimate(name, message string, rate int) time.Duration {
 	e, speaker, err := l.find(name)
 	if err != nil {
@@ -226,8 +222,7 @@ func (l *Library) voice(e *installedVoice, speaker int64) *voice.Voice {
 	}
 }
 
-// setUnavailable stores err for [Library.Health] if it affects every voice, and
-// clears it for nil.
+// setUnavailable stores err for [Library.Health] if it affects every voice, and clears it for nil.
 func (l *Library) setUnavailable(err error) {
 	if err != nil && !errors.Is(err, voice.ErrUnavailable) {
 		return
@@ -237,8 +232,8 @@ func (l *Library) setUnavailable(err error) {
 	l.unavailable = err
 }
 
-// Health returns why the default voice cannot speak, and which one speaks instead; nil
-// if it can or if that is not known yet.
+// Health returns why the default voice cannot speak, and which one speaks instead; nil if it can or if that
+// is not known yet.
 func (l *Library) Health() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -295,8 +290,7 @@ func speakerOf(config *voice.Config, name string) (int64, bool) {
 	return id, err == nil && id >= 0 && id < int64(config.Speakers)
 }
 
-// usable returns the names of the voices without an error, in order; l.mu must
-// be held.
+// usable returns the names of the voices without an error, in order; l.mu must be held.
 func (l *Library) usable() []string {
 	names := []string{}
 	for _, name := range slices.Sorted(maps.Keys(l.voices)) {

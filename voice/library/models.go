@@ -17,8 +17,7 @@ type loadRequest struct {
 // errEnded reports that Run has ended.
 var errEnded = errors.New("the voice library is closed")
 
-// acquire loads e's model if necessary, and keeps it loaded until
-// [Library.release].
+// acquire loads e's model if necessary, and keeps it loaded until [Library.release].
 func (l *Library) acquire(ctx context.Context, e *installedVoice) error {
 	if l.addUser(e) {
 		return nil
@@ -71,8 +70,7 @@ func (l *Library) release(e *installedVoice) {
 	l.trim()
 }
 
-// drop marks a voice as removed; its last user closes the model. l.mu must be
-// held.
+// drop marks a voice as removed; its last user closes the model. l.mu must be held.
 func (l *Library) drop(e *installedVoice) {
 	e.stale = true
 	if e.users == 0 && e.model != nil {
@@ -94,8 +92,8 @@ func (l *Library) without(e *installedVoice) []*installedVoice {
 	return slices.DeleteFunc(l.loaded, func(o *installedVoice) bool { return o == e })
 }
 
-// trim unloads the least recently used models until the rest fit the cache; the voice
-// that speaks by default and models with users stay. l.mu must be held.
+// trim unloads the least recently used models until the rest fit the cache; the voice that speaks by default
+// and models with users stay. l.mu must be held.
 func (l *Library) trim() {
 	pinned := l.preferredVoice()
 	total := int64(0)
@@ -112,8 +110,7 @@ func (l *Library) trim() {
 	}
 }
 
-// runLoads loads the voice that speaks by default once it is found, and the requested
-// models, one at a time.
+// runLoads loads the voice that speaks by default once it is found, and the requested models, one at a time.
 func (l *Library) runLoads(ctx context.Context) {
 	for {
 		select {
@@ -129,8 +126,7 @@ func (l *Library) runLoads(ctx context.Context) {
 	}
 }
 
-// toPreload returns the voice that speaks by default if it has not been preloaded,
-// otherwise nil.
+// toPreload returns the voice that speaks by default if it has not been preloaded, otherwise nil.
 func (l *Library) toPreload() *installedVoice {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,8 +167,8 @@ func (l *Library) load(ctx context.Context, e *installedVoice) error {
 	return nil
 }
 
-// failed stores why e, or every voice, cannot be used, and logs it unless it is
-// already stored. It ignores errors after the end of ctx.
+// failed stores why e, or every voice, cannot be used, and logs it unless it is already stored. It ignores
+// errors after the end of ctx.
 func (l *Library) failed(ctx context.Context, e *installedVoice, err error) {
 	if ctx.Err() != nil {
 		return

@@ -74,8 +74,7 @@ func (c countingModel) Close() error {
 	return c.Model.Close()
 }
 
-// newRig returns a library with these files that is not running. change, unless
-// nil, changes its config.
+// newRig returns a library with these files that is not running. change, unless nil, changes its config.
 func newRig(tb testing.TB, change func(*library.Config), files ...func(testing.TB, string)) *rig {
 	tb.Helper()
 	runtime := voicetest.Runtime(tb)
@@ -136,23 +135,12 @@ func withBundled(tb testing.TB, dir string) {
 	put(tb, filepath.Join(dir, bundled+".onnx"), voicetest.Read(tb, "models/"+bundled+".onnx"))
 }
 
-// withTiny adds a voice with one of the tiny models of voice/onnx and the bundled
-// voice's config, changed.
+// withTiny adds a voice with one of the tiny models of voice/onnx and the bundled voice's config, changed.
 func withTiny(name, model, changes string) func(testing.TB, string) {
 	return func(tb testing.TB, dir string) {
 		tb.Helper()
 		put(tb, filepath.Join(dir, name+".onnx.json"), voicetest.ChangedJSON(tb, changes))
 		put(tb, filepath.Join(dir, name+".onnx"), voicetest.Read(tb, "voice/onnx/testdata/"+model+".onnx"))
-	}
-}
-
-// withModel adds a voice with the bundled voice's config and other content as the
-// model.
-func withModel(name, content string) func(testing.TB, string) {
-	return func(tb testing.TB, dir string) {
-		tb.Helper()
-		put(tb, filepath.Join(dir, name+".onnx.json"), voicetest.ChangedJSON(tb, `{}`))
-		put(tb, filepath.Join(dir, name+".onnx"), []byte(content))
 	}
 }
 

@@ -13,9 +13,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Run loads and calibrates voices and watches the directories until ctx ends.
-// It then closes the models; a model that is in use is closed by its last user.
-// Run returns nil and may be called once.
+// Run loads and calibrates voices and watches the directories until ctx ends. It then closes the models; a
+// model that is in use is closed by its last user. Run returns nil and may be called once.
 func (l *Library) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { l.runLoads(ctx) })
@@ -31,8 +30,7 @@ func (l *Library) Run(ctx context.Context) error {
 	return nil
 }
 
-// settleTime is the delay between the last change and a scan, because files are
-// copied in many steps.
+// settleTime is the delay between the last change and a scan, because files are copied in many steps.
 const settleTime = 300 * time.Millisecond
 
 // runWatch scans the directories after each change.
@@ -68,8 +66,7 @@ func (l *Library) runWatch(ctx context.Context) {
 	}
 }
 
-// concerns reports whether a path is a file of a voice or one of the
-// directories.
+// concerns reports whether a path is a file of a voice or one of the directories.
 func (l *Library) concerns(path string) bool {
 	for _, suffix := range []string{modelSuffix, configSuffix, card} {
 		if strings.HasSuffix(path, suffix) {
@@ -79,8 +76,7 @@ func (l *Library) concerns(path string) bool {
 	return slices.ContainsFunc(l.cfg.Dirs, func(dir string) bool { return filepath.Clean(dir) == filepath.Clean(path) })
 }
 
-// watch adds every directory to the watcher, or its parent if it does not
-// exist.
+// watch adds every directory to the watcher, or its parent if it does not exist.
 func (l *Library) watch(watcher *fsnotify.Watcher) {
 	if watcher.Events == nil {
 		return

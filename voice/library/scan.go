@@ -26,8 +26,8 @@ const (
 // maxConfig limits the size of a voice's config, in bytes.
 const maxConfig = 4 << 20
 
-// An installedVoice is a voice as it was scanned; changed files make a new one.
-// Library.mu guards the fields below the blank line.
+// An installedVoice is a voice as it was scanned; changed files make a new one. Library.mu guards the fields
+// below the blank line.
 type installedVoice struct {
 	name    string
 	path    string // of the model
@@ -52,8 +52,8 @@ type fileStamp struct {
 	time time.Time
 }
 
-// scan reads the directories, retains the voices whose files are unchanged and
-// drops the others. Faulty voices are read again.
+// scan reads the directories, retains the voices whose files are unchanged and drops the others. Faulty
+// voices are read again.
 func (l *Library) scan() {
 	found := map[string]*installedVoice{}
 	for _, dir := range l.cfg.Dirs {
@@ -131,8 +131,7 @@ func (l *Library) scanDir(dir string, found map[string]*installedVoice) {
 	}
 }
 
-// readVoice reads a voice's small files. alone means that dir has no other
-// voice.
+// readVoice reads a voice's small files. alone means that dir has no other voice.
 func readVoice(dir, name string, alone bool) *installedVoice {
 	e := &installedVoice{name: name, path: filepath.Join(dir, name+modelSuffix), calibrations: map[int64]*calibration{}}
 	cardPath := filepath.Join(dir, name+cardSuffix)

@@ -16,9 +16,9 @@ import (
 // maxVoices limits the voices that try to speak one message.
 const maxVoices = 3
 
-// substitutes returns the names of the usable voices in the order in which they speak
-// for a voice that cannot: the voice itself without its speaker, those of its
-// language, the default voice first, then the others. l.mu must be held.
+// substitutes returns the names of the usable voices in the order in which they speak for a voice that
+// cannot: the voice itself without its speaker, those of its language, the default voice first, then the
+// others. l.mu must be held.
 func (l *Library) substitutes(name string) []string {
 	base := baseName(name)
 	language := l.languageOf(base)
@@ -48,8 +48,8 @@ func baseName(name string) string {
 	return name
 }
 
-// languageOf returns the language of a voice, such as "en", by its config or else by
-// its name; it need not be installed. "" means unknown. l.mu must be held.
+// languageOf returns the language of a voice, such as "en", by its config or else by its name; it need not be
+// installed. "" means unknown. l.mu must be held.
 func (l *Library) languageOf(name string) string {
 	if e := l.voices[name]; e != nil && e.config != nil && e.config.Language.Family != "" {
 		return e.config.Language.Family
@@ -60,8 +60,7 @@ func (l *Library) languageOf(name string) string {
 	return ""
 }
 
-// substitute returns the best substitute of a voice that was not tried, "" if there is
-// none.
+// substitute returns the best substitute of a voice that was not tried, "" if there is none.
 func (l *Library) substitute(name string, tried []string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,8 +72,8 @@ func (l *Library) substitute(name string, tried []string) string {
 	return ""
 }
 
-// preferred returns the name of the voice that speaks by default: the default voice
-// or its substitute. l.mu must be held.
+// preferred returns the name of the voice that speaks by default: the default voice or its substitute. l.mu
+// must be held.
 func (l *Library) preferred() (string, error) {
 	_, _, err := l.findLocked(l.Default())
 	if err == nil {
@@ -86,8 +85,7 @@ func (l *Library) preferred() (string, error) {
 	return "", fmt.Errorf("%w: default voice: %w", voice.ErrUnavailable, err)
 }
 
-// preferredVoice returns the voice that speaks by default, nil if none is usable; l.mu
-// must be held.
+// preferredVoice returns the voice that speaks by default, nil if none is usable; l.mu must be held.
 func (l *Library) preferredVoice() *installedVoice {
 	name, err := l.preferred()
 	if err != nil {
@@ -110,9 +108,11 @@ func faulty(ctx context.Context, err error) bool {
 	return true
 }
 
-// speakWith is Speak with one voice. It returns the sentence that could not be spoken
-// and why; a nil error means that every clip was yielded or that yield wants no more.
-func (l *Library) speakWith(ctx context.Context, u announce.Utterance, yield func(announce.Clip, error) bool) (sentence int, err error) {
+// speakWith is Speak with one voice. It returns the sentence that could not be spoken and why; a nil error
+// means that every clip was yielded or that yield wants no more.
+func (l *Library) speakWith(
+	ctx context.Context, u announce.Utterance, yield func(announce.Clip, error) bool,
+) (sentence int, err error) {
 	sentence = u.From
 	for clip, err := range l.speak(ctx, u) {
 		if err != nil {
@@ -131,8 +131,7 @@ func (l *Library) speakWith(ctx context.Context, u announce.Utterance, yield fun
 	return sentence, nil
 }
 
-// logFault logs why a voice failed while it spoke. That it is not usable was logged
-// when it was found.
+// logFault logs why a voice failed while it spoke. That it is not usable was logged when it was found.
 func (l *Library) logFault(name string, err error) {
 	if _, known := errors.AsType[*announce.UnknownVoiceError](err); !known {
 		l.cfg.Log.Error("voice failed, another one speaks", "voice", name, "err", err)

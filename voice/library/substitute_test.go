@@ -47,7 +47,8 @@ func TestSpeak_voiceBroken(t *testing.T) {
 		"config replaced": func(path string) error { return os.WriteFile(path+".json", []byte("{"), 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := start(t, nil, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`), withTiny(german, "hum", inGerman))
+			h := start(t, nil, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`),
+				withTiny(german, "hum", inGerman))
 			awaitCalibrated(t, h, bundled, british, german)
 			if got := spokenBy(t, h, bundled, "One. Two.", nil); strings.Join(got, " ") != bundled+":0 "+bundled+":1" {
 				t.Fatalf("before: %q", got)
@@ -55,10 +56,14 @@ func TestSpeak_voiceBroken(t *testing.T) {
 			check.NoError(t, destroy(filepath.Join(h.dir, bundled+".onnx")))
 			for _, changed := range []bool{false, true} {
 				if changed {
-					eventually(t, "the fault is noticed", func() bool { i := info(h, bundled); return i.Name == "" || i.Error != "" })
+					eventually(t, "the fault is noticed", func() bool {
+						i := info(h, bundled)
+						return i.Name == "" || i.Error != ""
+					})
 				}
 				got := spokenBy(t, h, bundled, "One. Two.", nil)
-				if want := british + ":0 " + british + ":1"; changed && strings.Join(got, " ") != want || len(got) != 2 {
+				want := british + ":0 " + british + ":1"
+				if changed && strings.Join(got, " ") != want || len(got) != 2 {
 					t.Errorf("spoken by %q, want %s", got, want)
 				}
 			}
@@ -148,15 +153,16 @@ func TestNew_logsMissingVoices(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "modles")
 	for _, tt := range []struct {
-		dirs []string // the last one has a voice
-		want string   // messages
+		dirs    []string // the last one has a voice
+		missing bool
 	}{
-		{nil, ""},
-		{[]string{missing}, "voice directory missing"},
-		{[]string{t.TempDir()}, ""},
+		{nil, false},
+		{[]string{missing}, true},
+		{[]string{t.TempDir()}, false},
 	} {
 		h := newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) }, withTiny(bundled, "hum", `{}`))
-		if log := h.logs.String(); strings.Contains(log, "no voice found") || strings.Contains(log, "voice directory missing") != (tt.want != "") {
+		log := h.logs.String()
+		if strings.Contains(log, "no voice found") || strings.Contains(log, "voice directory missing") != tt.missing {
 			t.Errorf("%q: %s", tt.dirs, log)
 		}
 		h = newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) })

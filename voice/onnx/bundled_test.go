@@ -159,7 +159,8 @@ func TestBundled_constantLevel(t *testing.T) {
 	for name, m := range eachVoice(t) {
 		var levels []float64
 		for _, phonemes := range []string{
-			lights, "jˈɛs.", "ɪz ðɪ ˈʌvən ˈɔn?", "dʒˈɑːnsən dˈʌbəlz dˌaʊn ðə lˈaɪn!", "θɹˈiː tə tˈuː ɪnðə bˈɑːɾəm ʌvðə nˈaɪnθ.",
+			lights, "jˈɛs.", "ɪz ðɪ ˈʌvən ˈɔn?", "dʒˈɑːnsən dˈʌbəlz dˌaʊn ðə lˈaɪn!",
+			"θɹˈiː tə tˈuː ɪnðə bˈɑːɾəm ʌvðə nˈaɪnθ.",
 			"ɪt ɪz hˈæf pˈæst ˈeɪt ˌɔn mˈʌndeɪ mˈɔːɹnɪŋ.", "wˌʌɾ ɐ kˈætʃ baɪ ðə ʃˈɔːɹtstɑːp!", "sˈɪks.",
 		} {
 			levels = append(levels, level(voiced(t, m, plainIDs(m.config, phonemes), 1), m.config.SampleRate))
@@ -170,8 +171,7 @@ func TestBundled_constantLevel(t *testing.T) {
 	}
 }
 
-// lastPitch returns the final pitch in Hz: that of the last 40 ms that are
-// periodic, by autocorrelation.
+// lastPitch returns the final pitch in Hz: that of the last 40 ms that are periodic, by autocorrelation.
 func lastPitch(t *testing.T, samples []float32, rate int) float64 {
 	t.Helper()
 	window, hop := rate/25, rate/100
@@ -211,28 +211,9 @@ func TestBundled_questionsRise(t *testing.T) {
 			question := lastPitch(t, voiced(t, m, plainIDs(m.config, phonemes+"?"), 1), m.config.SampleRate)
 			statement := lastPitch(t, voiced(t, m, plainIDs(m.config, phonemes+"."), 1), m.config.SampleRate)
 			if question < 1.15*statement {
-				t.Errorf("%s: %q ends at %.0f Hz as a question and at %.0f Hz as a statement", name, phonemes, question, statement)
+				t.Errorf("%s: %q ends at %.0f Hz as a question and at %.0f Hz as a statement", name, phonemes, question,
+					statement)
 			}
 		}
-	}
-}
-
-// BenchmarkBundled measures the speed of a voice on one core, relative to real time.
-func BenchmarkBundled(b *testing.B) {
-	for _, name := range voicetest.Names(b) {
-		b.Run(name, func(b *testing.B) {
-			config := voicetest.Config(b, name)
-			runtime := voicetest.Runtime(b)
-			runtime.Threads = 1
-			m := check.Must(runtime.Load(voicetest.Path(b, name), config))(b)
-			defer func() { _ = m.Close() }() // the benchmark ends
-			in := voice.Input{IDs: plainIDs(config, "θɹˈiː tə tˈuː ɪnðə bˈɑːɾəm ʌvðə nˈaɪnθ."), NoiseScale: 0.667, LengthScale: 1}
-			samples := 0
-			for b.Loop() {
-				out := check.Must(m.Infer(b.Context(), in))(b)
-				samples += len(out)
-			}
-			b.ReportMetric(float64(samples)/float64(config.SampleRate)/b.Elapsed().Seconds(), "x-realtime")
-		})
 	}
 }

@@ -18,9 +18,8 @@ const (
 	inputSpeaker = "sid"
 )
 
-// describe returns the names of the model's inputs and of its output of
-// samples, and checks their types. It opens the file without optimizing it,
-// which is cheap.
+// describe returns the names of the model's inputs and of its output of samples, and checks their types. It
+// opens the file without optimizing it, which is cheap.
 func describe(path string) (inputs []string, output string, err error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
@@ -65,8 +64,7 @@ func checkInput(in ort.InputOutputInfo) error {
 	return nil
 }
 
-// sampleOutput returns the name of the output with the samples: "output", or
-// else the first output.
+// sampleOutput returns the name of the output with the samples: "output", or else the first output.
 func sampleOutput(outs []ort.InputOutputInfo) (string, error) {
 	if len(outs) == 0 {
 		return "", errors.New("the model has no output")

@@ -13,24 +13,22 @@ import (
 	"pressbox/voice"
 )
 
-// LibraryName is the file name of ONNX Runtime next to the program and in
-// PrivateDir.
+// LibraryName is the file name of ONNX Runtime next to the program and in PrivateDir.
 const LibraryName = "libonnxruntime.so"
 
 // PrivateDir is the directory of the Debian package for its own ONNX Runtime.
 const PrivateDir = "/usr/lib/pressbox"
 
-// minVersion is the oldest version with the C interface that this program is
-// built for.
+// minVersion is the oldest version with the C interface that this program is built for.
 const minVersion = "1.24"
 
 // ErrNoLibrary reports that ONNX Runtime could not be loaded.
 var ErrNoLibrary = fmt.Errorf("%w without ONNX Runtime %s or newer: put its %s into %s "+
-	"(make build puts one next to the program), or set ONNXRUNTIME_LIB to one", voice.ErrUnavailable, minVersion, LibraryName, PrivateDir)
+	"(make build puts one next to the program), or set ONNXRUNTIME_LIB to one",
+	voice.ErrUnavailable, minVersion, LibraryName, PrivateDir)
 
-// environment is the state of ONNX Runtime in this process. The C library is
-// global to the process and cannot be unloaded safely, so it is loaded at most
-// once, with the first model, and stays.
+// environment is the state of ONNX Runtime in this process. The C library is global to the process and cannot
+// be unloaded safely, so it is loaded at most once, with the first model, and stays.
 var environment struct { //nolint:gochecknoglobals // it mirrors a global of the C library
 	sync.Mutex
 	path string // of the loaded library; "" means not loaded
@@ -63,9 +61,8 @@ func open(explicit string) error {
 	return fmt.Errorf("%w: %w", ErrNoLibrary, errors.Join(errs...))
 }
 
-// candidates returns the paths to try, in order: the explicit path alone, or
-// the program's directory, PrivateDir and the system's library directories,
-// newest version first.
+// candidates returns the paths to try, in order: the explicit path alone, or the program's directory,
+// PrivateDir and the system's library directories, newest version first.
 func candidates(explicit string) []string {
 	if explicit != "" {
 		return []string{explicit}

@@ -1,12 +1,10 @@
-// Package onnx runs the models of voices with ONNX Runtime. [Runtime] loads them
-// as voice.Model.
+// Package onnx runs the models of voices with ONNX Runtime. [Runtime] loads them as voice.Model.
 //
-// One law: model files are not trusted. The inputs and outputs of a model are
-// checked before it runs, and every fault of the file or the library is returned
-// as an error.
+// One law: model files are not trusted. The inputs and outputs of a model are checked before it runs, and
+// every fault of the file or the library is returned as an error.
 //
-// ONNX Runtime is loaded with dlopen together with the first model, so programs
-// that load no model do not need it.
+// ONNX Runtime is loaded with dlopen together with the first model, so programs that load no model do not
+// need it.
 package onnx
 
 import (
@@ -71,9 +69,8 @@ func (r Runtime) load(path string, config *voice.Config) (*model, error) {
 	return m, nil
 }
 
-// options returns the session options: one thread per core but one, so that the
-// rest of the program stays responsive; no spinning threads; no memory pattern,
-// because clauses differ in length.
+// options returns the session options: one thread per core but one, so that the rest of the program stays
+// responsive; no spinning threads; no memory pattern, because clauses differ in length.
 func (r Runtime) options() (*ort.SessionOptions, error) {
 	threads := r.Threads
 	if threads == 0 {
@@ -152,8 +149,7 @@ func (m *model) run(ctx context.Context, inputs, outputs []ort.Value) error {
 	return err
 }
 
-// values returns the tensors for in, in the order of the inputs. On error it
-// returns those that were created.
+// values returns the tensors for in, in the order of the inputs. On error it returns those that were created.
 func (m *model) values(in voice.Input) ([]ort.Value, error) {
 	values := make([]ort.Value, 0, len(m.inputs))
 	for _, name := range m.inputs {
@@ -191,8 +187,7 @@ func destroy(values []ort.Value) {
 	}
 }
 
-// checkMetadata compares the metadata that some exporters write into the model
-// with config.
+// checkMetadata compares the metadata that some exporters write into the model with config.
 func (m *model) checkMetadata(config *voice.Config) error {
 	meta, err := m.session.GetModelMetadata()
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the models in testdata")
 
-// The tiny models are encoded field by field as protocol buffers; the field numbers
-// are those of onnx.proto.
+// The tiny models are encoded field by field as protocol buffers; the field numbers are those of onnx.proto.
 
 type message []byte
 
@@ -78,8 +77,7 @@ func integers(name string, dims int, vs ...int64) message {
 	return m.number(2, int64Type).text(8, name).bytes(9, raw)
 }
 
-// A tiny is a model that produces a sine: 64 samples per id at length scale 1, at
-// level 0.1 × (1 + speaker).
+// A tiny is a model that produces a sine: 64 samples per id at length scale 1, at level 0.1 × (1 + speaker).
 type tiny struct {
 	inputs   []message
 	speakers bool
@@ -163,13 +161,15 @@ func (t tiny) model() []byte {
 func tinies() map[string][]byte {
 	hum := tiny{}.model()
 	return map[string][]byte{
-		"hum.onnx":       hum,
-		"speakers.onnx":  tiny{speakers: true}.model(),
-		"flat.onnx":      tiny{output: value("output", float32Type, 1, 1, -1), shape: []int64{1, 1, -1}}.model(),
-		"aligned.onnx":   tiny{aligned: true}.model(),
-		"lacks.onnx":     tiny{inputs: piperInputs()[:2]}.model(),
-		"extra.onnx":     tiny{inputs: append(piperInputs(), value("prosody", int64Type, 1))}.model(),
-		"mistyped.onnx":  tiny{inputs: []message{value("input", float32Type, 1, -1), piperInputs()[1], piperInputs()[2]}}.model(),
+		"hum.onnx":      hum,
+		"speakers.onnx": tiny{speakers: true}.model(),
+		"flat.onnx":     tiny{output: value("output", float32Type, 1, 1, -1), shape: []int64{1, 1, -1}}.model(),
+		"aligned.onnx":  tiny{aligned: true}.model(),
+		"lacks.onnx":    tiny{inputs: piperInputs()[:2]}.model(),
+		"extra.onnx":    tiny{inputs: append(piperInputs(), value("prosody", int64Type, 1))}.model(),
+		"mistyped.onnx": tiny{
+			inputs: []message{value("input", float32Type, 1, -1), piperInputs()[1], piperInputs()[2]},
+		}.model(),
 		"liar.onnx":      tiny{facts: map[string]string{"sample_rate": "16000"}}.model(),
 		"stereo.onnx":    tiny{output: value("output", float32Type, 1, 2, -1), shape: []int64{1, 2, -1}}.model(),
 		"nan.onnx":       tiny{level: float32(math.NaN())}.model(),

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Lexicon maps written text to replacements. The zero value and nil have no
-// entries. It is safe for concurrent use.
+// A Lexicon maps written text to replacements. The zero value and nil have no entries. It is safe for
+// concurrent use.
 type Lexicon struct {
 	entries map[string][]entry // by the pattern's first token in lower case; the first match applies
 }
@@ -38,9 +38,8 @@ var (
 // maxInvalid is the number of invalid lines in an error of [ParseLexicon].
 const maxInvalid = 10
 
-// ParseLexicon parses a lexicon in the format of the package comment. The error
-// names the invalid lines, of many the first ones, with the reasons, separated by
-// semicolons; the lexicon has the valid lines.
+// ParseLexicon parses a lexicon in the format of the package comment. The error names the invalid lines, of
+// many the first ones, with the reasons, separated by semicolons; the lexicon has the valid lines.
 func ParseLexicon(r io.Reader) (*Lexicon, error) {
 	lex := &Lexicon{entries: map[string][]entry{}}
 	lines := bufio.NewScanner(r)
@@ -141,8 +140,8 @@ func (l *Lexicon) add(e entry) error {
 	return nil
 }
 
-// closer orders entries that match at one position: the longer pattern first,
-// then the exact one, then the more specific language.
+// closer orders entries that match at one position: the longer pattern first, then the exact one, then the
+// more specific language.
 func closer(a, b entry) int {
 	switch {
 	case len(a.pattern) != len(b.pattern):
@@ -183,8 +182,8 @@ func (l *Lexicon) replace(s, lang string) string {
 	return b.String()
 }
 
-// match returns the best entry at the start of s and the number of bytes that
-// it replaces, 0 for none. key is the first token of s in lower case.
+// match returns the best entry at the start of s and the number of bytes that it replaces, 0 for none. key is
+// the first token of s in lower case.
 func (l *Lexicon) match(s, key, lang string) (entry, int) {
 	for _, e := range l.entries[key] {
 		if e.lang != "" && lang != e.lang && !strings.HasPrefix(lang, e.lang+"-") {
@@ -197,8 +196,8 @@ func (l *Lexicon) match(s, key, lang string) (entry, int) {
 	return entry{}, 0
 }
 
-// prefix returns the length of the entry's pattern at the start of s, matched
-// as whole words, 0 if it does not match. A space matches any white space.
+// prefix returns the length of the entry's pattern at the start of s, matched as whole words, 0 if it does
+// not match. A space matches any white space.
 func (e entry) prefix(s string) int {
 	at := 0
 	var p, r rune

@@ -1,30 +1,11 @@
 package speakable_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"pressbox/voice/speakable"
 )
-
-func ExampleParseLexicon() {
-	lex, err := speakable.ParseLexicon(strings.NewReader(`
-# pronunciation of our names
-Kowalczyk = Kovalchick
-the SBA   = the baseball association
-[de] Bahn = [[ bˈɑːn ]]
-`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(speakable.Text("Kowalczyk leads the SBA by 5", "en-us", lex))
-	fmt.Println(speakable.Text("Die Bahn kommt", "de", lex))
-	// Output:
-	// Kovalchick leads the baseball association by five.
-	// Die [[ bˈɑːn ]] kommt.
-}
 
 func TestLexicon_replaces(t *testing.T) {
 	t.Parallel()

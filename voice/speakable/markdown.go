@@ -8,7 +8,10 @@ import (
 )
 
 var (
-	link     = regexp.MustCompile(`!?\[([^\[\]\x{E000}\n]*)\]\(([^()\s\x{E000}]*(?:\([^()\s\x{E000}]*\)[^()\s\x{E000}]*)*)(?: +"[^"\x{E000}\n]*")?\)`)
+	link = regexp.MustCompile(
+		`!?\[([^\[\]\x{E000}\n]*)\]\(([^()\s\x{E000}]*(?:\([^()\s\x{E000}]*\)[^()\s\x{E000}]*)*)` +
+			`(?: +"[^"\x{E000}\n]*")?\)`,
+	)
 	linkRef  = regexp.MustCompile(`\[([^\[\]\x{E000}\n]+)\]\[[^\[\]\x{E000}\n]*\]`)
 	footnote = regexp.MustCompile(`\[\^\w{1,32}\]:?`)
 	escaped  = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
@@ -25,9 +28,8 @@ type line struct {
 	block bool // a heading, item or row: a sentence of its own
 }
 
-// unmark removes Markdown from s and joins lines: a paragraph, a heading, an
-// item and a row of a table end with "\n"; a wrapped line is continued.
-// [punctuate] removes the marks of emphasis.
+// unmark removes Markdown from s and joins lines: a paragraph, a heading, an item and a row of a table end
+// with "\n"; a wrapped line is continued. [punctuate] removes the marks of emphasis.
 func unmark(s string) string {
 	if strings.Contains(s, "]") {
 		s = link.ReplaceAllStringFunc(s, linkText)
@@ -60,13 +62,14 @@ func linkText(l string) string {
 	return m[1]
 }
 
-// readLine removes the marks of a line. A single "- 5" is a number and not an
-// item; a single "> 5" is not a quotation.
+// readLine removes the marks of a line. A single "- 5" is a number and not an item; a single "> 5" is not a
+// quotation.
 func readLine(s string, several bool) line {
 	if rule.MatchString(s) || fence.MatchString(s) {
 		return line{block: true}
 	}
-	if q := quoted.FindString(s); q != "" && !startsWithDigit(s[len(q):]) && !strings.ContainsRune("$£€", first(s[len(q):])) {
+	if q := quoted.FindString(s); q != "" && !startsWithDigit(s[len(q):]) &&
+		!strings.ContainsRune("$£€", first(s[len(q):])) {
 		s = s[len(q):]
 	}
 	if h := heading.FindString(s); h != "" {
@@ -90,8 +93,8 @@ func startsWithDigit(s string) bool { return s != "" && (isDigit(rune(s[0])) || 
 // wrapped is the minimum length of a line that may have been wrapped, in bytes.
 const wrapped = 60
 
-// between returns the separator of two lines. A line is continued if it is long
-// or the next one starts with a lower-case letter.
+// between returns the separator of two lines. A line is continued if it is long or the next one starts with a
+// lower-case letter.
 func between(a, b line) string {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(b.text, " \"'(*_"))
 	runsOn := !a.block && !b.block && (len(a.text) >= wrapped || unicode.IsLower(first))

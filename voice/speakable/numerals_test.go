@@ -4,13 +4,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 )
 
-// numerals returns German text with numbers in digits, as espeak-ng reads them:
-// it says "achtundvierzig" with a w and 48 as people do, so that phonemes of
-// numbers in words would be those of no person. Of the years before 2000 only the
-// last two digits are converted.
+// numerals returns German text with numbers in digits, as espeak-ng reads them: it says "achtundvierzig" with
+// a w and 48 as people do, so that phonemes of numbers in words would be those of no person. Of the years
+// before 2000 only the last two digits are converted.
 func numerals(text string) string {
 	words := strings.Split(text, " ")
 	for i, word := range words {
@@ -30,7 +28,10 @@ func numerals(text string) string {
 }
 
 func digitNames() []string {
-	return []string{"", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf", "dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn"}
+	return []string{
+		"", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf",
+		"dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn",
+	}
 }
 
 func tenNames() []string {
@@ -67,21 +68,4 @@ func sum(head, rest string, unit int) (int, bool) {
 		r, ok = numeral(rest)
 	}
 	return h*unit + r, ok
-}
-
-func TestNumerals(t *testing.T) {
-	t.Parallel()
-	for words, want := range map[string]string{
-		"Noch achtundvierzig Minuten.":           "Noch 48 Minuten.",
-		"eintausendzweihundertneunundneunzig":    "1299",
-		"tausend Gäste":                          "1000 Gäste",
-		"zwölf hundert zwanzigster":              "zwölf 100 zwanzigster",
-		"neunzehnhundertsiebenundachtzig":        "neunzehnhundert 87",
-		"zweitausendsechsundzwanzig, einhundert": "2026, 100",
-		"ein Paket und eine Hand":                "ein Paket und eine Hand",
-	} {
-		if got := numerals(words); got != want {
-			t.Errorf("numerals(%q) = %q, want %q", words, got, want)
-		}
-	}
 }

@@ -7,13 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// gapRunes are the silent characters between words; every other character is
-// part of a word.
+// gapRunes are the silent characters between words; every other character is part of a word.
 const gapRunes = " \n\"'()[]{}.,;:!?-*_`|~\\–—…•·¿¡‹›"
 
-// punctuate normalizes the characters between words for the clause splitter: to
-// nothing, one space, or one mark and a space. The result is one line that ends
-// with a sentence mark.
+// punctuate normalizes the characters between words for the clause splitter: to nothing, one space, or one
+// mark and a space. The result is one line that ends with a sentence mark.
 func punctuate(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 1)
@@ -74,8 +72,7 @@ func (g gap) text() string {
 	return text + mark + " " + g.sign()
 }
 
-// sign returns the end of the gap that belongs to the word after it: a minus, a
-// point, an apostrophe.
+// sign returns the end of the gap that belongs to the word after it: a minus, a point, an apostrophe.
 func (g gap) sign() string {
 	rest := strings.TrimLeft(g.is, " \n\"([{*_`")
 	rest = rest[max(0, strings.LastIndexAny(rest, " \n")+1):]
@@ -88,8 +85,8 @@ func (g gap) sign() string {
 	return ""
 }
 
-// inside returns a gap without spaces: part of one word (3.14, 10:30, don't,
-// twenty-six), or a mark with a missing space.
+// inside returns a gap without spaces: part of one word (3.14, 10:30, don't, twenty-six), or a mark with a
+// missing space.
 func (g gap) inside() string {
 	digits := unicode.IsNumber(g.before) && unicode.IsNumber(g.after)
 	switch g.is {
@@ -127,8 +124,8 @@ func (g gap) sentenceMark() string {
 	return "."
 }
 
-// mark returns the strongest mark of the gap: a sentence mark as written, then
-// the end of a line, then other marks.
+// mark returns the strongest mark of the gap: a sentence mark as written, then the end of a line, then other
+// marks.
 func (g gap) mark() string {
 	is := smiley.ReplaceAllString(g.is, "")
 	last := strings.LastIndexAny(is, ".,;:")

@@ -5,24 +5,23 @@ import (
 	"strings"
 )
 
-// hidden replaces a block of raw phonemes while the text around it is
-// processed. It is a private-use character, which no step matches.
+// hidden replaces a block of raw phonemes while the text around it is processed. It is a private-use
+// character, which no step matches.
 const hidden = "\uE000"
 
-// ipa matches characters of phonemes: lower-case Latin letters, the letters,
-// modifiers and diacritics of the International Phonetic Alphabet, and marks.
+// ipa matches characters of phonemes: lower-case Latin letters, the letters, modifiers and diacritics of the
+// International Phonetic Alphabet, and marks.
 const (
 	ipaSign = `æçðøœŋħβθχɐ-˿\x{300}-\x{36F}ᴀ-ᶿⱱ`
 	ipa     = `[a-z .,;:!?'|‖` + ipaSign + `]*`
 )
 
-// rawBlock matches a block of raw phonemes. One that could be words, as in
-// "[[main page]]", has no sign of the phonetic alphabet and is text.
+// rawBlock matches a block of raw phonemes. One that could be words, as in "[[main page]]", has no sign of
+// the phonetic alphabet and is text.
 var rawBlock = regexp.MustCompile(`\[\[` + ipa + `[` + ipaSign + `]` + ipa + `\]\]`)
 
-// around processes the text around blocks of raw phonemes; other double brackets
-// are text. change must preserve
-// each [hidden] and their order.
+// around processes the text around blocks of raw phonemes; other double brackets are text. change must
+// preserve each [hidden] and their order.
 func around(s string, change func(string) string) string {
 	var blocks []string
 	if strings.Contains(s, "[[") {

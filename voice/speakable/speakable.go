@@ -1,23 +1,20 @@
-// Package speakable converts a message as people and programs write it to text
-// that a speech engine reads correctly, and applies the operator's lexicon.
+// Package speakable converts a message as people and programs write it to text that a speech engine reads
+// correctly, and applies the operator's lexicon.
 //
-// Its one law: no speech in a message is lost. It remains, in words or in a form
-// that espeak-ng reads correctly, on one line of complete sentences. Only what is
-// not read aloud is removed: markup, the scheme and query of an address,
-// invisible characters.
+// Its one law: no speech in a message is lost. It remains, in words or in a form that espeak-ng reads
+// correctly, on one line of complete sentences. Only what is not read aloud is removed: markup, the scheme
+// and query of an address, invisible characters.
 //
 // # Steps
 //
-// The first steps apply to every language: HTML tags and entities, Markdown,
-// invisible and unusual characters, line ends. Then follow the lexicon and, for a
-// language that has a [recognize.Sayer], two steps: package recognize splits the
-// text into typed tokens, and the language's package says each token. The
-// recognizer is shared, and what differs between languages is in tables. For
-// other languages espeak-ng reads numbers and signs, and only web addresses are
-// shortened. The last step is punctuation.
+// The first steps apply to every language: HTML tags and entities, Markdown, invisible and unusual
+// characters, line ends. Then follow the lexicon and, for a language that has a [recognize.Verbalizer], two
+// steps: package recognize splits the text into typed tokens, and the language's package says each token. The
+// recognizer is shared, and what differs between languages is in tables. For other languages espeak-ng reads
+// numbers and signs, and only web addresses are shortened. The last step is punctuation.
 //
-// To add a language, write its tables and its Sayer in a package beside english,
-// and a case in sayerOf.
+// To add a language, write its tables and its Verbalizer in a package beside english, and a case in
+// verbalizerOf.
 //
 // Blocks of raw phonemes, [[ like this ]], are not changed.
 //
@@ -33,14 +30,12 @@
 //	[de] Bahn = [[ bˈɑːn ]]
 //	"#1"      = number one
 //
-// The pattern is left of the first " = ", the replacement right of it; the
-// replacement may have phonemes. Only whole words are replaced. A pattern in
-// lower case matches any case; one with a capital letter matches exactly. The
-// longest pattern wins, then the exact one. A tag limits an entry to a language
-// and its regions: [en] also matches en-gb, and the more specific tag wins.
-// Quotes protect what would be read as a comment, a tag or a sign; they are not
-// part of the pattern. A replacement is not looked up again, but is made speakable
-// like the rest.
+// The pattern is left of the first " = ", the replacement right of it; the replacement may have phonemes.
+// Only whole words are replaced. A pattern in lower case matches any case; one with a capital letter matches
+// exactly. The longest pattern wins, then the exact one. A tag limits an entry to a language and its regions:
+// [en] also matches en-gb, and the more specific tag wins. Quotes protect what would be read as a comment, a
+// tag or a sign; they are not part of the pattern. A replacement is not looked up again, but is made
+// speakable like the rest.
 package speakable
 
 import (
@@ -54,10 +49,9 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// Text returns s as one line of sentences that can be spoken in lang, a
-// language code such as "en-us", "en_GB" or "de". The line ends with a sentence
-// mark; it is empty if s has no speech. lex may be nil. The work is linear in
-// the length of s.
+// Text returns s as one line of sentences that can be spoken in lang, a language code such as "en-us",
+// "en_GB" or "de". The line ends with a sentence mark; it is empty if s has no speech. lex may be nil. The
+// work is linear in the length of s.
 func Text(s, lang string, lex *Lexicon) string {
 	lang = language(lang)
 	s = clean(s)
@@ -65,46 +59,44 @@ func Text(s, lang string, lex *Lexicon) string {
 		return ""
 	}
 	s = lex.apply(s, lang)
-	sayer := sayerOf(lang)
+	verbalizer := verbalizerOf(lang)
 	return around(s, func(s string) string {
-		if sayer != nil {
-			return punctuate(say(s, sayer))
+		if verbalizer != nil {
+			return punctuate(say(s, verbalizer))
 		}
 		return punctuate(addresses(s))
 	})
 }
 
-// A sayer is a language of which the tokens can be said.
-type sayer struct {
-	recognize.Sayer
+// A verbalizer is a language of which the tokens can be said.
+type verbalizer struct {
+	recognize.Verbalizer
 	locale *recognize.Locale
 }
 
-// sayerOf returns the sayer of a language, nil if espeak-ng reads its numbers and
-// signs.
-func sayerOf(lang string) *sayer {
+// verbalizerOf returns the verbalizer of a language, nil if espeak-ng reads its numbers and signs.
+func verbalizerOf(lang string) *verbalizer {
 	switch {
 	case lang == "en" || strings.HasPrefix(lang, "en-us"):
-		return &sayer{english.American(), english.American().Locale}
+		return &verbalizer{english.American(), english.American().Locale}
 	case strings.HasPrefix(lang, "en-"):
-		return &sayer{english.British(), english.British().Locale}
+		return &verbalizer{english.British(), english.British().Locale}
 	case lang == "de" || strings.HasPrefix(lang, "de-"):
-		return &sayer{german.German(), german.German().Locale}
+		return &verbalizer{german.German(), german.German().Locale}
 	}
 	return nil
 }
 
-// say returns text with its tokens in words. Words are separated by spaces from
-// what stands next to them.
-func say(text string, sayer *sayer) string {
+// say returns text with its tokens in words. Words are separated by spaces from what stands next to them.
+func say(text string, verbalizer *verbalizer) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/2)
 	spoken, last := false, ' ' // whether a token that is not text stands before; the last rune
-	for _, t := range recognize.Tokens(text, sayer.locale) {
+	for _, t := range recognize.Tokens(text, verbalizer.locale) {
 		text, plain := t.(recognize.Text)
 		words := string(text)
 		if !plain {
-			words = sayer.Say(t)
+			words = verbalizer.Verbalize(t)
 		}
 		if words == "" {
 			if isWord(last) {
@@ -124,8 +116,8 @@ func say(text string, sayer *sayer) string {
 	return b.String()
 }
 
-// apart reports whether a space is missing between two runes, of which one
-// belongs to a token. Plain text after a token may start with a mark.
+// apart reports whether a space is missing between two runes, of which one belongs to a token. Plain text
+// after a token may start with a mark.
 func apart(last, next rune, plain bool) bool {
 	if plain {
 		return isWord(next) || strings.ContainsRune("\"([{*_", next)
@@ -135,8 +127,8 @@ func apart(last, next rune, plain bool) bool {
 
 var webAddress = regexp.MustCompile(`(?i)\b(?:https?|ftp|wss?|rtsp)://[^\s<>"\x{E000}]+|\bwww\.[^\s<>"\x{E000}]+`)
 
-// addresses shortens web addresses to what is spoken, for languages in which
-// espeak-ng has the names of their signs.
+// addresses shortens web addresses to what is spoken, for languages in which espeak-ng has the names of their
+// signs.
 func addresses(s string) string {
 	if !strings.Contains(s, "://") && !strings.Contains(s, "www.") {
 		return s

@@ -54,19 +54,10 @@ func TestText_tables(t *testing.T) {
 			t.Errorf("%s has %d rows, want at least %d", tt.file, len(table), tt.least)
 		}
 		for _, row := range table {
-			if got := speakable.Text(row.written, tt.lang, nil); got != row.spoken {
-				t.Errorf("Text(%q, %s) = %q, want %q", row.written, tt.lang, got, row.spoken)
-			}
-		}
-	}
-}
-
-func TestText_idempotent(t *testing.T) {
-	t.Parallel()
-	for _, tt := range tables {
-		for _, row := range sayings(t, tt.file) {
-			if again := speakable.Text(row.spoken, tt.lang, nil); again != row.spoken {
-				t.Errorf("Text(%q, %s) = %q, want it unchanged", row.spoken, tt.lang, again)
+			for _, text := range []string{row.written, row.spoken} { // what is spoken does not change again
+				if got := speakable.Text(text, tt.lang, nil); got != row.spoken {
+					t.Errorf("Text(%q, %s) = %q, want %q", text, tt.lang, got, row.spoken)
+				}
 			}
 		}
 	}
@@ -74,7 +65,10 @@ func TestText_idempotent(t *testing.T) {
 
 func TestText_withoutSpeech(t *testing.T) {
 	t.Parallel()
-	for _, silent := range []string{"", " ", "\n\t\r\n", "...", "?!", "---", "***", "\u200b\ufeff", "<b></b>", "|---|", "\x00\x07", "()", "“”", "\uE000"} {
+	for _, silent := range []string{
+		"", " ", "\n\t\r\n", "...", "?!", "---", "***", "\u200b\ufeff", "<b></b>", "|---|", "\x00\x07", "()", "“”",
+		"\uE000",
+	} {
 		if speakable.HasSpeech(silent) {
 			t.Errorf("HasSpeech(%q) = true", silent)
 		}
@@ -83,14 +77,15 @@ func TestText_withoutSpeech(t *testing.T) {
 		}
 	}
 	for _, audible := range []string{"a", "7", "⚾", "%", "+", "日", "½", "[[ a ]]", "é", "$"} {
-		if !speakable.HasSpeech(audible) || speakable.Text(audible, "en-us", nil) == "" {
-			t.Errorf("%q has speech, but HasSpeech = %t and Text = %q", audible, speakable.HasSpeech(audible), speakable.Text(audible, "en-us", nil))
+		got := speakable.Text(audible, "en-us", nil)
+		if !speakable.HasSpeech(audible) || got == "" {
+			t.Errorf("HasSpeech(%q) = %t, Text = %q", audible, speakable.HasSpeech(audible), got)
 		}
 	}
 }
 
-// TestText_espeakReadsNoSigns runs espeak-ng on the whole table and looks for the
-// names of signs that the texts do not have in words.
+// TestText_espeakReadsNoSigns runs espeak-ng on the whole table and looks for the names of signs that the
+// texts do not have in words.
 func TestText_espeakReadsNoSigns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs espeak-ng")
@@ -115,7 +110,9 @@ func TestText_espeakReadsNoSigns(t *testing.T) {
 		t.Fatalf("espeak-ng read %d lines of %d rows", lines, rows)
 	}
 	for line := range strings.Lines(string(out)) {
-		for _, sign := range []string{"dˈæʃ", "slˈæʃ", "hˈæʃ", "ɹˌoʊmən", "ˈæstɚɹˌɪsk", "tˈɪldə", "ˌʌndɚskˈoːɹ", "kˈoʊlən"} {
+		for _, sign := range []string{
+			"dˈæʃ", "slˈæʃ", "hˈæʃ", "ɹˌoʊmən", "ˈæstɚɹˌɪsk", "tˈɪldə", "ˌʌndɚskˈoːɹ", "kˈoʊlən",
+		} {
 			if strings.Contains(line, sign) {
 				t.Errorf("espeak-ng says %q in %q", sign, line)
 			}
@@ -126,14 +123,15 @@ func TestText_espeakReadsNoSigns(t *testing.T) {
 // named matches names of signs that are spoken on purpose, and raw phonemes.
 var named = regexp.MustCompile(`dash|slash|colon|hash|underscore|\[\[`)
 
-// TestText_linearTime repeats parts for which a step could be quadratic: then 16
-// times the text would take 256 times as long instead of 16. One of a few attempts
-// must succeed.
+// TestText_linearTime repeats parts for which a step could be quadratic: then 16 times the text would take
+// 256 times as long instead of 16. One of a few attempts must succeed.
 func TestText_linearTime(t *testing.T) {
 	for _, part := range []string{
-		"1", "a", "a.", "1.", "1,", "1-", "-", "[", "[[", "[[a", "](", "[a](b", "<b ", "<!--", "&", "&amp", "http://", "a@", "#", "$1", "\n", "\n- ",
-		"| ", "*", "'", "\"", "🇺🇸", "👩\u200d", "é", "\u0301", "½", "10:", "A.", "x ", "1 ", "(", "\\", "…", "—",
-		"π ", "Ж, ", "漢 ", "★", "🔥", "🔥 ", "1/2 ", "5m ", "a/", "/a", "</", "<style>", "\x1b[", "::", "A-", ".a", "1h", "Mon-", "IT ", "#1", "\uE000",
+		"1", "a", "a.", "1.", "1,", "1-", "-", "[", "[[", "[[a", "](", "[a](b", "<b ", "<!--", "&", "&amp", "http://",
+		"a@", "#", "$1", "\n", "\n- ", "| ", "*", "'", "\"", "🇺🇸", "👩\u200d", "é", "\u0301", "½", "10:", "A.",
+		"x ", "1 ", "(", "\\", "…", "—", "π ", "Ж, ", "漢 ", "★", "🔥", "🔥 ", "1/2 ", "5m ",
+		"a/", "/a", "</", "<style>", "\x1b[", "::", "A-",
+		".a", "1h", "Mon-", "IT ", "#1", "\uE000",
 	} {
 		linear(t, part, "en-us")
 	}
@@ -198,7 +196,8 @@ func FuzzText(f *testing.F) {
 			t.Fatalf("HasSpeech(%q) = %t, but Text is %q", s, speakable.HasSpeech(s), got)
 		}
 		const block = "[[ ˈx..a ]]"
-		if !strings.Contains(s, "[") && !strings.Contains(s, "]") && !strings.Contains(speakable.Text(s+" "+block+" "+s, lang, nil), block) {
+		if !strings.Contains(s, "[") && !strings.Contains(s, "]") &&
+			!strings.Contains(speakable.Text(s+" "+block+" "+s, lang, nil), block) {
 			t.Fatalf("the block is lost behind %q", s)
 		}
 	})

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// tidy normalizes characters: composed (NFC), letters and digits of plain width
-// and style, one kind of quotes and spaces, marks of other scripts as ASCII,
-// lines ended by "\n", nothing invisible.
+// tidy normalizes characters: composed (NFC), letters and digits of plain width and style, one kind of quotes
+// and spaces, marks of other scripts as ASCII, lines ended by "\n", nothing invisible.
 func tidy(s string) string {
 	s = norm.NFC.String(s)
 	var b strings.Builder
@@ -33,10 +32,14 @@ func tidy(s string) string {
 	return b.String()
 }
 
-// regionFlag returns the flag of a region with a name at the start of s, which is
-// a black flag with invisible letters, or the black flag alone.
+// regionFlag returns the flag of a region with a name at the start of s, which is a black flag with invisible
+// letters, or the black flag alone.
 func regionFlag(s string) string {
-	for _, flag := range []string{"🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "🏴\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F", "🏴\U000E0067\U000E0062\U000E0077\U000E006C\U000E0073\U000E007F"} {
+	for _, flag := range []string{
+		"🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F",
+		"🏴\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F",
+		"🏴\U000E0067\U000E0062\U000E0077\U000E006C\U000E0073\U000E007F",
+	} {
 		if strings.HasPrefix(s, flag) {
 			return flag
 		}
@@ -44,8 +47,7 @@ func regionFlag(s string) string {
 	return "🏴"
 }
 
-// plain returns the normal form of a character outside ASCII or of a control
-// character.
+// plain returns the normal form of a character outside ASCII or of a control character.
 func plain(r rune) string {
 	switch r {
 	case '\n', '\r', '\u0085', '\u2028', '\u2029', '\v', '\f':
@@ -89,17 +91,18 @@ func plain(r rune) string {
 
 const hiddenRune = '\uE000'
 
-// styled reports whether r is a letter, digit or unit in a special style: full
-// width, mathematical alphabets, ligatures, squared units.
+// styled reports whether r is a letter, digit or unit in a special style: full width, mathematical alphabets,
+// ligatures, squared units.
 func styled(r rune) bool {
-	return 0xFF10 <= r && r <= 0xFF5E && isWord(r) || r == '％' || r == '＋' || r == '＝' || r == '／' || r == '＃' || r == '＄' ||
+	return 0xFF10 <= r && r <= 0xFF5E && isWord(r) || r == '％' || r == '＋' || r == '＝' || r == '／' ||
+		r == '＃' || r == '＄' ||
 		0x1D400 <= r && r <= 0x1D7FF || 0xFB00 <= r && r <= 0xFB06 || 0x3371 <= r && r <= 0x33DF ||
-		r == '℃' || r == '℉' || r == '℡' || 0x2460 <= r && r <= 0x2473 || 0x2160 <= r && r <= 0x217F || 0x2080 <= r && r <= 0x2089
+		r == '℃' || r == '℉' || r == '℡' || 0x2460 <= r && r <= 0x2473 || 0x2160 <= r && r <= 0x217F ||
+		0x2080 <= r && r <= 0x2089
 }
 
-// invisible reports whether r is a character without a sound: selectors, skin
-// tones, direction marks, soft hyphens, private ones. A joiner is not where it
-// joins: between symbols and in scripts that need it.
+// invisible reports whether r is a character without a sound: selectors, skin tones, direction marks, soft
+// hyphens, private ones. A joiner is not where it joins: between symbols and in scripts that need it.
 func invisible(r, last rune) bool {
 	switch {
 	case r < 0x80:

@@ -1,5 +1,4 @@
-// Package voicetest gives tests the bundled voices, ONNX Runtime and espeak-ng.
-// It is for tests only.
+// Package voicetest gives tests the bundled voices, ONNX Runtime and espeak-ng. It is for tests only.
 //
 // One law: a missing part fails the test with the command that installs it.
 package voicetest
@@ -8,7 +7,6 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,8 +67,8 @@ func Names(tb testing.TB) []string {
 	return slices.Sorted(slices.Values(paths))
 }
 
-// ChangedJSON returns the config file of the default voice with changes: a JSON
-// object whose members are merged into it; null removes a member.
+// ChangedJSON returns the config file of the default voice with changes: a JSON object whose members are
+// merged into it; null removes a member.
 func ChangedJSON(tb testing.TB, changes string) []byte {
 	tb.Helper()
 	var config, with map[string]any
@@ -120,9 +118,7 @@ func Load(tb testing.TB, path string, config *voice.Config) voice.Model {
 // Espeak returns a phonemizer that runs espeak-ng until the test ends.
 func Espeak(tb testing.TB) *espeak.Phonemizer {
 	tb.Helper()
-	if _, err := exec.LookPath("espeak-ng"); err != nil {
-		tb.Fatalf("espeak-ng is missing (\"make parts\" installs it): %v", err)
-	}
+	check.Part(tb, "espeak-ng")
 	p := espeak.New("")
 	tb.Cleanup(func() { _ = p.Close() }) // it never fails
 	return p

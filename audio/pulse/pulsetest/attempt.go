@@ -11,8 +11,7 @@ import (
 // maxAttempts limits the attempts of Retry.
 const maxAttempts = 6
 
-// An Attempt is one run of a test in real time. It collects errors; Fatal still
-// ends the test.
+// An Attempt is one run of a test in real time. It collects errors; Fatal still ends the test.
 type Attempt struct {
 	*testing.T
 	failures []string
@@ -28,9 +27,9 @@ func (a *Attempt) Error(args ...any) {
 	a.failures = append(a.failures, fmt.Sprint(args...))
 }
 
-// Retry fails the test unless one of a few attempts succeeds. A busy host that
-// stalls in mid-word or starts a program too late spoils what is recorded,
-// which is no fault of the code under test; a real fault shows every time.
+// Retry fails the test unless one of a few attempts succeeds. A busy host that stalls in mid-word or starts a
+// program too late spoils what is recorded, which is no fault of the code under test; a real fault shows
+// every time.
 func Retry(t *testing.T, attempt func(a *Attempt)) {
 	t.Helper()
 	var failures []string
@@ -45,8 +44,8 @@ func Retry(t *testing.T, attempt func(a *Attempt)) {
 	t.Error(strings.Join(failures, "\n"))
 }
 
-// FreePort returns a TCP port without a listener. It is outside the ephemeral
-// range, so the kernel does not assign it to others.
+// FreePort returns a TCP port without a listener. It is outside the ephemeral range, so the kernel does not
+// assign it to others.
 func FreePort(tb testing.TB) int {
 	tb.Helper()
 	const first, last = 20_000, 29_999

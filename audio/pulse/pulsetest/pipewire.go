@@ -12,10 +12,9 @@ import (
 	"pressbox/packaging/check"
 )
 
-// pipeWireFiles are the files of PipeWire and WirePlumber below the home of a
-// server: a sink "speaker", and no devices of the host. WirePlumber 0.4 ends if
-// it needs D-Bus or a login session, as its portal and its monitor of Bluetooth
-// do.
+// pipeWireFiles are the files of PipeWire and WirePlumber below the home of a server: a sink "speaker", and
+// no devices of the host. WirePlumber 0.4 ends if it needs D-Bus or a login session, as its portal and its
+// monitor of Bluetooth do.
 func pipeWireFiles(rate int) map[string]string {
 	return map[string]string{
 		"pipewire/pipewire.conf.d/speaker.conf": fmt.Sprintf(`context.properties = { default.clock.rate = %d }
@@ -35,8 +34,8 @@ libcamera_monitor.enabled = false
 	}
 }
 
-// StartPipeWire returns a running PipeWire with WirePlumber and its PulseAudio
-// server, which end with the test. Of cfg it uses the rate and the files.
+// StartPipeWire returns a running PipeWire with WirePlumber and its PulseAudio server, which end with the
+// test. Of cfg it uses the rate and the files.
 func StartPipeWire(tb testing.TB, cfg Config) *Server {
 	tb.Helper()
 	s := New(tb, cfg)

@@ -1,6 +1,5 @@
-// Package pulsetest starts a sound server for a test: a real PulseAudio or
-// PipeWire with a null sink, which plays in real time and can be recorded. It is
-// for tests only.
+// Package pulsetest starts a sound server for a test: a real PulseAudio or PipeWire with a null sink, which
+// plays in real time and can be recorded. It is for tests only.
 //
 // One law: a server and its files do not outlive the test.
 package pulsetest
@@ -31,14 +30,13 @@ type Config struct {
 	Extra   string   // further arguments of module-null-sink
 	Modules []string // further modules, each with its arguments
 
-	// Files returns further files of PipeWire and WirePlumber, by their paths below
-	// XDG_CONFIG_HOME; dir is the server's directory. It may be nil.
+	// Files returns further files of PipeWire and WirePlumber, by their paths below XDG_CONFIG_HOME; dir is
+	// the server's directory. It may be nil.
 	Files func(dir string) map[string]string
 }
 
-// A Server is a sound server with one sink, "speaker". A null sink without
-// a listener renders two seconds of silence ahead, and the first samples come
-// after them; a recorded one does not.
+// A Server is a sound server with one sink, "speaker". A null sink without a listener renders two seconds of
+// silence ahead, and the first samples come after them; a recorded one does not.
 type Server struct {
 	Address string // a server string, for PULSE_SERVER
 
@@ -64,8 +62,7 @@ func Start(tb testing.TB, cfg Config) *Server {
 	return s
 }
 
-// New returns a server that is not running; its address is known already. It
-// skips the test in short mode.
+// New returns a server that is not running; its address is known already. It skips the test in short mode.
 func New(tb testing.TB, cfg Config) *Server {
 	tb.Helper()
 	if testing.Short() {
@@ -179,8 +176,7 @@ func awaitReady(socket *net.UnixConn) error {
 	}
 }
 
-// Kill kills the server (SIGKILL) and waits for its end. It does nothing if the
-// server is not running.
+// Kill kills the server (SIGKILL) and waits for its end. It does nothing if the server is not running.
 func (s *Server) Kill() {
 	for _, p := range s.programs {
 		_ = p.process.Kill() // it may be gone already
@@ -217,11 +213,9 @@ func (s *Server) Pactl(args ...string) string {
 
 func (s *Server) socket() string { return filepath.Join(s.dir, "native") }
 
-// command returns a command that uses only this server's files and does not
-// outlive the test process.
+// command returns a command that uses only this server's files and does not outlive the test process.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
-	// Not the test's context, which ends before the cleanup functions that may
-	// still use the server.
+	// Not the test's context, which ends before the cleanup functions that may still use the server.
 	c := exec.CommandContext(context.Background(), name, args...) //nolint:gosec // a test names it
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "XDG_RUNTIME_DIR=" + s.dir, "LC_ALL=C"}
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -13,8 +13,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A Recording holds what the sink "speaker" has played since Record, silence
-// included, at the sink's rate.
+// A Recording holds what the sink "speaker" has played since Record, silence included, at the sink's rate.
 type Recording struct {
 	server *Server
 	end    func() // of the recorder
@@ -75,15 +74,13 @@ func (r *Recording) take(pipe io.Reader) {
 	}
 }
 
-// Wait waits until n samples have been recorded. It returns false if the server
-// dies or stops first.
+// Wait waits until n samples have been recorded. It returns false if the server dies or stops first.
 func (r *Recording) Wait(n int) bool {
 	return r.WaitFor(func(samples []float32) bool { return len(samples) >= n })
 }
 
-// WaitFor waits until enough returns true for the recorded samples. It returns
-// false if the server dies or another minute is recorded first. enough must not
-// change the samples.
+// WaitFor waits until enough returns true for the recorded samples. It returns false if the server dies or
+// another minute is recorded first. enough must not change the samples.
 func (r *Recording) WaitFor(enough func(samples []float32) bool) bool {
 	samples, ended := r.soFar()
 	for limit := len(samples) + 60*r.server.cfg.Rate; !enough(samples); {
@@ -95,8 +92,7 @@ func (r *Recording) WaitFor(enough func(samples []float32) bool) bool {
 	return true
 }
 
-// soFar returns the recorded samples and whether the recording has ended.
-// Recording continues meanwhile.
+// soFar returns the recorded samples and whether the recording has ended. Recording continues meanwhile.
 func (r *Recording) soFar() (samples []float32, ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,9 +122,8 @@ func (r *Recording) Samples() []float32 {
 	return samples
 }
 
-// Stop waits until everything played by now has been recorded, and a quarter of
-// a second longer, and returns all samples. It computes their number from the
-// sink's rate and the clock.
+// Stop waits until everything played by now has been recorded, and a quarter of a second longer, and returns
+// all samples. It computes their number from the sink's rate and the clock.
 func (r *Recording) Stop() []float32 {
 	r.mu.Lock()
 	played := int(time.Since(r.began).Seconds() * float64(r.server.cfg.Rate))

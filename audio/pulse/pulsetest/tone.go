@@ -18,12 +18,13 @@ type Tone struct {
 	Sink    string
 }
 
-// PlayTone plays a tone until the returned function or the test ends, and
-// returns once it is a stream on the server.
+// PlayTone plays a tone until the returned function or the test ends, and returns once it is a stream on the
+// server.
 func (s *Server) PlayTone(tone Tone) (end func()) {
 	s.tb.Helper()
 	args := []string{
-		"--server=" + s.Address, "--playback", "--raw", "--format=float32le", "--channels=1", fmt.Sprintf("--rate=%d", s.cfg.Rate),
+		"--server=" + s.Address, "--playback", "--raw", "--format=float32le", "--channels=1",
+		fmt.Sprintf("--rate=%d", s.cfg.Rate),
 		"--latency-msec=200", "--client-name=" + tone.Program, "--device=" + tone.Sink,
 	}
 	before := len(s.Inputs())

@@ -13,12 +13,15 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 // A Broker is a mosquitto on a socket of its own. Clients connect to the proxy, which keeps
 // its port when the broker is restarted.
 type Broker struct {
 	tb      testing.TB
+	program string
 	dir     string
 	proxy   net.Listener
 	command *exec.Cmd
@@ -37,22 +40,18 @@ func Start(tb testing.TB, lines ...string) *Broker {
 // StartOn is [Start] at an address of the host.
 func StartOn(tb testing.TB, address string, lines ...string) *Broker {
 	tb.Helper()
+	program := check.Part(tb, ".build/mosquitto")
 	dir, err := os.MkdirTemp("", "mqtt") //nolint:usetesting // short: the path of a socket has at most 107 characters
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	proxy, err := net.Listen("tcp", address) //nolint:noctx // it returns at once
-	if err != nil {
-		tb.Fatal(err)
-	}
-	b := &Broker{tb: tb, dir: dir, proxy: proxy, conns: map[net.Conn]struct{}{}}
+	check.NoError(tb, err)
+	b := &Broker{tb: tb, program: program, dir: dir, proxy: proxy, conns: map[net.Conn]struct{}{}}
 	config := append([]string{
-		"listener 0 " + b.socket(), "user root", "persistence true", "persistence_location " + dir + "/", "log_dest stderr", "max_queued_messages 0",
+		"listener 0 " + b.socket(), "user root", "persistence true",
+		"persistence_location " + dir + "/", "log_dest stderr", "max_queued_messages 0",
 		"allow_anonymous true",
 	}, lines...)
-	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(strings.Join(config, "\n")+"\n"), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, os.WriteFile(filepath.Join(dir, "config"), []byte(strings.Join(config, "\n")+"\n"), 0o600))
 	var serving sync.WaitGroup
 	serving.Go(func() { b.serve(&serving) })
 	b.Restart()
@@ -76,19 +75,12 @@ func (b *Broker) URL(scheme string) *url.URL {
 // Restart starts the broker, which must not run.
 func (b *Broker) Restart() {
 	b.tb.Helper()
-	program := filepath.Join(root(b.tb), ".build", "mosquitto")
-	if _, err := os.Stat(program); err != nil {
-		b.tb.Fatalf("mosquitto is missing: run \"make .build/mosquitto\": %v", err)
-	}
 	_ = os.Remove(b.socket())
-	b.command = exec.Command(program, "-c", filepath.Join(b.dir, "config")) //nolint:noctx,gosec // signal ends it; Debian's program
+	//nolint:noctx,gosec // signal ends it; Debian's program
+	b.command = exec.Command(b.program, "-c", filepath.Join(b.dir, "config"))
 	log, err := b.command.StderrPipe()
-	if err != nil {
-		b.tb.Fatal(err)
-	}
-	if err := b.command.Start(); err != nil {
-		b.tb.Fatal(err)
-	}
+	check.NoError(b.tb, err)
+	check.NoError(b.tb, b.command.Start())
 	var read strings.Builder
 	for lines := bufio.NewScanner(log); ; {
 		if !lines.Scan() {
@@ -100,16 +92,6 @@ func (b *Broker) Restart() {
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, log) }() // until the broker ends
-}
-
-// root returns the folder of the module.
-func root(tb testing.TB) string {
-	tb.Helper()
-	out, err := exec.Command("go", "env", "GOMOD").Output() //nolint:noctx // it is short
-	if err != nil {
-		tb.Fatalf("go env GOMOD: %v", err)
-	}
-	return filepath.Dir(string(out))
 }
 
 // Stop ends the broker, which saves its sessions.

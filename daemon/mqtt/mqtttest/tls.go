@@ -27,11 +27,13 @@ func Certificates(tb testing.TB, dir string) (ca string) {
 	tb.Helper()
 	authority := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), KeyUsage: x509.KeyUsageCertSign,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		KeyUsage: x509.KeyUsageCertSign,
 	}
 	host := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "broker"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "broker"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:   authority.NotBefore, NotAfter: authority.NotAfter,
 	}
 	caKey := check.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(tb)
 	key := check.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(tb)
@@ -40,9 +42,11 @@ func Certificates(tb testing.TB, dir string) (ca string) {
 		check.NoError(tb, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600))
 		return path
 	}
-	write("cert.pem", "CERTIFICATE", check.Must(x509.CreateCertificate(rand.Reader, host, authority, &key.PublicKey, caKey))(tb))
+	write("cert.pem", "CERTIFICATE",
+		check.Must(x509.CreateCertificate(rand.Reader, host, authority, &key.PublicKey, caKey))(tb))
 	write("key.pem", "PRIVATE KEY", check.Must(x509.MarshalPKCS8PrivateKey(key))(tb))
-	return write("ca.pem", "CERTIFICATE", check.Must(x509.CreateCertificate(rand.Reader, authority, authority, &caKey.PublicKey, caKey))(tb))
+	return write("ca.pem", "CERTIFICATE",
+		check.Must(x509.CreateCertificate(rand.Reader, authority, authority, &caKey.PublicKey, caKey))(tb))
 }
 
 // PasswordLine returns a line of mosquitto's password file.

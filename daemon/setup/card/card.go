@@ -63,13 +63,23 @@ var names = map[string]struct {
 	field func(*Card) *string
 	wrong func(value string) string
 }{
-	"hostname":        {func(c *Card) *string { return &c.Hostname }, matching(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$`, "1 to 63 letters a to z, digits and hyphens")},
-	"wifi_ssid":       {func(c *Card) *string { return &c.WiFi.SSID }, ssid},
-	"wifi_passphrase": {func(c *Card) *string { return &c.WiFi.Passphrase }, matching(`^[ -~]{8,63}$`, "8 to 63 characters of ASCII")},
-	"wifi_country":    {func(c *Card) *string { return &c.WiFi.Country }, matching(`^[A-Z]{2}$`, "two capital letters, such as DE")},
-	"timezone":        {func(c *Card) *string { return &c.TimeZone }, matching(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$`, "a time zone such as Europe/Berlin")},
-	"ssh_key":         {func(c *Card) *string { return &c.SSHKey }, sshKey},
-	"admin_code":      {func(c *Card) *string { return &c.AdminCode }, adminCode},
+	"hostname": {
+		func(c *Card) *string { return &c.Hostname },
+		matching(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$`, "1 to 63 letters a to z, digits and hyphens"),
+	},
+	"wifi_ssid": {func(c *Card) *string { return &c.WiFi.SSID }, ssid},
+	"wifi_passphrase": {
+		func(c *Card) *string { return &c.WiFi.Passphrase }, matching(`^[ -~]{8,63}$`, "8 to 63 characters of ASCII"),
+	},
+	"wifi_country": {
+		func(c *Card) *string { return &c.WiFi.Country }, matching(`^[A-Z]{2}$`, "two capital letters, such as DE"),
+	},
+	"timezone": {
+		func(c *Card) *string { return &c.TimeZone },
+		matching(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$`, "a time zone such as Europe/Berlin"),
+	},
+	"ssh_key":    {func(c *Card) *string { return &c.SSHKey }, sshKey},
+	"admin_code": {func(c *Card) *string { return &c.AdminCode }, adminCode},
 }
 
 // allowed are the settings that a card may set: none that names a file, a program or a
@@ -122,7 +132,8 @@ func Parse(text []byte) (c Card, problems []Problem) {
 	if passphrase > 0 && seen["wifi_ssid"] == 0 {
 		problems = append(problems, Problem{passphrase, "wifi_passphrase requires wifi_ssid"})
 	}
-	if c.WiFi.SSID == "" || passphrase > 0 && c.WiFi.Passphrase == "" { // never an open network in place of a protected one
+	// never an open network in place of a protected one
+	if c.WiFi.SSID == "" || passphrase > 0 && c.WiFi.Passphrase == "" {
 		c.WiFi = WiFi{}
 	}
 	return c, problems
@@ -201,7 +212,8 @@ func adminCode(value string) string {
 
 // keyTypes are the types of keys that OpenSSH accepts.
 var keyTypes = map[string]bool{ //nolint:gochecknoglobals // a table
-	"ssh-ed25519": true, "ssh-rsa": true, "ecdsa-sha2-nistp256": true, "ecdsa-sha2-nistp384": true, "ecdsa-sha2-nistp521": true,
+	"ssh-ed25519": true, "ssh-rsa": true, "ecdsa-sha2-nistp256": true,
+	"ecdsa-sha2-nistp384": true, "ecdsa-sha2-nistp521": true,
 	"sk-ssh-ed25519@openssh.com": true, "sk-ecdsa-sha2-nistp256@openssh.com": true,
 }
 
@@ -217,7 +229,8 @@ func sshKey(value string) string {
 	if err != nil || len(data) < 4 {
 		return expected
 	}
-	if rest := data[4:]; int64(binary.BigEndian.Uint32(data)) != int64(len(fields[0])) || !bytes.HasPrefix(rest, []byte(fields[0])) || len(rest) == len(fields[0]) {
+	if rest := data[4:]; int64(binary.BigEndian.Uint32(data)) != int64(len(fields[0])) ||
+		!bytes.HasPrefix(rest, []byte(fields[0])) || len(rest) == len(fields[0]) {
 		return expected
 	}
 	return ""

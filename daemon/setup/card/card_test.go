@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"pressbox/daemon/setup/card"
+	"pressbox/packaging/check"
 )
 
 const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4 anna@home"
@@ -16,8 +17,10 @@ const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh
 // Editors of Windows write a byte order mark and CR LF; names have any case, and values quotes.
 func TestParse_whole(t *testing.T) {
 	t.Parallel()
-	text := "\ufeff# kitchen\r\nHostname = kitchen\r\n\r\nwifi_ssid=\"Café \"\r\nwifi_passphrase=opening = day\r\nwifi_country=DE\r\n" +
-		"timezone=America/Argentina/Ushuaia\r\nssh_key=" + key + "\r\nadmin_code=seventh inning\r\nvolume=40\r\nROOM=kitchen"
+	text := "\ufeff# kitchen\r\nHostname = kitchen\r\n\r\nwifi_ssid=\"Café \"\r\nwifi_passphrase=opening = day\r\n" +
+		"wifi_country=DE\r\n" +
+		"timezone=America/Argentina/Ushuaia\r\nssh_key=" +
+		key + "\r\nadmin_code=seventh inning\r\nvolume=40\r\nROOM=kitchen"
 	got, problems := card.Parse([]byte(text))
 	want := card.Card{
 		Hostname: "kitchen", WiFi: card.WiFi{SSID: "Café ", Passphrase: "opening = day", Country: "DE"},
@@ -60,7 +63,8 @@ func TestParse_invalid(t *testing.T) {
 		if len(problems) != 1 || problems[0].Line != n || !strings.Contains(problems[0].Text, want) {
 			t.Errorf("%q: %v, want %q in line %d", line, problems, want, n)
 		}
-		if last := len(got.Settings) - 1; last < 0 || got.Settings[last] != (card.Setting{Name: "DEFAULT_RATE", Value: "150"}) {
+		if last := len(got.Settings) - 1; last < 0 ||
+			got.Settings[last] != (card.Setting{Name: "DEFAULT_RATE", Value: "150"}) {
 			t.Errorf("%q: the line after it was not applied: %+v", line, got)
 		}
 	}
@@ -71,7 +75,8 @@ func TestParse_limits(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"hostname=a", "hostname=" + strings.Repeat("a", 63), "wifi_ssid=x", "wifi_ssid=" + strings.Repeat("é", 16),
-		"wifi_ssid=x\nwifi_passphrase=" + strings.Repeat("x", 8), "wifi_ssid=x\nwifi_passphrase=" + strings.Repeat("x", 63),
+		"wifi_ssid=x\nwifi_passphrase=" + strings.Repeat("x", 8),
+		"wifi_ssid=x\nwifi_passphrase=" + strings.Repeat("x", 63),
 		"admin_code=" + strings.Repeat("ü", 8), "admin_code=" + strings.Repeat("ü", 128), "timezone=UTC", "VOLUME=100",
 		strings.Repeat("#", card.MaxSize),
 	} {
@@ -90,7 +95,8 @@ func TestParse_limits(t *testing.T) {
 func TestParse_wifi(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"wifi_ssid=home\nwifi_passphrase=short\n", "wifi_ssid=home\nwifi_passphrase=" + strings.Repeat("x", 64), "wifi_ssid=home\nwifi_passphrase=größte Menge\n",
+		"wifi_ssid=home\nwifi_passphrase=short\n", "wifi_ssid=home\nwifi_passphrase=" + strings.Repeat("x", 64),
+		"wifi_ssid=home\nwifi_passphrase=größte Menge\n",
 		"wifi_passphrase=long enough\n",
 	} {
 		if got, problems := card.Parse([]byte(text)); len(problems) != 1 || got.WiFi != (card.WiFi{}) {
@@ -105,12 +111,12 @@ func TestParse_wifi(t *testing.T) {
 // Secrets are removed from comments and misspelled lines too; everything else stays.
 func TestRedact_secrets(t *testing.T) {
 	t.Parallel()
-	text := "hostname=kitchen\r\nWiFi_Passphrase = hunter two\r\n#admin_code=hunter two\nwifipassword hunter two\nadmin_code=hunter two"
+	text := "hostname=kitchen\r\nWiFi_Passphrase = hunter two\r\n#admin_code=hunter two\nwifipassword hunter two\n" +
+		"admin_code=hunter two"
 	got := string(card.Redact([]byte(text), []card.Problem{{Line: 4, Text: "expected NAME=value"}}))
-	want := "# line 4: expected NAME=value\r\nhostname=kitchen\r\n# line 2 was removed\r\n# line 3 was removed\r\n# line 4 was removed\r\n# line 5 was removed\r\n"
-	if got != want {
-		t.Errorf("%q", got)
-	}
+	want := "# line 4: expected NAME=value\r\nhostname=kitchen\r\n# line 2 was removed\r\n# line 3 was removed\r\n" +
+		"# line 4 was removed\r\n# line 5 was removed\r\n"
+	check.Equal(t, got, want, "what is left")
 }
 
 func FuzzParse(f *testing.F) {
@@ -118,7 +124,10 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("ssh_key=" + key + "\nadmin_code=seventh inning\ntimezone=Europe/Berlin\nx\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, problems := card.Parse(text)
-		for _, value := range []string{c.Hostname, c.WiFi.SSID, c.WiFi.Passphrase, c.WiFi.Country, c.TimeZone, c.SSHKey, c.AdminCode, fmt.Sprint(c.Settings)} {
+		for _, value := range []string{
+			c.Hostname, c.WiFi.SSID, c.WiFi.Passphrase, c.WiFi.Country, c.TimeZone, c.SSHKey, c.AdminCode,
+			fmt.Sprint(c.Settings),
+		} {
 			if !utf8.ValidString(value) || strings.ContainsAny(value, "\n\r") {
 				t.Errorf("the value %q", value)
 			}
@@ -128,7 +137,8 @@ func FuzzParse(f *testing.F) {
 		}
 		redacted := card.Redact(text, problems)
 		again, _ := card.Parse(redacted)
-		if again.AdminCode != "" || again.WiFi.Passphrase != "" || c.AdminCode != "" && bytes.Contains(bytes.ToLower(redacted), []byte("admin_code=")) {
+		if again.AdminCode != "" || again.WiFi.Passphrase != "" || c.AdminCode != "" &&
+			bytes.Contains(bytes.ToLower(redacted), []byte("admin_code=")) {
 			t.Errorf("secrets remain in %q", redacted)
 		}
 	})

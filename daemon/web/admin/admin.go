@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"pressbox/daemon/health"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/control"
@@ -21,8 +22,8 @@ import (
 
 // A Config holds what the routes of this package serve.
 type Config struct {
-	Checks       []Check       // for GET /health
-	Integrations []Integration // for GET /health
+	Checks       []health.Check       // for GET /health
+	Integrations []health.Integration // for GET /health
 	Announcer    *announcer.Announcer
 	Controls     *voicecontrol.Controls
 	// Versions holds the versions of components by name, such as "onnxruntime",
@@ -33,7 +34,7 @@ type Config struct {
 	Backup  func(io.Writer) error // writes a copy of the store
 	Metrics http.Handler
 	// Diagnose checks every component; one that fails takes seconds.
-	Diagnose func(context.Context) []Finding
+	Diagnose func(context.Context) []health.Finding
 	Settings Settings
 	Backups  Backups
 	Voices   Voices
@@ -53,14 +54,6 @@ type handlers struct {
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{s, cfg, time.Now()}
 	return slices.Concat(h.healthRoutes(), h.adminRoutes(), h.backupRoutes(), h.voiceRoutes())
-}
-
-// A Finding is the result of one check of the doctor.
-type Finding struct {
-	Name   string `json:"name"`
-	Result string `json:"result"` // "ok", "warning" or "failure"
-	Detail string `json:"detail"`
-	Remedy string `json:"remedy,omitempty"` // how to fix it, usually a command
 }
 
 func (h *handlers) adminRoutes() []web.Route {
@@ -83,18 +76,23 @@ func (h *handlers) adminRoutes() []web.Route {
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The level.", Schema: "LogLevel"}},
 		}),
 		web.NewRoute(http.MethodPut, "/admin/log-level", web.AdminSocket, h.setLogLevel, web.Operation{
-			ID: "setLogLevel", Tag: tag, Summary: "Set the log level until the next reload or restart", Request: "LogLevel",
+			ID: "setLogLevel", Tag: tag, Summary: "Set the log level until the next reload or restart",
+			Request:   "LogLevel",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The new level.", Schema: "LogLevel"}},
 		}),
 		web.NewRoute(http.MethodGet, "/admin/backup", web.AdminSocket, h.backup, web.Operation{
 			ID: "getBackup", Tag: tag, Summary: "Get a backup of the store",
 			Description: "An incomplete response is not a backup.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "A copy of the store.", Media: []string{"application/octet-stream"}}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "A copy of the store.", Media: []string{"application/octet-stream"},
+			}},
 		}),
 		web.NewRoute(http.MethodGet, "/metrics", web.MetricsAccess, h.metrics, web.Operation{
 			ID: "getMetrics", Tag: "server", Summary: "Get the metrics in Prometheus text format",
 			Description: "Served on the administrator's socket, and with METRICS=on also on the network.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The metrics.", Media: []string{"text/plain"}}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The metrics.", Media: []string{"text/plain"},
+			}},
 		}),
 	})
 }
@@ -127,7 +125,7 @@ func (h *handlers) status(w http.ResponseWriter, r *http.Request) error {
 
 // A findingsReply is the body of GET /admin/examination.
 type findingsReply struct {
-	Findings []Finding `json:"findings"`
+	Findings []health.Finding `json:"findings"`
 }
 
 // diagnoseTimeout leaves 5 seconds of the write timeout for the response.

@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/daemon/health"
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -28,11 +28,10 @@ func TestLogLevel_set(t *testing.T) {
 	level := new(slog.LevelVar)
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = level })
 	send := func(method, body string) webtest.Page {
-		return r.Send(t, r.AdminHandler(), webtest.NewRequest(method, "/admin/log-level", body, "Content-Type", webtest.AsJSON))
+		return r.Send(t, r.AdminHandler(), webtest.NewRequest(method,
+			"/admin/log-level", body, "Content-Type", webtest.AsJSON))
 	}
-	if got := send("GET", "").Want(200).Field("level"); got != "INFO" {
-		t.Errorf("GET /admin/log-level: %s, want INFO", got)
-	}
+	check.Equal(t, send("GET", "").Want(200).Field("level"), "INFO", "GET /admin/log-level")
 	for _, tt := range []struct {
 		name string
 		want slog.Level
@@ -46,9 +45,7 @@ func TestLogLevel_set(t *testing.T) {
 			t.Errorf("level after %s: %v, want ERROR", body, level.Level())
 		}
 	}
-	if got := fromNetwork(r, "/admin/log-level"); got != http.StatusNotFound {
-		t.Errorf("from the network: status %d, want 404", got)
-	}
+	check.Equal(t, fromNetwork(r, "/admin/log-level"), http.StatusNotFound, "from the network: status")
 }
 
 // fromNetwork returns the status of GET path on the network.
@@ -67,9 +64,15 @@ func TestBackup_incomplete(t *testing.T) {
 		status int
 		ok     bool
 	}{
-		"complete":           {func(w io.Writer) error { _, err := io.WriteString(w, strings.Repeat("store", 1e5)); return err }, 200, true},
-		"error at first":     {func(io.Writer) error { return errDisk }, 500, true},
-		"error later":        {func(w io.Writer) error { _, _ = io.WriteString(w, strings.Repeat("store", 1e5)); return errDisk }, 200, false},
+		"complete": {func(w io.Writer) error {
+			_, err := io.WriteString(w, strings.Repeat("store", 1e5))
+			return err
+		}, 200, true},
+		"error at first": {func(io.Writer) error { return errDisk }, 500, true},
+		"error later": {func(w io.Writer) error {
+			_, _ = io.WriteString(w, strings.Repeat("store", 1e5))
+			return errDisk
+		}, 200, false},
 		"error after a byte": {func(w io.Writer) error { _, _ = io.WriteString(w, "s"); return errDisk }, 0, false},
 		"panic":              {func(w io.Writer) error { panic("broken") }, 500, true},
 	} {
@@ -113,15 +116,14 @@ func TestRequestLog_peerUID(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = new(slog.LevelVar) })
 	client := serveAdmin(t, r.Server)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://localhost/admin/log-level", strings.NewReader(`{"level":"LOUD"}`))
+	request, err := http.NewRequestWithContext(t.Context(),
+		http.MethodPut, "http://localhost/admin/log-level", strings.NewReader(`{"level":"LOUD"}`))
 	check.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	resp := check.Must(client.Do(request))(t)
 	_ = resp.Body.Close()
 	for _, want := range []string{"path=/admin/log-level", "status=422", "code=", "uid=" + strconv.Itoa(os.Getuid())} {
-		if log := r.Log.String(); !strings.Contains(log, want) {
-			t.Errorf("no %q in the log: %s", want, log)
-		}
+		check.Contains(t, r.Log.String(), want, "the log")
 	}
 }
 
@@ -135,9 +137,7 @@ func TestMetrics_openMetrics(t *testing.T) {
 		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Metrics, c.OpenMetrics = metrics, open })
 		r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/metrics", "")).Want(200)
 		want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[open]
-		if got := fromNetwork(r, "/metrics"); got != want {
-			t.Errorf("open: %t: status %d, want %d", open, got, want)
-		}
+		check.Equal(t, fromNetwork(r, "/metrics"), want, "open: %t: status", open)
 	}
 }
 
@@ -147,7 +147,8 @@ func TestStatus_members(t *testing.T) {
 		c.Admin.Counts = func(context.Context) (map[string]int, error) { return map[string]int{"games": 3}, nil }
 	})
 	r.Announce(t, "hello")
-	w := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/status", "", "Host", "anything", "Client", "@")).Want(200)
+	w := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET",
+		"/admin/status", "", "Host", "anything", "Client", "@")).Want(200)
 	if w.Field("counts") != `{"games":3}` || w.Field("versions") != `{"go":"go1.26","pressbox":"1.2.3"}` ||
 		!strings.Contains(w.Field("queue"), "hello") || !strings.Contains(w.Field("health"), `"ok"`) {
 		t.Errorf("%s", w.Text)
@@ -158,16 +159,20 @@ func TestStatus_members(t *testing.T) {
 func TestFindings_deadline(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) {
-		c.Admin.Diagnose = func(ctx context.Context) []admin.Finding {
+		c.Admin.Diagnose = func(ctx context.Context) []health.Finding {
 			until, ok := ctx.Deadline()
 			if left := time.Until(until); !ok || left < 20*time.Second || left > 26*time.Second {
 				t.Errorf("deadline in %v, want 25s", left)
 			}
-			return []admin.Finding{{Name: "sound", Result: "failure", Detail: "muted", Remedy: "unmute it"}, {Name: "store", Result: "ok", Detail: "sound"}}
+			return []health.Finding{
+				{Name: "sound", Result: "failure", Detail: "muted", Remedy: "unmute it"},
+				{Name: "store", Result: "ok", Detail: "sound"},
+			}
 		}
 	})
 	got := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/examination", "")).Want(200).Field("findings")
-	if want := `[{"name":"sound","result":"failure","detail":"muted","remedy":"unmute it"},{"name":"store","result":"ok","detail":"sound"}]`; got != want {
+	if want := `[{"name":"sound","result":"failure","detail":"muted","remedy":"unmute ` +
+		`it"},{"name":"store","result":"ok","detail":"sound"}]`; got != want {
 		t.Errorf("findings: %s, want %s", got, want)
 	}
 }
@@ -177,12 +182,14 @@ func TestIdle_sinceLastRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, release := make(chan struct{}), make(chan struct{})
 		r := webtest.NewRig(t, func(c *site.Config) {
-			c.Announcements.Voices = func() announcements.VoiceList { close(began); <-release; return announcements.VoiceList{} }
+			c.Announcements.Voices = func() announcements.VoiceList {
+				close(began)
+				<-release
+				return announcements.VoiceList{}
+			}
 		})
 		time.Sleep(time.Minute)
-		if got := r.Idle(); got != time.Minute {
-			t.Errorf("idle after a minute: %v", got)
-		}
+		check.Equal(t, r.Idle(), time.Minute, "idle after a minute")
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -190,50 +197,46 @@ func TestIdle_sinceLastRequest(t *testing.T) {
 		}()
 		<-began
 		time.Sleep(time.Minute)
-		if got := r.Idle(); got != 0 {
-			t.Errorf("idle during a request: %v", got)
-		}
+		check.Equal(t, r.Idle(), 0, "idle during a request")
 		close(release)
 		<-done
 		time.Sleep(time.Second)
-		if got := r.Idle(); got != time.Second {
-			t.Errorf("idle a second after a request: %v", got)
-		}
+		check.Equal(t, r.Idle(), time.Second, "idle a second after a request")
 	})
 }
 
 func TestHealth_worstCheck(t *testing.T) {
 	t.Parallel()
-	report := func(h admin.Health, detail string) func() admin.Condition {
-		return func() admin.Condition {
-			return admin.Condition{Health: h, Detail: detail, Facts: map[string]any{"waiting": 3}}
-		}
+	report := func(name string, h health.Health) health.Check {
+		return health.Check{Name: name, Report: func() health.Condition {
+			return health.Condition{Health: h, Detail: "why", Facts: map[string]any{"waiting": 3}}
+		}}
 	}
 	for _, tt := range []struct {
-		checks []admin.Check
+		checks []health.Check
 		status int
-		want   admin.Health
+		want   health.Health
 	}{
-		{nil, 200, admin.OK},
-		{[]admin.Check{{"a", report("", "")}, {"b", report(admin.OK, "")}}, 200, admin.OK},
-		{[]admin.Check{{"a", report(admin.OK, "")}, {"b", report(admin.Degraded, "no sound server")}}, 200, admin.Degraded},
-		{[]admin.Check{{"a", report(admin.Degraded, "x")}, {"b", report(admin.OK, "")}}, 200, admin.Degraded},
-		{[]admin.Check{{"a", report(admin.Failing, "disk full")}, {"b", report(admin.Degraded, "x")}}, 503, admin.Failing},
-		{[]admin.Check{{"a", report(admin.Degraded, "x")}, {"b", report(admin.Failing, "x")}}, 503, admin.Failing},
+		{nil, 200, health.OK},
+		{[]health.Check{report("a", ""), report("b", health.OK)}, 200, health.OK},
+		{[]health.Check{report("a", health.Degraded), report("b", health.OK)}, 200, health.Degraded},
+		{[]health.Check{report("a", health.Failing), report("b", health.Degraded)}, 503, health.Failing},
+		{[]health.Check{report("a", health.Degraded), report("b", health.Failing)}, 503, health.Failing},
 	} {
 		began := time.Now()
 		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Checks = tt.checks })
 		w := r.Do(t, "GET", "/health", "").Want(tt.status)
 		if got := w.Field("status"); got != string(tt.want) {
-			t.Errorf("%v: status %s, want %s", tt.checks, got, tt.want)
+			t.Errorf("%s: status %s, want %s", w.Text, got, tt.want)
 		}
 		uptime, err := strconv.Atoi(w.Field("uptime_seconds"))
 		if w.Field("version") != "1.2.3" || err != nil || uptime < 0 || float64(uptime) > time.Since(began).Seconds() {
 			t.Errorf("%s, %v", w.Text, err)
 		}
+		checks := w.Field("checks")
 		for _, check := range tt.checks {
-			if !strings.Contains(w.Field("checks"), `"`+check.Name+`":{`) || !strings.Contains(w.Field("checks"), `"waiting":3`) {
-				t.Errorf("checks %s", w.Field("checks"))
+			if !strings.Contains(checks, `"`+check.Name+`":{`) || !strings.Contains(checks, `"waiting":3`) {
+				t.Errorf("checks %s", checks)
 			}
 		}
 	}

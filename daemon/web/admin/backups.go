@@ -2,30 +2,38 @@ package admin
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
 	"pressbox/daemon/web"
+	"pressbox/store"
 )
 
 // Backups are the backups of the store.
 type Backups interface {
-	List() ([]Backup, error) // newest first
-	// Create makes a backup and checks it, or returns [web.ErrBackupFailed].
-	Create(ctx context.Context) (Backup, error)
-	// Open checks a backup and opens it. It returns [web.ErrNotFound] or [web.ErrBackupDamaged].
+	List() ([]store.Backup, error) // newest first
+	// Create makes a backup and checks it.
+	Create(ctx context.Context) (store.Backup, error)
+	// Open checks a backup and opens it. It returns [fs.ErrNotExist] or [store.ErrCorrupt].
 	Open(ctx context.Context, name string) (*os.File, error)
 }
 
-// A Backup describes one of [Backups].
-type Backup struct {
+type backup struct {
 	Name    string        `json:"name"`
 	Created web.Timestamp `json:"created_at"`
 	Size    int64         `json:"size_bytes"`
+}
+
+func newBackup(b store.Backup) backup {
+	return backup{filepath.Base(b.Path), web.Timestamp{Time: b.Made}, b.Size}
 }
 
 // backupTimeout is the time limit of making and checking a backup.
@@ -38,18 +46,24 @@ func (h *handlers) backupRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listBackups, web.Operation{
 			ID: "listBackups", Tag: tag, Summary: "List the backups of the store: the last three, one a day",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The backups, newest first.", Schema: "BackupList"}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The backups, newest first.", Schema: "BackupList",
+			}},
 		}),
 		web.NewRoute(http.MethodPost, path, web.RecentAdministrator, h.createBackup, web.Operation{
 			ID: "createBackup", Tag: tag, Summary: "Create a backup of the store now, and check it",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The backup.", Schema: "Backup", Location: true}},
-			Problems:  []int{http.StatusServiceUnavailable},
+			Responses: []web.Response{{
+				Status: http.StatusCreated, Description: "The backup.", Schema: "Backup", Location: true,
+			}},
+			Problems: []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, path+"/:name", web.RecentAdministrator, h.downloadBackup, web.Operation{
 			ID: "downloadBackup", Tag: tag, Summary: "Get a backup, which is checked again before",
 			Description: "It contains all data, including the hashes of passphrases. \"pressbox restore\" restores it.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The backup.", Media: []string{"application/octet-stream"}}},
-			Problems:    []int{http.StatusNotFound},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The backup.", Media: []string{"application/octet-stream"},
+			}},
+			Problems: []int{http.StatusNotFound},
 		}),
 	}
 }
@@ -59,15 +73,21 @@ func (h *handlers) listBackups(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, map[string][]Backup{"backups": all})
+	list := []backup{}
+	for _, b := range all {
+		list = append(list, newBackup(b))
+	}
+	return web.WriteJSON(w, http.StatusOK, map[string][]backup{"backups": list})
 }
 
 func (h *handlers) createBackup(w http.ResponseWriter, r *http.Request) error {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(backupTimeout)) // httptest.ResponseRecorder has none
-	b, err := h.Backups.Create(r.Context())
+	// httptest.ResponseRecorder has none
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(backupTimeout))
+	made, err := h.Backups.Create(r.Context())
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errBackupFailed, err)
 	}
+	b := newBackup(made)
 	w.Header().Set("Location", r.URL.Path+"/"+b.Name)
 	return web.WriteJSON(w, http.StatusCreated, b)
 }
@@ -76,7 +96,12 @@ func (h *handlers) downloadBackup(w http.ResponseWriter, r *http.Request) error 
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(backupTimeout)) // as above
 	f, err := h.Backups.Open(r.Context(), web.Param(r, "name"))
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", web.ErrNotFound, err)
+	case errors.Is(err, store.ErrCorrupt):
+		return fmt.Errorf("%w: %w", errBackupDamaged, err)
+	case err != nil:
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read

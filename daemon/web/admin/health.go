@@ -1,87 +1,24 @@
 package admin
 
 import (
-	"encoding/json"
-	"maps"
 	"net/http"
 	"time"
 
+	"pressbox/daemon/health"
 	"pressbox/daemon/web"
 )
 
-// A Health is the health of a component or of the server.
-type Health string
-
-// The values of Health, from good to bad.
-const (
-	OK       Health = "ok"
-	Degraded Health = "degraded" // a component does not work; announcements are accepted
-	Failing  Health = "failing"  // announcements cannot be accepted
-)
-
-// A Check reports the health of one component.
-type Check struct {
-	Name   string           // such as "store"
-	Report func() Condition // must not block
-}
-
-// A Condition is the health of a component with its details.
-type Condition struct {
-	Health Health         // "" means OK
-	Detail string         // why it is not OK; "" otherwise
-	Facts  map[string]any // additional members of its JSON object; nil means none
-}
-
-// MarshalJSON returns one object with status, detail and the facts.
-func (c Condition) MarshalJSON() ([]byte, error) {
-	all := map[string]any{"status": c.health()}
-	if c.Detail != "" {
-		all["detail"] = c.Detail
-	}
-	maps.Copy(all, c.Facts)
-	return json.Marshal(all)
-}
-
-func (c Condition) health() Health {
-	if c.Health == "" {
-		return OK
-	}
-	return c.Health
-}
-
-// An Integration reports on one way in which other programs use the server, and which can be
-// switched off.
-type Integration struct {
-	Name   string                  // such as "wyoming"
-	Report func() IntegrationState // must not block
-}
-
-// An IntegrationState is the state of an [Integration].
-type IntegrationState struct {
-	On      bool   `json:"on"`
-	Summary string `json:"summary"`          // where it is reached, or the setting by which it is off
-	Detail  string `json:"detail,omitempty"` // why it does not work; "" if it does, or is off
-	Remedy  string `json:"remedy,omitempty"` // of Detail
-}
-
-func (s IntegrationState) health() Health {
-	if s.Detail != "" {
-		return Degraded
-	}
-	return OK
-}
-
 type integrationReply struct {
-	Status Health `json:"status"`
-	IntegrationState
+	Status health.Health `json:"status"`
+	health.IntegrationState
 }
 
 // A healthReply is the body of GET /health.
 type healthReply struct {
-	Status  Health               `json:"status"`
-	Version string               `json:"version"`
-	Uptime  int64                `json:"uptime_seconds"`
-	Checks  map[string]Condition `json:"checks"`
+	Status  health.Health               `json:"status"`
+	Version string                      `json:"version"`
+	Uptime  int64                       `json:"uptime_seconds"`
+	Checks  map[string]health.Condition `json:"checks"`
 
 	Integrations map[string]integrationReply `json:"integrations"`
 }
@@ -98,7 +35,7 @@ func (h *handlers) healthRoutes() []web.Route {
 
 func (h *handlers) health(w http.ResponseWriter, _ *http.Request) error {
 	all := h.healthReply()
-	if all.Status == Failing {
+	if all.Status == health.Failing {
 		w.Header().Set("Retry-After", "10")
 		return web.WriteJSON(w, http.StatusServiceUnavailable, all)
 	}
@@ -108,26 +45,22 @@ func (h *handlers) health(w http.ResponseWriter, _ *http.Request) error {
 // healthReply runs every check; the status is that of the worst one.
 func (h *handlers) healthReply() healthReply {
 	reply := healthReply{
-		Status:  OK,
+		Status:  health.OK,
 		Version: h.Version(),
 		Uptime:  int64(time.Since(h.started) / time.Second),
-		Checks:  map[string]Condition{},
+		Checks:  map[string]health.Condition{},
 
 		Integrations: map[string]integrationReply{},
 	}
 	for _, check := range h.Checks {
 		c := check.Report()
 		reply.Checks[check.Name] = c
-		if c.health() == Failing || reply.Status == OK {
-			reply.Status = c.health()
-		}
+		reply.Status = health.Worse(reply.Status, c.Health)
 	}
 	for _, integration := range h.Integrations {
 		state := integration.Report()
-		reply.Integrations[integration.Name] = integrationReply{state.health(), state}
-		if reply.Status == OK {
-			reply.Status = state.health()
-		}
+		reply.Integrations[integration.Name] = integrationReply{state.Health(), state}
+		reply.Status = health.Worse(reply.Status, state.Health())
 	}
 	return reply
 }

@@ -6,20 +6,19 @@ import (
 	"net/http"
 	"slices"
 
+	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
 )
 
 // Settings are the settings that administrators may change on the page.
 type Settings interface {
 	// List returns them in the order of the documents.
-	List() ([]Setting, error)
+	List() ([]settings.Value, error)
 	// Change saves and applies values by name; nil resets a setting to its value in the files.
-	// It returns a [*web.BodyError] for values that are not valid, or [web.ErrFixedSetting].
 	Change(ctx context.Context, values map[string]*string) error
 }
 
-// A Setting is one of [Settings].
-type Setting struct {
+type setting struct {
 	Name        string `json:"name"`
 	Value       string `json:"value"`  // as in pressbox.env
 	Origin      string `json:"origin"` // as "pressbox config" prints it; "page": set here
@@ -27,11 +26,11 @@ type Setting struct {
 	Type        string `json:"type"`   // for people
 	Description string `json:"description"`
 	// Choices are its possible values, if only the running server knows them: the usable voices.
-	Choices []Choice `json:"choices,omitempty"`
+	Choices []choice `json:"choices,omitempty"`
 }
 
-// A Choice is a possible value of a setting.
-type Choice struct {
+// A choice is a possible value of a setting.
+type choice struct {
 	Value string `json:"value"`
 	Label string `json:"label"` // for people
 }
@@ -42,13 +41,15 @@ func (h *handlers) settingRoutes() []web.Route {
 	ok := []web.Response{{Status: http.StatusOK, Description: "The settings.", Schema: "SettingList"}}
 	return []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/settings", web.AdminSocket, h.listSettings, web.Operation{
-			ID: "listSettings", Tag: tag, Summary: "List the settings that administrators may change on the page", Responses: ok,
+			ID: "listSettings", Tag: tag, Summary: "List the settings that administrators may change on the page",
+			Responses: ok,
 		}),
 		web.NewRoute(http.MethodPatch, "/admin/settings", web.AdminSocket, h.changeSettings, web.Operation{
 			ID: "changeSettings", Tag: tag, Summary: "Change settings, all or none of them", Request: "SettingChange",
-			Description: "They are stored and take precedence over the files, but not over flags and the environment, until they are reset.",
-			Responses:   ok,
-			Problems:    []int{http.StatusConflict, http.StatusServiceUnavailable},
+			Description: "They are stored and take precedence over the files, " +
+				"but not over flags and the environment, until they are reset.",
+			Responses: ok,
+			Problems:  []int{http.StatusConflict, http.StatusServiceUnavailable},
 		}),
 	}
 }
@@ -58,7 +59,28 @@ func (h *handlers) listSettings(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, map[string][]Setting{"settings": all})
+	list := []setting{}
+	for _, v := range all {
+		one := setting{
+			Name: v.Name, Value: v.Text, Origin: v.Origin,
+			Fixed: v.Fixed, Type: v.Type(), Description: v.Setting.Text(),
+		}
+		if v.Name == "DEFAULT_VOICE" {
+			one.Choices = h.voiceChoices()
+		}
+		list = append(list, one)
+	}
+	return web.WriteJSON(w, http.StatusOK, map[string][]setting{"settings": list})
+}
+
+// voiceChoices returns the usable voices.
+func (h *handlers) voiceChoices() (all []choice) {
+	for _, v := range h.Voices.Voices() {
+		if v.Error == "" {
+			all = append(all, choice{v.Name, v.Label})
+		}
+	}
+	return all
 }
 
 func (h *handlers) changeSettings(w http.ResponseWriter, r *http.Request) error {

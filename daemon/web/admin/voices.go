@@ -4,38 +4,34 @@ import (
 	"context"
 	"net/http"
 
+	"pressbox/daemon/downloads"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
 )
 
 // Voices are the installed voices and those that can be installed.
 type Voices interface {
-	List() InstalledVoices
-	// Catalog returns the voices of a language, such as "de", that can be installed; "" means
-	// the language of the default voice. It returns [web.ErrCatalog].
-	Catalog(ctx context.Context, language string) (Catalog, error)
-	// Install begins to install a voice, and with standard makes it the default one afterwards.
-	// It returns [web.ErrCatalog], [web.ErrInstalling] or [web.ErrNotFound].
-	Install(ctx context.Context, name string, standard bool) error
-	// Remove removes a voice, or cancels its installation. It returns [web.ErrNotFound],
-	// [web.ErrDefaultVoice] or [web.ErrSharedVoice].
+	Voices() []downloads.Voice
+	Last() downloads.Download
+	Offers(ctx context.Context, language string) (downloads.Offers, error)
+	Start(ctx context.Context, name string, standard bool) error
 	Remove(name string) error
 }
 
-// InstalledVoices is the body of GET /api/admin/voices.
-type InstalledVoices struct {
-	Voices  []InstalledVoice `json:"voices"`
-	Install *Install         `json:"install,omitempty"` // nil: none since the start
+// An installedVoices is the body of GET /api/admin/voices.
+type installedVoices struct {
+	Voices  []installedVoice `json:"voices"`
+	Install *install         `json:"install,omitempty"` // nil: none since the start
 }
 
-// An InstalledVoice is a voice that can speak, or says why it cannot.
-type InstalledVoice struct {
+// An installedVoice is a voice that can speak, or says why it cannot.
+type installedVoice struct {
 	announcements.Voice
 	Removable bool `json:"removable"` // it is in MODEL_DIR, and not the default voice
 }
 
-// An Install is the present or last installation of a voice.
-type Install struct {
+// An install is the present or last installation of a voice.
+type install struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // "downloading", "installed" or "failed"
 	Done  int64  `json:"done"`  // bytes
@@ -43,15 +39,15 @@ type Install struct {
 	Error string `json:"error,omitempty"`
 }
 
-// A Catalog is the body of GET /api/admin/catalog.
-type Catalog struct {
-	Language  string         `json:"language"`
-	Languages []string       `json:"languages"` // that can be asked for
-	Voices    []CatalogVoice `json:"voices"`
+// An offers is the body of GET /api/admin/catalog.
+type offers struct {
+	Language  string   `json:"language"`
+	Languages []string `json:"languages"` // that can be asked for
+	Voices    []offer  `json:"voices"`
 }
 
-// A CatalogVoice is a voice that can be installed.
-type CatalogVoice struct {
+// An offer is a voice that can be installed.
+type offer struct {
 	Name        string `json:"name"`
 	Language    string `json:"language"` // in English, such as "German, Germany"
 	Quality     string `json:"quality"`
@@ -66,19 +62,25 @@ func (h *handlers) voiceRoutes() []web.Route {
 	const tag, path = "administration", "/api/admin/voices"
 	return []web.Route{
 		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listVoices, web.Operation{
-			ID: "listInstalledVoices", Tag: tag, Summary: "List the installed voices, and get the progress of an installation",
+			ID: "listInstalledVoices", Tag: tag,
+			Summary:   "List the installed voices, and get the progress of an installation",
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "InstalledVoices"}},
 		}),
 		web.NewRoute(http.MethodGet, "/api/admin/catalog", web.RecentAdministrator, h.catalog, web.Operation{
-			ID: "getCatalog", Tag: tag, Summary: "List the voices of a language that can be installed (VOICES_URL)", Params: []string{"language"},
+			ID: "getCatalog", Tag: tag, Summary: "List the voices of a language that can be installed (VOICES_URL)",
+			Params:    []string{"language"},
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "Catalog"}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodPost, path+"/:name", web.RecentAdministrator, h.installVoice, web.Operation{
-			ID: "installVoice", Tag: tag, Summary: "Begin to install a voice of the catalog", Request: "VoiceInstallation", Optional: true,
+			ID: "installVoice", Tag: tag, Summary: "Begin to install a voice of the catalog",
+			Request: "VoiceInstallation", Optional: true,
 			Description: "One is installed at a time; GET /api/admin/voices has the progress.",
-			Responses:   []web.Response{{Status: http.StatusAccepted, Description: "The voices, and the installation.", Schema: "InstalledVoices"}},
-			Problems:    []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
+			Responses: []web.Response{{
+				Status: http.StatusAccepted, Description: "The voices, and the installation.",
+				Schema: "InstalledVoices",
+			}},
+			Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodDelete, path+"/:name", web.RecentAdministrator, h.removeVoice, web.Operation{
 			ID: "removeVoice", Tag: tag, Summary: "Remove a voice, or cancel its installation",
@@ -89,7 +91,22 @@ func (h *handlers) voiceRoutes() []web.Route {
 }
 
 func (h *handlers) listVoices(w http.ResponseWriter, _ *http.Request) error {
-	return web.WriteJSON(w, http.StatusOK, h.Voices.List())
+	return web.WriteJSON(w, http.StatusOK, h.installedVoices())
+}
+
+// installedVoices returns the installed voices and the present or last installation.
+func (h *handlers) installedVoices() installedVoices {
+	list := installedVoices{Voices: []installedVoice{}}
+	for _, v := range h.Voices.Voices() {
+		list.Voices = append(list.Voices, installedVoice{announcements.Voice(v.Info), v.Removable})
+	}
+	if last := h.Voices.Last(); last.Name != "" {
+		list.Install = &install{Name: last.Name, State: last.State, Done: last.Done, Total: last.Total}
+		if last.Err != nil {
+			list.Install.Error = last.Err.Error()
+		}
+	}
+	return list
 }
 
 func (h *handlers) catalog(w http.ResponseWriter, r *http.Request) error {
@@ -97,11 +114,18 @@ func (h *handlers) catalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := h.Voices.Catalog(r.Context(), language)
+	found, err := h.Voices.Offers(r.Context(), language)
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, c)
+	all := offers{Language: found.Language, Languages: found.Languages, Voices: []offer{}}
+	for _, o := range found.Voices {
+		all.Voices = append(all.Voices, offer{
+			Name: o.Name, Language: o.Language, Quality: o.Quality, Speakers: o.Speakers, SizeBytes: o.Size(),
+			License: o.License, Recommended: o.Recommended, Installed: o.Installed,
+		})
+	}
+	return web.WriteJSON(w, http.StatusOK, all)
 }
 
 func (h *handlers) installVoice(w http.ResponseWriter, r *http.Request) error {
@@ -111,10 +135,10 @@ func (h *handlers) installVoice(w http.ResponseWriter, r *http.Request) error {
 	if err := h.DecodeOptional(w, r, "VoiceInstallation", &body); err != nil {
 		return err
 	}
-	if err := h.Voices.Install(r.Context(), web.Param(r, "name"), body.Default); err != nil {
+	if err := h.Voices.Start(r.Context(), web.Param(r, "name"), body.Default); err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusAccepted, h.Voices.List())
+	return web.WriteJSON(w, http.StatusAccepted, h.installedVoices())
 }
 
 func (h *handlers) removeVoice(w http.ResponseWriter, r *http.Request) error {

@@ -175,7 +175,7 @@ func (h *handlers) checkFavorites(all []announce.Payload) error {
 		if _, invalid := errors.AsType[*announce.RequestError](err); err != nil && !invalid {
 			return err
 		}
-		for _, v := range web.ViolationsOf(err) {
+		for _, v := range h.Problem(err).Errors {
 			v.Path = fmt.Sprintf("/favorites/%d%s", i, v.Path)
 			wrong = append(wrong, v)
 		}

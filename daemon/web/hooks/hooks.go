@@ -1,8 +1,9 @@
-// Package hooks serves webhooks: programs post what has happened in their own format, and
-// it is announced. It reads the operator's templates.
+// Package hooks serves webhooks: programs post what has happened in their own format, and it is announced. It
+// reads the operator's templates.
 package hooks
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -16,6 +17,21 @@ import (
 	"pressbox/voice/announce/draft"
 	"pressbox/voice/announce/webhook"
 )
+
+var (
+	errUnknownWebhook = errors.New("unknown webhook")
+	errBrokenTemplate = errors.New("the template of this webhook is not valid")
+	errTemplateFailed = errors.New("the template of this webhook does not accept this body")
+)
+
+var statuses = web.Statuses{
+	web.NewStatus(errUnknownWebhook, http.StatusNotFound, "unknown_webhook", 0),
+	web.NewStatus(errTemplateFailed, http.StatusUnprocessableEntity, "template_failed", 0),
+	web.NewStatus(errBrokenTemplate, http.StatusInternalServerError, "broken_template", 0),
+}
+
+// Problem returns the problem that an error of these routes is to the client.
+func Problem(err error) (web.Problem, bool) { return statuses.Problem(err) }
 
 // A Config holds what the routes of this package use.
 type Config struct {
@@ -34,28 +50,41 @@ type Settings struct {
 type handlers struct {
 	*web.Server
 	Config
-	repeats repeats
+	repeats   repeats
+	executing chan struct{} // holds one for each template that is executed
 }
 
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
-	h := &handlers{Server: s, Config: cfg}
-	return web.When([]web.Route{web.NewRoute(http.MethodPost, "/hooks/:name", web.NotifyAccess, h.receive, web.Operation{
+	h := &handlers{Server: s, Config: cfg, executing: make(chan struct{}, maxExecuting)}
+	receive := web.NewRoute(http.MethodPost, "/hooks/:name", web.NotifyAccess, h.receive, web.Operation{
 		ID: "receiveWebhook", Tag: "announcements", Summary: "Announce what another program reports",
-		Description: "`alertmanager`, `grafana`, `uptime-kuma` and `apprise` are what these programs send; other names, and these if they have one, are templates of the administrator. " +
-			"A body that begins with { is JSON, whatever its media type; a form is an object of its fields; other text is the member `message`. At most 1 MiB. " +
+		Description: "`alertmanager`, `grafana`, `uptime-kuma` and `apprise` are what these programs send; other " +
+			"names, and these if they have one, are templates of the administrator. " +
+			"A body that begins with { is JSON, whatever its media type; a form is an object of its fields; other " +
+			"text is the member `message`. At most 1 MiB. " +
 			"Parameters of the URL are fields of the announcement, and take precedence over those of the body. " +
-			"An alert of Alertmanager or Grafana that was announced in the last five minutes is not announced again unless its status has changed.",
+			"An alert of Alertmanager or Grafana that was announced in the last five minutes is not announced again " +
+			"unless its status has changed.",
 		Request:  "WebhookBody",
 		AnyMedia: true,
 		Responses: []web.Response{
 			{Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "WebhookResult"},
-			{Status: http.StatusOK, Description: "There is nothing to announce: all alerts were announced before, or the template writes nothing.", Schema: "WebhookResult"},
+			{
+				Status: http.StatusOK,
+				Description: "There is nothing to announce: all alerts were announced before, or the template writes " +
+					"nothing.",
+				Schema: "WebhookResult",
+			},
 		},
 		Problems: []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		Limited:  true,
-	})}, func() bool { return h.Settings().On })
+	})
+	return web.When([]web.Route{receive}, func() bool { return h.Settings().On })
 }
+
+// maxExecuting is how many templates are executed at once; other requests wait.
+const maxExecuting = 4
 
 // A result is the response to a webhook.
 type result struct {
@@ -66,7 +95,7 @@ type result struct {
 
 func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 	name, settings := web.Param(r, "name"), h.Settings()
-	read, err := readerOf(name, settings.Templates)
+	read, err := h.readerOf(r.Context(), name, settings.Templates)
 	if err != nil {
 		return err
 	}
@@ -89,7 +118,8 @@ func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 		return web.WriteJSON(w, http.StatusOK, answer)
 	}
 	d := draftOf(found.Fields, r.URL.RawQuery, settings.UrgentFrom)
-	view, err := d.Announce(r.Context(), h.Announcer, announce.Request{Sender: announce.Sender{Kind: announce.FromHook, Name: name}})
+	from := announce.Sender{Kind: announce.FromHook, Name: name}
+	view, err := d.Announce(r.Context(), h.Announcer, announce.Request{Sender: from})
 	if err != nil {
 		events.release()
 		return refused(err, webhook.Example(name))
@@ -103,31 +133,38 @@ func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 // A reader reads the body of a webhook.
 type reader func(body []byte, known webhook.Known) (webhook.Result, error)
 
-// readerOf returns the reader of a webhook: its template, if it has one, otherwise that of
-// its format.
-func readerOf(name string, templates *Templates) (reader, error) {
+// readerOf returns the reader of a webhook: its template, if it has one, otherwise that of its format.
+func (h *handlers) readerOf(ctx context.Context, name string, templates *Templates) (reader, error) {
 	own, ok := templates.byName[name]
 	switch {
 	case ok && own.err != nil:
-		return nil, &web.DetailedError{Err: web.ErrBrokenTemplate, Detail: own.err.Error()}
+		return nil, &web.DetailedError{Err: errBrokenTemplate, Detail: own.err.Error()}
 	case ok:
-		return own.read, nil
+		return func(body []byte, _ webhook.Known) (webhook.Result, error) {
+			return h.execute(ctx, own.parsed, body)
+		}, nil
 	case slices.Contains(webhook.Formats(), name):
 		return func(body []byte, known webhook.Known) (webhook.Result, error) {
 			return webhook.Read(name, body, known)
 		}, nil
 	}
-	return nil, &web.DetailedError{Err: web.ErrUnknownWebhook, Detail: "unknown webhook; these exist: " +
+	return nil, &web.DetailedError{Err: errUnknownWebhook, Detail: "unknown webhook; these exist: " +
 		strings.Join(templates.Webhooks(), ", ") + "; " + templates.where()}
 }
 
-// read returns what the template makes of a body.
-func (t template) read(body []byte, _ webhook.Known) (webhook.Result, error) {
-	found, err := t.parsed.Read(body)
+// execute returns what a template makes of a body.
+func (h *handlers) execute(ctx context.Context, t *webhook.Template, body []byte) (webhook.Result, error) {
+	select {
+	case h.executing <- struct{}{}:
+		defer func() { <-h.executing }()
+	case <-ctx.Done():
+		return webhook.Result{}, ctx.Err()
+	}
+	found, err := t.Read(body)
 	if _, ofBody := errors.AsType[*webhook.BodyError](err); err == nil || ofBody {
 		return found, err
 	}
-	return found, &web.DetailedError{Err: web.ErrTemplateFailed, Detail: err.Error()}
+	return found, &web.DetailedError{Err: errTemplateFailed, Detail: err.Error()}
 }
 
 // draftOf returns the announcement of the fields of a body and the parameters of a query.
@@ -146,8 +183,8 @@ func draftOf(fields map[string]string, query string, urgentFrom int) *draft.Draf
 	return d
 }
 
-// refused returns an error about a body as the client receives it, with an example of what
-// is accepted; "" means none.
+// refused returns an error about a body as the client receives it, with an example of what is accepted; ""
+// means none.
 func refused(err error, example string) error {
 	if wrong, ok := errors.AsType[*draft.Error](err); ok {
 		wrong.Example = example
@@ -163,8 +200,9 @@ func refused(err error, example string) error {
 		return &draft.Error{Code: "not_json", Reason: reason, Position: -1, Example: example}
 	case ok:
 		path := strings.TrimPrefix(wrong.Path, "/")
-		violation := draft.Violation{Violation: announce.Violation{Path: path, Code: "invalid", Detail: wrong.Detail}, Position: -1}
-		return &draft.Error{Position: -1, Violations: []draft.Violation{violation}, Example: example}
+		invalid := announce.Violation{Path: path, Code: "invalid", Detail: wrong.Detail}
+		violations := []draft.Violation{{Violation: invalid, Position: -1}}
+		return &draft.Error{Position: -1, Violations: violations, Example: example}
 	default:
 		return err
 	}

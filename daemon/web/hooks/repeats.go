@@ -13,8 +13,8 @@ const (
 	maxEvents    = 10_000 // further ones are announced and not remembered
 )
 
-// repeats remembers the events that were announced in the last five minutes, so that what
-// a sender repeats is not spoken again. They do not survive a restart.
+// repeats remembers the events that were announced in the last five minutes, so that what a sender repeats is
+// not spoken again. They do not survive a restart.
 type repeats struct {
 	mu sync.Mutex
 	at map[[sha256.Size]byte]time.Time // when each was announced, by digest

@@ -103,17 +103,20 @@ func (accepted tokens) NotifyToken(_ context.Context, token string, _ netip.Addr
 	return auth.APIToken{ID: "1", Name: "monitoring"}, nil
 }
 
-// Alertmanager itself: an alert fires and is played, is repeated and not announced again, and is
-// resolved. It sends a token.
+// Alertmanager itself: an alert fires and is played, is repeated and not announced again, and is resolved. It
+// sends a token.
 func TestAlertmanager(t *testing.T) {
 	t.Parallel()
+	program := check.Part(t, ".build/alertmanager")
 	r := newReceiver(t, func(c *site.Config) { c.Access, c.Tokens = web.Token, tokens("secret") })
-	api := startAlertmanager(t, r.url+"/hooks/alertmanager")
+	api := startAlertmanager(t, program, r.url+"/hooks/alertmanager")
 	ends := ""
 	alert := func() {
 		t.Helper()
-		body := `[{"labels": {"alertname": "Door", "severity": "critical"}, "annotations": {"summary": "The doorbell rang."}` + ends + `}]`
-		req := check.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, api+"/api/v2/alerts", strings.NewReader(body)))(t)
+		body := `[{"labels": {"alertname": "Door", "severity": "critical"}, ` +
+			`"annotations": {"summary": "The doorbell rang."}` + ends + `}]`
+		req := check.Must(http.NewRequestWithContext(t.Context(),
+			http.MethodPost, api+"/api/v2/alerts", strings.NewReader(body)))(t)
 		req.Header.Set("Content-Type", "application/json")
 		resp := check.Must(http.DefaultClient.Do(req))(t)
 		text, _ := io.ReadAll(resp.Body)
@@ -124,7 +127,8 @@ func TestAlertmanager(t *testing.T) {
 	}
 	alert()
 	w := r.next(http.StatusAccepted)
-	if got := r.played(w); got != "The doorbell rang." || !strings.Contains(w.Text, `"urgent":true`) || strings.Contains(w.Text, "warnings") {
+	if got := r.played(w); got != "The doorbell rang." || !strings.Contains(w.Text, `"urgent":true`) ||
+		strings.Contains(w.Text, "warnings") {
 		t.Errorf("it fires: %s", w.Text)
 	}
 	if w := r.next(http.StatusOK); w.Text != "{\"repeated\":1}\n" {
@@ -132,7 +136,8 @@ func TestAlertmanager(t *testing.T) {
 	}
 	ends = fmt.Sprintf(`, "endsAt": %q`, time.Now().UTC().Format(time.RFC3339Nano))
 	alert()
-	if w := r.next(http.StatusAccepted); r.played(w) != "Resolved: The doorbell rang." || !strings.Contains(w.Text, `"urgent":false`) {
+	if w := r.next(http.StatusAccepted); r.played(w) != "Resolved: The doorbell rang." ||
+		!strings.Contains(w.Text, `"urgent":false`) {
 		t.Errorf("it is resolved: %s", w.Text)
 	}
 }
@@ -141,7 +146,7 @@ var listening = regexp.MustCompile(`msg="Listening on" address=(127\.0\.0\.1:[0-
 
 // startAlertmanager starts an Alertmanager that sends to a webhook and repeats each
 // second. It ends with the test. It returns the URL of its API.
-func startAlertmanager(t *testing.T, webhook string) string {
+func startAlertmanager(t *testing.T, program, webhook string) string {
 	t.Helper()
 	dir := t.TempDir()
 	config := fmt.Sprintf(`
@@ -154,10 +159,6 @@ receivers:
 	check.NoError(t, os.WriteFile(filepath.Join(dir, "am.yml"), []byte(config), 0o600))
 	for _, name := range []string{"default.tmpl", "email.tmpl"} { // of its other receivers
 		check.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
-	}
-	program := check.Must(filepath.Abs("../../../.build/alertmanager"))(t)
-	if _, err := os.Stat(program); err != nil {
-		t.Fatalf("Alertmanager is missing: run \"make .build/alertmanager\": %v", err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, "--config.file="+dir+"/am.yml", "--storage.path="+dir,
 		"--web.listen-address=127.0.0.1:0", "--cluster.listen-address=", "--log.level=info")
@@ -193,8 +194,9 @@ receivers:
 }
 
 // Apprise itself, by its plug-ins for JSON and forms.
-func TestApprise(t *testing.T) {
+func TestAll_apprise(t *testing.T) {
 	t.Parallel()
+	check.Part(t, "apprise")
 	r := newReceiver(t)
 	address := strings.TrimPrefix(r.url, "http://")
 	const text = `"title":"Kitchen","message":"Dinner \u0026 wine."`
@@ -202,10 +204,14 @@ func TestApprise(t *testing.T) {
 		url, kind string
 		want      []string
 	}{
-		{"json://" + address + "/hooks/apprise?:rate=150", "failure", []string{text, `"rate":150,"priority":4,"urgent":false`}},
+		{
+			"json://" + address + "/hooks/apprise?:rate=150", "failure",
+			[]string{text, `"rate":150,"priority":4,"urgent":false`},
+		},
 		{"form://" + address + "/hooks/apprise", "info", []string{text, `"rate":170,"priority":3,"urgent":false`}},
 	} {
-		out, err := exec.CommandContext(t.Context(), "apprise", "--title", "Kitchen", "--body", "Dinner & wine.", "--notification-type", tt.kind, tt.url).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "apprise", "--title", "Kitchen", "--body", "Dinner & wine.",
+			"--notification-type", tt.kind, tt.url).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v: %s", tt.url, err, out)
 		}

@@ -30,8 +30,8 @@ type template struct {
 	err    error // with the file and the line
 }
 
-// ReadTemplates reads the files NAME.tmpl of a directory. A directory that is missing or
-// "" has none. What is wrong is returned by [Templates.Err].
+// ReadTemplates reads the files NAME.tmpl of a directory. A directory that is missing or "" has none. What is
+// wrong is returned by [Templates.Err].
 func ReadTemplates(dir string) *Templates {
 	t := &Templates{dir: dir, byName: map[string]template{}}
 	if dir == "" {
@@ -81,16 +81,15 @@ func readTemplate(dir fs.FS, file, path string) (*webhook.Template, error) {
 	return webhook.ParseTemplate(path, string(source))
 }
 
-// Webhooks returns the names of all webhooks, those with templates and those whose format
-// is known, sorted.
+// Webhooks returns the names of all webhooks, those with templates and those whose format is known, sorted.
 func (t *Templates) Webhooks() []string {
 	all := slices.AppendSeq(webhook.Formats(), maps.Keys(t.byName))
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// Err returns what is wrong with the templates, each with its file and, if it is invalid,
-// the line; nil if nothing is.
+// Err returns what is wrong with the templates, each with its file and, if it is invalid, the line; nil if
+// nothing is.
 func (t *Templates) Err() error {
 	all := []error{t.err}
 	for _, name := range slices.Sorted(maps.Keys(t.byName)) {

@@ -71,12 +71,15 @@ func TestClient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs OpenAI's client and ffmpeg")
 	}
-	voices := announcements.VoiceList{Voices: []announcements.Voice{{Name: webtest.Voice, Label: "Ballpark"}, {Name: "broken", Error: "x"}}}
+	voices := announcements.VoiceList{Voices: []announcements.Voice{
+		{Name: webtest.Voice, Label: "Ballpark"}, {Name: "broken", Error: "x"},
+	}}
 	usual := webtest.NewRig(t, func(c *site.Config) {
 		c.Tokens = tokens{}
 		c.Announcements.Voices = func() announcements.VoiceList { return voices }
 	})
-	limited := webtest.NewRig(t, func(c *site.Config) { c.Tokens, c.NotifyRate, c.LimitLoopback = tokens{}, 4, true }) // in bursts of 2
+	// in bursts of 2
+	limited := webtest.NewRig(t, func(c *site.Config) { c.Tokens, c.NotifyRate, c.LimitLoopback = tokens{}, 4, true })
 	r := runClient(t, usual.ListenTCP(t), limited.ListenTCP(t))
 
 	if !slices.Equal(r.Models, []string{"gpt-4o-mini-tts", "tts-1", "tts-1-hd"}) || r.Model.ID != "tts-1" {
@@ -87,7 +90,8 @@ func TestClient(t *testing.T) {
 		t.Errorf("voices %s, want %s", r.Voices, want)
 	}
 	for format, media := range map[string]string{
-		"wav": "audio/wav", "pcm": "audio/pcm", "flac": "audio/flac", "mp3": "audio/mpeg", "opus": "audio/ogg", "aac": "audio/aac",
+		"wav": "audio/wav", "pcm": "audio/pcm", "flac": "audio/flac",
+		"mp3": "audio/mpeg", "opus": "audio/ogg", "aac": "audio/aac",
 	} {
 		data := check.Must(base64.StdEncoding.DecodeString(r.Audio[format].Data))(t)
 		if got := seconds(t, format, data); got < 0.3 || got > 0.45 || r.Audio[format].Type != media {
@@ -99,11 +103,11 @@ func TestClient(t *testing.T) {
 		pcm = append(pcm, check.Must(base64.StdEncoding.DecodeString(delta))(t)...)
 	}
 	if got := base64.StdEncoding.EncodeToString(pcm); len(r.Deltas) < 3 || got != r.Audio["pcm"].Data {
-		t.Errorf("%d events with %d bytes, want at least 3, with the bytes of the stream without events", len(r.Deltas), len(pcm))
+		t.Errorf("%d events with %d bytes, want at least 3, with the bytes of the stream without events",
+			len(r.Deltas), len(pcm))
 	}
-	if want := `{"type":"speech.audio.done","usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}`; string(r.Last) != want {
-		t.Errorf("last event %s, want %s", r.Last, want)
-	}
+	const want = `{"type":"speech.audio.done","usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}`
+	check.Equal(t, string(r.Last), want, "the last event")
 	for i, want := range []string{
 		"AuthenticationError 401 invalid_request_error null invalid_token: 401 invalid API token",
 		"NotFoundError 404 invalid_request_error null not_found: 404 not found",
@@ -126,7 +130,8 @@ func seconds(t *testing.T, format string, data []byte) float64 {
 	if input == "" {
 		input = "-f " + format
 	}
-	arguments := slices.Concat([]string{"-nostdin", "-loglevel", "error"}, strings.Fields(input), strings.Fields("-i pipe:0 -f s16le -ar 24000 -ac 1 pipe:1"))
+	arguments := slices.Concat([]string{"-nostdin", "-loglevel", "error"},
+		strings.Fields(input), strings.Fields("-i pipe:0 -f s16le -ar 24000 -ac 1 pipe:1"))
 	cmd := exec.Command("ffmpeg", arguments...)
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(data), t.Output()
 	return float64(len(check.Must(cmd.Output())(t))) / 2 / 24000

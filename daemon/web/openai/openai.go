@@ -9,6 +9,7 @@ package openai
 import (
 	"net/http"
 	"slices"
+	"time"
 
 	"pressbox/audio/ffmpeg"
 	"pressbox/daemon/limits"
@@ -16,6 +17,14 @@ import (
 	"pressbox/daemon/web/announcements"
 	"pressbox/voice/announce/announcer"
 )
+
+var statuses = web.Statuses{
+	web.NewStatus(limits.ErrClientBusy, http.StatusTooManyRequests, "too_many_requests", 2*time.Second),
+	web.NewStatus(limits.ErrBusy, http.StatusServiceUnavailable, "busy", 2*time.Second),
+}
+
+// Problem returns the problem that an error of these routes is to the client.
+func Problem(err error) (web.Problem, bool) { return statuses.Problem(err) }
 
 // A Config holds what the routes of this package use.
 type Config struct {
@@ -61,11 +70,15 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 		web.NewRoute(http.MethodPost, "/v1/audio/speech", web.NotifyAccess, h.speech, web.Operation{
 			ID: "createSpeech", Tag: "speech", Summary: "Synthesize speech as a file",
 			Description: "Compatible with clients of the OpenAI API, but for the default format, which is wav. " +
-				"The server sends each part when it is synthesized, the first clause first. mp3, opus and aac need the program ffmpeg on the server.",
+				"The server sends each part when it is synthesized, the first clause first. " +
+				"mp3, opus and aac need the program ffmpeg on the server.",
 			Request: "SpeechRequest",
 			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The speech; with `stream_format` sse, events `speech.audio.delta` with base64, then `speech.audio.done`.",
-				Media: []string{"audio/wav", "audio/pcm", "audio/flac", "audio/mpeg", "audio/ogg", "audio/aac", "text/event-stream"},
+				Status: http.StatusOK, Description: "The speech; with `stream_format` sse, " +
+					"events `speech.audio.delta` with base64, then `speech.audio.done`.",
+				Media: []string{
+					"audio/wav", "audio/pcm", "audio/flac", "audio/mpeg", "audio/ogg", "audio/aac", "text/event-stream",
+				},
 			}},
 			Problems: []int{http.StatusServiceUnavailable},
 			Limited:  true,
@@ -75,8 +88,11 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 }
 
 // errOff is the error of a request over the network while the interface is off.
-var errOff = &web.DetailedError{Err: web.ErrNotFound, Detail: "speech as a file is disabled by OPENAI=off: set OPENAI=on, " +
-	`or run "sudo pressbox say --out FILE" on the server's host`}
+var errOff = &web.DetailedError{
+	Err: web.ErrNotFound,
+	Detail: "speech as a file is disabled by OPENAI=off: set OPENAI=on, " +
+		`or run "sudo pressbox say --out FILE" on the server's host`,
+}
 
 // switched returns the routes with handlers that respond 404 to the network while the
 // interface is off.

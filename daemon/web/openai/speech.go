@@ -49,7 +49,7 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 	}
 	n, err := h.Announcer.CheckSpeech(announce.Request{Content: announce.Content{Message: body.Input, Voice: h.installedVoice(string(body.Voice)), Rate: body.Rate}})
 	if err != nil {
-		return speechError(err)
+		return h.speechError(err)
 	}
 	if err := h.checkFormat(body.Format); err != nil {
 		return err
@@ -72,14 +72,15 @@ func (h *handlers) checkFormat(name string) error {
 	}
 	return &web.BodyError{Violations: []web.Violation{{
 		Path: "/response_format", Code: "encoder_missing",
-		Detail: name + " needs the program ffmpeg on the server: install the package ffmpeg, or request wav, flac or pcm",
+		Detail: name + " needs the program ffmpeg on the server: install the package ffmpeg, or request wav, " +
+			"flac or pcm",
 	}}}
 }
 
 // speechError returns the error of an announcement as that of a speech request,
 // whose input is the message.
-func speechError(err error) error {
-	all := web.ViolationsOf(err)
+func (h *handlers) speechError(err error) error {
+	all := h.Problem(err).Errors
 	if all == nil {
 		return err
 	}

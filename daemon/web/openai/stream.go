@@ -27,9 +27,13 @@ type format struct {
 }
 
 var formats = map[string]format{ //nolint:gochecknoglobals // a constant
-	"wav":  {media: "audio/wav", start: startWAV},
-	"pcm":  {media: "audio/pcm", rate: pcmRate, start: startPCM},
-	"flac": {media: "audio/flac", start: func(w io.Writer, rate int) (io.WriteCloser, error) { return flac.NewWriter(w, rate) }},
+	"wav": {media: "audio/wav", start: startWAV},
+	"pcm": {media: "audio/pcm", rate: pcmRate, start: startPCM},
+	"flac": {media: "audio/flac", start: func(w io.Writer,
+		rate int,
+	) (io.WriteCloser, error) {
+		return flac.NewWriter(w, rate)
+	}},
 	"mp3":  {media: "audio/mpeg"},
 	"opus": {media: "audio/ogg"},
 	"aac":  {media: "audio/aac"},
@@ -62,7 +66,9 @@ func (p *plain) Close() error { return nil }
 // before the first byte; after that it closes the connection, so that the client sees
 // that the speech is incomplete.
 func (h *handlers) send(w http.ResponseWriter, r *http.Request, body speechRequest, n announce.Announcement) error {
-	out := &response{w: w, control: http.NewResponseController(w), time: limits.NewReadTime(), events: body.Stream == "sse"}
+	out := &response{
+		w: w, control: http.NewResponseController(w), time: limits.NewReadTime(), events: body.Stream == "sse",
+	}
 	w.Header().Set("Content-Type", formats[body.Format].media) // a problem replaces it
 	if out.events {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -211,7 +217,8 @@ func (s *response) end() error {
 	if !s.events {
 		return nil
 	}
-	return s.send([]byte(`data: {"type":"speech.audio.done","usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}` + "\n\n"))
+	return s.send([]byte(`data: {"type":"speech.audio.done",` +
+		`"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}` + "\n\n"))
 }
 
 func (s *response) send(text []byte) error {

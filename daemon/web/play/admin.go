@@ -9,8 +9,8 @@ import (
 	"pressbox/game/live"
 )
 
-// AdminRoutes returns the administrator's routes of games, of leagues and of
-// imported seasons. They answer 404 if there are none.
+// AdminRoutes returns the administrator's routes of games, of leagues and of imported seasons. They answer
+// 404 if there are none.
 func AdminRoutes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{Server: s, Config: cfg}
 	const tag = "administration"
@@ -49,12 +49,15 @@ func (h *handlers) leagueAdminRoutes() []web.Route {
 	return web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/leagues", web.AdminSocket, h.listAllLeagues, web.Operation{
 			ID: "listAllLeagues", Tag: tag, Summary: "List all series and leagues, listed and private, newest first",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The series and leagues.", Schema: "StoredLeagueList"}},
+			Responses: []web.Response{
+				{Status: http.StatusOK, Description: "The series and leagues.", Schema: "StoredLeagueList"},
+			},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/leagues/:id", web.AdminSocket, h.removeLeague, web.Operation{
-			ID: "removeLeague", Tag: tag, Summary: "Delete a series or a league, whatever its status", Description: "Its games stay.",
-			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}},
-			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
+			ID: "removeLeague", Tag: tag, Summary: "Delete a series or a league, whatever its status",
+			Description: "Its games stay.",
+			Responses:   []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}},
+			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 	}, func() bool { return h.Leagues != nil })
 }

@@ -29,11 +29,10 @@ import (
 // watchers is the number of websockets that follow one game in the benchmarks.
 const watchers = 1000
 
-// BenchmarkBroadcast measures the time from sending an event to 1,000 watchers
-// until the last one has read it, alternating with gorilla's bare loop: one
-// prepared message, written to 1,000 connections one after the other. Limit:
-// x-bare ≤ 1.3. x-cpu is the ratio of processor time, which depends less on the
-// load of the host.
+// BenchmarkBroadcast measures the time from sending an event to 1,000 watchers until the last one has read
+// it, alternating with gorilla's bare loop: one prepared message, written to 1,000 connections one after the
+// other. Limit: x-bare ≤ 1.3. x-cpu is the ratio of processor time, which depends less on the load of the
+// host.
 func BenchmarkBroadcast(b *testing.B) {
 	r := webtest.NewRig(b)
 	broadcaster := play.NewBroadcaster(r.Server)
@@ -42,7 +41,8 @@ func BenchmarkBroadcast(b *testing.B) {
 	bareAudience := openAudience(b, bare, bare.opened)
 	text := strings.Repeat("Hobbs singles to center field. ", 60)
 	broadcast := func() {
-		broadcaster.Send(&protocol.Message{Type: "event", Game: "game", Revision: 1, Data: &protocol.Event{Text: []string{text}}})
+		event := &protocol.Event{Text: []string{text}}
+		broadcaster.Send(&protocol.Message{Type: "event", Game: "game", Revision: 1, Data: event})
 		<-audience.done
 	}
 	loop := func() {
@@ -116,7 +116,8 @@ func (c *bareLoop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (c *bareLoop) send(b *testing.B, text string) {
 	b.Helper()
-	m := check.Must(websocket.NewPreparedMessage(websocket.TextMessage, []byte(`{"t":"event","g":"game","rev":1,"d":{"text":["`+text+`"]}}`)))(b)
+	frame := []byte(`{"t":"event","g":"game","rev":1,"d":{"text":["` + text + `"]}}`)
+	m := check.Must(websocket.NewPreparedMessage(websocket.TextMessage, frame))(b)
 	for _, conn := range c.conns {
 		check.NoError(b, conn.WritePreparedMessage(m))
 	}
@@ -154,9 +155,8 @@ func openAudience(b *testing.B, handler http.Handler, opened <-chan struct{}) *a
 	return g
 }
 
-// BenchmarkWatcher measures the memory of an idle watcher: heap and stacks of
-// 1,000 authenticated websockets that have joined a game, including their
-// clients, which are bare connections. Limit: KB/watcher ≤ 40.
+// BenchmarkWatcher measures the memory of an idle watcher: heap and stacks of 1,000 authenticated websockets
+// that have joined a game, including their clients, which are bare connections. Limit: KB/watcher ≤ 40.
 func BenchmarkWatcher(b *testing.B) {
 	p := webtest.NewGamesRig(b)
 	address := p.Open(b)
@@ -187,13 +187,14 @@ func memoryInUse() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// openBareWatcher joins a game over a websocket and reads until the state arrives,
-// without a library that has buffers.
+// openBareWatcher joins a game over a websocket and reads until the state arrives, without a library that has
+// buffers.
 func openBareWatcher(f *webtest.Player, address, id string) net.Conn {
 	f.T.Helper()
 	conn := check.Must(net.Dial("tcp", address))(f.T)
-	fmt.Fprintf(conn, "GET /api/ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
-		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nCookie: pressbox_access=%s\r\n\r\n", address, f.AccessToken())
+	fmt.Fprintf(conn, "GET /api/ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"+
+		"Cookie: pressbox_access=%s\r\n\r\n", address, f.AccessToken())
 	readUntil(f, conn, "\r\n\r\n")
 	join := fmt.Sprintf(`{"t":"join","g":%q,"d":{"since":1}}`, id)
 	frame := append([]byte{0x81, 0x80 | byte(len(join)), 0, 0, 0, 0}, join...) // masked with zeros
@@ -215,10 +216,9 @@ func readUntil(f *webtest.Player, conn net.Conn, text string) {
 	}
 }
 
-// BenchmarkDecisionFrames measures the time from the frame of the manager who
-// decides last until both managers have read the play, with a store on disk, in
-// one game and in 200 whose managers think for a second, alternating with bare
-// commits to the same kind of store. Limit: x-limit ≤ 1, of a commit and 2 ms.
+// BenchmarkDecisionFrames measures the time from the frame of the manager who decides last until both
+// managers have read the play, with a store on disk, in one game and in 200 whose managers think for a
+// second, alternating with bare commits to the same kind of store. Limit: x-limit ≤ 1, of a commit and 2 ms.
 func BenchmarkDecisionFrames(b *testing.B) {
 	for _, n := range []int{1, 200} {
 		b.Run(fmt.Sprintf("%dgames", n), func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-// fetched matches the time of a roster, which changes.
-// timed matches what may differ between one response and the next.
+// fetched matches the time of a roster, which changes. timed matches what may differ between one response and
+// the next.
 var timed = regexp.MustCompile(`"fetched_at":"[^"]*"|"gone_in":\d+`)
 
 // Responses that become large are compressed, and are the same otherwise.
@@ -40,13 +40,13 @@ func TestRoutes_compressed(t *testing.T) {
 			text = string(check.Must(io.ReadAll(check.Must(gzip.NewReader(strings.NewReader(packed.Text)))(t)))(t))
 		}
 		if got != large || plain.Header.Get("Content-Encoding") != "" {
-			t.Errorf("GET %s: compressed %v with gzip, %q without; want %v", path, got, plain.Header.Get("Content-Encoding"), large)
+			t.Errorf("GET %s: compressed %v with gzip, %q without; want %v", path, got,
+				plain.Header.Get("Content-Encoding"), large)
 		}
 		if packed.Header.Get("Vary") != "Accept-Encoding" || plain.Header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("GET %s: Vary %q and %q", path, packed.Header.Get("Vary"), plain.Header.Get("Vary"))
 		}
-		if timed.ReplaceAllString(text, "") != timed.ReplaceAllString(plain.Text, "") {
-			t.Errorf("GET %s: %d bytes compressed, %d plain, which differ", path, len(text), len(plain.Text))
-		}
+		check.Equal(t, timed.ReplaceAllString(text, ""), timed.ReplaceAllString(plain.Text, ""),
+			"GET %s: %d bytes compressed, %d plain, which differ", path, len(text), len(plain.Text))
 	}
 }

@@ -21,8 +21,8 @@ type creations struct {
 	byAccount map[string]*rate.Limiter
 }
 
-// reserve counts a game of an account. It returns 0 if it is permitted, otherwise
-// the time until the next one is.
+// reserve counts a game of an account. It returns 0 if it is permitted, otherwise the time until the next one
+// is.
 func (c *creations) reserve(account string, now time.Time) (wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,8 +48,7 @@ func (c *creations) reserve(account string, now time.Time) (wait time.Duration) 
 	return wait
 }
 
-// allowCreation counts a new game of the caller, and returns a [web.RetryError]
-// above the limit.
+// allowCreation counts a new game of the caller, and returns a [web.RetryError] above the limit.
 func (h *handlers) allowCreation(r *http.Request) error {
 	if wait := h.created.reserve(personOf(r).ID, time.Now()); wait > 0 {
 		return &web.RetryError{Err: web.ErrTooManyRequests, After: wait}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/daemon/web/admin"
+	"pressbox/daemon/health"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/live"
@@ -32,7 +32,8 @@ func TestErrors_cause(t *testing.T) {
 		if strings.Contains(answer.Text, tt.cause) {
 			t.Errorf("%s %s: the client received %s", tt.method, tt.path, answer.Text)
 		}
-		if record := p.LogLine(answer.Field("request_id")); !strings.Contains(record, "level=ERROR") || !strings.Contains(record, tt.cause) {
+		record := p.LogLine(answer.Field("request_id"))
+		if !strings.Contains(record, "level=ERROR") || !strings.Contains(record, tt.cause) {
 			t.Errorf("%s %s: log record %q, want the cause %q", tt.method, tt.path, record, tt.cause)
 		}
 	}
@@ -52,10 +53,12 @@ func TestErrors_causeOnWebsocket(t *testing.T) {
 	m.Command([]byte(`{"a":"resume"}`))
 	m.WantNak("illegal_action")
 	m.Command([]byte(`{"a":"pause"}`))
-	if f := m.Until("nak", "ack"); f.Code() != "unavailable" || !strings.Contains(string(f.Text), "the server cannot save the game") {
+	if f := m.Until("nak", "ack"); f.Code() != "unavailable" ||
+		!strings.Contains(string(f.Text), "the server cannot save the game") {
 		t.Errorf("answer %s", f.Text)
 	}
-	if record := p.LogLine("level=ERROR"); !strings.Contains(record, "the store is closed") || strings.Count(p.Log.String(), "level=ERROR") != 1 {
+	if record := p.LogLine("level=ERROR"); !strings.Contains(record, "the store is closed") ||
+		strings.Count(p.Log.String(), "level=ERROR") != 1 {
 		t.Errorf("log: %s", p.Log)
 	}
 }
@@ -67,14 +70,14 @@ func (brokenJournal) Boxes(_ context.Context, games []string) (map[string][]byte
 	return map[string][]byte{games[0]: []byte("{")}, nil
 }
 
-// A stored box score that cannot be decoded is an internal error; the log names
-// the game.
+// A stored box score that cannot be decoded is an internal error; the log names the game.
 func TestErrors_unreadableBoxScore(t *testing.T) {
 	t.Parallel()
 	s := check.Must(store.Open(filepath.Join(t.TempDir(), "broken.db"), store.Options{}))(t)
 	defer s.Close()
 	p := webtest.NewGamesRig(t, func(cfg *site.Config) {
-		cfg.Play.Games = check.Must(live.New(t.Context(), live.Config{Journal: brokenJournal{s.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}))(t)
+		config := live.Config{Journal: brokenJournal{s.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}
+		cfg.Play.Games = check.Must(live.New(t.Context(), config))(t)
 	})
 	anna := p.Player(t, "Anna")
 	id := anna.CreateGame(`{"opponent": "bot"}`).ID
@@ -82,9 +85,7 @@ func TestErrors_unreadableBoxScore(t *testing.T) {
 	anna.Ask("POST", "/api/games/"+id+"/concede", "", 200, nil)
 	for _, path := range []string{"/api/stats/standings", "/api/stats/players"} {
 		answer := anna.Refused("GET", path, "", 500, "unreadable_game")
-		if record := p.LogLine(answer.Field("request_id")); !strings.Contains(record, "game "+id) {
-			t.Errorf("GET %s: log record %q, want the game's id", path, record)
-		}
+		check.Contains(t, p.LogLine(answer.Field("request_id")), "game "+id, "GET %s: log record", path)
 	}
 }
 
@@ -96,7 +97,9 @@ func TestErrors_remedy(t *testing.T) {
 		t.Errorf("GET /api/auth/me without a session: %s", detail)
 	}
 	r := webtest.NewRig(t, func(c *site.Config) {
-		c.Admin.Checks = []admin.Check{{Name: "store", Report: func() admin.Condition { return admin.Condition{Health: admin.Failing} }}}
+		c.Admin.Checks = []health.Check{
+			{Name: "store", Report: func() health.Condition { return health.Condition{Health: health.Failing} }},
+		}
 	})
 	if after := r.Do(t, "GET", "/health", "").Want(503).Header.Get("Retry-After"); after != "10" {
 		t.Errorf("GET /health, failing: Retry-After %q", after)

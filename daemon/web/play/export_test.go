@@ -30,9 +30,8 @@ func ParseFrame(text []byte) (r Request, code string) {
 	return r, ""
 }
 
-// EchoRoute returns the route of a websocket that, once its client is
-// authenticated, sends the account's name and then what it receives, until the
-// session ends.
+// EchoRoute returns the route of a websocket that, once its client is authenticated, sends the account's name
+// and then what it receives, until the session ends.
 func EchoRoute(s *web.Server, cfg Config) web.Route {
 	h := &handlers{Server: s, Config: cfg, visitors: limits.NewCount(limits.Conns{})}
 	return web.NewRoute(http.MethodGet, "/api/ws", web.Public, func(w http.ResponseWriter, r *http.Request) error {

@@ -38,8 +38,8 @@ type request struct {
 	token  string          // auth
 }
 
-// parseFrame decodes a client's frame. The error is a [*protocol.Error]; the
-// request then has the ids that its answer needs, as far as they are valid.
+// parseFrame decodes a client's frame. The error is a [*protocol.Error]; the request then has the ids that
+// its answer needs, as far as they are valid.
 func parseFrame(text []byte) (request, error) {
 	var f struct {
 		Type string         `json:"t"`
@@ -158,8 +158,7 @@ func malformed(detail string) error {
 	return &protocol.Error{Code: nakMalformed, Detail: detail}
 }
 
-// isID reports whether s is empty or can be an id: at most 64 printable ASCII
-// characters.
+// isID reports whether s is empty or can be an id: at most 64 printable ASCII characters.
 func isID(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

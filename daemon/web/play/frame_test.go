@@ -12,15 +12,18 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A frame is decoded or refused with a documented code. A decoded one is an
-// object that encoding/json decodes equally; it has a game, if its type needs
-// one, and a command has an id.
+// A frame is decoded or refused with a documented code. A decoded one is an object that encoding/json decodes
+// equally; it has a game, if its type needs one, and a command has an id.
 func FuzzFrame(f *testing.F) {
 	for _, seed := range []string{
-		`{"t":"join","g":"x","d":{"since":7}}`, `{"t":"cmd","g":"x","cid":"c","rev":3,"d":{"action":{"a":"offense","call":"swing","d":1}}}`,
-		`{"t":"ping","d":{"ts":1.5e300,"lag":-0}}`, `{"t":"leave","g":"x"}`, `{"t":"sync","g":"x"}`, `{"t":"auth","d":{"token":"x"}}`,
-		`{"t":"cmd","g":"x","cid":"c","d":{"action":{"a":"substitute","subs":[{"player_id":"p","slot":1,"position":"QB"}]}}}`,
-		`{"t":"cmd","g":"x","cid":"\u0000","d":{}}`, `{"T":"ping"}`, `{"t":"ping"}{`, `[]`, `null`, "\xff", `{"t":"join","g":"x","d":[]}`,
+		`{"t":"join","g":"x","d":{"since":7}}`,
+		`{"t":"cmd","g":"x","cid":"c","rev":3,"d":{"action":{"a":"offense","call":"swing","d":1}}}`,
+		`{"t":"ping","d":{"ts":1.5e300,"lag":-0}}`, `{"t":"leave","g":"x"}`, `{"t":"sync","g":"x"}`,
+		`{"t":"auth","d":{"token":"x"}}`,
+		`{"t":"cmd","g":"x","cid":"c","d":{"action":{"a":"substitute","subs":[{"player_id":"p","slot":1,` +
+			`"position":"QB"}]}}}`,
+		`{"t":"cmd","g":"x","cid":"\u0000","d":{}}`, `{"T":"ping"}`, `{"t":"ping"}{`, `[]`, `null`, "\xff",
+		`{"t":"join","g":"x","d":[]}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -1,6 +1,5 @@
-// Package play serves the routes of games and leagues: the lobby, line-ups, records and
-// statistics, teams, the websocket on which games are played, and the event
-// stream of wall displays.
+// Package play serves the routes of games and leagues: the lobby, line-ups, records and statistics, teams,
+// the websocket on which games are played, and the event stream of wall displays.
 package play
 
 import (
@@ -34,9 +33,8 @@ type Config struct {
 	Changes   announcements.Changes // of quiet
 	WiFi      WiFi                  // that wall displays offer
 
-	// Sessions ends websockets with their sessions. Authenticate returns the
-	// caller of a request; frameToken is the token in its first frame, or "".
-	// nil: no websockets.
+	// Sessions ends websockets with their sessions. Authenticate returns the caller of a request; frameToken
+	// is the token in its first frame, or "". nil: no websockets.
 	Sessions     *session.Sessions
 	Authenticate func(r *http.Request, frameToken string) (auth.Caller, error)
 }
@@ -55,7 +53,10 @@ type handlers struct {
 
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
-	h := &handlers{Server: s, Config: cfg, visitors: limits.NewCount(limits.Conns{Max: maxVisitors, Each: maxVisitorsEach, Blocks: s.Blocks()})}
+	h := &handlers{
+		Server: s, Config: cfg,
+		visitors: limits.NewCount(limits.Conns{Max: maxVisitors, Each: maxVisitorsEach, Blocks: s.Blocks()}),
+	}
 	return slices.Concat(h.teamRoutes(), h.gameRoutes(), h.leagueRoutes(), h.socketRoutes(), h.kioskRoutes())
 }
 
@@ -70,10 +71,14 @@ func (h *handlers) lobbyRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/api/games", web.SessionRequired, h.createGame, web.Operation{
 			ID: "createGame", Tag: "games", Summary: "Create a game",
-			Description: "The game copies both rosters. It starts when both line-ups are submitted. An account can create 30 games an hour and have at most 200 pending and active ones; of its finished games, the last 500 are stored. A game that ends without a play is not stored.",
-			Request:     "GameRequest",
-			Responses:   []web.Response{{Status: http.StatusCreated, Description: "The game is saved.", Schema: "Game", Location: true}},
-			Problems:    []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+			Description: "The game copies both rosters. It starts when both line-ups are submitted. An account can " +
+				"create 30 games an hour and have at most 200 pending and active ones; of its finished games, the " +
+				"last 500 are stored. A game that ends without a play is not stored.",
+			Request: "GameRequest",
+			Responses: []web.Response{
+				{Status: http.StatusCreated, Description: "The game is saved.", Schema: "Game", Location: true},
+			},
+			Problems: []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games", web.SessionOrVisitor, h.listGames, web.Operation{
 			ID: "listGames", Tag: "games", Summary: "List pending, active and finished games",
@@ -83,55 +88,72 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id", web.SessionOrVisitor, h.readable(h.getGame), web.Operation{
 			ID: "getGame", Tag: "games", Summary: "Get a game with your legal actions",
-			Responses: game, Problems: []int{http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable},
+			Responses: game,
+			Problems: []int{
+				http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable,
+			},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/invitation", web.SessionOrVisitor, h.invitation, web.Operation{
 			ID: "getInvitation", Tag: "games", Summary: "Get a pending game that a link invites to",
-			Description: "Also a private one: its link shows to anyone who invites to what.",
+			Description: "Private games too: anyone with the link sees who invites them to which game.",
 			Responses:   game, Problems: []int{http.StatusNotFound},
 		}),
-		web.NewRoute(http.MethodDelete, "/api/games/:id", web.SessionRequired, h.onPending((*live.Games).Cancel), web.Operation{
-			ID: "cancelGame", Tag: "games", Summary: "Cancel a pending game",
-			Responses: []web.Response{{Status: http.StatusNoContent, Description: "The game is deleted."}},
-			Problems:  changeProblems(),
-		}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/join", web.SessionRequired, h.onGame((*live.Games).Join), web.Operation{
-			ID: "joinGame", Tag: "games", Summary: "Join a game as the manager of the open side", Responses: game, Problems: changeProblems(),
-		}),
+		web.NewRoute(http.MethodDelete, "/api/games/:id", web.SessionRequired,
+			h.onPending((*live.Games).Cancel), web.Operation{
+				ID: "cancelGame", Tag: "games", Summary: "Cancel a pending game",
+				Responses: []web.Response{{Status: http.StatusNoContent, Description: "The game is deleted."}},
+				Problems:  changeProblems(),
+			}),
+		web.NewRoute(http.MethodPost, "/api/games/:id/join", web.SessionRequired,
+			h.onGame((*live.Games).Join), web.Operation{
+				ID: "joinGame", Tag: "games", Summary: "Join a game as the manager of the open side", Responses: game,
+				Problems: changeProblems(),
+			}),
 		web.NewRoute(http.MethodPut, "/api/games/:id/lineups/:side", web.SessionRequired, h.setLineup, web.Operation{
 			ID: "submitLineup", Tag: "games", Summary: "Submit a line-up",
 			Description: "It can be replaced until the game starts. The game starts when both line-ups are submitted.",
 			Request:     "Lineup", Responses: game, Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/lineups/:side/suggest", web.SessionRequired, h.suggestLineup, web.Operation{
-			ID: "suggestLineup", Tag: "games", Summary: "Suggest a line-up without submitting it",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The line-up that the bot would submit.", Schema: "Lineup"}},
-			Problems:  changeProblems(),
-		}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/start", web.SessionRequired, h.onGame((*live.Games).Start), web.Operation{
-			ID: "startGame", Tag: "games", Summary: "Start a game whose line-ups are submitted",
-			Responses: game, Problems: changeProblems(),
-		}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/concede", web.SessionRequired, h.onGame((*live.Games).Concede), web.Operation{
-			ID: "concedeGame", Tag: "games", Summary: "Concede a game", Responses: game, Problems: changeProblems(),
-		}),
+		web.NewRoute(http.MethodPost, "/api/games/:id/lineups/:side/suggest", web.SessionRequired,
+			h.suggestLineup, web.Operation{
+				ID: "suggestLineup", Tag: "games", Summary: "Suggest a line-up without submitting it",
+				Responses: []web.Response{
+					{Status: http.StatusOK, Description: "The line-up that the bot would submit.", Schema: "Lineup"},
+				},
+				Problems: changeProblems(),
+			}),
+		web.NewRoute(http.MethodPost, "/api/games/:id/start", web.SessionRequired,
+			h.onGame((*live.Games).Start), web.Operation{
+				ID: "startGame", Tag: "games", Summary: "Start a game whose line-ups are submitted",
+				Responses: game, Problems: changeProblems(),
+			}),
+		web.NewRoute(http.MethodPost, "/api/games/:id/concede", web.SessionRequired,
+			h.onGame((*live.Games).Concede), web.Operation{
+				ID: "concedeGame", Tag: "games", Summary: "Concede a game", Responses: game, Problems: changeProblems(),
+			}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/rematch", web.SessionRequired, h.rematch, web.Operation{
 			ID: "rematch", Tag: "games", Summary: "Create a game with the same teams and options",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The new game.", Schema: "Game", Location: true}},
-			Problems:  append(changeProblems(), http.StatusTooManyRequests),
+			Responses: []web.Response{
+				{Status: http.StatusCreated, Description: "The new game.", Schema: "Game", Location: true},
+			},
+			Problems: append(changeProblems(), http.StatusTooManyRequests),
 		}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/decline", web.SessionRequired, h.onPending((*live.Games).Decline), web.Operation{
-			ID: "declineRematch", Tag: "games", Summary: "Decline a rematch whose open side is reserved for you",
-			Responses: []web.Response{{Status: http.StatusNoContent, Description: "The game is deleted, and its creator notified."}},
-			Problems:  changeProblems(),
-		}),
+		web.NewRoute(http.MethodPost, "/api/games/:id/decline", web.SessionRequired,
+			h.onPending((*live.Games).Decline), web.Operation{
+				ID: "declineRematch", Tag: "games", Summary: "Decline a rematch whose open side is reserved for you",
+				Responses: []web.Response{
+					{Status: http.StatusNoContent, Description: "The game is deleted, and its creator notified."},
+				},
+				Problems: changeProblems(),
+			}),
 	}
 }
 
 // changeProblems returns the problems of a request that changes a game.
 func changeProblems() []int {
 	return []int{
-		http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable,
+		http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity,
+		http.StatusServiceUnavailable,
 	}
 }
 
@@ -139,23 +161,37 @@ func changeProblems() []int {
 func (h *handlers) recordRoutes() []web.Route {
 	problems := []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable}
 	return []web.Route{
-		web.NewRoute(http.MethodGet, "/api/games/:id/events", web.SessionOrVisitor, h.readable(h.gameEvents), web.Operation{
-			ID: "listEvents", Tag: "games", Summary: "List the events of a game, from the first or after a revision",
-			Params:    []string{"since"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The events.", Schema: "GameEvents"}}, Problems: problems,
-		}),
-		web.NewRoute(http.MethodGet, "/api/games/:id/boxscore", web.SessionOrVisitor, h.readable(h.boxScore), web.Operation{
-			ID: "getBoxScore", Tag: "games", Summary: "Get the box score",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The box score.", Schema: "BoxScore"}}, Problems: problems,
-		}),
-		web.NewRoute(http.MethodGet, "/api/games/:id/winprob", web.SessionOrVisitor, h.readable(h.winProbability), web.Operation{
-			ID: "getWinProbability", Tag: "games", Summary: "Get the home side's probability to win after each play",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The probabilities.", Schema: "WinProbability"}}, Problems: problems,
-		}),
-		web.NewRoute(http.MethodGet, "/api/games/:id/scorecard", web.SessionOrVisitor, h.readable(h.scorecard), web.Operation{
-			ID: "getScorecard", Tag: "games", Summary: "Get the game as a Retrosheet event file",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The event file so far.", Media: []string{"text/plain"}}}, Problems: problems,
-		}),
+		web.NewRoute(http.MethodGet, "/api/games/:id/events", web.SessionOrVisitor,
+			h.readable(h.gameEvents), web.Operation{
+				ID: "listEvents", Tag: "games",
+				Summary:   "List the events of a game, from the first or after a revision",
+				Params:    []string{"since"},
+				Responses: []web.Response{{Status: http.StatusOK, Description: "The events.", Schema: "GameEvents"}},
+				Problems:  problems,
+			}),
+		web.NewRoute(http.MethodGet, "/api/games/:id/boxscore", web.SessionOrVisitor,
+			h.readable(h.boxScore), web.Operation{
+				ID: "getBoxScore", Tag: "games", Summary: "Get the box score",
+				Responses: []web.Response{{Status: http.StatusOK, Description: "The box score.", Schema: "BoxScore"}},
+				Problems:  problems,
+			}),
+		web.NewRoute(http.MethodGet, "/api/games/:id/winprob", web.SessionOrVisitor,
+			h.readable(h.winProbability), web.Operation{
+				ID: "getWinProbability", Tag: "games",
+				Summary: "Get the home side's probability to win after each play",
+				Responses: []web.Response{
+					{Status: http.StatusOK, Description: "The probabilities.", Schema: "WinProbability"},
+				},
+				Problems: problems,
+			}),
+		web.NewRoute(http.MethodGet, "/api/games/:id/scorecard", web.SessionOrVisitor,
+			h.readable(h.scorecard), web.Operation{
+				ID: "getScorecard", Tag: "games", Summary: "Get the game as a Retrosheet event file",
+				Responses: []web.Response{
+					{Status: http.StatusOK, Description: "The event file so far.", Media: []string{"text/plain"}},
+				},
+				Problems: problems,
+			}),
 		web.NewRoute(http.MethodGet, "/api/stats/standings", web.SessionOrVisitor, h.standings, web.Operation{
 			ID: "getStandings", Tag: "games", Summary: "Get the standings of the games finished on this server",
 			Params:    []string{"season"},
@@ -163,29 +199,39 @@ func (h *handlers) recordRoutes() []web.Route {
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/stats/players", web.SessionOrVisitor, h.playerStats, web.Operation{
-			ID: "getPlayerStats", Tag: "games", Summary: "Get batting and pitching statistics of the games finished on this server",
-			Params:    []string{"season", "team"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The statistics by player.", Schema: "PlayerStats"}},
-			Problems:  []int{http.StatusServiceUnavailable},
+			ID: "getPlayerStats", Tag: "games",
+			Summary: "Get batting and pitching statistics of the games finished on this server",
+			Params:  []string{"season", "team"},
+			Responses: []web.Response{
+				{Status: http.StatusOK, Description: "The statistics by player.", Schema: "PlayerStats"},
+			},
+			Problems: []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/stats/leaders", web.SessionOrVisitor, h.leaders, web.Operation{
-			ID: "getLeaders", Tag: "games", Summary: "Get the leaders and the records of the games finished on this server",
-			Description: "Leaders in rates qualify by rule 9.22: 3.1 plate appearances, or three outs, for each game of the team.",
-			Params:      []string{"season"},
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The leaders by statistic.", Schema: "Leaders"}},
-			Problems:    []int{http.StatusServiceUnavailable},
+			ID: "getLeaders", Tag: "games",
+			Summary: "Get the leaders and the records of the games finished on this server",
+			Description: "Leaders in rates qualify by rule 9.22: 3.1 plate appearances, or three outs, for each game " +
+				"of the team.",
+			Params: []string{"season"},
+			Responses: []web.Response{
+				{Status: http.StatusOK, Description: "The leaders by statistic.", Schema: "Leaders"},
+			},
+			Problems: []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/stats/managers", web.SessionOrVisitor, h.managers, web.Operation{
-			ID: "getManagers", Tag: "games", Summary: "Get the ladder of managers, each with the record against the others",
+			ID: "getManagers", Tag: "games",
+			Summary:     "Get the ladder of managers, each with the record against the others",
 			Description: "Listed games of all seasons, or of one. The rating is Elo's: 1500 at first.",
 			Params:      []string{"season"},
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The managers by rating.", Schema: "Managers"}},
+			Responses: []web.Response{
+				{Status: http.StatusOK, Description: "The managers by rating.", Schema: "Managers"},
+			},
 		}),
 	}
 }
 
-// readable returns a handler that knows only the listed games, if the request has no session:
-// a client that has signed in may read a private one by its id.
+// readable returns a handler that knows only the listed games, if the request has no session: a client that
+// has signed in may read a private one by its id.
 func (h *handlers) readable(read web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if !h.mayRead(personOf(r), web.Param(r, "id")) {
@@ -250,7 +296,8 @@ func (h *handlers) listGames(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	lists, err := h.Games.List(personOf(r), live.Query{Status: protocol.Status(status), Before: before, People: people, Limit: limit})
+	lists, err := h.Games.List(personOf(r),
+		live.Query{Status: protocol.Status(status), Before: before, People: people, Limit: limit})
 	if err != nil {
 		return err
 	}
@@ -287,7 +334,9 @@ func (h *handlers) invitation(w http.ResponseWriter, r *http.Request) error {
 }
 
 // onGame returns a handler that calls a method of Games with the id in the path.
-func (h *handlers) onGame(do func(g *live.Games, ctx context.Context, by protocol.Person, id string) (protocol.Game, error)) web.Handler {
+func (h *handlers) onGame(
+	do func(g *live.Games, ctx context.Context, by protocol.Person, id string) (protocol.Game, error),
+) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		g, err := do(h.Games, r.Context(), personOf(r), web.Param(r, "id"))
 		if err != nil {
@@ -298,7 +347,9 @@ func (h *handlers) onGame(do func(g *live.Games, ctx context.Context, by protoco
 }
 
 // onPending returns a handler that calls a method of Games which deletes the pending game in the path.
-func (h *handlers) onPending(do func(g *live.Games, ctx context.Context, by protocol.Person, id string) error) web.Handler {
+func (h *handlers) onPending(
+	do func(g *live.Games, ctx context.Context, by protocol.Person, id string) error,
+) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := do(h.Games, r.Context(), personOf(r), web.Param(r, "id")); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // twoTeams returns the members of a request that name both teams.
@@ -14,8 +15,8 @@ func twoTeams(home, away string) string {
 	return fmt.Sprintf(`"home_team": %q, "away_team": %q`, home, away)
 }
 
-// A game is created with the requested options or the defaults; an invalid
-// request creates none and its answer lists all violations.
+// A game is created with the requested options or the defaults; an invalid request creates none and its
+// answer lists all violations.
 func TestCreateGame_validation(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
@@ -29,14 +30,20 @@ func TestCreateGame_validation(t *testing.T) {
 		You     string
 	}
 	answer := anna.Ask("POST", "/api/games", `{`+teams+`}`, 201, &g)
-	const defaults = `{"dh":true,"innings":9,"extra_innings":"runner","side":"home","opponent":"open","turn_seconds":0,"announce":"scoring","visibility":"listed","mercy":"off","disengagements":"unlimited","bot_level":3}`
-	if string(g.Options) != defaults || g.Season != 3 || g.You != "home" || answer.Header.Get("Location") != "/api/games/"+g.ID {
+	const defaults = `{"dh":true,"innings":9,"extra_innings":"runner","side":"home","opponent":"open",` +
+		`"turn_seconds":0,"announce":"scoring","visibility":"listed","mercy":"off",` +
+		`"disengagements":"unlimited","bot_level":3}`
+	if string(g.Options) != defaults || g.Season != 3 || g.You != "home" ||
+		answer.Header.Get("Location") != "/api/games/"+g.ID {
 		t.Errorf("created %s", answer.Text)
 	}
 	for _, tt := range []struct{ members, want string }{
 		{``, "/away_team required, /home_team required"},
 		{teams + `, "x": 1`, "/x unknown_field"},
-		{teams + `, "options": {"x": 1, "innings": 4, "dh": "no"}`, "/options/dh wrong_type, /options/innings not_offered, /options/x unknown_field"},
+		{
+			teams + `, "options": {"x": 1, "innings": 4, "dh": "maybe"}`,
+			"/options/dh wrong_type, /options/innings not_offered, /options/x unknown_field",
+		},
 		{teams + `, "options": {"bot_level": 4}`, "/options/bot_level not_offered"},
 		{teams + `, "options": {"innings": 9.5}`, "/options/innings wrong_type"},
 		{teams + `, "season": 0`, "/season out_of_range"},
@@ -44,12 +51,11 @@ func TestCreateGame_validation(t *testing.T) {
 		{teams + `, "options": null`, "/options wrong_type"},
 		{twoTeams(home, home), "/away_team same_team"},
 	} {
-		if got := anna.Ask("POST", "/api/games", `{`+tt.members+`}`, 422, nil).Violations(); got != tt.want {
-			t.Errorf("{%s}: %s, want %s", tt.members, got, tt.want)
-		}
+		check.Equal(t, anna.Ask("POST", "/api/games", `{`+tt.members+`}`, 422, nil).Violations(),
+			tt.want, "{%s}", tt.members)
 	}
-	for _, members := range []string{teams + `, "season": 1, "options": {"turn_seconds": 86400}`, teams + `, "options": {}`} {
-		anna.Ask("POST", "/api/games", `{`+members+`}`, 201, nil)
+	for _, members := range []string{`"season": 1, "options": {"turn_seconds": 86400}`, `"options": {}`} {
+		anna.Ask("POST", "/api/games", `{`+teams+`, `+members+`}`, 201, nil)
 	}
 	for _, tt := range []struct {
 		body   string
@@ -68,8 +74,7 @@ func TestCreateGame_validation(t *testing.T) {
 	}
 }
 
-// What the managers and a third person can do and see, from the creation of a
-// private game until its rematch.
+// What the managers and a third person can do and see, from the creation of a private game until its rematch.
 func TestGame_lifeCycle(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
@@ -104,7 +109,8 @@ func TestGame_lifeCycle(t *testing.T) {
 	if g := get[webtest.GameView](bert, path); !g.Home.Submitted || g.Home.Lineup != nil {
 		t.Errorf("the other manager receives submitted %t and the line-up %s", g.Home.Submitted, g.Home.Lineup)
 	}
-	if problem := bert.Refused("POST", path+"/start", "", 409, "not_ready").Text; !strings.Contains(problem, "line-up") {
+	problem := bert.Refused("POST", path+"/start", "", 409, "not_ready").Text
+	if !strings.Contains(problem, "line-up") {
 		t.Errorf("the problem does not name the missing line-up: %s", problem)
 	}
 	if g = bert.SuggestLineup(id, "away"); g.Status != "active" {
@@ -118,7 +124,8 @@ func TestGame_lifeCycle(t *testing.T) {
 		t.Error("an active game has no line-up for the other manager")
 	}
 	carl.Refused("POST", path+"/concede", "", 403, "forbidden")
-	if bert.Ask("POST", path+"/concede", "", 200, &g); g.Status != "finished" || g.Result.How != "conceded" || g.Result.Winner != "home" {
+	if bert.Ask("POST", path+"/concede", "", 200, &g); g.Status != "finished" || g.Result.How != "conceded" ||
+		g.Result.Winner != "home" {
 		t.Errorf("conceded: %+v", g)
 	}
 	answer := anna.Ask("POST", path+"/rematch", "", 201, &g)
@@ -155,16 +162,26 @@ func TestSetLineup_validation(t *testing.T) {
 	}{
 		{"empty", `{}`, []string{"/batting_order required, /pitcher_id required"}},
 		{"unknown member", replace(`{`, `{"x": 1, `), []string{"/x unknown_field"}},
-		{"unknown member of a slot", replace(`{"player_id"`, `{"x": 1, "player_id"`), []string{"/batting_order/0/x unknown_field"}},
+		{
+			"unknown member of a slot", replace(`{"player_id"`, `{"x": 1, "player_id"`),
+			[]string{"/batting_order/0/x unknown_field"},
+		},
 		{
 			"wrong types", `{"batting_order": [7, {"player_id": 1, "position": true}], "pitcher_id": null}`,
-			[]string{"/batting_order/0 wrong_type, /batting_order/1/player_id wrong_type, /batting_order/1/position wrong_type, /pitcher_id wrong_type"},
+			[]string{
+				"/batting_order/0 wrong_type, /batting_order/1/player_id wrong_type, /batting_order/1/position " +
+					"wrong_type, /pitcher_id wrong_type",
+			},
 		},
 		{
-			"duplicate and unknown position", strings.Replace(replace(position(0), position(1)), position(8), `"QB"`, 1),
+			"duplicate and unknown position",
+			strings.Replace(replace(position(0), position(1)), position(8), `"QB"`, 1),
 			[]string{"/batting_order/1/position position_twice", "/batting_order/8/position no_such_position", "…"},
 		},
-		{"player of no roster", replace(good.Order[3]["player_id"], "unknown"), []string{"/batting_order/3/player_id not_on_roster"}},
+		{
+			"player of no roster", replace(good.Order[3]["player_id"], "unknown"),
+			[]string{"/batting_order/3/player_id not_on_roster"},
+		},
 	} {
 		got := anna.Ask("PUT", path, tt.body, 422, nil).Violations()
 		ok := got == tt.want[0]
@@ -246,8 +263,10 @@ func TestStats_season(t *testing.T) {
 		Team              *string
 		Batting, Pitching []struct{ Team struct{ ID string } }
 	}
-	all, home := get[players](anna, "/api/stats/players"), get[players](anna, "/api/stats/players?team="+webtest.HomeTeam())
-	if all.Team != nil || len(home.Batting) == 0 || len(home.Batting) >= len(all.Batting) || len(home.Pitching) == 0 || home.Batting[0].Team.ID != webtest.HomeTeam() {
+	all := get[players](anna, "/api/stats/players")
+	home := get[players](anna, "/api/stats/players?team="+webtest.HomeTeam())
+	if all.Team != nil || len(home.Batting) == 0 || len(home.Batting) >= len(all.Batting) || len(home.Pitching) == 0 ||
+		home.Batting[0].Team.ID != webtest.HomeTeam() {
 		t.Errorf("%d batters in all, %d of the home team", len(all.Batting), len(home.Batting))
 	}
 	type category struct {
@@ -283,14 +302,15 @@ func TestStats_season(t *testing.T) {
 	}
 }
 
-// The wall display requires no session on the local network. It receives listed
-// games and announcements, but no private games.
+// The wall display requires no session on the local network. It receives listed games and announcements, but
+// no private games.
 func TestKiosk_events(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
 	address := p.Open(t)
 	anna := p.Player(t, "Anna")
-	public, private := anna.CreateGame(`{"opponent": "bot"}`).ID, anna.CreateGame(`{"opponent": "bot", "visibility": "private"}`).ID
+	public := anna.CreateGame(`{"opponent": "bot"}`).ID
+	private := anna.CreateGame(`{"opponent": "bot", "visibility": "private"}`).ID
 	gone := anna.CreateGame(`{}`).ID
 	anna.Ask("POST", "/api/notify", `{"message": "Breakfast is ready.", "in": 3600}`, 202, nil)
 	d := webtest.OpenDisplay(t, address)
@@ -305,12 +325,14 @@ func TestKiosk_events(t *testing.T) {
 	d.Await("gone", gone)
 	anna.Ask("POST", "/api/notify", `{"message": "Dinner is ready."}`, 202, nil)
 	d.Await("announcement", "Dinner")
-	if all := strings.Join(d.All, "\n"); strings.Contains(all, `"sender"`) || !strings.Contains(all, `"status":"scheduled"`) {
+	all := strings.Join(d.All, "\n")
+	if strings.Contains(all, `"sender"`) || !strings.Contains(all, `"status":"scheduled"`) {
 		t.Errorf("the display received a sender, or no scheduled announcement: %s", all)
 	}
 	m := anna.Manage(address, public).JoinState()
 	m.Command(m.Legal[0].Action)
-	if d.Await("score", public); !strings.Contains(d.Last, `"now":{`) || !strings.Contains(d.Last, `"text":["`) || !strings.Contains(d.Last, `"line":[`) {
+	if d.Await("score", public); !strings.Contains(d.Last, `"now":{`) || !strings.Contains(d.Last, `"text":["`) ||
+		!strings.Contains(d.Last, `"line":[`) {
 		t.Errorf("a play is %s", d.Last)
 	}
 	late := webtest.OpenDisplay(t, address) // opened in mid-game

@@ -24,19 +24,24 @@ const (
 
 func (h *handlers) kioskRoutes() []web.Route {
 	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/kiosk", web.NotifyOrSession, h.kiosk, web.Operation{
-		ID: "watchKiosk", Tag: "games", Summary: "Stream games and announcements to a wall display as server-sent events",
-		Description: "Of listed games: `game` with a Game for each that has not begun, `score` with {id, rev, at, innings, away, home, now, batter, pitcher, text} " +
-			"of those in progress (line scores, and the last play in words), `final` with the same and a result for the one that ended last, `gone` with {id} when a game is cancelled or has ended. " +
-			"`season` with the first rows of the standings and the leaders. `announcement` with an Announcement, without its sender, for the last ones that ended and those that have not; " +
-			"`quiet` with what GET /quiet returns. Each is sent at the beginning and when it changes. " +
-			"`wifi` with {ssid, code}, if WALL_WIFI_SSID is set, only to clients on the host itself and to administrators. `alive` is sent every 15 seconds.",
-		Responses: []web.Response{{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}}},
+		ID: "watchKiosk", Tag: "games",
+		Summary: "Stream games and announcements to a wall display as server-sent events",
+		Description: "Of listed games: `game` with a Game for each that has not begun, `score` with {id, rev, at, " +
+			"innings, away, home, now, batter, pitcher, text} of those in progress (line scores, and the last play " +
+			"in words), `final` with the same and a result for the one that ended last, `gone` with {id} when a game " +
+			"is cancelled or has ended. `season` with the first rows of the standings and the leaders. " +
+			"`announcement` with an Announcement, without its sender, for the last ones that ended and those that " +
+			"have not; `quiet` with what GET /quiet returns. Each is sent at the beginning and when it changes. " +
+			"`wifi` with {ssid, code}, if WALL_WIFI_SSID is set, only to clients on the host itself and to " +
+			"administrators. `alive` is sent every 15 seconds.",
+		Responses: []web.Response{
+			{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}},
+		},
 	})}
 	return web.When(routes, func() bool { return h.Games != nil })
 }
 
-// kiosk streams until the display disconnects, falls behind or is no longer
-// authorized, or the server stops.
+// kiosk streams until the display disconnects, falls behind or is no longer authorized, or the server stops.
 func (h *handlers) kiosk(w http.ResponseWriter, r *http.Request) error {
 	events, ok := web.NewEventStream(w, r)
 	if !ok {
@@ -61,8 +66,7 @@ func (h *handlers) kiosk(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// A displayStream is an event stream without event ids: a display that
-// reconnects receives everything again.
+// A displayStream is an event stream without event ids: a display that reconnects receives everything again.
 type displayStream struct {
 	*web.EventStream
 	*handlers
@@ -81,7 +85,8 @@ func (s *displayStream) begin(r *http.Request, games []protocol.Game) error {
 			return err
 		}
 	}
-	slices.SortFunc(active, func(a, b protocol.Game) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(active,
+		func(a, b protocol.Game) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(a.ID, b.ID)) })
 	for _, g := range active[:min(len(active), displayScores)] {
 		if err := s.sendScore(r.Context(), "score", g.ID); err != nil {
 			return err
@@ -188,9 +193,10 @@ func (s *displayStream) sendSeason(ctx context.Context) error {
 	for i, c := range categories {
 		categories[i].Leaders = c.Leaders[:min(len(c.Leaders), displayLeaders)]
 	}
+	first := append([]stats.Standing{}, standings[:min(len(standings), displayClubs)]...)
 	return s.Send("", "season", struct {
 		Season    int              `json:"season"`
 		Standings []stats.Standing `json:"standings"`
 		Leaders   []stats.Category `json:"leaders"`
-	}{s.Season, append([]stats.Standing{}, standings[:min(len(standings), displayClubs)]...), append([]stats.Category{}, categories...)})
+	}{s.Season, first, append([]stats.Category{}, categories...)})
 }

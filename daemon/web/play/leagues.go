@@ -25,18 +25,22 @@ func (h *handlers) leagueRoutes() []web.Route {
 	return web.When(routes, func() bool { return h.Leagues != nil })
 }
 
-// competitionRoutes returns the routes of series, or those of leagues. Reading follows NOTIFY_ACCESS; the id of a private one
-// is its link.
+// competitionRoutes returns the routes of series, or those of leagues. Reading follows NOTIFY_ACCESS; the id
+// of a private one is its link.
 func (h *handlers) competitionRoutes(c competition) []web.Route {
 	one := []web.Response{{Status: http.StatusOK, Description: "The " + c.word + ".", Schema: "League"}}
 	path := c.path + "/:id"
 	return []web.Route{
 		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
 			ID: "create" + c.name, Tag: "leagues", Summary: "Create a " + c.word,
-			Description: "It starts when no seat is open. Its games are created by the server, one day after the other; games between bots are played without a manager. An account can have 5 unfinished leagues and series; of its finished ones, the last 20 are stored. A creation counts as that of a game.",
-			Request:     c.name + "Request",
-			Responses:   []web.Response{{Status: http.StatusCreated, Description: "It is saved.", Schema: "League", Location: true}},
-			Problems:    []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+			Description: "It starts when no seat is open. Its games are created by the server, one day after the " +
+				"other; games between bots are played without a manager. An account can have 5 unfinished leagues " +
+				"and series; of its finished ones, the last 20 are stored. A creation counts as that of a game.",
+			Request: c.name + "Request",
+			Responses: []web.Response{
+				{Status: http.StatusCreated, Description: "It is saved.", Schema: "League", Location: true},
+			},
+			Problems: []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, c.path, web.SessionOrVisitor, h.listLeagues(c), web.Operation{
 			ID: "list" + c.name, Tag: "leagues", Summary: "List the " + c.all,
@@ -44,19 +48,26 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Responses:   []web.Response{{Status: http.StatusOK, Description: "The list.", Schema: c.name + "List"}},
 		}),
 		web.NewRoute(http.MethodGet, path, web.SessionOrVisitor, h.getLeague(c), web.Operation{
-			ID: "get" + c.name, Tag: "leagues", Summary: "Get a " + c.word, Responses: one, Problems: []int{http.StatusNotFound},
+			ID: "get" + c.name, Tag: "leagues", Summary: "Get a " + c.word, Responses: one,
+			Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodGet, path+"/schedule", web.SessionOrVisitor, h.leagueSchedule(c), web.Operation{
-			ID: "get" + c.name + "Schedule", Tag: "leagues", Summary: "Get the calendar of a " + c.word + " with its results",
+			ID: "get" + c.name + "Schedule", Tag: "leagues",
+			Summary:     "Get the calendar of a " + c.word + " with its results",
 			Description: "Of a series or a play-off, the games that are needed so far.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The games by day.", Schema: "LeagueSchedule"}},
-			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},
+			Responses: []web.Response{
+				{Status: http.StatusOK, Description: "The games by day.", Schema: "LeagueSchedule"},
+			},
+			Problems: []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, path+"/standings", web.SessionOrVisitor, h.leagueStandings(c), web.Operation{
 			ID: "get" + c.name + "Standings", Tag: "leagues", Summary: "Get the standings of a " + c.word,
-			Description: "Managers with the same percentage are placed by the games among them, by run difference, by runs scored, and at last by their seats.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The standings, best first.", Schema: "LeagueStandings"}},
-			Problems:    []int{http.StatusNotFound},
+			Description: "Managers with the same percentage are placed by the games among them, by run difference, " +
+				"by runs scored, and at last by their seats.",
+			Responses: []web.Response{
+				{Status: http.StatusOK, Description: "The standings, best first.", Schema: "LeagueStandings"},
+			},
+			Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, path+"/join", web.SessionRequired, h.joinLeague(c), web.Operation{
 			ID: "join" + c.name, Tag: "leagues", Summary: "Take a seat in a " + c.word,
@@ -65,12 +76,14 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 		}),
 		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.startLeague(c), web.Operation{
 			ID: "start" + c.name, Tag: "leagues", Summary: "Start a " + c.word + "; the bot takes the open seats",
-			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one, Problems: changeProblems(),
+			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one,
+			Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.leaveLeague(c), web.Operation{
 			ID: "leave" + c.name, Tag: "leagues", Summary: "Leave a " + c.word,
-			Description: "Before the start the seat is open again. Afterwards it is the bot's for good, also in the games that have begun.",
-			Responses:   one, Problems: changeProblems(),
+			Description: "Before the start the seat is open again. Afterwards it is the bot's for good, also in the " +
+				"games that have begun.",
+			Responses: one, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodDelete, path, web.SessionRequired, h.cancelLeague(c), web.Operation{
 			ID: "cancel" + c.name, Tag: "leagues", Summary: "Delete a " + c.word + " that has not started",

@@ -1,6 +1,7 @@
 package play_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,28 +9,36 @@ import (
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/leagues"
+	"pressbox/packaging/check"
 )
 
 // shortGames are the options of the shortest games.
 const shortGames = `"options": {"innings": 3}`
 
-// A league with two people and a bot, from its creation over the seats that are taken to its first day; who may do what.
+// two are the seats of a caller and of anyone.
+const two = `"seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"}]`
+
+// A league with two people and a bot, from its creation over the seats that are taken to its first day; who
+// may do what.
 func TestLeague_lifeCycle(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
 	anna, bert, carl := p.Player(t, "Anna"), p.Player(t, "Bert"), p.Player(t, "Carl")
 	var l leagues.View
 	created := anna.Ask("POST", "/api/leagues", `{"name": "Kitchen", "cover_hours": 24, `+shortGames+`, "seats": [
-		{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"}, {"team": "DUN", "manager": "bot"}]}`, 201, &l)
+		{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"},
+		{"team": "DUN", "manager": "bot"}]}`, 201, &l)
 	path := "/api/leagues/" + l.ID
-	if created.Header.Get("Location") != path || l.Status != leagues.Pending || *l.You != 0 || l.Meetings != 2 || l.BestOf != 3 || !l.Creates {
+	if created.Header.Get("Location") != path || l.Status != leagues.Pending || *l.You != 0 || l.Meetings != 2 ||
+		l.BestOf != 3 || !l.Creates {
 		t.Errorf("created %s", created.Text)
 	}
 	bert.Refused("POST", path+"/start", "", 403, "forbidden")
 	bert.Refused("POST", path+"/join", `{"seat": 2}`, 409, "seat_taken")
 	bert.Refused("DELETE", path, "", 403, "forbidden")
 	bert.Refused("GET", "/api/series/"+l.ID, "", 404, "unknown_league")
-	if bert.Ask("POST", path+"/join", "", 200, &l); l.Status != leagues.Active || *l.You != 1 || l.CoverAt.Sub(l.Started) != 24*time.Hour {
+	if bert.Ask("POST", path+"/join", "", 200, &l); l.Status != leagues.Active || *l.You != 1 ||
+		l.CoverAt.Sub(l.Started) != 24*time.Hour {
 		t.Errorf("joined: %+v", l)
 	}
 	carl.Refused("POST", path+"/join", "", 409, "not_pending")
@@ -47,10 +56,11 @@ func TestLeague_lifeCycle(t *testing.T) {
 	}
 	anna.Refused("DELETE", "/api/games/"+g.ID, "", 403, "forbidden")
 	carl.Refused("POST", path+"/leave", "", 403, "forbidden")
-	if bert.Ask("POST", path+"/leave", "", 200, &l); !l.Seats[1].Bot || l.Seats[1].Left != "Bert" || l.Seats[1].Manager != nil {
+	if bert.Ask("POST", path+"/leave", "", 200, &l); !l.Seats[1].Bot || l.Seats[1].Left != "Bert" ||
+		l.Seats[1].Manager != nil {
 		t.Errorf("left: %+v", l.Seats[1])
 	}
-	if all := get[struct{ Finished []webtest.GameView }](carl, "/api/games?people=true"); len(all.Finished) != 0 {
+	if all := get[struct{ Finished []webtest.GameView }](carl, "/api/games?people=YES"); len(all.Finished) != 0 {
 		t.Errorf("games between bots are listed: %+v", all.Finished)
 	}
 	carl.Refused("GET", "/api/games?people=2", "", 422, "not_offered")
@@ -61,7 +71,7 @@ func TestLeague_lifeCycle(t *testing.T) {
 	if list := get[struct{ Leagues []leagues.View }](carl, "/api/leagues"); len(list.Leagues) != 1 {
 		t.Errorf("%d leagues are listed", len(list.Leagues))
 	}
-	anna.Ask("POST", "/api/leagues", `{"name": "Attic", "options": {"visibility": "private"}, "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"}]}`, 201, &l)
+	anna.Ask("POST", "/api/leagues", `{"name": "Attic", "options": {"visibility": "private"}, `+two+`}`, 201, &l)
 	if l.Options.Mercy != "on" || l.Options.BotLevel != 3 {
 		t.Errorf("a private league's options are %+v", l.Options)
 	}
@@ -90,13 +100,15 @@ func TestSeries_bots(t *testing.T) {
 	p := webtest.NewGamesRig(t)
 	anna := p.Player(t, "Anna")
 	var l leagues.View
-	anna.Ask("POST", "/api/series", `{"name": "Bots", "best_of": 3, `+shortGames+`, "seats": [{"team": "BWH", "manager": "bot"}, {"team": "CPR", "manager": "bot"}]}`, 201, &l)
+	anna.Ask("POST", "/api/series", `{"name": "Bots", "best_of": 3, `+shortGames+`,
+		"seats": [{"team": "BWH", "manager": "bot"}, {"team": "CPR", "manager": "bot"}]}`, 201, &l)
 	path := "/api/series/" + l.ID
 	l = await(t, func() (leagues.View, bool) {
 		v := get[leagues.View](anna, path)
 		return v, v.Status == leagues.Finished
 	})
-	schedule, standings := get[leagues.Schedule](anna, path+"/schedule"), get[leagues.Standings](anna, path+"/standings")
+	schedule := get[leagues.Schedule](anna, path+"/schedule")
+	standings := get[leagues.Standings](anna, path+"/standings")
 	if l.Champion == nil || *l.Champion != standings.Standings[0].Entrant || standings.Standings[0].Wins != 2 {
 		t.Errorf("champion %v; %+v", l.Champion, standings)
 	}
@@ -115,32 +127,40 @@ func TestSeries_bots(t *testing.T) {
 func TestCreateLeague_validation(t *testing.T) {
 	t.Parallel()
 	anna := webtest.NewGamesRig(t).Player(t, "Anna")
-	two := `"seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"}]`
 	for _, tt := range []struct{ path, body, want string }{
 		{"leagues", `{}`, "/name required, /seats required"},
 		{"leagues", `{"name": "", ` + two + `}`, "/name too_short"},
 		{"leagues", `{"name": "x", "meetings": 7, ` + two + `}`, "/meetings out_of_range"},
 		{"leagues", `{"name": "x", "best_of": 2, ` + two + `}`, "/best_of not_offered"},
-		{"leagues", `{"name": "x", "cover_hours": 145, "x": 1, ` + two + `}`, "/cover_hours out_of_range, /x unknown_field"},
-		{"leagues", `{"name": "x", "options": {"innings": 4, "side": "home"}, ` + two + `}`, "/options/innings not_offered, /options/side unknown_field"},
-		{"leagues", `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}, {"team": "BWH", "manager": "open"}]}`, "/seats/1/team same_team"},
-		{"leagues", `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}, {"team": "none", "manager": "open"}]}`, "/seats/1/team unknown_team"},
+		{
+			"leagues", `{"name": "x", "cover_hours": 145, "x": 1, ` + two + `}`,
+			"/cover_hours out_of_range, /x unknown_field",
+		},
+		{
+			"leagues", `{"name": "x", "options": {"innings": 4, "side": "home"}, ` + two + `}`,
+			"/options/innings not_offered, /options/side unknown_field",
+		},
+		{"leagues", `{"name": "x", ` + strings.Replace(two, "CPR", "BWH", 1) + `}`, "/seats/1/team same_team"},
+		{"leagues", `{"name": "x", ` + strings.Replace(two, "CPR", "none", 1) + `}`, "/seats/1/team unknown_team"},
 		{"leagues", `{"name": "x", "play_at": "8 pm", ` + two + `}`, "/play_at invalid"},
 		{"leagues", `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}]}`, "/seats too_few"},
-		{"series", `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "bot"}, {"team": "DUN", "manager": "bot"}]}`, "/seats too_many"},
+		{
+			"series", `{"name": "x", ` + strings.Replace(two, "]", `, {"team": "DUN", "manager": "bot"}]`, 1) + `}`,
+			"/seats too_many",
+		},
 		{"series", `{"name": "x", "meetings": 1, ` + two + `}`, "/meetings unknown_field"},
 		{"series", `{"name": "x", "best_of": 0, ` + two + `}`, "/best_of not_offered"},
 	} {
-		if got := anna.Ask("POST", "/api/"+tt.path, tt.body, 422, nil).Violations(); got != tt.want {
-			t.Errorf("%s %s: %s, want %s", tt.path, tt.body, got, tt.want)
-		}
+		check.Equal(t, anna.Ask("POST", "/api/"+tt.path, tt.body, 422, nil).Violations(),
+			tt.want, "%s %s", tt.path, tt.body)
 	}
 	if list := get[struct{ Leagues []leagues.View }](anna, "/api/leagues"); len(list.Leagues) != 0 {
 		t.Errorf("%d leagues were created", len(list.Leagues))
 	}
 }
 
-// Reading leagues follows NOTIFY_ACCESS; an account can read them whatever it is, and only an account changes them.
+// Reading leagues follows NOTIFY_ACCESS; an account can read them whatever it is, and only an account changes
+// them.
 func TestLeagues_access(t *testing.T) {
 	t.Parallel()
 	for access, want := range map[web.Access]int{web.LAN: 200, web.Token: 401, web.Open: 200, web.Off: 403} {
@@ -149,7 +169,7 @@ func TestLeagues_access(t *testing.T) {
 			p := webtest.NewGamesRig(t, func(c *site.Config) { c.Access = access })
 			anna := p.Player(t, "Anna")
 			var l leagues.View
-			anna.Ask("POST", "/api/leagues", `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"}]}`, 201, &l)
+			anna.Ask("POST", "/api/leagues", `{"name": "x", `+two+`}`, 201, &l)
 			visitor := &webtest.Player{Browser: p.Browser(t), T: t, Name: "visitor"}
 			for _, path := range []string{"", "/" + l.ID, "/" + l.ID + "/schedule", "/" + l.ID + "/standings"} {
 				visitor.Ask("GET", "/api/leagues"+path, "", want, nil)

@@ -9,22 +9,25 @@ import (
 	"pressbox/game/protocol"
 )
 
-// lobbyInterval is the shortest time between two batches of changes to a lobby: a game
-// that is played quickly costs a spectator of the lists at most 2 kB a minute.
+// lobbyInterval is the shortest time between two batches of changes to a lobby: a game that is played quickly
+// costs a spectator of the lists at most 2 kB a minute.
 const lobbyInterval = 5 * time.Second
 
 func (h *handlers) lobbyStream() web.Route {
 	return web.NewRoute(http.MethodGet, "/api/lobby", web.SessionOrVisitor, h.watchLobby, web.Operation{
 		ID: "watchLobby", Tag: "games", Summary: "Stream changes of the lists of games as server-sent events",
-		Description: "Of listed games, from now on, to a client that gets the lists once the stream has begun: `game` with a Game as the public sees it, when a game is new or its status, managers or line-ups have changed; " +
-			"`score` with {id, score, inning, half} when only these have; `gone` with {id} of a cancelled game. " +
-			"What happens within five seconds is sent at once, and of each game only its last state.",
-		Responses: []web.Response{{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}}},
+		Description: "Of listed games, from now on, to a client that gets the lists once the stream has begun: " +
+			"`game` with a Game as the public sees it, when a game is new or its status, managers or line-ups have " +
+			"changed; `score` with {id, score, inning, half} when only these have; `gone` with {id} of a cancelled " +
+			"game. What happens within five seconds is sent at once, and of each game only its last state.",
+		Responses: []web.Response{
+			{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}},
+		},
 	})
 }
 
-// watchLobby streams until the client disconnects, falls behind or is no longer
-// authorized, or the server stops.
+// watchLobby streams until the client disconnects, falls behind or is no longer authorized, or the server
+// stops.
 func (h *handlers) watchLobby(w http.ResponseWriter, r *http.Request) error {
 	events, ok := web.NewEventStream(w, r)
 	if !ok {
@@ -39,21 +42,25 @@ func (h *handlers) watchLobby(w http.ResponseWriter, r *http.Request) error {
 	if out.Open() != nil {
 		return nil // the client is gone
 	}
-	h.Stream(r, out.Heartbeat, web.From(pending.messages, out.receive), web.From(out.timer.C, out.flush), web.Ends(pending.overflow))
+	h.Stream(r, out.Heartbeat, web.From(pending.messages, out.receive), web.From(out.timer.C, out.flush),
+		web.Ends(pending.overflow))
 	return nil
 }
 
 func (h *handlers) rematchStream() web.Route {
 	return web.NewRoute(http.MethodGet, "/api/rematches", web.SessionRequired, h.watchRematches, web.Operation{
 		ID: "watchRematches", Tag: "games", Summary: "Stream offers of a rematch to the account as server-sent events",
-		Description: "`rematch` with a Game that is offered to the caller: at the beginning each one, later new ones; accept it with POST /api/games/{id}/join. " +
-			"`gone` with {id} when an offer has ended; `declined` with {id, who} when the caller's own was declined.",
-		Responses: []web.Response{{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}}},
+		Description: "`rematch` with a Game that is offered to the caller: at the beginning each one, later new " +
+			"ones; accept it with POST /api/games/{id}/join. `gone` with {id} when an offer has ended; `declined` " +
+			"with {id, who} when the caller's own was declined.",
+		Responses: []web.Response{
+			{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}},
+		},
 	})
 }
 
-// watchRematches streams until the client disconnects, falls behind or is no longer
-// authorized, or the server stops.
+// watchRematches streams until the client disconnects, falls behind or is no longer authorized, or the server
+// stops.
 func (h *handlers) watchRematches(w http.ResponseWriter, r *http.Request) error {
 	events, ok := web.NewEventStream(w, r)
 	if !ok {
@@ -68,7 +75,9 @@ func (h *handlers) watchRematches(w http.ResponseWriter, r *http.Request) error 
 		err = events.Send("", "rematch", offers[i])
 	}
 	if err == nil { // otherwise the client is gone
-		h.Stream(r, events.Heartbeat, web.From(pending.messages, func(m *protocol.Message) error { return sendRematch(events, m) }), web.Ends(pending.overflow))
+		h.Stream(r, events.Heartbeat,
+			web.From(pending.messages, func(m *protocol.Message) error { return sendRematch(events, m) }),
+			web.Ends(pending.overflow))
 	}
 	return nil
 }
@@ -99,7 +108,9 @@ type lobbyStream struct {
 
 // newLobbyStream returns the stream to a client that has the listed games from their lists.
 func newLobbyStream(events *web.EventStream, games []protocol.Game) *lobbyStream {
-	s := &lobbyStream{EventStream: events, sent: map[string]gameSeen{}, changed: map[string]*protocol.Game{}, timer: time.NewTimer(0)}
+	s := &lobbyStream{
+		EventStream: events, sent: map[string]gameSeen{}, changed: map[string]*protocol.Game{}, timer: time.NewTimer(0),
+	}
 	for i := range games {
 		s.sent[games[i].ID] = seen(&games[i])
 	}

@@ -11,8 +11,8 @@ import (
 	"pressbox/game/protocol"
 )
 
-// A lobby receives a new game once whole, then only its score, as of a game that was listed before,
-// at most every five seconds, and nothing of plays that change neither.
+// A lobby receives a new game once whole, then only its score, as of a game that was listed before, at most
+// every five seconds, and nothing of plays that change neither.
 func TestLobbyStream_batches(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -21,7 +21,8 @@ func TestLobbyStream_batches(t *testing.T) {
 		out := newLobbyStream(events, []protocol.Game{{ID: "listed", Status: protocol.Active, Inning: 1, Half: "top"}})
 		defer out.timer.Stop()
 		play := func(status protocol.Status, inning, runs int) {
-			g := &protocol.Game{ID: "x", Status: status, Inning: inning, Half: "top", Score: &protocol.Score{Home: runs}}
+			score := &protocol.Score{Home: runs}
+			g := &protocol.Game{ID: "x", Status: status, Inning: inning, Half: "top", Score: score}
 			for _, m := range []*protocol.Message{{Data: &protocol.Event{}}, {Game: "x", Data: g}} {
 				if err := out.receive(m); err != nil {
 					t.Fatal(err)
@@ -36,7 +37,8 @@ func TestLobbyStream_batches(t *testing.T) {
 				_ = out.flush(now)
 			case <-time.After(2 * lobbyInterval):
 			}
-			if text := w.Body.String(); !strings.HasPrefix(text, want) || want == "" && text != "" || strings.Count(text, "event:") > 1 {
+			if text := w.Body.String(); !strings.HasPrefix(text, want) || want == "" && text != "" ||
+				strings.Count(text, "event:") > 1 {
 				t.Errorf("sent %q, want %q", text, want)
 			}
 		}
@@ -48,7 +50,7 @@ func TestLobbyStream_batches(t *testing.T) {
 			play(protocol.Active, 1, 1)
 		}
 		play(protocol.Active, 2, 1)
-		flushes("event: score\ndata: {\"id\":\"x\",\"score\":{\"home\":1,\"away\":0},\"inning\":2,\"half\":\"top\"}\n\n")
+		flushes("event: score\ndata: " + `{"id":"x","score":{"home":1,"away":0},"inning":2,"half":"top"}` + "\n\n")
 		if waited := time.Since(began); waited != lobbyInterval {
 			t.Errorf("the second batch came after %v, want %v", waited, lobbyInterval)
 		}
@@ -56,12 +58,14 @@ func TestLobbyStream_batches(t *testing.T) {
 		flushes("")
 		play(protocol.Finished, 9, 3)
 		flushes("event: game\ndata: {")
-		_ = out.receive(&protocol.Message{Data: &protocol.Game{ID: "listed", Status: protocol.Active, Inning: 2, Half: "top"}})
+		listed := &protocol.Game{ID: "listed", Status: protocol.Active, Inning: 2, Half: "top"}
+		_ = out.receive(&protocol.Message{Data: listed})
 		flushes("event: score\ndata: {\"id\":\"listed\"")
 		for _, id := range []string{"listed", "y"} {
 			_ = out.receive(&protocol.Message{Type: "gone", Game: id})
 		}
-		if text := w.Body.String(); !strings.HasSuffix(text, "event: gone\ndata: {\"id\":\"y\"}\n\n") || len(out.sent) != 0 {
+		if text := w.Body.String(); !strings.HasSuffix(text, "event: gone\ndata: {\"id\":\"y\"}\n\n") ||
+			len(out.sent) != 0 {
 			t.Errorf("sent %q, %d games are kept", text, len(out.sent))
 		}
 	})

@@ -18,8 +18,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A faultyProxy forwards connections to a server with delays, and drops data and
-// connections.
+// A faultyProxy forwards connections to a server with delays, and drops data and connections.
 type faultyProxy struct {
 	net.Listener
 	to   string
@@ -88,10 +87,12 @@ func (c *faultyProxy) forward(client net.Conn) {
 	copying.Wait()
 }
 
-// playOverFaults plays to the end over a faultyProxy. After each dropped
-// connection it resumes from its revision and repeats the unanswered command. It
-// returns the number of dropped connections and the revisions of its commands.
-func playOverFaults(m *webtest.Manager, f *webtest.Player, address string) (drops int, acked map[string]uint64, err error) {
+// playOverFaults plays to the end over a faultyProxy. After each dropped connection it resumes from its
+// revision and repeats the unanswered command. It returns the number of dropped connections and the revisions
+// of its commands.
+func playOverFaults(
+	m *webtest.Manager, f *webtest.Player, address string,
+) (drops int, acked map[string]uint64, err error) {
 	acked = map[string]uint64{}
 	var open, cid string // the unanswered command and its id
 	for !m.Over {
@@ -114,7 +115,8 @@ func playOverFaults(m *webtest.Manager, f *webtest.Player, address string) (drop
 				}
 				if got.T == "ack" {
 					if before, ok := acked[got.CID]; ok && before != got.Rev {
-						return fmt.Errorf("%s is acknowledged as revision %d, before as %d: %w", got.CID, got.Rev, before, errInvariant)
+						return fmt.Errorf("%s is acknowledged as revision %d, before as %d: %w", got.CID, got.Rev,
+							before, errInvariant)
 					}
 					acked[got.CID] = got.Rev
 				}
@@ -134,7 +136,8 @@ func playOverFaults(m *webtest.Manager, f *webtest.Player, address string) (drop
 				if open == "" && len(m.Legal) > 0 {
 					m.Commands++
 					cid = fmt.Sprintf("c%d", m.Commands)
-					open = fmt.Sprintf(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`, m.Game, cid, m.Rev, m.Legal[0].Action)
+					open = fmt.Sprintf(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`, m.Game, cid, m.Rev,
+						m.Legal[0].Action)
 					m.Legal = nil
 					if err := m.TrySendf("%s", open); err != nil {
 						return err
@@ -155,8 +158,8 @@ func playOverFaults(m *webtest.Manager, f *webtest.Player, address string) (drop
 
 var errInvariant = errors.New("invariant violated")
 
-// Over a faulty network, two managers play to the end and receive each revision
-// once; each acknowledged command is one revision.
+// Over a faulty network, two managers play to the end and receive each revision once; each acknowledged
+// command is one revision.
 func TestSocket_faultyNetwork(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
@@ -170,7 +173,10 @@ func TestSocket_faultyNetwork(t *testing.T) {
 			managers := []*webtest.Manager{}
 			drops := make([]int, 2)
 			for n, f := range []*webtest.Player{seat.Home, seat.Away} {
-				m := &webtest.Manager{Replica: webtest.NewReplica(t, f.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID, Socket: &webtest.Socket{T: t}}
+				m := &webtest.Manager{
+					Replica: webtest.NewReplica(t, f.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID,
+					Socket: &webtest.Socket{T: t},
+				}
 				managers = append(managers, m)
 				playing.Go(func() {
 					var acked map[string]uint64
@@ -190,8 +196,7 @@ func TestSocket_faultyNetwork(t *testing.T) {
 	}
 }
 
-// checkAcked fails the test unless every acknowledged command is a revision of
-// the game.
+// checkAcked fails the test unless every acknowledged command is a revision of the game.
 func checkAcked(m *webtest.Manager, f *webtest.Player, acked map[string]uint64) {
 	m.T.Helper()
 	events := allEvents(f, m.Game)
@@ -207,12 +212,9 @@ func checkAcked(m *webtest.Manager, f *webtest.Player, acked map[string]uint64) 
 	}
 }
 
-// Five hundred watchers of one game all receive all of it. The test is not
-// parallel, as it slows down all others.
-func TestSocket_fiveHundredWatchers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("500 websockets take seconds")
-	}
+// Five hundred watchers of one game all receive all of it. The test is not parallel, as it slows down all
+// others.
+func TestAll_fiveHundredWatchers(t *testing.T) {
 	p := webtest.NewGamesRig(t)
 	address := p.Open(t)
 	anna := p.Player(t, "Anna")
@@ -236,9 +238,7 @@ func TestSocket_fiveHundredWatchers(t *testing.T) {
 	m.PlayOut()
 	watching.Wait()
 	for i, rev := range revs {
-		if rev != m.Rev {
-			t.Errorf("watcher %d received %d of %d revisions", i, rev, m.Rev)
-		}
+		check.Equal(t, rev, m.Rev, "the revision that watcher %d received", i)
 	}
 }
 
@@ -250,8 +250,8 @@ type watcher struct {
 	rev           uint64
 }
 
-// watch follows the game to its end. If the host is too busy to answer pings, the
-// server closes the connection, and watch resumes on a new one.
+// watch follows the game to its end. If the host is too busy to answer pings, the server closes the
+// connection, and watch resumes on a new one.
 func (w *watcher) watch() error {
 	for drops := 0; ; drops++ {
 		over, err := w.watchOnce()
@@ -295,6 +295,6 @@ func (w *watcher) watchOnce() (over bool, err error) {
 	}
 }
 
-// envelope matches the members before a frame's d. Decoding all of it five hundred
-// times leaves no time to answer pings.
+// envelope matches the members before a frame's d. Decoding all of it five hundred times leaves no time to
+// answer pings.
 var envelope = regexp.MustCompile(`^\{"t":"(\w+)"(?:,"rev":(\d+))?`)

@@ -11,11 +11,11 @@ import (
 
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
-// Whole games are played over websockets with combinations of all options. The
-// replicas of the managers, of a spectator and of a client that reads the events
-// afterwards equal the server's state.
+// Whole games are played over websockets with combinations of all options. The replicas of the managers, of a
+// spectator and of a client that reads the events afterwards equal the server's state.
 func TestWholeGames(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
@@ -33,9 +33,8 @@ func TestWholeGames(t *testing.T) {
 	}
 }
 
-// optionCombinations returns all combinations of the options that change rules,
-// sides and frames, the shortest games first. The turn clock, announcements and
-// visibility alternate.
+// optionCombinations returns all combinations of the options that change rules, sides and frames, the
+// shortest games first. The turn clock, announcements and visibility alternate.
 func optionCombinations() (games []string) {
 	for _, innings := range []int{3, 5, 7, 9} {
 		for _, opponent := range []string{"open", "bot", "hotseat"} {
@@ -44,7 +43,9 @@ func optionCombinations() (games []string) {
 					for _, dh := range []bool{true, false} {
 						i := len(games)
 						games = append(games, fmt.Sprintf(
-							`{"innings": %d, "dh": %t, "extra_innings": %q, "side": %q, "opponent": %q, "turn_seconds": %d, "announce": %q, "visibility": %q, "mercy": %q, "disengagements": %q, "bot_level": %d}`,
+							`{"innings": %d, "dh": %t, "extra_innings": %q, "side": %q, "opponent": %q, `+
+								`"turn_seconds": %d, "announce": %q, "visibility": %q, "mercy": %q, `+
+								`"disengagements": %q, "bot_level": %d}`,
 							innings, dh, extra, side, opponent, i%3*300,
 							[]string{"off", "scoring", "all"}[i%3], []string{"listed", "private"}[i/3%2],
 							[]string{"off", "on"}[i/2%2], []string{"unlimited", "2023"}[i/5%2], 1+i%3))
@@ -92,7 +93,8 @@ func playGame(t *testing.T, p *webtest.Rig, address, options string, dice *rand.
 	}
 	for _, m := range managers {
 		if m.Rev != spectator.Rev || m.Hash != spectator.Hash {
-			t.Errorf("a manager ended at revision %d with hash %.8s, the spectator at %d with %.8s", m.Rev, m.Hash, spectator.Rev, spectator.Hash)
+			t.Errorf("a manager ended at revision %d with hash %.8s, the spectator at %d with %.8s", m.Rev, m.Hash,
+				spectator.Rev, spectator.Hash)
 		}
 	}
 	checkRecords(carl, g.ID, spectator.Replica)
@@ -111,9 +113,7 @@ func checkRecords(f *webtest.Player, id string, want *replica.Replica) {
 			f.T.Fatal(err)
 		}
 	}
-	if replayed.Hash != want.Hash {
-		f.T.Errorf("the events end with hash %.8s, want %.8s", replayed.Hash, want.Hash)
-	}
+	check.Equal(f.T, replayed.Hash, want.Hash, "the events end with hash")
 	box := get[struct{ Teams []struct{ Runs int } }](f, "/api/games/"+id+"/boxscore")
 	if box.Teams[0].Runs != g.Score.Away || box.Teams[1].Runs != g.Score.Home {
 		f.T.Errorf("box score: %v runs, game: %v", box, g.Score)
@@ -122,7 +122,8 @@ func checkRecords(f *webtest.Player, id string, want *replica.Replica) {
 	if last := win.Points[len(win.Points)-1].Home; last != 0 && last != 1 && g.Result.Winner != "" {
 		f.T.Errorf("the home side's last probability is %v", last)
 	}
-	if card := f.Ask(http.MethodGet, "/api/games/"+id+"/scorecard", "", 200, nil); !strings.HasPrefix(card.Text, "id,") {
+	card := f.Ask(http.MethodGet, "/api/games/"+id+"/scorecard", "", 200, nil)
+	if !strings.HasPrefix(card.Text, "id,") {
 		f.T.Errorf("the scorecard starts with %.20q", card.Text)
 	}
 }

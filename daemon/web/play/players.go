@@ -17,10 +17,13 @@ import (
 func (h *handlers) playerRoute() web.Route {
 	return web.NewRoute(http.MethodGet, "/api/players/:id", web.SessionOrVisitor, h.player, web.Operation{
 		ID: "getPlayer", Tag: "games", Summary: "Get the card of a player",
-		Description: "With game, a player of that game, with today's line, the pitches and the fatigue; otherwise a player of a season, with league as rested as for the next games of that league.",
-		Params:      []string{"season", "team", "game", "league"},
-		Responses:   []web.Response{{Status: http.StatusOK, Description: "The card.", Schema: "Player"}},
-		Problems:    []int{http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable},
+		Description: "With game, a player of that game, with today's line, the pitches and the fatigue; otherwise a " +
+			"player of a season, with league as rested as for the next games of that league.",
+		Params:    []string{"season", "team", "game", "league"},
+		Responses: []web.Response{{Status: http.StatusOK, Description: "The card.", Schema: "Player"}},
+		Problems: []int{
+			http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable,
+		},
 	})
 }
 
@@ -63,8 +66,11 @@ func (h *handlers) player(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, found)
 }
 
-// playerOfLeague returns a player of a season, 0 for that of the league, as rested as for the league's next games.
-func (h *handlers) playerOfLeague(ctx context.Context, league string, season int, team string, id game.PlayerID) (playerCard, error) {
+// playerOfLeague returns a player of a season, 0 for that of the league, as rested as for the league's next
+// games.
+func (h *handlers) playerOfLeague(
+	ctx context.Context, league string, season int, team string, id game.PlayerID,
+) (playerCard, error) {
 	if h.Leagues == nil {
 		return playerCard{}, web.ErrNotFound
 	}
@@ -79,7 +85,9 @@ func (h *handlers) playerOfLeague(ctx context.Context, league string, season int
 	return found, err
 }
 
-func (h *handlers) playerOfGame(ctx context.Context, viewer protocol.Person, in string, id game.PlayerID) (playerCard, error) {
+func (h *handlers) playerOfGame(
+	ctx context.Context, viewer protocol.Person, in string, id game.PlayerID,
+) (playerCard, error) {
 	if h.Games == nil {
 		return playerCard{}, web.ErrNotFound
 	}
@@ -113,7 +121,10 @@ func (h *handlers) playerOfSeason(ctx context.Context, season int, team string, 
 		}
 		if i := slices.IndexFunc(players, func(p card.Player) bool { return p.ID == id }); i >= 0 {
 			of := &roster.Team
-			return playerCard{players[i], teams.Ref{ID: of.ID, Abbrev: of.Abbrev, Name: of.Name, Color: of.Color, TextColor: of.TextColor}}, nil
+			return playerCard{
+				players[i],
+				teams.Ref{ID: of.ID, Abbrev: of.Abbrev, Name: of.Name, Color: of.Color, TextColor: of.TextColor},
+			}, nil
 		}
 	}
 	return playerCard{}, protocol.Refuse(protocol.UnknownPlayer, "there is no such player in the season")

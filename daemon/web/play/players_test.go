@@ -9,7 +9,8 @@ import (
 	"pressbox/game/card"
 )
 
-// A player's card is the same in the roster and on its own, with the names of the contract; in a game it has today's line.
+// A player's card is the same in the roster and on its own, with the names of the contract; in a game it has
+// today's line.
 func TestPlayers_card(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t, webtest.WithTeams)
@@ -23,7 +24,8 @@ func TestPlayers_card(t *testing.T) {
 	roster := get[struct{ Players []player }](anna, "/api/teams/BWH/roster?season=2").Players
 	want := roster[3]
 	for _, path := range []string{"?season=2", "?season=2&team=BWH"} {
-		if got := get[player](anna, "/api/players/"+want.ID+path); got.Card != want.Card || got.Name != want.Name || got.Team.ID != "BWH" || got.Ratings.Contact < 20 {
+		got := get[player](anna, "/api/players/"+want.ID+path)
+		if got.Card != want.Card || got.Name != want.Name || got.Team.ID != "BWH" || got.Ratings.Contact < 20 {
 			t.Errorf("%s: %+v, in the roster %+v", path, got, want)
 		}
 	}
@@ -38,8 +40,9 @@ func TestPlayers_card(t *testing.T) {
 	anna.Refused("GET", "/api/players/"+want.ID+"?season=0", "", 422, "out_of_range")
 	anna.Refused("GET", "/api/players/"+want.ID+"?game=none", "", 404, "unknown_game")
 	var l struct{ ID string }
-	anna.Ask("POST", "/api/series", `{"name": "x", "season": 2, "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"}]}`, 201, &l)
-	if got := get[player](anna, "/api/players/"+want.ID+"?league="+l.ID); got.Card != want.Card || got.Name != want.Name {
+	anna.Ask("POST", "/api/series", `{"name": "x", "season": 2, `+two+`}`, 201, &l)
+	got := get[player](anna, "/api/players/"+want.ID+"?league="+l.ID)
+	if got.Card != want.Card || got.Name != want.Name {
 		t.Errorf("before the first day of a series: %+v, in the roster %+v", got, want)
 	}
 	anna.Refused("GET", "/api/players/"+want.ID+"?league=none", "", 404, "unknown_league")
@@ -59,11 +62,10 @@ func TestPlayers_inGame(t *testing.T) {
 		State   struct{ Batter, Pitcher string }
 		Rosters struct{ Home, Away struct{ Players []player } }
 	}](anna, "/api/games/"+id)
-	if got := get[player](anna, "/api/players/"+g.State.Batter+"?game="+id); got.Today == nil || got.Today.Batting == nil {
-		t.Errorf("the batter %+v", got)
-	}
-	if got := get[player](anna, "/api/players/"+g.State.Pitcher+"?game="+id); got.Today == nil || got.Today.Pitching == nil {
-		t.Errorf("the pitcher %+v", got)
+	batter := get[player](anna, "/api/players/"+g.State.Batter+"?game="+id)
+	pitcher := get[player](anna, "/api/players/"+g.State.Pitcher+"?game="+id)
+	if batter.Today == nil || batter.Today.Batting == nil || pitcher.Today == nil || pitcher.Today.Pitching == nil {
+		t.Errorf("the batter %+v, the pitcher %+v", batter, pitcher)
 	}
 	bench := slices.IndexFunc(g.Rosters.Home.Players, func(p player) bool { return p.Today == nil })
 	if bench < 0 {

@@ -15,8 +15,8 @@ import (
 	"pressbox/game/history"
 )
 
-// Seasons keeps imported seasons. Errors wrap [history.ErrFiles] if the files are at
-// fault, and [teams.ErrUnknown].
+// Seasons keeps imported seasons. Errors wrap [history.ErrFiles] if the files are at fault, and
+// [teams.ErrUnknown].
 type Seasons interface {
 	Import(ctx context.Context, files fs.FS) (*history.Season, error)
 	List(ctx context.Context) ([]*history.Season, error)
@@ -38,15 +38,22 @@ func (h *handlers) seasonRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodPost, "/admin/teams", web.AdminSocket, h.importSeason, web.Operation{
 			ID: "importSeason", Tag: tag, Summary: "Import the clubs of a season",
-			Description: "The body is a zip archive of at most 32 MiB with Retrosheet's files of one season, unpacked at most 64 MiB: " +
-				"the list of teams (TEAM2020), the rosters (ANA2020.ROS) and the event files (2020ANA.EVA). A season of the same year is replaced.",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The season is imported.", Schema: "Season"}},
-			Problems:  []int{http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
+			Description: "The body is a zip archive of at most 32 MiB with Retrosheet's files of one season, " +
+				"unpacked at most 64 MiB: the list of teams (TEAM2020), the rosters (ANA2020.ROS) and the event " +
+				"files (2020ANA.EVA). A season of the same year is replaced.",
+			Responses: []web.Response{
+				{Status: http.StatusCreated, Description: "The season is imported.", Schema: "Season"},
+			},
+			Problems: []int{
+				http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge,
+				http.StatusUnprocessableEntity, http.StatusServiceUnavailable,
+			},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/teams/:id", web.AdminSocket, h.removeSeason, web.Operation{
-			ID: "removeSeason", Tag: tag, Summary: "Delete an imported season", Description: "Games that were created keep their players.",
-			Responses: []web.Response{{Status: http.StatusNoContent, Description: "The season is deleted."}},
-			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
+			ID: "removeSeason", Tag: tag, Summary: "Delete an imported season",
+			Description: "Games that were created keep their players.",
+			Responses:   []web.Response{{Status: http.StatusNoContent, Description: "The season is deleted."}},
+			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 	}, func() bool { return h.Seasons != nil })
 }
@@ -98,7 +105,8 @@ func (h *handlers) importSeason(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	h.Log().Info("season imported by the administrator", "season", season.Year, "games", season.Games, "rejected", len(season.Rejected))
+	h.Log().Info("season imported by the administrator", "season", season.Year, "games", season.Games, "rejected",
+		len(season.Rejected))
 	return web.WriteJSON(w, http.StatusCreated, newSeasonReply(season))
 }
 

@@ -44,8 +44,9 @@ const (
 func (h *handlers) socketRoutes() []web.Route {
 	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/ws", web.Public, h.openSocket, web.Operation{
 		ID: "openSocket", Tag: "games", Summary: "Open a websocket to play or watch games",
-		Description: "Sub-protocol pressbox.v1; /asyncapi.json describes its frames. A cookie or the first frame authenticates the client. " +
-			"A client that joins without, and that NOTIFY_ACCESS permits, watches listed games: at most 200 such clients, 20 of an address.",
+		Description: "Sub-protocol pressbox.v1; /asyncapi.json describes its frames. A cookie or the first frame " +
+			"authenticates the client. A client that joins without, and that NOTIFY_ACCESS permits, watches listed " +
+			"games: at most 200 such clients, 20 of an address.",
 		Responses: []web.Response{{Status: http.StatusSwitchingProtocols, Description: "The websocket is open."}},
 		Problems:  []int{http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable},
 	})}
@@ -57,8 +58,8 @@ func (h *handlers) openSocket(w http.ResponseWriter, r *http.Request) error {
 	return h.upgrade(w, r, func(conn *websocket.Conn, c client) connHandler { return newSocket(h, conn, c) })
 }
 
-// A socket is an open websocket with the games that it has joined. One
-// goroutine reads its frames and another one writes its queued messages.
+// A socket is an open websocket with the games that it has joined. One goroutine reads its frames and another
+// one writes its queued messages.
 type socket struct {
 	handlers *handlers
 	conn     *websocket.Conn
@@ -101,7 +102,8 @@ func (k *socket) serve(ctx context.Context) {
 	}
 	_ = k.conn.Close() // unblocks the writer
 	writing.Wait()
-	k.handlers.Log().Debug("websocket closed", "person", k.person.ID, "code", k.code, "lag", time.Duration(k.lag.Load()))
+	k.handlers.Log().Debug("websocket closed", "person", k.person.ID, "code", k.code, "lag",
+		time.Duration(k.lag.Load()))
 }
 
 // ping sends a ping, unless the writer is waiting for the client.
@@ -141,8 +143,8 @@ func (k *socket) readFrames(ctx context.Context) {
 	}
 }
 
-// isAlive extends the read deadline, or, once the socket is closed, discards
-// frames until the client's close frame or the deadline and returns false.
+// isAlive extends the read deadline, or, once the socket is closed, discards frames until the client's close
+// frame or the deadline and returns false.
 func (k *socket) isAlive() bool {
 	if k.extendDeadline() {
 		return true
@@ -199,17 +201,15 @@ func (k *socket) handlePing(data string) error {
 	return err
 }
 
-// isTimeout reports whether a control frame timed out because the writer is
-// waiting for the client. If that takes too long, the writer closes the
-// connection.
+// isTimeout reports whether a control frame timed out because the writer is waiting for the client. If that
+// takes too long, the writer closes the connection.
 func isTimeout(err error) bool {
 	late, ok := errors.AsType[net.Error](err)
 	return ok && late.Timeout()
 }
 
-// handleFrame executes a frame's request and answers it. It reports whether the
-// frame was a new decision of a game: these are not rate limited, as the game
-// limits them.
+// handleFrame executes a frame's request and answers it. It reports whether the frame was a new decision of a
+// game: these are not rate limited, as the game limits them.
 func (k *socket) handleFrame(ctx context.Context, text []byte) (decided bool) {
 	r, err := parseFrame(text)
 	if err == nil {
@@ -271,7 +271,10 @@ func (k *socket) leave(game string) {
 func (k *socket) join(ctx context.Context, r request) error {
 	k.leave(r.game)
 	if len(k.leaves) >= maxJoined {
-		return &protocol.Error{Code: nakRateLimited, Detail: "a websocket can join at most " + strconv.Itoa(maxJoined) + " games: leave one first"}
+		return &protocol.Error{
+			Code:   nakRateLimited,
+			Detail: "a websocket can join at most " + strconv.Itoa(maxJoined) + " games: leave one first",
+		}
 	}
 	if !k.handlers.mayRead(k.person, r.game) {
 		return errUnknownGame()
@@ -286,7 +289,7 @@ func (k *socket) join(ctx context.Context, r request) error {
 
 // sendNak answers a frame that was refused.
 func (k *socket) sendNak(r request, err error) {
-	p := web.NewProblem(err)
+	p := k.handlers.Problem(err)
 	answer := nak{Code: protocol.Code(p.Code), Detail: p.Detail, Errors: p.Errors}
 	rev := uint64(0)
 	refused, known := errors.AsType[*protocol.Error](err)
@@ -297,7 +300,8 @@ func (k *socket) sendNak(r request, err error) {
 		answer = nak{Code: protocol.Unavailable, Detail: "internal error; the log has the cause"}
 	}
 	if p.Status >= http.StatusInternalServerError && err.Error() != p.Detail && !errors.Is(err, context.Canceled) {
-		k.handlers.Log().Error("websocket request failed", "person", k.person.ID, "game", r.game, "type", r.kind, "err", err)
+		k.handlers.Log().Error("websocket request failed", "person", k.person.ID, "game", r.game, "type", r.kind, "err",
+			err)
 	}
 	k.send(&protocol.Message{Type: "nak", Game: r.game, CommandID: r.cid, Revision: rev, Data: answer})
 }

@@ -14,8 +14,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// An invalid or illegal frame is answered with a nak and changes neither its
-// game nor another one.
+// An invalid or illegal frame is answered with a nak and changes neither its game nor another one.
 func TestSocket_refusedFrames(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
@@ -52,7 +51,10 @@ func TestSocket_refusedFrames(t *testing.T) {
 		{"unknown member of an action", cmd(strings.Replace(good, `{`, `{"x":1,`, 1)), "malformed", swing},
 		{"the other side's decision", cmd(good), "not_your_side", pitch},
 		{"spectator", cmd(good), "forbidden", carl},
-		{"future revision", strings.Replace(cmd(good), fmt.Sprintf(`"rev":%d`, anna.Rev), `"rev":999`, 1), "stale_revision", swing},
+		{
+			"future revision", strings.Replace(cmd(good), fmt.Sprintf(`"rev":%d`, anna.Rev), `"rev":999`, 1),
+			"stale_revision", swing,
+		},
 	} {
 		if err := tt.from.WriteMessage(websocket.TextMessage, []byte(tt.frame)); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
@@ -121,8 +123,7 @@ func TestSocketJoin_limit(t *testing.T) {
 	}
 }
 
-// Forty frames at once and twenty per second are answered; one more closes the
-// socket with 4429.
+// Forty frames at once and twenty per second are answered; one more closes the socket with 4429.
 func TestSocket_rateLimit(t *testing.T) {
 	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
 		k := p.Player(p.T, "Anna").DialWire(l)
@@ -170,8 +171,7 @@ func TestSocket_pingRateLimit(t *testing.T) {
 	})
 }
 
-// A client that answers no pings is closed after 25 seconds; one that does
-// stays and receives its lag.
+// A client that answers no pings is closed after 25 seconds; one that does stays and receives its lag.
 func TestSocket_pings(t *testing.T) {
 	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
 		anna := p.Player(p.T, "Anna")
@@ -203,15 +203,18 @@ func TestSocket_pings(t *testing.T) {
 	})
 }
 
-// A client that takes nothing at all is closed when 64 messages wait for it, before the
-// time limit of a write, and no other client waits for it.
+// A client that takes nothing at all is closed when 64 messages wait for it, before the time limit of a
+// write, and no other client waits for it.
 func TestSocket_stuckClient(t *testing.T) {
 	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
 		seat := p.NewMatch(p.T, `{}`)
 		stuck := p.Player(p.T, "Dora").DialWire(l)
 		join(stuck, seat.ID)
 		anna := seat.Home.DialWire(l)
-		m := &webtest.Manager{Socket: anna, Replica: webtest.NewReplica(p.T, seat.Home.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)), Game: seat.ID}
+		m := &webtest.Manager{
+			Socket: anna, Replica: webtest.NewReplica(p.T, seat.Home.Ask("GET", "/api/games/"+seat.ID, "", 200, nil)),
+			Game: seat.ID,
+		}
 		m.JoinState()
 		began := time.Now()
 		for range 40 {
@@ -234,8 +237,8 @@ func TestSocket_stuckClient(t *testing.T) {
 	})
 }
 
-// When the server stops, every socket is closed with 4001, unauthenticated ones
-// too, and Serve waits for them.
+// When the server stops, every socket is closed with 4001, unauthenticated ones too, and Serve waits for
+// them.
 func TestSocket_serverStops(t *testing.T) {
 	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
 		anna := p.Player(p.T, "Anna")
@@ -262,8 +265,8 @@ func TestSocket_serverStops(t *testing.T) {
 	})
 }
 
-// Neither a client that goes on sending pongs instead of a close frame delays
-// the stop, nor one that takes no more bytes.
+// Neither a client that goes on sending pongs instead of a close frame delays the stop, nor one that takes no
+// more bytes.
 func TestSocket_stopDoesNotWait(t *testing.T) {
 	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
 		anna := p.Player(p.T, "Anna")
@@ -292,8 +295,7 @@ func TestSocket_stopDoesNotWait(t *testing.T) {
 	})
 }
 
-// When a session ends, its sockets are closed with 4401 and its manager goes
-// offline.
+// When a session ends, its sockets are closed with 4401 and its manager goes offline.
 func TestSocket_sessionEnds(t *testing.T) {
 	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
 		seat := p.NewMatch(p.T, `{}`)
@@ -304,7 +306,8 @@ func TestSocket_sessionEnds(t *testing.T) {
 		if f := anna.Until("closed"); f.Rev != 4401 {
 			p.T.Errorf("closed with %d, want 4401", f.Rev)
 		}
-		for f := bert.Until("presence"); !strings.Contains(string(f.D), `"home":{"online":false,`); f = bert.Until("presence") {
+		for f := bert.Until("presence"); !strings.Contains(string(f.D),
+			`"home":{"online":false,`); f = bert.Until("presence") {
 		}
 		_ = bert.Close()
 	})

@@ -10,9 +10,8 @@ import (
 	"pressbox/game/teams"
 )
 
-// Teams returns clubs and their players. Season 0 is the default season. Errors
-// wrap [teams.ErrUnknown], [teams.ErrTooFewPlayers], [teams.ErrUnavailable] or
-// ctx's error.
+// Teams returns clubs and their players. Season 0 is the default season. Errors wrap [teams.ErrUnknown],
+// [teams.ErrTooFewPlayers], [teams.ErrUnavailable] or ctx's error.
 type Teams interface {
 	Teams(ctx context.Context, season int) (teams.List, error)
 	Roster(ctx context.Context, season int, team string) (teams.Roster, error)

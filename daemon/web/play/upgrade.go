@@ -24,8 +24,7 @@ const (
 	controlTimeout       = time.Second // for writing a ping, pong or close frame
 )
 
-// A connHandler serves one authenticated websocket. Its methods may be called
-// concurrently.
+// A connHandler serves one authenticated websocket. Its methods may be called concurrently.
 type connHandler interface {
 	// serve reads and writes until the connection is closed.
 	serve(ctx context.Context)
@@ -42,19 +41,19 @@ type client struct {
 	release func()        // no longer counts the visitor; nil: none
 }
 
-// upgrade opens a websocket, authenticates its client by cookie, header or
-// first frame, {"t":"auth","d":{"token":…}}, and starts its handler. A client whose
-// first frame joins a game instead is a visitor. It returns
-// before the handler does, so that the request's memory is freed; the server
-// waits for the handler when it stops. ctx ends, and the connection is closed
-// with 4401, as soon as the session ends.
-func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler func(*websocket.Conn, client) connHandler) error {
+// upgrade opens a websocket, authenticates its client by cookie, header or first frame,
+// {"t":"auth","d":{"token":…}}, and starts its handler. A client whose first frame joins a game instead is a
+// visitor. It returns before the handler does, so that the request's memory is freed; the server waits for
+// the handler when it stops. ctx ends, and the connection is closed with 4401, as soon as the session ends.
+func (h *handlers) upgrade(
+	w http.ResponseWriter, r *http.Request, newHandler func(*websocket.Conn, client) connHandler,
+) error {
 	if !h.OwnOrigin(r) {
 		return web.ErrCrossOrigin
 	}
 	done, ok := h.Track()
 	if !ok {
-		return web.ErrStopping
+		return errStopping
 	}
 	started := false
 	defer func() {
@@ -72,11 +71,11 @@ func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler fu
 	}
 	conn, err := up.Upgrade(w, r, nil)
 	if err != nil {
-		return web.ErrNotWebSocket
+		return errNotWebSocket
 	}
 	c, err := h.authenticate(r, conn)
 	switch {
-	case errors.Is(err, web.ErrStopping):
+	case errors.Is(err, errStopping):
 		closeConn(conn, closeRestart, "server restarting")
 		return nil // the close frame is the answer
 	case errors.Is(err, errTooManyVisitors):
@@ -98,8 +97,7 @@ func (h *handlers) upgrade(w http.ResponseWriter, r *http.Request, newHandler fu
 	return nil
 }
 
-// serveConn runs a handler while its client may be connected. A panic ends only this
-// connection.
+// serveConn runs a handler while its client may be connected. A panic ends only this connection.
 func (h *handlers) serveConn(ctx context.Context, conn *websocket.Conn, by client, c connHandler) {
 	defer conn.Close()
 	defer func() {
@@ -143,8 +141,7 @@ func (h *handlers) authenticate(r *http.Request, conn *websocket.Conn) (client, 
 	return client{Caller: caller}, err
 }
 
-// admitVisitor admits a client without a session, if NOTIFY_ACCESS permits it and there are not
-// too many.
+// admitVisitor admits a client without a session, if NOTIFY_ACCESS permits it and there are not too many.
 func (h *handlers) admitVisitor(r *http.Request, first []byte) (client, error) {
 	if err := h.AuthorizeVisitor(r); err != nil {
 		return client{}, err
@@ -156,8 +153,7 @@ func (h *handlers) admitVisitor(r *http.Request, first []byte) (client, error) {
 	return client{opened: r.WithContext(context.WithoutCancel(r.Context())), first: first, release: release}, nil
 }
 
-// readHello returns the first frame. The error is [web.ErrStopping] if the server
-// stops first.
+// readHello returns the first frame. The error is [errStopping] if the server stops first.
 func (h *handlers) readHello(conn *websocket.Conn) (frame request, text []byte, err error) {
 	conn.SetReadLimit(maxAuthFrame)
 	if err := conn.SetReadDeadline(time.Now().Add(authTimeout)); err != nil {
@@ -189,14 +185,14 @@ func (h *handlers) readFirst(conn *websocket.Conn) (text []byte, err error) {
 	waiting.Wait()
 	select {
 	case <-h.Closing():
-		return nil, web.ErrStopping
+		return nil, errStopping
 	default:
 		return text, err
 	}
 }
 
-// monitor sends pings and, when the server stops, closes c. It returns when ctx
-// ends, or, after closing the connection, when the session or the permission does.
+// monitor sends pings and, when the server stops, closes c. It returns when ctx ends, or, after closing the
+// connection, when the session or the permission does.
 func (h *handlers) monitor(ctx context.Context, conn *websocket.Conn, by client, c connHandler) {
 	isValid := func() bool { return h.AuthorizeVisitor(by.opened) == nil }
 	var ended <-chan struct{}
@@ -230,6 +226,7 @@ func (h *handlers) monitor(ctx context.Context, conn *websocket.Conn, by client,
 
 // closeConn sends a close frame and closes the connection.
 func closeConn(conn *websocket.Conn, code int, reason string) {
-	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason), time.Now().Add(controlTimeout))
+	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason),
+		time.Now().Add(controlTimeout))
 	_ = conn.Close() // the client may be gone
 }

@@ -27,8 +27,9 @@ func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 	t.Helper()
 	cfg := h.Config
 	s := check.Must(web.New(cfg.Config))(t)
-	route := play.EchoRoute(s, play.Config{Sessions: cfg.SignIn.Sessions, Authenticate: signin.New(*cfg.SignIn).Authenticate})
-	check.NoError(t, s.Mount([]web.Route{route}, []byte("{}")))
+	route := play.EchoRoute(s,
+		play.Config{Sessions: cfg.SignIn.Sessions, Authenticate: signin.New(*cfg.SignIn).Authenticate})
+	check.NoError(t, s.Mount([]web.Route{route}, []byte("{}"), play.Problem))
 	server := &http.Server{Handler: s.Handler()}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
@@ -38,24 +39,10 @@ func serveEcho(t *testing.T, h *webtest.Rig, l net.Listener) {
 	})
 }
 
-// dialEcho opens a websocket to a server of its own, with these headers. status
-// is that of the answer.
+// dialEcho opens a websocket to a server of its own, with these headers. status is that of the answer.
 func dialEcho(t *testing.T, h *webtest.Rig, headers ...string) (conn *websocket.Conn, status int) {
 	t.Helper()
-	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	return openEcho(t, h, l, func() (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) }, headers)
-}
-
-// dialEchoWire opens a websocket in a synctest bubble.
-func dialEchoWire(t *testing.T, h *webtest.Rig, headers ...string) *websocket.Conn {
-	t.Helper()
 	l := webtest.NewWire()
-	conn, _ := openEcho(t, h, l, func() (net.Conn, error) { return l.Dial(), nil }, headers)
-	return conn
-}
-
-func openEcho(t *testing.T, h *webtest.Rig, l net.Listener, dial func() (net.Conn, error), headers []string) (*websocket.Conn, int) {
-	t.Helper()
 	serveEcho(t, h, l)
 	header := http.Header{}
 	for i := 0; i < len(headers); i += 2 {
@@ -63,7 +50,7 @@ func openEcho(t *testing.T, h *webtest.Rig, l net.Listener, dial func() (net.Con
 	}
 	dialer := websocket.Dialer{
 		Subprotocols:   []string{"pressbox.v1"},
-		NetDialContext: func(context.Context, string, string) (net.Conn, error) { return dial() },
+		NetDialContext: func(context.Context, string, string) (net.Conn, error) { return l.Dial(), nil },
 	}
 	conn, resp, err := dialer.DialContext(t.Context(), "ws://pressbox.local/api/ws?token="+auth.NewSecret(), header)
 	if err != nil && !errors.Is(err, websocket.ErrBadHandshake) {
@@ -72,9 +59,7 @@ func openEcho(t *testing.T, h *webtest.Rig, l net.Listener, dial func() (net.Con
 	_ = resp.Body.Close()
 	if conn != nil {
 		t.Cleanup(func() { _ = conn.Close() })
-		if conn.Subprotocol() != "pressbox.v1" {
-			t.Errorf("sub-protocol %q", conn.Subprotocol())
-		}
+		check.Equal(t, conn.Subprotocol(), "pressbox.v1", "sub-protocol")
 	}
 	return conn, resp.StatusCode
 }
@@ -99,17 +84,15 @@ func send(t *testing.T, conn *websocket.Conn, frame string) {
 func wantOpen(t *testing.T, conn *websocket.Conn) {
 	t.Helper()
 	send(t, conn, "hello")
-	if got := receive(t, conn); got != "hello" {
-		t.Errorf("the websocket is %s, want open", got)
-	}
+	check.Equal(t, receive(t, conn), "hello", "the websocket")
 }
 
 func cookie(token string) []string { return []string{"Cookie", "pressbox_access=" + token} }
 
 func authFrame(token string) string { return `{"t":"auth","d":{"token":"` + token + `"}}` }
 
-// A page of another origin, including another port, cannot open a websocket with
-// the user's cookie; a program that sends no Origin can.
+// A page of another origin, including another port, cannot open a websocket with the user's cookie; a program
+// that sends no Origin can.
 func TestUpgrade_origin(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.TrustedOrigins = []string{"http://client.example"} })
@@ -120,28 +103,27 @@ func TestUpgrade_origin(t *testing.T) {
 		t.Errorf("no Origin: status %d, want 101", status)
 	}
 	for origin, want := range map[string]int{
-		"http://pressbox.local": 101, "http://client.example": 101,
-		"http://evil": 403, "null": 403, "http://pressbox.local1": 403, "http://pressbox.local:81": 403, "https://pressbox.local": 403,
+		"http://pressbox.local": 101, "http://client.example": 101, "http://evil": 403, "null": 403,
+		"http://pressbox.local1": 403, "http://pressbox.local:81": 403, "https://pressbox.local": 403,
 		"http://127.0.0.1": 403, "http://client.example:81": 403,
 	} {
 		if _, status := dialEcho(t, h, append(headers[:2:2], "Origin", origin)...); status != want {
 			t.Errorf("Origin %q: status %d, want %d", origin, status, want)
 		}
 	}
-	if _, status := dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...); status == 101 {
+	_, status := dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...)
+	if status == 101 {
 		t.Error("two origins are accepted")
 	}
 	l := webtest.NewWire()
 	serveEcho(t, h, l)
 	conn, resp := l.Ask(t, "GET /api/ws HTTP/1.1\r\nHost: pressbox.local\r\n\r\n")
 	defer conn.Close()
-	if resp.StatusCode != http.StatusBadRequest {
-		t.Errorf("plain GET: status %d, want 400", resp.StatusCode)
-	}
+	check.Equal(t, resp.StatusCode, http.StatusBadRequest, "plain GET: status")
 }
 
-// The cookie or header authenticates, then the auth frame; a token in the query
-// does not. Otherwise the socket is closed with 4401.
+// The cookie or header authenticates, then the auth frame; a token in the query does not. Otherwise the
+// socket is closed with 4401.
 func TestUpgrade_authentication(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
@@ -168,7 +150,7 @@ func TestUpgrade_authentication(t *testing.T) {
 		{"not JSON", nil, `hello`, "closed 4401"},
 		{"no token", nil, `{"t":"auth"}`, "closed 4401"},
 		{"duplicate name", nil, `{"t":"join",` + authFrame(good)[1:], "closed 4401"},
-		{"duplicate token", nil, strings.Replace(authFrame(good), `{"token"`, `{"token":"x","token"`, 1), "closed 4401"},
+		{"duplicate token", nil, `{"t":"auth","d":{"token":"x","token":"` + good + `"}}`, "closed 4401"},
 		{"trailing data", nil, authFrame(good) + authFrame(good), "closed 4401"},
 		{"unknown member", nil, `{"x":1,` + authFrame(good)[1:], "closed 4401"},
 		{"name in another case", nil, strings.Replace(authFrame(good), `"token"`, `"Token"`, 1), "closed 4401"},
@@ -182,9 +164,7 @@ func TestUpgrade_authentication(t *testing.T) {
 		if tt.frame != "" {
 			send(t, conn, tt.frame)
 		}
-		if got := receive(t, conn); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
+		check.Equal(t, receive(t, conn), tt.want, "%s", tt.name)
 	}
 }
 
@@ -192,15 +172,16 @@ func TestUpgrade_authentication(t *testing.T) {
 func TestUpgrade_authTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		conn, began := dialEchoWire(t, webtest.NewSignInRig(t)), time.Now()
+		conn, _ := dialEcho(t, webtest.NewSignInRig(t))
+		began := time.Now()
 		if got, took := receive(t, conn), time.Since(began); got != "closed 4401" || took != 10*time.Second {
 			t.Errorf("%s after %v, want closed 4401 after 10s", got, took)
 		}
 	})
 }
 
-// A session's end closes its sockets at once; a refresh closes none; a panic
-// closes one connection and is logged. The other session's socket stays open.
+// A session's end closes its sockets at once; a refresh closes none; a panic closes one connection and is
+// logged. The other session's socket stays open.
 func TestServeConn_ends(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
@@ -228,9 +209,7 @@ func TestServeConn_ends(t *testing.T) {
 	}
 	wantOpen(t, conn)
 	b.Post("/api/auth/logout").Want(204)
-	if got := receive(t, conn); got != "closed 4401" {
-		t.Errorf("after logging out: %s, want closed 4401", got)
-	}
+	check.Equal(t, receive(t, conn), "closed 4401", "after logging out")
 	wantOpen(t, otherConn)
 }
 
@@ -241,7 +220,7 @@ func TestServeConn_sessionExpires(t *testing.T) {
 		h := webtest.NewSignInRig(t)
 		b := h.Browser(t)
 		b.SignIn()
-		conn := dialEchoWire(t, h, cookie(b.AccessToken())...)
+		conn, _ := dialEcho(t, h, cookie(b.AccessToken())...)
 		if got := receive(t, conn); got != "Anna" {
 			t.Fatalf("received %s, want Anna", got)
 		}

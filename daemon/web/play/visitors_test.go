@@ -14,9 +14,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-// Clients that NOTIFY_ACCESS permits read listed games without a session and change nothing;
-// a private game does not exist for them. A client that says that it has a session is refused
-// when it has none.
+// Clients that NOTIFY_ACCESS permits read listed games without a session and change nothing; a private game
+// does not exist for them. A client that says that it has a session is refused when it has none.
 func TestVisitors_read(t *testing.T) {
 	t.Parallel()
 	for access, want := range map[web.Access]struct{ lan, foreign int }{
@@ -26,14 +25,17 @@ func TestVisitors_read(t *testing.T) {
 			t.Parallel()
 			p := webtest.NewGamesRig(t, webtest.WithTeams, func(c *site.Config) { c.Access = access })
 			anna := p.Player(t, "Anna")
-			public, private := anna.CreateGame(`{"opponent": "hotseat"}`).ID, anna.CreateGame(`{"opponent": "hotseat", "visibility": "private"}`).ID
+			public := anna.CreateGame(`{"opponent": "hotseat"}`).ID
+			private := anna.CreateGame(`{"opponent": "hotseat", "visibility": "private"}`).ID
 			for _, id := range []string{public, private} {
 				anna.SuggestLineup(id, "home")
 				anna.SuggestLineup(id, "away")
 			}
 			for _, path := range []string{"", "/events", "/boxscore", "/winprob", "/scorecard"} {
 				anna.Ask("GET", "/api/games/"+private+path, "", 200, nil)
-				for from, status := range map[string]int{webtest.LANClient: want.lan, webtest.ForeignClient: want.foreign} {
+				for from, status := range map[string]int{
+					webtest.LANClient: want.lan, webtest.ForeignClient: want.foreign,
+				} {
 					p.Do(t, "GET", "/api/games/"+public+path, "", "Client", from).Want(status)
 					if status == 200 {
 						status = 404
@@ -46,7 +48,9 @@ func TestVisitors_read(t *testing.T) {
 				p.Do(t, "GET", "/api/games/"+open+"/invitation", "", "Client", webtest.LANClient).Want(want.lan)
 			}
 			anna.Ask("GET", "/api/games/"+private+"/invitation", "", 404, nil) // has started
-			for _, path := range []string{"/api/games", "/api/stats/standings", "/api/stats/players", "/api/stats/leaders", "/api/stats/managers"} {
+			for _, path := range []string{
+				"/api/games", "/api/stats/standings", "/api/stats/players", "/api/stats/leaders", "/api/stats/managers",
+			} {
 				p.Do(t, "GET", path, "", "Client", webtest.LANClient).Want(want.lan)
 				p.Do(t, "GET", path, "", "Client", webtest.LANClient, "Pressbox-Session", "required").Want(401)
 				anna.Ask("GET", path, "", 200, nil)
@@ -63,7 +67,10 @@ type visitor struct{ *webtest.Socket }
 // dialVisitor opens a websocket without a session from a local address.
 func dialVisitor(t *testing.T, address, from string) visitor {
 	t.Helper()
-	dialer := websocket.Dialer{Subprotocols: []string{"pressbox.v1"}, NetDialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext}
+	dialer := websocket.Dialer{
+		Subprotocols:   []string{"pressbox.v1"},
+		NetDialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext,
+	}
 	conn, resp, err := dialer.DialContext(t.Context(), "ws://"+address+"/api/ws", http.Header{})
 	check.NoError(t, err)
 	_ = resp.Body.Close()
@@ -100,8 +107,8 @@ func TestVisitors_watch(t *testing.T) {
 	v.WantNak("forbidden")
 }
 
-// Twenty websockets without a session are open from one address and two hundred in all; the
-// next one is closed with 4429, until another one is.
+// Twenty websockets without a session are open from one address and two hundred in all; the next one is
+// closed with 4429, until another one is.
 func TestVisitors_limits(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)

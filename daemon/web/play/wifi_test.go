@@ -11,6 +11,7 @@ import (
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // The characters that separate fields are escaped.
@@ -21,9 +22,8 @@ func TestWiFi_code(t *testing.T) {
 		{`a;b,c:d"e\f`, `\;,:"`, `WIFI:T:WPA;S:a\;b\,c\:d\"e\\f;P:\\\;\,\:\";;`},
 		{"Café ☕", "ünïcode1", "WIFI:T:WPA;S:Café ☕;P:ünïcode1;;"},
 	} {
-		if got := (play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}).Code(); got != tt.want {
-			t.Errorf("%q, %q: %s, want %s", tt.ssid, tt.passphrase, got, tt.want)
-		}
+		check.Equal(t, (play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}).Code(),
+			tt.want, "%q, %q", tt.ssid, tt.passphrase)
 	}
 }
 
@@ -57,10 +57,11 @@ func FuzzWiFi_code(f *testing.F) {
 	})
 }
 
-// The network reaches a client on the host, unless a proxy may have sent the request, and an
-// administrator; no other client.
-func TestKiosk_wifi(t *testing.T) {
+// The network reaches a client on the host, unless a proxy may have sent the request, and an administrator;
+// no other client.
+func TestAll_kioskWiFi(t *testing.T) {
 	t.Parallel()
+	rigs := map[play.WiFi]*webtest.Rig{}
 	for _, tt := range []struct {
 		name, from, header string
 		ssid, passphrase   string
@@ -69,16 +70,23 @@ func TestKiosk_wifi(t *testing.T) {
 		{"on the host", "127.0.0.1:4711", "", "Guests", "secret words", true},
 		{"on the host, IPv6", "[::1]:4711", "", "Guests", "secret words", true},
 		{"the wall display of the host", netblock.Display().String() + ":4711", "", "Guests", "secret words", true},
-		{"the wall display of the host with a proxy's header", netblock.Display().String() + ":4711", "X-Forwarded-For", "Guests", "secret words", false},
+		{
+			"the wall display of the host with a proxy's header", netblock.Display().String() + ":4711",
+			"X-Forwarded-For", "Guests", "secret words", false,
+		},
 		{"in the network", "192.168.1.20:4711", "", "Guests", "secret words", false},
 		{"through a proxy", "127.0.0.1:4711", "X-Forwarded-For", "Guests", "secret words", false},
 		{"through another proxy", "127.0.0.1:4711", "Via", "Guests", "secret words", false},
 		{"without a name", "127.0.0.1:4711", "", "", "secret words", false},
 		{"without a passphrase", "127.0.0.1:4711", "", "Guests", "", false},
 	} {
-		p := webtest.NewGamesRig(t, func(c *site.Config) {
-			c.Access, c.Play.WiFi = web.Open, play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}
-		})
+		wifi := play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}
+		p := rigs[wifi]
+		if p == nil {
+			p = webtest.NewGamesRig(t, func(c *site.Config) { c.Access, c.Play.WiFi = web.Open, wifi })
+			p.Announce(t, "Dinner is ready.") // sent after the network
+			rigs[wifi] = p
+		}
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.RemoteAddr = tt.from
 			if tt.header != "" {
@@ -87,11 +95,11 @@ func TestKiosk_wifi(t *testing.T) {
 			p.Handler().ServeHTTP(w, r)
 		}))
 		t.Cleanup(server.Close)
-		p.Announce(t, "Dinner is ready.") // sent after the network
 		display := webtest.OpenDisplay(t, strings.TrimPrefix(server.URL, "http://"))
 		display.Await("announcement", "Dinner")
 		all := strings.Join(display.All, "\n")
-		if got := strings.Contains(all, `wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`); got != tt.want {
+		if got := strings.Contains(all,
+			`wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`); got != tt.want {
 			t.Errorf("%s: the display has the network: %t, want %t", tt.name, got, tt.want)
 		}
 		if !tt.want && strings.Contains(all, "secret words") {

@@ -8,8 +8,7 @@ import (
 	"pressbox/game/protocol"
 )
 
-// send queues a message and reports whether it was queued. If the queue is
-// full, it closes the socket.
+// send queues a message and reports whether it was queued. If the queue is full, it closes the socket.
 func (k *socket) send(m *protocol.Message) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -25,8 +24,8 @@ func (k *socket) send(m *protocol.Message) bool {
 	}
 }
 
-// close has the writer send a close frame instead of the queued messages, and
-// gives the client [closeTimeout] to answer it. The first code counts.
+// close has the writer send a close frame instead of the queued messages, and gives the client [closeTimeout]
+// to answer it. The first code counts.
 func (k *socket) close(code int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -49,8 +48,7 @@ func (k *socket) isClosed() bool {
 	return k.closed
 }
 
-// writeQueue writes queued messages until the socket is closed, then the close
-// frame.
+// writeQueue writes queued messages until the socket is closed, then the close frame.
 func (k *socket) writeQueue() {
 	for m := range k.queue {
 		batch := m.Batch
@@ -86,7 +84,8 @@ func (k *socket) writeClose() {
 func (k *socket) write(m *protocol.Message) error {
 	frame, err := k.handlers.prepare(m)
 	if err != nil {
-		k.handlers.Log().Error("websocket message not encoded", "type", m.Type, "game", m.Game, "rev", m.Revision, "err", err)
+		k.handlers.Log().Error("websocket message not encoded", "type", m.Type, "game", m.Game, "rev", m.Revision,
+			"err", err)
 		return err
 	}
 	_ = k.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) // never fails

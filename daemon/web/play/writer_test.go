@@ -18,12 +18,11 @@ import (
 	"pressbox/packaging/check"
 )
 
-// small is the size of buffers that are soon full: a write to a client that does not read
-// must not time out before its queue is full, also on a slow host.
+// small is the size of buffers that are soon full: a write to a client that does not read must not time out
+// before its queue is full, also on a slow host.
 const small = 16 << 10
 
-// serveBroadcaster returns a broadcaster and a function that opens a websocket
-// to it over a network.
+// serveBroadcaster returns a broadcaster and a function that opens a websocket to it over a network.
 func serveBroadcaster(t *testing.T) (b *play.Broadcaster, open func() *websocket.Conn) {
 	t.Helper()
 	b = play.NewBroadcaster(webtest.NewRig(t).Server)
@@ -60,10 +59,9 @@ func nextRevision(t *testing.T, conn *websocket.Conn) (rev uint64, code int) {
 	return f.Rev, 0
 }
 
-// A client that does not read is closed with 4408 when 64 messages are queued
-// for it, after it has received all that were written; others do not wait. The
-// writer may hold one more, taken from the queue and not yet written, when the
-// socket closes: seldom, so that not every one of several clients finds it so.
+// A client that does not read is closed with 4408 when 64 messages are queued for it, after it has received
+// all that were written; others do not wait. The writer may hold one more, taken from the queue and not yet
+// written, when the socket closes: seldom, so that not every one of several clients finds it so.
 func TestSocketSend_slowClient(t *testing.T) {
 	t.Parallel()
 	for range 5 {
@@ -78,16 +76,14 @@ func TestSocketSend_slowClient(t *testing.T) {
 	t.Error("65 messages were queued for each of 5 slow clients, want 64")
 }
 
-// fillQueue sends messages to a client that does not read and to one that does, until the
-// former is closed. It returns how many messages the former has lost, without the one that
-// was too many, and the code with which it was closed.
+// fillQueue sends messages to a client that does not read and to one that does, until the former is closed.
+// It returns how many messages the former has lost, without the one that was too many, and the code with
+// which it was closed.
 func fillQueue(t *testing.T) (queued uint64, code int) {
 	t.Helper()
 	b, open := serveBroadcaster(t)
 	slow, fast := open(), open()
-	if err := slow.NetConn().(*net.TCPConn).SetReadBuffer(small); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, slow.NetConn().(*net.TCPConn).SetReadBuffer(small))
 	sent, text := uint64(0), strings.Repeat("x", small)
 	for took := 2; took == 2; {
 		if sent++; sent > 1000 {

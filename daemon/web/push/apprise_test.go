@@ -14,6 +14,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // tokens accepts the token "good".
@@ -28,14 +29,9 @@ func (tokens) NotifyToken(_ context.Context, token string, _ netip.Addr) (auth.A
 
 // Apprise itself, by its plug-ins for ntfy, Gotify and forms, each with a token in the
 // place where it sends one.
-func TestApprise(t *testing.T) {
+func TestAll_apprise(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts Apprise")
-	}
-	if _, err := exec.LookPath("apprise"); err != nil {
-		t.Fatal("apprise is missing: make parts installs it")
-	}
+	check.Part(t, "apprise")
 	r := webtest.NewRig(t, func(c *site.Config) { c.Access, c.Tokens = web.Token, tokens{} })
 	server := httptest.NewServer(r.Handler())
 	t.Cleanup(server.Close)
@@ -67,14 +63,18 @@ func TestApprise(t *testing.T) {
 			}
 		}
 		r.Do(t, "GET", "/notify", "", token...).Want(200).Decode(&list)
-		if len(list.Queue) != 1 || list.Queue[0].Title != "Kitchen" || list.Queue[0].Message != "Dinner & wine." || string(rune('0'+list.Queue[0].Priority)) != tt.priority {
+		if len(list.Queue) != 1 || list.Queue[0].Title != "Kitchen" || list.Queue[0].Message != "Dinner & wine." ||
+			string(rune('0'+list.Queue[0].Priority)) != tt.priority {
 			t.Errorf("%s: %+v, want priority %s", tt.url, list, tt.priority)
 		}
 		for _, a := range list.Queue {
 			r.Do(t, "DELETE", "/notify/"+a.ID, "", token...).Want(200)
 		}
 	}
-	for _, url := range []string{"ntfy://user:bad@" + address + "/alerts?mode=private", "gotify://" + address + "/bad", "json://" + address + "/notify"} {
+	for _, url := range []string{
+		"ntfy://user:bad@" + address + "/alerts?mode=private", "gotify://" + address + "/bad",
+		"json://" + address + "/notify",
+	} {
 		if out, err := apprise(url); err == nil {
 			t.Errorf("%s without a valid token: %s", url, out)
 		}

@@ -10,12 +10,16 @@ import (
 func (h *handlers) gotifyRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodPost, "/message", web.NotifyAccess, h.gotify, operation(web.Operation{
 		ID: "createGotifyMessage", Summary: "Create an announcement as a message of Gotify",
-		Description: "JSON or a form. A priority of 8 to 10 is urgent by default (NTFY_URGENT); one of 0 to 3 is spoken without a chime, and only when no other announcement waits. " +
-			"The token may be X-Gotify-Key or the parameter `token`. Unknown fields are ignored and listed in `warnings`.",
-		Request:    "GotifyRequest",
-		AnyMedia:   true,
-		Params:     []string{"token"},
-		Responses:  []web.Response{{Status: http.StatusOK, Description: "The announcement is saved.", Schema: "GotifyMessage", Location: true}},
+		Description: "JSON or a form. A priority of 8 to 10 is urgent by default (NTFY_URGENT); " +
+			"one of 0 to 3 is spoken without a chime, and only when no other announcement waits. " +
+			"The token may be X-Gotify-Key or the parameter `token`. " +
+			"Unknown fields are ignored and listed in `warnings`.",
+		Request:  "GotifyRequest",
+		AnyMedia: true,
+		Params:   []string{"token"},
+		Responses: []web.Response{{
+			Status: http.StatusOK, Description: "The announcement is saved.", Schema: "GotifyMessage", Location: true,
+		}},
 		QueryToken: true,
 	}))}
 }

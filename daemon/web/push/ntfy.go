@@ -15,15 +15,19 @@ import (
 )
 
 func (h *handlers) ntfyRoutes() []web.Route {
-	const fields = "Title, priority (1 to 5, min, low, default, high, max) and delay (30m, 2h, a Unix time) may be parameters or headers, such as `X-Title`. " +
+	const fields = "Title, priority (1 to 5, min, low, default, high, max) and delay (30m, 2h, " +
+		"a Unix time) may be parameters or headers, such as `X-Title`. " +
 		"A priority of 5 is urgent by default (NTFY_URGENT). Tags, links, attachments and actions have no effect."
-	ok := []web.Response{{Status: http.StatusOK, Description: "The announcement is saved.", Schema: "NtfyMessage", Location: true}}
+	ok := []web.Response{{
+		Status: http.StatusOK, Description: "The announcement is saved.", Schema: "NtfyMessage", Location: true,
+	}}
 	topic := func(method, id string) web.Route {
 		return web.NewRoute(method, "/ntfy/:topic", web.NotifyAccess, h.ntfyText, operation(web.Operation{
 			ID: id, Summary: "Create an announcement as a message of ntfy",
 			Description: "The body is the text of the message. " + fields,
-			Headers:     []string{"X-Title", "X-Priority", "X-Delay"}, Params: []string{"title", "priority", "delay", "token", "auth"},
-			AnyMedia: true, Responses: ok, QueryToken: true,
+			Headers:     []string{"X-Title", "X-Priority", "X-Delay"},
+			Params:      []string{"title", "priority", "delay", "token", "auth"},
+			AnyMedia:    true, Responses: ok, QueryToken: true,
 		}))
 	}
 	return []web.Route{
@@ -174,8 +178,10 @@ func fullName(name string) string {
 		return "priority"
 	case "at", "in":
 		return "delay"
-	case "tags", "tag", "ta", "click", "attach", "a", "markdown", "md", "icon", "filename", "file", "f", "actions", "action",
-		"email", "e-mail", "mail", "e", "call", "cache", "firebase", "template", "tpl", "id", "time", "event", "expires",
+	case "tags", "tag", "ta", "click", "attach", "a",
+		"markdown", "md", "icon", "filename", "file", "f", "actions", "action",
+		"email", "e-mail", "mail", "e", "call", "cache",
+		"firebase", "template", "tpl", "id", "time", "event", "expires",
 		"poll_id", "unifiedpush", "up", "sequence_id", "sequence-id", "sid":
 		return ignored
 	}
@@ -232,7 +238,8 @@ func (n *ntfyRequest) setDelay(text string) {
 	count, err := strconv.Atoi(digits)
 	unit := units(strings.ToLower(strings.TrimSpace(text[len(digits):])))
 	switch {
-	case err != nil || count < 1 || unit == 0 || count > int(announce.MaxAhead/time.Second) && (len(digits) < len(text) || count < firstTime):
+	case err != nil || count < 1 || unit == 0 || count > int(announce.MaxAhead/time.Second) &&
+		(len(digits) < len(text) || count < firstTime):
 		n.draft.Refuse("delay", "invalid", "must be a duration such as 30m or 2 hours, seconds, or a Unix time")
 	case count >= firstTime:
 		n.draft.Request.At = time.Unix(int64(count), 0)

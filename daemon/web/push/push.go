@@ -77,6 +77,7 @@ func number(text string, least, most int) (n int, ok bool) {
 func operation(o web.Operation) web.Operation {
 	o.Tag, o.Limited = "announcements", true
 	o.Headers = append(o.Headers, "Idempotency-Key")
-	o.Problems = append(o.Problems, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
+	o.Problems = append(o.Problems, http.StatusBadRequest,
+		http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
 	return o
 }

@@ -26,25 +26,42 @@ func TestNtfy_forms(t *testing.T) {
 	for _, tt := range []struct {
 		method, path, body string
 		headers            []string
-		want               string // title, message, priority, urgent of the announcement; priority, topic and warnings of the response
+		// title, message, priority, urgent of the announcement; priority, topic and warnings of the response
+		want string
 	}{
 		{"POST", "/ntfy/alerts", "Backup done.", nil, "|Backup done.|3|false|||alerts|"},
-		{"PUT", "/ntfy/alerts", "Backup done.", []string{"Content-Type", "text/plain", "Title", "NAS", "Priority", "high", "Tags", "warning"}, "NAS|Backup done.|4|false||4|alerts|"},
-		{"POST", "/ntfy/alerts?t=NAS&p=urgent&voice=&color=red&click=x", "{\"a\": 1}", nil, `NAS|{"a": 1}|5|true||5|alerts|["color"]`},
-		{"POST", "/ntfy/a", "", []string{"X-Message", "one\\ntwo", "X-Title", "=?UTF-8?B?R3LDvMOf?=", "Prio", "2"}, "Grüß|one\ntwo|2|false||2|a|"},
+		{"PUT", "/ntfy/alerts", "Backup done.", []string{
+			"Content-Type", "text/plain", "Title", "NAS", "Priority", "high", "Tags", "warning",
+		}, "NAS|Backup done.|4|false||4|alerts|"},
+		{
+			"POST", "/ntfy/alerts?t=NAS&p=urgent&voice=&color=red&click=x", "{\"a\": 1}", nil,
+			`NAS|{"a": 1}|5|true||5|alerts|["color"]`,
+		},
+		{
+			"POST", "/ntfy/a", "",
+			[]string{"X-Message", "one\\ntwo", "X-Title", "=?UTF-8?B?R3LDvMOf?=", "Prio", "2"},
+			"Grüß|one\ntwo|2|false||2|a|",
+		},
 		{"POST", "/ntfy/a?message=parameter", "body", []string{"m", "header"}, "|body|3|false|||a|"},
 		{"POST", "/ntfy/a?message=parameter", "", []string{"m", "header"}, "|header|3|false|||a|"},
 		{"POST", "/ntfy/a", "", []string{"Priority", "u=1, i"}, "|triggered|3|false|||a|"},
-		{"POST", "/", `{"topic": "alerts", "title": "NAS", "message": "Disk full", "priority": 5, "tags": ["a"], "click": "x", "markdown": true, "attach": null}`, nil, "NAS|Disk full|5|true||5|alerts|"},
-		{"POST", "/", `{"message": "x", "priority": "min", "rate": "200", "color": 1}`, []string{"X-Title", "NAS"}, `NAS|x|1|false||1||["color"]`},
+		{"POST", "/", `{"topic": "alerts", "title": "NAS", "message": "Disk full", "priority": 5, "tags": ["a"], ` +
+			`"click": "x", "markdown": true, "attach": null}`, nil, "NAS|Disk full|5|true||5|alerts|"},
+		{
+			"POST", "/", `{"message": "x", "priority": "min", "rate": "200", "color": 1}`,
+			[]string{"X-Title", "NAS"},
+			`NAS|x|1|false||1||["color"]`,
+		},
 		{"POST", "/", `{"message": "x", "priority": 0}`, []string{"X-Priority", "4"}, "|x|4|false||4||"},
 	} {
 		w := r.Do(t, tt.method, tt.path, tt.body, append(tt.headers, "Client", "127.0.0.1:1")...).Want(200)
 		a := received(t, r, w)
 		got := strings.Join([]string{
-			a.Field("title"), a.Field("message"), a.Field("priority"), a.Field("urgent"), "", w.Field("priority"), w.Field("topic"), w.Field("warnings"),
+			a.Field("title"), a.Field("message"), a.Field("priority"),
+			a.Field("urgent"), "", w.Field("priority"), w.Field("topic"), w.Field("warnings"),
 		}, "|")
-		if got != tt.want || w.Field("event") != "message" || w.Field("id") != a.Field("id") || w.Field("message") != a.Field("message") {
+		if got != tt.want || w.Field("event") != "message" || w.Field("id") != a.Field("id") ||
+			w.Field("message") != a.Field("message") {
 			t.Errorf("%s %s %s %v: %s, want %s; %s", tt.method, tt.path, tt.body, tt.headers, got, tt.want, w.Text)
 		}
 	}
@@ -55,14 +72,17 @@ func TestNtfy_room(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	r.Broker.Here.Store(true)
-	for _, m := range [][2]string{{"rooms/kitchen/status", `{"host":"2"}`}, {"2/status", "online"}, {"rooms/hall/status", `{"host":"1"}`}} {
+	for _, m := range [][2]string{
+		{"rooms/kitchen/status", `{"host":"2"}`}, {"2/status", "online"}, {"rooms/hall/status", `{"host":"1"}`},
+	} {
 		check.NoError(t, r.Rooms.Receive(t.Context(), m[0], []byte(m[1]), 0))
 	}
-	for path, want := range map[string]string{"/ntfy/kitchen": `{"kitchen":"waiting"}`, "/ntfy/hall": "", "/ntfy/cellar": "", "/ntfy/kitchen?room=hall": "", "/ntfy/all": `{"kitchen":"waiting"}`} {
+	for path, want := range map[string]string{
+		"/ntfy/kitchen": `{"kitchen":"waiting"}`, "/ntfy/hall": "", "/ntfy/cellar": "", "/ntfy/kitchen?room=hall": "",
+		"/ntfy/all": `{"kitchen":"waiting"}`,
+	} {
 		w := r.Do(t, "POST", path, "x").Want(200)
-		if got := received(t, r, w).Field("rooms"); got != want {
-			t.Errorf("POST %s: rooms %s, want %s", path, got, want)
-		}
+		check.Equal(t, received(t, r, w).Field("rooms"), want, "POST %s: rooms", path)
 	}
 }
 
@@ -70,7 +90,8 @@ func TestNtfy_delay(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	for text, want := range map[string]time.Duration{
-		"30m": 30 * time.Minute, "2 hours": 2 * time.Hour, "1d": 24 * time.Hour, "90": 90 * time.Second, " 10 sec ": 10 * time.Second, "366days": 366 * 24 * time.Hour,
+		"30m": 30 * time.Minute, "2 hours": 2 * time.Hour,
+		"1d": 24 * time.Hour, "90": 90 * time.Second, " 10 sec ": 10 * time.Second, "366days": 366 * 24 * time.Hour,
 	} {
 		w := r.Do(t, "POST", "/ntfy/x", "x", "Client", "127.0.0.1:1", "X-Delay", text).Want(200)
 		a := received(t, r, w)
@@ -80,7 +101,10 @@ func TestNtfy_delay(t *testing.T) {
 			t.Errorf("X-Delay: %s: %s", text, a.Text)
 		}
 	}
-	for _, bad := range []string{"tomorrow, 10am", "0", "-5m", "5 fortnights", "m", "367d", "99999999999999999999", "9000000000000000000", "40000000"} {
+	for _, bad := range []string{
+		"tomorrow, 10am", "0", "-5m", "5 fortnights", "m", "367d", "99999999999999999999", "9000000000000000000",
+		"40000000",
+	} {
 		r.Do(t, "POST", "/ntfy/x", "x", "Client", "127.0.0.1:1", "X-Delay", bad).Want(422)
 	}
 	moment := time.Now().Add(time.Hour).Truncate(time.Second)
@@ -116,16 +140,24 @@ func TestGotify_forms(t *testing.T) {
 	r := webtest.NewRig(t)
 	const form = "application/x-www-form-urlencoded"
 	for _, tt := range []struct{ media, path, body, want string }{
-		{webtest.AsJSON, "/message", `{"title": "NAS", "message": "Disk full", "priority": 8, "extras": {"client::display": {"contentType": "text/markdown"}}}`, "NAS|Disk full|5|true|8|"},
+		{webtest.AsJSON, "/message", `{"title": "NAS", "message": "Disk full", "priority": 8, ` +
+			`"extras": {"client::display": {"contentType": "text/markdown"}}}`, "NAS|Disk full|5|true|8|"},
 		{webtest.AsJSON, "/message", `{"message": "x", "priority": "7", "color": "red"}`, `|x|4|false|7|["color"]`},
 		{webtest.AsJSON, "/message?token=t", `{"message": "x", "priority": 0}`, "|x|2|false|0|"},
 		{form, "/message", "title=NAS&message=Disk+full&priority=5", "NAS|Disk full|3|false|5|"},
 		{form, "/message?title=NAS", "message=x", "NAS|x|3|false|5|"},
-		{"multipart/form-data; boundary=b", "/message", "--b\r\nContent-Disposition: form-data; name=\"message\"\r\n\r\nx\r\n--b\r\nContent-Disposition: form-data; name=\"priority\"\r\n\r\n10\r\n--b--", "|x|5|true|10|"},
+		{
+			"multipart/form-data; boundary=b", "/message",
+			"--b\r\nContent-Disposition: form-data; name=\"message\"\r\n\r\nx\r\n--b\r\n" +
+				"Content-Disposition: form-data; name=\"priority\"\r\n\r\n10\r\n--b--", "|x|5|true|10|",
+		},
 	} {
 		w := r.Do(t, "POST", tt.path, tt.body, "Content-Type", tt.media).Want(200)
 		a := received(t, r, w)
-		got := strings.Join([]string{a.Field("title"), a.Field("message"), a.Field("priority"), a.Field("urgent"), w.Field("priority"), w.Field("warnings")}, "|")
+		got := strings.Join([]string{
+			a.Field("title"), a.Field("message"), a.Field("priority"), a.Field("urgent"), w.Field("priority"),
+			w.Field("warnings"),
+		}, "|")
 		if got != tt.want || w.Field("appid") != "1" || w.Field("id") == "" || w.Field("date") == "" {
 			t.Errorf("POST %s %s: %s, want %s; %s", tt.path, tt.body, got, tt.want, w.Text)
 		}
@@ -146,7 +178,9 @@ func TestGotify_forms(t *testing.T) {
 // NTFY_URGENT is the priority from which messages are urgent.
 func TestPush_urgentFrom(t *testing.T) {
 	t.Parallel()
-	for from, want := range map[int]string{5: "false true false true", 4: "true true true true", 0: "false false false false"} {
+	for from, want := range map[int]string{
+		5: "false true false true", 4: "true true true true", 0: "false false false false",
+	} {
 		r := webtest.NewRig(t, func(c *site.Config) { c.Push.UrgentFrom = func() int { return from } })
 		var got []string
 		for _, path := range []string{"/ntfy/x?p=4", "/ntfy/x?p=5", "/message?priority=7", "/message?priority=8"} {
@@ -165,9 +199,9 @@ func TestPush_idempotencyKey(t *testing.T) {
 	r := webtest.NewRig(t)
 	for _, path := range []string{"/ntfy/x", "/message"} {
 		first := r.Do(t, "POST", path, "x", "Idempotency-Key", path).Want(200)
-		if again := r.Do(t, "POST", path, "x", "Idempotency-Key", path).Want(200); again.Header.Get("Location") != first.Header.Get("Location") {
-			t.Errorf("%s: %s and %s", path, first.Text, again.Text)
-		}
+		again := r.Do(t, "POST", path, "x", "Idempotency-Key", path).Want(200)
+		check.Equal(t, again.Header.Get("Location"),
+			first.Header.Get("Location"), "%s: %s and %s", path, first.Text, again.Text)
 		r.Do(t, "POST", path, "y", "Idempotency-Key", path).Want(422, "idempotency_key_reused")
 	}
 }

@@ -30,7 +30,8 @@ func (h *handlers) setAdminCode(w http.ResponseWriter, r *http.Request) error {
 	}
 	err := h.AdminCodes.Set(r.Context(), body.Code)
 	for known, code := range map[error]string{
-		auth.ErrPassphraseTooShort: "too_short", auth.ErrPassphraseTooLong: "too_long", auth.ErrPassphraseTooCommon: "too_common",
+		auth.ErrPassphraseTooShort: "too_short", auth.ErrPassphraseTooLong: "too_long",
+		auth.ErrPassphraseTooCommon: "too_common",
 	} {
 		if errors.Is(err, known) {
 			return codeViolation(code, err.Error())
@@ -48,7 +49,8 @@ func (h *handlers) accountRoutes() []web.Route {
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The tokens.", Schema: "TokenList"}},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/tokens", web.AdminSocket, h.createToken, web.Operation{
-			ID: "createToken", Tag: tag, Summary: "Create an API token; only this answer contains the secret", Request: "TokenRequest",
+			ID: "createToken", Tag: tag, Summary: "Create an API token; only this answer contains the secret",
+			Request:   "TokenRequest",
 			Responses: []web.Response{{Status: http.StatusCreated, Description: "The token.", Schema: "NewToken"}},
 			Problems:  []int{http.StatusConflict},
 		}),
@@ -61,7 +63,8 @@ func (h *handlers) accountRoutes() []web.Route {
 			Responses: []web.Response{{Status: http.StatusOK, Description: "The accounts.", Schema: "UserList"}},
 		}),
 		web.NewRoute(http.MethodPatch, "/admin/users/:id", web.AdminSocket, h.changeUser, web.Operation{
-			ID: "changeUser", Tag: tag, Summary: "Disable or enable an account, or make it an administrator's or not", Request: "UserChange",
+			ID: "changeUser", Tag: tag, Summary: "Disable or enable an account, or make it an administrator's or not",
+			Request:   "UserChange",
 			Responses: noContent, Problems: []int{http.StatusNotFound, http.StatusConflict},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/users/:id", web.AdminSocket, h.deleteUser, web.Operation{
@@ -69,8 +72,11 @@ func (h *handlers) accountRoutes() []web.Route {
 			Responses: noContent, Problems: []int{http.StatusNotFound, http.StatusConflict},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/passphrases", web.AdminSocket, h.resetPassphrase, web.Operation{
-			ID: "resetPassphrase", Tag: tag, Summary: "Set a random passphrase for a local account and end its sessions", Request: "PassphraseReset",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The new passphrase.", Schema: "NewPassphrase"}}, Problems: []int{http.StatusNotFound},
+			ID: "resetPassphrase", Tag: tag,
+			Summary: "Set a random passphrase for a local account and end its sessions", Request: "PassphraseReset",
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The new passphrase.", Schema: "NewPassphrase",
+			}}, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/invites", web.AdminSocket, h.createInvite, web.Operation{
 			ID: "createInvite", Tag: tag, Summary: "Create an invite: for one new account, valid for a week",
@@ -79,7 +85,9 @@ func (h *handlers) accountRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/admin/invites", web.AdminSocket, h.listInvites, web.Operation{
 			ID: "listInvites", Tag: tag, Summary: "List the unused invites, without their secrets",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The invites, the newest first.", Schema: "InviteList"}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The invites, the newest first.", Schema: "InviteList",
+			}},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/invites/:id", web.AdminSocket, h.revokeInvite, web.Operation{
 			ID: "revokeInvite", Tag: tag, Summary: "Revoke an invite",
@@ -99,7 +107,10 @@ type tokenReply struct {
 }
 
 func newTokenReply(t auth.APIToken) tokenReply {
-	reply := tokenReply{ID: t.ID, Name: t.Name, TTL: int64(t.TTL.Seconds()), Control: t.Control, Created: t.Created.UTC().Truncate(time.Second)}
+	reply := tokenReply{
+		ID: t.ID, Name: t.Name, TTL: int64(t.TTL.Seconds()), Control: t.Control,
+		Created: t.Created.UTC().Truncate(time.Second),
+	}
 	if t.Network.IsValid() {
 		reply.Network = t.Network.String()
 	}
@@ -142,7 +153,9 @@ func (h *handlers) createToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	network, ok := parseNetwork(body.Network)
 	if !ok {
-		return &web.BodyError{Violations: []web.Violation{{Path: "/network", Code: "invalid", Detail: "must be a network such as 192.168.1.0/24 or an IP address"}}}
+		return &web.BodyError{Violations: []web.Violation{{
+			Path: "/network", Code: "invalid", Detail: "must be a network such as 192.168.1.0/24 or an IP address",
+		}}}
 	}
 	token, created, err := h.Sessions.CreateAPIToken(r.Context(), auth.APIToken{
 		Name: body.Name, Network: network, TTL: time.Duration(body.TTL) * time.Second, Control: body.Control,
@@ -224,7 +237,7 @@ func (h *handlers) changeUser(w http.ResponseWriter, r *http.Request) error {
 // the last administrator stays.
 func refuseOwnAccount(r *http.Request) error {
 	if web.Caller(r).Account.ID == web.Param(r, "id") {
-		return web.ErrOwnAccount
+		return errOwnAccount
 	}
 	return nil
 }
@@ -238,7 +251,7 @@ func (h *handlers) deleteUser(w http.ResponseWriter, r *http.Request) error {
 
 func (h *handlers) resetPassphrase(w http.ResponseWriter, r *http.Request) error {
 	if h.Passphrases == nil {
-		return web.ErrNoPassphrase
+		return errNoPassphrase
 	}
 	var body struct {
 		Name string `json:"name"`
@@ -278,7 +291,10 @@ func (h *handlers) listInvites(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(invites, func(a, b auth.Invite) int { return cmp.Or(cmp.Compare(b.Left, a.Left), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(invites, func(a, b auth.Invite) int {
+		return cmp.Or(cmp.Compare(b.Left, a.Left),
+			cmp.Compare(a.ID, b.ID))
+	})
 	all := make([]listedInvite, len(invites))
 	for i, invite := range invites {
 		all[i] = listedInvite{invite.ID, int64(invite.Left.Seconds())}

@@ -110,7 +110,8 @@ func flowName(state string) string { return flowCookie + state[:min(len(state), 
 func (c cookies) setFlow(w http.ResponseWriter, r *http.Request, b auth.StartedFlow) {
 	var old []string
 	for _, cookie := range r.Cookies() {
-		if base := strings.TrimPrefix(cookie.Name, c.name("")); strings.HasPrefix(base, flowCookie) && base != flowName(b.State) {
+		if base := strings.TrimPrefix(cookie.Name, c.name("")); strings.HasPrefix(base, flowCookie) &&
+			base != flowName(b.State) {
 			old = append(old, base)
 		}
 	}

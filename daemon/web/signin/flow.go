@@ -16,19 +16,31 @@ func (h *handlers) flowRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodGet, web.LoginPath, web.Public, h.login, web.Operation{
 			ID: "beginSignIn", Tag: "sign-in", Summary: "Start a sign-in",
-			Description: "For browsers. Stores a one-time state for ten minutes and redirects to the sign-in provider. `return` is the path in the web client to open afterwards; `invite` is an invite, if a new account requires one: it applies to every provider, and a link with it can be given to the person who is invited.",
+			Description: "For browsers. Stores a one-time state for ten minutes and redirects to the sign-in " +
+				"provider. `return` is the path in the web client to open afterwards; " +
+				"`invite` is an invite, if a new account requires one: it applies to every provider, " +
+				"and a link with it can be given to the person who is invited.",
 			Responses: []web.Response{
 				{Status: http.StatusFound, Description: "Redirect to the provider.", Location: true},
-				{Status: http.StatusForbidden, Description: "A page that explains why sign-in is impossible on this connection.", Media: []string{"text/html"}},
+				{
+					Status:      http.StatusForbidden,
+					Description: "A page that explains why sign-in is impossible on this connection.",
+					Media:       []string{"text/html"},
+				},
 			},
 			Problems: []int{http.StatusTooManyRequests},
 			Once:     true,
 		}),
 		web.NewRoute(http.MethodGet, CallbackPath, web.Public, h.callback, web.Operation{
 			ID: "finishSignIn", Tag: "sign-in", Summary: "Finish a sign-in",
-			Description: "For browsers; the redirect URI of the sign-in provider. On success, sets the cookies and redirects to the web client. On failure, redirects to the client's page /auth/callback with `error`, `error_description` and `error_id`.",
-			Responses:   []web.Response{{Status: http.StatusSeeOther, Description: "Redirect to the web client.", Location: true}},
-			Once:        true,
+			Description: "For browsers; the redirect URI of the sign-in provider. " +
+				"On success, sets the cookies and redirects to the web client. " +
+				"On failure, redirects to the client's page /auth/callback with `error`, " +
+				"`error_description` and `error_id`.",
+			Responses: []web.Response{{
+				Status: http.StatusSeeOther, Description: "Redirect to the web client.", Location: true,
+			}},
+			Once: true,
 		}),
 		web.NewRoute(http.MethodGet, errorPath, web.Public, h.signInError, web.Operation{
 			ID: "getSignInError", Tag: "page", Summary: "Get the page that explains a failed sign-in",

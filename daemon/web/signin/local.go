@@ -23,7 +23,8 @@ func mustRead(name string) string {
 	return string(text)
 }
 
-var templates = template.Must(template.New("signin").Parse(mustRead("signin.html"))) //nolint:gochecknoglobals // parsed once, never changed
+//nolint:gochecknoglobals // parsed once, never changed
+var templates = template.Must(template.New("signin").Parse(mustRead("signin.html")))
 
 // pages shows the server's own sign-in pages, in the style of the page. They contain no script.
 type pages struct {
@@ -38,7 +39,8 @@ func newPages(s *web.Server, frontend string) *pages {
 	if frontend != "" {
 		targets += " " + frontend
 	}
-	return &pages{s, "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; form-action " + targets +
+	return &pages{s, "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; form-action " +
+		targets +
 		"; frame-ancestors 'none'; base-uri 'none'"}
 }
 
@@ -89,8 +91,12 @@ func (p *pages) show(w http.ResponseWriter, language string, status int, name st
 
 func (h *handlers) localRoutes() []web.Route {
 	page := []web.Response{
-		{Status: http.StatusOK, Description: "A page with a form to sign in and, if sign-up is allowed, one to create an account.", Media: []string{"text/html"}},
-		{Status: http.StatusBadRequest, Description: "A page: unknown or expired sign-in.", Media: []string{"text/html"}},
+		{Status: http.StatusOK, Description: "A page with a form to sign in and, if sign-up is allowed, " +
+			"one to create an account.", Media: []string{"text/html"}},
+		{
+			Status: http.StatusBadRequest, Description: "A page: unknown or expired sign-in.",
+			Media: []string{"text/html"},
+		},
 	}
 	return []web.Route{
 		web.NewRoute(http.MethodGet, auth.AuthorizePath, web.Public, h.localForms, web.Operation{
@@ -102,8 +108,14 @@ func (h *handlers) localRoutes() []web.Route {
 			Form: "LocalForm",
 			Responses: append(page[1:2:2],
 				web.Response{Status: http.StatusSeeOther, Description: "Redirect to the redirect URI.", Location: true},
-				web.Response{Status: http.StatusUnprocessableEntity, Description: "The page with an error message.", Media: []string{"text/html"}},
-				web.Response{Status: http.StatusTooManyRequests, Description: "The page with the time to wait.", Media: []string{"text/html"}}),
+				web.Response{
+					Status: http.StatusUnprocessableEntity, Description: "The page with an error message.",
+					Media: []string{"text/html"},
+				},
+				web.Response{
+					Status: http.StatusTooManyRequests, Description: "The page with the time to wait.",
+					Media: []string{"text/html"},
+				}),
 			Problems: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 		}),
 	}
@@ -119,7 +131,7 @@ func (h *handlers) localRequest(r *http.Request) (auth.LocalRequest, formsPage, 
 	q := r.URL.Query()
 	request, err := local.ParseRequest(q, h.redirectURI(r))
 	if err != nil {
-		return auth.LocalRequest{}, formsPage{}, web.ErrNoSignIn
+		return auth.LocalRequest{}, formsPage{}, errNoSignIn
 	}
 	policy := local.SignUp().For(web.ClientAddr(r))
 	return request, formsPage{
@@ -137,9 +149,9 @@ func (h *handlers) localForms(w http.ResponseWriter, r *http.Request) error {
 }
 
 // unknownSignIn shows the page for a URL without a valid authorization request;
-// it returns other errors than web.ErrNoSignIn unchanged.
+// it returns other errors than errNoSignIn unchanged.
 func (h *handlers) unknownSignIn(w http.ResponseWriter, r *http.Request, err error) error {
-	if !errors.Is(err, web.ErrNoSignIn) {
+	if !errors.Is(err, errNoSignIn) {
 		return err
 	}
 	return h.pages.show(w, h.Language(r), http.StatusBadRequest, "notice", messagePage{
@@ -178,7 +190,7 @@ func readCredentials(w http.ResponseWriter, r *http.Request) (auth.Credentials, 
 		return auth.Credentials{}, web.ErrBodyTooLarge
 	}
 	if err != nil || len(r.PostForm) == 0 {
-		return auth.Credentials{}, web.ErrNotForm
+		return auth.Credentials{}, errNotForm
 	}
 	return auth.Credentials{
 		Name: r.PostForm.Get("name"), Passphrase: r.PostForm.Get("passphrase"), Invite: r.PostForm.Get("invite"),
@@ -198,7 +210,8 @@ func (h *handlers) showError(w http.ResponseWriter, r *http.Request, page formsP
 		return h.pages.show(w, h.Language(r), status, "forms", page)
 	}
 	for _, known := range []error{
-		auth.ErrWrongCredentials, auth.ErrInvalidName, auth.ErrPassphraseTooShort, auth.ErrPassphraseTooLong, auth.ErrPassphraseTooCommon, auth.ErrNameTaken, auth.ErrNotInvited,
+		auth.ErrWrongCredentials, auth.ErrInvalidName, auth.ErrPassphraseTooShort,
+		auth.ErrPassphraseTooLong, auth.ErrPassphraseTooCommon, auth.ErrNameTaken, auth.ErrNotInvited,
 	} {
 		if errors.Is(err, known) {
 			page.Wrong = known.Error()

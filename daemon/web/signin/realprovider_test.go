@@ -75,7 +75,8 @@ func newProviderRig(t *testing.T, provider string) *providerRig {
 	a.issuer = startProvider(t, redirect, secret)
 	a.Rig = webtest.NewSignInRig(t, func(c *site.Config) {
 		p := check.Must(idp.New(idp.Config{
-			Provider: provider, ClientID: "pressbox", ClientSecret: secret, Issuer: a.issuer, Scopes: []string{"openid", "profile"},
+			Provider: provider, ClientID: "pressbox",
+			ClientSecret: secret, Issuer: a.issuer, Scopes: []string{"openid", "profile"},
 			AuthURL: a.issuer + "/auth", TokenURL: a.issuer + "/token", UserinfoURL: a.issuer + "/me",
 			Cache: noCache{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		}))(t)
@@ -170,12 +171,13 @@ func TestProvider_real(t *testing.T) {
 				t.Fatalf("iss=%q, want %q", iss, a.issuer)
 			}
 			s.Get(back.String()).Want(http.StatusSeeOther)
-			if me := s.Get("/api/auth/me").Want(200); me.Field("name") != "anna of the provider" || me.Field("provider") != kind {
+			if me := s.Get("/api/auth/me").Want(200); me.Field("name") != "anna of the provider" ||
+				me.Field("provider") != kind {
 				t.Errorf("me: %s", me.Text)
 			}
-			s.Get(back.String()).WantError(auth.CodeInvalidState) // A2: the state is used
+			s.Get(back.String()).WantError(auth.CodeInvalidState) // the state is used
 
-			t.Run("declined", func(t *testing.T) { // A10: access_denied of the provider
+			t.Run("declined", func(t *testing.T) { // access_denied of the provider
 				s := a.client(t)
 				form := s.toForm(s.Get("/api/auth/idp/login"))
 				back := s.toCallback(s.Get(form + "/abort"))
@@ -184,7 +186,7 @@ func TestProvider_real(t *testing.T) {
 				}
 				s.Get(back.String()).WantError(auth.CodeAccessDenied)
 			})
-			t.Run("impostor", func(t *testing.T) { // A6: iss of another provider
+			t.Run("impostor", func(t *testing.T) { // iss of another provider
 				s := a.client(t)
 				back := s.consent("anna")
 				q := back.Query()
@@ -192,7 +194,7 @@ func TestProvider_real(t *testing.T) {
 				back.RawQuery = q.Encode()
 				s.Get(back.String()).WantError(auth.CodeIssuerMismatch)
 			})
-			t.Run("stolen code", func(t *testing.T) { // A4: the code is bound to the flow's verifier
+			t.Run("stolen code", func(t *testing.T) { // the code is bound to the flow's verifier
 				thief, victim := a.client(t), a.client(t)
 				stolen := victim.consent("anna").Query().Get("code")
 				back := thief.consent("eve")
@@ -201,7 +203,7 @@ func TestProvider_real(t *testing.T) {
 				back.RawQuery = q.Encode()
 				thief.Get(back.String()).WantError(auth.CodeExchangeFailed)
 			})
-			t.Run("without PKCE", func(t *testing.T) { // A4: the provider requires PKCE
+			t.Run("without PKCE", func(t *testing.T) { // the provider requires PKCE
 				s := a.client(t)
 				to := check.Must(s.Get("/api/auth/idp/login").Location())(t)
 				q := to.Query()

@@ -23,10 +23,14 @@ func (h *handlers) sessionRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodPost, base+"/refresh", web.Public, h.refresh, web.Operation{
 			ID: "refresh", Tag: "sign-in", Summary: "Refresh the session",
-			Description: "With a refresh token in the body, the response body contains the new pair and sets no cookie. Otherwise the refresh token in the cookie is used, and the response sets the cookies and contains no token.",
-			Request:     "RefreshRequest", Optional: true,
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The session was refreshed.", Schema: "Renewal"}},
-			Problems:  []int{http.StatusUnauthorized},
+			Description: "With a refresh token in the body, the response body contains the new pair and sets no " +
+				"cookie. Otherwise the refresh token in the cookie is used, " +
+				"and the response sets the cookies and contains no token.",
+			Request: "RefreshRequest", Optional: true,
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The session was refreshed.", Schema: "Renewal",
+			}},
+			Problems: []int{http.StatusUnauthorized},
 		}),
 		web.NewRoute(http.MethodPost, base+"/logout", web.Public, h.logout, web.Operation{
 			ID: "logout", Tag: "sign-in", Summary: "End the session and clear its cookies",
@@ -38,27 +42,34 @@ func (h *handlers) sessionRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, base+"/sessions", web.SessionRequired, h.listSessions, web.Operation{
 			ID: "listSessions", Tag: "sign-in", Summary: "List the sessions of the account",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The sessions, most recently used first.", Schema: "SessionList"}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The sessions, most recently used first.", Schema: "SessionList",
+			}},
 		}),
 		web.NewRoute(http.MethodDelete, base+"/sessions/:id", web.SessionRequired, h.endSession, web.Operation{
 			ID: "endSession", Tag: "sign-in", Summary: "End one session of the account",
 			Responses: noContent, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, base+"/reauthenticate", web.SessionRequired, h.reauthenticate, web.Operation{
-			ID: "reauthenticate", Tag: "sign-in", Summary: "Enter the passphrase again, which administration requires every 15 minutes",
+			ID: "reauthenticate", Tag: "sign-in",
+			Summary:     "Enter the passphrase again, which administration requires every 15 minutes",
 			Description: "Accounts of an external provider sign in again instead.",
 			Request:     "Reauthentication", Responses: noContent,
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodPost, base+"/admin-code", web.SessionRequired, h.redeemAdminCode, web.Operation{
-			ID: "redeemAdminCode", Tag: "administration", Summary: "Become an administrator by the code of pressbox.txt, which is then used up",
+			ID: "redeemAdminCode", Tag: "administration",
+			Summary:     "Become an administrator by the code of pressbox.txt, which is then used up",
 			Description: "All accounts together have five tries an hour.",
 			Request:     "AdminCode", Responses: noContent,
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodGet, "/api/admin", web.SessionRequired, h.administration, web.Operation{
-			ID: "getAdministration", Tag: "administration", Summary: "Get whether the account is an administrator's, and whether there is one",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "Who administers.", Schema: "Administration"}},
+			ID: "getAdministration", Tag: "administration",
+			Summary: "Get whether the account is an administrator's, and whether there is one",
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "Who administers.", Schema: "Administration",
+			}},
 		}),
 		web.NewRoute(http.MethodPut, base+"/passphrase", web.SessionRequired, h.changePassphrase, web.Operation{
 			ID: "changePassphrase", Tag: "sign-in", Summary: "Change the passphrase of a local account",
@@ -148,7 +159,7 @@ func (h *handlers) tokenInBody(w http.ResponseWriter, r *http.Request) (string, 
 // refreshFirst refreshes the session of the first valid token. If no token is
 // valid, auth.ErrSessionEnded takes precedence over auth.ErrInvalidToken.
 func (h *handlers) refreshFirst(r *http.Request, values ...string) (auth.Result, error) {
-	failure := web.ErrMissingToken
+	failure := errMissingToken
 	for _, value := range values {
 		token, _ := auth.ParseToken(value) // a malformed token is refused like an unknown one
 		result, err := h.Sessions.Refresh(r.Context(), token)
@@ -229,7 +240,7 @@ type passphraseChange struct {
 func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) error {
 	account := web.Caller(r).Account
 	if h.Passphrases == nil || account.Provider != auth.Local {
-		return web.ErrNoPassphrase
+		return errNoPassphrase
 	}
 	var body passphraseChange
 	if err := h.Decode(w, r, "PassphraseChange", &body); err != nil {
@@ -250,7 +261,7 @@ func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) erro
 func (h *handlers) reauthenticate(w http.ResponseWriter, r *http.Request) error {
 	caller := web.Caller(r)
 	if h.Passphrases == nil || caller.Account.Provider != auth.Local {
-		return web.ErrNoPassphrase
+		return errNoPassphrase
 	}
 	var body struct {
 		Passphrase string `json:"passphrase"`
@@ -261,7 +272,9 @@ func (h *handlers) reauthenticate(w http.ResponseWriter, r *http.Request) error 
 	credentials := auth.Credentials{Name: caller.Account.Name, Passphrase: body.Passphrase, From: web.ClientAddr(r)}
 	err := h.Passphrases.CheckPassphrase(r.Context(), credentials)
 	if errors.Is(err, auth.ErrWrongCredentials) {
-		return &web.BodyError{Violations: []web.Violation{{Path: "/passphrase", Code: "wrong", Detail: "is not the passphrase of this account"}}}
+		return &web.BodyError{Violations: []web.Violation{{
+			Path: "/passphrase", Code: "wrong", Detail: "is not the passphrase of this account",
+		}}}
 	}
 	if err != nil {
 		return passphraseError(err)
@@ -321,10 +334,14 @@ func passphraseError(err error) error {
 		return &web.RetryError{Err: web.ErrTooManyRequests, After: wait.Wait}
 	}
 	for known, v := range map[error]web.Violation{
-		auth.ErrWrongCredentials:    {Path: "/current", Code: "wrong", Detail: "is not the current passphrase"},
-		auth.ErrPassphraseTooShort:  {Path: "/passphrase", Code: "too_short", Detail: auth.ErrPassphraseTooShort.Error()},
-		auth.ErrPassphraseTooLong:   {Path: "/passphrase", Code: "too_long", Detail: auth.ErrPassphraseTooLong.Error()},
-		auth.ErrPassphraseTooCommon: {Path: "/passphrase", Code: "too_common", Detail: auth.ErrPassphraseTooCommon.Error()},
+		auth.ErrWrongCredentials: {Path: "/current", Code: "wrong", Detail: "is not the current passphrase"},
+		auth.ErrPassphraseTooShort: {
+			Path: "/passphrase", Code: "too_short", Detail: auth.ErrPassphraseTooShort.Error(),
+		},
+		auth.ErrPassphraseTooLong: {Path: "/passphrase", Code: "too_long", Detail: auth.ErrPassphraseTooLong.Error()},
+		auth.ErrPassphraseTooCommon: {
+			Path: "/passphrase", Code: "too_common", Detail: auth.ErrPassphraseTooCommon.Error(),
+		},
 	} {
 		if errors.Is(err, known) {
 			return &web.BodyError{Violations: []web.Violation{v}}

@@ -122,7 +122,9 @@ func (a *Authenticator) PageAccount(r *http.Request) string {
 
 // NotifyToken returns the record of an API token that is valid for the address.
 func (a *Authenticator) NotifyToken(ctx context.Context, token string, from netip.Addr) (auth.APIToken, error) {
-	caller, err := a.Sessions.Authenticate(ctx, auth.RequestCredentials{Authorization: []string{"Bearer " + token}, From: from})
+	caller, err := a.Sessions.Authenticate(ctx, auth.RequestCredentials{
+		Authorization: []string{"Bearer " + token}, From: from,
+	})
 	if err == nil && caller.SignedIn() {
 		err = auth.ErrInvalidToken // sessions are valid only below /api
 	}
@@ -158,7 +160,8 @@ func Routes(s *web.Server, a *Authenticator) []web.Route {
 func AdminRoutes(s *web.Server, a *Authenticator) []web.Route {
 	h := newHandlers(s, a)
 	routes := h.accountRoutes()
-	return h.whenConfigured(slices.Concat(routes, web.UnderAPIAdmin(web.RecentAdministrator, routes), []web.Route{h.adminCodeRoute()}))
+	return h.whenConfigured(slices.Concat(routes, web.UnderAPIAdmin(web.RecentAdministrator, routes),
+		[]web.Route{h.adminCodeRoute()}))
 }
 
 // whenConfigured adds the header Vary to the routes and disables them if sign-in

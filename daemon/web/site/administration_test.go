@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"context"
+	"io/fs"
 	"net/http"
 	"os"
 	"strings"
@@ -11,11 +12,15 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
+	"pressbox/daemon/downloads"
+	"pressbox/daemon/health"
+	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
+	"pressbox/store"
+	"pressbox/voice/catalog"
 )
 
 // newAdministrator returns a client of an administrator, Anna, on the local network.
@@ -70,27 +75,20 @@ func TestAdministration_guards(t *testing.T) {
 	stranger := &webtest.Player{Browser: anna.Rig.Browser(t), T: t, Name: "stranger"}
 	for _, rt := range administrationRoutes() {
 		name := rt.Method + " " + rt.Path
-		if got := code(stranger, rt); got != "unauthenticated" {
-			t.Errorf("%s without a session: %q", name, got)
-		}
-		if got := code(bob, rt); got != "not_administrator" {
-			t.Errorf("%s with another account: %q", name, got)
-		}
+		check.Equal(t, code(stranger, rt), "unauthenticated", "%s without a session", name)
+		check.Equal(t, code(bob, rt), "not_administrator", "%s with another account", name)
 		token := anna.AccessToken()
 		abroad := &webtest.Player{Browser: anna.Rig.Browser(t), T: t, Name: "abroad"}
 		abroad.From = webtest.ForeignClient
-		if got := code(abroad, rt, webtest.Bearer(token)...); got != "https_required" {
-			t.Errorf("%s from another network over http: %q", name, got)
-		}
+		check.Equal(t, code(abroad, rt, webtest.Bearer(token)...),
+			"https_required", "%s from another network over http", name)
 		abroad.UseProxy()
 		abroad.Header.Set("X-Forwarded-For", "203.0.113.5")
 		if got := code(abroad, rt, webtest.Bearer(token)...); refusals[got] {
 			t.Errorf("%s from another network over https: %q", name, got)
 		}
 		if rt.Method != http.MethodGet {
-			if got := code(anna, rt, "Sec-Fetch-Site", "cross-site"); got != "cross_origin" {
-				t.Errorf("%s of another site: %q", name, got)
-			}
+			check.Equal(t, code(anna, rt, "Sec-Fetch-Site", "cross-site"), "cross_origin", "%s of another site", name)
 		}
 		if got := code(anna, rt); refusals[got] {
 			t.Errorf("%s by an administrator: %q", name, got)
@@ -99,7 +97,8 @@ func TestAdministration_guards(t *testing.T) {
 }
 
 var refusals = map[string]bool{
-	"unauthenticated": true, "not_administrator": true, "https_required": true, "reauthentication_required": true, "cross_origin": true, "too_many_requests": true,
+	"unauthenticated": true, "not_administrator": true,
+	"https_required": true, "reauthentication_required": true, "cross_origin": true, "too_many_requests": true,
 }
 
 // Accounts, tokens and backups require an authentication within 15 minutes: a sign-in or the
@@ -129,25 +128,18 @@ func TestAdministration_reauthentication(t *testing.T) {
 		t.Fatalf("%d routes refuse a sign-in of more than 15 minutes", all)
 	}
 	enter := func(passphrase string) webtest.Page {
-		return anna.Send("POST", "/api/auth/reauthenticate", `{"passphrase": "`+passphrase+`"}`, "Content-Type", webtest.AsJSON)
+		return anna.Send("POST", "/api/auth/reauthenticate",
+			`{"passphrase": "`+passphrase+`"}`, "Content-Type", webtest.AsJSON)
 	}
 	enter("another cat in a boat").Want(422, "wrong")
-	if got := stale(); got != all {
-		t.Errorf("after a wrong passphrase %d routes of %d refuse", got, all)
-	}
+	check.Equal(t, stale(), all, "after a wrong passphrase")
 	anna.Clock.Pass(time.Minute) // the throttle
 	enter(webtest.Passphrase).Want(204)
-	if got := stale(); got != 0 {
-		t.Errorf("after the passphrase %d routes refuse", got)
-	}
+	check.Equal(t, stale(), 0, "after the passphrase")
 	anna.Clock.Pass(auth.ReauthAge + time.Second)
-	if got := stale(); got != all {
-		t.Errorf("15 minutes later %d routes of %d refuse", got, all)
-	}
+	check.Equal(t, stale(), all, "15 minutes later")
 	anna.FollowForm(anna.Submit(anna.LocalForm(), "name", "Anna", "passphrase", webtest.Passphrase))
-	if got := stale(); got != 0 {
-		t.Errorf("after a new sign-in %d routes refuse", got)
-	}
+	check.Equal(t, stale(), 0, "after a new sign-in")
 }
 
 // Each change is logged with the account of the administrator, reading is not.
@@ -162,9 +154,7 @@ func TestAdministration_journal(t *testing.T) {
 	anna.Post("/api/admin/invites").Want(201)
 	line := anna.LogLine("administered")
 	for _, want := range []string{"method=POST", "path=/api/admin/invites", "account=" + id, "name=Anna", "request="} {
-		if !strings.Contains(line, want) {
-			t.Errorf("the log lacks %q: %s", want, line)
-		}
+		check.Contains(t, line, want, "the log")
 	}
 }
 
@@ -220,7 +210,8 @@ func TestAdministration_invites(t *testing.T) {
 	}
 	page := anna.Get("/api/admin/invites").Want(200)
 	page.Decode(&list)
-	if len(list.Invites) != 1 || list.Invites[0].Expires != int64(auth.InviteTTL.Seconds()) || strings.Contains(page.Text, secret) {
+	if len(list.Invites) != 1 || list.Invites[0].Expires != int64(auth.InviteTTL.Seconds()) ||
+		strings.Contains(page.Text, secret) {
 		t.Fatalf("the invites: %s", page.Text)
 	}
 	anna.Send("DELETE", "/api/admin/invites/"+list.Invites[0].ID, "").Want(204)
@@ -247,9 +238,7 @@ func TestAdministration_exists(t *testing.T) {
 		{anna, `{"administrator":true,"exists":true,"code":false}`},
 		{bob, `{"administrator":false,"exists":true,"code":false}`},
 	} {
-		if got := strings.TrimSpace(tt.by.Get("/api/admin").Want(200).Text); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.by.Name, got, tt.want)
-		}
+		check.Equal(t, strings.TrimSpace(tt.by.Get("/api/admin").Want(200).Text), tt.want, "%s", tt.by.Name)
 		promote(t, anna)
 	}
 }
@@ -257,35 +246,32 @@ func TestAdministration_exists(t *testing.T) {
 // noSettings is without settings.
 type noSettings struct{}
 
-func (noSettings) List() ([]admin.Setting, error)                       { return []admin.Setting{}, nil }
-func (noSettings) Change(_ context.Context, _ map[string]*string) error { return nil }
+func (noSettings) List() ([]settings.Value, error)                  { return nil, nil }
+func (noSettings) Change(context.Context, map[string]*string) error { return nil }
 
 // noBackups is without backups.
 type noBackups struct{}
 
-func (noBackups) List() ([]admin.Backup, error) { return []admin.Backup{}, nil }
-
-func (noBackups) Create(context.Context) (admin.Backup, error) {
-	return admin.Backup{}, web.ErrBackupFailed
+func (noBackups) List() ([]store.Backup, error) { return nil, nil }
+func (noBackups) Create(context.Context) (store.Backup, error) {
+	return store.Backup{}, store.ErrCorrupt
 }
-
-func (noBackups) Open(context.Context, string) (*os.File, error) { return nil, web.ErrNotFound }
+func (noBackups) Open(context.Context, string) (*os.File, error) { return nil, fs.ErrNotExist }
 
 // noVoices is without voices.
 type noVoices struct{}
 
-func (noVoices) List() admin.InstalledVoices {
-	return admin.InstalledVoices{Voices: []admin.InstalledVoice{}}
-}
+func (noVoices) Voices() []downloads.Voice                 { return nil }
+func (noVoices) Last() downloads.Download                  { return downloads.Download{} }
+func (noVoices) Start(context.Context, string, bool) error { return nil }
+func (noVoices) Remove(string) error                       { return catalog.ErrUnknown }
 
-func (noVoices) Catalog(context.Context, string) (admin.Catalog, error) {
-	return admin.Catalog{Languages: []string{}, Voices: []admin.CatalogVoice{}}, nil
+func (noVoices) Offers(context.Context, string) (downloads.Offers, error) {
+	return downloads.Offers{Languages: []string{}}, nil
 }
-func (noVoices) Install(context.Context, string, bool) error { return nil }
-func (noVoices) Remove(string) error                         { return web.ErrNotFound }
 
 // quickAdministration replaces what takes long.
 func quickAdministration(c *site.Config) {
 	c.Admin.Settings, c.Admin.Backups, c.Admin.Voices = noSettings{}, noBackups{}, noVoices{}
-	c.Admin.Diagnose = func(context.Context) []admin.Finding { return []admin.Finding{} }
+	c.Admin.Diagnose = func(context.Context) []health.Finding { return []health.Finding{} }
 }

@@ -73,7 +73,8 @@ func NewAccountAdmin(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, err = mount(s, slices.Concat(signin.AdminRoutes(s, in), play.AdminRoutes(s, cfg.Play)), &openapi.Documents{}, cfg.Version); err != nil {
+	if s, err = mount(s, slices.Concat(signin.AdminRoutes(s, in), play.AdminRoutes(s, cfg.Play)),
+		&openapi.Documents{}, cfg.Version); err != nil {
 		return nil, err
 	}
 	return s.AdminHandler(), nil
@@ -99,7 +100,9 @@ func mount(s *web.Server, table []web.Route, docs *openapi.Documents, version st
 	if err != nil {
 		return nil, err
 	}
-	return s, s.Mount(table, document)
+	return s, s.Mount(table, document,
+		announcements.Problem, openai.Problem, control.Problem,
+		hooks.Problem, signin.Problem, play.Problem, admin.Problem)
 }
 
 func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.Documents) []web.Route {

@@ -19,8 +19,11 @@ func TestRoutes_documented(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	shared := map[string]bool{
-		"/speakable": true, "/notify": true, "/notify/{id}": true, "/notify/{id}/ack": true, "/notify/{id}/again": true, "/events": true, "/v1/audio/speech": true, "/v1/audio/voices": true, "/v1/models": true, "/v1/models/{id}": true,
-		"/volume": true, "/rooms": true, "/quiet": true, "/schedules": true, "/schedules/{id}": true, "/favorites": true, "/hooks/{name}": true,
+		"/speakable": true, "/notify": true, "/notify/{id}": true, "/notify/{id}/ack": true, "/notify/{id}/again": true,
+		"/events": true, "/v1/audio/speech": true,
+		"/v1/audio/voices": true, "/v1/models": true, "/v1/models/{id}": true,
+		"/volume": true, "/rooms": true, "/quiet": true,
+		"/schedules": true, "/schedules/{id}": true, "/favorites": true, "/hooks/{name}": true,
 		"/": true, "/notify/publish": true, "/ntfy/{topic}": true, "/ntfy/{topic}/publish": true, "/message": true,
 	}
 	for path, methods := range r.Check.Paths {
@@ -28,7 +31,9 @@ func TestRoutes_documented(t *testing.T) {
 		public := true
 		for method, op := range methods {
 			want = append(want, strings.ToUpper(method))
-			if method == "get" && !slices.Contains([]string{"beginSignIn", "finishSignIn", "publishAnnouncement", "publishNtfyMessage"}, op.ID) {
+			if method == "get" && !slices.Contains([]string{
+				"beginSignIn", "finishSignIn", "publishAnnouncement", "publishNtfyMessage",
+			}, op.ID) {
 				want = append(want, http.MethodHead)
 			}
 			public = len(op.Servers) == 0
@@ -41,7 +46,8 @@ func TestRoutes_documented(t *testing.T) {
 		url := webtest.PathParameter.ReplaceAllString(path, "x")
 		resp := r.Send(t, handler, webtest.NewRequest(http.MethodOptions, url, ""))
 		if got := resp.Header.Get("Allow"); resp.StatusCode != http.StatusNoContent || got != strings.Join(want, ", ") {
-			t.Errorf("OPTIONS %s: status %d, Allow %q, want 204, %q", path, resp.StatusCode, got, strings.Join(want, ", "))
+			t.Errorf("OPTIONS %s: status %d, Allow %q, want 204, %q",
+				path, resp.StatusCode, got, strings.Join(want, ", "))
 		}
 		otherReply := httptest.NewRecorder()
 		other.ServeHTTP(otherReply, webtest.NewRequest(http.MethodOptions, url, ""))
@@ -49,12 +55,11 @@ func TestRoutes_documented(t *testing.T) {
 		if shared[path] {
 			elsewhere = http.StatusNoContent
 		}
-		if otherReply.Code != elsewhere {
-			t.Errorf("OPTIONS %s on the other socket: status %d, want %d", path, otherReply.Code, elsewhere)
-		}
+		check.Equal(t, otherReply.Code, elsewhere, "OPTIONS %s on the other socket: status", path)
 	}
 	for _, rt := range site.Routes() {
-		if _, ok := r.Check.Paths[regexp.MustCompile(`:([a-z]+)`).ReplaceAllString(rt.Path, "{$1}")][strings.ToLower(rt.Method)]; !ok {
+		if _, ok := r.Check.Paths[regexp.MustCompile(`:([a-z]+)`).ReplaceAllString(rt.Path,
+			"{$1}")][strings.ToLower(rt.Method)]; !ok {
 			t.Errorf("%s %s is not documented", rt.Method, rt.Path)
 		}
 	}

@@ -149,7 +149,8 @@ func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Res
 		schema = op.checkResponse(tb, resp)
 	case resp.StatusCode < 400:
 		tb.Errorf("%s %s is not documented", req.Method, req.URL.Path)
-	case resp.StatusCode == http.StatusNotFound && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"): // a page for browsers
+	// a page for browsers
+	case resp.StatusCode == http.StatusNotFound && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"):
 		return
 	case resp.Header.Get("Content-Type") != "application/problem+json":
 		tb.Errorf("an error of the media type %q", resp.Header.Get("Content-Type"))
@@ -192,7 +193,8 @@ func (op Operation) checkResponse(tb testing.TB, resp *http.Response) (schema st
 	}
 	content, ok := documented.Content[kind]
 	if _, anyType := documented.Content["*/*"]; !ok && !anyType {
-		tb.Errorf("%s documents %v for status %d, not %q", op.ID, slices.Collect(maps.Keys(documented.Content)), resp.StatusCode, kind)
+		tb.Errorf("%s documents %v for status %d, not %q",
+			op.ID, slices.Collect(maps.Keys(documented.Content)), resp.StatusCode, kind)
 	}
 	return content.Schema.Ref
 }

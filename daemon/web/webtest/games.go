@@ -22,6 +22,7 @@ import (
 	"pressbox/auth"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web/site"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/league"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
@@ -69,9 +70,11 @@ func NewGamesRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	r.GameStore = openStore(tb)
 	withGames := func(cfg *site.Config) {
 		r.Games = check.Must(live.New(tb.Context(), live.Config{
-			Journal: r.GameStore.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Log: cfg.Log, Finished: func(string) { r.Leagues.Wake() },
+			Journal: r.GameStore.Games(), Rosters: Clubs{}, Announcer: cfg.Announcements.Announcer, Seeds: bottest.Seeds(),
+			Finished: func(string) { r.Leagues.Wake() }, Log: cfg.Log,
 		}))(tb)
-		r.Leagues = check.Must(leagues.New(tb.Context(), leagues.Config{Repository: r.GameStore, Games: r.Games, Rosters: Clubs{}, Log: cfg.Log}))(tb)
+		r.Leagues = check.Must(leagues.New(tb.Context(),
+			leagues.Config{Repository: r.GameStore, Games: r.Games, Rosters: Clubs{}, Log: cfg.Log}))(tb)
 		cfg.Play.Games, cfg.Play.Leagues, cfg.Season = r.Games, r.Leagues, league.LastSeason
 	}
 	r.startSignIn(append([]func(*site.Config){withGames}, change...))
@@ -145,7 +148,8 @@ type seatView struct {
 func (f *Player) CreateGame(options string) GameView {
 	f.T.Helper()
 	var g GameView
-	f.Ask("POST", "/api/games", `{"home_team": "`+HomeTeam()+`", "away_team": "`+AwayTeam()+`", "options": `+options+`}`, 201, &g)
+	f.Ask("POST", "/api/games", `{"home_team": "`+HomeTeam()+`", "away_team": "`+AwayTeam()+
+		`", "options": `+options+`}`, 201, &g)
 	return g
 }
 
@@ -236,7 +240,8 @@ func (f *Player) Dial(address string) *Socket {
 // TryDial opens a websocket of the player.
 func (f *Player) TryDial(address string) (*Socket, error) {
 	dialer := websocket.Dialer{Subprotocols: []string{"pressbox.v1"}, HandshakeTimeout: 5 * time.Minute}
-	conn, resp, err := dialer.Dial("ws://"+address+"/api/ws", http.Header{"Cookie": {"pressbox_access=" + f.AccessToken()}})
+	conn, resp, err := dialer.Dial("ws://"+address+"/api/ws",
+		http.Header{"Cookie": {"pressbox_access=" + f.AccessToken()}})
 	if err != nil {
 		return nil, err
 	}
@@ -366,7 +371,9 @@ func (d *Display) Await(kind, text string) {
 // WantDocumented checks the data of an event against the OpenAPI document.
 func WantDocumented(tb testing.TB, event, data string) {
 	tb.Helper()
-	name := map[string]string{"game": "Game", "announcement": "Announcement", "volume": "Volume", "quiet": "Quiet"}[event]
+	name := map[string]string{
+		"game": "Game", "announcement": "Announcement", "volume": "Volume", "quiet": "Quiet",
+	}[event]
 	if name == "" {
 		return
 	}
@@ -397,8 +404,13 @@ func (r *Rig) NewMatch(tb testing.TB, options string) *Match {
 // bubble.
 func (f *Player) DialWire(l *Wire) *Socket {
 	f.T.Helper()
-	dialer := websocket.Dialer{NetDialContext: func(context.Context, string, string) (net.Conn, error) { return l.Dial(), nil }}
-	conn, resp, err := dialer.DialContext(context.Background(), "ws://pressbox.local/api/ws", http.Header{"Cookie": {"pressbox_access=" + f.AccessToken()}})
+	dialer := websocket.Dialer{NetDialContext: func(context.Context,
+		string, string,
+	) (net.Conn, error) {
+		return l.Dial(), nil
+	}}
+	conn, resp, err := dialer.DialContext(context.Background(),
+		"ws://pressbox.local/api/ws", http.Header{"Cookie": {"pressbox_access=" + f.AccessToken()}})
 	check.NoError(f.T, err)
 	_ = resp.Body.Close()
 	return &Socket{Conn: conn, T: f.T, Schema: FrameSchemas()}

@@ -76,7 +76,9 @@ type Manager struct {
 // Manage returns a manager that has not yet joined the game.
 func (f *Player) Manage(address, id string) *Manager {
 	f.T.Helper()
-	return &Manager{Socket: f.Dial(address), Replica: NewReplica(f.T, f.Ask("GET", "/api/games/"+id, "", 200, nil)), Game: id}
+	return &Manager{
+		Socket: f.Dial(address), Replica: NewReplica(f.T, f.Ask("GET", "/api/games/"+id, "", 200, nil)), Game: id,
+	}
 }
 
 // Join joins the game at the revision of the replica.

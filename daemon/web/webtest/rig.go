@@ -127,7 +127,9 @@ func (s *Speaker) Voice(name string) (string, error) {
 // Preview describes a second of speech per word of message.
 func (s *Speaker) Preview(_ context.Context, _, message string) (announcements.Preview, error) {
 	n := len(strings.Fields(message))
-	return announcements.Preview{Text: message + ".", Words: n, Seconds: float64(n), Phonemes: strings.ToLower(message)}, s.FirstErr
+	return announcements.Preview{
+		Text: message + ".", Words: n, Seconds: float64(n), Phonemes: strings.ToLower(message),
+	}, s.FirstErr
 }
 
 // Estimate returns the duration that Preview describes.
@@ -249,7 +251,8 @@ func NewRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 func newRig(tb testing.TB) *Rig {
 	tb.Helper()
 	return &Rig{
-		T: tb, Speaker: &Speaker{}, Release: make(chan struct{}), Log: &check.Log{}, Clock: authtest.NewHost(), Check: NewChecker(tb),
+		T: tb, Speaker: &Speaker{}, Release: make(chan struct{}),
+		Log: &check.Log{}, Clock: authtest.NewHost(), Check: NewChecker(tb),
 		Store: openStore(tb), secrets: map[string]string{},
 	}
 }
@@ -268,27 +271,34 @@ func (r *Rig) start(change []func(*site.Config)) {
 	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 	discard := slog.New(slog.DiscardHandler)
 	var err error
-	r.Controls = check.Must(voicecontrol.NewControls(voicecontrol.Config{Volume: 100, QuietMode: policy.Silence}, r.Store, r.moment, discard))(r.T)
+	r.Controls = check.Must(voicecontrol.NewControls(voicecontrol.Config{Volume: 100, QuietMode: policy.Silence},
+		r.Store, r.moment, discard))(r.T)
 	r.Broker = &Broker{}
 	r.Rooms = rooms.New("hall", "1", r.Broker, discard)
 	r.Announcer = check.Must(announcer.New(queue, announcer.Parts{
-		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release}, Controls: r.Controls, Estimate: r.Speaker.Estimate, Rooms: r.Rooms, Log: discard,
+		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release},
+		Controls: r.Controls, Estimate: r.Speaker.Estimate, Rooms: r.Rooms, Log: discard,
 	}))(r.T)
 	r.Rooms.Attach(r.Announcer)
 	schedules := check.Must(voicecontrol.NewSchedules(voicecontrol.ScheduleParts{
-		Repository: r.Store, Announcer: r.Announcer, Hub: r.Controls.Hub(), Now: time.Now, ClockSet: func() bool { return true }, Log: discard,
+		Repository: r.Store, Announcer: r.Announcer,
+		Hub: r.Controls.Hub(), Now: time.Now, ClockSet: func() bool { return true }, Log: discard,
 	}))(r.T)
 	check.Run(r.T, r.Announcer.Run)
 	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
 	r.Config = site.Config{
-		Config: web.Config{Log: slog.New(slog.NewTextHandler(r.Log, &slog.HandlerOptions{Level: slog.LevelDebug})), Version: "1.2.3"},
+		Config: web.Config{
+			Log: slog.New(slog.NewTextHandler(r.Log, &slog.HandlerOptions{Level: slog.LevelDebug})), Version: "1.2.3",
+		},
 		Announcements: announcements.Config{
 			Announcer: r.Announcer,
 			Preview:   r.Speaker.Preview,
 			Rooms:     r.Rooms,
 			Voices:    func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
-		OpenAI:  openai.Config{Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(limits.Speeches)},
+		OpenAI: openai.Config{
+			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(limits.Speeches),
+		},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
 			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}

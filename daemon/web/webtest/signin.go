@@ -25,7 +25,7 @@ import (
 
 // NewSignInRig returns a rig with a fake of the sign-in provider; each change may
 // alter the configuration. The log must not contain a secret that the test
-// issued (F7).
+// issued.
 func NewSignInRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	tb.Helper()
 	r := newRig(tb)
@@ -42,7 +42,9 @@ func (r *Rig) startSignIn(change []func(*site.Config)) {
 		in := authtest.NewSignIn(r.T, repository, times, cfg.Log)
 		r.Provider, _ = in.Provider.(*authtest.Provider)
 		r.Sessions, r.Accounts = in.Sessions, in.Sessions.LocalAccounts()
-		cfg.SignIn = &signin.Config{Sessions: r.Sessions, SignIn: in, AdminCodes: idp.AdminCodes{Sessions: r.Sessions, Hasher: cheapHasher()}}
+		cfg.SignIn = &signin.Config{
+			Sessions: r.Sessions, SignIn: in, AdminCodes: idp.AdminCodes{Sessions: r.Sessions, Hasher: cheapHasher()},
+		}
 	}
 	r.start(append([]func(*site.Config){withSignIn}, change...))
 	r.T.Cleanup(r.searchLog)
@@ -85,7 +87,7 @@ func (r *Rig) Secret(what, value string) {
 }
 
 // searchLog fails the test if the log contains a code, state, token, cookie or
-// passphrase (F7).
+// passphrase.
 func (r *Rig) searchLog() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -216,7 +218,8 @@ func (b *Browser) Submit(path string, fields ...string) Page {
 			b.Secret(fields[i], fields[i+1])
 		}
 	}
-	return b.Send(http.MethodPost, path, form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Origin", b.Origin)
+	return b.Send(http.MethodPost, path, form.Encode(),
+		"Content-Type", "application/x-www-form-urlencoded", "Origin", b.Origin)
 }
 
 // Want fails the test unless the response has the status and, if given, the problem
@@ -224,7 +227,8 @@ func (b *Browser) Submit(path string, fields ...string) Page {
 func (p Page) Want(status int, code ...string) Page {
 	p.T.Helper()
 	if p.StatusCode != status {
-		p.T.Fatalf("%s %s: status %d, want %d: %v %s", p.Request.Method, p.Request.URL.Path, p.StatusCode, status, p.Header, p.Text)
+		p.T.Fatalf("%s %s: status %d, want %d: %v %s",
+			p.Request.Method, p.Request.URL.Path, p.StatusCode, status, p.Header, p.Text)
 	}
 	if len(code) > 0 && code[0] != "" && p.Field("code") != code[0] {
 		p.T.Fatalf("code %q, want %q: %s", p.Field("code"), code[0], p.Text)
@@ -291,7 +295,8 @@ func (p Page) WantError(code auth.Code) {
 	p.Want(http.StatusSeeOther)
 	u := check.Must(url.Parse(p.Header.Get("Location")))(p.T)
 	q := u.Query()
-	if u.Path != "/auth/callback" || q.Get("error") != string(code) || q.Get("error_description") != code.Description() ||
+	if u.Path != "/auth/callback" || q.Get("error") != string(code) ||
+		q.Get("error_description") != code.Description() ||
 		q.Get("error_id") != p.Header.Get("X-Request-Id") || len(q) != 3 {
 		p.T.Errorf("redirect to %s, want error=%s", u, code)
 	}

@@ -5,12 +5,22 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sync/atomic"
 
 	"pressbox/game"
 	"pressbox/game/bot"
 	"pressbox/game/chance"
 	"pressbox/game/teams"
 )
+
+// Seeds returns a source of seeds that are the same in each run of a test.
+func Seeds() func() chance.Seed {
+	var n atomic.Uint64
+	return func() (s chance.Seed) {
+		binary.BigEndian.PutUint64(s[:], n.Add(1))
+		return s
+	}
+}
 
 // TB has the methods of testing.TB and rapid.T that a game needs.
 type TB interface {
@@ -32,7 +42,10 @@ type Pairing struct {
 // Pair returns a pairing with suggested line-ups.
 func Pair(tb TB, away, home teams.Roster, dh bool) *Pairing {
 	tb.Helper()
-	p := &Pairing{Clubs: [2]game.Club{away.Club(), home.Club()}, Ratings: teams.Ratings(away, home), Park: home.Team.Park.Factors, DH: dh}
+	p := &Pairing{
+		Clubs: [2]game.Club{away.Club(), home.Club()}, Ratings: teams.Ratings(away, home),
+		Park: home.Team.Park.Factors, DH: dh,
+	}
 	for i, c := range p.Clubs {
 		var err error
 		if p.Lineups[i], err = bot.SuggestLineup(c, p.Ratings, nil, dh); err != nil {
@@ -91,10 +104,12 @@ type Manager interface {
 
 // Bot returns a bot for a side.
 func (g *Game) Bot(side game.Side) *bot.Manager {
-	return bot.New(side, g.pairing.Clubs[side], g.pairing.Ratings, g.Simulator, cmp.Or(g.pairing.Levels[side], bot.Expert))
+	return bot.New(side, g.pairing.Clubs[side], g.pairing.Ratings, g.Simulator,
+		cmp.Or(g.pairing.Levels[side], bot.Expert))
 }
 
-// Start starts game n of a pairing, with bots for the sides that have one. The pairing decides on the designated hitter.
+// Start starts game n of a pairing, with bots for the sides that have one. The pairing decides on the designated
+// hitter.
 func (p *Pairing) Start(tb TB, n uint64, o game.Options, bots [2]bool) *Game {
 	tb.Helper()
 	var seed chance.Seed

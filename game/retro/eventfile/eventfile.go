@@ -135,7 +135,8 @@ func parseLineupEntry(f []string) (retro.LineupEntry, error) {
 	slot, ok2 := parseSmall(f[4], 9)
 	pos, ok3 := parseSmall(f[5], 12)
 	if !ok1 || !ok2 || !ok3 || pos == 0 {
-		return retro.LineupEntry{}, fmt.Errorf("%s record with side %s, place %s, position %s; want at most 1, 9, 12", f[0], f[3], f[4], f[5])
+		return retro.LineupEntry{},
+			fmt.Errorf("%s record with side %s, place %s, position %s; want at most 1, 9, 12", f[0], f[3], f[4], f[5])
 	}
 	return retro.LineupEntry{
 		Player: game.PlayerID(f[1]), Name: f[2],

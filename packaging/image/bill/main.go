@@ -37,7 +37,10 @@ func run(version, tree string) error {
 	if err != nil {
 		return err
 	}
-	whole := cyclonedx.Component{Type: "operating-system", Ref: "pressbox-image", Name: "pressbox-image", Version: version}
+	whole := cyclonedx.Component{
+		Type: "operating-system", Ref: "pressbox-image", Name: "pressbox-image",
+		Version: version,
+	}
 	return cyclonedx.New(whole, components).Write(os.Stdout)
 }
 
@@ -58,8 +61,12 @@ func installed(tree fs.FS) ([]cyclonedx.Component, error) {
 			return nil, fmt.Errorf("the license of %s: %w", name, err)
 		}
 		version := field(entry, "Version")
-		url := "pkg:deb/debian/" + name + "@" + url.PathEscape(version) + "?arch=" + field(entry, "Architecture") + "&distro=debian-13"
-		all = append(all, cyclonedx.Component{Type: "library", Ref: url, Name: name, Version: version, URL: url, Licenses: licenses})
+		url := "pkg:deb/debian/" + name + "@" + url.PathEscape(version) + "?arch=" + field(entry, "Architecture") +
+			"&distro=debian-13"
+		all = append(all, cyclonedx.Component{
+			Type: "library", Ref: url, Name: name, Version: version, URL: url,
+			Licenses: licenses,
+		})
 	}
 	if len(all) == 0 {
 		return nil, errors.New("no packages are installed")

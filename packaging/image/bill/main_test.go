@@ -30,9 +30,15 @@ Version: 0.8-1
 func TestInstalled(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ avahi, want string }{
-		"named":  {"License: LGPL-2.1+ \nLicense: BSD\nlicense: BSD\n text\n/usr/share/common-licenses/GPL-2\n", "BSD, LGPL-2.1+"},
-		"common": {"It is in '/usr/share/common-licenses/GPL-2'.\nAnd /usr/share/common-licenses/LGPL-2.1.\n", "GPL-2, LGPL-2.1"},
-		"other":  {"Do what you like.", "see /usr/share/doc/avahi/copyright"},
+		"named": {
+			"License: LGPL-2.1+ \nLicense: BSD\nlicense: BSD\n text\n/usr/share/common-licenses/GPL-2\n",
+			"BSD, LGPL-2.1+",
+		},
+		"common": {
+			"It is in '/usr/share/common-licenses/GPL-2'.\nAnd /usr/share/common-licenses/LGPL-2.1.\n",
+			"GPL-2, LGPL-2.1",
+		},
+		"other": {"Do what you like.", "see /usr/share/doc/avahi/copyright"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +55,10 @@ func TestInstalled(t *testing.T) {
 				}
 				got = append(got, c.URL+" "+strings.Join(names, ", "))
 			}
-			want := []string{"pkg:deb/debian/avahi@0.8-1?arch=all&distro=debian-13 " + tt.want, "pkg:deb/debian/zlib@1:1.3+b1?arch=arm64&distro=debian-13 Zlib"}
+			want := []string{
+				"pkg:deb/debian/avahi@0.8-1?arch=all&distro=debian-13 " + tt.want,
+				"pkg:deb/debian/zlib@1:1.3+b1?arch=arm64&distro=debian-13 Zlib",
+			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%q, want %q", got, want)
 			}

@@ -82,7 +82,8 @@ func (p partition) label() string { return p.probe("LABEL") }
 
 // probe returns a property of the file system that blkid knows; "" if it has none.
 func (p partition) probe(tag string) string {
-	out := run(p.t, "sh", "-c", fmt.Sprintf("blkid --probe --offset %d --size %d --match-tag %s --output value %q || true", p.start, p.size, tag, p.disk))
+	const probe = "blkid --probe --offset %d --size %d --match-tag %s --output value %q || true"
+	out := run(p.t, "sh", "-c", fmt.Sprintf(probe, p.start, p.size, tag, p.disk))
 	return strings.TrimSpace(out)
 }
 

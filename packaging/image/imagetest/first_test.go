@@ -40,7 +40,8 @@ func (h *host) checkGrown() {
 	info := check.Must(os.Stat(h.disk))(h.T)
 	room := info.Size() - openPartition(h.T, h.disk, "data").start
 	if size := h.root.number("df --output=size --block-size=1 /var/lib/pressbox | tail -n 1"); size < room*9/10 {
-		h.Errorf("the data partition has %d MB, and %d MB of room:\n%s", size>>20, room>>20, h.root.do("lsblk; df --human-readable"))
+		h.Errorf("the data partition has %d MB, and %d MB of room:\n%s", size>>20, room>>20,
+			h.root.do("lsblk; df --human-readable"))
 	}
 }
 
@@ -74,7 +75,9 @@ func TestPC_pressboxTxt(t *testing.T) {
 	h := switchOn(t, "pressbox-txt", computer{arch: "amd64", disk: disk, uefi: true})
 	h.answers()
 	text := h.greeted()
-	if want := "Pressbox is ready. Open kitchen dot local. Not everything of pressbox dot txt was applied. Line 6: COLOR is not a name that pressbox.txt may set."; text != want {
+	const want = "Pressbox is ready. Open kitchen dot local. Not everything of pressbox dot txt was applied. " +
+		"Line 6: COLOR is not a name that pressbox.txt may set."
+	if text != want {
 		t.Errorf("it says %q, want %q", text, want)
 	}
 	h.hears(text)
@@ -95,7 +98,8 @@ func TestPC_pressboxTxt(t *testing.T) {
 	h.powerOff()
 	boot = openPartition(t, disk, "PRESSBOX")
 	names := strings.Join(boot.list(), " ")
-	if !strings.Contains(names, "pressbox-applied.txt") || strings.Contains(names, "pressbox.txt ") || strings.Contains(names, "pressbox-backup ") {
+	if !strings.Contains(names, "pressbox-applied.txt") || strings.Contains(names, "pressbox.txt ") ||
+		strings.Contains(names, "pressbox-backup ") {
 		t.Errorf("the boot partition has the files %s", names)
 	}
 	t.Logf("pressbox-applied.txt:\n%s", boot.read("pressbox-applied.txt"))

@@ -125,8 +125,10 @@ func (h *host) qemu() []string {
 	line = append(line,
 		"-nodefaults", "-display", "none", "-m", memory,
 		"-drive", "if=virtio,format=raw,file="+h.disk,
-		"-netdev", fmt.Sprintf("user,id=n,hostfwd=tcp:127.0.0.1:%d-:8888", h.port), "-device", "virtio-net-pci,netdev=n",
-		"-audiodev", "wav,id=a,out.frequency="+strconv.Itoa(wavRate)+",path="+h.file("wav"), "-device", "intel-hda", "-device", "hda-output,audiodev=a",
+		"-netdev", fmt.Sprintf("user,id=n,hostfwd=tcp:127.0.0.1:%d-:8888", h.port),
+		"-device", "virtio-net-pci,netdev=n",
+		"-audiodev", "wav,id=a,out.frequency="+strconv.Itoa(wavRate)+",path="+h.file("wav"), "-device", "intel-hda",
+		"-device", "hda-output,audiodev=a",
 		"-serial", "file:"+h.file("console.txt"),
 		"-qmp", "unix:"+h.dir+"/qmp,server=on,wait=off",
 		"-chardev", "socket,id=s,server=on,wait=off,path="+h.dir+"/shell",
@@ -136,7 +138,8 @@ func (h *host) qemu() []string {
 	case h.arch == "arm64":
 		line = append(line, bootARM(h)...)
 	case h.uefi:
-		line = append(line, "-drive", "if=pflash,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE.fd", "-drive", "if=pflash,format=raw,snapshot=on,file=/usr/share/OVMF/OVMF_VARS.fd")
+		line = append(line, "-drive", "if=pflash,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE.fd",
+			"-drive", "if=pflash,format=raw,snapshot=on,file=/usr/share/OVMF/OVMF_VARS.fd")
 		fallthrough
 	default:
 		line = append(line, firmwareShell()...)
@@ -157,7 +160,10 @@ func bootARM(h *host) []string {
 			check.NoError(h.T, os.WriteFile(initrd, boot.read(name), 0o600))
 		}
 	}
-	return []string{"-kernel", kernel, "-initrd", initrd, "-append", "root=LABEL=root rw rootwait console=ttyAMA0 net.ifnames=0 " + kernelShell()}
+	return []string{
+		"-kernel", kernel, "-initrd", initrd,
+		"-append", "root=LABEL=root rw rootwait console=ttyAMA0 net.ifnames=0 " + kernelShell(),
+	}
 }
 
 // cutPower ends the host at once; its disk has what it had written.
@@ -232,7 +238,8 @@ ExecStart=/bin/sh -c 'until exec 0<>/dev/virtio-ports/` + shellPort + `; do slee
 // firmwareShell returns the arguments that make the firmware hand over the service.
 func firmwareShell() []string {
 	credential := func(name, value string) []string {
-		return []string{"-smbios", "type=11,value=io.systemd.credential.binary:" + name + "=" + base64.StdEncoding.EncodeToString([]byte(value))}
+		return []string{"-smbios", "type=11,value=io.systemd.credential.binary:" + name + "=" +
+			base64.StdEncoding.EncodeToString([]byte(value))}
 	}
 	return slices.Concat(
 		credential("systemd.extra-unit.pressbox-shell.service", shellUnit),
@@ -242,7 +249,9 @@ func firmwareShell() []string {
 
 // kernelShell returns parameters of the kernel with the same effect.
 func kernelShell() string {
-	return "systemd.wants=pressbox-shell.service systemd.set_credential_binary=systemd.extra-unit.pressbox-shell.service:" + base64.StdEncoding.EncodeToString([]byte(shellUnit))
+	return "systemd.wants=pressbox-shell.service " +
+		"systemd.set_credential_binary=systemd.extra-unit.pressbox-shell.service:" +
+		base64.StdEncoding.EncodeToString([]byte(shellUnit))
 }
 
 // run runs a local command and returns its output.

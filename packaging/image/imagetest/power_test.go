@@ -101,7 +101,8 @@ func pullAtFirstStart(t *testing.T, arch string, number int) {
 func (h *host) checkWhole() {
 	h.Helper()
 	if failed := h.root.do("systemctl --failed --plain --no-legend"); failed != "" {
-		h.Errorf("units have failed:\n%s\n%s", failed, h.root.do("journalctl --boot --no-pager --priority=warning --lines=50"))
+		h.Errorf("units have failed:\n%s\n%s", failed,
+			h.root.do("journalctl --boot --no-pager --priority=warning --lines=50"))
 	}
 	h.checkGrown()
 }
@@ -125,7 +126,8 @@ func pullAtUpgrade(t *testing.T, arch string, number int) {
 	own := make(chan error, 1)
 	began := time.Now()
 	go func() {
-		_, err := h.root.try(upgradeCommand+" & until [ -e /etc/systemd/system/pressbox.service.d/previous.conf ]; do sleep 0.1; done", bootTime)
+		_, err := h.root.try(upgradeCommand+` &
+			until [ -e /etc/systemd/system/pressbox.service.d/previous.conf ]; do sleep 0.1; done`, bootTime)
 		own <- err
 	}()
 	disks := h.cutAt(began, moments(t, number, whole), own)

@@ -42,7 +42,8 @@ func record(path string, began time.Time, ended <-chan struct{}) *recording {
 	go func() {
 		defer close(r.done)
 		for tick := time.NewTicker(100 * time.Millisecond); ; {
-			if info, err := os.Stat(path); err == nil && (len(r.marks) == 0 || info.Size() > r.marks[len(r.marks)-1].size) {
+			info, err := os.Stat(path)
+			if err == nil && (len(r.marks) == 0 || info.Size() > r.marks[len(r.marks)-1].size) {
 				r.marks = append(r.marks, mark{time.Since(began), info.Size()})
 			}
 			select {
@@ -63,7 +64,8 @@ func (r *recording) samples(t *testing.T) []float32 {
 	data = data[min(wavHeader, len(data)):]
 	mono := make([]float32, len(data)/wavFrame)
 	for i := range mono {
-		left, right := int16(binary.LittleEndian.Uint16(data[wavFrame*i:])), int16(binary.LittleEndian.Uint16(data[wavFrame*i+2:]))
+		left, right := int16(binary.LittleEndian.Uint16(data[wavFrame*i:])),
+			int16(binary.LittleEndian.Uint16(data[wavFrame*i+2:]))
 		mono[i] = (float32(left) + float32(right)) / (2 * math.MaxInt16)
 	}
 	return resample(t, mono, wavRate)
@@ -196,7 +198,10 @@ func checkFind(t *testing.T, recorded, sentence, other []float32) {
 	}{
 		{"the recording", recorded, true},
 		{"a quieter sentence", quiet, true},
-		{"a sentence with a pause", append(append(append([]float32{}, sentence[:half]...), gap...), sentence[half:]...), true},
+		{
+			"a sentence with a pause", append(append(append([]float32{}, sentence[:half]...), gap...), sentence[half:]...),
+			true,
+		},
 		{"silence", gap, false},
 		{"nothing", nil, false},
 		{"another sentence", other, false},
@@ -205,7 +210,8 @@ func checkFind(t *testing.T, recorded, sentence, other []float32) {
 		f := find(tt.recorded, sentence)
 		t.Logf("recognized in %s: %.0f %%", tt.what, 100*f.share)
 		if f.recognized() != tt.want {
-			t.Errorf("in %s, %.0f %% of the sentence were found; recognized: %v, want %v", tt.what, 100*f.share, f.recognized(), tt.want)
+			t.Errorf("in %s, %.0f %% of the sentence were found; recognized: %v, want %v", tt.what, 100*f.share,
+				f.recognized(), tt.want)
 		}
 	}
 }

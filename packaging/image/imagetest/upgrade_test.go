@@ -18,7 +18,7 @@ import (
 // localAddress is the address of the local host as an emulated one sees it.
 const localAddress = "10.0.2.2"
 
-// A PC with version 0.1.0 installs the current one from a signed repository with apt.
+// A PC with version 0.5.0 installs the current one from a signed repository with apt.
 func TestPC_upgrade(t *testing.T) { upgrade(t, "amd64") }
 
 // upgrade upgrades a host and returns how long apt took. It does so once for all tests.
@@ -53,7 +53,7 @@ func version(t *testing.T) string {
 	return strings.TrimSpace(run(t, "sed", "-n", `s/^## \([0-9][^ ]*\).*/\1/p;T;q`, "../../../CHANGELOG.md"))
 }
 
-// withFirst returns a disk of a host with version 0.1.0, and with data. The caller copies it.
+// withFirst returns a disk of a host with version 0.5.0, and with data. The caller copies it.
 func withFirst(t *testing.T, arch string) (disk string) {
 	t.Helper()
 	if olderDisks[arch] != "" {
@@ -61,7 +61,8 @@ func withFirst(t *testing.T, arch string) (disk string) {
 	}
 	from, _ := settled(t, arch)
 	disk = copyDisk(t, from)
-	openPartition(t, disk, "PRESSBOX").write("first.deb", check.Must(os.ReadFile("../../../.build/image/first-"+arch+".deb"))(t)) // built by "run" in this folder
+	first := "../../../.build/image/pressbox_0.5.0_" + arch + ".deb" // built by "run" in this folder
+	openPartition(t, disk, "PRESSBOX").write("first.deb", check.Must(os.ReadFile(first))(t))
 	h := switchOn(t, "first", computer{arch: arch, disk: disk})
 	h.answers()
 	h.root.do("apt-get purge --yes --quiet=2 pressbox && rm -rf /var/lib/pressbox/*")
@@ -109,11 +110,13 @@ func (h *host) subscribe() {
 	home := check.Must(os.MkdirTemp("", "gpg"))(h.T) // short, for the socket of gpg's agent
 	h.Cleanup(func() { check.NoError(h.T, os.RemoveAll(home)) })
 	gpg := []string{"env", "GNUPGHOME=" + home, "DIST=" + dist}
-	created := run(h.T, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1", "--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
+	created := run(h.T, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1",
+		"--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
 	_, key, _ := strings.Cut(created, "KEY_CREATED P ")
 	run(h.T, append(gpg, "../../repo/build", strings.Fields(key)[0], base)...)
 	run(h.T, append(gpg, "gpgconf", "--kill", "all")...)
 	sources := check.Must(os.ReadFile(filepath.Join(dist, "repo/pressbox.sources")))(h.T)
 	h.root.do("cat >/etc/apt/sources.list.d/pressbox.sources <<'END'\n%s\nEND", sources)
-	h.root.do("apt-get update --quiet=2 --error-on=any -o Dir::Etc::SourceList=sources.list.d/pressbox.sources -o Dir::Etc::SourceParts=- -o APT::Get::List-Cleanup=0")
+	h.root.do("apt-get update --quiet=2 --error-on=any -o Dir::Etc::SourceList=sources.list.d/pressbox.sources " +
+		"-o Dir::Etc::SourceParts=- -o APT::Get::List-Cleanup=0")
 }

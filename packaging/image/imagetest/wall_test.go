@@ -36,8 +36,10 @@ func TestPC_wallDisplay(t *testing.T) {
 		t.Errorf("Chromium runs as %q", user)
 	}
 	h.until("the greeting is noted as spoken", func() bool { return h.root.do("ls /var/lib/pressbox-hello") == "said" })
-	h.root.do("pressbox setup-kiosk --undo && systemctl enable pressbox-kiosk-setup && udevadm trigger --action=change --subsystem-match=drm")
-	h.until("the display is set up again", func() bool { return h.root.do("systemctl is-active pressbox-kiosk || true") == "active" })
+	h.root.do("pressbox setup-kiosk --undo && systemctl enable pressbox-kiosk-setup && " +
+		"udevadm trigger --action=change --subsystem-match=drm")
+	h.until("the display is set up again",
+		func() bool { return h.root.do("systemctl is-active pressbox-kiosk || true") == "active" })
 	h.powerOff()
 }
 
@@ -59,13 +61,15 @@ func (h *host) beginGame() {
 	client := &http.Client{Jar: check.Must(cookiejar.New(nil))(h.T)}
 	page := check.Must(client.Get(h.url() + "/api/auth/idp/login"))(h.T)
 	page.Body.Close()
-	signedIn := check.Must(client.PostForm(page.Request.URL.String(), url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"a dog in a boat"}}))(h.T)
+	signedIn := check.Must(client.PostForm(page.Request.URL.String(),
+		url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"a dog in a boat"}}))(h.T)
 	signedIn.Body.Close()
 	var teams struct{ Teams []struct{ ID string } }
 	h.call(client, http.MethodGet, "/api/teams", nil, &teams)
 	var game struct{ ID, Status string }
 	h.call(client, http.MethodPost, "/api/games", map[string]any{
-		"home_team": teams.Teams[0].ID, "away_team": teams.Teams[1].ID, "options": map[string]any{"opponent": "hotseat"},
+		"home_team": teams.Teams[0].ID, "away_team": teams.Teams[1].ID,
+		"options": map[string]any{"opponent": "hotseat"},
 	}, &game)
 	for _, side := range []string{"home", "away"} {
 		var lineup json.RawMessage

@@ -21,9 +21,10 @@ func TestQueue_urgentFirst(t *testing.T) {
 		h.post("head", true)
 		synctest.Wait()
 		var urgent, plain []string
+		random := rand.New(rand.NewPCG(1, 2))
 		for i := range 50 {
 			name := fmt.Sprint("m", i)
-			if isUrgent := rand.IntN(3) == 0; isUrgent {
+			if isUrgent := random.IntN(3) == 0; isUrgent {
 				urgent = append(urgent, name)
 				h.post(name, true)
 			} else {

@@ -105,6 +105,27 @@ func TestRead_forms(t *testing.T) {
 	}
 }
 
+// A chime that is false, as YAML reads off, is none.
+func TestRead_chime(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"message=x&chime=OFF":               "none",
+		`{"message": "x", "chime": false}`:  "none",
+		`{"message": "x", "chime": "no"}`:   "none",
+		`{"message": "x", "chime": "ding"}`: "ding",
+		`{"message": "x", "chime": "on"}`:   "on", // which the announcer refuses
+	} {
+		a := &announcer{}
+		d, err := draft.Read("", []byte(body), "")
+		if err == nil {
+			_, err = d.Announce(t.Context(), a, announce.Request{})
+		}
+		if err != nil || a.got.Chime != want {
+			t.Errorf("%s: chime %q, want %q: %v", body, a.got.Chime, want, err)
+		}
+	}
+}
+
 // Rooms are a name, names in text, or a list.
 func TestRead_rooms(t *testing.T) {
 	t.Parallel()
@@ -147,6 +168,7 @@ func TestRead_refused(t *testing.T) {
 			"repeat/times wrong_type 37, repeat/x~1y unknown_field 50, repeat/every required -1",
 		},
 		{"", `{"message": "x", "repeat": 7}`, "", "repeat wrong_type 27"},
+		{"", `{"message": "x", "chime": true}`, "", "chime wrong_type 26"},
 		{"", `{"message": "x", "at": "soon"}`, "", "at invalid 23"},
 		{"", `{"message": "x", "room": 7}`, "", "room wrong_type 25"},
 		{"", `{"message": "x", "room": ["hall", 7]}`, "", "room wrong_type 25"},

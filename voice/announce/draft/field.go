@@ -11,10 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"pressbox/voice/announce"
+	"pressbox/voice/control/boolean"
 )
 
 // message is the name of the only field that is required.
 const message = "message"
+
+// noChime is the chime of an announcement without one.
+const noChime = "none"
 
 // Codes of violations, in addition to those of [announce.Violation].
 const (
@@ -37,6 +41,10 @@ func fieldIn(of reflect.Value, name string) (f reflect.Value, ok bool) {
 func (d *Draft) set(f reflect.Value, path string, v value) {
 	switch f := f.Addr().Interface().(type) {
 	case *string:
+		if on, ok := v.truth(); ok && !on && path == "chime" { // YAML's off is false
+			*f = noChime
+			return
+		}
 		if v.kind != '"' {
 			d.wrongType(path, "text", v)
 			return
@@ -175,13 +183,7 @@ func (v value) truth() (b, ok bool) {
 	default:
 		return false, false
 	}
-	switch strings.ToLower(strings.TrimSpace(v.text)) {
-	case "true", "yes", "on", "1":
-		return true, true
-	case "false", "no", "off", "0":
-		return false, true
-	}
-	return false, false
+	return boolean.Parse(v.text)
 }
 
 func (d *Draft) wrongType(path, want string, v value) {

@@ -13,15 +13,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// An alertGroup is the body of Alertmanager's webhook, version 4, and of Grafana's,
-// version 1.
+// An alertGroup is the body of Alertmanager's webhook, version 4, and of Grafana's, version 1.
 type alertGroup struct {
 	Status            string                    `json:"status"`
 	Alerts            []alert                   `json:"alerts"`
 	Truncated         int                       `json:"truncatedAlerts"`
 	CommonLabels      map[string]string         `json:"commonLabels"`
 	CommonAnnotations map[string]string         `json:"commonAnnotations"`
-	Others            map[string]jsontext.Value `json:",unknown"`
+	Others            map[string]jsontext.Value `json:",embed"`
 }
 
 type alert struct {
@@ -38,8 +37,7 @@ const (
 	maxAlertText = 300 // characters of one
 )
 
-// readAlerts reads what Alertmanager and Grafana send: an alert that fires or is
-// resolved is an event.
+// readAlerts reads what Alertmanager and Grafana send: an alert that fires or is resolved is an event.
 func readAlerts(body []byte, known Known) (Result, error) {
 	var group alertGroup
 	if err := decode(body, &group); err != nil {
@@ -69,14 +67,13 @@ func readAlerts(body []byte, known Known) (Result, error) {
 	if len(firing)+len(resolved) == 0 {
 		return result, nil
 	}
-	message := describe(firing, group.truncated("firing"), "Alert", "alerts")
-	message = joinSentences(message, describe(resolved, group.truncated("resolved"), "Resolved", "alerts are resolved"))
-	result.Fields = map[string]string{"message": message, "priority": priorityOf(firing)}
+	message := describe(firing, group.truncated("firing"), "Alert", "alerts") + " " +
+		describe(resolved, group.truncated("resolved"), "Resolved", "alerts are resolved")
+	result.Fields = map[string]string{"message": strings.TrimSpace(message), "priority": priorityOf(firing)}
 	return result, nil
 }
 
-// truncated returns how many alerts the sender has left out of a group of the
-// status.
+// truncated returns how many alerts of the status the sender has left out.
 func (g alertGroup) truncated(status string) int {
 	if (g.Status == "resolved") == (status == "resolved") {
 		return max(g.Truncated, 0)
@@ -84,8 +81,8 @@ func (g alertGroup) truncated(status string) int {
 	return 0
 }
 
-// event identifies one change of the alert's state: what Alertmanager repeats has
-// the same start, an alert that fires again has a new one.
+// event identifies one change of the alert's state: what Alertmanager repeats has the same start, an alert
+// that fires again has a new one.
 func (a alert) event() string {
 	id := a.Fingerprint
 	if id == "" {
@@ -96,8 +93,8 @@ func (a alert) event() string {
 	return fmt.Sprintf("%s %s %s", a.Status, a.StartsAt, id)
 }
 
-// describe returns the sentences about alerts of one state, "" if there are none.
-// one precedes a single alert without a summary, many several ones.
+// describe returns the sentences about alerts of one state, "" if there are none. one precedes a single alert
+// without a summary, many several ones.
 func describe(alerts []alert, truncated int, one, many string) string {
 	if len(alerts) == 0 {
 		return ""
@@ -126,12 +123,11 @@ func describe(alerts []alert, truncated int, one, many string) string {
 	return strings.Join(spoken, " ")
 }
 
-// summary returns what the alert's author has written for people; "" if there is
-// nothing.
+// summary returns what the alert's author has written for people; "" if there is nothing.
 func (a alert) summary() string {
 	for _, name := range []string{"summary", "description", "message"} {
-		if text := strings.TrimSpace(a.Annotations[name]); text != "" {
-			return cut(text)
+		if text := cut(a.Annotations[name], maxAlertText); text != "" {
+			return text
 		}
 	}
 	return ""
@@ -139,7 +135,7 @@ func (a alert) summary() string {
 
 // name returns the alert's name in words, and the host that it is about.
 func (a alert) name() string {
-	name := cut(cmp.Or(splitWords(a.Labels["alertname"]), "an alert without a name"))
+	name := cut(cmp.Or(splitWords(a.Labels["alertname"]), "an alert without a name"), maxAlertText)
 	host := a.Labels["instance"]
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -147,7 +143,7 @@ func (a alert) name() string {
 	if host == "" {
 		return name
 	}
-	return name + " on " + cut(host)
+	return name + " on " + cut(host, maxAlertText)
 }
 
 // splitWords separates the words of a name such as HighCPULoad or disk_full.
@@ -160,9 +156,8 @@ func splitWords(name string) string {
 	}, strings.TrimSpace(name)))
 	var b strings.Builder
 	for i, r := range runes {
-		begins := i > 0 && unicode.IsUpper(r) &&
-			(unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1]))
-		if begins {
+		next := i+1 < len(runes) && unicode.IsLower(runes[i+1]) // of "CPULoad", the L begins a word
+		if i > 0 && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) && next) {
 			b.WriteByte(' ')
 		}
 		b.WriteRune(r)
@@ -192,16 +187,13 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// joinSentences joins two texts, of which either may be "".
-func joinSentences(a, b string) string { return strings.TrimSpace(a + " " + b) }
-
-// cut shortens a long text after a word.
-func cut(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if utf8.RuneCountInString(text) <= maxAlertText {
+// cut trims a text and, if it has more than so many characters, shortens it after a word.
+func cut(text string, most int) string {
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	if utf8.RuneCountInString(text) <= most {
 		return text
 	}
-	text = string([]rune(text)[:maxAlertText-1])
+	text = string([]rune(text)[:most-1])
 	if i := strings.LastIndexFunc(text, unicode.IsSpace); i > 0 {
 		text = text[:i]
 	}

@@ -16,10 +16,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Object returns the body of a request as a JSON object. What begins with { or [ is
-// JSON whatever the media type is; a form becomes an object of its fields, or, if its
-// field data is JSON, as Uptime Kuma sends it, that; any other text becomes the member
-// message. An error is a [*BodyError].
+// Object returns the body of a request as a JSON object. What begins with { or [ is JSON whatever the media
+// type is; a form becomes an object of its fields, or, if its field data is JSON, as Uptime Kuma sends it,
+// that; any other text becomes the member message. An error is a [*BodyError].
 func Object(mediaType string, body []byte) ([]byte, error) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\uFEFF")))
 	if len(body) > 0 && (body[0] == '{' || body[0] == '[') {
@@ -132,9 +131,8 @@ func kindName(t reflect.Type) string {
 	}
 }
 
-// plain decodes a body into maps, lists, strings, booleans and numbers: int64 for
-// whole ones, otherwise float64. Members that are null are left out, so that they
-// are as missing ones.
+// plain decodes a body into maps, lists, strings, booleans and numbers: int64 for whole ones, otherwise
+// decimal. Members that are null are left out, so that they are as missing ones.
 func plain(body []byte) (map[string]any, error) {
 	var tree map[string]any
 	if err := decode(body, &tree, json.WithUnmarshalers(json.UnmarshalFromFunc(readNumber))); err != nil {
@@ -146,7 +144,7 @@ func plain(body []byte) (map[string]any, error) {
 
 func readNumber(in *jsontext.Decoder, v *any) error {
 	if in.PeekKind() != '0' {
-		return json.SkipFunc
+		return errors.ErrUnsupported
 	}
 	text, err := in.ReadValue()
 	if err != nil {
@@ -157,9 +155,14 @@ func readNumber(in *jsontext.Decoder, v *any) error {
 		return nil
 	}
 	n, err := strconv.ParseFloat(string(text), 64)
-	*v = n
+	*v = decimal(n)
 	return err
 }
+
+// A decimal is written without an exponent.
+type decimal float64
+
+func (d decimal) String() string { return strconv.FormatFloat(float64(d), 'f', -1, 64) }
 
 func dropNull(value any) {
 	switch v := value.(type) {

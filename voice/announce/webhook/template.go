@@ -2,28 +2,28 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
-	"text/template/parse"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 )
 
-// Limits of templates. Together they bound the time that one takes.
+// Limits of templates.
 const (
 	MaxTemplate = 16 << 10 // bytes of its source
-	MaxOutput   = 5000     // characters that it writes, and of each value within it
-	maxDepth    = 2        // of range inside range
-	maxSteps    = 1000     // elements over which all its ranges go together
-	maxWidth    = 100      // of printf
+	MaxOutput   = 5000     // characters of a message
+	maxWritten  = 20_000   // bytes, at which a template is stopped
 )
 
-// A Template is an operator's text/template for one webhook. It writes the message,
-// or, if its text begins with a brace, an announcement in JSON.
+// A Template is an administrator's text/template for one webhook. It writes the message, or, if its own text
+// begins with a brace, an announcement in JSON.
 //
 // It is safe to be executed concurrently.
 type Template struct {
@@ -31,9 +31,10 @@ type Template struct {
 	json     bool
 }
 
-// ParseTemplate returns the template with this source. Errors begin with name and
-// the line. A template may use fields of the body, variables, if, with, range and
-// the functions of this package, and nothing else.
+// action matches what a template executes, and what is left of it is the text that it writes.
+var action = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+
+// ParseTemplate returns the template with this source. Errors begin with name and the line.
 func ParseTemplate(name, source string) (*Template, error) {
 	if len(source) > MaxTemplate {
 		return nil, fmt.Errorf("%s: the template has %d bytes, at most %d are allowed", name, len(source), MaxTemplate)
@@ -41,57 +42,42 @@ func ParseTemplate(name, source string) (*Template, error) {
 	if !utf8.ValidString(source) {
 		return nil, fmt.Errorf("%s: the template is not UTF-8", name)
 	}
-	trees := map[string]*parse.Tree{}
-	functions := parserFunctions()
-	tree, err := parse.New(name).Parse(strings.TrimPrefix(source, "\uFEFF"), "", "", trees, functions)
+	source = strings.TrimPrefix(source, "\uFEFF")
+	t, err := template.New(name).Funcs(functions()).Parse(source)
 	if err != nil {
 		return nil, withoutPrefix(err)
 	}
-	if len(trees) > 1 || trees[name] != tree && len(trees) > 0 {
-		return nil, fmt.Errorf("%s: define and block are not allowed", name)
-	}
-	r := rewriter{tree: tree, functions: functions}
-	r.list(tree.Root, 0)
-	if r.err != nil {
-		return nil, r.err
-	}
-	t, err := template.New(name).Funcs((&execution{}).functions()).AddParseTree(name, tree)
-	if err != nil {
-		return nil, withoutPrefix(err)
-	}
-	first, _ := firstText(tree.Root)
-	return &Template{template: t, json: strings.HasPrefix(first, "{")}, nil
+	text := strings.TrimSpace(action.ReplaceAllString(source, ""))
+	return &Template{template: t, json: strings.HasPrefix(text, "{")}, nil
 }
 
-// Read returns the announcement that the template makes of a body, which is a JSON
-// object. Its fields are missing if the template writes nothing but white space.
-// The error is a [*BodyError], or begins with the name and the line of the template.
+// Read returns the announcement that the template makes of a body, which is a JSON object. Its fields are
+// missing if the template writes nothing but white space. The error is a [*BodyError], or begins with the
+// name and the line of the template.
 func (t *Template) Read(body []byte) (Result, error) {
 	fields, err := plain(body)
 	if err != nil {
 		return Result{}, err
 	}
-	run, err := t.template.Clone()
-	if err != nil {
-		return Result{}, fmt.Errorf("copy the template: %w", err)
-	}
-	out := &limitedWriter{}
-	if err := run.Funcs((&execution{}).functions()).Execute(out, fields); err != nil {
-		if _, located := errors.AsType[template.ExecError](err); !located { // the writer's own
-			err = fmt.Errorf("%s: %w", run.Name(), err)
-		}
+	var out limitedWriter
+	if err := t.template.Execute(&out, fields); err != nil && !errors.Is(err, errFull) {
 		return Result{}, withoutPrefix(err)
 	}
-	text := strings.TrimSpace(out.text.String())
+	text := strings.ReplaceAll(strings.ToValidUTF8(out.text.String(), ""), "<no value>", "") // a missing field
+	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
 		return Result{}, nil
 	case !t.json:
-		return Result{Fields: map[string]string{"message": text}}, nil
+		return Result{Fields: map[string]string{"message": cutSentences(text)}}, nil
 	}
 	announcement, err := readFields([]byte(text))
 	if wrong, ok := errors.AsType[*BodyError](err); ok {
-		return Result{}, fmt.Errorf("%s: what the template writes is not a JSON object: %w", t.template.Name(), wrong.Err)
+		err = cmp.Or(wrong.Err, errors.New("it does not begin with a brace"))
+		return Result{}, fmt.Errorf("%s: what the template writes is not a JSON object: %w", t.template.Name(), err)
+	}
+	if message, ok := announcement["message"]; ok {
+		announcement["message"] = cutSentences(message)
 	}
 	return Result{Fields: announcement}, err
 }
@@ -104,144 +90,102 @@ func withoutPrefix(err error) error {
 	return err
 }
 
-// A limitedWriter holds at most [MaxOutput] characters.
+// A limitedWriter holds the first [maxWritten] bytes that are written.
 type limitedWriter struct{ text bytes.Buffer }
 
-var errOutput = fmt.Errorf("the template writes more than %d characters", MaxOutput)
+var errFull = fmt.Errorf("more than %d bytes", maxWritten)
 
 func (w *limitedWriter) Write(p []byte) (int, error) {
-	if w.text.Len()+len(p) > MaxOutput*utf8.UTFMax || utf8.RuneCount(w.text.Bytes())+utf8.RuneCount(p) > MaxOutput {
-		return 0, errOutput
+	if room := maxWritten - w.text.Len(); len(p) > room {
+		_, _ = w.text.Write(p[:room]) // never fails
+		return room, errFull
 	}
 	return w.text.Write(p)
 }
 
-// A rewriter checks a tree, and adds to it the functions that bound what is
-// printed and over what is ranged, which only the execution shows.
-type rewriter struct {
-	tree      *parse.Tree
-	functions map[string]any // see [parserFunctions]
-	err       error          // the first violation
+// sentences matches a text up to the end of its last sentence that another one follows.
+var sentences = regexp.MustCompile(`(?s)^.*[.!?…]\s`)
+
+// cutSentences shortens a text to [MaxOutput] characters, after a sentence if it has several.
+func cutSentences(text string) string {
+	if utf8.RuneCountInString(text) <= MaxOutput {
+		return text
+	}
+	if whole := sentences.FindString(string([]rune(text)[:MaxOutput])); whole != "" {
+		return strings.TrimSpace(whole)
+	}
+	return cut(text, MaxOutput)
 }
 
-func (r *rewriter) refuse(n parse.Node, format string, args ...any) {
-	if r.err == nil {
-		at, _ := r.tree.ErrorContext(n)
-		r.err = fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...))
+// functions returns what templates may call besides the functions of text/template, whose comparisons it
+// replaces: those compare no whole number with another one.
+func functions() template.FuncMap {
+	ordered := func(accept func(order int) bool) func(a, b any) (bool, error) {
+		return func(a, b any) (bool, error) {
+			order, err := compare(a, b)
+			return err == nil && accept(order), err
+		}
 	}
-}
-
-// list rewrites the nodes of a list inside so many ranges.
-func (r *rewriter) list(l *parse.ListNode, depth int) {
-	if l == nil {
-		return
-	}
-	for _, n := range l.Nodes {
-		switch n := n.(type) {
-		case *parse.TextNode, *parse.CommentNode, *parse.BreakNode, *parse.ContinueNode:
-		case *parse.ActionNode:
-			r.pipe(n.Pipe)
-			if len(n.Pipe.Decl) == 0 {
-				r.append(n.Pipe, "text")
+	return template.FuncMap{
+		"default": func(value, v any) any {
+			if truth, _ := template.IsTrue(v); truth {
+				return v
 			}
-		case *parse.IfNode:
-			r.branch(&n.BranchNode, depth)
-		case *parse.WithNode:
-			r.branch(&n.BranchNode, depth)
-		case *parse.RangeNode:
-			r.loop(n, depth+1)
-		case *parse.TemplateNode:
-			r.refuse(n, "template is not allowed")
-		default:
-			r.refuse(n, "%s is not allowed", n)
-		}
+			return value
+		},
+		"eq": func(a any, others ...any) bool {
+			return slices.ContainsFunc(others, func(b any) bool { return equal(a, b) })
+		},
+		"ge": ordered(func(order int) bool { return order >= 0 }),
+		"gt": ordered(func(order int) bool { return order > 0 }),
+		"join": func(separator string, list []any) string {
+			var texts []string
+			for _, element := range list {
+				texts = append(texts, fmt.Sprint(element))
+			}
+			return strings.Join(texts, separator)
+		},
+		"json": func(v any) (string, error) {
+			text, err := json.Marshal(v)
+			return string(text), err
+		},
+		"le": ordered(func(order int) bool { return order <= 0 }),
+		"lt": ordered(func(order int) bool { return order < 0 }),
+		"ne": func(a, b any) bool { return !equal(a, b) },
 	}
 }
 
-func (r *rewriter) branch(b *parse.BranchNode, depth int) {
-	r.pipe(b.Pipe)
-	r.list(b.List, depth)
-	r.list(b.ElseList, depth)
+// compare orders two numbers or two strings.
+func compare(a, b any) (int, error) {
+	x, xOK := number(a)
+	y, yOK := number(b)
+	if xOK && yOK {
+		return cmp.Compare(x, y), nil
+	}
+	s, sOK := a.(string)
+	t, tOK := b.(string)
+	if sOK && tOK {
+		return strings.Compare(s, t), nil
+	}
+	return 0, fmt.Errorf("cannot order %v and %v, only two numbers or two strings", a, b)
 }
 
-func (r *rewriter) loop(n *parse.RangeNode, depth int) {
-	if depth > maxDepth {
-		r.refuse(n, "range is allowed inside one other range, not deeper")
-	}
-	if len(n.Pipe.Cmds) != 1 || len(n.Pipe.Cmds[0].Args) != 1 || !isField(n.Pipe.Cmds[0].Args[0]) {
-		r.refuse(n.Pipe, "range is allowed over fields of the body only")
-	}
-	r.append(n.Pipe, "each")
-	r.list(n.List, depth)
-	r.list(n.ElseList, depth-1)
+// equal reports whether two values are the same; those of different kinds differ.
+func equal(a, b any) bool {
+	order, err := compare(a, b)
+	return err == nil && order == 0 || err != nil && reflect.DeepEqual(a, b)
 }
 
-// isField reports whether a node is the dot, a variable or a field of one.
-func isField(n parse.Node) bool {
-	return slices.Contains([]parse.NodeType{parse.NodeDot, parse.NodeField, parse.NodeVariable}, n.Type())
-}
-
-// pipe checks the functions of a pipeline.
-func (r *rewriter) pipe(p *parse.PipeNode) {
-	for _, c := range p.Cmds {
-		for _, arg := range c.Args {
-			r.argument(arg)
-		}
+// number returns the value of a number of a body or of a template.
+func number(v any) (float64, bool) {
+	switch v := reflect.ValueOf(v); {
+	case v.CanInt():
+		return float64(v.Int()), true
+	case v.CanUint():
+		return float64(v.Uint()), true
+	case v.CanFloat():
+		return v.Float(), true
+	default:
+		return 0, false
 	}
-}
-
-func (r *rewriter) argument(n parse.Node) {
-	switch n := n.(type) {
-	case *parse.PipeNode:
-		r.pipe(n)
-	case *parse.ChainNode:
-		r.argument(n.Node)
-	case *parse.IdentifierNode:
-		if r.functions[n.Ident] != true {
-			r.refuse(n, "the function %s is not allowed", n.Ident)
-		}
-	}
-}
-
-// append adds a call of a function, with the result of the pipeline.
-func (r *rewriter) append(p *parse.PipeNode, function string) {
-	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: p.Pos}
-	call.Args = []parse.Node{parse.NewIdentifier(function).SetPos(p.Pos).SetTree(r.tree)}
-	p.Cmds = append(p.Cmds, call)
-}
-
-// firstText returns the text with which the output begins, and whether the search
-// ends with it: an action before it writes something else.
-func firstText(l *parse.ListNode) (text string, found bool) {
-	if l == nil {
-		return "", false
-	}
-	for _, n := range l.Nodes {
-		switch n := n.(type) {
-		case *parse.TextNode:
-			text = strings.TrimSpace(string(n.Text))
-			found = text != ""
-		case *parse.ActionNode:
-			found = len(n.Pipe.Decl) == 0
-		case *parse.IfNode:
-			text, found = firstText(n.List)
-		case *parse.WithNode:
-			text, found = firstText(n.List)
-		case *parse.RangeNode:
-			text, found = firstText(n.List)
-		}
-		if found {
-			return text, true
-		}
-	}
-	return "", false
-}
-
-// toJSON writes a value as JSON.
-func toJSON(v any) (string, error) {
-	out := &limitedWriter{}
-	if err := json.MarshalWrite(out, v); err != nil {
-		return "", err
-	}
-	return out.text.String(), nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A heartbeat is the body of Uptime Kuma's webhook. Tests and warnings about
-// certificates have neither a heartbeat nor a monitor.
+// A heartbeat is the body of Uptime Kuma's webhook. Tests and warnings about certificates have neither a
+// heartbeat nor a monitor.
 type heartbeat struct {
 	Heartbeat *struct {
 		Status  int    `json:"status"`
@@ -17,7 +17,7 @@ type heartbeat struct {
 		Name string `json:"name"`
 	} `json:"monitor"`
 	Message string                    `json:"msg"`
-	Others  map[string]jsontext.Value `json:",unknown"`
+	Others  map[string]jsontext.Value `json:",embed"`
 }
 
 // The statuses of a heartbeat, as Uptime Kuma numbers them.
@@ -38,15 +38,16 @@ func readUptimeKuma(body []byte) (Result, error) {
 	if message == "" {
 		return Result{}, &BodyError{Path: "/msg", Detail: "must not be empty without a heartbeat and a monitor"}
 	}
-	return Result{Fields: map[string]string{"message": message, "priority": priority}, Unknown: unknownNames(beat.Others)}, nil
+	fields := map[string]string{"message": message, "priority": priority}
+	return Result{Fields: fields, Unknown: unknownNames(beat.Others)}, nil
 }
 
 // text returns what is announced, and its priority.
 func (b heartbeat) text() (message, priority string) {
 	if b.Heartbeat == nil || b.Monitor == nil || strings.TrimSpace(b.Monitor.Name) == "" {
-		return cut(strings.TrimSpace(b.Message)), usual
+		return cut(b.Message, maxAlertText), usual
 	}
-	name := cut(strings.TrimSpace(b.Monitor.Name))
+	name := cut(b.Monitor.Name, maxAlertText)
 	switch b.Heartbeat.Status {
 	case monitorUp:
 		return name + " is up.", usual
@@ -55,11 +56,11 @@ func (b heartbeat) text() (message, priority string) {
 	case monitorMaintenance:
 		return name + " is under maintenance.", usual
 	case monitorDown:
-		if reason := cut(strings.TrimSpace(b.Heartbeat.Message)); reason != "" {
+		if reason := cut(b.Heartbeat.Message, maxAlertText); reason != "" {
 			return name + " is down: " + sentence(reason), important
 		}
 		return name + " is down.", important
 	default:
-		return cut(strings.TrimSpace(b.Message)), usual
+		return cut(b.Message, maxAlertText), usual
 	}
 }

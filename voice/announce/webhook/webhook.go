@@ -1,9 +1,8 @@
-// Package webhook turns the bodies that other programs post to a webhook into
-// announcements: with a reader for each of the known formats, or with a template
-// of the operator.
+// Package webhook turns the bodies that other programs post to a webhook into announcements: with a reader
+// for each of the known formats, or with a template of the operator.
 //
-// One law: whatever a body or a template contains, a result is at most
-// [MaxOutput] characters, and is computed in bounded time and memory.
+// One law: whatever a body or a template contains, a result is at most [MaxOutput] characters, and is
+// computed in bounded time and memory.
 package webhook
 
 import (
@@ -20,15 +19,14 @@ const MaxBody = 1 << 20
 
 // A Result is what the body of a webhook asks for.
 type Result struct {
-	// Fields are the fields of an announcement, as in a form that POST /notify
-	// accepts. Without any, nothing is announced.
+	// Fields are the fields of an announcement, as in a form that POST /notify accepts. Without any, nothing
+	// is announced.
 	Fields   map[string]string
 	Repeated int      // alerts that are left out, because they were announced before
 	Unknown  []string // members of the body that its format does not have, sorted
 }
 
-// A Known reports whether an event was announced before. An event is one change
-// of the state of one alert.
+// A Known reports whether an event was announced before. An event is one change of the state of one alert.
 type Known func(event string) bool
 
 // Formats returns the names of the webhooks whose format is known, sorted.
@@ -36,12 +34,10 @@ func Formats() []string { return []string{"alertmanager", "apprise", "grafana", 
 
 var nameForm = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 
-// ValidName reports whether a webhook may have the name: 1 to 64 of a–z, 0–9
-// and the hyphen.
+// ValidName reports whether a webhook may have the name: 1 to 64 of a–z, 0–9 and the hyphen.
 func ValidName(name string) bool { return nameForm.MatchString(name) }
 
-// Example returns a body of one of the [Formats] that is announced; "" for another
-// name.
+// Example returns a body of one of the [Formats] that is announced; "" for another name.
 func Example(format string) string {
 	switch format {
 	case "alertmanager", "grafana":
@@ -55,8 +51,8 @@ func Example(format string) string {
 	}
 }
 
-// Read returns what a body of one of the [Formats] asks for. The body is one JSON
-// object. An error about it is a [*BodyError].
+// Read returns what a body of one of the [Formats] asks for. The body is one JSON object. An error about it
+// is a [*BodyError].
 func Read(format string, body []byte, known Known) (Result, error) {
 	switch format {
 	case "alertmanager", "grafana":
@@ -70,8 +66,8 @@ func Read(format string, body []byte, known Known) (Result, error) {
 	}
 }
 
-// readApprise reads what the plug-ins json:// and form:// of Apprise send: title,
-// message, and the fields of an announcement that the user added.
+// readApprise reads what the plug-ins json:// and form:// of Apprise send: title, message, and the fields of
+// an announcement that the user added.
 func readApprise(body []byte) (Result, error) {
 	fields, err := readFields(body)
 	if err != nil {
@@ -86,8 +82,8 @@ func readApprise(body []byte) (Result, error) {
 	return Result{Fields: fields}, nil
 }
 
-// readFields returns the members of a JSON object as the fields of a form: strings
-// as they are, other values in JSON, without those that are null.
+// readFields returns the members of a JSON object as the fields of a form: strings as they are, other values
+// in JSON, without those that are null.
 func readFields(body []byte) (map[string]string, error) {
 	var members map[string]jsontext.Value
 	if err := decode(body, &members); err != nil {
@@ -117,8 +113,7 @@ const (
 	critical  = "5" // urgent, unless the setting NTFY_URGENT says otherwise
 )
 
-// unknownNames returns the names of members, sorted, without those that a format
-// has.
+// unknownNames returns the names of members, sorted, without those that a format has.
 func unknownNames(members map[string]jsontext.Value, unused ...string) []string {
 	names := slices.Sorted(maps.Keys(members))
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(unused, name) })

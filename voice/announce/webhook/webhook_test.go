@@ -30,8 +30,8 @@ func TestRead_golden(t *testing.T) {
 	for file, want := range map[string]string{
 		"alertmanager-firing":   `map[message:The doorbell rang. priority:5] 0 []`,
 		"alertmanager-resolved": `map[message:Resolved: The doorbell rang. priority:3] 0 []`,
-		"alertmanager-group": `map[message:5 alerts: The disk of the NAS is almost full. High CPU Load on fd00::1. And 2 more. ` +
-			`Resolved: Last night's backup failed! priority:4] 0 []`,
+		"alertmanager-group": `map[message:5 alerts: The disk of the NAS is almost full. High CPU Load on fd00::1. ` +
+			`And 2 more. Resolved: Last night's backup failed! priority:4] 0 []`,
 		"grafana-firing":   `map[message:2 alerts: The freezer is too warm. Power meter. priority:3] 0 []`,
 		"grafana-resolved": `map[message:Resolved: The freezer is too warm. priority:3] 0 []`,
 		"uptime-kuma-down": `map[message:nas is down: connect ECONNREFUSED 192.168.1.10:22. priority:4] 0 []`,
@@ -39,7 +39,8 @@ func TestRead_golden(t *testing.T) {
 		"uptime-kuma-test": `map[message:My Notification Testing priority:3] 0 []`,
 		"apprise":          `map[message:Dinner is ready — now "quick". priority:4 rate:170 title:The title] 0 []`,
 	} {
-		format := webhook.Formats()[slices.IndexFunc(webhook.Formats(), func(f string) bool { return strings.HasPrefix(file, f) })]
+		matches := func(format string) bool { return strings.HasPrefix(file, format) }
+		format := webhook.Formats()[slices.IndexFunc(webhook.Formats(), matches)]
 		body := check.Must(os.ReadFile("testdata/" + file + ".json"))(t)
 		result, err := webhook.Read(format, body, never)
 		if got := fmt.Sprint(result.Fields, result.Repeated, result.Unknown); err != nil || got != want {
@@ -51,15 +52,46 @@ func TestRead_golden(t *testing.T) {
 func TestRead_bodies(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 100)
+	alerts := func(n int) string { // with the summaries A0, A1 …
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`{"annotations": {"summary": "A%d"}}`, i))
+		}
+		return `{"alerts": [` + strings.Join(all, ",") + `]}`
+	}
 	for _, tt := range []struct{ format, body, want string }{ // want is the message, or the error
 		{"alertmanager", `{"alerts": [{"labels": {"alertname": "Washer"}}]}`, "Alert: Washer."},
-		{"alertmanager", `{"alerts": [{"labels": {"alertname": "disk_full", "instance": "nas"}, "annotations": {"summary": " "}}]}`, "Alert: disk full on nas."},
-		{"alertmanager", `{"alerts": [{"status": "resolved", "labels": {"alertname": "HTTPDown"}}]}`, "Resolved: HTTP Down."},
-		{"alertmanager", `{"status": "resolved", "alerts": [{}, {}]}`, "2 alerts are resolved: an alert without a name."},
+		{
+			"alertmanager",
+			`{"alerts": [{"labels": {"alertname": "disk_full", "instance": "nas"}, "annotations": {"summary": " "}}]}`,
+			"Alert: disk full on nas.",
+		},
+		{
+			"alertmanager", `{"alerts": [{"status": "resolved", "labels": {"alertname": "HTTPDown"}}]}`,
+			"Resolved: HTTP Down.",
+		},
+		{
+			"alertmanager", `{"status": "resolved", "alerts": [{}, {}]}`,
+			"2 alerts are resolved: an alert without a name.",
+		},
 		{"alertmanager", `{"commonAnnotations": {"summary": "Common."}}`, "Common."},
-		{"alertmanager", `{"status": "resolved", "truncatedAlerts": 1, "alerts": [{"annotations": {"message": "Gate?"}}]}`, "2 alerts are resolved: Gate? And 1 more."},
-		{"alertmanager", `{"truncatedAlerts": -5, "alerts": [{"annotations": {"summary": "` + long + `"}}]}`, strings.TrimSpace(strings.Repeat("word ", 59)) + "…"},
-		{"alertmanager", `{"alerts": [` + strings.Repeat(`{"annotations": {"summary": "a"}},`, 9) + `{"annotations": {"summary": "b"}}]}`, "10 alerts: a. b."},
+		{
+			"alertmanager",
+			`{"status": "resolved", "truncatedAlerts": 1, "alerts": [{"annotations": {"message": "Gate?"}}]}`,
+			"2 alerts are resolved: Gate? And 1 more.",
+		},
+		{
+			"alertmanager", `{"truncatedAlerts": -5, "alerts": [{"annotations": {"summary": "` + long + `"}}]}`,
+			strings.TrimSpace(strings.Repeat("word ", 59)) + "…",
+		},
+		{
+			"alertmanager",
+			`{"alerts": [` + strings.Repeat(`{"annotations": {"summary": "a"}},`, 9) +
+				`{"annotations": {"summary": "b"}}]}`,
+			"10 alerts: a. b.",
+		},
+		{"grafana", alerts(5), "5 alerts: A0. A1. A2. A3. A4."},
+		{"grafana", alerts(6), "6 alerts: A0. A1. A2. A3. A4. And 1 more."},
 		{"alertmanager", `{}`, "/alerts: must list at least one alert"},
 		{"alertmanager", `{"alerts": null}`, "/alerts: must list at least one alert"},
 		{"alertmanager", `{"alerts": "x"}`, "/alerts: must be a list"},
@@ -70,7 +102,10 @@ func TestRead_bodies(t *testing.T) {
 		{"alertmanager", `{"a": 1} x`, ": must be one JSON object"},
 		{"alertmanager", `{"alerts": [], "alerts": []}`, ": must be one JSON object"},
 		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 0}}`, "nas is down."},
-		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 2}}`, "nas does not respond at the moment."},
+		{
+			"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 2}}`,
+			"nas does not respond at the moment.",
+		},
 		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 3}}`, "nas is under maintenance."},
 		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 4}, "msg": "new"}`, "new"},
 		{"uptime-kuma", `{"monitor": {"name": " "}, "heartbeat": {"status": 0}, "msg": "[x] down"}`, "[x] down"},
@@ -91,23 +126,8 @@ func TestRead_bodies(t *testing.T) {
 	}
 }
 
-// More alerts than are spoken one by one are counted.
-func TestRead_manyAlerts(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{5: "5 alerts: A0. A1. A2. A3. A4.", 6: "6 alerts: A0. A1. A2. A3. A4. And 1 more."} {
-		var alerts []string
-		for i := range n {
-			alerts = append(alerts, fmt.Sprintf(`{"annotations": {"summary": "A%d"}}`, i))
-		}
-		result, err := webhook.Read("grafana", []byte(`{"alerts": [`+strings.Join(alerts, ",")+`]}`), never)
-		if err != nil || result.Fields["message"] != want {
-			t.Errorf("%d: %v, %v; want %q", n, result.Fields, err, want)
-		}
-	}
-}
-
-// An event that was announced is left out of the next announcement. The same
-// alert is a new event when it is resolved, and when it fires again.
+// An event that was announced is left out of the next announcement. The same alert is a new event when it is
+// resolved, and when it fires again.
 func TestRead_repeated(t *testing.T) {
 	t.Parallel()
 	announced := map[string]bool{}
@@ -119,11 +139,12 @@ func TestRead_repeated(t *testing.T) {
 		return []byte(`{"status": "firing", "alerts": [` + strings.Join(alerts, ",") + `]}`)
 	}
 	const (
-		door     = `{"fingerprint": "1", "startsAt": "10:00", "annotations": {"summary": "Door."}, "labels": {"severity": "critical"}}`
+		summary  = `"annotations": {"summary": "Door."}`
+		door     = `{"fingerprint": "1", "startsAt": "10:00", ` + summary + `, "labels": {"severity": "critical"}}`
 		washer   = `{"labels": {"alertname": "Washer", "room": "cellar"}}`
 		dryer    = `{"labels": {"alertname": "Washer", "room": "attic"}}`
-		closed   = `{"fingerprint": "1", "startsAt": "10:00", "status": "resolved", "annotations": {"summary": "Door."}}`
-		reopened = `{"fingerprint": "1", "startsAt": "10:05", "annotations": {"summary": "Door."}}`
+		closed   = `{"fingerprint": "1", "startsAt": "10:00", "status": "resolved", ` + summary + `}`
+		reopened = `{"fingerprint": "1", "startsAt": "10:05", ` + summary + `}`
 	)
 	for i, tt := range []struct {
 		body []byte
@@ -146,9 +167,15 @@ func TestRead_repeated(t *testing.T) {
 
 func TestRead_priorities(t *testing.T) {
 	t.Parallel()
-	for severity, want := range map[string]string{"critical": "5", " Critical ": "5", "page": "5", "warning": "4", "error": "4", "info": "3", "": "3", "none": "3"} {
+	for severity, want := range map[string]string{
+		"critical": "5", " Critical ": "5", "page": "5", "warning": "4", "error": "4", "info": "3", "": "3",
+		"none": "3",
+	} {
 		for status, want := range map[string]string{"firing": want, "resolved": "3"} {
-			body := fmt.Sprintf(`{"status": %q, "alerts": [{"labels": {"severity": "info"}}, {"labels": {"severity": %q}}]}`, status, severity)
+			body := fmt.Sprintf(
+				`{"status": %q, "alerts": [{"labels": {"severity": "info"}}, {"labels": {"severity": %q}}]}`, status,
+				severity,
+			)
 			result, err := webhook.Read("alertmanager", []byte(body), never)
 			if err != nil || result.Fields["priority"] != want {
 				t.Errorf("%s %q: %v, %v; want priority %s", status, severity, result.Fields, err, want)
@@ -174,7 +201,8 @@ func TestRead_unknownMembers(t *testing.T) {
 func TestValidName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
-		"a": true, "door-bell-2": true, strings.Repeat("x", 64): true, strings.Repeat("x", 65): false, "": false, "A": false, "a.b": false, "../x": false, "ü": false, "a\n": false,
+		"a": true, "door-bell-2": true, strings.Repeat("x", 64): true, strings.Repeat("x", 65): false, "": false,
+		"A": false, "a.b": false, "../x": false, "ü": false, "a\n": false,
 	} {
 		if webhook.ValidName(name) != want {
 			t.Errorf("%q is valid: %t", name, !want)
@@ -234,7 +262,8 @@ func TestObject(t *testing.T) {
 func TestExample(t *testing.T) {
 	t.Parallel()
 	for _, format := range webhook.Formats() {
-		if result, err := webhook.Read(format, []byte(webhook.Example(format)), never); err != nil || result.Fields["message"] == "" {
+		if result, err := webhook.Read(format, []byte(webhook.Example(format)), never); err != nil ||
+			result.Fields["message"] == "" {
 			t.Errorf("%s: %v, %v", format, result, err)
 		}
 	}
@@ -250,7 +279,8 @@ func FuzzWebhook(f *testing.F) {
 		}
 	}
 	f.Add("application/x-www-form-urlencoded", []byte("message=a+b&data=%7B%22msg%22%3A1%7D"))
-	f.Add("multipart/form-data; boundary=x", []byte("--x\r\nContent-Disposition: form-data; name=\"data\"\r\n\r\n{}\r\n--x--\r\n"))
+	f.Add("multipart/form-data; boundary=x",
+		[]byte("--x\r\nContent-Disposition: form-data; name=\"data\"\r\n\r\n{}\r\n--x--\r\n"))
 	f.Fuzz(func(t *testing.T, mediaType string, sent []byte) {
 		body, err := webhook.Object(mediaType, sent)
 		if err != nil {
@@ -275,7 +305,8 @@ func FuzzWebhook(f *testing.F) {
 				continue // its fields are those of the body
 			}
 			message := result.Fields["message"]
-			if n := utf8.RuneCountInString(message); n > webhook.MaxOutput || !utf8.ValidString(message) || n == 0 && result.Repeated == 0 {
+			if n := utf8.RuneCountInString(message); n > webhook.MaxOutput || !utf8.ValidString(message) ||
+				n == 0 && result.Repeated == 0 {
 				t.Fatalf("%s: a message of %d characters: %q", format, n, message)
 			}
 			if p := result.Fields["priority"]; message != "" && p != "3" && p != "4" && p != "5" {

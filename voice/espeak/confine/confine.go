@@ -1,15 +1,15 @@
-// Package confine runs a program that needs nothing but its libraries, its data and the
-// files that it has inherited.
+// Package confine runs a program that needs nothing but its libraries, its data and the files that it has
+// inherited.
 //
-// One law: a confined program reads only [readable], writes only to what it has inherited,
-// and starts, signals and reaches nothing else. Landlock restricts files and TCP, seccomp
-// allows only the system calls in [allowed], and resource limits bound memory and files.
-// What the kernel does not support is left out, and [Missing] reports it.
+// One law: a confined program reads only [readable], writes only to what it has inherited, and starts,
+// signals and reaches nothing else. Landlock restricts files and TCP, seccomp allows only the system calls in
+// [allowed], and resource limits bound memory and files. What the kernel does not support is left out, and
+// [Missing] reports it.
 //
-// These restrictions are of a thread and outlive execve, so that they cannot be set between
-// fork and execve by os/exec. Therefore a server runs itself as a helper, by [Command]: its
-// main function calls [Main] first, which restricts one thread and replaces the process by
-// the program. Nothing of the helper remains in memory.
+// These restrictions are of a thread and outlive execve, so that they cannot be set between fork and execve
+// by os/exec. Therefore a server runs itself as a helper, by [Command]: its main function calls [Main] first,
+// which restricts one thread and replaces the process by the program. Nothing of the helper remains in
+// memory.
 package confine
 
 import (
@@ -36,13 +36,13 @@ const (
 	maxData  = 128 << 20 // bytes of private memory
 )
 
-// Command returns the beginning of a command that runs a program confined: its file and its
-// arguments follow. It is for programs whose main function calls [Main]. The running file is
-// used, not its name, so that an upgrade does not mix versions.
+// Command returns the beginning of a command that runs a program confined: its file and its arguments follow.
+// It is for programs whose main function calls [Main]. The running file is used, not its name, so that an
+// upgrade does not mix versions.
 func Command() []string { return []string{"/proc/self/exe", argument} }
 
-// Main returns unless args, the process's arguments, are those of the helper. Then it becomes
-// the program that they name, or ends the process with status 1.
+// Main returns unless args, the process's arguments, are those of the helper. Then it becomes the program
+// that they name, or ends the process with status 1.
 func Main(args []string) {
 	if len(args) < 3 || args[1] != argument {
 		return
@@ -52,8 +52,7 @@ func Main(args []string) {
 	os.Exit(1)
 }
 
-// Missing returns an error that names what the kernel cannot restrict, nil if it supports
-// everything.
+// Missing returns an error that names what the kernel cannot restrict, nil if it supports everything.
 func Missing() error {
 	var missing []error
 	if _, err := landlockVersion(); err != nil {
@@ -104,9 +103,9 @@ func environment() []string {
 	return env
 }
 
-// openProgram opens the file at path for [program.exec]. The descriptor is at least maxFiles, so
-// that the program, in which it is closed, cannot open another with this number. All others
-// but the standard ones are closed in the program, too.
+// openProgram opens the file at path for [program.exec]. The descriptor is at least maxFiles, so that the
+// program, in which it is closed, cannot open another with this number. All others but the standard ones are
+// closed in the program, too.
 func openProgram(path string) (fd int, err error) {
 	if err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil && !errors.Is(err, unix.ENOSYS) {
 		return 0, fmt.Errorf("close inherited files: %w", err)
@@ -122,8 +121,8 @@ func openProgram(path string) (fd int, err error) {
 	return fd, nil
 }
 
-// A program is what the last calls of the helper need. They allocate nothing: the limit of
-// memory applies to the helper as well, whose runtime may have more.
+// A program is what the last calls of the helper need. They allocate nothing: the limit of memory applies to
+// the helper as well, whose runtime may have more.
 type program struct {
 	fd         uintptr
 	name       *byte // "": fd is the program itself
@@ -137,8 +136,8 @@ type resourceLimit struct {
 	value    unix.Rlimit
 }
 
-// newProgram returns the program in fd with its arguments, its environment and its limits.
-// CPU time is not limited: the program answers for weeks.
+// newProgram returns the program in fd with its arguments, its environment and its limits. CPU time is not
+// limited: the program answers for weeks.
 func newProgram(fd int, argv, env []string) (*program, error) {
 	calls := filter(fd)
 	p := &program{
@@ -157,18 +156,21 @@ func newProgram(fd int, argv, env []string) (*program, error) {
 	return p, errors.Join(argErr, envErr)
 }
 
-// exec limits resources and system calls and replaces the process by the program: the only
-// call of its kind that the [filter] allows.
+// exec limits resources and system calls and replaces the process by the program: the only call of its kind
+// that the [filter] allows.
 func (p *program) exec() error {
 	if errno := p.limitResources(); errno != 0 {
 		return fmt.Errorf("limit resources: %w", errno)
 	}
-	_, _, errno := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&p.calls)), 0, 0, 0) //nolint:gosec // seccomp(2)
+	calls := uintptr(unsafe.Pointer(&p.calls)) //nolint:gosec // seccomp(2)
+	_, _, errno := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, calls, 0, 0, 0)
 	if errno != 0 {
 		return fmt.Errorf("restrict system calls: %w", errno)
 	}
-	_, _, errno = unix.RawSyscall6(unix.SYS_EXECVEAT, p.fd, uintptr(unsafe.Pointer(p.name)), //nolint:gosec // execveat(2)
-		uintptr(unsafe.Pointer(&p.argv[0])), uintptr(unsafe.Pointer(&p.envv[0])), unix.AT_EMPTY_PATH, 0) //nolint:gosec // execveat(2)
+	//nolint:gosec // execveat(2)
+	name, args, env := unsafe.Pointer(p.name), unsafe.Pointer(&p.argv[0]), unsafe.Pointer(&p.envv[0])
+	_, _, errno = unix.RawSyscall6(unix.SYS_EXECVEAT, p.fd, uintptr(name), uintptr(args), uintptr(env),
+		unix.AT_EMPTY_PATH, 0)
 	return fmt.Errorf("execveat: %w", errno)
 }
 
@@ -176,7 +178,8 @@ func (p *program) exec() error {
 func (p *program) limitResources() syscall.Errno {
 	for i := range p.limits {
 		l := &p.limits[i]
-		_, _, errno := unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, l.resource, uintptr(unsafe.Pointer(&l.value)), 0, 0, 0) //nolint:gosec // prlimit(2)
+		//nolint:gosec // prlimit(2)
+		_, _, errno := unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, l.resource, uintptr(unsafe.Pointer(&l.value)), 0, 0, 0)
 		if errno != 0 {
 			return errno
 		}
@@ -184,8 +187,8 @@ func (p *program) limitResources() syscall.Errno {
 	return 0
 }
 
-// readable returns the files and directories that a program may read: libraries, and
-// espeak-ng's data, of the system and of the place where the program is installed.
+// readable returns the files and directories that a program may read: libraries, and espeak-ng's data, of the
+// system and of the place where the program is installed.
 func readable(program string) []string {
 	paths := []string{"/etc/ld.so.cache"}
 	for _, prefix := range []string{"/", "/usr", "/usr/local", filepath.Dir(filepath.Dir(program))} {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 func TestMain(m *testing.M) {
@@ -16,17 +18,14 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// perl, which Debian always has, runs a line of code, confined or not, with arguments. It
-// returns what the code printed, or the error that it died of.
+// perl, which Debian always has, runs a line of code, confined or not, with arguments. It returns what the
+// code printed, or the error that it died of.
 func perl(t *testing.T, confined bool, code string, args ...string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs perl")
 	}
-	path, err := exec.LookPath("perl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := check.Must(exec.LookPath("perl"))(t)
 	command := []string{path}
 	if confined {
 		command = append(Command(), path)
@@ -60,23 +59,16 @@ func TestRun_limits(t *testing.T) {
 func TestRun_denies(t *testing.T) {
 	t.Parallel()
 	if err := Missing(); err != nil {
-		t.Skipf("this kernel cannot restrict everything: %v", err)
+		t.Fatalf("this kernel cannot restrict everything: %v", err)
 	}
 	state := t.TempDir()
 	secret := filepath.Join(state, "pressbox.db")
-	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(secret, []byte("secret"), 0o600))
+	listener := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
 	sleeper := exec.CommandContext(t.Context(), "sleep", "1000")
-	if err := sleeper.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, sleeper.Start())
 	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
 	args := []string{secret, state, port, fmt.Sprint(sleeper.Process.Pid), fmt.Sprint(os.Getpid())}
 	const denied, absent = "Permission denied", "Function not implemented"

@@ -15,15 +15,17 @@ const (
 	fileRights = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE // the rights that files have
 )
 
-// restrictFiles lets the thread read [readable] and execute the program and its loader, and
-// nothing else of the file system, as far as the kernel's landlock can restrict it.
+// restrictFiles lets the thread read [readable] and execute the program and its loader, and nothing else of
+// the file system, as far as the kernel's landlock can restrict it.
 func restrictFiles(program string) error {
 	version, err := landlockVersion()
 	if err != nil {
 		return nil //nolint:nilerr // Missing reports it
 	}
 	attr := landlockRules(version)
-	ruleset, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0) //nolint:gosec // landlock_create_ruleset(2)
+	//nolint:gosec // landlock_create_ruleset(2)
+	ruleset, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)),
+		unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return errno
 	}
@@ -33,7 +35,8 @@ func restrictFiles(program string) error {
 	}
 	for _, path := range append(readable(program), program) {
 		// The loader, which the kernel executes, is a library.
-		if err := allowPath(int(ruleset), path, readRights|unix.LANDLOCK_ACCESS_FS_EXECUTE); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := allowPath(int(ruleset), path, readRights|unix.LANDLOCK_ACCESS_FS_EXECUTE); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -88,7 +91,8 @@ func allowPath(ruleset int, path string, rights uint64) error {
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		rights &= fileRights
 	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)} //nolint:gosec // a descriptor is small
+	//nolint:gosec // a descriptor is small
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH,
 		uintptr(unsafe.Pointer(&rule)), 0, 0, 0) //nolint:gosec // landlock_add_rule(2)
 	if errno != 0 {

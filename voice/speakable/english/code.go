@@ -8,9 +8,9 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// identifier says a code: letters one by one, short numbers as numbers, longer
-// ones digit by digit, a year as a year.
-func (s *Sayer) identifier(t recognize.Identifier) string {
+// identifier says a code: letters one by one, short numbers as numbers, longer ones digit by digit, a year as
+// a year.
+func (s *Verbalizer) identifier(t recognize.Identifier) string {
 	runs := t.Runs
 	var spoken []string
 	mixed := strings.Join(runs, "")
@@ -38,7 +38,7 @@ func (s *Sayer) identifier(t recognize.Identifier) string {
 	return strings.Join(spoken, " ")
 }
 
-func (s *Sayer) shortHundred(digits string) string {
+func (s *Verbalizer) shortHundred(digits string) string {
 	if strings.HasSuffix(digits, "00") {
 		return s.whole(digits)
 	}
@@ -50,7 +50,7 @@ func yearLike(run string) bool {
 }
 
 // codeNumber says a run of digits in a code. With more, others follow it.
-func (s *Sayer) codeNumber(run string, spell, more bool) string {
+func (s *Verbalizer) codeNumber(run string, spell, more bool) string {
 	switch {
 	case yearLike(run) && more:
 		return s.year(atoi(run))
@@ -63,7 +63,7 @@ func (s *Sayer) codeNumber(run string, spell, more bool) string {
 }
 
 // labelNumber says the number of a label: twelve, two twenty-one.
-func (s *Sayer) labelNumber(digits string) string {
+func (s *Verbalizer) labelNumber(digits string) string {
 	if len(digits) == 3 && digits[1:] != "00" && digits[0] != '0' {
 		return s.cardinal(atoi(digits[:1])) + " " + s.pair(atoi(digits[1:]))
 	}
@@ -74,7 +74,7 @@ func (s *Sayer) labelNumber(digits string) string {
 }
 
 // digits says digits one by one, in groups.
-func (s *Sayer) digits(d recognize.Digits) string {
+func (s *Verbalizer) digits(d recognize.Digits) string {
 	spoken := s.spell(strings.Join(d.Groups, " "))
 	switch {
 	case d.Plus:
@@ -86,7 +86,7 @@ func (s *Sayer) digits(d recognize.Digits) string {
 }
 
 // version says 1.2.3: one point two point three.
-func (s *Sayer) version(v recognize.Version) string {
+func (s *Verbalizer) version(v recognize.Version) string {
 	var b strings.Builder
 	if v.Named {
 		b.WriteString("version")
@@ -115,31 +115,14 @@ func (s *Sayer) version(v recognize.Version) string {
 
 // addressSign returns the name of a sign in addresses, "" for none.
 func addressSign(c rune) string {
-	switch c {
-	case '.':
-		return "dot"
-	case '/':
-		return "slash"
-	case '@':
-		return "at"
-	case ':':
-		return "colon"
-	case '-':
-		return "dash"
-	case '_':
-		return "underscore"
-	case '+':
-		return "plus"
-	case '~':
-		return "tilde"
-	case '\\':
-		return "backslash"
-	}
-	return ""
+	return map[rune]string{
+		'.': "dot", '/': "slash", '@': "at", ':': "colon", '-': "dash", '_': "underscore", '+': "plus",
+		'~': "tilde", '\\': "backslash",
+	}[c]
 }
 
 // address says an address: example dot com slash door.
-func (s *Sayer) address(a string) string {
+func (s *Verbalizer) address(a string) string {
 	var spoken []string
 	hex := strings.Contains(a, "::")
 	for part := range recognize.AddressParts(a) {
@@ -157,9 +140,8 @@ func (s *Sayer) address(a string) string {
 	return strings.Join(spoken, " ")
 }
 
-// name says a part of an address; three or more digits are spelled, and all
-// letters of a hexadecimal one.
-func (s *Sayer) name(part string, hex bool) string {
+// name says a part of an address; three or more digits are spelled, and all letters of a hexadecimal one.
+func (s *Verbalizer) name(part string, hex bool) string {
 	var words []string
 	for part != "" {
 		digit := recognize.IsDigit(rune(part[0]))
@@ -173,7 +155,8 @@ func (s *Sayer) name(part string, hex bool) string {
 			run = s.spell(run)
 		case digit:
 			run = s.whole(run)
-		case hex, run == "a" || s.Is(recognize.Spelled, run) && !s.Is(recognize.Lower, run) && !s.Is(recognize.TopLevel, run):
+		case hex,
+			run == "a" || s.Is(recognize.Spelled, run) && !s.Is(recognize.Lower, run) && !s.Is(recognize.TopLevel, run):
 			run = spelled(strings.ToUpper(run))
 		}
 		words = append(words, run)
@@ -183,7 +166,7 @@ func (s *Sayer) name(part string, hex bool) string {
 }
 
 // camel splits a name such as OpenDay2026 into its words.
-func (s *Sayer) camel(name string) string {
+func (s *Verbalizer) camel(name string) string {
 	var b strings.Builder
 	before := ' '
 	for i, c := range name {
@@ -191,8 +174,9 @@ func (s *Sayer) camel(name string) string {
 		switch {
 		case c == '_' || c == '-':
 			c = ' '
-		case unicode.IsUpper(c) && (unicode.IsLower(before) || recognize.IsDigit(before) || unicode.IsUpper(before) && unicode.IsLower(after)),
-			recognize.IsDigit(c) && unicode.IsLetter(before), unicode.IsLetter(c) && recognize.IsDigit(before) && unicode.IsUpper(c):
+		case unicode.IsUpper(c) && (unicode.IsLower(before) || unicode.IsUpper(before) && unicode.IsLower(after)),
+			recognize.IsDigit(c) && unicode.IsLetter(before),
+			unicode.IsUpper(c) && recognize.IsDigit(before):
 			b.WriteByte(' ')
 		}
 		b.WriteRune(c)

@@ -1,5 +1,5 @@
-// Package english says tokens in American or British English. Its tables are
-// text files, described at [recognize.Tables]:
+// Package english says tokens in American or British English. Its tables are text files, described at
+// [recognize.Tables]:
 //
 //	context.txt        words that decide between two readings
 //	units.txt          units of measure
@@ -53,33 +53,33 @@ const weekdays = `0 sunday sun su
 5 friday fri fr
 6 saturday sat sa`
 
-// A Sayer says tokens in one variety of English. It is not changed once it is
-// made.
-type Sayer struct {
+// A Verbalizer says tokens in one variety of English. It is not changed once it is made.
+type Verbalizer struct {
 	*recognize.Locale
 	numbers
 	british bool
 }
 
 // varieties has the two varieties of English.
-type varieties struct{ american, british *Sayer }
+type varieties struct{ american, british *Verbalizer }
 
 // static is the only instance.
-var static = &varieties{sayer(false), sayer(true)}
+var static = &varieties{verbalizer(false), verbalizer(true)}
 
 // American returns the variety in which 11/20 is in November.
-func American() *Sayer { return static.american }
+func American() *Verbalizer { return static.american }
 
 // British returns the variety in which 105 has an "and".
-func British() *Sayer { return static.british }
+func British() *Verbalizer { return static.british }
 
-func sayer(british bool) *Sayer {
+func verbalizer(british bool) *Verbalizer {
 	locale := recognize.ParseLocale(recognize.Locale{
 		MonthFirst: !british,
 		Readable:   []*unicode.RangeTable{unicode.Latin},
 		EmojiName:  recognize.EmojiNames(emoji),
 	}, recognize.Tables{
-		Context: context, Units: units, Abbreviations: abbreviations, Homographs: homographs, Signs: signs, Months: months, Weekdays: weekdays,
+		Context: context, Units: units, Abbreviations: abbreviations, Homographs: homographs, Signs: signs,
+		Months: months, Weekdays: weekdays,
 	})
-	return &Sayer{Locale: locale, numbers: newNumbers(british), british: british}
+	return &Verbalizer{Locale: locale, numbers: newNumbers(british), british: british}
 }

@@ -1,9 +1,8 @@
 //go:build ignore
 
-// Gen writes emoji.txt from the annotations of Unicode CLDR for a language (the npm
-// packages cldr-annotations-full and cldr-annotations-derived-full): a line for
-// each symbol, "symbol TAB name", sorted by bytes. Skin tones, presentation
-// selectors and tags are left out, because the lookup ignores them.
+// Gen writes emoji.txt from the annotations of Unicode CLDR for a language (the npm packages
+// cldr-annotations-full and cldr-annotations-derived-full): a line for each symbol, "symbol TAB name", sorted
+// by bytes. Skin tones, presentation selectors and tags are left out, because the lookup ignores them.
 //
 //	go run gen.go annotations/en/annotations.json annotationsDerived/en/annotations.json
 //
@@ -68,7 +67,10 @@ func rows(names annotations) []string {
 }
 
 // speakable removes from a name what cannot be read aloud.
-var speakable = strings.NewReplacer("flag: ", "flag of ", "St. ", "Saint ", " & ", " and ", "’", "'", ":", "", "“", "", "”", "", "„", "", ".", "", "(", "", ")", "", "!", "")
+var speakable = strings.NewReplacer(
+	"flag: ", "flag of ", "St. ", "Saint ", " & ", " and ", "’", "'", ":", "", "“", "", "”", "", "„", "", ".", "", "(",
+	"", ")", "", "!", "",
+)
 
 // unsaid reports whether r is a skin tone or a tag of a region's flag.
 func unsaid(r rune) bool {

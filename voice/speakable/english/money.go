@@ -6,54 +6,32 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// coins are the names of a currency: one, many, and its hundredth if that is
-// spoken.
+// coins are the names of a currency: one, many, and its hundredth if that is spoken.
 type coins struct{ one, many, cent, cents string }
 
 // currency returns the names of a currency.
 func currency(code string) coins {
-	switch code {
-	case "USD":
-		return coins{"dollar", "dollars", "cent", "cents"}
-	case "US":
-		return coins{"U.S dollar", "U.S dollars", "cent", "cents"}
-	case "CAD":
-		return coins{"Canadian dollar", "Canadian dollars", "cent", "cents"}
-	case "AUD":
-		return coins{"Australian dollar", "Australian dollars", "cent", "cents"}
-	case "NZD":
-		return coins{"New Zealand dollar", "New Zealand dollars", "cent", "cents"}
-	case "GBP":
-		return coins{"pound", "pounds", "pence", "pence"}
-	case "EUR":
-		return coins{"euro", "euros", "cent", "cents"}
-	case "JPY":
-		return coins{"yen", "yen", "", ""}
-	case "INR":
-		return coins{"rupee", "rupees", "", ""}
-	case "CHF":
-		return coins{"Swiss franc", "Swiss francs", "", ""}
-	}
-	return coins{}
+	return map[string]coins{
+		"USD": {"dollar", "dollars", "cent", "cents"},
+		"US":  {"U.S dollar", "U.S dollars", "cent", "cents"},
+		"CAD": {"Canadian dollar", "Canadian dollars", "cent", "cents"},
+		"AUD": {"Australian dollar", "Australian dollars", "cent", "cents"},
+		"NZD": {"New Zealand dollar", "New Zealand dollars", "cent", "cents"},
+		"GBP": {"pound", "pounds", "pence", "pence"},
+		"EUR": {"euro", "euros", "cent", "cents"},
+		"JPY": {"yen", "yen", "", ""},
+		"INR": {"rupee", "rupees", "", ""},
+		"CHF": {"Swiss franc", "Swiss francs", "", ""},
+	}[code]
 }
 
 // magnitude returns the name of a magnitude.
 func magnitude(m string) string {
-	switch m {
-	case "k":
-		return "thousand"
-	case "M":
-		return "million"
-	case "B":
-		return "billion"
-	case "T":
-		return "trillion"
-	}
-	return ""
+	return map[string]string{"k": "thousand", "M": "million", "B": "billion", "T": "trillion"}[m]
 }
 
 // money says an amount, or a range of amounts.
-func (s *Sayer) money(m recognize.Money) string {
+func (s *Verbalizer) money(m recognize.Money) string {
 	spoken := s.sum(m)
 	if low := m.Low; low.Whole != "" {
 		from := s.plain(low)
@@ -72,13 +50,13 @@ func (s *Sayer) money(m recognize.Money) string {
 }
 
 // plain says a number that is no year.
-func (s *Sayer) plain(n recognize.Number) string {
+func (s *Verbalizer) plain(n recognize.Number) string {
 	n.Grouped = true
 	return s.number(n)
 }
 
 // sum says one amount.
-func (s *Sayer) sum(m recognize.Money) string {
+func (s *Verbalizer) sum(m recognize.Money) string {
 	names := currency(m.Currency)
 	n := m.Amount
 	switch {
@@ -97,7 +75,7 @@ func (s *Sayer) sum(m recognize.Money) string {
 }
 
 // coins says a number of coins.
-func (s *Sayer) coins(digits, one, many string) string {
+func (s *Verbalizer) coins(digits, one, many string) string {
 	if atoi(digits) == 1 {
 		return "one " + one
 	}

@@ -6,7 +6,8 @@ import (
 )
 
 const (
-	small  = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+	small = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen " +
+		"seventeen eighteen nineteen"
 	tens   = "- - twenty thirty forty fifty sixty seventy eighty ninety"
 	scales = "- thousand million billion trillion"
 	// maxNamed is the largest number of digits that is not spelled.
@@ -27,9 +28,8 @@ func newNumbers(british bool) numbers {
 	return n
 }
 
-// whole returns a run of digits in words: as a number, or digit by digit if it
-// starts with a zero or has ten digits or more, as codes and telephone numbers
-// do.
+// whole returns a run of digits in words: as a number, or digit by digit if it starts with a zero or has ten
+// digits or more, as codes and telephone numbers do.
 func (n numbers) whole(digits string) string {
 	plain := strings.ReplaceAll(digits, ",", "")
 	if len(plain) > 1 && plain[0] == '0' || len(plain) > maxNamed || len(plain) >= 10 && plain == digits {
@@ -112,8 +112,7 @@ func (n numbers) year(v int) string {
 	return n.cardinal(century) + " " + n.pair(rest)
 }
 
-// pair returns the last two digits of a year or a time in words: "oh five",
-// "thirty".
+// pair returns the last two digits of a year or a time in words: "oh five", "thirty".
 func (n numbers) pair(v int) string {
 	if v < 10 {
 		return "oh " + n.small[v]
@@ -121,8 +120,8 @@ func (n numbers) pair(v int) string {
 	return n.cardinal(v)
 }
 
-// spell returns the digits of s in words. Other characters separate groups, and
-// so does every fourth digit of a long run.
+// spell returns the digits of s in words. Other characters separate groups, and so does every fourth digit of
+// a long run.
 func (n numbers) spell(s string) string {
 	var b strings.Builder
 	run := 0

@@ -9,12 +9,13 @@ import (
 // month returns the name of month m, 1–12.
 func month(m int) string {
 	return [...]string{
-		"", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+		"", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+		"November", "December",
 	}[m]
 }
 
 // clock says a time of day: six thirty p.m.
-func (s *Sayer) clock(c recognize.Clock) string {
+func (s *Verbalizer) clock(c recognize.Clock) string {
 	spoken := s.hour(c)
 	switch {
 	case c.Central > 0:
@@ -38,7 +39,7 @@ func (s *Sayer) clock(c recognize.Clock) string {
 }
 
 // hour says the hour and, unless it is zero, the minute.
-func (s *Sayer) hour(c recognize.Clock) string {
+func (s *Verbalizer) hour(c recognize.Clock) string {
 	spoken := s.cardinal(c.Hour)
 	if c.Minute > 0 {
 		spoken += " " + s.pair(c.Minute)
@@ -47,7 +48,7 @@ func (s *Sayer) hour(c recognize.Clock) string {
 }
 
 // fullHour says an hour without minutes.
-func (s *Sayer) fullHour(h int) string {
+func (s *Verbalizer) fullHour(h int) string {
 	switch {
 	case h == 0 || h == 24:
 		return "midnight"
@@ -58,7 +59,7 @@ func (s *Sayer) fullHour(h int) string {
 }
 
 // military says four digits: oh three hundred, fifteen thirty.
-func (s *Sayer) military(c recognize.Clock) string {
+func (s *Verbalizer) military(c recognize.Clock) string {
 	minutes := "hundred"
 	if c.Minute > 0 {
 		minutes = s.pair(c.Minute)
@@ -70,7 +71,7 @@ func (s *Sayer) military(c recognize.Clock) string {
 }
 
 // date says a date, and the time that is written with it.
-func (s *Sayer) date(d recognize.Date) string {
+func (s *Verbalizer) date(d recognize.Date) string {
 	spoken := s.day(d)
 	if d.Clock != nil {
 		spoken += ", " + s.clock(*d.Clock)
@@ -82,7 +83,7 @@ func (s *Sayer) date(d recognize.Date) string {
 }
 
 // day says a date: March third, twenty twenty-six.
-func (s *Sayer) day(d recognize.Date) string {
+func (s *Verbalizer) day(d recognize.Date) string {
 	spoken := month(d.Month)
 	switch {
 	case d.Day == 0 && d.Year > 0:
@@ -125,7 +126,7 @@ func durationUnit(letter byte) string {
 }
 
 // duration says a duration: one hour five minutes.
-func (s *Sayer) duration(d recognize.Duration) string {
+func (s *Verbalizer) duration(d recognize.Duration) string {
 	var parts []string
 	for _, part := range d.Parts {
 		if whole := strings.TrimLeft(part.Number.Whole, "0"); whole != "" {
@@ -146,7 +147,7 @@ func (s *Sayer) duration(d recognize.Duration) string {
 }
 
 // decade says the nineties.
-func (s *Sayer) decade(d recognize.Decade) string {
+func (s *Verbalizer) decade(d recognize.Decade) string {
 	tens := plural(s.cardinal(d.Tens))
 	if d.Tens == 0 {
 		tens = "hundreds"

@@ -8,9 +8,9 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// identifier says a code: letters one by one, numbers of up to two digits as
-// numbers, longer ones digit by digit, a year as a year.
-func (s *Sayer) identifier(t recognize.Identifier) string {
+// identifier says a code: letters one by one, numbers of up to two digits as numbers, longer ones digit by
+// digit, a year as a year.
+func (s *Verbalizer) identifier(t recognize.Identifier) string {
 	var spoken []string
 	for i, run := range t.Runs {
 		switch {
@@ -38,7 +38,7 @@ func codeNumber(run string, more bool) string {
 }
 
 // version says 1.2.3: 1 Punkt 2 Punkt 3.
-func (s *Sayer) version(v recognize.Version) string {
+func (s *Verbalizer) version(v recognize.Version) string {
 	var parts []string
 	if v.Named {
 		parts = append(parts, "Version")
@@ -63,31 +63,14 @@ func (s *Sayer) version(v recognize.Version) string {
 
 // signName returns the name of a sign in addresses, "" for others.
 func signName(sign rune) string {
-	switch sign {
-	case '.':
-		return "Punkt"
-	case '/':
-		return "Schrägstrich"
-	case '@':
-		return "ät"
-	case ':':
-		return "Doppelpunkt"
-	case '-':
-		return "Minus"
-	case '_':
-		return "Unterstrich"
-	case '+':
-		return "plus"
-	case '~':
-		return "Tilde"
-	case '\\':
-		return "Backslash"
-	}
-	return ""
+	return map[rune]string{
+		'.': "Punkt", '/': "Schrägstrich", '@': "ät", ':': "Doppelpunkt", '-': "Minus", '_': "Unterstrich",
+		'+': "plus", '~': "Tilde", '\\': "Backslash",
+	}[sign]
 }
 
 // address says an address: example Punkt D E Schrägstrich hilfe.
-func (s *Sayer) address(a string) string {
+func (s *Verbalizer) address(a string) string {
 	var spoken []string
 	for part := range recognize.AddressParts(a) {
 		c, _ := utf8.DecodeRuneInString(part)
@@ -104,9 +87,8 @@ func (s *Sayer) address(a string) string {
 	return strings.Join(spoken, " ")
 }
 
-// name says a part of an address; three or more digits are spelled, and so is the
-// name of a country.
-func (s *Sayer) name(part string) string {
+// name says a part of an address; three or more digits are spelled, and so is the name of a country.
+func (s *Verbalizer) name(part string) string {
 	if len(part) == 2 && s.Is(recognize.TopLevel, part) || s.Is(recognize.Spelled, part) {
 		return spelled(strings.ToUpper(part))
 	}
@@ -134,7 +116,8 @@ func camel(name string) string {
 		switch {
 		case c == '_' || c == '-':
 			c = ' '
-		case unicode.IsUpper(c) && unicode.IsLower(before), recognize.IsDigit(c) && unicode.IsLetter(before), unicode.IsLetter(c) && recognize.IsDigit(before):
+		case unicode.IsUpper(c) && unicode.IsLower(before), recognize.IsDigit(c) && unicode.IsLetter(before),
+			unicode.IsLetter(c) && recognize.IsDigit(before):
 			b.WriteByte(' ')
 		}
 		b.WriteRune(c)
@@ -143,8 +126,7 @@ func camel(name string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// spelled writes letters with spaces, so that espeak-ng spells them; a digit of
-// CO2 is a number.
+// spelled writes letters with spaces, so that espeak-ng spells them; a digit of CO2 is a number.
 func spelled(letters string) string {
 	var names []string
 	for _, c := range letters {

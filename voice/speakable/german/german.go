@@ -1,7 +1,6 @@
-// Package german says tokens in German. Numbers stay in digits where espeak-ng
-// reads them right: its reading of 48 is better than that of "achtundvierzig",
-// which it pronounces with a w. In words are ordinals, years before 2000, clock
-// times, the article "ein", and digits that are spelled.
+// Package german says tokens in German. Numbers stay in digits where espeak-ng reads them right: its reading
+// of 48 is better than that of "achtundvierzig", which it pronounces with a w. In words are ordinals, years
+// before 2000, clock times, the article "ein", and digits that are spelled.
 //
 // The tables are text files, described at [recognize.Tables]:
 //
@@ -9,7 +8,7 @@
 //	units.txt          units of measure
 //	abbreviations.txt  short and long forms
 //	signs.txt          names of signs and scripts
-//	emoji.txt          names of emoji, from Unicode CLDR 48.2 (licence Unicode-3.0); english/gen.go converts them
+//	emoji.txt          names of emoji, from Unicode CLDR 48.2 (license Unicode-3.0); english/gen.go converts them
 package german
 
 import (
@@ -54,18 +53,18 @@ const weekdays = `0 sonntag so
 5 freitag fr
 6 samstag sa`
 
-// A Sayer says tokens in German. It is not changed once it is made.
-type Sayer struct{ *recognize.Locale }
+// A Verbalizer says tokens in German. It is not changed once it is made.
+type Verbalizer struct{ *recognize.Locale }
 
 // static is the only instance.
-var static = &Sayer{recognize.ParseLocale(recognize.Locale{
-	DecimalComma: true,
-	PointOrdinal: true,
-	Readable:     []*unicode.RangeTable{unicode.Latin},
-	EmojiName:    recognize.EmojiNames(emoji),
+var static = &Verbalizer{recognize.ParseLocale(recognize.Locale{
+	DecimalComma:  true,
+	PeriodOrdinal: true,
+	Readable:      []*unicode.RangeTable{unicode.Latin},
+	EmojiName:     recognize.EmojiNames(emoji),
 }, recognize.Tables{
 	Context: context, Units: units, Abbreviations: abbreviations, Signs: signs, Months: months, Weekdays: weekdays,
 })}
 
-// German returns the sayer of German.
-func German() *Sayer { return static }
+// German returns the verbalizer of German.
+func German() *Verbalizer { return static }

@@ -17,7 +17,7 @@ const (
 )
 
 // genderOf returns the gender of a noun by the tables, then by its ending.
-func (s *Sayer) genderOf(noun string) gender {
+func (s *Verbalizer) genderOf(noun string) gender {
 	noun = strings.ToLower(noun)
 	switch {
 	case s.Is(recognize.Feminine, noun):
@@ -57,7 +57,7 @@ func hasEnding(noun string, endings ...string) bool {
 }
 
 // article returns the indefinite article of a noun.
-func (s *Sayer) article(noun string, c recognize.Case) string {
+func (s *Verbalizer) article(noun string, c recognize.Case) string {
 	g := s.genderOf(lastWord(noun))
 	switch {
 	case c == recognize.Dative && g == feminine:
@@ -71,7 +71,7 @@ func (s *Sayer) article(noun string, c recognize.Case) string {
 }
 
 // ranked says an ordinal with its ending: erster, erste, ersten.
-func (s *Sayer) ranked(n int, noun string, c recognize.Case) string {
+func (s *Verbalizer) ranked(n int, noun string, c recognize.Case) string {
 	switch g := s.genderOf(noun); {
 	case c == recognize.Oblique, c == recognize.Dative:
 		return ordinal(n) + "en"
@@ -84,7 +84,7 @@ func (s *Sayer) ranked(n int, noun string, c recognize.Case) string {
 }
 
 // counted says a lone 1 before a noun, or before an adjective and a noun.
-func (s *Sayer) counted(t recognize.Counted) string {
+func (s *Verbalizer) counted(t recognize.Counted) string {
 	if t.Noun == "Uhr" {
 		return "ein"
 	}
@@ -95,7 +95,7 @@ func (s *Sayer) counted(t recognize.Counted) string {
 }
 
 // half says one half of a noun: eine halbe Stunde.
-func (s *Sayer) half(noun string, c recognize.Case) string {
+func (s *Verbalizer) half(noun string, c recognize.Case) string {
 	ending := "er"
 	switch g := s.genderOf(noun); {
 	case c == recognize.Dative:
@@ -108,8 +108,8 @@ func (s *Sayer) half(noun string, c recognize.Case) string {
 	return s.article(noun, c) + " halb" + ending
 }
 
-// lastWord returns the last word of a name: Stunde of "Kilometer pro Stunde" is
-// not it, so that the words from "pro" on are left out.
+// lastWord returns the last word of a name: Stunde of "Kilometer pro Stunde" is not it, so that the words
+// from "pro" on are left out.
 func lastWord(name string) string {
 	name, _, _ = strings.Cut(name, " pro ")
 	return name[strings.LastIndexByte(name, ' ')+1:]

@@ -6,54 +6,35 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// coins are the names of a currency and of its hundredth, if that is spoken. They
-// have no plural.
+// coins are the names of a currency and of its hundredth, if that is spoken. They have no plural.
 type coins struct{ one, cent string }
 
 // currency returns the coins of a currency's code, the code for an unknown one.
 func currency(code string) coins {
-	switch code {
-	case "EUR":
-		return coins{"Euro", "Cent"}
-	case "USD":
-		return coins{"Dollar", "Cent"}
-	case "US":
-		return coins{"US-Dollar", "Cent"}
-	case "CAD":
-		return coins{"kanadische Dollar", "Cent"}
-	case "AUD":
-		return coins{"australische Dollar", "Cent"}
-	case "NZD":
-		return coins{"Neuseeland-Dollar", "Cent"}
-	case "GBP":
-		return coins{"Pfund", "Pence"}
-	case "CHF":
-		return coins{"Schweizer Franken", "Rappen"}
-	case "JPY":
-		return coins{"Yen", ""}
-	case "INR":
-		return coins{"Rupien", ""}
+	if names, ok := map[string]coins{
+		"EUR": {"Euro", "Cent"},
+		"USD": {"Dollar", "Cent"},
+		"US":  {"US-Dollar", "Cent"},
+		"CAD": {"kanadische Dollar", "Cent"},
+		"AUD": {"australische Dollar", "Cent"},
+		"NZD": {"Neuseeland-Dollar", "Cent"},
+		"GBP": {"Pfund", "Pence"},
+		"CHF": {"Schweizer Franken", "Rappen"},
+		"JPY": {"Yen", ""},
+		"INR": {"Rupien", ""},
+	}[code]; ok {
+		return names
 	}
 	return coins{code, ""}
 }
 
 // magnitude returns the name of a magnitude.
 func magnitude(sign string) string {
-	switch sign {
-	case "k":
-		return "Tausend"
-	case "M":
-		return "Millionen"
-	case "B":
-		return "Milliarden"
-	case "T":
-		return "Billionen"
-	}
-	return ""
+	return map[string]string{"k": "Tausend", "M": "Millionen", "B": "Milliarden", "T": "Billionen"}[sign]
 }
 
 // money says an amount, or a range of amounts.
-func (s *Sayer) money(m recognize.Money) string {
+func (s *Verbalizer) money(m recognize.Money) string {
 	spoken := s.sum(m)
 	if m.Low.Whole != "" {
 		low := number(m.Low)
@@ -72,7 +53,7 @@ func (s *Sayer) money(m recognize.Money) string {
 }
 
 // sum says one amount: 3 Euro 50.
-func (s *Sayer) sum(m recognize.Money) string {
+func (s *Verbalizer) sum(m recognize.Money) string {
 	names := currency(m.Currency)
 	n := m.Amount
 	none := strings.Trim(n.Whole, "0") == ""
@@ -90,7 +71,7 @@ func (s *Sayer) sum(m recognize.Money) string {
 }
 
 // coins says a number of coins.
-func (s *Sayer) coins(whole, name string) string {
+func (s *Verbalizer) coins(whole, name string) string {
 	if whole == "1" {
 		return "ein " + name
 	}

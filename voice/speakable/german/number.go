@@ -17,7 +17,9 @@ func small(v int) string {
 
 // tens returns ten times v.
 func tens(v int) string {
-	return [...]string{"", "zehn", "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"}[v]
+	return [...]string{
+		"", "zehn", "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig",
+	}[v]
 }
 
 // stem returns the ordinals that are not their number with a t, "" for others.
@@ -77,8 +79,8 @@ func ordinal(v int) string {
 	return cardinal(v) + "st"
 }
 
-// year returns a year. espeak-ng reads 1987 as a thousand nine hundred …; the
-// years from 2000 on it reads right.
+// year returns a year. espeak-ng reads 1987 as a thousand nine hundred …; the years from 2000 on it reads
+// right.
 func year(v int) string {
 	switch {
 	case v < 1100 || v >= 2000:
@@ -89,8 +91,7 @@ func year(v int) string {
 	return cardinal(v/100) + "hundert " + strconv.Itoa(v%100)
 }
 
-// digits returns the names of the digits in text; other characters separate
-// groups.
+// digits returns the names of the digits in text; other characters separate groups.
 func digits(text string) string {
 	var b strings.Builder
 	group := false // a group ended
@@ -114,8 +115,7 @@ func digits(text string) string {
 // maxRead is the largest number of digits that espeak-ng reads as a number.
 const maxRead = 12
 
-// number returns a number as espeak-ng reads it: digits, with a comma before the
-// decimals.
+// number returns a number as espeak-ng reads it: digits, with a comma before the decimals.
 func number(n recognize.Number) string {
 	whole := strings.TrimLeft(n.Whole, "0")
 	switch {

@@ -10,13 +10,9 @@ import (
 // monthName returns the name of a month, "" for 0.
 func monthName(month int) string {
 	return [...]string{
-		"", "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember",
+		"", "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
+		"Dezember",
 	}[month]
-}
-
-// dayName returns the name of a weekday; 0 is Sunday.
-func dayName(day int) string {
-	return [...]string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"}[day]
 }
 
 // clock says a time of day: 19 Uhr 30.
@@ -40,7 +36,7 @@ func clock(c recognize.Clock) string {
 }
 
 // date says a date, and the time that is written with it.
-func (s *Sayer) date(d recognize.Date) string {
+func (s *Verbalizer) date(d recognize.Date) string {
 	spoken := monthName(d.Month)
 	if d.Day > 0 {
 		spoken = s.ranked(d.Day, "", d.Case) + " " + spoken
@@ -57,8 +53,7 @@ func (s *Sayer) date(d recognize.Date) string {
 	return strings.TrimSpace(spoken)
 }
 
-// period returns the names of a unit of a duration: one, several, and several in
-// the dative.
+// period returns the names of a unit of a duration: one, several, and several in the dative.
 func period(unit byte) [3]string {
 	switch unit {
 	case 'y':
@@ -76,7 +71,7 @@ func period(unit byte) [3]string {
 }
 
 // duration says a duration: eine Stunde 5 Minuten.
-func (s *Sayer) duration(d recognize.Duration) string {
+func (s *Verbalizer) duration(d recognize.Duration) string {
 	var parts []string
 	for _, part := range d.Parts {
 		names := period(part.Unit)

@@ -9,19 +9,26 @@ import (
 )
 
 var (
-	mailOrHost = regexp.MustCompile(`^(?i)(?:mailto:)?[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+|^(?i)(?:(?:https?|ftp|wss?|rtsp|smb|nfs|ssh|mqtt)://[^\s<>"\x{E000}]+|www\.[^\s<>"\x{E000}]+|localhost:\d+[^\s<>"\x{E000}]*|(?:[a-z0-9_-]+\.)+([a-z]{2,12})(?::\d+|/[^\s<>"\x{E000}]*)*)`)
-	scheme     = regexp.MustCompile(`(?i)^(?:[a-z]+://(?:[^/@\s]*@)?|mailto:)?(?:www\.)?`)
-	hostPort   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:(\d{2,5})\b`)
-	localPath  = regexp.MustCompile(`^/[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)*/?`)
-	topicPath  = regexp.MustCompile(`^[A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+){2,}`)
-	drivePath  = regexp.MustCompile(`^[A-Z]:\\[^\s<>"\x{E000}]*`)
-	ip6        = regexp.MustCompile(`^[0-9A-Fa-f]{1,4}(?::{1,2}[0-9A-Fa-f]{1,4}){1,7}\b`)
+	mailOrHost = regexp.MustCompile(
+		`^(?i)(?:mailto:)?[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+|` +
+			`^(?i)(?:(?:https?|ftp|wss?|rtsp|smb|nfs|ssh|mqtt)://[^\s<>"\x{E000}]+|www\.[^\s<>"\x{E000}]+|` +
+			`localhost:\d+[^\s<>"\x{E000}]*|(?:[a-z0-9_-]+\.)+([a-z]{2,12})(?::\d+|/[^\s<>"\x{E000}]*)*)`,
+	)
+	scheme    = regexp.MustCompile(`(?i)^(?:[a-z]+://(?:[^/@\s]*@)?|mailto:)?(?:www\.)?`)
+	hostPort  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:(\d{2,5})\b`)
+	localPath = regexp.MustCompile(`^/[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)*/?`)
+	topicPath = regexp.MustCompile(`^[A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+){2,}`)
+	drivePath = regexp.MustCompile(`^[A-Z]:\\[^\s<>"\x{E000}]*`)
+	ip6       = regexp.MustCompile(`^[0-9A-Fa-f]{1,4}(?::{1,2}[0-9A-Fa-f]{1,4}){1,7}\b`)
 )
 
 // addressRules returns the rules of addresses that start with a digit.
 func addressRules() []rule {
 	return []rule{
-		{"IPv4 address", ".", regexp.MustCompile(`^\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?\b`), whole(func(_ *scanner, m []string) Token { return Address{m[0]} })},
+		{
+			"IPv4 address", ".", starts(`\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?\b`),
+			whole(func(_ *scanner, m []string) Token { return Address{m[0]} }),
+		},
 	}
 }
 
@@ -32,7 +39,9 @@ func readable(a string) string {
 	if cut := strings.IndexAny(a, "?#"); cut > 0 {
 		a = a[:cut]
 	}
-	if plain, err := url.PathUnescape(a); err == nil && strings.IndexFunc(plain, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Co, c) }) < 0 && plain != "" {
+	if plain, err := url.PathUnescape(a); err == nil &&
+		strings.IndexFunc(plain, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Co, c) }) < 0 &&
+		plain != "" {
 		a = strings.ToValidUTF8(plain, "")
 	}
 	return strings.TrimRight(a, "/")
@@ -97,8 +106,8 @@ func (s *scanner) addressIn(text, word string) string {
 	return a
 }
 
-// host reports whether an address without a scheme ends like a host or a file. A
-// capital after a point without a space starts a sentence.
+// host reports whether an address without a scheme ends like a host or a file. A capital after a period
+// without a space starts a sentence.
 func (s *scanner) host(a string) bool {
 	if cut := strings.IndexAny(a, "/:"); cut > 0 {
 		a = a[:cut]
@@ -110,7 +119,8 @@ func (s *scanner) host(a string) bool {
 // port reports whether m is a host with a port and not a label with a number.
 func (s *scanner) port(m, word string) bool {
 	digits := m[strings.LastIndexByte(m, ':')+1:]
-	return len(digits) >= 4 && (strings.ToLower(word) == word || strings.ContainsFunc(word, IsDigit)) && !s.Is(Seat, word)
+	return len(digits) >= 4 && (strings.ToLower(word) == word || strings.ContainsFunc(word, IsDigit)) &&
+		!s.Is(Seat, word)
 }
 
 // path recognizes a path at the position, which starts with a slash.
@@ -126,14 +136,13 @@ func (s *scanner) path() bool {
 	return s.take(Address{m}, len(m))
 }
 
-// A chunk is the text between two spaces, with the number of searches for an
-// address in it. The number is limited so that the work stays linear.
+// A chunk is the text between two spaces, with the number of searches for an address in it. The number is
+// limited so that the work stays linear.
 type chunk struct{ end, tries int }
 
 const chunkTries = 4
 
-// chunkRest returns the rest of the chunk at the position, and false after too
-// many searches.
+// chunkRest returns the rest of the chunk at the position, and false after too many searches.
 func (s *scanner) chunkRest() (string, bool) {
 	if s.at >= s.chunk.end {
 		end := strings.IndexAny(s.src[s.at:], " \n\uE000")

@@ -10,23 +10,35 @@ import (
 // phoneRules returns the rules of telephone numbers that start with a digit.
 func phoneRules() []rule {
 	return []rule{
-		{"telephone number with letters", "-", regexp.MustCompile(`^(1)-(8\d\d)-([A-Z][A-Z-]{3,9})\b`), whole(func(_ *scanner, m []string) Token {
-			return Identifier{Runs: []string{m[1], m[2], m[3]}}
-		})},
-		{"telephone number", "-. ", regexp.MustCompile(`^(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}`), whole((*scanner).phone)},
-		{"telephone number", " -", regexp.MustCompile(`^0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*scanner).phone)},
-		{"telephone number", "/", regexp.MustCompile(`^0\d{2,5}/\d{3,8}(?:[ -]\d{1,8}){0,3}`), whole((*scanner).phone)},
-		{"telephone number", "-", regexp.MustCompile(`^\d{3}-\d{4}`), whole((*scanner).phone)},
-		{"social security number", "-", regexp.MustCompile(`^\d{3}-\d{2}-\d{4}`), whole((*scanner).phone)},
-		{"postal code", "-", regexp.MustCompile(`^\d{5}-\d{4}`), whole((*scanner).phone)},
-		{"card number", " -", regexp.MustCompile(`^\d{4}(?:[ -]\d{4}){2,3}`), whole((*scanner).phone)},
-		{"ten digits", "$", regexp.MustCompile(`^\d{10,11}`), whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) })},
-		{"ten digits", " ,.!?:;)", regexp.MustCompile(`^\d{10}`), whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) })},
+		{
+			"telephone number with letters", "-", starts(`(1)-(8\d\d)-([A-Z][A-Z-]{3,9})\b`),
+			whole(func(_ *scanner, m []string) Token {
+				return Identifier{Runs: []string{m[1], m[2], m[3]}}
+			}),
+		},
+		{
+			"telephone number", "-. ", starts(`(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}`),
+			whole((*scanner).phone),
+		},
+		{"telephone number", " -", starts(`0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*scanner).phone)},
+		{"telephone number", "/", starts(`0\d{2,5}/\d{3,8}(?:[ -]\d{1,8}){0,3}`), whole((*scanner).phone)},
+		{"telephone number", "-", starts(`\d{3}-\d{4}`), whole((*scanner).phone)},
+		{"social security number", "-", starts(`\d{3}-\d{2}-\d{4}`), whole((*scanner).phone)},
+		{"postal code", "-", starts(`\d{5}-\d{4}`), whole((*scanner).phone)},
+		{"card number", " -", starts(`\d{4}(?:[ -]\d{4}){2,3}`), whole((*scanner).phone)},
+		{
+			"ten digits", "$", starts(`\d{10,11}`),
+			whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) }),
+		},
+		{
+			"ten digits", " ,.!?:;)", starts(`\d{10}`),
+			whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) }),
+		},
 	}
 }
 
 func (s *scanner) phone(m []string) Token {
-	if strings.HasPrefix(s.rest(len(m[0])), "-") || !s.ends(m[0]) {
+	if s.followed(len(m[0]), "-") || !s.ends(m[0]) {
 		return nil
 	}
 	plus := strings.HasPrefix(m[0], "+")
@@ -45,8 +57,7 @@ func (s *scanner) phone(m []string) Token {
 	return Digits{Groups: groups, Plus: plus}
 }
 
-// phoneDigits returns ten digits in the groups of a telephone number, others in
-// groups of four.
+// phoneDigits returns ten digits in the groups of a telephone number, others in groups of four.
 func phoneDigits(d string) Token {
 	if len(d) == 10 && d[0] != '0' && d[0] != '1' {
 		return Digits{Groups: []string{d[:3], d[3:6], d[6:]}}
@@ -54,8 +65,8 @@ func phoneDigits(d string) Token {
 	return Digits{Groups: fours(d)}
 }
 
-// fours splits digits into groups: of three if there are six or nine, otherwise
-// of four; up to five digits stay together.
+// fours splits digits into groups: of three if there are six or nine, otherwise of four; up to five digits
+// stay together.
 func fours(d string) []string {
 	size := 4
 	switch {
@@ -74,40 +85,55 @@ func fours(d string) []string {
 // codeRules returns the rules of codes that start with a digit.
 func codeRules() []rule {
 	return []rule{
-		{"hexadecimal number", "a", regexp.MustCompile(`^0x[0-9A-Fa-f]{1,16}\b`), whole(func(_ *scanner, m []string) Token {
+		{"hexadecimal number", "a", starts(`0x[0-9A-Fa-f]{1,16}\b`), whole(func(_ *scanner, m []string) Token {
 			return Identifier{Runs: runs(m[0])}
 		})},
-		{"hardware address", "a:", regexp.MustCompile(`^[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){3,7}\b`), whole(func(_ *scanner, m []string) Token {
-			return Identifier{Runs: runs(m[0])}
-		})},
-		{"code of letters and digits", "a", regexp.MustCompile(`^\d[0-9A-Z]{4,24}\b`), whole(func(_ *scanner, m []string) Token {
-			if strings.ContainsFunc(strings.TrimLeft(m[0], "0123456789"), IsDigit) && strings.ContainsFunc(m[0], unicode.IsUpper) {
+		{
+			"hardware address", "a:", starts(`[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){3,7}\b`),
+			whole(func(_ *scanner, m []string) Token {
+				return Identifier{Runs: runs(m[0])}
+			}),
+		},
+		{"code of letters and digits", "a", starts(`\d[0-9A-Z]{4,24}\b`), whole(func(_ *scanner, m []string) Token {
+			if strings.ContainsFunc(strings.TrimLeft(m[0], "0123456789"), IsDigit) &&
+				strings.ContainsFunc(m[0], unicode.IsUpper) {
 				return Identifier{Runs: runs(m[0])}
 			}
 			return nil
 		})},
-		{"version with a suffix", ".", regexp.MustCompile(`^(\d{1,5}(?:\.\d{1,5}){2,4})-(alpha|beta|rc|pre|dev|b)\.?(\d*)`), whole(func(_ *scanner, m []string) Token {
-			return Version{Parts: append(strings.Split(m[1], "."), m[2], m[3])}
-		})},
-		{"digit groups", "-", regexp.MustCompile(`^\d+(?:-[0-9A-Za-z]+)+`), whole((*scanner).dashed)},
-		{"emergency number", " .,!?:$", regexp.MustCompile(`^(?:911|112|999|311|988|211|411|511|110)\b`), whole(func(s *scanner, m []string) Token {
-			if s.Is(Dialed, s.nextWord(len(m[0]))) || s.Is(Dialed, s.before(0)) {
-				return Digits{Groups: []string{m[0]}}
-			}
-			return nil
-		})},
-		{"label", "a", regexp.MustCompile(`^(\d{1,4})([A-Za-z])\b`), whole((*scanner).label)},
-		{"code", "", regexp.MustCompile(`^\d{2,16}(?: \d{2,4}){0,4}\b`), whole((*scanner).code)},
-		{"version", ".", regexp.MustCompile(`^[1-9]\d{0,2}(?:\.\d{3}){2}\b`), whole(func(s *scanner, m []string) Token {
+		{
+			"version with a suffix", ".", starts(`(\d{1,5}(?:\.\d{1,5}){2,4})-(alpha|beta|rc|pre|dev|b)\.?(\d*)`),
+			whole(func(_ *scanner, m []string) Token {
+				return Version{Parts: append(strings.Split(m[1], "."), m[2], m[3])}
+			}),
+		},
+		{"digit groups", "-", starts(`\d+(?:-[0-9A-Za-z]+)+`), whole((*scanner).dashed)},
+		{
+			"emergency number", " .,!?:$", starts(`(?:911|112|999|311|988|211|411|511|110)\b`),
+			whole(func(s *scanner, m []string) Token {
+				if s.Is(Dialed, s.nextWord(len(m[0]))) || s.preceded(Dialed) {
+					return Digits{Groups: []string{m[0]}}
+				}
+				return nil
+			}),
+		},
+		{"label", "a", starts(`(\d{1,4})([A-Za-z])\b`), whole((*scanner).label)},
+		{"code", "", starts(`\d{2,16}(?: \d{2,4}){0,4}\b`), whole((*scanner).code)},
+		{"version", ".", starts(`[1-9]\d{0,2}(?:\.\d{3}){2}\b`), whole(func(s *scanner, m []string) Token {
 			return Number{Whole: plainDigits(m[0]), Grouped: true}
 		})},
-		{"version of a year and month", ".", regexp.MustCompile(`^(20[1-4]\d)\.(1[0-2]|0?[1-9])\b`), whole(func(s *scanner, m []string) Token {
-			if _, _, unit := s.Unit(s.nextWord(len(m[0]))); unit || s.DecimalComma || strings.HasPrefix(s.rest(len(m[0])), ".") || strings.ContainsAny(s.next(len(m[0]))[:min(1, len(s.next(len(m[0]))))], "%°$€£+=×/") {
-				return nil
-			}
-			return Version{Parts: m[1:]}
-		})},
-		{"version", ".", regexp.MustCompile(`^\d{1,5}(?:\.\d{1,5}){2,5}`), whole(func(_ *scanner, m []string) Token {
+		{
+			"version of a year and month", ".", starts(`(20[1-4]\d)\.(1[0-2]|0?[1-9])\b`),
+			whole(func(s *scanner, m []string) Token {
+				if _, _, unit := s.Unit(s.nextWord(len(m[0]))); unit || s.DecimalComma ||
+					s.followed(len(m[0]), ".") ||
+					strings.ContainsAny(s.next(len(m[0]))[:min(1, len(s.next(len(m[0]))))], "%°$€£+=×/") {
+					return nil
+				}
+				return Version{Parts: m[1:]}
+			}),
+		},
+		{"version", ".", starts(`\d{1,5}(?:\.\d{1,5}){2,5}`), whole(func(_ *scanner, m []string) Token {
 			return Version{Parts: strings.Split(m[0], ".")}
 		})},
 	}
@@ -132,8 +158,8 @@ func runs(code string) []string {
 	return parts
 }
 
-// dashed recognizes groups of digits with dashes that are no range: with a word
-// before that names a code, with a leading zero, or with more than two groups.
+// dashed recognizes groups of digits with dashes that are no range: with a word before that names a code,
+// with a leading zero, or with more than two groups.
 func (s *scanner) dashed(m []string) Token {
 	groups := strings.Split(m[0], "-")
 	digits, zero := true, false
@@ -150,9 +176,10 @@ func (s *scanner) dashed(m []string) Token {
 		return Identifier{Runs: runs(m[0])}
 	case !digits:
 		return nil
-	case s.Is(Carrier, s.before(0)):
+	case s.preceded(Carrier):
 		return Identifier{Runs: groups, Paired: true}
-	case s.nears(Lock) && len(groups) > 2 && !slices.ContainsFunc(groups, func(group string) bool { return len(group) > 2 || group[0] == '0' }):
+	case s.nears(Lock) && len(groups) > 2 &&
+		!slices.ContainsFunc(groups, func(group string) bool { return len(group) > 2 || group[0] == '0' }):
 		return Identifier{Runs: groups} // the numbers of a combination lock
 	case s.coded(), s.previous() == '#':
 		return Digits{Groups: groups}
@@ -162,8 +189,7 @@ func (s *scanner) dashed(m []string) Token {
 	return nil
 }
 
-// coded reports whether the words before are those of a code: "code", "PIN is",
-// "code changed to".
+// coded reports whether the words before are those of a code: "code", "PIN is", "code changed to".
 func (s *scanner) coded() bool {
 	for _, word := range s.words {
 		if s.Is(Code, word) {
@@ -176,11 +202,11 @@ func (s *scanner) coded() bool {
 	return false
 }
 
-// code recognizes digits after a word such as "code": a code of three or more
-// digits, or of several groups.
+// code recognizes digits after a word such as "code": a code of three or more digits, or of several groups.
 func (s *scanner) code(m []string) Token {
 	after := s.rest(len(m[0]))
-	if strings.HasPrefix(after, ":") || strings.HasPrefix(after, ".") && startsWithDigit(after[1:]) || strings.HasPrefix(after, ",") && startsWithDigit(after[1:]) ||
+	if strings.HasPrefix(after, ":") || strings.HasPrefix(after, ".") && startsWithDigit(after[1:]) ||
+		strings.HasPrefix(after, ",") && startsWithDigit(after[1:]) ||
 		strings.HasPrefix(after, "%") || strings.HasPrefix(after, "/") {
 		return nil
 	}
@@ -189,15 +215,16 @@ func (s *scanner) code(m []string) Token {
 	}
 	groups := strings.Fields(m[0])
 	switch {
-	case len(m[0]) == 5 && s.postal(), (len(m[0]) == 5 || len(m[0]) == 6) && s.Is(Filler, s.before(0)) && s.Is(Dialed, s.before(2)):
+	case len(m[0]) == 5 && s.postal(),
+		(len(m[0]) == 5 || len(m[0]) == 6) && s.preceded(Filler) && s.Is(Dialed, s.before(2)):
 		return Digits{Groups: groups}
-	case len(groups) > 1 && (s.coded() || s.Is(Dialed, s.before(0))):
+	case len(groups) > 1 && (s.coded() || s.preceded(Dialed)):
 		return Digits{Groups: groups}
 	case len(groups) > 1:
 		return nil
-	case len(m[0]) > 2 && (s.coded() || s.Is(Dialed, s.before(0))):
+	case len(m[0]) > 2 && (s.coded() || s.preceded(Dialed)):
 		return Digits{Groups: fours(m[0])}
-	case len(m[0]) > 2 && s.Is(Carrier, s.before(0)):
+	case len(m[0]) > 2 && s.preceded(Carrier):
 		return Identifier{Runs: []string{m[0]}, Paired: true}
 	case len(m[0]) > 10 || len(m[0]) > 1 && m[0][0] == '0':
 		return Digits{Groups: fours(m[0])}
@@ -208,16 +235,17 @@ func (s *scanner) code(m []string) Token {
 // postal reports whether a city and the letters of a state stand before.
 func (s *scanner) postal() bool {
 	state := s.before(0)
-	return s.Is(State, state) && strings.ToUpper(state) == state && capital(s.before(1)) && !s.loud && s.previous() == ' '
+	return s.Is(State, state) && strings.ToUpper(state) == state && capital(s.before(1)) && !s.loud &&
+		s.previous() == ' '
 }
 
 // label recognizes the number and letter of a seat, a gate or an apartment.
 func (s *scanner) label(m []string) Token {
 	_, after := s.last.(Label)
-	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && s.Is(Joiner, s.before(0))
+	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && s.preceded(Joiner)
 	switch {
 	case s.seated(), after:
-	case s.PointOrdinal && strings.Contains("abcef", m[2]): // Gartenstraße 5a
+	case s.PeriodOrdinal && strings.Contains("abcef", m[2]): // Gartenstraße 5a
 	case !unicode.IsUpper(first(m[2])):
 		return nil
 	case strings.Contains("CFVWJLAhs", m[2]) && !s.named(len(m[0])):
@@ -228,13 +256,13 @@ func (s *scanner) label(m []string) Token {
 	return Label{m[1], m[2]}
 }
 
-// seated reports whether the words before are those of a seat, a gate or an
-// apartment: "row", "seat is", "neighbor in".
+// seated reports whether the words before are those of a seat, a gate or an apartment: "row", "seat is",
+// "neighbor in".
 func (s *scanner) seated() bool {
-	if s.Is(Seat, s.before(0)) {
+	if s.preceded(Seat) {
 		return !s.Is(Space, s.before(1))
 	}
-	if s.Is(Whereabouts, s.before(0)) && s.Is(Occupant, s.before(1)) {
+	if s.preceded(Whereabouts) && s.Is(Occupant, s.before(1)) {
 		return true
 	}
 	for i, word := range s.words {
@@ -245,8 +273,7 @@ func (s *scanner) seated() bool {
 	return false
 }
 
-// named reports whether a capitalized word follows on the same line, as in 221B
-// Baker Street.
+// named reports whether a capitalized word follows on the same line, as in 221B Baker Street.
 func (s *scanner) named(n int) bool {
 	word := s.nextWord(n)
 	if startsWithDigit(word) { // 77 W 12th St
@@ -264,7 +291,8 @@ func (s *scanner) identified(word string) bool {
 		return false
 	}
 	m := identifier.FindString(s.rest(0))
-	if m == "" || !s.ends(m) || strings.HasPrefix(s.rest(len(m)), ".") && len(s.rest(len(m))) > 1 && IsWord(first(s.rest(len(m))[1:])) {
+	if m == "" || !s.ends(m) ||
+		s.followed(len(m), ".") && len(s.rest(len(m))) > 1 && IsWord(first(s.rest(len(m))[1:])) {
 		return false
 	}
 	parts := runs(m)
@@ -274,10 +302,16 @@ func (s *scanner) identified(word string) bool {
 		return false
 	case dash && word == "T":
 		return false
-	case !dash && len(parts) == 2 && len(parts[1]) < 3 && !s.Is(Seat, s.before(0)):
+	case !dash && len(parts) == 2 && len(parts[1]) < 3 && !s.preceded(Seat):
 		return false // A4, MP3, H2O are left to espeak-ng
 	case dash && s.Is(Zone, parts[0]):
 		return false
 	}
-	return s.take(Identifier{Runs: parts, Paired: (len(parts) == 2 || s.Is(Carrier, s.before(0))) && len(parts[1]) < 5 && parts[1][0] != '0'}, len(m))
+	return s.take(
+		Identifier{
+			Runs:   parts,
+			Paired: (len(parts) == 2 || s.preceded(Carrier)) && len(parts[1]) < 5 && parts[1][0] != '0',
+		},
+		len(m),
+	)
 }

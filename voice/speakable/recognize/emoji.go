@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// EmojiNames returns the lookup of a table with the lines "symbol TAB name",
-// sorted by bytes. The lookup returns "" for a symbol that is not in it.
+// EmojiNames returns the lookup of a table with the lines "symbol TAB name", sorted by bytes. The lookup
+// returns "" for a symbol that is not in it.
 func EmojiNames(table string) func(symbol string) string {
 	lineStart := func(i int) int { return strings.LastIndexByte(table[:i], '\n') + 1 }
 	return func(symbol string) string {

@@ -6,8 +6,7 @@ import (
 	"unicode"
 )
 
-// A Case is the ending that the words before a token demand of its words, in
-// languages that inflect numbers.
+// A Case is the ending that the words before a token demand of its words, in languages that inflect numbers.
 type Case int
 
 // The cases of German.
@@ -18,10 +17,9 @@ const (
 	Dative               // nach einer Stunde
 )
 
-// inflected returns a token of n bytes with the case that the words before it
-// demand.
+// inflected returns a token of n bytes with the case that the words before it demand.
 func (s *scanner) inflected(t Token, n int) Token {
-	if !s.PointOrdinal {
+	if !s.PeriodOrdinal {
 		return t
 	}
 	switch t := t.(type) {
@@ -72,20 +70,27 @@ func (s *scanner) demanded() Case {
 	return Bare
 }
 
-// pointRules returns the rules of languages that write an ordinal with a point.
-func pointRules() []rule {
+// periodRules returns the rules of languages that write an ordinal with a period.
+func periodRules() []rule {
 	return []rule{
-		{"day and month with points", ".", regexp.MustCompile(`^(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4}|\d{2})\b)?`), whole((*scanner).pointDate)},
-		{"clock time with a point", ".", regexp.MustCompile(`^(\d{1,2})\.([0-5]\d)( ?(?:Uhr|h)\b)?`), whole((*scanner).pointClock)},
-		{"amount without cents", ",", regexp.MustCompile(`^(\d{1,9}),(?:--?|[–—]) ?(€|EUR\b)?`), whole((*scanner).roundAmount)},
-		{"ordinal with a point", ".", regexp.MustCompile(`^(\d{1,3})\.`), whole((*scanner).pointOrdinal)},
+		{
+			"day and month with periods", ".", starts(`(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4}|\d{2})\b)?`),
+			whole((*scanner).periodDate),
+		},
+		{
+			"clock time with a period", ".", starts(`(\d{1,2})\.([0-5]\d)( ?(?:Uhr|h)\b)?`),
+			whole((*scanner).periodClock),
+		},
+		{"amount without cents", ",", starts(`(\d{1,9}),(?:--?|[–—]) ?(€|EUR\b)?`), whole((*scanner).roundAmount)},
+		{"ordinal with a period", ".", starts(`(\d{1,3})\.`), whole((*scanner).periodOrdinal)},
 	}
 }
 
-// pointDate recognizes 24.12., 24.12.26 and 24. 12. 2026.
-func (s *scanner) pointDate(m []string) Token {
+// periodDate recognizes 24.12., 24.12.26 and 24. 12. 2026.
+func (s *scanner) periodDate(m []string) Token {
 	rest := s.rest(len(m[0]))
-	if !s.PointOrdinal || startsWithDigit(rest) || strings.HasPrefix(rest, ".") && startsWithDigit(rest[1:]) || strings.EqualFold(s.before(0), "version") {
+	if !s.PeriodOrdinal || startsWithDigit(rest) || strings.HasPrefix(rest, ".") && startsWithDigit(rest[1:]) ||
+		strings.EqualFold(s.before(0), "version") {
 		return nil
 	}
 	year := m[3]
@@ -102,10 +107,10 @@ func (s *scanner) pointDate(m []string) Token {
 	return d
 }
 
-// pointClock recognizes 19.30 Uhr, and 19.30 after "um".
-func (s *scanner) pointClock(m []string) Token {
+// periodClock recognizes 19.30 Uhr, and 19.30 after "um".
+func (s *scanner) periodClock(m []string) Token {
 	hour, um := atoi(m[1]), strings.EqualFold(s.before(0), "um")
-	if !s.PointOrdinal || hour > 24 || m[3] == "" && !um || !s.ends(m[0]) {
+	if !s.PeriodOrdinal || hour > 24 || m[3] == "" && !um || !s.ends(m[0]) {
 		return nil
 	}
 	return Clock{Hour: hour, Minute: atoi(m[2]), Second: -1, Sharp: true}
@@ -125,12 +130,11 @@ func (s *scanner) roundAmount(m []string) Token {
 	return Money{Currency: "EUR", Amount: Number{Whole: m[1]}}
 }
 
-// pointOrdinal recognizes an ordinal by the words around it; otherwise the point
-// ends the sentence.
-func (s *scanner) pointOrdinal(m []string) Token {
+// periodOrdinal recognizes an ordinal by the words around it; otherwise the period ends the sentence.
+func (s *scanner) periodOrdinal(m []string) Token {
 	n := len(m[0])
 	rest := s.rest(n)
-	if !s.PointOrdinal || rest != "" && !strings.ContainsRune(" \n,;:!?)\"", rune(rest[0])) || atoi(m[1]) == 0 {
+	if !s.PeriodOrdinal || rest != "" && !strings.ContainsRune(" \n,;:!?)\"", rune(rest[0])) || atoi(m[1]) == 0 {
 		return nil
 	}
 	word, demanded := s.nextWord(n), s.demanded()
@@ -151,8 +155,7 @@ func (s *scanner) pointOrdinal(m []string) Token {
 	return Ordinal{N: atoi(m[1]), Noun: word}
 }
 
-// rankedNoun reports whether an ordinal often stands before a noun, or before the
-// last part of it.
+// rankedNoun reports whether an ordinal often stands before a noun, or before the last part of it.
 func (s *scanner) rankedNoun(noun string) bool {
 	noun = strings.ToLower(noun)
 	for i := range noun {
@@ -163,29 +166,30 @@ func (s *scanner) rankedNoun(noun string) bool {
 	return false
 }
 
-// countRules returns the rules of bare numbers of which the words depend on their
-// neighbors.
+// countRules returns the rules of bare numbers of which the words depend on their neighbors.
 func countRules() []rule {
 	return []rule{
-		{"a lone 1", " ", regexp.MustCompile(`^1 (\p{L}+)(?: (\p{L}+))?`), func(s *scanner, m []string) (Token, int) {
+		{"a lone 1", " ", starts(`1 (\p{L}+)(?: (\p{L}+))?`), func(s *scanner, m []string) (Token, int) {
 			noun, adjective := m[1], ""
 			if unicode.IsLower(first(noun)) {
 				adjective = noun
-				if noun = m[2]; !strings.HasSuffix(m[1], "e") && !strings.HasSuffix(m[1], "er") && !strings.HasSuffix(m[1], "es") && !strings.HasSuffix(m[1], "en") ||
+				if noun = m[2]; !strings.HasSuffix(m[1], "e") && !strings.HasSuffix(m[1], "er") &&
+					!strings.HasSuffix(m[1], "es") && !strings.HasSuffix(m[1], "en") ||
 					capital(s.before(0)) && !s.begins && s.previous() == ' ' {
 					return nil, 0
 				}
 			}
-			if !s.PointOrdinal || !capital(noun) || s.Is(Seat, s.before(0)) {
+			if !s.PeriodOrdinal || !capital(noun) || s.preceded(Seat) {
 				return nil, 0
 			}
 			return Counted{Noun: noun, Adjective: adjective}, 1
 		}},
-		{"year", "", regexp.MustCompile(`^1[1-9]\d\d\b`), whole(func(s *scanner, m []string) Token {
+		{"year", "", starts(`1[1-9]\d\d\b`), whole(func(s *scanner, m []string) Token {
 			rest := s.rest(len(m[0]))
 			marked := len(rest) > 1 && strings.ContainsRune(".,", rune(rest[0])) && IsDigit(rune(rest[1]))
-			after := s.Is(YearBefore, s.before(0))
-			if !s.PointOrdinal || marked || !after && atoi(m[0]) < 1500 || capital(s.nextWord(len(m[0]))) && (!after || !capital(s.before(0))) {
+			after := s.preceded(YearBefore)
+			if !s.PeriodOrdinal || marked || !after && atoi(m[0]) < 1500 ||
+				capital(s.nextWord(len(m[0]))) && (!after || !capital(s.before(0))) {
 				return nil
 			}
 			return Date{Year: atoi(m[0])}
@@ -195,7 +199,7 @@ func countRules() []rule {
 
 var spacedLetters = regexp.MustCompile(`^\p{L}{1,2}(?:\. ?\p{L}{1,3}){1,3}\.`)
 
-// spaced recognizes an abbreviation of letters with points and spaces: z. B.
+// spaced recognizes an abbreviation of letters with periods and spaces: z. B.
 func (s *scanner) spaced() bool {
 	m := spacedLetters.FindString(s.rest(0))
 	key := strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(m, "."), " ", ""))
@@ -211,7 +215,7 @@ func (s *scanner) spaced() bool {
 
 // shortened recognizes a word of which the end is abbreviated: Gartenstr.
 func (s *scanner) shortened(word string) bool {
-	if !strings.HasPrefix(s.rest(len(word)), ".") {
+	if !s.followed(len(word), ".") {
 		return false
 	}
 	for _, end := range s.endings {

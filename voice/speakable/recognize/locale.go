@@ -7,16 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Locale is what the recognizer has to know of a language. It is not changed
-// once it is made, and safe for concurrent use.
+// A Locale is what the recognizer has to know of a language. It is not changed once it is made, and safe for
+// concurrent use.
 type Locale struct {
-	DecimalComma bool // 3,14 and 1.000
-	MonthFirst   bool // 11/20 is in November
-	PointOrdinal bool // 22. is an ordinal, 24.12. a date, and the day has 24 hours
+	DecimalComma  bool // 3,14 and 1.000
+	MonthFirst    bool // 11/20 is in November
+	PeriodOrdinal bool // 22. is an ordinal, 24.12. a date, and the day has 24 hours
 	// Readable are the scripts that the language's voices can read.
 	Readable []*unicode.RangeTable
-	// EmojiName returns the name of a symbol or sequence, "" for none; nil
-	// leaves all symbols to espeak-ng.
+	// EmojiName returns the name of a symbol or sequence, "" for none; nil leaves all symbols to espeak-ng.
 	EmojiName func(symbol string) string
 
 	roles         map[string]Roles
@@ -102,10 +101,14 @@ const (
 // roleNames returns the names in context.txt, in the order of the constants.
 func roleNames() [numRoles]string {
 	return [numRoles]string{
-		"minutes", "minutes-after", "meters", "meters-after", "time", "elapsed", "seat", "boarding", "occupant", "whereabouts", "state", "thermal", "scale", "space", "electric", "compound", "determiner", "extent",
-		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "lock", "refusal", "filler", "dialed", "carrier", "owner",
-		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable", "moment", "zone", "top-level", "highway",
-		"name-day", "weak-before", "article-before", "dative-before", "dative-article", "about", "ranked", "year-before", "feminine", "masculine",
+		"minutes", "minutes-after", "meters", "meters-after", "time", "elapsed", "seat", "boarding", "occupant",
+		"whereabouts", "state", "thermal", "scale", "space", "electric", "compound", "determiner", "extent",
+		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "lock", "refusal", "filler",
+		"dialed", "carrier", "owner",
+		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable",
+		"moment", "zone", "top-level", "highway",
+		"name-day", "weak-before", "article-before", "dative-before", "dative-article", "about", "ranked",
+		"year-before", "feminine", "masculine",
 		"neuter",
 	}
 }
@@ -114,9 +117,9 @@ type unitNames struct{ One, Many string }
 
 // An abbreviation is replaced by its long form where its condition applies.
 type abbreviation struct {
-	long                                                 string
-	point, number, afterNumber, year, name, named, inner bool   // see [Tables]
-	next                                                 string // the word that must follow, "" for any
+	long                                                  string
+	period, number, afterNumber, year, name, named, inner bool   // see [Tables]
+	next                                                  string // the word that must follow, "" for any
 }
 
 // A homograph is replaced if the word before or after is listed.
@@ -138,20 +141,17 @@ type homograph struct {
 //
 // Empty lines, and lines that start with "# " and have no tab, are comments.
 //
-// Context has the words that decide between two readings; the roles are those of
-// [Role], by their names in roleNames. Units may have underscores for spaces;
-// many is the singular with an s if it is empty and the singular if it is =. A
-// row with the prefixes "k M" also stands for kW and MW; "-k M" for these only.
+// Context has the words that decide between two readings; the roles are those of [Role], by their names in
+// roleNames. Units may have underscores for spaces; many is the singular with an s if it is empty and the
+// singular if it is =. A row with the prefixes "k M" also stands for kW and MW; "-k M" for these only.
 //
-// Several rows of Abbreviations may have the same short form; the first applies
-// of which all conditions are met: "point" needs its point, "number" a number
-// after it, "year" a year after it, "after-number" a number before it, "name" a capitalized word after it,
-// "named" a capitalized word or ordinal before it and none after it, "+of" the word "of" after it. "inner"
-// never ends a sentence. A short form with a dash before it is the end of a word.
-// Several rows of Homographs may have the same word; a
-// row applies if the word before is in before, the word after in after, and the
-// word before not in not. Two words before are joined by an underscore: take_a. ^ is
-// the start of a sentence.
+// Several rows of Abbreviations may have the same short form; the first applies of which all conditions are
+// met: "period" needs its period, "number" a number after it, "year" a year after it, "after-number" a number
+// before it, "name" a capitalized word after it, "named" a capitalized word or ordinal before it and none
+// after it, "+of" the word "of" after it. "inner" never ends a sentence. A short form with a dash before it
+// is the end of a word. Several rows of Homographs may have the same word; a row applies if the word before
+// is in before, the word after in after, and the word before not in not. Two words before are joined by an
+// underscore: take_a. ^ is the start of a sentence.
 type Tables struct {
 	Context, Units, Abbreviations, Homographs, Months, Weekdays, Signs string
 }
@@ -159,13 +159,14 @@ type Tables struct {
 // prefixNames returns the names of the prefixes of units.
 func prefixNames() map[string]string {
 	return map[string]string{
-		"n": "nano", "μ": "micro", "m": "milli", "c": "centi", "d": "deci", "h": "hecto", "k": "kilo", "M": "mega", "G": "giga", "T": "tera", "P": "peta",
+		"n": "nano", "μ": "micro", "m": "milli", "c": "centi", "d": "deci", "h": "hecto", "k": "kilo", "M": "mega",
+		"G": "giga", "T": "tera", "P": "peta",
 		"Ki": "kibi", "Mi": "mebi", "Gi": "gibi", "Ti": "tebi",
 	}
 }
 
-// ParseLocale adds tables to a locale. It panics on an invalid row: tables are
-// part of the program, and a test reads them.
+// ParseLocale adds tables to a locale. It panics on an invalid row: tables are part of the program, and a
+// test reads them.
 func ParseLocale(l Locale, t Tables) *Locale {
 	l.roles, l.units, l.abbreviations = map[string]Roles{}, map[string]unitNames{}, map[string][]abbreviation{}
 	l.homographs, l.signs = map[string][]homograph{}, map[string]string{}
@@ -235,8 +236,8 @@ func (l *Locale) addAbbreviation(row string) {
 	a := abbreviation{long: strings.TrimSpace(long)}
 	for condition := range strings.FieldsSeq(when) {
 		switch condition {
-		case "point":
-			a.point = true
+		case "period":
+			a.period = true
 		case "number":
 			a.number = true
 		case "year":

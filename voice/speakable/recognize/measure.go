@@ -7,53 +7,48 @@ import (
 	"unicode"
 )
 
-// unitSign matches a unit's symbol, with a power, and per another, and a point.
-const unitSign = `((?:sq\.? |cu\.? |fl\.? )?(?:[°º] ?[CF]\b|[°º%‰¢€£$₽ΩµμΩ][A-Za-zΩ]{0,3}|[A-Za-zł]{1,5}Ω?\b|[A-Za-zł]{1,5}))([²³]|\^[23]|[23]\b)?(?:/(?:(\d{1,3}) ?)?([A-Za-z]{1,6}|m[23]\b)([²³]|\^[23]|[23]\b)?)?(\.?)`
+// unitSign matches a unit's symbol, with a power, and per another, and a period.
+const unitSign = `((?:sq\.? |cu\.? |fl\.? )?` +
+	`(?:[°º] ?[CF]\b|[°º%‰¢€£$₽ΩµμΩ][A-Za-zΩ]{0,3}|[A-Za-zł]{1,5}Ω?\b|[A-Za-zł]{1,5}))` +
+	`([²³]|\^[23]|[23]\b)?(?:/(?:(\d{1,3}) ?)?([A-Za-z]{1,6}|m[23]\b)([²³]|\^[23]|[23]\b)?)?(\.?)`
 
 // magnitude matches the magnitude of an amount of money.
 const magnitude = `(?: ?((?i:thousand|million|billion|trillion)|[mM]n|[bB]n|tn|[kKmMBT])\b)?`
 
-// currency returns the code of a currency's sign, or of the name of a country and
-// its sign; "" for none.
+// currency returns the code of a currency's sign, or of the name of a country and its sign; "" for none.
 func currency(sign string) string {
-	switch sign {
-	case "$":
-		return "USD"
-	case "£":
-		return "GBP"
-	case "€":
-		return "EUR"
-	case "¥":
-		return "JPY"
-	case "₹":
-		return "INR"
-	case "US$":
-		return "US"
-	case "C$", "CA$":
-		return "CAD"
-	case "A$", "AU$":
-		return "AUD"
-	case "NZ$":
-		return "NZD"
-	}
-	return ""
+	return map[string]string{
+		"$": "USD", "£": "GBP", "€": "EUR", "¥": "JPY", "₹": "INR", "US$": "US", "C$": "CAD", "CA$": "CAD",
+		"A$": "AUD", "AU$": "AUD", "NZ$": "NZD",
+	}[sign]
 }
 
 // measureRules returns the rules of durations, quantities and amounts.
 func measureRules() []rule {
 	return []rule{
-		{"duration", "", regexp.MustCompile(`^\d+(?:[.,]\d+)?[ -]?(?:min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])\b\.?|^\d+[wdhm]\d`), (*scanner).duration},
-		{"ordinal", "a,", regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`), whole(func(_ *scanner, m []string) Token {
-			return Ordinal{N: atoi(plainDigits(m[1]))}
-		})},
-		{"decade", "a'", regexp.MustCompile(`^(\d{0,2})(\d0)'?s\b`), whole((*scanner).decade)},
-		{"feet and inches", "' a", regexp.MustCompile(`^(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b|\b)`), whole(func(s *scanner, m []string) Token {
-			if atoi(m[2]) > 11 || strings.HasSuffix(s.before(0), "°") || strings.Contains(m[0], "ft") && !strings.Contains(m[0], "in") {
-				return nil
-			}
-			return FeetInches{atoi(m[1]), atoi(m[2])}
-		})},
-		{"inches", `".`, regexp.MustCompile(`^(\d+(?:\.\d+)?)"`), whole(func(s *scanner, m []string) Token {
+		{
+			"duration", "",
+			starts(`\d+(?:[.,]\d+)?[ -]?(?:min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])\b\.?|\d+[wdhm]\d`),
+			(*scanner).duration,
+		},
+		{
+			"ordinal", "a,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`),
+			whole(func(_ *scanner, m []string) Token {
+				return Ordinal{N: atoi(plainDigits(m[1]))}
+			}),
+		},
+		{"decade", "a'", starts(`(\d{0,2})(\d0)'?s\b`), whole((*scanner).decade)},
+		{
+			"feet and inches", "' a", starts(`(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b|\b)`),
+			whole(func(s *scanner, m []string) Token {
+				if atoi(m[2]) > 11 || strings.HasSuffix(s.before(0), "°") ||
+					strings.Contains(m[0], "ft") && !strings.Contains(m[0], "in") {
+					return nil
+				}
+				return FeetInches{atoi(m[1]), atoi(m[2])}
+			}),
+		},
+		{"inches", `".`, starts(`(\d+(?:\.\d+)?)"`), whole(func(s *scanner, m []string) Token {
 			if s.quote || s.before(0) == "'" { // 48° 12' 30"
 				return nil
 			}
@@ -61,43 +56,62 @@ func measureRules() []rule {
 			word := s.nextWord(len(m[0]))
 			return Quantity{Number: decimal(m[1]), Unit: u, Compound: word != "" && !s.Is(Extent, word)}
 		})},
-		{"product", " xu.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?) x (\d{1,4}(?:\.\d+)?) =`), func(_ *scanner, m []string) (Token, int) {
-			return Pair{A: decimal(m[1]), B: decimal(m[2]), Join: By}, len(m[0]) - len(" =")
-		}},
-		{"size", "a u.", regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?)(?:x| x |×)(\d{1,4}(?:\.\d+)?)(?:(?:x| x |×)(\d{1,4}(?:\.\d+)?))?\b`), whole(func(_ *scanner, m []string) Token {
-			var size Size
-			for _, side := range m[1:] {
-				if side != "" {
-					size.Sides = append(size.Sides, decimal(side))
+		{
+			"product", " xu.", starts(`(\d{1,4}(?:\.\d+)?) x (\d{1,4}(?:\.\d+)?) =`),
+			func(_ *scanner, m []string) (Token, int) {
+				return Pair{A: decimal(m[1]), B: decimal(m[2]), Join: By}, len(m[0]) - len(" =")
+			},
+		},
+		{
+			"size", "a u.",
+			starts(`(\d{1,4}(?:\.\d+)?)(?:x| x |×)(\d{1,4}(?:\.\d+)?)(?:(?:x| x |×)(\d{1,4}(?:\.\d+)?))?\b`),
+			whole(func(_ *scanner, m []string) Token {
+				var size Size
+				for _, side := range m[1:] {
+					if side != "" {
+						size.Sides = append(size.Sides, decimal(side))
+					}
 				}
-			}
-			return size
-		})},
-		{"times", "au.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[x×]`), whole(func(_ *scanner, m []string) Token { return Times{decimal(m[1])} })},
-		{"amount before its currency", "", regexp.MustCompile(`^` + amount + ` ?([€£$¥]|EUR|USD|GBP|CAD|AUD|JPY|CHF)(?:/([A-Za-z]{1,6})\b)?`), (*scanner).amountBefore},
-		{"quantity", "", regexp.MustCompile(`^` + amount + `([ -]?)` + unitSign), (*scanner).quantity},
-		{"temperature", "a. ", regexp.MustCompile(`^(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*scanner).temperature},
-		{"direction", " ", regexp.MustCompile(`^(\d+) ([NSEW])\b`), (*scanner).direction},
-		{"magnitude", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*scanner).magnitude},
-		{"letters after a decimal", ".", regexp.MustCompile(`^(\d+\.\d+)([A-Za-z]{1,3})\b`), func(s *scanner, m []string) (Token, int) {
-			if after := s.rest(len(m[0])); strings.EqualFold(m[2], "e") && len(after) > 1 && startsWithDigit(after[1:]) {
-				return nil, 0 // 2.5e-4
-			}
-			if len(m[2]) < 3 {
-				m[2] = strings.ToUpper(m[2]) // 802.11ax
-			}
-			return Identifier{Runs: []string{m[1], m[2]}}, len(m[0])
-		}},
+				return size
+			}),
+		},
+		{
+			"times", "au.", starts(`(\d+(?:\.\d+)?)[x×]`),
+			whole(func(_ *scanner, m []string) Token { return Times{decimal(m[1])} }),
+		},
+		{
+			"amount before its currency", "",
+			starts(amount + ` ?([€£$¥]|EUR|USD|GBP|CAD|AUD|JPY|CHF)(?:/([A-Za-z]{1,6})\b)?`),
+			(*scanner).amountBefore,
+		},
+		{"quantity", "", starts(amount + `([ -]?)` + unitSign), (*scanner).quantity},
+		{"temperature", "a. ", starts(`(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*scanner).temperature},
+		{"direction", " ", starts(`(\d+) ([NSEW])\b`), (*scanner).direction},
+		{"magnitude", "a.", starts(`(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*scanner).magnitude},
+		{
+			"letters after a decimal", ".", starts(`(\d+\.\d+)([A-Za-z]{1,3})\b`),
+			func(s *scanner, m []string) (Token, int) {
+				if after := s.rest(len(m[0])); strings.EqualFold(m[2], "e") && len(after) > 1 &&
+					startsWithDigit(after[1:]) {
+					return nil, 0 // 2.5e-4
+				}
+				if len(m[2]) < 3 {
+					m[2] = strings.ToUpper(m[2]) // 802.11ax
+				}
+				return Identifier{Runs: []string{m[1], m[2]}}, len(m[0])
+			},
+		},
 	}
 }
 
 // durationUnits are the units of a duration in descending order.
 const durationUnits = "ywdhms"
 
-var durationPart = regexp.MustCompile(`^(\d+(?:[.,]\d+)?) ?(min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])(?:\b\.?|)( ?)`)
+var durationPart = regexp.MustCompile(
+	`^(\d+(?:[.,]\d+)?) ?(min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])(?:\b\.?|)( ?)`,
+)
 
-// duration recognizes 1h 5m, 2h13m, and a lone 5m near a word that makes it
-// minutes.
+// duration recognizes 1h 5m, 2h13m, and a lone 5m near a word that makes it minutes.
 func (s *scanner) duration(_ []string) (Token, int) {
 	var d Duration
 	view, n, order := s.rest(0), 0, -1
@@ -115,7 +129,9 @@ func (s *scanner) duration(_ []string) (Token, int) {
 		after := view[n+len(m[0])-len(m[3]):]
 		letter := after != "" && IsWord(first(after))
 		number, ok := s.number(m[1], true)
-		if at <= order || at > order+1 && order >= 0 && len(d.Parts) > 0 && !adjacent(d.Parts[len(d.Parts)-1].Unit, unit) || !ok || letter && !startsWithDigit(after) {
+		if at <= order ||
+			at > order+1 && order >= 0 && len(d.Parts) > 0 && !adjacent(d.Parts[len(d.Parts)-1].Unit, unit) || !ok ||
+			letter && !startsWithDigit(after) {
 			break
 		}
 		d.Parts, order = append(d.Parts, DurationPart{number, unit}), at
@@ -140,8 +156,7 @@ func (s *scanner) duration(_ []string) (Token, int) {
 	return d, n
 }
 
-// adjacent reports whether a duration may go on with unit b after a: 1h 5s has
-// no minutes, 3d 12m no hours.
+// adjacent reports whether a duration may go on with unit b after a: 1h 5s has no minutes, 3d 12m no hours.
 func adjacent(a, b byte) bool {
 	return strings.Contains("ydyw wd dh hm ms hs dm", string([]byte{a, b}))
 }
@@ -156,24 +171,26 @@ func (s *scanner) lone(d *Duration, written string, n int) bool {
 			return false
 		}
 	case "s":
-		if len(number.Whole) == 4 && strings.HasSuffix(number.Whole, "0") || s.Is(Owner, s.before(0)) && number.Fraction == "" && strings.HasSuffix(number.Whole, "0") || spaced && strings.Contains(written, "-") {
+		if len(number.Whole) == 4 && strings.HasSuffix(number.Whole, "0") ||
+			s.preceded(Owner) && number.Fraction == "" && strings.HasSuffix(number.Whole, "0") ||
+			spaced && strings.Contains(written, "-") {
 			return false
 		}
 	case "d", "w", "y":
-		if spaced || unit == "w" && !s.Is(Time, s.before(0)) && !s.Is(Elapsed, s.nextWord(n)) || strings.HasPrefix(s.rest(n), "/") {
+		if spaced || unit == "w" && !s.preceded(Time) && !s.Is(Elapsed, s.nextWord(n)) ||
+			s.followed(n, "/") {
 			return false
 		}
 	}
-	if strings.HasPrefix(s.rest(n), "/") || strings.HasPrefix(s.rest(n), "²") || strings.HasPrefix(s.rest(n), "³") {
+	if s.followed(n, "/") || s.followed(n, "²") || s.followed(n, "³") {
 		return false
 	}
 	d.Compound = strings.Contains(written, "-")
 	return true
 }
 
-// minutes reports whether a lone "m" is minutes and not meters: first what stands
-// directly behind it decides, then the words before, the nearest first, then the
-// words behind.
+// minutes reports whether a lone "m" is minutes and not meters: first what stands directly behind it decides,
+// then the words before, the nearest first, then the words behind.
 func (s *scanner) minutes(n int, spaced bool) bool {
 	next := s.nextWords(n, 3)
 	if s.meters(next) {
@@ -221,7 +238,7 @@ func (s *scanner) decade(m []string) Token {
 	switch {
 	case len(m[1]) == 2:
 		return Decade{Century: atoi(m[1]), Tens: tens}
-	case m[1] == "" && tens > 10 && s.Is(Owner, s.before(0)):
+	case m[1] == "" && tens > 10 && s.preceded(Owner):
 		return Decade{Tens: tens}
 	}
 	return nil
@@ -245,24 +262,27 @@ func (s *scanner) quantity(m []string) (Token, int) {
 // compound reports whether a quantity of n bytes stands before a noun.
 func (s *scanner) compound(number Number, u Unit, n int) bool {
 	word := s.nextWord(n)
-	if word == "" || u.Symbol == "%" || len(u.Symbol) > 2 && strings.HasPrefix(u.Symbol, "°") || number.Whole == "1" || capital(word) || strings.HasPrefix(s.rest(n), ".") {
+	if word == "" || u.Symbol == "%" || len(u.Symbol) > 2 && strings.HasPrefix(u.Symbol, "°") || number.Whole == "1" ||
+		capital(word) || s.followed(n, ".") {
 		return false
 	}
-	return s.Is(Compound, word) && !s.Is(Meters, s.before(0)) || s.Is(Determiner, s.before(0)) && !s.Is(Extent, word) && !strings.HasSuffix(word, "ed")
+	return s.Is(Compound, word) && !s.preceded(Meters) ||
+		s.preceded(Determiner) && !s.Is(Extent, word) && !strings.HasSuffix(word, "ed")
 }
 
-// unit returns the unit of the submatches of [unitSign] in match, and the number
-// of bytes at the match's end that do not belong to it: a denominator that is no
-// unit, or a point.
+// unit returns the unit of the submatches of [unitSign] in match, and the number of bytes at the match's end
+// that do not belong to it: a denominator that is no unit, or a period.
 func (s *scanner) unit(match string, m []string, gap string) (u Unit, less int, ok bool) {
-	sign, point := m[0], m[5]
+	sign, period := m[0], m[5]
 	symbol := strings.ReplaceAll(strings.ReplaceAll(sign, "µ", "μ"), "º", "°")
 	if word, rest, found := strings.Cut(symbol, " "); found && !strings.HasPrefix(word, "°") {
 		u.Power = map[byte]int{'s': 2, 'c': 3, 'f': 4}[word[0]]
 		symbol = rest
 	}
 	symbol = strings.ReplaceAll(symbol, " ", "")
-	if after := s.rest(len(match)); symbol == "in" && (point != "" || gap == "" || after == "" || strings.ContainsRune(",;)!\n", rune(after[0])) || s.nextWord(len(match)) == "of") {
+	after := s.rest(len(match))
+	ended := after == "" || strings.ContainsRune(",;)!\n", rune(after[0])) || s.nextWord(len(match)) == "of"
+	if symbol == "in" && (period != "" || gap == "" || ended) {
 		symbol = "in."
 	}
 	if _, _, known := s.Unit(symbol); !known {
@@ -278,14 +298,13 @@ func (s *scanner) unit(match string, m []string, gap string) (u Unit, less int, 
 	if m[3] != "" && !s.denominator(&u, m) {
 		return u, len(match) - strings.LastIndexByte(match, '/'), true
 	}
-	if point != "" && (len(symbol) == 1 || strings.ContainsAny(symbol, "°%€$£")) {
+	if period != "" && (len(symbol) == 1 || strings.ContainsAny(symbol, "°%€$£")) {
 		less = 1
 	}
 	return u, less, true
 }
 
-// denominator adds the denominator of the submatches of [unitSign] to a unit, or
-// reports that it is none.
+// denominator adds the denominator of the submatches of [unitSign] to a unit, or reports that it is none.
 func (s *scanner) denominator(u *Unit, m []string) bool {
 	per, p := m[3], power(m[4])
 	if strings.HasSuffix(per, "2") || strings.HasSuffix(per, "3") {
@@ -319,8 +338,7 @@ func power(sign string) int {
 	return 0
 }
 
-// fits reports whether the unit's symbol is a unit here: short symbols are words
-// or letters elsewhere.
+// fits reports whether the unit's symbol is a unit here: short symbols are words or letters elsewhere.
 func (s *scanner) fits(m []string, gap string) bool {
 	n := len(m[0])
 	switch symbol := m[3]; symbol {
@@ -329,7 +347,7 @@ func (s *scanner) fits(m []string, gap string) bool {
 	case "s", "h", "l", "kn", "bar", "min", "cal", "kr", "g":
 		return gap != "-"
 	case "V", "W", "J", "L", "A", "F", "K", "N", "C", "H":
-		if s.Is(Seat, s.before(0)) || s.seated() || s.Is(Highway, s.before(0)) || gap == "-" && symbol != "V" {
+		if s.preceded(Seat) || s.seated() || s.preceded(Highway) || gap == "-" && symbol != "V" {
 			return false
 		}
 		switch symbol {
@@ -350,7 +368,9 @@ func (s *scanner) fits(m []string, gap string) bool {
 // temperature recognizes 72F and 20C, without the degree sign.
 func (s *scanner) temperature(m []string) (Token, int) {
 	spaced := strings.Contains(m[0], " ")
-	if s.seated() || spaced && !s.Is(Extent, s.before(0)) && !s.Is(Thermal, s.before(0)) && !s.Is(Thermal, s.nextWord(len(m[0]))) || s.named(len(m[0])) && !spaced && s.before(0) == "" {
+	if s.seated() ||
+		spaced && !s.preceded(Extent) && !s.preceded(Thermal) && !s.Is(Thermal, s.nextWord(len(m[0]))) ||
+		s.named(len(m[0])) && !spaced && s.before(0) == "" {
 		return nil, 0
 	}
 	if _, label := s.last.(Label); label {
@@ -359,10 +379,9 @@ func (s *scanner) temperature(m []string) (Token, int) {
 	return Quantity{Number: decimal(m[1]), Unit: Unit{Symbol: "°" + m[2]}}, len(m[0])
 }
 
-// direction recognizes the letter after a road's or a house's number: I-80 W, 405
-// N Main St.
+// direction recognizes the letter after a road's or a house's number: I-80 W, 405 N Main St.
 func (s *scanner) direction(m []string) (Token, int) {
-	road := s.Is(Highway, s.before(0))
+	road := s.preceded(Highway)
 	if !road && !s.named(len(m[0])) {
 		return nil, 0
 	}
@@ -376,10 +395,12 @@ func (s *scanner) magnitude(m []string) (Token, int) {
 	switch {
 	case m[2] == "k" && decimals == "" && (s.follows(Meters, len(m[0]), 1) || word == "in" || word == "on"):
 		return nil, 0
-	case strings.Contains(m[2], "n"), decimals == "" && m[2] != "K" && s.Is(Countable, word), m[2] == "k" && !s.nears(Meters):
-	case m[2] == "K" && decimals == "", s.Is(Seat, s.before(0)):
+	case strings.Contains(m[2], "n"), decimals == "" && m[2] != "K" && s.Is(Countable, word),
+		m[2] == "k" && !s.nears(Meters):
+	case m[2] == "K" && decimals == "", s.preceded(Seat):
 		return nil, 0
-	case m[2] == "k" || (decimals == "" || word == "" || !unicode.IsLower(first(word)) || s.Is(Extent, word) || word == "down" || word == "up"):
+	case m[2] == "k", decimals == "", word == "", !unicode.IsLower(first(word)), s.Is(Extent, word), word == "down",
+		word == "up":
 		return nil, 0
 	}
 	return Money{Amount: decimal(m[1]), Magnitude: magnitudeOf(m[2])}, len(m[0])
@@ -442,7 +463,8 @@ func (s *scanner) amountBefore(m []string) (Token, int) {
 		whole, fraction, _ := strings.Cut(m[1], ",")
 		amount, ok = Number{Whole: whole, Fraction: fraction}, true
 	}
-	if !ok || m[2] == "$" && startsWithDigit(s.rest(len(m[0]))) || m[2] != "€" && len(m[2]) < 3 && !strings.HasSuffix(m[0], m[2]) {
+	if !ok || m[2] == "$" && startsWithDigit(s.rest(len(m[0]))) ||
+		m[2] != "€" && len(m[2]) < 3 && !strings.HasSuffix(m[0], m[2]) {
 		return nil, 0
 	}
 	if m[3] != "" && amount.Grouped && len(amount.Whole) == 4 && strings.Contains(m[1], ",") {

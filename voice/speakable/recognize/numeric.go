@@ -11,13 +11,11 @@ import (
 // A rule recognizes what starts with a digit.
 type rule struct {
 	name string
-	// after has the characters that may follow the first digits: letters as
-	// 'a', others outside ASCII as 'u', nothing as '$'; "" allows all. In
-	// lead rules it is the first character, '$' for all currencies.
+	// after has the characters that may follow the first digits: letters as 'a', others outside ASCII as 'u',
+	// nothing as '$'; "" allows all. In lead rules it is the first character, '$' for all currencies.
 	after string
 	like  *regexp.Regexp // anchored
-	// build returns the token of a match and the length that it takes, 0 if the
-	// rule does not apply.
+	// build returns the token of a match and the length that it takes, 0 if the rule does not apply.
 	build func(s *scanner, m []string) (Token, int)
 }
 
@@ -31,7 +29,8 @@ type tables struct {
 
 // static is the only instance.
 var static = &tables{
-	numeric: slices.Concat(addressRules(), dateRules(), clockRules(), pointRules(), phoneRules(), codeRules(), pairRules(), measureRules(), countRules(), numberRules()),
+	numeric: slices.Concat(addressRules(), dateRules(), clockRules(), periodRules(), phoneRules(), codeRules(),
+		pairRules(), measureRules(), countRules(), numberRules()),
 	lead:    leadRules(),
 	words:   wordRules(),
 	scripts: scripts(),
@@ -47,7 +46,8 @@ func (s *scanner) numeric(c rune) bool {
 		return s.digits()
 	case strings.ContainsRune(".('+", c):
 		return s.try(static.lead, c)
-	case unicode.Is(unicode.Sc, c), c >= 'A' && c <= 'Z' && strings.ContainsAny(s.rest(0)[:min(4, len(s.rest(0)))], "$£€"):
+	case unicode.Is(unicode.Sc, c),
+		c >= 'A' && c <= 'Z' && strings.ContainsAny(s.rest(0)[:min(4, len(s.rest(0)))], "$£€"):
 		return s.try(static.lead, '$')
 	case unicode.Is(unicode.No, c):
 		return s.try(static.lead, 'u')
@@ -91,6 +91,9 @@ func (s *scanner) try(rules []rule, class rune) bool {
 	return false
 }
 
+// starts returns the expression of a text that starts with a pattern.
+func starts(pattern string) *regexp.Regexp { return regexp.MustCompile("^(?:" + pattern + ")") }
+
 // whole returns a maker that takes all of a match.
 func whole(build func(s *scanner, m []string) Token) func(s *scanner, m []string) (Token, int) {
 	return func(s *scanner, m []string) (Token, int) {
@@ -101,13 +104,11 @@ func whole(build func(s *scanner, m []string) Token) func(s *scanner, m []string
 	}
 }
 
-// amount matches a number with either decimal mark and separators; [number]
-// decides what they are.
+// amount matches a number with either decimal mark and separators; [number] decides what they are.
 const amount = `(\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|\d+(?:[.,]\d+)?)`
 
-// number returns the number in an amount, or false if its marks are not those of
-// the locale. With measured, a unit follows, so that the other decimal mark is
-// one too: 21,5 °C.
+// number returns the number in an amount, or false if its marks are not those of the locale. With measured, a
+// unit follows, so that the other decimal mark is one too: 21,5 °C.
 func (l *Locale) number(written string, measured bool) (Number, bool) {
 	decimal, group := ".", ","
 	if l.DecimalComma {
@@ -142,24 +143,23 @@ func plainDigits(s string) string { return strings.NewReplacer(",", "", ".", "",
 // numberRules returns the rules of numbers without a unit.
 func numberRules() []rule {
 	return []rule{
-		{"grouped by spaces", " ", regexp.MustCompile(`^[1-9]\d{0,2}(?: 000)+`), whole(func(_ *scanner, m []string) Token {
+		{"grouped by spaces", " ", starts(`[1-9]\d{0,2}(?: 000)+`), whole(func(_ *scanner, m []string) Token {
 			return Number{Whole: plainDigits(m[0]), Grouped: true}
 		})},
-		{"scientific", "a.", regexp.MustCompile(`^(\d+(?:\.\d+)?)[eE]([+−-]?)(\d{1,3})`), whole(func(s *scanner, m []string) Token {
+		{"scientific", "a.", starts(`(\d+(?:\.\d+)?)[eE]([+−-]?)(\d{1,3})`), whole(func(s *scanner, m []string) Token {
 			n, ok := s.number(m[1], false)
 			if !ok || len(m[3]) > 2 && m[2] == "" {
 				return nil
 			}
 			return Scientific{Number: n, Negative: m[2] != "" && m[2] != "+", Exponent: m[3]}
 		})},
-		{"number", "", regexp.MustCompile(`^` + amount), (*scanner).plainNumber},
+		{"number", "", starts(amount), (*scanner).plainNumber},
 	}
 }
 
-// plainNumber recognizes a number without a unit; a mark that does not belong to
-// it ends it.
+// plainNumber recognizes a number without a unit; a mark that does not belong to it ends it.
 func (s *scanner) plainNumber(m []string) (Token, int) {
-	if n, ok := s.number(m[1], s.Is(Scale, s.before(0))); ok {
+	if n, ok := s.number(m[1], s.preceded(Scale)); ok {
 		return n, len(m[1])
 	}
 	if s.DecimalComma && strings.Count(m[1], ".") == 1 {
@@ -172,13 +172,23 @@ func (s *scanner) plainNumber(m []string) (Token, int) {
 // leadRules returns the rules of numbers that start with a sign.
 func leadRules() []rule {
 	return []rule{
-		{"amount after its currency", "$", regexp.MustCompile(`^(?:(US|CA|C|AU|A|NZ))?([$£€¥₹])\s?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` + amount + magnitude), (*scanner).price},
-		{"cents", "$", regexp.MustCompile(`^([$£€])(\.\d\d)`), whole(func(_ *scanner, m []string) Token {
+		{
+			"amount after its currency", "$",
+			starts(
+				`(?:(US|CA|C|AU|A|NZ))?([$£€¥₹])\s?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` + amount +
+					magnitude,
+			),
+			(*scanner).price,
+		},
+		{"cents", "$", starts(`([$£€])(\.\d\d)`), whole(func(_ *scanner, m []string) Token {
 			return Money{Currency: currency(m[1]), Amount: Number{Whole: "0", Fraction: m[2][1:]}}
 		})},
-		{"telephone number", "+", regexp.MustCompile(`^\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,7}`), whole((*scanner).phone)},
-		{"telephone number", "(", regexp.MustCompile(`^\(\d{3}\) ?\d{3}[-. ]\d{4}|^\(0\d{1,5}\) ?\d{3,8}(?:[ -]\d{3,8})?`), whole((*scanner).phone)},
-		{"x of y in brackets", "(", regexp.MustCompile(`^\((\d{1,4})/(\d{1,4})\)`), whole(func(s *scanner, m []string) Token {
+		{"telephone number", "+", starts(`\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,7}`), whole((*scanner).phone)},
+		{
+			"telephone number", "(", starts(`\(\d{3}\) ?\d{3}[-. ]\d{4}|\(0\d{1,5}\) ?\d{3,8}(?:[ -]\d{3,8})?`),
+			whole((*scanner).phone),
+		},
+		{"x of y in brackets", "(", starts(`\((\d{1,4})/(\d{1,4})\)`), whole(func(s *scanner, m []string) Token {
 			if t, _ := s.pair([]string{m[0], m[1], m[2]}); t != nil {
 				if _, fraction := t.(Fraction); !fraction {
 					return t
@@ -186,28 +196,34 @@ func leadRules() []rule {
 			}
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Of}
 		})},
-		{"decade", "'", regexp.MustCompile(`^'(\d0)'?s`), whole(func(_ *scanner, m []string) Token { return Decade{Tens: atoi(m[1])} })},
-		{"short year", "'", regexp.MustCompile(`^'(\d\d)`), whole(func(s *scanner, m []string) Token {
-			if s.quote || strings.HasPrefix(s.rest(len(m[0])), "'") || !s.ends(m[0]) {
+		{
+			"decade", "'", starts(`'(\d0)'?s`),
+			whole(func(_ *scanner, m []string) Token { return Decade{Tens: atoi(m[1])} }),
+		},
+		{"short year", "'", starts(`'(\d\d)`), whole(func(s *scanner, m []string) Token {
+			if s.quote || s.followed(len(m[0]), "'") || !s.ends(m[0]) {
 				return nil
 			}
 			return ShortYear{atoi(m[1])}
 		})},
-		{"average", ".", regexp.MustCompile(`^\.([1-9]\d\d)`), whole(func(s *scanner, m []string) Token {
+		{"average", ".", starts(`\.([1-9]\d\d)`), whole(func(s *scanner, m []string) Token {
 			if _, _, ok := s.Unit(s.nextWord(len(m[0]))); ok || s.DecimalComma || !s.ends(m[0]) {
 				return nil
 			}
 			return Average{m[1]}
 		})},
-		{"decimal without a whole", ".", regexp.MustCompile(`^\.(\d+)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+		{"decimal without a whole", ".", starts(`\.(\d+)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
 			u, n, ok := s.unit(m[0], m[3:], m[2])
 			if !ok {
 				return nil, 0
 			}
 			return Quantity{Number: Number{Fraction: m[1]}, Unit: u}, len(m[0]) - n
 		}},
-		{"decimal without a whole", ".", regexp.MustCompile(`^\.(\d+)`), whole(func(_ *scanner, m []string) Token { return Number{Fraction: m[1]} })},
-		{"fraction sign", "u", regexp.MustCompile(`^[` + vulgar + `]( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+		{
+			"decimal without a whole", ".", starts(`\.(\d+)`),
+			whole(func(_ *scanner, m []string) Token { return Number{Fraction: m[1]} }),
+		},
+		{"fraction sign", "u", starts(`[` + vulgar + `]( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
 			f := vulgarFraction("", first(m[0]))
 			u, n, ok := s.unit(m[0], m[2:], m[1])
 			if !ok {
@@ -216,6 +232,9 @@ func leadRules() []rule {
 			f.Unit = u
 			return f, len(m[0]) - n
 		}},
-		{"fraction sign", "u", regexp.MustCompile(`^[` + vulgar + `]`), whole(func(_ *scanner, m []string) Token { return vulgarFraction("", first(m[0])) })},
+		{
+			"fraction sign", "u", starts(`[` + vulgar + `]`),
+			whole(func(_ *scanner, m []string) Token { return vulgarFraction("", first(m[0])) }),
+		},
 	}
 }

@@ -1,7 +1,6 @@
 package recognize
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,7 +11,21 @@ const vulgar = `½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞`
 // vulgarFraction returns the value of a fraction sign.
 func vulgarFraction(whole string, sign rune) Fraction {
 	parts := [...][2]int{
-		{1, 2}, {1, 3}, {2, 3}, {1, 4}, {3, 4}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {1, 6}, {5, 6}, {1, 8}, {3, 8}, {5, 8}, {7, 8},
+		{1, 2},
+		{1, 3},
+		{2, 3},
+		{1, 4},
+		{3, 4},
+		{1, 5},
+		{2, 5},
+		{3, 5},
+		{4, 5},
+		{1, 6},
+		{5, 6},
+		{1, 8},
+		{3, 8},
+		{5, 8},
+		{7, 8},
 	}
 	at := utf8.RuneCountInString(vulgar[:strings.IndexRune(vulgar, sign)])
 	return Fraction{Whole: whole, Num: parts[at][0], Den: parts[at][1]}
@@ -21,30 +34,45 @@ func vulgarFraction(whole string, sign rune) Fraction {
 // pairRules returns the rules of fractions, ratios and scores.
 func pairRules() []rule {
 	return []rule{
-		{"whole and fraction sign", " u", regexp.MustCompile(`^(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `|("))?`), (*scanner).mixedSign},
-		{"whole and fraction", " -", regexp.MustCompile(`^(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`), (*scanner).mixed},
-		{"fraction of a unit", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*scanner).partOfUnit},
-		{"decimals of a unit", "/.,", regexp.MustCompile(`^(\d+(?:[.,]\d+)?)/(\d+(?:[.,]\d+)?)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
-			u, n, ok := s.unit(m[0], m[4:], m[3])
-			if !ok {
-				return nil, 0
-			}
-			return Pair{A: decimal(m[1]), B: decimal(m[2]), Unit: u}, len(m[0]) - n
-		}},
-		{"decimals", "/.", regexp.MustCompile(`^(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *scanner, m []string) Token {
+		{
+			"whole and fraction sign", " u", starts(`(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `|("))?`),
+			(*scanner).mixedSign,
+		},
+		{
+			"whole and fraction", " -", starts(`(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`),
+			(*scanner).mixed,
+		},
+		{"fraction of a unit", "/", starts(`(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*scanner).partOfUnit},
+		{
+			"decimals of a unit", "/.,", starts(`(\d+(?:[.,]\d+)?)/(\d+(?:[.,]\d+)?)( ?)` + unitSign),
+			func(s *scanner, m []string) (Token, int) {
+				u, n, ok := s.unit(m[0], m[4:], m[3])
+				if !ok {
+					return nil, 0
+				}
+				return Pair{A: decimal(m[1]), B: decimal(m[2]), Unit: u}, len(m[0]) - n
+			},
+		},
+		{"decimals", "/.", starts(`(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *scanner, m []string) Token {
 			return Pair{A: decimal(m[1]), B: decimal(m[2])}
 		})},
-		{"grouped pair", "/,", regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+|\d{1,5})/(\d{1,3}(?:,\d{3})+)\b`), whole(func(_ *scanner, m []string) Token {
-			return Pair{A: Number{Whole: plainDigits(m[1]), Grouped: true}, B: Number{Whole: plainDigits(m[2]), Grouped: true}}
-		})},
-		{"pair", "/", regexp.MustCompile(`^(\d{1,5})/(\d{1,5})\b`), (*scanner).pair},
-		{"baseball", "-", regexp.MustCompile(`^(\d{1,2})-for-(\d{1,2})`), whole(func(_ *scanner, m []string) Token {
+		{
+			"grouped pair", "/,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,5})/(\d{1,3}(?:,\d{3})+)\b`),
+			whole(func(_ *scanner, m []string) Token {
+				return Pair{
+					A: Number{Whole: plainDigits(m[1]), Grouped: true},
+					B: Number{Whole: plainDigits(m[2]), Grouped: true},
+				}
+			}),
+		},
+		{"pair", "/", starts(`(\d{1,5})/(\d{1,5})\b`), (*scanner).pair},
+		{"baseball", "-", starts(`(\d{1,2})-for-(\d{1,2})`), whole(func(_ *scanner, m []string) Token {
 			return Word{strings.Replace(m[1], "0", "oh", 1) + " for " + m[2]}
 		})},
-		{"count", "-u", regexp.MustCompile(`^([0-3])[-–]([0-2]) (?:count|pitch)`), func(_ *scanner, m []string) (Token, int) {
+		{"count", "-u", starts(`([0-3])[-–]([0-2]) (?:count|pitch)`), func(_ *scanner, m []string) (Token, int) {
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Plain}, len(m[0]) - len(" count")
 		}},
-		{"record", "-u", regexp.MustCompile(`^(\d{1,3})[-–](\d{1,3}) record`), func(_ *scanner, m []string) (Token, int) {
+		{"record", "-u", starts(`(\d{1,3})[-–](\d{1,3}) record`), func(_ *scanner, m []string) (Token, int) {
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: And}, len(m[0]) - len(" record")
 		}},
 	}
@@ -77,8 +105,8 @@ func (s *scanner) mixed(m []string) (Token, int) {
 	return s.withUnit(f, m[0], m[4:], bare)
 }
 
-// withUnit adds the unit of a fraction, if there is one: m is the gap and the
-// submatches of [unitSign] in match. Without a unit the fraction has bare bytes.
+// withUnit adds the unit of a fraction, if there is one: m is the gap and the submatches of [unitSign] in
+// match. Without a unit the fraction has bare bytes.
 func (s *scanner) withUnit(f Fraction, match string, m []string, bare int) (Token, int) {
 	if len(m) > 1 && m[1] != "" {
 		if u, less, ok := s.unit(match, m[1:], m[0]); ok {
@@ -106,7 +134,7 @@ func (s *scanner) partOfUnit(m []string) (Token, int) {
 		return s.inches(f, len(m[0]))
 	}
 	u, n, ok := s.unit(m[0], m[4:], m[3])
-	if !ok || u.Per != "" || s.Is(Part, s.before(0)) {
+	if !ok || u.Per != "" || s.preceded(Part) {
 		return nil, 0
 	}
 	f.Unit = u
@@ -129,11 +157,11 @@ func (s *scanner) summand(n int) bool {
 	return strings.ContainsRune("+=×÷", last) || strings.ContainsRune("+=×÷", first(s.next(n)+" "))
 }
 
-// pair recognizes a/b: x of y near words such as "step" and "disks", "over" in a
-// blood pressure, a fraction before words such as "cup" or alone.
+// pair recognizes a/b: x of y near words such as "step" and "disks", "over" in a blood pressure, a fraction
+// before words such as "cup" or alone.
 func (s *scanner) pair(m []string) (Token, int) {
 	a, b, n := atoi(m[1]), atoi(m[2]), len(m[0])
-	if strings.HasPrefix(s.rest(n), "/") || s.previous() == '/' {
+	if s.followed(n, "/") || s.previous() == '/' {
 		return nil, 0
 	}
 	p := Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}}
@@ -145,14 +173,14 @@ func (s *scanner) pair(m []string) (Token, int) {
 		p.Join = Plain
 	case s.nears(Pressure) && a > b || a > b && a > 80 && b > 39:
 		p.Join = Over
-	case part && s.follows(Portion, n, 1) && !s.Is(Part, s.before(0)):
+	case part && s.follows(Portion, n, 1) && !s.preceded(Part):
 		return fraction, n
-	case part && strings.EqualFold(s.before(0), "is"), part && !s.Is(Part, s.before(0)) && s.summand(n):
+	case part && strings.EqualFold(s.before(0), "is"), part && !s.preceded(Part) && s.summand(n):
 		return fraction, n
 	case a > b && a+b == 100: // split it 60/40
 		p.Join = Share
-	case s.Is(Part, s.before(0)), s.follows(Parts, n, 2), bracket && a <= b, a == 0:
-	case part && (s.before(0) == "" || s.follows(Portion, n, 1) || s.Is(Determiner, s.before(0))):
+	case s.preceded(Part), s.follows(Parts, n, 2), bracket && a <= b, a == 0:
+	case part && (s.before(0) == "" || s.follows(Portion, n, 1) || s.preceded(Determiner)):
 		return fraction, n
 	case a > b:
 		p.Join = Over

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// picture recognizes emoji and ratings. A run of one emoji is said once; one that
-// stands beside its own name is not said.
+// picture recognizes emoji and ratings. A run of one emoji is said once; one that stands beside its own name
+// is not said.
 func (s *scanner) picture(c rune) bool {
 	switch c {
 	case '★', '☆', '⭐', '🌟':
@@ -59,8 +59,7 @@ func (s *scanner) stars() bool {
 	return s.take(Stars{full, of}, n)
 }
 
-// emoji returns the name and length of the longest emoji with a name at the start
-// of text.
+// emoji returns the name and length of the longest emoji with a name at the start of text.
 func (s *scanner) emoji(text string) (name string, n int) {
 	if text == "" || text[0] < 0x80 {
 		return "", 0
@@ -79,8 +78,8 @@ func (s *scanner) emoji(text string) (name string, n int) {
 	return "", 0
 }
 
-// sequence returns the length of the emoji sequence at the start of text: symbols
-// with joiners between them, or the two letters of a flag.
+// sequence returns the length of the emoji sequence at the start of text: symbols with joiners between them,
+// or the two letters of a flag.
 func sequence(text string) int {
 	n, joined := 0, true
 	for i, c := range text {
@@ -103,8 +102,8 @@ func sequence(text string) int {
 // regional reports whether c is a letter of a flag.
 func regional(c rune) bool { return 0x1F1E6 <= c && c <= 0x1F1FF }
 
-// beside reports whether the last word of an emoji's name is one of the next two
-// words after n bytes, or the word before.
+// beside reports whether the last word of an emoji's name is one of the next two words after n bytes, or the
+// word before.
 func (s *scanner) beside(name string, n int) bool {
 	words := append(s.nextWords(n, 3), s.before(0))
 	for label := range strings.FieldsSeq(name) {
@@ -175,9 +174,8 @@ func scriptOf(c rune) string {
 	return ""
 }
 
-// foreign recognizes a passage in a script that the locale's voices cannot read:
-// words and the spaces and marks between them. A single letter of an alphabet
-// stays, as espeak-ng has its name.
+// foreign recognizes a passage in a script that the locale's voices cannot read: words and the spaces and
+// marks between them. A single letter of an alphabet stays, as espeak-ng has its name.
 func (s *scanner) foreign() bool {
 	c := first(s.src[s.at:])
 	script := scriptOf(c)

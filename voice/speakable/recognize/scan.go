@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// window limits, in bytes, how far one recognizer looks ahead, so that the work
-// stays linear.
+// window limits, in bytes, how far one recognizer looks ahead, so that the work stays linear.
 const window = 96
 
 // memory is the number of words before the position that are remembered.
@@ -77,42 +76,40 @@ func (s *scanner) flush() {
 	s.copied = s.at
 }
 
-// take makes a token of the next n bytes. A point at their end that also ends a
-// sentence remains.
+// take makes a token of the next n bytes. A period at their end that also ends a sentence remains.
 func (s *scanner) take(t Token, n int) bool {
 	s.flush()
 	written := s.src[s.at : s.at+n]
-	point := n > 1 && written[n-1] == '.' && s.endsSentence(n, s.pointed(t)) && !s.zoned(t, n)
+	period := n > 1 && written[n-1] == '.' && s.endsSentence(n, s.ownsPeriod(t)) && !s.zoned(t, n)
 	t = s.inflected(t, n)
 	s.tokens = append(s.tokens, t)
 	s.at += n
 	s.copied = s.at
-	if point {
+	if period {
 		s.tokens = append(s.tokens, Text("."))
 	}
 	if sign, ok := t.(Sign); ok && joining(sign.Sign) {
 		return true // what stands before it is still before what follows
 	}
 	s.remember(written)
-	if point {
+	if period {
 		s.words = [memory]string{}
 	}
 	s.last = t
 	return true
 }
 
-// pointed reports whether the point at the end of a token belongs to it, so that
-// it also ends a sentence only before words that often start one.
-func (s *scanner) pointed(t Token) bool {
+// ownsPeriod reports whether the period at the end of a token belongs to it, so that it also ends a sentence
+// only before words that often start one.
+func (s *scanner) ownsPeriod(t Token) bool {
 	switch t.(type) {
 	case Date, Ordinal, Quantity, Duration:
-		return s.PointOrdinal
+		return s.PeriodOrdinal
 	}
 	return false
 }
 
-// zoned reports whether a time of n bytes stands before what may be its zone: 7 p.m.
-// EST.
+// zoned reports whether a time of n bytes stands before what may be its zone: 7 p.m. EST.
 func (s *scanner) zoned(t Token, n int) bool {
 	word := s.nextWord(n)
 	_, time := t.(Clock)
@@ -128,7 +125,7 @@ func joining(sign string) bool {
 	return false
 }
 
-// takeInner makes a token of the next n bytes; a point at their end is part of it.
+// takeInner makes a token of the next n bytes; a period at their end is part of it.
 func (s *scanner) takeInner(t Token, n int) bool {
 	s.flush()
 	t = s.inflected(t, n)
@@ -222,6 +219,18 @@ func (s *scanner) nextWords(n, k int) []string {
 	return words
 }
 
+// is reports whether a token is a T.
+func is[T Token](t Token) bool {
+	_, ok := t.(T)
+	return ok
+}
+
+// followed reports whether a text stands after the next n bytes.
+func (s *scanner) followed(n int, text string) bool { return strings.HasPrefix(s.rest(n), text) }
+
+// preceded reports whether the word before has a role.
+func (s *scanner) preceded(role Role) bool { return s.Is(role, s.words[0]) }
+
 // nears reports whether one of the words before has a role.
 func (s *scanner) nears(role Role) bool {
 	for _, word := range s.words {
@@ -249,9 +258,8 @@ func (s *scanner) ends(match string) bool {
 	return s.at+len(match) == len(s.src) || !IsWord(next) || !IsWord(c)
 }
 
-// endsSentence reports whether a point at the end of the next n bytes also ends
-// a sentence: a capitalized word follows, or nothing. With strict, the word must
-// be one that often starts sentences.
+// endsSentence reports whether a period at the end of the next n bytes also ends a sentence: a capitalized
+// word follows, or nothing. With strict, the word must be one that often starts sentences.
 func (s *scanner) endsSentence(n int, strict bool) bool {
 	text := s.next(n)
 	if text == "" || text[0] == '\n' {
@@ -269,8 +277,8 @@ func (s *scanner) endsSentence(n int, strict bool) bool {
 	return true
 }
 
-// loud reports whether a text is a sentence in capitals: at least two words of
-// two letters, one of which is a word such as THE, and no small letters.
+// loud reports whether a text is a sentence in capitals: at least two words of two letters, one of which is a
+// word such as THE, and no small letters.
 func (l *Locale) loud(text string) bool {
 	words, small := 0, false
 	for len(text) > 0 {
@@ -321,8 +329,6 @@ func capital(word string) bool { return unicode.IsUpper(first(word)) }
 func startsWithDigit(s string) bool { return s != "" && IsDigit(rune(s[0])) }
 
 func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // atoi returns the number in a few digits, 0 for none.
 func atoi(digits string) int {

@@ -76,13 +76,14 @@ func (s *scanner) run(c rune) int {
 // dash recognizes a minus, and the "to" of a range or a score. Other dashes stay.
 func (s *scanner) dash(c rune, size int, before, after rune) bool {
 	gap := strings.TrimLeft(s.rest(size), " ")
-	number := gap != "" && (startsWithDigit(gap) || gap[0] == '.' && len(gap) > 1 && IsDigit(rune(gap[1])) || strings.ContainsRune("$£€½¼¾", first(gap)))
+	number := gap != "" && (startsWithDigit(strings.TrimPrefix(gap, ".")) || strings.ContainsRune("$£€½¼¾", first(gap)))
 	spoken := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
 	last, _ := utf8.DecodeLastRuneInString(spoken)
 	if _, version := s.last.(Version); version && IsWord(before) && IsDigit(after) {
 		return s.take(Sign{""}, size) // 6.1.0-18-amd64
 	}
-	operand := s.Is(Moment, s.before(0)) || unicode.IsNumber(last) && !s.letters() || strings.ContainsRune("%°$£€", last) || s.measured(last)
+	operand := s.preceded(Moment) || unicode.IsNumber(last) && !s.letters() ||
+		strings.ContainsRune("%°$£€", last) || s.measured(last)
 	spaced := before == ' ' && after == ' '
 	switch {
 	case strings.HasPrefix(s.src[s.at:], "->"):
@@ -91,7 +92,7 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 		return s.take(Sign{"to"}, size)
 	case !number:
 		return c == '−' && s.take(Sign{"−"}, size)
-	case c == '−', operand && s.equation(gap, spaced), isLetter(before) && s.countdown():
+	case c == '−', operand && s.equation(gap, spaced), s.before(0) == "T" && isLetter(before): // T-5
 		return s.take(Sign{"−"}, size)
 	case operand && (spaced || before != ' '):
 		return s.take(Sign{"to"}, size)
@@ -105,15 +106,10 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 
 // letters reports whether the word directly before starts with a letter: i7.
 func (s *scanner) letters() bool {
-	_, label := s.last.(Label)
-	return s.glued() && isLetter(first(s.before(0))) && !label && s.last == nil
+	return s.glued() && isLetter(first(s.before(0))) && s.last == nil
 }
 
-// countdown reports whether the dash is that of T-5.
-func (s *scanner) countdown() bool { return s.before(0) == "T" }
-
-// ranged reports whether a dash is the "to" between two days, months or letters:
-// Mon-Fri, Jan–Mar, A-D.
+// ranged reports whether a dash is the "to" between two days, months or letters: Mon-Fri, Jan–Mar, A-D.
 func (s *scanner) ranged(c, before, after rune, size int) bool {
 	if c != '−' && before == ' ' && after == ' ' && s.dates(s.next(size)) {
 		return true
@@ -131,31 +127,30 @@ func (s *scanner) ranged(c, before, after rune, size int) bool {
 	case Clock, Date:
 		return s.short(s.nextWord(size))
 	case Label:
-		return s.PointOrdinal && len(token(s.rest(size))) == 1
+		return s.PeriodOrdinal && len(token(s.rest(size))) == 1
 	}
 	before0, word := s.before(0), token(s.rest(size))
 	if before0 == "M" && word == "F" { // Monday to Friday
 		return true
 	}
-	if len(before0) == 1 && len(word) == 1 && isLetter(before) && unicode.IsUpper(before) == unicode.IsUpper(after) && before < after && s.before(1) != "" {
+	if len(before0) == 1 && len(word) == 1 && isLetter(before) && unicode.IsUpper(before) == unicode.IsUpper(after) &&
+		before < after && s.before(1) != "" {
 		return true
 	}
 	_, day := s.weekdays[strings.ToLower(before0)]
 	return (day || s.months[strings.ToLower(before0)] > 0) && s.short(word) && capital(word) && before != ' '
 }
 
-// dates reports whether a date or weekday stands before and another one, text,
-// after a dash.
+// dates reports whether a date or weekday stands before and another one, text, after a dash.
 func (s *scanner) dates(text string) bool {
 	month := token(text + " ")
-	_, date := s.last.(Date)
-	_, weekday := s.last.(Weekday)
 	_, day := s.weekdays[strings.ToLower(month)]
-	return weekday && day && capital(month) || date && s.months[strings.ToLower(month)] > 0 && startsWithDigit(strings.TrimLeft(text[len(month):], ". "))
+	number := startsWithDigit(strings.TrimLeft(text[len(month):], ". "))
+	return is[Weekday](s.last) && day && capital(month) ||
+		is[Date](s.last) && s.months[strings.ToLower(month)] > 0 && number
 }
 
-// measured reports whether a word that ends with last is part of a quantity or a
-// time.
+// measured reports whether a word that ends with last is part of a quantity or a time.
 func (s *scanner) measured(last rune) bool {
 	if !isLetter(last) && last != '.' {
 		return false
@@ -214,10 +209,10 @@ func (s *scanner) bracket(before rune) bool {
 	return s.at > 0 && s.at == s.angle
 }
 
-// arc reports whether the sign is that of minutes or seconds behind degrees:
-// 48° 12' 30".
+// arc reports whether the sign is that of minutes or seconds behind degrees: 48° 12' 30".
 func (s *scanner) arc() bool {
-	return s.glued() && allDigits(s.before(0)) && (strings.HasSuffix(s.before(1), "°") || s.before(1) == "'" && strings.HasSuffix(s.before(3), "°"))
+	return s.glued() && allDigits(s.before(0)) &&
+		(strings.HasSuffix(s.before(1), "°") || s.before(1) == "'" && strings.HasSuffix(s.before(3), "°"))
 }
 
 // comparison recognizes a sign of two characters.
@@ -274,23 +269,22 @@ func (s *scanner) product(before, after rune) bool {
 	return IsDigit(before) && IsDigit(after) || letter && !strings.Contains(s.rest(2), "*")
 }
 
-// slash recognizes a slash: "per" after a number, silent between two words, and
-// named at the start of a path.
+// slash recognizes a slash: "per" after a number, silent between two words, and named at the start of a path.
 func (s *scanner) slash(before, after rune) bool {
 	word := token(s.rest(1))
 	base := strings.TrimRight(word, "²³")
 	_, _, unit := s.Unit(base)
-	_, clock := s.last.(Clock)
-	if (clock || s.operand()) && before == ' ' && (s.Is(Period, word) || unit) {
+	if (is[Clock](s.last) || is[Number](s.last)) && before == ' ' && (s.Is(Period, word) || unit) {
 		return s.take(Per{base, power(word[len(base):])}, 1+len(word)) // 5:30 /km
 	}
 	if isLetter(after) && !IsWord(before) && before != '.' && before != ')' && s.path() {
 		return true
 	}
 	switch {
-	case before == ' ' && after == ' ' && startsWithDigit(s.next(1)) && s.operand():
+	case before == ' ' && after == ' ' && startsWithDigit(s.next(1)) && is[Number](s.last):
 		return s.take(Sign{"÷"}, 1)
-	case IsWord(after) && (unicode.IsNumber(before) || s.timed() || strings.ContainsRune("$£€%", before)) && (s.Is(Period, word) || unit):
+	case IsWord(after) && (unicode.IsNumber(before) || is[Times](s.last) || strings.ContainsRune("$£€%", before)) &&
+		(s.Is(Period, word) || unit):
 		return s.take(Per{base, power(word[len(base):])}, 1+len(word))
 	case IsWord(before) || before == '.' || IsWord(after) && before == ')':
 		return s.take(Sign{""}, 1)
@@ -298,18 +292,6 @@ func (s *scanner) slash(before, after rune) bool {
 		return s.take(Sign{"/"}, 1)
 	}
 	return s.take(Sign{""}, 1)
-}
-
-// timed reports whether the token before is a number of times: 2x.
-func (s *scanner) timed() bool {
-	_, ok := s.last.(Times)
-	return ok
-}
-
-// operand reports whether the token before is a plain number.
-func (s *scanner) operand() bool {
-	_, ok := s.last.(Number)
-	return ok
 }
 
 // handle recognizes #1, #tag, C#, @name and the pound key.

@@ -1,64 +1,59 @@
-// Package recognize splits a text into typed tokens: durations, clock times,
-// dates, money, quantities, identifiers and so on. A [Sayer] of a language then
-// returns each token in words.
+// Package recognize normalizes text for speech, in three steps: a tokenizer splits the text, a classifier
+// gives each token its type (a duration, a clock time, a date, money, a quantity, an identifier and so on),
+// and the [Verbalizer] of a language returns it in words.
 //
-// The recognizer is the same for all languages. What differs between them is a
-// [Locale]: the decimal mark, the order of dates, the names of months, units and
-// currencies, and tables of words that decide between two readings, such as
-// "for" before 5m (minutes) and "cable" after it (meters). A locale is read from
-// text files, which a contributor extends without reading code; [ParseLocale]
-// describes their format. To add a language, write these files and a Sayer.
+// Tokenizer and classifier, the [scanner], are the same for all languages. What differs between them is a
+// [Locale]: the decimal mark, the order of dates, the names of months, units and currencies, and tables of
+// words that decide between two readings, such as "for" before 5m (minutes) and "cable" after it (meters). A
+// locale is read from text files, which a contributor extends without reading code; [ParseLocale] describes
+// their format. To add a language, write these files and a Verbalizer.
 //
 // # Order
 //
-// The text is scanned once. At each position the first recognizer that applies
-// makes a token, in this order:
+// The text is scanned once. At each position the first rule that applies makes a token, in this order:
 //
 //  1. text in a script that the voice cannot read
-//  2. what starts with a digit or a sign of a number ([numeric]): addresses,
-//     dates, telephone numbers, clock times, money, versions, codes, ratios and
-//     fractions, durations, quantities, plain numbers
-//  3. words ([words]): dates with a month's name, addresses, identifiers,
-//     abbreviations, acronyms, homographs, Roman numbers
+//  2. what starts with a digit or a sign of a number ([numeric]): addresses, dates, telephone numbers, clock
+//     times, money, versions, codes, ratios and fractions, durations, quantities, plain numbers
+//  3. words ([words]): dates with a month's name, addresses, identifiers, abbreviations, acronyms, homographs,
+//     Roman numbers
 //  4. signs ([signs]): ranges, operators, tags and mentions, emoji
 //
-// What no recognizer takes is [Text] and stays as it is.
+// What no rule takes is [Text] and stays as it is.
 package recognize
 
 // A Token is a part of a text: one of the types below.
 type Token any
 
-// A Sayer returns tokens in the words of one language.
-type Sayer interface {
-	// Say returns any token except a [Text] in words, without a mark at the
-	// end. The words are not looked at again.
-	Say(t Token) string
+// A Verbalizer returns tokens in the words of one language.
+type Verbalizer interface {
+	// Verbalize returns any token except a [Text] in words, without a mark at the end. The words are not
+	// looked at again.
+	Verbalize(t Token) string
 }
 
 type (
-	// A Text is text that is spoken as it is written, with the marks between
-	// words.
+	// A Text is text that is spoken as it is written, with the marks between words.
 	Text string
 
-	// A Word has been replaced by a table of the locale; Say is in words.
-	Word struct{ Say string }
+	// A Word has been replaced by a table of the locale; Spoken is in words.
+	Word struct{ Spoken string }
 
 	// Letters are spelled: the name of each letter.
 	Letters struct{ Letters string }
 
-	// A Number consists of digits without separators. Whole is empty in ".5";
-	// Fraction is empty without a decimal mark. Grouped numbers were written
-	// with separators and are never years.
+	// A Number consists of digits without separators. Whole is empty in ".5"; Fraction is empty without a
+	// decimal mark. Grouped numbers were written with separators and are never years.
 	Number struct {
 		Whole, Fraction string
 		Grouped         bool
 	}
 
-	// An Average is three digits after a bare point, as in baseball: .275.
+	// An Average is three digits after a bare period, as in baseball: .275.
 	Average struct{ Digits string }
 
-	// An Ordinal is 22nd, or the Roman number of a ruler, which has Article. Noun
-	// is the word after it, "" if it is not known.
+	// An Ordinal is 22nd, or the Roman number of a ruler, which has Article. Noun is the word after it, "" if
+	// it is not known.
 	Ordinal struct {
 		N       int
 		Article bool
@@ -66,8 +61,7 @@ type (
 		Case    Case
 	}
 
-	// A Counted is a lone 1 before Noun, with an Adjective ("" for none) between
-	// them: ein neues Paket.
+	// A Counted is a lone 1 before Noun, with an Adjective ("" for none) between them: ein neues Paket.
 	Counted struct {
 		Adjective, Noun string
 		Case            Case
@@ -89,8 +83,7 @@ type (
 		Case     Case
 	}
 
-	// A Unit is a unit of measure as written. Its Symbol is a key of the
-	// locale's units, "" for none.
+	// A Unit is a unit of measure as written. Its Symbol is a key of the locale's units, "" for none.
 	Unit struct {
 		Symbol   string
 		Power    int    // 2 square, 3 cubic, otherwise 0
@@ -102,15 +95,14 @@ type (
 	// A Rate is a unit per another without a number, in words: km/h.
 	Rate struct{ Many, Per string }
 
-	// Per is the denominator after a number or sign: 120/m. It is a unit's symbol
-	// or a word of the role [Period].
+	// Per is the denominator after a number or sign: 120/m. It is a unit's symbol or a word of the role
+	// [Period].
 	Per struct {
 		Per   string
 		Power int
 	}
 
-	// A Quantity is a number with a unit. A Compound stands before a noun: a
-	// 5-meter cable.
+	// A Quantity is a number with a unit. A Compound stands before a noun: a 5-meter cable.
 	Quantity struct {
 		Number   Number
 		Unit     Unit
@@ -125,8 +117,7 @@ type (
 		Case     Case
 	}
 
-	// A DurationPart is a number of years 'y', weeks 'w', days 'd', hours 'h',
-	// minutes 'm' or seconds 's'.
+	// A DurationPart is a number of years 'y', weeks 'w', days 'd', hours 'h', minutes 'm' or seconds 's'.
 	DurationPart struct {
 		Number Number
 		Unit   byte
@@ -141,19 +132,18 @@ type (
 	// A Times is 3x: three times.
 	Times struct{ Number Number }
 
-	// A Clock is a time of day, or of a stopwatch if Hour exceeds 24. Second is
-	// −1 if there is none. Half is 'a', 'p' or 0.
+	// A Clock is a time of day, or of a stopwatch if Hour exceeds 24. Second is −1 if there is none. Half is
+	// 'a', 'p' or 0.
 	Clock struct {
 		Hour, Minute, Second int
-		Split                string // digits after the seconds' point
+		Split                string // digits after the seconds' decimal point
 		Half                 byte
 		Sharp                bool // "o'clock" or "Uhr" was written
 		Central              int  // 7 in 8/7c
 	}
 
-	// A Date has a Year and Day of 0 if none is written, and a Month of 0 if only a
-	// year is. Article is set if the
-	// day stands first and no article is written. Comma stands before the year.
+	// A Date has a Year and Day of 0 if none is written, and a Month of 0 if only a year is. Article is set
+	// if the day stands first and no article is written. Comma stands before the year.
 	Date struct {
 		Year, Month, Day int
 		To               int // last day of a range, 0 for none
@@ -171,9 +161,9 @@ type (
 	// A Month is 1 to 12, written in a short form.
 	Month struct{ Month int }
 
-	// A Money is an amount, or a range up to it if Low has digits. Currency is
-	// an ISO code, or US for dollars that are written US$ or USD; Magnitude is "", "k", "M", "B" or "T". A Compound stands
-	// before a noun: a twenty-dollar bill.
+	// A Money is an amount, or a range up to it if Low has digits. Currency is an ISO code, or US for dollars
+	// that are written US$ or USD; Magnitude is "", "k", "M", "B" or "T". A Compound stands before a noun: a
+	// twenty-dollar bill.
 	Money struct {
 		Currency     string
 		Low, Amount  Number
@@ -191,16 +181,15 @@ type (
 		Unit Unit
 	}
 
-	// Digits are spoken one by one, in the groups that are written. Plus is set
-	// for +49 30 901820.
+	// Digits are spoken one by one, in the groups that are written. Plus is set for +49 30 901820.
 	Digits struct {
 		Groups    []string
 		Plus      bool
 		Extension bool // the extension of the number before
 	}
 
-	// An Identifier is a code of letters and digits: its runs in order. The name
-	// of a flight, road or room is Paired.
+	// An Identifier is a code of letters and digits: its runs in order. The name of a flight, road or room is
+	// Paired.
 	Identifier struct {
 		Runs   []string
 		Paired bool // 747 is seven forty-seven
@@ -222,8 +211,7 @@ type (
 		Exponent string
 	}
 
-	// An Address is a web or mail address, a host or a path, without its scheme
-	// and query.
+	// An Address is a web or mail address, a host or a path, without its scheme and query.
 	Address struct{ Text string }
 
 	// A Tag is a #name.

@@ -9,8 +9,12 @@ import (
 // dateRules returns the rules of dates that start with a digit.
 func dateRules() []rule {
 	return []rule{
-		{"ISO date", "-/", regexp.MustCompile(`^(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|,? )(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?(Z)?\b)?`), whole((*scanner).isoDate)},
-		{"numeric date", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *scanner, m []string) Token {
+		{
+			"ISO date", "-/",
+			starts(`(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|,? )(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?(Z)?\b)?`),
+			whole((*scanner).isoDate),
+		},
+		{"numeric date", "/", starts(`(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *scanner, m []string) Token {
 			month, day := m[1], m[2]
 			if !s.MonthFirst {
 				month, day = day, month
@@ -20,17 +24,20 @@ func dateRules() []rule {
 			}
 			return date(m[3], day, month)
 		})},
-		{"numeric date", ".-", regexp.MustCompile(`^(\d{1,2})[.-](\d{1,2})[.-](\d{4})`), whole(func(_ *scanner, m []string) Token {
+		{"numeric date", ".-", starts(`(\d{1,2})[.-](\d{1,2})[.-](\d{4})`), whole(func(_ *scanner, m []string) Token {
 			if t := date(m[3], m[2], m[1]); t != nil {
 				return t
 			}
 			return date(m[3], m[1], m[2])
 		})},
-		{"month and year", "/", regexp.MustCompile(`^(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *scanner, m []string) Token {
+		{"month and year", "/", starts(`(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *scanner, m []string) Token {
 			return Date{Month: atoi(m[1]), Year: atoi(m[2])}
 		})},
-		{"day and month", " a.", regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`), (*scanner).dayMonth},
-		{"month and day", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})`), (*scanner).monthDay},
+		{
+			"day and month", " a.", starts(`(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`),
+			(*scanner).dayMonth,
+		},
+		{"month and day", "/", starts(`(\d{1,2})/(\d{1,2})`), (*scanner).monthDay},
 	}
 }
 
@@ -80,18 +87,20 @@ func (s *scanner) dayMonth(m []string) (Token, int) {
 	return Date{Year: atoi(m[3]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
 }
 
-// monthDay recognizes 11/22 where a word near it makes it a date, or where it can
-// be nothing else. A slash after it makes it a path or a longer list.
+// monthDay recognizes 11/22 where a word near it makes it a date, or where it can be nothing else. A slash
+// after it makes it a path or a longer list.
 func (s *scanner) monthDay(m []string) (Token, int) {
 	month, day := atoi(m[1]), atoi(m[2])
 	if !s.MonthFirst {
 		month, day = day, month
 	}
 	n := len(m[0])
-	if month < 1 || month > 12 || day < 1 || day > 31 || m[1][0] == '0' && len(m[1]) == 1 || strings.HasPrefix(s.rest(n), "/") || s.previous() == '/' {
+	if month < 1 || month > 12 || day < 1 || day > 31 || m[1][0] == '0' && len(m[1]) == 1 ||
+		s.followed(n, "/") || s.previous() == '/' {
 		return nil, 0
 	}
-	if m[0] == "9/11" || m[0] == "24/7" || s.Is(Part, s.before(0)) && s.before(0) != "" && !s.Is(DateBefore, s.before(0)) {
+	if m[0] == "9/11" || m[0] == "24/7" ||
+		s.preceded(Part) && s.before(0) != "" && !s.preceded(DateBefore) {
 		return nil, 0
 	}
 	if !s.dated(n, m[2], atoi(m[1]) > atoi(m[2])) {
@@ -100,20 +109,19 @@ func (s *scanner) monthDay(m []string) (Token, int) {
 	return Date{Month: month, Day: day}, n
 }
 
-// dated reports whether 11/22 of n bytes is a date. If the first number exceeds
-// the second, it is no x of y.
+// dated reports whether 11/22 of n bytes is a date. If the first number exceeds the second, it is no x of y.
 func (s *scanner) dated(n int, second string, exceeds bool) bool {
 	after := strings.TrimLeft(s.rest(n), " ")
-	_, weekday := s.last.(Weekday)
-	_, date := s.last.(Date)
 	inUnit := !exceeds && (s.follows(Portion, n, 1) || s.follows(Parts, n, 1))
 	_, _, unit := s.Unit(s.nextWord(n))
 	switch {
-	case weekday, date, s.Is(DateAfter, s.nextWord(n)) && !inUnit, strings.HasPrefix(after, "@"):
+	case is[Weekday](s.last), is[Date](s.last), s.Is(DateAfter, s.nextWord(n)) && !inUnit,
+		strings.HasPrefix(after, "@"):
 		return true
-	case s.datePair(after):
+	case dateTo.MatchString(after):
 		return true
-	case s.before(1) != "" && s.Is(DateBefore, s.before(0)) && !inUnit && !unit, s.Is(DateBefore, s.before(0)) && !inUnit && !unit:
+	case s.before(1) != "" && s.preceded(DateBefore) && !inUnit && !unit,
+		s.preceded(DateBefore) && !inUnit && !unit:
 		return true
 	}
 	if strings.HasPrefix(after, ",") && clockNear.MatchString(after) {
@@ -125,7 +133,8 @@ func (s *scanner) dated(n int, second string, exceeds bool) bool {
 		}
 	}
 	v := atoi(second)
-	return !inUnit && !unit && !s.nears(Part) && !s.nears(Pressure) && v != 12 && v != 16 && v > 10 && v != 20 && v != 24 && v != 25 && v != 30 ||
+	return !inUnit && !unit && !s.nears(Part) && !s.nears(Pressure) && v != 12 && v != 16 && v > 10 && v != 20 &&
+		v != 24 && v != 25 && v != 30 ||
 		s.before(0) == "" && strings.TrimRight(after, ".!") == "" && v > 12 && v <= 31 && v != 16
 }
 
@@ -134,12 +143,11 @@ var (
 	dateTo    = regexp.MustCompile(`^[-–] ?\d{1,2}/\d{1,2}\b`)
 )
 
-// datePair reports whether a range to another date follows.
-func (s *scanner) datePair(after string) bool { return dateTo.MatchString(after) }
-
 var (
 	// monthFirst matches what follows a month's name in a date.
-	monthFirst = regexp.MustCompile(`^\.? (\d{1,2})(?:st|nd|rd|th)?(?:\s?[-–]\s?(\d{1,2})(?:st|nd|rd|th)?)?(?:(,?) (\d{4}))?`)
+	monthFirst = regexp.MustCompile(
+		`^\.? (\d{1,2})(?:st|nd|rd|th)?(?:\s?[-–]\s?(\d{1,2})(?:st|nd|rd|th)?)?(?:(,?) (\d{4}))?`,
+	)
 	// monthYear matches a year after a month's name.
 	monthYear = regexp.MustCompile(`^\.? (\d{4})`)
 )
@@ -151,7 +159,8 @@ func (s *scanner) monthDate(word string) bool {
 		return false
 	}
 	view := s.rest(len(word))
-	if m := monthFirst.FindStringSubmatch(view); m != nil && !s.PointOrdinal && atoi(m[1]) >= 1 && atoi(m[1]) <= 31 && atoi(m[2]) <= 31 && !followsClock(view[len(m[0]):], m[4]) {
+	if m := monthFirst.FindStringSubmatch(view); m != nil && !s.PeriodOrdinal && atoi(m[1]) >= 1 && atoi(m[1]) <= 31 &&
+		atoi(m[2]) <= 31 && (m[4] != "" || !strings.HasPrefix(view[len(m[0]):], ":")) {
 		d := Date{Month: month, Day: atoi(m[1]), To: atoi(m[2]), Year: atoi(m[4]), Comma: m[3] != ""}
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
 			return s.take(d, n)
@@ -165,39 +174,43 @@ func (s *scanner) monthDate(word string) bool {
 	return false
 }
 
-// followsClock reports whether what was taken for a day or year is an hour.
-func followsClock(rest, year string) bool { return year == "" && strings.HasPrefix(rest, ":") }
-
 // clockRules returns the rules of clock times.
 func clockRules() []rule {
 	return []rule{
-		{"ISO time", ":", regexp.MustCompile(`^(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`), whole(func(s *scanner, m []string) Token {
+		{"ISO time", ":", starts(`(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`), whole(func(s *scanner, m []string) Token {
 			return clock(m[1], m[2], "", 0)
 		})},
-		{"stopwatch", ":", regexp.MustCompile(`^(\d{1,2}):([0-5]\d)\.(\d{1,3})`), whole(func(_ *scanner, m []string) Token {
+		{"stopwatch", ":", starts(`(\d{1,2}):([0-5]\d)\.(\d{1,3})`), whole(func(_ *scanner, m []string) Token {
 			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Split: m[3]}
 		})},
-		{"clock time", ":", regexp.MustCompile(`^(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| ?([ap])\b| (o'clock|[Uu]hr))?`), (*scanner).clockTime},
-		{"half day", "a .", regexp.MustCompile(`^(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`), whole(func(s *scanner, m []string) Token {
-			if h := atoi(m[1]); h < 1 || h > 12 || atoi(m[2]) > 59 || s.PointOrdinal {
-				return nil
-			}
-			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Half: lower(m[3])}
-		})},
-		{"half day", "a", regexp.MustCompile(`^(\d{1,2})([ap])\b`), whole((*scanner).shortHour)},
-		{"four digits", " ", regexp.MustCompile(`^([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), func(s *scanner, m []string) (Token, int) {
+		{
+			"clock time", ":",
+			starts(`(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| ?([ap])\b| (o'clock|[Uu]hr))?`),
+			(*scanner).clockTime,
+		},
+		{
+			"half day", "a .", starts(`(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`),
+			whole(func(s *scanner, m []string) Token {
+				if h := atoi(m[1]); h < 1 || h > 12 || atoi(m[2]) > 59 || s.PeriodOrdinal {
+					return nil
+				}
+				return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Half: lower(m[3])}
+			}),
+		},
+		{"half day", "a", starts(`(\d{1,2})([ap])\b`), whole((*scanner).shortHour)},
+		{"four digits", " ", starts(`([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), func(s *scanner, m []string) (Token, int) {
 			if !s.Is(Zone, m[3]) {
 				return nil, 0
 			}
 			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -2}, 4
 		}},
-		{"ratio", ":", regexp.MustCompile(`^(\d{1,4}):(\d{1,4})`), whole(func(s *scanner, m []string) Token {
-			if strings.HasPrefix(s.rest(len(m[0])), ":") {
+		{"ratio", ":", starts(`(\d{1,4}):(\d{1,4})`), whole(func(s *scanner, m []string) Token {
+			if s.followed(len(m[0]), ":") {
 				return nil
 			}
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: To}
 		})},
-		{"central time", "/", regexp.MustCompile(`^(\d{1,2})/(\d{1,2})c\b`), whole(func(_ *scanner, m []string) Token {
+		{"central time", "/", starts(`(\d{1,2})/(\d{1,2})c\b`), whole(func(_ *scanner, m []string) Token {
 			return Clock{Hour: atoi(m[1]), Second: -1, Central: atoi(m[2])}
 		})},
 	}
@@ -231,10 +244,10 @@ func (s *scanner) clockTime(m []string) (Token, int) {
 	}
 	c.Sharp = m[6] != ""
 	n := len(m[0])
-	if s.PointOrdinal && strings.HasPrefix(s.rest(n), " h") && s.ends(s.src[s.at:s.at+n+2]) {
+	if s.PeriodOrdinal && s.followed(n, " h") && s.ends(s.src[s.at:s.at+n+2]) {
 		n += len(" h")
 	}
-	if s.PointOrdinal && m[4]+m[5] != "" { // 19:30 am Bahnhof
+	if s.PeriodOrdinal && m[4]+m[5] != "" { // 19:30 am Bahnhof
 		n, c.Half = strings.IndexFunc(m[0], func(r rune) bool { return !IsDigit(r) && r != ':' }), 0
 	}
 	if after := s.rest(n); strings.HasPrefix(after, ":") && startsWithDigit(after[1:]) {
@@ -246,12 +259,14 @@ func (s *scanner) clockTime(m []string) (Token, int) {
 // shortHour recognizes 9a and 5p near another time.
 func (s *scanner) shortHour(m []string) Token {
 	h := atoi(m[1])
-	if h < 1 || h > 12 || s.PointOrdinal || s.Is(Seat, s.before(0)) {
+	if h < 1 || h > 12 || s.PeriodOrdinal || s.preceded(Seat) {
 		return nil
 	}
 	before, ok := s.last.(Clock)
 	switch {
-	case ok && before.Half != 0, s.Is(Time, s.before(0)), s.previous() == '@', strings.HasSuffix(strings.TrimRight(s.src[max(0, s.at-3):s.at], " "), "@"), hourTo.MatchString(s.rest(len(m[0]))):
+	case ok && before.Half != 0, s.preceded(Time), s.previous() == '@',
+		strings.HasSuffix(strings.TrimRight(s.src[max(0, s.at-3):s.at], " "), "@"),
+		hourTo.MatchString(s.rest(len(m[0]))):
 		return Clock{Hour: h, Second: -1, Half: m[2][0]}
 	}
 	return nil
@@ -259,30 +274,31 @@ func (s *scanner) shortHour(m []string) Token {
 
 var hourTo = regexp.MustCompile(`^(?: ?[-–] ?| to )\d{1,2}(?::\d\d)?[ap]\b`)
 
-// weekdayShort recognizes a weekday's short form: before a date or time, in a
-// range or list, after a word such as "on", and alone; not where it is a word.
+// weekdayShort recognizes a weekday's short form: before a date or time, in a range or list, after a word
+// such as "on", and alone; not where it is a word.
 func (s *scanner) weekdayShort(word string, n int) bool {
 	day, ok := s.weekdays[strings.ToLower(word)]
-	if len(word) == 2 && ok && !s.PointOrdinal && !s.inRange(n) {
+	if len(word) == 2 && ok && !s.PeriodOrdinal && !s.inRange(n) {
 		return false
 	}
-	if !ok || !capital(word) || len(word) > 5 || strings.HasPrefix(s.rest(len(word)), "'") || s.loud && s.Is(NameDay, word) {
+	if !ok || !capital(word) || len(word) > 5 || s.followed(len(word), "'") ||
+		s.loud && s.Is(NameDay, word) {
 		return false
 	}
-	labels := strings.HasPrefix(s.rest(n), ":") && !s.PointOrdinal // Sat: soup
-	if s.Is(NameDay, word) && !labels && !s.calendar(n) && !s.pointedDay(word, n) {
+	labels := s.followed(n, ":") && !s.PeriodOrdinal // Sat: soup
+	if s.Is(NameDay, word) && !labels && !s.calendar(n) && !s.dayWithPeriod(word, n) {
 		return false
 	}
-	if n > len(word) && (s.short(s.nextWord(n)) || s.pointedDay(word, n)) {
+	if n > len(word) && (s.short(s.nextWord(n)) || s.dayWithPeriod(word, n)) {
 		s.takeInner(Weekday{day}, n)
 		return true
 	}
 	return s.take(Weekday{day}, n)
 }
 
-// pointedDay reports whether a short form of n bytes with its point stands before
-// a word that does not start a sentence: Sat. closed.
-func (s *scanner) pointedDay(word string, n int) bool {
+// dayWithPeriod reports whether a short form of n bytes with its period stands before a word that does not
+// start a sentence: Sat. closed.
+func (s *scanner) dayWithPeriod(word string, n int) bool {
 	after := s.nextWord(n)
 	return n > len(word) && after != "" && (unicode.IsLower(first(after)) || s.Is(DateAfter, after))
 }
@@ -290,7 +306,7 @@ func (s *scanner) pointedDay(word string, n int) bool {
 // monthShort recognizes a month's short form.
 func (s *scanner) monthShort(word string, n int) bool {
 	month := s.months[strings.ToLower(word)]
-	if month == 0 || !capital(word) || len(word) > 4 || strings.HasPrefix(s.rest(len(word)), "'") {
+	if month == 0 || !capital(word) || len(word) > 4 || s.followed(len(word), "'") {
 		return false
 	}
 	if s.Is(NameDay, word) && !s.calendar(n) {
@@ -311,18 +327,18 @@ func (s *scanner) inRange(n int) bool {
 
 var joins = regexp.MustCompile(`^(?: ?[-–/&,] ?| (?:and|or|to|through|bis|und|oder) )(\p{L}{2,9})`)
 
-// calendar reports whether the neighbors of a short form of n bytes are those
-// of a calendar: another short form, a time, or a word such as "on" or "until".
+// calendar reports whether the neighbors of a short form of n bytes are those of a calendar: another short
+// form, a time, or a word such as "on" or "until".
 func (s *scanner) calendar(n int) bool {
 	switch s.last.(type) {
 	case Date, Clock:
 		return true
 	}
 	after := s.next(n)
-	if s.PointOrdinal {
+	if s.PeriodOrdinal {
 		after = strings.TrimLeft(after, ", ")
 	}
-	return s.inRange(n) || startsWithDigit(after) || s.Is(DateBefore, s.before(0)) || s.Is(Time, s.before(0))
+	return s.inRange(n) || startsWithDigit(after) || s.preceded(DateBefore) || s.preceded(Time)
 }
 
 // short reports whether a word is the name of a day or month.

@@ -2,14 +2,17 @@ package recognize
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 var (
-	lettered   = regexp.MustCompile(`^(?:(?:Ph|\p{L})\.){2,8}\p{L}?`)
-	versions   = regexp.MustCompile(`^(?:v(\d{1,5}(?:\.\d{1,5}){0,4})|V(\d{1,5}(?:\.\d{1,5}){1,4}))(?:-(alpha|beta|rc|pre|dev)\.?(\d*))?`)
+	lettered = regexp.MustCompile(`^(?:(?:Ph|\p{L})\.){2,8}\p{L}?`)
+	versions = regexp.MustCompile(
+		`^(?:v(\d{1,5}(?:\.\d{1,5}){0,4})|V(\d{1,5}(?:\.\d{1,5}){1,4}))(?:-(alpha|beta|rc|pre|dev)\.?(\d*))?`,
+	)
 	ampersand  = regexp.MustCompile(`^([A-Z]{1,3})&([A-Z]{1,3})`)
 	glued      = regexp.MustCompile(`^(\p{L}{1,12})-?(\d{1,4}[.,]\d{1,4})\b`)
 	codedMoney = regexp.MustCompile(`^(USD|EUR|GBP|CAD|AUD|JPY|CHF|NZD|INR) ?` + amount)
@@ -19,13 +22,15 @@ var (
 	grade      = regexp.MustCompile(`^([ABO]|AB|[CD])([−-])(?:[ .,!?;:)]|$)`)
 )
 
-// wordRules returns the recognizers of what starts with a letter, in the order in
-// which they are tried.
+// wordRules returns the recognizers of what starts with a letter, in the order in which they are tried.
 func wordRules() []func(s *scanner, word string) bool {
 	return []func(s *scanner, word string) bool{
-		(*scanner).monthDate, (*scanner).signed, (*scanner).address, (*scanner).initials, (*scanner).joined, (*scanner).rate, (*scanner).release,
-		(*scanner).codedAmount, (*scanner).gluedNumber, (*scanner).identified, (*scanner).unitWord, (*scanner).abbreviated, (*scanner).calendarWord,
-		(*scanner).homograph, (*scanner).capitals, (*scanner).powered, (*scanner).between, (*scanner).roman, (*scanner).initial, (*scanner).plate,
+		(*scanner).monthDate, (*scanner).signed, (*scanner).address, (*scanner).initials, (*scanner).joined,
+		(*scanner).rate, (*scanner).release,
+		(*scanner).codedAmount, (*scanner).gluedNumber, (*scanner).identified, (*scanner).unitWord,
+		(*scanner).abbreviated, (*scanner).calendarWord,
+		(*scanner).homograph, (*scanner).capitals, (*scanner).powered, (*scanner).between, (*scanner).roman,
+		(*scanner).initial, (*scanner).plate,
 	}
 }
 
@@ -60,7 +65,7 @@ func (s *scanner) signed(word string) bool {
 	return false
 }
 
-// initials recognizes letters with points: U.S., e.g.
+// initials recognizes letters with periods: U.S., e.g.
 func (s *scanner) initials(word string) bool {
 	if s.at+len(word) >= len(s.src) || s.src[s.at+len(word)] != '.' || utf8.RuneCountInString(word) > 2 {
 		return false
@@ -78,19 +83,18 @@ func (s *scanner) initials(word string) bool {
 	}
 	s.flush()
 	s.tokens = append(s.tokens, Word{spoken})
-	point := strings.HasSuffix(m, ".") && s.endsSentence(len(m), true)
+	period := strings.HasSuffix(m, ".") && s.endsSentence(len(m), true)
 	s.at += len(m)
 	s.copied = s.at
 	s.remember(m)
-	if point {
+	if period {
 		s.tokens = append(s.tokens, Text("."))
 		s.words = [memory]string{}
 	}
 	return true
 }
 
-// joined recognizes letters around an "and" (R&B), and abbreviations with a
-// stroke (w/o).
+// joined recognizes letters around an "and" (R&B), and abbreviations with a slash (w/o).
 func (s *scanner) joined(word string) bool {
 	if m := ampersand.FindStringSubmatch(s.rest(0)); m != nil && s.ends(m[0]) {
 		s.take(Letters{m[1]}, len(m[1]))
@@ -107,7 +111,9 @@ func (s *scanner) joined(word string) bool {
 		}
 		written := s.src[s.at : s.at+n]
 		long := s.abbreviations[strings.ToLower(written)]
-		if len(long) > 0 && (strings.ToLower(word) == word || strings.ToUpper(written) == written && len(written) > 2) && (s.ends(written) || strings.HasSuffix(written, "/")) {
+		if len(long) > 0 &&
+			(strings.ToLower(word) == word || strings.ToUpper(written) == written && len(written) > 2) &&
+			(s.ends(written) || strings.HasSuffix(written, "/")) {
 			return s.take(Word{long[0].long}, n)
 		}
 	}
@@ -160,7 +166,8 @@ func (s *scanner) codedAmount(word string) bool {
 // gluedNumber recognizes PM2.5, pH7.4 and GPT-4.1.
 func (s *scanner) gluedNumber(string) bool {
 	m := glued.FindStringSubmatch(s.rest(0))
-	if m == nil || !s.ends(m[0]) || strings.Contains(m[2], ",") && !s.DecimalComma || strings.HasPrefix(s.rest(len(m[0])), ".") && startsWithDigit(s.rest(len(m[0])+1)) {
+	if m == nil || !s.ends(m[0]) || strings.Contains(m[2], ",") && !s.DecimalComma ||
+		s.followed(len(m[0]), ".") && startsWithDigit(s.rest(len(m[0])+1)) {
 		return false
 	}
 	return s.take(Identifier{Runs: []string{m[1], m[2]}}, len(m[0]))
@@ -169,13 +176,13 @@ func (s *scanner) gluedNumber(string) bool {
 // abbreviated recognizes an abbreviation.
 func (s *scanner) abbreviated(word string) bool {
 	after := s.rest(len(word))
-	point := strings.HasPrefix(after, ".") && !strings.HasPrefix(after, "..")
+	period := strings.HasPrefix(after, ".") && !strings.HasPrefix(after, "..")
 	n := len(word)
-	if point {
+	if period {
 		n++
 	}
 	for _, a := range s.abbreviations[word] {
-		if !s.meets(a, word, point, n) {
+		if !s.meets(a, word, period, n) {
 			continue
 		}
 		if a.inner {
@@ -187,11 +194,12 @@ func (s *scanner) abbreviated(word string) bool {
 }
 
 // meets reports whether an abbreviation's conditions are met.
-func (s *scanner) meets(a abbreviation, word string, point bool, n int) bool {
+func (s *scanner) meets(a abbreviation, word string, period bool, n int) bool {
 	after := s.next(n)
 	previous := s.previous()
 	switch {
-	case a.point && !point, previous == '/' && !a.point && !a.name, previous == '_', strings.HasPrefix(s.rest(len(word)), "_"):
+	case a.period && !period, previous == '/' && !a.period && !a.name, previous == '_',
+		s.followed(len(word), "_"):
 		return false
 	case a.number && !startsWithDigit(after) && !strings.HasPrefix(after, "#"), a.afterNumber && !s.afterNumber():
 		return false
@@ -201,13 +209,16 @@ func (s *scanner) meets(a abbreviation, word string, point bool, n int) bool {
 		return false
 	case a.number && strings.EqualFold(word, "no") && s.refused(capital(word)):
 		return false
-	case a.name && !capital(after) && s.nextWord(n) != "and" && !strings.HasPrefix(after, "/") && !strings.HasPrefix(after, "&"):
+	case a.name && !capital(after) && s.nextWord(n) != "and" && !strings.HasPrefix(after, "/") &&
+		!strings.HasPrefix(after, "&"):
 		return false
 	case a.named:
 		name := s.before(0)
-		street := name != "" && (capital(name) && !s.begins || startsWithDigit(name) || capital(name) && startsWithDigit(s.before(1)) || s.begins && capital(name) && !a.name && a.long != "Street")
+		named := capital(name) && (!s.begins || startsWithDigit(s.before(1)) || !a.name && a.long != "Street")
+		street := named || startsWithDigit(name)
 		_, house := s.abbreviations[token(after+" ")]
-		return street && !s.Is(Saintly, name) && (!capital(after) || house || s.Is(Starter, token(after)) || !point && strings.Contains("&", after[:1]))
+		return street && !s.Is(Saintly, name) &&
+			(!capital(after) || house || s.Is(Starter, token(after)) || !period && strings.Contains("&", after[:1]))
 	}
 	return true
 }
@@ -221,11 +232,11 @@ func (s *scanner) afterNumber() bool {
 	return startsWithDigit(s.before(0))
 }
 
-// refused reports whether "no.", or with a capital "No.", is the word and not
-// "number": "we are No. 1" is none, "the answer is No." is.
+// refused reports whether "no.", or with a capital "No.", is the word and not "number": "we are No. 1" is
+// none, "the answer is No." is.
 func (s *scanner) refused(capital bool) bool {
 	if s.before(0) != "" {
-		return s.Is(Refusal, s.before(0)) && (!capital || !s.Is(Filler, s.before(0)) || s.Is(Refusal, s.before(1)))
+		return s.preceded(Refusal) && (!capital || !s.preceded(Filler) || s.Is(Refusal, s.before(1)))
 	}
 	return strings.ContainsAny(s.src[max(0, s.at-3):s.at], "?!.")
 }
@@ -233,7 +244,7 @@ func (s *scanner) refused(capital bool) bool {
 // calendarWord recognizes short forms of weekdays and months.
 func (s *scanner) calendarWord(word string) bool {
 	n := len(word)
-	if strings.HasPrefix(s.rest(n), ".") {
+	if s.followed(n, ".") {
 		n++
 	}
 	return s.weekdayShort(word, n) || s.monthShort(word, n)
@@ -243,7 +254,8 @@ func (s *scanner) calendarWord(word string) bool {
 func (s *scanner) homograph(word string) bool {
 	after := s.nextWord(len(word))
 	for _, h := range s.homographs[strings.ToLower(word)] {
-		if h.matches(s.before(0), after, s.before(1)) || startsWithDigit(after) && h.matches(s.before(0), "0", s.before(1)) {
+		if h.matches(s.before(0), after, s.before(1)) ||
+			startsWithDigit(after) && h.matches(s.before(0), "0", s.before(1)) {
 			say := h.say
 			if capital(word) && s.before(0) == "" {
 				say = strings.ToUpper(say[:1]) + say[1:]
@@ -254,8 +266,8 @@ func (s *scanner) homograph(word string) bool {
 	return false
 }
 
-// matches reports whether a homograph has this pronunciation between two words;
-// earlier is the word before these.
+// matches reports whether a homograph has this pronunciation between two words; earlier is the word before
+// these.
 func (h homograph) matches(before, after, earlier string) bool {
 	in := func(list []string, word string) bool {
 		if word == "" {
@@ -268,7 +280,8 @@ func (h homograph) matches(before, after, earlier string) bool {
 		}
 		return false
 	}
-	return (len(h.before) == 0 || in(h.before, before) || in(h.before, earlier+"_"+before)) && (len(h.after) == 0 || in(h.after, after)) && !in(h.not, before)
+	return (len(h.before) == 0 || in(h.before, before) || in(h.before, earlier+"_"+before)) &&
+		(len(h.after) == 0 || in(h.after, after)) && !in(h.not, before)
 }
 
 // capitals recognizes function words and acronyms in capitals.
@@ -289,23 +302,26 @@ func (s *scanner) capitals(word string) bool {
 	return false
 }
 
-// letter recognizes a lone A that is the letter: after a word such as "room", or
-// in a range of letters.
+// letter recognizes a lone A that is the letter: after a word such as "room", or in a range of letters.
 func (s *scanner) letter(word string) bool {
 	if word == "a" {
 		c := first(s.next(1))
-		return c != 0 && (strings.ContainsRune("*=≠<>+²³^", c) || strings.HasPrefix(s.next(1), "!=")) && s.take(Letters{"A"}, 1)
+		return c != 0 && (strings.ContainsRune("*=≠<>+²³^", c) || strings.HasPrefix(s.next(1), "!=")) &&
+			s.take(Letters{"A"}, 1)
 	}
 	if word != "A" {
 		return false
 	}
 	after := strings.TrimLeft(s.rest(1), " ")
 	next := s.nextWord(1)
-	if s.before(0) != "" && (after == "" || next == "" && !strings.ContainsRune("\"'([$#.", first(after)) || s.Is(Joiner, next)) ||
-		strings.HasPrefix(s.rest(1), "+") || len(next) == 1 && capital(next) && next != "I" {
+	if s.before(0) != "" &&
+		(after == "" || next == "" && !strings.ContainsRune("\"'([$#.", first(after)) || s.Is(Joiner, next)) ||
+		s.followed(1, "+") || len(next) == 1 && capital(next) && next != "I" {
 		return s.take(Letters{word}, 1)
 	}
-	label := s.Is(Seat, s.before(0)) || s.previous() == '[' || s.previous() == '&' || strings.HasPrefix(s.rest(1), "-") && len(s.rest(1)) > 1 && len(token(s.rest(2))) == 1 || strings.HasPrefix(s.rest(1), "]")
+	label := s.preceded(Seat) || s.previous() == '[' || s.previous() == '&' ||
+		s.followed(1, "-") && len(s.rest(1)) > 1 && len(token(s.rest(2))) == 1 ||
+		s.followed(1, "]")
 	return label && s.take(Letters{word}, 1)
 }
 
@@ -343,8 +359,7 @@ func (s *scanner) unitWord(word string) bool {
 	default:
 		return false
 	}
-	_, size := s.last.(Size)
-	if _, _, ok := s.Unit(word); !ok || len(word) < 2 && (word != "m" || !size) || s.previous() != ' ' {
+	if _, _, ok := s.Unit(word); !ok || len(word) < 2 && (word != "m" || !is[Size](s.last)) || s.previous() != ' ' {
 		return false
 	}
 	if per := perWord.FindString(s.rest(len(word))); per != "" {
@@ -362,7 +377,7 @@ func (s *scanner) between(word string) bool {
 		return s.take(Sign{"x"}, 1)
 	case word == "x" && startsWithDigit(s.before(0)) && isLetter(first(s.next(1))):
 		return s.take(Sign{"×"}, 1)
-	case word[0] == 'x' && len(word) > 1 && allDigits(word[1:]) && s.dialed():
+	case word[0] == 'x' && len(word) > 1 && allDigits(word[1:]) && is[Digits](s.last):
 		return s.take(Digits{Groups: []string{word[1:]}, Extension: true}, len(word))
 	case len(word) > 2:
 		return false
@@ -372,15 +387,15 @@ func (s *scanner) between(word string) bool {
 		return false
 	}
 	n := len(word)
-	if strings.HasPrefix(s.rest(n), ".") {
+	if s.followed(n, ".") {
 		n++
 	}
 	after := s.nextWord(n)
-	_, number := s.last.(Number)
 	q, angle := s.last.(Quantity)
 	road := s.Is(Highway, s.before(1)) || s.Is(Highway, strings.TrimRight(s.before(0), "0123456789- "))
 	switch {
-	case number && (road || capital(after) && len(after) > 1 || s.named(n)), angle && q.Unit.Symbol == "°", s.before(0) == "'", s.before(0) == `"`, road,
+	case is[Number](s.last) && (road || capital(after) && len(after) > 1 || s.named(n)), angle && q.Unit.Symbol == "°",
+		s.before(0) == "'", s.before(0) == `"`, road,
 		len(word) == 2 && strings.EqualFold(after, "corner"):
 		if n > len(word) && s.endsSentence(n, false) && after == "" {
 			n = len(word)
@@ -390,15 +405,10 @@ func (s *scanner) between(word string) bool {
 	return false
 }
 
-// dialed reports whether a telephone number stands before.
-func (s *scanner) dialed() bool {
-	_, ok := s.last.(Digits)
-	return ok
-}
-
-// initial drops the point of a name's initial: "John F. Kennedy".
+// initial drops the period of a name's initial: "John F. Kennedy".
 func (s *scanner) initial(word string) bool {
-	if len(word) != 1 || !unicode.IsUpper(rune(word[0])) || !strings.HasPrefix(s.rest(1), ". ") || word == "I" && s.before(0) == "" {
+	if len(word) != 1 || !unicode.IsUpper(rune(word[0])) || !s.followed(1, ". ") ||
+		word == "I" && s.before(0) == "" {
 		return false
 	}
 	after := s.next(2)
@@ -408,10 +418,10 @@ func (s *scanner) initial(word string) bool {
 	return s.takeInner(Word{word}, 2)
 }
 
-// plate recognizes a word of letters and digits that no one can pronounce: a
-// number plate, a serial number.
+// plate recognizes a word of letters and digits that no one can pronounce: a number plate, a serial number.
 func (s *scanner) plate(word string) bool {
-	if len(word) < 5 || !strings.ContainsFunc(word, IsDigit) || strings.ContainsFunc(word, unicode.IsLower) || strings.ContainsFunc(word, func(c rune) bool { return c >= 0x80 }) {
+	if len(word) < 5 || !strings.ContainsFunc(word, IsDigit) || strings.ContainsFunc(word, unicode.IsLower) ||
+		strings.ContainsFunc(word, func(c rune) bool { return c >= 0x80 }) {
 		return false
 	}
 	if len(runs(word)) < 3 {
@@ -427,13 +437,15 @@ func (s *scanner) roman(word string) bool {
 	switch {
 	case n == 0 || len(word) == 1 && before == "":
 		return false
-	case s.Is(Ruler, before) && (len(word) > 1 || !strings.HasPrefix(s.rest(len(word)), " ")):
-		if s.PointOrdinal && strings.HasPrefix(s.rest(len(word)), ".") {
+	case s.Is(Ruler, before) && (len(word) > 1 || !s.followed(len(word), " ")):
+		if s.PeriodOrdinal && s.followed(len(word), ".") {
 			return s.take(Ordinal{N: n, Article: true}, len(word)+1)
 		}
 		return s.take(Ordinal{N: n, Article: true}, len(word))
-	case s.Is(Chapter, before) && capital(before), len(word) > 1 && capital(before) && !s.Is(Determiner, before) && !s.loud && strings.ToUpper(before) != before, (word == "II" || word == "III") && !s.loud:
-		return s.take(Number{Whole: itoa(n), Grouped: true}, len(word))
+	case s.Is(Chapter, before) && capital(before),
+		len(word) > 1 && capital(before) && !s.Is(Determiner, before) && !s.loud && strings.ToUpper(before) != before,
+		(word == "II" || word == "III") && !s.loud:
+		return s.take(Number{Whole: strconv.Itoa(n), Grouped: true}, len(word))
 	case len(word) > 1 && s.calm(len(word)):
 		return s.take(Letters{word}, len(word)) // an IV; espeak-ng says "roman four"
 	}

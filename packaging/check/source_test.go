@@ -1,0 +1,72 @@
+package check_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pressbox/packaging/check"
+)
+
+const maxColumns = 120 // a tab counts 4
+
+var (
+	portable    = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+	wrapped     = regexp.MustCompile(`^(#!/bin/sh|#!/usr/bin/env bash)\n`)
+	testName    = regexp.MustCompile(`^func (Test|Fuzz|Benchmark)[A-Z][^_]*(_[a-z0-9][^_]*)?\(`)
+	anyTestName = regexp.MustCompile(`^func (Test|Fuzz|Benchmark)\w+\(`)
+	shortSkip   = regexp.MustCompile(`testing\.Short\(\) \{\n\s*\w+\.Skipf?\(`)
+	anySkip     = regexp.MustCompile(`\bt\w?\.Skip(f|Now)?\(`)
+)
+
+// What the linters do not see: the columns of scripts and style sheets, names of files and tests, and tests that are
+// skipped other than by "make test-short".
+func TestSource(t *testing.T) {
+	t.Parallel()
+	root := check.Root(t)
+	list := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z", ":!models", ":!*/vendor/*",
+		":!*/testdata/*")
+	for name := range strings.SplitSeq(strings.Trim(string(check.Must(list.Output())(t)), "\x00"), "\x00") {
+		if !portable.MatchString(name) {
+			t.Errorf("%q: a name has letters, digits, '.', '_' and '-'", name)
+		}
+		body, err := os.ReadFile(filepath.Join(root, name))
+		if os.IsNotExist(err) { // deleted, but not committed yet
+			continue
+		}
+		check.NoError(t, err)
+		text := string(body)
+		switch {
+		case wrapped.MatchString(text):
+			checkColumns(t, name, text)
+		case strings.HasSuffix(name, "_test.go"):
+			checkTest(t, name, text)
+		}
+	}
+}
+
+func checkColumns(t *testing.T, name, text string) {
+	t.Helper()
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if got := len([]rune(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    "))); got > maxColumns {
+			t.Errorf("%s:%d has %d columns, want at most %d", name, n, got, maxColumns)
+		}
+	}
+}
+
+func checkTest(t *testing.T, name, text string) {
+	t.Helper()
+	if skip := anySkip.FindString(shortSkip.ReplaceAllString(text, "")); skip != "" {
+		t.Errorf("%s: %s without testing.Short: a test fails if a part is missing", name, skip)
+	}
+	for line := range strings.Lines(text) {
+		if anyTestName.MatchString(line) && !testName.MatchString(line) {
+			t.Errorf("%s: %s, want TestType_case", name, strings.TrimSpace(line))
+		}
+	}
+}
