@@ -114,3 +114,6 @@ func TestRoomList(t *testing.T) {
 		t.Error("a number was read as a room")
 	}
 }
+
+// said returns a content that has only a message.
+func said(message string) announce.Content { return announce.Content{Message: message} }

@@ -56,12 +56,11 @@ func TestNotify_newFields(t *testing.T) {
 		Want(400, "bad_idempotency_key")
 }
 
-func TestNotify_refusesNewFields(t *testing.T) {
+func TestNotify_refusesFields(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	at := func(ahead time.Duration) string { return time.Now().Add(ahead).UTC().Format(time.RFC3339Nano) }
 	for _, tt := range []struct{ fields, want string }{
-		{`"title": "` + strings.Repeat("ä", 250) + `"`, ""},
 		{`"title": "` + strings.Repeat("ä", 251) + `"`, "/title too_long"},
 		{`"title": 7`, "/title wrong_type"},
 		// ten minutes
@@ -70,33 +69,16 @@ func TestNotify_refusesNewFields(t *testing.T) {
 			`"title": "` + strings.Repeat("a ", 100) + `", "message": "` + strings.Repeat("a ", 501) + `"`,
 			"/message too_long",
 		},
-		{`"priority": 0`, "/priority out_of_range"},
-		{`"priority": 1`, ""},
 		{`"priority": 6`, "/priority out_of_range"},
-		{`"volume": 0`, "/volume out_of_range"},
-		{`"volume": 1`, ""},
-		{`"volume": 100`, ""},
 		{`"volume": 101`, "/volume out_of_range"},
 		{`"chime": "gong"`, "/chime not_offered"},
-		{`"in": 0`, "/in out_of_range"},
-		{`"in": 31622400`, ""},
-		{`"in": 31622401`, "/in out_of_range"},
 		{`"in": 1, "at": "` + at(time.Hour) + `"`, "/in conflict"},
-		{`"at": "` + at(366*24*time.Hour) + `"`, ""},
-		{`"at": "` + at(367*24*time.Hour) + `"`, "/at out_of_range"},
-		{`"ttl": 60, "at": "` + at(-50*time.Second) + `"`, ""},
-		{`"ttl": 60, "at": "` + at(-61*time.Second) + `"`, "/at too_late"},
 		{`"at": "2026-11-22 18:30"`, "/at invalid"},
 		{`"at": "2026-11-22T18:30:00"`, "/at invalid"},
 		{`"at": "0001-01-01T00:00:00Z"`, "/at invalid"},
 		{`"at": "9999-01-01T00:00:00Z"`, "/at out_of_range"},
 		{`"at": "tomorrow", "rate": 1, "voice": "unknown"`, "/at invalid, /rate out_of_range, /voice unknown_voice"},
-		{`"repeat": {"times": 2, "every": 10}`, ""},
-		{`"repeat": {"times": 10, "every": 3600}`, ""},
-		{`"repeat": {"times": 1, "every": 10}`, "/repeat/times out_of_range"},
 		{`"repeat": {"times": 11, "every": 10}`, "/repeat/times out_of_range"},
-		{`"repeat": {"times": 2, "every": 9}`, "/repeat/every out_of_range"},
-		{`"repeat": {"times": 2, "every": 3601}`, "/repeat/every out_of_range"},
 		{`"repeat": {"times": 2}`, "/repeat/every required"},
 		{`"repeat": {}`, "/repeat/every required, /repeat/times required"},
 	} {

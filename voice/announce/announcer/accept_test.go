@@ -14,65 +14,6 @@ import (
 	"pressbox/voice/announce/announcer"
 )
 
-func TestAnnounce_reportsAllViolations(t *testing.T) {
-	t.Parallel()
-	h := newRig(t, settings)
-	for _, tt := range []struct {
-		name string
-		r    announce.Request
-		want string
-	}{
-		{"good", announce.Request{Content: said(" hello\n")}, ""},
-		{
-			"longest",
-			announce.Request{Content: announce.Content{Message: strings.Repeat("ä", 5000) + " ", Rate: 400}, TTL: 24 * time.Hour},
-			"",
-		},
-		{
-			"least",
-			announce.Request{Content: announce.Content{Message: "1", Rate: 60, Voice: "bert"}, TTL: 5 * time.Second},
-			"",
-		},
-		{"empty", announce.Request{Content: said(" \t\n")}, "message required"},
-		{"too long", announce.Request{Content: said(strings.Repeat("ä", 5001))}, "message too_long"},
-		{"nothing to say", announce.Request{Content: said("… — !")}, "message not_speakable"},
-		{"slow", announce.Request{Content: announce.Content{Message: "a", Rate: 59}}, "rate out_of_range"},
-		{"fast", announce.Request{Content: announce.Content{Message: "a", Rate: 401}}, "rate out_of_range"},
-		{"brief", announce.Request{Content: said("a"), TTL: 5*time.Second - 1}, "ttl out_of_range"},
-		{"for ever", announce.Request{Content: said("a"), TTL: 24*time.Hour + 1}, "ttl out_of_range"},
-		{
-			"key",
-			announce.Request{Content: said("a"), IdempotencyKey: strings.Repeat("k", 256)},
-			"Idempotency-Key too_long",
-		},
-		{"voice", announce.Request{Content: announce.Content{Message: "a", Voice: "zoe"}}, "voice unknown_voice"},
-		{
-			"everything",
-			announce.Request{
-				Content: announce.Content{Rate: -1, Voice: "zoe"}, TTL: -1, IdempotencyKey: strings.Repeat("k", 256),
-			},
-			"message required, rate out_of_range, ttl out_of_range, Idempotency-Key too_long, voice unknown_voice",
-		},
-	} {
-		_, err := h.Announce(t.Context(), tt.r)
-		var got []string
-		if wrong, ok := errors.AsType[*announce.RequestError](err); ok {
-			for _, v := range wrong.Violations {
-				got = append(got, v.Path+" "+v.Code)
-			}
-		} else if err != nil {
-			t.Errorf("%s: %v, want a RequestError", tt.name, err)
-		}
-		if got := strings.Join(got, ", "); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-		_, has := errors.AsType[*announce.UnknownVoiceError](err)
-		if want := strings.Contains(tt.want, "voice"); has != want {
-			t.Errorf("%s: the error lists the installed voices: %v, want %v", tt.name, has, want)
-		}
-	}
-}
-
 func TestAnnounce_fillsInDefaults(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
 		v := h.post("  hello  ", false)
