@@ -44,61 +44,30 @@ func TestPlan_timeOfDay(t *testing.T) {
 		name     string
 		at, ttl  string
 		now      string
-		status   Status
-		speaksAt string // "": none
+		speaksAt string // "": it is queued
 		quiet    bool
 	}{
-		{
-			"before", "2026-11-22 18:00 +01", "10m", "2026-11-22T17:59:59+01:00", Scheduled, "2026-11-22 18:00 +01",
-			false,
-		},
-		{"due", "2026-11-22 18:00 +01", "10m", "2026-11-22 18:00 +01", Queued, "", false},
-		{"another offset", "2026-11-22T12:00:00-05:00", "10m", "2026-11-22 18:00 +01", Queued, "", false},
-		{"clock set past it", "2026-11-22 18:00 +01", "10m", "2026-11-22T18:09:59+01:00", Queued, "", false},
-		{
-			"clock set back", "2026-11-22 18:00 +01", "10m", "2026-11-22 15:00 +01", Scheduled,
-			"2026-11-22 18:00 +01", false,
-		},
-		{
-			"clock set to 1970", "2026-11-22 18:00 +01", "10m", "1970-01-01T00:00:10Z", Scheduled,
-			"2026-11-22 18:00 +01", false,
-		},
-		{"leap day", "2028-02-29T12:00:00Z", "10m", "2028-02-28T12:00:00Z", Scheduled, "2028-02-29T12:00:00Z", false},
+		{"before", "2026-11-22 18:00 +01", "10m", "2026-11-22T17:59:59+01:00", "2026-11-22 18:00 +01", false},
+		{"due", "2026-11-22 18:00 +01", "10m", "2026-11-22 18:00 +01", "", false},
+		{"another offset", "2026-11-22T12:00:00-05:00", "10m", "2026-11-22 18:00 +01", "", false},
+		{"clock set past it", "2026-11-22 18:00 +01", "10m", "2026-11-22T18:09:59+01:00", "", false},
+		{"clock set back", "2026-11-22 18:00 +01", "10m", "2026-11-22 15:00 +01", "2026-11-22 18:00 +01", false},
+		{"clock set to 1970", "2026-11-22 18:00 +01", "10m", "1970-01-01T00:00:10Z", "2026-11-22 18:00 +01", false},
+		{"leap day", "2028-02-29T12:00:00Z", "10m", "2028-02-28T12:00:00Z", "2028-02-29T12:00:00Z", false},
 
-		{
-			"quiet at its time", "2026-11-22 23:00 +01", "10h", "2026-11-22 18:00 +01", Scheduled,
-			"2026-11-23 07:00 +01", true,
-		},
-		{
-			"quiet now, not then", "2026-11-23 08:00 +01", "10m", "2026-11-23 01:00 +01", Scheduled,
-			"2026-11-23 08:00 +01", false,
-		},
-		{"midnight", "2026-11-23 00:00 +01", "10h", "2026-11-23 00:00 +01", Scheduled, "2026-11-23 07:00 +01", true},
-		{
-			"last moment of quiet", "2026-11-23T06:59:59+01:00", "10m", "2026-11-22 18:00 +01", Scheduled,
-			"2026-11-23 07:00 +01", true,
-		},
-		{
-			"first moment after quiet", "2026-11-23 07:00 +01", "10m", "2026-11-22 18:00 +01", Scheduled,
-			"2026-11-23 07:00 +01", false,
-		},
-		{
-			"expires in quiet", "2026-11-22 23:00 +01", "8h", "2026-11-22 18:00 +01", Scheduled,
-			"2026-11-22 23:00 +01", true,
-		},
+		{"quiet at its time", "2026-11-22 23:00 +01", "10h", "2026-11-22 18:00 +01", "2026-11-23 07:00 +01", true},
+		{"quiet now, not then", "2026-11-23 08:00 +01", "10m", "2026-11-23 01:00 +01", "2026-11-23 08:00 +01", false},
+		{"midnight", "2026-11-23 00:00 +01", "10h", "2026-11-23 00:00 +01", "2026-11-23 07:00 +01", true},
+		{"quiet, at its end", "2026-11-23T06:59:59+01:00", "10m", "2026-11-22 18:00 +01", "2026-11-23 07:00 +01", true},
+		{"just after quiet", "2026-11-23 07:00 +01", "10m", "2026-11-22 18:00 +01", "2026-11-23 07:00 +01", false},
+		{"expires in quiet", "2026-11-22 23:00 +01", "8h", "2026-11-22 18:00 +01", "2026-11-22 23:00 +01", true},
 
 		// On 2026-03-29 in Berlin 02:00 becomes 03:00, on 2026-10-25 03:00 becomes 02:00.
-		{"short night", "2026-03-29 01:30 +01", "10h", "2026-03-28 18:00 +01", Scheduled, "2026-03-29 07:00 +02", true},
-		{
-			"short night, expires", "2026-03-29 01:30 +01", "4h30m", "2026-03-28 18:00 +01", Scheduled,
-			"2026-03-29 01:30 +01", true,
-		},
-		{"long night", "2026-10-25 01:30 +02", "10h", "2026-10-24 18:00 +02", Scheduled, "2026-10-25 07:00 +01", true},
-		{"first 02:30", "2026-10-25 02:30 +02", "10m", "2026-10-25 02:30 +02", Queued, "", true},
-		{
-			"second 02:30", "2026-10-25 02:30 +01", "10m", "2026-10-25 02:30 +02", Scheduled, "2026-10-25 02:30 +01",
-			true,
-		},
+		{"short night", "2026-03-29 01:30 +01", "10h", "2026-03-28 18:00 +01", "2026-03-29 07:00 +02", true},
+		{"short night, expires", "2026-03-29 01:30 +01", "4h30m", "2026-03-28 18:00 +01", "2026-03-29 01:30 +01", true},
+		{"long night", "2026-10-25 01:30 +02", "10h", "2026-10-24 18:00 +02", "2026-10-25 07:00 +01", true},
+		{"first 02:30", "2026-10-25 02:30 +02", "10m", "2026-10-25 02:30 +02", "", true},
+		{"second 02:30", "2026-10-25 02:30 +01", "10m", "2026-10-25 02:30 +02", "2026-10-25 02:30 +01", true},
 	} {
 		ttl, err := time.ParseDuration(tt.ttl)
 		if err != nil {
@@ -106,13 +75,13 @@ func TestPlan_timeOfDay(t *testing.T) {
 		}
 		it := &item{Announcement: Announcement{At: moment(tt.at), FixedTime: true, Expires: moment(tt.at).Add(ttl)}}
 		it.plan(Conditions{Now: moment(tt.now), ClockSet: true, State: nightly{berlin}.State})
-		speaksAt := time.Time{}
+		status, speaksAt := Queued, time.Time{}
 		if tt.speaksAt != "" {
-			speaksAt = moment(tt.speaksAt)
+			status, speaksAt = Scheduled, moment(tt.speaksAt)
 		}
-		if it.Status != tt.status || !it.SpeaksAt.Equal(speaksAt) || it.Quiet != tt.quiet {
+		if it.Status != status || !it.SpeaksAt.Equal(speaksAt) || it.Quiet != tt.quiet {
 			t.Errorf(
-				"%s: %s at %v, quiet %v; want %s at %v, %v", tt.name, it.Status, it.SpeaksAt, it.Quiet, tt.status,
+				"%s: %s at %v, quiet %v; want %s at %v, %v", tt.name, it.Status, it.SpeaksAt, it.Quiet, status,
 				speaksAt, tt.quiet,
 			)
 		}

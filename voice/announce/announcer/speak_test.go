@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,27 +13,6 @@ import (
 	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
-
-func TestQueue_urgentFirst(t *testing.T) {
-	running(t, settings, func(h *rig) {
-		h.post("head", true)
-		synctest.Wait()
-		var urgent, plain []string
-		random := rand.New(rand.NewPCG(1, 2))
-		for i := range 50 {
-			name := fmt.Sprint("m", i)
-			if isUrgent := random.IntN(3) == 0; isUrgent {
-				urgent = append(urgent, name)
-				h.post(name, true)
-			} else {
-				plain = append(plain, name)
-				h.post(name, false)
-			}
-		}
-		time.Sleep(time.Minute)
-		h.expect(strings.Join(slices.Concat([]string{"head"}, urgent, plain), " "))
-	})
-}
 
 func TestWatch_statusesInOrder(t *testing.T) {
 	running(t, settings, func(h *rig) {
