@@ -101,8 +101,8 @@ func TestServer_unknownTypes(t *testing.T) {
 	})
 }
 
-// A client has 1.2 times the duration of the speech so far and 5 seconds to read it. A slow
-// one gives its speech slot back.
+// A client has 1.2 times the duration of the speech so far and 5 seconds to read it. A slow one gives its
+// speech slot back.
 func TestServer_slowReader(t *testing.T) {
 	inBubble(t, unchanged, func(r *rig) {
 		r.Speaker.Slow = 600 // each clip lasts a minute

@@ -105,8 +105,8 @@ func TestServer_synthesize(t *testing.T) {
 	})
 }
 
-// A sentence is spoken when it is complete, after the usual pause, and the whole text that is
-// sent again is ignored.
+// A sentence is spoken when it is complete, after the usual pause, and the whole text that is sent again is
+// ignored.
 func TestServer_stream(t *testing.T) {
 	const pause = 4410 // samples
 	inBubble(t, unchanged, func(r *rig) {
@@ -199,8 +199,8 @@ func TestServer_oneFormat(t *testing.T) {
 	})
 }
 
-// Clients of several addresses are served at once: two by the speech slots, which HTTP
-// shares, and the others when these are free.
+// Clients of several addresses are served at once: two by the speech slots, which HTTP shares, and the others
+// when these are free.
 func TestServer_speechSlots(t *testing.T) {
 	inBubble(t, unchanged, func(r *rig) {
 		r.Speaker.Gate = make(chan struct{})

@@ -265,8 +265,8 @@ func (m *model) check(t *rapid.T) {
 	}
 }
 
-// checkOrder checks that one announcement waits before another: by urgency, then the low ones last, then those first
-// of which a part has been spoken, then by acceptance.
+// checkOrder checks that one announcement waits before another: by urgency, then the low ones last, then those
+// first of which a part has been spoken, then by acceptance.
 func (m *model) checkOrder(t *rapid.T, before, after announce.Announcement) {
 	low := func(a announce.Announcement) bool { return !a.Urgent && a.Priority == policy.Low }
 	resumed := before.Sentence > 0 || after.Sentence > 0
@@ -285,8 +285,8 @@ func (m *model) checkOrder(t *rapid.T, before, after announce.Announcement) {
 	t.Fatalf("%s waits before %s", before.ID, after.ID)
 }
 
-// Whatever happens in whatever order: every announcement is in one list, as its latest event told, ends once, is due
-// when the queue said so, and is not spoken late or in quiet. In the end, all have ended.
+// Whatever happens in whatever order: every announcement is in one list, as its latest event told, ends once,
+// is due when the queue said so, and is not spoken late or in quiet. In the end, all have ended.
 func TestQueue_model(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

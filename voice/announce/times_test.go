@@ -24,9 +24,8 @@ func (n nightly) State(at time.Time) policy.State {
 	return s
 }
 
-// A time of day follows the wall clock, wherever it is set to; quiet is that of the
-// moment at which an announcement is to be spoken. The moments have no monotonic
-// reading, as if the clock had been set to them.
+// A time of day follows the wall clock, wherever it is set to; quiet is that of the moment at which an
+// announcement is to be spoken. The moments have no monotonic reading, as if the clock had been set to them.
 func TestPlan_timeOfDay(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -88,8 +87,8 @@ func TestPlan_timeOfDay(t *testing.T) {
 	}
 }
 
-// When the clock is set while an announcement is due or scheduled, each event
-// happens once, and next is the time of the next one.
+// When the clock is set while an announcement is due or scheduled, each event happens once, and next is the
+// time of the next one.
 func TestAdvance_clockSet(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

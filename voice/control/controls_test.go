@@ -191,8 +191,8 @@ func both(a, b func(*rig) error) func(*rig) error {
 	return func(r *rig) error { return errors.Join(a(r), b(r)) }
 }
 
-// The switch has a duration: a correction of the wall clock does not change it, in
-// one boot. Over a boot the wall clock counts, and never more than the duration.
+// The switch has a duration: a correction of the wall clock does not change it, in one boot. Over a boot the
+// wall clock counts, and never more than the duration.
 func TestQuiet_switchOverRestart(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -85,8 +85,8 @@ func (h *host) moment() clock.Moment {
 	return clock.Moment{Wall: h.now(), Instant: clock.Instant{Boot: h.boot, Since: since}}
 }
 
-// A rig has controls and schedules on a repository. The time of the bubble begins
-// on Saturday, 2000-01-01, 00:00 UTC.
+// A rig has controls and schedules on a repository. The time of the bubble begins on Saturday, 2000-01-01,
+// 00:00 UTC.
 type rig struct {
 	*control.Controls
 	*control.Schedules
@@ -136,8 +136,7 @@ func (r *rig) run() (stop func()) {
 	}
 }
 
-// An accepted records the announcements that it accepts, one for each key, and
-// when.
+// An accepted records the announcements that it accepts, one for each key, and when.
 type accepted struct {
 	mu       sync.Mutex // guards the fields below
 	err      error      // why it accepts none

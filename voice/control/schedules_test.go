@@ -21,8 +21,7 @@ func each(cron, message string) control.Plan {
 	}
 }
 
-// inBubble runs a test with a rig in a bubble whose time begins on Saturday at
-// midnight.
+// inBubble runs a test with a rig in a bubble whose time begins on Saturday at midnight.
 func inBubble(t *testing.T, test func(r *rig)) {
 	t.Helper()
 	t.Parallel()
@@ -94,8 +93,7 @@ func TestSchedules_missed(t *testing.T) {
 	}
 }
 
-// Between the announcement and the next time of the schedule nothing is lost and
-// nothing is spoken twice.
+// Between the announcement and the next time of the schedule nothing is lost and nothing is spoken twice.
 func TestSchedules_crashAfterAnnouncement(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.create(each("30 6 * * *", "wake"))

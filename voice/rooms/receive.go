@@ -15,9 +15,8 @@ import (
 // maxHosts limits the rooms, and the hosts, that are remembered.
 const maxHosts = 500
 
-// Receive handles a message on a topic of [Rooms.Topics], and returns when what it says
-// is saved. left is the rest of the message's expiry; 0 means that it has none. The error
-// says why the message is ignored.
+// Receive handles a message on a topic of [Rooms.Topics], and returns when what it says is saved. left is the
+// rest of the message's expiry; 0 means that it has none. The error says why the message is ignored.
 func (r *Rooms) Receive(ctx context.Context, topic string, payload []byte, left time.Duration) error {
 	switch topic {
 	case "rooms/" + r.own + "/say":

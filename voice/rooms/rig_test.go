@@ -260,8 +260,8 @@ func (h *host) request(r announce.Request) announce.View {
 	return v
 }
 
-// expect fails the test unless an announcement has the status, and the states in other
-// rooms: "hall=done kitchen=sent".
+// expect fails the test unless an announcement has the status, and the states in other rooms: "hall=done
+// kitchen=sent".
 func (h *host) expect(id string, status announce.Status, states string) {
 	h.broker.t.Helper()
 	synctest.Wait()

@@ -129,8 +129,7 @@ func TestRooms_away(t *testing.T) {
 	})
 }
 
-// Without a connection nothing is accepted for other rooms; what was accepted before is
-// sent with the next one.
+// Without a connection nothing is accepted for other rooms; what was accepted before is sent with the next one.
 func TestRooms_brokerAway(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
 		front, kitchen := hosts["hall"], hosts["kitchen"]
@@ -395,15 +394,15 @@ func TestRooms_names(t *testing.T) {
 		}
 		b.publish(rooms.Message{Topic: "host-2/status", Payload: []byte("online"), Retain: true})
 		b.publish(rooms.Message{Topic: "rooms/hall/status", Payload: []byte(`{"host":"host-2"}`), Retain: true})
-		b.publish(rooms.Message{Topic: "rooms/parlour/status", Payload: []byte(`{"host":"host-hall"}`), Retain: true})
+		b.publish(rooms.Message{Topic: "rooms/parlor/status", Payload: []byte(`{"host":"host-hall"}`), Retain: true})
 		synctest.Wait()
 		if front.Namesake() != "host-2" {
 			t.Error("the other hall is not noticed")
 		}
-		if left := b.last["rooms/parlour/status"].Payload; len(left) > 0 {
+		if left := b.last["rooms/parlor/status"].Payload; len(left) > 0 {
 			t.Errorf("the former room is %s", left)
 		}
-		if front.Has("parlour") || !front.Has("Kitchen") || !front.Has("all") {
+		if front.Has("parlor") || !front.Has("Kitchen") || !front.Has("all") {
 			t.Errorf("known rooms: %+v", front.Rooms.List())
 		}
 	})

@@ -1,9 +1,8 @@
-// Package device is the Pressbox that programs on an MQTT broker see: commands become
-// announcements and changes of controls, and what happens becomes states and events.
+// Package device is the Pressbox that programs on an MQTT broker see: commands become announcements and changes
+// of controls, and what happens becomes states and events.
 //
-// One law: everything that is retained is a function of the present state. It is published
-// again after each connection and when Home Assistant has started, and else where it has
-// changed.
+// One law: everything that is retained is a function of the present state. It is published again after each
+// connection and when Home Assistant has started, and else where it has changed.
 //
 //	TOPIC/ID/say, say/urgent                        text or JSON, as POST /notify
 //	TOPIC/ID/volume/set, voice/set, dnd/set         0–100, a voice, ON or OFF
@@ -177,8 +176,8 @@ func (d *Device) obey(ctx context.Context, c Command, key string) error {
 	return err
 }
 
-// announce accepts an announcement. What the broker delivers again has the same key, which is
-// saved with the announcement.
+// announce accepts an announcement. What the broker delivers again has the same key, which is saved with the
+// announcement.
 func (d *Device) announce(ctx context.Context, c Command, key string) error {
 	by := announce.Request{Sender: announce.Sender{Kind: announce.FromMQTT}, Client: "mqtt", IdempotencyKey: key}
 	if c.ID != "" {

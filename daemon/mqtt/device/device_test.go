@@ -249,8 +249,8 @@ func TestDevice_states(t *testing.T) {
 	})
 }
 
-// A change publishes what it changed; a connection, Home Assistant's start and a new voice
-// publish the discovery message.
+// A change publishes what it changed; a connection, Home Assistant's start and a new voice publish the
+// discovery message.
 func TestDevice_discovery(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, false)

@@ -77,8 +77,8 @@ func (s *sources) end() {
 	s.leave()
 }
 
-// next waits until the state may have changed, and publishes events meanwhile. It reports
-// false when ctx has ended.
+// next waits until the state may have changed, and publishes events meanwhile. It reports false when ctx has
+// ended.
 func (s *sources) next(ctx context.Context) bool {
 	for {
 		select {
@@ -107,8 +107,8 @@ func (s *sources) next(ctx context.Context) bool {
 	}
 }
 
-// watchEvents subscribes to announcements again, after some events were lost. If the
-// announcer has ended, there are no more.
+// watchEvents subscribes to announcements again, after some events were lost. If the announcer has ended, there
+// are no more.
 func (s *sources) watchEvents(ctx context.Context) {
 	s.endEvents()
 	s.events, s.endEvents = s.Announcer.Watch()
@@ -123,8 +123,7 @@ func (s *sources) watchEvents(ctx context.Context) {
 	}
 }
 
-// retained returns the messages that describe the present state; the last one says that the
-// device is there.
+// retained returns the messages that describe the present state; the last one says that the device is there.
 func (d *Device) retained(now time.Time) []mqtt.Message {
 	var all []mqtt.Message
 	add := func(topic, payload string) {

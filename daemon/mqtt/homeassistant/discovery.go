@@ -1,5 +1,5 @@
-// Package homeassistant describes a Pressbox to Home Assistant, in the form of MQTT device
-// discovery (https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery).
+// Package homeassistant describes a Pressbox to Home Assistant, in the form of MQTT device discovery
+// (https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery).
 package homeassistant
 
 import "encoding/json"
@@ -23,12 +23,11 @@ const (
 	Quiet    = "quiet"
 )
 
-// object is a JSON object. The encoder sorts its members, so that equal devices have equal
-// messages.
+// object is a JSON object. The encoder sorts its members, so that equal devices have equal messages.
 type object map[string]any
 
-// Topic returns the topic of the discovery message, which is retained; an empty message
-// there removes the device.
+// Topic returns the topic of the discovery message, which is retained; an empty message there removes the
+// device.
 func Topic(prefix, id string) string { return prefix + "/device/pressbox_" + id + "/config" }
 
 // Birth returns the topic at which Home Assistant publishes "online" after it has started.

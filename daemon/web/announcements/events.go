@@ -11,8 +11,8 @@ import (
 
 // Changes are changes of the volume, quiet, schedules and favorites.
 type Changes interface {
-	// Watch returns the changes from now on, and a function that ends them. The
-	// channel is closed if the watcher is too slow.
+	// Watch returns the changes from now on, and a function that ends them. The channel is closed if the
+	// watcher is too slow.
 	Watch() (changes <-chan control.Change, stop func())
 	// State returns the data of an event: what has changed, as it is now.
 	State(c control.Change) any
@@ -20,8 +20,7 @@ type Changes interface {
 	States() map[control.Change]any
 }
 
-// maxMissed is the maximum number of missed ends that a client receives when it
-// reconnects.
+// maxMissed is the maximum number of missed ends that a client receives when it reconnects.
 const maxMissed = 200
 
 func (h *handlers) eventRoutes() []web.Route {
@@ -42,8 +41,8 @@ func (h *handlers) eventRoutes() []web.Route {
 	})}
 }
 
-// events streams until the client disconnects, does not read, or loses its
-// permission, or until the server stops.
+// events streams until the client disconnects, does not read, or loses its permission, or until the server
+// stops.
 func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 	withControls, err := web.BoolParam(r, "controls")
 	if err != nil {
@@ -81,9 +80,8 @@ func (h *handlers) events(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Snapshot returns the result of list, and removes from changes the events that
-// it includes, so that only later ones remain. If changes has as many events
-// after a call of list as before it, list includes all of them.
+// Snapshot returns the result of list, and removes from changes the events that it includes, so that only later
+// ones remain. If changes has as many events after a call of list as before it, list includes all of them.
 func Snapshot(changes <-chan announce.Event, list func() announce.List) (l announce.List) {
 	before := -1
 	for before != len(changes) {
@@ -103,8 +101,7 @@ type stream struct {
 	last   string // id of the announcement that ended last; "" means none
 }
 
-// begin sends the announcements that ended after lastSeen, those in the queue, and
-// the scheduled ones.
+// begin sends the announcements that ended after lastSeen, those in the queue, and the scheduled ones.
 func (e *stream) begin(l announce.List, lastSeen string) error {
 	recent := l.Recent
 	if err := e.Open(); err != nil {

@@ -47,8 +47,7 @@ func TestEvents_everyChange(t *testing.T) {
 	})
 }
 
-// A client that reconnects receives the ends that it missed, oldest first, and the
-// queue.
+// A client that reconnects receives the ends that it missed, oldest first, and the queue.
 func TestEvents_lastEventID(t *testing.T) {
 	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
 		var ids []string

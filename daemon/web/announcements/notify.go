@@ -33,8 +33,7 @@ type handlers struct {
 	cancels *limits.Limiter // by address
 }
 
-// How many requests of a kind an address can send each minute, in bursts of at
-// most half as many.
+// How many requests of a kind an address can send each minute, in bursts of at most half as many.
 const (
 	readRate   = 600
 	cancelRate = 120
@@ -50,8 +49,8 @@ func (h *handlers) limited(l *limits.Limiter, next web.Handler) web.Handler {
 	}
 }
 
-// Routes returns the routes of this package. Those under NOTIFY_ACCESS are also
-// served below /api, where a session permits them as well.
+// Routes returns the routes of this package. Those under NOTIFY_ACCESS are also served below /api, where a
+// session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{
 		Server: s, Config: cfg,
@@ -144,8 +143,8 @@ func (h *handlers) notifyRoutes() []web.Route {
 	}
 }
 
-// maxRecent is the maximum number of ended announcements in one response. The
-// store may have thousands, of 5,000 characters each; GET /notify/{id} finds all.
+// maxRecent is the maximum number of ended announcements in one response. The store may have thousands, of
+// 5,000 characters each; GET /notify/{id} finds all.
 const maxRecent = 200
 
 // A QueueReply is the body of GET /notify.
@@ -171,8 +170,7 @@ func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
 	return h.create(w, r, r.URL.Path, d, by)
 }
 
-// create creates the announcement of a draft, and responds with it. parent is the path
-// above it.
+// create creates the announcement of a draft, and responds with it. parent is the path above it.
 func (h *handlers) create(
 	w http.ResponseWriter, r *http.Request, parent string, d *draft.Draft, by announce.Request,
 ) error {
@@ -183,8 +181,7 @@ func (h *handlers) create(
 	return h.accepted(w, r, parent, view, d.Warnings)
 }
 
-// accepted responds with an accepted announcement and warnings. parent is the path above
-// it.
+// accepted responds with an accepted announcement and warnings. parent is the path above it.
 func (h *handlers) accepted(
 	w http.ResponseWriter, r *http.Request, parent string, view announce.View, warnings []string,
 ) error {

@@ -283,8 +283,8 @@ func TestNotify_rateLimit(t *testing.T) {
 	})
 }
 
-// Addresses of one IPv6 /64 share a limit, unknown ones have that of the peer, and
-// LimitLoopback includes loopback addresses.
+// Addresses of one IPv6 /64 share a limit, unknown ones have that of the peer, and LimitLoopback includes
+// loopback addresses.
 func TestNotify_sharedRateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"pressbox/voice/announce/draft"
 )
 
-// publishRoutes returns the route of a GET that speaks. It needs a token, as pages of other
-// sites can cause a GET without any header that shows where it comes from; so it is not
-// served below /api, where a browser's session would permit it.
+// publishRoutes returns the route of a GET that speaks. It needs a token, as pages of other sites can cause a
+// GET without any header that shows where it comes from; so it is not served below /api, where a browser's
+// session would permit it.
 func (h *handlers) publishRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodGet, "/notify/publish", web.TokenRequired, h.publish, web.Operation{
 		ID: "publishAnnouncement", Tag: "announcements", Summary: "Create an announcement by GET",

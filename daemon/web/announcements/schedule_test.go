@@ -133,8 +133,7 @@ func TestNotify_scheduleFull(t *testing.T) {
 	r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202)
 }
 
-// Signed-in users see the names of senders, administrators also their addresses,
-// others and the wall neither.
+// Signed-in users see the names of senders, administrators also their addresses, others and the wall neither.
 func TestSender_shown(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) {
@@ -177,8 +176,7 @@ func TestSender_shown(t *testing.T) {
 	}
 }
 
-// account returns an account whose name differs from its id; root is an
-// administrator.
+// account returns an account whose name differs from its id; root is an administrator.
 func account(id string) auth.Account {
 	return auth.Account{ID: id, Name: "Name of " + id, Admin: id == "root"}
 }

@@ -21,8 +21,8 @@ func (cookieSessions) SignedIn(r *http.Request) (auth.Caller, error) {
 	return auth.Caller{Account: account(c.Value)}, nil
 }
 
-// An idempotency key belongs to its sender, a token, an account or an address:
-// another one can use the same key.
+// An idempotency key belongs to its sender, a token, an account or an address: another one can use the same
+// key.
 func TestNotify_keyBelongsToSender(t *testing.T) {
 	t.Parallel()
 	const here, there = "192.168.1.20:40000", "192.168.1.21:40000"
@@ -63,8 +63,8 @@ func TestNotify_keyBelongsToSender(t *testing.T) {
 	}
 }
 
-// Reading and canceling announcements have a limit for each address; requests
-// below /api count too, and those of other addresses do not.
+// Reading and canceling announcements have a limit for each address; requests below /api count too, and those
+// of other addresses do not.
 func TestNotify_limitsReadsAndCancels(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // so that no time passes

@@ -10,8 +10,8 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// On the administrator's socket, NOTIFY_ACCESS and NOTIFY_RATE, which are for the network,
-// do not apply. The page and its API are not served there.
+// On the administrator's socket, NOTIFY_ACCESS and NOTIFY_RATE, which are for the network, do not apply. The
+// page and its API are not served there.
 func TestAdminSocket_announces(t *testing.T) {
 	t.Parallel()
 	for access, network := range map[web.Access]int{web.LAN: 202, web.Token: 401, web.Off: 403} {

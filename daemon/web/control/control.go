@@ -1,6 +1,5 @@
-// Package control serves the volume, quiet, schedules and favorites: reading to
-// clients that NOTIFY_ACCESS permits, changing to those that CONTROL_ACCESS
-// permits.
+// Package control serves the volume, quiet, schedules and favorites: reading to clients that NOTIFY_ACCESS
+// permits, changing to those that CONTROL_ACCESS permits.
 //
 // One law: each change is logged with its sender.
 package control
@@ -21,8 +20,7 @@ import (
 type Config struct {
 	Controls  *control.Controls
 	Schedules *control.Schedules
-	// Check returns a [*announce.RequestError] if an announcement would not be
-	// accepted.
+	// Check returns a [*announce.RequestError] if an announcement would not be accepted.
 	Check func(announce.Request) (announce.Announcement, error)
 }
 

@@ -21,8 +21,8 @@ func (e Events) States() map[control.Change]any {
 	}
 }
 
-// State returns the JSON of what has changed: the volume or quiet. Schedules and
-// favorites are long, and clients that show them request them again.
+// State returns the JSON of what has changed: the volume or quiet. Schedules and favorites are long, and
+// clients that show them request them again.
 func (e Events) State(c control.Change) any {
 	switch c {
 	case control.ChangedVolume:

@@ -162,8 +162,8 @@ func (h *handlers) setFavorites(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, body)
 }
 
-// checkFavorites returns the violations of all favorites, except of those that are saved
-// already: the voice of one may have been removed, and others can be saved nevertheless.
+// checkFavorites returns the violations of all favorites, except of those that are saved already: the voice of
+// one may have been removed, and others can be saved nevertheless.
 func (h *handlers) checkFavorites(all []announce.Payload) error {
 	var wrong []web.Violation
 	saved := h.Controls.Favorites()

@@ -148,8 +148,7 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 	})
 }
 
-// A request that is repeated while the first one is being accepted gets the whole
-// announcement.
+// A request that is repeated while the first one is being accepted gets the whole announcement.
 func TestAnnounce_concurrentKey(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		h.post("head", false)

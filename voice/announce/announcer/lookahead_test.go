@@ -17,8 +17,7 @@ import (
 	"pressbox/voice/voicetest"
 )
 
-// A slowModel makes speech in factor times its length, with syllables of varying
-// length.
+// A slowModel makes speech in factor times its length, with syllables of varying length.
 type slowModel struct {
 	voice.Model
 	factor float64
@@ -113,8 +112,8 @@ const (
 		"city leaves from the corner in about twenty minutes, so there is time to wash the dishes."
 )
 
-// While speech is made more slowly than it is played, no gap is inside a sentence, and
-// where it is made quickly the first sound is not later.
+// While speech is made more slowly than it is played, no gap is inside a sentence, and where it is made quickly
+// the first sound is not later.
 func TestSpeak_slowProcessor(t *testing.T) {
 	t.Parallel()
 	for _, factor := range []float64{0.1, 0.5, 1, 2, 3} {

@@ -188,8 +188,8 @@ func TestAgain(t *testing.T) {
 	})
 }
 
-// Without a history, the text of an announcement is deleted at its end, and those
-// of earlier ones when that is configured.
+// Without a history, the text of an announcement is deleted at its end, and those of earlier ones when that is
+// configured.
 func TestHistory_off(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		before := h.request(announce.Request{Content: announce.Content{Title: "t", Message: "before"}})
@@ -210,8 +210,7 @@ func TestHistory_off(t *testing.T) {
 	})
 }
 
-// expectTexts fails the test unless an announcement has these texts in memory and
-// in the outbox.
+// expectTexts fails the test unless an announcement has these texts in memory and in the outbox.
 func (h *rig) expectTexts(id, title, message string) {
 	h.t.Helper()
 	synctest.Wait()

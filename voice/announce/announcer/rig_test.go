@@ -143,9 +143,8 @@ func (o *outbox) saved(id string) announce.Announcement {
 	return o.stored[id]
 }
 
-// A speaker stands in for synthesis. A message is sentences separated by "|", and
-// these are clips of one second separated by "+"; "long" is one of twenty seconds.
-// The address of its first sample identifies a clip.
+// A speaker stands in for synthesis. A message is sentences separated by "|", and these are clips of one second
+// separated by "+"; "long" is one of twenty seconds. The address of its first sample identifies a clip.
 type speaker struct {
 	delay   time.Duration // per clip
 	instead string        // the voice that speaks instead of the requested one; "" for that

@@ -204,8 +204,8 @@ func TestDone_fullDiskKeepsSpeaking(t *testing.T) {
 	})
 }
 
-// On a clean stop the sentence that is being spoken is finished, with all of its
-// clips; the announcement goes on from the next one.
+// On a clean stop the sentence that is being spoken is finished, with all of its clips; the announcement goes
+// on from the next one.
 func TestStop_finishesSentence(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

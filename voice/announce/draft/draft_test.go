@@ -241,9 +241,8 @@ func TestDraft_prioritize(t *testing.T) {
 	}
 }
 
-// Every body is read as a request or refused with a reason; nothing but UTF-8 passes, an
-// accepted JSON object has the values that encoding/json reads, and its fields lead to the
-// same request in a form.
+// Every body is read as a request or refused with a reason; nothing but UTF-8 passes, an accepted JSON object
+// has the values that encoding/json reads, and its fields lead to the same request in a form.
 func FuzzDraft(f *testing.F) {
 	for _, seed := range []struct{ media, body, query string }{
 		{"", `{"message": "x", "rate": 170, "voice": "v", "urgent": true, "ttl": 60}`, "title=t"},

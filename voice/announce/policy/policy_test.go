@@ -65,7 +65,8 @@ func TestDecide(t *testing.T) {
 		{"held", policy.Announcement{Expires: morning.Add(1)}, night(policy.Hold), held},
 		{"expires at the end", policy.Announcement{Expires: morning}, night(policy.Hold), unspokenByQuiet},
 		{
-			"held while muted", policy.Announcement{Expires: morning.Add(1)},
+			"held while muted",
+			policy.Announcement{Expires: morning.Add(1)},
 			in(func(s *policy.State) { s.Muted, s.Quiet = true, quiet(policy.Hold) }), unspokenByQuiet,
 		},
 		{"soft", usual, soft(70, 25), softly(25)},
@@ -86,7 +87,8 @@ func TestDecide(t *testing.T) {
 		{"urgent, own volume", policy.Announcement{Urgent: true, Volume: 90}, day, speak(90)},
 		{"urgent, own volume below", policy.Announcement{Urgent: true, Volume: 10}, day, speak(40)},
 		{
-			"urgent, no floor", policy.Announcement{Urgent: true, Volume: 10},
+			"urgent, no floor",
+			policy.Announcement{Urgent: true, Volume: 10},
 			in(func(s *policy.State) { s.UrgentMinVolume = 0 }), speak(10),
 		},
 	} {
@@ -109,8 +111,7 @@ func TestDecide_quietEnds(t *testing.T) {
 	}
 }
 
-// An announcement is spoken, waits or ends: never two of these. Quiet that has no
-// known end holds nothing.
+// An announcement is spoken, waits or ends: never two of these. Quiet that has no known end holds nothing.
 func TestDecide_oneOutcome(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []policy.Mode{policy.Silence, policy.Hold, policy.Soft} {
