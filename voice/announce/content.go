@@ -73,7 +73,14 @@ type Repetition struct {
 	Every int `json:"every" required:"true" minimum:"10" maximum:"3600" help:"'seconds' between repetitions"`
 }
 
-// An AnnouncementRequest is the body of a request for an announcement.
+// An AnnouncementRequest asks for an announcement. Numbers and truth values may also be text, such as "170" and
+// "true". In a form, repeat is JSON.
+//
+//	{"message": "Dinner is ready."}
+//
+// Or:
+//
+//	{"title": "Laundry", "message": "The washer is done.", "in": 3600, "chime": "ding"}
 type AnnouncementRequest struct {
 	Payload
 
@@ -87,6 +94,11 @@ type AnnouncementRequest struct {
 
 // A RoomList is names of rooms. In JSON it is a list, or one name; none means this room.
 type RoomList []string
+
+// JSONSchemaBytes returns the schema of a name or a list of names.
+func (RoomList) JSONSchemaBytes() ([]byte, error) {
+	return []byte(`{"type": ["string", "array"], "items": {"type": "string"}}`), nil
+}
 
 // UnmarshalJSON accepts a name or a list of names.
 func (r *RoomList) UnmarshalJSON(data []byte) error {

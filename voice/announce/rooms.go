@@ -30,9 +30,14 @@ type RoomState string
 
 // The states before the end.
 const (
-	RoomWaiting RoomState = "waiting" // the room has not reported that it has saved it
+	RoomWaiting RoomState = "waiting" // the room has not confirmed it, and it is sent again until it expires
 	RoomSent    RoomState = "sent"    // the room has saved it
 )
+
+// Enum returns all values.
+func (RoomState) Enum() []any {
+	return []any{RoomWaiting, RoomSent, Done, Failed, Cancelled, Expired, Silenced}
+}
 
 // Ended reports whether the state is final.
 func (s RoomState) Ended() bool { return Status(s).Ended() }

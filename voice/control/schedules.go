@@ -34,11 +34,14 @@ var (
 )
 
 // A Plan is a schedule as a client sends it.
+//
+//	{"name": "Wake up", "cron": "30 6 * * mon-fri", "message": "Good morning."}
 type Plan struct {
-	Name     string `json:"name"`
-	Cron     string `json:"cron"`
-	TimeZone string `json:"time_zone,omitempty"` // "" means the host's
-	Enabled  bool   `json:"enabled"`
+	Name string `json:"name" required:"true" maxLength:"200"` // 1 to 100 characters after trimming
+	// Minute, hour, day of month, month and day of week, as in crontab(5); names such as mon-fri are accepted.
+	Cron     string `json:"cron" required:"true" maxLength:"200"`
+	TimeZone string `json:"time_zone,omitempty" maxLength:"64"` // such as Europe/Berlin; default: the host's
+	Enabled  bool   `json:"enabled" default:"true"`
 	announce.Payload
 }
 

@@ -61,10 +61,14 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 }
 
 func (h *handlers) notifyRoutes() []web.Route {
-	one := []web.Response{{Status: http.StatusOK, Description: "The announcement.", Schema: "Announcement"}}
+	one := []web.Response{{Status: http.StatusOK, Description: "The announcement.", Body: Announcement{}}}
 	changes := []int{
 		http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
+	cancelled := web.Response{
+		Status: http.StatusOK, Description: "The number of cancelled announcements.", Body: cancelledReply{},
+	}
+	cancelWaiting := h.limited(h.cancels, h.cancelWaiting)
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/notify", web.NotifyAccess, h.announce, web.Operation{
 			ID: "createAnnouncement", Tag: "announcements", Summary: "Create an announcement",
@@ -79,10 +83,10 @@ func (h *handlers) notifyRoutes() []web.Route {
 				"A repeated Idempotency-Key of the same client returns the announcement as it is now; the last 1,000 " +
 				"keys of 24 hours are stored for each client.",
 			Headers:  []string{"Idempotency-Key"},
-			Request:  "AnnouncementRequest",
+			Request:  announce.AnnouncementRequest{},
 			AnyMedia: true,
 			Responses: []web.Response{{
-				Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "Accepted",
+				Status: http.StatusAccepted, Description: "The announcement is saved.", Body: Accepted{},
 				Location: true,
 			}},
 			Problems: []int{http.StatusServiceUnavailable},
@@ -92,21 +96,16 @@ func (h *handlers) notifyRoutes() []web.Route {
 			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue, the scheduled and the recent " +
 				"announcements",
 			Description: "GET creates no announcement: with a parameter `message` it is 400.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The announcements.", Schema: "Queue"}},
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The announcements.", Body: QueueReply{}}},
 			Problems:    []int{http.StatusBadRequest, http.StatusTooManyRequests},
 		}),
-		web.NewRoute(
-			http.MethodDelete, "/notify", web.NotifyAccess, h.limited(h.cancels, h.cancelWaiting),
-			web.Operation{
-				ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
-				Description: "Also those that were interrupted or wait for their next repetition. The announcement " +
-					"that is being spoken and the scheduled ones are not cancelled.",
-				Responses: []web.Response{
-					{Status: http.StatusOK, Description: "The number of cancelled announcements.", Schema: "Cancelled"},
-				},
-				Problems: []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
-			},
-		),
+		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, cancelWaiting, web.Operation{
+			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
+			Description: "Also those that were interrupted or wait for their next repetition. The announcement that " +
+				"is being spoken and the scheduled ones are not cancelled.",
+			Responses: []web.Response{cancelled},
+			Problems:  []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
+		}),
 		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.limited(h.reads, h.find), web.Operation{
 			ID: "getAnnouncement", Tag: "announcements", Summary: "Get an announcement",
 			Responses: one, Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
@@ -114,7 +113,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.limited(h.cancels, h.cancel), web.Operation{
 			ID: "cancelAnnouncement", Tag: "announcements", Summary: "Cancel an announcement, also while it is spoken",
 			Responses: one,
-			Problems:  []int{http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+			Problems:  changes,
 		}),
 		web.NewRoute(
 			http.MethodPost, "/notify/:id/ack", web.NotifyAccess, h.limited(h.cancels, h.acknowledge),
@@ -132,7 +131,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 				"to live, which is spoken now.",
 			Headers: []string{"Idempotency-Key"},
 			Responses: []web.Response{{
-				Status: http.StatusAccepted, Description: "The new announcement is saved.", Schema: "Accepted",
+				Status: http.StatusAccepted, Description: "The new announcement is saved.", Body: Accepted{},
 				Location: true,
 			}},
 			Problems: []int{
@@ -147,11 +146,30 @@ func (h *handlers) notifyRoutes() []web.Route {
 // 5,000 characters each; GET /notify/{id} finds all.
 const maxRecent = 200
 
-// A QueueReply is the body of GET /notify.
+// A QueueReply holds the announcements.
 type QueueReply struct {
-	Queue     []Announcement `json:"queue"`
-	Recent    []Announcement `json:"recent"`
+	// In speaking order, beginning with the announcement that is being spoken.
+	Queue []Announcement `json:"queue"`
+	// The latest announcements that have ended, newest first.
+	Recent []Announcement `json:"recent" maxItems:"200"`
+	// Announcements that wait for a time, the next one first; those that wait for the host's clock to be set are
+	// last.
 	Scheduled []Announcement `json:"scheduled"`
+}
+
+// Accepted is an announcement that is saved, or one that a repeated request created earlier.
+type Accepted struct{}
+
+// JSONSchemaOneOf returns a value of each.
+func (Accepted) JSONSchemaOneOf() []any { return []any{Announcement{}, Forgotten{}} }
+
+// Forgotten is an announcement of a repeated request that is no longer stored.
+type Forgotten struct {
+	ID     string          `json:"id"`
+	Status announce.Status `json:"status"`
+	// Names of fields of the request that are unknown and were ignored.
+	Warnings []string `json:"warnings,omitempty" minItems:"1"`
+	_        struct{} `additionalProperties:"false"`
 }
 
 func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
@@ -187,11 +205,7 @@ func (h *handlers) accepted(
 ) error {
 	w.Header().Set("Location", parent+"/"+view.ID)
 	if view.Created.IsZero() { // the request was repeated, and its announcement is no longer stored
-		return web.WriteJSON(w, http.StatusAccepted, struct {
-			ID       string          `json:"id"`
-			Status   announce.Status `json:"status"`
-			Warnings []string        `json:"warnings,omitempty"`
-		}{view.ID, view.Status, warnings})
+		return web.WriteJSON(w, http.StatusAccepted, Forgotten{ID: view.ID, Status: view.Status, Warnings: warnings})
 	}
 	a := NewAnnouncement(view, ViewerOf(h.Server, r))
 	a.Warnings = warnings
@@ -267,7 +281,10 @@ func (h *handlers) cancelWaiting(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Cancelled int `json:"cancelled"`
-	}{n})
+	return web.WriteJSON(w, http.StatusOK, cancelledReply{n})
+}
+
+// A cancelledReply says how many announcements were cancelled.
+type cancelledReply struct {
+	Cancelled int `json:"cancelled" minimum:"0"` // number of announcements that were cancelled
 }

@@ -20,7 +20,7 @@ func (h *handlers) publishRoutes() []web.Route {
 		Headers: []string{"Idempotency-Key"},
 		Params:  []string{"message", "title", "urgent", "token", "auth"},
 		Responses: []web.Response{{
-			Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "Accepted", Location: true,
+			Status: http.StatusAccepted, Description: "The announcement is saved.", Body: Accepted{}, Location: true,
 		}},
 		Problems:   []int{http.StatusBadRequest, http.StatusServiceUnavailable},
 		Limited:    true,
