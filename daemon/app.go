@@ -125,20 +125,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 		return nil, err
 	}
 	a.signIn.ClockChanged = a.clockChanged
-	if a.rosters, err = openRosters(cfg, st, log); err != nil {
-		return nil, err
-	}
-	a.games, err = live.New(context.Background(), live.Config{
-		Journal: watchdog.Journal{Journal: st.Games(), Progress: &a.writes},
-		Rosters: a.rosters, Announcer: a.announcer, Log: log,
-		Finished: func(string) { a.leagues.Wake() },
-	})
-	if err != nil {
-		return nil, err
-	}
-	a.leagues, err = leagues.New(context.Background(),
-		leagues.Config{Repository: st, Games: a.games, Rosters: a.rosters, Log: log})
-	if err != nil {
+	if err := a.buildGames(cfg); err != nil {
 		return nil, err
 	}
 	a.downloads = downloads.New(downloads.Config{
@@ -149,19 +136,56 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	})
 	a.backups = &recovery.Backups{Store: st, Dir: cfg.BackupDir(), Log: log}
 	a.readHooks(cfg)
-	a.monitor = &monitor.Monitor{
-		Store: st, Sink: sink, Voices: a.voices, Announcer: a.announcer,
-		Lexicon: func() error { return *a.lexiconErr.Load() }, Log: log, Integrations: a.integrations(),
-	}
+	a.monitor = a.newMonitor()
 	if a.broker, err = a.newBroker(); err != nil {
 		return nil, err
 	}
+	a.monitor.Integrations = a.integrations()
 	a.metrics.Register(version, runtime.Version(), a.readings())
 	a.web, err = site.New(a.webConfig())
 	if err != nil {
 		return nil, err
 	}
 	return a, nil
+}
+
+// buildGames connects the parts of baseball.
+func (a *app) buildGames(cfg settings.Config) (err error) {
+	if a.rosters, err = openRosters(cfg, a.store, a.Log); err != nil {
+		return err
+	}
+	a.games, err = live.New(context.Background(), live.Config{
+		Journal: watchdog.Journal{Journal: a.store.Games(), Progress: &a.writes},
+		Rosters: a.rosters, Announcer: a.announcer, Log: a.Log,
+		Finished: func(string) { a.leagues.Wake() },
+	})
+	if err != nil {
+		return err
+	}
+	a.leagues, err = leagues.New(context.Background(),
+		leagues.Config{Repository: a.store, Games: a.games, Rosters: a.rosters, Log: a.Log})
+	return err
+}
+
+// newMonitor returns what reports on the parts; its integrations are added when MQTT is connected.
+func (a *app) newMonitor() *monitor.Monitor {
+	return &monitor.Monitor{
+		Store: a.store, Sink: a.sink, Voices: a.voices, Announcer: a.announcer,
+		Lexicon: func() error { return *a.lexiconErr.Load() }, Log: a.Log,
+	}
+}
+
+// integrations returns the ways in which other programs use the server.
+func (a *app) integrations() []health.Integration {
+	all := monitor.Integrations{
+		Started: a.Config, Current: a.settings.Current,
+		Rooms: a.rooms, Hooks: func() hooks.Settings { return *a.hooks.Load() },
+		Wyoming: func() health.IntegrationState { return a.wyomingState },
+	}
+	if a.broker != nil {
+		all.MQTT = a.broker.session.Status
+	}
+	return all.All()
 }
 
 // speaker returns the voices with the progress of their synthesis.
@@ -321,50 +345,35 @@ func (a *app) readings() []metrics.Reading {
 			return value(s)
 		}
 	}
+	gauge := func(name, help string, read func() float64) metrics.Reading {
+		return metrics.Reading{Name: name, Help: help, Read: read}
+	}
+	total := func(name, help string, read func() float64) metrics.Reading {
+		return metrics.Reading{Name: name, Help: help, Total: true, Read: read}
+	}
+	queue := a.announcer.Stats
 	return []metrics.Reading{
-		{
-			Name: "pressbox_queue_waiting", Help: "Waiting announcements.",
-			Read: func() float64 { return float64(a.announcer.Stats().Waiting) },
-		},
-		{
-			Name: "pressbox_queue_max", Help: "Maximum number of waiting announcements.",
-			Read: func() float64 { return float64(a.announcer.Stats().Max) },
-		},
-		{
-			Name: "pressbox_sound_connected", Help: "1 while there is an audio output.",
-			Read: func() float64 { return boolValue(a.sink.Status().Sink != "") },
-		},
-		{
-			Name: "pressbox_sound_muted", Help: "1 while the sink is muted.",
-			Read: func() float64 { return boolValue(a.sink.Status().Muted) },
-		},
-		{
-			Name: "pressbox_sound_samples_total", Help: "Samples written to the sound server.", Total: true,
-			Read: func() float64 { return float64(a.sink.Written()) },
-		},
-		{
-			Name: "pressbox_voices", Help: "Installed voices.",
-			Read: func() float64 { return float64(len(a.voices.Voices())) },
-		},
-		{
-			Name: "pressbox_store_bytes", Help: "Bytes of the store that hold data.",
-			Read: stats(func(s store.Stats) float64 { return float64(s.Size - s.Free) }),
-		},
-		{
-			Name: "pressbox_store_max_bytes", Help: "Maximum size of the store.",
-			Read: stats(func(s store.Stats) float64 { return float64(s.Max) }),
-		},
-		{
-			Name: "pressbox_store_commits_total", Help: "Committed transactions.", Total: true,
-			Read: stats(func(s store.Stats) float64 { return float64(s.Commits) }),
-		},
-		{Name: "pressbox_games_active", Help: "Games in progress.", Read: count("games_active")},
-		{Name: "pressbox_sessions", Help: "Valid sessions.", Read: count("sessions")},
-		{Name: "pressbox_accounts", Help: "Accounts.", Read: count("accounts")},
-		{
-			Name: "pressbox_degraded", Help: "1 while a component does not work; see pressbox doctor.",
-			Read: func() float64 { return boolValue(a.monitor.Worst() != health.OK) },
-		},
+		gauge("pressbox_queue_waiting", "Waiting announcements.", func() float64 { return float64(queue().Waiting) }),
+		gauge("pressbox_queue_max", "Maximum number of waiting announcements.",
+			func() float64 { return float64(queue().Max) }),
+		gauge("pressbox_sound_connected", "1 while there is an audio output.",
+			func() float64 { return boolValue(a.sink.Status().Sink != "") }),
+		gauge("pressbox_sound_muted", "1 while the sink is muted.",
+			func() float64 { return boolValue(a.sink.Status().Muted) }),
+		total("pressbox_sound_samples_total", "Samples written to the sound server.",
+			func() float64 { return float64(a.sink.Written()) }),
+		gauge("pressbox_voices", "Installed voices.", func() float64 { return float64(len(a.voices.Voices())) }),
+		gauge("pressbox_store_bytes", "Bytes of the store that hold data.",
+			stats(func(s store.Stats) float64 { return float64(s.Size - s.Free) })),
+		gauge("pressbox_store_max_bytes", "Maximum size of the store.",
+			stats(func(s store.Stats) float64 { return float64(s.Max) })),
+		total("pressbox_store_commits_total", "Committed transactions.",
+			stats(func(s store.Stats) float64 { return float64(s.Commits) })),
+		gauge("pressbox_games_active", "Games in progress.", count("games_active")),
+		gauge("pressbox_sessions", "Valid sessions.", count("sessions")),
+		gauge("pressbox_accounts", "Accounts.", count("accounts")),
+		gauge("pressbox_degraded", "1 while a component does not work; see pressbox doctor.",
+			func() float64 { return boolValue(a.monitor.Worst() != health.OK) }),
 	}
 }
 

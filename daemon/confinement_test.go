@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressbox/daemon/servertest"
+	"pressbox/packaging/check"
 )
 
 // The server's espeak-ng is confined and has none of the server's secrets.
@@ -19,9 +20,7 @@ func TestServe_confinesEspeak(t *testing.T) {
 	p := servertest.Run(t, servertest.Silent, "IDP_CLIENT_SECRET=hidden")
 	awaitSpeech(t, p)
 	dirs, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.Cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	var children []string
 	for _, path := range dirs {
 		pids, err := os.ReadFile(path)
@@ -50,9 +49,7 @@ func awaitSpeech(t *testing.T, p *servertest.Process) {
 	for begun := time.Now(); ; {
 		res, err := http.Post(p.URL+"/v1/audio/speech", "application/json",
 			strings.NewReader(`{"input": "Hello", "model": "any", "voice": "en_US-pressbox-medium"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		switch {

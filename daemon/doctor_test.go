@@ -74,30 +74,22 @@ func TestDoctor_problems(t *testing.T) {
 		"no sound server": {
 			set("PULSE_SERVER=unix:/nowhere/native"), "sound", failure, "no such file", "pressbox setup-audio",
 		},
-		"a dead socket": {
-			deadSocket,
-			"sound", failure, "connection refused", "has stopped; start it",
-		},
-		"no permission": {
-			forbiddenSocket, "sound", failure, "permission denied", "pressbox setup-audio",
-		},
+		"a dead socket":  {deadSocket, "sound", failure, "connection refused", "has stopped; start it"},
+		"no permission":  {forbiddenSocket, "sound", failure, "permission denied", "pressbox setup-audio"},
 		"a wrong cookie": {wrongCookie, "sound", failure, "requires its cookie", "PULSE_COOKIE"},
 		"a server that hangs": {
 			sound(func(s *pulsetest.Server) { s.Signal(syscall.SIGSTOP) }), "sound", failure, "has not answered",
 			"restart it",
 		},
-		"a muted sink": {sound(func(s *pulsetest.Server) {
-			s.Pactl("set-sink-mute",
-				"speaker", "1")
-		}), "sound", failure, "speaker is muted", "set-sink-mute speaker 0"},
-		"turned down": {sound(func(s *pulsetest.Server) {
-			s.Pactl("set-sink-volume",
-				"speaker", "7%")
-		}), "sound", warning, "speaker is 7 %", "set-sink-volume speaker 100%"},
-		"no card": {sound(func(s *pulsetest.Server) {
-			s.Pactl("unload-module",
-				"module-null-sink")
-		}), "sound", failure, "has no sink", "/proc/asound/cards"},
+		"a muted sink": {
+			pactl("set-sink-mute", "speaker", "1"), "sound", failure, "speaker is muted", "set-sink-mute speaker 0",
+		},
+		"turned down": {
+			pactl("set-sink-volume", "speaker", "7%"), "sound", warning, "is 7 %", "set-sink-volume speaker 100%",
+		},
+		"no card": {
+			pactl("unload-module", "module-null-sink"), "sound", failure, "has no sink", "/proc/asound/cards",
+		},
 		"a null sink": {
 			sound(func(*pulsetest.Server) {}), "sound", warning, "discards the sound", "/proc/asound/cards",
 		},
@@ -105,24 +97,16 @@ func TestDoctor_problems(t *testing.T) {
 			sound(func(*pulsetest.Server) {}, "PULSE_SINK=kitchen"), "sound", failure, "there is no sink kitchen",
 			"PULSE_SINK to one of speaker",
 		},
-		"VOLUME": {
-			sound(func(*pulsetest.Server) {}, "VOLUME=3"), "sound", warning, "VOLUME is 3", "VOLUME=100",
-		},
+		"VOLUME": {sound(func(*pulsetest.Server) {}, "VOLUME=3"), "sound", warning, "VOLUME is 3", "VOLUME=100"},
 		"wrong settings": {
 			set("QUEUE_MAX_SIZE=many"), "settings", failure, "QUEUE_MAX_SIZE=many: expected", "pressbox config",
 		},
 		"right settings":     {nothing, "settings", ok, "", ""},
 		"the port is in use": {usedPort, "port", failure, "is in use by process", "pressbox set-port"},
-		"a damaged store": {
-			damagedStore, "store", failure, "damaged", "restores the newest intact backup",
-		},
-		"a replaced store": {
-			replacedStore, "store", warning, "a damaged store was replaced", "memory card",
-		},
-		"no voice": {
-			set("DEFAULT_VOICE=missing"), "voices", failure, "missing", "DEFAULT_VOICE",
-		},
-		"a broken voice": {brokenVoice, "voices", warning, "crow is broken", "voices install"},
+		"a damaged store":    {damagedStore, "store", failure, "damaged", "restores the newest intact backup"},
+		"a replaced store":   {replacedStore, "store", warning, "a damaged store was replaced", "memory card"},
+		"no voice":           {set("DEFAULT_VOICE=missing"), "voices", failure, "missing", "DEFAULT_VOICE"},
+		"a broken voice":     {brokenVoice, "voices", warning, "crow is broken", "voices install"},
 		"no espeak-ng": {
 			set("PATH=/nonexistent"), "espeak-ng", failure, "not installed", "apt install espeak-ng",
 		},
@@ -160,6 +144,11 @@ func sound(change func(*pulsetest.Server), values ...string) func(*testing.T, st
 	}
 }
 
+// pactl starts a sound server and changes it by pactl.
+func pactl(args ...string) func(*testing.T, string) []string {
+	return sound(func(s *pulsetest.Server) { s.Pactl(args...) })
+}
+
 func deadSocket(t *testing.T, dir string) []string {
 	t.Helper()
 	path := filepath.Join(dir, "s")
@@ -183,8 +172,8 @@ func forbiddenSocket(t *testing.T, dir string) []string {
 	if os.Geteuid() == 0 {
 		const unprivileged = 65534
 		check.NoError(t, os.Chown(state, unprivileged, unprivileged))
-	} else if err := os.Chmod(hidden, 0); err != nil {
-		t.Fatal(err)
+	} else {
+		check.NoError(t, os.Chmod(hidden, 0))
 	}
 	return []string{"PULSE_SERVER=unix:" + filepath.Join(hidden, "native")}
 }

@@ -120,9 +120,7 @@ func TestTeamData(t *testing.T) {
 			t.Errorf("roster of %s: %+v", team.ID, roster)
 		}
 	}
-	if answer := b.Ask("GET", "/api/teams?season=3", "", 404); !strings.Contains(string(answer), "unknown_team") {
-		t.Errorf("an unknown season: %s", answer)
-	}
+	check.Contains(t, string(b.Ask("GET", "/api/teams?season=3", "", 404)), "unknown_team", "an unknown season")
 	check.NoError(t, p.End(syscall.SIGTERM))
 	mu.Lock()
 	down = true

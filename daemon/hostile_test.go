@@ -15,6 +15,7 @@ import (
 
 	"pressbox/daemon/servertest"
 	"pressbox/daemon/trust/trusttest"
+	"pressbox/packaging/check"
 )
 
 // runHostile runs a command in a directory that another user wrote, and returns what it
@@ -52,9 +53,7 @@ func checkIgnored(t *testing.T, dir, errs string) {
 
 func writeDotenv(t *testing.T, dir, format string, args ...any) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, ".env"), fmt.Appendf(nil, format, args...), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(filepath.Join(dir, ".env"), fmt.Appendf(nil, format, args...), 0o644))
 }
 
 // A library that another user's .env names is not loaded by root's doctor.
@@ -65,9 +64,7 @@ func TestHostileEnv_library(t *testing.T) {
 	library, source := filepath.Join(dir, "evil.so"), filepath.Join(dir, "evil.c")
 	const code = `#include <stdio.h>
 __attribute__((constructor)) static void run(void) { FILE *f = fopen("owned", "w"); if (f) fclose(f); }`
-	if err := os.WriteFile(source, []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, os.WriteFile(source, []byte(code), 0o600))
 	if out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v: %s", err, out)
 	}
@@ -88,9 +85,7 @@ func TestHostileEnv_socket(t *testing.T) {
 	for _, where := range []string{"elsewhere", "state"} {
 		dir := t.TempDir()
 		state := filepath.Join(dir, where)
-		if err := os.Mkdir(state, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, os.Mkdir(state, 0o700))
 		writeDotenv(t, dir, "STATE_DIR=%s\n", state)
 		serveHostile(t, filepath.Join(state, "admin.sock"))
 		out, errs := runHostile(t, dir, "users", "reset", "Alice")

@@ -28,9 +28,7 @@ func serveCatalog(t *testing.T, name string) (url string) {
 	about := map[string]any{}
 	for suffix, from := range map[string]string{".onnx": ".onnx", ".onnx.json": ".onnx.json", "": ".MODEL_CARD"} {
 		content, err := os.ReadFile("../models/en_US-pressbox-medium" + from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		path := "en/en_US/copy/medium/" + name + suffix
 		if suffix == "" {
 			path = "en/en_US/copy/medium/MODEL_CARD"

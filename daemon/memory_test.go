@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"testing"
 	"testing/fstest"
+
+	"pressbox/packaging/check"
 )
 
 func TestGroupMemory_lowest(t *testing.T) {
@@ -34,9 +36,7 @@ func TestGroupMemory_lowest(t *testing.T) {
 		for path, text := range tt.files {
 			root[path] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if got := groupMemory(root); got != tt.want {
-			t.Errorf("%s: %d bytes, want %d", name, got, tt.want)
-		}
+		check.Equal(t, groupMemory(root), tt.want, "%s", name)
 	}
 }
 
@@ -52,12 +52,8 @@ func TestLimitMemory_environmentWins(t *testing.T) {
 	}
 	t.Setenv("GOMEMLIMIT", "400MiB")
 	limitMemory(root)
-	if got := debug.SetMemoryLimit(-1); got != before {
-		t.Errorf("with GOMEMLIMIT: %d bytes, want %d", got, before)
-	}
-	if err := os.Unsetenv("GOMEMLIMIT"); err != nil {
-		t.Fatal(err)
-	}
+	check.Equal(t, debug.SetMemoryLimit(-1), before, "with GOMEMLIMIT")
+	check.NoError(t, os.Unsetenv("GOMEMLIMIT"))
 	limitMemory(root)
 	if got := debug.SetMemoryLimit(-1); got != 4<<30 || before != math.MaxInt64 {
 		t.Errorf("without: %d bytes, want half of 8 GiB", got)

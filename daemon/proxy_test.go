@@ -129,14 +129,10 @@ func TestProxy_signIn(t *testing.T) {
 	for _, c := range refreshed.Cookies() {
 		set = append(set, fmt.Sprint(c.Name, " ", c.Path, " ", c.Secure, " ", c.MaxAge > 0))
 	}
-	if got, want := strings.Join(set, "; "),
-		"__Secure-pressbox_access /api true true; __Secure-pressbox_refresh /api/auth true true; "+
-			"__Secure-pressbox_session / true true"; got != want {
-		t.Errorf("%s with the cookies %s, want %s", refreshed.Status, got, want)
-	}
-	if me := v.Ask("GET", "/api/auth/me", "", http.StatusOK); !strings.Contains(string(me), `"name":"Anna"`) {
-		t.Errorf("me: %s", me)
-	}
+	check.Equal(t, strings.Join(set, "; "), "__Secure-pressbox_access /api true true; "+
+		"__Secure-pressbox_refresh /api/auth true true; __Secure-pressbox_session / true true",
+		"%s with the cookies", refreshed.Status)
+	check.Contains(t, string(v.Ask("GET", "/api/auth/me", "", http.StatusOK)), `"name":"Anna"`, "me")
 	if !p.AwaitLog("path=/api/auth/refresh status=200 bytes=") ||
 		!strings.Contains(p.Logged(), "client="+lantest.Address) {
 		t.Errorf("the log does not have the client's address:\n%s", p.Logged())

@@ -36,9 +36,7 @@ func TestRevision(t *testing.T) {
 	put("packaging/revision", string(script))
 	want := func(when, want string) {
 		t.Helper()
-		if got := run("packaging/revision"); got != want {
-			t.Errorf("%s: %q, want %q", when, got, want)
-		}
+		check.Equal(t, run("packaging/revision"), want, "%s", when)
 	}
 	want("without a repository", "")
 	run("git", "init", "--quiet")
@@ -50,10 +48,6 @@ func TestRevision(t *testing.T) {
 	put("new", "")
 	want("changed", commit+"+changed")
 	put("copy/packaging/revision", string(script))
-	if got := run("copy/packaging/revision"); got != "" {
-		t.Errorf("in a directory of another repository: %q", got)
-	}
-	if got := run("env", "PRESSBOX_REVISION=abc", "copy/packaging/revision"); got != "abc" {
-		t.Errorf("with PRESSBOX_REVISION: %q, want abc", got)
-	}
+	check.Equal(t, run("copy/packaging/revision"), "", "in a directory of another repository")
+	check.Equal(t, run("env", "PRESSBOX_REVISION=abc", "copy/packaging/revision"), "abc", "with PRESSBOX_REVISION")
 }

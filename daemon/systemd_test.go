@@ -66,9 +66,7 @@ func TestServe_dumpOnSIGQUIT(t *testing.T) {
 		t.Error("the server exited with 0")
 	}
 	for _, want := range []string{"goroutine ", "announce.(*Announcer).Run", "pulse.(*Sink).Run"} {
-		if !strings.Contains(p.Logged(), want) {
-			t.Errorf("the dump does not name %s:\n%.2000s", want, p.Logged())
-		}
+		check.Contains(t, p.Logged(), want, "the dump of goroutines")
 	}
 }
 
@@ -100,9 +98,7 @@ func TestServe_socketActivation(t *testing.T) {
 	defer early.Close()
 	get(early, "/health")
 	p := check.Must(activate(dir, append(env, "NOTIFY_SOCKET="+m.path), "http:admin", openFile, adminFile))(t)
-	if p.URL != "http://"+open {
-		t.Errorf("it listens at %s, want %s", p.URL, open)
-	}
+	check.Equal(t, p.URL, "http://"+open, "it listens at")
 	if answer, err := io.ReadAll(early); !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK") {
 		t.Errorf("the early client: %q, %v", answer, err)
 	}

@@ -144,9 +144,7 @@ func TestWyoming_settings(t *testing.T) {
 			dir := t.TempDir()
 			env := append(tt.settings, servertest.Silent)
 			p := servertest.RunIn(t, dir, servertest.Environment(t, env...))
-			if got := wyomingHealth(t, p); got != tt.health {
-				t.Errorf("health: %+v, want %+v", got, tt.health)
-			}
+			check.Equal(t, wyomingHealth(t, p), tt.health, "health")
 			if tt.log && !p.AwaitLog(`level=WARN msg="wyoming unavailable"`) ||
 				strings.Contains(p.Logged(), "wyoming listening") {
 				t.Errorf("logged:\n%s", p.Logged())

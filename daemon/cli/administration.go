@@ -44,8 +44,8 @@ func stateDirFlag(cmd *cobra.Command) func() (settings.Host, error) {
 // set by its admin socket where this user may use that. The client's token is
 // $PRESSBOX_TOKEN.
 func serverFlag(cmd *cobra.Command, socket bool) func() (*client.Client, error) {
-	server := cmd.Flags().String("server",
-		"", "`url` of the server (default $PRESSBOX_URL, else the server on this host)")
+	server := cmd.Flags().String("server", "",
+		"`url` of the server (default $PRESSBOX_URL, else the server on this host)")
 	return func() (*client.Client, error) {
 		url := cmp.Or(*server, os.Getenv("PRESSBOX_URL"))
 		if url == "" {

@@ -16,6 +16,7 @@ import (
 	"pressbox/daemon/logging"
 	"pressbox/daemon/settings"
 	"pressbox/store"
+	"pressbox/voice/control/boolean"
 )
 
 // A Program holds what the commands call and package main builds.
@@ -115,7 +116,8 @@ func (p Program) serveCommand() *cobra.Command {
 			"sentence, within five seconds.\n\n" +
 			"Every flag is also a setting, with the name in brackets. In order of precedence: flags,\n" +
 			"the environment, .env in the working directory, and\n" + settings.SystemFile + ". Root's other\n" +
-			"commands, except config, ignore a .env that another user could have written.",
+			"commands, except config, ignore a .env that another user could have written.\n\n" +
+			"A boolean is " + boolean.Expects + ".",
 		Args: cobra.NoArgs,
 	}
 	sources := settingsFlags(cmd)

@@ -61,8 +61,8 @@ func (p Program) firstStartCommand() *cobra.Command {
 				return cl.Send(ctx, http.MethodPut, "/admin/code", map[string]string{"code": c.AdminCode})
 			})
 			if err != nil {
-				problems = append(problems, card.Problem{Text: fmt.Sprintf("the administrator code was not set: %v",
-					err)})
+				text := fmt.Sprintf("the administrator code was not set: %v", err)
+				problems = append(problems, card.Problem{Text: text})
 			}
 		}
 		for _, problem := range problems {

@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 // The name is spoken in words, and so are the first problems of pressbox.txt.
@@ -16,8 +18,6 @@ func TestGreeting_text(t *testing.T) {
 		strings.Repeat("x\n", 5):        ready + rest + strings.Repeat(" X.", 5),
 		strings.Repeat("x\n", 6):        ready + rest + strings.Repeat(" X.", 5),
 	} {
-		if got := greeting("pressbox-2", report); got != want {
-			t.Errorf("%q: %q, want %q", report, got, want)
-		}
+		check.Equal(t, greeting("pressbox-2", report), want, "%q", report)
 	}
 }

@@ -65,8 +65,8 @@ func setPortCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		port, err := strconv.Atoi(args[0])
 		if err != nil || port < 1 || port > 65535 {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("the port %q: expected an integer from 1 to 65535",
-				args[0]))
+			return exitcode.With(exitcode.Usage,
+				fmt.Errorf("the port %q: expected an integer from 1 to 65535", args[0]))
 		}
 		s := setup.Setup{Root: *root, Out: cmd.OutOrStdout()}
 		if err := s.RequireRoot("set-port " + args[0]); err != nil {

@@ -41,8 +41,8 @@ func (p Program) createTokenCommand() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	administer := p.administer(cmd)
-	network := cmd.Flags().String("network",
-		"", "`network` from which the token is valid, such as 192.168.1.0/24 (default any)")
+	network := cmd.Flags().String("network", "",
+		"`network` from which the token is valid, such as 192.168.1.0/24 (default any)")
 	days := cmd.Flags().Uint("days", 0, "`days` until the token expires; 0: never")
 	control := cmd.Flags().Bool("control", false, "also allow to change the volume, quiet, schedules and favorites")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

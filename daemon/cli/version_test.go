@@ -1,6 +1,10 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"pressbox/packaging/check"
+)
 
 func TestBuild_commitText(t *testing.T) {
 	t.Parallel()
@@ -9,8 +13,6 @@ func TestBuild_commitText(t *testing.T) {
 		"69f8d8ce9e5dcb6ab82fe26e6ffc8592f02209bd":         "commit 69f8d8ce9e5d",
 		"69f8d8ce9e5dcb6ab82fe26e6ffc8592f02209bd+changed": "commit 69f8d8ce9e5d with changes",
 	} {
-		if got := (Build{Revision: revision}).commitText(); got != want {
-			t.Errorf("%q: %q, want %q", revision, got, want)
-		}
+		check.Equal(t, (Build{Revision: revision}).commitText(), want, "%q", revision)
 	}
 }

@@ -275,9 +275,7 @@ func (f *filled) fillWaiting(b *servertest.Browser) {
 			ids.Store(id, nil)
 			return true
 		}
-		if status != http.StatusServiceUnavailable {
-			f.t.Errorf("an announcement without room: status %d, want 503", status)
-		}
+		check.Equal(f.t, status, http.StatusServiceUnavailable, "an announcement without room: status")
 		return false
 	})
 	ids.Range(func(id, _ any) bool {

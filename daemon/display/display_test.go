@@ -2,7 +2,6 @@ package display
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,9 +32,7 @@ func TestWatchdog_stopped(t *testing.T) {
 				got = minute
 			}
 		}
-		if got != tt.want {
-			t.Errorf("%s: stopped in minute %d, want %d", tt.name, got, tt.want)
-		}
+		check.Equal(t, got, tt.want, "%s: stopped in minute", tt.name)
 	}
 }
 
@@ -62,12 +59,8 @@ func TestDisplay_hung(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	d := newDisplay(t, server.URL)
-	if err := d.Run(t.Context()); !errors.Is(err, ErrPage) {
-		t.Errorf("the page that hangs: %v", err)
-	}
-	if len(asked) != 1 {
-		t.Errorf("the page has hung %d times", len(asked))
-	}
+	check.ErrorIs(t, d.Run(t.Context()), ErrPage, "a page that hangs")
+	check.Equal(t, len(asked), 1, "times that the page hung")
 }
 
 // A page that cannot be loaded is no page that has stopped, and one that is loaded answers. The
@@ -81,15 +74,11 @@ func TestDisplay_loads(t *testing.T) {
 	t.Cleanup(server.Close)
 	for page, want := range map[string]bool{server.URL: true, "http://127.0.0.1:1/kiosk": false} {
 		d := newDisplay(t, page)
-		if err := d.clear(); err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, d.clear())
 		ctx, cancel := context.WithCancel(t.Context())
 		cmd := d.command(ctx)
 		tools, err := start(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		for tools.answers(ctx, time.Minute) != want {
 			if ctx.Err() != nil {
 				t.Fatalf("%s never answers", page)
@@ -98,9 +87,7 @@ func TestDisplay_loads(t *testing.T) {
 		cancel()
 		_ = cmd.Wait() // killed
 		tools.close()
-		if err := d.clear(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, d.clear())
 		if found, _ := filepath.Glob(d.Profile + "/*"); len(found) > 0 {
 			t.Errorf("the profile has %q", found)
 		}

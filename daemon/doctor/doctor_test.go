@@ -60,43 +60,32 @@ func TestSoundFindings(t *testing.T) {
 	unplugged.Unplugged, muted.Muted, zero.Volume, low.Volume = true, true, 0, pulse.LowVolume-1
 	answered := []pulse.Attempt{{Address: "unix:/x"}}
 	half.Volume = pulse.LowVolume
+	on := func(s pulse.SinkInfo) pulse.Inspection {
+		return pulse.Inspection{Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{s}}
+	}
+	noDefault, noProfile := on(sink), pulse.Inspection{Attempts: answered, Server: "PipeWire", Cards: 1}
+	noDefault.Default = ""
+	other := pulse.Inspection{
+		Attempts: []pulse.Attempt{{Address: "tcp:x:80", Failure: pulse.Other, Detail: "no PulseAudio server"}},
+	}
+	const set = "pactl --server=unix:/x set-sink-"
 	for name, tt := range map[string]struct {
 		report         pulse.Inspection
 		result         string
 		detail, remedy string
 	}{
-		"no problem": {pulse.Inspection{
-			Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{sink},
-		}, OK, "TV, idle, volume 100 %", ""},
-		"unplugged": {pulse.Inspection{
-			Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{unplugged},
-		}, Failure, "nothing is plugged into hdmi (HDMI / DisplayPort)", "switch the screen or speaker on"},
-		"muted": {pulse.Inspection{
-			Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{muted},
-		}, Failure, "hdmi is muted", "pactl --server=unix:/x set-sink-mute hdmi 0"},
-		"at 0": {pulse.Inspection{
-			Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{zero},
-		}, Failure, "hdmi is 0 %", "pactl --server=unix:/x set-sink-volume hdmi 100%"},
-		"low": {pulse.Inspection{
-			Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{low},
-		}, Warning, "hdmi is 49 %", "pactl --server=unix:/x set-sink-volume hdmi 100%"},
-		"not low": {pulse.Inspection{
-			Attempts: answered, Server: "PipeWire", Default: "hdmi", Sinks: []pulse.SinkInfo{half},
-		}, OK, "volume 50 %", ""},
-		"no profile": {
-			pulse.Inspection{Attempts: answered, Server: "PipeWire", Cards: 1},
-			Failure, "has no sink",
-			"pactl set-card-profile",
-		},
-		"another program": {pulse.Inspection{Attempts: []pulse.Attempt{{
-			Address: "tcp:x:80", Failure: pulse.Other, Detail: "no PulseAudio server",
-		}}}, Failure, "tcp:x:80: no PulseAudio", "PULSE_SERVER"},
-		"no default": {
-			pulse.Inspection{Attempts: answered, Server: "PipeWire", Sinks: []pulse.SinkInfo{sink}}, OK, "TV", "",
-		},
+		"no problem":      {on(sink), OK, "TV, idle, volume 100 %", ""},
+		"unplugged":       {on(unplugged), Failure, "into hdmi (HDMI / DisplayPort)", "switch the screen"},
+		"muted":           {on(muted), Failure, "hdmi is muted", set + "mute hdmi 0"},
+		"at 0":            {on(zero), Failure, "hdmi is 0 %", set + "volume hdmi 100%"},
+		"low":             {on(low), Warning, "hdmi is 49 %", set + "volume hdmi 100%"},
+		"not low":         {on(half), OK, "volume 50 %", ""},
+		"no profile":      {noProfile, Failure, "has no sink", "pactl set-card-profile"},
+		"another program": {other, Failure, "tcp:x:80: no PulseAudio", "PULSE_SERVER"},
+		"no default":      {noDefault, OK, "TV", ""},
 	} {
-		if found := soundFindings(tt.report, settings.Config{Volume: 100}); !has(found,
-			"sound", tt.result, tt.detail, tt.remedy) {
+		found := soundFindings(tt.report, settings.Config{Volume: 100})
+		if !has(found, "sound", tt.result, tt.detail, tt.remedy) {
 			t.Errorf("%s: found %+v", name, found)
 		}
 	}
@@ -143,8 +132,8 @@ func TestConfinementFindings(t *testing.T) {
 	if found := confinementFindings(nil); !has(found, "sandbox", OK, "is confined", "") {
 		t.Errorf("everything supported: %+v", found)
 	}
-	if found := confinementFindings(fmt.Errorf("landlock: %w", syscall.ENOSYS)); !has(found,
-		"sandbox", Warning, "landlock: function not implemented", "lsm=") {
+	found := confinementFindings(fmt.Errorf("landlock: %w", syscall.ENOSYS))
+	if !has(found, "sandbox", Warning, "landlock: function not implemented", "lsm=") {
 		t.Errorf("without landlock: %+v", found)
 	}
 }

@@ -24,26 +24,24 @@ func hostWith(t *testing.T, files map[string]string) (root string) {
 
 func TestVoltageFindings(t *testing.T) {
 	t.Parallel()
-	const hwmon = "sys/class/hwmon/hwmon1/"
+	firmware := func(text string) map[string]string { return map[string]string{throttledFile: text + "\n"} }
+	driver := func(name, alarm string) map[string]string {
+		const hwmon = "sys/class/hwmon/hwmon1/"
+		return map[string]string{hwmon + "name": name + "\n", hwmon + voltageAlarmFile: alarm + "\n"}
+	}
 	for name, tt := range map[string]struct {
 		files          map[string]string
 		result, detail string // "" means no finding
 	}{
-		"not a Pi": {nil, "", ""},
-		"another sensor": {
-			map[string]string{hwmon + "name": "cpu_thermal\n", hwmon + voltageAlarmFile: "1\n"}, "", "",
-		},
-		"firmware: enough":   {map[string]string{throttledFile: "0\n"}, OK, "sufficient"},
-		"firmware: hot":      {map[string]string{throttledFile: "80008\n"}, OK, "sufficient"},
-		"firmware: now":      {map[string]string{throttledFile: "50005\n"}, Failure, "is too low"},
-		"firmware: earlier":  {map[string]string{throttledFile: "0x50000\n"}, Warning, "was too low since the start"},
-		"firmware: nonsense": {map[string]string{throttledFile: "?\n"}, Warning, "get_throttled"},
-		"driver: enough": {
-			map[string]string{hwmon + "name": "rpi_volt\n", hwmon + voltageAlarmFile: "0\n"}, OK, "sufficient",
-		},
-		"driver: now": {
-			map[string]string{hwmon + "name": "rpi_volt\n", hwmon + voltageAlarmFile: "1\n"}, Failure, "is too low",
-		},
+		"not a Pi":           {nil, "", ""},
+		"another sensor":     {driver("cpu_thermal", "1"), "", ""},
+		"firmware: enough":   {firmware("0"), OK, "sufficient"},
+		"firmware: hot":      {firmware("80008"), OK, "sufficient"},
+		"firmware: now":      {firmware("50005"), Failure, "is too low"},
+		"firmware: earlier":  {firmware("0x50000"), Warning, "was too low since the start"},
+		"firmware: nonsense": {firmware("?"), Warning, "get_throttled"},
+		"driver: enough":     {driver("rpi_volt", "0"), OK, "sufficient"},
+		"driver: now":        {driver("rpi_volt", "1"), Failure, "is too low"},
 	} {
 		found := voltageFindings(hostWith(t, tt.files))
 		if len(found) > 0 != (tt.result != "") || tt.result != "" && !has(found, "power", tt.result, tt.detail, "") {

@@ -108,20 +108,14 @@ func TestDownloads_install(t *testing.T) {
 	if len(offers) != 1 || offers[0].License != "CC BY 4.0" || !offers[0].Recommended {
 		t.Fatalf("the offers: %+v", offers)
 	}
-	if err := d.Start(t.Context(), "en_GB-gull-medium", false); !errors.Is(err, catalog.ErrUnknown) {
-		t.Errorf("an unknown voice: %v", err)
-	}
+	check.ErrorIs(t, d.Start(t.Context(), "en_GB-gull-medium", false), catalog.ErrUnknown, "an unknown voice")
 	check.NoError(t, d.Start(t.Context(), tern, true))
-	if err := d.Start(t.Context(), tern, true); !errors.Is(err, ErrBusy) {
-		t.Errorf("a second installation: %v", err)
-	}
+	check.ErrorIs(t, d.Start(t.Context(), tern, true), ErrBusy, "a second installation")
 	if last := d.Last(); last.Total != offers[0].Size() || last.Done >= last.Total || d.has(tern) {
 		t.Errorf("before the model: %+v", last)
 	}
 	close(c.gate)
-	if got := <-defaults; got != tern {
-		t.Errorf("the default voice is %q", got)
-	}
+	check.Equal(t, <-defaults, tern, "the default voice")
 	if last := d.until(t, Installed); last.Done != last.Total || !d.has(tern) {
 		t.Errorf("after the installation: %+v", last)
 	}
@@ -133,9 +127,7 @@ func TestDownloads_install(t *testing.T) {
 		tern: catalog.ErrUnknown, "../x": catalog.ErrUnknown, "": catalog.ErrUnknown,
 		"en_US-own-medium": ErrDefault, "en_US-shared-medium": ErrShared,
 	} {
-		if err := d.Remove(name); !errors.Is(err, want) {
-			t.Errorf("remove %q: %v, want %v", name, err, want)
-		}
+		check.ErrorIs(t, d.Remove(name), want, "remove %q", name)
 	}
 }
 
@@ -196,8 +188,6 @@ func TestRecommend(t *testing.T) {
 				got += o.Name
 			}
 		}
-		if got != want {
-			t.Errorf("recommended %q, want %q", got, want)
-		}
+		check.Equal(t, got, want, "the recommended voice")
 	}
 }

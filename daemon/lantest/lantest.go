@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"pressbox/packaging/check"
 )
 
 // The addresses of the network's only host, in addition to 127.0.0.1: a private one, and a
@@ -38,9 +40,7 @@ func Inside(t *testing.T) bool {
 		t.Skip("runs in a child process with a network namespace")
 	}
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	//nolint:gosec // this program
 	cmd := exec.CommandContext(t.Context(), program, "-test.run=^"+t.Name()+"$", "-test.count=1")
 	cmd.Env = append(os.Environ(), testVariable+"="+t.Name())
@@ -65,9 +65,7 @@ func Inside(t *testing.T) bool {
 func addAddresses(t *testing.T) {
 	t.Helper()
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	defer unix.Close(socket) //nolint:errcheck // nothing was written
 	configure(t, socket, "lo", unix.SIOCSIFFLAGS, func(r *unix.Ifreq) error { r.SetUint16(unix.IFF_UP); return nil })
 	configure(t, socket, "lo:1", unix.SIOCSIFADDR,

@@ -67,9 +67,7 @@ func TestListenWithDisplay_closed(t *testing.T) {
 	check.NoError(t, dialed.Close())
 	conn := check.Must(limits.ListenWithDisplay(l, os.Getuid()+1).Accept())(t)
 	defer conn.Close()
-	if got := netblock.RemoteAddr(conn.RemoteAddr().String()); got != netblock.Display() {
-		t.Errorf("the client is %s", got)
-	}
+	check.Equal(t, netblock.RemoteAddr(conn.RemoteAddr().String()), netblock.Display(), "the client")
 }
 
 // An address of the network needs no look-up, and keeps its own limits.
@@ -81,7 +79,5 @@ func TestListenWithDisplay_network(t *testing.T) {
 	defer dialed.Close()
 	conn := check.Must(limits.ListenWithDisplay(l, os.Getuid()).Accept())(t)
 	defer conn.Close()
-	if conn.RemoteAddr().Network() != "unix" {
-		t.Errorf("the client is %s", conn.RemoteAddr())
-	}
+	check.Equal(t, conn.RemoteAddr().Network(), "unix", "the network of the client")
 }

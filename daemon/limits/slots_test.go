@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pressbox/packaging/check"
 )
 
 func TestSlots_take(t *testing.T) {
@@ -15,9 +17,7 @@ func TestSlots_take(t *testing.T) {
 	a, b, c := netip.MustParsePrefix("192.0.2.1/32"),
 		netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("192.0.2.3/32")
 	release, err := s.Take(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	if _, err := s.Take(a); !errors.Is(err, ErrClientBusy) {
 		t.Errorf("second slot of a client: %v", err)
 	}
@@ -41,9 +41,7 @@ func TestSlots_wait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSlots(1)
 		release, err := s.Take(netip.Prefix{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := s.Wait(ctx, netip.Prefix{}); !errors.Is(err, ErrBusy) {
@@ -62,9 +60,7 @@ func TestSlots_wait(t *testing.T) {
 		synctest.Wait()
 		release()
 		for range 2 {
-			if err := <-waited; err != nil {
-				t.Error(err)
-			}
+			check.NoError(t, <-waited)
 		}
 	})
 }

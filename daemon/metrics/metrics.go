@@ -132,11 +132,11 @@ func (m *Metrics) Register(version, goVersion string, readings []Reading) {
 	build.Set(1)
 	m.registry.MustRegister(build)
 	for _, r := range readings {
+		opts := prometheus.Opts{Name: r.Name, Help: r.Help}
 		if r.Total {
-			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: r.Name, Help: r.Help},
-				r.Read))
+			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts(opts), r.Read))
 		} else {
-			m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: r.Name, Help: r.Help}, r.Read))
+			m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts(opts), r.Read))
 		}
 	}
 }

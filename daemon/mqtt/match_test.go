@@ -3,6 +3,8 @@ package mqtt
 import (
 	"testing"
 	"time"
+
+	"pressbox/packaging/check"
 )
 
 func TestMatches(t *testing.T) {
@@ -24,9 +26,7 @@ func TestMatches(t *testing.T) {
 		{"+", "a", true},
 		{"+", "a/b", false},
 	} {
-		if got := matches(tt.filter, tt.topic); got != tt.want {
-			t.Errorf("%s matches %s: %t", tt.filter, tt.topic, got)
-		}
+		check.Equal(t, matches(tt.filter, tt.topic), tt.want, "%s matches %s", tt.filter, tt.topic)
 	}
 }
 

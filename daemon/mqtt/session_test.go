@@ -117,9 +117,7 @@ func TestSession_messages(t *testing.T) {
 		}
 		keys[m.Key] = true
 	}
-	if len(keys) != 2 {
-		t.Errorf("keys %v, want two", keys)
-	}
+	check.Equal(t, len(keys), 2, "different keys")
 	large := strings.Repeat("x", mqtt.MaxPacket)
 	sender.say(t, large) // the broker discards it
 	sender.say(t, large[:mqtt.MaxPacket-100])
@@ -285,9 +283,7 @@ func TestSession_credentials(t *testing.T) {
 func TestSession_offline(t *testing.T) {
 	t.Parallel()
 	s := mqtt.New(mqtt.Config{})
-	if err := s.Publish(t.Context(), mqtt.Message{Topic: "a"}); !errors.Is(err, mqtt.ErrOffline) {
-		t.Errorf("Publish without a connection: %v", err)
-	}
+	check.ErrorIs(t, s.Publish(t.Context(), mqtt.Message{Topic: "a"}), mqtt.ErrOffline, "Publish without a connection")
 }
 
 // A broker that is ended and restarted under 200 messages loses none; a killed one repeats

@@ -103,6 +103,54 @@ func TestAnnouncements_atATime(t *testing.T) {
 	b.looks("announcements-at")
 }
 
+// The form offers every field of the document, and sends what is filled in.
+func TestAnnouncements_everyField(t *testing.T) {
+	t.Parallel()
+	b := newAnnouncements(t, "ROOM=hall")
+	b.is(`document.querySelector("#more").open = true`)
+	b.shows("[name=room][value=hall]")
+	b.press("[name=when][value=at]")
+	b.shows("[name=at]")
+	b.press("[name=when][value=in]")
+	const offered = `[...document.querySelector("main form").elements].map((e) => e.name)`
+	missing := value[string](b, `fetch("/openapi.json").then((r) => r.json()).then((api) =>
+		Object.keys(api.components.schemas.AnnouncementRequest.properties)
+			.filter((name) => name !== "at" && !`+offered+`.includes(name)).join())`)
+	if missing != "" {
+		t.Errorf("the form does not offer %s", missing)
+	}
+
+	for selector, value := range map[string]string{
+		"[name=title]": "Laundry", "[name=priority]": "2", "[name=volume]": "40", "[name=chime]": "alert", "[name=ttl]": "5",
+		"[name=repeat]": "own", "[name=in]": "30",
+	} {
+		b.set(selector, value)
+	}
+	b.shows("[name=times]")
+	b.set("[name=times]", "4")
+	b.set("[name=every]", "2")
+	b.press("[name=room][value=hall]")
+	b.looks("announcements-fields")
+	b.announce("The washer is done.")
+	b.says("#scheduled li", "Laundry: The washer is done.")
+	got := value[string](b, `fetch("/api/notify").then((r) => r.json()).then(({ scheduled: [a] }) => {
+		const seconds = (from, to) => Math.round((new Date(to) - new Date(from)) / 1000);
+		return [a.title, a.priority, a.volume, a.chime, a.repeat.times, a.repeat.every,
+			seconds(a.created_at, a.at), seconds(a.at, a.expires_at)].join(" ");
+	})`)
+	if want := "Laundry 2 40 alert 4 120 1800 300"; got != want {
+		t.Errorf("it was sent as %q, want %q", got, want)
+	}
+	if !b.is(`document.querySelector("[name=title]").value === "" && !document.querySelector("[name=room]:checked")`) {
+		t.Error("the next announcement has fields of this one")
+	}
+
+	b.expect("422")
+	b.set("[name=title]", strings.Repeat("x", 251)) // a script is not held by maxlength
+	b.do(chromedp.SendKeys("#message", "Late."), chromedp.Click("main form .primary"))
+	b.says("#wrong-title", "The title")
+}
+
 // An announcement that is repeated is acknowledged with a button.
 func TestAnnouncements_acknowledge(t *testing.T) {
 	b := newAnnouncements(t)

@@ -58,7 +58,7 @@ func TestModules_noCycles(t *testing.T) {
 }
 
 // text matches a text of a language: its key and its value.
-var text = regexp.MustCompile(`(?m)^  "([^"]+)": ((?:.*\n    )*.*),$`)
+var text = regexp.MustCompile(`(?m)^  "([^"]+)":\s((?:.*\n    )*.*),$`)
 
 // placeholder matches what is replaced in a text.
 var placeholder = regexp.MustCompile(`\{\w+\}`)

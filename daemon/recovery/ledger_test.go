@@ -26,10 +26,10 @@ func (l *ledger) ack(key string, err error) error {
 	return err
 }
 
-// set records what has become of something before the trace began.
-func (l *ledger) set(key, value string) {
+// set records what has become of something already. It returns nil.
+func (l *ledger) set(key, value string) error {
 	l.begin(key, value)
-	_ = l.ack(key, nil) // it returns its argument
+	return l.ack(key, nil)
 }
 
 func (l *ledger) write(what, key, value string) {

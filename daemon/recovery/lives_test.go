@@ -141,7 +141,7 @@ func (l life) serve(ctx context.Context) error {
 		return fmt.Errorf("life %d, %s: salvaged %q", l.number, l.what, salvaged)
 	}
 	if salvaged != "" {
-		l.ledger.set("salvage/said", "yes")
+		_ = l.ledger.set("salvage/said", "yes") // nil
 	}
 	if err := l.change(ctx, st); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (l life) backUp(ctx context.Context) error {
 // restore does what "pressbox restore FILE" does. The calibration of "which" is that of
 // the replaced store, or that of the backup.
 func (l life) restore(ctx context.Context) error {
-	l.ledger.set("calibration/which", "2")
+	_ = l.ledger.set("calibration/which", "2") // nil
 	l.ledger.begin("calibration/which", "1")
 	_, err := Restore(ctx, l.cfg, filepath.Join(diskOf(l.cfg), "backup.db"))
 	return l.ledger.ack("calibration/which", err)

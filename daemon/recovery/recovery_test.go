@@ -61,25 +61,16 @@ func TestBackups(t *testing.T) {
 			after time.Duration
 			want  int
 		}{{startupWait - time.Second, 0}, {2 * time.Second, 1}, {Interval, 2}, {Interval, 3}, {Interval, 3}} {
-			if got := count(tt.after); got != tt.want {
-				t.Errorf("%v later there are %d backups, want %d", tt.after, got, tt.want)
-			}
+			check.Equal(t, count(tt.after), tt.want, "%v later there", tt.after)
 		}
 		check.NoError(t, errors.Join(os.RemoveAll(cfg.BackupDir()), os.WriteFile(cfg.BackupDir(), nil, 0o600)))
-		if got := count(Interval); got != 0 {
-			t.Errorf("with a file in place of the directory: %d backups", got)
-		}
+		check.Equal(t, count(Interval), 0, "with a file in place of the directory")
 		check.NoError(t, os.Remove(cfg.BackupDir()))
-		if got := count(retryDelay); got != 1 {
-			t.Errorf("an hour after that: %d backups, want 1", got)
-		}
+		check.Equal(t, count(retryDelay), 1, "an hour after that")
 		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if strings.Count(log.String(), `level=ERROR msg="backup failed"`) != 1 {
-			t.Errorf("want one failed backup in the log:\n%s", &log)
-		}
+		check.NoError(t, <-ended)
+		check.Equal(t, strings.Count(log.String(), `level=ERROR msg="backup failed"`),
+			1, "want one failed backup in the log:\n%s", &log)
 	})
 }
 
@@ -156,9 +147,7 @@ func TestUnusable(t *testing.T) {
 		store.ErrCorrupt: true, store.ErrNewer: true, store.ErrOlder: true, syscall.EIO: true, fs.ErrPermission: true,
 		syscall.ENOSPC: false, syscall.EROFS: false, syscall.ENOMEM: false, context.DeadlineExceeded: false,
 	} {
-		if got := unusable(fmt.Errorf("restore: %w", err)); got != want {
-			t.Errorf("%v: %t, want %t", err, got, want)
-		}
+		check.Equal(t, unusable(fmt.Errorf("restore: %w", err)), want, "%v", err)
 	}
 }
 
@@ -176,9 +165,7 @@ func TestUntilBackup(t *testing.T) {
 		-time.Hour: 0, // from a wrong clock
 	} {
 		check.NoError(t, os.Chtimes(path, now.Add(-age), now.Add(-age)))
-		if got := untilBackup(dir, now); got != want {
-			t.Errorf("%v after the last backup: %v, want %v", age, got, want)
-		}
+		check.Equal(t, untilBackup(dir, now), want, "%v after the last backup", age)
 	}
 }
 
@@ -191,7 +178,5 @@ func TestCheckInChild_cyclicPages(t *testing.T) {
 	unpacked := check.Must(gzip.NewReader(file))(t)
 	path := filepath.Join(t.TempDir(), "pressbox.db")
 	check.NoError(t, os.WriteFile(path, check.Must(io.ReadAll(unpacked))(t), 0o600))
-	if err := CheckInChild(t.Context(), path); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("%v, want %v", err, store.ErrCorrupt)
-	}
+	check.ErrorIs(t, CheckInChild(t.Context(), path), store.ErrCorrupt, "a store whose pages are cyclic")
 }

@@ -177,8 +177,7 @@ func announceOrCancel(s *site, i int) error {
 		return err
 	}
 	s.cancel = v.ID
-	s.ledger.begin("announcement/"+v.ID, string(announce.Queued))
-	return s.ledger.ack("announcement/"+v.ID, nil)
+	return s.ledger.set("announcement/"+v.ID, string(announce.Queued))
 }
 
 // scheduleOrChange schedules a repeating announcement, saves it as it waits for its
@@ -195,8 +194,7 @@ func scheduleOrChange(s *site, i int) error {
 			return err
 		}
 		s.repeat = v.ID
-		s.ledger.begin("repeating/"+v.ID, "scheduled 0")
-		return s.ledger.ack("repeating/"+v.ID, nil)
+		return s.ledger.set("repeating/"+v.ID, "scheduled 0")
 	}
 	if i%3 == 1 {
 		v, err := s.announcer.Find(s.repeat)
@@ -249,8 +247,7 @@ func oweOrSettle(s *site, i int) error {
 			return err
 		}
 		s.owed = v.ID
-		s.ledger.begin("owed/"+v.ID, "queued map[hall:waiting kitchen:waiting]")
-		return s.ledger.ack("owed/"+v.ID, nil)
+		return s.ledger.set("owed/"+v.ID, "queued map[hall:waiting kitchen:waiting]")
 	}
 	room, value := "hall", "queued map[hall:done kitchen:waiting]"
 	if i%3 == 2 {
@@ -277,8 +274,7 @@ func announceOnce(s *site, i int) error {
 		return fmt.Errorf("the key %s is of %s, a repeated request is answered with %s", key, s.keyed, v.ID)
 	}
 	s.keyed = v.ID
-	s.ledger.begin("key/"+key, v.ID+" "+string(v.Status))
-	return s.ledger.ack("key/"+key, nil)
+	return s.ledger.set("key/"+key, v.ID+" "+string(v.Status))
 }
 
 func keyedRequest(key string) announce.Request {
@@ -379,8 +375,7 @@ func createOrPlayLeague(s *site, i int) error {
 			return err
 		}
 		s.leagueID = v.ID
-		s.ledger.begin("league/"+v.ID, string(leagues.Pending))
-		return s.ledger.ack("league/"+v.ID, nil)
+		return s.ledger.set("league/"+v.ID, string(leagues.Pending))
 	}
 	s.ledger.begin("league/"+s.leagueID, string(leagues.Active))
 	_, err := s.leagues.Join(ctx, ann, leagues.Series, s.leagueID, -1)
@@ -414,8 +409,7 @@ func signInOrOut(s *site, i int) error {
 		return err
 	}
 	s.sessions = append(s.sessions, r)
-	s.ledger.begin("session/"+r.Access.Reveal(), "open")
-	return s.ledger.ack("session/"+r.Access.Reveal(), nil)
+	return s.ledger.set("session/"+r.Access.Reveal(), "open")
 }
 
 // findSession does not distinguish a session that ended from one that never was.
@@ -440,8 +434,7 @@ func createOrRevokeToken(s *site, i int) error {
 		return err
 	}
 	s.tokens = append(s.tokens, record)
-	s.ledger.begin("token/"+record.ID, "valid")
-	return s.ledger.ack("token/"+record.ID, nil)
+	return s.ledger.set("token/"+record.ID, "valid")
 }
 
 func findToken(s *site, id string) (string, error) {

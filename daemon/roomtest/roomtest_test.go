@@ -166,19 +166,40 @@ func (h *host) spoken() map[string]int {
 	return counts
 }
 
+// newHosts connects hosts in the rooms hall, kitchen and den to a broker.
+func newHosts(t *testing.T) (all []*host, broker *mqtttest.Broker) {
+	t.Helper()
+	check.Part(t, "ip")
+	check.Part(t, "nsenter")
+	sound := pulsetest.Start(t, pulsetest.Config{})
+	broker = mqtttest.StartOn(t, "0.0.0.0:1883")
+	for i, room := range []string{"hall", "kitchen", "den"} {
+		all = append(all, newHost(t, i, room, "PULSE_SERVER="+sound.Address))
+	}
+	return all, broker
+}
+
+// checkSpoken fails the test unless each host has spoken what it played, once, and nothing else.
+func checkSpoken(t *testing.T, played map[*host][]string) {
+	t.Helper()
+	for h, ids := range played {
+		got := h.spoken()
+		for _, id := range ids {
+			check.Equal(t, got[id], 1, "%s has spoken %s", h.room, id)
+			delete(got, id)
+		}
+		if len(got) > 0 {
+			t.Errorf("%s has also spoken %v", h.room, got)
+		}
+	}
+}
+
 // An announcement reaches the rooms that it names, once, whichever host was away meanwhile.
 func TestAll_rooms(t *testing.T) {
 	if !lantest.Inside(t) {
 		return
 	}
-	check.Part(t, "ip")
-	check.Part(t, "nsenter")
-	sound := pulsetest.Start(t, pulsetest.Config{})
-	broker := mqtttest.StartOn(t, "0.0.0.0:1883")
-	var all []*host
-	for i, room := range []string{"hall", "kitchen", "den"} {
-		all = append(all, newHost(t, i, room, "PULSE_SERVER="+sound.Address))
-	}
+	all, broker := newHosts(t)
 	front, kitchen, den := all[0], all[1], all[2]
 	front.awaitRooms("hall", "kitchen", "den")
 	kitchen.awaitRooms("hall", "kitchen", "den")
@@ -256,16 +277,5 @@ func TestAll_rooms(t *testing.T) {
 		front.expect(b.ID, "done", "kitchen=done")
 		played[kitchen] = append(played[kitchen], a.ID, b.ID)
 	})
-	for _, h := range all {
-		got := h.spoken()
-		for _, id := range played[h] {
-			if got[id] != 1 {
-				t.Errorf("%s has spoken %s %d times", h.room, id, got[id])
-			}
-			delete(got, id)
-		}
-		if len(got) > 0 {
-			t.Errorf("%s has also spoken %v", h.room, got)
-		}
-	}
+	checkSpoken(t, played)
 }

@@ -24,12 +24,12 @@ const (
 	SystemFile   = "/etc/pressbox/pressbox.env"
 	localFile    = ".env"                                            // in the working directory
 	SharedModels = "/usr/share/pressbox/models"                      // voices installed by the package
-	AudioSocket  = "/run/pressbox-audio/native"                      // the PulseAudio socket that "pressbox setup-audio" configures
+	AudioSocket  = "/run/pressbox-audio/native"                      // of PulseAudio: "pressbox setup-audio"
 	SharedAdmin  = "/run/pressbox/admin.sock"                        // the admin socket of the package's socket unit
 	UserName     = "pressbox"                                        // user and group created by the package
 	storeName    = "pressbox.db"                                     // in STATE_DIR
 	backupDir    = "backups"                                         // in STATE_DIR
-	adminName    = "admin.sock"                                      // in STATE_DIR, unless systemd passes an admin socket
+	adminName    = "admin.sock"                                      // in STATE_DIR, unless systemd passes one
 	DefaultPort  = 8888                                              // of PORT and of pressbox.socket
 	PortDropIn   = "/etc/systemd/system/pressbox.socket.d/port.conf" // written by "pressbox set-port"
 )

@@ -69,7 +69,8 @@ func forHost(stateDir, local string) (Config, error) {
 
 // defaults returns the default settings, with another STATE_DIR unless stateDir is "".
 func defaults(stateDir string) (Config, error) {
-	s := &Sources{table: withStateDirectory(Table()), viper: viper.New(), flags: pflag.NewFlagSet("", pflag.ContinueOnError)}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	s := &Sources{table: withStateDirectory(Table()), viper: viper.New(), flags: flags}
 	for _, row := range s.table {
 		s.viper.SetDefault(row.Name, row.Default)
 	}

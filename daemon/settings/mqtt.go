@@ -27,7 +27,8 @@ func mqttSettings() []Setting {
 		{
 			Name: "MQTT_URL", valueType: brokerURL(),
 			Description: "MQTT 5 broker, such as mqtt://homeassistant.local or mqtts://broker.example:8883",
-			More:        "Clients that the broker permits to publish may announce and change the volume. If unset, MQTT is off.",
+			More: "Clients that the broker permits to publish may announce and change the volume. " +
+				"If unset, MQTT is off.",
 		},
 		{Name: "MQTT_USERNAME", valueType: text(), Description: "user name for the MQTT broker"},
 		{
@@ -58,22 +59,28 @@ func mqttSettings() []Setting {
 
 // brokerURL returns the type of the address of an MQTT broker, or "".
 func brokerURL() valueType {
-	return valueType{name: "URL", expects: "mqtt://HOST or mqtts://HOST, with an optional :PORT", parse: func(value string) (any, bool) {
-		if value == "" {
-			return "", true
-		}
-		u, err := url.Parse(value)
-		ok := err == nil && (u.Scheme == "mqtt" || u.Scheme == "mqtts") && u.Hostname() != "" && u.User == nil &&
-			strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
-		return value, ok
-	}}
+	return valueType{
+		name: "URL", expects: "mqtt://HOST or mqtts://HOST, with an optional :PORT",
+		parse: func(value string) (any, bool) {
+			if value == "" {
+				return "", true
+			}
+			u, err := url.Parse(value)
+			ok := err == nil && (u.Scheme == "mqtt" || u.Scheme == "mqtts") && u.Hostname() != "" && u.User == nil &&
+				strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
+			return value, ok
+		},
+	}
 }
 
 // topic returns the type of an MQTT topic without wildcards.
 func topic() valueType {
 	const longest = 100
-	return valueType{name: "topic", expects: "an MQTT topic such as home/pressbox, without + and #", parse: func(value string) (any, bool) {
-		ok := value != "" && len(value) <= longest && !strings.ContainsAny(value, "+#$\x00") && strings.Trim(value, "/") == value
-		return value, ok
-	}}
+	return valueType{
+		name: "topic", expects: "an MQTT topic such as home/pressbox, without + and #",
+		parse: func(value string) (any, bool) {
+			ok := value != "" && len(value) <= longest && !strings.ContainsAny(value, "+#$\x00")
+			return value, ok && strings.Trim(value, "/") == value
+		},
+	}
 }

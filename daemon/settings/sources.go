@@ -154,7 +154,8 @@ func (s *Sources) unknown(a assignment) string {
 	}
 	name := Nearest(strings.ToUpper(a.name), names)[0]
 	row := s.table[slices.Index(names, name)]
-	return fmt.Sprintf("%s=%s: unknown setting; did you mean %s (%s)?", a.name, Value{Setting: row, Text: a.value}, name, row.valueType.expects)
+	value := Value{Setting: row, Text: a.value}
+	return fmt.Sprintf("%s=%s: unknown setting; did you mean %s (%s)?", a.name, value, name, row.Expects())
 }
 
 // SetPage sets the values that administrators have set on the page, by the names of settings.
@@ -238,13 +239,14 @@ func (s *Sources) Values() ([]Value, error) {
 	var all []Value
 	var errs []error
 	for _, row := range s.table {
-		v := Value{Setting: row, Text: strings.TrimSpace(s.viper.GetString(row.Name)), Origin: s.origin(row), Fixed: s.fixed(row)}
-		if text, ok := s.page[row.Name]; ok {
-			v.Text = strings.TrimSpace(text)
+		text, onPage := s.page[row.Name]
+		if !onPage {
+			text = s.viper.GetString(row.Name)
 		}
-		if v.Text == "" {
-			v.Text = row.Default
+		if text = strings.TrimSpace(text); text == "" {
+			text = row.Default
 		}
+		v := Value{Setting: row, Text: text, Origin: s.origin(row), Fixed: s.fixed(row)}
 		var ok bool
 		if v.parsed, ok = row.valueType.parse(v.Text); !ok {
 			errs = append(errs, row.valueType.reject(v))
@@ -323,7 +325,8 @@ var listenStream = regexp.MustCompile(`(?m)^ListenStream=(\d+)$`)
 // SocketPort returns the port of pressbox.socket below root: that of the drop-in that
 // "pressbox set-port" writes, else [DefaultPort].
 func SocketPort(root string) int {
-	text, _ := os.ReadFile(filepath.Join(root, PortDropIn)) //nolint:gosec // of a fixed name; without it, the shipped port is used
+	//nolint:gosec // the name is fixed; without the file, the shipped port is used
+	text, _ := os.ReadFile(filepath.Join(root, PortDropIn))
 	if found := listenStream.FindSubmatch(text); found != nil {
 		if port, err := strconv.Atoi(string(found[1])); err == nil {
 			return port
@@ -334,7 +337,8 @@ func SocketPort(root string) int {
 
 // Nearest returns the names in order of their edit distance to word.
 func Nearest(word string, names []string) []string {
-	return slices.SortedStableFunc(slices.Values(names), func(a, b string) int { return editDistance(word, a) - editDistance(word, b) })
+	nearer := func(a, b string) int { return editDistance(word, a) - editDistance(word, b) }
+	return slices.SortedStableFunc(slices.Values(names), nearer)
 }
 
 // editDistance returns the Levenshtein distance of a and b in bytes.

@@ -44,7 +44,10 @@ func (s Setting) Text() string {
 
 // Table returns every setting in the order of the documents.
 func Table() []Setting {
-	return slices.Concat(serverSettings(), speechSettings(), announcementSettings(), integrationSettings(), quietSettings(), webSettings(), signInSettings(), gameSettings(), wallSettings(), mqttSettings())
+	return slices.Concat(
+		serverSettings(), speechSettings(), announcementSettings(), integrationSettings(), quietSettings(),
+		webSettings(), signInSettings(), gameSettings(), wallSettings(), mqttSettings(),
+	)
 }
 
 func serverSettings() []Setting {
@@ -59,16 +62,20 @@ func serverSettings() []Setting {
 		},
 		{
 			Name: "LOG_LEVEL", valueType: logLevel(), Default: "INFO", Reload: true,
-			Description: "minimum level of log messages", More: "DEBUG also logs the text of announcements as it is spoken.",
+			Description: "minimum level of log messages",
+			More:        "DEBUG also logs the text of announcements as it is spoken.",
 		},
 		{
 			Name: "STATE_DIR", valueType: path(), Default: "./state", Shipped: "/var/lib/pressbox",
-			Description: "directory of the store and its backups", More: "Under systemd the default is the unit's StateDirectory.",
+			Description: "directory of the store and its backups",
+			More:        "Under systemd the default is the unit's StateDirectory.",
 		},
 		{
 			Name: "STORE_MAX_SIZE", valueType: size(2 << 20), Default: "512MiB",
 			Description: "maximum size of the store",
-			More:        "Announcements, sign-in, games and caches each have a share of it, and a full share rejects its own data only. When the games use 90 % of theirs, the oldest finished game of the account with the most games is deleted.",
+			More: "Announcements, sign-in, games and caches each have a share of it, " +
+				"and a full share rejects its own data only. When the games use 90 % of theirs, " +
+				"the oldest finished game of the account with the most games is deleted.",
 		},
 		{
 			Name: "EXIT_ON_IDLE", valueType: seconds(0, 86_400), Default: "0",
@@ -88,17 +95,20 @@ func speechSettings() []Setting {
 		{
 			Name: "MODEL_DIR", valueType: path(), Default: "./models", Shipped: "/var/lib/pressbox/models",
 			Description: "directory of the voices, pairs of NAME.onnx and NAME.onnx.json",
-			More:        "Subdirectories are not searched. " + SharedModels + " is searched next. A new pair is found without a restart.",
+			More: "Subdirectories are not searched. " + SharedModels + " is searched next. " +
+				"A new pair is found without a restart.",
 		},
 		{
-			Name: "VOICES_URL", valueType: webURL(), Default: "https://huggingface.co/rhasspy/piper-voices/resolve/main/voices.json",
+			Name: "VOICES_URL", valueType: webURL(),
+			Default:     "https://huggingface.co/rhasspy/piper-voices/resolve/main/voices.json",
 			Description: "catalog for \"pressbox voices install\", in the format of Piper's voices.json",
 			More:        "Without https, the command requires --insecure-http.",
 		},
 		{
 			Name: "DEFAULT_VOICE", valueType: text(), Default: "en_US-pressbox-medium", Reload: true, Page: true,
 			Description: "default voice",
-			More:        "If it is missing or broken, another voice of the same language, or else any, speaks instead, and /health reports \"degraded\".",
+			More: "If it is missing or broken, another voice of the same language, or else any, " +
+				"speaks instead, and /health reports \"degraded\".",
 		},
 		{
 			Name: "DEFAULT_RATE", valueType: integer(60, 400), Default: "170", Reload: true, Page: true,
@@ -116,7 +126,8 @@ func speechSettings() []Setting {
 		{
 			Name: "ONNXRUNTIME_LIB", valueType: path(),
 			Description: "ONNX Runtime library",
-			More:        "If unset, it is searched for beside the program, in /usr/lib/pressbox, and among the system's libraries.",
+			More: "If unset, it is searched for beside the program, in /usr/lib/pressbox, " +
+				"and among the system's libraries.",
 		},
 		{
 			Name: "PULSE_SERVER", valueType: text(), Shipped: "unix:" + AudioSocket,
@@ -125,7 +136,8 @@ func speechSettings() []Setting {
 		},
 		{
 			Name: "PULSE_SINK", valueType: text(),
-			Description: "sink to play on, as listed by \"pactl list sinks\"", More: "If unset, the sound server's default sink.",
+			Description: "sink to play on, as listed by \"pactl list sinks\"",
+			More:        "If unset, the sound server's default sink.",
 		},
 		{
 			Name: "VOLUME", valueType: integer(0, 100), Default: "100", Reload: true, Page: true,
@@ -134,11 +146,13 @@ func speechSettings() []Setting {
 		},
 		{
 			Name: "URGENT_MIN_VOLUME", valueType: integer(0, 100), Default: "40", Reload: true,
-			Description: "minimum volume of urgent announcements in percent, also if muted or during quiet hours; 0: no minimum",
+			Description: "minimum volume of urgent announcements in percent, also if muted or during quiet hours; " +
+				"0: no minimum",
 		},
 		{
 			Name: "DUCK", valueType: decibels(-60), Default: "-20", Reload: true, Page: true,
-			Description: "decibels by which other streams on the sink are lowered during an announcement; 0: they are not lowered",
+			Description: "decibels by which other streams on the sink are lowered during an announcement; " +
+				"0: they are not lowered",
 		},
 	}
 }
@@ -158,11 +172,13 @@ func announcementSettings() []Setting {
 		{
 			Name: "NOTIFY_ACCESS", valueType: oneOf("lan", "token", "open", "off"), Default: "lan",
 			Description: "who may create announcements",
-			More:        "lan: clients with a private address, and others with a token. token: clients with a token. open: everyone. off: no one.",
+			More: "lan: clients with a private address, and others with a token. " +
+				"token: clients with a token. open: everyone. off: no one.",
 		},
 		{
 			Name: "NOTIFY_RATE", valueType: integer(1, 100_000), Default: "120",
-			Description: "maximum number of announcements and requests for speech per minute and client address", More: "Bursts are limited to half of it.",
+			Description: "maximum number of announcements and requests for speech per minute and client address",
+			More:        "Bursts are limited to half of it.",
 		},
 		{
 			Name: "NOTIFY_RATE_LOOPBACK", valueType: boolType(), Default: "no",
@@ -190,7 +206,8 @@ func announcementSettings() []Setting {
 		{
 			Name: "CONTROL_ACCESS", valueType: oneOf("admin", "lan"), Default: "admin",
 			Description: "who may change the volume, quiet hours, schedules and favorites",
-			More:        "admin: signed-in administrators, tokens made with \"pressbox tokens create --control\", and the admin socket. lan: clients that may create announcements.",
+			More: "admin: signed-in administrators, tokens made with \"pressbox tokens create --control\", " +
+				"and the admin socket. lan: clients that may create announcements.",
 		},
 	}
 }
@@ -200,17 +217,17 @@ func integrationSettings() []Setting {
 	return []Setting{
 		{
 			Name: "NTFY_URGENT", valueType: priority(), Default: "5", Reload: true,
-			Description: "priority from which announcements by ntfy, Gotify and hooks are urgent",
+			Description: "lowest priority at which announcements from ntfy, Gotify and webhooks are urgent",
 			More:        "ntfy's priorities are 1 to 5; Gotify's 8 to 10 count as 5, 6 and 7 as 4. off: never.",
 		},
 		{
 			Name: "NTFY", valueType: boolType(), Default: "on", Reload: true,
-			Description: "accept announcements as ntfy does, at / and /ntfy",
+			Description: "accept announcements from ntfy clients, at / and /ntfy",
 			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
 		},
 		{
 			Name: "GOTIFY", valueType: boolType(), Default: "on", Reload: true,
-			Description: "accept announcements as Gotify does, at /message",
+			Description: "accept announcements from Gotify clients, at /message",
 			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
 		},
 		{
@@ -225,17 +242,18 @@ func integrationSettings() []Setting {
 		},
 		{
 			Name: "HOOKS_DIR", valueType: path(), Default: "/etc/pressbox/hooks", Reload: true,
-			Description: "directory of your own templates of webhooks, files NAME.tmpl",
+			Description: "directory of your own webhook templates, files NAME.tmpl",
 			More:        "It may be missing.",
 		},
 		{
 			Name: "WYOMING", valueType: boolType(), Default: "on",
-			Description: "serve speech to voice assistants, such as Home Assistant, by the Wyoming protocol",
+			Description: "serve speech to voice assistants, such as Home Assistant, with the Wyoming protocol",
 			More:        "The protocol has no tokens: it is served while NOTIFY_ACCESS is lan or open.",
 		},
 		{
 			Name: "WYOMING_PORT", valueType: integer(0, 65535), Default: "10200",
-			Description: "TCP port of the Wyoming protocol on HOST; 0 selects a free port", More: "Ignored if systemd passes a socket (pressbox-wyoming.socket).",
+			Description: "TCP port of the Wyoming protocol on HOST; 0 selects a free port",
+			More:        "Ignored if systemd passes a socket (pressbox-wyoming.socket).",
 		},
 	}
 }
@@ -244,13 +262,18 @@ func quietSettings() []Setting {
 	return []Setting{
 		{
 			Name: "QUIET_HOURS", valueType: weeklyHours(), Reload: true, Page: true,
-			Description: "local times of quiet, such as \"22:00-07:00\" or \"Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00\"",
-			More:        "Only urgent announcements are spoken as usual then. A changed value of this or the next two settings ends the quiet that was set with \"pressbox quiet\" or PUT /quiet.",
+			Description: "quiet hours in local time, such as \"22:00-07:00\" or " +
+				"\"Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00\"",
+			More: "Only urgent announcements are spoken as usual then. " +
+				"A changed value of this or the next two settings ends the quiet that was set " +
+				"with \"pressbox quiet\" or PUT /quiet.",
 		},
 		{
-			Name: "QUIET_MODE", valueType: oneOf("silence", "hold", "soft"), Default: "silence", Reload: true, Page: true,
+			Name: "QUIET_MODE", valueType: oneOf("silence", "hold", "soft"), Default: "silence",
+			Reload: true, Page: true,
 			Description: "what happens to announcements during quiet hours",
-			More:        "silence: they are not spoken. hold: they are spoken afterwards. soft: they are spoken at QUIET_VOLUME, without the usual chime.",
+			More: "silence: they are not spoken. hold: they are spoken afterwards. " +
+				"soft: they are spoken at QUIET_VOLUME, without the usual chime.",
 		},
 		{
 			Name: "QUIET_VOLUME", valueType: integer(0, 100), Default: "25", Reload: true, Page: true,
@@ -277,7 +300,8 @@ func webSettings() []Setting {
 		{
 			Name: "ALLOWED_HOSTS", valueType: hosts(),
 			Description: "additional Host names to accept",
-			More:        "localhost, IP addresses, names without a dot, the host's own name and the hosts of the URLs above are always accepted.",
+			More: "localhost, IP addresses, names without a dot, the host's own name and the hosts of the URLs " +
+				"above are always accepted.",
 		},
 		{
 			Name: "TRUSTED_PROXIES", valueType: networks(),
@@ -290,11 +314,14 @@ func signInSettings() []Setting {
 	return slices.Concat(providerSettings(), []Setting{
 		{
 			Name: "SIGN_UP", valueType: oneOf("open", "invite", "closed"), Default: "open",
-			Description: "who may sign up", More: "open: anyone on the local network, others with an invite; with NOTIFY_ACCESS=open anyone. invite: holders of an invite (\"pressbox users invite\"). closed: no one.",
+			Description: "who may sign up",
+			More: "open: anyone on the local network, others with an invite; with NOTIFY_ACCESS=open anyone. " +
+				"invite: holders of an invite (\"pressbox users invite\"). closed: no one.",
 		},
 		{
 			Name: "COOKIE_SECURE", valueType: oneOf("auto", "always", "never"), Default: "auto",
-			Description: "set the Secure attribute of cookies", More: "auto: if PUBLIC_URL is https. Browsers discard such cookies on plain http.",
+			Description: "set the Secure attribute of cookies",
+			More:        "auto: if PUBLIC_URL is https. Browsers discard such cookies on plain http.",
 		},
 		{
 			Name: "SESSION_MAX_AGE", valueType: seconds(3600, 31_536_000), Default: "2592000",
@@ -306,8 +333,10 @@ func signInSettings() []Setting {
 func providerSettings() []Setting {
 	return []Setting{
 		{
-			Name: "IDP_PROVIDER", valueType: oneOf("local", "discord", "github", "google", "oidc", "oauth2"), Default: "local",
-			Description: "sign-in provider", More: "local: accounts with a passphrase in the store. oidc, oauth2: any provider of that protocol.",
+			Name: "IDP_PROVIDER", valueType: oneOf("local", "discord", "github", "google", "oidc", "oauth2"),
+			Default:     "local",
+			Description: "sign-in provider",
+			More:        "local: accounts with a passphrase in the store. oidc, oauth2: any provider of that protocol.",
 		},
 		{
 			Name: "IDP_CLIENT_ID", valueType: text(),
@@ -315,7 +344,8 @@ func providerSettings() []Setting {
 		},
 		{
 			Name: "IDP_CLIENT_SECRET", valueType: text(), Secret: true,
-			Description: "OAuth client secret", More: "Prefer IDP_CLIENT_SECRET_FILE or a systemd credential idp_client_secret.",
+			Description: "OAuth client secret",
+			More:        "Prefer IDP_CLIENT_SECRET_FILE or a systemd credential idp_client_secret.",
 		},
 		{
 			Name: "IDP_CLIENT_SECRET_FILE", valueType: path(),
@@ -327,7 +357,8 @@ func providerSettings() []Setting {
 		},
 		{
 			Name: "IDP_ISSUER", valueType: webURL(),
-			Description: "issuer of IDP_PROVIDER=oidc, compared byte for byte", More: "With oauth2, the issuer that a callback must name if it names one.",
+			Description: "issuer of IDP_PROVIDER=oidc, compared byte for byte",
+			More:        "With oauth2, the issuer that a callback must name if it names one.",
 		},
 		{Name: "IDP_AUTH_URL", valueType: webURL(), Description: "authorization endpoint of IDP_PROVIDER=oauth2"},
 		{Name: "IDP_TOKEN_URL", valueType: webURL(), Description: "token endpoint of IDP_PROVIDER=oauth2"},
@@ -352,12 +383,14 @@ func wallSettings() []Setting {
 		{
 			Name: "WALL_WIFI_SSID", valueType: text(),
 			Description: "name of the Wi-Fi network that wall displays offer to guests as a QR code",
-			More:        "Use a guest network: everyone who sees the display can join it. It is shown only by a display on the host itself, and to administrators.",
+			More: "Use a guest network: everyone who sees the display can join it. " +
+				"It is shown only by a display on the host itself, and to administrators.",
 		},
 		{
 			Name: "WALL_WIFI_PASSPHRASE_FILE", valueType: path(),
 			Description: "file of the passphrase of WALL_WIFI_SSID",
-			More:        "If unset, the systemd credential wall_wifi_passphrase. Without a passphrase no network is offered.",
+			More: "If unset, the systemd credential wall_wifi_passphrase. " +
+				"Without a passphrase no network is offered.",
 		},
 	}
 }
@@ -367,7 +400,8 @@ func gameSettings() []Setting {
 		{
 			Name: "TEAM_DATA_URL", valueType: webURL(),
 			Description: "team-data API in the format of SBA v3, such as https://league.example/api",
-			More:        "Its answers are cached, and served from the cache while it is down. If unset, the built-in league.",
+			More: "Its answers are cached, and served from the cache while it is down. " +
+				"If unset, the built-in league.",
 		},
 		{
 			Name: "TEAM_DATA_TOKEN", valueType: text(), Secret: true,
@@ -375,7 +409,7 @@ func gameSettings() []Setting {
 		},
 		{
 			Name: "DEFAULT_SEASON", valueType: integer(1, 9999), Default: "3",
-			Description: "season of teams and games that name none", More: "The built-in league has seasons 1 to 3.",
+			Description: "season of teams and games if none is named", More: "The built-in league has seasons 1 to 3.",
 		},
 	}
 }

@@ -44,13 +44,18 @@ func path() valueType {
 
 // list returns the type of a []string that is separated by commas or spaces.
 func list() valueType {
-	return valueType{name: "list", expects: "words separated by commas or spaces", parse: func(value string) (any, bool) { return splitList(value), true }}
+	return valueType{
+		name: "list", expects: "words separated by commas or spaces",
+		parse: func(value string) (any, bool) { return splitList(value), true },
+	}
 }
 
 // integer returns the type of an int in a range.
 func integer(from, to int) valueType {
 	return valueType{
-		name: "integer", limits: fmt.Sprintf("%d–%d", from, to), expects: fmt.Sprintf("an integer from %d to %d", from, to),
+		name:    "integer",
+		limits:  fmt.Sprintf("%d–%d", from, to),
+		expects: fmt.Sprintf("an integer from %d to %d", from, to),
 		parse: func(value string) (any, bool) {
 			n, err := strconv.Atoi(value)
 			return n, err == nil && from <= n && n <= to
@@ -61,11 +66,14 @@ func integer(from, to int) valueType {
 // seconds returns the type of a time.Duration that is written as an integer.
 func seconds(from, to int) valueType {
 	t := integer(from, to)
-	return valueType{name: "seconds", limits: t.limits, expects: t.expects + ", in seconds", parse: func(value string) (any, bool) {
-		parsed, ok := t.parse(value)
-		n, isInt := parsed.(int)
-		return time.Duration(n) * time.Second, ok && isInt
-	}}
+	return valueType{
+		name: "seconds", limits: t.limits, expects: t.expects + ", in seconds",
+		parse: func(value string) (any, bool) {
+			parsed, ok := t.parse(value)
+			n, isInt := parsed.(int)
+			return time.Duration(n) * time.Second, ok && isInt
+		},
+	}
 }
 
 // decibels returns the type of a float64 from a negative number to 0.
@@ -97,29 +105,35 @@ func weeklyHours() valueType {
 // size returns the type of an int64 of bytes that is written with the unit KiB, MiB, GiB or none.
 func size(least int64) valueType {
 	expects := fmt.Sprintf("a size in bytes or with the unit KiB, MiB or GiB, at least %d MiB", least>>20)
-	return valueType{name: "size", limits: fmt.Sprintf("≥ %d MiB", least>>20), expects: expects, parse: func(value string) (any, bool) {
-		digits, shift := value, 0
-		for i, unit := range []string{"KiB", "MiB", "GiB"} {
-			if before, ok := strings.CutSuffix(value, unit); ok {
-				digits, shift = strings.TrimSpace(before), 10*(i+1)
+	return valueType{
+		name: "size", limits: fmt.Sprintf("≥ %d MiB", least>>20), expects: expects,
+		parse: func(value string) (any, bool) {
+			digits, shift := value, 0
+			for i, unit := range []string{"KiB", "MiB", "GiB"} {
+				if before, ok := strings.CutSuffix(value, unit); ok {
+					digits, shift = strings.TrimSpace(before), 10*(i+1)
+				}
 			}
-		}
-		n, err := strconv.ParseInt(digits, 10, 64)
-		bytes := n << shift
-		return bytes, err == nil && bytes>>shift == n && bytes >= least
-	}}
+			n, err := strconv.ParseInt(digits, 10, 64)
+			bytes := n << shift
+			return bytes, err == nil && bytes>>shift == n && bytes >= least
+		},
+	}
 }
 
 // oneOf returns the type of words from a list, in lower or upper case.
 func oneOf(words ...string) valueType {
-	return valueType{name: strings.Join(words, "|"), expects: "one of " + strings.Join(words, ", "), parse: func(value string) (any, bool) {
-		for _, word := range words {
-			if strings.EqualFold(word, value) {
-				return word, true
+	return valueType{
+		name: strings.Join(words, "|"), expects: "one of " + strings.Join(words, ", "),
+		parse: func(value string) (any, bool) {
+			for _, word := range words {
+				if strings.EqualFold(word, value) {
+					return word, true
+				}
 			}
-		}
-		return nil, false
-	}}
+			return nil, false
+		},
+	}
 }
 
 // priority returns the type of an int from 1 to 5, or off, which is 0.
@@ -157,49 +171,65 @@ func chime() valueType { return orOff(oneOf("none", "ding", "ding-dong", "alert"
 
 func logLevel() valueType {
 	levels := map[string]slog.Level{
-		"DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "WARN": slog.LevelWarn, "WARNING": slog.LevelWarn, "ERROR": slog.LevelError,
+		"DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "ERROR": slog.LevelError,
+		"WARN": slog.LevelWarn, "WARNING": slog.LevelWarn,
 	}
-	return valueType{name: "level", limits: "DEBUG|INFO|WARN|ERROR", expects: "one of DEBUG, INFO, WARN, WARNING, ERROR", parse: func(value string) (any, bool) {
-		level, ok := levels[strings.ToUpper(value)]
-		return level, ok
-	}}
+	return valueType{
+		name: "level", limits: "DEBUG|INFO|WARN|ERROR", expects: "one of DEBUG, INFO, WARN, WARNING, ERROR",
+		parse: func(value string) (any, bool) {
+			level, ok := levels[strings.ToUpper(value)]
+			return level, ok
+		},
+	}
 }
 
 // host returns the type of a host name or an IP address without brackets, without a port.
 func host() valueType {
-	return valueType{name: "host", expects: "an IP address or a host name, without a port", parse: func(value string) (any, bool) {
-		_, err := netip.ParseAddr(value)
-		return value, err == nil || isHostName(value)
-	}}
+	return valueType{
+		name: "host", expects: "an IP address or a host name, without a port",
+		parse: func(value string) (any, bool) {
+			_, err := netip.ParseAddr(value)
+			return value, err == nil || isHostName(value)
+		},
+	}
 }
 
 // room returns the type of the name of a room, or "".
 func room() valueType {
-	return valueType{name: "name", expects: "up to 64 letters, digits, - and _, and not \"all\"", parse: func(value string) (any, bool) {
-		return value, value == "" || rooms.CheckName(strings.ToLower(value)) == nil
-	}}
+	return valueType{
+		name: "name", expects: "up to 64 letters, digits, - and _, and not \"all\"",
+		parse: func(value string) (any, bool) {
+			return value, value == "" || rooms.CheckName(strings.ToLower(value)) == nil
+		},
+	}
 }
 
 // webURL returns the type of an absolute http or https URL, or "".
 func webURL() valueType {
-	return valueType{name: "URL", expects: "a URL such as https://pressbox.example/path", parse: func(value string) (any, bool) {
-		return value, value == "" || parseURL(value) != nil
-	}}
+	return valueType{
+		name: "URL", expects: "a URL such as https://pressbox.example/path",
+		parse: func(value string) (any, bool) {
+			return value, value == "" || parseURL(value) != nil
+		},
+	}
 }
 
 // origin returns the type of a URL without a path, or "", in the form of the header Origin.
 func origin() valueType {
-	return valueType{name: "origin", expects: "a URL without a path, such as https://pressbox.example", parse: func(value string) (any, bool) {
-		if value == "" {
-			return "", true
-		}
-		u := parseURL(value)
-		if u == nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-			return nil, false
-		}
-		defaultPort := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
-		return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), defaultPort), true
-	}}
+	return valueType{
+		name: "origin", expects: "a URL without a path, such as https://pressbox.example",
+		parse: func(value string) (any, bool) {
+			if value == "" {
+				return "", true
+			}
+			u := parseURL(value)
+			if u == nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+				return nil, false
+			}
+			defaultPort := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+			return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), defaultPort), true
+		},
+	}
 }
 
 // parseURL returns an absolute http or https URL without user and fragment; nil if value
@@ -214,34 +244,40 @@ func parseURL(value string) *url.URL {
 
 // hosts returns the type of a []string of host names, which may begin with "*.".
 func hosts() valueType {
-	return valueType{name: "hosts", expects: "host names such as pressbox.example or *.example, separated by commas", parse: func(value string) (any, bool) {
-		var names []string
-		for _, name := range splitList(value) {
-			if !isHostName(strings.TrimPrefix(name, "*.")) {
-				return nil, false
+	return valueType{
+		name: "hosts", expects: "host names such as pressbox.example or *.example, separated by commas",
+		parse: func(value string) (any, bool) {
+			var names []string
+			for _, name := range splitList(value) {
+				if !isHostName(strings.TrimPrefix(name, "*.")) {
+					return nil, false
+				}
+				names = append(names, strings.ToLower(name))
 			}
-			names = append(names, strings.ToLower(name))
-		}
-		return names, true
-	}}
+			return names, true
+		},
+	}
 }
 
 // networks returns the type of a []netip.Prefix; an address is a network of one.
 func networks() valueType {
-	return valueType{name: "networks", expects: "IP addresses or networks such as 10.0.0.0/8, separated by commas", parse: func(value string) (any, bool) {
-		var nets []netip.Prefix
-		for _, item := range splitList(value) {
-			if addr, err := netip.ParseAddr(item); err == nil {
-				item = netip.PrefixFrom(addr, addr.BitLen()).String()
+	return valueType{
+		name: "networks", expects: "IP addresses or networks such as 10.0.0.0/8, separated by commas",
+		parse: func(value string) (any, bool) {
+			var nets []netip.Prefix
+			for _, item := range splitList(value) {
+				if addr, err := netip.ParseAddr(item); err == nil {
+					item = netip.PrefixFrom(addr, addr.BitLen()).String()
+				}
+				prefix, err := netip.ParsePrefix(item)
+				if err != nil {
+					return nil, false
+				}
+				nets = append(nets, prefix.Masked())
 			}
-			prefix, err := netip.ParsePrefix(item)
-			if err != nil {
-				return nil, false
-			}
-			nets = append(nets, prefix.Masked())
-		}
-		return nets, true
-	}}
+			return nets, true
+		},
+	}
 }
 
 // splitList splits a list at commas and spaces.

@@ -60,9 +60,7 @@ func TestCheckClock_notifies(t *testing.T) {
 		host.Correct(by)
 		s.checkClock()
 	}
-	if changes != 3 {
-		t.Errorf("%d changes, want 3", changes)
-	}
+	check.Equal(t, changes, 3, "changes of the clock")
 	if !ClockSet(time.Now().Add(-time.Hour)) {
 		t.Error("a clock after the release is not set")
 	}
@@ -84,9 +82,7 @@ func TestSignUpPolicy(t *testing.T) {
 		{"closed", "lan", auth.SignUpClosed},
 	} {
 		cfg := settings.Config{NotifyAccess: tt.access, SignIn: settings.SignIn{SignUp: tt.signUp}}
-		if got := signUpPolicy(cfg); got != tt.want {
-			t.Errorf("SIGN_UP=%s, NOTIFY_ACCESS=%s: %s, want %s", tt.signUp, tt.access, got, tt.want)
-		}
+		check.Equal(t, signUpPolicy(cfg), tt.want, "SIGN_UP=%s, NOTIFY_ACCESS=%s", tt.signUp, tt.access)
 	}
 }
 
@@ -103,8 +99,6 @@ func TestSecureCookies(t *testing.T) {
 		{"never", "https://pressbox.example", false},
 	} {
 		cfg := settings.Config{PublicURL: tt.public, SignIn: settings.SignIn{CookieSecure: tt.setting}}
-		if got := secureCookies(cfg); got != tt.want {
-			t.Errorf("COOKIE_SECURE=%s, PUBLIC_URL=%s: %v, want %v", tt.setting, tt.public, got, tt.want)
-		}
+		check.Equal(t, secureCookies(cfg), tt.want, "COOKIE_SECURE=%s, PUBLIC_URL=%s", tt.setting, tt.public)
 	}
 }

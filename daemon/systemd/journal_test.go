@@ -11,6 +11,8 @@ import (
 	"testing/slogtest"
 
 	"github.com/coreos/go-systemd/v22/journal"
+
+	"pressbox/packaging/check"
 )
 
 // A recorder records the entries sent to the journal.
@@ -101,9 +103,7 @@ func TestField(t *testing.T) {
 		"":                      "PRESSBOX_",
 		strings.Repeat("a", 99): "PRESSBOX_" + strings.Repeat("A", 55),
 	} {
-		if got := field(key); got != want {
-			t.Errorf("the field of %q is %s, want %s", key, got, want)
-		}
+		check.Equal(t, field(key), want, "the field of %q", key)
 	}
 }
 

@@ -130,9 +130,7 @@ func TestNotify(t *testing.T) {
 // Without systemd a notification succeeds; a socket that does not exist is an error.
 func TestNotify_noSocket(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
-	if err := systemd.Ready("ready"); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, systemd.Ready("ready"))
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "missing"))
 	if err := systemd.Ready("ready"); err == nil {
 		t.Error("a notification to a missing socket succeeded")

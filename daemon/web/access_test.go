@@ -13,6 +13,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // tokens implements Tokens: one token is valid, and another one, "panel", may control.
@@ -126,9 +127,7 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 			}
 		}
 	})
-	if routes != 81 {
-		t.Errorf("%d routes, want 81", routes)
-	}
+	check.Equal(t, routes, 81, "routes")
 }
 
 func TestControlAccess_modes(t *testing.T) {
@@ -192,9 +191,7 @@ func TestControlAccess_everyRoute(t *testing.T) {
 		routes++
 		r.Do(t, method, webtest.PathParameter.ReplaceAllString(template, "x"), "").Want(401, "unauthenticated")
 	})
-	if routes != 14 {
-		t.Errorf("%d routes, want 14", routes)
-	}
+	check.Equal(t, routes, 14, "routes")
 }
 
 func TestAuthorize_challenge(t *testing.T) {

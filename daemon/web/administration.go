@@ -34,8 +34,9 @@ func (s *Server) administer(rt Route, w http.ResponseWriter, r *http.Request) er
 	err := rt.Handle(w, r)
 	if err == nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		account := Caller(r).Account
-		s.cfg.Log.Info("administered on the page", "method",
-			r.Method, "path", r.URL.Path, "account", account.ID, "name", account.Name, "request", RequestID(r))
+		s.cfg.Log.Info("administered on the page",
+			"method", r.Method, "path", r.URL.Path, "request", RequestID(r),
+			"account", account.ID, "name", account.Name)
 	}
 	return err
 }

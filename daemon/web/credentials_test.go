@@ -82,8 +82,7 @@ func TestCredentials_getThatSpeaks(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []web.Access{web.LAN, web.Open, web.Token, web.Off} {
 		r := webtest.NewRig(t, func(c *site.Config) {
-			c.Access,
-				c.Tokens, c.Sessions = mode, tokens{"good"}, sessions{}
+			c.Access, c.Tokens, c.Sessions = mode, tokens{"good"}, sessions{}
 		})
 		do := func(method, path, client string, headers ...string) webtest.Page {
 			t.Helper()

@@ -9,6 +9,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 func TestHosts_allow(t *testing.T) {
@@ -73,9 +74,8 @@ func TestHosts_allow(t *testing.T) {
 		{"a..local", false},
 		{strings.Repeat("a", 64) + ".local", false},
 	} {
-		if got := web.AllowHost(tt.host, "speaker.example.org", "*.club.example"); got != tt.want {
-			t.Errorf("Host %s accepted: %t, want %t", tt.host, got, tt.want)
-		}
+		check.Equal(t, web.AllowHost(tt.host, "speaker.example.org", "*.club.example"),
+			tt.want, "Host %s accepted", tt.host)
 	}
 }
 
@@ -106,7 +106,10 @@ func TestHosts_configured(t *testing.T) {
 // accepts requests of its own page and of scripts.
 func TestGuards_crossOrigin(t *testing.T) {
 	t.Parallel()
-	r := webtest.NewRig(t, func(c *site.Config) { c.TrustedOrigins = []string{"https://box.example.org"} })
+	const trusted, own = "https://box.example.org", "http://pressbox.local:8888"
+	const form, fetch = "application/x-www-form-urlencoded", "Sec-Fetch-Site"
+	r := webtest.NewRig(t, func(c *site.Config) { c.TrustedOrigins = []string{trusted} })
+	media := func(kind string, more ...string) []string { return append([]string{"Content-Type", kind}, more...) }
 	const body = `{"message": "Dinner is ready."}`
 	for _, tt := range []struct {
 		name    string
@@ -114,59 +117,27 @@ func TestGuards_crossOrigin(t *testing.T) {
 		status  int
 		code    string
 	}{
-		{"curl -d", []string{"Content-Type", "application/x-www-form-urlencoded"}, 202, ""},
-		{"curl --json", []string{"Content-Type", "application/json"}, 202, ""},
+		{"curl -d", media(form), 202, ""},
+		{"curl --json", media(webtest.AsJSON), 202, ""},
 		{"a script without Content-Type", nil, 202, ""},
-		{"JSON with a charset", []string{"Content-Type", "application/json; charset=utf-8"}, 202, ""},
-		{"a script's plain text", []string{"Content-Type", "text/plain"}, 202, ""},
-		{
-			"a script with two Content-Types",
-			[]string{"Content-Type", "application/json", "Content-Type", "text/plain"},
-			202, "",
-		},
-		{"a script with an invalid Content-Type", []string{"Content-Type", ";;"}, 202, ""},
+		{"JSON with a charset", media("application/json; charset=utf-8"), 202, ""},
+		{"a script's plain text", media("text/plain"), 202, ""},
+		{"a script with two Content-Types", media(webtest.AsJSON, "Content-Type", "text/plain"), 202, ""},
+		{"a script with an invalid Content-Type", media(";;"), 202, ""},
 
-		{"our own page", []string{"Content-Type", "application/json", "Origin", "http://pressbox.local:8888"}, 202, ""},
-		{
-			"our own page, new browser",
-			[]string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-origin"},
-			202, "",
-		},
-		{"our own page, form", []string{
-			"Content-Type", "application/x-www-form-urlencoded", "Origin", "http://pressbox.local:8888",
-		}, 415, "unsupported_media_type"},
-		{
-			"our own page, plain text",
-			[]string{"Content-Type", "text/plain", "Sec-Fetch-Site", "same-origin"},
-			415,
-			"unsupported_media_type",
-		},
-		{"our own page, no type", []string{"Sec-Fetch-Site", "same-origin"}, 415, "unsupported_media_type"},
-		{"a trusted page", []string{
-			"Content-Type", "application/json", "Origin", "https://box.example.org", "Sec-Fetch-Site", "cross-site",
-		}, 202, ""},
+		{"our own page", media(webtest.AsJSON, "Origin", own), 202, ""},
+		{"our own page, new browser", media(webtest.AsJSON, fetch, "same-origin"), 202, ""},
+		{"our own page, form", media(form, "Origin", own), 415, "unsupported_media_type"},
+		{"our own page, plain text", media("text/plain", fetch, "same-origin"), 415, "unsupported_media_type"},
+		{"our own page, no type", []string{fetch, "same-origin"}, 415, "unsupported_media_type"},
+		{"a trusted page", media(webtest.AsJSON, "Origin", trusted, fetch, "cross-site"), 202, ""},
 
 		{"a blob without Content-Type", []string{"Origin", "https://evil.example"}, 403, "cross_origin"},
-		{
-			"another port of ours",
-			[]string{"Content-Type", "application/json", "Origin", "http://pressbox.local:3000"},
-			403, "cross_origin",
-		},
-		{"a text/plain form", []string{"Content-Type", "text/plain", "Origin", "null"}, 403, "cross_origin"},
-		{
-			"a new browser, another site",
-			[]string{"Content-Type", "text/plain", "Sec-Fetch-Site", "cross-site"},
-			403,
-			"cross_origin",
-		},
-		{
-			"a new browser, a sister site",
-			[]string{"Content-Type", "application/json", "Sec-Fetch-Site", "same-site"},
-			403, "cross_origin",
-		},
-		{"rebinding", []string{
-			"Host", "evil.example", "Content-Type", "application/json", "Origin", "http://evil.example",
-		}, 421, "wrong_host"},
+		{"another port of ours", media(webtest.AsJSON, "Origin", "http://pressbox.local:3000"), 403, "cross_origin"},
+		{"a text/plain form", media("text/plain", "Origin", "null"), 403, "cross_origin"},
+		{"a new browser, another site", media("text/plain", fetch, "cross-site"), 403, "cross_origin"},
+		{"a new browser, a sister site", media(webtest.AsJSON, fetch, "same-site"), 403, "cross_origin"},
+		{"rebinding", media(webtest.AsJSON, "Host", "a.example", "Origin", "http://a.example"), 421, "wrong_host"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r.Do(t, "POST", "/notify", body, tt.headers...).Want(tt.status, tt.code)

@@ -1,9 +1,7 @@
 package web_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"testing"
@@ -11,6 +9,7 @@ import (
 
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // On the local network each IPv6 address has its own NOTIFY_RATE, and all of a /64
@@ -48,18 +47,11 @@ func TestServe_maxConnsNeighbors(t *testing.T) {
 		l, stop := r.ServeWire()
 		var conns []net.Conn
 		open := func(from string) bool {
-			here, there := net.Pipe()
-			l.Conns <- addrConn{there, from}
-			synctest.Wait()
-			if _, err := io.WriteString(here, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-				return false
+			conn, ok := connect(t, l, from)
+			if ok {
+				conns = append(conns, conn)
 			}
-			resp, err := http.ReadResponse(bufio.NewReader(here), nil)
-			if err != nil || resp.StatusCode != http.StatusOK {
-				t.Fatal(resp, err)
-			}
-			conns = append(conns, here)
-			return true
+			return ok
 		}
 		for host := range 8 {
 			for i := range 65 {
@@ -78,8 +70,6 @@ func TestServe_maxConnsNeighbors(t *testing.T) {
 		if !open("[fe80::9]:1") {
 			t.Error("refused although connections of the /64 were closed")
 		}
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, stop())
 	})
 }

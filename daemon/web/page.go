@@ -83,9 +83,10 @@ func loadPage(cfg Config) (*page, error) {
 }
 
 // loadFiles returns the files of folders by name. The style sheets below
-// page/css are one file, style.css, in the order of their names.
+// page/css are one file, style.css, in the order of their names, and so are the
+// parts of a module.
 func loadFiles(folders ...string) (map[string]*asset, error) {
-	files, style := map[string]*asset{}, []byte(nil)
+	bodies, style := map[string][]byte{}, []byte(nil)
 	for _, folder := range folders {
 		err := fs.WalkDir(static.Files, folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
@@ -95,7 +96,7 @@ func loadFiles(folders ...string) (map[string]*asset, error) {
 			if path.Dir(name) == "page/css" {
 				style = append(style, body...)
 			} else {
-				files[entry.Name()] = newAsset(entry.Name(), body)
+				bodies[entry.Name()] = body
 			}
 			return err
 		})
@@ -103,7 +104,12 @@ func loadFiles(folders ...string) (map[string]*asset, error) {
 			return nil, err
 		}
 	}
-	files["style.css"] = newAsset("style.css", style)
+	bodies["style.css"] = style
+	joinModules(bodies)
+	files := map[string]*asset{}
+	for name, body := range bodies {
+		files[name] = newAsset(name, body)
+	}
 	return files, nil
 }
 

@@ -57,6 +57,13 @@ func TestPage_files(t *testing.T) {
 	}
 	r.Do(t, "GET", links[0][1]+"types.d.ts", "").Want(404, "not_found")
 	r.Do(t, "GET", links[0][1]+"1-base.css", "").Want(404, "not_found")
+	r.Do(t, "GET", links[0][1]+"board.scorebook.js", "").Want(404, "not_found")
+	board := r.Do(t, "GET", links[0][1]+"board.js", "").Want(200).Text
+	for text, want := range map[string]int{"class Scorebook": 1, "class Scene": 1, "export * from": 0, ` from "./ui.js"`: 1} {
+		if got := strings.Count(board, text); got != want {
+			t.Errorf("board.js has %s %d times, want %d", text, got, want)
+		}
+	}
 	var style strings.Builder
 	for _, part := range check.Must(filepath.Glob("static/page/css/*.css"))(t) {
 		style.Write(check.Must(os.ReadFile(part))(t))
@@ -73,9 +80,7 @@ func TestPage_controlAccess(t *testing.T) {
 	for _, access := range []web.Control{web.ControlAdmin, web.ControlLAN} {
 		r := webtest.NewRig(t, func(c *site.Config) { c.ControlAccess = access })
 		want := fmt.Sprintf(`<meta name="pressbox-control" content=%q>`, access)
-		if page := r.Do(t, "GET", "/announcements", "").Want(200); !strings.Contains(page.Text, want) {
-			t.Errorf("%s is not in %s", want, page.Text)
-		}
+		check.Contains(t, r.Do(t, "GET", "/announcements", "").Want(200).Text, want, "the document")
 	}
 }
 
@@ -103,9 +108,7 @@ func TestPage_vendored(t *testing.T) {
 		sums[name] = sum
 	}
 	all := check.Must(os.ReadDir("static/vendor"))(t)
-	if len(all) != len(sums) {
-		t.Errorf("%d files, %d checksums", len(all), len(sums))
-	}
+	check.Equal(t, len(all), len(sums), "files")
 	for _, file := range all {
 		body := check.Must(os.ReadFile(filepath.Join("static/vendor", file.Name())))(t)
 		sum := sha256.Sum256(body)
@@ -119,15 +122,13 @@ func TestPage_vendored(t *testing.T) {
 func TestPage_manifest(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	if page := r.Do(t, "GET", "/", "").Want(200); !strings.Contains(page.Text,
-		`<link rel="manifest" href="/manifest.webmanifest">`) ||
+	page := r.Do(t, "GET", "/", "").Want(200)
+	if !strings.Contains(page.Text, `<link rel="manifest" href="/manifest.webmanifest">`) ||
 		!strings.Contains(page.Text, `<link rel="icon" href="data:image/svg`) {
 		t.Errorf("the document has no manifest or no icon: %s", page.Text)
 	}
 	answer := r.Do(t, "GET", "/manifest.webmanifest", "").Want(200)
-	if got := answer.Header.Get("Content-Type"); got != "application/manifest+json" {
-		t.Errorf("Content-Type %q", got)
-	}
+	check.Equal(t, answer.Header.Get("Content-Type"), "application/manifest+json", "Content-Type")
 	var manifest struct {
 		Display string
 		Theme   string `json:"theme_color"`
@@ -141,9 +142,7 @@ func TestPage_manifest(t *testing.T) {
 	for _, icon := range manifest.Icons {
 		seen[icon.Purpose+" "+icon.Sizes] = true
 		file := r.Do(t, "GET", icon.Src, "").Want(200)
-		if got := file.Header.Get("Content-Type"); got != icon.Type {
-			t.Errorf("%s: Content-Type %q, in the manifest %q", icon.Src, got, icon.Type)
-		}
+		check.Equal(t, file.Header.Get("Content-Type"), icon.Type, "%s: Content-Type", icon.Src)
 		if icon.Type != "image/png" {
 			continue
 		}

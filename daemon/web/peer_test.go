@@ -56,9 +56,7 @@ func TestPeer_administers(t *testing.T) {
 		{"another user at a deleted socket", own + 1000, []uint32{group}, path + "-deleted", false},
 		{"root at a deleted socket", 0, []uint32{0}, path + "-deleted", true},
 	} {
-		if got := web.Administers(tt.uid, tt.groups, tt.socket); got != tt.want {
-			t.Errorf("%s administers: %v, want %v", tt.name, got, tt.want)
-		}
+		check.Equal(t, web.Administers(tt.uid, tt.groups, tt.socket), tt.want, "%s administers", tt.name)
 	}
 }
 

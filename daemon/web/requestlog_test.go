@@ -9,6 +9,7 @@ import (
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 func TestRequestLog_panic(t *testing.T) {
@@ -24,9 +25,7 @@ func TestRequestLog_panic(t *testing.T) {
 	}
 	log := r.Log.String()
 	for _, want := range []string{"level=ERROR", "test panic", "request_id=" + id, "requestlog_test.go"} {
-		if !strings.Contains(log, want) {
-			t.Errorf("no %q in the log: %s", want, log)
-		}
+		check.Contains(t, log, want, "the log")
 	}
 	r.Do(t, "GET", "/health", "").Want(200)
 }
@@ -41,20 +40,14 @@ func TestRequestLog_entry(t *testing.T) {
 	if strings.Contains(log, "mat") || strings.Contains(log, "topsecret") {
 		t.Errorf("a secret is in the log: %s", log)
 	}
-	if strings.Count(log, "\n") != 1 {
-		t.Errorf("the log of one request is %s", log)
-	}
+	check.Equal(t, strings.Count(log, "\n"), 1, "entries in the log of one request")
 	for _, want := range []string{
 		"level=INFO", "msg=request", "method=POST", "path=/notify", "status=202", "client=192.168.1.20",
 	} {
-		if !strings.Contains(log, want) {
-			t.Errorf("no %q in the log: %s", want, log)
-		}
+		check.Contains(t, log, want, "the log")
 	}
 	r.Do(t, "GET", "/health", "")
-	if !strings.Contains(r.Log.String(), "level=DEBUG msg=request method=GET path=/health") {
-		t.Errorf("the log of a GET is %s", r.Log.String())
-	}
+	check.Contains(t, r.Log.String(), "level=DEBUG msg=request method=GET path=/health", "the log")
 }
 
 // Clients cannot create metrics labels, as each takes memory for ever; and a
@@ -79,9 +72,7 @@ func TestObserve_labels(t *testing.T) {
 	} {
 		seen = nil
 		r.Do(t, tt.method, tt.path, "")
-		if got := strings.Join(seen, ", "); got != tt.want {
-			t.Errorf("%s %s is observed as %q, want %q", tt.method, tt.path, got, tt.want)
-		}
+		check.Equal(t, strings.Join(seen, ", "), tt.want, "%s %s is observed as", tt.method, tt.path)
 	}
 	if strings.Contains(r.Log.String(), "status=0") {
 		t.Errorf("status 0 is in the log: %s", r.Log)

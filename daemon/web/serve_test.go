@@ -77,9 +77,7 @@ func TestServe_writeTimeout(t *testing.T) {
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		if !strings.Contains(r.Log.String(), "swagger") {
-			r.T.Error("not closed after the timeout")
-		}
+		check.Contains(r.T, r.Log.String(), "swagger", "the log after the timeout")
 		conn.Close()
 	})
 }
@@ -92,28 +90,14 @@ func TestServe_maxHeader(t *testing.T) {
 		req.Header.Set("X", strings.Repeat("x", size))
 		resp := check.Must(http.DefaultClient.Do(req))(t)
 		resp.Body.Close()
-		if resp.StatusCode != want {
-			t.Errorf("a header of %d bytes: status %d, want %d", size, resp.StatusCode, want)
-		}
+		check.Equal(t, resp.StatusCode, want, "a header of %d bytes: status", size)
 	}
 }
 
 // One address may open 64 connections, loopback any number, all together 2,560.
 func TestServe_maxConns(t *testing.T) {
 	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
-		open := func(from string) (net.Conn, bool) {
-			here, there := net.Pipe()
-			l.Conns <- addrConn{there, from}
-			synctest.Wait()
-			if _, err := io.WriteString(here, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-				return nil, false
-			}
-			resp, err := http.ReadResponse(bufio.NewReader(here), nil)
-			if err != nil || resp.StatusCode != 200 {
-				r.T.Fatal(resp, err)
-			}
-			return here, true
-		}
+		open := func(from string) (net.Conn, bool) { return connect(r.T, l, from) }
 		var conns []net.Conn
 		for i := range 64 {
 			conn, ok := open("192.168.1.20:1")
@@ -147,6 +131,22 @@ func TestServe_maxConns(t *testing.T) {
 			r.T.Error("connection 2561 in all was accepted")
 		}
 	})
+}
+
+// connect opens a connection from an address and sends a request; ok is false if it is refused.
+func connect(tb testing.TB, l *webtest.Wire, from string) (conn net.Conn, ok bool) {
+	tb.Helper()
+	here, there := net.Pipe()
+	l.Conns <- addrConn{there, from}
+	synctest.Wait()
+	if _, err := io.WriteString(here, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		return nil, false
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(here), nil)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		tb.Fatal(resp, err)
+	}
+	return here, true
 }
 
 // An addrConn is a connection from an address.
@@ -185,9 +185,7 @@ func TestServe_shutdown(t *testing.T) {
 		if got := <-replies; !strings.HasPrefix(got, "HTTP/1.1 200 OK") || !strings.HasSuffix(got, "\r\n0\r\n\r\n") {
 			r.T.Errorf("response of the short request: %.100q", got)
 		}
-		if got := <-replies; got != "" {
-			r.T.Errorf("response of the long request: %.100q", got)
-		}
+		check.Equal(r.T, <-replies, "", "response of the long request")
 		check.NoError(r.T, <-ended)
 		if took := time.Since(began); took < 5*time.Second || took > 6*time.Second {
 			r.T.Errorf("shutdown took %v, want 5s", took)

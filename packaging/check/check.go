@@ -5,6 +5,7 @@ package check
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,6 +40,30 @@ func Must[V any](v V, err error) func(tb T) V {
 		tb.Helper()
 		NoError(tb, err)
 		return v
+	}
+}
+
+// Equal reports an error unless got is want; what, in the form of fmt.Sprintf, names it.
+func Equal[V comparable](tb testing.TB, got, want V, what string, args ...any) {
+	tb.Helper()
+	if got != want {
+		tb.Errorf("%s: got %#v, want %#v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
+// Contains reports an error unless text contains want; what, in the form of fmt.Sprintf, names the text.
+func Contains(tb testing.TB, text, want, what string, args ...any) {
+	tb.Helper()
+	if !strings.Contains(text, want) {
+		tb.Errorf("%s lacks %q: %s", fmt.Sprintf(what, args...), want, text)
+	}
+}
+
+// ErrorIs reports an error unless err is want.
+func ErrorIs(tb testing.TB, err, want error, what string, args ...any) {
+	tb.Helper()
+	if !errors.Is(err, want) {
+		tb.Errorf("%s: %v, want %v", fmt.Sprintf(what, args...), err, want)
 	}
 }
 

@@ -36,9 +36,7 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 		_, _, err := st.Append(t.Context(), a, announce.IdempotencyKey{})
 		check.NoError(t, err)
 	}
-	if got := fmt.Sprint(states); got != "[ degraded failing]" {
-		t.Errorf("the states of the store were %s", got)
-	}
+	check.Equal(t, fmt.Sprint(states), "[ degraded failing]", "the states of the store")
 }
 
 // A sink that is muted or at 0 is degraded, as doctor reports it, with the same remedy.

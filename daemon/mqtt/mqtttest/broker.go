@@ -42,22 +42,16 @@ func StartOn(tb testing.TB, address string, lines ...string) *Broker {
 	tb.Helper()
 	program := check.Part(tb, ".build/mosquitto")
 	dir, err := os.MkdirTemp("", "mqtt") //nolint:usetesting // short: the path of a socket has at most 107 characters
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	proxy, err := net.Listen("tcp", address) //nolint:noctx // it returns at once
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	b := &Broker{tb: tb, program: program, dir: dir, proxy: proxy, conns: map[net.Conn]struct{}{}}
 	config := append([]string{
 		"listener 0 " + b.socket(), "user root", "persistence true",
 		"persistence_location " + dir + "/", "log_dest stderr", "max_queued_messages 0",
 		"allow_anonymous true",
 	}, lines...)
-	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(strings.Join(config, "\n")+"\n"), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, os.WriteFile(filepath.Join(dir, "config"), []byte(strings.Join(config, "\n")+"\n"), 0o600))
 	var serving sync.WaitGroup
 	serving.Go(func() { b.serve(&serving) })
 	b.Restart()
@@ -85,12 +79,8 @@ func (b *Broker) Restart() {
 	//nolint:noctx,gosec // signal ends it; Debian's program
 	b.command = exec.Command(b.program, "-c", filepath.Join(b.dir, "config"))
 	log, err := b.command.StderrPipe()
-	if err != nil {
-		b.tb.Fatal(err)
-	}
-	if err := b.command.Start(); err != nil {
-		b.tb.Fatal(err)
-	}
+	check.NoError(b.tb, err)
+	check.NoError(b.tb, b.command.Start())
 	var read strings.Builder
 	for lines := bufio.NewScanner(log); ; {
 		if !lines.Scan() {

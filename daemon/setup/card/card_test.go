@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"pressbox/daemon/setup/card"
+	"pressbox/packaging/check"
 )
 
 const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4 anna@home"
@@ -17,14 +18,15 @@ const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh
 func TestParse_whole(t *testing.T) {
 	t.Parallel()
 	text := "\ufeff# kitchen\r\nHostname = kitchen\r\n\r\nwifi_ssid=\"Café \"\r\nwifi_passphrase=opening = day\r\n" +
-		"wifi_country=DE\r\n" +
-		"timezone=America/Argentina/Ushuaia\r\nssh_key=" +
-		key + "\r\nadmin_code=seventh inning\r\nvolume=40\r\nROOM=kitchen"
+		"wifi_country=DE\r\ntimezone=America/Argentina/Ushuaia\r\nssh_key=" + key + "\r\n" +
+		"admin_code=seventh inning\r\nvolume=40\r\nmetrics=Yes\r\nROOM=kitchen"
 	got, problems := card.Parse([]byte(text))
 	want := card.Card{
 		Hostname: "kitchen", WiFi: card.WiFi{SSID: "Café ", Passphrase: "opening = day", Country: "DE"},
 		TimeZone: "America/Argentina/Ushuaia", SSHKey: key, AdminCode: "seventh inning",
-		Settings: []card.Setting{{Name: "VOLUME", Value: "40"}, {Name: "ROOM", Value: "kitchen"}},
+		Settings: []card.Setting{
+			{Name: "VOLUME", Value: "40"}, {Name: "METRICS", Value: "Yes"}, {Name: "ROOM", Value: "kitchen"},
+		},
 	}
 	if !reflect.DeepEqual(got, want) || len(problems) > 0 {
 		t.Errorf("%+v, %v", got, problems)
@@ -54,6 +56,7 @@ func TestParse_invalid(t *testing.T) {
 		"ONNXRUNTIME_LIB=/tmp/x":                 "ONNXRUNTIME_LIB",
 		"VOICES_URL=https://example.com":         "VOICES_URL",
 		"VOLUME=101":                             "VOLUME",
+		"METRICS=maybe":                          "METRICS: expected true or false",
 		"TYPO=1":                                 "TYPO",
 		"ROOM=hall\nroom=kitchen":                "ROOM is already set in line 1",
 	} {
@@ -115,9 +118,7 @@ func TestRedact_secrets(t *testing.T) {
 	got := string(card.Redact([]byte(text), []card.Problem{{Line: 4, Text: "expected NAME=value"}}))
 	want := "# line 4: expected NAME=value\r\nhostname=kitchen\r\n# line 2 was removed\r\n# line 3 was removed\r\n" +
 		"# line 4 was removed\r\n# line 5 was removed\r\n"
-	if got != want {
-		t.Errorf("%q", got)
-	}
+	check.Equal(t, got, want, "what is left")
 }
 
 func FuzzParse(f *testing.F) {

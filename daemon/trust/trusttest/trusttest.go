@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 // Stranger is the number of the other user and group, which Debian gives no files.
@@ -27,9 +29,7 @@ func Give(tb testing.TB, dir string) {
 		}
 		return os.Lchown(path, Stranger, Stranger) //nolint:gosec // a directory of the test
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 }
 
 // Listen opens a Unix socket as the other user until the test ends.
@@ -42,9 +42,7 @@ func Listen(tb testing.TB, path string) net.Listener {
 		defer setUser(tb, 0)
 	}
 	l, err := net.Listen("unix", path) //nolint:noctx // it does not wait
-	if err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, err)
 	tb.Cleanup(func() { _ = l.Close() }) // it may be closed
 	return l
 }

@@ -31,9 +31,7 @@ func TestLogLevel_set(t *testing.T) {
 		return r.Send(t, r.AdminHandler(), webtest.NewRequest(method,
 			"/admin/log-level", body, "Content-Type", webtest.AsJSON))
 	}
-	if got := send("GET", "").Want(200).Field("level"); got != "INFO" {
-		t.Errorf("GET /admin/log-level: %s, want INFO", got)
-	}
+	check.Equal(t, send("GET", "").Want(200).Field("level"), "INFO", "GET /admin/log-level")
 	for _, tt := range []struct {
 		name string
 		want slog.Level
@@ -47,9 +45,7 @@ func TestLogLevel_set(t *testing.T) {
 			t.Errorf("level after %s: %v, want ERROR", body, level.Level())
 		}
 	}
-	if got := fromNetwork(r, "/admin/log-level"); got != http.StatusNotFound {
-		t.Errorf("from the network: status %d, want 404", got)
-	}
+	check.Equal(t, fromNetwork(r, "/admin/log-level"), http.StatusNotFound, "from the network: status")
 }
 
 // fromNetwork returns the status of GET path on the network.
@@ -69,14 +65,12 @@ func TestBackup_incomplete(t *testing.T) {
 		ok     bool
 	}{
 		"complete": {func(w io.Writer) error {
-			_,
-				err := io.WriteString(w, strings.Repeat("store", 1e5))
+			_, err := io.WriteString(w, strings.Repeat("store", 1e5))
 			return err
 		}, 200, true},
 		"error at first": {func(io.Writer) error { return errDisk }, 500, true},
 		"error later": {func(w io.Writer) error {
-			_,
-				_ = io.WriteString(w, strings.Repeat("store", 1e5))
+			_, _ = io.WriteString(w, strings.Repeat("store", 1e5))
 			return errDisk
 		}, 200, false},
 		"error after a byte": {func(w io.Writer) error { _, _ = io.WriteString(w, "s"); return errDisk }, 0, false},
@@ -129,9 +123,7 @@ func TestRequestLog_peerUID(t *testing.T) {
 	resp := check.Must(client.Do(request))(t)
 	_ = resp.Body.Close()
 	for _, want := range []string{"path=/admin/log-level", "status=422", "code=", "uid=" + strconv.Itoa(os.Getuid())} {
-		if log := r.Log.String(); !strings.Contains(log, want) {
-			t.Errorf("no %q in the log: %s", want, log)
-		}
+		check.Contains(t, r.Log.String(), want, "the log")
 	}
 }
 
@@ -145,9 +137,7 @@ func TestMetrics_openMetrics(t *testing.T) {
 		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Metrics, c.OpenMetrics = metrics, open })
 		r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/metrics", "")).Want(200)
 		want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[open]
-		if got := fromNetwork(r, "/metrics"); got != want {
-			t.Errorf("open: %t: status %d, want %d", open, got, want)
-		}
+		check.Equal(t, fromNetwork(r, "/metrics"), want, "open: %t: status", open)
 	}
 }
 
@@ -199,9 +189,7 @@ func TestIdle_sinceLastRequest(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Minute)
-		if got := r.Idle(); got != time.Minute {
-			t.Errorf("idle after a minute: %v", got)
-		}
+		check.Equal(t, r.Idle(), time.Minute, "idle after a minute")
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -209,15 +197,11 @@ func TestIdle_sinceLastRequest(t *testing.T) {
 		}()
 		<-began
 		time.Sleep(time.Minute)
-		if got := r.Idle(); got != 0 {
-			t.Errorf("idle during a request: %v", got)
-		}
+		check.Equal(t, r.Idle(), 0, "idle during a request")
 		close(release)
 		<-done
 		time.Sleep(time.Second)
-		if got := r.Idle(); got != time.Second {
-			t.Errorf("idle a second after a request: %v", got)
-		}
+		check.Equal(t, r.Idle(), time.Second, "idle a second after a request")
 	})
 }
 

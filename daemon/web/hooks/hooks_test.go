@@ -45,27 +45,15 @@ func TestHooks_accepted(t *testing.T) {
 		"notes.txt", "{{",
 	))
 	const form = "application/x-www-form-urlencoded"
-	// title, message, urgent, priority, voice, volume, sender, warnings
+	// title, message, urgent, priority, volume, sender, warnings
 	for _, tt := range []struct{ path, media, body, want string }{
-		{"alertmanager", webtest.AsJSON, doorbell, "|The doorbell rang.|true|5|" + webtest.Voice + "||hook|"},
-		{
-			"grafana?priority=2&voice=" + webtest.Voice, "", doorbell,
-			"|The doorbell rang.|false|2|" + webtest.Voice + "||hook|",
-		},
-		{
-			"uptime-kuma", form, `{"msg": "Paper jam", "extra": 1}`,
-			"|Paper jam|false|3|" + webtest.Voice + `||hook|["extra"]`,
-		},
-		{
-			"bell?title=Door&volume=20&color=red", "", `{"who": "Anna"}`,
-			"Door|Anna rings.|false|3|" + webtest.Voice + `|20|hook|["color"]`,
-		},
-		{"bell", form, "who=Anna+B", "|Anna B rings.|false|3|" + webtest.Voice + "||hook|"},
-		{
-			"camera", "", `{"type": "new", "label": "a \"cat\""}`,
-			`Camera|a "cat"|false|3|` + webtest.Voice + `|30|hook|["color"]`,
-		},
-		{"apprise", "", `{"title": "A", "message": "B"}`, "|A: B|false|3|" + webtest.Voice + "||hook|"},
+		{"alertmanager", webtest.AsJSON, doorbell, "|The doorbell rang.|true|5||hook|"},
+		{"grafana?priority=2&voice=" + webtest.Voice, "", doorbell, "|The doorbell rang.|false|2||hook|"},
+		{"uptime-kuma", form, `{"msg": "Paper jam", "extra": 1}`, `|Paper jam|false|3||hook|["extra"]`},
+		{"bell?title=Door&volume=20&color=red", "", `{"who": "Anna"}`, `Door|Anna rings.|false|3|20|hook|["color"]`},
+		{"bell", form, "who=Anna+B", "|Anna B rings.|false|3||hook|"},
+		{"camera", "", `{"type": "new", "label": "a \"cat\""}`, `Camera|a "cat"|false|3|30|hook|["color"]`},
+		{"apprise", "", `{"title": "A", "message": "B"}`, "|A: B|false|3||hook|"},
 	} {
 		w := r.Do(t, "POST", "/hooks/"+tt.path, tt.body, "Content-Type", tt.media).Want(202)
 		var got struct {
@@ -80,14 +68,12 @@ func TestHooks_accepted(t *testing.T) {
 		w.Decode(&got)
 		a := got.Announcement
 		volume := strings.TrimPrefix(fmt.Sprint(a.Volume), "0")
-		if all := fmt.Sprintf("%s|%s|%t|%d|%s|%s|%s|%s", a.Title, a.Message, a.Urgent, a.Priority, a.Voice, volume,
-			a.Sender.Kind, w.Field("warnings")); all != tt.want {
-			t.Errorf("%s: %s, want %s", tt.path, all, tt.want)
-		}
-		v := check.Must(r.Announcer.Cancel(t.Context(), a.ID))(t)
-		if v.Sender.Name != strings.SplitN(tt.path, "?", 2)[0] {
-			t.Errorf("%s: the sender is %+v", tt.path, v.Sender)
-		}
+		all := fmt.Sprintf("%s|%s|%t|%d|%s|%s|%s",
+			a.Title, a.Message, a.Urgent, a.Priority, volume, a.Sender.Kind, w.Field("warnings"))
+		check.Equal(t, all, tt.want, "%s", tt.path)
+		check.Equal(t, a.Voice, webtest.Voice, "%s: voice", tt.path)
+		name, _, _ := strings.Cut(tt.path, "?")
+		check.Equal(t, check.Must(r.Announcer.Cancel(t.Context(), a.ID))(t).Sender.Name, name, "the sender")
 	}
 	if w := r.Do(t, "POST", "/hooks/camera", `{"type": "end"}`).Want(200); w.Text != "{}\n" {
 		t.Errorf("nothing to announce: %s", w.Text)
@@ -125,46 +111,27 @@ func TestHooks_refused(t *testing.T) {
 		name, body string
 		status     int
 		code       string
-		want       []string
+		want       string // parts of the response
 	}{
-		{
-			"other", "{}", 404, "unknown_webhook",
-			[]string{
-				"these exist: alertmanager, apprise, broken, grafana, long, number, silent, uptime-kuma, wrong; your " +
-					"own are files NAME.tmpl in /",
-			},
-		},
-		{"Bad_Name", "{}", 404, "unknown_webhook", nil},
-		{"broken", "{}", 500, "broken_template", []string{`/broken.tmpl:2: function "env" not defined`}},
-		{"number", `{"a": 7}`, 422, "template_failed", []string{"/number.tmpl:2:10: ", "evaluate field b"}},
-		{
-			"wrong", `{"a": "x"}`, 422, "template_failed",
-			[]string{"/wrong.tmpl: what the template writes is not a JSON object"},
-		},
-		{"silent", `{}`, 422, "required", []string{`"/message"`}},
-		{"apprise", `{"title": "x"}`, 422, "required", []string{`"/message"`, `Dinner is ready.`}},
-		{"apprise", `{"message": "x", "rate": 7}`, 422, "out_of_range", []string{`"/rate"`}},
-		{
-			"alertmanager", `{"alerts": 7}`, 422, "invalid",
-			[]string{`"/alerts"`, "must be a list", "The doorbell rang."},
-		},
-		{
-			"alertmanager", `{"alerts": `, 400, "not_json",
-			[]string{"request body must be one JSON object", "The doorbell rang."},
-		},
-		{"alertmanager", "", 400, "not_json", []string{"must not be empty"}},
-		{
-			"long", large(webhook.MaxBody), 422, "template_failed",
-			[]string{"/long.tmpl: what the template writes is not"},
-		},
-		{"long", large(webhook.MaxBody + 1), 413, "body_too_large", []string{"request body exceeds 1024 KiB"}},
+		{"other", "{}", 404, "unknown_webhook", "these exist: alertmanager, apprise, broken, grafana, long, number, " +
+			"silent, uptime-kuma, wrong; your own are files NAME.tmpl in /"},
+		{"Bad_Name", "{}", 404, "unknown_webhook", ""},
+		{"broken", "{}", 500, "broken_template", `/broken.tmpl:2: function "env" not defined`},
+		{"number", `{"a": 7}`, 422, "template_failed", "/number.tmpl:2:10: |evaluate field b"},
+		{"wrong", `{"a": "x"}`, 422, "template_failed", "/wrong.tmpl: what the template writes is not a JSON object"},
+		{"silent", `{}`, 422, "required", `"/message"`},
+		{"apprise", `{"title": "x"}`, 422, "required", `"/message"|Dinner is ready.`},
+		{"apprise", `{"message": "x", "rate": 7}`, 422, "out_of_range", `"/rate"`},
+		{"alertmanager", `{"alerts": 7}`, 422, "invalid", `"/alerts"|must be a list|The doorbell rang.`},
+		{"alertmanager", `{"alerts": `, 400, "not_json", "request body must be one JSON object|The doorbell rang."},
+		{"alertmanager", "", 400, "not_json", "must not be empty"},
+		{"long", large(webhook.MaxBody), 422, "template_failed", "/long.tmpl: what the template writes is not"},
+		{"long", large(webhook.MaxBody + 1), 413, "body_too_large", "request body exceeds 1024 KiB"},
 	} {
 		w := r.Do(t, "POST", "/hooks/"+tt.name, tt.body).Want(tt.status, tt.code)
 		text := strings.ReplaceAll(w.Text, `\"`, `"`)
-		for _, want := range tt.want {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s %.20s: %s, want %s", tt.name, tt.body, w.Text, want)
-			}
+		for want := range strings.SplitSeq(tt.want, "|") {
+			check.Contains(t, text, want, "%s %.20s", tt.name, tt.body)
 		}
 	}
 	if got := len(r.Announcer.List().Queue); got != 0 {
@@ -213,9 +180,7 @@ func TestHooks_off(t *testing.T) {
 	on.Store(true)
 	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(202)
 	w := r.Do(t, "POST", "/hooks/x", `{}`).Want(404, "unknown_webhook")
-	if !strings.Contains(w.Text, "HOOKS_DIR sets the directory") {
-		t.Error(w.Text)
-	}
+	check.Contains(t, w.Text, "HOOKS_DIR sets the directory", "the problem")
 }
 
 // What is repeated within five minutes is not announced again, unless it was refused the first time.
@@ -254,10 +219,8 @@ func TestReadTemplates(t *testing.T) {
 	check.NoError(t, unix.Mkfifo(path("pipe.tmpl"), 0o600))
 	check.NoError(t, os.Symlink("nowhere", path("gone.tmpl")))
 	templates := hooks.ReadTemplates(dir)
-	got := strings.Join(templates.Webhooks(), " ")
-	if got != "alertmanager apprise big folder gone good grafana pipe uptime-kuma" {
-		t.Errorf("webhooks: %s", got)
-	}
+	check.Equal(t, strings.Join(templates.Webhooks(), " "),
+		"alertmanager apprise big folder gone good grafana pipe uptime-kuma", "webhooks")
 	for _, want := range []string{
 		"big.tmpl: the template has 16385 bytes", "folder.tmpl: must be a file", "pipe.tmpl: must be a file",
 		"gone.tmpl: no such file",

@@ -107,9 +107,7 @@ func TestClient(t *testing.T) {
 			len(r.Deltas), len(pcm))
 	}
 	const want = `{"type":"speech.audio.done","usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}`
-	if string(r.Last) != want {
-		t.Errorf("last event %s, want %s", r.Last, want)
-	}
+	check.Equal(t, string(r.Last), want, "the last event")
 	for i, want := range []string{
 		"AuthenticationError 401 invalid_request_error null invalid_token: 401 invalid API token",
 		"NotFoundError 404 invalid_request_error null not_found: 404 not found",

@@ -27,27 +27,21 @@ func TestSpeech_wav(t *testing.T) {
 	} {
 		for _, path := range []string{"/v1/audio/speech", "/api/v1/audio/speech"} {
 			w := r.Do(t, "POST", path, body).Want(200)
-			if got := w.Header.Get("Content-Type"); got != "audio/wav" {
-				t.Errorf("Content-Type %s", got)
-			}
+			check.Equal(t, w.Header.Get("Content-Type"), "audio/wav", "Content-Type")
 			clip := check.Must(audio.DecodeWAV(w.Body))(t)
 			if clip.Rate != 22050 || len(clip.Samples) != 3*2205 {
 				t.Errorf("%d samples at %d Hz, want %d at 22050 Hz", len(clip.Samples), clip.Rate, 3*2205)
 			}
 		}
 	}
-	if got := r.Do(t, "GET", "/notify", "").Want(200).Field("queue"); got != "[]" {
-		t.Errorf("the queue has %s, want it empty", got)
-	}
+	check.Equal(t, r.Do(t, "GET", "/notify", "").Want(200).Field("queue"), "[]", "the queue")
 }
 
 func TestSpeech_pcm(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two three", "response_format": "pcm"}`).Want(200)
-	if got := w.Header.Get("Content-Type"); got != "audio/pcm" {
-		t.Errorf("Content-Type %s", got)
-	}
+	check.Equal(t, w.Header.Get("Content-Type"), "audio/pcm", "Content-Type")
 	if got, want := len(w.Text), 2*24000*3/10; got != want {
 		t.Errorf("%d bytes of 0.3 s, want %d: 24,000 samples a second of 16 bits", got, want)
 	}
@@ -180,33 +174,49 @@ func TestSpeech_streamsClips(t *testing.T) {
 	}
 }
 
+// A waiting asks for speech that waits for the gate of the voices.
+type waiting struct {
+	t        *testing.T
+	rig      *webtest.Rig
+	answered chan int // statuses
+}
+
+func newWaiting(t *testing.T) waiting {
+	t.Helper()
+	r := webtest.NewRig(t)
+	r.Speaker.Gate = make(chan struct{})
+	return waiting{t, r, make(chan int)}
+}
+
+// ask sends requests from addresses.
+func (w waiting) ask(clients ...string) {
+	for _, client := range clients {
+		go func() {
+			w.answered <- w.rig.Do(w.t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", client).StatusCode
+		}()
+		synctest.Wait()
+	}
+}
+
+// speak lets n requests go on.
+func (w waiting) speak(n int) {
+	w.t.Helper()
+	for range n {
+		w.rig.Speaker.Gate <- struct{}{}
+		check.Equal(w.t, <-w.answered, http.StatusOK, "status")
+	}
+}
+
 func TestSpeech_concurrencyLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		r.Speaker.Gate = make(chan struct{})
-		answered := make(chan int)
-		for _, client := range []string{"192.168.1.20:1", "192.168.1.21:1"} {
-			go func() {
-				answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", client).StatusCode
-			}()
-		}
-		synctest.Wait()
-		w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.22:1").Want(503, "busy")
-		if w.Header.Get("Retry-After") != "2" {
-			t.Errorf("Retry-After %q", w.Header.Get("Retry-After"))
-		}
-		for range 2 {
-			r.Speaker.Gate <- struct{}{}
-			if got := <-answered; got != 200 {
-				t.Errorf("status %d", got)
-			}
-		}
-		go func() { answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).StatusCode }()
-		r.Speaker.Gate <- struct{}{}
-		if got := <-answered; got != 200 {
-			t.Errorf("after the limit: status %d", got)
-		}
+		w := newWaiting(t)
+		w.ask("192.168.1.20:1", "192.168.1.21:1")
+		busy := w.rig.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.22:1").Want(503, "busy")
+		check.Equal(t, busy.Header.Get("Retry-After"), "2", "Retry-After")
+		w.speak(2)
+		w.ask(webtest.LANClient)
+		w.speak(1)
 	})
 }
 
@@ -224,9 +234,7 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 		synctest.Wait()
 		conn.Close()
 		<-r.Speaker.Canceled
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, stop())
 	})
 }
 
@@ -235,36 +243,13 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 func TestSpeech_slotOfAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := webtest.NewRig(t)
-		r.Speaker.Gate = make(chan struct{})
-		answered := make(chan int)
-		speak := func(client string) {
-			go func() {
-				answered <- r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", client).StatusCode
-			}()
-			synctest.Wait()
-		}
-		speak("192.168.1.20:1")
-		speak("192.168.1.20:2")
-		if got := <-answered; got != http.StatusTooManyRequests {
-			t.Errorf("second request of an address: status %d, want 429", got)
-		}
-		speak("[fe80::1]:1")
-		for range 2 {
-			r.Speaker.Gate <- struct{}{}
-			if got := <-answered; got != http.StatusOK {
-				t.Errorf("status %d, want 200", got)
-			}
-		}
-		for range 2 {
-			speak("127.0.0.1:1")
-		}
-		for range 2 {
-			r.Speaker.Gate <- struct{}{}
-			if got := <-answered; got != http.StatusOK {
-				t.Errorf("loopback: status %d, want 200", got)
-			}
-		}
+		w := newWaiting(t)
+		w.ask("192.168.1.20:1", "192.168.1.20:2")
+		check.Equal(t, <-w.answered, http.StatusTooManyRequests, "second request of an address: status")
+		w.ask("[fe80::1]:1")
+		w.speak(2)
+		w.ask("127.0.0.1:1", "127.0.0.1:1")
+		w.speak(2)
 	})
 }
 
@@ -335,8 +320,6 @@ func TestSpeech_writeTimeout(t *testing.T) {
 			t.Error("not closed after the timeout of the second clip")
 		}
 		conn.Close()
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, stop())
 	})
 }

@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -49,9 +48,7 @@ func TestSpeech_events(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two", "stream_format": "sse"}`).Want(200)
-	if got := w.Header.Get("Content-Type"); got != "text/event-stream" {
-		t.Errorf("Content-Type %s", got)
-	}
+	check.Equal(t, w.Header.Get("Content-Type"), "text/event-stream", "Content-Type")
 	events := strings.Split(w.Text, "\n\n")
 	if len(events) != 4 || !strings.HasPrefix(events[0], `data: {"type":"speech.audio.delta","audio":"UklGR`) || // RIFF
 		!strings.HasPrefix(events[2], `data: {"type":"speech.audio.done","usage":{`) || events[3] != "" {
@@ -65,8 +62,7 @@ func TestSpeech_events(t *testing.T) {
 func TestSpeech_noEncoder(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) {
-		c.OpenAI.FFmpeg = ffmpeg.Program(filepath.Join(t.TempDir(),
-			"ffmpeg"))
+		c.OpenAI.FFmpeg = ffmpeg.Program(filepath.Join(t.TempDir(), "ffmpeg"))
 	})
 	for format, ok := range map[string]bool{
 		"wav": true, "pcm": true, "flac": true, "mp3": false, "opus": false, "aac": false,
@@ -89,9 +85,7 @@ func TestSpeech_encoderFails(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, func(c *site.Config) { c.OpenAI.FFmpeg = program(t, "failing") })
 	r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two three", "response_format": "mp3"}`).Want(500, "internal")
-	if log := r.Log.String(); !strings.Contains(log, "no such codec") {
-		t.Errorf("the output of ffmpeg is not in the log: %s", log)
-	}
+	check.Contains(t, r.Log.String(), "no such codec", "the log")
 }
 
 // When the client disconnects, ffmpeg is ended before the request is.
@@ -113,9 +107,7 @@ func TestSpeech_encoderEnds(t *testing.T) {
 	check.NoError(t, resp.Body.Close())
 	server.Close() // waits for the request
 	pid := check.Must(strconv.Atoi(strings.TrimSpace(string(check.Must(os.ReadFile(recorder + ".pid"))(t)))))(t)
-	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("signal to ffmpeg: %v, want ESRCH", err)
-	}
+	check.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "signal to ffmpeg")
 }
 
 // program returns a stand-in for ffmpeg.
@@ -141,9 +133,7 @@ func FuzzSpeechBody(f *testing.F) {
 		switch w.StatusCode {
 		case 200:
 		case 400, 413, 422:
-			if !strings.Contains(w.Text, `"error":{"message":"`) {
-				t.Errorf("%q: an error without the member error: %s", body, w.Text)
-			}
+			check.Contains(t, w.Text, `"error":{"message":"`, "the error of %q", body)
 		default:
 			t.Errorf("%q: status %d", body, w.StatusCode)
 		}

@@ -46,8 +46,7 @@ func TestRoutes_compressed(t *testing.T) {
 		if packed.Header.Get("Vary") != "Accept-Encoding" || plain.Header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("GET %s: Vary %q and %q", path, packed.Header.Get("Vary"), plain.Header.Get("Vary"))
 		}
-		if timed.ReplaceAllString(text, "") != timed.ReplaceAllString(plain.Text, "") {
-			t.Errorf("GET %s: %d bytes compressed, %d plain, which differ", path, len(text), len(plain.Text))
-		}
+		check.Equal(t, timed.ReplaceAllString(text, ""), timed.ReplaceAllString(plain.Text, ""),
+			"GET %s: %d bytes compressed, %d plain, which differ", path, len(text), len(plain.Text))
 	}
 }

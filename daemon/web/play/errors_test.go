@@ -85,9 +85,7 @@ func TestErrors_unreadableBoxScore(t *testing.T) {
 	anna.Ask("POST", "/api/games/"+id+"/concede", "", 200, nil)
 	for _, path := range []string{"/api/stats/standings", "/api/stats/players"} {
 		answer := anna.Refused("GET", path, "", 500, "unreadable_game")
-		if record := p.LogLine(answer.Field("request_id")); !strings.Contains(record, "game "+id) {
-			t.Errorf("GET %s: log record %q, want the game's id", path, record)
-		}
+		check.Contains(t, p.LogLine(answer.Field("request_id")), "game "+id, "GET %s: log record", path)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // twoTeams returns the members of a request that name both teams.
@@ -50,9 +51,8 @@ func TestCreateGame_validation(t *testing.T) {
 		{teams + `, "options": null`, "/options wrong_type"},
 		{twoTeams(home, home), "/away_team same_team"},
 	} {
-		if got := anna.Ask("POST", "/api/games", `{`+tt.members+`}`, 422, nil).Violations(); got != tt.want {
-			t.Errorf("{%s}: %s, want %s", tt.members, got, tt.want)
-		}
+		check.Equal(t, anna.Ask("POST", "/api/games", `{`+tt.members+`}`, 422, nil).Violations(),
+			tt.want, "{%s}", tt.members)
 	}
 	for _, members := range []string{`"season": 1, "options": {"turn_seconds": 86400}`, `"options": {}`} {
 		anna.Ask("POST", "/api/games", `{`+teams+`, `+members+`}`, 201, nil)

@@ -9,6 +9,7 @@ import (
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/leagues"
+	"pressbox/packaging/check"
 )
 
 // shortGames are the options of the shortest games.
@@ -150,9 +151,8 @@ func TestCreateLeague_validation(t *testing.T) {
 		{"series", `{"name": "x", "meetings": 1, ` + two + `}`, "/meetings unknown_field"},
 		{"series", `{"name": "x", "best_of": 0, ` + two + `}`, "/best_of not_offered"},
 	} {
-		if got := anna.Ask("POST", "/api/"+tt.path, tt.body, 422, nil).Violations(); got != tt.want {
-			t.Errorf("%s %s: %s, want %s", tt.path, tt.body, got, tt.want)
-		}
+		check.Equal(t, anna.Ask("POST", "/api/"+tt.path, tt.body, 422, nil).Violations(),
+			tt.want, "%s %s", tt.path, tt.body)
 	}
 	if list := get[struct{ Leagues []leagues.View }](anna, "/api/leagues"); len(list.Leagues) != 0 {
 		t.Errorf("%d leagues were created", len(list.Leagues))

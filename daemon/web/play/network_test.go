@@ -238,9 +238,7 @@ func TestAll_fiveHundredWatchers(t *testing.T) {
 	m.PlayOut()
 	watching.Wait()
 	for i, rev := range revs {
-		if rev != m.Rev {
-			t.Errorf("watcher %d received %d of %d revisions", i, rev, m.Rev)
-		}
+		check.Equal(t, rev, m.Rev, "the revision that watcher %d received", i)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // Whole games are played over websockets with combinations of all options. The replicas of the managers, of a
@@ -112,9 +113,7 @@ func checkRecords(f *webtest.Player, id string, want *replica.Replica) {
 			f.T.Fatal(err)
 		}
 	}
-	if replayed.Hash != want.Hash {
-		f.T.Errorf("the events end with hash %.8s, want %.8s", replayed.Hash, want.Hash)
-	}
+	check.Equal(f.T, replayed.Hash, want.Hash, "the events end with hash")
 	box := get[struct{ Teams []struct{ Runs int } }](f, "/api/games/"+id+"/boxscore")
 	if box.Teams[0].Runs != g.Score.Away || box.Teams[1].Runs != g.Score.Home {
 		f.T.Errorf("box score: %v runs, game: %v", box, g.Score)

@@ -59,9 +59,7 @@ func dialEcho(t *testing.T, h *webtest.Rig, headers ...string) (conn *websocket.
 	_ = resp.Body.Close()
 	if conn != nil {
 		t.Cleanup(func() { _ = conn.Close() })
-		if conn.Subprotocol() != "pressbox.v1" {
-			t.Errorf("sub-protocol %q", conn.Subprotocol())
-		}
+		check.Equal(t, conn.Subprotocol(), "pressbox.v1", "sub-protocol")
 	}
 	return conn, resp.StatusCode
 }
@@ -86,9 +84,7 @@ func send(t *testing.T, conn *websocket.Conn, frame string) {
 func wantOpen(t *testing.T, conn *websocket.Conn) {
 	t.Helper()
 	send(t, conn, "hello")
-	if got := receive(t, conn); got != "hello" {
-		t.Errorf("the websocket is %s, want open", got)
-	}
+	check.Equal(t, receive(t, conn), "hello", "the websocket")
 }
 
 func cookie(token string) []string { return []string{"Cookie", "pressbox_access=" + token} }
@@ -123,9 +119,7 @@ func TestUpgrade_origin(t *testing.T) {
 	serveEcho(t, h, l)
 	conn, resp := l.Ask(t, "GET /api/ws HTTP/1.1\r\nHost: pressbox.local\r\n\r\n")
 	defer conn.Close()
-	if resp.StatusCode != http.StatusBadRequest {
-		t.Errorf("plain GET: status %d, want 400", resp.StatusCode)
-	}
+	check.Equal(t, resp.StatusCode, http.StatusBadRequest, "plain GET: status")
 }
 
 // The cookie or header authenticates, then the auth frame; a token in the query does not. Otherwise the
@@ -170,9 +164,7 @@ func TestUpgrade_authentication(t *testing.T) {
 		if tt.frame != "" {
 			send(t, conn, tt.frame)
 		}
-		if got := receive(t, conn); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
+		check.Equal(t, receive(t, conn), tt.want, "%s", tt.name)
 	}
 }
 
@@ -217,9 +209,7 @@ func TestServeConn_ends(t *testing.T) {
 	}
 	wantOpen(t, conn)
 	b.Post("/api/auth/logout").Want(204)
-	if got := receive(t, conn); got != "closed 4401" {
-		t.Errorf("after logging out: %s, want closed 4401", got)
-	}
+	check.Equal(t, receive(t, conn), "closed 4401", "after logging out")
 	wantOpen(t, otherConn)
 }
 

@@ -11,6 +11,7 @@ import (
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // The characters that separate fields are escaped.
@@ -21,9 +22,8 @@ func TestWiFi_code(t *testing.T) {
 		{`a;b,c:d"e\f`, `\;,:"`, `WIFI:T:WPA;S:a\;b\,c\:d\"e\\f;P:\\\;\,\:\";;`},
 		{"Café ☕", "ünïcode1", "WIFI:T:WPA;S:Café ☕;P:ünïcode1;;"},
 	} {
-		if got := (play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}).Code(); got != tt.want {
-			t.Errorf("%q, %q: %s, want %s", tt.ssid, tt.passphrase, got, tt.want)
-		}
+		check.Equal(t, (play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}).Code(),
+			tt.want, "%q, %q", tt.ssid, tt.passphrase)
 	}
 }
 

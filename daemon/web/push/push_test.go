@@ -82,9 +82,7 @@ func TestNtfy_room(t *testing.T) {
 		"/ntfy/all": `{"kitchen":"waiting"}`,
 	} {
 		w := r.Do(t, "POST", path, "x").Want(200)
-		if got := received(t, r, w).Field("rooms"); got != want {
-			t.Errorf("POST %s: rooms %s, want %s", path, got, want)
-		}
+		check.Equal(t, received(t, r, w).Field("rooms"), want, "POST %s: rooms", path)
 	}
 }
 
@@ -201,10 +199,9 @@ func TestPush_idempotencyKey(t *testing.T) {
 	r := webtest.NewRig(t)
 	for _, path := range []string{"/ntfy/x", "/message"} {
 		first := r.Do(t, "POST", path, "x", "Idempotency-Key", path).Want(200)
-		if again := r.Do(t, "POST", path, "x", "Idempotency-Key",
-			path).Want(200); again.Header.Get("Location") != first.Header.Get("Location") {
-			t.Errorf("%s: %s and %s", path, first.Text, again.Text)
-		}
+		again := r.Do(t, "POST", path, "x", "Idempotency-Key", path).Want(200)
+		check.Equal(t, again.Header.Get("Location"),
+			first.Header.Get("Location"), "%s: %s and %s", path, first.Text, again.Text)
 		r.Do(t, "POST", path, "y", "Idempotency-Key", path).Want(422, "idempotency_key_reused")
 	}
 }

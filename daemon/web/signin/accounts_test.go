@@ -8,6 +8,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // A token is valid from its network in any notation; invalid networks and names are
@@ -25,9 +26,7 @@ func TestCreateToken_network(t *testing.T) {
 	} {
 		created := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/tokens",
 			fmt.Sprintf(`{"name": "x", "network": %q}`, network), "Content-Type", webtest.AsJSON)).Want(201)
-		if got := created.Field("network"); got != want {
-			t.Errorf("network %s is %s, want %s", network, got, want)
-		}
+		check.Equal(t, created.Field("network"), want, "network %s", network)
 		status := map[bool]int{true: 200, false: 401}[strings.HasPrefix(want, "192")]
 		h.Do(t, "GET", "/notify", "", webtest.Bearer(created.Field("token"))...).Want(status)
 	}
@@ -43,8 +42,6 @@ func TestCreateToken_network(t *testing.T) {
 	} {
 		w := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST",
 			"/admin/tokens", body, "Content-Type", webtest.AsJSON)).Want(422)
-		if got := w.Violations(); got != want {
-			t.Errorf("%.60s: %s, want %s", body, got, want)
-		}
+		check.Equal(t, w.Violations(), want, "%.60s", body)
 	}
 }

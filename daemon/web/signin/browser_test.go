@@ -177,9 +177,7 @@ func TestBrowser_cookies(t *testing.T) {
 				tt.prefix+"pressbox_refresh", tt.prefix+"pressbox_session"
 			want := fmt.Sprintf("%s /api %[4]v true; %[2]s /api/auth %[4]v true; %[3]s / %[4]v true",
 				access, refresh, page, secure)
-			if got := b.cookies(origin + "/api/auth/me"); got != want {
-				t.Errorf("cookies %s, want %s", got, want)
-			}
+			check.Equal(t, b.cookies(origin+"/api/auth/me"), want, "cookies")
 			if script, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.cookie")); err != nil ||
 				script != "" {
 				t.Errorf("a script sees %q, %v", script, err)
@@ -192,24 +190,18 @@ func TestBrowser_cookies(t *testing.T) {
 				{"GET", "/api/auth/sessions", "200"},
 				{"POST", "/api/auth/logout", "204"},
 			} {
-				if got := b.fetch(step.method, origin+step.path); got != step.want {
-					t.Errorf("%s %s: %s, want %s", step.method, step.path, got, step.want)
-				}
+				check.Equal(t, b.fetch(step.method, origin+step.path), step.want, "%s %s", step.method, step.path)
 			}
 			seen.want(t, "GET /api/ws", tt.site, access, page)
 			seen.want(t, "GET /socket.io/", tt.site, page)
 			seen.want(t, "POST /api/auth/refresh", tt.site, access, refresh, page)
-			if got := b.fetch("GET", origin+"/api/auth/me"); got != "401" {
-				t.Errorf("after logging out: %s", got)
-			}
-			if got := b.cookies(origin + "/api/auth/idp/login"); got != "" {
-				t.Errorf("after logging out: cookies %s", got)
-			}
+			check.Equal(t, b.fetch("GET", origin+"/api/auth/me"), "401", "after logging out")
+			check.Equal(t, b.cookies(origin+"/api/auth/idp/login"), "", "after logging out: cookies")
 		})
 	}
 }
 
-// B7: the browser drops Secure cookies on plain http, so a page explains the failure.
+// The browser drops Secure cookies on plain http, so a page explains the failure.
 func TestBrowser_dropsSecureCookies(t *testing.T) {
 	t.Parallel()
 	if !lantest.Inside(t) {
@@ -236,7 +228,7 @@ func TestBrowser_dropsSecureCookies(t *testing.T) {
 	}
 }
 
-// F13, D12: a web client at another port receives the redirect of the form and uses the
+// A web client at another port receives the redirect of the form and uses the
 // session; a page at a third port cannot, although the browser sends its cookies.
 func TestBrowser_otherOrigins(t *testing.T) {
 	t.Parallel()
@@ -262,8 +254,7 @@ func TestBrowser_otherOrigins(t *testing.T) {
 		{client, "GET", "/api/auth/me", "401"},
 	} {
 		b.do(chromedp.Navigate(step.from), chromedp.WaitVisible("#arrived"))
-		if got := b.fetch(step.method, origin+step.path); got != step.want {
-			t.Errorf("%s %s from %s: %s, want %s", step.method, step.path, step.from, got, step.want)
-		}
+		check.Equal(t, b.fetch(step.method, origin+step.path),
+			step.want, "%s %s from %s", step.method, step.path, step.from)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"pressbox/auth"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 const callbackURL = "/api/auth/idp/callback/server"
@@ -38,7 +39,7 @@ func TestSignIn_flow(t *testing.T) {
 	b.Callback(oldest, "code").Want(http.StatusSeeOther)
 }
 
-// A11, A12: parameters and errors of the provider lead to the client's page, and a
+// Parameters and errors of the provider lead to the client's page, and a
 // server error to the log.
 func TestCallback_errors(t *testing.T) {
 	t.Parallel()
@@ -50,12 +51,10 @@ func TestCallback_errors(t *testing.T) {
 	b.Callback(b.Begin(), "code").WantError(auth.CodeClockUnsynced)
 	h.Provider.Err = fmt.Errorf("the disk is on fire")
 	b.Callback(b.Begin(), "code").WantError(auth.CodeServerError)
-	if !strings.Contains(h.Log.String(), "the disk is on fire") {
-		t.Error("the server error is not logged")
-	}
+	check.Contains(t, h.Log.String(), "the disk is on fire", "the log")
 }
 
-// A5, F9: the redirect URI is the configured one, whatever the request's headers.
+// The redirect URI is the configured one, whatever the request's headers.
 func TestLogin_redirectURI(t *testing.T) {
 	t.Parallel()
 	const configured = "http://pressbox.local:8888" + callbackURL
@@ -68,9 +67,7 @@ func TestLogin_redirectURI(t *testing.T) {
 		b.Callback(p.Query("state"), "code").Want(http.StatusSeeOther)
 	}
 	for _, f := range h.Provider.Requests() {
-		if f.Redirect != configured {
-			t.Errorf("redirect URI %q, want %q", f.Redirect, configured)
-		}
+		check.Equal(t, f.Redirect, configured, "redirect URI")
 	}
 }
 
@@ -97,7 +94,7 @@ func TestLogin_canonicalHost(t *testing.T) {
 	}
 }
 
-// A8: a sign-in ends in the web client only (CVE-2026-25779).
+// A sign-in ends in the web client only (CVE-2026-25779).
 func TestCallback_returnPath(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Frontend = "https://client.example" })
@@ -112,13 +109,11 @@ func TestCallback_returnPath(t *testing.T) {
 		b := h.Browser(t)
 		state := b.Get("/api/auth/idp/login" + query).Want(http.StatusFound).Query("state")
 		p := b.Callback(state, "code", "redirect", "https://evil").Want(http.StatusSeeOther)
-		if got := p.Header.Get("Location"); got != "https://client.example"+want {
-			t.Errorf("login%s ends at %s", query, got)
-		}
+		check.Equal(t, p.Header.Get("Location"), "https://client.example"+want, "login%s ends at", query)
 	}
 }
 
-// A9: 60 sign-ins per minute and address; the host itself is exempt.
+// 60 sign-ins per minute and address; the host itself is exempt.
 func TestLogin_rateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // so that the limit does not recover
@@ -139,7 +134,7 @@ func TestLogin_rateLimit(t *testing.T) {
 	})
 }
 
-// A10: text of the provider is not echoed (CVE-2026-33758).
+// Text of the provider is not echoed (CVE-2026-33758).
 func TestSignInError_noEcho(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
@@ -161,13 +156,11 @@ func TestSignInError_noEcho(t *testing.T) {
 	if !strings.Contains(p.Text, auth.CodeAccessDenied.Description()) || strings.Contains(p.Text, "alert(1)") {
 		t.Errorf("page %s", p.Text)
 	}
-	if p := b.Get("/auth/callback?error=made_up").Want(200); !strings.Contains(p.Text,
-		auth.CodeServerError.Description()) {
-		t.Errorf("page %s", p.Text)
-	}
+	p = b.Get("/auth/callback?error=made_up").Want(200)
+	check.Contains(t, p.Text, auth.CodeServerError.Description(), "the page")
 }
 
-// A14: a new sign-in ends the browser's previous session (CVE-2026-34454).
+// A new sign-in ends the browser's previous session (CVE-2026-34454).
 func TestCallback_replacesSession(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
@@ -182,7 +175,7 @@ func TestCallback_replacesSession(t *testing.T) {
 		"Content-Type", "application/json").Want(401)
 }
 
-// A15: HEAD and POST change nothing.
+// HEAD and POST change nothing.
 func TestCallback_methods(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
@@ -197,7 +190,7 @@ func TestCallback_methods(t *testing.T) {
 	b.Get("/api/auth/me").Want(200)
 }
 
-// A16, B8: secrets reach neither caches nor Referer headers.
+// Secrets reach neither caches nor Referer headers.
 func TestSignIn_headers(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
@@ -214,14 +207,12 @@ func TestSignIn_headers(t *testing.T) {
 			"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "Vary": "Cookie, Authorization, Origin",
 			"X-Content-Type-Options": "nosniff",
 		} {
-			if got := strings.Join(p.Header.Values(header), ", "); got != want {
-				t.Errorf("%s: %s: %q, want %q", name, header, got, want)
-			}
+			check.Equal(t, strings.Join(p.Header.Values(header), ", "), want, "%s: %s", name, header)
 		}
 	}
 }
 
-// B1, B3: names, paths, lifetimes and attributes of the cookies.
+// Names, paths, lifetimes and attributes of the cookies.
 func TestCookies_attributes(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
@@ -298,13 +289,12 @@ func TestPage_account(t *testing.T) {
 	b.Post("/api/auth/logout-all").Want(204)
 	for _, cookie := range []string{ended, "", ".", "x.y", "x"} {
 		text := h.Browser(t).Get("/", "Cookie", "pressbox_session="+cookie).Want(200).Text
-		if !strings.Contains(text, `<meta name="pressbox-account" content="">`) {
-			t.Errorf("with the cookie %q there is an account in %s", cookie, text)
-		}
+		check.Contains(t, text, `<meta name="pressbox-account" content="">`,
+			"with the cookie %q there is an account in", cookie)
 	}
 }
 
-// B7: on plain http with Secure cookies, a page explains the failure.
+// On plain http with Secure cookies, a page explains the failure.
 func TestLogin_insecureTransport(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Secure = true })
@@ -319,7 +309,7 @@ func TestLogin_insecureTransport(t *testing.T) {
 	b.Begin()
 }
 
-// F8: sign-ins, refusals and ended sessions are logged with their codes.
+// Sign-ins, refusals and ended sessions are logged with their codes.
 func TestSignIn_logged(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
@@ -328,13 +318,11 @@ func TestSignIn_logged(t *testing.T) {
 	b.Callback("nonsense", "code").WantError(auth.CodeInvalidState)
 	b.Post("/api/auth/logout").Want(204)
 	for _, want := range []string{"signed in", "sign-in refused", "invalid_state", "sessions ended", "why=logout"} {
-		if !strings.Contains(h.Log.String(), want) {
-			t.Errorf("the log lacks %q", want)
-		}
+		check.Contains(t, h.Log.String(), want, "the log")
 	}
 }
 
-// F9, F14: Strict-Transport-Security is sent on https only, which a trusted proxy
+// Strict-Transport-Security is sent on https only, which a trusted proxy
 // alone can assert.
 func TestHSTS_https(t *testing.T) {
 	t.Parallel()
@@ -369,9 +357,7 @@ func TestCORS_trustedOrigin(t *testing.T) {
 		if got := p.Header.Get("Access-Control-Allow-Origin"); got != want || (credentials != "") != (want != "") {
 			t.Errorf("Origin %s: allowed %q, credentials %q", origin, got, credentials)
 		}
-		if !strings.Contains(strings.Join(p.Header.Values("Vary"), ","), "Origin") {
-			t.Error("Vary lacks Origin")
-		}
+		check.Contains(t, strings.Join(p.Header.Values("Vary"), ","), "Origin", "Vary")
 	}
 	p := b.Send("OPTIONS", "/api/auth/refresh", "", "Origin", client, "Access-Control-Request-Method", "POST")
 	if p.StatusCode != 204 || !strings.Contains(p.Header.Get("Access-Control-Allow-Methods"), "POST") {

@@ -12,9 +12,10 @@ import (
 	"pressbox/auth"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
-// A13: local accounts sign in through the flow of any provider, by redirects with 303.
+// Local accounts sign in through the flow of any provider, by redirects with 303.
 func TestLocal_accounts(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
@@ -45,7 +46,7 @@ func TestLocal_cancel(t *testing.T) {
 	b.Get(html.UnescapeString(link)).WantError(auth.CodeAccessDenied)
 }
 
-// F2, F3: the page shows the error with status 422; an unknown name and a wrong
+// The page shows the error with status 422; an unknown name and a wrong
 // passphrase look the same. The submitted name is escaped.
 func TestLocal_formErrors(t *testing.T) {
 	t.Parallel()
@@ -76,7 +77,7 @@ func TestLocal_formErrors(t *testing.T) {
 	b.FollowForm(b.Submit(b.LocalForm(), "form", "create", "name", "bert", "passphrase", strings.Repeat("ü", 64)))
 }
 
-// F4: repeated failures are throttled; the page shows the time to wait.
+// Repeated failures are throttled; the page shows the time to wait.
 func TestLocal_throttled(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
@@ -91,7 +92,7 @@ func TestLocal_throttled(t *testing.T) {
 	b.FollowForm(b.Submit(b.LocalForm(), "name", "ALICE", "passphrase", webtest.Passphrase))
 }
 
-// F1: closed sign-up offers no form; sign-up by invite requires an unused invite.
+// Closed sign-up offers no form; sign-up by invite requires an unused invite.
 func TestLocal_signUpPolicy(t *testing.T) {
 	t.Parallel()
 	closed := webtest.NewLocalRig(t, auth.SignUpClosed).Browser(t)
@@ -100,20 +101,16 @@ func TestLocal_signUpPolicy(t *testing.T) {
 		t.Error("sign-up is closed, but the page has its form")
 	}
 	p := closed.Submit(action, "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
-	if !strings.Contains(p.Text, auth.ErrNotInvited.Error()) {
-		t.Error(p.Text)
-	}
+	check.Contains(t, p.Text, auth.ErrNotInvited.Error(), "the page")
 	h := webtest.NewLocalRig(t, auth.SignUpInvite)
 	made := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/invites", "")).Want(201).Field("invite")
 	b := h.Browser(t)
-	if p := b.Get(b.LocalForm()); !strings.Contains(p.Text, `name="invite"`) {
-		t.Error("the form does not ask for an invite")
-	}
+	check.Contains(t, b.Get(b.LocalForm()).Text, `name="invite"`, "the form")
 	b.Submit(b.LocalForm(), "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
 	b.FollowForm(b.Submit(b.LocalForm(), "form", "create",
 		"name", "anna", "passphrase", webtest.Passphrase, "invite", made))
-	b.Submit(b.LocalForm(), "form", "create", "name",
-		"bert", "passphrase", webtest.Passphrase, "invite", made).Want(422)
+	b.Submit(b.LocalForm(), "form", "create",
+		"name", "bert", "passphrase", webtest.Passphrase, "invite", made).Want(422)
 }
 
 // From outside of the local network, SIGN_UP=open asks for an invite, which a link
@@ -134,8 +131,8 @@ func TestLocal_inviteLink(t *testing.T) {
 	if !strings.Contains(form.Text, `name="invite"`) || !strings.Contains(form.Text, `value="`+invite+`"`) {
 		t.Errorf("the form has no invite: %s", form.Text)
 	}
-	away.FollowForm(away.Submit(away.LocalForm(), "form",
-		"create", "name", "bert", "passphrase", webtest.Passphrase, "invite", invite))
+	away.FollowForm(away.Submit(away.LocalForm(), "form", "create",
+		"name", "bert", "passphrase", webtest.Passphrase, "invite", invite))
 	away.Get("/api/auth/me").Want(200)
 }
 
@@ -155,7 +152,7 @@ func TestFlow_inviteOfProvider(t *testing.T) {
 	b.Get("/api/auth/me").Want(200)
 }
 
-// F5: a new passphrase requires the current one and can end all sessions.
+// A new passphrase requires the current one and can end all sessions.
 func TestChangePassphrase_sessions(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
@@ -201,7 +198,7 @@ func TestChangePassphrase_sessions(t *testing.T) {
 		`{"current":"x","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(404)
 }
 
-// F6: the administrator lists accounts, disables them and resets passphrases.
+// The administrator lists accounts, disables them and resets passphrases.
 func TestAdmin_accounts(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
@@ -211,9 +208,7 @@ func TestAdmin_accounts(t *testing.T) {
 		return h.Send(t, h.AdminHandler(), webtest.NewRequest(method, path, body, "Content-Type", webtest.AsJSON))
 	}
 	id := b.Get("/api/auth/me").Field("id")
-	if list := admin("GET", "/admin/users", "").Want(200); !strings.Contains(list.Text, id) {
-		t.Errorf("users %s", list.Text)
-	}
+	check.Contains(t, admin("GET", "/admin/users", "").Want(200).Text, id, "users")
 	given := admin("POST", "/admin/passphrases", `{"name":"Anna"}`).Want(200).Field("passphrase")
 	b.Get("/api/auth/me").Want(401)
 	b.FollowForm(b.Submit(b.LocalForm(), "name", "anna", "passphrase", given))
@@ -225,13 +220,11 @@ func TestAdmin_accounts(t *testing.T) {
 	admin("POST", "/admin/passphrases", `{"name":"unknown"}`).Want(404, "not_found")
 	admin("PATCH", "/admin/users/"+id, `{}`).Want(422)
 	admin("PATCH", "/admin/users/"+id, `{"disabled":false,"admin":true}`).Want(204)
-	if list := admin("GET", "/admin/users", "").Want(200); !strings.Contains(list.Text,
-		`"admin":true,"disabled":false`) {
-		t.Errorf("users %s", list.Text)
-	}
+	list := admin("GET", "/admin/users", "").Want(200)
+	check.Contains(t, list.Text, `"admin":true,"disabled":false`, "users")
 }
 
-// F11: the local provider has no token endpoint.
+// The local provider has no token endpoint.
 func TestLocal_noTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewLocalRig(t, auth.SignUpOpen).Browser(t)
@@ -242,7 +235,7 @@ func TestLocal_noTokenEndpoint(t *testing.T) {
 	foreign.Get(auth.AuthorizePath).Want(404)
 }
 
-// F13: the page has no script, and the style of the page; its forms end at the server
+// The page has no script, and the style of the page; its forms end at the server
 // or in the web client.
 func TestLocal_contentSecurityPolicy(t *testing.T) {
 	t.Parallel()
@@ -253,9 +246,7 @@ func TestLocal_contentSecurityPolicy(t *testing.T) {
 		p := b.Get(b.LocalForm()).Want(200)
 		want := "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; form-action " +
 			ends + "; frame-ancestors 'none'; base-uri 'none'"
-		if got := p.Header.Get("Content-Security-Policy"); got != want {
-			t.Errorf("Content-Security-Policy: %s, want %s", got, want)
-		}
+		check.Equal(t, p.Header.Get("Content-Security-Policy"), want, "Content-Security-Policy")
 		if strings.Contains(p.Text, "<script") || strings.Contains(p.Text, "<style") ||
 			strings.Contains(p.Text, " style=") || strings.Contains(p.Text, " on") &&
 			strings.Contains(p.Text, "onclick") {
@@ -345,15 +336,9 @@ func TestLocal_language(t *testing.T) {
 	for _, want := range []string{
 		"<h1>Anmelden</h1>", "Konto anlegen", "Abbrechen", "Einladung", "Mindestens 8 Zeichen",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("without %q: %s", want, text)
-		}
+		check.Contains(t, text, want, "the page")
 	}
-	if text := german("POST", action, "name=anna&passphrase=unknown+dog",
-		422); !strings.Contains(text, "Name oder Passphrase ist falsch.") {
-		t.Error(text)
-	}
-	if text := german("GET", auth.AuthorizePath+"?x=1", "", 400); !strings.Contains(text, "Nicht angemeldet") {
-		t.Error(text)
-	}
+	text = german("POST", action, "name=anna&passphrase=unknown+dog", 422)
+	check.Contains(t, text, "Name oder Passphrase ist falsch.", "the page")
+	check.Contains(t, german("GET", auth.AuthorizePath+"?x=1", "", 400), "Nicht angemeldet", "the page")
 }

@@ -175,9 +175,9 @@ func TestProvider_real(t *testing.T) {
 				me.Field("provider") != kind {
 				t.Errorf("me: %s", me.Text)
 			}
-			s.Get(back.String()).WantError(auth.CodeInvalidState) // A2: the state is used
+			s.Get(back.String()).WantError(auth.CodeInvalidState) // the state is used
 
-			t.Run("declined", func(t *testing.T) { // A10: access_denied of the provider
+			t.Run("declined", func(t *testing.T) { // access_denied of the provider
 				s := a.client(t)
 				form := s.toForm(s.Get("/api/auth/idp/login"))
 				back := s.toCallback(s.Get(form + "/abort"))
@@ -186,7 +186,7 @@ func TestProvider_real(t *testing.T) {
 				}
 				s.Get(back.String()).WantError(auth.CodeAccessDenied)
 			})
-			t.Run("impostor", func(t *testing.T) { // A6: iss of another provider
+			t.Run("impostor", func(t *testing.T) { // iss of another provider
 				s := a.client(t)
 				back := s.consent("anna")
 				q := back.Query()
@@ -194,7 +194,7 @@ func TestProvider_real(t *testing.T) {
 				back.RawQuery = q.Encode()
 				s.Get(back.String()).WantError(auth.CodeIssuerMismatch)
 			})
-			t.Run("stolen code", func(t *testing.T) { // A4: the code is bound to the flow's verifier
+			t.Run("stolen code", func(t *testing.T) { // the code is bound to the flow's verifier
 				thief, victim := a.client(t), a.client(t)
 				stolen := victim.consent("anna").Query().Get("code")
 				back := thief.consent("eve")
@@ -203,7 +203,7 @@ func TestProvider_real(t *testing.T) {
 				back.RawQuery = q.Encode()
 				thief.Get(back.String()).WantError(auth.CodeExchangeFailed)
 			})
-			t.Run("without PKCE", func(t *testing.T) { // A4: the provider requires PKCE
+			t.Run("without PKCE", func(t *testing.T) { // the provider requires PKCE
 				s := a.client(t)
 				to := check.Must(s.Get("/api/auth/idp/login").Location())(t)
 				q := to.Query()

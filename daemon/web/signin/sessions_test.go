@@ -9,9 +9,10 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
-// B2, D7: a refresh by the cookie sets cookies and returns no token; a refresh by the
+// A refresh by the cookie sets cookies and returns no token; a refresh by the
 // body returns tokens and sets no cookie.
 func TestRefresh_bodyOrCookie(t *testing.T) {
 	t.Parallel()
@@ -43,7 +44,7 @@ func TestRefresh_bodyOrCookie(t *testing.T) {
 	b.Post("/api/auth/refresh").Want(200)
 }
 
-// B4, D11: logout deletes both cookies, ends the session and is idempotent.
+// Logout deletes both cookies, ends the session and is idempotent.
 func TestLogout_clearsCookies(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
@@ -68,7 +69,7 @@ func TestLogout_clearsCookies(t *testing.T) {
 	b.RefreshWith(refresh).Want(401)
 }
 
-// D11: either cookie or the header identifies the session to end.
+// Either cookie or the header identifies the session to end.
 func TestLogout_eitherToken(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
@@ -85,7 +86,7 @@ func TestLogout_eitherToken(t *testing.T) {
 	}
 }
 
-// D8, D12: a page of another site can neither refresh nor end a session.
+// A page of another site can neither refresh nor end a session.
 func TestRefresh_otherSites(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
@@ -108,7 +109,7 @@ func TestRefresh_otherSites(t *testing.T) {
 	b.Post("/api/auth/refresh", "Origin", b.Origin).Want(200)
 }
 
-// B6: with Secure, only the prefixed name is accepted.
+// With Secure, only the prefixed name is accepted.
 func TestCookies_securePrefix(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Secure = true }, webtest.BehindProxy)
@@ -137,16 +138,16 @@ func TestAuthenticate_credentials(t *testing.T) {
 	}
 	rows := []row{
 		{"GET", "/me", 200, []string{"Authorization", "bEARER " + access}},
-		// B5: any of several cookies of a name may be valid.
+		// any of several cookies of a name may be valid.
 		{"GET", "/me", 200, []string{"Cookie", "pressbox_access=garbage; pressbox_access=" + access}},
 		{"GET", "/me", 401, []string{"Cookie", `pressbox_access="` + access}},
-		// C3: a token in the URL is ignored.
+		// a token in the URL is ignored.
 		{"GET", "/me?access_token=" + access, 401, nil},
 		{"POST", "/refresh?refresh_token=" + refresh, 401, nil},
-		// C4: the header takes precedence over the cookie.
+		// the header takes precedence over the cookie.
 		{"GET", "/me", 401, []string{"Authorization", "Bearer bad", "Cookie", "pressbox_access=" + access}},
 		{"GET", "/me", 200, []string{"Authorization", "Bearer " + access, "Cookie", "pressbox_access=bad"}},
-		// C5: access and refresh tokens are not interchangeable.
+		// access and refresh tokens are not interchangeable.
 		{"GET", "/me", 401, webtest.Bearer(refresh)},
 		{"POST", "/refresh", 401, []string{"Cookie", "pressbox_refresh=" + access}},
 		// CVE-2025-54576, CVE-2025-64484, CVE-2026-41059, CVE-2026-40575, CVE-2026-34457.
@@ -158,7 +159,7 @@ func TestAuthenticate_credentials(t *testing.T) {
 			"pressbox_refresh=garbage; pressbox_refresh=" + unknown + "; pressbox_refresh=" + refresh,
 		}},
 	}
-	// C2: a malformed header is refused (GHSA-xmf8-cvqr-rfgj).
+	// a malformed header is refused (GHSA-xmf8-cvqr-rfgj).
 	for _, value := range []string{
 		"Bearer", "Bearer a b", "Basic YTpi", "x", "Bearer " + strings.Repeat("a", 1<<20), "Bearer " + access + ",",
 	} {
@@ -181,13 +182,13 @@ func TestAuthenticate_credentials(t *testing.T) {
 			t.Errorf("%s %.30s %.60q: status %d, want %d", tt.method, tt.path, tt.headers, p.StatusCode, tt.want)
 		}
 	}
-	h.Browser(t).RefreshWith(access).Want(401) // C5
+	h.Browser(t).RefreshWith(access).Want(401)
 	h.Browser(t).Send(http.MethodDelete, "/api/auth/me",
 		`{"id":"`+id+`","userId":"`+id+`"}`, "Content-Type", webtest.AsJSON).Want(401)
 	b.Get("/api/auth/me").Want(200)
 }
 
-// C1: missing and invalid credentials have different challenges.
+// Missing and invalid credentials have different challenges.
 func TestAuthenticate_challenges(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
@@ -210,7 +211,7 @@ func TestAuthenticate_challenges(t *testing.T) {
 	}
 }
 
-// D3, D5: an unknown or late token changes nothing and deletes no cookie; that of an
+// An unknown or late token changes nothing and deletes no cookie; that of an
 // ended session deletes them.
 func TestRefresh_deletesCookies(t *testing.T) {
 	t.Parallel()
@@ -222,9 +223,7 @@ func TestRefresh_deletesCookies(t *testing.T) {
 	b.Post("/api/auth/refresh").Want(200)
 	for _, token := range []string{first, auth.NewToken(auth.KindRefresh).Reveal(), "garbage"} {
 		p := h.Browser(t).Post("/api/auth/refresh", "Cookie", "pressbox_refresh="+token).Want(401)
-		if len(p.Cookies()) != 0 {
-			t.Errorf("cookies %v", p.Cookies())
-		}
+		check.Equal(t, len(p.Cookies()), 0, "number of cookies")
 	}
 	b.Post("/api/auth/refresh").Want(200)
 	ended, refresh := h.Browser(t), b.RefreshToken()
@@ -235,7 +234,7 @@ func TestRefresh_deletesCookies(t *testing.T) {
 	}
 }
 
-// D10: bodies of a refresh.
+// Bodies of a refresh.
 func TestRefresh_bodies(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
@@ -266,15 +265,13 @@ func TestRefresh_bodies(t *testing.T) {
 			headers = []string{"Content-Type", tt.media}
 		}
 		p := h.Browser(t).Send(http.MethodPost, "/api/auth/refresh", tt.body, headers...).Want(tt.want)
-		if p.Field("code") != tt.code {
-			t.Errorf("%.40q: code %s, want %s", tt.body, p.Field("code"), tt.code)
-		}
+		check.Equal(t, p.Field("code"), tt.code, "%.40q: code", tt.body)
 	}
 	// by the cookie
 	b.Send(http.MethodPost, "/api/auth/refresh", `{"extra":true}`, "Content-Type", webtest.AsJSON).Want(200)
 }
 
-// F6: an account's sessions are listed and ended one by one or all; those of another
+// An account's sessions are listed and ended one by one or all; those of another
 // account cannot be ended (CVE-2025-61928).
 func TestSessions_listAndEnd(t *testing.T) {
 	t.Parallel()
@@ -300,8 +297,8 @@ func TestSessions_listAndEnd(t *testing.T) {
 		t.Error("cookies remain")
 	}
 	other.Get("/api/auth/me").Want(200)
-	other.Send(http.MethodDelete, "/api/auth/sessions/"+sessionID(t, other.Get("/api/auth/sessions").Text, "Unknown"),
-		"").Want(204)
+	current := sessionID(t, other.Get("/api/auth/sessions").Text, "Unknown")
+	other.Send(http.MethodDelete, "/api/auth/sessions/"+current, "").Want(204)
 	if other.AccessToken() != "" {
 		t.Error("ending the current session leaves its cookies")
 	}
@@ -344,9 +341,9 @@ func TestNotify_sessionsAndTokens(t *testing.T) {
 	if strings.Contains(list.Text, token) || !strings.Contains(list.Text, `"network":"192.168.1.0/24"`) {
 		t.Errorf("tokens %s", list.Text)
 	}
-	h.Send(t, h.AdminHandler(), webtest.NewRequest("DELETE", "/admin/tokens/"+admin.Field("id"), "")).Want(204)
-	h.Send(t, h.AdminHandler(), webtest.NewRequest("DELETE", "/admin/tokens/"+admin.Field("id"), "")).Want(404,
-		"not_found")
+	remove := webtest.NewRequest("DELETE", "/admin/tokens/"+admin.Field("id"), "")
+	h.Send(t, h.AdminHandler(), remove).Want(204)
+	h.Send(t, h.AdminHandler(), remove).Want(404, "not_found")
 	out.From = "192.168.1.9:1000"
 	out.Get("/notify", webtest.Bearer(token)...).Want(401)
 }

@@ -75,27 +75,20 @@ func TestAdministration_guards(t *testing.T) {
 	stranger := &webtest.Player{Browser: anna.Rig.Browser(t), T: t, Name: "stranger"}
 	for _, rt := range administrationRoutes() {
 		name := rt.Method + " " + rt.Path
-		if got := code(stranger, rt); got != "unauthenticated" {
-			t.Errorf("%s without a session: %q", name, got)
-		}
-		if got := code(bob, rt); got != "not_administrator" {
-			t.Errorf("%s with another account: %q", name, got)
-		}
+		check.Equal(t, code(stranger, rt), "unauthenticated", "%s without a session", name)
+		check.Equal(t, code(bob, rt), "not_administrator", "%s with another account", name)
 		token := anna.AccessToken()
 		abroad := &webtest.Player{Browser: anna.Rig.Browser(t), T: t, Name: "abroad"}
 		abroad.From = webtest.ForeignClient
-		if got := code(abroad, rt, webtest.Bearer(token)...); got != "https_required" {
-			t.Errorf("%s from another network over http: %q", name, got)
-		}
+		check.Equal(t, code(abroad, rt, webtest.Bearer(token)...),
+			"https_required", "%s from another network over http", name)
 		abroad.UseProxy()
 		abroad.Header.Set("X-Forwarded-For", "203.0.113.5")
 		if got := code(abroad, rt, webtest.Bearer(token)...); refusals[got] {
 			t.Errorf("%s from another network over https: %q", name, got)
 		}
 		if rt.Method != http.MethodGet {
-			if got := code(anna, rt, "Sec-Fetch-Site", "cross-site"); got != "cross_origin" {
-				t.Errorf("%s of another site: %q", name, got)
-			}
+			check.Equal(t, code(anna, rt, "Sec-Fetch-Site", "cross-site"), "cross_origin", "%s of another site", name)
 		}
 		if got := code(anna, rt); refusals[got] {
 			t.Errorf("%s by an administrator: %q", name, got)
@@ -139,22 +132,14 @@ func TestAdministration_reauthentication(t *testing.T) {
 			`{"passphrase": "`+passphrase+`"}`, "Content-Type", webtest.AsJSON)
 	}
 	enter("another cat in a boat").Want(422, "wrong")
-	if got := stale(); got != all {
-		t.Errorf("after a wrong passphrase %d routes of %d refuse", got, all)
-	}
+	check.Equal(t, stale(), all, "after a wrong passphrase")
 	anna.Clock.Pass(time.Minute) // the throttle
 	enter(webtest.Passphrase).Want(204)
-	if got := stale(); got != 0 {
-		t.Errorf("after the passphrase %d routes refuse", got)
-	}
+	check.Equal(t, stale(), 0, "after the passphrase")
 	anna.Clock.Pass(auth.ReauthAge + time.Second)
-	if got := stale(); got != all {
-		t.Errorf("15 minutes later %d routes of %d refuse", got, all)
-	}
+	check.Equal(t, stale(), all, "15 minutes later")
 	anna.FollowForm(anna.Submit(anna.LocalForm(), "name", "Anna", "passphrase", webtest.Passphrase))
-	if got := stale(); got != 0 {
-		t.Errorf("after a new sign-in %d routes refuse", got)
-	}
+	check.Equal(t, stale(), 0, "after a new sign-in")
 }
 
 // Each change is logged with the account of the administrator, reading is not.
@@ -169,9 +154,7 @@ func TestAdministration_journal(t *testing.T) {
 	anna.Post("/api/admin/invites").Want(201)
 	line := anna.LogLine("administered")
 	for _, want := range []string{"method=POST", "path=/api/admin/invites", "account=" + id, "name=Anna", "request="} {
-		if !strings.Contains(line, want) {
-			t.Errorf("the log lacks %q: %s", want, line)
-		}
+		check.Contains(t, line, want, "the log")
 	}
 }
 
@@ -255,9 +238,7 @@ func TestAdministration_exists(t *testing.T) {
 		{anna, `{"administrator":true,"exists":true,"code":false}`},
 		{bob, `{"administrator":false,"exists":true,"code":false}`},
 	} {
-		if got := strings.TrimSpace(tt.by.Get("/api/admin").Want(200).Text); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.by.Name, got, tt.want)
-		}
+		check.Equal(t, strings.TrimSpace(tt.by.Get("/api/admin").Want(200).Text), tt.want, "%s", tt.by.Name)
 		promote(t, anna)
 	}
 }

@@ -124,9 +124,8 @@ func TestRoutes_get(t *testing.T) {
 	v.Check.Each(func(op webtest.Operation, method, template string) {
 		if len(op.Security) > 0 && op.Security[0]["session"] != nil {
 			sessions++
-			if got := anonymous.request(op, method, template, ""); got != http.StatusUnauthorized {
-				t.Errorf("%s %s without a session: status %d, want 401", method, template, got)
-			}
+			check.Equal(t, anonymous.request(op, method, template, ""),
+				http.StatusUnauthorized, "%s %s without a session: status", method, template)
 		}
 		_, stream := op.Responses["200"].Content["text/event-stream"]
 		if method != http.MethodGet || stream {

@@ -55,9 +55,7 @@ func TestRoutes_documented(t *testing.T) {
 		if shared[path] {
 			elsewhere = http.StatusNoContent
 		}
-		if otherReply.Code != elsewhere {
-			t.Errorf("OPTIONS %s on the other socket: status %d, want %d", path, otherReply.Code, elsewhere)
-		}
+		check.Equal(t, otherReply.Code, elsewhere, "OPTIONS %s on the other socket: status", path)
 	}
 	for _, rt := range site.Routes() {
 		if _, ok := r.Check.Paths[regexp.MustCompile(`:([a-z]+)`).ReplaceAllString(rt.Path,

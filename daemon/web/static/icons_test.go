@@ -37,7 +37,8 @@ func TestGenerated_icons(t *testing.T) {
 			picture := scene.raster(size)
 			var b bytes.Buffer
 			check.NoError(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, picture))
-			compare(fmt.Sprintf("%s-%d.png", name, size), b.Bytes(), func(got []byte) bool { return samePixels(got, picture) })
+			same := func(got []byte) bool { return samePixels(got, picture) }
+			compare(fmt.Sprintf("%s-%d.png", name, size), b.Bytes(), same)
 		}
 	}
 }
@@ -82,7 +83,8 @@ type drawing []shape
 
 // ball returns a baseball.
 func ball() drawing {
-	navy, cream, red := color.NRGBA{0x14, 0x27, 0x3a, 255}, color.NRGBA{0xff, 0xfa, 0xf0, 255}, color.NRGBA{0xb3, 0x20, 0x2a, 255}
+	navy, cream, red := color.NRGBA{0x14, 0x27, 0x3a, 255}, color.NRGBA{0xff, 0xfa, 0xf0, 255},
+		color.NRGBA{0xb3, 0x20, 0x2a, 255}
 	d := drawing{{disc: point{16, 16}, size: 16, paint: navy}, {disc: point{16, 16}, size: 14, paint: cream}}
 	for _, mirrored := range []bool{false, true} {
 		at := func(x, y float64) point {
@@ -94,7 +96,9 @@ func ball() drawing {
 		seam := bezier(at(6.5, 5.5), at(12, 11), at(12, 21), at(6.5, 26.5))
 		seam.paint, seam.size = red, 1.6
 		d = append(d, seam)
-		for _, stitch := range [][4]float64{{8, 9, 11.5, 7.8}, {9.8, 13.2, 13.2, 12.8}, {9.8, 18.8, 13.2, 19.2}, {8, 23, 11.5, 24.2}} {
+		for _, stitch := range [][4]float64{
+			{8, 9, 11.5, 7.8}, {9.8, 13.2, 13.2, 12.8}, {9.8, 18.8, 13.2, 19.2}, {8, 23, 11.5, 24.2},
+		} {
 			ends := []point{at(stitch[0], stitch[1]), at(stitch[2], stitch[3])}
 			d = append(d, shape{line: ends, size: 1.6, paint: red})
 		}
@@ -147,7 +151,8 @@ func svg(d drawing) string {
 		case s.curve == "":
 			s.curve = fmt.Sprintf("M%g %gL%g %g", s.line[0].x, s.line[0].y, s.line[1].x, s.line[1].y)
 		}
-		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%g\" stroke-linecap=\"round\"/>\n", s.curve, paint, s.size)
+		const path = "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%g\" stroke-linecap=\"round\"/>\n"
+		fmt.Fprintf(&b, path, s.curve, paint, s.size)
 	}
 	return b.String() + "</svg>\n"
 }

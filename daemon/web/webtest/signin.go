@@ -25,7 +25,7 @@ import (
 
 // NewSignInRig returns a rig with a fake of the sign-in provider; each change may
 // alter the configuration. The log must not contain a secret that the test
-// issued (F7).
+// issued.
 func NewSignInRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	tb.Helper()
 	r := newRig(tb)
@@ -87,7 +87,7 @@ func (r *Rig) Secret(what, value string) {
 }
 
 // searchLog fails the test if the log contains a code, state, token, cookie or
-// passphrase (F7).
+// passphrase.
 func (r *Rig) searchLog() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,17 +2,33 @@
 // parts sound, rooms, health, log and backup. The others are in adminaccess.js
 // and announcements.js, which are loaded when they are opened.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut, language, reloadIfOutdated } from "./ui.js";
+import {
+  t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut,
+  language, reloadIfOutdated, listed,
+} from "./ui.js";
 
-/** @typedef {{ name: string, value: string, origin: string, fixed: boolean, choices?: { value: string, label: string }[] }} Setting */
+/**
+ * @typedef {{ name: string, value: string, origin: string, fixed: boolean, choices?: { value: string, label: string
+ *   }[] }} Setting
+ */
 
-const access = () => import("./adminaccess.js"), announcing = () => import("./announcements.js");
+const access = () => import("./adminaccess.js");
+const announcing = () => import("./announcements.js");
 
-/** The parts by the parameter "part" of the address. @type {Record<string, () => Promise<(shared: AdminShared) => AdminPart>>} */
+/**
+ * The parts by the parameter "part" of the address.
+ * @type {Record<string, () => Promise<(shared: AdminShared) => AdminPart>>}
+ */
 const parts = {
-  sound: async () => sound((await announcing()).controls), planned: async () => (await announcing()).planned,
-  voices: async () => (await access()).voices, people: async () => (await access()).people, tokens: async () => (await access()).tokens,
-  rooms: async () => rooms, health: async () => health, log: async () => log, backup: async () => backup,
+  sound: async () => sound((await announcing()).controls),
+  planned: async () => (await announcing()).planned,
+  voices: async () => (await access()).voices,
+  people: async () => (await access()).people,
+  tokens: async () => (await access()).tokens,
+  rooms: async () => rooms,
+  health: async () => health,
+  log: async () => log,
+  backup: async () => backup,
 };
 
 /** @param {PageContext} page @returns {View} */
@@ -30,11 +46,25 @@ export function admin({ query, me, update }) {
   }, reloadIfOutdated);
   return {
     title: () => `${label("admin.part", open)} · ${t("admin.title")}`,
-    render: () => html`<div class="admin">
-      <div class="leaf"><p class="kicker">${t("admin.kicker")}</p><h1>${t("admin.title")}</h1>
-        <nav class="parts" aria-label=${t("admin.parts")}>${Object.keys(parts).map((p) =>
-          html`<a href=${p === "sound" ? "/admin" : `/admin?part=${p}`} aria-current=${p === open ? "page" : nothing}>${label("admin.part", p)}</a>`)}</nav></div>
-      ${gate.render()}${part?.render() ?? loading()}</div>`,
+    render: () =>
+      html`<div class="admin">
+        <div class="leaf">
+          <p class="kicker">${t("admin.kicker")}</p>
+          <h1>${t("admin.title")}</h1>
+          <nav class="parts" aria-label=${t("admin.parts")}>
+            ${Object.keys(parts).map(
+              (p) =>
+                html`<a
+                  href=${p === "sound" ? "/admin" : `/admin?part=${p}`}
+                  aria-current=${p === open ? "page" : nothing}
+                >
+                  ${label("admin.part", p)}
+                </a>`,
+            )}
+          </nav>
+        </div>
+        ${gate.render()}${part?.render() ?? loading()}
+      </div>`,
     close: () => {
       closed = true;
       part?.close?.();
@@ -42,17 +72,33 @@ export function admin({ query, me, update }) {
   };
 }
 
-/** Shows how an account becomes an administrator’s. @param {Account | null} me @param {() => Promise<void>} update @returns {View} */
+/**
+ * Shows how an account becomes an administrator’s.
+ * @param {Account | null} me
+ * @param {() => Promise<void>} update
+ * @returns {View}
+ */
 function stranger(me, update) {
   let exists = true;
-  if (me) void api("GET", "/api/admin").then((who) => { exists = who.exists; void update(); }, () => undefined);
+  if (me)
+    void api("GET", "/api/admin").then(
+      (who) => {
+        exists = who.exists;
+        void update();
+      },
+      () => undefined,
+    );
   return {
     title: () => t("admin.title"),
-    render: () => html`<section class="leaf narrow" id="stranger"><h1>${t("admin.title")}</h1>
-      <p>${t(!me ? "admin.signin" : exists ? "admin.notyou" : "admin.leaderless")}</p>
-      ${me ? nothing : html`<p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p>`}
-      <p>${t("admin.become")}</p>${command(`sudo pressbox users admin ${me ? quoted(me.name) : t("admin.name")}`)}
-      <p class="hint">${t("admin.reload")}</p></section>`,
+    render: () =>
+      html`<section class="leaf narrow" id="stranger">
+        <h1>${t("admin.title")}</h1>
+        <p>${t(!me ? "admin.signin" : exists ? "admin.notyou" : "admin.leaderless")}</p>
+        ${me ? nothing : html`<p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p>`}
+        <p>${t("admin.become")}</p>
+        ${command(`sudo pressbox users admin ${me ? quoted(me.name) : t("admin.name")}`)}
+        <p class="hint">${t("admin.reload")}</p>
+      </section>`,
   };
 }
 
@@ -69,7 +115,12 @@ function gatekeeper(me, update) {
   /** @type {import("./ui.js").Problem | null} */ let wrong = null;
   /** @type {AdminGate} */ const gate = {
     problem: null,
-    /** Returns what send returns, undefined if it fails or waits for the passphrase. @template T @param {() => Promise<T>} send @returns {Promise<T | undefined>} */
+    /**
+     * Returns what send returns, undefined if it fails or waits for the passphrase.
+     * @template T
+     * @param {() => Promise<T>} send
+     * @returns {Promise<T | undefined>}
+     */
     async run(send) {
       try {
         const result = await send();
@@ -92,7 +143,9 @@ function gatekeeper(me, update) {
   const enter = async (e) => {
     e.preventDefault();
     try {
-      await api("POST", "/api/auth/reauthenticate", { passphrase: new FormData(/** @type {HTMLFormElement} */ (e.target)).get("passphrase") });
+      await api("POST", "/api/auth/reauthenticate", {
+        passphrase: new FormData(/** @type {HTMLFormElement} */ (e.target)).get("passphrase"),
+      });
     } catch (err) {
       wrong = problemOf(err);
       return update();
@@ -101,12 +154,23 @@ function gatekeeper(me, update) {
     held = wrong = null;
     return gate.run(send);
   };
-  const form = () => html`<section class="leaf narrow" aria-labelledby="again-title"><h2 id="again-title">${t("admin.again")}</h2>
-    ${me.provider !== "local" ? html`<p>${t("admin.again.provider")}</p><p><a id="again" class="button primary" href=${signInAddress()}>${t("callback.again")}</a></p>`
-      : html`<form class="fields" @submit=${enter}><p>${t("admin.again.text")}</p>${alertBox(wrong)}
-        <input type="text" name="username" autocomplete="username" .value=${me.name} hidden>
-        <label>${t("passphrase.current")} <input id="again" name="passphrase" type="password" autocomplete="current-password" required></label>
-        <p><button class="primary">${t("admin.again.go")}</button></p></form>`}</section>`;
+  const form = () =>
+    html`<section class="leaf narrow" aria-labelledby="again-title">
+      <h2 id="again-title">${t("admin.again")}</h2>
+      ${me.provider !== "local"
+        ? html`<p>${t("admin.again.provider")}</p>
+            <p><a id="again" class="button primary" href=${signInAddress()}>${t("callback.again")}</a></p>`
+        : html`<form class="fields" @submit=${enter}>
+            <p>${t("admin.again.text")}</p>
+            ${alertBox(wrong)}
+            <input type="text" name="username" autocomplete="username" .value=${me.name} hidden />
+            <label>
+              ${t("passphrase.current")}
+              <input id="again" name="passphrase" type="password" autocomplete="current-password" required
+            /></label>
+            <p><button class="primary">${t("admin.again.go")}</button></p>
+          </form>`}
+    </section>`;
   return gate;
 }
 
@@ -114,28 +178,33 @@ function gatekeeper(me, update) {
 
 /** Matches quiet hours that are the same each day, also while they are entered. */
 const everyDay = /^(\d\d:\d\d)?-?(\d\d:\d\d)?$/;
-const chimes = ["none", "ding", "ding-dong", "alert"], modes = ["silence", "hold", "soft"];
+const chimes = ["none", "ding", "ding-dong", "alert"];
+const modes = ["silence", "hold", "soft"];
 
 /**
  * The loudspeaker as it is now, and the settings of how announcements sound.
  * @param {(shared: AdminShared) => AdminPart} controls @returns {(shared: AdminShared) => AdminPart}
  */
 const sound = (controls) => (shared) => {
-  const { update, gate } = shared, now = controls(shared);
+  const { update, gate } = shared;
+  const now = controls(shared);
   /** @type {Map<string, Setting> | null} */ let all = null;
   /** What was changed and not saved. @type {Record<string, string>} */ let draft = {};
   let saved = "";
   /** @param {{ settings: Setting[] }} list */
-  const receive = ({ settings }) => { all = new Map(settings.map((s) => [s.name, s])); };
+  const receive = ({ settings }) => {
+    all = new Map(settings.map((s) => [s.name, s]));
+  };
   void gate.run(async () => {
     receive(await api("GET", "/api/admin/settings"));
   });
   /** @param {Record<string, string | null>} change */
-  const patch = (change) => gate.run(async () => {
-    receive(await api("PATCH", "/api/admin/settings", change));
-    for (const name of Object.keys(change)) delete draft[name];
-    readOut(saved = t("admin.saved"));
-  });
+  const patch = (change) =>
+    gate.run(async () => {
+      receive(await api("PATCH", "/api/admin/settings", change));
+      for (const name of Object.keys(change)) delete draft[name];
+      readOut((saved = t("admin.saved")));
+    });
   /** @param {string} name */
   const value = (name) => draft[name] ?? all?.get(name)?.value ?? "";
   /** @param {string} name @param {string} text */
@@ -150,51 +219,147 @@ const sound = (controls) => (shared) => {
     const s = all?.get(name);
     if (!s || s.origin === "default") return nothing;
     if (s.fixed) return html`<small class="hint">${t("admin.fixed", { origin: label("origin", s.origin) })}</small>`;
-    return s.origin !== "page" ? html`<small class="hint">${t("admin.from", { origin: s.origin })}</small>`
-      : html`<small class="hint">${t("admin.here")} <button type="button" class="reset" aria-label=${t("admin.resetlabel", { name: label("setting", name) })} @click=${() => patch({ [name]: null })}>${t("admin.reset")}</button></small>`;
+    return s.origin !== "page"
+      ? html`<small class="hint">${t("admin.from", { origin: s.origin })}</small>`
+      : html`<small class="hint">
+          ${t("admin.here")}
+          <button
+            type="button"
+            class="reset"
+            aria-label=${t("admin.resetlabel", { name: label("setting", name) })}
+            @click=${() => patch({ [name]: null })}
+          >
+            ${t("admin.reset")}
+          </button>
+        </small>`;
   };
   const fixed = (/** @type {string} */ name) => all?.get(name)?.fixed === true;
   /** @param {string} name @param {number} min @param {number} max @param {number} step */
-  const amount = (name, min, max, step) => html`<div><label for=${name}>${label("setting", name)}</label>
-    <input id=${name} type="number" min=${min} max=${max} step=${step} required ?disabled=${fixed(name)} .value=${value(name)} @input=${(/** @type {any} */ e) => set(name, e.target.value)}>${origin(name)}</div>`;
+  const amount = (name, min, max, step) =>
+    html`<div>
+      <label for=${name}>${label("setting", name)}</label>
+      <input
+        id=${name}
+        type="number"
+        min=${min}
+        max=${max}
+        step=${step}
+        required
+        ?disabled=${fixed(name)}
+        .value=${value(name)}
+        @input=${(/** @type {any} */ e) => set(name, e.target.value)}
+      />${origin(name)}
+    </div>`;
   /** @param {string} name @param {[string, string][]} options */
-  const choice = (name, options) => html`<div><label for=${name}>${label("setting", name)}</label>
-    <select id=${name} ?disabled=${fixed(name)} @change=${(/** @type {any} */ e) => set(name, e.target.value)}>
-      ${options.map(([v, text]) => html`<option value=${v} ?selected=${value(name) === v}>${text}</option>`)}</select>${origin(name)}</div>`;
+  const choice = (name, options) =>
+    html`<div>
+      <label for=${name}>${label("setting", name)}</label>
+      <select id=${name} ?disabled=${fixed(name)} @change=${(/** @type {any} */ e) => set(name, e.target.value)}>
+        ${options.map(([v, text]) => html`<option value=${v} ?selected=${value(name) === v}>${text}</option>`)}
+      </select>
+      ${origin(name)}
+    </div>`;
   /** @param {string[]} names @param {string} prefix @returns {[string, string][]} */
   const labeled = (names, prefix) => names.map((n) => [n, label(prefix, n)]);
 
   /** Renders two times if the quiet hours are the same each day, otherwise their text. */
   const quietHours = () => {
-    const hours = value("QUIET_HOURS"), daily = everyDay.exec(hours);
+    const hours = value("QUIET_HOURS");
+    const daily = everyDay.exec(hours);
     /** Changes the beginning (0) or the end (1). @param {0 | 1} which @param {string} time */
     const change = (which, time) => {
-      const [, from = "", to = ""] = everyDay.exec(value("QUIET_HOURS")) ?? [], both = [from, to];
+      const [, from = "", to = ""] = everyDay.exec(value("QUIET_HOURS")) ?? [];
+      const both = [from, to];
       both[which] = time;
       set("QUIET_HOURS", both.some(Boolean) ? both.join("-") : "");
     };
-    return html`<fieldset class="hours" ?disabled=${fixed("QUIET_HOURS")}><legend>${label("setting", "QUIET_HOURS")}</legend>
-      ${daily ? html`<span class="inline"><input id="quiet-from" type="time" aria-label=${t("admin.quiet.from")} .value=${daily[1] ?? ""} @input=${(/** @type {any} */ e) => change(0, e.target.value)}> –
-        <input id="quiet-to" type="time" aria-label=${t("admin.quiet.to")} .value=${daily[2] ?? ""} @input=${(/** @type {any} */ e) => change(1, e.target.value)}></span>` : nothing}
-      <details class="fine" ?open=${!daily}><summary>${t("admin.quiet.days")}</summary>
-        <input id="QUIET_HOURS" aria-label=${t("admin.quiet.text")} placeholder="Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00" .value=${hours} @input=${(/** @type {any} */ e) => set("QUIET_HOURS", e.target.value)}></details>
-      ${origin("QUIET_HOURS")}</fieldset>`;
+    return html`<fieldset class="hours" ?disabled=${fixed("QUIET_HOURS")}>
+      <legend>${label("setting", "QUIET_HOURS")}</legend>
+      ${daily
+        ? html`<span class="inline">
+            <input
+              id="quiet-from"
+              type="time"
+              aria-label=${t("admin.quiet.from")}
+              .value=${daily[1] ?? ""}
+              @input=${(/** @type {any} */ e) => change(0, e.target.value)} />
+            –
+            <input
+              id="quiet-to"
+              type="time"
+              aria-label=${t("admin.quiet.to")}
+              .value=${daily[2] ?? ""}
+              @input=${(/** @type {any} */ e) => change(1, e.target.value)}
+          /></span>`
+        : nothing}
+      <details class="fine" ?open=${!daily}>
+        <summary>${t("admin.quiet.days")}</summary>
+        <input
+          id="QUIET_HOURS"
+          aria-label=${t("admin.quiet.text")}
+          placeholder="Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00"
+          .value=${hours}
+          @input=${(/** @type {any} */ e) => set("QUIET_HOURS", e.target.value)}
+        />
+      </details>
+      ${origin("QUIET_HOURS")}
+    </fieldset>`;
   };
   /** Returns the voices, with the default one even if it is not installed. @returns {[string, string][]} */
   const voices = () => {
-    const now = value("DEFAULT_VOICE"), usable = all?.get("DEFAULT_VOICE")?.choices ?? [];
-    return [...(usable.some((v) => v.value === now) ? [] : [{ value: now, label: now }]), ...usable].map((v) => [v.value, v.label]);
+    const now = value("DEFAULT_VOICE");
+    const usable = all?.get("DEFAULT_VOICE")?.choices ?? [];
+    return [...(usable.some((v) => v.value === now) ? [] : [{ value: now, label: now }]), ...usable].map((v) => [
+      v.value,
+      v.label,
+    ]);
   };
-  const ducks = /** @type {[string, string][]} */ ([...new Set(["0", "-10", "-20", "-30", "-60"])].map((d) => [d, d === "0" ? t("admin.duck.off") : t("admin.duck", { n: number(-Number(d)) })]));
+  const ducks = /** @type {[string, string][]} */ (
+    [...new Set(["0", "-10", "-20", "-30", "-60"])].map((d) => [
+      d,
+      d === "0" ? t("admin.duck.off") : t("admin.duck", { n: number(-Number(d)) }),
+    ])
+  );
   return {
     close: now.close,
-    render: () => html`${now.render()}<section class="leaf" aria-labelledby="sound-title"><h2 id="sound-title" tabindex="-1">${t("admin.defaults")}</h2>
-      ${!all ? loading() : html`<form @submit=${(/** @type {SubmitEvent} */ e) => { e.preventDefault(); void patch(draft); }}>
-        <h3>${t("admin.quiet")}</h3><div class="two">${quietHours()}${choice("QUIET_MODE", labeled(modes, "admin.mode"))}${amount("QUIET_VOLUME", 0, 100, 5)}</div>
-        <h3>${t("admin.speaker")}</h3><div class="two">${amount("VOLUME", 0, 100, 5)}${choice("DUCK", ducks.some(([d]) => d === value("DUCK")) ? ducks : [...ducks, [value("DUCK"), t("admin.duck", { n: number(-Number(value("DUCK"))) })]])}
-          ${choice("CHIME", labeled(chimes, "say.chime"))}${choice("CHIME_URGENT", labeled(chimes, "say.chime"))}</div>
-        <h3>${t("admin.speech")}</h3><div class="two">${choice("DEFAULT_VOICE", voices())}${amount("DEFAULT_RATE", 60, 400, 5)}</div>
-        <p class="row"><button class="primary" ?disabled=${Object.keys(draft).length === 0}>${t("admin.save")}</button><span role="status" class="good-inline">${saved}</span></p></form>`}</section>`,
+    render: () =>
+      html`${now.render()}
+        <section class="leaf" aria-labelledby="sound-title">
+          <h2 id="sound-title" tabindex="-1">${t("admin.defaults")}</h2>
+          ${!all
+            ? loading()
+            : html`<form
+                @submit=${(/** @type {SubmitEvent} */ e) => {
+                  e.preventDefault();
+                  void patch(draft);
+                }}
+              >
+                <h3>${t("admin.quiet")}</h3>
+                <div class="two">
+                  ${quietHours()}
+                  ${choice("QUIET_MODE", labeled(modes, "admin.mode"))}
+                  ${amount("QUIET_VOLUME", 0, 100, 5)}
+                </div>
+                <h3>${t("admin.speaker")}</h3>
+                <div class="two">
+                  ${amount("VOLUME", 0, 100, 5)}
+                  ${choice(
+                    "DUCK",
+                    ducks.some(([d]) => d === value("DUCK"))
+                      ? ducks
+                      : [...ducks, [value("DUCK"), t("admin.duck", { n: number(-Number(value("DUCK"))) })]],
+                  )}
+                  ${choice("CHIME", labeled(chimes, "say.chime"))}
+                  ${choice("CHIME_URGENT", labeled(chimes, "say.chime"))}
+                </div>
+                <h3>${t("admin.speech")}</h3>
+                <div class="two">${choice("DEFAULT_VOICE", voices())}${amount("DEFAULT_RATE", 60, 400, 5)}</div>
+                <p class="row">
+                  <button class="primary" ?disabled=${Object.keys(draft).length === 0}>${t("admin.save")}</button>
+                  <span role="status" class="good-inline">${saved}</span>
+                </p>
+              </form>`}
+        </section>`,
   };
 };
 
@@ -203,12 +368,31 @@ const sound = (controls) => (shared) => {
 /** @param {AdminShared} shared @returns {AdminPart} */
 function rooms({ gate }) {
   /** @type {{ name: string, here: boolean, online: boolean }[] | null} */ let all = null;
-  void gate.run(async () => { all = (await api("GET", "/api/rooms")).rooms; });
+  void gate.run(async () => {
+    all = (await api("GET", "/api/rooms")).rooms;
+  });
   return {
-    render: () => html`<section class="leaf" aria-labelledby="rooms-title"><h2 id="rooms-title">${t("admin.part.rooms")}</h2>
-      ${!all ? loading() : html`<ul class="stubs">${all.map((r) => html`<li><div><strong>${r.name}</strong> ${r.here ? html`<span class="tag">${t("admin.room.here")}</span>` : nothing}</div>
-        <span class=${r.online ? "link-state on" : "link-state off"}>${t(r.online ? "admin.room.online" : "admin.room.offline")}</span></li>`)}</ul>`}
-      <p class="hint">${t("admin.rooms.text")}</p></section>`,
+    render: () =>
+      html`<section class="leaf" aria-labelledby="rooms-title">
+        <h2 id="rooms-title">${t("admin.part.rooms")}</h2>
+        ${!all
+          ? loading()
+          : html`<ul class="stubs">
+              ${all.map(
+                (r) =>
+                  html`<li>
+                    <div>
+                      <strong>${r.name}</strong>
+                      ${r.here ? html`<span class="tag">${t("admin.room.here")}</span>` : nothing}
+                    </div>
+                    <span class=${r.online ? "link-state on" : "link-state off"}>
+                      ${t(r.online ? "admin.room.online" : "admin.room.offline")}
+                    </span>
+                  </li>`,
+              )}
+            </ul>`}
+        <p class="hint">${t("admin.rooms.text")}</p>
+      </section>`,
   };
 }
 
@@ -222,20 +406,51 @@ const isCommand = /^(sudo )?(pressbox|systemctl|apt|chown|chmod) [\w ./=@-]+$/;
 /** @param {AdminShared} shared @returns {AdminPart} */
 function health({ gate, update }) {
   /** @type {Finding[] | null} */ let all = null;
-  const load = () => gate.run(async () => {
-    all = null;
-    void update();
-    all = /** @type {Finding[]} */ ((await api("GET", "/api/admin/examination")).findings).sort((a, b) => ranks[a.result] - ranks[b.result]);
-    const bad = all.filter((f) => f.result !== "ok").length;
-    readOut(bad ? t("admin.health.bad", { n: bad }) : t("admin.health.good"));
-  });
+  const load = () =>
+    gate.run(async () => {
+      all = null;
+      void update();
+      all = /** @type {Finding[]} */ ((await api("GET", "/api/admin/examination")).findings).sort(
+        (a, b) => ranks[a.result] - ranks[b.result],
+      );
+      const bad = all.filter((f) => f.result !== "ok").length;
+      readOut(bad ? t("admin.health.bad", { n: bad }) : t("admin.health.good"));
+    });
   void load();
   /** @param {Finding} f */
-  const stub = (f) => html`<li class=${f.result === "failure" ? "urgent" : ""}><div lang="en"><span class=${f.result === "failure" ? "tag hot" : f.result === "ok" ? "tag live" : "tag"} lang=${language}>${label("admin.result", f.result)}</span> <strong>${f.name}</strong>
-    <p class="quote">${f.detail}</p>${!f.remedy ? nothing : isCommand.test(f.remedy) ? command(f.remedy.startsWith("sudo") ? f.remedy : `sudo ${f.remedy}`) : html`<p>→ ${f.remedy}</p>`}</div></li>`;
+  const stub = (f) =>
+    html`<li class=${f.result === "failure" ? "urgent" : ""}>
+      <div lang="en">
+        <span class=${f.result === "failure" ? "tag hot" : f.result === "ok" ? "tag live" : "tag"} lang=${language}>
+          ${label("admin.result", f.result)}
+        </span>
+        <strong>${f.name}</strong>
+        <p class="quote">${f.detail}</p>
+        ${!f.remedy
+          ? nothing
+          : isCommand.test(f.remedy)
+            ? command(f.remedy.startsWith("sudo") ? f.remedy : `sudo ${f.remedy}`)
+            : html`<p>→ ${f.remedy}</p>`}
+      </div>
+    </li>`;
   return {
-    render: () => html`<section class="leaf" aria-labelledby="health-title"><div class="row spread"><h2 id="health-title">${t("admin.part.health")}</h2><button ?disabled=${!all} @click=${load}>${t("admin.health.again")}</button></div>
-      ${!all ? html`<p class="waiting">${t("admin.health.checking")}</p>` : html`<p>${all.some((f) => f.result !== "ok") ? t("admin.health.bad", { n: all.filter((f) => f.result !== "ok").length }) : t("admin.health.good")}</p><ul class="stubs" id="findings">${all.map(stub)}</ul>`}</section>`,
+    render: () =>
+      html`<section class="leaf" aria-labelledby="health-title">
+        <div class="row spread">
+          <h2 id="health-title">${t("admin.part.health")}</h2>
+          <button ?disabled=${!all} @click=${load}>${t("admin.health.again")}</button>
+        </div>
+        ${!all
+          ? html`<p class="waiting">${t("admin.health.checking")}</p>`
+          : html`<p>
+                ${all.some((f) => f.result !== "ok")
+                  ? t("admin.health.bad", { n: all.filter((f) => f.result !== "ok").length })
+                  : t("admin.health.good")}
+              </p>
+              <ul class="stubs" id="findings">
+                ${all.map(stub)}
+              </ul>`}
+      </section>`,
   };
 }
 
@@ -252,13 +467,55 @@ function log({ gate, update }) {
   /** @param {Announcement} a */
   const sender = (a) => [label("admin.sender", a.sender?.kind, ""), a.sender?.name].filter(Boolean).join(" ");
   /** @param {Announcement} a */
-  const matches = (a) => `${a.title ?? ""} ${a.message} ${sender(a)} ${label("status", a.status)}`.toLowerCase().includes(wanted);
+  const matches = (a) =>
+    `${a.title ?? ""} ${a.message} ${sender(a)} ${label("status", a.status)}`.toLowerCase().includes(wanted);
   return {
-    render: () => html`<section class="leaf" aria-labelledby="log-title"><h2 id="log-title">${t("admin.part.log")}</h2><p>${t("admin.log.text")}</p>
-      ${!all ? loading() : !all.length ? html`<p class="empty">${t("admin.log.empty")}</p>` : html`<label>${t("admin.log.filter")} <input type="search" @input=${(/** @type {any} */ e) => { wanted = e.target.value.toLowerCase(); void update(); }}></label>
-      <div class="scroll" tabindex="0" role="group" aria-labelledby="log-title"><table class="records"><thead><tr><th scope="col">${t("admin.log.when")}</th><th scope="col">${t("admin.log.from")}</th><th scope="col">${t("admin.log.message")}</th><th scope="col">${t("admin.log.status")}</th></tr></thead>
-        <tbody>${all.filter(matches).map((a) => html`<tr><td>${formatTime(a.created_at)}</td><td>${sender(a)}</td><td class="text">${a.title ? html`<strong>${a.title}</strong> ` : nothing}${a.message || t("queue.notext")}${a.error ? html` <em lang="en">${a.error}</em>` : nothing}</td><td>${label("status", a.status)}</td></tr>`)}</tbody></table></div>
-      ${all.some(matches) ? nothing : html`<p class="empty">${t("admin.log.none")}</p>`}`}</section>`,
+    render: () =>
+      html`<section class="leaf" aria-labelledby="log-title">
+        <h2 id="log-title">${t("admin.part.log")}</h2>
+        <p>${t("admin.log.text")}</p>
+        ${!all
+          ? loading()
+          : !all.length
+            ? html`<p class="empty">${t("admin.log.empty")}</p>`
+            : html`<label>
+                  ${t("admin.log.filter")}
+                  <input
+                    type="search"
+                    @input=${(/** @type {any} */ e) => {
+                      wanted = e.target.value.toLowerCase();
+                      void update();
+                    }}
+                /></label>
+                <div class="scroll" tabindex="0" role="group" aria-labelledby="log-title">
+                  <table class="records">
+                    <thead>
+                      <tr>
+                        <th scope="col">${t("admin.log.when")}</th>
+                        <th scope="col">${t("admin.log.from")}</th>
+                        <th scope="col">${t("admin.log.message")}</th>
+                        <th scope="col">${t("admin.log.status")}</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      ${all.filter(matches).map(
+                        (a) =>
+                          html`<tr>
+                            <td>${formatTime(a.created_at)}</td>
+                            <td>${sender(a)}</td>
+                            <td class="text">
+                              ${a.title ? html`<strong>${a.title}</strong> ` : nothing}
+                              ${a.message || t("queue.notext")}
+                              ${a.error ? html` <em lang="en">${a.error}</em>` : nothing}
+                            </td>
+                            <td>${label("status", a.status)}</td>
+                          </tr>`,
+                      )}
+                    </tbody>
+                  </table>
+                </div>
+                ${all.some(matches) ? nothing : html`<p class="empty">${t("admin.log.none")}</p>`}`}
+      </section>`,
   };
 }
 
@@ -268,7 +525,10 @@ function log({ gate, update }) {
 function backup({ gate, update }) {
   /** @type {{ name: string, created_at: string, size_bytes: number }[] | null} */ let all = null;
   let making = false;
-  const load = () => gate.run(async () => { all = (await api("GET", "/api/admin/backups")).backups; });
+  const load = () =>
+    gate.run(async () => {
+      all = (await api("GET", "/api/admin/backups")).backups;
+    });
   const create = async () => {
     making = true;
     void update();
@@ -283,11 +543,39 @@ function backup({ gate, update }) {
   };
   void load();
   return {
-    render: () => html`<section class="leaf" aria-labelledby="backup-title"><h2 id="backup-title">${t("admin.part.backup")}</h2><p>${t("admin.backup.text")}</p>
-      <p><button class="primary" ?disabled=${making || !all} @click=${create}>${t(making ? "admin.backup.making" : "admin.backup.make")}</button></p>
-      ${!all ? loading() : all.length ? html`<ul class="stubs" id="backups">${all.map((b) => html`<li><div><strong>${formatTime(b.created_at)}</strong><br><small>${megabytes(b.size_bytes)}</small></div>
-        <a class="button" download href=${`/api/admin/backups/${encodeURIComponent(b.name)}`} aria-label=${t("admin.backup.getlabel", { when: formatTime(b.created_at) })}>${t("admin.backup.get")}</a></li>`)}</ul>` : html`<p class="empty">${t("admin.backup.none")}</p>`}
-      <h3>${t("admin.restore")}</h3><p>${t("admin.restore.text")}</p>
-      ${command("sudo systemctl stop pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox")}${command("sudo pressbox restore FILE")}${command("sudo systemctl start pressbox")}</section>`,
+    render: () =>
+      html`<section class="leaf" aria-labelledby="backup-title">
+        <h2 id="backup-title">${t("admin.part.backup")}</h2>
+        <p>${t("admin.backup.text")}</p>
+        <p>
+          <button class="primary" ?disabled=${making || !all} @click=${create}>
+            ${t(making ? "admin.backup.making" : "admin.backup.make")}
+          </button>
+        </p>
+        ${listed(all, t("admin.backup.none"), (all) =>
+          html`<ul class="stubs" id="backups">
+              ${all.map(
+                (b) =>
+                  html`<li>
+                    <div>
+                      <strong>${formatTime(b.created_at)}</strong><br /><small>${megabytes(b.size_bytes)}</small>
+                    </div>
+                    <a
+                      class="button"
+                      download
+                      href=${`/api/admin/backups/${encodeURIComponent(b.name)}`}
+                      aria-label=${t("admin.backup.getlabel", { when: formatTime(b.created_at) })}
+                    >
+                      ${t("admin.backup.get")}
+                    </a>
+                  </li>`,
+              )}
+            </ul>`)}
+        <h3>${t("admin.restore")}</h3>
+        <p>${t("admin.restore.text")}</p>
+        ${command("sudo systemctl stop pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox")}
+        ${command("sudo pressbox restore FILE")}
+        ${command("sudo systemctl start pressbox")}
+      </section>`,
   };
 }

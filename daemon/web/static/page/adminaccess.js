@@ -1,7 +1,10 @@
 // The parts of the administration that decide who may enter, and the voices:
 // users, invites, API tokens, and the voices of the catalog.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, alertBox, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut, refocus, when, joinAddress, signInAddress } from "./ui.js";
+import {
+  t, label, api, alertBox, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut,
+  refocus, when, joinAddress, signInAddress, listed,
+} from "./ui.js";
 
 const day = 86400; // seconds
 
@@ -13,18 +16,24 @@ const day = 86400; // seconds
 export function people({ gate, me }) {
   /** @type {User[] | null} */ let users = null;
   /** @type {{ id: string, expires_in: number }[]} */ let invites = [];
-  /** A secret that is shown once, above a list. @type {{ list: "users" | "invites", title: string, text: string } | null} */ let secret = null;
-  const load = () => gate.run(async () => {
-    const [list, open] = await Promise.all([api("GET", "/api/admin/users"), api("GET", "/api/admin/invites")]);
-    [users, invites] = [list.users, open.invites];
-  });
+  /**
+   * A secret that is shown once, above a list.
+   * @type {{ list: "users" | "invites", title: string, text: string } | null}
+   */
+  let secret = null;
+  const load = () =>
+    gate.run(async () => {
+      const [list, open] = await Promise.all([api("GET", "/api/admin/users"), api("GET", "/api/admin/invites")]);
+      [users, invites] = [list.users, open.invites];
+    });
   void load();
   /** Sends a change and loads the lists. @param {string} method @param {string} path @param {unknown} [body] */
-  const change = (method, path, body) => gate.run(async () => {
-    const answer = await api(method, path, body);
-    await load();
-    return answer ?? true;
-  });
+  const change = (method, path, body) =>
+    gate.run(async () => {
+      const answer = await api(method, path, body);
+      await load();
+      return answer ?? true;
+    });
   /** @param {User} u @param {object} body */
   const alter = (u, body) => change("PATCH", `/api/admin/users/${encodeURIComponent(u.id)}`, body);
   /** @param {User} u */
@@ -49,41 +58,124 @@ export function people({ gate, me }) {
     readOut(title);
   };
   /** @param {User} u */
-  const stub = (u) => html`<li class=${u.disabled ? "off" : ""}><div><strong>${u.name}</strong> ${u.admin ? html`<span class="tag live">${t("admin.user.admin")}</span>` : nothing} ${u.disabled ? html`<span class="tag hot">${t("admin.user.disabled")}</span>` : nothing}<br>
-      <small>${t("account.since", { provider: label("provider", u.provider), when: formatTime(u.created_at) })}</small></div>
-    ${u.id === me.id ? html`<span class="tag">${t("admin.user.you")}</span>` : html`<div class="row">
-      <button @click=${() => alter(u, { admin: !u.admin })} aria-label=${t("admin.user.adminlabel", { name: u.name })} aria-pressed=${u.admin ? "true" : "false"}>${t("admin.user.admin")}</button>
-      <button @click=${() => alter(u, { disabled: !u.disabled })} aria-label=${t("admin.user.disablelabel", { name: u.name })} aria-pressed=${u.disabled ? "true" : "false"}>${t("admin.user.disabled")}</button>
-      ${u.provider === "local" ? html`<button @click=${() => renew(u)} aria-label=${t("admin.user.resetlabel", { name: u.name })}>${t("admin.user.reset")}</button>` : nothing}
-      <button class="danger" @click=${() => remove(u)} aria-label=${t("admin.user.deletelabel", { name: u.name })}>${t("admin.user.delete")}</button></div>`}</li>`;
+  const stub = (u) =>
+    html`<li class=${u.disabled ? "off" : ""}>
+      <div>
+        <strong>${u.name}</strong> ${u.admin ? html`<span class="tag live">${t("admin.user.admin")}</span>` : nothing}
+        ${u.disabled ? html`<span class="tag hot">${t("admin.user.disabled")}</span>` : nothing}<br />
+        <small>
+          ${t("account.since", { provider: label("provider", u.provider), when: formatTime(u.created_at) })}
+        </small>
+      </div>
+      ${u.id === me.id
+        ? html`<span class="tag">${t("admin.user.you")}</span>`
+        : html`<div class="row">
+            <button
+              @click=${() => alter(u, { admin: !u.admin })}
+              aria-label=${t("admin.user.adminlabel", { name: u.name })}
+              aria-pressed=${u.admin ? "true" : "false"}
+            >
+              ${t("admin.user.admin")}
+            </button>
+            <button
+              @click=${() => alter(u, { disabled: !u.disabled })}
+              aria-label=${t("admin.user.disablelabel", { name: u.name })}
+              aria-pressed=${u.disabled ? "true" : "false"}
+            >
+              ${t("admin.user.disabled")}
+            </button>
+            ${u.provider === "local"
+              ? html`<button @click=${() => renew(u)} aria-label=${t("admin.user.resetlabel", { name: u.name })}>
+                  ${t("admin.user.reset")}
+                </button>`
+              : nothing}
+            <button
+              class="danger"
+              @click=${() => remove(u)}
+              aria-label=${t("admin.user.deletelabel", { name: u.name })}
+            >
+              ${t("admin.user.delete")}
+            </button>
+          </div>`}
+    </li>`;
   return {
-    render: () => html`<section class="leaf" aria-labelledby="people-title"><h2 id="people-title" tabindex="-1">${t("admin.users")}</h2>
-        ${secret?.list === "users" ? revealed(secret) : nothing}${!users ? loading() : html`<ul class="stubs" id="users">${users.map(stub)}</ul>`}</section>
-      <section class="leaf" aria-labelledby="invites-title"><h2 id="invites-title" tabindex="-1">${t("admin.invites")}</h2><p>${t("admin.invites.text")}</p>
-        <p><button class="primary" ?disabled=${!users} @click=${invite}>${t("admin.invite.make")}</button></p>
-        ${secret?.list === "invites" ? revealed(secret) : nothing}${invites.length ? html`<ul class="stubs" id="invites">${invites.map((i) => html`<li><div>${t("admin.invite.until", { when: when(new Date(Date.now() + i.expires_in * 1000).toISOString()) })}</div>
-          <button aria-label=${t("admin.invite.revokelabel", { id: i.id })} @click=${async () => { await change("DELETE", `/api/admin/invites/${i.id}`); refocus("invites-title"); }}>${t("admin.revoke")}</button></li>`)}</ul>` : nothing}</section>`,
+    render: () =>
+      html`<section class="leaf" aria-labelledby="people-title">
+          <h2 id="people-title" tabindex="-1">${t("admin.users")}</h2>
+          ${secret?.list === "users" ? revealed(secret) : nothing}${!users
+            ? loading()
+            : html`<ul class="stubs" id="users">
+                ${users.map(stub)}
+              </ul>`}
+        </section>
+        <section class="leaf" aria-labelledby="invites-title">
+          <h2 id="invites-title" tabindex="-1">${t("admin.invites")}</h2>
+          <p>${t("admin.invites.text")}</p>
+          <p><button class="primary" ?disabled=${!users} @click=${invite}>${t("admin.invite.make")}</button></p>
+          ${secret?.list === "invites" ? revealed(secret) : nothing}${invites.length
+            ? html`<ul class="stubs" id="invites">
+                ${invites.map(
+                  (i) =>
+                    html`<li>
+                      <div>
+                        ${t("admin.invite.until", {
+                          when: when(new Date(Date.now() + i.expires_in * 1000).toISOString()),
+                        })}
+                      </div>
+                      <button
+                        aria-label=${t("admin.invite.revokelabel", { id: i.id })}
+                        @click=${async () => {
+                          await change("DELETE", `/api/admin/invites/${i.id}`);
+                          refocus("invites-title");
+                        }}
+                      >
+                        ${t("admin.revoke")}
+                      </button>
+                    </li>`,
+                )}
+              </ul>`
+            : nothing}
+        </section>`,
   };
 }
 
 /** Renders a secret that the server does not show again. @param {{ title: string, text: string } | null} secret */
-const revealed = (secret) => (secret ? html`<div class="good" id="secret"><p>${secret.title} ${t("admin.once")}</p>${command(secret.text)}</div>` : nothing);
+const revealed = (secret) =>
+  secret
+    ? html`<div class="good" id="secret">
+        <p>${secret.title} ${t("admin.once")}</p>
+        ${command(secret.text)}
+      </div>`
+    : nothing;
 
 // ---- API tokens
 
 /** @param {AdminShared} shared @returns {AdminPart} */
 export function tokens({ gate }) {
-  /** @type {{ id: string, name: string, network?: string, ttl?: number, control: boolean, created_at: string }[] | null} */ let all = null;
+  /**
+   * @type {{ id: string, name: string, network?: string, ttl?: number, control: boolean, created_at: string }[] |
+   *   null}
+   */
+  let all = null;
   /** @type {{ title: string, text: string } | null} */ let secret = null;
-  const load = () => gate.run(async () => { all = (await api("GET", "/api/admin/tokens")).tokens; });
+  const load = () =>
+    gate.run(async () => {
+      all = (await api("GET", "/api/admin/tokens")).tokens;
+    });
   void load();
   /** @param {SubmitEvent} e */
   const create = async (e) => {
     e.preventDefault();
-    const form = /** @type {HTMLFormElement} */ (e.target), fields = new FormData(form);
-    const made = await gate.run(() => api("POST", "/api/admin/tokens", {
-      name: fields.get("name"), network: fields.get("network"), ttl: Number(fields.get("days")) * day, control: fields.get("control") === "on",
-    }));
+    const form = /** @type {HTMLFormElement} */ (e.target);
+    const fields = new FormData(form);
+    const made = await gate.run(() =>
+      api("POST", "/api/admin/tokens", {
+        name: fields.get("name"),
+        network: fields.get("network"),
+        ttl: Number(fields.get("days")) * day,
+        control: fields.get("control") === "on",
+      }),
+    );
     if (!made) return;
     form.reset();
     readOut(t("admin.token.made"));
@@ -97,25 +189,73 @@ export function tokens({ gate }) {
     refocus("tokens-title");
   };
   return {
-    render: () => html`<section class="leaf" aria-labelledby="tokens-title"><h2 id="tokens-title" tabindex="-1">${t("admin.part.tokens")}</h2><p>${t("admin.tokens.text")}</p>
-      ${revealed(secret)}
-      ${!all ? loading() : all.length ? html`<ul class="stubs" id="tokens">${all.map((k) => html`<li><div><strong>${k.name}</strong> ${k.control ? html`<span class="tag">${t("admin.token.control")}</span>` : nothing}<br>
-        <small>${[formatTime(k.created_at), k.network, k.ttl ? t("admin.token.until", { when: formatTime(new Date(Date.parse(k.created_at) + k.ttl * 1000).toISOString()) }) : ""].filter(Boolean).join(" · ")}</small></div>
-        <button class="danger" aria-label=${t("admin.token.revokelabel", { name: k.name })} @click=${() => revoke(k.id)}>${t("admin.revoke")}</button></li>`)}</ul>` : html`<p class="empty">${t("admin.tokens.none")}</p>`}</section>
-      <section class="leaf" aria-labelledby="token-new"><h2 id="token-new">${t("admin.token.new")}</h2><form class="fields" @submit=${create}>
-        <label>${t("admin.token.name")} <input name="name" required maxlength="100" autocomplete="off"></label>
-        <label>${t("admin.token.network")} <input name="network" placeholder="192.168.1.0/24" autocomplete="off" spellcheck="false"></label>
-        <label>${t("admin.token.days")} <input name="days" type="number" min="0" max="3650" value="0"></label>
-        <label class="check"><input name="control" type="checkbox"> ${t("admin.token.maycontrol")}</label>
-        <p><button class="primary" ?disabled=${!all}>${t("admin.token.make")}</button></p></form></section>`,
+    render: () =>
+      html`<section class="leaf" aria-labelledby="tokens-title">
+          <h2 id="tokens-title" tabindex="-1">${t("admin.part.tokens")}</h2>
+          <p>${t("admin.tokens.text")}</p>
+          ${revealed(secret)}
+          ${listed(all, t("admin.tokens.none"), (all) =>
+            html`<ul class="stubs" id="tokens">
+                ${all.map(
+                  (k) =>
+                    html`<li>
+                      <div>
+                        <strong>${k.name}</strong>
+                        ${k.control ? html`<span class="tag">${t("admin.token.control")}</span>` : nothing}<br />
+                        <small>
+                          ${[
+                            formatTime(k.created_at),
+                            k.network,
+                            k.ttl
+                              ? t("admin.token.until", {
+                                  when: formatTime(
+                                    new Date(Date.parse(k.created_at) + k.ttl * 1000).toISOString(),
+                                  ),
+                                })
+                              : "",
+                          ]
+                            .filter(Boolean)
+                            .join(" · ")}
+                        </small>
+                      </div>
+                      <button
+                        class="danger"
+                        aria-label=${t("admin.token.revokelabel", { name: k.name })}
+                        @click=${() => revoke(k.id)}
+                      >
+                        ${t("admin.revoke")}
+                      </button>
+                    </li>`,
+                )}
+              </ul>`)}
+        </section>
+        <section class="leaf" aria-labelledby="token-new">
+          <h2 id="token-new">${t("admin.token.new")}</h2>
+          <form class="fields" @submit=${create}>
+            <label>${t("admin.token.name")} <input name="name" required maxlength="100" autocomplete="off" /></label>
+            <label>
+              ${t("admin.token.network")}
+              <input name="network" placeholder="192.168.1.0/24" autocomplete="off" spellcheck="false"
+            /></label>
+            <label>${t("admin.token.days")} <input name="days" type="number" min="0" max="3650" value="0" /></label>
+            <label class="check"><input name="control" type="checkbox" /> ${t("admin.token.maycontrol")}</label>
+            <p><button class="primary" ?disabled=${!all}>${t("admin.token.make")}</button></p>
+          </form>
+        </section>`,
   };
 }
 
 // ---- voices
 
-/** @typedef {Voice & { language: string, size_bytes: number, license?: string, default: boolean, removable: boolean }} Installed */
+/**
+ * @typedef {Voice & { language: string, size_bytes: number, license?: string, default: boolean, removable: boolean
+ *   }} Installed
+ */
 /** @typedef {{ name: string, state: string, done: number, total: number, error?: string }} Install */
-/** @typedef {{ name: string, language: string, quality: string, speakers: number, size_bytes: number, license?: string, recommended: boolean, installed: boolean }} Offer */
+/**
+ * @typedef {{ name: string, language: string, quality: string, speakers: number, size_bytes: number, license?:
+ *   string, recommended: boolean, installed: boolean }} Offer
+ */
 /** @typedef {{ language: string, languages: string[], voices: Offer[] }} Catalog */
 
 const pollDelay = 700; // ms between two looks at an installation
@@ -126,7 +266,8 @@ export function voices({ gate, update }) {
   /** @type {Install | undefined} */ let install;
   /** @type {Catalog | null} */ let shop = null;
   /** Why the last search failed. @type {import("./ui.js").Problem | null} */ let missing = null;
-  let searching = false, timer = 0;
+  let searching = false;
+  let timer = 0;
   /** @type {import("./speech.js").Player | null} */ let player = null;
   let heard = ""; // the voice that is played, or was
   /** Plays a sample of a voice, or stops it. @param {Installed} v */
@@ -135,7 +276,8 @@ export function voices({ gate, update }) {
     const again = Boolean(player.state) && heard === v.name;
     player.stop();
     heard = v.name;
-    const message = /** @type {Record<string, string>} */ (samples)[v.language] ?? [1, 2, 3, 4, 5].map((n) => number(n)).join(", ");
+    const message =
+      /** @type {Record<string, string>} */ (samples)[v.language] ?? [1, 2, 3, 4, 5].map((n) => number(n)).join(", ");
     if (!again) await player.toggle({ message, voice: v.name });
   };
   /** @param {{ voices: Installed[], install?: Install }} list */
@@ -145,7 +287,9 @@ export function voices({ gate, update }) {
     clearTimeout(timer);
     if (install?.state === "downloading") timer = setTimeout(() => void load(), pollDelay);
     else if (before === "downloading") {
-      readOut(install?.state === "installed" ? t("admin.voice.ready", { name: install.name }) : t("admin.voice.failed"));
+      readOut(
+        install?.state === "installed" ? t("admin.voice.ready", { name: install.name }) : t("admin.voice.failed"),
+      );
       if (shop) void search(shop.language);
     }
   };
@@ -166,9 +310,14 @@ export function voices({ gate, update }) {
     searching = false;
     void update();
   };
-  void load().then(() => { if (all) void search(); });
+  void load().then(() => {
+    if (all) void search();
+  });
   /** @param {string} name @param {boolean} standard */
-  const get = (name, standard) => gate.run(async () => receive(await api("POST", `/api/admin/voices/${encodeURIComponent(name)}`, { default: standard })));
+  const get = (name, standard) =>
+    gate.run(async () =>
+      receive(await api("POST", `/api/admin/voices/${encodeURIComponent(name)}`, { default: standard })),
+    );
   /** @param {string} name */
   const remove = async (name) => {
     if (install?.state !== "downloading" && !confirm(t("admin.voice.sure", { name }))) return;
@@ -183,43 +332,159 @@ export function voices({ gate, update }) {
   };
   const busy = () => install?.state === "downloading";
   /** @param {Installed} v */
-  const stub = (v) => html`<li><div><strong>${v.label ?? v.name}</strong> ${v.default ? html`<span class="tag live">${t("say.voice.default")}</span>` : nothing}<br>
-      <small>${megabytes(v.size_bytes)}${v.license ? html` · <span lang="en">${v.license}</span>` : nothing}</small>${v.error ? html`<p class="quote" lang="en">${v.error}</p>` : nothing}</div>
-    <div class="row">${v.error ? nothing : html`<button @click=${() => listen(v)} aria-pressed=${player?.state && heard === v.name ? "true" : "false"} aria-label=${t("admin.voice.hearlabel", { name: v.name })}>${t("admin.voice.hear")}</button>`}
-      ${v.default || v.error ? nothing : html`<button @click=${() => choose(v.name)} aria-label=${t("admin.voice.chooselabel", { name: v.name })}>${t("admin.voice.choose")}</button>`}
-      ${v.removable ? html`<button class="danger" @click=${() => remove(v.name)} aria-label=${t("admin.voice.removelabel", { name: v.name })}>${t("admin.voice.remove")}</button>` : nothing}</div></li>`;
+  const stub = (v) =>
+    html`<li>
+      <div>
+        <strong>${v.label ?? v.name}</strong>
+        ${v.default ? html`<span class="tag live">${t("say.voice.default")}</span>` : nothing}<br />
+        <small>${megabytes(v.size_bytes)}${v.license ? html` · <span lang="en">${v.license}</span>` : nothing}</small>
+        ${v.error ? html`<p class="quote" lang="en">${v.error}</p>` : nothing}
+      </div>
+      <div class="row">
+        ${v.error
+          ? nothing
+          : html`<button
+              @click=${() => listen(v)}
+              aria-pressed=${player?.state && heard === v.name ? "true" : "false"}
+              aria-label=${t("admin.voice.hearlabel", { name: v.name })}
+            >
+              ${t("admin.voice.hear")}
+            </button>`}
+        ${v.default || v.error
+          ? nothing
+          : html`<button @click=${() => choose(v.name)} aria-label=${t("admin.voice.chooselabel", { name: v.name })}>
+              ${t("admin.voice.choose")}
+            </button>`}
+        ${v.removable
+          ? html`<button
+              class="danger"
+              @click=${() => remove(v.name)}
+              aria-label=${t("admin.voice.removelabel", { name: v.name })}
+            >
+              ${t("admin.voice.remove")}
+            </button>`
+          : nothing}
+      </div>
+    </li>`;
   const progress = () => {
     if (!install) return nothing;
     if (install.state === "failed") return html`<p class="alert" role="alert" lang="en">${install.error}</p>`;
-    if (install.state === "installed") return html`<p class="good">${t("admin.voice.ready", { name: install.name })}</p>`;
-    const share = install.total ? install.done / install.total : 0, name = install.name;
-    return html`<div class="download"><label for="download">${t("admin.voice.loading", { name, share: percent(share), size: megabytes(install.total) })}</label>
-      <progress id="download" max="1" .value=${share}></progress> <button @click=${() => remove(name)}>${t("admin.voice.cancel")}</button></div>`;
+    if (install.state === "installed")
+      return html`<p class="good">${t("admin.voice.ready", { name: install.name })}</p>`;
+    const share = install.total ? install.done / install.total : 0;
+    const name = install.name;
+    return html`<div class="download">
+      <label for="download">
+        ${t("admin.voice.loading", { name, share: percent(share), size: megabytes(install.total) })}
+      </label>
+      <progress id="download" max="1" .value=${share}></progress>
+      <button @click=${() => remove(name)}>${t("admin.voice.cancel")}</button>
+    </div>`;
   };
   /** @param {Offer} v */
-  const offer = (v) => html`<li><div><strong>${v.name}</strong> ${v.recommended ? html`<span class="tag live">${t("admin.voice.recommended")}</span>` : nothing}<br>
-      <small>${[v.language, label("admin.quality", v.quality), v.speakers > 1 ? t("admin.voice.speakers", { n: v.speakers }) : "", megabytes(v.size_bytes)].filter(Boolean).join(" · ")} · ${v.license ? html`<span lang="en">${v.license}</span>` : t("admin.voice.nolicense")}</small></div>
-    ${v.installed ? html`<span class="tag">${t("admin.voice.installed")}</span>` : html`<button ?disabled=${busy()} @click=${() => get(v.name, false)} aria-label=${t("admin.voice.getlabel", { name: v.name })}>${t("admin.voice.get")}</button>`}</li>`;
+  const offer = (v) =>
+    html`<li>
+      <div>
+        <strong>${v.name}</strong>
+        ${v.recommended ? html`<span class="tag live">${t("admin.voice.recommended")}</span>` : nothing}<br />
+        <small>
+          ${[
+            v.language,
+            label("admin.quality", v.quality),
+            v.speakers > 1 ? t("admin.voice.speakers", { n: v.speakers }) : "",
+            megabytes(v.size_bytes),
+          ]
+            .filter(Boolean)
+            .join(" · ")}
+          · ${v.license ? html`<span lang="en">${v.license}</span>` : t("admin.voice.nolicense")}
+        </small>
+      </div>
+      ${v.installed
+        ? html`<span class="tag">${t("admin.voice.installed")}</span>`
+        : html`<button
+            ?disabled=${busy()}
+            @click=${() => get(v.name, false)}
+            aria-label=${t("admin.voice.getlabel", { name: v.name })}
+          >
+            ${t("admin.voice.get")}
+          </button>`}
+    </li>`;
   const best = () => shop?.voices.find((v) => v.recommended && !v.installed);
   return {
-    close: () => { clearTimeout(timer); player?.close(); },
-    render: () => html`<section class="leaf" aria-labelledby="voices-title"><h2 id="voices-title" tabindex="-1">${t("admin.part.voices")}</h2>
-        ${progress()}${!all ? loading() : html`<ul class="stubs" id="voices">${all.map(stub)}</ul>`}</section>
-      <section class="leaf" aria-labelledby="shop-title"><h2 id="shop-title">${t("admin.voice.more")}</h2>
-        ${best() ? html`<p><button class="primary" id="natural" ?disabled=${busy()} @click=${() => get(best()?.name ?? "", true)}>${t("admin.voice.natural")}</button></p><p class="hint">${t("admin.voice.naturaltext", { name: best()?.name ?? "", size: megabytes(best()?.size_bytes ?? 0), license: best()?.license ?? "" })}</p>` : nothing}
-        ${shop ? html`<label class="fields">${t("admin.voice.language")} <select id="language" @change=${(/** @type {any} */ e) => search(e.target.value)}>
-          ${languageNames(shop.languages).map(([code, name]) => html`<option value=${code} ?selected=${code === shop?.language}>${name}</option>`)}</select></label>` : nothing}
-        ${alertBox(missing)}
-        ${searching ? loading() : shop ? html`<ul class="stubs" id="shop">${shop.voices.map(offer)}</ul>` : all ? html`<p><button @click=${() => search()}>${t("admin.voice.search")}</button></p>` : nothing}
-        <p class="hint">${t("admin.voice.text")}</p></section>`,
+    close: () => {
+      clearTimeout(timer);
+      player?.close();
+    },
+    render: () =>
+      html`<section class="leaf" aria-labelledby="voices-title">
+          <h2 id="voices-title" tabindex="-1">${t("admin.part.voices")}</h2>
+          ${progress()}${!all
+            ? loading()
+            : html`<ul class="stubs" id="voices">
+                ${all.map(stub)}
+              </ul>`}
+        </section>
+        <section class="leaf" aria-labelledby="shop-title">
+          <h2 id="shop-title">${t("admin.voice.more")}</h2>
+          ${best()
+            ? html`<p>
+                  <button
+                    class="primary"
+                    id="natural"
+                    ?disabled=${busy()}
+                    @click=${() => get(best()?.name ?? "", true)}
+                  >
+                    ${t("admin.voice.natural")}
+                  </button>
+                </p>
+                <p class="hint">
+                  ${t("admin.voice.naturaltext", {
+                    name: best()?.name ?? "",
+                    size: megabytes(best()?.size_bytes ?? 0),
+                    license: best()?.license ?? "",
+                  })}
+                </p>`
+            : nothing}
+          ${shop
+            ? html`<label class="fields">
+                ${t("admin.voice.language")}
+                <select id="language" @change=${(/** @type {any} */ e) => search(e.target.value)}>
+                  ${languageNames(shop.languages).map(
+                    ([code, name]) =>
+                      html`<option value=${code} ?selected=${code === shop?.language}>${name}</option>`,
+                  )}
+                </select>
+              </label>`
+            : nothing}
+          ${alertBox(missing)}
+          ${searching
+            ? loading()
+            : shop
+              ? html`<ul class="stubs" id="shop">
+                  ${shop.voices.map(offer)}
+                </ul>`
+              : all
+                ? html`<p><button @click=${() => search()}>${t("admin.voice.search")}</button></p>`
+                : nothing}
+          <p class="hint">${t("admin.voice.text")}</p>
+        </section>`,
   };
 }
 
 /** Returns the languages with their names, in order of these. @param {string[]} codes @returns {[string, string][]} */
 function languageNames(codes) {
   const names = new Intl.DisplayNames([language], { type: "language" });
-  return codes.map((code) => /** @type {[string, string]} */ ([code, names.of(code) ?? code])).sort((a, b) => a[1].localeCompare(b[1], language));
+  return codes
+    .map((code) => /** @type {[string, string]} */ ([code, names.of(code) ?? code]))
+    .sort((a, b) => a[1].localeCompare(b[1], language));
 }
 
 /** What voices say as a sample, by their language. */
-const samples = { en: "Dinner is ready. The bus to school leaves in ten minutes.", de: "Das Essen ist fertig. Der Schulbus fährt in zehn Minuten.", fr: "Le dîner est prêt. Le bus part dans dix minutes.", es: "La cena está lista. El autobús sale en diez minutos.", it: "La cena è pronta. L’autobus parte tra dieci minuti.", nl: "Het eten is klaar. De bus vertrekt over tien minuten." };
+const samples = {
+  en: "Dinner is ready. The bus to school leaves in ten minutes.",
+  de: "Das Essen ist fertig. Der Schulbus fährt in zehn Minuten.",
+  fr: "Le dîner est prêt. Le bus part dans dix minutes.",
+  es: "La cena está lista. El autobús sale en diez minutos.",
+  it: "La cena è pronta. L’autobus parte tra dieci minuti.",
+  nl: "Het eten is klaar. De bus vertrekt over tien minuten.",
+};

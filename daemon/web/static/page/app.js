@@ -1,7 +1,10 @@
 // The root of the page: it maps addresses to views, renders the current view in
 // its frame, and handles links, the history and the theme.
 import { html, render, nothing } from "./lit-html.js";
-import { t, api, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store, stored, meta, fullScreen, readOut, sides } from "./ui.js";
+import {
+  t, api, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store,
+  stored, meta, fullScreen, readOut, sides,
+} from "./ui.js";
 
 /**
  * The views by path. page.go serves the document at the same paths. "view" is
@@ -13,7 +16,12 @@ const routes = [
   { path: /^\/new$/, load: () => import("./newgame.js"), view: "newGame", signedIn: true, tab: "/" },
   { path: /^\/games\/(?<id>[^/]+)$/, load: () => import("./game.js"), view: "game", tab: "/" },
   { path: /^\/games\/(?<id>[^/]+)\/lineup$/, load: () => import("./lineup.js"), view: "lineup", tab: "/" },
-  { path: /^\/games\/(?<id>[^/]+)\/replay(\/(?<rev>\d+))?$/, load: () => import("./replay.js"), view: "replay", tab: "/" },
+  {
+    path: /^\/games\/(?<id>[^/]+)\/replay(\/(?<rev>\d+))?$/,
+    load: () => import("./replay.js"),
+    view: "replay",
+    tab: "/",
+  },
   { path: /^\/standings$/, load: () => import("./stats.js"), view: "standings", tab: "/standings" },
   { path: /^\/players$/, load: () => import("./stats.js"), view: "players", tab: "/players" },
   { path: /^\/leaders$/, load: () => import("./stats.js"), view: "leaders", tab: "/standings" },
@@ -32,7 +40,10 @@ const routes = [
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 
-/** The current view. "turn" counts navigations: a module that arrives late is dropped. @type {{ view: View | null, tab: string, turn: number }} */
+/**
+ * The current view. "turn" counts navigations: a module that arrives late is dropped.
+ * @type {{ view: View | null, tab: string, turn: number }}
+ */
 const current = { view: null, tab: "", turn: 0 };
 /** @type {Promise<void> | null} */
 let pending = null;
@@ -48,7 +59,8 @@ function update() {
       draw();
       resolve();
     };
-    if (document.hidden) setTimeout(now, 50); // a hidden page gets no animation frames
+    if (document.hidden)
+      setTimeout(now, 50); // a hidden page gets no animation frames
     else requestAnimationFrame(now);
   });
   return pending;
@@ -67,39 +79,68 @@ function draw() {
 // ---- the frame
 
 /** @param {View | null} view */
-const frame = (view) => html`
-  <a class="skip" href="#main">${t("skip")}</a>
-  ${masthead()}
-  ${notices()}
-  <main id="main" tabindex="-1">${view ? view.render() : loading()}</main>
-  ${footer()}
-  ${liveRegion}`;
+const frame = (view) =>
+  html` <a class="skip" href="#main">${t("skip")}</a>
+    ${masthead()} ${notices()}
+    <main id="main" tabindex="-1">${view ? view.render() : loading()}</main>
+    ${footer()} ${liveRegion}`;
 
-const header = guarded(element("header", { class: "masthead" })), bottom = guarded(element("footer", { class: "colophon" }));
+const header = guarded(element("header", { class: "masthead" }));
+const bottom = guarded(element("footer", { class: "colophon" }));
 
-const masthead = () => header([current.tab, session.me, session.me === null && location.href], () => html`<div class="masthead-in">
-    <a class="wordmark" href="/"><span class="ball" aria-hidden="true"></span>Pressbox</a>
-    <nav aria-label=${t("nav.label")}>
-      ${link("/", t("nav.games"))} ${link("/standings", t("nav.standings"))} ${link("/players", t("nav.players"))}
-      ${link("/announcements", t("nav.announcements"))}
-    </nav>
-    <div class="who">
-      ${session.me?.admin ? link("/admin", t("nav.admin")) : nothing}
-      ${session.me ? link("/account", session.me.name, "account") : session.me === null
-        ? html`<a class="signin" href=${signInAddress()}>${t("signin")}</a>` : nothing}
-    </div>
-  </div>`);
+const masthead = () =>
+  header(
+    [current.tab, session.me, session.me === null && location.href],
+    () =>
+      html`<div class="masthead-in">
+        <a class="wordmark" href="/"><span class="ball" aria-hidden="true"></span>Pressbox</a>
+        <nav aria-label=${t("nav.label")}>
+          ${link("/", t("nav.games"))} ${link("/standings", t("nav.standings"))} ${link("/players", t("nav.players"))}
+          ${link("/announcements", t("nav.announcements"))}
+        </nav>
+        <div class="who">
+          ${session.me?.admin ? link("/admin", t("nav.admin")) : nothing}
+          ${session.me
+            ? link("/account", session.me.name, "account")
+            : session.me === null
+              ? html`<a class="signin" href=${signInAddress()}>${t("signin")}</a>`
+              : nothing}
+        </div>
+      </div>`,
+  );
 
-const footer = () => bottom([current.tab, theme, current.view?.awake, document.fullscreenElement], () => html`
-  <p>${t("footer.motto")}</p>
-  <p>${current.view?.awake ? fullScreen() : nothing} ${link("/help", t("help.title"))} ${link("/about", t("nav.about"))} <a href="/docs">${t("nav.api")}</a> <a href="/kiosk">${t("nav.kiosk")}</a>
-    <label class="theme">${t("theme")} <select @change=${chooseTheme} .value=${theme}>
-      <option value="auto">${t("theme.auto")}</option><option value="light">${t("theme.light")}</option><option value="dark">${t("theme.dark")}</option>
-    </select></label>
-    ${languages.length > 1 ? html`<label class="theme">${t("language")} <select @change=${chooseLanguage}>
-      <option value="">${t("language.auto")}</option>${languages.map((l) => html`<option value=${l} lang=${l} ?selected=${l === chosenLanguage}>${new Intl.DisplayNames(l, { type: "language" }).of(l)}</option>`)}
-    </select></label>` : nothing}
-  </p>`);
+const footer = () =>
+  bottom(
+    [current.tab, theme, current.view?.awake, document.fullscreenElement],
+    () =>
+      html` <p>${t("footer.motto")}</p>
+        <p>
+          ${current.view?.awake ? fullScreen() : nothing} ${link("/help", t("help.title"))}
+          ${link("/about", t("nav.about"))} <a href="/docs">${t("nav.api")}</a> <a href="/kiosk">${t("nav.kiosk")}</a>
+          <label class="theme">
+            ${t("theme")}
+            <select @change=${chooseTheme} .value=${theme}>
+              <option value="auto">${t("theme.auto")}</option>
+              <option value="light">${t("theme.light")}</option>
+              <option value="dark">${t("theme.dark")}</option>
+            </select>
+          </label>
+          ${languages.length > 1
+            ? html`<label class="theme">
+                ${t("language")}
+                <select @change=${chooseLanguage}>
+                  <option value="">${t("language.auto")}</option>
+                  ${languages.map(
+                    (l) =>
+                      html`<option value=${l} lang=${l} ?selected=${l === chosenLanguage}>
+                        ${new Intl.DisplayNames(l, { type: "language" }).of(l)}
+                      </option>`,
+                  )}
+                </select>
+              </label>`
+            : nothing}
+        </p>`,
+  );
 
 /** @param {string} href @param {string} text @param {string} [cls] */
 const link = (href, text, cls = "") =>
@@ -121,7 +162,8 @@ async function receiveOffers() {
   offers = null;
   offered.clear();
   if (!session.me) return;
-  const account = session.me.id, { openStream } = await import("./streams.js");
+  const account = session.me.id;
+  const { openStream } = await import("./streams.js");
   if (offers || session.me?.id !== account) return;
   offers = openStream("/api/rematches", {
     account,
@@ -131,7 +173,10 @@ async function receiveOffers() {
         offered.set(g.id, g);
         update();
       },
-      gone: ({ id }) => { offered.delete(id); update(); },
+      gone: ({ id }) => {
+        offered.delete(id);
+        update();
+      },
       declined: ({ who }) => notify(t("rematch.declined", { name: who })),
     },
     kept: ["rematch"],
@@ -151,7 +196,13 @@ function notify(text) {
 }
 
 /** @param {Game} g */
-const offerText = (g) => t("rematch.offer", { name: sides.map((side) => g[side].manager?.name).find(Boolean) ?? "", away: g.away.team.name, home: g.home.team.name, innings: g.options.innings });
+const offerText = (g) =>
+  t("rematch.offer", {
+    name: sides.map((side) => g[side].manager?.name).find(Boolean) ?? "",
+    away: g.away.team.name,
+    home: g.home.team.name,
+    innings: g.options.innings,
+  });
 
 /** Answers an offer. @param {Game} g @param {"join" | "decline"} how */
 async function answerOffer(g, how) {
@@ -166,10 +217,27 @@ async function answerOffer(g, how) {
 }
 
 /** What reaches an account on every page: rematches, and answers to its own offers. */
-const notices = () => (!offered.size && !answer ? nothing : html`<aside class="notices" aria-label=${t("rematch.title")}>
-  ${[...offered.values()].map((g) => html`<div><p>${offerText(g)}</p><p class="row"><button class="primary" @click=${() => answerOffer(g, "join")}>${t("rematch.accept")}</button>
-    <button @click=${() => answerOffer(g, "decline")}>${t("rematch.decline")}</button></p></div>`)}
-  ${answer ? html`<div><p>${answer}</p><p class="row"><button @click=${() => notify("")}>${t("help.close")}</button></p></div>` : nothing}</aside>`);
+const notices = () =>
+  !offered.size && !answer
+    ? nothing
+    : html`<aside class="notices" aria-label=${t("rematch.title")}>
+        ${[...offered.values()].map(
+          (g) =>
+            html`<div>
+              <p>${offerText(g)}</p>
+              <p class="row">
+                <button class="primary" @click=${() => answerOffer(g, "join")}>${t("rematch.accept")}</button>
+                <button @click=${() => answerOffer(g, "decline")}>${t("rematch.decline")}</button>
+              </p>
+            </div>`,
+        )}
+        ${answer
+          ? html`<div>
+              <p>${answer}</p>
+              <p class="row"><button @click=${() => notify("")}>${t("help.close")}</button></p>
+            </div>`
+          : nothing}
+      </aside>`;
 
 const languages = meta("languages").split(" ");
 
@@ -205,7 +273,8 @@ let awake = null;
  * Browsers allow it to secure origins, and may refuse it to save power.
  */
 async function keepAwake() {
-  const lock = awake, wanted = Boolean(current.view?.awake) && !document.hidden;
+  const lock = awake;
+  const wanted = Boolean(current.view?.awake) && !document.hidden;
   if (wanted === Boolean(lock) || !navigator.wakeLock) return;
   awake = wanted ? navigator.wakeLock.request("screen").catch(() => null) : null;
   await (await lock)?.release();
@@ -233,7 +302,9 @@ async function open(navigated = false) {
       const module = await found.r.load();
       if (turn !== current.turn) return;
       close();
-      const params = Object.fromEntries(Object.entries(found.match?.groups ?? {}).map(([k, v]) => [k, decodeURIComponent(v ?? "")]));
+      const params = Object.fromEntries(
+        Object.entries(found.match?.groups ?? {}).map(([k, v]) => [k, decodeURIComponent(v ?? "")]),
+      );
       view = module[found.r.view]({ params, query: url.searchParams, me: session.me ?? null, update, go });
     } catch (err) {
       if (turn !== current.turn) return;
@@ -262,7 +333,12 @@ function close() {
 /** @param {string} title @param {string} text @returns {View} */
 const message = (title, text) => ({
   title: () => title,
-  render: () => html`<section class="leaf narrow"><h1>${title}</h1><p>${text}</p><p><a class="button" href="/">${t("lost.out")}</a></p></section>`,
+  render: () =>
+    html`<section class="leaf narrow">
+      <h1>${title}</h1>
+      <p>${text}</p>
+      <p><a class="button" href="/">${t("lost.out")}</a></p>
+    </section>`,
 });
 
 /** @returns {View} */
@@ -276,32 +352,60 @@ document.addEventListener("fullscreenchange", () => void update());
 addEventListener("popstate", () => void open(true));
 document.addEventListener("click", (e) => {
   const a = /** @type {Element} */ (e.target).closest?.("a[href]");
-  if (!(a instanceof HTMLAnchorElement) || e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
+  if (
+    !(a instanceof HTMLAnchorElement) ||
+    e.defaultPrevented ||
+    e.button !== 0 ||
+    e.metaKey ||
+    e.ctrlKey ||
+    e.shiftKey ||
+    e.altKey
+  )
+    return;
   const url = new URL(a.href);
-  if (a.target || a.hasAttribute("download") || url.origin !== location.origin || !routes.some((r) => r.path.test(url.pathname))) return;
+  if (
+    a.target ||
+    a.hasAttribute("download") ||
+    url.origin !== location.origin ||
+    !routes.some((r) => r.path.test(url.pathname))
+  )
+    return;
   if (url.pathname === location.pathname && url.hash) return;
   e.preventDefault();
   go(url.pathname + url.search);
 });
 document.addEventListener("click", (e) => {
   const name = /** @type {Element} */ (e.target).closest?.("[data-player]");
-  if (name instanceof HTMLElement || name instanceof SVGElement) void import("./player.js").then(({ openCard }) => openCard(name.dataset), reloadIfOutdated);
+  if (name instanceof HTMLElement || name instanceof SVGElement)
+    void import("./player.js").then(({ openCard }) => openCard(name.dataset), reloadIfOutdated);
 });
-/** The element that data-help marks around another one: what it is, if it has a value, is a term of the glossary. @param {EventTarget | null} from @returns {HTMLElement | null} */
+/**
+ * The element that data-help marks around another one: what it is, if it has a value, is a term of the glossary.
+ * @param {EventTarget | null} from
+ * @returns {HTMLElement | null}
+ */
 const helped = (from) => /** @type {Element} */ (from).closest?.("[data-help]");
 /** @param {string} [term] */
 const openHelp = (term) => void import("./help.js").then((module) => module.openHelp(term), reloadIfOutdated);
 document.addEventListener("click", (e) => {
   if (helped(e.target)?.dataset.help === "") openHelp();
 });
-document.addEventListener("contextmenu", (e) => { // or a long touch
+document.addEventListener("contextmenu", (e) => {
+  // or a long touch
   const term = helped(e.target)?.dataset.help;
   if (!term) return;
   e.preventDefault();
   openHelp(term);
 });
 addEventListener("keydown", (e) => {
-  if (e.key !== "?" || e.ctrlKey || e.metaKey || e.altKey || /** @type {Element} */ (e.target).matches?.("input:not([type=radio], [type=checkbox]), select, textarea")) return;
+  if (
+    e.key !== "?" ||
+    e.ctrlKey ||
+    e.metaKey ||
+    e.altKey ||
+    /** @type {Element} */ (e.target).matches?.("input:not([type=radio], [type=checkbox]), select, textarea")
+  )
+    return;
   e.preventDefault();
   openHelp(helped(e.target)?.dataset.help);
 });
@@ -311,6 +415,7 @@ session.listeners.add(() => {
   resting = window.setTimeout(receiveOffers, session.me ? restsAfter : 0);
 });
 applyTheme();
-document.body.dataset.view = routes.find((r) => r.path.test(location.pathname))?.view ?? ""; // the masthead depends on it
+// the masthead depends on it
+document.body.dataset.view = routes.find((r) => r.path.test(location.pathname))?.view ?? "";
 draw();
 session.start();

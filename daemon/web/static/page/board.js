@@ -1,112 +1,34 @@
 // The scorebook of one game and its drawing: scoreboard, field, count, plays,
 // win probability, box score. It shows only what the server has sent.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, api, ordinal, inningName, clubStyle, pennant, element, guarded, sides, percent, unbroken } from "./ui.js";
+import { t, inningName, clubStyle, pennant, element, guarded, sides, percent } from "./ui.js";
+export * from "./board.scorebook.js";
 
-export class Scorebook {
-  /** @param {Game} game @param {Scored} [final] stands for the events of a finished game */
-  constructor(game, final) {
-    this.game = game;
-    this.final = final;
-    this.rev = 0;
-    /** @type {Entry[]} */ this.entries = [];
-    /** @type {Map<string, Player>} */ this.players = new Map();
-    for (const side of sides) for (const p of game.rosters?.[side].players ?? []) this.players.set(p.id, p);
-    /** @type {Lines} */ this.lines = { runs: { away: [], home: [] }, hits: { away: 0, home: 0 }, errors: { away: 0, home: 0 } };
-    /** @type {Nines} */ this.nines = { away: {}, home: {} };
-    /** @type {EventBody["result"]} */ this.result = final && game.result; // undefined until the game is over
-  }
-
-  /** The last entry, or the final score. @returns {Scored | undefined} */
-  get last() { return this.entries.at(-1) ?? this.final; }
-
-  /** The current scoreboard. @returns {Now | undefined} */
-  get now() { return this.last?.now; }
-
-  /** @param {string | null | undefined} id */
-  name(id) { return (id && this.players.get(id)?.name) || id || ""; }
-
-  /** Returns a surname. @param {string | null | undefined} id */
-  surname(id) {
-    const name = this.name(id);
-    return name.slice(name.indexOf(" ") + 1) || name;
-  }
-
-  /** Adds the event or skip of the next revision. Returns its entry, if it has a scoreboard. @param {Frame} frame */
-  add(frame) {
-    this.rev = Number(frame.rev);
-    const d = /** @type {EventBody} */ (frame.d);
-    if (frame.t !== "event" || !d) return null;
-    if (d.result) this.result = d.result;
-    if (d.lineups) this.nines = { away: nineOf(d.lineups.away), home: nineOf(d.lineups.home) };
-    for (const { side, player_id, position } of d.substitutions ?? []) this.nines = { ...this.nines, [side]: placed(this.nines[side], player_id, position) };
-    if (!d.now) return null;
-    const before = this.now ?? d.now;
-    const batting = before.half === "top" ? "away" : "home";
-    const lines = this.updateLines(before, d, batting);
-    /** @type {Entry} */
-    const entry = {
-      rev: this.rev, kind: d.kind, text: (d.text ?? []).map(unbroken), about: this.playerOf(d.text?.[0] ?? "", before), now: d.now, inning: before.inning, half: before.half,
-      runs: d.now.score[batting] - before.score[batting], win: d.win, lines, nines: this.nines,
-    };
-    this.entries.push(entry);
-    return entry;
-  }
-
-  /** Returns the batter, runner or pitcher whose surname begins a text, "" if none does. @param {string} text @param {Now} now */
-  playerOf(text, { batter, pitcher, bases }) {
-    return [batter, ...bases, pitcher].find((id) => id && text.startsWith(`${this.surname(id)} `)) ?? "";
-  }
-
-  /** Counts runs, hits and errors of an event. @param {Now} before @param {EventBody} d @param {Side} batting */
-  updateLines(before, d, batting) {
-    const now = /** @type {Now} */ (d.now);
-    const fielding = batting === "home" ? "away" : "home";
-    const runs = now.score[batting] - before.score[batting];
-    const hit = ["single", "double", "triple", "home run"].includes(d.play?.kind ?? "");
-    const errors = d.play?.errors?.filter((e) => e.by).length ?? 0;
-    const begins = this.lines.runs[now.half === "top" ? "away" : "home"].length < now.inning && !this.result;
-    if (!runs && !hit && !errors && !begins) return this.lines;
-    const old = this.lines;
-    const next = { runs: { away: [...old.runs.away], home: [...old.runs.home] }, hits: { ...old.hits }, errors: { ...old.errors } };
-    while (next.runs[batting].length < before.inning) next.runs[batting].push(0);
-    next.runs[batting][before.inning - 1] += runs;
-    if (hit) next.hits[batting]++;
-    next.errors[fielding] += errors;
-    if (!this.result && now.outs < 3) {
-      const side = now.half === "top" ? "away" : "home";
-      while (next.runs[side].length < now.inning) next.runs[side].push(0);
-    }
-    this.lines = next;
-    return next;
-  }
-}
-
-/** Returns the fielders of a line-up by position. @param {Lineup} card @returns {Record<string, string>} */
-export const nineOf = ({ batting_order, pitcher_id }) => ({ P: pitcher_id, ...Object.fromEntries(batting_order.map((s) => [s.position, s.player_id])) });
-
-/** Returns a nine with a player at a position, and at no other one. @param {Record<string, string>} nine @param {string} player @param {string} position */
-const placed = (nine, player, position) => ({ ...Object.fromEntries(Object.entries(nine).filter(([, id]) => id !== player)), [position]: player });
-
-/** @param {string} id @returns {Promise<Game>} */
-export const fetchGame = (id) => api("GET", `/api/games/${encodeURIComponent(id)}`);
-
-/** Returns the scorebook of all events of a game so far. @param {Game} game */
-export async function fetchScorebook(game) {
-  const book = new Scorebook(game);
-  const { events } = await api("GET", `/api/games/${encodeURIComponent(game.id)}/events?since=0`);
-  for (const frame of events) book.add(frame);
-  return book;
-}
+/** @import { Scorebook } from "./board.scorebook.js" */
 
 /** The fielders' places on a field 400 wide. @type {Record<string, [number, number]>} */
 export const spots = {
-  P: [200, 236], C: [200, 352], "1B": [314, 186], "2B": [262, 150], "3B": [86, 186], SS: [138, 150], LF: [96, 108], CF: [200, 72], RF: [304, 108],
+  P: [200, 236],
+  C: [200, 352],
+  "1B": [314, 186],
+  "2B": [262, 150],
+  "3B": [86, 186],
+  SS: [138, 150],
+  LF: [96, 108],
+  CF: [200, 72],
+  RF: [304, 108],
 };
 /** The bases, from first to third. @type {[number, number][]} */
-export const bags = [[290, 234], [200, 144], [110, 234]];
+export const bags = [
+  [290, 234],
+  [200, 144],
+  [110, 234],
+];
 
-/** Where a player is who is not shown: moved there, and not hidden, its name needs no new style. @type {[number, number]} */
+/**
+ * Where a player is who is not shown: moved there, and not hidden, its name needs no new style.
+ * @type {[number, number]}
+ */
 const nowhere = [-9999, -9999];
 
 /** Where the batter stands. @type {[number, number]} */
@@ -121,28 +43,6 @@ const grounds = svg`<path class="grass" d="M200 340 20 160a198 198 0 0 1 360 0z"
   <circle class="dirt" cx="200" cy="236" r="16"></circle><circle class="dirt" cx="200" cy="328" r="20"></circle>
   <path class="bag" d="M194 236h12v3h-12zM194 322h12v7l-6 6-6-6z"></path>`;
 
-/** @typedef {{ player_id: string, slot: number, position: string }} Sub */
-
-/** Describes substitutions of a team. @param {Sub[]} subs @param {Scorebook | null} book @param {TeamState} [team] */
-export function changeName(subs, book, team) {
-  const words = subs.map(({ player_id: id, slot, position }) => {
-    const old = position === "P" ? team?.pitcher : slot > 0 ? team?.order[slot - 1].player_id : "";
-    const replaces = old && old !== id;
-    const key = position === "PH" || position === "PR" || (position === "P" && replaces) ? position : replaces ? "for" : "at";
-    return t(`sub.${key}`, { player: book?.name(id) ?? "", old: book?.name(old) ?? "", position });
-  });
-  const double = subs.length === 2 && subs[0].position === "P" && subs[0].slot > 0;
-  return (double ? [words[0], doubleName(subs, book, team)] : words).join("; ");
-}
-
-/** Describes what a double switch does beside the change of pitchers. @param {Sub[]} subs @param {Scorebook | null} book @param {TeamState} [team] */
-export function doubleName([pitcher, fielder], book, team) {
-  return t("dugout.switch", {
-    fielder: book?.name(fielder.player_id) ?? "", position: fielder.position, slot: ordinal(fielder.slot),
-    out: book?.name(team?.order[pitcher.slot - 1].player_id) ?? "", pitcherSlot: ordinal(pitcher.slot),
-  });
-}
-
 /** Draws the home side's chance to win over the game. @param {Scorebook} book @param {Entry} [at] */
 function curve(book, at) {
   const points = book.entries.filter((e) => e.win !== undefined);
@@ -151,21 +51,45 @@ function curve(book, at) {
   if (!points.length || !last) return html`<p class="empty">${t("curve.none")}</p>`;
   const step = 600 / Math.max(points.length, book.result ? 1 : 30);
   const y = (/** @type {number} */ p) => 100 - (p - 0.5) * 190;
-  const path = points.map((e, i) => `${i ? "L" : "M0 100L"}${((i + 1) * step).toFixed(1)} ${y(e.win ?? 0.5).toFixed(1)}`).join("");
+  const path = points
+    .map((e, i) => `${i ? "L" : "M0 100L"}${((i + 1) * step).toFixed(1)} ${y(e.win ?? 0.5).toFixed(1)}`)
+    .join("");
   const x = (points.indexOf(last) + 1) * step;
-  const share = last.win ?? 0.5, rounded = Math.round(share * 100) / 100;
-  return html`<figure class="curve"><figcaption><span><b>${percent(rounded)}</b> ${home.team.abbrev}</span><span><b>${percent(1 - rounded)}</b> ${away.team.abbrev}</span></figcaption>
-    <svg viewBox="0 0 600 200" role="img" aria-label=${t("curve.label", { home: home.team.name, away: away.team.name, n: percent(rounded), m: percent(1 - rounded) })} preserveAspectRatio="none">
-      <g .style=${clubStyle(home.team)}><rect class="half-fill" width="600" height="100"></rect></g><g .style=${clubStyle(away.team)}><rect class="half-fill" y="100" width="600" height="100"></rect></g>
-      <path class="middle" d="M0 100H600"></path><path class="chance" d=${path}></path>
+  const share = last.win ?? 0.5;
+  const rounded = Math.round(share * 100) / 100;
+  return html`<figure class="curve">
+    <figcaption>
+      <span><b>${percent(rounded)}</b> ${home.team.abbrev}</span>
+      <span><b>${percent(1 - rounded)}</b> ${away.team.abbrev}</span>
+    </figcaption>
+    <svg
+      viewBox="0 0 600 200"
+      role="img"
+      aria-label=${t("curve.label", {
+        home: home.team.name,
+        away: away.team.name,
+        n: percent(rounded),
+        m: percent(1 - rounded),
+      })}
+      preserveAspectRatio="none"
+    >
+      <g .style=${clubStyle(home.team)}><rect class="half-fill" width="600" height="100"></rect></g>
+      <g .style=${clubStyle(away.team)}><rect class="half-fill" y="100" width="600" height="100"></rect></g>
+      <path class="middle" d="M0 100H600"></path>
+      <path class="chance" d=${path}></path>
       <path class="cursor" d=${`M${x.toFixed(1)} 0V200`}></path>
-    </svg></figure>`;
+    </svg>
+  </figure>`;
 }
 
 /** Lists the runners with their bases. @param {Scorebook} book @param {Now} now */
 export function describeRunners(book, now) {
   const on = [0, 1, 2].filter((i) => now.bases[i]);
-  return on.length ? on.map((i) => t("field.on", { name: book.name(now.bases[i]), base: t(/** @type {any} */ (`base.${i + 1}`)) })).join(", ") : t("field.empty");
+  return on.length
+    ? on
+        .map((i) => t("field.on", { name: book.name(now.bases[i]), base: t(/** @type {any} */ (`base.${i + 1}`)) }))
+        .join(", ")
+    : t("field.empty");
 }
 
 /**
@@ -202,12 +126,19 @@ class HalfInning {
     const { entries, lines } = this;
     if (this.drawn === entries.length && this.open === open && this.chosen === chosen) return;
     [this.drawn, this.open, this.chosen] = [entries.length, open, chosen];
-    const head = this.head([open, this.runs], () => html`<button class="half-head" aria-expanded=${open ? "true" : "false"} @click=${this.toggle}>
-      <span>${this.name} · ${this.club.abbrev}</span><span>${this.runs ? t("plays.runs", { n: this.runs }) : t("plays.none")}</span></button>`);
+    const head = this.head(
+      [open, this.runs],
+      () =>
+        html`<button class="half-head" aria-expanded=${open ? "true" : "false"} @click=${this.toggle}>
+          <span>${this.name} · ${this.club.abbrev}</span>
+          <span>${this.runs ? t("plays.runs", { n: this.runs }) : t("plays.none")}</span>
+        </button>`,
+    );
     if (!head.parentNode) this.root.append(head);
     if (!open) return this.close();
     if (!lines.parentNode) this.root.append(lines);
-    for (let i = lines.childElementCount; i < entries.length; i++) lines.insertBefore(line(this.book, entries[i]), lines.firstChild);
+    for (let i = lines.childElementCount; i < entries.length; i++)
+      lines.insertBefore(line(this.book, entries[i]), lines.firstChild);
     const mark = lines.children[entries.length - 1 - chosen]; // none if chosen is -1
     if (mark === this.marked) return;
     this.marked?.removeAttribute("aria-current");
@@ -222,13 +153,27 @@ class HalfInning {
   }
 }
 
-const blankLine = element("li", {}, element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog" }, ""), " ", element("a", { lang: "en" }, "", " ", element("span", {}, "")));
+const blankLine = element(
+  "li",
+  {},
+  element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog" }, ""),
+  " ",
+  element("a", { lang: "en" }, "", " ", element("span", {}, "")),
+);
 
-/** Creates the list item of a play: the name that begins it opens the player's card, the rest is a link to the replay. @param {Scorebook} book @param {Entry} e */
+/**
+ * Creates the list item of a play: the name that begins it opens the player's card, the rest is a link to the
+ * replay.
+ * @param {Scorebook} book
+ * @param {Entry} e
+ */
 function line(book, e) {
-  const { away, home } = e.now.score, { id } = book.game, [first = "", ...more] = e.text;
+  const { away, home } = e.now.score;
+  const { id } = book.game;
+  const [first = "", ...more] = e.text;
   const drawn = /** @type {HTMLElement} */ (blankLine.cloneNode(true));
-  const name = /** @type {Element} */ (drawn.firstElementChild), link = /** @type {Element} */ (drawn.lastElementChild);
+  const name = /** @type {Element} */ (drawn.firstElementChild);
+  const link = /** @type {Element} */ (drawn.lastElementChild);
   const surname = e.about && book.surname(e.about);
   if (surname) {
     name.setAttribute("data-player", e.about);
@@ -245,22 +190,42 @@ function line(book, e) {
 }
 
 /** The lamps of part of the count, which are off, by their letter. @type {[string, number][]} */
-const counted = [["B", 3], ["S", 2], ["O", 2]];
+const counted = [
+  ["B", 3],
+  ["S", 2],
+  ["O", 2],
+];
 
-/** Score, inning, bases, count and outs: all that a small screen has of the scoreboard. Its elements stay, so that a play changes only what differs. */
+/**
+ * Score, inning, bases, count and outs: all that a small screen has of the scoreboard. Its elements stay, so that a
+ * play changes only what differs.
+ */
 class Situation {
   /** @param {Game} game */
   constructor(game) {
     this.scores = { away: element("b"), home: element("b") };
     this.inning = element("p", { class: "inning" });
-    this.bases = [[34, 15], [22, 3], [10, 15]].map(([x, y]) => shape("path", { class: "base", d: `M${x} ${y}l8 8-8 8-8-8z` }));
+    this.bases = [
+      [34, 15],
+      [22, 3],
+      [10, 15],
+    ].map(([x, y]) => shape("path", { class: "base", d: `M${x} ${y}l8 8-8 8-8-8z` }));
     this.diamond = shape("svg", { class: "diamond", viewBox: "0 0 44 26", "aria-hidden": "true" });
     this.diamond.append(...this.bases);
     this.lamps = counted.map(([, n]) => upTo(n).map(() => element("span", { class: "lamp" })));
-    this.count = element("div", { class: "lamps", role: "img" }, ...counted.map(([letter], i) => element("div", {}, element("span", { class: "letter" }, letter), ...this.lamps[i])));
+    this.count = element(
+      "div",
+      { class: "lamps", role: "img" },
+      ...counted.map(([letter], i) =>
+        element("div", {}, element("span", { class: "letter" }, letter), ...this.lamps[i]),
+      ),
+    );
     this.lit = [-1, -1, -1]; // how many of each part
     /** @type {string | undefined} */ this.when = undefined; // the half-inning, "" after the last one
-    const tally = sides.flatMap((side) => [element("span", { style: clubStyle(game[side].team) }, element("i"), game[side].team.abbrev), this.scores[side]]);
+    const tally = sides.flatMap((side) => [
+      element("span", { style: clubStyle(game[side].team) }, element("i"), game[side].team.abbrev),
+      this.scores[side],
+    ]);
     this.root = element("div", { class: "situation" }, element("p", { class: "score" }, ...tally), this.inning);
   }
 
@@ -281,9 +246,14 @@ class Situation {
   light(lit) {
     if (lit.every((n, i) => n === this.lit[i])) return;
     this.lit = lit;
-    this.lamps.forEach((lamps, part) => lamps.forEach((lamp, i) => change(lamp, "class", i < lit[part] ? "lamp on" : "lamp")));
+    this.lamps.forEach((lamps, part) =>
+      lamps.forEach((lamp, i) => change(lamp, "class", i < lit[part] ? "lamp on" : "lamp")),
+    );
     const [balls, strikes, outs] = lit;
-    this.count.setAttribute("aria-label", `${t("count.balls", { n: balls })}, ${t("count.strikes", { n: strikes })}, ${t("count.outs", { n: outs })}`);
+    this.count.setAttribute(
+      "aria-label",
+      `${t("count.balls", { n: balls })}, ${t("count.strikes", { n: strikes })}, ${t("count.outs", { n: outs })}`,
+    );
   }
 }
 
@@ -294,13 +264,16 @@ export class Scene {
     this.book = book;
     this.update = update;
     const { away, home } = book.game;
-    this.board = guarded(element("div", { class: "board", tabindex: "0", role: "region", "aria-label": t("board.label") }));
+    this.board = guarded(
+      element("div", { class: "board", tabindex: "0", role: "region", "aria-label": t("board.label") }),
+    );
     this.innings = guarded(element("tr"));
     this.rows = { away: guarded(element("tr")), home: guarded(element("tr")) };
     this.sign = new Situation(book.game);
     this.ground = guarded(shape("svg", { class: "field", viewBox: "0 32 400 342", role: "img" }));
     this.bags = bags.map(([x, y]) => shape("path", { d: `M${x} ${y - 11.3}l11.3 11.3-11.3 11.3-11.3-11.3z` }));
-    this.against = { away: group("fielders", home.team), home: group("fielders", away.team) }; // the fielders, of whom one side rests
+    // the fielders, of whom one side rests
+    this.against = { away: group("fielders", home.team), home: group("fielders", away.team) };
     this.fielders = { away: guarded(this.against.away), home: guarded(this.against.home) };
     /** @type {Side | undefined} */ this.batting = undefined; // the side of which fielders rest
     this.described = ""; // what the name of the field was made of
@@ -321,20 +294,58 @@ export class Scene {
     const lines = at?.lines ?? this.book.lines;
     const innings = Math.max(this.book.game.options.innings, lines.runs.away.length, lines.runs.home.length);
     const playing = over ? 0 : (at?.now.inning ?? 0);
-    const head = () => this.innings([innings, playing], () => html`<th scope="col"><span class="unseen">${t("board.club")}</span></th>${upTo(innings).map((i) => html`<th scope="col" class=${i === playing ? "playing" : nothing}>${i}</th>`)}
-      <th scope="col" class="sum"><abbr title=${t("board.runs")}>R</abbr></th><th scope="col" class="sum"><abbr title=${t("board.hits")}>H</abbr></th><th scope="col" class="sum"><abbr title=${t("board.errors")}>E</abbr></th>`);
-    return this.board([lines, playing, at?.now.half, over], () => html`<table><caption class="unseen">${t("board.caption", { away: away.team.name, home: home.team.name })}</caption><thead>${head()}</thead><tbody>${sides.map((side) => this.row(side, lines, innings, at?.now, over))}</tbody></table>`);
+    const head = () =>
+      this.innings(
+        [innings, playing],
+        () =>
+          html`<th scope="col"><span class="unseen">${t("board.club")}</span></th>
+            ${upTo(innings).map((i) => html`<th scope="col" class=${i === playing ? "playing" : nothing}>${i}</th>`)}
+            <th scope="col" class="sum"><abbr title=${t("board.runs")}>R</abbr></th>
+            <th scope="col" class="sum"><abbr title=${t("board.hits")}>H</abbr></th>
+            <th scope="col" class="sum"><abbr title=${t("board.errors")}>E</abbr></th>`,
+      );
+    return this.board(
+      [lines, playing, at?.now.half, over],
+      () =>
+        html`<table>
+          <caption class="unseen">
+            ${t("board.caption", { away: away.team.name, home: home.team.name })}
+          </caption>
+          <thead>
+            ${head()}
+          </thead>
+          <tbody>
+            ${sides.map((side) => this.row(side, lines, innings, at?.now, over))}
+          </tbody>
+        </table>`,
+    );
   }
 
-  /** @param {Side} side @param {Lines} lines @param {number} innings @param {Now | undefined} now @param {boolean} over */
+  /**
+   * @param {Side} side
+   * @param {Lines} lines
+   * @param {number} innings
+   * @param {Now | undefined} now
+   * @param {boolean} over
+   */
   row(side, lines, innings, now, over) {
-    const runs = lines.runs[side], team = this.book.game[side].team;
+    const runs = lines.runs[side];
+    const team = this.book.game[side].team;
     const bats = !over && now && (now.half === "top") === (side === "away") ? now.inning : 0;
     const unplayed = over && side === "home" ? lines.runs.away.length : 0; // its inning without a bottom half
     const sums = [now?.score[side] ?? 0, lines.hits[side], lines.errors[side]];
-    return this.rows[side]([innings, bats, unplayed, runs.join(), ...sums], () => html`<th scope="row">${pennant(team)}<span class="unseen">${team.name}</span></th>
-      ${upTo(innings).map((i) => html`<td><span class=${i === bats ? "plate lit" : "plate"}>${runs[i - 1] ?? (i <= unplayed ? "X" : "")}</span></td>`)}
-      ${sums.map((n) => html`<td class="sum"><span class="plate">${n}</span></td>`)}`);
+    return this.rows[side](
+      [innings, bats, unplayed, runs.join(), ...sums],
+      () =>
+        html`<th scope="row">${pennant(team)}<span class="unseen">${team.name}</span></th>
+          ${upTo(innings).map(
+            (i) =>
+              html`<td>
+                <span class=${i === bats ? "plate lit" : "plate"}>${runs[i - 1] ?? (i <= unplayed ? "X" : "")}</span>
+              </td>`,
+          )}
+          ${sums.map((n) => html`<td class="sum"><span class="plate">${n}</span></td>`)}`,
+    );
   }
 
   /** Draws score, inning, bases, count and outs. @param {Now | undefined} now @param {boolean} over */
@@ -345,17 +356,35 @@ export class Scene {
   /** Draws the field with fielders, runners and batter. @param {Scored | undefined} at @param {boolean} over */
   field(at, over) {
     if (!at) return nothing;
-    const { book } = this, { now } = at;
+    const { book } = this;
+    const { now } = at;
     const batting = now.half === "top" ? "away" : "home";
     const against = at.nines[batting === "home" ? "away" : "home"];
-    this.fielders[batting]([against], () => Object.keys(spots).map((position, i) => (against[position] ? fielder(i, against[position], book) : nothing)));
-    if (this.batting !== batting) for (const side of sides) this.against[side].setAttribute("class", side === batting ? "fielders" : "fielders resting");
+    this.fielders[batting]([against], () =>
+      Object.keys(spots).map((position, i) => (against[position] ? fielder(i, against[position], book) : nothing)),
+    );
+    if (this.batting !== batting)
+      for (const side of sides)
+        this.against[side].setAttribute("class", side === batting ? "fielders" : "fielders resting");
     this.batting = batting;
     if (!this.playing) this.runners.place(batting, over ? [] : placesOf(now));
     for (let i = 0; i < 3; i++) change(this.bags[i], "class", now.bases[i] ? "base taken" : "base");
-    const field = this.ground([], () => svg`${grounds}${this.bags}${sides.map((side) => this.against[side])}${this.ways}${this.runners.root}${this.ball}`);
+    const field = this.ground(
+      [],
+      () =>
+        svg`${grounds}${this.bags}${sides.map((side) => this.against[side])}
+          ${this.ways}${this.runners.root}${this.ball}`,
+    );
     const words = `${over} ${now.batter} ${now.pitcher} ${now.bases}`;
-    if (words !== this.described) field.setAttribute("aria-label", t(over ? "field.after" : "field.label", { words: describeRunners(book, now), batter: book.name(now.batter), pitcher: book.name(now.pitcher) }));
+    if (words !== this.described)
+      field.setAttribute(
+        "aria-label",
+        t(over ? "field.after" : "field.label", {
+          words: describeRunners(book, now),
+          batter: book.name(now.batter),
+          pitcher: book.name(now.pitcher),
+        }),
+      );
     this.described = words;
     return field;
   }
@@ -366,9 +395,11 @@ export class Scene {
    */
   plays(chosen = 0, last = Infinity) {
     const { entries } = this.book;
-    for (; this.written < entries.length && entries[this.written].rev <= last; this.written++) if (entries[this.written].text.length) this.write(entries[this.written]);
+    for (; this.written < entries.length && entries[this.written].rev <= last; this.written++)
+      if (entries[this.written].text.length) this.write(entries[this.written]);
     for (let i = 0; i < this.halves.length; i++) {
-      const half = this.halves[i], at = chosen ? half.entries.findIndex((e) => e.rev === chosen) : -1;
+      const half = this.halves[i];
+      const at = chosen ? half.entries.findIndex((e) => e.rev === chosen) : -1;
       half.draw((i < 2 || at >= 0) !== this.toggled.has(half), at);
     }
     return this.list;
@@ -397,7 +428,12 @@ export class Scene {
 /** Returns the numbers from 1. @param {number} n */
 export const upTo = (n) => Array.from({ length: n }, (_, i) => i + 1);
 
-/** Creates an SVG element. @template {keyof SVGElementTagNameMap} T @param {T} tag @param {Record<string, string>} attributes */
+/**
+ * Creates an SVG element.
+ * @template {keyof SVGElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, string>} attributes
+ */
 export function shape(tag, attributes) {
   const created = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
@@ -414,7 +450,10 @@ function group(name, club) {
 /** @param {number} i index in spots @param {string} id @param {Scorebook} book */
 function fielder(i, id, book) {
   const [x, y] = Object.values(spots)[i];
-  return svg`<g data-player=${id} data-game=${book.game.id}><circle cx=${x} cy=${y} r="4"></circle><text x=${x} y=${i ? y + 17 : y + 30}>${book.surname(id)}</text></g>`;
+  return svg`<g data-player=${id} data-game=${book.game.id}>
+    <circle cx=${x} cy=${y} r="4"></circle>
+    <text x=${x} y=${i ? y + 17 : y + 30}>${book.surname(id)}</text>
+  </g>`;
 }
 
 /**
@@ -447,7 +486,8 @@ class Runner {
   /** Draws it in a way, at a place. @param {Place["as"] | "gone"} as @param {[number, number]} place */
   put(as, place) {
     const at = `translate(${place.join(" ")})`;
-    const y = as === "gone" ? this.y : place[1] === bags[1][1] || place[1] === box[1] ? "-17" : "27"; // where no fielder's name is
+    // where no fielder's name is
+    const y = as === "gone" ? this.y : place[1] === bags[1][1] || place[1] === box[1] ? "-17" : "27";
     if (as !== this.as) this.root.setAttribute("class", as);
     if (at !== this.at) this.root.setAttribute("transform", at);
     if (y !== this.y) this.name.setAttribute("y", y);
@@ -468,7 +508,12 @@ class Runners {
     /** @type {Runner[]} */ this.shown = [];
   }
 
-  /** Moves the players to their places, and all others out of the picture. @param {Side} batting @param {Place[]} places @returns {SVGGElement[]} the elements of the places */
+  /**
+   * Moves the players to their places, and all others out of the picture.
+   * @param {Side} batting
+   * @param {Place[]} places
+   * @returns {SVGGElement[]} the elements of the places
+   */
   place(batting, places) {
     const shown = places.map(({ id }) => this.known.get(id) ?? this.add(id, batting));
     for (const runner of this.shown) if (!shown.includes(runner)) runner.put("gone", nowhere);

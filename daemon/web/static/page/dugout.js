@@ -7,7 +7,8 @@ import { t, label, ordinal, store, playerName, gradesOf } from "./ui.js";
 /** @typedef {import("./play.js").Match} Match */
 
 /** Returns the name of a substitution in a list, with the gain. @param {Choice} c @param {Match} match */
-const substitute = (c, match) => [nameOf(c, match), gain(c), c.coach ? t("worth.coach") : ""].filter(Boolean).join(" · ");
+const substitute = (c, match) =>
+  [nameOf(c, match), gain(c), c.coach ? t("worth.coach") : ""].filter(Boolean).join(" · ");
 /** Reports whether an action ends the game. @param {Choice} c */
 const ends = (c) => c.action.a === "concede" || c.action.a === "end";
 /** Returns a key for a substitution. @param {Choice} c */
@@ -21,7 +22,9 @@ export class Dugout {
     this.double = "";
   }
 
-  get idle() { return this.match.link === "live" && !this.match.sent.size; }
+  get idle() {
+    return this.match.link === "live" && !this.match.sent.size;
+  }
 
   /** @param {Choice} choice */
   choose(choice) {
@@ -35,37 +38,106 @@ export class Dugout {
       if (ends(c) && !confirm(t("dugout.sure", { label: nameOf(c, this.match) }))) return;
       this.choose(c);
     };
-    return html`${this.substitutions(game, offers.filter((c) => c.group === "substitution"))}
-      <p class="row">${offers.filter((c) => c.group !== "substitution" && c.action.a !== "resume").map((c) => html`<button type="button" class=${ends(c) ? "danger" : nothing} ?disabled=${!this.idle} @click=${() => confirmed(c)}>${nameOf(c, this.match)}</button>`)}</p>
-      <label class="check"><input type="checkbox" .checked=${this.match.keys} @change=${(/** @type {any} */ e) => { this.match.keys = e.target.checked; store("keys", e.target.checked ? "on" : "off"); this.match.update(); }}> ${t("dugout.keys")}</label>`;
+    return html`${this.substitutions(
+        game,
+        offers.filter((c) => c.group === "substitution"),
+      )}
+      <p class="row">
+        ${offers
+          .filter((c) => c.group !== "substitution" && c.action.a !== "resume")
+          .map(
+            (c) =>
+              html`<button
+                type="button"
+                class=${ends(c) ? "danger" : nothing}
+                ?disabled=${!this.idle}
+                @click=${() => confirmed(c)}
+              >
+                ${nameOf(c, this.match)}
+              </button>`,
+          )}
+      </p>
+      <label class="check">
+        <input
+          type="checkbox"
+          .checked=${this.match.keys}
+          @change=${(/** @type {any} */ e) => {
+            this.match.keys = e.target.checked;
+            store("keys", e.target.checked ? "on" : "off");
+            this.match.update();
+          }}
+        />
+        ${t("dugout.keys")}
+      </label>`;
   }
 
-  /** Renders the substitutions. A new pitcher can come in with a fielder (a double switch). @param {Game} game @param {Choice[]} all */
+  /**
+   * Renders the substitutions. A new pitcher can come in with a fielder (a double switch).
+   * @param {Game} game
+   * @param {Choice[]} all
+   */
   substitutions(game, all) {
     const singles = all.filter((c) => subsOf(c).length === 1);
     if (!singles.length) return nothing;
     const change = singles.find((c) => keyOf(c) === this.change) ?? singles[0];
     const [pitcher] = subsOf(change);
-    const doubles = pitcher.position === "P" ? all.filter((c) => c.side === change.side && subsOf(c).length === 2 && subsOf(c)[1].player_id !== pitcher.player_id) : [];
+    const doubles =
+      pitcher.position === "P"
+        ? all.filter(
+            (c) => c.side === change.side && subsOf(c).length === 2 && subsOf(c)[1].player_id !== pitcher.player_id,
+          )
+        : [];
     const double = doubles.find((c) => keyOf(c) === this.double);
     /** @type {Map<string, Choice[]>} */ const kinds = new Map();
     for (const c of singles) {
       const kind = ["PH", "PR", "P"].includes(subsOf(c)[0].position) ? subsOf(c)[0].position : "field";
       kinds.set(kind, [...(kinds.get(kind) ?? []), c]);
     }
-    const pick = (/** @type {"change" | "double"} */ which) => (/** @type {any} */ e) => { this[which] = e.target.value; this.match.update(); };
-    return html`<form class="substitutions" @submit=${(/** @type {SubmitEvent} */ e) => {
-      e.preventDefault();
-      this.choose(double ? this.withPitcher(change, double) : change);
-    }}><label for="sub">${t("dugout.subs")}</label><select id="sub" data-help=${["PH", "PR", "P"].includes(pitcher.position) ? pitcher.position : nothing} @change=${pick("change")}>
-        ${[...kinds].map(([kind, list]) => html`<optgroup label=${label("dugout", kind)}>${list.map((c) => html`<option value=${keyOf(c)} .selected=${c === change}>${c.side ? `${game[c.side].team.abbrev}: ` : ""}${substitute(c, this.match)}</option>`)}</optgroup>`)}
-        </select>
+    const pick = (/** @type {"change" | "double"} */ which) => (/** @type {any} */ e) => {
+      this[which] = e.target.value;
+      this.match.update();
+    };
+    return html`<form
+      class="substitutions"
+      @submit=${(/** @type {SubmitEvent} */ e) => {
+        e.preventDefault();
+        this.choose(double ? this.withPitcher(change, double) : change);
+      }}
+    >
+      <label for="sub">${t("dugout.subs")}</label>
+      <select
+        id="sub"
+        data-help=${["PH", "PR", "P"].includes(pitcher.position) ? pitcher.position : nothing}
+        @change=${pick("change")}
+      >
+        ${[...kinds].map(
+          ([kind, list]) =>
+            html`<optgroup label=${label("dugout", kind)}>
+              ${list.map(
+                (c) =>
+                  html`<option value=${keyOf(c)} .selected=${c === change}>
+                    ${c.side ? `${game[c.side].team.abbrev}: ` : ""}${substitute(c, this.match)}
+                  </option>`,
+              )}
+            </optgroup>`,
+        )}
+      </select>
       ${this.candidate(game, pitcher.player_id)}
-      ${doubles.length ? html`<label for="double">${t("dugout.double")}</label><select id="double" data-help="double" @change=${pick("double")} aria-describedby="double-hint">
-        <option value="" .selected=${!double}>${t("dugout.single", { n: ordinal(pitcher.slot) })}</option>
-        ${doubles.map((c) => html`<option value=${keyOf(c)} .selected=${c === double}>${doubleName(subsOf(c), this.match.book, teamOf(c, this.match))}</option>`)}</select>
-        <p id="double-hint" class="hint">${t("dugout.double.hint")}</p>` : nothing}
-      <button ?disabled=${!this.idle}>${t("dugout.change")}</button></form>`;
+      ${doubles.length
+        ? html`<label for="double">${t("dugout.double")}</label>
+            <select id="double" data-help="double" @change=${pick("double")} aria-describedby="double-hint">
+              <option value="" .selected=${!double}>${t("dugout.single", { n: ordinal(pitcher.slot) })}</option>
+              ${doubles.map(
+                (c) =>
+                  html`<option value=${keyOf(c)} .selected=${c === double}>
+                    ${doubleName(subsOf(c), this.match.book, teamOf(c, this.match))}
+                  </option>`,
+              )}
+            </select>
+            <p id="double-hint" class="hint">${t("dugout.double.hint")}</p>`
+        : nothing}
+      <button ?disabled=${!this.idle}>${t("dugout.change")}</button>
+    </form>`;
   }
 
   /** Shows who would come in. @param {Game} game @param {string} id */
@@ -74,9 +146,17 @@ export class Dugout {
     return p ? html`<p class="hint">${playerName(id, p.name, { game: game.id })} ${gradesOf(p)}</p>` : nothing;
   }
 
-  /** Returns a double switch with the pitcher of another substitution. @param {Choice} change @param {Choice} double @returns {Choice} */
+  /**
+   * Returns a double switch with the pitcher of another substitution.
+   * @param {Choice} change
+   * @param {Choice} double
+   * @returns {Choice}
+   */
   withPitcher(change, double) {
     const [pitcher, fielder] = subsOf(double);
-    return { ...double, action: { ...double.action, subs: [{ ...pitcher, player_id: subsOf(change)[0].player_id }, fielder] } };
+    return {
+      ...double,
+      action: { ...double.action, subs: [{ ...pitcher, player_id: subsOf(change)[0].player_id }, fielder] },
+    };
   }
 }

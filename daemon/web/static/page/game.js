@@ -1,6 +1,9 @@
 // A game, live or over: scoreboard, field, decisions, play-by-play, box score.
 import { html, nothing, noChange } from "./lit-html.js";
-import { t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf, element, guarded, loading, stored, sides, problemText, language, inningName } from "./ui.js";
+import {
+  t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf,
+  element, guarded, loading, stored, sides, problemText, language, inningName,
+} from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
 
 /** @param {PageContext} page @returns {View} */
@@ -28,14 +31,17 @@ class Match {
     this.fresh = false; // state belongs to the last entry
     /** @type {Choice[]} */ this.legal = [];
     /** @type {Choice[]} */ this.offers = [];
-    /** @type {Presence} */ this.presence = {};
+    /** @type {Presence} */ this.presence = { home: null, away: null, watchers: 0 };
     this.presentAt = 0; // when presence arrived, by performance.now()
     /** @type {{ side?: Side, until: number } | null} */ this.clock = null;
     /** @type {import("./play.js").Live | null} */ this.live = null;
     /** @type {import("./play.js").Link} */ this.link = "joining";
     this.reason = "";
     this.lostAt = "";
-    /** @type {Map<string, string>} */ this.sent = new Map(); // labels of commands by cid, until their event has arrived
+    /**
+     * @type {Map<string, string>}
+     */
+    this.sent = new Map(); // labels of commands by cid, until their event has arrived
     /** @type {Map<string, number>} */ this.acknowledged = new Map(); // revisions of those that were acknowledged
     this.error = "";
     /** @type {Problem | null} */ this.problem = null;
@@ -47,8 +53,19 @@ class Match {
     /** @type {import("./moment.js").Stage | null} */ this.stage = null; // of a game that was joined
     /** @type {typeof import("./moment.js").Stage | null} */ this.Stage = null;
     this.waited = false; // for a decision
-    this.headline = element("p", { class: "moment", lang: "en", "aria-live": "polite", "aria-atomic": "true" }, "", " ", element("span"));
-    this.lastPlay = element("div", { class: "leaf headline" }, element("p", { class: "kicker" }, t("play.last")), this.headline);
+    this.headline = element(
+      "p",
+      { class: "moment", lang: "en", "aria-live": "polite", "aria-atomic": "true" },
+      "",
+      " ",
+      element("span"),
+    );
+    this.lastPlay = element(
+      "div",
+      { class: "leaf headline" },
+      element("p", { class: "kicker" }, t("play.last")),
+      this.headline,
+    );
     this.boxPanel = guarded(element("div"));
     this.tabButtons = guarded(element("div", { class: "tabs", role: "group", "aria-label": t("game.show") }));
     this.linkPanel = guarded(element("p", { class: "link-line" }));
@@ -78,14 +95,15 @@ class Match {
       if (this.closed) return;
       if (game.status === "pending") return this.go(`/games/${this.id}/lineup`, true);
       this.game = game;
-      this.setPresence(game.presence ?? {});
+      this.setPresence(game.presence ?? this.presence);
       if (game.state) this.setState(game.state, game.legal, game.offers);
       if (game.status === "finished") await this.loadFinished(game);
       else await this.join(game);
     } catch (err) {
       if (reloadIfOutdated(err)) return;
       this.problem = problemOf(err);
-      if (this.problem.status === 404 && !session.me) return this.go(`/games/${this.id}/lineup`, true); // a private game's invitation
+      // a private game's invitation
+      if (this.problem.status === 404 && !session.me) return this.go(`/games/${this.id}/lineup`, true);
     }
     this.update();
   }
@@ -190,11 +208,15 @@ class Match {
         this.setClock(frame.d);
         break;
     }
-    for (const [cid, rev] of this.acknowledged) if (rev <= book.rev && this.acknowledged.delete(cid)) this.sent.delete(cid);
+    for (const [cid, rev] of this.acknowledged)
+      if (rev <= book.rev && this.acknowledged.delete(cid)) this.sent.delete(cid);
     if (frame.t !== "event" || !this.showPlay()) this.update();
   }
 
-  /** Shows the next play and its words, which change nothing else of the page until it has been shown. Reports whether there is one. */
+  /**
+   * Shows the next play and its words, which change nothing else of the page until it has been shown. Reports
+   * whether there is one.
+   */
   showPlay() {
     const shown = this.stage?.draw();
     if (shown) this.showLast(shown.entry);
@@ -202,23 +224,31 @@ class Match {
     return Boolean(shown);
   }
 
-  /** Returns what is shown of the presence, as a key: that the opponent has called only to a manager, before the play. */
+  /**
+   * Returns what is shown of the presence, as a key: that the opponent has called only to a manager, before the
+   * play.
+   */
   presenceShown() {
-    const you = this.game?.you, opponent = you === "home" ? this.presence.away : you === "away" ? this.presence.home : null;
+    const you = this.game?.you;
+    const opponent = you === "home" ? this.presence.away : you === "away" ? this.presence.home : null;
     return `${presenceKey(this.presence)} ${!this.stage?.drawn && opponent?.decided}`;
   }
 
   /** @param {Scorebook} book @param {Frame} frame */
   addEvent(book, frame) {
-    const before = book.last, entry = book.add(frame);
+    const before = book.last;
+    const entry = book.add(frame);
     const d = /** @type {EventBody | undefined} */ (frame.d);
-    if (entry && before && d?.play && this.link === "live" && !document.hidden) this.stage?.add({ play: d.play, entry, before, over: false });
+    if (entry && before && d?.play && this.link === "live" && !document.hidden)
+      this.stage?.add({ play: d.play, entry, before, over: false });
     if (d?.play) for (const side of sides) this.presence[side] &&= { ...this.presence[side], decided: false };
     if (d?.result) this.stage?.moments.end(book.rev);
     if (entry) this.fresh = false;
     if (d?.state) this.setState(d.state, d.legal, d.offers);
     if (d?.state && !d.state.waiting?.length) this.setClock(null);
-    if (entry && (d?.result || (this.asked && d?.kind === "question")) && this.link === "live") readOut(entry.text.join(" "), "en"); // the headline, which has all others read out, is gone or shows the last play
+    if (entry && (d?.result || (this.asked && d?.kind === "question")) && this.link === "live")
+      // the headline, which has all others read out, is gone or shows the last play
+      readOut(entry.text.join(" "), "en");
     if (entry) this.box = null;
     if (entry && this.tab === "box" && this.link === "live") void this.loadBox();
     if (d?.kind === "finished") void this.finish();
@@ -244,8 +274,15 @@ class Match {
    */
   check(book) {
     const [s, now] = [this.state, book.now];
-    if (!s || !now || s.inning === undefined) return;
-    if (s.inning === now.inning && s.half === now.half && s.outs === now.outs && s.score[0] === now.score.away && s.score[1] === now.score.home) return;
+    if (!s?.score || !now) return;
+    if (
+      s.inning === now.inning &&
+      s.half === now.half &&
+      s.outs === now.outs &&
+      s.score[0] === now.score.away &&
+      s.score[1] === now.score.home
+    )
+      return;
     console.error(`pressbox: at revision ${book.rev} the events do not match the state`);
     void this.restart();
   }
@@ -273,7 +310,8 @@ class Match {
   /** Draws the seconds of what runs down: the clock, an absence. */
   countDown() {
     clearInterval(this.tick);
-    if (this.clock || sides.some((side) => this.presence[side]?.gone_in)) this.tick = window.setInterval(() => this.update(), 500);
+    if (this.clock || sides.some((side) => this.presence[side]?.gone_in))
+      this.tick = window.setInterval(() => this.update(), 500);
   }
 
   /** @param {import("./play.js").Link} link @param {string} reason */
@@ -309,15 +347,28 @@ class Match {
   }
 
   /** Whether the heading of the decisions asks a question. */
-  get asked() { return this.legal[0]?.group === "answer"; }
+  get asked() {
+    return this.legal[0]?.group === "answer";
+  }
 
   /** Seconds left on the clock. */
-  get left() { return this.clock ? Math.max(0, Math.ceil((this.clock.until - performance.now()) / 1000)) : null; }
+  get left() {
+    return this.clock ? Math.max(0, Math.ceil((this.clock.until - performance.now()) / 1000)) : null;
+  }
 
-  /** Handles a key: it ends the play that is shown, or makes a call, or has something read out. @param {KeyboardEvent} e */
+  /**
+   * Handles a key: it ends the play that is shown, or makes a call, or has something read out.
+   * @param {KeyboardEvent} e
+   */
   pressed(e) {
     const target = /** @type {Element} */ (e.target);
-    if (e.ctrlKey || e.metaKey || e.altKey || target.matches?.("input:not([type=radio], [type=checkbox]), select, textarea")) return;
+    if (
+      e.ctrlKey ||
+      e.metaKey ||
+      e.altKey ||
+      target.matches?.("input:not([type=radio], [type=checkbox]), select, textarea")
+    )
+      return;
     const skipped = !e.repeat && e.key !== "Shift" && this.stage?.skip();
     const acts = /^[1-9 ]$|^Enter$/.test(e.key) && !target.closest?.("header, footer, .tabs, .plays");
     if (acts && (skipped || e.repeat)) return e.preventDefault();
@@ -326,7 +377,14 @@ class Match {
     if (/^[1-9]$/.test(e.key)) this.decisions?.key(Number(e.key));
     else if (e.key === "s" && book) readOut(describeScore(book));
     else if (e.key === "b" && book) readOut(describeBases(book));
-    else if (e.key === "c" && book?.now) readOut(t("words.count", { balls: book.now.count?.balls ?? 0, strikes: book.now.count?.strikes ?? 0, outs: book.now.outs }));
+    else if (e.key === "c" && book?.now)
+      readOut(
+        t("words.count", {
+          balls: book.now.count?.balls ?? 0,
+          strikes: book.now.count?.strikes ?? 0,
+          outs: book.now.outs,
+        }),
+      );
     else if (e.key === "l" && book) readOut(book.entries.findLast((x) => x.text.length)?.text.join(" ") ?? "", "en");
     else return;
     e.preventDefault();
@@ -334,7 +392,7 @@ class Match {
 
   /** A tap ends the play that is shown; what it met there is out of date. @param {MouseEvent} e */
   tapped(e) {
-    if (!this.stage?.skip() || !/** @type {Element} */ (e.target).closest?.(".panel")) return;
+    if (!this.stage?.skip() || !(/** @type {Element} */ (e.target).closest?.(".panel"))) return;
     e.preventDefault();
     e.stopPropagation();
   }
@@ -351,41 +409,55 @@ class Match {
     const { game, book, scene } = this;
     if (!game || !book || !scene) return t("game.title");
     const now = book.now;
-    const names = now ? `${game.away.team.abbrev} ${now.score.away}, ${game.home.team.abbrev} ${now.score.home}` : `${game.away.team.abbrev} @ ${game.home.team.abbrev}`;
+    const names = now
+      ? `${game.away.team.abbrev} ${now.score.away}, ${game.home.team.abbrev} ${now.score.home}`
+      : `${game.away.team.abbrev} @ ${game.home.team.abbrev}`;
     return this.legal.length && this.link === "live" ? t("game.yourturn", { names }) : names;
   }
 
   render() {
     const { game, book, scene } = this;
     if (!game || !book || !scene) {
-      return this.problem ? problemView(this.problem)
-        : html`${this.banner()}${loading()}`;
+      return this.problem ? problemView(this.problem) : html`${this.banner()}${loading()}`;
     }
     const moment = this.stage?.draw();
     const over = Boolean(book.result) && !moment;
     const at = moment?.before ?? book.last;
     return html`<div class=${over ? "game over" : "game"}>
       <div class="game-head">${gameTitle(game)}${this.linkState(over)}</div>
-      ${this.banner()}
-      ${scene.scoreboard(at, over)}
-      ${scene.situation(at?.now, over)}
+      ${this.banner()} ${scene.scoreboard(at, over)} ${scene.situation(at?.now, over)}
       <div class="playfield">
         <section class="leaf park" aria-label=${t("game.park")}>
           <div class="stage">${scene.field(at, over)}${this.stage?.callout.root ?? nothing}</div>
-          ${over || !this.stage ? nothing : moment ? this.stage.matchup.root : this.stage.matchup.draw(book, this.fresh ? this.state : null)}
+          ${over || !this.stage
+            ? nothing
+            : moment
+              ? this.stage.matchup.root
+              : this.stage.matchup.draw(book, this.fresh ? this.state : null)}
         </section>
         <div class="side">
-          ${over ? nothing : this.showLast(moment?.entry ?? book.entries.findLast((e) => e.text.length && !(this.asked && e.kind === "question")))}
-          ${over ? this.results?.final(game, book, this.box, () => void this.rematch()) ?? loading() : moment ? noChange : this.decisions?.render(game)}
+          ${over
+            ? nothing
+            : this.showLast(
+                moment?.entry ??
+                  book.entries.findLast((e) => e.text.length && !(this.asked && e.kind === "question")),
+              )}
+          ${over
+            ? (this.results?.final(game, book, this.box, () => void this.rematch()) ?? loading())
+            : moment
+              ? noChange
+              : this.decisions?.render(game)}
           ${this.tabs(game, scene, moment?.entry.rev)}
         </div>
-      </div></div>`;
+      </div>
+    </div>`;
   }
 
   /** Shows the words of the last play. @param {Entry | undefined} entry */
   showLast(entry) {
     if (!entry) return nothing;
-    const { firstChild: first, lastChild: rest } = this.headline, [text, ...more] = entry.text;
+    const { firstChild: first, lastChild: rest } = this.headline;
+    const [text, ...more] = entry.text;
     if (first instanceof Text && first.data !== text) first.data = text;
     if (rest instanceof Element) write(rest, more.join(" "));
     return this.lastPlay;
@@ -396,16 +468,36 @@ class Match {
     if (over) return nothing;
     const { presence: p } = this;
     const hotseat = this.game?.options.opponent === "hotseat";
-    const fans = Math.max(0, (p.watchers ?? 0) - sides.filter((side) => p[side]?.online && !(hotseat && side === "home")).length); // managers are watchers as well
+    const fans = Math.max(
+      0,
+      (p.watchers ?? 0) - sides.filter((side) => p[side]?.online && !(hotseat && side === "home")).length,
+    ); // managers are watchers as well
     const { stage } = this;
-    return this.linkPanel([this.link, fans, presenceKey(p), ...sides.map((side) => this.goneIn(p[side])), stage, stage?.sounds], () => html`<span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>${t(`link.${this.link}`)}</span>
-      ${sides.map((side) => {
-        const manager = p[side];
-        if (!manager || (hotseat && side === "home")) return nothing; // one person manages both sides
-        return html` <span class=${`link-state ${manager.online ? "on" : "off"}`}>${this.game ? managerOf(this.game[side]) : ""}${manager.online ? html`<span class="unseen"> ${t("presence.here")}</span>` : ` ${this.absence(manager)}`}</span>`;
-      })}
-      ${fans ? html`<small>${t("presence.watchers", { n: fans })}</small>` : nothing}
-      ${stage ? html`<button class="sounds" aria-pressed=${stage.sounds ? "true" : "false"} @click=${() => stage.toggleSounds()}>${t("game.sounds")}</button>` : nothing}`);
+    return this.linkPanel(
+      [this.link, fans, presenceKey(p), ...sides.map((side) => this.goneIn(p[side])), stage, stage?.sounds],
+      () =>
+        html`<span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>
+            ${t(`link.${this.link}`)}
+          </span>
+          ${sides.map((side) => {
+            const manager = p[side];
+            if (!manager || (hotseat && side === "home")) return nothing; // one person manages both sides
+            return html` <span class=${`link-state ${manager.online ? "on" : "off"}`}>
+              ${this.game ? managerOf(this.game[side]) : ""}
+              ${manager.online ? html`<span class="unseen"> ${t("presence.here")}</span>` : ` ${this.absence(manager)}`}
+            </span>`;
+          })}
+          ${fans ? html`<small>${t("presence.watchers", { n: fans })}</small>` : nothing}
+          ${stage
+            ? html`<button
+                class="sounds"
+                aria-pressed=${stage.sounds ? "true" : "false"}
+                @click=${() => stage.toggleSounds()}
+              >
+                ${t("game.sounds")}
+              </button>`
+            : nothing}`,
+    );
   }
 
   /** @param {Present} manager */
@@ -421,9 +513,15 @@ class Match {
   }
 
   banner() {
-    if (this.link === "lost") return html`<p class="banner" role="alert">${t("link.banner", { at: this.lostAt || "–" })}</p>`;
-    if (this.link === "over" && this.reason) return html`<p class="banner" role="alert">${label("link.over", this.reason, t("link.over.closed"))} <a href="/">${t("lost.out")}</a></p>`;
-    return this.state?.paused ? html`<p class="banner calm" role="status">${t("game.paused")}</p>` : alertBox(this.problem);
+    if (this.link === "lost")
+      return html`<p class="banner" role="alert">${t("link.banner", { at: this.lostAt || "–" })}</p>`;
+    if (this.link === "over" && this.reason)
+      return html`<p class="banner" role="alert">
+        ${label("link.over", this.reason, t("link.over.closed"))} <a href="/">${t("lost.out")}</a>
+      </p>`;
+    return this.state?.paused
+      ? html`<p class="banner calm" role="status">${t("game.paused")}</p>`
+      : alertBox(this.problem);
   }
 
   /** @param {Game} game @param {Scene} scene @param {number} [last] revision of the last play that is shown */
@@ -435,8 +533,25 @@ class Match {
       this.update();
     };
     return html`<section class="leaf details" aria-label=${t("game.book")}>
-      ${this.tabButtons([this.tab], () => ["plays", "box", "curve"].map((tab) => html`<button aria-pressed=${this.tab === tab ? "true" : "false"} @click=${() => choose(tab)}>${t(/** @type {any} */ (`tab.${tab}`))}</button>`))}
-      ${this.tab === "plays" ? html`<h2 class="unseen">${t("tab.plays")}</h2>${this.book?.entries.length ? scene.plays(0, last) : loading()}` : this.tab === "box" ? html`<h2 class="unseen">${t("tab.box")}</h2>${this.boxPanel([game, this.box, this.results], () => this.results?.boxScore(game, this.box) ?? loading())}` : html`<h2 class="unseen">${t("tab.curve")}</h2>${this.book?.entries.length ? scene.curve() : loading()}`}
+      ${this.tabButtons([this.tab], () =>
+        ["plays", "box", "curve"].map(
+          (tab) =>
+            html`<button aria-pressed=${this.tab === tab ? "true" : "false"} @click=${() => choose(tab)}>
+              ${t(/** @type {any} */ (`tab.${tab}`))}
+            </button>`,
+        ),
+      )}
+      ${this.tab === "plays"
+        ? html`<h2 class="unseen">${t("tab.plays")}</h2>
+            ${this.book?.entries.length ? scene.plays(0, last) : loading()}`
+        : this.tab === "box"
+          ? html`<h2 class="unseen">${t("tab.box")}</h2>
+              ${this.boxPanel(
+                [game, this.box, this.results],
+                () => this.results?.boxScore(game, this.box) ?? loading(),
+              )}`
+          : html`<h2 class="unseen">${t("tab.curve")}</h2>
+              ${this.book?.entries.length ? scene.curve() : loading()}`}
     </section>`;
   }
 }
@@ -447,8 +562,12 @@ function describeScore(book) {
   if (!now) return "";
   const { away, home } = book.game;
   return t("words.score", {
-    away: away.team.name, a: now.score.away, home: home.team.name, h: now.score.home,
-    inning: inningName(now.half, now.inning), outs: t("count.outs", { n: now.outs }),
+    away: away.team.name,
+    a: now.score.away,
+    home: home.team.name,
+    h: now.score.home,
+    inning: inningName(now.half, now.inning),
+    outs: t("count.outs", { n: now.outs }),
   });
 }
 
@@ -456,4 +575,5 @@ function describeScore(book) {
 const describeBases = (book) => (book.now ? describeRunners(book, book.now) : t("field.empty"));
 
 /** Returns who is present, as a key. @param {Presence} p */
-const presenceKey = ({ watchers, away: a, home: h }) => `${watchers} ${a?.online} ${a?.gone} ${a?.gone_in} ${h?.online} ${h?.gone} ${h?.gone_in}`;
+const presenceKey = ({ watchers, away: a, home: h }) =>
+  `${watchers} ${a?.online} ${a?.gone} ${a?.gone_in} ${h?.online} ${h?.gone} ${h?.gone_in}`;

@@ -6,37 +6,111 @@ import { t, label } from "./ui.js";
 /** The terms of the glossary by section. */
 const sections = /** @type {const} */ ([
   ["help.figures", ["runs", "win", "coach"]],
-  ["help.atbat", ["swing", "take", "sacrifice", "bunt_for_hit", "squeeze", "hit_and_run", "steal_second", "steal_third", "steal_home", "double_steal"]],
-  ["help.field", ["pitch_to", "pitch_around", "intentional_walk", "pitch-out", "pick-off_throw", "infield.in", "infield.corners_in", "infield.double-play_depth", "outfield.shallow", "outfield.deep", "behind", "lines"]],
+  [
+    "help.atbat",
+    [
+      "swing",
+      "take",
+      "sacrifice",
+      "bunt_for_hit",
+      "squeeze",
+      "hit_and_run",
+      "steal_second",
+      "steal_third",
+      "steal_home",
+      "double_steal",
+    ],
+  ],
+  [
+    "help.field",
+    [
+      "pitch_to",
+      "pitch_around",
+      "intentional_walk",
+      "pitch-out",
+      "pick-off_throw",
+      "infield.in",
+      "infield.corners_in",
+      "infield.double-play_depth",
+      "outfield.shallow",
+      "outfield.deep",
+      "behind",
+      "lines",
+    ],
+  ],
   ["help.contact", ["bold", "safe"]],
   ["help.bench", ["PH", "PR", "P", "double"]],
 ]);
 
 const cards = /** @type {const} */ ([1, 2, 3, 4, 5]);
 /** @type {readonly (readonly [string, Parameters<typeof t>[0]])[]} */
-const keys = [["1–9", "help.key.calls"], ["S B C L", "help.key.read"], ["?", "help.key.help"]];
+const keys = [
+  ["1–9", "help.key.calls"],
+  ["S B C L", "help.key.read"],
+  ["?", "help.key.help"],
+];
 
 /** @param {boolean} page whether it is the page of its own */
-const content = (page) => html`${page ? html`<h1>${t("help.title")}</h1>` : html`<h2>${t("help.title")}</h2>`}
-  <ol class="cards">${cards.map((n) => html`<li>${page ? html`<h2>${t(`help.${n}.title`)}</h2>` : html`<h3>${t(`help.${n}.title`)}</h3>`}<p>${t(`help.${n}.text`)}</p></li>`)}</ol>
-  <h2>${t("help.glossary")}</h2>
-  ${sections.map(([title, terms]) => html`<h3>${t(title)}</h3><dl class="terms">${terms.map((term) => html`<dt tabindex="-1" data-term=${term}>${label("name", term, label("term", term))}</dt><dd>${label("does", term)}</dd>`)}</dl>`)}
-  <h2>${t("help.keys")}</h2>
-  <dl class="terms">${keys.map(([key, text]) => html`<dt>${key.split(" ").map((k) => html`<kbd>${k}</kbd> `)}</dt><dd>${t(text)}</dd>`)}</dl>`;
+const content = (page) =>
+  html`${page ? html`<h1>${t("help.title")}</h1>` : html`<h2>${t("help.title")}</h2>`}
+    <ol class="cards">
+      ${cards.map(
+        (n) =>
+          html`<li>
+            ${page ? html`<h2>${t(`help.${n}.title`)}</h2>` : html`<h3>${t(`help.${n}.title`)}</h3>`}
+            <p>${t(`help.${n}.text`)}</p>
+          </li>`,
+      )}
+    </ol>
+    <h2>${t("help.glossary")}</h2>
+    ${sections.map(
+      ([title, terms]) =>
+        html`<h3>${t(title)}</h3>
+          <dl class="terms">
+            ${terms.map(
+              (term) =>
+                html`<dt tabindex="-1" data-term=${term}>${label("name", term, label("term", term))}</dt>
+                  <dd>${label("does", term)}</dd>`,
+            )}
+          </dl>`,
+    )}
+    <h2>${t("help.keys")}</h2>
+    <dl class="terms">
+      ${keys.map(
+        ([key, text]) =>
+          html`<dt>${key.split(" ").map((k) => html`<kbd>${k}</kbd> `)}</dt>
+            <dd>${t(text)}</dd>`,
+      )}
+    </dl>`;
 
 /** @returns {View} */
-export const help = () => ({ title: () => t("help.title"), render: () => html`<section class="leaf prose">${content(true)}</section>` });
+export const help = () => ({
+  title: () => t("help.title"),
+  render: () => html`<section class="leaf prose">${content(true)}</section>`,
+});
 
-/** Opens the dialog, once, at a term of the glossary if it is given. It closes with Esc, and the focus goes back. @param {string} [term] */
+/**
+ * Opens the dialog, once, at a term of the glossary if it is given. It closes with Esc, and the focus goes back.
+ * @param {string} [term]
+ */
 export function openHelp(term) {
   if (document.querySelector("dialog[open]")) return;
   const dialog = document.createElement("dialog");
   dialog.className = "help leaf";
   dialog.setAttribute("aria-label", t("help.title"));
   dialog.addEventListener("close", () => dialog.remove());
-  dialog.addEventListener("click", (e) => { if (e.target === dialog) dialog.close(); }); // beside it
-  render(html`<form method="dialog"><button autofocus>${t("help.close")}</button></form>${content(false)}`, dialog);
+  dialog.addEventListener("click", (e) => {
+    if (e.target === dialog) dialog.close();
+  }); // beside it
+  render(
+    html`<form method="dialog"><button autofocus>${t("help.close")}</button></form>
+      ${content(false)}`,
+    dialog,
+  );
   document.body.append(dialog);
   dialog.showModal();
-  if (term) /** @type {HTMLElement | null} */ (dialog.querySelector(`[data-term="${CSS.escape(term.replaceAll(" ", "_"))}"]`))?.focus();
+  if (term)
+    /** @type {HTMLElement | null} */ (
+      dialog.querySelector(`[data-term="${CSS.escape(term.replaceAll(" ", "_"))}"]`)
+    )?.focus();
 }

@@ -2,7 +2,10 @@
 // and the next games; the announcements, and how to join. It takes no input,
 // reconnects without help, shows since when it is cut off, and is black in quiet hours.
 import { html, nothing } from "./lit-html.js";
-import { t, label, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen, formatTime, number, rate, unbroken } from "./ui.js";
+import {
+  t, label, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen, formatTime, number, rate,
+  unbroken,
+} from "./ui.js";
 import { openStream } from "./streams.js";
 
 // All in milliseconds.
@@ -15,13 +18,18 @@ const aired = 10 * 60e3; // an announcement is shown after its end
 const lit = 60e3; // after the last input in quiet hours
 const pointed = 3e3; // the pointer is shown after the last input
 
-const maxGames = 6, maxRows = 6, maxInnings = 9;
+const maxGames = 6;
+const maxRows = 6;
+const maxInnings = 9;
 const categories = ["avg", "hr", "rbi", "era", "w", "so"];
 
 /**
- * @typedef {{ team: Club, manager: { name: string } | null, bot: boolean, line: number[], r: number, h: number, e: number }} Line
- * @typedef {{ id: string, rev: number, at: string, innings: number, away: Line, home: Line, now: NonNullable<Game["now"]>, batter: { name: string, ab: number, h: number },
- *   pitcher: { name: string, outs: number, so: number }, text: string[], paused?: boolean, result?: { how: string } }} Score
+ * @typedef {{ team: Club, manager: { name: string } | null, bot: boolean, line: number[], r: number, h: number, e:
+ *   number }} Line
+ * @typedef {{ id: string, rev: number, at: string, innings: number, away: Line, home: Line, now:
+ *   NonNullable<Game["now"]>, batter: { name: string, ab: number, h: number },
+ * pitcher: { name: string, outs: number, so: number }, text: string[], paused?: boolean, result?: { how: string }
+ * }} Score
  * @typedef {{ season: number, standings: any[], leaders: { statistic: string, leaders: any[] }[] }} Season
  * @typedef {{ kind: "game" | "standings" | "leaders" | "next" | "announced" | "empty", score?: Score }} Panel
  */
@@ -31,7 +39,8 @@ const categories = ["avg", "hr", "rbi", "era", "w", "so"];
  * runners on base.
  * @param {Score} s
  */
-const interest = (s) => (s.now.inning >= s.innings - 1 && Math.abs(s.home.r - s.away.r) <= 2 ? 2 : 0) + (s.now.bases.some(Boolean) ? 1 : 0);
+const interest = (s) =>
+  (s.now.inning >= s.innings - 1 && Math.abs(s.home.r - s.away.r) <= 2 ? 2 : 0) + (s.now.bases.some(Boolean) ? 1 : 0);
 
 /** What the stream has sent. */
 class Wall {
@@ -53,11 +62,22 @@ class Wall {
       this.pending.delete(s.id);
       this.scores.set(s.id, s);
     },
-    final: (s) => { this.final = s; },
-    gone: ({ id }) => { this.pending.delete(id); this.scores.delete(id); },
-    season: (s) => { this.season = s; },
-    quiet: (q) => { this.quiet = q; },
-    wifi: (w) => { this.wifi = w; },
+    final: (s) => {
+      this.final = s;
+    },
+    gone: ({ id }) => {
+      this.pending.delete(id);
+      this.scores.delete(id);
+    },
+    season: (s) => {
+      this.season = s;
+    },
+    quiet: (q) => {
+      this.quiet = q;
+    },
+    wifi: (w) => {
+      this.wifi = w;
+    },
     announcement: (a) => {
       this.announcements.delete(a.id);
       if (a.message || !a.ended_at) this.announcements.set(a.id, a); // HISTORY=off keeps no texts
@@ -68,13 +88,21 @@ class Wall {
 
   /** Announcements that were spoken, newest first. */
   recent() {
-    return [...this.announcements.values()].filter((a) => a.ended_at && a.status === "done").sort((a, b) => (b.ended_at ?? "").localeCompare(a.ended_at ?? ""));
+    return [...this.announcements.values()]
+      .filter((a) => a.ended_at && a.status === "done")
+      .sort((a, b) => (b.ended_at ?? "").localeCompare(a.ended_at ?? ""));
   }
 
   /** The announcement that is spoken or is next, or else was spoken lately. @param {number} now */
   onAir(now) {
-    const queue = [...this.announcements.values()].filter((a) => a.position !== undefined).sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
-    return queue.find((a) => a.status === "playing") ?? queue[0] ?? this.recent().find((a) => now - Date.parse(a.ended_at ?? "") < aired);
+    const queue = [...this.announcements.values()]
+      .filter((a) => a.position !== undefined)
+      .sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
+    return (
+      queue.find((a) => a.status === "playing") ??
+      queue[0] ??
+      this.recent().find((a) => now - Date.parse(a.ended_at ?? "") < aired)
+    );
   }
 
   /** Whether the display is black: in quiet hours, unless an announcement is spoken. @param {number} now */
@@ -85,10 +113,14 @@ class Wall {
 
   /** Returns what is shown by turns. @param {number} now @returns {Panel[]} */
   panels(now) {
-    const played = [...this.scores.values()].filter((s) => now - Date.parse(s.at) < idleGame).sort((a, b) => interest(b) - interest(a) || b.at.localeCompare(a.at));
+    const played = [...this.scores.values()]
+      .filter((s) => now - Date.parse(s.at) < idleGame)
+      .sort((a, b) => interest(b) - interest(a) || b.at.localeCompare(a.at));
     const age = this.final ? now - Date.parse(this.final.at) : Infinity;
-    /** @type {Panel[]} */ const final = this.final && age < (played.length ? finalAlone : finalAge) ? [{ kind: "game", score: this.final }] : [];
-    if (played.length) return [...played.slice(0, maxGames).map((score) => ({ kind: /** @type {const} */ ("game"), score })), ...final];
+    /** @type {Panel[]} */ const final =
+      this.final && age < (played.length ? finalAlone : finalAge) ? [{ kind: "game", score: this.final }] : [];
+    if (played.length)
+      return [...played.slice(0, maxGames).map((score) => ({ kind: /** @type {const} */ ("game"), score })), ...final];
     if (age < finalAlone) return final;
     /** @type {Panel[]} */ const idle = [...final];
     if (this.season?.standings.length) idle.push({ kind: "standings" });
@@ -107,7 +139,8 @@ export function kiosk({ update }) {
   /** @type {unknown} */ let join = nothing;
   /** @type {unknown} */ let wifi = nothing;
   let last = Date.now(); // when the stream was last heard of
-  let touched = -Infinity, rest = 0; // when there was input, and a timer since then
+  let touched = -Infinity;
+  let rest = 0; // when there was input, and a timer since then
   const address = joinAddress("/");
   const kept = Object.keys(wall.receivers).filter((type) => type !== "alive" && type !== "gone");
 
@@ -116,12 +149,21 @@ export function kiosk({ update }) {
     last = Date.now();
     stream = openStream("/api/kiosk", {
       kept,
-      on: Object.fromEntries([...kept, "alive", "gone"].map((type) => [type, (data) => {
-        last = Date.now();
-        wall.receivers[type](data);
-        if (type === "wifi") void qr(data.code, t("kiosk.wifi.label", { name: data.ssid })).then((svg) => { wifi = svg; void update(); });
-        if (type !== "alive") void update();
-      }])),
+      on: Object.fromEntries(
+        [...kept, "alive", "gone"].map((type) => [
+          type,
+          (data) => {
+            last = Date.now();
+            wall.receivers[type](data);
+            if (type === "wifi")
+              void qr(data.code, t("kiosk.wifi.label", { name: data.ssid })).then((svg) => {
+                wifi = svg;
+                void update();
+              });
+            if (type !== "alive") void update();
+          },
+        ]),
+      ),
       state: (now) => {
         if (now === "open") [wall, last] = [new Wall(), Date.now()];
         state = now;
@@ -146,26 +188,51 @@ export function kiosk({ update }) {
   };
   for (const type of inputs) addEventListener(type, touch);
   open();
-  void qr(address).then((svg) => { join = svg; void update(); });
+  void qr(address).then((svg) => {
+    join = svg;
+    void update();
+  });
 
   return {
     title: () => t("kiosk.title"),
     bare: true,
     awake: true,
     render: () => {
-      const now = Date.now(), used = now - touched < pointed ? "used" : "";
-      if (wall.dark(now) && now - touched > lit) return html`<main id="main" class="wall dark" tabindex="-1"><h1 class="unseen">Pressbox</h1></main>`;
-      const panels = wall.panels(now), panel = panels[Math.floor(now / turn) % panels.length];
+      const now = Date.now();
+      const used = now - touched < pointed ? "used" : "";
+      if (wall.dark(now) && now - touched > lit)
+        return html`<main id="main" class="wall dark" tabindex="-1"><h1 class="unseen">Pressbox</h1></main>`;
+      const panels = wall.panels(now);
+      const panel = panels[Math.floor(now / turn) % panels.length];
       const move = Math.floor(now / 60e3); // everything moves, so that nothing burns in
-      return html`<main id="main" class=${`wall ${used} ${state === "open" ? "live" : ""} ${move % 20 < 10 ? "" : "swapped"}`} tabindex="-1" .style=${`--x:${(move % 3) - 1};--y:${(Math.floor(move / 3) % 3) - 1}`}>
-        ${header(wall, now)}
-        ${stale(state, last, now)}
+      return html`<main
+        id="main"
+        class=${`wall ${used} ${state === "open" ? "live" : ""} ${move % 20 < 10 ? "" : "swapped"}`}
+        tabindex="-1"
+        .style=${`--x:${(move % 3) - 1};--y:${(Math.floor(move / 3) % 3) - 1}`}
+      >
+        ${header(wall, now)} ${stale(state, last, now)}
         <div class="wall-main">${render(panel, wall)}</div>
         <aside class="wall-side" aria-label=${t("kiosk.join")}>
-          <section class="wall-join">${join}<div><h2>${t("kiosk.join")}</h2><p>${address.replace(/^http:\/\//, "").replace(/\/$/, "")}</p></div></section>
-          ${wall.wifi ? html`<section class="wall-join">${wifi}<div><h2>${t("kiosk.wifi")}</h2><p>${wall.wifi.ssid}</p></div></section>` : others(wall, panel, wall.onAir(now) ? 1 : 3)}
+          <section class="wall-join">
+            ${join}
+            <div>
+              <h2>${t("kiosk.join")}</h2>
+              <p>${address.replace(/^http:\/\//, "").replace(/\/$/, "")}</p>
+            </div>
+          </section>
+          ${wall.wifi
+            ? html`<section class="wall-join">
+                ${wifi}
+                <div>
+                  <h2>${t("kiosk.wifi")}</h2>
+                  <p>${wall.wifi.ssid}</p>
+                </div>
+              </section>`
+            : others(wall, panel, wall.onAir(now) ? 1 : 3)}
         </aside>
-        ${air(wall.onAir(now))}</main>`;
+        ${air(wall.onAir(now))}
+      </main>`;
     },
     close: () => {
       for (const type of inputs) removeEventListener(type, touch);
@@ -177,30 +244,77 @@ export function kiosk({ update }) {
 }
 
 /** @param {string | number} at */
-const clock = (at) => new Date(at).toLocaleTimeString(document.documentElement.lang, { hour: "numeric", minute: "2-digit" });
+const clock = (at) =>
+  new Date(at).toLocaleTimeString(document.documentElement.lang, { hour: "numeric", minute: "2-digit" });
 
 /** @param {Wall} wall @param {number} now */
-const header = (wall, now) => html`<header><h1><span class="ball" aria-hidden="true"></span>Pressbox</h1>${fullScreen()}
-  ${wall.quiet?.active ? html`<span class="wall-quiet">${wall.quiet.until ? t("kiosk.until", { when: clock(wall.quiet.until) }) : t("quiet.title")}</span>` : nothing}
-  <time>${clock(now)}</time></header>`;
+const header = (wall, now) =>
+  html`<header>
+    <h1><span class="ball" aria-hidden="true"></span>Pressbox</h1>
+    ${fullScreen()}
+    ${wall.quiet?.active
+      ? html`<span class="wall-quiet">
+          ${wall.quiet.until ? t("kiosk.until", { when: clock(wall.quiet.until) }) : t("quiet.title")}
+        </span>`
+      : nothing}
+    <time>${clock(now)}</time>
+  </header>`;
 
 /** Renders the warning that what is shown is old. @param {string} state @param {number} last @param {number} now */
 function stale(state, last, now) {
   if (state === "open" || state === "") return nothing;
   const minutes = Math.floor((now - last) / 60e3);
-  return html`<p class="wall-stale" role="alert">${state === "refused" ? t("kiosk.refused") : t("kiosk.stale", { at: clock(last), n: minutes })}</p>`;
+  return html`<p class="wall-stale" role="alert">
+    ${state === "refused" ? t("kiosk.refused") : t("kiosk.stale", { at: clock(last), n: minutes })}
+  </p>`;
 }
 
 /** @param {Panel} panel @param {Wall} wall */
 function render(panel, wall) {
   switch (panel.kind) {
-    case "game": return panel.score ? board(panel.score) : nothing;
-    case "standings": return standings(wall);
-    case "leaders": return leaders(wall);
-    case "next": return html`<section class="wall-panel"><h2>${t("kiosk.next")}</h2><ul class="wall-list">${[...wall.pending.values()].slice(-maxRows).map((g) => html`<li><span>${pennant(g.away.team)} ${g.away.team.name}</span> <span>${t("game.at")}</span> <span>${pennant(g.home.team)} ${g.home.team.name}</span>
-      <small>${g.away.manager || g.away.bot ? (g.home.manager || g.home.bot ? t("lobby.cards") : t("lobby.seat")) : t("lobby.seat")}</small></li>`)}</ul></section>`;
-    case "announced": return html`<section class="wall-panel"><h2>${t("kiosk.announced")}</h2><ul class="wall-list">${wall.recent().slice(0, maxRows - 1).map((a) => html`<li><small>${formatTime(a.ended_at)}</small> <span lang="en">${shortened(a.message, 90)}</span></li>`)}</ul></section>`;
-    default: return html`<section class="wall-panel wall-empty"><p>${t("kiosk.quiet")}</p></section>`;
+    case "game":
+      return panel.score ? board(panel.score) : nothing;
+    case "standings":
+      return standings(wall);
+    case "leaders":
+      return leaders(wall);
+    case "next":
+      return html`<section class="wall-panel">
+        <h2>${t("kiosk.next")}</h2>
+        <ul class="wall-list">
+          ${[...wall.pending.values()].slice(-maxRows).map(
+            (g) =>
+              html`<li>
+                <span>${pennant(g.away.team)} ${g.away.team.name}</span> <span>${t("game.at")}</span>
+                <span>${pennant(g.home.team)} ${g.home.team.name}</span>
+                <small>
+                  ${g.away.manager || g.away.bot
+                    ? g.home.manager || g.home.bot
+                      ? t("lobby.cards")
+                      : t("lobby.seat")
+                    : t("lobby.seat")}
+                </small>
+              </li>`,
+          )}
+        </ul>
+      </section>`;
+    case "announced":
+      return html`<section class="wall-panel">
+        <h2>${t("kiosk.announced")}</h2>
+        <ul class="wall-list">
+          ${wall
+            .recent()
+            .slice(0, maxRows - 1)
+            .map(
+              (a) =>
+                html`<li>
+                  <small>${formatTime(a.ended_at)}</small> <span lang="en">${shortened(a.message, 90)}</span>
+                </li>`,
+            )}
+        </ul>
+      </section>`;
+    default:
+      return html`<section class="wall-panel wall-empty"><p>${t("kiosk.quiet")}</p></section>`;
   }
 }
 
@@ -214,42 +328,154 @@ function fitting(texts, most) {
   return shortened(texts.slice(0, n).join(" "), most);
 }
 
-/** Returns the class of a text that has to be smaller. @param {string} text @param {number} long @param {number} longer */
+/**
+ * Returns the class of a text that has to be smaller.
+ * @param {string} text
+ * @param {number} long
+ * @param {number} longer
+ */
 const sizeOf = (text, long, longer) => (text.length > longer ? "longer" : text.length > long ? "long" : "");
 
 /** @param {Score} s */
 function board(s) {
-  const over = Boolean(s.result), text = unbroken(fitting(s.text, 175));
+  const over = Boolean(s.result);
+  const text = unbroken(fitting(s.text, 175));
   const from = Math.max(0, Math.max(s.innings, s.now.inning) - maxInnings); // extra innings replace the first ones
   const innings = Array.from({ length: Math.min(maxInnings, Math.max(s.innings, s.now.inning)) }, (_, i) => from + i);
   /** @param {Line} l */
-  const row = (l) => html`<tr .style=${clubStyle(l.team)}><th scope="row" class=${sizeOf(l.team.name, 18, 40)}>${shortened(l.team.name, 60)}<small>${shortened(managerOf(/** @type {any} */ (l)), 30)}</small></th>
-    ${innings.map((i) => html`<td>${l.line[i] ?? ""}</td>`)}<td class="total">${l.r}</td><td class="total">${l.h}</td><td class="total">${l.e}</td></tr>`;
-  return html`<section class="wall-panel wall-game" aria-label=${t("kiosk.game", { away: s.away.team.name, home: s.home.team.name })}>
-    <table><thead><tr><th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>${innings.map((i) => html`<th scope="col">${i + 1}</th>`)}<th scope="col">${t("kiosk.r")}</th><th scope="col">${t("kiosk.h")}</th><th scope="col">${t("kiosk.e")}</th></tr></thead>
-      <tbody>${row(s.away)}${row(s.home)}</tbody></table>
-    ${over ? html`<p class="wall-final">${label("how", s.result?.how, t("how.final"))}<small>${formatTime(s.at)}</small></p>` : situation(s)}
-    <p class=${`wall-play ${sizeOf(text, 80, 130)}`} aria-live="polite" lang="en">${text}</p></section>`;
+  const row = (l) =>
+    html`<tr .style=${clubStyle(l.team)}>
+      <th scope="row" class=${sizeOf(l.team.name, 18, 40)}>
+        ${shortened(l.team.name, 60)}<small>${shortened(managerOf(/** @type {any} */ (l)), 30)}</small>
+      </th>
+      ${innings.map((i) => html`<td>${l.line[i] ?? ""}</td>`)}
+      <td class="total">${l.r}</td>
+      <td class="total">${l.h}</td>
+      <td class="total">${l.e}</td>
+    </tr>`;
+  return html`<section
+    class="wall-panel wall-game"
+    aria-label=${t("kiosk.game", { away: s.away.team.name, home: s.home.team.name })}
+  >
+    <table>
+      <thead>
+        <tr>
+          <th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>
+          ${innings.map((i) => html`<th scope="col">${i + 1}</th>`)}
+          <th scope="col">${t("kiosk.r")}</th>
+          <th scope="col">${t("kiosk.h")}</th>
+          <th scope="col">${t("kiosk.e")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${row(s.away)}${row(s.home)}
+      </tbody>
+    </table>
+    ${over
+      ? html`<p class="wall-final">
+          ${label("how", s.result?.how, t("how.final"))}<small>${formatTime(s.at)}</small>
+        </p>`
+      : situation(s)}
+    <p class=${`wall-play ${sizeOf(text, 80, 130)}`} aria-live="polite" lang="en">${text}</p>
+  </section>`;
 }
 
 /** @param {Score} s */
 function situation(s) {
   const base = (/** @type {number} */ i) => (s.now.bases[i] ? "base taken" : "base");
   return html`<div class="wall-now">
-    <svg viewBox="10 0 80 60" role="img" aria-label=${t("kiosk.bases", { n: s.now.bases.filter(Boolean).length })}><rect class=${base(0)} x="66" y="30" width="20" height="20" transform="rotate(45 76 40)"></rect><rect class=${base(1)} x="40" y="6" width="20" height="20" transform="rotate(45 50 16)"></rect><rect class=${base(2)} x="14" y="30" width="20" height="20" transform="rotate(45 24 40)"></rect></svg>
-    <div><p class="inning">${s.paused ? t("kiosk.paused") : inningName(s.now.half === "top" ? "top" : "bottom", s.now.inning)}</p>
-      <p>${t("count.outs", { n: s.now.outs })}${s.now.count ? html` · ${s.now.count.balls}–${s.now.count.strikes}` : nothing}</p></div>
-    <dl><div><dt>${t("game.batter")}</dt><dd>${shortened(s.batter.name, 22)} <small>${t("kiosk.batter", s.batter)}</small></dd></div>
-      <div><dt>${t("game.pitcher")}</dt><dd>${shortened(s.pitcher.name, 22)} <small>${t("kiosk.pitcher", { innings: `${Math.floor(s.pitcher.outs / 3)}.${s.pitcher.outs % 3}`, so: s.pitcher.so })}</small></dd></div></dl></div>`;
+    <svg viewBox="10 0 80 60" role="img" aria-label=${t("kiosk.bases", { n: s.now.bases.filter(Boolean).length })}>
+      <rect class=${base(0)} x="66" y="30" width="20" height="20" transform="rotate(45 76 40)"></rect>
+      <rect class=${base(1)} x="40" y="6" width="20" height="20" transform="rotate(45 50 16)"></rect>
+      <rect class=${base(2)} x="14" y="30" width="20" height="20" transform="rotate(45 24 40)"></rect>
+    </svg>
+    <div>
+      <p class="inning">
+        ${s.paused ? t("kiosk.paused") : inningName(s.now.half === "top" ? "top" : "bottom", s.now.inning)}
+      </p>
+      <p>
+        ${t("count.outs", { n: s.now.outs })}
+        ${s.now.count ? html` · ${s.now.count.balls}–${s.now.count.strikes}` : nothing}
+      </p>
+    </div>
+    <dl>
+      <div>
+        <dt>${t("game.batter")}</dt>
+        <dd>${shortened(s.batter.name, 22)} <small>${t("kiosk.batter", s.batter)}</small></dd>
+      </div>
+      <div>
+        <dt>${t("game.pitcher")}</dt>
+        <dd>
+          ${shortened(s.pitcher.name, 22)}
+          <small>
+            ${t("kiosk.pitcher", {
+              innings: `${Math.floor(s.pitcher.outs / 3)}.${s.pitcher.outs % 3}`,
+              so: s.pitcher.so,
+            })}
+          </small>
+        </dd>
+      </div>
+    </dl>
+  </div>`;
 }
 
 /** @param {Wall} wall */
-const standings = (wall) => html`<section class="wall-panel"><h2>${t("nav.standings")}</h2><table class="wall-table"><thead><tr><th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>${["w", "l", "gb"].map((c) => html`<th scope="col">${t(/** @type {any} */ (`kiosk.${c}`))}</th>`)}</tr></thead>
-  <tbody>${wall.season?.standings.map((s) => html`<tr><th scope="row">${pennant(s.team)} ${shortened(s.team.name, 26)}</th><td>${s.w}</td><td>${s.l}</td><td>${s.gb === 0 ? "–" : s.gb.toLocaleString(document.documentElement.lang, { minimumFractionDigits: 1 })}</td></tr>`)}</tbody></table></section>`;
+const standings = (wall) =>
+  html`<section class="wall-panel">
+    <h2>${t("nav.standings")}</h2>
+    <table class="wall-table">
+      <thead>
+        <tr>
+          <th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>
+          ${["w", "l", "gb"].map((c) => html`<th scope="col">${t(/** @type {any} */ (`kiosk.${c}`))}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${wall.season?.standings.map(
+          (s) =>
+            html`<tr>
+              <th scope="row">${pennant(s.team)} ${shortened(s.team.name, 26)}</th>
+              <td>${s.w}</td>
+              <td>${s.l}</td>
+              <td>
+                ${s.gb === 0 ? "–" : s.gb.toLocaleString(document.documentElement.lang, { minimumFractionDigits: 1 })}
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </section>`;
 
 /** @param {Wall} wall */
-const leaders = (wall) => html`<section class="wall-panel"><h2>${t("leaders.title")}</h2><div class="wall-leaders">${wall.season?.leaders.filter((c, i, all) => categories.includes(c.statistic) && c.leaders.length && all.findIndex((o) => o.statistic === c.statistic) === i).slice(0, maxRows).map((c) => html`<div><h3>${label("leaders", c.statistic)}</h3>
-  <ol>${c.leaders.map((l) => html`<li><span>${shortened(l.name, 20)} <small>${l.team.abbrev}</small></span><b>${value(c.statistic, l.value)}</b></li>`)}</ol></div>`)}</div></section>`;
+const leaders = (wall) =>
+  html`<section class="wall-panel">
+    <h2>${t("leaders.title")}</h2>
+    <div class="wall-leaders">
+      ${wall.season?.leaders
+        .filter(
+          (c, i, all) =>
+            categories.includes(c.statistic) &&
+            c.leaders.length &&
+            all.findIndex((o) => o.statistic === c.statistic) === i,
+        )
+        .slice(0, maxRows)
+        .map(
+          (c) =>
+            html`<div>
+              <h3>${label("leaders", c.statistic)}</h3>
+              <ol>
+                ${c.leaders.map(
+                  (l) =>
+                    html`<li>
+                      <span>${shortened(l.name, 20)} <small>${l.team.abbrev}</small></span>
+                      <b>${value(c.statistic, l.value)}</b>
+                    </li>`,
+                )}
+              </ol>
+            </div>`,
+        )}
+    </div>
+  </section>`;
 
 /** @param {string} statistic @param {number} n */
 const value = (statistic, n) => (statistic === "avg" ? rate(n) : statistic === "era" ? rate(n, 2) : number(n));
@@ -257,12 +483,40 @@ const value = (statistic, n) => (statistic === "avg" ? rate(n) : statistic === "
 /** Renders the games that are not in the main panel. @param {Wall} wall @param {Panel} panel @param {number} most */
 function others(wall, panel, most) {
   const rest = [...wall.scores.values()].filter((s) => s !== panel.score).slice(0, most);
-  return rest.length ? html`<section><h2>${t("kiosk.also")}</h2><ul>${rest.map((s) => html`<li><b>${pennant(s.away.team)} ${s.away.r}</b> <span>${t("game.at")}</span> <b>${pennant(s.home.team)} ${s.home.r}</b> <small>${inningName(s.now.half === "top" ? "top" : "bottom", s.now.inning)}</small></li>`)}</ul></section>` : nothing;
+  return rest.length
+    ? html`<section>
+        <h2>${t("kiosk.also")}</h2>
+        <ul>
+          ${rest.map(
+            (s) =>
+              html`<li>
+                <b>${pennant(s.away.team)} ${s.away.r}</b> <span>${t("game.at")}</span>
+                <b>${pennant(s.home.team)} ${s.home.r}</b>
+                <small>${inningName(s.now.half === "top" ? "top" : "bottom", s.now.inning)}</small>
+              </li>`,
+          )}
+        </ul>
+      </section>`
+    : nothing;
 }
 
 /** @param {Announcement | undefined} a */
 function air(a) {
   const text = a ? shortened([a.title, a.message].filter(Boolean).join(". "), 160) : "";
-  return html`<section class=${`wall-air ${a?.urgent ? "urgent" : ""} ${a ? "" : "idle"}`} aria-live="polite" aria-label=${t("queue.title")}>
-    ${a ? html`<h2>${a.status === "playing" ? t("queue.title") : a.ended_at ? formatTime(a.ended_at) : label("status", a.status)}</h2><p class=${sizeOf(text, 60, 110)} lang="en">${text}</p>` : nothing}</section>`;
+  return html`<section
+    class=${`wall-air ${a?.urgent ? "urgent" : ""} ${a ? "" : "idle"}`}
+    aria-live="polite"
+    aria-label=${t("queue.title")}
+  >
+    ${a
+      ? html`<h2>
+            ${a.status === "playing"
+              ? t("queue.title")
+              : a.ended_at
+                ? formatTime(a.ended_at)
+                : label("status", a.status)}
+          </h2>
+          <p class=${sizeOf(text, 60, 110)} lang="en">${text}</p>`
+      : nothing}
+  </section>`;
 }

@@ -1,6 +1,9 @@
 // Series and leagues: the list, the form for a new one, and one with its calendar and standings.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, season, formatTime, number, sentence, wrongOf, alertBox, problemOf, problemView, requests, pennant, loading } from "./ui.js";
+import {
+  t, label, api, season, formatTime, number, alertBox, problemOf, problemView, requests, pennant, loading, cells,
+  columns, violationsAt,
+} from "./ui.js";
 import { tabs } from "./stats.js";
 
 const pollInterval = 5000; // milliseconds; nothing is sent when a league advances
@@ -8,24 +11,34 @@ const mostSeats = 8;
 
 /**
  * @typedef {{ team: Club, manager: { id?: string, name: string } | null, bot: boolean, left?: string }} Seat
- * @typedef {{ id: string, kind: "series" | "league", name: string, status: string, creator: { name: string }, created_at: string, seats: Seat[], you?: number, yours: boolean,
- *   meetings?: number, best_of: number, play_at?: string, cover_hours: number, day?: number, cover_at?: string, champion?: number, stalled?: string, options: { innings: number, visibility: string } }} League
- * @typedef {{ day: number, away: number, home: number, playoff?: boolean, status: string, game?: string, plays_at?: string, score?: Score, conceded?: Side }} Fixture
- * @typedef {{ entrant: number, g: number, w: number, l: number, t: number, rs: number, ra: number, gb: number, tie_break?: string }} Place
+ * @typedef {{ id: string, kind: "series" | "league", name: string, status: string, creator: { name: string },
+ *   created_at: string, seats: Seat[], you?: number, yours: boolean,
+ * meetings?: number, best_of: number, play_at?: string, cover_hours: number, day?: number, cover_at?: string,
+ * champion?: number, stalled?: string, options: { innings: number, visibility: string } }} League
+ * @typedef {{ day: number, away: number, home: number, playoff?: boolean, status: string, game?: string, plays_at?:
+ *   string, score?: Score, conceded?: Side }} Fixture
+ * @typedef {{ entrant: number, g: number, w: number, l: number, t: number, rs: number, ra: number, gb: number,
+ *   tie_break?: string }} Place
  */
 
 /** @param {Seat} s */
-const nameOf = (s) => (s.left ? t("leagues.left", { name: s.left }) : s.bot ? t("game.bot") : (s.manager?.name ?? t("game.open")));
+const nameOf = (s) =>
+  s.left ? t("leagues.left", { name: s.left }) : s.bot ? t("game.bot") : (s.manager?.name ?? t("game.open"));
 
 /** @param {Seat} s */
-const clubOf = (s) => html`<span class="club-row">${pennant(s.team)}<span><span class="full">${s.team.name}</span> <small>${nameOf(s)}</small></span></span>`;
+const clubOf = (s) =>
+  html`<span class="club-row">
+    ${pennant(s.team)}<span><span class="full">${s.team.name}</span> <small>${nameOf(s)}</small></span>
+  </span>`;
 
 /** @param {{ kind: string, id: string }} l */
 const addressOf = (l) => `/${l.kind === "series" ? "series" : "leagues"}/${l.id}`;
 
 /** The rules of a league in one line. @param {League} l */
 function rulesOf(l) {
-  const rules = [l.kind === "series" ? t("leagues.bestof", { n: l.best_of }) : t("leagues.meets", { n: l.meetings ?? 1 })];
+  const rules = [
+    l.kind === "series" ? t("leagues.bestof", { n: l.best_of }) : t("leagues.meets", { n: l.meetings ?? 1 }),
+  ];
   if (l.kind === "league" && l.best_of) rules.push(t("leagues.final", { n: l.best_of }));
   rules.push(t("leagues.innings", { n: l.options.innings }), t("leagues.covered", { n: l.cover_hours }));
   if (l.play_at) rules.push(t("leagues.botsat", { time: l.play_at }));
@@ -44,17 +57,50 @@ export function leagues({ update, me, go }) {
   /** @param {string} title @param {(l: League) => boolean} of */
   const list = (title, of) => {
     const some = all?.filter(of) ?? [];
-    return some.length ? html`<section class="leaf"><h2>${title}</h2><ul class="stubs">${some.map((l) => html`<li><div>
-      <strong><a href=${addressOf(l)}>${l.name}</a></strong> <span class="tag">${t(l.kind === "series" ? "leagues.series" : "leagues.league")}</span>
-      <p class="hint">${l.status === "finished" && l.champion !== undefined ? t("leagues.champion", { name: nameOf(l.seats[l.champion]), club: l.seats[l.champion].team.name })
-        : `${l.seats.map(nameOf).join(", ")} · ${rulesOf(l)}`}</p></div></li>`)}</ul></section>` : nothing;
+    return some.length
+      ? html`<section class="leaf">
+          <h2>${title}</h2>
+          <ul class="stubs">
+            ${some.map(
+              (l) =>
+                html`<li>
+                  <div>
+                    <strong><a href=${addressOf(l)}>${l.name}</a></strong>
+                    <span class="tag">${t(l.kind === "series" ? "leagues.series" : "leagues.league")}</span>
+                    <p class="hint">
+                      ${l.status === "finished" && l.champion !== undefined
+                        ? t("leagues.champion", {
+                            name: nameOf(l.seats[l.champion]),
+                            club: l.seats[l.champion].team.name,
+                          })
+                        : `${l.seats.map(nameOf).join(", ")} · ${rulesOf(l)}`}
+                    </p>
+                  </div>
+                </li>`,
+            )}
+          </ul>
+        </section>`
+      : nothing;
   };
   return {
     title: () => t("leagues.title"),
-    render: () => html`<section class="leaf"><p class="kicker">${t("stats.kicker")}</p><h1>${t("leagues.title")}</h1>${me ? tabs("/leagues") : nothing}${alertBox(requested.problem)}
-        ${all === null ? (requested.problem ? nothing : loading()) : !all.length ? html`<p class="empty">${t("leagues.none")}</p>` : nothing}
-        ${form?.() ?? html`<p class="hint">${t("leagues.signin")}</p>`}</section>
-      ${list(t("leagues.pending"), (l) => l.status === "pending")}${list(t("leagues.active"), (l) => l.status === "active")}${list(t("leagues.finished"), (l) => l.status === "finished")}`,
+    render: () =>
+      html`<section class="leaf">
+          <p class="kicker">${t("stats.kicker")}</p>
+          <h1>${t("leagues.title")}</h1>
+          ${me ? tabs("/leagues") : nothing}${alertBox(requested.problem)}
+          ${all === null
+            ? requested.problem
+              ? nothing
+              : loading()
+            : !all.length
+              ? html`<p class="empty">${t("leagues.none")}</p>`
+              : nothing}
+          ${form?.() ?? html`<p class="hint">${t("leagues.signin")}</p>`}
+        </section>
+        ${list(t("leagues.pending"), (l) => l.status === "pending")}
+        ${list(t("leagues.active"), (l) => l.status === "active")}
+        ${list(t("leagues.finished"), (l) => l.status === "finished")}`,
   };
 }
 
@@ -62,7 +108,9 @@ export function leagues({ update, me, go }) {
 function newLeague(update, go) {
   /** @type {Club[] | null} */ let clubs = null;
   /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  let sending = false, kind = "league", seats = 4;
+  let sending = false;
+  let kind = "league";
+  let seats = 4;
   const chosen = { name: "", managers: /** @type {string[]} */ (["me"]), teams: /** @type {string[]} */ ([]) };
   const numbers = { meetings: 2, best_of: 3, cover_hours: 48 };
   const options = { innings: 9, visibility: "listed", bot_level: 3 };
@@ -88,8 +136,13 @@ function newLeague(update, go) {
     try {
       const { meetings, ...rest } = numbers;
       const created = await api("POST", kind === "series" ? "/api/series" : "/api/leagues", {
-        name: chosen.name, season, seats: Array.from({ length: count() }, (_, i) => ({ team: team(i), manager: manager(i) })),
-        ...rest, ...(kind === "league" ? { meetings } : {}), ...(playAt ? { play_at: playAt } : {}), options,
+        name: chosen.name,
+        season,
+        seats: Array.from({ length: count() }, (_, i) => ({ team: team(i), manager: manager(i) })),
+        ...rest,
+        ...(kind === "league" ? { meetings } : {}),
+        ...(playAt ? { play_at: playAt } : {}),
+        options,
       });
       go(addressOf(created));
     } catch (err) {
@@ -99,43 +152,194 @@ function newLeague(update, go) {
     update();
   };
   /** @param {string} path */
-  const violations = (path) => {
-    const found = problem?.errors.filter((v) => v.path === path) ?? [];
-    return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
-  };
+  const violations = (path) => violationsAt(problem, path);
   /**
-   * A list of values. @template {string | number} V @param {string} id @param {string} text @param {V[]} values @param {V} now
+   * A list of values.
+   * @template {string | number} V
+   * @param {string} id
+   * @param {string} text
+   * @param {V[]} values
+   * @param {V} now
    * @param {(v: V) => string} name @param {(v: V) => void} choose
    */
-  const select = (id, text, values, now, name, choose) => html`<div><label for=${id}>${text}</label>
-    <select id=${id} @change=${(/** @type {any} */ e) => { choose(values[e.target.selectedIndex]); update(); }}>
-      ${values.map((v) => html`<option ?selected=${v === now}>${name(v)}</option>`)}</select></div>`;
+  const select = (id, text, values, now, name, choose) =>
+    html`<div>
+      <label for=${id}>${text}</label>
+      <select
+        id=${id}
+        @change=${(/** @type {any} */ e) => {
+          choose(values[e.target.selectedIndex]);
+          update();
+        }}
+      >
+        ${values.map((v) => html`<option ?selected=${v === now}>${name(v)}</option>`)}
+      </select>
+    </div>`;
   /** @param {number} i */
-  const seat = (i) => html`<div class="two">
-    ${select(`team-${i}`, t("leagues.club", { n: i + 1 }), (clubs ?? []).map((c) => c.id), team(i), (id) => clubs?.find((c) => c.id === id)?.name ?? id, (v) => { chosen.teams[i] = v; })}
-    ${select(`manager-${i}`, t("leagues.manager", { n: i + 1 }), ["me", "open", "bot"], manager(i), (v) => label("leagues.manager", v), (v) => { chosen.managers[i] = v; })}
-    ${violations(`/seats/${i}/team`)}${violations(`/seats/${i}/manager`)}</div>`;
+  const seat = (i) =>
+    html`<div class="two">
+      ${select(
+        `team-${i}`,
+        t("leagues.club", { n: i + 1 }),
+        (clubs ?? []).map((c) => c.id),
+        team(i),
+        (id) => clubs?.find((c) => c.id === id)?.name ?? id,
+        (v) => {
+          chosen.teams[i] = v;
+        },
+      )}
+      ${select(
+        `manager-${i}`,
+        t("leagues.manager", { n: i + 1 }),
+        ["me", "open", "bot"],
+        manager(i),
+        (v) => label("leagues.manager", v),
+        (v) => {
+          chosen.managers[i] = v;
+        },
+      )}
+      ${violations(`/seats/${i}/team`)}${violations(`/seats/${i}/manager`)}
+    </div>`;
   const bestOf = () => (kind === "series" ? [1, 3, 5, 7] : [0, 1, 3, 5, 7]);
-  return () => html`<details class="fine" @toggle=${() => { if (clubs === null) void load(); }}><summary>${t("leagues.new")}</summary>
-    <form @submit=${submit}>${problem && !problem.errors.length ? alertBox(problem) : nothing}
-      ${clubs === null ? (problem ? nothing : loading()) : html`
-      <div class="two">
-        ${select("kind", t("leagues.kind"), ["league", "series"], kind, (v) => t(v === "series" ? "leagues.series" : "leagues.league"), (v) => { kind = v; numbers.best_of = v === "series" ? 7 : 3; })}
-        <div><label for="league-name">${t("leagues.name")}</label><input id="league-name" required maxlength="60" .value=${chosen.name} @input=${(/** @type {any} */ e) => { chosen.name = e.target.value; }}>${violations("/name")}</div>
-        ${kind === "league" ? select("seats", t("leagues.seats"), Array.from({ length: mostSeats - 1 }, (_, i) => i + 2), seats, (v) => number(v), (v) => { seats = v; }) : nothing}
-      </div>
-      <fieldset><legend>${t("leagues.managers")}</legend>${Array.from({ length: count() }, (_, i) => seat(i))}</fieldset>
-      <div class="two">
-        ${kind === "league" ? select("meetings", t("leagues.meetings"), [1, 2, 3, 4, 5, 6], numbers.meetings, (v) => number(v), (v) => { numbers.meetings = v; }) : nothing}
-        ${select("best_of", t(kind === "series" ? "leagues.length" : "leagues.playoff"), bestOf(), numbers.best_of, (v) => (v ? t("leagues.bestof", { n: v }) : t("leagues.noplayoff")), (v) => { numbers.best_of = v; })}
-        ${select("innings", t("new.innings"), [9, 7, 5, 3], options.innings, (v) => number(v), (v) => { options.innings = v; })}
-        ${select("level", t("leagues.level"), [1, 2, 3], options.bot_level, (v) => label("leagues.level", String(v)), (v) => { options.bot_level = v; })}
-        ${select("cover", t("leagues.cover"), [12, 24, 48, 72, 144], numbers.cover_hours, (v) => t("leagues.hours", { n: v }), (v) => { numbers.cover_hours = v; })}
-        <div><label for="play_at">${t("leagues.playat")}</label><input id="play_at" type="time" .value=${playAt} @input=${(/** @type {any} */ e) => { playAt = e.target.value; }}><p class="hint">${t("leagues.playat.hint")}</p>${violations("/play_at")}</div>
-        ${select("visibility", t("new.visibility"), ["listed", "private"], options.visibility, (v) => label("leagues.visibility", v), (v) => { options.visibility = v; })}
-      </div>
-      <p class="row"><button class="primary" ?disabled=${sending}>${t(kind === "series" ? "leagues.create.series" : "leagues.create.league")}</button></p>`}
-    </form></details>`;
+  return () =>
+    html`<details
+      class="fine"
+      @toggle=${() => {
+        if (clubs === null) void load();
+      }}
+    >
+      <summary>${t("leagues.new")}</summary>
+      <form @submit=${submit}>
+        ${problem && !problem.errors.length ? alertBox(problem) : nothing}
+        ${clubs === null
+          ? problem
+            ? nothing
+            : loading()
+          : html` <div class="two">
+                ${select(
+                  "kind",
+                  t("leagues.kind"),
+                  ["league", "series"],
+                  kind,
+                  (v) => t(v === "series" ? "leagues.series" : "leagues.league"),
+                  (v) => {
+                    kind = v;
+                    numbers.best_of = v === "series" ? 7 : 3;
+                  },
+                )}
+                <div>
+                  <label for="league-name">${t("leagues.name")}</label>
+                  <input
+                    id="league-name"
+                    required
+                    maxlength="60"
+                    .value=${chosen.name}
+                    @input=${(/** @type {any} */ e) => {
+                      chosen.name = e.target.value;
+                    }}
+                  />${violations("/name")}
+                </div>
+                ${kind === "league"
+                  ? select(
+                      "seats",
+                      t("leagues.seats"),
+                      Array.from({ length: mostSeats - 1 }, (_, i) => i + 2),
+                      seats,
+                      (v) => number(v),
+                      (v) => {
+                        seats = v;
+                      },
+                    )
+                  : nothing}
+              </div>
+              <fieldset>
+                <legend>${t("leagues.managers")}</legend>
+                ${Array.from({ length: count() }, (_, i) => seat(i))}
+              </fieldset>
+              <div class="two">
+                ${kind === "league"
+                  ? select(
+                      "meetings",
+                      t("leagues.meetings"),
+                      [1, 2, 3, 4, 5, 6],
+                      numbers.meetings,
+                      (v) => number(v),
+                      (v) => {
+                        numbers.meetings = v;
+                      },
+                    )
+                  : nothing}
+                ${select(
+                  "best_of",
+                  t(kind === "series" ? "leagues.length" : "leagues.playoff"),
+                  bestOf(),
+                  numbers.best_of,
+                  (v) => (v ? t("leagues.bestof", { n: v }) : t("leagues.noplayoff")),
+                  (v) => {
+                    numbers.best_of = v;
+                  },
+                )}
+                ${select(
+                  "innings",
+                  t("new.innings"),
+                  [9, 7, 5, 3],
+                  options.innings,
+                  (v) => number(v),
+                  (v) => {
+                    options.innings = v;
+                  },
+                )}
+                ${select(
+                  "level",
+                  t("leagues.level"),
+                  [1, 2, 3],
+                  options.bot_level,
+                  (v) => label("leagues.level", String(v)),
+                  (v) => {
+                    options.bot_level = v;
+                  },
+                )}
+                ${select(
+                  "cover",
+                  t("leagues.cover"),
+                  [12, 24, 48, 72, 144],
+                  numbers.cover_hours,
+                  (v) => t("leagues.hours", { n: v }),
+                  (v) => {
+                    numbers.cover_hours = v;
+                  },
+                )}
+                <div>
+                  <label for="play_at">${t("leagues.playat")}</label>
+                  <input
+                    id="play_at"
+                    type="time"
+                    .value=${playAt}
+                    @input=${(/** @type {any} */ e) => {
+                      playAt = e.target.value;
+                    }}
+                  />
+                  <p class="hint">${t("leagues.playat.hint")}</p>
+                  ${violations("/play_at")}
+                </div>
+                ${select(
+                  "visibility",
+                  t("new.visibility"),
+                  ["listed", "private"],
+                  options.visibility,
+                  (v) => label("leagues.visibility", v),
+                  (v) => {
+                    options.visibility = v;
+                  },
+                )}
+              </div>
+              <p class="row">
+                <button class="primary" ?disabled=${sending}>
+                  ${t(kind === "series" ? "leagues.create.series" : "leagues.create.league")}
+                </button>
+              </p>`}
+      </form>
+    </details>`;
 }
 
 /** @param {Club} club @param {string} size "tight" on a small screen */
@@ -150,13 +354,22 @@ export const series = (page) => competition(page, "/api/series/");
 /** @param {PageContext} page @param {string} base path of the kind in the API @returns {View} */
 function competition({ update, me, go, params }, base) {
   const path = base + encodeURIComponent(params.id);
-  /** @type {{ league: League, games: Fixture[], standings: Place[], playoff?: { seat: number, w: number }[] } | null} */ let now = null;
+  /**
+   * @type {{ league: League, games: Fixture[], standings: Place[], playoff?: { seat: number, w: number }[] } |
+   *   null}
+   */
+  let now = null;
   /** @type {import("./ui.js").Problem | null} */ let missing = null;
   const requested = requests(update);
-  let timer = 0, closed = false;
+  let timer = 0;
+  let closed = false;
   const load = async () => {
     try {
-      const [found, schedule, standings] = await Promise.all([api("GET", path), api("GET", `${path}/schedule`), api("GET", `${path}/standings`)]);
+      const [found, schedule, standings] = await Promise.all([
+        api("GET", path),
+        api("GET", `${path}/schedule`),
+        api("GET", `${path}/standings`),
+      ]);
       now = { league: found, games: schedule.games, standings: standings.standings, playoff: standings.playoff };
     } catch (err) {
       if (!now) missing = problemOf(err);
@@ -171,53 +384,160 @@ function competition({ update, me, go, params }, base) {
     await requested.run(() => api("POST", `${path}/${action}`));
     await load();
   };
-  const leave = () => { if (confirm(t("leagues.leave.ask"))) void act("leave"); };
+  const leave = () => {
+    if (confirm(t("leagues.leave.ask"))) void act("leave");
+  };
   const remove = async () => {
     if (!confirm(t("leagues.delete.ask"))) return;
-    await requested.run(async () => { await api("DELETE", path); go("/leagues"); });
+    await requested.run(async () => {
+      await api("DELETE", path);
+      go("/leagues");
+    });
   };
   /** @param {League} l */
   const actions = (l) => {
     const free = l.seats.find((s) => !s.bot && !s.manager);
-    const quit = l.you === undefined || l.status === "finished" ? nothing : html`<button @click=${leave}>${t("leagues.leave")}</button>`;
-    return l.status !== "pending" ? html`<p class="row">${quit}</p>` : html`<p class="hint">${t("leagues.invite")}</p><p class="row">
-      ${me && l.you === undefined && free ? html`<button class="primary" @click=${() => act("join")}>${t("leagues.join", { club: free.team.name })}</button>` : nothing}
-      ${l.yours ? html`<button @click=${() => act("start")}>${t("leagues.start")}</button> <button @click=${remove}>${t("leagues.delete")}</button>` : nothing} ${quit}</p>`;
+    const quit =
+      l.you === undefined || l.status === "finished"
+        ? nothing
+        : html`<button @click=${leave}>${t("leagues.leave")}</button>`;
+    return l.status !== "pending"
+      ? html`<p class="row">${quit}</p>`
+      : html`<p class="hint">${t("leagues.invite")}</p>
+          <p class="row">
+            ${me && l.you === undefined && free
+              ? html`<button class="primary" @click=${() => act("join")}>
+                  ${t("leagues.join", { club: free.team.name })}
+                </button>`
+              : nothing}
+            ${l.yours
+              ? html`<button @click=${() => act("start")}>${t("leagues.start")}</button>
+                  <button @click=${remove}>${t("leagues.delete")}</button>`
+              : nothing}
+            ${quit}
+          </p>`;
   };
   /** @param {Fixture} g @param {League} l */
   const result = (g, l) => {
-    if (g.score) return html`${g.game ? html`<a href="/games/${g.game}">${g.score.away}–${g.score.home}</a>` : `${g.score.away}–${g.score.home}`}${g.conceded ? html` <small>${t("how.conceded")}</small>` : nothing}`;
+    if (g.score)
+      return html`${g.game
+        ? html`<a href="/games/${g.game}">${g.score.away}–${g.score.home}</a>`
+        : `${g.score.away}–${g.score.home}`}${g.conceded ? html` <small>${t("how.conceded")}</small>` : nothing}`;
     if (g.game && g.status !== "scheduled") {
       const own = l.you !== undefined && (g.away === l.you || g.home === l.you);
-      return html`<a href=${g.status === "pending" && own ? `/games/${g.game}/lineup` : `/games/${g.game}`}>${t(g.status === "pending" ? "leagues.lineups" : "leagues.playing")}</a>`;
+      return html`<a href=${g.status === "pending" && own ? `/games/${g.game}/lineup` : `/games/${g.game}`}>
+        ${t(g.status === "pending" ? "leagues.lineups" : "leagues.playing")}
+      </a>`;
     }
     return g.plays_at ? formatTime(g.plays_at) : t("leagues.scheduled");
   };
   /** @param {NonNullable<typeof now>} n */
-  const table = ({ league: l, standings, playoff }) => html`<section class="leaf"><h2>${t("standings.title")}</h2>
-    <div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}><table><thead><tr><th scope="col">${t("board.club")}</th>
-      ${["W", "L", "T", "GB", "RS", "RA"].map((c) => html`<th scope="col">${c}</th>`)}<th scope="col">${t("leagues.tiebreak")}</th></tr></thead>
-      <tbody>${standings.map((r) => html`<tr><th scope="row">${clubOf(l.seats[r.entrant])}</th><td>${r.w}</td><td>${r.l}</td><td>${r.t}</td><td>${r.gb ? number(r.gb) : "–"}</td><td>${r.rs}</td><td>${r.ra}</td>
-        <td>${r.tie_break ? label("leagues.tiebreak", r.tie_break) : "–"}</td></tr>`)}</tbody></table></div>
-    ${playoff ? html`<p>${t("leagues.playoff")}: ${playoff.map((p) => `${l.seats[p.seat].team.name} ${p.w}`).join(" – ")}</p>` : nothing}</section>`;
+  const table = ({ league: l, standings, playoff }) =>
+    html`<section class="leaf">
+      <h2>${t("standings.title")}</h2>
+      <div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">${t("board.club")}</th>
+              ${columns(["W", "L", "T", "GB", "RS", "RA"])}
+              <th scope="col">${t("leagues.tiebreak")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${standings.map(
+              (r) =>
+                html`<tr>
+                  <th scope="row">${clubOf(l.seats[r.entrant])}</th>
+                  ${cells([
+                    r.w, r.l, r.t, r.gb ? number(r.gb) : "–", r.rs, r.ra,
+                    r.tie_break ? label("leagues.tiebreak", r.tie_break) : "–",
+                  ])}
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
+      ${playoff
+        ? html`<p>
+            ${t("leagues.playoff")}: ${playoff.map((p) => `${l.seats[p.seat].team.name} ${p.w}`).join(" – ")}
+          </p>`
+        : nothing}
+    </section>`;
   /** @param {NonNullable<typeof now>} n */
-  const calendar = ({ league: l, games }) => (!games.length ? nothing : html`<section class="leaf"><h2>${t("leagues.schedule")}</h2>
-    <div class="scroll" tabindex="0" role="region" aria-label=${t("leagues.schedule")}><table><thead><tr><th scope="col">${t("leagues.game")}</th><th scope="col">${t("leagues.day")}</th><th scope="col">${t("leagues.result")}</th><th scope="col">${t("leagues.scorecard")}</th></tr></thead>
-      <tbody>${games.map((g) => html`<tr><th scope="row">${["roomy", "tight"].map((size) => html`<span class=${size === "tight" ? "tight one-line" : size}>${t("leagues.at", { away: clubName(l.seats[g.away].team, size), home: clubName(l.seats[g.home].team, size) })}</span>`)} <small>${g.playoff ? t("leagues.playoff") : nothing}</small></th>
-        <td>${g.day}</td><td>${result(g, l)}</td>
-        <td>${g.game && g.score ? html`<a href="/games/${g.game}/replay">${t("leagues.replay")}</a> <a href="/api/games/${g.game}/scorecard" download="${g.game}.eve">${t("leagues.eventfile")}</a>` : "–"}</td></tr>`)}</tbody></table></div></section>`);
+  const calendar = ({ league: l, games }) =>
+    !games.length
+      ? nothing
+      : html`<section class="leaf">
+          <h2>${t("leagues.schedule")}</h2>
+          <div class="scroll" tabindex="0" role="region" aria-label=${t("leagues.schedule")}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">${t("leagues.game")}</th>
+                  <th scope="col">${t("leagues.day")}</th>
+                  <th scope="col">${t("leagues.result")}</th>
+                  <th scope="col">${t("leagues.scorecard")}</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${games.map(
+                  (g) =>
+                    html`<tr>
+                      <th scope="row">
+                        ${["roomy", "tight"].map(
+                          (size) =>
+                            html`<span class=${size === "tight" ? "tight one-line" : size}>
+                              ${t("leagues.at", {
+                                away: clubName(l.seats[g.away].team, size),
+                                home: clubName(l.seats[g.home].team, size),
+                              })}
+                            </span>`,
+                        )}
+                        <small>${g.playoff ? t("leagues.playoff") : nothing}</small>
+                      </th>
+                      <td>${g.day}</td>
+                      <td>${result(g, l)}</td>
+                      <td>
+                        ${g.game && g.score
+                          ? html`<a href="/games/${g.game}/replay">${t("leagues.replay")}</a>
+                              <a href="/api/games/${g.game}/scorecard" download="${g.game}.eve">
+                                ${t("leagues.eventfile")}
+                              </a>`
+                          : "–"}
+                      </td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>
+          </div>
+        </section>`;
   return {
     title: () => now?.league.name ?? t("leagues.title"),
     render: () => {
       if (missing) return problemView(missing);
       if (!now) return loading();
-      const l = now.league, champion = l.champion === undefined ? null : l.seats[l.champion];
-      return html`<section class="leaf"><p class="kicker">${t(l.kind === "series" ? "leagues.series" : "leagues.league")}</p><div class="row spread"><h1>${l.name}</h1><a href="/leagues">${t("leagues.all")}</a></div>
-          ${alertBox(requested.problem)}${l.stalled ? html`<p class="alert" role="alert">${t("leagues.stalled", { why: l.stalled })}</p>` : nothing}
-          ${champion ? html`<p><strong>${t("leagues.champion", { name: nameOf(champion), club: champion.team.name })}</strong></p>` : nothing}
+      const l = now.league;
+      const champion = l.champion === undefined ? null : l.seats[l.champion];
+      return html`<section class="leaf">
+          <p class="kicker">${t(l.kind === "series" ? "leagues.series" : "leagues.league")}</p>
+          <div class="row spread">
+            <h1>${l.name}</h1>
+            <a href="/leagues">${t("leagues.all")}</a>
+          </div>
+          ${alertBox(requested.problem)}
+          ${l.stalled ? html`<p class="alert" role="alert">${t("leagues.stalled", { why: l.stalled })}</p>` : nothing}
+          ${champion
+            ? html`<p>
+                <strong>${t("leagues.champion", { name: nameOf(champion), club: champion.team.name })}</strong>
+              </p>`
+            : nothing}
           <p>${rulesOf(l)}</p>
-          ${l.status === "active" && l.cover_at && now.games.some((g) => g.day === l.day && g.game && !g.score) ? html`<p class="hint">${t("leagues.coverat", { at: formatTime(l.cover_at) })}</p>` : nothing}
-          ${actions(l)}</section>
+          ${l.status === "active" && l.cover_at && now.games.some((g) => g.day === l.day && g.game && !g.score)
+            ? html`<p class="hint">${t("leagues.coverat", { at: formatTime(l.cover_at) })}</p>`
+            : nothing}
+          ${actions(l)}
+        </section>
         ${table(now)}${calendar(now)}`;
     },
     close: () => {

@@ -1,6 +1,9 @@
 // The lobby: the games, as they change, and its cover for visitors.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, sides, alertBox, problemOf, pennant, signInAddress, loading } from "./ui.js";
+import {
+  t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, sides, alertBox, problemOf,
+  pennant, signInAddress, loading,
+} from "./ui.js";
 import { openStream } from "./streams.js";
 
 const pollInterval = 60000; // milliseconds; the stream does not have the changes of private games
@@ -10,30 +13,49 @@ const pageSize = 24; // games of one list in one answer
 const statuses = ["active", "pending", "finished"];
 /** @typedef {Record<Game["status"], Game[]>} Games newest first */
 
-/** Returns the time by which a list is ordered, without the Z: its fraction has no zeros at the end, and .1 is before .12. @param {Game} g */
-const placeOf = (g) => ((g.status === "pending" ? g.created_at : g.status === "active" ? g.started_at : g.finished_at) ?? "").slice(0, -1);
+/**
+ * Returns the time by which a list is ordered, without the Z: its fraction has no zeros at the end, and .1 is
+ * before .12.
+ * @param {Game} g
+ */
+const placeOf = (g) =>
+  ((g.status === "pending" ? g.created_at : g.status === "active" ? g.started_at : g.finished_at) ?? "").slice(0, -1);
 /** @param {Game} a @param {Game} b */
 const newestFirst = (a, b) => placeOf(b).localeCompare(placeOf(a)) || b.id.localeCompare(a.id);
 
 /** Returns the side that this account, or a visitor who signs in, may take. @param {Game} g */
 function freeSide(g) {
-  const side = openSide(g), reserved = side && g[side].reserved;
-  return g.status === "pending" && !g.you && (!reserved || (session.me && reserved.id === session.me.id)) ? side : undefined;
+  const side = openSide(g);
+  const reserved = side && g[side].reserved;
+  return g.status === "pending" && !g.you && (!reserved || (session.me && reserved.id === session.me.id))
+    ? side
+    : undefined;
 }
 
-/** A list of cards. Each game has one element as long as it is listed, so that the browser keeps the place of what is on the screen. */
+/**
+ * A list of cards. Each game has one element as long as it is listed, so that the browser keeps the place of what
+ * is on the screen.
+ */
 class Cards {
   /** @param {(g: Game) => unknown} card */
   constructor(card) {
     this.card = card;
     this.list = element("ul", { class: "game-stubs" });
-    /** @type {Map<string, { item: HTMLElement, draw: (values: readonly unknown[], template: () => unknown) => unknown }>} */ this.items = new Map();
+    /**
+     * @type {Map<string, { item: HTMLElement, draw: (values: readonly unknown[], template: () => unknown) =>
+     *   unknown }>}
+     */
+    this.items = new Map();
   }
 
   /** @param {Game[]} games */
   show(games) {
     const listed = new Set(games.map((g) => g.id));
-    for (const [id, { item }] of this.items) if (!listed.has(id)) { item.remove(); this.items.delete(id); }
+    for (const [id, { item }] of this.items)
+      if (!listed.has(id)) {
+        item.remove();
+        this.items.delete(id);
+      }
     let next = this.list.firstElementChild;
     for (const g of games) {
       let known = this.items.get(g.id);
@@ -54,22 +76,36 @@ export function lobby({ update, me, go }) {
   /** @type {Games | null} */ let games = null;
   /** @type {Set<Game["status"]>} the lists that have earlier games */ const more = new Set();
   /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  let timer = 0, closed = false, starting = false;
+  let timer = 0;
+  let closed = false;
+  let starting = false;
 
   /** Puts games into their lists, in place of what is known of them. @param {Game[]} changed */
   const put = (changed) => {
     const known = games ?? { pending: [], active: [], finished: [] };
     const ids = new Set(changed.map((g) => g.id));
-    games = /** @type {Games} */ (Object.fromEntries(statuses.map((status) =>
-      [status, [...known[status].filter((g) => !ids.has(g.id)), ...changed.filter((g) => g.status === status)].sort(newestFirst)])));
+    games = /** @type {Games} */ (
+      Object.fromEntries(
+        statuses.map((status) => [
+          status,
+          [...known[status].filter((g) => !ids.has(g.id)), ...changed.filter((g) => g.status === status)].sort(
+            newestFirst,
+          ),
+        ]),
+      )
+    );
   };
-  /** Reports whether a game belongs to a part of its list that was not loaded yet: it comes with that part. @param {Game} g */
+  /**
+   * Reports whether a game belongs to a part of its list that was not loaded yet: it comes with that part.
+   * @param {Game} g
+   */
   const unloaded = (g) => {
     const last = games?.[g.status].at(-1);
     return more.has(g.status) && last && newestFirst(last, g) < 0;
   };
   /** Reports whether a game may be this account's, by the names that visitors see. @param {Game} g */
-  const mayBeMine = (g) => me && sides.some((side) => [g[side].manager?.name, g[side].reserved?.name].includes(me.name));
+  const mayBeMine = (g) =>
+    me && sides.some((side) => [g[side].manager?.name, g[side].reserved?.name].includes(me.name));
   /** @param {string} id */
   const find = (id) => games && statuses.flatMap((status) => games?.[status] ?? []).find((g) => g.id === id);
   const load = async () => {
@@ -77,9 +113,13 @@ export function lobby({ update, me, go }) {
       const answer = /** @type {Games} */ (await api("GET", `/api/games?people=true&limit=${pageSize}`));
       const shown = games;
       games = answer;
-      for (const status of statuses) { // what was loaded beyond the first page stays
+      for (const status of statuses) {
+        // what was loaded beyond the first page stays
         const last = answer[status].at(-1);
-        const beyond = answer[status].length < pageSize || !last ? [] : (shown?.[status] ?? []).filter((g) => newestFirst(last, g) < 0);
+        const beyond =
+          answer[status].length < pageSize || !last
+            ? []
+            : (shown?.[status] ?? []).filter((g) => newestFirst(last, g) < 0);
         if (answer[status].length < pageSize) more.delete(status);
         else if (!beyond.length) more.add(status);
         put(beyond);
@@ -97,7 +137,12 @@ export function lobby({ update, me, go }) {
     const last = games?.[status].at(-1);
     if (!last) return load();
     try {
-      const found = (await api("GET", `/api/games?people=true&status=${status}&limit=${pageSize}&before=${encodeURIComponent(last.id)}`))[status];
+      const found = (
+        await api(
+          "GET",
+          `/api/games?people=true&status=${status}&limit=${pageSize}&before=${encodeURIComponent(last.id)}`,
+        )
+      )[status];
       if (found.length < pageSize) more.delete(status);
       put(found);
     } catch (err) {
@@ -145,36 +190,70 @@ export function lobby({ update, me, go }) {
         update();
       },
     },
-    state: (state) => { if (state === "open" || !games) void load(); },
+    state: (state) => {
+      if (state === "open" || !games) void load();
+    },
   });
 
   /** @param {Game} g */
-  const card = (g) => html`<a href=${g.status === "pending" && g.you ? `/games/${g.id}/lineup` : `/games/${g.id}`}>
-      ${row(g, "away")}${row(g, "home")}
-      <span class="game-state">${stateText(g)}${g.you && g.status !== "finished" ? html` <span class="tag live">${t("lobby.yours")}</span>` : nothing}</span>
-    </a>
-    ${freeSide(g) ? html`<button class="primary" @click=${() => (me ? join(g) : go(`/games/${g.id}/lineup`))}>${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}</button>` : nothing}`;
+  const card = (g) =>
+    html`<a href=${g.status === "pending" && g.you ? `/games/${g.id}/lineup` : `/games/${g.id}`}>
+        ${row(g, "away")}${row(g, "home")}
+        <span class="game-state">
+          ${stateText(g)}
+          ${g.you && g.status !== "finished" ? html` <span class="tag live">${t("lobby.yours")}</span>` : nothing}
+        </span>
+      </a>
+      ${freeSide(g)
+        ? html`<button class="primary" @click=${() => (me ? join(g) : go(`/games/${g.id}/lineup`))}>
+            ${t("lobby.joinlabel", { club: g[/** @type {Side} */ (openSide(g))].team.name })}
+          </button>`
+        : nothing}`;
   const cards = { active: new Cards(card), pending: new Cards(card), finished: new Cards(card) };
 
   /** @param {Game["status"]} status @param {Games} all */
-  const section = (status, all) => html`<section class="leaf"><h2>${t(`lobby.${status}`)}</h2>
-    ${all[status].length ? cards[status].show(all[status]) : html`<p class="empty">${t(`lobby.no${status}`)}</p>`}
-    ${more.has(status) ? html`<p class="row"><button @click=${() => older(status)}>${t(`lobby.older.${status}`)}</button></p>` : nothing}</section>`;
+  const section = (status, all) =>
+    html`<section class="leaf">
+      <h2>${t(`lobby.${status}`)}</h2>
+      ${all[status].length ? cards[status].show(all[status]) : html`<p class="empty">${t(`lobby.no${status}`)}</p>`}
+      ${more.has(status)
+        ? html`<p class="row"><button @click=${() => older(status)}>${t(`lobby.older.${status}`)}</button></p>`
+        : nothing}
+    </section>`;
 
-  const actions = () => html`<button class="primary" ?disabled=${starting} @click=${playBot}>${t("lobby.bot")}</button> <a class="button" href="/new">${t("lobby.new")}</a>`;
+  const actions = () =>
+    html`<button class="primary" ?disabled=${starting} @click=${playBot}>${t("lobby.bot")}</button>
+      <a class="button" href="/new">${t("lobby.new")}</a>`;
   /** What to do while there are no games. */
-  const welcome = () => html`<section class="leaf"><h2>${t("lobby.empty")}</h2><p>${t("lobby.empty.bot")}</p><p>${t("lobby.empty.new")}</p><p class="row">${actions()}</p></section>`;
+  const welcome = () =>
+    html`<section class="leaf">
+      <h2>${t("lobby.empty")}</h2>
+      <p>${t("lobby.empty.bot")}</p>
+      <p>${t("lobby.empty.new")}</p>
+      <p class="row">${actions()}</p>
+    </section>`;
   /** @param {Games} all */
-  const lists = (all) => (statuses.some((status) => all[status].length) ? html`
-      <div class="columns lists">${section("active", all)} ${section("pending", all)}</div>
-      ${section("finished", all)}` : me ? welcome() : nothing);
+  const lists = (all) =>
+    statuses.some((status) => all[status].length)
+      ? html` <div class="columns lists">${section("active", all)} ${section("pending", all)}</div>
+          ${section("finished", all)}`
+      : me
+        ? welcome()
+        : nothing;
 
   return {
     title: () => t("lobby.title"),
-    render: () => html`
-      ${me ? html`<div class="row spread head"><h1>${t("lobby.title")}</h1><p class="row"><a href="/leagues">${t("leagues.title")}</a> ${games && !statuses.some((status) => games?.[status].length) ? nothing : actions()}</p></div>` : cover()}
-      ${alertBox(problem)}
-      ${games === null ? me ? loading() : nothing : lists(games)}`,
+    render: () =>
+      html` ${me
+        ? html`<div class="row spread head">
+            <h1>${t("lobby.title")}</h1>
+            <p class="row">
+              <a href="/leagues">${t("leagues.title")}</a>
+              ${games && !statuses.some((status) => games?.[status].length) ? nothing : actions()}
+            </p>
+          </div>`
+        : cover()}
+      ${alertBox(problem)} ${games === null ? (me ? loading() : nothing) : lists(games)}`,
     close: () => {
       closed = true;
       stream.close();
@@ -184,37 +263,59 @@ export function lobby({ update, me, go }) {
 }
 
 /** The cover that visitors see before they sign in. */
-const cover = () => html`<section class="cover">
-    <div class="cover-words">
-      <p class="kicker">${t("cover.kicker")}</p>
-      <h1>${t("cover.title")}</h1>
-      <p>${t("cover.text")}</p>
-      <p class="row"><a class="button primary" href=${signInAddress("/")}>${t("cover.enter")}</a> <a class="button" href="/announcements">${t("cover.announce")}</a></p>
-    </div>
-    <svg class="cover-field" viewBox="4 26 192 138" aria-hidden="true">
-      <path d="M100 160 8 68a130 130 0 0 1 184 0z" class="grass"></path>
-      <path d="M100 160 44 104a79 79 0 0 1 112 0z" class="dirt"></path>
-      <path d="M100 148 64 112 100 76l36 36z" class="grass"></path>
-      <path d="M8 68 100 160 192 68" class="chalk"></path>
-      <circle cx="100" cy="112" r="7" class="dirt"></circle>
-      <g class="bag"><path d="m136 107 5 5-5 5-5-5z"></path><path d="m100 71 5 5-5 5-5-5z"></path><path d="m64 107 5 5-5 5-5-5z"></path><path d="M96 146h8v4l-4 4-4-4z"></path></g>
-    </svg>
-  </section>
-  <section class="columns">
-    <div class="leaf"><h2>${t("cover.one")}</h2><p>${t("cover.one.text")}</p></div>
-    <div class="leaf"><h2>${t("cover.two")}</h2><p>${t("cover.two.text")}</p></div>
-    <div class="leaf"><h2>${t("cover.three")}</h2><p>${t("cover.three.text")}</p></div>
-  </section>`;
+const cover = () =>
+  html`<section class="cover">
+      <div class="cover-words">
+        <p class="kicker">${t("cover.kicker")}</p>
+        <h1>${t("cover.title")}</h1>
+        <p>${t("cover.text")}</p>
+        <p class="row">
+          <a class="button primary" href=${signInAddress("/")}>${t("cover.enter")}</a>
+          <a class="button" href="/announcements">${t("cover.announce")}</a>
+        </p>
+      </div>
+      <svg class="cover-field" viewBox="4 26 192 138" aria-hidden="true">
+        <path d="M100 160 8 68a130 130 0 0 1 184 0z" class="grass"></path>
+        <path d="M100 160 44 104a79 79 0 0 1 112 0z" class="dirt"></path>
+        <path d="M100 148 64 112 100 76l36 36z" class="grass"></path>
+        <path d="M8 68 100 160 192 68" class="chalk"></path>
+        <circle cx="100" cy="112" r="7" class="dirt"></circle>
+        <g class="bag">
+          <path d="m136 107 5 5-5 5-5-5z"></path>
+          <path d="m100 71 5 5-5 5-5-5z"></path>
+          <path d="m64 107 5 5-5 5-5-5z"></path>
+          <path d="M96 146h8v4l-4 4-4-4z"></path>
+        </g>
+      </svg>
+    </section>
+    <section class="columns">
+      <div class="leaf">
+        <h2>${t("cover.one")}</h2>
+        <p>${t("cover.one.text")}</p>
+      </div>
+      <div class="leaf">
+        <h2>${t("cover.two")}</h2>
+        <p>${t("cover.two.text")}</p>
+      </div>
+      <div class="leaf">
+        <h2>${t("cover.three")}</h2>
+        <p>${t("cover.three.text")}</p>
+      </div>
+    </section>`;
 
 /** @param {Game} g @param {Side} side */
-const row = (g, side) => html`<span class=${g.result?.winner && g.result.winner !== side ? "club-row beaten" : "club-row"}>${pennant(g[side].team)}<span class="club-name">${g[side].team.name}
-    <small>${managerOf(g[side])}</small></span>${g.score ? html`<b>${g.score[side]}</b>` : nothing}</span>`;
+const row = (g, side) =>
+  html`<span class=${g.result?.winner && g.result.winner !== side ? "club-row beaten" : "club-row"}>
+    ${pennant(g[side].team)}<span class="club-name">${g[side].team.name} <small>${managerOf(g[side])}</small></span>
+    ${g.score ? html`<b>${g.score[side]}</b>` : nothing}
+  </span>`;
 
 /** @param {Game} g */
 function stateText(g) {
   if (g.status === "active") return g.inning ? inningName(g.half, g.inning) : t("lobby.active");
   if (g.status === "finished") return `${label("how", g.result?.how, t("how.final"))} · ${formatTime(g.finished_at)}`;
-  const open = openSide(g), reserved = open && g[open].reserved;
+  const open = openSide(g);
+  const reserved = open && g[open].reserved;
   if (reserved) return t("lobby.reserved", reserved);
   if (open) return t("lobby.seat");
   return t("lobby.cards");

@@ -18,7 +18,8 @@ import { spots, bags, box, shape, change, write, upTo } from "./board.js";
 
 // ---- the queue
 
-const usual = 1500, great = 2000; // milliseconds
+const usual = 1500;
+const great = 2000; // milliseconds
 export const maxWaiting = 3; // plays that wait; more than these are dropped
 
 /** The kinds of play that are shown longer, and dropped last. */
@@ -34,7 +35,15 @@ export class Moments {
   /** Adds a play, and drops the oldest usual one if too many wait. Returns those that it drops. @param {Shown} shown */
   add(shown) {
     this.waiting.push(shown);
-    return this.waiting.length <= maxWaiting ? [] : this.waiting.splice(Math.max(0, this.waiting.findIndex((s) => !greats.has(kindOf(s)))), 1);
+    return this.waiting.length <= maxWaiting
+      ? []
+      : this.waiting.splice(
+          Math.max(
+            0,
+            this.waiting.findIndex((s) => !greats.has(kindOf(s))),
+          ),
+          1,
+        );
   }
 
   /** Marks the play before a revision, if it is the newest one, as the last of the game. @param {number} rev */
@@ -55,7 +64,10 @@ export class Moments {
     return this.current ? (greats.has(kindOf(this.current)) ? great : usual) / (1 + this.waiting.length) : 0;
   }
 
-  /** Returns the play that is shown at a time, null if there is none. @param {number} now milliseconds, never less than before */
+  /**
+   * Returns the play that is shown at a time, null if there is none.
+   * @param {number} now milliseconds, never less than before
+   */
   at(now) {
     if (now >= this.begun + this.length) {
       this.current = this.waiting.shift() ?? null;
@@ -65,7 +77,9 @@ export class Moments {
   }
 
   /** Returns in how many milliseconds another play is shown, or none. @param {number} now */
-  left(now) { return Math.max(0, this.begun + this.length - now); }
+  left(now) {
+    return Math.max(0, this.begun + this.length - now);
+  }
 }
 
 /**
@@ -74,7 +88,10 @@ export class Moments {
  * @param {Shown} shown
  */
 export function kindOf({ play, entry, over }) {
-  if (over) return entry.half === "bottom" && entry.runs > 0 && entry.now.score.home > entry.now.score.away ? "walkoff" : "last";
+  if (over)
+    return entry.half === "bottom" && entry.runs > 0 && entry.now.score.home > entry.now.score.away
+      ? "walkoff"
+      : "last";
   const outs = play.flags?.includes("no double play") ? 1 : (play.outs?.length ?? 0);
   if (outs > 1) return outs > 2 ? "triple_play" : "double_play";
   if (play.kind === "home run") return entry.runs === 4 ? "grand_slam" : "homer";
@@ -87,7 +104,15 @@ function outKind(play) {
   if (play.flags?.includes("sacrifice fly")) return "sacrifice_fly";
   if (play.outs?.[0]?.who !== "batter") return "force_out";
   const contact = play.ball?.contact ?? "";
-  return contact.includes("ground") ? "ground_out" : contact.includes("line") ? "line_out" : contact.includes("pop") ? "pop_out" : contact ? "fly_out" : "out";
+  return contact.includes("ground")
+    ? "ground_out"
+    : contact.includes("line")
+      ? "line_out"
+      : contact.includes("pop")
+        ? "pop_out"
+        : contact
+          ? "fly_out"
+          : "out";
 }
 
 // ---- the ways of the ball and of the runners
@@ -99,7 +124,10 @@ const baseNames = ["batter", "first", "second", "third", "home"];
 const inPlay = new Set(["out", "error", "fielder's choice", "single", "double", "triple", "home run", "foul error"]);
 const positions = ["", "P", "C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"]; // by number
 
-/** @typedef {{ from: number, to: number, out: boolean, points: Point[] }} Way of the runner who began at base from, 0: the batter */
+/**
+ * @typedef {{ from: number, to: number, out: boolean, points: Point[] }} Way of the runner who began at base from,
+ *   0: the batter
+ */
 
 /**
  * Returns the ways of a play: of the ball from the bat, by its highest point, to
@@ -110,12 +138,16 @@ const positions = ["", "P", "C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"]; // b
 export function waysOf(play) {
   const ball = inPlay.has(play.kind) ? flightOf(play) : [];
   const throws = throwsOf(play, ball.at(-1));
-  const outs = new Map((play.outs ?? []).map((o) => [baseNames.indexOf(o.who), Math.max(0, baseNames.indexOf(o.at ?? ""))]));
+  const outs = new Map(
+    (play.outs ?? []).map((o) => [baseNames.indexOf(o.who), Math.max(0, baseNames.indexOf(o.at ?? ""))]),
+  );
   /** @type {Way[]} */ const runners = [];
   for (let from = 0; from < 4; from++) {
-    const out = outs.has(from), to = out ? outs.get(from) ?? 0 : baseNames.indexOf(play.runs[from]?.to ?? "");
+    const out = outs.has(from);
+    const to = out ? (outs.get(from) ?? 0) : baseNames.indexOf(play.runs[from]?.to ?? "");
     if (out && from === 0 && to === 0) continue; // struck out, or caught
-    if (out || to > 0) runners.push({ from, to: Math.max(from, to), out, points: stops.slice(from, Math.max(from, to) + 1) });
+    if (out || to > 0)
+      runners.push({ from, to: Math.max(from, to), out, points: stops.slice(from, Math.max(from, to) + 1) });
   }
   return { ball, throws, runners };
 }
@@ -125,13 +157,24 @@ const heights = { "fly ball": 0.4, "pop-up": 0.6, "line drive": 0.12, "bunt pop-
 
 /** @param {Play} play @returns {Point[]} the bat, the control point of the curve, the end */
 function flightOf(play) {
-  const where = play.ball?.place || play.touched?.[0] || play.outs?.[0]?.by?.[0] || (play.errors?.[0]?.by ? String(play.errors[0].by) : "8");
+  const where =
+    play.ball?.place ||
+    play.touched?.[0] ||
+    play.outs?.[0]?.by?.[0] ||
+    (play.errors?.[0]?.by ? String(play.errors[0].by) : "8");
   const [x, y] = pointOf(where, play.kind === "home run" && !play.flags?.includes("inside-the-park home run"));
-  const height = (play.kind === "home run" ? 0.4 : heights[play.ball?.contact ?? ""] ?? 0) * Math.hypot(x - plate[0], y - plate[1]);
+  const height =
+    (play.kind === "home run" ? 0.4 : (heights[play.ball?.contact ?? ""] ?? 0)) *
+    Math.hypot(x - plate[0], y - plate[1]);
   return [plate, [(plate[0] + x) / 2, (plate[1] + y) / 2 - height], [x, y]];
 }
 
-/** Returns the place of one of Retrosheet's zones, such as 78D. @param {string} zone @param {boolean} gone over the fence @returns {Point} */
+/**
+ * Returns the place of one of Retrosheet's zones, such as 78D.
+ * @param {string} zone
+ * @param {boolean} gone over the fence
+ * @returns {Point}
+ */
 function pointOf(zone, gone) {
   const at = [...(/^[1-9]+/.exec(zone)?.[0] ?? "8")].map((digit) => spots[positions[Number(digit)]]);
   const middle = [0, 1].map((i) => at.reduce((sum, spot) => sum + spot[i], 0) / at.length);
@@ -172,7 +215,10 @@ export class Stage {
     if (stored("sounds", "off") === "on") void this.load();
   }
 
-  /** Adds a play to those that are to be shown: the more wait, the sooner the one that is shown ends. @param {Shown} shown */
+  /**
+   * Adds a play to those that are to be shown: the more wait, the sooner the one that is shown ends.
+   * @param {Shown} shown
+   */
   add(shown) {
     unseen(this.moments.add(shown));
     if (this.drawn) this.wait();
@@ -277,7 +323,14 @@ class Ways {
     const { ball, throws, runners } = waysOf(play);
     change(this.lines.flight, "d", ball.length ? `M${ball[0]}Q${ball[1]} ${ball[2]}` : "");
     change(this.lines.throws, "d", polyline(throws));
-    change(this.lines.safe, "d", runners.filter((way) => !way.out).map((way) => polyline(way.points)).join(""));
+    change(
+      this.lines.safe,
+      "d",
+      runners
+        .filter((way) => !way.out)
+        .map((way) => polyline(way.points))
+        .join(""),
+    );
     const out = runners.filter((way) => way.out);
     change(this.lines.out, "d", out.map((way) => polyline(way.points)).join(""));
     change(this.cross, "d", out.map(({ points }) => `M${points.at(-1)}m-7-7l14 14m0-14l-14 14`).join(""));
@@ -286,15 +339,29 @@ class Ways {
       const way = runners.find((way) => way.from === from) ?? { out: false, points: [from ? stops[from] : box] };
       return id ? [{ id, ...way }] : [];
     });
-    const elements = this.runners.place(now.half === "top" ? "away" : "home", ways.map(({ id, out, points }) => ({ id, at: points[points.length - 1], as: out ? "out" : "" })));
+    const elements = this.runners.place(
+      now.half === "top" ? "away" : "home",
+      ways.map(({ id, out, points }) => ({ id, at: points[points.length - 1], as: out ? "out" : "" })),
+    );
     const flight = ball.length ? Array.from({ length: 9 }, (_, i) => curveAt(ball, i / 8)) : [];
     const points = [...flight, ...throws.slice(flight.length ? 1 : 0)];
     change(this.ball, "display", points.length ? "inline" : "none");
     if (points.length) change(this.ball, "transform", `translate(${points.at(-1)})`);
-    if (!still.matches) this.move(elements, ways.map((way) => way.points), points, length * 0.6);
+    if (!still.matches)
+      this.move(
+        elements,
+        ways.map((way) => way.points),
+        points,
+        length * 0.6,
+      );
   }
 
-  /** @param {SVGGElement[]} runners @param {Point[][]} ways of the runners @param {Point[]} ball @param {number} duration milliseconds */
+  /**
+   * @param {SVGGElement[]} runners
+   * @param {Point[][]} ways of the runners
+   * @param {Point[]} ball
+   * @param {number} duration milliseconds
+   */
   move(runners, ways, ball, duration) {
     const time = { duration, easing: "ease-in-out", fill: /** @type {const} */ ("backwards") };
     const appear = [{ opacity: 0 }, {}];
@@ -340,16 +407,22 @@ class Callout {
     this.count = document.createTextNode("");
     this.outs = element("span", { class: "tally" }, ...this.lamps, this.count);
     this.scores = { away: element("span", { class: "plate" }), home: element("span", { class: "plate" }) };
-    this.runs = element("span", { class: "tally" }, ...sides.flatMap((side) => [game[side].team.abbrev, this.scores[side]]));
+    this.runs = element(
+      "span",
+      { class: "tally" },
+      ...sides.flatMap((side) => [game[side].team.abbrev, this.scores[side]]),
+    );
     this.sign = element("div", { class: "callout" }, this.kind, this.words, this.outs, this.runs);
     this.root = element("div", { class: "over-field", "aria-hidden": "true", hidden: "" }, this.sign);
   }
 
   /** @param {Shown} shown */
   show(shown) {
-    const { play, entry } = shown, kind = kindOf(shown);
+    const { play, entry } = shown;
+    const kind = kindOf(shown);
     const batting = entry.half === "top" ? "away" : "home";
-    const club = play.outs?.length && !entry.runs ? this.game[batting === "home" ? "away" : "home"].team : this.game[batting].team;
+    const club =
+      play.outs?.length && !entry.runs ? this.game[batting === "home" ? "away" : "home"].team : this.game[batting].team;
     if (this.club !== club) this.sign.style.cssText = clubStyle(club);
     this.club = club;
     this.sign.className = `callout ${greats.has(kind) ? `great ${kind}` : kind}`;
@@ -362,7 +435,9 @@ class Callout {
   /** @param {number} was @param {number} made */
   showOuts(was, made) {
     this.outs.hidden = !made;
-    this.lamps.forEach((lamp, i) => { lamp.className = !made || i >= was + made ? "lamp" : i < was ? "lamp on" : "lamp on new"; });
+    this.lamps.forEach((lamp, i) => {
+      lamp.className = !made || i >= was + made ? "lamp" : i < was ? "lamp on" : "lamp on new";
+    });
     if (made) this.count.data = t("count.outs", { n: Math.min(3, was + made) });
   }
 
@@ -370,7 +445,9 @@ class Callout {
   showRuns({ entry, before }) {
     this.runs.hidden = !entry.runs;
     for (const side of sides) {
-      const plate = this.scores[side], was = String(before.now.score[side]), is = String(entry.now.score[side]);
+      const plate = this.scores[side];
+      const was = String(before.now.score[side]);
+      const is = String(entry.now.score[side]);
       write(plate, is);
       if (entry.runs && was !== is) plate.dataset.was = was;
       else delete plate.dataset.was;
@@ -381,34 +458,63 @@ class Callout {
 // ---- who stands in
 
 /** @param {Form | undefined} form of a batter */
-const batted = (form) => (form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "");
+const batted = (form) =>
+  form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "";
 
-/** Batter, pitcher, and the surnames of the next two batters. Its elements stay, so that a play changes only what differs. */
+/**
+ * Batter, pitcher, and the surnames of the next two batters. Its elements stay, so that a play changes only what
+ * differs.
+ */
 class Matchup {
   /** @param {Game} game */
   constructor({ id }) {
     /** @type {string[]} */ this.players = []; // who is shown
     this.first = upTo(2).map(() => element("span", { class: "roomy" }, ""));
-    this.names = upTo(4).map((_, i) => element("button", { type: "button", class: "player-name", "aria-haspopup": "dialog", "data-game": id }, ...this.first.slice(i, i + 1), ""));
+    this.names = upTo(4).map((_, i) =>
+      element(
+        "button",
+        { type: "button", class: "player-name", "aria-haspopup": "dialog", "data-game": id },
+        ...this.first.slice(i, i + 1),
+        "",
+      ),
+    );
     this.notes = upTo(4).map(() => element("dd", { class: "note" }));
     const [batter, pitcher, ...due] = this.names.map((name) => element("dd", {}, name));
     this.due = element("div", {}, element("dt", {}, t("game.due")), ...due);
-    this.root = element("dl", { class: "matchup" }, element("div", {}, element("dt", {}, t("game.batter")), batter, ...this.notes.slice(0, 2)),
-      element("div", {}, element("dt", {}, t("game.pitcher")), pitcher, ...this.notes.slice(2)));
+    this.root = element(
+      "dl",
+      { class: "matchup" },
+      element("div", {}, element("dt", {}, t("game.batter")), batter, ...this.notes.slice(0, 2)),
+      element("div", {}, element("dt", {}, t("game.pitcher")), pitcher, ...this.notes.slice(2)),
+    );
   }
 
-  /** Returns null before the first entry. @param {import("./board.js").Scorebook} book @param {State | null} state after the last entry, null if it is not known yet */
+  /**
+   * Returns null before the first entry.
+   * @param {import("./board.js").Scorebook} book
+   * @param {State | null} state after the last entry, null if it is not known yet
+   */
   draw(book, state) {
     const { now } = book;
     if (!now) return null;
-    const team = state?.teams[now.half === "top" ? 0 : 1], form = state?.at_bat, arm = form?.pitcher;
+    const team = state?.teams?.[now.half === "top" ? 0 : 1];
+    const form = state?.at_bat;
+    const arm = form?.pitcher;
     const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];
-    const batter = book.players.get(now.batter), pitcher = book.players.get(now.pitcher);
+    const batter = book.players.get(now.batter);
+    const pitcher = book.players.get(now.pitcher);
     [now.batter, now.pitcher, ...due].forEach((id, i) => this.name(i, id, book));
     if (!due.length) this.due.remove();
     else if (!this.due.parentNode) this.root.append(this.due);
-    const throwing = [pitcher && label("throws", pitcher.throws), arm && t(tiredness(arm.fatigue))].filter(Boolean).join(" · ");
-    const notes = [batter ? label("bats", batter.bats) : "", batted(form?.batter), throwing, arm ? t("player.pitches", { n: arm.pitches }) : ""];
+    const throwing = [pitcher && label("throws", pitcher.throws), arm && t(tiredness(arm.fatigue))]
+      .filter(Boolean)
+      .join(" · ");
+    const notes = [
+      batter ? label("bats", batter.bats) : "",
+      batted(form?.batter),
+      throwing,
+      arm ? t("player.pitches", { n: arm.pitches }) : "",
+    ];
     notes.forEach((text, i) => write(this.notes[i], text));
     return this.root;
   }
@@ -417,7 +523,9 @@ class Matchup {
   name(i, id, book) {
     if (this.players[i] === id) return;
     this.players[i] = id;
-    const button = this.names[i], { lastChild: shown } = button, surname = book.surname(id);
+    const button = this.names[i];
+    const { lastChild: shown } = button;
+    const surname = book.surname(id);
     button.dataset.player = id;
     if (i in this.first) write(this.first[i], book.name(id).slice(0, -surname.length));
     if (shown instanceof Text) shown.data = surname;

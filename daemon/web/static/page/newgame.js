@@ -1,6 +1,6 @@
 // The form for a new game.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, season, alertBox, sentence, problemOf, clubStyle, loading, wrongOf } from "./ui.js";
+import { t, label, api, season, alertBox, problemOf, clubStyle, loading, violationsAt } from "./ui.js";
 
 /** A first game: short, and against a bot that can be beaten. */
 const friendly = { opponent: "bot", innings: 3, bot_level: 2 };
@@ -15,7 +15,9 @@ export async function startFriendly() {
   const away = clubs[Math.floor(Math.random() * clubs.length)];
   const game = await api("POST", "/api/games", { home_team: home.id, away_team: away.id, season, options: friendly });
   const card = `/api/games/${game.id}/lineups/home`;
-  await api("POST", `${card}/suggest`).then((lineup) => api("PUT", card, lineup)).catch(() => undefined);
+  await api("POST", `${card}/suggest`)
+    .then((lineup) => api("PUT", card, lineup))
+    .catch(() => undefined);
   return `/games/${game.id}`;
 }
 
@@ -23,15 +25,26 @@ export async function startFriendly() {
 export function newGame({ update, go }) {
   /** @type {Club[] | null} */ let clubs = null;
   /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  let stale = false, sending = false;
+  let stale = false;
+  let sending = false;
   const form = {
-    home_team: "", away_team: "",
+    home_team: "",
+    away_team: "",
     options: {
-      ...friendly, side: "home", dh: true, extra_innings: "runner", disengagements: "unlimited", turn_seconds: 0, announce: "scoring", call_turn: false, visibility: "listed",
+      ...friendly,
+      side: "home",
+      dh: true,
+      extra_innings: "runner",
+      disengagements: "unlimited",
+      turn_seconds: 0,
+      announce: "scoring",
+      call_turn: false,
+      visibility: "listed",
       mercy: /** @type {string | undefined} */ (undefined), // the server's default, which depends on the visibility
     },
   };
-  let chosen = season, notice = "";
+  let chosen = season;
+  let notice = "";
   /** The rosters of the clubs that were chosen, by club. @type {Map<string, Player[]>} */
   const rosters = new Map();
   /** The imported seasons. @type {number[]} */
@@ -51,9 +64,25 @@ export function newGame({ update, go }) {
     update();
   };
   /** The season of the clubs, where more than one can be chosen. */
-  const seasons = () => imported.length ? html`<p><label class="inline">${t("stats.season")} <select name="season"
-    @change=${(/** @type {any} */ e) => { chosen = Number(e.target.value); void load(); }}>
-    ${[season, ...imported.toReversed()].map((n) => html`<option value=${n} ?selected=${n === chosen}>${n}</option>`)}</select></label></p>` : nothing;
+  const seasons = () =>
+    imported.length
+      ? html`<p>
+          <label class="inline">
+            ${t("stats.season")}
+            <select
+              name="season"
+              @change=${(/** @type {any} */ e) => {
+                chosen = Number(e.target.value);
+                void load();
+              }}
+            >
+              ${[season, ...imported.toReversed()].map(
+                (n) => html`<option value=${n} ?selected=${n === chosen}>${n}</option>`,
+              )}
+            </select>
+          </label>
+        </p>`
+      : nothing;
 
   /** @param {string} id */
   const loadRoster = async (id) => {
@@ -71,7 +100,11 @@ export function newGame({ update, go }) {
   const rosterHint = (id) => {
     const players = rosters.get(id) ?? [];
     const starter = (/** @type {string} */ at) => players.find((p) => p.positions[0] === at)?.name ?? "–";
-    return players.length ? html`<p class="hint">${t("new.roster", { n: players.length, sp: starter("SP"), ss: starter("SS"), cf: starter("CF") })}</p>` : nothing;
+    return players.length
+      ? html`<p class="hint">
+          ${t("new.roster", { n: players.length, sp: starter("SP"), ss: starter("SS"), cf: starter("CF") })}
+        </p>`
+      : nothing;
   };
 
   /** @param {SubmitEvent} e */
@@ -89,11 +122,12 @@ export function newGame({ update, go }) {
     update();
   };
   /** @param {string} path */
-  const violations = (path) => {
-    const found = problem?.errors.filter((v) => v.path === path) ?? [];
-    return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
-  };
-  /** Chooses a club; one that the other side has changes places. @param {"home_team" | "away_team"} field @param {string} id */
+  const violations = (path) => violationsAt(problem, path);
+  /**
+   * Chooses a club; one that the other side has changes places.
+   * @param {"home_team" | "away_team"} field
+   * @param {string} id
+   */
   const choose = (field, id) => {
     const other = field === "home_team" ? "away_team" : "home_team";
     if (form[other] === id) form[other] = form[field];
@@ -102,34 +136,79 @@ export function newGame({ update, go }) {
     update();
   };
   /** @param {"home_team" | "away_team"} field */
-  const club = (field) => html`<fieldset class="clubs"><legend>${t(`new.${field}`)}</legend>${clubs?.map((c) => html`
-    <label class="club-pick" .style=${clubStyle(c)}><input type="radio" name=${field} value=${c.id} .checked=${form[field] === c.id} required
-      @change=${() => choose(field, c.id)}><span>${c.name}</span></label>`)}${rosterHint(form[field])}${violations(`/${field}`)}</fieldset>`;
+  const club = (field) =>
+    html`<fieldset class="clubs">
+      <legend>${t(`new.${field}`)}</legend>
+      ${clubs?.map(
+        (c) =>
+          html` <label class="club-pick" .style=${clubStyle(c)}>
+            <input
+              type="radio"
+              name=${field}
+              value=${c.id}
+              .checked=${form[field] === c.id}
+              required
+              @change=${() => choose(field, c.id)}
+            /><span>${c.name}</span>
+          </label>`,
+      )}${rosterHint(form[field])}${violations(`/${field}`)}
+    </fieldset>`;
   const usualMercy = () => (form.options.visibility === "private" ? "on" : "off");
   /**
    * @param {keyof typeof form.options} name @param {(string | number | boolean)[]} values
    */
-  const choice = (name, values) => html`<div><label for=${name}>${t(/** @type {any} */ (`new.${name}`))}</label>
-    <select id=${name} @change=${(/** @type {any} */ e) => { /** @type {any} */ (form.options)[name] = values[e.target.selectedIndex]; update(); }}>
-      ${values.map((v) => html`<option ?selected=${(form.options[name] ?? usualMercy()) === v}>${label(`new.${name}`, String(v))}</option>`)}
-    </select>${violations(`/options/${name}`)}</div>`;
+  const choice = (name, values) =>
+    html`<div>
+      <label for=${name}>${t(/** @type {any} */ (`new.${name}`))}</label>
+      <select
+        id=${name}
+        @change=${(/** @type {any} */ e) => {
+          /** @type {any} */ (form.options)[name] = values[e.target.selectedIndex];
+          update();
+        }}
+      >
+        ${values.map(
+          (v) =>
+            html`<option ?selected=${(form.options[name] ?? usualMercy()) === v}>
+              ${label(`new.${name}`, String(v))}
+            </option>`,
+        )}
+      </select>
+      ${violations(`/options/${name}`)}
+    </div>`;
 
   return {
     title: () => t("new.title"),
-    render: () => html`<form class="leaf" @submit=${submit}>
-      <p class="kicker">${t("new.kicker")}</p><h1>${t("new.title")}</h1>
-      ${alertBox(problem)}
-      ${stale ? html`<p class="hint">${t("new.stale")}</p>` : nothing}
-      ${clubs === null ? (problem ? nothing : loading()) : html`
-        ${seasons()}
-        <div class="two">${club("away_team")}${club("home_team")}</div>
-        ${notice ? html`<p class="hint">${notice}</p>` : nothing}
-        <div class="two">${choice("opponent", ["bot", "open", "hotseat"])}${form.options.opponent === "bot" ? choice("bot_level", [1, 2, 3]) : nothing}
-          ${form.options.opponent === "hotseat" ? nothing : choice("side", ["home", "away"])}${choice("innings", [3, 5, 7, 9])}</div>
-        <details class="fine"><summary>${t("new.fine")}</summary><div class="two">${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
-          ${choice("mercy", ["off", "on"])}${choice("disengagements", ["unlimited", "2023"])}
-          ${choice("turn_seconds", [0, 30, 60, 120, 300])}${choice("announce", ["scoring", "all", "off"])}${choice("call_turn", [false, true])}${choice("visibility", ["listed", "private"])}</div></details>
-        <p class="row"><button class="primary" ?disabled=${sending}>${t("new.create")}</button></p>`}
-    </form>`,
+    render: () =>
+      html`<form class="leaf" @submit=${submit}>
+        <p class="kicker">${t("new.kicker")}</p>
+        <h1>${t("new.title")}</h1>
+        ${alertBox(problem)} ${stale ? html`<p class="hint">${t("new.stale")}</p>` : nothing}
+        ${clubs === null
+          ? problem
+            ? nothing
+            : loading()
+          : html` ${seasons()}
+              <div class="two">${club("away_team")}${club("home_team")}</div>
+              ${notice ? html`<p class="hint">${notice}</p>` : nothing}
+              <div class="two">
+                ${choice("opponent", ["bot", "open", "hotseat"])}
+                ${form.options.opponent === "bot" ? choice("bot_level", [1, 2, 3]) : nothing}
+                ${form.options.opponent === "hotseat" ? nothing : choice("side", ["home", "away"])}
+                ${choice("innings", [3, 5, 7, 9])}
+              </div>
+              <details class="fine">
+                <summary>${t("new.fine")}</summary>
+                <div class="two">
+                  ${choice("dh", [true, false])}${choice("extra_innings", ["runner", "standard"])}
+                  ${choice("mercy", ["off", "on"])}${choice("disengagements", ["unlimited", "2023"])}
+                  ${choice("turn_seconds", [0, 30, 60, 120, 300])}
+                  ${choice("announce", ["scoring", "all", "off"])}
+                  ${choice("call_turn", [false, true])}
+                  ${choice("visibility", ["listed", "private"])}
+                </div>
+              </details>
+              <p class="row"><button class="primary" ?disabled=${sending}>${t("new.create")}</button></p>`}
+      </form>`,
   };
 }

@@ -1,212 +1,10 @@
-// Playing a game: the connection to it, and the decisions that a manager can make
-// now. One file, as both are needed at once.
+// The decisions that a manager can make now.
 import { html, nothing } from "./lit-html.js";
 import { changeName } from "./board.js";
-import { t, label, formatTime, language, managerOf, clubStyle, renewSession, session, percent, loading, reloadIfOutdated } from "./ui.js";
+import { t, label, formatTime, language, managerOf, clubStyle, percent, loading, reloadIfOutdated } from "./ui.js";
+export * from "./play.live.js";
 
-// ---- the connection
-
-const pingInterval = 5000, pongTimeout = 4000, resendAfter = 2500; // milliseconds
-const minBackoff = 500, maxBackoff = 10000; // milliseconds
-
-/** Close codes after which it does not reconnect. */
-const final = new Set([4000, 4003, 4004]);
-
-/**
- * The state of a connection: "joining" until the state of the game has arrived,
- * "live", "lost" while it reconnects, "over" once it does not any more.
- * @typedef {"joining" | "live" | "lost" | "over"} Link
- */
-
-/**
- * The receiver of a connection. Event and skip frames arrive in order, without
- * gaps between their revisions.
- * @typedef {object} Handler
- * @property {() => number} rev returns the last revision that was received
- * @property {(frame: Frame) => void} frame receives event, skip, state, presence, clock and hello frames
- * @property {(link: Link, reason: string) => void} link receives the state of the connection
- * @property {(cid: string, error: { code: string, detail: string } | null, rev: number) => void} answered receives the answer to a command: an error, or the revision that it became
- */
-
-export class Live {
-  /** @param {string} game @param {Handler} handler */
-  constructor(game, handler) {
-    this.game = game;
-    this.handler = handler;
-    /** @type {Link} */ this.link = "joining";
-    /** @type {WebSocket | null} */ this.socket = null;
-    /** Commands that are not answered yet, by cid. @type {Map<string, { frame: Frame, sent: number }>} */ this.unanswered = new Map();
-    this.attempts = 0;
-    this.lag = 0; // milliseconds, a moving average
-    this.retry = this.beat = this.pong = 0; // timers
-    this.offline = () => this.lose("offline");
-    this.online = () => this.connect();
-    this.visible = () => { if (!document.hidden && this.link === "lost") this.connect(); };
-    addEventListener("offline", this.offline);
-    addEventListener("online", this.online);
-    document.addEventListener("visibilitychange", this.visible);
-    this.connect();
-  }
-
-  /** Closes the connection. It does not reconnect. */
-  close() {
-    this.end("over", "");
-    removeEventListener("offline", this.offline);
-    removeEventListener("online", this.online);
-    document.removeEventListener("visibilitychange", this.visible);
-  }
-
-  /**
-   * Sends a command until it is answered. The server applies it once.
-   * @param {unknown} action
-   * @returns {string} its cid
-   */
-  command(action) {
-    const bytes = crypto.getRandomValues(new Uint8Array(12));
-    const cid = Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
-    const frame = { t: "cmd", g: this.game, cid, rev: this.handler.rev(), d: { action } };
-    this.unanswered.set(cid, { frame, sent: 0 });
-    this.resend();
-    return cid;
-  }
-
-  connect() {
-    if (this.link === "over" || this.socket) return;
-    clearTimeout(this.retry);
-    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/ws`, "pressbox.v1");
-    this.socket = socket;
-    socket.onopen = () => this.send({ t: "join", g: this.game, d: { since: this.handler.rev() } });
-    socket.onmessage = (e) => { if (socket === this.socket) this.receive(JSON.parse(e.data)); };
-    socket.onclose = (e) => { if (socket === this.socket) void this.closed(e.code); };
-    this.expect();
-  }
-
-  /** @param {Frame} frame */
-  receive(frame) {
-    switch (frame.t) {
-      case "pong":
-        this.lag += ((performance.now() - frame.d.ts) - this.lag) * (this.lag ? 0.2 : 1);
-        clearTimeout(this.pong);
-        return;
-      case "ack":
-      case "nak":
-        if (frame.cid === undefined || !this.unanswered.delete(frame.cid)) {
-          if (frame.t === "nak") this.joinRejected(frame);
-          return;
-        }
-        this.handler.answered(frame.cid, frame.t === "nak" ? frame.d : null, Number(frame.rev));
-        return;
-      case "bye":
-        if (frame.d?.code === "cancelled") this.end("over", "cancelled");
-        return;
-      case "hello":
-        if (frame.d.role === "visitor" && session.me) { // the session has to be renewed
-          this.drop();
-          return void this.closed(4401);
-        }
-        break;
-      case "event":
-      case "skip": {
-        const gap = Number(frame.rev) - this.handler.rev();
-        if (gap <= 0) return; // a duplicate
-        if (gap > 1) return this.send({ t: "sync", g: this.game, d: { since: this.handler.rev() } });
-        break;
-      }
-      case "state":
-        this.handler.frame(frame);
-        this.arrived();
-        return;
-    }
-    this.handler.frame(frame);
-  }
-
-  /** Handles a nak without a command: joining failed. @param {Frame} frame */
-  joinRejected(frame) {
-    const code = frame.d?.code;
-    if (code === "unknown_game" || code === "forbidden") this.end("over", code);
-  }
-
-  /** Handles the arrival of the state: the connection is live. */
-  arrived() {
-    this.attempts = 0;
-    clearTimeout(this.pong);
-    if (this.link !== "live") {
-      this.link = "live";
-      this.handler.link("live", "");
-      for (const u of this.unanswered.values()) u.sent = 0;
-    }
-    this.resend();
-    clearInterval(this.beat);
-    this.beat = window.setInterval(() => {
-      this.send({ t: "ping", d: { ts: performance.now(), lag: Math.round(this.lag) } });
-      this.expect();
-      this.resend();
-    }, pingInterval);
-  }
-
-  /** Loses the connection unless a frame arrives in time. */
-  expect() {
-    clearTimeout(this.pong);
-    this.pong = window.setTimeout(() => this.lose("silent"), pongTimeout);
-  }
-
-  resend() {
-    if (this.link !== "live") return;
-    const now = performance.now();
-    for (const u of this.unanswered.values()) {
-      if (u.sent && now - u.sent < resendAfter) continue;
-      u.sent = now;
-      this.send(u.frame);
-    }
-  }
-
-  /** @param {Frame} frame */
-  send(frame) {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
-  }
-
-  /** @param {number} code */
-  async closed(code) {
-    this.socket = null;
-    if (final.has(code)) return this.end("over", code === 4004 ? "unknown_game" : "closed");
-    this.lose(code === 4001 ? "restart" : "closed");
-    if (code === 4401 && !(await renewSession())) {
-      this.end("over", "signed_out");
-      session.set(null);
-    }
-  }
-
-  /** Closes the socket and schedules the next attempt. @param {string} reason */
-  lose(reason) {
-    if (this.link === "over") return;
-    this.drop();
-    this.link = "lost";
-    this.handler.link("lost", reason);
-    const backoff = Math.min(maxBackoff, minBackoff * 2 ** this.attempts++) * (0.75 + Math.random() / 2);
-    clearTimeout(this.retry);
-    this.retry = window.setTimeout(() => this.connect(), backoff);
-  }
-
-  /** @param {Link} link @param {string} reason */
-  end(link, reason) {
-    if (this.link === "over") return;
-    this.link = link;
-    clearTimeout(this.retry);
-    this.drop();
-    if (reason) this.handler.link(link, reason);
-  }
-
-  drop() {
-    const socket = this.socket;
-    this.socket = null;
-    clearInterval(this.beat);
-    clearTimeout(this.pong);
-    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close(); // at once would be an error to browsers
-    else socket?.close();
-  }
-}
-
-// ---- the decisions
+/** @typedef {import("./play.live.js").Link} Link */
 
 /** The parts of a defensive call: fields of its action, each with at most one value. */
 const parts = /** @type {const} */ (["pitch", "infield", "outfield", "behind", "lines"]);
@@ -219,44 +17,78 @@ const partOf = (c) => parts.find((p) => p in c.action);
 /** Returns the substitutions of an offer. @param {Choice} c @returns {import("./board.js").Sub[]} */
 export const subsOf = (c) => /** @type {any} */ (c.action).subs ?? [];
 
-/** Returns the glossary's term for a part of a defensive call: "infield.in". @param {Choice} c @param {typeof parts[number]} part */
-const partTerm = (c, part) => (part === "pitch" ? String(c.action.pitch) : part === "infield" || part === "outfield" ? `${part}.${c.action[part]}` : part);
+/**
+ * Returns the glossary's term for a part of a defensive call: "infield.in".
+ * @param {Choice} c
+ * @param {typeof parts[number]} part
+ */
+const partTerm = (c, part) =>
+  part === "pitch"
+    ? String(c.action.pitch)
+    : part === "infield" || part === "outfield"
+      ? `${part}.${c.action[part]}`
+      : part;
 
-/** Returns the glossary's term for a choice, by its action: "squeeze", "infield.in"; "" if it has none. @param {Choice} c */
+/**
+ * Returns the glossary's term for a choice, by its action: "squeeze", "infield.in"; "" if it has none.
+ * @param {Choice} c
+ */
 function termOf(c) {
-  const { action } = c, part = partOf(c);
+  const { action } = c;
+  const part = partOf(c);
   if (action.a === "offense") return String(action.call);
   if (action.a === "answer") return action.bold ? "bold" : "safe";
   if (action.a !== "defense") return "";
   return part ? partTerm(c, part) : "pitch_to";
 }
 
-/** Returns the name of a choice; the server's label if its action is not known here. @param {Choice} c @param {Match} match */
+/**
+ * Returns the name of a choice; the server's label if its action is not known here.
+ * @param {Choice} c
+ * @param {Match} match
+ */
 export function nameOf(c, match) {
-  const { action } = c, { game, state, book } = match;
+  const { action } = c;
+  const { game, state, book } = match;
   /** @param {unknown} side */
   const club = (side) => game?.[side === "home" ? "home" : "away"].team.name ?? "";
   switch (action.a) {
-    case "offense": return label("name", termOf(c), c.label);
-    case "defense": return defenseName(c);
-    case "answer": return label(`answer.${action.bold ? "bold" : "safe"}`, state?.question?.kind, c.label);
-    case "substitute": return changeName(subsOf(c), book, teamOf(c, match));
-    case "takeover": return t(!action.on ? "offer.takeback" : action.side === game?.you ? "offer.leave" : "offer.replace", { club: club(action.side) });
-    case "end": return t("offer.end", { club: club(game?.you === "home" ? "away" : "home") });
-    case "concede": return t(c.side ? "offer.concedefor" : "offer.concede", { club: club(c.side) });
-    default: return label("offer", String(action.a), c.label);
+    case "offense":
+      return label("name", termOf(c), c.label);
+    case "defense":
+      return defenseName(c);
+    case "answer":
+      return label(`answer.${action.bold ? "bold" : "safe"}`, state?.question?.kind, c.label);
+    case "substitute":
+      return changeName(subsOf(c), book, teamOf(c, match));
+    case "takeover":
+      return t(!action.on ? "offer.takeback" : action.side === game?.you ? "offer.leave" : "offer.replace", {
+        club: club(action.side),
+      });
+    case "end":
+      return t("offer.end", { club: club(game?.you === "home" ? "away" : "home") });
+    case "concede":
+      return t(c.side ? "offer.concedefor" : "offer.concede", { club: club(c.side) });
+    default:
+      return label("offer", String(action.a), c.label);
   }
 }
 
-/** Returns the text of a question, after the ball: its place begins with the position of the nearest fielder. @param {Question} question */
+/**
+ * Returns the text of a question, after the ball: its place begins with the position of the nearest fielder.
+ * @param {Question} question
+ */
 export function questionText({ kind, ball, text }) {
   const place = /^[1-9]/.exec(ball?.place ?? "")?.[0];
-  const hit = ball?.contact && place ? t("question.ball", { contact: label("contact", ball.contact), to: label("to", place) }) : "";
+  const hit =
+    ball?.contact && place
+      ? t("question.ball", { contact: label("contact", ball.contact), to: label("to", place) })
+      : "";
   return [hit, label("question", kind, text)].filter(Boolean).join(" ");
 }
 
 /** Returns the state of a choice's team. @param {Choice} c @param {Match} match */
-export const teamOf = (c, { game, state }) => state?.teams[Number((c.side ?? game?.you) === "home")];
+export const teamOf = (c, { game, state }) => state?.teams?.[Number((c.side ?? game?.you) === "home")];
 
 /** Returns the name of a defensive call: its parts. @param {Choice} c */
 function defenseName(c) {
@@ -264,23 +96,59 @@ function defenseName(c) {
   return [label("name", first), ...rest.map((term) => t("call.part", { name: label("name", term) }))].join(", ");
 }
 
-/** Renders what a choice does: seen where there is room or it was asked for, and always read out. @param {Choice} c @param {string} id */
+/**
+ * Renders what a choice does: seen where there is room or it was asked for, and always read out.
+ * @param {Choice} c
+ * @param {string} id
+ */
 const explain = (c, id) => html`<small class="does" id=${id}>${label("does", termOf(c), "")}</small>`;
 
-const signed = new Intl.NumberFormat(language, { signDisplay: "exceptZero", minimumFractionDigits: 3, maximumFractionDigits: 3 });
+const signed = new Intl.NumberFormat(language, {
+  signDisplay: "exceptZero",
+  minimumFractionDigits: 3,
+  maximumFractionDigits: 3,
+});
 const least = 0.003; // runs that are worth a number
-const toTenths = new Intl.NumberFormat(language, { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const toTenths = new Intl.NumberFormat(language, {
+  style: "percent",
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 /** Returns the runs that a choice gains over the usual one, in words. @param {Choice} c @param {Choice} [usual] */
-export const gain = (c, usual) => (c.runs === undefined ? "" : c === usual ? t("worth.usual") : Math.abs(c.runs) < least ? t("worth.same") : t("worth.runs", { n: signed.format(c.runs) }));
-/** Returns the runs that a part of a call gains, as a number beside its name. @param {Choice} c @param {Choice} usual */
-const points = (c, usual) => (c.runs === undefined || c === usual ? "" : Math.abs(c.runs) < least ? "≈ 0" : signed.format(c.runs));
+export const gain = (c, usual) =>
+  c.runs === undefined
+    ? ""
+    : c === usual
+      ? t("worth.usual")
+      : Math.abs(c.runs) < least
+        ? t("worth.same")
+        : t("worth.runs", { n: signed.format(c.runs) });
+/**
+ * Returns the runs that a part of a call gains, as a number beside its name.
+ * @param {Choice} c
+ * @param {Choice} usual
+ */
+const points = (c, usual) =>
+  c.runs === undefined || c === usual ? "" : Math.abs(c.runs) < least ? "≈ 0" : signed.format(c.runs);
 /** Marks the coach's pick. @param {Choice} c */
 const coach = (c) => (c.coach ? html` <b class="coach">${t("worth.coach")}</b>` : nothing);
-/** Renders the worth of a choice, and its odds in words: they are about different events, and are no measure of it. @param {Choice} c @param {Choice} usual */
+/**
+ * Renders the worth of a choice, and its odds in words: they are about different events, and are no measure of it.
+ * @param {Choice} c
+ * @param {Choice} usual
+ */
 function worth(c, usual) {
   const odds = c.odds?.success === undefined ? "" : `${percent(c.odds.success)} ${label("success", c.success)}`;
-  return html`<span class="worth">${c.runs === undefined ? nothing : html`<span><b>${gain(c, usual)}</b><span class="dot"> · </span>${t("worth.win", { p: toTenths.format(c.win_probability ?? 0) })}${coach(c)}</span>`}
-    ${odds ? html`<small>${odds}</small>` : nothing}</span>`;
+  return html`<span class="worth">
+    ${c.runs === undefined
+      ? nothing
+      : html`<span>
+          <b>${gain(c, usual)}</b>
+          <span class="dot"> · </span>
+          ${t("worth.win", { p: toTenths.format(c.win_probability ?? 0) })}${coach(c)}
+        </span>`}
+    ${odds ? html`<small>${odds}</small>` : nothing}
+  </span>`;
 }
 /**
  * What the panel needs of the game's view.
@@ -319,7 +187,9 @@ export class Decisions {
     return legal.filter((c) => c.side === legal[0]?.side && c.group === legal[0]?.group);
   }
 
-  get idle() { return this.match.link === "live" && !this.match.sent.size; }
+  get idle() {
+    return this.match.link === "live" && !this.match.sent.size;
+  }
 
   /** @param {Choice} choice */
   choose(choice) {
@@ -329,9 +199,11 @@ export class Decisions {
   /** Moves the focus back to the calls if drawing took it away; to the heading while there are none. */
   refocus() {
     if (!this.hadFocus) return;
-    const active = document.activeElement, waiting = active?.matches(".panel h2, .final h2") ?? false;
+    const active = document.activeElement;
+    const waiting = active?.matches(".panel h2, .final h2") ?? false;
     if (active && active !== document.body && !active.matches(":disabled") && !waiting) return;
-    /** @type {HTMLElement | null} */ const to = document.querySelector(".calls button:not(:disabled)") ?? document.querySelector(".panel h2, .final h2");
+    /** @type {HTMLElement | null} */ const to =
+      document.querySelector(".calls button:not(:disabled)") ?? document.querySelector(".panel h2, .final h2");
     if (to && to !== active) to.focus({ preventScroll: waiting });
   }
 
@@ -355,9 +227,13 @@ export class Decisions {
   /** @param {Choice} choice @param {boolean} on */
   toggle(choice, on) {
     const { calls } = this;
-    const others = this.chosenOf(calls).filter((c) => partOf(c) !== partOf(choice) && c.odds && choice.odds); // a call without odds cannot be combined
+    // a call without odds cannot be combined
+    const others = this.chosenOf(calls).filter((c) => partOf(c) !== partOf(choice) && c.odds && choice.odds);
     this.chosen = new Set([...others, ...(on && partOf(choice) ? [choice] : [])].map((c) => c.label));
-    if (!choice.odds) document.querySelectorAll(".combine :checked:not([type=radio])").forEach((box) => { /** @type {any} */ (box).checked = false; }); // drawing does not know of a check since the last one
+    if (!choice.odds)
+      document.querySelectorAll(".combine :checked:not([type=radio])").forEach((box) => {
+        /** @type {any} */ (box).checked = false;
+      }); // drawing does not know of a check since the last one
     this.match.update();
   }
 
@@ -365,24 +241,65 @@ export class Decisions {
   combined(calls) {
     const [first, ...rest] = this.chosenOf(calls);
     if (!rest.length) return first ?? calls[0];
-    return { ...calls[0], odds: undefined, action: Object.assign({}, ...[calls[0], first, ...rest].map((c) => c.action)), coach: false };
+    return {
+      ...calls[0],
+      odds: undefined,
+      action: Object.assign({}, ...[calls[0], first, ...rest].map((c) => c.action)),
+      coach: false,
+    };
   }
 
   /** @param {Game} game */
   render(game) {
     const { match, calls } = this;
-    if (!game.you) return html`<section class="leaf panel"><div class="row spread"><h2>${t("watch.title")}</h2>${clock(match.left)}</div><p>${this.waitingFor(game)}</p></section>`;
+    if (!game.you)
+      return html`<section class="leaf panel">
+        <div class="row spread">
+          <h2>${t("watch.title")}</h2>
+          ${clock(match.left)}
+        </div>
+        <p>${this.waitingFor(game)}</p>
+      </section>`;
     this.hadFocus = Boolean(document.activeElement?.closest(".panel"));
     const busy = match.sent.size > 0;
     const side = calls[0]?.side ?? (game.you === "both" ? undefined : /** @type {Side} */ (game.you));
-    return html`<section class=${this.explained ? "leaf panel explained" : "leaf panel"} aria-labelledby="decisions-title" .style=${side ? clubStyle(game[side].team) : ""}>
-      <div class="row spread"><h2 id="decisions-title" tabindex="-1">${this.heading(game, calls)}</h2>${calls.length ? html`<button type="button" class="what" aria-pressed=${this.explained ? "true" : "false"} @click=${() => { this.explained = !this.explained; match.update(); }}>${t("help.what")}</button>` : nothing}${clock(match.left)}</div>
+    return html`<section
+      class=${this.explained ? "leaf panel explained" : "leaf panel"}
+      aria-labelledby="decisions-title"
+      .style=${side ? clubStyle(game[side].team) : ""}
+    >
+      <div class="row spread">
+        <h2 id="decisions-title" tabindex="-1">${this.heading(game, calls)}</h2>
+        ${calls.length
+          ? html`<button
+              type="button"
+              class="what"
+              aria-pressed=${this.explained ? "true" : "false"}
+              @click=${() => {
+                this.explained = !this.explained;
+                match.update();
+              }}
+            >
+              ${t("help.what")}
+            </button>`
+          : nothing}${clock(match.left)}
+      </div>
       ${match.error ? html`<p class="alert" role="alert">${match.error}</p>` : nothing}
-      ${calls[0]?.group === "defense" ? this.compose(calls) : calls.length ? html`<ol class="calls">${calls.map((c, i) => html`<li>${this.button(c, i)}${explain(c, `does-${i}`)}</li>`)}</ol>`
-        : html`<p>${busy ? nothing : this.waitingFor(game)}</p>${this.resume()}`}
+      ${calls[0]?.group === "defense"
+        ? this.compose(calls)
+        : calls.length
+          ? html`<ol class="calls">
+              ${calls.map((c, i) => html`<li>${this.button(c, i)}${explain(c, `does-${i}`)}</li>`)}
+            </ol>`
+          : html`<p>${busy ? nothing : this.waitingFor(game)}</p>
+              ${this.resume()}`}
       ${this.theirs(game)}
-      ${this.explained && calls.length ? html`<p><button type="button" data-help aria-keyshortcuts="?">${t("help.title")}</button></p>` : nothing}
-      ${busy ? html`<p class="chip" role="status">${t("call.sent", { label: [...match.sent.values()].join(", ") })}</p>` : nothing}
+      ${this.explained && calls.length
+        ? html`<p><button type="button" data-help aria-keyshortcuts="?">${t("help.title")}</button></p>`
+        : nothing}
+      ${busy
+        ? html`<p class="chip" role="status">${t("call.sent", { label: [...match.sent.values()].join(", ") })}</p>`
+        : nothing}
       ${this.renderOffers(game)}
     </section>`;
   }
@@ -394,78 +311,176 @@ export class Decisions {
     const club = calls[0].side && game[calls[0].side].team;
     if (calls[0].group === "answer" && state?.question) return questionText(state.question);
     const text = label("call", calls[0].group, t("call.now"));
-    return club ? html`${text}: <span class="roomy">${club.name}</span><span class="tight">${club.abbrev}</span>` : text;
+    return club
+      ? html`${text}: <span class="roomy">${club.name}</span><span class="tight">${club.abbrev}</span>`
+      : text;
   }
 
   /** While the game is paused, the way to resume it. */
   resume() {
     const resume = this.match.offers.find((c) => c.action.a === "resume");
-    return resume ? html`<p><button class="primary" ?disabled=${!this.idle} @click=${() => this.choose(resume)}>${nameOf(resume, this.match)}</button></p>` : nothing;
+    return resume
+      ? html`<p>
+          <button class="primary" ?disabled=${!this.idle} @click=${() => this.choose(resume)}>
+            ${nameOf(resume, this.match)}
+          </button>
+        </p>`
+      : nothing;
   }
 
   /** Shows that the other manager has called, not what. @param {Game} game */
   theirs(game) {
     const other = game.you === "home" ? "away" : "home";
-    return game.you !== "both" && this.match.presence[other]?.decided ? html`<p class="chip" role="status">${t("call.theirs", { manager: managerOf(game[other]) })}</p>` : nothing;
+    return game.you !== "both" && this.match.presence[other]?.decided
+      ? html`<p class="chip" role="status">${t("call.theirs", { manager: managerOf(game[other]) })}</p>`
+      : nothing;
   }
 
   /** @param {Game} game */
   waitingFor(game) {
     const { paused, waiting = [] } = this.match.state ?? {};
-    if (paused) return t("call.pausedby", { manager: managerOf(game[paused.by === "home" ? "home" : "away"]), at: formatTime(paused.since) });
+    if (paused)
+      return t("call.pausedby", {
+        manager: managerOf(game[paused.by === "home" ? "home" : "away"]),
+        at: formatTime(paused.since),
+      });
     if (!waiting) return t("call.none");
-    return waiting.length ? t("call.waiting", { managers: waiting.map((s) => `${game[s].team.abbrev} (${managerOf(game[s])})`).join(", ") }) : t("call.none");
+    return waiting.length
+      ? t("call.waiting", { managers: waiting.map((s) => `${game[s].team.abbrev} (${managerOf(game[s])})`).join(", ") })
+      : t("call.none");
   }
 
   /** @param {Choice} c @param {number} i */
   button(c, i) {
-    return html`<button class=${i ? "call" : "call primary"} data-help=${termOf(c)} aria-describedby=${`does-${i}`} ?disabled=${!this.idle} @click=${() => this.choose(c)}>
-      <span class="call-label">${this.hint(i)}${nameOf(c, this.match)}</span>${worth(c, this.calls[0])}</button>`;
+    return html`<button
+      class=${i ? "call" : "call primary"}
+      data-help=${termOf(c)}
+      aria-describedby=${`does-${i}`}
+      ?disabled=${!this.idle}
+      @click=${() => this.choose(c)}
+    >
+      <span class="call-label">${this.hint(i)}${nameOf(c, this.match)}</span>${worth(c, this.calls[0])}
+    </button>`;
   }
 
   /** Shows the key of the nth call. @param {number} i */
-  hint(i) { return this.match.keys && i < 9 ? html`<kbd aria-hidden="true">${i + 1}</kbd> ` : nothing; }
+  hint(i) {
+    return this.match.keys && i < 9 ? html`<kbd aria-hidden="true">${i + 1}</kbd> ` : nothing;
+  }
 
   /** Renders the form for a combined call: the usual call, changed in any of its parts. @param {Choice[]} calls */
   compose(calls) {
-    const chosen = this.chosenOf(calls), call = this.combined(calls);
+    const chosen = this.chosenOf(calls);
+    const call = this.combined(calls);
     const exclusive = chosen.find((c) => !c.odds);
     /** @param {"pitch" | "infield" | "outfield"} name */
     const group = (name) => {
       const ways = calls.filter((c) => partOf(c) === name);
       if (!ways.length) return nothing;
       const way = chosen.find((c) => partOf(c) === name);
-      return html`<fieldset><legend>${t(`call.${name}`)}</legend>
-        ${this.pick("radio", name, `usual-${name}`, calls[0], t(`call.${name}.usual`), !way, nothing, () => this.toggle(ways[0], false), exclusive && name !== "pitch")}
-        ${ways.map((c) => this.pick("radio", name, termOf(c), c, label("part", termOf(c), nameOf(c, this.match)), c === way, this.hint(calls.indexOf(c)), () => this.toggle(c, true), exclusive && name !== "pitch"))}</fieldset>`;
+      return html`<fieldset>
+        <legend>${t(`call.${name}`)}</legend>
+        ${this.pick(
+          "radio",
+          name,
+          `usual-${name}`,
+          calls[0],
+          t(`call.${name}.usual`),
+          !way,
+          nothing,
+          () => this.toggle(ways[0], false),
+          exclusive && name !== "pitch",
+        )}
+        ${ways.map((c) =>
+          this.pick(
+            "radio",
+            name,
+            termOf(c),
+            c,
+            label("part", termOf(c), nameOf(c, this.match)),
+            c === way,
+            this.hint(calls.indexOf(c)),
+            () => this.toggle(c, true),
+            exclusive && name !== "pitch",
+          ),
+        )}
+      </fieldset>`;
     };
     const also = calls.filter((c) => switches.some((s) => s === partOf(c)));
-    return html`<form class="calls combine" @submit=${(/** @type {SubmitEvent} */ e) => {
-      e.preventDefault();
-      if (this.idle) this.choose(this.combined(this.calls));
-    }}>
-      <button class="call primary" data-help=${termOf(call)} ?disabled=${!this.idle}><span class="call-label">${this.hint(0)}${nameOf(call, this.match)}</span>${chosen.length > 1
-        ? html`<span class="worth"><small>${chosen.map((c) => `${nameOf(c, this.match)} ${gain(c)}`).join(" · ")}</small></span>` : worth(call, calls[0])}</button>
+    return html`<form
+      class="calls combine"
+      @submit=${(/** @type {SubmitEvent} */ e) => {
+        e.preventDefault();
+        if (this.idle) this.choose(this.combined(this.calls));
+      }}
+    >
+      <button class="call primary" data-help=${termOf(call)} ?disabled=${!this.idle}>
+        <span class="call-label">${this.hint(0)}${nameOf(call, this.match)}</span>${chosen.length > 1
+          ? html`<span class="worth">
+              <small>${chosen.map((c) => `${nameOf(c, this.match)} ${gain(c)}`).join(" · ")}</small>
+            </span>`
+          : worth(call, calls[0])}
+      </button>
       ${group("pitch")}${group("infield")}${group("outfield")}
-      ${also.length ? html`<fieldset><legend>${t("call.also")}</legend>${also.map((c) => this.pick("checkbox", String(partOf(c)), termOf(c), c, nameOf(c, this.match), chosen.includes(c), this.hint(calls.indexOf(c)),
-        (/** @type {any} */ e) => this.toggle(c, e.target.checked), exclusive))}</fieldset>` : nothing}
-      <p class="hint">${t("call.together")}</p></form>`;
+      ${also.length
+        ? html`<fieldset>
+            <legend>${t("call.also")}</legend>
+            ${also.map((c) =>
+              this.pick(
+                "checkbox",
+                String(partOf(c)),
+                termOf(c),
+                c,
+                nameOf(c, this.match),
+                chosen.includes(c),
+                this.hint(calls.indexOf(c)),
+                (/** @type {any} */ e) => this.toggle(c, e.target.checked),
+                exclusive,
+              ),
+            )}
+          </fieldset>`
+        : nothing}
+      <p class="hint">${t("call.together")}</p>
+    </form>`;
   }
 
   /**
-   * @param {"radio" | "checkbox"} type @param {string} name @param {string} id @param {Choice} c @param {string} text @param {boolean} on
+   * @param {"radio" | "checkbox"} type
+   * @param {string} name
+   * @param {string} id
+   * @param {Choice} c
+   * @param {string} text
+   * @param {boolean} on
    * @param {unknown} hint @param {(e: Event) => void} change @param {unknown} disabled
    */
   pick(type, name, id, c, text, on, hint, change, disabled) {
-    return html`<label class="pick" data-help=${termOf(c)}><input type=${type} name=${name} aria-describedby=${`does-${id}`} .checked=${on} ?disabled=${!this.idle || Boolean(disabled)} @change=${change}>
-      <span>${hint}${text}</span><small>${points(c, this.calls[0])}</small>${coach(c)}${explain(c, `does-${id}`)}</label>`;
+    return html`<label class="pick" data-help=${termOf(c)}>
+      <input
+        type=${type}
+        name=${name}
+        aria-describedby=${`does-${id}`}
+        .checked=${on}
+        ?disabled=${!this.idle || Boolean(disabled)}
+        @change=${change}
+      />
+      <span>${hint}${text}</span><small>${points(c, this.calls[0])}</small>${coach(c)}${explain(c, `does-${id}`)}
+    </label>`;
   }
 
-  /** Renders the dugout: what a manager can do beside the decision. It is loaded once it is opened, as it is long. @param {Game} game */
+  /**
+   * Renders the dugout: what a manager can do beside the decision. It is loaded once it is opened, as it is long.
+   * @param {Game} game
+   */
   renderOffers(game) {
     if (!this.match.offers.length) return nothing;
-    return html`<details class="offers" ?open=${this.opened} @toggle=${(/** @type {any} */ e) => void this.toggleDugout(e.target.open)}><summary>${t("dugout.title")}</summary>
-      ${!this.opened ? nothing : this.dugout ? this.dugout.render(game) : loading()}</details>`;
+    return html`<details
+      class="offers"
+      ?open=${this.opened}
+      @toggle=${(/** @type {any} */ e) => void this.toggleDugout(e.target.open)}
+    >
+      <summary>${t("dugout.title")}</summary>
+      ${!this.opened ? nothing : this.dugout ? this.dugout.render(game) : loading()}
+    </details>`;
   }
 
   /** @param {boolean} opened */
@@ -483,5 +498,9 @@ export class Decisions {
 }
 
 /** @param {number | null} left seconds */
-const clock = (left) => (left === null ? nothing
-  : html`<span class=${left <= 10 ? "clock short" : "clock"} role="timer">${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}</span>`);
+const clock = (left) =>
+  left === null
+    ? nothing
+    : html`<span class=${left <= 10 ? "clock short" : "clock"} role="timer">
+        ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}
+      </span>`;

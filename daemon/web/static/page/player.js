@@ -1,7 +1,9 @@
 // The card of a player, in a dialog. app.js opens it when a name is pressed that
 // playerName of ui.js rendered.
 import { html, render, nothing } from "./lit-html.js";
-import { t, api, rate, percent, label, alertBox, problemOf, loading, pennant, clubStyle, tiredness, pitches } from "./ui.js";
+import {
+  t, api, rate, percent, label, alertBox, problemOf, loading, pennant, clubStyle, tiredness, pitches,
+} from "./ui.js";
 
 /** @typedef {keyof Ratings} Grade */
 
@@ -16,8 +18,15 @@ export async function openCard({ player = "", game, season, team }) {
   dialog.className = "player-card leaf";
   dialog.setAttribute("aria-label", t("player.title"));
   dialog.addEventListener("close", () => dialog.remove());
-  dialog.addEventListener("click", (e) => { if (e.target === dialog) dialog.close(); }); // beside the card
-  const show = (/** @type {unknown} */ content) => render(html`${content}<form method="dialog"><button autofocus>${t("player.close")}</button></form>`, dialog);
+  dialog.addEventListener("click", (e) => {
+    if (e.target === dialog) dialog.close();
+  }); // beside the card
+  const show = (/** @type {unknown} */ content) =>
+    render(
+      html`${content}
+        <form method="dialog"><button autofocus>${t("player.close")}</button></form>`,
+      dialog,
+    );
   show(loading());
   document.body.append(dialog);
   dialog.showModal();
@@ -31,43 +40,140 @@ export async function openCard({ player = "", game, season, team }) {
 
 /** @param {Player & { team: Club }} p @param {boolean} playing whether it is a card of a game */
 function card(p, playing) {
-  const throwing = pitches(p), batting = p.positions.some((r) => !["SP", "RP", "CP", "P"].includes(r));
+  const throwing = pitches(p);
+  const batting = p.positions.some((r) => !["SP", "RP", "CP", "P"].includes(r));
   return html`<h2>${p.name} ${p.number ? html`<small>${t("player.number", { n: p.number })}</small>` : nothing}</h2>
-    <p class="row">${pennant(p.team)} <span>${p.team.name}</span> <span>${p.positions.join(" ")}</span> <small>${label("bats", p.bats)}, ${label("throws", p.throws)}${p.age ? `, ${t("player.age", { n: p.age })}` : ""}</small></p>
-    <div class="grades" .style=${clubStyle(p.team)}>${throwing ? grades(p, "player.pitching", onTheMound) : nothing}${batting ? grades(p, "player.hitting", atThePlate) : nothing}</div>
+    <p class="row">
+      ${pennant(p.team)} <span>${p.team.name}</span> <span>${p.positions.join(" ")}</span>
+      <small>
+        ${label("bats", p.bats)},
+        ${label("throws", p.throws)}${p.age ? `, ${t("player.age", { n: p.age })}` : ""}
+      </small>
+    </p>
+    <div class="grades" .style=${clubStyle(p.team)}>
+      ${throwing ? grades(p, "player.pitching", onTheMound) : nothing}
+      ${batting ? grades(p, "player.hitting", atThePlate) : nothing}
+    </div>
     <p class="hint">${t("player.scale")} ${label("player.source", p.source)}</p>
     ${throwing ? html`<p>${condition(p, playing)}</p>` : nothing}
-    ${batting || p.today?.batting ? lines(t("player.hitting"), battingColumns, p.season?.batting, p.today?.batting) : nothing}
-    ${throwing || p.today?.pitching ? lines(t("player.pitching"), pitchingColumns, p.season?.pitching, p.today?.pitching) : nothing}`;
+    ${batting || p.today?.batting
+      ? lines(t("player.hitting"), battingColumns, p.season?.batting, p.today?.batting)
+      : nothing}
+    ${throwing || p.today?.pitching
+      ? lines(t("player.pitching"), pitchingColumns, p.season?.pitching, p.today?.pitching)
+      : nothing}`;
 }
 
 /** @param {Player} p @param {"player.hitting" | "player.pitching"} title @param {readonly Grade[]} which */
-const grades = (p, title, which) => html`<section><h3>${t(title)}</h3><dl>${which.map((g) => html`<div><dt>${t(`rating.${g}`)}</dt>
-  <dd><span class="grade" aria-hidden="true"><span .style=${`width:${((p.ratings[g] - 20) / 60) * 100}%`}></span></span>${p.ratings[g]}</dd></div>`)}</dl></section>`;
+const grades = (p, title, which) =>
+  html`<section>
+    <h3>${t(title)}</h3>
+    <dl>
+      ${which.map(
+        (g) =>
+          html`<div>
+            <dt>${t(`rating.${g}`)}</dt>
+            <dd>
+              <span class="grade" aria-hidden="true">
+                <span .style=${`width:${((p.ratings[g] - 20) / 60) * 100}%`}></span>
+              </span>
+              ${p.ratings[g]}
+            </dd>
+          </div>`,
+      )}
+    </dl>
+  </section>`;
 
 /** Describes what a pitcher has left. @param {Player} p @param {boolean} playing */
 function condition(p, playing) {
-  const rest = p.rest_days >= 5 ? t("player.rested") : p.rest_days ? t("player.rest", { n: p.rest_days }) : t("player.norest");
-  return [rest, ...(playing ? [t("player.pitches", { n: p.pitches }), t("player.fatigue", { word: t(tiredness(p.fatigue)), share: percent(Math.min(p.fatigue, 1)) })] : [])].join(" · ");
+  const rest =
+    p.rest_days >= 5 ? t("player.rested") : p.rest_days ? t("player.rest", { n: p.rest_days }) : t("player.norest");
+  return [
+    rest,
+    ...(playing
+      ? [
+          t("player.pitches", { n: p.pitches }),
+          t("player.fatigue", { word: t(tiredness(p.fatigue)), share: percent(Math.min(p.fatigue, 1)) }),
+        ]
+      : []),
+  ].join(" · ");
 }
 
 /** @typedef {Record<string, any> | null | undefined} Totals */
 
 /** The columns of a line: a head, and the field or what it shows. @type {readonly (readonly [string, string])[]} */
-const battingColumns = [["G", "g"], ["AB", "ab"], ["R", "r"], ["H", "h"], ["2B", "doubles"], ["3B", "triples"], ["HR", "hr"], ["RBI", "rbi"], ["BB", "bb"], ["SO", "so"], ["SB", "sb"], ["AVG", "avg"], ["OPS", "ops"]];
+const battingColumns = [
+  ["G", "g"],
+  ["AB", "ab"],
+  ["R", "r"],
+  ["H", "h"],
+  ["2B", "doubles"],
+  ["3B", "triples"],
+  ["HR", "hr"],
+  ["RBI", "rbi"],
+  ["BB", "bb"],
+  ["SO", "so"],
+  ["SB", "sb"],
+  ["AVG", "avg"],
+  ["OPS", "ops"],
+];
 /** @type {readonly (readonly [string, string])[]} */
-const pitchingColumns = [["G", "g"], ["W", "w"], ["L", "l"], ["SV", "sv"], ["IP", "outs"], ["H", "h"], ["R", "r"], ["ER", "er"], ["BB", "bb"], ["SO", "so"], ["HR", "hr"], ["ERA", "era"]];
+const pitchingColumns = [
+  ["G", "g"],
+  ["W", "w"],
+  ["L", "l"],
+  ["SV", "sv"],
+  ["IP", "outs"],
+  ["H", "h"],
+  ["R", "r"],
+  ["ER", "er"],
+  ["BB", "bb"],
+  ["SO", "so"],
+  ["HR", "hr"],
+  ["ERA", "era"],
+];
 
 /** The statistics that a line of one day does not have. */
 const ofSeason = new Set(["g", "w", "l", "sv", "avg", "ops", "era"]);
 
-/** @param {string} title @param {readonly (readonly [string, string])[]} columns @param {Totals} season @param {Totals} today */
+/**
+ * @param {string} title
+ * @param {readonly (readonly [string, string])[]} columns
+ * @param {Totals} season
+ * @param {Totals} today
+ */
 function lines(title, columns, season, today) {
   if (!season && !today) return html`<p class="empty">${t("player.nolines")}</p>`;
-  const row = (/** @type {string} */ head, /** @type {Totals} */ line, /** @type {boolean} */ day) => (line ? html`<tr><th scope="row">${head}</th>${columns.map(([, field]) => html`<td>${day && ofSeason.has(field) ? "" : figure(field, line[field] ?? 0)}</td>`)}</tr>` : nothing);
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${title}><table><thead><tr><th scope="col">${title}</th>${columns.map(([head]) => html`<th scope="col">${head}</th>`)}</tr></thead>
-    <tbody>${row(t("player.season"), season, false)}${row(t("player.today"), today, true)}</tbody></table></div>`;
+  const row = (/** @type {string} */ head, /** @type {Totals} */ line, /** @type {boolean} */ day) =>
+    line
+      ? html`<tr>
+          <th scope="row">${head}</th>
+          ${columns.map(
+            ([, field]) => html`<td>${day && ofSeason.has(field) ? "" : figure(field, line[field] ?? 0)}</td>`,
+          )}
+        </tr>`
+      : nothing;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${title}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${title}</th>
+          ${columns.map(([head]) => html`<th scope="col">${head}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${row(t("player.season"), season, false)}${row(t("player.today"), today, true)}
+      </tbody>
+    </table>
+  </div>`;
 }
 
 /** @param {string} field @param {number} value */
-const figure = (field, value) => (field === "outs" ? `${Math.floor(value / 3)}.${value % 3}` : field === "avg" || field === "ops" ? rate(value) : field === "era" ? rate(value, 2) : value);
+const figure = (field, value) =>
+  field === "outs"
+    ? `${Math.floor(value / 3)}.${value % 3}`
+    : field === "avg" || field === "ops"
+      ? rate(value)
+      : field === "era"
+        ? rate(value, 2)
+        : value;

@@ -17,8 +17,19 @@ function reloadPage() {
   return wait;
 }
 
-setTimeout(() => { if (!reloading) sessionStorage.removeItem("pressbox.reloads"); }, whole);
-addEventListener("error", ({ target }) => {
-  const file = target instanceof HTMLScriptElement ? target.src : target instanceof HTMLLinkElement && target.rel === "stylesheet" ? target.href : "";
-  if (file.startsWith(location.origin)) reloadPage(); // not one that an extension of the browser adds
-}, true); // such errors do not bubble
+setTimeout(() => {
+  if (!reloading) sessionStorage.removeItem("pressbox.reloads");
+}, whole);
+addEventListener(
+  "error",
+  ({ target }) => {
+    const file =
+      target instanceof HTMLScriptElement
+        ? target.src
+        : target instanceof HTMLLinkElement && target.rel === "stylesheet"
+          ? target.href
+          : "";
+    if (file.startsWith(location.origin)) reloadPage(); // not one that an extension of the browser adds
+  },
+  true,
+); // such errors do not bubble

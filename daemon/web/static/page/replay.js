@@ -11,7 +11,10 @@ export function replay({ params, update }) {
   /** @type {import("./ui.js").Problem | null} */ let problem = null;
   /** @type {Entry[]} */ let plays = [];
   /** @type {Scene | null} */ let scene = null;
-  let i = 0, timer = 0, speed = 1, copied = false;
+  let i = 0;
+  let timer = 0;
+  let speed = 1;
+  let copied = false;
 
   const load = async () => {
     try {
@@ -43,9 +46,11 @@ export function replay({ params, update }) {
   };
   /** Scrolls the list to the play that is shown, and not the page. */
   const scrollToPlay = () => {
-    const line = document.querySelector('.plays [aria-current="true"]'), list = line?.closest(".scroller");
+    const line = document.querySelector('.plays [aria-current="true"]');
+    const list = line?.closest(".scroller");
     if (!line || !list) return;
-    const at = line.getBoundingClientRect(), box = list.getBoundingClientRect();
+    const at = line.getBoundingClientRect();
+    const box = list.getBoundingClientRect();
     if (at.top < box.top || at.bottom > box.bottom) list.scrollTop += at.top - box.top - (box.height - at.height) / 2;
   };
   const stop = () => {
@@ -61,14 +66,16 @@ export function replay({ params, update }) {
   };
   /** @param {KeyboardEvent} e */
   const pressed = (e) => {
-    if (e.ctrlKey || e.metaKey || e.altKey || /** @type {Element} */ (e.target).matches?.("input, select, textarea")) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || /** @type {Element} */ (e.target).matches?.("input, select, textarea"))
+      return;
     const to = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: plays.length - 1 }[e.key];
     if (to === undefined) return;
     e.preventDefault();
     show(Math.max(0, Math.min(plays.length - 1, to)));
   };
   /** @param {Event} e */
-  const clicked = (e) => { // a link to another play of this game stays in this view
+  const clicked = (e) => {
+    // a link to another play of this game stays in this view
     const a = /** @type {Element} */ (e.target).closest("a[href*='/replay/']");
     const rev = Number(a?.getAttribute("href")?.split("/").at(-1));
     const at = plays.findIndex((m) => m.rev === rev);
@@ -89,33 +96,98 @@ export function replay({ params, update }) {
   void load();
 
   return {
-    title: () => (game ? t("replay.title", { away: game.away.team.abbrev, home: game.home.team.abbrev }) : t("replay.name")),
+    title: () =>
+      game ? t("replay.title", { away: game.away.team.abbrev, home: game.home.team.abbrev }) : t("replay.name"),
     render: () => {
       const at = plays[i];
       if (!game || !scene) return problem ? problemView(problem) : loading();
-      if (!at) return html`<section class="leaf narrow"><h1>${t("replay.name")}</h1><p>${t("replay.none")}</p><p><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></section>`;
+      if (!at)
+        return html`<section class="leaf narrow">
+          <h1>${t("replay.name")}</h1>
+          <p>${t("replay.none")}</p>
+          <p><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p>
+        </section>`;
       const end = i === plays.length - 1 && game.status === "finished";
       return html`<div class="game">
-        <div class="game-head">${gameTitle(game)}<p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p></div>
-        ${scene.scoreboard(at, end)}
-        ${scene.situation(at.now, end)}
+        <div class="game-head">
+          ${gameTitle(game)}
+          <p class="link-line"><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p>
+        </div>
+        ${scene.scoreboard(at, end)} ${scene.situation(at.now, end)}
         <div class="playfield">
-          <section class="leaf park" aria-label=${t("game.park")}><div class="stage">${scene.field(at, end)}</div></section>
+          <section class="leaf park" aria-label=${t("game.park")}>
+            <div class="stage">${scene.field(at, end)}</div>
+          </section>
           <div class="side">
-            <section class="leaf panel" .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)} aria-labelledby="moment"><p class="kicker">${t("replay.count", { n: i + 1, of: plays.length })}</p>
-              <h2 id="moment" class="moment" lang="en" tabindex="-1">${at.text[0]} <span>${at.text.slice(1).join(" ")}</span></h2>
-              <input type="range" min="0" max=${plays.length - 1} .value=${String(i)} aria-label=${t("replay.where")} aria-valuetext=${t("replay.count", { n: i + 1, of: plays.length })} @input=${(/** @type {any} */ e) => show(Number(e.target.value), true)}>
-              <p class="row"><span class="transport"><button aria-label=${t("replay.first")} @click=${() => show(0)}>«</button><button aria-label=${t("replay.back")} ?disabled=${i === 0} @click=${() => show(i - 1)}>‹</button>
-                <button class="primary" @click=${play}>${timer ? t("replay.stop") : t("replay.play")}</button>
-                <button aria-label=${t("replay.next")} ?disabled=${i === plays.length - 1} @click=${() => show(i + 1)}>›</button><button aria-label=${t("replay.last")} @click=${() => show(plays.length - 1)}>»</button></span>
-                <label class="inline">${t("replay.speed")} <select @change=${(/** @type {any} */ e) => { speed = e.target.selectedIndex; if (timer) { stop(); play(); } }}>${speeds.map((_, s) => html`<option ?selected=${s === speed}>${t(/** @type {any} */ (`replay.speed.${s}`))}</option>`)}</select></label>
-                <button @click=${copy}>${copied ? t("invite.copied") : t("replay.copy")}</button></p>
+            <section
+              class="leaf panel"
+              .style=${clubStyle(game[at.half === "top" ? "away" : "home"].team)}
+              aria-labelledby="moment"
+            >
+              <p class="kicker">${t("replay.count", { n: i + 1, of: plays.length })}</p>
+              <h2 id="moment" class="moment" lang="en" tabindex="-1">
+                ${at.text[0]} <span>${at.text.slice(1).join(" ")}</span>
+              </h2>
+              <input
+                type="range"
+                min="0"
+                max=${plays.length - 1}
+                .value=${String(i)}
+                aria-label=${t("replay.where")}
+                aria-valuetext=${t("replay.count", { n: i + 1, of: plays.length })}
+                @input=${(/** @type {any} */ e) => show(Number(e.target.value), true)}
+              />
+              <p class="row">
+                <span class="transport">
+                  <button aria-label=${t("replay.first")} @click=${() => show(0)}>«</button>
+                  <button aria-label=${t("replay.back")} ?disabled=${i === 0} @click=${() => show(i - 1)}>‹</button>
+                  <button class="primary" @click=${play}>${timer ? t("replay.stop") : t("replay.play")}</button>
+                  <button
+                    aria-label=${t("replay.next")}
+                    ?disabled=${i === plays.length - 1}
+                    @click=${() => show(i + 1)}
+                  >
+                    ›
+                  </button>
+                  <button aria-label=${t("replay.last")} @click=${() => show(plays.length - 1)}>»</button>
+                </span>
+                <label class="inline">
+                  ${t("replay.speed")}
+                  <select
+                    @change=${(/** @type {any} */ e) => {
+                      speed = e.target.selectedIndex;
+                      if (timer) {
+                        stop();
+                        play();
+                      }
+                    }}
+                  >
+                    ${speeds.map(
+                      (_, s) =>
+                        html`<option ?selected=${s === speed}>
+                          ${t(/** @type {any} */ (`replay.speed.${s}`))}
+                        </option>`,
+                    )}
+                  </select>
+                </label>
+                <button @click=${copy}>${copied ? t("invite.copied") : t("replay.copy")}</button>
+              </p>
               <p class="hint keys">${t("replay.keys")}</p>
               ${at.win === undefined ? nothing : scene.curve(at)}
             </section>
-            <section class="leaf scroller details" tabindex="0" role="region" aria-label=${t("tab.plays")} @click=${clicked}><h2>${t("tab.plays")}</h2>${scene.plays(at.rev)}</section>
+            <section
+              class="leaf scroller details"
+              tabindex="0"
+              role="region"
+              aria-label=${t("tab.plays")}
+              @click=${clicked}
+            >
+              <h2>${t("tab.plays")}</h2>
+              ${scene.plays(at.rev)}
+            </section>
           </div>
-        </div></div>`;
+        </div>
+      </div>`;
     },
     close: () => {
       clearInterval(timer);

@@ -5,15 +5,18 @@
 
 /** The instruments. @type {Record<string, Instrument>} */
 const instruments = {
-  crack: (s, at, level) => { // the bat
+  crack: (s, at, level) => {
+    // the bat
     s.noise(at, 0.07, level, { type: "bandpass", frequency: 2400, Q: 0.8 });
     s.tone(at, 0.05, level * 0.6, 880, 320);
   },
-  pop: (s, at, level) => { // the glove
+  pop: (s, at, level) => {
+    // the glove
     s.noise(at, 0.09, level, { type: "lowpass", frequency: 900 });
     s.tone(at, 0.09, level * 0.7, 190, 80);
   },
-  strike: (s, at, level) => { // the umpire
+  strike: (s, at, level) => {
+    // the umpire
     s.tone(at, 0.12, level * 0.5, 330, 300);
     s.tone(at + 0.14, 0.2, level * 0.5, 247, 220);
   },
@@ -23,11 +26,17 @@ const instruments = {
     s.swell(at, 2.6, level * 0.8, 1300);
     s.swell(at + 0.2, 2.2, level * 0.4, 2600);
   },
-  organ: (s, at, level) => [392, 523, 659, 784, 659, 784].forEach((pitch, i) => s.tone(at + i * 0.15, i === 5 ? 0.6 : 0.14, level * 0.22, pitch, pitch)),
+  organ: (s, at, level) =>
+    [392, 523, 659, 784, 659, 784].forEach((pitch, i) =>
+      s.tone(at + i * 0.15, i === 5 ? 0.6 : 0.14, level * 0.22, pitch, pitch),
+    ),
   turn: (s, at, level) => [660, 880].forEach((pitch, i) => s.tone(at + i * 0.16, 0.3, level * 0.4, pitch, pitch)),
 };
 
-/** The sounds of each kind of moment: instrument, seconds after its beginning, level. @type {Record<string, [string, number, number][]>} */
+/**
+ * The sounds of each kind of moment: instrument, seconds after its beginning, level.
+ * @type {Record<string, [string, number, number][]>}
+ */
 const scores = {
   walkoff: [["crack", 0, 1], ["roar", 0.35, 1], ["organ", 0.8, 1]],
   last: [["pop", 0.3, 1], ["roar", 0.5, 0.9], ["organ", 1, 1]],
@@ -45,8 +54,21 @@ const scores = {
 
 /** @type {Record<string, string>} */
 const like = {
-  single: "hit", double: "hit", triple: "hit", strikeout: "strikeout", walk: "walk", intentional_walk: "walk", hit_by_pitch: "walk", balk: "walk",
-  stolen_base: "run", caught_stealing: "run", pick_off: "run", wild_pitch: "run", passed_ball: "run", indifference: "run", other_advance: "run",
+  single: "hit",
+  double: "hit",
+  triple: "hit",
+  strikeout: "strikeout",
+  walk: "walk",
+  intentional_walk: "walk",
+  hit_by_pitch: "walk",
+  balk: "walk",
+  stolen_base: "run",
+  caught_stealing: "run",
+  pick_off: "run",
+  wild_pitch: "run",
+  passed_ball: "run",
+  indifference: "run",
+  other_advance: "run",
 };
 
 export class Sounds {
@@ -62,14 +84,24 @@ export class Sounds {
 
   /** Plays the sounds of a kind of moment, or of a turn. @param {string} kind */
   play(kind) {
-    if (this.context instanceof AudioContext && this.context.state === "suspended") void this.context.resume(); // browsers hold sound back until the page was used
+    // browsers hold sound back until the page was used
+    if (this.context instanceof AudioContext && this.context.state === "suspended") void this.context.resume();
     const begin = this.context.currentTime + 0.02;
-    for (const [name, after, level] of scores[kind] ?? scores[like[kind] ?? "out"]) instruments[name](this, begin + after, level * 0.5);
+    for (const [name, after, level] of scores[kind] ?? scores[like[kind] ?? "out"])
+      instruments[name](this, begin + after, level * 0.5);
   }
 
-  close() { if (this.context instanceof AudioContext) void this.context.close(); }
+  close() {
+    if (this.context instanceof AudioContext) void this.context.close();
+  }
 
-  /** Plays filtered noise that fades. @param {number} at @param {number} length @param {number} level @param {BiquadFilterOptions} filter */
+  /**
+   * Plays filtered noise that fades.
+   * @param {number} at
+   * @param {number} length
+   * @param {number} level
+   * @param {BiquadFilterOptions} filter
+   */
   noise(at, length, level, filter) {
     const gain = this.fading(at, length, level);
     const filtered = new BiquadFilterNode(this.context, filter);
@@ -79,7 +111,14 @@ export class Sounds {
     source.stop(at + length);
   }
 
-  /** Plays a tone that glides and fades. @param {number} at @param {number} length @param {number} level @param {number} from @param {number} to hertz */
+  /**
+   * Plays a tone that glides and fades.
+   * @param {number} at
+   * @param {number} length
+   * @param {number} level
+   * @param {number} from
+   * @param {number} to hertz
+   */
   tone(at, length, level, from, to) {
     const source = new OscillatorNode(this.context, { type: "triangle", frequency: from });
     source.frequency.setValueAtTime(from, at);
@@ -89,7 +128,13 @@ export class Sounds {
     source.stop(at + length);
   }
 
-  /** Plays the crowd: noise that swells and fades. @param {number} at @param {number} length @param {number} level @param {number} pitch */
+  /**
+   * Plays the crowd: noise that swells and fades.
+   * @param {number} at
+   * @param {number} length
+   * @param {number} level
+   * @param {number} pitch
+   */
   swell(at, length, level, pitch) {
     const gain = new GainNode(this.context, { gain: 0 });
     gain.gain.setValueAtTime(0.0001, at);

@@ -5,7 +5,8 @@ import { api } from "./ui.js";
 
 /**
  * Returns a player of one text at a time.
- * @param {() => void} update @param {<T>(send: () => Promise<T>) => Promise<T | undefined>} run sends a request and shows its problem
+ * @param {() => void} update
+ * @param {<T>(send: () => Promise<T>) => Promise<T | undefined>} run sends a request and shows its problem
  */
 export function newPlayer(update, run) {
   /** @type {AudioContext | null} */ let audio = null;
@@ -39,7 +40,10 @@ export function newPlayer(update, run) {
       const samples = new Int16Array(answer ?? new ArrayBuffer(0));
       if (!samples.length) return player.stop();
       const buffer = context.createBuffer(1, samples.length, 24000);
-      buffer.copyToChannel(Float32Array.from(samples, (s) => s / 32768), 0);
+      buffer.copyToChannel(
+        Float32Array.from(samples, (s) => s / 32768),
+        0,
+      );
       playing = new AudioBufferSourceNode(context, { buffer });
       playing.connect(context.destination);
       playing.onended = player.stop;

@@ -137,7 +137,8 @@ let shared = "SharedWorker" in globalThis;
  * Receives the events of an address until it is closed, and not while the page
  * is in the browser's cache of pages that were left.
  * @param {string} url
- * @param {{ account?: string, on: Record<string, (data: any) => void>, kept?: string[], state: (state: "open" | "lost" | "refused") => void }} options
+ * @param {{ account?: string, on: Record<string, (data: any) => void>, kept?: string[], state: (state: "open" |
+ *   "lost" | "refused") => void }} options
  *   account is the id of the account that is signed in
  */
 export function openStream(url, { account = "", on, kept = [], state }) {
@@ -149,7 +150,13 @@ export function openStream(url, { account = "", on, kept = [], state }) {
   const begin = () => {
     if (end) return;
     const wish = { url, account, types: Object.keys(on), kept };
-    end = shared ? share(wish, receive, () => { shared = false; stop(); begin(); }) : subscribe(wish, receive);
+    end = shared
+      ? share(wish, receive, () => {
+          shared = false;
+          stop();
+          begin();
+        })
+      : subscribe(wish, receive);
   };
   const stop = () => {
     end?.();

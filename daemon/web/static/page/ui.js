@@ -17,12 +17,17 @@ const texts = (await import(`./${language}.js`)).default;
 /** Texts that were shown, split at their names: every second part is one. @type {Map<string, string[]>} */
 const split = new Map();
 
-/** Returns the text of a key with {name} replaced by values.name. @param {Key} key @param {Record<string, string | number>} [values] @returns {string} */
+/**
+ * Returns the text of a key with {name} replaced by values.name.
+ * @param {Key} key
+ * @param {Record<string, string | number>} [values]
+ * @returns {string}
+ */
 export function t(key, values = {}) {
   const text = /** @type {string | ((values: any) => string)} */ (texts[key] ?? key);
   if (typeof text === "function") return text(values);
   let parts = split.get(text);
-  if (!parts) split.set(text, parts = text.split(/\{(\w+)\}/));
+  if (!parts) split.set(text, (parts = text.split(/\{(\w+)\}/)));
   let filled = parts[0];
   for (let i = 1; i < parts.length; i += 2) filled += (values[parts[i]] ?? `{${parts[i]}}`) + parts[i + 1];
   return filled;
@@ -47,8 +52,12 @@ export function label(prefix, name, fallback) {
  */
 export const wrongOf = (v) => (language === "en" ? v.detail : label("violation", v.code, v.detail));
 
-/** Returns the text of a refusal: the server's detail in English, otherwise that of the code. @param {{ code: string, detail?: string }} refusal */
-export const problemText = ({ code, detail }) => sentence((language === "en" && detail) || label("problem", code, detail));
+/**
+ * Returns the text of a refusal: the server's detail in English, otherwise that of the code.
+ * @param {{ code: string, detail?: string }} refusal
+ */
+export const problemText = ({ code, detail }) =>
+  sentence((language === "en" && detail) || label("problem", code, detail));
 
 /** Returns a number in the language of the page. @param {number} value @param {Intl.NumberFormatOptions} [options] */
 export const number = (value, options) => value.toLocaleString(language, options);
@@ -57,10 +66,21 @@ export const number = (value, options) => value.toLocaleString(language, options
 export const megabytes = (bytes) => `${number(bytes / 1e6, { maximumFractionDigits: bytes < 1e6 ? 2 : 1 })} MB`;
 
 /** @param {number} share between 0 and 1 @param {number} [digits] */
-export const percent = (share, digits = 0) => number(share, { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits });
+export const percent = (share, digits = 0) =>
+  number(share, { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits });
 
-/** Formats a rate: .300 with three digits, 0.89 with two. @param {number | null | undefined} v @param {number} [digits] */
-export const rate = (v, digits = 3) => (v === null || v === undefined ? "–" : number(v, { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace(digits === 3 ? /^0(?=\D)/ : "", ""));
+/**
+ * Formats a rate: .300 with three digits, 0.89 with two.
+ * @param {number | null | undefined} v
+ * @param {number} [digits]
+ */
+export const rate = (v, digits = 3) =>
+  v === null || v === undefined
+    ? "–"
+    : number(v, { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace(
+        digits === 3 ? /^0(?=\D)/ : "",
+        "",
+      );
 
 /** Makes a sentence of a server message, which has no capital and no full stop. @param {string} text */
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
@@ -75,7 +95,8 @@ export function formatTime(at) {
 
 /** Returns when something is: the time today, the weekday within a week, otherwise the date. @param {string} at */
 export function when(at) {
-  const date = new Date(at), midnight = new Date();
+  const date = new Date(at);
+  const midnight = new Date();
   midnight.setHours(0, 0, 0, 0);
   const days = (date.getTime() - midnight.getTime()) / 864e5;
   if (days < 1 || days >= 7) return formatTime(at);
@@ -102,9 +123,14 @@ export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 export const weekdays = [1, 2, 3, 4, 5, 6, 0];
 
 /** @param {number} day @param {"short" | "long"} style */
-export const dayName = (day, style) => new Date(2023, 0, 1 + day).toLocaleString(language, { weekday: style }); // 2023 began on a Sunday
+// 2023 began on a Sunday
+export const dayName = (day, style) => new Date(2023, 0, 1 + day).toLocaleString(language, { weekday: style });
 
-/** Returns the cron expression of a time on some weekdays. @param {Set<number>} days @param {string} time such as 06:30 */
+/**
+ * Returns the cron expression of a time on some weekdays.
+ * @param {Set<number>} days
+ * @param {string} time such as 06:30
+ */
 export function cronOf(days, time) {
   const [hour, minute] = time.split(":").map(Number);
   return `${minute} ${hour} * * ${days.size === weekdays.length ? "*" : [...days].sort().join()}`;
@@ -119,10 +145,20 @@ const cronNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
  */
 export function parseCron(cron) {
   const [minute, hour, date, month, on, ...more] = cron.trim().toLowerCase().split(/\s+/);
-  if (!on || more.length || date !== "*" || month !== "*" || !/^[0-5]?\d$/.test(minute) || !/^([01]?\d|2[0-3])$/.test(hour)) return null;
+  if (
+    !on ||
+    more.length ||
+    date !== "*" ||
+    month !== "*" ||
+    !/^[0-5]?\d$/.test(minute) ||
+    !/^([01]?\d|2[0-3])$/.test(hour)
+  )
+    return null;
   /** @type {Set<number>} */ const days = new Set();
   for (const part of on === "*" ? ["0-6"] : on.split(",")) {
-    const [first, last = first, ...rest] = part.split("-").map((day) => (/^[0-7]$/.test(day) ? Number(day) : cronNames.indexOf(day)));
+    const [first, last = first, ...rest] = part
+      .split("-")
+      .map((day) => (/^[0-7]$/.test(day) ? Number(day) : cronNames.indexOf(day)));
     if (rest.length || first < 0 || last < first) return null;
     for (let day = first; day <= last; day++) days.add(day % 7);
   }
@@ -145,7 +181,10 @@ export class Problem extends Error {
 }
 
 /** Returns err as a problem. @param {unknown} err */
-export const problemOf = (err) => (err instanceof Problem ? err : new Problem(-1, { detail: err instanceof Error ? err.message : String(err), code: "page" }));
+export const problemOf = (err) =>
+  err instanceof Problem
+    ? err
+    : new Problem(-1, { detail: err instanceof Error ? err.message : String(err), code: "page" });
 
 /**
  * Sends a request to the API with cookies as its only credentials. After a 401
@@ -162,7 +201,11 @@ export async function api(method, path, body, options = {}) {
     response = await send(method, path, body, options.signal);
   }
   if (!response.ok) {
-    const problem = new Problem(response.status, await response.json().catch(() => null), response.headers.get("Retry-After") ?? undefined);
+    const problem = new Problem(
+      response.status,
+      await response.json().catch(() => null),
+      response.headers.get("Retry-After") ?? undefined,
+    );
     if (response.status === 401 && session.me) session.set(null);
     throw problem;
   }
@@ -174,8 +217,13 @@ export async function api(method, path, body, options = {}) {
 async function send(method, path, body, signal) {
   try {
     return await fetch(path, {
-      method, signal, credentials: "include",
-      headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...(session.me && { "Pressbox-Session": "required" }) }, // not a visitor's view
+      method,
+      signal,
+      credentials: "include",
+      headers: {
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...(session.me && { "Pressbox-Session": "required" }),
+      }, // not a visitor's view
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (err) {
@@ -191,7 +239,12 @@ async function send(method, path, body, signal) {
 export function requests(update) {
   const state = {
     /** @type {Problem | null} */ problem: null,
-    /** Returns what send returns, undefined if it fails. @template T @param {() => Promise<T>} send @returns {Promise<T | undefined>} */
+    /**
+     * Returns what send returns, undefined if it fails.
+     * @template T
+     * @param {() => Promise<T>} send
+     * @returns {Promise<T | undefined>}
+     */
     async run(send) {
       try {
         const result = await send();
@@ -209,9 +262,10 @@ export function requests(update) {
 }
 
 /** Focuses a heading if the element that had the focus is gone. @param {string} id */
-export const refocus = (id) => requestAnimationFrame(() => {
-  if (document.activeElement === document.body) document.getElementById(id)?.focus();
-});
+export const refocus = (id) =>
+  requestAnimationFrame(() => {
+    if (document.activeElement === document.body) document.getElementById(id)?.focus();
+  });
 
 // ---- the session
 
@@ -221,8 +275,13 @@ let renewing = null;
 /** Renews the session. Returns false if there is none. */
 export function renewSession() {
   renewing ??= send("POST", "/api/auth/refresh", undefined)
-    .then((r) => r.ok, () => false)
-    .finally(() => { renewing = null; });
+    .then(
+      (r) => r.ok,
+      () => false,
+    )
+    .finally(() => {
+      renewing = null;
+    });
   return renewing;
 }
 
@@ -241,7 +300,11 @@ function mayHaveSession() {
  * @returns {Account | null}
  */
 function accountInDocument() {
-  try { return JSON.parse(meta("account")); } catch { return null; }
+  try {
+    return JSON.parse(meta("account"));
+  } catch {
+    return null;
+  }
 }
 
 /** The account that is signed in: null if none is, undefined until that is known. */
@@ -275,12 +338,17 @@ export const session = {
  * Returns the address that starts a sign-in and leads back to the given path.
  * @param {string} [to] @param {string} [invite]
  */
-export const signInAddress = (to = location.pathname + location.search, invite = "") =>
-  `/api/auth/idp/login?return=${encodeURIComponent(to.startsWith("/auth/") ? "/" : to)}${invite && `&invite=${encodeURIComponent(invite)}`}`;
+export const signInAddress = (to = location.pathname + location.search, invite = "") => {
+  const back = encodeURIComponent(to.startsWith("/auth/") ? "/" : to);
+  return `/api/auth/idp/login?return=${back}${invite && `&invite=${encodeURIComponent(invite)}`}`;
+};
 
 // ---- the document
 
-/** Returns a value that the server wrote into the document. @param {"version" | "join" | "season" | "control" | "account" | "languages"} name */
+/**
+ * Returns a value that the server wrote into the document.
+ * @param {"version" | "join" | "season" | "control" | "account" | "languages"} name
+ */
 export const meta = (name) => document.querySelector(`meta[name="pressbox-${name}"]`)?.getAttribute("content") ?? "";
 
 /** Returns the address of a path for other people on this network. @param {string} path */
@@ -291,12 +359,20 @@ export const season = Number(meta("season")) || 3;
 
 /** Returns a value that this browser has stored. @param {string} name @param {string} fallback */
 export function stored(name, fallback) {
-  try { return localStorage.getItem(`pressbox.${name}`) ?? fallback; } catch { return fallback; }
+  try {
+    return localStorage.getItem(`pressbox.${name}`) ?? fallback;
+  } catch {
+    return fallback;
+  }
 }
 
 /** @param {string} name @param {string} value */
 export function store(name, value) {
-  try { localStorage.setItem(`pressbox.${name}`, value); } catch { /* a private window may have no storage */ }
+  try {
+    localStorage.setItem(`pressbox.${name}`, value);
+  } catch {
+    /* a private window may have no storage */
+  }
 }
 
 /**
@@ -310,8 +386,13 @@ export const reloadIfOutdated = (err) => err instanceof TypeError && reloadPage(
 // ---- screen reader messages
 
 /** The live region that screen readers read out. */
-export const liveRegion = element("div", { id: "polite", class: "unseen", role: "status", "aria-atomic": "false", "aria-label": t("polite") },
-  element("p"), element("p"), element("p"));
+export const liveRegion = element(
+  "div",
+  { id: "polite", class: "unseen", role: "status", "aria-atomic": "false", "aria-label": t("polite") },
+  element("p"),
+  element("p"),
+  element("p"),
+);
 
 let nextMessage = 0;
 
@@ -322,7 +403,8 @@ let nextMessage = 0;
  */
 export function readOut(text, lang = language) {
   liveRegion.children[nextMessage].textContent = text;
-  if (liveRegion.children[nextMessage].getAttribute("lang") !== lang) liveRegion.children[nextMessage].setAttribute("lang", lang);
+  if (liveRegion.children[nextMessage].getAttribute("lang") !== lang)
+    liveRegion.children[nextMessage].setAttribute("lang", lang);
   nextMessage = (nextMessage + 1) % liveRegion.children.length;
   liveRegion.children[nextMessage].textContent = "";
 }
@@ -344,7 +426,12 @@ function contrast(a, b) {
   return (hi + 0.05) / (lo + 0.05);
 }
 
-/** Mixes a color with another one until its contrast to the background is at least 4.5. @param {number[]} c @param {number[]} to @param {number[]} background */
+/**
+ * Mixes a color with another one until its contrast to the background is at least 4.5.
+ * @param {number[]} c
+ * @param {number[]} to
+ * @param {number[]} background
+ */
 function readable(c, to, background) {
   for (let i = 0; i <= 20; i++) {
     const mixed = c.map((v, j) => Math.round(v + ((to[j] - v) * i) / 20));
@@ -354,7 +441,10 @@ function readable(c, to, background) {
 }
 
 const css = (/** @type {number[]} */ c) => `rgb(${c.join(" ")})`;
-const paper = rgb("#efe6d0"), night = rgb("#203447"), black = [0, 0, 0], white = [255, 255, 255];
+const paper = rgb("#efe6d0");
+const night = rgb("#203447");
+const black = [0, 0, 0];
+const white = [255, 255, 255];
 /** @type {Map<string, string>} */
 const styles = new Map();
 
@@ -364,20 +454,46 @@ const styles = new Map();
  * @param {Club | undefined} club
  */
 export function clubStyle(club) {
-  const given = club?.color ?? club?.colors?.[0] ?? "";
+  const given = club?.color ?? "";
   const hex = /^#[0-9a-f]{6}$/i.test(given) ? given : `#${given}`;
   const color = /^#[0-9a-f]{6}$/i.test(hex) ? hex : "#4a5a68";
   let style = styles.get(color);
   if (!style) {
     const c = rgb(color);
     const ink = contrast(c, white) >= contrast(c, black) ? white : black;
-    style = `--club:${css(c)};--club-ink:${css(ink)};--club-mark:light-dark(${css(readable(c, black, paper))},${css(readable(c, white, night))})`;
+    const mark = `light-dark(${css(readable(c, black, paper))},${css(readable(c, white, night))})`;
+    style = `--club:${css(c)};--club-ink:${css(ink)};--club-mark:${mark}`;
     styles.set(color, style);
   }
   return style;
 }
 
 // ---- rendering
+
+/** Renders the heads of columns. @param {string[]} names */
+export const columns = (names) => names.map((name) => html`<th scope="col">${name}</th>`);
+
+/**
+ * Renders a list once it is known, and a text if it is empty; nothing if it cannot be loaded.
+ * @template T
+ * @param {T[] | null} all
+ * @param {string} none
+ * @param {(all: T[]) => unknown} draw
+ * @param {unknown} [problem]
+ */
+export const listed = (all, none, draw, problem) => {
+  if (!all) return problem ? nothing : loading();
+  return all.length ? draw(all) : html`<p class="empty">${none}</p>`;
+};
+
+/** Renders the violations of a field. @param {Problem | null} problem @param {string} path */
+export const violationsAt = (problem, path) => {
+  const found = problem?.errors.filter((v) => v.path === path) ?? [];
+  return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
+};
+
+/** Renders the cells of a row. @param {unknown[]} values */
+export const cells = (values) => values.map((value) => html`<td>${value}</td>`);
 
 /**
  * Creates an element.
@@ -388,7 +504,8 @@ export function clubStyle(club) {
 export function element(tag, attributes = {}, ...content) {
   const created = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "style") created.style.cssText = value; // the Content-Security-Policy forbids the attribute
+    if (name === "style")
+      created.style.cssText = value; // the Content-Security-Policy forbids the attribute
     else created.setAttribute(name, value);
   }
   created.append(...content);
@@ -416,29 +533,63 @@ export function guarded(root) {
 // ---- shared pieces
 
 /** @param {Club} club */
-export const pennant = (club) => html`<span class="pennant" .style=${clubStyle(club)} aria-hidden="true">${club.abbrev}</span>`;
+export const pennant = (club) =>
+  html`<span class="pennant" .style=${clubStyle(club)} aria-hidden="true">${club.abbrev}</span>`;
 
-/** Renders a player's name, which opens the card: as in a game, or in a season. @param {string} id @param {unknown} name @param {{ game?: string, season?: number, team?: string }} where */
-export const playerName = (id, name, { game, season, team }) => html`<button type="button" class="player-name" aria-haspopup="dialog"
-  data-player=${id} data-game=${game ?? nothing} data-season=${season ?? nothing} data-team=${team ?? nothing}>${name}</button>`;
+/**
+ * Renders a player's name, which opens the card: as in a game, or in a season.
+ * @param {string} id
+ * @param {unknown} name
+ * @param {{ game?: string, season?: number, team?: string }} where
+ */
+export const playerName = (id, name, { game, season, team }) =>
+  html`<button
+    type="button"
+    class="player-name"
+    aria-haspopup="dialog"
+    data-player=${id}
+    data-game=${game ?? nothing}
+    data-season=${season ?? nothing}
+    data-team=${team ?? nothing}
+  >
+    ${name}
+  </button>`;
 
 /** @param {Player} p */
 export const pitches = (p) => p.positions.some((r) => ["SP", "RP", "CP", "P"].includes(r));
 
 /** Returns the grades that matter most, in a line. @param {Player} p */
-export const gradesOf = (p) => (/** @type {const} */ (["contact", "power", "eye", "speed", "control", "stuff", "stamina"]))
-  .filter((_, i) => pitches(p) === i > 3).map((g) => `${t(`rating.${g}`)} ${p.ratings[g]}`).join(" · ");
+export const gradesOf = (p) =>
+  /** @type {const} */ (["contact", "power", "eye", "speed", "control", "stuff", "stamina"])
+    .filter((_, i) => pitches(p) === i > 3)
+    .map((g) => `${t(`rating.${g}`)} ${p.ratings[g]}`)
+    .join(" · ");
 
 /** Returns the text for a pitcher's fatigue. @param {number} fatigue @returns {Key} */
-export const tiredness = (fatigue) => (fatigue < 0.35 ? "tired.fresh" : fatigue < 0.75 ? "tired.working" : fatigue < 1 ? "tired.tiring" : "tired.tired");
+export const tiredness = (fatigue) =>
+  fatigue < 0.35 ? "tired.fresh" : fatigue < 0.75 ? "tired.working" : fatigue < 1 ? "tired.tiring" : "tired.tired";
 
 /** @param {Problem | Error | null} problem */
 export const alertBox = (problem) => (problem ? html`<p class="alert" role="alert">${problem.message}</p>` : nothing);
 
 /** Renders a command for the host, with a button that copies it. @param {string} text */
-export const command = (text) => html`<p class="command"><code>${text}</code> <button type="button" aria-label=${t("admin.copylabel", { text })} @click=${(/** @type {any} */ e) => copy(text, e.currentTarget.previousElementSibling)}>${t("admin.copy")}</button></p>`;
+export const command = (text) =>
+  html`<p class="command">
+    <code>${text}</code>
+    <button
+      type="button"
+      aria-label=${t("admin.copylabel", { text })}
+      @click=${(/** @type {any} */ e) => copy(text, e.currentTarget.previousElementSibling)}
+    >
+      ${t("admin.copy")}
+    </button>
+  </p>`;
 
-/** Copies a text. Without https there is no clipboard: the text is selected, and copied as browsers did before. @param {string} text @param {Element} shown */
+/**
+ * Copies a text. Without https there is no clipboard: the text is selected, and copied as browsers did before.
+ * @param {string} text
+ * @param {Element} shown
+ */
 async function copy(text, shown) {
   try {
     await navigator.clipboard.writeText(text);
@@ -452,18 +603,42 @@ async function copy(text, shown) {
 export const loading = () => html`<p class="waiting">${t("loading")}</p>`;
 
 /** Renders a button that shows the page on the full screen, where browsers can. */
-export const fullScreen = () => (document.fullscreenEnabled ? html`<button class="screen" @click=${() => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen())}>${t(document.fullscreenElement ? "screen.exit" : "screen.full")}</button>` : nothing);
+export const fullScreen = () =>
+  document.fullscreenEnabled
+    ? html`<button
+        class="screen"
+        @click=${() =>
+          document.fullscreenElement
+            ? document.exitFullscreen()
+            : document.documentElement.requestFullscreen()}
+      >
+        ${t(document.fullscreenElement ? "screen.exit" : "screen.full")}
+      </button>`
+    : nothing;
 
 /** Asks to sign in, in place of a view. @param {string} [text] why */
-export const gate = (text = t("gate.text")) => html`<section class="leaf narrow"><h1>${t("gate.title")}</h1><p>${text}</p>
-  <p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p></section>`;
+export const gate = (text = t("gate.text")) =>
+  html`<section class="leaf narrow">
+    <h1>${t("gate.title")}</h1>
+    <p>${text}</p>
+    <p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p>
+  </section>`;
 
 /** Renders a problem in place of a view; visitors may see more once they have signed in. @param {Problem} problem */
-export const problemView = (problem) => !session.me && [401, 404].includes(problem.status) ? gate(problem.status === 404 ? t("gate.private") : undefined)
-  : html`<section class="leaf narrow"><h1>${t(problem.status === 404 ? "lost.title" : "broken.title")}</h1>
-  ${problem.status === 404 ? html`<p role="alert">${t("lost.text")}</p>` : alertBox(problem)}<p><a class="button" href="/">${t("lost.out")}</a></p></section>`;
+export const problemView = (problem) =>
+  !session.me && [401, 404].includes(problem.status)
+    ? gate(problem.status === 404 ? t("gate.private") : undefined)
+    : html`<section class="leaf narrow">
+        <h1>${t(problem.status === 404 ? "lost.title" : "broken.title")}</h1>
+        ${problem.status === 404 ? html`<p role="alert">${t("lost.text")}</p>` : alertBox(problem)}
+        <p><a class="button" href="/">${t("lost.out")}</a></p>
+      </section>`;
 
-/** Renders a text as a QR code. What it is for must stand beside it as well. @param {string} text @param {string} [name] if the text itself must not be read out */
+/**
+ * Renders a text as a QR code. What it is for must stand beside it as well.
+ * @param {string} text
+ * @param {string} [name] if the text itself must not be read out
+ */
 export async function qr(text, name = t("qr.label", { text })) {
   const { generate } = await import("./lean-qr.js").catch((err) => {
     reloadIfOutdated(err);
@@ -471,9 +646,12 @@ export async function qr(text, name = t("qr.label", { text })) {
   });
   const code = generate(text);
   let path = "";
-  for (let y = 0; y < code.size; y++) for (let x = 0; x < code.size; x++) if (code.get(x, y)) path += `M${x} ${y}h1v1h-1z`;
+  for (let y = 0; y < code.size; y++)
+    for (let x = 0; x < code.size; x++) if (code.get(x, y)) path += `M${x} ${y}h1v1h-1z`;
   const size = code.size + 8;
-  return html`<svg class="qr" viewBox="-4 -4 ${size} ${size}" role="img" aria-label=${name}>${svg`<rect x="-4" y="-4" width=${size} height=${size} fill="#fff"></rect><path d=${path} fill="#000"></path>`}</svg>`;
+  return html`<svg class="qr" viewBox="-4 -4 ${size} ${size}" role="img" aria-label=${name}>
+    ${svg`<rect x="-4" y="-4" width=${size} height=${size} fill="#fff"></rect><path d=${path} fill="#000"></path>`}
+  </svg>`;
 }
 
 // ---- games
@@ -487,11 +665,26 @@ export const managerOf = (side) => (side.bot ? t("game.bot") : (side.manager?.na
 export const openSide = (g) => sides.find((s) => !g[s].manager && !g[s].bot);
 
 /** Renders the heading of a game's page, with the league that it belongs to. @param {Game} g */
-export const gameTitle = (g) => html`<h1>${g.away.team.name} <small>${t("game.at")}</small> ${g.home.team.name}</h1>${g.competition ? html`
-  <p class="league-link"><a href=${`/${g.competition.kind === "series" ? "series" : "leagues"}/${g.competition.id}`}>${g.competition.name}</a></p>` : nothing}`;
+export const gameTitle = (g) =>
+  html`<h1>${g.away.team.name} <small>${t("game.at")}</small> ${g.home.team.name}</h1>
+    ${g.competition
+      ? html` <p class="league-link">
+          <a href=${`/${g.competition.kind === "series" ? "series" : "leagues"}/${g.competition.id}`}>
+            ${g.competition.name}
+          </a>
+        </p>`
+      : nothing}`;
 
-/** Returns a text of a play in which no line breaks between a club and its runs, as in BWH 2, CPR 0. @param {string} text */
+/**
+ * Returns a text of a play in which no line breaks between a club and its runs, as in BWH 2, CPR 0.
+ * @param {string} text
+ */
 export const unbroken = (text) => text.replace(/([A-Z]) (?=\d)/g, "$1\u00a0");
 
-/** Returns the name of a half-inning, as in Top 9th. @param {"top" | "bottom" | undefined} half @param {number} inning */
-export const inningName = (half, inning) => t("game.inning", { half: t(half === "top" ? "half.top" : "half.bottom"), inning: ordinal(inning) });
+/**
+ * Returns the name of a half-inning, as in Top 9th.
+ * @param {"top" | "bottom" | undefined} half
+ * @param {number} inning
+ */
+export const inningName = (half, inning) =>
+  t("game.inning", { half: t(half === "top" ? "half.top" : "half.bottom"), inning: ordinal(inning) });

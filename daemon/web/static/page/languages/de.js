@@ -4,18 +4,21 @@
 const count = ({ n }, one, many) => (Number(n) === 1 ? one : many).replace("{n}", String(n));
 
 /** Returns the text that names a sender, or else how the announcement came. @param {string} way */
-const from = (way) => (/** @type {{ name?: string }} */ { name }) => (name ? `von ${name}` : way);
+const from =
+  (way) =>
+  (/** @type {{ name?: string }} */ { name }) =>
+    name ? `von ${name}` : way;
 
 /** @type {import("./en.js").Texts} */
 const texts = {
-  "skip": "Zum Inhalt springen",
-  "loading": "Macht sich warm …",
-  "polite": "Neuigkeiten",
-  "ordinal": "{n}.",
+  skip: "Zum Inhalt springen",
+  loading: "Macht sich warm …",
+  polite: "Neuigkeiten",
+  ordinal: "{n}.",
   "time.now": "gerade eben",
-  "language": "Sprache",
+  language: "Sprache",
   "language.auto": "Automatisch",
-  "theme": "Ansicht",
+  theme: "Ansicht",
   "theme.auto": "Automatisch",
   "theme.light": "Tag",
   "theme.dark": "Nacht",
@@ -31,7 +34,7 @@ const texts = {
   "footer.motto": "Play ball! Das ganze Haus hört zu.",
   "screen.full": "Vollbild",
   "screen.exit": "Vollbild beenden",
-  "signin": "Anmelden",
+  signin: "Anmelden",
   "gate.title": "Die Karten, bitte",
   "gate.text": "Melde dich an, um in diesen Teil des Stadions zu kommen. Ein Name und eine Passphrase genügen.",
   "gate.private": "Wenn der Link stimmt, ist dieses Spiel privat. Melde dich an, um es zu sehen.",
@@ -61,7 +64,8 @@ const texts = {
   "account.code.wait": "Zu viele falsche Codes. Versuche es in einer Stunde noch einmal.",
   "account.code.wrong": "Das ist nicht der Verwaltungscode.",
   "account.delete": "Konto löschen",
-  "account.delete.text": "Dein Name wird gelöscht, und du wirst überall abgemeldet. Spiele, die du gespielt hast, bleiben in den Büchern.",
+  "account.delete.text":
+    "Dein Name wird gelöscht, und du wirst überall abgemeldet. Spiele, die du gespielt hast, bleiben in den Büchern.",
   "account.delete.sure": "Konto löschen? Das lässt sich nicht rückgängig machen.",
   "provider.local": "Pressbox-Konto",
   "provider.discord": "Discord-Konto",
@@ -134,7 +138,8 @@ const texts = {
   "admin.room.here": "Hier",
   "admin.room.online": "Verbunden",
   "admin.room.offline": "Nicht verbunden",
-  "admin.rooms.text": "Räume verbindet ein MQTT-Broker: setze MQTT_URL und ROOM in /etc/pressbox/pressbox.env auf jedem Rechner.",
+  "admin.rooms.text":
+    "Räume verbindet ein MQTT-Broker: setze MQTT_URL und ROOM in /etc/pressbox/pressbox.env auf jedem Rechner.",
   "admin.result.ok": "In Ordnung",
   "admin.result.warning": "Warnung",
   "admin.result.failure": "Problem",
@@ -155,7 +160,9 @@ const texts = {
   "admin.sender.cli": "Rechner:",
   "admin.sender.address": "Netz:",
   "admin.sender.mqtt": "MQTT",
-  "admin.backup.text": "Pressbox macht täglich eine Sicherung und behält die letzten drei. Eine Sicherung enthält alles, auch die Konten: bewahre sie so auf, dass nur du sie lesen kannst.",
+  "admin.backup.text":
+    "Pressbox macht täglich eine Sicherung und behält die letzten drei. Eine Sicherung enthält alles, " +
+    "auch die Konten: bewahre sie so auf, dass nur du sie lesen kannst.",
   "admin.backup.make": "Jetzt sichern",
   "admin.backup.making": "Wird gemacht und geprüft …",
   "admin.backup.made": "Sicherung gemacht und geprüft.",
@@ -218,12 +225,14 @@ const texts = {
   "admin.voice.cancel": "Abbrechen",
   "admin.voice.ready": "{name} ist installiert.",
   "admin.voice.failed": "Die Stimme wurde nicht installiert.",
-  "admin.voice.text": "Die Stimmen kommen vom Projekt Piper. Lies die Lizenz, bevor du eine außerhalb deines Hauses verwendest.",
+  "admin.voice.text":
+    "Die Stimmen kommen vom Projekt Piper. Lies die Lizenz, bevor du eine außerhalb deines Hauses verwendest.",
   "admin.quality.x_low": "sehr einfache Qualität",
   "admin.quality.low": "einfache Qualität",
   "admin.quality.medium": "gute Qualität",
   "admin.quality.high": "beste Qualität, langsam auf kleinen Rechnern",
-  "admin.health.bad": (/** @type {{ n: number }} */ v) => count(v, "{n} Punkt braucht Aufmerksamkeit.", "{n} Punkte brauchen Aufmerksamkeit."),
+  "admin.health.bad": (/** @type {{ n: number }} */ v) =>
+    count(v, "{n} Punkt braucht Aufmerksamkeit.", "{n} Punkte brauchen Aufmerksamkeit."),
   "admin.voice.speakers": (/** @type {{ n: number }} */ v) => count(v, "{n} Sprecher", "{n} Sprecher"),
 
   "callback.kicker": "Am Eingang",
@@ -238,7 +247,8 @@ const texts = {
   "callback.access_denied": "Die Anmeldung wurde abgebrochen oder abgelehnt.",
   "callback.invalid_state": "Diese Anmeldung ist unbekannt oder schon beendet.",
   "callback.state_expired": "Diese Anmeldung hat länger als zehn Minuten gedauert.",
-  "callback.state_browser_mismatch": "Diese Anmeldung wurde in einem anderen Browser begonnen, oder Cookies sind gesperrt.",
+  "callback.state_browser_mismatch":
+    "Diese Anmeldung wurde in einem anderen Browser begonnen, oder Cookies sind gesperrt.",
   "callback.issuer_mismatch": "Die Antwort kam von einem anderen Anmeldedienst als erwartet.",
   "callback.exchange_failed": "Der Anmeldedienst hat diese Anmeldung nicht bestätigt.",
   "callback.idp_unreachable": "Der Anmeldedienst ist nicht erreichbar.",
@@ -251,11 +261,17 @@ const texts = {
   "callback.rate_limited": "Zu viele Anmeldungen von dieser Adresse.",
   "callback.server_error": "Etwas ist schiefgegangen.",
   "callback.out.access_denied": "Es wurde nichts gespeichert. Du kannst dich jederzeit anmelden.",
-  "callback.out.invalid_state": "Das passiert, wenn man im Browser zurückgeht oder einen alten Link öffnet. Melde dich einfach noch einmal an.",
+  "callback.out.invalid_state":
+    "Das passiert, wenn man im Browser zurückgeht oder einen alten Link öffnet. Melde dich einfach noch einmal an.",
   "callback.out.state_expired": "Melde dich einfach noch einmal an.",
-  "callback.out.state_browser_mismatch": "Melde dich in diesem Browser noch einmal an, und erlaube Cookies für diese Seite.",
-  "callback.out.issuer_mismatch": "Melde dich noch einmal an. Wenn es wieder passiert, wende dich an den Administrator: Vielleicht ist der Anmeldedienst falsch eingerichtet.",
-  "callback.out.exchange_failed": "Melde dich noch einmal an. Wenn es wieder passiert, wende dich an den Administrator: Vielleicht ist die Client-ID oder das Client-Secret falsch.",
+  "callback.out.state_browser_mismatch":
+    "Melde dich in diesem Browser noch einmal an, und erlaube Cookies für diese Seite.",
+  "callback.out.issuer_mismatch":
+    "Melde dich noch einmal an. Wenn es wieder passiert, wende dich an den Administrator: " +
+    "Vielleicht ist der Anmeldedienst falsch eingerichtet.",
+  "callback.out.exchange_failed":
+    "Melde dich noch einmal an. Wenn es wieder passiert, wende dich an den Administrator: " +
+    "Vielleicht ist die Client-ID oder das Client-Secret falsch.",
   "callback.out.idp_unreachable": "Vielleicht ist der Server ohne Internet. Versuch es in einer Minute noch einmal.",
   "callback.out.userinfo_failed": "Versuch es in einer Minute noch einmal.",
   "callback.out.idp_error": "Versuch es in einer Minute noch einmal.",
@@ -264,15 +280,26 @@ const texts = {
   "callback.out.clock_unsynced": "Er wartet auf die Zeit aus dem Netz. Versuch es in ein paar Minuten noch einmal.",
   "callback.out.insecure_transport": "Öffne Pressbox unter der https-Adresse.",
   "callback.out.rate_limited": "Warte eine Minute, und melde dich dann noch einmal an.",
-  "callback.out.server_error": "Versuch es noch einmal. Wenn es wieder passiert, gib dem Administrator die Kennung unten.",
+  "callback.out.server_error":
+    "Versuch es noch einmal. Wenn es wieder passiert, gib dem Administrator die Kennung unten.",
 
   "about.title": "Über Pressbox",
   "about.version": "Version {version}",
-  "about.text": "Pressbox spricht Durchsagen über deine Lautsprecher und ist zugleich ein Baseballstadion: Zwei Manager spielen auf ihren Telefonen, und alle hören zu. Internet braucht es dafür nicht.",
-  "about.dice": "Die Würfel sind ehrlich. Vor dem ersten Pitch veröffentlicht jedes Spiel den Fingerabdruck seines Startwerts, nach dem letzten Aus den Startwert selbst. Wer das Spiel damit nachspielt, bekommt dieselben Spielzüge.",
+  "about.text":
+    "Pressbox spricht Durchsagen über deine Lautsprecher und ist zugleich ein Baseballstadion: " +
+    "Zwei Manager spielen auf ihren Telefonen, und alle hören zu. Internet braucht es dafür nicht.",
+  "about.dice":
+    "Die Würfel sind ehrlich. Vor dem ersten Pitch veröffentlicht jedes Spiel den Fingerabdruck seines " +
+    "Startwerts, nach dem letzten Aus den Startwert selbst. Wer das Spiel damit nachspielt, " +
+    "bekommt dieselben Spielzüge.",
   "about.install": "Auf dem Startbildschirm",
-  "about.install.secure": "Installiere Pressbox über das Menü deines Browsers („Installieren“ oder „Zum Startbildschirm“). Es öffnet sich dann wie eine App, und der Bildschirm bleibt während eines Spiels an.",
-  "about.install.insecure": "Browser installieren Seiten nur über https, und nur dann bleibt der Bildschirm an. Bitte deinen Administrator um einen Reverse-Proxy mit https vor Pressbox; bis dahin öffnet ein Lesezeichen auf dem Startbildschirm die Seite im Browser.",
+  "about.install.secure":
+    "Installiere Pressbox über das Menü deines Browsers („Installieren“ oder „Zum Startbildschirm“). " +
+    "Es öffnet sich dann wie eine App, und der Bildschirm bleibt während eines Spiels an.",
+  "about.install.insecure":
+    "Browser installieren Seiten nur über https, und nur dann bleibt der Bildschirm an. " +
+    "Bitte deinen Administrator um einen Reverse-Proxy mit https vor Pressbox; " +
+    "bis dahin öffnet ein Lesezeichen auf dem Startbildschirm die Seite im Browser.",
   "about.links": "Mehr",
   "about.docs": "Dokumentation der API",
   "about.health": "Zustand",
@@ -280,7 +307,9 @@ const texts = {
   "about.notices": "Lizenzen",
   "about.mit": "Pressbox ist freie Software unter der MIT-Lizenz. Es enthält:",
   "about.license": "Lizenz von {name}",
-  "about.retrosheet": "The information used here was obtained free of charge from and is copyrighted by Retrosheet. Interested parties may contact Retrosheet at “www.retrosheet.org”.",
+  "about.retrosheet":
+    "The information used here was obtained free of charge from and is copyrighted by Retrosheet. " +
+    "Interested parties may contact Retrosheet at “www.retrosheet.org”.",
   "about.people": "Die Clubs und Spieler der eingebauten Liga sind erfunden.",
 
   "say.kicker": "Lautsprecher",
@@ -298,13 +327,30 @@ const texts = {
   "say.chime.ding": "Ding",
   "say.chime.ding-dong": "Ding-Dong",
   "say.chime.alert": "Alarm",
+  "say.heading": "Titel",
+  "say.priority": "Priorität",
+  "say.priority.default": "Standard",
+  "say.priority.1": "1: steht in der Liste, wird nicht gesprochen",
+  "say.priority.2": "2: nach allen anderen, ohne Gong",
+  "say.priority.3": "3: normal",
+  "say.priority.4": "4: normal",
+  "say.priority.5": "5: dringend",
+  "say.volume": "Lautstärke (%)",
+  "say.ttl": "Verfällt nach (Minuten)",
+  "say.room": "Räume",
+  "say.room.all": "Alle Räume",
+  "say.times": "Wie oft",
+  "say.every": "Minuten dazwischen",
+  "say.in": "Minuten ab jetzt",
   "say.repeat": "Bis zur Bestätigung wiederholen",
   "say.repeat.default": "Nein",
   "say.repeat.5x60": "Jede Minute, bis zu 5-mal",
   "say.repeat.6x300": "Alle 5 Minuten, bis zu 6-mal",
   "say.repeat.8x900": "Alle 15 Minuten, bis zu 8-mal",
+  "say.repeat.own": "Anders …",
   "say.when": "Wann",
   "say.when.now": "Jetzt",
+  "say.when.in": "In Minuten",
   "say.when.at": "Zu einer Zeit",
   "say.when.weekly": "Jede Woche",
   "say.at": "Zeitpunkt",
@@ -318,6 +364,14 @@ const texts = {
   "say.wrong.voice": "{what}",
   "say.wrong.rate": "Tempo: {what}",
   "say.wrong.at": "Zeitpunkt: {what}",
+  "say.wrong.title": "Titel: {what}",
+  "say.wrong.priority": "Priorität: {what}",
+  "say.wrong.volume": "Lautstärke: {what}",
+  "say.wrong.ttl": "Verfall: {what}",
+  "say.wrong.repeat": "Wiederholung: {what}",
+  "say.wrong.chime": "Gong: {what}",
+  "say.wrong.room": "{what}",
+  "say.wrong.in": "Zeitpunkt: {what}",
   "say.wrong.cron": "Der Zeitplan {what}",
   "say.urgenttag": "Dringend",
   "say.speak": "Durchsagen",
@@ -421,15 +475,22 @@ const texts = {
 
   "cover.kicker": "Offizielles Programmheft",
   "cover.title": "Heute Abend Baseball, bei dir zu Hause",
-  "cover.text": "Zwei Manager, ein Lautsprecher. Triff deine Entscheidungen am Telefon, lass die Würfel entscheiden, und hör jeden Spielzug laut angesagt.",
+  "cover.text":
+    "Zwei Manager, ein Lautsprecher. Triff deine Entscheidungen am Telefon, lass die Würfel entscheiden, " +
+    "und hör jeden Spielzug laut angesagt.",
   "cover.enter": "Anmelden und spielen",
   "cover.announce": "Nur etwas durchsagen",
   "cover.one": "Aufstellung machen",
-  "cover.one.text": "Wähl einen Club, bring neun Namen in eine Reihenfolge, und gib die Karte beim Umpire ab. Oder lass sie vom Bench Coach ausfüllen.",
+  "cover.one.text":
+    "Wähl einen Club, bring neun Namen in eine Reihenfolge, und gib die Karte beim Umpire ab. " +
+    "Oder lass sie vom Bench Coach ausfüllen.",
   "cover.two": "Entscheiden",
-  "cover.two.text": "Bunt oder voller Schwung, den Läufer halten oder zurückbleiben. Beide Manager entscheiden gleichzeitig, und niemand kann spicken.",
+  "cover.two.text":
+    "Bunt oder voller Schwung, den Läufer halten oder zurückbleiben. Beide Manager entscheiden gleichzeitig, " +
+    "und niemand kann spicken.",
   "cover.three": "Mitschreiben",
-  "cover.three.text": "Jeder Spielzug wird nach den Regeln der großen Ligen gewertet. Du kannst zurückgehen und jeden noch einmal sehen.",
+  "cover.three.text":
+    "Jeder Spielzug wird nach den Regeln der großen Ligen gewertet. Du kannst zurückgehen und jeden noch einmal sehen.",
   "lobby.title": "Heute Abend",
   "lobby.new": "Neues Spiel",
   "lobby.bot": "Jetzt gegen den Bot spielen",
@@ -635,7 +696,9 @@ const texts = {
   "call.outfield": "Outfield",
   "call.outfield.usual": "Normal",
   "call.also": "Dazu",
-  "call.together": "Züge lassen sich kombinieren. Jede Zahl sind die Runs, die der Zug allein dir gegenüber dem üblichen bringt; ≈ 0 macht kaum einen Unterschied.",
+  "call.together":
+    "Züge lassen sich kombinieren. Jede Zahl sind die Runs, die der Zug allein dir gegenüber dem üblichen bringt; " +
+    "≈ 0 macht kaum einen Unterschied.",
   "part.pitch_around": "Vorsichtig",
   "part.infield.in": "Vorn",
   "part.infield.corners_in": "Ecken vorn",
@@ -668,15 +731,23 @@ const texts = {
   "help.figures": "Die Zahlen",
   "help.keys": "Tasten",
   "help.1.title": "Zwei Manager, zwei geheime Züge",
-  "help.1.text": "Jede Runde ist ein Schlagmann. Beide Manager machen einen Zug; sind beide da, werden sie gezeigt, und der Spielzug folgt aus ihnen, den Spielern und den Würfeln.",
+  "help.1.text":
+    "Jede Runde ist ein Schlagmann. Beide Manager machen einen Zug; sind beide da, werden sie gezeigt, " +
+    "und der Spielzug folgt aus ihnen, den Spielern und den Würfeln.",
   "help.2.title": "Am Schlag",
-  "help.2.text": "Lass den Schlagmann schlagen, bunten, stehlen oder mit Hit and Run laufen. Ein Zug, den die andere Seite erwartet, ist weniger wert.",
+  "help.2.text":
+    "Lass den Schlagmann schlagen, bunten, stehlen oder mit Hit and Run laufen. Ein Zug, " +
+    "den die andere Seite erwartet, ist weniger wert.",
   "help.3.title": "Im Feld",
   "help.3.text": "Wähle, wie geworfen wird und wo die Feldspieler stehen. Von jeder Art darf einer dabei sein.",
   "help.4.title": "Was er wert ist",
-  "help.4.text": "Jeder Zug zeigt die Runs, die er gegenüber dem üblichen bringt, und deine Siegchance. Einen empfiehlt der Coach. Du entscheidest.",
+  "help.4.text":
+    "Jeder Zug zeigt die Runs, die er gegenüber dem üblichen bringt, und deine Siegchance. " +
+    "Einen empfiehlt der Coach. Du entscheidest.",
   "help.5.title": "Deine Bank",
-  "help.5.text": "Im Dugout bringst du Schlagleute, Läufer und Pitcher. Wer geht, darf nicht zurück, und Pitcher werden müde: Sieh auf ihre Karten.",
+  "help.5.text":
+    "Im Dugout bringst du Schlagleute, Läufer und Pitcher. Wer geht, darf nicht zurück, und Pitcher werden müde: " +
+    "Sieh auf ihre Karten.",
   "help.key.calls": "Züge machen oder kombinieren",
   "help.key.read": "Stand, Bases, Count und letzten Spielzug vorlesen",
   "help.key.help": "diese Seite",
@@ -714,10 +785,14 @@ const texts = {
   "does.swing": "Der Schlagmann schlägt, wie er es für richtig hält. Der übliche Zug.",
   "does.take": "Der Schlagmann lässt den nächsten Pitch vorbei: mehr Walks, aber ein Strike ist verschenkt.",
   "does.sacrifice": "Opfert ein Aus, damit die Läufer eine Base vorrücken.",
-  "does.bunt_for_hit": "Ein überraschender Bunt, um die erste Base zu erreichen. Er lohnt sich, wenn die Ecken tief stehen.",
+  "does.bunt_for_hit":
+    "Ein überraschender Bunt, um die erste Base zu erreichen. Er lohnt sich, wenn die Ecken tief stehen.",
   "does.squeeze": "Der Läufer auf der dritten Base startet, und der Schlagmann bringt ihn mit einem Bunt nach Hause.",
-  "does.hit_and_run": "Der Läufer auf der ersten Base startet, und der Schlagmann schlägt: weniger Double Plays, mehr Bases, aber ein Strikeout kann zwei Aus kosten.",
-  "does.steal_second": "Der Läufer auf der ersten Base startet. Geschafft, steht er in Scoring Position; gefangen, ist er aus.",
+  "does.hit_and_run":
+    "Der Läufer auf der ersten Base startet, und der Schlagmann schlägt: weniger Double Plays, mehr Bases, " +
+    "aber ein Strikeout kann zwei Aus kosten.",
+  "does.steal_second":
+    "Der Läufer auf der ersten Base startet. Geschafft, steht er in Scoring Position; gefangen, ist er aus.",
   "does.steal_third": "Der Läufer auf der zweiten Base startet. Am meisten bringt es mit weniger als zwei Aus.",
   "does.steal_home": "Der Läufer auf der dritten Base versucht es nach Hause. Das gelingt selten.",
   "does.double_steal": "Beide Läufer starten zugleich.",
@@ -725,7 +800,8 @@ const texts = {
   "does.pitch_around": "Nichts Gutes zum Schlagen: weniger Hits, mehr Walks.",
   "does.intentional_walk": "Die erste Base geschenkt, um zum nächsten Schlagmann zu kommen.",
   "does.pitch-out": "Ein Wurf weit nach außen, damit der Catcher einen startenden Läufer ausmachen kann.",
-  "does.pick-off_throw": "Ein Wurf zur Base vor dem Pitch. Er hält den Läufer, erwischt ihn ab und zu und lenkt den Pitcher ab.",
+  "does.pick-off_throw":
+    "Ein Wurf zur Base vor dem Pitch. Er hält den Läufer, erwischt ihn ab und zu und lenkt den Pitcher ab.",
   "does.infield.in": "Verhindert den Run am Home Plate. Mehr Ground Balls kommen durch.",
   "does.infield.corners_in": "Erste und dritte Base rücken gegen einen Bunt vor. Mehr Bälle kommen an ihnen vorbei.",
   "does.infield.double-play_depth": "Mehr Double Plays, ein paar Singles mehr.",
@@ -738,9 +814,15 @@ const texts = {
   "does.PH": "Schlägt für den nächsten Schlagmann und bleibt im Spiel; wer geht, darf nicht zurück.",
   "does.PR": "Läuft für einen Läufer auf Base und bleibt im Spiel.",
   "does.P": "Löst den Pitcher ab, der drei Schlagleuten gegenübergestanden oder ein Inning beendet haben muss.",
-  "does.double": "Pitcher und Feldspieler wechseln zugleich und tauschen die Plätze in der Schlagfolge, damit der Pitcher später schlägt.",
-  "does.runs": "Was ein Zug dir in diesem Halbinning gegenüber dem üblichen im Schnitt bringt: erzielte Runs am Schlag, verhinderte im Feld.",
-  "does.win": "Wie oft deine Seite nach dem Zug gewänne, gegen die Züge, die vom anderen Manager zu erwarten sind. Ein verdeckter Zug bleibt geheim: Er ändert keine der Zahlen.",
+  "does.double":
+    "Pitcher und Feldspieler wechseln zugleich und tauschen die Plätze in der Schlagfolge, " +
+    "damit der Pitcher später schlägt.",
+  "does.runs":
+    "Was ein Zug dir in diesem Halbinning gegenüber dem üblichen im Schnitt bringt: erzielte Runs am Schlag, " +
+    "verhinderte im Feld.",
+  "does.win":
+    "Wie oft deine Seite nach dem Zug gewänne, gegen die Züge, die vom anderen Manager zu erwarten sind. " +
+    "Ein verdeckter Zug bleibt geheim: Er ändert keine der Zahlen.",
   "does.coach": "Was der Bench Coach täte: der Zug mit der besten Siegchance.",
   "call.part": "{name}",
   "answer.bold.send_the_runner": "Läufer losschicken",
@@ -795,9 +877,11 @@ const texts = {
   "dugout.subs": "Wechsel",
   "dugout.change": "Einwechseln",
   "dugout.double": "Double Switch",
-  "dugout.double.hint": "Bringt zwei Spieler, die ihre Plätze in der Schlagreihenfolge tauschen, sodass der Pitcher später schlägt.",
+  "dugout.double.hint":
+    "Bringt zwei Spieler, die ihre Plätze in der Schlagreihenfolge tauschen, sodass der Pitcher später schlägt.",
   "dugout.single": "Keiner; der Pitcher schlägt als {n}",
-  "dugout.switch": "{fielder} spielt {position} und schlägt als {slot}; der Pitcher schlägt als {pitcherSlot}, für {out}",
+  "dugout.switch":
+    "{fielder} spielt {position} und schlägt als {slot}; der Pitcher schlägt als {pitcherSlot}, für {out}",
   "dugout.PH": "Pinch Hitter",
   "dugout.PR": "Pinch Runner",
   "dugout.P": "Bullpen",
@@ -813,7 +897,9 @@ const texts = {
   "final.next": "Zur Revanche",
   "final.card": "Spielbericht (Retrosheet)",
   "dice.title": "Ehrliche Würfel",
-  "dice.text": "Der Fingerabdruck wurde vor dem ersten Pitch veröffentlicht. Er ist der SHA-256-Hash des Startwerts. Wer das Spiel mit diesem Startwert nachspielt, bekommt dieselben Spielzüge.",
+  "dice.text":
+    "Der Fingerabdruck wurde vor dem ersten Pitch veröffentlicht. Er ist der SHA-256-Hash des Startwerts. " +
+    "Wer das Spiel mit diesem Startwert nachspielt, bekommt dieselben Spielzüge.",
   "dice.hash": "Fingerabdruck",
   "dice.seed": "Startwert",
 
@@ -829,7 +915,12 @@ const texts = {
   "card.of": "{club}",
   "card.suggest": "Für mich ausfüllen",
   "card.clear": "Leeren",
-  "card.wrong": (/** @type {{ n: number }} */ v) => count(v, "Der Umpire gibt die Karte zurück: {n} Fehler ist zu beheben.", "Der Umpire gibt die Karte zurück: {n} Fehler sind zu beheben."),
+  "card.wrong": (/** @type {{ n: number }} */ v) =>
+    count(
+      v,
+      "Der Umpire gibt die Karte zurück: {n} Fehler ist zu beheben.",
+      "Der Umpire gibt die Karte zurück: {n} Fehler sind zu beheben.",
+    ),
   "card.order": "Schlagreihenfolge",
   "card.usedh": "Mit Designated Hitter",
   "card.hand": "Aufstellung abgeben",
@@ -855,12 +946,16 @@ const texts = {
   "platoon.facing": "Platoon-Vorteil gegen",
   "platoon.edge": "hat den Platoon-Vorteil",
   "platoon.hint": (/** @type {{ l: number, r: number, s: number, n: number, rr: number, rl: number }} */ v) =>
-    `Deine Reihe: ${v.l} schlagen links, ${v.r} rechts, ${v.s} beidseitig; ${v.n} haben den Vorteil (▲). Ihre Starter: ${count({ n: v.rr }, "{n} Rechtshänder", "{n} Rechtshänder")}, ${count({ n: v.rl }, "{n} Linkshänder", "{n} Linkshänder")}.`,
+    `Deine Reihe: ${v.l} schlagen links, ${v.r} rechts, ${v.s} beidseitig; ${v.n} haben den Vorteil (▲). ` +
+    `Ihre Starter: ${count({ n: v.rr }, "{n} Rechtshänder", "{n} Rechtshänder")}, ` +
+    `${count({ n: v.rl }, "{n} Linkshänder", "{n} Linkshänder")}.`,
   "invited.title": "{name} lädt dich zu einem Spiel ein",
   "invited.rematch": "{name} möchte eine Revanche",
   "invited.other": "{name} hat {opponent} um eine Revanche gebeten.",
   "offer.title": "Du hast {name} um eine Revanche gebeten",
-  "offer.text": "{name} sieht das Angebot auf jeder Seite von Pressbox, jetzt oder beim nächsten Besuch, und kann annehmen oder ablehnen. Die Antwort erscheint hier. Nach sieben Tagen ohne Antwort verfällt es.",
+  "offer.text":
+    "{name} sieht das Angebot auf jeder Seite von Pressbox, jetzt oder beim nächsten Besuch, " +
+    "und kann annehmen oder ablehnen. Die Antwort erscheint hier. Nach sieben Tagen ohne Antwort verfällt es.",
   "rematch.title": "Revanche",
   "rematch.offer": "{name} möchte eine Revanche: {away} bei {home}, {innings} Innings.",
   "rematch.accept": "Annehmen",
@@ -962,10 +1057,12 @@ const texts = {
   "leagues.playoff": "Play-off",
   "leagues.noplayoff": "Kein Play-off",
   "leagues.bestof": "Best of {n}",
-  "leagues.meets": (/** @type {{ n: number }} */ v) => count(v, "1 Spiel gegen jeden Club", "{n} Spiele gegen jeden Club"),
+  "leagues.meets": (/** @type {{ n: number }} */ v) =>
+    count(v, "1 Spiel gegen jeden Club", "{n} Spiele gegen jeden Club"),
   "leagues.final": "Play-off Best of {n}",
   "leagues.innings": "{n} Innings",
-  "leagues.covered": (/** @type {{ n: number }} */ v) => count(v, "nach 1 Stunde springt der Bench Coach ein", "nach {n} Stunden springt der Bench Coach ein"),
+  "leagues.covered": (/** @type {{ n: number }} */ v) =>
+    count(v, "nach 1 Stunde springt der Bench Coach ein", "nach {n} Stunden springt der Bench Coach ein"),
   "leagues.botsat": "Bots spielen um {time}",
   "leagues.level": "Bench Coaches",
   "leagues.level.1": "Gutmütig",
@@ -980,13 +1077,15 @@ const texts = {
   "leagues.create.league": "Liga anlegen",
   "leagues.create.series": "Serie anlegen",
   "leagues.all": "Alle Ligen",
-  "leagues.invite": "Sie beginnt, sobald alle Plätze besetzt sind. Verschicke die Adresse dieser Seite, um Manager einzuladen.",
+  "leagues.invite":
+    "Sie beginnt, sobald alle Plätze besetzt sind. Verschicke die Adresse dieser Seite, um Manager einzuladen.",
   "leagues.join": "Die {club} übernehmen",
   "leagues.start": "Jetzt beginnen, Bots füllen die freien Plätze",
   "leagues.delete": "Löschen",
   "leagues.delete.ask": "Diese Liga löschen?",
   "leagues.leave": "Aussteigen",
-  "leagues.leave.ask": "Endgültig aussteigen? Sobald die Spiele begonnen haben, führt der Bench Coach deinen Klub bis zum Schluss.",
+  "leagues.leave.ask":
+    "Endgültig aussteigen? Sobald die Spiele begonnen haben, führt der Bench Coach deinen Klub bis zum Schluss.",
   "leagues.left": "Bench Coach (Bot), für {name}",
   "leagues.stalled": "Neuer Versuch steht aus: {why}.",
   "leagues.coverat": "Abwesende Manager werden vertreten ab {at}.",
@@ -1011,7 +1110,8 @@ const texts = {
   "managers.none": "Noch kein Spiel ist beendet.",
   "managers.manager": "Manager",
   "managers.rating": "Wertung",
-  "managers.rating.text": "Eine Wertung beginnt bei 1500. Ein Sieg zählt mehr, je höher der Gegner steht. Private Spiele zählen nicht.",
+  "managers.rating.text":
+    "Eine Wertung beginnt bei 1500. Ein Sieg zählt mehr, je höher der Gegner steht. Private Spiele zählen nicht.",
   "managers.against": "Gegen",
   "managers.former": "Früherer Manager",
   "leaders.title": "Bestenliste",
@@ -1062,7 +1162,8 @@ const texts = {
   "kiosk.wifi": "Für WLAN scannen",
   "kiosk.wifi.label": "QR-Code für das WLAN {name}",
   "kiosk.also": "Andere Spiele",
-  "kiosk.stale": (/** @type {{ at: string, n: number }} */ v) => `Keine Verbindung seit ${v.at}${v.n ? ` (${count(v, "{n} Minute", "{n} Minuten")})` : ""}. So war es damals.`,
+  "kiosk.stale": (/** @type {{ at: string, n: number }} */ v) =>
+    `Keine Verbindung seit ${v.at}${v.n ? ` (${count(v, "{n} Minute", "{n} Minuten")})` : ""}. So war es damals.`,
   "kiosk.refused": "Diese Anzeige darf Spiele und Durchsagen nicht zeigen.",
 
   "problem.offline": "Pressbox antwortet nicht. Bist du in seinem Netz?",

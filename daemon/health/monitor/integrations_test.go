@@ -1,10 +1,12 @@
-package main
+package monitor
 
 import (
 	"fmt"
 	"net"
 	"strings"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 // /health is public: an error of the connection to the broker does not name the broker.
@@ -18,7 +20,6 @@ func TestWithoutAddress(t *testing.T) {
 			t.Errorf("%s: %q", address, got)
 		}
 	}
-	if got := withoutAddress(fmt.Errorf("bad user name or password")); got != "bad user name or password" {
-		t.Errorf("another error: %q", got)
-	}
+	check.Equal(t, withoutAddress(fmt.Errorf("bad user name or password")),
+		"bad user name or password", "another error")
 }

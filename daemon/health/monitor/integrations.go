@@ -1,0 +1,126 @@
+package monitor
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+
+	"pressbox/daemon/health"
+	"pressbox/daemon/mqtt"
+	"pressbox/daemon/settings"
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/hooks"
+	"pressbox/voice/rooms"
+)
+
+// Integrations are the ways in which other programs use the server.
+type Integrations struct {
+	Started settings.Config
+	Current func() settings.Config // as last applied
+	MQTT    func() mqtt.Status     // nil: MQTT is off
+	Rooms   *rooms.Rooms
+	Hooks   func() hooks.Settings
+	Wyoming func() health.IntegrationState
+}
+
+// All returns the integrations in the order of the documents.
+func (i Integrations) All() []health.Integration {
+	return []health.Integration{
+		{Name: "mqtt", Report: i.mqtt},
+		{Name: "ntfy", Report: func() health.IntegrationState {
+			return i.routes("NTFY", i.Current().Ntfy, "at / and /ntfy")
+		}},
+		{Name: "gotify", Report: func() health.IntegrationState {
+			return i.routes("GOTIFY", i.Current().Gotify, "at /message")
+		}},
+		{Name: "openai", Report: func() health.IntegrationState {
+			return i.routes("OPENAI", i.Current().OpenAI, "at /v1")
+		}},
+		{Name: "webhooks", Report: i.webhooks},
+		{Name: "wyoming", Report: i.Wyoming},
+	}
+}
+
+// mqtt does not name the broker: everyone can read it in /health.
+func (i Integrations) mqtt() health.IntegrationState {
+	if i.MQTT == nil {
+		return health.IntegrationState{Summary: "MQTT_URL is not set"}
+	}
+	status := i.MQTT()
+	state := health.IntegrationState{On: true, Summary: "connecting"}
+	if status.Connected {
+		state.Summary = "connected"
+	}
+	if other := i.Rooms.Namesake(); other != "" {
+		state.Detail = fmt.Sprintf("the host %s is also named %q", other, i.Rooms.Own())
+		state.Remedy = "set another ROOM on one of them, and restart it"
+	}
+	if status.Err != nil {
+		state.Detail = withoutAddress(status.Err)
+		state.Remedy = "correct MQTT_URL, MQTT_USERNAME and the password, or start the broker"
+	}
+	if status.Stopped {
+		state.Remedy = "give each server its own store, and restart them"
+	}
+	return state
+}
+
+// withoutAddress describes an error of a connection, which names its peer, without the peer.
+// The log has the whole error.
+func withoutAddress(err error) string {
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
+		return unknown.Err
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Op + ": " + op.Err.Error()
+	}
+	return err.Error()
+}
+
+// routes returns the state of routes that a setting turns on and off.
+func (i Integrations) routes(setting string, value bool, summary string) health.IntegrationState {
+	switch {
+	case i.Started.NotifyAccess == string(web.Off):
+		return health.IntegrationState{Summary: "NOTIFY_ACCESS=off"}
+	case !value:
+		return health.IntegrationState{Summary: setting + "=off"}
+	default:
+		return health.IntegrationState{On: true, Summary: summary}
+	}
+}
+
+func (i Integrations) webhooks() health.IntegrationState {
+	s := i.Hooks()
+	state := i.routes("HOOKS", s.On, strings.Join(s.Templates.Webhooks(), ", "))
+	if err := s.Templates.Err(); err != nil && state.On {
+		state.Detail, state.Remedy = err.Error(), "correct it and run: systemctl reload pressbox"
+	}
+	return state
+}
+
+// Wyoming returns the state of the Wyoming protocol with its listeners; err is why there is none.
+func Wyoming(cfg settings.Config, listeners []net.Listener, err error) health.IntegrationState {
+	if off := cfg.WyomingOff(); off != "" {
+		return health.IntegrationState{Summary: off}
+	}
+	state := health.IntegrationState{On: true, Summary: "at " + cfg.WyomingAddress()}
+	if listeners != nil {
+		var all []string
+		for _, l := range listeners {
+			all = append(all, l.Addr().String())
+		}
+		state.Summary = "at " + strings.Join(all, ", ")
+	}
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		state.Detail = fmt.Sprintf("port %d is in use by another program", cfg.WyomingPort)
+		state.Remedy = "stop that program, set WYOMING_PORT to another port, or set WYOMING=off; " +
+			"then: systemctl restart pressbox"
+	case err != nil:
+		state.Detail = err.Error()
+		state.Remedy = "correct HOST or WYOMING_PORT, or set WYOMING=off; then: systemctl restart pressbox"
+	}
+	return state
+}

@@ -1,0 +1,178 @@
+// Favorites, which are announced by a press, and schedules.
+import { html, nothing } from "./lit-html.js";
+import { reason, text, brief } from "./announcements.shared.js";
+import {
+  t, api, when, timeZone, weekdays, dayName, parseCron, alertBox, requests, refocus, language, listed,
+} from "./ui.js";
+
+/** @typedef {import("./announcements.shared.js").Shared} Shared */
+/** @typedef {import("./announcements.shared.js").Voices} Voices */
+
+// ---- favorites
+
+/**
+ * @param {Shared} shared
+ * @param {Voices} voices
+ * @param {(content: Content) => Promise<unknown>} say
+ */
+export function favoriteList(shared, voices, say) {
+  const requested = requests(shared.update);
+  /** @type {Content[] | null} */ let all = null;
+  /** @param {{ favorites?: Content[] }} list without favorites after a change */
+  const receive = (list) =>
+    requested.run(async () => {
+      all = list.favorites ?? (await api("GET", "/api/favorites")).favorites;
+    });
+  /** Changes the list that the server has now. @param {(list: Content[]) => Content[]} edit */
+  const change = (edit) =>
+    requested.run(async () => {
+      const list = await api("GET", "/api/favorites");
+      await receive(await api("PUT", "/api/favorites", { favorites: edit(list.favorites) }));
+      return true;
+    });
+  /** @param {Content} f */
+  const remove = async (f) => {
+    await change((list) => list.filter((other) => JSON.stringify(other) !== JSON.stringify(f)));
+    refocus("favorites-title");
+  };
+  return {
+    receive,
+    /** @param {Content} content */ add: (content) => change((list) => [...list, content]),
+    render: () =>
+      html`<section class="leaf" aria-labelledby="favorites-title">
+        <h2 id="favorites-title" tabindex="-1">${t("favorites.title")}</h2>
+        ${alertBox(requested.problem)}
+        ${listed(all, t("favorites.none"), (all) =>
+          html`<ul class="favorites">
+              ${all.map(
+                (f) =>
+                  html`<li>
+                    <button
+                      class=${f.urgent ? "speak danger" : "speak"}
+                      @click=${() => say(voices.missing(f) ? { ...f, voice: undefined } : f)}
+                      aria-label=${t(
+                        f.urgent ? "favorites.urgentlabel" : "favorites.saylabel",
+                        { message: brief(f) },
+                      )}
+                    >
+                      ${text(f)}
+                    </button>
+                    <button
+                      class="remove"
+                      ?disabled=${!shared.may}
+                      aria-describedby=${shared.may ? nothing : "why-favorites"}
+                      @click=${() => remove(f)}
+                      aria-label=${t("favorites.removelabel", { message: brief(f) })}
+                    >
+                      ×
+                    </button>
+                    ${voices.warning(f)}
+                  </li>`,
+              )}
+            </ul>`)}
+        ${all?.length ? reason(shared, "favorites") : nothing}
+      </section>`,
+  };
+}
+
+// ---- schedules
+
+/** Returns a schedule's weekdays and time in words, or its cron expression. @param {Schedule} s */
+function times(s) {
+  const found = parseCron(s.cron);
+  if (!found) return html`<code>${s.cron}</code>`;
+  const days = weekdays.filter((d) => found.days.has(d));
+  const time = new Date(2023, 0, 1, found.hour, found.minute);
+  const key = { 1234560: "schedule.daily", 12345: "schedule.weekdays", 60: "schedule.weekends" }[days.join("")];
+  return t("schedule.times", {
+    days: key ? t(/** @type {any} */ (key)) : days.map((d) => dayName(d, "short")).join(", "),
+    time: time.toLocaleTimeString(language, { timeStyle: "short" }),
+  });
+}
+
+/** @param {Shared} shared @param {Voices} voices */
+export function schedules(shared, voices) {
+  const requested = requests(shared.update);
+  const why = shared.may ? nothing : "why-schedules";
+  /** @type {Schedule[] | null} */ let all = null;
+  /** @param {{ schedules?: Schedule[] }} list without schedules after a change */
+  const receive = (list) =>
+    requested.run(async () => {
+      all = list.schedules ?? (await api("GET", "/api/schedules")).schedules;
+    });
+  /** @param {Schedule} s */
+  const address = (s) => `/api/schedules/${encodeURIComponent(s.id)}`;
+  /** Turns a schedule on or off. @param {Schedule} s */
+  const turn = (s) =>
+    requested.run(async () => {
+      const { id, next_at, ...plan } = s;
+      await api("PUT", address(s), { ...plan, enabled: !s.enabled });
+      await receive({});
+    });
+  /** @param {Schedule} s */
+  const remove = (s) =>
+    requested.run(async () => {
+      if (!confirm(t("schedule.sure", { name: s.name }))) return;
+      await api("DELETE", address(s));
+      await receive({});
+      refocus("schedules-title");
+    });
+  /** @param {Schedule} s */
+  const stub = (s) =>
+    html`<li class=${s.enabled ? "" : "off"}>
+      <div>
+        <strong>${times(s)}</strong>
+        ${s.time_zone && s.time_zone !== timeZone ? html` <small>${s.time_zone}</small>` : nothing}
+        <p class="quote">${text(s)}</p>
+        <small>
+          ${!s.enabled
+            ? t("schedule.off")
+            : s.next_at
+              ? t("schedule.next", { when: when(s.next_at) })
+              : t("schedule.never")}
+          ${s.name === s.message ? "" : ` · ${s.name}`}
+        </small>
+        ${voices.warning(s)}
+      </div>
+      <div class="row">
+        <label class="check">
+          <input
+            type="checkbox"
+            .checked=${s.enabled}
+            ?disabled=${!shared.may}
+            aria-describedby=${why}
+            aria-label=${t("schedule.onlabel", { name: s.name })}
+            @change=${() => turn(s)}
+          />
+          ${t("schedule.on")}
+        </label>
+        <button
+          ?disabled=${!shared.may}
+          aria-describedby=${why}
+          @click=${() => remove(s)}
+          aria-label=${t("schedule.removelabel", { name: s.name })}
+        >
+          ${t("schedule.remove")}
+        </button>
+      </div>
+    </li>`;
+  return {
+    receive,
+    /** @param {Omit<Schedule, "id">} plan @returns {Promise<Schedule>} */
+    async create(plan) {
+      const s = await api("POST", "/api/schedules", plan);
+      await receive({});
+      return s;
+    },
+    render: () =>
+      html`<section class="leaf" aria-labelledby="schedules-title">
+        <h2 id="schedules-title" tabindex="-1">${t("schedule.title")}</h2>
+        ${alertBox(requested.problem)}
+        ${listed(all, t("schedule.none"), (all) =>
+          html`<ul class="stubs" id="schedules">
+              ${all.map(stub)}
+            </ul>`)}
+        ${all?.length ? reason(shared, "schedules") : nothing}
+      </section>`,
+  };
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"pressbox/daemon/health/monitor"
+	"pressbox/daemon/web"
+	"pressbox/daemon/wyoming"
+	"pressbox/voice/library"
+)
+
+// wyomingRunners returns what serves the Wyoming sockets, and sets its state.
+func (a *app) wyomingRunners(s sockets) (runners []runner) {
+	a.wyomingState = monitor.Wyoming(a.Config, s.wyoming, s.wyomingErr)
+	if err := s.wyomingErr; err != nil {
+		a.Log.Warn("wyoming unavailable", "address", a.Config.WyomingAddress(), "err", err)
+	}
+	server := wyoming.New(a.wyomingConfig())
+	for _, l := range s.wyoming {
+		if !a.wyomingState.On {
+			runners = append(runners, func(ctx context.Context) error { return wyoming.Refuse(ctx, l) })
+			continue
+		}
+		a.Log.Info("wyoming listening", "address", l.Addr().String())
+		runners = append(runners, func(ctx context.Context) error { return server.Serve(ctx, l) })
+	}
+	return runners
+}
+
+func (a *app) wyomingConfig() wyoming.Config {
+	return wyoming.Config{
+		Version: version, Speaker: a.speaker(), Check: a.announcer.CheckSpeech, Voices: a.wyomingVoices,
+		Open:  web.Access(a.Config.NotifyAccess) == web.Open,
+		Posts: a.web.Posts(), Speeches: a.speeches, Blocks: a.blocks,
+		LimitLoopback: a.Config.NotifyRateLoopback, Track: a.web.Track, Log: a.Log,
+	}
+}
+
+// wyomingVoices returns the voices that can speak, the default one first.
+func (a *app) wyomingVoices() []wyoming.Voice {
+	var voices []wyoming.Voice
+	byDefault, _ := a.voices.Voice("") // without a usable voice there are none
+	for _, v := range a.voices.Voices() {
+		if v.Error != "" {
+			continue
+		}
+		converted := wyomingVoice(v)
+		if v.Name == byDefault {
+			voices = slices.Insert(voices, 0, converted)
+		} else {
+			voices = append(voices, converted)
+		}
+	}
+	return voices
+}
+
+func wyomingVoice(v library.Info) wyoming.Voice {
+	language := v.Language
+	if v.Country != "" {
+		language += "_" + v.Country
+	}
+	return wyoming.Voice{
+		Name: v.Name, Label: v.Label, Language: language, License: v.License, Speakers: v.Speakers,
+		SampleRate: v.SampleRate,
+	}
+}
