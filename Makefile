@@ -68,11 +68,12 @@ parts-all: parts ## and what "make test-all" needs
 	@LC_ALL=C sed -i 's|/usr/share/prometheus/alertmanager|./././././././././././././././././|g' $@.new
 	@mv $@.new $@
 
-# A third-party sign-in provider, OpenAI's client, and what the page uses and is checked with. What the page uses is
-# also in the repository (static/vendor).
+# A third-party sign-in provider, OpenAI's client, what the page uses and is checked with, and what makes its types from
+# the schemas of the API. What the page uses is also in the repository (static/vendor).
 .build/oidc-provider/node_modules: daemon/web/signin/testdata/oidc-provider/package-lock.json
 .build/openai-client/node_modules: daemon/web/openai/testdata/client/package-lock.json
 .build/page/node_modules: daemon/web/static/package-lock.json
+.build/types/node_modules: daemon/web/openapi/types/package-lock.json
 .build/oidc-provider/node_modules .build/openai-client/node_modules: NODE = node@22
 .build/%/node_modules:
 	@packaging/npm $(<D) $(@D) $(NODE)
@@ -87,14 +88,6 @@ vendor: .build/page/node_modules ## update daemon/web/static/vendor after a chan
 	cp .build/page/node_modules/@fontsource/bevan/files/bevan-latin-400-normal.woff2 daemon/web/static/vendor/bevan.woff2
 	cp .build/page/node_modules/@fontsource/bevan/LICENSE daemon/web/static/vendor/bevan.LICENSE
 	cd daemon/web/static/vendor && sha256sum *.js *.woff2 *.LICENSE >SHA256SUMS
-
-# What makes the types of the page from the schemas of the API, as its lock file pins it.
-.build/types/node_modules: daemon/web/openapi/types/package-lock.json
-	@command -v npm >/dev/null || packaging/need npm
-	@mkdir -p $(@D)
-	cp daemon/web/openapi/types/package.json $< $(@D)
-	$(NPM_CI) --prefix $(@D) || { rm -rf $@; exit 1; }
-	@touch $@
 
 API_TYPES  := node .build/types/node_modules/openapi-typescript/bin/cli.js daemon/web/openapi/components.json \
 	--root-types --root-types-no-schema-prefix --root-types-keep-casing --default-non-nullable false

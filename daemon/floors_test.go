@@ -25,10 +25,11 @@ const floors = `
  1 game/call game/chance game/retro
  1 voice/announce/plan voice/control/cron voice/control/hours voice/speakable/english voice/speakable/german
  2 game/odds game/retro/eventfile game/teams
- 2 voice/announce voice/speakable
+ 2 voice/speakable
  3 game/bot game/history game/league game/stats
- 3 voice voice/announce/draft
+ 3 voice voice/announce
  4 game/card
+ 4 voice/announce/draft
  5 game/protocol
  6 game/match
 11 auth/session game/history/imported game/live voice/announce/announcer

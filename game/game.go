@@ -14,6 +14,8 @@
 // Rule numbers are those of the Official Baseball Rules, 2023 edition.
 package game
 
+import "slices"
+
 // PlayerID identifies a player. It is unique among both clubs of a game.
 type PlayerID string
 
@@ -27,14 +29,12 @@ type Player struct {
 	Number    string   `json:"number,omitempty"`
 }
 
-// CanPitch reports whether a pitching role is among the player's positions.
-func (p Player) CanPitch() bool {
-	for _, r := range p.Positions {
-		if r == "SP" || r == "RP" || r == "CP" || r == "P" {
-			return true
-		}
-	}
-	return false
+// CanPitch reports whether a role of the player is a pitcher's.
+func (p Player) CanPitch() bool { return slices.ContainsFunc(p.Positions, Role.IsPitcher) }
+
+// CanField reports whether a role of the player is not a pitcher's.
+func (p Player) CanField() bool {
+	return slices.ContainsFunc(p.Positions, func(r Role) bool { return !r.IsPitcher() })
 }
 
 // A Hand is the side from which a player bats or throws.
@@ -49,6 +49,21 @@ const (
 
 // A Role is a roster's position: the text of a [Position], or SP, RP or CP for the kinds of pitcher.
 type Role string
+
+// IsPitcher reports whether the role is a pitcher's.
+func (r Role) IsPitcher() bool { return r == "P" || r == "SP" || r == "RP" || r == "CP" }
+
+// Covers reports whether a role covers a position; IF and OF cover several.
+func (r Role) Covers(at Position) bool {
+	switch r {
+	case "OF":
+		return at >= LeftField && at <= RightField
+	case "IF":
+		return at >= FirstBase && at <= Shortstop
+	default:
+		return string(r) == at.String()
+	}
+}
 
 // A Club is a team and its players as the rules know them.
 type Club struct {

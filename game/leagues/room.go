@@ -118,8 +118,7 @@ func (l *Leagues) Stored() []StoredLeague {
 	for _, league := range l.snapshot() {
 		all = append(all, StoredLeague{
 			ID: league.ID, Kind: league.Kind, Name: league.Name, Status: league.Status(), Creator: league.Creator.Name,
-			Private: !league.Listed(),
-			Seats:   len(league.Seats), Created: league.Created, Stalled: l.stalled(league.ID),
+			Private: !league.Listed(), Seats: len(league.Seats), Created: league.Created, Stalled: l.stalled(league.ID),
 		})
 	}
 	return all

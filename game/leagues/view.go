@@ -115,13 +115,11 @@ func (l *Leagues) find(k Kind, id string) (*League, error) {
 func (l *Leagues) view(league *League, viewer protocol.Person) View {
 	v := View{
 		ID: league.ID, Kind: league.Kind, Name: league.Name, Status: league.Status(),
-		Creator: *managerFor(league.Creator, viewer),
-		Created: league.Created, Started: league.Started, Finished: league.Finished, Season: league.Season,
-		Meetings: league.Format.Meetings,
-		BestOf:   league.Format.BestOf, Options: league.Options, PlayAt: league.PlayAt, CoverHours: league.CoverHours,
-		Seats: league.seatsFor(viewer), Creates: viewer.ID != "" &&
-			league.Creator.ID == viewer.ID, Stalled: l.stalled(league.ID),
-		Champion: league.champion(),
+		Creator: *managerFor(league.Creator, viewer), Created: league.Created, Started: league.Started,
+		Finished: league.Finished, Season: league.Season, Meetings: league.Format.Meetings,
+		BestOf: league.Format.BestOf, Options: league.Options, PlayAt: league.PlayAt, CoverHours: league.CoverHours,
+		Seats: league.seatsFor(viewer), Creates: viewer.ID != "" && league.Creator.ID == viewer.ID,
+		Champion: league.champion(), Stalled: l.stalled(league.ID),
 	}
 	if seat := league.Seat(viewer); seat >= 0 {
 		v.You = &seat

@@ -109,8 +109,7 @@ func (g *Games) Stored() []StoredGame {
 	for _, s := range g.summaries {
 		all = append(all, StoredGame{
 			ID: s.ID, Status: s.Status, Creator: s.Creator.Name, Away: s.Seats[game.Away].Team.Abbrev,
-			Home:    s.Seats[game.Home].Team.Abbrev,
-			Private: !s.Listed(), Created: s.Created, Finished: s.Finished,
+			Home: s.Seats[game.Home].Team.Abbrev, Private: !s.Listed(), Created: s.Created, Finished: s.Finished,
 		})
 	}
 	slices.SortFunc(all, func(a, b StoredGame) int { return byTime(a.Created, b.Created, a.ID, b.ID) })
