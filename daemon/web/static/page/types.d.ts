@@ -1,4 +1,4 @@
-// Names for the types of the API that the page uses. They are in api.d.ts, which is generated from the server's structs.
+// Names for the types of the API that the page uses; api.d.ts, which is generated from the server's structs, has them.
 
 type Api = import("./api").components["schemas"];
 type Account = Api["Account"];
@@ -56,7 +56,10 @@ interface View {
   awake?: boolean; // keeps the screen on
 }
 
-/** What every part of the administration uses. The gate sends requests; when one needs the passphrase again, it asks for it and repeats the request. */
+/**
+ * What every part of the administration uses. The gate sends requests; when one needs the passphrase again, it asks for
+ * it and repeats the request.
+ */
 interface AdminShared { me: Account; update: () => Promise<void>; gate: AdminGate }
 interface AdminGate { problem: Error | null; run<T>(send: () => Promise<T>): Promise<T | undefined>; render(): unknown }
 interface AdminPart { render: () => unknown; close?: () => void }
