@@ -139,6 +139,12 @@ func (f *Firefox) Tab() *FirefoxTab {
 	return (&FirefoxTab{Firefox: f, user: user.UserContext}).Beside()
 }
 
+// Preload runs a script in each document, before the scripts of the page.
+func (f *Firefox) Preload(script string) {
+	f.tb.Helper()
+	f.command("script.addPreloadScript", map[string]any{"functionDeclaration": "() => {" + script + "}"}, nil)
+}
+
 // Beside opens a tab that shares the cookies and the storage of t.
 func (t *FirefoxTab) Beside() *FirefoxTab {
 	t.tb.Helper()
