@@ -68,11 +68,12 @@ parts-all: parts ## and what "make test-all" needs
 	@LC_ALL=C sed -i 's|/usr/share/prometheus/alertmanager|./././././././././././././././././|g' $@.new
 	@mv $@.new $@
 
-# A third-party sign-in provider, OpenAI's client, and what the page uses and is checked with. What the page uses is
-# also in the repository (static/vendor).
+# A third-party sign-in provider, OpenAI's client, what the page uses and is checked with, and what makes its types from
+# the schemas of the API. What the page uses is also in the repository (static/vendor).
 .build/oidc-provider/node_modules: daemon/web/signin/testdata/oidc-provider/package-lock.json
 .build/openai-client/node_modules: daemon/web/openai/testdata/client/package-lock.json
 .build/page/node_modules: daemon/web/static/package-lock.json
+.build/types/node_modules: daemon/web/openapi/types/package-lock.json
 .build/oidc-provider/node_modules .build/openai-client/node_modules: NODE = node@22
 .build/%/node_modules:
 	@packaging/npm $(<D) $(@D) $(NODE)
@@ -88,8 +89,13 @@ vendor: .build/page/node_modules ## update daemon/web/static/vendor after a chan
 	cp .build/page/node_modules/@fontsource/bevan/LICENSE daemon/web/static/vendor/bevan.LICENSE
 	cd daemon/web/static/vendor && sha256sum *.js *.woff2 *.LICENSE >SHA256SUMS
 
-types: .build/page/node_modules ## check the page's scripts against their JSDoc types
+API_TYPES  := node .build/types/node_modules/openapi-typescript/bin/cli.js daemon/web/openapi/components.json \
+	--root-types --root-types-no-schema-prefix --root-types-keep-casing --default-non-nullable false
+
+types: .build/page/node_modules .build/types/node_modules ## check the page's scripts against their JSDoc types
 	cd daemon/web/static/vendor && sha256sum --quiet -c SHA256SUMS
+	@$(API_TYPES) -o .build/types/api.d.ts >/dev/null
+	@cmp .build/types/api.d.ts daemon/web/static/page/api.d.ts || { echo 'types: run "make generate"' >&2; exit 1; }
 	node .build/page/node_modules/typescript/bin/tsc -p daemon/web/static
 
 test: ## the tests, with real parts and the race detector
@@ -163,8 +169,9 @@ $(LINT):
 	GOBIN=$(TOOLS) packaging/again go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	mv $(TOOLS)/golangci-lint $@
 
-generate: ## generate documents and tables from the code
+generate: .build/types/node_modules ## generate documents, schemas, types and tables from the code
 	go generate ./...
+	$(API_TYPES) -o daemon/web/static/page/api.d.ts
 
 # Snapcast, and the libraries that it needs.
 .build/snapserver .build/snapclient:

@@ -95,6 +95,7 @@ github.com/rogpeppe/go-internal     daemon
 github.com/spf13/cobra              daemon/cli daemon
 github.com/spf13/pflag              daemon/settings daemon
 github.com/spf13/viper              daemon/settings
+github.com/swaggest/jsonschema-go   daemon/web/site
 github.com/swaggest/swgui           daemon/web/openapi
 github.com/yalue/onnxruntime_go     voice/onnx
 go.etcd.io/bbolt                    store

@@ -12,8 +12,7 @@ import (
 func draw(s *game.State, pick func(int) int) game.Play {
 	events := [...]string{
 		"8/F8", "63/G6", "64(1)/FO/G6", "64(1)3/GDP/G6", "K", "W", "S7", "D7", "T7", "HR/F7D", "HP", "E6", "FC6",
-		"C/E2", "WP", "PB", "BK",
-		"SB2", "SB3", "SBH", "CS2(26)", "CS3(25)", "CSH(2)", "PO1(13)", "PO2(14)", "PO3(15)",
+		"C/E2", "WP", "PB", "BK", "SB2", "SB3", "SBH", "CS2(26)", "CS3(25)", "CSH(2)", "PO1(13)", "PO2(14)", "PO3(15)",
 	}
 	i := pick(len(events))
 	event := events[i]

@@ -14,6 +14,8 @@
 // Rule numbers are those of the Official Baseball Rules, 2023 edition.
 package game
 
+import "slices"
+
 // PlayerID identifies a player. It is unique among both clubs of a game.
 type PlayerID string
 
@@ -21,20 +23,18 @@ type PlayerID string
 type Player struct {
 	ID        PlayerID `json:"id"`
 	Name      string   `json:"name"`
-	Bats      Hand     `json:"bats"`      // L, R, or S for both
-	Throws    Hand     `json:"throws"`    // L or R
-	Positions []Role   `json:"positions"` // the player's positions, best first
+	Bats      Hand     `json:"bats"`
+	Throws    Hand     `json:"throws"`
+	Positions []Role   `json:"positions"` // best first
 	Number    string   `json:"number,omitempty"`
 }
 
-// CanPitch reports whether a pitching role is among the player's positions.
-func (p Player) CanPitch() bool {
-	for _, r := range p.Positions {
-		if r == "SP" || r == "RP" || r == "CP" || r == "P" {
-			return true
-		}
-	}
-	return false
+// CanPitch reports whether a role of the player is a pitcher's.
+func (p Player) CanPitch() bool { return slices.ContainsFunc(p.Positions, Role.IsPitcher) }
+
+// CanField reports whether a role of the player is not a pitcher's.
+func (p Player) CanField() bool {
+	return slices.ContainsFunc(p.Positions, func(r Role) bool { return !r.IsPitcher() })
 }
 
 // A Hand is the side from which a player bats or throws.
@@ -49,6 +49,21 @@ const (
 
 // A Role is a roster's position: the text of a [Position], or SP, RP or CP for the kinds of pitcher.
 type Role string
+
+// IsPitcher reports whether the role is a pitcher's.
+func (r Role) IsPitcher() bool { return r == "P" || r == "SP" || r == "RP" || r == "CP" }
+
+// Covers reports whether a role covers a position; IF and OF cover several.
+func (r Role) Covers(at Position) bool {
+	switch r {
+	case "OF":
+		return at >= LeftField && at <= RightField
+	case "IF":
+		return at >= FirstBase && at <= Shortstop
+	default:
+		return string(r) == at.String()
+	}
+}
 
 // A Club is a team and its players as the rules know them.
 type Club struct {
@@ -68,16 +83,16 @@ func (c Club) Player(id PlayerID) (Player, bool) {
 	return Player{}, false
 }
 
-// Options are the rules that differ between games. The zero value is nine innings without a designated hitter, with the
-// automatic runner and the three-batter minimum.
+// Options are the rules that differ between games.
 type Options struct {
-	DH                   bool           `json:"dh"`
-	Innings              int            `json:"innings"`       // scheduled; 0 means 9
-	ExtraInnings         ExtraInnings   `json:"extra_innings"` // "" means AutomaticRunner
-	HomeBatsFirst        bool           `json:"home_first,omitzero"`
-	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`     // a pitcher may leave after one batter
-	Disengagements       Disengagements `json:"disengagements,omitzero"` // "" means Unlimited
-	Mercy                Mercy          `json:"mercy,omitzero"`          // "" means MercyOff
+	DH            bool         `json:"dh"`
+	Innings       int          `json:"innings"` // scheduled; 0: nine
+	ExtraInnings  ExtraInnings `json:"extra_innings"`
+	HomeBatsFirst bool         `json:"home_first,omitzero"`
+	// A pitcher may leave after one batter, as before 2020.
+	NoThreeBatterMinimum bool           `json:"no_minimum,omitzero"`
+	Disengagements       Disengagements `json:"disengagements,omitzero"` // missing: unlimited
+	Mercy                Mercy          `json:"mercy,omitzero"`          // missing: off
 }
 
 // ScheduledInnings returns the number of innings after which a lead wins.
@@ -93,7 +108,7 @@ type ExtraInnings string
 
 // The extra-inning rules.
 const (
-	AutomaticRunner ExtraInnings = "runner"   // each extra half-inning starts with a runner on second, 7.01(b)
+	AutomaticRunner ExtraInnings = "runner"   // each extra half-inning begins with a runner on second base
 	Standard        ExtraInnings = "standard" // like any other inning
 )
 
@@ -103,7 +118,7 @@ type Disengagements string
 // The limits.
 const (
 	Unlimited Disengagements = "unlimited" // before 2023
-	Limit2023 Disengagements = "2023"      // two per batter; a third that does not retire the runner is a balk
+	Limit2023 Disengagements = "2023"      // a third throw to a batter that does not retire the runner is a balk
 )
 
 // Mercy selects whether the mercy rule calls a game that is decided.
@@ -112,7 +127,7 @@ type Mercy string
 // The choices of the mercy rule.
 const (
 	MercyOff Mercy = "off"
-	MercyOn  Mercy = "on"
+	MercyOn  Mercy = "on" // called at a lead of 20 runs, or of 10 at the end of an inning from the third-last on
 )
 
 // A Side is one of the two teams.

@@ -8,14 +8,14 @@ import (
 // A Lineup is a manager's line-up card. With a designated hitter either one of the nine is DH and the pitcher is not
 // among them, or the DH is the pitcher (two-way, 5.11(b)). Without one the pitcher bats at P.
 type Lineup struct {
-	Order   []Slot   `json:"batting_order"` // nine
-	Pitcher PlayerID `json:"pitcher_id"`
+	Order   []Slot   `json:"batting_order" required:"true"` // nine entries
+	Pitcher PlayerID `json:"pitcher_id" required:"true"`    // also bats without a designated hitter, or as one
 }
 
 // A Slot is one place in the batting order.
 type Slot struct {
-	Player   PlayerID `json:"player_id"`
-	Position Position `json:"position"`
+	Player   PlayerID `json:"player_id" required:"true"`
+	Position Position `json:"position" required:"true"` // P, C, 1B, 2B, 3B, SS, LF, CF, RF or DH
 }
 
 // A Violation is one fault of a line-up.

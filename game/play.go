@@ -1,7 +1,7 @@
 package game
 
 // A Play describes everything that happened between two pitches: where the batter and each runner ended, which
-// outs were made in which order and how, and which fielders get credits and errors. The zero value is illegal.
+// outs were made in which order and how, and which fielders get credits and errors.
 //
 //	Play{ // a ground-out to short
 //		Kind: BattedOut,
@@ -10,18 +10,19 @@ package game
 //	}
 type Play struct {
 	Kind     PlayKind   `json:"kind"`
-	Also     PlayKind   `json:"also,omitzero"`   // a second event on the pitch: a steal, a wild pitch, …
-	Batter   PlayerID   `json:"batter,omitzero"` // "" for the batter due; any other needs the OutOfTurn flag
-	Flags    Flags      `json:"flags,omitzero"`
+	Also     PlayKind   `json:"also,omitzero"`                     // second event on the same pitch
+	Batter   PlayerID   `json:"batter,omitzero"`                   // only if another player than the batter due bats
+	Flags    Flags      `json:"flags,omitzero" uniqueItems:"true"` // circumstances
 	Ball     BattedBall `json:"ball,omitzero"`
-	Advances [4]Advance `json:"runs"`            // by starting base: the batter, the runners from first to third
-	Outs     Outs       `json:"outs,omitzero"`   // in order; the fourth only as an appeal that replaces the third
-	Errors   Errors     `json:"errors,omitzero"` // in the order they were made
-	// FieldedBy has the digits of the fielders who handled a hit, or a fielder's choice without an out: "7", "6".
+	Advances [4]Advance `json:"runs"` // what the batter and the runners from first, second and third did
+	// In the order they were made; the fourth only as an appeal that replaces the third.
+	Outs   Outs   `json:"outs,omitzero" minItems:"1" maxItems:"4"`
+	Errors Errors `json:"errors,omitzero" minItems:"1" maxItems:"4"` // in the order they were made
+	// Positions of the fielders who handled a hit, or a fielder's choice without an out.
 	FieldedBy      string `json:"touched,omitzero"`
 	Count          Count  `json:"count,omitzero"`   // before the pitch of the play; at its time, if there was no pitch
-	Pitches        string `json:"pitches,omitzero"` // of the whole plate appearance so far, in Retrosheet's letters
-	OtherModifiers string `json:"notes,omitzero"`   // Retrosheet modifiers that no rule depends on: "R6/TH"
+	Pitches        string `json:"pitches,omitzero"` // of the whole plate appearance so far, Retrosheet's codes
+	OtherModifiers string `json:"notes,omitzero"`   // further Retrosheet modifiers
 }
 
 // PlayKind classifies a play. The values are Retrosheet's event codes.
@@ -91,12 +92,12 @@ const (
 	HomePlate
 )
 
-// An Advance is what the batter or one runner did. The zero value: stayed, is in Outs, or does not exist.
+// An Advance is what the batter or one runner did. Empty: stayed, was put out, or does not exist.
 type Advance struct {
-	To     Base          `json:"to,omitzero"` // AtBat: stays, or is out; the batter stays at bat, or is out
-	Reason AdvanceReason `json:"why,omitzero"`
-	Earned Ruling        `json:"earned,omitzero"` // of a run; ByRule: the Scorebook reconstructs the inning (9.16)
-	RBI    Ruling        `json:"rbi,omitzero"`    // of a run; ByRule: the Scorebook applies 9.04
+	To     Base          `json:"to,omitzero"`
+	Reason AdvanceReason `json:"why,omitzero"`    // if it is not the play itself
+	Earned Ruling        `json:"earned,omitzero"` // of a run; missing: by the rules (9.16)
+	RBI    Ruling        `json:"rbi,omitzero"`    // of a run; missing: by the rules (9.04)
 }
 
 // AdvanceReason explains an advance or an attempt that the play's kind does not.
@@ -127,8 +128,8 @@ const (
 	TeamOnly
 )
 
-// Outs are the outs of a play; the first zero Out ends the list.
-type Outs [4]Out
+// Outs are the outs of a play.
+type Outs [4]Out // the first zero Out ends the list
 
 // Count returns the number of outs.
 func (o *Outs) Count() int {
@@ -141,10 +142,10 @@ func (o *Outs) Count() int {
 
 // An Out is one put-out.
 type Out struct {
-	Runner   Base    `json:"who"`         // AtBat for the batter, else the base the runner started from
-	At       Base    `json:"at,omitzero"` // of the put-out; AtBat: in the air, before the batter ran, or unknown
+	Runner   Base    `json:"who"`         // where the player who is out started
+	At       Base    `json:"at,omitzero"` // base of the put-out, if it was made at one
 	Kind     OutKind `json:"how"`
-	Fielders string  `json:"by"` // positions in order, "643": the last gets the put-out, the others assists
+	Fielders string  `json:"by"` // positions in order: the last gets the put-out, the others assists
 }
 
 // OutKind classifies an out. It decides whether a run on the third out counts (5.08(a)).
@@ -162,15 +163,15 @@ const (
 	CalledOut              // runner out by rule: interference, touched by the ball, passed another runner
 )
 
-// Errors are the fielding errors of a play; the first zero Error ends the list.
-type Errors [4]Error
+// Errors are the fielding errors of a play.
+type Errors [4]Error // the first zero Error ends the list
 
 // Error is one fielding error.
 type Error struct {
-	Fielder uint8     `json:"by"` // position 1–9; 0 is no error
+	Fielder uint8     `json:"by" minimum:"1" maximum:"9"` // position of the fielder
 	Kind    ErrorKind `json:"kind"`
-	Runner  Base      `json:"who"`            // the batter or runner who profits: AtBat or the starting base
-	Assists string    `json:"after,omitzero"` // fielders with an assist before it: "6" of 6E3
+	Runner  Base      `json:"who"`            // where the player who profits started
+	Assists string    `json:"after,omitzero"` // positions of fielders with an assist before it
 }
 
 // ErrorKind classifies a fielding error.
@@ -185,7 +186,7 @@ const (
 // BattedBall describes how and where the ball was hit.
 type BattedBall struct {
 	Contact  Contact  `json:"contact,omitzero"`
-	Location string   `json:"place,omitzero"` // Retrosheet's zone: "7", "56", "89XD"
+	Location string   `json:"place,omitzero"` // Retrosheet's hit location
 	Strength Strength `json:"force,omitzero"`
 }
 
@@ -243,12 +244,12 @@ func (f Flags) Has(g Flags) bool { return f&g == g }
 
 // Count is balls and strikes.
 type Count struct {
-	Balls   int8 `json:"balls"`
-	Strikes int8 `json:"strikes"`
+	Balls   int8 `json:"balls" minimum:"0" maximum:"4"`
+	Strikes int8 `json:"strikes" minimum:"0" maximum:"3"`
 }
 
-// After returns the count after a pitch in Retrosheet's letters. Four balls or three strikes end the plate appearance;
-// letters that are no pitch, or put the ball in play, change nothing.
+// After returns the count after a pitch in Retrosheet's letters. Four balls or three strikes end the plate
+// appearance; letters that are no pitch, or put the ball in play, change nothing.
 func (c Count) After(letter byte) Count {
 	switch letter {
 	case 'B', 'I', 'P', 'V':

@@ -3,9 +3,9 @@ package game
 // State is the situation of a game: inning, outs, runners, line-ups and score.
 type State struct {
 	Options Options      `json:"options"`
-	Inning  int          `json:"inning"` // from 1
+	Inning  int          `json:"inning" minimum:"0"` // from 1
 	Half    Half         `json:"half"`
-	Outs    int          `json:"outs"`  // 0–2
+	Outs    int          `json:"outs" minimum:"0" maximum:"3"`
 	Count   Count        `json:"count"` // of the batter due, when a play interrupted the plate appearance
 	Bases   [3]Runner    `json:"bases"` // first, second, third
 	Score   [2]int       `json:"score"` // runs, away and home
@@ -13,7 +13,7 @@ type State struct {
 	End     End          `json:"end,omitzero"`
 }
 
-// A Runner is a player on a base. The zero value is an empty base.
+// A Runner is a player on a base; without members, the base is empty.
 type Runner struct {
 	Player    PlayerID `json:"player,omitzero"`
 	Automatic bool     `json:"automatic,omitzero"` // placed there by 7.01(b), or a pinch runner for one who was
@@ -21,15 +21,19 @@ type Runner struct {
 
 // A TeamState is one side's part of the state.
 type TeamState struct {
-	Order        [9]Slot    `json:"order"`
-	Pitcher      PlayerID   `json:"pitcher"`            // "" from a pinch hitter for the pitcher to the next pitcher
-	DH           int        `json:"dh"`                 // the designated hitter's place, 1–9; 0: the pitcher bats
-	NextBatter   int        `json:"next"`               // index in Order of the batter due, 0–8
-	BattersFaced int        `json:"faced"`              // turns at bat against Pitcher; 3 meets the minimum
-	DHBatted     bool       `json:"dh_batted,omitzero"` // the designated hitter's place has batted
-	Relieved     bool       `json:"relieved,omitzero"`  // the starting pitcher has left the mound
-	Bench        []PlayerID `json:"bench"`              // available substitutes; never written to
-	Removed      []PlayerID `json:"gone"`               // may not return (5.10(d)); never written to
+	Order [9]Slot `json:"order"`
+	// Empty between a pinch hitter for the pitcher and the next pitcher.
+	Pitcher    PlayerID `json:"pitcher"`
+	DH         int      `json:"dh" minimum:"0" maximum:"9"`   // place of the designated hitter; 0: the pitcher bats
+	NextBatter int      `json:"next" minimum:"0" maximum:"8"` // index of the next batter, from 0
+	// By the pitcher; at most the minimum of three batters.
+	BattersFaced int `json:"faced" minimum:"0"`
+	// The designated hitter's place has completed a plate appearance.
+	DHBatted bool `json:"dh_batted,omitzero"`
+	Relieved bool `json:"relieved,omitzero"` // the starting pitcher has left the mound
+	// Players who may still enter the game; never written to.
+	Bench   []PlayerID `json:"bench" nullable:"true"`
+	Removed []PlayerID `json:"gone" nullable:"true"` // players who have left the game; never written to
 }
 
 // End is the way a game ended.

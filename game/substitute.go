@@ -6,15 +6,17 @@ import "slices"
 type Substitution struct {
 	Side     Side     `json:"side"`
 	Player   PlayerID `json:"player_id"`
-	Slot     int      `json:"slot"`             // place in the order, 1–9; 0 for a pitcher who does not bat
-	Position Position `json:"position"`         // of the nine, DH, PH or PR
-	Injured  bool     `json:"injured,omitzero"` // the player who leaves is exempt from 5.10(g), 5.11(a)(2)
-	AsRuled  bool     `json:"-"`                // a player may return against 5.10(d): for replays of real games only
+	Slot     int      `json:"slot" minimum:"0" maximum:"9"` // place in the order, 1–9; 0 for a pitcher who does not bat
+	Position Position `json:"position"`                     // of the nine, DH, PH or PR
+	// Lifts the minimum of 5.10(g) and of 5.11(a)(2) for the player who leaves.
+	Injured bool `json:"injured,omitzero"`
+	// The umpires let a player return although 5.10(d) disagrees: for replays of real games only.
+	AsRuled bool `json:"-"`
 }
 
-// Substitute returns the state after substitutions that are announced together, applied in order. Until the next play a
-// position may be filled twice or not at all (a double switch, 5.10(b)). An error is an [*IllegalError], and the state
-// is s unchanged.
+// Substitute returns the state after substitutions that are announced together, applied in order. Until the next
+// play a position may be filled twice or not at all (a double switch, 5.10(b)). An error is an [*IllegalError],
+// and the state is s unchanged.
 func (s State) Substitute(subs ...Substitution) (State, error) {
 	next := s
 	for _, sub := range subs {

@@ -65,6 +65,7 @@ func TestDucking_whichStreams(t *testing.T) {
 // After a restart, only what is certainly the same stream, with a volume that was set, is raised.
 func TestDucking_restoresOnlyItsOwn(t *testing.T) {
 	t.Parallel()
+	const remember = "remember film[65536 40000] "
 	for name, tt := range map[string]struct {
 		change func(*sinkInput)
 		want   string
@@ -75,16 +76,10 @@ func TestDucking_restoresOnlyItsOwn(t *testing.T) {
 		"changed by someone": {func(in *sinkInput) { in.volumes = []uint32{31000, 31000} }, ""},
 		"muted by someone":   {func(in *sinkInput) { in.volumes = []uint32{0, 0} }, ""},
 		"moved":              {func(in *sinkInput) { in.sink = 8 }, "back film[65536 40000] "},
-		"another run, other program": {
-			func(in *sinkInput) { in.Server, in.Name, in.memory = 6, "call", "call" }, "remember film[65536 40000] ",
-		},
-		"another process, other memory": {
-			func(in *sinkInput) { in.Process, in.memory = "100", "film2" }, "remember film[65536 40000] ",
-		},
-		"its successor, lowered by memory": {func(in *sinkInput) { in.Index = 4 }, "set film[65536 40000] "},
-		"its successor, with its own level": {
-			func(in *sinkInput) { in.Index, in.volumes = 4, []uint32{65536, 40000} }, "",
-		},
+		"another run":        {func(in *sinkInput) { in.Server, in.Name, in.memory = 6, "call", "call" }, remember},
+		"another process":    {func(in *sinkInput) { in.Process, in.memory = "100", "film2" }, remember},
+		"successor":          {func(in *sinkInput) { in.Index = 4 }, "set film[65536 40000] "}, // lowered by memory
+		"successor, other":   {func(in *sinkInput) { in.Index, in.volumes = 4, []uint32{65536, 40000} }, ""},
 	} {
 		lowered := duckedStream{streamID: film().streamID, Memory: "film", Volumes: film().volumes, Gain: 0.1}
 		content := check.Must(json.Marshal([]*duckedStream{&lowered}))(t)

@@ -10,7 +10,7 @@ import (
 	"maps"
 )
 
-// A Health is the health of a component or of the server; "" means OK.
+// A Health is the health of a component or of the server.
 type Health string
 
 // The values of Health, from good to bad.
@@ -36,11 +36,12 @@ type Check struct {
 	Report func() Condition // must not block
 }
 
-// A Condition is the health of a component with its details.
+// A Condition is the health of a component with additional facts.
 type Condition struct {
-	Health Health
-	Detail string         // why it is not OK; "" otherwise
-	Facts  map[string]any // additional members of its JSON object; nil means none
+	Health Health         `json:"status"`
+	Detail string         `json:"detail,omitempty"` // reason for a status other than ok
+	Facts  map[string]any `json:"-"`                // additional members of the JSON object; nil means none
+	_      struct{}       `additionalProperties:"true"`
 }
 
 // MarshalJSON returns one object with status, detail and the facts.
@@ -62,10 +63,10 @@ type Integration struct {
 
 // An IntegrationState is the state of an [Integration].
 type IntegrationState struct {
-	On      bool   `json:"on"`
+	On      bool   `json:"on"`               // false if it is switched off
 	Summary string `json:"summary"`          // where it is reached, or the setting by which it is off
-	Detail  string `json:"detail,omitempty"` // why it does not work; "" if it does, or is off
-	Remedy  string `json:"remedy,omitempty"` // of Detail
+	Detail  string `json:"detail,omitempty"` // reason for a status other than ok
+	Remedy  string `json:"remedy,omitempty"`
 }
 
 // Health returns Degraded for an integration that does not work.
@@ -86,8 +87,8 @@ func (s IntegrationState) String() string {
 
 // A Finding is the result of one check of "pressbox doctor".
 type Finding struct {
-	Name   string `json:"name"`
-	Result string `json:"result"` // "ok", "warning" or "failure"
+	Name   string `json:"name"` // component
+	Result string `json:"result" enum:"ok,warning,failure"`
 	Detail string `json:"detail"`
 	Remedy string `json:"remedy,omitempty"` // how to fix it, usually a command
 }

@@ -105,14 +105,13 @@ func TestAnnouncements_atATime(t *testing.T) {
 
 // The form offers every field of the document, and sends what is filled in.
 func TestAnnouncements_everyField(t *testing.T) {
-	t.Parallel()
 	b := newAnnouncements(t, "ROOM=hall")
-	b.is(`document.querySelector("#more").open = true`)
+	b.is(`$("#more").open = true`)
 	b.shows("[name=room][value=hall]")
 	b.press("[name=when][value=at]")
 	b.shows("[name=at]")
 	b.press("[name=when][value=in]")
-	const offered = `[...document.querySelector("main form").elements].map((e) => e.name)`
+	const offered = `[...$("main form").elements].map((e) => e.name)`
 	missing := value[string](b, `fetch("/openapi.json").then((r) => r.json()).then((api) =>
 		Object.keys(api.components.schemas.AnnouncementRequest.properties)
 			.filter((name) => name !== "at" && !`+offered+`.includes(name)).join())`)
@@ -121,8 +120,8 @@ func TestAnnouncements_everyField(t *testing.T) {
 	}
 
 	for selector, value := range map[string]string{
-		"[name=title]": "Laundry", "[name=priority]": "2", "[name=volume]": "40", "[name=chime]": "alert", "[name=ttl]": "5",
-		"[name=repeat]": "own", "[name=in]": "30",
+		"[name=title]": "Laundry", "[name=priority]": "2", "[name=volume]": "40", "[name=chime]": "alert",
+		"[name=ttl]": "5", "[name=repeat]": "own", "[name=in]": "30",
 	} {
 		b.set(selector, value)
 	}
@@ -141,7 +140,7 @@ func TestAnnouncements_everyField(t *testing.T) {
 	if want := "Laundry 2 40 alert 4 120 1800 300"; got != want {
 		t.Errorf("it was sent as %q, want %q", got, want)
 	}
-	if !b.is(`document.querySelector("[name=title]").value === "" && !document.querySelector("[name=room]:checked")`) {
+	if !b.is(`$("[name=title]").value === "" && !$("[name=room]:checked")`) {
 		t.Error("the next announcement has fields of this one")
 	}
 

@@ -9,8 +9,8 @@ import (
 // nothing else of it.
 type apiError struct {
 	Message string  `json:"message"`
-	Type    string  `json:"type"`
-	Param   *string `json:"param"` // the member of the body with the first violation
+	Type    string  `json:"type" enum:"invalid_request_error,rate_limit_error,server_error"`
+	Param   *string `json:"param"` // field with the first violation
 	Code    string  `json:"code"`
 }
 

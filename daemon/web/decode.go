@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -28,9 +29,9 @@ const (
 	MaxSeason         = 9999
 )
 
-// schemas holds the schemas of request bodies by their names in the OpenAPI
-// document, so that a body is checked against what is documented.
-type schemas map[string]*jsonschema.Schema
+// schemas holds the schemas of request bodies in the OpenAPI document by the types into which they are decoded, so
+// that a body is checked against what is documented.
+type schemas map[reflect.Type]*jsonschema.Schema
 
 // DecodeJSON decodes text into v. Text must be one JSON object in UTF-8, without
 // duplicate names, trailing data and members that v does not have. Names are
@@ -45,20 +46,20 @@ func DecodeJSON(text []byte, v any) error {
 	return nil
 }
 
-// Decode decodes the body of a request into v. The body must be one JSON
-// object that the named schema of the OpenAPI document accepts. With a
-// [BodyError], v holds the members that are valid.
-func (s *Server) Decode(w http.ResponseWriter, r *http.Request, schema string, v any) error {
+// Decode decodes the body of a request into v, a pointer to the type of a route's Request. The body must be one
+// JSON object that the schema of this type in the OpenAPI document accepts. With a [BodyError], v holds the
+// members that are valid.
+func (s *Server) Decode(w http.ResponseWriter, r *http.Request, v any) error {
 	text, err := ReadBody(w, r)
 	if err != nil {
 		return err
 	}
-	return s.schemas.decode(text, schema, v)
+	return s.schemas.decode(text, v)
 }
 
 // DecodeOptional is Decode for a body that may be missing, which leaves v
 // unchanged.
-func (s *Server) DecodeOptional(w http.ResponseWriter, r *http.Request, schema string, v any) error {
+func (s *Server) DecodeOptional(w http.ResponseWriter, r *http.Request, v any) error {
 	text, err := ReadBody(w, r)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return err
@@ -66,7 +67,7 @@ func (s *Server) DecodeOptional(w http.ResponseWriter, r *http.Request, schema s
 	if err := checkContentType(r); err != nil {
 		return err
 	}
-	return s.schemas.decode(text, schema, v)
+	return s.schemas.decode(text, v)
 }
 
 // ReadBody returns the body of a request, of at most [MaxBody] bytes.
@@ -86,9 +87,9 @@ func ReadLargeBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte,
 	return text, nil
 }
 
-// decode decodes a body that the named schema accepts into v. Its rules are those
-// of [DecodeJSON], but the schema decides about unknown members.
-func (c schemas) decode(text []byte, schema string, v any) error {
+// decode decodes a body that the schema of v accepts into v. Its rules are those of [DecodeJSON], but the schema
+// decides about unknown members.
+func (c schemas) decode(text []byte, v any) error {
 	body := jsontext.Value(text)
 	if body.Kind() != '{' {
 		return errNotJSON
@@ -100,7 +101,7 @@ func (c schemas) decode(text []byte, schema string, v any) error {
 	if err := json.Unmarshal(body, &tree); err != nil {
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
-	err := c[schema].Validate(tree)
+	err := c[reflect.TypeOf(v).Elem()].Validate(tree)
 	if err == nil {
 		return unmarshalValid(body, v)
 	}
@@ -110,10 +111,10 @@ func (c schemas) decode(text []byte, schema string, v any) error {
 		if err != nil {
 			return fmt.Errorf("encode a body with booleans: %w", err)
 		}
-		return c.decode(changed, schema, v)
+		return c.decode(changed, v)
 	}
 	if !ok {
-		return fmt.Errorf("validate a body against %s: %w", schema, err)
+		return fmt.Errorf("validate a body against the schema of %T: %w", v, err)
 	}
 	bodyErr := &BodyError{violationsIn(invalid)}
 	for _, violation := range bodyErr.Violations {
@@ -310,15 +311,18 @@ func compileSchemas(document []byte, routes []Route) (schemas, error) {
 		return nil, fmt.Errorf("parse the OpenAPI document: %w", err)
 	}
 	all := schemas{}
+	pointer := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
 	for _, rt := range routes {
-		if rt.Operation.Request == "" {
+		if rt.Operation.Request == nil {
 			continue
 		}
-		schema, err := c.Compile("openapi.json#/components/schemas/" + rt.Operation.Request)
+		body := "#/paths/" + pointer.Replace(rt.Template()) + "/" + strings.ToLower(rt.Method) +
+			"/requestBody/content/application~1json/schema"
+		schema, err := c.Compile("openapi.json" + body)
 		if err != nil {
-			return nil, fmt.Errorf("compile the schema %s: %w", rt.Operation.Request, err)
+			return nil, fmt.Errorf("compile the schema of %T: %w", rt.Operation.Request, err)
 		}
-		all[rt.Operation.Request] = schema
+		all[reflect.TypeOf(rt.Operation.Request)] = schema
 	}
 	return all, nil
 }

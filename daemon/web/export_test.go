@@ -3,6 +3,7 @@ package web
 import (
 	"net"
 	"net/netip"
+	"reflect"
 )
 
 // Schemas holds the schemas of request bodies.
@@ -14,10 +15,10 @@ func CompileSchemas(document []byte, routes []Route) (Schemas, error) {
 	return Schemas{all}, err
 }
 
-// Decode decodes a body into v, and returns the status and code of the
+// Decode decodes a body that the schema of a request's type accepts into v, and returns the status and code of the
 // problem, 200 without one.
-func (c Schemas) Decode(text []byte, schema string, v any) (status int, code string) {
-	err := c.decode(text, schema, v)
+func (c Schemas) Decode(text []byte, request, v any) (status int, code string) {
+	err := schemas{reflect.TypeOf(v).Elem(): c.schemas[reflect.TypeOf(request)]}.decode(text, v)
 	if err == nil {
 		return 200, ""
 	}

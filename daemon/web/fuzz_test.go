@@ -12,6 +12,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/packaging/check"
+	"pressbox/voice/control"
 )
 
 // Every body is accepted or refused with a code; an accepted one is a JSON object
@@ -50,7 +51,7 @@ func FuzzBody(f *testing.F) {
 		}
 		outside := func(n, least, most float64) bool { return n != 0 && (n < least || n > most) }
 		var got, want request
-		status, code := bodies.Decode(slices.Clone(text), "ScheduleRequest", &got)
+		status, code := bodies.Decode(slices.Clone(text), control.Plan{}, &got)
 		switch status {
 		case 200:
 			if err := json.Unmarshal(text, &want); err != nil || got != want || !utf8.Valid(text) {

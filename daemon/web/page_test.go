@@ -59,7 +59,9 @@ func TestPage_files(t *testing.T) {
 	r.Do(t, "GET", links[0][1]+"1-base.css", "").Want(404, "not_found")
 	r.Do(t, "GET", links[0][1]+"board.scorebook.js", "").Want(404, "not_found")
 	board := r.Do(t, "GET", links[0][1]+"board.js", "").Want(200).Text
-	for text, want := range map[string]int{"class Scorebook": 1, "class Scene": 1, "export * from": 0, ` from "./ui.js"`: 1} {
+	for text, want := range map[string]int{
+		"class Scorebook": 1, "class Scene": 1, "export * from": 0, ` from "./ui.js"`: 1,
+	} {
 		if got := strings.Count(board, text); got != want {
 			t.Errorf("board.js has %s %d times, want %d", text, got, want)
 		}

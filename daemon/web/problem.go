@@ -110,29 +110,33 @@ func (all Statuses) Problem(err error) (p Problem, ok bool) {
 	return Problem{}, false
 }
 
-// A Problem is the body of every error response (RFC 9457). Its type is always
-// "about:blank", so its title is the text of the status; Code is for programs.
+// A Problem is the body of every error response (RFC 9457).
+//
+//	{"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": "the queue is full",
+//	 "code": "queue_full", "request_id": "JBSWY3DPEHPK3PXP"}
 type Problem struct {
-	Type      string      `json:"type"`
-	Title     string      `json:"title"`
-	Status    int         `json:"status"`
-	Detail    string      `json:"detail"`
-	Code      string      `json:"code"`
-	Errors    []Violation `json:"errors,omitempty"`
-	Example   string      `json:"example,omitempty"` // of a body that is accepted
-	RequestID string      `json:"request_id"`
-	Error     *apiError   `json:"error,omitempty"` // only in OpenAI's API
+	Type      string      `json:"type" const:"about:blank"`
+	Title     string      `json:"title"` // text of the status
+	Status    int         `json:"status" minimum:"400" maximum:"599"`
+	Detail    string      `json:"detail"`                        // error text for people
+	Code      string      `json:"code" pattern:"^[a-z_]+$"`      // error code for programs
+	Errors    []Violation `json:"errors,omitempty" minItems:"1"` // every violation in the request
+	Example   string      `json:"example,omitempty"`             // a body that is accepted
+	RequestID string      `json:"request_id"`                    // id of the request in the server's log
+	// Only below /v1 and /api/v1: the error in the form of OpenAI's API.
+	Error *apiError `json:"error,omitempty"`
 
 	Retry time.Duration `json:"-"` // after which to retry; 0 means not stated
 }
 
-// A Violation is one error in a body. Path is a JSON pointer (RFC 6901) into it, and
-// Position, of some bodies, the byte at which the value begins, from 0.
+// A Violation is one error in a body.
 type Violation struct {
-	Path     string `json:"path"`
-	Code     string `json:"code"`
-	Detail   string `json:"detail"`
-	Position *int   `json:"position,omitempty"`
+	// Location in the body, or / and the name of a query parameter.
+	Path   string `json:"path" format:"json-pointer"`
+	Code   string `json:"code" pattern:"^[a-z_]+$"`
+	Detail string `json:"detail"`
+	// The byte of the body at which the value begins, from 0.
+	Position *int `json:"position,omitempty" minimum:"0"`
 }
 
 // A BodyError lists every violation of a body's schema.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
@@ -25,6 +26,17 @@ type Route struct {
 	Operation Operation
 }
 
+// Template returns the path in the form of OpenAPI: /notify/{id}.
+func (rt *Route) Template() string {
+	parts := strings.Split(rt.Path, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
 // NewRoute returns a route.
 func NewRoute(method, path string, class Class, handle Handler, op Operation) Route {
 	return Route{Method: method, Path: path, Class: class, Handle: handle, Operation: op}
@@ -38,16 +50,19 @@ type Operation struct {
 	Description string
 	Headers     []string // names of header parameters in components/parameters
 	Params      []string // names of query parameters in components/parameters
-	Request     string   // schema of its JSON body; "" means none
+	Request     any      // a value of the type of its JSON body; nil: none
 	Optional    bool     // the body may be missing
 	AnyMedia    bool     // the body may also be a form or text, except of browsers
-	Form        string   // schema of its form body, instead of Request
+	Form        any      // a value of the type of its form body, instead of Request
 	Responses   []Response
 	Problems    []int // statuses in addition to those of its class and its body
 	Limited     bool  // by NOTIFY_RATE
 	Once        bool  // GET changes state, so HEAD is refused
 	Exact       bool  // a path that a parameter of other routes matches too; no other method has it
 	QueryToken  bool  // the parameters token and auth may be API tokens
+
+	// Of a websocket: a value of each type of frame that it sends and that it receives.
+	Sent, Received []any
 }
 
 // A Response is one of an operation's responses that is not a problem.
@@ -55,7 +70,7 @@ type Response struct {
 	Status      int
 	Description string
 	Media       []string // nil means application/json
-	Schema      string   // "" means any bytes
+	Body        any      // a value of the type of its JSON body; nil: any bytes
 	Location    bool     // with a Location header
 }
 
@@ -199,7 +214,7 @@ func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 	if err := s.access.authorize(r, rt.Class); err != nil {
 		return err
 	}
-	if rt.Operation.Optional || rt.Operation.Request == "" && !rt.Operation.AnyMedia {
+	if rt.Operation.Optional || rt.Operation.Request == nil && !rt.Operation.AnyMedia {
 		return nil
 	}
 	if rt.Operation.AnyMedia && !fromBrowser(r) {

@@ -90,8 +90,7 @@ func newCallTable(turn *Turn, level Level) *callTable {
 	}
 	s, progress := &turn.state, turn.progress
 	t := &callTable{
-		Turn: turn, level: level,
-		offense: chance.LegalOffense(s), defense: chance.LegalDefense(s, progress),
+		Turn: turn, level: level, offense: chance.LegalOffense(s), defense: chance.LegalDefense(s, progress),
 	}
 	t.horizon.look(turn.sim, s, progress, batters)
 	t.values = make([]Value, len(t.offense)*len(t.defense))

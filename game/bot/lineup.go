@@ -42,7 +42,7 @@ const (
 func battingRuns(p game.Player, ratings chance.Ratings) float64 {
 	r := ratings[p.ID].Batting
 	if r == (chance.Rates{}) {
-		if !isPositionPlayer(p) {
+		if !p.CanField() {
 			return -outOfPositionRuns // a pitcher at bat
 		}
 		r = chance.LeagueRates()
@@ -59,13 +59,6 @@ func pitchingRuns(p game.Player, ratings chance.Ratings) float64 {
 	return runs(r)
 }
 
-// isPositionPlayer reports whether a player has a position other than pitcher.
-func isPositionPlayer(p game.Player) bool {
-	return slices.ContainsFunc(p.Positions, func(r game.Role) bool { return !isPitcherRole(r) })
-}
-
-func isPitcherRole(r game.Role) bool { return r == "P" || r == "SP" || r == "RP" || r == "CP" }
-
 // fieldingRuns returns the run value of a player at a position of the nine or DH.
 func fieldingRuns(p game.Player, at game.Position, ratings chance.Ratings) float64 {
 	if at == game.DesignatedHitter {
@@ -77,25 +70,11 @@ func fieldingRuns(p game.Player, at game.Position, ratings chance.Ratings) float
 		value += armRuns * r.Arm
 	}
 	for i, role := range p.Positions {
-		if covers(role, at) {
+		if role.Covers(at) {
 			return value - secondaryPositionRuns*float64(i)
 		}
 	}
 	return value - outOfPositionRuns
-}
-
-// covers reports whether a roster's role covers a position; IF and OF cover several.
-func covers(r game.Role, at game.Position) bool {
-	switch {
-	case string(r) == at.String():
-		return true
-	case r == "OF":
-		return at >= game.LeftField && at <= game.RightField
-	case r == "IF":
-		return at >= game.FirstBase && at <= game.Shortstop
-	default:
-		return false
-	}
 }
 
 // SuggestLineup returns the line-up with the highest run value: the best starting pitcher of those who are rested,
@@ -150,7 +129,7 @@ func bestStarter(club game.Club, ratings chance.Ratings, recent chance.RecentWor
 		if !slices.Contains(p.Positions, "SP") {
 			value += outOfPositionRuns
 		}
-		if isPositionPlayer(p) {
+		if p.CanField() {
 			value += secondaryPositionRuns // a two-way player also bats
 		}
 		if tired := recent.Tiredness(p.ID, true); tired >= restedBelow {

@@ -31,7 +31,7 @@ func (m *Manager) pinchHit(s *game.State, progress chance.Progress) []game.Subst
 	}
 	best, highest := game.PlayerID(""), runs(m.sim.ExpectedRates(s, progress, chance.Tactics{}))+minPinchHitGain
 	for _, id := range team.Bench {
-		if !isPositionPlayer(m.player(id)) || !pitcher && !m.covers(team, slot.Position, id) {
+		if !m.player(id).CanField() || !pitcher && !m.covers(team, slot.Position, id) {
 			continue
 		}
 		next := *s
@@ -68,7 +68,7 @@ func (m *Manager) covers(team *game.TeamState, at game.Position, hitter game.Pla
 }
 
 func (m *Manager) plays(id game.PlayerID, at game.Position) bool {
-	return slices.ContainsFunc(m.player(id).Positions, func(r game.Role) bool { return covers(r, at) })
+	return slices.ContainsFunc(m.player(id).Positions, func(r game.Role) bool { return r.Covers(at) })
 }
 
 // fillPositions fills the positions that pinch hitters and runners left open: each slot of the order without a position
@@ -148,7 +148,7 @@ func (m *Manager) bestFor(
 	best, position, highest := now, open[0], -10.0
 	for _, id := range append([]game.PlayerID{now}, bench...) {
 		p := m.player(id)
-		if !isPositionPlayer(p) && id != now {
+		if !p.CanField() && id != now {
 			continue
 		}
 		for _, at := range open {

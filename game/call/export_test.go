@@ -27,10 +27,9 @@ func (b *Phrasebook) Phrases() []string {
 func (b *Phrasebook) sample(text string) string {
 	v := values{
 		"to": b.direction("78"), "base": b.word("bases", 2), "position": b.word("positions", 6),
-		"at": b.word("places", 6), "from": b.word("places", 4),
-		"half": b.word("halves", 1), "inning": b.ordinal(7), "place": b.ordinal(5), "hi": b.number(5), "lo": b.runs(0),
-		"runs": b.plural("runs", 2), "hits": b.plural("hits", 3), "errors": b.plural("errors", 1),
-		"left":         b.plural("left", 0),
+		"at": b.word("places", 6), "from": b.word("places", 4), "half": b.word("halves", 1), "inning": b.ordinal(7),
+		"place": b.ordinal(5), "hi": b.number(5), "lo": b.runs(0), "runs": b.plural("runs", 2),
+		"hits": b.plural("hits", 3), "errors": b.plural("errors", 1), "left": b.plural("left", 0),
 		"inningswords": b.number(10), "scorewords": b.word("nothing", 0),
 	}
 	for text := text; ; {

@@ -17,20 +17,25 @@ import (
 // A Card is what is known of a player.
 type Card struct {
 	Ratings Ratings `json:"ratings"`
-	Season  *Season `json:"season"` // nil: no game of the season finished on this server
+	Season  *Season `json:"season"` // totals of the season's games that are finished on this server; null: none
 	Form
-	RestDays int    `json:"rest_days"` // since the player last pitched: 0 yesterday, 5 more than four, or not known
-	Source   Source `json:"source"`
+	// Days of rest since the player pitched: 0 pitched yesterday, 5 rested, or not known.
+	RestDays int    `json:"rest_days" minimum:"0" maximum:"5"`
+	Source   Source `json:"source"` // where the ratings come from
 }
 
-// A Form is the part of a card that changes during a game. Outside of a game it is zero.
+// A Form is the part of a card that changes during a game.
 type Form struct {
-	Today   *Day    `json:"today"`   // nil: not in the game
-	Pitches int     `json:"pitches"` // thrown in the game
-	Fatigue float64 `json:"fatigue"` // share of the stamina that is used up: 0 rested, 1 tired
+	Today   *Day `json:"today"`               // the player's line of the game so far; null: not in the game
+	Pitches int  `json:"pitches" minimum:"0"` // thrown in the game
+	// Share of the stamina that is used up, by the days before and the game: 0 rested, 1 tired, above 1
+	// overworked. Of a starter on the bench: as a relief pitcher.
+	Fatigue float64 `json:"fatigue" minimum:"0"`
 }
 
-// A Player is a player of a roster with the card.
+// A Player is a player of a roster with the card: what a fan knows. During a game, the state has what changes of
+// the batter and the pitcher (at_bat). Candidates for a substitution have not played, so that their cards in the
+// rosters are complete.
 type Player struct {
 	teams.Player
 	Card
@@ -43,7 +48,7 @@ type Source string
 const (
 	BuiltIn         Source = "built-in"
 	Retrosheet      Source = "retrosheet"
-	PositionAverage Source = "average of position" // the player's own are not known
+	PositionAverage Source = "average of position" // the league has no ratings
 )
 
 // SourceOf returns the source of the ratings of a roster from [teams.Roster.Source].
@@ -75,8 +80,8 @@ func Roster(r *teams.Roster, seasons map[game.PlayerID]*Season) []Player {
 
 // A Season is what a player did in the games of a season that are finished on this server.
 type Season struct {
-	Batting  *stats.BattingTotals  `json:"batting"`  // nil: never came to bat
-	Pitching *stats.PitchingTotals `json:"pitching"` // nil: did not pitch
+	Batting  *stats.BattingTotals  `json:"batting"`  // null: never came to bat
+	Pitching *stats.PitchingTotals `json:"pitching"` // null: did not pitch
 }
 
 // Seasons returns the seasons of the players in statistics. A player of two teams has the line of the team that
@@ -102,11 +107,10 @@ func Seasons(batting []stats.Batting, pitching []stats.Pitching) map[game.Player
 	return all
 }
 
-// A Day is what a player did in a game so far. Counts that are 0 are left out of the JSON, as it goes out with
-// every play.
+// A Day is what a player did in a game so far. Counts that are left out are 0: it goes out with every play.
 type Day struct {
-	Batting  *Batting  `json:"batting,omitzero"`  // nil: not in the batting order
-	Pitching *Pitching `json:"pitching,omitzero"` // nil: has not pitched
+	Batting  *Batting  `json:"batting,omitzero"`  // missing: not in the batting order
+	Pitching *Pitching `json:"pitching,omitzero"` // missing: has not pitched
 }
 
 // Batting is a batter's line of a game.

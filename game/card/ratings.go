@@ -11,15 +11,16 @@ import (
 // deviation. Every player has all of them; those of a hitter's pitching are what a position player does on the
 // mound.
 type Ratings struct {
-	Contact int `json:"contact"` // hits that are no home runs, strikeouts avoided
-	Power   int `json:"power"`   // extra bases
-	Eye     int `json:"eye"`     // walks
-	Speed   int `json:"speed"`   // on the bases
-	Arm     int `json:"arm"`     // of a catcher or an outfielder
-	Glove   int `json:"glove"`   // balls reached, errors avoided
-	Control int `json:"control"` // walks avoided
-	Stuff   int `json:"stuff"`   // strikeouts and weak contact
-	Stamina int `json:"stamina"` // batters faced before tiring: starters about 62, relief pitchers 42
+	Contact int `json:"contact" minimum:"20" maximum:"80"` // hits other than home runs; strikeouts avoided
+	Power   int `json:"power" minimum:"20" maximum:"80"`   // extra bases
+	Eye     int `json:"eye" minimum:"20" maximum:"80"`     // walks
+	Speed   int `json:"speed" minimum:"20" maximum:"80"`   // on the bases
+	Arm     int `json:"arm" minimum:"20" maximum:"80"`     // of a catcher or an outfielder
+	Glove   int `json:"glove" minimum:"20" maximum:"80"`   // balls reached; errors avoided
+	Control int `json:"control" minimum:"20" maximum:"80"` // walks avoided
+	Stuff   int `json:"stuff" minimum:"20" maximum:"80"`   // strikeouts and weak contact
+	// Batters faced before tiring, among all pitchers: starters have about 62, relief pitchers 42.
+	Stamina int `json:"stamina" minimum:"20" maximum:"80"`
 }
 
 // grade turns a measure into a grade, by its mean and standard deviation among the regulars of the built-in

@@ -77,8 +77,7 @@ func (pa *plateAppearance) drawSingle() {
 		return
 	}
 	pa.contact = [...]game.Contact{
-		game.GroundBall, game.LineDrive,
-		game.FlyBall,
+		game.GroundBall, game.LineDrive, game.FlyBall,
 	}[pa.dice.pick([]float64{.38, .57, .05})]
 	pa.fielder = 7 + pa.dice.pick(singles(pa.batterSide))
 }

@@ -3,7 +3,6 @@ package chance
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"pressbox/game"
 )
@@ -72,16 +71,6 @@ func isStarter(p game.Player) bool { return slices.Contains(p.Positions, "SP") }
 func (d *measurements) positionPlayerPitching() Rates {
 	l := d.leagueRates
 	return l.times(Rates{K: .35, BB: 1.3, HBP: 1.3, Single: 1.3, Double: 1.5, Triple: 1.5, HR: 2})
-}
-
-// hasFieldRole reports whether a player has a position other than pitcher.
-func hasFieldRole(p game.Player) bool {
-	for _, r := range p.Positions {
-		if !strings.Contains(string(r), "P") {
-			return true
-		}
-	}
-	return false
 }
 
 // player returns a player by id, an average one if the clubs do not have the id.
@@ -205,18 +194,17 @@ func (pa *plateAppearance) classWeights() [classes]float64 {
 	return w
 }
 
-// levels returns the factors by which both average clubs (BenchmarkAcceptance*) and games between bots, with their
+// levels returns the factors by which both average clubs (BenchmarkAcceptance) and games between bots, with their
 // line-ups and positions of fielders (game/realismtest), have the rates of 2015–19.
 func levels() [classes]float64 {
 	return [classes]float64{
 		strikeout: .985, walk: .96, hitByPitch: .965, interference: 1, reachedOnError: 1, groundOut: 1, flyOut: 1,
-		lineOut: 1, popOut: 1,
-		single: .978, double: 1.03, triple: 1.07, homeRun: .975,
+		lineOut: 1, popOut: 1, single: .978, double: 1.03, triple: 1.07, homeRun: .975,
 	}
 }
 
 // homeEdge is the factor on singles, walks and home runs of the home team; the visitors' are divided by it. It is
-// tuned so that the home team wins .52 to .545 of games, as in 2015–17 and 2019 (BenchmarkAcceptanceSpread).
+// tuned so that the home team wins .52 to .545 of games, as in 2015–17 and 2019 (game/realismtest).
 const homeEdge = 1.04
 
 // expOrOne returns e to the x, without computing it for 0.

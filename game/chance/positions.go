@@ -16,7 +16,7 @@ func (d *measurements) effective(p game.Player, r Rating) Rating {
 	}
 	if r.Batting == (Rates{}) {
 		r.Batting = d.leagueRates
-		if p.CanPitch() && !hasFieldRole(p) {
+		if p.CanPitch() && !p.CanField() {
 			r.Batting = d.pitcherBatting
 		}
 	}

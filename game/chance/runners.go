@@ -23,8 +23,7 @@ type rowDraw struct {
 func (pa *plateAppearance) resolveRunners(c class) {
 	w := pa.weighRows(c)
 	group := [3]outcome{
-		noRisk, success,
-		declined,
+		noRisk, success, declined,
 	}[pa.dice.pick([]float64{w.sums[noRisk], w.sums[success] + w.sums[failure], w.sums[declined]})]
 	if group == noRisk {
 		w.pickDraw = pa.dice.Float64()

@@ -48,8 +48,7 @@ func anyTactics() *rapid.Generator[chance.Tactics] {
 		return chance.Tactics{
 			Offense: rapid.SampledFrom([]chance.Offense{
 				chance.SwingAway, chance.SwingAway, chance.Take, chance.Sacrifice, chance.BuntForHit, chance.Squeeze,
-				chance.HitAndRun,
-				chance.StealSecond, chance.StealThird, chance.StealHome, chance.DoubleSteal, "balk",
+				chance.HitAndRun, chance.StealSecond, chance.StealThird, chance.StealHome, chance.DoubleSteal, "balk",
 			}).Draw(t, "offense"),
 			Defense: chance.Defense{
 				Pitch: rapid.SampledFrom([]chance.Pitch{
@@ -57,8 +56,7 @@ func anyTactics() *rapid.Generator[chance.Tactics] {
 					chance.PickoffThrow, "spit",
 				}).Draw(t, "pitch"),
 				Infield: rapid.SampledFrom([]chance.Infield{
-					chance.NormalDepth, chance.InfieldIn, chance.CornersIn,
-					chance.DoublePlayDepth,
+					chance.NormalDepth, chance.InfieldIn, chance.CornersIn, chance.DoublePlayDepth,
 				}).Draw(t, "infield"),
 				Outfield: rapid.SampledFrom(
 					[]chance.Outfield{chance.NormalOutfield, chance.Shallow, chance.Deep}).Draw(t, "outfield"),

@@ -30,9 +30,9 @@ var ErrFiles = errors.New("not Retrosheet's files of one season")
 
 // A Season holds the clubs of a season.
 type Season struct {
-	Year     int            `json:"season"`
-	Games    int            `json:"games"`              // that were replayed
-	Rejected []string       `json:"rejected,omitempty"` // reasons of the games that could not be, at most one in twenty
+	Year     int            `json:"season"`             // the year
+	Games    int            `json:"games"`              // games that were replayed
+	Rejected []string       `json:"rejected,omitempty"` // reasons of the games that could not be replayed
 	Imported time.Time      `json:"imported_at,omitzero"`
 	Rosters  []teams.Roster `json:"-"` // by the id of the club
 }

@@ -51,12 +51,9 @@ func surnameEnds() []string {
 
 func givenNames() []string {
 	return []string{
-		"Abel", "Amos", "Andre", "Bo", "Caleb", "Carlos", "Cy", "Dario", "Davi", "Desmond", "Eli", "Emil",
-		"Enzo", "Felix",
-		"Gus", "Hank", "Hugo", "Ivan", "Jalen", "Jonas", "Jorge", "Kenji", "Lars", "Leo", "Luis", "Malik",
-		"Marco", "Mateo",
-		"Milo", "Nate", "Omar", "Otis", "Pablo", "Quinn", "Rafael", "Reid", "Roman", "Sam", "Silas", "Theo",
-		"Tomas", "Victor",
-		"Wade", "Walt", "Xavier", "Yuki", "Zeke",
+		"Abel", "Amos", "Andre", "Bo", "Caleb", "Carlos", "Cy", "Dario", "Davi", "Desmond", "Eli", "Emil", "Enzo",
+		"Felix", "Gus", "Hank", "Hugo", "Ivan", "Jalen", "Jonas", "Jorge", "Kenji", "Lars", "Leo", "Luis", "Malik",
+		"Marco", "Mateo", "Milo", "Nate", "Omar", "Otis", "Pablo", "Quinn", "Rafael", "Reid", "Roman", "Sam", "Silas",
+		"Theo", "Tomas", "Victor", "Wade", "Walt", "Xavier", "Yuki", "Zeke",
 	}
 }

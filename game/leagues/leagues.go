@@ -140,9 +140,8 @@ func (l *Leagues) newLeague(ctx context.Context, by protocol.Person, k Kind, r R
 	at := stamp(time.Now())
 	league := &League{
 		Version: leagueVersion, ID: newID(), Kind: k, Name: strings.TrimSpace(r.Name), Creator: by, Created: at,
-		Season: r.Season,
-		Format: season.Format{Meetings: r.Meetings, BestOf: r.BestOf}, Options: r.Options.complete(), PlayAt: r.PlayAt,
-		CoverHours: r.CoverHours,
+		Season: r.Season, Format: season.Format{Meetings: r.Meetings, BestOf: r.BestOf}, Options: r.Options.complete(),
+		PlayAt: r.PlayAt, CoverHours: r.CoverHours,
 	}
 	open := false
 	for i, s := range r.Seats {

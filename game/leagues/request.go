@@ -13,37 +13,66 @@ import (
 	"pressbox/game/season"
 )
 
-// A Request asks for a new series or league. Start from [Defaults].
-type Request struct {
-	Name     string        `json:"name"`
-	Season   int           `json:"season"`   // 0 means the default
-	Meetings int           `json:"meetings"` // of each pair of a league, 1–6; 0 of a series
-	BestOf   int           `json:"best_of"`  // games of the series, or of the play-off: 1, 3, 5 or 7; 0: no play-off
-	Seats    []SeatRequest `json:"seats"`
-	PlayAt   string        `json:"play_at"` // "20:00", by the host's clock; "": at once
-	// CoverHours is the time after which the bot acts for absent managers. A game that has not started is deleted
-	// after seven days, so that it is less.
-	CoverHours int     `json:"cover_hours"`
+// Terms are what a new series and a new league have in common.
+type Terms struct {
+	Name   string `json:"name" required:"true" minLength:"1" maxLength:"60"`
+	Season int    `json:"season" minimum:"1" maximum:"9999"` // season of the clubs; default DEFAULT_SEASON
+	// Time of the day such as 20:00, by the host's clock, at which games between bots are played, one day of the
+	// calendar each day. Default: at once.
+	PlayAt string `json:"play_at"`
+	// Hours after the beginning of a day of the calendar from which the bot acts for managers who are not
+	// connected; after twice the time, for all.
+	CoverHours int     `json:"cover_hours" minimum:"1" maximum:"144" default:"48"`
 	Options    Options `json:"options"`
+}
+
+// A Request asks for a new league.
+//
+//	{"name": "Kitchen league", "meetings": 2, "best_of": 3, "play_at": "20:00", "options": {"innings": 5},
+//	 "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"},
+//	           {"team": "DUN", "manager": "bot"}, {"team": "FEN", "manager": "bot"}]}
+type Request struct {
+	Terms
+	// The clubs and who manages them; the order decides the calendar, and ties that nothing else breaks.
+	Seats    []SeatRequest `json:"seats" required:"true" minItems:"2" maxItems:"8"`
+	Meetings int           `json:"meetings" minimum:"1" maximum:"6" default:"2"` // games of each pair
+	// Most games of the play-off between the first two; 0: no play-off.
+	BestOf int `json:"best_of" enum:"[0,1,3,5,7]" default:"3"`
+}
+
+// A SeriesRequest asks for a new series.
+//
+//	{"name": "Sunday series", "best_of": 3,
+//	 "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "bot"}]}
+type SeriesRequest struct {
+	Terms
+	// The clubs and who manages them; the order decides the calendar, and ties that nothing else breaks.
+	Seats []SeatRequest `json:"seats" required:"true" minItems:"2" maxItems:"2"`
+	// Most games: the series ends when a manager has won more than half of them.
+	BestOf int `json:"best_of" enum:"[1,3,5,7]" default:"7"`
 }
 
 // A SeatRequest is a seat of a new league.
 type SeatRequest struct {
-	Team    string `json:"team"`
-	Manager string `json:"manager"` // "me", "open" or "bot"
+	Team string `json:"team" required:"true"` // id of the team in GET /api/teams; each has one seat
+	// me: your own, at most one. open: the first account that joins.
+	Manager string `json:"manager" required:"true" enum:"me,open,bot"`
 }
 
-// Options are the options of each game of a league, see [protocol.Options].
+// Options are the options of each game of a league.
 type Options struct {
-	DH             bool                `json:"dh"`
-	Innings        int                 `json:"innings"`
-	ExtraInnings   game.ExtraInnings   `json:"extra_innings"`
-	TurnSeconds    int                 `json:"turn_seconds"`
-	Announce       protocol.Announce   `json:"announce"`
-	Visibility     protocol.Visibility `json:"visibility"` // of the league, too
-	Mercy          game.Mercy          `json:"mercy"`
-	Disengagements game.Disengagements `json:"disengagements"`
-	BotLevel       int                 `json:"bot_level"`
+	DH           bool              `json:"dh" default:"true"` // permit a designated hitter for the pitcher
+	Innings      int               `json:"innings" enum:"[3,5,7,9]" default:"9"`
+	ExtraInnings game.ExtraInnings `json:"extra_innings" default:"runner"`
+	// Seconds for each decision; 0: no clock.
+	TurnSeconds int `json:"turn_seconds" minimum:"0" maximum:"86400" default:"0"`
+	// Events that the loudspeaker announces. Games between bots are not announced.
+	Announce       protocol.Announce   `json:"announce" default:"scoring"`
+	Visibility     protocol.Visibility `json:"visibility" default:"listed"` // of the league and its games
+	Mercy          game.Mercy          `json:"mercy"`                       // default: on if private, off if listed
+	Disengagements game.Disengagements `json:"disengagements" default:"unlimited"`
+	// Strength of the bots, and of the bot that covers a manager.
+	BotLevel int `json:"bot_level" enum:"[1,2,3]" default:"3"`
 }
 
 // Limits of [Request].
@@ -55,10 +84,10 @@ const (
 // Defaults returns a request with the default options.
 func Defaults(k Kind) Request {
 	o := protocol.Defaults()
-	r := Request{BestOf: 7, CoverHours: defaultCoverHours, Options: Options{
+	r := Request{BestOf: 7, Terms: Terms{CoverHours: defaultCoverHours, Options: Options{
 		DH: o.DH, Innings: o.Innings, ExtraInnings: o.ExtraInnings, TurnSeconds: o.TurnSeconds, Announce: o.Announce,
 		Visibility: o.Visibility,
-	}}
+	}}}
 	if k == RoundRobin {
 		r.Meetings, r.BestOf = 2, 3
 	}

@@ -105,11 +105,11 @@ type StoredLeague struct {
 	Kind    Kind      `json:"kind"`
 	Name    string    `json:"name"`
 	Status  Status    `json:"status"`
-	Creator string    `json:"creator"` // name
+	Creator string    `json:"creator"` // name of the account that created it
 	Private bool      `json:"private"`
 	Seats   int       `json:"seats"`
 	Created time.Time `json:"created_at"`
-	Stalled string    `json:"stalled,omitempty"` // why it cannot advance
+	Stalled string    `json:"stalled,omitempty"` // reason why it cannot advance; it is tried again
 }
 
 // Stored returns all series and leagues, listed and private, the newest first.
@@ -118,8 +118,7 @@ func (l *Leagues) Stored() []StoredLeague {
 	for _, league := range l.snapshot() {
 		all = append(all, StoredLeague{
 			ID: league.ID, Kind: league.Kind, Name: league.Name, Status: league.Status(), Creator: league.Creator.Name,
-			Private: !league.Listed(),
-			Seats:   len(league.Seats), Created: league.Created, Stalled: l.stalled(league.ID),
+			Private: !league.Listed(), Seats: len(league.Seats), Created: league.Created, Stalled: l.stalled(league.ID),
 		})
 	}
 	return all

@@ -11,58 +11,58 @@ import (
 	"pressbox/game/teams"
 )
 
-// A View is a series or a league as one viewer sees it. Its JSON is the League of the API. Seats are named by
-// their index.
+// A View is a series or a league as one viewer sees it. Seats are named by their index.
 type View struct {
 	ID         string           `json:"id"`
 	Kind       Kind             `json:"kind"`
 	Name       string           `json:"name"`
-	Status     Status           `json:"status"`
+	Status     Status           `json:"status"` // pending: a seat is open; it is deleted after 7 days
 	Creator    protocol.Manager `json:"creator"`
 	Created    time.Time        `json:"created_at"`
 	Started    time.Time        `json:"started_at,omitzero"`
 	Finished   time.Time        `json:"finished_at,omitzero"`
 	Season     int              `json:"season"`
-	Meetings   int              `json:"meetings,omitzero"`
+	Meetings   int              `json:"meetings,omitzero"` // games of each pair; missing in a series
 	BestOf     int              `json:"best_of"`
 	Options    Options          `json:"options"`
 	PlayAt     string           `json:"play_at,omitzero"`
 	CoverHours int              `json:"cover_hours"`
 	Seats      []SeatView       `json:"seats"`
-	You        *int             `json:"you,omitzero"`      // the viewer's seat
-	Creates    bool             `json:"yours"`             // the viewer created it
-	Day        int              `json:"day,omitzero"`      // that is played; 0 before the start and after the end
-	CoverAt    time.Time        `json:"cover_at,omitzero"` // when the bot acts for the absent managers of the day
-	Champion   *int             `json:"champion,omitzero"` // seat
-	Stalled    string           `json:"stalled,omitzero"`  // why it cannot advance
+	You        *int             `json:"you,omitzero"`      // your seat
+	Creates    bool             `json:"yours"`             // you created it
+	Day        int              `json:"day,omitzero"`      // day of the calendar that is played
+	CoverAt    time.Time        `json:"cover_at,omitzero"` // from which the bot acts for absent managers of the day
+	Champion   *int             `json:"champion,omitzero"` // seat of the champion
+	Stalled    string           `json:"stalled,omitzero"`  // reason why it cannot advance; it is tried again
 }
 
-// A SeatView is a seat of a [View].
+// A SeatView is a seat of a league.
 type SeatView struct {
 	Team    teams.Ref         `json:"team"`
-	Manager *protocol.Manager `json:"manager"` // nil: the seat is open, or the bot's
+	Manager *protocol.Manager `json:"manager"` // null: the seat is open, or the bot's
 	Bot     bool              `json:"bot"`
-	Left    string            `json:"left,omitzero"` // name of the manager who left it to the bot
+	Left    string            `json:"left,omitzero"` // name of the manager who left the seat to the bot
 }
 
 // A GameView is a game of the calendar.
 type GameView struct {
-	Day      int             `json:"day"`
-	Away     int             `json:"away"` // seats
-	Home     int             `json:"home"`
-	Playoff  bool            `json:"playoff,omitzero"`
-	Status   string          `json:"status"`            // "scheduled", or as the game
-	Game     string          `json:"game,omitzero"`     // id; it may have been deleted since
-	PlaysAt  time.Time       `json:"plays_at,omitzero"` // when the bot plays it
-	Score    *protocol.Score `json:"score,omitzero"`    // of a finished game
-	Conceded string          `json:"conceded,omitzero"` // "away" or "home": the side that lost whatever the score
+	Day     int    `json:"day"`  // day of the calendar, from 1
+	Away    int    `json:"away"` // seat
+	Home    int    `json:"home"` // seat
+	Playoff bool   `json:"playoff,omitzero"`
+	Status  string `json:"status" enum:"scheduled,pending,active,finished"`
+	// Id of the game, once it exists; finished games can have been deleted since.
+	Game     string          `json:"game,omitzero"`
+	PlaysAt  time.Time       `json:"plays_at,omitzero"` // time at which the bots play it
+	Score    *protocol.Score `json:"score,omitzero"`
+	Conceded string          `json:"conceded,omitzero" enum:"away,home"` // the side that lost whatever the score
 }
 
 // A Schedule is the calendar of a league: a play-off has only the games that are needed so far.
 type Schedule struct {
 	ID    string     `json:"id"`
 	Seats []SeatView `json:"seats"`
-	Day   int        `json:"day,omitzero"`
+	Day   int        `json:"day,omitzero"` // day of the calendar that is played
 	Games []GameView `json:"games"`
 }
 
@@ -71,8 +71,8 @@ type Standings struct {
 	ID        string            `json:"id"`
 	Seats     []SeatView        `json:"seats"`
 	Standings []season.Standing `json:"standings"`
-	Playoff   []Wins            `json:"playoff,omitzero"` // of a league whose play-off has begun: both sides of it
-	Champion  *int              `json:"champion,omitzero"`
+	Playoff   []Wins            `json:"playoff,omitzero"`  // the two sides of the play-off
+	Champion  *int              `json:"champion,omitzero"` // seat
 }
 
 // Wins are the games that a seat has won in a play-off.
@@ -115,13 +115,11 @@ func (l *Leagues) find(k Kind, id string) (*League, error) {
 func (l *Leagues) view(league *League, viewer protocol.Person) View {
 	v := View{
 		ID: league.ID, Kind: league.Kind, Name: league.Name, Status: league.Status(),
-		Creator: *managerFor(league.Creator, viewer),
-		Created: league.Created, Started: league.Started, Finished: league.Finished, Season: league.Season,
-		Meetings: league.Format.Meetings,
-		BestOf:   league.Format.BestOf, Options: league.Options, PlayAt: league.PlayAt, CoverHours: league.CoverHours,
-		Seats: league.seatsFor(viewer), Creates: viewer.ID != "" &&
-			league.Creator.ID == viewer.ID, Stalled: l.stalled(league.ID),
-		Champion: league.champion(),
+		Creator: *managerFor(league.Creator, viewer), Created: league.Created, Started: league.Started,
+		Finished: league.Finished, Season: league.Season, Meetings: league.Format.Meetings,
+		BestOf: league.Format.BestOf, Options: league.Options, PlayAt: league.PlayAt, CoverHours: league.CoverHours,
+		Seats: league.seatsFor(viewer), Creates: viewer.ID != "" && league.Creator.ID == viewer.ID,
+		Champion: league.champion(), Stalled: l.stalled(league.ID),
 	}
 	if seat := league.Seat(viewer); seat >= 0 {
 		v.You = &seat

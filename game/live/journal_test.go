@@ -268,11 +268,9 @@ func TestJournal_replays(t *testing.T) {
 	}
 	for _, k := range []protocol.EventKind{
 		protocol.Created, protocol.Joined, protocol.LineupSubmitted, protocol.Started, protocol.Sealed,
-		protocol.Unsealed,
-		protocol.Played, protocol.Questioned, protocol.Answered, protocol.Substituted, protocol.Paused,
-		protocol.Resumed,
-		protocol.BotTookOver, protocol.SideReturned, protocol.TimedOut, protocol.Conceded, protocol.Ended,
-		protocol.RematchCreated,
+		protocol.Unsealed, protocol.Played, protocol.Questioned, protocol.Answered, protocol.Substituted,
+		protocol.Paused, protocol.Resumed, protocol.BotTookOver, protocol.SideReturned, protocol.TimedOut,
+		protocol.Conceded, protocol.Ended, protocol.RematchCreated,
 	} {
 		if !kinds[k] {
 			t.Errorf("no journal has the kind %s", k)

@@ -31,11 +31,11 @@ func placeOf(s *summary) time.Time {
 	}
 }
 
-// Lists holds games without their details, newest first, at most 100 finished ones.
+// Lists holds listed games and those of the caller, without their details, newest first.
 type Lists struct {
 	Pending  []protocol.Game `json:"pending"`
 	Active   []protocol.Game `json:"active"`
-	Finished []protocol.Game `json:"finished"`
+	Finished []protocol.Game `json:"finished" maxItems:"100"`
 }
 
 // maxFinished is the most finished games in one list.

@@ -107,9 +107,8 @@ func New(ctx context.Context, c Config) (*Games, error) {
 		c.Seeds = randomSeed
 	}
 	g := &Games{
-		config: c, words: call.English(), changed: make(chan struct{}, 1),
-		summaries: map[string]*summary{}, loaded: map[string]*liveMatch{}, lobby: map[*subscriber]struct{}{},
-		rematches: map[*subscriber]struct{}{},
+		config: c, words: call.English(), changed: make(chan struct{}, 1), summaries: map[string]*summary{},
+		loaded: map[string]*liveMatch{}, lobby: map[*subscriber]struct{}{}, rematches: map[*subscriber]struct{}{},
 	}
 	if err := g.readSummaries(ctx); err != nil {
 		return nil, fmt.Errorf("read the games: %w", err)

@@ -41,8 +41,7 @@ func TestGames_randomActions(t *testing.T) {
 				g.stop = g.run()
 				g.begin(func(o *protocol.Options) {
 					o.Opponent = []protocol.Opponent{
-						protocol.Open, protocol.Open, protocol.Bot,
-						protocol.HotSeat,
+						protocol.Open, protocol.Open, protocol.Bot, protocol.HotSeat,
 					}[seed%4]
 					o.TurnSeconds = []int{0, 5, 45, 600}[seed/4%4]
 					o.Innings, o.DH = []int{3, 5, 9}[seed%3], seed%2 == 0

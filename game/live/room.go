@@ -93,8 +93,8 @@ func (g *Games) deleteFinished(ctx context.Context, s *summary) bool {
 type StoredGame struct {
 	ID       string          `json:"id"`
 	Status   protocol.Status `json:"status"`
-	Creator  string          `json:"creator"` // name
-	Away     string          `json:"away"`    // abbreviation of the team
+	Creator  string          `json:"creator"` // name of the account that created the game
+	Away     string          `json:"away"`    // abbreviation of the visiting team
 	Home     string          `json:"home"`
 	Private  bool            `json:"private"`
 	Created  time.Time       `json:"created_at"`
@@ -109,8 +109,7 @@ func (g *Games) Stored() []StoredGame {
 	for _, s := range g.summaries {
 		all = append(all, StoredGame{
 			ID: s.ID, Status: s.Status, Creator: s.Creator.Name, Away: s.Seats[game.Away].Team.Abbrev,
-			Home:    s.Seats[game.Home].Team.Abbrev,
-			Private: !s.Listed(), Created: s.Created, Finished: s.Finished,
+			Home: s.Seats[game.Home].Team.Abbrev, Private: !s.Listed(), Created: s.Created, Finished: s.Finished,
 		})
 	}
 	slices.SortFunc(all, func(a, b StoredGame) int { return byTime(a.Created, b.Created, a.ID, b.ID) })

@@ -299,8 +299,7 @@ func TestAnnouncer_levels(t *testing.T) {
 				before = after
 			}
 			want := map[protocol.Announce]int{
-				protocol.AnnounceOff: 0, protocol.AnnounceScoring: 1 + scoring,
-				protocol.AnnounceAll: 1 + plays,
+				protocol.AnnounceOff: 0, protocol.AnnounceScoring: 1 + scoring, protocol.AnnounceAll: 1 + plays,
 			}[level]
 			if n := len(spoken.said()); n < want || level == protocol.AnnounceOff && n > 0 ||
 				level == protocol.AnnounceScoring && n > want+1 {

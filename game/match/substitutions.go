@@ -211,25 +211,14 @@ func (c *choices) name(side game.Side, id game.PlayerID) string {
 // hits reports whether a player has another role than pitcher.
 func (c *choices) hits(side game.Side, id game.PlayerID) bool {
 	p, _ := c.player(side, id)
-	return slices.ContainsFunc(p.Positions,
-		func(r game.Role) bool { return r != "SP" && r != "RP" && r != "CP" && r != "P" })
+	return p.CanField()
 }
 
 // plays reports whether a player's roles include a position.
 func (c *choices) plays(side game.Side, id game.PlayerID, at game.Position) bool {
 	p, _ := c.player(side, id)
-	return slices.ContainsFunc(p.Positions, func(r game.Role) bool {
-		switch {
-		case string(r) == at.String():
-			return true
-		case r == "OF":
-			return at >= game.LeftField && at <= game.RightField
-		case r == "IF":
-			return at >= game.FirstBase && at <= game.Shortstop
-		default:
-			return at == game.Pitcher && p.CanPitch()
-		}
-	})
+	return at == game.Pitcher && p.CanPitch() ||
+		slices.ContainsFunc(p.Positions, func(r game.Role) bool { return r.Covers(at) })
 }
 
 // pitcherSlot returns the pitcher's place in the order; 0 if the pitcher does not bat.

@@ -160,10 +160,9 @@ func managerFor(viewer, p protocol.Person) *protocol.Manager {
 func (s *Summary) Game(viewer protocol.Person) protocol.Game {
 	g := protocol.Game{
 		ID: s.ID, Status: s.Status, Created: s.Created, Started: s.Started, Finished: s.Finished, Revision: s.Revision,
-		Season:  s.Season,
-		Options: s.Options, Scoreboard: s.Scoreboard, Result: s.Result,
-		Dice:  protocol.Dice{Commitment: s.Commitment, Seed: s.Seed},
-		Rules: s.Rules, Rematch: s.Rematch, RematchOf: s.Former, Competition: s.Competition,
+		Season: s.Season, Options: s.Options, Scoreboard: s.Scoreboard, Result: s.Result,
+		Dice: protocol.Dice{Commitment: s.Commitment, Seed: s.Seed}, Rules: s.Rules, Rematch: s.Rematch,
+		RematchOf: s.Former, Competition: s.Competition,
 	}
 	for side := game.Away; side <= game.Home; side++ {
 		from := &s.Seats[side]

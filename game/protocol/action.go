@@ -12,16 +12,23 @@ type Command struct {
 	Action   Action
 }
 
-// An Action is one thing that a manager may do. It is opaque to clients, which send back one that the server offered.
+// An Action is one thing that a manager may do. It is opaque to clients, which send back one that the server offered,
+// unchanged, or combined as [Choice] describes.
 type Action struct {
-	Verb           string `json:"a"`             // see the constants below
-	Decision       uint64 `json:"d,omitzero"`    // number of the decision that it is for
-	Side           string `json:"side,omitzero"` // "home", "away"; "": the manager's own, or the one that must act
+	Verb     string `json:"a"`          // see the constants below
+	Decision uint64 `json:"d,omitzero"` // number of the decision that it is for
+	// "home" or "away"; "": the manager's own, in hot seat the one that must act.
+	Side           string `json:"side,omitzero"`
 	Call           string `json:"call,omitzero"` // offense: "swing" or a [chance.Offense]
 	Bold           *bool  `json:"bold,omitzero"` // answer
 	On             *bool  `json:"on,omitzero"`   // takeover: whether the bot manages the side from now on
 	Subs           []Sub  `json:"subs,omitzero"` // substitute: all at once
 	chance.Defense        // defense: "pitch", "infield", "outfield", "behind", "lines"
+}
+
+// JSONSchemaBytes returns the schema of an opaque object.
+func (Action) JSONSchemaBytes() ([]byte, error) {
+	return []byte(`{"type": "object", "additionalProperties": true}`), nil
 }
 
 // A Sub is one substitution of an action's side.

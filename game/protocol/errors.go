@@ -9,7 +9,7 @@ import (
 // A Code is the reason of a refusal, for programs.
 type Code string
 
-// The codes. Those of the first group also refuse commands on the websocket.
+// The codes. Those of the first group also refuse commands on the websocket, and only it has those of the last.
 const (
 	Malformed     Code = "malformed"      // not a valid action or command id
 	UnknownGame   Code = "unknown_game"   // does not exist, or no longer
@@ -35,6 +35,11 @@ const (
 	TooManyLeagues Code = "too_many_leagues"
 	NewerRules     Code = "newer_rules"     // the game was written by a newer version of the program
 	UnreadableGame Code = "unreadable_game" // the recorded moves do not make a game
+
+	UnknownType Code = "unknown_type" // of a frame
+	NotJoined   Code = "not_joined"   // join the game first
+	RateLimited Code = "rate_limited" // too many frames
+	TooLarge    Code = "too_large"    // a frame
 )
 
 // An Error is a refusal; nothing has changed.

@@ -13,11 +13,11 @@ import (
 	"pressbox/game/chance"
 )
 
-// A Message is one message to a subscriber. Its JSON is a frame of the websocket protocol. Subscribers that may see the
-// same share one Message, which must not be modified.
+// A Message is one message to a subscriber. Its JSON is a frame of the websocket protocol. Subscribers that may
+// see the same share one Message, which must not be modified.
 type Message struct {
-	// Type is "event", "skip", "hello", "state", "ack", "presence", "clock" or "bye"; in the lobby also "game" and
-	// "gone"; of rematches "rematch", "gone" and "declined".
+	// "event", "skip", "hello", "state", "ack", "presence", "clock", "bye"; in the lobby "game", "gone"; of
+	// rematches "rematch", "gone", "declined".
 	Type      string `json:"t"`
 	Game      string `json:"g"`
 	Revision  uint64 `json:"rev,omitzero"` // "event", "skip": its own; "hello", "state": the present one
@@ -39,40 +39,43 @@ func (m *Message) Frame(prepare func(*Message) any) any {
 
 // Hello is the first message to a subscriber.
 type Hello struct {
-	Role  string      `json:"role"`  // "manager", "spectator", or "visitor": without an account
-	Sides []game.Side `json:"sides"` // that the subscriber manages
-	Epoch string      `json:"epoch"` // if it has changed, earlier revisions are of another history
+	Role  string      `json:"role" enum:"manager,spectator,visitor"` // visitor: without an account
+	Sides []game.Side `json:"sides" nullable:"true"`                 // sides that the client manages
+	// If it has changed, discard the cached events of the game.
+	Epoch string `json:"epoch"`
 }
 
 // A Snapshot is the present state of a game, with what the subscriber may do.
 type Snapshot struct {
-	State    *View     `json:"state"` // before the start, without game.State
-	Hash     string    `json:"hash,omitzero"`
+	State *View  `json:"state" nullable:"false"`
+	Hash  string `json:"hash,omitzero" pattern:"^([0-9a-f]{64})?$"` // as in the state
+	// Decisions that the game waits for, default first.
 	Legal    []Choice  `json:"legal"`
-	Offers   []Choice  `json:"offers"`
+	Offers   []Choice  `json:"offers"` // other actions
 	Clock    *Clock    `json:"clock,omitzero"`
-	Presence *Presence `json:"presence"`
+	Presence *Presence `json:"presence" nullable:"false"`
 }
 
 // Ack is the answer to a command that is saved.
 type Ack struct {
-	Dup bool `json:"dup"` // the command had been carried out before
+	Dup bool `json:"dup"` // the command was executed before
 }
 
 // Presence holds which managers are connected.
 type Presence struct {
-	Home     *ManagerPresence `json:"home"` // nil: the side has no manager
+	Home     *ManagerPresence `json:"home"` // null: no person manages the side
 	Away     *ManagerPresence `json:"away"`
-	Watchers int              `json:"watchers"` // connections, including the managers'
+	Watchers int              `json:"watchers" minimum:"0"` // number of connections, including those of the managers
 }
 
 // ManagerPresence holds whether a manager is connected.
 type ManagerPresence struct {
-	Online  bool      `json:"online"`
-	Since   time.Time `json:"since,omitzero"`   // when the last connection ended
-	GoneIn  int       `json:"gone_in,omitzero"` // seconds until Gone
-	Gone    bool      `json:"gone,omitzero"`    // absent so long that the bot may manage the side
-	Decided bool      `json:"decided"`          // the call is submitted
+	Online bool      `json:"online"`
+	Since  time.Time `json:"since,omitzero"`               // time at which the manager disconnected
+	GoneIn int       `json:"gone_in,omitzero" minimum:"0"` // seconds until the manager counts as gone
+	Gone   bool      `json:"gone,omitzero"`                // the bot may manage the side
+	// The manager has decided. A presence message says so 100 ms later, unless the turn is over by then.
+	Decided bool `json:"decided"`
 }
 
 // A Clock holds the time left for a decision.
@@ -89,7 +92,7 @@ type Declined struct {
 
 // Bye is the last message to a subscriber.
 type Bye struct {
-	Code string `json:"code"` // "cancelled", "restart"
+	Code string `json:"code" enum:"cancelled,restart"`
 }
 
 // An EventKind is the kind of a move and of its event.
@@ -123,29 +126,32 @@ type Turn struct {
 	Manager string    `json:"who"` // the name
 }
 
-// An Event is a move as a viewer sees it. Which fields are set depends on its kind; Text may be empty.
+// An Event is a move as a viewer sees it. Its kind determines which members are present.
 type Event struct {
-	Kind       EventKind            `json:"kind"`
-	At         time.Time            `json:"at"`
-	Side       *game.Side           `json:"side,omitzero"`
-	Manager    string               `json:"who,omitzero"`  // name of the person who made the move
-	Call       *Action              `json:"call,omitzero"` // Sealed: the viewer's own
-	Play       *game.Play           `json:"play,omitzero"` // Played
-	Notation   string               `json:"notation,omitzero"`
-	Calls      *Calls               `json:"by,omitzero"` // Played: of both sides
-	Subs       []game.Substitution  `json:"substitutions,omitzero"`
-	Question   *QuestionView        `json:"question,omitzero"`
-	Bold       *bool                `json:"bold,omitzero"`    // Answered
-	Lineups    *BySide[game.Lineup] `json:"lineups,omitzero"` // Started
-	Lineup     *game.Lineup         `json:"lineup,omitzero"`  // LineupSubmitted: the viewer's own
-	Result     *Result              `json:"result,omitzero"`  // Ended
-	Seed       string               `json:"seed,omitzero"`    // Ended
-	Reason     string               `json:"reason,omitzero"`  // BotTookOver: "gone", "asked"; Conceded: "", "left", …
-	Rematch    string               `json:"next,omitzero"`    // RematchCreated: id of the new game
-	Text       []string             `json:"text"`
-	Scoreboard *Scoreboard          `json:"now,omitzero"`
-	Hash       string               `json:"hash,omitzero"` // of the state after it
-	HomeWin    *float64             `json:"win,omitzero"`  // Played: the home side's win probability after it
+	Kind     EventKind           `json:"kind"`
+	At       time.Time           `json:"at"`
+	Side     *game.Side          `json:"side,omitzero"`
+	Manager  string              `json:"who,omitzero"`      // name of the person who made the move
+	Call     *Action             `json:"call,omitzero"`     // in sealed: the call of the caller
+	Play     *game.Play          `json:"play,omitzero"`     // in play
+	Notation string              `json:"notation,omitzero"` // the play in Retrosheet notation
+	Calls    *Calls              `json:"by,omitzero"`       // in play: calls of both sides
+	Subs     []game.Substitution `json:"substitutions,omitzero"`
+	Question *QuestionView       `json:"question,omitzero"`
+	Bold     *bool               `json:"bold,omitzero"`    // in answer
+	Lineups  *Lineups            `json:"lineups,omitzero"` // in start
+	Lineup   *game.Lineup        `json:"lineup,omitzero"`  // in lineup: the caller's own
+	Result   *Result             `json:"result,omitzero"`  // in finished
+	Seed     string              `json:"seed,omitzero" pattern:"^[0-9a-f]{64}$"`
+	// In takeover: "gone", the manager was absent; "asked"; "left", the manager left the league, and the side is
+	// the bot's for good. In conceded: why the side forfeits, "" if its manager conceded.
+	Reason     string      `json:"reason,omitzero"`
+	Rematch    string      `json:"next,omitzero"` // in rematch: id of the new game
+	Text       []string    `json:"text"`          // lines of text for people
+	Scoreboard *Scoreboard `json:"now,omitzero"`
+	Hash       string      `json:"hash,omitzero" pattern:"^([0-9a-f]{64})?$"` // of the state after it
+	// Win probability of the home side after the play.
+	HomeWin *float64 `json:"win,omitzero" minimum:"0" maximum:"1"`
 
 	// Only in the last event of a command, when it is sent to subscribers for the first time:
 	State  *View    `json:"state,omitzero"`
@@ -153,7 +159,10 @@ type Event struct {
 	Offers []Choice `json:"offers,omitzero"` // for managers
 }
 
-// Calls are the decisions of both sides for a play: a [chance.Tactics], whose own JSON is the journal's.
+// Lineups are the line-ups of both sides.
+type Lineups = BySide[game.Lineup]
+
+// Calls are the decisions of both sides for a play.
 type Calls struct {
 	Offense chance.Offense `json:"offense"`
 	Defense chance.Defense `json:"defense"`

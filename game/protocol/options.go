@@ -9,28 +9,36 @@ import (
 )
 
 // A Request asks for a new game.
+//
+//	{"home_team": "BWH", "away_team": "CPR", "options": {"opponent": "bot", "innings": 3}}
 type Request struct {
-	HomeTeam string  `json:"home_team"`
-	AwayTeam string  `json:"away_team"`
-	Season   int     `json:"season"` // 0 means the default
+	HomeTeam string  `json:"home_team" required:"true"` // id of the team in GET /api/teams
+	AwayTeam string  `json:"away_team" required:"true"`
+	Season   int     `json:"season" minimum:"1" maximum:"9999"` // default DEFAULT_SEASON
 	Options  Options `json:"options"`
 }
 
-// Options hold the options of a game. Start from [Defaults].
+// Options hold the options of a game.
 type Options struct {
-	DH           bool              `json:"dh"`
-	Innings      int               `json:"innings"` // 3, 5, 7 or 9
-	ExtraInnings game.ExtraInnings `json:"extra_innings"`
-	Side         string            `json:"side"` // the creator's: "home" or "away"
-	Opponent     Opponent          `json:"opponent"`
-	TurnSeconds  int               `json:"turn_seconds"` // for each decision, 1–86,400; 0: no clock
-	Announce     Announce          `json:"announce"`
-	Visibility   Visibility        `json:"visibility"`
+	DH           bool              `json:"dh" default:"true"` // permit a designated hitter for the pitcher
+	Innings      int               `json:"innings" enum:"[3,5,7,9]" default:"9"`
+	ExtraInnings game.ExtraInnings `json:"extra_innings" default:"runner"`
+	Side         string            `json:"side" enum:"home,away" default:"home"` // side of the creator
+	Opponent     Opponent          `json:"opponent" default:"open"`
+	// Seconds for each decision, after which the default is taken; 0: no clock.
+	TurnSeconds int        `json:"turn_seconds" minimum:"0" maximum:"86400" default:"0"`
+	Announce    Announce   `json:"announce" default:"scoring"` // events that the loudspeaker announces
+	Visibility  Visibility `json:"visibility" default:"listed"`
 
-	Mercy          game.Mercy          `json:"mercy,omitzero"`          // "" of a request: on in private games
-	Disengagements game.Disengagements `json:"disengagements,omitzero"` // "" of a request and of older games: unlimited
-	BotLevel       int                 `json:"bot_level,omitzero"`      // 1–3, see bot.Level; 0 of a request: 3
-	CallTurn       bool                `json:"call_turn,omitzero"`      // the loudspeaker says whose turn it is
+	// Default: on in private games, off in listed ones. Missing in games of older versions: off.
+	Mercy game.Mercy `json:"mercy,omitzero"`
+	// Pick-off throws to a batter. Missing in games of older versions: unlimited.
+	Disengagements game.Disengagements `json:"disengagements,omitzero" default:"unlimited"`
+	// Strength of the bot. 1: it relieves exhausted pitchers and only bunts. 2: it weighs the runs of the turn. 3:
+	// it looks ahead, by the chance to win. Missing in games of older versions: 3.
+	BotLevel int `json:"bot_level,omitzero" enum:"[1,2,3]" default:"3"`
+	// The loudspeaker says whose turn it is: once for each decision, and not for the bot. Missing: false.
+	CallTurn bool `json:"call_turn,omitzero" default:"false"`
 }
 
 // An Opponent is the kind of manager of the other side.
@@ -38,9 +46,9 @@ type Opponent string
 
 // The opponents.
 const (
-	Open    Opponent = "open"    // the first person who joins
-	Bot     Opponent = "bot"     // the bot
-	HotSeat Opponent = "hotseat" // the creator too, on one screen
+	Open    Opponent = "open"    // the first player who joins
+	Bot     Opponent = "bot"     // the server
+	HotSeat Opponent = "hotseat" // the creator manages both sides
 )
 
 // Announce selects what the loudspeaker says about a game.
@@ -59,7 +67,7 @@ type Visibility string
 // The visibilities.
 const (
 	Listed  Visibility = "listed"
-	Private Visibility = "private" // only its managers, and people who know its id
+	Private Visibility = "private" // not listed; anyone with the id can open it
 )
 
 // Defaults returns the default options.

@@ -25,48 +25,52 @@ const (
 	Finished Status = "finished"
 )
 
-// A Game is a game as one viewer sees it. Its JSON is the Game of the API.
+// A Game is a game as one viewer sees it.
 type Game struct {
-	ID         string      `json:"id"`
-	Status     Status      `json:"status"`
-	Created    time.Time   `json:"created_at"`
-	Started    time.Time   `json:"started_at,omitzero"`
-	Finished   time.Time   `json:"finished_at,omitzero"`
-	Revision   uint64      `json:"rev"`
-	Season     int         `json:"season"`
-	Home       Seat        `json:"home"`
-	Away       Seat        `json:"away"`
-	Options    Options     `json:"options"`
-	YourSide   string      `json:"you"` // "home", "away", "both", or "" for a spectator
+	ID       string    `json:"id"`
+	Status   Status    `json:"status"`
+	Created  time.Time `json:"created_at"`
+	Started  time.Time `json:"started_at,omitzero"`
+	Finished time.Time `json:"finished_at,omitzero"`
+	Revision uint64    `json:"rev" minimum:"1"` // latest revision
+	Season   int       `json:"season"`
+	Home     Seat      `json:"home"`
+	Away     Seat      `json:"away"`
+	Options  Options   `json:"options"`
+	// Side that the caller manages; empty for spectators.
+	YourSide   string      `json:"you" enum:"[\"home\",\"away\",\"both\",\"\"]"`
 	Scoreboard *Scoreboard `json:"now,omitzero"`
 	Score      *Score      `json:"score,omitzero"`
-	Inning     int         `json:"inning,omitzero"`
-	Half       string      `json:"half,omitzero"` // "top", "bottom"
+	Inning     int         `json:"inning,omitzero" minimum:"1"`
+	Half       string      `json:"half,omitzero" enum:"top,bottom"`
 	Result     *Result     `json:"result,omitzero"`
 	Dice       Dice        `json:"dice"`
-	Rules      int         `json:"rules"`               // version of the rules
-	Rematch    string      `json:"rematch,omitzero"`    // id of the game that follows it
-	RematchOf  string      `json:"rematch_of,omitzero"` // id of the game that it follows
-	Reserved   bool        `json:"reserved,omitzero"`   // the open side is reserved for the opponent of the former game
+	Rules      int         `json:"rules"`               // version of the rules of the game, fixed at its creation
+	Rematch    string      `json:"rematch,omitzero"`    // id of the rematch of this game
+	RematchOf  string      `json:"rematch_of,omitzero"` // id of the game of which this is a rematch
+	// The open side is reserved for the opponent of the previous game.
+	Reserved bool `json:"reserved,omitzero"`
 
 	Competition Competition `json:"competition,omitzero"` // that it belongs to
 
 	*Detail // nil in lists
 }
 
-// A Competition is the league or the series that a game belongs to; zero: none.
+// A Competition is the league or the series that a game belongs to.
 type Competition struct {
 	ID   string `json:"id"`
-	Kind string `json:"kind"` // "league", "series"
+	Kind string `json:"kind" enum:"league,series"`
 	Name string `json:"name"`
 }
 
 // Detail holds what is left out in lists of games.
 type Detail struct {
+	// Rosters at the creation of the game. These and the following members are present only in the response for
+	// one game.
 	Rosters  BySide[Roster] `json:"rosters"`
 	State    *View          `json:"state,omitzero"` // after the start
-	Legal    []Choice       `json:"legal"`
-	Offers   []Choice       `json:"offers"`
+	Legal    []Choice       `json:"legal"`          // decisions that the game waits for, default first
+	Offers   []Choice       `json:"offers"`         // other actions
 	Clock    *Clock         `json:"clock,omitzero"`
 	Presence *Presence      `json:"presence"`
 	GoAhead  *GoAhead       `json:"go_ahead,omitzero"` // while a side leads
@@ -74,10 +78,10 @@ type Detail struct {
 
 // GoAhead is the play that put the side in the lead ahead: of a finished game, the play that won it.
 type GoAhead struct {
-	Revision uint64    `json:"rev"`
-	Inning   int       `json:"inning"`
+	Revision uint64    `json:"rev" minimum:"1"` // revision of the play
+	Inning   int       `json:"inning" minimum:"1"`
 	Half     game.Half `json:"half"`
-	Text     string    `json:"text"`
+	Text     string    `json:"text"` // English play-by-play
 }
 
 // BySide holds one value for each side.
@@ -97,16 +101,16 @@ func (s *BySide[T]) Of(side game.Side) *T {
 // A Seat is a side of a game.
 type Seat struct {
 	Team            teams.Ref    `json:"team"`
-	Manager         *Manager     `json:"manager"`           // nil: the side is open, or the bot's
-	Reserved        *Manager     `json:"reserved,omitzero"` // who alone may take the open side
+	Manager         *Manager     `json:"manager"`           // null: the side is open, or the bot manages it
+	Reserved        *Manager     `json:"reserved,omitzero"` // who alone may take the open side before the start
 	Bot             bool         `json:"bot"`
 	LineupSubmitted bool         `json:"lineup_submitted"`
-	Lineup          *game.Lineup `json:"lineup,omitzero"` // not in lists; before the start only the viewer's own
+	Lineup          *game.Lineup `json:"lineup,omitzero"` // not in lists; before the start only the caller's own
 }
 
 // A Manager is the person who manages a side.
 type Manager struct {
-	ID   string `json:"id,omitzero"` // only for signed-in viewers
+	ID   string `json:"id,omitzero"` // only if the caller is signed in
 	Name string `json:"name"`
 }
 
@@ -120,29 +124,31 @@ type Score = BySide[int]
 
 // A Result is the outcome of a game.
 type Result struct {
-	Winner string `json:"winner"` // "home", "away"; "": a tie
-	How    string `json:"how"`    // "final", "called", "conceded" or "forfeit"
+	Winner string `json:"winner" enum:"[\"home\",\"away\",\"\"]"` // empty: a tie
+	How    string `json:"how" enum:"final,called,conceded,forfeit"`
 }
 
-// Dice holds what makes the random outcomes verifiable: the hash of the seed and, after the end, the seed; both in hex.
+// Dice holds what makes the random outcomes verifiable.
 type Dice struct {
-	Commitment string `json:"commitment"`
-	Seed       string `json:"seed,omitzero"`
+	Commitment string `json:"commitment" pattern:"^[0-9a-f]{64}$"`    // SHA-256 of the random seed of the game
+	Seed       string `json:"seed,omitzero" pattern:"^[0-9a-f]{64}$"` // published after the last pitch
 }
 
 // A Scoreboard holds what a scoreboard shows.
 type Scoreboard struct {
-	Inning  int              `json:"inning"`
-	Half    game.Half        `json:"half"`
-	Outs    int              `json:"outs"`
-	Count   game.Count       `json:"count"`
-	Score   Score            `json:"score"`
-	Bases   [3]game.PlayerID `json:"bases"` // "": empty
+	Inning int        `json:"inning" minimum:"1"`
+	Half   game.Half  `json:"half"`
+	Outs   int        `json:"outs" minimum:"0" maximum:"3"`
+	Count  game.Count `json:"count"`
+	Score  Score      `json:"score"`
+	// Runners on first, second and third base; empty string: no runner.
+	Bases   [3]game.PlayerID `json:"bases"`
 	Batter  game.PlayerID    `json:"batter"`
 	Pitcher game.PlayerID    `json:"pitcher"`
 }
 
-// A View is the state of a game and what it waits for. It is the same for every viewer.
+// A View is the state of a game by the rules, and the decisions that it waits for. Before the start, only the
+// latter. It is the same for every viewer.
 type View struct {
 	Status Status `json:"status"`
 	*game.State
@@ -152,13 +158,15 @@ type View struct {
 	Paused     *Pause        `json:"paused,omitzero"`
 	Question   *QuestionView `json:"question,omitzero"`
 	BotManages BySide[bool]  `json:"bot_manages"` // the bot decides for the side: as the opponent, or for its manager
-	Waiting    []game.Side   `json:"waiting"`     // whose managers have yet to decide; empty while paused
+	Waiting    []game.Side   `json:"waiting"`     // sides that have to decide; empty while paused
 	Decision   uint64        `json:"decision"`    // number of the open decision
-	Hash       string        `json:"hash"`        // hex SHA-256 of game.State's JSON
-	AtBat      *AtBat        `json:"at_bat,omitzero"`
+	// SHA-256 of the JSON of the members options to end, in this order and without spaces.
+	Hash  string `json:"hash" pattern:"^([0-9a-f]{64})?$"`
+	AtBat *AtBat `json:"at_bat,omitzero"` // absent once the game is over
 }
 
-// AtBat holds what has changed, since the game began, on the cards of the two who face each other.
+// AtBat holds what has changed, since the game began, on the cards of the two who face each other. Those of
+// others: GET /api/players/{id}?game=.
 type AtBat struct {
 	Batter  card.Form `json:"batter"`
 	Pitcher card.Form `json:"pitcher"`
@@ -172,30 +180,50 @@ type Pause struct {
 
 // QuestionView is a choice after contact.
 type QuestionView struct {
-	ID    uint64          `json:"id"` // number of the decision
-	Asker game.Side       `json:"asker"`
-	Kind  chance.Question `json:"kind"`
+	ID    uint64          `json:"id"`            // number of the decision
+	Asker game.Side       `json:"asker"`         // side that has to answer
+	Kind  chance.Question `json:"kind"`          // the bold choice
 	Ball  game.BattedBall `json:"ball,omitzero"` // as it was hit
-	Text  string          `json:"text"`          // the ball and the question, in English
+	Text  string          `json:"text"`          // the ball and both choices, in English
 }
 
-// A Choice is an action that a person may send now, unchanged.
+// A Choice is an action that the caller may take now.
+//
+// In legal are the decisions that the game waits for, default first; in offers is the rest, also end: to end a
+// game that the other manager has left, who forfeits it (three innings without a decision, or absent and a day
+// without one).
+//
+// Two kinds can be combined. In the group defense each action differs from the first in one field; one action may
+// have such fields of several. A substitution of two players is a double switch, which is listed with one pitcher;
+// the player_id of any other listed pitcher may replace it.
+//
+// The members runs and win_probability compare choices from the caller's view, against the calls that the other
+// side is expected to make: they follow from what every viewer sees, and are the same whether or not, and
+// whatever, the other side has submitted.
 type Choice struct {
-	Action  Action             `json:"action"`
-	Label   string             `json:"label"`
-	Group   string             `json:"group"`            // "offense", "defense", "answer", "substitution", "game"
-	Side    string             `json:"side,omitzero"`    // in hot seat: the side that it is for
-	Odds    map[string]float64 `json:"odds,omitzero"`    // 0–1: "success", or "hit", "walk", "out", … of the batter
-	Success string             `json:"success,omitzero"` // the event that Odds["success"] is about: "safe at second"
-	*Worth                     // nil: not valued
+	Action Action `json:"action"` // send it back unchanged
+	Label  string `json:"label"`  // text for people
+	Group  string `json:"group" enum:"offense,defense,answer,substitution,game"`
+	Side   string `json:"side,omitzero" enum:"home,away"` // side of the action, in hot seat
+	// Probabilities, 0 to 1, of the turn against the usual call of the other side; of a substitution, with the
+	// substitute.
+	Odds map[string]float64 `json:"odds,omitzero"`
+	// Event whose probability is odds.success, such as "safe at second".
+	Success string `json:"success,omitzero"`
+	*Worth         // nil: not valued
 }
 
 // A Worth is what a choice is worth to the side that may make it. It follows from what every viewer sees and from
 // the calls that the other side is expected to make, never from a call that it has submitted.
 type Worth struct {
-	Runs           float64 `json:"runs"`            // gained in the half-inning over the usual choice, for the side
-	WinProbability float64 `json:"win_probability"` // of the side, 0–1
-	Coach          bool    `json:"coach,omitzero"`  // the coach's pick
+	// Expected runs that the choice gains for the caller in the rest of this half-inning, over the first choice of
+	// legal, or over no substitution; positive is good for the caller, scored or not allowed. To 0.001.
+	Runs float64 `json:"runs"`
+	// Probability that the caller's side wins after the choice, by average players from the end of this
+	// half-inning on: what a substitution costs later is not in it. To 0.0001.
+	WinProbability float64 `json:"win_probability" minimum:"0" maximum:"1"`
+	// The coach's pick: one of legal for each side, and a substitution of offers if the coach would make one now.
+	Coach bool `json:"coach,omitzero"`
 }
 
 // Seat returns a side's seat.
@@ -206,18 +234,18 @@ func (g *Game) Seat(side game.Side) *Seat {
 	return &g.Away
 }
 
-// WinProbability holds the home side's win probability after each play.
+// WinProbability holds the home side's win probability, by inning, outs, bases and score, after each play.
 type WinProbability struct {
 	Game   string                `json:"game"`
-	Start  float64               `json:"start"`
+	Start  float64               `json:"start" minimum:"0" maximum:"1"`
 	Points []WinProbabilityPoint `json:"points"`
 }
 
 // A WinProbabilityPoint is the win probability after one play.
 type WinProbabilityPoint struct {
-	Revision uint64    `json:"rev"`
+	Revision uint64    `json:"rev"` // revision of the play
 	Inning   int       `json:"inning"`
 	Half     game.Half `json:"half"`
-	Home     float64   `json:"home"`
-	Added    float64   `json:"added"` // by the play
+	Home     float64   `json:"home" minimum:"0" maximum:"1"`   // after the play
+	Added    float64   `json:"added" minimum:"-1" maximum:"1"` // change by the play
 }

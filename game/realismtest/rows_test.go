@@ -37,8 +37,8 @@ func per(n, of int, factor float64) func(*tally) float64 {
 func perTeam(n int) func(*tally) float64 { return per(n, games, .5) }
 func percent(n int) func(*tally) float64 { return per(n, turns, 100) }
 
-// rows returns the table. The tolerances of rates of players are those of the issue, 3 %; those of rare events and
-// of what managers decide are wider, because clubs of those seasons differed as much.
+// rows returns the table. The tolerances of rates of players are 3 %; those of rare events and of what managers decide
+// are wider, because clubs of those seasons differed as much.
 func rows() []row {
 	all := []row{
 		// The clubs are the same with and without the DH, unlike the two leagues.

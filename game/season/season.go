@@ -37,7 +37,7 @@ type Format struct {
 // IsLeague reports whether there is a round robin.
 func (f Format) IsLeague() bool { return f.Meetings > 0 }
 
-// Check returns an error that wraps [ErrFormat] if so many entrants cannot play it.
+// Check returns an error that wraps [ErrFormat] if as many entrants cannot play it.
 func (f Format) Check(entrants int) error {
 	switch {
 	case entrants < MinEntrants || entrants > MaxEntrants:

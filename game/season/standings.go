@@ -7,18 +7,17 @@ import (
 
 // A Standing is an entrant's row in the standings of the round robin, or of a series.
 type Standing struct {
-	Entrant     int `json:"entrant"`
+	Entrant     int `json:"entrant"` // seat
 	Games       int `json:"g"`
 	Wins        int `json:"w"`
 	Losses      int `json:"l"`
 	Ties        int `json:"t"`
 	RunsScored  int `json:"rs"`
 	RunsAllowed int `json:"ra"`
-	// GamesBehind is the distance to the first, in games.
+	// Games behind the first.
 	GamesBehind float64 `json:"gb"`
-	// TieBreak names what placed the entrant below the one before, with as many wins: "head to head", "run
-	// difference", "runs scored" or "draw"; "" if the winning percentage did.
-	TieBreak string `json:"tie_break,omitempty"`
+	// What placed it below the one before, with the same percentage.
+	TieBreak string `json:"tie_break,omitempty" enum:"head to head,run difference,runs scored,draw"`
 }
 
 // share returns the winning percentage, a tie as half a win; .5 before the first game.

@@ -17,8 +17,8 @@ type Leaders struct {
 
 // A Category is a statistic with its leaders, best first; those who are equal to the last are listed too.
 type Category struct {
-	Statistic string   `json:"statistic"` // its name in [Batting] or [Pitching]
-	Leaders   []Leader `json:"leaders"`
+	Statistic string   `json:"statistic" enum:"avg,ops,hr,rbi,r,h,sb,era,whip,w,so,sv,hld,qs"`
+	Leaders   []Leader `json:"leaders"` // best first: five, or up to ten with those equal to the fifth
 }
 
 // A Leader is a player with the value of a statistic.

@@ -19,11 +19,11 @@ type Standing struct {
 	Team  teams.Ref `json:"team"`
 	Games int       `json:"g"`
 	Record
-	WinPercentage *float64 `json:"pct"` // wins of the games not tied; null if all were tied
-	GamesBehind   float64  `json:"gb"`  // behind the first team, in halves; may be negative
+	WinPercentage *float64 `json:"pct"` // wins of the games not tied; null: no wins or losses
+	GamesBehind   float64  `json:"gb"`  // games behind the first team, in halves; negative with more games played
 	RunsScored    int      `json:"rs"`  // a forfeit counts 9 to 0
 	RunsAllowed   int      `json:"ra"`
-	Streak        string   `json:"streak"` // "W3", "L1", "T1"
+	Streak        string   `json:"streak" pattern:"^([WLT][1-9][0-9]*)?$"`
 	Home          Record   `json:"home"`
 	Away          Record   `json:"away"`
 

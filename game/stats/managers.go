@@ -8,7 +8,7 @@ import (
 
 // A Manager is a person, or the bot.
 type Manager struct {
-	ID   string `json:"id,omitempty"` // of the account; "" for the bot
+	ID   string `json:"id,omitempty"` // of the account; missing for the bot
 	Name string `json:"name,omitempty"`
 	Bot  bool   `json:"bot,omitempty"`
 }
@@ -31,9 +31,9 @@ type ManagerRecord struct {
 	Manager Manager `json:"manager"`
 	Games   int     `json:"g"`
 	Record
-	WinPercentage *float64       `json:"pct"`    // wins of the games not tied; null if all were tied
-	Rating        int            `json:"rating"` // 1500 at first; who is 200 higher wins three games of four
-	Opponents     []HeadToHead   `json:"opponents"`
+	WinPercentage *float64       `json:"pct"`       // wins of the games not tied; null: no wins or losses
+	Rating        int            `json:"rating"`    // 1500 at first; who is 200 higher wins three games of four
+	Opponents     []HeadToHead   `json:"opponents"` // by games, most first
 	exact         float64        // the rating
 	against       map[string]int // indexes of Opponents
 }

@@ -10,13 +10,13 @@ import (
 
 // A Feat is the most that a player or a team did in one game.
 type Feat struct {
-	Statistic string        `json:"statistic"` // "player_hr", "pitcher_so", "team_r", "margin", "innings", …
+	Statistic string        `json:"statistic"`
 	Value     int           `json:"value"`
-	Player    game.PlayerID `json:"player_id,omitempty"` // "" for a team's
+	Player    game.PlayerID `json:"player_id,omitempty"` // not of a team's record
 	Name      string        `json:"name,omitempty"`
 	Team      teams.Ref     `json:"team"`
 	Opponent  teams.Ref     `json:"opponent"`
-	Game      string        `json:"game,omitempty"` // its id, if it was listed
+	Game      string        `json:"game,omitempty"` // id of the game, if it was listed
 }
 
 // feats holds the first game in which each record was set, by statistic.

@@ -96,8 +96,7 @@ func TestAccumulator_rates(t *testing.T) {
 	r.Box.Teams[game.Home].Pitching = []game.PitchingLine{
 		{
 			Player: "p", Name: "P", Outs: 17, Hits: 6, Walks: 2, Runs: 3, EarnedRuns: 2, BattersFaced: 25,
-			Strikeouts: 5,
-			HomeRuns:   1, QualityStart: true,
+			Strikeouts: 5, HomeRuns: 1, QualityStart: true,
 		},
 		{Player: "q", Name: "Q", Walks: 1, BattersFaced: 1, Hold: true, BlownSave: true},
 	}

@@ -189,10 +189,8 @@ func (r resource) club(t *sbaTeam) (teams.Team, bool) {
 		return teams.Team{}, false
 	}
 	team := teams.Team{
-		ID: string(t.ID), Season: r.season, Abbrev: string(t.Abbrev),
-		Name:      string(cmp.Or(t.Long, t.Short, t.Abbrev)),
-		ShortName: string(cmp.Or(t.Short, t.Long, t.Abbrev)),
-		LogoURL:   webURL(t.Thumbnail),
+		ID: string(t.ID), Season: r.season, Abbrev: string(t.Abbrev), Name: string(cmp.Or(t.Long, t.Short, t.Abbrev)),
+		ShortName: string(cmp.Or(t.Short, t.Long, t.Abbrev)), LogoURL: webURL(t.Thumbnail),
 	}
 	team.Color, team.TextColor = colors(t.Color)
 	if webURL(t.Stadium) == "" {
@@ -211,9 +209,8 @@ func (r resource) player(p *sbaPlayer) (teams.Player, bool) {
 	roles := positions(p.Pos1, p.Pos2, p.Pos3, p.Pos4, p.Pos5, p.Pos6, p.Pos7, p.Pos8)
 	return teams.Player{
 		Player: game.Player{
-			ID: game.PlayerID(p.ID), Name: name, Number: string(p.Number),
-			Bats: hand(p.Bats, "LRS"), Throws: hand(p.Throws, "LR"),
-			Positions: roles,
+			ID: game.PlayerID(p.ID), Name: name, Number: string(p.Number), Bats: hand(p.Bats, "LRS"),
+			Throws: hand(p.Throws, "LR"), Positions: roles,
 		},
 		ImageURL: webURL(p.Headshot), Rating: chance.PositionAverage(roles),
 	}, true

@@ -70,9 +70,8 @@ func New(c Config) (*Client, error) {
 	}
 	return &Client{
 		base: base, token: c.Token, season: c.DefaultSeason, cache: c.Cache, log: c.Log,
-		http:     &http.Client{Transport: transport, CheckRedirect: sameHost},
-		requests: make(chan request),
-		backoff:  backoff{resources: map[string]resourceBackoff{}},
+		http: &http.Client{Transport: transport, CheckRedirect: sameHost}, requests: make(chan request),
+		backoff: backoff{resources: map[string]resourceBackoff{}},
 	}, nil
 }
 
@@ -167,8 +166,7 @@ func (c *Client) roster(ctx context.Context, t teams.Team) (teams.Roster, error)
 		return teams.Roster{}, fmt.Errorf("roster of %s in season %d: %w", t.Abbrev, t.Season, err)
 	}
 	return teams.Roster{
-		Team: t, Season: t.Season, Source: c.base.Host, Stale: l.stale, FetchedAt: l.fetched,
-		Players: l.players,
+		Team: t, Season: t.Season, Source: c.base.Host, Stale: l.stale, FetchedAt: l.fetched, Players: l.players,
 	}, nil
 }
 

@@ -28,11 +28,11 @@ const (
 // A List holds the teams of a season.
 type List struct {
 	Season    int       `json:"season"`
-	Source    string    `json:"source"`              // BuiltIn, Retrosheet, or the host of the team-data API
-	Stale     bool      `json:"stale"`               // past its freshness lifetime and not revalidated since
-	FetchedAt time.Time `json:"fetched_at,omitzero"` // or revalidated; zero for the built-in league
+	Source    string    `json:"source"`              // host of the team-data API, league (built in), or retrosheet
+	Stale     bool      `json:"stale"`               // the data is cached, and the API has not confirmed it recently
+	FetchedAt time.Time `json:"fetched_at,omitzero"` // time at which the API last sent or confirmed the data
 	Notice    string    `json:"notice,omitempty"`    // what the source asks to be shown with its data
-	Seasons   []int     `json:"seasons,omitempty"`   // imported ones, which stand beside the others
+	Seasons   []int     `json:"seasons,omitempty"`   // imported seasons, by year
 	Teams     []Team    `json:"teams"`
 }
 
@@ -53,9 +53,10 @@ type Team struct {
 	Name      string `json:"name"`
 	ShortName string `json:"short_name,omitempty"`
 	City      string `json:"city,omitempty"`
-	Color     string `json:"color,omitempty"`      // #rrggbb
-	TextColor string `json:"text_color,omitempty"` // on Color, with a contrast of at least 4.5
-	LogoURL   string `json:"logo_url,omitempty"`   // http or https
+	Color     string `json:"color,omitempty" pattern:"^#[0-9a-f]{6}$"`
+	// Readable on color: a contrast of at least 4.5.
+	TextColor string `json:"text_color,omitempty" pattern:"^#[0-9a-f]{6}$"`
+	LogoURL   string `json:"logo_url,omitempty"` // http or https
 	Park      Park   `json:"park,omitzero"`
 }
 
@@ -78,7 +79,7 @@ type Roster struct {
 // A Player is a player in one season.
 type Player struct {
 	game.Player
-	Age      int           `json:"age,omitempty"`       // 0 if unknown
+	Age      int           `json:"age,omitempty"`       // missing: unknown
 	ImageURL string        `json:"image_url,omitempty"` // http or https
 	Rating   chance.Rating `json:"-"`                   // zero: average
 }

@@ -7,6 +7,7 @@ import (
 
 func TestBreakInitials(t *testing.T) {
 	t.Parallel()
+	whole := strings.Repeat("a.", 15) + "word." + strings.Repeat("a.", 15)
 	for _, tt := range []struct{ clause, want string }{
 		{"U.S.A.", "U.S.A."},
 		{strings.Repeat("a.", maxInitials-1), strings.Repeat("a.", maxInitials-1)},
@@ -14,10 +15,7 @@ func TestBreakInitials(t *testing.T) {
 		{strings.Repeat("é.", 20), strings.Repeat("é.", 15) + "é " + strings.Repeat("é.", 4)},
 		{strings.Repeat("e\u0301. ", 17), strings.Repeat("e\u0301. ", 15) + "e\u0301  e\u0301. "},
 		{strings.Repeat("word.", 17), strings.Repeat("word.", 17)},
-		{
-			strings.Repeat("a.", 15) + "word." + strings.Repeat("a.", 15),
-			strings.Repeat("a.", 15) + "word." + strings.Repeat("a.", 15),
-		},
+		{whole, whole},
 	} {
 		if got := breakInitials(tt.clause); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.clause, got, tt.want)

@@ -61,24 +61,24 @@ func (h *handlers) adminRoutes() []web.Route {
 	shared := []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/status", web.AdminSocket, h.status, web.Operation{
 			ID: "getStatus", Tag: tag, Summary: "Get the status: health, queue, versions and object counts",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The status.", Schema: "Status"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The status.", Body: statusReply{}}},
 		}),
 		web.NewRoute(http.MethodGet, "/admin/examination", web.AdminSocket, h.diagnose, web.Operation{
 			ID: "getFindings", Tag: tag, Summary: "Check every component, and get the findings",
 			Description: "The server runs the checks of \"pressbox doctor\" in its own process.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The findings.", Schema: "Findings"}},
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The findings.", Body: findingsReply{}}},
 		}),
 	}
 	shared = append(shared, h.settingRoutes()...)
 	return slices.Concat(shared, web.UnderAPIAdmin(web.Administrator, shared), []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/log-level", web.AdminSocket, h.logLevel, web.Operation{
 			ID: "getLogLevel", Tag: tag, Summary: "Get the log level",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The level.", Schema: "LogLevel"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The level.", Body: logLevel{}}},
 		}),
 		web.NewRoute(http.MethodPut, "/admin/log-level", web.AdminSocket, h.setLogLevel, web.Operation{
 			ID: "setLogLevel", Tag: tag, Summary: "Set the log level until the next reload or restart",
-			Request:   "LogLevel",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The new level.", Schema: "LogLevel"}},
+			Request:   logLevel{},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The new level.", Body: logLevel{}}},
 		}),
 		web.NewRoute(http.MethodGet, "/admin/backup", web.AdminSocket, h.backup, web.Operation{
 			ID: "getBackup", Tag: tag, Summary: "Get a backup of the store",
@@ -102,7 +102,7 @@ type statusReply struct {
 	Health   healthReply              `json:"health"`
 	Queue    announcements.QueueReply `json:"queue"`
 	Versions map[string]string        `json:"versions"`
-	Counts   map[string]int           `json:"counts"`
+	Counts   map[string]int           `json:"counts"` // numbers of objects by type
 	Volume   control.VolumeReply      `json:"volume"`
 	Quiet    control.QuietReply       `json:"quiet"`
 }
@@ -137,8 +137,11 @@ func (h *handlers) diagnose(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, findingsReply{h.Diagnose(ctx)})
 }
 
+// A logLevel is the level of the log.
+//
+//	{"level": "DEBUG"}
 type logLevel struct {
-	Level string `json:"level"`
+	Level string `json:"level" required:"true" enum:"DEBUG,INFO,WARN,WARNING,ERROR"`
 }
 
 func (h *handlers) logLevel(w http.ResponseWriter, _ *http.Request) error {
@@ -147,7 +150,7 @@ func (h *handlers) logLevel(w http.ResponseWriter, _ *http.Request) error {
 
 func (h *handlers) setLogLevel(w http.ResponseWriter, r *http.Request) error {
 	var body logLevel
-	if err := h.Decode(w, r, "LogLevel", &body); err != nil {
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	var level slog.Level

@@ -26,10 +26,16 @@ type Backups interface {
 	Open(ctx context.Context, name string) (*os.File, error)
 }
 
+// A backup describes a copy of the store.
 type backup struct {
 	Name    string        `json:"name"`
 	Created web.Timestamp `json:"created_at"`
-	Size    int64         `json:"size_bytes"`
+	Size    int64         `json:"size_bytes" minimum:"0"`
+}
+
+// A backupsReply lists the backups.
+type backupsReply struct {
+	Backups []backup `json:"backups"`
 }
 
 func newBackup(b store.Backup) backup {
@@ -47,13 +53,13 @@ func (h *handlers) backupRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listBackups, web.Operation{
 			ID: "listBackups", Tag: tag, Summary: "List the backups of the store: the last three, one a day",
 			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The backups, newest first.", Schema: "BackupList",
+				Status: http.StatusOK, Description: "The backups, newest first.", Body: backupsReply{},
 			}},
 		}),
 		web.NewRoute(http.MethodPost, path, web.RecentAdministrator, h.createBackup, web.Operation{
 			ID: "createBackup", Tag: tag, Summary: "Create a backup of the store now, and check it",
 			Responses: []web.Response{{
-				Status: http.StatusCreated, Description: "The backup.", Schema: "Backup", Location: true,
+				Status: http.StatusCreated, Description: "The backup.", Body: backup{}, Location: true,
 			}},
 			Problems: []int{http.StatusServiceUnavailable},
 		}),
@@ -77,7 +83,7 @@ func (h *handlers) listBackups(w http.ResponseWriter, _ *http.Request) error {
 	for _, b := range all {
 		list = append(list, newBackup(b))
 	}
-	return web.WriteJSON(w, http.StatusOK, map[string][]backup{"backups": list})
+	return web.WriteJSON(w, http.StatusOK, backupsReply{list})
 }
 
 func (h *handlers) createBackup(w http.ResponseWriter, r *http.Request) error {

@@ -8,18 +8,20 @@ import (
 	"pressbox/daemon/web"
 )
 
+// An integrationReply is the state of a way in which other programs use the server.
 type integrationReply struct {
 	Status health.Health `json:"status"`
 	health.IntegrationState
 }
 
-// A healthReply is the body of GET /health.
+// A healthReply is the health of the server.
 type healthReply struct {
 	Status  health.Health               `json:"status"`
 	Version string                      `json:"version"`
-	Uptime  int64                       `json:"uptime_seconds"`
+	Uptime  int64                       `json:"uptime_seconds" minimum:"0"`
 	Checks  map[string]health.Condition `json:"checks"`
 
+	// Ways in which other programs use the server, by name.
 	Integrations map[string]integrationReply `json:"integrations"`
 }
 
@@ -27,8 +29,8 @@ func (h *handlers) healthRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodGet, "/health", web.Public, h.health, web.Operation{
 		ID: "getHealth", Tag: "server", Summary: "Get the health of the server and its components",
 		Responses: []web.Response{
-			{Status: http.StatusOK, Description: "Announcements are accepted.", Schema: "Health"},
-			{Status: http.StatusServiceUnavailable, Description: "Announcements cannot be accepted.", Schema: "Health"},
+			{Status: http.StatusOK, Description: "Announcements are accepted.", Body: healthReply{}},
+			{Status: http.StatusServiceUnavailable, Description: "Announcements cannot be accepted.", Body: healthReply{}},
 		},
 	})}
 }

@@ -18,14 +18,15 @@ type Settings interface {
 	Change(ctx context.Context, values map[string]*string) error
 }
 
+// A setting is a setting that administrators may change.
 type setting struct {
-	Name        string `json:"name"`
+	Name        string `json:"name"`   // such as QUIET_HOURS
 	Value       string `json:"value"`  // as in pressbox.env
-	Origin      string `json:"origin"` // as "pressbox config" prints it; "page": set here
-	Fixed       bool   `json:"fixed"`  // by a flag or in the environment: it cannot be changed here
+	Origin      string `json:"origin"` // as "pressbox config" prints it; `page` if it was set here
+	Fixed       bool   `json:"fixed"`  // a flag or the environment has it, so that it cannot be changed here
 	Type        string `json:"type"`   // for people
 	Description string `json:"description"`
-	// Choices are its possible values, if only the running server knows them: the usable voices.
+	// Its possible values, if only the running server knows them: the usable voices.
 	Choices []choice `json:"choices,omitempty"`
 }
 
@@ -35,17 +36,38 @@ type choice struct {
 	Label string `json:"label"` // for people
 }
 
+// A settingsReply lists the settings.
+type settingsReply struct {
+	Settings []setting `json:"settings"`
+}
+
+// A settingChange has values by the names of settings, as in pressbox.env. An empty one is the default; null resets a
+// setting to its value in the files.
+//
+//	{"QUIET_HOURS": "22:00-07:00", "QUIET_MODE": "hold"}
+//
+// Or:
+//
+//	{"VOLUME": null}
+type settingChange map[string]*string
+
+// JSONSchemaBytes returns the schema.
+func (settingChange) JSONSchemaBytes() ([]byte, error) {
+	return []byte(`{"type": "object", "minProperties": 1, "maxProperties": 50,
+		"additionalProperties": {"type": ["string", "null"], "maxLength": 1000}}`), nil
+}
+
 // settingRoutes returns the routes of settings on the administrator's socket.
 func (h *handlers) settingRoutes() []web.Route {
 	const tag = "administration"
-	ok := []web.Response{{Status: http.StatusOK, Description: "The settings.", Schema: "SettingList"}}
+	ok := []web.Response{{Status: http.StatusOK, Description: "The settings.", Body: settingsReply{}}}
 	return []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/settings", web.AdminSocket, h.listSettings, web.Operation{
 			ID: "listSettings", Tag: tag, Summary: "List the settings that administrators may change on the page",
 			Responses: ok,
 		}),
 		web.NewRoute(http.MethodPatch, "/admin/settings", web.AdminSocket, h.changeSettings, web.Operation{
-			ID: "changeSettings", Tag: tag, Summary: "Change settings, all or none of them", Request: "SettingChange",
+			ID: "changeSettings", Tag: tag, Summary: "Change settings, all or none of them", Request: settingChange{},
 			Description: "They are stored and take precedence over the files, " +
 				"but not over flags and the environment, until they are reset.",
 			Responses: ok,
@@ -70,7 +92,7 @@ func (h *handlers) listSettings(w http.ResponseWriter, _ *http.Request) error {
 		}
 		list = append(list, one)
 	}
-	return web.WriteJSON(w, http.StatusOK, map[string][]setting{"settings": list})
+	return web.WriteJSON(w, http.StatusOK, settingsReply{list})
 }
 
 // voiceChoices returns the usable voices.
@@ -84,8 +106,8 @@ func (h *handlers) voiceChoices() (all []choice) {
 }
 
 func (h *handlers) changeSettings(w http.ResponseWriter, r *http.Request) error {
-	var values map[string]*string
-	if err := h.Decode(w, r, "SettingChange", &values); err != nil {
+	var values settingChange
+	if err := h.Decode(w, r, &values); err != nil {
 		return err
 	}
 	if err := h.Settings.Change(r.Context(), values); err != nil {

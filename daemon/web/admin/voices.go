@@ -18,10 +18,10 @@ type Voices interface {
 	Remove(name string) error
 }
 
-// An installedVoices is the body of GET /api/admin/voices.
+// installedVoices are the voices of the host.
 type installedVoices struct {
 	Voices  []installedVoice `json:"voices"`
-	Install *install         `json:"install,omitempty"` // nil: none since the start
+	Install *install         `json:"install,omitempty"` // absent if there was none since the start
 }
 
 // An installedVoice is a voice that can speak, or says why it cannot.
@@ -33,13 +33,13 @@ type installedVoice struct {
 // An install is the present or last installation of a voice.
 type install struct {
 	Name  string `json:"name"`
-	State string `json:"state"` // "downloading", "installed" or "failed"
-	Done  int64  `json:"done"`  // bytes
-	Total int64  `json:"total"`
-	Error string `json:"error,omitempty"`
+	State string `json:"state" enum:"downloading,installed,failed"`
+	Done  int64  `json:"done" minimum:"0"` // bytes
+	Total int64  `json:"total" minimum:"0"`
+	Error string `json:"error,omitempty"` // why it failed
 }
 
-// An offers is the body of GET /api/admin/catalog.
+// offers are the voices of a language that can be installed.
 type offers struct {
 	Language  string   `json:"language"`
 	Languages []string `json:"languages"` // that can be asked for
@@ -48,14 +48,22 @@ type offers struct {
 
 // An offer is a voice that can be installed.
 type offer struct {
-	Name        string `json:"name"`
-	Language    string `json:"language"` // in English, such as "German, Germany"
-	Quality     string `json:"quality"`
-	Speakers    int    `json:"speakers"`
-	SizeBytes   int64  `json:"size_bytes"`
-	License     string `json:"license,omitempty"` // "": it is not stated, or could not be read
-	Recommended bool   `json:"recommended"`       // a natural voice whose license permits every use
-	Installed   bool   `json:"installed"`
+	Name      string `json:"name"`
+	Language  string `json:"language"` // in English, such as "German, Germany"
+	Quality   string `json:"quality"`
+	Speakers  int    `json:"speakers"`
+	SizeBytes int64  `json:"size_bytes" minimum:"0"`
+	License   string `json:"license,omitempty"` // absent if it is not stated, or could not be read
+	// The best voice of the language whose license permits every use; at most one.
+	Recommended bool `json:"recommended"`
+	Installed   bool `json:"installed"`
+}
+
+// A voiceInstallation asks to install a voice.
+//
+//	{"default": true}
+type voiceInstallation struct {
+	Default bool `json:"default" default:"false"` // make it the default voice afterwards
 }
 
 func (h *handlers) voiceRoutes() []web.Route {
@@ -64,21 +72,21 @@ func (h *handlers) voiceRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listVoices, web.Operation{
 			ID: "listInstalledVoices", Tag: tag,
 			Summary:   "List the installed voices, and get the progress of an installation",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "InstalledVoices"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Body: installedVoices{}}},
 		}),
 		web.NewRoute(http.MethodGet, "/api/admin/catalog", web.RecentAdministrator, h.catalog, web.Operation{
 			ID: "getCatalog", Tag: tag, Summary: "List the voices of a language that can be installed (VOICES_URL)",
 			Params:    []string{"language"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Schema: "Catalog"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Body: offers{}}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodPost, path+"/:name", web.RecentAdministrator, h.installVoice, web.Operation{
 			ID: "installVoice", Tag: tag, Summary: "Begin to install a voice of the catalog",
-			Request: "VoiceInstallation", Optional: true,
+			Request: voiceInstallation{}, Optional: true,
 			Description: "One is installed at a time; GET /api/admin/voices has the progress.",
 			Responses: []web.Response{{
 				Status: http.StatusAccepted, Description: "The voices, and the installation.",
-				Schema: "InstalledVoices",
+				Body: installedVoices{},
 			}},
 			Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 		}),
@@ -129,10 +137,8 @@ func (h *handlers) catalog(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handlers) installVoice(w http.ResponseWriter, r *http.Request) error {
-	var body struct {
-		Default bool `json:"default"`
-	}
-	if err := h.DecodeOptional(w, r, "VoiceInstallation", &body); err != nil {
+	var body voiceInstallation
+	if err := h.DecodeOptional(w, r, &body); err != nil {
 		return err
 	}
 	if err := h.Voices.Start(r.Context(), web.Param(r, "name"), body.Default); err != nil {

@@ -7,35 +7,43 @@ import (
 	"pressbox/voice/announce"
 )
 
-// An Announcement is the JSON of an announcement.
+// An Announcement is an announcement as a client sees it.
 type Announcement struct {
-	ID       string          `json:"id"`
-	Status   announce.Status `json:"status"`
-	Position *int            `json:"position,omitempty"`
+	ID     string          `json:"id"`
+	Status announce.Status `json:"status"`
+	// 0: being spoken, 1 and more: waiting; absent while scheduled and after the end.
+	Position *int `json:"position,omitempty" minimum:"0"`
 	announce.Content
-	Urgent     bool                          `json:"urgent"` // instead of the content's, which false omits
-	CreatedAt  web.Timestamp                 `json:"created_at"`
-	At         web.Timestamp                 `json:"at,omitzero"`
-	SpeaksAt   web.Timestamp                 `json:"speaks_at,omitzero"`
-	ExpiresAt  web.Timestamp                 `json:"expires_at"`
-	ClockUnset bool                          `json:"clock_unset,omitempty"`
-	Quiet      bool                          `json:"quiet,omitempty"`
-	Repeat     *repetition                   `json:"repeat,omitempty"`
-	Rooms      map[string]announce.RoomState `json:"rooms,omitempty"` // the other ones
-	Sender     *sender                       `json:"sender,omitempty"`
-	StartedAt  web.Timestamp                 `json:"started_at,omitzero"`
-	EndedAt    web.Timestamp                 `json:"ended_at,omitzero"`
-	Error      string                        `json:"error,omitempty"`
-	Warnings   []string                      `json:"warnings,omitempty"` // of the request, in the response to it
+	Urgent     bool          `json:"urgent"` // instead of the content's, which false omits
+	CreatedAt  web.Timestamp `json:"created_at"`
+	At         web.Timestamp `json:"at,omitzero"`        // time of the request, or of the next repetition
+	SpeaksAt   web.Timestamp `json:"speaks_at,omitzero"` // expected time of speech, while scheduled
+	ExpiresAt  web.Timestamp `json:"expires_at"`
+	ClockUnset bool          `json:"clock_unset,omitempty"` // true while it waits for the host's clock to be set
+	// True if quiet silences it, delays it until speaks_at, or lowers its volume. Decided when it is its turn;
+	// foretold before.
+	Quiet  bool        `json:"quiet,omitempty"`
+	Repeat *repetition `json:"repeat,omitempty"`
+	// What has become of it in each other room that it is for. The member status is that of this room; if it is
+	// for other rooms only, it is queued until all have ended.
+	Rooms     map[string]announce.RoomState `json:"rooms,omitempty"`
+	Sender    *sender                       `json:"sender,omitempty"`
+	StartedAt web.Timestamp                 `json:"started_at,omitzero"` // time at which the first sample was played
+	EndedAt   web.Timestamp                 `json:"ended_at,omitzero"`
+	Error     string                        `json:"error,omitempty"` // cause of the failure
+	// Names of fields of the request that are unknown and were ignored. Only in the response to it.
+	Warnings []string `json:"warnings,omitempty" minItems:"1"`
 }
 
+// A repetition is a request for repetitions, with what has become of it.
 type repetition struct {
-	Times        int  `json:"times"`
-	Every        int  `json:"every"` // seconds
-	Spoken       int  `json:"spoken"`
+	Times        int  `json:"times" minimum:"2" maximum:"10"`
+	Every        int  `json:"every" minimum:"10" maximum:"3600"`
+	Spoken       int  `json:"spoken" minimum:"0"` // finished repetitions
 	Acknowledged bool `json:"acknowledged,omitempty"`
 }
 
+// A sender is the origin of an announcement. Only signed-in users see names, and only administrators addresses.
 type sender struct {
 	Kind announce.SenderKind `json:"kind"`
 	Name string              `json:"name,omitempty"`
@@ -79,7 +87,8 @@ func (v viewer) shown(s announce.Sender) *sender {
 func NewAnnouncement(v announce.View, to viewer) Announcement {
 	a := Announcement{
 		ID: v.ID, Status: v.Status, Position: v.Position, Content: v.Content, Urgent: v.Urgent,
-		CreatedAt: web.Timestamp{Time: v.Created}, At: web.Timestamp{Time: v.At}, SpeaksAt: web.Timestamp{Time: v.SpeaksAt},
+		CreatedAt: web.Timestamp{Time: v.Created},
+		At:        web.Timestamp{Time: v.At}, SpeaksAt: web.Timestamp{Time: v.SpeaksAt},
 		ExpiresAt: web.Timestamp{Time: v.Expires}, ClockUnset: v.ClockUnset, Quiet: v.Quiet, Sender: to.shown(v.Sender),
 		StartedAt: web.Timestamp{Time: v.Started}, EndedAt: web.Timestamp{Time: v.Ended}, Error: v.Error,
 	}

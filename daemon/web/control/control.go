@@ -1,6 +1,5 @@
-// Package control serves the volume, quiet, schedules and favorites: reading to
-// clients that NOTIFY_ACCESS permits, changing to those that CONTROL_ACCESS
-// permits.
+// Package control serves the volume, quiet, schedules and favorites: reading to clients that NOTIFY_ACCESS
+// permits, changing to those that CONTROL_ACCESS permits.
 //
 // One law: each change is logged with its sender.
 package control
@@ -21,8 +20,7 @@ import (
 type Config struct {
 	Controls  *control.Controls
 	Schedules *control.Schedules
-	// Check returns a [*announce.RequestError] if an announcement would not be
-	// accepted.
+	// Check returns a [*announce.RequestError] if an announcement would not be accepted.
 	Check func(announce.Request) (announce.Announcement, error)
 }
 
@@ -81,38 +79,51 @@ func (h *handlers) logChange(r *http.Request, what string, to any) {
 }
 
 // ok describes a response with an object.
-func ok(description, schema string) []web.Response {
-	return []web.Response{{Status: http.StatusOK, Description: description, Schema: schema}}
+func ok(description string, body any) []web.Response {
+	return []web.Response{{Status: http.StatusOK, Description: description, Body: body}}
 }
 
 func (h *handlers) volumeRoutes() []web.Route {
 	return []web.Route{
-		h.read("/volume", h.volume, web.Operation{ID: "getVolume", Summary: "Get the volume", Responses: ok("The volume.", "Volume")}),
+		h.read("/volume", h.volume, web.Operation{
+			ID: "getVolume", Summary: "Get the volume", Responses: ok("The volume.", VolumeReply{}),
+		}),
 		h.change(http.MethodPut, "/volume", h.setVolume, web.Operation{
-			ID: "setVolume", Summary: "Set the volume, the mute, or both", Request: "VolumeChange",
-			Description: "It applies over restarts, until the setting VOLUME is changed. Urgent announcements are spoken at URGENT_MIN_VOLUME at least.",
-			Responses:   ok("The volume.", "Volume"),
+			ID: "setVolume", Summary: "Set the volume, the mute, or both", Request: volumeChange{},
+			Description: "It applies over restarts, until the setting VOLUME is changed. Urgent announcements are " +
+				"spoken at URGENT_MIN_VOLUME at least.",
+			Responses: ok("The volume.", VolumeReply{}),
 		}),
 	}
 }
 
-// A VolumeReply is the JSON of the volume.
+// A VolumeReply is the volume of announcements.
 type VolumeReply struct {
-	Volume int  `json:"volume"`
+	Volume int  `json:"volume" minimum:"0" maximum:"100"` // percent
 	Muted  bool `json:"muted"`
-	Set    bool `json:"set"`
+	Set    bool `json:"set"` // it was set by a client; otherwise the setting VOLUME applies
 }
 
 func (h *handlers) volume(w http.ResponseWriter, _ *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, VolumeReply(h.Controls.Volume()))
 }
 
+// A volumeChange sets the volume, the mute, or both.
+//
+//	{"volume": 60}
+//
+// Or:
+//
+//	{"muted": false}
+type volumeChange struct {
+	Volume *int     `json:"volume" minimum:"0" maximum:"100"`
+	Muted  *bool    `json:"muted"`
+	_      struct{} `minProperties:"1"`
+}
+
 func (h *handlers) setVolume(w http.ResponseWriter, r *http.Request) error {
-	var body struct {
-		Volume *int  `json:"volume"`
-		Muted  *bool `json:"muted"`
-	}
-	if err := h.Decode(w, r, "VolumeChange", &body); err != nil {
+	var body volumeChange
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	v, err := h.Controls.SetVolume(r.Context(), body.Volume, body.Muted)
@@ -125,23 +136,27 @@ func (h *handlers) setVolume(w http.ResponseWriter, r *http.Request) error {
 
 func (h *handlers) quietRoutes() []web.Route {
 	return []web.Route{
-		h.read("/quiet", h.quiet, web.Operation{ID: "getQuiet", Summary: "Get whether it is quiet", Responses: ok("Quiet, now.", "Quiet")}),
+		h.read("/quiet", h.quiet, web.Operation{
+			ID: "getQuiet", Summary: "Get whether it is quiet", Responses: ok("Quiet, now.", QuietReply{}),
+		}),
 		h.change(http.MethodPut, "/quiet", h.switchOn, web.Operation{
-			ID: "setQuiet", Summary: "Make it quiet for at most 24 hours", Request: "QuietRequest",
-			Description: "It ends by itself, and when a setting QUIET_* is changed. Urgent announcements are spoken nevertheless.",
-			Responses:   ok("Quiet, now.", "Quiet"),
+			ID: "setQuiet", Summary: "Make it quiet for at most 24 hours", Request: quietRequest{},
+			Description: "It ends by itself, and when a setting QUIET_* is changed. Urgent announcements are spoken " +
+				"nevertheless.",
+			Responses: ok("Quiet, now.", QuietReply{}),
 		}),
 		h.change(http.MethodDelete, "/quiet", h.switchOff, web.Operation{
-			ID: "endQuiet", Summary: "End quiet", Description: "During QUIET_HOURS, these are suspended until their end.",
+			ID: "endQuiet", Summary: "End quiet", Description: "During QUIET_HOURS, these are suspended until their " +
+				"end.",
 			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is not quiet."}},
 		}),
 	}
 }
 
-// A QuietReply is the JSON of quiet.
+// A QuietReply says whether it is quiet.
 type QuietReply struct {
 	Active bool          `json:"active"`
-	Until  web.Timestamp `json:"until,omitzero"`
+	Until  web.Timestamp `json:"until,omitzero"` // absent if it is not quiet, or always
 	Mode   policy.Mode   `json:"mode"`
 	Reason policy.Reason `json:"reason,omitempty"`
 }
@@ -155,11 +170,13 @@ func (h *handlers) quiet(w http.ResponseWriter, _ *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, NewQuiet(h.Controls.Quiet(time.Now())))
 }
 
-// A quietRequest is the body of PUT /quiet.
+// A quietRequest makes it quiet: for a time, or until one.
+//
+//	{"for": 3600, "mode": "soft"}
 type quietRequest struct {
-	For   int         `json:"for"`   // seconds
-	Until string      `json:"until"` // RFC 3339
-	Mode  policy.Mode `json:"mode"`
+	For   int         `json:"for" minimum:"1" maximum:"86400"` // seconds
+	Until string      `json:"until"`                           // RFC 3339, at most 24 hours ahead
+	Mode  policy.Mode `json:"mode"`                            // default QUIET_MODE
 }
 
 // duration returns for how long it shall be quiet.
@@ -186,7 +203,7 @@ func (q quietRequest) duration(now time.Time) (time.Duration, error) {
 
 func (h *handlers) switchOn(w http.ResponseWriter, r *http.Request) error {
 	var body quietRequest
-	if err := h.Decode(w, r, "QuietRequest", &body); err != nil {
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	duration, err := body.duration(time.Now())

@@ -13,35 +13,42 @@ import (
 )
 
 func (h *handlers) scheduleRoutes() []web.Route {
-	one := ok("The schedule.", "Schedule")
+	one := ok("The schedule.", scheduleReply{})
 	return []web.Route{
 		h.read("/schedules", h.schedules, web.Operation{
-			ID: "listSchedules", Summary: "List the schedules", Responses: ok("The schedules; those that are due first come first.", "ScheduleList"),
+			ID: "listSchedules", Summary: "List the schedules",
+			Responses: ok("The schedules; those that are due first come first.", scheduleList{}),
 		}),
 		h.change(http.MethodPost, "/schedules", h.createSchedule, web.Operation{
-			ID: "createSchedule", Summary: "Create a schedule", Request: "ScheduleRequest",
-			Description: "At most 100, and 20 of one client. A time that a daylight saving change skips is the time of the change, and of one that it repeats the first counts. " +
+			ID: "createSchedule", Summary: "Create a schedule", Request: control.Plan{},
+			Description: "At most 100, and 20 of one client. A time that a daylight saving change skips is the time " +
+				"of the change, and of one that it repeats the first counts. " +
 				"What was missed by more than 10 minutes, because the server did not run, is not made up for.",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The schedule.", Schema: "Schedule", Location: true}},
-			Problems:  []int{http.StatusConflict},
+			Responses: []web.Response{{
+				Status: http.StatusCreated, Description: "The schedule.", Body: scheduleReply{}, Location: true,
+			}},
+			Problems: []int{http.StatusConflict},
 		}),
 		h.read("/schedules/:id", h.schedule, web.Operation{
 			ID: "getSchedule", Summary: "Get a schedule", Responses: one, Problems: []int{http.StatusNotFound},
 		}),
 		h.change(http.MethodPut, "/schedules/:id", h.replaceSchedule, web.Operation{
-			ID: "replaceSchedule", Summary: "Replace a schedule", Request: "ScheduleRequest", Responses: one, Problems: []int{http.StatusNotFound},
+			ID: "replaceSchedule", Summary: "Replace a schedule", Request: control.Plan{}, Responses: one,
+			Problems: []int{http.StatusNotFound},
 		}),
 		h.change(http.MethodDelete, "/schedules/:id", h.deleteSchedule, web.Operation{
 			ID: "deleteSchedule", Summary: "Delete a schedule",
-			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}}, Problems: []int{http.StatusNotFound},
+			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}},
+			Problems:  []int{http.StatusNotFound},
 		}),
 	}
 }
 
-// A scheduleReply is the JSON of a schedule.
+// A scheduleReply is an announcement that recurs.
 type scheduleReply struct {
 	ID string `json:"id"`
 	control.Plan
+	// Absent while it is disabled, or the host's clock is not set.
 	NextAt web.Timestamp `json:"next_at,omitzero"`
 }
 
@@ -49,8 +56,9 @@ func newSchedule(s control.Schedule) scheduleReply {
 	return scheduleReply{s.ID, s.Plan, web.Timestamp{Time: s.Next}}
 }
 
+// A scheduleList lists the schedules.
 type scheduleList struct {
-	Schedules []scheduleReply `json:"schedules"`
+	Schedules []scheduleReply `json:"schedules" maxItems:"100"`
 }
 
 func newScheduleList(all []control.Schedule) scheduleList {
@@ -76,7 +84,7 @@ func (h *handlers) schedule(w http.ResponseWriter, r *http.Request) error {
 // plan returns the body of a request.
 func (h *handlers) plan(w http.ResponseWriter, r *http.Request) (control.Plan, error) {
 	p := control.Plan{Enabled: true}
-	err := h.Decode(w, r, "ScheduleRequest", &p)
+	err := h.Decode(w, r, &p)
 	return p, err
 }
 
@@ -120,17 +128,20 @@ func (h *handlers) deleteSchedule(w http.ResponseWriter, r *http.Request) error 
 func (h *handlers) favoriteRoutes() []web.Route {
 	return []web.Route{
 		h.read("/favorites", h.favorites, web.Operation{
-			ID: "listFavorites", Summary: "List the favorites", Responses: ok("The favorites.", "Favorites"),
+			ID: "listFavorites", Summary: "List the favorites", Responses: ok("The favorites.", favorites{}),
 		}),
 		h.change(http.MethodPut, "/favorites", h.setFavorites, web.Operation{
-			ID: "setFavorites", Summary: "Replace the favorites: messages that the page offers", Request: "Favorites",
-			Responses: ok("The favorites.", "Favorites"),
+			ID: "setFavorites", Summary: "Replace the favorites: messages that the page offers", Request: favorites{},
+			Responses: ok("The favorites.", favorites{}),
 		}),
 	}
 }
 
+// favorites are announcements that the page offers.
+//
+//	{"favorites": [{"message": "Dinner is ready."}]}
 type favorites struct {
-	Favorites []announce.Payload `json:"favorites"`
+	Favorites []announce.Payload `json:"favorites" required:"true" maxItems:"50"`
 }
 
 func newFavorites(all []announce.Payload) favorites {
@@ -143,7 +154,7 @@ func (h *handlers) favorites(w http.ResponseWriter, _ *http.Request) error {
 
 func (h *handlers) setFavorites(w http.ResponseWriter, r *http.Request) error {
 	var body favorites
-	if err := h.Decode(w, r, "Favorites", &body); err != nil {
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	if err := h.checkFavorites(body.Favorites); err != nil {
@@ -156,8 +167,8 @@ func (h *handlers) setFavorites(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, body)
 }
 
-// checkFavorites returns the violations of all favorites, except of those that are saved
-// already: the voice of one may have been removed, and others can be saved nevertheless.
+// checkFavorites returns the violations of all favorites, except of those that are saved already: the voice of
+// one may have been removed, and others can be saved nevertheless.
 func (h *handlers) checkFavorites(all []announce.Payload) error {
 	var wrong []web.Violation
 	saved := h.Controls.Favorites()

@@ -66,15 +66,15 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 			"Parameters of the URL are fields of the announcement, and take precedence over those of the body. " +
 			"An alert of Alertmanager or Grafana that was announced in the last five minutes is not announced again " +
 			"unless its status has changed.",
-		Request:  "WebhookBody",
+		Request:  webhookBody{},
 		AnyMedia: true,
 		Responses: []web.Response{
-			{Status: http.StatusAccepted, Description: "The announcement is saved.", Schema: "WebhookResult"},
+			{Status: http.StatusAccepted, Description: "The announcement is saved.", Body: result{}},
 			{
 				Status: http.StatusOK,
 				Description: "There is nothing to announce: all alerts were announced before, or the template writes " +
 					"nothing.",
-				Schema: "WebhookResult",
+				Body: result{},
 			},
 		},
 		Problems: []int{http.StatusNotFound, http.StatusServiceUnavailable},
@@ -89,9 +89,17 @@ const maxExecuting = 4
 // A result is the response to a webhook.
 type result struct {
 	Announcement *announcements.Announcement `json:"announcement,omitempty"`
-	Repeated     int                         `json:"repeated,omitempty"` // alerts
-	Warnings     []string                    `json:"warnings,omitempty"`
+	// How many alerts are left out, because they were announced in the last five minutes.
+	Repeated int `json:"repeated,omitempty" minimum:"1"`
+	// Names of fields of the request that are unknown and were ignored.
+	Warnings []string `json:"warnings,omitempty" minItems:"1"`
 }
+
+// A webhookBody is what the program sends, such as Alertmanager's webhook of version 4, Grafana's of version 1, or
+// Uptime Kuma's.
+//
+//	{"title": "Kitchen", "message": "Dinner is ready.", "type": "info"}
+type webhookBody map[string]any
 
 func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 	name, settings := web.Param(r, "name"), h.Settings()

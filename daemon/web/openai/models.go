@@ -20,18 +20,21 @@ var voiceNames = []string{ //nolint:gochecknoglobals // a constant
 // A Model is a model in OpenAI's API.
 type Model struct {
 	ID      string `json:"id"`
-	Object  string `json:"object"`
-	Created int64  `json:"created"` // Unix seconds; unknown
-	OwnedBy string `json:"owned_by"`
+	Object  string `json:"object" const:"model"`
+	Created int64  `json:"created"` // always 0
+	OwnedBy string `json:"owned_by" const:"pressbox"`
 }
 
 func newModel(name string) Model { return Model{ID: name, Object: "model", OwnedBy: "pressbox"} }
 
+// A modelsReply lists the models.
+type modelsReply struct {
+	Object string  `json:"object" const:"list"`
+	Data   []Model `json:"data"`
+}
+
 func (h *handlers) models(w http.ResponseWriter, _ *http.Request) error {
-	list := struct {
-		Object string  `json:"object"`
-		Data   []Model `json:"data"`
-	}{Object: "list"}
+	list := modelsReply{Object: "list"}
 	for _, name := range modelNames {
 		list.Data = append(list.Data, newModel(name))
 	}
@@ -48,8 +51,8 @@ func (h *handlers) model(w http.ResponseWriter, r *http.Request) error {
 
 // A Voice is a voice in the lists that clients of OpenAI's API read.
 type Voice struct {
-	ID   string `json:"id"` // as in a request
-	Name string `json:"name"`
+	ID   string `json:"id"`   // voice of a request
+	Name string `json:"name"` // name for people
 }
 
 func (h *handlers) voices(w http.ResponseWriter, _ *http.Request) error {
@@ -59,11 +62,14 @@ func (h *handlers) voices(w http.ResponseWriter, _ *http.Request) error {
 			all = append(all, Voice{ID: v.Name, Name: v.Label})
 		}
 	}
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Object string  `json:"object"`
-		Data   []Voice `json:"data"`
-		Voices []Voice `json:"voices"`
-	}{"list", all, all})
+	return web.WriteJSON(w, http.StatusOK, voicesReply{"list", all, all})
+}
+
+// A voicesReply lists the voices.
+type voicesReply struct {
+	Object string  `json:"object" const:"list"`
+	Data   []Voice `json:"data"`
+	Voices []Voice `json:"voices"` // the same as data
 }
 
 // installedVoice returns the name of a voice: "", the default voice, for one of OpenAI's

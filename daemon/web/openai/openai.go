@@ -49,30 +49,30 @@ type handlers struct {
 // session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{s, cfg}
-	ok := func(description, schema string) []web.Response {
-		return []web.Response{{Status: http.StatusOK, Description: description, Schema: schema}}
+	ok := func(description string, body any) []web.Response {
+		return []web.Response{{Status: http.StatusOK, Description: description, Body: body}}
 	}
 	routes := []web.Route{
 		web.NewRoute(http.MethodGet, "/v1/models", web.NotifyAccess, h.models, web.Operation{
 			ID: "listModels", Tag: "speech", Summary: "List the models of the OpenAI API",
 			Description: "Requests may name any model; voices differ, models do not.",
-			Responses:   ok("The models.", "Models"),
+			Responses:   ok("The models.", modelsReply{}),
 		}),
 		web.NewRoute(http.MethodGet, "/v1/models/:id", web.NotifyAccess, h.model, web.Operation{
 			ID: "getModel", Tag: "speech", Summary: "Get a model of the OpenAI API",
-			Responses: ok("The model.", "Model"), Problems: []int{http.StatusNotFound},
+			Responses: ok("The model.", Model{}), Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodGet, "/v1/audio/voices", web.NotifyAccess, h.voices, web.Operation{
 			ID: "listSpeechVoices", Tag: "speech", Summary: "List the voices as clients of the OpenAI API expect them",
 			Description: "Some clients read `data`, others `voices`.",
-			Responses:   ok("The installed voices.", "SpeechVoices"),
+			Responses:   ok("The installed voices.", voicesReply{}),
 		}),
 		web.NewRoute(http.MethodPost, "/v1/audio/speech", web.NotifyAccess, h.speech, web.Operation{
 			ID: "createSpeech", Tag: "speech", Summary: "Synthesize speech as a file",
 			Description: "Compatible with clients of the OpenAI API, but for the default format, which is wav. " +
 				"The server sends each part when it is synthesized, the first clause first. " +
 				"mp3, opus and aac need the program ffmpeg on the server.",
-			Request: "SpeechRequest",
+			Request: speechRequest{},
 			Responses: []web.Response{{
 				Status: http.StatusOK, Description: "The speech; with `stream_format` sse, " +
 					"events `speech.audio.delta` with base64, then `speech.audio.done`.",

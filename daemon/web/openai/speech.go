@@ -11,19 +11,39 @@ import (
 
 const minRate, maxRate = 60, 400 // words per minute
 
-// A speechRequest is the body of POST /v1/audio/speech. Other members are ignored; so is
-// instructions, as no installed voice follows any.
+// A speechRequest is the body of a request of the OpenAI API. Other members are ignored.
+//
+//	{"model": "tts-1", "input": "Dinner is ready.", "response_format": "wav"}
+//
+// Or:
+//
+//	{"model": "gpt-4o-mini-tts", "input": "Dinner is ready.", "voice": {"id": "alloy"}, "response_format": "flac",
+//	 "stream_format": "sse"}
 type speechRequest struct {
-	Input  string    `json:"input"`
-	Voice  voiceName `json:"voice"`
-	Format string    `json:"response_format"` // a key of formats
-	Stream string    `json:"stream_format"`   // audio or sse
-	Speed  float64   `json:"speed"`           // 1 is the default rate
-	Rate   int       `json:"rate"`            // words per minute, not in OpenAI's API; 0 means by Speed
+	Model string `json:"model"`                 // ignored
+	Input string `json:"input" required:"true"` // text to speak, like the message of an announcement
+	// Name of a voice in GET /voices, or an object with it; default: the default voice. The names of OpenAI's
+	// voices, such as alloy, are the default voice.
+	Voice        voiceName `json:"voice"`
+	Instructions string    `json:"instructions" maxLength:"4096"` // ignored, as by tts-1
+	// pcm is mono, 24,000 samples per second, signed 16-bit, little-endian; opus is in Ogg, aac in ADTS. mp3, opus
+	// and aac need ffmpeg on the server (422 `encoder_missing`).
+	Format string `json:"response_format" enum:"wav,pcm,flac,mp3,opus,aac" default:"wav"`
+	// sse: events `speech.audio.delta` with the member audio, in base64, then `speech.audio.done`.
+	Stream string  `json:"stream_format" enum:"audio,sse" default:"audio"`
+	Speed  float64 `json:"speed" minimum:"0.25" maximum:"4" default:"1"` // relative to DEFAULT_RATE
+	// Words per minute, takes precedence over speed; 0: use speed. Not in the OpenAI API.
+	Rate int      `json:"rate" minimum:"0" maximum:"400" default:"0"`
+	_    struct{} `additionalProperties:"true"`
 }
 
 // A voiceName is a voice in a request: its name, or an object with its id.
 type voiceName string
+
+// JSONSchemaBytes returns the schema of either.
+func (voiceName) JSONSchemaBytes() ([]byte, error) {
+	return []byte(`{"type": ["string", "object"], "required": ["id"], "properties": {"id": {"type": "string"}}}`), nil
+}
 
 // UnmarshalJSON implements [json.Unmarshaler]. The schema admits nothing else.
 func (v *voiceName) UnmarshalJSON(text []byte) error {
@@ -40,14 +60,16 @@ func (v *voiceName) UnmarshalJSON(text []byte) error {
 
 func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 	body := speechRequest{Format: "wav", Speed: 1}
-	if err := h.Decode(w, r, "SpeechRequest", &body); err != nil {
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	if body.Rate == 0 {
 		rate := int(math.Round(float64(h.DefaultRate()) * body.Speed))
 		body.Rate = max(minRate, min(maxRate, rate))
 	}
-	n, err := h.Announcer.CheckSpeech(announce.Request{Content: announce.Content{Message: body.Input, Voice: h.installedVoice(string(body.Voice)), Rate: body.Rate}})
+	n, err := h.Announcer.CheckSpeech(announce.Request{Content: announce.Content{
+		Message: body.Input, Voice: h.installedVoice(string(body.Voice)), Rate: body.Rate,
+	}})
 	if err != nil {
 		return h.speechError(err)
 	}

@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,22 +8,18 @@ import (
 	"slices"
 )
 
-// frames holds the messages of the websocket, grouped by sender.
-//
-//go:embed frames.json
-var frames []byte
-
 // socketDescription describes what no schema can express.
-const socketDescription = "Sub-protocol pressbox.v1 at /api/ws. One socket follows up to 16 games. Frames are text, one JSON object each; " +
-	"those of clients have at most 8 KiB, at a rate of 20 per second with bursts of 40. Clients authenticate with the session's cookie, " +
-	"with Authorization: Bearer, or with an auth frame; the server refuses pages of other origins.\n\n" +
-	"The server sends a websocket ping every 15 s, and closes the connection 25 s after the last frame or pong. " +
-	"Close codes: 4001 the server restarts (reconnect), 4401 not authenticated or session ended, 4408 more than 64 messages waiting for the client, " +
-	"4429 too many frames, 1009 a frame longer than 64 KiB."
+const socketDescription = "Sub-protocol pressbox.v1 at /api/ws. One socket follows up to 16 games. Frames are " +
+	"text, one JSON object each; those of clients have at most 8 KiB, at a rate of 20 per second with bursts of " +
+	"40. Clients authenticate with the session's cookie, with Authorization: Bearer, or with an auth frame; the " +
+	"server refuses pages of other origins.\n\nThe server sends a websocket ping every 15 s, and closes the " +
+	"connection 25 s after the last frame or pong. Close codes: 4001 the server restarts (reconnect), 4401 not " +
+	"authenticated or session ended, 4408 more than 64 messages waiting for the client, 4429 too many frames, 1009 " +
+	"a frame longer than 64 KiB."
 
-// A frameMessage describes a message.
-type frameMessage struct {
-	Name        string          `json:"name"`
+// A Frame describes a message.
+type Frame struct {
+	Name        string          `json:"name,omitempty"`
 	Summary     string          `json:"summary"`
 	Description string          `json:"description,omitempty"`
 	Payload     json.RawMessage `json:"payload"`
@@ -33,25 +28,18 @@ type frameMessage struct {
 // AsyncAPI returns the AsyncAPI 3.0 document of the websocket, with copies of
 // the schemas that it shares with the OpenAPI document.
 func AsyncAPI(version string) ([]byte, error) {
-	var all struct {
-		Client  map[string]frameMessage
-		Server  map[string]frameMessage
-		Schemas map[string]json.RawMessage
-	}
-	if err := json.Unmarshal(frames, &all); err != nil {
-		return nil, fmt.Errorf("parse frames.json: %w", err)
-	}
-	shared, err := components()
+	all, err := components()
 	if err != nil {
 		return nil, err
 	}
-	messages, channel := map[string]frameMessage{}, object{}
-	for _, group := range []map[string]frameMessage{all.Client, all.Server} {
+	schemas := map[string]json.RawMessage{}
+	messages, channel := map[string]Frame{}, object{}
+	for _, group := range []map[string]Frame{all.Client, all.Server} {
 		for name, message := range group {
 			message.Name = name
 			messages[name] = message
 			channel[name] = reference("#/components/messages/", name)
-			addReferenced(all.Schemas, shared, message.Payload)
+			addReferenced(schemas, all.Components.Schemas, message.Payload)
 		}
 	}
 	text, err := json.MarshalIndent(object{
@@ -61,12 +49,15 @@ func AsyncAPI(version string) ([]byte, error) {
 			"license": object{"name": "MIT"},
 		},
 		"defaultContentType": "application/json",
-		"channels":           object{"play": object{"address": "/api/ws", "title": "Games", "messages": channel, "bindings": object{"ws": object{"method": "GET"}}}},
+		"channels": object{"play": object{
+			"address": "/api/ws", "title": "Games", "messages": channel,
+			"bindings": object{"ws": object{"method": "GET"}},
+		}},
 		"operations": object{
 			"receive": operationOf("receive", all.Client),
 			"send":    operationOf("send", all.Server),
 		},
-		"components": object{"messages": messages, "schemas": all.Schemas},
+		"components": object{"messages": messages, "schemas": schemas},
 	}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the AsyncAPI document: %w", err)
@@ -75,7 +66,7 @@ func AsyncAPI(version string) ([]byte, error) {
 }
 
 // operationOf returns the operation of the messages in one direction.
-func operationOf(action string, messages map[string]frameMessage) object {
+func operationOf(action string, messages map[string]Frame) object {
 	var all []object
 	for _, name := range slices.Sorted(maps.Keys(messages)) {
 		all = append(all, reference("#/channels/play/messages/", name))

@@ -54,7 +54,8 @@ func TestDocs_inBrowser(t *testing.T) {
 	if err := chromedp.Do(ctx, chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(post)); err != nil {
 		t.Fatalf("%v; the browser reported %q", err, problems)
 	}
-	operations, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`[...document.querySelectorAll(".opblock")].map(e => e.id)`))
+	const ids = `[...document.querySelectorAll(".opblock")].map(e => e.id)`
+	operations, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](ids))
 	check.NoError(t, err)
 	err = chromedp.Do(
 		ctx,

@@ -19,6 +19,23 @@ import (
 // may be called before.
 type Documents struct{ openAPI, asyncAPI []byte }
 
+// A document is an OpenAPI document.
+type document struct {
+	OpenAPI string         `json:"openapi" const:"3.1.0"`
+	Info    map[string]any `json:"info"`
+	Paths   map[string]any `json:"paths"`
+	_       struct{}       `additionalProperties:"true"`
+}
+
+// A socketDocument is an AsyncAPI document.
+type socketDocument struct {
+	AsyncAPI   string         `json:"asyncapi" const:"3.0.0"`
+	Info       map[string]any `json:"info"`
+	Channels   map[string]any `json:"channels"`
+	Operations map[string]any `json:"operations"`
+	_          struct{}       `additionalProperties:"true"`
+}
+
 // Build sets the documents of the routes, and returns the OpenAPI document.
 func (d *Documents) Build(routes []web.Route, version string) (openAPI []byte, err error) {
 	if d.openAPI, err = Document(routes, version); err != nil {
@@ -39,7 +56,9 @@ func (d *Documents) Routes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/docs.js", web.Public, staticFile("text/javascript", "docs.js"), web.Operation{
 			ID: "getDocsScript", Tag: "page", Summary: "Get the start script of the API documentation",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The script.", Media: []string{"text/javascript"}}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The script.", Media: []string{"text/javascript"},
+			}},
 		}),
 		web.NewRoute(http.MethodGet, "/docs/:asset", web.Public, docsAsset, web.Operation{
 			ID: "getDocsAsset", Tag: "page", Summary: "Get a file of Swagger UI",
@@ -51,11 +70,15 @@ func (d *Documents) Routes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/openapi.json", web.Public, d.serveOpenAPI, web.Operation{
 			ID: "getOpenAPI", Tag: "page", Summary: "Get this document",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The OpenAPI 3.1 document.", Schema: "Document"}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The OpenAPI 3.1 document.", Body: document{},
+			}},
 		}),
 		web.NewRoute(http.MethodGet, "/asyncapi.json", web.Public, d.serveAsyncAPI, web.Operation{
 			ID: "getAsyncAPI", Tag: "page", Summary: "Get the description of the websocket at /api/ws",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The AsyncAPI 3.0 document.", Schema: "SocketDocument"}},
+			Responses: []web.Response{{
+				Status: http.StatusOK, Description: "The AsyncAPI 3.0 document.", Body: socketDocument{},
+			}},
 		}),
 	}
 }

@@ -27,7 +27,8 @@ func TestDocs_assets(t *testing.T) {
 		for etag, want := range map[string]int{tag: 304, "W/" + tag: 304, `"x", ` + tag: 304, `"x"`: 200} {
 			w := r.Do(t, "GET", path, "", "Accept-Encoding", "gzip", "If-None-Match", etag)
 			if w.StatusCode != want || (len(w.Text) == 0) != (want == 304) {
-				t.Errorf("GET %s with If-None-Match %s: status %d and %d bytes, want %d", path, etag, w.StatusCode, len(w.Text), want)
+				t.Errorf("GET %s with If-None-Match %s: status %d and %d bytes, want %d",
+					path, etag, w.StatusCode, len(w.Text), want)
 			}
 		}
 		for _, accept := range []string{"gzip;q=0", "br", "gzip; q=0.000, br", "x-gzip"} {

@@ -21,8 +21,7 @@ func TestDocument_validOpenAPI(t *testing.T) {
 	webtest.WantValid(t, text, jsonschema.Draft2020, "https://spec.openapis.org/oas/3.1/schema", published)
 }
 
-// Every schema is valid and used, every reference resolves, and operation ids are
-// unique.
+// Every schema is valid and used, every reference resolves, every JSON has a schema, and operation ids are unique.
 func TestDocument_references(t *testing.T) {
 	t.Parallel()
 	text := check.Must(site.OpenAPI("1.2.3"))(t)
@@ -35,7 +34,8 @@ func TestDocument_references(t *testing.T) {
 		check.Schema(t, "#/components/schemas/"+name)
 	}
 	used := map[string]bool{}
-	for _, ref := range regexp.MustCompile(`"#/components/([A-Za-z]+)/([A-Za-z-]+)"`).FindAllStringSubmatch(string(text), -1) {
+	refs := regexp.MustCompile(`"#/components/([A-Za-z]+)/([A-Za-z-]+)"`)
+	for _, ref := range refs.FindAllStringSubmatch(string(text), -1) {
 		used[ref[1]+"/"+ref[2]] = true
 		if doc.Components[ref[1]][ref[2]] == nil {
 			t.Errorf("%s does not resolve", ref[0])
@@ -48,6 +48,13 @@ func TestDocument_references(t *testing.T) {
 			}
 		}
 	}
+	check.Each(func(op webtest.Operation, method, template string) {
+		for status, response := range op.Responses {
+			if media, ok := response.Content["application/json"]; ok && media.Schema.Ref == "" {
+				t.Errorf("%s %s names no type of the body of %s", method, template, status)
+			}
+		}
+	})
 	ids := map[string]string{}
 	for path, methods := range check.Paths {
 		for method, op := range methods {

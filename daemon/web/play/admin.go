@@ -17,7 +17,7 @@ func AdminRoutes(s *web.Server, cfg Config) []web.Route {
 	games := web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/games", web.AdminSocket, h.listAllGames, web.Operation{
 			ID: "listAllGames", Tag: tag, Summary: "List all games, listed and private, oldest first",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Schema: "StoredGameList"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Body: storedGamesReply{}}},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/games/:id", web.AdminSocket, h.removeGame, web.Operation{
 			ID: "removeGame", Tag: tag, Summary: "Delete a game, whatever its status",
@@ -29,9 +29,12 @@ func AdminRoutes(s *web.Server, cfg Config) []web.Route {
 }
 
 func (h *handlers) listAllGames(w http.ResponseWriter, _ *http.Request) error {
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Games []live.StoredGame `json:"games"`
-	}{append([]live.StoredGame{}, h.Games.Stored()...)})
+	return web.WriteJSON(w, http.StatusOK, storedGamesReply{append([]live.StoredGame{}, h.Games.Stored()...)})
+}
+
+// A storedGamesReply lists all games.
+type storedGamesReply struct {
+	Games []live.StoredGame `json:"games"`
 }
 
 func (h *handlers) removeGame(w http.ResponseWriter, r *http.Request) error {
@@ -50,7 +53,7 @@ func (h *handlers) leagueAdminRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, "/admin/leagues", web.AdminSocket, h.listAllLeagues, web.Operation{
 			ID: "listAllLeagues", Tag: tag, Summary: "List all series and leagues, listed and private, newest first",
 			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The series and leagues.", Schema: "StoredLeagueList"},
+				{Status: http.StatusOK, Description: "The series and leagues.", Body: storedLeaguesReply{}},
 			},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/leagues/:id", web.AdminSocket, h.removeLeague, web.Operation{
@@ -63,9 +66,12 @@ func (h *handlers) leagueAdminRoutes() []web.Route {
 }
 
 func (h *handlers) listAllLeagues(w http.ResponseWriter, _ *http.Request) error {
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Leagues []leagues.StoredLeague `json:"leagues"`
-	}{h.Leagues.Stored()})
+	return web.WriteJSON(w, http.StatusOK, storedLeaguesReply{h.Leagues.Stored()})
+}
+
+// A storedLeaguesReply lists all series and leagues.
+type storedLeaguesReply struct {
+	Leagues []leagues.StoredLeague `json:"leagues"`
 }
 
 func (h *handlers) removeLeague(w http.ResponseWriter, r *http.Request) error {

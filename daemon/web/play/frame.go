@@ -17,15 +17,6 @@ const (
 	maxID        = 64       // bytes of a game's or command's id
 )
 
-// Codes of naks that this package sends; [live.Games] returns the others.
-const (
-	nakMalformed   protocol.Code = protocol.Malformed
-	nakUnknownType protocol.Code = "unknown_type"
-	nakNotJoined   protocol.Code = "not_joined"
-	nakRateLimited protocol.Code = "rate_limited"
-	nakTooLarge    protocol.Code = "too_large"
-)
-
 // A request is a decoded frame of a client.
 type request struct {
 	kind   string // "auth", "join", "leave", "cmd", "sync", "ping"
@@ -90,7 +81,7 @@ func (r *request) decodeData(data jsontext.Value) error {
 	case "ping":
 		return r.decodePing(data)
 	default:
-		return &protocol.Error{Code: nakUnknownType, Detail: fmt.Sprintf("unknown frame type %.20q", r.kind)}
+		return &protocol.Error{Code: protocol.UnknownType, Detail: fmt.Sprintf("unknown frame type %.20q", r.kind)}
 	}
 }
 
@@ -155,7 +146,7 @@ func unmarshalData(data jsontext.Value, v any) error {
 }
 
 func malformed(detail string) error {
-	return &protocol.Error{Code: nakMalformed, Detail: detail}
+	return &protocol.Error{Code: protocol.Malformed, Detail: detail}
 }
 
 // isID reports whether s is empty or can be an id: at most 64 printable ASCII characters.

@@ -67,28 +67,28 @@ func (h *handlers) gameRoutes() []web.Route {
 
 // lobbyRoutes returns the routes that list games and change their status.
 func (h *handlers) lobbyRoutes() []web.Route {
-	game := []web.Response{{Status: http.StatusOK, Description: "The game.", Schema: "Game"}}
+	one := []web.Response{{Status: http.StatusOK, Description: "The game.", Body: protocol.Game{}}}
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/api/games", web.SessionRequired, h.createGame, web.Operation{
 			ID: "createGame", Tag: "games", Summary: "Create a game",
 			Description: "The game copies both rosters. It starts when both line-ups are submitted. An account can " +
 				"create 30 games an hour and have at most 200 pending and active ones; of its finished games, the " +
 				"last 500 are stored. A game that ends without a play is not stored.",
-			Request: "GameRequest",
+			Request: protocol.Request{},
 			Responses: []web.Response{
-				{Status: http.StatusCreated, Description: "The game is saved.", Schema: "Game", Location: true},
+				{Status: http.StatusCreated, Description: "The game is saved.", Body: protocol.Game{}, Location: true},
 			},
 			Problems: []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games", web.SessionOrVisitor, h.listGames, web.Operation{
 			ID: "listGames", Tag: "games", Summary: "List pending, active and finished games",
 			Params:    []string{"status", "people", "before", "limit"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Schema: "GameList"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Body: live.Lists{}}},
 			Problems:  []int{},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id", web.SessionOrVisitor, h.readable(h.getGame), web.Operation{
 			ID: "getGame", Tag: "games", Summary: "Get a game with your legal actions",
-			Responses: game,
+			Responses: one,
 			Problems: []int{
 				http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable,
 			},
@@ -96,7 +96,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, "/api/games/:id/invitation", web.SessionOrVisitor, h.invitation, web.Operation{
 			ID: "getInvitation", Tag: "games", Summary: "Get a pending game that a link invites to",
 			Description: "Private games too: anyone with the link sees who invites them to which game.",
-			Responses:   game, Problems: []int{http.StatusNotFound},
+			Responses:   one, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodDelete, "/api/games/:id", web.SessionRequired,
 			h.onPending((*live.Games).Cancel), web.Operation{
@@ -106,35 +106,35 @@ func (h *handlers) lobbyRoutes() []web.Route {
 			}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/join", web.SessionRequired,
 			h.onGame((*live.Games).Join), web.Operation{
-				ID: "joinGame", Tag: "games", Summary: "Join a game as the manager of the open side", Responses: game,
+				ID: "joinGame", Tag: "games", Summary: "Join a game as the manager of the open side", Responses: one,
 				Problems: changeProblems(),
 			}),
 		web.NewRoute(http.MethodPut, "/api/games/:id/lineups/:side", web.SessionRequired, h.setLineup, web.Operation{
 			ID: "submitLineup", Tag: "games", Summary: "Submit a line-up",
 			Description: "It can be replaced until the game starts. The game starts when both line-ups are submitted.",
-			Request:     "Lineup", Responses: game, Problems: changeProblems(),
+			Request:     game.Lineup{}, Responses: one, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/lineups/:side/suggest", web.SessionRequired,
 			h.suggestLineup, web.Operation{
 				ID: "suggestLineup", Tag: "games", Summary: "Suggest a line-up without submitting it",
 				Responses: []web.Response{
-					{Status: http.StatusOK, Description: "The line-up that the bot would submit.", Schema: "Lineup"},
+					{Status: http.StatusOK, Description: "The line-up that the bot would submit.", Body: game.Lineup{}},
 				},
 				Problems: changeProblems(),
 			}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/start", web.SessionRequired,
 			h.onGame((*live.Games).Start), web.Operation{
 				ID: "startGame", Tag: "games", Summary: "Start a game whose line-ups are submitted",
-				Responses: game, Problems: changeProblems(),
+				Responses: one, Problems: changeProblems(),
 			}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/concede", web.SessionRequired,
 			h.onGame((*live.Games).Concede), web.Operation{
-				ID: "concedeGame", Tag: "games", Summary: "Concede a game", Responses: game, Problems: changeProblems(),
+				ID: "concedeGame", Tag: "games", Summary: "Concede a game", Responses: one, Problems: changeProblems(),
 			}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/rematch", web.SessionRequired, h.rematch, web.Operation{
 			ID: "rematch", Tag: "games", Summary: "Create a game with the same teams and options",
 			Responses: []web.Response{
-				{Status: http.StatusCreated, Description: "The new game.", Schema: "Game", Location: true},
+				{Status: http.StatusCreated, Description: "The new game.", Body: protocol.Game{}, Location: true},
 			},
 			Problems: append(changeProblems(), http.StatusTooManyRequests),
 		}),
@@ -166,13 +166,13 @@ func (h *handlers) recordRoutes() []web.Route {
 				ID: "listEvents", Tag: "games",
 				Summary:   "List the events of a game, from the first or after a revision",
 				Params:    []string{"since"},
-				Responses: []web.Response{{Status: http.StatusOK, Description: "The events.", Schema: "GameEvents"}},
+				Responses: []web.Response{{Status: http.StatusOK, Description: "The events.", Body: eventsReply{}}},
 				Problems:  problems,
 			}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/boxscore", web.SessionOrVisitor,
 			h.readable(h.boxScore), web.Operation{
 				ID: "getBoxScore", Tag: "games", Summary: "Get the box score",
-				Responses: []web.Response{{Status: http.StatusOK, Description: "The box score.", Schema: "BoxScore"}},
+				Responses: []web.Response{{Status: http.StatusOK, Description: "The box score.", Body: boxScoreReply{}}},
 				Problems:  problems,
 			}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/winprob", web.SessionOrVisitor,
@@ -180,7 +180,7 @@ func (h *handlers) recordRoutes() []web.Route {
 				ID: "getWinProbability", Tag: "games",
 				Summary: "Get the home side's probability to win after each play",
 				Responses: []web.Response{
-					{Status: http.StatusOK, Description: "The probabilities.", Schema: "WinProbability"},
+					{Status: http.StatusOK, Description: "The probabilities.", Body: protocol.WinProbability{}},
 				},
 				Problems: problems,
 			}),
@@ -195,7 +195,7 @@ func (h *handlers) recordRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, "/api/stats/standings", web.SessionOrVisitor, h.standings, web.Operation{
 			ID: "getStandings", Tag: "games", Summary: "Get the standings of the games finished on this server",
 			Params:    []string{"season"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The standings.", Schema: "Standings"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The standings.", Body: standingsReply{}}},
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/stats/players", web.SessionOrVisitor, h.playerStats, web.Operation{
@@ -203,7 +203,7 @@ func (h *handlers) recordRoutes() []web.Route {
 			Summary: "Get batting and pitching statistics of the games finished on this server",
 			Params:  []string{"season", "team"},
 			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The statistics by player.", Schema: "PlayerStats"},
+				{Status: http.StatusOK, Description: "The statistics by player.", Body: playerStatsReply{}},
 			},
 			Problems: []int{http.StatusServiceUnavailable},
 		}),
@@ -214,7 +214,7 @@ func (h *handlers) recordRoutes() []web.Route {
 				"of the team.",
 			Params: []string{"season"},
 			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The leaders by statistic.", Schema: "Leaders"},
+				{Status: http.StatusOK, Description: "The leaders by statistic.", Body: leadersReply{}},
 			},
 			Problems: []int{http.StatusServiceUnavailable},
 		}),
@@ -224,7 +224,7 @@ func (h *handlers) recordRoutes() []web.Route {
 			Description: "Listed games of all seasons, or of one. The rating is Elo's: 1500 at first.",
 			Params:      []string{"season"},
 			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The managers by rating.", Schema: "Managers"},
+				{Status: http.StatusOK, Description: "The managers by rating.", Body: managersReply{}},
 			},
 		}),
 	}
@@ -259,7 +259,7 @@ func (h *handlers) createGame(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	request := protocol.Request{Options: protocol.Defaults()}
-	if err := h.Decode(w, r, "GameRequest", &request); err != nil {
+	if err := h.Decode(w, r, &request); err != nil {
 		return err
 	}
 	g, err := h.Games.Create(r.Context(), personOf(r), request)
@@ -365,7 +365,7 @@ func (h *handlers) setLineup(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var lineup game.Lineup
-	if err := h.Decode(w, r, "Lineup", &lineup); err != nil {
+	if err := h.Decode(w, r, &lineup); err != nil {
 		return err
 	}
 	g, err := h.Games.SetLineup(r.Context(), personOf(r), web.Param(r, "id"), side, lineup)
@@ -422,9 +422,25 @@ func (h *handlers) gameEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteLargeJSON(w, r, struct {
-		Events []*protocol.Message `json:"events"`
-	}{append([]*protocol.Message{}, events...)})
+	reply := eventsReply{[]eventMessage{}}
+	for _, m := range events {
+		event, _ := m.Data.(*protocol.Event)
+		reply.Events = append(reply.Events, eventMessage{m.Type, m.Game, m.Revision, event})
+	}
+	return web.WriteLargeJSON(w, r, reply)
+}
+
+// An eventsReply lists events of a game.
+type eventsReply struct {
+	Events []eventMessage `json:"events"`
+}
+
+// An eventMessage is an event, as the websocket sends it.
+type eventMessage struct {
+	Type     string          `json:"t" enum:"event,skip"` // skip: an event that is hidden from the caller
+	Game     string          `json:"g"`
+	Revision uint64          `json:"rev" minimum:"1"`
+	Event    *protocol.Event `json:"d,omitzero"`
 }
 
 func (h *handlers) boxScore(w http.ResponseWriter, r *http.Request) error {
@@ -432,14 +448,17 @@ func (h *handlers) boxScore(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteLargeJSON(w, r, struct {
-		ID     string           `json:"id"`
-		Status protocol.Status  `json:"status"`
-		Away   protocol.Seat    `json:"away"`
-		Home   protocol.Seat    `json:"home"`
-		Result *protocol.Result `json:"result,omitzero"`
-		game.BoxScore
-	}{g.ID, g.Status, g.Away, g.Home, g.Result, box})
+	return web.WriteLargeJSON(w, r, boxScoreReply{g.ID, g.Status, g.Away, g.Home, g.Result, box})
+}
+
+// A boxScoreReply is the box score of a game.
+type boxScoreReply struct {
+	ID     string           `json:"id"`
+	Status protocol.Status  `json:"status"`
+	Away   protocol.Seat    `json:"away"`
+	Home   protocol.Seat    `json:"home"`
+	Result *protocol.Result `json:"result,omitzero"`
+	game.BoxScore
 }
 
 func (h *handlers) winProbability(w http.ResponseWriter, r *http.Request) error {

@@ -12,15 +12,39 @@ import (
 type competition struct {
 	kind leagues.Kind
 	path string
-	name string // in ids and schemas: "createLeague", "LeagueRequest"
+	name string // in ids: "createLeague"
 	word string // in summaries
-	all  string // in summaries and as the member of a list
+	all  string // in summaries
+
+	request any // the body that creates one
+	decode  func(h *handlers, w http.ResponseWriter, r *http.Request) (leagues.Request, error)
+	list    func([]leagues.View) any // the body that lists all
+}
+
+// A seriesReply is the body that lists series.
+type seriesReply struct {
+	Series []leagues.View `json:"series"`
+}
+
+// A leaguesReply is the body that lists leagues.
+type leaguesReply struct {
+	Leagues []leagues.View `json:"leagues"`
 }
 
 func (h *handlers) leagueRoutes() []web.Route {
 	routes := slices.Concat(
-		h.competitionRoutes(competition{leagues.Series, "/api/series", "Series", "series", "series"}),
-		h.competitionRoutes(competition{leagues.RoundRobin, "/api/leagues", "League", "league", "leagues"}),
+		h.competitionRoutes(competition{
+			leagues.Series, "/api/series", "Series", "series", "series",
+			leagues.SeriesRequest{},
+			(*handlers).decodeSeries,
+			func(all []leagues.View) any { return seriesReply{all} },
+		}),
+		h.competitionRoutes(competition{
+			leagues.RoundRobin, "/api/leagues", "League", "league", "leagues",
+			leagues.Request{},
+			(*handlers).decodeLeague,
+			func(all []leagues.View) any { return leaguesReply{all} },
+		}),
 	)
 	return web.When(routes, func() bool { return h.Leagues != nil })
 }
@@ -28,7 +52,7 @@ func (h *handlers) leagueRoutes() []web.Route {
 // competitionRoutes returns the routes of series, or those of leagues. Reading follows NOTIFY_ACCESS; the id
 // of a private one is its link.
 func (h *handlers) competitionRoutes(c competition) []web.Route {
-	one := []web.Response{{Status: http.StatusOK, Description: "The " + c.word + ".", Schema: "League"}}
+	one := []web.Response{{Status: http.StatusOK, Description: "The " + c.word + ".", Body: leagues.View{}}}
 	path := c.path + "/:id"
 	return []web.Route{
 		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
@@ -36,16 +60,16 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Description: "It starts when no seat is open. Its games are created by the server, one day after the " +
 				"other; games between bots are played without a manager. An account can have 5 unfinished leagues " +
 				"and series; of its finished ones, the last 20 are stored. A creation counts as that of a game.",
-			Request: c.name + "Request",
+			Request: c.request,
 			Responses: []web.Response{
-				{Status: http.StatusCreated, Description: "It is saved.", Schema: "League", Location: true},
+				{Status: http.StatusCreated, Description: "It is saved.", Body: leagues.View{}, Location: true},
 			},
 			Problems: []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, c.path, web.SessionOrVisitor, h.listLeagues(c), web.Operation{
 			ID: "list" + c.name, Tag: "leagues", Summary: "List the " + c.all,
 			Description: "The listed ones and your own, newest first.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The list.", Schema: c.name + "List"}},
+			Responses:   []web.Response{{Status: http.StatusOK, Description: "The list.", Body: c.list(nil)}},
 		}),
 		web.NewRoute(http.MethodGet, path, web.SessionOrVisitor, h.getLeague(c), web.Operation{
 			ID: "get" + c.name, Tag: "leagues", Summary: "Get a " + c.word, Responses: one,
@@ -56,7 +80,7 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Summary:     "Get the calendar of a " + c.word + " with its results",
 			Description: "Of a series or a play-off, the games that are needed so far.",
 			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The games by day.", Schema: "LeagueSchedule"},
+				{Status: http.StatusOK, Description: "The games by day.", Body: leagues.Schedule{}},
 			},
 			Problems: []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
@@ -65,14 +89,14 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Description: "Managers with the same percentage are placed by the games among them, by run difference, " +
 				"by runs scored, and at last by their seats.",
 			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The standings, best first.", Schema: "LeagueStandings"},
+				{Status: http.StatusOK, Description: "The standings, best first.", Body: leagues.Standings{}},
 			},
 			Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, path+"/join", web.SessionRequired, h.joinLeague(c), web.Operation{
 			ID: "join" + c.name, Tag: "leagues", Summary: "Take a seat in a " + c.word,
 			Description: "With the last seat it starts. Without a body, it is the first open seat.",
-			Request:     "LeagueSeatChoice", Optional: true, Responses: one, Problems: changeProblems(),
+			Request:     seatChoice{}, Optional: true, Responses: one, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.startLeague(c), web.Operation{
 			ID: "start" + c.name, Tag: "leagues", Summary: "Start a " + c.word + "; the bot takes the open seats",
@@ -99,8 +123,8 @@ func (h *handlers) createLeague(c competition) web.Handler {
 		if err := h.allowCreation(r); err != nil {
 			return err
 		}
-		request := leagues.Defaults(c.kind)
-		if err := h.Decode(w, r, c.name+"Request", &request); err != nil {
+		request, err := c.decode(h, w, r)
+		if err != nil {
 			return err
 		}
 		created, err := h.Leagues.Create(r.Context(), personOf(r), c.kind, request)
@@ -112,9 +136,23 @@ func (h *handlers) createLeague(c competition) web.Handler {
 	}
 }
 
+func (h *handlers) decodeLeague(w http.ResponseWriter, r *http.Request) (leagues.Request, error) {
+	request := leagues.Defaults(leagues.RoundRobin)
+	err := h.Decode(w, r, &request)
+	return request, err
+}
+
+func (h *handlers) decodeSeries(w http.ResponseWriter, r *http.Request) (leagues.Request, error) {
+	all := leagues.Defaults(leagues.Series)
+	request := leagues.SeriesRequest{Terms: all.Terms, BestOf: all.BestOf}
+	err := h.Decode(w, r, &request)
+	all.Terms, all.Seats, all.BestOf = request.Terms, request.Seats, request.BestOf
+	return all, err
+}
+
 func (h *handlers) listLeagues(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		return web.WriteLargeJSON(w, r, map[string][]leagues.View{c.all: h.Leagues.List(personOf(r), c.kind)})
+		return web.WriteLargeJSON(w, r, c.list(h.Leagues.List(personOf(r), c.kind)))
 	}
 }
 
@@ -154,12 +192,17 @@ func (h *handlers) leagueStandings(c competition) web.Handler {
 	}
 }
 
+// A seatChoice takes a seat.
+//
+//	{"seat": 1}
+type seatChoice struct {
+	Seat int `json:"seat" minimum:"0" maximum:"7"` // index of an open seat; default: the first one
+}
+
 func (h *handlers) joinLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		choice := struct {
-			Seat int `json:"seat"`
-		}{-1}
-		if err := h.DecodeOptional(w, r, "LeagueSeatChoice", &choice); err != nil {
+		choice := seatChoice{-1}
+		if err := h.DecodeOptional(w, r, &choice); err != nil {
 			return err
 		}
 		return writeLeague(w)(h.Leagues.Join(r.Context(), personOf(r), c.kind, web.Param(r, "id"), choice.Seat))

@@ -40,7 +40,7 @@ func (h *handlers) encode(m *protocol.Message) ([]byte, error) {
 	}{m, m.Game, m.Data}
 	switch d := m.Data.(type) {
 	case *protocol.Hello:
-		frame.D = hello{subprotocol, h.Version(), m.Revision, web.Timestamp{Time: time.Now()}, d}
+		frame.D = hello{subprotocol, h.Version(), m.Revision, web.Timestamp{Time: time.Now()}, *d}
 	case protocol.Bye:
 		frame.D = bye{d, 0}
 		if d.Code == "restart" {
@@ -53,23 +53,24 @@ func (h *handlers) encode(m *protocol.Message) ([]byte, error) {
 // The d of frames that this package completes or makes.
 type (
 	hello struct {
-		Proto  string        `json:"proto"`
-		Server string        `json:"server"` // version
+		Proto  string        `json:"proto" const:"pressbox.v1"`
+		Server string        `json:"server"` // version of the server
 		Rev    uint64        `json:"rev"`
 		Time   web.Timestamp `json:"server_time"`
-		*protocol.Hello
+		protocol.Hello
 	}
 	bye struct {
 		protocol.Bye
-		RetryAfter int `json:"retry_after,omitzero"` // seconds
+		RetryAfter int `json:"retry_after,omitzero"` // seconds after which to reconnect
 	}
 	nak struct {
 		Code   protocol.Code   `json:"code"`
-		Detail string          `json:"detail"`
+		Detail string          `json:"detail"` // error text for people
 		Errors []web.Violation `json:"errors,omitempty"`
 	}
 	pong struct {
-		TS  jsontext.Value `json:"ts,omitempty"`
-		Lag *float64       `json:"lag,omitempty"` // ms from our pings to the client's pongs
+		TS jsontext.Value `json:"ts,omitempty" type:"number"` // that of the ping
+		// Smoothed round-trip time of the server's pings in milliseconds.
+		Lag *float64 `json:"lag,omitempty" minimum:"0"`
 	}
 )

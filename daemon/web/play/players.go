@@ -20,7 +20,7 @@ func (h *handlers) playerRoute() web.Route {
 		Description: "With game, a player of that game, with today's line, the pitches and the fatigue; otherwise a " +
 			"player of a season, with league as rested as for the next games of that league.",
 		Params:    []string{"season", "team", "game", "league"},
-		Responses: []web.Response{{Status: http.StatusOK, Description: "The card.", Schema: "Player"}},
+		Responses: []web.Response{{Status: http.StatusOK, Description: "The card.", Body: playerCard{}}},
 		Problems: []int{
 			http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable,
 		},
@@ -30,7 +30,7 @@ func (h *handlers) playerRoute() web.Route {
 // A playerCard is a player's card with the club.
 type playerCard struct {
 	card.Player
-	Team teams.Ref `json:"team"`
+	Team teams.Ref `json:"team"` // of the season, or of the game
 }
 
 func (h *handlers) player(w http.ResponseWriter, r *http.Request) error {

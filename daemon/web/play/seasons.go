@@ -33,7 +33,7 @@ func (h *handlers) seasonRoutes() []web.Route {
 	return web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/teams", web.AdminSocket, h.seasons, web.Operation{
 			ID: "listSeasons", Tag: tag, Summary: "List the imported seasons",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The seasons.", Schema: "SeasonList"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The seasons.", Body: seasonsReply{}}},
 			Problems:  []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/teams", web.AdminSocket, h.importSeason, web.Operation{
@@ -42,7 +42,7 @@ func (h *handlers) seasonRoutes() []web.Route {
 				"unpacked at most 64 MiB: the list of teams (TEAM2020), the rosters (ANA2020.ROS) and the event " +
 				"files (2020ANA.EVA). A season of the same year is replaced.",
 			Responses: []web.Response{
-				{Status: http.StatusCreated, Description: "The season is imported.", Schema: "Season"},
+				{Status: http.StatusCreated, Description: "The season is imported.", Body: seasonReply{}},
 			},
 			Problems: []int{
 				http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge,
@@ -60,13 +60,18 @@ func (h *handlers) seasonRoutes() []web.Route {
 
 // A seasonReply describes an imported season.
 type seasonReply struct {
-	*history.Season
+	history.Season
 	Clubs  int    `json:"clubs"`
-	Notice string `json:"notice"`
+	Notice string `json:"notice"` // what Retrosheet asks to be shown with its data
+}
+
+// A seasonsReply lists the imported seasons.
+type seasonsReply struct {
+	Seasons []seasonReply `json:"seasons"`
 }
 
 func newSeasonReply(s *history.Season) seasonReply {
-	return seasonReply{s, len(s.Rosters), history.Notice}
+	return seasonReply{*s, len(s.Rosters), history.Notice}
 }
 
 func (h *handlers) seasons(w http.ResponseWriter, r *http.Request) error {
@@ -78,9 +83,7 @@ func (h *handlers) seasons(w http.ResponseWriter, r *http.Request) error {
 	for _, s := range all {
 		replies = append(replies, newSeasonReply(s))
 	}
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Seasons []seasonReply `json:"seasons"`
-	}{replies})
+	return web.WriteJSON(w, http.StatusOK, seasonsReply{replies})
 }
 
 func (h *handlers) importSeason(w http.ResponseWriter, r *http.Request) error {

@@ -49,6 +49,7 @@ func (h *handlers) socketRoutes() []web.Route {
 			"games: at most 200 such clients, 20 of an address.",
 		Responses: []web.Response{{Status: http.StatusSwitchingProtocols, Description: "The websocket is open."}},
 		Problems:  []int{http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable},
+		Sent:      serverFrames(), Received: clientFrames(),
 	})}
 	return web.When(routes, func() bool { return h.Games != nil && h.Authenticate != nil })
 }
@@ -131,7 +132,7 @@ func (k *socket) readFrames(ctx context.Context) {
 		decided := false
 		switch {
 		case len(text) > maxFrame:
-			k.sendNak(request{}, &protocol.Error{Code: nakTooLarge, Detail: "frame exceeds 8 KiB"})
+			k.sendNak(request{}, &protocol.Error{Code: protocol.TooLarge, Detail: "frame exceeds 8 KiB"})
 		case kind != websocket.TextMessage:
 			k.sendNak(request{}, malformed("the frame is binary, want text"))
 		default:
@@ -235,7 +236,7 @@ func (k *socket) execute(ctx context.Context, r request) (decided bool, err erro
 		return false, nil
 	}
 	if _, ok := k.leaves[r.game]; !ok {
-		return false, &protocol.Error{Code: nakNotJoined, Detail: "join the game first"}
+		return false, &protocol.Error{Code: protocol.NotJoined, Detail: "join the game first"}
 	}
 	if r.kind == "sync" {
 		missed, err := k.handlers.Games.Sync(ctx, k.person, r.game, r.since)
@@ -272,7 +273,7 @@ func (k *socket) join(ctx context.Context, r request) error {
 	k.leave(r.game)
 	if len(k.leaves) >= maxJoined {
 		return &protocol.Error{
-			Code:   nakRateLimited,
+			Code:   protocol.RateLimited,
 			Detail: "a websocket can join at most " + strconv.Itoa(maxJoined) + " games: leave one first",
 		}
 	}

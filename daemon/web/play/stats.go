@@ -25,10 +25,21 @@ func (h *handlers) standings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteLargeJSON(w, r, struct {
-		Season    int              `json:"season"`
-		Standings []stats.Standing `json:"standings"`
-	}{season, append([]stats.Standing{}, standings...)})
+	return web.WriteLargeJSON(w, r, standingsReply{season, append([]stats.Standing{}, standings...)})
+}
+
+// A standingsReply holds the standings of the teams in the games that were played here.
+type standingsReply struct {
+	Season    int              `json:"season"`
+	Standings []stats.Standing `json:"standings"` // best first
+}
+
+// A playerStatsReply holds the statistics of players.
+type playerStatsReply struct {
+	Season   int              `json:"season"`
+	Team     *string          `json:"team"`     // null: all teams
+	Batting  []stats.Batting  `json:"batting"`  // by plate appearances, most first
+	Pitching []stats.Pitching `json:"pitching"` // by outs, most first
 }
 
 func (h *handlers) playerStats(w http.ResponseWriter, r *http.Request) error {
@@ -40,12 +51,7 @@ func (h *handlers) playerStats(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer := struct {
-		Season   int              `json:"season"`
-		Team     *string          `json:"team"` // nil: all teams
-		Batting  []stats.Batting  `json:"batting"`
-		Pitching []stats.Pitching `json:"pitching"`
-	}{Season: season}
+	answer := playerStatsReply{Season: season}
 	if team != "" {
 		answer.Team = &team
 	}
@@ -67,10 +73,13 @@ func (h *handlers) leaders(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Season int `json:"season"`
-		stats.Leaders
-	}{season, found})
+	return web.WriteJSON(w, http.StatusOK, leadersReply{season, found})
+}
+
+// A leadersReply holds the leaders of a season.
+type leadersReply struct {
+	Season int `json:"season"`
+	stats.Leaders
 }
 
 func (h *handlers) managers(w http.ResponseWriter, r *http.Request) error {
@@ -78,7 +87,10 @@ func (h *handlers) managers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Managers []stats.ManagerRecord `json:"managers"`
-	}{h.Games.Managers(season)})
+	return web.WriteJSON(w, http.StatusOK, managersReply{h.Games.Managers(season)})
+}
+
+// A managersReply holds the ladder of the managers.
+type managersReply struct {
+	Managers []stats.ManagerRecord `json:"managers"` // by rating, highest first
 }

@@ -22,13 +22,13 @@ func (h *handlers) teamRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, "/api/teams", web.SessionRequired, h.teams, web.Operation{
 			ID: "listTeams", Tag: "games", Summary: "List the clubs of a season",
 			Params:    []string{"season"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The clubs.", Schema: "Teams"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The clubs.", Body: teams.List{}}},
 			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/teams/:id/roster", web.SessionRequired, h.roster, web.Operation{
 			ID: "getRoster", Tag: "games", Summary: "Get the roster of a club, each player with the card",
 			Params:    []string{"season"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The players.", Schema: "Roster"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The players.", Body: rosterReply{}}},
 			Problems:  []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 		}),
 		h.playerRoute(),
@@ -62,10 +62,13 @@ func (h *handlers) roster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteLargeJSON(w, r, struct {
-		teams.Roster
-		Players []card.Player `json:"players"`
-	}{roster, players})
+	return web.WriteLargeJSON(w, r, rosterReply{roster, players})
+}
+
+// A rosterReply is a roster whose players have their cards.
+type rosterReply struct {
+	teams.Roster
+	Players []card.Player `json:"players"`
 }
 
 // seasonOf returns the season in the query; 0 if there is none.

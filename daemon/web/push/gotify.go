@@ -14,11 +14,11 @@ func (h *handlers) gotifyRoutes() []web.Route {
 			"one of 0 to 3 is spoken without a chime, and only when no other announcement waits. " +
 			"The token may be X-Gotify-Key or the parameter `token`. " +
 			"Unknown fields are ignored and listed in `warnings`.",
-		Request:  "GotifyRequest",
+		Request:  gotifyRequest{},
 		AnyMedia: true,
 		Params:   []string{"token"},
 		Responses: []web.Response{{
-			Status: http.StatusOK, Description: "The announcement is saved.", Schema: "GotifyMessage", Location: true,
+			Status: http.StatusOK, Description: "The announcement is saved.", Body: gotifyMessage{}, Location: true,
 		}},
 		QueryToken: true,
 	}))}
@@ -26,13 +26,28 @@ func (h *handlers) gotifyRoutes() []web.Route {
 
 // A gotifyMessage is the answer of Gotify.
 type gotifyMessage struct {
-	ID       uint64        `json:"id"` // order of acceptance
-	AppID    int           `json:"appid"`
+	ID       uint64        `json:"id"` // order of acceptance; Location has the id of the announcement
+	AppID    int           `json:"appid" const:"1"`
 	Message  string        `json:"message"`
 	Title    string        `json:"title,omitempty"`
-	Priority int           `json:"priority"` // as sent
+	Priority int           `json:"priority" minimum:"0" maximum:"10"`
 	Date     web.Timestamp `json:"date"`
-	Warnings []string      `json:"warnings,omitempty"`
+	// Names of fields of the request that are unknown and were ignored.
+	Warnings []string `json:"warnings,omitempty" minItems:"1"`
+}
+
+// A gotifyRequest is a message of Gotify. Fields of AnnouncementRequest are accepted too; extras have no effect,
+// and others are ignored with a warning.
+//
+//	{"title": "Backup", "message": "The backup failed.", "priority": 5}
+type gotifyRequest struct {
+	Title   string `json:"title"`                   // as in AnnouncementRequest
+	Message string `json:"message" required:"true"` // as in AnnouncementRequest
+	// 0 to 10; 8 to 10 are urgent by default (NTFY_URGENT), 0 to 3 are spoken without a chime, and only when no other
+	// announcement waits.
+	Priority int            `json:"priority" default:"5"`
+	Extras   map[string]any `json:"extras"`
+	_        struct{}       `additionalProperties:"true"`
 }
 
 func (h *handlers) gotify(w http.ResponseWriter, r *http.Request) error {

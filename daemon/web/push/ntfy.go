@@ -19,7 +19,7 @@ func (h *handlers) ntfyRoutes() []web.Route {
 		"a Unix time) may be parameters or headers, such as `X-Title`. " +
 		"A priority of 5 is urgent by default (NTFY_URGENT). Tags, links, attachments and actions have no effect."
 	ok := []web.Response{{
-		Status: http.StatusOK, Description: "The announcement is saved.", Schema: "NtfyMessage", Location: true,
+		Status: http.StatusOK, Description: "The announcement is saved.", Body: ntfyMessage{}, Location: true,
 	}}
 	topic := func(method, id string) web.Route {
 		return web.NewRoute(method, "/ntfy/:topic", web.NotifyAccess, h.ntfyText, operation(web.Operation{
@@ -35,7 +35,7 @@ func (h *handlers) ntfyRoutes() []web.Route {
 			ID: "createNtfyMessage", Summary: "Create an announcement as a message of ntfy in JSON",
 			Description: "The topic may be absent. " + fields,
 			Headers:     []string{"X-Title", "X-Priority", "X-Delay"},
-			Request:     "NtfyRequest",
+			Request:     ntfyBody{},
 			Responses:   ok,
 		})),
 		topic(http.MethodPost, "postNtfyMessage"),
@@ -51,15 +51,36 @@ func (h *handlers) ntfyRoutes() []web.Route {
 
 // A ntfyMessage is the answer of ntfy.
 type ntfyMessage struct {
-	ID       string   `json:"id"`
-	Time     int64    `json:"time"`    // Unix
-	Expires  int64    `json:"expires"` // Unix
-	Event    string   `json:"event"`
-	Topic    string   `json:"topic"`
-	Title    string   `json:"title,omitempty"`
-	Message  string   `json:"message"`
-	Priority int      `json:"priority,omitempty"` // as sent
-	Warnings []string `json:"warnings,omitempty"`
+	ID       string `json:"id"`      // of the announcement: GET /notify/{id}
+	Time     int64  `json:"time"`    // Unix time
+	Expires  int64  `json:"expires"` // Unix time at which the announcement expires
+	Event    string `json:"event" const:"message"`
+	Topic    string `json:"topic"` // empty if the request had none
+	Title    string `json:"title,omitempty"`
+	Message  string `json:"message"`
+	Priority int    `json:"priority,omitempty" minimum:"1" maximum:"5"` // present if the request set it
+	// Names of fields of the request that are unknown and were ignored.
+	Warnings []string `json:"warnings,omitempty" minItems:"1"`
+}
+
+// A ntfyBody is a message of ntfy. A topic with the name of a room is spoken there. Fields of AnnouncementRequest
+// other than at and in are accepted too, those of ntfy that are not listed here have no effect, and others are
+// ignored with a warning.
+//
+//	{"topic": "alerts", "title": "Backup", "message": "The backup failed.", "priority": 4, "tags": ["warning"]}
+//
+// Or:
+//
+//	{"message": "Dinner is ready."}
+type ntfyBody struct {
+	Topic   string `json:"topic" pattern:"^[-_A-Za-z0-9]{1,64}$"`
+	Title   string `json:"title"`                       // as in AnnouncementRequest
+	Message string `json:"message" default:"triggered"` // as in AnnouncementRequest
+	// 1 to 5, or min, low, default, high, max; 5 is urgent by default (NTFY_URGENT).
+	Priority string   `json:"priority" type:"integer,string"`
+	Delay    string   `json:"delay" type:"integer,string"` // a duration such as 30m or 2 hours, seconds, or a Unix time
+	Tags     []string `json:"tags"`                        // no effect
+	_        struct{} `additionalProperties:"true"`
 }
 
 // ntfyJSON creates an announcement from a JSON object, and headers.

@@ -19,13 +19,13 @@ import (
 func (h *handlers) adminCodeRoute() web.Route {
 	return web.NewRoute(http.MethodPut, "/admin/code", web.AdminSocket, h.setAdminCode, web.Operation{
 		ID: "setAdminCode", Tag: "administration", Summary: "Set the code that makes one account an administrator's",
-		Request: "AdminCode", Responses: []web.Response{{Status: http.StatusNoContent, Description: "Done."}},
+		Request: adminCodeRequest{}, Responses: []web.Response{{Status: http.StatusNoContent, Description: "Done."}},
 	})
 }
 
 func (h *handlers) setAdminCode(w http.ResponseWriter, r *http.Request) error {
 	var body adminCodeRequest
-	if err := h.Decode(w, r, "AdminCode", &body); err != nil {
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	err := h.AdminCodes.Set(r.Context(), body.Code)
@@ -46,12 +46,12 @@ func (h *handlers) accountRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/tokens", web.AdminSocket, h.listTokens, web.Operation{
 			ID: "listTokens", Tag: tag, Summary: "List the API tokens, without their secrets",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The tokens.", Schema: "TokenList"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The tokens.", Body: tokensReply{}}},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/tokens", web.AdminSocket, h.createToken, web.Operation{
 			ID: "createToken", Tag: tag, Summary: "Create an API token; only this answer contains the secret",
-			Request:   "TokenRequest",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The token.", Schema: "NewToken"}},
+			Request:   tokenRequest{},
+			Responses: []web.Response{{Status: http.StatusCreated, Description: "The token.", Body: newToken{}}},
 			Problems:  []int{http.StatusConflict},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/tokens/:id", web.AdminSocket, h.revokeToken, web.Operation{
@@ -60,11 +60,11 @@ func (h *handlers) accountRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/admin/users", web.AdminSocket, h.listUsers, web.Operation{
 			ID: "listUsers", Tag: tag, Summary: "List the accounts",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The accounts.", Schema: "UserList"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The accounts.", Body: usersReply{}}},
 		}),
 		web.NewRoute(http.MethodPatch, "/admin/users/:id", web.AdminSocket, h.changeUser, web.Operation{
 			ID: "changeUser", Tag: tag, Summary: "Disable or enable an account, or make it an administrator's or not",
-			Request:   "UserChange",
+			Request:   userChange{},
 			Responses: noContent, Problems: []int{http.StatusNotFound, http.StatusConflict},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/users/:id", web.AdminSocket, h.deleteUser, web.Operation{
@@ -73,20 +73,20 @@ func (h *handlers) accountRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodPost, "/admin/passphrases", web.AdminSocket, h.resetPassphrase, web.Operation{
 			ID: "resetPassphrase", Tag: tag,
-			Summary: "Set a random passphrase for a local account and end its sessions", Request: "PassphraseReset",
+			Summary: "Set a random passphrase for a local account and end its sessions", Request: passphraseReset{},
 			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The new passphrase.", Schema: "NewPassphrase",
+				Status: http.StatusOK, Description: "The new passphrase.", Body: newPassphrase{},
 			}}, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/invites", web.AdminSocket, h.createInvite, web.Operation{
 			ID: "createInvite", Tag: tag, Summary: "Create an invite: for one new account, valid for a week",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The invite.", Schema: "Invite"}},
+			Responses: []web.Response{{Status: http.StatusCreated, Description: "The invite.", Body: inviteReply{}}},
 			Problems:  []int{http.StatusConflict},
 		}),
 		web.NewRoute(http.MethodGet, "/admin/invites", web.AdminSocket, h.listInvites, web.Operation{
 			ID: "listInvites", Tag: tag, Summary: "List the unused invites, without their secrets",
 			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The invites, the newest first.", Schema: "InviteList",
+				Status: http.StatusOK, Description: "The invites, the newest first.", Body: invitesReply{},
 			}},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/invites/:id", web.AdminSocket, h.revokeInvite, web.Operation{
@@ -100,8 +100,8 @@ func (h *handlers) accountRoutes() []web.Route {
 type tokenReply struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`
-	Network string    `json:"network,omitempty"`
-	TTL     int64     `json:"ttl,omitempty"` // seconds after its creation; 0 means no expiry
+	Network string    `json:"network,omitempty"` // network that may use the token; absent: any
+	TTL     int64     `json:"ttl,omitempty"`     // lifetime in seconds from created_at; absent: unlimited
 	Control bool      `json:"control"`
 	Created time.Time `json:"created_at"`
 }
@@ -117,6 +117,7 @@ func newTokenReply(t auth.APIToken) tokenReply {
 	return reply
 }
 
+// A tokensReply lists the API tokens.
 type tokensReply struct {
 	Tokens []tokenReply `json:"tokens"`
 }
@@ -135,20 +136,22 @@ func (h *handlers) listTokens(w http.ResponseWriter, r *http.Request) error {
 
 // A tokenRequest is the body of POST /admin/tokens.
 type tokenRequest struct {
-	Name    string `json:"name"`
+	Name    string `json:"name" required:"true" minLength:"1" maxLength:"100"`
 	Network string `json:"network"`
-	TTL     int64  `json:"ttl"` // seconds; 0 means no expiry
-	Control bool   `json:"control"`
+	TTL     int64  `json:"ttl" minimum:"0" maximum:"3153600000"`
+	// It may also change the volume, quiet, schedules and favorites.
+	Control bool `json:"control" default:"false"`
 }
 
-type createdTokenReply struct {
+// A newToken is an API token with its secret.
+type newToken struct {
 	tokenReply
-	Token string `json:"token"`
+	Token string `json:"token"` // the token; it cannot be read again
 }
 
 func (h *handlers) createToken(w http.ResponseWriter, r *http.Request) error {
 	var body tokenRequest
-	if err := h.Decode(w, r, "TokenRequest", &body); err != nil {
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	network, ok := parseNetwork(body.Network)
@@ -163,7 +166,7 @@ func (h *handlers) createToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusCreated, createdTokenReply{newTokenReply(created), token.Reveal()})
+	return web.WriteJSON(w, http.StatusCreated, newToken{newTokenReply(created), token.Reveal()})
 }
 
 // parseNetwork parses a network in CIDR notation or a single address; "" means
@@ -197,11 +200,13 @@ func writeNoContent(w http.ResponseWriter, err error) error {
 }
 
 // A userReply describes an account to the administrator.
+// A userReply describes an account to the administrator.
 type userReply struct {
 	accountReply
 	Disabled bool `json:"disabled"`
 }
 
+// A usersReply lists the accounts.
 type usersReply struct {
 	Users []userReply `json:"users"`
 }
@@ -218,19 +223,24 @@ func (h *handlers) listUsers(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, all)
 }
 
+// A userChange changes an account.
+type userChange struct {
+	Disabled *bool `json:"disabled"`
+	// An administrator's: it may use /api/admin and change what CONTROL_ACCESS guards.
+	Admin *bool    `json:"admin"`
+	_     struct{} `minProperties:"1"`
+}
+
 func (h *handlers) changeUser(w http.ResponseWriter, r *http.Request) error {
-	var body struct {
-		Disabled *bool `json:"disabled"`
-		Admin    *bool `json:"admin"`
-	}
-	if err := h.Decode(w, r, "UserChange", &body); err != nil {
+	var body userChange
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	lost := body.Disabled != nil && *body.Disabled || body.Admin != nil && !*body.Admin
 	if err := refuseOwnAccount(r); lost && err != nil {
 		return err
 	}
-	return writeNoContent(w, h.Sessions.ChangeAccount(r.Context(), web.Param(r, "id"), session.AccountChange(body)))
+	return writeNoContent(w, h.Sessions.ChangeAccount(r.Context(), web.Param(r, "id"), session.AccountChange{Disabled: body.Disabled, Admin: body.Admin}))
 }
 
 // refuseOwnAccount returns an error if a request concerns the account of its sender, so that
@@ -253,17 +263,25 @@ func (h *handlers) resetPassphrase(w http.ResponseWriter, r *http.Request) error
 	if h.Passphrases == nil {
 		return errNoPassphrase
 	}
-	var body struct {
-		Name string `json:"name"`
-	}
-	if err := h.Decode(w, r, "PassphraseReset", &body); err != nil {
+	var body passphraseReset
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	passphrase, err := h.Passphrases.ResetPassphrase(r.Context(), body.Name)
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, map[string]string{"passphrase": passphrase})
+	return web.WriteJSON(w, http.StatusOK, newPassphrase{passphrase})
+}
+
+// A passphraseReset names the account that gets a random passphrase.
+type passphraseReset struct {
+	Name string `json:"name" required:"true"`
+}
+
+// A newPassphrase is the random passphrase of an account.
+type newPassphrase struct {
+	Passphrase string `json:"passphrase"` // the new passphrase; it cannot be read again
 }
 
 func (h *handlers) createInvite(w http.ResponseWriter, r *http.Request) error {
@@ -286,6 +304,11 @@ type listedInvite struct {
 	Expires int64  `json:"expires_in"` // seconds
 }
 
+// An invitesReply lists the unused invites.
+type invitesReply struct {
+	Invites []listedInvite `json:"invites"`
+}
+
 func (h *handlers) listInvites(w http.ResponseWriter, r *http.Request) error {
 	invites, err := h.Sessions.Invites(r.Context())
 	if err != nil {
@@ -299,7 +322,7 @@ func (h *handlers) listInvites(w http.ResponseWriter, r *http.Request) error {
 	for i, invite := range invites {
 		all[i] = listedInvite{invite.ID, int64(invite.Left.Seconds())}
 	}
-	return web.WriteJSON(w, http.StatusOK, map[string][]listedInvite{"invites": all})
+	return web.WriteJSON(w, http.StatusOK, invitesReply{all})
 }
 
 func (h *handlers) revokeInvite(w http.ResponseWriter, r *http.Request) error {
@@ -308,6 +331,7 @@ func (h *handlers) revokeInvite(w http.ResponseWriter, r *http.Request) error {
 
 // An inviteReply holds an invite, and the URL that starts a sign-in with it.
 type inviteReply struct {
-	Invite string `json:"invite"`
-	URL    string `json:"url,omitempty"`
+	Invite string `json:"invite"` // the invite; it cannot be read again
+	// Link that starts a sign-in with the invite; absent if no address of the server is known that other hosts reach.
+	URL string `json:"url,omitempty"`
 }

@@ -105,7 +105,7 @@ func (h *handlers) localRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodPost, auth.AuthorizePath, web.Public, h.localSubmit, web.Operation{
 			ID: "submitLocalForm", Tag: "sign-in", Summary: "Sign in or create a local account",
-			Form: "LocalForm",
+			Form: localForm{},
 			Responses: append(page[1:2:2],
 				web.Response{Status: http.StatusSeeOther, Description: "Redirect to the redirect URI.", Location: true},
 				web.Response{
@@ -119,6 +119,15 @@ func (h *handlers) localRoutes() []web.Route {
 			Problems: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 		}),
 	}
+}
+
+// A localForm is a form of the sign-in pages.
+type localForm struct {
+	Form       string   `json:"form" enum:"signin,create" default:"signin"`
+	Name       string   `json:"name" required:"true"`
+	Passphrase string   `json:"passphrase" required:"true"`
+	Invite     string   `json:"invite"`
+	_          struct{} `additionalProperties:"true"`
 }
 
 // localRequest parses the authorization request in the URL and returns it with

@@ -15,7 +15,7 @@ func (h *handlers) sessionRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodGet, base+"/me", web.SessionRequired, h.me, web.Operation{
 			ID: "getMe", Tag: "sign-in", Summary: "Get the account that is signed in",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The account.", Schema: "Account"}},
+			Responses: []web.Response{{Status: http.StatusOK, Description: "The account.", Body: accountReply{}}},
 		}),
 		web.NewRoute(http.MethodDelete, base+"/me", web.SessionRequired, h.deleteMe, web.Operation{
 			ID: "deleteMe", Tag: "sign-in", Summary: "Delete the account, its identity and its sessions",
@@ -26,9 +26,9 @@ func (h *handlers) sessionRoutes() []web.Route {
 			Description: "With a refresh token in the body, the response body contains the new pair and sets no " +
 				"cookie. Otherwise the refresh token in the cookie is used, " +
 				"and the response sets the cookies and contains no token.",
-			Request: "RefreshRequest", Optional: true,
+			Request: refreshRequest{}, Optional: true,
 			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The session was refreshed.", Schema: "Renewal",
+				Status: http.StatusOK, Description: "The session was refreshed.", Body: refreshReply{},
 			}},
 			Problems: []int{http.StatusUnauthorized},
 		}),
@@ -43,7 +43,7 @@ func (h *handlers) sessionRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, base+"/sessions", web.SessionRequired, h.listSessions, web.Operation{
 			ID: "listSessions", Tag: "sign-in", Summary: "List the sessions of the account",
 			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The sessions, most recently used first.", Schema: "SessionList",
+				Status: http.StatusOK, Description: "The sessions, most recently used first.", Body: sessionsReply{},
 			}},
 		}),
 		web.NewRoute(http.MethodDelete, base+"/sessions/:id", web.SessionRequired, h.endSession, web.Operation{
@@ -54,26 +54,26 @@ func (h *handlers) sessionRoutes() []web.Route {
 			ID: "reauthenticate", Tag: "sign-in",
 			Summary:     "Enter the passphrase again, which administration requires every 15 minutes",
 			Description: "Accounts of an external provider sign in again instead.",
-			Request:     "Reauthentication", Responses: noContent,
+			Request:     reauthentication{}, Responses: noContent,
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodPost, base+"/admin-code", web.SessionRequired, h.redeemAdminCode, web.Operation{
 			ID: "redeemAdminCode", Tag: "administration",
 			Summary:     "Become an administrator by the code of pressbox.txt, which is then used up",
 			Description: "All accounts together have five tries an hour.",
-			Request:     "AdminCode", Responses: noContent,
+			Request:     adminCodeRequest{}, Responses: noContent,
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodGet, "/api/admin", web.SessionRequired, h.administration, web.Operation{
 			ID: "getAdministration", Tag: "administration",
 			Summary: "Get whether the account is an administrator's, and whether there is one",
 			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "Who administers.", Schema: "Administration",
+				Status: http.StatusOK, Description: "Who administers.", Body: administrationReply{},
 			}},
 		}),
 		web.NewRoute(http.MethodPut, base+"/passphrase", web.SessionRequired, h.changePassphrase, web.Operation{
 			ID: "changePassphrase", Tag: "sign-in", Summary: "Change the passphrase of a local account",
-			Request: "PassphraseChange", Responses: noContent,
+			Request: passphraseChange{}, Responses: noContent,
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
 	}
@@ -82,10 +82,10 @@ func (h *handlers) sessionRoutes() []web.Route {
 // An accountReply describes an account to its owner.
 type accountReply struct {
 	ID       string    `json:"id"`
-	Name     string    `json:"name"`
-	Provider string    `json:"provider"`
+	Name     string    `json:"name"`     // for display; not unique
+	Provider string    `json:"provider"` // sign-in provider: local, discord, …
 	Created  time.Time `json:"created_at"`
-	Admin    bool      `json:"admin"`
+	Admin    bool      `json:"admin"` // it is an administrator's: "pressbox users admin"
 }
 
 func newAccountReply(a auth.Account) accountReply {
@@ -115,10 +115,10 @@ func (h *handlers) endCookies(w http.ResponseWriter, err error) error {
 // A refreshReply is the response to POST /api/auth/refresh. Its tokens are
 // present only if the refresh token was sent in the body.
 type refreshReply struct {
-	Access    string `json:"access_token,omitempty"`
-	Refresh   string `json:"refresh_token,omitempty"`
-	TokenType string `json:"token_type"`
-	ExpiresIn int    `json:"expires_in"` // seconds
+	Access    string `json:"access_token,omitempty"`  // present only if the refresh token was sent in the body
+	Refresh   string `json:"refresh_token,omitempty"` // present only if the refresh token was sent in the body
+	TokenType string `json:"token_type" const:"Bearer"`
+	ExpiresIn int    `json:"expires_in"` // lifetime of the access token in seconds
 }
 
 func (h *handlers) refresh(w http.ResponseWriter, r *http.Request) error {
@@ -147,12 +147,16 @@ func (h *handlers) refresh(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, reply)
 }
 
+// A refreshRequest refreshes a session without its cookie.
+type refreshRequest struct {
+	Refresh string   `json:"refresh_token"` // takes precedence over the cookie
+	_       struct{} `additionalProperties:"true"`
+}
+
 // tokenInBody returns the refresh token in the body; "" means none.
 func (h *handlers) tokenInBody(w http.ResponseWriter, r *http.Request) (string, error) {
-	var body struct {
-		Refresh string `json:"refresh_token"`
-	}
-	err := h.DecodeOptional(w, r, "RefreshRequest", &body)
+	var body refreshRequest
+	err := h.DecodeOptional(w, r, &body)
 	return body.Refresh, err
 }
 
@@ -190,12 +194,12 @@ func (h *handlers) logoutAll(w http.ResponseWriter, r *http.Request) error {
 // times because the host's clock may be wrong.
 type sessionReply struct {
 	ID      string `json:"id"`
-	Current bool   `json:"current"`
-	Device  string `json:"device"`
-	Network string `json:"network"`
-	Method  string `json:"method"`
-	Age     int64  `json:"age_seconds"`
-	Idle    int64  `json:"idle_seconds"`
+	Current bool   `json:"current"`                  // true for the session of this request
+	Device  string `json:"device"`                   // browser and system, such as Firefox on Linux
+	Network string `json:"network"`                  // network of the client, such as 192.168.1.0/24
+	Method  string `json:"method"`                   // sign-in provider
+	Age     int64  `json:"age_seconds" minimum:"0"`  // seconds since the sign-in
+	Idle    int64  `json:"idle_seconds" minimum:"0"` // seconds since the last refresh
 }
 
 type sessionsReply struct {
@@ -232,9 +236,11 @@ func (h *handlers) endSession(w http.ResponseWriter, r *http.Request) error {
 
 // A passphraseChange is the body of PUT /api/auth/passphrase.
 type passphraseChange struct {
-	Current    string `json:"current"`
-	Passphrase string `json:"passphrase"`
-	Everywhere bool   `json:"sign_out_everywhere"`
+	Current string `json:"current" required:"true"`
+	// 8 to 128 characters; not on the list of common passphrases.
+	Passphrase string   `json:"passphrase" required:"true"`
+	Everywhere bool     `json:"sign_out_everywhere" default:"false"`
+	_          struct{} `additionalProperties:"true"`
 }
 
 func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) error {
@@ -243,7 +249,7 @@ func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) erro
 		return errNoPassphrase
 	}
 	var body passphraseChange
-	if err := h.Decode(w, r, "PassphraseChange", &body); err != nil {
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	credentials := auth.Credentials{Name: account.Name, Passphrase: body.Current, From: web.ClientAddr(r)}
@@ -257,16 +263,20 @@ func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) erro
 	return nil
 }
 
+// A reauthentication is the passphrase, entered again.
+type reauthentication struct {
+	Passphrase string   `json:"passphrase" required:"true"` // of the account that is signed in
+	_          struct{} `additionalProperties:"true"`
+}
+
 // reauthenticate checks the passphrase of the session's account.
 func (h *handlers) reauthenticate(w http.ResponseWriter, r *http.Request) error {
 	caller := web.Caller(r)
 	if h.Passphrases == nil || caller.Account.Provider != auth.Local {
 		return errNoPassphrase
 	}
-	var body struct {
-		Passphrase string `json:"passphrase"`
-	}
-	if err := h.Decode(w, r, "Reauthentication", &body); err != nil {
+	var body reauthentication
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	credentials := auth.Credentials{Name: caller.Account.Name, Passphrase: body.Passphrase, From: web.ClientAddr(r)}
@@ -284,9 +294,11 @@ func (h *handlers) reauthenticate(w http.ResponseWriter, r *http.Request) error 
 
 // An administrationReply is the body of GET /api/admin.
 type administrationReply struct {
-	Administrator bool `json:"administrator"` // the session's account
-	Exists        bool `json:"exists"`        // any administrator's account
-	Code          bool `json:"code"`          // an unused administrator code
+	Administrator bool `json:"administrator"` // the account that is signed in is an administrator's
+	// There is an administrator's account. Without one, "pressbox users admin NAME" on the host makes one.
+	Exists bool `json:"exists"`
+	// There is an unused administrator code, which POST /api/auth/admin-code accepts.
+	Code bool `json:"code"`
 }
 
 func (h *handlers) administration(w http.ResponseWriter, r *http.Request) error {
@@ -303,12 +315,13 @@ func (h *handlers) administration(w http.ResponseWriter, r *http.Request) error 
 
 // An adminCodeRequest is the body of POST /api/auth/admin-code and of PUT /admin/code.
 type adminCodeRequest struct {
-	Code string `json:"code"`
+	Code string   `json:"code" required:"true"` // 8 to 128 characters; not on the list of common passphrases
+	_    struct{} `additionalProperties:"true"`
 }
 
 func (h *handlers) redeemAdminCode(w http.ResponseWriter, r *http.Request) error {
 	var body adminCodeRequest
-	if err := h.Decode(w, r, "AdminCode", &body); err != nil {
+	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
 	err := h.AdminCodes.Redeem(r.Context(), web.Caller(r).Account.ID, body.Code)

@@ -139,8 +139,7 @@ func parseLineupEntry(f []string) (retro.LineupEntry, error) {
 			fmt.Errorf("%s record with side %s, place %s, position %s; want at most 1, 9, 12", f[0], f[3], f[4], f[5])
 	}
 	return retro.LineupEntry{
-		Player: game.PlayerID(f[1]), Name: f[2],
-		Side: game.Side(side), Slot: int(slot), Position: game.Position(pos),
+		Player: game.PlayerID(f[1]), Name: f[2], Side: game.Side(side), Slot: int(slot), Position: game.Position(pos),
 	}, nil
 }
 

@@ -64,11 +64,7 @@ func TestTemplate_output(t *testing.T) {
 func TestTemplate_json(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ source, body, want string }{
-		{
-			`{"message": {{json .m}}, "priority": {{.p}}}`,
-			`{"m": "a \"b\" {", "p": 4}`,
-			`map[message:a "b" { priority:4]`,
-		},
+		{`{"message": {{json .m}}, "rate": {{.p}}}`, `{"m": "a \"b\" {", "p": 4}`, `map[message:a "b" { rate:4]`},
 		{
 			`{{if .p}} {{- /* a } */ -}} {"message": "x", "rate": 1.5, "a": null, "b": true, "repeat": {"times": ` +
 				`2}}{{end}}`,
@@ -94,10 +90,7 @@ func TestTemplate_long(t *testing.T) {
 	for _, tt := range []struct{ source, field, want string }{
 		{"{{.a}}", strings.Repeat("é", webhook.MaxOutput), strings.Repeat("é", webhook.MaxOutput)},
 		{"{{.a}}", strings.Repeat("é", webhook.MaxOutput+1), strings.Repeat("é", webhook.MaxOutput-1) + "…"},
-		{
-			"{{.a}}", strings.Repeat("word ", webhook.MaxOutput),
-			strings.Repeat("word ", webhook.MaxOutput/5-2) + "word…",
-		},
+		{"{{.a}}", strings.Repeat("word ", 5000), strings.Repeat("word ", webhook.MaxOutput/5-2) + "word…"},
 		{"{{.a}}", strings.Repeat(sentence, 1000), whole},
 		{`{"message": {{json .a}}}`, strings.Repeat(sentence, 1000), whole},
 		{"{{range $}}{{range $}}{{$.a}}{{end}}{{end}}", strings.Repeat(sentence, 10_000), whole},

@@ -51,6 +51,8 @@ func TestRead_golden(t *testing.T) {
 
 func TestRead_bodies(t *testing.T) {
 	t.Parallel()
+	const prometheus, kuma = "alertmanager", "uptime-kuma"
+	one := func(alert string) string { return `{"alerts": [{` + alert + `}]}` }
 	long := strings.Repeat("word ", 100)
 	alerts := func(n int) string { // with the summaries A0, A1 …
 		var all []string
@@ -60,57 +62,43 @@ func TestRead_bodies(t *testing.T) {
 		return `{"alerts": [` + strings.Join(all, ",") + `]}`
 	}
 	for _, tt := range []struct{ format, body, want string }{ // want is the message, or the error
-		{"alertmanager", `{"alerts": [{"labels": {"alertname": "Washer"}}]}`, "Alert: Washer."},
+		{prometheus, one(`"labels": {"alertname": "Washer"}`), "Alert: Washer."},
+		{prometheus, one(`"labels": {"alertname": "disk_full", "instance": "nas"}`), "Alert: disk full on nas."},
+		{prometheus, one(`"labels": {"alertname": "x"}, "annotations": {"summary": " "}`), "Alert: x."},
+		{prometheus, one(`"status": "resolved", "labels": {"alertname": "HTTPDown"}`), "Resolved: HTTP Down."},
+		{prometheus, `{"status": "resolved", "alerts": [{}, {}]}`, "2 alerts are resolved: an alert without a name."},
+		{prometheus, `{"commonAnnotations": {"summary": "Common."}}`, "Common."},
 		{
-			"alertmanager",
-			`{"alerts": [{"labels": {"alertname": "disk_full", "instance": "nas"}, "annotations": {"summary": " "}}]}`,
-			"Alert: disk full on nas.",
+			prometheus, `{"status": "resolved", "truncatedAlerts": 1, "alerts": [{"annotations": {"message": "A?"}}]}`,
+			"2 alerts are resolved: A? And 1 more.",
 		},
 		{
-			"alertmanager", `{"alerts": [{"status": "resolved", "labels": {"alertname": "HTTPDown"}}]}`,
-			"Resolved: HTTP Down.",
-		},
-		{
-			"alertmanager", `{"status": "resolved", "alerts": [{}, {}]}`,
-			"2 alerts are resolved: an alert without a name.",
-		},
-		{"alertmanager", `{"commonAnnotations": {"summary": "Common."}}`, "Common."},
-		{
-			"alertmanager",
-			`{"status": "resolved", "truncatedAlerts": 1, "alerts": [{"annotations": {"message": "Gate?"}}]}`,
-			"2 alerts are resolved: Gate? And 1 more.",
-		},
-		{
-			"alertmanager", `{"truncatedAlerts": -5, "alerts": [{"annotations": {"summary": "` + long + `"}}]}`,
+			prometheus, `{"truncatedAlerts": -5, "alerts": [{"annotations": {"summary": "` + long + `"}}]}`,
 			strings.TrimSpace(strings.Repeat("word ", 59)) + "…",
 		},
 		{
-			"alertmanager",
-			`{"alerts": [` + strings.Repeat(`{"annotations": {"summary": "a"}},`, 9) +
+			prometheus, `{"alerts": [` + strings.Repeat(`{"annotations": {"summary": "a"}},`, 9) +
 				`{"annotations": {"summary": "b"}}]}`,
 			"10 alerts: a. b.",
 		},
 		{"grafana", alerts(5), "5 alerts: A0. A1. A2. A3. A4."},
 		{"grafana", alerts(6), "6 alerts: A0. A1. A2. A3. A4. And 1 more."},
-		{"alertmanager", `{}`, "/alerts: must list at least one alert"},
-		{"alertmanager", `{"alerts": null}`, "/alerts: must list at least one alert"},
-		{"alertmanager", `{"alerts": "x"}`, "/alerts: must be a list"},
-		{"alertmanager", `{"alerts": [{"labels": {"a": 1}}]}`, "/alerts/0/labels/a: must be a string"},
-		{"alertmanager", `{"alerts": [7]}`, "/alerts/0: must be an object"},
-		{"alertmanager", `{"truncatedAlerts": "x"}`, "/truncatedAlerts: must be a number"},
-		{"alertmanager", `[]`, ": must be one JSON object"},
-		{"alertmanager", `{"a": 1} x`, ": must be one JSON object"},
-		{"alertmanager", `{"alerts": [], "alerts": []}`, ": must be one JSON object"},
-		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 0}}`, "nas is down."},
-		{
-			"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 2}}`,
-			"nas does not respond at the moment.",
-		},
-		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 3}}`, "nas is under maintenance."},
-		{"uptime-kuma", `{"monitor": {"name": "nas"}, "heartbeat": {"status": 4}, "msg": "new"}`, "new"},
-		{"uptime-kuma", `{"monitor": {"name": " "}, "heartbeat": {"status": 0}, "msg": "[x] down"}`, "[x] down"},
-		{"uptime-kuma", `{"heartbeat": null, "monitor": null}`, "/msg: must not be empty"},
-		{"uptime-kuma", `{"heartbeat": {"status": "down"}}`, "/heartbeat/status: must be a number"},
+		{prometheus, `{}`, "/alerts: must list at least one alert"},
+		{prometheus, `{"alerts": null}`, "/alerts: must list at least one alert"},
+		{prometheus, `{"alerts": "x"}`, "/alerts: must be a list"},
+		{prometheus, `{"alerts": [{"labels": {"a": 1}}]}`, "/alerts/0/labels/a: must be a string"},
+		{prometheus, `{"alerts": [7]}`, "/alerts/0: must be an object"},
+		{prometheus, `{"truncatedAlerts": "x"}`, "/truncatedAlerts: must be a number"},
+		{prometheus, `[]`, ": must be one JSON object"},
+		{prometheus, `{"a": 1} x`, ": must be one JSON object"},
+		{prometheus, `{"alerts": [], "alerts": []}`, ": must be one JSON object"},
+		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 0}}`, "nas is down."},
+		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 2}}`, "nas does not respond at the moment."},
+		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 3}}`, "nas is under maintenance."},
+		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 4}, "msg": "new"}`, "new"},
+		{kuma, `{"monitor": {"name": " "}, "heartbeat": {"status": 0}, "msg": "[x] down"}`, "[x] down"},
+		{kuma, `{"heartbeat": null, "monitor": null}`, "/msg: must not be empty"},
+		{kuma, `{"heartbeat": {"status": "down"}}`, "/heartbeat/status: must be a number"},
 		{"apprise", `{"message": "a", "type": "info", "attachments": [{"base64": ""}]}`, "a"},
 		{"apprise", `{"message": 7, "title": null}`, "7"},
 		{"apprise", ``, ": must be one JSON object"},

@@ -88,7 +88,7 @@ export function account({ me, update }) {
     render: () =>
       !loaded
         ? loading()
-        : html` <section class="leaf">
+        : html`<section class="leaf">
               <p class="kicker">${t("account.kicker")}</p>
               <h1>${user.name}</h1>
               <p>
@@ -122,7 +122,7 @@ export function account({ me, update }) {
               <ul class="stubs">
                 ${sessions.map(
                   (s) =>
-                    html` <li>
+                    html`<li>
                       <div>
                         <strong>${s.device || t("account.device")}</strong>
                         ${s.current ? html` <span class="tag">${t("account.here")}</span>` : nothing}<br />

@@ -102,7 +102,8 @@ export function people({ gate, me }) {
     render: () =>
       html`<section class="leaf" aria-labelledby="people-title">
           <h2 id="people-title" tabindex="-1">${t("admin.users")}</h2>
-          ${secret?.list === "users" ? revealed(secret) : nothing}${!users
+          ${secret?.list === "users" ? revealed(secret) : nothing}
+          ${!users
             ? loading()
             : html`<ul class="stubs" id="users">
                 ${users.map(stub)}
@@ -112,7 +113,8 @@ export function people({ gate, me }) {
           <h2 id="invites-title" tabindex="-1">${t("admin.invites")}</h2>
           <p>${t("admin.invites.text")}</p>
           <p><button class="primary" ?disabled=${!users} @click=${invite}>${t("admin.invite.make")}</button></p>
-          ${secret?.list === "invites" ? revealed(secret) : nothing}${invites.length
+          ${secret?.list === "invites" ? revealed(secret) : nothing}
+          ${invites.length
             ? html`<ul class="stubs" id="invites">
                 ${invites.map(
                   (i) =>
@@ -418,7 +420,8 @@ export function voices({ gate, update }) {
     render: () =>
       html`<section class="leaf" aria-labelledby="voices-title">
           <h2 id="voices-title" tabindex="-1">${t("admin.part.voices")}</h2>
-          ${progress()}${!all
+          ${progress()}
+          ${!all
             ? loading()
             : html`<ul class="stubs" id="voices">
                 ${all.map(stub)}

@@ -101,7 +101,7 @@ export function onAir({ update, me }, { voices, speaker, ended: forget }) {
         <span class="tag ${a.status}">${label("status", a.status)}</span>
         ${a.urgent ? html` <span class="tag hot">${t("say.urgenttag")}</span>` : nothing} <small>${note(a)}</small>
         <p class="quote">${text(a)}</p>
-        <small>${[from(a), voices.label(a.voice), formatTime(a.created_at)].filter(Boolean).join(" · ")}</small>
+        <small>${[from(a), voices.label(a.voice ?? ""), formatTime(a.created_at)].filter(Boolean).join(" · ")}</small>
       </div>
       <div class="row">
         ${a.repeat && !a.repeat.acknowledged
@@ -135,10 +135,9 @@ export function onAir({ update, me }, { voices, speaker, ended: forget }) {
         <h2 id="queue-title" tabindex="-1">${t("queue.title")}</h2>
         <span class="link-state ${online ? "on" : "off"}">${online ? t("live.on") : t("live.off")}</span>
       </div>
-      ${requested.problem
-        ? html`${alertBox(requested.problem)}${requested.problem.status === 401 && !me
-          ? html`<p><a class="button" href=${signInAddress()}>${t("signin")}</a></p>`
-          : nothing}`
+      ${alertBox(requested.problem)}
+      ${requested.problem?.status === 401 && !me
+        ? html`<p><a class="button" href=${signInAddress()}>${t("signin")}</a></p>`
         : nothing}
       ${queue.length
         ? html`<ol class="stubs" id="queue">

@@ -80,7 +80,7 @@ function draw() {
 
 /** @param {View | null} view */
 const frame = (view) =>
-  html` <a class="skip" href="#main">${t("skip")}</a>
+  html`<a class="skip" href="#main">${t("skip")}</a>
     ${masthead()} ${notices()}
     <main id="main" tabindex="-1">${view ? view.render() : loading()}</main>
     ${footer()} ${liveRegion}`;
@@ -113,7 +113,7 @@ const footer = () =>
   bottom(
     [current.tab, theme, current.view?.awake, document.fullscreenElement],
     () =>
-      html` <p>${t("footer.motto")}</p>
+      html`<p>${t("footer.motto")}</p>
         <p>
           ${current.view?.awake ? fullScreen() : nothing} ${link("/help", t("help.title"))}
           ${link("/about", t("nav.about"))} <a href="/docs">${t("nav.api")}</a> <a href="/kiosk">${t("nav.kiosk")}</a>

@@ -215,7 +215,7 @@ function newLeague(update, go) {
           ? problem
             ? nothing
             : loading()
-          : html` <div class="two">
+          : html`<div class="two">
                 ${select(
                   "kind",
                   t("leagues.kind"),

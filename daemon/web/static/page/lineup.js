@@ -162,7 +162,7 @@ export function lineup({ params, update, go }) {
         </section>`;
       if (!g) return problem ? problemView(problem) : loading();
       const open = openSide(g);
-      return html` <div class="game-head">
+      return html`<div class="game-head">
           ${gameTitle(g)}
           ${live
             ? html`<p class="link-line">

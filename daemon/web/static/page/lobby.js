@@ -235,7 +235,7 @@ export function lobby({ update, me, go }) {
   /** @param {Games} all */
   const lists = (all) =>
     statuses.some((status) => all[status].length)
-      ? html` <div class="columns lists">${section("active", all)} ${section("pending", all)}</div>
+      ? html`<div class="columns lists">${section("active", all)} ${section("pending", all)}</div>
           ${section("finished", all)}`
       : me
         ? welcome()

@@ -141,7 +141,7 @@ export function newGame({ update, go }) {
       <legend>${t(`new.${field}`)}</legend>
       ${clubs?.map(
         (c) =>
-          html` <label class="club-pick" .style=${clubStyle(c)}>
+          html`<label class="club-pick" .style=${clubStyle(c)}>
             <input
               type="radio"
               name=${field}

@@ -192,7 +192,7 @@ export function players({ update, query }) {
       <h2>${t(`players.${kind}`)}</h2>
       ${!rows.length
         ? html`<p class="empty">${t("players.none")}</p>`
-        : html` <div class="scroll" tabindex="0" role="region" aria-label=${t(`players.${kind}`)}>
+        : html`<div class="scroll" tabindex="0" role="region" aria-label=${t(`players.${kind}`)}>
             <table>
               <thead>
                 <tr>
@@ -416,7 +416,7 @@ export function leaders({ update }) {
             : loading()
           : !found.records.length
             ? nothing
-            : html` <section class="leaf">
+            : html`<section class="leaf">
                   <h2>${t("players.batting")}</h2>
                   ${lists(found.batting)}
                 </section>

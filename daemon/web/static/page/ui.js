@@ -454,7 +454,7 @@ const styles = new Map();
  * @param {Club | undefined} club
  */
 export function clubStyle(club) {
-  const given = club?.color ?? club?.colors?.[0] ?? "";
+  const given = club?.color ?? "";
   const hex = /^#[0-9a-f]{6}$/i.test(given) ? given : `#${given}`;
   const color = /^#[0-9a-f]{6}$/i.test(hex) ? hex : "#4a5a68";
   let style = styles.get(color);
@@ -668,7 +668,7 @@ export const openSide = (g) => sides.find((s) => !g[s].manager && !g[s].bot);
 export const gameTitle = (g) =>
   html`<h1>${g.away.team.name} <small>${t("game.at")}</small> ${g.home.team.name}</h1>
     ${g.competition
-      ? html` <p class="league-link">
+      ? html`<p class="league-link">
           <a href=${`/${g.competition.kind === "series" ? "series" : "leagues"}/${g.competition.id}`}>
             ${g.competition.name}
           </a>
