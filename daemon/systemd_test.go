@@ -65,7 +65,7 @@ func TestServe_dumpOnSIGQUIT(t *testing.T) {
 	if err := p.End(syscall.SIGQUIT); err == nil {
 		t.Error("the server exited with 0")
 	}
-	for _, want := range []string{"goroutine ", "announce.(*Announcer).Run", "pulse.(*Sink).Run"} {
+	for _, want := range []string{"goroutine ", "announcer.(*Announcer).Run", "pulse.(*Sink).Run"} {
 		check.Contains(t, p.Logged(), want, "the dump of goroutines")
 	}
 }
