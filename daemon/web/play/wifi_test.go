@@ -59,7 +59,7 @@ func FuzzWiFi_code(f *testing.F) {
 
 // The network reaches a client on the host, unless a proxy may have sent the request, and an administrator;
 // no other client.
-func TestAll_kioskWiFi(t *testing.T) {
+func TestWiFi_kiosk(t *testing.T) {
 	t.Parallel()
 	rigs := map[play.WiFi]*webtest.Rig{}
 	for _, tt := range []struct {
