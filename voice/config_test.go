@@ -20,9 +20,8 @@ func TestParseConfig_bundledAndDefaults(t *testing.T) {
 	}
 	sparse := `{"inference": null, "phoneme_type": null, "language": null, "unheard_of": 3, "piper_version": 2}`
 	c = check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, sparse)))(t)
-	if c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0.8 || c.PhonemeType != voice.Espeak {
-		t.Errorf("%+v", c)
-	}
+	check.That(t, c.NoiseScale == 0.667 && c.LengthScale == 1 && c.NoiseW == 0.8 && c.PhonemeType == voice.Espeak,
+		"%+v", c)
 }
 
 func TestParseConfig_errors(t *testing.T) {
@@ -60,9 +59,8 @@ func TestParseConfig_errors(t *testing.T) {
 		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "audio.sample_rate is 1"},
 	} {
 		_, err := voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes))
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("config with %s: %v, want an error with %q", tt.changes, err, tt.want)
-		}
+		check.That(t, err != nil && strings.Contains(err.Error(), tt.want),
+			"config with %s: %v, want an error with %q", tt.changes, err, tt.want)
 	}
 	for text, want := range map[string]string{
 		"": "unexpected end", "null": "lacks audio.sample_rate", "[]": "expected an object", "{": "unexpected end",
@@ -91,18 +89,12 @@ func FuzzParseConfig(f *testing.F) {
 		}
 		for p, ids := range c.PhonemeIDs {
 			for _, id := range ids {
-				if id < 0 || id >= int64(c.Symbols) {
-					t.Errorf("%q has the id %d of %d", p, id, c.Symbols)
-				}
+				check.That(t, id >= 0 && id < int64(c.Symbols), "%q has the id %d of %d", p, id, c.Symbols)
 			}
 		}
 		for name, id := range c.SpeakerIDs {
-			if id < 0 || id >= int64(c.Speakers) {
-				t.Errorf("speaker %q has the id %d of %d", name, id, c.Speakers)
-			}
+			check.That(t, id >= 0 && id < int64(c.Speakers), "speaker %q has the id %d of %d", name, id, c.Speakers)
 		}
-		if c.SampleRate <= 0 || c.LengthScale <= 0 || strings.HasPrefix(c.Espeak, "-") {
-			t.Errorf("accepted: %+v", c)
-		}
+		check.That(t, c.SampleRate > 0 && c.LengthScale > 0 && !strings.HasPrefix(c.Espeak, "-"), "accepted: %+v", c)
 	})
 }

@@ -100,14 +100,12 @@ func TestAll_extremeRates(t *testing.T) {
 	v := calibrated(t)
 	text := passages(t)["household"]
 	for _, rate := range []int{60, 75, 90} {
-		if got := wordsPerMinute(t, v, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
-			t.Errorf("%.1f words per minute, want %d within 8 %%", got, rate)
-		}
+		got := wordsPerMinute(t, v, text, rate)
+		check.That(t, math.Abs(got/float64(rate)-1) <= 0.08, "%.1f words per minute, want %d within 8 %%", got, rate)
 	}
 	fast, fastest := wordsPerMinute(t, v, text, 400), wordsPerMinute(t, v, text, 4000)
-	if fast < 350 || fastest < fast-1 || fastest > 600 {
-		t.Errorf("400 and 4000 words per minute yield %.0f, %.0f", fast, fastest)
-	}
+	check.That(t, fast >= 350 && fastest >= fast-1 && fastest <= 600,
+		"400 and 4000 words per minute yield %.0f, %.0f", fast, fastest)
 }
 
 // The rate is that of prose: numbers, whose words are long, are spoken at the same speed, so at fewer words
@@ -130,22 +128,19 @@ func TestSpeak_singleWordHasUsualRate(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
 	alone := func(word string) float64 { return seconds(speak(t, v, word, 170)) }
-	if short, long := alone("Go"), alone("Unbelievable"); long < 1.8*short {
-		t.Errorf("a long word takes %.2f s, a short one %.2f s", long, short)
-	}
+	short, long := alone("Go"), alone("Unbelievable")
+	check.That(t, long >= 1.8*short, "a long word takes %.2f s, a short one %.2f s", long, short)
 }
 
 func TestCalibration_wordsPerMinute(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
-	if wpm := v.Calibration.WordsPerMinute(); wpm < 175 || wpm > 200 {
-		t.Errorf("the bundled voice speaks %.0f words per minute, want about 186", wpm)
-	}
+	wpm := v.Calibration.WordsPerMinute()
+	check.That(t, wpm >= 175 && wpm <= 200, "the bundled voice speaks %.0f words per minute, want about 186", wpm)
 	data := check.Must(json.Marshal(v.Calibration))(t)
 	var read voice.Calibration
-	if err := json.Unmarshal(data, &read); err != nil || read != v.Calibration {
-		t.Errorf("%s reads as %+v, %v", data, read, err)
-	}
+	err := json.Unmarshal(data, &read)
+	check.That(t, err == nil && read == v.Calibration, "%s reads as %+v, %v", data, read, err)
 }
 
 // Calibration of models that produce no speech succeeds or returns an error.
@@ -187,8 +182,7 @@ func TestCalibrate_gainEqualisesLevels(t *testing.T) {
 		h.level = level
 		c := check.Must(v.Calibrate(t.Context()))(t)
 		// The root mean square of a sine is its peak over √2; the target is 0.126.
-		if got := float64(c.Gain*level) / math.Sqrt2; math.Abs(got-0.126) > 0.002 {
-			t.Errorf("a sine of %v gets level %.4f, want 0.126", level, got)
-		}
+		got := float64(c.Gain*level) / math.Sqrt2
+		check.That(t, math.Abs(got-0.126) <= 0.002, "a sine of %v gets level %.4f, want 0.126", level, got)
 	}
 }

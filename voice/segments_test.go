@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"pressbox/packaging/check"
 )
 
 // format returns clauses as text|mark, raw ones in brackets, joined ones after a plus sign.
@@ -62,9 +64,7 @@ func TestNewClauses_splits(t *testing.T) {
 		{"a\xffb", "{ab|.}"},
 	} {
 		want := strings.ReplaceAll(tt.want, "|}", "}")
-		if got := format(newClauses(tt.text)); got != want {
-			t.Errorf("%q: %s, want %s", tt.text, got, want)
-		}
+		check.Equal(t, format(newClauses(tt.text)), want, "%q", tt.text)
 	}
 }
 
@@ -105,9 +105,7 @@ func TestSegments_sizes(t *testing.T) {
 			}
 			fmt.Fprint(&got, size)
 		}
-		if got.String() != tt.want {
-			t.Errorf("%s: segments of %s, want %s", tt.name, got.String(), tt.want)
-		}
+		check.Equal(t, got.String(), tt.want, "%s: segments of", tt.name)
 	}
 }
 
@@ -132,9 +130,7 @@ func FuzzNewClauses(f *testing.F) {
 		for p := range s.segments() {
 			segments++
 			again = append(again, p.clauses...)
-			if m := p.length(); m.segments != 1 {
-				t.Errorf("a segment has the length of %d", m.segments)
-			}
+			check.Equal(t, p.length().segments, 1, "length of a segment")
 			total = total.minus(p.length())
 		}
 		if format(again) != format(s) {
@@ -143,9 +139,8 @@ func FuzzNewClauses(f *testing.F) {
 		if m := s.length(); m.minus(textLength{}) != (textLength{}).minus(total) || m.segments != segments {
 			t.Errorf("the length of the clauses is %+v, of their segments %+v", m, total)
 		}
-		if got, want := spoken(format(s)), spoken(strings.ToValidUTF8(text, "")); got != want {
-			t.Errorf("%q is the speech of %q", got, want)
-		}
+		got, want := spoken(format(s)), spoken(strings.ToValidUTF8(text, ""))
+		check.That(t, got == want, "%q is the speech of %q", got, want)
 	})
 }
 

@@ -78,9 +78,7 @@ func TestPlainBrackets(t *testing.T) {
 		"[[漢字]] and [[ˈa]] [[x*y]]": "[漢字] and [[ˈa]] [x*y]",
 		"[[ ]] [[a":                 "[[ ]] [[a",
 	} {
-		if got := c.PlainBrackets(text); got != want {
-			t.Errorf("PlainBrackets(%q) = %q, want %q", text, got, want)
-		}
+		check.Equal(t, c.PlainBrackets(text), want, "PlainBrackets(%q)", text)
 	}
 }
 
@@ -153,9 +151,7 @@ func TestSpeak_phonemes(t *testing.T) {
 		for _, in := range h.inputs {
 			got = append(got, phonemes(&shown, in.IDs))
 		}
-		if got := strings.Join(got, " / "); got != tt.want {
-			t.Errorf("%s %q: %q, want %q", tt.changes, tt.text, got, tt.want)
-		}
+		check.Equal(t, strings.Join(got, " / "), tt.want, "%s", tt.changes)
 	}
 }
 
@@ -165,12 +161,8 @@ func TestSpeak_callsOnMissing(t *testing.T) {
 	var missing []string
 	v.OnMissing = func(p string) { missing = append(missing, p) }
 	speak(t, v, "a ж b ж", 170)
-	if !slices.Equal(missing, []string{"ж", "ж"}) {
-		t.Errorf("missing %q", missing)
-	}
-	if got := phonemes(v.Config, h.inputs[0].IDs); got != "a  b ." {
-		t.Errorf("the input of the model is %q", got)
-	}
+	check.That(t, slices.Equal(missing, []string{"ж", "ж"}), "missing %q", missing)
+	check.Equal(t, phonemes(v.Config, h.inputs[0].IDs), "a  b .", "the input of the model")
 }
 
 func TestSpeak_messageWithoutSpeech(t *testing.T) {
@@ -178,14 +170,11 @@ func TestSpeak_messageWithoutSpeech(t *testing.T) {
 	v, h := sineVoice(t, voicetest.Espeak(t))
 	for _, text := range []string{"", "?!", "...", "[[ ]]", "[[.]]"} {
 		for clip, err := range v.Speak(t.Context(), text, 170, 0) {
-			if !errors.Is(err, voice.ErrNoSpeech) || clip.Samples != nil {
-				t.Errorf("%q: %v, %d samples", text, err, len(clip.Samples))
-			}
+			check.That(t, errors.Is(err, voice.ErrNoSpeech) && clip.Samples == nil,
+				"%q: %v, %d samples", text, err, len(clip.Samples))
 		}
 	}
-	if len(h.inputs) != 0 {
-		t.Errorf("the model was run with %v", h.inputs)
-	}
+	check.That(t, len(h.inputs) == 0, "the model was run with %v", h.inputs)
 }
 
 // Between sentences there are exactly 0.2 s of silence, elsewhere none, and no sample of the model is lost.
@@ -198,9 +187,7 @@ func TestSpeak_exactPauses(t *testing.T) {
 		var lengths, want []int
 		for _, clip := range clips {
 			lengths = append(lengths, len(clip.Samples))
-			if clip.Rate != rate {
-				t.Errorf("a clip of %d samples a second, want %d", clip.Rate, rate)
-			}
+			check.That(t, clip.Rate == rate, "a clip of %d samples a second, want %d", clip.Rate, rate)
 		}
 		for i, in := range h.inputs {
 			if i == 1 {
@@ -208,12 +195,9 @@ func TestSpeak_exactPauses(t *testing.T) {
 			}
 			want = append(want, int(math.Ceil(float64(len(in.IDs))*700*float64(in.LengthScale))))
 		}
-		if len(h.inputs) != 2 || !slices.Equal(lengths, want) {
-			t.Errorf("clips of %v samples, want %v", lengths, want)
-		}
-		if slices.ContainsFunc(clips[1].Samples, func(s float32) bool { return s != 0 }) {
-			t.Error("the pause is not silent")
-		}
+		check.That(t, len(h.inputs) == 2 && slices.Equal(lengths, want), "clips of %v samples, want %v", lengths, want)
+		check.That(t, !slices.ContainsFunc(clips[1].Samples, func(s float32) bool { return s != 0 }),
+			"the pause is not silent")
 	}
 }
 
@@ -237,9 +221,8 @@ func TestSpeak_fromSentence(t *testing.T) {
 			}
 			got = append(got, clip.Sentence)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("from sentence %d the clips are of sentences %v, want %v", from, got, want)
-		}
+		check.That(t, slices.Equal(got, want),
+			"from sentence %d the clips are of sentences %v, want %v", from, got, want)
 	}
 }
 
@@ -263,9 +246,8 @@ func TestSpeak_foreseesRest(t *testing.T) {
 		for _, clip := range clips[1:] {
 			spoken += clip.Duration()
 		}
-		if !slices.Equal(sentences, want) || len(clips[len(clips)-1].Rest) != 0 {
-			t.Errorf("from %d segments of the sentences %v follow the first, want %v", from, sentences, want)
-		}
+		check.That(t, slices.Equal(sentences, want) && len(clips[len(clips)-1].Rest) == 0,
+			"from %d segments of the sentences %v follow the first, want %v", from, sentences, want)
 		if ratio := foreseen.Seconds() / max(spoken.Seconds(), 0.01); len(want) > 0 && (ratio < 0.8 || ratio > 1.25) {
 			t.Errorf("from %d: %v are foreseen and %v spoken", from, foreseen, spoken)
 		}
@@ -279,9 +261,7 @@ func TestSpeak_restWithoutSpeech(t *testing.T) {
 	for _, err := range v.Speak(t.Context(), "One. Ж!", 170, 1) {
 		t.Errorf("%v, want no clip and no error", err)
 	}
-	if len(h.inputs) != 0 {
-		t.Errorf("the model was run with %v", h.inputs)
-	}
+	check.That(t, len(h.inputs) == 0, "the model was run with %v", h.inputs)
 }
 
 // The first clip is available after one run of the model and at most two clauses of phonemes, however long
@@ -305,9 +285,7 @@ func TestSpeak_synthesizesOnDemand(t *testing.T) {
 			break // the caller may stop at any time
 		}
 	}
-	if len(h.inputs) > 3 {
-		t.Errorf("%d runs for 3 clips", len(h.inputs))
-	}
+	check.That(t, len(h.inputs) <= 3, "%d runs for 3 clips", len(h.inputs))
 }
 
 func TestSpeak_stopsAtFirstError(t *testing.T) {
@@ -320,15 +298,13 @@ func TestSpeak_stopsAtFirstError(t *testing.T) {
 		errs = append(errs, err)
 		cancel()
 	}
-	if len(h.inputs) != 1 || !errors.Is(errs[len(errs)-1], context.Canceled) {
-		t.Errorf("cancelled after one clip: %v after %d runs", errs, len(h.inputs))
-	}
+	check.That(t, len(h.inputs) == 1 && errors.Is(errs[len(errs)-1], context.Canceled),
+		"cancelled after one clip: %v after %d runs", errs, len(h.inputs))
 	h.err = errors.New("no memory")
 	n := 0
 	for _, err := range v.Speak(t.Context(), "One. Two.", 170, 0) {
-		if n++; n > 1 || !errors.Is(err, h.err) {
-			t.Errorf("clip %d: %v, want %v", n, err, h.err)
-		}
+		n++
+		check.That(t, n <= 1 && errors.Is(err, h.err), "clip %d: %v, want %v", n, err, h.err)
 	}
 }
 
@@ -340,10 +316,9 @@ func TestSpeak_limitsLevel(t *testing.T) {
 	v.Calibration = voice.Calibration{Gain: 0.25, Letter: voice.Span{Scaled: 0.06}}
 	quiet := peak(speak(t, v, "One", 170))
 	v.Calibration.Gain = 20
-	if loud := peak(speak(t, v, "One", 170)); math.Abs(quiet-0.225) > 1e-3 || float32(loud) > audio.Ceiling ||
-		loud < 0.6 {
-		t.Errorf("peaks of %v and %v, want 0.225 and just below %v", quiet, loud, audio.Ceiling)
-	}
+	loud := peak(speak(t, v, "One", 170))
+	check.That(t, math.Abs(quiet-0.225) <= 1e-3 && float32(loud) <= audio.Ceiling && loud >= 0.6,
+		"peaks of %v and %v, want 0.225 and just below %v", quiet, loud, audio.Ceiling)
 }
 
 func peak(clips []voice.Clip) float64 {
@@ -364,9 +339,8 @@ func TestSpeak_noAllocationPerSample(t *testing.T) {
 		return testing.AllocsPerRun(20, func() { speak(t, v, text, 170) })
 	}
 	short, long := count("a"), count(strings.Repeat("a", 100))
-	if extra := (long - short) / 100; extra > 0.5 {
-		t.Errorf("%v allocations for 1 letter, %v for 100, with 140,000 samples more", short, long)
-	}
+	extra := (long - short) / 100
+	check.That(t, extra <= 0.5, "%v allocations for 1 letter, %v for 100, with 140,000 samples more", short, long)
 }
 
 func FuzzSpeak_espeakOutput(f *testing.F) {

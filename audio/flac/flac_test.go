@@ -89,9 +89,8 @@ func TestWriter_long(t *testing.T) {
 		t.Skip("runs ffmpeg")
 	}
 	want := pcm(2100*1152, func(i int) float64 { return float64(i % 7) })
-	if got := decode(t, encode(t, 16000, 100_000, want)); !bytes.Equal(got, want) {
-		t.Errorf("decoded to %d other bytes, want %d", len(got), len(want))
-	}
+	got := decode(t, encode(t, 16000, 100_000, want))
+	check.That(t, bytes.Equal(got, want), "decoded to %d other bytes, want %d", len(got), len(want))
 }
 
 // A complete block is written at once, also when the stream has not ended.
@@ -118,18 +117,14 @@ func TestWriter_errors(t *testing.T) {
 	}
 	w := check.Must(flac.NewWriter(&bytes.Buffer{}, 22050))(t)
 	check.Must(w.Write([]byte{1, 2, 3}))(t)
-	if err := w.Close(); err == nil {
-		t.Error("half a sample at the end has no error")
-	}
+	check.That(t, w.Close() != nil, "half a sample at the end has no error")
 	for _, pcm := range [][]byte{make([]byte, 2*1152), nil} {
 		w = check.Must(flac.NewWriter(full{}, 22050))(t)
 		_, err := w.Write(pcm)
 		if err == nil {
 			err = w.Close()
 		}
-		if !errors.Is(err, errFull) {
-			t.Errorf("writing %d bytes to a full disk: %v, want errFull", len(pcm), err)
-		}
+		check.ErrorIs(t, err, errFull, "writing %d bytes to a full disk", len(pcm))
 	}
 }
 

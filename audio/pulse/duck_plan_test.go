@@ -56,9 +56,8 @@ func TestDucking_whichStreams(t *testing.T) {
 		"silent":            {func(in *sinkInput) { in.volumes = []uint32{0, 0} }, ""},
 		"no channels":       {func(in *sinkInput) { in.volumes = nil }, ""},
 	} {
-		if got := describe(newDucking().update([]sinkInput{with(film(), tt.change)}, duckSteps, true)); got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		got := describe(newDucking().update([]sinkInput{with(film(), tt.change)}, duckSteps, true))
+		check.That(t, got == tt.want, "%s: %q, want %q", name, got, tt.want)
 	}
 }
 
@@ -90,9 +89,7 @@ func TestDucking_restoresOnlyItsOwn(t *testing.T) {
 			in.volumes = []uint32{30419, 18566}
 			tt.change(in)
 		})
-		if got := describe(d.streams.update([]sinkInput{in}, 0, false)); got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		check.Equal(t, describe(d.streams.update([]sinkInput{in}, 0, false)), tt.want, "%s", name)
 	}
 }
 
@@ -115,9 +112,8 @@ func TestDucking_bounded(t *testing.T) {
 		s.Name, s.Process, s.Serial, s.Memory = string(longest), string(longest), string(longest), string(longest)
 		s.Channels, s.Volumes = make([]byte, 32), slices.Repeat([]uint32{65536}, 32)
 	}
-	if content := check.Must(json.Marshal(d.saved()))(t); len(content) > 128<<10 {
-		t.Errorf("they take %d bytes, want 128 KiB at most", len(content))
-	}
+	content := check.Must(json.Marshal(d.saved()))(t)
+	check.That(t, len(content) <= 128<<10, "they take %d bytes, want 128 KiB at most", len(content))
 }
 
 func TestRamp_steps(t *testing.T) {
@@ -141,8 +137,7 @@ func TestRamp_steps(t *testing.T) {
 		{0, 1, 0},
 	} {
 		now = now.Add(tt.after)
-		if r.move(tt.target, now); r.step != tt.want {
-			t.Errorf("towards %d, %v later: step %d, want %d", tt.target, tt.after, r.step, tt.want)
-		}
+		r.move(tt.target, now)
+		check.That(t, r.step == tt.want, "towards %d, %v later: step %d, want %d", tt.target, tt.after, r.step, tt.want)
 	}
 }

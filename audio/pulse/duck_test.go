@@ -201,9 +201,8 @@ func TestDuck_whenItCannot(t *testing.T) {
 	r.await("film", lowered)
 	stop() // without restore
 	r.await("film", full)
-	if content, _ := disk.Ducked(); content != nil {
-		t.Errorf("still saved: %s", content)
-	}
+	content, _ := disk.Ducked()
+	check.That(t, content == nil, "still saved: %s", content)
 	check.NoError(t, must(sink.Duck(t.Context(), minus20))) // without a server
 }
 

@@ -21,9 +21,8 @@ func TestInspect_findsSinks(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	r := inspect(t, pulse.Config{Server: "unix:/nowhere/native " + server.Address})
-	if len(r.Attempts) != 2 || r.Attempts[0].Failure != pulse.NotFound || r.Attempts[1].Failure != "" {
-		t.Errorf("attempts: %+v", r.Attempts)
-	}
+	check.That(t, len(r.Attempts) == 2 && r.Attempts[0].Failure == pulse.NotFound && r.Attempts[1].Failure == "",
+		"attempts: %+v", r.Attempts)
 	if r.Default != "speaker" || r.Server == "" || len(r.Sinks) != 1 {
 		t.Fatalf("%+v", r)
 	}
@@ -66,7 +65,6 @@ func TestInspect_failures(t *testing.T) {
 			}
 		})
 	}
-	if _, err := pulse.Inspect(t.Context(), pulse.Config{Server: "unix:relative"}); err == nil {
-		t.Error("Inspect accepts a configuration without a server")
-	}
+	check.That(t, check.Err(pulse.Inspect(t.Context(), pulse.Config{Server: "unix:relative"})) != nil,
+		"Inspect accepts a configuration without a server")
 }

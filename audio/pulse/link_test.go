@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jfreymuth/pulse/proto"
+
+	"pressbox/packaging/check"
 )
 
 func TestParseServers(t *testing.T) {
@@ -32,9 +34,8 @@ func TestParseServers(t *testing.T) {
 		{" \t ", nil},
 	} {
 		got, err := parseServers(tt.text, "here", "id")
-		if err != nil || !slices.Equal(got, tt.want) {
-			t.Errorf("parseServers(%q) = %v, %v; want %v", tt.text, got, err, tt.want)
-		}
+		check.That(t, err == nil && slices.Equal(got, tt.want),
+			"parseServers(%q) = %v, %v; want %v", tt.text, got, err, tt.want)
 	}
 	for _, text := range []string{"unix:", "unix:native", "{here", "{here}", "tcp:", "tcp::4713", "{here}unix:x"} {
 		if got, err := parseServers(text, "here"); err == nil {
@@ -100,9 +101,7 @@ func TestLink_storesFirstCause(t *testing.T) {
 		t.Errorf("Write on a broken link: %d, %v; want 3, nil: the library cannot take an error", n, err)
 	}
 	l.close(errors.New("later"))
-	if cause := l.closeCause(); !errors.Is(cause, io.ErrClosedPipe) {
-		t.Errorf("the cause is %v, want the one of Write", cause)
-	}
+	check.ErrorIs(t, l.closeCause(), io.ErrClosedPipe, "the cause")
 }
 
 // message returns a control message with the given tagged values.

@@ -55,12 +55,9 @@ func TestPlay_serverKilledMidWord(t *testing.T) {
 		killed := time.Now()
 		wantErr(a, "Play", <-played, audio.ErrSinkLost)
 		until(t, func() bool { return sink.Health() != nil })
-		if took := time.Since(killed); took > 500*time.Millisecond {
-			a.Errorf("the loss was detected after %v", took)
-		}
-		if status := sink.Status(); status != (pulse.Status{}) {
-			a.Errorf("Status without a server: %+v, want none", status)
-		}
+		took := time.Since(killed)
+		check.That(a, took <= 500*time.Millisecond, "the loss was detected after %v", took)
+		check.Equal(a, sink.Status(), (pulse.Status{}), "Status without a server")
 		server.Start()
 		until(t, func() bool { return sink.Health() == nil })
 		recording = server.Record()
@@ -96,9 +93,8 @@ func TestPlay_withoutServer(t *testing.T) {
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		began := time.Now()
 		wantErr(a, "Play without a server", <-startPlay(a.Context(), sink, all(noise(time.Second))), audio.ErrSinkLost)
-		if took := time.Since(began); took < 4*time.Second || took > 7*time.Second {
-			a.Errorf("Play gave up after %v, want about 5s", took)
-		}
+		took := time.Since(began)
+		check.That(a, took >= 4*time.Second && took <= 7*time.Second, "Play gave up after %v, want about 5s", took)
 	})
 	waiting, giveUp := context.WithCancel(t.Context())
 	giveUp()
@@ -159,9 +155,8 @@ func TestPlay_sinkRemovedMidWord(t *testing.T) {
 			server.Pactl("load-module", "module-null-sink", "sink_name=usb")
 			mustPlay(t, sink, noise(50*time.Millisecond))
 			on := server.Pactl("list", "short", "sink-inputs")
-			if !strings.Contains(server.Pactl("list", "short", "sinks"), field(on, 1)+"\tusb") {
-				t.Errorf("the stream is not on the configured sink: %s", on)
-			}
+			check.That(t, strings.Contains(server.Pactl("list", "short", "sinks"), field(on, 1)+"\tusb"),
+				"the stream is not on the configured sink: %s", on)
 		})
 	}
 }
@@ -231,9 +226,8 @@ func TestPlay_timesOut(t *testing.T) {
 				stop(server)
 				began := time.Now()
 				wantErr(a, "Play", <-played, audio.ErrSinkLost)
-				if took := time.Since(began); took > 12*time.Second {
-					a.Errorf("Play gave up after %v", took)
-				}
+				took := time.Since(began)
+				check.That(a, took <= 12*time.Second, "Play gave up after %v", took)
 			})
 		})
 	}

@@ -2,7 +2,6 @@ package pulse_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -88,9 +87,8 @@ func TestPlay_convertsForSink(t *testing.T) {
 			}
 			level[i] = rms(played)
 		}
-		if ratio := level[1] / level[0]; math.Abs(ratio-1.5) > 0.01 {
-			a.Errorf("urgent is %.3f times as loud, want 1.5", ratio)
-		}
+		ratio := level[1] / level[0]
+		check.That(a, math.Abs(ratio-1.5) <= 0.01, "urgent is %.3f times as loud, want 1.5", ratio)
 	})
 }
 
@@ -105,9 +103,8 @@ func TestPlay_emptyClips(t *testing.T) {
 			t.Errorf("Play of %s: %v, %v", name, played, err)
 		}
 	}
-	if _, err := sink.Play(t.Context(), all(audio.Clip{Samples: []float32{1}})); err == nil {
-		t.Error("Play of a clip without a rate succeeds, want an error")
-	}
+	check.That(t, check.Err(sink.Play(t.Context(), all(audio.Clip{Samples: []float32{1}}))) != nil,
+		"Play of a clip without a rate succeeds, want an error")
 }
 
 // Clips that arrive after the end of the sound before them are heard in full, after a silence.
@@ -187,9 +184,8 @@ func TestPlay_callsOnFirstWriteOnce(t *testing.T) {
 		clips <- noise(50 * time.Millisecond)
 		close(clips)
 		wantErr(t, "Play", <-played, nil)
-		if n := written.Load(); n != i+1 {
-			t.Errorf("%d calls after %d Plays", n, i+1)
-		}
+		n := written.Load()
+		check.That(t, n == i+1, "%d calls after %d Plays", n, i+1)
 	}
 }
 
@@ -221,14 +217,11 @@ func TestPlay_streamVolumeIsFull(t *testing.T) {
 			"Mute: no", "100%", `media.role = "a11y"`, `application.name = "Pressbox"`,
 			`application.icon_name = "audio-speakers"`, "float32le 1ch 22050Hz",
 		} {
-			if !strings.Contains(stream, want) {
-				t.Errorf("the stream lacks %q:\n%s", want, stream)
-			}
+			check.That(t, strings.Contains(stream, want), "the stream lacks %q:\n%s", want, stream)
 		}
 	})
-	if volume := server.Pactl("get-sink-volume", "speaker"); !strings.Contains(volume, "40%") {
-		t.Errorf("the sink's volume is now %s, want 40%%", volume)
-	}
+	volume := server.Pactl("get-sink-volume", "speaker")
+	check.That(t, strings.Contains(volume, "40%"), "the sink's volume is now %s, want 40%%", volume)
 }
 
 // start returns a server and a connected sink for a parallel test.
@@ -256,16 +249,13 @@ func mustPlay(tb testing.TB, sink *pulse.Sink, clips ...audio.Clip) {
 		want += c.Duration()
 	}
 	played := check.Must(sink.Play(tb.Context(), all(clips...)))(tb)
-	if missing := want - played; missing < 0 || missing > time.Microsecond {
-		tb.Errorf("Play returned %v of %v", played, want)
-	}
+	missing := want - played
+	check.That(tb, missing >= 0 && missing <= time.Microsecond, "Play returned %v of %v", played, want)
 }
 
 func wantErr(tb testing.TB, what string, err, want error) {
 	tb.Helper()
-	if !errors.Is(err, want) {
-		tb.Errorf("%s: %v, want %v", what, err, want)
-	}
+	check.ErrorIs(tb, err, want, "%s", what)
 }
 
 // run runs a sink until the test ends.
@@ -341,9 +331,7 @@ func same(tb testing.TB, got, want []float32) {
 			return
 		}
 	}
-	if len(got) != len(want) {
-		tb.Errorf("%d samples heard, want %d", len(got), len(want))
-	}
+	check.That(tb, len(got) == len(want), "%d samples heard, want %d", len(got), len(want))
 }
 
 func rms(samples []float32) float64 {

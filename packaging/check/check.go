@@ -67,6 +67,17 @@ func ErrorIs(tb testing.TB, err, want error, what string, args ...any) {
 	}
 }
 
+// That reports an error, in the form of fmt.Sprintf, unless ok.
+func That(tb testing.TB, ok bool, format string, args ...any) {
+	tb.Helper()
+	if !ok {
+		tb.Errorf(format, args...)
+	}
+}
+
+// Err returns the error of a call that also returns a value.
+func Err[V any](_ V, err error) error { return err }
+
 // Close closes c when the test ends, which must not fail.
 func Close(tb testing.TB, c io.Closer) {
 	tb.Helper()

@@ -161,9 +161,8 @@ func (s *fakeServer) expectInstalled(t *testing.T, dir string) {
 		t.Fatalf("the directory has %v, want %v", got, want)
 	}
 	got, err := os.ReadFile(filepath.Join(dir, tern+".onnx"))
-	if err != nil || !bytes.Equal(got, s.files["/v1/en/en_GB/tern/medium/"+tern+".onnx"]) {
-		t.Errorf("the model differs: %d bytes, %v", len(got), err)
-	}
+	check.That(t, err == nil && bytes.Equal(got, s.files["/v1/en/en_GB/tern/medium/"+tern+".onnx"]),
+		"the model differs: %d bytes, %v", len(got), err)
 }
 
 func TestInstall_complete(t *testing.T) {
@@ -192,12 +191,9 @@ func TestInstall_complete(t *testing.T) {
 	if err := s.install(t, t.TempDir(), "pt_PT-tugão-low"); err != nil {
 		t.Errorf("a name that is not ASCII: %v", err)
 	}
-	if got := len(c.Voices()); got != 2 {
-		t.Errorf("%d voices are listed, want 2: without aliases", got)
-	}
-	if _, err := c.Find("en_GB-gull-medium"); !errors.Is(err, catalog.ErrUnknown) {
-		t.Errorf("an unknown voice: %v", err)
-	}
+	got := len(c.Voices())
+	check.That(t, got == 2, "%d voices are listed, want 2: without aliases", got)
+	check.ErrorIs(t, check.Err(c.Find("en_GB-gull-medium")), catalog.ErrUnknown, "an unknown voice")
 }
 
 // cut sends the beginning of the requested bytes and closes the connection.
@@ -226,9 +222,8 @@ func TestInstall_resumesAfterDisconnect(t *testing.T) {
 	s.answer = cut(100_000)
 	s.mustInstall(t, dir)
 	models := s.models()
-	if len(models) != 3 || models[0] != tern+".onnx " || !strings.Contains(models[2], "bytes=200000-") {
-		t.Errorf("the model was requested as %q, want three parts", models)
-	}
+	check.That(t, len(models) == 3 && models[0] == tern+".onnx " && strings.Contains(models[2], "bytes=200000-"),
+		"the model was requested as %q, want three parts", models)
 }
 
 // A partial file of an earlier run is resumed, also from a server without ranges.
@@ -296,9 +291,7 @@ func TestInstall_links(t *testing.T) {
 		other, dir := filepath.Join(t.TempDir(), "other"), t.TempDir()
 		check.NoError(t, os.WriteFile(other, []byte("before"), 0o600))
 		check.NoError(t, os.Symlink(other, filepath.Join(dir, tt.link)))
-		if err := s.install(t, dir, tern); (err == nil) != tt.installed {
-			t.Errorf("%s is a link: %v, want success: %v", tt.link, err, tt.installed)
-		}
+		check.Equal(t, s.install(t, dir, tern) == nil, tt.installed, "%s is a link: installed", tt.link)
 		if tt.installed {
 			s.expectInstalled(t, dir)
 		}
@@ -318,9 +311,7 @@ func TestFetch_insecure(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	_, err := catalog.Fetch(t.Context(), server.Client(), server.URL, false)
-	if !errors.Is(err, catalog.ErrInsecure) || asked != 0 {
-		t.Errorf("http: %v after %d requests", err, asked)
-	}
+	check.That(t, errors.Is(err, catalog.ErrInsecure) && asked == 0, "http: %v after %d requests", err, asked)
 	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true); err != nil || asked != 1 {
 		t.Errorf("http on request: %v after %d requests", err, asked)
 	}
@@ -384,12 +375,8 @@ func TestInstall_sha256(t *testing.T) {
 		for path, file := range about {
 			file.(map[string]any)["sha256_digest"] = tt.sha256(s.files["/v1/"+path])
 		}
-		if err := s.install(t, t.TempDir(), tern); !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", name, err, tt.want)
-		}
-		if got := check.Must(s.fetch(t).Find(tern))(t).Checksum(); got != tt.checksum {
-			t.Errorf("%s: the checksum is %s, want %s", name, got, tt.checksum)
-		}
+		check.ErrorIs(t, s.install(t, t.TempDir(), tern), tt.want, "%s", name)
+		check.Equal(t, check.Must(s.fetch(t).Find(tern))(t).Checksum(), tt.checksum, "%s: the checksum", name)
 	}
 }
 
@@ -437,9 +424,7 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 				t.Errorf("Install: %v, want %v", err, tt.want)
 			}
 			for _, f := range names(t, dir) {
-				if !strings.HasPrefix(f, ".") || !strings.HasSuffix(f, ".part") {
-					t.Errorf("%s was left behind", f)
-				}
+				check.That(t, strings.HasPrefix(f, ".") && strings.HasSuffix(f, ".part"), "%s was left behind", f)
 			}
 			models := s.models()
 			if tt.attempts > 0 && len(models) != tt.attempts {

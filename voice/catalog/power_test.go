@@ -76,9 +76,7 @@ func TestInstall_powerCut(t *testing.T) {
 			}
 		}
 		n, err := disk.Trace().Replaced(tern+".onnx", old, s.files["/v1/en/en_GB/tern/medium/"+tern+".onnx"])
-		if err != nil || n < 20 {
-			t.Errorf("%v: %d states: %v", lives, n, err)
-		}
+		check.That(t, err == nil && n >= 20, "%v: %d states: %v", lives, n, err)
 		t.Logf("%v: %d states", lives, n)
 	}
 }

@@ -27,9 +27,8 @@ func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 	h := start(t, nil, withBundled, withFile("MODEL_CARD", "# Card\n* Dataset: x\n* License: EST-2003\n"))
 	awaitCalibrated(t, h, bundled)
 	i := info(h, bundled)
-	if wpm := *i.WordsPerMinute; wpm < 175 || wpm > 200 {
-		t.Errorf("%v words per minute, want about 186", wpm)
-	}
+	wpm := *i.WordsPerMinute
+	check.That(t, wpm >= 175 && wpm <= 200, "%v words per minute, want about 186", wpm)
 	i.WordsPerMinute = nil
 	want := library.Info{
 		Name: bundled, Language: "en", Country: "US", Speaker: "pressbox", Quality: "medium", SampleRate: 22050,
@@ -37,9 +36,8 @@ func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 		Label: "Pressbox (English, US)",
 	}
 	got, _ := json.Marshal(i)
-	if wanted, _ := json.Marshal(want); string(got) != string(wanted) {
-		t.Errorf("%s, want %s", got, wanted)
-	}
+	wanted, _ := json.Marshal(want)
+	check.That(t, string(got) == string(wanted), "%s, want %s", got, wanted)
 	check.NoError(t, h.Health())
 	if h.memory.len() != 1 {
 		t.Errorf("%d calibrations saved, want 1", h.memory.len())
@@ -58,9 +56,7 @@ func TestVoices_labels(t *testing.T) {
 		"en_GB-jenny_dioco-low": "Jenny dioco, low (English, GB)", "nameless": "nameless", "émile": "Émile (English)",
 		"de_DE-lost-x_low": "Lost, x low (de, DE)",
 	} {
-		if got := info(h, name).Label; got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		check.Equal(t, info(h, name).Label, want, "%s", name)
 	}
 }
 
@@ -86,19 +82,15 @@ func TestSpeak_textAndRate(t *testing.T) {
 		t.Errorf("the default voice and rate yield %d samples, named ones %d", samples(byDefault), samples(same))
 	}
 	sum, spelled := samples(speak(t, h, "", "$5", 170)), samples(speak(t, h, "", "five dollars", 170))
-	if sum != spelled {
-		t.Errorf("$5 has %d samples, five dollars %d", sum, spelled)
-	}
+	check.That(t, sum == spelled, "$5 has %d samples, five dollars %d", sum, spelled)
 	short := samples(speak(t, h, "", "the sba", 170))
 	h.Reload(lexicon, library.Defaults{Voice: "missing", Rate: 250})
-	if long := samples(speak(t, h, "", "the sba", 170)); long < 2*short {
-		t.Errorf("with a lexicon %d samples, without %d", long, short)
-	}
+	long := samples(speak(t, h, "", "the sba", 170))
+	check.That(t, long >= 2*short, "with a lexicon %d samples, without %d", long, short)
 	h.Reload(nil, library.Defaults{Voice: bundled, Rate: 250})
 	reloaded, named := samples(speak(t, h, "", text, 0)), samples(speak(t, h, bundled, text, 250))
-	if reloaded != named {
-		t.Errorf("after a reload the default voice and rate yield %d samples, named ones %d", reloaded, named)
-	}
+	check.That(t, reloaded == named,
+		"after a reload the default voice and rate yield %d samples, named ones %d", reloaded, named)
 }
 
 // The preview is of what is spoken: its duration is about that of the sound.
@@ -118,16 +110,12 @@ func TestPreview(t *testing.T) {
 	if seconds := float64(samples(clips)) / float64(clips[0].Rate); math.Abs(p.Duration.Seconds()/seconds-1) > 0.1 {
 		t.Errorf("estimated %.1f s, spoken in %.1f s", p.Duration.Seconds(), seconds)
 	}
-	if d := h.Estimate(bundled, message, 170); d != p.Duration {
-		t.Errorf("estimated %s, the preview %s", d, p.Duration)
-	}
+	check.Equal(t, h.Estimate(bundled, message, 170), p.Duration, "estimate")
 	estimate := func(letter string) time.Duration { return h.Estimate(bundled, strings.Repeat(letter, 5000), 170) }
 	if digits, letters := estimate("1"), estimate("a"); digits < 10*time.Minute || letters > 10*time.Minute {
 		t.Errorf("5,000 digits take %s, letters %s", digits, letters)
 	}
-	if d := h.Estimate("unknown", message, 170); d != 0 {
-		t.Errorf("an unknown voice takes %s", d)
-	}
+	check.Equal(t, h.Estimate("unknown", message, 170), 0, "an unknown voice takes")
 	if _, _, err := h.Preview(t.Context(), "unknown", message); err == nil {
 		t.Error("an unknown voice has a preview")
 	}
@@ -159,17 +147,14 @@ func TestVoice_unknown(t *testing.T) {
 	} {
 		_, err := h.Voice(name)
 		unknown, ok := errors.AsType[*announce.UnknownVoiceError](err)
-		if !ok || unknown.Name != name || !strings.Contains(err.Error(), want) {
-			t.Errorf("voice %q: %v", name, err)
-		}
+		check.That(t, ok && unknown.Name == name && strings.Contains(err.Error(), want), "voice %q: %v", name, err)
 	}
 }
 
 func TestSpeak_speakers(t *testing.T) {
 	h := start(t, nil, withTiny("de_DE-several-low", "speakers", `{"num_speakers": 3, "speaker_id_map": {"p225": 2}}`))
-	if i := info(h, "de_DE-several-low"); !slices.Equal(i.Speakers, []string{"0", "1", "p225"}) {
-		t.Errorf("speakers %q", i.Speakers)
-	}
+	i := info(h, "de_DE-several-low")
+	check.That(t, slices.Equal(i.Speakers, []string{"0", "1", "p225"}), "speakers %q", i.Speakers)
 	// The model has level 0.1 × (1 + speaker). Speaking requests the calibration, which brings each to the
 	// common level.
 	speakers := []string{"", "#1", "#p225"}
@@ -216,9 +201,8 @@ func TestVoices_faultyAffectOnlyThemselves(t *testing.T) {
 		if text := fmt.Sprint(err); !strings.Contains(text, "is broken: ") || !strings.Contains(text, b.want) {
 			t.Errorf("the faulty voice %s can be requested, or its error is missing: %v", name, err)
 		}
-		if got := spokenBy(t, h, name, "hello", nil); len(got) != 1 || got[0] != bundled+":0" {
-			t.Errorf("instead of the faulty voice %s speaks %q", name, got)
-		}
+		got := spokenBy(t, h, name, "hello", nil)
+		check.That(t, len(got) == 1 && got[0] == bundled+":0", "instead of the faulty voice %s speaks %q", name, got)
 		log := h.logs.String()
 		if n := strings.Count(log, `unusable" voice=`+name) + strings.Count(log, `invalid" voice=`+name); n != 1 {
 			t.Errorf("the faulty voice %s is logged %d times", name, n)
@@ -247,20 +231,16 @@ func TestRun_followsFiles(t *testing.T) {
 	withTiny(bundled, "hum", `{}`)(t, h.dir)
 	eventually(t, "the new file is loaded",
 		func() bool { i := info(h, bundled); return i.Loaded && i.SizeBytes < 10000 })
-	if n := rest(); n < 5 {
-		t.Errorf("after the replacement %d clips, want 3 sentences and their pauses", n)
-	}
-	if after := samples(speak(t, h, "", "hello there", 170)); after == before {
-		t.Errorf("the replaced voice yields %d samples as before", after)
-	}
+	n := rest()
+	check.That(t, n >= 5, "after the replacement %d clips, want 3 sentences and their pauses", n)
+	after := samples(speak(t, h, "", "hello there", 170))
+	check.That(t, after != before, "the replaced voice yields %d samples as before", after)
 
 	for _, suffix := range []string{".onnx", ".onnx.json"} {
 		check.NoError(t, os.Remove(filepath.Join(h.dir, bundled+suffix)))
 	}
 	eventually(t, "the voice is removed", func() bool { return len(h.Voices()) == 0 })
-	if err := speakError(t, h, ""); err == nil {
-		t.Error("a removed voice speaks")
-	}
+	check.That(t, speakError(t, h, "") != nil, "a removed voice speaks")
 }
 
 // pull speaks text step by step: next receives a clip, rest receives the others and returns their number.
@@ -332,9 +312,8 @@ func TestSpeak_unloadsLeastRecentlyUsed(t *testing.T) {
 			loaded = append(loaded, i.Name)
 		}
 	}
-	if !slices.Equal(loaded, []string{"a", "c", bundled}) {
-		t.Errorf("loaded: %q, want the most recently used and the default", loaded)
-	}
+	check.That(t, slices.Equal(loaded, []string{"a", "c", bundled}),
+		"loaded: %q, want the most recently used and the default", loaded)
 }
 
 func TestRun_usesSavedCalibration(t *testing.T) {
@@ -347,9 +326,7 @@ func TestRun_usesSavedCalibration(t *testing.T) {
 	again := open(t, func(c *library.Config) { c.Defaults.Voice, c.Calibrations = "other", first.memory },
 		withTiny(bundled, "hum", `{}`), withTiny("other", "hum", `{}`))
 	eventually(t, "the saved one is used", func() bool { return info(again, bundled).WordsPerMinute != nil })
-	if info(again, bundled).Loaded {
-		t.Error("the model was loaded")
-	}
+	check.That(t, !info(again, bundled).Loaded, "the model was loaded")
 
 	// A calibration that cannot be saved is used.
 	full := open(t, func(c *library.Config) { c.Calibrations = &memory{full: true} }, withTiny(bundled, "hum", `{}`))
@@ -364,9 +341,7 @@ func TestHealth_espeakMissing(t *testing.T) {
 		return h.Health() != nil && strings.Contains(h.Health().Error(), "install the package espeak-ng")
 	})
 	check.Must(h.Voice(""))(t)
-	if err := speakError(t, h, ""); !errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("speak: %v", err)
-	}
+	check.ErrorIs(t, speakError(t, h, ""), voice.ErrUnavailable, "speak without a voice")
 }
 
 func TestSpeak_warnsOncePerPhoneme(t *testing.T) {
@@ -374,9 +349,8 @@ func TestSpeak_warnsOncePerPhoneme(t *testing.T) {
 	for range 3 {
 		speak(t, h, "", "A fish shop", 170)
 	}
-	if n := strings.Count(h.logs.String(), "phoneme=ʃ"); n != 1 {
-		t.Errorf("%d warnings for one phoneme", n)
-	}
+	n := strings.Count(h.logs.String(), "phoneme=ʃ")
+	check.That(t, n == 1, "%d warnings for one phoneme", n)
 }
 
 func TestSpeak_endsWithContext(t *testing.T) {
@@ -385,9 +359,7 @@ func TestSpeak_endsWithContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	for _, err := range h.Speak(ctx, announce.Utterance{Message: "hello"}) {
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v, want the context's error", err)
-		}
+		check.That(t, errors.Is(err, context.DeadlineExceeded), "%v, want the context's error", err)
 	}
 }
 
@@ -415,9 +387,7 @@ func TestSpeak_concurrent(t *testing.T) {
 	for name := range want {
 		for range 3 {
 			wg.Go(func() {
-				if got := samples(speak(t, h, name, "Hello. There.", 170)); got != want[name] {
-					t.Errorf("%s yields %d samples, alone %d", name, got, want[name])
-				}
+				check.Equal(t, samples(speak(t, h, name, "Hello. There.", 170)), want[name], "samples of %s", name)
 			})
 		}
 	}
@@ -436,7 +406,6 @@ func TestSpeak_german(t *testing.T) {
 	const notice = "Der Klempner kommt am 3.5. zum 2. Mal und bekommt 1 €."
 	const words = "Der Klempner kommt am dritten Mai zum zweiten Mal und bekommt ein Euro."
 	got, want, english := count("de", notice), count("de", words), count(bundled, notice)
-	if got != want || got == english {
-		t.Errorf("the notice has %d samples, its words have %d, in English it has %d", got, want, english)
-	}
+	check.That(t, got == want && got != english,
+		"the notice has %d samples, its words have %d, in English it has %d", got, want, english)
 }

@@ -14,6 +14,8 @@ import (
 	"pressbox/voice"
 	"pressbox/voice/library"
 	"pressbox/voice/voicetest"
+
+	"pressbox/packaging/check"
 )
 
 // A silentModel returns no samples, so that only phonemes are computed.
@@ -133,12 +135,9 @@ func TestBundled_speakDuringCalibration(t *testing.T) {
 		}
 	})
 	<-started // the default voice is calibrated first
-	if info(h, bundled).WordsPerMinute == nil {
-		t.Errorf("%s is calibrated after %s", bundled, second)
-	}
-	if n := samples(speak(t, h, "", "The oven is on fire!", 0)); n == 0 {
-		t.Error("no samples")
-	}
+	check.That(t, info(h, bundled).WordsPerMinute != nil, "%s is calibrated after %s", bundled, second)
+	n := samples(speak(t, h, "", "The oven is on fire!", 0))
+	check.That(t, n != 0, "no samples")
 	if info(h, second).WordsPerMinute != nil {
 		t.Fatalf("%s was calibrated without its model", second)
 	}

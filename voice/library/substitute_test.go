@@ -70,9 +70,7 @@ func TestSpeak_voiceBroken(t *testing.T) {
 			if got, err := h.Voice(""); err != nil || got != british {
 				t.Errorf("by default %q, %v speaks, want %s", got, err, british)
 			}
-			if _, err := h.Voice(bundled); err == nil {
-				t.Error("the broken voice can be requested by its name")
-			}
+			check.That(t, check.Err(h.Voice(bundled)) != nil, "the broken voice can be requested by its name")
 			if err := h.Health(); err == nil || !strings.Contains(err.Error(), british+" speaks instead") {
 				t.Errorf("Health: %v", err)
 			}
@@ -109,12 +107,9 @@ func TestSpeak_modelFailsInMidMessage(t *testing.T) {
 	}, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`))
 	awaitCalibrated(t, h, bundled, british)
 	got := spokenBy(t, h, "", "One. Two. Three.", func() { fail.Store(true) })
-	if want := bundled + ":0 " + british + ":1 " + british + ":2"; strings.Join(got, " ") != want {
-		t.Errorf("spoken by %q, want %s", got, want)
-	}
-	if n := strings.Count(h.logs.String(), `"voice failed, another one speaks"`); n != 1 {
-		t.Errorf("logged %d times:\n%s", n, h.logs)
-	}
+	want := bundled + ":0 " + british + ":1 " + british + ":2"
+	check.That(t, strings.Join(got, " ") == want, "spoken by %q, want %s", got, want)
+	check.Equal(t, strings.Count(h.logs.String(), `"voice failed, another one speaks"`), 1, "records of the substitute")
 }
 
 // The error is that of the voice that was asked for.
@@ -166,8 +161,6 @@ func TestNew_logsMissingVoices(t *testing.T) {
 			t.Errorf("%q: %s", tt.dirs, log)
 		}
 		h = newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) })
-		if log := h.logs.String(); !strings.Contains(log, "no voice found") {
-			t.Errorf("%q without a voice: %s", tt.dirs, log)
-		}
+		check.Contains(t, h.logs.String(), "no voice found", "%q without a voice", tt.dirs)
 	}
 }

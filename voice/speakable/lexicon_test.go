@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pressbox/voice/speakable"
+
+	"pressbox/packaging/check"
 )
 
 func TestLexicon_replaces(t *testing.T) {
@@ -48,18 +50,14 @@ wifi = why fi [[ ɪks ]]
 		{"en", "**sql** [sql](http://x.y)", "sequel sequel."},
 		{"en", "[[ sqˈl ]] wifi [[ sqˈl ]]", "[[ sqˈl ]] why fi [[ ɪks ]] [[ sqˈl ]]."},
 	} {
-		if got := speakable.Text(tt.written, tt.lang, lex); got != tt.spoken {
-			t.Errorf("Text(%q, %s) = %q, want %q", tt.written, tt.lang, got, tt.spoken)
-		}
+		check.Equal(t, speakable.Text(tt.written, tt.lang, lex), tt.spoken, "Text(%q, %s)", tt.written, tt.lang)
 	}
 }
 
 func TestLexicon_empty(t *testing.T) {
 	t.Parallel()
 	for _, lex := range []*speakable.Lexicon{nil, {}} {
-		if got := speakable.Text("sql", "en", lex); got != "sql." {
-			t.Errorf("Text = %q", got)
-		}
+		check.Equal(t, speakable.Text("sql", "en", lex), "sql.", "Text without the entry")
 	}
 }
 
@@ -82,9 +80,8 @@ func TestParseLexicon_errors(t *testing.T) {
 		{strings.Repeat("bad\n", 12), "; 2 more"},
 	} {
 		lex, err := speakable.ParseLexicon(strings.NewReader(tt.file + "\nZyx = the end\n"))
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("ParseLexicon(%.40q) = %v, want %q", tt.file, err, tt.want)
-		}
+		check.That(t, err != nil && strings.Contains(err.Error(), tt.want),
+			"ParseLexicon(%.40q) = %v, want %q", tt.file, err, tt.want)
 		if got := speakable.Text("Zyx", "en", lex); got != "the end." && len(tt.file) < 5000 {
 			t.Errorf("ParseLexicon(%.40q): the valid line is lost", tt.file)
 		}

@@ -50,14 +50,10 @@ func TestText_tables(t *testing.T) {
 	t.Parallel()
 	for _, tt := range tables {
 		table := sayings(t, tt.file)
-		if len(table) < tt.least {
-			t.Errorf("%s has %d rows, want at least %d", tt.file, len(table), tt.least)
-		}
+		check.That(t, len(table) >= tt.least, "%s has %d rows, want at least %d", tt.file, len(table), tt.least)
 		for _, row := range table {
 			for _, text := range []string{row.written, row.spoken} { // what is spoken does not change again
-				if got := speakable.Text(text, tt.lang, nil); got != row.spoken {
-					t.Errorf("Text(%q, %s) = %q, want %q", text, tt.lang, got, row.spoken)
-				}
+				check.Equal(t, speakable.Text(text, tt.lang, nil), row.spoken, "Text(%q, %s)", text, tt.lang)
 			}
 		}
 	}
@@ -69,12 +65,8 @@ func TestText_withoutSpeech(t *testing.T) {
 		"", " ", "\n\t\r\n", "...", "?!", "---", "***", "\u200b\ufeff", "<b></b>", "|---|", "\x00\x07", "()", "“”",
 		"\uE000",
 	} {
-		if speakable.HasSpeech(silent) {
-			t.Errorf("HasSpeech(%q) = true", silent)
-		}
-		if got := speakable.Text(silent, "en-us", nil); got != "" {
-			t.Errorf("Text(%q) = %q, want nothing", silent, got)
-		}
+		check.That(t, !speakable.HasSpeech(silent), "HasSpeech(%q) = true", silent)
+		check.Equal(t, speakable.Text(silent, "en-us", nil), "", "Text(%q)", silent)
 	}
 	for _, audible := range []string{"a", "7", "⚾", "%", "+", "日", "½", "[[ a ]]", "é", "$"} {
 		got := speakable.Text(audible, "en-us", nil)
@@ -113,9 +105,7 @@ func TestText_espeakReadsNoSigns(t *testing.T) {
 		for _, sign := range []string{
 			"dˈæʃ", "slˈæʃ", "hˈæʃ", "ɹˌoʊmən", "ˈæstɚɹˌɪsk", "tˈɪldə", "ˌʌndɚskˈoːɹ", "kˈoʊlən",
 		} {
-			if strings.Contains(line, sign) {
-				t.Errorf("espeak-ng says %q in %q", sign, line)
-			}
+			check.That(t, !strings.Contains(line, sign), "espeak-ng says %q in %q", sign, line)
 		}
 	}
 }

@@ -82,13 +82,10 @@ func TestParseFrame_matchesSchemas(t *testing.T) {
 		`{"t":"auth","d":{}}`:                                                    false,
 		`{"t":"auth"}`:                                                           false,
 	} {
-		if _, code := play.ParseFrame([]byte(frame)); (code == "") != valid {
-			t.Errorf("%s: code %q, want valid %t", frame, code, valid)
-		}
+		_, code := play.ParseFrame([]byte(frame))
+		check.That(t, (code == "") == valid, "%s: code %q, want valid %t", frame, code, valid)
 		value := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(frame)))(t)
 		kind, _, _ := strings.Cut(strings.TrimPrefix(frame, `{"t":"`), `"`)
-		if err := webtest.FrameSchemas()(kind).Validate(value); (err == nil) != valid {
-			t.Errorf("%s: schema error %v, want valid %t", frame, err, valid)
-		}
+		check.Equal(t, webtest.FrameSchemas()(kind).Validate(value) == nil, valid, "%s: the schema has it valid", frame)
 	}
 }

@@ -69,9 +69,8 @@ func TestCreateGame_validation(t *testing.T) {
 	} {
 		anna.Refused("POST", "/api/games", tt.body, tt.status, tt.code)
 	}
-	if lists := get[struct{ Pending []webtest.GameView }](anna, "/api/games"); len(lists.Pending) != 3 {
-		t.Errorf("%d games are pending, want 3", len(lists.Pending))
-	}
+	lists := get[struct{ Pending []webtest.GameView }](anna, "/api/games")
+	check.That(t, len(lists.Pending) == 3, "%d games are pending, want 3", len(lists.Pending))
 }
 
 // What the managers and a third person can do and see, from the creation of a private game until its rematch.
@@ -82,16 +81,13 @@ func TestGame_lifeCycle(t *testing.T) {
 	path := "/api/games/" + anna.CreateGame(`{"visibility": "private"}`).ID
 	id := strings.TrimPrefix(path, "/api/games/")
 	type lists struct{ Pending, Active, Finished []webtest.GameView }
-	if got := get[lists](carl, "/api/games"); len(got.Pending) != 0 {
-		t.Error("a private game is listed for a third person")
-	}
+	check.Equal(t, len(get[lists](carl, "/api/games").Pending), 0, "private games listed for a third person")
 	if got := get[lists](anna, "/api/games?status=pending"); len(got.Pending) != 1 || got.Pending[0].You != "home" {
 		t.Errorf("its creator's list is %+v", got)
 	}
 	var g webtest.GameView
-	if bert.Ask("POST", path+"/join", "", 200, &g); g.You != "away" || g.Away.Manager.Name != "Bert" {
-		t.Errorf("joined: %+v", g)
-	}
+	bert.Ask("POST", path+"/join", "", 200, &g)
+	check.That(t, g.You == "away" && g.Away.Manager.Name == "Bert", "joined: %+v", g)
 	carl.Refused("POST", path+"/join", "", 409, "seat_taken")
 	lineup := anna.Ask("POST", path+"/lineups/home/suggest", "", 200, nil).Text
 	for f, code := range map[*webtest.Player]string{bert: "not_your_side", carl: "forbidden"} {
@@ -103,44 +99,34 @@ func TestGame_lifeCycle(t *testing.T) {
 	for range 2 { // the second one replaces the first
 		g = anna.SuggestLineup(id, "home")
 	}
-	if g.Status != "pending" || !g.Home.Submitted || g.Home.Lineup == nil {
-		t.Errorf("with one line-up: %+v", g)
-	}
+	check.That(t, g.Status == "pending" && g.Home.Submitted && g.Home.Lineup != nil, "with one line-up: %+v", g)
 	if g := get[webtest.GameView](bert, path); !g.Home.Submitted || g.Home.Lineup != nil {
 		t.Errorf("the other manager receives submitted %t and the line-up %s", g.Home.Submitted, g.Home.Lineup)
 	}
 	problem := bert.Refused("POST", path+"/start", "", 409, "not_ready").Text
-	if !strings.Contains(problem, "line-up") {
-		t.Errorf("the problem does not name the missing line-up: %s", problem)
-	}
-	if g = bert.SuggestLineup(id, "away"); g.Status != "active" {
-		t.Errorf("with both line-ups: %s", g.Status)
-	}
-	if anna.Ask("POST", path+"/start", "", 200, &g); g.Status != "active" {
-		t.Errorf("started twice: %s", g.Status)
-	}
+	check.Contains(t, problem, "line-up", "the problem")
+	g = bert.SuggestLineup(id, "away")
+	check.That(t, g.Status == "active", "with both line-ups: %s", g.Status)
+	anna.Ask("POST", path+"/start", "", 200, &g)
+	check.That(t, g.Status == "active", "started twice: %s", g.Status)
 	anna.Refused("PUT", path+"/lineups/home", lineup, 409, "not_pending")
 	if g := get[webtest.GameView](bert, path); g.Home.Lineup == nil {
 		t.Error("an active game has no line-up for the other manager")
 	}
 	carl.Refused("POST", path+"/concede", "", 403, "forbidden")
-	if bert.Ask("POST", path+"/concede", "", 200, &g); g.Status != "finished" || g.Result.How != "conceded" ||
-		g.Result.Winner != "home" {
-		t.Errorf("conceded: %+v", g)
-	}
+	bert.Ask("POST", path+"/concede", "", 200, &g)
+	check.That(t, g.Status == "finished" && g.Result.How == "conceded" && g.Result.Winner == "home", "conceded: %+v", g)
 	answer := anna.Ask("POST", path+"/rematch", "", 201, &g)
-	if g.ID == id || g.Status != "pending" || answer.Header.Get("Location") != "/api/games/"+g.ID {
-		t.Errorf("the rematch is %s", answer.Text)
-	}
+	check.That(t, g.ID != id && g.Status == "pending" && answer.Header.Get("Location") == "/api/games/"+g.ID,
+		"the rematch is %s", answer.Text)
 	declined := "/api/games/" + g.ID
 	carl.Refused("POST", declined+"/decline", "", 403, "forbidden")
 	bert.Ask("POST", declined+"/decline", "", 204, nil)
 	anna.Refused("GET", declined, "", 404, "unknown_game")
 	anna.Ask("POST", path+"/rematch", "", 201, &g)
 	var again webtest.GameView
-	if bert.Ask("POST", path+"/rematch", "", 201, &again); again.ID != g.ID || again.You == "" {
-		t.Errorf("the other manager's rematch is %+v", again)
-	}
+	bert.Ask("POST", path+"/rematch", "", 201, &again)
+	check.That(t, again.ID == g.ID && again.You != "", "the other manager's rematch is %+v", again)
 }
 
 // An invalid line-up is refused with all violations.
@@ -177,9 +163,8 @@ func TestSetLineup_validation(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	if g := get[webtest.GameView](anna, "/api/games/"+id); g.Home.Submitted || g.Status != "pending" {
-		t.Errorf("after the refusals: %+v", g)
-	}
+	g := get[webtest.GameView](anna, "/api/games/"+id)
+	check.That(t, !g.Home.Submitted && g.Status == "pending", "after the refusals: %+v", g)
 }
 
 // Query parameters are validated.
@@ -238,12 +223,10 @@ func TestStats_season(t *testing.T) {
 		Standings []struct{ G, W, L int }
 	}
 	now := get[standings](anna, "/api/stats/standings")
-	if now.Season != 3 || len(now.Standings) != 2 || now.Standings[0].W+now.Standings[0].L != 1 {
-		t.Errorf("standings: %+v", now)
-	}
-	if before := get[standings](anna, "/api/stats/standings?season=2"); len(before.Standings) != 0 {
-		t.Errorf("standings of another season: %+v", before)
-	}
+	check.That(t, now.Season == 3 && len(now.Standings) == 2 && now.Standings[0].W+now.Standings[0].L == 1,
+		"standings: %+v", now)
+	before := get[standings](anna, "/api/stats/standings?season=2")
+	check.That(t, len(before.Standings) == 0, "standings of another season: %+v", before)
 	type players struct {
 		Team              *string
 		Batting, Pitching []struct{ Team struct{ ID string } }
@@ -265,13 +248,10 @@ func TestStats_season(t *testing.T) {
 			Value           int
 		}
 	}](anna, "/api/stats/leaders")
-	if len(leaders.Batting) != 7 || len(leaders.Pitching) != 7 || len(leaders.Batting[5].Leaders) == 0 {
-		t.Errorf("leaders: %+v", leaders)
-	}
+	check.That(t, len(leaders.Batting) == 7 && len(leaders.Pitching) == 7 && len(leaders.Batting[5].Leaders) != 0,
+		"leaders: %+v", leaders)
 	for _, r := range leaders.Records {
-		if r.Game != id || r.Value < 1 {
-			t.Errorf("record: %+v", r)
-		}
+		check.That(t, r.Game == id && r.Value >= 1, "record: %+v", r)
 	}
 	managers := get[struct {
 		Managers []struct {
@@ -311,9 +291,8 @@ func TestKiosk_events(t *testing.T) {
 	anna.Ask("POST", "/api/notify", `{"message": "Dinner is ready."}`, 202, nil)
 	d.Await("announcement", "Dinner")
 	all := strings.Join(d.All, "\n")
-	if strings.Contains(all, `"sender"`) || !strings.Contains(all, `"status":"scheduled"`) {
-		t.Errorf("the display received a sender, or no scheduled announcement: %s", all)
-	}
+	check.That(t, !strings.Contains(all, `"sender"`) && strings.Contains(all, `"status":"scheduled"`),
+		"the display received a sender, or no scheduled announcement: %s", all)
 	m := anna.Manage(address, public).JoinState()
 	m.Command(m.Legal[0].Action)
 	if d.Await("score", public); !strings.Contains(d.Last, `"now":{`) || !strings.Contains(d.Last, `"text":["`) ||
@@ -321,17 +300,14 @@ func TestKiosk_events(t *testing.T) {
 		t.Errorf("a play is %s", d.Last)
 	}
 	late := webtest.OpenDisplay(t, address) // opened in mid-game
-	if late.Await("score", public); late.Last != d.Last {
-		t.Errorf("a later display has %s, want %s", late.Last, d.Last)
-	}
+	late.Await("score", public)
+	check.That(t, late.Last == d.Last, "a later display has %s, want %s", late.Last, d.Last)
 	anna.Ask("POST", "/api/games/"+public+"/concede", "", 200, nil)
-	if d.Await("final", public); !strings.Contains(d.Last, `"result":{`) {
-		t.Errorf("the final is %s", d.Last)
-	}
+	d.Await("final", public)
+	check.That(t, strings.Contains(d.Last, `"result":{`), "the final is %s", d.Last)
 	d.Await("gone", public)
-	if d.Await("season", `"standings"`); !strings.Contains(d.Last, `"w":1`) {
-		t.Errorf("the season after a game is %s", d.Last)
-	}
+	d.Await("season", `"standings"`)
+	check.That(t, strings.Contains(d.Last, `"w":1`), "the season after a game is %s", d.Last)
 	after := webtest.OpenDisplay(t, address)
 	after.Await("final", public)
 	if all := strings.Join(d.All, "\n"); strings.Contains(all, private) {
@@ -352,19 +328,14 @@ func TestTeams_season(t *testing.T) {
 		Teams  []struct{ ID string }
 	}
 	all := get[list](anna, "/api/teams")
-	if all.Season != 3 || len(all.Teams) != 8 {
-		t.Errorf("teams: %+v", all)
-	}
-	if first := get[list](anna, "/api/teams?season=1"); first.Season != 1 {
-		t.Errorf("teams of season 1: %+v", first)
-	}
+	check.That(t, all.Season == 3 && len(all.Teams) == 8, "teams: %+v", all)
+	first := get[list](anna, "/api/teams?season=1")
+	check.That(t, first.Season == 1, "teams of season 1: %+v", first)
 	roster := get[struct {
 		Season  int
 		Players []struct{ ID string }
 	}](anna, "/api/teams/"+all.Teams[0].ID+"/roster?season=2")
-	if roster.Season != 2 || len(roster.Players) != 26 {
-		t.Errorf("roster: %+v", roster)
-	}
+	check.That(t, roster.Season == 2 && len(roster.Players) == 26, "roster: %+v", roster)
 	anna.Refused("GET", "/api/teams/unknown/roster", "", 404, "unknown_team")
 	anna.Refused("GET", "/api/teams?season=4", "", 404, "unknown_team")
 	anna.Refused("GET", "/api/teams?season=66", "", 503, "team_data_unavailable")

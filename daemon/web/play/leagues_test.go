@@ -37,19 +37,17 @@ func TestLeague_lifeCycle(t *testing.T) {
 	bert.Refused("POST", path+"/join", `{"seat": 2}`, 409, "seat_taken")
 	bert.Refused("DELETE", path, "", 403, "forbidden")
 	bert.Refused("GET", "/api/series/"+l.ID, "", 404, "unknown_league")
-	if bert.Ask("POST", path+"/join", "", 200, &l); l.Status != leagues.Active || *l.You != 1 ||
-		l.CoverAt.Sub(l.Started) != 24*time.Hour {
-		t.Errorf("joined: %+v", l)
-	}
+	bert.Ask("POST", path+"/join", "", 200, &l)
+	check.That(t, l.Status == leagues.Active && *l.You == 1 && l.CoverAt.Sub(l.Started) == 24*time.Hour,
+		"joined: %+v", l)
 	carl.Refused("POST", path+"/join", "", 409, "not_pending")
 	anna.Refused("DELETE", path, "", 409, "not_pending")
 	schedule := await(t, func() (leagues.Schedule, bool) {
 		s := get[leagues.Schedule](carl, path+"/schedule")
 		return s, s.Games[0].Status != "scheduled"
 	})
-	if len(schedule.Games) != 6 || schedule.Day != 1 || schedule.Games[0].Status != "pending" {
-		t.Errorf("schedule: %+v", schedule)
-	}
+	check.That(t, len(schedule.Games) == 6 && schedule.Day == 1 && schedule.Games[0].Status == "pending",
+		"schedule: %+v", schedule)
 	g := get[webtest.GameView](anna, "/api/games/"+schedule.Games[0].Game)
 	if g.Status != "pending" || g.Away.Manager == nil && !g.Away.Bot || g.Home.Manager == nil && !g.Home.Bot {
 		t.Errorf("the first game: %+v", g)
@@ -60,21 +58,15 @@ func TestLeague_lifeCycle(t *testing.T) {
 		l.Seats[1].Manager != nil {
 		t.Errorf("left: %+v", l.Seats[1])
 	}
-	if all := get[struct{ Finished []webtest.GameView }](carl, "/api/games?people=YES"); len(all.Finished) != 0 {
-		t.Errorf("games between bots are listed: %+v", all.Finished)
-	}
+	all := get[struct{ Finished []webtest.GameView }](carl, "/api/games?people=YES")
+	check.That(t, len(all.Finished) == 0, "games between bots are listed: %+v", all.Finished)
 	carl.Refused("GET", "/api/games?people=2", "", 422, "not_offered")
 	s := get[leagues.Standings](carl, path+"/standings")
-	if len(s.Standings) != 3 || s.Champion != nil || s.Playoff != nil {
-		t.Errorf("standings: %+v", s)
-	}
-	if list := get[struct{ Leagues []leagues.View }](carl, "/api/leagues"); len(list.Leagues) != 1 {
-		t.Errorf("%d leagues are listed", len(list.Leagues))
-	}
+	check.That(t, len(s.Standings) == 3 && s.Champion == nil && s.Playoff == nil, "standings: %+v", s)
+	list := get[struct{ Leagues []leagues.View }](carl, "/api/leagues")
+	check.That(t, len(list.Leagues) == 1, "%d leagues are listed", len(list.Leagues))
 	anna.Ask("POST", "/api/leagues", `{"name": "Attic", "options": {"visibility": "private"}, `+two+`}`, 201, &l)
-	if l.Options.Mercy != "on" || l.Options.BotLevel != 3 {
-		t.Errorf("a private league's options are %+v", l.Options)
-	}
+	check.That(t, l.Options.Mercy == "on" && l.Options.BotLevel == 3, "a private league's options are %+v", l.Options)
 	anna.Ask("DELETE", "/api/leagues/"+l.ID, "", 204, nil)
 	carl.Refused("GET", "/api/leagues/"+l.ID, "", 404, "unknown_league")
 }
@@ -118,9 +110,8 @@ func TestSeries_bots(t *testing.T) {
 	season := get[struct {
 		Standings []struct{ G int }
 	}](anna, "/api/stats/standings")
-	if len(season.Standings) != 2 || season.Standings[0].G != len(schedule.Games) {
-		t.Errorf("the season's standings %+v after %d games", season, len(schedule.Games))
-	}
+	check.That(t, len(season.Standings) == 2 && season.Standings[0].G == len(schedule.Games),
+		"the season's standings %+v after %d games", season, len(schedule.Games))
 }
 
 // An invalid request creates nothing, and its answer lists every violation.
@@ -154,9 +145,8 @@ func TestCreateLeague_validation(t *testing.T) {
 		check.Equal(t, anna.Ask("POST", "/api/"+tt.path, tt.body, 422, nil).Violations(),
 			tt.want, "%s %s", tt.path, tt.body)
 	}
-	if list := get[struct{ Leagues []leagues.View }](anna, "/api/leagues"); len(list.Leagues) != 0 {
-		t.Errorf("%d leagues were created", len(list.Leagues))
-	}
+	list := get[struct{ Leagues []leagues.View }](anna, "/api/leagues")
+	check.That(t, len(list.Leagues) == 0, "%d leagues were created", len(list.Leagues))
 }
 
 // Reading leagues follows NOTIFY_ACCESS; an account can read them whatever it is, and only an account changes
@@ -176,9 +166,8 @@ func TestLeagues_access(t *testing.T) {
 				anna.Ask("GET", "/api/leagues"+path, "", 200, nil)
 			}
 			if want == 200 {
-				if v := get[leagues.View](visitor, "/api/leagues/"+l.ID); v.Creator.ID != "" || v.You != nil {
-					t.Errorf("a visitor sees %+v", v)
-				}
+				v := get[leagues.View](visitor, "/api/leagues/"+l.ID)
+				check.That(t, v.Creator.ID == "" && v.You == nil, "a visitor sees %+v", v)
 			}
 			visitor.Refused("POST", "/api/leagues/"+l.ID+"/join", "", 401, "unauthenticated")
 			visitor.Refused("POST", "/api/leagues", `{}`, 401, "unauthenticated")

@@ -9,6 +9,8 @@ import (
 
 	"pressbox/daemon/web"
 	"pressbox/game/protocol"
+
+	"pressbox/packaging/check"
 )
 
 // A lobby receives a new game once whole, then only its score, as of a game that was listed before, at most
@@ -24,9 +26,7 @@ func TestLobbyStream_batches(t *testing.T) {
 			score := &protocol.Score{Home: runs}
 			g := &protocol.Game{ID: "x", Status: status, Inning: inning, Half: "top", Score: score}
 			for _, m := range []*protocol.Message{{Data: &protocol.Event{}}, {Game: "x", Data: g}} {
-				if err := out.receive(m); err != nil {
-					t.Fatal(err)
-				}
+				check.NoError(t, out.receive(m))
 			}
 		}
 		flushes := func(want string) {
@@ -51,9 +51,7 @@ func TestLobbyStream_batches(t *testing.T) {
 		}
 		play(protocol.Active, 2, 1)
 		flushes("event: score\ndata: " + `{"id":"x","score":{"home":1,"away":0},"inning":2,"half":"top"}` + "\n\n")
-		if waited := time.Since(began); waited != lobbyInterval {
-			t.Errorf("the second batch came after %v, want %v", waited, lobbyInterval)
-		}
+		check.Equal(t, time.Since(began), lobbyInterval, "the second batch came after")
 		play(protocol.Active, 2, 1)
 		flushes("")
 		play(protocol.Finished, 9, 3)

@@ -7,6 +7,8 @@ import (
 
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/card"
+
+	"pressbox/packaging/check"
 )
 
 // A player's card is the same in the roster and on its own, with the names of the contract; in a game it has
@@ -31,9 +33,7 @@ func TestPlayers_card(t *testing.T) {
 	}
 	fields := get[map[string]json.RawMessage](anna, "/api/players/"+want.ID+"?season=2")
 	for _, name := range []string{"ratings", "season", "today", "pitches", "fatigue", "rest_days", "source"} {
-		if fields[name] == nil {
-			t.Errorf("the card lacks %s", name)
-		}
+		check.That(t, fields[name] != nil, "the card lacks %s", name)
 	}
 	anna.Refused("GET", "/api/players/unknown", "", 404, "unknown_player")
 	anna.Refused("GET", "/api/players/"+want.ID+"?season=2&team=CPR", "", 404, "unknown_player")
@@ -42,9 +42,8 @@ func TestPlayers_card(t *testing.T) {
 	var l struct{ ID string }
 	anna.Ask("POST", "/api/series", `{"name": "x", "season": 2, `+two+`}`, 201, &l)
 	got := get[player](anna, "/api/players/"+want.ID+"?league="+l.ID)
-	if got.Card != want.Card || got.Name != want.Name {
-		t.Errorf("before the first day of a series: %+v, in the roster %+v", got, want)
-	}
+	check.That(t, got.Card == want.Card && got.Name == want.Name,
+		"before the first day of a series: %+v, in the roster %+v", got, want)
 	anna.Refused("GET", "/api/players/"+want.ID+"?league=none", "", 404, "unknown_league")
 }
 
@@ -68,7 +67,5 @@ func TestPlayers_inGame(t *testing.T) {
 		t.Errorf("the batter %+v, the pitcher %+v", batter, pitcher)
 	}
 	bench := slices.IndexFunc(g.Rosters.Home.Players, func(p player) bool { return p.Today == nil })
-	if bench < 0 {
-		t.Error("everyone plays")
-	}
+	check.That(t, bench >= 0, "everyone plays")
 }

@@ -112,9 +112,7 @@ func TestUpgrade_origin(t *testing.T) {
 		}
 	}
 	_, status := dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...)
-	if status == 101 {
-		t.Error("two origins are accepted")
-	}
+	check.That(t, status != 101, "two origins are accepted")
 	l := webtest.NewWire()
 	serveEcho(t, h, l)
 	conn, resp := l.Ask(t, "GET /api/ws HTTP/1.1\r\nHost: pressbox.local\r\n\r\n")
@@ -201,9 +199,8 @@ func TestServeConn_ends(t *testing.T) {
 	panicking := dial(b)
 	send(t, panicking, "panic")
 	receive(t, panicking)
-	if _, _, err := panicking.ReadMessage(); err == nil {
-		t.Error("the socket is open after a panic")
-	}
+	_, _, err := panicking.ReadMessage()
+	check.That(t, err != nil, "the socket is open after a panic")
 	if log := h.Log.String(); !strings.Contains(log, "the socket has a bug") || !strings.Contains(log, "level=ERROR") {
 		t.Errorf("the panic is not in the log: %s", log)
 	}

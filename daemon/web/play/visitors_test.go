@@ -122,13 +122,9 @@ func TestVisitors_limits(t *testing.T) {
 				t.Fatalf("visitor %d of %s is refused", n+1, from)
 			}
 		}
-		if code := dialVisitor(t, address, from).watch(game); code != 4429 {
-			t.Errorf("visitor 21 of %s: close code %d, want 4429", from, code)
-		}
+		check.Equal(t, dialVisitor(t, address, from).watch(game), 4429, "visitor 21 of an address: close code")
 	}
-	if code := dialVisitor(t, address, "127.0.0.99").watch(game); code != 4429 {
-		t.Errorf("visitor 201: close code %d, want 4429", code)
-	}
+	check.Equal(t, dialVisitor(t, address, "127.0.0.99").watch(game), 4429, "visitor 201: close code")
 	_ = last.Close()
 	for dialVisitor(t, address, "127.0.0.99").watch(game) != 0 { // until the server has noticed
 		if t.Context().Err() != nil {

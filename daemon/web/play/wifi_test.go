@@ -98,10 +98,9 @@ func TestWiFi_kiosk(t *testing.T) {
 		display := webtest.OpenDisplay(t, strings.TrimPrefix(server.URL, "http://"))
 		display.Await("announcement", "Dinner")
 		all := strings.Join(display.All, "\n")
-		if got := strings.Contains(all,
-			`wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`); got != tt.want {
-			t.Errorf("%s: the display has the network: %t, want %t", tt.name, got, tt.want)
-		}
+		got := strings.Contains(all,
+			`wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`)
+		check.That(t, got == tt.want, "%s: the display has the network: %t, want %t", tt.name, got, tt.want)
 		if !tt.want && strings.Contains(all, "secret words") {
 			t.Errorf("%s: the display has the passphrase: %s", tt.name, all)
 		}

@@ -28,9 +28,7 @@ func serveBroadcaster(t *testing.T) (b *play.Broadcaster, open func() *websocket
 	b = play.NewBroadcaster(webtest.NewRig(t).Server)
 	server := httptest.NewUnstartedServer(b)
 	server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
-		if err := conn.(*net.TCPConn).SetWriteBuffer(small); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, conn.(*net.TCPConn).SetWriteBuffer(small))
 		return ctx
 	}
 	server.Start()

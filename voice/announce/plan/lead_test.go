@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pressbox/voice/announce/plan"
+
+	"pressbox/packaging/check"
 )
 
 // segments returns segments of so many seconds in a sentence.
@@ -42,35 +44,25 @@ func TestLead_mayPlay(t *testing.T) {
 		"lazy up to half of the length":  {plan.Lead{Ready: segments(0, 2), Rest: segments(0, 2), Factor: 0.5}, true, false},
 		"eager above half of the length": {plan.Lead{Ready: segments(0, 2), Rest: segments(0, 2), Factor: 0.51}, true, true},
 	} {
-		if got := tt.lead.MayPlay(); got != tt.play {
-			t.Errorf("%s: may play %t", name, got)
-		}
-		if got := tt.lead.MaySynthesize(); got != tt.more {
-			t.Errorf("%s: may synthesize %t", name, got)
-		}
+		check.Equal(t, tt.lead.MayPlay(), tt.play, "%s: may play", name)
+		check.Equal(t, tt.lead.MaySynthesize(), tt.more, "%s: may synthesize", name)
 	}
 }
 
 func TestSpeed_recent(t *testing.T) {
 	t.Parallel()
 	var s plan.Speed
-	if got := s.Factor("anna"); got != 0 {
-		t.Errorf("without a measurement: %v", got)
-	}
+	check.Equal(t, s.Factor("anna"), 0, "without a measurement")
 	s = s.Add("anna", 3*time.Second, time.Second)
 	if got := s.Factor("anna"); got != 3 {
 		t.Errorf("%v, want 3", got)
 	}
-	if got := s.Factor("bert"); got != 0 {
-		t.Errorf("another voice: %v", got)
-	}
+	check.Equal(t, s.Factor("bert"), 0, "another voice")
 	for range 60 {
 		s = s.Add("anna", time.Second, 10*time.Second)
 	}
 	if got := s.Factor("anna"); got < 0.099 || got > 0.11 {
 		t.Errorf("after 600 s at 0.1: %v", got)
 	}
-	if got := s.Add("bert", time.Second, time.Second).Factor("bert"); got != 1 {
-		t.Errorf("a new voice: %v, want 1", got)
-	}
+	check.Equal(t, s.Add("bert", time.Second, time.Second).Factor("bert"), 1, "a new voice")
 }

@@ -7,6 +7,8 @@ import (
 
 	"pressbox/audio"
 	"pressbox/voice/announce/plan"
+
+	"pressbox/packaging/check"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -46,13 +48,9 @@ func TestFor_chime(t *testing.T) {
 		if o.Default == "" {
 			o.Default = audio.Ding
 		}
-		if got := plan.For(o).Chime; got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
+		check.Equal(t, plan.For(o).Chime, tt.want, "%s", tt.name)
 	}
-	if got := plan.For(plan.Occasion{Now: now}).Chime; got != audio.NoChime {
-		t.Errorf("without a default: %s, want none", got)
-	}
+	check.Equal(t, plan.For(plan.Occasion{Now: now}).Chime, audio.NoChime, "without a default")
 }
 
 func TestFor_levels(t *testing.T) {
@@ -72,9 +70,8 @@ func TestFor_levels(t *testing.T) {
 		{plan.Occasion{Volume: 0, Duck: -20}, 0, 1}, // nothing is audible
 	} {
 		p := plan.For(tt.o)
-		if math.Abs(float64(p.Gain-tt.gain)) > 1e-6 || math.Abs(p.Lower-tt.lower) > 1e-3 {
-			t.Errorf("%+v: gain %v, others at %v; want %v and %v", tt.o, p.Gain, p.Lower, tt.gain, tt.lower)
-		}
+		check.That(t, math.Abs(float64(p.Gain-tt.gain)) <= 1e-6 && math.Abs(p.Lower-tt.lower) <= 1e-3,
+			"%+v: gain %v, others at %v; want %v and %v", tt.o, p.Gain, p.Lower, tt.gain, tt.lower)
 	}
 }
 
@@ -87,9 +84,7 @@ func TestPlan_samples(t *testing.T) {
 			prelude := p.Prelude(rate)
 			bell := chime.Samples(rate)
 			if chime == audio.NoChime {
-				if prelude != nil {
-					t.Errorf("without a chime, the speech begins at sample %d", len(prelude))
-				}
+				check.That(t, prelude == nil, "without a chime, the speech begins at sample %d", len(prelude))
 				continue
 			}
 			for i, s := range bell {
@@ -102,9 +97,7 @@ func TestPlan_samples(t *testing.T) {
 					t.Fatalf("%s at %d Hz: sample %d of the gap is %v", chime, rate, i, s)
 				}
 			}
-			if gap := len(prelude) - len(bell); gap != rate/5 {
-				t.Errorf("%s at %d Hz: the speech begins %d samples after it, want %d", chime, rate, gap, rate/5)
-			}
+			check.Equal(t, len(prelude)-len(bell), rate/5, "%s at %d Hz: samples before the speech", chime, rate)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pressbox/voice/announce/policy"
+
+	"pressbox/packaging/check"
 )
 
 var (
@@ -84,9 +86,7 @@ func TestDecide(t *testing.T) {
 		{"urgent, own volume below", policy.Announcement{Urgent: true, Volume: 10}, day, speak(40)},
 		{"urgent, no floor", policy.Announcement{Urgent: true, Volume: 10}, in(func(s *policy.State) { s.UrgentMinVolume = 0 }), speak(10)},
 	} {
-		if got := policy.Decide(tt.a, tt.s, now); got != tt.want {
-			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
-		}
+		check.Equal(t, policy.Decide(tt.a, tt.s, now), tt.want, "%s", tt.name)
 	}
 }
 
@@ -95,9 +95,8 @@ func TestDecide_quietEnds(t *testing.T) {
 	t.Parallel()
 	s := policy.State{Volume: 70, Quiet: quiet(policy.Silence)}
 	for at, want := range map[time.Time]bool{now: false, morning.Add(-1): false, morning: true, morning.Add(time.Hour): true} {
-		if d := policy.Decide(policy.Announcement{}, s, at); d.Speak != want || d.Quiet == want {
-			t.Errorf("at %v: %+v", at, d)
-		}
+		d := policy.Decide(policy.Announcement{}, s, at)
+		check.That(t, d.Speak == want && d.Quiet != want, "at %v: %+v", at, d)
 	}
 }
 

@@ -76,9 +76,8 @@ func TestTemplate_json(t *testing.T) {
 		{`{{.m}}`, `{"m": "{\"message\": \"x\"}"}`, `map[message:{"message": "x"}]`},
 	} {
 		result, err := check.Must(webhook.ParseTemplate("t", tt.source))(t).Read([]byte(tt.body))
-		if got := fmt.Sprint(result.Fields); err != nil || got != tt.want {
-			t.Errorf("%s of %s: %s, %v; want %s", tt.source, tt.body, got, err, tt.want)
-		}
+		got := fmt.Sprint(result.Fields)
+		check.That(t, err == nil && got == tt.want, "%s of %s: %s, %v; want %s", tt.source, tt.body, got, err, tt.want)
 	}
 }
 
@@ -129,9 +128,8 @@ func TestTemplate_errors(t *testing.T) {
 		if err == nil {
 			_, err = parsed.Read([]byte(body))
 		}
-		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "t:") {
-			t.Errorf("%.100s: error %v, want %q", tt.source, err, tt.want)
-		}
+		check.That(t, err != nil && strings.Contains(err.Error(), tt.want) && strings.HasPrefix(err.Error(), "t:"),
+			"%.100s: error %v, want %q", tt.source, err, tt.want)
 	}
 }
 

@@ -43,9 +43,8 @@ func TestRead_golden(t *testing.T) {
 		format := webhook.Formats()[slices.IndexFunc(webhook.Formats(), matches)]
 		body := check.Must(os.ReadFile("testdata/" + file + ".json"))(t)
 		result, err := webhook.Read(format, body, never)
-		if got := fmt.Sprint(result.Fields, result.Repeated, result.Unknown); err != nil || got != want {
-			t.Errorf("%s:\n%s, %v; want\n%s", file, got, err, want)
-		}
+		got := fmt.Sprint(result.Fields, result.Repeated, result.Unknown)
+		check.That(t, err == nil && got == want, "%s:\n%s, %v; want\n%s", file, got, err, want)
 	}
 }
 
@@ -147,9 +146,8 @@ func TestRead_repeated(t *testing.T) {
 		{body(closed, reopened), "map[] 2"},
 	} {
 		result, err := webhook.Read("alertmanager", tt.body, known)
-		if got := fmt.Sprint(result.Fields, result.Repeated); err != nil || got != tt.want {
-			t.Errorf("%d: %s, %v; want %s", i, got, err, tt.want)
-		}
+		got := fmt.Sprint(result.Fields, result.Repeated)
+		check.That(t, err == nil && got == tt.want, "%d: %s, %v; want %s", i, got, err, tt.want)
 	}
 }
 
@@ -165,9 +163,8 @@ func TestRead_priorities(t *testing.T) {
 				severity,
 			)
 			result, err := webhook.Read("alertmanager", []byte(body), never)
-			if err != nil || result.Fields["priority"] != want {
-				t.Errorf("%s %q: %v, %v; want priority %s", status, severity, result.Fields, err, want)
-			}
+			check.That(t, err == nil && result.Fields["priority"] == want,
+				"%s %q: %v, %v; want priority %s", status, severity, result.Fields, err, want)
 		}
 	}
 }
@@ -180,9 +177,8 @@ func TestRead_unknownMembers(t *testing.T) {
 		{"uptime-kuma", `{"zone": 1, "color": 2, "msg": "x", "monitor": {"x": 1}}`},
 	} {
 		result, err := webhook.Read(tt.format, []byte(tt.body), never)
-		if got := fmt.Sprint(result.Unknown); err != nil || got != "[color zone]" {
-			t.Errorf("%s: %s, %v", tt.format, got, err)
-		}
+		got := fmt.Sprint(result.Unknown)
+		check.That(t, err == nil && got == "[color zone]", "%s: %s, %v", tt.format, got, err)
 	}
 }
 
@@ -192,14 +188,10 @@ func TestValidName(t *testing.T) {
 		"a": true, "door-bell-2": true, strings.Repeat("x", 64): true, strings.Repeat("x", 65): false, "": false,
 		"A": false, "a.b": false, "../x": false, "ü": false, "a\n": false,
 	} {
-		if webhook.ValidName(name) != want {
-			t.Errorf("%q is valid: %t", name, !want)
-		}
+		check.That(t, webhook.ValidName(name) == want, "%q is valid: %t", name, !want)
 	}
 	for _, format := range webhook.Formats() {
-		if !webhook.ValidName(format) {
-			t.Errorf("%q is not valid", format)
-		}
+		check.That(t, webhook.ValidName(format), "%q is not valid", format)
 	}
 }
 
@@ -250,14 +242,10 @@ func TestObject(t *testing.T) {
 func TestExample(t *testing.T) {
 	t.Parallel()
 	for _, format := range webhook.Formats() {
-		if result, err := webhook.Read(format, []byte(webhook.Example(format)), never); err != nil ||
-			result.Fields["message"] == "" {
-			t.Errorf("%s: %v, %v", format, result, err)
-		}
+		result, err := webhook.Read(format, []byte(webhook.Example(format)), never)
+		check.That(t, err == nil && result.Fields["message"] != "", "%s: %v, %v", format, result, err)
 	}
-	if webhook.Example("other") != "" {
-		t.Error("an unknown format has an example")
-	}
+	check.That(t, webhook.Example("other") == "", "an unknown format has an example")
 }
 
 func FuzzWebhook(f *testing.F) {

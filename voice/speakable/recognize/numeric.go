@@ -21,8 +21,8 @@ type rule struct {
 
 // tables has the constant data of the recognizer.
 type tables struct {
-	numeric []rule                               // what starts with a digit, in the order in which it is tried
-	lead    []rule                               // what starts with a sign of a number
+	numeric []rule                                 // what starts with a digit, in the order in which it is tried
+	lead    []rule                                 // what starts with a sign of a number
 	words   []func(s *tokenizer, word string) bool // what starts with a letter
 	scripts []script
 }
