@@ -36,19 +36,15 @@ func TestLimit_monotonicUpToCeiling(t *testing.T) {
 	}
 	audio.Limit(ramp, 1)
 	for i := 1; i < len(ramp); i++ {
-		if ramp[i] < ramp[i-1] {
-			t.Fatalf("Limit falls from %v to %v at sample %d", ramp[i-1], ramp[i], i)
-		}
-		if rise := ramp[i] - ramp[i-1]; rise > 1.01e-4 {
-			t.Fatalf("Limit leaps by %v at sample %d", rise, i)
-		}
+		check.Require(t, ramp[i] >= ramp[i-1], "Limit falls from %v to %v at sample %d", ramp[i-1], ramp[i], i)
+		rise := ramp[i] - ramp[i-1]
+		check.Require(t, rise <= 1.01e-4, "Limit leaps by %v at sample %d", rise, i)
 	}
 	if last := ramp[len(ramp)-1]; last > audio.Ceiling || last < audio.Ceiling-1e-4 {
 		t.Errorf("the loudest sample is %v, want just below %v", last, audio.Ceiling)
 	}
-	if ramp[0] != -ramp[len(ramp)-1] {
-		t.Errorf("Limit(-10) = %v and Limit(10) = %v are not symmetric", ramp[0], ramp[len(ramp)-1])
-	}
+	check.That(t, ramp[0] == -ramp[len(ramp)-1],
+		"Limit(-10) = %v and Limit(10) = %v are not symmetric", ramp[0], ramp[len(ramp)-1])
 }
 
 func TestScale_urgentIsHalfLouder(t *testing.T) {
@@ -176,9 +172,8 @@ func TestWriteWAV_roundTrip(t *testing.T) {
 				len(clip.Samples), clip.Rate)
 		}
 		for i, s := range got.Samples {
-			if math.Abs(float64(s-clip.Samples[i])) > 0.51/32767 {
-				t.Fatalf("%s: sample %d is %v, want %v", name, i, s, clip.Samples[i])
-			}
+			check.Require(t, math.Abs(float64(s-clip.Samples[i])) <= 0.51/32767,
+				"%s: sample %d is %v, want %v", name, i, s, clip.Samples[i])
 		}
 	}
 }
@@ -220,18 +215,13 @@ func FuzzDecodeWAV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		clip, err := audio.DecodeWAV(bytes.NewReader(file))
 		if err != nil {
-			if !errors.Is(err, audio.ErrNotWAV) {
-				t.Fatalf("%v is not ErrNotWAV", err)
-			}
+			check.Require(t, errors.Is(err, audio.ErrNotWAV), "%v is not ErrNotWAV", err)
 			return
 		}
-		if clip.Rate <= 0 || len(clip.Samples) > len(file)/2 {
-			t.Fatalf("%d samples at %d Hz out of %d bytes", len(clip.Samples), clip.Rate, len(file))
-		}
+		check.Require(t, clip.Rate > 0 && len(clip.Samples) <= len(file)/2,
+			"%d samples at %d Hz out of %d bytes", len(clip.Samples), clip.Rate, len(file))
 		for i, s := range clip.Samples {
-			if !(s >= -1 && s <= 1) {
-				t.Fatalf("sample %d is %v, outside [-1, 1]", i, s)
-			}
+			check.Require(t, s >= -1 && s <= 1, "sample %d is %v, outside [-1, 1]", i, s)
 		}
 	})
 }

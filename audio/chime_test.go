@@ -71,9 +71,7 @@ func TestChime_anyRate(t *testing.T) {
 	for rate := range 100 {
 		for _, c := range audio.Chimes() {
 			for _, s := range c.Samples(rate) {
-				if s != s || s > 1 || s < -1 {
-					t.Fatalf("%s at %d Hz has the sample %v", c, rate, s)
-				}
+				check.Require(t, s == s && s <= 1 && s >= -1, "%s at %d Hz has the sample %v", c, rate, s)
 			}
 		}
 	}

@@ -25,9 +25,8 @@ func texts(tb testing.TB, path string) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(string(data)) {
 		name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if n := len(strings.Fields(text)); !ok || n < 50 {
-			tb.Fatalf("passage %q has %d words", name, n)
-		}
+		n := len(strings.Fields(text))
+		check.Require(tb, ok && n >= 50, "passage %q has %d words", name, n)
 		all[name] = text
 	}
 	return all

@@ -133,9 +133,7 @@ func FuzzNewClauses(f *testing.F) {
 			check.Equal(t, p.length().segments, 1, "length of a segment")
 			total = total.minus(p.length())
 		}
-		if format(again) != format(s) {
-			t.Errorf("the segments have %s, the clauses %s", format(again), format(s))
-		}
+		check.That(t, format(again) == format(s), "the segments have %s, the clauses %s", format(again), format(s))
 		if m := s.length(); m.minus(textLength{}) != (textLength{}).minus(total) || m.segments != segments {
 			t.Errorf("the length of the clauses is %+v, of their segments %+v", m, total)
 		}

@@ -358,13 +358,10 @@ func FuzzSpeak_espeakOutput(f *testing.F) {
 		}
 		for _, in := range h.inputs {
 			ids := in.IDs
-			if n := len(ids); n < 5 || n%2 == 0 || ids[0] != 1 || ids[n-1] != 2 {
-				t.Fatalf("ids %v", ids)
-			}
+			n := len(ids)
+			check.Require(t, n >= 5 && n%2 != 0 && ids[0] == 1 && ids[n-1] == 2, "ids %v", ids)
 			for i := 1; i < len(ids); i += 2 {
-				if ids[i] != 0 || ids[i-1] >= int64(config.Symbols) {
-					t.Fatalf("ids %v", ids)
-				}
+				check.Require(t, ids[i] == 0 && ids[i-1] < int64(config.Symbols), "ids %v", ids)
 			}
 		}
 	})

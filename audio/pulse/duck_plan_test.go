@@ -104,9 +104,8 @@ func TestDucking_bounded(t *testing.T) {
 	if p := d.update(inputs, duckSteps, true); len(p.set) != maxDucked || len(p.added) != maxDucked {
 		t.Errorf("%d of %d streams are lowered, want %d", len(p.set), len(inputs), maxDucked)
 	}
-	if p := d.update(inputs[1:], duckSteps, true); len(p.set) != 1 {
-		t.Errorf("%d streams are lowered after one has ended, want 1", len(p.set))
-	}
+	p := d.update(inputs[1:], duckSteps, true)
+	check.That(t, len(p.set) == 1, "%d streams are lowered after one has ended, want 1", len(p.set))
 	longest := slices.Repeat([]byte{1}, maxProperty)
 	for _, s := range d.streams {
 		s.Name, s.Process, s.Serial, s.Memory = string(longest), string(longest), string(longest), string(longest)

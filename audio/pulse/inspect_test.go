@@ -23,17 +23,13 @@ func TestInspect_findsSinks(t *testing.T) {
 	r := inspect(t, pulse.Config{Server: "unix:/nowhere/native " + server.Address})
 	check.That(t, len(r.Attempts) == 2 && r.Attempts[0].Failure == pulse.NotFound && r.Attempts[1].Failure == "",
 		"attempts: %+v", r.Attempts)
-	if r.Default != "speaker" || r.Server == "" || len(r.Sinks) != 1 {
-		t.Fatalf("%+v", r)
-	}
-	if s := r.Sinks[0]; s.Name != "speaker" || s.Muted || s.Volume != 100 || !s.Null || s.Unplugged {
-		t.Errorf("the sink: %+v", s)
-	}
+	check.Require(t, r.Default == "speaker" && r.Server != "" && len(r.Sinks) == 1, "%+v", r)
+	s := r.Sinks[0]
+	check.That(t, s.Name == "speaker" && !s.Muted && s.Volume == 100 && s.Null && !s.Unplugged, "the sink: %+v", s)
 	server.Pactl("set-sink-mute", "speaker", "1")
 	server.Pactl("set-sink-volume", "speaker", "30%")
-	if s := inspect(t, pulse.Config{Server: server.Address}).Sinks[0]; !s.Muted || s.Volume != 30 {
-		t.Errorf("the sink, muted and turned down: %+v", s)
-	}
+	s = inspect(t, pulse.Config{Server: server.Address}).Sinks[0]
+	check.That(t, s.Muted && s.Volume == 30, "the sink, muted and turned down: %+v", s)
 	server.Pactl("unload-module", "module-null-sink")
 	if r := inspect(t, pulse.Config{Server: server.Address}); len(r.Sinks) != 0 || r.Server == "" {
 		t.Errorf("without a sink: %+v", r)

@@ -38,9 +38,8 @@ func TestParseServers(t *testing.T) {
 			"parseServers(%q) = %v, %v; want %v", tt.text, got, err, tt.want)
 	}
 	for _, text := range []string{"unix:", "unix:native", "{here", "{here}", "tcp:", "tcp::4713", "{here}unix:x"} {
-		if got, err := parseServers(text, "here"); err == nil {
-			t.Errorf("parseServers(%q) = %v, want an error", text, got)
-		}
+		got, err := parseServers(text, "here")
+		check.That(t, err != nil, "parseServers(%q) = %v, want an error", text, got)
 	}
 }
 
@@ -77,14 +76,11 @@ func FuzzLink(f *testing.F) {
 		if err != nil {
 			t.Fatalf("the end reads as %v, want io.EOF", err)
 		}
-		if l.closeCause() == nil {
-			t.Fatal("the link has no cause")
-		}
+		check.Require(t, l.closeCause() != nil, "the link has no cause")
 		for first := true; len(got) > 0; first = false {
 			size := descriptorSize + int(binary.BigEndian.Uint32(got))
-			if len(got) < size || size < descriptorSize+controlHeader {
-				t.Fatalf("a message of %d bytes is passed on as %d", size, len(got))
-			}
+			check.Require(t, len(got) >= size && size >= descriptorSize+controlHeader,
+				"a message of %d bytes is passed on as %d", size, len(got))
 			command := binary.BigEndian.Uint32(got[descriptorSize+1:])
 			if first && command != proto.OpReply && command != proto.OpError {
 				t.Fatalf("the first message is a %d", command)

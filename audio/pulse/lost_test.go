@@ -181,9 +181,8 @@ func TestPlay_wakesSuspendedSink(t *testing.T) {
 			if took := play(); took < 800*time.Millisecond || took > 1600*time.Millisecond {
 				a.Errorf("on a suspended sink 0.1 s takes %v, want 0.7 s more", took)
 			}
-			if took := play(); took > 600*time.Millisecond {
-				a.Errorf("on a running sink 0.1 s takes %v", took)
-			}
+			took := play()
+			check.That(a, took <= 600*time.Millisecond, "on a running sink 0.1 s takes %v", took)
 		}
 	})
 }
@@ -279,17 +278,15 @@ func TestRun_backsOff(t *testing.T) {
 		last := <-attempts
 		for pause := 200 * time.Millisecond; pause < time.Second; pause *= 2 {
 			next := <-attempts
-			if gap := next.Sub(last); gap < pause || gap > pause*7/4 {
-				a.Errorf("%v between two attempts, want %v", gap, pause)
-			}
+			gap := next.Sub(last)
+			check.That(a, gap >= pause && gap <= pause*7/4, "%v between two attempts, want %v", gap, pause)
 			last = next
 		}
 		until(t, func() bool { return time.Since(last) > 300*time.Millisecond })
 		ctx, giveUp := context.WithCancel(a.Context())
 		played := startPlay(ctx, sink, all(noise(time.Second)))
-		if gap := (<-attempts).Sub(last); gap > time.Second {
-			a.Errorf("%v until the attempt for Play, want at once, not after 1.6s", gap)
-		}
+		gap := (<-attempts).Sub(last)
+		check.That(a, gap <= time.Second, "%v until the attempt for Play, want at once, not after 1.6s", gap)
 		giveUp()
 		wantErr(a, "Play:", <-played, context.Canceled)
 	})
@@ -430,9 +427,8 @@ func field(table string, n int) string {
 func TestSink_busyAndWritten(t *testing.T) {
 	t.Parallel()
 	idle := pulse.New(pulse.Config{Log: logger(t)})
-	if idle.Busy() != 0 || idle.Written() != 0 {
-		t.Errorf("before Run: busy for %v, %d samples", idle.Busy(), idle.Written())
-	}
+	check.That(t, idle.Busy() == 0 && idle.Written() == 0,
+		"before Run: busy for %v, %d samples", idle.Busy(), idle.Written())
 	stuck := run(t, pulse.Config{Server: listen(t, say(""))})
 	until(t, func() bool { return stuck.Busy() > 100*time.Millisecond })
 
@@ -440,8 +436,7 @@ func TestSink_busyAndWritten(t *testing.T) {
 	sink := reach(t, pulse.Config{Server: server.Address})
 	clip := noise(200 * time.Millisecond)
 	mustPlay(t, sink, clip)
-	if sink.Written() < uint64(len(clip.Samples)) {
-		t.Errorf("%d samples were written, want at least %d", sink.Written(), len(clip.Samples))
-	}
+	check.That(t, sink.Written() >= uint64(len(clip.Samples)),
+		"%d samples were written, want at least %d", sink.Written(), len(clip.Samples))
 	until(t, func() bool { return sink.Busy() == 0 })
 }

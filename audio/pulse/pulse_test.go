@@ -35,9 +35,7 @@ func TestPlay_everySampleHeardOnce(t *testing.T) {
 				var want []float32
 				for _, lengths := range plays {
 					want = append(want, playTimed(a, sink, lengths)...)
-					if !recording.Wait(1) {
-						a.Fatal("the recorder ended")
-					}
+					check.Require(a, recording.Wait(1), "the recorder ended")
 				}
 				if got := recording.Stop(); len(plays) == 1 {
 					same(a, span(got), want)
@@ -99,9 +97,8 @@ func TestPlay_emptyClips(t *testing.T) {
 		"an empty clip": all(audio.Clip{Rate: rate}),
 		"a zero clip":   all(audio.Clip{}),
 	} {
-		if played, err := sink.Play(t.Context(), clips); err != nil || played != 0 {
-			t.Errorf("Play of %s: %v, %v", name, played, err)
-		}
+		played, err := sink.Play(t.Context(), clips)
+		check.That(t, err == nil && played == 0, "Play of %s: %v, %v", name, played, err)
 	}
 	check.That(t, check.Err(sink.Play(t.Context(), all(audio.Clip{Samples: []float32{1}}))) != nil,
 		"Play of a clip without a rate succeeds, want an error")
@@ -129,9 +126,8 @@ func TestPlay_lateClipsLoseNothing(t *testing.T) {
 		wantErr(a, "Play", <-played, nil)
 		recorded := recording.Stop()
 		same(a, sounding(recorded), want)
-		if late := len(span(recorded)) - len(want); late < rate {
-			a.Errorf("%d samples of silence between late clips, want at least a second", late)
-		}
+		late := len(span(recorded)) - len(want)
+		check.That(a, late >= rate, "%d samples of silence between late clips, want at least a second", late)
 	})
 }
 

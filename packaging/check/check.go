@@ -75,6 +75,14 @@ func That(tb testing.TB, ok bool, format string, args ...any) {
 	}
 }
 
+// Require ends the test with a text, in the form of fmt.Sprintf, unless ok.
+func Require(tb T, ok bool, format string, args ...any) {
+	tb.Helper()
+	if !ok {
+		tb.Fatal(fmt.Sprintf(format, args...))
+	}
+}
+
 // Err returns the error of a call that also returns a value.
 func Err[V any](_ V, err error) error { return err }
 

@@ -170,14 +170,11 @@ func TestInstall_complete(t *testing.T) {
 	s, dir := open(t), t.TempDir()
 	c := s.fetch(t)
 	v, err := c.Find("en-gb-tern-medium") // an alias
-	if err != nil || v.Name != tern || v.Language != "English, Great Britain" || v.Size() < 300_000 {
-		t.Fatalf("%+v, %v", v, err)
-	}
+	check.Require(t, err == nil && v.Name == tern && v.Language == "English, Great Britain" && v.Size() >= 300_000,
+		"%+v, %v", v, err)
 	last := map[string]int64{}
 	i := catalog.Installer{Catalog: c, Dir: openRoot(t, dir), Progress: func(name string, done, total int64) {
-		if done <= last[name] || done > total {
-			t.Errorf("%s: %d of %d after %d", name, done, total, last[name])
-		}
+		check.That(t, done > last[name] && done <= total, "%s: %d of %d after %d", name, done, total, last[name])
 		last[name] = done
 	}}
 	if card, err := c.Card(t.Context(), v); err != nil || !strings.Contains(card, "License: CC0") {
@@ -270,9 +267,7 @@ func TestInstall_modes(t *testing.T) {
 	s.mustInstall(t, dir)
 	for _, name := range names(t, dir) {
 		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil || info.Mode().Perm() != 0o644 {
-			t.Errorf("%s has the mode %v (%v)", name, info.Mode(), err)
-		}
+		check.That(t, err == nil && info.Mode().Perm() == 0o644, "%s has the mode %v (%v)", name, info.Mode(), err)
 	}
 }
 
@@ -295,9 +290,8 @@ func TestInstall_links(t *testing.T) {
 		if tt.installed {
 			s.expectInstalled(t, dir)
 		}
-		if got, err := os.ReadFile(other); string(got) != "before" || err != nil {
-			t.Errorf("%s: the target of the link has %q, %v", tt.link, got, err)
-		}
+		got, err := os.ReadFile(other)
+		check.That(t, string(got) == "before" && err == nil, "%s: the target of the link has %q, %v", tt.link, got, err)
 	}
 }
 
@@ -348,9 +342,8 @@ func TestInstall_redirects(t *testing.T) {
 			if errors.Is(err, catalog.ErrInsecure) != tt.refused || err != nil && !tt.refused {
 				t.Fatalf("Install: %v, want refused: %v", err, tt.refused)
 			}
-			if want := map[bool]int{true: 1, false: 2}[tt.refused]; len(s.models()) != want {
-				t.Errorf("the model was requested %d times, want %d", len(s.models()), want)
-			}
+			want := map[bool]int{true: 1, false: 2}[tt.refused]
+			check.That(t, len(s.models()) == want, "the model was requested %d times, want %d", len(s.models()), want)
 			if !tt.refused {
 				s.expectInstalled(t, dir)
 			}

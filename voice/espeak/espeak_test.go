@@ -76,9 +76,8 @@ func TestPhonemizer_unknownLanguage(t *testing.T) {
 			t.Errorf("voice %q: %v, want an error that names it and not ErrUnavailable", lang, err)
 		}
 	}
-	if got, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil || got == "" {
-		t.Errorf("after an unknown voice: %q, %v", got, err)
-	}
+	got, err := p.Phonemes(t.Context(), "en-us", "hello")
+	check.That(t, err == nil && got != "", "after an unknown voice: %q, %v", got, err)
 }
 
 func TestPhonemizer_programMissing(t *testing.T) {
@@ -223,9 +222,8 @@ func TestPhonemizer_fourHamzas(t *testing.T) {
 	for _, lang := range []string{"ar", "fa"} {
 		want := mustPhonemes(t, p, lang, "سلام")
 		check.Equal(t, mustPhonemes(t, p, lang, "ءءءء"), "ʔʔʔʔ", "%s", lang)
-		if got := mustPhonemes(t, p, lang, "سلام"); got != want || want == "" {
-			t.Errorf("%s after four hamzas: %q, want %q", lang, got, want)
-		}
+		got := mustPhonemes(t, p, lang, "سلام")
+		check.That(t, got == want && want != "", "%s after four hamzas: %q, want %q", lang, got, want)
 	}
 }
 
@@ -242,9 +240,8 @@ func TestMarker_everyLanguage(t *testing.T) {
 		}
 		n++
 		for range 5 {
-			if got, err := p.Phonemes(t.Context(), lang, ""); err != nil || got != "" {
-				t.Fatalf("%s: %q, %v", lang, got, err)
-			}
+			got, err := p.Phonemes(t.Context(), lang, "")
+			check.Require(t, err == nil && got == "", "%s: %q, %v", lang, got, err)
 		}
 	}
 	check.That(t, n >= 100, "%d languages, want more", n)
@@ -258,10 +255,9 @@ while read -r clause; do read -r end; [ "$clause" = crash ] && kill -SEGV $$; ec
 	mustPhonemes(t, p, "ml", "one")
 	mustPhonemes(t, p, "en-us", "one")
 	other := p.children[1]
-	if got, err := p.Phonemes(t.Context(), "ml", "crash"); !errors.Is(err, voice.ErrUnreadable) ||
-		errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("%q, %v; want %v, for the clause alone", got, err, voice.ErrUnreadable)
-	}
+	got, err := p.Phonemes(t.Context(), "ml", "crash")
+	check.That(t, errors.Is(err, voice.ErrUnreadable) && !errors.Is(err, voice.ErrUnavailable),
+		"%q, %v; want %v, for the clause alone", got, err, voice.ErrUnreadable)
 	check.Equal(t, mustPhonemes(t, p, "ml", "two"), "two", "after a crash")
 	if got := mustPhonemes(t, p, "en-us", "two"); got != "two" || !slices.Contains(p.children, other) {
 		t.Errorf("another language after a crash: %q, want two", got)
@@ -285,9 +281,8 @@ func TestPhonemizer_process(t *testing.T) {
 		check.That(t, strings.Contains(status, want), "status of the confined child lacks %q:\n%s", want, status)
 	}
 	// The helper has more than 16 MiB.
-	if got, limit := resident(t, confined), resident(t, plain)+4<<10; got > limit {
-		t.Errorf("confined: %d KiB resident, want at most %d", got, limit)
-	}
+	got, limit := resident(t, confined), resident(t, plain)+4<<10
+	check.That(t, got <= limit, "confined: %d KiB resident, want at most %d", got, limit)
 }
 
 // procFile returns a file of the first child in /proc.

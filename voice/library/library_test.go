@@ -39,9 +39,7 @@ func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 	wanted, _ := json.Marshal(want)
 	check.That(t, string(got) == string(wanted), "%s, want %s", got, wanted)
 	check.NoError(t, h.Health())
-	if h.memory.len() != 1 {
-		t.Errorf("%d calibrations saved, want 1", h.memory.len())
-	}
+	check.That(t, h.memory.len() == 1, "%d calibrations saved, want 1", h.memory.len())
 }
 
 // Voices have names for people, with what is known of them.
@@ -78,9 +76,8 @@ func TestSpeak_textAndRate(t *testing.T) {
 		}
 	}
 	byDefault, same := speak(t, h, "", text, 0), speak(t, h, bundled, text, 170)
-	if samples(byDefault) != samples(same) {
-		t.Errorf("the default voice and rate yield %d samples, named ones %d", samples(byDefault), samples(same))
-	}
+	check.That(t, samples(byDefault) == samples(same),
+		"the default voice and rate yield %d samples, named ones %d", samples(byDefault), samples(same))
 	sum, spelled := samples(speak(t, h, "", "$5", 170)), samples(speak(t, h, "", "five dollars", 170))
 	check.That(t, sum == spelled, "$5 has %d samples, five dollars %d", sum, spelled)
 	short := samples(speak(t, h, "", "the sba", 170))
@@ -134,9 +131,8 @@ func TestVoice_unknown(t *testing.T) {
 		{"de_DE-several-low#p225", "de_DE-several-low#p225"},
 		{"de_DE-several-low#1", "de_DE-several-low#1"},
 	} {
-		if got, err := h.Voice(tt.name); err != nil || got != tt.want {
-			t.Errorf("voice %q: %q, %v; want %q", tt.name, got, err, tt.want)
-		}
+		got, err := h.Voice(tt.name)
+		check.That(t, err == nil && got == tt.want, "voice %q: %q, %v; want %q", tt.name, got, err, tt.want)
 	}
 	for name, want := range map[string]string{
 		"unknown":              "is not installed; installed voices: de_DE-several-low, " + bundled,
@@ -204,25 +200,20 @@ func TestVoices_faultyAffectOnlyThemselves(t *testing.T) {
 		got := spokenBy(t, h, name, "hello", nil)
 		check.That(t, len(got) == 1 && got[0] == bundled+":0", "instead of the faulty voice %s speaks %q", name, got)
 		log := h.logs.String()
-		if n := strings.Count(log, `unusable" voice=`+name) + strings.Count(log, `invalid" voice=`+name); n != 1 {
-			t.Errorf("the faulty voice %s is logged %d times", name, n)
-		}
+		n := strings.Count(log, `unusable" voice=`+name) + strings.Count(log, `invalid" voice=`+name)
+		check.That(t, n == 1, "the faulty voice %s is logged %d times", name, n)
 	}
-	if n := samples(speak(t, h, "", "hello", 170)); n == 0 || h.Health() != nil {
-		t.Errorf("the valid voice yields %d samples; Health: %v", n, h.Health())
-	}
+	n := samples(speak(t, h, "", "hello", 170))
+	check.That(t, n != 0 && h.Health() == nil, "the valid voice yields %d samples; Health: %v", n, h.Health())
 }
 
 func TestRun_followsFiles(t *testing.T) {
 	h := start(t, nil)
-	if err := h.Health(); err == nil || !strings.Contains(err.Error(), bundled) {
-		t.Errorf("Health without any voice: %v", err)
-	}
+	err := h.Health()
+	check.That(t, err != nil && strings.Contains(err.Error(), bundled), "Health without any voice: %v", err)
 	withBundled(t, h.dir)
 	eventually(t, "the added voice is loaded", func() bool { return info(h, bundled).Loaded })
-	if h.Health() != nil {
-		t.Errorf("Health: %v", h.Health())
-	}
+	check.That(t, h.Health() == nil, "Health: %v", h.Health())
 	before := samples(speak(t, h, "", "hello there", 170))
 
 	// It is replaced while it speaks; the message is completed.

@@ -74,9 +74,7 @@ func say(t *testing.T, v *voice.Voice, sentence string) {
 func TestBundled_havePhonemesOfAllTexts(t *testing.T) {
 	t.Parallel()
 	sentences := slices.Concat(playByPlay(t), spokenTexts(t))
-	if len(sentences) < 800 {
-		t.Fatalf("%d sentences, want at least 800", len(sentences))
-	}
+	check.Require(t, len(sentences) >= 800, "%d sentences, want at least 800", len(sentences))
 	phonemizer := voicetest.Espeak(t)
 	for _, name := range voicetest.Names(t) {
 		config := voicetest.Config(t, name)
@@ -138,9 +136,7 @@ func TestBundled_speakDuringCalibration(t *testing.T) {
 	check.That(t, info(h, bundled).WordsPerMinute != nil, "%s is calibrated after %s", bundled, second)
 	n := samples(speak(t, h, "", "The oven is on fire!", 0))
 	check.That(t, n != 0, "no samples")
-	if info(h, second).WordsPerMinute != nil {
-		t.Fatalf("%s was calibrated without its model", second)
-	}
+	check.Require(t, info(h, second).WordsPerMinute == nil, "%s was calibrated without its model", second)
 	close(let)
 	awaitCalibrated(t, h, second)
 	eventually(t, "both are saved", func() bool { return h.memory.len() == 2 })

@@ -50,30 +50,22 @@ func TestSpeak_voiceBroken(t *testing.T) {
 			h := start(t, nil, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`),
 				withTiny(german, "hum", inGerman))
 			awaitCalibrated(t, h, bundled, british, german)
-			if got := spokenBy(t, h, bundled, "One. Two.", nil); strings.Join(got, " ") != bundled+":0 "+bundled+":1" {
-				t.Fatalf("before: %q", got)
-			}
+			before := spokenBy(t, h, bundled, "One. Two.", nil)
+			check.Require(t, strings.Join(before, " ") == bundled+":0 "+bundled+":1", "before: %q", before)
 			check.NoError(t, destroy(filepath.Join(h.dir, bundled+".onnx")))
 			for _, changed := range []bool{false, true} {
+				noticed := func() bool { i := info(h, bundled); return i.Name == "" || i.Error != "" }
 				if changed {
-					eventually(t, "the fault is noticed", func() bool {
-						i := info(h, bundled)
-						return i.Name == "" || i.Error != ""
-					})
+					eventually(t, "the fault is noticed", noticed)
 				}
 				got := spokenBy(t, h, bundled, "One. Two.", nil)
-				want := british + ":0 " + british + ":1"
-				if changed && strings.Join(got, " ") != want || len(got) != 2 {
-					t.Errorf("spoken by %q, want %s", got, want)
-				}
+				all := strings.Join(got, " ") == british+":0 "+british+":1"
+				check.That(t, len(got) == 2 && (all || !changed), "spoken by %q, want %s", got, british)
 			}
-			if got, err := h.Voice(""); err != nil || got != british {
-				t.Errorf("by default %q, %v speaks, want %s", got, err, british)
-			}
+			check.Equal(t, check.Must(h.Voice(""))(t), british, "the voice by default")
 			check.That(t, check.Err(h.Voice(bundled)) != nil, "the broken voice can be requested by its name")
-			if err := h.Health(); err == nil || !strings.Contains(err.Error(), british+" speaks instead") {
-				t.Errorf("Health: %v", err)
-			}
+			err := h.Health()
+			check.That(t, err != nil && strings.Contains(err.Error(), british+" speaks instead"), "Health: %v", err)
 			eventually(t, "the other voice is loaded", func() bool { return info(h, british).Loaded })
 		})
 	}
@@ -133,9 +125,7 @@ func TestVoice_default(t *testing.T) {
 		h := newRig(t, func(c *library.Config) { c.Defaults.Voice = tt.configured },
 			withTiny(british, "hum", `{}`), withTiny(german, "hum", inGerman),
 			withTiny("en_US-several-low", "speakers", `{"num_speakers": 3}`))
-		if got, err := h.Voice(""); err != nil || got != tt.want {
-			t.Errorf("%s: %q, %v; want %q", tt.name, got, err, tt.want)
-		}
+		check.Equal(t, check.Must(h.Voice(""))(t), tt.want, "%s", tt.name)
 	}
 	h := newRig(t, nil)
 	if _, err := h.Voice(""); !errors.Is(err, voice.ErrUnavailable) || !strings.Contains(err.Error(), bundled) {

@@ -54,9 +54,7 @@ func voiced(t *testing.T, m voice.Model, ids []int64, length float32) []float32 
 		t.Fatalf("Infer(%v): %v", ids, err)
 	}
 	for i, s := range samples {
-		if math.IsNaN(float64(s)) || s < -1 || s > 1 {
-			t.Fatalf("Infer(%v): sample %d is %v", ids, i, s)
-		}
+		check.Require(t, !math.IsNaN(float64(s)) && s >= -1 && s <= 1, "Infer(%v): sample %d is %v", ids, i, s)
 	}
 	return samples
 }
@@ -119,9 +117,7 @@ func TestBundled_fileSize(t *testing.T) {
 	const most = 8_000_000 // bytes
 	for _, name := range voicetest.Names(t) {
 		stat := check.Must(os.Stat(voicetest.Path(t, name)))(t)
-		if stat.Size() > most {
-			t.Errorf("%s has %d bytes, want at most %d", name, stat.Size(), most)
-		}
+		check.That(t, stat.Size() <= most, "%s has %d bytes, want at most %d", name, stat.Size(), most)
 	}
 }
 

@@ -94,14 +94,11 @@ func FuzzParseLexicon(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file, s string) {
 		lex, err := speakable.ParseLexicon(strings.NewReader(file))
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "line ") {
-				t.Fatalf("ParseLexicon(%q): %v has no line number", file, err)
-			}
+			check.Require(t, strings.HasPrefix(err.Error(), "line "),
+				"ParseLexicon(%q): %v has no line number", file, err)
 		}
 		got := speakable.Text(s, "en-us", lex)
-		if strings.ContainsAny(got, "\n\r") {
-			t.Fatalf("Text(%q) with %q = %q", s, file, got)
-		}
+		check.Require(t, !strings.ContainsAny(got, "\n\r"), "Text(%q) with %q = %q", s, file, got)
 		if speakable.HasSpeech(s) && got == "" {
 			t.Fatalf("Text(%q) with %q is empty", s, file)
 		}

@@ -70,9 +70,8 @@ func TestText_withoutSpeech(t *testing.T) {
 	}
 	for _, audible := range []string{"a", "7", "⚾", "%", "+", "日", "½", "[[ a ]]", "é", "$"} {
 		got := speakable.Text(audible, "en-us", nil)
-		if !speakable.HasSpeech(audible) || got == "" {
-			t.Errorf("HasSpeech(%q) = %t, Text = %q", audible, speakable.HasSpeech(audible), got)
-		}
+		check.That(t, speakable.HasSpeech(audible) && got != "",
+			"HasSpeech(%q) = %t, Text = %q", audible, speakable.HasSpeech(audible), got)
 	}
 }
 
@@ -98,9 +97,8 @@ func TestText_espeakReadsNoSigns(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), espeak, "-q", "--ipa", "-v", "en-us")
 	cmd.Stdin = &in
 	out := check.Must(cmd.Output())(t)
-	if lines := bytes.Count(out, []byte("\n")); lines < rows {
-		t.Fatalf("espeak-ng read %d lines of %d rows", lines, rows)
-	}
+	lines := bytes.Count(out, []byte("\n"))
+	check.Require(t, lines >= rows, "espeak-ng read %d lines of %d rows", lines, rows)
 	for line := range strings.Lines(string(out)) {
 		for _, sign := range []string{
 			"dˈæʃ", "slˈæʃ", "hˈæʃ", "ɹˌoʊmən", "ˈæstɚɹˌɪsk", "tˈɪldə", "ˌʌndɚskˈoːɹ", "kˈoʊlən",
@@ -170,21 +168,14 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s, lang string) {
 		got := speakable.Text(s, lang, nil)
-		if !utf8.ValidString(got) {
-			t.Fatalf("Text(%q) = %q, not UTF-8", s, got)
-		}
-		if strings.ContainsAny(got, "\n\r\u2028\u2029") {
-			t.Fatalf("Text(%q) = %q has several lines", s, got)
-		}
-		if len(got) > 64*len(s)+1 {
-			t.Fatalf("Text(%q) has %d bytes", s, len(got))
-		}
+		check.Require(t, utf8.ValidString(got), "Text(%q) = %q, not UTF-8", s, got)
+		check.Require(t, !strings.ContainsAny(got, "\n\r\u2028\u2029"), "Text(%q) = %q has several lines", s, got)
+		check.Require(t, len(got) <= 64*len(s)+1, "Text(%q) has %d bytes", s, len(got))
 		if got != "" && !strings.ContainsAny(got[len(got)-1:], ".!?") {
 			t.Fatalf("Text(%q) = %q does not end with a mark", s, got)
 		}
-		if speakable.HasSpeech(s) != (got != "") {
-			t.Fatalf("HasSpeech(%q) = %t, but Text is %q", s, speakable.HasSpeech(s), got)
-		}
+		check.Require(t, speakable.HasSpeech(s) == (got != ""),
+			"HasSpeech(%q) = %t, but Text is %q", s, speakable.HasSpeech(s), got)
 		const block = "[[ ˈx..a ]]"
 		if !strings.Contains(s, "[") && !strings.Contains(s, "]") &&
 			!strings.Contains(speakable.Text(s+" "+block+" "+s, lang, nil), block) {

@@ -43,9 +43,8 @@ func TestRoutes_compressed(t *testing.T) {
 			t.Errorf("GET %s: compressed %v with gzip, %q without; want %v", path, got,
 				plain.Header.Get("Content-Encoding"), large)
 		}
-		if packed.Header.Get("Vary") != "Accept-Encoding" || plain.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("GET %s: Vary %q and %q", path, packed.Header.Get("Vary"), plain.Header.Get("Vary"))
-		}
+		check.That(t, packed.Header.Get("Vary") == "Accept-Encoding" && plain.Header.Get("Vary") == "Accept-Encoding",
+			"GET %s: Vary %q and %q", path, packed.Header.Get("Vary"), plain.Header.Get("Vary"))
 		check.Equal(t, timed.ReplaceAllString(text, ""), timed.ReplaceAllString(plain.Text, ""),
 			"GET %s: %d bytes compressed, %d plain, which differ", path, len(text), len(plain.Text))
 	}

@@ -13,9 +13,8 @@ func TestCreations_perAccount(t *testing.T) {
 	var c creations
 	now := time.Now()
 	for i := range creationsPerHour {
-		if wait := c.reserve("ann", now); wait != 0 {
-			t.Fatalf("game %d: wait %s", i, wait)
-		}
+		wait := c.reserve("ann", now)
+		check.Require(t, wait == 0, "game %d: wait %s", i, wait)
 	}
 	check.Equal(t, c.reserve("ann", now), 2*time.Minute, "one more: wait")
 	check.Equal(t, c.reserve("bob", now), 0, "another account: wait")

@@ -31,18 +31,15 @@ func FuzzFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, code := play.ParseFrame(text)
 		if code != "" {
-			if !known[code] {
-				t.Fatalf("unknown code %s", code)
-			}
+			check.Require(t, known[code], "unknown code %s", code)
 			return
 		}
 		var want struct{ T, G, CID string }
 		if err := json.Unmarshal(text, &want); err != nil {
 			t.Fatalf("decoded, but %v", err)
 		}
-		if got != (play.Request{Kind: want.T, Game: want.G, CID: want.CID}) {
-			t.Fatalf("decoded %+v, want %+v", got, want)
-		}
+		check.Require(t, got == (play.Request{Kind: want.T, Game: want.G, CID: want.CID}),
+			"decoded %+v, want %+v", got, want)
 		invalid := func(r rune) bool { return r < ' ' || r > '~' }
 		if got.Kind != "ping" && got.Kind != "auth" && got.Game == "" || got.Kind == "cmd" && got.CID == "" ||
 			len(got.Game) > 64 || len(got.CID) > 64 || strings.ContainsFunc(got.CID, invalid) {

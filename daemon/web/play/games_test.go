@@ -82,9 +82,8 @@ func TestGame_lifeCycle(t *testing.T) {
 	id := strings.TrimPrefix(path, "/api/games/")
 	type lists struct{ Pending, Active, Finished []webtest.GameView }
 	check.Equal(t, len(get[lists](carl, "/api/games").Pending), 0, "private games listed for a third person")
-	if got := get[lists](anna, "/api/games?status=pending"); len(got.Pending) != 1 || got.Pending[0].You != "home" {
-		t.Errorf("its creator's list is %+v", got)
-	}
+	got := get[lists](anna, "/api/games?status=pending")
+	check.That(t, len(got.Pending) == 1 && got.Pending[0].You == "home", "its creator's list is %+v", got)
 	var g webtest.GameView
 	bert.Ask("POST", path+"/join", "", 200, &g)
 	check.That(t, g.You == "away" && g.Away.Manager.Name == "Bert", "joined: %+v", g)

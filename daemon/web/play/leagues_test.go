@@ -54,10 +54,8 @@ func TestLeague_lifeCycle(t *testing.T) {
 	}
 	anna.Refused("DELETE", "/api/games/"+g.ID, "", 403, "forbidden")
 	carl.Refused("POST", path+"/leave", "", 403, "forbidden")
-	if bert.Ask("POST", path+"/leave", "", 200, &l); !l.Seats[1].Bot || l.Seats[1].Left != "Bert" ||
-		l.Seats[1].Manager != nil {
-		t.Errorf("left: %+v", l.Seats[1])
-	}
+	bert.Ask("POST", path+"/leave", "", 200, &l)
+	check.That(t, l.Seats[1].Bot && l.Seats[1].Left == "Bert" && l.Seats[1].Manager == nil, "left: %+v", l.Seats[1])
 	all := get[struct{ Finished []webtest.GameView }](carl, "/api/games?people=YES")
 	check.That(t, len(all.Finished) == 0, "games between bots are listed: %+v", all.Finished)
 	carl.Refused("GET", "/api/games?people=2", "", 422, "not_offered")
@@ -79,9 +77,7 @@ func await[T any](t *testing.T, look func() (T, bool)) T {
 		if done {
 			return found
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("still %+v", found)
-		}
+		check.Require(t, !time.Now().After(deadline), "still %+v", found)
 		time.Sleep(20 * time.Millisecond) // the next look; nothing depends on it
 	}
 }

@@ -75,9 +75,8 @@ func playGame(t *testing.T, p *webtest.Rig, address, options string, dice *rand.
 	case strings.Contains(options, "hotseat"):
 		anna.SuggestLineup(g.ID, theirs)
 	}
-	if g = anna.SuggestLineup(g.ID, mine); g.Status != "active" {
-		t.Fatalf("with all line-ups: status %s", g.Status)
-	}
+	g = anna.SuggestLineup(g.ID, mine)
+	check.Require(t, g.Status == "active", "with all line-ups: status %s", g.Status)
 	spectator := carl.Manage(address, g.ID)
 	var playing sync.WaitGroup
 	for _, m := range append(managers, spectator) {

@@ -85,9 +85,8 @@ func TestSocket_frameLength(t *testing.T) {
 		k.WantNak("too_large")
 	}
 	sendPing(64<<10 + 1)
-	if f := k.Next(); f.T != "closed" || f.Rev != websocket.CloseMessageTooBig {
-		t.Errorf("64 KiB and a byte: %s %d", f.T, f.Rev)
-	}
+	f := k.Next()
+	check.That(t, f.T == "closed" && f.Rev == websocket.CloseMessageTooBig, "64 KiB and a byte: %s %d", f.T, f.Rev)
 }
 
 // A socket joins at most sixteen games at the same time.
@@ -119,9 +118,8 @@ func TestSocket_rateLimit(t *testing.T) {
 		ping := func(times int) {
 			for range times {
 				k.Sendf(`{"t":"ping","d":{"ts":17.5}}`)
-				if f := k.Next(); f.T != "pong" || string(f.D) != `{"ts":17.5}` {
-					p.T.Fatalf("answer %s %s", f.T, f.Text)
-				}
+				f := k.Next()
+				check.Require(p.T, f.T == "pong" && string(f.D) == `{"ts":17.5}`, "answer %s %s", f.T, f.Text)
 			}
 		}
 		ping(40)

@@ -107,9 +107,8 @@ func TestUpgrade_origin(t *testing.T) {
 		"http://pressbox.local1": 403, "http://pressbox.local:81": 403, "https://pressbox.local": 403,
 		"http://127.0.0.1": 403, "http://client.example:81": 403,
 	} {
-		if _, status := dialEcho(t, h, append(headers[:2:2], "Origin", origin)...); status != want {
-			t.Errorf("Origin %q: status %d, want %d", origin, status, want)
-		}
+		_, status := dialEcho(t, h, append(headers[:2:2], "Origin", origin)...)
+		check.That(t, status == want, "Origin %q: status %d, want %d", origin, status, want)
 	}
 	_, status := dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...)
 	check.That(t, status != 101, "two origins are accepted")
@@ -156,9 +155,7 @@ func TestUpgrade_authentication(t *testing.T) {
 		{"too long", nil, authFrame(strings.Repeat("x", 4096)), fmt.Sprint("closed ", websocket.CloseMessageTooBig)},
 	} {
 		conn, status := dialEcho(t, h, tt.headers...)
-		if status != http.StatusSwitchingProtocols {
-			t.Fatalf("%s: status %d", tt.name, status)
-		}
+		check.Require(t, status == http.StatusSwitchingProtocols, "%s: status %d", tt.name, status)
 		if tt.frame != "" {
 			send(t, conn, tt.frame)
 		}
@@ -188,9 +185,8 @@ func TestServeConn_ends(t *testing.T) {
 	other.SignIn()
 	dial := func(b *webtest.Browser) *websocket.Conn {
 		conn, _ := dialEcho(t, h, cookie(b.AccessToken())...)
-		if got := receive(t, conn); got != "Anna" {
-			t.Fatalf("received %s, want Anna", got)
-		}
+		got := receive(t, conn)
+		check.Require(t, got == "Anna", "received %s, want Anna", got)
 		return conn
 	}
 	conn, otherConn := dial(b), dial(other)
@@ -218,9 +214,8 @@ func TestServeConn_sessionExpires(t *testing.T) {
 		b := h.Browser(t)
 		b.SignIn()
 		conn, _ := dialEcho(t, h, cookie(b.AccessToken())...)
-		if got := receive(t, conn); got != "Anna" {
-			t.Fatalf("received %s, want Anna", got)
-		}
+		got := receive(t, conn)
+		check.Require(t, got == "Anna", "received %s, want Anna", got)
 		time.Sleep(10 * time.Minute)
 		wantOpen(t, conn)
 		h.Clock.Pass(auth.RefreshTTL + time.Second)

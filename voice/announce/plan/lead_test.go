@@ -54,15 +54,12 @@ func TestSpeed_recent(t *testing.T) {
 	var s plan.Speed
 	check.Equal(t, s.Factor("anna"), 0, "without a measurement")
 	s = s.Add("anna", 3*time.Second, time.Second)
-	if got := s.Factor("anna"); got != 3 {
-		t.Errorf("%v, want 3", got)
-	}
+	check.Equal(t, s.Factor("anna"), 3, "three seconds for one")
 	check.Equal(t, s.Factor("bert"), 0, "another voice")
 	for range 60 {
 		s = s.Add("anna", time.Second, 10*time.Second)
 	}
-	if got := s.Factor("anna"); got < 0.099 || got > 0.11 {
-		t.Errorf("after 600 s at 0.1: %v", got)
-	}
+	got := s.Factor("anna")
+	check.That(t, got >= 0.099 && got <= 0.11, "after 600 s at 0.1: %v", got)
 	check.Equal(t, s.Add("bert", time.Second, time.Second).Factor("bert"), 1, "a new voice")
 }

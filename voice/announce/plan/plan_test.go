@@ -88,14 +88,11 @@ func TestPlan_samples(t *testing.T) {
 				continue
 			}
 			for i, s := range bell {
-				if prelude[i] != 1.5*s {
-					t.Fatalf("%s at %d Hz: sample %d is %v, want %v", chime, rate, i, prelude[i], 1.5*s)
-				}
+				check.Require(t, prelude[i] == 1.5*s,
+					"%s at %d Hz: sample %d is %v, want %v", chime, rate, i, prelude[i], 1.5*s)
 			}
 			for i, s := range prelude[len(bell):] {
-				if s != 0 {
-					t.Fatalf("%s at %d Hz: sample %d of the gap is %v", chime, rate, i, s)
-				}
+				check.Require(t, s == 0, "%s at %d Hz: sample %d of the gap is %v", chime, rate, i, s)
 			}
 			check.Equal(t, len(prelude)-len(bell), rate/5, "%s at %d Hz: samples before the speech", chime, rate)
 		}
@@ -106,9 +103,8 @@ func TestTimeline_unplayed(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
 	var timeline plan.Timeline
-	if n, ok := timeline.Unplayed(0); ok || timeline.Last() != -1 || timeline.End() != 0 {
-		t.Errorf("empty: %d, %v", n, ok)
-	}
+	n, ok := timeline.Unplayed(0)
+	check.That(t, !ok && timeline.Last() == -1 && timeline.End() == 0, "empty: %d, %v", n, ok)
 	timeline.Add(2, second)   // the chime and a clause
 	timeline.Add(2, second)   // another clause
 	timeline.Add(4, second/5) // the pause; sentence 3 has no speech
@@ -131,7 +127,6 @@ func TestTimeline_unplayed(t *testing.T) {
 			t.Errorf("after %v: sentence %d, %v; want %d, %v", tt.played, n, ok, tt.want, tt.ok)
 		}
 	}
-	if timeline.Last() != 4 || timeline.End() != 4*second+second/5 {
-		t.Errorf("it ends with sentence %d after %v", timeline.Last(), timeline.End())
-	}
+	check.That(t, timeline.Last() == 4 && timeline.End() == 4*second+second/5,
+		"it ends with sentence %d after %v", timeline.Last(), timeline.End())
 }

@@ -260,9 +260,8 @@ func FuzzWebhook(f *testing.F) {
 	f.Fuzz(func(t *testing.T, mediaType string, sent []byte) {
 		body, err := webhook.Object(mediaType, sent)
 		if err != nil {
-			if wrong, ok := errors.AsType[*webhook.BodyError](err); !ok || wrong.Detail == "" {
-				t.Fatalf("error %v", err)
-			}
+			wrong, ok := errors.AsType[*webhook.BodyError](err)
+			check.Require(t, ok && wrong.Detail != "", "error %v", err)
 			return
 		}
 		for _, format := range webhook.Formats() {
@@ -272,9 +271,8 @@ func FuzzWebhook(f *testing.F) {
 				return len(events)%3 == 0
 			})
 			if err != nil {
-				if wrong, ok := errors.AsType[*webhook.BodyError](err); !ok || wrong.Detail == "" {
-					t.Fatalf("%s: error %v", format, err)
-				}
+				wrong, ok := errors.AsType[*webhook.BodyError](err)
+				check.Require(t, ok && wrong.Detail != "", "%s: error %v", format, err)
 				continue
 			}
 			if format == "apprise" {
