@@ -26,41 +26,10 @@ func TestParseConfig_bundledAndDefaults(t *testing.T) {
 
 func TestParseConfig_errors(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ changes, want string }{
-		{`{"audio": null, "num_symbols": null}`, "lacks audio.sample_rate, num_symbols"},
-		{`{"espeak": null}`, "lacks espeak.voice"},
-		{`{"num_speakers": null}`, "lacks num_speakers"},
-		{`{"phoneme_id_map": null}`, "lacks phoneme_id_map"},
-		{`{"phoneme_type": "pinyin"}`, `phoneme_type is "pinyin", expected "espeak" or "text"`},
-		{`{"num_symbols": 100}`, `phoneme_id_map gives "\"" the id 150, but num_symbols is 100`},
-		{`{"num_symbols": 0}`, "num_symbols is 0"},
-		{`{"num_symbols": "256"}`, "has text at num_symbols, expected a whole number"},
-		{`{"audio": {"quality": 2}}`, "has a number at audio.quality, expected text"},
-		{`{"audio": 3}`, "has a number at audio, expected an object"},
-		{`{"num_symbols": 25.5}`, "has a number at num_symbols, expected a whole number"},
-		{`{"inference": {"noise_w": "loud"}}`, "has text at inference.noise_w, expected a number"},
-		{`{"phoneme_id_map": {"a": 3}}`, "has a number at phoneme_id_map, expected a list"},
-		{`{"phoneme_id_map": {"a": [-1]}}`, `gives "a" the id -1`},
-		{`{"phoneme_id_map": {"a": [256]}}`, `gives "a" the id 256`},
-		{`{"phoneme_id_map": {"^": null}}`, `phoneme_id_map has no "^"`},
-		{`{"phoneme_id_map": {"_": []}}`, `phoneme_id_map has no "_"`},
-		{`{"num_speakers": 0}`, "num_speakers is 0"},
-		{`{"speaker_id_map": {"ann": 1}}`, `speaker_id_map gives "ann" the id 1, but num_speakers is 1`},
-		{`{"default_speaker_id": 1}`, "default_speaker_id is 1, but num_speakers is 1"},
-		{`{"audio": {"sample_rate": 0}}`, "audio.sample_rate is 0"},
-		{`{"audio": {"sample_rate": 1000000}}`, "audio.sample_rate is 1000000"},
-		{`{"espeak": {"voice": "--stdout"}}`, `espeak.voice is "--stdout"`},
-		{`{"espeak": {"voice": "../../etc/passwd"}}`, `espeak.voice is "../../etc/passwd"`},
-		{`{"inference": {"length_scale": 0}}`, "inference.length_scale is 0"},
-		{`{"inference": {"noise_scale": -1}}`, "inference.noise_scale is -1"},
-		{`{"inference": {"noise_w": 100}}`, "inference.noise_w is 100"},
-		{`{"vowel_clusters": [["a", "ɪ"]]}`, `vowel_clusters has "aɪ"`},
-		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "num_speakers is 0"}, // all errors at once
-		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "audio.sample_rate is 1"},
-	} {
-		_, err := voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes))
-		check.That(t, err != nil && strings.Contains(err.Error(), tt.want),
-			"config with %s: %v, want an error with %q", tt.changes, err, tt.want)
+	for _, row := range check.Table(t, "testdata/config-errors.txt") {
+		_, err := voice.ParseConfig(voicetest.ChangedJSON(t, row[0]))
+		check.That(t, err != nil && strings.Contains(err.Error(), row[1]),
+			"config with %s: %v, want an error with %q", row[0], err, row[1])
 	}
 	for text, want := range map[string]string{
 		"": "unexpected end", "null": "lacks audio.sample_rate", "[]": "expected an object", "{": "unexpected end",

@@ -34,37 +34,8 @@ func format(clauses []clause) string {
 
 func TestNewClauses_splits(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ text, want string }{
-		{"", ""},
-		{" \n ", ""},
-		{"Hello", "{Hello|.}"},
-		{"Hello.", "{Hello|.}"},
-		{"Test 1. Test 2.", "{Test 1|.} {Test 2|.}"},
-		{"yes: no; maybe, so", "{yes|:} {no|;} {maybe|,} {so|.}"},
-		{"What?! No!? Hm...", "{What|?} {No|!} {Hm...|.}"},
-		{"Hello,", "{Hello|.}"},
-		{"3.14, 10:30, $1,000 and v1.2.3", "{3.14|,} {10:30|,} {$1,000 and v1.2.3|.}"},
-		{"Wait... what", "{Wait... what|.}"},
-		{"Hello — world", "{Hello — world|.}"},
-		{`He said "go." Then (yes!) he went.`, `{He said "go|.} {Then (yes|!} {he went|.}`},
-		{"at 5 p.m. today. Then", "{at 5 p.m. today|.} {Then|.}"},
-		{"the U.S., and more", "{the U.S.|,} {and more|.}"},
-		{"Dinner is ready. come down", "{Dinner is ready|.} {come down|.}"},
-		{"one\ntwo\n\nthree", "{one two three|.}"},
-		{"你好。再见！", "{你好|.} {再见|!}"},
-		{"هل؟ نعم، لا", "{هل|?} {نعم|,} {لا|.}"},
-		{". . .", ""},
-		{"?", ""},
-		{"a . b", "{a|.} {b|.}"},
-		{"I am the [[ bˈætmæn ]] not [[bɹˈuːs]]", "{I am the|} {[bˈætmæn]} {not} {[bɹˈuːs]|.}"},
-		{"un[[x]]y", "{un}+{[x]}+{y|.}"},
-		{"say [[a]], then [[b]][[c]].", "{say} {[a]|,} {then} {[b]}+{[c]|.}"},
-		{"[[ ]] a [[", "{a [[|.}"},
-		{"[[.]]", "{[.]|.}"},
-		{"a\xffb", "{ab|.}"},
-	} {
-		want := strings.ReplaceAll(tt.want, "|}", "}")
-		check.Equal(t, format(newClauses(tt.text)), want, "%q", tt.text)
+	for _, row := range append(check.Table(t, "testdata/clauses.txt"), []string{"a\xffb", "{ab|.}"}) {
+		check.Equal(t, format(newClauses(row[0])), strings.ReplaceAll(row[1], "|}", "}"), "%q", row[0])
 	}
 }
 

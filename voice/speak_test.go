@@ -115,26 +115,8 @@ func phonemes(c *voice.Config, ids []int64) string {
 func TestSpeak_phonemes(t *testing.T) {
 	t.Parallel()
 	p := voicetest.Espeak(t)
-	for _, tt := range []struct{ changes, text, want string }{
-		{`{}`, "yes, no: maybe; so", "jˈɛs, nˈoʊ: mˈeɪbiː; sˈoʊ."},
-		{`{}`, "Hello — world", "həlˈoʊ wˈɜːld."},
-		{`{}`, "What?! Now!", "wˈʌt? / nˈaʊ!"},
-		{`{}`, "I am the [[ bˈætmæn ]] not [[bɹˈuːs wˈeɪn]]", "aɪɐm ðˈə bˈætmæn nˈɑːt bɹˈuːs wˈeɪn."},
-		{`{}`, "un[[dˈuː]].", "ˈʌndˈuː."},
-		{`{"espeak": {"voice": "ar"}}`, "test", "tˈɛst."},
-		{`{"espeak": {"voice": "pt"}}`, "não", "nˈɐ̃ʊ̃."},
-		{
-			`{"vowel_clusters": [["o", "ʊ"], ["ə"], ["l", "ˈ", "o", "ʊ"]], "phoneme_id_map": {"oʊ": [200], "lˈoʊ": ` +
-				`[201]}}`,
-			"hello oh", "hə(lˈoʊ) ˈ(oʊ).",
-		},
-		{
-			`{"phoneme_type": "text", "espeak": null, "phoneme_id_map": {"\u0308": [210]}}`, "Grün, Dich! X",
-			"gru\u0308n, dich! / X.",
-		},
-		{`{}`, "... ? Hello", "həlˈoʊ."},
-	} {
-		c := check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes)))(t)
+	for _, row := range check.Table(t, "testdata/phonemes.txt") { // changes of the config, text, phonemes
+		c := check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, row[0])))(t)
 		// Clusters are shown in parentheses.
 		shown := *c
 		shown.PhonemeIDs = map[string][]int64{}
@@ -146,12 +128,12 @@ func TestSpeak_phonemes(t *testing.T) {
 		}
 		h := &sineModel{level: 0.1}
 		v := &voice.Voice{Config: c, Phonemizer: p, Model: h}
-		speak(t, v, tt.text, 170)
+		speak(t, v, row[1], 170)
 		var got []string
 		for _, in := range h.inputs {
 			got = append(got, phonemes(&shown, in.IDs))
 		}
-		check.Equal(t, strings.Join(got, " / "), tt.want, "%s", tt.changes)
+		check.Equal(t, strings.Join(got, " / "), row[2], "%s: %s", row[0], row[1])
 	}
 }
 

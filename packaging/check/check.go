@@ -51,6 +51,34 @@ func Equal[V comparable](tb testing.TB, got, want V, what string, args ...any) {
 	}
 }
 
+// Rows returns the cells of a table: each line of text that is not empty is a row, and " | " separates its cells.
+// It may be indented, and cells may be padded with spaces.
+func Rows(text string) (rows [][]string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		cells := strings.Split(" "+line+" ", " | ")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// Table returns the [Rows] of a file, in which \n is a line break.
+func Table(tb T, path string) [][]string {
+	tb.Helper()
+	rows := Rows(string(Must(os.ReadFile(path))(tb)))
+	for _, row := range rows {
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], `\n`, "\n")
+		}
+	}
+	return rows
+}
+
 // Contains reports an error unless text contains want; what, in the form of fmt.Sprintf, names the text.
 func Contains(tb testing.TB, text, want, what string, args ...any) {
 	tb.Helper()

@@ -27,18 +27,8 @@ func never(string) bool { return false }
 //   - apprise was recorded from Apprise 1.2.0, json://…?:rate=170.
 func TestRead_golden(t *testing.T) {
 	t.Parallel()
-	for file, want := range map[string]string{
-		"alertmanager-firing":   `map[message:The doorbell rang. priority:5] 0 []`,
-		"alertmanager-resolved": `map[message:Resolved: The doorbell rang. priority:3] 0 []`,
-		"alertmanager-group": `map[message:5 alerts: The disk of the NAS is almost full. High CPU Load on fd00::1. ` +
-			`And 2 more. Resolved: Last night's backup failed! priority:4] 0 []`,
-		"grafana-firing":   `map[message:2 alerts: The freezer is too warm. Power meter. priority:3] 0 []`,
-		"grafana-resolved": `map[message:Resolved: The freezer is too warm. priority:3] 0 []`,
-		"uptime-kuma-down": `map[message:nas is down: connect ECONNREFUSED 192.168.1.10:22. priority:4] 0 []`,
-		"uptime-kuma-up":   `map[message:nas is up. priority:3] 0 []`,
-		"uptime-kuma-test": `map[message:My Notification Testing priority:3] 0 []`,
-		"apprise":          `map[message:Dinner is ready — now "quick". priority:4 rate:170 title:The title] 0 []`,
-	} {
+	for _, row := range check.Table(t, "testdata/golden.txt") {
+		file, want := row[0], row[1]
 		matches := func(format string) bool { return strings.HasPrefix(file, format) }
 		format := webhook.Formats()[slices.IndexFunc(webhook.Formats(), matches)]
 		body := check.Must(os.ReadFile("testdata/" + file + ".json"))(t)
@@ -50,8 +40,7 @@ func TestRead_golden(t *testing.T) {
 
 func TestRead_bodies(t *testing.T) {
 	t.Parallel()
-	const prometheus, kuma = "alertmanager", "uptime-kuma"
-	one := func(alert string) string { return `{"alerts": [{` + alert + `}]}` }
+	const prometheus = "alertmanager"
 	long := strings.Repeat("word ", 100)
 	alerts := func(n int) string { // with the summaries A0, A1 …
 		var all []string
@@ -60,56 +49,21 @@ func TestRead_bodies(t *testing.T) {
 		}
 		return `{"alerts": [` + strings.Join(all, ",") + `]}`
 	}
-	for _, tt := range []struct{ format, body, want string }{ // want is the message, or the error
-		{prometheus, one(`"labels": {"alertname": "Washer"}`), "Alert: Washer."},
-		{prometheus, one(`"labels": {"alertname": "disk_full", "instance": "nas"}`), "Alert: disk full on nas."},
-		{prometheus, one(`"labels": {"alertname": "x"}, "annotations": {"summary": " "}`), "Alert: x."},
-		{prometheus, one(`"status": "resolved", "labels": {"alertname": "HTTPDown"}`), "Resolved: HTTP Down."},
-		{prometheus, `{"status": "resolved", "alerts": [{}, {}]}`, "2 alerts are resolved: an alert without a name."},
-		{prometheus, `{"commonAnnotations": {"summary": "Common."}}`, "Common."},
-		{
-			prometheus, `{"status": "resolved", "truncatedAlerts": 1, "alerts": [{"annotations": {"message": "A?"}}]}`,
-			"2 alerts are resolved: A? And 1 more.",
-		},
-		{
+	same := strings.Repeat(`{"annotations": {"summary": "a"}},`, 9)
+	for _, row := range append(check.Table(t, "testdata/bodies.txt"), // format, body, and the message or the error
+		[]string{
 			prometheus, `{"truncatedAlerts": -5, "alerts": [{"annotations": {"summary": "` + long + `"}}]}`,
 			strings.TrimSpace(strings.Repeat("word ", 59)) + "…",
 		},
-		{
-			prometheus, `{"alerts": [` + strings.Repeat(`{"annotations": {"summary": "a"}},`, 9) +
-				`{"annotations": {"summary": "b"}}]}`,
-			"10 alerts: a. b.",
-		},
-		{"grafana", alerts(5), "5 alerts: A0. A1. A2. A3. A4."},
-		{"grafana", alerts(6), "6 alerts: A0. A1. A2. A3. A4. And 1 more."},
-		{prometheus, `{}`, "/alerts: must list at least one alert"},
-		{prometheus, `{"alerts": null}`, "/alerts: must list at least one alert"},
-		{prometheus, `{"alerts": "x"}`, "/alerts: must be a list"},
-		{prometheus, `{"alerts": [{"labels": {"a": 1}}]}`, "/alerts/0/labels/a: must be a string"},
-		{prometheus, `{"alerts": [7]}`, "/alerts/0: must be an object"},
-		{prometheus, `{"truncatedAlerts": "x"}`, "/truncatedAlerts: must be a number"},
-		{prometheus, `[]`, ": must be one JSON object"},
-		{prometheus, `{"a": 1} x`, ": must be one JSON object"},
-		{prometheus, `{"alerts": [], "alerts": []}`, ": must be one JSON object"},
-		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 0}}`, "nas is down."},
-		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 2}}`, "nas does not respond at the moment."},
-		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 3}}`, "nas is under maintenance."},
-		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 4}, "msg": "new"}`, "new"},
-		{kuma, `{"monitor": {"name": " "}, "heartbeat": {"status": 0}, "msg": "[x] down"}`, "[x] down"},
-		{kuma, `{"heartbeat": null, "monitor": null}`, "/msg: must not be empty"},
-		{kuma, `{"heartbeat": {"status": "down"}}`, "/heartbeat/status: must be a number"},
-		{"apprise", `{"message": "a", "type": "info", "attachments": [{"base64": ""}]}`, "a"},
-		{"apprise", `{"message": 7, "title": null}`, "7"},
-		{"apprise", ``, ": must be one JSON object"},
-		{"other", `{}`, `the format "other" is not known`},
-	} {
-		result, err := webhook.Read(tt.format, []byte(tt.body), never)
-		if got := result.Fields["message"]; got != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-			t.Errorf("%s %s: %q, %v; want %q", tt.format, tt.body, got, err, tt.want)
-		}
-		if wrong, ok := errors.AsType[*webhook.BodyError](err); ok && wrong.Detail == "" {
-			t.Errorf("%s %s: %v has no detail", tt.format, tt.body, err)
-		}
+		[]string{prometheus, `{"alerts": [` + same + `{"annotations": {"summary": "b"}}]}`, "10 alerts: a. b."},
+		[]string{"grafana", alerts(5), "5 alerts: A0. A1. A2. A3. A4."},
+		[]string{"grafana", alerts(6), "6 alerts: A0. A1. A2. A3. A4. And 1 more."}) {
+		result, err := webhook.Read(row[0], []byte(row[1]), never)
+		got := result.Fields["message"]
+		check.That(t, got == row[2] || err != nil && strings.Contains(err.Error(), row[2]),
+			"%s %s: %q, %v; want %q", row[0], row[1], got, err, row[2])
+		wrong, ok := errors.AsType[*webhook.BodyError](err)
+		check.That(t, !ok || wrong.Detail != "", "%s %s: %v has no detail", row[0], row[1], err)
 	}
 }
 
@@ -201,40 +155,24 @@ func TestObject(t *testing.T) {
 	part := func(name, value string) string {
 		return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
 	}
-	for _, tt := range []struct{ media, body, want string }{ // want is the object, or the error
-		{"", `{"a": 1}`, `{"a": 1}`},
-		{form, "\uFEFF {\"a\": 1}\n", `{"a": 1}`},
-		{"application/json", `{"a": 1} 2`, "data after the object"},
-		{"", `{"a": 1, "a": 2}`, "duplicate object member name"},
-		{"", `{"a": `, "unexpected EOF"},
-		{"", `[{"a": 1}]`, ": must be one JSON object"},
-		{"", "", ": must not be empty"},
-		{"", " \n", ": must not be empty"},
-		{form, "message=a+b&type=info&message=c", `{"message":"a b","type":"info"}`},
-		{form, "message=%ff&%ff=1", `{"message":"\ufffd","\ufffd":"1"}`},
-		{form, "Dinner is ready", `{"message":"Dinner is ready"}`},
-		{form, "a=%zz", ": must be a form or JSON"},
-		{"text/plain", "a=b", `{"message":"a=b"}`},
-		{"", "\xff", `{"message":"\ufffd"}`},
-		{parts, part("message", "x") + part("type", "y") + "--x--\r\n", `{"message":"x","type":"y"}`},
-		{parts, part("data", ` {"heartbeat": null} `) + "--x--\r\n", `{"heartbeat": null}`},
-		{parts, part("data", `{"heartbeat": null`) + "--x--\r\n", "unexpected EOF"},
-		{parts, part("data", "x") + "--x--\r\n", `{"data":"x"}`},
-		{parts, "--x\r\nContent-", ": must be a multipart form"},
-		{"multipart/form-data", "x", ": must be a multipart form"},
-	} {
-		object, err := webhook.Object(tt.media, []byte(tt.body))
+	for _, row := range append(check.Table(t, "testdata/objects.txt"), // media type, body, object or error
+		[]string{form, "\uFEFF {\"a\": 1}\n", `{"a": 1}`},
+		[]string{"", "\xff", `{"message":"\ufffd"}`},
+		[]string{parts, part("message", "x") + part("type", "y") + "--x--\r\n", `{"message":"x","type":"y"}`},
+		[]string{parts, part("data", ` {"heartbeat": null} `) + "--x--\r\n", `{"heartbeat": null}`},
+		[]string{parts, part("data", `{"heartbeat": null`) + "--x--\r\n", "unexpected EOF"},
+		[]string{parts, part("data", "x") + "--x--\r\n", `{"data":"x"}`},
+		[]string{parts, "--x\r\nContent-", ": must be a multipart form"}) {
+		object, err := webhook.Object(row[0], []byte(row[1]))
 		if err != nil {
-			if _, ok := errors.AsType[*webhook.BodyError](err); !ok || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%s %q: error %v, want %q", tt.media, tt.body, err, tt.want)
-			}
+			_, ok := errors.AsType[*webhook.BodyError](err)
+			check.That(t, ok && strings.Contains(err.Error(), row[2]), "%s %q: %v, want %q", row[0], row[1], err, row[2])
 			continue
 		}
 		var got, want map[string]any
 		check.NoError(t, json.Unmarshal(object, &got))
-		if err := json.Unmarshal([]byte(tt.want), &want); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s %q: %s, want %s", tt.media, tt.body, object, tt.want)
-		}
+		check.NoError(t, json.Unmarshal([]byte(row[2]), &want))
+		check.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "%s %q", row[0], row[1])
 	}
 }
 
