@@ -98,6 +98,7 @@ export function boxScore(game, box) {
   };
   return html`${sides.map((side, i) => {
     const team = box.teams[i];
+    const batting = team.batting ?? [];
     const club = game[side].team;
     return html`<section class="box" .style=${clubStyle(club)}>
       <h3>${pennant(club)} ${club.name}</h3>
@@ -110,11 +111,11 @@ export function boxScore(game, box) {
             </tr>
           </thead>
           <tbody>
-            ${team.batting.map(
+            ${batting.map(
               (b) =>
                 html`<tr>
                   <th scope="row" class=${b.slot ? nothing : "sub"}>
-                    ${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions.join("-")}</small>
+                    ${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions?.join("-")}</small>
                   </th>
                   ${cells([b.ab, b.r, b.h, b.rbi, b.bb, b.so, b.lob])}
                 </tr>`,
@@ -124,8 +125,8 @@ export function boxScore(game, box) {
             <tr>
               <th scope="row">${t("box.total")}</th>
               ${cells([
-                sum(team.batting, "ab"), team.runs, team.hits, sum(team.batting, "rbi"), sum(team.batting, "bb"),
-                sum(team.batting, "so"), sum(team.batting, "lob"),
+                sum(batting, "ab"), team.runs, team.hits, sum(batting, "rbi"), sum(batting, "bb"), sum(batting, "so"),
+                sum(batting, "lob"),
               ])}
             </tr>
           </tfoot>
@@ -141,7 +142,7 @@ export function boxScore(game, box) {
             </tr>
           </thead>
           <tbody>
-            ${team.pitching.map(
+            ${team.pitching?.map(
               (p) =>
                 html`<tr>
                   <th scope="row">${playerName(p.player_id, p.name, { game: game.id })} ${marks(p)}</th>
@@ -165,7 +166,7 @@ function notes(team, game) {
     html`${abbrev}:
     ${players.map((p, i) => html`${i ? ", " : ""}${playerName(p.player_id, p.name, { game })}${how(p)}`)}`;
   const times = (/** @type {number} */ n) => (n > 1 ? ` ${n}` : "");
-  const errors = team.fielding.filter((f) => f.e);
+  const errors = (team.fielding ?? []).filter((f) => f.e);
   return [
     .../** @type {const} */ ([
       ["2B", "doubles"],
@@ -174,7 +175,7 @@ function notes(team, game) {
       ["SB", "sb"],
       ["2-out RBI", "two_out_rbi"],
     ]).flatMap(([abbrev, field]) => {
-      const players = team.batting.filter((b) => b[field]);
+      const players = (team.batting ?? []).filter((b) => b[field]);
       return players.length ? [note(abbrev, players, (b) => times(b[field]))] : [];
     }),
     `LOB: ${team.left_on_base}`,
@@ -205,15 +206,17 @@ function ending(game, result, score) {
 
 /** Returns the final score of a finished game. @param {State} state @param {Box} box @returns {Scored} */
 export function finalScore(state, box) {
-  const { inning, half, outs, score, bases, teams, batter = "", pitcher = "" } = state;
+  const { inning = 0, half = "top", outs = 0, score = [0, 0], bases = [], teams = [] } = state;
+  const { count = { balls: 0, strikes: 0 }, batter, pitcher } = state;
   const both = (/** @type {"hits" | "errors"} */ field) => ({ away: box.teams[0][field], home: box.teams[1][field] });
   return {
     now: {
       inning,
       half,
       outs,
+      count,
       score: { away: score[0], home: score[1] },
-      bases: bases.map((b) => b.player ?? null),
+      bases: bases.map((b) => b.player ?? ""),
       batter,
       pitcher,
     },
