@@ -157,9 +157,7 @@ func names(t *testing.T, dir string) []string {
 func (s *fakeServer) expectInstalled(t *testing.T, dir string) {
 	t.Helper()
 	want := []string{tern + ".MODEL_CARD", tern + ".onnx", tern + ".onnx.json"}
-	if got := names(t, dir); !slices.Equal(got, want) {
-		t.Fatalf("the directory has %v, want %v", got, want)
-	}
+	check.Require(t, slices.Equal(names(t, dir), want), "the directory has %v, want %v", names(t, dir), want)
 	got, err := os.ReadFile(filepath.Join(dir, tern+".onnx"))
 	check.That(t, err == nil && bytes.Equal(got, s.files["/v1/en/en_GB/tern/medium/"+tern+".onnx"]),
 		"the model differs: %d bytes, %v", len(got), err)
@@ -177,17 +175,13 @@ func TestInstall_complete(t *testing.T) {
 		check.That(t, done > last[name] && done <= total, "%s: %d of %d after %d", name, done, total, last[name])
 		last[name] = done
 	}}
-	if card, err := c.Card(t.Context(), v); err != nil || !strings.Contains(card, "License: CC0") {
-		t.Errorf("Card: %q, %v", card, err)
-	}
+	check.Contains(t, check.Must(c.Card(t.Context(), v))(t), "License: CC0", "Card")
 	check.NoError(t, i.Install(t.Context(), v))
 	s.expectInstalled(t, dir)
-	if asked, _ := s.requests(); last[tern+".onnx"] != 300_000 || len(asked) != 4 {
-		t.Errorf("progress %v; requests %v, want each file once and the card twice", last, asked)
-	}
-	if err := s.install(t, t.TempDir(), "pt_PT-tugão-low"); err != nil {
-		t.Errorf("a name that is not ASCII: %v", err)
-	}
+	asked, _ := s.requests()
+	check.That(t, last[tern+".onnx"] == 300_000 && len(asked) == 4,
+		"progress %v; requests %v, want each file once and the card twice", last, asked)
+	check.NoError(t, s.install(t, t.TempDir(), "pt_PT-tugão-low")) // a name that is not ASCII
 	got := len(c.Voices())
 	check.That(t, got == 2, "%d voices are listed, want 2: without aliases", got)
 	check.ErrorIs(t, check.Err(c.Find("en_GB-gull-medium")), catalog.ErrUnknown, "an unknown voice")
@@ -228,8 +222,7 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 	t.Parallel()
 	model := "/v1/en/en_GB/tern/medium/" + tern + ".onnx"
 	whole := func(w http.ResponseWriter, _ *http.Request, content []byte) bool {
-		_, _ = w.Write(content)
-		return true
+		return check.Err(w.Write(content)) == nil
 	}
 	for name, tt := range map[string]struct {
 		part   func(content []byte) []byte
@@ -249,12 +242,9 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 			s.answer = tt.answer
 			check.NoError(t, os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), tt.part(s.files[model]), 0o600))
 			s.mustInstall(t, dir)
-			if got := len(s.models()); name == "server without ranges" && got != 1 {
-				t.Errorf("the model was requested %d times, want once", got)
-			}
-			if _, sent := s.requests(); tt.sent > 0 && sent > tt.sent+1000 {
-				t.Errorf("%d bytes were sent, want about %d", sent, tt.sent)
-			}
+			check.That(t, len(s.models()) == 1 || name != "server without ranges", "%d requests", len(s.models()))
+			_, sent := s.requests()
+			check.That(t, tt.sent == 0 || sent <= tt.sent+1000, "%d bytes were sent, want about %d", sent, tt.sent)
 		})
 	}
 }
@@ -306,9 +296,8 @@ func TestFetch_insecure(t *testing.T) {
 	t.Cleanup(server.Close)
 	_, err := catalog.Fetch(t.Context(), server.Client(), server.URL, false)
 	check.That(t, errors.Is(err, catalog.ErrInsecure) && asked == 0, "http: %v after %d requests", err, asked)
-	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true); err != nil || asked != 1 {
-		t.Errorf("http on request: %v after %d requests", err, asked)
-	}
+	check.Must(catalog.Fetch(t.Context(), server.Client(), server.URL, true))(t)
+	check.Equal(t, asked, 1, "requests over http")
 }
 
 // A redirect to https is followed. One from https to http is not, as anyone on the way could answer there.
@@ -390,8 +379,7 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 			if len(content) > 1000 {
 				content = change(slices.Clone(content))
 			}
-			_, _ = w.Write(content)
-			return true
+			return check.Err(w.Write(content)) == nil
 		}
 	}
 	for name, tt := range map[string]struct {

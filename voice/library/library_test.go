@@ -71,9 +71,8 @@ func TestSpeak_textAndRate(t *testing.T) {
 	for _, rate := range []int{120, 260} {
 		clips := speak(t, h, "", text, rate)
 		minutes := float64(samples(clips)) / float64(clips[0].Rate) / 60
-		if got := words / minutes; math.Abs(got/float64(rate)-1) > 0.09 { // including silent ends
-			t.Errorf("%.0f words per minute, want %d", got, rate)
-		}
+		got := words / minutes // including silent ends
+		check.That(t, math.Abs(got/float64(rate)-1) <= 0.09, "%.0f words per minute, want %d", got, rate)
 	}
 	byDefault, same := speak(t, h, "", text, 0), speak(t, h, bundled, text, 170)
 	check.That(t, samples(byDefault) == samples(same),
@@ -99,26 +98,20 @@ func TestPreview(t *testing.T) {
 		strings.Repeat("There is fresh bread on the kitchen table, and the butter is next to it. ", 4)
 	text, p, err := h.Preview(t.Context(), "", message)
 	check.NoError(t, err)
-	if !strings.HasPrefix(text, "The washer is done in one hour five") || p.Words < 60 ||
-		!strings.HasPrefix(p.Phonemes, "ðə wˈɑːʃɚ") {
-		t.Errorf("%q, %d words, phonemes %q", text, p.Words, p.Phonemes)
-	}
+	check.That(t, strings.HasPrefix(text, "The washer is done in one hour five") && p.Words >= 60 &&
+		strings.HasPrefix(p.Phonemes, "ðə wˈɑːʃɚ"), "%q, %d words, phonemes %q", text, p.Words, p.Phonemes)
 	clips := speak(t, h, "", message, 0)
-	if seconds := float64(samples(clips)) / float64(clips[0].Rate); math.Abs(p.Duration.Seconds()/seconds-1) > 0.1 {
-		t.Errorf("estimated %.1f s, spoken in %.1f s", p.Duration.Seconds(), seconds)
-	}
+	estimated, seconds := p.Duration.Seconds(), float64(samples(clips))/float64(clips[0].Rate)
+	check.That(t, math.Abs(estimated/seconds-1) <= 0.1, "estimated %.1f s, spoken in %.1f s", estimated, seconds)
 	check.Equal(t, h.Estimate(bundled, message, 170), p.Duration, "estimate")
 	estimate := func(letter string) time.Duration { return h.Estimate(bundled, strings.Repeat(letter, 5000), 170) }
-	if digits, letters := estimate("1"), estimate("a"); digits < 10*time.Minute || letters > 10*time.Minute {
-		t.Errorf("5,000 digits take %s, letters %s", digits, letters)
-	}
+	digits, letters := estimate("1"), estimate("a")
+	check.That(t, digits >= 10*time.Minute && letters <= 10*time.Minute, "digits take %s, letters %s", digits, letters)
 	check.Equal(t, h.Estimate("unknown", message, 170), 0, "an unknown voice takes")
-	if _, _, err := h.Preview(t.Context(), "unknown", message); err == nil {
-		t.Error("an unknown voice has a preview")
-	}
-	if _, _, err := h.Preview(t.Context(), "", "..."); !errors.Is(err, voice.ErrNoSpeech) {
-		t.Errorf("a text without speech: %v", err)
-	}
+	_, _, err = h.Preview(t.Context(), "unknown", message)
+	check.That(t, err != nil, "an unknown voice has a preview")
+	_, _, err = h.Preview(t.Context(), "", "...")
+	check.ErrorIs(t, err, voice.ErrNoSpeech, "a text without speech")
 }
 
 func TestVoice_unknown(t *testing.T) {
@@ -131,8 +124,7 @@ func TestVoice_unknown(t *testing.T) {
 		{"de_DE-several-low#p225", "de_DE-several-low#p225"},
 		{"de_DE-several-low#1", "de_DE-several-low#1"},
 	} {
-		got, err := h.Voice(tt.name)
-		check.That(t, err == nil && got == tt.want, "voice %q: %q, %v; want %q", tt.name, got, err, tt.want)
+		check.Equal(t, check.Must(h.Voice(tt.name))(t), tt.want, "voice %q", tt.name)
 	}
 	for name, want := range map[string]string{
 		"unknown":              "is not installed; installed voices: de_DE-several-low, " + bundled,
@@ -160,9 +152,8 @@ func TestSpeak_speakers(t *testing.T) {
 	eventually(t, "all speakers are calibrated", func() bool { return h.memory.len() == len(speakers) })
 	for _, speaker := range speakers {
 		clips := speak(t, h, "de_DE-several-low"+speaker, "Hello there", 170)
-		if top := slices.Max(clips[0].Samples); math.Abs(float64(top)-0.126*math.Sqrt2) > 0.003 {
-			t.Errorf("speaker %q has level %v, want %v", speaker, top, 0.126*math.Sqrt2)
-		}
+		top, want := float64(slices.Max(clips[0].Samples)), 0.126*math.Sqrt2
+		check.That(t, math.Abs(top-want) <= 0.003, "speaker %q has level %v, want %v", speaker, top, want)
 	}
 }
 
@@ -194,9 +185,8 @@ func TestVoices_faultyAffectOnlyThemselves(t *testing.T) {
 		eventually(t, name+" is listed with its error: "+b.want,
 			func() bool { return strings.Contains(info(h, name).Error, b.want) })
 		_, err := h.Voice(name)
-		if text := fmt.Sprint(err); !strings.Contains(text, "is broken: ") || !strings.Contains(text, b.want) {
-			t.Errorf("the faulty voice %s can be requested, or its error is missing: %v", name, err)
-		}
+		text := fmt.Sprint(err)
+		check.That(t, strings.Contains(text, "is broken: ") && strings.Contains(text, b.want), "%s: %v", name, err)
 		got := spokenBy(t, h, name, "hello", nil)
 		check.That(t, len(got) == 1 && got[0] == bundled+":0", "instead of the faulty voice %s speaks %q", name, got)
 		log := h.logs.String()
@@ -242,9 +232,7 @@ func pull(t *testing.T, h *rig, text string) (next func(), rest func() int) {
 		defer close(done)
 		n := 0
 		for _, err := range h.Speak(context.Background(), announce.Utterance{Message: text}) {
-			if err != nil {
-				t.Error(err)
-			}
+			check.That(t, err == nil, "%v", err)
 			if n++; n == 1 {
 				clips <- n
 				<-proceed
@@ -282,9 +270,8 @@ func TestNew_firstDirectoryWins(t *testing.T) {
 	withTiny(bundled, "hum", `{}`)(t, second)
 	withTiny("en_GB-hum-low", "hum", `{}`)(t, second)
 	h := newRig(t, func(c *library.Config) { c.Dirs = append(c.Dirs, second) }, withBundled)
-	if i := info(h, bundled); len(h.Voices()) != 2 || i.SizeBytes != bundledBytes(t) {
-		t.Errorf("%d voices, the bundled one of %d bytes", len(h.Voices()), i.SizeBytes)
-	}
+	check.Equal(t, len(h.Voices()), 2, "voices")
+	check.Equal(t, info(h, bundled).SizeBytes, bundledBytes(t), "bytes of the bundled voice")
 }
 
 func TestSpeak_unloadsLeastRecentlyUsed(t *testing.T) {
@@ -360,9 +347,7 @@ func TestSpeak_afterRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.NoError(t, h.Run(ctx))
-	if err := speakError(t, h, ""); err == nil || !strings.Contains(err.Error(), "closed") {
-		t.Errorf("%v, want an error about the closed library", err)
-	}
+	check.Contains(t, fmt.Sprint(speakError(t, h, "")), "closed", "the error")
 }
 
 // Concurrent messages, loads and unloads do not change the speech.
