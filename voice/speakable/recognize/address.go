@@ -1,11 +1,11 @@
 package recognize
 
 import (
-	"iter"
 	"net/url"
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 var (
@@ -155,14 +155,32 @@ func (s *tokenizer) chunkRest() (string, bool) {
 	return s.src[s.at:s.chunk.end], s.chunk.tries <= chunkTries
 }
 
-// AddressParts yields the words of an address and the single signs between them.
-func AddressParts(a string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for a != "" {
-			part := token(a)
-			if a = a[len(part):]; !yield(part) {
-				return
-			}
+// SayAddress says an address part by part. sign returns the name of a sign, "" for none; word says a word.
+func SayAddress(a string, sign func(rune) string, word func(string) string) string {
+	var spoken []string
+	for a != "" {
+		part := token(a)
+		a = a[len(part):]
+		c, _ := utf8.DecodeRuneInString(part)
+		if name := sign(c); name != "" {
+			spoken = append(spoken, name)
+		} else if IsWord(c) {
+			spoken = append(spoken, word(part))
 		}
 	}
+	return strings.Join(spoken, " ")
+}
+
+// SayRuns says a word run by run: say says one of digits, or of other characters.
+func SayRuns(word string, say func(run string, digits bool) string) string {
+	var spoken []string
+	for word != "" {
+		digits := IsDigit(rune(word[0]))
+		n := strings.IndexFunc(word, func(c rune) bool { return IsDigit(c) != digits })
+		if n < 0 {
+			n = len(word)
+		}
+		spoken, word = append(spoken, say(word[:n], digits)), word[n:]
+	}
+	return strings.Join(spoken, " ")
 }

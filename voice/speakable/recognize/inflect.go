@@ -109,11 +109,11 @@ func (s *tokenizer) periodDate(m []string) Token {
 
 // periodClock recognizes 19.30 Uhr, and 19.30 after "um".
 func (s *tokenizer) periodClock(m []string) Token {
-	hour, um := atoi(m[1]), strings.EqualFold(s.before(0), "um")
+	hour, um := Atoi(m[1]), strings.EqualFold(s.before(0), "um")
 	if !s.PeriodOrdinal || hour > 24 || m[3] == "" && !um || !s.ends(m[0]) {
 		return nil
 	}
-	return Clock{Hour: hour, Minute: atoi(m[2]), Second: -1, Sharp: true}
+	return Clock{Hour: hour, Minute: Atoi(m[2]), Second: -1, Sharp: true}
 }
 
 // series matches the next ordinal of a list.
@@ -134,7 +134,7 @@ func (s *tokenizer) roundAmount(m []string) Token {
 func (s *tokenizer) periodOrdinal(m []string) Token {
 	n := len(m[0])
 	rest := s.rest(n)
-	if !s.PeriodOrdinal || rest != "" && !strings.ContainsRune(" \n,;:!?)\"", rune(rest[0])) || atoi(m[1]) == 0 {
+	if !s.PeriodOrdinal || rest != "" && !strings.ContainsRune(" \n,;:!?)\"", rune(rest[0])) || Atoi(m[1]) == 0 {
 		return nil
 	}
 	word, demanded := s.nextWord(n), s.demanded()
@@ -152,7 +152,7 @@ func (s *tokenizer) periodOrdinal(m []string) Token {
 	if s.Is(Starter, word) || unicode.IsLower(first(word)) {
 		word = ""
 	}
-	return Ordinal{N: atoi(m[1]), Noun: word}
+	return Ordinal{N: Atoi(m[1]), Noun: word}
 }
 
 // rankedNoun reports whether an ordinal often stands before a noun, or before the last part of it.
@@ -188,11 +188,11 @@ func countRules() []rule {
 			rest := s.rest(len(m[0]))
 			marked := len(rest) > 1 && strings.ContainsRune(".,", rune(rest[0])) && IsDigit(rune(rest[1]))
 			after := s.preceded(YearBefore)
-			if !s.PeriodOrdinal || marked || !after && atoi(m[0]) < 1500 ||
+			if !s.PeriodOrdinal || marked || !after && Atoi(m[0]) < 1500 ||
 				capital(s.nextWord(len(m[0]))) && (!after || !capital(s.before(0))) {
 				return nil
 			}
-			return Date{Year: atoi(m[0])}
+			return Date{Year: Atoi(m[0])}
 		})},
 	}
 }

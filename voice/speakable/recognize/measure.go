@@ -34,18 +34,18 @@ func measureRules() []rule {
 		{
 			"ordinal", "a,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`),
 			whole(func(_ *tokenizer, m []string) Token {
-				return Ordinal{N: atoi(plainDigits(m[1]))}
+				return Ordinal{N: Atoi(plainDigits(m[1]))}
 			}),
 		},
 		{"decade", "a'", starts(`(\d{0,2})(\d0)'?s\b`), whole((*tokenizer).decade)},
 		{
 			"feet and inches", "' a", starts(`(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b|\b)`),
 			whole(func(s *tokenizer, m []string) Token {
-				if atoi(m[2]) > 11 || strings.HasSuffix(s.before(0), "°") ||
+				if Atoi(m[2]) > 11 || strings.HasSuffix(s.before(0), "°") ||
 					strings.Contains(m[0], "ft") && !strings.Contains(m[0], "in") {
 					return nil
 				}
-				return FeetInches{atoi(m[1]), atoi(m[2])}
+				return FeetInches{Atoi(m[1]), Atoi(m[2])}
 			}),
 		},
 		{"inches", `".`, starts(`(\d+(?:\.\d+)?)"`), whole(func(s *tokenizer, m []string) Token {
@@ -234,10 +234,10 @@ func (s *tokenizer) meters(next []string) bool {
 
 // decade recognizes 1990s, and 30s after a word such as "the".
 func (s *tokenizer) decade(m []string) Token {
-	tens := atoi(m[2])
+	tens := Atoi(m[2])
 	switch {
 	case len(m[1]) == 2:
-		return Decade{Century: atoi(m[1]), Tens: tens}
+		return Decade{Century: Atoi(m[1]), Tens: tens}
 	case m[1] == "" && tens > 10 && s.preceded(Owner):
 		return Decade{Tens: tens}
 	}

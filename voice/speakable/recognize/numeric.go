@@ -146,15 +146,18 @@ func numberRules() []rule {
 		{"grouped by spaces", " ", starts(`[1-9]\d{0,2}(?: 000)+`), whole(func(_ *tokenizer, m []string) Token {
 			return Number{Whole: plainDigits(m[0]), Grouped: true}
 		})},
-		{"scientific", "a.", starts(`(\d+(?:\.\d+)?)[eE]([+−-]?)(\d{1,3})`), whole(func(s *tokenizer, m []string) Token {
-			n, ok := s.number(m[1], false)
-			if !ok || len(m[3]) > 2 && m[2] == "" {
-				return nil
-			}
-			return Scientific{Number: n, Negative: m[2] != "" && m[2] != "+", Exponent: m[3]}
-		})},
+		{"scientific", "a.", starts(`(\d+(?:\.\d+)?)[eE]([+−-]?)(\d{1,3})`), whole((*tokenizer).scientific)},
 		{"number", "", starts(amount), (*tokenizer).plainNumber},
 	}
+}
+
+// scientific recognizes 1.5e-9.
+func (s *tokenizer) scientific(m []string) Token {
+	n, ok := s.number(m[1], false)
+	if !ok || len(m[3]) > 2 && m[2] == "" {
+		return nil
+	}
+	return Scientific{Number: n, Negative: m[2] != "" && m[2] != "+", Exponent: m[3]}
 }
 
 // plainNumber recognizes a number without a unit; a mark that does not belong to it ends it.
@@ -198,13 +201,13 @@ func leadRules() []rule {
 		})},
 		{
 			"decade", "'", starts(`'(\d0)'?s`),
-			whole(func(_ *tokenizer, m []string) Token { return Decade{Tens: atoi(m[1])} }),
+			whole(func(_ *tokenizer, m []string) Token { return Decade{Tens: Atoi(m[1])} }),
 		},
 		{"short year", "'", starts(`'(\d\d)`), whole(func(s *tokenizer, m []string) Token {
 			if s.quote || s.followed(len(m[0]), "'") || !s.ends(m[0]) {
 				return nil
 			}
-			return ShortYear{atoi(m[1])}
+			return ShortYear{Atoi(m[1])}
 		})},
 		{"average", ".", starts(`\.([1-9]\d\d)`), whole(func(s *tokenizer, m []string) Token {
 			if _, _, ok := s.Unit(s.nextWord(len(m[0]))); ok || s.DecimalComma || !s.ends(m[0]) {

@@ -94,7 +94,7 @@ func (s *tokenizer) mixedSign(m []string) (Token, int) {
 
 // mixed recognizes 2 1/2, also with a unit.
 func (s *tokenizer) mixed(m []string) (Token, int) {
-	f := Fraction{Whole: m[1], Num: atoi(m[2]), Den: atoi(m[3])}
+	f := Fraction{Whole: m[1], Num: Atoi(m[2]), Den: Atoi(m[3])}
 	if f.Num >= f.Den || !named(f.Den) || s.coded() {
 		return nil, 0
 	}
@@ -126,7 +126,7 @@ func (s *tokenizer) inches(f Fraction, n int) (Token, int) {
 
 // partOfUnit recognizes 3/4 mile and 5/16".
 func (s *tokenizer) partOfUnit(m []string) (Token, int) {
-	f := Fraction{Num: atoi(m[1]), Den: atoi(m[2])}
+	f := Fraction{Num: Atoi(m[1]), Den: Atoi(m[2])}
 	if f.Num == 0 || f.Num >= f.Den || f.Den > 10 && !named(f.Den) && m[4] != "s" {
 		return nil, 0
 	}
@@ -160,7 +160,7 @@ func (s *tokenizer) summand(n int) bool {
 // pair recognizes a/b: x of y near words such as "step" and "disks", "over" in a blood pressure, a fraction
 // before words such as "cup" or alone.
 func (s *tokenizer) pair(m []string) (Token, int) {
-	a, b, n := atoi(m[1]), atoi(m[2]), len(m[0])
+	a, b, n := Atoi(m[1]), Atoi(m[2]), len(m[0])
 	if s.followed(n, "/") || s.previous() == '/' {
 		return nil, 0
 	}

@@ -330,8 +330,8 @@ func startsWithDigit(s string) bool { return s != "" && IsDigit(rune(s[0])) }
 
 func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// atoi returns the number in a few digits, 0 for none.
-func atoi(digits string) int {
+// Atoi returns the number in a few digits, 0 for none.
+func Atoi(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {
 		return 0

@@ -31,7 +31,7 @@ func dateRules() []rule {
 			return date(m[3], m[1], m[2])
 		})},
 		{"month and year", "/", starts(`(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *tokenizer, m []string) Token {
-			return Date{Month: atoi(m[1]), Year: atoi(m[2])}
+			return Date{Month: Atoi(m[1]), Year: Atoi(m[2])}
 		})},
 		{
 			"day and month", " a.", starts(`(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`),
@@ -59,7 +59,7 @@ func (s *tokenizer) isoDate(m []string) Token {
 
 // date returns a numeric date, nil if it is invalid.
 func date(year, month, day string) Token {
-	y, m, d := atoi(year), atoi(month), atoi(day)
+	y, m, d := Atoi(year), Atoi(month), Atoi(day)
 	if m < 1 || m > 12 || d < 1 || d > 31 {
 		return nil
 	}
@@ -74,7 +74,7 @@ func date(year, month, day string) Token {
 
 // dayMonth recognizes 4 July 2026.
 func (s *tokenizer) dayMonth(m []string) (Token, int) {
-	day, month := atoi(m[1]), s.months[strings.ToLower(m[2])]
+	day, month := Atoi(m[1]), s.months[strings.ToLower(m[2])]
 	if day < 1 || day > 31 || month == 0 || m[2] == "may" || !capital(m[2]) && !strings.Contains(m[0], " of ") {
 		return nil, 0
 	}
@@ -84,13 +84,13 @@ func (s *tokenizer) dayMonth(m []string) (Token, int) {
 		m[3] = ""
 	}
 	article := !strings.EqualFold(s.before(0), "the") && !strings.Contains(m[0], " of ")
-	return Date{Year: atoi(m[3]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
+	return Date{Year: Atoi(m[3]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
 }
 
 // monthDay recognizes 11/22 where a word near it makes it a date, or where it can be nothing else. A slash
 // after it makes it a path or a longer list.
 func (s *tokenizer) monthDay(m []string) (Token, int) {
-	month, day := atoi(m[1]), atoi(m[2])
+	month, day := Atoi(m[1]), Atoi(m[2])
 	if !s.MonthFirst {
 		month, day = day, month
 	}
@@ -103,7 +103,7 @@ func (s *tokenizer) monthDay(m []string) (Token, int) {
 		s.preceded(Part) && s.before(0) != "" && !s.preceded(DateBefore) {
 		return nil, 0
 	}
-	if !s.dated(n, m[2], atoi(m[1]) > atoi(m[2])) {
+	if !s.dated(n, m[2], Atoi(m[1]) > Atoi(m[2])) {
 		return nil, 0
 	}
 	return Date{Month: month, Day: day}, n
@@ -132,7 +132,7 @@ func (s *tokenizer) dated(n int, second string, exceeds bool) bool {
 			return true
 		}
 	}
-	v := atoi(second)
+	v := Atoi(second)
 	return !inUnit && !unit && !s.nears(Part) && !s.nears(Pressure) && v != 12 && v != 16 && v > 10 && v != 20 &&
 		v != 24 && v != 25 && v != 30 ||
 		s.before(0) == "" && strings.TrimRight(after, ".!") == "" && v > 12 && v <= 31 && v != 16
@@ -159,16 +159,16 @@ func (s *tokenizer) monthDate(word string) bool {
 		return false
 	}
 	view := s.rest(len(word))
-	if m := monthFirst.FindStringSubmatch(view); m != nil && !s.PeriodOrdinal && atoi(m[1]) >= 1 && atoi(m[1]) <= 31 &&
-		atoi(m[2]) <= 31 && (m[4] != "" || !strings.HasPrefix(view[len(m[0]):], ":")) {
-		d := Date{Month: month, Day: atoi(m[1]), To: atoi(m[2]), Year: atoi(m[4]), Comma: m[3] != ""}
+	if m := monthFirst.FindStringSubmatch(view); m != nil && !s.PeriodOrdinal && Atoi(m[1]) >= 1 && Atoi(m[1]) <= 31 &&
+		Atoi(m[2]) <= 31 && (m[4] != "" || !strings.HasPrefix(view[len(m[0]):], ":")) {
+		d := Date{Month: month, Day: Atoi(m[1]), To: Atoi(m[2]), Year: Atoi(m[4]), Comma: m[3] != ""}
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
 			return s.take(d, n)
 		}
 	}
 	if m := monthYear.FindStringSubmatch(view); m != nil {
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
-			return s.take(Date{Month: month, Year: atoi(m[1])}, n)
+			return s.take(Date{Month: month, Year: Atoi(m[1])}, n)
 		}
 	}
 	return false
@@ -177,11 +177,12 @@ func (s *tokenizer) monthDate(word string) bool {
 // clockRules returns the rules of clock times.
 func clockRules() []rule {
 	return []rule{
-		{"ISO time", ":", starts(`(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`), whole(func(s *tokenizer, m []string) Token {
-			return clock(m[1], m[2], "", 0)
-		})},
+		{
+			"ISO time", ":", starts(`(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`),
+			whole(func(_ *tokenizer, m []string) Token { return clock(m[1], m[2], "", 0) }),
+		},
 		{"stopwatch", ":", starts(`(\d{1,2}):([0-5]\d)\.(\d{1,3})`), whole(func(_ *tokenizer, m []string) Token {
-			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Split: m[3]}
+			return Clock{Hour: Atoi(m[1]), Minute: Atoi(m[2]), Second: -1, Split: m[3]}
 		})},
 		{
 			"clock time", ":",
@@ -191,19 +192,14 @@ func clockRules() []rule {
 		{
 			"half day", "a .", starts(`(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`),
 			whole(func(s *tokenizer, m []string) Token {
-				if h := atoi(m[1]); h < 1 || h > 12 || atoi(m[2]) > 59 || s.PeriodOrdinal {
+				if h := Atoi(m[1]); h < 1 || h > 12 || Atoi(m[2]) > 59 || s.PeriodOrdinal {
 					return nil
 				}
-				return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Half: lower(m[3])}
+				return Clock{Hour: Atoi(m[1]), Minute: Atoi(m[2]), Second: -1, Half: lower(m[3])}
 			}),
 		},
 		{"half day", "a", starts(`(\d{1,2})([ap])\b`), whole((*tokenizer).shortHour)},
-		{"four digits", " ", starts(`([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), func(s *tokenizer, m []string) (Token, int) {
-			if !s.Is(Zone, m[3]) {
-				return nil, 0
-			}
-			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -2}, 4
-		}},
+		{"four digits", " ", starts(`([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), (*tokenizer).zonedDigits},
 		{"ratio", ":", starts(`(\d{1,4}):(\d{1,4})`), whole(func(s *tokenizer, m []string) Token {
 			if s.followed(len(m[0]), ":") {
 				return nil
@@ -211,9 +207,17 @@ func clockRules() []rule {
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: To}
 		})},
 		{"central time", "/", starts(`(\d{1,2})/(\d{1,2})c\b`), whole(func(_ *tokenizer, m []string) Token {
-			return Clock{Hour: atoi(m[1]), Second: -1, Central: atoi(m[2])}
+			return Clock{Hour: Atoi(m[1]), Second: -1, Central: Atoi(m[2])}
 		})},
 	}
+}
+
+// zonedDigits recognizes 1745 before a time zone.
+func (s *tokenizer) zonedDigits(m []string) (Token, int) {
+	if !s.Is(Zone, m[3]) {
+		return nil, 0
+	}
+	return Clock{Hour: Atoi(m[1]), Minute: Atoi(m[2]), Second: -2}, 4
 }
 
 // lower returns the half of the day of a letter, 0 for none.
@@ -226,9 +230,9 @@ func lower(letter string) byte {
 
 // clock returns a time of day, nil if it is invalid.
 func clock(hour, minute, second string, half byte) Token {
-	h, m, sec := atoi(hour), atoi(minute), -1
+	h, m, sec := Atoi(hour), Atoi(minute), -1
 	if second != "" {
-		sec = atoi(second)
+		sec = Atoi(second)
 	}
 	if m > 59 || sec > 59 || h > 24 && (half != 0 || sec >= 0) || h == 24 && m > 0 && sec >= 0 {
 		return nil
@@ -258,7 +262,7 @@ func (s *tokenizer) clockTime(m []string) (Token, int) {
 
 // shortHour recognizes 9a and 5p near another time.
 func (s *tokenizer) shortHour(m []string) Token {
-	h := atoi(m[1])
+	h := Atoi(m[1])
 	if h < 1 || h > 12 || s.PeriodOrdinal || s.preceded(Seat) {
 		return nil
 	}
