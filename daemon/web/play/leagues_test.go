@@ -29,10 +29,9 @@ func TestLeague_lifeCycle(t *testing.T) {
 		{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"},
 		{"team": "DUN", "manager": "bot"}]}`, 201, &l)
 	path := "/api/leagues/" + l.ID
-	if created.Header.Get("Location") != path || l.Status != leagues.Pending || *l.You != 0 || l.Meetings != 2 ||
-		l.BestOf != 3 || !l.Creates {
-		t.Errorf("created %s", created.Text)
-	}
+	check.Equal(t, created.Header.Get("Location"), path, "Location")
+	check.That(t, l.Status == leagues.Pending && *l.You == 0 && l.Meetings == 2 && l.BestOf == 3 && l.Creates,
+		"created %s", created.Text)
 	bert.Refused("POST", path+"/start", "", 403, "forbidden")
 	bert.Refused("POST", path+"/join", `{"seat": 2}`, 409, "seat_taken")
 	bert.Refused("DELETE", path, "", 403, "forbidden")
@@ -49,9 +48,8 @@ func TestLeague_lifeCycle(t *testing.T) {
 	check.That(t, len(schedule.Games) == 6 && schedule.Day == 1 && schedule.Games[0].Status == "pending",
 		"schedule: %+v", schedule)
 	g := get[webtest.GameView](anna, "/api/games/"+schedule.Games[0].Game)
-	if g.Status != "pending" || g.Away.Manager == nil && !g.Away.Bot || g.Home.Manager == nil && !g.Home.Bot {
-		t.Errorf("the first game: %+v", g)
-	}
+	away, home := g.Away.Manager != nil || g.Away.Bot, g.Home.Manager != nil || g.Home.Bot
+	check.That(t, g.Status == "pending" && away && home, "the first game: %+v", g)
 	anna.Refused("DELETE", "/api/games/"+g.ID, "", 403, "forbidden")
 	carl.Refused("POST", path+"/leave", "", 403, "forbidden")
 	bert.Ask("POST", path+"/leave", "", 200, &l)
@@ -97,15 +95,12 @@ func TestSeries_bots(t *testing.T) {
 	})
 	schedule := get[leagues.Schedule](anna, path+"/schedule")
 	standings := get[leagues.Standings](anna, path+"/standings")
-	if l.Champion == nil || *l.Champion != standings.Standings[0].Entrant || standings.Standings[0].Wins != 2 {
-		t.Errorf("champion %v; %+v", l.Champion, standings)
-	}
+	best := standings.Standings[0]
+	check.That(t, l.Champion != nil && *l.Champion == best.Entrant && best.Wins == 2, "champion: %+v", standings)
 	for _, g := range schedule.Games {
 		anna.Ask("GET", "/api/games/"+g.Game+"/scorecard", "", 200, nil)
 	}
-	season := get[struct {
-		Standings []struct{ G int }
-	}](anna, "/api/stats/standings")
+	season := get[struct{ Standings []struct{ G int } }](anna, "/api/stats/standings")
 	check.That(t, len(season.Standings) == 2 && season.Standings[0].G == len(schedule.Games),
 		"the season's standings %+v after %d games", season, len(schedule.Games))
 }
@@ -114,27 +109,20 @@ func TestSeries_bots(t *testing.T) {
 func TestCreateLeague_validation(t *testing.T) {
 	t.Parallel()
 	anna := webtest.NewGamesRig(t).Player(t, "Anna")
+	three := strings.Replace(two, "]", `, {"team": "DUN", "manager": "bot"}]`, 1)
 	for _, tt := range []struct{ path, body, want string }{
 		{"leagues", `{}`, "/name required, /seats required"},
 		{"leagues", `{"name": "", ` + two + `}`, "/name too_short"},
 		{"leagues", `{"name": "x", "meetings": 7, ` + two + `}`, "/meetings out_of_range"},
 		{"leagues", `{"name": "x", "best_of": 2, ` + two + `}`, "/best_of not_offered"},
-		{
-			"leagues", `{"name": "x", "cover_hours": 145, "x": 1, ` + two + `}`,
-			"/cover_hours out_of_range, /x unknown_field",
-		},
-		{
-			"leagues", `{"name": "x", "options": {"innings": 4, "side": "home"}, ` + two + `}`,
-			"/options/innings not_offered, /options/side unknown_field",
-		},
+		{"leagues", `{"name": "x", "cover_hours": 145, "x": 1, ` + two + `}`, "/cover_hours out_of_range, /x unknown_field"},
+		{"leagues", `{"name": "x", "options": {"innings": 4}, ` + two + `}`, "/options/innings not_offered"},
+		{"leagues", `{"name": "x", "options": {"side": "home"}, ` + two + `}`, "/options/side unknown_field"},
 		{"leagues", `{"name": "x", ` + strings.Replace(two, "CPR", "BWH", 1) + `}`, "/seats/1/team same_team"},
 		{"leagues", `{"name": "x", ` + strings.Replace(two, "CPR", "none", 1) + `}`, "/seats/1/team unknown_team"},
 		{"leagues", `{"name": "x", "play_at": "8 pm", ` + two + `}`, "/play_at invalid"},
 		{"leagues", `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}]}`, "/seats too_few"},
-		{
-			"series", `{"name": "x", ` + strings.Replace(two, "]", `, {"team": "DUN", "manager": "bot"}]`, 1) + `}`,
-			"/seats too_many",
-		},
+		{"series", `{"name": "x", ` + three + `}`, "/seats too_many"},
 		{"series", `{"name": "x", "meetings": 1, ` + two + `}`, "/meetings unknown_field"},
 		{"series", `{"name": "x", "best_of": 0, ` + two + `}`, "/best_of not_offered"},
 	} {

@@ -37,10 +37,9 @@ func TestLobbyStream_batches(t *testing.T) {
 				_ = out.flush(now)
 			case <-time.After(2 * lobbyInterval):
 			}
-			if text := w.Body.String(); !strings.HasPrefix(text, want) || want == "" && text != "" ||
-				strings.Count(text, "event:") > 1 {
-				t.Errorf("sent %q, want %q", text, want)
-			}
+			text := w.Body.String()
+			check.That(t, strings.HasPrefix(text, want) && (want == "") == (text == ""), "sent %q, want %q", text, want)
+			check.That(t, strings.Count(text, "event:") <= 1, "sent %q, want one event", text)
 		}
 		<-out.timer.C // of the beginning
 		began := time.Now()
@@ -62,9 +61,7 @@ func TestLobbyStream_batches(t *testing.T) {
 		for _, id := range []string{"listed", "y"} {
 			_ = out.receive(&protocol.Message{Type: "gone", Game: id})
 		}
-		if text := w.Body.String(); !strings.HasSuffix(text, "event: gone\ndata: {\"id\":\"y\"}\n\n") ||
-			len(out.sent) != 0 {
-			t.Errorf("sent %q, %d games are kept", text, len(out.sent))
-		}
+		check.Contains(t, w.Body.String(), "event: gone\ndata: {\"id\":\"y\"}\n\n", "the end")
+		check.Equal(t, len(out.sent), 0, "games that are kept")
 	})
 }

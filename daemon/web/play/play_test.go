@@ -90,10 +90,8 @@ func playGame(t *testing.T, p *webtest.Rig, address, options string, dice *rand.
 	check.That(t, len(spectator.Legal) <= 0 && spectator.Commands <= 0,
 		"legal actions of the spectator: %v", spectator.Legal)
 	for _, m := range managers {
-		if m.Rev != spectator.Rev || m.Hash != spectator.Hash {
-			t.Errorf("a manager ended at revision %d with hash %.8s, the spectator at %d with %.8s", m.Rev, m.Hash,
-				spectator.Rev, spectator.Hash)
-		}
+		check.Equal(t, m.Rev, spectator.Rev, "a manager's last revision")
+		check.Equal(t, m.Hash, spectator.Hash, "a manager's last hash")
 	}
 	checkRecords(carl, g.ID, spectator.Replica)
 }

@@ -27,9 +27,8 @@ func TestPlayers_card(t *testing.T) {
 	want := roster[3]
 	for _, path := range []string{"?season=2", "?season=2&team=BWH"} {
 		got := get[player](anna, "/api/players/"+want.ID+path)
-		if got.Card != want.Card || got.Name != want.Name || got.Team.ID != "BWH" || got.Ratings.Contact < 20 {
-			t.Errorf("%s: %+v, in the roster %+v", path, got, want)
-		}
+		same := got.Card == want.Card && got.Name == want.Name
+		check.That(t, same && got.Team.ID == "BWH" && got.Ratings.Contact >= 20, "%s: %+v, want %+v", path, got, want)
 	}
 	fields := get[map[string]json.RawMessage](anna, "/api/players/"+want.ID+"?season=2")
 	for _, name := range []string{"ratings", "season", "today", "pitches", "fatigue", "rest_days", "source"} {
@@ -63,9 +62,8 @@ func TestPlayers_inGame(t *testing.T) {
 	}](anna, "/api/games/"+id)
 	batter := get[player](anna, "/api/players/"+g.State.Batter+"?game="+id)
 	pitcher := get[player](anna, "/api/players/"+g.State.Pitcher+"?game="+id)
-	if batter.Today == nil || batter.Today.Batting == nil || pitcher.Today == nil || pitcher.Today.Pitching == nil {
-		t.Errorf("the batter %+v, the pitcher %+v", batter, pitcher)
-	}
+	check.That(t, batter.Today != nil && batter.Today.Batting != nil, "the batter: %+v", batter)
+	check.That(t, pitcher.Today != nil && pitcher.Today.Pitching != nil, "the pitcher: %+v", pitcher)
 	bench := slices.IndexFunc(g.Rosters.Home.Players, func(p player) bool { return p.Today == nil })
 	check.That(t, bench >= 0, "everyone plays")
 }

@@ -32,6 +32,7 @@ func TestSocket_refusedFrames(t *testing.T) {
 		return fmt.Sprintf(`{"t":"cmd","g":%q,"cid":"x","rev":%d,"d":{"action":%s}}`, seat.ID, anna.Rev, action)
 	}
 	good := string(swing.Legal[0].Action)
+	future := strings.Replace(cmd(good), fmt.Sprintf(`"rev":%d`, anna.Rev), `"rev":999`, 1)
 	for _, tt := range []struct {
 		name, frame, code string
 		from              *webtest.Manager
@@ -51,14 +52,9 @@ func TestSocket_refusedFrames(t *testing.T) {
 		{"unknown member of an action", cmd(strings.Replace(good, `{`, `{"x":1,`, 1)), "malformed", swing},
 		{"the other side's decision", cmd(good), "not_your_side", pitch},
 		{"spectator", cmd(good), "forbidden", carl},
-		{
-			"future revision", strings.Replace(cmd(good), fmt.Sprintf(`"rev":%d`, anna.Rev), `"rev":999`, 1),
-			"stale_revision", swing,
-		},
+		{"future revision", future, "stale_revision", swing},
 	} {
-		if err := tt.from.WriteMessage(websocket.TextMessage, []byte(tt.frame)); err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
+		check.NoError(t, tt.from.WriteMessage(websocket.TextMessage, []byte(tt.frame)))
 		check.Equal(t, tt.from.Until("nak", "ack", "pong", "state").Code(), tt.code, "%s", tt.name)
 	}
 	check.NoError(t, anna.WriteMessage(websocket.BinaryMessage, []byte(`{"t":"ping"}`)))
@@ -150,9 +146,9 @@ func TestSocket_pingRateLimit(t *testing.T) {
 		for range 41 {
 			check.NoError(p.T, k.WriteControl(websocket.PingMessage, []byte("x"), time.Now().Add(time.Second)))
 		}
-		if f := <-closed; f.Rev != 4429 || len(pongs) != 40 || <-pongs != "x" {
-			p.T.Errorf("closed with %d after %d pongs", f.Rev, len(pongs)+1)
-		}
+		check.Equal(p.T, (<-closed).Rev, 4429, "close code")
+		check.Equal(p.T, len(pongs), 40, "pongs")
+		check.Equal(p.T, <-pongs, "x", "the first pong")
 	})
 }
 
@@ -231,9 +227,8 @@ func TestSocket_serverStops(t *testing.T) {
 		check.Equal(p.T, k.Next().Rev, 4001, "close code")
 		check.Equal(p.T, n.Next().Rev, 4001, "the unauthenticated socket's close code")
 		_, _ = k.Close(), n.Close()
-		if err := <-stopped; err != nil || time.Since(began) > 3*time.Second {
-			p.T.Errorf("stopped after %s: %v", time.Since(began), err)
-		}
+		check.NoError(p.T, <-stopped)
+		check.That(p.T, time.Since(began) <= 3*time.Second, "stopped after %s", time.Since(began))
 	})
 }
 
@@ -260,9 +255,8 @@ func TestSocket_stopDoesNotWait(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		stuck.Sendf(`{"t":"ping"}`) // the pong is not read
 		began := time.Now()
-		if err := l.Stop(); err != nil || time.Since(began) > 3*time.Second {
-			p.T.Errorf("stopped after %s: %v", time.Since(began), err)
-		}
+		check.NoError(p.T, l.Stop())
+		check.That(p.T, time.Since(began) <= 3*time.Second, "stopped after %s", time.Since(began))
 		running.Wait()
 	})
 }
@@ -276,8 +270,7 @@ func TestSocket_sessionEnds(t *testing.T) {
 		join(anna, seat.ID)
 		seat.Home.Post("/api/auth/logout").Want(204)
 		check.Equal(p.T, anna.Until("closed").Rev, 4401, "close code")
-		for f := bert.Until("presence"); !strings.Contains(string(f.D),
-			`"home":{"online":false,`); f = bert.Until("presence") {
+		for !strings.Contains(string(bert.Until("presence").D), `"home":{"online":false,`) {
 		}
 		_ = bert.Close()
 	})

@@ -99,9 +99,8 @@ func TestUpgrade_origin(t *testing.T) {
 	b := h.Browser(t)
 	b.SignIn()
 	headers := cookie(b.AccessToken())
-	if _, status := dialEcho(t, h, headers...); status != 101 {
-		t.Errorf("no Origin: status %d, want 101", status)
-	}
+	_, status := dialEcho(t, h, headers...)
+	check.Equal(t, status, 101, "no Origin: status")
 	for origin, want := range map[string]int{
 		"http://pressbox.local": 101, "http://client.example": 101, "http://evil": 403, "null": 403,
 		"http://pressbox.local1": 403, "http://pressbox.local:81": 403, "https://pressbox.local": 403,
@@ -110,7 +109,7 @@ func TestUpgrade_origin(t *testing.T) {
 		_, status := dialEcho(t, h, append(headers[:2:2], "Origin", origin)...)
 		check.That(t, status == want, "Origin %q: status %d, want %d", origin, status, want)
 	}
-	_, status := dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...)
+	_, status = dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...)
 	check.That(t, status != 101, "two origins are accepted")
 	l := webtest.NewWire()
 	serveEcho(t, h, l)
@@ -169,9 +168,8 @@ func TestUpgrade_authTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _ := dialEcho(t, webtest.NewSignInRig(t))
 		began := time.Now()
-		if got, took := receive(t, conn), time.Since(began); got != "closed 4401" || took != 10*time.Second {
-			t.Errorf("%s after %v, want closed 4401 after 10s", got, took)
-		}
+		check.Equal(t, receive(t, conn), "closed 4401", "without an auth frame")
+		check.Equal(t, time.Since(began), 10*time.Second, "the time limit")
 	})
 }
 
@@ -197,9 +195,7 @@ func TestServeConn_ends(t *testing.T) {
 	receive(t, panicking)
 	_, _, err := panicking.ReadMessage()
 	check.That(t, err != nil, "the socket is open after a panic")
-	if log := h.Log.String(); !strings.Contains(log, "the socket has a bug") || !strings.Contains(log, "level=ERROR") {
-		t.Errorf("the panic is not in the log: %s", log)
-	}
+	check.Contains(t, h.LogLine("the socket has a bug"), "level=ERROR", "the record of the panic")
 	wantOpen(t, conn)
 	b.Post("/api/auth/logout").Want(204)
 	check.Equal(t, receive(t, conn), "closed 4401", "after logging out")
@@ -220,8 +216,7 @@ func TestServeConn_sessionExpires(t *testing.T) {
 		wantOpen(t, conn)
 		h.Clock.Pass(auth.RefreshTTL + time.Second)
 		began := time.Now()
-		if got, took := receive(t, conn), time.Since(began); got != "closed 4401" || took > time.Minute {
-			t.Errorf("%s after %v, want closed 4401 within a minute", got, took)
-		}
+		check.Equal(t, receive(t, conn), "closed 4401", "after the session")
+		check.That(t, time.Since(began) <= time.Minute, "closed after %v, want within a minute", time.Since(began))
 	})
 }
