@@ -40,9 +40,8 @@ func TestLimit_monotonicUpToCeiling(t *testing.T) {
 		rise := ramp[i] - ramp[i-1]
 		check.Require(t, rise <= 1.01e-4, "Limit leaps by %v at sample %d", rise, i)
 	}
-	if last := ramp[len(ramp)-1]; last > audio.Ceiling || last < audio.Ceiling-1e-4 {
-		t.Errorf("the loudest sample is %v, want just below %v", last, audio.Ceiling)
-	}
+	last := ramp[len(ramp)-1]
+	check.That(t, last <= audio.Ceiling && last >= audio.Ceiling-1e-4, "the loudest sample is %v", last)
 	check.That(t, ramp[0] == -ramp[len(ramp)-1],
 		"Limit(-10) = %v and Limit(10) = %v are not symmetric", ramp[0], ramp[len(ramp)-1])
 }
@@ -108,10 +107,7 @@ func TestResampler_sine(t *testing.T) {
 		r := newResampler(t, tt.from, tt.to)
 		got := r.Flush(r.Append(nil, sine(tt.frequency, tt.from, tt.from, 0.5)))
 		want := sine(tt.frequency, tt.to, tt.to, 0.5)
-		if len(got) != len(want) {
-			t.Errorf("a second from %d to %d Hz: %d samples, want %d", tt.from, tt.to, len(got), len(want))
-			continue
-		}
+		check.Require(t, len(got) == len(want), "a second from %d to %d Hz: %d samples", tt.from, tt.to, len(got))
 		edge := tt.to / 50 // a sine with abrupt ends has no exact form
 		snr := ratio(want[edge:len(want)-edge], got[edge:len(got)-edge])
 		check.That(t, snr >= 80,
@@ -167,10 +163,9 @@ func TestWriteWAV_roundTrip(t *testing.T) {
 	stream := audio.AppendS16LE(audio.WAVHeader(clip.Rate), clip.Samples)
 	for name, b := range map[string][]byte{"file": file.Bytes(), "stream": stream} {
 		got, err := audio.DecodeWAV(iotest.OneByteReader(bytes.NewReader(b)))
-		if err != nil || got.Rate != clip.Rate || len(got.Samples) != len(clip.Samples) {
-			t.Fatalf("%s: %d samples at %d Hz, %v; want %d at %d", name, len(got.Samples), got.Rate, err,
-				len(clip.Samples), clip.Rate)
-		}
+		check.NoError(t, err)
+		check.Equal(t, got.Rate, clip.Rate, "%s: rate", name)
+		check.Require(t, len(got.Samples) == len(clip.Samples), "%s: %d samples", name, len(got.Samples))
 		for i, s := range got.Samples {
 			check.Require(t, math.Abs(float64(s-clip.Samples[i])) <= 0.51/32767,
 				"%s: sample %d is %v, want %v", name, i, s, clip.Samples[i])

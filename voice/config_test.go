@@ -1,6 +1,7 @@
 package voice_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -27,9 +28,8 @@ func TestParseConfig_bundledAndDefaults(t *testing.T) {
 func TestParseConfig_errors(t *testing.T) {
 	t.Parallel()
 	for _, row := range check.Table(t, "testdata/config-errors.txt") {
-		_, err := voice.ParseConfig(voicetest.ChangedJSON(t, row[0]))
-		check.That(t, err != nil && strings.Contains(err.Error(), row[1]),
-			"config with %s: %v, want an error with %q", row[0], err, row[1])
+		err := check.Err(voice.ParseConfig(voicetest.ChangedJSON(t, row[0])))
+		check.Contains(t, fmt.Sprint(err), row[1], "config with %s", row[0])
 	}
 	for text, want := range map[string]string{
 		"": "unexpected end", "null": "lacks audio.sample_rate", "[]": "expected an object", "{": "unexpected end",
@@ -37,9 +37,7 @@ func TestParseConfig_errors(t *testing.T) {
 		"version https://git-lfs.github.com/spec/v1\noid sha256:0\n": "a Git LFS pointer",
 		"\ufeff" + string(voicetest.ChangedJSON(t, `{}`)):            "byte order mark",
 	} {
-		if _, err := voice.ParseConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("config %.40q: %v, want an error with %q", text, err, want)
-		}
+		check.Contains(t, fmt.Sprint(check.Err(voice.ParseConfig([]byte(text)))), want, "config %.40q", text)
 	}
 }
 

@@ -74,9 +74,8 @@ func TestAll_wordsPerMinute(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, rate := range rates {
-				if got := wordsPerMinute(t, v, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
-					t.Errorf("%.1f words per minute, want %d within 8 %%", got, rate)
-				}
+				got := wordsPerMinute(t, v, text, rate)
+				check.That(t, math.Abs(got/float64(rate)-1) <= 0.08, "%.1f words per minute, want %d", got, rate)
 			}
 		})
 	}
@@ -117,9 +116,8 @@ func TestSpeak_numbersAreNotQuicker(t *testing.T) {
 	}
 	numbers := strings.Repeat("On November twenty-second at seventeen forty-five the meter had seventy-seven thousand "+
 		"three hundred ninety-six and it cost one hundred twenty-four dollars and thirty-seven cents. ", 3)
-	if got, want := letterTime(numbers), letterTime(passages(t)["technical"]); got < 0.95*want {
-		t.Errorf("%.1f ms per letter of numbers, %.1f ms per letter of technical prose", 1000*got, 1000*want)
-	}
+	got, want := letterTime(numbers), letterTime(passages(t)["technical"])
+	check.That(t, got >= 0.95*want, "%.3f s per letter of numbers, %.3f s per letter of technical prose", got, want)
 }
 
 // A single word is spoken at the rate that it would have in a sentence.
@@ -159,17 +157,11 @@ func TestCalibrate_unusualModels(t *testing.T) {
 	} {
 		*h = tt.model
 		c, err := v.Calibrate(t.Context())
-		if tt.fails != (err != nil) {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
-		if _, err := json.Marshal(c); err != nil {
-			t.Errorf("%s: %+v: %v", tt.name, c, err)
-		}
+		check.Require(t, tt.fails == (err != nil), "%s: %v", tt.name, err)
+		check.Must(json.Marshal(c))(t)
 		v.Calibration = c
-		if clips := speak(t, v, "Go", 170); err == nil && len(clips) != 1 {
-			t.Errorf("%s: %d clips", tt.name, len(clips))
-		}
+		clips := speak(t, v, "Go", 170)
+		check.That(t, err != nil || len(clips) == 1, "%s: %d clips", tt.name, len(clips))
 	}
 }
 

@@ -60,9 +60,7 @@ func speak(tb testing.TB, v *voice.Voice, text string, rate int) []voice.Clip {
 	tb.Helper()
 	var clips []voice.Clip
 	for clip, err := range v.Speak(tb.Context(), text, rate, 0) {
-		if err != nil {
-			tb.Fatalf("speak %q: %v", text, err)
-		}
+		check.NoError(tb, err)
 		clips = append(clips, clip)
 	}
 	return clips
@@ -90,8 +88,9 @@ func TestSpeak_goldenIDs(t *testing.T) {
 		{1, 0, 32, 0, 120, 0, 61, 0, 31, 0, 32, 0, 3, 0, 35, 0, 120, 0, 102, 0, 26, 0, 10, 0, 2},
 		{1, 0, 32, 0, 120, 0, 61, 0, 31, 0, 32, 0, 3, 0, 32, 0, 120, 0, 33, 0, 122, 0, 10, 0, 2},
 	}
-	if len(h.inputs) != 2 || !slices.Equal(h.inputs[0].IDs, want[0]) || !slices.Equal(h.inputs[1].IDs, want[1]) {
-		t.Errorf("%v, want %v", h.inputs, want)
+	check.Require(t, len(h.inputs) == 2, "%d sentences", len(h.inputs))
+	for i, in := range h.inputs {
+		check.That(t, slices.Equal(in.IDs, want[i]), "%v, want %v", in.IDs, want[i])
 	}
 }
 
@@ -198,9 +197,7 @@ func TestSpeak_fromSentence(t *testing.T) {
 		var got []int
 		for clip, err := range v.Speak(t.Context(), text, 170, from) {
 			check.NoError(t, err)
-			if len(got) == 0 && clip.Samples[100] == 0 {
-				t.Errorf("from %d: it begins with a pause", from)
-			}
+			check.That(t, len(got) > 0 || clip.Samples[100] != 0, "from %d: it begins with a pause", from)
 			got = append(got, clip.Sentence)
 		}
 		check.That(t, slices.Equal(got, want),
@@ -230,9 +227,8 @@ func TestSpeak_foreseesRest(t *testing.T) {
 		}
 		check.That(t, slices.Equal(sentences, want) && len(clips[len(clips)-1].Rest) == 0,
 			"from %d segments of the sentences %v follow the first, want %v", from, sentences, want)
-		if ratio := foreseen.Seconds() / max(spoken.Seconds(), 0.01); len(want) > 0 && (ratio < 0.8 || ratio > 1.25) {
-			t.Errorf("from %d: %v are foreseen and %v spoken", from, foreseen, spoken)
-		}
+		ratio := foreseen.Seconds() / max(spoken.Seconds(), 0.01)
+		check.That(t, len(want) == 0 || ratio >= 0.8 && ratio <= 1.25, "%v are foreseen, %v spoken", foreseen, spoken)
 	}
 }
 
@@ -257,12 +253,9 @@ func TestSpeak_synthesizesOnDemand(t *testing.T) {
 	n := 0
 	for _, err := range v.Speak(t.Context(), text, 170, 0) {
 		check.NoError(t, err)
-		if n++; n == 1 && (p.calls.Load() > 2 || len(h.inputs) != 1) {
-			t.Errorf("the first clip came after %d clauses and %d runs", p.calls.Load(), len(h.inputs))
-		}
-		if n == 2 && len(h.inputs) > 2 {
-			t.Errorf("the second clip came after %d runs", len(h.inputs))
-		}
+		n++
+		check.That(t, n > 1 || p.calls.Load() <= 2, "the first clip came after %d clauses", p.calls.Load())
+		check.That(t, n > 2 || len(h.inputs) <= n, "clip %d came after %d runs", n, len(h.inputs))
 		if n == 3 {
 			break // the caller may stop at any time
 		}

@@ -49,16 +49,14 @@ func FuzzParseServers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		all, err := parseServers(text, "here")
-		if err != nil && all != nil {
-			t.Fatalf("%v and %v", all, err)
-		}
+		check.Require(t, err == nil || all == nil, "%v and %v", all, err)
 		for _, a := range all {
-			if a.network == "unix" && !strings.HasPrefix(a.addr, "/") {
-				t.Fatalf("%v is not an absolute path", a)
+			if a.network == "unix" {
+				check.Require(t, strings.HasPrefix(a.addr, "/"), "%v is not an absolute path", a)
+				continue
 			}
-			if _, _, err := net.SplitHostPort(a.addr); a.network != "unix" && err != nil {
-				t.Fatalf("%v: %v", a, err)
-			}
+			_, _, err := net.SplitHostPort(a.addr)
+			check.NoError(t, err)
 		}
 	})
 }
@@ -72,19 +70,14 @@ func FuzzLink(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\n\r\n"), 1000)
 	f.Fuzz(func(t *testing.T, sent []byte, piece int) {
 		l := newLink(&script{in: bytes.NewReader(sent), piece: max(1, piece)})
-		got, err := io.ReadAll(l)
-		if err != nil {
-			t.Fatalf("the end reads as %v, want io.EOF", err)
-		}
+		got := check.Must(io.ReadAll(l))(t)
 		check.Require(t, l.closeCause() != nil, "the link has no cause")
 		for first := true; len(got) > 0; first = false {
 			size := descriptorSize + int(binary.BigEndian.Uint32(got))
 			check.Require(t, len(got) >= size && size >= descriptorSize+controlHeader,
 				"a message of %d bytes is passed on as %d", size, len(got))
 			command := binary.BigEndian.Uint32(got[descriptorSize+1:])
-			if first && command != proto.OpReply && command != proto.OpError {
-				t.Fatalf("the first message is a %d", command)
-			}
+			check.Require(t, !first || command == proto.OpReply || command == proto.OpError, "it begins with %d", command)
 			got = got[size:]
 		}
 	})
@@ -93,9 +86,7 @@ func FuzzLink(f *testing.F) {
 func TestLink_storesFirstCause(t *testing.T) {
 	t.Parallel()
 	l := newLink(&script{in: bytes.NewReader(nil), piece: 1, broken: true})
-	if n, err := l.Write([]byte("abc")); n != 3 || err != nil {
-		t.Errorf("Write on a broken link: %d, %v; want 3, nil: the library cannot take an error", n, err)
-	}
+	check.Equal(t, check.Must(l.Write([]byte("abc")))(t), 3, "Write on a broken link: the library takes no error")
 	l.close(errors.New("later"))
 	check.ErrorIs(t, l.closeCause(), io.ErrClosedPipe, "the cause")
 }

@@ -3,7 +3,6 @@ package pulse_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -73,9 +72,8 @@ func TestPlay_waitsForServer(t *testing.T) {
 		server := pulsetest.New(a, pulsetest.Config{})
 		sink := run(a, pulse.Config{Server: server.Address})
 		until(t, func() bool { return sink.Health() != nil })
-		if err := sink.Health(); !errors.Is(err, audio.ErrSinkLost) || !strings.Contains(err.Error(), server.Address) {
-			a.Errorf("Health returns %q, want ErrSinkLost and the address %s", err, server.Address)
-		}
+		check.ErrorIs(a, sink.Health(), audio.ErrSinkLost, "Health")
+		check.Contains(a, fmt.Sprint(sink.Health()), server.Address, "Health")
 		played := startPlay(a.Context(), sink, all(noise(100*time.Millisecond)))
 		server.Start()
 		wantErr(a, "Play that waited for the server", <-played, nil)
@@ -107,9 +105,8 @@ func TestPlay_waitsForSink(t *testing.T) {
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := run(t, pulse.Config{Server: server.Address, Sink: "kitchen"})
 	until(t, func() bool { return sink.Health() != nil })
-	if err := sink.Health(); !strings.Contains(err.Error(), `"kitchen"`) || !strings.Contains(err.Error(), "speaker") {
-		t.Errorf("Health returns %q, want the name and the existing sinks", err)
-	}
+	check.Contains(t, sink.Health().Error(), `"kitchen"`, "Health")
+	check.Contains(t, sink.Health().Error(), "speaker", "Health, of the existing sinks,")
 	kitchen := []string{
 		"load-module", "module-null-sink", "sink_name=kitchen", "sink_properties=device.description=Kitchen",
 	}
@@ -125,10 +122,9 @@ func TestPlay_waitsForSink(t *testing.T) {
 	server.Pactl("set-sink-mute", "kitchen", "1")
 	server.Pactl("set-sink-volume", "kitchen", "30%")
 	until(t, func() bool { return sink.Status().Muted && sink.Status().Volume == 30 })
-	if status := sink.Status(); status.Sink != "kitchen" || status.Description != "Kitchen" ||
-		status.Address != server.Address || !strings.HasPrefix(status.Server, "pulseaudio ") {
-		t.Errorf("Status: %+v", status)
-	}
+	status := sink.Status()
+	check.That(t, status.Sink == "kitchen" && status.Description == "Kitchen" && status.Address == server.Address &&
+		strings.HasPrefix(status.Server, "pulseaudio "), "Status: %+v", status)
 	check.NoError(t, sink.Health()) // with a muted sink
 }
 
@@ -178,11 +174,10 @@ func TestPlay_wakesSuspendedSink(t *testing.T) {
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		for range 2 {
 			until(t, func() bool { return sink.Status().State == "suspended" })
-			if took := play(); took < 800*time.Millisecond || took > 1600*time.Millisecond {
-				a.Errorf("on a suspended sink 0.1 s takes %v, want 0.7 s more", took)
-			}
-			took := play()
-			check.That(a, took <= 600*time.Millisecond, "on a running sink 0.1 s takes %v", took)
+			suspended, running := play(), play()
+			check.That(a, suspended >= 800*time.Millisecond && suspended <= 1600*time.Millisecond,
+				"on a suspended sink 0.1 s takes %v, want 0.7 s more", suspended)
+			check.That(a, running <= 600*time.Millisecond, "on a running sink 0.1 s takes %v", running)
 		}
 	})
 }
@@ -247,10 +242,8 @@ func TestRun_invalidServers(t *testing.T) {
 		serve func(net.Conn)
 		want  string
 	}{
-		"closes at once": {func(c net.Conn) {}, "closed the connection"},
-		"closes during auth": {func(c net.Conn) {
-			_, _ = io.ReadFull(c, make([]byte, 200))
-		}, "closed the connection"},
+		"closes at once":     {func(c net.Conn) {}, "closed the connection"},
+		"closes during auth": {func(c net.Conn) { _, _ = io.ReadFull(c, make([]byte, 200)) }, "closed the connection"},
 		"closes within its answer": {func(c net.Conn) {
 			_, _ = io.ReadFull(c, make([]byte, 200))
 			_, _ = c.Write([]byte{0, 0, 0, 15, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0})

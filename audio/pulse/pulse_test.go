@@ -37,11 +37,11 @@ func TestPlay_everySampleHeardOnce(t *testing.T) {
 					want = append(want, playTimed(a, sink, lengths)...)
 					check.Require(a, recording.Wait(1), "the recorder ended")
 				}
-				if got := recording.Stop(); len(plays) == 1 {
-					same(a, span(got), want)
-				} else {
-					same(a, sounding(got), want)
+				heard := sounding
+				if len(plays) == 1 {
+					heard = span
 				}
+				same(a, heard(recording.Stop()), want)
 			})
 		})
 	}
@@ -60,9 +60,9 @@ func playTimed(tb testing.TB, sink *pulse.Sink, lengths []time.Duration) (sample
 	}
 	began := time.Now()
 	mustPlay(tb, sink, clips...)
-	if took := time.Since(began); took < length || took > length+500*time.Millisecond+length/24 {
-		tb.Errorf("Play of %v took %v, want little more than their length", lengths, took)
-	}
+	took := time.Since(began)
+	check.That(tb, took >= length && took <= length+500*time.Millisecond+length/24,
+		"Play of %v took %v, want little more than their length", lengths, took)
 	return samples
 }
 
@@ -80,9 +80,8 @@ func TestPlay_convertsForSink(t *testing.T) {
 			}
 			mustPlay(a, sink, tone)
 			played := span(recording.Stop())
-			if n := len(played); n <= 24000 || n > 24000+96 {
-				a.Errorf("half a second lasts %d samples at 48 kHz, want 24000 and the resampler's delay", n)
-			}
+			check.That(a, len(played) > 24000 && len(played) <= 24000+96,
+				"half a second lasts %d samples at 48 kHz, want 24000 and the resampler's delay", len(played))
 			level[i] = rms(played)
 		}
 		ratio := level[1] / level[0]

@@ -71,10 +71,8 @@ func TestPhonemizer_unknownLanguage(t *testing.T) {
 	p := parallel(t, "")
 	for _, lang := range []string{"tlh-nowhere", "-m", ""} {
 		_, err := p.Phonemes(t.Context(), lang, "hello")
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", lang)) ||
-			errors.Is(err, voice.ErrUnavailable) {
-			t.Errorf("voice %q: %v, want an error that names it and not ErrUnavailable", lang, err)
-		}
+		check.Contains(t, fmt.Sprint(err), fmt.Sprintf("%q", lang), "the error")
+		check.That(t, !errors.Is(err, voice.ErrUnavailable), "voice %q: %v, want not ErrUnavailable", lang, err)
 	}
 	got, err := p.Phonemes(t.Context(), "en-us", "hello")
 	check.That(t, err == nil && got != "", "after an unknown voice: %q, %v", got, err)
@@ -158,9 +156,8 @@ func TestPhonemizer_cancelRetainsChild(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 30 { // each may be processed or not
-		if _, err := p.Phonemes(ctx, "en-us", "hello there"); err != nil && !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
+		err := check.Err(p.Phonemes(ctx, "en-us", "hello there"))
+		check.Require(t, err == nil || errors.Is(err, context.Canceled), "%v", err)
 	}
 	check.That(t, len(p.children) == 1 && p.children[0] == asked, "a cancelled request replaced the child")
 }

@@ -3,6 +3,7 @@ package library_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,9 +109,7 @@ func TestSpeak_modelFailsInMidMessage(t *testing.T) {
 func TestSpeak_noVoiceWorks(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, withTiny(bundled, "truncated", `{}`), withTiny(british, "truncated", `{}`))
-	if err := speakError(t, h, bundled); err == nil || !strings.HasPrefix(err.Error(), "speak with "+bundled) {
-		t.Errorf("%v, want that of %s", err, bundled)
-	}
+	check.Contains(t, fmt.Sprint(speakError(t, h, bundled)), "speak with "+bundled, "the error")
 }
 
 func TestVoice_default(t *testing.T) {
@@ -128,9 +127,9 @@ func TestVoice_default(t *testing.T) {
 		check.Equal(t, check.Must(h.Voice(""))(t), tt.want, "%s", tt.name)
 	}
 	h := newRig(t, nil)
-	if _, err := h.Voice(""); !errors.Is(err, voice.ErrUnavailable) || !strings.Contains(err.Error(), bundled) {
-		t.Errorf("without voices: %v", err)
-	}
+	err := check.Err(h.Voice(""))
+	check.ErrorIs(t, err, voice.ErrUnavailable, "without voices")
+	check.Contains(t, fmt.Sprint(err), bundled, "the error without voices")
 }
 
 // An empty or mistyped directory is logged at the start.
@@ -147,9 +146,8 @@ func TestNew_logsMissingVoices(t *testing.T) {
 	} {
 		h := newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) }, withTiny(bundled, "hum", `{}`))
 		log := h.logs.String()
-		if strings.Contains(log, "no voice found") || strings.Contains(log, "voice directory missing") != tt.missing {
-			t.Errorf("%q: %s", tt.dirs, log)
-		}
+		check.Equal(t, strings.Contains(log, "voice directory missing"), tt.missing, "%q: a directory misses", tt.dirs)
+		check.That(t, !strings.Contains(log, "no voice found"), "%q: %s", tt.dirs, log)
 		h = newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) })
 		check.Contains(t, h.logs.String(), "no voice found", "%q without a voice", tt.dirs)
 	}
