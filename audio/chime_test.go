@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"pressbox/audio"
-
 	"pressbox/packaging/check"
 )
 

@@ -194,7 +194,7 @@ func TestDuck_whenItCannot(t *testing.T) {
 	check.NoError(t, must(sink.Duck(t.Context(), minus20))) // nothing plays
 	r.play("film", "speaker", full)
 	_, err := sink.Duck(t.Context(), minus20)
-	wantErr(t, "Duck with a full disk", err, disk.full)
+	check.ErrorIs(t, err, disk.full, "Duck with a full disk")
 	r.await("film", full)
 	disk.full = nil
 	r.duck()

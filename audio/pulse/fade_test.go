@@ -9,7 +9,6 @@ import (
 	"pressbox/audio"
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
-
 	"pressbox/packaging/check"
 )
 
@@ -66,9 +65,8 @@ func TestPlay_cancelFadesOut(t *testing.T) {
 			step := largestStep(sound[len(sound)-r.server.Rate()/4:])
 			check.That(a, took <= 120*time.Millisecond,
 				"Play returned %v after it was cancelled, want 120 ms at most", took)
-			if diff := length - recorded; diff.Abs() > 6*time.Millisecond {
-				a.Errorf("Play returned that %v were played, %v were recorded", length, recorded)
-			}
+			check.That(a, (length-recorded).Abs() <= 6*time.Millisecond,
+				"Play returned that %v were played, %v were recorded", length, recorded)
 			check.That(a, step <= 0.02, "a step of %.1f %% of full scale", 100*step)
 		})
 	})
@@ -88,7 +86,7 @@ func playCancelled(
 		cancel()
 	}()
 	length, err := sink.Play(ctx, all(wave(20*time.Second)))
-	wantErr(a, "Play", err, context.Canceled)
+	check.ErrorIs(a, err, context.Canceled, "Play")
 	return length, time.Since(<-asked)
 }
 
@@ -108,7 +106,7 @@ func TestPlay_cancelOnSuspendedSink(t *testing.T) {
 			cancel()
 		}()
 		length, err := sink.Play(ctx, all(wave(20*time.Second)))
-		wantErr(a, "Play", err, context.Canceled)
+		check.ErrorIs(a, err, context.Canceled, "Play")
 		<-suspended
 		check.That(a, length >= time.Second/2 && length <= time.Second*3/4,
 			"%v were played, want the half second before the sink was suspended", length)

@@ -77,7 +77,8 @@ func FuzzLink(f *testing.F) {
 			check.Require(t, len(got) >= size && size >= descriptorSize+controlHeader,
 				"a message of %d bytes is passed on as %d", size, len(got))
 			command := binary.BigEndian.Uint32(got[descriptorSize+1:])
-			check.Require(t, !first || command == proto.OpReply || command == proto.OpError, "it begins with %d", command)
+			reply := command == proto.OpReply || command == proto.OpError
+			check.Require(t, reply || !first, "the first message is a %d", command)
 			got = got[size:]
 		}
 	})

@@ -11,11 +11,10 @@ import (
 	"sync"
 	"testing"
 
+	"pressbox/packaging/check"
 	"pressbox/voice"
 	"pressbox/voice/library"
 	"pressbox/voice/voicetest"
-
-	"pressbox/packaging/check"
 )
 
 // A silentModel returns no samples, so that only phonemes are computed.

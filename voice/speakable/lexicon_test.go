@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/voice/speakable"
-
 	"pressbox/packaging/check"
+	"pressbox/voice/speakable"
 )
 
 func TestLexicon_replaces(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 
 	"pressbox/daemon/web"
 	"pressbox/game/protocol"
-
 	"pressbox/packaging/check"
 )
 

@@ -7,7 +7,6 @@ import (
 
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/card"
-
 	"pressbox/packaging/check"
 )
 

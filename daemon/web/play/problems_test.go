@@ -23,7 +23,7 @@ func TestProblem_status(t *testing.T) {
 	} {
 		for _, code := range codes {
 			p, _ := play.Problem(protocol.Refuse(code, "refused"))
-			check.That(t, p.Status == status && p.Code == string(code), "%s: %d %s, want %d", code, p.Status, p.Code, status)
+			check.That(t, p.Status == status && p.Code == string(code), "%s: %+v, want %d", code, p, status)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"pressbox/daemon/web/webtest"
-
 	"pressbox/packaging/check"
 )
 

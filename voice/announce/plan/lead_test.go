@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/voice/announce/plan"
-
 	"pressbox/packaging/check"
+	"pressbox/voice/announce/plan"
 )
 
 // of returns segments of so many seconds in a sentence.

@@ -6,9 +6,8 @@ import (
 	"time"
 
 	"pressbox/audio"
-	"pressbox/voice/announce/plan"
-
 	"pressbox/packaging/check"
+	"pressbox/voice/announce/plan"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

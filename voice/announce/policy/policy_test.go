@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pressbox/voice/announce/policy"
-
 	"pressbox/packaging/check"
+	"pressbox/voice/announce/policy"
 )
 
 var (
