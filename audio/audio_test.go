@@ -36,19 +36,14 @@ func TestLimit_monotonicUpToCeiling(t *testing.T) {
 	}
 	audio.Limit(ramp, 1)
 	for i := 1; i < len(ramp); i++ {
-		if ramp[i] < ramp[i-1] {
-			t.Fatalf("Limit falls from %v to %v at sample %d", ramp[i-1], ramp[i], i)
-		}
-		if rise := ramp[i] - ramp[i-1]; rise > 1.01e-4 {
-			t.Fatalf("Limit leaps by %v at sample %d", rise, i)
-		}
+		check.Require(t, ramp[i] >= ramp[i-1], "Limit falls from %v to %v at sample %d", ramp[i-1], ramp[i], i)
+		rise := ramp[i] - ramp[i-1]
+		check.Require(t, rise <= 1.01e-4, "Limit leaps by %v at sample %d", rise, i)
 	}
-	if last := ramp[len(ramp)-1]; last > audio.Ceiling || last < audio.Ceiling-1e-4 {
-		t.Errorf("the loudest sample is %v, want just below %v", last, audio.Ceiling)
-	}
-	if ramp[0] != -ramp[len(ramp)-1] {
-		t.Errorf("Limit(-10) = %v and Limit(10) = %v are not symmetric", ramp[0], ramp[len(ramp)-1])
-	}
+	last := ramp[len(ramp)-1]
+	check.That(t, last <= audio.Ceiling && last >= audio.Ceiling-1e-4, "the loudest sample is %v", last)
+	check.That(t, ramp[0] == -ramp[len(ramp)-1],
+		"Limit(-10) = %v and Limit(10) = %v are not symmetric", ramp[0], ramp[len(ramp)-1])
 }
 
 func TestScale_urgentIsHalfLouder(t *testing.T) {
@@ -78,20 +73,18 @@ func TestLimit_invalidSamples(t *testing.T) {
 		},
 		"Scale": {audio.Scale, []float32{0.5, 0.9, -0.9, nan}, []float32{1, 1, -1, 0}},
 	} {
-		if tt.change(tt.got, 2); !slices.Equal(tt.got, tt.want) {
-			t.Errorf("%s by 2: %v, want %v", name, tt.got, tt.want)
-		}
+		tt.change(tt.got, 2)
+		check.That(t, slices.Equal(tt.got, tt.want), "%s by 2: %v, want %v", name, tt.got, tt.want)
 	}
 }
 
 func TestLimit_noAllocation(t *testing.T) {
 	samples := sine(440, 22050, 22050, 1)
-	if n := testing.AllocsPerRun(10, func() {
+	n := testing.AllocsPerRun(10, func() {
 		audio.Limit(samples, 1.01)
 		audio.Scale(samples, 0.99)
-	}); n != 0 {
-		t.Errorf("Limit and Scale allocate %v times, want never", n)
-	}
+	})
+	check.That(t, n == 0, "Limit and Scale allocate %v times, want never", n)
 }
 
 // A resampled sine is the same sine at the other rate and with the same phase; the difference is noise.
@@ -114,15 +107,11 @@ func TestResampler_sine(t *testing.T) {
 		r := newResampler(t, tt.from, tt.to)
 		got := r.Flush(r.Append(nil, sine(tt.frequency, tt.from, tt.from, 0.5)))
 		want := sine(tt.frequency, tt.to, tt.to, 0.5)
-		if len(got) != len(want) {
-			t.Errorf("a second from %d to %d Hz: %d samples, want %d", tt.from, tt.to, len(got), len(want))
-			continue
-		}
+		check.Require(t, len(got) == len(want), "a second from %d to %d Hz: %d samples", tt.from, tt.to, len(got))
 		edge := tt.to / 50 // a sine with abrupt ends has no exact form
-		if snr := ratio(want[edge:len(want)-edge], got[edge:len(got)-edge]); snr < 80 {
-			t.Errorf("%v Hz from %d to %d Hz: %.1f dB above the noise, want at least 80", tt.frequency, tt.from, tt.to,
-				snr)
-		}
+		snr := ratio(want[edge:len(want)-edge], got[edge:len(got)-edge])
+		check.That(t, snr >= 80,
+			"%v Hz from %d to %d Hz: %.1f dB above the noise, want at least 80", tt.frequency, tt.from, tt.to, snr)
 	}
 }
 
@@ -130,9 +119,8 @@ func TestResampler_noAliasing(t *testing.T) {
 	t.Parallel()
 	r := newResampler(t, 48000, 16000)
 	got := r.Flush(r.Append(nil, sine(9000, 48000, 48000, 0.5)))
-	if loud := slices.Max(got[1000 : len(got)-1000]); loud > 1e-4 {
-		t.Errorf("9 kHz at a rate of 16 kHz: folded back at %v, want below 1e-4", loud)
-	}
+	loud := slices.Max(got[1000 : len(got)-1000])
+	check.That(t, loud <= 1e-4, "9 kHz at a rate of 16 kHz: folded back at %v, want below 1e-4", loud)
 }
 
 func TestResampler_independentOfPieces(t *testing.T) {
@@ -161,9 +149,8 @@ func TestResampler_independentOfPieces(t *testing.T) {
 func TestNewResampler_rejectsRates(t *testing.T) {
 	t.Parallel()
 	for _, tt := range [][2]int{{0, 24000}, {22050, -1}, {22050, 1 << 30}} {
-		if _, err := audio.NewResampler(tt[0], tt[1]); err == nil {
-			t.Errorf("NewResampler(%d, %d) succeeds, want an error", tt[0], tt[1])
-		}
+		check.That(t, check.Err(audio.NewResampler(tt[0], tt[1])) != nil,
+			"NewResampler(%d, %d) succeeds, want an error", tt[0], tt[1])
 	}
 }
 
@@ -172,20 +159,16 @@ func TestWriteWAV_roundTrip(t *testing.T) {
 	clip := audio.Clip{Rate: 22050, Samples: append(sine(440, 22050, 999, 0.9), 1, -1, 0)}
 	var file bytes.Buffer
 	check.NoError(t, audio.WriteWAV(&file, clip))
-	if size := binary.LittleEndian.Uint32(file.Bytes()[4:]); int(size) != file.Len()-8 {
-		t.Errorf("the header has %d for %d bytes", size, file.Len()-8)
-	}
+	check.Equal(t, int(binary.LittleEndian.Uint32(file.Bytes()[4:])), file.Len()-8, "the size in the header")
 	stream := audio.AppendS16LE(audio.WAVHeader(clip.Rate), clip.Samples)
 	for name, b := range map[string][]byte{"file": file.Bytes(), "stream": stream} {
 		got, err := audio.DecodeWAV(iotest.OneByteReader(bytes.NewReader(b)))
-		if err != nil || got.Rate != clip.Rate || len(got.Samples) != len(clip.Samples) {
-			t.Fatalf("%s: %d samples at %d Hz, %v; want %d at %d", name, len(got.Samples), got.Rate, err,
-				len(clip.Samples), clip.Rate)
-		}
+		check.NoError(t, err)
+		check.Equal(t, got.Rate, clip.Rate, "%s: rate", name)
+		check.Require(t, len(got.Samples) == len(clip.Samples), "%s: %d samples", name, len(got.Samples))
 		for i, s := range got.Samples {
-			if math.Abs(float64(s-clip.Samples[i])) > 0.51/32767 {
-				t.Fatalf("%s: sample %d is %v, want %v", name, i, s, clip.Samples[i])
-			}
+			check.Require(t, math.Abs(float64(s-clip.Samples[i])) <= 0.51/32767,
+				"%s: sample %d is %v, want %v", name, i, s, clip.Samples[i])
 		}
 	}
 }
@@ -204,9 +187,8 @@ func TestDecodeWAV_formats(t *testing.T) {
 		"no sample":  {riff(1, 1, 16, nil), []float32{}},
 	} {
 		got, err := audio.DecodeWAV(bytes.NewReader(tt.file))
-		if err != nil || !slices.Equal(got.Samples, tt.want) {
-			t.Errorf("%s: %v, %v; want %v", name, got.Samples, err, tt.want)
-		}
+		check.That(t, err == nil && slices.Equal(got.Samples, tt.want),
+			"%s: %v, %v; want %v", name, got.Samples, err, tt.want)
 	}
 	for name, file := range map[string][]byte{
 		"empty":       nil,
@@ -216,9 +198,7 @@ func TestDecodeWAV_formats(t *testing.T) {
 		"no data":     riff(1, 1, 16, nil)[:50],
 		"no format":   append([]byte("RIFF\x00\x00\x00\x00WAVEdata\x02\x00\x00\x00"), 0, 0),
 	} {
-		if _, err := audio.DecodeWAV(bytes.NewReader(file)); !errors.Is(err, audio.ErrNotWAV) {
-			t.Errorf("%s: %v, want ErrNotWAV", name, err)
-		}
+		check.ErrorIs(t, check.Err(audio.DecodeWAV(bytes.NewReader(file))), audio.ErrNotWAV, "%s", name)
 	}
 }
 
@@ -230,18 +210,13 @@ func FuzzDecodeWAV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		clip, err := audio.DecodeWAV(bytes.NewReader(file))
 		if err != nil {
-			if !errors.Is(err, audio.ErrNotWAV) {
-				t.Fatalf("%v is not ErrNotWAV", err)
-			}
+			check.Require(t, errors.Is(err, audio.ErrNotWAV), "%v is not ErrNotWAV", err)
 			return
 		}
-		if clip.Rate <= 0 || len(clip.Samples) > len(file)/2 {
-			t.Fatalf("%d samples at %d Hz out of %d bytes", len(clip.Samples), clip.Rate, len(file))
-		}
+		check.Require(t, clip.Rate > 0 && len(clip.Samples) <= len(file)/2,
+			"%d samples at %d Hz out of %d bytes", len(clip.Samples), clip.Rate, len(file))
 		for i, s := range clip.Samples {
-			if !(s >= -1 && s <= 1) {
-				t.Fatalf("sample %d is %v, outside [-1, 1]", i, s)
-			}
+			check.Require(t, s >= -1 && s <= 1, "sample %d is %v, outside [-1, 1]", i, s)
 		}
 	})
 }
@@ -299,11 +274,8 @@ func TestJoiner_rates(t *testing.T) {
 		if rate != 0 {
 			want = rate
 		}
-		if j.Rate != want || len(samples) < 4*want-3 || len(samples) > 4*want+3 {
-			t.Errorf("rate %d: %d samples at %d, want 4 s at %d", rate, len(samples), j.Rate, want)
-		}
+		check.That(t, j.Rate == want && len(samples) >= 4*want-3 && len(samples) <= 4*want+3,
+			"rate %d: %d samples at %d, want 4 s at %d", rate, len(samples), j.Rate, want)
 	}
-	if _, err := new(audio.Joiner).Append(nil, audio.Clip{}); err == nil {
-		t.Error("a clip without a rate has no error")
-	}
+	check.That(t, check.Err(new(audio.Joiner).Append(nil, audio.Clip{})) != nil, "a clip without a rate has no error")
 }

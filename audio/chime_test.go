@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/packaging/check"
 )
 
 // A chime lasts 0.6 s at most and is no louder than speech, at −18.9 dBFS. It begins and ends with silence,
@@ -18,14 +19,11 @@ func TestChime_levelAndLength(t *testing.T) {
 			samples := c.Samples(rate)
 			length := audio.Clip{Rate: rate, Samples: samples}.Duration()
 			if c == audio.NoChime {
-				if length != 0 {
-					t.Errorf("%s lasts %v", c, length)
-				}
+				check.Equal(t, length, 0, "%s lasts", c)
 				continue
 			}
-			if length < 400*time.Millisecond || length > 600*time.Millisecond {
-				t.Errorf("%s at %d Hz lasts %v", c, rate, length)
-			}
+			check.That(t, length >= 400*time.Millisecond && length <= 600*time.Millisecond,
+				"%s at %d Hz lasts %v", c, rate, length)
 			top, square, step := 0.0, 0.0, 0.0
 			for i, s := range samples {
 				top, square = max(top, math.Abs(float64(s))), square+float64(s)*float64(s)
@@ -38,12 +36,10 @@ func TestChime_levelAndLength(t *testing.T) {
 				t.Errorf("%s at %d Hz has a peak of %.3f and a level of %.3f; want −12 dBFS and no more than %.3f", c,
 					rate, top, level, speech)
 			}
-			if first, last := samples[0], samples[len(samples)-1]; first != 0 || last != 0 {
-				t.Errorf("%s at %d Hz begins with %v and ends with %v", c, rate, first, last)
-			}
-			if limit := 2 * math.Pi * 3000 / float64(rate) * 0.25; step > limit {
-				t.Errorf("%s at %d Hz has a step of %.3f, want %.3f at most", c, rate, step, limit)
-			}
+			first, last := samples[0], samples[len(samples)-1]
+			check.That(t, first == 0 && last == 0, "%s at %d Hz begins with %v and ends with %v", c, rate, first, last)
+			limit := 2 * math.Pi * 3000 / float64(rate) * 0.25
+			check.That(t, step <= limit, "%s at %d Hz has a step of %.3f, want %.3f at most", c, rate, step, limit)
 		}
 	}
 }
@@ -65,9 +61,7 @@ func TestChime_strokes(t *testing.T) {
 			}
 			before = top
 		}
-		if strokes != want {
-			t.Errorf("%s has %d strokes, want %d", c, strokes, want)
-		}
+		check.That(t, strokes == want, "%s has %d strokes, want %d", c, strokes, want)
 	}
 }
 
@@ -76,9 +70,7 @@ func TestChime_anyRate(t *testing.T) {
 	for rate := range 100 {
 		for _, c := range audio.Chimes() {
 			for _, s := range c.Samples(rate) {
-				if s != s || s > 1 || s < -1 {
-					t.Fatalf("%s at %d Hz has the sample %v", c, rate, s)
-				}
+				check.Require(t, s == s && s <= 1 && s >= -1, "%s at %d Hz has the sample %v", c, rate, s)
 			}
 		}
 	}

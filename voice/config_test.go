@@ -1,6 +1,7 @@
 package voice_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -20,49 +21,15 @@ func TestParseConfig_bundledAndDefaults(t *testing.T) {
 	}
 	sparse := `{"inference": null, "phoneme_type": null, "language": null, "unheard_of": 3, "piper_version": 2}`
 	c = check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, sparse)))(t)
-	if c.NoiseScale != 0.667 || c.LengthScale != 1 || c.NoiseW != 0.8 || c.PhonemeType != voice.Espeak {
-		t.Errorf("%+v", c)
-	}
+	check.That(t, c.NoiseScale == 0.667 && c.LengthScale == 1 && c.NoiseW == 0.8 && c.PhonemeType == voice.Espeak,
+		"%+v", c)
 }
 
 func TestParseConfig_errors(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ changes, want string }{
-		{`{"audio": null, "num_symbols": null}`, "lacks audio.sample_rate, num_symbols"},
-		{`{"espeak": null}`, "lacks espeak.voice"},
-		{`{"num_speakers": null}`, "lacks num_speakers"},
-		{`{"phoneme_id_map": null}`, "lacks phoneme_id_map"},
-		{`{"phoneme_type": "pinyin"}`, `phoneme_type is "pinyin", expected "espeak" or "text"`},
-		{`{"num_symbols": 100}`, `phoneme_id_map gives "\"" the id 150, but num_symbols is 100`},
-		{`{"num_symbols": 0}`, "num_symbols is 0"},
-		{`{"num_symbols": "256"}`, "has text at num_symbols, expected a whole number"},
-		{`{"audio": {"quality": 2}}`, "has a number at audio.quality, expected text"},
-		{`{"audio": 3}`, "has a number at audio, expected an object"},
-		{`{"num_symbols": 25.5}`, "has a number at num_symbols, expected a whole number"},
-		{`{"inference": {"noise_w": "loud"}}`, "has text at inference.noise_w, expected a number"},
-		{`{"phoneme_id_map": {"a": 3}}`, "has a number at phoneme_id_map, expected a list"},
-		{`{"phoneme_id_map": {"a": [-1]}}`, `gives "a" the id -1`},
-		{`{"phoneme_id_map": {"a": [256]}}`, `gives "a" the id 256`},
-		{`{"phoneme_id_map": {"^": null}}`, `phoneme_id_map has no "^"`},
-		{`{"phoneme_id_map": {"_": []}}`, `phoneme_id_map has no "_"`},
-		{`{"num_speakers": 0}`, "num_speakers is 0"},
-		{`{"speaker_id_map": {"ann": 1}}`, `speaker_id_map gives "ann" the id 1, but num_speakers is 1`},
-		{`{"default_speaker_id": 1}`, "default_speaker_id is 1, but num_speakers is 1"},
-		{`{"audio": {"sample_rate": 0}}`, "audio.sample_rate is 0"},
-		{`{"audio": {"sample_rate": 1000000}}`, "audio.sample_rate is 1000000"},
-		{`{"espeak": {"voice": "--stdout"}}`, `espeak.voice is "--stdout"`},
-		{`{"espeak": {"voice": "../../etc/passwd"}}`, `espeak.voice is "../../etc/passwd"`},
-		{`{"inference": {"length_scale": 0}}`, "inference.length_scale is 0"},
-		{`{"inference": {"noise_scale": -1}}`, "inference.noise_scale is -1"},
-		{`{"inference": {"noise_w": 100}}`, "inference.noise_w is 100"},
-		{`{"vowel_clusters": [["a", "ɪ"]]}`, `vowel_clusters has "aɪ"`},
-		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "num_speakers is 0"}, // all errors at once
-		{`{"num_speakers": 0, "audio": {"sample_rate": 1}}`, "audio.sample_rate is 1"},
-	} {
-		_, err := voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes))
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("config with %s: %v, want an error with %q", tt.changes, err, tt.want)
-		}
+	for _, row := range check.Table(t, "testdata/config-errors.txt") {
+		err := check.Err(voice.ParseConfig(voicetest.ChangedJSON(t, row[0])))
+		check.Contains(t, fmt.Sprint(err), row[1], "config with %s", row[0])
 	}
 	for text, want := range map[string]string{
 		"": "unexpected end", "null": "lacks audio.sample_rate", "[]": "expected an object", "{": "unexpected end",
@@ -70,9 +37,7 @@ func TestParseConfig_errors(t *testing.T) {
 		"version https://git-lfs.github.com/spec/v1\noid sha256:0\n": "a Git LFS pointer",
 		"\ufeff" + string(voicetest.ChangedJSON(t, `{}`)):            "byte order mark",
 	} {
-		if _, err := voice.ParseConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("config %.40q: %v, want an error with %q", text, err, want)
-		}
+		check.Contains(t, fmt.Sprint(check.Err(voice.ParseConfig([]byte(text)))), want, "config %.40q", text)
 	}
 }
 
@@ -91,18 +56,12 @@ func FuzzParseConfig(f *testing.F) {
 		}
 		for p, ids := range c.PhonemeIDs {
 			for _, id := range ids {
-				if id < 0 || id >= int64(c.Symbols) {
-					t.Errorf("%q has the id %d of %d", p, id, c.Symbols)
-				}
+				check.That(t, id >= 0 && id < int64(c.Symbols), "%q has the id %d of %d", p, id, c.Symbols)
 			}
 		}
 		for name, id := range c.SpeakerIDs {
-			if id < 0 || id >= int64(c.Speakers) {
-				t.Errorf("speaker %q has the id %d of %d", name, id, c.Speakers)
-			}
+			check.That(t, id >= 0 && id < int64(c.Speakers), "speaker %q has the id %d of %d", name, id, c.Speakers)
 		}
-		if c.SampleRate <= 0 || c.LengthScale <= 0 || strings.HasPrefix(c.Espeak, "-") {
-			t.Errorf("accepted: %+v", c)
-		}
+		check.That(t, c.SampleRate > 0 && c.LengthScale > 0 && !strings.HasPrefix(c.Espeak, "-"), "accepted: %+v", c)
 	})
 }

@@ -25,9 +25,8 @@ func texts(tb testing.TB, path string) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(string(data)) {
 		name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if n := len(strings.Fields(text)); !ok || n < 50 {
-			tb.Fatalf("passage %q has %d words", name, n)
-		}
+		n := len(strings.Fields(text))
+		check.Require(tb, ok && n >= 50, "passage %q has %d words", name, n)
 		all[name] = text
 	}
 	return all
@@ -75,9 +74,8 @@ func TestAll_wordsPerMinute(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, rate := range rates {
-				if got := wordsPerMinute(t, v, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
-					t.Errorf("%.1f words per minute, want %d within 8 %%", got, rate)
-				}
+				got := wordsPerMinute(t, v, text, rate)
+				check.That(t, math.Abs(got/float64(rate)-1) <= 0.08, "%.1f words per minute, want %d", got, rate)
 			}
 		})
 	}
@@ -100,14 +98,12 @@ func TestAll_extremeRates(t *testing.T) {
 	v := calibrated(t)
 	text := passages(t)["household"]
 	for _, rate := range []int{60, 75, 90} {
-		if got := wordsPerMinute(t, v, text, rate); math.Abs(got/float64(rate)-1) > 0.08 {
-			t.Errorf("%.1f words per minute, want %d within 8 %%", got, rate)
-		}
+		got := wordsPerMinute(t, v, text, rate)
+		check.That(t, math.Abs(got/float64(rate)-1) <= 0.08, "%.1f words per minute, want %d within 8 %%", got, rate)
 	}
 	fast, fastest := wordsPerMinute(t, v, text, 400), wordsPerMinute(t, v, text, 4000)
-	if fast < 350 || fastest < fast-1 || fastest > 600 {
-		t.Errorf("400 and 4000 words per minute yield %.0f, %.0f", fast, fastest)
-	}
+	check.That(t, fast >= 350 && fastest >= fast-1 && fastest <= 600,
+		"400 and 4000 words per minute yield %.0f, %.0f", fast, fastest)
 }
 
 // The rate is that of prose: numbers, whose words are long, are spoken at the same speed, so at fewer words
@@ -120,9 +116,8 @@ func TestSpeak_numbersAreNotQuicker(t *testing.T) {
 	}
 	numbers := strings.Repeat("On November twenty-second at seventeen forty-five the meter had seventy-seven thousand "+
 		"three hundred ninety-six and it cost one hundred twenty-four dollars and thirty-seven cents. ", 3)
-	if got, want := letterTime(numbers), letterTime(passages(t)["technical"]); got < 0.95*want {
-		t.Errorf("%.1f ms per letter of numbers, %.1f ms per letter of technical prose", 1000*got, 1000*want)
-	}
+	got, want := letterTime(numbers), letterTime(passages(t)["technical"])
+	check.That(t, got >= 0.95*want, "%.3f s per letter of numbers, %.3f s per letter of technical prose", got, want)
 }
 
 // A single word is spoken at the rate that it would have in a sentence.
@@ -130,22 +125,19 @@ func TestSpeak_singleWordHasUsualRate(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
 	alone := func(word string) float64 { return seconds(speak(t, v, word, 170)) }
-	if short, long := alone("Go"), alone("Unbelievable"); long < 1.8*short {
-		t.Errorf("a long word takes %.2f s, a short one %.2f s", long, short)
-	}
+	short, long := alone("Go"), alone("Unbelievable")
+	check.That(t, long >= 1.8*short, "a long word takes %.2f s, a short one %.2f s", long, short)
 }
 
 func TestCalibration_wordsPerMinute(t *testing.T) {
 	t.Parallel()
 	v := calibrated(t)
-	if wpm := v.Calibration.WordsPerMinute(); wpm < 175 || wpm > 200 {
-		t.Errorf("the bundled voice speaks %.0f words per minute, want about 186", wpm)
-	}
+	wpm := v.Calibration.WordsPerMinute()
+	check.That(t, wpm >= 175 && wpm <= 200, "the bundled voice speaks %.0f words per minute, want about 186", wpm)
 	data := check.Must(json.Marshal(v.Calibration))(t)
 	var read voice.Calibration
-	if err := json.Unmarshal(data, &read); err != nil || read != v.Calibration {
-		t.Errorf("%s reads as %+v, %v", data, read, err)
-	}
+	err := json.Unmarshal(data, &read)
+	check.That(t, err == nil && read == v.Calibration, "%s reads as %+v, %v", data, read, err)
 }
 
 // Calibration of models that produce no speech succeeds or returns an error.
@@ -165,17 +157,11 @@ func TestCalibrate_unusualModels(t *testing.T) {
 	} {
 		*h = tt.model
 		c, err := v.Calibrate(t.Context())
-		if tt.fails != (err != nil) {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
-		if _, err := json.Marshal(c); err != nil {
-			t.Errorf("%s: %+v: %v", tt.name, c, err)
-		}
+		check.Require(t, tt.fails == (err != nil), "%s: %v", tt.name, err)
+		check.Must(json.Marshal(c))(t)
 		v.Calibration = c
-		if clips := speak(t, v, "Go", 170); err == nil && len(clips) != 1 {
-			t.Errorf("%s: %d clips", tt.name, len(clips))
-		}
+		clips := speak(t, v, "Go", 170)
+		check.That(t, err != nil || len(clips) == 1, "%s: %d clips", tt.name, len(clips))
 	}
 }
 
@@ -187,8 +173,7 @@ func TestCalibrate_gainEqualisesLevels(t *testing.T) {
 		h.level = level
 		c := check.Must(v.Calibrate(t.Context()))(t)
 		// The root mean square of a sine is its peak over √2; the target is 0.126.
-		if got := float64(c.Gain*level) / math.Sqrt2; math.Abs(got-0.126) > 0.002 {
-			t.Errorf("a sine of %v gets level %.4f, want 0.126", level, got)
-		}
+		got := float64(c.Gain*level) / math.Sqrt2
+		check.That(t, math.Abs(got-0.126) <= 0.002, "a sine of %v gets level %.4f, want 0.126", level, got)
 	}
 }

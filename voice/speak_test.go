@@ -60,9 +60,7 @@ func speak(tb testing.TB, v *voice.Voice, text string, rate int) []voice.Clip {
 	tb.Helper()
 	var clips []voice.Clip
 	for clip, err := range v.Speak(tb.Context(), text, rate, 0) {
-		if err != nil {
-			tb.Fatalf("speak %q: %v", text, err)
-		}
+		check.NoError(tb, err)
 		clips = append(clips, clip)
 	}
 	return clips
@@ -78,9 +76,7 @@ func TestPlainBrackets(t *testing.T) {
 		"[[漢字]] and [[ˈa]] [[x*y]]": "[漢字] and [[ˈa]] [x*y]",
 		"[[ ]] [[a":                 "[[ ]] [[a",
 	} {
-		if got := c.PlainBrackets(text); got != want {
-			t.Errorf("PlainBrackets(%q) = %q, want %q", text, got, want)
-		}
+		check.Equal(t, c.PlainBrackets(text), want, "PlainBrackets(%q)", text)
 	}
 }
 
@@ -92,8 +88,9 @@ func TestSpeak_goldenIDs(t *testing.T) {
 		{1, 0, 32, 0, 120, 0, 61, 0, 31, 0, 32, 0, 3, 0, 35, 0, 120, 0, 102, 0, 26, 0, 10, 0, 2},
 		{1, 0, 32, 0, 120, 0, 61, 0, 31, 0, 32, 0, 3, 0, 32, 0, 120, 0, 33, 0, 122, 0, 10, 0, 2},
 	}
-	if len(h.inputs) != 2 || !slices.Equal(h.inputs[0].IDs, want[0]) || !slices.Equal(h.inputs[1].IDs, want[1]) {
-		t.Errorf("%v, want %v", h.inputs, want)
+	check.Require(t, len(h.inputs) == 2, "%d sentences", len(h.inputs))
+	for i, in := range h.inputs {
+		check.That(t, slices.Equal(in.IDs, want[i]), "%v, want %v", in.IDs, want[i])
 	}
 }
 
@@ -117,26 +114,8 @@ func phonemes(c *voice.Config, ids []int64) string {
 func TestSpeak_phonemes(t *testing.T) {
 	t.Parallel()
 	p := voicetest.Espeak(t)
-	for _, tt := range []struct{ changes, text, want string }{
-		{`{}`, "yes, no: maybe; so", "jˈɛs, nˈoʊ: mˈeɪbiː; sˈoʊ."},
-		{`{}`, "Hello — world", "həlˈoʊ wˈɜːld."},
-		{`{}`, "What?! Now!", "wˈʌt? / nˈaʊ!"},
-		{`{}`, "I am the [[ bˈætmæn ]] not [[bɹˈuːs wˈeɪn]]", "aɪɐm ðˈə bˈætmæn nˈɑːt bɹˈuːs wˈeɪn."},
-		{`{}`, "un[[dˈuː]].", "ˈʌndˈuː."},
-		{`{"espeak": {"voice": "ar"}}`, "test", "tˈɛst."},
-		{`{"espeak": {"voice": "pt"}}`, "não", "nˈɐ̃ʊ̃."},
-		{
-			`{"vowel_clusters": [["o", "ʊ"], ["ə"], ["l", "ˈ", "o", "ʊ"]], "phoneme_id_map": {"oʊ": [200], "lˈoʊ": ` +
-				`[201]}}`,
-			"hello oh", "hə(lˈoʊ) ˈ(oʊ).",
-		},
-		{
-			`{"phoneme_type": "text", "espeak": null, "phoneme_id_map": {"\u0308": [210]}}`, "Grün, Dich! X",
-			"gru\u0308n, dich! / X.",
-		},
-		{`{}`, "... ? Hello", "həlˈoʊ."},
-	} {
-		c := check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, tt.changes)))(t)
+	for _, row := range check.Table(t, "testdata/phonemes.txt") { // changes of the config, text, phonemes
+		c := check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, row[0])))(t)
 		// Clusters are shown in parentheses.
 		shown := *c
 		shown.PhonemeIDs = map[string][]int64{}
@@ -148,14 +127,12 @@ func TestSpeak_phonemes(t *testing.T) {
 		}
 		h := &sineModel{level: 0.1}
 		v := &voice.Voice{Config: c, Phonemizer: p, Model: h}
-		speak(t, v, tt.text, 170)
+		speak(t, v, row[1], 170)
 		var got []string
 		for _, in := range h.inputs {
 			got = append(got, phonemes(&shown, in.IDs))
 		}
-		if got := strings.Join(got, " / "); got != tt.want {
-			t.Errorf("%s %q: %q, want %q", tt.changes, tt.text, got, tt.want)
-		}
+		check.Equal(t, strings.Join(got, " / "), row[2], "%s: %s", row[0], row[1])
 	}
 }
 
@@ -165,12 +142,8 @@ func TestSpeak_callsOnMissing(t *testing.T) {
 	var missing []string
 	v.OnMissing = func(p string) { missing = append(missing, p) }
 	speak(t, v, "a ж b ж", 170)
-	if !slices.Equal(missing, []string{"ж", "ж"}) {
-		t.Errorf("missing %q", missing)
-	}
-	if got := phonemes(v.Config, h.inputs[0].IDs); got != "a  b ." {
-		t.Errorf("the input of the model is %q", got)
-	}
+	check.That(t, slices.Equal(missing, []string{"ж", "ж"}), "missing %q", missing)
+	check.Equal(t, phonemes(v.Config, h.inputs[0].IDs), "a  b .", "the input of the model")
 }
 
 func TestSpeak_messageWithoutSpeech(t *testing.T) {
@@ -178,14 +151,11 @@ func TestSpeak_messageWithoutSpeech(t *testing.T) {
 	v, h := sineVoice(t, voicetest.Espeak(t))
 	for _, text := range []string{"", "?!", "...", "[[ ]]", "[[.]]"} {
 		for clip, err := range v.Speak(t.Context(), text, 170, 0) {
-			if !errors.Is(err, voice.ErrNoSpeech) || clip.Samples != nil {
-				t.Errorf("%q: %v, %d samples", text, err, len(clip.Samples))
-			}
+			check.That(t, errors.Is(err, voice.ErrNoSpeech) && clip.Samples == nil,
+				"%q: %v, %d samples", text, err, len(clip.Samples))
 		}
 	}
-	if len(h.inputs) != 0 {
-		t.Errorf("the model was run with %v", h.inputs)
-	}
+	check.That(t, len(h.inputs) == 0, "the model was run with %v", h.inputs)
 }
 
 // Between sentences there are exactly 0.2 s of silence, elsewhere none, and no sample of the model is lost.
@@ -198,9 +168,7 @@ func TestSpeak_exactPauses(t *testing.T) {
 		var lengths, want []int
 		for _, clip := range clips {
 			lengths = append(lengths, len(clip.Samples))
-			if clip.Rate != rate {
-				t.Errorf("a clip of %d samples a second, want %d", clip.Rate, rate)
-			}
+			check.That(t, clip.Rate == rate, "a clip of %d samples a second, want %d", clip.Rate, rate)
 		}
 		for i, in := range h.inputs {
 			if i == 1 {
@@ -208,12 +176,9 @@ func TestSpeak_exactPauses(t *testing.T) {
 			}
 			want = append(want, int(math.Ceil(float64(len(in.IDs))*700*float64(in.LengthScale))))
 		}
-		if len(h.inputs) != 2 || !slices.Equal(lengths, want) {
-			t.Errorf("clips of %v samples, want %v", lengths, want)
-		}
-		if slices.ContainsFunc(clips[1].Samples, func(s float32) bool { return s != 0 }) {
-			t.Error("the pause is not silent")
-		}
+		check.That(t, len(h.inputs) == 2 && slices.Equal(lengths, want), "clips of %v samples, want %v", lengths, want)
+		check.That(t, !slices.ContainsFunc(clips[1].Samples, func(s float32) bool { return s != 0 }),
+			"the pause is not silent")
 	}
 }
 
@@ -232,14 +197,11 @@ func TestSpeak_fromSentence(t *testing.T) {
 		var got []int
 		for clip, err := range v.Speak(t.Context(), text, 170, from) {
 			check.NoError(t, err)
-			if len(got) == 0 && clip.Samples[100] == 0 {
-				t.Errorf("from %d: it begins with a pause", from)
-			}
+			check.That(t, len(got) > 0 || clip.Samples[100] != 0, "from %d: it begins with a pause", from)
 			got = append(got, clip.Sentence)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("from sentence %d the clips are of sentences %v, want %v", from, got, want)
-		}
+		check.That(t, slices.Equal(got, want),
+			"from sentence %d the clips are of sentences %v, want %v", from, got, want)
 	}
 }
 
@@ -263,12 +225,10 @@ func TestSpeak_foreseesRest(t *testing.T) {
 		for _, clip := range clips[1:] {
 			spoken += clip.Duration()
 		}
-		if !slices.Equal(sentences, want) || len(clips[len(clips)-1].Rest) != 0 {
-			t.Errorf("from %d segments of the sentences %v follow the first, want %v", from, sentences, want)
-		}
-		if ratio := foreseen.Seconds() / max(spoken.Seconds(), 0.01); len(want) > 0 && (ratio < 0.8 || ratio > 1.25) {
-			t.Errorf("from %d: %v are foreseen and %v spoken", from, foreseen, spoken)
-		}
+		check.That(t, slices.Equal(sentences, want) && len(clips[len(clips)-1].Rest) == 0,
+			"from %d segments of the sentences %v follow the first, want %v", from, sentences, want)
+		ratio := foreseen.Seconds() / max(spoken.Seconds(), 0.01)
+		check.That(t, len(want) == 0 || ratio >= 0.8 && ratio <= 1.25, "%v are foreseen, %v spoken", foreseen, spoken)
 	}
 }
 
@@ -279,9 +239,7 @@ func TestSpeak_restWithoutSpeech(t *testing.T) {
 	for _, err := range v.Speak(t.Context(), "One. Ж!", 170, 1) {
 		t.Errorf("%v, want no clip and no error", err)
 	}
-	if len(h.inputs) != 0 {
-		t.Errorf("the model was run with %v", h.inputs)
-	}
+	check.That(t, len(h.inputs) == 0, "the model was run with %v", h.inputs)
 }
 
 // The first clip is available after one run of the model and at most two clauses of phonemes, however long
@@ -295,19 +253,14 @@ func TestSpeak_synthesizesOnDemand(t *testing.T) {
 	n := 0
 	for _, err := range v.Speak(t.Context(), text, 170, 0) {
 		check.NoError(t, err)
-		if n++; n == 1 && (p.calls.Load() > 2 || len(h.inputs) != 1) {
-			t.Errorf("the first clip came after %d clauses and %d runs", p.calls.Load(), len(h.inputs))
-		}
-		if n == 2 && len(h.inputs) > 2 {
-			t.Errorf("the second clip came after %d runs", len(h.inputs))
-		}
+		n++
+		check.That(t, n > 1 || p.calls.Load() <= 2, "the first clip came after %d clauses", p.calls.Load())
+		check.That(t, n > 2 || len(h.inputs) <= n, "clip %d came after %d runs", n, len(h.inputs))
 		if n == 3 {
 			break // the caller may stop at any time
 		}
 	}
-	if len(h.inputs) > 3 {
-		t.Errorf("%d runs for 3 clips", len(h.inputs))
-	}
+	check.That(t, len(h.inputs) <= 3, "%d runs for 3 clips", len(h.inputs))
 }
 
 func TestSpeak_stopsAtFirstError(t *testing.T) {
@@ -320,15 +273,13 @@ func TestSpeak_stopsAtFirstError(t *testing.T) {
 		errs = append(errs, err)
 		cancel()
 	}
-	if len(h.inputs) != 1 || !errors.Is(errs[len(errs)-1], context.Canceled) {
-		t.Errorf("cancelled after one clip: %v after %d runs", errs, len(h.inputs))
-	}
+	check.That(t, len(h.inputs) == 1 && errors.Is(errs[len(errs)-1], context.Canceled),
+		"cancelled after one clip: %v after %d runs", errs, len(h.inputs))
 	h.err = errors.New("no memory")
 	n := 0
 	for _, err := range v.Speak(t.Context(), "One. Two.", 170, 0) {
-		if n++; n > 1 || !errors.Is(err, h.err) {
-			t.Errorf("clip %d: %v, want %v", n, err, h.err)
-		}
+		n++
+		check.That(t, n <= 1 && errors.Is(err, h.err), "clip %d: %v, want %v", n, err, h.err)
 	}
 }
 
@@ -340,10 +291,9 @@ func TestSpeak_limitsLevel(t *testing.T) {
 	v.Calibration = voice.Calibration{Gain: 0.25, Letter: voice.Span{Scaled: 0.06}}
 	quiet := peak(speak(t, v, "One", 170))
 	v.Calibration.Gain = 20
-	if loud := peak(speak(t, v, "One", 170)); math.Abs(quiet-0.225) > 1e-3 || float32(loud) > audio.Ceiling ||
-		loud < 0.6 {
-		t.Errorf("peaks of %v and %v, want 0.225 and just below %v", quiet, loud, audio.Ceiling)
-	}
+	loud := peak(speak(t, v, "One", 170))
+	check.That(t, math.Abs(quiet-0.225) <= 1e-3 && float32(loud) <= audio.Ceiling && loud >= 0.6,
+		"peaks of %v and %v, want 0.225 and just below %v", quiet, loud, audio.Ceiling)
 }
 
 func peak(clips []voice.Clip) float64 {
@@ -364,9 +314,8 @@ func TestSpeak_noAllocationPerSample(t *testing.T) {
 		return testing.AllocsPerRun(20, func() { speak(t, v, text, 170) })
 	}
 	short, long := count("a"), count(strings.Repeat("a", 100))
-	if extra := (long - short) / 100; extra > 0.5 {
-		t.Errorf("%v allocations for 1 letter, %v for 100, with 140,000 samples more", short, long)
-	}
+	extra := (long - short) / 100
+	check.That(t, extra <= 0.5, "%v allocations for 1 letter, %v for 100, with 140,000 samples more", short, long)
 }
 
 func FuzzSpeak_espeakOutput(f *testing.F) {
@@ -384,13 +333,10 @@ func FuzzSpeak_espeakOutput(f *testing.F) {
 		}
 		for _, in := range h.inputs {
 			ids := in.IDs
-			if n := len(ids); n < 5 || n%2 == 0 || ids[0] != 1 || ids[n-1] != 2 {
-				t.Fatalf("ids %v", ids)
-			}
+			n := len(ids)
+			check.Require(t, n >= 5 && n%2 != 0 && ids[0] == 1 && ids[n-1] == 2, "ids %v", ids)
 			for i := 1; i < len(ids); i += 2 {
-				if ids[i] != 0 || ids[i-1] >= int64(config.Symbols) {
-					t.Fatalf("ids %v", ids)
-				}
+				check.Require(t, ids[i] == 0 && ids[i-1] < int64(config.Symbols), "ids %v", ids)
 			}
 		}
 	})

@@ -3,7 +3,6 @@ package ffmpeg_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -47,9 +46,8 @@ func TestStream_formats(t *testing.T) {
 				"1", "-ar", "22050", "pipe:1")
 			decode.Stdin = &encoded
 			pcm := check.Must(decode.Output())(t)
-			if got := float64(len(pcm)) / float64(len(second)); got < 3 || got > 3.2 {
-				t.Errorf("decoded to %.2f s, want 3", got)
-			}
+			got := float64(len(pcm)) / float64(len(second))
+			check.That(t, got >= 3 && got <= 3.2, "decoded to %.2f s, want 3", got)
 		})
 	}
 }
@@ -75,12 +73,8 @@ func TestStream_canceled(t *testing.T) {
 				_, err = s.Write(second)
 			}
 			check.NoError(t, out.Close())
-			if err := s.Close(); err == nil {
-				t.Error("Close after the end of the context has no error")
-			}
-			if err := syscall.Kill(pid(), 0); !errors.Is(err, syscall.ESRCH) {
-				t.Errorf("signal to the child: %v, want ESRCH: it has ended and was waited for", err)
-			}
+			check.That(t, s.Close() != nil, "Close after the end of the context has no error")
+			check.ErrorIs(t, syscall.Kill(pid(), 0), syscall.ESRCH, "signal to the child")
 		})
 	}
 }
@@ -109,25 +103,18 @@ func TestStream_outputFails(t *testing.T) {
 			break
 		}
 	}
-	if err := s.Close(); err == nil {
-		t.Error("Close has no error")
-	}
+	check.That(t, s.Close() != nil, "Close has no error")
 }
 
 func TestProgram_errors(t *testing.T) {
 	t.Parallel()
 	missing := ffmpeg.Program(filepath.Join(t.TempDir(), "ffmpeg"))
-	if err := missing.Check(); !errors.Is(err, ffmpeg.ErrNotInstalled) {
-		t.Errorf("Check: %v, want ErrNotInstalled", err)
-	}
-	if _, err := missing.Start(t.Context(), io.Discard, "mp3", 22050); !errors.Is(err, ffmpeg.ErrNotInstalled) {
-		t.Errorf("Start: %v, want ErrNotInstalled", err)
-	}
+	check.ErrorIs(t, missing.Check(), ffmpeg.ErrNotInstalled, "Check")
+	check.ErrorIs(t, check.Err(missing.Start(t.Context(), io.Discard, "mp3", 22050)), ffmpeg.ErrNotInstalled, "Start")
 	failing := ffmpeg.Program(check.Must(filepath.Abs("testdata/failing"))(t))
 	check.NoError(t, failing.Check())
-	if _, err := failing.Start(t.Context(), io.Discard, "wma", 22050); err == nil {
-		t.Error("an unknown format has no error")
-	}
+	check.That(t, check.Err(failing.Start(t.Context(), io.Discard, "wma", 22050)) != nil,
+		"an unknown format has no error")
 	s := check.Must(failing.Start(t.Context(), io.Discard, "mp3", 22050))(t)
 	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "no such codec") {
 		t.Errorf("Close: %v, want the output of the child", err)

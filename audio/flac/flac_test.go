@@ -34,9 +34,7 @@ func decode(tb testing.TB, stream []byte) []byte {
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
 	pcm, err := cmd.Output()
-	if err != nil || problems.Len() > 0 {
-		tb.Fatalf("ffmpeg: %v: %s", err, problems.String())
-	}
+	check.Require(tb, err == nil && problems.Len() <= 0, "ffmpeg: %v: %s", err, problems.String())
 	return pcm
 }
 
@@ -89,9 +87,8 @@ func TestWriter_long(t *testing.T) {
 		t.Skip("runs ffmpeg")
 	}
 	want := pcm(2100*1152, func(i int) float64 { return float64(i % 7) })
-	if got := decode(t, encode(t, 16000, 100_000, want)); !bytes.Equal(got, want) {
-		t.Errorf("decoded to %d other bytes, want %d", len(got), len(want))
-	}
+	got := decode(t, encode(t, 16000, 100_000, want))
+	check.That(t, bytes.Equal(got, want), "decoded to %d other bytes, want %d", len(got), len(want))
 }
 
 // A complete block is written at once, also when the stream has not ended.
@@ -100,36 +97,28 @@ func TestWriter_streams(t *testing.T) {
 	var stream bytes.Buffer
 	w := check.Must(flac.NewWriter(&stream, 22050))(t)
 	check.Must(w.Write(make([]byte, 2*1152-1)))(t)
-	if stream.Len() != 0 {
-		t.Errorf("%d bytes of an incomplete block, want none", stream.Len())
-	}
+	check.That(t, stream.Len() == 0, "%d bytes of an incomplete block, want none", stream.Len())
 	check.Must(w.Write(make([]byte, 1)))(t)
-	if stream.Len() < 42+9 || !bytes.HasPrefix(stream.Bytes(), []byte("fLaC")) {
-		t.Errorf("%d bytes of a complete block, want the header of 42 and a frame", stream.Len())
-	}
+	check.That(t, stream.Len() >= 42+9 && bytes.HasPrefix(stream.Bytes(), []byte("fLaC")),
+		"%d bytes of a complete block, want the header of 42 and a frame", stream.Len())
 }
 
 func TestWriter_errors(t *testing.T) {
 	t.Parallel()
 	for rate, ok := range map[int]bool{0: false, 1: true, 65_535: true, 65_536: false, -1: false} {
-		if _, err := flac.NewWriter(&bytes.Buffer{}, rate); (err == nil) != ok {
-			t.Errorf("NewWriter(%d): %v", rate, err)
-		}
+		_, err := flac.NewWriter(&bytes.Buffer{}, rate)
+		check.That(t, (err == nil) == ok, "NewWriter(%d): %v", rate, err)
 	}
 	w := check.Must(flac.NewWriter(&bytes.Buffer{}, 22050))(t)
 	check.Must(w.Write([]byte{1, 2, 3}))(t)
-	if err := w.Close(); err == nil {
-		t.Error("half a sample at the end has no error")
-	}
+	check.That(t, w.Close() != nil, "half a sample at the end has no error")
 	for _, pcm := range [][]byte{make([]byte, 2*1152), nil} {
 		w = check.Must(flac.NewWriter(full{}, 22050))(t)
 		_, err := w.Write(pcm)
 		if err == nil {
 			err = w.Close()
 		}
-		if !errors.Is(err, errFull) {
-			t.Errorf("writing %d bytes to a full disk: %v, want errFull", len(pcm), err)
-		}
+		check.ErrorIs(t, err, errFull, "writing %d bytes to a full disk", len(pcm))
 	}
 }
 

@@ -56,9 +56,8 @@ func TestDucking_whichStreams(t *testing.T) {
 		"silent":            {func(in *sinkInput) { in.volumes = []uint32{0, 0} }, ""},
 		"no channels":       {func(in *sinkInput) { in.volumes = nil }, ""},
 	} {
-		if got := describe(newDucking().update([]sinkInput{with(film(), tt.change)}, duckSteps, true)); got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		got := describe(newDucking().update([]sinkInput{with(film(), tt.change)}, duckSteps, true))
+		check.That(t, got == tt.want, "%s: %q, want %q", name, got, tt.want)
 	}
 }
 
@@ -90,9 +89,7 @@ func TestDucking_restoresOnlyItsOwn(t *testing.T) {
 			in.volumes = []uint32{30419, 18566}
 			tt.change(in)
 		})
-		if got := describe(d.streams.update([]sinkInput{in}, 0, false)); got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		check.Equal(t, describe(d.streams.update([]sinkInput{in}, 0, false)), tt.want, "%s", name)
 	}
 }
 
@@ -107,17 +104,15 @@ func TestDucking_bounded(t *testing.T) {
 	if p := d.update(inputs, duckSteps, true); len(p.set) != maxDucked || len(p.added) != maxDucked {
 		t.Errorf("%d of %d streams are lowered, want %d", len(p.set), len(inputs), maxDucked)
 	}
-	if p := d.update(inputs[1:], duckSteps, true); len(p.set) != 1 {
-		t.Errorf("%d streams are lowered after one has ended, want 1", len(p.set))
-	}
+	p := d.update(inputs[1:], duckSteps, true)
+	check.That(t, len(p.set) == 1, "%d streams are lowered after one has ended, want 1", len(p.set))
 	longest := slices.Repeat([]byte{1}, maxProperty)
 	for _, s := range d.streams {
 		s.Name, s.Process, s.Serial, s.Memory = string(longest), string(longest), string(longest), string(longest)
 		s.Channels, s.Volumes = make([]byte, 32), slices.Repeat([]uint32{65536}, 32)
 	}
-	if content := check.Must(json.Marshal(d.saved()))(t); len(content) > 128<<10 {
-		t.Errorf("they take %d bytes, want 128 KiB at most", len(content))
-	}
+	content := check.Must(json.Marshal(d.saved()))(t)
+	check.That(t, len(content) <= 128<<10, "they take %d bytes, want 128 KiB at most", len(content))
 }
 
 func TestRamp_steps(t *testing.T) {
@@ -141,8 +136,7 @@ func TestRamp_steps(t *testing.T) {
 		{0, 1, 0},
 	} {
 		now = now.Add(tt.after)
-		if r.move(tt.target, now); r.step != tt.want {
-			t.Errorf("towards %d, %v later: step %d, want %d", tt.target, tt.after, r.step, tt.want)
-		}
+		r.move(tt.target, now)
+		check.That(t, r.step == tt.want, "towards %d, %v later: step %d, want %d", tt.target, tt.after, r.step, tt.want)
 	}
 }

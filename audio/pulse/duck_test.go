@@ -194,16 +194,15 @@ func TestDuck_whenItCannot(t *testing.T) {
 	check.NoError(t, must(sink.Duck(t.Context(), minus20))) // nothing plays
 	r.play("film", "speaker", full)
 	_, err := sink.Duck(t.Context(), minus20)
-	wantErr(t, "Duck with a full disk", err, disk.full)
+	check.ErrorIs(t, err, disk.full, "Duck with a full disk")
 	r.await("film", full)
 	disk.full = nil
 	r.duck()
 	r.await("film", lowered)
 	stop() // without restore
 	r.await("film", full)
-	if content, _ := disk.Ducked(); content != nil {
-		t.Errorf("still saved: %s", content)
-	}
+	content, _ := disk.Ducked()
+	check.That(t, content == nil, "still saved: %s", content)
 	check.NoError(t, must(sink.Duck(t.Context(), minus20))) // without a server
 }
 

@@ -9,6 +9,7 @@ import (
 	"pressbox/audio"
 	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/packaging/check"
 )
 
 // servers start a sound server of each kind.
@@ -40,9 +41,8 @@ func TestPlay_corkedWhileIdle(t *testing.T) {
 			mustPlay(a, r.sink, clip)
 			played := time.Now()
 			until(r.t, func() bool { return r.server.Input("Pressbox").Corked })
-			if took := time.Since(played); took > time.Second {
-				a.Errorf("the stream was corked %v after the sound", took)
-			}
+			took := time.Since(played)
+			check.That(a, took <= time.Second, "the stream was corked %v after the sound", took)
 			recording.Stop()
 			recording = r.server.Record()
 			mustPlay(a, r.sink, clip)
@@ -63,15 +63,11 @@ func TestPlay_cancelFadesOut(t *testing.T) {
 			sound := span(recording.Stop())
 			recorded := time.Duration(len(sound)) * time.Second / time.Duration(r.server.Rate())
 			step := largestStep(sound[len(sound)-r.server.Rate()/4:])
-			if took > 120*time.Millisecond {
-				a.Errorf("Play returned %v after it was cancelled, want 120 ms at most", took)
-			}
-			if diff := length - recorded; diff.Abs() > 6*time.Millisecond {
-				a.Errorf("Play returned that %v were played, %v were recorded", length, recorded)
-			}
-			if step > 0.02 {
-				a.Errorf("a step of %.1f %% of full scale", 100*step)
-			}
+			check.That(a, took <= 120*time.Millisecond,
+				"Play returned %v after it was cancelled, want 120 ms at most", took)
+			check.That(a, (length-recorded).Abs() <= 6*time.Millisecond,
+				"Play returned that %v were played, %v were recorded", length, recorded)
+			check.That(a, step <= 0.02, "a step of %.1f %% of full scale", 100*step)
 		})
 	})
 }
@@ -90,7 +86,7 @@ func playCancelled(
 		cancel()
 	}()
 	length, err := sink.Play(ctx, all(wave(20*time.Second)))
-	wantErr(a, "Play", err, context.Canceled)
+	check.ErrorIs(a, err, context.Canceled, "Play")
 	return length, time.Since(<-asked)
 }
 
@@ -110,11 +106,10 @@ func TestPlay_cancelOnSuspendedSink(t *testing.T) {
 			cancel()
 		}()
 		length, err := sink.Play(ctx, all(wave(20*time.Second)))
-		wantErr(a, "Play", err, context.Canceled)
+		check.ErrorIs(a, err, context.Canceled, "Play")
 		<-suspended
-		if length < time.Second/2 || length > time.Second*3/4 {
-			a.Errorf("%v were played, want the half second before the sink was suspended", length)
-		}
+		check.That(a, length >= time.Second/2 && length <= time.Second*3/4,
+			"%v were played, want the half second before the sink was suspended", length)
 	})
 }
 

@@ -3,14 +3,15 @@ package pulse
 import (
 	"slices"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 func TestHistory_lastSamples(t *testing.T) {
 	t.Parallel()
 	h := history{limit: 4}
-	if got := h.last(3); len(got) != 0 || h.clips(3) != 0 {
-		t.Errorf("an empty history has %v", got)
-	}
+	got := h.last(3)
+	check.That(t, len(got) == 0 && h.clips(3) == 0, "an empty history has %v", got)
 	h.add([]float32{1, 2, 3}, true)
 	h.add([]float32{0, 0}, false)
 	h.add([]float32{4}, true)
@@ -27,13 +28,11 @@ func TestHistory_lastSamples(t *testing.T) {
 		{[]float32{1, 2, 3, 0, 0, 4}, 4},
 		{[]float32{1, 2, 3, 0, 0, 4}, 4},
 	} {
-		if got := h.last(n); !slices.Equal(got, want.samples) || h.clips(n) != want.clips {
-			t.Errorf("last(%d) returns %v with %d of clips, want %v with %d", n, got, h.clips(n), want.samples,
-				want.clips)
-		}
+		got := h.last(n)
+		check.That(t, slices.Equal(got, want.samples) && h.clips(n) == want.clips,
+			"last(%d) returns %v with %d of clips, want %v with %d", n, got, h.clips(n), want.samples, want.clips)
 	}
 	h.add([]float32{5}, true)
-	if got := h.last(9); !slices.Equal(got, []float32{0, 0, 4, 5}) {
-		t.Errorf("beyond its limit it has %v, want the last 4", got)
-	}
+	got = h.last(9)
+	check.That(t, slices.Equal(got, []float32{0, 0, 4, 5}), "beyond its limit it has %v, want the last 4", got)
 }

@@ -21,20 +21,15 @@ func TestInspect_findsSinks(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
 	r := inspect(t, pulse.Config{Server: "unix:/nowhere/native " + server.Address})
-	if len(r.Attempts) != 2 || r.Attempts[0].Failure != pulse.NotFound || r.Attempts[1].Failure != "" {
-		t.Errorf("attempts: %+v", r.Attempts)
-	}
-	if r.Default != "speaker" || r.Server == "" || len(r.Sinks) != 1 {
-		t.Fatalf("%+v", r)
-	}
-	if s := r.Sinks[0]; s.Name != "speaker" || s.Muted || s.Volume != 100 || !s.Null || s.Unplugged {
-		t.Errorf("the sink: %+v", s)
-	}
+	check.That(t, len(r.Attempts) == 2 && r.Attempts[0].Failure == pulse.NotFound && r.Attempts[1].Failure == "",
+		"attempts: %+v", r.Attempts)
+	check.Require(t, r.Default == "speaker" && r.Server != "" && len(r.Sinks) == 1, "%+v", r)
+	s := r.Sinks[0]
+	check.That(t, s.Name == "speaker" && !s.Muted && s.Volume == 100 && s.Null && !s.Unplugged, "the sink: %+v", s)
 	server.Pactl("set-sink-mute", "speaker", "1")
 	server.Pactl("set-sink-volume", "speaker", "30%")
-	if s := inspect(t, pulse.Config{Server: server.Address}).Sinks[0]; !s.Muted || s.Volume != 30 {
-		t.Errorf("the sink, muted and turned down: %+v", s)
-	}
+	s = inspect(t, pulse.Config{Server: server.Address}).Sinks[0]
+	check.That(t, s.Muted && s.Volume == 30, "the sink, muted and turned down: %+v", s)
 	server.Pactl("unload-module", "module-null-sink")
 	if r := inspect(t, pulse.Config{Server: server.Address}); len(r.Sinks) != 0 || r.Server == "" {
 		t.Errorf("without a sink: %+v", r)
@@ -66,7 +61,6 @@ func TestInspect_failures(t *testing.T) {
 			}
 		})
 	}
-	if _, err := pulse.Inspect(t.Context(), pulse.Config{Server: "unix:relative"}); err == nil {
-		t.Error("Inspect accepts a configuration without a server")
-	}
+	check.That(t, check.Err(pulse.Inspect(t.Context(), pulse.Config{Server: "unix:relative"})) != nil,
+		"Inspect accepts a configuration without a server")
 }

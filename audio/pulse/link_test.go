@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jfreymuth/pulse/proto"
+
+	"pressbox/packaging/check"
 )
 
 func TestParseServers(t *testing.T) {
@@ -32,14 +34,12 @@ func TestParseServers(t *testing.T) {
 		{" \t ", nil},
 	} {
 		got, err := parseServers(tt.text, "here", "id")
-		if err != nil || !slices.Equal(got, tt.want) {
-			t.Errorf("parseServers(%q) = %v, %v; want %v", tt.text, got, err, tt.want)
-		}
+		check.That(t, err == nil && slices.Equal(got, tt.want),
+			"parseServers(%q) = %v, %v; want %v", tt.text, got, err, tt.want)
 	}
 	for _, text := range []string{"unix:", "unix:native", "{here", "{here}", "tcp:", "tcp::4713", "{here}unix:x"} {
-		if got, err := parseServers(text, "here"); err == nil {
-			t.Errorf("parseServers(%q) = %v, want an error", text, got)
-		}
+		got, err := parseServers(text, "here")
+		check.That(t, err != nil, "parseServers(%q) = %v, want an error", text, got)
 	}
 }
 
@@ -49,16 +49,14 @@ func FuzzParseServers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		all, err := parseServers(text, "here")
-		if err != nil && all != nil {
-			t.Fatalf("%v and %v", all, err)
-		}
+		check.Require(t, err == nil || all == nil, "%v and %v", all, err)
 		for _, a := range all {
-			if a.network == "unix" && !strings.HasPrefix(a.addr, "/") {
-				t.Fatalf("%v is not an absolute path", a)
+			if a.network == "unix" {
+				check.Require(t, strings.HasPrefix(a.addr, "/"), "%v is not an absolute path", a)
+				continue
 			}
-			if _, _, err := net.SplitHostPort(a.addr); a.network != "unix" && err != nil {
-				t.Fatalf("%v: %v", a, err)
-			}
+			_, _, err := net.SplitHostPort(a.addr)
+			check.NoError(t, err)
 		}
 	})
 }
@@ -72,22 +70,15 @@ func FuzzLink(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\n\r\n"), 1000)
 	f.Fuzz(func(t *testing.T, sent []byte, piece int) {
 		l := newLink(&script{in: bytes.NewReader(sent), piece: max(1, piece)})
-		got, err := io.ReadAll(l)
-		if err != nil {
-			t.Fatalf("the end reads as %v, want io.EOF", err)
-		}
-		if l.closeCause() == nil {
-			t.Fatal("the link has no cause")
-		}
+		got := check.Must(io.ReadAll(l))(t)
+		check.Require(t, l.closeCause() != nil, "the link has no cause")
 		for first := true; len(got) > 0; first = false {
 			size := descriptorSize + int(binary.BigEndian.Uint32(got))
-			if len(got) < size || size < descriptorSize+controlHeader {
-				t.Fatalf("a message of %d bytes is passed on as %d", size, len(got))
-			}
+			check.Require(t, len(got) >= size && size >= descriptorSize+controlHeader,
+				"a message of %d bytes is passed on as %d", size, len(got))
 			command := binary.BigEndian.Uint32(got[descriptorSize+1:])
-			if first && command != proto.OpReply && command != proto.OpError {
-				t.Fatalf("the first message is a %d", command)
-			}
+			reply := command == proto.OpReply || command == proto.OpError
+			check.Require(t, reply || !first, "the first message is a %d", command)
 			got = got[size:]
 		}
 	})
@@ -96,13 +87,9 @@ func FuzzLink(f *testing.F) {
 func TestLink_storesFirstCause(t *testing.T) {
 	t.Parallel()
 	l := newLink(&script{in: bytes.NewReader(nil), piece: 1, broken: true})
-	if n, err := l.Write([]byte("abc")); n != 3 || err != nil {
-		t.Errorf("Write on a broken link: %d, %v; want 3, nil: the library cannot take an error", n, err)
-	}
+	check.Equal(t, check.Must(l.Write([]byte("abc")))(t), 3, "Write on a broken link: the library takes no error")
 	l.close(errors.New("later"))
-	if cause := l.closeCause(); !errors.Is(cause, io.ErrClosedPipe) {
-		t.Errorf("the cause is %v, want the one of Write", cause)
-	}
+	check.ErrorIs(t, l.closeCause(), io.ErrClosedPipe, "the cause")
 }
 
 // message returns a control message with the given tagged values.

@@ -3,7 +3,6 @@ package pulse_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -53,14 +52,11 @@ func TestPlay_serverKilledMidWord(t *testing.T) {
 		recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate/2 })
 		server.Kill()
 		killed := time.Now()
-		wantErr(a, "Play", <-played, audio.ErrSinkLost)
+		check.ErrorIs(a, <-played, audio.ErrSinkLost, "Play")
 		until(t, func() bool { return sink.Health() != nil })
-		if took := time.Since(killed); took > 500*time.Millisecond {
-			a.Errorf("the loss was detected after %v", took)
-		}
-		if status := sink.Status(); status != (pulse.Status{}) {
-			a.Errorf("Status without a server: %+v, want none", status)
-		}
+		took := time.Since(killed)
+		check.That(a, took <= 500*time.Millisecond, "the loss was detected after %v", took)
+		check.Equal(a, sink.Status(), (pulse.Status{}), "Status without a server")
 		server.Start()
 		until(t, func() bool { return sink.Health() == nil })
 		recording = server.Record()
@@ -76,12 +72,11 @@ func TestPlay_waitsForServer(t *testing.T) {
 		server := pulsetest.New(a, pulsetest.Config{})
 		sink := run(a, pulse.Config{Server: server.Address})
 		until(t, func() bool { return sink.Health() != nil })
-		if err := sink.Health(); !errors.Is(err, audio.ErrSinkLost) || !strings.Contains(err.Error(), server.Address) {
-			a.Errorf("Health returns %q, want ErrSinkLost and the address %s", err, server.Address)
-		}
+		check.ErrorIs(a, sink.Health(), audio.ErrSinkLost, "Health")
+		check.Contains(a, fmt.Sprint(sink.Health()), server.Address, "Health")
 		played := startPlay(a.Context(), sink, all(noise(100*time.Millisecond)))
 		server.Start()
-		wantErr(a, "Play that waited for the server", <-played, nil)
+		check.NoError(a, <-played)
 	})
 }
 
@@ -95,14 +90,15 @@ func TestPlay_withoutServer(t *testing.T) {
 	check.Run(t, sink.Run)
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		began := time.Now()
-		wantErr(a, "Play without a server", <-startPlay(a.Context(), sink, all(noise(time.Second))), audio.ErrSinkLost)
-		if took := time.Since(began); took < 4*time.Second || took > 7*time.Second {
-			a.Errorf("Play gave up after %v, want about 5s", took)
-		}
+		played := startPlay(a.Context(), sink, all(noise(time.Second)))
+		check.ErrorIs(a, <-played, audio.ErrSinkLost, "Play without a server")
+		took := time.Since(began)
+		check.That(a, took >= 4*time.Second && took <= 7*time.Second, "Play gave up after %v, want about 5s", took)
 	})
 	waiting, giveUp := context.WithCancel(t.Context())
 	giveUp()
-	wantErr(t, "Play with an ended context", <-startPlay(waiting, sink, all(noise(time.Second))), context.Canceled)
+	played := startPlay(waiting, sink, all(noise(time.Second)))
+	check.ErrorIs(t, <-played, context.Canceled, "Play with an ended context")
 }
 
 // A missing sink is lost, even if the server has others.
@@ -111,16 +107,15 @@ func TestPlay_waitsForSink(t *testing.T) {
 	server := pulsetest.Start(t, pulsetest.Config{})
 	sink := run(t, pulse.Config{Server: server.Address, Sink: "kitchen"})
 	until(t, func() bool { return sink.Health() != nil })
-	if err := sink.Health(); !strings.Contains(err.Error(), `"kitchen"`) || !strings.Contains(err.Error(), "speaker") {
-		t.Errorf("Health returns %q, want the name and the existing sinks", err)
-	}
+	check.Contains(t, sink.Health().Error(), `"kitchen"`, "Health")
+	check.Contains(t, sink.Health().Error(), "speaker", "Health, of the existing sinks,")
 	kitchen := []string{
 		"load-module", "module-null-sink", "sink_name=kitchen", "sink_properties=device.description=Kitchen",
 	}
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		played := startPlay(a.Context(), sink, all(noise(100*time.Millisecond)))
 		module := strings.TrimSpace(server.Pactl(kitchen...))
-		wantErr(a, "Play that waited for its sink", <-played, nil)
+		check.NoError(a, <-played)
 		server.Pactl("unload-module", module)
 		until(t, func() bool { return sink.Health() != nil })
 	})
@@ -129,10 +124,9 @@ func TestPlay_waitsForSink(t *testing.T) {
 	server.Pactl("set-sink-mute", "kitchen", "1")
 	server.Pactl("set-sink-volume", "kitchen", "30%")
 	until(t, func() bool { return sink.Status().Muted && sink.Status().Volume == 30 })
-	if status := sink.Status(); status.Sink != "kitchen" || status.Description != "Kitchen" ||
-		status.Address != server.Address || !strings.HasPrefix(status.Server, "pulseaudio ") {
-		t.Errorf("Status: %+v", status)
-	}
+	status := sink.Status()
+	check.That(t, status.Sink == "kitchen" && status.Description == "Kitchen" && status.Address == server.Address &&
+		strings.HasPrefix(status.Server, "pulseaudio "), "Status: %+v", status)
 	check.NoError(t, sink.Health()) // with a muted sink
 }
 
@@ -154,14 +148,13 @@ func TestPlay_sinkRemovedMidWord(t *testing.T) {
 			server.Pactl("unload-module", gone)
 			close(clips)
 			want := map[string]error{"moved": nil, "killed": audio.ErrSinkLost}[name]
-			wantErr(t, "Play of a stream that was "+name, <-played, want)
+			check.ErrorIs(t, <-played, want, "Play of a stream that was %s", name)
 			until(t, func() bool { return sink.Health() != nil })
 			server.Pactl("load-module", "module-null-sink", "sink_name=usb")
 			mustPlay(t, sink, noise(50*time.Millisecond))
 			on := server.Pactl("list", "short", "sink-inputs")
-			if !strings.Contains(server.Pactl("list", "short", "sinks"), field(on, 1)+"\tusb") {
-				t.Errorf("the stream is not on the configured sink: %s", on)
-			}
+			check.That(t, strings.Contains(server.Pactl("list", "short", "sinks"), field(on, 1)+"\tusb"),
+				"the stream is not on the configured sink: %s", on)
 		})
 	}
 }
@@ -183,12 +176,10 @@ func TestPlay_wakesSuspendedSink(t *testing.T) {
 	pulsetest.Retry(t, func(a *pulsetest.Attempt) {
 		for range 2 {
 			until(t, func() bool { return sink.Status().State == "suspended" })
-			if took := play(); took < 800*time.Millisecond || took > 1600*time.Millisecond {
-				a.Errorf("on a suspended sink 0.1 s takes %v, want 0.7 s more", took)
-			}
-			if took := play(); took > 600*time.Millisecond {
-				a.Errorf("on a running sink 0.1 s takes %v", took)
-			}
+			suspended, running := play(), play()
+			check.That(a, suspended >= 800*time.Millisecond && suspended <= 1600*time.Millisecond,
+				"on a suspended sink 0.1 s takes %v, want 0.7 s more", suspended)
+			check.That(a, running <= 600*time.Millisecond, "on a running sink 0.1 s takes %v", running)
 		}
 	})
 }
@@ -210,7 +201,7 @@ func TestPlay_suspendedMidWord(t *testing.T) {
 		default:
 		}
 		server.Pactl("suspend-sink", "speaker", "0")
-		wantErr(a, "Play", <-played, nil)
+		check.NoError(a, <-played)
 	})
 }
 
@@ -230,10 +221,9 @@ func TestPlay_timesOut(t *testing.T) {
 				until(t, func() bool { return sink.Written() > 0 })
 				stop(server)
 				began := time.Now()
-				wantErr(a, "Play", <-played, audio.ErrSinkLost)
-				if took := time.Since(began); took > 12*time.Second {
-					a.Errorf("Play gave up after %v", took)
-				}
+				check.ErrorIs(a, <-played, audio.ErrSinkLost, "Play")
+				took := time.Since(began)
+				check.That(a, took <= 12*time.Second, "Play gave up after %v", took)
 			})
 		})
 	}
@@ -254,10 +244,8 @@ func TestRun_invalidServers(t *testing.T) {
 		serve func(net.Conn)
 		want  string
 	}{
-		"closes at once": {func(c net.Conn) {}, "closed the connection"},
-		"closes during auth": {func(c net.Conn) {
-			_, _ = io.ReadFull(c, make([]byte, 200))
-		}, "closed the connection"},
+		"closes at once":     {func(c net.Conn) {}, "closed the connection"},
+		"closes during auth": {func(c net.Conn) { _, _ = io.ReadFull(c, make([]byte, 200)) }, "closed the connection"},
 		"closes within its answer": {func(c net.Conn) {
 			_, _ = io.ReadFull(c, make([]byte, 200))
 			_, _ = c.Write([]byte{0, 0, 0, 15, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0})
@@ -285,19 +273,17 @@ func TestRun_backsOff(t *testing.T) {
 		last := <-attempts
 		for pause := 200 * time.Millisecond; pause < time.Second; pause *= 2 {
 			next := <-attempts
-			if gap := next.Sub(last); gap < pause || gap > pause*7/4 {
-				a.Errorf("%v between two attempts, want %v", gap, pause)
-			}
+			gap := next.Sub(last)
+			check.That(a, gap >= pause && gap <= pause*7/4, "%v between two attempts, want %v", gap, pause)
 			last = next
 		}
 		until(t, func() bool { return time.Since(last) > 300*time.Millisecond })
 		ctx, giveUp := context.WithCancel(a.Context())
 		played := startPlay(ctx, sink, all(noise(time.Second)))
-		if gap := (<-attempts).Sub(last); gap > time.Second {
-			a.Errorf("%v until the attempt for Play, want at once, not after 1.6s", gap)
-		}
+		gap := (<-attempts).Sub(last)
+		check.That(a, gap <= time.Second, "%v until the attempt for Play, want at once, not after 1.6s", gap)
 		giveUp()
-		wantErr(a, "Play:", <-played, context.Canceled)
+		check.ErrorIs(a, <-played, context.Canceled, "Play")
 	})
 }
 
@@ -436,9 +422,8 @@ func field(table string, n int) string {
 func TestSink_busyAndWritten(t *testing.T) {
 	t.Parallel()
 	idle := pulse.New(pulse.Config{Log: logger(t)})
-	if idle.Busy() != 0 || idle.Written() != 0 {
-		t.Errorf("before Run: busy for %v, %d samples", idle.Busy(), idle.Written())
-	}
+	check.That(t, idle.Busy() == 0 && idle.Written() == 0,
+		"before Run: busy for %v, %d samples", idle.Busy(), idle.Written())
 	stuck := run(t, pulse.Config{Server: listen(t, say(""))})
 	until(t, func() bool { return stuck.Busy() > 100*time.Millisecond })
 
@@ -446,8 +431,7 @@ func TestSink_busyAndWritten(t *testing.T) {
 	sink := reach(t, pulse.Config{Server: server.Address})
 	clip := noise(200 * time.Millisecond)
 	mustPlay(t, sink, clip)
-	if sink.Written() < uint64(len(clip.Samples)) {
-		t.Errorf("%d samples were written, want at least %d", sink.Written(), len(clip.Samples))
-	}
+	check.That(t, sink.Written() >= uint64(len(clip.Samples)),
+		"%d samples were written, want at least %d", sink.Written(), len(clip.Samples))
 	until(t, func() bool { return sink.Busy() == 0 })
 }

@@ -19,13 +19,10 @@ func TestSink_logsLowVolume(t *testing.T) {
 		var log check.Log
 		s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		s.setState(state{sink: serverSink{name: "speaker", volume: tt.volume, muted: tt.muted}})
-		if got := strings.Contains(log.String(), `level=WARN msg="sink volume low"`); got != tt.warned {
-			t.Errorf("volume %d, muted %v: warned %v, want %v:\n%s", tt.volume, tt.muted, got, tt.warned, &log)
-		}
+		check.Equal(t, strings.Contains(log.String(), `level=WARN msg="sink volume low"`), tt.warned,
+			"volume %d, muted %v: warned", tt.volume, tt.muted)
 		logged := log.String()
 		s.setState(state{sink: serverSink{name: "speaker", volume: tt.volume - 1}})
-		if log.String() != logged {
-			t.Errorf("a change of the volume is logged:\n%s", &log)
-		}
+		check.That(t, log.String() == logged, "a change of the volume is logged:\n%s", &log)
 	}
 }

@@ -2,7 +2,6 @@ package pulse_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -36,15 +35,13 @@ func TestPlay_everySampleHeardOnce(t *testing.T) {
 				var want []float32
 				for _, lengths := range plays {
 					want = append(want, playTimed(a, sink, lengths)...)
-					if !recording.Wait(1) {
-						a.Fatal("the recorder ended")
-					}
+					check.Require(a, recording.Wait(1), "the recorder ended")
 				}
-				if got := recording.Stop(); len(plays) == 1 {
-					same(a, span(got), want)
-				} else {
-					same(a, sounding(got), want)
+				heard := sounding
+				if len(plays) == 1 {
+					heard = span
 				}
+				same(a, heard(recording.Stop()), want)
 			})
 		})
 	}
@@ -63,9 +60,9 @@ func playTimed(tb testing.TB, sink *pulse.Sink, lengths []time.Duration) (sample
 	}
 	began := time.Now()
 	mustPlay(tb, sink, clips...)
-	if took := time.Since(began); took < length || took > length+500*time.Millisecond+length/24 {
-		tb.Errorf("Play of %v took %v, want little more than their length", lengths, took)
-	}
+	took := time.Since(began)
+	check.That(tb, took >= length && took <= length+500*time.Millisecond+length/24,
+		"Play of %v took %v, want little more than their length", lengths, took)
 	return samples
 }
 
@@ -83,14 +80,12 @@ func TestPlay_convertsForSink(t *testing.T) {
 			}
 			mustPlay(a, sink, tone)
 			played := span(recording.Stop())
-			if n := len(played); n <= 24000 || n > 24000+96 {
-				a.Errorf("half a second lasts %d samples at 48 kHz, want 24000 and the resampler's delay", n)
-			}
+			check.That(a, len(played) > 24000 && len(played) <= 24000+96,
+				"half a second lasts %d samples at 48 kHz, want 24000 and the resampler's delay", len(played))
 			level[i] = rms(played)
 		}
-		if ratio := level[1] / level[0]; math.Abs(ratio-1.5) > 0.01 {
-			a.Errorf("urgent is %.3f times as loud, want 1.5", ratio)
-		}
+		ratio := level[1] / level[0]
+		check.That(a, math.Abs(ratio-1.5) <= 0.01, "urgent is %.3f times as loud, want 1.5", ratio)
 	})
 }
 
@@ -101,13 +96,11 @@ func TestPlay_emptyClips(t *testing.T) {
 		"an empty clip": all(audio.Clip{Rate: rate}),
 		"a zero clip":   all(audio.Clip{}),
 	} {
-		if played, err := sink.Play(t.Context(), clips); err != nil || played != 0 {
-			t.Errorf("Play of %s: %v, %v", name, played, err)
-		}
+		played, err := sink.Play(t.Context(), clips)
+		check.That(t, err == nil && played == 0, "Play of %s: %v, %v", name, played, err)
 	}
-	if _, err := sink.Play(t.Context(), all(audio.Clip{Samples: []float32{1}})); err == nil {
-		t.Error("Play of a clip without a rate succeeds, want an error")
-	}
+	check.That(t, check.Err(sink.Play(t.Context(), all(audio.Clip{Samples: []float32{1}}))) != nil,
+		"Play of a clip without a rate succeeds, want an error")
 }
 
 // Clips that arrive after the end of the sound before them are heard in full, after a silence.
@@ -129,12 +122,11 @@ func TestPlay_lateClipsLoseNothing(t *testing.T) {
 			})
 		}
 		close(clips)
-		wantErr(a, "Play", <-played, nil)
+		check.NoError(a, <-played)
 		recorded := recording.Stop()
 		same(a, sounding(recorded), want)
-		if late := len(span(recorded)) - len(want); late < rate {
-			a.Errorf("%d samples of silence between late clips, want at least a second", late)
-		}
+		late := len(span(recorded)) - len(want)
+		check.That(a, late >= rate, "%d samples of silence between late clips, want at least a second", late)
 	})
 }
 
@@ -165,9 +157,9 @@ func TestPlay_cancelWhileWaiting(t *testing.T) {
 	waiting, giveUp := context.WithCancel(t.Context())
 	second := startPlay(waiting, sink, clips)
 	giveUp()
-	wantErr(t, "Play while another one plays", <-second, context.Canceled)
+	check.ErrorIs(t, <-second, context.Canceled, "Play while another one plays")
 	cancel()
-	wantErr(t, "Play while it waits for a clip", <-first, context.Canceled)
+	check.ErrorIs(t, <-first, context.Canceled, "Play while it waits for a clip")
 }
 
 func TestPlay_callsOnFirstWriteOnce(t *testing.T) {
@@ -186,10 +178,9 @@ func TestPlay_callsOnFirstWriteOnce(t *testing.T) {
 		<-called // while Play continues
 		clips <- noise(50 * time.Millisecond)
 		close(clips)
-		wantErr(t, "Play", <-played, nil)
-		if n := written.Load(); n != i+1 {
-			t.Errorf("%d calls after %d Plays", n, i+1)
-		}
+		check.NoError(t, <-played)
+		n := written.Load()
+		check.That(t, n == i+1, "%d calls after %d Plays", n, i+1)
 	}
 }
 
@@ -207,7 +198,7 @@ func TestPlay_streamVolumeIsFull(t *testing.T) {
 		}
 		meanwhile(server.Pactl("list", "sink-inputs"))
 		close(clips)
-		wantErr(t, "Play", <-played, nil)
+		check.NoError(t, <-played)
 	}
 	playing(func(stream string) {
 		index := between(stream, "Sink Input #", "\n")
@@ -221,14 +212,11 @@ func TestPlay_streamVolumeIsFull(t *testing.T) {
 			"Mute: no", "100%", `media.role = "a11y"`, `application.name = "Pressbox"`,
 			`application.icon_name = "audio-speakers"`, "float32le 1ch 22050Hz",
 		} {
-			if !strings.Contains(stream, want) {
-				t.Errorf("the stream lacks %q:\n%s", want, stream)
-			}
+			check.That(t, strings.Contains(stream, want), "the stream lacks %q:\n%s", want, stream)
 		}
 	})
-	if volume := server.Pactl("get-sink-volume", "speaker"); !strings.Contains(volume, "40%") {
-		t.Errorf("the sink's volume is now %s, want 40%%", volume)
-	}
+	volume := server.Pactl("get-sink-volume", "speaker")
+	check.That(t, strings.Contains(volume, "40%"), "the sink's volume is now %s, want 40%%", volume)
 }
 
 // start returns a server and a connected sink for a parallel test.
@@ -256,16 +244,8 @@ func mustPlay(tb testing.TB, sink *pulse.Sink, clips ...audio.Clip) {
 		want += c.Duration()
 	}
 	played := check.Must(sink.Play(tb.Context(), all(clips...)))(tb)
-	if missing := want - played; missing < 0 || missing > time.Microsecond {
-		tb.Errorf("Play returned %v of %v", played, want)
-	}
-}
-
-func wantErr(tb testing.TB, what string, err, want error) {
-	tb.Helper()
-	if !errors.Is(err, want) {
-		tb.Errorf("%s: %v, want %v", what, err, want)
-	}
+	missing := want - played
+	check.That(tb, missing >= 0 && missing <= time.Microsecond, "Play returned %v of %v", played, want)
 }
 
 // run runs a sink until the test ends.
@@ -341,9 +321,7 @@ func same(tb testing.TB, got, want []float32) {
 			return
 		}
 	}
-	if len(got) != len(want) {
-		tb.Errorf("%d samples heard, want %d", len(got), len(want))
-	}
+	check.That(tb, len(got) == len(want), "%d samples heard, want %d", len(got), len(want))
 }
 
 func rms(samples []float32) float64 {

@@ -157,13 +157,10 @@ func names(t *testing.T, dir string) []string {
 func (s *fakeServer) expectInstalled(t *testing.T, dir string) {
 	t.Helper()
 	want := []string{tern + ".MODEL_CARD", tern + ".onnx", tern + ".onnx.json"}
-	if got := names(t, dir); !slices.Equal(got, want) {
-		t.Fatalf("the directory has %v, want %v", got, want)
-	}
+	check.Require(t, slices.Equal(names(t, dir), want), "the directory has %v, want %v", names(t, dir), want)
 	got, err := os.ReadFile(filepath.Join(dir, tern+".onnx"))
-	if err != nil || !bytes.Equal(got, s.files["/v1/en/en_GB/tern/medium/"+tern+".onnx"]) {
-		t.Errorf("the model differs: %d bytes, %v", len(got), err)
-	}
+	check.That(t, err == nil && bytes.Equal(got, s.files["/v1/en/en_GB/tern/medium/"+tern+".onnx"]),
+		"the model differs: %d bytes, %v", len(got), err)
 }
 
 func TestInstall_complete(t *testing.T) {
@@ -171,33 +168,23 @@ func TestInstall_complete(t *testing.T) {
 	s, dir := open(t), t.TempDir()
 	c := s.fetch(t)
 	v, err := c.Find("en-gb-tern-medium") // an alias
-	if err != nil || v.Name != tern || v.Language != "English, Great Britain" || v.Size() < 300_000 {
-		t.Fatalf("%+v, %v", v, err)
-	}
+	check.Require(t, err == nil && v.Name == tern && v.Language == "English, Great Britain" && v.Size() >= 300_000,
+		"%+v, %v", v, err)
 	last := map[string]int64{}
 	i := catalog.Installer{Catalog: c, Dir: openRoot(t, dir), Progress: func(name string, done, total int64) {
-		if done <= last[name] || done > total {
-			t.Errorf("%s: %d of %d after %d", name, done, total, last[name])
-		}
+		check.That(t, done > last[name] && done <= total, "%s: %d of %d after %d", name, done, total, last[name])
 		last[name] = done
 	}}
-	if card, err := c.Card(t.Context(), v); err != nil || !strings.Contains(card, "License: CC0") {
-		t.Errorf("Card: %q, %v", card, err)
-	}
+	check.Contains(t, check.Must(c.Card(t.Context(), v))(t), "License: CC0", "Card")
 	check.NoError(t, i.Install(t.Context(), v))
 	s.expectInstalled(t, dir)
-	if asked, _ := s.requests(); last[tern+".onnx"] != 300_000 || len(asked) != 4 {
-		t.Errorf("progress %v; requests %v, want each file once and the card twice", last, asked)
-	}
-	if err := s.install(t, t.TempDir(), "pt_PT-tugão-low"); err != nil {
-		t.Errorf("a name that is not ASCII: %v", err)
-	}
-	if got := len(c.Voices()); got != 2 {
-		t.Errorf("%d voices are listed, want 2: without aliases", got)
-	}
-	if _, err := c.Find("en_GB-gull-medium"); !errors.Is(err, catalog.ErrUnknown) {
-		t.Errorf("an unknown voice: %v", err)
-	}
+	asked, _ := s.requests()
+	check.That(t, last[tern+".onnx"] == 300_000 && len(asked) == 4,
+		"progress %v; requests %v, want each file once and the card twice", last, asked)
+	check.NoError(t, s.install(t, t.TempDir(), "pt_PT-tugão-low")) // a name that is not ASCII
+	got := len(c.Voices())
+	check.That(t, got == 2, "%d voices are listed, want 2: without aliases", got)
+	check.ErrorIs(t, check.Err(c.Find("en_GB-gull-medium")), catalog.ErrUnknown, "an unknown voice")
 }
 
 // cut sends the beginning of the requested bytes and closes the connection.
@@ -226,9 +213,8 @@ func TestInstall_resumesAfterDisconnect(t *testing.T) {
 	s.answer = cut(100_000)
 	s.mustInstall(t, dir)
 	models := s.models()
-	if len(models) != 3 || models[0] != tern+".onnx " || !strings.Contains(models[2], "bytes=200000-") {
-		t.Errorf("the model was requested as %q, want three parts", models)
-	}
+	check.That(t, len(models) == 3 && models[0] == tern+".onnx " && strings.Contains(models[2], "bytes=200000-"),
+		"the model was requested as %q, want three parts", models)
 }
 
 // A partial file of an earlier run is resumed, also from a server without ranges.
@@ -236,8 +222,7 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 	t.Parallel()
 	model := "/v1/en/en_GB/tern/medium/" + tern + ".onnx"
 	whole := func(w http.ResponseWriter, _ *http.Request, content []byte) bool {
-		_, _ = w.Write(content)
-		return true
+		return check.Err(w.Write(content)) == nil
 	}
 	for name, tt := range map[string]struct {
 		part   func(content []byte) []byte
@@ -257,12 +242,9 @@ func TestInstall_resumesEarlierPart(t *testing.T) {
 			s.answer = tt.answer
 			check.NoError(t, os.WriteFile(filepath.Join(dir, "."+tern+".onnx.part"), tt.part(s.files[model]), 0o600))
 			s.mustInstall(t, dir)
-			if got := len(s.models()); name == "server without ranges" && got != 1 {
-				t.Errorf("the model was requested %d times, want once", got)
-			}
-			if _, sent := s.requests(); tt.sent > 0 && sent > tt.sent+1000 {
-				t.Errorf("%d bytes were sent, want about %d", sent, tt.sent)
-			}
+			check.That(t, len(s.models()) == 1 || name != "server without ranges", "%d requests", len(s.models()))
+			_, sent := s.requests()
+			check.That(t, tt.sent == 0 || sent <= tt.sent+1000, "%d bytes were sent, want about %d", sent, tt.sent)
 		})
 	}
 }
@@ -275,9 +257,7 @@ func TestInstall_modes(t *testing.T) {
 	s.mustInstall(t, dir)
 	for _, name := range names(t, dir) {
 		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil || info.Mode().Perm() != 0o644 {
-			t.Errorf("%s has the mode %v (%v)", name, info.Mode(), err)
-		}
+		check.That(t, err == nil && info.Mode().Perm() == 0o644, "%s has the mode %v (%v)", name, info.Mode(), err)
 	}
 }
 
@@ -296,15 +276,12 @@ func TestInstall_links(t *testing.T) {
 		other, dir := filepath.Join(t.TempDir(), "other"), t.TempDir()
 		check.NoError(t, os.WriteFile(other, []byte("before"), 0o600))
 		check.NoError(t, os.Symlink(other, filepath.Join(dir, tt.link)))
-		if err := s.install(t, dir, tern); (err == nil) != tt.installed {
-			t.Errorf("%s is a link: %v, want success: %v", tt.link, err, tt.installed)
-		}
+		check.Equal(t, s.install(t, dir, tern) == nil, tt.installed, "%s is a link: installed", tt.link)
 		if tt.installed {
 			s.expectInstalled(t, dir)
 		}
-		if got, err := os.ReadFile(other); string(got) != "before" || err != nil {
-			t.Errorf("%s: the target of the link has %q, %v", tt.link, got, err)
-		}
+		got, err := os.ReadFile(other)
+		check.That(t, string(got) == "before" && err == nil, "%s: the target of the link has %q, %v", tt.link, got, err)
 	}
 }
 
@@ -318,12 +295,9 @@ func TestFetch_insecure(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	_, err := catalog.Fetch(t.Context(), server.Client(), server.URL, false)
-	if !errors.Is(err, catalog.ErrInsecure) || asked != 0 {
-		t.Errorf("http: %v after %d requests", err, asked)
-	}
-	if _, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true); err != nil || asked != 1 {
-		t.Errorf("http on request: %v after %d requests", err, asked)
-	}
+	check.That(t, errors.Is(err, catalog.ErrInsecure) && asked == 0, "http: %v after %d requests", err, asked)
+	check.Must(catalog.Fetch(t.Context(), server.Client(), server.URL, true))(t)
+	check.Equal(t, asked, 1, "requests over http")
 }
 
 // A redirect to https is followed. One from https to http is not, as anyone on the way could answer there.
@@ -357,9 +331,8 @@ func TestInstall_redirects(t *testing.T) {
 			if errors.Is(err, catalog.ErrInsecure) != tt.refused || err != nil && !tt.refused {
 				t.Fatalf("Install: %v, want refused: %v", err, tt.refused)
 			}
-			if want := map[bool]int{true: 1, false: 2}[tt.refused]; len(s.models()) != want {
-				t.Errorf("the model was requested %d times, want %d", len(s.models()), want)
-			}
+			want := map[bool]int{true: 1, false: 2}[tt.refused]
+			check.That(t, len(s.models()) == want, "the model was requested %d times, want %d", len(s.models()), want)
 			if !tt.refused {
 				s.expectInstalled(t, dir)
 			}
@@ -384,12 +357,8 @@ func TestInstall_sha256(t *testing.T) {
 		for path, file := range about {
 			file.(map[string]any)["sha256_digest"] = tt.sha256(s.files["/v1/"+path])
 		}
-		if err := s.install(t, t.TempDir(), tern); !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", name, err, tt.want)
-		}
-		if got := check.Must(s.fetch(t).Find(tern))(t).Checksum(); got != tt.checksum {
-			t.Errorf("%s: the checksum is %s, want %s", name, got, tt.checksum)
-		}
+		check.ErrorIs(t, s.install(t, t.TempDir(), tern), tt.want, "%s", name)
+		check.Equal(t, check.Must(s.fetch(t).Find(tern))(t).Checksum(), tt.checksum, "%s: the checksum", name)
 	}
 }
 
@@ -410,8 +379,7 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 			if len(content) > 1000 {
 				content = change(slices.Clone(content))
 			}
-			_, _ = w.Write(content)
-			return true
+			return check.Err(w.Write(content)) == nil
 		}
 	}
 	for name, tt := range map[string]struct {
@@ -437,9 +405,7 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 				t.Errorf("Install: %v, want %v", err, tt.want)
 			}
 			for _, f := range names(t, dir) {
-				if !strings.HasPrefix(f, ".") || !strings.HasSuffix(f, ".part") {
-					t.Errorf("%s was left behind", f)
-				}
+				check.That(t, strings.HasPrefix(f, ".") && strings.HasSuffix(f, ".part"), "%s was left behind", f)
 			}
 			models := s.models()
 			if tt.attempts > 0 && len(models) != tt.attempts {

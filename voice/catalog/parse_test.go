@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -42,14 +41,11 @@ func TestFetch_rejectsInvalidCatalogs(t *testing.T) {
 			}))
 			defer server.Close()
 			c, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true)
-			if !errors.Is(err, catalog.ErrMalformed) {
-				t.Errorf("accepted: %+v, %v", c, err)
-			}
+			check.ErrorIs(t, err, catalog.ErrMalformed, "accepted: %+v", c)
 		})
 	}
-	if _, err := catalog.Fetch(t.Context(), http.DefaultClient, "http://127.0.0.1:1/voices.json", true); err == nil {
-		t.Error("Fetch without a server succeeds")
-	}
+	_, err := catalog.Fetch(t.Context(), http.DefaultClient, "http://127.0.0.1:1/voices.json", true)
+	check.That(t, err != nil, "Fetch without a server succeeds")
 }
 
 // For any catalog, file names stay inside the directory and contain no special characters.

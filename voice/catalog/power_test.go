@@ -71,14 +71,11 @@ func TestInstall_powerCut(t *testing.T) {
 		check.NoError(t, os.WriteFile(filepath.Join(dir, tern+".onnx"), old, 0o600))
 		disk := crashtest.Mount(t, dir)
 		for _, life := range lives {
-			if out, err := killtest.Command(t, life, disk.Dir, plain.URL).CombinedOutput(); err != nil {
-				t.Fatalf("%s: %v\n%s", life, err, out)
-			}
+			out, err := killtest.Command(t, life, disk.Dir, plain.URL).CombinedOutput()
+			check.Require(t, err == nil, "%s: %v\n%s", life, err, out)
 		}
 		n, err := disk.Trace().Replaced(tern+".onnx", old, s.files["/v1/en/en_GB/tern/medium/"+tern+".onnx"])
-		if err != nil || n < 20 {
-			t.Errorf("%v: %d states: %v", lives, n, err)
-		}
+		check.That(t, err == nil && n >= 20, "%v: %d states: %v", lives, n, err)
 		t.Logf("%v: %d states", lives, n)
 	}
 }

@@ -63,9 +63,7 @@ func TestPhonemizer_phonemes(t *testing.T) {
 		{"de", "Hallo", "hˈaloː"},
 	} {
 		got, err := p.Phonemes(t.Context(), tt.lang, tt.clause)
-		if err != nil || got != tt.want {
-			t.Errorf("%s %q: %q, %v; want %q", tt.lang, tt.clause, got, err, tt.want)
-		}
+		check.That(t, err == nil && got == tt.want, "%s %q: %q, %v; want %q", tt.lang, tt.clause, got, err, tt.want)
 	}
 }
 
@@ -73,14 +71,11 @@ func TestPhonemizer_unknownLanguage(t *testing.T) {
 	p := parallel(t, "")
 	for _, lang := range []string{"tlh-nowhere", "-m", ""} {
 		_, err := p.Phonemes(t.Context(), lang, "hello")
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", lang)) ||
-			errors.Is(err, voice.ErrUnavailable) {
-			t.Errorf("voice %q: %v, want an error that names it and not ErrUnavailable", lang, err)
-		}
+		check.Contains(t, fmt.Sprint(err), fmt.Sprintf("%q", lang), "the error")
+		check.That(t, !errors.Is(err, voice.ErrUnavailable), "voice %q: %v, want not ErrUnavailable", lang, err)
 	}
-	if got, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil || got == "" {
-		t.Errorf("after an unknown voice: %q, %v", got, err)
-	}
+	got, err := p.Phonemes(t.Context(), "en-us", "hello")
+	check.That(t, err == nil && got != "", "after an unknown voice: %q, %v", got, err)
 }
 
 func TestPhonemizer_programMissing(t *testing.T) {
@@ -99,12 +94,9 @@ func TestPhonemizer_replacesDeadChild(t *testing.T) {
 	want := mustPhonemes(t, p, "en-us", "hello")
 	killed := p.children[0]
 	check.NoError(t, killed.cmd.Process.Kill())
-	if got, err := p.Phonemes(t.Context(), "en-us", "hello"); err != nil || got != want {
-		t.Errorf("after its end: %q, %v; want %q", got, err, want)
-	}
-	if p.children[0] == killed {
-		t.Error("the dead child was not replaced")
-	}
+	got, err := p.Phonemes(t.Context(), "en-us", "hello")
+	check.That(t, err == nil && got == want, "after its end: %q, %v; want %q", got, err, want)
+	check.That(t, p.children[0] != killed, "the dead child was not replaced")
 }
 
 // script writes a shell script that replaces espeak-ng.
@@ -132,15 +124,11 @@ func TestPhonemizer_replacesHangingChild(t *testing.T) {
 		p.limits.timeout = 200 * time.Millisecond
 		begun := time.Now()
 		_, err := p.Phonemes(t.Context(), "en-us", "hello")
-		if !errors.Is(err, errDied) || !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("%s: %v, want %v by a deadline", name, err, errDied)
-		}
-		if took := time.Since(begun); took < 2*p.limits.timeout {
-			t.Errorf("%s: gave up after %v, want twice %v", name, took, p.limits.timeout)
-		}
-		if len(p.children) != 0 {
-			t.Errorf("%s: the hanging child was retained", name)
-		}
+		check.That(t, errors.Is(err, errDied) && errors.Is(err, os.ErrDeadlineExceeded),
+			"%s: %v, want %v by a deadline", name, err, errDied)
+		took := time.Since(begun)
+		check.That(t, took >= 2*p.limits.timeout, "%s: gave up after %v, want twice %v", name, took, p.limits.timeout)
+		check.That(t, len(p.children) == 0, "%s: the hanging child was retained", name)
 	}
 }
 
@@ -156,9 +144,7 @@ func TestPhonemizer_contextEndsWait(t *testing.T) {
 	}()
 	_, err := p.Phonemes(ctx, "en-us", "hello") // one of the two waits for the other
 	for _, err := range []error{err, <-asked} {
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v, want the context's error", err)
-		}
+		check.That(t, errors.Is(err, context.DeadlineExceeded), "%v, want the context's error", err)
 	}
 }
 
@@ -170,13 +156,10 @@ func TestPhonemizer_cancelRetainsChild(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 30 { // each may be processed or not
-		if _, err := p.Phonemes(ctx, "en-us", "hello there"); err != nil && !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
+		err := check.Err(p.Phonemes(ctx, "en-us", "hello there"))
+		check.Require(t, err == nil || errors.Is(err, context.Canceled), "%v", err)
 	}
-	if len(p.children) != 1 || p.children[0] != asked {
-		t.Error("a cancelled request replaced the child")
-	}
+	check.That(t, len(p.children) == 1 && p.children[0] == asked, "a cancelled request replaced the child")
 }
 
 func TestPhonemizer_endlessAnswer(t *testing.T) {
@@ -186,9 +169,7 @@ func TestPhonemizer_endlessAnswer(t *testing.T) {
 		"line":  "answer; read -r clause; exec cat /dev/zero",
 	} {
 		_, err := newPhonemizer(t, script(t, body)).Phonemes(t.Context(), "en-us", "hello")
-		if !errors.Is(err, errDied) {
-			t.Errorf("endless %s: %v, want %v", name, err, errDied)
-		}
+		check.ErrorIs(t, err, errDied, "endless %s", name)
 	}
 }
 
@@ -212,10 +193,9 @@ func TestPhonemizer_wrongMarker(t *testing.T) {
 		if errors.Is(tt.want, os.ErrDeadlineExceeded) {
 			p.limits.timeout = 500 * time.Millisecond
 		}
-		if got, err := p.Phonemes(t.Context(), "en-us", "hello"); !errors.Is(err, errDied) ||
-			!errors.Is(err, tt.want) || len(p.children) != 0 {
-			t.Errorf("%s: %q, %v, %d children; want %v and none", name, got, err, len(p.children), tt.want)
-		}
+		got, err := p.Phonemes(t.Context(), "en-us", "hello")
+		check.That(t, errors.Is(err, errDied) && errors.Is(err, tt.want) && len(p.children) == 0,
+			"%s: %q, %v, %d children; want %v and none", name, got, err, len(p.children), tt.want)
 	}
 }
 
@@ -228,9 +208,7 @@ func TestChild_checkSilent(t *testing.T) {
 	c := &child{out: out}
 	check.NoError(t, c.checkSilent())
 	check.Must(childOut.WriteString("stale\n"))(t)
-	if err := c.checkSilent(); !errors.Is(err, errUnasked) {
-		t.Errorf("after output: %v, want %v", err, errUnasked)
-	}
+	check.ErrorIs(t, c.checkSilent(), errUnasked, "after output")
 	childOut.Close()
 }
 
@@ -240,12 +218,9 @@ func TestPhonemizer_fourHamzas(t *testing.T) {
 	p := parallel(t, "")
 	for _, lang := range []string{"ar", "fa"} {
 		want := mustPhonemes(t, p, lang, "سلام")
-		if got := mustPhonemes(t, p, lang, "ءءءء"); got != "ʔʔʔʔ" {
-			t.Errorf("%s: %q, want ʔʔʔʔ", lang, got)
-		}
-		if got := mustPhonemes(t, p, lang, "سلام"); got != want || want == "" {
-			t.Errorf("%s after four hamzas: %q, want %q", lang, got, want)
-		}
+		check.Equal(t, mustPhonemes(t, p, lang, "ءءءء"), "ʔʔʔʔ", "%s", lang)
+		got := mustPhonemes(t, p, lang, "سلام")
+		check.That(t, got == want && want != "", "%s after four hamzas: %q, want %q", lang, got, want)
 	}
 }
 
@@ -262,14 +237,11 @@ func TestMarker_everyLanguage(t *testing.T) {
 		}
 		n++
 		for range 5 {
-			if got, err := p.Phonemes(t.Context(), lang, ""); err != nil || got != "" {
-				t.Fatalf("%s: %q, %v", lang, got, err)
-			}
+			got, err := p.Phonemes(t.Context(), lang, "")
+			check.Require(t, err == nil && got == "", "%s: %q, %v", lang, got, err)
 		}
 	}
-	if n < 100 {
-		t.Errorf("%d languages, want more", n)
-	}
+	check.That(t, n >= 100, "%d languages, want more", n)
 }
 
 // A crash is an error for its clause only.
@@ -280,13 +252,10 @@ while read -r clause; do read -r end; [ "$clause" = crash ] && kill -SEGV $$; ec
 	mustPhonemes(t, p, "ml", "one")
 	mustPhonemes(t, p, "en-us", "one")
 	other := p.children[1]
-	if got, err := p.Phonemes(t.Context(), "ml", "crash"); !errors.Is(err, voice.ErrUnreadable) ||
-		errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("%q, %v; want %v, for the clause alone", got, err, voice.ErrUnreadable)
-	}
-	if got := mustPhonemes(t, p, "ml", "two"); got != "two" {
-		t.Errorf("after a crash: %q, want two", got)
-	}
+	got, err := p.Phonemes(t.Context(), "ml", "crash")
+	check.That(t, errors.Is(err, voice.ErrUnreadable) && !errors.Is(err, voice.ErrUnavailable),
+		"%q, %v; want %v, for the clause alone", got, err, voice.ErrUnreadable)
+	check.Equal(t, mustPhonemes(t, p, "ml", "two"), "two", "after a crash")
 	if got := mustPhonemes(t, p, "en-us", "two"); got != "two" || !slices.Contains(p.children, other) {
 		t.Errorf("another language after a crash: %q, want two", got)
 	}
@@ -298,26 +267,19 @@ func TestPhonemizer_process(t *testing.T) {
 	plain, confined := newPhonemizer(t, ""), newPhonemizer(t, "", confine.Command()...)
 	for _, clause := range []string{"Hello", "Mr. Smith"} {
 		got, want := mustPhonemes(t, confined, "en-us", clause), mustPhonemes(t, plain, "en-us", clause)
-		if got != want {
-			t.Errorf("confined, %q: %q, want %q", clause, got, want)
-		}
+		check.Equal(t, got, want, "confined, %q", clause)
 	}
 	for _, p := range []*Phonemizer{plain, confined} {
 		const want = "PATH=/usr/local/bin:/usr/bin:/bin\x00LANG=C.UTF-8\x00"
-		if got := procFile(t, p, "environ"); got != want {
-			t.Errorf("environment %q, want %q", got, want)
-		}
+		check.Equal(t, procFile(t, p, "environ"), want, "environment")
 	}
 	status := procFile(t, confined, "status")
 	for _, want := range []string{"NoNewPrivs:\t1\n", "Seccomp:\t2\n"} {
-		if !strings.Contains(status, want) {
-			t.Errorf("status of the confined child lacks %q:\n%s", want, status)
-		}
+		check.That(t, strings.Contains(status, want), "status of the confined child lacks %q:\n%s", want, status)
 	}
 	// The helper has more than 16 MiB.
-	if got, limit := resident(t, confined), resident(t, plain)+4<<10; got > limit {
-		t.Errorf("confined: %d KiB resident, want at most %d", got, limit)
-	}
+	got, limit := resident(t, confined), resident(t, plain)+4<<10
+	check.That(t, got <= limit, "confined: %d KiB resident, want at most %d", got, limit)
 }
 
 // procFile returns a file of the first child in /proc.
@@ -347,13 +309,11 @@ func TestPhonemizer_limitsChildren(t *testing.T) {
 
 func TestPhonemizer_rejectsLongClause(t *testing.T) {
 	p := parallel(t, "")
-	if _, err := p.Phonemes(t.Context(), "en-us", strings.Repeat("word ", 400)); err == nil {
-		t.Error("a clause of 2,000 bytes is accepted")
-	}
+	check.That(t, check.Err(p.Phonemes(t.Context(), "en-us", strings.Repeat("word ", 400))) != nil,
+		"a clause of 2,000 bytes is accepted")
 	got, err := p.Phonemes(t.Context(), "en-us", strings.TrimSpace(strings.Repeat("word ", maxClause/5)))
-	if n := len(strings.Fields(got)); err != nil || n != maxClause/5 {
-		t.Errorf("%d words have the phonemes of %d, %v", maxClause/5, n, err)
-	}
+	n := len(strings.Fields(got))
+	check.That(t, err == nil && n == maxClause/5, "%d words have the phonemes of %d, %v", maxClause/5, n, err)
 }
 
 func TestPhonemizer_closed(t *testing.T) {
@@ -361,12 +321,8 @@ func TestPhonemizer_closed(t *testing.T) {
 	mustPhonemes(t, p, "en-us", "a")
 	child := p.children[0]
 	p.Close()
-	if child.cmd.ProcessState == nil {
-		t.Error("the child was not waited for")
-	}
-	if _, err := p.Phonemes(t.Context(), "en-us", "a"); err == nil {
-		t.Error("a closed phonemizer answers")
-	}
+	check.That(t, child.cmd.ProcessState != nil, "the child was not waited for")
+	check.That(t, check.Err(p.Phonemes(t.Context(), "en-us", "a")) != nil, "a closed phonemizer answers")
 }
 
 // languages are those of the fuzz target: those in which something was found, and some of other scripts.

@@ -3,6 +3,8 @@ package espeak
 import (
 	"strings"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 func TestBreakInitials(t *testing.T) {
@@ -17,9 +19,7 @@ func TestBreakInitials(t *testing.T) {
 		{strings.Repeat("word.", 17), strings.Repeat("word.", 17)},
 		{whole, whole},
 	} {
-		if got := breakInitials(tt.clause); got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.clause, got, tt.want)
-		}
+		check.Equal(t, breakInitials(tt.clause), tt.want, "%q", tt.clause)
 	}
 }
 
@@ -39,7 +39,5 @@ func TestPhonemizer_longInitials(t *testing.T) {
 		}
 	}
 	mustPhonemes(t, p, "en-us", strings.Repeat("a.", maxClause/2))
-	if got := strings.Count(mustPhonemes(t, p, "en-us", strings.Repeat("x.", 40)), "ɛks"); got != 40 {
-		t.Errorf("of 40 letters %d are spoken", got)
-	}
+	check.Equal(t, strings.Count(mustPhonemes(t, p, "en-us", strings.Repeat("x.", 40)), "ɛks"), 40, "letters spoken")
 }

@@ -27,9 +27,8 @@ func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 	h := start(t, nil, withBundled, withFile("MODEL_CARD", "# Card\n* Dataset: x\n* License: EST-2003\n"))
 	awaitCalibrated(t, h, bundled)
 	i := info(h, bundled)
-	if wpm := *i.WordsPerMinute; wpm < 175 || wpm > 200 {
-		t.Errorf("%v words per minute, want about 186", wpm)
-	}
+	wpm := *i.WordsPerMinute
+	check.That(t, wpm >= 175 && wpm <= 200, "%v words per minute, want about 186", wpm)
 	i.WordsPerMinute = nil
 	want := library.Info{
 		Name: bundled, Language: "en", Country: "US", Speaker: "pressbox", Quality: "medium", SampleRate: 22050,
@@ -37,13 +36,10 @@ func TestRun_loadsAndCalibratesDefault(t *testing.T) {
 		Label: "Pressbox (English, US)",
 	}
 	got, _ := json.Marshal(i)
-	if wanted, _ := json.Marshal(want); string(got) != string(wanted) {
-		t.Errorf("%s, want %s", got, wanted)
-	}
+	wanted, _ := json.Marshal(want)
+	check.That(t, string(got) == string(wanted), "%s, want %s", got, wanted)
 	check.NoError(t, h.Health())
-	if h.memory.len() != 1 {
-		t.Errorf("%d calibrations saved, want 1", h.memory.len())
-	}
+	check.That(t, h.memory.len() == 1, "%d calibrations saved, want 1", h.memory.len())
 }
 
 // Voices have names for people, with what is known of them.
@@ -58,9 +54,7 @@ func TestVoices_labels(t *testing.T) {
 		"en_GB-jenny_dioco-low": "Jenny dioco, low (English, GB)", "nameless": "nameless", "émile": "Émile (English)",
 		"de_DE-lost-x_low": "Lost, x low (de, DE)",
 	} {
-		if got := info(h, name).Label; got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		check.Equal(t, info(h, name).Label, want, "%s", name)
 	}
 }
 
@@ -77,28 +71,22 @@ func TestSpeak_textAndRate(t *testing.T) {
 	for _, rate := range []int{120, 260} {
 		clips := speak(t, h, "", text, rate)
 		minutes := float64(samples(clips)) / float64(clips[0].Rate) / 60
-		if got := words / minutes; math.Abs(got/float64(rate)-1) > 0.09 { // including silent ends
-			t.Errorf("%.0f words per minute, want %d", got, rate)
-		}
+		got := words / minutes // including silent ends
+		check.That(t, math.Abs(got/float64(rate)-1) <= 0.09, "%.0f words per minute, want %d", got, rate)
 	}
 	byDefault, same := speak(t, h, "", text, 0), speak(t, h, bundled, text, 170)
-	if samples(byDefault) != samples(same) {
-		t.Errorf("the default voice and rate yield %d samples, named ones %d", samples(byDefault), samples(same))
-	}
+	check.That(t, samples(byDefault) == samples(same),
+		"the default voice and rate yield %d samples, named ones %d", samples(byDefault), samples(same))
 	sum, spelled := samples(speak(t, h, "", "$5", 170)), samples(speak(t, h, "", "five dollars", 170))
-	if sum != spelled {
-		t.Errorf("$5 has %d samples, five dollars %d", sum, spelled)
-	}
+	check.That(t, sum == spelled, "$5 has %d samples, five dollars %d", sum, spelled)
 	short := samples(speak(t, h, "", "the sba", 170))
 	h.Reload(lexicon, library.Defaults{Voice: "missing", Rate: 250})
-	if long := samples(speak(t, h, "", "the sba", 170)); long < 2*short {
-		t.Errorf("with a lexicon %d samples, without %d", long, short)
-	}
+	long := samples(speak(t, h, "", "the sba", 170))
+	check.That(t, long >= 2*short, "with a lexicon %d samples, without %d", long, short)
 	h.Reload(nil, library.Defaults{Voice: bundled, Rate: 250})
 	reloaded, named := samples(speak(t, h, "", text, 0)), samples(speak(t, h, bundled, text, 250))
-	if reloaded != named {
-		t.Errorf("after a reload the default voice and rate yield %d samples, named ones %d", reloaded, named)
-	}
+	check.That(t, reloaded == named,
+		"after a reload the default voice and rate yield %d samples, named ones %d", reloaded, named)
 }
 
 // The preview is of what is spoken: its duration is about that of the sound.
@@ -110,30 +98,20 @@ func TestPreview(t *testing.T) {
 		strings.Repeat("There is fresh bread on the kitchen table, and the butter is next to it. ", 4)
 	text, p, err := h.Preview(t.Context(), "", message)
 	check.NoError(t, err)
-	if !strings.HasPrefix(text, "The washer is done in one hour five") || p.Words < 60 ||
-		!strings.HasPrefix(p.Phonemes, "ðə wˈɑːʃɚ") {
-		t.Errorf("%q, %d words, phonemes %q", text, p.Words, p.Phonemes)
-	}
+	check.That(t, strings.HasPrefix(text, "The washer is done in one hour five") && p.Words >= 60 &&
+		strings.HasPrefix(p.Phonemes, "ðə wˈɑːʃɚ"), "%q, %d words, phonemes %q", text, p.Words, p.Phonemes)
 	clips := speak(t, h, "", message, 0)
-	if seconds := float64(samples(clips)) / float64(clips[0].Rate); math.Abs(p.Duration.Seconds()/seconds-1) > 0.1 {
-		t.Errorf("estimated %.1f s, spoken in %.1f s", p.Duration.Seconds(), seconds)
-	}
-	if d := h.Estimate(bundled, message, 170); d != p.Duration {
-		t.Errorf("estimated %s, the preview %s", d, p.Duration)
-	}
+	estimated, seconds := p.Duration.Seconds(), float64(samples(clips))/float64(clips[0].Rate)
+	check.That(t, math.Abs(estimated/seconds-1) <= 0.1, "estimated %.1f s, spoken in %.1f s", estimated, seconds)
+	check.Equal(t, h.Estimate(bundled, message, 170), p.Duration, "estimate")
 	estimate := func(letter string) time.Duration { return h.Estimate(bundled, strings.Repeat(letter, 5000), 170) }
-	if digits, letters := estimate("1"), estimate("a"); digits < 10*time.Minute || letters > 10*time.Minute {
-		t.Errorf("5,000 digits take %s, letters %s", digits, letters)
-	}
-	if d := h.Estimate("unknown", message, 170); d != 0 {
-		t.Errorf("an unknown voice takes %s", d)
-	}
-	if _, _, err := h.Preview(t.Context(), "unknown", message); err == nil {
-		t.Error("an unknown voice has a preview")
-	}
-	if _, _, err := h.Preview(t.Context(), "", "..."); !errors.Is(err, voice.ErrNoSpeech) {
-		t.Errorf("a text without speech: %v", err)
-	}
+	digits, letters := estimate("1"), estimate("a")
+	check.That(t, digits >= 10*time.Minute && letters <= 10*time.Minute, "digits take %s, letters %s", digits, letters)
+	check.Equal(t, h.Estimate("unknown", message, 170), 0, "an unknown voice takes")
+	_, _, err = h.Preview(t.Context(), "unknown", message)
+	check.That(t, err != nil, "an unknown voice has a preview")
+	_, _, err = h.Preview(t.Context(), "", "...")
+	check.ErrorIs(t, err, voice.ErrNoSpeech, "a text without speech")
 }
 
 func TestVoice_unknown(t *testing.T) {
@@ -146,9 +124,7 @@ func TestVoice_unknown(t *testing.T) {
 		{"de_DE-several-low#p225", "de_DE-several-low#p225"},
 		{"de_DE-several-low#1", "de_DE-several-low#1"},
 	} {
-		if got, err := h.Voice(tt.name); err != nil || got != tt.want {
-			t.Errorf("voice %q: %q, %v; want %q", tt.name, got, err, tt.want)
-		}
+		check.Equal(t, check.Must(h.Voice(tt.name))(t), tt.want, "voice %q", tt.name)
 	}
 	for name, want := range map[string]string{
 		"unknown":              "is not installed; installed voices: de_DE-several-low, " + bundled,
@@ -159,17 +135,14 @@ func TestVoice_unknown(t *testing.T) {
 	} {
 		_, err := h.Voice(name)
 		unknown, ok := errors.AsType[*announce.UnknownVoiceError](err)
-		if !ok || unknown.Name != name || !strings.Contains(err.Error(), want) {
-			t.Errorf("voice %q: %v", name, err)
-		}
+		check.That(t, ok && unknown.Name == name && strings.Contains(err.Error(), want), "voice %q: %v", name, err)
 	}
 }
 
 func TestSpeak_speakers(t *testing.T) {
 	h := start(t, nil, withTiny("de_DE-several-low", "speakers", `{"num_speakers": 3, "speaker_id_map": {"p225": 2}}`))
-	if i := info(h, "de_DE-several-low"); !slices.Equal(i.Speakers, []string{"0", "1", "p225"}) {
-		t.Errorf("speakers %q", i.Speakers)
-	}
+	i := info(h, "de_DE-several-low")
+	check.That(t, slices.Equal(i.Speakers, []string{"0", "1", "p225"}), "speakers %q", i.Speakers)
 	// The model has level 0.1 × (1 + speaker). Speaking requests the calibration, which brings each to the
 	// common level.
 	speakers := []string{"", "#1", "#p225"}
@@ -179,9 +152,8 @@ func TestSpeak_speakers(t *testing.T) {
 	eventually(t, "all speakers are calibrated", func() bool { return h.memory.len() == len(speakers) })
 	for _, speaker := range speakers {
 		clips := speak(t, h, "de_DE-several-low"+speaker, "Hello there", 170)
-		if top := slices.Max(clips[0].Samples); math.Abs(float64(top)-0.126*math.Sqrt2) > 0.003 {
-			t.Errorf("speaker %q has level %v, want %v", speaker, top, 0.126*math.Sqrt2)
-		}
+		top, want := float64(slices.Max(clips[0].Samples)), 0.126*math.Sqrt2
+		check.That(t, math.Abs(top-want) <= 0.003, "speaker %q has level %v, want %v", speaker, top, want)
 	}
 }
 
@@ -213,32 +185,25 @@ func TestVoices_faultyAffectOnlyThemselves(t *testing.T) {
 		eventually(t, name+" is listed with its error: "+b.want,
 			func() bool { return strings.Contains(info(h, name).Error, b.want) })
 		_, err := h.Voice(name)
-		if text := fmt.Sprint(err); !strings.Contains(text, "is broken: ") || !strings.Contains(text, b.want) {
-			t.Errorf("the faulty voice %s can be requested, or its error is missing: %v", name, err)
-		}
-		if got := spokenBy(t, h, name, "hello", nil); len(got) != 1 || got[0] != bundled+":0" {
-			t.Errorf("instead of the faulty voice %s speaks %q", name, got)
-		}
+		text := fmt.Sprint(err)
+		check.That(t, strings.Contains(text, "is broken: ") && strings.Contains(text, b.want), "%s: %v", name, err)
+		got := spokenBy(t, h, name, "hello", nil)
+		check.That(t, len(got) == 1 && got[0] == bundled+":0", "instead of the faulty voice %s speaks %q", name, got)
 		log := h.logs.String()
-		if n := strings.Count(log, `unusable" voice=`+name) + strings.Count(log, `invalid" voice=`+name); n != 1 {
-			t.Errorf("the faulty voice %s is logged %d times", name, n)
-		}
+		n := strings.Count(log, `unusable" voice=`+name) + strings.Count(log, `invalid" voice=`+name)
+		check.That(t, n == 1, "the faulty voice %s is logged %d times", name, n)
 	}
-	if n := samples(speak(t, h, "", "hello", 170)); n == 0 || h.Health() != nil {
-		t.Errorf("the valid voice yields %d samples; Health: %v", n, h.Health())
-	}
+	n := samples(speak(t, h, "", "hello", 170))
+	check.That(t, n != 0 && h.Health() == nil, "the valid voice yields %d samples; Health: %v", n, h.Health())
 }
 
 func TestRun_followsFiles(t *testing.T) {
 	h := start(t, nil)
-	if err := h.Health(); err == nil || !strings.Contains(err.Error(), bundled) {
-		t.Errorf("Health without any voice: %v", err)
-	}
+	err := h.Health()
+	check.That(t, err != nil && strings.Contains(err.Error(), bundled), "Health without any voice: %v", err)
 	withBundled(t, h.dir)
 	eventually(t, "the added voice is loaded", func() bool { return info(h, bundled).Loaded })
-	if h.Health() != nil {
-		t.Errorf("Health: %v", h.Health())
-	}
+	check.That(t, h.Health() == nil, "Health: %v", h.Health())
 	before := samples(speak(t, h, "", "hello there", 170))
 
 	// It is replaced while it speaks; the message is completed.
@@ -247,20 +212,16 @@ func TestRun_followsFiles(t *testing.T) {
 	withTiny(bundled, "hum", `{}`)(t, h.dir)
 	eventually(t, "the new file is loaded",
 		func() bool { i := info(h, bundled); return i.Loaded && i.SizeBytes < 10000 })
-	if n := rest(); n < 5 {
-		t.Errorf("after the replacement %d clips, want 3 sentences and their pauses", n)
-	}
-	if after := samples(speak(t, h, "", "hello there", 170)); after == before {
-		t.Errorf("the replaced voice yields %d samples as before", after)
-	}
+	n := rest()
+	check.That(t, n >= 5, "after the replacement %d clips, want 3 sentences and their pauses", n)
+	after := samples(speak(t, h, "", "hello there", 170))
+	check.That(t, after != before, "the replaced voice yields %d samples as before", after)
 
 	for _, suffix := range []string{".onnx", ".onnx.json"} {
 		check.NoError(t, os.Remove(filepath.Join(h.dir, bundled+suffix)))
 	}
 	eventually(t, "the voice is removed", func() bool { return len(h.Voices()) == 0 })
-	if err := speakError(t, h, ""); err == nil {
-		t.Error("a removed voice speaks")
-	}
+	check.That(t, speakError(t, h, "") != nil, "a removed voice speaks")
 }
 
 // pull speaks text step by step: next receives a clip, rest receives the others and returns their number.
@@ -271,9 +232,7 @@ func pull(t *testing.T, h *rig, text string) (next func(), rest func() int) {
 		defer close(done)
 		n := 0
 		for _, err := range h.Speak(context.Background(), announce.Utterance{Message: text}) {
-			if err != nil {
-				t.Error(err)
-			}
+			check.That(t, err == nil, "%v", err)
 			if n++; n == 1 {
 				clips <- n
 				<-proceed
@@ -311,9 +270,8 @@ func TestNew_firstDirectoryWins(t *testing.T) {
 	withTiny(bundled, "hum", `{}`)(t, second)
 	withTiny("en_GB-hum-low", "hum", `{}`)(t, second)
 	h := newRig(t, func(c *library.Config) { c.Dirs = append(c.Dirs, second) }, withBundled)
-	if i := info(h, bundled); len(h.Voices()) != 2 || i.SizeBytes != bundledBytes(t) {
-		t.Errorf("%d voices, the bundled one of %d bytes", len(h.Voices()), i.SizeBytes)
-	}
+	check.Equal(t, len(h.Voices()), 2, "voices")
+	check.Equal(t, info(h, bundled).SizeBytes, bundledBytes(t), "bytes of the bundled voice")
 }
 
 func TestSpeak_unloadsLeastRecentlyUsed(t *testing.T) {
@@ -332,9 +290,8 @@ func TestSpeak_unloadsLeastRecentlyUsed(t *testing.T) {
 			loaded = append(loaded, i.Name)
 		}
 	}
-	if !slices.Equal(loaded, []string{"a", "c", bundled}) {
-		t.Errorf("loaded: %q, want the most recently used and the default", loaded)
-	}
+	check.That(t, slices.Equal(loaded, []string{"a", "c", bundled}),
+		"loaded: %q, want the most recently used and the default", loaded)
 }
 
 func TestRun_usesSavedCalibration(t *testing.T) {
@@ -347,9 +304,7 @@ func TestRun_usesSavedCalibration(t *testing.T) {
 	again := open(t, func(c *library.Config) { c.Defaults.Voice, c.Calibrations = "other", first.memory },
 		withTiny(bundled, "hum", `{}`), withTiny("other", "hum", `{}`))
 	eventually(t, "the saved one is used", func() bool { return info(again, bundled).WordsPerMinute != nil })
-	if info(again, bundled).Loaded {
-		t.Error("the model was loaded")
-	}
+	check.That(t, !info(again, bundled).Loaded, "the model was loaded")
 
 	// A calibration that cannot be saved is used.
 	full := open(t, func(c *library.Config) { c.Calibrations = &memory{full: true} }, withTiny(bundled, "hum", `{}`))
@@ -364,9 +319,7 @@ func TestHealth_espeakMissing(t *testing.T) {
 		return h.Health() != nil && strings.Contains(h.Health().Error(), "install the package espeak-ng")
 	})
 	check.Must(h.Voice(""))(t)
-	if err := speakError(t, h, ""); !errors.Is(err, voice.ErrUnavailable) {
-		t.Errorf("speak: %v", err)
-	}
+	check.ErrorIs(t, speakError(t, h, ""), voice.ErrUnavailable, "speak without a voice")
 }
 
 func TestSpeak_warnsOncePerPhoneme(t *testing.T) {
@@ -374,9 +327,8 @@ func TestSpeak_warnsOncePerPhoneme(t *testing.T) {
 	for range 3 {
 		speak(t, h, "", "A fish shop", 170)
 	}
-	if n := strings.Count(h.logs.String(), "phoneme=ʃ"); n != 1 {
-		t.Errorf("%d warnings for one phoneme", n)
-	}
+	n := strings.Count(h.logs.String(), "phoneme=ʃ")
+	check.That(t, n == 1, "%d warnings for one phoneme", n)
 }
 
 func TestSpeak_endsWithContext(t *testing.T) {
@@ -385,9 +337,7 @@ func TestSpeak_endsWithContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	for _, err := range h.Speak(ctx, announce.Utterance{Message: "hello"}) {
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v, want the context's error", err)
-		}
+		check.That(t, errors.Is(err, context.DeadlineExceeded), "%v, want the context's error", err)
 	}
 }
 
@@ -397,9 +347,7 @@ func TestSpeak_afterRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.NoError(t, h.Run(ctx))
-	if err := speakError(t, h, ""); err == nil || !strings.Contains(err.Error(), "closed") {
-		t.Errorf("%v, want an error about the closed library", err)
-	}
+	check.Contains(t, fmt.Sprint(speakError(t, h, "")), "closed", "the error")
 }
 
 // Concurrent messages, loads and unloads do not change the speech.
@@ -415,9 +363,7 @@ func TestSpeak_concurrent(t *testing.T) {
 	for name := range want {
 		for range 3 {
 			wg.Go(func() {
-				if got := samples(speak(t, h, name, "Hello. There.", 170)); got != want[name] {
-					t.Errorf("%s yields %d samples, alone %d", name, got, want[name])
-				}
+				check.Equal(t, samples(speak(t, h, name, "Hello. There.", 170)), want[name], "samples of %s", name)
 			})
 		}
 	}
@@ -436,7 +382,6 @@ func TestSpeak_german(t *testing.T) {
 	const notice = "Der Klempner kommt am 3.5. zum 2. Mal und bekommt 1 €."
 	const words = "Der Klempner kommt am dritten Mai zum zweiten Mal und bekommt ein Euro."
 	got, want, english := count("de", notice), count("de", words), count(bundled, notice)
-	if got != want || got == english {
-		t.Errorf("the notice has %d samples, its words have %d, in English it has %d", got, want, english)
-	}
+	check.That(t, got == want && got != english,
+		"the notice has %d samples, its words have %d, in English it has %d", got, want, english)
 }

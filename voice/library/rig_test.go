@@ -108,9 +108,8 @@ func open(tb testing.TB, change func(*library.Config), files ...func(testing.TB,
 	tb.Helper()
 	h := newRig(tb, change, files...)
 	tb.Cleanup(func() {
-		if n, m := h.loads.Load(), h.closes.Load(); n != m {
-			tb.Errorf("%d models were loaded and %d closed", n, m)
-		}
+		n, m := h.loads.Load(), h.closes.Load()
+		check.That(tb, n == m, "%d models were loaded and %d closed", n, m)
 	})
 	check.Run(tb, h.Run)
 	return h

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"pressbox/packaging/check"
 	"pressbox/voice"
 	"pressbox/voice/library"
 	"pressbox/voice/voicetest"
@@ -72,9 +73,7 @@ func say(t *testing.T, v *voice.Voice, sentence string) {
 func TestBundled_havePhonemesOfAllTexts(t *testing.T) {
 	t.Parallel()
 	sentences := slices.Concat(playByPlay(t), spokenTexts(t))
-	if len(sentences) < 800 {
-		t.Fatalf("%d sentences, want at least 800", len(sentences))
-	}
+	check.Require(t, len(sentences) >= 800, "%d sentences, want at least 800", len(sentences))
 	phonemizer := voicetest.Espeak(t)
 	for _, name := range voicetest.Names(t) {
 		config := voicetest.Config(t, name)
@@ -133,15 +132,10 @@ func TestBundled_speakDuringCalibration(t *testing.T) {
 		}
 	})
 	<-started // the default voice is calibrated first
-	if info(h, bundled).WordsPerMinute == nil {
-		t.Errorf("%s is calibrated after %s", bundled, second)
-	}
-	if n := samples(speak(t, h, "", "The oven is on fire!", 0)); n == 0 {
-		t.Error("no samples")
-	}
-	if info(h, second).WordsPerMinute != nil {
-		t.Fatalf("%s was calibrated without its model", second)
-	}
+	check.That(t, info(h, bundled).WordsPerMinute != nil, "%s is calibrated after %s", bundled, second)
+	n := samples(speak(t, h, "", "The oven is on fire!", 0))
+	check.That(t, n != 0, "no samples")
+	check.Require(t, info(h, second).WordsPerMinute == nil, "%s was calibrated without its model", second)
 	close(let)
 	awaitCalibrated(t, h, second)
 	eventually(t, "both are saved", func() bool { return h.memory.len() == 2 })

@@ -3,6 +3,7 @@ package library_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,32 +51,22 @@ func TestSpeak_voiceBroken(t *testing.T) {
 			h := start(t, nil, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`),
 				withTiny(german, "hum", inGerman))
 			awaitCalibrated(t, h, bundled, british, german)
-			if got := spokenBy(t, h, bundled, "One. Two.", nil); strings.Join(got, " ") != bundled+":0 "+bundled+":1" {
-				t.Fatalf("before: %q", got)
-			}
+			before := spokenBy(t, h, bundled, "One. Two.", nil)
+			check.Require(t, strings.Join(before, " ") == bundled+":0 "+bundled+":1", "before: %q", before)
 			check.NoError(t, destroy(filepath.Join(h.dir, bundled+".onnx")))
 			for _, changed := range []bool{false, true} {
+				noticed := func() bool { i := info(h, bundled); return i.Name == "" || i.Error != "" }
 				if changed {
-					eventually(t, "the fault is noticed", func() bool {
-						i := info(h, bundled)
-						return i.Name == "" || i.Error != ""
-					})
+					eventually(t, "the fault is noticed", noticed)
 				}
 				got := spokenBy(t, h, bundled, "One. Two.", nil)
-				want := british + ":0 " + british + ":1"
-				if changed && strings.Join(got, " ") != want || len(got) != 2 {
-					t.Errorf("spoken by %q, want %s", got, want)
-				}
+				all := strings.Join(got, " ") == british+":0 "+british+":1"
+				check.That(t, len(got) == 2 && (all || !changed), "spoken by %q, want %s", got, british)
 			}
-			if got, err := h.Voice(""); err != nil || got != british {
-				t.Errorf("by default %q, %v speaks, want %s", got, err, british)
-			}
-			if _, err := h.Voice(bundled); err == nil {
-				t.Error("the broken voice can be requested by its name")
-			}
-			if err := h.Health(); err == nil || !strings.Contains(err.Error(), british+" speaks instead") {
-				t.Errorf("Health: %v", err)
-			}
+			check.Equal(t, check.Must(h.Voice(""))(t), british, "the voice by default")
+			check.That(t, check.Err(h.Voice(bundled)) != nil, "the broken voice can be requested by its name")
+			err := h.Health()
+			check.That(t, err != nil && strings.Contains(err.Error(), british+" speaks instead"), "Health: %v", err)
 			eventually(t, "the other voice is loaded", func() bool { return info(h, british).Loaded })
 		})
 	}
@@ -109,21 +100,16 @@ func TestSpeak_modelFailsInMidMessage(t *testing.T) {
 	}, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`))
 	awaitCalibrated(t, h, bundled, british)
 	got := spokenBy(t, h, "", "One. Two. Three.", func() { fail.Store(true) })
-	if want := bundled + ":0 " + british + ":1 " + british + ":2"; strings.Join(got, " ") != want {
-		t.Errorf("spoken by %q, want %s", got, want)
-	}
-	if n := strings.Count(h.logs.String(), `"voice failed, another one speaks"`); n != 1 {
-		t.Errorf("logged %d times:\n%s", n, h.logs)
-	}
+	want := bundled + ":0 " + british + ":1 " + british + ":2"
+	check.That(t, strings.Join(got, " ") == want, "spoken by %q, want %s", got, want)
+	check.Equal(t, strings.Count(h.logs.String(), `"voice failed, another one speaks"`), 1, "records of the substitute")
 }
 
 // The error is that of the voice that was asked for.
 func TestSpeak_noVoiceWorks(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil, withTiny(bundled, "truncated", `{}`), withTiny(british, "truncated", `{}`))
-	if err := speakError(t, h, bundled); err == nil || !strings.HasPrefix(err.Error(), "speak with "+bundled) {
-		t.Errorf("%v, want that of %s", err, bundled)
-	}
+	check.Contains(t, fmt.Sprint(speakError(t, h, bundled)), "speak with "+bundled, "the error")
 }
 
 func TestVoice_default(t *testing.T) {
@@ -138,14 +124,12 @@ func TestVoice_default(t *testing.T) {
 		h := newRig(t, func(c *library.Config) { c.Defaults.Voice = tt.configured },
 			withTiny(british, "hum", `{}`), withTiny(german, "hum", inGerman),
 			withTiny("en_US-several-low", "speakers", `{"num_speakers": 3}`))
-		if got, err := h.Voice(""); err != nil || got != tt.want {
-			t.Errorf("%s: %q, %v; want %q", tt.name, got, err, tt.want)
-		}
+		check.Equal(t, check.Must(h.Voice(""))(t), tt.want, "%s", tt.name)
 	}
 	h := newRig(t, nil)
-	if _, err := h.Voice(""); !errors.Is(err, voice.ErrUnavailable) || !strings.Contains(err.Error(), bundled) {
-		t.Errorf("without voices: %v", err)
-	}
+	err := check.Err(h.Voice(""))
+	check.ErrorIs(t, err, voice.ErrUnavailable, "without voices")
+	check.Contains(t, fmt.Sprint(err), bundled, "the error without voices")
 }
 
 // An empty or mistyped directory is logged at the start.
@@ -162,12 +146,9 @@ func TestNew_logsMissingVoices(t *testing.T) {
 	} {
 		h := newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) }, withTiny(bundled, "hum", `{}`))
 		log := h.logs.String()
-		if strings.Contains(log, "no voice found") || strings.Contains(log, "voice directory missing") != tt.missing {
-			t.Errorf("%q: %s", tt.dirs, log)
-		}
+		check.Equal(t, strings.Contains(log, "voice directory missing"), tt.missing, "%q: a directory misses", tt.dirs)
+		check.That(t, !strings.Contains(log, "no voice found"), "%q: %s", tt.dirs, log)
 		h = newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) })
-		if log := h.logs.String(); !strings.Contains(log, "no voice found") {
-			t.Errorf("%q without a voice: %s", tt.dirs, log)
-		}
+		check.Contains(t, h.logs.String(), "no voice found", "%q without a voice", tt.dirs)
 	}
 }

@@ -54,9 +54,7 @@ func voiced(t *testing.T, m voice.Model, ids []int64, length float32) []float32 
 		t.Fatalf("Infer(%v): %v", ids, err)
 	}
 	for i, s := range samples {
-		if math.IsNaN(float64(s)) || s < -1 || s > 1 {
-			t.Fatalf("Infer(%v): sample %d is %v", ids, i, s)
-		}
+		check.Require(t, !math.IsNaN(float64(s)) && s >= -1 && s <= 1, "Infer(%v): sample %d is %v", ids, i, s)
 	}
 	return samples
 }
@@ -69,9 +67,8 @@ func TestBundled_padsAndLengthScale(t *testing.T) {
 		plain := plainIDs(m.config, lights)
 		ids := padded(plain)
 		with, without := voiced(t, m, ids, 1), voiced(t, m, plain, 1)
-		if !slices.Equal(with, without) {
-			t.Errorf("%s: %d samples with pads, %d without, or different ones", name, len(with), len(without))
-		}
+		check.That(t, slices.Equal(with, without),
+			"%s: %d samples with pads, %d without, or different ones", name, len(with), len(without))
 		normal := float64(len(with))
 		for _, scale := range []float32{0.5, 0.8, 1.25, 2} {
 			if got := float64(len(voiced(t, m, ids, scale))) / normal; math.Abs(got/float64(scale)-1) > 0.02 {
@@ -109,9 +106,7 @@ func TestBundled_silentEnds(t *testing.T) {
 		for _, phonemes := range []string{lights, "ɑː", "sˈɪks", "ˈaʊt!"} {
 			samples := voiced(t, m, plainIDs(m.config, phonemes), 1)
 			for _, s := range []float32{samples[0], samples[len(samples)-1]} {
-				if s > 0.01 || s < -0.01 {
-					t.Errorf("%s: %q has %v at an end", name, phonemes, s)
-				}
+				check.That(t, s <= 0.01 && s >= -0.01, "%s: %q has %v at an end", name, phonemes, s)
 			}
 		}
 	}
@@ -122,9 +117,7 @@ func TestBundled_fileSize(t *testing.T) {
 	const most = 8_000_000 // bytes
 	for _, name := range voicetest.Names(t) {
 		stat := check.Must(os.Stat(voicetest.Path(t, name)))(t)
-		if stat.Size() > most {
-			t.Errorf("%s has %d bytes, want at most %d", name, stat.Size(), most)
-		}
+		check.That(t, stat.Size() <= most, "%s has %d bytes, want at most %d", name, stat.Size(), most)
 	}
 }
 
@@ -165,9 +158,8 @@ func TestBundled_constantLevel(t *testing.T) {
 		} {
 			levels = append(levels, level(voiced(t, m, plainIDs(m.config, phonemes), 1), m.config.SampleRate))
 		}
-		if spread := slices.Max(levels) - slices.Min(levels); spread > 1.5 {
-			t.Errorf("%s: levels of %.1f dB, %.1f apart; want at most 1.5", name, levels, spread)
-		}
+		spread := slices.Max(levels) - slices.Min(levels)
+		check.That(t, spread <= 1.5, "%s: levels of %.1f dB, %.1f apart; want at most 1.5", name, levels, spread)
 	}
 }
 

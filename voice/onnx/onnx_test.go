@@ -69,9 +69,8 @@ func TestInfer_models(t *testing.T) {
 		config.Speakers = tt.speakers
 		m := voicetest.Load(t, "testdata/"+tt.model+".onnx", config)
 		samples := infer(t, m, voice.Input{IDs: hello, LengthScale: 0.5, Speaker: tt.speaker})
-		if n := 64 * len(hello) / 2; len(samples) != n {
-			t.Errorf("%s: %d samples, want %d", name, len(samples), n)
-		}
+		n := 64 * len(hello) / 2
+		check.That(t, len(samples) == n, "%s: %d samples, want %d", name, len(samples), n)
 		if level := samples[16] / 0.99957; level < 0.999*tt.level || level > 1.001*tt.level {
 			t.Errorf("%s: level %v, want %v", name, level, tt.level)
 		}
@@ -108,9 +107,8 @@ func TestLoad_invalidModels(t *testing.T) {
 		{t.TempDir(), config, "load the model"},
 	} {
 		_, err := voicetest.Runtime(t).Load(tt.path, tt.config)
-		if err == nil || !strings.Contains(err.Error(), tt.want) || errors.Is(err, voice.ErrUnavailable) {
-			t.Errorf("load %s: %v, want an error with %q", tt.path, err, tt.want)
-		}
+		check.That(t, err != nil && strings.Contains(err.Error(), tt.want) && !errors.Is(err, voice.ErrUnavailable),
+			"load %s: %v, want an error with %q", tt.path, err, tt.want)
 	}
 }
 
@@ -140,18 +138,13 @@ func TestInfer_endsWithContext(t *testing.T) {
 	if _, err := m.Infer(ctx, voice.Input{IDs: long, LengthScale: 1}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("infer with a deadline: %v, want %v", err, context.DeadlineExceeded)
 	}
-	if cut := worked(t) - before; cut > whole*8/10 {
-		t.Errorf("a run cancelled after a tenth took %v of %v", cut, whole)
-	}
-	if _, err := m.Infer(ctx, voice.Input{IDs: hello, LengthScale: 1}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("infer with an ended context: %v", err)
-	}
-	if _, err := m.Infer(t.Context(), voice.Input{LengthScale: 1}); err == nil {
-		t.Error("Infer without ids succeeds")
-	}
-	if n := len(infer(t, m, voice.Input{IDs: hello, LengthScale: 1})); n == 0 {
-		t.Error("after a cancelled run: no samples")
-	}
+	cut := worked(t) - before
+	check.That(t, cut <= whole*8/10, "a run cancelled after a tenth took %v of %v", cut, whole)
+	check.ErrorIs(t, check.Err(m.Infer(ctx, voice.Input{IDs: hello, LengthScale: 1})), context.DeadlineExceeded,
+		"infer with an ended context")
+	check.That(t, check.Err(m.Infer(t.Context(), voice.Input{LengthScale: 1})) != nil, "Infer without ids succeeds")
+	n := len(infer(t, m, voice.Input{IDs: hello, LengthScale: 1}))
+	check.That(t, n != 0, "after a cancelled run: no samples")
 }
 
 func TestInfer_concurrent(t *testing.T) {
@@ -162,9 +155,7 @@ func TestInfer_concurrent(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			got, err := m.Infer(context.Background(), voice.Input{IDs: hello, LengthScale: 1})
-			if err != nil || len(got) != len(want) {
-				t.Errorf("%d samples, %v; want %d", len(got), err, len(want))
-			}
+			check.That(t, err == nil && len(got) == len(want), "%d samples, %v; want %d", len(got), err, len(want))
 		})
 	}
 	wg.Wait()
@@ -185,9 +176,7 @@ func TestVersion(t *testing.T) {
 			t.Parallel()
 			output, code := openAlone(t, tt.path)
 			if tt.name == "bundled" {
-				if code != 0 || !strings.HasPrefix(output, tt.want) {
-					t.Errorf("exit %d: %s", code, output)
-				}
+				check.That(t, code == 0 && strings.HasPrefix(output, tt.want), "exit %d: %s", code, output)
 				return
 			}
 			if code != 3 || !strings.Contains(output, tt.want) || !strings.Contains(output, "set ONNXRUNTIME_LIB") {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 var update = flag.Bool("update", false, "rewrite the models in testdata")
@@ -183,9 +185,7 @@ func TestTestdata_upToDate(t *testing.T) {
 	for name, want := range tinies() {
 		path := filepath.Join("testdata", name)
 		if *update {
-			if err := os.WriteFile(path, want, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, os.WriteFile(path, want, 0o644))
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
 			t.Errorf("%s is out of date (go test -update rewrites it): %v", path, err)

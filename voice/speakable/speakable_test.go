@@ -50,14 +50,10 @@ func TestText_tables(t *testing.T) {
 	t.Parallel()
 	for _, tt := range tables {
 		table := sayings(t, tt.file)
-		if len(table) < tt.least {
-			t.Errorf("%s has %d rows, want at least %d", tt.file, len(table), tt.least)
-		}
+		check.That(t, len(table) >= tt.least, "%s has %d rows, want at least %d", tt.file, len(table), tt.least)
 		for _, row := range table {
 			for _, text := range []string{row.written, row.spoken} { // what is spoken does not change again
-				if got := speakable.Text(text, tt.lang, nil); got != row.spoken {
-					t.Errorf("Text(%q, %s) = %q, want %q", text, tt.lang, got, row.spoken)
-				}
+				check.Equal(t, speakable.Text(text, tt.lang, nil), row.spoken, "Text(%q, %s)", text, tt.lang)
 			}
 		}
 	}
@@ -69,18 +65,13 @@ func TestText_withoutSpeech(t *testing.T) {
 		"", " ", "\n\t\r\n", "...", "?!", "---", "***", "\u200b\ufeff", "<b></b>", "|---|", "\x00\x07", "()", "“”",
 		"\uE000",
 	} {
-		if speakable.HasSpeech(silent) {
-			t.Errorf("HasSpeech(%q) = true", silent)
-		}
-		if got := speakable.Text(silent, "en-us", nil); got != "" {
-			t.Errorf("Text(%q) = %q, want nothing", silent, got)
-		}
+		check.That(t, !speakable.HasSpeech(silent), "HasSpeech(%q) = true", silent)
+		check.Equal(t, speakable.Text(silent, "en-us", nil), "", "Text(%q)", silent)
 	}
 	for _, audible := range []string{"a", "7", "⚾", "%", "+", "日", "½", "[[ a ]]", "é", "$"} {
 		got := speakable.Text(audible, "en-us", nil)
-		if !speakable.HasSpeech(audible) || got == "" {
-			t.Errorf("HasSpeech(%q) = %t, Text = %q", audible, speakable.HasSpeech(audible), got)
-		}
+		check.That(t, speakable.HasSpeech(audible) && got != "",
+			"HasSpeech(%q) = %t, Text = %q", audible, speakable.HasSpeech(audible), got)
 	}
 }
 
@@ -106,16 +97,13 @@ func TestText_espeakReadsNoSigns(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), espeak, "-q", "--ipa", "-v", "en-us")
 	cmd.Stdin = &in
 	out := check.Must(cmd.Output())(t)
-	if lines := bytes.Count(out, []byte("\n")); lines < rows {
-		t.Fatalf("espeak-ng read %d lines of %d rows", lines, rows)
-	}
+	lines := bytes.Count(out, []byte("\n"))
+	check.Require(t, lines >= rows, "espeak-ng read %d lines of %d rows", lines, rows)
 	for line := range strings.Lines(string(out)) {
 		for _, sign := range []string{
 			"dˈæʃ", "slˈæʃ", "hˈæʃ", "ɹˌoʊmən", "ˈæstɚɹˌɪsk", "tˈɪldə", "ˌʌndɚskˈoːɹ", "kˈoʊlən",
 		} {
-			if strings.Contains(line, sign) {
-				t.Errorf("espeak-ng says %q in %q", sign, line)
-			}
+			check.That(t, !strings.Contains(line, sign), "espeak-ng says %q in %q", sign, line)
 		}
 	}
 }
@@ -180,21 +168,14 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s, lang string) {
 		got := speakable.Text(s, lang, nil)
-		if !utf8.ValidString(got) {
-			t.Fatalf("Text(%q) = %q, not UTF-8", s, got)
-		}
-		if strings.ContainsAny(got, "\n\r\u2028\u2029") {
-			t.Fatalf("Text(%q) = %q has several lines", s, got)
-		}
-		if len(got) > 64*len(s)+1 {
-			t.Fatalf("Text(%q) has %d bytes", s, len(got))
-		}
+		check.Require(t, utf8.ValidString(got), "Text(%q) = %q, not UTF-8", s, got)
+		check.Require(t, !strings.ContainsAny(got, "\n\r\u2028\u2029"), "Text(%q) = %q has several lines", s, got)
+		check.Require(t, len(got) <= 64*len(s)+1, "Text(%q) has %d bytes", s, len(got))
 		if got != "" && !strings.ContainsAny(got[len(got)-1:], ".!?") {
 			t.Fatalf("Text(%q) = %q does not end with a mark", s, got)
 		}
-		if speakable.HasSpeech(s) != (got != "") {
-			t.Fatalf("HasSpeech(%q) = %t, but Text is %q", s, speakable.HasSpeech(s), got)
-		}
+		check.Require(t, speakable.HasSpeech(s) == (got != ""),
+			"HasSpeech(%q) = %t, but Text is %q", s, speakable.HasSpeech(s), got)
 		const block = "[[ ˈx..a ]]"
 		if !strings.Contains(s, "[") && !strings.Contains(s, "]") &&
 			!strings.Contains(speakable.Text(s+" "+block+" "+s, lang, nil), block) {

@@ -17,11 +17,11 @@ func AdminRoutes(s *web.Server, cfg Config) []web.Route {
 	games := web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/games", web.AdminSocket, h.listAllGames, web.Operation{
 			ID: "listAllGames", Tag: tag, Summary: "List all games, listed and private, oldest first",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Body: storedGamesReply{}}},
+			Responses: answers("The games.", storedGamesReply{}),
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/games/:id", web.AdminSocket, h.removeGame, web.Operation{
 			ID: "removeGame", Tag: tag, Summary: "Delete a game, whatever its status",
-			Responses: []web.Response{{Status: http.StatusNoContent, Description: "The game is deleted."}},
+			Responses: deletes("The game is deleted."),
 			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 	}, func() bool { return h.Games != nil })
@@ -52,14 +52,12 @@ func (h *handlers) leagueAdminRoutes() []web.Route {
 	return web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/leagues", web.AdminSocket, h.listAllLeagues, web.Operation{
 			ID: "listAllLeagues", Tag: tag, Summary: "List all series and leagues, listed and private, newest first",
-			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The series and leagues.", Body: storedLeaguesReply{}},
-			},
+			Responses: answers("The series and leagues.", storedLeaguesReply{}),
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/leagues/:id", web.AdminSocket, h.removeLeague, web.Operation{
 			ID: "removeLeague", Tag: tag, Summary: "Delete a series or a league, whatever its status",
 			Description: "Its games stay.",
-			Responses:   []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}},
+			Responses:   deletes("It is deleted."),
 			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 	}, func() bool { return h.Leagues != nil })

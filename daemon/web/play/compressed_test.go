@@ -39,12 +39,10 @@ func TestRoutes_compressed(t *testing.T) {
 		if got {
 			text = string(check.Must(io.ReadAll(check.Must(gzip.NewReader(strings.NewReader(packed.Text)))(t)))(t))
 		}
-		if got != large || plain.Header.Get("Content-Encoding") != "" {
-			t.Errorf("GET %s: compressed %v with gzip, %q without; want %v", path, got,
-				plain.Header.Get("Content-Encoding"), large)
-		}
-		if packed.Header.Get("Vary") != "Accept-Encoding" || plain.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("GET %s: Vary %q and %q", path, packed.Header.Get("Vary"), plain.Header.Get("Vary"))
+		check.Equal(t, got, large, "GET %s: compressed", path)
+		check.Equal(t, plain.Header.Get("Content-Encoding"), "", "GET %s without gzip: encoding", path)
+		for _, answer := range []webtest.Page{plain, packed} {
+			check.Equal(t, answer.Header.Get("Vary"), "Accept-Encoding", "GET %s: Vary", path)
 		}
 		check.Equal(t, timed.ReplaceAllString(text, ""), timed.ReplaceAllString(plain.Text, ""),
 			"GET %s: %d bytes compressed, %d plain, which differ", path, len(text), len(plain.Text))

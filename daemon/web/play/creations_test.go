@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"pressbox/packaging/check"
 )
 
 func TestCreations_perAccount(t *testing.T) {
@@ -11,23 +13,15 @@ func TestCreations_perAccount(t *testing.T) {
 	var c creations
 	now := time.Now()
 	for i := range creationsPerHour {
-		if wait := c.reserve("ann", now); wait != 0 {
-			t.Fatalf("game %d: wait %s", i, wait)
-		}
+		wait := c.reserve("ann", now)
+		check.Require(t, wait == 0, "game %d: wait %s", i, wait)
 	}
-	if wait := c.reserve("ann", now); wait != 2*time.Minute {
-		t.Errorf("one more: wait %s, want 2m", wait)
-	}
-	if wait := c.reserve("bob", now); wait != 0 {
-		t.Errorf("another account: wait %s", wait)
-	}
-	if wait := c.reserve("ann", now.Add(2*time.Minute)); wait != 0 {
-		t.Errorf("two minutes later: wait %s", wait)
-	}
+	check.Equal(t, c.reserve("ann", now), 2*time.Minute, "one more: wait")
+	check.Equal(t, c.reserve("bob", now), 0, "another account: wait")
+	check.Equal(t, c.reserve("ann", now.Add(2*time.Minute)), 0, "two minutes later: wait")
 	for i := range 2 * maxCreators {
 		c.reserve(fmt.Sprint(i), now.Add(time.Duration(i)*time.Hour))
 	}
-	if n := len(c.byAccount); n > maxCreators {
-		t.Errorf("%d accounts are counted, want at most %d", n, maxCreators)
-	}
+	n := len(c.byAccount)
+	check.That(t, n <= maxCreators, "%d accounts are counted, want at most %d", n, maxCreators)
 }

@@ -29,18 +29,14 @@ func TestErrors_cause(t *testing.T) {
 		{"GET", "/api/teams?season=66", "", "team_data_unavailable", "season 66"},
 	} {
 		answer := anna.Refused(tt.method, tt.path, tt.body, 503, tt.code)
-		if strings.Contains(answer.Text, tt.cause) {
-			t.Errorf("%s %s: the client received %s", tt.method, tt.path, answer.Text)
-		}
+		check.That(t, !strings.Contains(answer.Text, tt.cause),
+			"%s %s: the client received %s", tt.method, tt.path, answer.Text)
 		record := p.LogLine(answer.Field("request_id"))
-		if !strings.Contains(record, "level=ERROR") || !strings.Contains(record, tt.cause) {
-			t.Errorf("%s %s: log record %q, want the cause %q", tt.method, tt.path, record, tt.cause)
-		}
+		check.That(t, strings.Contains(record, "level=ERROR") && strings.Contains(record, tt.cause),
+			"%s %s: log record %q, want the cause %q", tt.method, tt.path, record, tt.cause)
 	}
 	anna.Refused("POST", "/api/notify", `{`, 400, "not_json")
-	if log := p.Log.String(); strings.Count(log, "level=ERROR") != 3 {
-		t.Errorf("a client's error is logged as an error: %s", log)
-	}
+	check.Equal(t, strings.Count(p.Log.String(), "level=ERROR"), 3, "errors in the log, none of a client")
 }
 
 // The same on a websocket.
@@ -53,14 +49,12 @@ func TestErrors_causeOnWebsocket(t *testing.T) {
 	m.Command([]byte(`{"a":"resume"}`))
 	m.WantNak("illegal_action")
 	m.Command([]byte(`{"a":"pause"}`))
-	if f := m.Until("nak", "ack"); f.Code() != "unavailable" ||
-		!strings.Contains(string(f.Text), "the server cannot save the game") {
-		t.Errorf("answer %s", f.Text)
-	}
-	if record := p.LogLine("level=ERROR"); !strings.Contains(record, "the store is closed") ||
-		strings.Count(p.Log.String(), "level=ERROR") != 1 {
-		t.Errorf("log: %s", p.Log)
-	}
+	f := m.Until("nak", "ack")
+	check.That(t, f.Code() == "unavailable" && strings.Contains(string(f.Text), "the server cannot save the game"),
+		"answer %s", f.Text)
+	record := p.LogLine("level=ERROR")
+	check.That(t, strings.Contains(record, "the store is closed") && strings.Count(p.Log.String(), "level=ERROR") == 1,
+		"log: %s", p.Log)
 }
 
 // A brokenJournal returns box scores that cannot be decoded.
@@ -93,15 +87,13 @@ func TestErrors_unreadableBoxScore(t *testing.T) {
 func TestErrors_remedy(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
-	if detail := b.Get("/api/auth/me").Want(401).Field("detail"); !strings.HasPrefix(detail, "sign in first") {
-		t.Errorf("GET /api/auth/me without a session: %s", detail)
-	}
+	detail := b.Get("/api/auth/me").Want(401).Field("detail")
+	check.That(t, strings.HasPrefix(detail, "sign in first"), "GET /api/auth/me without a session: %s", detail)
 	r := webtest.NewRig(t, func(c *site.Config) {
 		c.Admin.Checks = []health.Check{
 			{Name: "store", Report: func() health.Condition { return health.Condition{Health: health.Failing} }},
 		}
 	})
-	if after := r.Do(t, "GET", "/health", "").Want(503).Header.Get("Retry-After"); after != "10" {
-		t.Errorf("GET /health, failing: Retry-After %q", after)
-	}
+	check.Equal(t, r.Do(t, "GET", "/health", "").Want(503).Header.Get("Retry-After"), "10",
+		"GET /health, failing: Retry-After")
 }

@@ -67,23 +67,21 @@ func (h *handlers) gameRoutes() []web.Route {
 
 // lobbyRoutes returns the routes that list games and change their status.
 func (h *handlers) lobbyRoutes() []web.Route {
-	one := []web.Response{{Status: http.StatusOK, Description: "The game.", Body: protocol.Game{}}}
+	one := answers("The game.", protocol.Game{})
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/api/games", web.SessionRequired, h.createGame, web.Operation{
 			ID: "createGame", Tag: "games", Summary: "Create a game",
 			Description: "The game copies both rosters. It starts when both line-ups are submitted. An account can " +
 				"create 30 games an hour and have at most 200 pending and active ones; of its finished games, the " +
 				"last 500 are stored. A game that ends without a play is not stored.",
-			Request: protocol.Request{},
-			Responses: []web.Response{
-				{Status: http.StatusCreated, Description: "The game is saved.", Body: protocol.Game{}, Location: true},
-			},
-			Problems: []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+			Request:   protocol.Request{},
+			Responses: creates("The game is saved.", protocol.Game{}),
+			Problems:  []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games", web.SessionOrVisitor, h.listGames, web.Operation{
 			ID: "listGames", Tag: "games", Summary: "List pending, active and finished games",
 			Params:    []string{"status", "people", "before", "limit"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The games.", Body: live.Lists{}}},
+			Responses: answers("The games.", live.Lists{}),
 			Problems:  []int{},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id", web.SessionOrVisitor, h.readable(h.getGame), web.Operation{
@@ -101,7 +99,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		web.NewRoute(http.MethodDelete, "/api/games/:id", web.SessionRequired,
 			h.onPending((*live.Games).Cancel), web.Operation{
 				ID: "cancelGame", Tag: "games", Summary: "Cancel a pending game",
-				Responses: []web.Response{{Status: http.StatusNoContent, Description: "The game is deleted."}},
+				Responses: deletes("The game is deleted."),
 				Problems:  changeProblems(),
 			}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/join", web.SessionRequired,
@@ -117,10 +115,8 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		web.NewRoute(http.MethodPost, "/api/games/:id/lineups/:side/suggest", web.SessionRequired,
 			h.suggestLineup, web.Operation{
 				ID: "suggestLineup", Tag: "games", Summary: "Suggest a line-up without submitting it",
-				Responses: []web.Response{
-					{Status: http.StatusOK, Description: "The line-up that the bot would submit.", Body: game.Lineup{}},
-				},
-				Problems: changeProblems(),
+				Responses: answers("The line-up that the bot would submit.", game.Lineup{}),
+				Problems:  changeProblems(),
 			}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/start", web.SessionRequired,
 			h.onGame((*live.Games).Start), web.Operation{
@@ -133,19 +129,37 @@ func (h *handlers) lobbyRoutes() []web.Route {
 			}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/rematch", web.SessionRequired, h.rematch, web.Operation{
 			ID: "rematch", Tag: "games", Summary: "Create a game with the same teams and options",
-			Responses: []web.Response{
-				{Status: http.StatusCreated, Description: "The new game.", Body: protocol.Game{}, Location: true},
-			},
-			Problems: append(changeProblems(), http.StatusTooManyRequests),
+			Responses: creates("The new game.", protocol.Game{}),
+			Problems:  append(changeProblems(), http.StatusTooManyRequests),
 		}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/decline", web.SessionRequired,
 			h.onPending((*live.Games).Decline), web.Operation{
 				ID: "declineRematch", Tag: "games", Summary: "Decline a rematch whose open side is reserved for you",
-				Responses: []web.Response{
-					{Status: http.StatusNoContent, Description: "The game is deleted, and its creator notified."},
-				},
-				Problems: changeProblems(),
+				Responses: deletes("The game is deleted, and its creator notified."),
+				Problems:  changeProblems(),
 			}),
+	}
+}
+
+// answers describes the answer to a request that succeeds.
+func answers(description string, body any) []web.Response {
+	return []web.Response{{Status: http.StatusOK, Description: description, Body: body}}
+}
+
+// creates describes the answer to a request that creates body.
+func creates(description string, body any) []web.Response {
+	return []web.Response{{Status: http.StatusCreated, Description: description, Body: body, Location: true}}
+}
+
+// deletes describes an empty answer.
+func deletes(description string) []web.Response {
+	return []web.Response{{Status: http.StatusNoContent, Description: description}}
+}
+
+// endless describes an event stream.
+func endless() []web.Response {
+	return []web.Response{
+		{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}},
 	}
 }
 
@@ -166,24 +180,20 @@ func (h *handlers) recordRoutes() []web.Route {
 				ID: "listEvents", Tag: "games",
 				Summary:   "List the events of a game, from the first or after a revision",
 				Params:    []string{"since"},
-				Responses: []web.Response{{Status: http.StatusOK, Description: "The events.", Body: eventsReply{}}},
+				Responses: answers("The events.", eventsReply{}),
 				Problems:  problems,
 			}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/boxscore", web.SessionOrVisitor,
 			h.readable(h.boxScore), web.Operation{
 				ID: "getBoxScore", Tag: "games", Summary: "Get the box score", Problems: problems,
-				Responses: []web.Response{{
-					Status: http.StatusOK, Description: "The box score.", Body: boxScoreReply{},
-				}},
+				Responses: answers("The box score.", boxScoreReply{}),
 			}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/winprob", web.SessionOrVisitor,
 			h.readable(h.winProbability), web.Operation{
 				ID: "getWinProbability", Tag: "games",
-				Summary: "Get the home side's probability to win after each play",
-				Responses: []web.Response{
-					{Status: http.StatusOK, Description: "The probabilities.", Body: protocol.WinProbability{}},
-				},
-				Problems: problems,
+				Summary:   "Get the home side's probability to win after each play",
+				Responses: answers("The probabilities.", protocol.WinProbability{}),
+				Problems:  problems,
 			}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/scorecard", web.SessionOrVisitor,
 			h.readable(h.scorecard), web.Operation{
@@ -196,37 +206,31 @@ func (h *handlers) recordRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, "/api/stats/standings", web.SessionOrVisitor, h.standings, web.Operation{
 			ID: "getStandings", Tag: "games", Summary: "Get the standings of the games finished on this server",
 			Params:    []string{"season"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The standings.", Body: standingsReply{}}},
+			Responses: answers("The standings.", standingsReply{}),
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/stats/players", web.SessionOrVisitor, h.playerStats, web.Operation{
 			ID: "getPlayerStats", Tag: "games",
-			Summary: "Get batting and pitching statistics of the games finished on this server",
-			Params:  []string{"season", "team"},
-			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The statistics by player.", Body: playerStatsReply{}},
-			},
-			Problems: []int{http.StatusServiceUnavailable},
+			Summary:   "Get batting and pitching statistics of the games finished on this server",
+			Params:    []string{"season", "team"},
+			Responses: answers("The statistics by player.", playerStatsReply{}),
+			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/stats/leaders", web.SessionOrVisitor, h.leaders, web.Operation{
 			ID: "getLeaders", Tag: "games",
 			Summary: "Get the leaders and the records of the games finished on this server",
 			Description: "Leaders in rates qualify by rule 9.22: 3.1 plate appearances, or three outs, for each game " +
 				"of the team.",
-			Params: []string{"season"},
-			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The leaders by statistic.", Body: leadersReply{}},
-			},
-			Problems: []int{http.StatusServiceUnavailable},
+			Params:    []string{"season"},
+			Responses: answers("The leaders by statistic.", leadersReply{}),
+			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/stats/managers", web.SessionOrVisitor, h.managers, web.Operation{
 			ID: "getManagers", Tag: "games",
 			Summary:     "Get the ladder of managers, each with the record against the others",
 			Description: "Listed games of all seasons, or of one. The rating is Elo's: 1500 at first.",
 			Params:      []string{"season"},
-			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The managers by rating.", Body: managersReply{}},
-			},
+			Responses:   answers("The managers by rating.", managersReply{}),
 		}),
 	}
 }

@@ -34,9 +34,7 @@ func (h *handlers) kioskRoutes() []web.Route {
 			"have not; `quiet` with what GET /quiet returns. Each is sent at the beginning and when it changes. " +
 			"`wifi` with {ssid, code}, if WALL_WIFI_SSID is set, only to clients on the host itself and to " +
 			"administrators. `alive` is sent every 15 seconds.",
-		Responses: []web.Response{
-			{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}},
-		},
+		Responses: endless(),
 	})}
 	return web.When(routes, func() bool { return h.Games != nil })
 }

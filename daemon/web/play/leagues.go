@@ -52,7 +52,7 @@ func (h *handlers) leagueRoutes() []web.Route {
 // competitionRoutes returns the routes of series, or those of leagues. Reading follows NOTIFY_ACCESS; the id
 // of a private one is its link.
 func (h *handlers) competitionRoutes(c competition) []web.Route {
-	one := []web.Response{{Status: http.StatusOK, Description: "The " + c.word + ".", Body: leagues.View{}}}
+	one := answers("The "+c.word+".", leagues.View{})
 	path := c.path + "/:id"
 	return []web.Route{
 		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
@@ -60,16 +60,14 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Description: "It starts when no seat is open. Its games are created by the server, one day after the " +
 				"other; games between bots are played without a manager. An account can have 5 unfinished leagues " +
 				"and series; of its finished ones, the last 20 are stored. A creation counts as that of a game.",
-			Request: c.request,
-			Responses: []web.Response{
-				{Status: http.StatusCreated, Description: "It is saved.", Body: leagues.View{}, Location: true},
-			},
-			Problems: []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+			Request:   c.request,
+			Responses: creates("It is saved.", leagues.View{}),
+			Problems:  []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, c.path, web.SessionOrVisitor, h.listLeagues(c), web.Operation{
 			ID: "list" + c.name, Tag: "leagues", Summary: "List the " + c.all,
 			Description: "The listed ones and your own, newest first.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The list.", Body: c.list(nil)}},
+			Responses:   answers("The list.", c.list(nil)),
 		}),
 		web.NewRoute(http.MethodGet, path, web.SessionOrVisitor, h.getLeague(c), web.Operation{
 			ID: "get" + c.name, Tag: "leagues", Summary: "Get a " + c.word, Responses: one,
@@ -79,19 +77,15 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			ID: "get" + c.name + "Schedule", Tag: "leagues",
 			Summary:     "Get the calendar of a " + c.word + " with its results",
 			Description: "Of a series or a play-off, the games that are needed so far.",
-			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The games by day.", Body: leagues.Schedule{}},
-			},
-			Problems: []int{http.StatusNotFound, http.StatusServiceUnavailable},
+			Responses:   answers("The games by day.", leagues.Schedule{}),
+			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, path+"/standings", web.SessionOrVisitor, h.leagueStandings(c), web.Operation{
 			ID: "get" + c.name + "Standings", Tag: "leagues", Summary: "Get the standings of a " + c.word,
 			Description: "Managers with the same percentage are placed by the games among them, by run difference, " +
 				"by runs scored, and at last by their seats.",
-			Responses: []web.Response{
-				{Status: http.StatusOK, Description: "The standings, best first.", Body: leagues.Standings{}},
-			},
-			Problems: []int{http.StatusNotFound},
+			Responses: answers("The standings, best first.", leagues.Standings{}),
+			Problems:  []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, path+"/join", web.SessionRequired, h.joinLeague(c), web.Operation{
 			ID: "join" + c.name, Tag: "leagues", Summary: "Take a seat in a " + c.word,
@@ -112,7 +106,7 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 		web.NewRoute(http.MethodDelete, path, web.SessionRequired, h.cancelLeague(c), web.Operation{
 			ID: "cancel" + c.name, Tag: "leagues", Summary: "Delete a " + c.word + " that has not started",
 			Description: "Only its creator may.",
-			Responses:   []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}},
+			Responses:   deletes("It is deleted."),
 			Problems:    changeProblems(),
 		}),
 	}

@@ -20,9 +20,7 @@ func (h *handlers) lobbyStream() web.Route {
 			"`game` with a Game as the public sees it, when a game is new or its status, managers or line-ups have " +
 			"changed; `score` with {id, score, inning, half} when only these have; `gone` with {id} of a cancelled " +
 			"game. What happens within five seconds is sent at once, and of each game only its last state.",
-		Responses: []web.Response{
-			{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}},
-		},
+		Responses: endless(),
 	})
 }
 
@@ -53,9 +51,7 @@ func (h *handlers) rematchStream() web.Route {
 		Description: "`rematch` with a Game that is offered to the caller: at the beginning each one, later new " +
 			"ones; accept it with POST /api/games/{id}/join. `gone` with {id} when an offer has ended; `declined` " +
 			"with {id, who} when the caller's own was declined.",
-		Responses: []web.Response{
-			{Status: http.StatusOK, Description: "An endless stream.", Media: []string{"text/event-stream"}},
-		},
+		Responses: endless(),
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"pressbox/daemon/web"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // A lobby receives a new game once whole, then only its score, as of a game that was listed before, at most
@@ -24,9 +25,7 @@ func TestLobbyStream_batches(t *testing.T) {
 			score := &protocol.Score{Home: runs}
 			g := &protocol.Game{ID: "x", Status: status, Inning: inning, Half: "top", Score: score}
 			for _, m := range []*protocol.Message{{Data: &protocol.Event{}}, {Game: "x", Data: g}} {
-				if err := out.receive(m); err != nil {
-					t.Fatal(err)
-				}
+				check.NoError(t, out.receive(m))
 			}
 		}
 		flushes := func(want string) {
@@ -37,10 +36,9 @@ func TestLobbyStream_batches(t *testing.T) {
 				_ = out.flush(now)
 			case <-time.After(2 * lobbyInterval):
 			}
-			if text := w.Body.String(); !strings.HasPrefix(text, want) || want == "" && text != "" ||
-				strings.Count(text, "event:") > 1 {
-				t.Errorf("sent %q, want %q", text, want)
-			}
+			text := w.Body.String()
+			check.That(t, strings.HasPrefix(text, want) && (want == "") == (text == ""), "sent %q, want %q", text, want)
+			check.That(t, strings.Count(text, "event:") <= 1, "sent %q, want one event", text)
 		}
 		<-out.timer.C // of the beginning
 		began := time.Now()
@@ -51,9 +49,7 @@ func TestLobbyStream_batches(t *testing.T) {
 		}
 		play(protocol.Active, 2, 1)
 		flushes("event: score\ndata: " + `{"id":"x","score":{"home":1,"away":0},"inning":2,"half":"top"}` + "\n\n")
-		if waited := time.Since(began); waited != lobbyInterval {
-			t.Errorf("the second batch came after %v, want %v", waited, lobbyInterval)
-		}
+		check.Equal(t, time.Since(began), lobbyInterval, "the second batch came after")
 		play(protocol.Active, 2, 1)
 		flushes("")
 		play(protocol.Finished, 9, 3)
@@ -64,9 +60,7 @@ func TestLobbyStream_batches(t *testing.T) {
 		for _, id := range []string{"listed", "y"} {
 			_ = out.receive(&protocol.Message{Type: "gone", Game: id})
 		}
-		if text := w.Body.String(); !strings.HasSuffix(text, "event: gone\ndata: {\"id\":\"y\"}\n\n") ||
-			len(out.sent) != 0 {
-			t.Errorf("sent %q, %d games are kept", text, len(out.sent))
-		}
+		check.Contains(t, w.Body.String(), "event: gone\ndata: {\"id\":\"y\"}\n\n", "the end")
+		check.Equal(t, len(out.sent), 0, "games that are kept")
 	})
 }

@@ -188,9 +188,8 @@ func TestSocket_faultyNetwork(t *testing.T) {
 				})
 			}
 			playing.Wait()
-			if managers[0].Hash != managers[1].Hash || managers[0].Hash == "" {
-				t.Errorf("final hashes %.8s and %.8s", managers[0].Hash, managers[1].Hash)
-			}
+			check.That(t, managers[0].Hash == managers[1].Hash && managers[0].Hash != "",
+				"final hashes %.8s and %.8s", managers[0].Hash, managers[1].Hash)
 			t.Logf("%d revisions, %v dropped connections", managers[0].Rev, drops)
 		})
 	}

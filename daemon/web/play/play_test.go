@@ -75,9 +75,8 @@ func playGame(t *testing.T, p *webtest.Rig, address, options string, dice *rand.
 	case strings.Contains(options, "hotseat"):
 		anna.SuggestLineup(g.ID, theirs)
 	}
-	if g = anna.SuggestLineup(g.ID, mine); g.Status != "active" {
-		t.Fatalf("with all line-ups: status %s", g.Status)
-	}
+	g = anna.SuggestLineup(g.ID, mine)
+	check.Require(t, g.Status == "active", "with all line-ups: status %s", g.Status)
 	spectator := carl.Manage(address, g.ID)
 	var playing sync.WaitGroup
 	for _, m := range append(managers, spectator) {
@@ -88,14 +87,11 @@ func playGame(t *testing.T, p *webtest.Rig, address, options string, dice *rand.
 	if t.Failed() {
 		return
 	}
-	if len(spectator.Legal) > 0 || spectator.Commands > 0 {
-		t.Errorf("legal actions of the spectator: %v", spectator.Legal)
-	}
+	check.That(t, len(spectator.Legal) <= 0 && spectator.Commands <= 0,
+		"legal actions of the spectator: %v", spectator.Legal)
 	for _, m := range managers {
-		if m.Rev != spectator.Rev || m.Hash != spectator.Hash {
-			t.Errorf("a manager ended at revision %d with hash %.8s, the spectator at %d with %.8s", m.Rev, m.Hash,
-				spectator.Rev, spectator.Hash)
-		}
+		check.Equal(t, m.Rev, spectator.Rev, "a manager's last revision")
+		check.Equal(t, m.Hash, spectator.Hash, "a manager's last hash")
 	}
 	checkRecords(carl, g.ID, spectator.Replica)
 }
@@ -105,27 +101,21 @@ func checkRecords(f *webtest.Player, id string, want *replica.Replica) {
 	f.T.Helper()
 	var g webtest.GameView
 	replayed := webtest.NewReplica(f.T, f.Ask(http.MethodGet, "/api/games/"+id, "", 200, &g))
-	if g.Status != "finished" || g.Result == nil || g.Dice.Seed == "" || g.Rev < want.Rev {
-		f.T.Errorf("the finished game is %+v", g)
-	}
+	check.That(f.T, g.Status == "finished" && g.Result != nil && g.Dice.Seed != "" && g.Rev >= want.Rev,
+		"the finished game is %+v", g)
 	for _, e := range allEvents(f, id) {
-		if err := replayed.Apply(e); err != nil {
-			f.T.Fatal(err)
-		}
+		check.NoError(f.T, replayed.Apply(e))
 	}
 	check.Equal(f.T, replayed.Hash, want.Hash, "the events end with hash")
 	box := get[struct{ Teams []struct{ Runs int } }](f, "/api/games/"+id+"/boxscore")
-	if box.Teams[0].Runs != g.Score.Away || box.Teams[1].Runs != g.Score.Home {
-		f.T.Errorf("box score: %v runs, game: %v", box, g.Score)
-	}
+	check.That(f.T, box.Teams[0].Runs == g.Score.Away && box.Teams[1].Runs == g.Score.Home,
+		"box score: %v runs, game: %v", box, g.Score)
 	win := get[struct{ Points []struct{ Home float64 } }](f, "/api/games/"+id+"/winprob")
 	if last := win.Points[len(win.Points)-1].Home; last != 0 && last != 1 && g.Result.Winner != "" {
 		f.T.Errorf("the home side's last probability is %v", last)
 	}
 	card := f.Ask(http.MethodGet, "/api/games/"+id+"/scorecard", "", 200, nil)
-	if !strings.HasPrefix(card.Text, "id,") {
-		f.T.Errorf("the scorecard starts with %.20q", card.Text)
-	}
+	check.That(f.T, strings.HasPrefix(card.Text, "id,"), "the scorecard starts with %.20q", card.Text)
 }
 
 func allEvents(f *webtest.Player, id string) []replica.Frame {

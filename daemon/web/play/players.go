@@ -20,7 +20,7 @@ func (h *handlers) playerRoute() web.Route {
 		Description: "With game, a player of that game, with today's line, the pitches and the fatigue; otherwise a " +
 			"player of a season, with league as rested as for the next games of that league.",
 		Params:    []string{"season", "team", "game", "league"},
-		Responses: []web.Response{{Status: http.StatusOK, Description: "The card.", Body: playerCard{}}},
+		Responses: answers("The card.", playerCard{}),
 		Problems: []int{
 			http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable,
 		},

@@ -7,6 +7,7 @@ import (
 
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/card"
+	"pressbox/packaging/check"
 )
 
 // A player's card is the same in the roster and on its own, with the names of the contract; in a game it has
@@ -25,15 +26,12 @@ func TestPlayers_card(t *testing.T) {
 	want := roster[3]
 	for _, path := range []string{"?season=2", "?season=2&team=BWH"} {
 		got := get[player](anna, "/api/players/"+want.ID+path)
-		if got.Card != want.Card || got.Name != want.Name || got.Team.ID != "BWH" || got.Ratings.Contact < 20 {
-			t.Errorf("%s: %+v, in the roster %+v", path, got, want)
-		}
+		same := got.Card == want.Card && got.Name == want.Name
+		check.That(t, same && got.Team.ID == "BWH" && got.Ratings.Contact >= 20, "%s: %+v, want %+v", path, got, want)
 	}
 	fields := get[map[string]json.RawMessage](anna, "/api/players/"+want.ID+"?season=2")
 	for _, name := range []string{"ratings", "season", "today", "pitches", "fatigue", "rest_days", "source"} {
-		if fields[name] == nil {
-			t.Errorf("the card lacks %s", name)
-		}
+		check.That(t, fields[name] != nil, "the card lacks %s", name)
 	}
 	anna.Refused("GET", "/api/players/unknown", "", 404, "unknown_player")
 	anna.Refused("GET", "/api/players/"+want.ID+"?season=2&team=CPR", "", 404, "unknown_player")
@@ -42,9 +40,8 @@ func TestPlayers_card(t *testing.T) {
 	var l struct{ ID string }
 	anna.Ask("POST", "/api/series", `{"name": "x", "season": 2, `+two+`}`, 201, &l)
 	got := get[player](anna, "/api/players/"+want.ID+"?league="+l.ID)
-	if got.Card != want.Card || got.Name != want.Name {
-		t.Errorf("before the first day of a series: %+v, in the roster %+v", got, want)
-	}
+	check.That(t, got.Card == want.Card && got.Name == want.Name,
+		"before the first day of a series: %+v, in the roster %+v", got, want)
 	anna.Refused("GET", "/api/players/"+want.ID+"?league=none", "", 404, "unknown_league")
 }
 
@@ -64,11 +61,8 @@ func TestPlayers_inGame(t *testing.T) {
 	}](anna, "/api/games/"+id)
 	batter := get[player](anna, "/api/players/"+g.State.Batter+"?game="+id)
 	pitcher := get[player](anna, "/api/players/"+g.State.Pitcher+"?game="+id)
-	if batter.Today == nil || batter.Today.Batting == nil || pitcher.Today == nil || pitcher.Today.Pitching == nil {
-		t.Errorf("the batter %+v, the pitcher %+v", batter, pitcher)
-	}
+	check.That(t, batter.Today != nil && batter.Today.Batting != nil, "the batter: %+v", batter)
+	check.That(t, pitcher.Today != nil && pitcher.Today.Pitching != nil, "the pitcher: %+v", pitcher)
 	bench := slices.IndexFunc(g.Rosters.Home.Players, func(p player) bool { return p.Today == nil })
-	if bench < 0 {
-		t.Error("everyone plays")
-	}
+	check.That(t, bench >= 0, "everyone plays")
 }

@@ -5,6 +5,7 @@ import (
 
 	"pressbox/daemon/web/play"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 func TestProblem_status(t *testing.T) {
@@ -21,9 +22,8 @@ func TestProblem_status(t *testing.T) {
 		503: {protocol.Unavailable, protocol.StoreFull},
 	} {
 		for _, code := range codes {
-			if p, _ := play.Problem(protocol.Refuse(code, "refused")); p.Status != status || p.Code != string(code) {
-				t.Errorf("%s: status %d, code %s, want %d", code, p.Status, p.Code, status)
-			}
+			p, _ := play.Problem(protocol.Refuse(code, "refused"))
+			check.That(t, p.Status == status && p.Code == string(code), "%s: %+v, want %d", code, p, status)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 // From each revision, a join and a sync send exactly the missing events.
@@ -25,9 +26,7 @@ func TestSocket_resume(t *testing.T) {
 			whole = append(whole, f)
 		}
 	}
-	if len(whole) != int(m.Rev) {
-		t.Fatalf("a game of %d revisions was sent in %d", m.Rev, len(whole))
-	}
+	check.Require(t, len(whole) == int(m.Rev), "a game of %d revisions was sent in %d", m.Rev, len(whole))
 	var k *webtest.Socket
 	for since := range m.Rev + 2 {
 		if since%30 == 0 { // below the rate limit of a socket
@@ -46,8 +45,7 @@ func TestSocket_resume(t *testing.T) {
 		for _, f := range whole[min(since, m.Rev):] {
 			want = append(want, string(f.Text))
 		}
-		if strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Fatalf("%s from %d sends %d revisions, want %d", kind, since, len(got), len(want))
-		}
+		check.Require(t, strings.Join(got, "\n") == strings.Join(want, "\n"),
+			"%s from %d sends %d revisions, want %d", kind, since, len(got), len(want))
 	}
 }

@@ -33,7 +33,7 @@ func (h *handlers) seasonRoutes() []web.Route {
 	return web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/teams", web.AdminSocket, h.seasons, web.Operation{
 			ID: "listSeasons", Tag: tag, Summary: "List the imported seasons",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The seasons.", Body: seasonsReply{}}},
+			Responses: answers("The seasons.", seasonsReply{}),
 			Problems:  []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/teams", web.AdminSocket, h.importSeason, web.Operation{
@@ -52,7 +52,7 @@ func (h *handlers) seasonRoutes() []web.Route {
 		web.NewRoute(http.MethodDelete, "/admin/teams/:id", web.AdminSocket, h.removeSeason, web.Operation{
 			ID: "removeSeason", Tag: tag, Summary: "Delete an imported season",
 			Description: "Games that were created keep their players.",
-			Responses:   []web.Response{{Status: http.StatusNoContent, Description: "The season is deleted."}},
+			Responses:   deletes("The season is deleted."),
 			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 	}, func() bool { return h.Seasons != nil })

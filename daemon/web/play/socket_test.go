@@ -32,6 +32,7 @@ func TestSocket_refusedFrames(t *testing.T) {
 		return fmt.Sprintf(`{"t":"cmd","g":%q,"cid":"x","rev":%d,"d":{"action":%s}}`, seat.ID, anna.Rev, action)
 	}
 	good := string(swing.Legal[0].Action)
+	future := strings.Replace(cmd(good), fmt.Sprintf(`"rev":%d`, anna.Rev), `"rev":999`, 1)
 	for _, tt := range []struct {
 		name, frame, code string
 		from              *webtest.Manager
@@ -51,30 +52,17 @@ func TestSocket_refusedFrames(t *testing.T) {
 		{"unknown member of an action", cmd(strings.Replace(good, `{`, `{"x":1,`, 1)), "malformed", swing},
 		{"the other side's decision", cmd(good), "not_your_side", pitch},
 		{"spectator", cmd(good), "forbidden", carl},
-		{
-			"future revision", strings.Replace(cmd(good), fmt.Sprintf(`"rev":%d`, anna.Rev), `"rev":999`, 1),
-			"stale_revision", swing,
-		},
+		{"future revision", future, "stale_revision", swing},
 	} {
-		if err := tt.from.WriteMessage(websocket.TextMessage, []byte(tt.frame)); err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
-		if f := tt.from.Until("nak", "ack", "pong", "state"); f.Code() != tt.code {
-			t.Errorf("%s: answer %s, want %s", tt.name, f.Text, tt.code)
-		}
+		check.NoError(t, tt.from.WriteMessage(websocket.TextMessage, []byte(tt.frame)))
+		check.Equal(t, tt.from.Until("nak", "ack", "pong", "state").Code(), tt.code, "%s", tt.name)
 	}
 	check.NoError(t, anna.WriteMessage(websocket.BinaryMessage, []byte(`{"t":"ping"}`)))
 	anna.WantNak("malformed")
-	if after := seat.State(t); after != before {
-		t.Errorf("the game changed from %s to %s", before, after)
-	}
-	if after := other.State(t); after != otherBefore {
-		t.Errorf("another game changed from %s to %s", otherBefore, after)
-	}
+	check.Equal(t, seat.State(t), before, "the game")
+	check.Equal(t, other.State(t), otherBefore, "another game")
 	swing.Sendf("%s", cmd(good))
-	if f := swing.Until("nak", "ack"); f.T != "ack" {
-		t.Errorf("the legal action: answer %s", f.Text)
-	}
+	check.Equal(t, swing.Until("nak", "ack").T, "ack", "the legal action")
 }
 
 // The limit of a frame is 8 KiB; one of more than 64 KiB closes the connection.
@@ -87,17 +75,14 @@ func TestSocket_frameLength(t *testing.T) {
 		k.Sendf("%s", text+strings.Repeat(" ", length-len(text)))
 	}
 	sendPing(8 << 10)
-	if f := k.Next(); f.T != "pong" {
-		t.Errorf("8 KiB: answer %s", f.Text)
-	}
+	check.Equal(t, k.Next().T, "pong", "8 KiB")
 	for _, length := range []int{8<<10 + 1, 64 << 10} {
 		sendPing(length)
 		k.WantNak("too_large")
 	}
 	sendPing(64<<10 + 1)
-	if f := k.Next(); f.T != "closed" || f.Rev != websocket.CloseMessageTooBig {
-		t.Errorf("64 KiB and a byte: %s %d", f.T, f.Rev)
-	}
+	f := k.Next()
+	check.That(t, f.T == "closed" && f.Rev == websocket.CloseMessageTooBig, "64 KiB and a byte: %s %d", f.T, f.Rev)
 }
 
 // A socket joins at most sixteen games at the same time.
@@ -118,9 +103,8 @@ func TestSocketJoin_limit(t *testing.T) {
 	join(k, ids[3]) // joined already
 	k.Sendf(`{"t":"leave","g":%q}`, ids[0])
 	k.Sendf(`{"t":"join","g":%q}`, ids[16])
-	if f := k.Until("state", "nak"); f.T != "state" || f.G != ids[16] {
-		t.Errorf("after leaving one: answer %s", f.Text)
-	}
+	f := k.Until("state", "nak")
+	check.That(t, f.T == "state" && f.G == ids[16], "after leaving one: answer %s", f.Text)
 }
 
 // Forty frames at once and twenty per second are answered; one more closes the socket with 4429.
@@ -130,9 +114,8 @@ func TestSocket_rateLimit(t *testing.T) {
 		ping := func(times int) {
 			for range times {
 				k.Sendf(`{"t":"ping","d":{"ts":17.5}}`)
-				if f := k.Next(); f.T != "pong" || string(f.D) != `{"ts":17.5}` {
-					p.T.Fatalf("answer %s %s", f.T, f.Text)
-				}
+				f := k.Next()
+				check.Require(p.T, f.T == "pong" && string(f.D) == `{"ts":17.5}`, "answer %s %s", f.T, f.Text)
 			}
 		}
 		ping(40)
@@ -145,9 +128,7 @@ func TestSocket_rateLimit(t *testing.T) {
 				}
 			}
 		}()
-		if f := k.Until("closed"); f.Rev != 4429 {
-			p.T.Errorf("too many frames: closed with %d", f.Rev)
-		}
+		check.Equal(p.T, k.Until("closed").Rev, 4429, "too many frames: close code")
 	})
 }
 
@@ -165,9 +146,9 @@ func TestSocket_pingRateLimit(t *testing.T) {
 		for range 41 {
 			check.NoError(p.T, k.WriteControl(websocket.PingMessage, []byte("x"), time.Now().Add(time.Second)))
 		}
-		if f := <-closed; f.Rev != 4429 || len(pongs) != 40 || <-pongs != "x" {
-			p.T.Errorf("closed with %d after %d pongs", f.Rev, len(pongs)+1)
-		}
+		check.Equal(p.T, (<-closed).Rev, 4429, "close code")
+		check.Equal(p.T, len(pongs), 40, "pongs")
+		check.Equal(p.T, <-pongs, "x", "the first pong")
 	})
 }
 
@@ -192,13 +173,9 @@ func TestSocket_pings(t *testing.T) {
 			go func() { answers <- alive.Next() }()
 			time.Sleep(40 * time.Second)
 			alive.Sendf(`{"t":"ping"}`)
-			if f := <-answers; string(f.D) != `{"lag":80}` {
-				p.T.Errorf("the live client received %s", f.Text)
-			}
+			check.Equal(p.T, string((<-answers).D), `{"lag":80}`, "the live client received")
 		}
-		if took := <-closed; took != 25*time.Second {
-			p.T.Errorf("the dead client was closed after %s, want 25 s", took)
-		}
+		check.Equal(p.T, <-closed, 25*time.Second, "the dead client was closed after")
 		_ = alive.Close()
 	})
 }
@@ -224,16 +201,13 @@ func TestSocket_stuckClient(t *testing.T) {
 			}
 			time.Sleep(100 * time.Millisecond) // the rate limit
 		}
-		if took := time.Since(began); took != 4*time.Second {
-			p.T.Errorf("the others waited for the stuck client: it took %s, want 4 s", took)
-		}
+		check.Equal(p.T, time.Since(began), 4*time.Second, "the others took")
 		f, frames := stuck.Next(), 0 // the first one was being written
 		for ; f.T != "closed" && frames < 80; frames++ {
 			f = stuck.Next()
 		}
-		if f.Rev != 4408 || frames != 1 {
-			p.T.Errorf("the stuck client received %d frames, then %s %d; want 1, then closed 4408", frames, f.T, f.Rev)
-		}
+		check.That(p.T, f.Rev == 4408 && frames == 1,
+			"the stuck client received %d frames, then %s %d; want 1, then closed 4408", frames, f.T, f.Rev)
 	})
 }
 
@@ -249,19 +223,12 @@ func TestSocket_serverStops(t *testing.T) {
 		stopped := make(chan error, 1)
 		began := time.Now()
 		go func() { stopped <- l.Stop() }()
-		if f := k.Until("bye"); string(f.D) != `{"code":"restart","retry_after":1}` {
-			p.T.Errorf("received %s", f.Text)
-		}
-		if f := k.Next(); f.Rev != 4001 {
-			p.T.Errorf("closed with %d, want 4001", f.Rev)
-		}
-		if f := n.Next(); f.Rev != 4001 {
-			p.T.Errorf("the unauthenticated socket was closed with %d, want 4001", f.Rev)
-		}
+		check.Equal(p.T, string(k.Until("bye").D), `{"code":"restart","retry_after":1}`, "received")
+		check.Equal(p.T, k.Next().Rev, 4001, "close code")
+		check.Equal(p.T, n.Next().Rev, 4001, "the unauthenticated socket's close code")
 		_, _ = k.Close(), n.Close()
-		if err := <-stopped; err != nil || time.Since(began) > 3*time.Second {
-			p.T.Errorf("stopped after %s: %v", time.Since(began), err)
-		}
+		check.NoError(p.T, <-stopped)
+		check.That(p.T, time.Since(began) <= 3*time.Second, "stopped after %s", time.Since(began))
 	})
 }
 
@@ -288,9 +255,8 @@ func TestSocket_stopDoesNotWait(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		stuck.Sendf(`{"t":"ping"}`) // the pong is not read
 		began := time.Now()
-		if err := l.Stop(); err != nil || time.Since(began) > 3*time.Second {
-			p.T.Errorf("stopped after %s: %v", time.Since(began), err)
-		}
+		check.NoError(p.T, l.Stop())
+		check.That(p.T, time.Since(began) <= 3*time.Second, "stopped after %s", time.Since(began))
 		running.Wait()
 	})
 }
@@ -303,11 +269,8 @@ func TestSocket_sessionEnds(t *testing.T) {
 		join(bert, seat.ID)
 		join(anna, seat.ID)
 		seat.Home.Post("/api/auth/logout").Want(204)
-		if f := anna.Until("closed"); f.Rev != 4401 {
-			p.T.Errorf("closed with %d, want 4401", f.Rev)
-		}
-		for f := bert.Until("presence"); !strings.Contains(string(f.D),
-			`"home":{"online":false,`); f = bert.Until("presence") {
+		check.Equal(p.T, anna.Until("closed").Rev, 4401, "close code")
+		for !strings.Contains(string(bert.Until("presence").D), `"home":{"online":false,`) {
 		}
 		_ = bert.Close()
 	})
@@ -321,9 +284,8 @@ func TestSocket_gameCancelled(t *testing.T) {
 		k := p.Player(p.T, "Bert").DialWire(l)
 		join(k, g.ID)
 		anna.Ask("DELETE", "/api/games/"+g.ID, "", 204, nil)
-		if f := k.Until("bye"); f.G != g.ID || string(f.D) != `{"code":"cancelled"}` {
-			p.T.Errorf("received %s", f.Text)
-		}
+		f := k.Until("bye")
+		check.That(p.T, f.G == g.ID && string(f.D) == `{"code":"cancelled"}`, "received %s", f.Text)
 		k.Sendf(`{"t":"ping"}`)
 		k.Until("pong")
 		k.Sendf(`{"t":"join","g":%q}`, g.ID)
@@ -338,14 +300,10 @@ func TestSocket_countsAsActivity(t *testing.T) {
 		k := p.Player(p.T, "Anna").DialWire(l)
 		go func() { _, _, _ = k.ReadMessage() }() // answers pings
 		time.Sleep(50 * time.Second)
-		if idle := p.Idle(); idle != 0 {
-			p.T.Errorf("idle for %s while a websocket is open", idle)
-		}
+		check.Equal(p.T, p.Idle(), 0, "idle while a websocket is open")
 		_ = k.Close()
 		synctest.Wait()
 		time.Sleep(time.Minute)
-		if idle := p.Idle(); idle != time.Minute {
-			p.T.Errorf("idle for %s a minute after it was closed", idle)
-		}
+		check.Equal(p.T, p.Idle(), time.Minute, "idle a minute after it was closed")
 	})
 }

@@ -99,22 +99,18 @@ func TestUpgrade_origin(t *testing.T) {
 	b := h.Browser(t)
 	b.SignIn()
 	headers := cookie(b.AccessToken())
-	if _, status := dialEcho(t, h, headers...); status != 101 {
-		t.Errorf("no Origin: status %d, want 101", status)
-	}
+	_, status := dialEcho(t, h, headers...)
+	check.Equal(t, status, 101, "no Origin: status")
 	for origin, want := range map[string]int{
 		"http://pressbox.local": 101, "http://client.example": 101, "http://evil": 403, "null": 403,
 		"http://pressbox.local1": 403, "http://pressbox.local:81": 403, "https://pressbox.local": 403,
 		"http://127.0.0.1": 403, "http://client.example:81": 403,
 	} {
-		if _, status := dialEcho(t, h, append(headers[:2:2], "Origin", origin)...); status != want {
-			t.Errorf("Origin %q: status %d, want %d", origin, status, want)
-		}
+		_, status := dialEcho(t, h, append(headers[:2:2], "Origin", origin)...)
+		check.That(t, status == want, "Origin %q: status %d, want %d", origin, status, want)
 	}
-	_, status := dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...)
-	if status == 101 {
-		t.Error("two origins are accepted")
-	}
+	_, status = dialEcho(t, h, append(headers, "Origin", "http://pressbox.local", "Origin", "http://evil")...)
+	check.That(t, status != 101, "two origins are accepted")
 	l := webtest.NewWire()
 	serveEcho(t, h, l)
 	conn, resp := l.Ask(t, "GET /api/ws HTTP/1.1\r\nHost: pressbox.local\r\n\r\n")
@@ -158,9 +154,7 @@ func TestUpgrade_authentication(t *testing.T) {
 		{"too long", nil, authFrame(strings.Repeat("x", 4096)), fmt.Sprint("closed ", websocket.CloseMessageTooBig)},
 	} {
 		conn, status := dialEcho(t, h, tt.headers...)
-		if status != http.StatusSwitchingProtocols {
-			t.Fatalf("%s: status %d", tt.name, status)
-		}
+		check.Require(t, status == http.StatusSwitchingProtocols, "%s: status %d", tt.name, status)
 		if tt.frame != "" {
 			send(t, conn, tt.frame)
 		}
@@ -174,9 +168,8 @@ func TestUpgrade_authTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _ := dialEcho(t, webtest.NewSignInRig(t))
 		began := time.Now()
-		if got, took := receive(t, conn), time.Since(began); got != "closed 4401" || took != 10*time.Second {
-			t.Errorf("%s after %v, want closed 4401 after 10s", got, took)
-		}
+		check.Equal(t, receive(t, conn), "closed 4401", "without an auth frame")
+		check.Equal(t, time.Since(began), 10*time.Second, "the time limit")
 	})
 }
 
@@ -190,9 +183,8 @@ func TestServeConn_ends(t *testing.T) {
 	other.SignIn()
 	dial := func(b *webtest.Browser) *websocket.Conn {
 		conn, _ := dialEcho(t, h, cookie(b.AccessToken())...)
-		if got := receive(t, conn); got != "Anna" {
-			t.Fatalf("received %s, want Anna", got)
-		}
+		got := receive(t, conn)
+		check.Require(t, got == "Anna", "received %s, want Anna", got)
 		return conn
 	}
 	conn, otherConn := dial(b), dial(other)
@@ -201,12 +193,9 @@ func TestServeConn_ends(t *testing.T) {
 	panicking := dial(b)
 	send(t, panicking, "panic")
 	receive(t, panicking)
-	if _, _, err := panicking.ReadMessage(); err == nil {
-		t.Error("the socket is open after a panic")
-	}
-	if log := h.Log.String(); !strings.Contains(log, "the socket has a bug") || !strings.Contains(log, "level=ERROR") {
-		t.Errorf("the panic is not in the log: %s", log)
-	}
+	_, _, err := panicking.ReadMessage()
+	check.That(t, err != nil, "the socket is open after a panic")
+	check.Contains(t, h.LogLine("the socket has a bug"), "level=ERROR", "the record of the panic")
 	wantOpen(t, conn)
 	b.Post("/api/auth/logout").Want(204)
 	check.Equal(t, receive(t, conn), "closed 4401", "after logging out")
@@ -221,15 +210,13 @@ func TestServeConn_sessionExpires(t *testing.T) {
 		b := h.Browser(t)
 		b.SignIn()
 		conn, _ := dialEcho(t, h, cookie(b.AccessToken())...)
-		if got := receive(t, conn); got != "Anna" {
-			t.Fatalf("received %s, want Anna", got)
-		}
+		got := receive(t, conn)
+		check.Require(t, got == "Anna", "received %s, want Anna", got)
 		time.Sleep(10 * time.Minute)
 		wantOpen(t, conn)
 		h.Clock.Pass(auth.RefreshTTL + time.Second)
 		began := time.Now()
-		if got, took := receive(t, conn), time.Since(began); got != "closed 4401" || took > time.Minute {
-			t.Errorf("%s after %v, want closed 4401 within a minute", got, took)
-		}
+		check.Equal(t, receive(t, conn), "closed 4401", "after the session")
+		check.That(t, time.Since(began) <= time.Minute, "closed after %v, want within a minute", time.Since(began))
 	})
 }

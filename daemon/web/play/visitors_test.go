@@ -98,9 +98,8 @@ func TestVisitors_watch(t *testing.T) {
 	address := p.Open(t)
 	v := dialVisitor(t, address, "127.0.0.1")
 	v.Sendf(`{"t":"join","g":%q}`, public)
-	if f := v.Until("state", "nak"); f.T != "state" {
-		t.Fatalf("joined: %s", f.Text)
-	}
+	f := v.Until("state", "nak")
+	check.Require(t, f.T == "state", "joined: %s", f.Text)
 	v.Sendf(`{"t":"join","g":%q}`, private)
 	v.WantNak("unknown_game")
 	v.Sendf(`{"t":"cmd","g":%q,"cid":"c1","rev":1,"d":{"action":{"a":"concede"}}}`, public)
@@ -118,21 +117,14 @@ func TestVisitors_limits(t *testing.T) {
 	for i := range 10 {
 		from := fmt.Sprintf("127.0.0.%d", i+1)
 		for n := range 20 {
-			if last = dialVisitor(t, address, from); last.watch(game) != 0 {
-				t.Fatalf("visitor %d of %s is refused", n+1, from)
-			}
+			last = dialVisitor(t, address, from)
+			check.Require(t, last.watch(game) == 0, "visitor %d of %s is refused", n+1, from)
 		}
-		if code := dialVisitor(t, address, from).watch(game); code != 4429 {
-			t.Errorf("visitor 21 of %s: close code %d, want 4429", from, code)
-		}
+		check.Equal(t, dialVisitor(t, address, from).watch(game), 4429, "visitor 21 of an address: close code")
 	}
-	if code := dialVisitor(t, address, "127.0.0.99").watch(game); code != 4429 {
-		t.Errorf("visitor 201: close code %d, want 4429", code)
-	}
+	check.Equal(t, dialVisitor(t, address, "127.0.0.99").watch(game), 4429, "visitor 201: close code")
 	_ = last.Close()
 	for dialVisitor(t, address, "127.0.0.99").watch(game) != 0 { // until the server has noticed
-		if t.Context().Err() != nil {
-			t.Fatal("no visitor is admitted after one has left")
-		}
+		check.Require(t, t.Context().Err() == nil, "no visitor is admitted after one has left")
 	}
 }

@@ -17,13 +17,12 @@ import (
 // The characters that separate fields are escaped.
 func TestWiFi_code(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ ssid, passphrase, want string }{
-		{"Guests", "four strikes", "WIFI:T:WPA;S:Guests;P:four strikes;;"},
-		{`a;b,c:d"e\f`, `\;,:"`, `WIFI:T:WPA;S:a\;b\,c\:d\"e\\f;P:\\\;\,\:\";;`},
-		{"Café ☕", "ünïcode1", "WIFI:T:WPA;S:Café ☕;P:ünïcode1;;"},
-	} {
-		check.Equal(t, (play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}).Code(),
-			tt.want, "%q, %q", tt.ssid, tt.passphrase)
+	for _, row := range check.Rows(`
+		Guests       | four strikes | WIFI:T:WPA;S:Guests;P:four strikes;;
+		a;b,c:d"e\f  | \;,:"        | WIFI:T:WPA;S:a\;b\,c\:d\"e\\f;P:\\\;\,\:\";;
+		Café ☕       | ünïcode1     | WIFI:T:WPA;S:Café ☕;P:ünïcode1;;
+	`) {
+		check.Equal(t, play.WiFi{SSID: row[0], Passphrase: row[1]}.Code(), row[2], "%q, %q", row[0], row[1])
 	}
 }
 
@@ -59,28 +58,23 @@ func FuzzWiFi_code(f *testing.F) {
 
 // The network reaches a client on the host, unless a proxy may have sent the request, and an administrator;
 // no other client.
-func TestAll_kioskWiFi(t *testing.T) {
+func TestWiFi_kiosk(t *testing.T) {
 	t.Parallel()
 	rigs := map[play.WiFi]*webtest.Rig{}
-	for _, tt := range []struct {
-		name, from, header string
-		ssid, passphrase   string
-		want               bool
-	}{
-		{"on the host", "127.0.0.1:4711", "", "Guests", "secret words", true},
-		{"on the host, IPv6", "[::1]:4711", "", "Guests", "secret words", true},
-		{"the wall display of the host", netblock.Display().String() + ":4711", "", "Guests", "secret words", true},
-		{
-			"the wall display of the host with a proxy's header", netblock.Display().String() + ":4711",
-			"X-Forwarded-For", "Guests", "secret words", false,
-		},
-		{"in the network", "192.168.1.20:4711", "", "Guests", "secret words", false},
-		{"through a proxy", "127.0.0.1:4711", "X-Forwarded-For", "Guests", "secret words", false},
-		{"through another proxy", "127.0.0.1:4711", "Via", "Guests", "secret words", false},
-		{"without a name", "127.0.0.1:4711", "", "", "secret words", false},
-		{"without a passphrase", "127.0.0.1:4711", "", "Guests", "", false},
-	} {
-		wifi := play.WiFi{SSID: tt.ssid, Passphrase: tt.passphrase}
+	for _, row := range check.Rows(`
+		on the host                  | 127.0.0.1    |                 | Guests | secret words | network
+		on the host, IPv6            | [::1]        |                 | Guests | secret words | network
+		the wall display of the host | DISPLAY      |                 | Guests | secret words | network
+		the display behind a proxy   | DISPLAY      | X-Forwarded-For | Guests | secret words | nothing
+		in the network               | 192.168.1.20 |                 | Guests | secret words | nothing
+		through a proxy              | 127.0.0.1    | X-Forwarded-For | Guests | secret words | nothing
+		through another proxy        | 127.0.0.1    | Via             | Guests | secret words | nothing
+		without a name               | 127.0.0.1    |                 |        | secret words | nothing
+		without a passphrase         | 127.0.0.1    |                 | Guests |              | nothing
+	`) {
+		name, header, want := row[0], row[2], row[5] == "network"
+		from := strings.Replace(row[1], "DISPLAY", netblock.Display().String(), 1) + ":4711"
+		wifi := play.WiFi{SSID: row[3], Passphrase: row[4]}
 		p := rigs[wifi]
 		if p == nil {
 			p = webtest.NewGamesRig(t, func(c *site.Config) { c.Access, c.Play.WiFi = web.Open, wifi })
@@ -88,9 +82,9 @@ func TestAll_kioskWiFi(t *testing.T) {
 			rigs[wifi] = p
 		}
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r.RemoteAddr = tt.from
-			if tt.header != "" {
-				r.Header.Set(tt.header, "192.168.1.20")
+			r.RemoteAddr = from
+			if header != "" {
+				r.Header.Set(header, "192.168.1.20")
 			}
 			p.Handler().ServeHTTP(w, r)
 		}))
@@ -98,13 +92,9 @@ func TestAll_kioskWiFi(t *testing.T) {
 		display := webtest.OpenDisplay(t, strings.TrimPrefix(server.URL, "http://"))
 		display.Await("announcement", "Dinner")
 		all := strings.Join(display.All, "\n")
-		if got := strings.Contains(all,
-			`wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`); got != tt.want {
-			t.Errorf("%s: the display has the network: %t, want %t", tt.name, got, tt.want)
-		}
-		if !tt.want && strings.Contains(all, "secret words") {
-			t.Errorf("%s: the display has the passphrase: %s", tt.name, all)
-		}
+		got := strings.Contains(all, `wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`)
+		check.Equal(t, got, want, "%s: the display has the network", name)
+		check.That(t, want || !strings.Contains(all, "secret words"), "%s: the display has the passphrase", name)
 		server.CloseClientConnections()
 	}
 }

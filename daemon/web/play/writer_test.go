@@ -28,9 +28,7 @@ func serveBroadcaster(t *testing.T) (b *play.Broadcaster, open func() *websocket
 	b = play.NewBroadcaster(webtest.NewRig(t).Server)
 	server := httptest.NewUnstartedServer(b)
 	server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
-		if err := conn.(*net.TCPConn).SetWriteBuffer(small); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, conn.(*net.TCPConn).SetWriteBuffer(small))
 		return ctx
 	}
 	server.Start()
@@ -66,9 +64,8 @@ func TestSocketSend_slowClient(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		queued, code := fillQueue(t)
-		if code != 4408 || queued < 64 || queued > 65 {
-			t.Fatalf("the slow client was closed with %d when %d messages were queued, want 4408 and 64", code, queued)
-		}
+		check.Require(t, code == 4408 && queued >= 64 && queued <= 65,
+			"the slow client was closed with %d when %d messages were queued, want 4408 and 64", code, queued)
 		if queued == 64 {
 			return
 		}
@@ -86,9 +83,8 @@ func fillQueue(t *testing.T) (queued uint64, code int) {
 	check.NoError(t, slow.NetConn().(*net.TCPConn).SetReadBuffer(small))
 	sent, text := uint64(0), strings.Repeat("x", small)
 	for took := 2; took == 2; {
-		if sent++; sent > 1000 {
-			t.Fatal("the slow client is not closed")
-		}
+		sent++
+		check.Require(t, sent <= 1000, "the slow client is not closed")
 		took = b.Send(&protocol.Message{Type: "event", Game: "game", Revision: sent, Data: text})
 		if rev, code := nextRevision(t, fast); rev != sent {
 			t.Fatalf("the fast client received revision %d, code %d after %d", rev, code, sent-1)
@@ -97,9 +93,8 @@ func fillQueue(t *testing.T) (queued uint64, code int) {
 	received := uint64(0)
 	rev, code := nextRevision(t, slow)
 	for ; code == 0; rev, code = nextRevision(t, slow) {
-		if received++; rev != received {
-			t.Fatalf("the slow client received revision %d after %d", rev, received-1)
-		}
+		received++
+		check.Require(t, rev == received, "the slow client received revision %d after %d", rev, received-1)
 	}
 	return sent - received - 1, code
 }
@@ -122,13 +117,9 @@ func TestSocketSend_concurrent(t *testing.T) {
 		var next [senders]int
 		for range senders * each {
 			rev, code := nextRevision(t, conn)
-			if code != 0 {
-				t.Fatalf("closed with %d", code)
-			}
+			check.Require(t, code == 0, "closed with %d", code)
 			n, i := int(rev-1)/each, int(rev-1)%each
-			if i != next[n] {
-				t.Fatalf("message %d of sender %d arrived, want %d", i, n, next[n])
-			}
+			check.Require(t, i == next[n], "message %d of sender %d arrived, want %d", i, n, next[n])
 			next[n]++
 		}
 		sending.Wait()

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -62,7 +63,7 @@ func (c *Checker) Examples(tb testing.TB) map[string][]any {
 
 // A Checker checks responses against the OpenAPI document.
 type Checker struct {
-	Paths   map[string]map[string]Operation // path, method
+	Paths   map[string]map[string]Operation `json:"paths"` // path, method
 	schemas *Schemas
 }
 
@@ -86,17 +87,25 @@ type media struct {
 	} `json:"schema"`
 }
 
-// NewChecker returns a checker with the server's document.
+// NewChecker returns the checker with the server's document, which all tests of a package share.
 func NewChecker(tb testing.TB) *Checker {
 	tb.Helper()
-	text := check.Must(site.OpenAPI("1.2.3"))(tb)
-	var doc struct {
-		Paths map[string]map[string]Operation `json:"paths"`
-	}
-	check.NoError(tb, json.Unmarshal(text, &doc))
-	all := check.Must(NewSchemas("openapi.json", text))(tb)
-	return &Checker{doc.Paths, all}
+	return check.Must(sharedChecker())(tb)
 }
+
+// sharedChecker makes the checker once: under the race detector the document takes a second.
+var sharedChecker = sync.OnceValues(func() (*Checker, error) {
+	text, err := site.OpenAPI("1.2.3")
+	if err != nil {
+		return nil, err
+	}
+	c := &Checker{}
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, err
+	}
+	c.schemas, err = NewSchemas("openapi.json", text)
+	return c, err
+})
 
 // PathParameter matches a parameter in a path template.
 var PathParameter = regexp.MustCompile(`\{[a-z]+\}`)

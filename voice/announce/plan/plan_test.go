@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce/plan"
 )
 
@@ -46,13 +47,9 @@ func TestFor_chime(t *testing.T) {
 		if o.Default == "" {
 			o.Default = audio.Ding
 		}
-		if got := plan.For(o).Chime; got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
+		check.Equal(t, plan.For(o).Chime, tt.want, "%s", tt.name)
 	}
-	if got := plan.For(plan.Occasion{Now: now}).Chime; got != audio.NoChime {
-		t.Errorf("without a default: %s, want none", got)
-	}
+	check.Equal(t, plan.For(plan.Occasion{Now: now}).Chime, audio.NoChime, "without a default")
 }
 
 func TestFor_levels(t *testing.T) {
@@ -72,9 +69,8 @@ func TestFor_levels(t *testing.T) {
 		{plan.Occasion{Volume: 0, Duck: -20}, 0, 1}, // nothing is audible
 	} {
 		p := plan.For(tt.o)
-		if math.Abs(float64(p.Gain-tt.gain)) > 1e-6 || math.Abs(p.Lower-tt.lower) > 1e-3 {
-			t.Errorf("%+v: gain %v, others at %v; want %v and %v", tt.o, p.Gain, p.Lower, tt.gain, tt.lower)
-		}
+		check.That(t, math.Abs(float64(p.Gain-tt.gain)) <= 1e-6 && math.Abs(p.Lower-tt.lower) <= 1e-3,
+			"%+v: gain %v, others at %v; want %v and %v", tt.o, p.Gain, p.Lower, tt.gain, tt.lower)
 	}
 }
 
@@ -87,24 +83,17 @@ func TestPlan_samples(t *testing.T) {
 			prelude := p.Prelude(rate)
 			bell := chime.Samples(rate)
 			if chime == audio.NoChime {
-				if prelude != nil {
-					t.Errorf("without a chime, the speech begins at sample %d", len(prelude))
-				}
+				check.That(t, prelude == nil, "without a chime, the speech begins at sample %d", len(prelude))
 				continue
 			}
 			for i, s := range bell {
-				if prelude[i] != 1.5*s {
-					t.Fatalf("%s at %d Hz: sample %d is %v, want %v", chime, rate, i, prelude[i], 1.5*s)
-				}
+				check.Require(t, prelude[i] == 1.5*s,
+					"%s at %d Hz: sample %d is %v, want %v", chime, rate, i, prelude[i], 1.5*s)
 			}
 			for i, s := range prelude[len(bell):] {
-				if s != 0 {
-					t.Fatalf("%s at %d Hz: sample %d of the gap is %v", chime, rate, i, s)
-				}
+				check.Require(t, s == 0, "%s at %d Hz: sample %d of the gap is %v", chime, rate, i, s)
 			}
-			if gap := len(prelude) - len(bell); gap != rate/5 {
-				t.Errorf("%s at %d Hz: the speech begins %d samples after it, want %d", chime, rate, gap, rate/5)
-			}
+			check.Equal(t, len(prelude)-len(bell), rate/5, "%s at %d Hz: samples before the speech", chime, rate)
 		}
 	}
 }
@@ -113,9 +102,8 @@ func TestTimeline_unplayed(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
 	var timeline plan.Timeline
-	if n, ok := timeline.Unplayed(0); ok || timeline.Last() != -1 || timeline.End() != 0 {
-		t.Errorf("empty: %d, %v", n, ok)
-	}
+	n, ok := timeline.Unplayed(0)
+	check.That(t, !ok && timeline.Last() == -1 && timeline.End() == 0, "empty: %d, %v", n, ok)
 	timeline.Add(2, second)   // the chime and a clause
 	timeline.Add(2, second)   // another clause
 	timeline.Add(4, second/5) // the pause; sentence 3 has no speech
@@ -138,7 +126,6 @@ func TestTimeline_unplayed(t *testing.T) {
 			t.Errorf("after %v: sentence %d, %v; want %d, %v", tt.played, n, ok, tt.want, tt.ok)
 		}
 	}
-	if timeline.Last() != 4 || timeline.End() != 4*second+second/5 {
-		t.Errorf("it ends with sentence %d after %v", timeline.Last(), timeline.End())
-	}
+	check.That(t, timeline.Last() == 4 && timeline.End() == 4*second+second/5,
+		"it ends with sentence %d after %v", timeline.Last(), timeline.End())
 }

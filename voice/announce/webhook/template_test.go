@@ -18,38 +18,15 @@ const body = `{
 }`
 
 // outputs are templates, and what they make of the body.
-func outputs() [][2]string {
-	return [][2]string{
-		{"{{.name}} opened.", "Door opened."},
-		{"\uFEFF{{/* a comment */}}\n {{- .name}}\n", "Door"},
-		{"[{{.missing}}{{.nothing}}{{.nothing.deeper}}]", "[]"},
-		{"{{.count}} {{.level}} {{.big}} {{.large}} {{.open}}", "3 21.5 12345678901 1234567.5 true"},
-		{"{{if .open}}open{{else}}shut{{end}}", "open"},
-		{
-			"{{if eq .count 3.0}}three{{end}} {{if gt .level 20}}warm{{end}} {{if lt .count 2.5}}few{{end}}",
-			"three warm",
-		},
-		{"{{if eq .name `Gate` `Door`}}known{{end}}{{if ne .name `Gate`}}!{{end}}", "known!"},
-		{"{{if and (ge .count 3) (le .count 3) (not .shut)}}yes{{end}}{{if lt .name `E`}}!{{end}}", "yes!"},
-		{"{{if eq .open true}}a{{end}}{{if eq .missing .nothing}}b{{end}}{{if eq .name .count}}c{{end}}", "ab"},
-		{"{{range $i, $t := .tags}}{{$i}}{{$t}} {{end}}", "0hall 1north"},
-		{"{{range $k, $v := .labels}}{{$k}}={{$v}} {{end}}", "a=1 b=2"},
-		{"{{range .empty}}x{{else}}none{{end}}{{range .missing}}x{{else}}none{{end}}", "nonenone"},
-		{"{{range .alerts}}{{.name}}{{range .items}}{{.}}{{end}}{{end}}", "A12B3"},
-		{"{{with index .alerts 0}}{{.name}}{{end}}{{(index .alerts 1).name}}", "AB"},
-		{"{{join `, ` .tags}} {{join `-` .numbers}}{{join `-` .missing}}", "hall, north 1-2.5"},
-		{"{{default `x` .missing}}{{.name | default `x`}}{{default `x` .empty}}", "xDoorx"},
-		{"{{printf `%s %d %.1f %5s|%v` .name .count .level .name .large}}", "Door 3 21.5  Door|1234567.5"},
-		{"{{slice .name 0 2}} {{if gt (len .tags) 1}}{{index .labels `a`}}{{end}}", "Do 1"},
-		{"{{json .alerts}} {{json .level}}", `[{"name":"A","items":[1,2]},{"name":"B","items":[3]}] 21.5`},
-		{"{{define `who`}}{{.name}}{{end}}{{template `who` .}}", "Door"},
-		{"{{if .shut}}never{{end}}  \n ", ""},
-	}
+func outputs(tb testing.TB) [][]string {
+	tb.Helper()
+	marked := []string{"\uFEFF{{/* a comment */}}\n {{- .name}}\n", "Door"}
+	return append(check.Table(tb, "testdata/templates.txt"), marked)
 }
 
 func TestTemplate_output(t *testing.T) {
 	t.Parallel()
-	for _, tt := range outputs() {
+	for _, tt := range outputs(t) {
 		result, err := check.Must(webhook.ParseTemplate("t", tt[0]))(t).Read([]byte(body))
 		got := strings.ReplaceAll(result.Fields["message"], `"items":[1,2],"name":"A"`, `"name":"A","items":[1,2]`)
 		got = strings.ReplaceAll(got, `"items":[3],"name":"B"`, `"name":"B","items":[3]`) // members have no order
@@ -76,9 +53,8 @@ func TestTemplate_json(t *testing.T) {
 		{`{{.m}}`, `{"m": "{\"message\": \"x\"}"}`, `map[message:{"message": "x"}]`},
 	} {
 		result, err := check.Must(webhook.ParseTemplate("t", tt.source))(t).Read([]byte(tt.body))
-		if got := fmt.Sprint(result.Fields); err != nil || got != tt.want {
-			t.Errorf("%s of %s: %s, %v; want %s", tt.source, tt.body, got, err, tt.want)
-		}
+		got := fmt.Sprint(result.Fields)
+		check.That(t, err == nil && got == tt.want, "%s of %s: %s, %v; want %s", tt.source, tt.body, got, err, tt.want)
 	}
 }
 
@@ -106,39 +82,24 @@ func TestTemplate_long(t *testing.T) {
 // A template that is wrong, or fails, is named with its line.
 func TestTemplate_errors(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ source, want string }{
-		{"{{env `HOME`}}", `t:1: function "env" not defined`},
-		{"{{.name", "t:1: unclosed action"},
-		{"\n{{if .name}}", "t:2: unexpected EOF"},
-		{"\n\n  {{.name.deeper}}", "t:3:9: executing"},
-		{"{{.count.String}}", "t:1:8: executing"},
-		{"{{index .tags 2}}", "index out of range"},
-		{"{{join `,` .name}}", "wrong type for value"},
-		{"{{gt .name 1}}", "cannot order Door and 1, only two numbers or two strings"},
-		{"{{lt .missing 1}}", "cannot order <nil> and 1"},
-		{`{"message": {{.name}}}`, "t: what the template writes is not a JSON object: "},
-		{`{{.name}}{"a": 1}`, "t: what the template writes is not a JSON object: it does not begin"},
-		{
-			`{"a": {{range .tags}}` + strings.Repeat("1", 12<<10) + "{{end}}}",
-			"t: what the template writes is not a JSON object: ",
-		},
-		{strings.Repeat("x", webhook.MaxTemplate+1), "t: the template has 16385 bytes, at most 16384 are allowed"},
-		{"{{\xff}}", "t: the template is not UTF-8"},
-	} {
-		parsed, err := webhook.ParseTemplate("t", tt.source)
+	large := `{"a": {{range .tags}}` + strings.Repeat("1", 12<<10) + "{{end}}}"
+	for _, row := range append(check.Table(t, "testdata/template-errors.txt"),
+		[]string{large, "t: what the template writes is not a JSON object: "},
+		[]string{strings.Repeat("x", webhook.MaxTemplate+1), "t: the template has 16385 bytes, at most 16384"},
+		[]string{"{{\xff}}", "t: the template is not UTF-8"}) {
+		parsed, err := webhook.ParseTemplate("t", row[0])
 		if err == nil {
 			_, err = parsed.Read([]byte(body))
 		}
-		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "t:") {
-			t.Errorf("%.100s: error %v, want %q", tt.source, err, tt.want)
-		}
+		check.That(t, err != nil && strings.Contains(err.Error(), row[1]) && strings.HasPrefix(err.Error(), "t:"),
+			"%.100s: error %v, want %q", row[0], err, row[1])
 	}
 }
 
 // Whatever is posted, a message is never too long, and an error begins with the template's name.
 func FuzzTemplate(f *testing.F) {
 	var templates []*webhook.Template
-	for _, tt := range outputs() {
+	for _, tt := range outputs(f) {
 		templates = append(templates, check.Must(webhook.ParseTemplate("t", tt[0]))(f))
 		f.Add(tt[0], body)
 	}
@@ -151,9 +112,8 @@ func FuzzTemplate(f *testing.F) {
 			if err != nil && result.Fields != nil {
 				t.Fatalf("fields with an error: %v", err)
 			}
-			if n := utf8.RuneCountInString(result.Fields["message"]); n > webhook.MaxOutput {
-				t.Fatalf("%d characters", n)
-			}
+			n := utf8.RuneCountInString(result.Fields["message"])
+			check.Require(t, n <= webhook.MaxOutput, "%d characters", n)
 		}
 	})
 }

@@ -27,32 +27,20 @@ func never(string) bool { return false }
 //   - apprise was recorded from Apprise 1.2.0, json://…?:rate=170.
 func TestRead_golden(t *testing.T) {
 	t.Parallel()
-	for file, want := range map[string]string{
-		"alertmanager-firing":   `map[message:The doorbell rang. priority:5] 0 []`,
-		"alertmanager-resolved": `map[message:Resolved: The doorbell rang. priority:3] 0 []`,
-		"alertmanager-group": `map[message:5 alerts: The disk of the NAS is almost full. High CPU Load on fd00::1. ` +
-			`And 2 more. Resolved: Last night's backup failed! priority:4] 0 []`,
-		"grafana-firing":   `map[message:2 alerts: The freezer is too warm. Power meter. priority:3] 0 []`,
-		"grafana-resolved": `map[message:Resolved: The freezer is too warm. priority:3] 0 []`,
-		"uptime-kuma-down": `map[message:nas is down: connect ECONNREFUSED 192.168.1.10:22. priority:4] 0 []`,
-		"uptime-kuma-up":   `map[message:nas is up. priority:3] 0 []`,
-		"uptime-kuma-test": `map[message:My Notification Testing priority:3] 0 []`,
-		"apprise":          `map[message:Dinner is ready — now "quick". priority:4 rate:170 title:The title] 0 []`,
-	} {
+	for _, row := range check.Table(t, "testdata/golden.txt") {
+		file, want := row[0], row[1]
 		matches := func(format string) bool { return strings.HasPrefix(file, format) }
 		format := webhook.Formats()[slices.IndexFunc(webhook.Formats(), matches)]
 		body := check.Must(os.ReadFile("testdata/" + file + ".json"))(t)
 		result, err := webhook.Read(format, body, never)
-		if got := fmt.Sprint(result.Fields, result.Repeated, result.Unknown); err != nil || got != want {
-			t.Errorf("%s:\n%s, %v; want\n%s", file, got, err, want)
-		}
+		got := fmt.Sprint(result.Fields, result.Repeated, result.Unknown)
+		check.That(t, err == nil && got == want, "%s:\n%s, %v; want\n%s", file, got, err, want)
 	}
 }
 
 func TestRead_bodies(t *testing.T) {
 	t.Parallel()
-	const prometheus, kuma = "alertmanager", "uptime-kuma"
-	one := func(alert string) string { return `{"alerts": [{` + alert + `}]}` }
+	const prometheus = "alertmanager"
 	long := strings.Repeat("word ", 100)
 	alerts := func(n int) string { // with the summaries A0, A1 …
 		var all []string
@@ -61,56 +49,21 @@ func TestRead_bodies(t *testing.T) {
 		}
 		return `{"alerts": [` + strings.Join(all, ",") + `]}`
 	}
-	for _, tt := range []struct{ format, body, want string }{ // want is the message, or the error
-		{prometheus, one(`"labels": {"alertname": "Washer"}`), "Alert: Washer."},
-		{prometheus, one(`"labels": {"alertname": "disk_full", "instance": "nas"}`), "Alert: disk full on nas."},
-		{prometheus, one(`"labels": {"alertname": "x"}, "annotations": {"summary": " "}`), "Alert: x."},
-		{prometheus, one(`"status": "resolved", "labels": {"alertname": "HTTPDown"}`), "Resolved: HTTP Down."},
-		{prometheus, `{"status": "resolved", "alerts": [{}, {}]}`, "2 alerts are resolved: an alert without a name."},
-		{prometheus, `{"commonAnnotations": {"summary": "Common."}}`, "Common."},
-		{
-			prometheus, `{"status": "resolved", "truncatedAlerts": 1, "alerts": [{"annotations": {"message": "A?"}}]}`,
-			"2 alerts are resolved: A? And 1 more.",
-		},
-		{
+	same := strings.Repeat(`{"annotations": {"summary": "a"}},`, 9)
+	for _, row := range append(check.Table(t, "testdata/bodies.txt"), // format, body, and the message or the error
+		[]string{
 			prometheus, `{"truncatedAlerts": -5, "alerts": [{"annotations": {"summary": "` + long + `"}}]}`,
 			strings.TrimSpace(strings.Repeat("word ", 59)) + "…",
 		},
-		{
-			prometheus, `{"alerts": [` + strings.Repeat(`{"annotations": {"summary": "a"}},`, 9) +
-				`{"annotations": {"summary": "b"}}]}`,
-			"10 alerts: a. b.",
-		},
-		{"grafana", alerts(5), "5 alerts: A0. A1. A2. A3. A4."},
-		{"grafana", alerts(6), "6 alerts: A0. A1. A2. A3. A4. And 1 more."},
-		{prometheus, `{}`, "/alerts: must list at least one alert"},
-		{prometheus, `{"alerts": null}`, "/alerts: must list at least one alert"},
-		{prometheus, `{"alerts": "x"}`, "/alerts: must be a list"},
-		{prometheus, `{"alerts": [{"labels": {"a": 1}}]}`, "/alerts/0/labels/a: must be a string"},
-		{prometheus, `{"alerts": [7]}`, "/alerts/0: must be an object"},
-		{prometheus, `{"truncatedAlerts": "x"}`, "/truncatedAlerts: must be a number"},
-		{prometheus, `[]`, ": must be one JSON object"},
-		{prometheus, `{"a": 1} x`, ": must be one JSON object"},
-		{prometheus, `{"alerts": [], "alerts": []}`, ": must be one JSON object"},
-		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 0}}`, "nas is down."},
-		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 2}}`, "nas does not respond at the moment."},
-		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 3}}`, "nas is under maintenance."},
-		{kuma, `{"monitor": {"name": "nas"}, "heartbeat": {"status": 4}, "msg": "new"}`, "new"},
-		{kuma, `{"monitor": {"name": " "}, "heartbeat": {"status": 0}, "msg": "[x] down"}`, "[x] down"},
-		{kuma, `{"heartbeat": null, "monitor": null}`, "/msg: must not be empty"},
-		{kuma, `{"heartbeat": {"status": "down"}}`, "/heartbeat/status: must be a number"},
-		{"apprise", `{"message": "a", "type": "info", "attachments": [{"base64": ""}]}`, "a"},
-		{"apprise", `{"message": 7, "title": null}`, "7"},
-		{"apprise", ``, ": must be one JSON object"},
-		{"other", `{}`, `the format "other" is not known`},
-	} {
-		result, err := webhook.Read(tt.format, []byte(tt.body), never)
-		if got := result.Fields["message"]; got != tt.want && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-			t.Errorf("%s %s: %q, %v; want %q", tt.format, tt.body, got, err, tt.want)
-		}
-		if wrong, ok := errors.AsType[*webhook.BodyError](err); ok && wrong.Detail == "" {
-			t.Errorf("%s %s: %v has no detail", tt.format, tt.body, err)
-		}
+		[]string{prometheus, `{"alerts": [` + same + `{"annotations": {"summary": "b"}}]}`, "10 alerts: a. b."},
+		[]string{"grafana", alerts(5), "5 alerts: A0. A1. A2. A3. A4."},
+		[]string{"grafana", alerts(6), "6 alerts: A0. A1. A2. A3. A4. And 1 more."}) {
+		result, err := webhook.Read(row[0], []byte(row[1]), never)
+		got := result.Fields["message"]
+		check.That(t, got == row[2] || err != nil && strings.Contains(err.Error(), row[2]),
+			"%s %s: %q, %v; want %q", row[0], row[1], got, err, row[2])
+		wrong, ok := errors.AsType[*webhook.BodyError](err)
+		check.That(t, !ok || wrong.Detail != "", "%s %s: %v has no detail", row[0], row[1], err)
 	}
 }
 
@@ -147,9 +100,8 @@ func TestRead_repeated(t *testing.T) {
 		{body(closed, reopened), "map[] 2"},
 	} {
 		result, err := webhook.Read("alertmanager", tt.body, known)
-		if got := fmt.Sprint(result.Fields, result.Repeated); err != nil || got != tt.want {
-			t.Errorf("%d: %s, %v; want %s", i, got, err, tt.want)
-		}
+		got := fmt.Sprint(result.Fields, result.Repeated)
+		check.That(t, err == nil && got == tt.want, "%d: %s, %v; want %s", i, got, err, tt.want)
 	}
 }
 
@@ -165,9 +117,8 @@ func TestRead_priorities(t *testing.T) {
 				severity,
 			)
 			result, err := webhook.Read("alertmanager", []byte(body), never)
-			if err != nil || result.Fields["priority"] != want {
-				t.Errorf("%s %q: %v, %v; want priority %s", status, severity, result.Fields, err, want)
-			}
+			check.That(t, err == nil && result.Fields["priority"] == want,
+				"%s %q: %v, %v; want priority %s", status, severity, result.Fields, err, want)
 		}
 	}
 }
@@ -180,9 +131,8 @@ func TestRead_unknownMembers(t *testing.T) {
 		{"uptime-kuma", `{"zone": 1, "color": 2, "msg": "x", "monitor": {"x": 1}}`},
 	} {
 		result, err := webhook.Read(tt.format, []byte(tt.body), never)
-		if got := fmt.Sprint(result.Unknown); err != nil || got != "[color zone]" {
-			t.Errorf("%s: %s, %v", tt.format, got, err)
-		}
+		got := fmt.Sprint(result.Unknown)
+		check.That(t, err == nil && got == "[color zone]", "%s: %s, %v", tt.format, got, err)
 	}
 }
 
@@ -192,14 +142,10 @@ func TestValidName(t *testing.T) {
 		"a": true, "door-bell-2": true, strings.Repeat("x", 64): true, strings.Repeat("x", 65): false, "": false,
 		"A": false, "a.b": false, "../x": false, "ü": false, "a\n": false,
 	} {
-		if webhook.ValidName(name) != want {
-			t.Errorf("%q is valid: %t", name, !want)
-		}
+		check.That(t, webhook.ValidName(name) == want, "%q is valid: %t", name, !want)
 	}
 	for _, format := range webhook.Formats() {
-		if !webhook.ValidName(format) {
-			t.Errorf("%q is not valid", format)
-		}
+		check.That(t, webhook.ValidName(format), "%q is not valid", format)
 	}
 }
 
@@ -209,40 +155,25 @@ func TestObject(t *testing.T) {
 	part := func(name, value string) string {
 		return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
 	}
-	for _, tt := range []struct{ media, body, want string }{ // want is the object, or the error
-		{"", `{"a": 1}`, `{"a": 1}`},
-		{form, "\uFEFF {\"a\": 1}\n", `{"a": 1}`},
-		{"application/json", `{"a": 1} 2`, "data after the object"},
-		{"", `{"a": 1, "a": 2}`, "duplicate object member name"},
-		{"", `{"a": `, "unexpected EOF"},
-		{"", `[{"a": 1}]`, ": must be one JSON object"},
-		{"", "", ": must not be empty"},
-		{"", " \n", ": must not be empty"},
-		{form, "message=a+b&type=info&message=c", `{"message":"a b","type":"info"}`},
-		{form, "message=%ff&%ff=1", `{"message":"\ufffd","\ufffd":"1"}`},
-		{form, "Dinner is ready", `{"message":"Dinner is ready"}`},
-		{form, "a=%zz", ": must be a form or JSON"},
-		{"text/plain", "a=b", `{"message":"a=b"}`},
-		{"", "\xff", `{"message":"\ufffd"}`},
-		{parts, part("message", "x") + part("type", "y") + "--x--\r\n", `{"message":"x","type":"y"}`},
-		{parts, part("data", ` {"heartbeat": null} `) + "--x--\r\n", `{"heartbeat": null}`},
-		{parts, part("data", `{"heartbeat": null`) + "--x--\r\n", "unexpected EOF"},
-		{parts, part("data", "x") + "--x--\r\n", `{"data":"x"}`},
-		{parts, "--x\r\nContent-", ": must be a multipart form"},
-		{"multipart/form-data", "x", ": must be a multipart form"},
-	} {
-		object, err := webhook.Object(tt.media, []byte(tt.body))
+	for _, row := range append(check.Table(t, "testdata/objects.txt"), // media type, body, object or error
+		[]string{form, "\uFEFF {\"a\": 1}\n", `{"a": 1}`},
+		[]string{"", "\xff", `{"message":"\ufffd"}`},
+		[]string{parts, part("message", "x") + part("type", "y") + "--x--\r\n", `{"message":"x","type":"y"}`},
+		[]string{parts, part("data", ` {"heartbeat": null} `) + "--x--\r\n", `{"heartbeat": null}`},
+		[]string{parts, part("data", `{"heartbeat": null`) + "--x--\r\n", "unexpected EOF"},
+		[]string{parts, part("data", "x") + "--x--\r\n", `{"data":"x"}`},
+		[]string{parts, "--x\r\nContent-", ": must be a multipart form"}) {
+		object, err := webhook.Object(row[0], []byte(row[1]))
 		if err != nil {
-			if _, ok := errors.AsType[*webhook.BodyError](err); !ok || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%s %q: error %v, want %q", tt.media, tt.body, err, tt.want)
-			}
+			_, ok := errors.AsType[*webhook.BodyError](err)
+			check.That(t, ok, "%s %q: %v is no BodyError", row[0], row[1], err)
+			check.Contains(t, err.Error(), row[2], "%s %q: the error", row[0], row[1])
 			continue
 		}
 		var got, want map[string]any
 		check.NoError(t, json.Unmarshal(object, &got))
-		if err := json.Unmarshal([]byte(tt.want), &want); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s %q: %s, want %s", tt.media, tt.body, object, tt.want)
-		}
+		check.NoError(t, json.Unmarshal([]byte(row[2]), &want))
+		check.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "%s %q", row[0], row[1])
 	}
 }
 
@@ -250,14 +181,10 @@ func TestObject(t *testing.T) {
 func TestExample(t *testing.T) {
 	t.Parallel()
 	for _, format := range webhook.Formats() {
-		if result, err := webhook.Read(format, []byte(webhook.Example(format)), never); err != nil ||
-			result.Fields["message"] == "" {
-			t.Errorf("%s: %v, %v", format, result, err)
-		}
+		result, err := webhook.Read(format, []byte(webhook.Example(format)), never)
+		check.That(t, err == nil && result.Fields["message"] != "", "%s: %v, %v", format, result, err)
 	}
-	if webhook.Example("other") != "" {
-		t.Error("an unknown format has an example")
-	}
+	check.That(t, webhook.Example("other") == "", "an unknown format has an example")
 }
 
 func FuzzWebhook(f *testing.F) {
@@ -272,9 +199,8 @@ func FuzzWebhook(f *testing.F) {
 	f.Fuzz(func(t *testing.T, mediaType string, sent []byte) {
 		body, err := webhook.Object(mediaType, sent)
 		if err != nil {
-			if wrong, ok := errors.AsType[*webhook.BodyError](err); !ok || wrong.Detail == "" {
-				t.Fatalf("error %v", err)
-			}
+			wrong, ok := errors.AsType[*webhook.BodyError](err)
+			check.Require(t, ok && wrong.Detail != "", "error %v", err)
 			return
 		}
 		for _, format := range webhook.Formats() {
@@ -284,9 +210,8 @@ func FuzzWebhook(f *testing.F) {
 				return len(events)%3 == 0
 			})
 			if err != nil {
-				if wrong, ok := errors.AsType[*webhook.BodyError](err); !ok || wrong.Detail == "" {
-					t.Fatalf("%s: error %v", format, err)
-				}
+				wrong, ok := errors.AsType[*webhook.BodyError](err)
+				check.Require(t, ok && wrong.Detail != "", "%s: error %v", format, err)
 				continue
 			}
 			if format == "apprise" {

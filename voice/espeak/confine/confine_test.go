@@ -43,16 +43,11 @@ func perl(t *testing.T, confined bool, code string, args ...string) string {
 func TestRun_limits(t *testing.T) {
 	t.Parallel()
 	const files = `while (open(my $f, "<", "/etc/ld.so.cache")) { push @f, $f } print fileno($f[-1]), "\n"`
-	if got, want := perl(t, true, files), fmt.Sprintln(maxFiles-1); got != want {
-		t.Errorf("the last file has the number %q, want %q", got, want)
-	}
+	check.Equal(t, perl(t, true, files), fmt.Sprintln(maxFiles-1), "the last file has the number")
 	const memory = `my $x; vec($x, $ARGV[0], 8) = 1; print length($x), "\n"`
-	if got, want := perl(t, true, memory, fmt.Sprint(maxData*3/4)), fmt.Sprintln(maxData*3/4+1); got != want {
-		t.Errorf("three quarters of the memory: %q, want %q", got, want)
-	}
-	if got := perl(t, true, memory, fmt.Sprint(maxData)); !strings.Contains(got, "Out of memory") {
-		t.Errorf("all the memory: %q, want a failure", got)
-	}
+	check.Equal(t, perl(t, true, memory, fmt.Sprint(maxData*3/4)), fmt.Sprintln(maxData*3/4+1),
+		"three quarters of the memory")
+	check.Contains(t, perl(t, true, memory, fmt.Sprint(maxData)), "Out of memory", "all the memory")
 }
 
 // Each attempt succeeds without confinement, so that its failure shows the confinement.
@@ -98,8 +93,6 @@ func TestRun_denies(t *testing.T) {
 		if got := perl(t, false, code, args...); strings.Contains(got, denied) || strings.Contains(got, absent) {
 			t.Errorf("%s: %q without confinement", tt.name, got)
 		}
-		if got := perl(t, true, code, args...); got != tt.want+"\n" {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
+		check.Equal(t, perl(t, true, code, args...), tt.want+"\n", "%s", tt.name)
 	}
 }

@@ -53,7 +53,7 @@ func yearLike(run string) bool {
 func (s *Verbalizer) codeNumber(run string, spell, more bool) string {
 	switch {
 	case yearLike(run) && more:
-		return s.year(atoi(run))
+		return s.year(recognize.Atoi(run))
 	case len(run) <= 2 && !spell:
 		return s.whole(run)
 	case len(run) == 1:
@@ -65,9 +65,9 @@ func (s *Verbalizer) codeNumber(run string, spell, more bool) string {
 // labelNumber says the number of a label: twelve, two twenty-one.
 func (s *Verbalizer) labelNumber(digits string) string {
 	if len(digits) == 3 && digits[1:] != "00" && digits[0] != '0' {
-		return s.cardinal(atoi(digits[:1])) + " " + s.pair(atoi(digits[1:]))
+		return s.cardinal(recognize.Atoi(digits[:1])) + " " + s.pair(recognize.Atoi(digits[1:]))
 	}
-	if v := atoi(digits); len(digits) == 4 && digits[0] != '0' && v%1000 > 9 {
+	if v := recognize.Atoi(digits); len(digits) == 4 && digits[0] != '0' && v%1000 > 9 {
 		return s.year(v)
 	}
 	return s.number(recognize.Number{Whole: digits})
@@ -123,46 +123,24 @@ func addressSign(c rune) string {
 
 // address says an address: example dot com slash door.
 func (s *Verbalizer) address(a string) string {
-	var spoken []string
 	hex := strings.Contains(a, "::")
-	for part := range recognize.AddressParts(a) {
-		c, _ := utf8.DecodeRuneInString(part)
-		switch name := addressSign(c); {
-		case name != "":
-			part = name
-		case !recognize.IsWord(c):
-			continue
-		default:
-			part = s.name(part, hex)
-		}
-		spoken = append(spoken, part)
-	}
-	return strings.Join(spoken, " ")
+	return recognize.SayAddress(a, addressSign, func(part string) string { return s.name(part, hex) })
 }
 
 // name says a part of an address; three or more digits are spelled, and all letters of a hexadecimal one.
 func (s *Verbalizer) name(part string, hex bool) string {
-	var words []string
-	for part != "" {
-		digit := recognize.IsDigit(rune(part[0]))
-		n := strings.IndexFunc(part, func(c rune) bool { return recognize.IsDigit(c) != digit })
-		if n < 0 {
-			n = len(part)
-		}
-		run := part[:n]
+	return recognize.SayRuns(part, func(run string, digits bool) string {
 		switch {
-		case digit && n > 2:
-			run = s.spell(run)
-		case digit:
-			run = s.whole(run)
+		case digits && len(run) > 2:
+			return s.spell(run)
+		case digits:
+			return s.whole(run)
 		case hex,
 			run == "a" || s.Is(recognize.Spelled, run) && !s.Is(recognize.Lower, run) && !s.Is(recognize.TopLevel, run):
-			run = spelled(strings.ToUpper(run))
+			return spelled(strings.ToUpper(run))
 		}
-		words = append(words, run)
-		part = part[n:]
-	}
-	return strings.Join(words, " ")
+		return run
+	})
 }
 
 // camel splits a name such as OpenDay2026 into its words.

@@ -76,11 +76,11 @@ func (s *Verbalizer) sum(m recognize.Money) string {
 
 // coins says a number of coins.
 func (s *Verbalizer) coins(digits, one, many string) string {
-	if atoi(digits) == 1 {
+	if recognize.Atoi(digits) == 1 {
 		return "one " + one
 	}
 	if len(digits) == 2 {
-		return s.cardinal(atoi(digits)) + " " + many
+		return s.cardinal(recognize.Atoi(digits)) + " " + many
 	}
 	return s.plain(recognize.Number{Whole: digits}) + " " + many
 }

@@ -1,7 +1,6 @@
 package english
 
 import (
-	"strconv"
 	"strings"
 
 	"pressbox/voice/speakable/recognize"
@@ -105,7 +104,7 @@ func (s *Verbalizer) amount(t recognize.Token) string {
 	case recognize.Pair:
 		return s.relation(t)
 	case recognize.Scientific:
-		exponent := s.cardinal(atoi(t.Exponent))
+		exponent := s.cardinal(recognize.Atoi(t.Exponent))
 		if t.Negative {
 			exponent = "minus " + exponent
 		}
@@ -135,9 +134,9 @@ func (s *Verbalizer) number(n recognize.Number) string {
 	}
 	spoken := s.whole(n.Whole)
 	if n.Grouped && len(n.Whole) <= maxNamed {
-		spoken = s.cardinal(atoi(n.Whole))
+		spoken = s.cardinal(recognize.Atoi(n.Whole))
 	}
-	if v := atoi(n.Whole); !n.Grouped && len(n.Whole) == 4 && v >= 1010 && v < 2100 {
+	if v := recognize.Atoi(n.Whole); !n.Grouped && len(n.Whole) == 4 && v >= 1010 && v < 2100 {
 		spoken = s.year(v)
 	}
 	if n.Fraction == "" {
@@ -151,7 +150,7 @@ func (s *Verbalizer) average(digits string) string {
 	if digits[1:] == "00" {
 		return s.whole(digits[:1]) + " hundred"
 	}
-	return s.whole(digits[:1]) + " " + s.pair(atoi(digits[1:]))
+	return s.whole(digits[:1]) + " " + s.pair(recognize.Atoi(digits[1:]))
 }
 
 // fraction says 2 1/2 and 3/4 mile.
@@ -202,7 +201,7 @@ func (s *Verbalizer) relation(p recognize.Pair) string {
 // quantity says a number with a unit.
 func (s *Verbalizer) quantity(q recognize.Quantity) string {
 	one, many := s.unit(q.Unit)
-	if atoi(q.Number.Whole)%100 > 0 {
+	if recognize.Atoi(q.Number.Whole)%100 > 0 {
 		q.Number.Grouped = true // 1013 hPa is no year
 	}
 	spoken := s.number(q.Number)
@@ -288,13 +287,4 @@ func spelled(letters string) string {
 		b.WriteRune(c)
 	}
 	return b.String()
-}
-
-// atoi returns the number in digits, 0 for none.
-func atoi(digits string) int {
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return 0
-	}
-	return n
 }

@@ -3,7 +3,6 @@ package german
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"pressbox/voice/speakable/recognize"
 )
@@ -71,20 +70,7 @@ func signName(sign rune) string {
 
 // address says an address: example Punkt D E Schrägstrich hilfe.
 func (s *Verbalizer) address(a string) string {
-	var spoken []string
-	for part := range recognize.AddressParts(a) {
-		c, _ := utf8.DecodeRuneInString(part)
-		switch name := signName(c); {
-		case name != "":
-			part = name
-		case !recognize.IsWord(c):
-			continue
-		default:
-			part = s.name(part)
-		}
-		spoken = append(spoken, part)
-	}
-	return strings.Join(spoken, " ")
+	return recognize.SayAddress(a, signName, s.name)
 }
 
 // name says a part of an address; three or more digits are spelled, and so is the name of a country.
@@ -92,20 +78,12 @@ func (s *Verbalizer) name(part string) string {
 	if len(part) == 2 && s.Is(recognize.TopLevel, part) || s.Is(recognize.Spelled, part) {
 		return spelled(strings.ToUpper(part))
 	}
-	var words []string
-	for part != "" {
-		digit := recognize.IsDigit(rune(part[0]))
-		n := strings.IndexFunc(part, func(c rune) bool { return recognize.IsDigit(c) != digit })
-		if n < 0 {
-			n = len(part)
+	return recognize.SayRuns(part, func(run string, digits bool) string {
+		if digits {
+			return codeNumber(run, false)
 		}
-		run := part[:n]
-		if digit {
-			run = codeNumber(run, false)
-		}
-		words, part = append(words, run), part[n:]
-	}
-	return strings.Join(words, " ")
+		return run
+	})
 }
 
 // camel splits a name such as TagDerOffenenTür into its words.

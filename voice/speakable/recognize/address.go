@@ -1,11 +1,11 @@
 package recognize
 
 import (
-	"iter"
 	"net/url"
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 var (
@@ -27,7 +27,7 @@ func addressRules() []rule {
 	return []rule{
 		{
 			"IPv4 address", ".", starts(`\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?\b`),
-			whole(func(_ *scanner, m []string) Token { return Address{m[0]} }),
+			whole(func(_ *tokenizer, m []string) Token { return Address{m[0]} }),
 		},
 	}
 }
@@ -67,7 +67,7 @@ func TrimMarks(a string) string {
 }
 
 // address recognizes a web or mail address, a host with its port, or a topic.
-func (s *scanner) address(word string) bool {
+func (s *tokenizer) address(word string) bool {
 	after := s.rest(len(word))
 	if after == "" || !strings.ContainsRune("./:@-_+%", rune(after[0])) {
 		return false
@@ -85,7 +85,7 @@ func (s *scanner) address(word string) bool {
 }
 
 // addressIn returns the address at the start of text, which starts with word.
-func (s *scanner) addressIn(text, word string) string {
+func (s *tokenizer) addressIn(text, word string) string {
 	if m := hostPort.FindString(text); m != "" && s.port(m, word) {
 		return m
 	}
@@ -108,7 +108,7 @@ func (s *scanner) addressIn(text, word string) string {
 
 // host reports whether an address without a scheme ends like a host or a file. A capital after a period
 // without a space starts a sentence.
-func (s *scanner) host(a string) bool {
+func (s *tokenizer) host(a string) bool {
 	if cut := strings.IndexAny(a, "/:"); cut > 0 {
 		a = a[:cut]
 	}
@@ -117,14 +117,14 @@ func (s *scanner) host(a string) bool {
 }
 
 // port reports whether m is a host with a port and not a label with a number.
-func (s *scanner) port(m, word string) bool {
+func (s *tokenizer) port(m, word string) bool {
 	digits := m[strings.LastIndexByte(m, ':')+1:]
 	return len(digits) >= 4 && (strings.ToLower(word) == word || strings.ContainsFunc(word, IsDigit)) &&
 		!s.Is(Seat, word)
 }
 
 // path recognizes a path at the position, which starts with a slash.
-func (s *scanner) path() bool {
+func (s *tokenizer) path() bool {
 	rest, ok := s.chunkRest()
 	if !ok {
 		return false
@@ -143,7 +143,7 @@ type chunk struct{ end, tries int }
 const chunkTries = 4
 
 // chunkRest returns the rest of the chunk at the position, and false after too many searches.
-func (s *scanner) chunkRest() (string, bool) {
+func (s *tokenizer) chunkRest() (string, bool) {
 	if s.at >= s.chunk.end {
 		end := strings.IndexAny(s.src[s.at:], " \n\uE000")
 		if end < 0 {
@@ -155,14 +155,32 @@ func (s *scanner) chunkRest() (string, bool) {
 	return s.src[s.at:s.chunk.end], s.chunk.tries <= chunkTries
 }
 
-// AddressParts yields the words of an address and the single signs between them.
-func AddressParts(a string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for a != "" {
-			part := token(a)
-			if a = a[len(part):]; !yield(part) {
-				return
-			}
+// SayAddress says an address part by part. sign returns the name of a sign, "" for none; word says a word.
+func SayAddress(a string, sign func(rune) string, word func(string) string) string {
+	var spoken []string
+	for a != "" {
+		part := token(a)
+		a = a[len(part):]
+		c, _ := utf8.DecodeRuneInString(part)
+		if name := sign(c); name != "" {
+			spoken = append(spoken, name)
+		} else if IsWord(c) {
+			spoken = append(spoken, word(part))
 		}
 	}
+	return strings.Join(spoken, " ")
+}
+
+// SayRuns says a word run by run: say says one of digits, or of other characters.
+func SayRuns(word string, say func(run string, digits bool) string) string {
+	var spoken []string
+	for word != "" {
+		digits := IsDigit(rune(word[0]))
+		n := strings.IndexFunc(word, func(c rune) bool { return IsDigit(c) != digits })
+		if n < 0 {
+			n = len(word)
+		}
+		spoken, word = append(spoken, say(word[:n], digits)), word[n:]
+	}
+	return strings.Join(spoken, " ")
 }

@@ -12,32 +12,32 @@ func phoneRules() []rule {
 	return []rule{
 		{
 			"telephone number with letters", "-", starts(`(1)-(8\d\d)-([A-Z][A-Z-]{3,9})\b`),
-			whole(func(_ *scanner, m []string) Token {
+			whole(func(_ *tokenizer, m []string) Token {
 				return Identifier{Runs: []string{m[1], m[2], m[3]}}
 			}),
 		},
 		{
 			"telephone number", "-. ", starts(`(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}`),
-			whole((*scanner).phone),
+			whole((*tokenizer).phone),
 		},
-		{"telephone number", " -", starts(`0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*scanner).phone)},
-		{"telephone number", "/", starts(`0\d{2,5}/\d{3,8}(?:[ -]\d{1,8}){0,3}`), whole((*scanner).phone)},
-		{"telephone number", "-", starts(`\d{3}-\d{4}`), whole((*scanner).phone)},
-		{"social security number", "-", starts(`\d{3}-\d{2}-\d{4}`), whole((*scanner).phone)},
-		{"postal code", "-", starts(`\d{5}-\d{4}`), whole((*scanner).phone)},
-		{"card number", " -", starts(`\d{4}(?:[ -]\d{4}){2,3}`), whole((*scanner).phone)},
+		{"telephone number", " -", starts(`0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*tokenizer).phone)},
+		{"telephone number", "/", starts(`0\d{2,5}/\d{3,8}(?:[ -]\d{1,8}){0,3}`), whole((*tokenizer).phone)},
+		{"telephone number", "-", starts(`\d{3}-\d{4}`), whole((*tokenizer).phone)},
+		{"social security number", "-", starts(`\d{3}-\d{2}-\d{4}`), whole((*tokenizer).phone)},
+		{"postal code", "-", starts(`\d{5}-\d{4}`), whole((*tokenizer).phone)},
+		{"card number", " -", starts(`\d{4}(?:[ -]\d{4}){2,3}`), whole((*tokenizer).phone)},
 		{
 			"ten digits", "$", starts(`\d{10,11}`),
-			whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) }),
+			whole(func(s *tokenizer, m []string) Token { return phoneDigits(m[0]) }),
 		},
 		{
 			"ten digits", " ,.!?:;)", starts(`\d{10}`),
-			whole(func(s *scanner, m []string) Token { return phoneDigits(m[0]) }),
+			whole(func(s *tokenizer, m []string) Token { return phoneDigits(m[0]) }),
 		},
 	}
 }
 
-func (s *scanner) phone(m []string) Token {
+func (s *tokenizer) phone(m []string) Token {
 	if s.followed(len(m[0]), "-") || !s.ends(m[0]) {
 		return nil
 	}
@@ -85,16 +85,16 @@ func fours(d string) []string {
 // codeRules returns the rules of codes that start with a digit.
 func codeRules() []rule {
 	return []rule{
-		{"hexadecimal number", "a", starts(`0x[0-9A-Fa-f]{1,16}\b`), whole(func(_ *scanner, m []string) Token {
+		{"hexadecimal number", "a", starts(`0x[0-9A-Fa-f]{1,16}\b`), whole(func(_ *tokenizer, m []string) Token {
 			return Identifier{Runs: runs(m[0])}
 		})},
 		{
 			"hardware address", "a:", starts(`[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){3,7}\b`),
-			whole(func(_ *scanner, m []string) Token {
+			whole(func(_ *tokenizer, m []string) Token {
 				return Identifier{Runs: runs(m[0])}
 			}),
 		},
-		{"code of letters and digits", "a", starts(`\d[0-9A-Z]{4,24}\b`), whole(func(_ *scanner, m []string) Token {
+		{"code of letters and digits", "a", starts(`\d[0-9A-Z]{4,24}\b`), whole(func(_ *tokenizer, m []string) Token {
 			if strings.ContainsFunc(strings.TrimLeft(m[0], "0123456789"), IsDigit) &&
 				strings.ContainsFunc(m[0], unicode.IsUpper) {
 				return Identifier{Runs: runs(m[0])}
@@ -103,28 +103,28 @@ func codeRules() []rule {
 		})},
 		{
 			"version with a suffix", ".", starts(`(\d{1,5}(?:\.\d{1,5}){2,4})-(alpha|beta|rc|pre|dev|b)\.?(\d*)`),
-			whole(func(_ *scanner, m []string) Token {
+			whole(func(_ *tokenizer, m []string) Token {
 				return Version{Parts: append(strings.Split(m[1], "."), m[2], m[3])}
 			}),
 		},
-		{"digit groups", "-", starts(`\d+(?:-[0-9A-Za-z]+)+`), whole((*scanner).dashed)},
+		{"digit groups", "-", starts(`\d+(?:-[0-9A-Za-z]+)+`), whole((*tokenizer).dashed)},
 		{
 			"emergency number", " .,!?:$", starts(`(?:911|112|999|311|988|211|411|511|110)\b`),
-			whole(func(s *scanner, m []string) Token {
+			whole(func(s *tokenizer, m []string) Token {
 				if s.Is(Dialed, s.nextWord(len(m[0]))) || s.preceded(Dialed) {
 					return Digits{Groups: []string{m[0]}}
 				}
 				return nil
 			}),
 		},
-		{"label", "a", starts(`(\d{1,4})([A-Za-z])\b`), whole((*scanner).label)},
-		{"code", "", starts(`\d{2,16}(?: \d{2,4}){0,4}\b`), whole((*scanner).code)},
-		{"version", ".", starts(`[1-9]\d{0,2}(?:\.\d{3}){2}\b`), whole(func(s *scanner, m []string) Token {
+		{"label", "a", starts(`(\d{1,4})([A-Za-z])\b`), whole((*tokenizer).label)},
+		{"code", "", starts(`\d{2,16}(?: \d{2,4}){0,4}\b`), whole((*tokenizer).code)},
+		{"version", ".", starts(`[1-9]\d{0,2}(?:\.\d{3}){2}\b`), whole(func(s *tokenizer, m []string) Token {
 			return Number{Whole: plainDigits(m[0]), Grouped: true}
 		})},
 		{
 			"version of a year and month", ".", starts(`(20[1-4]\d)\.(1[0-2]|0?[1-9])\b`),
-			whole(func(s *scanner, m []string) Token {
+			whole(func(s *tokenizer, m []string) Token {
 				if _, _, unit := s.Unit(s.nextWord(len(m[0]))); unit || s.DecimalComma ||
 					s.followed(len(m[0]), ".") ||
 					strings.ContainsAny(s.next(len(m[0]))[:min(1, len(s.next(len(m[0]))))], "%°$€£+=×/") {
@@ -133,7 +133,7 @@ func codeRules() []rule {
 				return Version{Parts: m[1:]}
 			}),
 		},
-		{"version", ".", starts(`\d{1,5}(?:\.\d{1,5}){2,5}`), whole(func(_ *scanner, m []string) Token {
+		{"version", ".", starts(`\d{1,5}(?:\.\d{1,5}){2,5}`), whole(func(_ *tokenizer, m []string) Token {
 			return Version{Parts: strings.Split(m[0], ".")}
 		})},
 	}
@@ -160,7 +160,7 @@ func runs(code string) []string {
 
 // dashed recognizes groups of digits with dashes that are no range: with a word before that names a code,
 // with a leading zero, or with more than two groups.
-func (s *scanner) dashed(m []string) Token {
+func (s *tokenizer) dashed(m []string) Token {
 	groups := strings.Split(m[0], "-")
 	digits, zero := true, false
 	for _, group := range groups {
@@ -190,7 +190,7 @@ func (s *scanner) dashed(m []string) Token {
 }
 
 // coded reports whether the words before are those of a code: "code", "PIN is", "code changed to".
-func (s *scanner) coded() bool {
+func (s *tokenizer) coded() bool {
 	for _, word := range s.words {
 		if s.Is(Code, word) {
 			return true
@@ -203,7 +203,7 @@ func (s *scanner) coded() bool {
 }
 
 // code recognizes digits after a word such as "code": a code of three or more digits, or of several groups.
-func (s *scanner) code(m []string) Token {
+func (s *tokenizer) code(m []string) Token {
 	after := s.rest(len(m[0]))
 	if strings.HasPrefix(after, ":") || strings.HasPrefix(after, ".") && startsWithDigit(after[1:]) ||
 		strings.HasPrefix(after, ",") && startsWithDigit(after[1:]) ||
@@ -233,14 +233,14 @@ func (s *scanner) code(m []string) Token {
 }
 
 // postal reports whether a city and the letters of a state stand before.
-func (s *scanner) postal() bool {
+func (s *tokenizer) postal() bool {
 	state := s.before(0)
 	return s.Is(State, state) && strings.ToUpper(state) == state && capital(s.before(1)) && !s.loud &&
 		s.previous() == ' '
 }
 
 // label recognizes the number and letter of a seat, a gate or an apartment.
-func (s *scanner) label(m []string) Token {
+func (s *tokenizer) label(m []string) Token {
 	_, after := s.last.(Label)
 	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && s.preceded(Joiner)
 	switch {
@@ -258,7 +258,7 @@ func (s *scanner) label(m []string) Token {
 
 // seated reports whether the words before are those of a seat, a gate or an apartment: "row", "seat is",
 // "neighbor in".
-func (s *scanner) seated() bool {
+func (s *tokenizer) seated() bool {
 	if s.preceded(Seat) {
 		return !s.Is(Space, s.before(1))
 	}
@@ -274,7 +274,7 @@ func (s *scanner) seated() bool {
 }
 
 // named reports whether a capitalized word follows on the same line, as in 221B Baker Street.
-func (s *scanner) named(n int) bool {
+func (s *tokenizer) named(n int) bool {
 	word := s.nextWord(n)
 	if startsWithDigit(word) { // 77 W 12th St
 		end := strings.TrimLeft(word, "0123456789")
@@ -286,7 +286,7 @@ func (s *scanner) named(n int) bool {
 var identifier = regexp.MustCompile(`^([A-Z][A-Z0-9]{1,9}|[A-Z])-?((?:\d+)(?:-[0-9A-Z]+)*|[0-9]+[A-Z]+[0-9A-Z]*)\b`)
 
 // identified recognizes CVE-2024-3094, OPS-417, UA1542 and F-16.
-func (s *scanner) identified(word string) bool {
+func (s *tokenizer) identified(word string) bool {
 	if !capital(word) || len(word) > 12 {
 		return false
 	}

@@ -18,7 +18,7 @@ const (
 )
 
 // inflected returns a token of n bytes with the case that the words before it demand.
-func (s *scanner) inflected(t Token, n int) Token {
+func (s *tokenizer) inflected(t Token, n int) Token {
 	if !s.PeriodOrdinal {
 		return t
 	}
@@ -48,7 +48,7 @@ func (s *scanner) inflected(t Token, n int) Token {
 }
 
 // demanded returns the case that the words before the position demand.
-func (s *scanner) demanded() Case {
+func (s *tokenizer) demanded() Case {
 	i := 0
 	for i < memory-1 && s.Is(About, s.before(i)) {
 		i++
@@ -75,19 +75,19 @@ func periodRules() []rule {
 	return []rule{
 		{
 			"day and month with periods", ".", starts(`(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4}|\d{2})\b)?`),
-			whole((*scanner).periodDate),
+			whole((*tokenizer).periodDate),
 		},
 		{
 			"clock time with a period", ".", starts(`(\d{1,2})\.([0-5]\d)( ?(?:Uhr|h)\b)?`),
-			whole((*scanner).periodClock),
+			whole((*tokenizer).periodClock),
 		},
-		{"amount without cents", ",", starts(`(\d{1,9}),(?:--?|[–—]) ?(€|EUR\b)?`), whole((*scanner).roundAmount)},
-		{"ordinal with a period", ".", starts(`(\d{1,3})\.`), whole((*scanner).periodOrdinal)},
+		{"amount without cents", ",", starts(`(\d{1,9}),(?:--?|[–—]) ?(€|EUR\b)?`), whole((*tokenizer).roundAmount)},
+		{"ordinal with a period", ".", starts(`(\d{1,3})\.`), whole((*tokenizer).periodOrdinal)},
 	}
 }
 
 // periodDate recognizes 24.12., 24.12.26 and 24. 12. 2026.
-func (s *scanner) periodDate(m []string) Token {
+func (s *tokenizer) periodDate(m []string) Token {
 	rest := s.rest(len(m[0]))
 	if !s.PeriodOrdinal || startsWithDigit(rest) || strings.HasPrefix(rest, ".") && startsWithDigit(rest[1:]) ||
 		strings.EqualFold(s.before(0), "version") {
@@ -108,19 +108,19 @@ func (s *scanner) periodDate(m []string) Token {
 }
 
 // periodClock recognizes 19.30 Uhr, and 19.30 after "um".
-func (s *scanner) periodClock(m []string) Token {
-	hour, um := atoi(m[1]), strings.EqualFold(s.before(0), "um")
+func (s *tokenizer) periodClock(m []string) Token {
+	hour, um := Atoi(m[1]), strings.EqualFold(s.before(0), "um")
 	if !s.PeriodOrdinal || hour > 24 || m[3] == "" && !um || !s.ends(m[0]) {
 		return nil
 	}
-	return Clock{Hour: hour, Minute: atoi(m[2]), Second: -1, Sharp: true}
+	return Clock{Hour: hour, Minute: Atoi(m[2]), Second: -1, Sharp: true}
 }
 
 // series matches the next ordinal of a list.
 var series = regexp.MustCompile(`^, \d{1,3}\.`)
 
 // roundAmount recognizes 5,- €.
-func (s *scanner) roundAmount(m []string) Token {
+func (s *tokenizer) roundAmount(m []string) Token {
 	switch {
 	case !s.DecimalComma:
 		return nil
@@ -131,10 +131,10 @@ func (s *scanner) roundAmount(m []string) Token {
 }
 
 // periodOrdinal recognizes an ordinal by the words around it; otherwise the period ends the sentence.
-func (s *scanner) periodOrdinal(m []string) Token {
+func (s *tokenizer) periodOrdinal(m []string) Token {
 	n := len(m[0])
 	rest := s.rest(n)
-	if !s.PeriodOrdinal || rest != "" && !strings.ContainsRune(" \n,;:!?)\"", rune(rest[0])) || atoi(m[1]) == 0 {
+	if !s.PeriodOrdinal || rest != "" && !strings.ContainsRune(" \n,;:!?)\"", rune(rest[0])) || Atoi(m[1]) == 0 {
 		return nil
 	}
 	word, demanded := s.nextWord(n), s.demanded()
@@ -152,11 +152,11 @@ func (s *scanner) periodOrdinal(m []string) Token {
 	if s.Is(Starter, word) || unicode.IsLower(first(word)) {
 		word = ""
 	}
-	return Ordinal{N: atoi(m[1]), Noun: word}
+	return Ordinal{N: Atoi(m[1]), Noun: word}
 }
 
 // rankedNoun reports whether an ordinal often stands before a noun, or before the last part of it.
-func (s *scanner) rankedNoun(noun string) bool {
+func (s *tokenizer) rankedNoun(noun string) bool {
 	noun = strings.ToLower(noun)
 	for i := range noun {
 		if s.Is(Ranked, noun[i:]) && (i == 0 || len(noun)-i > 3) {
@@ -169,7 +169,7 @@ func (s *scanner) rankedNoun(noun string) bool {
 // countRules returns the rules of bare numbers of which the words depend on their neighbors.
 func countRules() []rule {
 	return []rule{
-		{"a lone 1", " ", starts(`1 (\p{L}+)(?: (\p{L}+))?`), func(s *scanner, m []string) (Token, int) {
+		{"a lone 1", " ", starts(`1 (\p{L}+)(?: (\p{L}+))?`), func(s *tokenizer, m []string) (Token, int) {
 			noun, adjective := m[1], ""
 			if unicode.IsLower(first(noun)) {
 				adjective = noun
@@ -184,15 +184,15 @@ func countRules() []rule {
 			}
 			return Counted{Noun: noun, Adjective: adjective}, 1
 		}},
-		{"year", "", starts(`1[1-9]\d\d\b`), whole(func(s *scanner, m []string) Token {
+		{"year", "", starts(`1[1-9]\d\d\b`), whole(func(s *tokenizer, m []string) Token {
 			rest := s.rest(len(m[0]))
 			marked := len(rest) > 1 && strings.ContainsRune(".,", rune(rest[0])) && IsDigit(rune(rest[1]))
 			after := s.preceded(YearBefore)
-			if !s.PeriodOrdinal || marked || !after && atoi(m[0]) < 1500 ||
+			if !s.PeriodOrdinal || marked || !after && Atoi(m[0]) < 1500 ||
 				capital(s.nextWord(len(m[0]))) && (!after || !capital(s.before(0))) {
 				return nil
 			}
-			return Date{Year: atoi(m[0])}
+			return Date{Year: Atoi(m[0])}
 		})},
 	}
 }
@@ -200,7 +200,7 @@ func countRules() []rule {
 var spacedLetters = regexp.MustCompile(`^\p{L}{1,2}(?:\. ?\p{L}{1,3}){1,3}\.`)
 
 // spaced recognizes an abbreviation of letters with periods and spaces: z. B.
-func (s *scanner) spaced() bool {
+func (s *tokenizer) spaced() bool {
 	m := spacedLetters.FindString(s.rest(0))
 	key := strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(m, "."), " ", ""))
 	long := s.abbreviations[key]
@@ -214,7 +214,7 @@ func (s *scanner) spaced() bool {
 }
 
 // shortened recognizes a word of which the end is abbreviated: Gartenstr.
-func (s *scanner) shortened(word string) bool {
+func (s *tokenizer) shortened(word string) bool {
 	if !s.followed(len(word), ".") {
 		return false
 	}

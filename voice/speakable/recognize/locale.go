@@ -210,7 +210,7 @@ func numbered(table string) map[string]int {
 	for row := range rows(table) {
 		words := strings.Fields(row)
 		for _, name := range words[1:] {
-			m[name] = atoi(words[0])
+			m[name] = Atoi(words[0])
 		}
 	}
 	return m

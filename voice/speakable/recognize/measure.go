@@ -29,26 +29,26 @@ func measureRules() []rule {
 		{
 			"duration", "",
 			starts(`\d+(?:[.,]\d+)?[ -]?(?:min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])\b\.?|\d+[wdhm]\d`),
-			(*scanner).duration,
+			(*tokenizer).duration,
 		},
 		{
 			"ordinal", "a,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`),
-			whole(func(_ *scanner, m []string) Token {
-				return Ordinal{N: atoi(plainDigits(m[1]))}
+			whole(func(_ *tokenizer, m []string) Token {
+				return Ordinal{N: Atoi(plainDigits(m[1]))}
 			}),
 		},
-		{"decade", "a'", starts(`(\d{0,2})(\d0)'?s\b`), whole((*scanner).decade)},
+		{"decade", "a'", starts(`(\d{0,2})(\d0)'?s\b`), whole((*tokenizer).decade)},
 		{
 			"feet and inches", "' a", starts(`(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b|\b)`),
-			whole(func(s *scanner, m []string) Token {
-				if atoi(m[2]) > 11 || strings.HasSuffix(s.before(0), "°") ||
+			whole(func(s *tokenizer, m []string) Token {
+				if Atoi(m[2]) > 11 || strings.HasSuffix(s.before(0), "°") ||
 					strings.Contains(m[0], "ft") && !strings.Contains(m[0], "in") {
 					return nil
 				}
-				return FeetInches{atoi(m[1]), atoi(m[2])}
+				return FeetInches{Atoi(m[1]), Atoi(m[2])}
 			}),
 		},
-		{"inches", `".`, starts(`(\d+(?:\.\d+)?)"`), whole(func(s *scanner, m []string) Token {
+		{"inches", `".`, starts(`(\d+(?:\.\d+)?)"`), whole(func(s *tokenizer, m []string) Token {
 			if s.quote || s.before(0) == "'" { // 48° 12' 30"
 				return nil
 			}
@@ -58,14 +58,14 @@ func measureRules() []rule {
 		})},
 		{
 			"product", " xu.", starts(`(\d{1,4}(?:\.\d+)?) x (\d{1,4}(?:\.\d+)?) =`),
-			func(_ *scanner, m []string) (Token, int) {
+			func(_ *tokenizer, m []string) (Token, int) {
 				return Pair{A: decimal(m[1]), B: decimal(m[2]), Join: By}, len(m[0]) - len(" =")
 			},
 		},
 		{
 			"size", "a u.",
 			starts(`(\d{1,4}(?:\.\d+)?)(?:x| x |×)(\d{1,4}(?:\.\d+)?)(?:(?:x| x |×)(\d{1,4}(?:\.\d+)?))?\b`),
-			whole(func(_ *scanner, m []string) Token {
+			whole(func(_ *tokenizer, m []string) Token {
 				var size Size
 				for _, side := range m[1:] {
 					if side != "" {
@@ -77,20 +77,20 @@ func measureRules() []rule {
 		},
 		{
 			"times", "au.", starts(`(\d+(?:\.\d+)?)[x×]`),
-			whole(func(_ *scanner, m []string) Token { return Times{decimal(m[1])} }),
+			whole(func(_ *tokenizer, m []string) Token { return Times{decimal(m[1])} }),
 		},
 		{
 			"amount before its currency", "",
 			starts(amount + ` ?([€£$¥]|EUR|USD|GBP|CAD|AUD|JPY|CHF)(?:/([A-Za-z]{1,6})\b)?`),
-			(*scanner).amountBefore,
+			(*tokenizer).amountBefore,
 		},
-		{"quantity", "", starts(amount + `([ -]?)` + unitSign), (*scanner).quantity},
-		{"temperature", "a. ", starts(`(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*scanner).temperature},
-		{"direction", " ", starts(`(\d+) ([NSEW])\b`), (*scanner).direction},
-		{"magnitude", "a.", starts(`(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*scanner).magnitude},
+		{"quantity", "", starts(amount + `([ -]?)` + unitSign), (*tokenizer).quantity},
+		{"temperature", "a. ", starts(`(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*tokenizer).temperature},
+		{"direction", " ", starts(`(\d+) ([NSEW])\b`), (*tokenizer).direction},
+		{"magnitude", "a.", starts(`(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*tokenizer).magnitude},
 		{
 			"letters after a decimal", ".", starts(`(\d+\.\d+)([A-Za-z]{1,3})\b`),
-			func(s *scanner, m []string) (Token, int) {
+			func(s *tokenizer, m []string) (Token, int) {
 				if after := s.rest(len(m[0])); strings.EqualFold(m[2], "e") && len(after) > 1 &&
 					startsWithDigit(after[1:]) {
 					return nil, 0 // 2.5e-4
@@ -112,7 +112,7 @@ var durationPart = regexp.MustCompile(
 )
 
 // duration recognizes 1h 5m, 2h13m, and a lone 5m near a word that makes it minutes.
-func (s *scanner) duration(_ []string) (Token, int) {
+func (s *tokenizer) duration(_ []string) (Token, int) {
 	var d Duration
 	view, n, order := s.rest(0), 0, -1
 	dense := false // directly followed by another part
@@ -162,7 +162,7 @@ func adjacent(a, b byte) bool {
 }
 
 // lone reports whether a single part is a duration.
-func (s *scanner) lone(d *Duration, written string, n int) bool {
+func (s *tokenizer) lone(d *Duration, written string, n int) bool {
 	number, unit := d.Parts[0].Number, strings.TrimLeft(written, "0123456789., -")
 	spaced := strings.ContainsAny(written, " ")
 	switch strings.TrimSuffix(unit, ".") {
@@ -191,7 +191,7 @@ func (s *scanner) lone(d *Duration, written string, n int) bool {
 
 // minutes reports whether a lone "m" is minutes and not meters: first what stands directly behind it decides,
 // then the words before, the nearest first, then the words behind.
-func (s *scanner) minutes(n int, spaced bool) bool {
+func (s *tokenizer) minutes(n int, spaced bool) bool {
 	next := s.nextWords(n, 3)
 	if s.meters(next) {
 		return false
@@ -220,12 +220,12 @@ func (s *scanner) minutes(n int, spaced bool) bool {
 }
 
 // inSeries reports whether a lone "m" stands before in a list: 1m 0.7, 5m 0.9.
-func (s *scanner) inSeries() bool {
+func (s *tokenizer) inSeries() bool {
 	return startsWithDigit(s.before(0)) && startsWithDigit(s.before(1)) && strings.HasSuffix(s.before(1), "m")
 }
 
 // meters reports whether the words behind a lone "m" make it meters.
-func (s *scanner) meters(next []string) bool {
+func (s *tokenizer) meters(next []string) bool {
 	if len(next) > 0 && s.Is(Compound, next[0]) && s.Is(Meters, next[0]) {
 		return true
 	}
@@ -233,11 +233,11 @@ func (s *scanner) meters(next []string) bool {
 }
 
 // decade recognizes 1990s, and 30s after a word such as "the".
-func (s *scanner) decade(m []string) Token {
-	tens := atoi(m[2])
+func (s *tokenizer) decade(m []string) Token {
+	tens := Atoi(m[2])
 	switch {
 	case len(m[1]) == 2:
-		return Decade{Century: atoi(m[1]), Tens: tens}
+		return Decade{Century: Atoi(m[1]), Tens: tens}
 	case m[1] == "" && tens > 10 && s.preceded(Owner):
 		return Decade{Tens: tens}
 	}
@@ -245,7 +245,7 @@ func (s *scanner) decade(m []string) Token {
 }
 
 // quantity recognizes a number with a unit.
-func (s *scanner) quantity(m []string) (Token, int) {
+func (s *tokenizer) quantity(m []string) (Token, int) {
 	gap := m[2]
 	u, less, ok := s.unit(m[0], m[3:], gap)
 	if !ok || !s.fits(m, gap) {
@@ -260,7 +260,7 @@ func (s *scanner) quantity(m []string) (Token, int) {
 }
 
 // compound reports whether a quantity of n bytes stands before a noun.
-func (s *scanner) compound(number Number, u Unit, n int) bool {
+func (s *tokenizer) compound(number Number, u Unit, n int) bool {
 	word := s.nextWord(n)
 	if word == "" || u.Symbol == "%" || len(u.Symbol) > 2 && strings.HasPrefix(u.Symbol, "°") || number.Whole == "1" ||
 		capital(word) || s.followed(n, ".") {
@@ -272,7 +272,7 @@ func (s *scanner) compound(number Number, u Unit, n int) bool {
 
 // unit returns the unit of the submatches of [unitSign] in match, and the number of bytes at the match's end
 // that do not belong to it: a denominator that is no unit, or a period.
-func (s *scanner) unit(match string, m []string, gap string) (u Unit, less int, ok bool) {
+func (s *tokenizer) unit(match string, m []string, gap string) (u Unit, less int, ok bool) {
 	sign, period := m[0], m[5]
 	symbol := strings.ReplaceAll(strings.ReplaceAll(sign, "µ", "μ"), "º", "°")
 	if word, rest, found := strings.Cut(symbol, " "); found && !strings.HasPrefix(word, "°") {
@@ -305,7 +305,7 @@ func (s *scanner) unit(match string, m []string, gap string) (u Unit, less int, 
 }
 
 // denominator adds the denominator of the submatches of [unitSign] to a unit, or reports that it is none.
-func (s *scanner) denominator(u *Unit, m []string) bool {
+func (s *tokenizer) denominator(u *Unit, m []string) bool {
 	per, p := m[3], power(m[4])
 	if strings.HasSuffix(per, "2") || strings.HasSuffix(per, "3") {
 		per, p = per[:len(per)-1], power(per[len(per)-1:])
@@ -339,7 +339,7 @@ func power(sign string) int {
 }
 
 // fits reports whether the unit's symbol is a unit here: short symbols are words or letters elsewhere.
-func (s *scanner) fits(m []string, gap string) bool {
+func (s *tokenizer) fits(m []string, gap string) bool {
 	n := len(m[0])
 	switch symbol := m[3]; symbol {
 	case "$", "£", "€":
@@ -366,7 +366,7 @@ func (s *scanner) fits(m []string, gap string) bool {
 }
 
 // temperature recognizes 72F and 20C, without the degree sign.
-func (s *scanner) temperature(m []string) (Token, int) {
+func (s *tokenizer) temperature(m []string) (Token, int) {
 	spaced := strings.Contains(m[0], " ")
 	if s.seated() ||
 		spaced && !s.preceded(Extent) && !s.preceded(Thermal) && !s.Is(Thermal, s.nextWord(len(m[0]))) ||
@@ -380,7 +380,7 @@ func (s *scanner) temperature(m []string) (Token, int) {
 }
 
 // direction recognizes the letter after a road's or a house's number: I-80 W, 405 N Main St.
-func (s *scanner) direction(m []string) (Token, int) {
+func (s *tokenizer) direction(m []string) (Token, int) {
 	road := s.preceded(Highway)
 	if !road && !s.named(len(m[0])) {
 		return nil, 0
@@ -389,7 +389,7 @@ func (s *scanner) direction(m []string) (Token, int) {
 }
 
 // magnitude recognizes 4.7B people and 1.8k likes.
-func (s *scanner) magnitude(m []string) (Token, int) {
+func (s *tokenizer) magnitude(m []string) (Token, int) {
 	_, decimals, _ := strings.Cut(m[1], ".")
 	word := s.nextWord(len(m[0]))
 	switch {
@@ -422,7 +422,7 @@ func magnitudeOf(written string) string {
 }
 
 // price recognizes an amount, or a range of amounts, after its currency.
-func (s *scanner) price(m []string) (Token, int) {
+func (s *tokenizer) price(m []string) (Token, int) {
 	written := m[6]
 	amount, ok := s.number(written, true)
 	n := len(m[0])
@@ -457,7 +457,7 @@ func (s *scanner) price(m []string) (Token, int) {
 var perWord = regexp.MustCompile(`^/[A-Za-z]{1,6}\b`)
 
 // amountBefore recognizes 12,99 €.
-func (s *scanner) amountBefore(m []string) (Token, int) {
+func (s *tokenizer) amountBefore(m []string) (Token, int) {
 	amount, ok := s.number(m[1], true)
 	if !ok && strings.Count(m[1], ",") == 1 && m[3] != "" { // 1,689 €/l
 		whole, fraction, _ := strings.Cut(m[1], ",")

@@ -16,14 +16,14 @@ type rule struct {
 	after string
 	like  *regexp.Regexp // anchored
 	// build returns the token of a match and the length that it takes, 0 if the rule does not apply.
-	build func(s *scanner, m []string) (Token, int)
+	build func(s *tokenizer, m []string) (Token, int)
 }
 
 // tables has the constant data of the recognizer.
 type tables struct {
-	numeric []rule                               // what starts with a digit, in the order in which it is tried
-	lead    []rule                               // what starts with a sign of a number
-	words   []func(s *scanner, word string) bool // what starts with a letter
+	numeric []rule                                 // what starts with a digit, in the order in which it is tried
+	lead    []rule                                 // what starts with a sign of a number
+	words   []func(s *tokenizer, word string) bool // what starts with a letter
 	scripts []script
 }
 
@@ -37,7 +37,7 @@ var static = &tables{
 }
 
 // numeric reads what starts with a digit or a sign of a number.
-func (s *scanner) numeric(c rune) bool {
+func (s *tokenizer) numeric(c rune) bool {
 	if s.glued() && !unicode.Is(unicode.So, s.previous()) {
 		return false
 	}
@@ -56,7 +56,7 @@ func (s *scanner) numeric(c rune) bool {
 }
 
 // digits tries the rules for digits.
-func (s *scanner) digits() bool {
+func (s *tokenizer) digits() bool {
 	n := strings.IndexFunc(s.rest(0), func(c rune) bool { return !IsDigit(c) })
 	class := '$'
 	if n >= 0 {
@@ -73,7 +73,7 @@ func (s *scanner) digits() bool {
 }
 
 // try tries rules at the position.
-func (s *scanner) try(rules []rule, class rune) bool {
+func (s *tokenizer) try(rules []rule, class rune) bool {
 	view := s.rest(0)
 	for i := range rules {
 		r := &rules[i]
@@ -95,8 +95,8 @@ func (s *scanner) try(rules []rule, class rune) bool {
 func starts(pattern string) *regexp.Regexp { return regexp.MustCompile("^(?:" + pattern + ")") }
 
 // whole returns a maker that takes all of a match.
-func whole(build func(s *scanner, m []string) Token) func(s *scanner, m []string) (Token, int) {
-	return func(s *scanner, m []string) (Token, int) {
+func whole(build func(s *tokenizer, m []string) Token) func(s *tokenizer, m []string) (Token, int) {
+	return func(s *tokenizer, m []string) (Token, int) {
 		if t := build(s, m); t != nil {
 			return t, len(m[0])
 		}
@@ -143,22 +143,25 @@ func plainDigits(s string) string { return strings.NewReplacer(",", "", ".", "",
 // numberRules returns the rules of numbers without a unit.
 func numberRules() []rule {
 	return []rule{
-		{"grouped by spaces", " ", starts(`[1-9]\d{0,2}(?: 000)+`), whole(func(_ *scanner, m []string) Token {
+		{"grouped by spaces", " ", starts(`[1-9]\d{0,2}(?: 000)+`), whole(func(_ *tokenizer, m []string) Token {
 			return Number{Whole: plainDigits(m[0]), Grouped: true}
 		})},
-		{"scientific", "a.", starts(`(\d+(?:\.\d+)?)[eE]([+−-]?)(\d{1,3})`), whole(func(s *scanner, m []string) Token {
-			n, ok := s.number(m[1], false)
-			if !ok || len(m[3]) > 2 && m[2] == "" {
-				return nil
-			}
-			return Scientific{Number: n, Negative: m[2] != "" && m[2] != "+", Exponent: m[3]}
-		})},
-		{"number", "", starts(amount), (*scanner).plainNumber},
+		{"scientific", "a.", starts(`(\d+(?:\.\d+)?)[eE]([+−-]?)(\d{1,3})`), whole((*tokenizer).scientific)},
+		{"number", "", starts(amount), (*tokenizer).plainNumber},
 	}
 }
 
+// scientific recognizes 1.5e-9.
+func (s *tokenizer) scientific(m []string) Token {
+	n, ok := s.number(m[1], false)
+	if !ok || len(m[3]) > 2 && m[2] == "" {
+		return nil
+	}
+	return Scientific{Number: n, Negative: m[2] != "" && m[2] != "+", Exponent: m[3]}
+}
+
 // plainNumber recognizes a number without a unit; a mark that does not belong to it ends it.
-func (s *scanner) plainNumber(m []string) (Token, int) {
+func (s *tokenizer) plainNumber(m []string) (Token, int) {
 	if n, ok := s.number(m[1], s.preceded(Scale)); ok {
 		return n, len(m[1])
 	}
@@ -178,17 +181,17 @@ func leadRules() []rule {
 				`(?:(US|CA|C|AU|A|NZ))?([$£€¥₹])\s?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` + amount +
 					magnitude,
 			),
-			(*scanner).price,
+			(*tokenizer).price,
 		},
-		{"cents", "$", starts(`([$£€])(\.\d\d)`), whole(func(_ *scanner, m []string) Token {
+		{"cents", "$", starts(`([$£€])(\.\d\d)`), whole(func(_ *tokenizer, m []string) Token {
 			return Money{Currency: currency(m[1]), Amount: Number{Whole: "0", Fraction: m[2][1:]}}
 		})},
-		{"telephone number", "+", starts(`\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,7}`), whole((*scanner).phone)},
+		{"telephone number", "+", starts(`\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,7}`), whole((*tokenizer).phone)},
 		{
 			"telephone number", "(", starts(`\(\d{3}\) ?\d{3}[-. ]\d{4}|\(0\d{1,5}\) ?\d{3,8}(?:[ -]\d{3,8})?`),
-			whole((*scanner).phone),
+			whole((*tokenizer).phone),
 		},
-		{"x of y in brackets", "(", starts(`\((\d{1,4})/(\d{1,4})\)`), whole(func(s *scanner, m []string) Token {
+		{"x of y in brackets", "(", starts(`\((\d{1,4})/(\d{1,4})\)`), whole(func(s *tokenizer, m []string) Token {
 			if t, _ := s.pair([]string{m[0], m[1], m[2]}); t != nil {
 				if _, fraction := t.(Fraction); !fraction {
 					return t
@@ -198,21 +201,21 @@ func leadRules() []rule {
 		})},
 		{
 			"decade", "'", starts(`'(\d0)'?s`),
-			whole(func(_ *scanner, m []string) Token { return Decade{Tens: atoi(m[1])} }),
+			whole(func(_ *tokenizer, m []string) Token { return Decade{Tens: Atoi(m[1])} }),
 		},
-		{"short year", "'", starts(`'(\d\d)`), whole(func(s *scanner, m []string) Token {
+		{"short year", "'", starts(`'(\d\d)`), whole(func(s *tokenizer, m []string) Token {
 			if s.quote || s.followed(len(m[0]), "'") || !s.ends(m[0]) {
 				return nil
 			}
-			return ShortYear{atoi(m[1])}
+			return ShortYear{Atoi(m[1])}
 		})},
-		{"average", ".", starts(`\.([1-9]\d\d)`), whole(func(s *scanner, m []string) Token {
+		{"average", ".", starts(`\.([1-9]\d\d)`), whole(func(s *tokenizer, m []string) Token {
 			if _, _, ok := s.Unit(s.nextWord(len(m[0]))); ok || s.DecimalComma || !s.ends(m[0]) {
 				return nil
 			}
 			return Average{m[1]}
 		})},
-		{"decimal without a whole", ".", starts(`\.(\d+)( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+		{"decimal without a whole", ".", starts(`\.(\d+)( ?)` + unitSign), func(s *tokenizer, m []string) (Token, int) {
 			u, n, ok := s.unit(m[0], m[3:], m[2])
 			if !ok {
 				return nil, 0
@@ -221,9 +224,9 @@ func leadRules() []rule {
 		}},
 		{
 			"decimal without a whole", ".", starts(`\.(\d+)`),
-			whole(func(_ *scanner, m []string) Token { return Number{Fraction: m[1]} }),
+			whole(func(_ *tokenizer, m []string) Token { return Number{Fraction: m[1]} }),
 		},
-		{"fraction sign", "u", starts(`[` + vulgar + `]( ?)` + unitSign), func(s *scanner, m []string) (Token, int) {
+		{"fraction sign", "u", starts(`[` + vulgar + `]( ?)` + unitSign), func(s *tokenizer, m []string) (Token, int) {
 			f := vulgarFraction("", first(m[0]))
 			u, n, ok := s.unit(m[0], m[2:], m[1])
 			if !ok {
@@ -234,7 +237,7 @@ func leadRules() []rule {
 		}},
 		{
 			"fraction sign", "u", starts(`[` + vulgar + `]`),
-			whole(func(_ *scanner, m []string) Token { return vulgarFraction("", first(m[0])) }),
+			whole(func(_ *tokenizer, m []string) Token { return vulgarFraction("", first(m[0])) }),
 		},
 	}
 }

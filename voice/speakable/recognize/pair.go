@@ -36,16 +36,16 @@ func pairRules() []rule {
 	return []rule{
 		{
 			"whole and fraction sign", " u", starts(`(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `|("))?`),
-			(*scanner).mixedSign,
+			(*tokenizer).mixedSign,
 		},
 		{
 			"whole and fraction", " -", starts(`(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`),
-			(*scanner).mixed,
+			(*tokenizer).mixed,
 		},
-		{"fraction of a unit", "/", starts(`(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*scanner).partOfUnit},
+		{"fraction of a unit", "/", starts(`(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*tokenizer).partOfUnit},
 		{
 			"decimals of a unit", "/.,", starts(`(\d+(?:[.,]\d+)?)/(\d+(?:[.,]\d+)?)( ?)` + unitSign),
-			func(s *scanner, m []string) (Token, int) {
+			func(s *tokenizer, m []string) (Token, int) {
 				u, n, ok := s.unit(m[0], m[4:], m[3])
 				if !ok {
 					return nil, 0
@@ -53,26 +53,26 @@ func pairRules() []rule {
 				return Pair{A: decimal(m[1]), B: decimal(m[2]), Unit: u}, len(m[0]) - n
 			},
 		},
-		{"decimals", "/.", starts(`(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *scanner, m []string) Token {
+		{"decimals", "/.", starts(`(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *tokenizer, m []string) Token {
 			return Pair{A: decimal(m[1]), B: decimal(m[2])}
 		})},
 		{
 			"grouped pair", "/,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,5})/(\d{1,3}(?:,\d{3})+)\b`),
-			whole(func(_ *scanner, m []string) Token {
+			whole(func(_ *tokenizer, m []string) Token {
 				return Pair{
 					A: Number{Whole: plainDigits(m[1]), Grouped: true},
 					B: Number{Whole: plainDigits(m[2]), Grouped: true},
 				}
 			}),
 		},
-		{"pair", "/", starts(`(\d{1,5})/(\d{1,5})\b`), (*scanner).pair},
-		{"baseball", "-", starts(`(\d{1,2})-for-(\d{1,2})`), whole(func(_ *scanner, m []string) Token {
+		{"pair", "/", starts(`(\d{1,5})/(\d{1,5})\b`), (*tokenizer).pair},
+		{"baseball", "-", starts(`(\d{1,2})-for-(\d{1,2})`), whole(func(_ *tokenizer, m []string) Token {
 			return Word{strings.Replace(m[1], "0", "oh", 1) + " for " + m[2]}
 		})},
-		{"count", "-u", starts(`([0-3])[-–]([0-2]) (?:count|pitch)`), func(_ *scanner, m []string) (Token, int) {
+		{"count", "-u", starts(`([0-3])[-–]([0-2]) (?:count|pitch)`), func(_ *tokenizer, m []string) (Token, int) {
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Plain}, len(m[0]) - len(" count")
 		}},
-		{"record", "-u", starts(`(\d{1,3})[-–](\d{1,3}) record`), func(_ *scanner, m []string) (Token, int) {
+		{"record", "-u", starts(`(\d{1,3})[-–](\d{1,3}) record`), func(_ *tokenizer, m []string) (Token, int) {
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: And}, len(m[0]) - len(" record")
 		}},
 	}
@@ -83,7 +83,7 @@ func decimal(s string) Number {
 	return Number{Whole: whole, Fraction: fraction}
 }
 
-func (s *scanner) mixedSign(m []string) (Token, int) {
+func (s *tokenizer) mixedSign(m []string) (Token, int) {
 	sign, _ := utf8.DecodeRuneInString(m[2])
 	f := vulgarFraction(m[1], sign)
 	if m[len(m)-1] == `"` && !s.quote {
@@ -93,8 +93,8 @@ func (s *scanner) mixedSign(m []string) (Token, int) {
 }
 
 // mixed recognizes 2 1/2, also with a unit.
-func (s *scanner) mixed(m []string) (Token, int) {
-	f := Fraction{Whole: m[1], Num: atoi(m[2]), Den: atoi(m[3])}
+func (s *tokenizer) mixed(m []string) (Token, int) {
+	f := Fraction{Whole: m[1], Num: Atoi(m[2]), Den: Atoi(m[3])}
 	if f.Num >= f.Den || !named(f.Den) || s.coded() {
 		return nil, 0
 	}
@@ -107,7 +107,7 @@ func (s *scanner) mixed(m []string) (Token, int) {
 
 // withUnit adds the unit of a fraction, if there is one: m is the gap and the submatches of [unitSign] in
 // match. Without a unit the fraction has bare bytes.
-func (s *scanner) withUnit(f Fraction, match string, m []string, bare int) (Token, int) {
+func (s *tokenizer) withUnit(f Fraction, match string, m []string, bare int) (Token, int) {
 	if len(m) > 1 && m[1] != "" {
 		if u, less, ok := s.unit(match, m[1:], m[0]); ok {
 			f.Unit = u
@@ -118,15 +118,15 @@ func (s *scanner) withUnit(f Fraction, match string, m []string, bare int) (Toke
 }
 
 // inches returns a fraction of n bytes that ends with the sign of inches.
-func (s *scanner) inches(f Fraction, n int) (Token, int) {
+func (s *tokenizer) inches(f Fraction, n int) (Token, int) {
 	word := s.nextWord(n)
 	f.Unit, f.Compound = Unit{Symbol: "in."}, word != "" && !s.Is(Extent, word)
 	return f, n
 }
 
 // partOfUnit recognizes 3/4 mile and 5/16".
-func (s *scanner) partOfUnit(m []string) (Token, int) {
-	f := Fraction{Num: atoi(m[1]), Den: atoi(m[2])}
+func (s *tokenizer) partOfUnit(m []string) (Token, int) {
+	f := Fraction{Num: Atoi(m[1]), Den: Atoi(m[2])}
 	if f.Num == 0 || f.Num >= f.Den || f.Den > 10 && !named(f.Den) && m[4] != "s" {
 		return nil, 0
 	}
@@ -151,7 +151,7 @@ func named(den int) bool {
 }
 
 // summand reports whether a sign of a sum stands before or after the next n bytes.
-func (s *scanner) summand(n int) bool {
+func (s *tokenizer) summand(n int) bool {
 	before := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
 	last, _ := utf8.DecodeLastRuneInString(before)
 	return strings.ContainsRune("+=×÷", last) || strings.ContainsRune("+=×÷", first(s.next(n)+" "))
@@ -159,8 +159,8 @@ func (s *scanner) summand(n int) bool {
 
 // pair recognizes a/b: x of y near words such as "step" and "disks", "over" in a blood pressure, a fraction
 // before words such as "cup" or alone.
-func (s *scanner) pair(m []string) (Token, int) {
-	a, b, n := atoi(m[1]), atoi(m[2]), len(m[0])
+func (s *tokenizer) pair(m []string) (Token, int) {
+	a, b, n := Atoi(m[1]), Atoi(m[2]), len(m[0])
 	if s.followed(n, "/") || s.previous() == '/' {
 		return nil, 0
 	}

@@ -8,7 +8,7 @@ import (
 
 // picture recognizes emoji and ratings. A run of one emoji is said once; one that stands beside its own name
 // is not said.
-func (s *scanner) picture(c rune) bool {
+func (s *tokenizer) picture(c rune) bool {
 	switch c {
 	case '★', '☆', '⭐', '🌟':
 		return s.stars()
@@ -36,7 +36,7 @@ func (s *scanner) picture(c rune) bool {
 }
 
 // stars recognizes a rating: ★★★★☆ and ⭐⭐⭐.
-func (s *scanner) stars() bool {
+func (s *tokenizer) stars() bool {
 	full, empty, n := 0, 0, 0
 	for _, c := range s.src[s.at:] {
 		switch c {
@@ -60,7 +60,7 @@ func (s *scanner) stars() bool {
 }
 
 // emoji returns the name and length of the longest emoji with a name at the start of text.
-func (s *scanner) emoji(text string) (name string, n int) {
+func (s *tokenizer) emoji(text string) (name string, n int) {
 	if text == "" || text[0] < 0x80 {
 		return "", 0
 	}
@@ -104,7 +104,7 @@ func regional(c rune) bool { return 0x1F1E6 <= c && c <= 0x1F1FF }
 
 // beside reports whether the last word of an emoji's name is one of the next two words after n bytes, or the
 // word before.
-func (s *scanner) beside(name string, n int) bool {
+func (s *tokenizer) beside(name string, n int) bool {
 	words := append(s.nextWords(n, 3), s.before(0))
 	for label := range strings.FieldsSeq(name) {
 		for _, word := range words {
@@ -176,7 +176,7 @@ func scriptOf(c rune) string {
 
 // foreign recognizes a passage in a script that the locale's voices cannot read: words and the spaces and
 // marks between them. A single letter of an alphabet stays, as espeak-ng has its name.
-func (s *scanner) foreign() bool {
+func (s *tokenizer) foreign() bool {
 	c := first(s.src[s.at:])
 	script := scriptOf(c)
 	if script == "" || s.readable(c) {
@@ -206,9 +206,9 @@ func (s *scanner) foreign() bool {
 }
 
 // sameText reports whether two scripts are used in one text.
-func (s *scanner) sameText(a, b string) bool {
+func (s *tokenizer) sameText(a, b string) bool {
 	const east = "Han Hiragana Katakana"
 	return strings.Contains(east, a) && strings.Contains(east, b)
 }
 
-func (s *scanner) readable(c rune) bool { return unicode.In(c, s.Readable...) }
+func (s *tokenizer) readable(c rune) bool { return unicode.In(c, s.Readable...) }

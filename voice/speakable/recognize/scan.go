@@ -13,8 +13,8 @@ const window = 96
 // memory is the number of words before the position that are remembered.
 const memory = 4
 
-// A scanner scans a text once.
-type scanner struct {
+// A tokenizer scans a text once.
+type tokenizer struct {
 	*Locale
 	src       string
 	at        int // position in src
@@ -33,7 +33,7 @@ type scanner struct {
 
 // Tokens returns the tokens of a text. It takes a time linear in its length.
 func Tokens(src string, l *Locale) []Token {
-	s := &scanner{Locale: l, src: src, loud: l.loud(src)}
+	s := &tokenizer{Locale: l, src: src, loud: l.loud(src)}
 	for s.at < len(s.src) {
 		s.step()
 	}
@@ -42,7 +42,7 @@ func Tokens(src string, l *Locale) []Token {
 }
 
 // step reads the text at the position.
-func (s *scanner) step() {
+func (s *tokenizer) step() {
 	c, size := utf8.DecodeRuneInString(s.src[s.at:])
 	switch {
 	case c >= 0x80 && s.foreign():
@@ -56,7 +56,7 @@ func (s *scanner) step() {
 }
 
 // pass leaves one character between words as it is.
-func (s *scanner) pass(size int, c rune) {
+func (s *tokenizer) pass(size int, c rune) {
 	switch c {
 	case '"':
 		s.quote = !s.quote
@@ -69,7 +69,7 @@ func (s *scanner) pass(size int, c rune) {
 }
 
 // flush makes a token of the text that is copied.
-func (s *scanner) flush() {
+func (s *tokenizer) flush() {
 	if s.copied < s.at {
 		s.tokens = append(s.tokens, Text(s.src[s.copied:s.at]))
 	}
@@ -77,7 +77,7 @@ func (s *scanner) flush() {
 }
 
 // take makes a token of the next n bytes. A period at their end that also ends a sentence remains.
-func (s *scanner) take(t Token, n int) bool {
+func (s *tokenizer) take(t Token, n int) bool {
 	s.flush()
 	written := s.src[s.at : s.at+n]
 	period := n > 1 && written[n-1] == '.' && s.endsSentence(n, s.ownsPeriod(t)) && !s.zoned(t, n)
@@ -101,7 +101,7 @@ func (s *scanner) take(t Token, n int) bool {
 
 // ownsPeriod reports whether the period at the end of a token belongs to it, so that it also ends a sentence
 // only before words that often start one.
-func (s *scanner) ownsPeriod(t Token) bool {
+func (s *tokenizer) ownsPeriod(t Token) bool {
 	switch t.(type) {
 	case Date, Ordinal, Quantity, Duration:
 		return s.PeriodOrdinal
@@ -110,7 +110,7 @@ func (s *scanner) ownsPeriod(t Token) bool {
 }
 
 // zoned reports whether a time of n bytes stands before what may be its zone: 7 p.m. EST.
-func (s *scanner) zoned(t Token, n int) bool {
+func (s *tokenizer) zoned(t Token, n int) bool {
 	word := s.nextWord(n)
 	_, time := t.(Clock)
 	return time && len(word) > 1 && strings.ToUpper(word) == word
@@ -126,7 +126,7 @@ func joining(sign string) bool {
 }
 
 // takeInner makes a token of the next n bytes; a period at their end is part of it.
-func (s *scanner) takeInner(t Token, n int) bool {
+func (s *tokenizer) takeInner(t Token, n int) bool {
 	s.flush()
 	t = s.inflected(t, n)
 	s.tokens = append(s.tokens, t)
@@ -139,7 +139,7 @@ func (s *scanner) takeInner(t Token, n int) bool {
 }
 
 // remember adds a word to the words before the position.
-func (s *scanner) remember(word string) {
+func (s *tokenizer) remember(word string) {
 	s.begins = s.words[0] == ""
 	copy(s.words[1:], s.words[:])
 	s.words[0] = word
@@ -149,7 +149,7 @@ func (s *scanner) remember(word string) {
 }
 
 // skip leaves the next n bytes, a word, as they are.
-func (s *scanner) skip(n int) {
+func (s *tokenizer) skip(n int) {
 	word := s.src[s.at : s.at+n]
 	clitic := s.at > 1 && s.src[s.at-1] == '\'' && s.words[0] != "" && strings.HasSuffix(s.src[:s.at-1], s.words[0])
 	s.at += n
@@ -161,16 +161,16 @@ func (s *scanner) skip(n int) {
 }
 
 // before returns the i-th word before the position, the last one for 0.
-func (s *scanner) before(i int) string { return s.words[i] }
+func (s *tokenizer) before(i int) string { return s.words[i] }
 
 // glued reports whether a word ends directly before the position.
-func (s *scanner) glued() bool {
+func (s *tokenizer) glued() bool {
 	c, _ := utf8.DecodeLastRuneInString(s.src[:s.at])
 	return s.at > 0 && IsWord(c)
 }
 
 // previous returns the character before the position, ' ' at the start.
-func (s *scanner) previous() rune {
+func (s *tokenizer) previous() rune {
 	if s.at == 0 {
 		return ' '
 	}
@@ -179,7 +179,7 @@ func (s *scanner) previous() rune {
 }
 
 // rest returns the text after the next n bytes, at most window bytes of it.
-func (s *scanner) rest(n int) string {
+func (s *tokenizer) rest(n int) string {
 	text := s.src[s.at+n:]
 	if len(text) <= window {
 		return text
@@ -192,10 +192,10 @@ func (s *scanner) rest(n int) string {
 }
 
 // next returns the text after the next n bytes, without leading spaces.
-func (s *scanner) next(n int) string { return strings.TrimLeft(s.rest(n), " ") }
+func (s *tokenizer) next(n int) string { return strings.TrimLeft(s.rest(n), " ") }
 
 // nextWord returns the word after the next n bytes and spaces, "" for none.
-func (s *scanner) nextWord(n int) string {
+func (s *tokenizer) nextWord(n int) string {
 	text := s.next(n)
 	if text == "" || !IsWord(first(text)) {
 		return ""
@@ -204,7 +204,7 @@ func (s *scanner) nextWord(n int) string {
 }
 
 // nextWords returns up to k words after the next n bytes, up to a mark.
-func (s *scanner) nextWords(n, k int) []string {
+func (s *tokenizer) nextWords(n, k int) []string {
 	var words []string
 	text := s.rest(n)
 	for range k {
@@ -226,13 +226,13 @@ func is[T Token](t Token) bool {
 }
 
 // followed reports whether a text stands after the next n bytes.
-func (s *scanner) followed(n int, text string) bool { return strings.HasPrefix(s.rest(n), text) }
+func (s *tokenizer) followed(n int, text string) bool { return strings.HasPrefix(s.rest(n), text) }
 
 // preceded reports whether the word before has a role.
-func (s *scanner) preceded(role Role) bool { return s.Is(role, s.words[0]) }
+func (s *tokenizer) preceded(role Role) bool { return s.Is(role, s.words[0]) }
 
 // nears reports whether one of the words before has a role.
-func (s *scanner) nears(role Role) bool {
+func (s *tokenizer) nears(role Role) bool {
 	for _, word := range s.words {
 		if s.Is(role, word) {
 			return true
@@ -242,7 +242,7 @@ func (s *scanner) nears(role Role) bool {
 }
 
 // follows reports whether one of the next k words after n bytes has a role.
-func (s *scanner) follows(role Role, n, k int) bool {
+func (s *tokenizer) follows(role Role, n, k int) bool {
 	for _, word := range s.nextWords(n, k) {
 		if s.Is(role, word) {
 			return true
@@ -252,7 +252,7 @@ func (s *scanner) follows(role Role, n, k int) bool {
 }
 
 // ends reports whether a match at the position ends at the end of a word.
-func (s *scanner) ends(match string) bool {
+func (s *tokenizer) ends(match string) bool {
 	c, _ := utf8.DecodeLastRuneInString(match)
 	next, _ := utf8.DecodeRuneInString(s.src[s.at+len(match):])
 	return s.at+len(match) == len(s.src) || !IsWord(next) || !IsWord(c)
@@ -260,7 +260,7 @@ func (s *scanner) ends(match string) bool {
 
 // endsSentence reports whether a period at the end of the next n bytes also ends a sentence: a capitalized
 // word follows, or nothing. With strict, the word must be one that often starts sentences.
-func (s *scanner) endsSentence(n int, strict bool) bool {
+func (s *tokenizer) endsSentence(n int, strict bool) bool {
 	text := s.next(n)
 	if text == "" || text[0] == '\n' {
 		return true
@@ -330,8 +330,8 @@ func startsWithDigit(s string) bool { return s != "" && IsDigit(rune(s[0])) }
 
 func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// atoi returns the number in a few digits, 0 for none.
-func atoi(digits string) int {
+// Atoi returns the number in a few digits, 0 for none.
+func Atoi(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {
 		return 0

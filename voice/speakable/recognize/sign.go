@@ -8,7 +8,7 @@ import (
 )
 
 // sign recognizes a sign that is spoken.
-func (s *scanner) sign(c rune) bool {
+func (s *tokenizer) sign(c rune) bool {
 	size := utf8.RuneLen(c)
 	before := s.previous()
 	after, _ := utf8.DecodeRuneInString(s.src[s.at+size:])
@@ -54,7 +54,7 @@ func (s *scanner) sign(c rune) bool {
 }
 
 // exclamation recognizes 5! = 120 and a != b.
-func (s *scanner) exclamation(before, after rune) bool {
+func (s *tokenizer) exclamation(before, after rune) bool {
 	if after == '=' {
 		return s.take(Sign{"≠"}, len("!="))
 	}
@@ -62,19 +62,19 @@ func (s *scanner) exclamation(before, after rune) bool {
 }
 
 // prompt reports whether a dollar sign is the prompt of a shell.
-func (s *scanner) prompt(before, after rune) bool {
+func (s *tokenizer) prompt(before, after rune) bool {
 	next := s.nextWord(1)
 	return after == ' ' && unicode.IsSpace(before) && unicode.IsLower(first(next)) && !s.Is(Extent, next)
 }
 
 // run returns the number of signs c at the position.
-func (s *scanner) run(c rune) int {
+func (s *tokenizer) run(c rune) int {
 	rest := s.rest(0)
 	return (len(rest) - len(strings.TrimLeft(rest, string(c)))) / utf8.RuneLen(c)
 }
 
 // dash recognizes a minus, and the "to" of a range or a score. Other dashes stay.
-func (s *scanner) dash(c rune, size int, before, after rune) bool {
+func (s *tokenizer) dash(c rune, size int, before, after rune) bool {
 	gap := strings.TrimLeft(s.rest(size), " ")
 	number := gap != "" && (startsWithDigit(strings.TrimPrefix(gap, ".")) || strings.ContainsRune("$£€½¼¾", first(gap)))
 	spoken := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
@@ -105,12 +105,12 @@ func (s *scanner) dash(c rune, size int, before, after rune) bool {
 }
 
 // letters reports whether the word directly before starts with a letter: i7.
-func (s *scanner) letters() bool {
+func (s *tokenizer) letters() bool {
 	return s.glued() && isLetter(first(s.before(0))) && s.last == nil
 }
 
 // ranged reports whether a dash is the "to" between two days, months or letters: Mon-Fri, Jan–Mar, A-D.
-func (s *scanner) ranged(c, before, after rune, size int) bool {
+func (s *tokenizer) ranged(c, before, after rune, size int) bool {
 	if c != '−' && before == ' ' && after == ' ' && s.dates(s.next(size)) {
 		return true
 	}
@@ -142,7 +142,7 @@ func (s *scanner) ranged(c, before, after rune, size int) bool {
 }
 
 // dates reports whether a date or weekday stands before and another one, text, after a dash.
-func (s *scanner) dates(text string) bool {
+func (s *tokenizer) dates(text string) bool {
 	month := token(text + " ")
 	_, day := s.weekdays[strings.ToLower(month)]
 	number := startsWithDigit(strings.TrimLeft(text[len(month):], ". "))
@@ -151,7 +151,7 @@ func (s *scanner) dates(text string) bool {
 }
 
 // measured reports whether a word that ends with last is part of a quantity or a time.
-func (s *scanner) measured(last rune) bool {
+func (s *tokenizer) measured(last rune) bool {
 	if !isLetter(last) && last != '.' {
 		return false
 	}
@@ -163,7 +163,7 @@ func (s *scanner) measured(last rune) bool {
 }
 
 // equation reports whether a sum with its result follows, or a question for it.
-func (s *scanner) equation(text string, spaced bool) bool {
+func (s *tokenizer) equation(text string, spaced bool) bool {
 	rest := strings.TrimLeft(text, "0123456789.,")
 	sum := strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " + ")
 	question := strings.HasPrefix(rest, "?") && strings.EqualFold(s.before(1), "is")
@@ -171,7 +171,7 @@ func (s *scanner) equation(text string, spaced bool) bool {
 }
 
 // operator recognizes a sign that is spoken only between or before operands.
-func (s *scanner) operator(c, before, after rune) bool {
+func (s *tokenizer) operator(c, before, after rune) bool {
 	if s.bracket(before) {
 		return s.take(Sign{""}, 1)
 	}
@@ -201,7 +201,7 @@ func (s *scanner) operator(c, before, after rune) bool {
 var bracketed = regexp.MustCompile(`^<(?:\p{Lu}[^<>\n]*[\p{L}\d.!?)]|\p{L}+)>(?:[\s.,:;!?)]|$)`)
 
 // bracket reports whether the sign is a bracket around words: <Front door>.
-func (s *scanner) bracket(before rune) bool {
+func (s *tokenizer) bracket(before rune) bool {
 	if m := bracketed.FindString(s.rest(0)); m != "" && !IsWord(before) {
 		s.angle = s.at + strings.LastIndexByte(m, '>')
 		return true
@@ -210,13 +210,13 @@ func (s *scanner) bracket(before rune) bool {
 }
 
 // arc reports whether the sign is that of minutes or seconds behind degrees: 48° 12' 30".
-func (s *scanner) arc() bool {
+func (s *tokenizer) arc() bool {
 	return s.glued() && allDigits(s.before(0)) &&
 		(strings.HasSuffix(s.before(1), "°") || s.before(1) == "'" && strings.HasSuffix(s.before(3), "°"))
 }
 
 // comparison recognizes a sign of two characters.
-func (s *scanner) comparison(before rune) bool {
+func (s *tokenizer) comparison(before rune) bool {
 	view := s.rest(0)
 	if len(view) < 2 || strings.HasPrefix(view, "===") || before == '=' {
 		return false
@@ -242,7 +242,7 @@ func (s *scanner) comparison(before rune) bool {
 }
 
 // tilde recognizes ~10 and ~/notes.
-func (s *scanner) tilde(after rune) bool {
+func (s *tokenizer) tilde(after rune) bool {
 	switch {
 	case IsDigit(after), strings.ContainsRune("$£€", after):
 		return s.take(Sign{"~"}, 1)
@@ -253,7 +253,7 @@ func (s *scanner) tilde(after rune) bool {
 }
 
 // star recognizes the star of a product and of *69; others are emphasis.
-func (s *scanner) star(before, after rune, operand bool) bool {
+func (s *tokenizer) star(before, after rune, operand bool) bool {
 	switch rest := s.rest(1); {
 	case startsWithDigit(rest) && !IsWord(before) && before != '*' && !strings.Contains(rest, "*"):
 		return s.take(Sign{"* key"}, 1)
@@ -264,13 +264,13 @@ func (s *scanner) star(before, after rune, operand bool) bool {
 }
 
 // product reports whether a star stands between two digits or single letters.
-func (s *scanner) product(before, after rune) bool {
+func (s *tokenizer) product(before, after rune) bool {
 	letter := isLetter(before) && isLetter(after) && len(s.before(0)) == 1 && len(token(s.rest(1))) == 1
 	return IsDigit(before) && IsDigit(after) || letter && !strings.Contains(s.rest(2), "*")
 }
 
 // slash recognizes a slash: "per" after a number, silent between two words, and named at the start of a path.
-func (s *scanner) slash(before, after rune) bool {
+func (s *tokenizer) slash(before, after rune) bool {
 	word := token(s.rest(1))
 	base := strings.TrimRight(word, "²³")
 	_, _, unit := s.Unit(base)
@@ -295,7 +295,7 @@ func (s *scanner) slash(before, after rune) bool {
 }
 
 // handle recognizes #1, #tag, C#, @name and the pound key.
-func (s *scanner) handle(c, before, after rune) bool {
+func (s *tokenizer) handle(c, before, after rune) bool {
 	name := strings.TrimRight(nameAt(s.rest(1)), "_-")
 	switch {
 	case c == '#' && (before == 'C' || before == 'F') && !IsWord(after):
@@ -315,7 +315,7 @@ func (s *scanner) handle(c, before, after rune) bool {
 }
 
 // hash takes the number of four or more digits after a #, as in order #5512.
-func (s *scanner) hash(name string) bool {
+func (s *tokenizer) hash(name string) bool {
 	if !allDigits(name) || len(name) < 4 {
 		return false
 	}

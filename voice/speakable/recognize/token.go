@@ -2,7 +2,7 @@
 // gives each token its type (a duration, a clock time, a date, money, a quantity, an identifier and so on),
 // and the [Verbalizer] of a language returns it in words.
 //
-// Tokenizer and classifier, the [scanner], are the same for all languages. What differs between them is a
+// Tokenizer and classifier, the [tokenizer], are the same for all languages. What differs between them is a
 // [Locale]: the decimal mark, the order of dates, the names of months, units and currencies, and tables of
 // words that decide between two readings, such as "for" before 5m (minutes) and "cable" after it (meters). A
 // locale is read from text files, which a contributor extends without reading code; [ParseLocale] describes

@@ -12,9 +12,9 @@ func dateRules() []rule {
 		{
 			"ISO date", "-/",
 			starts(`(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|,? )(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?(Z)?\b)?`),
-			whole((*scanner).isoDate),
+			whole((*tokenizer).isoDate),
 		},
-		{"numeric date", "/", starts(`(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *scanner, m []string) Token {
+		{"numeric date", "/", starts(`(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *tokenizer, m []string) Token {
 			month, day := m[1], m[2]
 			if !s.MonthFirst {
 				month, day = day, month
@@ -24,25 +24,25 @@ func dateRules() []rule {
 			}
 			return date(m[3], day, month)
 		})},
-		{"numeric date", ".-", starts(`(\d{1,2})[.-](\d{1,2})[.-](\d{4})`), whole(func(_ *scanner, m []string) Token {
+		{"numeric date", ".-", starts(`(\d{1,2})[.-](\d{1,2})[.-](\d{4})`), whole(func(_ *tokenizer, m []string) Token {
 			if t := date(m[3], m[2], m[1]); t != nil {
 				return t
 			}
 			return date(m[3], m[1], m[2])
 		})},
-		{"month and year", "/", starts(`(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *scanner, m []string) Token {
-			return Date{Month: atoi(m[1]), Year: atoi(m[2])}
+		{"month and year", "/", starts(`(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *tokenizer, m []string) Token {
+			return Date{Month: Atoi(m[1]), Year: Atoi(m[2])}
 		})},
 		{
 			"day and month", " a.", starts(`(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`),
-			(*scanner).dayMonth,
+			(*tokenizer).dayMonth,
 		},
-		{"month and day", "/", starts(`(\d{1,2})/(\d{1,2})`), (*scanner).monthDay},
+		{"month and day", "/", starts(`(\d{1,2})/(\d{1,2})`), (*tokenizer).monthDay},
 	}
 }
 
 // isoDate recognizes 2026-11-20T19:00Z.
-func (s *scanner) isoDate(m []string) Token {
+func (s *tokenizer) isoDate(m []string) Token {
 	d, ok := date(m[1], m[2], m[3]).(Date)
 	if !ok {
 		return nil
@@ -59,7 +59,7 @@ func (s *scanner) isoDate(m []string) Token {
 
 // date returns a numeric date, nil if it is invalid.
 func date(year, month, day string) Token {
-	y, m, d := atoi(year), atoi(month), atoi(day)
+	y, m, d := Atoi(year), Atoi(month), Atoi(day)
 	if m < 1 || m > 12 || d < 1 || d > 31 {
 		return nil
 	}
@@ -73,8 +73,8 @@ func date(year, month, day string) Token {
 }
 
 // dayMonth recognizes 4 July 2026.
-func (s *scanner) dayMonth(m []string) (Token, int) {
-	day, month := atoi(m[1]), s.months[strings.ToLower(m[2])]
+func (s *tokenizer) dayMonth(m []string) (Token, int) {
+	day, month := Atoi(m[1]), s.months[strings.ToLower(m[2])]
 	if day < 1 || day > 31 || month == 0 || m[2] == "may" || !capital(m[2]) && !strings.Contains(m[0], " of ") {
 		return nil, 0
 	}
@@ -84,13 +84,13 @@ func (s *scanner) dayMonth(m []string) (Token, int) {
 		m[3] = ""
 	}
 	article := !strings.EqualFold(s.before(0), "the") && !strings.Contains(m[0], " of ")
-	return Date{Year: atoi(m[3]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
+	return Date{Year: Atoi(m[3]), Month: month, Day: day, DayFirst: true, Article: article, Comma: true}, n
 }
 
 // monthDay recognizes 11/22 where a word near it makes it a date, or where it can be nothing else. A slash
 // after it makes it a path or a longer list.
-func (s *scanner) monthDay(m []string) (Token, int) {
-	month, day := atoi(m[1]), atoi(m[2])
+func (s *tokenizer) monthDay(m []string) (Token, int) {
+	month, day := Atoi(m[1]), Atoi(m[2])
 	if !s.MonthFirst {
 		month, day = day, month
 	}
@@ -103,14 +103,14 @@ func (s *scanner) monthDay(m []string) (Token, int) {
 		s.preceded(Part) && s.before(0) != "" && !s.preceded(DateBefore) {
 		return nil, 0
 	}
-	if !s.dated(n, m[2], atoi(m[1]) > atoi(m[2])) {
+	if !s.dated(n, m[2], Atoi(m[1]) > Atoi(m[2])) {
 		return nil, 0
 	}
 	return Date{Month: month, Day: day}, n
 }
 
 // dated reports whether 11/22 of n bytes is a date. If the first number exceeds the second, it is no x of y.
-func (s *scanner) dated(n int, second string, exceeds bool) bool {
+func (s *tokenizer) dated(n int, second string, exceeds bool) bool {
 	after := strings.TrimLeft(s.rest(n), " ")
 	inUnit := !exceeds && (s.follows(Portion, n, 1) || s.follows(Parts, n, 1))
 	_, _, unit := s.Unit(s.nextWord(n))
@@ -132,7 +132,7 @@ func (s *scanner) dated(n int, second string, exceeds bool) bool {
 			return true
 		}
 	}
-	v := atoi(second)
+	v := Atoi(second)
 	return !inUnit && !unit && !s.nears(Part) && !s.nears(Pressure) && v != 12 && v != 16 && v > 10 && v != 20 &&
 		v != 24 && v != 25 && v != 30 ||
 		s.before(0) == "" && strings.TrimRight(after, ".!") == "" && v > 12 && v <= 31 && v != 16
@@ -153,22 +153,22 @@ var (
 )
 
 // monthDate recognizes a date that starts with the month's name.
-func (s *scanner) monthDate(word string) bool {
+func (s *tokenizer) monthDate(word string) bool {
 	month := s.months[strings.ToLower(word)]
 	if month == 0 || !capital(word) {
 		return false
 	}
 	view := s.rest(len(word))
-	if m := monthFirst.FindStringSubmatch(view); m != nil && !s.PeriodOrdinal && atoi(m[1]) >= 1 && atoi(m[1]) <= 31 &&
-		atoi(m[2]) <= 31 && (m[4] != "" || !strings.HasPrefix(view[len(m[0]):], ":")) {
-		d := Date{Month: month, Day: atoi(m[1]), To: atoi(m[2]), Year: atoi(m[4]), Comma: m[3] != ""}
+	if m := monthFirst.FindStringSubmatch(view); m != nil && !s.PeriodOrdinal && Atoi(m[1]) >= 1 && Atoi(m[1]) <= 31 &&
+		Atoi(m[2]) <= 31 && (m[4] != "" || !strings.HasPrefix(view[len(m[0]):], ":")) {
+		d := Date{Month: month, Day: Atoi(m[1]), To: Atoi(m[2]), Year: Atoi(m[4]), Comma: m[3] != ""}
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
 			return s.take(d, n)
 		}
 	}
 	if m := monthYear.FindStringSubmatch(view); m != nil {
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
-			return s.take(Date{Month: month, Year: atoi(m[1])}, n)
+			return s.take(Date{Month: month, Year: Atoi(m[1])}, n)
 		}
 	}
 	return false
@@ -177,43 +177,47 @@ func (s *scanner) monthDate(word string) bool {
 // clockRules returns the rules of clock times.
 func clockRules() []rule {
 	return []rule{
-		{"ISO time", ":", starts(`(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`), whole(func(s *scanner, m []string) Token {
-			return clock(m[1], m[2], "", 0)
-		})},
-		{"stopwatch", ":", starts(`(\d{1,2}):([0-5]\d)\.(\d{1,3})`), whole(func(_ *scanner, m []string) Token {
-			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Split: m[3]}
+		{
+			"ISO time", ":", starts(`(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`),
+			whole(func(_ *tokenizer, m []string) Token { return clock(m[1], m[2], "", 0) }),
+		},
+		{"stopwatch", ":", starts(`(\d{1,2}):([0-5]\d)\.(\d{1,3})`), whole(func(_ *tokenizer, m []string) Token {
+			return Clock{Hour: Atoi(m[1]), Minute: Atoi(m[2]), Second: -1, Split: m[3]}
 		})},
 		{
 			"clock time", ":",
 			starts(`(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| ?([ap])\b| (o'clock|[Uu]hr))?`),
-			(*scanner).clockTime,
+			(*tokenizer).clockTime,
 		},
 		{
 			"half day", "a .", starts(`(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`),
-			whole(func(s *scanner, m []string) Token {
-				if h := atoi(m[1]); h < 1 || h > 12 || atoi(m[2]) > 59 || s.PeriodOrdinal {
+			whole(func(s *tokenizer, m []string) Token {
+				if h := Atoi(m[1]); h < 1 || h > 12 || Atoi(m[2]) > 59 || s.PeriodOrdinal {
 					return nil
 				}
-				return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -1, Half: lower(m[3])}
+				return Clock{Hour: Atoi(m[1]), Minute: Atoi(m[2]), Second: -1, Half: lower(m[3])}
 			}),
 		},
-		{"half day", "a", starts(`(\d{1,2})([ap])\b`), whole((*scanner).shortHour)},
-		{"four digits", " ", starts(`([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), func(s *scanner, m []string) (Token, int) {
-			if !s.Is(Zone, m[3]) {
-				return nil, 0
-			}
-			return Clock{Hour: atoi(m[1]), Minute: atoi(m[2]), Second: -2}, 4
-		}},
-		{"ratio", ":", starts(`(\d{1,4}):(\d{1,4})`), whole(func(s *scanner, m []string) Token {
+		{"half day", "a", starts(`(\d{1,2})([ap])\b`), whole((*tokenizer).shortHour)},
+		{"four digits", " ", starts(`([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), (*tokenizer).zonedDigits},
+		{"ratio", ":", starts(`(\d{1,4}):(\d{1,4})`), whole(func(s *tokenizer, m []string) Token {
 			if s.followed(len(m[0]), ":") {
 				return nil
 			}
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: To}
 		})},
-		{"central time", "/", starts(`(\d{1,2})/(\d{1,2})c\b`), whole(func(_ *scanner, m []string) Token {
-			return Clock{Hour: atoi(m[1]), Second: -1, Central: atoi(m[2])}
+		{"central time", "/", starts(`(\d{1,2})/(\d{1,2})c\b`), whole(func(_ *tokenizer, m []string) Token {
+			return Clock{Hour: Atoi(m[1]), Second: -1, Central: Atoi(m[2])}
 		})},
 	}
+}
+
+// zonedDigits recognizes 1745 before a time zone.
+func (s *tokenizer) zonedDigits(m []string) (Token, int) {
+	if !s.Is(Zone, m[3]) {
+		return nil, 0
+	}
+	return Clock{Hour: Atoi(m[1]), Minute: Atoi(m[2]), Second: -2}, 4
 }
 
 // lower returns the half of the day of a letter, 0 for none.
@@ -226,9 +230,9 @@ func lower(letter string) byte {
 
 // clock returns a time of day, nil if it is invalid.
 func clock(hour, minute, second string, half byte) Token {
-	h, m, sec := atoi(hour), atoi(minute), -1
+	h, m, sec := Atoi(hour), Atoi(minute), -1
 	if second != "" {
-		sec = atoi(second)
+		sec = Atoi(second)
 	}
 	if m > 59 || sec > 59 || h > 24 && (half != 0 || sec >= 0) || h == 24 && m > 0 && sec >= 0 {
 		return nil
@@ -236,7 +240,7 @@ func clock(hour, minute, second string, half byte) Token {
 	return Clock{Hour: h, Minute: m, Second: sec, Half: half}
 }
 
-func (s *scanner) clockTime(m []string) (Token, int) {
+func (s *tokenizer) clockTime(m []string) (Token, int) {
 	t := clock(m[1], m[2], m[3], lower(m[4]+m[5]))
 	c, ok := t.(Clock)
 	if !ok || len(m[1])+len(m[2]) < 3 {
@@ -257,8 +261,8 @@ func (s *scanner) clockTime(m []string) (Token, int) {
 }
 
 // shortHour recognizes 9a and 5p near another time.
-func (s *scanner) shortHour(m []string) Token {
-	h := atoi(m[1])
+func (s *tokenizer) shortHour(m []string) Token {
+	h := Atoi(m[1])
 	if h < 1 || h > 12 || s.PeriodOrdinal || s.preceded(Seat) {
 		return nil
 	}
@@ -276,7 +280,7 @@ var hourTo = regexp.MustCompile(`^(?: ?[-–] ?| to )\d{1,2}(?::\d\d)?[ap]\b`)
 
 // weekdayShort recognizes a weekday's short form: before a date or time, in a range or list, after a word
 // such as "on", and alone; not where it is a word.
-func (s *scanner) weekdayShort(word string, n int) bool {
+func (s *tokenizer) weekdayShort(word string, n int) bool {
 	day, ok := s.weekdays[strings.ToLower(word)]
 	if len(word) == 2 && ok && !s.PeriodOrdinal && !s.inRange(n) {
 		return false
@@ -298,13 +302,13 @@ func (s *scanner) weekdayShort(word string, n int) bool {
 
 // dayWithPeriod reports whether a short form of n bytes with its period stands before a word that does not
 // start a sentence: Sat. closed.
-func (s *scanner) dayWithPeriod(word string, n int) bool {
+func (s *tokenizer) dayWithPeriod(word string, n int) bool {
 	after := s.nextWord(n)
 	return n > len(word) && after != "" && (unicode.IsLower(first(after)) || s.Is(DateAfter, after))
 }
 
 // monthShort recognizes a month's short form.
-func (s *scanner) monthShort(word string, n int) bool {
+func (s *tokenizer) monthShort(word string, n int) bool {
 	month := s.months[strings.ToLower(word)]
 	if month == 0 || !capital(word) || len(word) > 4 || s.followed(len(word), "'") {
 		return false
@@ -316,7 +320,7 @@ func (s *scanner) monthShort(word string, n int) bool {
 }
 
 // inRange reports whether a short form stands in a range or list of others.
-func (s *scanner) inRange(n int) bool {
+func (s *tokenizer) inRange(n int) bool {
 	switch s.last.(type) {
 	case Weekday, Month:
 		return true
@@ -329,7 +333,7 @@ var joins = regexp.MustCompile(`^(?: ?[-–/&,] ?| (?:and|or|to|through|bis|und|
 
 // calendar reports whether the neighbors of a short form of n bytes are those of a calendar: another short
 // form, a time, or a word such as "on" or "until".
-func (s *scanner) calendar(n int) bool {
+func (s *tokenizer) calendar(n int) bool {
 	switch s.last.(type) {
 	case Date, Clock:
 		return true
@@ -342,7 +346,7 @@ func (s *scanner) calendar(n int) bool {
 }
 
 // short reports whether a word is the name of a day or month.
-func (s *scanner) short(word string) bool {
+func (s *tokenizer) short(word string) bool {
 	_, day := s.weekdays[strings.ToLower(word)]
 	return day || s.months[strings.ToLower(word)] > 0
 }

@@ -23,19 +23,19 @@ var (
 )
 
 // wordRules returns the recognizers of what starts with a letter, in the order in which they are tried.
-func wordRules() []func(s *scanner, word string) bool {
-	return []func(s *scanner, word string) bool{
-		(*scanner).monthDate, (*scanner).signed, (*scanner).address, (*scanner).initials, (*scanner).joined,
-		(*scanner).rate, (*scanner).release,
-		(*scanner).codedAmount, (*scanner).gluedNumber, (*scanner).identified, (*scanner).unitWord,
-		(*scanner).abbreviated, (*scanner).calendarWord,
-		(*scanner).homograph, (*scanner).capitals, (*scanner).powered, (*scanner).between, (*scanner).roman,
-		(*scanner).initial, (*scanner).plate,
+func wordRules() []func(s *tokenizer, word string) bool {
+	return []func(s *tokenizer, word string) bool{
+		(*tokenizer).monthDate, (*tokenizer).signed, (*tokenizer).address, (*tokenizer).initials, (*tokenizer).joined,
+		(*tokenizer).rate, (*tokenizer).release,
+		(*tokenizer).codedAmount, (*tokenizer).gluedNumber, (*tokenizer).identified, (*tokenizer).unitWord,
+		(*tokenizer).abbreviated, (*tokenizer).calendarWord,
+		(*tokenizer).homograph, (*tokenizer).capitals, (*tokenizer).powered, (*tokenizer).between, (*tokenizer).roman,
+		(*tokenizer).initial, (*tokenizer).plate,
 	}
 }
 
 // word reads a word at the position, with what belongs to it.
-func (s *scanner) word() {
+func (s *tokenizer) word() {
 	word := token(s.src[s.at:])
 	for _, recognize := range static.words {
 		if recognize(s, word) {
@@ -46,7 +46,7 @@ func (s *scanner) word() {
 }
 
 // signed recognizes UTC-5 and the minus of a grade or blood type.
-func (s *scanner) signed(word string) bool {
+func (s *tokenizer) signed(word string) bool {
 	if len(word) > 3 || !capital(word) {
 		return false
 	}
@@ -66,7 +66,7 @@ func (s *scanner) signed(word string) bool {
 }
 
 // initials recognizes letters with periods: U.S., e.g.
-func (s *scanner) initials(word string) bool {
+func (s *tokenizer) initials(word string) bool {
 	if s.at+len(word) >= len(s.src) || s.src[s.at+len(word)] != '.' || utf8.RuneCountInString(word) > 2 {
 		return false
 	}
@@ -95,7 +95,7 @@ func (s *scanner) initials(word string) bool {
 }
 
 // joined recognizes letters around an "and" (R&B), and abbreviations with a slash (w/o).
-func (s *scanner) joined(word string) bool {
+func (s *tokenizer) joined(word string) bool {
 	if m := ampersand.FindStringSubmatch(s.rest(0)); m != nil && s.ends(m[0]) {
 		s.take(Letters{m[1]}, len(m[1]))
 		s.take(Sign{"&"}, 1)
@@ -121,7 +121,7 @@ func (s *scanner) joined(word string) bool {
 }
 
 // rate recognizes a rate without a number: km/h.
-func (s *scanner) rate(string) bool {
+func (s *tokenizer) rate(string) bool {
 	m := bareRate.FindStringSubmatch(s.rest(0))
 	if m == nil || !s.ends(m[0]) {
 		return false
@@ -132,7 +132,7 @@ func (s *scanner) rate(string) bool {
 }
 
 // release recognizes v2 and v1.2.3.
-func (s *scanner) release(word string) bool {
+func (s *tokenizer) release(word string) bool {
 	if word[0] != 'v' && word[0] != 'V' || len(word) < 2 {
 		return false
 	}
@@ -148,7 +148,7 @@ func (s *scanner) release(word string) bool {
 }
 
 // codedAmount recognizes CHF 12.50.
-func (s *scanner) codedAmount(word string) bool {
+func (s *tokenizer) codedAmount(word string) bool {
 	if len(word) < 3 || !capital(word) {
 		return false
 	}
@@ -164,7 +164,7 @@ func (s *scanner) codedAmount(word string) bool {
 }
 
 // gluedNumber recognizes PM2.5, pH7.4 and GPT-4.1.
-func (s *scanner) gluedNumber(string) bool {
+func (s *tokenizer) gluedNumber(string) bool {
 	m := glued.FindStringSubmatch(s.rest(0))
 	if m == nil || !s.ends(m[0]) || strings.Contains(m[2], ",") && !s.DecimalComma ||
 		s.followed(len(m[0]), ".") && startsWithDigit(s.rest(len(m[0])+1)) {
@@ -174,7 +174,7 @@ func (s *scanner) gluedNumber(string) bool {
 }
 
 // abbreviated recognizes an abbreviation.
-func (s *scanner) abbreviated(word string) bool {
+func (s *tokenizer) abbreviated(word string) bool {
 	after := s.rest(len(word))
 	period := strings.HasPrefix(after, ".") && !strings.HasPrefix(after, "..")
 	n := len(word)
@@ -194,7 +194,7 @@ func (s *scanner) abbreviated(word string) bool {
 }
 
 // meets reports whether an abbreviation's conditions are met.
-func (s *scanner) meets(a abbreviation, word string, period bool, n int) bool {
+func (s *tokenizer) meets(a abbreviation, word string, period bool, n int) bool {
 	after := s.next(n)
 	previous := s.previous()
 	switch {
@@ -224,7 +224,7 @@ func (s *scanner) meets(a abbreviation, word string, period bool, n int) bool {
 }
 
 // afterNumber reports whether the word before is a number.
-func (s *scanner) afterNumber() bool {
+func (s *tokenizer) afterNumber() bool {
 	switch s.last.(type) {
 	case Number, Fraction, Pair:
 		return true
@@ -234,7 +234,7 @@ func (s *scanner) afterNumber() bool {
 
 // refused reports whether "no.", or with a capital "No.", is the word and not "number": "we are No. 1" is
 // none, "the answer is No." is.
-func (s *scanner) refused(capital bool) bool {
+func (s *tokenizer) refused(capital bool) bool {
 	if s.before(0) != "" {
 		return s.preceded(Refusal) && (!capital || !s.preceded(Filler) || s.Is(Refusal, s.before(1)))
 	}
@@ -242,7 +242,7 @@ func (s *scanner) refused(capital bool) bool {
 }
 
 // calendarWord recognizes short forms of weekdays and months.
-func (s *scanner) calendarWord(word string) bool {
+func (s *tokenizer) calendarWord(word string) bool {
 	n := len(word)
 	if s.followed(n, ".") {
 		n++
@@ -251,7 +251,7 @@ func (s *scanner) calendarWord(word string) bool {
 }
 
 // homograph recognizes a word with two pronunciations by its neighbors.
-func (s *scanner) homograph(word string) bool {
+func (s *tokenizer) homograph(word string) bool {
 	after := s.nextWord(len(word))
 	for _, h := range s.homographs[strings.ToLower(word)] {
 		if h.matches(s.before(0), after, s.before(1)) ||
@@ -285,7 +285,7 @@ func (h homograph) matches(before, after, earlier string) bool {
 }
 
 // capitals recognizes function words and acronyms in capitals.
-func (s *scanner) capitals(word string) bool {
+func (s *tokenizer) capitals(word string) bool {
 	if len(word) < 2 || strings.ToUpper(word) != word || !unicode.IsLetter(first(word)) {
 		return len(word) == 1 && s.letter(word)
 	}
@@ -303,7 +303,7 @@ func (s *scanner) capitals(word string) bool {
 }
 
 // letter recognizes a lone A that is the letter: after a word such as "room", or in a range of letters.
-func (s *scanner) letter(word string) bool {
+func (s *tokenizer) letter(word string) bool {
 	if word == "a" {
 		c := first(s.next(1))
 		return c != 0 && (strings.ContainsRune("*=≠<>+²³^", c) || strings.HasPrefix(s.next(1), "!=")) &&
@@ -326,7 +326,7 @@ func (s *scanner) letter(word string) bool {
 }
 
 // calm reports whether the words around are not all in capitals.
-func (s *scanner) calm(n int) bool {
+func (s *tokenizer) calm(n int) bool {
 	after := s.nextWord(n)
 	if after == "" || !isLetter(first(after)) {
 		before := s.before(0)
@@ -336,7 +336,7 @@ func (s *scanner) calm(n int) bool {
 }
 
 // powered recognizes m² and x².
-func (s *scanner) powered(word string) bool {
+func (s *tokenizer) powered(word string) bool {
 	base := strings.TrimRight(word, "²³")
 	if base == word || base == "" {
 		return false
@@ -353,7 +353,7 @@ func (s *scanner) powered(word string) bool {
 }
 
 // unitWord recognizes a unit after a size, a pair or a time: 2x4 ft.
-func (s *scanner) unitWord(word string) bool {
+func (s *tokenizer) unitWord(word string) bool {
 	switch s.last.(type) {
 	case Size, Pair, Clock:
 	default:
@@ -371,7 +371,7 @@ func (s *scanner) unitWord(word string) bool {
 }
 
 // between recognizes the x of 2 x 4, and the letter of a direction.
-func (s *scanner) between(word string) bool {
+func (s *tokenizer) between(word string) bool {
 	switch {
 	case word == "x" && startsWithDigit(s.before(0)) && startsWithDigit(s.next(1)):
 		return s.take(Sign{"x"}, 1)
@@ -406,7 +406,7 @@ func (s *scanner) between(word string) bool {
 }
 
 // initial drops the period of a name's initial: "John F. Kennedy".
-func (s *scanner) initial(word string) bool {
+func (s *tokenizer) initial(word string) bool {
 	if len(word) != 1 || !unicode.IsUpper(rune(word[0])) || !s.followed(1, ". ") ||
 		word == "I" && s.before(0) == "" {
 		return false
@@ -419,7 +419,7 @@ func (s *scanner) initial(word string) bool {
 }
 
 // plate recognizes a word of letters and digits that no one can pronounce: a number plate, a serial number.
-func (s *scanner) plate(word string) bool {
+func (s *tokenizer) plate(word string) bool {
 	if len(word) < 5 || !strings.ContainsFunc(word, IsDigit) || strings.ContainsFunc(word, unicode.IsLower) ||
 		strings.ContainsFunc(word, func(c rune) bool { return c >= 0x80 }) {
 		return false
@@ -431,7 +431,7 @@ func (s *scanner) plate(word string) bool {
 }
 
 // roman recognizes Roman numbers of rulers, chapters and names.
-func (s *scanner) roman(word string) bool {
+func (s *tokenizer) roman(word string) bool {
 	n := romanValue(word)
 	before := s.before(0)
 	switch {
