@@ -41,9 +41,8 @@ func TestAuth_burst(t *testing.T) {
 		t.Errorf("%d pending sign-ins in an order of %d, want %d", n, order, auth.MaxPendingFlows)
 	}
 	stats, err := s.Stats()
-	if err != nil || stats.Size-stats.Free > 1<<20 {
-		t.Errorf("%d bytes are used, %v; want at most 1 MiB", stats.Size-stats.Free, err)
-	}
+	check.True(t, err == nil && stats.Size-stats.Free <= 1<<20,
+		"%d bytes are used, %v; want at most 1 MiB", stats.Size-stats.Free, err)
 }
 
 // An error inside a transaction rolls it back and is returned.
@@ -54,9 +53,8 @@ func TestAuth_transactions(t *testing.T) {
 	err := s.Auth().Update(t.Context(), func(tx auth.Tx) error {
 		return errors.Join(tx.Put(table, []byte("a"), []byte("1")), errRefused)
 	})
-	if !errors.Is(err, errRefused) || count(t, s, []byte(table)) != 0 {
-		t.Errorf("refused: %v, and %d records", err, count(t, s, []byte(table)))
-	}
+	check.True(t, errors.Is(err, errRefused) && count(t, s, []byte(table)) == 0,
+		"refused: %v, and %d records", err, count(t, s, []byte(table)))
 	check.NoError(t, s.Auth().Update(t.Context(), func(tx auth.Tx) error {
 		for _, key := range []string{"a/1", "a/2", "b/1"} {
 			if err := tx.Put(table, []byte(key), []byte(key)); err != nil {
@@ -72,9 +70,7 @@ func TestAuth_transactions(t *testing.T) {
 			return nil
 		})
 	})
-	if err != nil || fmt.Sprint(seen) != "[a/2=a/2 a/2]" {
-		t.Errorf("visited %v, %v", seen, err)
-	}
+	check.True(t, err == nil && fmt.Sprint(seen) == "[a/2=a/2 a/2]", "visited %v, %v", seen, err)
 }
 
 // BenchmarkSignInStart saves pending sign-ins at their limit. Limit: 500 per

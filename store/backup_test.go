@@ -28,12 +28,8 @@ func checkFile(args []string) error { return store.Check(args[0]) }
 func checkInChild(t *testing.T, path string) (failure string) {
 	t.Helper()
 	out, err := killtest.Command(t, "check", path).CombinedOutput()
-	if err != nil && len(out) == 0 {
-		t.Errorf("the check ended with %v and no text", err)
-	}
-	if err == nil && len(out) > 0 {
-		t.Errorf("the check succeeded and wrote %s", out)
-	}
+	check.True(t, err == nil || len(out) != 0, "the check ended with %v and no text", err)
+	check.True(t, err != nil || len(out) == 0, "the check succeeded and wrote %s", out)
 	return string(out)
 }
 
@@ -59,16 +55,12 @@ func copyFile(t *testing.T, from, to string) {
 func TestUncleanShutdown_untilChecked(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	if store.UncleanShutdown(path) {
-		t.Error("unclean after Close")
-	}
+	check.True(t, !store.UncleanShutdown(path), "unclean after Close")
 	s := check.Must(store.Open(path, store.Options{}))(t)
 	crashed := filepath.Join(t.TempDir(), "pressbox.db") // as a power cut would leave it
 	copyFile(t, path, crashed)
 	copyFile(t, path+".open", crashed+".open")
-	if !store.UncleanShutdown(path) {
-		t.Error("not unclean while it is open")
-	}
+	check.True(t, store.UncleanShutdown(path), "not unclean while it is open")
 	check.NoError(t, s.Close())
 	again := check.Must(store.Open(crashed, store.Options{}))(t)
 	if err := again.Close(); err != nil || !store.UncleanShutdown(crashed) {
@@ -117,9 +109,7 @@ func TestCheck_failures(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "pressbox.db")
 		copyFile(t, good, path)
 		store.OpenForTest(t, path, store.Options{})
-		if err := store.Check(path); !errors.Is(err, store.ErrLocked) {
-			t.Errorf("a store in use: %v, want ErrLocked", err)
-		}
+		check.ErrorIs(t, store.Check(path), store.ErrLocked, "a store in use")
 	})
 }
 
@@ -153,9 +143,7 @@ func TestAll_checkRandom(t *testing.T) {
 			t.Errorf("%d bytes at %d: passed the check, and Open: %v", len(junk), at, err)
 			continue
 		}
-		if err := s.Backup(io.Discard); err != nil {
-			t.Errorf("%d bytes at %d: passed the check, and Backup: %v", len(junk), at, err)
-		}
+		check.ErrorIs(t, s.Backup(io.Discard), nil, "%d bytes at %d: passed the check, and Backup", len(junk), at)
 		_ = s.Close()
 	}
 	t.Logf("%d of %d passed", passed, rounds)
@@ -207,9 +195,8 @@ func TestAddBackup_pruned(t *testing.T) {
 	restored := filepath.Join(t.TempDir(), "pressbox.db")
 	check.NoError(t, store.Restore(restored, all[1].Path, store.Check))
 	r := store.OpenForTest(t, restored, store.Options{})
-	if got, ok, err := r.Calibration("newest"); string(got) != "3" || !ok || err != nil {
-		t.Errorf("the fourth backup has %q, %t, %v; want 3", got, ok, err)
-	}
+	got, ok, err := r.Calibration("newest")
+	check.True(t, string(got) == "3" && ok && err == nil, "the fourth backup has %q, %t, %v; want 3", got, ok, err)
 }
 
 // A failed backup leaves no file, and other files are not backups.
@@ -218,17 +205,12 @@ func TestAddBackup_failed(t *testing.T) {
 	s := store.OpenForTest(t, filled(t), store.Options{})
 	dir := t.TempDir()
 	_, err := s.AddBackup(t.Context(), dir, func(string) error { return store.ErrCorrupt })
-	if !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("a bad copy: %v, want ErrCorrupt", err)
-	}
+	check.ErrorIs(t, err, store.ErrCorrupt, "a bad copy")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.AddBackup(ctx, dir, store.Check); !errors.Is(err, context.Canceled) {
-		t.Errorf("an ended context: %v, want context.Canceled", err)
-	}
-	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	check.ErrorIs(t, check.Err(s.AddBackup(ctx, dir, store.Check)), context.Canceled, "an ended context")
+	left, err := os.ReadDir(dir)
+	check.True(t, len(left) == 0 && err == nil, "left behind: %v, %v", left, err)
 	if none, err := store.Backups(filepath.Join(dir, "nowhere")); len(none) > 0 || err != nil {
 		t.Errorf("a missing folder has %v, %v", none, err)
 	}
@@ -253,13 +235,11 @@ func TestSetAside_sameStamp(t *testing.T) {
 		check.NoError(t, os.WriteFile(path, []byte(tt.content), 0o600))
 		for range 2 {
 			aside, err := store.SetAside(path, "damaged", "1")
-			if aside != tt.aside || err != nil {
-				t.Errorf("%s: set aside as %s, %v, want %s", tt.content, aside, err, tt.aside)
-			}
+			check.True(t, aside == tt.aside && err == nil,
+				"%s: set aside as %s, %v, want %s", tt.content, aside, err, tt.aside)
 		}
-		if got, err := os.ReadFile(tt.aside); string(got) != tt.content || err != nil {
-			t.Errorf("%s has %q, %v", tt.aside, got, err)
-		}
+		got, err := os.ReadFile(tt.aside)
+		check.True(t, string(got) == tt.content && err == nil, "%s has %q, %v", tt.aside, got, err)
 		check.NoError(t, os.Remove(path))
 	}
 }
@@ -269,12 +249,10 @@ func TestRestore_missingBackup(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	check.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-	if err := store.Restore(path, filepath.Join(t.TempDir(), "missing"), nil); err == nil {
-		t.Error("a missing backup was restored")
-	}
-	if got, err := os.ReadFile(path); string(got) != "old" || err != nil {
-		t.Errorf("then the file has %q, %v; want what it had", got, err)
-	}
+	check.True(t, store.Restore(path, filepath.Join(t.TempDir(), "missing"), nil) != nil,
+		"a missing backup was restored")
+	got, err := os.ReadFile(path)
+	check.True(t, string(got) == "old" && err == nil, "then the file has %q, %v; want what it had", got, err)
 }
 
 // A file that root creates belongs to the owner of its folder, whose process has
@@ -295,9 +273,8 @@ func TestWriteAtomic_owner(t *testing.T) {
 	check.NoError(t, s.Close())
 	for _, file := range []string{path, copied} {
 		info := check.Must(os.Stat(file))(t)
-		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != owner {
-			t.Errorf("%s belongs to %v, want %d", file, info.Sys(), owner)
-		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		check.True(t, ok && int(st.Uid) == owner, "%s belongs to %v, want %d", file, info.Sys(), owner)
 	}
 }
 
@@ -319,8 +296,7 @@ func TestAddBackup_unfinished(t *testing.T) {
 	b := check.Must(s.AddBackup(t.Context(), dir, nil))(t)
 	stays[filepath.Base(b.Path)] = true
 	for name, want := range stays {
-		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
-			t.Errorf("%s: %v, want it to stay: %v", name, err, want)
-		}
+		_, err := os.Stat(filepath.Join(dir, name))
+		check.True(t, (err == nil) == want, "%s: %v, want it to stay: %v", name, err, want)
 	}
 }

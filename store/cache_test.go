@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"testing"
 
@@ -29,9 +28,7 @@ func TestCache_reopened(t *testing.T) {
 		}, (*store.Store).SaveControl},
 		"calibrations": {func(s *store.Store, key string) ([]byte, error) {
 			value, ok, err := s.Calibration(key)
-			if ok != (value != nil) {
-				t.Errorf("calibration %q, %v", value, ok)
-			}
+			check.Equal(t, ok, value != nil, "calibration %q", value)
 			return value, err
 		}, func(s *store.Store, _ context.Context, key string, value []byte) error {
 			return s.SaveCalibration(key, value) //nolint:contextcheck // it takes none
@@ -50,9 +47,7 @@ func TestCache_reopened(t *testing.T) {
 			check.NoError(t, c.save(s, t.Context(), "a", []byte(value)))
 		}
 		check.NoError(t, s.Close())
-		if err := c.save(s, t.Context(), "a", nil); !errors.Is(err, store.ErrClosed) {
-			t.Errorf("%s: save in a closed store: %v, want %v", name, err, store.ErrClosed)
-		}
+		check.ErrorIs(t, c.save(s, t.Context(), "a", nil), store.ErrClosed, "%s: save in a closed store", name)
 		s = store.OpenForTest(t, path, store.Options{})
 		want(s, "a", "new")
 		want(s, "b", "")

@@ -229,20 +229,16 @@ func readEvents(t *testing.T, dir string) *events {
 // check compares the events with what is promised, and with the store.
 func (d *events) check(t *testing.T) {
 	t.Helper()
-	if len(d.accepted) < d.processes/2 || len(d.played) == 0 {
-		t.Errorf("only %d were accepted and %d played in %d processes", len(d.accepted), len(d.played), d.processes)
-	}
+	check.True(t, len(d.accepted) >= d.processes/2 && len(d.played) != 0,
+		"only %d were accepted and %d played in %d processes", len(d.accepted), len(d.played), d.processes)
 	for number, processes := range d.started {
 		for i, process := range processes[:max(0, len(processes)-1)] {
-			if d.last[process] != number || processes[i+1] == process {
-				t.Errorf("%d was started in processes %v, but was not the last in %d", number, processes, process)
-			}
+			check.True(t, d.last[process] == number && processes[i+1] != process,
+				"%d was started in processes %v, but was not the last in %d", number, processes, process)
 		}
 	}
 	for number, line := range d.cancelled {
-		if d.startedAt[number] > line {
-			t.Errorf("%d was started after its cancellation was acknowledged", number)
-		}
+		check.True(t, d.startedAt[number] <= line, "%d was started after its cancellation was acknowledged", number)
 	}
 	d.checkStore(t)
 }
@@ -252,9 +248,7 @@ func (d *events) check(t *testing.T) {
 func (d *events) checkStore(t *testing.T) {
 	t.Helper()
 	waiting, over, err := store.OpenForTest(t, filepath.Join(d.dir, "pressbox.db"), store.Options{}).Load(t.Context())
-	if err != nil || len(waiting) > 0 {
-		t.Errorf("%d are waiting, %v", len(waiting), err)
-	}
+	check.True(t, err == nil && len(waiting) == 0, "%d are waiting, %v", len(waiting), err)
 	status := make(map[int]announce.Status)
 	for _, n := range over {
 		number, _ := strconv.Atoi(n.Message)

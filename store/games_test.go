@@ -38,9 +38,8 @@ func checkMoves(t *testing.T, s *Store, id string, last uint64) {
 		t.Fatalf("%d moves of %s, %v, want %d", len(moves), id, err, last)
 	}
 	for i, m := range moves {
-		if want := fmt.Sprintf("%s %d", id, i+1); string(m) != want {
-			t.Errorf("move %q, want %q", m, want)
-		}
+		want := fmt.Sprintf("%s %d", id, i+1)
+		check.True(t, string(m) == want, "move %q, want %q", m, want)
 	}
 }
 
@@ -55,9 +54,7 @@ func TestJournal_order(t *testing.T) {
 		check.NoError(t, err)
 	}
 	for _, first := range []uint64{300, 302, 1, 0} {
-		if err := appendGame(s, "one", first, first, ""); !errors.Is(err, errOrder) {
-			t.Errorf("move %d after 300: %v, want %v", first, err, errOrder)
-		}
+		check.ErrorIs(t, appendGame(s, "one", first, first, ""), errOrder, "move %d after 300", first)
 	}
 	check.NoError(t, s.Close())
 	s = OpenForTest(t, path, Options{})
@@ -66,9 +63,7 @@ func TestJournal_order(t *testing.T) {
 	checkMoves(t, s, "unknown", 0)
 	summaries, err := s.Games().Summaries(t.Context())
 	want := map[string][]byte{"one": []byte("summary of one at 300"), "two": []byte("summary of two at 1")}
-	if err != nil || !reflect.DeepEqual(summaries, want) {
-		t.Errorf("summaries %q, %v", summaries, err)
-	}
+	check.True(t, err == nil && reflect.DeepEqual(summaries, want), "summaries %q, %v", summaries, err)
 }
 
 // The moves of a finished game are packed, and later ones follow them.
@@ -82,17 +77,11 @@ func TestJournal_packed(t *testing.T) {
 		check.NoError(t, err)
 	}
 	checkMoves(t, s, "one", 203)
-	if err := appendGame(s, "one", 203, 203, ""); !errors.Is(err, errOrder) {
-		t.Errorf("move 203 again: %v, want %v", err, errOrder)
-	}
+	check.ErrorIs(t, appendGame(s, "one", 203, 203, ""), errOrder, "move 203 again")
 	boxes, err := s.Games().Boxes(t.Context(), []string{"one", "two"})
-	if err != nil || len(boxes) != 1 || string(boxes["one"]) != box {
-		t.Errorf("boxes %.40q, %v", boxes, err)
-	}
+	check.True(t, err == nil && len(boxes) == 1 && string(boxes["one"]) == box, "boxes %.40q, %v", boxes, err)
 	check.NoError(t, s.view(func(tx *bolt.Tx) error {
-		if n := tx.Bucket(movesBucket).Bucket([]byte("one")).Stats().KeyN; n != 1 {
-			t.Errorf("%d moves are not packed, want the last one", n)
-		}
+		check.Equal(t, tx.Bucket(movesBucket).Bucket([]byte("one")).Stats().KeyN, 1, "moves are not packed")
 		if n := len(tx.Bucket(boxesBucket).Get([]byte("one"))); n > len(box)/10 {
 			t.Errorf("the box takes %d bytes of %d", n, len(box))
 		}
@@ -115,9 +104,7 @@ func TestJournal_delete(t *testing.T) {
 	for _, bucket := range [][]byte{summariesBucket, packsBucket, boxesBucket, movesBucket} {
 		check.NoError(t, s.view(func(tx *bolt.Tx) error {
 			for id := range pairs(tx.Bucket(bucket)) {
-				if string(id) == "one" {
-					t.Errorf("%s still has it", bucket)
-				}
+				check.True(t, string(id) != "one", "%s still has it", bucket)
 			}
 			return nil
 		}))
@@ -152,9 +139,8 @@ func TestJournal_full(t *testing.T) {
 	for err == nil {
 		_, err = move()
 	}
-	if !errors.Is(err, live.ErrFull) || s.Health() != nil {
-		t.Errorf("a move in a full share: %v, health %v; want %v and nil", err, s.Health(), live.ErrFull)
-	}
+	check.True(t, errors.Is(err, live.ErrFull) && s.Health() == nil,
+		"a move in a full share: %v, health %v; want %v and nil", err, s.Health(), live.ErrFull)
 	_, err = s.Games().Append(t.Context(), live.Change{Game: "one"})
 	check.NoError(t, errors.Join(err, appendGame(s, "three", 1, 1, ""))) // a new game after an old one was deleted
 }
@@ -164,9 +150,8 @@ func TestDecompress_limit(t *testing.T) {
 	t.Parallel()
 	part := check.Must(compress(make([]byte, 1<<20)))(t)
 	parts := bytes.Repeat(part, maxDecompressed>>20+1) // gzip reads them as one
-	if plain, err := decompress(parts); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("%d bytes, %v, want %v", len(plain), err, ErrCorrupt)
-	}
+	plain, err := decompress(parts)
+	check.True(t, errors.Is(err, ErrCorrupt), "%d bytes, %v, want %v", len(plain), err, ErrCorrupt)
 }
 
 func TestJournal_damagedPack(t *testing.T) {
@@ -188,9 +173,8 @@ func TestJournal_damagedPack(t *testing.T) {
 		check.NoError(t, s.update(t.Context(), func(tx *bolt.Tx) error {
 			return tx.Bucket(packsBucket).Put([]byte("one"), damaged)
 		}))
-		if moves, err := s.Games().Moves(t.Context(), "one"); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: %d moves, %v, want %v", name, len(moves), err, ErrCorrupt)
-		}
+		moves, err := s.Games().Moves(t.Context(), "one")
+		check.True(t, errors.Is(err, ErrCorrupt), "%s: %d moves, %v, want %v", name, len(moves), err, ErrCorrupt)
 	}
 }
 

@@ -46,9 +46,7 @@ func TestAppend_fullByKeysThenAccepts(t *testing.T) {
 	for seq := uint64(1); seq <= 120 && err == nil; seq++ {
 		err = postEnded(s, seq, announce.IdempotencyKey{Key: fmt.Sprint(seq)}, *present)
 	}
-	if err != nil {
-		t.Errorf("the keys fill the store: %v", err)
-	}
+	check.ErrorIs(t, err, nil, "the keys fill the store")
 	present.Wall, present.Since = present.Wall.Add(25*time.Hour), present.Since+25*time.Hour
 	check.NoError(t, postEnded(s, 2000, announce.IdempotencyKey{Key: "later"}, *present)) // a day later
 }
@@ -98,9 +96,8 @@ func (r *keyRig) expect(sender string, first, last int) {
 	r.t.Helper()
 	for i := 1; i <= last; i++ {
 		earlier, ok, err := r.Find(r.t.Context(), keyOf(sender, i))
-		if err != nil || ok != (i >= first) || ok && earlier.ID != fmt.Sprint(sender, i) {
-			r.t.Errorf("key %d of %s: %+v, %v, %v; want %d to %d", i, sender, earlier, ok, err, first, last)
-		}
+		check.True(r.t, err == nil && ok == (i >= first) && (!ok || earlier.ID == fmt.Sprint(sender, i)),
+			"key %d of %s: %+v, %v, %v; want %d to %d", i, sender, earlier, ok, err, first, last)
 	}
 }
 
@@ -144,12 +141,8 @@ func TestKeys_total(t *testing.T) {
 	r.expect("bob", 2, 5)
 	r.expect("ann", 1, 1)
 	r.expectCount(8)
-	if n := (&Store{maxSize: 512 << 20}).maxKeys(); n != maxKeys {
-		t.Errorf("%d keys at 512 MiB, want %d", n, maxKeys)
-	}
-	if n := (&Store{maxSize: 8 << 20}).maxKeys(); n != 256 {
-		t.Errorf("%d keys at 8 MiB, want 256", n)
-	}
+	check.Equal(t, (&Store{maxSize: 512 << 20}).maxKeys(), maxKeys, "keys at 512 MiB")
+	check.Equal(t, (&Store{maxSize: 8 << 20}).maxKeys(), 256, "keys at 8 MiB")
 }
 
 // All keys take at most keyCost bytes of the file each.
@@ -166,9 +159,7 @@ func TestKeys_size(t *testing.T) {
 			stats := b.Stats()
 			size += stats.LeafAlloc + stats.BranchAlloc
 		}
-		if size > many*keyCost {
-			t.Errorf("%d keys take %d bytes, want at most %d each", many, size, keyCost)
-		}
+		check.True(t, size <= many*keyCost, "%d keys take %d bytes, want at most %d each", many, size, keyCost)
 		t.Logf("%d bytes for each key", size/many)
 		return nil
 	}))
@@ -191,9 +182,7 @@ func TestKeys_expire(t *testing.T) {
 	r.expectCount(2)
 	commits := r.commits.Load()
 	check.NoError(t, r.DeleteExpired(t.Context()))
-	if r.commits.Load() != commits {
-		t.Error("a sweep without expired keys writes")
-	}
+	check.Equal(t, r.commits.Load(), commits, "a sweep without expired keys writes")
 }
 
 func TestRun_deletesExpired(t *testing.T) {
@@ -225,14 +214,11 @@ func FuzzDecodeKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := decodeKey(data)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%v, want %v", err, ErrCorrupt)
-			}
+			check.True(t, errors.Is(err, ErrCorrupt), "%v, want %v", err, ErrCorrupt)
 			return
 		}
 		again, err := decodeKey(check.Must(json.Marshal(r))(t))
-		if err != nil || again.Seq != r.Seq || !bytes.Equal(again.Digest, r.Digest) {
-			t.Errorf("%+v became %+v, %v", r, again, err)
-		}
+		check.True(t, err == nil && again.Seq == r.Seq && bytes.Equal(again.Digest, r.Digest),
+			"%+v became %+v, %v", r, again, err)
 	})
 }

@@ -37,9 +37,7 @@ func TestMoved_clockChanges(t *testing.T) {
 		if left := got.Sub(now.Wall); left != tt.left {
 			t.Errorf("%s: %s left, want %s", name, left, tt.left)
 		}
-		if monotonic := got != got.Round(0); monotonic != (tt.boot == "b1") {
-			t.Errorf("%s: monotonic reading: %v, want it within one boot", name, monotonic)
-		}
+		check.Equal(t, got != got.Round(0), tt.boot == "b1", "%s: monotonic reading", name)
 	}
 }
 
@@ -76,9 +74,8 @@ func TestLoad_movesExpiry(t *testing.T) {
 		t.Fatal(err)
 	}
 	present.Wall, present.Since = present.Wall.Add(1000*time.Hour), present.Since+time.Second
-	if left := load(t, s).Expires.Sub(present.Wall); left != 59*time.Second {
-		t.Errorf("%s left after a second in which the clock was set, want 59s", left)
-	}
+	left := load(t, s).Expires.Sub(present.Wall)
+	check.True(t, left == 59*time.Second, "%s left after a second in which the clock was set, want 59s", left)
 }
 
 // updated appends an announcement, changes it after a first correction of the clock,
@@ -119,9 +116,8 @@ func TestUpdate_clockChanges(t *testing.T) {
 		n.Repeat = announce.Repeat{Times: 3, Every: time.Minute}
 		got := updated(t, s, present, n, by)
 		next, left := got.At.Sub(present.Wall), got.Expires.Sub(present.Wall)
-		if next != 50*time.Second || left != 110*time.Second {
-			t.Errorf("clock changed by %s: next in %s, expires in %s; want 50s, 1m50s", by, next, left)
-		}
+		check.True(t, next == 50*time.Second && left == 110*time.Second,
+			"clock changed by %s: next in %s, expires in %s; want 50s, 1m50s", by, next, left)
 		s = OpenForTest(t, "", Options{})
 		present = stopClock(s)
 		n.FixedTime = true
@@ -144,9 +140,8 @@ func TestUpdate_ended(t *testing.T) {
 	check.NoError(t, s.Done(t.Context(), end))
 	check.NoError(t, s.Update(t.Context(), n))
 	all, ended, err := s.Load(t.Context())
-	if err != nil || len(all) != 0 || len(ended) != 1 {
-		t.Errorf("%d wait, %d have ended, %v", len(all), len(ended), err)
-	}
+	check.True(t, err == nil && len(all) == 0 && len(ended) == 1,
+		"%d wait, %d have ended, %v", len(all), len(ended), err)
 }
 
 // Scheduled announcements leave half of the share to those that are spoken soon.
@@ -178,9 +173,7 @@ func TestAppend_scheduledShare(t *testing.T) {
 		seq++
 		check.NoError(t, post(seq, soon))
 	}
-	if err := post(seq+1, kinds[0]); !errors.Is(err, announce.ErrScheduleFull) {
-		t.Errorf("one more scheduled: %v", err)
-	}
+	check.ErrorIs(t, post(seq+1, kinds[0]), announce.ErrScheduleFull, "one more scheduled")
 	checkUsage(t, s)
 }
 
@@ -195,12 +188,9 @@ func TestDone_count(t *testing.T) {
 		check.NoError(t, s.Done(t.Context(), n, n))
 	}
 	err := s.view(func(tx *bolt.Tx) error {
-		if got := tx.Bucket(endedBucket).Sequence(); got != 250 {
-			t.Errorf("the count is %d, want 250", got)
-		}
+		check.Equal(t, tx.Bucket(endedBucket).Sequence(), 250, "the count")
 		return nil
 	})
-	if got := count(t, s, endedBucket); got != 250 || err != nil {
-		t.Errorf("%d are stored, %v, want 250: they are not a day old", got, err)
-	}
+	got := count(t, s, endedBucket)
+	check.True(t, got == 250 && err == nil, "%d are stored, %v, want 250: they are not a day old", got, err)
 }

@@ -45,19 +45,14 @@ func TestEncode_decode(t *testing.T) {
 		`"cancelled":true,"states":{"kitchen":"waiting","küche":"done"}},"status":"failed","quiet":true,` +
 		`"error":"no phonemes","place":3,"started":1750000002000000000,"ended":1750000009000000000,` +
 		`"boot":"b1","up":3540000000000}`
-	if string(data) != stored {
-		t.Errorf("stored as %s\nwant      %s", data, stored)
-	}
-	if _, then, err := decode(data); err != nil || then != at(sample.Ended, "b1", time.Hour-time.Minute) {
-		t.Errorf("it ended at %+v, %v", then, err)
-	}
+	check.True(t, string(data) == stored, "stored as %s\nwant      %s", data, stored)
+	_, then, err := decode(data)
+	check.True(t, err == nil && then == at(sample.Ended, "b1", time.Hour-time.Minute), "it ended at %+v, %v", then, err)
 	all := sample
 	check.Fill(&all)
 	all.SpeaksAt, all.Status = time.Time{}, announce.Done // the first follows from the others
 	n, _, err := decode(check.Must(encode(all, now))(t))
-	if err != nil || n != all {
-		t.Errorf("decoded %+v, %v, want %+v", n, err, all)
-	}
+	check.True(t, err == nil && n == all, "decoded %+v, %v, want %+v", n, err, all)
 }
 
 func FuzzDecode(f *testing.F) {
@@ -83,12 +78,9 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("encode %+v: %v", n, err)
 		}
 		same, thenSame, err := decode(again)
-		if err != nil || same != n || thenSame != then {
-			t.Errorf("%+v at %+v\nbecame %+v at %+v, %v", n, then, same, thenSame, err)
-		}
+		check.True(t, err == nil && same == n && thenSame == then,
+			"%+v at %+v\nbecame %+v at %+v, %v", n, then, same, thenSame, err)
 		third, err := encode(same, thenSame)
-		if err != nil || !bytes.Equal(again, third) {
-			t.Errorf("%s\nbecame %s, %v", again, third, err)
-		}
+		check.True(t, err == nil && bytes.Equal(again, third), "%s\nbecame %s, %v", again, third, err)
 	})
 }

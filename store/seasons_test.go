@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"errors"
 	"testing"
 
 	"pressbox/packaging/check"
@@ -12,30 +11,23 @@ import (
 func TestSeasons(t *testing.T) {
 	t.Parallel()
 	s := store.OpenForTest(t, "", store.Options{})
-	if years := check.Must(s.Seasons(t.Context()))(t); len(years) != 0 {
-		t.Errorf("a new store has the seasons %v", years)
-	}
+	check.Equal(t, len(check.Must(s.Seasons(t.Context()))(t)), 0, "a new store has the seasons")
 	for year := 1950; year < 1950+store.MostSeasons; year++ {
 		check.NoError(t, s.SaveSeason(t.Context(), year, []byte("first")))
 	}
-	if err := s.SaveSeason(t.Context(), 2000, []byte("one more")); !errors.Is(err, store.ErrFull) {
-		t.Errorf("a season beyond the limit: %v", err)
-	}
+	check.ErrorIs(t, s.SaveSeason(t.Context(), 2000, []byte("one more")), store.ErrFull, "a season beyond the limit")
 	check.NoError(t, s.SaveSeason(t.Context(), 1960, []byte("second")))
 	if data := check.Must(s.Season(t.Context(), 1960))(t); string(data) != "second" {
 		t.Errorf("the season of 1960: %q", data)
 	}
 	for _, want := range []bool{true, false} {
-		if found := check.Must(s.DeleteSeason(t.Context(), 1950))(t); found != want {
-			t.Errorf("the season of 1950 was there: %t, want %t", found, want)
-		}
+		check.Equal(t, check.Must(s.DeleteSeason(t.Context(), 1950))(t), want, "the season of 1950 was there")
 	}
 	if data := check.Must(s.Season(t.Context(), 1950))(t); data != nil {
 		t.Errorf("a deleted season: %q", data)
 	}
 	check.NoError(t, s.SaveSeason(t.Context(), 2000, []byte("in its place")))
 	years := check.Must(s.Seasons(t.Context()))(t)
-	if len(years) != store.MostSeasons || years[0] != 1951 || years[len(years)-1] != 2000 {
-		t.Errorf("seasons: %v", years)
-	}
+	check.True(t, len(years) == store.MostSeasons && years[0] == 1951 && years[len(years)-1] == 2000,
+		"seasons: %v", years)
 }

@@ -52,9 +52,8 @@ func TestOutbox_reopened(t *testing.T) {
 	s := check.Must(store.Open(path, store.Options{}))(t)
 	key := announce.IdempotencyKey{Key: "k", Digest: [32]byte{1}}
 	other := announce.IdempotencyKey{Key: "k", Digest: [32]byte{2}}
-	if _, ok, err := s.Find(t.Context(), key); ok || err != nil {
-		t.Errorf("an unknown key: %v, %v", ok, err)
-	}
+	_, ok, err := s.Find(t.Context(), key)
+	check.True(t, !ok && err == nil, "an unknown key: %v, %v", ok, err)
 	for _, i := range []int{3, 4, 2, 5} {
 		save(t, s, announcement(i))
 	}
@@ -66,9 +65,8 @@ func TestOutbox_reopened(t *testing.T) {
 	check.NoError(t, s.Close())
 	_, _, appendErr := s.Append(t.Context(), announcement(6), announce.IdempotencyKey{})
 	_, _, loadErr := s.Load(t.Context())
-	if !errors.Is(appendErr, store.ErrClosed) || !errors.Is(loadErr, store.ErrClosed) {
-		t.Errorf("a closed store: append %v, load %v, want ErrClosed", appendErr, loadErr)
-	}
+	check.True(t, errors.Is(appendErr, store.ErrClosed) && errors.Is(loadErr, store.ErrClosed),
+		"a closed store: append %v, load %v, want ErrClosed", appendErr, loadErr)
 
 	s = store.OpenForTest(t, path, store.Options{})
 	stored := announce.Accepted{ID: first.ID, Status: announce.Done}
@@ -80,21 +78,17 @@ func TestOutbox_reopened(t *testing.T) {
 	}
 	_, _, findErr := s.Find(t.Context(), other)
 	_, _, appendErr = s.Append(t.Context(), announcement(6), other)
-	if !errors.Is(findErr, announce.ErrKeyReused) || !errors.Is(appendErr, announce.ErrKeyReused) {
-		t.Errorf("the key of another request: %v, %v; want ErrKeyReused", findErr, appendErr)
-	}
+	check.True(t, errors.Is(findErr, announce.ErrKeyReused) && errors.Is(appendErr, announce.ErrKeyReused),
+		"the key of another request: %v, %v; want ErrKeyReused", findErr, appendErr)
 	waiting, over, err := s.Load(t.Context())
 	check.NoError(t, err)
 	var got []uint64
 	for _, n := range append(waiting, over...) {
 		got = append(got, n.Seq)
 	}
-	if fmt.Sprint(got) != "[2 3 5 4 1]" {
-		t.Errorf("loaded %v, want the waiting ones in order, then the ended ones, newest first", got)
-	}
-	if want := ended(first); over[1] != want {
-		t.Errorf("loaded %+v, want %+v", over[1], want)
-	}
+	check.Equal(t, fmt.Sprint(got), "[2 3 5 4 1]", "the waiting ones in order, then the ended ones, newest first")
+	want := ended(first)
+	check.True(t, over[1] == want, "loaded %+v, want %+v", over[1], want)
 }
 
 // A second process is refused, with the id of the first one.
@@ -104,9 +98,8 @@ func TestOpen_locked(t *testing.T) {
 	store.OpenForTest(t, path, store.Options{})
 	_, err := store.Open(path, store.Options{Timeout: 60 * time.Millisecond})
 	want := fmt.Sprintf("process %d (", os.Getpid())
-	if !errors.Is(err, store.ErrLocked) || !strings.Contains(err.Error(), want) {
-		t.Errorf("open twice: %v, want ErrLocked by %s", err, want)
-	}
+	check.True(t, errors.Is(err, store.ErrLocked) && strings.Contains(err.Error(), want),
+		"open twice: %v, want ErrLocked by %s", err, want)
 }
 
 // damage creates a store with 50 announcements and changes its bytes.
@@ -157,9 +150,7 @@ func TestOpen_damaged(t *testing.T) {
 					_, _, err = s.Load(t.Context())
 					s.Close()
 				}
-				if !errors.Is(err, store.ErrCorrupt) {
-					t.Errorf("open: %v, want ErrCorrupt", err)
-				}
+				check.ErrorIs(t, err, store.ErrCorrupt, "open")
 			}
 		})
 	}
@@ -173,16 +164,11 @@ func TestAppend_damaged(t *testing.T) {
 	check.NoError(t, os.Truncate(path, 3*4096))
 	for range 2 {
 		_, _, err := s.Append(t.Context(), announcement(1000), announce.IdempotencyKey{})
-		if !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("append to a truncated file: %v, want ErrCorrupt", err)
-		}
+		check.ErrorIs(t, err, store.ErrCorrupt, "append to a truncated file")
 	}
-	if err := s.Health(); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("health: %v, want ErrCorrupt", err)
-	}
-	if _, _, err := s.Load(t.Context()); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("load from a truncated file: %v, want ErrCorrupt", err)
-	}
+	check.ErrorIs(t, s.Health(), store.ErrCorrupt, "health")
+	_, _, err := s.Load(t.Context())
+	check.True(t, errors.Is(err, store.ErrCorrupt), "load from a truncated file: %v, want ErrCorrupt", err)
 }
 
 // An unreadable announcement is skipped.
@@ -192,9 +178,8 @@ func TestLoad_unreadable(t *testing.T) {
 		return bytes.ReplaceAll(data, []byte(`"id":"id0040"`), []byte(`"id":!id0040"`))
 	})
 	s := store.OpenForTest(t, path, store.Options{})
-	if waiting, _, err := s.Load(t.Context()); err != nil || len(waiting) != 49 {
-		t.Errorf("%d announcements, %v, want 49", len(waiting), err)
-	}
+	waiting, _, err := s.Load(t.Context())
+	check.True(t, err == nil && len(waiting) == 49, "%d announcements, %v, want 49", len(waiting), err)
 }
 
 // A full store refuses announcements, saves their ends, and can be read.
@@ -204,16 +189,11 @@ func TestAppend_full(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pressbox.db")
 	s := store.OpenForTest(t, path, store.Options{MaxSize: most})
 	saved := fill(t, s)
-	if err := s.Health(); !errors.Is(err, store.ErrFull) {
-		t.Errorf("health of a full store: %v, want ErrFull", err)
-	}
-	if info, _ := os.Stat(path); info.Size() > most {
-		t.Errorf("the file has %d bytes, want at most %d", info.Size(), most)
-	}
+	check.ErrorIs(t, s.Health(), store.ErrFull, "health of a full store")
+	info, _ := os.Stat(path)
+	check.True(t, info.Size() <= most, "the file has %d bytes, want at most %d", info.Size(), most)
 	waiting, _, err := s.Load(t.Context())
-	if err != nil || len(waiting) != saved {
-		t.Errorf("%d announcements, %v, want %d", len(waiting), err, saved)
-	}
+	check.True(t, err == nil && len(waiting) == saved, "%d announcements, %v, want %d", len(waiting), err, saved)
 	for ns := range slices.Chunk(waiting, 10) {
 		for i := range ns {
 			ns[i] = ended(ns[i])
@@ -261,28 +241,21 @@ func TestBackup_concurrent(t *testing.T) {
 				if _, _, err := s.Append(t.Context(), announcement(i), announce.IdempotencyKey{}); err != nil {
 					t.Errorf("append: %v", err)
 				}
-				if err := s.Done(t.Context(), ended(announcement(i))); err != nil {
-					t.Errorf("done: %v", err)
-				}
+				check.ErrorIs(t, s.Done(t.Context(), ended(announcement(i))), nil, "done")
 			}
 		})
 	}
 	for i := range 5 {
 		path := filepath.Join(t.TempDir(), "backup.db")
 		f := check.Must(os.Create(path))(t)
-		if err := errors.Join(s.Backup(f), f.Close(), checkPages(path)); err != nil {
-			t.Errorf("backup %d: %v", i, err)
-		}
+		check.ErrorIs(t, errors.Join(s.Backup(f), f.Close(), checkPages(path)), nil, "backup %d", i)
 		waiting, _, err := store.OpenForTest(t, path, store.Options{}).Load(t.Context())
-		if err != nil || len(waiting) == 0 {
-			t.Errorf("backup %d has %d announcements, %v", i, len(waiting), err)
-		}
+		check.True(t, err == nil && len(waiting) != 0, "backup %d has %d announcements, %v", i, len(waiting), err)
 	}
 	enough.Store(true)
 	writers.Wait()
-	if err := s.Backup(failingWriter{}); err == nil || !strings.Contains(err.Error(), "no space") {
-		t.Errorf("backup to a failing writer: %v", err)
-	}
+	err := s.Backup(failingWriter{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "no space"), "backup to a failing writer: %v", err)
 }
 
 type failingWriter struct{}

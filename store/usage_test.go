@@ -29,9 +29,8 @@ func checkUsage(t *testing.T, s *Store) {
 			counted, size := tableOf(tx, row.name).bytes(), sizeOf(b)
 			stats := b.Stats()
 			pages := int64(stats.BranchAlloc + stats.LeafAlloc)
-			if counted != size || pages > size+2*pageSize {
-				t.Errorf("%s: counted %d bytes, has %d, takes %d", row.name, counted, size, pages)
-			}
+			check.True(t, counted == size && pages <= size+2*pageSize,
+				"%s: counted %d bytes, has %d, takes %d", row.name, counted, size, pages)
 		}
 		return nil
 	}))
@@ -47,14 +46,11 @@ func TestShares_limits(t *testing.T) {
 		for sh := range shareCount {
 			sum += s.limit(sh)
 			for used, want := range map[int64]bool{s.limit(sh) / 10 * 9: false, s.limit(sh)/10*9 + 1: true} {
-				if got := (Share{Used: used, Max: s.limit(sh)}).nearlyFull(); got != want {
-					t.Errorf("%s with %d of %d bytes is nearly full: %v", sh, used, s.limit(sh), got)
-				}
+				got := (Share{Used: used, Max: s.limit(sh)}).nearlyFull()
+				check.True(t, got == want, "%s with %d of %d bytes is nearly full: %v", sh, used, s.limit(sh), got)
 			}
 		}
-		if sum > st.left()-st.reserve() || sum < most/8 {
-			t.Errorf("of %d bytes, all shares have %d", most, sum)
-		}
+		check.True(t, sum <= st.left()-st.reserve() && sum >= most/8, "of %d bytes, all shares have %d", most, sum)
 	}
 }
 
@@ -108,15 +104,12 @@ func TestBuckets_documented(t *testing.T) {
 	for _, row := range bucketRows() {
 		rows[string(row.name)] = row.share.String()
 	}
-	if !maps.Equal(shares, rows) {
-		t.Errorf("the package comment has the shares\n%v, bucketRows\n%v", shares, rows)
-	}
+	check.True(t, maps.Equal(shares, rows), "the package comment has the shares\n%v, bucketRows\n%v", shares, rows)
 	s := OpenForTest(t, "", Options{})
 	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		return tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
-			if rows[string(name)] == "" {
-				t.Errorf("the bucket %s has no bound: add a row to the package comment and to bucketRows", name)
-			}
+			check.True(t, rows[string(name)] != "",
+				"the bucket %s has no bound: add a row to the package comment and to bucketRows", name)
 			return nil
 		})
 	}))
@@ -148,9 +141,8 @@ func TestShares_independent(t *testing.T) {
 		"accounts": fillAuth(t, s, "auth_user"),
 		"sessions": fillAuth(t, s, "auth_session"),
 	} {
-		if err == nil || !strings.Contains(err.Error(), ErrFull.Error()) {
-			t.Errorf("%s: %v, want %v", name, err, ErrFull)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), ErrFull.Error()),
+			"%s: %v, want %v", name, err, ErrFull)
 	}
 	box := make([]byte, 20_000)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(box) // it fails never
@@ -170,9 +162,8 @@ func TestShares_independent(t *testing.T) {
 	st, err := s.Stats()
 	check.NoError(t, err)
 	t.Logf("%d games; %+v", games, st)
-	if st.NearlyFull() != "sign-in" || s.Health() != nil || st.Size > 8<<20 {
-		t.Errorf("nearly full: %q, health %v, %d bytes", st.NearlyFull(), s.Health(), st.Size)
-	}
+	check.True(t, st.NearlyFull() == "sign-in" && s.Health() == nil && st.Size <= 8<<20,
+		"nearly full: %q, health %v, %d bytes", st.NearlyFull(), s.Health(), st.Size)
 	check.NoError(t, s.Auth().Update(t.Context(), func(tx auth.Tx) error { // a full share shrinks
 		return tx.Delete("auth_user", fmt.Appendf(nil, "auth_user-%032d", 0))
 	}))

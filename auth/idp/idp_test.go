@@ -31,16 +31,12 @@ func TestProvider_authorize(t *testing.T) {
 				"response_type": "code", "client_id": "us", "redirect_uri": request.Redirect, "state": request.State,
 				"code_challenge_method": "S256", "code_challenge": idp.Challenge(request.Verifier),
 			} {
-				if q.Get(name) != want {
-					t.Errorf("%s = %q, want %q", name, q.Get(name), want)
-				}
+				check.Equal(t, q.Get(name), want, "%s", name)
 			}
-			if strings.Contains(to, request.Verifier) || strings.Contains(to, "secret") {
-				t.Errorf("a secret is in %s", to)
-			}
-			if nonce := q.Get("nonce"); provider == "oidc" && nonce != request.Nonce {
-				t.Errorf("nonce %q, want %q", nonce, request.Nonce)
-			}
+			check.True(t, !strings.Contains(to, request.Verifier) && !strings.Contains(to, "secret"),
+				"a secret is in %s", to)
+			nonce := q.Get("nonce")
+			check.True(t, provider != "oidc" || nonce == request.Nonce, "nonce %q, want %q", nonce, request.Nonce)
 		})
 	}
 }
@@ -88,16 +84,12 @@ func TestProvider_exchange(t *testing.T) {
 				"grant_type": "authorization_code", "code": request.Nonce, "redirect_uri": request.Redirect,
 				"code_verifier": request.Verifier, "client_secret": tt.secret,
 			} {
-				if got.form.Get(name) != want {
-					t.Errorf("%s = %q, want %q", name, got.form.Get(name), want)
-				}
+				check.Equal(t, got.form.Get(name), want, "%s", name)
 			}
 			if header := got.header.Get("Authorization"); header != tt.header {
 				t.Errorf("Authorization: %q, want %q", header, tt.header)
 			}
-			if agent := got.header.Get("User-Agent"); agent != "pressbox" {
-				t.Errorf("User-Agent: %q", agent)
-			}
+			check.Equal(t, got.header.Get("User-Agent"), "pressbox", "User-Agent")
 		})
 	}
 }
@@ -117,14 +109,11 @@ func TestProvider_issuer(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		f.doc["authorization_response_iss_parameter_supported"] = always
 		issuer, got, err := newProvider(t, f.config("oidc")).Issuer(t.Context())
-		if err != nil || issuer != f.URL || got != always {
-			t.Errorf("issuer %q, always %v, %v; want %q, %v", issuer, got, err, f.URL, always)
-		}
+		check.True(t, err == nil && issuer == f.URL && got == always,
+			"issuer %q, always %v, %v; want %q, %v", issuer, got, err, f.URL, always)
 	}
 	issuer, _, err := newProvider(t, f.config("discord")).Issuer(t.Context())
-	if err != nil || issuer != "https://discord.com" {
-		t.Errorf("discord's issuer: %q, %v", issuer, err)
-	}
+	check.True(t, err == nil && issuer == "https://discord.com", "discord's issuer: %q, %v", issuer, err)
 }
 
 // An ID token is accepted only if each claim and the signature are valid.
@@ -264,9 +253,7 @@ func TestProvider_timeout(t *testing.T) {
 			}
 			p, start := newProvider(t, c), time.Now()
 			refused(t, p, auth.CodeUnreachable)
-			if took := time.Since(start); took != 10*time.Second {
-				t.Errorf("%s: timed out after %v, want 10s", provider, took)
-			}
+			check.Equal(t, time.Since(start), 10*time.Second, "%s: timed out after", provider)
 		})
 	}
 }
@@ -294,9 +281,7 @@ func TestProvider_redirect(t *testing.T) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	}
 	refused(t, newProvider(t, f.config("oauth2")), auth.CodeUnreachable)
-	if len(evil.received) != 0 {
-		t.Errorf("the code was sent to another host: %v", evil.received[0].form)
-	}
+	check.Equal(t, len(evil.received), 0, "requests to another host, with the code")
 }
 
 // A refused code is not sent again, and neither it nor the provider's text is in the error.
@@ -308,13 +293,9 @@ func TestProvider_errorsHideSecrets(t *testing.T) {
 	f.token = reply(http.StatusBadRequest, answer)
 	_, err := newProvider(t, f.config("oauth2")).Identify(t.Context(), request, request.Nonce)
 	for _, secret := range []string{request.Nonce, request.Verifier, request.State, "s3cret"} {
-		if err == nil || strings.Contains(err.Error(), secret) {
-			t.Errorf("the error is %v", err)
-		}
+		check.True(t, err != nil && !strings.Contains(err.Error(), secret), "the error is %v", err)
 	}
-	if len(f.received) != 1 {
-		t.Errorf("%d token requests, want 1", len(f.received))
-	}
+	check.Equal(t, len(f.received), 1, "token requests")
 }
 
 // A certificate that seems expired by an untrusted clock is refused as
@@ -356,13 +337,10 @@ func TestPresets_userinfo(t *testing.T) {
 		}
 		issuer := map[string]string{"discord": "https://discord.com", "oauth2": f.URL}[tt.provider]
 		want := auth.Identity{Provider: tt.provider, Issuer: issuer, Subject: tt.subject, Name: tt.name}
-		if identity := must(t, newProvider(t, c)); identity != want {
-			t.Errorf("identified %+v, want %+v", identity, want)
-		}
+		check.Equal(t, must(t, newProvider(t, c)), want, "identified")
 		last := f.received[len(f.received)-1]
-		if tt.provider == "github" && (last.path != "/revoke/us" || !strings.Contains(last.body, f.secret)) {
-			t.Errorf("the token was not revoked: %s %s", last.path, last.body)
-		}
+		check.True(t, tt.provider != "github" || last.path == "/revoke/us" && strings.Contains(last.body, f.secret),
+			"the token was not revoked: %s %s", last.path, last.body)
 	}
 }
 
@@ -374,9 +352,7 @@ func TestPresets_google(t *testing.T) {
 	c := f.config("google")
 	c.Transport = f.transport()
 	to, err := newProvider(t, c).Authorize(t.Context(), newRequest())
-	if err != nil || query(t, to).Get("scope") != "openid profile" {
-		t.Errorf("authorize: %s, %v", to, err)
-	}
+	check.True(t, err == nil && query(t, to).Get("scope") == "openid profile", "authorize: %s, %v", to, err)
 }
 
 // New refuses incomplete configurations (GHSA-8fpg-xm3f-6cx3).
@@ -389,9 +365,8 @@ func TestNew_refuses(t *testing.T) {
 		{Provider: "oidc", ClientID: "x"},
 		{Provider: "oauth2", ClientID: "x", AuthURL: "x", TokenURL: "x"},
 	} {
-		if p, err := idp.New(c); err == nil {
-			t.Errorf("New(%+v) = %v, want an error", c, p)
-		}
+		p, err := idp.New(c)
+		check.True(t, err != nil, "New(%+v) = %v, want an error", c, p)
 	}
 	for _, provider := range idp.Providers() {
 		c := idp.Config{Provider: provider, ClientID: "x", Issuer: "x", AuthURL: "x", TokenURL: "x", UserinfoURL: "x"}

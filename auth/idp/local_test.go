@@ -110,9 +110,7 @@ func TestLocal_flow(t *testing.T) {
 	request, local := r.request()
 	to := check.Must(r.SignIn(t.Context(), local, credentials(" ANNA ", phrase)))(t)
 	again, err := r.Provider().Identify(t.Context(), request, query(t, to).Get("code"))
-	if err != nil || again != first {
-		t.Errorf("identified %+v, %v; want %+v", again, err, first)
-	}
+	check.True(t, err == nil && again == first, "identified %+v, %v; want %+v", again, err, first)
 	if to := r.Deny(local); query(t, to).Get("error") != "access_denied" || query(t, to).Get("state") != local.State {
 		t.Errorf("denied to %s", to)
 	}
@@ -124,9 +122,7 @@ func TestLocal_noDefaultAccounts(t *testing.T) {
 	r := newLocalRig(t)
 	for _, name := range []string{"admin", "root", "pressbox", "guest", "pi"} {
 		for _, passphrase := range []string{"", name, "password", "raspberry"} {
-			if err := r.signIn(name, passphrase); !errors.Is(err, auth.ErrWrongCredentials) {
-				t.Errorf("%s, %q: %v, want %v", name, passphrase, err, auth.ErrWrongCredentials)
-			}
+			check.ErrorIs(t, r.signIn(name, passphrase), auth.ErrWrongCredentials, "%s, %q", name, passphrase)
 		}
 	}
 }
@@ -168,9 +164,7 @@ func TestLocal_throttled(t *testing.T) {
 	}
 	for _, name := range []string{"alice", "ALICE", "ａｌｉｃｅ "} {
 		wait, ok := errors.AsType[*auth.ThrottledError](try(name, phrase))
-		if !ok || wait.Wait != time.Second {
-			t.Errorf("%s: %v, want to wait 1s", name, wait)
-		}
+		check.True(t, ok && wait.Wait == time.Second, "%s: %v, want to wait 1s", name, wait)
 	}
 	r.host.Pass(time.Second)
 	check.NoError(t, try("alice", phrase)) // after the wait
@@ -181,9 +175,8 @@ func TestLocal_throttled(t *testing.T) {
 		remote.Name = strings.Repeat("x", i+1)
 		_, err = r.Create(t.Context(), local, remote)
 	}
-	if _, ok := errors.AsType[*auth.ThrottledError](err); !ok {
-		t.Errorf("the sixth new account of one address: %v, want to wait", err)
-	}
+	_, ok := errors.AsType[*auth.ThrottledError](err)
+	check.True(t, ok, "the sixth new account of one address: %v, want to wait", err)
 }
 
 // ChangePassphrase needs the present passphrase; ResetPassphrase does not. No
@@ -201,24 +194,17 @@ func TestLocal_changePassphrase(t *testing.T) {
 		{phrase, "another dog", nil},
 	} {
 		r.host.Pass(time.Hour)
-		if err := r.ChangePassphrase(t.Context(), credentials("anna", tt.present), tt.next); !errors.Is(err, tt.want) {
-			t.Errorf("change %q to %q: %v, want %v", tt.present, tt.next, err, tt.want)
-		}
+		err := r.ChangePassphrase(t.Context(), credentials("anna", tt.present), tt.next)
+		check.True(t, errors.Is(err, tt.want), "change %q to %q: %v, want %v", tt.present, tt.next, err, tt.want)
 	}
-	if err := r.signIn("anna", phrase); !errors.Is(err, auth.ErrWrongCredentials) {
-		t.Errorf("sign in with the old one: %v, want %v", err, auth.ErrWrongCredentials)
-	}
+	check.ErrorIs(t, r.signIn("anna", phrase), auth.ErrWrongCredentials, "sign in with the old one")
 	check.NoError(t, r.signIn("anna", "another dog")) // sign in with the new one
 	random, err := r.ResetPassphrase(t.Context(), "Anna")
-	if err != nil || r.signIn("anna", random) != nil || r.signIn("anna", "another dog") == nil {
-		t.Errorf("reset to %d characters, %v", len(random), err)
-	}
-	if _, err := r.ResetPassphrase(t.Context(), "unknown"); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("reset of an unknown name: %v, want %v", err, auth.ErrNotFound)
-	}
-	if strings.Contains(r.log.String(), random) || strings.Contains(r.log.String(), phrase) {
-		t.Error("a passphrase is in the log")
-	}
+	check.True(t, err == nil && r.signIn("anna", random) == nil && r.signIn("anna", "another dog") != nil,
+		"reset to %d characters, %v", len(random), err)
+	check.ErrorIs(t, check.Err(r.ResetPassphrase(t.Context(), "unknown")), auth.ErrNotFound, "reset of an unknown name")
+	check.True(t, !strings.Contains(r.log.String(), random) && !strings.Contains(r.log.String(), phrase),
+		"a passphrase is in the log")
 }
 
 // exchange sends a token request.
@@ -264,9 +250,7 @@ func TestLocal_codeBound(t *testing.T) {
 	} {
 		form := fresh()
 		tt.change(form)
-		if got := r.exchange(form); got != tt.want {
-			t.Errorf("%s: status %d, want %d", name, got, tt.want)
-		}
+		check.Equal(t, r.exchange(form), tt.want, "%s: status", name)
 	}
 	form := fresh()
 	if first, second := r.exchange(form), r.exchange(form); first != 200 || second != 400 {
@@ -290,9 +274,8 @@ func TestLocal_parseRequest(t *testing.T) {
 		t.Helper()
 		q := query(t, to)
 		q[name] = values
-		if local, err := r.ParseRequest(q, callback); err == nil {
-			t.Errorf("%s = %q is accepted: %+v", name, values, local)
-		}
+		local, err := r.ParseRequest(q, callback)
+		check.True(t, err != nil, "%s = %q is accepted: %+v", name, values, local)
 	}
 	for name, values := range map[string][]string{
 		"client_id": {"other"}, "response_type": {"token"}, "code_challenge": {"short"},
@@ -324,9 +307,7 @@ func TestLocal_createRefuses(t *testing.T) {
 		r.start(tt.policy, cheap)
 		_, local := r.request()
 		_, err := r.Create(t.Context(), local, credentials(tt.name, tt.passphrase))
-		if !errors.Is(err, tt.want) {
-			t.Errorf("create %q: %v, want %v", tt.name, err, tt.want)
-		}
+		check.ErrorIs(t, err, tt.want, "create %q", tt.name)
 	}
 	r.start(auth.SignUpInvite, cheap)
 	_, local := r.request()

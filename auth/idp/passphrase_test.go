@@ -3,7 +3,6 @@ package idp_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -24,9 +23,8 @@ func TestHasher_verify(t *testing.T) {
 		long + "a": true, long + "b": false, long: false,
 		strings.Repeat("u\u0308", 127) + "a": true,
 	} {
-		if right, _, err := hasher.Verify(t.Context(), hash, passphrase); err != nil || right != want {
-			t.Errorf("%.10q…: %v, %v; want %v", passphrase, right, err, want)
-		}
+		right, _, err := hasher.Verify(t.Context(), hash, passphrase)
+		check.True(t, err == nil && right == want, "%.10q…: %v, %v; want %v", passphrase, right, err, want)
 	}
 }
 
@@ -34,18 +32,14 @@ func TestHasher_verify(t *testing.T) {
 // hash with another cost is recognized.
 func TestHasher_argon2id(t *testing.T) {
 	t.Parallel()
-	if cost := idp.Calibrate(0); cost != idp.MinCost() {
-		t.Errorf("calibrated for no time: %+v, want %+v", cost, idp.MinCost())
-	}
+	check.Equal(t, idp.Calibrate(0), idp.MinCost(), "calibrated for no time")
 	if cost := idp.Calibrate(time.Hour); cost.Memory < 19<<10 || cost.Time <= 2 || cost.Time > 64 {
 		t.Errorf("calibrated for an hour: %+v", cost)
 	}
 	hasher := idp.NewHasher(idp.MinCost)
 	one := check.Must(hasher.Hash(t.Context(), phrase))(t)
 	two := check.Must(hasher.Hash(t.Context(), phrase))(t)
-	if one == two || !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
-		t.Errorf("hashes %s and %s", one, two)
-	}
+	check.True(t, one != two && strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$"), "hashes %s and %s", one, two)
 	if right, old, err := idp.NewHasher(cheap).Verify(t.Context(), one, phrase); !right || !old || err != nil {
 		t.Errorf("a hash with another cost: %v, %v, %v", right, old, err)
 	}
@@ -69,13 +63,10 @@ func TestLocal_unknownNameCost(t *testing.T) {
 	for _, name := range []string{"anna", "unknown"} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if err := r.signIn(name, "another dog"); !errors.Is(err, auth.ErrWrongCredentials) {
-			t.Errorf("%s: %v, want %v", name, err, auth.ErrWrongCredentials)
-		}
+		check.ErrorIs(t, r.signIn(name, "another dog"), auth.ErrWrongCredentials, "%s", name)
 		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; got < memory || got > 2*memory {
-			t.Errorf("%s takes %d bytes, want about %d", name, got, memory)
-		}
+		got := after.TotalAlloc - before.TotalAlloc
+		check.True(t, got >= memory && got <= 2*memory, "%s takes %d bytes, want about %d", name, got, memory)
 	}
 }
 
@@ -90,9 +81,8 @@ func TestLocal_rehash(t *testing.T) {
 		check.NoError(t, r.signIn("anna", phrase))
 	}
 	after, err := r.sessions.LocalAccounts().Find(t.Context(), "anna")
-	if err != nil || after.Hash == before.Hash || !strings.Contains(after.Hash, "t=2") {
-		t.Errorf("hash %s, %v", after.Hash, err)
-	}
+	check.True(t, err == nil && after.Hash != before.Hash && strings.Contains(after.Hash, "t=2"),
+		"hash %s, %v", after.Hash, err)
 }
 
 // The cost is calibrated once and cached; a cached cost below the minimum is
@@ -105,13 +95,10 @@ func TestCalibratedCost_cached(t *testing.T) {
 		t.Errorf("cached %s, want %s, %v", c.values["argon2id"], raw, err)
 	}
 	c.values["argon2id"] = []byte(`{"memory":20000,"time":7}`)
-	if got := idp.CalibratedCost(c)(); got != (idp.Cost{Memory: 20000, Time: 7}) {
-		t.Errorf("read %+v", got)
-	}
+	check.Equal(t, idp.CalibratedCost(c)(), idp.Cost{Memory: 20000, Time: 7}, "read")
 	c.values["argon2id"] = []byte(`{"memory":1,"time":1}`)
-	if got := idp.CalibratedCost(c)(); got.Memory < idp.MinCost().Memory {
-		t.Errorf("accepted %+v", got)
-	}
+	got := idp.CalibratedCost(c)()
+	check.True(t, got.Memory >= idp.MinCost().Memory, "accepted %+v", got)
 }
 
 // A malformed hash is an error, never a panic.
@@ -126,8 +113,7 @@ func FuzzVerify(f *testing.F) {
 			return // too expensive
 		}
 		right, _, err := hasher.Verify(t.Context(), s, phrase)
-		if right && (s != hash && !strings.HasPrefix(s, "$argon2id$") || err != nil) {
-			t.Errorf("%q verifies, %v", s, err)
-		}
+		check.True(t, !right || (s == hash || strings.HasPrefix(s, "$argon2id$")) && err == nil,
+			"%q verifies, %v", s, err)
 	})
 }

@@ -56,9 +56,7 @@ func TestAdminCode_once(t *testing.T) {
 	r.signIn()
 	account := check.Must(r.Sessions.Accounts(t.Context()))(t)[0].ID
 	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
-	if err := r.Sessions.UseAdminCode(t.Context(), "earlier", account); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("a replaced code: %v", err)
-	}
+	check.ErrorIs(t, r.Sessions.UseAdminCode(t.Context(), "earlier", account), auth.ErrNotFound, "a replaced code")
 	if found := check.Must(r.Sessions.HasAdministrator(t.Context()))(t); found {
 		t.Error("a replaced code made an administrator")
 	}

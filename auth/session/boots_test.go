@@ -23,9 +23,8 @@ func TestClock_corrected(t *testing.T) {
 		r := newRig(t)
 		result, flow := r.signIn(), r.begin()
 		r.host.Correct(by)
-		if first, second := r.clock.Corrected(), r.clock.Corrected(); first != by || second != 0 {
-			t.Errorf("corrected by %v, then %v; want %v, 0", first, second, by)
-		}
+		first, second := r.clock.Corrected(), r.clock.Corrected()
+		check.True(t, first == by && second == 0, "corrected by %v, then %v; want %v, 0", first, second, by)
 		r.valid(result.Access)
 		if _, err := r.Finish(t.Context(), authtest.Callback(flow)); err != nil {
 			t.Errorf("corrected by %v: %v", by, err)
@@ -118,12 +117,10 @@ func TestOpenClock_bounded(t *testing.T) {
 		}
 	}
 	boots := r.records("meta_clock")
-	if n, order := len(boots), len(r.records("meta_clock_order")); n != 1000 || order != 1000 {
-		t.Errorf("%d boots in an order of %d, want 1000", n, order)
-	}
+	n, order := len(boots), len(r.records("meta_clock_order"))
+	check.True(t, n == 1000 && order == 1000, "%d boots in an order of %d, want 1000", n, order)
 	for id, want := range map[string]bool{"first": false, "boot2": false, "boot3": true, "new0": true, "new4": true} {
-		if _, ok := boots[id]; ok != want {
-			t.Errorf("boot %s is stored: %v, want %v", id, ok, want)
-		}
+		_, ok := boots[id]
+		check.True(t, ok == want, "boot %s is stored: %v, want %v", id, ok, want)
 	}
 }

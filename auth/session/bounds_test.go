@@ -45,9 +45,7 @@ func TestRefresh_bounded(t *testing.T) {
 	r.notRefreshed(pair.Refresh, auth.ErrSessionEnded)
 	r.invalid(pair.Access)
 	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
-	if n := len(r.records("auth_refresh")); n != 1 {
-		t.Errorf("after the end of the session %d refresh tokens are stored, want that of the other session", n)
-	}
+	check.Equal(t, len(r.records("auth_refresh")), 1, "after the end of the session refresh tokens are stored")
 	r.refresh(other.Refresh)
 }
 
@@ -86,7 +84,5 @@ func oneRefused(t *testing.T, n int, create func() error, want error) {
 	}
 	calls.Wait()
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	if len(errs) != 1 || !errors.Is(errs[0], want) {
-		t.Errorf("errors %v, want one: %v", errs, want)
-	}
+	check.True(t, len(errs) == 1 && errors.Is(errs[0], want), "errors %v, want one: %v", errs, want)
 }

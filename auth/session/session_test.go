@@ -44,9 +44,8 @@ func TestAuthenticate_precedence(t *testing.T) {
 	} {
 		give := auth.RequestCredentials{Authorization: tt.header, Cookies: tt.cookies, FrameToken: tt.frame}
 		caller, err := r.Sessions.Authenticate(t.Context(), give)
-		if !errors.Is(err, tt.want) || (err == nil) != caller.SignedIn() {
-			t.Errorf("%+v: %+v, %v; want %v", give, caller, err, tt.want)
-		}
+		check.True(t, errors.Is(err, tt.want) && (err == nil) == caller.SignedIn(),
+			"%+v: %+v, %v; want %v", give, caller, err, tt.want)
 	}
 }
 
@@ -93,9 +92,7 @@ func TestSessions_endAtOnce(t *testing.T) {
 			check.NoError(t, end(r, result))
 			r.invalid(result.Access)
 			r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
-			if err := r.Sessions.Validate(t.Context(), caller.Session); !errors.Is(err, auth.ErrSessionEnded) {
-				t.Errorf("validate: %v, want %v", err, auth.ErrSessionEnded)
-			}
+			check.ErrorIs(t, r.Sessions.Validate(t.Context(), caller.Session), auth.ErrSessionEnded, "validate")
 			select {
 			case <-ended:
 			default:
@@ -114,9 +111,7 @@ func TestChangeAccount_enable(t *testing.T) {
 	r.refused(authtest.Callback(r.begin()), auth.CodeAccountDisabled)
 	check.NoError(t, r.disable(account.ID, false))
 	r.signIn()
-	if err := r.disable("unknown", true); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("disable an unknown account: %v, want %v", err, auth.ErrNotFound)
-	}
+	check.ErrorIs(t, r.disable("unknown", true), auth.ErrNotFound, "disable an unknown account")
 }
 
 // disable disables or enables an account.
@@ -134,9 +129,7 @@ func TestChangeAccount_admin(t *testing.T) {
 		check.NoError(t, r.disable(result.Account.ID, true))
 		check.NoError(t, r.disable(result.Account.ID, false))
 		result = r.signIn()
-		if got := r.valid(result.Access).Account.Admin; got != admin {
-			t.Errorf("the account is an administrator's: %v, want %v", got, admin)
-		}
+		check.Equal(t, r.valid(result.Access).Account.Admin, admin, "the account is an administrator's")
 	}
 }
 
@@ -186,9 +179,8 @@ func TestSessions_storeNoSecrets(t *testing.T) {
 		"next access": pair.Access.Reveal(), "next refresh": pair.Refresh.Reveal(),
 		"invite": invite.Reveal(), "API": api.Reveal(),
 	} {
-		if bare := secret[max(0, len(secret)-43):]; strings.Contains(seen.String(), bare) {
-			t.Errorf("the %s is stored, logged or printed", name)
-		}
+		check.True(t, !strings.Contains(seen.String(), secret[max(0, len(secret)-43):]),
+			"the %s is stored, logged or printed", name)
 	}
 }
 
@@ -207,9 +199,7 @@ func TestRefresh_reuseEndsFamily(t *testing.T) {
 	r.notRefreshed(next.Refresh, auth.ErrSessionEnded)
 	r.valid(other.Access)
 	r.refresh(other.Refresh)
-	if !strings.Contains(r.log.String(), "used twice") {
-		t.Errorf("not logged:\n%s", r.log.String())
-	}
+	check.True(t, strings.Contains(r.log.String(), "used twice"), "not logged:\n%s", r.log.String())
 }
 
 // A token that is unknown, or whose successor was used, is refused and ends nothing; an unknown one
@@ -221,13 +211,10 @@ func TestRefresh_refused(t *testing.T) {
 	alone := func(token auth.Token) {
 		t.Helper()
 		_, err := r.Sessions.Refresh(t.Context(), token)
-		if !errors.Is(err, auth.ErrInvalidToken) || errors.Is(err, auth.ErrSessionEnded) {
-			t.Errorf("refresh: %v, want %v alone", err, auth.ErrInvalidToken)
-		}
+		check.True(t, errors.Is(err, auth.ErrInvalidToken) && !errors.Is(err, auth.ErrSessionEnded),
+			"refresh: %v, want %v alone", err, auth.ErrInvalidToken)
 	}
-	if n := r.commits(func() { alone(auth.NewToken(auth.KindRefresh)) }); n != 0 {
-		t.Errorf("%d commits, want 0", n)
-	}
+	check.Equal(t, r.commits(func() { alone(auth.NewToken(auth.KindRefresh)) }), 0, "commits")
 	second := r.refresh(result.Refresh)
 	third := r.refresh(second.Refresh)
 	alone(result.Refresh)
@@ -247,23 +234,15 @@ func TestRefresh_concurrent(t *testing.T) {
 	}
 	wg.Wait()
 	for _, pair := range pairs[1:] {
-		if pair != pairs[0] {
-			t.Error("two successors of one token")
-		}
+		check.Equal(t, pair, pairs[0], "two successors of one token")
 	}
-	if n := len(r.records("auth_refresh")); n != 2 {
-		t.Errorf("%d refresh tokens are stored, want 2", n)
-	}
-	if n := r.commits(func() { r.refresh(pairs[0].Refresh) }); n != 1 {
-		t.Errorf("a refresh: %d commits, want 1", n)
-	}
+	check.Equal(t, len(r.records("auth_refresh")), 2, "refresh tokens are stored")
+	check.Equal(t, r.commits(func() { r.refresh(pairs[0].Refresh) }), 1, "a refresh: commits")
 	n := r.commits(func() {
 		r.refresh(pairs[0].Refresh)
 		r.valid(pairs[0].Access)
 	})
-	if n != 0 {
-		t.Errorf("a repeated refresh and an authentication: %d commits, want 0", n)
-	}
+	check.Equal(t, n, 0, "a repeated refresh and an authentication: commits")
 }
 
 // A restart between two uses of a token changes neither the successor nor,
@@ -274,9 +253,7 @@ func TestRefresh_restart(t *testing.T) {
 	result := r.signIn()
 	lost := r.refresh(result.Refresh)
 	r.start()
-	if again := r.refresh(result.Refresh); again != lost {
-		t.Error("two successors of one token")
-	}
+	check.Equal(t, r.refresh(result.Refresh), lost, "two successors of one token")
 	r.host.Pass(auth.ReuseGrace + time.Second)
 	r.start()
 	r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
@@ -375,9 +352,7 @@ func TestDeleteExpired_records(t *testing.T) {
 	for table, want := range map[auth.Table]int{
 		"auth_session": 1, "auth_access": 1, "auth_refresh": 2, "auth_user": 1, "auth_identity": 1, "auth_state": 0,
 	} {
-		if n := len(r.records(table)); n != want {
-			t.Errorf("%s has %d records, want %d", table, n, want)
-		}
+		check.Equal(t, len(r.records(table)), want, "%s has records", table)
 	}
 	r.valid(next.Access)
 	r.host.Pass(100 * 24 * time.Hour)
@@ -398,14 +373,11 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 		})
 	}
 	caller, err := try("::ffff:192.168.1.7")
-	if err != nil || caller.SignedIn() || caller.APIToken.ID != record.ID {
-		t.Errorf("from its network: %+v, %v", caller, err)
-	}
+	check.True(t, err == nil && !caller.SignedIn() && caller.APIToken.ID == record.ID,
+		"from its network: %+v, %v", caller, err)
 	refused := func(from, why string) {
 		t.Helper()
-		if _, err := try(from); !errors.Is(err, auth.ErrInvalidToken) {
-			t.Errorf("%s: %v, want %v", why, err, auth.ErrInvalidToken)
-		}
+		check.ErrorIs(t, check.Err(try(from)), auth.ErrInvalidToken, "%s", why)
 	}
 	refused("192.168.2.7", "from another network")
 	r.host.Pass(time.Hour + time.Second)
@@ -414,12 +386,9 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	check.NoError(t, err)
 	r.host.Pass(1000 * 24 * time.Hour)
 	check.Must(try("2001:db8::1"))(t) // without expiry and network
-	if list, err := r.Sessions.APITokens(t.Context()); err != nil || len(list) != 1 || list[0] != record {
-		t.Errorf("list %+v, %v", list, err)
-	}
+	list, err := r.Sessions.APITokens(t.Context())
+	check.True(t, err == nil && len(list) == 1 && list[0] == record, "list %+v, %v", list, err)
 	check.NoError(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID))
 	refused("2001:db8::1", "revoked")
-	if err := r.Sessions.RevokeAPIToken(t.Context(), record.ID); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("revoke again: %v, want %v", err, auth.ErrNotFound)
-	}
+	check.ErrorIs(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID), auth.ErrNotFound, "revoke again")
 }

@@ -47,9 +47,8 @@ func TestFinish_signUp(t *testing.T) {
 		c := authtest.Callback(check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: tt.invite}))(t))
 		c.From, _ = netip.ParseAddr(tt.from)
 		_, err := r.Finish(t.Context(), c)
-		if tt.want && err != nil || !tt.want && auth.CodeOf(err) != auth.CodeNotInvited {
-			t.Errorf("%+v: %v", tt, err)
-		}
+		check.True(t, (!tt.want || err == nil) && (tt.want || auth.CodeOf(err) == auth.CodeNotInvited),
+			"%+v: %v", tt, err)
 	}
 }
 
@@ -75,9 +74,7 @@ func TestBegin_evictsMostPending(t *testing.T) {
 		}
 	}
 	r.refused(authtest.Callback(first), auth.CodeInvalidState)
-	if n := len(r.records("auth_state")); n != auth.MaxPendingFlows-len(victims) {
-		t.Errorf("%d pending sign-ins, want %d", n, auth.MaxPendingFlows-len(victims))
-	}
+	check.Equal(t, len(r.records("auth_state")), auth.MaxPendingFlows-len(victims), "pending sign-ins")
 }
 
 // A state is valid once, for ten minutes, whatever the outcome.
@@ -107,9 +104,7 @@ func TestFinish_stateSingleUse(t *testing.T) {
 		wg.Go(func() { _, _ = r.Finish(t.Context(), concurrent) })
 	}
 	wg.Wait()
-	if n := len(r.idp.Codes()) - before; n != 1 {
-		t.Errorf("20 callbacks with one state: %d exchanges, want 1", n)
-	}
+	check.Equal(t, len(r.idp.Codes())-before, 1, "20 callbacks with one state: exchanges")
 }
 
 // A state is valid in the browser that started the flow, and in no other.
@@ -122,9 +117,7 @@ func TestFinish_browserBound(t *testing.T) {
 		c.Binding = binding
 		r.refused(c, auth.CodeBrowserMismatch)
 	}
-	if n := len(r.idp.Codes()); n != 0 {
-		t.Errorf("%d codes were exchanged, want 0", n)
-	}
+	check.Equal(t, len(r.idp.Codes()), 0, "codes were exchanged")
 }
 
 // State, verifier and nonce are random and belong to one flow; the verifier stays on the server. The
@@ -139,22 +132,16 @@ func TestFinish_sameRequest(t *testing.T) {
 			t.Errorf("started with %q: returned to %q, %v; want %q", path, result.Return, err, want)
 		}
 		request := r.idp.Requests()[0]
-		if raw, err := base64.RawURLEncoding.DecodeString(flow.State); err != nil || len(raw) != 32 {
-			t.Errorf("state %q: %d bytes, %v; want 32", flow.State, len(raw), err)
-		}
-		if strings.Contains(flow.URL, request.Verifier) {
-			t.Errorf("the verifier is in %s", flow.URL)
-		}
+		raw, err := base64.RawURLEncoding.DecodeString(flow.State)
+		check.True(t, err == nil && len(raw) == 32, "state %q: %d bytes, %v; want 32", flow.State, len(raw), err)
+		check.True(t, !strings.Contains(flow.URL, request.Verifier), "the verifier is in %s", flow.URL)
 	}
 	requests := r.idp.Requests()
 	asked, exchanged, next := requests[0], requests[1], requests[2]
-	if asked != exchanged || asked.Redirect != "https://box.example/cb" {
-		t.Errorf("authorized with %+v, exchanged with %+v", asked, exchanged)
-	}
+	check.True(t, asked == exchanged && asked.Redirect == "https://box.example/cb",
+		"authorized with %+v, exchanged with %+v", asked, exchanged)
 	same := asked.Verifier == next.Verifier || asked.Nonce == next.Nonce || asked.State == next.State
-	if same || len(asked.Verifier) < 43 {
-		t.Errorf("two flows: %+v, %+v", asked, next)
-	}
+	check.True(t, !same && len(asked.Verifier) >= 43, "two flows: %+v, %+v", asked, next)
 }
 
 // A callback from another issuer, or from none although the provider always
@@ -180,9 +167,8 @@ func TestFinish_issuer(t *testing.T) {
 		c := authtest.Callback(r.begin())
 		c.Issuer, c.Error = tt.got, tt.err
 		_, err := r.Finish(t.Context(), c)
-		if (err == nil) != (tt.want == "") || err != nil && auth.CodeOf(err) != tt.want {
-			t.Errorf("issuer %s: %v, want %q", tt.name, err, tt.want)
-		}
+		check.True(t, (err == nil) == (tt.want == "") && (err == nil || auth.CodeOf(err) == tt.want),
+			"issuer %s: %v, want %q", tt.name, err, tt.want)
 	}
 	flow := r.begin()
 	r.ProviderName = "another"
@@ -202,12 +188,9 @@ func TestBegin_bounded(t *testing.T) {
 		last = r.begin()
 	}
 	flows, order := len(r.records("auth_state")), len(r.records("auth_state_order"))
-	if flows != auth.MaxPendingFlows || order != flows {
-		t.Errorf("%d flows in an order of %d, want %d", flows, order, auth.MaxPendingFlows)
-	}
-	if n := r.commits(func() { r.refused(first, auth.CodeInvalidState) }); n != 0 {
-		t.Errorf("an unknown state: %d commits, want 0", n)
-	}
+	check.True(t, flows == auth.MaxPendingFlows && order == flows,
+		"%d flows in an order of %d, want %d", flows, order, auth.MaxPendingFlows)
+	check.Equal(t, r.commits(func() { r.refused(first, auth.CodeInvalidState) }), 0, "an unknown state: commits")
 	for _, flow := range []auth.StartedFlow{second, last} {
 		check.Must(r.Finish(t.Context(), authtest.Callback(flow)))(t) // the oldest and the newest that are left
 	}
@@ -231,9 +214,7 @@ func TestFinish_providerErrors(t *testing.T) {
 		c := authtest.Callback(r.begin())
 		c.Error, c.Code = given, ""
 		r.refused(c, want)
-		if given != "" && strings.Contains(want.Description(), given) {
-			t.Errorf("%q is echoed", given)
-		}
+		check.True(t, given == "" || !strings.Contains(want.Description(), given), "%q is echoed", given)
 	}
 }
 
@@ -271,9 +252,7 @@ func TestFinish_identity(t *testing.T) {
 		{Provider: "test", Issuer: "", Subject: "Anna", Name: "1"},
 	} {
 		r.idp.Identity = identity
-		if other := r.signIn().Account; other.ID == anna.ID {
-			t.Errorf("%+v has the account of %+v", identity, anna)
-		}
+		check.True(t, r.signIn().Account.ID != anna.ID, "%+v has the account of %+v", identity, anna)
 	}
 	check.NoError(t, r.Sessions.DeleteAccount(t.Context(), anna.ID))
 	r.idp.Identity = auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}
@@ -288,8 +267,7 @@ func TestSignIn_storeFails(t *testing.T) {
 	r := newRig(t)
 	flow := r.begin()
 	check.NoError(t, r.store.Close())
-	if _, err := r.Begin(t.Context(), auth.FlowOptions{}); err == nil || auth.CodeOf(err) != auth.CodeServerError {
-		t.Errorf("begin: %v, want server_error", err)
-	}
+	_, err := r.Begin(t.Context(), auth.FlowOptions{})
+	check.True(t, err != nil && auth.CodeOf(err) == auth.CodeServerError, "begin: %v, want server_error", err)
 	r.refused(authtest.Callback(flow), auth.CodeServerError)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressbox/auth/session"
+	"pressbox/packaging/check"
 )
 
 func newThrottle() *session.Throttle {
@@ -101,9 +102,8 @@ func TestThrottle_addresses(t *testing.T) {
 			t.Helper()
 			names++
 			_, wait := throttle.Try(fmt.Sprint("name", names), netip.MustParseAddr(from))
-			if wait > 12*time.Second || (wait > 0) != waits {
-				t.Errorf("%s waits %v, want up to 12s: %v", from, wait, waits)
-			}
+			check.True(t, wait <= 12*time.Second && (wait > 0) == waits,
+				"%s waits %v, want up to 12s: %v", from, wait, waits)
 		}
 		for i := range 5 {
 			try(fmt.Sprintf("2001:db8::%d", i), false)
@@ -133,9 +133,8 @@ func TestThrottle_bounded(t *testing.T) {
 			throttle.Try("alice", neighbor)
 			addr, neighbor = addr.Next(), neighbor.Next()
 		}
-		if n := session.Counters(throttle); n > 4096 {
-			t.Errorf("%d entries, want at most 4096", n)
-		}
+		n := session.Counters(throttle)
+		check.True(t, n <= 4096, "%d entries, want at most 4096", n)
 	})
 }
 
@@ -186,14 +185,12 @@ func TestThrottle_ownerNotLockedOut(t *testing.T) {
 					}
 					began := time.Now()
 					signIn(throttle, owner)()
-					if waited := time.Since(began); waited > 5*time.Second {
-						t.Errorf("the owner at %v waited %v, want at most 5s", owner, waited)
-					}
+					waited := time.Since(began)
+					check.True(t, waited <= 5*time.Second, "the owner at %v waited %v, want at most 5s", owner, waited)
 					owner = owner.Next()
 				}
-				if n := stop(); n < 8 {
-					t.Errorf("only %d guesses: the test shows nothing", n)
-				}
+				n := stop()
+				check.True(t, n >= 8, "only %d guesses: the test shows nothing", n)
 			})
 		})
 	}
@@ -261,9 +258,7 @@ func TestThrottle_queue(t *testing.T) {
 		try := func(from string, want time.Duration) (right func()) {
 			t.Helper()
 			right, wait := throttle.Try("alice", netip.MustParseAddr(from))
-			if wait != want {
-				t.Errorf("%s waits %v, want %v", from, wait, want)
-			}
+			check.Equal(t, wait, want, "%s waits", from)
 			return right
 		}
 		for _, from := range []string{
@@ -306,9 +301,7 @@ func TestThrottle_ipv6Network(t *testing.T) {
 				permitted++
 			}
 		}
-		if permitted != 40 {
-			t.Errorf("%d tries of a /64 at once, want 40", permitted)
-		}
+		check.Equal(t, permitted, 40, "tries of a /64 at once")
 		if _, wait := throttle.Try("alice", netip.MustParseAddr("fd00:0:0:1::1")); wait > 0 {
 			t.Errorf("an address of another /64 waits %v", wait)
 		}

@@ -46,9 +46,7 @@ func TestAll_serverDiskFails(t *testing.T) {
 		wait.Go(func() {
 			for r := range next {
 				outcome, err := attempt(t, calibrated, env, r.Failure, r.first)
-				if err != nil {
-					t.Errorf("%s, operation %d: %v", r.Name, r.first, err)
-				}
+				check.ErrorIs(t, err, nil, "%s, operation %d", r.Name, r.first)
 				mu.Lock()
 				outcomes[r.Name+", "+outcome]++
 				mu.Unlock()

@@ -60,13 +60,10 @@ func TestShares_announcementsHeard(t *testing.T) {
 		"caches":        0, // they were full, and make room by deleting all
 	} {
 		used, limit := facts[share+"_bytes"].(float64), facts[share+"_max_bytes"].(float64)
-		if used < least*limit || used > limit {
-			t.Errorf("%s: %g of %g bytes are used, want at least %g of the limit", share, used, limit, least)
-		}
+		check.True(t, used >= least*limit && used <= limit,
+			"%s: %g of %g bytes are used, want at least %g of the limit", share, used, limit, least)
 	}
-	if health.Status == "failing" {
-		t.Errorf("health: %+v", health)
-	}
+	check.True(t, health.Status != "failing", "health: %+v", health)
 	s := client.New(f.URL, "")
 	r := check.Must(s.Announce(t.Context(), client.Announcement{Message: "Ball four."}))(t)
 	if r, err := s.Follow(t.Context(), r.ID); err != nil || r.Status != "done" {
@@ -179,9 +176,8 @@ func (f *filled) fillFlows() {
 	end := check.Must(first.PostForm(page.Request.URL.String(),
 		url.Values{"form": {"create"}, "name": {"Late"}, "passphrase": {"a dog in a boat"}}))(f.t)
 	check.NoError(f.t, end.Body.Close())
-	if status := f.ask(first, "GET", "/api/auth/me", ""); status != http.StatusUnauthorized {
-		f.t.Errorf("the first of 301 sign-ins is not deleted: status %d", status)
-	}
+	status := f.ask(first, "GET", "/api/auth/me", "")
+	check.True(f.t, status == http.StatusUnauthorized, "the first of 301 sign-ins is not deleted: status %d", status)
 }
 
 // fillTokens creates API tokens and invites as the administrator does.
@@ -250,9 +246,7 @@ func (f *filled) fillCaches(api *teamData) {
 		}
 	}
 	f.ask(f.player, "GET", "/api/teams?season=1", "")
-	if n := api.requests.Load(); n != seasons+1 {
-		f.t.Errorf("the API had %d requests, want %d: the share of caches makes room", n, seasons+1)
-	}
+	check.Equal(f.t, api.requests.Load(), seasons+1, "the API had requests")
 }
 
 // fillAnnouncements posts announcements behind one that is played for minutes, which is

@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -35,26 +34,19 @@ func TestBackups_open(t *testing.T) {
 		})
 	}
 	made.Wait()
-	if _, err := os.Stat(older); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the copy before an old migration: %v", err)
-	}
+	check.ErrorIs(t, check.Err(os.Stat(older)), fs.ErrNotExist, "the copy before an old migration")
 	all := check.Must(b.List())(t)
 	if len(all) != 2 || all[0].Number != 2 || all[1].Number != 1 {
 		t.Fatalf("the backups: %+v", all)
 	}
 	name := filepath.Base(all[0].Path)
 	f := check.Must(b.Open(t.Context(), name))(t)
-	if info := check.Must(f.Stat())(t); info.Size() != all[0].Size {
-		t.Errorf("%d bytes, want %d", info.Size(), all[0].Size)
-	}
+	info := check.Must(f.Stat())(t)
+	check.True(t, info.Size() == all[0].Size, "%d bytes, want %d", info.Size(), all[0].Size)
 	check.NoError(t, f.Close())
 	for _, missing := range []string{"pressbox-000009-20261121.db", "../pressbox.db", ""} {
-		if _, err := b.Open(t.Context(), missing); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("open %q: %v", missing, err)
-		}
+		check.ErrorIs(t, check.Err(b.Open(t.Context(), missing)), fs.ErrNotExist, "open %q", missing)
 	}
 	check.NoError(t, os.Truncate(all[0].Path, all[0].Size/2))
-	if _, err := b.Open(t.Context(), name); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("open a damaged backup: %v", err)
-	}
+	check.ErrorIs(t, check.Err(b.Open(t.Context(), name)), store.ErrCorrupt, "open a damaged backup")
 }

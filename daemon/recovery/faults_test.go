@@ -55,9 +55,7 @@ func TestAll_openDiskFails(t *testing.T) {
 				for first := i * step / len(failures); first < all; first += step {
 					n++
 					turns <- func() {
-						if err := s.fails(t, first, f); err != nil {
-							t.Errorf("%s, operation %d of %d: %v", f.Name, first, all, err)
-						}
+						check.ErrorIs(t, s.fails(t, first, f), nil, "%s, operation %d of %d", f.Name, first, all)
 					}
 				}
 			}

@@ -92,9 +92,8 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, _, err := Open(ctx, cfg, log); !errors.Is(err, exitcode.ErrInterrupted) {
-			t.Errorf("interrupted, unclean %t: %v", unclean, err)
-		}
+		_, _, err := Open(ctx, cfg, log)
+		check.True(t, errors.Is(err, exitcode.ErrInterrupted), "interrupted, unclean %t: %v", unclean, err)
 		if content, err := os.ReadFile(path); !bytes.Equal(content, junk) {
 			t.Errorf("interrupted, unclean %t: the store was changed: %v", unclean, err)
 		}
@@ -155,9 +154,8 @@ func TestUntilBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	if wait := untilBackup(dir, now); wait > 0 {
-		t.Errorf("without a backup: %v", wait)
-	}
+	wait := untilBackup(dir, now)
+	check.True(t, wait <= 0, "without a backup: %v", wait)
 	path := filepath.Join(dir, "pressbox-000007-20261121.db")
 	check.NoError(t, os.WriteFile(path, nil, 0o600))
 	for age, want := range map[time.Duration]time.Duration{

@@ -102,38 +102,30 @@ func TestRelease_signIn(t *testing.T) {
 			caller, err := sessions.Authenticate(ctx, auth.RequestCredentials{
 				Authorization: []string{"Bearer " + want.Tokens[name]}, From: netip.MustParseAddr("192.168.1.9"),
 			})
-			if disabled := name == "Out access"; caller.Account.Name != owner || (err != nil) != disabled {
-				t.Errorf("%s is of %q, %v; want %q", name, caller.Account.Name, err, owner)
-			}
+			check.True(t, caller.Account.Name == owner && (err != nil) == (name == "Out access"),
+				"%s is of %q, %v; want %q", name, caller.Account.Name, err, owner)
 		}
 		for _, name := range []string{"Ann refresh", "Bob refresh", "renewed refresh", "spent refresh"} {
 			token, _ := auth.ParseToken(want.Tokens[name])
-			if _, err := sessions.Refresh(ctx, token); (err != nil) != (name == "spent refresh") {
-				t.Errorf("%s: %v", name, err)
-			}
+			_, err := sessions.Refresh(ctx, token)
+			check.True(t, (err != nil) == (name == "spent refresh"), "%s: %v", name, err)
 		}
 
 		local := check.Must(sessions.LocalAccounts().Find(ctx, "ann"))(t)
 		account := check.Must(sessions.LocalAccounts().Account(ctx, local))(t)
-		if account.ID != want.Accounts["Ann"] || !account.Admin {
-			t.Errorf("the account of Ann is %+v", account)
-		}
+		check.True(t, account.ID == want.Accounts["Ann"] && account.Admin, "the account of Ann is %+v", account)
 		right, _, err := idp.NewHasher(idp.MinCost).Verify(ctx, local.Hash, "the passphrase of Ann")
-		if !right || err != nil {
-			t.Errorf("Ann's passphrase is right: %t, %v", right, err)
-		}
-		if found, err := sessions.HasAdminCode(ctx); !found || err != nil {
-			t.Errorf("there is an administrator's code: %t, %v", found, err)
-		}
+		check.True(t, right && err == nil, "Ann's passphrase is right: %t, %v", right, err)
+		found, err := sessions.HasAdminCode(ctx)
+		check.True(t, found && err == nil, "there is an administrator's code: %t, %v", found, err)
 
 		provider := &authtest.Provider{Identity: auth.Identity{Subject: "new", Name: "New"}}
 		in := &session.SignIn{
 			Provider: provider, ProviderName: auth.Local, SignUp: auth.SignUpInvite, Sessions: sessions, Log: log,
 		}
 		r, err := in.Finish(ctx, auth.Callback{State: want.Flow.State, Binding: want.Flow.Binding, Code: "code"})
-		if err != nil || r.Account.Name != "New" {
-			t.Errorf("the pending flow ends with the account %+v, %v", r.Account, err)
-		}
+		check.True(t, err == nil && r.Account.Name == "New",
+			"the pending flow ends with the account %+v, %v", r.Account, err)
 	})
 }
 
@@ -195,21 +187,15 @@ func stamp(t time.Time) string {
 
 func equal(t *testing.T, what string, got, want []string) {
 	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	check.True(t, slices.Equal(got, want), "%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
 func TestRelease_controls(t *testing.T) {
 	inRelease(t, func(o opened) {
 		t, st, want := o.T, o.Store, o.want
 		controls, schedules := openControls(t, st)
-		if got := volumeText(controls); got != want.Volume {
-			t.Errorf("volume %s, want %s", got, want.Volume)
-		}
-		if got := quietText(controls); got != want.Quiet {
-			t.Errorf("quiet %s, want %s", got, want.Quiet)
-		}
+		check.Equal(t, volumeText(controls), want.Volume, "volume")
+		check.Equal(t, quietText(controls), want.Quiet, "quiet")
 		equal(t, "favorites", jsonOf(t, controls.Favorites()), want.Favorites)
 		equal(t, "schedules", jsonOf(t, schedules.List()), want.Schedules)
 	})
@@ -254,9 +240,8 @@ func TestRelease_games(t *testing.T) {
 		check.NoError(t, err)
 		ann, bob := want.person("Ann"), want.person("Bob")
 		for _, g := range want.Games {
-			if got := describe(t, games, ann, g.ID); !reflect.DeepEqual(got, g) {
-				t.Errorf("game %+v\nwant %+v", got, g)
-			}
+			got := describe(t, games, ann, g.ID)
+			check.True(t, reflect.DeepEqual(got, g), "game %+v\nwant %+v", got, g)
 			finish(t, games, g.ID, ann, bob)
 		}
 	})
@@ -320,9 +305,8 @@ func TestRelease_leagues(t *testing.T) {
 		check.NoError(t, err)
 		ann := want.person("Ann")
 		for _, l := range want.Leagues {
-			if got := describeLeague(t, all, ann, l.Kind, l.ID); !reflect.DeepEqual(got, l) {
-				t.Errorf("%+v\nwant %+v", got, l)
-			}
+			got := describeLeague(t, all, ann, l.Kind, l.ID)
+			check.True(t, reflect.DeepEqual(got, l), "%+v\nwant %+v", got, l)
 		}
 
 		// The open game of a league is played to its end, and the league goes on.
@@ -337,9 +321,8 @@ func TestRelease_leagues(t *testing.T) {
 		synctest.Wait()
 		end()
 		after := describeLeague(t, all, ann, l.Kind, l.ID)
-		if slices.Equal(after.Standings, l.Standings) || slices.Equal(after.Games, l.Games) {
-			t.Errorf("after the game: %+v", after)
-		}
+		check.True(t, !slices.Equal(after.Standings, l.Standings) && !slices.Equal(after.Games, l.Games),
+			"after the game: %+v", after)
 	})
 }
 

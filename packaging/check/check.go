@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,8 +48,43 @@ func Must[V any](v V, err error) func(tb T) V {
 func Equal[V comparable](tb testing.TB, got, want V, what string, args ...any) {
 	tb.Helper()
 	if got != want {
-		tb.Errorf("%s: got %#v, want %#v", fmt.Sprintf(what, args...), got, want)
+		tb.Errorf("%s: got %s, want %s", fmt.Sprintf(what, args...), shown(got), shown(want))
 	}
+}
+
+// shown returns v as Equal reports it: a string in quotes.
+func shown(v any) string {
+	if s, ok := v.(string); ok {
+		return strconv.Quote(s)
+	}
+	return fmt.Sprintf("%+v", v)
+}
+
+// True reports an error, in the form of fmt.Sprintf, unless ok.
+func True(tb testing.TB, ok bool, wrong string, args ...any) {
+	tb.Helper()
+	if !ok {
+		tb.Errorf(wrong, args...)
+	}
+}
+
+// Err returns the error of a call that returns a value as well.
+func Err[V any](_ V, err error) error { return err }
+
+// Rows returns the cells of a table: each line of text that is not empty is a row, and " | " separates its cells.
+// It may be indented, and cells may be padded with spaces.
+func Rows(text string) (rows [][]string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		cells := strings.Split(" "+line+" ", " | ")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		rows = append(rows, cells)
+	}
+	return rows
 }
 
 // Contains reports an error unless text contains want; what, in the form of fmt.Sprintf, names the text.

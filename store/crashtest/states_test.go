@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 // text returns what a reader finds in an image.
@@ -88,9 +90,7 @@ func TestStates(t *testing.T) {
 		}
 		slices.Sort(got)
 		slices.Sort(tt.states)
-		if !slices.Equal(got, tt.states) {
-			t.Errorf("%s:\n got %q\nwant %q", tt.name, got, tt.states)
-		}
+		check.True(t, slices.Equal(got, tt.states), "%s:\n got %q\nwant %q", tt.name, got, tt.states)
 	}
 }
 
@@ -107,9 +107,7 @@ func TestTear(t *testing.T) {
 		}
 		slices.Sort(got)
 		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%d bytes: parts of %v, want %v", size, got, want)
-		}
+		check.True(t, slices.Equal(got, want), "%d bytes: parts of %v, want %v", size, got, want)
 	}
 }
 
@@ -130,9 +128,7 @@ func TestStates_many(t *testing.T) {
 		if i == 11 {
 			want = "f=abcdefghijk"
 		}
-		if !found[want] {
-			t.Errorf("%s is not among the states", want)
-		}
+		check.True(t, found[want], "%s is not among the states", want)
 	}
 	again := 0
 	for _, s := range trace.States(Bounds{All: 4, Random: 4}) {
@@ -140,7 +136,6 @@ func TestStates_many(t *testing.T) {
 			again++
 		}
 	}
-	if again != len(found) || len(found) > 300 {
-		t.Errorf("%d states at first, %d of them at second", len(found), again)
-	}
+	check.True(t, again == len(found) && len(found) <= 300,
+		"%d states at first, %d of them at second", len(found), again)
 }
