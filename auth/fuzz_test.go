@@ -52,9 +52,8 @@ func FuzzReturnPath(f *testing.F) {
 			return
 		}
 		u, err := url.Parse("http://client.example" + out)
-		if err != nil || u.Host != "client.example" || !strings.HasPrefix(u.Path, "/") {
-			t.Fatalf("%q leads to %v, %v", in, u, err)
-		}
+		check.Require(t, err == nil && u.Host == "client.example" && strings.HasPrefix(u.Path, "/"),
+			"%q leads to %v, %v", in, u, err)
 		check.True(t, !strings.HasPrefix(out, "//") && !strings.ContainsAny(out, "\\\t\r\n #"),
 			"%q passes as %q", in, out)
 	})

@@ -179,9 +179,7 @@ func TestAddBackup_pruned(t *testing.T) {
 	for i := range 5 {
 		check.NoError(t, s.SaveCalibration("newest", fmt.Append(nil, i)))
 		made, err := s.AddBackup(t.Context(), dir, store.Check)
-		if err != nil || made.Number != i+1 || made.Size == 0 {
-			t.Fatalf("backup %d: %+v, %v", i+1, made, err)
-		}
+		check.Require(t, err == nil && made.Number == i+1 && made.Size != 0, "backup %d: %+v, %v", i+1, made, err)
 	}
 	check.NoError(t, store.PruneBackups(dir, 3))
 	all, err := store.Backups(dir)
@@ -189,9 +187,7 @@ func TestAddBackup_pruned(t *testing.T) {
 	for _, b := range all {
 		numbers = append(numbers, b.Number)
 	}
-	if !slices.Equal(numbers, []int{5, 4, 3}) || err != nil {
-		t.Fatalf("backups %v, %v; want 5, 4, 3", numbers, err)
-	}
+	check.Require(t, slices.Equal(numbers, []int{5, 4, 3}) && err == nil, "backups %v, %v; want 5, 4, 3", numbers, err)
 	restored := filepath.Join(t.TempDir(), "pressbox.db")
 	check.NoError(t, store.Restore(restored, all[1].Path, store.Check))
 	r := store.OpenForTest(t, restored, store.Options{})
@@ -211,17 +207,15 @@ func TestAddBackup_failed(t *testing.T) {
 	check.ErrorIs(t, check.Err(s.AddBackup(ctx, dir, store.Check)), context.Canceled, "an ended context")
 	left, err := os.ReadDir(dir)
 	check.True(t, len(left) == 0 && err == nil, "left behind: %v, %v", left, err)
-	if none, err := store.Backups(filepath.Join(dir, "nowhere")); len(none) > 0 || err != nil {
-		t.Errorf("a missing folder has %v, %v", none, err)
-	}
+	none, err := store.Backups(filepath.Join(dir, "nowhere"))
+	check.True(t, len(none) == 0 && err == nil, "a missing folder has %v, %v", none, err)
 	for _, name := range []string{
 		"pressbox-1.db.gz", "pressbox-x-1.db", "pressbox--1.db", "other-1.db", ".new-1.db", "pressbox-0-1.db",
 	} {
 		check.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	if none, err := store.Backups(dir); len(none) > 0 || err != nil {
-		t.Errorf("other files are backups %v, %v", none, err)
-	}
+	none, err = store.Backups(dir)
+	check.True(t, len(none) == 0 && err == nil, "other files are backups %v, %v", none, err)
 }
 
 // A stamp may be that of an earlier store that was set aside, or of an interrupted

@@ -37,9 +37,8 @@ func TestCache_reopened(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "pressbox.db")
 		want := func(s *store.Store, key, want string) {
 			t.Helper()
-			if value, err := c.read(s, key); string(value) != want || err != nil {
-				t.Errorf("%s: %s is %q, %v; want %q", name, key, value, err, want)
-			}
+			value, err := c.read(s, key)
+			check.True(t, string(value) == want && err == nil, "%s: %s is %q, %v; want %q", name, key, value, err, want)
 		}
 		s := check.Must(store.Open(path, store.Options{}))(t)
 		want(s, "a", "")

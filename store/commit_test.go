@@ -256,9 +256,7 @@ func TestHealth_retries(t *testing.T) {
 		err := s.update(t.Context(), func(tx *bolt.Tx) error {
 			return tx.Bucket(metaBucket).Put([]byte("huge"), make([]byte, 4<<20))
 		})
-		if !errors.Is(err, ErrFull) {
-			t.Fatalf("a huge change: %v, want ErrFull", err)
-		}
+		check.Require(t, errors.Is(err, ErrFull), "a huge change: %v, want ErrFull", err)
 		before := s.commits.Load()
 		check.NoError(t, s.Health())
 		check.Equal(t, s.commits.Load()-before, 1, "commits")

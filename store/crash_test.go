@@ -203,9 +203,7 @@ func readEvents(t *testing.T, dir string) *events {
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		what, rest, _ := strings.Cut(line, " ")
 		number, err := strconv.Atoi(rest)
-		if err != nil {
-			t.Fatalf("line %d: %v", i, err)
-		}
+		check.Require(t, err == nil, "line %d: %v", i, err)
 		switch what {
 		case "process":
 			d.processes++

@@ -34,9 +34,7 @@ func appendGame(s *Store, id string, first, last uint64, box string) error {
 func checkMoves(t *testing.T, s *Store, id string, last uint64) {
 	t.Helper()
 	moves, err := s.Games().Moves(t.Context(), id)
-	if err != nil || len(moves) != int(last) {
-		t.Fatalf("%d moves of %s, %v, want %d", len(moves), id, err, last)
-	}
+	check.Require(t, err == nil && len(moves) == int(last), "%d moves of %s, %v, want %d", len(moves), id, err, last)
 	for i, m := range moves {
 		want := fmt.Sprintf("%s %d", id, i+1)
 		check.True(t, string(m) == want, "move %q, want %q", m, want)
@@ -82,9 +80,8 @@ func TestJournal_packed(t *testing.T) {
 	check.True(t, err == nil && len(boxes) == 1 && string(boxes["one"]) == box, "boxes %.40q, %v", boxes, err)
 	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		check.Equal(t, tx.Bucket(movesBucket).Bucket([]byte("one")).Stats().KeyN, 1, "moves are not packed")
-		if n := len(tx.Bucket(boxesBucket).Get([]byte("one"))); n > len(box)/10 {
-			t.Errorf("the box takes %d bytes of %d", n, len(box))
-		}
+		n := len(tx.Bucket(boxesBucket).Get([]byte("one")))
+		check.True(t, n <= len(box)/10, "the box takes %d bytes of %d", n, len(box))
 		return nil
 	}))
 }
@@ -188,9 +185,7 @@ func FuzzPack(f *testing.F) {
 	read := func(t *testing.T, pack []byte) [][]byte {
 		t.Helper()
 		moves, err := unpackMoves(pack)
-		if err != nil && !errors.Is(err, ErrCorrupt) {
-			t.Fatalf("%v, want %v", err, ErrCorrupt)
-		}
+		check.Require(t, err == nil || errors.Is(err, ErrCorrupt), "%v, want %v", err, ErrCorrupt)
 		return moves
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -199,9 +194,7 @@ func FuzzPack(f *testing.F) {
 		rest := data
 		for _, m := range read(t, pack) {
 			i := bytes.Index(rest, m)
-			if i < 0 {
-				t.Fatalf("the move %x is not in %x", m, data)
-			}
+			check.Require(t, i >= 0, "the move %x is not in %x", m, data)
 			rest = rest[i+len(m):]
 		}
 	})

@@ -34,9 +34,8 @@ func TestMoved_clockChanges(t *testing.T) {
 	} {
 		now := at(wall.Add(tt.passed), tt.boot, tt.up)
 		got := moved(wall.Add(ttl), then, now)
-		if left := got.Sub(now.Wall); left != tt.left {
-			t.Errorf("%s: %s left, want %s", name, left, tt.left)
-		}
+		left := got.Sub(now.Wall)
+		check.True(t, left == tt.left, "%s: %s left, want %s", name, left, tt.left)
 		check.Equal(t, got != got.Round(0), tt.boot == "b1", "%s: monotonic reading", name)
 	}
 }
@@ -60,9 +59,7 @@ func waiting(now time.Time) announce.Announcement {
 func load(t *testing.T, s *Store) announce.Announcement {
 	t.Helper()
 	all, _, err := s.Load(t.Context())
-	if err != nil || len(all) != 1 {
-		t.Fatalf("load: %v, %v", all, err)
-	}
+	check.Require(t, err == nil && len(all) == 1, "load: %v, %v", all, err)
 	return all[0]
 }
 
@@ -95,9 +92,7 @@ func updated(
 	check.NoError(t, s.Update(t.Context(), n))
 	*present = at(present.Wall.Add(by[1]), present.Boot, present.Since+10*time.Second)
 	got := load(t, s)
-	if got.Spoken != n.Spoken {
-		t.Fatalf("loaded %+v", got)
-	}
+	check.Require(t, got.Spoken == n.Spoken, "loaded %+v", got)
 	return got
 }
 
@@ -165,9 +160,7 @@ func TestAppend_scheduledShare(t *testing.T) {
 		seq++
 		err = post(seq, kinds[seq%3])
 	}
-	if !errors.Is(err, announce.ErrScheduleFull) || seq < 20 {
-		t.Fatalf("announcement %d: %v", seq, err)
-	}
+	check.Require(t, errors.Is(err, announce.ErrScheduleFull) && seq >= 20, "announcement %d: %v", seq, err)
 	soon := func(*announce.Announcement) {}
 	for range seq / 2 { // ended ones have the rest
 		seq++

@@ -74,9 +74,7 @@ func FuzzDecode(f *testing.F) {
 			encode = encodeChanged
 		}
 		again, err := encode(n, then)
-		if err != nil {
-			t.Fatalf("encode %+v: %v", n, err)
-		}
+		check.Require(t, err == nil, "encode %+v: %v", n, err)
 		same, thenSame, err := decode(again)
 		check.True(t, err == nil && same == n && thenSame == then,
 			"%+v at %+v\nbecame %+v at %+v, %v", n, then, same, thenSame, err)

@@ -17,15 +17,13 @@ func TestSeasons(t *testing.T) {
 	}
 	check.ErrorIs(t, s.SaveSeason(t.Context(), 2000, []byte("one more")), store.ErrFull, "a season beyond the limit")
 	check.NoError(t, s.SaveSeason(t.Context(), 1960, []byte("second")))
-	if data := check.Must(s.Season(t.Context(), 1960))(t); string(data) != "second" {
-		t.Errorf("the season of 1960: %q", data)
-	}
+	data := check.Must(s.Season(t.Context(), 1960))(t)
+	check.True(t, string(data) == "second", "the season of 1960: %q", data)
 	for _, want := range []bool{true, false} {
 		check.Equal(t, check.Must(s.DeleteSeason(t.Context(), 1950))(t), want, "the season of 1950 was there")
 	}
-	if data := check.Must(s.Season(t.Context(), 1950))(t); data != nil {
-		t.Errorf("a deleted season: %q", data)
-	}
+	data = check.Must(s.Season(t.Context(), 1950))(t)
+	check.True(t, data == nil, "a deleted season: %q", data)
 	check.NoError(t, s.SaveSeason(t.Context(), 2000, []byte("in its place")))
 	years := check.Must(s.Seasons(t.Context()))(t)
 	check.True(t, len(years) == store.MostSeasons && years[0] == 1951 && years[len(years)-1] == 2000,

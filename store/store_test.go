@@ -39,9 +39,7 @@ func ended(n announce.Announcement) announce.Announcement {
 func save(tb testing.TB, s *store.Store, n announce.Announcement) {
 	tb.Helper()
 	saved, fresh, err := s.Append(tb.Context(), n, announce.IdempotencyKey{})
-	if err != nil || !fresh || saved.ID != n.ID {
-		tb.Fatalf("append %s: %+v, %v, %v", n.ID, saved, fresh, err)
-	}
+	check.Require(tb, err == nil && fresh && saved.ID == n.ID, "append %s: %+v, %v, %v", n.ID, saved, fresh, err)
 }
 
 // Announcements survive a restart: the waiting ones in order, the ended ones
@@ -58,9 +56,8 @@ func TestOutbox_reopened(t *testing.T) {
 		save(t, s, announcement(i))
 	}
 	first := announcement(1)
-	if _, fresh, err := s.Append(t.Context(), first, key); !fresh || err != nil {
-		t.Fatalf("append with a key: %v, %v", fresh, err)
-	}
+	_, fresh, err := s.Append(t.Context(), first, key)
+	check.Require(t, fresh && err == nil, "append with a key: %v, %v", fresh, err)
 	check.NoError(t, s.Done(t.Context(), ended(first), ended(announcement(4))))
 	check.NoError(t, s.Close())
 	_, _, appendErr := s.Append(t.Context(), announcement(6), announce.IdempotencyKey{})
@@ -70,9 +67,8 @@ func TestOutbox_reopened(t *testing.T) {
 
 	s = store.OpenForTest(t, path, store.Options{})
 	stored := announce.Accepted{ID: first.ID, Status: announce.Done}
-	if n, ok, err := s.Find(t.Context(), key); !ok || err != nil || n != stored {
-		t.Errorf("find: %+v, %v, %v, want the first announcement", n, ok, err)
-	}
+	n, ok, err := s.Find(t.Context(), key)
+	check.True(t, ok && err == nil && n == stored, "find: %+v, %v, %v, want the first announcement", n, ok, err)
 	if n, fresh, err := s.Append(t.Context(), announcement(6), key); fresh || err != nil || n != stored {
 		t.Errorf("append again: %+v, %v, %v, want the first announcement", n, fresh, err)
 	}
@@ -199,9 +195,8 @@ func TestAppend_full(t *testing.T) {
 			ns[i] = ended(ns[i])
 			ns[i].Ended = ns[i].Ended.Add(-announce.EndedRetention - time.Minute)
 		}
-		if err := s.Done(t.Context(), ns...); err != nil {
-			t.Fatalf("end %s and nine more: %v", ns[0].ID, err)
-		}
+		err := s.Done(t.Context(), ns...)
+		check.Require(t, err == nil, "end %s and nine more: %v", ns[0].ID, err)
 	}
 	_, over, err := s.Load(t.Context())
 	if err != nil || len(over) < saved/4 || len(over) > saved*2/3 { // about half of their share
@@ -221,9 +216,7 @@ func fill(t *testing.T, s *store.Store) int {
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, store.ErrFull) {
-			t.Fatalf("append %d: %v, want ErrFull", i, err)
-		}
+		check.Require(t, errors.Is(err, store.ErrFull), "append %d: %v, want ErrFull", i, err)
 		return i - 1
 	}
 }

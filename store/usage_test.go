@@ -154,9 +154,8 @@ func TestShares_independent(t *testing.T) {
 	}
 	check.NoError(t, s.SaveCalibration("5e1f", []byte("{}")))
 	for i := range 100 {
-		if err := postEnded(s, uint64(i+1), announce.IdempotencyKey{Key: fmt.Sprint(i)}, s.now()); err != nil {
-			t.Fatalf("announcement %d: %v", i, err)
-		}
+		err := postEnded(s, uint64(i+1), announce.IdempotencyKey{Key: fmt.Sprint(i)}, s.now())
+		check.Require(t, err == nil, "announcement %d: %v", i, err)
 	}
 	checkUsage(t, s)
 	st, err := s.Stats()

@@ -22,9 +22,7 @@ func TestDiscovery_cached(t *testing.T) {
 		_, err := p.Authorize(t.Context(), newRequest())
 		return err
 	}
-	if f.fetched != 0 {
-		t.Fatal("fetched at the start")
-	}
+	check.Require(t, f.fetched == 0, "fetched at the start")
 	f.down = true
 	if err := authorize(p); auth.CodeOf(err) != auth.CodeUnreachable {
 		t.Fatalf("without a document: %v, want %s", err, auth.CodeUnreachable)

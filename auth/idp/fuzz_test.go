@@ -63,18 +63,13 @@ func FuzzAnswers(f *testing.F) {
 		for _, c.Provider = range []string{"oauth2", "oidc"} {
 			identity, err := check.Must(idp.New(c))(t).Identify(t.Context(), newRequest(), "code")
 			if err != nil {
-				if auth.CodeOf(err) == auth.CodeServerError {
-					t.Fatalf("%s: no code: %v", c.Provider, err)
-				}
+				check.Require(t, auth.CodeOf(err) != auth.CodeServerError, "%s: no code: %v", c.Provider, err)
 				continue
 			}
-			if c.Provider == "oidc" {
-				t.Fatalf("signed in as %+v without a signature", identity)
-			}
+			check.Require(t, c.Provider != "oidc", "signed in as %+v without a signature", identity)
 			s, name := identity.Subject, identity.Name
-			if s == "" || len(s) > 255 || len(name) > 255 || !utf8.ValidString(s+name) {
-				t.Fatalf("identity %+v", identity)
-			}
+			check.Require(t, s != "" && len(s) <= 255 && len(name) <= 255 && utf8.ValidString(s+name),
+				"identity %+v", identity)
 			check.Must(json.Marshal(identity))(t)
 		}
 	})

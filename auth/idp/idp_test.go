@@ -76,9 +76,7 @@ func TestProvider_exchange(t *testing.T) {
 			tt.change(&c, f)
 			p, request := newProvider(t, c), newRequest()
 			check.Must(p.Identify(t.Context(), request, request.Nonce))(t)
-			if len(f.received) != 1 {
-				t.Fatalf("%d token requests, want 1", len(f.received))
-			}
+			check.Require(t, len(f.received) == 1, "%d token requests, want 1", len(f.received))
 			got := f.received[0]
 			for name, want := range map[string]string{
 				"grant_type": "authorization_code", "code": request.Nonce, "redirect_uri": request.Redirect,
@@ -86,9 +84,8 @@ func TestProvider_exchange(t *testing.T) {
 			} {
 				check.Equal(t, got.form.Get(name), want, "%s", name)
 			}
-			if header := got.header.Get("Authorization"); header != tt.header {
-				t.Errorf("Authorization: %q, want %q", header, tt.header)
-			}
+			header := got.header.Get("Authorization")
+			check.True(t, header == tt.header, "Authorization: %q, want %q", header, tt.header)
 			check.Equal(t, got.header.Get("User-Agent"), "pressbox", "User-Agent")
 		})
 	}
@@ -120,9 +117,7 @@ func TestProvider_issuer(t *testing.T) {
 func TestOpenID_token(t *testing.T) {
 	t.Parallel()
 	identity := must(t, newProvider(t, newServer(t).config("oidc")))
-	if identity.Subject != "u1" || identity.Name != "Anna" {
-		t.Fatalf("identified %+v", identity)
-	}
+	check.Require(t, identity.Subject == "u1" && identity.Name == "Anna", "identified %+v", identity)
 	hour := time.Hour
 	for name, wrong := range map[string]func(f *server){
 		"another nonce":    func(f *server) { f.claim["nonce"] = "x" },
@@ -187,9 +182,8 @@ func TestOpenID_name(t *testing.T) {
 	}
 	f := newServer(t)
 	f.claim["name"], f.claim["preferred_username"] = nil, "pp"
-	if identity := must(t, newProvider(t, f.config("oidc"))); identity.Name != "pp" {
-		t.Errorf("name %q, want pp", identity.Name)
-	}
+	identity := must(t, newProvider(t, f.config("oidc")))
+	check.True(t, identity.Name == "pp", "name %q, want pp", identity.Name)
 }
 
 // A provider that fails is unreachable; one that refuses the code is not.

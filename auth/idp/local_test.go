@@ -62,9 +62,7 @@ func (r *localRig) request() (auth.AuthorizationRequest, auth.LocalRequest) {
 	request := newRequest()
 	request.Redirect = callback
 	to, err := r.Provider().Authorize(r.t.Context(), request)
-	if err != nil || !strings.HasPrefix(to, auth.AuthorizePath+"?") {
-		r.t.Fatalf("authorize: %s, %v", to, err)
-	}
+	check.Require(r.t, err == nil && strings.HasPrefix(to, auth.AuthorizePath+"?"), "authorize: %s, %v", to, err)
 	local := check.Must(r.ParseRequest(query(r.t, to), callback))(r.t)
 	return request, local
 }
@@ -87,9 +85,7 @@ func (r *localRig) create(name string) (auth.AuthorizationRequest, string) {
 	r.t.Helper()
 	request, local := r.request()
 	to, err := r.Create(r.t.Context(), local, credentials(name, phrase))
-	if err != nil {
-		r.t.Fatalf("create %s: %v", name, err)
-	}
+	check.Require(r.t, err == nil, "create %s: %v", name, err)
 	q := query(r.t, to)
 	if q.Get("state") != request.State || q.Get("iss") != auth.LocalIssuer || !strings.HasPrefix(to, callback+"?") {
 		r.t.Fatalf("redirected to %s", to)
@@ -253,14 +249,12 @@ func TestLocal_codeBound(t *testing.T) {
 		check.Equal(t, r.exchange(form), tt.want, "%s: status", name)
 	}
 	form := fresh()
-	if first, second := r.exchange(form), r.exchange(form); first != 200 || second != 400 {
-		t.Errorf("twice: %d, %d; want 200, 400", first, second)
-	}
+	first, second := r.exchange(form), r.exchange(form)
+	check.True(t, first == 200 && second == 400, "twice: %d, %d; want 200, 400", first, second)
 	form = fresh()
 	wrong := url.Values{"grant_type": form["grant_type"], "code": form["code"]}
-	if first, second := r.exchange(wrong), r.exchange(form); first != 400 || second != 400 {
-		t.Errorf("wrong, then right: %d, %d; want 400, 400", first, second)
-	}
+	first, second = r.exchange(wrong), r.exchange(form)
+	check.True(t, first == 400 && second == 400, "wrong, then right: %d, %d; want 400, 400", first, second)
 }
 
 // CVE-2026-28512: every parameter of an authorization request is checked.

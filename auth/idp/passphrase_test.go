@@ -33,23 +33,20 @@ func TestHasher_verify(t *testing.T) {
 func TestHasher_argon2id(t *testing.T) {
 	t.Parallel()
 	check.Equal(t, idp.Calibrate(0), idp.MinCost(), "calibrated for no time")
-	if cost := idp.Calibrate(time.Hour); cost.Memory < 19<<10 || cost.Time <= 2 || cost.Time > 64 {
-		t.Errorf("calibrated for an hour: %+v", cost)
-	}
+	cost := idp.Calibrate(time.Hour)
+	check.True(t, cost.Memory >= 19<<10 && cost.Time > 2 && cost.Time <= 64, "calibrated for an hour: %+v", cost)
 	hasher := idp.NewHasher(idp.MinCost)
 	one := check.Must(hasher.Hash(t.Context(), phrase))(t)
 	two := check.Must(hasher.Hash(t.Context(), phrase))(t)
 	check.True(t, one != two && strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$"), "hashes %s and %s", one, two)
-	if right, old, err := idp.NewHasher(cheap).Verify(t.Context(), one, phrase); !right || !old || err != nil {
-		t.Errorf("a hash with another cost: %v, %v, %v", right, old, err)
-	}
+	right, old, err := idp.NewHasher(cheap).Verify(t.Context(), one, phrase)
+	check.True(t, right && old && err == nil, "a hash with another cost: %v, %v, %v", right, old, err)
 	for _, bad := range []string{
 		"x", "$argon2i$v=19$m=64,t=1,p=1$AA$AA", "$argon2id$v=19$m=99999999,t=1,p=1$AA$AA",
 		"$argon2id$v=19$m=64,t=1,p=1$AA$AA",
 	} {
-		if right, _, err := hasher.Verify(t.Context(), bad, phrase); right || err == nil {
-			t.Errorf("%q verifies: %v, %v", bad, right, err)
-		}
+		right, _, err := hasher.Verify(t.Context(), bad, phrase)
+		check.True(t, !right && err != nil, "%q verifies: %v, %v", bad, right, err)
 	}
 }
 

@@ -90,9 +90,8 @@ func TestClock_restarted(t *testing.T) {
 func TestOpenClock_bounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	if age := r.clock.Age(clock.Instant{Boot: "unknown"}); age < year {
-		t.Errorf("age %v, want more than any lifetime", age)
-	}
+	age := r.clock.Age(clock.Instant{Boot: "unknown"})
+	check.True(t, age >= year, "age %v, want more than any lifetime", age)
 	check.NoError(t, r.store.Auth().Update(t.Context(), func(tx auth.Tx) error {
 		for i := range uint64(998) { // with the first one, one less than the limit
 			id := fmt.Sprint("boot", i)
@@ -112,9 +111,8 @@ func TestOpenClock_bounded(t *testing.T) {
 	for i := range 5 {
 		r.host.Restart(fmt.Sprint("new", i), time.Minute)
 		r.start()
-		if age := r.clock.Age(r.clock.Now()); age != 0 {
-			t.Fatalf("the age of now is %v", age)
-		}
+		age := r.clock.Age(r.clock.Now())
+		check.Require(t, age == 0, "the age of now is %v", age)
 	}
 	boots := r.records("meta_clock")
 	n, order := len(boots), len(r.records("meta_clock_order"))

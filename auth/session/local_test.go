@@ -20,9 +20,8 @@ func TestLocalAccounts_names(t *testing.T) {
 		want error
 	}{{"", auth.ErrNotFound}, {" Anna ", nil}, {"a\nb", auth.ErrNotFound}, {"ANNA", auth.ErrNameTaken}} {
 		account := auth.LocalAccount{Name: tt.name, Subject: "s1", Hash: "h1"}
-		if _, err := local.Create(t.Context(), account, auth.SignUpOpen, ""); !errors.Is(err, tt.want) {
-			t.Fatalf("create %q: %v, want %v", tt.name, err, tt.want)
-		}
+		_, err := local.Create(t.Context(), account, auth.SignUpOpen, "")
+		check.Require(t, errors.Is(err, tt.want), "create %q: %v, want %v", tt.name, err, tt.want)
 	}
 	got, err := local.Find(t.Context(), "anna")
 	check.True(t, err == nil && got.Name == "Anna" && got.Subject == "s1" && !got.Created.IsZero(),

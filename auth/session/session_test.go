@@ -57,9 +57,7 @@ func TestAuthenticate_kinds(t *testing.T) {
 	r.invalid(result.Refresh)
 	r.notRefreshed(result.Access, auth.ErrInvalidToken)
 	respelled, ok := auth.ParseToken("xa_" + strings.TrimPrefix(result.Refresh.Reveal(), "xr_"))
-	if !ok {
-		t.Fatal("not a token")
-	}
+	check.Require(t, ok, "not a token")
 	r.invalid(respelled)
 	r.valid(result.Access)
 }
@@ -170,9 +168,7 @@ func TestSessions_storeNoSecrets(t *testing.T) {
 	}
 	file := check.Must(os.ReadFile(r.path))(t)
 	fmt.Fprintf(&seen, "%s %s %v %+v %#v %s", file, r.log.String(), result, pair, invite, api)
-	if !strings.Contains(seen.String(), "Anna") {
-		t.Fatal("the account is not stored")
-	}
+	check.Require(t, strings.Contains(seen.String(), "Anna"), "the account is not stored")
 	for name, secret := range map[string]string{
 		"state": flow.State, "binding": flow.Binding,
 		"access": result.Access.Reveal(), "refresh": result.Refresh.Reveal(),
@@ -270,9 +266,8 @@ func TestSessions_lifetime(t *testing.T) {
 	for day := range 30 {
 		r.host.Pass(24*time.Hour - time.Minute)
 		pair = r.refresh(pair.Refresh)
-		if err := r.Sessions.DeleteExpired(t.Context()); err != nil {
-			t.Fatalf("day %d: %v", day, err)
-		}
+		err := r.Sessions.DeleteExpired(t.Context())
+		check.Require(t, err == nil, "day %d: %v", day, err)
 	}
 	r.valid(pair.Access)
 	r.host.Pass(time.Hour)
@@ -319,9 +314,8 @@ func TestSessions_listAndEnd(t *testing.T) {
 	r.host.Pass(time.Minute)
 	desk := r.signIn()
 	list, err := r.Sessions.List(t.Context(), desk.Account.ID)
-	if err != nil || len(list) != 2 || list[0].Idle != 0 || list[1].Age != time.Minute {
-		t.Fatalf("sessions %+v, %v; want two, the newest first", list, err)
-	}
+	check.Require(t, err == nil && len(list) == 2 && list[0].Idle == 0 && list[1].Age == time.Minute,
+		"sessions %+v, %v; want two, the newest first", list, err)
 	r.idp.Identity.Subject = "2"
 	other := r.signIn().Account.ID
 	if err := r.Sessions.End(t.Context(), other, list[1].ID, auth.EndedByOwner); !errors.Is(err, auth.ErrNotFound) {

@@ -196,9 +196,8 @@ func TestBegin_bounded(t *testing.T) {
 	}
 	r.host.Pass(3 * auth.FlowTTL)
 	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
-	if flows, order := len(r.records("auth_state")), len(r.records("auth_state_order")); flows != 0 || order != 0 {
-		t.Errorf("%d flows in an order of %d after they have expired", flows, order)
-	}
+	flows, order = len(r.records("auth_state")), len(r.records("auth_state_order"))
+	check.True(t, flows == 0 && order == 0, "%d flows in an order of %d after they have expired", flows, order)
 }
 
 // The provider's errors become codes and are not echoed; missing
@@ -256,9 +255,7 @@ func TestFinish_identity(t *testing.T) {
 	}
 	check.NoError(t, r.Sessions.DeleteAccount(t.Context(), anna.ID))
 	r.idp.Identity = auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}
-	if again := r.signIn().Account; again.ID == anna.ID {
-		t.Error("the deleted account was restored")
-	}
+	check.True(t, r.signIn().Account.ID != anna.ID, "the deleted account was restored")
 }
 
 // A store that cannot be written refuses sign-ins as a server error.

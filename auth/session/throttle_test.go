@@ -69,9 +69,7 @@ func TestThrottle_delays(t *testing.T) {
 		wait := func(name string, from netip.Addr, want time.Duration) (right func()) {
 			t.Helper()
 			right, got := throttle.Try(name, from)
-			if got != want {
-				t.Fatalf("%s from %v waits %v, want %v", name, from, got, want)
-			}
+			check.Require(t, got == want, "%s from %v waits %v, want %v", name, from, got, want)
 			return right
 		}
 		for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60, 60} {
@@ -209,9 +207,7 @@ func TestThrottle_knownClient(t *testing.T) {
 		for range 5 {
 			time.Sleep(time.Minute)
 			right, wait := throttle.Try("alice", owner)
-			if wait > 0 {
-				t.Fatalf("a client that has signed in waits %v", wait)
-			}
+			check.Require(t, wait == 0, "a client that has signed in waits %v", wait)
 			right()
 		}
 		stop()
@@ -302,8 +298,7 @@ func TestThrottle_ipv6Network(t *testing.T) {
 			}
 		}
 		check.Equal(t, permitted, 40, "tries of a /64 at once")
-		if _, wait := throttle.Try("alice", netip.MustParseAddr("fd00:0:0:1::1")); wait > 0 {
-			t.Errorf("an address of another /64 waits %v", wait)
-		}
+		_, wait := throttle.Try("alice", netip.MustParseAddr("fd00:0:0:1::1"))
+		check.True(t, wait == 0, "an address of another /64 waits %v", wait)
 	})
 }

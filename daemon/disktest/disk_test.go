@@ -85,10 +85,8 @@ func operations(tb testing.TB, calibrated string, env []string) int {
 	check.NoError(tb, s.start())
 	s.load()
 	check.NoError(tb, s.End(syscall.SIGTERM))
-	if len(s.acknowledged) != loads {
-		tb.Fatalf("on a disk that works, %d of %d announcements were accepted: %v",
-			len(s.acknowledged), loads, s.refusals)
-	}
+	check.Require(tb, len(s.acknowledged) == loads,
+		"on a disk that works, %d of %d announcements were accepted: %v", len(s.acknowledged), loads, s.refusals)
 	return s.disk.Operations()
 }
 

@@ -66,9 +66,8 @@ func TestShares_announcementsHeard(t *testing.T) {
 	check.True(t, health.Status != "failing", "health: %+v", health)
 	s := client.New(f.URL, "")
 	r := check.Must(s.Announce(t.Context(), client.Announcement{Message: "Ball four."}))(t)
-	if r, err := s.Follow(t.Context(), r.ID); err != nil || r.Status != "done" {
-		t.Errorf("the announcement ended as %+v, %v\n%s", r, err, f.Logged())
-	}
+	r, err := s.Follow(t.Context(), r.ID)
+	check.True(t, err == nil && r.Status == "done", "the announcement ended as %+v, %v\n%s", r, err, f.Logged())
 }
 
 // A filled server is one whose store of 8 MiB clients fill.
@@ -154,9 +153,7 @@ func (f *filled) fillGames() {
 	var players [accounts]*servertest.Browser
 	for i := range players {
 		players[i] = f.anyone()
-		if !f.authenticate(players[i], "create", fmt.Sprint("Player ", i)) {
-			f.t.Fatal("no account is created")
-		}
+		check.Require(f.t, f.authenticate(players[i], "create", fmt.Sprint("Player ", i)), "no account is created")
 	}
 	f.player = players[0]
 	f.untilRefused("games", accounts*30, func(i int) bool {
@@ -241,9 +238,8 @@ func newTeamData(t *testing.T) *teamData {
 func (f *filled) fillCaches(api *teamData) {
 	const seasons = 40
 	for season := range seasons {
-		if status := f.ask(f.player, "GET", fmt.Sprint("/api/teams?season=", season+1), ""); status != http.StatusOK {
-			f.t.Fatalf("the teams of season %d: status %d", season+1, status)
-		}
+		status := f.ask(f.player, "GET", fmt.Sprint("/api/teams?season=", season+1), "")
+		check.Require(f.t, status == http.StatusOK, "the teams of season %d: status %d", season+1, status)
 	}
 	f.ask(f.player, "GET", "/api/teams?season=1", "")
 	check.Equal(f.t, api.requests.Load(), seasons+1, "the API had requests")
@@ -293,9 +289,7 @@ func (f *filled) post(b *servertest.Browser, key string) (id string, status int)
 func (f *filled) fillEnded(b *servertest.Browser) {
 	for i := range 300 {
 		id, status := f.post(b, fmt.Sprint(i))
-		if status != http.StatusAccepted {
-			f.t.Fatalf("announcement %d: status %d", i, status)
-		}
+		check.Require(f.t, status == http.StatusAccepted, "announcement %d: status %d", i, status)
 		f.ask(b, "DELETE", "/notify/"+id, "")
 	}
 }

@@ -36,9 +36,7 @@ func TestBackups_open(t *testing.T) {
 	made.Wait()
 	check.ErrorIs(t, check.Err(os.Stat(older)), fs.ErrNotExist, "the copy before an old migration")
 	all := check.Must(b.List())(t)
-	if len(all) != 2 || all[0].Number != 2 || all[1].Number != 1 {
-		t.Fatalf("the backups: %+v", all)
-	}
+	check.Require(t, len(all) == 2 && all[0].Number == 2 && all[1].Number == 1, "the backups: %+v", all)
 	name := filepath.Base(all[0].Path)
 	f := check.Must(b.Open(t.Context(), name))(t)
 	info := check.Must(f.Stat())(t)

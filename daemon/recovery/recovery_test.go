@@ -94,25 +94,19 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 		cancel()
 		_, _, err := Open(ctx, cfg, log)
 		check.True(t, errors.Is(err, exitcode.ErrInterrupted), "interrupted, unclean %t: %v", unclean, err)
-		if content, err := os.ReadFile(path); !bytes.Equal(content, junk) {
-			t.Errorf("interrupted, unclean %t: the store was changed: %v", unclean, err)
-		}
-		if damaged := DamagedStores(cfg); len(damaged) > 0 {
-			t.Errorf("interrupted, unclean %t: %v exists", unclean, damaged)
-		}
+		content, err := os.ReadFile(path)
+		check.True(t, bytes.Equal(content, junk), "interrupted, unclean %t: the store was changed: %v", unclean, err)
+		damaged := DamagedStores(cfg)
+		check.True(t, len(damaged) == 0, "interrupted, unclean %t: %v exists", unclean, damaged)
 	}
 	st, salvaged, err := Open(t.Context(), cfg, log)
-	if err != nil || !strings.Contains(salvaged, "restored backup: "+backup.Path) {
-		t.Fatalf("the next start: %q, %v", salvaged, err)
-	}
+	check.Require(t, err == nil && strings.Contains(salvaged, "restored backup: "+backup.Path),
+		"the next start: %q, %v", salvaged, err)
 	check.NoError(t, st.Close())
 	damaged := DamagedStores(cfg)
-	if len(damaged) != 1 {
-		t.Fatalf("damaged stores: %v", damaged)
-	}
-	if content, err := os.ReadFile(damaged[0]); !bytes.Equal(content, junk) {
-		t.Errorf("the damaged store was changed: %v", err)
-	}
+	check.Require(t, len(damaged) == 1, "damaged stores: %v", damaged)
+	content, err := os.ReadFile(damaged[0])
+	check.True(t, bytes.Equal(content, junk), "the damaged store was changed: %v", err)
 }
 
 // A salvage is described at each start until the server was stopped.
@@ -122,9 +116,7 @@ func TestOpen_describesSalvageAgain(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	check.NoError(t, os.WriteFile(cfg.StorePath(), []byte("This is no store."), 0o600))
 	st, first, err := Open(t.Context(), cfg, log)
-	if err != nil || first == "" {
-		t.Fatalf("salvaged %q, %v", first, err)
-	}
+	check.Require(t, err == nil && first != "", "salvaged %q, %v", first, err)
 	mark, err := os.ReadFile(cfg.StorePath() + ".open")
 	check.NoError(t, errors.Join(err, st.Close()))
 	if err := os.WriteFile(cfg.StorePath()+".open", mark, 0o600); err != nil { // the process was killed instead
@@ -132,9 +124,7 @@ func TestOpen_describesSalvageAgain(t *testing.T) {
 	}
 	for _, want := range []string{first, ""} {
 		st, salvaged, err := Open(t.Context(), cfg, log)
-		if err != nil || salvaged != want {
-			t.Fatalf("salvaged %q, %v; want %q", salvaged, err, want)
-		}
+		check.Require(t, err == nil && salvaged == want, "salvaged %q, %v; want %q", salvaged, err, want)
 		check.NoError(t, st.Close())
 	}
 }

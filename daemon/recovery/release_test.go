@@ -82,9 +82,7 @@ func inRelease(t *testing.T, test func(o opened)) {
 		cfg := configIn(t.TempDir())
 		unpack(t, "v0.5.0", cfg)
 		st, salvaged, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
-		if err != nil || salvaged != "" {
-			t.Fatalf("open: salvaged %q, %v", salvaged, err)
-		}
+		check.Require(t, err == nil && salvaged == "", "open: salvaged %q, %v", salvaged, err)
 		defer check.Close(t, st)
 		test(opened{t, st, want})
 	})

@@ -68,6 +68,14 @@ func True(tb testing.TB, ok bool, wrong string, args ...any) {
 	}
 }
 
+// Require ends the test, with a text in the form of fmt.Sprintf, unless ok.
+func Require(tb T, ok bool, wrong string, args ...any) {
+	tb.Helper()
+	if !ok {
+		tb.Fatal(fmt.Sprintf(wrong, args...))
+	}
+}
+
 // Err returns the error of a call that returns a value as well.
 func Err[V any](_ V, err error) error { return err }
 
