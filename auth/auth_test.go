@@ -36,8 +36,7 @@ func TestCanonicalName_spellings(t *testing.T) {
 	}
 }
 
-// A passphrase has 8 to 128 characters of any sort; only exact entries of the
-// list are refused.
+// A passphrase has 8 to 128 characters of any sort; only exact entries of the list are refused.
 func TestCheckPassphrase_limits(t *testing.T) {
 	t.Parallel()
 	short, common := auth.ErrPassphraseTooShort, auth.ErrPassphraseTooCommon
@@ -136,8 +135,7 @@ func TestParseCallback_parameters(t *testing.T) {
 		"ParseCallback = %+v, %v", got, err)
 }
 
-// A refusal has its cause for the log and its code for the client, and every code
-// a description.
+// A refusal has its cause for the log and its code for the client, and every code a description.
 func TestRefusalError_codes(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")

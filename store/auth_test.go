@@ -19,8 +19,7 @@ func newSignIn(tb testing.TB, s *Store) *session.SignIn {
 	return authtest.NewSignIn(tb, s.Auth(), nil, slog.New(slog.DiscardHandler))
 }
 
-// A burst of sign-ins leaves the limit of pending ones, and the file does not
-// grow by the others.
+// A burst of sign-ins leaves the limit of pending ones, and the file does not grow by the others.
 func TestAuth_burst(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
@@ -73,8 +72,7 @@ func TestAuth_transactions(t *testing.T) {
 	check.True(t, err == nil && fmt.Sprint(seen) == "[a/2=a/2 a/2]", "visited %v, %v", seen, err)
 }
 
-// BenchmarkSignInStart saves pending sign-ins at their limit. Limit: 500 per
-// second.
+// BenchmarkSignInStart saves pending sign-ins at their limit. Limit: 500 per second.
 func BenchmarkSignInStart(b *testing.B) {
 	s := OpenForTest(b, "", Options{})
 	in := newSignIn(b, s)

@@ -23,8 +23,7 @@ import (
 // checkFile is the child process that checks a store.
 func checkFile(args []string) error { return store.Check(args[0]) }
 
-// checkInChild checks a store in a child process, as the server does, and returns
-// its error.
+// checkInChild checks a store in a child process, as the server does, and returns its error.
 func checkInChild(t *testing.T, path string) (failure string) {
 	t.Helper()
 	out, err := killtest.Command(t, "check", path).CombinedOutput()
@@ -113,8 +112,7 @@ func TestCheck_failures(t *testing.T) {
 	})
 }
 
-// The check of a file with overwritten bytes ends, and a file that passes can be
-// opened and read to its end.
+// The check of a file with overwritten bytes ends, and a file that passes can be opened and read to its end.
 func TestAll_checkRandom(t *testing.T) {
 	t.Parallel()
 	good := filled(t)
@@ -218,8 +216,7 @@ func TestAddBackup_failed(t *testing.T) {
 	check.True(t, len(none) == 0 && err == nil, "other files are backups %v, %v", none, err)
 }
 
-// A stamp may be that of an earlier store that was set aside, or of an interrupted
-// attempt.
+// A stamp may be that of an earlier store that was set aside, or of an interrupted attempt.
 func TestSetAside_sameStamp(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
@@ -249,8 +246,7 @@ func TestRestore_missingBackup(t *testing.T) {
 	check.True(t, string(got) == "old" && err == nil, "then the file has %q, %v; want what it had", got, err)
 }
 
-// A file that root creates belongs to the owner of its folder, whose process has
-// to open it.
+// A file that root creates belongs to the owner of its folder, whose process has to open it.
 func TestWriteAtomic_owner(t *testing.T) {
 	t.Parallel()
 	const otherUser = 65534

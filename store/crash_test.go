@@ -22,9 +22,8 @@ import (
 	"pressbox/voice/announce/announcer"
 )
 
-// A process that accepts and plays announcements is killed again and again at
-// random moments; then the rest is played. The process logs each event before it
-// continues, so the log has what a listener and a client knew.
+// A process that accepts and plays announcements is killed again and again at random moments; then the rest is
+// played. The process logs each event before it continues, so the log has what a listener and a client knew.
 func TestCrash_losesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

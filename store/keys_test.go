@@ -22,8 +22,7 @@ import (
 // largest is the longest message in its longest stored form: 30 KB.
 var largest = strings.Repeat("<", announce.MaxMessage)
 
-// postEnded appends an announcement with a key and ends it, as POST and DELETE
-// do.
+// postEnded appends an announcement with a key and ends it, as POST and DELETE do.
 func postEnded(s *Store, seq uint64, key announce.IdempotencyKey, now clock.Moment) error {
 	n := announce.Announcement{
 		ID: fmt.Sprintf("%026d", seq), Seq: seq, Content: announce.Content{Message: largest},
@@ -70,8 +69,7 @@ func keyOf(sender string, i int) announce.IdempotencyKey {
 	return announce.IdempotencyKey{Sender: sender, Key: fmt.Sprint(i)}
 }
 
-// save saves the keys first to last of a sender, in one transaction, while all
-// keys are limited.
+// save saves the keys first to last of a sender, in one transaction, while all keys are limited.
 func (r *keyRig) save(sender string, first, last, limit int) {
 	r.t.Helper()
 	check.NoError(r.t, r.update(r.t.Context(), func(tx *bolt.Tx) error {
@@ -90,8 +88,7 @@ func (r *keyRig) pass(d time.Duration) {
 	r.present.Wall, r.present.Since = r.present.Wall.Add(d), r.present.Since+d
 }
 
-// expect fails the test unless exactly the keys first to last, of those up to
-// last, are found.
+// expect fails the test unless exactly the keys first to last, of those up to last, are found.
 func (r *keyRig) expect(sender string, first, last int) {
 	r.t.Helper()
 	for i := 1; i <= last; i++ {

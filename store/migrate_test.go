@@ -42,8 +42,7 @@ func withSchema(n uint64) func(*bolt.Tx) error {
 	return func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(schemaKey, number(n)) }
 }
 
-// A store of another version is refused, stays as it is and is not locked. The error says what
-// to do.
+// A store of another version is refused, stays as it is and is not locked. The error says what to do.
 func TestOpen_otherSchema(t *testing.T) {
 	t.Parallel()
 	for n, tt := range map[uint64]struct {
@@ -57,7 +56,7 @@ func TestOpen_otherSchema(t *testing.T) {
 		path := newFile(t, withSchema(n))
 		before := check.Must(os.ReadFile(path))(t)
 		for range 2 {
-			for what, err := range map[string]error{"open": second(Open(path, Options{})), "check": Check(path)} {
+			for what, err := range map[string]error{"open": check.Err(Open(path, Options{})), "check": Check(path)} {
 				check.True(t, errors.Is(err, tt.want) && strings.Contains(err.Error(), tt.text),
 					"%s a store of schema %d: %v, want %v: %s", what, n, err, tt.want, tt.text)
 			}
@@ -66,8 +65,6 @@ func TestOpen_otherSchema(t *testing.T) {
 			"the store of schema %d was changed", n)
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
 
 // Migrations run in order, each once and in one transaction, and are logged. The store is copied
 // before: the version before names the copy, and can go on with it.
@@ -102,7 +99,7 @@ func TestMigrate_steps(t *testing.T) {
 		}), db.Close()))
 	}
 	check.NoError(t, s.Close())
-	err := second(Open(path, Options{}))
+	err := check.Err(Open(path, Options{}))
 	way := "pressbox restore " + path + ".schema-7"
 	check.True(t, errors.Is(err, ErrNewer) && strings.Contains(err.Error(), way),
 		"the version before: %v, want %q", err, way)
@@ -156,8 +153,7 @@ func TestOpen_emptyFile(t *testing.T) {
 		"unfinished files: %q, copies: %q, logged %s", left, copies, log.String())
 }
 
-// A store of the version before, without a bucket that is new, gets it, and can still be opened
-// by that version.
+// A store of the version before, without a bucket that is new, gets it, and can still be opened by that version.
 func TestOpen_missingBucket(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, func(tx *bolt.Tx) error {

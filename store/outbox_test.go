@@ -13,8 +13,7 @@ import (
 	"pressbox/voice/announce"
 )
 
-// The remaining time of an announcement survives restarts and corrections of the
-// clock.
+// The remaining time of an announcement survives restarts and corrections of the clock.
 func TestMoved_clockChanges(t *testing.T) {
 	t.Parallel()
 	wall := time.Now()
@@ -75,9 +74,8 @@ func TestLoad_movesExpiry(t *testing.T) {
 	check.True(t, left == 59*time.Second, "%s left after a second in which the clock was set, want 59s", left)
 }
 
-// updated appends an announcement, changes it after a first correction of the clock,
-// as one that waits for its next repetition, and returns it as it is loaded after a
-// second one.
+// updated appends an announcement, changes it after a first correction of the clock, as one that waits for its
+// next repetition, and returns it as it is loaded after a second one.
 func updated(
 	t *testing.T, s *Store, present *clock.Moment, n announce.Announcement, by [2]time.Duration,
 ) announce.Announcement {

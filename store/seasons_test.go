@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 
 	"pressbox/packaging/check"
@@ -28,4 +29,14 @@ func TestSeasons(t *testing.T) {
 	years := check.Must(s.Seasons(t.Context()))(t)
 	check.True(t, len(years) == store.MostSeasons && years[0] == 1951 && years[len(years)-1] == 2000,
 		"seasons: %v", years)
+}
+
+// Lowered streams are saved up to a size; longer content is rejected.
+func TestDucked_limit(t *testing.T) {
+	t.Parallel()
+	s := store.OpenForTest(t, "", store.Options{})
+	longest := strings.Repeat("a", store.MaxDucked)
+	check.NoError(t, s.SaveDucked(t.Context(), []byte(longest)))
+	check.True(t, s.SaveDucked(t.Context(), []byte(longest+"a")) != nil, "content that is too long was saved")
+	check.Equal(t, string(check.Must(s.Ducked())(t)), longest, "the lowered streams")
 }

@@ -19,8 +19,7 @@ import (
 	"pressbox/voice/announce"
 )
 
-// checkUsage checks that the counted size of each bucket is its size, and that
-// its pages take no more.
+// checkUsage checks that the counted size of each bucket is its size, and that its pages take no more.
 func checkUsage(t *testing.T, s *Store) {
 	t.Helper()
 	check.NoError(t, s.view(func(tx *bolt.Tx) error {
@@ -36,8 +35,7 @@ func checkUsage(t *testing.T, s *Store) {
 	}))
 }
 
-// The shares have room together in a store of any size, and each is nearly full
-// at 90 %.
+// The shares have room together in a store of any size, and each is nearly full at 90 %.
 func TestShares_limits(t *testing.T) {
 	t.Parallel()
 	for _, most := range []int64{2 << 20, 8 << 20, 64 << 20, 512 << 20, 8 << 30} {
@@ -54,8 +52,7 @@ func TestShares_limits(t *testing.T) {
 	}
 }
 
-// A wrong size is corrected when the store is opened after an unclean shutdown; right ones are
-// not written.
+// A wrong size is corrected when the store is opened after an unclean shutdown; right ones are not written.
 func TestOpen_recounts(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")
@@ -78,8 +75,7 @@ func TestOpen_recounts(t *testing.T) {
 	}
 }
 
-// documentedShares returns the share of each bucket in the table of the package
-// comment.
+// documentedShares returns the share of each bucket in the table of the package comment.
 func documentedShares(t *testing.T) map[string]string {
 	t.Helper()
 	source, err := os.ReadFile("store.go")
@@ -132,8 +128,7 @@ func fillAuth(t *testing.T, s *Store, table string) (err error) {
 	return err
 }
 
-// A full share rejects its own data only. Accounts leave half of theirs to
-// sessions.
+// A full share rejects its own data only. Accounts leave half of theirs to sessions.
 func TestShares_independent(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})

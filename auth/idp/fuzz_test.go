@@ -31,9 +31,8 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Whatever a provider answers, the identity is one that can be stored and shown, or
-// the sign-in is refused with a code; without the key of the provider, an OpenID
-// Connect sign-in is refused.
+// Whatever a provider answers, the identity is one that can be stored and shown, or the sign-in is refused with a
+// code; without the key of the provider, an OpenID Connect sign-in is refused.
 func FuzzAnswers(f *testing.F) {
 	const discovery = `{"issuer":"https://idp.example","authorization_endpoint":"https://idp.example/authorize",` +
 		`"token_endpoint":"https://idp.example/token","userinfo_endpoint":"https://idp.example/userinfo",` +

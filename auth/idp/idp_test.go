@@ -47,8 +47,7 @@ func query(t *testing.T, address string) url.Values {
 	return u.Query()
 }
 
-// The exchange is one request with the same redirect URI, the verifier and the
-// configured client authentication.
+// The exchange is one request with the same redirect URI, the verifier and the configured client authentication.
 func TestProvider_exchange(t *testing.T) {
 	t.Parallel()
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("us:"+url.QueryEscape("s3cret/with+signs")))
@@ -265,8 +264,7 @@ func TestProvider_badUserinfo(t *testing.T) {
 	refused(t, newProvider(t, f.config("oauth2")), auth.CodeUnreachable)
 }
 
-// A redirect to another host is not followed: the code and the secret stay with
-// the provider.
+// A redirect to another host is not followed: the code and the secret stay with the provider.
 func TestProvider_redirect(t *testing.T) {
 	t.Parallel()
 	f, evil := newServer(t), newServer(t)
@@ -292,8 +290,7 @@ func TestProvider_errorsHideSecrets(t *testing.T) {
 	check.Equal(t, len(f.received), 1, "token requests")
 }
 
-// A certificate that seems expired by an untrusted clock is refused as
-// clock_unsynced.
+// A certificate that seems expired by an untrusted clock is refused as clock_unsynced.
 func TestProvider_clockUnsynced(t *testing.T) {
 	t.Parallel()
 	for trusted, want := range map[bool]auth.Code{true: auth.CodeUnreachable, false: auth.CodeClockUnsynced} {

@@ -93,8 +93,7 @@ func (r *localRig) create(name string) (auth.AuthorizationRequest, string) {
 	return request, q.Get("code")
 }
 
-// A local account signs in like that of any provider, with a subject that is not
-// its name.
+// A local account signs in like that of any provider, with a subject that is not its name.
 func TestLocal_flow(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
@@ -123,8 +122,7 @@ func TestLocal_noDefaultAccounts(t *testing.T) {
 	}
 }
 
-// Without an invite, a new and an existing name are refused alike, and neither costs
-// a hash.
+// Without an invite, a new and an existing name are refused alike, and neither costs a hash.
 func TestLocal_signUpJudgedFirst(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
@@ -175,8 +173,7 @@ func TestLocal_throttled(t *testing.T) {
 	check.True(t, ok, "the sixth new account of one address: %v, want to wait", err)
 }
 
-// ChangePassphrase needs the present passphrase; ResetPassphrase does not. No
-// passphrase is logged.
+// ChangePassphrase needs the present passphrase; ResetPassphrase does not. No passphrase is logged.
 func TestLocal_changePassphrase(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)
@@ -215,8 +212,7 @@ func (r *localRig) exchange(form url.Values) (status int) {
 	return resp.StatusCode
 }
 
-// A code is valid once, for a minute, for its client, redirect URI and
-// verifier (CVE-2026-28513, CVE-2026-28512).
+// A code is valid once, for a minute, for its client, redirect URI and verifier (CVE-2026-28513, CVE-2026-28512).
 func TestLocal_codeBound(t *testing.T) {
 	t.Parallel()
 	r := newLocalRig(t)

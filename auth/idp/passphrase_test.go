@@ -82,8 +82,7 @@ func TestLocal_rehash(t *testing.T) {
 		"hash %s, %v", after.Hash, err)
 }
 
-// The cost is calibrated once and cached; a cached cost below the minimum is
-// ignored.
+// The cost is calibrated once and cached; a cached cost below the minimum is ignored.
 func TestCalibratedCost_cached(t *testing.T) {
 	t.Parallel()
 	c := new(cache)

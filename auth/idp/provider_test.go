@@ -275,8 +275,7 @@ func refused(t *testing.T, p auth.Provider, want auth.Code) {
 	}
 }
 
-// transport returns a transport that sends the requests to the URLs of the presets
-// to f.
+// transport returns a transport that sends the requests to the URLs of the presets to f.
 func (f *server) transport() http.RoundTripper {
 	to := check.Must(url.Parse(f.URL))(f.t)
 	return roundTrip(func(r *http.Request) (*http.Response, error) {

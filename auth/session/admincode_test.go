@@ -19,7 +19,6 @@ func (r *rig) tryCode(want error) {
 
 // Five tries an hour are permitted, across restarts, and an earlier code's tries count.
 func TestAdminCode_tries(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	r.tryCode(auth.ErrNotFound)
 	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "earlier"))
@@ -47,7 +46,6 @@ func TestAdminCode_tries(t *testing.T) {
 // The code makes one account an administrator's and is gone then. A code that was replaced
 // during a try makes none.
 func TestAdminCode_once(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	r.signIn()
 	account := check.Must(r.Sessions.Accounts(t.Context()))(t)[0].ID

@@ -18,17 +18,14 @@ const year = 365 * 24 * time.Hour
 
 // A correction of the wall clock during a session changes no age.
 func TestClock_corrected(t *testing.T) {
-	t.Parallel()
+	r := newRig(t)
 	for _, by := range []time.Duration{40 * year, -24 * time.Hour} {
-		r := newRig(t)
 		result, flow := r.signIn(), r.begin()
 		r.host.Correct(by)
 		first, second := r.clock.Corrected(), r.clock.Corrected()
 		check.True(t, first == by && second == 0, "corrected by %v, then %v; want %v, 0", first, second, by)
 		r.valid(result.Access)
-		if _, err := r.Finish(t.Context(), authtest.Callback(flow)); err != nil {
-			t.Errorf("corrected by %v: %v", by, err)
-		}
+		check.ErrorIs(t, check.Err(r.Finish(t.Context(), authtest.Callback(flow))), nil, "corrected by %v", by)
 		r.host.Pass(auth.AccessTTL + time.Second)
 		r.invalid(result.Access)
 		r.refresh(result.Refresh)
@@ -37,7 +34,6 @@ func TestClock_corrected(t *testing.T) {
 
 // The ages of records from before a correction are right also after a restart.
 func TestClock_correctedThenRestarted(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn() // while the clock is decades behind
 	r.host.Correct(40 * year)
@@ -52,7 +48,6 @@ func TestClock_correctedThenRestarted(t *testing.T) {
 
 // After a restart with the wall clock behind, the time is the last known one.
 func TestClock_restartedBehind(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	r.host.Pass(10 * time.Minute)
@@ -72,7 +67,6 @@ func TestClock_restartedBehind(t *testing.T) {
 
 // Eight days without power end a session; a restart of the program changes nothing.
 func TestClock_restarted(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	r.host.Correct(5 * year)
@@ -85,10 +79,8 @@ func TestClock_restarted(t *testing.T) {
 	r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
 }
 
-// An unknown boot is older than any lifetime, and a thousand boots are stored:
-// the oldest is deleted.
+// An unknown boot is older than any lifetime, and a thousand boots are stored: the oldest is deleted.
 func TestOpenClock_bounded(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	age := r.clock.Age(clock.Instant{Boot: "unknown"})
 	check.True(t, age >= year, "age %v, want more than any lifetime", age)

@@ -15,7 +15,6 @@ import (
 
 // At the limit the session that has been idle longest ends.
 func TestSessions_bounded(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	first := r.signIn()
 	r.host.Pass(time.Second)
@@ -30,7 +29,6 @@ func TestSessions_bounded(t *testing.T) {
 
 // A session is renewed MaxRenewals times. The next renewal ends it, and no other session.
 func TestRefresh_bounded(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	other, result := r.signIn(), r.signIn()
 	pair := r.refresh(result.Refresh)
@@ -52,7 +50,6 @@ func TestRefresh_bounded(t *testing.T) {
 // MaxAPITokens API tokens and MaxInvites invites can exist; the next one is refused until
 // one is revoked or expires.
 func TestSessions_boundedTokens(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	token := func() error {
 		_, _, err := r.Sessions.CreateAPIToken(t.Context(), auth.APIToken{Name: "doorbell", TTL: time.Hour})

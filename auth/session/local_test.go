@@ -9,10 +9,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A name is taken once, in any spelling, and free again after its account was
-// deleted.
+// A name is taken once, in any spelling, and free again after its account was deleted.
 func TestLocalAccounts_names(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	local := r.Sessions.LocalAccounts()
 	for _, tt := range []struct {
@@ -41,10 +39,8 @@ func TestLocalAccounts_names(t *testing.T) {
 	check.True(t, err == nil && len(accounts) == 0, "accounts %+v, %v", accounts, err)
 }
 
-// An invite is valid for one account, within its week, and a taken name does
-// not use it up.
+// An invite is valid for one account, within its week, and a taken name does not use it up.
 func TestLocalAccounts_invites(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	invite, second := r.invite().Reveal(), r.invite().Reveal()
 	create := func(name, invite string, policy auth.SignUpPolicy, want error) {

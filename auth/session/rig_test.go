@@ -26,8 +26,10 @@ type rig struct {
 	log   check.Log
 }
 
+// newRig returns the rig of a parallel test.
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	t.Parallel()
 	r := &rig{t: t, path: filepath.Join(t.TempDir(), "pressbox.db"), host: authtest.NewHost()}
 	r.start()
 	check.Close(t, r.store)

@@ -19,7 +19,6 @@ import (
 // An Authorization header takes precedence and has one valid form; of cookies any one suffices;
 // without one the auth frame counts.
 func TestAuthenticate_precedence(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	good, bad := r.signIn().Access.Reveal(), auth.NewToken(auth.KindAccess).Reveal()
 	bearer := func(t string) []string { return []string{"Bearer " + t} }
@@ -51,7 +50,6 @@ func TestAuthenticate_precedence(t *testing.T) {
 
 // A token is valid for its kind only.
 func TestAuthenticate_kinds(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	r.invalid(result.Refresh)
@@ -81,7 +79,6 @@ func TestSessions_endAtOnce(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			r := newRig(t)
 			result := r.signIn()
 			caller := r.valid(result.Access)
@@ -102,7 +99,6 @@ func TestSessions_endAtOnce(t *testing.T) {
 
 // A disabled account cannot sign in until it is enabled.
 func TestChangeAccount_enable(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	account := r.signIn().Account
 	check.NoError(t, r.disable(account.ID, true))
@@ -119,7 +115,6 @@ func (r *rig) disable(id string, disabled bool) error {
 
 // The flags of an account are independent, and callers have them at once.
 func TestChangeAccount_admin(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	for _, admin := range []bool{true, false} {
@@ -131,10 +126,8 @@ func TestChangeAccount_admin(t *testing.T) {
 	}
 }
 
-// CVE-2026-43983: the account is read for each request, also if its session
-// was not ended.
+// CVE-2026-43983: the account is read for each request, also if its session was not ended.
 func TestAuthenticate_readsAccount(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	change := func(do func(tx auth.Tx, key []byte) error) {
@@ -154,7 +147,6 @@ func TestAuthenticate_readsAccount(t *testing.T) {
 
 // No secret is stored, logged or printed.
 func TestSessions_storeNoSecrets(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	flow := r.begin()
 	result := r.signIn()
@@ -183,7 +175,6 @@ func TestSessions_storeNoSecrets(t *testing.T) {
 // A used token is refused after its grace, and its reuse ends its
 // family, including the newest tokens, and no other family.
 func TestRefresh_reuseEndsFamily(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	other, result := r.signIn(), r.signIn()
 	next := r.refresh(result.Refresh)
@@ -201,7 +192,6 @@ func TestRefresh_reuseEndsFamily(t *testing.T) {
 // A token that is unknown, or whose successor was used, is refused and ends nothing; an unknown one
 // causes no write.
 func TestRefresh_refused(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	alone := func(token auth.Token) {
@@ -220,7 +210,6 @@ func TestRefresh_refused(t *testing.T) {
 // The tabs of a browser that refresh at once get one successor, by one
 // write (GHSA-392p-2q2v-4372); a repetition and an authentication write nothing.
 func TestRefresh_concurrent(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	pairs := make([]auth.TokenPair, 8)
@@ -244,7 +233,6 @@ func TestRefresh_concurrent(t *testing.T) {
 // A restart between two uses of a token changes neither the successor nor,
 // after the grace, the detection of reuse (CVE-2026-9802).
 func TestRefresh_restart(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	lost := r.refresh(result.Refresh)
@@ -256,10 +244,8 @@ func TestRefresh_restart(t *testing.T) {
 	r.notRefreshed(lost.Refresh, auth.ErrSessionEnded)
 }
 
-// A session ends a month after its sign-in, regardless of activity, and a
-// week after its last use.
+// A session ends a month after its sign-in, regardless of activity, and a week after its last use.
 func TestSessions_lifetime(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	idle := r.signIn()
 	pair := r.signIn().TokenPair
@@ -278,7 +264,6 @@ func TestSessions_lifetime(t *testing.T) {
 
 // An access token is valid for an hour, a refresh token for a week.
 func TestSessions_tokenLifetimes(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result, other := r.signIn(), r.signIn()
 	r.host.Pass(auth.AccessTTL)
@@ -293,7 +278,6 @@ func TestSessions_tokenLifetimes(t *testing.T) {
 
 // Either token of a session logs out, repeatedly, and no token is no error.
 func TestLogout_anyToken(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	byAccess, byRefresh, stays := r.signIn(), r.signIn(), r.signIn()
 	for range 2 {
@@ -308,7 +292,6 @@ func TestLogout_anyToken(t *testing.T) {
 
 // A user lists and ends the sessions of their account, and no other.
 func TestSessions_listAndEnd(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	phone := r.signIn()
 	r.host.Pass(time.Minute)
@@ -326,10 +309,8 @@ func TestSessions_listAndEnd(t *testing.T) {
 	r.valid(desk.Access)
 }
 
-// DeleteExpired deletes what no longer matters, and nothing else; Count counts
-// live sessions.
+// DeleteExpired deletes what no longer matters, and nothing else; Count counts live sessions.
 func TestDeleteExpired_records(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	gone, stays := r.signIn(), r.signIn()
 	check.NoError(t, r.Sessions.Logout(t.Context(), gone.Access))
@@ -355,7 +336,6 @@ func TestDeleteExpired_records(t *testing.T) {
 
 // An API token is valid from its network until it expires, and opens no account.
 func TestAPIToken_networkAndExpiry(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	token, record, err := r.Sessions.CreateAPIToken(t.Context(), auth.APIToken{
 		Name: "doorbell", Network: netip.MustParsePrefix("192.168.1.0/24"), TTL: time.Hour, Control: true,

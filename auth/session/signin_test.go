@@ -16,7 +16,6 @@ import (
 // A policy allows new accounts to anyone, to clients of the local network, with an invite, or not at
 // all, with every provider; accounts sign in from any address. An invite is valid once, for a week.
 func TestFinish_signUp(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	late := r.invite().Reveal()
 	r.host.Pass(auth.InviteTTL + time.Second)
@@ -55,7 +54,6 @@ func TestFinish_signUp(t *testing.T) {
 // Who starts many sign-ins deletes own pending ones: at the limit, the oldest of the
 // client with most goes, in the network with most.
 func TestBegin_evictsMostPending(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	begin := func(from string) auth.StartedFlow {
 		return check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", From: netip.MustParseAddr(from)}))(t)
@@ -79,7 +77,6 @@ func TestBegin_evictsMostPending(t *testing.T) {
 
 // A state is valid once, for ten minutes, whatever the outcome.
 func TestFinish_stateSingleUse(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	used := authtest.Callback(r.begin())
 	check.Must(r.Finish(t.Context(), used))(t)
@@ -109,7 +106,6 @@ func TestFinish_stateSingleUse(t *testing.T) {
 
 // A state is valid in the browser that started the flow, and in no other.
 func TestFinish_browserBound(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	other := r.begin()
 	for _, binding := range []string{"", "x", other.Binding} {
@@ -123,7 +119,6 @@ func TestFinish_browserBound(t *testing.T) {
 // State, verifier and nonce are random and belong to one flow; the verifier stays on the server. The
 // exchange has the redirect URI of the request, and the browser returns to the path of its start.
 func TestFinish_sameRequest(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	for path, want := range map[string]string{"/games/7": "/games/7", "//evil": ""} {
 		o := auth.FlowOptions{Redirect: "https://box.example/cb", Return: path}
@@ -144,11 +139,9 @@ func TestFinish_sameRequest(t *testing.T) {
 	check.True(t, !same && len(asked.Verifier) >= 43, "two flows: %+v, %+v", asked, next)
 }
 
-// A callback from another issuer, or from none although the provider always
-// sends it, is refused, errors included; so is a flow of another provider
-// (GHSA-x445-f3h2-j279).
+// A callback from another issuer, or from none although the provider always sends it, is refused, errors
+// included; so is a flow of another provider (GHSA-x445-f3h2-j279).
 func TestFinish_issuer(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	for _, tt := range []struct {
 		name, issuer, got, err string
@@ -178,7 +171,6 @@ func TestFinish_issuer(t *testing.T) {
 // The number of pending flows is bounded, and the oldest is deleted. A
 // callback with an unknown state causes no write.
 func TestBegin_bounded(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	first := authtest.Callback(r.begin())
 	second := r.begin()
@@ -200,10 +192,8 @@ func TestBegin_bounded(t *testing.T) {
 	check.True(t, flows == 0 && order == 0, "%d flows in an order of %d after they have expired", flows, order)
 }
 
-// The provider's errors become codes and are not echoed; missing
-// parameters are refused.
+// The provider's errors become codes and are not echoed; missing parameters are refused.
 func TestFinish_providerErrors(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	r.refused(auth.Callback{}, auth.CodeInvalidState)
 	for given, want := range map[string]auth.Code{
@@ -217,10 +207,8 @@ func TestFinish_providerErrors(t *testing.T) {
 	}
 }
 
-// A sign-in ends the session that this browser had, and no other
-// (CVE-2026-34454).
+// A sign-in ends the session that this browser had, and no other (CVE-2026-34454).
 func TestFinish_replacesSession(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	elsewhere, first := r.signIn(), r.signIn()
 	second := r.signIn(first.Access, first.Refresh)
@@ -234,10 +222,8 @@ func TestFinish_replacesSession(t *testing.T) {
 	r.valid(third.Access)
 }
 
-// An identity is a provider, an issuer and a subject; names are for display
-// (GHSA-g38m-r43w-p2q7).
+// An identity is a provider, an issuer and a subject; names are for display (GHSA-g38m-r43w-p2q7).
 func TestFinish_identity(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	anna := r.signIn().Account
 	r.idp.Identity.Name = "Anna Maria"
@@ -260,7 +246,6 @@ func TestFinish_identity(t *testing.T) {
 
 // A store that cannot be written refuses sign-ins as a server error.
 func TestSignIn_storeFails(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	flow := r.begin()
 	check.NoError(t, r.store.Close())

@@ -64,8 +64,7 @@ func TestAll_serverDiskFails(t *testing.T) {
 	t.Logf("%d operations, each %d-th: %v", all, step, outcomes)
 }
 
-// atOnce is the number of servers that run at the same time: each waits 5 s at its end for a sound
-// server.
+// atOnce is the number of servers that run at the same time: each waits 5 s at its end for a sound server.
 const atOnce = 6
 
 // stepOf returns the distance of the operations that fail: 1 if PRESSBOX_CRASH_STATES is set.

@@ -21,16 +21,14 @@ import (
 	"pressbox/store"
 )
 
-// largestMessage takes 30 KB of the store: a line separator has six bytes in JSON, and is not
-// spoken.
+// largestMessage takes 30 KB of the store: a line separator has six bytes in JSON, and is not spoken.
 var largestMessage = "Ball" + strings.Repeat("\u2028", 4990) + "four."
 
-// Clients fill every share of the store through the server's routes, until they are refused
-// or the server makes room. Then an announcement is accepted and heard. The buckets that no
-// client fills have what the start leaves in them: boots, calibrations of the bundled voices,
-// and the cost of a passphrase. That is the lowest that the server accepts, because 100
-// accounts would take a minute. The server is restarted for its team-data API: the games take
-// their teams from the built-in league.
+// Clients fill every share of the store through the server's routes, until they are refused or the server makes
+// room. Then an announcement is accepted and heard. The buckets that no client fills have what the start leaves
+// in them: boots, calibrations of the bundled voices, and the cost of a passphrase. That is the lowest that the
+// server accepts, because 100 accounts would take a minute. The server is restarted for its team-data API: the
+// games take their teams from the built-in league.
 func TestShares_announcementsHeard(t *testing.T) {
 	t.Parallel()
 	f := newFilled(t)
@@ -245,8 +243,7 @@ func (f *filled) fillCaches(api *teamData) {
 	check.Equal(f.t, api.requests.Load(), seasons+1, "the API had requests")
 }
 
-// fillAnnouncements posts announcements behind one that is played for minutes, which is
-// cancelled in the end.
+// fillAnnouncements posts announcements behind one that is played for minutes, which is cancelled in the end.
 func (f *filled) fillAnnouncements() {
 	b := f.anyone()
 	current := client.Announcement{Message: strings.Repeat("This is spoken slowly. ", 60), Rate: 60}
@@ -274,8 +271,7 @@ func (f *filled) fillWaiting(b *servertest.Browser) {
 	})
 }
 
-// post posts an announcement of the largest size and returns its id and the status of the
-// response.
+// post posts an announcement of the largest size and returns its id and the status of the response.
 func (f *filled) post(b *servertest.Browser, key string) (id string, status int) {
 	f.t.Helper()
 	resp := b.Request("POST", "/notify", fmt.Sprintf(`{"message": %q}`, largestMessage), "Idempotency-Key", key)

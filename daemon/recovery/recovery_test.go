@@ -38,8 +38,7 @@ func TestMain(m *testing.M) {
 	killtest.Main(m, map[string]killtest.Child{"life": runLife, "opener": runOpener})
 }
 
-// One backup a day is made, the last three are retained, and a failed one is tried again in
-// an hour.
+// One backup a day is made, the last three are retained, and a failed one is tried again in an hour.
 func TestBackups(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -85,8 +85,7 @@ func TestWrite_checksTemporary(t *testing.T) {
 	check.True(t, seen == want && err == nil, "the check read %q, %v; want %q", seen, err, want)
 }
 
-// Owner and mode are those of the attributes: those of another file, as root also if
-// another user owns it.
+// Owner and mode are those of the attributes: those of another file, as root also if another user owns it.
 func TestWrite_attributes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
