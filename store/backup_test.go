@@ -62,12 +62,10 @@ func TestUncleanShutdown_untilChecked(t *testing.T) {
 	check.True(t, store.UncleanShutdown(path), "not unclean while it is open")
 	check.NoError(t, s.Close())
 	again := check.Must(store.Open(crashed, store.Options{}))(t)
-	if err := again.Close(); err != nil || !store.UncleanShutdown(crashed) {
-		t.Errorf("not unclean after it was opened and closed without a check: %v", err)
-	}
-	if err := store.MarkChecked(crashed); err != nil || store.UncleanShutdown(crashed) {
-		t.Errorf("checked: %v, unclean: %t", err, store.UncleanShutdown(crashed))
-	}
+	check.NoError(t, again.Close())
+	check.True(t, store.UncleanShutdown(crashed), "not unclean after it was opened and closed without a check")
+	check.NoError(t, store.MarkChecked(crashed))
+	check.True(t, !store.UncleanShutdown(crashed), "unclean after a check")
 }
 
 func TestCheck_failures(t *testing.T) {
@@ -98,9 +96,9 @@ func TestCheck_failures(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "pressbox.db")
 			copyFile(t, good, path)
 			check.NoError(t, tt.damage(path))
-			if got := checkInChild(t, path); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
-				t.Errorf("check: %q, want %q", got, tt.want)
-			}
+			got := checkInChild(t, path)
+			check.True(t, (got == "") == (tt.want == "") && strings.Contains(got, tt.want),
+				"check: %q, want %q", got, tt.want)
 		})
 	}
 	t.Run("in use", func(t *testing.T) {
@@ -116,7 +114,7 @@ func TestCheck_failures(t *testing.T) {
 func TestAll_checkRandom(t *testing.T) {
 	t.Parallel()
 	good := filled(t)
-	info := check.Must(os.Stat(good))(t)
+	size := check.Must(os.Stat(good))(t).Size()
 	random := rand.New(rand.NewPCG(1, 2))
 	const rounds = 20
 	passed := 0
@@ -127,7 +125,7 @@ func TestAll_checkRandom(t *testing.T) {
 		for j := range junk {
 			junk[j] = byte(random.Uint32())
 		}
-		at := random.Int64N(min(info.Size(), 30*4096)) // where there is data
+		at := random.Int64N(min(size, 30*4096)) // where there is data
 		if i%2 == 0 {
 			at = random.Int64N(2 * 4096)
 		}
@@ -137,10 +135,7 @@ func TestAll_checkRandom(t *testing.T) {
 		}
 		passed++
 		s, err := store.Open(path, store.Options{})
-		if err != nil {
-			t.Errorf("%d bytes at %d: passed the check, and Open: %v", len(junk), at, err)
-			continue
-		}
+		check.Require(t, err == nil, "%d bytes at %d: passed the check, and Open: %v", len(junk), at, err)
 		check.ErrorIs(t, s.Backup(io.Discard), nil, "%d bytes at %d: passed the check, and Backup", len(junk), at)
 		_ = s.Close()
 	}
@@ -280,8 +275,7 @@ func TestAddBackup_unfinished(t *testing.T) {
 		if name == ".new-2" {
 			continue
 		}
-		old := time.Now().Add(-25 * time.Hour)
-		check.NoError(t, os.Chtimes(path, old, old))
+		check.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-25*time.Hour)))
 	}
 	b := check.Must(s.AddBackup(t.Context(), dir, nil))(t)
 	stays[filepath.Base(b.Path)] = true

@@ -33,8 +33,7 @@ func TestMoved_clockChanges(t *testing.T) {
 	} {
 		now := at(wall.Add(tt.passed), tt.boot, tt.up)
 		got := moved(wall.Add(ttl), then, now)
-		left := got.Sub(now.Wall)
-		check.True(t, left == tt.left, "%s: %s left, want %s", name, left, tt.left)
+		check.Equal(t, got.Sub(now.Wall), tt.left, "%s: left", name)
 		check.Equal(t, got != got.Round(0), tt.boot == "b1", "%s: monotonic reading", name)
 	}
 }
@@ -54,6 +53,12 @@ func waiting(now time.Time) announce.Announcement {
 	}
 }
 
+func appendOne(t *testing.T, s *Store, n announce.Announcement) {
+	t.Helper()
+	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
+	check.NoError(t, err)
+}
+
 // load returns the one announcement of a store.
 func load(t *testing.T, s *Store) announce.Announcement {
 	t.Helper()
@@ -66,12 +71,10 @@ func TestLoad_movesExpiry(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
 	present := stopClock(s)
-	if _, _, err := s.Append(t.Context(), waiting(present.Wall), announce.IdempotencyKey{}); err != nil {
-		t.Fatal(err)
-	}
+	appendOne(t, s, waiting(present.Wall))
 	present.Wall, present.Since = present.Wall.Add(1000*time.Hour), present.Since+time.Second
 	left := load(t, s).Expires.Sub(present.Wall)
-	check.True(t, left == 59*time.Second, "%s left after a second in which the clock was set, want 59s", left)
+	check.Equal(t, left, 59*time.Second, "left after a second in which the clock was set")
 }
 
 // updated appends an announcement, changes it after a first correction of the clock, as one that waits for its
@@ -80,8 +83,7 @@ func updated(
 	t *testing.T, s *Store, present *clock.Moment, n announce.Announcement, by [2]time.Duration,
 ) announce.Announcement {
 	t.Helper()
-	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
-	check.NoError(t, err)
+	appendOne(t, s, n)
 	*present = at(present.Wall.Add(by[0]), present.Boot, present.Since+time.Minute)
 	n.Spoken++
 	if !n.FixedTime {
@@ -115,9 +117,9 @@ func TestUpdate_clockChanges(t *testing.T) {
 		present = stopClock(s)
 		n.FixedTime = true
 		n.At, n.Expires = present.Wall.Add(time.Hour).Round(0), present.Wall.Add(2*time.Hour).Round(0)
-		if got := updated(t, s, present, n, by); !got.At.Equal(n.At) || !got.Expires.Equal(n.Expires) {
-			t.Errorf("clock changed by %s: a time of day became %s to %s", by, got.At, got.Expires)
-		}
+		got = updated(t, s, present, n, by)
+		check.True(t, got.At.Equal(n.At) && got.Expires.Equal(n.Expires),
+			"clock changed by %s: a time of day became %s to %s", by, got.At, got.Expires)
 	}
 }
 
@@ -126,8 +128,7 @@ func TestUpdate_ended(t *testing.T) {
 	t.Parallel()
 	s := OpenForTest(t, "", Options{})
 	n := waiting(time.Now())
-	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
-	check.NoError(t, err)
+	appendOne(t, s, n)
 	end := n
 	end.Status, end.Ended = announce.Done, time.Now()
 	check.NoError(t, s.Done(t.Context(), end))
@@ -178,10 +179,9 @@ func TestDone_count(t *testing.T) {
 		n.Seq = seq
 		check.NoError(t, s.Done(t.Context(), n, n))
 	}
-	err := s.view(func(tx *bolt.Tx) error {
+	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		check.Equal(t, tx.Bucket(endedBucket).Sequence(), 250, "the count")
 		return nil
-	})
-	got := count(t, s, endedBucket)
-	check.True(t, got == 250 && err == nil, "%d are stored, %v, want 250: they are not a day old", got, err)
+	}))
+	check.Equal(t, count(t, s, endedBucket), 250, "stored, as they are not a day old")
 }

@@ -69,9 +69,9 @@ func TestOutbox_reopened(t *testing.T) {
 	stored := announce.Accepted{ID: first.ID, Status: announce.Done}
 	n, ok, err := s.Find(t.Context(), key)
 	check.True(t, ok && err == nil && n == stored, "find: %+v, %v, %v, want the first announcement", n, ok, err)
-	if n, fresh, err := s.Append(t.Context(), announcement(6), key); fresh || err != nil || n != stored {
-		t.Errorf("append again: %+v, %v, %v, want the first announcement", n, fresh, err)
-	}
+	n, fresh, err = s.Append(t.Context(), announcement(6), key)
+	check.True(t, !fresh && err == nil && n == stored,
+		"append again: %+v, %v, %v, want the first announcement", n, fresh, err)
 	_, _, findErr := s.Find(t.Context(), other)
 	_, _, appendErr = s.Append(t.Context(), announcement(6), other)
 	check.True(t, errors.Is(findErr, announce.ErrKeyReused) && errors.Is(appendErr, announce.ErrKeyReused),
@@ -83,8 +83,7 @@ func TestOutbox_reopened(t *testing.T) {
 		got = append(got, n.Seq)
 	}
 	check.Equal(t, fmt.Sprint(got), "[2 3 5 4 1]", "the waiting ones in order, then the ended ones, newest first")
-	want := ended(first)
-	check.True(t, over[1] == want, "loaded %+v, want %+v", over[1], want)
+	check.Equal(t, over[1], ended(first), "loaded")
 }
 
 // A second process is refused, with the id of the first one.
@@ -231,9 +230,8 @@ func TestBackup_concurrent(t *testing.T) {
 	for w := range 4 {
 		writers.Go(func() {
 			for i := w * 1000; !enough.Load(); i++ {
-				if _, _, err := s.Append(t.Context(), announcement(i), announce.IdempotencyKey{}); err != nil {
-					t.Errorf("append: %v", err)
-				}
+				_, _, err := s.Append(t.Context(), announcement(i), announce.IdempotencyKey{})
+				check.ErrorIs(t, err, nil, "append")
 				check.ErrorIs(t, s.Done(t.Context(), ended(announcement(i))), nil, "done")
 			}
 		})

@@ -45,7 +45,7 @@ func TestShares_limits(t *testing.T) {
 			sum += s.limit(sh)
 			for used, want := range map[int64]bool{s.limit(sh) / 10 * 9: false, s.limit(sh)/10*9 + 1: true} {
 				got := (Share{Used: used, Max: s.limit(sh)}).nearlyFull()
-				check.True(t, got == want, "%s with %d of %d bytes is nearly full: %v", sh, used, s.limit(sh), got)
+				check.Equal(t, got, want, "%s with %d of %d bytes is nearly full", sh, used, s.limit(sh))
 			}
 		}
 		check.True(t, sum <= st.left()-st.reserve() && sum >= most/8, "of %d bytes, all shares have %d", most, sum)
@@ -78,8 +78,7 @@ func TestOpen_recounts(t *testing.T) {
 // documentedShares returns the share of each bucket in the table of the package comment.
 func documentedShares(t *testing.T) map[string]string {
 	t.Helper()
-	source, err := os.ReadFile("store.go")
-	check.NoError(t, err)
+	source := check.Must(os.ReadFile("store.go"))(t)
 	_, rows, _ := strings.Cut(string(source), "//	bucket ")
 	rows, _, _ = strings.Cut(rows, "//\n")
 	shares := map[string]string{}
@@ -153,15 +152,13 @@ func TestShares_independent(t *testing.T) {
 		check.Require(t, err == nil, "announcement %d: %v", i, err)
 	}
 	checkUsage(t, s)
-	st, err := s.Stats()
-	check.NoError(t, err)
+	st := check.Must(s.Stats())(t)
 	t.Logf("%d games; %+v", games, st)
 	check.True(t, st.NearlyFull() == "sign-in" && s.Health() == nil && st.Size <= 8<<20,
 		"nearly full: %q, health %v, %d bytes", st.NearlyFull(), s.Health(), st.Size)
 	check.NoError(t, s.Auth().Update(t.Context(), func(tx auth.Tx) error { // a full share shrinks
 		return tx.Delete("auth_user", fmt.Appendf(nil, "auth_user-%032d", 0))
 	}))
-	_, err = s.Games().Append(t.Context(), live.Change{Game: "g000000"})
-	check.NoError(t, err)
+	check.Must(s.Games().Append(t.Context(), live.Change{Game: "g000000"}))(t)
 	checkUsage(t, s)
 }

@@ -43,8 +43,7 @@ func TestProvider_authorize(t *testing.T) {
 
 func query(t *testing.T, address string) url.Values {
 	t.Helper()
-	u := check.Must(url.Parse(address))(t)
-	return u.Query()
+	return check.Must(url.Parse(address))(t).Query()
 }
 
 // The exchange is one request with the same redirect URI, the verifier and the configured client authentication.
@@ -83,8 +82,7 @@ func TestProvider_exchange(t *testing.T) {
 			} {
 				check.Equal(t, got.form.Get(name), want, "%s", name)
 			}
-			header := got.header.Get("Authorization")
-			check.True(t, header == tt.header, "Authorization: %q, want %q", header, tt.header)
+			check.Equal(t, got.header.Get("Authorization"), tt.header, "Authorization")
 			check.Equal(t, got.header.Get("User-Agent"), "pressbox", "User-Agent")
 		})
 	}
@@ -132,7 +130,7 @@ func TestOpenID_token(t *testing.T) {
 		"not yet":          func(f *server) { f.claim["nbf"] = time.Now().Add(hour).Unix() },
 		"no subject":       func(f *server) { f.claim["sub"] = nil },
 		"another token's":  func(f *server) { f.claim["at_hash"] = "AAAAAAAAAAAAAAAAAAAAAA" },
-		"unsigned":         func(f *server) { f.sign = unsigned },
+		"unsigned":         func(f *server) { f.sign = signed("none", func(string) []byte { return nil }) },
 		"shared secret":    func(f *server) { f.sign = hs256([]byte("s3cret/with+signs")) },
 		"public key":       func(f *server) { f.sign = hs256(serverKey().N.Bytes()) },
 		"another key":      func(f *server) { f.sign = rs256(otherKey()) },
@@ -175,14 +173,13 @@ func TestOpenID_name(t *testing.T) {
 			refused(t, p, auth.CodeUserinfoFailed)
 			continue
 		}
-		if identity := must(t, p); identity.Name != want || identity.Subject != "u1" {
-			t.Errorf("userinfo %s: %+v, want %q", userinfo, identity, want)
-		}
+		identity := must(t, p)
+		check.True(t, identity.Name == want && identity.Subject == "u1",
+			"userinfo %s: %+v, want %q", userinfo, identity, want)
 	}
 	f := newServer(t)
 	f.claim["name"], f.claim["preferred_username"] = nil, "pp"
-	identity := must(t, newProvider(t, f.config("oidc")))
-	check.True(t, identity.Name == "pp", "name %q, want pp", identity.Name)
+	check.Equal(t, must(t, newProvider(t, f.config("oidc"))).Name, "pp", "name")
 }
 
 // A provider that fails is unreachable; one that refuses the code is not.
@@ -361,8 +358,6 @@ func TestNew_refuses(t *testing.T) {
 	}
 	for _, provider := range idp.Providers() {
 		c := idp.Config{Provider: provider, ClientID: "x", Issuer: "x", AuthURL: "x", TokenURL: "x", UserinfoURL: "x"}
-		if _, err := idp.New(c); err != nil {
-			t.Errorf("New(%s): %v", provider, err)
-		}
+		check.ErrorIs(t, check.Err(idp.New(c)), nil, "New(%s)", provider)
 	}
 }

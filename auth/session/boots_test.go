@@ -103,8 +103,7 @@ func TestOpenClock_bounded(t *testing.T) {
 	for i := range 5 {
 		r.host.Restart(fmt.Sprint("new", i), time.Minute)
 		r.start()
-		age := r.clock.Age(r.clock.Now())
-		check.Require(t, age == 0, "the age of now is %v", age)
+		check.Equal(t, r.clock.Age(r.clock.Now()), 0, "the age of now")
 	}
 	boots := r.records("meta_clock")
 	n, order := len(boots), len(r.records("meta_clock_order"))

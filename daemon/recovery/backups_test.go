@@ -27,11 +27,7 @@ func TestBackups_open(t *testing.T) {
 	check.NoError(t, os.Chtimes(older, time.Time{}, time.Now().Add(-2*copyRetention)))
 	var made sync.WaitGroup
 	for range 2 {
-		made.Go(func() {
-			if _, err := b.Create(t.Context()); err != nil {
-				t.Errorf("create: %v", err)
-			}
-		})
+		made.Go(func() { check.ErrorIs(t, check.Err(b.Create(t.Context())), nil, "create") })
 	}
 	made.Wait()
 	check.ErrorIs(t, check.Err(os.Stat(older)), fs.ErrNotExist, "the copy before an old migration")
@@ -39,8 +35,7 @@ func TestBackups_open(t *testing.T) {
 	check.Require(t, len(all) == 2 && all[0].Number == 2 && all[1].Number == 1, "the backups: %+v", all)
 	name := filepath.Base(all[0].Path)
 	f := check.Must(b.Open(t.Context(), name))(t)
-	info := check.Must(f.Stat())(t)
-	check.True(t, info.Size() == all[0].Size, "%d bytes, want %d", info.Size(), all[0].Size)
+	check.Equal(t, check.Must(f.Stat())(t).Size(), all[0].Size, "bytes")
 	check.NoError(t, f.Close())
 	for _, missing := range []string{"pressbox-000009-20261121.db", "../pressbox.db", ""} {
 		check.ErrorIs(t, check.Err(b.Open(t.Context(), missing)), fs.ErrNotExist, "open %q", missing)

@@ -35,8 +35,7 @@ func TestAll_openDiskFails(t *testing.T) {
 	failures := crashtest.Failures()
 	for _, s := range faulty {
 		t.Run(s.name, func(t *testing.T) {
-			all, err := s.failing(t, nil).run()
-			check.NoError(t, err)
+			all := check.Must(s.failing(t, nil).run())(t)
 			step := max(1, all*len(failures)/8)
 			if stateLimit(t) > 500 {
 				step = 1

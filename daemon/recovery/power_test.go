@@ -88,9 +88,7 @@ func stateLimit(tb testing.TB) int {
 	case "all":
 		return math.MaxInt32
 	default:
-		n, err := strconv.Atoi(set)
-		check.NoError(tb, err)
-		return n
+		return check.Must(strconv.Atoi(set))(tb)
 	}
 }
 

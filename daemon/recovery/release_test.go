@@ -149,13 +149,10 @@ func TestRelease_announcements(t *testing.T) {
 		again := announce.Request{
 			Content: announce.Content{Message: "Ball four."}, IdempotencyKey: "key-1", Client: "scoreboard",
 		}
-		if v, err := a.Announce(t.Context(), again); err != nil || v.ID != want.Keyed {
-			t.Errorf("the repeated request is answered with %s, %v; want %s", v.ID, err, want.Keyed)
-		}
+		check.Equal(t, check.Must(a.Announce(t.Context(), again))(t).ID, want.Keyed, "the answer to a repetition")
 		again.Message = "Ball three."
-		if _, err := a.Announce(t.Context(), again); !errors.Is(err, announce.ErrKeyReused) {
-			t.Errorf("its key with another request: %v, want %v", err, announce.ErrKeyReused)
-		}
+		_, err := a.Announce(t.Context(), again)
+		check.ErrorIs(t, err, announce.ErrKeyReused, "its key with another request")
 	})
 }
 
