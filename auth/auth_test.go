@@ -32,7 +32,7 @@ func TestCanonicalName_spellings(t *testing.T) {
 	}
 	for _, name := range []string{"", "  ", "a\x00b", "a\nb", "\xff", strings.Repeat("a", auth.MaxNameLength+1)} {
 		got, ok := auth.CanonicalName(name)
-		check.True(t, !ok, "%q is the name %q, want none", name, got)
+		check.That(t, !ok, "%q is the name %q, want none", name, got)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestBearer_forms(t *testing.T) {
 		}
 	}
 	_, ok := auth.Bearer([]string{"Bearer " + good, "Bearer " + good})
-	check.True(t, !ok, "two headers are accepted")
+	check.That(t, !ok, "two headers are accepted")
 }
 
 // A printed, logged or marshaled token shows its kind alone.
@@ -76,7 +76,7 @@ func TestToken_hidesSecret(t *testing.T) {
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "token", token, "in", struct{ T auth.Token }{token})
 	js := check.Must(json.Marshal(map[string]any{"t": token}))(t)
 	fmt.Fprintf(&out, "%v %+v %#v %s %q %s", token, token, token, token, token, js)
-	check.True(t, !strings.Contains(out.String(), token.Reveal()[4:]), "shown in %s", out.String())
+	check.That(t, !strings.Contains(out.String(), token.Reveal()[4:]), "shown in %s", out.String())
 }
 
 // A device description identifies no single device.
@@ -128,10 +128,10 @@ func TestParseCallback_parameters(t *testing.T) {
 		"state=a&code=" + strings.Repeat("c", 100_000),
 	} {
 		_, err := parse(query)
-		check.True(t, auth.CodeOf(err) == auth.CodeInvalidState, "ParseCallback(%.40q): %v, want a refusal", query, err)
+		check.That(t, auth.CodeOf(err) == auth.CodeInvalidState, "ParseCallback(%.40q): %v, want a refusal", query, err)
 	}
 	got, err := parse("state=a&code=b%2Fc&iss=d&error=e&extra=f&extra=g")
-	check.True(t, err == nil && got.State == "a" && got.Code == "b/c" && got.Issuer == "d" && got.Error == "e",
+	check.That(t, err == nil && got.State == "a" && got.Code == "b/c" && got.Issuer == "d" && got.Error == "e",
 		"ParseCallback = %+v, %v", got, err)
 }
 
@@ -140,10 +140,10 @@ func TestRefusalError_codes(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")
 	err := auth.Refuse(auth.CodeUnreachable, cause)
-	check.True(t, errors.Is(err, cause) && auth.CodeOf(auth.Refuse(auth.CodeServerError, err)) == auth.CodeUnreachable,
+	check.That(t, errors.Is(err, cause) && auth.CodeOf(auth.Refuse(auth.CodeServerError, err)) == auth.CodeUnreachable,
 		"%v has lost its cause or its code", err)
 	for _, code := range auth.Codes() {
-		check.True(t, code == auth.CodeServerError || code.Description() != auth.CodeServerError.Description(),
+		check.That(t, code == auth.CodeServerError || code.Description() != auth.CodeServerError.Description(),
 			"%s has no description", code)
 	}
 }

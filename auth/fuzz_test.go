@@ -16,10 +16,10 @@ func FuzzBearer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, header string) {
 		token, ok := auth.Bearer([]string{header})
-		check.True(t, !ok || strings.HasSuffix(header, token.Reveal()), "%q returns another token", header)
+		check.That(t, !ok || strings.HasSuffix(header, token.Reveal()), "%q returns another token", header)
 		check.Equal(t, ok, token != auth.Token{}, "%q: token %q", header, token.Reveal())
 		again, same := auth.ParseToken(token.Reveal())
-		check.True(t, !ok || same && again == token, "%q returns a token that ParseToken refuses", header)
+		check.That(t, !ok || same && again == token, "%q returns a token that ParseToken refuses", header)
 	})
 }
 
@@ -36,7 +36,7 @@ func FuzzParseCallback(f *testing.F) {
 			return
 		}
 		for name, got := range map[string]string{"state": c.State, "code": c.Code, "iss": c.Issuer, "error": c.Error} {
-			check.True(t, got == q.Get(name) && len(q[name]) <= 1 && len(got) <= 4096, "%q: %s = %q", query, name, got)
+			check.That(t, got == q.Get(name) && len(q[name]) <= 1 && len(got) <= 4096, "%q: %s = %q", query, name, got)
 		}
 	})
 }
@@ -54,7 +54,7 @@ func FuzzReturnPath(f *testing.F) {
 		u, err := url.Parse("http://client.example" + out)
 		check.Require(t, err == nil && u.Host == "client.example" && strings.HasPrefix(u.Path, "/"),
 			"%q leads to %v, %v", in, u, err)
-		check.True(t, !strings.HasPrefix(out, "//") && !strings.ContainsAny(out, "\\\t\r\n #"),
+		check.That(t, !strings.HasPrefix(out, "//") && !strings.ContainsAny(out, "\\\t\r\n #"),
 			"%q passes as %q", in, out)
 	})
 }
@@ -70,6 +70,6 @@ func FuzzCanonicalName(f *testing.F) {
 			return
 		}
 		again, ok := auth.CanonicalName(canonical)
-		check.True(t, !ok || again == canonical, "%q is %q is %q", name, canonical, again)
+		check.That(t, !ok || again == canonical, "%q is %q is %q", name, canonical, again)
 	})
 }

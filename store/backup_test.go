@@ -27,8 +27,8 @@ func checkFile(args []string) error { return store.Check(args[0]) }
 func checkInChild(t *testing.T, path string) (failure string) {
 	t.Helper()
 	out, err := killtest.Command(t, "check", path).CombinedOutput()
-	check.True(t, err == nil || len(out) != 0, "the check ended with %v and no text", err)
-	check.True(t, err != nil || len(out) == 0, "the check succeeded and wrote %s", out)
+	check.That(t, err == nil || len(out) != 0, "the check ended with %v and no text", err)
+	check.That(t, err != nil || len(out) == 0, "the check succeeded and wrote %s", out)
 	return string(out)
 }
 
@@ -54,18 +54,18 @@ func copyFile(t *testing.T, from, to string) {
 func TestUncleanShutdown_untilChecked(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	check.True(t, !store.UncleanShutdown(path), "unclean after Close")
+	check.That(t, !store.UncleanShutdown(path), "unclean after Close")
 	s := check.Must(store.Open(path, store.Options{}))(t)
 	crashed := filepath.Join(t.TempDir(), "pressbox.db") // as a power cut would leave it
 	copyFile(t, path, crashed)
 	copyFile(t, path+".open", crashed+".open")
-	check.True(t, store.UncleanShutdown(path), "not unclean while it is open")
+	check.That(t, store.UncleanShutdown(path), "not unclean while it is open")
 	check.NoError(t, s.Close())
 	again := check.Must(store.Open(crashed, store.Options{}))(t)
 	check.NoError(t, again.Close())
-	check.True(t, store.UncleanShutdown(crashed), "not unclean after it was opened and closed without a check")
+	check.That(t, store.UncleanShutdown(crashed), "not unclean after it was opened and closed without a check")
 	check.NoError(t, store.MarkChecked(crashed))
-	check.True(t, !store.UncleanShutdown(crashed), "unclean after a check")
+	check.That(t, !store.UncleanShutdown(crashed), "unclean after a check")
 }
 
 func TestCheck_failures(t *testing.T) {
@@ -97,7 +97,7 @@ func TestCheck_failures(t *testing.T) {
 			copyFile(t, good, path)
 			check.NoError(t, tt.damage(path))
 			got := checkInChild(t, path)
-			check.True(t, (got == "") == (tt.want == "") && strings.Contains(got, tt.want),
+			check.That(t, (got == "") == (tt.want == "") && strings.Contains(got, tt.want),
 				"check: %q, want %q", got, tt.want)
 		})
 	}
@@ -185,7 +185,7 @@ func TestAddBackup_pruned(t *testing.T) {
 	check.NoError(t, store.Restore(restored, all[1].Path, store.Check))
 	r := store.OpenForTest(t, restored, store.Options{})
 	got, ok, err := r.Calibration("newest")
-	check.True(t, string(got) == "3" && ok && err == nil, "the fourth backup has %q, %t, %v; want 3", got, ok, err)
+	check.That(t, string(got) == "3" && ok && err == nil, "the fourth backup has %q, %t, %v; want 3", got, ok, err)
 }
 
 // A failed backup leaves no file, and other files are not backups.
@@ -199,16 +199,16 @@ func TestAddBackup_failed(t *testing.T) {
 	cancel()
 	check.ErrorIs(t, check.Err(s.AddBackup(ctx, dir, store.Check)), context.Canceled, "an ended context")
 	left, err := os.ReadDir(dir)
-	check.True(t, len(left) == 0 && err == nil, "left behind: %v, %v", left, err)
+	check.That(t, len(left) == 0 && err == nil, "left behind: %v, %v", left, err)
 	none, err := store.Backups(filepath.Join(dir, "nowhere"))
-	check.True(t, len(none) == 0 && err == nil, "a missing folder has %v, %v", none, err)
+	check.That(t, len(none) == 0 && err == nil, "a missing folder has %v, %v", none, err)
 	for _, name := range []string{
 		"pressbox-1.db.gz", "pressbox-x-1.db", "pressbox--1.db", "other-1.db", ".new-1.db", "pressbox-0-1.db",
 	} {
 		check.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	none, err = store.Backups(dir)
-	check.True(t, len(none) == 0 && err == nil, "other files are backups %v, %v", none, err)
+	check.That(t, len(none) == 0 && err == nil, "other files are backups %v, %v", none, err)
 }
 
 // A stamp may be that of an earlier store that was set aside, or of an interrupted attempt.
@@ -221,11 +221,11 @@ func TestSetAside_sameStamp(t *testing.T) {
 		check.NoError(t, os.WriteFile(path, []byte(tt.content), 0o600))
 		for range 2 {
 			aside, err := store.SetAside(path, "damaged", "1")
-			check.True(t, aside == tt.aside && err == nil,
+			check.That(t, aside == tt.aside && err == nil,
 				"%s: set aside as %s, %v, want %s", tt.content, aside, err, tt.aside)
 		}
 		got, err := os.ReadFile(tt.aside)
-		check.True(t, string(got) == tt.content && err == nil, "%s has %q, %v", tt.aside, got, err)
+		check.That(t, string(got) == tt.content && err == nil, "%s has %q, %v", tt.aside, got, err)
 		check.NoError(t, os.Remove(path))
 	}
 }
@@ -235,10 +235,10 @@ func TestRestore_missingBackup(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	check.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-	check.True(t, store.Restore(path, filepath.Join(t.TempDir(), "missing"), nil) != nil,
+	check.That(t, store.Restore(path, filepath.Join(t.TempDir(), "missing"), nil) != nil,
 		"a missing backup was restored")
 	got, err := os.ReadFile(path)
-	check.True(t, string(got) == "old" && err == nil, "then the file has %q, %v; want what it had", got, err)
+	check.That(t, string(got) == "old" && err == nil, "then the file has %q, %v; want what it had", got, err)
 }
 
 // A file that root creates belongs to the owner of its folder, whose process has to open it.
@@ -259,7 +259,7 @@ func TestWriteAtomic_owner(t *testing.T) {
 	for _, file := range []string{path, copied} {
 		info := check.Must(os.Stat(file))(t)
 		st, ok := info.Sys().(*syscall.Stat_t)
-		check.True(t, ok && int(st.Uid) == owner, "%s belongs to %v, want %d", file, info.Sys(), owner)
+		check.That(t, ok && int(st.Uid) == owner, "%s belongs to %v, want %d", file, info.Sys(), owner)
 	}
 }
 
@@ -281,6 +281,6 @@ func TestAddBackup_unfinished(t *testing.T) {
 	stays[filepath.Base(b.Path)] = true
 	for name, want := range stays {
 		_, err := os.Stat(filepath.Join(dir, name))
-		check.True(t, (err == nil) == want, "%s: %v, want it to stay: %v", name, err, want)
+		check.That(t, (err == nil) == want, "%s: %v, want it to stay: %v", name, err, want)
 	}
 }

@@ -57,7 +57,7 @@ func runGroup(t *testing.T, s *Store, fns ...func(*bolt.Tx) error) []error {
 	hold := make(chan struct{})
 	wait.Go(func() {
 		err := s.update(context.Background(), func(*bolt.Tx) error { <-hold; return nil })
-		check.True(t, err == nil, "the change before the group: %v", err)
+		check.That(t, err == nil, "the change before the group: %v", err)
 	})
 	synctest.Wait()
 	for i, fn := range fns {
@@ -79,7 +79,7 @@ func TestUpdate_group(t *testing.T) {
 		}
 		for i, err := range runGroup(t, s, fns...) {
 			ok, _ := has(t, s, fmt.Sprint("k", i))
-			check.True(t, ok && err == nil, "change %d: saved %v, %v", i, ok, err)
+			check.That(t, ok && err == nil, "change %d: saved %v, %v", i, ok, err)
 		}
 		check.Equal(t, s.commits.Load()-before, 2, "commits for one change and 63 that waited")
 	})
@@ -107,8 +107,8 @@ func TestUpdate_groupFailure(t *testing.T) {
 		for i, want := range []string{"a: refused", "", "c: refused", "", "e: refused"} {
 			key := string(rune('a' + i))
 			ok, count := has(t, s, key)
-			check.True(t, ok == (want == "") && count == 2, "%s is saved: %v; %d changes, want 2", key, ok, count)
-			check.True(t, want == "" && errs[i] == nil || want != "" && errors.Is(errs[i], errRefused) &&
+			check.That(t, ok == (want == "") && count == 2, "%s is saved: %v; %d changes, want 2", key, ok, count)
+			check.That(t, want == "" && errs[i] == nil || want != "" && errors.Is(errs[i], errRefused) &&
 				errs[i].Error() == want, "%s: %v, want its own error", key, errs[i])
 		}
 		check.NoError(t, s.Health())
@@ -132,7 +132,7 @@ func TestUpdate_groupRetry(t *testing.T) {
 			return put("b")(tx)
 		}
 		errs := runGroup(t, s, once, unlessA, put("c"))
-		check.True(t, errors.Is(errs[0], errRefused) && errs[1] == nil && errs[2] == nil,
+		check.That(t, errors.Is(errs[0], errRefused) && errs[1] == nil && errs[2] == nil,
 			"%v, want an error of the first alone: what the second saw was rolled back", errs)
 	})
 }
@@ -144,10 +144,10 @@ func TestUpdate_groupTooLarge(t *testing.T) {
 			return tx.Bucket(metaBucket).Put([]byte("huge"), make([]byte, 4<<20))
 		}
 		errs := runGroup(t, s, put("a"), huge, put("b"))
-		check.True(t, errs[0] == nil && errors.Is(errs[1], ErrFull) && errs[2] == nil,
+		check.That(t, errs[0] == nil && errors.Is(errs[1], ErrFull) && errs[2] == nil,
 			"%v, want ErrFull of the second alone", errs)
 		_, count := has(t, s, "a")
-		check.True(t, count == 2, "%d changes are saved, want 2", count)
+		check.That(t, count == 2, "%d changes are saved, want 2", count)
 	})
 }
 
@@ -158,7 +158,7 @@ func TestUpdate_contextEnded(t *testing.T) {
 	cancel()
 	check.ErrorIs(t, s.update(ctx, put("a")), context.Canceled, "update")
 	ok, _ := has(t, s, "a")
-	check.True(t, !ok, "the change was saved")
+	check.That(t, !ok, "the change was saved")
 }
 
 // Close writes what waits.
@@ -220,7 +220,7 @@ func TestUpdate_load(t *testing.T) {
 	check.NoError(t, s.Close())
 	s = OpenForTest(t, path, Options{})
 	_, count := has(t, s, "0-1")
-	check.True(t, count == saved.Load(), "%d changes are in the file, %d were confirmed", count, saved.Load())
+	check.That(t, count == saved.Load(), "%d changes are in the file, %d were confirmed", count, saved.Load())
 }
 
 // After an unconfirmed change nothing is written.
@@ -246,7 +246,7 @@ func TestHealth_retries(t *testing.T) {
 		check.NoError(t, s.Health())
 		check.Equal(t, s.commits.Load()-before, 1, "commits")
 		err = s.Health()
-		check.True(t, err == nil && s.commits.Load()-before == 1, "health of a healthy store: %v, want no commit", err)
+		check.That(t, err == nil && s.commits.Load()-before == 1, "health of a healthy store: %v, want no commit", err)
 	})
 }
 

@@ -30,7 +30,7 @@ func TestControls_share(t *testing.T) {
 		return nil
 	}))
 	limit := s.limit(announcementsShare) / 4
-	check.True(t, errors.Is(err, ErrFull) && used <= limit && used >= limit-2*int64(len(schedule)),
+	check.That(t, errors.Is(err, ErrFull) && used <= limit && used >= limit-2*int64(len(schedule)),
 		"%v after %d schedules that use %d of %d bytes", err, n, used, limit)
 	check.NoError(t, s.SaveControl(t.Context(), "schedule/0", schedule))
 	check.NoError(t, s.SaveControl(t.Context(), control.KeyVolume, []byte(`{"volume":10}`)))

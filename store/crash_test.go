@@ -215,7 +215,7 @@ func readEvents(t *testing.T, dir string) *events {
 func (d *events) check(t *testing.T) {
 	t.Helper()
 	waiting, over, err := store.OpenForTest(t, filepath.Join(d.dir, "pressbox.db"), store.Options{}).Load(t.Context())
-	check.True(t, err == nil && len(waiting) == 0, "%d are waiting, %v", len(waiting), err)
+	check.That(t, err == nil && len(waiting) == 0, "%d are waiting, %v", len(waiting), err)
 	status := make(map[int]announce.Status)
 	for _, n := range over {
 		number, _ := strconv.Atoi(n.Message)
@@ -223,9 +223,9 @@ func (d *events) check(t *testing.T) {
 	}
 	accepted, played := 0, 0
 	for number, f := range d.of {
-		check.True(t, !f.afterCancel, "%d was started after its cancellation was acknowledged", number)
+		check.That(t, !f.afterCancel, "%d was started after its cancellation was acknowledged", number)
 		for i, process := range f.started[:max(0, len(f.started)-1)] {
-			check.True(t, d.last[process] == number && f.started[i+1] != process,
+			check.That(t, d.last[process] == number && f.started[i+1] != process,
 				"%d was started in processes %v, but was not the last in %d", number, f.started, process)
 		}
 		if f.played {
@@ -244,6 +244,6 @@ func (d *events) check(t *testing.T) {
 			t.Errorf("%d was accepted and is %q: %+v", number, s, f)
 		}
 	}
-	check.True(t, accepted >= d.processes/2 && played != 0,
+	check.That(t, accepted >= d.processes/2 && played != 0,
 		"only %d were accepted and %d played in %d processes", accepted, played, d.processes)
 }

@@ -35,7 +35,7 @@ func TestStore_fullDisk(t *testing.T) {
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
 	out, err := cmd.CombinedOutput()
-	check.True(t, err == nil, "%v: %s", err, out)
+	check.That(t, err == nil, "%v: %s", err, out)
 }
 
 // tmpfs returns a new tmpfs that only this process can reach, until it ends, and its folder.
@@ -52,7 +52,7 @@ func fillTmpfs(t *testing.T) {
 	path := filepath.Join(dir, "pressbox.db")
 	s := check.Must(store.Open(path, store.Options{}))(t)
 	saved, err := appendUntilRefused(s, 1)
-	check.True(t, errors.Is(err, store.ErrFull) && errors.Is(err, syscall.ENOSPC),
+	check.That(t, errors.Is(err, store.ErrFull) && errors.Is(err, syscall.ENOSPC),
 		"append: %v, want ErrFull because of ENOSPC", err)
 	check.ErrorIs(t, s.Health(), store.ErrFull, "health")
 	expectWaiting(t, s, saved)
@@ -88,7 +88,7 @@ func expectWaiting(t *testing.T, s *store.Store, many int) {
 	}
 	for i, want := range []bool{true, false} {
 		_, ok, err := s.Find(t.Context(), announce.IdempotencyKey{Key: fmt.Sprint(many + i)})
-		check.True(t, ok == want && err == nil, "the key of announcement %d: %v, %v, want %v", many+i, ok, err, want)
+		check.That(t, ok == want && err == nil, "the key of announcement %d: %v, %v, want %v", many+i, ok, err, want)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestJournal_order(t *testing.T) {
 	checkMoves(t, s, "unknown", 0)
 	summaries, err := s.Games().Summaries(t.Context())
 	want := map[string][]byte{"one": []byte("summary of one at 300"), "two": []byte("summary of two at 1")}
-	check.True(t, err == nil && reflect.DeepEqual(summaries, want), "summaries %q, %v", summaries, err)
+	check.That(t, err == nil && reflect.DeepEqual(summaries, want), "summaries %q, %v", summaries, err)
 }
 
 // The moves of a finished game are packed, and later ones follow them.
@@ -71,11 +71,11 @@ func TestJournal_packed(t *testing.T) {
 	checkMoves(t, s, "one", 203)
 	check.ErrorIs(t, appendGame(s, "one", 203, 203, ""), errOrder, "move 203 again")
 	boxes, err := s.Games().Boxes(t.Context(), []string{"one", "two"})
-	check.True(t, err == nil && len(boxes) == 1 && string(boxes["one"]) == box, "boxes %.40q, %v", boxes, err)
+	check.That(t, err == nil && len(boxes) == 1 && string(boxes["one"]) == box, "boxes %.40q, %v", boxes, err)
 	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		check.Equal(t, tx.Bucket(movesBucket).Bucket([]byte("one")).Stats().KeyN, 1, "moves are not packed")
 		n := len(tx.Bucket(boxesBucket).Get([]byte("one")))
-		check.True(t, n <= len(box)/10, "the box takes %d bytes of %d", n, len(box))
+		check.That(t, n <= len(box)/10, "the box takes %d bytes of %d", n, len(box))
 		return nil
 	}))
 }
@@ -93,7 +93,7 @@ func TestJournal_delete(t *testing.T) {
 	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		for _, bucket := range [][]byte{summariesBucket, packsBucket, boxesBucket, movesBucket} {
 			b := tx.Bucket(bucket)
-			check.True(t, b.Get([]byte("one")) == nil && b.Bucket([]byte("one")) == nil, "%s still has it", bucket)
+			check.That(t, b.Get([]byte("one")) == nil && b.Bucket([]byte("one")) == nil, "%s still has it", bucket)
 		}
 		return nil
 	}))
@@ -126,7 +126,7 @@ func TestJournal_full(t *testing.T) {
 	for err == nil {
 		_, err = move()
 	}
-	check.True(t, errors.Is(err, live.ErrFull) && s.Health() == nil,
+	check.That(t, errors.Is(err, live.ErrFull) && s.Health() == nil,
 		"a move in a full share: %v, health %v; want %v and nil", err, s.Health(), live.ErrFull)
 	_, err = s.Games().Append(t.Context(), live.Change{Game: "one"})
 	check.NoError(t, errors.Join(err, appendGame(s, "three", 1, 1, ""))) // a new game after an old one was deleted
@@ -138,7 +138,7 @@ func TestDecompress_limit(t *testing.T) {
 	part := check.Must(compress(make([]byte, 1<<20)))(t)
 	parts := bytes.Repeat(part, maxDecompressed>>20+1) // gzip reads them as one
 	plain, err := decompress(parts)
-	check.True(t, errors.Is(err, ErrCorrupt), "%d bytes, %v, want %v", len(plain), err, ErrCorrupt)
+	check.That(t, errors.Is(err, ErrCorrupt), "%d bytes, %v, want %v", len(plain), err, ErrCorrupt)
 }
 
 // FuzzPack decodes any bytes as packed moves, compressed or not: it finds moves that are in them, or damage.

@@ -78,7 +78,7 @@ func (r *keyRig) expect(sender string, first, last int) {
 	r.t.Helper()
 	for i := 1; i <= last; i++ {
 		earlier, ok, err := r.Find(r.t.Context(), keyOf(sender, i))
-		check.True(r.t, err == nil && ok == (i >= first) && (!ok || earlier.ID == fmt.Sprint(sender, i)),
+		check.That(r.t, err == nil && ok == (i >= first) && (!ok || earlier.ID == fmt.Sprint(sender, i)),
 			"key %d of %s: %+v, %v, %v; want %d to %d", i, sender, earlier, ok, err, first, last)
 	}
 }
@@ -89,7 +89,7 @@ func (r *keyRig) expectCount(want int) {
 	keys, seqs := count(r.t, r.Store, keysBucket), count(r.t, r.Store, keysBySeqBucket)
 	check.NoError(r.t, r.view(func(tx *bolt.Tx) error {
 		n := keysOf(tx).count()
-		check.True(r.t, n == want && keys == want && seqs == want,
+		check.That(r.t, n == want && keys == want && seqs == want,
 			"%d keys, %d by seq, counted %d, want %d", keys, seqs, n, want)
 		return nil
 	}))
@@ -141,7 +141,7 @@ func TestKeys_size(t *testing.T) {
 			stats := b.Stats()
 			size += stats.LeafAlloc + stats.BranchAlloc
 		}
-		check.True(t, size <= many*keyCost, "%d keys take %d bytes, want at most %d each", many, size, keyCost)
+		check.That(t, size <= many*keyCost, "%d keys take %d bytes, want at most %d each", many, size, keyCost)
 		t.Logf("%d bytes for each key", size/many)
 		return nil
 	}))
@@ -196,11 +196,11 @@ func FuzzDecodeKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := decodeKey(data)
 		if err != nil {
-			check.True(t, errors.Is(err, ErrCorrupt), "%v, want %v", err, ErrCorrupt)
+			check.That(t, errors.Is(err, ErrCorrupt), "%v, want %v", err, ErrCorrupt)
 			return
 		}
 		again, err := decodeKey(check.Must(json.Marshal(r))(t))
-		check.True(t, err == nil && again.Seq == r.Seq && bytes.Equal(again.Digest, r.Digest),
+		check.That(t, err == nil && again.Seq == r.Seq && bytes.Equal(again.Digest, r.Digest),
 			"%+v became %+v, %v", r, again, err)
 	})
 }

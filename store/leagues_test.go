@@ -30,12 +30,12 @@ func TestLeagues(t *testing.T) {
 	for n := 0; err == nil; n++ {
 		err = s.SaveLeague(t.Context(), fmt.Sprint("fill-", n), fill)
 	}
-	check.True(t, errors.Is(err, leagues.ErrFull) && errors.Is(err, store.ErrFull), "in a full share: %v", err)
+	check.That(t, errors.Is(err, leagues.ErrFull) && errors.Is(err, store.ErrFull), "in a full share: %v", err)
 	check.NoError(t, s.SaveLeague(t.Context(), "one", fill))
 	check.NoError(t, s.Close())
 	s = check.Must(store.Open(path, store.Options{MaxSize: 2 << 20, Recount: true}))(t)
 	defer check.Close(t, s)
 	all := check.Must(s.Leagues(t.Context()))(t)
-	check.True(t, bytes.Equal(all["one"], fill) && all["two"] == nil,
+	check.That(t, bytes.Equal(all["one"], fill) && all["two"] == nil,
 		"after opening again: %d leagues, %q", len(all), all["two"])
 }

@@ -57,11 +57,11 @@ func TestOpen_otherSchema(t *testing.T) {
 		before := check.Must(os.ReadFile(path))(t)
 		for range 2 {
 			for what, err := range map[string]error{"open": check.Err(Open(path, Options{})), "check": Check(path)} {
-				check.True(t, errors.Is(err, tt.want) && strings.Contains(err.Error(), tt.text),
+				check.That(t, errors.Is(err, tt.want) && strings.Contains(err.Error(), tt.text),
 					"%s a store of schema %d: %v, want %v: %s", what, n, err, tt.want, tt.text)
 			}
 		}
-		check.True(t, bytes.Equal(check.Must(os.ReadFile(path))(t), before) && !UncleanShutdown(path),
+		check.That(t, bytes.Equal(check.Must(os.ReadFile(path))(t), before) && !UncleanShutdown(path),
 			"the store of schema %d was changed", n)
 	}
 }
@@ -101,7 +101,7 @@ func TestMigrate_steps(t *testing.T) {
 	check.NoError(t, s.Close())
 	err := check.Err(Open(path, Options{}))
 	way := "pressbox restore " + path + ".schema-7"
-	check.True(t, errors.Is(err, ErrNewer) && strings.Contains(err.Error(), way),
+	check.That(t, errors.Is(err, ErrNewer) && strings.Contains(err.Error(), way),
 		"the version before: %v, want %q", err, way)
 }
 
@@ -112,7 +112,7 @@ func TestMigrate_needsCopy(t *testing.T) {
 	s := OpenForTest(t, path, Options{})
 	check.NoError(t, os.MkdirAll(path+".schema-7/full", 0o700)) // no file can replace it
 	err := s.migrate([]migration{func(*bolt.Tx) error { return errors.New("migrated") }})
-	check.True(t, err != nil && strings.Contains(err.Error(), "copy the store before its migration"),
+	check.That(t, err != nil && strings.Contains(err.Error(), "copy the store before its migration"),
 		"migrate: %v", err)
 }
 
@@ -133,7 +133,7 @@ func TestStore_pruneCopies(t *testing.T) {
 	} {
 		check.NoError(t, s.PruneCopies(tt.before))
 		got := check.Must(filepath.Glob(path + ".schema-*"))(t)
-		check.True(t, slices.Equal(got, tt.want), "the copies %q, want %q", got, tt.want)
+		check.That(t, slices.Equal(got, tt.want), "the copies %q, want %q", got, tt.want)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestOpen_emptyFile(t *testing.T) {
 	check.NoError(t, s.update(t.Context(), put("a")))
 	left := check.Must(filepath.Glob(filepath.Join(filepath.Dir(path), ".new-*")))(t)
 	copies := check.Must(filepath.Glob(path + ".schema-*"))(t)
-	check.True(t, len(left)+len(copies) == 0 && log.Len() == 0,
+	check.That(t, len(left)+len(copies) == 0 && log.Len() == 0,
 		"unfinished files: %q, copies: %q, logged %s", left, copies, log.String())
 }
 
@@ -168,5 +168,5 @@ func TestOpen_missingBucket(t *testing.T) {
 		}),
 	))
 	data, _, err := s.Calibration("5e1f")
-	check.True(t, string(data) == "1.2" && err == nil, "the calibration is %q, %v", data, err)
+	check.That(t, string(data) == "1.2" && err == nil, "the calibration is %q, %v", data, err)
 }

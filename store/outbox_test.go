@@ -111,14 +111,14 @@ func TestUpdate_clockChanges(t *testing.T) {
 		n.Repeat = announce.Repeat{Times: 3, Every: time.Minute}
 		got := updated(t, s, present, n, by)
 		next, left := got.At.Sub(present.Wall), got.Expires.Sub(present.Wall)
-		check.True(t, next == 50*time.Second && left == 110*time.Second,
+		check.That(t, next == 50*time.Second && left == 110*time.Second,
 			"clock changed by %s: next in %s, expires in %s; want 50s, 1m50s", by, next, left)
 		s = OpenForTest(t, "", Options{})
 		present = stopClock(s)
 		n.FixedTime = true
 		n.At, n.Expires = present.Wall.Add(time.Hour).Round(0), present.Wall.Add(2*time.Hour).Round(0)
 		got = updated(t, s, present, n, by)
-		check.True(t, got.At.Equal(n.At) && got.Expires.Equal(n.Expires),
+		check.That(t, got.At.Equal(n.At) && got.Expires.Equal(n.Expires),
 			"clock changed by %s: a time of day became %s to %s", by, got.At, got.Expires)
 	}
 }
@@ -134,7 +134,7 @@ func TestUpdate_ended(t *testing.T) {
 	check.NoError(t, s.Done(t.Context(), end))
 	check.NoError(t, s.Update(t.Context(), n))
 	all, ended, err := s.Load(t.Context())
-	check.True(t, err == nil && len(all) == 0 && len(ended) == 1,
+	check.That(t, err == nil && len(all) == 0 && len(ended) == 1,
 		"%d wait, %d have ended, %v", len(all), len(ended), err)
 }
 

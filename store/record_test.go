@@ -45,14 +45,14 @@ func TestEncode_decode(t *testing.T) {
 		`"cancelled":true,"states":{"kitchen":"waiting","küche":"done"}},"status":"failed","quiet":true,` +
 		`"error":"no phonemes","place":3,"started":1750000002000000000,"ended":1750000009000000000,` +
 		`"boot":"b1","up":3540000000000}`
-	check.True(t, string(data) == stored, "stored as %s\nwant      %s", data, stored)
+	check.That(t, string(data) == stored, "stored as %s\nwant      %s", data, stored)
 	_, then, err := decode(data)
-	check.True(t, err == nil && then == at(sample.Ended, "b1", time.Hour-time.Minute), "it ended at %+v, %v", then, err)
+	check.That(t, err == nil && then == at(sample.Ended, "b1", time.Hour-time.Minute), "it ended at %+v, %v", then, err)
 	all := sample
 	check.Fill(&all)
 	all.SpeaksAt, all.Status = time.Time{}, announce.Done // the first follows from the others
 	n, _, err := decode(check.Must(encode(all, now))(t))
-	check.True(t, err == nil && n == all, "decoded %+v, %v, want %+v", n, err, all)
+	check.That(t, err == nil && n == all, "decoded %+v, %v, want %+v", n, err, all)
 }
 
 func FuzzDecode(f *testing.F) {
@@ -76,9 +76,9 @@ func FuzzDecode(f *testing.F) {
 		again, err := encode(n, then)
 		check.Require(t, err == nil, "encode %+v: %v", n, err)
 		same, thenSame, err := decode(again)
-		check.True(t, err == nil && same == n && thenSame == then,
+		check.That(t, err == nil && same == n && thenSame == then,
 			"%+v at %+v\nbecame %+v at %+v, %v", n, then, same, thenSame, err)
 		third, err := encode(same, thenSame)
-		check.True(t, err == nil && bytes.Equal(again, third), "%s\nbecame %s, %v", again, third, err)
+		check.That(t, err == nil && bytes.Equal(again, third), "%s\nbecame %s, %v", again, third, err)
 	})
 }

@@ -22,10 +22,10 @@ func TestSeasons(t *testing.T) {
 	for _, want := range []bool{true, false} {
 		check.Equal(t, check.Must(s.DeleteSeason(t.Context(), 1950))(t), want, "the season of 1950 was there")
 	}
-	check.True(t, check.Must(s.Season(t.Context(), 1950))(t) == nil, "a deleted season is there")
+	check.That(t, check.Must(s.Season(t.Context(), 1950))(t) == nil, "a deleted season is there")
 	check.NoError(t, s.SaveSeason(t.Context(), 2000, []byte("in its place")))
 	years := check.Must(s.Seasons(t.Context()))(t)
-	check.True(t, len(years) == store.MostSeasons && years[0] == 1951 && years[len(years)-1] == 2000,
+	check.That(t, len(years) == store.MostSeasons && years[0] == 1951 && years[len(years)-1] == 2000,
 		"seasons: %v", years)
 }
 
@@ -35,6 +35,6 @@ func TestDucked_limit(t *testing.T) {
 	s := store.OpenForTest(t, "", store.Options{})
 	longest := strings.Repeat("a", store.MaxDucked)
 	check.NoError(t, s.SaveDucked(t.Context(), []byte(longest)))
-	check.True(t, s.SaveDucked(t.Context(), []byte(longest+"a")) != nil, "content that is too long was saved")
+	check.That(t, s.SaveDucked(t.Context(), []byte(longest+"a")) != nil, "content that is too long was saved")
 	check.Equal(t, string(check.Must(s.Ducked())(t)), longest, "the lowered streams")
 }

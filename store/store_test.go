@@ -51,7 +51,7 @@ func TestOutbox_reopened(t *testing.T) {
 	key := announce.IdempotencyKey{Key: "k", Digest: [32]byte{1}}
 	other := announce.IdempotencyKey{Key: "k", Digest: [32]byte{2}}
 	_, ok, err := s.Find(t.Context(), key)
-	check.True(t, !ok && err == nil, "an unknown key: %v, %v", ok, err)
+	check.That(t, !ok && err == nil, "an unknown key: %v, %v", ok, err)
 	for _, i := range []int{3, 4, 2, 5} {
 		save(t, s, announcement(i))
 	}
@@ -62,19 +62,19 @@ func TestOutbox_reopened(t *testing.T) {
 	check.NoError(t, s.Close())
 	_, _, appendErr := s.Append(t.Context(), announcement(6), announce.IdempotencyKey{})
 	_, _, loadErr := s.Load(t.Context())
-	check.True(t, errors.Is(appendErr, store.ErrClosed) && errors.Is(loadErr, store.ErrClosed),
+	check.That(t, errors.Is(appendErr, store.ErrClosed) && errors.Is(loadErr, store.ErrClosed),
 		"a closed store: append %v, load %v, want ErrClosed", appendErr, loadErr)
 
 	s = store.OpenForTest(t, path, store.Options{})
 	stored := announce.Accepted{ID: first.ID, Status: announce.Done}
 	n, ok, err := s.Find(t.Context(), key)
-	check.True(t, ok && err == nil && n == stored, "find: %+v, %v, %v, want the first announcement", n, ok, err)
+	check.That(t, ok && err == nil && n == stored, "find: %+v, %v, %v, want the first announcement", n, ok, err)
 	n, fresh, err = s.Append(t.Context(), announcement(6), key)
-	check.True(t, !fresh && err == nil && n == stored,
+	check.That(t, !fresh && err == nil && n == stored,
 		"append again: %+v, %v, %v, want the first announcement", n, fresh, err)
 	_, _, findErr := s.Find(t.Context(), other)
 	_, _, appendErr = s.Append(t.Context(), announcement(6), other)
-	check.True(t, errors.Is(findErr, announce.ErrKeyReused) && errors.Is(appendErr, announce.ErrKeyReused),
+	check.That(t, errors.Is(findErr, announce.ErrKeyReused) && errors.Is(appendErr, announce.ErrKeyReused),
 		"the key of another request: %v, %v; want ErrKeyReused", findErr, appendErr)
 	waiting, over, err := s.Load(t.Context())
 	check.NoError(t, err)
@@ -93,7 +93,7 @@ func TestOpen_locked(t *testing.T) {
 	store.OpenForTest(t, path, store.Options{})
 	_, err := store.Open(path, store.Options{Timeout: 60 * time.Millisecond})
 	want := fmt.Sprintf("process %d (", os.Getpid())
-	check.True(t, errors.Is(err, store.ErrLocked) && strings.Contains(err.Error(), want),
+	check.That(t, errors.Is(err, store.ErrLocked) && strings.Contains(err.Error(), want),
 		"open twice: %v, want ErrLocked by %s", err, want)
 }
 
@@ -163,7 +163,7 @@ func TestAppend_damaged(t *testing.T) {
 	}
 	check.ErrorIs(t, s.Health(), store.ErrCorrupt, "health")
 	_, _, err := s.Load(t.Context())
-	check.True(t, errors.Is(err, store.ErrCorrupt), "load from a truncated file: %v, want ErrCorrupt", err)
+	check.That(t, errors.Is(err, store.ErrCorrupt), "load from a truncated file: %v, want ErrCorrupt", err)
 }
 
 // An unreadable announcement is skipped.
@@ -174,7 +174,7 @@ func TestLoad_unreadable(t *testing.T) {
 	})
 	s := store.OpenForTest(t, path, store.Options{})
 	waiting, _, err := s.Load(t.Context())
-	check.True(t, err == nil && len(waiting) == 49, "%d announcements, %v, want 49", len(waiting), err)
+	check.That(t, err == nil && len(waiting) == 49, "%d announcements, %v, want 49", len(waiting), err)
 }
 
 // A full store refuses announcements, saves their ends, and can be read.
@@ -186,9 +186,9 @@ func TestAppend_full(t *testing.T) {
 	saved := fill(t, s)
 	check.ErrorIs(t, s.Health(), store.ErrFull, "health of a full store")
 	info, _ := os.Stat(path)
-	check.True(t, info.Size() <= most, "the file has %d bytes, want at most %d", info.Size(), most)
+	check.That(t, info.Size() <= most, "the file has %d bytes, want at most %d", info.Size(), most)
 	waiting, _, err := s.Load(t.Context())
-	check.True(t, err == nil && len(waiting) == saved, "%d announcements, %v, want %d", len(waiting), err, saved)
+	check.That(t, err == nil && len(waiting) == saved, "%d announcements, %v, want %d", len(waiting), err, saved)
 	for ns := range slices.Chunk(waiting, 10) {
 		for i := range ns {
 			ns[i] = ended(ns[i])
@@ -241,12 +241,12 @@ func TestBackup_concurrent(t *testing.T) {
 		f := check.Must(os.Create(path))(t)
 		check.ErrorIs(t, errors.Join(s.Backup(f), f.Close(), checkPages(path)), nil, "backup %d", i)
 		waiting, _, err := store.OpenForTest(t, path, store.Options{}).Load(t.Context())
-		check.True(t, err == nil && len(waiting) != 0, "backup %d has %d announcements, %v", i, len(waiting), err)
+		check.That(t, err == nil && len(waiting) != 0, "backup %d has %d announcements, %v", i, len(waiting), err)
 	}
 	enough.Store(true)
 	writers.Wait()
 	err := s.Backup(failingWriter{})
-	check.True(t, err != nil && strings.Contains(err.Error(), "no space"), "backup to a failing writer: %v", err)
+	check.That(t, err != nil && strings.Contains(err.Error(), "no space"), "backup to a failing writer: %v", err)
 }
 
 type failingWriter struct{}

@@ -28,7 +28,7 @@ func checkUsage(t *testing.T, s *Store) {
 			counted, size := tableOf(tx, row.name).bytes(), sizeOf(b)
 			stats := b.Stats()
 			pages := int64(stats.BranchAlloc + stats.LeafAlloc)
-			check.True(t, counted == size && pages <= size+2*pageSize,
+			check.That(t, counted == size && pages <= size+2*pageSize,
 				"%s: counted %d bytes, has %d, takes %d", row.name, counted, size, pages)
 		}
 		return nil
@@ -48,7 +48,7 @@ func TestShares_limits(t *testing.T) {
 				check.Equal(t, got, want, "%s with %d of %d bytes is nearly full", sh, used, s.limit(sh))
 			}
 		}
-		check.True(t, sum <= st.left()-st.reserve() && sum >= most/8, "of %d bytes, all shares have %d", most, sum)
+		check.That(t, sum <= st.left()-st.reserve() && sum >= most/8, "of %d bytes, all shares have %d", most, sum)
 	}
 }
 
@@ -99,11 +99,11 @@ func TestBuckets_documented(t *testing.T) {
 	for _, row := range bucketRows() {
 		rows[string(row.name)] = row.share.String()
 	}
-	check.True(t, maps.Equal(shares, rows), "the package comment has the shares\n%v, bucketRows\n%v", shares, rows)
+	check.That(t, maps.Equal(shares, rows), "the package comment has the shares\n%v, bucketRows\n%v", shares, rows)
 	s := OpenForTest(t, "", Options{})
 	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		return tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
-			check.True(t, rows[string(name)] != "",
+			check.That(t, rows[string(name)] != "",
 				"the bucket %s has no bound: add a row to the package comment and to bucketRows", name)
 			return nil
 		})
@@ -135,7 +135,7 @@ func TestShares_independent(t *testing.T) {
 		"accounts": fillAuth(t, s, "auth_user"),
 		"sessions": fillAuth(t, s, "auth_session"),
 	} {
-		check.True(t, err != nil && strings.Contains(err.Error(), ErrFull.Error()),
+		check.That(t, err != nil && strings.Contains(err.Error(), ErrFull.Error()),
 			"%s: %v, want %v", name, err, ErrFull)
 	}
 	box := make([]byte, 20_000)
@@ -154,7 +154,7 @@ func TestShares_independent(t *testing.T) {
 	checkUsage(t, s)
 	st := check.Must(s.Stats())(t)
 	t.Logf("%d games; %+v", games, st)
-	check.True(t, st.NearlyFull() == "sign-in" && s.Health() == nil && st.Size <= 8<<20,
+	check.That(t, st.NearlyFull() == "sign-in" && s.Health() == nil && st.Size <= 8<<20,
 		"nearly full: %q, health %v, %d bytes", st.NearlyFull(), s.Health(), st.Size)
 	check.NoError(t, s.Auth().Update(t.Context(), func(tx auth.Tx) error { // a full share shrinks
 		return tx.Delete("auth_user", fmt.Appendf(nil, "auth_user-%032d", 0))

@@ -40,7 +40,7 @@ func TestDiscovery_cached(t *testing.T) {
 	check.Equal(t, f.fetched, 4, "fetched times")
 	f.down, now = false, now.Add(time.Minute)
 	err := authorize(p)
-	check.True(t, err == nil && f.fetched == 5, "a minute later: %v, fetched %d times, want 5", err, f.fetched)
+	check.That(t, err == nil && f.fetched == 5, "a minute later: %v, fetched %d times, want 5", err, f.fetched)
 }
 
 // A document of another issuer, even by a slash, or without an endpoint is refused.

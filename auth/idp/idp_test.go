@@ -33,10 +33,10 @@ func TestProvider_authorize(t *testing.T) {
 			} {
 				check.Equal(t, q.Get(name), want, "%s", name)
 			}
-			check.True(t, !strings.Contains(to, request.Verifier) && !strings.Contains(to, "secret"),
+			check.That(t, !strings.Contains(to, request.Verifier) && !strings.Contains(to, "secret"),
 				"a secret is in %s", to)
 			nonce := q.Get("nonce")
-			check.True(t, provider != "oidc" || nonce == request.Nonce, "nonce %q, want %q", nonce, request.Nonce)
+			check.That(t, provider != "oidc" || nonce == request.Nonce, "nonce %q, want %q", nonce, request.Nonce)
 		})
 	}
 }
@@ -103,11 +103,11 @@ func TestProvider_issuer(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		f.doc["authorization_response_iss_parameter_supported"] = always
 		issuer, got, err := newProvider(t, f.config("oidc")).Issuer(t.Context())
-		check.True(t, err == nil && issuer == f.URL && got == always,
+		check.That(t, err == nil && issuer == f.URL && got == always,
 			"issuer %q, always %v, %v; want %q, %v", issuer, got, err, f.URL, always)
 	}
 	issuer, _, err := newProvider(t, f.config("discord")).Issuer(t.Context())
-	check.True(t, err == nil && issuer == "https://discord.com", "discord's issuer: %q, %v", issuer, err)
+	check.That(t, err == nil && issuer == "https://discord.com", "discord's issuer: %q, %v", issuer, err)
 }
 
 // An ID token is accepted only if each claim and the signature are valid.
@@ -174,7 +174,7 @@ func TestOpenID_name(t *testing.T) {
 			continue
 		}
 		identity := must(t, p)
-		check.True(t, identity.Name == want && identity.Subject == "u1",
+		check.That(t, identity.Name == want && identity.Subject == "u1",
 			"userinfo %s: %+v, want %q", userinfo, identity, want)
 	}
 	f := newServer(t)
@@ -282,7 +282,7 @@ func TestProvider_errorsHideSecrets(t *testing.T) {
 	f.token = reply(http.StatusBadRequest, answer)
 	_, err := newProvider(t, f.config("oauth2")).Identify(t.Context(), request, request.Nonce)
 	for _, secret := range []string{request.Nonce, request.Verifier, request.State, "s3cret"} {
-		check.True(t, err != nil && !strings.Contains(err.Error(), secret), "the error is %v", err)
+		check.That(t, err != nil && !strings.Contains(err.Error(), secret), "the error is %v", err)
 	}
 	check.Equal(t, len(f.received), 1, "token requests")
 }
@@ -327,7 +327,7 @@ func TestPresets_userinfo(t *testing.T) {
 		want := auth.Identity{Provider: tt.provider, Issuer: issuer, Subject: tt.subject, Name: tt.name}
 		check.Equal(t, must(t, newProvider(t, c)), want, "identified")
 		last := f.received[len(f.received)-1]
-		check.True(t, tt.provider != "github" || last.path == "/revoke/us" && strings.Contains(last.body, f.secret),
+		check.That(t, tt.provider != "github" || last.path == "/revoke/us" && strings.Contains(last.body, f.secret),
 			"the token was not revoked: %s %s", last.path, last.body)
 	}
 }
@@ -340,7 +340,7 @@ func TestPresets_google(t *testing.T) {
 	c := f.config("google")
 	c.Transport = f.transport()
 	to, err := newProvider(t, c).Authorize(t.Context(), newRequest())
-	check.True(t, err == nil && query(t, to).Get("scope") == "openid profile", "authorize: %s, %v", to, err)
+	check.That(t, err == nil && query(t, to).Get("scope") == "openid profile", "authorize: %s, %v", to, err)
 }
 
 // New refuses incomplete configurations (GHSA-8fpg-xm3f-6cx3).
@@ -354,7 +354,7 @@ func TestNew_refuses(t *testing.T) {
 		{Provider: "oauth2", ClientID: "x", AuthURL: "x", TokenURL: "x"},
 	} {
 		p, err := idp.New(c)
-		check.True(t, err != nil, "New(%+v) = %v, want an error", c, p)
+		check.That(t, err != nil, "New(%+v) = %v, want an error", c, p)
 	}
 	for _, provider := range idp.Providers() {
 		c := idp.Config{Provider: provider, ClientID: "x", Issuer: "x", AuthURL: "x", TokenURL: "x", UserinfoURL: "x"}

@@ -105,7 +105,7 @@ func TestLocal_flow(t *testing.T) {
 	request, local := r.request()
 	to := check.Must(r.SignIn(t.Context(), local, credentials(" ANNA ", phrase)))(t)
 	again, err := r.Provider().Identify(t.Context(), request, query(t, to).Get("code"))
-	check.True(t, err == nil && again == first, "identified %+v, %v; want %+v", again, err, first)
+	check.That(t, err == nil && again == first, "identified %+v, %v; want %+v", again, err, first)
 	if to := r.Deny(local); query(t, to).Get("error") != "access_denied" || query(t, to).Get("state") != local.State {
 		t.Errorf("denied to %s", to)
 	}
@@ -158,7 +158,7 @@ func TestLocal_throttled(t *testing.T) {
 	}
 	for _, name := range []string{"alice", "ALICE", "ａｌｉｃｅ "} {
 		wait, ok := errors.AsType[*auth.ThrottledError](try(name, phrase))
-		check.True(t, ok && wait.Wait == time.Second, "%s: %v, want to wait 1s", name, wait)
+		check.That(t, ok && wait.Wait == time.Second, "%s: %v, want to wait 1s", name, wait)
 	}
 	r.host.Pass(time.Second)
 	check.NoError(t, try("alice", phrase)) // after the wait
@@ -170,7 +170,7 @@ func TestLocal_throttled(t *testing.T) {
 		_, err = r.Create(t.Context(), local, remote)
 	}
 	_, ok := errors.AsType[*auth.ThrottledError](err)
-	check.True(t, ok, "the sixth new account of one address: %v, want to wait", err)
+	check.That(t, ok, "the sixth new account of one address: %v, want to wait", err)
 }
 
 // ChangePassphrase needs the present passphrase; ResetPassphrase does not. No passphrase is logged.
@@ -188,15 +188,15 @@ func TestLocal_changePassphrase(t *testing.T) {
 	} {
 		r.host.Pass(time.Hour)
 		err := r.ChangePassphrase(t.Context(), credentials("anna", tt.present), tt.next)
-		check.True(t, errors.Is(err, tt.want), "change %q to %q: %v, want %v", tt.present, tt.next, err, tt.want)
+		check.That(t, errors.Is(err, tt.want), "change %q to %q: %v, want %v", tt.present, tt.next, err, tt.want)
 	}
 	check.ErrorIs(t, r.signIn("anna", phrase), auth.ErrWrongCredentials, "sign in with the old one")
 	check.NoError(t, r.signIn("anna", "another dog")) // sign in with the new one
 	random, err := r.ResetPassphrase(t.Context(), "Anna")
-	check.True(t, err == nil && r.signIn("anna", random) == nil && r.signIn("anna", "another dog") != nil,
+	check.That(t, err == nil && r.signIn("anna", random) == nil && r.signIn("anna", "another dog") != nil,
 		"reset to %d characters, %v", len(random), err)
 	check.ErrorIs(t, check.Err(r.ResetPassphrase(t.Context(), "unknown")), auth.ErrNotFound, "reset of an unknown name")
-	check.True(t, !strings.Contains(r.log.String(), random) && !strings.Contains(r.log.String(), phrase),
+	check.That(t, !strings.Contains(r.log.String(), random) && !strings.Contains(r.log.String(), phrase),
 		"a passphrase is in the log")
 }
 
@@ -246,11 +246,11 @@ func TestLocal_codeBound(t *testing.T) {
 	}
 	form := fresh()
 	first, second := r.exchange(form), r.exchange(form)
-	check.True(t, first == 200 && second == 400, "twice: %d, %d; want 200, 400", first, second)
+	check.That(t, first == 200 && second == 400, "twice: %d, %d; want 200, 400", first, second)
 	form = fresh()
 	wrong := url.Values{"grant_type": form["grant_type"], "code": form["code"]}
 	first, second = r.exchange(wrong), r.exchange(form)
-	check.True(t, first == 400 && second == 400, "wrong, then right: %d, %d; want 400, 400", first, second)
+	check.That(t, first == 400 && second == 400, "wrong, then right: %d, %d; want 400, 400", first, second)
 }
 
 // CVE-2026-28512: every parameter of an authorization request is checked.
@@ -265,7 +265,7 @@ func TestLocal_parseRequest(t *testing.T) {
 		q := query(t, to)
 		q[name] = values
 		local, err := r.ParseRequest(q, callback)
-		check.True(t, err != nil, "%s = %q is accepted: %+v", name, values, local)
+		check.That(t, err != nil, "%s = %q is accepted: %+v", name, values, local)
 	}
 	for name, values := range map[string][]string{
 		"client_id": {"other"}, "response_type": {"token"}, "code_challenge": {"short"},

@@ -24,7 +24,7 @@ func TestHasher_verify(t *testing.T) {
 		strings.Repeat("u\u0308", 127) + "a": true,
 	} {
 		right, _, err := hasher.Verify(t.Context(), hash, passphrase)
-		check.True(t, err == nil && right == want, "%.10q…: %v, %v; want %v", passphrase, right, err, want)
+		check.That(t, err == nil && right == want, "%.10q…: %v, %v; want %v", passphrase, right, err, want)
 	}
 }
 
@@ -34,19 +34,19 @@ func TestHasher_argon2id(t *testing.T) {
 	t.Parallel()
 	check.Equal(t, idp.Calibrate(0), idp.MinCost(), "calibrated for no time")
 	cost := idp.Calibrate(time.Hour)
-	check.True(t, cost.Memory >= 19<<10 && cost.Time > 2 && cost.Time <= 64, "calibrated for an hour: %+v", cost)
+	check.That(t, cost.Memory >= 19<<10 && cost.Time > 2 && cost.Time <= 64, "calibrated for an hour: %+v", cost)
 	hasher := idp.NewHasher(idp.MinCost)
 	one := check.Must(hasher.Hash(t.Context(), phrase))(t)
 	two := check.Must(hasher.Hash(t.Context(), phrase))(t)
-	check.True(t, one != two && strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$"), "hashes %s and %s", one, two)
+	check.That(t, one != two && strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$"), "hashes %s and %s", one, two)
 	right, old, err := idp.NewHasher(cheap).Verify(t.Context(), one, phrase)
-	check.True(t, right && old && err == nil, "a hash with another cost: %v, %v, %v", right, old, err)
+	check.That(t, right && old && err == nil, "a hash with another cost: %v, %v, %v", right, old, err)
 	for _, bad := range []string{
 		"x", "$argon2i$v=19$m=64,t=1,p=1$AA$AA", "$argon2id$v=19$m=99999999,t=1,p=1$AA$AA",
 		"$argon2id$v=19$m=64,t=1,p=1$AA$AA",
 	} {
 		right, _, err := hasher.Verify(t.Context(), bad, phrase)
-		check.True(t, !right && err != nil, "%q verifies: %v, %v", bad, right, err)
+		check.That(t, !right && err != nil, "%q verifies: %v, %v", bad, right, err)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestLocal_unknownNameCost(t *testing.T) {
 		check.ErrorIs(t, r.signIn(name, "another dog"), auth.ErrWrongCredentials, "%s", name)
 		runtime.ReadMemStats(&after)
 		got := after.TotalAlloc - before.TotalAlloc
-		check.True(t, got >= memory && got <= 2*memory, "%s takes %d bytes, want about %d", name, got, memory)
+		check.That(t, got >= memory && got <= 2*memory, "%s takes %d bytes, want about %d", name, got, memory)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestLocal_rehash(t *testing.T) {
 		check.NoError(t, r.signIn("anna", phrase))
 	}
 	after, err := r.sessions.LocalAccounts().Find(t.Context(), "anna")
-	check.True(t, err == nil && after.Hash != before.Hash && strings.Contains(after.Hash, "t=2"),
+	check.That(t, err == nil && after.Hash != before.Hash && strings.Contains(after.Hash, "t=2"),
 		"hash %s, %v", after.Hash, err)
 }
 
@@ -94,7 +94,7 @@ func TestCalibratedCost_cached(t *testing.T) {
 	check.Equal(t, idp.CalibratedCost(c)(), idp.Cost{Memory: 20000, Time: 7}, "read")
 	c.values["argon2id"] = []byte(`{"memory":1,"time":1}`)
 	got := idp.CalibratedCost(c)()
-	check.True(t, got.Memory >= idp.MinCost().Memory, "accepted %+v", got)
+	check.That(t, got.Memory >= idp.MinCost().Memory, "accepted %+v", got)
 }
 
 // A malformed hash is an error, never a panic.
@@ -109,7 +109,7 @@ func FuzzVerify(f *testing.F) {
 			return // too expensive
 		}
 		right, _, err := hasher.Verify(t.Context(), s, phrase)
-		check.True(t, !right || (s == hash || strings.HasPrefix(s, "$argon2id$")) && err == nil,
+		check.That(t, !right || (s == hash || strings.HasPrefix(s, "$argon2id$")) && err == nil,
 			"%q verifies, %v", s, err)
 	})
 }

@@ -260,7 +260,8 @@ func must(t *testing.T, p auth.Provider) auth.Identity {
 func refused(t *testing.T, p auth.Provider, want auth.Code) {
 	t.Helper()
 	identity, err := identify(t, p)
-	check.True(t, err != nil && auth.CodeOf(err) == want, "identified %+v, %v; want a refusal with %s", identity, err, want)
+	check.That(t, err != nil && auth.CodeOf(err) == want,
+		"identified %+v, %v; want a refusal with %s", identity, err, want)
 }
 
 // transport returns a transport that sends the requests to the URLs of the presets to f.

@@ -27,7 +27,7 @@ func TestTable_of(t *testing.T) {
 		{"::1", "::/64", none},
 	} {
 		got := table.Of(netip.MustParseAddr(tt.addr))
-		check.True(t, got.Host.String() == tt.host && got.Network.String() == tt.network,
+		check.That(t, got.Host.String() == tt.host && got.Network.String() == tt.network,
 			"%s: %v, want %s and %q", tt.addr, got, tt.host, tt.network)
 	}
 	check.Equal(t, table.Of(netip.Addr{}), netblock.Blocks{}, "no address")

@@ -51,9 +51,9 @@ func TestAdminCode_once(t *testing.T) {
 	account := check.Must(r.Sessions.Accounts(t.Context()))(t)[0].ID
 	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
 	check.ErrorIs(t, r.Sessions.UseAdminCode(t.Context(), "earlier", account), auth.ErrNotFound, "a replaced code")
-	check.True(t, !check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "a replaced code made an administrator")
+	check.That(t, !check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "a replaced code made an administrator")
 	check.NoError(t, r.Sessions.UseAdminCode(t.Context(), "hash", account))
-	check.True(t, check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "the code made no administrator")
-	check.True(t, !check.Must(r.Sessions.HasAdminCode(t.Context()))(t), "the used code still exists")
+	check.That(t, check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "the code made no administrator")
+	check.That(t, !check.Must(r.Sessions.HasAdminCode(t.Context()))(t), "the used code still exists")
 	r.tryCode(auth.ErrNotFound)
 }

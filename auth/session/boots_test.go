@@ -23,7 +23,7 @@ func TestClock_corrected(t *testing.T) {
 		result, flow := r.signIn(), r.begin()
 		r.host.Correct(by)
 		first, second := r.clock.Corrected(), r.clock.Corrected()
-		check.True(t, first == by && second == 0, "corrected by %v, then %v; want %v, 0", first, second, by)
+		check.That(t, first == by && second == 0, "corrected by %v, then %v; want %v, 0", first, second, by)
 		r.valid(result.Access)
 		check.ErrorIs(t, check.Err(r.Finish(t.Context(), authtest.Callback(flow))), nil, "corrected by %v", by)
 		r.host.Pass(auth.AccessTTL + time.Second)
@@ -83,7 +83,7 @@ func TestClock_restarted(t *testing.T) {
 func TestOpenClock_bounded(t *testing.T) {
 	r := newRig(t)
 	age := r.clock.Age(clock.Instant{Boot: "unknown"})
-	check.True(t, age >= year, "age %v, want more than any lifetime", age)
+	check.That(t, age >= year, "age %v, want more than any lifetime", age)
 	check.NoError(t, r.store.Auth().Update(t.Context(), func(tx auth.Tx) error {
 		for i := range uint64(998) { // with the first one, one less than the limit
 			id := fmt.Sprint("boot", i)
@@ -107,9 +107,9 @@ func TestOpenClock_bounded(t *testing.T) {
 	}
 	boots := r.records("meta_clock")
 	n, order := len(boots), len(r.records("meta_clock_order"))
-	check.True(t, n == 1000 && order == 1000, "%d boots in an order of %d, want 1000", n, order)
+	check.That(t, n == 1000 && order == 1000, "%d boots in an order of %d, want 1000", n, order)
 	for id, want := range map[string]bool{"first": false, "boot2": false, "boot3": true, "new0": true, "new4": true} {
 		_, ok := boots[id]
-		check.True(t, ok == want, "boot %s is stored: %v, want %v", id, ok, want)
+		check.That(t, ok == want, "boot %s is stored: %v, want %v", id, ok, want)
 	}
 }

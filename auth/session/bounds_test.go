@@ -81,5 +81,5 @@ func oneRefused(t *testing.T, n int, create func() error, want error) {
 	}
 	calls.Wait()
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	check.True(t, len(errs) == 1 && errors.Is(errs[0], want), "errors %v, want one: %v", errs, want)
+	check.That(t, len(errs) == 1 && errors.Is(errs[0], want), "errors %v, want one: %v", errs, want)
 }

@@ -22,7 +22,7 @@ func TestLocalAccounts_names(t *testing.T) {
 		check.Require(t, errors.Is(err, tt.want), "create %q: %v, want %v", tt.name, err, tt.want)
 	}
 	got, err := local.Find(t.Context(), "anna")
-	check.True(t, err == nil && got.Name == "Anna" && got.Subject == "s1" && !got.Created.IsZero(),
+	check.That(t, err == nil && got.Name == "Anna" && got.Subject == "s1" && !got.Created.IsZero(),
 		"anna is %+v, %v", got, err)
 	check.ErrorIs(t, local.Rehash(t.Context(), "Anna", "another", "h2"), auth.ErrNotFound, "rehash of another hash")
 	check.NoError(t, local.Rehash(t.Context(), "Anna", "h1", "h2"))
@@ -32,11 +32,11 @@ func TestLocalAccounts_names(t *testing.T) {
 	check.ErrorIs(t, check.Err(local.Account(t.Context(), got)), auth.ErrNotFound, "account before the first sign-in")
 	account := r.signIn().Account
 	same, err := local.Account(t.Context(), got)
-	check.True(t, err == nil && same == account, "account %+v, %v; want %+v", same, err, account)
+	check.That(t, err == nil && same == account, "account %+v, %v; want %+v", same, err, account)
 	check.NoError(t, r.Sessions.DeleteAccount(t.Context(), account.ID))
 	check.ErrorIs(t, check.Err(local.Find(t.Context(), "anna")), auth.ErrNotFound, "after its account was deleted")
 	accounts, err := r.Sessions.Accounts(t.Context())
-	check.True(t, err == nil && len(accounts) == 0, "accounts %+v, %v", accounts, err)
+	check.That(t, err == nil && len(accounts) == 0, "accounts %+v, %v", accounts, err)
 }
 
 // An invite is valid for one account, within its week, and a taken name does not use it up.

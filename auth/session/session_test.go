@@ -43,7 +43,7 @@ func TestAuthenticate_precedence(t *testing.T) {
 	} {
 		give := auth.RequestCredentials{Authorization: tt.header, Cookies: tt.cookies, FrameToken: tt.frame}
 		caller, err := r.Sessions.Authenticate(t.Context(), give)
-		check.True(t, errors.Is(err, tt.want) && (err == nil) == caller.SignedIn(),
+		check.That(t, errors.Is(err, tt.want) && (err == nil) == caller.SignedIn(),
 			"%+v: %+v, %v; want %v", give, caller, err, tt.want)
 	}
 }
@@ -167,7 +167,7 @@ func TestSessions_storeNoSecrets(t *testing.T) {
 		"next access": pair.Access.Reveal(), "next refresh": pair.Refresh.Reveal(),
 		"invite": invite.Reveal(), "API": api.Reveal(),
 	} {
-		check.True(t, !strings.Contains(seen.String(), secret[max(0, len(secret)-43):]),
+		check.That(t, !strings.Contains(seen.String(), secret[max(0, len(secret)-43):]),
 			"the %s is stored, logged or printed", name)
 	}
 }
@@ -186,7 +186,7 @@ func TestRefresh_reuseEndsFamily(t *testing.T) {
 	r.notRefreshed(next.Refresh, auth.ErrSessionEnded)
 	r.valid(other.Access)
 	r.refresh(other.Refresh)
-	check.True(t, strings.Contains(r.log.String(), "used twice"), "not logged:\n%s", r.log.String())
+	check.That(t, strings.Contains(r.log.String(), "used twice"), "not logged:\n%s", r.log.String())
 }
 
 // A token that is unknown, or whose successor was used, is refused and ends nothing; an unknown one
@@ -197,7 +197,7 @@ func TestRefresh_refused(t *testing.T) {
 	alone := func(token auth.Token) {
 		t.Helper()
 		_, err := r.Sessions.Refresh(t.Context(), token)
-		check.True(t, errors.Is(err, auth.ErrInvalidToken) && !errors.Is(err, auth.ErrSessionEnded),
+		check.That(t, errors.Is(err, auth.ErrInvalidToken) && !errors.Is(err, auth.ErrSessionEnded),
 			"refresh: %v, want %v alone", err, auth.ErrInvalidToken)
 	}
 	check.Equal(t, r.commits(func() { alone(auth.NewToken(auth.KindRefresh)) }), 0, "commits")
@@ -347,7 +347,7 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 		})
 	}
 	caller, err := try("::ffff:192.168.1.7")
-	check.True(t, err == nil && !caller.SignedIn() && caller.APIToken.ID == record.ID,
+	check.That(t, err == nil && !caller.SignedIn() && caller.APIToken.ID == record.ID,
 		"from its network: %+v, %v", caller, err)
 	refused := func(from, why string) {
 		t.Helper()
@@ -361,7 +361,7 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	r.host.Pass(1000 * 24 * time.Hour)
 	check.Must(try("2001:db8::1"))(t) // without expiry and network
 	list, err := r.Sessions.APITokens(t.Context())
-	check.True(t, err == nil && len(list) == 1 && list[0] == record, "list %+v, %v", list, err)
+	check.That(t, err == nil && len(list) == 1 && list[0] == record, "list %+v, %v", list, err)
 	check.NoError(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID))
 	refused("2001:db8::1", "revoked")
 	check.ErrorIs(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID), auth.ErrNotFound, "revoke again")

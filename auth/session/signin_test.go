@@ -46,7 +46,7 @@ func TestFinish_signUp(t *testing.T) {
 		c := authtest.Callback(check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: tt.invite}))(t))
 		c.From, _ = netip.ParseAddr(tt.from)
 		_, err := r.Finish(t.Context(), c)
-		check.True(t, (!tt.want || err == nil) && (tt.want || auth.CodeOf(err) == auth.CodeNotInvited),
+		check.That(t, (!tt.want || err == nil) && (tt.want || auth.CodeOf(err) == auth.CodeNotInvited),
 			"%+v: %v", tt, err)
 	}
 }
@@ -128,15 +128,15 @@ func TestFinish_sameRequest(t *testing.T) {
 		}
 		request := r.idp.Requests()[0]
 		raw, err := base64.RawURLEncoding.DecodeString(flow.State)
-		check.True(t, err == nil && len(raw) == 32, "state %q: %d bytes, %v; want 32", flow.State, len(raw), err)
-		check.True(t, !strings.Contains(flow.URL, request.Verifier), "the verifier is in %s", flow.URL)
+		check.That(t, err == nil && len(raw) == 32, "state %q: %d bytes, %v; want 32", flow.State, len(raw), err)
+		check.That(t, !strings.Contains(flow.URL, request.Verifier), "the verifier is in %s", flow.URL)
 	}
 	requests := r.idp.Requests()
 	asked, exchanged, next := requests[0], requests[1], requests[2]
-	check.True(t, asked == exchanged && asked.Redirect == "https://box.example/cb",
+	check.That(t, asked == exchanged && asked.Redirect == "https://box.example/cb",
 		"authorized with %+v, exchanged with %+v", asked, exchanged)
 	same := asked.Verifier == next.Verifier || asked.Nonce == next.Nonce || asked.State == next.State
-	check.True(t, !same && len(asked.Verifier) >= 43, "two flows: %+v, %+v", asked, next)
+	check.That(t, !same && len(asked.Verifier) >= 43, "two flows: %+v, %+v", asked, next)
 }
 
 // A callback from another issuer, or from none although the provider always sends it, is refused, errors
@@ -160,7 +160,7 @@ func TestFinish_issuer(t *testing.T) {
 		c := authtest.Callback(r.begin())
 		c.Issuer, c.Error = tt.got, tt.err
 		_, err := r.Finish(t.Context(), c)
-		check.True(t, (err == nil) == (tt.want == "") && (err == nil || auth.CodeOf(err) == tt.want),
+		check.That(t, (err == nil) == (tt.want == "") && (err == nil || auth.CodeOf(err) == tt.want),
 			"issuer %s: %v, want %q", tt.name, err, tt.want)
 	}
 	flow := r.begin()
@@ -180,7 +180,7 @@ func TestBegin_bounded(t *testing.T) {
 		last = r.begin()
 	}
 	flows, order := len(r.records("auth_state")), len(r.records("auth_state_order"))
-	check.True(t, flows == auth.MaxPendingFlows && order == flows,
+	check.That(t, flows == auth.MaxPendingFlows && order == flows,
 		"%d flows in an order of %d, want %d", flows, order, auth.MaxPendingFlows)
 	check.Equal(t, r.commits(func() { r.refused(first, auth.CodeInvalidState) }), 0, "an unknown state: commits")
 	for _, flow := range []auth.StartedFlow{second, last} {
@@ -189,7 +189,7 @@ func TestBegin_bounded(t *testing.T) {
 	r.host.Pass(3 * auth.FlowTTL)
 	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
 	flows, order = len(r.records("auth_state")), len(r.records("auth_state_order"))
-	check.True(t, flows == 0 && order == 0, "%d flows in an order of %d after they have expired", flows, order)
+	check.That(t, flows == 0 && order == 0, "%d flows in an order of %d after they have expired", flows, order)
 }
 
 // The provider's errors become codes and are not echoed; missing parameters are refused.
@@ -203,7 +203,7 @@ func TestFinish_providerErrors(t *testing.T) {
 		c := authtest.Callback(r.begin())
 		c.Error, c.Code = given, ""
 		r.refused(c, want)
-		check.True(t, given == "" || !strings.Contains(want.Description(), given), "%q is echoed", given)
+		check.That(t, given == "" || !strings.Contains(want.Description(), given), "%q is echoed", given)
 	}
 }
 
@@ -237,11 +237,11 @@ func TestFinish_identity(t *testing.T) {
 		{Provider: "test", Issuer: "", Subject: "Anna", Name: "1"},
 	} {
 		r.idp.Identity = identity
-		check.True(t, r.signIn().Account.ID != anna.ID, "%+v has the account of %+v", identity, anna)
+		check.That(t, r.signIn().Account.ID != anna.ID, "%+v has the account of %+v", identity, anna)
 	}
 	check.NoError(t, r.Sessions.DeleteAccount(t.Context(), anna.ID))
 	r.idp.Identity = auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}
-	check.True(t, r.signIn().Account.ID != anna.ID, "the deleted account was restored")
+	check.That(t, r.signIn().Account.ID != anna.ID, "the deleted account was restored")
 }
 
 // A store that cannot be written refuses sign-ins as a server error.
@@ -250,6 +250,6 @@ func TestSignIn_storeFails(t *testing.T) {
 	flow := r.begin()
 	check.NoError(t, r.store.Close())
 	_, err := r.Begin(t.Context(), auth.FlowOptions{})
-	check.True(t, err != nil && auth.CodeOf(err) == auth.CodeServerError, "begin: %v, want server_error", err)
+	check.That(t, err != nil && auth.CodeOf(err) == auth.CodeServerError, "begin: %v, want server_error", err)
 	r.refused(authtest.Callback(flow), auth.CodeServerError)
 }

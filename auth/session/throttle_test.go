@@ -100,7 +100,7 @@ func TestThrottle_addresses(t *testing.T) {
 			t.Helper()
 			names++
 			_, wait := throttle.Try(fmt.Sprint("name", names), netip.MustParseAddr(from))
-			check.True(t, wait <= 12*time.Second && (wait > 0) == waits,
+			check.That(t, wait <= 12*time.Second && (wait > 0) == waits,
 				"%s waits %v, want up to 12s: %v", from, wait, waits)
 		}
 		for i := range 5 {
@@ -130,7 +130,7 @@ func TestThrottle_bounded(t *testing.T) {
 			addr, neighbor = addr.Next(), neighbor.Next()
 		}
 		n := session.Counters(throttle)
-		check.True(t, n <= 4096, "%d entries, want at most 4096", n)
+		check.That(t, n <= 4096, "%d entries, want at most 4096", n)
 	})
 }
 
@@ -180,11 +180,11 @@ func TestThrottle_ownerNotLockedOut(t *testing.T) {
 					began := time.Now()
 					signIn(throttle, owner)()
 					waited := time.Since(began)
-					check.True(t, waited <= 5*time.Second, "the owner at %v waited %v, want at most 5s", owner, waited)
+					check.That(t, waited <= 5*time.Second, "the owner at %v waited %v, want at most 5s", owner, waited)
 					owner = owner.Next()
 				}
 				n := stop()
-				check.True(t, n >= 8, "only %d guesses: the test shows nothing", n)
+				check.That(t, n >= 8, "only %d guesses: the test shows nothing", n)
 			})
 		})
 	}
@@ -229,7 +229,7 @@ func TestThrottle_totalRate(t *testing.T) {
 				stop := guess(throttle, addresses(tt.first, tt.addresses), tt.atOnce)
 				time.Sleep(5*time.Minute - time.Nanosecond)
 				n := stop()
-				check.True(t, n >= tt.atLeast && n <= tt.atMost,
+				check.That(t, n >= tt.atLeast && n <= tt.atMost,
 					"%d guesses in five minutes, want %d to %d", n, tt.atLeast, tt.atMost)
 			})
 		})
@@ -287,6 +287,6 @@ func TestThrottle_ipv6Network(t *testing.T) {
 		}
 		check.Equal(t, permitted, 40, "tries of a /64 at once")
 		_, wait := throttle.Try("alice", netip.MustParseAddr("fd00:0:0:1::1"))
-		check.True(t, wait == 0, "an address of another /64 waits %v", wait)
+		check.That(t, wait == 0, "an address of another /64 waits %v", wait)
 	})
 }

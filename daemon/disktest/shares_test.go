@@ -58,14 +58,14 @@ func TestShares_announcementsHeard(t *testing.T) {
 		"caches":        0, // they were full, and make room by deleting all
 	} {
 		used, limit := facts[share+"_bytes"].(float64), facts[share+"_max_bytes"].(float64)
-		check.True(t, used >= least*limit && used <= limit,
+		check.That(t, used >= least*limit && used <= limit,
 			"%s: %g of %g bytes are used, want at least %g of the limit", share, used, limit, least)
 	}
-	check.True(t, health.Status != "failing", "health: %+v", health)
+	check.That(t, health.Status != "failing", "health: %+v", health)
 	s := client.New(f.URL, "")
 	r := check.Must(s.Announce(t.Context(), client.Announcement{Message: "Ball four."}))(t)
 	r, err := s.Follow(t.Context(), r.ID)
-	check.True(t, err == nil && r.Status == "done", "the announcement ended as %+v, %v\n%s", r, err, f.Logged())
+	check.That(t, err == nil && r.Status == "done", "the announcement ended as %+v, %v\n%s", r, err, f.Logged())
 }
 
 // A filled server is one whose store of 8 MiB clients fill.
@@ -141,7 +141,7 @@ func (f *filled) untilRefused(what string, most int, fill func(i int) bool) {
 	}
 	clients.Wait()
 	f.t.Logf("%s: refused after about %d", what, next.Load())
-	check.True(f.t, refused.Load(), "%s: %d were not refused", what, most)
+	check.That(f.t, refused.Load(), "%s: %d were not refused", what, most)
 }
 
 // fillGames creates games by several accounts, each as many as it may in an hour.

@@ -34,7 +34,7 @@ func TestAll_powerCut(t *testing.T) {
 	}
 	t.Logf("%d states opened", opened)
 	least := min(limit, 20_000)
-	check.True(t, ran != len(scenarios) || opened >= least, "%d different states, want at least %d", opened, least)
+	check.That(t, ran != len(scenarios) || opened >= least, "%d different states, want at least %d", opened, least)
 }
 
 // enumerate opens up to limit of the states in which a power cut could leave the disk, at equal
@@ -57,7 +57,7 @@ func (s scenario) enumerate(t *testing.T, limit int) (opened int) {
 	for _, state := range wrong[:min(len(wrong), maxReports)] {
 		t.Error(state)
 	}
-	check.True(t, len(wrong) <= maxReports, "%d of %d states are wrong", len(wrong), len(states))
+	check.That(t, len(wrong) <= maxReports, "%d of %d states are wrong", len(wrong), len(states))
 	t.Logf("%d states opened in %v", len(states), time.Since(start).Round(time.Second/10))
 	return len(states)
 }
@@ -75,7 +75,7 @@ func TestAll_powerCutSyncsIgnored(t *testing.T) {
 	trace := s.record(t, 1).WithoutSyncs(2)
 	states := trace.States(bounds)
 	wrong := s.judge(t, trace, evenly(states, 100))
-	check.True(t, len(wrong) != 0, "no wrong state was found")
+	check.That(t, len(wrong) != 0, "no wrong state was found")
 	t.Logf("%d of 100 states, of %d, are wrong", len(wrong), len(states))
 }
 

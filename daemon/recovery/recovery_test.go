@@ -92,11 +92,11 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, _, err := Open(ctx, cfg, log)
-		check.True(t, errors.Is(err, exitcode.ErrInterrupted), "interrupted, unclean %t: %v", unclean, err)
+		check.That(t, errors.Is(err, exitcode.ErrInterrupted), "interrupted, unclean %t: %v", unclean, err)
 		content, err := os.ReadFile(path)
-		check.True(t, bytes.Equal(content, junk), "interrupted, unclean %t: the store was changed: %v", unclean, err)
+		check.That(t, bytes.Equal(content, junk), "interrupted, unclean %t: the store was changed: %v", unclean, err)
 		damaged := DamagedStores(cfg)
-		check.True(t, len(damaged) == 0, "interrupted, unclean %t: %v exists", unclean, damaged)
+		check.That(t, len(damaged) == 0, "interrupted, unclean %t: %v exists", unclean, damaged)
 	}
 	st, salvaged, err := Open(t.Context(), cfg, log)
 	check.Require(t, err == nil && strings.Contains(salvaged, "restored backup: "+backup.Path),
@@ -105,7 +105,7 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 	damaged := DamagedStores(cfg)
 	check.Require(t, len(damaged) == 1, "damaged stores: %v", damaged)
 	content, err := os.ReadFile(damaged[0])
-	check.True(t, bytes.Equal(content, junk), "the damaged store was changed: %v", err)
+	check.That(t, bytes.Equal(content, junk), "the damaged store was changed: %v", err)
 }
 
 // A salvage is described at each start until the server was stopped.
@@ -144,7 +144,7 @@ func TestUntilBackup(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	wait := untilBackup(dir, now)
-	check.True(t, wait <= 0, "without a backup: %v", wait)
+	check.That(t, wait <= 0, "without a backup: %v", wait)
 	path := filepath.Join(dir, "pressbox-000007-20261121.db")
 	check.NoError(t, os.WriteFile(path, nil, 0o600))
 	for age, want := range map[time.Duration]time.Duration{

@@ -100,29 +100,29 @@ func TestRelease_signIn(t *testing.T) {
 			caller, err := sessions.Authenticate(ctx, auth.RequestCredentials{
 				Authorization: []string{"Bearer " + want.Tokens[name]}, From: netip.MustParseAddr("192.168.1.9"),
 			})
-			check.True(t, caller.Account.Name == owner && (err != nil) == (name == "Out access"),
+			check.That(t, caller.Account.Name == owner && (err != nil) == (name == "Out access"),
 				"%s is of %q, %v; want %q", name, caller.Account.Name, err, owner)
 		}
 		for _, name := range []string{"Ann refresh", "Bob refresh", "renewed refresh", "spent refresh"} {
 			token, _ := auth.ParseToken(want.Tokens[name])
 			_, err := sessions.Refresh(ctx, token)
-			check.True(t, (err != nil) == (name == "spent refresh"), "%s: %v", name, err)
+			check.That(t, (err != nil) == (name == "spent refresh"), "%s: %v", name, err)
 		}
 
 		local := check.Must(sessions.LocalAccounts().Find(ctx, "ann"))(t)
 		account := check.Must(sessions.LocalAccounts().Account(ctx, local))(t)
-		check.True(t, account.ID == want.Accounts["Ann"] && account.Admin, "the account of Ann is %+v", account)
+		check.That(t, account.ID == want.Accounts["Ann"] && account.Admin, "the account of Ann is %+v", account)
 		right, _, err := idp.NewHasher(idp.MinCost).Verify(ctx, local.Hash, "the passphrase of Ann")
-		check.True(t, right && err == nil, "Ann's passphrase is right: %t, %v", right, err)
+		check.That(t, right && err == nil, "Ann's passphrase is right: %t, %v", right, err)
 		found, err := sessions.HasAdminCode(ctx)
-		check.True(t, found && err == nil, "there is an administrator's code: %t, %v", found, err)
+		check.That(t, found && err == nil, "there is an administrator's code: %t, %v", found, err)
 
 		provider := &authtest.Provider{Identity: auth.Identity{Subject: "new", Name: "New"}}
 		in := &session.SignIn{
 			Provider: provider, ProviderName: auth.Local, SignUp: auth.SignUpInvite, Sessions: sessions, Log: log,
 		}
 		r, err := in.Finish(ctx, auth.Callback{State: want.Flow.State, Binding: want.Flow.Binding, Code: "code"})
-		check.True(t, err == nil && r.Account.Name == "New",
+		check.That(t, err == nil && r.Account.Name == "New",
 			"the pending flow ends with the account %+v, %v", r.Account, err)
 	})
 }
@@ -182,7 +182,7 @@ func stamp(t time.Time) string {
 
 func equal(t *testing.T, what string, got, want []string) {
 	t.Helper()
-	check.True(t, slices.Equal(got, want), "%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	check.That(t, slices.Equal(got, want), "%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
 func TestRelease_controls(t *testing.T) {
@@ -236,7 +236,7 @@ func TestRelease_games(t *testing.T) {
 		ann, bob := want.person("Ann"), want.person("Bob")
 		for _, g := range want.Games {
 			got := describe(t, games, ann, g.ID)
-			check.True(t, reflect.DeepEqual(got, g), "game %+v\nwant %+v", got, g)
+			check.That(t, reflect.DeepEqual(got, g), "game %+v\nwant %+v", got, g)
 			finish(t, games, g.ID, ann, bob)
 		}
 	})
@@ -249,9 +249,8 @@ func (r release) person(name string) protocol.Person {
 func describe(t *testing.T, games *live.Games, viewer protocol.Person, id string) releasedGame {
 	t.Helper()
 	g := check.Must(games.Game(t.Context(), viewer, id))(t)
-	d := releasedGame{ID: id}
-	d.Text = fmt.Sprintf("%s %s-%s, revision %d, inning %d",
-		g.Status, g.Away.Team.ID, g.Home.Team.ID, g.Revision, g.Inning)
+	d := releasedGame{ID: id, Text: fmt.Sprintf("%s %s-%s, revision %d, inning %d",
+		g.Status, g.Away.Team.ID, g.Home.Team.ID, g.Revision, g.Inning)}
 	if g.Status == protocol.Pending {
 		return d
 	}
@@ -301,7 +300,7 @@ func TestRelease_leagues(t *testing.T) {
 		ann := want.person("Ann")
 		for _, l := range want.Leagues {
 			got := describeLeague(t, all, ann, l.Kind, l.ID)
-			check.True(t, reflect.DeepEqual(got, l), "%+v\nwant %+v", got, l)
+			check.That(t, reflect.DeepEqual(got, l), "%+v\nwant %+v", got, l)
 		}
 
 		// The open game of a league is played to its end, and the league goes on.
@@ -316,7 +315,7 @@ func TestRelease_leagues(t *testing.T) {
 		synctest.Wait()
 		end()
 		after := describeLeague(t, all, ann, l.Kind, l.ID)
-		check.True(t, !slices.Equal(after.Standings, l.Standings) && !slices.Equal(after.Games, l.Games),
+		check.That(t, !slices.Equal(after.Standings, l.Standings) && !slices.Equal(after.Games, l.Games),
 			"after the game: %+v", after)
 	})
 }
@@ -327,7 +326,6 @@ func describeLeague(
 	t.Helper()
 	v := check.Must(all.Get(viewer, k, id))(t)
 	schedule := check.Must(all.Schedule(t.Context(), viewer, k, id))(t)
-	standings := check.Must(all.Standings(viewer, k, id))(t)
 	d := releasedLeague{ID: id, Kind: k}
 	d.Text = fmt.Sprintf("%s %q of %s, %d seats", v.Status, v.Name, v.Creator.Name, len(v.Seats))
 	for _, g := range schedule.Games {
@@ -337,7 +335,7 @@ func describeLeague(
 		}
 		d.Games = append(d.Games, line)
 	}
-	d.Standings = jsonOf(t, standings.Standings)
+	d.Standings = jsonOf(t, check.Must(all.Standings(viewer, k, id))(t).Standings)
 	return d
 }
 

@@ -60,25 +60,6 @@ func shown(v any) string {
 	return fmt.Sprintf("%+v", v)
 }
 
-// True reports an error, in the form of fmt.Sprintf, unless ok.
-func True(tb testing.TB, ok bool, wrong string, args ...any) {
-	tb.Helper()
-	if !ok {
-		tb.Errorf(wrong, args...)
-	}
-}
-
-// Require ends the test, with a text in the form of fmt.Sprintf, unless ok.
-func Require(tb T, ok bool, wrong string, args ...any) {
-	tb.Helper()
-	if !ok {
-		tb.Fatal(fmt.Sprintf(wrong, args...))
-	}
-}
-
-// Err returns the error of a call that returns a value as well.
-func Err[V any](_ V, err error) error { return err }
-
 // Rows returns the cells of a table: each line of text that is not empty is a row, and " | " separates its cells.
 // It may be indented, and cells may be padded with spaces.
 func Rows(text string) (rows [][]string) {
@@ -91,6 +72,18 @@ func Rows(text string) (rows [][]string) {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// Table returns the [Rows] of a file, in which \n is a line break.
+func Table(tb T, path string) [][]string {
+	tb.Helper()
+	rows := Rows(string(Must(os.ReadFile(path))(tb)))
+	for _, row := range rows {
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], `\n`, "\n")
+		}
 	}
 	return rows
 }
@@ -110,6 +103,25 @@ func ErrorIs(tb testing.TB, err, want error, what string, args ...any) {
 		tb.Errorf("%s: %v, want %v", fmt.Sprintf(what, args...), err, want)
 	}
 }
+
+// That reports an error, in the form of fmt.Sprintf, unless ok.
+func That(tb testing.TB, ok bool, format string, args ...any) {
+	tb.Helper()
+	if !ok {
+		tb.Errorf(format, args...)
+	}
+}
+
+// Require ends the test with a text, in the form of fmt.Sprintf, unless ok.
+func Require(tb T, ok bool, format string, args ...any) {
+	tb.Helper()
+	if !ok {
+		tb.Fatal(fmt.Sprintf(format, args...))
+	}
+}
+
+// Err returns the error of a call that also returns a value.
+func Err[V any](_ V, err error) error { return err }
 
 // Close closes c when the test ends, which must not fail.
 func Close(tb testing.TB, c io.Closer) {

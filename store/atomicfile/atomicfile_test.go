@@ -82,7 +82,7 @@ func TestWrite_checksTemporary(t *testing.T) {
 		return err
 	})
 	want := atomicfile.TempPrefix + "new"
-	check.True(t, seen == want && err == nil, "the check read %q, %v; want %q", seen, err, want)
+	check.That(t, seen == want && err == nil, "the check read %q, %v; want %q", seen, err, want)
 }
 
 // Owner and mode are those of the attributes: those of another file, as root also if another user owns it.
@@ -103,7 +103,7 @@ func TestWrite_attributes(t *testing.T) {
 	}
 	check.Must(atomicfile.Write(path, before, text("new", nil), nil))(t)
 	after, err := atomicfile.Like(path)
-	check.True(t, after == before && err == nil, "attributes %+v, %v; want %+v", after, err, before)
+	check.That(t, after == before && err == nil, "attributes %+v, %v; want %+v", after, err, before)
 	check.ErrorIs(t, check.Err(atomicfile.Like(filepath.Join(dir, "none"))), fs.ErrNotExist, "a missing file")
 }
 
@@ -114,12 +114,12 @@ func TestMkdirAll(t *testing.T) {
 	for range 2 {
 		check.NoError(t, atomicfile.MkdirAll(dir, 0o700))
 		info, err := os.Stat(dir)
-		check.True(t, err == nil && info.IsDir() && info.Mode().Perm() == 0o700,
+		check.That(t, err == nil && info.IsDir() && info.Mode().Perm() == 0o700,
 			"%v, %v, want a directory of mode 700", info, err)
 	}
 	file := filepath.Join(dir, "f")
 	check.NoError(t, os.WriteFile(file, nil, 0o600))
-	check.True(t, atomicfile.MkdirAll(filepath.Join(file, "d"), 0o700) != nil, "a directory was created below a file")
+	check.That(t, atomicfile.MkdirAll(filepath.Join(file, "d"), 0o700) != nil, "a directory was created below a file")
 }
 
 // A link is replaced, its target is not written.
@@ -132,5 +132,5 @@ func TestWrite_replacesLink(t *testing.T) {
 	check.Must(atomicfile.Write(filepath.Join(dir, "f"), atomicfile.Own(0o600), text("new", nil), nil))(t)
 	target, err := os.ReadFile(outside)
 	got := fmt.Sprintf("%s; %s, %v", content(t, dir), target, err)
-	check.True(t, got == "f new; old, <nil>", "%s", got)
+	check.That(t, got == "f new; old, <nil>", "%s", got)
 }
