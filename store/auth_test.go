@@ -2,7 +2,6 @@ package store
 
 import (
 	"log/slog"
-	"sync"
 	"testing"
 
 	"pressbox/auth"
