@@ -265,8 +265,7 @@ func TestWriteAtomic_owner(t *testing.T) {
 
 // AddBackup removes old unfinished backups, and no others.
 func TestAddBackup_unfinished(t *testing.T) {
-	t.Parallel()
-	s := store.OpenForTest(t, "", store.Options{})
+	s := store.NewForTest(t, store.Options{})
 	dir := t.TempDir()
 	stays := map[string]bool{".new-1": false, ".new-2": true, ".new-3.db": false, "new-4.db": true}
 	for name := range stays {

@@ -152,8 +152,7 @@ func TestUpdate_groupTooLarge(t *testing.T) {
 }
 
 func TestUpdate_contextEnded(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.ErrorIs(t, s.update(ctx, put("a")), context.Canceled, "update")
@@ -225,8 +224,7 @@ func TestUpdate_load(t *testing.T) {
 
 // After an unconfirmed change nothing is written.
 func TestUpdate_unconfirmed(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	var id int
 	check.NoError(t, s.update(t.Context(), func(tx *bolt.Tx) error { id = tx.ID(); return nil }))
 	// Transaction id can be read, but its sync has failed.

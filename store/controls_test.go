@@ -16,8 +16,7 @@ import (
 // Schedules take at most a quarter of the share of announcements; then they can
 // still be replaced and deleted, and the volume can be set.
 func TestControls_share(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
+	s := NewForTest(t, Options{MaxSize: 8 << 20})
 	schedule := bytes.Repeat([]byte("x"), 30_000)
 	n := 0
 	var err error

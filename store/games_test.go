@@ -62,8 +62,7 @@ func TestJournal_order(t *testing.T) {
 
 // The moves of a finished game are packed, and later ones follow them.
 func TestJournal_packed(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	box := strings.Repeat("a box score ", 1000)
 	check.NoError(t, errors.Join(
 		appendGame(s, "one", 1, 200, ""), appendGame(s, "one", 201, 202, box), appendGame(s, "one", 203, 203, ""),
@@ -82,8 +81,7 @@ func TestJournal_packed(t *testing.T) {
 
 // A deleted game leaves nothing.
 func TestJournal_delete(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	check.NoError(t, errors.Join(
 		appendGame(s, "one", 1, 2, "box"), appendGame(s, "one", 3, 3, ""), appendGame(s, "two", 1, 1, ""),
 	))
@@ -103,8 +101,7 @@ func TestJournal_delete(t *testing.T) {
 
 // A nearly full share of games is reported, a full one rejects new games before it rejects moves.
 func TestJournal_full(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{MaxSize: 4 << 20})
+	s := NewForTest(t, Options{MaxSize: 4 << 20})
 	check.NoError(t, appendGame(s, "one", 1, 1, ""))
 	n := uint64(2)
 	move := func() (nearlyFull bool, err error) {

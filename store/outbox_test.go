@@ -68,8 +68,7 @@ func load(t *testing.T, s *Store) announce.Announcement {
 }
 
 func TestLoad_movesExpiry(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	present := stopClock(s)
 	appendOne(t, s, waiting(present.Wall))
 	present.Wall, present.Since = present.Wall.Add(1000*time.Hour), present.Since+time.Second
@@ -125,8 +124,7 @@ func TestUpdate_clockChanges(t *testing.T) {
 
 // An announcement that has ended is not changed any more.
 func TestUpdate_ended(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	n := waiting(time.Now())
 	appendOne(t, s, n)
 	end := n
@@ -140,8 +138,7 @@ func TestUpdate_ended(t *testing.T) {
 
 // Scheduled announcements leave half of the share to those that are spoken soon.
 func TestAppend_scheduledShare(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
+	s := NewForTest(t, Options{MaxSize: 8 << 20})
 	post := func(seq uint64, change func(*announce.Announcement)) error {
 		n := waiting(time.Now())
 		n.ID, n.Seq, n.Message = fmt.Sprint(seq), seq, largest
@@ -171,8 +168,7 @@ func TestAppend_scheduledShare(t *testing.T) {
 
 // The count of ended announcements is right when one ends twice.
 func TestDone_count(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	n := waiting(time.Now())
 	n.Status, n.Ended = announce.Done, n.Created
 	for seq := range uint64(250) {

@@ -10,8 +10,7 @@ import (
 
 // Imported seasons are kept by year up to the limit, replaced, and deleted.
 func TestSeasons(t *testing.T) {
-	t.Parallel()
-	s := store.OpenForTest(t, "", store.Options{})
+	s := store.NewForTest(t, store.Options{})
 	check.Equal(t, len(check.Must(s.Seasons(t.Context()))(t)), 0, "a new store has the seasons")
 	for year := 1950; year < 1950+store.MostSeasons; year++ {
 		check.NoError(t, s.SaveSeason(t.Context(), year, []byte("first")))
@@ -31,8 +30,7 @@ func TestSeasons(t *testing.T) {
 
 // Lowered streams are saved up to a size; longer content is rejected.
 func TestDucked_limit(t *testing.T) {
-	t.Parallel()
-	s := store.OpenForTest(t, "", store.Options{})
+	s := store.NewForTest(t, store.Options{})
 	longest := strings.Repeat("a", store.MaxDucked)
 	check.NoError(t, s.SaveDucked(t.Context(), []byte(longest)))
 	check.That(t, s.SaveDucked(t.Context(), []byte(longest+"a")) != nil, "content that is too long was saved")

@@ -222,8 +222,7 @@ func fill(t *testing.T, s *store.Store) int {
 
 // A backup is a consistent store while others write.
 func TestBackup_concurrent(t *testing.T) {
-	t.Parallel()
-	s := store.OpenForTest(t, "", store.Options{})
+	s := store.NewForTest(t, store.Options{})
 	save(t, s, announcement(999_999))
 	var enough atomic.Bool
 	var writers sync.WaitGroup

@@ -129,8 +129,7 @@ func fillAuth(t *testing.T, s *Store, table string) (err error) {
 
 // A full share rejects its own data only. Accounts leave half of theirs to sessions.
 func TestShares_independent(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
+	s := NewForTest(t, Options{MaxSize: 8 << 20})
 	for name, err := range map[string]error{
 		"accounts": fillAuth(t, s, "auth_user"),
 		"sessions": fillAuth(t, s, "auth_session"),

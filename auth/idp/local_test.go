@@ -37,7 +37,14 @@ const (
 // cheap returns the cost of hashes in tests that are not about it.
 func cheap() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }
 
+// newLocalRig returns the rig of a parallel test.
 func newLocalRig(t *testing.T) *localRig {
+	t.Helper()
+	t.Parallel()
+	return serialLocalRig(t)
+}
+
+func serialLocalRig(t *testing.T) *localRig {
 	t.Helper()
 	s := check.Must(store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{}))(t)
 	check.Close(t, s)
@@ -95,7 +102,6 @@ func (r *localRig) create(name string) (auth.AuthorizationRequest, string) {
 
 // A local account signs in like that of any provider, with a subject that is not its name.
 func TestLocal_flow(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	request, code := r.create("Anna")
 	first, err := r.Provider().Identify(t.Context(), request, code)
@@ -113,7 +119,6 @@ func TestLocal_flow(t *testing.T) {
 
 // There are no default accounts.
 func TestLocal_noDefaultAccounts(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	for _, name := range []string{"admin", "root", "pressbox", "guest", "pi"} {
 		for _, passphrase := range []string{"", name, "password", "raspberry"} {
@@ -124,7 +129,6 @@ func TestLocal_noDefaultAccounts(t *testing.T) {
 
 // Without an invite, a new and an existing name are refused alike, and neither costs a hash.
 func TestLocal_signUpJudgedFirst(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	r.create("alice")
 	_, local := r.request()
@@ -143,7 +147,6 @@ func TestLocal_signUpJudgedFirst(t *testing.T) {
 // All spellings of a name share one throttle; the right passphrase works
 // after the wait. New accounts are throttled by address.
 func TestLocal_throttled(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	r.create("alice")
 	_, local := r.request()
@@ -175,7 +178,6 @@ func TestLocal_throttled(t *testing.T) {
 
 // ChangePassphrase needs the present passphrase; ResetPassphrase does not. No passphrase is logged.
 func TestLocal_changePassphrase(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	r.create("anna")
 	for _, tt := range []struct {
@@ -214,7 +216,6 @@ func (r *localRig) exchange(form url.Values) (status int) {
 
 // A code is valid once, for a minute, for its client, redirect URI and verifier (CVE-2026-28513, CVE-2026-28512).
 func TestLocal_codeBound(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	names := 0
 	fresh := func() url.Values {
@@ -255,7 +256,6 @@ func TestLocal_codeBound(t *testing.T) {
 
 // CVE-2026-28512: every parameter of an authorization request is checked.
 func TestLocal_parseRequest(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	request := newRequest()
 	request.Redirect = callback
@@ -280,7 +280,6 @@ func TestLocal_parseRequest(t *testing.T) {
 
 // Create refuses invalid, taken and uninvited names and weak passphrases.
 func TestLocal_createRefuses(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	r.create("anna")
 	for _, tt := range []struct {

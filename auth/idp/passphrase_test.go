@@ -54,7 +54,7 @@ func TestHasher_argon2id(t *testing.T) {
 // returns the same error. The test is not parallel, so that it counts the memory of no other.
 func TestLocal_unknownNameCost(t *testing.T) {
 	const memory = 64 << 20
-	r := newLocalRig(t)
+	r := serialLocalRig(t)
 	r.start(auth.SignUpOpen, func() idp.Cost { return idp.Cost{Memory: memory >> 10, Time: 1} })
 	r.create("anna")
 	for _, name := range []string{"anna", "unknown"} {
@@ -69,7 +69,6 @@ func TestLocal_unknownNameCost(t *testing.T) {
 
 // A sign-in replaces a hash with an old cost.
 func TestLocal_rehash(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	r.create("anna")
 	before := check.Must(r.sessions.LocalAccounts().Find(t.Context(), "anna"))(t)
