@@ -42,13 +42,6 @@ func has(t *testing.T, s *Store, key string) (ok bool, count uint64) {
 	return ok, count
 }
 
-// inBubble runs a parallel test of a new store in a bubble.
-func inBubble(t *testing.T, o Options, test func(t *testing.T, s *Store)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { test(t, OpenForTest(t, "", o)) })
-}
-
 // runGroup runs changes in one group and returns their errors.
 func runGroup(t *testing.T, s *Store, fns ...func(*bolt.Tx) error) []error {
 	t.Helper()
@@ -71,7 +64,9 @@ func runGroup(t *testing.T, s *Store, fns ...func(*bolt.Tx) error) []error {
 
 // Changes that wait share a sync.
 func TestUpdate_group(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, s *Store) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := OpenForTest(t, "", Options{})
 		before := s.commits.Load()
 		var fns []func(*bolt.Tx) error
 		for i := range 63 {
@@ -87,7 +82,9 @@ func TestUpdate_group(t *testing.T) {
 
 // A single change is not delayed.
 func TestUpdate_alone(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, s *Store) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := OpenForTest(t, "", Options{})
 		start, before := time.Now(), s.commits.Load()
 		for range 10 {
 			check.NoError(t, s.update(t.Context(), put("k")))
@@ -99,7 +96,9 @@ func TestUpdate_alone(t *testing.T) {
 
 // A failed change of a group fails alone.
 func TestUpdate_groupFailure(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, s *Store) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := OpenForTest(t, "", Options{})
 		fail := func(key string) func(*bolt.Tx) error {
 			return func(tx *bolt.Tx) error { return errors.Join(put(key)(tx), fmt.Errorf("%s: %w", key, errRefused)) }
 		}
@@ -117,7 +116,9 @@ func TestUpdate_groupFailure(t *testing.T) {
 
 // A change that failed because of a rolled-back one runs again.
 func TestUpdate_groupRetry(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, s *Store) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := OpenForTest(t, "", Options{})
 		runs := 0
 		once := func(tx *bolt.Tx) error { // puts a the first time
 			if runs++; runs > 1 {
@@ -139,7 +140,9 @@ func TestUpdate_groupRetry(t *testing.T) {
 
 // A change that is too large for the disk fails alone.
 func TestUpdate_groupTooLarge(t *testing.T) {
-	inBubble(t, Options{MaxSize: 2 << 20}, func(t *testing.T, s *Store) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := OpenForTest(t, "", Options{MaxSize: 2 << 20})
 		huge := func(tx *bolt.Tx) error {
 			return tx.Bucket(metaBucket).Put([]byte("huge"), make([]byte, 4<<20))
 		}
@@ -162,7 +165,9 @@ func TestUpdate_contextEnded(t *testing.T) {
 
 // Close writes what waits.
 func TestClose_writesQueue(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, s *Store) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := OpenForTest(t, "", Options{})
 		hold := make(chan struct{})
 		outcomes := make(chan error, 12)
 		update := func(fn func(*bolt.Tx) error) {
@@ -235,7 +240,9 @@ func TestUpdate_unconfirmed(t *testing.T) {
 
 // Health tries a commit after a failed one, and not after a successful one.
 func TestHealth_retries(t *testing.T) {
-	inBubble(t, Options{MaxSize: 2 << 20, Log: slog.New(slog.DiscardHandler)}, func(t *testing.T, s *Store) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := OpenForTest(t, "", Options{MaxSize: 2 << 20, Log: slog.New(slog.DiscardHandler)})
 		err := s.update(t.Context(), func(tx *bolt.Tx) error {
 			return tx.Bucket(metaBucket).Put([]byte("huge"), make([]byte, 4<<20))
 		})

@@ -26,7 +26,7 @@ func TestStore_fullDisk(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStore_fullDisk$") //nolint:gosec // itself
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStore_fullDisk$")
 	cmd.Env = append(os.Environ(), "PRESSBOX_TEST_TMPFS=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if id := os.Getuid(); id != 0 {

@@ -184,7 +184,7 @@ func TestOpenID_name(t *testing.T) {
 // A provider that fails is unreachable; one that refuses the code is not.
 func TestProvider_badToken(t *testing.T) {
 	t.Parallel()
-	endless := func(w http.ResponseWriter, r *http.Request) {
+	endless := func(w http.ResponseWriter, _ *http.Request) {
 		chunk := strings.Repeat("a", 1<<16)
 		for range 1 << 14 { // one gigabyte, unless the client closes
 			if _, err := io.WriteString(w, chunk); err != nil {
@@ -192,6 +192,7 @@ func TestProvider_badToken(t *testing.T) {
 			}
 		}
 	}
+	hangUp := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	for _, provider := range []string{"oauth2", "oidc"} {
 		for name, tt := range map[string]struct {
 			token http.HandlerFunc
@@ -204,9 +205,7 @@ func TestProvider_badToken(t *testing.T) {
 			"no":                 {reply(http.StatusBadRequest, `{"error":"invalid_grant"}`), auth.CodeExchangeFailed},
 			"no, with status OK": {reply(http.StatusOK, `{"error":"bad_verification_code"}`), auth.CodeExchangeFailed},
 			"unauthorized":       {reply(http.StatusUnauthorized, ""), auth.CodeExchangeFailed},
-			"hung up": {func(http.ResponseWriter, *http.Request) {
-				panic(http.ErrAbortHandler)
-			}, auth.CodeUnreachable},
+			"hung up":            {hangUp, auth.CodeUnreachable},
 		} {
 			t.Run(provider+" "+name, func(t *testing.T) {
 				t.Parallel()

@@ -15,12 +15,10 @@ import (
 )
 
 // throttled runs a parallel test of a new throttle in a bubble.
-func throttled(t *testing.T, test func(t *testing.T, throttle *session.Throttle)) {
+func throttled(t *testing.T, test func(*session.Throttle)) {
 	t.Helper()
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		test(t, session.NewThrottle(time.Now, nil, netip.Addr.IsLoopback))
-	})
+	synctest.Test(t, func(*testing.T) { test(session.NewThrottle(time.Now, nil, netip.Addr.IsLoopback)) })
 }
 
 // addresses returns n addresses from the first one on.
@@ -67,12 +65,12 @@ func guess(throttle *session.Throttle, from []netip.Addr, atOnce int) (stop func
 // Each wrong passphrase makes a client wait longer, up to a minute; the right
 // one then works, and resets the count.
 func TestThrottle_delays(t *testing.T) {
-	throttled(t, func(t *testing.T, throttle *session.Throttle) {
+	throttled(t, func(throttle *session.Throttle) {
 		lan, other := netip.MustParseAddr("192.168.1.2"), netip.MustParseAddr("192.168.1.3")
 		wait := func(name string, from netip.Addr, want time.Duration) (right func()) {
 			t.Helper()
 			right, got := throttle.Try(name, from)
-			check.Require(t, got == want, "%s from %v waits %v, want %v", name, from, got, want)
+			check.Equal(t, got, want, "the wait of %s from %v", name, from)
 			return right
 		}
 		for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60, 60} {
@@ -94,7 +92,7 @@ func TestThrottle_delays(t *testing.T) {
 
 // An address has five attempts, and five a minute; exempt ones have any number.
 func TestThrottle_addresses(t *testing.T) {
-	throttled(t, func(t *testing.T, throttle *session.Throttle) {
+	throttled(t, func(throttle *session.Throttle) {
 		names := 0
 		try := func(from string, waits bool) {
 			t.Helper()
@@ -118,7 +116,7 @@ func TestThrottle_addresses(t *testing.T) {
 
 // Thousands of names and addresses take bounded memory.
 func TestThrottle_bounded(t *testing.T) {
-	throttled(t, func(t *testing.T, throttle *session.Throttle) {
+	throttled(t, func(throttle *session.Throttle) {
 		addr, neighbor := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("fe80::1")
 		for i := range 10_000 {
 			name := fmt.Sprint(i)
@@ -168,7 +166,7 @@ func TestThrottle_ownerNotLockedOut(t *testing.T) {
 		{"the internet, after a mistake", "203.0.113.1", 1000, 60, "198.51.100.7", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			throttled(t, func(t *testing.T, throttle *session.Throttle) {
+			throttled(t, func(throttle *session.Throttle) {
 				stop := guess(throttle, addresses(tt.first, tt.addresses), tt.atOnce)
 				owner := netip.MustParseAddr(tt.owner)
 				for i := range 5 { // each time from another address
@@ -193,7 +191,7 @@ func TestThrottle_ownerNotLockedOut(t *testing.T) {
 // A client that has given the right passphrase does not wait for those that guess,
 // even if they have every other address of its network.
 func TestThrottle_knownClient(t *testing.T) {
-	throttled(t, func(t *testing.T, throttle *session.Throttle) {
+	throttled(t, func(throttle *session.Throttle) {
 		owner := netip.MustParseAddr("fe80::ffff")
 		right, _ := throttle.Try("alice", owner)
 		right()
@@ -201,7 +199,7 @@ func TestThrottle_knownClient(t *testing.T) {
 		for range 5 {
 			time.Sleep(time.Minute)
 			right, wait := throttle.Try("alice", owner)
-			check.Require(t, wait == 0, "a client that has signed in waits %v", wait)
+			check.That(t, wait == 0, "a client that has signed in waits %v", wait)
 			right()
 		}
 		stop()
@@ -225,7 +223,7 @@ func TestThrottle_totalRate(t *testing.T) {
 		{"the internet", "203.0.113.1", 1000, 50, most / 2, most + 4*4}, // four networks
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			throttled(t, func(t *testing.T, throttle *session.Throttle) {
+			throttled(t, func(throttle *session.Throttle) {
 				stop := guess(throttle, addresses(tt.first, tt.addresses), tt.atOnce)
 				time.Sleep(5*time.Minute - time.Nanosecond)
 				n := stop()
@@ -240,7 +238,7 @@ func TestThrottle_totalRate(t *testing.T) {
 // most three failures. One whose turn comes within five seconds is queued, or within three after more
 // failures, and can be made until a minute after its turn. A right passphrase takes no turn.
 func TestThrottle_queue(t *testing.T) {
-	throttled(t, func(t *testing.T, throttle *session.Throttle) {
+	throttled(t, func(throttle *session.Throttle) {
 		try := func(from string, want time.Duration) (right func()) {
 			t.Helper()
 			right, wait := throttle.Try("alice", netip.MustParseAddr(from))
@@ -278,7 +276,7 @@ func TestThrottle_queue(t *testing.T) {
 
 // The addresses of a local IPv6 network have forty tries together, and forty a minute.
 func TestThrottle_ipv6Network(t *testing.T) {
-	throttled(t, func(t *testing.T, throttle *session.Throttle) {
+	throttled(t, func(throttle *session.Throttle) {
 		permitted := 0
 		for i, from := range addresses("fd00::1", 50) {
 			if _, wait := throttle.Try(fmt.Sprint("name", i), from); wait == 0 {

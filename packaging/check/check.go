@@ -79,7 +79,7 @@ func Rows(text string) (rows [][]string) {
 // Table returns the [Rows] of a file, in which \n is a line break.
 func Table(tb T, path string) [][]string {
 	tb.Helper()
-	rows := Rows(string(Must(os.ReadFile(path))(tb)))
+	rows := Rows(string(Must(os.ReadFile(path))(tb))) //nolint:gosec // of a test
 	for _, row := range rows {
 		for i := range row {
 			row[i] = strings.ReplaceAll(row[i], `\n`, "\n")

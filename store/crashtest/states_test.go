@@ -76,7 +76,7 @@ func TestStates(t *testing.T) {
 		a folder without a name | d d/f syncd | 3, 2 d/, 3 d/ d/f=
 	`) {
 		var trace []Op
-		for _, name := range strings.Fields(row[1]) {
+		for name := range strings.FieldsSeq(row[1]) {
 			trace = append(trace, ops[name])
 		}
 		got, want := textsOf(trace), strings.Split(row[2], ", ")
