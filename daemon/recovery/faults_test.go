@@ -29,9 +29,6 @@ var faulty = []scenario{
 // process crashes, and a disk that works again has everything that was acknowledged.
 func TestAll_openDiskFails(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("mounts file systems and starts child processes")
-	}
 	failures := crashtest.Failures()
 	for _, s := range faulty {
 		t.Run(s.name, func(t *testing.T) {

@@ -22,9 +22,6 @@ import (
 // acknowledged, reports what it salvaged, and works.
 func TestAll_powerCut(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("mounts a file system and starts child processes")
-	}
 	limit, opened, ran := stateLimit(t), 0, 0
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
@@ -68,9 +65,6 @@ var bounds = crashtest.Bounds{All: 4, Random: 4}
 // The enumeration finds what a disk loses that ignores every second sync.
 func TestAll_powerCutSyncsIgnored(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("mounts a file system and starts child processes")
-	}
 	s := scenario{name: "serve", lives: []string{"serve 6"}}
 	trace := s.record(t, 1).WithoutSyncs(2)
 	states := trace.States(bounds)

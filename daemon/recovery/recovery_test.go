@@ -83,8 +83,8 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 	check.NoError(t, err)
 	backup, err := st.AddBackup(t.Context(), cfg.BackupDir(), nil)
 	check.NoError(t, errors.Join(err, st.Close()))
-	junk := bytes.Repeat([]byte("This is no store. "), 2000)
-	check.NoError(t, os.WriteFile(path, junk, 0o600))
+	junk := strings.Repeat("This is no store. ", 2000)
+	check.NoError(t, os.WriteFile(path, []byte(junk), 0o600))
 	for _, unclean := range []bool{false, true} {
 		if unclean {
 			check.NoError(t, os.WriteFile(path+".open", nil, 0o600))
@@ -92,11 +92,9 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, _, err := Open(ctx, cfg, log)
-		check.That(t, errors.Is(err, exitcode.ErrInterrupted), "interrupted, unclean %t: %v", unclean, err)
-		content, err := os.ReadFile(path)
-		check.That(t, bytes.Equal(content, junk), "interrupted, unclean %t: the store was changed: %v", unclean, err)
-		damaged := DamagedStores(cfg)
-		check.That(t, len(damaged) == 0, "interrupted, unclean %t: %v exists", unclean, damaged)
+		check.ErrorIs(t, err, exitcode.ErrInterrupted, "interrupted, unclean %t", unclean)
+		check.Equal(t, string(check.Must(os.ReadFile(path))(t)), junk, "interrupted, unclean %t: the store", unclean)
+		check.Equal(t, len(DamagedStores(cfg)), 0, "interrupted, unclean %t: damaged stores", unclean)
 	}
 	st, salvaged, err := Open(t.Context(), cfg, log)
 	check.Require(t, err == nil && strings.Contains(salvaged, "restored backup: "+backup.Path),
@@ -104,8 +102,7 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 	check.NoError(t, st.Close())
 	damaged := DamagedStores(cfg)
 	check.Require(t, len(damaged) == 1, "damaged stores: %v", damaged)
-	content, err := os.ReadFile(damaged[0])
-	check.That(t, bytes.Equal(content, junk), "the damaged store was changed: %v", err)
+	check.Equal(t, string(check.Must(os.ReadFile(damaged[0]))(t)), junk, "the damaged store")
 }
 
 // A salvage is described at each start until the server was stopped.

@@ -34,8 +34,8 @@ func TestServer_goldenBytes(t *testing.T) {
 					`"tts":[{"name":"pressbox","attribution":{"name":"Pressbox","url":""},` +
 					`"installed":true,"description":"Pressbox","version":"1.2.3",` +
 					`"supports_synthesize_streaming":true,"voices":[{"name":"en_US-ballpark-medium",` +
-					`"attribution":{"name":"MIT","url":""},"installed":true,"description":"Ballpark (English, US)","version":null,` +
-					`"languages":["en_US"],"speakers":[{"name":"p225"}]}]}]}`,
+					`"attribution":{"name":"MIT","url":""},"installed":true,"description":"Ballpark (English, US)",` +
+					`"version":null,"languages":["en_US"],"speakers":[{"name":"p225"}]}]}]}`,
 			}},
 			{
 				"ping", `{"text": "ü"}`,

@@ -52,7 +52,7 @@ func TempDir(tb testing.TB) string {
 }
 
 // Mount mounts a file system until the test ends. Its content is that of a
-// folder, which it changes. A host without FUSE fails the test.
+// folder, which it changes. A host without FUSE fails the test, and a short run skips it.
 func Mount(tb testing.TB, content string) *Disk {
 	tb.Helper()
 	d, unmount := MountUntil(tb, content)
@@ -63,6 +63,9 @@ func Mount(tb testing.TB, content string) *Disk {
 // MountUntil mounts a file system like [Mount], until the caller unmounts it.
 func MountUntil(tb testing.TB, content string) (d *Disk, unmount func()) {
 	tb.Helper()
+	if testing.Short() {
+		tb.Skip("it mounts a file system and starts child processes")
+	}
 	base := check.Must(ReadImage(content))(tb)
 	d = &Disk{
 		Dir: TempDir(tb), under: content, trace: Trace{Base: base}, files: map[uint64]int{}, next: len(base.files) + 1,

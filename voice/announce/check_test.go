@@ -60,7 +60,8 @@ func TestCheck(t *testing.T) {
 		{`"message": "a", "at": "2026-11-24T11:59:01Z"`, none},
 		{`"message": "a", "at": "2026-11-24T11:59:00Z"`, "at too_late"},
 		{`"message": "a", "at": "2026-11-24T13:00:00Z", "in": 9`, "in conflict"},
-		{`"rate": -1, "ttl": -1, "voice": "zoe"`, "message required, rate out_of_range, ttl out_of_range, voice unknown_voice"},
+		{`"rate": -1, "ttl": -1`, "message required, rate out_of_range, ttl out_of_range"},
+		{`"rate": -1, "voice": "zoe"`, "message required, rate out_of_range, voice unknown_voice"},
 	} {
 		if got := refusal(t, true, tt.members); got != tt.want {
 			t.Errorf("%.80s: %s, want %s", tt.members, got, tt.want)

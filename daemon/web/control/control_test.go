@@ -186,8 +186,9 @@ func TestSchedules(t *testing.T) {
 	for body, want := range map[string]string{
 		`"name": "", "cron": "60 6 * * *", "time_zone": "x", "message": ""`: "/cron invalid, /message required, " +
 			"/name out_of_range, /time_zone invalid",
-		`"name": "x", "cron": "0 6 * * *", "message": "x", "voice": "zoe"`:        "/voice unknown_voice",
-		`"name": "x", "cron": "0 6 * * *", "message": "x", "at": "x", "rate": 59`: "/at unknown_field, /rate out_of_range",
+		`"name": "x", "cron": "0 6 * * *", "message": "x", "voice": "zoe"`: "/voice unknown_voice",
+		`"name": "x", "cron": "0 6 * * *", "message": "x", "at": "x", "rate": 59`: "/at unknown_field, " +
+			"/rate out_of_range",
 		`"cron": "0 6 * * *"`: "/message required, /name required",
 	} {
 		if got := r.Do(t, "POST", "/schedules", "{"+body+"}").Want(422).Violations(); got != want {
