@@ -34,11 +34,10 @@ func put(key string) func(*bolt.Tx) error {
 // has reports whether put put a key, and how many it counted.
 func has(t *testing.T, s *Store, key string) (ok bool, count uint64) {
 	t.Helper()
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		b := tx.Bucket(metaBucket)
 		ok, count = b.Get([]byte(key)) != nil, b.Sequence()
-		return nil
-	}))
+	})
 	return ok, count
 }
 

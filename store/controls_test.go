@@ -24,10 +24,9 @@ func TestControls_share(t *testing.T) {
 		err = s.SaveControl(t.Context(), fmt.Sprint("schedule/", n), schedule)
 	}
 	var used int64
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		used = tableOf(tx, controlsBucket).bytes()
-		return nil
-	}))
+	})
 	limit := s.limit(announcementsShare) / 4
 	check.That(t, errors.Is(err, ErrFull) && used <= limit && used >= limit-2*int64(len(schedule)),
 		"%v after %d schedules that use %d of %d bytes", err, n, used, limit)

@@ -71,12 +71,11 @@ func TestJournal_packed(t *testing.T) {
 	check.ErrorIs(t, appendGame(s, "one", 203, 203, ""), errOrder, "move 203 again")
 	boxes, err := s.Games().Boxes(t.Context(), []string{"one", "two"})
 	check.That(t, err == nil && len(boxes) == 1 && string(boxes["one"]) == box, "boxes %.40q, %v", boxes, err)
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		check.Equal(t, tx.Bucket(movesBucket).Bucket([]byte("one")).Stats().KeyN, 1, "moves are not packed")
 		n := len(tx.Bucket(boxesBucket).Get([]byte("one")))
 		check.That(t, n <= len(box)/10, "the box takes %d bytes of %d", n, len(box))
-		return nil
-	}))
+	})
 }
 
 // A deleted game leaves nothing.
@@ -88,13 +87,12 @@ func TestJournal_delete(t *testing.T) {
 	for range 2 { // also if there is none
 		check.Must(s.Games().Append(t.Context(), live.Change{Game: "one"}))(t)
 	}
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		for _, bucket := range [][]byte{summariesBucket, packsBucket, boxesBucket, movesBucket} {
 			b := tx.Bucket(bucket)
 			check.That(t, b.Get([]byte("one")) == nil && b.Bucket([]byte("one")) == nil, "%s still has it", bucket)
 		}
-		return nil
-	}))
+	})
 	check.NoError(t, appendGame(s, "one", 1, 2, "")) // the same id again
 	checkMoves(t, s, "two", 1)
 }

@@ -87,12 +87,11 @@ func (r *keyRig) expect(sender string, first, last int) {
 func (r *keyRig) expectCount(want int) {
 	r.t.Helper()
 	keys, seqs := count(r.t, r.Store, keysBucket), count(r.t, r.Store, keysBySeqBucket)
-	check.NoError(r.t, r.view(func(tx *bolt.Tx) error {
+	look(r.t, r.Store, func(tx *bolt.Tx) {
 		n := keysOf(tx).count()
 		check.That(r.t, n == want && keys == want && seqs == want,
 			"%d keys, %d by seq, counted %d, want %d", keys, seqs, n, want)
-		return nil
-	}))
+	})
 }
 
 func TestKeys_perSender(t *testing.T) {
@@ -135,7 +134,7 @@ func TestKeys_size(t *testing.T) {
 	for i := 1; i <= many; i += 100 {
 		r.save(fmt.Sprint(i), 1, 100, maxKeys)
 	}
-	check.NoError(t, r.view(func(tx *bolt.Tx) error {
+	look(t, r.Store, func(tx *bolt.Tx) {
 		size := 0
 		for _, b := range []table{keysOf(tx).records, keysOf(tx).bySeq} {
 			stats := b.Stats()
@@ -143,8 +142,7 @@ func TestKeys_size(t *testing.T) {
 		}
 		check.That(t, size <= many*keyCost, "%d keys take %d bytes, want at most %d each", many, size, keyCost)
 		t.Logf("%d bytes for each key", size/many)
-		return nil
-	}))
+	})
 }
 
 func TestKeys_expire(t *testing.T) {

@@ -20,13 +20,18 @@ import (
 // count returns the number of keys in a bucket.
 func count(t *testing.T, s *Store, bucket []byte) (n int) {
 	t.Helper()
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		for range pairs(tx.Bucket(bucket)) {
 			n++
 		}
-		return nil
-	}))
+	})
 	return n
+}
+
+// look calls view with a transaction that reads.
+func look(t *testing.T, s *Store, view func(tx *bolt.Tx)) {
+	t.Helper()
+	check.NoError(t, s.view(func(tx *bolt.Tx) error { view(tx); return nil }))
 }
 
 // newFile returns a store with a calibration, changed by edit and closed.

@@ -175,9 +175,8 @@ func TestDone_count(t *testing.T) {
 		n.Seq = seq
 		check.NoError(t, s.Done(t.Context(), n, n))
 	}
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		check.Equal(t, tx.Bucket(endedBucket).Sequence(), 250, "the count")
-		return nil
-	}))
+	})
 	check.Equal(t, count(t, s, endedBucket), 250, "stored, as they are not a day old")
 }

@@ -38,8 +38,8 @@ func TestEncode_decode(t *testing.T) {
 	data := check.Must(encode(sample, now))(t)
 	const stored = "\x01" + `{"id":"4tqlrn3pfdbfx5ldx2iuykvsce","seq":7,"title":"Ballpark",` +
 		`"message":"Now batting — number 24, \"Ada\" \u003cLovelace\u003e.","voice":"en_US-pressbox-medium",` +
-		`"rate":170,"urgent":true,"priority":5,"volume":80,"chime":"alert","created":1750000000000000123,"ttl":600000000000,` +
-		`"expires":1750000600000000123,"at":1750000000000000007,"fixed":true,` +
+		`"rate":170,"urgent":true,"priority":5,"volume":80,"chime":"alert","created":1750000000000000123,` +
+		`"ttl":600000000000,"expires":1750000600000000123,"at":1750000000000000007,"fixed":true,` +
 		`"repeat":{"times":3,"every":60000000000,"spoken":2,"acknowledged":true},` +
 		`"sender":{"kind":"token","name":"kitchen"},"rooms":{"from":"hall","only":true,"voice":"anna","rate":90,` +
 		`"cancelled":true,"states":{"kitchen":"waiting","küche":"done"}},"status":"failed","quiet":true,` +

@@ -22,7 +22,7 @@ import (
 // checkUsage checks that the counted size of each bucket is its size, and that its pages take no more.
 func checkUsage(t *testing.T, s *Store) {
 	t.Helper()
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		for _, row := range bucketRows() {
 			b := tx.Bucket(row.name)
 			counted, size := tableOf(tx, row.name).bytes(), sizeOf(b)
@@ -31,8 +31,7 @@ func checkUsage(t *testing.T, s *Store) {
 			check.That(t, counted == size && pages <= size+2*pageSize,
 				"%s: counted %d bytes, has %d, takes %d", row.name, counted, size, pages)
 		}
-		return nil
-	}))
+	})
 }
 
 // The shares have room together in a store of any size, and each is nearly full at 90 %.
