@@ -31,14 +31,12 @@ func TestCanonicalName_spellings(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "  ", "a\x00b", "a\nb", "\xff", strings.Repeat("a", auth.MaxNameLength+1)} {
-		if got, ok := auth.CanonicalName(name); ok {
-			t.Errorf("%q is the name %q, want none", name, got)
-		}
+		got, ok := auth.CanonicalName(name)
+		check.That(t, !ok, "%q is the name %q, want none", name, got)
 	}
 }
 
-// A passphrase has 8 to 128 characters of any sort; only exact entries of the
-// list are refused.
+// A passphrase has 8 to 128 characters of any sort; only exact entries of the list are refused.
 func TestCheckPassphrase_limits(t *testing.T) {
 	t.Parallel()
 	short, common := auth.ErrPassphraseTooShort, auth.ErrPassphraseTooCommon
@@ -48,9 +46,7 @@ func TestCheckPassphrase_limits(t *testing.T) {
 		"password1x": nil, "my password1": nil, "Password1 ": nil, "password1\nqwertyui": nil, "        ": nil,
 		strings.Repeat("é", 64): nil, strings.Repeat("é", 128): nil, "\x00\x01\x02\x03\x04\x05\x06\x07": nil,
 	} {
-		if err := auth.CheckPassphrase(passphrase); !errors.Is(err, want) {
-			t.Errorf("%q: %v, want %v", passphrase, err, want)
-		}
+		check.ErrorIs(t, auth.CheckPassphrase(passphrase), want, "%q", passphrase)
 	}
 }
 
@@ -68,9 +64,8 @@ func TestBearer_forms(t *testing.T) {
 			t.Errorf("Authorization: %.30q: %v, want %v", header, ok, want)
 		}
 	}
-	if _, ok := auth.Bearer([]string{"Bearer " + good, "Bearer " + good}); ok {
-		t.Error("two headers are accepted")
-	}
+	_, ok := auth.Bearer([]string{"Bearer " + good, "Bearer " + good})
+	check.That(t, !ok, "two headers are accepted")
 }
 
 // A printed, logged or marshaled token shows its kind alone.
@@ -81,9 +76,7 @@ func TestToken_hidesSecret(t *testing.T) {
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "token", token, "in", struct{ T auth.Token }{token})
 	js := check.Must(json.Marshal(map[string]any{"t": token}))(t)
 	fmt.Fprintf(&out, "%v %+v %#v %s %q %s", token, token, token, token, token, js)
-	if strings.Contains(out.String(), token.Reveal()[4:]) {
-		t.Errorf("shown in %s", out.String())
-	}
+	check.That(t, !strings.Contains(out.String(), token.Reveal()[4:]), "shown in %s", out.String())
 }
 
 // A device description identifies no single device.
@@ -98,18 +91,14 @@ func TestDevice_description(t *testing.T) {
 		"curl":              "curl/7.88.1",
 		"Unknown program":   "x",
 	} {
-		if got := auth.Agent(header); got != want {
-			t.Errorf("Agent(%q) = %q, want %q", header, got, want)
-		}
+		check.Equal(t, auth.Agent(header), want, "Agent(%q)", header)
 	}
 	for addr, want := range map[string]string{
 		"192.168.1.77": "192.168.1.0/24", "::ffff:10.1.2.3": "10.1.2.0/24", "": "",
 		"2001:db8:1:2::3": "2001:db8:1::/48", "fe80::1%eth0": "fe80::/48",
 	} {
 		a, _ := netip.ParseAddr(addr)
-		if got := auth.Network(a); got != want {
-			t.Errorf("Network(%s) = %q, want %q", addr, got, want)
-		}
+		check.Equal(t, auth.Network(a), want, "Network(%s)", addr)
 	}
 }
 
@@ -123,9 +112,7 @@ func TestReturnPath_openRedirect(t *testing.T) {
 		"javascript:alert(1)": "", "/\tevil": "", "/ evil": "", "/a\r\nSet-Cookie:x": "", "/a#b": "", "/é": "",
 		"/" + strings.Repeat("a", 600): "", "/%zz": "",
 	} {
-		if got := auth.ReturnPath(in); got != want {
-			t.Errorf("ReturnPath(%q) = %q, want %q", in, got, want)
-		}
+		check.Equal(t, auth.ReturnPath(in), want, "ReturnPath(%q)", in)
 	}
 }
 
@@ -140,28 +127,23 @@ func TestParseCallback_parameters(t *testing.T) {
 		"state=a&state=b&code=c", "state=a&code=c&code=d", "iss=a&iss=b",
 		"state=a&code=" + strings.Repeat("c", 100_000),
 	} {
-		if _, err := parse(query); auth.CodeOf(err) != auth.CodeInvalidState {
-			t.Errorf("ParseCallback(%.40q): %v, want a refusal", query, err)
-		}
+		_, err := parse(query)
+		check.That(t, auth.CodeOf(err) == auth.CodeInvalidState, "ParseCallback(%.40q): %v, want a refusal", query, err)
 	}
 	got, err := parse("state=a&code=b%2Fc&iss=d&error=e&extra=f&extra=g")
-	if err != nil || got.State != "a" || got.Code != "b/c" || got.Issuer != "d" || got.Error != "e" {
-		t.Errorf("ParseCallback = %+v, %v", got, err)
-	}
+	check.That(t, err == nil && got.State == "a" && got.Code == "b/c" && got.Issuer == "d" && got.Error == "e",
+		"ParseCallback = %+v, %v", got, err)
 }
 
-// A refusal has its cause for the log and its code for the client, and every code
-// a description.
+// A refusal has its cause for the log and its code for the client, and every code a description.
 func TestRefusalError_codes(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")
 	err := auth.Refuse(auth.CodeUnreachable, cause)
-	if !errors.Is(err, cause) || auth.CodeOf(auth.Refuse(auth.CodeServerError, err)) != auth.CodeUnreachable {
-		t.Errorf("%v has lost its cause or its code", err)
-	}
+	check.That(t, errors.Is(err, cause) && auth.CodeOf(auth.Refuse(auth.CodeServerError, err)) == auth.CodeUnreachable,
+		"%v has lost its cause or its code", err)
 	for _, code := range auth.Codes() {
-		if code != auth.CodeServerError && code.Description() == auth.CodeServerError.Description() {
-			t.Errorf("%s has no description", code)
-		}
+		check.That(t, code == auth.CodeServerError || code.Description() != auth.CodeServerError.Description(),
+			"%s has no description", code)
 	}
 }

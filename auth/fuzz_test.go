@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pressbox/auth"
+	"pressbox/packaging/check"
 )
 
 // Bearer returns a token in its one spelling, or none (GHSA-xmf8-cvqr-rfgj).
@@ -15,15 +16,10 @@ func FuzzBearer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, header string) {
 		token, ok := auth.Bearer([]string{header})
-		if ok && !strings.HasSuffix(header, token.Reveal()) {
-			t.Errorf("%q returns another token", header)
-		}
-		if ok != (token != auth.Token{}) {
-			t.Errorf("%q: token %q, %v", header, token.Reveal(), ok)
-		}
-		if again, same := auth.ParseToken(token.Reveal()); ok && (!same || again != token) {
-			t.Errorf("%q returns a token that ParseToken refuses", header)
-		}
+		check.That(t, !ok || strings.HasSuffix(header, token.Reveal()), "%q returns another token", header)
+		check.Equal(t, ok, token != auth.Token{}, "%q: token %q", header, token.Reveal())
+		again, same := auth.ParseToken(token.Reveal())
+		check.That(t, !ok || same && again == token, "%q returns a token that ParseToken refuses", header)
 	})
 }
 
@@ -36,15 +32,11 @@ func FuzzParseCallback(f *testing.F) {
 		q, _ := url.ParseQuery(query)
 		c, err := auth.ParseCallback(q)
 		if err != nil {
-			if auth.CodeOf(err) != auth.CodeInvalidState {
-				t.Errorf("%q: %v", query, err)
-			}
+			check.Equal(t, auth.CodeOf(err), auth.CodeInvalidState, "%q: %v", query, err)
 			return
 		}
 		for name, got := range map[string]string{"state": c.State, "code": c.Code, "iss": c.Issuer, "error": c.Error} {
-			if got != q.Get(name) || len(q[name]) > 1 || len(got) > 4096 {
-				t.Errorf("%q: %s = %q", query, name, got)
-			}
+			check.That(t, got == q.Get(name) && len(q[name]) <= 1 && len(got) <= 4096, "%q: %s = %q", query, name, got)
 		}
 	})
 }
@@ -60,12 +52,10 @@ func FuzzReturnPath(f *testing.F) {
 			return
 		}
 		u, err := url.Parse("http://client.example" + out)
-		if err != nil || u.Host != "client.example" || !strings.HasPrefix(u.Path, "/") {
-			t.Fatalf("%q leads to %v, %v", in, u, err)
-		}
-		if strings.HasPrefix(out, "//") || strings.ContainsAny(out, "\\\t\r\n #") {
-			t.Errorf("%q passes as %q", in, out)
-		}
+		check.Require(t, err == nil && u.Host == "client.example" && strings.HasPrefix(u.Path, "/"),
+			"%q leads to %v, %v", in, u, err)
+		check.That(t, !strings.HasPrefix(out, "//") && !strings.ContainsAny(out, "\\\t\r\n #"),
+			"%q passes as %q", in, out)
 	})
 }
 
@@ -79,8 +69,7 @@ func FuzzCanonicalName(f *testing.F) {
 		if !ok {
 			return
 		}
-		if again, ok := auth.CanonicalName(canonical); ok && again != canonical {
-			t.Errorf("%q is %q is %q", name, canonical, again)
-		}
+		again, ok := auth.CanonicalName(canonical)
+		check.That(t, !ok || again == canonical, "%q is %q is %q", name, canonical, again)
 	})
 }

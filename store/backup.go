@@ -194,8 +194,5 @@ func Restore(path, backup string, check func(path string) error) error {
 		_, err = io.Copy(w, f)
 		return err
 	}, check)
-	if err != nil {
-		return fmt.Errorf("restore %s: %w", backup, err)
-	}
-	return nil
+	return wrapped(err, "restore %s", backup)
 }

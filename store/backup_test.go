@@ -23,17 +23,12 @@ import (
 // checkFile is the child process that checks a store.
 func checkFile(args []string) error { return store.Check(args[0]) }
 
-// checkInChild checks a store in a child process, as the server does, and returns
-// its error.
+// checkInChild checks a store in a child process, as the server does, and returns its error.
 func checkInChild(t *testing.T, path string) (failure string) {
 	t.Helper()
 	out, err := killtest.Command(t, "check", path).CombinedOutput()
-	if err != nil && len(out) == 0 {
-		t.Errorf("the check ended with %v and no text", err)
-	}
-	if err == nil && len(out) > 0 {
-		t.Errorf("the check succeeded and wrote %s", out)
-	}
+	check.That(t, err == nil || len(out) != 0, "the check ended with %v and no text", err)
+	check.That(t, err != nil || len(out) == 0, "the check succeeded and wrote %s", out)
 	return string(out)
 }
 
@@ -59,24 +54,18 @@ func copyFile(t *testing.T, from, to string) {
 func TestUncleanShutdown_untilChecked(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	if store.UncleanShutdown(path) {
-		t.Error("unclean after Close")
-	}
+	check.That(t, !store.UncleanShutdown(path), "unclean after Close")
 	s := check.Must(store.Open(path, store.Options{}))(t)
 	crashed := filepath.Join(t.TempDir(), "pressbox.db") // as a power cut would leave it
 	copyFile(t, path, crashed)
 	copyFile(t, path+".open", crashed+".open")
-	if !store.UncleanShutdown(path) {
-		t.Error("not unclean while it is open")
-	}
+	check.That(t, store.UncleanShutdown(path), "not unclean while it is open")
 	check.NoError(t, s.Close())
 	again := check.Must(store.Open(crashed, store.Options{}))(t)
-	if err := again.Close(); err != nil || !store.UncleanShutdown(crashed) {
-		t.Errorf("not unclean after it was opened and closed without a check: %v", err)
-	}
-	if err := store.MarkChecked(crashed); err != nil || store.UncleanShutdown(crashed) {
-		t.Errorf("checked: %v, unclean: %t", err, store.UncleanShutdown(crashed))
-	}
+	check.NoError(t, again.Close())
+	check.That(t, store.UncleanShutdown(crashed), "not unclean after it was opened and closed without a check")
+	check.NoError(t, store.MarkChecked(crashed))
+	check.That(t, !store.UncleanShutdown(crashed), "unclean after a check")
 }
 
 func TestCheck_failures(t *testing.T) {
@@ -111,9 +100,8 @@ func TestCheck_failures(t *testing.T) {
 			if strings.Contains(got, "unexpected fault address") {
 				got = "damaged" // callers take a crash for damage, too: it depends on where the free pages are listed
 			}
-			if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
-				t.Errorf("check: %q, want %q", got, tt.want)
-			}
+			check.That(t, (got == "") == (tt.want == "") && strings.Contains(got, tt.want),
+				"check: %q, want %q", got, tt.want)
 		})
 	}
 	t.Run("in use", func(t *testing.T) {
@@ -121,18 +109,15 @@ func TestCheck_failures(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "pressbox.db")
 		copyFile(t, good, path)
 		store.OpenForTest(t, path, store.Options{})
-		if err := store.Check(path); !errors.Is(err, store.ErrLocked) {
-			t.Errorf("a store in use: %v, want ErrLocked", err)
-		}
+		check.ErrorIs(t, store.Check(path), store.ErrLocked, "a store in use")
 	})
 }
 
-// The check of a file with overwritten bytes ends, and a file that passes can be
-// opened and read to its end.
+// The check of a file with overwritten bytes ends, and a file that passes can be opened and read to its end.
 func TestAll_checkRandom(t *testing.T) {
 	t.Parallel()
 	good := filled(t)
-	info := check.Must(os.Stat(good))(t)
+	size := check.Must(os.Stat(good))(t).Size()
 	random := rand.New(rand.NewPCG(1, 2))
 	const rounds = 20
 	passed := 0
@@ -143,7 +128,7 @@ func TestAll_checkRandom(t *testing.T) {
 		for j := range junk {
 			junk[j] = byte(random.Uint32())
 		}
-		at := random.Int64N(min(info.Size(), 30*4096)) // where there is data
+		at := random.Int64N(min(size, 30*4096)) // where there is data
 		if i%2 == 0 {
 			at = random.Int64N(2 * 4096)
 		}
@@ -153,13 +138,8 @@ func TestAll_checkRandom(t *testing.T) {
 		}
 		passed++
 		s, err := store.Open(path, store.Options{})
-		if err != nil {
-			t.Errorf("%d bytes at %d: passed the check, and Open: %v", len(junk), at, err)
-			continue
-		}
-		if err := s.Backup(io.Discard); err != nil {
-			t.Errorf("%d bytes at %d: passed the check, and Backup: %v", len(junk), at, err)
-		}
+		check.Require(t, err == nil, "%d bytes at %d: passed the check, and Open: %v", len(junk), at, err)
+		check.ErrorIs(t, s.Backup(io.Discard), nil, "%d bytes at %d: passed the check, and Backup", len(junk), at)
 		_ = s.Close()
 	}
 	t.Logf("%d of %d passed", passed, rounds)
@@ -195,9 +175,7 @@ func TestAddBackup_pruned(t *testing.T) {
 	for i := range 5 {
 		check.NoError(t, s.SaveCalibration("newest", fmt.Append(nil, i)))
 		made, err := s.AddBackup(t.Context(), dir, store.Check)
-		if err != nil || made.Number != i+1 || made.Size == 0 {
-			t.Fatalf("backup %d: %+v, %v", i+1, made, err)
-		}
+		check.Require(t, err == nil && made.Number == i+1 && made.Size != 0, "backup %d: %+v, %v", i+1, made, err)
 	}
 	check.NoError(t, store.PruneBackups(dir, 3))
 	all, err := store.Backups(dir)
@@ -205,15 +183,12 @@ func TestAddBackup_pruned(t *testing.T) {
 	for _, b := range all {
 		numbers = append(numbers, b.Number)
 	}
-	if !slices.Equal(numbers, []int{5, 4, 3}) || err != nil {
-		t.Fatalf("backups %v, %v; want 5, 4, 3", numbers, err)
-	}
+	check.Require(t, slices.Equal(numbers, []int{5, 4, 3}) && err == nil, "backups %v, %v; want 5, 4, 3", numbers, err)
 	restored := filepath.Join(t.TempDir(), "pressbox.db")
 	check.NoError(t, store.Restore(restored, all[1].Path, store.Check))
 	r := store.OpenForTest(t, restored, store.Options{})
-	if got, ok, err := r.Calibration("newest"); string(got) != "3" || !ok || err != nil {
-		t.Errorf("the fourth backup has %q, %t, %v; want 3", got, ok, err)
-	}
+	got, ok, err := r.Calibration("newest")
+	check.That(t, string(got) == "3" && ok && err == nil, "the fourth backup has %q, %t, %v; want 3", got, ok, err)
 }
 
 // A failed backup leaves no file, and other files are not backups.
@@ -222,32 +197,24 @@ func TestAddBackup_failed(t *testing.T) {
 	s := store.OpenForTest(t, filled(t), store.Options{})
 	dir := t.TempDir()
 	_, err := s.AddBackup(t.Context(), dir, func(string) error { return store.ErrCorrupt })
-	if !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("a bad copy: %v, want ErrCorrupt", err)
-	}
+	check.ErrorIs(t, err, store.ErrCorrupt, "a bad copy")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.AddBackup(ctx, dir, store.Check); !errors.Is(err, context.Canceled) {
-		t.Errorf("an ended context: %v, want context.Canceled", err)
-	}
-	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	if none, err := store.Backups(filepath.Join(dir, "nowhere")); len(none) > 0 || err != nil {
-		t.Errorf("a missing folder has %v, %v", none, err)
-	}
+	check.ErrorIs(t, check.Err(s.AddBackup(ctx, dir, store.Check)), context.Canceled, "an ended context")
+	left, err := os.ReadDir(dir)
+	check.That(t, len(left) == 0 && err == nil, "left behind: %v, %v", left, err)
+	none, err := store.Backups(filepath.Join(dir, "nowhere"))
+	check.That(t, len(none) == 0 && err == nil, "a missing folder has %v, %v", none, err)
 	for _, name := range []string{
 		"pressbox-1.db.gz", "pressbox-x-1.db", "pressbox--1.db", "other-1.db", ".new-1.db", "pressbox-0-1.db",
 	} {
 		check.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	if none, err := store.Backups(dir); len(none) > 0 || err != nil {
-		t.Errorf("other files are backups %v, %v", none, err)
-	}
+	none, err = store.Backups(dir)
+	check.That(t, len(none) == 0 && err == nil, "other files are backups %v, %v", none, err)
 }
 
-// A stamp may be that of an earlier store that was set aside, or of an interrupted
-// attempt.
+// A stamp may be that of an earlier store that was set aside, or of an interrupted attempt.
 func TestSetAside_sameStamp(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
@@ -257,13 +224,11 @@ func TestSetAside_sameStamp(t *testing.T) {
 		check.NoError(t, os.WriteFile(path, []byte(tt.content), 0o600))
 		for range 2 {
 			aside, err := store.SetAside(path, "damaged", "1")
-			if aside != tt.aside || err != nil {
-				t.Errorf("%s: set aside as %s, %v, want %s", tt.content, aside, err, tt.aside)
-			}
+			check.That(t, aside == tt.aside && err == nil,
+				"%s: set aside as %s, %v, want %s", tt.content, aside, err, tt.aside)
 		}
-		if got, err := os.ReadFile(tt.aside); string(got) != tt.content || err != nil {
-			t.Errorf("%s has %q, %v", tt.aside, got, err)
-		}
+		got, err := os.ReadFile(tt.aside)
+		check.That(t, string(got) == tt.content && err == nil, "%s has %q, %v", tt.aside, got, err)
 		check.NoError(t, os.Remove(path))
 	}
 }
@@ -273,16 +238,13 @@ func TestRestore_missingBackup(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	check.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-	if err := store.Restore(path, filepath.Join(t.TempDir(), "missing"), nil); err == nil {
-		t.Error("a missing backup was restored")
-	}
-	if got, err := os.ReadFile(path); string(got) != "old" || err != nil {
-		t.Errorf("then the file has %q, %v; want what it had", got, err)
-	}
+	check.That(t, store.Restore(path, filepath.Join(t.TempDir(), "missing"), nil) != nil,
+		"a missing backup was restored")
+	got, err := os.ReadFile(path)
+	check.That(t, string(got) == "old" && err == nil, "then the file has %q, %v; want what it had", got, err)
 }
 
-// A file that root creates belongs to the owner of its folder, whose process has
-// to open it.
+// A file that root creates belongs to the owner of its folder, whose process has to open it.
 func TestWriteAtomic_owner(t *testing.T) {
 	t.Parallel()
 	const otherUser = 65534
@@ -299,16 +261,14 @@ func TestWriteAtomic_owner(t *testing.T) {
 	check.NoError(t, s.Close())
 	for _, file := range []string{path, copied} {
 		info := check.Must(os.Stat(file))(t)
-		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != owner {
-			t.Errorf("%s belongs to %v, want %d", file, info.Sys(), owner)
-		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		check.That(t, ok && int(st.Uid) == owner, "%s belongs to %v, want %d", file, info.Sys(), owner)
 	}
 }
 
 // AddBackup removes old unfinished backups, and no others.
 func TestAddBackup_unfinished(t *testing.T) {
-	t.Parallel()
-	s := store.OpenForTest(t, "", store.Options{})
+	s := store.NewForTest(t, store.Options{})
 	dir := t.TempDir()
 	stays := map[string]bool{".new-1": false, ".new-2": true, ".new-3.db": false, "new-4.db": true}
 	for name := range stays {
@@ -317,14 +277,12 @@ func TestAddBackup_unfinished(t *testing.T) {
 		if name == ".new-2" {
 			continue
 		}
-		old := time.Now().Add(-25 * time.Hour)
-		check.NoError(t, os.Chtimes(path, old, old))
+		check.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-25*time.Hour)))
 	}
 	b := check.Must(s.AddBackup(t.Context(), dir, nil))(t)
 	stays[filepath.Base(b.Path)] = true
 	for name, want := range stays {
-		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
-			t.Errorf("%s: %v, want it to stay: %v", name, err, want)
-		}
+		_, err := os.Stat(filepath.Join(dir, name))
+		check.That(t, (err == nil) == want, "%s: %v, want it to stay: %v", name, err, want)
 	}
 }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"iter"
 
 	bolt "go.etcd.io/bbolt"
@@ -39,6 +41,35 @@ func pairs(b *bolt.Bucket) iter.Seq2[[]byte, []byte] {
 		for k, v := c.First(); k != nil && yield(k, v); k, v = c.Next() {
 		}
 	}
+}
+
+// value returns what a bucket has under a key, nil if there is nothing.
+func (s *Store) value(bucket, key []byte) (value []byte, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		value = bytes.Clone(tx.Bucket(bucket).Get(key))
+		return nil
+	})
+	return value, err
+}
+
+// values returns all that a bucket has.
+func (s *Store) values(bucket []byte) (all map[string][]byte, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		all = map[string][]byte{}
+		for key, value := range pairs(tx.Bucket(bucket)) {
+			all[string(key)] = bytes.Clone(value)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// wrapped returns err behind a text, in the form of fmt.Sprintf; nil for nil.
+func wrapped(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), err)
 }
 
 // number returns n as a key that sorts as the numbers do.

@@ -1,35 +1,23 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
 	bolt "go.etcd.io/bbolt"
 )
 
 // TeamData returns the cached answer of the team-data API under a key, nil if
 // there is none.
-func (s *Store) TeamData(_ context.Context, key string) (value []byte, err error) {
-	err = s.view(func(tx *bolt.Tx) error {
-		value = bytes.Clone(tx.Bucket(teamDataBucket).Get([]byte(key)))
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read team data: %w", err)
-	}
-	return value, nil
+func (s *Store) TeamData(_ context.Context, key string) ([]byte, error) {
+	value, err := s.value(teamDataBucket, []byte(key))
+	return value, wrapped(err, "read team data")
 }
 
 // SaveTeamData caches an answer of the team-data API. It returns [ErrFull] if the
 // share of caches has no room for it alone.
 func (s *Store) SaveTeamData(ctx context.Context, key string, value []byte) error {
-	err := s.cache(ctx, teamDataBucket, []byte(key), value)
-	if err != nil {
-		return fmt.Errorf("save team data: %w", err)
-	}
-	return nil
+	return wrapped(s.cache(ctx, teamDataBucket, []byte(key), value), "save team data")
 }
 
 // cache saves an entry of a cache. If the share of caches is full, it first
@@ -59,43 +47,24 @@ func deleteTeamData(tx *bolt.Tx) error {
 }
 
 // Cached returns the cached document of a sign-in provider, nil if there is none.
-func (s *Store) Cached(_ context.Context, key string) (value []byte, err error) {
-	err = s.view(func(tx *bolt.Tx) error {
-		value = bytes.Clone(tx.Bucket(idpCacheBucket).Get([]byte(key)))
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
-	}
-	return value, nil
+func (s *Store) Cached(_ context.Context, key string) ([]byte, error) {
+	value, err := s.value(idpCacheBucket, []byte(key))
+	return value, wrapped(err, "read %s", key)
 }
 
 // SaveCached caches a document of a sign-in provider.
 func (s *Store) SaveCached(ctx context.Context, key string, value []byte) error {
-	err := s.cache(ctx, idpCacheBucket, []byte(key), value)
-	if err != nil {
-		return fmt.Errorf("save %s: %w", key, err)
-	}
-	return nil
+	return wrapped(s.cache(ctx, idpCacheBucket, []byte(key), value), "save %s", key)
 }
 
 // Calibration returns the calibration of the voice whose model has this hash.
 func (s *Store) Calibration(hash string) (json []byte, ok bool, err error) {
-	err = s.view(func(tx *bolt.Tx) error {
-		json = bytes.Clone(tx.Bucket(calibrationsBucket).Get([]byte(hash)))
-		return nil
-	})
-	if err != nil {
-		return nil, false, fmt.Errorf("read the calibration of %s: %w", hash, err)
-	}
-	return json, json != nil, nil
+	json, err = s.value(calibrationsBucket, []byte(hash))
+	return json, json != nil, wrapped(err, "read the calibration of %s", hash)
 }
 
 // SaveCalibration saves the calibration of the voice whose model has this hash.
 func (s *Store) SaveCalibration(hash string, json []byte) error {
 	err := s.cache(context.Background(), calibrationsBucket, []byte(hash), json)
-	if err != nil {
-		return fmt.Errorf("save the calibration of %s: %w", hash, err)
-	}
-	return nil
+	return wrapped(err, "save the calibration of %s", hash)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,11 +34,10 @@ func put(key string) func(*bolt.Tx) error {
 // has reports whether put put a key, and how many it counted.
 func has(t *testing.T, s *Store, key string) (ok bool, count uint64) {
 	t.Helper()
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		b := tx.Bucket(metaBucket)
 		ok, count = b.Get([]byte(key)) != nil, b.Sequence()
-		return nil
-	}))
+	})
 	return ok, count
 }
 
@@ -50,9 +48,8 @@ func runGroup(t *testing.T, s *Store, fns ...func(*bolt.Tx) error) []error {
 	var wait sync.WaitGroup
 	hold := make(chan struct{})
 	wait.Go(func() {
-		if err := s.update(context.Background(), func(*bolt.Tx) error { <-hold; return nil }); err != nil {
-			t.Errorf("the change before the group: %v", err)
-		}
+		err := s.update(context.Background(), func(*bolt.Tx) error { <-hold; return nil })
+		check.That(t, err == nil, "the change before the group: %v", err)
 	})
 	synctest.Wait()
 	for i, fn := range fns {
@@ -75,13 +72,10 @@ func TestUpdate_group(t *testing.T) {
 			fns = append(fns, put(fmt.Sprint("k", i)))
 		}
 		for i, err := range runGroup(t, s, fns...) {
-			if ok, _ := has(t, s, fmt.Sprint("k", i)); !ok || err != nil {
-				t.Errorf("change %d: saved %v, %v", i, ok, err)
-			}
+			ok, _ := has(t, s, fmt.Sprint("k", i))
+			check.That(t, ok && err == nil, "change %d: saved %v, %v", i, ok, err)
 		}
-		if n := s.commits.Load() - before; n != 2 {
-			t.Errorf("%d commits for one change and 63 that waited, want 2", n)
-		}
+		check.Equal(t, s.commits.Load()-before, 2, "commits for one change and 63 that waited")
 	})
 }
 
@@ -94,12 +88,8 @@ func TestUpdate_alone(t *testing.T) {
 		for range 10 {
 			check.NoError(t, s.update(t.Context(), put("k")))
 		}
-		if took := time.Since(start); took != 0 {
-			t.Errorf("waited %s, want 0", took)
-		}
-		if n := s.commits.Load() - before; n != 10 {
-			t.Errorf("%d commits for 10 changes", n)
-		}
+		check.Equal(t, time.Since(start), 0, "waited")
+		check.Equal(t, s.commits.Load()-before, 10, "commits for 10 changes")
 	})
 }
 
@@ -109,26 +99,15 @@ func TestUpdate_groupFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := OpenForTest(t, "", Options{})
 		fail := func(key string) func(*bolt.Tx) error {
-			return func(tx *bolt.Tx) error {
-				if err := put(key)(tx); err != nil {
-					return err
-				}
-				return fmt.Errorf("%s: %w", key, errRefused)
-			}
+			return func(tx *bolt.Tx) error { return errors.Join(put(key)(tx), fmt.Errorf("%s: %w", key, errRefused)) }
 		}
 		errs := runGroup(t, s, fail("a"), put("b"), fail("c"), put("d"), fail("e"))
-		for i, want := range []bool{false, true, false, true, false} {
+		for i, want := range []string{"a: refused", "", "c: refused", "", "e: refused"} {
 			key := string(rune('a' + i))
 			ok, count := has(t, s, key)
-			if ok != want || count != 2 {
-				t.Errorf("%s is saved: %v, want %v; %d changes, want 2", key, ok, want, count)
-			}
-			if !want && (!errors.Is(errs[i], errRefused) || !strings.HasPrefix(errs[i].Error(), key)) {
-				t.Errorf("%s: %v, want its own error", key, errs[i])
-			}
-			if want && errs[i] != nil {
-				t.Errorf("%s: %v", key, errs[i])
-			}
+			check.That(t, ok == (want == "") && count == 2, "%s is saved: %v; %d changes, want 2", key, ok, count)
+			check.That(t, want == "" && errs[i] == nil || want != "" && errors.Is(errs[i], errRefused) &&
+				errs[i].Error() == want, "%s: %v, want its own error", key, errs[i])
 		}
 		check.NoError(t, s.Health())
 	})
@@ -153,9 +132,8 @@ func TestUpdate_groupRetry(t *testing.T) {
 			return put("b")(tx)
 		}
 		errs := runGroup(t, s, once, unlessA, put("c"))
-		if !errors.Is(errs[0], errRefused) || errs[1] != nil || errs[2] != nil {
-			t.Errorf("%v, want an error of the first alone: what the second saw was rolled back", errs)
-		}
+		check.That(t, errors.Is(errs[0], errRefused) && errs[1] == nil && errs[2] == nil,
+			"%v, want an error of the first alone: what the second saw was rolled back", errs)
 	})
 }
 
@@ -168,26 +146,20 @@ func TestUpdate_groupTooLarge(t *testing.T) {
 			return tx.Bucket(metaBucket).Put([]byte("huge"), make([]byte, 4<<20))
 		}
 		errs := runGroup(t, s, put("a"), huge, put("b"))
-		if errs[0] != nil || !errors.Is(errs[1], ErrFull) || errs[2] != nil {
-			t.Errorf("%v, want ErrFull of the second alone", errs)
-		}
-		if _, count := has(t, s, "a"); count != 2 {
-			t.Errorf("%d changes are saved, want 2", count)
-		}
+		check.That(t, errs[0] == nil && errors.Is(errs[1], ErrFull) && errs[2] == nil,
+			"%v, want ErrFull of the second alone", errs)
+		_, count := has(t, s, "a")
+		check.That(t, count == 2, "%d changes are saved, want 2", count)
 	})
 }
 
 func TestUpdate_contextEnded(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.update(ctx, put("a")); !errors.Is(err, context.Canceled) {
-		t.Errorf("update: %v, want context.Canceled", err)
-	}
-	if ok, _ := has(t, s, "a"); ok {
-		t.Error("the change was saved")
-	}
+	check.ErrorIs(t, s.update(ctx, put("a")), context.Canceled, "update")
+	ok, _ := has(t, s, "a")
+	check.That(t, !ok, "the change was saved")
 }
 
 // Close writes what waits.
@@ -209,13 +181,9 @@ func TestClose_writesQueue(t *testing.T) {
 		synctest.Wait()
 		close(hold)
 		for range 12 {
-			if err := <-outcomes; err != nil {
-				t.Errorf("a change before Close: %v", err)
-			}
+			check.ErrorIs(t, <-outcomes, nil, "a change before Close")
 		}
-		if err := s.update(t.Context(), put("late")); !errors.Is(err, ErrClosed) {
-			t.Errorf("a change after Close: %v, want ErrClosed", err)
-		}
+		check.ErrorIs(t, s.update(t.Context(), put("late")), ErrClosed, "a change after Close")
 	})
 }
 
@@ -254,27 +222,19 @@ func TestUpdate_load(t *testing.T) {
 	}
 	check.NoError(t, s.Close())
 	s = OpenForTest(t, path, Options{})
-	if _, count := has(t, s, "0-1"); count != saved.Load() {
-		t.Errorf("%d changes are in the file, %d were confirmed", count, saved.Load())
-	}
+	_, count := has(t, s, "0-1")
+	check.That(t, count == saved.Load(), "%d changes are in the file, %d were confirmed", count, saved.Load())
 }
 
 // After an unconfirmed change nothing is written.
 func TestUpdate_unconfirmed(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	var id int
 	check.NoError(t, s.update(t.Context(), func(tx *bolt.Tx) error { id = tx.ID(); return nil }))
 	// Transaction id can be read, but its sync has failed.
-	if err := s.recordOutcome(id, errors.New("input/output error")); !errors.Is(err, ErrUnconfirmed) {
-		t.Errorf("outcome: %v, want ErrUnconfirmed", err)
-	}
-	if err := s.update(t.Context(), put("a")); !errors.Is(err, ErrUnconfirmed) {
-		t.Errorf("the next change: %v, want ErrUnconfirmed", err)
-	}
-	if err := s.Health(); !errors.Is(err, ErrUnconfirmed) {
-		t.Errorf("health: %v, want ErrUnconfirmed", err)
-	}
+	check.ErrorIs(t, s.recordOutcome(id, errors.New("input/output error")), ErrUnconfirmed, "outcome")
+	check.ErrorIs(t, s.update(t.Context(), put("a")), ErrUnconfirmed, "the next change")
+	check.ErrorIs(t, s.Health(), ErrUnconfirmed, "health")
 }
 
 // Health tries a commit after a failed one, and not after a successful one.
@@ -285,17 +245,12 @@ func TestHealth_retries(t *testing.T) {
 		err := s.update(t.Context(), func(tx *bolt.Tx) error {
 			return tx.Bucket(metaBucket).Put([]byte("huge"), make([]byte, 4<<20))
 		})
-		if !errors.Is(err, ErrFull) {
-			t.Fatalf("a huge change: %v, want ErrFull", err)
-		}
+		check.Require(t, errors.Is(err, ErrFull), "a huge change: %v, want ErrFull", err)
 		before := s.commits.Load()
 		check.NoError(t, s.Health())
-		if n := s.commits.Load() - before; n != 1 {
-			t.Errorf("%d commits, want 1", n)
-		}
-		if err := s.Health(); err != nil || s.commits.Load()-before != 1 {
-			t.Errorf("health of a healthy store: %v, want no commit", err)
-		}
+		check.Equal(t, s.commits.Load()-before, 1, "commits")
+		err = s.Health()
+		check.That(t, err == nil && s.commits.Load()-before == 1, "health of a healthy store: %v, want no commit", err)
 	})
 }
 
@@ -312,9 +267,7 @@ func TestView_stuck(t *testing.T) {
 			"view":   s.view(func(*bolt.Tx) error { return nil }),
 			"update": s.update(t.Context(), put("a")), "Health": s.Health(),
 		} {
-			if !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%s: %v, want %v", name, err, ErrCorrupt)
-			}
+			check.ErrorIs(t, err, ErrCorrupt, "%s", name)
 		}
 	}
 	check.NoError(t, s.Close())

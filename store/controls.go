@@ -20,18 +20,8 @@ func (s *Store) Controls(ctx context.Context) (map[string][]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	records := map[string][]byte{}
-	err := s.view(func(tx *bolt.Tx) error {
-		clear(records)
-		for k, v := range pairs(tx.Bucket(controlsBucket)) {
-			records[string(k)] = append([]byte(nil), v...)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the controls: %w", err)
-	}
-	return records, nil
+	records, err := s.values(controlsBucket)
+	return records, wrapped(err, "read the controls")
 }
 
 // SaveControl writes a record of [control.Repository], or deletes it if value is
@@ -60,10 +50,7 @@ func (s *Store) SaveControl(ctx context.Context, key string, value []byte) error
 	} else {
 		err = s.grow(ctx, announcementsShare, change)
 	}
-	if err != nil {
-		return fmt.Errorf("save the control %s: %w", key, err)
-	}
-	return nil
+	return wrapped(err, "save the control %s", key)
 }
 
 // essential reports whether a record is saved in the reserve of the file.

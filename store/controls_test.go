@@ -16,8 +16,7 @@ import (
 // Schedules take at most a quarter of the share of announcements; then they can
 // still be replaced and deleted, and the volume can be set.
 func TestControls_share(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
+	s := NewForTest(t, Options{MaxSize: 8 << 20})
 	schedule := bytes.Repeat([]byte("x"), 30_000)
 	n := 0
 	var err error
@@ -25,14 +24,12 @@ func TestControls_share(t *testing.T) {
 		err = s.SaveControl(t.Context(), fmt.Sprint("schedule/", n), schedule)
 	}
 	var used int64
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		used = tableOf(tx, controlsBucket).bytes()
-		return nil
-	}))
+	})
 	limit := s.limit(announcementsShare) / 4
-	if !errors.Is(err, ErrFull) || used > limit || used < limit-2*int64(len(schedule)) {
-		t.Errorf("%v after %d schedules that use %d of %d bytes", err, n, used, limit)
-	}
+	check.That(t, errors.Is(err, ErrFull) && used <= limit && used >= limit-2*int64(len(schedule)),
+		"%v after %d schedules that use %d of %d bytes", err, n, used, limit)
 	check.NoError(t, s.SaveControl(t.Context(), "schedule/0", schedule))
 	check.NoError(t, s.SaveControl(t.Context(), control.KeyVolume, []byte(`{"volume":10}`)))
 	check.NoError(t, s.SaveControl(t.Context(), control.KeyQuiet, []byte(`{"on":true}`)))

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -14,15 +13,9 @@ var duckedKey = []byte("streams")
 const MaxDucked = 128 << 10
 
 // Ducked returns which streams of the sound server are lowered, nil if none are.
-func (s *Store) Ducked() (content []byte, err error) {
-	err = s.view(func(tx *bolt.Tx) error {
-		content = bytes.Clone(tx.Bucket(duckedBucket).Get(duckedKey))
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the lowered streams: %w", err)
-	}
-	return content, nil
+func (s *Store) Ducked() ([]byte, error) {
+	content, err := s.value(duckedBucket, duckedKey)
+	return content, wrapped(err, "read the lowered streams")
 }
 
 // SaveDucked saves which streams of the sound server are lowered, in place of
@@ -38,8 +31,5 @@ func (s *Store) SaveDucked(ctx context.Context, content []byte) error {
 	} else {
 		err = s.cache(ctx, duckedBucket, duckedKey, content)
 	}
-	if err != nil {
-		return fmt.Errorf("save the lowered streams: %w", err)
-	}
-	return nil
+	return wrapped(err, "save the lowered streams")
 }

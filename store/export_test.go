@@ -7,6 +7,13 @@ import (
 	"pressbox/packaging/check"
 )
 
+// NewForTest opens a new store for a parallel test.
+func NewForTest(t *testing.T, o Options) *Store {
+	t.Helper()
+	t.Parallel()
+	return OpenForTest(t, "", o)
+}
+
 // OpenForTest opens the store at path, "" for a new one, until the test ends.
 func OpenForTest(tb testing.TB, path string, o Options) *Store {
 	tb.Helper()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -13,96 +14,58 @@ import (
 	bolt "go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 
+	"pressbox/packaging/check"
 	"pressbox/store"
-	"pressbox/store/killtest"
 	"pressbox/voice/announce"
 )
 
-// A full disk refuses changes and loses none: the test fills a small tmpfs of a
-// child process.
+// A full disk refuses changes and loses none: the test fills a small tmpfs in a process of its own.
 func TestStore_fullDisk(t *testing.T) {
+	if os.Getenv("PRESSBOX_TEST_TMPFS") != "" {
+		fillTmpfs(t)
+		return
+	}
 	t.Parallel()
-	cmd := killtest.Command(t, "full")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStore_fullDisk$")
+	cmd.Env = append(os.Environ(), "PRESSBOX_TEST_TMPFS=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if id := os.Getuid(); id != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	check.That(t, err == nil, "%v: %s", err, out)
 }
 
-// newTmpfs creates a tmpfs that only this process can reach, at dir, until it
-// ends.
-func newTmpfs(size string) (dir string, err error) {
-	fs, err := unix.Fsopen("tmpfs", 0)
-	if err != nil {
-		return "", err
-	}
-	if err := errors.Join(unix.FsconfigSetString(fs, "size", size), unix.FsconfigCreate(fs)); err != nil {
-		return "", err
-	}
-	mount, err := unix.Fsmount(fs, 0, 0)
-	return fmt.Sprintf("/proc/self/fd/%d", mount), err
+// tmpfs returns a new tmpfs that only this process can reach, until it ends, and its folder.
+func tmpfs(t *testing.T, size string) (dir string) {
+	t.Helper()
+	fs := check.Must(unix.Fsopen("tmpfs", 0))(t)
+	check.NoError(t, errors.Join(unix.FsconfigSetString(fs, "size", size), unix.FsconfigCreate(fs)))
+	return fmt.Sprintf("/proc/self/fd/%d", check.Must(unix.Fsmount(fs, 0, 0))(t))
 }
 
-// resizeTmpfs changes the size of the tmpfs at dir.
-func resizeTmpfs(dir, size string) error {
-	fs, err := unix.Fspick(unix.AT_FDCWD, dir, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(unix.FsconfigSetString(fs, "size", size), unix.FsconfigReconfigure(fs))
-}
-
-// fillTmpfs is the child process.
-func fillTmpfs([]string) error {
-	dir, err := newTmpfs("1m")
-	if err != nil {
-		return fmt.Errorf("create a tmpfs: %w", err)
-	}
+func fillTmpfs(t *testing.T) {
+	t.Helper()
+	dir := tmpfs(t, "1m")
 	path := filepath.Join(dir, "pressbox.db")
-	s, err := store.Open(path, store.Options{})
-	if err != nil {
-		return err
-	}
+	s := check.Must(store.Open(path, store.Options{}))(t)
 	saved, err := appendUntilRefused(s, 1)
-	if !errors.Is(err, store.ErrFull) || !errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("append %d: %w, want ErrFull because of ENOSPC", saved+1, err)
-	}
-	if err := s.Health(); !errors.Is(err, store.ErrFull) {
-		return fmt.Errorf("health: %w, want ErrFull", err)
-	}
-	if err := expectWaiting(s, saved); err != nil {
-		return err
-	}
-	if err := s.Close(); err != nil {
-		return err
-	}
-	if err := checkPages(path); err != nil {
-		return err
-	}
-	if s, err = store.Open(path, store.Options{}); err != nil {
-		return fmt.Errorf("open on a full disk: %w", err)
-	}
-	if err := expectWaiting(s, saved); err != nil {
-		return err
-	}
-	if _, err := appendUntilRefused(s, saved+1); !errors.Is(err, store.ErrFull) {
-		return fmt.Errorf("append on a full disk: %w, want ErrFull", err)
-	}
-	if err := resizeTmpfs(dir, "8m"); err != nil {
-		return fmt.Errorf("grow the tmpfs: %w", err)
-	}
-	if err := s.Health(); err != nil {
-		return fmt.Errorf("health on the larger disk: %w", err)
-	}
-	if _, _, err := s.Append(context.Background(), announcement(1_000_000), announce.IdempotencyKey{}); err != nil {
-		return fmt.Errorf("append on the larger disk: %w", err)
-	}
-	return s.Close()
+	check.That(t, errors.Is(err, store.ErrFull) && errors.Is(err, syscall.ENOSPC),
+		"append: %v, want ErrFull because of ENOSPC", err)
+	check.ErrorIs(t, s.Health(), store.ErrFull, "health")
+	expectWaiting(t, s, saved)
+	check.NoError(t, errors.Join(s.Close(), checkPages(path)))
+
+	s = check.Must(store.Open(path, store.Options{}))(t) // on a full disk
+	expectWaiting(t, s, saved)
+	_, err = appendUntilRefused(s, saved+1)
+	check.ErrorIs(t, err, store.ErrFull, "append on a full disk")
+	fs := check.Must(unix.Fspick(unix.AT_FDCWD, dir, 0))(t) // it becomes larger
+	check.NoError(t, errors.Join(unix.FsconfigSetString(fs, "size", "8m"), unix.FsconfigReconfigure(fs), s.Health()))
+	save(t, s, announcement(1_000_000))
+	check.NoError(t, s.Close())
 }
 
 // appendUntilRefused returns the number of the last saved announcement.
@@ -116,23 +79,17 @@ func appendUntilRefused(s *store.Store, first int) (int, error) {
 }
 
 // expectWaiting checks that exactly the first announcements are there.
-func expectWaiting(s *store.Store, many int) error {
-	waiting, _, err := s.Load(context.Background())
-	if err != nil || len(waiting) != many {
-		return fmt.Errorf("%d announcements, %w, want %d", len(waiting), err, many)
-	}
+func expectWaiting(t *testing.T, s *store.Store, many int) {
+	t.Helper()
+	waiting, _, err := s.Load(t.Context())
+	check.Require(t, err == nil && len(waiting) == many, "%d announcements, %v, want %d", len(waiting), err, many)
 	for i, n := range waiting {
-		if n.Seq != uint64(i+1) {
-			return fmt.Errorf("announcement %d is number %d", i, n.Seq)
-		}
+		check.Equal(t, n.Seq, uint64(i+1), "the number of announcement %d", i)
 	}
 	for i, want := range []bool{true, false} {
-		key := announce.IdempotencyKey{Key: fmt.Sprint(many + i)}
-		if _, ok, err := s.Find(context.Background(), key); ok != want || err != nil {
-			return fmt.Errorf("the key of announcement %d: %v, %w, want %v", many+i, ok, err, want)
-		}
+		_, ok, err := s.Find(t.Context(), announce.IdempotencyKey{Key: fmt.Sprint(many + i)})
+		check.That(t, ok == want && err == nil, "the key of announcement %d: %v, %v, want %v", many+i, ok, err, want)
 	}
-	return nil
 }
 
 // checkPages checks every page of a store.

@@ -190,17 +190,8 @@ func unpackMoves(pack []byte) (moves [][]byte, err error) {
 
 // Summaries returns the summaries of all games; see [live.Journal].
 func (j journal) Summaries(context.Context) (map[string][]byte, error) {
-	summaries := map[string][]byte{}
-	err := j.store.view(func(tx *bolt.Tx) error {
-		for id, summary := range pairs(tx.Bucket(summariesBucket)) {
-			summaries[string(id)] = bytes.Clone(summary)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the games: %w", err)
-	}
-	return summaries, nil
+	summaries, err := j.store.values(summariesBucket)
+	return summaries, wrapped(err, "read the games")
 }
 
 // Moves returns all moves of a game; see [live.Journal].
@@ -209,10 +200,7 @@ func (j journal) Moves(_ context.Context, id string) (moves [][]byte, err error)
 		moves, err = gameMoves(tx, []byte(id))
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read game %s: %w", id, err)
-	}
-	return moves, nil
+	return moves, wrapped(err, "read game %s", id)
 }
 
 // Boxes returns the box scores of finished games; see [live.Journal].

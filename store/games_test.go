@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -34,13 +33,9 @@ func appendGame(s *Store, id string, first, last uint64, box string) error {
 func checkMoves(t *testing.T, s *Store, id string, last uint64) {
 	t.Helper()
 	moves, err := s.Games().Moves(t.Context(), id)
-	if err != nil || len(moves) != int(last) {
-		t.Fatalf("%d moves of %s, %v, want %d", len(moves), id, err, last)
-	}
+	check.Require(t, err == nil && len(moves) == int(last), "%d moves of %s, %v, want %d", len(moves), id, err, last)
 	for i, m := range moves {
-		if want := fmt.Sprintf("%s %d", id, i+1); string(m) != want {
-			t.Errorf("move %q, want %q", m, want)
-		}
+		check.Equal(t, string(m), fmt.Sprintf("%s %d", id, i+1), "move")
 	}
 }
 
@@ -49,15 +44,11 @@ func TestJournal_order(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")
 	s := check.Must(Open(path, Options{}))(t)
-	for _, err := range []error{
+	check.NoError(t, errors.Join(
 		appendGame(s, "one", 1, 3, ""), appendGame(s, "two", 1, 1, ""), appendGame(s, "one", 4, 300, ""),
-	} {
-		check.NoError(t, err)
-	}
+	))
 	for _, first := range []uint64{300, 302, 1, 0} {
-		if err := appendGame(s, "one", first, first, ""); !errors.Is(err, errOrder) {
-			t.Errorf("move %d after 300: %v, want %v", first, err, errOrder)
-		}
+		check.ErrorIs(t, appendGame(s, "one", first, first, ""), errOrder, "move %d after 300", first)
 	}
 	check.NoError(t, s.Close())
 	s = OpenForTest(t, path, Options{})
@@ -66,71 +57,49 @@ func TestJournal_order(t *testing.T) {
 	checkMoves(t, s, "unknown", 0)
 	summaries, err := s.Games().Summaries(t.Context())
 	want := map[string][]byte{"one": []byte("summary of one at 300"), "two": []byte("summary of two at 1")}
-	if err != nil || !reflect.DeepEqual(summaries, want) {
-		t.Errorf("summaries %q, %v", summaries, err)
-	}
+	check.That(t, err == nil && reflect.DeepEqual(summaries, want), "summaries %q, %v", summaries, err)
 }
 
 // The moves of a finished game are packed, and later ones follow them.
 func TestJournal_packed(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	box := strings.Repeat("a box score ", 1000)
-	for _, err := range []error{
+	check.NoError(t, errors.Join(
 		appendGame(s, "one", 1, 200, ""), appendGame(s, "one", 201, 202, box), appendGame(s, "one", 203, 203, ""),
-	} {
-		check.NoError(t, err)
-	}
+	))
 	checkMoves(t, s, "one", 203)
-	if err := appendGame(s, "one", 203, 203, ""); !errors.Is(err, errOrder) {
-		t.Errorf("move 203 again: %v, want %v", err, errOrder)
-	}
+	check.ErrorIs(t, appendGame(s, "one", 203, 203, ""), errOrder, "move 203 again")
 	boxes, err := s.Games().Boxes(t.Context(), []string{"one", "two"})
-	if err != nil || len(boxes) != 1 || string(boxes["one"]) != box {
-		t.Errorf("boxes %.40q, %v", boxes, err)
-	}
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
-		if n := tx.Bucket(movesBucket).Bucket([]byte("one")).Stats().KeyN; n != 1 {
-			t.Errorf("%d moves are not packed, want the last one", n)
-		}
-		if n := len(tx.Bucket(boxesBucket).Get([]byte("one"))); n > len(box)/10 {
-			t.Errorf("the box takes %d bytes of %d", n, len(box))
-		}
-		return nil
-	}))
+	check.That(t, err == nil && len(boxes) == 1 && string(boxes["one"]) == box, "boxes %.40q, %v", boxes, err)
+	look(t, s, func(tx *bolt.Tx) {
+		check.Equal(t, tx.Bucket(movesBucket).Bucket([]byte("one")).Stats().KeyN, 1, "moves are not packed")
+		n := len(tx.Bucket(boxesBucket).Get([]byte("one")))
+		check.That(t, n <= len(box)/10, "the box takes %d bytes of %d", n, len(box))
+	})
 }
 
 // A deleted game leaves nothing.
 func TestJournal_delete(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
-	for _, err := range []error{
+	s := NewForTest(t, Options{})
+	check.NoError(t, errors.Join(
 		appendGame(s, "one", 1, 2, "box"), appendGame(s, "one", 3, 3, ""), appendGame(s, "two", 1, 1, ""),
-	} {
-		check.NoError(t, err)
-	}
+	))
 	for range 2 { // also if there is none
 		check.Must(s.Games().Append(t.Context(), live.Change{Game: "one"}))(t)
 	}
-	for _, bucket := range [][]byte{summariesBucket, packsBucket, boxesBucket, movesBucket} {
-		check.NoError(t, s.view(func(tx *bolt.Tx) error {
-			for id := range pairs(tx.Bucket(bucket)) {
-				if string(id) == "one" {
-					t.Errorf("%s still has it", bucket)
-				}
-			}
-			return nil
-		}))
-	}
+	look(t, s, func(tx *bolt.Tx) {
+		for _, bucket := range [][]byte{summariesBucket, packsBucket, boxesBucket, movesBucket} {
+			b := tx.Bucket(bucket)
+			check.That(t, b.Get([]byte("one")) == nil && b.Bucket([]byte("one")) == nil, "%s still has it", bucket)
+		}
+	})
 	check.NoError(t, appendGame(s, "one", 1, 2, "")) // the same id again
 	checkMoves(t, s, "two", 1)
 }
 
-// A nearly full share of games is reported, a full one rejects new games before it
-// rejects moves.
+// A nearly full share of games is reported, a full one rejects new games before it rejects moves.
 func TestJournal_full(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{MaxSize: 4 << 20})
+	s := NewForTest(t, Options{MaxSize: 4 << 20})
 	check.NoError(t, appendGame(s, "one", 1, 1, ""))
 	n := uint64(2)
 	move := func() (nearlyFull bool, err error) {
@@ -152,9 +121,8 @@ func TestJournal_full(t *testing.T) {
 	for err == nil {
 		_, err = move()
 	}
-	if !errors.Is(err, live.ErrFull) || s.Health() != nil {
-		t.Errorf("a move in a full share: %v, health %v; want %v and nil", err, s.Health(), live.ErrFull)
-	}
+	check.That(t, errors.Is(err, live.ErrFull) && s.Health() == nil,
+		"a move in a full share: %v, health %v; want %v and nil", err, s.Health(), live.ErrFull)
 	_, err = s.Games().Append(t.Context(), live.Change{Game: "one"})
 	check.NoError(t, errors.Join(err, appendGame(s, "three", 1, 1, ""))) // a new game after an old one was deleted
 }
@@ -164,34 +132,8 @@ func TestDecompress_limit(t *testing.T) {
 	t.Parallel()
 	part := check.Must(compress(make([]byte, 1<<20)))(t)
 	parts := bytes.Repeat(part, maxDecompressed>>20+1) // gzip reads them as one
-	if plain, err := decompress(parts); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("%d bytes, %v, want %v", len(plain), err, ErrCorrupt)
-	}
-}
-
-func TestJournal_damagedPack(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
-	check.NoError(t, appendGame(s, "one", 1, 50, "box"))
-	var pack []byte
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
-		pack = bytes.Clone(tx.Bucket(packsBucket).Get([]byte("one")))
-		return nil
-	}))
-	var cut bytes.Buffer
-	z := gzip.NewWriter(&cut)
-	z.Write([]byte("\x05abc"))
-	z.Close()
-	for name, damaged := range map[string][]byte{
-		"no gzip": []byte("one"), "cut": pack[:len(pack)-9], "short": cut.Bytes(),
-	} {
-		check.NoError(t, s.update(t.Context(), func(tx *bolt.Tx) error {
-			return tx.Bucket(packsBucket).Put([]byte("one"), damaged)
-		}))
-		if moves, err := s.Games().Moves(t.Context(), "one"); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: %d moves, %v, want %v", name, len(moves), err, ErrCorrupt)
-		}
-	}
+	plain, err := decompress(parts)
+	check.That(t, errors.Is(err, ErrCorrupt), "%d bytes, %v, want %v", len(plain), err, ErrCorrupt)
 }
 
 // FuzzPack decodes any bytes as packed moves, compressed or not: it finds moves that are in them, or damage.
@@ -201,12 +143,11 @@ func FuzzPack(f *testing.F) {
 	} {
 		f.Add([]byte(plain))
 	}
+	f.Add(check.Must(compress([]byte("\x03abc")))(f)[:20]) // cut
 	read := func(t *testing.T, pack []byte) [][]byte {
 		t.Helper()
 		moves, err := unpackMoves(pack)
-		if err != nil && !errors.Is(err, ErrCorrupt) {
-			t.Fatalf("%v, want %v", err, ErrCorrupt)
-		}
+		check.Require(t, err == nil || errors.Is(err, ErrCorrupt), "%v, want %v", err, ErrCorrupt)
 		return moves
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -215,9 +156,7 @@ func FuzzPack(f *testing.F) {
 		rest := data
 		for _, m := range read(t, pack) {
 			i := bytes.Index(rest, m)
-			if i < 0 {
-				t.Fatalf("the move %x is not in %x", m, data)
-			}
+			check.Require(t, i >= 0, "the move %x is not in %x", m, data)
 			rest = rest[i+len(m):]
 		}
 	})

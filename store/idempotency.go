@@ -245,8 +245,5 @@ func (s *Store) DeleteExpired(ctx context.Context) error {
 			return nil
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("delete expired idempotency keys: %w", err)
-	}
-	return nil
+	return wrapped(err, "delete expired idempotency keys")
 }

@@ -22,8 +22,7 @@ import (
 // largest is the longest message in its longest stored form: 30 KB.
 var largest = strings.Repeat("<", announce.MaxMessage)
 
-// postEnded appends an announcement with a key and ends it, as POST and DELETE
-// do.
+// postEnded appends an announcement with a key and ends it, as POST and DELETE do.
 func postEnded(s *Store, seq uint64, key announce.IdempotencyKey, now clock.Moment) error {
 	n := announce.Announcement{
 		ID: fmt.Sprintf("%026d", seq), Seq: seq, Content: announce.Content{Message: largest},
@@ -34,23 +33,6 @@ func postEnded(s *Store, seq uint64, key announce.IdempotencyKey, now clock.Mome
 	}
 	n.Status, n.Ended = announce.Cancelled, now.Wall
 	return s.Done(context.Background(), n)
-}
-
-// Announcements with idempotency keys cannot fill the store; a store that they
-// filled accepts announcements a day later.
-func TestAppend_fullByKeysThenAccepts(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
-	present := stopClock(s)
-	var err error
-	for seq := uint64(1); seq <= 120 && err == nil; seq++ {
-		err = postEnded(s, seq, announce.IdempotencyKey{Key: fmt.Sprint(seq)}, *present)
-	}
-	if err != nil {
-		t.Errorf("the keys fill the store: %v", err)
-	}
-	present.Wall, present.Since = present.Wall.Add(25*time.Hour), present.Since+25*time.Hour
-	check.NoError(t, postEnded(s, 2000, announce.IdempotencyKey{Key: "later"}, *present)) // a day later
 }
 
 // A keyRig saves keys with consecutive seqs.
@@ -72,8 +54,7 @@ func keyOf(sender string, i int) announce.IdempotencyKey {
 	return announce.IdempotencyKey{Sender: sender, Key: fmt.Sprint(i)}
 }
 
-// save saves the keys first to last of a sender, in one transaction, while all
-// keys are limited.
+// save saves the keys first to last of a sender, in one transaction, while all keys are limited.
 func (r *keyRig) save(sender string, first, last, limit int) {
 	r.t.Helper()
 	check.NoError(r.t, r.update(r.t.Context(), func(tx *bolt.Tx) error {
@@ -92,15 +73,13 @@ func (r *keyRig) pass(d time.Duration) {
 	r.present.Wall, r.present.Since = r.present.Wall.Add(d), r.present.Since+d
 }
 
-// expect fails the test unless exactly the keys first to last, of those up to
-// last, are found.
+// expect fails the test unless exactly the keys first to last, of those up to last, are found.
 func (r *keyRig) expect(sender string, first, last int) {
 	r.t.Helper()
 	for i := 1; i <= last; i++ {
 		earlier, ok, err := r.Find(r.t.Context(), keyOf(sender, i))
-		if err != nil || ok != (i >= first) || ok && earlier.ID != fmt.Sprint(sender, i) {
-			r.t.Errorf("key %d of %s: %+v, %v, %v; want %d to %d", i, sender, earlier, ok, err, first, last)
-		}
+		check.That(r.t, err == nil && ok == (i >= first) && (!ok || earlier.ID == fmt.Sprint(sender, i)),
+			"key %d of %s: %+v, %v, %v; want %d to %d", i, sender, earlier, ok, err, first, last)
 	}
 }
 
@@ -108,12 +87,11 @@ func (r *keyRig) expect(sender string, first, last int) {
 func (r *keyRig) expectCount(want int) {
 	r.t.Helper()
 	keys, seqs := count(r.t, r.Store, keysBucket), count(r.t, r.Store, keysBySeqBucket)
-	check.NoError(r.t, r.view(func(tx *bolt.Tx) error {
-		if n := keysOf(tx).count(); n != want || keys != want || seqs != want {
-			r.t.Errorf("%d keys, %d by seq, counted %d, want %d", keys, seqs, n, want)
-		}
-		return nil
-	}))
+	look(r.t, r.Store, func(tx *bolt.Tx) {
+		n := keysOf(tx).count()
+		check.That(r.t, n == want && keys == want && seqs == want,
+			"%d keys, %d by seq, counted %d, want %d", keys, seqs, n, want)
+	})
 }
 
 func TestKeys_perSender(t *testing.T) {
@@ -144,12 +122,8 @@ func TestKeys_total(t *testing.T) {
 	r.expect("bob", 2, 5)
 	r.expect("ann", 1, 1)
 	r.expectCount(8)
-	if n := (&Store{maxSize: 512 << 20}).maxKeys(); n != maxKeys {
-		t.Errorf("%d keys at 512 MiB, want %d", n, maxKeys)
-	}
-	if n := (&Store{maxSize: 8 << 20}).maxKeys(); n != 256 {
-		t.Errorf("%d keys at 8 MiB, want 256", n)
-	}
+	check.Equal(t, (&Store{maxSize: 512 << 20}).maxKeys(), maxKeys, "keys at 512 MiB")
+	check.Equal(t, (&Store{maxSize: 8 << 20}).maxKeys(), 256, "keys at 8 MiB")
 }
 
 // All keys take at most keyCost bytes of the file each.
@@ -160,18 +134,15 @@ func TestKeys_size(t *testing.T) {
 	for i := 1; i <= many; i += 100 {
 		r.save(fmt.Sprint(i), 1, 100, maxKeys)
 	}
-	check.NoError(t, r.view(func(tx *bolt.Tx) error {
+	look(t, r.Store, func(tx *bolt.Tx) {
 		size := 0
 		for _, b := range []table{keysOf(tx).records, keysOf(tx).bySeq} {
 			stats := b.Stats()
 			size += stats.LeafAlloc + stats.BranchAlloc
 		}
-		if size > many*keyCost {
-			t.Errorf("%d keys take %d bytes, want at most %d each", many, size, keyCost)
-		}
+		check.That(t, size <= many*keyCost, "%d keys take %d bytes, want at most %d each", many, size, keyCost)
 		t.Logf("%d bytes for each key", size/many)
-		return nil
-	}))
+	})
 }
 
 func TestKeys_expire(t *testing.T) {
@@ -191,9 +162,7 @@ func TestKeys_expire(t *testing.T) {
 	r.expectCount(2)
 	commits := r.commits.Load()
 	check.NoError(t, r.DeleteExpired(t.Context()))
-	if r.commits.Load() != commits {
-		t.Error("a sweep without expired keys writes")
-	}
+	check.Equal(t, r.commits.Load(), commits, "a sweep without expired keys writes")
 }
 
 func TestRun_deletesExpired(t *testing.T) {
@@ -225,14 +194,11 @@ func FuzzDecodeKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := decodeKey(data)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%v, want %v", err, ErrCorrupt)
-			}
+			check.That(t, errors.Is(err, ErrCorrupt), "%v, want %v", err, ErrCorrupt)
 			return
 		}
 		again, err := decodeKey(check.Must(json.Marshal(r))(t))
-		if err != nil || again.Seq != r.Seq || !bytes.Equal(again.Digest, r.Digest) {
-			t.Errorf("%+v became %+v, %v", r, again, err)
-		}
+		check.That(t, err == nil && again.Seq == r.Seq && bytes.Equal(again.Digest, r.Digest),
+			"%+v became %+v, %v", r, again, err)
 	})
 }

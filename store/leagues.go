@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,18 +12,8 @@ import (
 
 // Leagues returns all records of [leagues.Repository].
 func (s *Store) Leagues(context.Context) (map[string][]byte, error) {
-	all := map[string][]byte{}
-	err := s.view(func(tx *bolt.Tx) error {
-		clear(all)
-		for id, data := range pairs(tx.Bucket(leaguesBucket)) {
-			all[string(id)] = bytes.Clone(data)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the leagues: %w", err)
-	}
-	return all, nil
+	all, err := s.values(leaguesBucket)
+	return all, wrapped(err, "read the leagues")
 }
 
 // SaveLeague creates or replaces a record of [leagues.Repository]. A new one finds
@@ -42,10 +31,7 @@ func (s *Store) SaveLeague(ctx context.Context, id string, data []byte) error {
 	if errors.Is(err, ErrFull) {
 		err = fmt.Errorf("%w: %w", leagues.ErrFull, err)
 	}
-	if err != nil {
-		return fmt.Errorf("save league %s: %w", id, err)
-	}
-	return nil
+	return wrapped(err, "save league %s", id)
 }
 
 // DeleteLeague deletes a record of [leagues.Repository], if it exists.
@@ -53,8 +39,5 @@ func (s *Store) DeleteLeague(ctx context.Context, id string) error {
 	err := s.update(ctx, func(tx *bolt.Tx) error {
 		return tableOf(tx, leaguesBucket).Delete([]byte(id))
 	})
-	if err != nil {
-		return fmt.Errorf("delete league %s: %w", id, err)
-	}
-	return nil
+	return wrapped(err, "delete league %s", id)
 }

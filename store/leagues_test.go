@@ -18,9 +18,7 @@ func TestLeagues(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")
 	s := check.Must(store.Open(path, store.Options{MaxSize: 2 << 20}))(t)
-	if all := check.Must(s.Leagues(t.Context()))(t); len(all) != 0 {
-		t.Errorf("a new store has %d leagues", len(all))
-	}
+	check.Equal(t, len(check.Must(s.Leagues(t.Context()))(t)), 0, "a new store has leagues")
 	check.NoError(t, s.DeleteLeague(t.Context(), "none"))
 	for _, data := range []string{"first", "second"} {
 		check.NoError(t, s.SaveLeague(t.Context(), "one", []byte(data)))
@@ -32,15 +30,12 @@ func TestLeagues(t *testing.T) {
 	for n := 0; err == nil; n++ {
 		err = s.SaveLeague(t.Context(), fmt.Sprint("fill-", n), fill)
 	}
-	if !errors.Is(err, leagues.ErrFull) || !errors.Is(err, store.ErrFull) {
-		t.Errorf("in a full share: %v", err)
-	}
+	check.That(t, errors.Is(err, leagues.ErrFull) && errors.Is(err, store.ErrFull), "in a full share: %v", err)
 	check.NoError(t, s.SaveLeague(t.Context(), "one", fill))
 	check.NoError(t, s.Close())
 	s = check.Must(store.Open(path, store.Options{MaxSize: 2 << 20, Recount: true}))(t)
 	defer check.Close(t, s)
 	all := check.Must(s.Leagues(t.Context()))(t)
-	if !bytes.Equal(all["one"], fill) || all["two"] != nil {
-		t.Errorf("after opening again: %d leagues, %q", len(all), all["two"])
-	}
+	check.That(t, bytes.Equal(all["one"], fill) && all["two"] == nil,
+		"after opening again: %d leagues, %q", len(all), all["two"])
 }

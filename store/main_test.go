@@ -8,5 +8,5 @@ import (
 
 // TestMain runs the tests, or a child process of one.
 func TestMain(m *testing.M) {
-	killtest.Main(m, map[string]killtest.Child{"announcer": runAnnouncer, "full": fillTmpfs, "check": checkFile})
+	killtest.Main(m, map[string]killtest.Child{"announcer": runAnnouncer, "check": checkFile})
 }

@@ -20,13 +20,18 @@ import (
 // count returns the number of keys in a bucket.
 func count(t *testing.T, s *Store, bucket []byte) (n int) {
 	t.Helper()
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		for range pairs(tx.Bucket(bucket)) {
 			n++
 		}
-		return nil
-	}))
+	})
 	return n
+}
+
+// look calls view with a transaction that reads.
+func look(t *testing.T, s *Store, view func(tx *bolt.Tx)) {
+	t.Helper()
+	check.NoError(t, s.view(func(tx *bolt.Tx) error { view(tx); return nil }))
 }
 
 // newFile returns a store with a calibration, changed by edit and closed.
@@ -42,8 +47,7 @@ func withSchema(n uint64) func(*bolt.Tx) error {
 	return func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(schemaKey, number(n)) }
 }
 
-// A store of another version is refused, stays as it is and is not locked. The error says what
-// to do.
+// A store of another version is refused, stays as it is and is not locked. The error says what to do.
 func TestOpen_otherSchema(t *testing.T) {
 	t.Parallel()
 	for n, tt := range map[uint64]struct {
@@ -57,19 +61,15 @@ func TestOpen_otherSchema(t *testing.T) {
 		path := newFile(t, withSchema(n))
 		before := check.Must(os.ReadFile(path))(t)
 		for range 2 {
-			for what, err := range map[string]error{"open": second(Open(path, Options{})), "check": Check(path)} {
-				if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
-					t.Errorf("%s a store of schema %d: %v, want %v: %s", what, n, err, tt.want, tt.text)
-				}
+			for what, err := range map[string]error{"open": check.Err(Open(path, Options{})), "check": Check(path)} {
+				check.That(t, errors.Is(err, tt.want) && strings.Contains(err.Error(), tt.text),
+					"%s a store of schema %d: %v, want %v: %s", what, n, err, tt.want, tt.text)
 			}
 		}
-		if after := check.Must(os.ReadFile(path))(t); !bytes.Equal(after, before) || UncleanShutdown(path) {
-			t.Errorf("the store of schema %d was changed", n)
-		}
+		check.That(t, bytes.Equal(check.Must(os.ReadFile(path))(t), before) && !UncleanShutdown(path),
+			"the store of schema %d was changed", n)
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
 
 // Migrations run in order, each once and in one transaction, and are logged. The store is copied
 // before: the version before names the copy, and can go on with it.
@@ -87,9 +87,7 @@ func TestMigrate_steps(t *testing.T) {
 		}
 	}
 	steps := []migration{step("one", nil), step("two", errRefused), step("three", nil)}
-	if err := s.migrate(steps); !errors.Is(err, errRefused) {
-		t.Errorf("migrate: %v, want the second step's error", err)
-	}
+	check.ErrorIs(t, s.migrate(steps), errRefused, "migrate")
 	steps[1] = step("two", nil)
 	for range 2 {
 		check.NoError(t, s.migrate(steps))
@@ -101,18 +99,15 @@ func TestMigrate_steps(t *testing.T) {
 		check.NoError(t, Check(copyOf(path, firstSchema)))
 		db := check.Must(bolt.Open(copyOf(path, at), 0o600, &bolt.Options{ReadOnly: true}))(t)
 		check.NoError(t, errors.Join(db.View(func(tx *bolt.Tx) error {
-			if got := schema(tx); got != want {
-				t.Errorf("the copy %d has schema %d", at, got)
-			}
+			check.Equal(t, schema(tx), want, "the copy %d has schema", at)
 			return nil
 		}), db.Close()))
 	}
 	check.NoError(t, s.Close())
-	err := second(Open(path, Options{}))
+	err := check.Err(Open(path, Options{}))
 	way := "pressbox restore " + path + ".schema-7"
-	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), way) {
-		t.Errorf("the version before: %v, want %q", err, way)
-	}
+	check.That(t, errors.Is(err, ErrNewer) && strings.Contains(err.Error(), way),
+		"the version before: %v, want %q", err, way)
 }
 
 // A store that cannot be copied is not migrated.
@@ -122,9 +117,8 @@ func TestMigrate_needsCopy(t *testing.T) {
 	s := OpenForTest(t, path, Options{})
 	check.NoError(t, os.MkdirAll(path+".schema-7/full", 0o700)) // no file can replace it
 	err := s.migrate([]migration{func(*bolt.Tx) error { return errors.New("migrated") }})
-	if err == nil || !strings.Contains(err.Error(), "copy the store before its migration") {
-		t.Errorf("migrate: %v", err)
-	}
+	check.That(t, err != nil && strings.Contains(err.Error(), "copy the store before its migration"),
+		"migrate: %v", err)
 }
 
 // Of the copies, the newest stays for a time; what is none stays.
@@ -143,9 +137,8 @@ func TestStore_pruneCopies(t *testing.T) {
 		{time.Now().Add(time.Hour), []string{path + ".schema-old"}},
 	} {
 		check.NoError(t, s.PruneCopies(tt.before))
-		if got := check.Must(filepath.Glob(path + ".schema-*"))(t); !slices.Equal(got, tt.want) {
-			t.Errorf("the copies %q, want %q", got, tt.want)
-		}
+		got := check.Must(filepath.Glob(path + ".schema-*"))(t)
+		check.That(t, slices.Equal(got, tt.want), "the copies %q, want %q", got, tt.want)
 	}
 }
 
@@ -161,13 +154,11 @@ func TestOpen_emptyFile(t *testing.T) {
 	check.NoError(t, s.update(t.Context(), put("a")))
 	left := check.Must(filepath.Glob(filepath.Join(filepath.Dir(path), ".new-*")))(t)
 	copies := check.Must(filepath.Glob(path + ".schema-*"))(t)
-	if len(left)+len(copies) > 0 || log.Len() > 0 {
-		t.Errorf("unfinished files: %q, copies: %q, logged %s", left, copies, log.String())
-	}
+	check.That(t, len(left)+len(copies) == 0 && log.Len() == 0,
+		"unfinished files: %q, copies: %q, logged %s", left, copies, log.String())
 }
 
-// A store of the version before, without a bucket that is new, gets it, and can still be opened
-// by that version.
+// A store of the version before, without a bucket that is new, gets it, and can still be opened by that version.
 func TestOpen_missingBucket(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, func(tx *bolt.Tx) error {
@@ -177,13 +168,10 @@ func TestOpen_missingBucket(t *testing.T) {
 	check.NoError(t, errors.Join(
 		s.SaveLeague(t.Context(), "a", []byte("{}")), s.SaveTeamData(t.Context(), "b", []byte("{}")),
 		s.view(func(tx *bolt.Tx) error {
-			if got := schema(tx); got != firstSchema {
-				t.Errorf("schema %d, want %d", got, firstSchema)
-			}
+			check.Equal(t, schema(tx), firstSchema, "schema")
 			return nil
 		}),
 	))
-	if data, _, err := s.Calibration("5e1f"); string(data) != "1.2" || err != nil {
-		t.Errorf("the calibration is %q, %v", data, err)
-	}
+	data, _, err := s.Calibration("5e1f")
+	check.That(t, string(data) == "1.2" && err == nil, "the calibration is %q, %v", data, err)
 }

@@ -119,10 +119,7 @@ func (s *Store) Done(ctx context.Context, ns ...announce.Announcement) error {
 		}
 		return s.deleteOldEnded(tx, now)
 	})
-	if err != nil {
-		return fmt.Errorf("save the ends of %d announcements: %w", len(ns), err)
-	}
-	return nil
+	return wrapped(err, "save the ends of %d announcements", len(ns))
 }
 
 // Update saves a changed announcement that has not ended; see announcer.Outbox.
@@ -138,10 +135,7 @@ func (s *Store) Update(ctx context.Context, n announce.Announcement) error {
 		}
 		return waiting.Put(number(n.Seq), value)
 	})
-	if err != nil {
-		return fmt.Errorf("save the change of announcement %s: %w", n.ID, err)
-	}
-	return nil
+	return wrapped(err, "save the change of announcement %s", n.ID)
 }
 
 // Load returns the waiting and the ended announcements; see announcer.Outbox. It

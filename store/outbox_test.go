@@ -13,8 +13,7 @@ import (
 	"pressbox/voice/announce"
 )
 
-// The remaining time of an announcement survives restarts and corrections of the
-// clock.
+// The remaining time of an announcement survives restarts and corrections of the clock.
 func TestMoved_clockChanges(t *testing.T) {
 	t.Parallel()
 	wall := time.Now()
@@ -34,12 +33,8 @@ func TestMoved_clockChanges(t *testing.T) {
 	} {
 		now := at(wall.Add(tt.passed), tt.boot, tt.up)
 		got := moved(wall.Add(ttl), then, now)
-		if left := got.Sub(now.Wall); left != tt.left {
-			t.Errorf("%s: %s left, want %s", name, left, tt.left)
-		}
-		if monotonic := got != got.Round(0); monotonic != (tt.boot == "b1") {
-			t.Errorf("%s: monotonic reading: %v, want it within one boot", name, monotonic)
-		}
+		check.Equal(t, got.Sub(now.Wall), tt.left, "%s: left", name)
+		check.Equal(t, got != got.Round(0), tt.boot == "b1", "%s: monotonic reading", name)
 	}
 }
 
@@ -58,38 +53,36 @@ func waiting(now time.Time) announce.Announcement {
 	}
 }
 
+func appendOne(t *testing.T, s *Store, n announce.Announcement) {
+	t.Helper()
+	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
+	check.NoError(t, err)
+}
+
 // load returns the one announcement of a store.
 func load(t *testing.T, s *Store) announce.Announcement {
 	t.Helper()
 	all, _, err := s.Load(t.Context())
-	if err != nil || len(all) != 1 {
-		t.Fatalf("load: %v, %v", all, err)
-	}
+	check.Require(t, err == nil && len(all) == 1, "load: %v, %v", all, err)
 	return all[0]
 }
 
 func TestLoad_movesExpiry(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	present := stopClock(s)
-	if _, _, err := s.Append(t.Context(), waiting(present.Wall), announce.IdempotencyKey{}); err != nil {
-		t.Fatal(err)
-	}
+	appendOne(t, s, waiting(present.Wall))
 	present.Wall, present.Since = present.Wall.Add(1000*time.Hour), present.Since+time.Second
-	if left := load(t, s).Expires.Sub(present.Wall); left != 59*time.Second {
-		t.Errorf("%s left after a second in which the clock was set, want 59s", left)
-	}
+	left := load(t, s).Expires.Sub(present.Wall)
+	check.Equal(t, left, 59*time.Second, "left after a second in which the clock was set")
 }
 
-// updated appends an announcement, changes it after a first correction of the clock,
-// as one that waits for its next repetition, and returns it as it is loaded after a
-// second one.
+// updated appends an announcement, changes it after a first correction of the clock, as one that waits for its
+// next repetition, and returns it as it is loaded after a second one.
 func updated(
 	t *testing.T, s *Store, present *clock.Moment, n announce.Announcement, by [2]time.Duration,
 ) announce.Announcement {
 	t.Helper()
-	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
-	check.NoError(t, err)
+	appendOne(t, s, n)
 	*present = at(present.Wall.Add(by[0]), present.Boot, present.Since+time.Minute)
 	n.Spoken++
 	if !n.FixedTime {
@@ -98,9 +91,7 @@ func updated(
 	check.NoError(t, s.Update(t.Context(), n))
 	*present = at(present.Wall.Add(by[1]), present.Boot, present.Since+10*time.Second)
 	got := load(t, s)
-	if got.Spoken != n.Spoken {
-		t.Fatalf("loaded %+v", got)
-	}
+	check.Require(t, got.Spoken == n.Spoken, "loaded %+v", got)
 	return got
 }
 
@@ -119,40 +110,35 @@ func TestUpdate_clockChanges(t *testing.T) {
 		n.Repeat = announce.Repeat{Times: 3, Every: time.Minute}
 		got := updated(t, s, present, n, by)
 		next, left := got.At.Sub(present.Wall), got.Expires.Sub(present.Wall)
-		if next != 50*time.Second || left != 110*time.Second {
-			t.Errorf("clock changed by %s: next in %s, expires in %s; want 50s, 1m50s", by, next, left)
-		}
+		check.That(t, next == 50*time.Second && left == 110*time.Second,
+			"clock changed by %s: next in %s, expires in %s; want 50s, 1m50s", by, next, left)
 		s = OpenForTest(t, "", Options{})
 		present = stopClock(s)
 		n.FixedTime = true
 		n.At, n.Expires = present.Wall.Add(time.Hour).Round(0), present.Wall.Add(2*time.Hour).Round(0)
-		if got := updated(t, s, present, n, by); !got.At.Equal(n.At) || !got.Expires.Equal(n.Expires) {
-			t.Errorf("clock changed by %s: a time of day became %s to %s", by, got.At, got.Expires)
-		}
+		got = updated(t, s, present, n, by)
+		check.That(t, got.At.Equal(n.At) && got.Expires.Equal(n.Expires),
+			"clock changed by %s: a time of day became %s to %s", by, got.At, got.Expires)
 	}
 }
 
 // An announcement that has ended is not changed any more.
 func TestUpdate_ended(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	n := waiting(time.Now())
-	_, _, err := s.Append(t.Context(), n, announce.IdempotencyKey{})
-	check.NoError(t, err)
+	appendOne(t, s, n)
 	end := n
 	end.Status, end.Ended = announce.Done, time.Now()
 	check.NoError(t, s.Done(t.Context(), end))
 	check.NoError(t, s.Update(t.Context(), n))
 	all, ended, err := s.Load(t.Context())
-	if err != nil || len(all) != 0 || len(ended) != 1 {
-		t.Errorf("%d wait, %d have ended, %v", len(all), len(ended), err)
-	}
+	check.That(t, err == nil && len(all) == 0 && len(ended) == 1,
+		"%d wait, %d have ended, %v", len(all), len(ended), err)
 }
 
 // Scheduled announcements leave half of the share to those that are spoken soon.
 func TestAppend_scheduledShare(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
+	s := NewForTest(t, Options{MaxSize: 8 << 20})
 	post := func(seq uint64, change func(*announce.Announcement)) error {
 		n := waiting(time.Now())
 		n.ID, n.Seq, n.Message = fmt.Sprint(seq), seq, largest
@@ -170,37 +156,27 @@ func TestAppend_scheduledShare(t *testing.T) {
 		seq++
 		err = post(seq, kinds[seq%3])
 	}
-	if !errors.Is(err, announce.ErrScheduleFull) || seq < 20 {
-		t.Fatalf("announcement %d: %v", seq, err)
-	}
+	check.Require(t, errors.Is(err, announce.ErrScheduleFull) && seq >= 20, "announcement %d: %v", seq, err)
 	soon := func(*announce.Announcement) {}
 	for range seq / 2 { // ended ones have the rest
 		seq++
 		check.NoError(t, post(seq, soon))
 	}
-	if err := post(seq+1, kinds[0]); !errors.Is(err, announce.ErrScheduleFull) {
-		t.Errorf("one more scheduled: %v", err)
-	}
+	check.ErrorIs(t, post(seq+1, kinds[0]), announce.ErrScheduleFull, "one more scheduled")
 	checkUsage(t, s)
 }
 
 // The count of ended announcements is right when one ends twice.
 func TestDone_count(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{})
+	s := NewForTest(t, Options{})
 	n := waiting(time.Now())
 	n.Status, n.Ended = announce.Done, n.Created
 	for seq := range uint64(250) {
 		n.Seq = seq
 		check.NoError(t, s.Done(t.Context(), n, n))
 	}
-	err := s.view(func(tx *bolt.Tx) error {
-		if got := tx.Bucket(endedBucket).Sequence(); got != 250 {
-			t.Errorf("the count is %d, want 250", got)
-		}
-		return nil
+	look(t, s, func(tx *bolt.Tx) {
+		check.Equal(t, tx.Bucket(endedBucket).Sequence(), 250, "the count")
 	})
-	if got := count(t, s, endedBucket); got != 250 || err != nil {
-		t.Errorf("%d are stored, %v, want 250: they are not a day old", got, err)
-	}
+	check.Equal(t, count(t, s, endedBucket), 250, "stored, as they are not a day old")
 }

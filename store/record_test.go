@@ -37,27 +37,22 @@ func TestEncode_decode(t *testing.T) {
 	now := at(sample.Ended.Add(time.Minute), "b1", time.Hour)
 	data := check.Must(encode(sample, now))(t)
 	const stored = "\x01" + `{"id":"4tqlrn3pfdbfx5ldx2iuykvsce","seq":7,"title":"Ballpark",` +
-		`"message":"Now batting — number 24, \"Ada\" \u003cLovelace\u003e.","voice":"en_US-pressbox-medium","rate":170,` +
-		`"urgent":true,"priority":5,"volume":80,"chime":"alert","created":1750000000000000123,"ttl":600000000000,` +
-		`"expires":1750000600000000123,"at":1750000000000000007,"fixed":true,` +
+		`"message":"Now batting — number 24, \"Ada\" \u003cLovelace\u003e.","voice":"en_US-pressbox-medium",` +
+		`"rate":170,"urgent":true,"priority":5,"volume":80,"chime":"alert","created":1750000000000000123,` +
+		`"ttl":600000000000,"expires":1750000600000000123,"at":1750000000000000007,"fixed":true,` +
 		`"repeat":{"times":3,"every":60000000000,"spoken":2,"acknowledged":true},` +
 		`"sender":{"kind":"token","name":"kitchen"},"rooms":{"from":"hall","only":true,"voice":"anna","rate":90,` +
 		`"cancelled":true,"states":{"kitchen":"waiting","küche":"done"}},"status":"failed","quiet":true,` +
 		`"error":"no phonemes","place":3,"started":1750000002000000000,"ended":1750000009000000000,` +
 		`"boot":"b1","up":3540000000000}`
-	if string(data) != stored {
-		t.Errorf("stored as %s\nwant      %s", data, stored)
-	}
-	if _, then, err := decode(data); err != nil || then != at(sample.Ended, "b1", time.Hour-time.Minute) {
-		t.Errorf("it ended at %+v, %v", then, err)
-	}
+	check.That(t, string(data) == stored, "stored as %s\nwant      %s", data, stored)
+	_, then, err := decode(data)
+	check.That(t, err == nil && then == at(sample.Ended, "b1", time.Hour-time.Minute), "it ended at %+v, %v", then, err)
 	all := sample
 	check.Fill(&all)
 	all.SpeaksAt, all.Status = time.Time{}, announce.Done // the first follows from the others
 	n, _, err := decode(check.Must(encode(all, now))(t))
-	if err != nil || n != all {
-		t.Errorf("decoded %+v, %v, want %+v", n, err, all)
-	}
+	check.That(t, err == nil && n == all, "decoded %+v, %v, want %+v", n, err, all)
 }
 
 func FuzzDecode(f *testing.F) {
@@ -79,16 +74,11 @@ func FuzzDecode(f *testing.F) {
 			encode = encodeChanged
 		}
 		again, err := encode(n, then)
-		if err != nil {
-			t.Fatalf("encode %+v: %v", n, err)
-		}
+		check.Require(t, err == nil, "encode %+v: %v", n, err)
 		same, thenSame, err := decode(again)
-		if err != nil || same != n || thenSame != then {
-			t.Errorf("%+v at %+v\nbecame %+v at %+v, %v", n, then, same, thenSame, err)
-		}
+		check.That(t, err == nil && same == n && thenSame == then,
+			"%+v at %+v\nbecame %+v at %+v, %v", n, then, same, thenSame, err)
 		third, err := encode(same, thenSame)
-		if err != nil || !bytes.Equal(again, third) {
-			t.Errorf("%s\nbecame %s, %v", again, third, err)
-		}
+		check.That(t, err == nil && bytes.Equal(again, third), "%s\nbecame %s, %v", again, third, err)
 	})
 }

@@ -24,26 +24,16 @@ func (s *Store) SaveSeason(ctx context.Context, year int, data []byte) error {
 			return t.Put(key, data)
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("save the season of %d: %w", year, err)
-	}
-	return nil
+	return wrapped(err, "save the season of %d", year)
 }
 
 // Season returns an imported season, nil if it is not there.
 func (s *Store) Season(_ context.Context, year int) (data []byte, err error) {
-	err = s.view(func(tx *bolt.Tx) error {
-		value := tx.Bucket(seasonsBucket).Get(number(uint64(year))) //nolint:gosec // a year
-		if value == nil {
-			return nil
-		}
-		data, err = decompress(value)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the season of %d: %w", year, err)
+	data, err = s.value(seasonsBucket, number(uint64(year))) //nolint:gosec // a year
+	if data != nil {
+		data, err = decompress(data)
 	}
-	return data, nil
+	return data, wrapped(err, "read the season of %d", year)
 }
 
 // Seasons returns the years of the imported seasons, ascending.
@@ -55,10 +45,7 @@ func (s *Store) Seasons(context.Context) (years []int, err error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list the seasons: %w", err)
-	}
-	return years, nil
+	return years, wrapped(err, "list the seasons")
 }
 
 // DeleteSeason deletes an imported season, and reports whether it was there.
@@ -69,8 +56,5 @@ func (s *Store) DeleteSeason(ctx context.Context, year int) (found bool, err err
 		found = t.Get(key) != nil
 		return t.Delete(key)
 	})
-	if err != nil {
-		return false, fmt.Errorf("delete the season of %d: %w", year, err)
-	}
-	return found, nil
+	return found, wrapped(err, "delete the season of %d", year)
 }

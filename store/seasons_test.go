@@ -1,7 +1,7 @@
 package store_test
 
 import (
-	"errors"
+	"strings"
 	"testing"
 
 	"pressbox/packaging/check"
@@ -10,32 +10,29 @@ import (
 
 // Imported seasons are kept by year up to the limit, replaced, and deleted.
 func TestSeasons(t *testing.T) {
-	t.Parallel()
-	s := store.OpenForTest(t, "", store.Options{})
-	if years := check.Must(s.Seasons(t.Context()))(t); len(years) != 0 {
-		t.Errorf("a new store has the seasons %v", years)
-	}
+	s := store.NewForTest(t, store.Options{})
+	check.Equal(t, len(check.Must(s.Seasons(t.Context()))(t)), 0, "a new store has the seasons")
 	for year := 1950; year < 1950+store.MostSeasons; year++ {
 		check.NoError(t, s.SaveSeason(t.Context(), year, []byte("first")))
 	}
-	if err := s.SaveSeason(t.Context(), 2000, []byte("one more")); !errors.Is(err, store.ErrFull) {
-		t.Errorf("a season beyond the limit: %v", err)
-	}
+	check.ErrorIs(t, s.SaveSeason(t.Context(), 2000, []byte("one more")), store.ErrFull, "a season beyond the limit")
 	check.NoError(t, s.SaveSeason(t.Context(), 1960, []byte("second")))
-	if data := check.Must(s.Season(t.Context(), 1960))(t); string(data) != "second" {
-		t.Errorf("the season of 1960: %q", data)
-	}
+	check.Equal(t, string(check.Must(s.Season(t.Context(), 1960))(t)), "second", "the season of 1960")
 	for _, want := range []bool{true, false} {
-		if found := check.Must(s.DeleteSeason(t.Context(), 1950))(t); found != want {
-			t.Errorf("the season of 1950 was there: %t, want %t", found, want)
-		}
+		check.Equal(t, check.Must(s.DeleteSeason(t.Context(), 1950))(t), want, "the season of 1950 was there")
 	}
-	if data := check.Must(s.Season(t.Context(), 1950))(t); data != nil {
-		t.Errorf("a deleted season: %q", data)
-	}
+	check.That(t, check.Must(s.Season(t.Context(), 1950))(t) == nil, "a deleted season is there")
 	check.NoError(t, s.SaveSeason(t.Context(), 2000, []byte("in its place")))
 	years := check.Must(s.Seasons(t.Context()))(t)
-	if len(years) != store.MostSeasons || years[0] != 1951 || years[len(years)-1] != 2000 {
-		t.Errorf("seasons: %v", years)
-	}
+	check.That(t, len(years) == store.MostSeasons && years[0] == 1951 && years[len(years)-1] == 2000,
+		"seasons: %v", years)
+}
+
+// Lowered streams are saved up to a size; longer content is rejected.
+func TestDucked_limit(t *testing.T) {
+	s := store.NewForTest(t, store.Options{})
+	longest := strings.Repeat("a", store.MaxDucked)
+	check.NoError(t, s.SaveDucked(t.Context(), []byte(longest)))
+	check.That(t, s.SaveDucked(t.Context(), []byte(longest+"a")) != nil, "content that is too long was saved")
+	check.Equal(t, string(check.Must(s.Ducked())(t)), longest, "the lowered streams")
 }

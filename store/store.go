@@ -272,10 +272,7 @@ func (s *Store) Backup(w io.Writer) error {
 		_, err := tx.WriteTo(w)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("back up the store: %w", err)
-	}
-	return nil
+	return wrapped(err, "back up the store")
 }
 
 // view calls fn in a read transaction.

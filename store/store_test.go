@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,9 +40,7 @@ func ended(n announce.Announcement) announce.Announcement {
 func save(tb testing.TB, s *store.Store, n announce.Announcement) {
 	tb.Helper()
 	saved, fresh, err := s.Append(tb.Context(), n, announce.IdempotencyKey{})
-	if err != nil || !fresh || saved.ID != n.ID {
-		tb.Fatalf("append %s: %+v, %v, %v", n.ID, saved, fresh, err)
-	}
+	check.Require(tb, err == nil && fresh && saved.ID == n.ID, "append %s: %+v, %v, %v", n.ID, saved, fresh, err)
 }
 
 // Announcements survive a restart: the waiting ones in order, the ended ones
@@ -52,49 +51,40 @@ func TestOutbox_reopened(t *testing.T) {
 	s := check.Must(store.Open(path, store.Options{}))(t)
 	key := announce.IdempotencyKey{Key: "k", Digest: [32]byte{1}}
 	other := announce.IdempotencyKey{Key: "k", Digest: [32]byte{2}}
-	if _, ok, err := s.Find(t.Context(), key); ok || err != nil {
-		t.Errorf("an unknown key: %v, %v", ok, err)
-	}
+	_, ok, err := s.Find(t.Context(), key)
+	check.That(t, !ok && err == nil, "an unknown key: %v, %v", ok, err)
 	for _, i := range []int{3, 4, 2, 5} {
 		save(t, s, announcement(i))
 	}
 	first := announcement(1)
-	if _, fresh, err := s.Append(t.Context(), first, key); !fresh || err != nil {
-		t.Fatalf("append with a key: %v, %v", fresh, err)
-	}
+	_, fresh, err := s.Append(t.Context(), first, key)
+	check.Require(t, fresh && err == nil, "append with a key: %v, %v", fresh, err)
 	check.NoError(t, s.Done(t.Context(), ended(first), ended(announcement(4))))
 	check.NoError(t, s.Close())
 	_, _, appendErr := s.Append(t.Context(), announcement(6), announce.IdempotencyKey{})
 	_, _, loadErr := s.Load(t.Context())
-	if !errors.Is(appendErr, store.ErrClosed) || !errors.Is(loadErr, store.ErrClosed) {
-		t.Errorf("a closed store: append %v, load %v, want ErrClosed", appendErr, loadErr)
-	}
+	check.That(t, errors.Is(appendErr, store.ErrClosed) && errors.Is(loadErr, store.ErrClosed),
+		"a closed store: append %v, load %v, want ErrClosed", appendErr, loadErr)
 
 	s = store.OpenForTest(t, path, store.Options{})
 	stored := announce.Accepted{ID: first.ID, Status: announce.Done}
-	if n, ok, err := s.Find(t.Context(), key); !ok || err != nil || n != stored {
-		t.Errorf("find: %+v, %v, %v, want the first announcement", n, ok, err)
-	}
-	if n, fresh, err := s.Append(t.Context(), announcement(6), key); fresh || err != nil || n != stored {
-		t.Errorf("append again: %+v, %v, %v, want the first announcement", n, fresh, err)
-	}
+	n, ok, err := s.Find(t.Context(), key)
+	check.That(t, ok && err == nil && n == stored, "find: %+v, %v, %v, want the first announcement", n, ok, err)
+	n, fresh, err = s.Append(t.Context(), announcement(6), key)
+	check.That(t, !fresh && err == nil && n == stored,
+		"append again: %+v, %v, %v, want the first announcement", n, fresh, err)
 	_, _, findErr := s.Find(t.Context(), other)
 	_, _, appendErr = s.Append(t.Context(), announcement(6), other)
-	if !errors.Is(findErr, announce.ErrKeyReused) || !errors.Is(appendErr, announce.ErrKeyReused) {
-		t.Errorf("the key of another request: %v, %v; want ErrKeyReused", findErr, appendErr)
-	}
+	check.That(t, errors.Is(findErr, announce.ErrKeyReused) && errors.Is(appendErr, announce.ErrKeyReused),
+		"the key of another request: %v, %v; want ErrKeyReused", findErr, appendErr)
 	waiting, over, err := s.Load(t.Context())
 	check.NoError(t, err)
 	var got []uint64
 	for _, n := range append(waiting, over...) {
 		got = append(got, n.Seq)
 	}
-	if fmt.Sprint(got) != "[2 3 5 4 1]" {
-		t.Errorf("loaded %v, want the waiting ones in order, then the ended ones, newest first", got)
-	}
-	if want := ended(first); over[1] != want {
-		t.Errorf("loaded %+v, want %+v", over[1], want)
-	}
+	check.Equal(t, fmt.Sprint(got), "[2 3 5 4 1]", "the waiting ones in order, then the ended ones, newest first")
+	check.Equal(t, over[1], ended(first), "loaded")
 }
 
 // A second process is refused, with the id of the first one.
@@ -104,9 +94,8 @@ func TestOpen_locked(t *testing.T) {
 	store.OpenForTest(t, path, store.Options{})
 	_, err := store.Open(path, store.Options{Timeout: 60 * time.Millisecond})
 	want := fmt.Sprintf("process %d (", os.Getpid())
-	if !errors.Is(err, store.ErrLocked) || !strings.Contains(err.Error(), want) {
-		t.Errorf("open twice: %v, want ErrLocked by %s", err, want)
-	}
+	check.That(t, errors.Is(err, store.ErrLocked) && strings.Contains(err.Error(), want),
+		"open twice: %v, want ErrLocked by %s", err, want)
 }
 
 // damage creates a store with 50 announcements and changes its bytes.
@@ -157,9 +146,7 @@ func TestOpen_damaged(t *testing.T) {
 					_, _, err = s.Load(t.Context())
 					s.Close()
 				}
-				if !errors.Is(err, store.ErrCorrupt) {
-					t.Errorf("open: %v, want ErrCorrupt", err)
-				}
+				check.ErrorIs(t, err, store.ErrCorrupt, "open")
 			}
 		})
 	}
@@ -173,16 +160,11 @@ func TestAppend_damaged(t *testing.T) {
 	check.NoError(t, os.Truncate(path, 3*4096))
 	for range 2 {
 		_, _, err := s.Append(t.Context(), announcement(1000), announce.IdempotencyKey{})
-		if !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("append to a truncated file: %v, want ErrCorrupt", err)
-		}
+		check.ErrorIs(t, err, store.ErrCorrupt, "append to a truncated file")
 	}
-	if err := s.Health(); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("health: %v, want ErrCorrupt", err)
-	}
-	if _, _, err := s.Load(t.Context()); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("load from a truncated file: %v, want ErrCorrupt", err)
-	}
+	check.ErrorIs(t, s.Health(), store.ErrCorrupt, "health")
+	_, _, err := s.Load(t.Context())
+	check.That(t, errors.Is(err, store.ErrCorrupt), "load from a truncated file: %v, want ErrCorrupt", err)
 }
 
 // An unreadable announcement is skipped.
@@ -192,9 +174,8 @@ func TestLoad_unreadable(t *testing.T) {
 		return bytes.ReplaceAll(data, []byte(`"id":"id0040"`), []byte(`"id":!id0040"`))
 	})
 	s := store.OpenForTest(t, path, store.Options{})
-	if waiting, _, err := s.Load(t.Context()); err != nil || len(waiting) != 49 {
-		t.Errorf("%d announcements, %v, want 49", len(waiting), err)
-	}
+	waiting, _, err := s.Load(t.Context())
+	check.That(t, err == nil && len(waiting) == 49, "%d announcements, %v, want 49", len(waiting), err)
 }
 
 // A full store refuses announcements, saves their ends, and can be read.
@@ -204,29 +185,22 @@ func TestAppend_full(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pressbox.db")
 	s := store.OpenForTest(t, path, store.Options{MaxSize: most})
 	saved := fill(t, s)
-	if err := s.Health(); !errors.Is(err, store.ErrFull) {
-		t.Errorf("health of a full store: %v, want ErrFull", err)
-	}
-	if info, _ := os.Stat(path); info.Size() > most {
-		t.Errorf("the file has %d bytes, want at most %d", info.Size(), most)
-	}
+	check.ErrorIs(t, s.Health(), store.ErrFull, "health of a full store")
+	info, _ := os.Stat(path)
+	check.That(t, info.Size() <= most, "the file has %d bytes, want at most %d", info.Size(), most)
 	waiting, _, err := s.Load(t.Context())
-	if err != nil || len(waiting) != saved {
-		t.Errorf("%d announcements, %v, want %d", len(waiting), err, saved)
-	}
+	check.That(t, err == nil && len(waiting) == saved, "%d announcements, %v, want %d", len(waiting), err, saved)
 	for ns := range slices.Chunk(waiting, 10) {
 		for i := range ns {
 			ns[i] = ended(ns[i])
 			ns[i].Ended = ns[i].Ended.Add(-announce.EndedRetention - time.Minute)
 		}
-		if err := s.Done(t.Context(), ns...); err != nil {
-			t.Fatalf("end %s and nine more: %v", ns[0].ID, err)
-		}
+		err := s.Done(t.Context(), ns...)
+		check.Require(t, err == nil, "end %s and nine more: %v", ns[0].ID, err)
 	}
 	_, over, err := s.Load(t.Context())
-	if err != nil || len(over) < saved/4 || len(over) > saved*2/3 { // about half of their share
-		t.Errorf("%d ended announcements of %d, %v", len(over), saved, err)
-	}
+	check.That(t, err == nil && len(over) >= saved/4 && len(over) <= saved*2/3, // about half of their share
+		"%d ended announcements of %d, %v", len(over), saved, err)
 	check.NoError(t, s.Health()) // after announcements were deleted
 	save(t, s, announcement(100000))
 }
@@ -241,50 +215,36 @@ func fill(t *testing.T, s *store.Store) int {
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, store.ErrFull) {
-			t.Fatalf("append %d: %v, want ErrFull", i, err)
-		}
+		check.Require(t, errors.Is(err, store.ErrFull), "append %d: %v, want ErrFull", i, err)
 		return i - 1
 	}
 }
 
 // A backup is a consistent store while others write.
 func TestBackup_concurrent(t *testing.T) {
-	t.Parallel()
-	s := store.OpenForTest(t, "", store.Options{})
+	s := store.NewForTest(t, store.Options{})
 	save(t, s, announcement(999_999))
 	var enough atomic.Bool
 	var writers sync.WaitGroup
 	for w := range 4 {
 		writers.Go(func() {
 			for i := w * 1000; !enough.Load(); i++ {
-				if _, _, err := s.Append(t.Context(), announcement(i), announce.IdempotencyKey{}); err != nil {
-					t.Errorf("append: %v", err)
-				}
-				if err := s.Done(t.Context(), ended(announcement(i))); err != nil {
-					t.Errorf("done: %v", err)
-				}
+				_, _, err := s.Append(t.Context(), announcement(i), announce.IdempotencyKey{})
+				check.ErrorIs(t, err, nil, "append")
+				check.ErrorIs(t, s.Done(t.Context(), ended(announcement(i))), nil, "done")
 			}
 		})
 	}
 	for i := range 5 {
 		path := filepath.Join(t.TempDir(), "backup.db")
 		f := check.Must(os.Create(path))(t)
-		if err := errors.Join(s.Backup(f), f.Close(), checkPages(path)); err != nil {
-			t.Errorf("backup %d: %v", i, err)
-		}
+		check.ErrorIs(t, errors.Join(s.Backup(f), f.Close(), checkPages(path)), nil, "backup %d", i)
 		waiting, _, err := store.OpenForTest(t, path, store.Options{}).Load(t.Context())
-		if err != nil || len(waiting) == 0 {
-			t.Errorf("backup %d has %d announcements, %v", i, len(waiting), err)
-		}
+		check.That(t, err == nil && len(waiting) != 0, "backup %d has %d announcements, %v", i, len(waiting), err)
 	}
 	enough.Store(true)
 	writers.Wait()
-	if err := s.Backup(failingWriter{}); err == nil || !strings.Contains(err.Error(), "no space") {
-		t.Errorf("backup to a failing writer: %v", err)
-	}
+	_, failing := io.Pipe()
+	check.NoError(t, failing.CloseWithError(nil))
+	check.Contains(t, fmt.Sprint(s.Backup(failing)), io.ErrClosedPipe.Error(), "backup to a failing writer")
 }
-
-type failingWriter struct{}
-
-func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }

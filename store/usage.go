@@ -247,10 +247,7 @@ func (s *Store) recount() error {
 			})
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("count the sizes of the buckets: %w", err)
-	}
-	return nil
+	return wrapped(err, "count the sizes of the buckets")
 }
 
 // miscounted calls visit for each bucket whose counted size is wrong.

@@ -19,26 +19,22 @@ import (
 	"pressbox/voice/announce"
 )
 
-// checkUsage checks that the counted size of each bucket is its size, and that
-// its pages take no more.
+// checkUsage checks that the counted size of each bucket is its size, and that its pages take no more.
 func checkUsage(t *testing.T, s *Store) {
 	t.Helper()
-	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+	look(t, s, func(tx *bolt.Tx) {
 		for _, row := range bucketRows() {
 			b := tx.Bucket(row.name)
 			counted, size := tableOf(tx, row.name).bytes(), sizeOf(b)
 			stats := b.Stats()
 			pages := int64(stats.BranchAlloc + stats.LeafAlloc)
-			if counted != size || pages > size+2*pageSize {
-				t.Errorf("%s: counted %d bytes, has %d, takes %d", row.name, counted, size, pages)
-			}
+			check.That(t, counted == size && pages <= size+2*pageSize,
+				"%s: counted %d bytes, has %d, takes %d", row.name, counted, size, pages)
 		}
-		return nil
-	}))
+	})
 }
 
-// The shares have room together in a store of any size, and each is nearly full
-// at 90 %.
+// The shares have room together in a store of any size, and each is nearly full at 90 %.
 func TestShares_limits(t *testing.T) {
 	t.Parallel()
 	for _, most := range []int64{2 << 20, 8 << 20, 64 << 20, 512 << 20, 8 << 30} {
@@ -47,19 +43,15 @@ func TestShares_limits(t *testing.T) {
 		for sh := range shareCount {
 			sum += s.limit(sh)
 			for used, want := range map[int64]bool{s.limit(sh) / 10 * 9: false, s.limit(sh)/10*9 + 1: true} {
-				if got := (Share{Used: used, Max: s.limit(sh)}).nearlyFull(); got != want {
-					t.Errorf("%s with %d of %d bytes is nearly full: %v", sh, used, s.limit(sh), got)
-				}
+				got := (Share{Used: used, Max: s.limit(sh)}).nearlyFull()
+				check.Equal(t, got, want, "%s with %d of %d bytes is nearly full", sh, used, s.limit(sh))
 			}
 		}
-		if sum > st.left()-st.reserve() || sum < most/8 {
-			t.Errorf("of %d bytes, all shares have %d", most, sum)
-		}
+		check.That(t, sum <= st.left()-st.reserve() && sum >= most/8, "of %d bytes, all shares have %d", most, sum)
 	}
 }
 
-// A wrong size is corrected when the store is opened after an unclean shutdown; right ones are
-// not written.
+// A wrong size is corrected when the store is opened after an unclean shutdown; right ones are not written.
 func TestOpen_recounts(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pressbox.db")
@@ -82,12 +74,10 @@ func TestOpen_recounts(t *testing.T) {
 	}
 }
 
-// documentedShares returns the share of each bucket in the table of the package
-// comment.
+// documentedShares returns the share of each bucket in the table of the package comment.
 func documentedShares(t *testing.T) map[string]string {
 	t.Helper()
-	source, err := os.ReadFile("store.go")
-	check.NoError(t, err)
+	source := check.Must(os.ReadFile("store.go"))(t)
 	_, rows, _ := strings.Cut(string(source), "//	bucket ")
 	rows, _, _ = strings.Cut(rows, "//\n")
 	shares := map[string]string{}
@@ -108,15 +98,12 @@ func TestBuckets_documented(t *testing.T) {
 	for _, row := range bucketRows() {
 		rows[string(row.name)] = row.share.String()
 	}
-	if !maps.Equal(shares, rows) {
-		t.Errorf("the package comment has the shares\n%v, bucketRows\n%v", shares, rows)
-	}
+	check.That(t, maps.Equal(shares, rows), "the package comment has the shares\n%v, bucketRows\n%v", shares, rows)
 	s := OpenForTest(t, "", Options{})
 	check.NoError(t, s.view(func(tx *bolt.Tx) error {
 		return tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
-			if rows[string(name)] == "" {
-				t.Errorf("the bucket %s has no bound: add a row to the package comment and to bucketRows", name)
-			}
+			check.That(t, rows[string(name)] != "",
+				"the bucket %s has no bound: add a row to the package comment and to bucketRows", name)
 			return nil
 		})
 	}))
@@ -139,18 +126,15 @@ func fillAuth(t *testing.T, s *Store, table string) (err error) {
 	return err
 }
 
-// A full share rejects its own data only. Accounts leave half of theirs to
-// sessions.
+// A full share rejects its own data only. Accounts leave half of theirs to sessions.
 func TestShares_independent(t *testing.T) {
-	t.Parallel()
-	s := OpenForTest(t, "", Options{MaxSize: 8 << 20})
+	s := NewForTest(t, Options{MaxSize: 8 << 20})
 	for name, err := range map[string]error{
 		"accounts": fillAuth(t, s, "auth_user"),
 		"sessions": fillAuth(t, s, "auth_session"),
 	} {
-		if err == nil || !strings.Contains(err.Error(), ErrFull.Error()) {
-			t.Errorf("%s: %v, want %v", name, err, ErrFull)
-		}
+		check.That(t, err != nil && strings.Contains(err.Error(), ErrFull.Error()),
+			"%s: %v, want %v", name, err, ErrFull)
 	}
 	box := make([]byte, 20_000)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(box) // it fails never
@@ -162,21 +146,17 @@ func TestShares_independent(t *testing.T) {
 	}
 	check.NoError(t, s.SaveCalibration("5e1f", []byte("{}")))
 	for i := range 100 {
-		if err := postEnded(s, uint64(i+1), announce.IdempotencyKey{Key: fmt.Sprint(i)}, s.now()); err != nil {
-			t.Fatalf("announcement %d: %v", i, err)
-		}
+		err := postEnded(s, uint64(i+1), announce.IdempotencyKey{Key: fmt.Sprint(i)}, s.now())
+		check.Require(t, err == nil, "announcement %d: %v", i, err)
 	}
 	checkUsage(t, s)
-	st, err := s.Stats()
-	check.NoError(t, err)
+	st := check.Must(s.Stats())(t)
 	t.Logf("%d games; %+v", games, st)
-	if st.NearlyFull() != "sign-in" || s.Health() != nil || st.Size > 8<<20 {
-		t.Errorf("nearly full: %q, health %v, %d bytes", st.NearlyFull(), s.Health(), st.Size)
-	}
+	check.That(t, st.NearlyFull() == "sign-in" && s.Health() == nil && st.Size <= 8<<20,
+		"nearly full: %q, health %v, %d bytes", st.NearlyFull(), s.Health(), st.Size)
 	check.NoError(t, s.Auth().Update(t.Context(), func(tx auth.Tx) error { // a full share shrinks
 		return tx.Delete("auth_user", fmt.Appendf(nil, "auth_user-%032d", 0))
 	}))
-	_, err = s.Games().Append(t.Context(), live.Change{Game: "g000000"})
-	check.NoError(t, err)
+	check.Must(s.Games().Append(t.Context(), live.Change{Game: "g000000"}))(t)
 	checkUsage(t, s)
 }

@@ -141,8 +141,7 @@ func NewSignIn(tb testing.TB, repo auth.Repository, c *clock.Clock, log *slog.Lo
 // Begin starts a flow.
 func Begin(tb testing.TB, in *session.SignIn) auth.StartedFlow {
 	tb.Helper()
-	started := check.Must(in.Begin(tb.Context(), auth.FlowOptions{Redirect: "https://box.example/cb"}))(tb)
-	return started
+	return check.Must(in.Begin(tb.Context(), auth.FlowOptions{Redirect: "https://box.example/cb"}))(tb)
 }
 
 // Callback returns the callback of the browser that started a flow.
@@ -155,6 +154,5 @@ func Run(tb testing.TB, in *session.SignIn, tokens ...auth.Token) auth.Result {
 	tb.Helper()
 	c := Callback(Begin(tb, in))
 	c.Replaces = tokens
-	result := check.Must(in.Finish(tb.Context(), c))(tb)
-	return result
+	return check.Must(in.Finish(tb.Context(), c))(tb)
 }

@@ -22,9 +22,7 @@ func TestDiscovery_cached(t *testing.T) {
 		_, err := p.Authorize(t.Context(), newRequest())
 		return err
 	}
-	if f.fetched != 0 {
-		t.Fatal("fetched at the start")
-	}
+	check.Require(t, f.fetched == 0, "fetched at the start")
 	f.down = true
 	if err := authorize(p); auth.CodeOf(err) != auth.CodeUnreachable {
 		t.Fatalf("without a document: %v, want %s", err, auth.CodeUnreachable)
@@ -33,23 +31,16 @@ func TestDiscovery_cached(t *testing.T) {
 	for range 3 {
 		check.NoError(t, authorize(p))
 	}
-	if f.fetched != 2 {
-		t.Errorf("fetched %d times, want 2", f.fetched)
-	}
+	check.Equal(t, f.fetched, 2, "fetched times")
 	f.down, now = true, now.Add(25*time.Hour)
 	again := newProvider(t, c)
 	for _, p := range []auth.Provider{p, again, p, again} {
-		if err := authorize(p); err != nil {
-			t.Errorf("with a document, while discovery fails: %v", err)
-		}
+		check.ErrorIs(t, authorize(p), nil, "with a document, while discovery fails")
 	}
-	if f.fetched != 4 {
-		t.Errorf("fetched %d times, want 4", f.fetched)
-	}
+	check.Equal(t, f.fetched, 4, "fetched times")
 	f.down, now = false, now.Add(time.Minute)
-	if err := authorize(p); err != nil || f.fetched != 5 {
-		t.Errorf("a minute later: %v, fetched %d times, want 5", err, f.fetched)
-	}
+	err := authorize(p)
+	check.That(t, err == nil && f.fetched == 5, "a minute later: %v, fetched %d times, want 5", err, f.fetched)
 }
 
 // A document of another issuer, even by a slash, or without an endpoint is refused.

@@ -31,9 +31,8 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Whatever a provider answers, the identity is one that can be stored and shown, or
-// the sign-in is refused with a code; without the key of the provider, an OpenID
-// Connect sign-in is refused.
+// Whatever a provider answers, the identity is one that can be stored and shown, or the sign-in is refused with a
+// code; without the key of the provider, an OpenID Connect sign-in is refused.
 func FuzzAnswers(f *testing.F) {
 	const discovery = `{"issuer":"https://idp.example","authorization_endpoint":"https://idp.example/authorize",` +
 		`"token_endpoint":"https://idp.example/token","userinfo_endpoint":"https://idp.example/userinfo",` +
@@ -63,18 +62,13 @@ func FuzzAnswers(f *testing.F) {
 		for _, c.Provider = range []string{"oauth2", "oidc"} {
 			identity, err := check.Must(idp.New(c))(t).Identify(t.Context(), newRequest(), "code")
 			if err != nil {
-				if auth.CodeOf(err) == auth.CodeServerError {
-					t.Fatalf("%s: no code: %v", c.Provider, err)
-				}
+				check.Require(t, auth.CodeOf(err) != auth.CodeServerError, "%s: no code: %v", c.Provider, err)
 				continue
 			}
-			if c.Provider == "oidc" {
-				t.Fatalf("signed in as %+v without a signature", identity)
-			}
+			check.Require(t, c.Provider != "oidc", "signed in as %+v without a signature", identity)
 			s, name := identity.Subject, identity.Name
-			if s == "" || len(s) > 255 || len(name) > 255 || !utf8.ValidString(s+name) {
-				t.Fatalf("identity %+v", identity)
-			}
+			check.Require(t, s != "" && len(s) <= 255 && len(name) <= 255 && utf8.ValidString(s+name),
+				"identity %+v", identity)
 			check.Must(json.Marshal(identity))(t)
 		}
 	})

@@ -31,28 +31,22 @@ func TestProvider_authorize(t *testing.T) {
 				"response_type": "code", "client_id": "us", "redirect_uri": request.Redirect, "state": request.State,
 				"code_challenge_method": "S256", "code_challenge": idp.Challenge(request.Verifier),
 			} {
-				if q.Get(name) != want {
-					t.Errorf("%s = %q, want %q", name, q.Get(name), want)
-				}
+				check.Equal(t, q.Get(name), want, "%s", name)
 			}
-			if strings.Contains(to, request.Verifier) || strings.Contains(to, "secret") {
-				t.Errorf("a secret is in %s", to)
-			}
-			if nonce := q.Get("nonce"); provider == "oidc" && nonce != request.Nonce {
-				t.Errorf("nonce %q, want %q", nonce, request.Nonce)
-			}
+			check.That(t, !strings.Contains(to, request.Verifier) && !strings.Contains(to, "secret"),
+				"a secret is in %s", to)
+			nonce := q.Get("nonce")
+			check.That(t, provider != "oidc" || nonce == request.Nonce, "nonce %q, want %q", nonce, request.Nonce)
 		})
 	}
 }
 
 func query(t *testing.T, address string) url.Values {
 	t.Helper()
-	u := check.Must(url.Parse(address))(t)
-	return u.Query()
+	return check.Must(url.Parse(address))(t).Query()
 }
 
-// The exchange is one request with the same redirect URI, the verifier and the
-// configured client authentication.
+// The exchange is one request with the same redirect URI, the verifier and the configured client authentication.
 func TestProvider_exchange(t *testing.T) {
 	t.Parallel()
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("us:"+url.QueryEscape("s3cret/with+signs")))
@@ -80,24 +74,16 @@ func TestProvider_exchange(t *testing.T) {
 			tt.change(&c, f)
 			p, request := newProvider(t, c), newRequest()
 			check.Must(p.Identify(t.Context(), request, request.Nonce))(t)
-			if len(f.received) != 1 {
-				t.Fatalf("%d token requests, want 1", len(f.received))
-			}
+			check.Require(t, len(f.received) == 1, "%d token requests, want 1", len(f.received))
 			got := f.received[0]
 			for name, want := range map[string]string{
 				"grant_type": "authorization_code", "code": request.Nonce, "redirect_uri": request.Redirect,
 				"code_verifier": request.Verifier, "client_secret": tt.secret,
 			} {
-				if got.form.Get(name) != want {
-					t.Errorf("%s = %q, want %q", name, got.form.Get(name), want)
-				}
+				check.Equal(t, got.form.Get(name), want, "%s", name)
 			}
-			if header := got.header.Get("Authorization"); header != tt.header {
-				t.Errorf("Authorization: %q, want %q", header, tt.header)
-			}
-			if agent := got.header.Get("User-Agent"); agent != "pressbox" {
-				t.Errorf("User-Agent: %q", agent)
-			}
+			check.Equal(t, got.header.Get("Authorization"), tt.header, "Authorization")
+			check.Equal(t, got.header.Get("User-Agent"), "pressbox", "User-Agent")
 		})
 	}
 }
@@ -117,63 +103,57 @@ func TestProvider_issuer(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		f.doc["authorization_response_iss_parameter_supported"] = always
 		issuer, got, err := newProvider(t, f.config("oidc")).Issuer(t.Context())
-		if err != nil || issuer != f.URL || got != always {
-			t.Errorf("issuer %q, always %v, %v; want %q, %v", issuer, got, err, f.URL, always)
-		}
+		check.That(t, err == nil && issuer == f.URL && got == always,
+			"issuer %q, always %v, %v; want %q, %v", issuer, got, err, f.URL, always)
 	}
 	issuer, _, err := newProvider(t, f.config("discord")).Issuer(t.Context())
-	if err != nil || issuer != "https://discord.com" {
-		t.Errorf("discord's issuer: %q, %v", issuer, err)
-	}
+	check.That(t, err == nil && issuer == "https://discord.com", "discord's issuer: %q, %v", issuer, err)
 }
 
 // An ID token is accepted only if each claim and the signature are valid.
 func TestOpenID_token(t *testing.T) {
 	t.Parallel()
 	identity := must(t, newProvider(t, newServer(t).config("oidc")))
-	if identity.Subject != "u1" || identity.Name != "Anna" {
-		t.Fatalf("identified %+v", identity)
-	}
-	hour := time.Hour
-	for name, wrong := range map[string]func(f *server){
+	check.Require(t, identity.Subject == "u1" && identity.Name == "Anna", "identified %+v", identity)
+	for name, change := range map[string]func(f *server){
 		"another nonce":    func(f *server) { f.claim["nonce"] = "x" },
 		"no nonce":         func(f *server) { f.claim["nonce"] = nil },
 		"another audience": func(f *server) { f.claim["aud"] = "them" },
 		"no audience":      func(f *server) { f.claim["aud"] = nil },
 		"two audiences":    func(f *server) { f.claim["aud"] = []string{"us", "them"} },
-		"another party":    func(f *server) { f.claim["aud"], f.claim["azp"] = []string{"us", "them"}, "them" },
-		"another issuer":   func(f *server) { f.claim["iss"] = "https://evil" },
-		"no issuer":        func(f *server) { f.claim["iss"] = nil },
-		"expired":          func(f *server) { f.claim["exp"] = time.Now().Add(-3 * time.Minute).Unix() },
-		"no expiry":        func(f *server) { f.claim["exp"] = nil },
-		"not yet":          func(f *server) { f.claim["nbf"] = time.Now().Add(hour).Unix() },
-		"no subject":       func(f *server) { f.claim["sub"] = nil },
-		"another token's":  func(f *server) { f.claim["at_hash"] = "AAAAAAAAAAAAAAAAAAAAAA" },
-		"unsigned":         func(f *server) { f.sign = unsigned },
-		"shared secret":    func(f *server) { f.sign = hs256([]byte("s3cret/with+signs")) },
-		"public key":       func(f *server) { f.sign = hs256(serverKey().N.Bytes()) },
-		"another key":      func(f *server) { f.sign = rs256(otherKey()) },
-		"not a token":      func(f *server) { f.sign = func(string, string) string { return "x.y.z" } },
-		"none":             func(f *server) { f.sign = func(string, string) string { return "" } },
+		"another party": func(f *server) {
+			f.claim["aud"], f.claim["azp"] = []string{"us", "them"}, "them"
+		},
+		"another issuer":              func(f *server) { f.claim["iss"] = "https://evil" },
+		"no issuer":                   func(f *server) { f.claim["iss"] = nil },
+		"expired":                     func(f *server) { f.claim["exp"] = time.Now().Add(-3 * time.Minute).Unix() },
+		"no expiry":                   func(f *server) { f.claim["exp"] = nil },
+		"not yet":                     func(f *server) { f.claim["nbf"] = time.Now().Add(time.Hour).Unix() },
+		"no subject":                  func(f *server) { f.claim["sub"] = nil },
+		"another token's":             func(f *server) { f.claim["at_hash"] = "AAAAAAAAAAAAAAAAAAAAAA" },
+		"unsigned":                    func(f *server) { f.sign = signed("none", func(string) []byte { return nil }) },
+		"shared secret":               func(f *server) { f.sign = hs256([]byte("s3cret/with+signs")) },
+		"public key":                  func(f *server) { f.sign = hs256(serverKey().N.Bytes()) },
+		"another key":                 func(f *server) { f.sign = rs256(otherKey()) },
+		"not a token":                 func(f *server) { f.sign = func(string, string) string { return "x.y.z" } },
+		"none":                        func(f *server) { f.sign = func(string, string) string { return "" } },
+		"right: expired a minute ago": func(f *server) { f.claim["exp"] = time.Now().Add(-time.Minute).Unix() },
+		"right: two audiences, us": func(f *server) {
+			f.claim["aud"], f.claim["azp"] = []string{"us", "them"}, "us"
+		},
+		"right: no at_hash":           func(f *server) { f.claim["at_hash"] = nil },
+		"right: no algorithms listed": func(f *server) { f.doc["id_token_signing_alg_values_supported"] = []string{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newServer(t)
-			wrong(f)
-			refused(t, newProvider(t, f.config("oidc")), auth.CodeExchangeFailed)
-		})
-	}
-	for name, right := range map[string]func(f *server){
-		"expired a minute ago": func(f *server) { f.claim["exp"] = time.Now().Add(-time.Minute).Unix() },
-		"two audiences, us":    func(f *server) { f.claim["aud"], f.claim["azp"] = []string{"us", "them"}, "us" },
-		"no at_hash":           func(f *server) { f.claim["at_hash"] = nil },
-		"no algorithms listed": func(f *server) { f.doc["id_token_signing_alg_values_supported"] = []string{} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newServer(t)
-			right(f)
-			must(t, newProvider(t, f.config("oidc")))
+			change(f)
+			p := newProvider(t, f.config("oidc"))
+			if strings.HasPrefix(name, "right: ") {
+				must(t, p)
+			} else {
+				refused(t, p, auth.CodeExchangeFailed)
+			}
 		})
 	}
 }
@@ -192,21 +172,19 @@ func TestOpenID_name(t *testing.T) {
 			refused(t, p, auth.CodeUserinfoFailed)
 			continue
 		}
-		if identity := must(t, p); identity.Name != want || identity.Subject != "u1" {
-			t.Errorf("userinfo %s: %+v, want %q", userinfo, identity, want)
-		}
+		identity := must(t, p)
+		check.That(t, identity.Name == want && identity.Subject == "u1",
+			"userinfo %s: %+v, want %q", userinfo, identity, want)
 	}
 	f := newServer(t)
 	f.claim["name"], f.claim["preferred_username"] = nil, "pp"
-	if identity := must(t, newProvider(t, f.config("oidc"))); identity.Name != "pp" {
-		t.Errorf("name %q, want pp", identity.Name)
-	}
+	check.Equal(t, must(t, newProvider(t, f.config("oidc"))).Name, "pp", "name")
 }
 
 // A provider that fails is unreachable; one that refuses the code is not.
 func TestProvider_badToken(t *testing.T) {
 	t.Parallel()
-	endless := func(w http.ResponseWriter, r *http.Request) {
+	endless := func(w http.ResponseWriter, _ *http.Request) {
 		chunk := strings.Repeat("a", 1<<16)
 		for range 1 << 14 { // one gigabyte, unless the client closes
 			if _, err := io.WriteString(w, chunk); err != nil {
@@ -214,6 +192,7 @@ func TestProvider_badToken(t *testing.T) {
 			}
 		}
 	}
+	hangUp := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	for _, provider := range []string{"oauth2", "oidc"} {
 		for name, tt := range map[string]struct {
 			token http.HandlerFunc
@@ -226,9 +205,7 @@ func TestProvider_badToken(t *testing.T) {
 			"no":                 {reply(http.StatusBadRequest, `{"error":"invalid_grant"}`), auth.CodeExchangeFailed},
 			"no, with status OK": {reply(http.StatusOK, `{"error":"bad_verification_code"}`), auth.CodeExchangeFailed},
 			"unauthorized":       {reply(http.StatusUnauthorized, ""), auth.CodeExchangeFailed},
-			"hung up": {func(http.ResponseWriter, *http.Request) {
-				panic(http.ErrAbortHandler)
-			}, auth.CodeUnreachable},
+			"hung up":            {hangUp, auth.CodeUnreachable},
 		} {
 			t.Run(provider+" "+name, func(t *testing.T) {
 				t.Parallel()
@@ -264,9 +241,7 @@ func TestProvider_timeout(t *testing.T) {
 			}
 			p, start := newProvider(t, c), time.Now()
 			refused(t, p, auth.CodeUnreachable)
-			if took := time.Since(start); took != 10*time.Second {
-				t.Errorf("%s: timed out after %v, want 10s", provider, took)
-			}
+			check.Equal(t, time.Since(start), 10*time.Second, "%s: timed out after", provider)
 		})
 	}
 }
@@ -284,8 +259,7 @@ func TestProvider_badUserinfo(t *testing.T) {
 	refused(t, newProvider(t, f.config("oauth2")), auth.CodeUnreachable)
 }
 
-// A redirect to another host is not followed: the code and the secret stay with
-// the provider.
+// A redirect to another host is not followed: the code and the secret stay with the provider.
 func TestProvider_redirect(t *testing.T) {
 	t.Parallel()
 	f, evil := newServer(t), newServer(t)
@@ -294,9 +268,7 @@ func TestProvider_redirect(t *testing.T) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	}
 	refused(t, newProvider(t, f.config("oauth2")), auth.CodeUnreachable)
-	if len(evil.received) != 0 {
-		t.Errorf("the code was sent to another host: %v", evil.received[0].form)
-	}
+	check.Equal(t, len(evil.received), 0, "requests to another host, with the code")
 }
 
 // A refused code is not sent again, and neither it nor the provider's text is in the error.
@@ -308,17 +280,12 @@ func TestProvider_errorsHideSecrets(t *testing.T) {
 	f.token = reply(http.StatusBadRequest, answer)
 	_, err := newProvider(t, f.config("oauth2")).Identify(t.Context(), request, request.Nonce)
 	for _, secret := range []string{request.Nonce, request.Verifier, request.State, "s3cret"} {
-		if err == nil || strings.Contains(err.Error(), secret) {
-			t.Errorf("the error is %v", err)
-		}
+		check.That(t, err != nil && !strings.Contains(err.Error(), secret), "the error is %v", err)
 	}
-	if len(f.received) != 1 {
-		t.Errorf("%d token requests, want 1", len(f.received))
-	}
+	check.Equal(t, len(f.received), 1, "token requests")
 }
 
-// A certificate that seems expired by an untrusted clock is refused as
-// clock_unsynced.
+// A certificate that seems expired by an untrusted clock is refused as clock_unsynced.
 func TestProvider_clockUnsynced(t *testing.T) {
 	t.Parallel()
 	for trusted, want := range map[bool]auth.Code{true: auth.CodeUnreachable, false: auth.CodeClockUnsynced} {
@@ -356,13 +323,10 @@ func TestPresets_userinfo(t *testing.T) {
 		}
 		issuer := map[string]string{"discord": "https://discord.com", "oauth2": f.URL}[tt.provider]
 		want := auth.Identity{Provider: tt.provider, Issuer: issuer, Subject: tt.subject, Name: tt.name}
-		if identity := must(t, newProvider(t, c)); identity != want {
-			t.Errorf("identified %+v, want %+v", identity, want)
-		}
+		check.Equal(t, must(t, newProvider(t, c)), want, "identified")
 		last := f.received[len(f.received)-1]
-		if tt.provider == "github" && (last.path != "/revoke/us" || !strings.Contains(last.body, f.secret)) {
-			t.Errorf("the token was not revoked: %s %s", last.path, last.body)
-		}
+		check.That(t, tt.provider != "github" || last.path == "/revoke/us" && strings.Contains(last.body, f.secret),
+			"the token was not revoked: %s %s", last.path, last.body)
 	}
 }
 
@@ -374,9 +338,7 @@ func TestPresets_google(t *testing.T) {
 	c := f.config("google")
 	c.Transport = f.transport()
 	to, err := newProvider(t, c).Authorize(t.Context(), newRequest())
-	if err != nil || query(t, to).Get("scope") != "openid profile" {
-		t.Errorf("authorize: %s, %v", to, err)
-	}
+	check.That(t, err == nil && query(t, to).Get("scope") == "openid profile", "authorize: %s, %v", to, err)
 }
 
 // New refuses incomplete configurations (GHSA-8fpg-xm3f-6cx3).
@@ -389,14 +351,11 @@ func TestNew_refuses(t *testing.T) {
 		{Provider: "oidc", ClientID: "x"},
 		{Provider: "oauth2", ClientID: "x", AuthURL: "x", TokenURL: "x"},
 	} {
-		if p, err := idp.New(c); err == nil {
-			t.Errorf("New(%+v) = %v, want an error", c, p)
-		}
+		p, err := idp.New(c)
+		check.That(t, err != nil, "New(%+v) = %v, want an error", c, p)
 	}
 	for _, provider := range idp.Providers() {
 		c := idp.Config{Provider: provider, ClientID: "x", Issuer: "x", AuthURL: "x", TokenURL: "x", UserinfoURL: "x"}
-		if _, err := idp.New(c); err != nil {
-			t.Errorf("New(%s): %v", provider, err)
-		}
+		check.ErrorIs(t, check.Err(idp.New(c)), nil, "New(%s)", provider)
 	}
 }

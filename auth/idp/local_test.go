@@ -37,7 +37,14 @@ const (
 // cheap returns the cost of hashes in tests that are not about it.
 func cheap() idp.Cost { return idp.Cost{Memory: 64, Time: 1} }
 
+// newLocalRig returns the rig of a parallel test.
 func newLocalRig(t *testing.T) *localRig {
+	t.Helper()
+	t.Parallel()
+	return serialLocalRig(t)
+}
+
+func serialLocalRig(t *testing.T) *localRig {
 	t.Helper()
 	s := check.Must(store.Open(filepath.Join(t.TempDir(), "pressbox.db"), store.Options{}))(t)
 	check.Close(t, s)
@@ -62,9 +69,7 @@ func (r *localRig) request() (auth.AuthorizationRequest, auth.LocalRequest) {
 	request := newRequest()
 	request.Redirect = callback
 	to, err := r.Provider().Authorize(r.t.Context(), request)
-	if err != nil || !strings.HasPrefix(to, auth.AuthorizePath+"?") {
-		r.t.Fatalf("authorize: %s, %v", to, err)
-	}
+	check.Require(r.t, err == nil && strings.HasPrefix(to, auth.AuthorizePath+"?"), "authorize: %s, %v", to, err)
 	local := check.Must(r.ParseRequest(query(r.t, to), callback))(r.t)
 	return request, local
 }
@@ -87,9 +92,7 @@ func (r *localRig) create(name string) (auth.AuthorizationRequest, string) {
 	r.t.Helper()
 	request, local := r.request()
 	to, err := r.Create(r.t.Context(), local, credentials(name, phrase))
-	if err != nil {
-		r.t.Fatalf("create %s: %v", name, err)
-	}
+	check.Require(r.t, err == nil, "create %s: %v", name, err)
 	q := query(r.t, to)
 	if q.Get("state") != request.State || q.Get("iss") != auth.LocalIssuer || !strings.HasPrefix(to, callback+"?") {
 		r.t.Fatalf("redirected to %s", to)
@@ -97,10 +100,8 @@ func (r *localRig) create(name string) (auth.AuthorizationRequest, string) {
 	return request, q.Get("code")
 }
 
-// A local account signs in like that of any provider, with a subject that is not
-// its name.
+// A local account signs in like that of any provider, with a subject that is not its name.
 func TestLocal_flow(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	request, code := r.create("Anna")
 	first, err := r.Provider().Identify(t.Context(), request, code)
@@ -110,9 +111,7 @@ func TestLocal_flow(t *testing.T) {
 	request, local := r.request()
 	to := check.Must(r.SignIn(t.Context(), local, credentials(" ANNA ", phrase)))(t)
 	again, err := r.Provider().Identify(t.Context(), request, query(t, to).Get("code"))
-	if err != nil || again != first {
-		t.Errorf("identified %+v, %v; want %+v", again, err, first)
-	}
+	check.That(t, err == nil && again == first, "identified %+v, %v; want %+v", again, err, first)
 	if to := r.Deny(local); query(t, to).Get("error") != "access_denied" || query(t, to).Get("state") != local.State {
 		t.Errorf("denied to %s", to)
 	}
@@ -120,21 +119,16 @@ func TestLocal_flow(t *testing.T) {
 
 // There are no default accounts.
 func TestLocal_noDefaultAccounts(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	for _, name := range []string{"admin", "root", "pressbox", "guest", "pi"} {
 		for _, passphrase := range []string{"", name, "password", "raspberry"} {
-			if err := r.signIn(name, passphrase); !errors.Is(err, auth.ErrWrongCredentials) {
-				t.Errorf("%s, %q: %v, want %v", name, passphrase, err, auth.ErrWrongCredentials)
-			}
+			check.ErrorIs(t, r.signIn(name, passphrase), auth.ErrWrongCredentials, "%s, %q", name, passphrase)
 		}
 	}
 }
 
-// Without an invite, a new and an existing name are refused alike, and neither costs
-// a hash.
+// Without an invite, a new and an existing name are refused alike, and neither costs a hash.
 func TestLocal_signUpJudgedFirst(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	r.create("alice")
 	_, local := r.request()
@@ -153,7 +147,6 @@ func TestLocal_signUpJudgedFirst(t *testing.T) {
 // All spellings of a name share one throttle; the right passphrase works
 // after the wait. New accounts are throttled by address.
 func TestLocal_throttled(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	r.create("alice")
 	_, local := r.request()
@@ -168,9 +161,7 @@ func TestLocal_throttled(t *testing.T) {
 	}
 	for _, name := range []string{"alice", "ALICE", "ａｌｉｃｅ "} {
 		wait, ok := errors.AsType[*auth.ThrottledError](try(name, phrase))
-		if !ok || wait.Wait != time.Second {
-			t.Errorf("%s: %v, want to wait 1s", name, wait)
-		}
+		check.That(t, ok && wait.Wait == time.Second, "%s: %v, want to wait 1s", name, wait)
 	}
 	r.host.Pass(time.Second)
 	check.NoError(t, try("alice", phrase)) // after the wait
@@ -181,15 +172,12 @@ func TestLocal_throttled(t *testing.T) {
 		remote.Name = strings.Repeat("x", i+1)
 		_, err = r.Create(t.Context(), local, remote)
 	}
-	if _, ok := errors.AsType[*auth.ThrottledError](err); !ok {
-		t.Errorf("the sixth new account of one address: %v, want to wait", err)
-	}
+	_, ok := errors.AsType[*auth.ThrottledError](err)
+	check.That(t, ok, "the sixth new account of one address: %v, want to wait", err)
 }
 
-// ChangePassphrase needs the present passphrase; ResetPassphrase does not. No
-// passphrase is logged.
+// ChangePassphrase needs the present passphrase; ResetPassphrase does not. No passphrase is logged.
 func TestLocal_changePassphrase(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	r.create("anna")
 	for _, tt := range []struct {
@@ -201,24 +189,17 @@ func TestLocal_changePassphrase(t *testing.T) {
 		{phrase, "another dog", nil},
 	} {
 		r.host.Pass(time.Hour)
-		if err := r.ChangePassphrase(t.Context(), credentials("anna", tt.present), tt.next); !errors.Is(err, tt.want) {
-			t.Errorf("change %q to %q: %v, want %v", tt.present, tt.next, err, tt.want)
-		}
+		err := r.ChangePassphrase(t.Context(), credentials("anna", tt.present), tt.next)
+		check.That(t, errors.Is(err, tt.want), "change %q to %q: %v, want %v", tt.present, tt.next, err, tt.want)
 	}
-	if err := r.signIn("anna", phrase); !errors.Is(err, auth.ErrWrongCredentials) {
-		t.Errorf("sign in with the old one: %v, want %v", err, auth.ErrWrongCredentials)
-	}
+	check.ErrorIs(t, r.signIn("anna", phrase), auth.ErrWrongCredentials, "sign in with the old one")
 	check.NoError(t, r.signIn("anna", "another dog")) // sign in with the new one
 	random, err := r.ResetPassphrase(t.Context(), "Anna")
-	if err != nil || r.signIn("anna", random) != nil || r.signIn("anna", "another dog") == nil {
-		t.Errorf("reset to %d characters, %v", len(random), err)
-	}
-	if _, err := r.ResetPassphrase(t.Context(), "unknown"); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("reset of an unknown name: %v, want %v", err, auth.ErrNotFound)
-	}
-	if strings.Contains(r.log.String(), random) || strings.Contains(r.log.String(), phrase) {
-		t.Error("a passphrase is in the log")
-	}
+	check.That(t, err == nil && r.signIn("anna", random) == nil && r.signIn("anna", "another dog") != nil,
+		"reset to %d characters, %v", len(random), err)
+	check.ErrorIs(t, check.Err(r.ResetPassphrase(t.Context(), "unknown")), auth.ErrNotFound, "reset of an unknown name")
+	check.That(t, !strings.Contains(r.log.String(), random) && !strings.Contains(r.log.String(), phrase),
+		"a passphrase is in the log")
 }
 
 // exchange sends a token request.
@@ -233,10 +214,8 @@ func (r *localRig) exchange(form url.Values) (status int) {
 	return resp.StatusCode
 }
 
-// A code is valid once, for a minute, for its client, redirect URI and
-// verifier (CVE-2026-28513, CVE-2026-28512).
+// A code is valid once, for a minute, for its client, redirect URI and verifier (CVE-2026-28513, CVE-2026-28512).
 func TestLocal_codeBound(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	names := 0
 	fresh := func() url.Values {
@@ -264,24 +243,19 @@ func TestLocal_codeBound(t *testing.T) {
 	} {
 		form := fresh()
 		tt.change(form)
-		if got := r.exchange(form); got != tt.want {
-			t.Errorf("%s: status %d, want %d", name, got, tt.want)
-		}
+		check.Equal(t, r.exchange(form), tt.want, "%s: status", name)
 	}
 	form := fresh()
-	if first, second := r.exchange(form), r.exchange(form); first != 200 || second != 400 {
-		t.Errorf("twice: %d, %d; want 200, 400", first, second)
-	}
+	first, second := r.exchange(form), r.exchange(form)
+	check.That(t, first == 200 && second == 400, "twice: %d, %d; want 200, 400", first, second)
 	form = fresh()
 	wrong := url.Values{"grant_type": form["grant_type"], "code": form["code"]}
-	if first, second := r.exchange(wrong), r.exchange(form); first != 400 || second != 400 {
-		t.Errorf("wrong, then right: %d, %d; want 400, 400", first, second)
-	}
+	first, second = r.exchange(wrong), r.exchange(form)
+	check.That(t, first == 400 && second == 400, "wrong, then right: %d, %d; want 400, 400", first, second)
 }
 
 // CVE-2026-28512: every parameter of an authorization request is checked.
 func TestLocal_parseRequest(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	request := newRequest()
 	request.Redirect = callback
@@ -290,9 +264,8 @@ func TestLocal_parseRequest(t *testing.T) {
 		t.Helper()
 		q := query(t, to)
 		q[name] = values
-		if local, err := r.ParseRequest(q, callback); err == nil {
-			t.Errorf("%s = %q is accepted: %+v", name, values, local)
-		}
+		local, err := r.ParseRequest(q, callback)
+		check.That(t, err != nil, "%s = %q is accepted: %+v", name, values, local)
 	}
 	for name, values := range map[string][]string{
 		"client_id": {"other"}, "response_type": {"token"}, "code_challenge": {"short"},
@@ -307,7 +280,6 @@ func TestLocal_parseRequest(t *testing.T) {
 
 // Create refuses invalid, taken and uninvited names and weak passphrases.
 func TestLocal_createRefuses(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	r.create("anna")
 	for _, tt := range []struct {
@@ -324,9 +296,7 @@ func TestLocal_createRefuses(t *testing.T) {
 		r.start(tt.policy, cheap)
 		_, local := r.request()
 		_, err := r.Create(t.Context(), local, credentials(tt.name, tt.passphrase))
-		if !errors.Is(err, tt.want) {
-			t.Errorf("create %q: %v, want %v", tt.name, err, tt.want)
-		}
+		check.ErrorIs(t, err, tt.want, "create %q", tt.name)
 	}
 	r.start(auth.SignUpInvite, cheap)
 	_, local := r.request()

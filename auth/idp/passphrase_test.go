@@ -3,7 +3,6 @@ package idp_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -24,9 +23,8 @@ func TestHasher_verify(t *testing.T) {
 		long + "a": true, long + "b": false, long: false,
 		strings.Repeat("u\u0308", 127) + "a": true,
 	} {
-		if right, _, err := hasher.Verify(t.Context(), hash, passphrase); err != nil || right != want {
-			t.Errorf("%.10q…: %v, %v; want %v", passphrase, right, err, want)
-		}
+		right, _, err := hasher.Verify(t.Context(), hash, passphrase)
+		check.That(t, err == nil && right == want, "%.10q…: %v, %v; want %v", passphrase, right, err, want)
 	}
 }
 
@@ -34,28 +32,21 @@ func TestHasher_verify(t *testing.T) {
 // hash with another cost is recognized.
 func TestHasher_argon2id(t *testing.T) {
 	t.Parallel()
-	if cost := idp.Calibrate(0); cost != idp.MinCost() {
-		t.Errorf("calibrated for no time: %+v, want %+v", cost, idp.MinCost())
-	}
-	if cost := idp.Calibrate(time.Hour); cost.Memory < 19<<10 || cost.Time <= 2 || cost.Time > 64 {
-		t.Errorf("calibrated for an hour: %+v", cost)
-	}
+	check.Equal(t, idp.Calibrate(0), idp.MinCost(), "calibrated for no time")
+	cost := idp.Calibrate(time.Hour)
+	check.That(t, cost.Memory >= 19<<10 && cost.Time > 2 && cost.Time <= 64, "calibrated for an hour: %+v", cost)
 	hasher := idp.NewHasher(idp.MinCost)
 	one := check.Must(hasher.Hash(t.Context(), phrase))(t)
 	two := check.Must(hasher.Hash(t.Context(), phrase))(t)
-	if one == two || !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
-		t.Errorf("hashes %s and %s", one, two)
-	}
-	if right, old, err := idp.NewHasher(cheap).Verify(t.Context(), one, phrase); !right || !old || err != nil {
-		t.Errorf("a hash with another cost: %v, %v, %v", right, old, err)
-	}
+	check.That(t, one != two && strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$"), "hashes %s and %s", one, two)
+	right, old, err := idp.NewHasher(cheap).Verify(t.Context(), one, phrase)
+	check.That(t, right && old && err == nil, "a hash with another cost: %v, %v, %v", right, old, err)
 	for _, bad := range []string{
 		"x", "$argon2i$v=19$m=64,t=1,p=1$AA$AA", "$argon2id$v=19$m=99999999,t=1,p=1$AA$AA",
 		"$argon2id$v=19$m=64,t=1,p=1$AA$AA",
 	} {
-		if right, _, err := hasher.Verify(t.Context(), bad, phrase); right || err == nil {
-			t.Errorf("%q verifies: %v, %v", bad, right, err)
-		}
+		right, _, err := hasher.Verify(t.Context(), bad, phrase)
+		check.That(t, !right && err != nil, "%q verifies: %v, %v", bad, right, err)
 	}
 }
 
@@ -63,25 +54,21 @@ func TestHasher_argon2id(t *testing.T) {
 // returns the same error. The test is not parallel, so that it counts the memory of no other.
 func TestLocal_unknownNameCost(t *testing.T) {
 	const memory = 64 << 20
-	r := newLocalRig(t)
+	r := serialLocalRig(t)
 	r.start(auth.SignUpOpen, func() idp.Cost { return idp.Cost{Memory: memory >> 10, Time: 1} })
 	r.create("anna")
 	for _, name := range []string{"anna", "unknown"} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if err := r.signIn(name, "another dog"); !errors.Is(err, auth.ErrWrongCredentials) {
-			t.Errorf("%s: %v, want %v", name, err, auth.ErrWrongCredentials)
-		}
+		check.ErrorIs(t, r.signIn(name, "another dog"), auth.ErrWrongCredentials, "%s", name)
 		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; got < memory || got > 2*memory {
-			t.Errorf("%s takes %d bytes, want about %d", name, got, memory)
-		}
+		got := after.TotalAlloc - before.TotalAlloc
+		check.That(t, got >= memory && got <= 2*memory, "%s takes %d bytes, want about %d", name, got, memory)
 	}
 }
 
 // A sign-in replaces a hash with an old cost.
 func TestLocal_rehash(t *testing.T) {
-	t.Parallel()
 	r := newLocalRig(t)
 	r.create("anna")
 	before := check.Must(r.sessions.LocalAccounts().Find(t.Context(), "anna"))(t)
@@ -90,13 +77,11 @@ func TestLocal_rehash(t *testing.T) {
 		check.NoError(t, r.signIn("anna", phrase))
 	}
 	after, err := r.sessions.LocalAccounts().Find(t.Context(), "anna")
-	if err != nil || after.Hash == before.Hash || !strings.Contains(after.Hash, "t=2") {
-		t.Errorf("hash %s, %v", after.Hash, err)
-	}
+	check.That(t, err == nil && after.Hash != before.Hash && strings.Contains(after.Hash, "t=2"),
+		"hash %s, %v", after.Hash, err)
 }
 
-// The cost is calibrated once and cached; a cached cost below the minimum is
-// ignored.
+// The cost is calibrated once and cached; a cached cost below the minimum is ignored.
 func TestCalibratedCost_cached(t *testing.T) {
 	t.Parallel()
 	c := new(cache)
@@ -105,13 +90,10 @@ func TestCalibratedCost_cached(t *testing.T) {
 		t.Errorf("cached %s, want %s, %v", c.values["argon2id"], raw, err)
 	}
 	c.values["argon2id"] = []byte(`{"memory":20000,"time":7}`)
-	if got := idp.CalibratedCost(c)(); got != (idp.Cost{Memory: 20000, Time: 7}) {
-		t.Errorf("read %+v", got)
-	}
+	check.Equal(t, idp.CalibratedCost(c)(), idp.Cost{Memory: 20000, Time: 7}, "read")
 	c.values["argon2id"] = []byte(`{"memory":1,"time":1}`)
-	if got := idp.CalibratedCost(c)(); got.Memory < idp.MinCost().Memory {
-		t.Errorf("accepted %+v", got)
-	}
+	got := idp.CalibratedCost(c)()
+	check.That(t, got.Memory >= idp.MinCost().Memory, "accepted %+v", got)
 }
 
 // A malformed hash is an error, never a panic.
@@ -126,8 +108,7 @@ func FuzzVerify(f *testing.F) {
 			return // too expensive
 		}
 		right, _, err := hasher.Verify(t.Context(), s, phrase)
-		if right && (s != hash && !strings.HasPrefix(s, "$argon2id$") || err != nil) {
-			t.Errorf("%q verifies, %v", s, err)
-		}
+		check.That(t, !right || (s == hash || strings.HasPrefix(s, "$argon2id$")) && err == nil,
+			"%q verifies, %v", s, err)
 	})
 }

@@ -52,10 +52,7 @@ type received struct {
 }
 
 func newKey() *rsa.PrivateKey {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
+	key, _ := rsa.GenerateKey(rand.Reader, 2048) // it cannot fail
 	return key
 }
 
@@ -99,9 +96,7 @@ func (f *server) discovery(w http.ResponseWriter, _ *http.Request) {
 
 func (f *server) answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(v); err != nil {
-		f.t.Error(err)
-	}
+	check.ErrorIs(f.t, json.NewEncoder(w).Encode(v), nil, "answer")
 }
 
 func (f *server) keys(w http.ResponseWriter, _ *http.Request) {
@@ -115,9 +110,7 @@ func (f *server) keys(w http.ResponseWriter, _ *http.Request) {
 
 func (f *server) record(r *http.Request) received {
 	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		f.t.Error(err)
-	}
+	check.ErrorIs(f.t, err, nil, "read a request")
 	form, _ := url.ParseQuery(string(body))
 	got := received{form, r.Header, string(body), r.URL.Path}
 	f.received = append(f.received, got)
@@ -152,9 +145,7 @@ func (f *server) idToken(nonce string) string {
 		}
 	}
 	body, err := json.Marshal(claims)
-	if err != nil {
-		f.t.Error(err)
-	}
+	check.ErrorIs(f.t, err, nil, "write the claims")
 	sign := f.sign
 	if sign == nil {
 		sign = rs256(serverKey())
@@ -162,31 +153,29 @@ func (f *server) idToken(nonce string) string {
 	return sign(`"kid":"k1"`, string(body))
 }
 
-func rs256(key *rsa.PrivateKey) func(head, body string) string {
+// signed returns a signer of an algorithm.
+func signed(alg string, sign func(input string) []byte) func(head, body string) string {
 	return func(head, body string) string {
-		input := part(`{"alg":"RS256",`+head+`}`) + "." + part(body)
-		sum := sha256.Sum256([]byte(input))
-		sig, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
-		if err != nil {
-			panic(err)
-		}
-		return input + "." + part(string(sig))
+		input := part(`{"alg":"`+alg+`",`+head+`}`) + "." + part(body)
+		return input + "." + part(string(sign(input)))
 	}
 }
 
-// unsigned returns a token with the algorithm none.
-func unsigned(head, body string) string {
-	return part(`{"alg":"none",`+head+`}`) + "." + part(body) + "."
+func rs256(key *rsa.PrivateKey) func(head, body string) string {
+	return signed("RS256", func(input string) []byte {
+		sum := sha256.Sum256([]byte(input))
+		sig, _ := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:]) // a key of its own cannot fail
+		return sig
+	})
 }
 
 // hs256 signs with a public or a shared key.
 func hs256(key []byte) func(head, body string) string {
-	return func(head, body string) string {
-		input := part(`{"alg":"HS256",`+head+`}`) + "." + part(body)
+	return signed("HS256", func(input string) []byte {
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(input))
-		return input + "." + part(string(mac.Sum(nil)))
-	}
+		return mac.Sum(nil)
+	})
 }
 
 func part(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
@@ -270,13 +259,12 @@ func must(t *testing.T, p auth.Provider) auth.Identity {
 // refused checks that p refuses with a code.
 func refused(t *testing.T, p auth.Provider, want auth.Code) {
 	t.Helper()
-	if identity, err := identify(t, p); err == nil || auth.CodeOf(err) != want {
-		t.Errorf("identified %+v, %v; want a refusal with %s", identity, err, want)
-	}
+	identity, err := identify(t, p)
+	check.That(t, err != nil && auth.CodeOf(err) == want,
+		"identified %+v, %v; want a refusal with %s", identity, err, want)
 }
 
-// transport returns a transport that sends the requests to the URLs of the presets
-// to f.
+// transport returns a transport that sends the requests to the URLs of the presets to f.
 func (f *server) transport() http.RoundTripper {
 	to := check.Must(url.Parse(f.URL))(f.t)
 	return roundTrip(func(r *http.Request) (*http.Response, error) {

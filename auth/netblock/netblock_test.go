@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pressbox/auth/netblock"
+	"pressbox/packaging/check"
 )
 
 func TestTable_of(t *testing.T) {
@@ -26,17 +27,12 @@ func TestTable_of(t *testing.T) {
 		{"::1", "::/64", none},
 	} {
 		got := table.Of(netip.MustParseAddr(tt.addr))
-		if got.Host.String() != tt.host || got.Network.String() != tt.network {
-			t.Errorf("%s: %v, want %s and %q", tt.addr, got, tt.host, tt.network)
-		}
+		check.That(t, got.Host.String() == tt.host && got.Network.String() == tt.network,
+			"%s: %v, want %s and %q", tt.addr, got, tt.host, tt.network)
 	}
-	if got := table.Of(netip.Addr{}); got != (netblock.Blocks{}) {
-		t.Errorf("no address: %v", got)
-	}
+	check.Equal(t, table.Of(netip.Addr{}), netblock.Blocks{}, "no address")
 	var without *netblock.Table
-	if got := without.Of(netip.MustParseAddr("2001:db8:1:2::7")).Host.Bits(); got != 64 {
-		t.Errorf("without interfaces: /%d, want /64", got)
-	}
+	check.Equal(t, without.Of(netip.MustParseAddr("2001:db8:1:2::7")).Host.Bits(), 64, "without interfaces: the bits")
 }
 
 func TestIsLocal_ranges(t *testing.T) {
@@ -50,8 +46,6 @@ func TestIsLocal_ranges(t *testing.T) {
 		"fc00::1": true, "fdff::1": true, "fe00::1": false, "2001:db8::1": false,
 		"100.64.0.1": false, "0.0.0.0": false, "203.0.113.5": false,
 	} {
-		if got := netblock.IsLocal(netip.MustParseAddr(address)); got != want {
-			t.Errorf("%s local: %t, want %t", address, got, want)
-		}
+		check.Equal(t, netblock.IsLocal(netip.MustParseAddr(address)), want, "%s local", address)
 	}
 }

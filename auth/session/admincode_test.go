@@ -13,14 +13,12 @@ import (
 func (r *rig) tryCode(want error) {
 	r.t.Helper()
 	hash, err := r.Sessions.TryAdminCode(r.t.Context())
-	if !errors.Is(err, want) || err == nil && hash != "hash" {
-		r.t.Fatalf("the hash is %q, %v, want %v", hash, err, want)
-	}
+	check.Require(r.t, errors.Is(err, want) && (err != nil || hash == "hash"),
+		"the hash is %q, %v, want %v", hash, err, want)
 }
 
 // Five tries an hour are permitted, across restarts, and an earlier code's tries count.
 func TestAdminCode_tries(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	r.tryCode(auth.ErrNotFound)
 	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "earlier"))
@@ -34,40 +32,28 @@ func TestAdminCode_tries(t *testing.T) {
 	r.start()
 	_, err := r.Sessions.TryAdminCode(t.Context())
 	wait, ok := errors.AsType[*auth.ThrottledError](err)
-	if !ok || wait.Wait > auth.CodeWindow-time.Minute || wait.Wait < auth.CodeWindow-5*time.Minute {
-		t.Fatalf("the sixth try: %v", err)
-	}
+	check.Require(t, ok && wait.Wait <= auth.CodeWindow-time.Minute && wait.Wait >= auth.CodeWindow-5*time.Minute,
+		"the sixth try: %v", err)
 	r.host.Pass(wait.Wait - time.Second)
-	if _, err := r.Sessions.TryAdminCode(t.Context()); err == nil {
-		t.Fatal("a try is permitted a second early")
-	}
+	_, err = r.Sessions.TryAdminCode(t.Context())
+	check.Require(t, err != nil, "a try is permitted a second early")
 	r.host.Pass(time.Second)
 	r.tryCode(nil)
-	if _, err := r.Sessions.TryAdminCode(t.Context()); err == nil {
-		t.Fatal("the four tries of the second minute are forgotten")
-	}
+	_, err = r.Sessions.TryAdminCode(t.Context())
+	check.Require(t, err != nil, "the four tries of the second minute are forgotten")
 }
 
 // The code makes one account an administrator's and is gone then. A code that was replaced
 // during a try makes none.
 func TestAdminCode_once(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	r.signIn()
 	account := check.Must(r.Sessions.Accounts(t.Context()))(t)[0].ID
 	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
-	if err := r.Sessions.UseAdminCode(t.Context(), "earlier", account); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("a replaced code: %v", err)
-	}
-	if found := check.Must(r.Sessions.HasAdministrator(t.Context()))(t); found {
-		t.Error("a replaced code made an administrator")
-	}
+	check.ErrorIs(t, r.Sessions.UseAdminCode(t.Context(), "earlier", account), auth.ErrNotFound, "a replaced code")
+	check.That(t, !check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "a replaced code made an administrator")
 	check.NoError(t, r.Sessions.UseAdminCode(t.Context(), "hash", account))
-	if found := check.Must(r.Sessions.HasAdministrator(t.Context()))(t); !found {
-		t.Error("the code made no administrator")
-	}
-	if found := check.Must(r.Sessions.HasAdminCode(t.Context()))(t); found {
-		t.Error("the used code still exists")
-	}
+	check.That(t, check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "the code made no administrator")
+	check.That(t, !check.Must(r.Sessions.HasAdminCode(t.Context()))(t), "the used code still exists")
 	r.tryCode(auth.ErrNotFound)
 }

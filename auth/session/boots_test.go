@@ -18,18 +18,14 @@ const year = 365 * 24 * time.Hour
 
 // A correction of the wall clock during a session changes no age.
 func TestClock_corrected(t *testing.T) {
-	t.Parallel()
+	r := newRig(t)
 	for _, by := range []time.Duration{40 * year, -24 * time.Hour} {
-		r := newRig(t)
 		result, flow := r.signIn(), r.begin()
 		r.host.Correct(by)
-		if first, second := r.clock.Corrected(), r.clock.Corrected(); first != by || second != 0 {
-			t.Errorf("corrected by %v, then %v; want %v, 0", first, second, by)
-		}
+		first, second := r.clock.Corrected(), r.clock.Corrected()
+		check.That(t, first == by && second == 0, "corrected by %v, then %v; want %v, 0", first, second, by)
 		r.valid(result.Access)
-		if _, err := r.Finish(t.Context(), authtest.Callback(flow)); err != nil {
-			t.Errorf("corrected by %v: %v", by, err)
-		}
+		check.ErrorIs(t, check.Err(r.Finish(t.Context(), authtest.Callback(flow))), nil, "corrected by %v", by)
 		r.host.Pass(auth.AccessTTL + time.Second)
 		r.invalid(result.Access)
 		r.refresh(result.Refresh)
@@ -38,7 +34,6 @@ func TestClock_corrected(t *testing.T) {
 
 // The ages of records from before a correction are right also after a restart.
 func TestClock_correctedThenRestarted(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn() // while the clock is decades behind
 	r.host.Correct(40 * year)
@@ -53,7 +48,6 @@ func TestClock_correctedThenRestarted(t *testing.T) {
 
 // After a restart with the wall clock behind, the time is the last known one.
 func TestClock_restartedBehind(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	r.host.Pass(10 * time.Minute)
@@ -73,7 +67,6 @@ func TestClock_restartedBehind(t *testing.T) {
 
 // Eight days without power end a session; a restart of the program changes nothing.
 func TestClock_restarted(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	r.host.Correct(5 * year)
@@ -86,14 +79,11 @@ func TestClock_restarted(t *testing.T) {
 	r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
 }
 
-// An unknown boot is older than any lifetime, and a thousand boots are stored:
-// the oldest is deleted.
+// An unknown boot is older than any lifetime, and a thousand boots are stored: the oldest is deleted.
 func TestOpenClock_bounded(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
-	if age := r.clock.Age(clock.Instant{Boot: "unknown"}); age < year {
-		t.Errorf("age %v, want more than any lifetime", age)
-	}
+	age := r.clock.Age(clock.Instant{Boot: "unknown"})
+	check.That(t, age >= year, "age %v, want more than any lifetime", age)
 	check.NoError(t, r.store.Auth().Update(t.Context(), func(tx auth.Tx) error {
 		for i := range uint64(998) { // with the first one, one less than the limit
 			id := fmt.Sprint("boot", i)
@@ -113,17 +103,13 @@ func TestOpenClock_bounded(t *testing.T) {
 	for i := range 5 {
 		r.host.Restart(fmt.Sprint("new", i), time.Minute)
 		r.start()
-		if age := r.clock.Age(r.clock.Now()); age != 0 {
-			t.Fatalf("the age of now is %v", age)
-		}
+		check.Equal(t, r.clock.Age(r.clock.Now()), 0, "the age of now")
 	}
 	boots := r.records("meta_clock")
-	if n, order := len(boots), len(r.records("meta_clock_order")); n != 1000 || order != 1000 {
-		t.Errorf("%d boots in an order of %d, want 1000", n, order)
-	}
+	n, order := len(boots), len(r.records("meta_clock_order"))
+	check.That(t, n == 1000 && order == 1000, "%d boots in an order of %d, want 1000", n, order)
 	for id, want := range map[string]bool{"first": false, "boot2": false, "boot3": true, "new0": true, "new4": true} {
-		if _, ok := boots[id]; ok != want {
-			t.Errorf("boot %s is stored: %v, want %v", id, ok, want)
-		}
+		_, ok := boots[id]
+		check.That(t, ok == want, "boot %s is stored: %v, want %v", id, ok, want)
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 // At the limit the session that has been idle longest ends.
 func TestSessions_bounded(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	first := r.signIn()
 	r.host.Pass(time.Second)
@@ -30,7 +29,6 @@ func TestSessions_bounded(t *testing.T) {
 
 // A session is renewed MaxRenewals times. The next renewal ends it, and no other session.
 func TestRefresh_bounded(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	other, result := r.signIn(), r.signIn()
 	pair := r.refresh(result.Refresh)
@@ -45,16 +43,13 @@ func TestRefresh_bounded(t *testing.T) {
 	r.notRefreshed(pair.Refresh, auth.ErrSessionEnded)
 	r.invalid(pair.Access)
 	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
-	if n := len(r.records("auth_refresh")); n != 1 {
-		t.Errorf("after the end of the session %d refresh tokens are stored, want that of the other session", n)
-	}
+	check.Equal(t, len(r.records("auth_refresh")), 1, "after the end of the session refresh tokens are stored")
 	r.refresh(other.Refresh)
 }
 
 // MaxAPITokens API tokens and MaxInvites invites can exist; the next one is refused until
 // one is revoked or expires.
 func TestSessions_boundedTokens(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	token := func() error {
 		_, _, err := r.Sessions.CreateAPIToken(t.Context(), auth.APIToken{Name: "doorbell", TTL: time.Hour})
@@ -86,7 +81,5 @@ func oneRefused(t *testing.T, n int, create func() error, want error) {
 	}
 	calls.Wait()
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	if len(errs) != 1 || !errors.Is(errs[0], want) {
-		t.Errorf("errors %v, want one: %v", errs, want)
-	}
+	check.That(t, len(errs) == 1 && errors.Is(errs[0], want), "errors %v, want one: %v", errs, want)
 }

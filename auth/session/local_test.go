@@ -9,10 +9,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A name is taken once, in any spelling, and free again after its account was
-// deleted.
+// A name is taken once, in any spelling, and free again after its account was deleted.
 func TestLocalAccounts_names(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	local := r.Sessions.LocalAccounts()
 	for _, tt := range []struct {
@@ -20,49 +18,35 @@ func TestLocalAccounts_names(t *testing.T) {
 		want error
 	}{{"", auth.ErrNotFound}, {" Anna ", nil}, {"a\nb", auth.ErrNotFound}, {"ANNA", auth.ErrNameTaken}} {
 		account := auth.LocalAccount{Name: tt.name, Subject: "s1", Hash: "h1"}
-		if _, err := local.Create(t.Context(), account, auth.SignUpOpen, ""); !errors.Is(err, tt.want) {
-			t.Fatalf("create %q: %v, want %v", tt.name, err, tt.want)
-		}
+		_, err := local.Create(t.Context(), account, auth.SignUpOpen, "")
+		check.Require(t, errors.Is(err, tt.want), "create %q: %v, want %v", tt.name, err, tt.want)
 	}
 	got, err := local.Find(t.Context(), "anna")
-	if err != nil || got.Name != "Anna" || got.Subject != "s1" || got.Created.IsZero() {
-		t.Errorf("anna is %+v, %v", got, err)
-	}
-	if err := local.Rehash(t.Context(), "Anna", "another", "h2"); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("rehash of another hash: %v, want %v", err, auth.ErrNotFound)
-	}
+	check.That(t, err == nil && got.Name == "Anna" && got.Subject == "s1" && !got.Created.IsZero(),
+		"anna is %+v, %v", got, err)
+	check.ErrorIs(t, local.Rehash(t.Context(), "Anna", "another", "h2"), auth.ErrNotFound, "rehash of another hash")
 	check.NoError(t, local.Rehash(t.Context(), "Anna", "h1", "h2"))
 	r.ProviderName, r.idp.Identity = auth.Local, auth.Identity{
 		Provider: auth.Local, Issuer: auth.LocalIssuer, Subject: "s1", Name: "Anna",
 	}
-	if _, err := local.Account(t.Context(), got); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("account before the first sign-in: %v, want %v", err, auth.ErrNotFound)
-	}
+	check.ErrorIs(t, check.Err(local.Account(t.Context(), got)), auth.ErrNotFound, "account before the first sign-in")
 	account := r.signIn().Account
-	if same, err := local.Account(t.Context(), got); err != nil || same != account {
-		t.Errorf("account %+v, %v; want %+v", same, err, account)
-	}
+	same, err := local.Account(t.Context(), got)
+	check.That(t, err == nil && same == account, "account %+v, %v; want %+v", same, err, account)
 	check.NoError(t, r.Sessions.DeleteAccount(t.Context(), account.ID))
-	if _, err := local.Find(t.Context(), "anna"); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("after its account was deleted: %v, want %v", err, auth.ErrNotFound)
-	}
-	if accounts, err := r.Sessions.Accounts(t.Context()); err != nil || len(accounts) != 0 {
-		t.Errorf("accounts %+v, %v", accounts, err)
-	}
+	check.ErrorIs(t, check.Err(local.Find(t.Context(), "anna")), auth.ErrNotFound, "after its account was deleted")
+	accounts, err := r.Sessions.Accounts(t.Context())
+	check.That(t, err == nil && len(accounts) == 0, "accounts %+v, %v", accounts, err)
 }
 
-// An invite is valid for one account, within its week, and a taken name does
-// not use it up.
+// An invite is valid for one account, within its week, and a taken name does not use it up.
 func TestLocalAccounts_invites(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	invite, second := r.invite().Reveal(), r.invite().Reveal()
 	create := func(name, invite string, policy auth.SignUpPolicy, want error) {
 		t.Helper()
 		_, err := r.Sessions.LocalAccounts().Create(t.Context(), auth.LocalAccount{Name: name}, policy, invite)
-		if !errors.Is(err, want) {
-			t.Errorf("%s with %.5s…: %v, want %v", name, invite, err, want)
-		}
+		check.ErrorIs(t, err, want, "%s with %.5s…", name, invite)
 	}
 	create("anna", "", auth.SignUpInvite, auth.ErrNotInvited)
 	create("anna", "xi_", auth.SignUpInvite, auth.ErrNotInvited)

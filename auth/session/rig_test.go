@@ -26,8 +26,10 @@ type rig struct {
 	log   check.Log
 }
 
+// newRig returns the rig of a parallel test.
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	t.Parallel()
 	r := &rig{t: t, path: filepath.Join(t.TempDir(), "pressbox.db"), host: authtest.NewHost()}
 	r.start()
 	check.Close(t, r.store)
@@ -82,9 +84,8 @@ func (r *rig) signIn(tokens ...auth.Token) auth.Result {
 func (r *rig) refused(c auth.Callback, want auth.Code) {
 	r.t.Helper()
 	result, err := r.Finish(r.t.Context(), c)
-	if err == nil || auth.CodeOf(err) != want || result != (auth.Result{}) {
-		r.t.Fatalf("finish: %v, %v; want a refusal with %s", result, err, want)
-	}
+	check.Require(r.t, err != nil && auth.CodeOf(err) == want && result == (auth.Result{}),
+		"finish: %v, %v; want a refusal with %s", result, err, want)
 }
 
 // invite returns a new invite.
@@ -103,9 +104,7 @@ func (r *rig) valid(token auth.Token) auth.Caller {
 func (r *rig) invalid(token auth.Token) {
 	r.t.Helper()
 	_, err := r.Sessions.Authenticate(r.t.Context(), auth.RequestCredentials{Cookies: []string{token.Reveal()}})
-	if !errors.Is(err, auth.ErrInvalidToken) {
-		r.t.Fatalf("access token: %v, want %v", err, auth.ErrInvalidToken)
-	}
+	check.Require(r.t, errors.Is(err, auth.ErrInvalidToken), "access token: %v, want %v", err, auth.ErrInvalidToken)
 }
 
 func (r *rig) refresh(token auth.Token) auth.TokenPair {
@@ -116,7 +115,6 @@ func (r *rig) refresh(token auth.Token) auth.TokenPair {
 // notRefreshed checks that a refresh token is refused with an error.
 func (r *rig) notRefreshed(token auth.Token, want error) {
 	r.t.Helper()
-	if pair, err := r.Sessions.Refresh(r.t.Context(), token); !errors.Is(err, want) {
-		r.t.Fatalf("refresh: %v, %v; want %v", pair, err, want)
-	}
+	pair, err := r.Sessions.Refresh(r.t.Context(), token)
+	check.Require(r.t, errors.Is(err, want), "refresh: %v, %v; want %v", pair, err, want)
 }

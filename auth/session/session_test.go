@@ -19,7 +19,6 @@ import (
 // An Authorization header takes precedence and has one valid form; of cookies any one suffices;
 // without one the auth frame counts.
 func TestAuthenticate_precedence(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	good, bad := r.signIn().Access.Reveal(), auth.NewToken(auth.KindAccess).Reveal()
 	bearer := func(t string) []string { return []string{"Bearer " + t} }
@@ -44,23 +43,19 @@ func TestAuthenticate_precedence(t *testing.T) {
 	} {
 		give := auth.RequestCredentials{Authorization: tt.header, Cookies: tt.cookies, FrameToken: tt.frame}
 		caller, err := r.Sessions.Authenticate(t.Context(), give)
-		if !errors.Is(err, tt.want) || (err == nil) != caller.SignedIn() {
-			t.Errorf("%+v: %+v, %v; want %v", give, caller, err, tt.want)
-		}
+		check.That(t, errors.Is(err, tt.want) && (err == nil) == caller.SignedIn(),
+			"%+v: %+v, %v; want %v", give, caller, err, tt.want)
 	}
 }
 
 // A token is valid for its kind only.
 func TestAuthenticate_kinds(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	r.invalid(result.Refresh)
 	r.notRefreshed(result.Access, auth.ErrInvalidToken)
 	respelled, ok := auth.ParseToken("xa_" + strings.TrimPrefix(result.Refresh.Reveal(), "xr_"))
-	if !ok {
-		t.Fatal("not a token")
-	}
+	check.Require(t, ok, "not a token")
 	r.invalid(respelled)
 	r.valid(result.Access)
 }
@@ -84,7 +79,6 @@ func TestSessions_endAtOnce(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			r := newRig(t)
 			result := r.signIn()
 			caller := r.valid(result.Access)
@@ -93,9 +87,7 @@ func TestSessions_endAtOnce(t *testing.T) {
 			check.NoError(t, end(r, result))
 			r.invalid(result.Access)
 			r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
-			if err := r.Sessions.Validate(t.Context(), caller.Session); !errors.Is(err, auth.ErrSessionEnded) {
-				t.Errorf("validate: %v, want %v", err, auth.ErrSessionEnded)
-			}
+			check.ErrorIs(t, r.Sessions.Validate(t.Context(), caller.Session), auth.ErrSessionEnded, "validate")
 			select {
 			case <-ended:
 			default:
@@ -107,16 +99,13 @@ func TestSessions_endAtOnce(t *testing.T) {
 
 // A disabled account cannot sign in until it is enabled.
 func TestChangeAccount_enable(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	account := r.signIn().Account
 	check.NoError(t, r.disable(account.ID, true))
 	r.refused(authtest.Callback(r.begin()), auth.CodeAccountDisabled)
 	check.NoError(t, r.disable(account.ID, false))
 	r.signIn()
-	if err := r.disable("unknown", true); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("disable an unknown account: %v, want %v", err, auth.ErrNotFound)
-	}
+	check.ErrorIs(t, r.disable("unknown", true), auth.ErrNotFound, "disable an unknown account")
 }
 
 // disable disables or enables an account.
@@ -126,7 +115,6 @@ func (r *rig) disable(id string, disabled bool) error {
 
 // The flags of an account are independent, and callers have them at once.
 func TestChangeAccount_admin(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	for _, admin := range []bool{true, false} {
@@ -134,16 +122,12 @@ func TestChangeAccount_admin(t *testing.T) {
 		check.NoError(t, r.disable(result.Account.ID, true))
 		check.NoError(t, r.disable(result.Account.ID, false))
 		result = r.signIn()
-		if got := r.valid(result.Access).Account.Admin; got != admin {
-			t.Errorf("the account is an administrator's: %v, want %v", got, admin)
-		}
+		check.Equal(t, r.valid(result.Access).Account.Admin, admin, "the account is an administrator's")
 	}
 }
 
-// CVE-2026-43983: the account is read for each request, also if its session
-// was not ended.
+// CVE-2026-43983: the account is read for each request, also if its session was not ended.
 func TestAuthenticate_readsAccount(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	change := func(do func(tx auth.Tx, key []byte) error) {
@@ -163,7 +147,6 @@ func TestAuthenticate_readsAccount(t *testing.T) {
 
 // No secret is stored, logged or printed.
 func TestSessions_storeNoSecrets(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	flow := r.begin()
 	result := r.signIn()
@@ -177,25 +160,21 @@ func TestSessions_storeNoSecrets(t *testing.T) {
 	}
 	file := check.Must(os.ReadFile(r.path))(t)
 	fmt.Fprintf(&seen, "%s %s %v %+v %#v %s", file, r.log.String(), result, pair, invite, api)
-	if !strings.Contains(seen.String(), "Anna") {
-		t.Fatal("the account is not stored")
-	}
+	check.Require(t, strings.Contains(seen.String(), "Anna"), "the account is not stored")
 	for name, secret := range map[string]string{
 		"state": flow.State, "binding": flow.Binding,
 		"access": result.Access.Reveal(), "refresh": result.Refresh.Reveal(),
 		"next access": pair.Access.Reveal(), "next refresh": pair.Refresh.Reveal(),
 		"invite": invite.Reveal(), "API": api.Reveal(),
 	} {
-		if bare := secret[max(0, len(secret)-43):]; strings.Contains(seen.String(), bare) {
-			t.Errorf("the %s is stored, logged or printed", name)
-		}
+		check.That(t, !strings.Contains(seen.String(), secret[max(0, len(secret)-43):]),
+			"the %s is stored, logged or printed", name)
 	}
 }
 
 // A used token is refused after its grace, and its reuse ends its
 // family, including the newest tokens, and no other family.
 func TestRefresh_reuseEndsFamily(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	other, result := r.signIn(), r.signIn()
 	next := r.refresh(result.Refresh)
@@ -207,27 +186,21 @@ func TestRefresh_reuseEndsFamily(t *testing.T) {
 	r.notRefreshed(next.Refresh, auth.ErrSessionEnded)
 	r.valid(other.Access)
 	r.refresh(other.Refresh)
-	if !strings.Contains(r.log.String(), "used twice") {
-		t.Errorf("not logged:\n%s", r.log.String())
-	}
+	check.That(t, strings.Contains(r.log.String(), "used twice"), "not logged:\n%s", r.log.String())
 }
 
 // A token that is unknown, or whose successor was used, is refused and ends nothing; an unknown one
 // causes no write.
 func TestRefresh_refused(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	alone := func(token auth.Token) {
 		t.Helper()
 		_, err := r.Sessions.Refresh(t.Context(), token)
-		if !errors.Is(err, auth.ErrInvalidToken) || errors.Is(err, auth.ErrSessionEnded) {
-			t.Errorf("refresh: %v, want %v alone", err, auth.ErrInvalidToken)
-		}
+		check.That(t, errors.Is(err, auth.ErrInvalidToken) && !errors.Is(err, auth.ErrSessionEnded),
+			"refresh: %v, want %v alone", err, auth.ErrInvalidToken)
 	}
-	if n := r.commits(func() { alone(auth.NewToken(auth.KindRefresh)) }); n != 0 {
-		t.Errorf("%d commits, want 0", n)
-	}
+	check.Equal(t, r.commits(func() { alone(auth.NewToken(auth.KindRefresh)) }), 0, "commits")
 	second := r.refresh(result.Refresh)
 	third := r.refresh(second.Refresh)
 	alone(result.Refresh)
@@ -237,7 +210,6 @@ func TestRefresh_refused(t *testing.T) {
 // The tabs of a browser that refresh at once get one successor, by one
 // write (GHSA-392p-2q2v-4372); a repetition and an authentication write nothing.
 func TestRefresh_concurrent(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	pairs := make([]auth.TokenPair, 8)
@@ -247,55 +219,41 @@ func TestRefresh_concurrent(t *testing.T) {
 	}
 	wg.Wait()
 	for _, pair := range pairs[1:] {
-		if pair != pairs[0] {
-			t.Error("two successors of one token")
-		}
+		check.Equal(t, pair, pairs[0], "two successors of one token")
 	}
-	if n := len(r.records("auth_refresh")); n != 2 {
-		t.Errorf("%d refresh tokens are stored, want 2", n)
-	}
-	if n := r.commits(func() { r.refresh(pairs[0].Refresh) }); n != 1 {
-		t.Errorf("a refresh: %d commits, want 1", n)
-	}
+	check.Equal(t, len(r.records("auth_refresh")), 2, "refresh tokens are stored")
+	check.Equal(t, r.commits(func() { r.refresh(pairs[0].Refresh) }), 1, "a refresh: commits")
 	n := r.commits(func() {
 		r.refresh(pairs[0].Refresh)
 		r.valid(pairs[0].Access)
 	})
-	if n != 0 {
-		t.Errorf("a repeated refresh and an authentication: %d commits, want 0", n)
-	}
+	check.Equal(t, n, 0, "a repeated refresh and an authentication: commits")
 }
 
 // A restart between two uses of a token changes neither the successor nor,
 // after the grace, the detection of reuse (CVE-2026-9802).
 func TestRefresh_restart(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result := r.signIn()
 	lost := r.refresh(result.Refresh)
 	r.start()
-	if again := r.refresh(result.Refresh); again != lost {
-		t.Error("two successors of one token")
-	}
+	check.Equal(t, r.refresh(result.Refresh), lost, "two successors of one token")
 	r.host.Pass(auth.ReuseGrace + time.Second)
 	r.start()
 	r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
 	r.notRefreshed(lost.Refresh, auth.ErrSessionEnded)
 }
 
-// A session ends a month after its sign-in, regardless of activity, and a
-// week after its last use.
+// A session ends a month after its sign-in, regardless of activity, and a week after its last use.
 func TestSessions_lifetime(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	idle := r.signIn()
 	pair := r.signIn().TokenPair
 	for day := range 30 {
 		r.host.Pass(24*time.Hour - time.Minute)
 		pair = r.refresh(pair.Refresh)
-		if err := r.Sessions.DeleteExpired(t.Context()); err != nil {
-			t.Fatalf("day %d: %v", day, err)
-		}
+		err := r.Sessions.DeleteExpired(t.Context())
+		check.Require(t, err == nil, "day %d: %v", day, err)
 	}
 	r.valid(pair.Access)
 	r.host.Pass(time.Hour)
@@ -306,7 +264,6 @@ func TestSessions_lifetime(t *testing.T) {
 
 // An access token is valid for an hour, a refresh token for a week.
 func TestSessions_tokenLifetimes(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	result, other := r.signIn(), r.signIn()
 	r.host.Pass(auth.AccessTTL)
@@ -321,7 +278,6 @@ func TestSessions_tokenLifetimes(t *testing.T) {
 
 // Either token of a session logs out, repeatedly, and no token is no error.
 func TestLogout_anyToken(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	byAccess, byRefresh, stays := r.signIn(), r.signIn(), r.signIn()
 	for range 2 {
@@ -336,15 +292,13 @@ func TestLogout_anyToken(t *testing.T) {
 
 // A user lists and ends the sessions of their account, and no other.
 func TestSessions_listAndEnd(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	phone := r.signIn()
 	r.host.Pass(time.Minute)
 	desk := r.signIn()
 	list, err := r.Sessions.List(t.Context(), desk.Account.ID)
-	if err != nil || len(list) != 2 || list[0].Idle != 0 || list[1].Age != time.Minute {
-		t.Fatalf("sessions %+v, %v; want two, the newest first", list, err)
-	}
+	check.Require(t, err == nil && len(list) == 2 && list[0].Idle == 0 && list[1].Age == time.Minute,
+		"sessions %+v, %v; want two, the newest first", list, err)
 	r.idp.Identity.Subject = "2"
 	other := r.signIn().Account.ID
 	if err := r.Sessions.End(t.Context(), other, list[1].ID, auth.EndedByOwner); !errors.Is(err, auth.ErrNotFound) {
@@ -355,10 +309,8 @@ func TestSessions_listAndEnd(t *testing.T) {
 	r.valid(desk.Access)
 }
 
-// DeleteExpired deletes what no longer matters, and nothing else; Count counts
-// live sessions.
+// DeleteExpired deletes what no longer matters, and nothing else; Count counts live sessions.
 func TestDeleteExpired_records(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	gone, stays := r.signIn(), r.signIn()
 	check.NoError(t, r.Sessions.Logout(t.Context(), gone.Access))
@@ -375,9 +327,7 @@ func TestDeleteExpired_records(t *testing.T) {
 	for table, want := range map[auth.Table]int{
 		"auth_session": 1, "auth_access": 1, "auth_refresh": 2, "auth_user": 1, "auth_identity": 1, "auth_state": 0,
 	} {
-		if n := len(r.records(table)); n != want {
-			t.Errorf("%s has %d records, want %d", table, n, want)
-		}
+		check.Equal(t, len(r.records(table)), want, "%s has records", table)
 	}
 	r.valid(next.Access)
 	r.host.Pass(100 * 24 * time.Hour)
@@ -386,7 +336,6 @@ func TestDeleteExpired_records(t *testing.T) {
 
 // An API token is valid from its network until it expires, and opens no account.
 func TestAPIToken_networkAndExpiry(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	token, record, err := r.Sessions.CreateAPIToken(t.Context(), auth.APIToken{
 		Name: "doorbell", Network: netip.MustParsePrefix("192.168.1.0/24"), TTL: time.Hour, Control: true,
@@ -398,14 +347,11 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 		})
 	}
 	caller, err := try("::ffff:192.168.1.7")
-	if err != nil || caller.SignedIn() || caller.APIToken.ID != record.ID {
-		t.Errorf("from its network: %+v, %v", caller, err)
-	}
+	check.That(t, err == nil && !caller.SignedIn() && caller.APIToken.ID == record.ID,
+		"from its network: %+v, %v", caller, err)
 	refused := func(from, why string) {
 		t.Helper()
-		if _, err := try(from); !errors.Is(err, auth.ErrInvalidToken) {
-			t.Errorf("%s: %v, want %v", why, err, auth.ErrInvalidToken)
-		}
+		check.ErrorIs(t, check.Err(try(from)), auth.ErrInvalidToken, "%s", why)
 	}
 	refused("192.168.2.7", "from another network")
 	r.host.Pass(time.Hour + time.Second)
@@ -414,12 +360,9 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	check.NoError(t, err)
 	r.host.Pass(1000 * 24 * time.Hour)
 	check.Must(try("2001:db8::1"))(t) // without expiry and network
-	if list, err := r.Sessions.APITokens(t.Context()); err != nil || len(list) != 1 || list[0] != record {
-		t.Errorf("list %+v, %v", list, err)
-	}
+	list, err := r.Sessions.APITokens(t.Context())
+	check.That(t, err == nil && len(list) == 1 && list[0] == record, "list %+v, %v", list, err)
 	check.NoError(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID))
 	refused("2001:db8::1", "revoked")
-	if err := r.Sessions.RevokeAPIToken(t.Context(), record.ID); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("revoke again: %v, want %v", err, auth.ErrNotFound)
-	}
+	check.ErrorIs(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID), auth.ErrNotFound, "revoke again")
 }

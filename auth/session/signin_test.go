@@ -16,7 +16,6 @@ import (
 // A policy allows new accounts to anyone, to clients of the local network, with an invite, or not at
 // all, with every provider; accounts sign in from any address. An invite is valid once, for a week.
 func TestFinish_signUp(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	late := r.invite().Reveal()
 	r.host.Pass(auth.InviteTTL + time.Second)
@@ -47,16 +46,14 @@ func TestFinish_signUp(t *testing.T) {
 		c := authtest.Callback(check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", Invite: tt.invite}))(t))
 		c.From, _ = netip.ParseAddr(tt.from)
 		_, err := r.Finish(t.Context(), c)
-		if tt.want && err != nil || !tt.want && auth.CodeOf(err) != auth.CodeNotInvited {
-			t.Errorf("%+v: %v", tt, err)
-		}
+		check.That(t, (!tt.want || err == nil) && (tt.want || auth.CodeOf(err) == auth.CodeNotInvited),
+			"%+v: %v", tt, err)
 	}
 }
 
 // Who starts many sign-ins deletes own pending ones: at the limit, the oldest of the
 // client with most goes, in the network with most.
 func TestBegin_evictsMostPending(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	begin := func(from string) auth.StartedFlow {
 		return check.Must(r.Begin(t.Context(), auth.FlowOptions{Redirect: "x", From: netip.MustParseAddr(from)}))(t)
@@ -75,14 +72,11 @@ func TestBegin_evictsMostPending(t *testing.T) {
 		}
 	}
 	r.refused(authtest.Callback(first), auth.CodeInvalidState)
-	if n := len(r.records("auth_state")); n != auth.MaxPendingFlows-len(victims) {
-		t.Errorf("%d pending sign-ins, want %d", n, auth.MaxPendingFlows-len(victims))
-	}
+	check.Equal(t, len(r.records("auth_state")), auth.MaxPendingFlows-len(victims), "pending sign-ins")
 }
 
 // A state is valid once, for ten minutes, whatever the outcome.
 func TestFinish_stateSingleUse(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	used := authtest.Callback(r.begin())
 	check.Must(r.Finish(t.Context(), used))(t)
@@ -107,14 +101,11 @@ func TestFinish_stateSingleUse(t *testing.T) {
 		wg.Go(func() { _, _ = r.Finish(t.Context(), concurrent) })
 	}
 	wg.Wait()
-	if n := len(r.idp.Codes()) - before; n != 1 {
-		t.Errorf("20 callbacks with one state: %d exchanges, want 1", n)
-	}
+	check.Equal(t, len(r.idp.Codes())-before, 1, "20 callbacks with one state: exchanges")
 }
 
 // A state is valid in the browser that started the flow, and in no other.
 func TestFinish_browserBound(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	other := r.begin()
 	for _, binding := range []string{"", "x", other.Binding} {
@@ -122,15 +113,12 @@ func TestFinish_browserBound(t *testing.T) {
 		c.Binding = binding
 		r.refused(c, auth.CodeBrowserMismatch)
 	}
-	if n := len(r.idp.Codes()); n != 0 {
-		t.Errorf("%d codes were exchanged, want 0", n)
-	}
+	check.Equal(t, len(r.idp.Codes()), 0, "codes were exchanged")
 }
 
 // State, verifier and nonce are random and belong to one flow; the verifier stays on the server. The
 // exchange has the redirect URI of the request, and the browser returns to the path of its start.
 func TestFinish_sameRequest(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	for path, want := range map[string]string{"/games/7": "/games/7", "//evil": ""} {
 		o := auth.FlowOptions{Redirect: "https://box.example/cb", Return: path}
@@ -139,29 +127,21 @@ func TestFinish_sameRequest(t *testing.T) {
 			t.Errorf("started with %q: returned to %q, %v; want %q", path, result.Return, err, want)
 		}
 		request := r.idp.Requests()[0]
-		if raw, err := base64.RawURLEncoding.DecodeString(flow.State); err != nil || len(raw) != 32 {
-			t.Errorf("state %q: %d bytes, %v; want 32", flow.State, len(raw), err)
-		}
-		if strings.Contains(flow.URL, request.Verifier) {
-			t.Errorf("the verifier is in %s", flow.URL)
-		}
+		raw, err := base64.RawURLEncoding.DecodeString(flow.State)
+		check.That(t, err == nil && len(raw) == 32, "state %q: %d bytes, %v; want 32", flow.State, len(raw), err)
+		check.That(t, !strings.Contains(flow.URL, request.Verifier), "the verifier is in %s", flow.URL)
 	}
 	requests := r.idp.Requests()
 	asked, exchanged, next := requests[0], requests[1], requests[2]
-	if asked != exchanged || asked.Redirect != "https://box.example/cb" {
-		t.Errorf("authorized with %+v, exchanged with %+v", asked, exchanged)
-	}
+	check.That(t, asked == exchanged && asked.Redirect == "https://box.example/cb",
+		"authorized with %+v, exchanged with %+v", asked, exchanged)
 	same := asked.Verifier == next.Verifier || asked.Nonce == next.Nonce || asked.State == next.State
-	if same || len(asked.Verifier) < 43 {
-		t.Errorf("two flows: %+v, %+v", asked, next)
-	}
+	check.That(t, !same && len(asked.Verifier) >= 43, "two flows: %+v, %+v", asked, next)
 }
 
-// A callback from another issuer, or from none although the provider always
-// sends it, is refused, errors included; so is a flow of another provider
-// (GHSA-x445-f3h2-j279).
+// A callback from another issuer, or from none although the provider always sends it, is refused, errors
+// included; so is a flow of another provider (GHSA-x445-f3h2-j279).
 func TestFinish_issuer(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	for _, tt := range []struct {
 		name, issuer, got, err string
@@ -180,9 +160,8 @@ func TestFinish_issuer(t *testing.T) {
 		c := authtest.Callback(r.begin())
 		c.Issuer, c.Error = tt.got, tt.err
 		_, err := r.Finish(t.Context(), c)
-		if (err == nil) != (tt.want == "") || err != nil && auth.CodeOf(err) != tt.want {
-			t.Errorf("issuer %s: %v, want %q", tt.name, err, tt.want)
-		}
+		check.That(t, (err == nil) == (tt.want == "") && (err == nil || auth.CodeOf(err) == tt.want),
+			"issuer %s: %v, want %q", tt.name, err, tt.want)
 	}
 	flow := r.begin()
 	r.ProviderName = "another"
@@ -192,7 +171,6 @@ func TestFinish_issuer(t *testing.T) {
 // The number of pending flows is bounded, and the oldest is deleted. A
 // callback with an unknown state causes no write.
 func TestBegin_bounded(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	first := authtest.Callback(r.begin())
 	second := r.begin()
@@ -202,26 +180,20 @@ func TestBegin_bounded(t *testing.T) {
 		last = r.begin()
 	}
 	flows, order := len(r.records("auth_state")), len(r.records("auth_state_order"))
-	if flows != auth.MaxPendingFlows || order != flows {
-		t.Errorf("%d flows in an order of %d, want %d", flows, order, auth.MaxPendingFlows)
-	}
-	if n := r.commits(func() { r.refused(first, auth.CodeInvalidState) }); n != 0 {
-		t.Errorf("an unknown state: %d commits, want 0", n)
-	}
+	check.That(t, flows == auth.MaxPendingFlows && order == flows,
+		"%d flows in an order of %d, want %d", flows, order, auth.MaxPendingFlows)
+	check.Equal(t, r.commits(func() { r.refused(first, auth.CodeInvalidState) }), 0, "an unknown state: commits")
 	for _, flow := range []auth.StartedFlow{second, last} {
 		check.Must(r.Finish(t.Context(), authtest.Callback(flow)))(t) // the oldest and the newest that are left
 	}
 	r.host.Pass(3 * auth.FlowTTL)
 	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
-	if flows, order := len(r.records("auth_state")), len(r.records("auth_state_order")); flows != 0 || order != 0 {
-		t.Errorf("%d flows in an order of %d after they have expired", flows, order)
-	}
+	flows, order = len(r.records("auth_state")), len(r.records("auth_state_order"))
+	check.That(t, flows == 0 && order == 0, "%d flows in an order of %d after they have expired", flows, order)
 }
 
-// The provider's errors become codes and are not echoed; missing
-// parameters are refused.
+// The provider's errors become codes and are not echoed; missing parameters are refused.
 func TestFinish_providerErrors(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	r.refused(auth.Callback{}, auth.CodeInvalidState)
 	for given, want := range map[string]auth.Code{
@@ -231,16 +203,12 @@ func TestFinish_providerErrors(t *testing.T) {
 		c := authtest.Callback(r.begin())
 		c.Error, c.Code = given, ""
 		r.refused(c, want)
-		if given != "" && strings.Contains(want.Description(), given) {
-			t.Errorf("%q is echoed", given)
-		}
+		check.That(t, given == "" || !strings.Contains(want.Description(), given), "%q is echoed", given)
 	}
 }
 
-// A sign-in ends the session that this browser had, and no other
-// (CVE-2026-34454).
+// A sign-in ends the session that this browser had, and no other (CVE-2026-34454).
 func TestFinish_replacesSession(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	elsewhere, first := r.signIn(), r.signIn()
 	second := r.signIn(first.Access, first.Refresh)
@@ -254,10 +222,8 @@ func TestFinish_replacesSession(t *testing.T) {
 	r.valid(third.Access)
 }
 
-// An identity is a provider, an issuer and a subject; names are for display
-// (GHSA-g38m-r43w-p2q7).
+// An identity is a provider, an issuer and a subject; names are for display (GHSA-g38m-r43w-p2q7).
 func TestFinish_identity(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	anna := r.signIn().Account
 	r.idp.Identity.Name = "Anna Maria"
@@ -271,25 +237,19 @@ func TestFinish_identity(t *testing.T) {
 		{Provider: "test", Issuer: "", Subject: "Anna", Name: "1"},
 	} {
 		r.idp.Identity = identity
-		if other := r.signIn().Account; other.ID == anna.ID {
-			t.Errorf("%+v has the account of %+v", identity, anna)
-		}
+		check.That(t, r.signIn().Account.ID != anna.ID, "%+v has the account of %+v", identity, anna)
 	}
 	check.NoError(t, r.Sessions.DeleteAccount(t.Context(), anna.ID))
 	r.idp.Identity = auth.Identity{Provider: "test", Subject: "1", Name: "Anna"}
-	if again := r.signIn().Account; again.ID == anna.ID {
-		t.Error("the deleted account was restored")
-	}
+	check.That(t, r.signIn().Account.ID != anna.ID, "the deleted account was restored")
 }
 
 // A store that cannot be written refuses sign-ins as a server error.
 func TestSignIn_storeFails(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	flow := r.begin()
 	check.NoError(t, r.store.Close())
-	if _, err := r.Begin(t.Context(), auth.FlowOptions{}); err == nil || auth.CodeOf(err) != auth.CodeServerError {
-		t.Errorf("begin: %v, want server_error", err)
-	}
+	_, err := r.Begin(t.Context(), auth.FlowOptions{})
+	check.That(t, err != nil && auth.CodeOf(err) == auth.CodeServerError, "begin: %v, want server_error", err)
 	r.refused(authtest.Callback(flow), auth.CodeServerError)
 }

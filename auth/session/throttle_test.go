@@ -11,10 +11,14 @@ import (
 	"time"
 
 	"pressbox/auth/session"
+	"pressbox/packaging/check"
 )
 
-func newThrottle() *session.Throttle {
-	return session.NewThrottle(time.Now, nil, netip.Addr.IsLoopback)
+// throttled runs a parallel test of a new throttle in a bubble.
+func throttled(t *testing.T, test func(*session.Throttle)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(*testing.T) { test(session.NewThrottle(time.Now, nil, netip.Addr.IsLoopback)) })
 }
 
 // addresses returns n addresses from the first one on.
@@ -61,16 +65,12 @@ func guess(throttle *session.Throttle, from []netip.Addr, atOnce int) (stop func
 // Each wrong passphrase makes a client wait longer, up to a minute; the right
 // one then works, and resets the count.
 func TestThrottle_delays(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle()
+	throttled(t, func(throttle *session.Throttle) {
 		lan, other := netip.MustParseAddr("192.168.1.2"), netip.MustParseAddr("192.168.1.3")
 		wait := func(name string, from netip.Addr, want time.Duration) (right func()) {
 			t.Helper()
 			right, got := throttle.Try(name, from)
-			if got != want {
-				t.Fatalf("%s from %v waits %v, want %v", name, from, got, want)
-			}
+			check.Equal(t, got, want, "the wait of %s from %v", name, from)
 			return right
 		}
 		for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60, 60} {
@@ -90,20 +90,16 @@ func TestThrottle_delays(t *testing.T) {
 	})
 }
 
-// An address has five attempts, and five a minute; exempt ones have any
-// number.
+// An address has five attempts, and five a minute; exempt ones have any number.
 func TestThrottle_addresses(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle()
+	throttled(t, func(throttle *session.Throttle) {
 		names := 0
 		try := func(from string, waits bool) {
 			t.Helper()
 			names++
 			_, wait := throttle.Try(fmt.Sprint("name", names), netip.MustParseAddr(from))
-			if wait > 12*time.Second || (wait > 0) != waits {
-				t.Errorf("%s waits %v, want up to 12s: %v", from, wait, waits)
-			}
+			check.That(t, wait <= 12*time.Second && (wait > 0) == waits,
+				"%s waits %v, want up to 12s: %v", from, wait, waits)
 		}
 		for i := range 5 {
 			try(fmt.Sprintf("2001:db8::%d", i), false)
@@ -120,9 +116,7 @@ func TestThrottle_addresses(t *testing.T) {
 
 // Thousands of names and addresses take bounded memory.
 func TestThrottle_bounded(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle()
+	throttled(t, func(throttle *session.Throttle) {
 		addr, neighbor := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("fe80::1")
 		for i := range 10_000 {
 			name := fmt.Sprint(i)
@@ -133,9 +127,8 @@ func TestThrottle_bounded(t *testing.T) {
 			throttle.Try("alice", neighbor)
 			addr, neighbor = addr.Next(), neighbor.Next()
 		}
-		if n := session.Counters(throttle); n > 4096 {
-			t.Errorf("%d entries, want at most 4096", n)
-		}
+		n := session.Counters(throttle)
+		check.That(t, n <= 4096, "%d entries, want at most 4096", n)
 	})
 }
 
@@ -173,9 +166,7 @@ func TestThrottle_ownerNotLockedOut(t *testing.T) {
 		{"the internet, after a mistake", "203.0.113.1", 1000, 60, "198.51.100.7", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				throttle := newThrottle()
+			throttled(t, func(throttle *session.Throttle) {
 				stop := guess(throttle, addresses(tt.first, tt.addresses), tt.atOnce)
 				owner := netip.MustParseAddr(tt.owner)
 				for i := range 5 { // each time from another address
@@ -186,14 +177,12 @@ func TestThrottle_ownerNotLockedOut(t *testing.T) {
 					}
 					began := time.Now()
 					signIn(throttle, owner)()
-					if waited := time.Since(began); waited > 5*time.Second {
-						t.Errorf("the owner at %v waited %v, want at most 5s", owner, waited)
-					}
+					waited := time.Since(began)
+					check.That(t, waited <= 5*time.Second, "the owner at %v waited %v, want at most 5s", owner, waited)
 					owner = owner.Next()
 				}
-				if n := stop(); n < 8 {
-					t.Errorf("only %d guesses: the test shows nothing", n)
-				}
+				n := stop()
+				check.That(t, n >= 8, "only %d guesses: the test shows nothing", n)
 			})
 		})
 	}
@@ -202,9 +191,7 @@ func TestThrottle_ownerNotLockedOut(t *testing.T) {
 // A client that has given the right passphrase does not wait for those that guess,
 // even if they have every other address of its network.
 func TestThrottle_knownClient(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle()
+	throttled(t, func(throttle *session.Throttle) {
 		owner := netip.MustParseAddr("fe80::ffff")
 		right, _ := throttle.Try("alice", owner)
 		right()
@@ -212,17 +199,14 @@ func TestThrottle_knownClient(t *testing.T) {
 		for range 5 {
 			time.Sleep(time.Minute)
 			right, wait := throttle.Try("alice", owner)
-			if wait > 0 {
-				t.Fatalf("a client that has signed in waits %v", wait)
-			}
+			check.That(t, wait == 0, "a client that has signed in waits %v", wait)
 			right()
 		}
 		stop()
 	})
 }
 
-// The number of guesses for a name is bounded, however many addresses they come
-// from.
+// The number of guesses for a name is bounded, however many addresses they come from.
 func TestThrottle_totalRate(t *testing.T) {
 	t.Parallel()
 	const most = 30 * 5 // a try every two seconds
@@ -239,13 +223,12 @@ func TestThrottle_totalRate(t *testing.T) {
 		{"the internet", "203.0.113.1", 1000, 50, most / 2, most + 4*4}, // four networks
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				stop := guess(newThrottle(), addresses(tt.first, tt.addresses), tt.atOnce)
+			throttled(t, func(throttle *session.Throttle) {
+				stop := guess(throttle, addresses(tt.first, tt.addresses), tt.atOnce)
 				time.Sleep(5*time.Minute - time.Nanosecond)
-				if n := stop(); n < tt.atLeast || n > tt.atMost {
-					t.Errorf("%d guesses in five minutes, want %d to %d", n, tt.atLeast, tt.atMost)
-				}
+				n := stop()
+				check.That(t, n >= tt.atLeast && n <= tt.atMost,
+					"%d guesses in five minutes, want %d to %d", n, tt.atLeast, tt.atMost)
 			})
 		})
 	}
@@ -255,15 +238,11 @@ func TestThrottle_totalRate(t *testing.T) {
 // most three failures. One whose turn comes within five seconds is queued, or within three after more
 // failures, and can be made until a minute after its turn. A right passphrase takes no turn.
 func TestThrottle_queue(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle()
+	throttled(t, func(throttle *session.Throttle) {
 		try := func(from string, want time.Duration) (right func()) {
 			t.Helper()
 			right, wait := throttle.Try("alice", netip.MustParseAddr(from))
-			if wait != want {
-				t.Errorf("%s waits %v, want %v", from, wait, want)
-			}
+			check.Equal(t, wait, want, "%s waits", from)
 			return right
 		}
 		for _, from := range []string{
@@ -297,20 +276,15 @@ func TestThrottle_queue(t *testing.T) {
 
 // The addresses of a local IPv6 network have forty tries together, and forty a minute.
 func TestThrottle_ipv6Network(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle()
+	throttled(t, func(throttle *session.Throttle) {
 		permitted := 0
 		for i, from := range addresses("fd00::1", 50) {
 			if _, wait := throttle.Try(fmt.Sprint("name", i), from); wait == 0 {
 				permitted++
 			}
 		}
-		if permitted != 40 {
-			t.Errorf("%d tries of a /64 at once, want 40", permitted)
-		}
-		if _, wait := throttle.Try("alice", netip.MustParseAddr("fd00:0:0:1::1")); wait > 0 {
-			t.Errorf("an address of another /64 waits %v", wait)
-		}
+		check.Equal(t, permitted, 40, "tries of a /64 at once")
+		_, wait := throttle.Try("alice", netip.MustParseAddr("fd00:0:0:1::1"))
+		check.That(t, wait == 0, "an address of another /64 waits %v", wait)
 	})
 }

@@ -46,9 +46,7 @@ func TestAll_serverDiskFails(t *testing.T) {
 		wait.Go(func() {
 			for r := range next {
 				outcome, err := attempt(t, calibrated, env, r.Failure, r.first)
-				if err != nil {
-					t.Errorf("%s, operation %d: %v", r.Name, r.first, err)
-				}
+				check.ErrorIs(t, err, nil, "%s, operation %d", r.Name, r.first)
 				mu.Lock()
 				outcomes[r.Name+", "+outcome]++
 				mu.Unlock()
@@ -66,8 +64,7 @@ func TestAll_serverDiskFails(t *testing.T) {
 	t.Logf("%d operations, each %d-th: %v", all, step, outcomes)
 }
 
-// atOnce is the number of servers that run at the same time: each waits 5 s at its end for a sound
-// server.
+// atOnce is the number of servers that run at the same time: each waits 5 s at its end for a sound server.
 const atOnce = 6
 
 // stepOf returns the distance of the operations that fail: 1 if PRESSBOX_CRASH_STATES is set.
@@ -87,10 +84,8 @@ func operations(tb testing.TB, calibrated string, env []string) int {
 	check.NoError(tb, s.start())
 	s.load()
 	check.NoError(tb, s.End(syscall.SIGTERM))
-	if len(s.acknowledged) != loads {
-		tb.Fatalf("on a disk that works, %d of %d announcements were accepted: %v",
-			len(s.acknowledged), loads, s.refusals)
-	}
+	check.Require(tb, len(s.acknowledged) == loads,
+		"on a disk that works, %d of %d announcements were accepted: %v", len(s.acknowledged), loads, s.refusals)
 	return s.disk.Operations()
 }
 

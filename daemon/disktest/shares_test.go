@@ -21,16 +21,14 @@ import (
 	"pressbox/store"
 )
 
-// largestMessage takes 30 KB of the store: a line separator has six bytes in JSON, and is not
-// spoken.
+// largestMessage takes 30 KB of the store: a line separator has six bytes in JSON, and is not spoken.
 var largestMessage = "Ball" + strings.Repeat("\u2028", 4990) + "four."
 
-// Clients fill every share of the store through the server's routes, until they are refused
-// or the server makes room. Then an announcement is accepted and heard. The buckets that no
-// client fills have what the start leaves in them: boots, calibrations of the bundled voices,
-// and the cost of a passphrase. That is the lowest that the server accepts, because 100
-// accounts would take a minute. The server is restarted for its team-data API: the games take
-// their teams from the built-in league.
+// Clients fill every share of the store through the server's routes, until they are refused or the server makes
+// room. Then an announcement is accepted and heard. The buckets that no client fills have what the start leaves
+// in them: boots, calibrations of the bundled voices, and the cost of a passphrase. That is the lowest that the
+// server accepts, because 100 accounts would take a minute. The server is restarted for its team-data API: the
+// games take their teams from the built-in league.
 func TestShares_announcementsHeard(t *testing.T) {
 	t.Parallel()
 	f := newFilled(t)
@@ -60,18 +58,14 @@ func TestShares_announcementsHeard(t *testing.T) {
 		"caches":        0, // they were full, and make room by deleting all
 	} {
 		used, limit := facts[share+"_bytes"].(float64), facts[share+"_max_bytes"].(float64)
-		if used < least*limit || used > limit {
-			t.Errorf("%s: %g of %g bytes are used, want at least %g of the limit", share, used, limit, least)
-		}
+		check.That(t, used >= least*limit && used <= limit,
+			"%s: %g of %g bytes are used, want at least %g of the limit", share, used, limit, least)
 	}
-	if health.Status == "failing" {
-		t.Errorf("health: %+v", health)
-	}
+	check.That(t, health.Status != "failing", "health: %+v", health)
 	s := client.New(f.URL, "")
 	r := check.Must(s.Announce(t.Context(), client.Announcement{Message: "Ball four."}))(t)
-	if r, err := s.Follow(t.Context(), r.ID); err != nil || r.Status != "done" {
-		t.Errorf("the announcement ended as %+v, %v\n%s", r, err, f.Logged())
-	}
+	r, err := s.Follow(t.Context(), r.ID)
+	check.That(t, err == nil && r.Status == "done", "the announcement ended as %+v, %v\n%s", r, err, f.Logged())
 }
 
 // A filled server is one whose store of 8 MiB clients fill.
@@ -146,9 +140,8 @@ func (f *filled) untilRefused(what string, most int, fill func(i int) bool) {
 		})
 	}
 	clients.Wait()
-	if f.t.Logf("%s: refused after about %d", what, next.Load()); !refused.Load() {
-		f.t.Errorf("%s: %d were not refused", what, most)
-	}
+	f.t.Logf("%s: refused after about %d", what, next.Load())
+	check.That(f.t, refused.Load(), "%s: %d were not refused", what, most)
 }
 
 // fillGames creates games by several accounts, each as many as it may in an hour.
@@ -157,9 +150,7 @@ func (f *filled) fillGames() {
 	var players [accounts]*servertest.Browser
 	for i := range players {
 		players[i] = f.anyone()
-		if !f.authenticate(players[i], "create", fmt.Sprint("Player ", i)) {
-			f.t.Fatal("no account is created")
-		}
+		check.Require(f.t, f.authenticate(players[i], "create", fmt.Sprint("Player ", i)), "no account is created")
 	}
 	f.player = players[0]
 	f.untilRefused("games", accounts*30, func(i int) bool {
@@ -179,9 +170,8 @@ func (f *filled) fillFlows() {
 	end := check.Must(first.PostForm(page.Request.URL.String(),
 		url.Values{"form": {"create"}, "name": {"Late"}, "passphrase": {"a dog in a boat"}}))(f.t)
 	check.NoError(f.t, end.Body.Close())
-	if status := f.ask(first, "GET", "/api/auth/me", ""); status != http.StatusUnauthorized {
-		f.t.Errorf("the first of 301 sign-ins is not deleted: status %d", status)
-	}
+	status := f.ask(first, "GET", "/api/auth/me", "")
+	check.Equal(f.t, status, http.StatusUnauthorized, "after 300 more sign-ins, the status of the first")
 }
 
 // fillTokens creates API tokens and invites as the administrator does.
@@ -245,18 +235,14 @@ func newTeamData(t *testing.T) *teamData {
 func (f *filled) fillCaches(api *teamData) {
 	const seasons = 40
 	for season := range seasons {
-		if status := f.ask(f.player, "GET", fmt.Sprint("/api/teams?season=", season+1), ""); status != http.StatusOK {
-			f.t.Fatalf("the teams of season %d: status %d", season+1, status)
-		}
+		status := f.ask(f.player, "GET", fmt.Sprint("/api/teams?season=", season+1), "")
+		check.Require(f.t, status == http.StatusOK, "the teams of season %d: status %d", season+1, status)
 	}
 	f.ask(f.player, "GET", "/api/teams?season=1", "")
-	if n := api.requests.Load(); n != seasons+1 {
-		f.t.Errorf("the API had %d requests, want %d: the share of caches makes room", n, seasons+1)
-	}
+	check.Equal(f.t, api.requests.Load(), seasons+1, "the API had requests")
 }
 
-// fillAnnouncements posts announcements behind one that is played for minutes, which is
-// cancelled in the end.
+// fillAnnouncements posts announcements behind one that is played for minutes, which is cancelled in the end.
 func (f *filled) fillAnnouncements() {
 	b := f.anyone()
 	current := client.Announcement{Message: strings.Repeat("This is spoken slowly. ", 60), Rate: 60}
@@ -284,8 +270,7 @@ func (f *filled) fillWaiting(b *servertest.Browser) {
 	})
 }
 
-// post posts an announcement of the largest size and returns its id and the status of the
-// response.
+// post posts an announcement of the largest size and returns its id and the status of the response.
 func (f *filled) post(b *servertest.Browser, key string) (id string, status int) {
 	f.t.Helper()
 	resp := b.Request("POST", "/notify", fmt.Sprintf(`{"message": %q}`, largestMessage), "Idempotency-Key", key)
@@ -299,9 +284,7 @@ func (f *filled) post(b *servertest.Browser, key string) (id string, status int)
 func (f *filled) fillEnded(b *servertest.Browser) {
 	for i := range 300 {
 		id, status := f.post(b, fmt.Sprint(i))
-		if status != http.StatusAccepted {
-			f.t.Fatalf("announcement %d: status %d", i, status)
-		}
+		check.Require(f.t, status == http.StatusAccepted, "announcement %d: status %d", i, status)
 		f.ask(b, "DELETE", "/notify/"+id, "")
 	}
 }

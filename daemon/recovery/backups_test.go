@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -28,33 +27,19 @@ func TestBackups_open(t *testing.T) {
 	check.NoError(t, os.Chtimes(older, time.Time{}, time.Now().Add(-2*copyRetention)))
 	var made sync.WaitGroup
 	for range 2 {
-		made.Go(func() {
-			if _, err := b.Create(t.Context()); err != nil {
-				t.Errorf("create: %v", err)
-			}
-		})
+		made.Go(func() { check.ErrorIs(t, check.Err(b.Create(t.Context())), nil, "create") })
 	}
 	made.Wait()
-	if _, err := os.Stat(older); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the copy before an old migration: %v", err)
-	}
+	check.ErrorIs(t, check.Err(os.Stat(older)), fs.ErrNotExist, "the copy before an old migration")
 	all := check.Must(b.List())(t)
-	if len(all) != 2 || all[0].Number != 2 || all[1].Number != 1 {
-		t.Fatalf("the backups: %+v", all)
-	}
+	check.Require(t, len(all) == 2 && all[0].Number == 2 && all[1].Number == 1, "the backups: %+v", all)
 	name := filepath.Base(all[0].Path)
 	f := check.Must(b.Open(t.Context(), name))(t)
-	if info := check.Must(f.Stat())(t); info.Size() != all[0].Size {
-		t.Errorf("%d bytes, want %d", info.Size(), all[0].Size)
-	}
+	check.Equal(t, check.Must(f.Stat())(t).Size(), all[0].Size, "bytes")
 	check.NoError(t, f.Close())
 	for _, missing := range []string{"pressbox-000009-20261121.db", "../pressbox.db", ""} {
-		if _, err := b.Open(t.Context(), missing); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("open %q: %v", missing, err)
-		}
+		check.ErrorIs(t, check.Err(b.Open(t.Context(), missing)), fs.ErrNotExist, "open %q", missing)
 	}
 	check.NoError(t, os.Truncate(all[0].Path, all[0].Size/2))
-	if _, err := b.Open(t.Context(), name); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("open a damaged backup: %v", err)
-	}
+	check.ErrorIs(t, check.Err(b.Open(t.Context(), name)), store.ErrCorrupt, "open a damaged backup")
 }

@@ -29,14 +29,10 @@ var faulty = []scenario{
 // process crashes, and a disk that works again has everything that was acknowledged.
 func TestAll_openDiskFails(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("mounts file systems and starts child processes")
-	}
 	failures := crashtest.Failures()
 	for _, s := range faulty {
 		t.Run(s.name, func(t *testing.T) {
-			all, err := s.failing(t, nil).run()
-			check.NoError(t, err)
+			all := check.Must(s.failing(t, nil).run())(t)
 			step := max(1, all*len(failures)/8)
 			if stateLimit(t) > 500 {
 				step = 1
@@ -55,9 +51,7 @@ func TestAll_openDiskFails(t *testing.T) {
 				for first := i * step / len(failures); first < all; first += step {
 					n++
 					turns <- func() {
-						if err := s.fails(t, first, f); err != nil {
-							t.Errorf("%s, operation %d of %d: %v", f.Name, first, all, err)
-						}
+						check.ErrorIs(t, s.fails(t, first, f), nil, "%s, operation %d of %d", f.Name, first, all)
 					}
 				}
 			}

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// A ledger records what a process begins to change and what it has acknowledged, in the
-// trace of the file system.
+// A ledger records what a process begins to change and what it has acknowledged, in the trace of the file system.
 type ledger struct {
 	mu   sync.Mutex
 	file *os.File

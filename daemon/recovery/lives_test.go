@@ -101,8 +101,7 @@ type life struct {
 	rounds int    // of changes
 }
 
-// runLife is the process. Its arguments are the folder, its number, what it does, and the number of
-// rounds.
+// runLife is the process. Its arguments are the folder, its number, what it does, and the number of rounds.
 func runLife(args []string) error {
 	number, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -152,8 +151,7 @@ func (l life) serve(ctx context.Context) error {
 	return st.Close()
 }
 
-// change makes rounds of changes. One must fail in a life with unreliable in its name, and none in
-// others.
+// change makes rounds of changes. One must fail in a life with unreliable in its name, and none in others.
 func (l life) change(ctx context.Context, st *store.Store) error {
 	s, err := newSite(ctx, st)
 	if err != nil {

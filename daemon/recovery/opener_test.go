@@ -54,8 +54,7 @@ func runOpener([]string) error {
 	return lines.Err()
 }
 
-// find opens the store, looks for the keys, saves something, closes the store, and checks
-// every page.
+// find opens the store, looks for the keys, saves something, closes the store, and checks every page.
 func (a *answer) find(q question) (err error) {
 	ctx, cfg := context.Background(), configIn(q.Dir)
 	var st *store.Store
@@ -147,8 +146,7 @@ func startOpener(tb testing.TB) *opener {
 	return o
 }
 
-// ask returns the answer to a question. A process that does not answer in time, or that
-// crashed, is replaced.
+// ask returns the answer to a question. A process that does not answer in time, or that crashed, is replaced.
 func (o *opener) ask(q question) (a answer) {
 	o.tb.Helper()
 	late := time.AfterFunc(maxOpening, func() { _ = o.cmd.Process.Kill() }) // ends the read below

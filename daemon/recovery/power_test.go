@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/packaging/check"
 	"pressbox/store/crashtest"
 )
 
@@ -21,9 +22,6 @@ import (
 // acknowledged, reports what it salvaged, and works.
 func TestAll_powerCut(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("mounts a file system and starts child processes")
-	}
 	limit, opened, ran := stateLimit(t), 0, 0
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
@@ -32,9 +30,8 @@ func TestAll_powerCut(t *testing.T) {
 		})
 	}
 	t.Logf("%d states opened", opened)
-	if least := min(limit, 20_000); ran == len(scenarios) && opened < least {
-		t.Errorf("%d different states, want at least %d", opened, least)
-	}
+	least := min(limit, 20_000)
+	check.That(t, ran != len(scenarios) || opened >= least, "%d different states, want at least %d", opened, least)
 }
 
 // enumerate opens up to limit of the states in which a power cut could leave the disk, at equal
@@ -57,9 +54,7 @@ func (s scenario) enumerate(t *testing.T, limit int) (opened int) {
 	for _, state := range wrong[:min(len(wrong), maxReports)] {
 		t.Error(state)
 	}
-	if len(wrong) > maxReports {
-		t.Errorf("%d of %d states are wrong", len(wrong), len(states))
-	}
+	check.That(t, len(wrong) <= maxReports, "%d of %d states are wrong", len(wrong), len(states))
 	t.Logf("%d states opened in %v", len(states), time.Since(start).Round(time.Second/10))
 	return len(states)
 }
@@ -70,16 +65,11 @@ var bounds = crashtest.Bounds{All: 4, Random: 4}
 // The enumeration finds what a disk loses that ignores every second sync.
 func TestAll_powerCutSyncsIgnored(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("mounts a file system and starts child processes")
-	}
 	s := scenario{name: "serve", lives: []string{"serve 6"}}
 	trace := s.record(t, 1).WithoutSyncs(2)
 	states := trace.States(bounds)
 	wrong := s.judge(t, trace, evenly(states, 100))
-	if len(wrong) == 0 {
-		t.Error("no wrong state was found")
-	}
+	check.That(t, len(wrong) != 0, "no wrong state was found")
 	t.Logf("%d of 100 states, of %d, are wrong", len(wrong), len(states))
 }
 
@@ -92,11 +82,7 @@ func stateLimit(tb testing.TB) int {
 	case "all":
 		return math.MaxInt32
 	default:
-		n, err := strconv.Atoi(set)
-		if err != nil {
-			tb.Fatalf("PRESSBOX_CRASH_STATES: %v", err)
-		}
-		return n
+		return check.Must(strconv.Atoi(set))(tb)
 	}
 }
 

@@ -38,8 +38,7 @@ func TestMain(m *testing.M) {
 	killtest.Main(m, map[string]killtest.Child{"life": runLife, "opener": runOpener})
 }
 
-// One backup a day is made, the last three are retained, and a failed one is tried again in
-// an hour.
+// One backup a day is made, the last three are retained, and a failed one is tried again in an hour.
 func TestBackups(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,36 +83,26 @@ func TestOpen_interruptedSalvage(t *testing.T) {
 	check.NoError(t, err)
 	backup, err := st.AddBackup(t.Context(), cfg.BackupDir(), nil)
 	check.NoError(t, errors.Join(err, st.Close()))
-	junk := bytes.Repeat([]byte("This is no store. "), 2000)
-	check.NoError(t, os.WriteFile(path, junk, 0o600))
+	junk := strings.Repeat("This is no store. ", 2000)
+	check.NoError(t, os.WriteFile(path, []byte(junk), 0o600))
 	for _, unclean := range []bool{false, true} {
 		if unclean {
 			check.NoError(t, os.WriteFile(path+".open", nil, 0o600))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, _, err := Open(ctx, cfg, log); !errors.Is(err, exitcode.ErrInterrupted) {
-			t.Errorf("interrupted, unclean %t: %v", unclean, err)
-		}
-		if content, err := os.ReadFile(path); !bytes.Equal(content, junk) {
-			t.Errorf("interrupted, unclean %t: the store was changed: %v", unclean, err)
-		}
-		if damaged := DamagedStores(cfg); len(damaged) > 0 {
-			t.Errorf("interrupted, unclean %t: %v exists", unclean, damaged)
-		}
+		_, _, err := Open(ctx, cfg, log)
+		check.ErrorIs(t, err, exitcode.ErrInterrupted, "interrupted, unclean %t", unclean)
+		check.Equal(t, string(check.Must(os.ReadFile(path))(t)), junk, "interrupted, unclean %t: the store", unclean)
+		check.Equal(t, len(DamagedStores(cfg)), 0, "interrupted, unclean %t: damaged stores", unclean)
 	}
 	st, salvaged, err := Open(t.Context(), cfg, log)
-	if err != nil || !strings.Contains(salvaged, "restored backup: "+backup.Path) {
-		t.Fatalf("the next start: %q, %v", salvaged, err)
-	}
+	check.Require(t, err == nil && strings.Contains(salvaged, "restored backup: "+backup.Path),
+		"the next start: %q, %v", salvaged, err)
 	check.NoError(t, st.Close())
 	damaged := DamagedStores(cfg)
-	if len(damaged) != 1 {
-		t.Fatalf("damaged stores: %v", damaged)
-	}
-	if content, err := os.ReadFile(damaged[0]); !bytes.Equal(content, junk) {
-		t.Errorf("the damaged store was changed: %v", err)
-	}
+	check.Require(t, len(damaged) == 1, "damaged stores: %v", damaged)
+	check.Equal(t, string(check.Must(os.ReadFile(damaged[0]))(t)), junk, "the damaged store")
 }
 
 // A salvage is described at each start until the server was stopped.
@@ -123,9 +112,7 @@ func TestOpen_describesSalvageAgain(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	check.NoError(t, os.WriteFile(cfg.StorePath(), []byte("This is no store."), 0o600))
 	st, first, err := Open(t.Context(), cfg, log)
-	if err != nil || first == "" {
-		t.Fatalf("salvaged %q, %v", first, err)
-	}
+	check.Require(t, err == nil && first != "", "salvaged %q, %v", first, err)
 	mark, err := os.ReadFile(cfg.StorePath() + ".open")
 	check.NoError(t, errors.Join(err, st.Close()))
 	if err := os.WriteFile(cfg.StorePath()+".open", mark, 0o600); err != nil { // the process was killed instead
@@ -133,9 +120,7 @@ func TestOpen_describesSalvageAgain(t *testing.T) {
 	}
 	for _, want := range []string{first, ""} {
 		st, salvaged, err := Open(t.Context(), cfg, log)
-		if err != nil || salvaged != want {
-			t.Fatalf("salvaged %q, %v; want %q", salvaged, err, want)
-		}
+		check.Require(t, err == nil && salvaged == want, "salvaged %q, %v; want %q", salvaged, err, want)
 		check.NoError(t, st.Close())
 	}
 }
@@ -155,9 +140,8 @@ func TestUntilBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	if wait := untilBackup(dir, now); wait > 0 {
-		t.Errorf("without a backup: %v", wait)
-	}
+	wait := untilBackup(dir, now)
+	check.That(t, wait <= 0, "without a backup: %v", wait)
 	path := filepath.Join(dir, "pressbox-000007-20261121.db")
 	check.NoError(t, os.WriteFile(path, nil, 0o600))
 	for age, want := range map[time.Duration]time.Duration{

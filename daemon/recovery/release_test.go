@@ -82,9 +82,7 @@ func inRelease(t *testing.T, test func(o opened)) {
 		cfg := configIn(t.TempDir())
 		unpack(t, "v0.5.0", cfg)
 		st, salvaged, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
-		if err != nil || salvaged != "" {
-			t.Fatalf("open: salvaged %q, %v", salvaged, err)
-		}
+		check.Require(t, err == nil && salvaged == "", "open: salvaged %q, %v", salvaged, err)
 		defer check.Close(t, st)
 		test(opened{t, st, want})
 	})
@@ -102,38 +100,30 @@ func TestRelease_signIn(t *testing.T) {
 			caller, err := sessions.Authenticate(ctx, auth.RequestCredentials{
 				Authorization: []string{"Bearer " + want.Tokens[name]}, From: netip.MustParseAddr("192.168.1.9"),
 			})
-			if disabled := name == "Out access"; caller.Account.Name != owner || (err != nil) != disabled {
-				t.Errorf("%s is of %q, %v; want %q", name, caller.Account.Name, err, owner)
-			}
+			check.That(t, caller.Account.Name == owner && (err != nil) == (name == "Out access"),
+				"%s is of %q, %v; want %q", name, caller.Account.Name, err, owner)
 		}
 		for _, name := range []string{"Ann refresh", "Bob refresh", "renewed refresh", "spent refresh"} {
 			token, _ := auth.ParseToken(want.Tokens[name])
-			if _, err := sessions.Refresh(ctx, token); (err != nil) != (name == "spent refresh") {
-				t.Errorf("%s: %v", name, err)
-			}
+			_, err := sessions.Refresh(ctx, token)
+			check.That(t, (err != nil) == (name == "spent refresh"), "%s: %v", name, err)
 		}
 
 		local := check.Must(sessions.LocalAccounts().Find(ctx, "ann"))(t)
 		account := check.Must(sessions.LocalAccounts().Account(ctx, local))(t)
-		if account.ID != want.Accounts["Ann"] || !account.Admin {
-			t.Errorf("the account of Ann is %+v", account)
-		}
+		check.That(t, account.ID == want.Accounts["Ann"] && account.Admin, "the account of Ann is %+v", account)
 		right, _, err := idp.NewHasher(idp.MinCost).Verify(ctx, local.Hash, "the passphrase of Ann")
-		if !right || err != nil {
-			t.Errorf("Ann's passphrase is right: %t, %v", right, err)
-		}
-		if found, err := sessions.HasAdminCode(ctx); !found || err != nil {
-			t.Errorf("there is an administrator's code: %t, %v", found, err)
-		}
+		check.That(t, right && err == nil, "Ann's passphrase is right: %t, %v", right, err)
+		found, err := sessions.HasAdminCode(ctx)
+		check.That(t, found && err == nil, "there is an administrator's code: %t, %v", found, err)
 
 		provider := &authtest.Provider{Identity: auth.Identity{Subject: "new", Name: "New"}}
 		in := &session.SignIn{
 			Provider: provider, ProviderName: auth.Local, SignUp: auth.SignUpInvite, Sessions: sessions, Log: log,
 		}
 		r, err := in.Finish(ctx, auth.Callback{State: want.Flow.State, Binding: want.Flow.Binding, Code: "code"})
-		if err != nil || r.Account.Name != "New" {
-			t.Errorf("the pending flow ends with the account %+v, %v", r.Account, err)
-		}
+		check.That(t, err == nil && r.Account.Name == "New",
+			"the pending flow ends with the account %+v, %v", r.Account, err)
 	})
 }
 
@@ -159,13 +149,10 @@ func TestRelease_announcements(t *testing.T) {
 		again := announce.Request{
 			Content: announce.Content{Message: "Ball four."}, IdempotencyKey: "key-1", Client: "scoreboard",
 		}
-		if v, err := a.Announce(t.Context(), again); err != nil || v.ID != want.Keyed {
-			t.Errorf("the repeated request is answered with %s, %v; want %s", v.ID, err, want.Keyed)
-		}
+		check.Equal(t, check.Must(a.Announce(t.Context(), again))(t).ID, want.Keyed, "the answer to a repetition")
 		again.Message = "Ball three."
-		if _, err := a.Announce(t.Context(), again); !errors.Is(err, announce.ErrKeyReused) {
-			t.Errorf("its key with another request: %v, want %v", err, announce.ErrKeyReused)
-		}
+		_, err := a.Announce(t.Context(), again)
+		check.ErrorIs(t, err, announce.ErrKeyReused, "its key with another request")
 	})
 }
 
@@ -195,21 +182,15 @@ func stamp(t time.Time) string {
 
 func equal(t *testing.T, what string, got, want []string) {
 	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	check.That(t, slices.Equal(got, want), "%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
 func TestRelease_controls(t *testing.T) {
 	inRelease(t, func(o opened) {
 		t, st, want := o.T, o.Store, o.want
 		controls, schedules := openControls(t, st)
-		if got := volumeText(controls); got != want.Volume {
-			t.Errorf("volume %s, want %s", got, want.Volume)
-		}
-		if got := quietText(controls); got != want.Quiet {
-			t.Errorf("quiet %s, want %s", got, want.Quiet)
-		}
+		check.Equal(t, volumeText(controls), want.Volume, "volume")
+		check.Equal(t, quietText(controls), want.Quiet, "quiet")
 		equal(t, "favorites", jsonOf(t, controls.Favorites()), want.Favorites)
 		equal(t, "schedules", jsonOf(t, schedules.List()), want.Schedules)
 	})
@@ -254,9 +235,8 @@ func TestRelease_games(t *testing.T) {
 		check.NoError(t, err)
 		ann, bob := want.person("Ann"), want.person("Bob")
 		for _, g := range want.Games {
-			if got := describe(t, games, ann, g.ID); !reflect.DeepEqual(got, g) {
-				t.Errorf("game %+v\nwant %+v", got, g)
-			}
+			got := describe(t, games, ann, g.ID)
+			check.That(t, reflect.DeepEqual(got, g), "game %+v\nwant %+v", got, g)
 			finish(t, games, g.ID, ann, bob)
 		}
 	})
@@ -269,9 +249,8 @@ func (r release) person(name string) protocol.Person {
 func describe(t *testing.T, games *live.Games, viewer protocol.Person, id string) releasedGame {
 	t.Helper()
 	g := check.Must(games.Game(t.Context(), viewer, id))(t)
-	d := releasedGame{ID: id}
-	d.Text = fmt.Sprintf("%s %s-%s, revision %d, inning %d",
-		g.Status, g.Away.Team.ID, g.Home.Team.ID, g.Revision, g.Inning)
+	d := releasedGame{ID: id, Text: fmt.Sprintf("%s %s-%s, revision %d, inning %d",
+		g.Status, g.Away.Team.ID, g.Home.Team.ID, g.Revision, g.Inning)}
 	if g.Status == protocol.Pending {
 		return d
 	}
@@ -320,9 +299,8 @@ func TestRelease_leagues(t *testing.T) {
 		check.NoError(t, err)
 		ann := want.person("Ann")
 		for _, l := range want.Leagues {
-			if got := describeLeague(t, all, ann, l.Kind, l.ID); !reflect.DeepEqual(got, l) {
-				t.Errorf("%+v\nwant %+v", got, l)
-			}
+			got := describeLeague(t, all, ann, l.Kind, l.ID)
+			check.That(t, reflect.DeepEqual(got, l), "%+v\nwant %+v", got, l)
 		}
 
 		// The open game of a league is played to its end, and the league goes on.
@@ -337,9 +315,8 @@ func TestRelease_leagues(t *testing.T) {
 		synctest.Wait()
 		end()
 		after := describeLeague(t, all, ann, l.Kind, l.ID)
-		if slices.Equal(after.Standings, l.Standings) || slices.Equal(after.Games, l.Games) {
-			t.Errorf("after the game: %+v", after)
-		}
+		check.That(t, !slices.Equal(after.Standings, l.Standings) && !slices.Equal(after.Games, l.Games),
+			"after the game: %+v", after)
 	})
 }
 
@@ -349,7 +326,6 @@ func describeLeague(
 	t.Helper()
 	v := check.Must(all.Get(viewer, k, id))(t)
 	schedule := check.Must(all.Schedule(t.Context(), viewer, k, id))(t)
-	standings := check.Must(all.Standings(viewer, k, id))(t)
 	d := releasedLeague{ID: id, Kind: k}
 	d.Text = fmt.Sprintf("%s %q of %s, %d seats", v.Status, v.Name, v.Creator.Name, len(v.Seats))
 	for _, g := range schedule.Games {
@@ -359,7 +335,7 @@ func describeLeague(
 		}
 		d.Games = append(d.Games, line)
 	}
-	d.Standings = jsonOf(t, standings.Standings)
+	d.Standings = jsonOf(t, check.Must(all.Standings(viewer, k, id))(t).Standings)
 	return d
 }
 

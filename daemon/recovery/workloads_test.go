@@ -27,8 +27,7 @@ import (
 	"pressbox/voice/announce/announcer"
 )
 
-// A workload is a kind of data that the server saves: a new bucket of the store needs
-// a row.
+// A workload is a kind of data that the server saves: a new bucket of the store needs a row.
 type workload struct {
 	name string
 	// step makes the i-th change and acknowledges it.
@@ -234,8 +233,7 @@ func (twoRooms) Resolve([]string) (bool, []string, error) {
 	return false, []string{"hall", "kitchen"}, nil
 }
 
-// oweOrSettle accepts an announcement for two other rooms, which report that they have
-// spoken it.
+// oweOrSettle accepts an announcement for two other rooms, which report that they have spoken it.
 func oweOrSettle(s *site, i int) error {
 	ctx := context.Background()
 	if i%3 == 0 {

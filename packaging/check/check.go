@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,8 +48,16 @@ func Must[V any](v V, err error) func(tb T) V {
 func Equal[V comparable](tb testing.TB, got, want V, what string, args ...any) {
 	tb.Helper()
 	if got != want {
-		tb.Errorf("%s: got %#v, want %#v", fmt.Sprintf(what, args...), got, want)
+		tb.Errorf("%s: got %s, want %s", fmt.Sprintf(what, args...), shown(got), shown(want))
 	}
+}
+
+// shown returns v as Equal reports it: a string in quotes.
+func shown(v any) string {
+	if s, ok := v.(string); ok {
+		return strconv.Quote(s)
+	}
+	return fmt.Sprintf("%+v", v)
 }
 
 // Rows returns the cells of a table: each line of text that is not empty is a row, and " | " separates its cells.
@@ -70,7 +79,7 @@ func Rows(text string) (rows [][]string) {
 // Table returns the [Rows] of a file, in which \n is a line break.
 func Table(tb T, path string) [][]string {
 	tb.Helper()
-	rows := Rows(string(Must(os.ReadFile(path))(tb))) //nolint:gosec // a test names the file
+	rows := Rows(string(Must(os.ReadFile(path))(tb))) //nolint:gosec // of a test
 	for _, row := range rows {
 		for i := range row {
 			row[i] = strings.ReplaceAll(row[i], `\n`, "\n")

@@ -67,9 +67,7 @@ func TestWrite_replaces(t *testing.T) {
 		}
 	}
 	_, err := atomicfile.Write(filepath.Join(t.TempDir(), "none", "f"), atomicfile.Own(0o600), text("", nil), nil)
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("without a directory: %v", err)
-	}
+	check.ErrorIs(t, err, fs.ErrNotExist, "without a directory")
 }
 
 // The check reads the complete file under its temporary name.
@@ -83,13 +81,11 @@ func TestWrite_checksTemporary(t *testing.T) {
 		seen = content(t, dir)[:len(atomicfile.TempPrefix)] + string(read)
 		return err
 	})
-	if want := atomicfile.TempPrefix + "new"; seen != want || err != nil {
-		t.Errorf("the check read %q, %v; want %q", seen, err, want)
-	}
+	want := atomicfile.TempPrefix + "new"
+	check.That(t, seen == want && err == nil, "the check read %q, %v; want %q", seen, err, want)
 }
 
-// Owner and mode are those of the attributes: those of another file, as root also if
-// another user owns it.
+// Owner and mode are those of the attributes: those of another file, as root also if another user owns it.
 func TestWrite_attributes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -106,12 +102,9 @@ func TestWrite_attributes(t *testing.T) {
 		t.Fatalf("%+v, %v", before, err)
 	}
 	check.Must(atomicfile.Write(path, before, text("new", nil), nil))(t)
-	if after, err := atomicfile.Like(path); after != before || err != nil {
-		t.Errorf("attributes %+v, %v; want %+v", after, err, before)
-	}
-	if _, err := atomicfile.Like(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing file: %v", err)
-	}
+	after, err := atomicfile.Like(path)
+	check.That(t, after == before && err == nil, "attributes %+v, %v; want %+v", after, err, before)
+	check.ErrorIs(t, check.Err(atomicfile.Like(filepath.Join(dir, "none"))), fs.ErrNotExist, "a missing file")
 }
 
 // All missing directories are created, and one that exists stays.
@@ -121,15 +114,12 @@ func TestMkdirAll(t *testing.T) {
 	for range 2 {
 		check.NoError(t, atomicfile.MkdirAll(dir, 0o700))
 		info, err := os.Stat(dir)
-		if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
-			t.Errorf("%v, %v, want a directory of mode 700", info, err)
-		}
+		check.That(t, err == nil && info.IsDir() && info.Mode().Perm() == 0o700,
+			"%v, %v, want a directory of mode 700", info, err)
 	}
 	file := filepath.Join(dir, "f")
 	check.NoError(t, os.WriteFile(file, nil, 0o600))
-	if err := atomicfile.MkdirAll(filepath.Join(file, "d"), 0o700); err == nil {
-		t.Error("a directory was created below a file")
-	}
+	check.That(t, atomicfile.MkdirAll(filepath.Join(file, "d"), 0o700) != nil, "a directory was created below a file")
 }
 
 // A link is replaced, its target is not written.
@@ -141,7 +131,6 @@ func TestWrite_replacesLink(t *testing.T) {
 	))
 	check.Must(atomicfile.Write(filepath.Join(dir, "f"), atomicfile.Own(0o600), text("new", nil), nil))(t)
 	target, err := os.ReadFile(outside)
-	if got := fmt.Sprintf("%s; %s, %v", content(t, dir), target, err); got != "f new; old, <nil>" {
-		t.Errorf("%s", got)
-	}
+	got := fmt.Sprintf("%s; %s, %v", content(t, dir), target, err)
+	check.That(t, got == "f new; old, <nil>", "%s", got)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/packaging/check"
 	"pressbox/store/clock"
 )
 
@@ -24,8 +25,6 @@ func TestClock_smallestCorrection(t *testing.T) {
 		{-time.Millisecond, -time.Minute},
 	} {
 		wall = wall.Add(tt.jump)
-		if got := c.Corrected(); got != tt.want {
-			t.Errorf("after a jump of %v: corrected by %v, want %v", tt.jump, got, tt.want)
-		}
+		check.Equal(t, c.Corrected(), tt.want, "after a jump of %v: corrected by", tt.jump)
 	}
 }

@@ -34,9 +34,8 @@ func TestFirstAt_everyMinute(t *testing.T) {
 				instant = instant.Add(time.Minute)
 			}
 			got := clock.FirstAt(day.Year(), day.Month(), day.Day(), minute, zone)
-			if !got.Equal(instant) || got.Location() != zone {
-				t.Fatalf("%s %s: %s, want %s", tt.zone, face.Format("2006-01-02 15:04"), got, instant.In(zone))
-			}
+			check.Require(t, got.Equal(instant) && got.Location() == zone,
+				"%s %s: %s, want %s", tt.zone, face.Format("2006-01-02 15:04"), got, instant.In(zone))
 		}
 	}
 }

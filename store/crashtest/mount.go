@@ -11,6 +11,8 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"pressbox/packaging/check"
 )
 
 // ackName is the file at the root of a [Disk] to which processes write what they
@@ -44,20 +46,13 @@ func TempDir(tb testing.TB) string {
 	if _, err := os.Stat(parent); err != nil {
 		parent = ""
 	}
-	dir, err := os.MkdirTemp(parent, "pressbox-crash-") //nolint:usetesting // TempDir is not in memory
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			tb.Error(err)
-		}
-	})
+	dir := check.Must(os.MkdirTemp(parent, "pressbox-crash-"))(tb) //nolint:usetesting // TempDir is not in memory
+	tb.Cleanup(func() { check.NoError(tb, os.RemoveAll(dir)) })
 	return dir
 }
 
 // Mount mounts a file system until the test ends. Its content is that of a
-// folder, which it changes. A host without FUSE fails the test.
+// folder, which it changes. A host without FUSE fails the test, and a short run skips it.
 func Mount(tb testing.TB, content string) *Disk {
 	tb.Helper()
 	d, unmount := MountUntil(tb, content)
@@ -68,25 +63,21 @@ func Mount(tb testing.TB, content string) *Disk {
 // MountUntil mounts a file system like [Mount], until the caller unmounts it.
 func MountUntil(tb testing.TB, content string) (d *Disk, unmount func()) {
 	tb.Helper()
-	base, err := ReadImage(content)
-	if err != nil {
-		tb.Fatal(err)
+	if testing.Short() {
+		tb.Skip("it mounts a file system and starts child processes")
 	}
+	base := check.Must(ReadImage(content))(tb)
 	d = &Disk{
 		Dir: TempDir(tb), under: content, trace: Trace{Base: base}, files: map[uint64]int{}, next: len(base.files) + 1,
 	}
 	for name, id := range base.names {
 		var st syscall.Stat_t
-		if err := syscall.Stat(filepath.Join(content, name), &st); err != nil {
-			tb.Fatal(err)
-		}
+		check.NoError(tb, syscall.Stat(filepath.Join(content, name), &st))
 		if id != folder {
 			d.files[st.Ino] = id
 		}
 	}
-	if err := os.WriteFile(filepath.Join(content, ackName), nil, 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	check.NoError(tb, os.WriteFile(filepath.Join(content, ackName), nil, 0o600))
 	server, err := d.mount()
 	if err != nil {
 		tb.Fatalf("the tests of power cuts mount a file system, which failed: %v\n"+
@@ -148,7 +139,10 @@ func (d *Disk) do(o Op, carryOut func() syscall.Errno) syscall.Errno {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if o.Name == ackName {
-		return d.acknowledge(o, carryOut)
+		if o.Kind == Write {
+			d.trace.Ops = append(d.trace.Ops, Op{Kind: Ack, Text: string(o.Data)})
+		}
+		return carryOut()
 	}
 	errno := syscall.Errno(0)
 	if d.plan != nil {
@@ -163,13 +157,6 @@ func (d *Disk) do(o Op, carryOut func() syscall.Errno) syscall.Errno {
 		d.trace.Ops = append(d.trace.Ops, o)
 	}
 	return errno
-}
-
-func (d *Disk) acknowledge(o Op, carryOut func() syscall.Errno) syscall.Errno {
-	if o.Kind == Write {
-		d.trace.Ops = append(d.trace.Ops, Op{Kind: Ack, Text: string(o.Data)})
-	}
-	return carryOut()
 }
 
 // fileOf returns the number of a file. d.mu must be held.

@@ -5,20 +5,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 // text returns what a reader finds in an image.
 func text(m Image) string {
 	var all []string
 	for _, name := range m.reachable() {
-		content, isFile := m.Content(name)
-		switch {
-		case !isFile:
+		if content, isFile := m.Content(name); isFile {
+			all = append(all, name+"="+strings.ReplaceAll(string(content), "\x00", "_"))
+		} else {
 			all = append(all, name+"/")
-		case len(content) > 20:
-			all = append(all, fmt.Sprintf("%s=%d*%q", name, len(content), strings.Trim(string(content), "\x00")[:1]))
-		default:
-			all = append(all, fmt.Sprintf("%s=%s", name, strings.ReplaceAll(string(content), "\x00", "_")))
 		}
 	}
 	return strings.Join(all, " ")
@@ -31,66 +29,59 @@ var (
 	ack    = Op{Kind: Ack, Text: "done\n"}
 )
 
+// textsOf returns the states of a trace, each with the operation that it precedes at the latest.
+func textsOf(ops []Op) (all []string) {
+	trace := Trace{Base: Image{map[string]int{}, map[int]file{}}, Ops: ops}
+	for _, s := range trace.States(Bounds{All: 4, Random: 4}) {
+		all = append(all, strings.TrimSpace(fmt.Sprintf("%d %s", s.Next, text(s.Image))))
+	}
+	slices.Sort(all)
+	return all
+}
+
 func write(offset int64, data string) Op {
 	return Op{Kind: Write, Name: "f", File: 1, Offset: offset, Data: []byte(data)}
 }
 
-func failed(o Op) Op {
-	o.Failed = true
-	return o
-}
-
-// The states of short traces, with the operation that they precede at the latest.
+// The states of short traces, each with the operation that it precedes at the latest.
 func TestStates(t *testing.T) {
 	t.Parallel()
-	there := []Op{create, syncD}
-	for _, tt := range []struct {
-		name   string
-		ops    []Op
-		states []string
-	}{
-		{"nothing", nil, []string{"0"}},
-		{"a name that is not synced", []Op{create, ack}, []string{"2", "2 f="}},
-		{"a synced name", []Op{create, syncD, ack}, []string{"1", "3 f="}},
-		{"data without a name", []Op{create, write(0, "ab"), syncF}, []string{"3", "2 f=", "2 f=__", "3 f=ab"}},
-		{"a write that is not synced", append(there[:2:2], write(0, "ab")), []string{"1", "3 f=", "3 f=__", "3 f=ab"}},
-		{"any of two writes", append(there[:2:2], write(0, "ab"), write(2, "cd")), []string{
-			"1", "4 f=", "4 f=__", "4 f=ab", "4 f=abcd", "4 f=__cd", "4 f=ab__", "4 f=____",
-		}},
-		{"a write after a sync", append(there[:2:2], write(0, "ab"), syncF, write(0, "AB")), []string{
-			"1", "3 f=", "3 f=__", "5 f=ab", "5 f=AB",
-		}},
-		{
-			"a write before a failed sync",
-			append(there[:2:2], write(0, "ab"), failed(syncF), write(2, "c"), syncF),
-			[]string{"1", "5 f=", "5 f=__", "5 f=ab", "6 f=abc", "6 f=__c", "5 f=ab_", "5 f=___"},
-		},
-		{
-			"a shorter file",
-			append(there[:2:2], write(0, "abc"), syncF, Op{Kind: Truncate, Name: "f", File: 1, Size: 1}),
-			[]string{"1", "3 f=", "3 f=___", "5 f=abc", "5 f=a"},
-		},
-		{"a rename", []Op{create, write(0, "ab"), syncF, syncD, {Kind: Rename, Name: "f", To: "g", File: 1}}, []string{
-			"3", "2 f=", "2 f=__", "5 f=ab", "5 g=ab",
-		}},
-		{"a link", append(there[:2:2], Op{Kind: Link, Name: "f", To: "g", File: 1}), []string{"1", "3 f=", "3 f= g="}},
-		{"a removal", append(there[:2:2], Op{Kind: Unlink, Name: "f"}, syncD), []string{"3 f=", "4"}},
-		{
-			"a folder without a name",
-			[]Op{{Kind: Mkdir, Name: "d"}, {Kind: Create, Name: "d/f", File: 1}, {Kind: SyncDir, Name: "d"}},
-			[]string{"3", "2 d/", "3 d/ d/f="},
-		},
-	} {
-		var got []string
-		trace := Trace{Base: Image{map[string]int{}, map[int]file{}}, Ops: tt.ops}
-		for _, s := range trace.States(Bounds{All: 4, Random: 4}) {
-			got = append(got, strings.TrimSpace(fmt.Sprintf("%d %s", s.Next, text(s.Image))))
+	failed := syncF
+	failed.Failed = true
+	ops := map[string]Op{
+		"create": create, "sync": syncF, "dir": syncD, "ack": ack, "failed": failed,
+		"0ab": write(0, "ab"), "2cd": write(2, "cd"), "0AB": write(0, "AB"), "2c": write(2, "c"),
+		"0abc":   write(0, "abc"),
+		"cut":    {Kind: Truncate, Name: "f", File: 1, Size: 1},
+		"rename": {Kind: Rename, Name: "f", To: "g", File: 1},
+		"link":   {Kind: Link, Name: "f", To: "g", File: 1},
+		"remove": {Kind: Unlink, Name: "f"},
+		"d":      {Kind: Mkdir, Name: "d"},
+		"d/f":    {Kind: Create, Name: "d/f", File: 1},
+		"syncd":  {Kind: SyncDir, Name: "d"},
+	}
+	for _, row := range check.Rows(`
+		nothing |  | 0
+		a name that is not synced | create ack | 2, 2 f=
+		a synced name | create dir ack | 1, 3 f=
+		data without a name | create 0ab sync | 3, 2 f=, 2 f=__, 3 f=ab
+		a write that is not synced | create dir 0ab | 1, 3 f=, 3 f=__, 3 f=ab
+		any of two writes | create dir 0ab 2cd | 1, 4 f=, 4 f=__, 4 f=ab, 4 f=abcd, 4 f=__cd, 4 f=ab__, 4 f=____
+		a write after a sync | create dir 0ab sync 0AB | 1, 3 f=, 3 f=__, 5 f=ab, 5 f=AB
+		a failed sync | create dir 0ab failed 2c sync | 1, 5 f=, 5 f=__, 5 f=ab, 6 f=abc, 6 f=__c, 5 f=ab_, 5 f=___
+		a shorter file | create dir 0abc sync cut | 1, 3 f=, 3 f=___, 5 f=abc, 5 f=a
+		a rename | create 0ab sync dir rename | 3, 2 f=, 2 f=__, 5 f=ab, 5 g=ab
+		a link | create dir link | 1, 3 f=, 3 f= g=
+		a removal | create dir remove dir | 3 f=, 4
+		a folder without a name | d d/f syncd | 3, 2 d/, 3 d/ d/f=
+	`) {
+		var trace []Op
+		for name := range strings.FieldsSeq(row[1]) {
+			trace = append(trace, ops[name])
 		}
-		slices.Sort(got)
-		slices.Sort(tt.states)
-		if !slices.Equal(got, tt.states) {
-			t.Errorf("%s:\n got %q\nwant %q", tt.name, got, tt.states)
-		}
+		got, want := textsOf(trace), strings.Split(row[2], ", ")
+		slices.Sort(want)
+		check.That(t, slices.Equal(got, want), "%s:\n got %q\nwant %q", row[0], got, want)
 	}
 }
 
@@ -107,9 +98,7 @@ func TestTear(t *testing.T) {
 		}
 		slices.Sort(got)
 		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%d bytes: parts of %v, want %v", size, got, want)
-		}
+		check.That(t, slices.Equal(got, want), "%d bytes: parts of %v, want %v", size, got, want)
 	}
 }
 
@@ -120,27 +109,12 @@ func TestStates_many(t *testing.T) {
 	for i := range 12 {
 		ops = append(ops, write(int64(i), string(rune('a'+i))))
 	}
-	trace := Trace{Base: Image{map[string]int{}, map[int]file{}}, Ops: ops}
-	found := map[string]bool{}
-	for _, s := range trace.States(Bounds{All: 4, Random: 4}) {
-		found[text(s.Image)] = true
-	}
+	found := textsOf(ops)
 	for i := range 12 {
-		want := "f=" + "abcdefghijkl"[:i] + "_" + "abcdefghijkl"[i+1:]
-		if i == 11 {
-			want = "f=abcdefghijk"
-		}
-		if !found[want] {
-			t.Errorf("%s is not among the states", want)
-		}
+		want := strings.TrimRight("f="+"abcdefghijkl"[:i]+"_"+"abcdefghijkl"[i+1:], "_")
+		check.That(t, slices.ContainsFunc(found, func(s string) bool { return strings.HasSuffix(s, want) }),
+			"%s is not among the states", want)
 	}
-	again := 0
-	for _, s := range trace.States(Bounds{All: 4, Random: 4}) {
-		if found[text(s.Image)] {
-			again++
-		}
-	}
-	if again != len(found) || len(found) > 300 {
-		t.Errorf("%d states at first, %d of them at second", len(found), again)
-	}
+	check.That(t, slices.Equal(textsOf(ops), found) && len(found) <= 300,
+		"%d states, others the second time", len(found))
 }

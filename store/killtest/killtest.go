@@ -84,9 +84,5 @@ func Rounds(tb testing.TB, n int) int {
 	case set == "":
 		return n
 	}
-	rounds, err := strconv.Atoi(set)
-	if err != nil {
-		tb.Fatalf("PRESSBOX_CRASH_ROUNDS: %v", err)
-	}
-	return rounds
+	return check.Must(strconv.Atoi(set))(tb)
 }
