@@ -48,7 +48,8 @@ func TestMoments_queue(t *testing.T) {
 		{"one", `run([5000, 6499, 6500], shown(1, "single"))`, "1,1,0"},
 		{"a great one is longer", `run([5000, 6999, 7000], shown(1, "home run"))`, "1,1,0"},
 		{
-			"two in the time of one, and one", `run([5000, 5749, 5750, 7249, 7250], shown(1, "single"), shown(2, "walk"))`,
+			"two in the time of one, and one",
+			`run([5000, 5749, 5750, 7249, 7250], shown(1, "single"), shown(2, "walk"))`,
 			"1,1,2,2,0",
 		},
 		{"too many", `run([5000, 6000, 7000, 9000], ...[1, 2, 3, 4, 5].map((rev) => shown(rev, "single")))`, "3,4,5,0"},
@@ -109,7 +110,8 @@ func TestMoments_kindsAndWays(t *testing.T) {
 			"[[138,150],[[138,150],[200,144],[290,234]],[[0,1,true],[1,2,true]]]",
 		},
 		{
-			`ways({ kind: "single", ball: { place: "8" }, runs: [{ to: "first" }, { to: "third" }, {}, { to: "home" }] })`,
+			`ways({ kind: "single", ball: { place: "8" },
+				runs: [{ to: "first" }, { to: "third" }, {}, { to: "home" }] })`,
 			"[[200,72],[],[[0,1,false],[1,3,false],[3,4,false]]]",
 		},
 		{`ways({ kind: "home run", ball: { place: "7" }, runs: [{ to: "home" }] })`, "[[65,41],[],[[0,4,false]]]"},

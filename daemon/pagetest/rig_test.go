@@ -131,9 +131,9 @@ func begin(t *testing.T, settings ...string) *tab {
 }
 
 // beginTwo is begin with two tabs, of browsers of their own.
-func beginTwo(t *testing.T, settings ...string) (first, second *tab) {
+func beginTwo(t *testing.T) (first, second *tab) {
 	t.Helper()
-	first = begin(t, settings...)
+	first = begin(t)
 	return first, newTab(t, first.server)
 }
 

@@ -202,21 +202,23 @@ func TestWall_burnIn(t *testing.T) {
 	}
 }
 
+// said returns the event of an announcement.
+func said(message, status string) wallEvent {
+	a := map[string]any{"id": "q", "status": status, "message": message, "created_at": time.Now()}
+	if status == "done" {
+		a["ended_at"] = time.Now()
+	} else {
+		a["position"] = 0
+	}
+	return wallEvent{"announcement", a}
+}
+
 // At the sizes of displays, in every state, nothing is clipped, scrolls or is too small to be
 // read from four meters, and each state is accessible.
 func TestAll_wallFits(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	long := strings.Repeat("Featherstonehaugh singles to deep left field, and two runs score. ", 6)
-	said := func(id, message, status string) wallEvent {
-		a := map[string]any{"id": id, "status": status, "message": message, "created_at": time.Now()}
-		if status == "done" {
-			a["ended_at"] = time.Now()
-		} else {
-			a["position"] = 0
-		}
-		return wallEvent{"announcement", a}
-	}
 	wifi := wallEvent{"wifi", map[string]string{
 		"ssid": "The guests upstairs",
 		"code": "WIFI:T:WPA;S:The guests upstairs;P:correct horse battery staple;;",
@@ -241,16 +243,15 @@ func TestAll_wallFits(t *testing.T) {
 		{"nothing", []wallEvent{quiet, wifi}, false, 1, ".wall-empty"},
 		{"playing", []wallEvent{
 			{"score", scoreFor("a", "Oakenvale Millers", 6, "Bramigast flies out to center.")},
-			said("q", "Dinner is ready.", "playing"),
+			said("Dinner is ready.", "playing"),
 		}, false, 1, ".wall-now"},
 		{"playing-long", []wallEvent{
 			{"score", scoreFor("a", longName, 14, long)},
-			said("q", long, "playing"), wifi,
-			quiet,
+			said(long, "playing"), wifi, quiet,
 		}, false, 1, ".wall-now"},
 		{
 			"lost",
-			[]wallEvent{{"score", scoreFor("a", longName, 14, long)}, said("q", long, "playing"), wifi, quiet},
+			[]wallEvent{{"score", scoreFor("a", longName, 14, long)}, said(long, "playing"), wifi, quiet},
 			true, 1, ".wall-stale",
 		},
 		{
@@ -262,13 +263,12 @@ func TestAll_wallFits(t *testing.T) {
 				{"score", scoreFor("d", "Cranes", 4, "")},
 				{"score", scoreFor("e", "Foxes", 5, "")},
 			},
-			false, 5,
-			".wall-now",
+			false, 5, ".wall-now",
 		},
-		{"final", []wallEvent{{"final", over}, said("q", long, "playing"), wifi}, false, 1, ".wall-final"},
+		{"final", []wallEvent{{"final", over}, said(long, "playing"), wifi}, false, 1, ".wall-final"},
 		{
 			"idle",
-			[]wallEvent{{"final", &earlier}, season, {"game", pending}, said("q", long, "done"), wifi, quiet},
+			[]wallEvent{{"final", &earlier}, season, {"game", pending}, said(long, "done"), wifi, quiet},
 			false, 5, ".wall-panel",
 		},
 	} {
@@ -285,20 +285,25 @@ func TestAll_wallFits(t *testing.T) {
 				check.Must(json.Marshal(quiet.data))(t)))
 			b.shows(tt.shows)
 			b.drawn()
-			for _, scheme := range []string{"light", "dark"} {
-				b.emulate("prefers-color-scheme", scheme)
-				b.accessible(fmt.Sprintf("%s %d", tt.name, i), scheme)
-				for _, size := range sizes {
-					b.do(chromedp.EmulateViewport(size[0], size[1]))
-					if found := value[[]string](b, clipped); len(found) > 0 {
-						t.Errorf("%s %d, %d × %d, %s: %q", tt.name, i, size[0], size[1], scheme, found)
-					}
-					if screenshots != "" {
-						b.shoot(filepath.Join(screenshots,
-							fmt.Sprintf("wall-%s-%d-%d-%s.png", tt.name, i, size[0], scheme)),
-							chromedp.CaptureScreenshot())
-					}
-				}
+			b.fitsEverywhere(fmt.Sprintf("%s %d", tt.name, i))
+		}
+	}
+}
+
+// fitsEverywhere checks the wall as it is, at all sizes in both themes.
+func (b *tab) fitsEverywhere(name string) {
+	b.t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		b.emulate("prefers-color-scheme", scheme)
+		b.accessible(name, scheme)
+		for _, size := range sizes {
+			b.do(chromedp.EmulateViewport(size[0], size[1]))
+			if found := value[[]string](b, clipped); len(found) > 0 {
+				b.t.Errorf("%s, %d × %d, %s: %q", name, size[0], size[1], scheme, found)
+			}
+			if screenshots != "" {
+				file := fmt.Sprintf("wall-%s-%d-%s.png", strings.ReplaceAll(name, " ", "-"), size[0], scheme)
+				b.shoot(filepath.Join(screenshots, file), chromedp.CaptureScreenshot())
 			}
 		}
 	}

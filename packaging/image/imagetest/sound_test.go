@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -198,10 +199,7 @@ func checkFind(t *testing.T, recorded, sentence, other []float32) {
 	}{
 		{"the recording", recorded, true},
 		{"a quieter sentence", quiet, true},
-		{
-			"a sentence with a pause", append(append(append([]float32{}, sentence[:half]...), gap...), sentence[half:]...),
-			true,
-		},
+		{"a sentence with a pause", slices.Concat(sentence[:half], gap, sentence[half:]), true},
 		{"silence", gap, false},
 		{"nothing", nil, false},
 		{"another sentence", other, false},
