@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"pressbox/packaging/check"
@@ -27,12 +26,9 @@ func TestBuild_refusals(t *testing.T) {
 			cmd := exec.Command("./build", "1.0.0", tt.arch)
 			cmd.Env = append(os.Environ(), "DIST="+dist, "REPO_URL="+tt.url, "IMAGE_SOURCES="+tt.sources)
 			out, err := cmd.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), tt.want) {
-				t.Errorf("%v, want an error with %q:\n%s", err, tt.want, out)
-			}
-			if left, err := os.ReadDir(dist); err != nil || len(left) > 0 {
-				t.Errorf("it left %v, %v", left, err)
-			}
+			check.That(t, err != nil, "no error")
+			check.Contains(t, string(out), tt.want, "the message")
+			check.Equal(t, len(check.Must(os.ReadDir(dist))(t)), 0, "the files that are left")
 		})
 	}
 }
@@ -63,9 +59,7 @@ func TestClean_times(t *testing.T) {
 		}
 		for _, link := range links {
 			info := check.Must(os.Lstat(filepath.Join(root, link)))(t)
-			if got := info.ModTime().Unix(); got != newest {
-				t.Errorf("%s has the time %d, want %d", link, got, newest)
-			}
+			check.Equal(t, info.ModTime().Unix(), newest, "the time of %s", link)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 // The limits of the unit are sufficient for everything that the server does. Under a
@@ -30,22 +32,15 @@ func TestLimits_enforced(t *testing.T) {
 	game.finish()
 
 	files := limitFiles(version1)
-	for _, tt := range []struct {
-		file string
-		want int
-	}{{files.memory, 768 << 20}, {files.tasks, 256}} {
-		if got := s.readNumber(tt.file); got != tt.want {
-			t.Errorf("%s contains %d, want %d", tt.file, got, tt.want)
-		}
-	}
+	check.Equal(t, s.readNumber(files.memory), 768<<20, "%s", files.memory)
+	check.Equal(t, s.readNumber(files.tasks), 256, "%s", files.tasks)
 	if peak := s.readNumber(files.memoryPeak); peak > 512<<20 {
 		t.Errorf("peak memory is %d MiB, MemoryHigh is 512 MiB", peak>>20)
 	} else {
 		t.Logf("peak memory %d MiB", peak>>20)
 	}
-	if tasks := s.readNumber(files.tasksNow); tasks > 128 {
-		t.Errorf("the unit has %d tasks, want at most half of its limit of 256", tasks)
-	}
+	tasks := s.readNumber(files.tasksNow)
+	check.That(t, tasks <= 128, "the unit has %d tasks, want at most half of its limit of 256", tasks)
 
 	since := s.now()
 	s.run("systemctl", "set-property", "--runtime", "pressbox.service", "MemoryMax=24M", "MemoryHigh=24M")
@@ -57,9 +52,7 @@ func TestLimits_enforced(t *testing.T) {
 		answered <- err
 	}()
 	s.run("systemctl", "set-property", "--runtime", "pressbox.service", "MemoryMax=768M", "MemoryHigh=512M")
-	if err := <-answered; err != nil {
-		t.Errorf("a waiting client: %v", err)
-	}
+	check.NoError(t, <-answered)
 	s.checkSpeech()
 }
 
@@ -82,9 +75,5 @@ func limitFiles(version1 bool) limitPaths {
 // readNumber returns the number in a file on the host.
 func (s *server) readNumber(path string) int {
 	s.t.Helper()
-	n, err := strconv.Atoi(s.run("cat", path))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return n
+	return check.Must(strconv.Atoi(s.run("cat", path)))(s.t)
 }

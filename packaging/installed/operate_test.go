@@ -30,10 +30,8 @@ func testPowerCut(s *server) {
 	for _, id := range waiting {
 		s.waitSpoken(id)
 	}
-	got := s.journal("--boot", "--output=cat", "--unit=pressbox.service")
-	if !strings.Contains(got, "unclean shutdown, store checked") {
-		s.t.Errorf("the store was not checked:\n%s", got)
-	}
+	said := s.journal("--boot", "--output=cat", "--unit=pressbox.service")
+	check.Contains(s.t, said, "unclean shutdown, store checked", "the log after a power cut")
 }
 
 // testExitOnIdle checks that the idle server exits and that its sockets start it again.
@@ -59,20 +57,15 @@ func testRestore(s *server) {
 	s.run("pressbox", "backup", "/root/before.db")
 	s.run("pressbox", "tokens", "create", "after")
 	says := s.try("pressbox", "restore", "/root/before.db")
-	if !strings.Contains(says, "the server is running: stop it first") {
-		s.t.Errorf("restore does not report that the server is running: %s", says)
-	}
+	check.Contains(s.t, says, "the server is running: stop it first", "a restore beside the server")
 	s.run("systemctl", "stop", "pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket", "pressbox")
 	s.run("pressbox", "restore", "/root/before.db")
 	s.run("systemctl", "start", "pressbox")
 	list := s.run("pressbox", "tokens", "list")
-	if !strings.Contains(list, "before") || strings.Contains(list, "after") {
-		s.t.Errorf("these tokens are not those of the backup:\n%s", list)
-	}
+	restored := strings.Contains(list, "before") && !strings.Contains(list, "after")
+	check.That(s.t, restored, "these tokens are not those of the backup:\n%s", list)
 	for _, unit := range []string{"pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket"} {
-		if active := s.try("systemctl", "is-active", unit); active != "active" {
-			s.t.Errorf("%s is %s", unit, active)
-		}
+		check.Equal(s.t, s.try("systemctl", "is-active", unit), "active", "the state of %s", unit)
 	}
 	s.checkSpeech()
 }

@@ -110,9 +110,8 @@ func (s *server) synthesize(text string) (samples []int16) {
 func (s *server) checkSpeech() {
 	s.t.Helper()
 	begin, end := audible(s.synthesize("Dinner is ready."))
-	if lasts := seconds(end - begin); lasts < 0.5 || lasts > 2 {
-		s.t.Errorf("three words last %.2f s", lasts)
-	}
+	lasts := seconds(end - begin)
+	check.That(s.t, lasts >= 0.5 && lasts <= 2, "three words last %.2f s", lasts)
 }
 
 // calibrated reports whether the rate of the default voice is known.
@@ -159,6 +158,12 @@ func (s *server) until(what string, is func() bool) {
 			s.t.Fatalf("timeout: %s", what)
 		}
 	}
+}
+
+// checkStatus checks that "systemctl status" says a text.
+func (s *server) checkStatus(text string) {
+	s.t.Helper()
+	check.Contains(s.t, s.run("systemctl", "show", "--property=StatusText", "pressbox.service"), text, "the status")
 }
 
 // memory returns the resident memory of the server, without its child processes.

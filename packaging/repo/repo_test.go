@@ -177,9 +177,8 @@ func TestRepo_everyArchitecture(t *testing.T) {
 	for _, arch := range architectures {
 		c := newClient(t, arch, r.sources())
 		for _, version := range []string{"", "1.0.0"} { // the newest, and the one to go back to
-			if out, err := c.fetch(version); err != nil {
-				t.Errorf("%s, version %q: %v\n%s", arch, version, err, out)
-			}
+			out, err := c.fetch(version)
+			check.That(t, err == nil, "%s, version %q: %v\n%s", arch, version, err, out)
 		}
 		for _, version := range []string{"1.0.0", "1.1.0"} {
 			check.Must(os.Stat(filepath.Join(c.root, "pressbox_"+version+"_"+arch+".deb")))(t)
@@ -187,9 +186,8 @@ func TestRepo_everyArchitecture(t *testing.T) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !slices.ContainsFunc(r.paths, func(p string) bool { return strings.Contains(p, "/by-hash/") }) {
-		t.Errorf("no index is requested by its checksum: %q", r.paths)
-	}
+	byHash := slices.ContainsFunc(r.paths, func(p string) bool { return strings.Contains(p, "/by-hash/") })
+	check.That(t, byHash, "no index is requested by its checksum: %q", r.paths)
 }
 
 // A client that has read InRelease finds the indexes that it names, also after the next
@@ -210,9 +208,7 @@ func TestRepo_earlierIndexes(t *testing.T) {
 		t.Fatalf("%d indexes, then %d", len(before), len(after))
 	}
 	for _, index := range before {
-		if !slices.Contains(after, index) {
-			t.Errorf("%s is gone", index)
-		}
+		check.That(t, slices.Contains(after, index), "%s is gone", index)
 	}
 }
 
@@ -247,9 +243,8 @@ func TestRepo_refusesForgery(t *testing.T) {
 			sources := r.sources()
 			tt.forge(r)
 			out, err := newClient(t, "amd64", sources).fetch("")
-			if (err != nil) != (tt.why != "") || !strings.Contains(out, tt.why) {
-				t.Errorf("%v, want an error with %q:\n%s", err, tt.why, out)
-			}
+			check.Equal(t, err != nil, tt.why != "", "an error (%v)", err)
+			check.Contains(t, out, tt.why, "the message")
 		})
 	}
 }
@@ -264,9 +259,9 @@ func TestRepo_needsKey(t *testing.T) {
 	if !found {
 		t.Fatalf("no key:\n%s", r.sources())
 	}
-	if out, err := newClient(t, "amd64", unsigned).fetch(""); err == nil || !strings.Contains(out, "is not signed") {
-		t.Errorf("%v:\n%s", err, out)
-	}
+	out, err := newClient(t, "amd64", unsigned).fetch("")
+	check.That(t, err != nil, "a repository without a key is trusted")
+	check.Contains(t, out, "is not signed", "the message")
 }
 
 // A repository is made only with a key and an address, and never changes what was published.
@@ -275,9 +270,9 @@ func TestRepo_refusals(t *testing.T) {
 	r := newReleaser(t)
 	refused := func(why string, command ...string) {
 		t.Helper()
-		if out, err := r.run(command...); err == nil || !strings.Contains(out, why) {
-			t.Errorf("%q: %v, want an error with %q:\n%s", command, err, why, out)
-		}
+		out, err := r.run(command...)
+		check.That(t, err != nil, "%q is no error", command)
+		check.Contains(t, out, why, "the message of %q", command)
 	}
 	refused("which key signs", "./build")
 	refused("which key signs", "./build", r.key)

@@ -59,9 +59,7 @@ func TestInstalled(t *testing.T) {
 				"pkg:deb/debian/avahi@0.8-1?arch=all&distro=debian-13 " + tt.want,
 				"pkg:deb/debian/zlib@1:1.3+b1?arch=arm64&distro=debian-13 Zlib",
 			}
-			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("%q, want %q", got, want)
-			}
+			check.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "the components")
 		})
 	}
 }
@@ -73,8 +71,7 @@ func TestInstalled_errors(t *testing.T) {
 		"no packages are installed": {"var/lib/dpkg/status": {Data: nil}},
 		"the license of zlib":       {"var/lib/dpkg/status": {Data: []byte(status)}},
 	} {
-		if _, err := installed(tree); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want an error with %q", err, want)
-		}
+		_, err := installed(tree)
+		check.Contains(t, fmt.Sprint(err), want, "the error")
 	}
 }

@@ -136,9 +136,7 @@ func pullAtUpgrade(t *testing.T, arch string, number int) {
 		h := switchOn(t, fmt.Sprint("after-upgrade-", i+1), computer{arch: arch, disk: disk})
 		t.Logf("after the power cut version %s answers", h.answers().Version)
 		h.root.do("dpkg --configure --pending && " + upgradeCommand)
-		if got := h.answers().Version; got != version(t) {
-			t.Errorf("the upgrade was finished, and version %s answers, want %s", got, version(t))
-		}
+		check.Equal(t, h.answers().Version, version(t), "the version after the upgrade was finished")
 		h.checkKept()
 		h.checkWhole()
 		h.cutPower()

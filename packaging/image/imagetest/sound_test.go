@@ -207,9 +207,6 @@ func checkFind(t *testing.T, recorded, sentence, other []float32) {
 	} {
 		f := find(tt.recorded, sentence)
 		t.Logf("recognized in %s: %.0f %%", tt.what, 100*f.share)
-		if f.recognized() != tt.want {
-			t.Errorf("in %s, %.0f %% of the sentence were found; recognized: %v, want %v", tt.what, 100*f.share,
-				f.recognized(), tt.want)
-		}
+		check.Equal(t, f.recognized(), tt.want, "recognized in %s", tt.what)
 	}
 }
