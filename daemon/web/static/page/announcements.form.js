@@ -382,7 +382,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
       ${draft.urgent || draft.when !== "now" ? nothing : speaker.warning()}
       <p class="row">
         <button class="primary" ?disabled=${sending}>${t(draft.when === "now" ? "say.speak" : "say.plan")}</button>
-        <button type="button" @click=${listen} ?disabled=${empty} aria-pressed=${listener?.state ? "true" : "false"}>
+        <button type="button" @click=${listen} ?disabled=${empty} aria-pressed=${Boolean(listener?.state)}>
           ${t(listener?.state === "loading" ? "say.loading" : listener?.state ? "say.stop" : "say.preview")}
         </button>
         <button type="button" @click=${show} ?disabled=${empty}>${t("say.show")}</button>

@@ -104,7 +104,7 @@ export function planned({ update, me }) {
   };
 }
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function announcements({ update, me }) {
   const { create, favorites, air, speaker, plans, follow, close } = sections({
     update,

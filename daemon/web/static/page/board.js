@@ -129,7 +129,7 @@ class HalfInning {
     const head = this.head(
       [open, this.runs],
       () =>
-        html`<button class="half-head" aria-expanded=${open ? "true" : "false"} @click=${this.toggle}>
+        html`<button class="half-head" aria-expanded=${open} @click=${this.toggle}>
           <span>${this.name} · ${this.club.abbrev}</span>
           <span>${this.runs ? t("plays.runs", { n: this.runs }) : t("plays.none")}</span>
         </button>`,

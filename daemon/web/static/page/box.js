@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import { nineOf } from "./board.js";
 import {
-  t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken, cells, columns,
+  t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken, cells, table,
 } from "./ui.js";
 
 /**
@@ -99,64 +99,44 @@ export function boxScore(game, box) {
   return html`${sides.map((side, i) => {
     const team = box.teams[i];
     const club = game[side].team;
+    /** @param {"ab" | "rbi" | "bb" | "so" | "lob"} what */
+    const sum = (what) => team.batting.reduce((n, b) => n + b[what], 0);
     return html`<section class="box" .style=${clubStyle(club)}>
       <h3>${pennant(club)} ${club.name}</h3>
-      <div class="scroll" tabindex="0" role="region" aria-label=${t("box.batting", { club: club.name })}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">${t("box.batters")}</th>
-              ${columns(["AB", "R", "H", "RBI", "BB", "SO", "LOB"])}
-            </tr>
-          </thead>
-          <tbody>
-            ${team.batting.map(
-              (b) =>
-                html`<tr>
-                  <th scope="row" class=${b.slot ? nothing : "sub"}>
-                    ${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions.join("-")}</small>
-                  </th>
-                  ${cells([b.ab, b.r, b.h, b.rbi, b.bb, b.so, b.lob])}
-                </tr>`,
-            )}
-          </tbody>
-          <tfoot>
-            <tr>
-              <th scope="row">${t("box.total")}</th>
-              ${cells([
-                sum(team.batting, "ab"), team.runs, team.hits, sum(team.batting, "rbi"), sum(team.batting, "bb"),
-                sum(team.batting, "so"), sum(team.batting, "lob"),
-              ])}
-            </tr>
-          </tfoot>
-        </table>
-      </div>
+      ${table(
+        t("box.batting", { club: club.name }),
+        [t("box.batters"), "AB", "R", "H", "RBI", "BB", "SO", "LOB"],
+        team.batting.map(
+          (b) =>
+            html`<tr>
+              <th scope="row" class=${b.slot ? nothing : "sub"}>
+                ${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions.join("-")}</small>
+              </th>
+              ${cells([b.ab, b.r, b.h, b.rbi, b.bb, b.so, b.lob])}
+            </tr>`,
+        ),
+        html`<tfoot>
+          <tr>
+            <th scope="row">${t("box.total")}</th>
+            ${cells([sum("ab"), team.runs, team.hits, sum("rbi"), sum("bb"), sum("so"), sum("lob")])}
+          </tr>
+        </tfoot>`,
+      )}
       <p class="notes">${notes(team, game.id)}</p>
-      <div class="scroll" tabindex="0" role="region" aria-label=${t("box.pitching", { club: club.name })}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">${t("box.pitchers")}</th>
-              ${columns(["IP", "H", "R", "ER", "BB", "SO", "HR", "P"])}
-            </tr>
-          </thead>
-          <tbody>
-            ${team.pitching.map(
-              (p) =>
-                html`<tr>
-                  <th scope="row">${playerName(p.player_id, p.name, { game: game.id })} ${marks(p)}</th>
-                  ${cells([innings(p.outs), p.h, p.r, p.er, p.bb, p.so, p.hr, p.pitches])}
-                </tr>`,
-            )}
-          </tbody>
-        </table>
-      </div>
+      ${table(
+        t("box.pitching", { club: club.name }),
+        [t("box.pitchers"), "IP", "H", "R", "ER", "BB", "SO", "HR", "P"],
+        team.pitching.map(
+          (p) =>
+            html`<tr>
+              <th scope="row">${playerName(p.player_id, p.name, { game: game.id })} ${marks(p)}</th>
+              ${cells([innings(p.outs), p.h, p.r, p.er, p.bb, p.so, p.hr, p.pitches])}
+            </tr>`,
+        ),
+      )}
     </section>`;
   })}`;
 }
-
-/** @param {BattingLine[]} lines @param {"ab" | "rbi" | "bb" | "so" | "lob"} what */
-const sum = (lines, what) => lines.reduce((n, b) => n + b[what], 0);
 
 /** @param {TeamBox} team @param {string} game */
 function notes(team, game) {

@@ -6,7 +6,7 @@ import {
 } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function game({ params, update, go }) {
   const match = new Match(params.id, update, go);
   return {
@@ -491,7 +491,7 @@ class Match {
           ${stage
             ? html`<button
                 class="sounds"
-                aria-pressed=${stage.sounds ? "true" : "false"}
+                aria-pressed=${stage.sounds !== null}
                 @click=${() => stage.toggleSounds()}
               >
                 ${t("game.sounds")}
@@ -536,7 +536,7 @@ class Match {
       ${this.tabButtons([this.tab], () =>
         ["plays", "box", "curve"].map(
           (tab) =>
-            html`<button aria-pressed=${this.tab === tab ? "true" : "false"} @click=${() => choose(tab)}>
+            html`<button aria-pressed=${this.tab === tab} @click=${() => choose(tab)}>
               ${t(/** @type {any} */ (`tab.${tab}`))}
             </button>`,
         ),

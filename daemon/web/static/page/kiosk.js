@@ -131,7 +131,7 @@ class Wall {
   }
 }
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function kiosk({ update }) {
   let wall = new Wall();
   /** @type {{ close: () => void } | null} */ let stream = null;

@@ -1,6 +1,6 @@
 // The form for a new game.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, season, alertBox, problemOf, clubStyle, loading, violationsAt } from "./ui.js";
+import { t, label, api, season, alertBox, problemOf, clubStyle, loading, violationsAt, url } from "./ui.js";
 
 /** A first game: short, and against a bot that can be beaten. */
 const friendly = { opponent: "bot", innings: 3, bot_level: 2 };
@@ -21,10 +21,10 @@ export async function startFriendly() {
   return `/games/${game.id}`;
 }
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function newGame({ update, go }) {
   /** @type {Club[] | null} */ let clubs = null;
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  /** @type {Problem | null} */ let problem = null;
   let stale = false;
   let sending = false;
   const form = {
@@ -89,7 +89,7 @@ export function newGame({ update, go }) {
     if (!id || rosters.has(id)) return;
     rosters.set(id, []);
     try {
-      rosters.set(id, (await api("GET", `/api/teams/${encodeURIComponent(id)}/roster?season=${chosen}`)).players);
+      rosters.set(id, (await api("GET", url`/api/teams/${id}/roster?season=${chosen}`)).players);
     } catch {
       rosters.delete(id); // only a hint: creating the game reports the error
     }

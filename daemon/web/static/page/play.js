@@ -274,7 +274,7 @@ export class Decisions {
           ? html`<button
               type="button"
               class="what"
-              aria-pressed=${this.explained ? "true" : "false"}
+              aria-pressed=${this.explained}
               @click=${() => {
                 this.explained = !this.explained;
                 match.update();

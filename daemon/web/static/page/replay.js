@@ -5,10 +5,10 @@ import { Scene, fetchGame, fetchScorebook } from "./board.js";
 
 const speeds = [2400, 1200, 500]; // milliseconds per play
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function replay({ params, update }) {
   /** @type {Game | null} */ let game = null;
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  /** @type {Problem | null} */ let problem = null;
   /** @type {Entry[]} */ let plays = [];
   /** @type {Scene | null} */ let scene = null;
   let i = 0;

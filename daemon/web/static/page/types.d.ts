@@ -45,6 +45,10 @@ type BattingLine = Filled<Api["BattingLine"]>;
 type TeamBox = Omit<Filled<Api["TeamBox"]>, "batting"> & { batting: BattingLine[] };
 type Box = Omit<Api["BoxScore"], "teams"> & { teams: TeamBox[] };
 
+/** Makes a view. */
+type Page = (page: PageContext) => View;
+type Problem = import("./ui").Problem;
+
 /** What the root gives to a view. */
 interface PageContext {
   params: Record<string, string>;
@@ -66,6 +70,7 @@ interface View {
 interface AdminShared { me: Account; update: () => Promise<void>; gate: AdminGate }
 interface AdminGate { problem: Error | null; run<T>(send: () => Promise<T>): Promise<T | undefined>; render(): unknown }
 interface AdminPart { render: () => unknown; close?: () => void }
+type Part = (shared: AdminShared) => AdminPart;
 
 // What the page makes of them.
 
