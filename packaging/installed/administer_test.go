@@ -10,9 +10,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-// testAdministrators checks that a member of the socket's group may administer and is
-// named in the journal, and that another user may not, even if the mode of the socket is
-// changed.
+// testAdministrators checks that a member of the socket's group may administer and is named in the journal, and
+// that another user may not, even if the mode of the socket is changed.
 func testAdministrators(s *server) {
 	const socket = "/run/pressbox/admin.sock"
 	s.run("useradd", "--create-home", "--groups=adm", "alice")

@@ -83,8 +83,7 @@ func testInstall(s *server) {
 	s.checkSpeech()
 }
 
-// testPrivateSettings checks that the installation makes the settings private, or fails with
-// the reason.
+// testPrivateSettings checks that the installation makes the settings private, or fails with the reason.
 func testPrivateSettings(s *server) {
 	configure := func() (string, error) {
 		out, err := s.command("/var/lib/dpkg/info/pressbox.postinst", "configure", version(s.t)).CombinedOutput()

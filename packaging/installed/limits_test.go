@@ -10,9 +10,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-// The limits of the unit are sufficient for everything that the server does. Under a
-// limit that is too small, the server is killed and restarted, and waiting clients are
-// answered as soon as the limit is raised.
+// The limits of the unit are sufficient for everything that the server does. Under a limit that is too small, the
+// server is killed and restarted, and waiting clients are answered as soon as the limit is raised.
 func TestLimits_enforced(t *testing.T) {
 	s := newServer(boot(t, "bookworm", "limits"))
 	version1 := s.exists("/sys/fs/cgroup/memory")

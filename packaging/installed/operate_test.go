@@ -70,8 +70,7 @@ func testRestore(s *server) {
 	s.checkSpeech()
 }
 
-// testVoiceInstall installs a voice as root with umask 077; the server, which is another
-// user, uses it at once.
+// testVoiceInstall installs a voice as root with umask 077; the server, which is another user, uses it at once.
 func testVoiceInstall(s *server) {
 	const name = "en_US-copy-medium"
 	s.serveVoice(name, "127.0.0.1:9100")

@@ -43,8 +43,7 @@ func packages(t *testing.T) []string {
 	return []string{packageFor(t, "amd64"), packageFor(t, "arm64"), packageFor(t, "armhf")}
 }
 
-// testPackage returns a package that is built only for these tests: "~previous" has an
-// older version.
+// testPackage returns a package that is built only for these tests: "~previous" has an older version.
 func testPackage(t *testing.T, suffix string) string {
 	t.Helper()
 	return "../../.build/installed/pressbox_" + version(t) + suffix + "_" + nativeArch(t) + ".deb"

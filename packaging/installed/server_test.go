@@ -41,8 +41,7 @@ func (s *server) install(deb string) {
 	s.run("apt-get", "install", "--yes", "--quiet=2", s.copyIn(deb))
 }
 
-// request sends a request, with further headers, and decodes a successful answer into
-// answer unless that is nil.
+// request sends a request, with further headers, and decodes a successful answer into answer unless that is nil.
 func (s *server) request(method, path string, body, answer any, headers ...string) (*http.Response, error) {
 	var sent io.Reader
 	if body != nil {

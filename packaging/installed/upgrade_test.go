@@ -37,8 +37,7 @@ func testUpgrade(s *server) {
 	check.That(s.t, containsLine(config, "VOLUME", "90", "pressbox.env"), "an edited setting is lost:\n%s", config)
 }
 
-// checkVersion checks that the current version serves, and that nothing of the one before it is
-// left.
+// checkVersion checks that the current version serves, and that nothing of the one before it is left.
 func (s *server) checkVersion() {
 	s.t.Helper()
 	check.Equal(s.t, s.health().Version, version(s.t), "the version that answers")
@@ -80,9 +79,8 @@ func firstPackage(t *testing.T) (deb string) {
 	return deb
 }
 
-// TestFirstVersion upgrades a host with version 0.5.0. Nothing that the server has
-// acknowledged is lost; a version that does not work before that changes nothing, also after a start
-// of the host.
+// TestFirstVersion upgrades a host with version 0.5.0. Nothing that the server has acknowledged is lost; a version
+// that does not work before that changes nothing, also after a start of the host.
 func TestFirstVersion(t *testing.T) {
 	s := newServer(boot(t, "bookworm"))
 	s.install(firstPackage(t))
@@ -126,8 +124,7 @@ func testFailedUpgrade(s *server) {
 	s.checkSpeech()
 }
 
-// brokenPackage returns the current package with a later version, and a program that ends at
-// once.
+// brokenPackage returns the current package with a later version, and a program that ends at once.
 func brokenPackage(s *server) (deb string) {
 	s.t.Helper()
 	dir := s.t.TempDir()

@@ -1,5 +1,4 @@
-// Package release_test tests what "make release" refuses, and what it collects, in a
-// repository of its own.
+// Package release_test tests what "make release" refuses, and what it collects, in a repository of its own.
 package release_test
 
 import (

@@ -1,5 +1,4 @@
-// Package repo_test tests the apt repository that "make repo" makes, with an apt that has
-// directories of its own.
+// Package repo_test tests the apt repository that "make repo" makes, with an apt that has directories of its own.
 package repo_test
 
 import (
@@ -190,8 +189,7 @@ func TestRepo_everyArchitecture(t *testing.T) {
 	check.That(t, byHash, "no index is requested by its checksum: %q", r.paths)
 }
 
-// A client that has read InRelease finds the indexes that it names, also after the next
-// publication.
+// A client that has read InRelease finds the indexes that it names, also after the next publication.
 func TestRepo_earlierIndexes(t *testing.T) {
 	t.Parallel()
 	r := newReleaser(t)

@@ -14,8 +14,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A PC without a display, with a disk that has nothing but the image, is switched on and
-// says that it is ready.
+// A PC without a display, with a disk that has nothing but the image, is switched on and says that it is ready.
 func TestPC_firstWord(t *testing.T) {
 	disk := newDisk(t, imageOf("amd64"))
 	h := switchOn(t, "first-word", computer{arch: "amd64", disk: disk})
@@ -31,8 +30,7 @@ func TestPC_firstWord(t *testing.T) {
 	t.Logf("the first word was heard %.0f s after it was switched on", word.Seconds())
 }
 
-// checkGrown checks that the data partition reaches to the end of the disk, and its file system
-// fills it.
+// checkGrown checks that the data partition reaches to the end of the disk, and its file system fills it.
 func (h *host) checkGrown() {
 	h.Helper()
 	info := check.Must(os.Stat(h.disk))(h.T)

@@ -24,8 +24,7 @@ var (
 // slow to emulate as a PC.
 const armPulls = 2
 
-// moments returns random times of an action that takes a whole time, in order. Each is in another
-// part of it.
+// moments returns random times of an action that takes a whole time, in order. Each is in another part of it.
 func moments(t *testing.T, number int, whole time.Duration) []time.Duration {
 	t.Helper()
 	t.Logf("to repeat: -seed=%d", *seed)
@@ -37,9 +36,8 @@ func moments(t *testing.T, number int, whole time.Duration) []time.Duration {
 	return all
 }
 
-// cutAt returns copies of the disk as power cuts would leave it: at moments after began, and once
-// an event arrives, unless that is nil. One run of the host is enough for all of them: it is stopped
-// meanwhile.
+// cutAt returns copies of the disk as power cuts would leave it: at moments after began, and once an event
+// arrives, unless that is nil. One run of the host is enough for all of them: it is stopped meanwhile.
 func (h *host) cutAt(began time.Time, at []time.Duration, event <-chan error) (disks []string) {
 	h.Helper()
 	for len(at) > 0 || event != nil {

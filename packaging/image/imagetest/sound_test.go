@@ -72,8 +72,7 @@ func (r *recording) samples(t *testing.T) []float32 {
 	return resample(t, mono, wavRate)
 }
 
-// when returns how long after the switch a sample of a recording, at searchRate, was played. The
-// host must be off.
+// when returns how long after the switch a sample of a recording, at searchRate, was played. The host must be off.
 func (r *recording) when(sample int) time.Duration {
 	<-r.done
 	end := wavHeader + int64(sample)*wavFrame*wavRate/searchRate

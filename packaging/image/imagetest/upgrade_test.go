@@ -96,8 +96,7 @@ func (h *host) serve(folder string) (url string) {
 	return "http://" + localAddress + ":" + port
 }
 
-// subscribe serves a signed repository with the current package to the host, whose apt reads
-// it.
+// subscribe serves a signed repository with the current package to the host, whose apt reads it.
 func (h *host) subscribe() {
 	h.Helper()
 	dist := h.TempDir()
