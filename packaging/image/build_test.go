@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"pressbox/packaging/check"
@@ -37,11 +38,9 @@ func TestBuild_refusals(t *testing.T) {
 func TestClean_times(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	for _, dir := range []string{
-		"etc/alternatives", "usr/bin", "run", "tmp", "var/tmp", "var/log", "var/cache/apt", "var/cache/debconf",
-		"var/cache/ldconfig",
-		"var/cache/fontconfig", "var/lib/apt/lists", "var/lib/dpkg",
-	} {
+	const dirs = "etc/alternatives usr/bin run tmp var/tmp var/log var/cache/apt var/cache/debconf " +
+		"var/cache/ldconfig var/cache/fontconfig var/lib/apt/lists var/lib/dpkg"
+	for dir := range strings.FieldsSeq(dirs) {
 		check.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
 	const newest, older, younger = 1_700_000_000, "@1600000000", "@1750000000"

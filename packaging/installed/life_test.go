@@ -67,10 +67,8 @@ func lifeCycle(t *testing.T, suite string) {
 
 func testInstall(s *server) {
 	s.install(testPackage(s.t, "~previous"))
-	for _, unit := range []string{
-		"pressbox.service", "pressbox.socket", "pressbox-admin.socket",
-		"pressbox-wyoming.socket",
-	} {
+	const units = "pressbox.service pressbox.socket pressbox-admin.socket pressbox-wyoming.socket"
+	for unit := range strings.FieldsSeq(units) {
 		is := s.try("systemctl", "is-active", unit) + " and " + s.try("systemctl", "is-enabled", unit)
 		check.Equal(s.t, is, "active and enabled", "the state of %s", unit)
 	}

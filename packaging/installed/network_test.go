@@ -24,15 +24,17 @@ func testAddressFilter(s *server) {
 		check.Equal(s.t, s.statusFrom(address, "2"), "000", "status from %s", address)
 	}
 	const dropIn = "/etc/systemd/system/pressbox.socket.d/open.conf"
+	restart := func() {
+		s.run("systemctl", "daemon-reload")
+		s.run("systemctl", "restart", "pressbox.socket", "pressbox.service")
+	}
 	s.write(dropIn, []byte("[Socket]\nIPAddressDeny=\nIPAddressAllow=\n"))
-	s.run("systemctl", "daemon-reload")
-	s.run("systemctl", "restart", "pressbox.socket", "pressbox.service")
+	restart()
 	for _, address := range internet {
 		check.Equal(s.t, s.statusFrom(address, "60"), "200", "status from %s with the drop-in", address)
 	}
 	s.run("rm", "-r", "/etc/systemd/system/pressbox.socket.d")
-	s.run("systemctl", "daemon-reload")
-	s.run("systemctl", "restart", "pressbox.socket", "pressbox.service")
+	restart()
 }
 
 // statusFrom returns the status of a request from an address of the host, or 000 if there

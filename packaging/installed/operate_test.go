@@ -38,14 +38,12 @@ func testPowerCut(s *server) {
 func testExitOnIdle(s *server) {
 	s.run("sed", "-i", "s/^#EXIT_ON_IDLE=.*/EXIT_ON_IDLE=1/", settingsFile)
 	s.run("systemctl", "restart", "pressbox.service")
+	exited := func() bool { return s.try("systemctl", "is-active", "pressbox.service") == "inactive" }
 	for range 2 {
-		s.until("the server has exited",
-			func() bool { return s.try("systemctl", "is-active", "pressbox.service") == "inactive" })
+		s.until("the server has exited", exited)
 		s.health()
 	}
-	s.until("the server has exited", func() bool {
-		return s.try("systemctl", "is-active", "pressbox.service") == "inactive"
-	})
+	s.until("the server has exited", exited)
 	s.run("pressbox", "log-level") // the administrator's socket starts it, too
 	s.run("sed", "-i", "s/^EXIT_ON_IDLE=.*/#EXIT_ON_IDLE=0/", settingsFile)
 	s.run("systemctl", "restart", "pressbox.service")
@@ -90,19 +88,16 @@ func testVoiceInstall(s *server) {
 func (s *server) serveVoice(name, address string) {
 	s.t.Helper()
 	files, about := map[string][]byte{}, map[string]any{}
-	for shipped, sold := range map[string]string{
-		".onnx": name + ".onnx", ".onnx.json": name + ".onnx.json",
-		".MODEL_CARD": "MODEL_CARD",
-	} {
+	names := map[string]string{".onnx": name + ".onnx", ".onnx.json": name + ".onnx.json", ".MODEL_CARD": "MODEL_CARD"}
+	for shipped, sold := range names {
 		content := check.Must(os.ReadFile("../../models/en_US-pressbox-medium" + shipped))(s.t)
 		path, sum := filepath.Join("en/en_US/copy/medium", sold), md5.Sum(content)
 		files["/"+path] = content
 		about[path] = map[string]any{"size_bytes": len(content), "md5_digest": hex.EncodeToString(sum[:])}
 	}
-	index := check.Must(json.Marshal(map[string]any{name: map[string]any{
+	files["/voices.json"] = check.Must(json.Marshal(map[string]any{name: map[string]any{
 		"language": map[string]string{"name_english": "English"}, "num_speakers": 1, "files": about,
 	}}))(s.t)
-	files["/voices.json"] = index
 	l := check.Must(s.listen("tcp", address))(s.t)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(files[r.URL.Path]))

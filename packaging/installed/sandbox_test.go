@@ -39,16 +39,10 @@ func testUnits(s *server) {
 	}
 }
 
-// unitBasics returns the directives of the unit that are not part of the sandbox.
-func unitBasics() []string {
-	return []string{
-		"Type", "NotifyAccess", "ExecStart", "ExecReload", "Sockets", "LoadCredential", "Environment",
-		"WatchdogSec", "WatchdogSignal", "TimeoutStartSec", "TimeoutStopSec", "Restart", "RestartSec", "RestartSteps",
-		"RestartMaxDelaySec",
-		"User", "Group", "WorkingDirectory", "StateDirectory", "StateDirectoryMode", "CacheDirectory",
-		"CacheDirectoryMode",
-	}
-}
+// unitBasics has the directives of the unit that are not part of the sandbox.
+const unitBasics = `Type NotifyAccess ExecStart ExecReload Sockets LoadCredential Environment WatchdogSec WatchdogSignal
+	TimeoutStartSec TimeoutStopSec Restart RestartSec RestartSteps RestartMaxDelaySec User Group WorkingDirectory
+	StateDirectory StateDirectoryMode CacheDirectory CacheDirectoryMode`
 
 // untestable returns the directives whose removal alone changes nothing, with the reason.
 func untestable() map[string]string {
@@ -154,10 +148,11 @@ func serviceSection(unit string) string {
 // directives returns the names of the sandbox directives of a unit.
 func directives(unit string) []string {
 	var all []string
+	known := strings.Fields(unitBasics)
 	for line := range strings.Lines(serviceSection(unit)) {
 		name, _, set := strings.Cut(line, "=")
-		if set && !strings.HasPrefix(line, "#") && !slices.Contains(unitBasics(), name) && !slices.Contains(all, name) {
-			all = append(all, name)
+		if set && !strings.HasPrefix(line, "#") && !slices.Contains(known, name) {
+			all, known = append(all, name), append(known, name)
 		}
 	}
 	return all

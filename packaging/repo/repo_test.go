@@ -97,10 +97,9 @@ func (r *releaser) pack(version, description string) {
 }
 
 // publish makes the repository.
-func (r *releaser) publish() {
-	r.t.Helper()
-	r.must("./build", r.key, r.server.URL)
-}
+func (r *releaser) publish() { r.publishAs(r.key) }
+
+func (r *releaser) publishAs(key string) { r.must("./build", key, r.server.URL) }
 
 // alter replaces text in a file of the repository.
 func (r *releaser) alter(path, from, to string) {
@@ -127,20 +126,17 @@ type client struct {
 func newClient(t *testing.T, arch, sources string) *client {
 	t.Helper()
 	c := &client{t, t.TempDir()}
-	for _, dir := range []string{
-		"etc/apt/apt.conf.d", "etc/apt/preferences.d", "etc/apt/sources.list.d",
-		"etc/apt/trusted.gpg.d", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/lib/dpkg",
-		"var/log/apt",
-	} {
+	const dirs = "etc/apt/apt.conf.d etc/apt/preferences.d etc/apt/sources.list.d etc/apt/trusted.gpg.d " +
+		"var/lib/apt/lists/partial var/cache/apt/archives/partial var/lib/dpkg var/log/apt"
+	for dir := range strings.FieldsSeq(dirs) {
 		check.NoError(t, os.MkdirAll(filepath.Join(c.root, dir), 0o755))
 	}
 	conf := fmt.Sprintf("Dir %q;\nDir::State::status %q;\nAPT::Architecture %q;\nAPT::Architectures { %q; };\n"+
 		"APT::Sandbox::User \"root\";\nAcquire::Languages \"none\";\n",
 		c.root, filepath.Join(c.root, "var/lib/dpkg/status"), arch, arch)
-	for path, content := range map[string]string{
-		"apt.conf": conf, "var/lib/dpkg/status": "",
-		"etc/apt/sources.list.d/pressbox.sources": sources,
-	} {
+	const list = "etc/apt/sources.list.d/pressbox.sources"
+	files := map[string]string{"apt.conf": conf, "var/lib/dpkg/status": "", list: sources}
+	for path, content := range files {
 		check.NoError(t, os.WriteFile(filepath.Join(c.root, path), []byte(content), 0o644))
 	}
 	return c
@@ -214,20 +210,15 @@ func TestRepo_refusesForgery(t *testing.T) {
 	t.Parallel()
 	const release, index, pool = "dists/stable/InRelease", "dists/stable/main/binary-amd64/",
 		"pool/main/p/pressbox/pressbox_1.0.0_amd64.deb"
+	const signed = "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n"
 	for name, tt := range map[string]struct {
 		forge func(r *releaser)
 		why   string // "" if nothing is forged
 	}{
-		"nothing":         {func(*releaser) {}, ""},
-		"release altered": {func(r *releaser) { r.alter(release, "Label: Pressbox", "Label: pressbox") }, "BADSIG"},
-		"release unsigned": {func(r *releaser) {
-			r.alter(release,
-				"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n", "")
-		}, "is not signed"},
-		"signed by another": {
-			func(r *releaser) { r.must("./build", r.newKey("other@example.org"), r.server.URL) },
-			"NO_PUBKEY",
-		},
+		"nothing":           {func(*releaser) {}, ""},
+		"release altered":   {func(r *releaser) { r.alter(release, "Label: Pressbox", "Label: pressbox") }, "BADSIG"},
+		"release unsigned":  {func(r *releaser) { r.alter(release, signed, "") }, "is not signed"},
+		"signed by another": {func(r *releaser) { r.publishAs(r.newKey("other@example.org")) }, "NO_PUBKEY"},
 		"index altered": {func(r *releaser) {
 			r.must("sh", "-c", `for f in "$DIST"/repo/`+index+`by-hash/*/*; do echo >>"$f"; done`)
 		}, "File has unexpected size"},
