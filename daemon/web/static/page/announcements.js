@@ -33,7 +33,6 @@ const follow = ({ me, update }, receivers, online = () => {}) =>
   });
 
 /**
- * The sections of the page.
  * @param {Shared} shared
  * @param {boolean} [planning] the form is for schedules and favorites in the first place
  */

@@ -99,7 +99,7 @@ export function schedules(shared, voices) {
     });
   /** @param {Schedule} s */
   const address = (s) => url`/api/schedules/${s.id}`;
-  /** Turns a schedule on or off. @param {Schedule} s */
+  /** @param {Schedule} s */
   const turn = (s) =>
     requested.run(async () => {
       const { id, next_at, ...plan } = s;

@@ -24,7 +24,7 @@ export class Scorebook {
     return this.entries.at(-1) ?? this.final;
   }
 
-  /** The current scoreboard. @returns {Now | undefined} */
+  /** @returns {Now | undefined} */
   get now() {
     return this.last?.now;
   }
@@ -34,7 +34,7 @@ export class Scorebook {
     return (id && this.players.get(id)?.name) || id || "";
   }
 
-  /** Returns a surname. @param {string | null | undefined} id */
+  /** @param {string | null | undefined} id */
   surname(id) {
     const name = this.name(id);
     return name.slice(name.indexOf(" ") + 1) || name;

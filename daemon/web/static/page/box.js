@@ -163,7 +163,7 @@ function notes(team, game) {
   ].map((text, i) => html`${i ? ". " : ""}${text}`);
 }
 
-/** Describes the result. @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */
+/** @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */
 function ending(game, result, score) {
   if (!result) return "";
   const winner = result.winner === "home" || result.winner === "away" ? game[result.winner].team.name : "";
@@ -183,7 +183,7 @@ function ending(game, result, score) {
     : t("ending.tied", { how });
 }
 
-/** Returns the final score of a finished game. @param {State} state @param {Box} box @returns {Scored} */
+/** @param {State} state @param {Box} box @returns {Scored} */
 export function finalScore(state, box) {
   const { inning, half, outs, score, bases, teams, batter = "", pitcher = "" } = state;
   const both = (/** @type {"hits" | "errors"} */ field) => ({ away: box.teams[0][field], home: box.teams[1][field] });

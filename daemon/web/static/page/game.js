@@ -351,7 +351,6 @@ class Match {
     return this.legal[0]?.group === "answer";
   }
 
-  /** Seconds left on the clock. */
   get left() {
     return this.clock ? Math.max(0, Math.ceil((this.clock.until - performance.now()) / 1000)) : null;
   }
@@ -453,7 +452,7 @@ class Match {
     </div>`;
   }
 
-  /** Shows the words of the last play. @param {Entry | undefined} entry */
+  /** @param {Entry | undefined} entry */
   showLast(entry) {
     if (!entry) return nothing;
     const { firstChild: first, lastChild: rest } = this.headline;
@@ -537,7 +536,7 @@ class Match {
         ["plays", "box", "curve"].map(
           (tab) =>
             html`<button aria-pressed=${this.tab === tab} @click=${() => choose(tab)}>
-              ${t(/** @type {any} */ (`tab.${tab}`))}
+              ${label("tab", tab)}
             </button>`,
         ),
       )}

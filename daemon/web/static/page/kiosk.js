@@ -427,7 +427,7 @@ const standings = (wall) =>
       <thead>
         <tr>
           <th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>
-          ${["w", "l", "gb"].map((c) => html`<th scope="col">${t(/** @type {any} */ (`kiosk.${c}`))}</th>`)}
+          ${["w", "l", "gb"].map((c) => html`<th scope="col">${label("kiosk", c)}</th>`)}
         </tr>
       </thead>
       <tbody>

@@ -45,7 +45,7 @@ function rulesOf(l) {
   return rules.join(" · ");
 }
 
-/** Lists the series and leagues. @type {Page} */
+/** @type {Page} */
 export function leagues({ update, me, go }) {
   /** @type {League[] | null} */ let all = null;
   const requested = requests(update);
@@ -104,7 +104,7 @@ export function leagues({ update, me, go }) {
   };
 }
 
-/** Returns the form for a new series or league. @param {() => void} update @param {(path: string) => void} go */
+/** @param {() => void} update @param {(path: string) => void} go */
 function newLeague(update, go) {
   /** @type {Club[] | null} */ let clubs = null;
   /** @type {Problem | null} */ let problem = null;
@@ -155,7 +155,6 @@ function newLeague(update, go) {
   /** @param {string} path */
   const violations = (path) => violationsAt(problem, path);
   /**
-   * A list of values.
    * @template {string | number} V
    * @param {string} id
    * @param {string} text
@@ -326,10 +325,10 @@ function newLeague(update, go) {
 /** @param {Club} club @param {string} size "tight" on a small screen */
 const clubName = (club, size) => (size === "tight" ? club.abbrev : club.name);
 
-/** Shows a league. @type {Page} */
+/** @type {Page} */
 export const league = (page) => competition(page, "/api/leagues/");
 
-/** Shows a series. @type {Page} */
+/** @type {Page} */
 export const series = (page) => competition(page, "/api/series/");
 
 /** @param {PageContext} page @param {string} base path of the kind in the API @returns {View} */

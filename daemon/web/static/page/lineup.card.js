@@ -145,7 +145,7 @@ export class Card {
     )?.focus();
   }
 
-  /** Turns the designated hitter on or off. @param {boolean} on */
+  /** @param {boolean} on */
   useDH(on) {
     this.edit(() => {
       this.dh = on;
@@ -228,7 +228,7 @@ export class Card {
       : nothing;
   }
 
-  /** Reports whether a batter has the platoon advantage. @param {Player | undefined} p */
+  /** @param {Player | undefined} p */
   hasPlatoonEdge(p) {
     return p && (p.bats === "S" || p.bats !== this.facing);
   }

@@ -47,7 +47,7 @@ export function newGame({ update, go }) {
   let notice = "";
   /** The rosters of the clubs that were chosen, by club. @type {Map<string, Player[]>} */
   const rosters = new Map();
-  /** The imported seasons. @type {number[]} */
+  /** @type {number[]} */
   let imported = [];
   const load = async () => {
     try {
@@ -159,7 +159,7 @@ export function newGame({ update, go }) {
    */
   const choice = (name, values) =>
     html`<div>
-      <label for=${name}>${t(/** @type {any} */ (`new.${name}`))}</label>
+      <label for=${name}>${label("new", name)}</label>
       <select
         id=${name}
         @change=${(/** @type {any} */ e) => {

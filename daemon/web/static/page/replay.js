@@ -1,6 +1,6 @@
 // The replay of a game. Each play has its own address.
 import { html, nothing } from "./lit-html.js";
-import { t, readOut, gameTitle, problemView, problemOf, joinAddress, clubStyle, loading } from "./ui.js";
+import { t, label, readOut, gameTitle, problemView, problemOf, joinAddress, clubStyle, loading } from "./ui.js";
 import { Scene, fetchGame, fetchScorebook } from "./board.js";
 
 const speeds = [2400, 1200, 500]; // milliseconds per play
@@ -165,7 +165,7 @@ export function replay({ params, update }) {
                     ${speeds.map(
                       (_, s) =>
                         html`<option ?selected=${s === speed}>
-                          ${t(/** @type {any} */ (`replay.speed.${s}`))}
+                          ${label("replay.speed", String(s))}
                         </option>`,
                     )}
                   </select>

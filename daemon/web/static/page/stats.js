@@ -1,8 +1,8 @@
 // Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, api, session, season as defaultSeason, alertBox, requests, pennant, loading, rate, number, playerName, cells,
-  table, listed, url,
+  t, label, api, session, season as defaultSeason, alertBox, requests, pennant, loading, rate, number, playerName,
+  cells, table, listed, url,
 } from "./ui.js";
 
 const maxSeasons = 5;
@@ -68,7 +68,7 @@ function seasonal(update, load) {
   return page;
 }
 
-/** Links the pages of statistics. @param {string} here */
+/** @param {string} here */
 export const tabs = (here) =>
   html`<p class="row">
     ${/** @type {const} */ ([
@@ -123,44 +123,11 @@ export function standings({ update }) {
   };
 }
 
-const batting = /** @type {const} */ ([
-  ["g", "G"],
-  ["pa", "PA"],
-  ["ab", "AB"],
-  ["r", "R"],
-  ["h", "H"],
-  ["doubles", "2B"],
-  ["triples", "3B"],
-  ["hr", "HR"],
-  ["rbi", "RBI"],
-  ["bb", "BB"],
-  ["so", "SO"],
-  ["sb", "SB"],
-  ["lob", "LOB"],
-  ["avg", "AVG"],
-  ["obp", "OBP"],
-  ["slg", "SLG"],
-  ["ops", "OPS"],
-]);
-const pitching = /** @type {const} */ ([
-  ["g", "G"],
-  ["gs", "GS"],
-  ["w", "W"],
-  ["l", "L"],
-  ["sv", "SV"],
-  ["hld", "HLD"],
-  ["bs", "BS"],
-  ["qs", "QS"],
-  ["ip", "IP"],
-  ["h", "H"],
-  ["r", "R"],
-  ["er", "ER"],
-  ["bb", "BB"],
-  ["so", "SO"],
-  ["hr", "HR"],
-  ["era", "ERA"],
-  ["whip", "WHIP"],
-]);
+const short = new Map([["doubles", "2B"], ["triples", "3B"]]);
+/** Returns the fields of columns with their heads. @param {string} fields */
+const heads = (fields) => fields.split(" ").map((field) => [field, short.get(field) ?? field.toUpperCase()]);
+const batting = heads("g pa ab r h doubles triples hr rbi bb so sb lob avg obp slg ops");
+const pitching = heads("g gs w l sv hld bs qs ip h r er bb so hr era whip");
 
 /** @type {Page} */
 export function players({ update, query }) {
@@ -173,7 +140,7 @@ export function players({ update, query }) {
   );
   /** The columns that sort from low to high. */
   const ascending = new Set(["era", "whip"]);
-  /** @param {"batting" | "pitching"} kind @param {readonly (readonly [string, string])[]} columns */
+  /** @param {"batting" | "pitching"} kind @param {string[][]} columns */
   const lines = (kind, columns) => {
     const rows = [...(page.found?.[kind] ?? [])].sort((a, b) => {
       const [x, y] = [Number(a[by[kind]] ?? NaN), Number(b[by[kind]] ?? NaN)];
@@ -283,7 +250,7 @@ export function players({ update, query }) {
 /** @param {Ranked} m */
 const nameOf = (m) => (m.bot ? t("new.opponent.bot") : m.name || t("managers.former"));
 
-/** Ranks managers, each with the record against the others. @type {Page} */
+/** @type {Page} */
 export function managers({ update }) {
   /** @type {Rank[] | null} */ let rows = null;
   const requested = requests(update);
@@ -317,7 +284,7 @@ export function managers({ update }) {
   };
 }
 
-/** Formats the value of a statistic. @param {string} statistic @param {number} value */
+/** @param {string} statistic @param {number} value */
 const figure = (statistic, value) =>
   ["avg", "ops"].includes(statistic)
     ? rate(value)
@@ -344,7 +311,7 @@ export function leaders({ update }) {
         .map(
           (c) =>
             html`<div>
-              <h3>${t(/** @type {any} */ (`leaders.${c.statistic}`))}</h3>
+              <h3>${label("leaders", c.statistic)}</h3>
               <ol>
                 ${c.leaders.map(
                   (l) =>
@@ -393,7 +360,7 @@ export function leaders({ update }) {
                         ${page.found.records.map(
                           (r) =>
                             html`<tr>
-                              <th scope="row">${t(/** @type {any} */ (`record.${r.statistic}`))}</th>
+                              <th scope="row">${label("record", r.statistic)}</th>
                               <td>${figure(r.statistic, r.value)}</td>
                               <td>
                                 ${r.name

@@ -116,7 +116,6 @@ export const ordinal = (n) => t("ordinal", { n });
 
 // ---- weekly times
 
-/** The browser's time zone. */
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The days of the week as cron counts them: Sunday is 0. */
@@ -183,7 +182,7 @@ export class Problem extends Error {
 /** Encodes the values of an address. @param {TemplateStringsArray} raw @param {(string | number)[]} values */
 export const url = (raw, ...values) => String.raw({ raw }, ...values.map(encodeURIComponent));
 
-/** Returns err as a problem. @param {unknown} err */
+/** @param {unknown} err */
 export const problemOf = (err) =>
   err instanceof Problem
     ? err
@@ -517,11 +516,10 @@ export const violationsAt = (problem, path) => {
   return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
 };
 
-/** Renders the cells of a row. @param {unknown[]} values */
+/** @param {unknown[]} values */
 export const cells = (values) => values.map((value) => html`<td>${value}</td>`);
 
 /**
- * Creates an element.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag @param {Record<string, string>} [attributes] "style" is CSS @param {(Node | string)[]} content
  * @returns {HTMLElementTagNameMap[T]}
