@@ -5,6 +5,7 @@ package installed
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -187,7 +188,7 @@ func testJournal(s *server) {
 func testRestart(s *server) {
 	for range 3 {
 		r := s.underLoad(func() { s.run("systemctl", "restart", "pressbox.service") })
-		r.mustAnswerAll(s.t)
+		r.mustAnswerSince(s.t, time.Time{})
 	}
 }
 
@@ -245,11 +246,7 @@ func testPurge(s *server) {
 // containsLine reports whether a line of text contains all words.
 func containsLine(text string, words ...string) bool {
 	for line := range strings.Lines(text) {
-		all := true
-		for _, word := range words {
-			all = all && strings.Contains(line, word)
-		}
-		if all {
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
 			return true
 		}
 	}

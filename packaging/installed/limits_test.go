@@ -3,7 +3,6 @@
 package installed
 
 import (
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -30,16 +29,16 @@ func TestLimits_enforced(t *testing.T) {
 	s.checkSpeech()
 	game.finish()
 
-	files := limitFiles(version1)
-	check.Equal(t, s.readNumber(files.memory), 768<<20, "%s", files.memory)
-	check.Equal(t, s.readNumber(files.tasks), 256, "%s", files.tasks)
-	if peak := s.readNumber(files.memoryPeak); peak > 512<<20 {
+	memory, memoryPeak, tasks, tasksNow := limitFiles(version1)
+	check.Equal(t, s.readNumber(memory), 768<<20, "%s", memory)
+	check.Equal(t, s.readNumber(tasks), 256, "%s", tasks)
+	if peak := s.readNumber(memoryPeak); peak > 512<<20 {
 		t.Errorf("peak memory is %d MiB, MemoryHigh is 512 MiB", peak>>20)
 	} else {
 		t.Logf("peak memory %d MiB", peak>>20)
 	}
-	tasks := s.readNumber(files.tasksNow)
-	check.That(t, tasks <= 128, "the unit has %d tasks, want at most half of its limit of 256", tasks)
+	now := s.readNumber(tasksNow)
+	check.That(t, now <= 128, "the unit has %d tasks, want at most half of its limit of 256", now)
 
 	since := s.now()
 	s.run("systemctl", "set-property", "--runtime", "pressbox.service", "MemoryMax=24M", "MemoryHigh=24M")
@@ -55,20 +54,15 @@ func TestLimits_enforced(t *testing.T) {
 	s.checkSpeech()
 }
 
-// limitPaths are the files of a unit's control group: limits and usage.
-type limitPaths struct{ memory, memoryPeak, tasks, tasksNow string }
-
-func limitFiles(version1 bool) limitPaths {
-	const unit = "system.slice/pressbox.service"
+// limitFiles returns the files of the unit's control group: the limit and the usage of memory and of tasks.
+func limitFiles(version1 bool) (memory, peak, tasks, now string) {
+	const unit = "/system.slice/pressbox.service/"
+	const first, second, both = "/sys/fs/cgroup/memory" + unit, "/sys/fs/cgroup/pids" + unit, "/sys/fs/cgroup" + unit
 	if version1 {
-		memory, tasks := filepath.Join("/sys/fs/cgroup/memory", unit), filepath.Join("/sys/fs/cgroup/pids", unit)
-		return limitPaths{
-			memory + "/memory.limit_in_bytes", memory + "/memory.max_usage_in_bytes", tasks + "/pids.max",
-			tasks + "/pids.current",
-		}
+		return first + "memory.limit_in_bytes", first + "memory.max_usage_in_bytes",
+			second + "pids.max", second + "pids.current"
 	}
-	both := filepath.Join("/sys/fs/cgroup", unit)
-	return limitPaths{both + "/memory.max", both + "/memory.peak", both + "/pids.max", both + "/pids.current"}
+	return both + "memory.max", both + "memory.peak", both + "pids.max", both + "pids.current"
 }
 
 // readNumber returns the number in a file on the host.
