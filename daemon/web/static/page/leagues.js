@@ -107,7 +107,7 @@ export function leagues({ update, me, go }) {
 /** @param {() => void} update @param {(path: string) => void} go */
 function newLeague(update, go) {
   /** @type {Club[] | null} */ let clubs = null;
-  /** @type {Problem | null} */ let problem = null;
+  const requested = requests(update);
   let sending = false;
   let kind = "league";
   let seats = 4;
@@ -116,14 +116,10 @@ function newLeague(update, go) {
   const options = { innings: 9, bot_level: 3 };
   const shown = { visibility: "listed" };
   let playAt = "";
-  const load = async () => {
-    try {
-      clubs = /** @type {Club[]} */ ((await api("GET", `/api/teams?season=${season}`)).teams);
-    } catch (err) {
-      problem = problemOf(err);
-    }
-    update();
-  };
+  const load = () =>
+    requested.run(async () => {
+      clubs = (await api("GET", `/api/teams?season=${season}`)).teams;
+    });
   const count = () => (kind === "series" ? 2 : seats);
   /** @param {number} i */
   const team = (i) => chosen.teams[i] ?? clubs?.[i]?.id ?? "";
@@ -134,7 +130,7 @@ function newLeague(update, go) {
     e.preventDefault();
     if (sending) return;
     sending = true;
-    try {
+    await requested.run(async () => {
       const { meetings, ...rest } = numbers;
       const created = await api("POST", kind === "series" ? "/api/series" : "/api/leagues", {
         name: chosen.name,
@@ -146,14 +142,12 @@ function newLeague(update, go) {
         options: { ...options, ...shown },
       });
       go(addressOf(created));
-    } catch (err) {
-      problem = problemOf(err);
-    }
+    });
     sending = false;
     update();
   };
   /** @param {string} path */
-  const violations = (path) => violationsAt(problem, path);
+  const violations = (path) => violationsAt(requested.problem, path);
   /**
    * @template {string | number} V
    * @param {string} id
@@ -232,9 +226,9 @@ function newLeague(update, go) {
     >
       <summary>${t("leagues.new")}</summary>
       <form @submit=${submit}>
-        ${problem && !problem.errors.length ? alertBox(problem) : nothing}
+        ${requested.problem?.errors.length ? nothing : alertBox(requested.problem)}
         ${clubs === null
-          ? problem
+          ? requested.problem
             ? nothing
             : loading()
           : html`<div class="two">
