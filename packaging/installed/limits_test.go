@@ -29,15 +29,15 @@ func TestLimits_enforced(t *testing.T) {
 	s.checkSpeech()
 	game.finish()
 
-	memory, memoryPeak, tasks, tasksNow := limitFiles(version1)
-	check.Equal(t, s.readNumber(memory), 768<<20, "%s", memory)
-	check.Equal(t, s.readNumber(tasks), 256, "%s", tasks)
-	if peak := s.readNumber(memoryPeak); peak > 512<<20 {
+	files := limitFiles(version1)
+	check.Equal(t, s.readNumber(files.memory), 768<<20, "%s", files.memory)
+	check.Equal(t, s.readNumber(files.tasks), 256, "%s", files.tasks)
+	if peak := s.readNumber(files.peak); peak > 512<<20 {
 		t.Errorf("peak memory is %d MiB, MemoryHigh is 512 MiB", peak>>20)
 	} else {
 		t.Logf("peak memory %d MiB", peak>>20)
 	}
-	now := s.readNumber(tasksNow)
+	now := s.readNumber(files.now)
 	check.That(t, now <= 128, "the unit has %d tasks, want at most half of its limit of 256", now)
 
 	since := s.now()
@@ -54,15 +54,19 @@ func TestLimits_enforced(t *testing.T) {
 	s.checkSpeech()
 }
 
-// limitFiles returns the files of the unit's control group: the limit and the usage of memory and of tasks.
-func limitFiles(version1 bool) (memory, peak, tasks, now string) {
+// limitPaths are the files of a unit's control group: the limit and the usage of memory and of tasks.
+type limitPaths struct{ memory, peak, tasks, now string }
+
+func limitFiles(version1 bool) limitPaths {
 	const unit = "/system.slice/pressbox.service/"
 	const first, second, both = "/sys/fs/cgroup/memory" + unit, "/sys/fs/cgroup/pids" + unit, "/sys/fs/cgroup" + unit
 	if version1 {
-		return first + "memory.limit_in_bytes", first + "memory.max_usage_in_bytes",
-			second + "pids.max", second + "pids.current"
+		return limitPaths{
+			first + "memory.limit_in_bytes", first + "memory.max_usage_in_bytes",
+			second + "pids.max", second + "pids.current",
+		}
 	}
-	return both + "memory.max", both + "memory.peak", both + "pids.max", both + "pids.current"
+	return limitPaths{both + "memory.max", both + "memory.peak", both + "pids.max", both + "pids.current"}
 }
 
 // readNumber returns the number in a file on the host.
