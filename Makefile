@@ -158,7 +158,7 @@ check: lint types ## static checks: format, vet, lint, spelling, types, floors, 
 
 lint: $(LINT)
 	$(LINT) fmt --diff
-	$(LINT) run
+	$(LINT) run --allow-parallel-runners
 	git ls-files -z ':!*.go' ':!models' ':!voice/speakable' | xargs -0 $(MISSPELL) -error -locale US -source text -i cancelled,mosquitto
 
 fmt: $(LINT)

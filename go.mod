@@ -18,7 +18,6 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	github.com/spf13/viper v1.21.0
-	github.com/swaggest/jsonschema-go v0.3.74
 	github.com/swaggest/swgui v1.8.5
 	github.com/yalue/onnxruntime_go v1.27.0
 	go.etcd.io/bbolt v1.5.0
@@ -37,6 +36,7 @@ require (
 	github.com/hanwen/go-fuse/v2 v2.12.1
 	github.com/makiuchi-d/gozxing v0.1.1
 	github.com/rogpeppe/go-internal v1.16.0
+	github.com/swaggest/jsonschema-go v0.3.74
 	pgregory.net/rapid v1.3.0
 )
 

@@ -99,8 +99,10 @@ func shippedFile() string {
 func settingsDocument() string {
 	var b strings.Builder
 	b.WriteString("# Settings\n\n<!-- Generated: make generate. -->\n\n" +
-		"In order of precedence: flags, the environment, `.env` in the working directory, and\n`" + settings.SystemFile + "`. " +
-		"A flag is the name in lower case with hyphens: `MODEL_DIR` is\n`--model-dir`. `pressbox config` prints every value and its origin.\n\n" + boolHelp + "\n\n" +
+		"In order of precedence: flags, the environment, `.env` in the working directory, and\n`" +
+		settings.SystemFile + "`. " +
+		"A flag is the name in lower case with hyphens: `MODEL_DIR` is\n" +
+		"`--model-dir`. `pressbox config` prints every value and its origin.\n\n" + boolHelp + "\n\n" +
 		"Commands that root runs, other than `serve` and `config`, ignore a `.env` that another user could\n" +
 		"have written: the file and every directory above it have to belong to root alone.\n\n" +
 		"| Setting | Type | Default | Description |\n|---|---|---|---|\n")
@@ -279,9 +281,12 @@ func serverPage() string {
 		"\"pressbox status\" prints the server's status, \"pressbox doctor\" problems and their remedies, " +
 		"and \"journalctl -u pressbox -x\" the log with explanations.")
 	p.heading("SETTINGS")
-	p.paragraphs("In order of precedence: flags, the environment, .env in the working directory, and " + settings.SystemFile + ". " +
-		"A flag is the name in lower case with hyphens: MODEL_DIR is --model-dir. In the files, a setting is a line NAME=value with a literal value. " + boolHelp + "\n\n" +
-		"Commands that root runs, other than serve and config, ignore a .env that another user could have written: the file and every directory above it have to belong to root alone.")
+	p.paragraphs("In order of precedence: flags, the environment, .env in the working directory, " +
+		"and " + settings.SystemFile + ". " +
+		"A flag is the name in lower case with hyphens: MODEL_DIR is --model-dir. " +
+		"In the files, a setting is a line NAME=value with a literal value. " + boolHelp + "\n\n" +
+		"Commands that root runs, other than serve and config, ignore a .env that another user could have written: " +
+		"the file and every directory above it have to belong to root alone.")
 	for _, s := range settings.Table() {
 		text := s.Text() + " Type: " + s.Type() + "."
 		if s.Default != "" {

@@ -126,7 +126,11 @@ func (f *Firefox) try(method string, params map[string]any, result any) error {
 // log records an entry of a page's log if it is an error.
 func (f *Firefox) log(params json.RawMessage) {
 	var entry struct{ Level, Text string }
-	if err := json.Unmarshal(params, &entry); err != nil || entry.Level == "error" {
+	err := json.Unmarshal(params, &entry)
+	if strings.Contains(entry.Text, "error loading dynamically imported module") {
+		return // a page was left while a module was loading
+	}
+	if err != nil || entry.Level == "error" {
 		f.errors = append(f.errors, entry.Text)
 	}
 }
@@ -137,6 +141,12 @@ func (f *Firefox) Tab() *FirefoxTab {
 	var user struct{ UserContext string }
 	f.command("browser.createUserContext", map[string]any{}, &user)
 	return (&FirefoxTab{Firefox: f, user: user.UserContext}).Beside()
+}
+
+// Preload runs a script in each document, before the scripts of the page.
+func (f *Firefox) Preload(script string) {
+	f.tb.Helper()
+	f.command("script.addPreloadScript", map[string]any{"functionDeclaration": "() => {" + script + "}"}, nil)
 }
 
 // Beside opens a tab that shares the cookies and the storage of t.

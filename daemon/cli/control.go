@@ -91,7 +91,8 @@ func quietCommand() *cobra.Command {
 			on, off = ok && value, ok && !value
 		}
 		if len(args) > 0 && !on && !off || timed && off {
-			return exitcode.With(exitcode.Usage, errors.New("expected on or off; --for and --mode can be combined only with on"))
+			return exitcode.With(exitcode.Usage,
+				errors.New("expected on or off; --for and --mode can be combined only with on"))
 		}
 		c, err := connect()
 		if err != nil {

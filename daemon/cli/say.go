@@ -77,7 +77,7 @@ func sayCommand() *cobra.Command {
 func addFields(cmd *cobra.Command, prefix string, of reflect.Value) (names []string) {
 	flags := cmd.Flags()
 	for _, f := range announce.Fields(of.Type()) {
-		name, usage := prefix+f.Name, fieldUsage(f)
+		name, usage := prefix+strings.ReplaceAll(f.Name, "_", "-"), fieldUsage(f)
 		if name == "message" {
 			continue
 		}

@@ -216,7 +216,8 @@ func (d Doctor) checkStore(ctx context.Context) []Finding {
 	case errors.Is(err, store.ErrLocked):
 		findings = finding("store", OK, "", "%s is in use, %s", path, size)
 	case errors.Is(err, store.ErrNewer):
-		findings = finding("store", Failure, "install the newer version again, or: pressbox restore "+d.cfg.BackupDir()+"/…", "%s", oneLine(err))
+		findings = finding("store", Failure,
+			"install the newer version again, or: pressbox restore "+d.cfg.BackupDir()+"/…", "%s", oneLine(err))
 	case errors.Is(err, store.ErrOlder):
 		findings = finding("store", Failure, "start version 0.5.0 once, then this one", "%s", oneLine(err))
 	case errors.Is(err, store.ErrCorrupt):

@@ -201,7 +201,8 @@ func TestCheckAudioSetup(t *testing.T) {
 			if !has(found, "audio", tt.result, tt.detail, tt.remedy) {
 				t.Errorf("found %+v", found)
 			}
-			check.NoError(t, os.Remove(filepath.Join(root, "etc/wireplumber/main.lua.d/51-pressbox.lua"))) // as an earlier version left it
+			// as an earlier version left it
+			check.NoError(t, os.Remove(filepath.Join(root, "etc/wireplumber/main.lua.d/51-pressbox.lua")))
 			again := checkAudioSetup(root, func(name string) (string, error) { return uids[name], nil })
 			if has(found, "audio", Warning, "", "") ||
 				has(again, "audio", Warning, "differ", "setup-audio "+tt.mode) != (tt.result == OK) {

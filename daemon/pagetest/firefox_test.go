@@ -18,6 +18,7 @@ func TestAll_firefox(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	f := browsertest.StartFirefox(t)
+	f.Preload(shorthand)
 	tab := f.Tab()
 	tab.Resize(1280, 800)
 	look := func(name string) {
@@ -32,7 +33,7 @@ func TestAll_firefox(t *testing.T) {
 	tab.Says(`header a[href="/account"]`, "Anna")
 
 	tab.Open(s.URL + "/new")
-	tab.Await(`document.querySelectorAll(".clubs .hint").length === 2`)
+	tab.Await(`$$(".clubs .hint").length === 2`)
 	for field, text := range map[string]string{"opponent": "bot", "innings": "3"} {
 		tab.Text(fmt.Sprintf(`((list) => {
 			list.selectedIndex = [...list.options].findIndex((o) => o.text.includes(%q));
@@ -41,7 +42,7 @@ func TestAll_firefox(t *testing.T) {
 	}
 	tab.Press("main form button.primary")
 	tab.Press("#home-card .spread button")
-	tab.Await(`[...document.querySelectorAll("#home-card [data-control='player']")].every((s) => s.value)`)
+	tab.Await(`$$("#home-card [data-control='player']").every((s) => s.value)`)
 	tab.Press("#home-card button.primary")
 	tab.Await(canCall)
 	look("game")
@@ -49,15 +50,15 @@ func TestAll_firefox(t *testing.T) {
 	watching := tab.Beside()
 	watching.Open(s.URL + game)
 	watching.Await(canCall)
-	for tab.Text(`document.querySelector(".final") !== null`) != "true" {
+	for tab.Text(`$(".final") !== null`) != "true" {
 		tab.Keys("1")
 		tab.Await(canCall)
 	}
 	look("final")
-	watching.Await(`document.querySelector(".final")`)
+	watching.Await(`$(".final")`)
 	watching.Close()
 	tab.Open(s.URL + game + "/replay")
-	tab.Await(`document.querySelector("#moment").textContent.length > 5`)
+	tab.Await(`$("#moment").textContent.length > 5`)
 
 	firefoxStreams(tab, s)
 	tab.Open(s.URL + "/kiosk")
@@ -73,7 +74,7 @@ func TestAll_firefox(t *testing.T) {
 // receive it. A tab that is left for another page, and for more of them than there are connections,
 // receives again when the user goes back.
 func firefoxStreams(tab *browsertest.FirefoxTab, s *server) {
-	const live = `document.querySelector(".link-state.on")`
+	const live = `$(".link-state.on")`
 	tabs := []*browsertest.FirefoxTab{tab}
 	for range 7 {
 		tabs = append(tabs, tab.Beside())
@@ -92,7 +93,7 @@ func firefoxStreams(tab *browsertest.FirefoxTab, s *server) {
 	}
 	for i := range 8 {
 		tab.Open(s.URL + []string{"/kiosk", "/announcements"}[i%2])
-		tab.Await([]string{`document.querySelector(".wall.live")`, live}[i%2])
+		tab.Await([]string{`$(".wall.live")`, live}[i%2])
 	}
 	tab.Text("history.go(-2)")
 	tab.Await(`location.pathname === "/announcements" && ` + live)

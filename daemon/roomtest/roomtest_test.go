@@ -176,6 +176,9 @@ func newHosts(t *testing.T) (all []*host, broker *mqtttest.Broker) {
 	for i, room := range []string{"hall", "kitchen", "den"} {
 		all = append(all, newHost(t, i, room, "PULSE_SERVER="+sound.Address))
 	}
+	for _, h := range all {
+		h.awaitRooms("hall", "kitchen", "den")
+	}
 	return all, broker
 }
 
@@ -201,9 +204,6 @@ func TestAll_rooms(t *testing.T) {
 	}
 	all, broker := newHosts(t)
 	front, kitchen, den := all[0], all[1], all[2]
-	front.awaitRooms("hall", "kitchen", "den")
-	kitchen.awaitRooms("hall", "kitchen", "den")
-
 	played := map[*host][]string{}
 	t.Run("one, some, all", func(t *testing.T) {
 		one := front.post("Kitchen.", "kitchen")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pressbox/audio"
 	"pressbox/voice/control/boolean"
 	"pressbox/voice/control/hours"
 	"pressbox/voice/rooms"
@@ -167,7 +168,13 @@ func orOff(t valueType, off string) valueType {
 }
 
 // chime returns the type of the name of a chime; a boolean that is false is none.
-func chime() valueType { return orOff(oneOf("none", "ding", "ding-dong", "alert"), "none") }
+func chime() valueType {
+	var names []string
+	for _, c := range audio.Chimes() {
+		names = append(names, string(c))
+	}
+	return orOff(oneOf(names...), string(audio.NoChime))
+}
 
 func logLevel() valueType {
 	levels := map[string]slog.Level{

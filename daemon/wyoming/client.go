@@ -30,8 +30,8 @@ func newClient(s *Server, conn net.Conn, addr netip.Addr) *client {
 	return &client{Server: s, conn: conn, addr: addr, in: frame.NewReader(conn), idle: time.Now().Add(idleTimeout)}
 }
 
-// serve handles frames until the client disconnects, does something wrong, or ctx ends.
-// Speech ends with speaking, which ends later.
+// serve handles frames until the client disconnects, does something wrong, or ctx ends. Speech ends with
+// speaking, which ends later.
 func (c *client) serve(ctx, speaking context.Context) {
 	for {
 		f, err := c.next(ctx)
@@ -139,8 +139,7 @@ func speaks(v Voice, language string) bool {
 	return strings.EqualFold(v.Language, language) || strings.EqualFold(base, language)
 }
 
-// synthesize speaks a text. In a stream, its text is that of the stream again, for servers
-// without streams.
+// synthesize speaks a text. In a stream, its text is that of the stream again, for servers without streams.
 func (c *client) synthesize(ctx context.Context, f frame.Frame) error {
 	if c.stream != nil {
 		return nil
@@ -206,7 +205,10 @@ func (c *client) limited() bool { return c.LimitLoopback || !c.addr.IsLoopback()
 
 func (c *client) logSpeech(s *stream, began time.Time, err error) {
 	if err == nil {
-		c.Log.Info("wyoming request", "client", c.addr.String(), "voice", s.voice, "characters", s.length, "took", time.Since(began))
+		c.Log.Info(
+			"wyoming request", "client", c.addr.String(), "voice", s.voice, "characters", s.length, "took",
+			time.Since(began),
+		)
 	}
 }
 
@@ -272,8 +274,8 @@ func codeOf(err error) string {
 	}
 }
 
-// fail sends an error event, unless the connection has failed. The connection is closed then:
-// clients do not read errors, and wait for its end.
+// fail sends an error event, unless the connection has failed. The connection is closed then: clients do not
+// read errors, and wait for its end.
 func (c *client) fail(err error) {
 	if errors.Is(err, errDisconnected) || errors.Is(err, context.Canceled) { // canceled: the server stops
 		return

@@ -25,11 +25,19 @@ func TestServer_malformed(t *testing.T) {
 			{"endless data", `{"type": "synthesize", "data_length": 1000000000}` + "\n", "too_large"},
 			{"an endless payload", `{"type": "synthesize", "payload_length": 1000000000}` + "\n", "too_large"},
 			{"no JSON", "describe\n", "malformed"},
-			{"a request of a browser", "POST / HTTP/1.1\r\nHost: pressbox.local:10200\r\n\r\n" + `{"type": "synthesize", "data": {"text": "one"}}` + "\n", "malformed"},
+			{
+				"a request of a browser",
+				"POST / HTTP/1.1\r\nHost: pressbox.local:10200\r\n\r\n" +
+					`{"type": "synthesize", "data": {"text": "one"}}` + "\n",
+				"malformed",
+			},
 			{"a text that is none", `{"type": "synthesize", "data": {"text": 1}}` + "\n", "malformed"},
 			{"a ping that is none", `{"type": "ping", "data": {"text": []}}` + "\n", "malformed"},
 			{"a chunk that is none", `{"type": "synthesize-chunk", "data": {"text": {}}}` + "\n", "malformed"},
-			{"a long text", `{"type": "synthesize", "data": {"text": "` + strings.Repeat("one ", 2000) + `"}}` + "\n", "too_long"},
+			{
+				"a long text",
+				`{"type": "synthesize", "data": {"text": "` + strings.Repeat("one ", 2000) + `"}}` + "\n", "too_long",
+			},
 		} {
 			p := r.dial()
 			go p.write(tt.bytes)
@@ -93,8 +101,8 @@ func TestServer_unknownTypes(t *testing.T) {
 	})
 }
 
-// A client has 1.2 times the duration of the speech so far and 5 seconds to read it. A slow
-// one gives its speech slot back.
+// A client has 1.2 times the duration of the speech so far and 5 seconds to read it. A slow one gives its
+// speech slot back.
 func TestServer_slowReader(t *testing.T) {
 	inBubble(t, unchanged, func(r *rig) {
 		r.Speaker.Slow = 600 // each clip lasts a minute
@@ -215,7 +223,9 @@ func TestServer_listenerError(t *testing.T) {
 	t.Parallel()
 	l := webtest.NewWire()
 	l.Close()
-	for _, serve := range []func(context.Context, net.Listener) error{wyoming.New(wyoming.Config{}).Serve, wyoming.Refuse} {
+	for _, serve := range []func(context.Context, net.Listener) error{
+		wyoming.New(wyoming.Config{}).Serve, wyoming.Refuse,
+	} {
 		if err := serve(t.Context(), l); !errors.Is(err, net.ErrClosed) {
 			t.Errorf("a closed listener: %v", err)
 		}

@@ -2,8 +2,8 @@ package wyoming
 
 import "cmp"
 
-// The data of info, in the form that the protocol's clients need: of the services, tts is
-// the only one that is served.
+// The data of info, in the form that the protocol's clients need: of the services, tts is the only one that is
+// served.
 type (
 	infoData struct {
 		ASR    []any     `json:"asr"`

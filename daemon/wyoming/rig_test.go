@@ -35,7 +35,8 @@ func inBubble(t *testing.T, change func(*wyoming.Config, *site.Config), test fun
 		var c wyoming.Config
 		web := webtest.NewRig(t, func(s *site.Config) { change(&c, s) })
 		installed := []wyoming.Voice{{
-			Name: webtest.Voice, Label: "Ballpark (English, US)", Language: "en_US", License: "MIT", Speakers: []string{"p225"}, SampleRate: 22050,
+			Name: webtest.Voice, Label: "Ballpark (English, US)", Language: "en_US", License: "MIT",
+			Speakers: []string{"p225"}, SampleRate: 22050,
 		}}
 		if c.Speaker == nil {
 			c.Speaker = web.Speaker

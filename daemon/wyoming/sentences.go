@@ -7,11 +7,13 @@ import (
 )
 
 // titles are abbreviations that names follow, so that their full stop ends no sentence.
-var titles = []string{"mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "hr", "fr", "no", "nr", "vs", "ca"} //nolint:gochecknoglobals // a lookup table
+var titles = []string{ //nolint:gochecknoglobals // a lookup table
+	"mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "hr", "fr", "no", "nr", "vs", "ca",
+}
 
-// complete cuts a text that is not complete after the last sentence that certainly is. When
-// in doubt it waits for more text: it is only faster to speak a sentence before the next one
-// is there, and worse to speak a part of one.
+// complete cuts a text that is not complete after the last sentence that certainly is. When in doubt it waits
+// for more text: it is only faster to speak a sentence before the next one is there, and worse to speak a part
+// of one.
 func complete(text string) (sentences, rest string) {
 	rs := []rune(text)
 	for i := range slices.Backward(rs) {
@@ -42,8 +44,7 @@ func endsSentence(rs []rune, i int) bool {
 	return rs[mark] != '.' || !abbreviates(rs[:mark])
 }
 
-// abbreviates reports whether a full stop after rs may mark an abbreviation, an ordinal
-// number or an ellipsis.
+// abbreviates reports whether a full stop after rs may mark an abbreviation, an ordinal number or an ellipsis.
 func abbreviates(rs []rune) bool {
 	start := len(rs)
 	for start > 0 && (unicode.IsLetter(rs[start-1]) || unicode.IsDigit(rs[start-1]) || rs[start-1] == '.') {

@@ -20,8 +20,8 @@ import (
 // chunkSamples is the number of samples in an audio-chunk; the last one of a clip has less.
 const chunkSamples = 2048
 
-// A stream is the speech of one request: of a text, or of the sentences of a text that the
-// client has not completed. All of it has the format of the first clip.
+// A stream is the speech of one request: of a text, or of the sentences of a text that the client has not
+// completed. All of it has the format of the first clip.
 type stream struct {
 	*client
 	began  time.Time
@@ -39,7 +39,8 @@ func (s *stream) add(ctx context.Context, text string) error {
 	s.text += text
 	if n := s.length + utf8.RuneCountInString(s.text); n > announce.MaxMessage {
 		return &announce.RequestError{Violations: []announce.Violation{{
-			Path: "text", Code: announce.CodeTooLong, Detail: fmt.Sprintf("must have at most %d characters", announce.MaxMessage),
+			Path: "text", Code: announce.CodeTooLong,
+			Detail: fmt.Sprintf("must have at most %d characters", announce.MaxMessage),
 		}}}
 	}
 	sentences, rest := complete(s.text)
@@ -55,8 +56,7 @@ func (s *stream) flush(ctx context.Context) error {
 	return s.close()
 }
 
-// say speaks a part of the text between audio-start and audio-stop, unless nothing in it
-// can be spoken.
+// say speaks a part of the text between audio-start and audio-stop, unless nothing in it can be spoken.
 func (s *stream) say(ctx context.Context, text string) error {
 	err := s.speak(ctx, text)
 	if err != nil || !s.open {
@@ -95,9 +95,10 @@ func (s *stream) speak(ctx context.Context, text string) error {
 
 // unlessSilent returns err, or nil if it reports that a text has nothing that can be spoken.
 func unlessSilent(err error) error {
-	if request, ok := errors.AsType[*announce.RequestError](err); ok && !slices.ContainsFunc(request.Violations, func(v announce.Violation) bool {
-		return v.Code != announce.CodeRequired && v.Code != announce.CodeNotSpeakable
-	}) {
+	if request, ok := errors.AsType[*announce.RequestError](err); ok &&
+		!slices.ContainsFunc(request.Violations, func(v announce.Violation) bool {
+			return v.Code != announce.CodeRequired && v.Code != announce.CodeNotSpeakable
+		}) {
 		return nil
 	}
 	if errors.Is(err, voice.ErrNoSpeech) {
@@ -117,8 +118,8 @@ func (s *stream) slot(ctx context.Context) (release func(), err error) {
 	return s.Speeches.Wait(ctx, client)
 }
 
-// pause returns the samples of the pause before a part of the text that is not the first,
-// and nothing within a part.
+// pause returns the samples of the pause before a part of the text that is not the first, and nothing within a
+// part.
 func (s *stream) pause() []float32 {
 	if s.open || !s.begun {
 		return nil

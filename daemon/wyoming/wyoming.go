@@ -1,6 +1,5 @@
-// Package wyoming serves speech to voice assistants, such as Home Assistant, by the
-// Wyoming protocol: a client connects, asks which voices there are, sends text, and
-// receives PCM as it is synthesized.
+// Package wyoming serves speech to voice assistants, such as Home Assistant, by the Wyoming protocol: a client
+// connects, asks which voices there are, sends text, and receives PCM as it is synthesized.
 //
 //	describe ─→ info
 //	synthesize ─→ audio-start, audio-chunk …, audio-stop
@@ -8,10 +7,10 @@
 //	        ─→ audio-start, audio-chunk …, audio-stop for each sentence, synthesize-stopped
 //	ping ─→ pong
 //
-// One law: a client can take nothing from others that HTTP would not give it. It is let in
-// by its address, as the protocol has no credentials; requests count in NOTIFY_RATE and in
-// the speech slots; and what is slow, idle or not in the protocol is disconnected. Audio goes
-// only to the client that sent the text; nothing is announced.
+// One law: a client can take nothing from others that HTTP would not give it. It is let in by its address, as
+// the protocol has no credentials; requests count in NOTIFY_RATE and in the speech slots; and what is slow,
+// idle or not in the protocol is disconnected. Audio goes only to the client that sent the text; nothing is
+// announced.
 package wyoming
 
 import (
@@ -47,8 +46,7 @@ const (
 type Config struct {
 	Version string // of the product
 	Speaker announcer.Speaker
-	// Check returns the announcement that is spoken for a request, or a
-	// [*announce.RequestError].
+	// Check returns the announcement that is spoken for a request, or a [*announce.RequestError].
 	Check  func(announce.Request) (announce.Announcement, error)
 	Voices func() []Voice // those that can speak, the default one first
 
@@ -78,8 +76,8 @@ type Server struct{ Config }
 // New returns a server. It starts nothing; [Server.Serve] does.
 func New(c Config) *Server { return &Server{c} }
 
-// Serve serves the connections of a listener until ctx ends. Then it closes the listener and
-// the connections, gives speech in progress five seconds to end, and returns nil.
+// Serve serves the connections of a listener until ctx ends. Then it closes the listener and the connections,
+// gives speech in progress five seconds to end, and returns nil.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	exempt := func(a netip.Addr) bool { return a.IsLoopback() }
 	limited := limits.Listen(ln, limits.Conns{Max: maxConns, Each: maxConnsEach, Exempt: exempt, Blocks: s.Blocks})
@@ -90,14 +88,14 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	})
 }
 
-// Refuse closes the connections of a listener until ctx ends, then the listener: systemd
-// passes the socket also when nothing is served on it.
+// Refuse closes the connections of a listener until ctx ends, then the listener: systemd passes the socket also
+// when nothing is served on it.
 func Refuse(ctx context.Context, ln net.Listener) error {
 	return accept(ctx, ln, func(conn net.Conn) { _ = conn.Close() }) // nothing has been sent
 }
 
-// accept calls handle with the connections of a listener, until ctx ends or the listener is
-// closed. It waits after other errors, such as too many open files.
+// accept calls handle with the connections of a listener, until ctx ends or the listener is closed. It waits
+// after other errors, such as too many open files.
 func accept(ctx context.Context, ln net.Listener, handle func(net.Conn)) error {
 	stop := context.AfterFunc(ctx, func() { _ = ln.Close() }) // Accept returns its error
 	defer stop()

@@ -23,37 +23,45 @@ import (
 func TestServer_goldenBytes(t *testing.T) {
 	inBubble(t, unchanged, func(r *rig) {
 		p := r.dial()
+		const format = "\n" + `{"rate":22050,"width":2,"channels":1,"timestamp":null}`
 		for _, tt := range []struct {
 			kind, data string
 			want       []string
 		}{
 			{"describe", "", []string{
 				`{"type":"info","version":"1.9.0","data_length":434}` + "\n" +
-					`{"asr":[],"handle":[],"intent":[],"wake":[],"mic":[],"snd":[],"tts":[{"name":"pressbox","attribution":{"name":"Pressbox","url":""},` +
-					`"installed":true,"description":"Pressbox","version":"1.2.3","supports_synthesize_streaming":true,"voices":[{"name":"en_US-ballpark-medium",` +
-					`"attribution":{"name":"MIT","url":""},"installed":true,"description":"Ballpark (English, US)","version":null,"languages":["en_US"],"speakers":[{"name":"p225"}]}]}]}`,
+					`{"asr":[],"handle":[],"intent":[],"wake":[],"mic":[],"snd":[],` +
+					`"tts":[{"name":"pressbox","attribution":{"name":"Pressbox","url":""},` +
+					`"installed":true,"description":"Pressbox","version":"1.2.3",` +
+					`"supports_synthesize_streaming":true,"voices":[{"name":"en_US-ballpark-medium",` +
+					`"attribution":{"name":"MIT","url":""},"installed":true,"description":"Ballpark (English, US)",` +
+					`"version":null,"languages":["en_US"],"speakers":[{"name":"p225"}]}]}]}`,
 			}},
-			{"ping", `{"text": "ü"}`, []string{`{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`}},
+			{
+				"ping", `{"text": "ü"}`,
+				[]string{`{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`},
+			},
 			{"synthesize", `{"text": "one", "voice": {"name": "en_US-ballpark-medium"}}`, []string{
-				`{"type":"audio-start","version":"1.9.0","data_length":54}` + "\n" + `{"rate":22050,"width":2,"channels":1,"timestamp":null}`,
-				`{"type":"audio-chunk","version":"1.9.0","data_length":54,"payload_length":4096}` + "\n" + `{"rate":22050,"width":2,"channels":1,"timestamp":null}`,
-				`{"type":"audio-chunk","version":"1.9.0","data_length":54,"payload_length":314}` + "\n" + `{"rate":22050,"width":2,"channels":1,"timestamp":null}`,
+				`{"type":"audio-start","version":"1.9.0","data_length":54}` + format,
+				`{"type":"audio-chunk","version":"1.9.0","data_length":54,"payload_length":4096}` + format,
+				`{"type":"audio-chunk","version":"1.9.0","data_length":54,"payload_length":314}` + format,
 				`{"type":"audio-stop","version":"1.9.0","data_length":18}` + "\n" + `{"timestamp":null}`,
 			}},
 			{"synthesize", `{"text": " \n"}`, []string{
-				`{"type":"audio-start","version":"1.9.0","data_length":54}` + "\n" + `{"rate":22050,"width":2,"channels":1,"timestamp":null}`,
+				`{"type":"audio-start","version":"1.9.0","data_length":54}` + format,
 				`{"type":"audio-stop","version":"1.9.0","data_length":18}` + "\n" + `{"timestamp":null}`,
 			}},
 			{"synthesize-start", `{"voice": null}`, nil},
 			{"synthesize-stop", "", []string{
-				`{"type":"audio-start","version":"1.9.0","data_length":54}` + "\n" + `{"rate":22050,"width":2,"channels":1,"timestamp":null}`,
+				`{"type":"audio-start","version":"1.9.0","data_length":54}` + format,
 				`{"type":"audio-stop","version":"1.9.0","data_length":18}` + "\n" + `{"timestamp":null}`,
 				`{"type":"synthesize-stopped","version":"1.9.0"}` + "\n",
 			}},
 			{"transcribe", `{"language": "en"}`, nil}, // of another service
 			{"synthesize", `{"text": "one", "voice": {"name": "v"}}`, []string{
 				`{"type":"error","version":"1.9.0","data_length":110}` + "\n" +
-					`{"text":"voice: voice \"v\" is not installed; installed voices: en_US-ballpark-medium","code":"unknown_voice"}`,
+					`{"text":"voice: voice \"v\" is not installed; installed voices: en_US-ballpark-medium",` +
+					`"code":"unknown_voice"}`,
 			}},
 		} {
 			p.send(tt.kind, tt.data)
@@ -62,7 +70,8 @@ func TestServer_goldenBytes(t *testing.T) {
 				if !ok || e.text != want {
 					r.T.Fatalf("%s %s:\n%q, want\n%q", tt.kind, tt.data, e.text, want)
 				}
-				if !bytes.Equal(e.payload, bytes.Repeat([]byte{0, 0x20}, len(e.payload)/2)) { // a quarter of the range, little-endian
+				quarter := bytes.Repeat([]byte{0, 0x20}, len(e.payload)/2) // of the range, little-endian
+				if !bytes.Equal(e.payload, quarter) {
 					r.T.Errorf("%s %s: payload % x", tt.kind, tt.data, e.payload)
 				}
 			}
@@ -76,7 +85,8 @@ func TestServer_synthesize(t *testing.T) {
 	inBubble(t, unchanged, func(r *rig) {
 		p := r.dial()
 		for _, data := range []string{
-			`{"text": "one two. three"}`, `{"text": "one two. three", "voice": null, "context": null}`, `{"text": "one two three", "voice": {"language": "en-US"}}`,
+			`{"text": "one two. three"}`, `{"text": "one two. three", "voice": null, "context": null}`,
+			`{"text": "one two three", "voice": {"language": "en-US"}}`,
 			`{"text": "one two three", "voice": {"language": "fr"}}`,
 		} {
 			p.send("synthesize", data)
@@ -84,7 +94,8 @@ func TestServer_synthesize(t *testing.T) {
 				r.T.Errorf("%s: %d samples, want 3 clips of 2205", data, got)
 			}
 		}
-		if log := r.LogLine("wyoming request"); !strings.Contains(log, "client=192.168.1.20 voice=en_US-ballpark-medium characters=14 ") {
+		log := r.LogLine("wyoming request")
+		if !strings.Contains(log, "client=192.168.1.20 voice=en_US-ballpark-medium characters=14 ") {
 			r.T.Errorf("logged as %q", log)
 		}
 		p.send("synthesize", `{"text": "one", "voice": {"name": "en_US-ballpark-medium", "speaker": "p226"}}`)
@@ -94,8 +105,8 @@ func TestServer_synthesize(t *testing.T) {
 	})
 }
 
-// A sentence is spoken when it is complete, after the usual pause, and the whole text that is
-// sent again is ignored.
+// A sentence is spoken when it is complete, after the usual pause, and the whole text that is sent again is
+// ignored.
 func TestServer_stream(t *testing.T) {
 	const pause = 4410 // samples
 	inBubble(t, unchanged, func(r *rig) {
@@ -139,7 +150,10 @@ func (voices) Speak(_ context.Context, u announce.Utterance) iter.Seq2[announce.
 		for word := range strings.FieldsSeq(strings.ToLower(u.Message)) {
 			rate := map[string]int{"low.": 16000, "high.": 22050}[word]
 			if rate == 0 {
-				yield(announce.Clip{}, map[string]error{"silent.": voice.ErrNoSpeech, "broken.": errors.New("no model")}[word])
+				yield(
+					announce.Clip{},
+					map[string]error{"silent.": voice.ErrNoSpeech, "broken.": errors.New("no model")}[word],
+				)
 				return
 			}
 			yield(announce.Clip{Clip: audio.Clip{Rate: rate, Samples: make([]float32, rate)}}, nil) // a second
@@ -177,15 +191,16 @@ func TestServer_oneFormat(t *testing.T) {
 		for e.kind == "audio-chunk" {
 			e, _ = p.next()
 		}
-		if e.kind != "error" || strings.Contains(e.text, "no model") || !strings.Contains(r.LogLine("no model"), "level=ERROR") {
+		if e.kind != "error" || strings.Contains(e.text, "no model") ||
+			!strings.Contains(r.LogLine("no model"), "level=ERROR") {
 			r.T.Errorf("%s, want an internal error, logged", e.text)
 		}
 		p.ended()
 	})
 }
 
-// Clients of several addresses are served at once: two by the speech slots, which HTTP
-// shares, and the others when these are free.
+// Clients of several addresses are served at once: two by the speech slots, which HTTP shares, and the others
+// when these are free.
 func TestServer_speechSlots(t *testing.T) {
 	inBubble(t, unchanged, func(r *rig) {
 		r.Speaker.Gate = make(chan struct{})
@@ -201,7 +216,8 @@ func TestServer_speechSlots(t *testing.T) {
 		speak("192.168.1.21:1")
 		speak("192.168.1.22:1")
 		r.Do(r.T, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(503, "busy")
-		r.Do(r.T, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.21:2").Want(429, "too_many_requests")
+		r.Do(r.T, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.21:2").
+			Want(429, "too_many_requests")
 		for _, address := range []string{"192.168.1.23:1", "192.168.1.21:2", "127.0.0.1:1", "127.0.0.1:2"} {
 			speak(address)
 		}
@@ -276,7 +292,8 @@ func TestServer_addresses(t *testing.T) {
 		t.Run(map[bool]string{false: "lan", true: "open"}[open], func(t *testing.T) {
 			inBubble(t, func(c *wyoming.Config, _ *site.Config) { c.Open = open }, func(r *rig) {
 				for address, local := range map[string]bool{
-					"192.168.1.20:1": true, "[fe80::1%eth0]:1": true, "127.0.0.1:1": true, "[::ffff:10.0.0.1]:1": true, "203.0.113.5:1": false, "[2001:db8::1]:1": false,
+					"192.168.1.20:1": true, "[fe80::1%eth0]:1": true, "127.0.0.1:1": true,
+					"[::ffff:10.0.0.1]:1": true, "203.0.113.5:1": false, "[2001:db8::1]:1": false,
 				} {
 					p := r.dialFrom(address)
 					p.send("ping", "")

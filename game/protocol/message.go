@@ -47,13 +47,13 @@ type Hello struct {
 
 // A Snapshot is the present state of a game, with what the subscriber may do.
 type Snapshot struct {
-	State *View  `json:"state"`
+	State *View  `json:"state" nullable:"false"`
 	Hash  string `json:"hash,omitzero" pattern:"^([0-9a-f]{64})?$"` // as in the state
 	// Decisions that the game waits for, default first.
 	Legal    []Choice  `json:"legal"`
 	Offers   []Choice  `json:"offers"` // other actions
 	Clock    *Clock    `json:"clock,omitzero"`
-	Presence *Presence `json:"presence"`
+	Presence *Presence `json:"presence" nullable:"false"`
 }
 
 // Ack is the answer to a command that is saved.

@@ -18,13 +18,13 @@ var (
 	ErrNotRepeated  = errors.New("the announcement is not repeated")
 	ErrNoText       = errors.New("the text of the announcement was not saved")
 	ErrKeyReused    = errors.New("the idempotency key was used for a different request")
-	// ErrUnavailable, wrapped with the reason, is returned while the outbox
-	// cannot save: the disk is full or damaged.
+	// ErrUnavailable, wrapped with the reason, is returned while the outbox cannot save: the disk is full or
+	// damaged.
 	ErrUnavailable = errors.New("announcements cannot be accepted")
 )
 
-// A Status is a step in the life of an announcement: scheduled → queued →
-// synthesizing → playing → done. The other statuses end it earlier.
+// A Status is a step in the life of an announcement: scheduled → queued → synthesizing → playing → done. The
+// other statuses end it earlier.
 type Status string
 
 // The statuses of an announcement; the last five are final.
@@ -144,14 +144,13 @@ const (
 	MaxKeyLength   = 255            // bytes of an idempotency key
 )
 
-// Evictable reports whether the oldest of count stored ended announcements,
-// which have so many bytes together, may be deleted, age after its end.
+// Evictable reports whether the oldest of count stored ended announcements, which have so many bytes together,
+// may be deleted, age after its end.
 func Evictable(age time.Duration, count int, bytes int64) bool {
 	return count > EndedMin && age >= EndedRetention || bytes > EndedMaxBytes
 }
 
-// An Accepted is the part of an announcement that an outbox stores with its
-// idempotency key.
+// An Accepted is the part of an announcement that an outbox stores with its idempotency key.
 type Accepted struct {
 	ID     string
 	Status Status // at acceptance, until Done has stored its end
@@ -167,7 +166,9 @@ type IdempotencyKey struct {
 // A Clip is a piece of an announcement's sound.
 type Clip struct {
 	audio.Clip
-	Sentence int            // that it belongs to, from 0 within the announcement's text; a pause belongs to the one after it
+	// Sentence is the one that it belongs to, from 0 within the announcement's text. A pause belongs to the one
+	// after it.
+	Sentence int
 	Voice    string         // that speaks it
 	Rest     []plan.Segment // foreseen to follow it
 }

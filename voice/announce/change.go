@@ -2,8 +2,8 @@ package announce
 
 import "slices"
 
-// Cancel cancels an announcement: the step ends it, or stops its sound if it is the current one. One that has ended
-// here is cancelled in the other rooms that it was sent to. The error is [ErrNotFound] or [ErrEnded].
+// Cancel cancels an announcement: the step ends it, or stops its sound if it is the current one. One that has
+// ended here is cancelled in the other rooms that it was sent to. The error is [ErrNotFound] or [ErrEnded].
 func (q *Queue) Cancel(id string, c Conditions) (Step, error) {
 	it, ok := q.byID[id]
 	switch {
@@ -35,9 +35,9 @@ func (q *Queue) CancelWaiting() Step {
 	return q.done()
 }
 
-// Acknowledge ends the repetitions of an announcement: one that is being spoken is spoken to its end, one that waits
-// ends, as done if it was spoken before and otherwise as cancelled. The error is [ErrNotFound], [ErrEnded] or
-// [ErrNotRepeated].
+// Acknowledge ends the repetitions of an announcement: one that is being spoken is spoken to its end, one that
+// waits ends, as done if it was spoken before and otherwise as cancelled. The error is [ErrNotFound],
+// [ErrEnded] or [ErrNotRepeated].
 func (q *Queue) Acknowledge(id string, c Conditions) (Step, error) {
 	it, ok := q.byID[id]
 	switch {
@@ -72,8 +72,8 @@ func (q *Queue) changed(it *item, c Conditions) Step {
 }
 
 // SetRoom records the state of an announcement in another room. A final state is saved, and never changed. An
-// announcement for other rooms only ends when it has ended in each. The error is [ErrNotFound], also if it was not
-// sent to that room.
+// announcement for other rooms only ends when it has ended in each. The error is [ErrNotFound], also if it was
+// not sent to that room.
 func (q *Queue) SetRoom(id, room string, state RoomState, c Conditions) (Step, error) {
 	it, ok := q.byID[id]
 	if !ok {

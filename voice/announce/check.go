@@ -32,8 +32,8 @@ type Found struct {
 	RoomsErr error // an [*UnknownRoomError] or [ErrRoomUnreachable]
 }
 
-// Check returns the announcement that r asks for, without number and position, or a [*RequestError] that lists every
-// violation. Other errors are those of what was found.
+// Check returns the announcement that r asks for, without number and position, or a [*RequestError] that lists
+// every violation. Other errors are those of what was found.
 func (r Request) Check(c Conditions, found Found) (Announcement, error) {
 	ann := Announcement{
 		Content: r.Content,
@@ -98,8 +98,8 @@ func (s Sender) cut() Sender {
 	return s
 }
 
-// setTime sets when ann may be spoken and when it expires. A time of day has no
-// monotonic clock reading, a delay has one.
+// setTime sets when ann may be spoken and when it expires. A time of day has no monotonic clock reading, a
+// delay has one.
 func (ann *Announcement) setTime(r Request, now time.Time) {
 	switch {
 	case !r.At.IsZero():

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Comment is a sentence about an event as it happens, such as a play of a game. It exists in memory only, does not
-// count as an announcement, and is dropped when it is superseded or late.
+// A Comment is a sentence about an event as it happens, such as a play of a game. It exists in memory only,
+// does not count as an announcement, and is dropped when it is superseded or late.
 type Comment struct {
 	Topic    string // at most one comment per topic waits
 	Text     string

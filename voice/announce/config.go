@@ -13,8 +13,8 @@ type Config struct {
 	Volume int           // percent, 0–100; without a State of the [Conditions]
 	// History is true if the texts of ended announcements are saved.
 	History bool
-	// Chime and ChimeUrgent are the default chimes of usual and urgent
-	// announcements, see [audio.Chime]; "" means none.
+	// Chime and ChimeUrgent are the default chimes of usual and urgent announcements, see [audio.Chime]; ""
+	// means none.
 	Chime, ChimeUrgent string
 	Duck               float64 // by which other streams are lowered while something is spoken, in dB, at most 0
 }

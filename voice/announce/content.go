@@ -11,9 +11,10 @@ import (
 )
 
 // A Content is what an announcement says, and how: the fields that are the same wherever an announcement is
-// requested, queued, stored, sent to another room, repeated, scheduled or kept as a favorite. All of these embed
-// it, so that a new field is one line here. The JSON is that of the API, of stored announcements and of messages
-// between rooms; the comments and limits are those of the API's documents. A zero value means the default.
+// requested, queued, stored, sent to another room, repeated, scheduled or kept as a favorite. All of these
+// embed it, so that a new field is one line here. The JSON is that of the API, of stored announcements and of
+// messages between rooms; the comments and limits are those of the API's documents. A zero value means the
+// default.
 //
 // Tags: help is for the command line, with what a value is or counts in quotes; example is a valid value. A
 // number with a minimum and a maximum, and text with an enum, are checked by [Request.Check].
@@ -21,8 +22,8 @@ type Content struct {
 	// Spoken before the message, as a sentence: at most 250 characters after trimming.
 	Title string `json:"title,omitempty" example:"Kitchen" help:"'title' that is spoken before the text"`
 
-	// Text to speak: 1 to 5,000 characters after trimming, at least one of them speakable, and with the title at
-	// most 10 minutes of speech. Markdown, currency, units, times, dates and URLs are expanded to words.
+	// Text to speak: 1 to 5,000 characters after trimming, at least one of them speakable, and with the title
+	// at most 10 minutes of speech. Markdown, currency, units, times, dates and URLs are expanded to words.
 	Message string `json:"message" required:"true" example:"Dinner is ready."`
 
 	// Name of a voice in GET /voices; default: the default voice.
@@ -31,9 +32,9 @@ type Content struct {
 	// Words of prose per minute; default DEFAULT_RATE. Numbers are spoken at the same speed, so at fewer words.
 	Rate int `json:"rate,omitempty" minimum:"60" maximum:"400" example:"170" help:"'words per minute'"`
 
-	// Speak it at once, at 1.5 times the volume of others, also while muted or quiet. One that is being spoken and
-	// not urgent is interrupted, and goes on afterwards from its interrupted sentence. Takes precedence over
-	// priority.
+	// Speak it at once, at 1.5 times the volume of others, also while muted or quiet. One that is being spoken
+	// and not urgent is interrupted, and goes on afterwards from its interrupted sentence. Takes precedence
+	// over priority.
 	Urgent bool `json:"urgent,omitempty" default:"false" example:"true" help:"play it before others, and louder"`
 
 	// 5: urgent. 3 and 4: usual. 2: without a chime, and only when no other announcement waits. 1: listed, not
@@ -83,8 +84,8 @@ type Repetition struct {
 type AnnouncementRequest struct {
 	Payload
 
-	// Time at which it is spoken, at most 366 days ahead. A time in the past is accepted if it is not longer ago
-	// than ttl.
+	// Time at which it is spoken, at most 366 days ahead. A time in the past is accepted if it is not longer
+	// ago than ttl.
 	At time.Time `json:"at,omitzero" help:"'time' at which it is spoken, as 2026-11-22T18:30:00+01:00"`
 
 	// Seconds until it is spoken, instead of at.

@@ -50,7 +50,8 @@ func TestAnnouncementRequest_fields(t *testing.T) {
 func TestRequest_key(t *testing.T) {
 	t.Parallel()
 	earlier := announce.Request{
-		Content: announce.Content{Message: "m", Voice: "bert", Rate: 200, Urgent: true}, TTL: time.Minute, IdempotencyKey: "k",
+		Content: announce.Content{Message: "m", Voice: "bert", Rate: 200, Urgent: true},
+		TTL:     time.Minute, IdempotencyKey: "k",
 	}
 	if want := sha256.Sum256([]byte(`"m" "bert" 200 true 60000000000`)); earlier.Key().Digest != want {
 		t.Error("the digest differs from that of version 0.5.0")
@@ -113,3 +114,6 @@ func TestRoomList(t *testing.T) {
 		t.Error("a number was read as a room")
 	}
 }
+
+// said returns a content that has only a message.
+func said(message string) announce.Content { return announce.Content{Message: message} }

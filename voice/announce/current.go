@@ -33,8 +33,8 @@ func (q *Queue) Peek(c Conditions) (ann Announcement, ok bool, s Step) {
 	return it.Announcement, true, q.done()
 }
 
-// firstReady returns the first waiting item that is to be spoken now, is not ending and has not expired; nil means
-// none. An expired one is due, which a change of the wall clock does not tell.
+// firstReady returns the first waiting item that is to be spoken now, is not ending and has not expired; nil
+// means none. An expired one is due, which a change of the wall clock does not tell.
 func (q *Queue) firstReady(c Conditions) *item {
 	for _, it := range q.waiting {
 		switch {
@@ -75,8 +75,8 @@ func (q *Queue) Interrupt(c Conditions) Step {
 	return q.done()
 }
 
-// Rest records with which sentence the current announcement is to be spoken on, and reports whether that is to be
-// saved.
+// Rest records with which sentence the current announcement is to be spoken on, and reports whether that is to
+// be saved.
 func (q *Queue) Rest(sentence int) (changed bool) {
 	it := q.current
 	changed = !it.ending && it.Sentence != sentence
@@ -103,8 +103,8 @@ func (q *Queue) Requeue(lost bool, c Conditions) (ok bool, s Step) {
 	return true, q.done()
 }
 
-// NextRepetition counts a repetition of the current announcement that ends now. It returns the announcement as it
-// waits for the next one, and whether there is one.
+// NextRepetition counts a repetition of the current announcement that ends now. It returns the announcement as
+// it waits for the next one, and whether there is one.
 func (q *Queue) NextRepetition(c Conditions) (next Announcement, ok bool) {
 	it := q.current
 	if it.Repeat.Times == 0 {
@@ -146,8 +146,8 @@ func (q *Queue) Ending(ids []string, status Status, why string, c Conditions) (e
 	return ends
 }
 
-// End ends announcements that [Queue.Ending] has marked, with the same conditions. It returns them as they are now:
-// other rooms may have reported meanwhile.
+// End ends announcements that [Queue.Ending] has marked, with the same conditions. It returns them as they are
+// now: other rooms may have reported meanwhile.
 func (q *Queue) End(ids []string, status Status, why string, c Conditions) (ends []Announcement, s Step) {
 	for _, id := range ids {
 		it := q.byID[id]

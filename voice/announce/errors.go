@@ -49,8 +49,7 @@ func (e *RequestError) Error() string {
 	return strings.Join(details, "; ")
 }
 
-// An UnknownVoiceError reports that there is no usable voice of a name, and
-// which voices there are.
+// An UnknownVoiceError reports that there is no usable voice of a name, and which voices there are.
 type UnknownVoiceError struct {
 	Name      string
 	Installed []string // usable voices

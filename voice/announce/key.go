@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Key returns the request's key with a digest of its other fields. The digest of a request that
-// version 0.5.0 could express is that of 0.5.0, whose keys are stored.
+// Key returns the request's key with a digest of its other fields. The digest of a request that version 0.5.0
+// could express is that of 0.5.0, whose keys are stored.
 func (r Request) Key() IdempotencyKey {
 	if r.IdempotencyKey == "" {
 		return IdempotencyKey{}

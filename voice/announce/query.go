@@ -41,8 +41,8 @@ func (q *Queue) Find(id string, c Conditions) (View, error) {
 	return q.view(it, c), nil
 }
 
-// Accepted returns an accepted announcement as it is now, also one that is being saved; only its ID and Status if it
-// is not in memory.
+// Accepted returns an accepted announcement as it is now, also one that is being saved; only its ID and Status
+// if it is not in memory.
 func (q *Queue) Accepted(earlier Accepted, c Conditions) View {
 	if it := cmp.Or(q.byID[earlier.ID], q.saving[earlier.ID]); it != nil {
 		return q.view(it, c)

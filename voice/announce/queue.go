@@ -11,7 +11,8 @@ import (
 
 // Limits of the queue.
 const (
-	MaxScheduled = 200                  // announcements with a time, repetitions or only other rooms that have not ended
+	// MaxScheduled limits the announcements with a time, repetitions or only other rooms that have not ended.
+	MaxScheduled = 200
 	MaxAhead     = 366 * 24 * time.Hour // from now to their time
 	UrgentPlaces = 10                   // places beyond Config.Max for urgent announcements
 )
@@ -27,8 +28,9 @@ var (
 type Conditions struct {
 	Config
 	Now      time.Time
-	ClockSet bool                            // the wall clock has been set since the host was started
-	State    func(at time.Time) policy.State // at a moment, present or future; nil: the volume of the Config, never quiet
+	ClockSet bool // the wall clock has been set since the host was started
+	// State is the state at a moment, present or future; nil: the volume of the Config, and never quiet.
+	State func(at time.Time) policy.State
 }
 
 // Decide returns what happens to an announcement at a moment.
@@ -52,8 +54,9 @@ type Step struct {
 	Wake   bool    // there may be something else to speak
 	Retime bool    // something may be due before the moment that Advance returned
 
-	// What is to be saved. Ends are ids of announcements that end with Status; they are passed to [Queue.Ending]
-	// before and to [Queue.End] after they are saved. Save is the id of one that has changed; "" means none.
+	// What is to be saved. Ends are ids of announcements that end with Status; they are passed to
+	// [Queue.Ending] before and to [Queue.End] after they are saved. Save is the id of one that has changed; ""
+	// means none.
 	Ends   []string
 	Status Status
 	Save   string
@@ -66,8 +69,8 @@ type Event struct {
 }
 
 // A Queue is the announcements and comments that wait, the current announcement, and those that have recently
-// ended. It is a state machine: its methods take the present conditions, change the queue, and return what is to be
-// done. It has neither lock nor clock. The zero Queue is empty and usable.
+// ended. It is a state machine: its methods take the present conditions, change the queue, and return what is
+// to be done. It has neither lock nor clock. The zero Queue is empty and usable.
 //
 // Saving takes time, so that it has two steps: a place is reserved, then the announcement is saved, then it is
 // enqueued; an announcement is marked as ending, then its end is saved, then it ends. Meanwhile other steps may
@@ -94,8 +97,8 @@ type item struct {
 	// ending is set before the end is saved or the sound is stopped. Only the one who set it may end the item.
 	ending bool
 	place  place // that was reserved for it
-	// interrupted is true from its interruption by an urgent one until it is audible again. Meanwhile it does not
-	// expire.
+	// interrupted is true from its interruption by an urgent one until it is audible again. Meanwhile it does
+	// not expire.
 	interrupted bool
 }
 
@@ -171,8 +174,8 @@ func (q *Queue) publish(it *item, c Conditions) {
 	q.step.Events = append(q.step.Events, Event{&view})
 }
 
-// Load adds stored announcements to an empty queue: those that have not ended, and the ended ones, newest first. One
-// that was being spoken waits again, because it is stored as it was accepted.
+// Load adds stored announcements to an empty queue: those that have not ended, and the ended ones, newest
+// first. One that was being spoken waits again, because it is stored as it was accepted.
 func (q *Queue) Load(waiting, ended []Announcement, c Conditions) {
 	q.byID, q.saving = map[string]*item{}, map[string]*item{}
 	for _, ann := range waiting {
@@ -189,8 +192,8 @@ func (q *Queue) Load(waiting, ended []Announcement, c Conditions) {
 }
 
 // Reserve numbers and plans an announcement, and reserves a place in the queue or among the scheduled ones. It
-// returns the announcement as it is to be saved, [ErrFull] or [ErrScheduleFull]. [Queue.Enqueue] or [Queue.Release]
-// follows.
+// returns the announcement as it is to be saved, [ErrFull] or [ErrScheduleFull]. [Queue.Enqueue] or
+// [Queue.Release] follows.
 func (q *Queue) Reserve(ann Announcement, c Conditions) (Announcement, error) {
 	it := &item{Announcement: ann}
 	it.plan(c)
@@ -235,8 +238,8 @@ func (q *Queue) Release(id string) {
 	delete(q.saving, id)
 }
 
-// Enqueue puts an announcement, which is saved, into its reserved place. It plans it again, because the conditions
-// may have changed meanwhile.
+// Enqueue puts an announcement, which is saved, into its reserved place. It plans it again, because the
+// conditions may have changed meanwhile.
 func (q *Queue) Enqueue(id string, c Conditions) Step {
 	it := q.saving[id]
 	q.Release(id)

@@ -259,15 +259,34 @@ func (m *model) check(t *rapid.T) {
 		if *v.Position != i {
 			t.Fatalf("%s has position %d instead of %d", v.ID, *v.Position, i)
 		}
-		waiting := i > 0 && l.Queue[i-1].Status == announce.Queued
-		if waiting && v.Urgent && !l.Queue[i-1].Urgent {
-			t.Fatalf("%s waits behind %s, which is not urgent", v.ID, l.Queue[i-1].ID)
+		if i > 0 && l.Queue[i-1].Status == announce.Queued {
+			m.checkOrder(t, l.Queue[i-1].Announcement, v.Announcement)
 		}
 	}
 }
 
-// Whatever happens in whatever order: every announcement is in one list, as its latest event told, ends once, is due
-// when the queue said so, and is not spoken late or in quiet. In the end, all have ended.
+// checkOrder checks that one announcement waits before another: by urgency, then the low ones last, then those
+// first of which a part has been spoken, then by acceptance.
+func (m *model) checkOrder(t *rapid.T, before, after announce.Announcement) {
+	low := func(a announce.Announcement) bool { return !a.Urgent && a.Priority == policy.Low }
+	resumed := before.Sentence > 0 || after.Sentence > 0
+	switch {
+	case before.Urgent != after.Urgent:
+		if before.Urgent {
+			return
+		}
+	case low(before) != low(after):
+		if low(after) {
+			return
+		}
+	case resumed || before.Seq < after.Seq:
+		return
+	}
+	t.Fatalf("%s waits before %s", before.ID, after.ID)
+}
+
+// Whatever happens in whatever order: every announcement is in one list, as its latest event told, ends once,
+// is due when the queue said so, and is not spoken late or in quiet. In the end, all have ended.
 func TestQueue_model(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// ErrRoomUnreachable reports that another room cannot be reached at the moment: the
-// broker is not connected.
+// ErrRoomUnreachable reports that another room cannot be reached at the moment: the broker is not connected.
 var ErrRoomUnreachable = errors.New("other rooms cannot be reached: no connection to the MQTT broker")
 
 // An UnknownRoomError reports that there is no room of a name, and which there are.
@@ -26,8 +25,7 @@ func quoted(name string) string {
 	return `"` + strings.ToValidUTF8(name[:min(len(name), 64)], "") + `"`
 }
 
-// A RoomState is what has become of an announcement in another room: one of the
-// following, or a final [Status].
+// A RoomState is what has become of an announcement in another room: one of the following, or a final [Status].
 type RoomState string
 
 // The states before the end.
@@ -44,8 +42,8 @@ func (RoomState) Enum() []any {
 // Ended reports whether the state is final.
 func (s RoomState) Ended() bool { return Status(s).Ended() }
 
-// Rooms holds what an announcement has to do with other rooms. The zero value means
-// nothing. It is comparable and never changed in place.
+// Rooms holds what an announcement has to do with other rooms. The zero value means nothing. It is comparable
+// and never changed in place.
 type Rooms struct {
 	From      string // the room in which it was posted; "" means this one
 	Only      bool   // it is spoken in other rooms only
@@ -56,8 +54,7 @@ type Rooms struct {
 	states string // "hall=done kitchen=sent", ordered by name
 }
 
-// With returns r with the states of some rooms changed or added. A name has no spaces
-// and no "=".
+// With returns r with the states of some rooms changed or added. A name has no spaces and no "=".
 func (r Rooms) With(states map[string]RoomState) Rooms {
 	all := r.States()
 	maps.Copy(all, states)
@@ -92,8 +89,8 @@ func (r Rooms) Open() bool {
 	return false
 }
 
-// outcome returns the status of an announcement for other rooms only, from their final
-// states: done if one has spoken it.
+// outcome returns the status of an announcement for other rooms only, from their final states: done if one has
+// spoken it.
 func (r Rooms) outcome() Status {
 	states := slices.Collect(maps.Values(r.States()))
 	for _, status := range []Status{Done, Failed, Expired, Silenced} {

@@ -58,9 +58,9 @@ func (q *Queue) Reconsider(c Conditions) Step {
 	return q.done()
 }
 
-// Advance moves the scheduled announcements whose time has come to those that wait, ends the waiting ones that have
-// expired, and stops the current one if that has expired and nothing of it was played. next is when to call it
-// again; zero means never.
+// Advance moves the scheduled announcements whose time has come to those that wait, ends the waiting ones that
+// have expired, and stops the current one if that has expired and nothing of it was played. next is when to
+// call it again; zero means never.
 func (q *Queue) Advance(c Conditions) (next time.Time, s Step) {
 	for _, it := range slices.Clone(q.scheduled) {
 		if it.ending || c.unset(it.Announcement) {
@@ -102,8 +102,8 @@ func (q *Queue) end(it *item) {
 	q.step.Ends = append(q.step.Ends, it.ID)
 }
 
-// EndUnspoken ends the first waiting announcements as far as they are not to be spoken, and moves those that quiet
-// holds to the scheduled ones. The next one that waits is then to be spoken, if there is one.
+// EndUnspoken ends the first waiting announcements as far as they are not to be spoken, and moves those that
+// quiet holds to the scheduled ones. The next one that waits is then to be spoken, if there is one.
 func (q *Queue) EndUnspoken(c Conditions) Step {
 	q.step.Status = Silenced
 	for _, it := range slices.Clone(q.waiting) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/packaging/check"
 	"pressbox/voice/announce/policy"
 )
 
@@ -17,13 +18,14 @@ func (n nightly) State(at time.Time) policy.State {
 	if local.Hour() >= 22 {
 		until = time.Date(local.Year(), local.Month(), local.Day()+1, 7, 0, 0, 0, n.zone)
 	}
-	s.Quiet = policy.Quiet{Active: local.Hour() >= 22 || local.Hour() < 7, Until: until, Mode: policy.Hold, Reason: policy.Hours}
+	s.Quiet = policy.Quiet{
+		Active: local.Hour() >= 22 || local.Hour() < 7, Until: until, Mode: policy.Hold, Reason: policy.Hours,
+	}
 	return s
 }
 
-// A time of day follows the wall clock, wherever it is set to; quiet is that of the
-// moment at which an announcement is to be spoken. The moments have no monotonic
-// reading, as if the clock had been set to them.
+// A time of day follows the wall clock, wherever it is set to; quiet is that of the moment at which an
+// announcement is to be spoken. The moments have no monotonic reading, as if the clock had been set to them.
 func TestPlan_timeOfDay(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -31,41 +33,40 @@ func TestPlan_timeOfDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	moment := func(text string) time.Time {
-		at, err := time.Parse(time.RFC3339, text)
+		at, err := time.Parse("2006-01-02 15:04 -07", text)
 		if err != nil {
-			t.Fatal(err)
+			at, err = time.Parse(time.RFC3339, text)
 		}
-		return at
+		return check.Must(at, err)(t)
 	}
 	for _, tt := range []struct {
 		name     string
 		at, ttl  string
 		now      string
-		status   Status
-		speaksAt string // "": none
+		speaksAt string // "": it is queued
 		quiet    bool
 	}{
-		{"before", "2026-11-22T18:00:00+01:00", "10m", "2026-11-22T17:59:59+01:00", Scheduled, "2026-11-22T18:00:00+01:00", false},
-		{"due", "2026-11-22T18:00:00+01:00", "10m", "2026-11-22T18:00:00+01:00", Queued, "", false},
-		{"another offset", "2026-11-22T12:00:00-05:00", "10m", "2026-11-22T18:00:00+01:00", Queued, "", false},
-		{"clock set past it", "2026-11-22T18:00:00+01:00", "10m", "2026-11-22T18:09:59+01:00", Queued, "", false},
-		{"clock set back", "2026-11-22T18:00:00+01:00", "10m", "2026-11-22T15:00:00+01:00", Scheduled, "2026-11-22T18:00:00+01:00", false},
-		{"clock set to 1970", "2026-11-22T18:00:00+01:00", "10m", "1970-01-01T00:00:10Z", Scheduled, "2026-11-22T18:00:00+01:00", false},
-		{"leap day", "2028-02-29T12:00:00Z", "10m", "2028-02-28T12:00:00Z", Scheduled, "2028-02-29T12:00:00Z", false},
+		{"before", "2026-11-22 18:00 +01", "10m", "2026-11-22T17:59:59+01:00", "2026-11-22 18:00 +01", false},
+		{"due", "2026-11-22 18:00 +01", "10m", "2026-11-22 18:00 +01", "", false},
+		{"another offset", "2026-11-22T12:00:00-05:00", "10m", "2026-11-22 18:00 +01", "", false},
+		{"clock set past it", "2026-11-22 18:00 +01", "10m", "2026-11-22T18:09:59+01:00", "", false},
+		{"clock set back", "2026-11-22 18:00 +01", "10m", "2026-11-22 15:00 +01", "2026-11-22 18:00 +01", false},
+		{"clock set to 1970", "2026-11-22 18:00 +01", "10m", "1970-01-01T00:00:10Z", "2026-11-22 18:00 +01", false},
+		{"leap day", "2028-02-29T12:00:00Z", "10m", "2028-02-28T12:00:00Z", "2028-02-29T12:00:00Z", false},
 
-		{"quiet at its time", "2026-11-22T23:00:00+01:00", "10h", "2026-11-22T18:00:00+01:00", Scheduled, "2026-11-23T07:00:00+01:00", true},
-		{"quiet now, not then", "2026-11-23T08:00:00+01:00", "10m", "2026-11-23T01:00:00+01:00", Scheduled, "2026-11-23T08:00:00+01:00", false},
-		{"midnight", "2026-11-23T00:00:00+01:00", "10h", "2026-11-23T00:00:00+01:00", Scheduled, "2026-11-23T07:00:00+01:00", true},
-		{"last moment of quiet", "2026-11-23T06:59:59+01:00", "10m", "2026-11-22T18:00:00+01:00", Scheduled, "2026-11-23T07:00:00+01:00", true},
-		{"first moment after quiet", "2026-11-23T07:00:00+01:00", "10m", "2026-11-22T18:00:00+01:00", Scheduled, "2026-11-23T07:00:00+01:00", false},
-		{"expires in quiet", "2026-11-22T23:00:00+01:00", "8h", "2026-11-22T18:00:00+01:00", Scheduled, "2026-11-22T23:00:00+01:00", true},
+		{"quiet at its time", "2026-11-22 23:00 +01", "10h", "2026-11-22 18:00 +01", "2026-11-23 07:00 +01", true},
+		{"quiet now, not then", "2026-11-23 08:00 +01", "10m", "2026-11-23 01:00 +01", "2026-11-23 08:00 +01", false},
+		{"midnight", "2026-11-23 00:00 +01", "10h", "2026-11-23 00:00 +01", "2026-11-23 07:00 +01", true},
+		{"quiet, at its end", "2026-11-23T06:59:59+01:00", "10m", "2026-11-22 18:00 +01", "2026-11-23 07:00 +01", true},
+		{"just after quiet", "2026-11-23 07:00 +01", "10m", "2026-11-22 18:00 +01", "2026-11-23 07:00 +01", false},
+		{"expires in quiet", "2026-11-22 23:00 +01", "8h", "2026-11-22 18:00 +01", "2026-11-22 23:00 +01", true},
 
 		// On 2026-03-29 in Berlin 02:00 becomes 03:00, on 2026-10-25 03:00 becomes 02:00.
-		{"short night", "2026-03-29T01:30:00+01:00", "10h", "2026-03-28T18:00:00+01:00", Scheduled, "2026-03-29T07:00:00+02:00", true},
-		{"short night, expires", "2026-03-29T01:30:00+01:00", "4h30m", "2026-03-28T18:00:00+01:00", Scheduled, "2026-03-29T01:30:00+01:00", true},
-		{"long night", "2026-10-25T01:30:00+02:00", "10h", "2026-10-24T18:00:00+02:00", Scheduled, "2026-10-25T07:00:00+01:00", true},
-		{"first 02:30", "2026-10-25T02:30:00+02:00", "10m", "2026-10-25T02:30:00+02:00", Queued, "", true},
-		{"second 02:30", "2026-10-25T02:30:00+01:00", "10m", "2026-10-25T02:30:00+02:00", Scheduled, "2026-10-25T02:30:00+01:00", true},
+		{"short night", "2026-03-29 01:30 +01", "10h", "2026-03-28 18:00 +01", "2026-03-29 07:00 +02", true},
+		{"short night, expires", "2026-03-29 01:30 +01", "4h30m", "2026-03-28 18:00 +01", "2026-03-29 01:30 +01", true},
+		{"long night", "2026-10-25 01:30 +02", "10h", "2026-10-24 18:00 +02", "2026-10-25 07:00 +01", true},
+		{"first 02:30", "2026-10-25 02:30 +02", "10m", "2026-10-25 02:30 +02", "", true},
+		{"second 02:30", "2026-10-25 02:30 +01", "10m", "2026-10-25 02:30 +02", "2026-10-25 02:30 +01", true},
 	} {
 		ttl, err := time.ParseDuration(tt.ttl)
 		if err != nil {
@@ -73,18 +74,21 @@ func TestPlan_timeOfDay(t *testing.T) {
 		}
 		it := &item{Announcement: Announcement{At: moment(tt.at), FixedTime: true, Expires: moment(tt.at).Add(ttl)}}
 		it.plan(Conditions{Now: moment(tt.now), ClockSet: true, State: nightly{berlin}.State})
-		speaksAt := time.Time{}
+		status, speaksAt := Queued, time.Time{}
 		if tt.speaksAt != "" {
-			speaksAt = moment(tt.speaksAt)
+			status, speaksAt = Scheduled, moment(tt.speaksAt)
 		}
-		if it.Status != tt.status || !it.SpeaksAt.Equal(speaksAt) || it.Quiet != tt.quiet {
-			t.Errorf("%s: %s at %v, quiet %v; want %s at %v, %v", tt.name, it.Status, it.SpeaksAt, it.Quiet, tt.status, speaksAt, tt.quiet)
+		if it.Status != status || !it.SpeaksAt.Equal(speaksAt) || it.Quiet != tt.quiet {
+			t.Errorf(
+				"%s: %s at %v, quiet %v; want %s at %v, %v", tt.name, it.Status, it.SpeaksAt, it.Quiet, status,
+				speaksAt, tt.quiet,
+			)
 		}
 	}
 }
 
-// When the clock is set while an announcement is due or scheduled, each event
-// happens once, and next is the time of the next one.
+// When the clock is set while an announcement is due or scheduled, each event happens once, and next is the
+// time of the next one.
 func TestAdvance_clockSet(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -97,10 +101,20 @@ func TestAdvance_clockSet(t *testing.T) {
 	}{
 		{"before", []time.Time{noon.Add(-time.Hour)}, Scheduled, 0, noon},
 		{"at the time", []time.Time{noon.Add(-1), noon}, Queued, 0, noon.Add(10 * time.Minute)},
-		{"set forward", []time.Time{noon.Add(-time.Hour), noon.Add(5 * time.Minute)}, Queued, 0, noon.Add(10 * time.Minute)},
+		{
+			"set forward",
+			[]time.Time{noon.Add(-time.Hour), noon.Add(5 * time.Minute)},
+			Queued, 0,
+			noon.Add(10 * time.Minute),
+		},
 		{"set forward too far", []time.Time{noon.Add(-time.Hour), noon.Add(10 * time.Minute)}, Queued, 1, time.Time{}},
 		{"set back while due", []time.Time{noon, noon.Add(-time.Hour)}, Scheduled, 0, noon},
-		{"set back and forward", []time.Time{noon, noon.Add(-time.Hour), noon.Add(time.Second)}, Queued, 0, noon.Add(10 * time.Minute)},
+		{
+			"set back and forward",
+			[]time.Time{noon, noon.Add(-time.Hour), noon.Add(time.Second)},
+			Queued, 0,
+			noon.Add(10 * time.Minute),
+		},
 	} {
 		at := func(now time.Time) Conditions {
 			return Conditions{Config: Config{Volume: 100}, Now: now, ClockSet: true}
@@ -114,8 +128,12 @@ func TestAdvance_clockSet(t *testing.T) {
 			q.Reconsider(at(now))
 			next, step = q.Advance(at(now))
 		}
-		if it.Status != tt.status || len(step.Ends) != tt.overdue || !next.Equal(tt.next) || len(q.waiting)+len(q.scheduled) != 1 {
-			t.Errorf("%s: %s, %d overdue, next at %v; want %s, %d, %v", tt.name, it.Status, len(step.Ends), next, tt.status, tt.overdue, tt.next)
+		if it.Status != tt.status || len(step.Ends) != tt.overdue || !next.Equal(tt.next) ||
+			len(q.waiting)+len(q.scheduled) != 1 {
+			t.Errorf(
+				"%s: %s, %d overdue, next at %v; want %s, %d, %v", tt.name, it.Status, len(step.Ends), next,
+				tt.status, tt.overdue, tt.next,
+			)
 		}
 	}
 }

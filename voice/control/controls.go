@@ -1,9 +1,8 @@
-// Package control holds what people set while the server runs: the volume and
-// quiet ([Controls]), the favorites, and schedules of announcements
-// ([Schedules]).
+// Package control holds what people set while the server runs: the volume and quiet ([Controls]), the
+// favorites, and schedules of announcements ([Schedules]).
 //
-// One law: a change is saved before it applies. A setting of the configuration
-// that differs from the one that was read last replaces what was set since.
+// One law: a change is saved before it applies. A setting of the configuration that differs from the one that
+// was read last replaces what was set since.
 //
 // The records are JSON:
 //
@@ -39,8 +38,7 @@ const (
 // MaxQuiet is the longest time for which quiet can be switched.
 const MaxQuiet = 24 * time.Hour
 
-// ErrUnavailable is wrapped with the reason why a change cannot be saved: the disk
-// is full or damaged.
+// ErrUnavailable is wrapped with the reason why a change cannot be saved: the disk is full or damaged.
 var ErrUnavailable = errors.New("the change cannot be saved")
 
 // A Repository stores records.
@@ -80,8 +78,7 @@ type volumeRecord struct {
 	Setting int  `json:"setting"` // VOLUME when it was set
 }
 
-// A quietRecord is the stored form of the switch. It overrides QUIET_HOURS until
-// its end.
+// A quietRecord is the stored form of the switch. It overrides QUIET_HOURS until its end.
 type quietRecord struct {
 	On      bool          `json:"on"`
 	Mode    policy.Mode   `json:"mode,omitempty"`
@@ -103,8 +100,7 @@ type switching struct {
 	until time.Time // with a monotonic reading, which a correction of the wall clock does not move
 }
 
-// Controls hold the volume, quiet and the favorites. Its methods may be called
-// concurrently.
+// Controls hold the volume, quiet and the favorites. Its methods may be called concurrently.
 type Controls struct {
 	repo Repository
 	now  func() clock.Moment
@@ -122,8 +118,8 @@ type Controls struct {
 	favorites []announce.Payload
 }
 
-// NewControls returns the controls of a repository. It starts nothing. An
-// unreadable record is logged, and its setting applies.
+// NewControls returns the controls of a repository. It starts nothing. An unreadable record is logged, and its
+// setting applies.
 func NewControls(cfg Config, repo Repository, now func() clock.Moment, log *slog.Logger) (*Controls, error) {
 	c := &Controls{repo: repo, now: now, log: log, hub: newHub(), changed: make(chan struct{}, 1)}
 	records, err := repo.Controls(context.Background())
@@ -149,8 +145,8 @@ func NewControls(cfg Config, repo Repository, now func() clock.Moment, log *slog
 	return c, nil
 }
 
-// forget deletes a record that a setting has replaced. If that fails, the record
-// applies again once the setting is what it was.
+// forget deletes a record that a setting has replaced. If that fails, the record applies again once the setting
+// is what it was.
 func (c *Controls) forget(key string) {
 	if err := c.repo.SaveControl(context.Background(), key, nil); err != nil {
 		c.log.Error("replaced control not deleted", "key", key, "err", err)
@@ -181,8 +177,7 @@ func (c *Controls) restore(q quietRecord) {
 // Hub returns where changes are published.
 func (c *Controls) Hub() *Hub { return c.hub }
 
-// Configure replaces the settings. A changed VOLUME or QUIET_* replaces what was
-// set since.
+// Configure replaces the settings. A changed VOLUME or QUIET_* replaces what was set since.
 func (c *Controls) Configure(cfg Config) {
 	c.saving.Lock()
 	defer c.saving.Unlock()
@@ -275,8 +270,7 @@ func (c *Controls) Favorites() []announce.Payload {
 	return c.favorites
 }
 
-// SetFavorites replaces the favorites; their number and content are checked by
-// the caller.
+// SetFavorites replaces the favorites; their number and content are checked by the caller.
 func (c *Controls) SetFavorites(ctx context.Context, all []announce.Payload) error {
 	c.saving.Lock()
 	defer c.saving.Unlock()

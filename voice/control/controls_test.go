@@ -56,7 +56,8 @@ func TestVolume_oneOfBoth(t *testing.T) {
 	r := newRig(t, day)
 	volume, muted := 0, true
 	check.Must(r.SetVolume(t.Context(), nil, &muted))(t)
-	if got := r.State(time.Now()); got.Volume != 70 || !got.Muted || got.UrgentMinVolume != 40 || got.QuietVolume != 25 {
+	if got := r.State(time.Now()); got.Volume != 70 || !got.Muted || got.UrgentMinVolume != 40 ||
+		got.QuietVolume != 25 {
 		t.Errorf("muted: %+v", got)
 	}
 	check.Must(r.SetVolume(t.Context(), &volume, nil))(t)
@@ -88,7 +89,10 @@ func TestControls_notSavedNotApplied(t *testing.T) {
 func TestFavorites_saved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, day)
-	want := []announce.Payload{{Content: announce.Content{Title: "Kitchen", Message: "Dinner is ready.", Volume: 30}}, {Content: announce.Content{Message: "b"}, Repeat: &announce.Repetition{Times: 2, Every: 10}}}
+	want := []announce.Payload{
+		{Content: announce.Content{Title: "Kitchen", Message: "Dinner is ready.", Volume: 30}},
+		{Content: announce.Content{Message: "b"}, Repeat: &announce.Repetition{Times: 2, Every: 10}},
+	}
 	check.NoError(t, r.SetFavorites(t.Context(), want))
 	r.restart(day)
 	if got := r.Favorites(); len(got) != 2 || !reflect.DeepEqual(got[0], want[0]) || *got[1].Repeat != *want[1].Repeat {
@@ -144,7 +148,8 @@ func TestQuiet_switchOverHours(t *testing.T) {
 			"in the hours, soft", "Sat 22:00-07:00", at(23), on(time.Hour, policy.Soft),
 			"Sat 23:00 switch soft until Sun 00:00, Sun 00:00 hours silence until Sun 07:00, Sun 07:00 -",
 		},
-		{"off in the hours", "22:00-07:00", at(23), off, "Sat 23:00 -, Sun 22:00 hours silence until Mon 07:00, Mon 07:00 -, Mon 22:00 hours silence until Tue 07:00"},
+		{"off in the hours", "22:00-07:00", at(23), off, "Sat 23:00 -, Sun 22:00 hours silence until Mon 07:00, Mon " +
+			"07:00 -, Mon 22:00 hours silence until Tue 07:00"},
 		{"off for a day", "Sat-Mon 00:00-24:00", at(12), off, "Sat 12:00 -, Sun 12:00 hours silence until Tue 00:00"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -186,8 +191,8 @@ func both(a, b func(*rig) error) func(*rig) error {
 	return func(r *rig) error { return errors.Join(a(r), b(r)) }
 }
 
-// The switch has a duration: a correction of the wall clock does not change it, in
-// one boot. Over a boot the wall clock counts, and never more than the duration.
+// The switch has a duration: a correction of the wall clock does not change it, in one boot. Over a boot the
+// wall clock counts, and never more than the duration.
 func TestQuiet_switchOverRestart(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

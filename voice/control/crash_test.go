@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 
 var firstDue = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// A process in which a schedule is due all the time is killed again and again at
-// random moments: each minute has one announcement.
+// A process in which a schedule is due all the time is killed again and again at random moments: each minute
+// has one announcement.
 func TestSchedules_killedWhenDue(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -50,8 +50,8 @@ func TestSchedules_killedWhenDue(t *testing.T) {
 	check.NoError(t, s.store.Close())
 }
 
-// fireUntilKilled is the child process: it sets the clock to the time at which the
-// schedule is due, as often as it can.
+// fireUntilKilled is the child process: it sets the clock to the time at which the schedule is due, as often as
+// it can.
 func fireUntilKilled(args []string) error {
 	s, err := openSite(args[0])
 	if err != nil {
@@ -73,8 +73,7 @@ type site struct {
 	now       atomic.Int64 // Unix seconds
 }
 
-// fireOnce sets the clock, and runs the schedules until theirs is due at another
-// time.
+// fireOnce sets the clock, and runs the schedules until theirs is due at another time.
 func (s *site) fireOnce(ctx context.Context, at time.Time) {
 	s.now.Store(at.Unix())
 	ctx, stop := context.WithCancel(ctx)

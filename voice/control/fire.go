@@ -12,16 +12,16 @@ const (
 	// MaxLate is the delay after which a missed time is not made up for.
 	MaxLate = 10 * time.Minute
 
-	// retryAfter is the time after which an announcement that could not be
-	// accepted, because the queue or the disk was full, is tried again.
+	// retryAfter is the time after which an announcement that could not be accepted, because the queue or the
+	// disk was full, is tried again.
 	retryAfter = 10 * time.Second
 )
 
 // ClockChanged makes Run compute its times again: the wall clock was set.
 func (s *Schedules) ClockChanged() { signal(s.clockSet) }
 
-// Run creates the announcements of the schedules at their times, until ctx ends.
-// It sets one timer, for the schedule that is due first.
+// Run creates the announcements of the schedules at their times, until ctx ends. It sets one timer, for the
+// schedule that is due first.
 func (s *Schedules) Run(ctx context.Context) error {
 	s.adjust(ctx)
 	for {
@@ -40,8 +40,8 @@ func (s *Schedules) Run(ctx context.Context) error {
 	}
 }
 
-// adjust moves the times of all schedules that the wall clock, as it is set now,
-// reaches earlier: they were computed while it showed a later time, or none.
+// adjust moves the times of all schedules that the wall clock, as it is set now, reaches earlier: they were
+// computed while it showed a later time, or none.
 func (s *Schedules) adjust(ctx context.Context) {
 	if !s.ClockSet() {
 		return
@@ -54,9 +54,8 @@ func (s *Schedules) adjust(ctx context.Context) {
 	}
 }
 
-// reschedule saves when a schedule is due next, unless it was changed since. If
-// that cannot be saved, it applies nevertheless: the idempotency key prevents a
-// second announcement after a restart.
+// reschedule saves when a schedule is due next, unless it was changed since. If that cannot be saved, it
+// applies nevertheless: the idempotency key prevents a second announcement after a restart.
 func (s *Schedules) reschedule(ctx context.Context, one Schedule, next time.Time) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -76,8 +75,8 @@ func (s *Schedules) reschedule(ctx context.Context, one Schedule, next time.Time
 	s.Hub.publish(ChangedSchedules)
 }
 
-// fireDue creates the announcements that are due, and returns the time until the
-// next one; ok is false if there is none.
+// fireDue creates the announcements that are due, and returns the time until the next one; ok is false if there
+// is none.
 func (s *Schedules) fireDue(ctx context.Context, now time.Time) (wait time.Duration, ok bool) {
 	if !s.ClockSet() {
 		return 0, false
@@ -102,10 +101,9 @@ func (s *Schedules) fireDue(ctx context.Context, now time.Time) (wait time.Durat
 	return wait, ok
 }
 
-// fire creates the announcement of a schedule that is due, and reports whether it
-// is finished with that time. The announcement is saved before the next time of
-// the schedule; after a crash between the two, its idempotency key is that of the
-// same announcement, which is not created twice.
+// fire creates the announcement of a schedule that is due, and reports whether it is finished with that time.
+// The announcement is saved before the next time of the schedule; after a crash between the two, its
+// idempotency key is that of the same announcement, which is not created twice.
 func (s *Schedules) fire(ctx context.Context, one Schedule, now time.Time) bool {
 	if late := now.Sub(one.Next); late > MaxLate {
 		s.Log.Warn("scheduled announcement missed", "schedule", one.ID, "due", one.Next, "late", late)

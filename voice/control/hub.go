@@ -24,8 +24,8 @@ func newHub() *Hub { return &Hub{watchers: map[chan Change]struct{}{}} }
 // hubBuffer is the number of changes of which a watcher may be behind.
 const hubBuffer = 16
 
-// Watch returns the changes from now on, and a function that ends them. The
-// channel is closed by stop, and when the watcher falls too far behind.
+// Watch returns the changes from now on, and a function that ends them. The channel is closed by stop, and when
+// the watcher falls too far behind.
 func (h *Hub) Watch() (changes <-chan Change, stop func()) {
 	c := make(chan Change, hubBuffer)
 	h.mu.Lock()

@@ -24,8 +24,7 @@ func (c *Controls) Quiet(at time.Time) policy.Quiet {
 	return c.quietAt(at)
 }
 
-// quietAt returns whether it is quiet at a moment, by the switch or else by the
-// hours. c.mu must be held.
+// quietAt returns whether it is quiet at a moment, by the switch or else by the hours. c.mu must be held.
 func (c *Controls) quietAt(at time.Time) policy.Quiet {
 	s := c.switching
 	if s == nil || !at.Before(s.until) {
@@ -45,8 +44,7 @@ func (c *Controls) quietAt(at time.Time) policy.Quiet {
 	return policy.Quiet{Active: true, Until: until, Mode: s.mode, Reason: policy.Switch}
 }
 
-// hoursAt returns whether a moment is in QUIET_HOURS, and until when. c.mu must be
-// held.
+// hoursAt returns whether a moment is in QUIET_HOURS, and until when. c.mu must be held.
 func (c *Controls) hoursAt(at time.Time) (active bool, until time.Time) {
 	zone := c.config.Zone
 	if zone == nil {
@@ -55,8 +53,7 @@ func (c *Controls) hoursAt(at time.Time) (active bool, until time.Time) {
 	return c.config.QuietHours.At(at.In(zone))
 }
 
-// SwitchOn makes it quiet for a time from now, at most [MaxQuiet]; mode "" means
-// QUIET_MODE.
+// SwitchOn makes it quiet for a time from now, at most [MaxQuiet]; mode "" means QUIET_MODE.
 func (c *Controls) SwitchOn(ctx context.Context, duration time.Duration, mode policy.Mode) (policy.Quiet, error) {
 	c.saving.Lock()
 	defer c.saving.Unlock()
@@ -69,8 +66,7 @@ func (c *Controls) SwitchOn(ctx context.Context, duration time.Duration, mode po
 	return c.Quiet(time.Now()), err
 }
 
-// SwitchOff ends quiet: the switch, and QUIET_HOURS until their next end, at most
-// for [MaxQuiet].
+// SwitchOff ends quiet: the switch, and QUIET_HOURS until their next end, at most for [MaxQuiet].
 func (c *Controls) SwitchOff(ctx context.Context) error {
 	c.saving.Lock()
 	defer c.saving.Unlock()
@@ -109,8 +105,8 @@ func (c *Controls) setSwitch(ctx context.Context, q quietRecord) error {
 // ClockChanged makes Run compute its times again: the wall clock was set.
 func (c *Controls) ClockChanged() { signal(c.changed) }
 
-// Run calls reconsider after each change, and when quiet begins or ends, until ctx
-// ends. It sets one timer, for the next event.
+// Run calls reconsider after each change, and when quiet begins or ends, until ctx ends. It sets one timer, for
+// the next event.
 func (c *Controls) Run(ctx context.Context, reconsider func()) error {
 	was := c.Quiet(time.Now())
 	for {
@@ -133,8 +129,7 @@ func (c *Controls) Run(ctx context.Context, reconsider func()) error {
 	}
 }
 
-// nextEvent returns the time until quiet changes by itself; ok is false if it does
-// not.
+// nextEvent returns the time until quiet changes by itself; ok is false if it does not.
 func (c *Controls) nextEvent() (wait time.Duration, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

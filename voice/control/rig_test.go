@@ -85,8 +85,8 @@ func (h *host) moment() clock.Moment {
 	return clock.Moment{Wall: h.now(), Instant: clock.Instant{Boot: h.boot, Since: since}}
 }
 
-// A rig has controls and schedules on a repository. The time of the bubble begins
-// on Saturday, 2000-01-01, 00:00 UTC.
+// A rig has controls and schedules on a repository. The time of the bubble begins on Saturday, 2000-01-01,
+// 00:00 UTC.
 type rig struct {
 	*control.Controls
 	*control.Schedules
@@ -136,8 +136,7 @@ func (r *rig) run() (stop func()) {
 	}
 }
 
-// An accepted records the announcements that it accepts, one for each key, and
-// when.
+// An accepted records the announcements that it accepts, one for each key, and when.
 type accepted struct {
 	mu       sync.Mutex // guards the fields below
 	err      error      // why it accepts none
@@ -160,7 +159,8 @@ func (a *accepted) Announce(_ context.Context, r announce.Request) (announce.Vie
 			a.keys = map[string]bool{}
 		}
 		a.keys[key] = true
-		a.accepted = append(a.accepted, fmt.Sprintf("%s %s %s", time.Now().UTC().Format("Mon 15:04:05"), r.Sender.Kind, r.Message))
+		now := time.Now().UTC().Format("Mon 15:04:05")
+		a.accepted = append(a.accepted, fmt.Sprintf("%s %s %s", now, r.Sender.Kind, r.Message))
 	}
 	return announce.View{}, nil
 }
@@ -183,11 +183,14 @@ func (a *accepted) take() string {
 
 func (a *accepted) Check(r announce.Request) (announce.Announcement, error) {
 	if r.Message == "" {
-		return announce.Announcement{}, &announce.RequestError{Violations: []announce.Violation{{Path: "message", Code: announce.CodeRequired}}}
+		return announce.Announcement{}, &announce.RequestError{
+			Violations: []announce.Violation{{Path: "message", Code: announce.CodeRequired}},
+		}
 	}
 	if r.Voice != "" {
 		return announce.Announcement{}, &announce.RequestError{
-			Violations: []announce.Violation{{Path: "voice", Code: announce.CodeUnknownVoice}}, Voice: &announce.UnknownVoiceError{Name: r.Voice},
+			Violations: []announce.Violation{{Path: "voice", Code: announce.CodeUnknownVoice}},
+			Voice:      &announce.UnknownVoiceError{Name: r.Voice},
 		}
 	}
 	return announce.Announcement{}, nil

@@ -108,8 +108,7 @@ type ScheduleParts struct {
 	Log        *slog.Logger
 }
 
-// Schedules create announcements at their times. The methods may be called
-// concurrently.
+// Schedules create announcements at their times. The methods may be called concurrently.
 type Schedules struct {
 	ScheduleParts
 
@@ -122,11 +121,13 @@ type Schedules struct {
 	all map[string]*Schedule
 }
 
-// NewSchedules returns the schedules of a repository. It starts nothing. An
-// unreadable schedule is logged and not listed; one whose time zone the host does
-// not know any more is disabled.
+// NewSchedules returns the schedules of a repository. It starts nothing. An unreadable schedule is logged and
+// not listed; one whose time zone the host does not know any more is disabled.
 func NewSchedules(p ScheduleParts) (*Schedules, error) {
-	s := &Schedules{ScheduleParts: p, changed: make(chan struct{}, 1), clockSet: make(chan struct{}, 1), all: map[string]*Schedule{}}
+	s := &Schedules{
+		ScheduleParts: p, changed: make(chan struct{}, 1), clockSet: make(chan struct{}, 1),
+		all: map[string]*Schedule{},
+	}
 	records, err := p.Repository.Controls(context.Background())
 	if err != nil {
 		return nil, fmt.Errorf("read the schedules: %w", err)
@@ -177,9 +178,8 @@ func (s *Schedules) Find(id string) (Schedule, error) {
 	return *one, nil
 }
 
-// Create saves a new schedule of a client. Its errors are an
-// [*announce.RequestError] that lists every violation, [ErrManySchedules],
-// [ErrOwnSchedules], or they wrap [ErrUnavailable].
+// Create saves a new schedule of a client. Its errors are an [*announce.RequestError] that lists every
+// violation, [ErrManySchedules], [ErrOwnSchedules], or they wrap [ErrUnavailable].
 func (s *Schedules) Create(ctx context.Context, creator string, p Plan) (Schedule, error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -193,9 +193,8 @@ func (s *Schedules) Create(ctx context.Context, creator string, p Plan) (Schedul
 	return *one, s.put(ctx, one)
 }
 
-// Replace saves another plan for a schedule. Its errors are those of Create, and
-// [ErrNoSchedule]. Content that stays the same is not checked again: its voice may
-// have been removed, and the default voice speaks it.
+// Replace saves another plan for a schedule. Its errors are those of Create, and [ErrNoSchedule]. Content that
+// stays the same is not checked again: its voice may have been removed, and the default voice speaks it.
 func (s *Schedules) Replace(ctx context.Context, id string, p Plan) (Schedule, error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -210,8 +209,7 @@ func (s *Schedules) Replace(ctx context.Context, id string, p Plan) (Schedule, e
 	return *one, s.put(ctx, one)
 }
 
-// prepare checks the plan of a schedule and sets when it is due. It does not check a
-// content that equals saved.
+// prepare checks the plan of a schedule and sets when it is due. It does not check a content that equals saved.
 func (s *Schedules) prepare(one *Schedule, saved *announce.Payload) error {
 	wrong := &announce.RequestError{Violations: one.parse()}
 	var err error
@@ -264,8 +262,7 @@ func (s *Schedules) put(ctx context.Context, one *Schedule) error {
 	return nil
 }
 
-// Delete deletes a schedule, or returns [ErrNoSchedule] or an error that wraps
-// [ErrUnavailable].
+// Delete deletes a schedule, or returns [ErrNoSchedule] or an error that wraps [ErrUnavailable].
 func (s *Schedules) Delete(ctx context.Context, id string) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()

@@ -15,11 +15,13 @@ import (
 
 // each returns a plan for a message at times.
 func each(cron, message string) control.Plan {
-	return control.Plan{Name: message, Cron: cron, TimeZone: "UTC", Enabled: true, Payload: announce.Payload{Content: announce.Content{Message: message}}}
+	return control.Plan{
+		Name: message, Cron: cron, TimeZone: "UTC", Enabled: true,
+		Payload: announce.Payload{Content: announce.Content{Message: message}},
+	}
 }
 
-// inBubble runs a test with a rig in a bubble whose time begins on Saturday at
-// midnight.
+// inBubble runs a test with a rig in a bubble whose time begins on Saturday at midnight.
 func inBubble(t *testing.T, test func(r *rig)) {
 	t.Helper()
 	t.Parallel()
@@ -91,8 +93,7 @@ func TestSchedules_missed(t *testing.T) {
 	}
 }
 
-// Between the announcement and the next time of the schedule nothing is lost and
-// nothing is spoken twice.
+// Between the announcement and the next time of the schedule nothing is lost and nothing is spoken twice.
 func TestSchedules_crashAfterAnnouncement(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.create(each("30 6 * * *", "wake"))
@@ -144,7 +145,8 @@ func TestSchedules_removedVoice(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		s := r.create(each("30 6 * * *", "wake"))
 		key := "schedule/" + s.ID
-		r.repo.records[key] = []byte(strings.Replace(string(r.repo.records[key]), `"message"`, `"voice":"zoe","message"`, 1))
+		record := strings.Replace(string(r.repo.records[key]), `"message"`, `"voice":"zoe","message"`, 1)
+		r.repo.records[key] = []byte(record)
 		r.restart(day)
 		stop := r.run()
 		defer stop()

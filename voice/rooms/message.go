@@ -100,7 +100,7 @@ func parseOrder(payload []byte) (order, error) {
 		return order{}, fmt.Errorf("order %.20q, expected say, cancel or ack", o.Do)
 	case !idPattern.MatchString(o.ID):
 		return order{}, fmt.Errorf("id %.40q, expected 26 letters and digits of base32", o.ID)
-	case o.Left < 0 || o.Left > seconds(maxLeft) || o.TTL < 0 || o.TTL > seconds(maxLeft) || o.Interval < 0 || o.Interval > seconds(maxLeft):
+	case min(o.Left, o.TTL, o.Interval) < 0 || max(o.Left, o.TTL, o.Interval) > seconds(maxLeft):
 		return order{}, errors.New("a duration of an order is out of range")
 	}
 	return o, CheckName(o.From)
@@ -158,7 +158,8 @@ func (r *Rooms) report(to string, p report) {
 	defer r.mu.Unlock()
 	const most = 1000 // what is dropped, the other room asks for when it connects
 	if len(r.outgoing) < most {
-		r.outgoing = append(r.outgoing, Message{Topic: "rooms/" + to + "/report", Payload: encode(p), Expiry: time.Hour})
+		m := Message{Topic: "rooms/" + to + "/report", Payload: encode(p), Expiry: time.Hour}
+		r.outgoing = append(r.outgoing, m)
 	}
 	r.signal()
 }

@@ -15,9 +15,8 @@ import (
 // maxHosts limits the rooms, and the hosts, that are remembered.
 const maxHosts = 500
 
-// Receive handles a message on a topic of [Rooms.Topics], and returns when what it says
-// is saved. left is the rest of the message's expiry; 0 means that it has none. The error
-// says why the message is ignored.
+// Receive handles a message on a topic of [Rooms.Topics], and returns when what it says is saved. left is the
+// rest of the message's expiry; 0 means that it has none. The error says why the message is ignored.
 func (r *Rooms) Receive(ctx context.Context, topic string, payload []byte, left time.Duration) error {
 	switch topic {
 	case "rooms/" + r.own + "/say":
@@ -115,7 +114,9 @@ func (r *Rooms) obey(ctx context.Context, payload []byte, left time.Duration) er
 }
 
 // say accepts an announcement of another room, once, and returns what to report.
-func (r *Rooms) say(ctx context.Context, a *announcer.Announcer, o order, left time.Duration) (status string, err error) {
+func (r *Rooms) say(
+	ctx context.Context, a *announcer.Announcer, o order, left time.Duration,
+) (status string, err error) {
 	rest := time.Duration(o.Left) * time.Second
 	if left > 0 {
 		rest = min(rest, left)

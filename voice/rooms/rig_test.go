@@ -53,7 +53,10 @@ func house(t *testing.T, names string, test func(b *broker, hosts map[string]*ho
 	synctest.Test(t, func(t *testing.T) {
 		b := &broker{t: t, last: map[string]rooms.Message{}, hosts: map[string]*host{}}
 		for name := range strings.FieldsSeq(names) {
-			h := &host{outbox: &outbox{stored: map[string]announce.Announcement{}, keys: map[string]string{}}, broker: b, room: name, max: 10, wake: make(chan struct{}, 1)}
+			h := &host{
+				outbox: &outbox{stored: map[string]announce.Announcement{}, keys: map[string]string{}}, broker: b,
+				room: name, max: 10, wake: make(chan struct{}, 1),
+			}
 			b.hosts[name] = h
 			h.start()
 			h.connect()
@@ -70,10 +73,14 @@ func house(t *testing.T, names string, test func(b *broker, hosts map[string]*ho
 func (h *host) start() {
 	log := slog.New(slog.NewTextHandler(&h.broker.log, nil))
 	h.Rooms = rooms.New(h.room, "host-"+h.room, bus{h}, log)
-	h.Announcer = check.Must(announcer.New(announce.Config{Max: h.max, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true},
-		announcer.Parts{Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: log}))(h.broker.t)
+	h.Announcer = check.Must(
+		announcer.New(announce.Config{Max: h.max, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true},
+			announcer.Parts{Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: log}),
+	)(h.broker.t)
 	h.Attach(h.Announcer)
-	stops := []func(){check.Run(h.broker.t, h.Announcer.Run), check.Run(h.broker.t, h.Rooms.Run), check.Run(h.broker.t, h.receive)}
+	stops := []func(){
+		check.Run(h.broker.t, h.Announcer.Run), check.Run(h.broker.t, h.Rooms.Run), check.Run(h.broker.t, h.receive),
+	}
 	h.stop = func() {
 		for _, stop := range stops {
 			stop()
@@ -253,8 +260,8 @@ func (h *host) request(r announce.Request) announce.View {
 	return v
 }
 
-// expect fails the test unless an announcement has the status, and the states in other
-// rooms: "hall=done kitchen=sent".
+// expect fails the test unless an announcement has the status, and the states in other rooms: "hall=done
+// kitchen=sent".
 func (h *host) expect(id string, status announce.Status, states string) {
 	h.broker.t.Helper()
 	synctest.Wait()
@@ -266,7 +273,10 @@ func (h *host) expect(id string, status announce.Status, states string) {
 	}
 	got := announce.Rooms{}.With(v.Rooms.States())
 	if err != nil || v.Status != status || got != want {
-		h.broker.t.Errorf("in %s the announcement is %s %v, %v; want %s %s\n%s", h.room, v.Status, v.Rooms.States(), err, status, states, h.broker.log.String())
+		h.broker.t.Errorf(
+			"in %s the announcement is %s %v, %v; want %s %s\n%s", h.room, v.Status, v.Rooms.States(), err, status,
+			states, h.broker.log.String(),
+		)
 	}
 }
 
@@ -277,7 +287,9 @@ type outbox struct {
 	keys   map[string]string // id, by key
 }
 
-func (o *outbox) Append(_ context.Context, a announce.Announcement, key announce.IdempotencyKey) (announce.Accepted, bool, error) {
+func (o *outbox) Append(
+	_ context.Context, a announce.Announcement, key announce.IdempotencyKey,
+) (announce.Accepted, bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if id, ok := o.keys[key.Key]; ok {

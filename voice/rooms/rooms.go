@@ -1,11 +1,10 @@
-// Package rooms sends announcements to other rooms, which are other hosts with Pressbox,
-// through a broker of MQTT.
+// Package rooms sends announcements to other rooms, which are other hosts with Pressbox, through a broker of
+// MQTT.
 //
-// One law: what a broker acknowledges proves nothing. An announcement is saved here with
-// the rooms that it is owed to, and published with its id until the room itself reports
-// that it has saved it. A room that has an announcement already does not speak it again
-// but reports what has become of it. So each side may lose everything that is on its way:
-// when either connects again, it is asked again.
+// One law: what a broker acknowledges proves nothing. An announcement is saved here with the rooms that it is
+// owed to, and published with its id until the room itself reports that it has saved it. A room that has an
+// announcement already does not speak it again but reports what has become of it. So each side may lose
+// everything that is on its way: when either connects again, it is asked again.
 //
 //	rooms/ROOM/status   retained: which host the room is
 //	rooms/ROOM/say      orders to the room: say, cancel, ack
@@ -34,8 +33,8 @@ const All = "all"
 
 const maxName = 64 // bytes of a name
 
-// CheckName returns an error unless name can be that of a room: at most 64 bytes of
-// lower-case letters, digits, "-" and "_".
+// CheckName returns an error unless name can be that of a room: at most 64 bytes of lower-case letters, digits,
+// "-" and "_".
 func CheckName(name string) error {
 	bad := func(c rune) bool {
 		return !unicode.IsDigit(c) && c != '-' && c != '_' && (!unicode.IsLetter(c) || unicode.ToLower(c) != c)
@@ -74,8 +73,8 @@ type Message struct {
 
 // A Bus publishes messages.
 type Bus interface {
-	// Publish returns nil when the broker has acknowledged the message. It fails soon
-	// if there is no connection.
+	// Publish returns nil when the broker has acknowledged the message. It fails soon if there is no
+	// connection.
 	Publish(ctx context.Context, m Message) error
 	// Connected reports whether there is a connection.
 	Connected() bool
@@ -88,8 +87,8 @@ type Room struct {
 	Online bool // its host is connected to the broker
 }
 
-// Rooms knows the rooms, and sends announcements to them and receives those of them. Its
-// methods may be called concurrently.
+// Rooms knows the rooms, and sends announcements to them and receives those of them. Its methods may be called
+// concurrently.
 type Rooms struct {
 	own  string // name of this room
 	host string // identifies this host on the broker
@@ -108,8 +107,8 @@ type Rooms struct {
 	outgoing []Message            // reports, and statuses of this room
 }
 
-// New returns the rooms as they are known at first: this one only. host identifies this
-// host on the broker; bus is nil if there is none.
+// New returns the rooms as they are known at first: this one only. host identifies this host on the broker; bus
+// is nil if there is none.
 func New(own, host string, bus Bus, log *slog.Logger) *Rooms {
 	return &Rooms{
 		own: own, host: host, bus: bus, log: log, changed: make(chan struct{}, 1),
@@ -154,8 +153,7 @@ func (r *Rooms) others() []string {
 	return names
 }
 
-// Namesake returns the other host that is online with the name of this room; "" means
-// that there is none.
+// Namesake returns the other host that is online with the name of this room; "" means that there is none.
 func (r *Rooms) Namesake() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,8 +163,8 @@ func (r *Rooms) Namesake() string {
 	return ""
 }
 
-// Resolve returns whether names include this room, and the other rooms that they
-// include, in order; see [announcer.RoomNames].
+// Resolve returns whether names include this room, and the other rooms that they include, in order; see
+// [announcer.RoomNames].
 func (r *Rooms) Resolve(names []string) (here bool, others []string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -182,7 +180,9 @@ func (r *Rooms) Resolve(names []string) (here bool, others []string, err error) 
 		case r.bus != nil && !r.reachable():
 			err = announce.ErrRoomUnreachable
 		case r.hosts[name] == "":
-			return false, nil, &announce.UnknownRoomError{Name: name, Known: append([]string{r.own, All}, r.others()...)}
+			return false, nil, &announce.UnknownRoomError{
+				Name: name, Known: append([]string{r.own, All}, r.others()...),
+			}
 		default:
 			others = append(others, name)
 		}
@@ -202,8 +202,8 @@ func (r *Rooms) Topics() []string {
 	return []string{"+/status", "rooms/+/status", "rooms/" + r.own + "/say", "rooms/" + r.own + "/report"}
 }
 
-// Connected is called after each connection to the broker, when the topics are
-// subscribed to. It does not block.
+// Connected is called after each connection to the broker, when the topics are subscribed to. It does not
+// block.
 func (r *Rooms) Connected() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

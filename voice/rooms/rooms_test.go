@@ -31,7 +31,8 @@ func TestRooms_oneRoom(t *testing.T) {
 		kitchen.expectSpoken(3)
 		front.expectSpoken()
 		hosts["attic"].expectSpoken()
-		if b.seen = slices.DeleteFunc(b.seen, func(topic string) bool { return strings.HasPrefix(topic, "rooms/hall/") }); len(b.seen) != 1 {
+		own := func(topic string) bool { return strings.HasPrefix(topic, "rooms/hall/") }
+		if b.seen = slices.DeleteFunc(b.seen, own); len(b.seen) != 1 {
 			t.Errorf("messages to rooms: %q", b.seen)
 		}
 	})
@@ -48,7 +49,8 @@ func TestRooms_all(t *testing.T) {
 		hosts["hall"].expectSpoken(2, 1)
 		hosts["kitchen"].expectSpoken(2, 1)
 		hosts["attic"].expectSpoken(2)
-		if v, err := hosts["attic"].Find(v.ID); err != nil || v.Sender != (announce.Sender{Kind: announce.FromMQTT, Name: "hall"}) {
+		if v, err := hosts["attic"].Find(v.ID); err != nil ||
+			v.Sender != (announce.Sender{Kind: announce.FromMQTT, Name: "hall"}) {
 			t.Errorf("in the attic: %+v, %v", v.Sender, err)
 		}
 	})
@@ -74,7 +76,8 @@ func TestRooms_unknown(t *testing.T) {
 		for _, names := range [][]string{{"cellar"}, {"kitchen", "cellar"}, {""}} {
 			_, err := hosts["hall"].Announce(context.Background(), announce.Request{Content: said("x"), Rooms: names})
 			unknown, ok := errors.AsType[*announce.RequestError](err)
-			if !ok || unknown.Violations[0].Path != "room" || unknown.Violations[0].Code != announce.CodeUnknownRoom || !strings.Contains(err.Error(), "hall, all, kitchen") {
+			if !ok || unknown.Violations[0].Path != "room" || unknown.Violations[0].Code != announce.CodeUnknownRoom ||
+				!strings.Contains(err.Error(), "hall, all, kitchen") {
 				t.Errorf("%q: %v", names, err)
 			}
 		}
@@ -126,8 +129,7 @@ func TestRooms_away(t *testing.T) {
 	})
 }
 
-// Without a connection nothing is accepted for other rooms; what was accepted before is
-// sent with the next one.
+// Without a connection nothing is accepted for other rooms; what was accepted before is sent with the next one.
 func TestRooms_brokerAway(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
 		front, kitchen := hosts["hall"], hosts["kitchen"]
@@ -258,7 +260,9 @@ func TestRooms_acknowledge(t *testing.T) {
 		front, kitchen, attic := hosts["hall"], hosts["kitchen"], hosts["attic"]
 		repeat := announce.Repeat{Times: 5, Every: time.Minute}
 		for i, where := range []*host{front, kitchen} {
-			v := front.request(announce.Request{Content: said("x"), Rooms: []string{"kitchen", "attic"}, Repeat: repeat})
+			v := front.request(
+				announce.Request{Content: said("x"), Rooms: []string{"kitchen", "attic"}, Repeat: repeat},
+			)
 			time.Sleep(70 * time.Second)
 			front.expect(v.ID, announce.Queued, "kitchen=sent attic=sent")
 			if _, err := where.Acknowledge(context.Background(), v.ID); err != nil {
@@ -274,7 +278,9 @@ func TestRooms_acknowledge(t *testing.T) {
 func TestRooms_again(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
 		front, kitchen := hosts["hall"], hosts["kitchen"]
-		v := front.request(announce.Request{Content: announce.Content{Message: "x", Voice: "anna", Rate: 90}, Rooms: []string{"all"}})
+		v := front.request(
+			announce.Request{Content: announce.Content{Message: "x", Voice: "anna", Rate: 90}, Rooms: []string{"all"}},
+		)
 		time.Sleep(time.Minute)
 		w, err := front.Again(context.Background(), v.ID, announce.Request{})
 		if err != nil || w.ID == v.ID {
@@ -295,7 +301,9 @@ func TestRooms_later(t *testing.T) {
 	house(t, "hall kitchen", func(_ *broker, hosts map[string]*host) {
 		front, kitchen := hosts["hall"], hosts["kitchen"]
 		v := front.request(announce.Request{Content: said("x"), Rooms: []string{"kitchen"}, In: time.Hour})
-		w := front.request(announce.Request{Content: said("xx"), Rooms: []string{"kitchen"}, At: time.Now().Add(2 * time.Hour)})
+		w := front.request(
+			announce.Request{Content: said("xx"), Rooms: []string{"kitchen"}, At: time.Now().Add(2 * time.Hour)},
+		)
 		front.expect(v.ID, announce.Queued, "kitchen=sent")
 		time.Sleep(time.Hour + 10*time.Second)
 		front.expect(v.ID, announce.Done, "kitchen=done")
@@ -314,12 +322,18 @@ func TestReceive_foreign(t *testing.T) {
 		id := strings.Repeat("a", 26)
 		tests := []struct{ topic, payload, want string }{
 			{"say", `{"do":"cancel","id":"` + own.ID + `","from":"kitchen"}`, "not one of room kitchen"},
-			{"say", `{"do":"say","id":"` + own.ID + `","from":"kitchen","message":"y","ttl":600,"left":600}`, "not one of room kitchen"},
+			{
+				"say", `{"do":"say","id":"` + own.ID + `","from":"kitchen","message":"y","ttl":600,"left":600}`,
+				"not one of room kitchen",
+			},
 			{"say", `{"do":"say","id":"A","from":"kitchen"}`, "expected 26"},
 			{"say", `{"do":"shout","id":"` + id + `","from":"kitchen"}`, "expected say"},
 			{"say", `{"do":"say","id":"` + id + `","from":"all","left":5}`, "another name"},
 			{"say", `{"do":"say","id":"` + id + `","from":"kitchen","left":-1}`, "out of range"},
-			{"say", `{"do":"say","id":"` + id + `","from":"kitchen","message":" ","ttl":600,"left":600}`, "must not be empty"},
+			{
+				"say", `{"do":"say","id":"` + id + `","from":"kitchen","message":" ","ttl":600,"left":600}`,
+				"must not be empty",
+			},
 			{"say", `nonsense`, "read an order"},
 			{"report", `{"id":"` + own.ID + `","room":"kitchen","status":"done"}`, "not owed"},
 			{"report", `{"id":"` + id + `","room":"Kitchen"}`, `room "Kitchen"`},
@@ -380,15 +394,15 @@ func TestRooms_names(t *testing.T) {
 		}
 		b.publish(rooms.Message{Topic: "host-2/status", Payload: []byte("online"), Retain: true})
 		b.publish(rooms.Message{Topic: "rooms/hall/status", Payload: []byte(`{"host":"host-2"}`), Retain: true})
-		b.publish(rooms.Message{Topic: "rooms/parlour/status", Payload: []byte(`{"host":"host-hall"}`), Retain: true})
+		b.publish(rooms.Message{Topic: "rooms/parlor/status", Payload: []byte(`{"host":"host-hall"}`), Retain: true})
 		synctest.Wait()
 		if front.Namesake() != "host-2" {
 			t.Error("the other hall is not noticed")
 		}
-		if left := b.last["rooms/parlour/status"].Payload; len(left) > 0 {
+		if left := b.last["rooms/parlor/status"].Payload; len(left) > 0 {
 			t.Errorf("the former room is %s", left)
 		}
-		if front.Has("parlour") || !front.Has("Kitchen") || !front.Has("all") {
+		if front.Has("parlor") || !front.Has("Kitchen") || !front.Has("all") {
 			t.Errorf("known rooms: %+v", front.Rooms.List())
 		}
 	})
@@ -398,7 +412,8 @@ func TestCheckName(t *testing.T) {
 	t.Parallel()
 	for name, ok := range map[string]bool{
 		"kitchen": true, "living-room_2": true, "küche": true, strings.Repeat("a", 64): true,
-		"": false, "all": false, "Kitchen": false, "a b": false, "a/b": false, "+": false, "#": false, "a=b": false, strings.Repeat("a", 65): false,
+		"": false, "all": false, "Kitchen": false, "a b": false, "a/b": false, "+": false, "#": false, "a=b": false,
+		strings.Repeat("a", 65): false,
 	} {
 		if err := rooms.CheckName(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
@@ -409,7 +424,8 @@ func TestCheckName(t *testing.T) {
 func TestNameOf(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
-		"Kitchen.lan": "kitchen", "pi 4": "pi-4", "": "pressbox", "all": "pressbox", strings.Repeat("a", 65): "pressbox",
+		"Kitchen.lan": "kitchen", "pi 4": "pi-4", "": "pressbox", "all": "pressbox",
+		strings.Repeat("a", 65): "pressbox",
 	} {
 		if got := rooms.NameOf(host); got != want {
 			t.Errorf("%q: %q, want %q", host, got, want)
@@ -420,7 +436,8 @@ func TestNameOf(t *testing.T) {
 // Whatever arrives, Receive returns, and the rooms stay those of statuses.
 func FuzzReceive(f *testing.F) {
 	id := strings.Repeat("c", 26)
-	f.Add("rooms/hall/say", []byte(`{"do":"say","id":"`+id+`","from":"kitchen","message":"x","ttl":600,"left":600,"times":3,"interval":60}`))
+	say := `{"do":"say","id":"` + id + `","from":"kitchen","message":"x","ttl":600,"left":600,"times":3,"interval":60}`
+	f.Add("rooms/hall/say", []byte(say))
 	f.Add("rooms/hall/say", []byte(`{"do":"ack","id":"`+id+`","from":"kitchen"}`))
 	f.Add("rooms/hall/report", []byte(`{"id":"`+id+`","room":"kitchen","status":"done","acknowledged":true}`))
 	f.Add("rooms/kitchen/status", []byte(`{"host":"h"}`))
@@ -428,10 +445,17 @@ func FuzzReceive(f *testing.F) {
 	f.Add("h/status", []byte(`online`))
 	f.Fuzz(func(t *testing.T, topic string, payload []byte) {
 		b := &broker{t: t, last: map[string]rooms.Message{}, hosts: map[string]*host{}}
-		h := &host{outbox: &outbox{stored: map[string]announce.Announcement{}, keys: map[string]string{}}, broker: b, room: "hall", max: 10, wake: make(chan struct{}, 1)}
+		h := &host{
+			outbox: &outbox{stored: map[string]announce.Announcement{}, keys: map[string]string{}}, broker: b,
+			room: "hall", max: 10, wake: make(chan struct{}, 1),
+		}
 		h.Rooms = rooms.New("hall", "host-hall", bus{h}, slog.New(slog.DiscardHandler))
-		h.Announcer = check.Must(announcer.New(announce.Config{Max: 10, TTL: time.Minute, Rate: 170},
-			announcer.Parts{Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: slog.New(slog.DiscardHandler)}))(t)
+		h.Announcer = check.Must(announcer.New(
+			announce.Config{Max: 10, TTL: time.Minute, Rate: 170},
+			announcer.Parts{
+				Outbox: h.outbox, Speaker: speaker{}, Sink: h, Rooms: h.Rooms, Log: slog.New(slog.DiscardHandler),
+			},
+		))(t)
 		h.Attach(h.Announcer)
 		_ = h.Receive(context.Background(), topic, payload, 0)
 		for _, room := range h.Rooms.List()[1:] {

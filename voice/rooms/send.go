@@ -29,8 +29,7 @@ type attempt struct {
 	followed bool      // the room has reported that it has followed the order
 }
 
-// Run sends announcements to other rooms, and reports to other rooms on theirs, until
-// ctx ends.
+// Run sends announcements to other rooms, and reports to other rooms on theirs, until ctx ends.
 func (r *Rooms) Run(ctx context.Context) error {
 	if r.bus == nil {
 		<-ctx.Done()
@@ -127,7 +126,8 @@ func (r *Rooms) confirm(p report) bool {
 	if !ok {
 		return false
 	}
-	try.followed = p.state().Ended() || d.order == doSay && p.state() == announce.RoomSent || d.order == doAck && p.Acknowledged
+	try.followed = p.state().Ended() || d.order == doSay && p.state() == announce.RoomSent ||
+		d.order == doAck && p.Acknowledged
 	return true
 }
 
@@ -146,8 +146,8 @@ type verdict struct {
 	state    announce.RoomState
 }
 
-// publishDue publishes what is due and ends what is overdue. It returns when to be called
-// again; zero means when something changes.
+// publishDue publishes what is due and ends what is overdue. It returns when to be called again; zero means
+// when something changes.
 func (r *Rooms) publishDue(ctx context.Context) time.Time {
 	messages, overdue, next := r.due(time.Now())
 	for _, v := range overdue {
@@ -167,8 +167,8 @@ func (r *Rooms) publishDue(ctx context.Context) time.Time {
 	return next
 }
 
-// resend returns when messages that were not sent are sent again. Without a
-// connection it drops them: with the next one, everything is sent again.
+// resend returns when messages that were not sent are sent again. Without a connection it drops them: with the
+// next one, everything is sent again.
 func (r *Rooms) resend(messages []Message) time.Time {
 	if !r.bus.Connected() {
 		return time.Time{}
@@ -187,8 +187,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// due returns what is to be published, the oldest announcement first, and what is overdue, and when
-// to be called again.
+// due returns what is to be published, the oldest announcement first, and what is overdue, and when to be
+// called again.
 func (r *Rooms) due(now time.Time) (messages []Message, overdue []verdict, next time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -32,7 +32,10 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 		if c.Health == health.Failing {
 			break
 		}
-		a := announce.Announcement{ID: fmt.Sprint(n), Seq: uint64(n), Content: announce.Content{Message: strings.Repeat("x", 10<<10)}, Status: announce.Queued}
+		a := announce.Announcement{
+			ID: fmt.Sprint(n), Seq: uint64(n), Content: announce.Content{Message: strings.Repeat("x", 10<<10)},
+			Status: announce.Queued,
+		}
 		_, _, err := st.Append(t.Context(), a, announce.IdempotencyKey{})
 		check.NoError(t, err)
 	}

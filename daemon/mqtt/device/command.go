@@ -42,8 +42,8 @@ func commands() []string {
 	return []string{say, sayUrgent, setVolume, setVoice, setQuiet, stop, cancelAll}
 }
 
-// Decode returns the command that was published to a topic below the device's. An
-// announcement is text, or a JSON object with the fields of POST /notify and "id".
+// Decode returns the command that was published to a topic below the device's. An announcement is text, or a
+// JSON object with the fields of POST /notify and "id".
 func Decode(name string, payload []byte) (Command, error) {
 	c := Command{Name: name}
 	payload = bytes.TrimSpace(payload)

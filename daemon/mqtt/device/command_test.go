@@ -46,7 +46,9 @@ func TestDecode(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, topic := range []string{"say", "say/urgent", "volume/set", "voice/set", "dnd/set", "stop", "clear"} {
-		for _, payload := range []string{"Hello.", `{"message":"Hello.","id":"1","urgent":"true"}`, "50", "ON", "PRESS"} {
+		for _, payload := range []string{
+			"Hello.", `{"message":"Hello.","id":"1","urgent":"true"}`, "50", "ON", "PRESS",
+		} {
 			f.Add(topic, []byte(payload))
 		}
 	}
@@ -56,7 +58,8 @@ func FuzzDecode(f *testing.F) {
 		case err != nil && c != (device.Command{}):
 			t.Errorf("%s %q: a command and %v", topic, payload, err)
 		case err != nil:
-		case c.Volume < 0 || c.Volume > 100 || len(c.Voice) > 200 || len(c.ID) > 200 || strings.HasPrefix(topic, "say") != (c.Draft != nil):
+		case c.Volume < 0 || c.Volume > 100 || len(c.Voice) > 200 || len(c.ID) > 200 ||
+			strings.HasPrefix(topic, "say") != (c.Draft != nil):
 			t.Errorf("%s %q: %+v", topic, payload, c)
 		}
 	})

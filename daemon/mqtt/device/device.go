@@ -1,9 +1,8 @@
-// Package device is the Pressbox that programs on an MQTT broker see: commands become
-// announcements and changes of controls, and what happens becomes states and events.
+// Package device is the Pressbox that programs on an MQTT broker see: commands become announcements and changes
+// of controls, and what happens becomes states and events.
 //
-// One law: everything that is retained is a function of the present state. It is published
-// again after each connection and when Home Assistant has started, and else where it has
-// changed.
+// One law: everything that is retained is a function of the present state. It is published again after each
+// connection and when Home Assistant has started, and else where it has changed.
 //
 //	TOPIC/ID/say, say/urgent                        text or JSON, as POST /notify
 //	TOPIC/ID/volume/set, voice/set, dnd/set         0–100, a voice, ON or OFF
@@ -58,9 +57,10 @@ type Controls interface {
 
 // Voices are the installed voices and the one of announcements that name none.
 type Voices struct {
-	List   func() []string                               // usable ones
-	Voice  func() string                                 // of announcements without a voice
-	Select func(ctx context.Context, voice string) error // saves it; the error wraps [control.ErrUnavailable], or the voice is refused
+	List  func() []string // usable ones
+	Voice func() string   // of announcements without a voice
+	// Select saves it; the error wraps [control.ErrUnavailable], or the voice is refused
+	Select func(ctx context.Context, voice string) error
 }
 
 // Parts holds the parts of a device. All are required.
@@ -104,12 +104,14 @@ func (d *Device) Subscriptions() []mqtt.Subscription {
 		all = append(all, mqtt.Subscription{Filter: d.config.Topic + "/" + name, Handle: d.handle})
 	}
 	if d.config.Discovery != "" {
-		all = append(all, mqtt.Subscription{Filter: homeassistant.Birth(d.config.Discovery), Retained: true, Handle: func(_ context.Context, m mqtt.Message) error {
+		birth := func(_ context.Context, m mqtt.Message) error {
 			if string(m.Payload) == online {
 				d.Connected()
 			}
 			return nil
-		}})
+		}
+		filter := homeassistant.Birth(d.config.Discovery)
+		all = append(all, mqtt.Subscription{Filter: filter, Retained: true, Handle: birth})
 	}
 	return all
 }
@@ -174,8 +176,8 @@ func (d *Device) obey(ctx context.Context, c Command, key string) error {
 	return err
 }
 
-// announce accepts an announcement. What the broker delivers again has the same key, which is
-// saved with the announcement.
+// announce accepts an announcement. What the broker delivers again has the same key, which is saved with the
+// announcement.
 func (d *Device) announce(ctx context.Context, c Command, key string) error {
 	by := announce.Request{Sender: announce.Sender{Kind: announce.FromMQTT}, Client: "mqtt", IdempotencyKey: key}
 	if c.ID != "" {

@@ -56,7 +56,9 @@ func newRig(t *testing.T, texts bool) *rig {
 	r.store = check.Must(store.Open(filepath.Join(t.TempDir(), "store"), store.Options{}))(t)
 	t.Cleanup(func() { _ = r.store.Close() })
 	log := slog.New(slog.NewTextHandler(&r.log, nil))
-	r.controls = check.Must(control.NewControls(control.Config{Volume: 70, QuietMode: "silence"}, r.store, r.store.Now, log))(t)
+	r.controls = check.Must(
+		control.NewControls(control.Config{Volume: 70, QuietMode: "silence"}, r.store, r.store.Now, log),
+	)(t)
 	r.announcer = check.Must(announcer.New(announce.Config{Max: 5, TTL: time.Hour, Rate: 170}, announcer.Parts{
 		Outbox: r.store, Speaker: r, Sink: r, Controls: r.controls, Log: log,
 	}))(t)
@@ -66,12 +68,15 @@ func newRig(t *testing.T, texts bool) *rig {
 		Discovery: "homeassistant", Texts: texts,
 	}, device.Parts{
 		Announcer: r.announcer, Controls: r.controls, Changes: r.controls.Hub().Watch, Log: log, Publish: r.publish,
-		Voices: device.Voices{List: r.list, Voice: func() string { return r.record.Voice() }, Select: func(ctx context.Context, name string) error {
-			if _, err := r.Voice(name); err != nil {
-				return err
-			}
-			return r.record.SaveVoice(ctx, name)
-		}},
+		Voices: device.Voices{
+			List: r.list, Voice: func() string { return r.record.Voice() },
+			Select: func(ctx context.Context, name string) error {
+				if _, err := r.Voice(name); err != nil {
+					return err
+				}
+				return r.record.SaveVoice(ctx, name)
+			},
+		},
 		Sound: func() string { r.mu.Lock(); defer r.mu.Unlock(); return r.problem },
 		Lobby: func(send func(*protocol.Message) bool) ([]protocol.Game, func()) {
 			r.lobby = send
@@ -199,7 +204,9 @@ func TestDevice_unavailable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, false)
 	check.NoError(t, r.store.Close())
-	for _, command := range [][2]string{{"say", "Hello."}, {"volume/set", "5"}, {"voice/set", "bob"}, {"dnd/set", "ON"}} {
+	for _, command := range [][2]string{
+		{"say", "Hello."}, {"volume/set", "5"}, {"voice/set", "bob"}, {"dnd/set", "ON"},
+	} {
 		if err := r.send(command[0], command[1], "k"); err == nil {
 			t.Errorf("%s was acknowledged without a store", command[0])
 		}
@@ -213,7 +220,9 @@ func TestDevice_states(t *testing.T) {
 	check.Run(t, r.device.Run)
 	r.device.Connected()
 	r.want("status", "online")
-	for name, payload := range map[string]string{"state": "idle", "waiting": "0", "volume": "70", "dnd": "OFF", "problem": "OFF", "voice": ""} {
+	for name, payload := range map[string]string{
+		"state": "idle", "waiting": "0", "volume": "70", "dnd": "OFF", "problem": "OFF", "voice": "",
+	} {
 		r.want(name, payload)
 	}
 	r.mustSend("volume/set", "33", "")
@@ -235,12 +244,13 @@ func TestDevice_states(t *testing.T) {
 	r.mustSend("clear", "PRESS", "")
 	r.want("state", "idle")
 	r.until("an event without the text", func(topics map[string]string) bool {
-		return strings.HasPrefix(topics["event"], `{"event_type":"cancelled"`) && !strings.Contains(topics["event"], "Two.")
+		return strings.HasPrefix(topics["event"], `{"event_type":"cancelled"`) &&
+			!strings.Contains(topics["event"], "Two.")
 	})
 }
 
-// A change publishes what it changed; a connection, Home Assistant's start and a new voice
-// publish the discovery message.
+// A change publishes what it changed; a connection, Home Assistant's start and a new voice publish the
+// discovery message.
 func TestDevice_discovery(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, false)
@@ -293,14 +303,22 @@ func TestDevice_games(t *testing.T) {
 	r.device.Connected()
 	r.want("status", "online")
 	entry := func(status protocol.Status, home int) *protocol.Message {
-		return &protocol.Message{Game: "g", Data: &protocol.Game{ID: "g", Status: status, Score: &protocol.Score{Home: home}}}
+		return &protocol.Message{
+			Game: "g", Data: &protocol.Game{ID: "g", Status: status, Score: &protocol.Score{Home: home}},
+		}
 	}
 	for _, tt := range []struct {
 		message *protocol.Message
 		want    string
 	}{
-		{&protocol.Message{Game: "g", Data: &protocol.Event{Kind: protocol.Started}}, `{"event_type":"started","game":"g"}`},
-		{&protocol.Message{Game: "g", Data: &protocol.Turn{Side: game.Home, Manager: "Anna"}}, `{"event_type":"your_turn","game":"g","side":"home","manager":"Anna"}`},
+		{
+			&protocol.Message{Game: "g", Data: &protocol.Event{Kind: protocol.Started}},
+			`{"event_type":"started","game":"g"}`,
+		},
+		{
+			&protocol.Message{Game: "g", Data: &protocol.Turn{Side: game.Home, Manager: "Anna"}},
+			`{"event_type":"your_turn","game":"g","side":"home","manager":"Anna"}`,
+		},
 		{entry(protocol.Active, 0), ""},
 		{entry(protocol.Active, 2), `{"event_type":"scored","game":"g","score":{"home":2,"away":0}}`},
 		{entry(protocol.Finished, 2), `{"event_type":"over","game":"g","score":{"home":2,"away":0}}`},

@@ -11,8 +11,8 @@ import (
 	"pressbox/voice/control"
 )
 
-// A Record holds what the server remembers of MQTT: its id, the token of the broker's
-// session, and the voice of announcements that name none.
+// A Record holds what the server remembers of MQTT: its id, the token of the broker's session, and the voice of
+// announcements that name none.
 type Record struct {
 	repo control.Repository
 	key  string
@@ -28,8 +28,7 @@ type stored struct {
 	Voice string `json:"voice,omitempty"` // "" means the default one
 }
 
-// OpenRecord reads the record from a repository. If there is none, it saves one with a new
-// random id.
+// OpenRecord reads the record from a repository. If there is none, it saves one with a new random id.
 func OpenRecord(ctx context.Context, repo control.Repository, key string) (*Record, error) {
 	r := &Record{repo: repo, key: key}
 	records, err := repo.Controls(ctx)

@@ -16,7 +16,8 @@ import (
 // statuses returns the kinds of events of announcements.
 func statuses() []string {
 	return []string{
-		string(announce.Scheduled), string(announce.Queued), string(announce.Playing), string(announce.Done), string(announce.Failed),
+		string(announce.Scheduled), string(announce.Queued), string(announce.Playing), string(announce.Done),
+		string(announce.Failed),
 		string(announce.Cancelled), string(announce.Expired), string(announce.Silenced),
 	}
 }
@@ -76,8 +77,8 @@ func (s *sources) end() {
 	s.leave()
 }
 
-// next waits until the state may have changed, and publishes events meanwhile. It reports
-// false when ctx has ended.
+// next waits until the state may have changed, and publishes events meanwhile. It reports false when ctx has
+// ended.
 func (s *sources) next(ctx context.Context) bool {
 	for {
 		select {
@@ -106,8 +107,8 @@ func (s *sources) next(ctx context.Context) bool {
 	}
 }
 
-// watchEvents subscribes to announcements again, after some events were lost. If the
-// announcer has ended, there are no more.
+// watchEvents subscribes to announcements again, after some events were lost. If the announcer has ended, there
+// are no more.
 func (s *sources) watchEvents(ctx context.Context) {
 	s.endEvents()
 	s.events, s.endEvents = s.Announcer.Watch()
@@ -122,8 +123,7 @@ func (s *sources) watchEvents(ctx context.Context) {
 	}
 }
 
-// retained returns the messages that describe the present state; the last one says that the
-// device is there.
+// retained returns the messages that describe the present state; the last one says that the device is there.
 func (d *Device) retained(now time.Time) []mqtt.Message {
 	var all []mqtt.Message
 	add := func(topic, payload string) {
@@ -143,7 +143,8 @@ func (d *Device) retained(now time.Time) []mqtt.Message {
 		state = homeassistant.Quiet
 	}
 	attributes, _ := json.Marshal(stateAttributes{ //nolint:errchkjson // strings and numbers can always be encoded
-		Announcement: stats.Current, Scheduled: stats.Scheduled, Muted: volume.Muted, QuietUntil: quiet.Until, Problem: problem,
+		Announcement: stats.Current, Scheduled: stats.Scheduled, Muted: volume.Muted, QuietUntil: quiet.Until,
+		Problem: problem,
 	})
 	topic := d.config.Topic + "/"
 	add(topic+"state/attributes", string(attributes))

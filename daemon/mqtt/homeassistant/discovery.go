@@ -1,5 +1,5 @@
-// Package homeassistant describes a Pressbox to Home Assistant, in the form of MQTT device
-// discovery (https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery).
+// Package homeassistant describes a Pressbox to Home Assistant, in the form of MQTT device discovery
+// (https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery).
 package homeassistant
 
 import "encoding/json"
@@ -23,12 +23,11 @@ const (
 	Quiet    = "quiet"
 )
 
-// object is a JSON object. The encoder sorts its members, so that equal devices have equal
-// messages.
+// object is a JSON object. The encoder sorts its members, so that equal devices have equal messages.
 type object map[string]any
 
-// Topic returns the topic of the discovery message, which is retained; an empty message
-// there removes the device.
+// Topic returns the topic of the discovery message, which is retained; an empty message there removes the
+// device.
 func Topic(prefix, id string) string { return prefix + "/device/pressbox_" + id + "/config" }
 
 // Birth returns the topic at which Home Assistant publishes "online" after it has started.
@@ -36,7 +35,10 @@ func Birth(prefix string) string { return prefix + "/status" }
 
 // Discovery returns the discovery message.
 func Discovery(d Device) []byte {
-	device := object{"ids": []string{"pressbox_" + d.ID}, "name": d.Name, "mf": "Pressbox", "mdl": "Pressbox", "sw": d.Version}
+	device := object{
+		"ids": []string{"pressbox_" + d.ID}, "name": d.Name, "mf": "Pressbox", "mdl": "Pressbox",
+		"sw": d.Version,
+	}
 	if d.URL != "" {
 		device["cu"] = d.URL
 	}
@@ -62,8 +64,11 @@ func (d Device) components() object {
 		"dnd": d.entity("dnd", "switch", "Do not disturb", object{
 			"icon": "mdi:bell-off", "state_topic": d.Topic + "/dnd", "command_topic": d.Topic + "/dnd/set",
 		}),
-		"stop":  d.entity("stop", "button", "Stop", object{"icon": "mdi:stop", "command_topic": d.Topic + "/stop"}),
-		"clear": d.entity("clear", "button", "Cancel all", object{"icon": "mdi:playlist-remove", "command_topic": d.Topic + "/clear"}),
+		"stop": d.entity("stop", "button", "Stop", object{"icon": "mdi:stop", "command_topic": d.Topic + "/stop"}),
+		"clear": d.entity(
+			"clear", "button", "Cancel all",
+			object{"icon": "mdi:playlist-remove", "command_topic": d.Topic + "/clear"},
+		),
 		"state": d.entity("state", "sensor", "State", object{
 			"device_class": "enum", "options": []string{Idle, Speaking, Quiet}, "icon": "mdi:bullhorn",
 			"state_topic": d.Topic + "/state", "json_attributes_topic": d.Topic + "/state/attributes",
@@ -74,8 +79,13 @@ func (d Device) components() object {
 		"sound": d.entity("sound", "binary_sensor", "Sound", object{
 			"device_class": "problem", "ent_cat": "diagnostic", "state_topic": d.Topic + "/problem",
 		}),
-		"said": d.entity("said", "event", "Announcement", object{"event_types": d.Statuses, "state_topic": d.Topic + "/event"}),
-		"game": d.entity("game", "event", "Game", object{"event_types": d.Games, "icon": "mdi:baseball", "state_topic": d.Topic + "/game"}),
+		"said": d.entity(
+			"said", "event", "Announcement", object{"event_types": d.Statuses, "state_topic": d.Topic + "/event"},
+		),
+		"game": d.entity(
+			"game", "event", "Game",
+			object{"event_types": d.Games, "icon": "mdi:baseball", "state_topic": d.Topic + "/game"},
+		),
 	}
 	if len(d.Voices) > 0 {
 		all["voice"] = d.entity("voice", "select", "Voice", object{

@@ -28,8 +28,7 @@ func TestLogLevel_set(t *testing.T) {
 	level := new(slog.LevelVar)
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = level })
 	send := func(method, body string) webtest.Page {
-		return r.Send(t, r.AdminHandler(), webtest.NewRequest(method,
-			"/admin/log-level", body, "Content-Type", webtest.AsJSON))
+		return r.Administer(t, method, "/admin/log-level", body)
 	}
 	check.Equal(t, send("GET", "").Want(200).Field("level"), "INFO", "GET /admin/log-level")
 	for _, tt := range []struct {
@@ -135,7 +134,7 @@ func TestMetrics_openMetrics(t *testing.T) {
 	})
 	for _, open := range []bool{false, true} {
 		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Metrics, c.OpenMetrics = metrics, open })
-		r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/metrics", "")).Want(200)
+		r.Administer(t, "GET", "/metrics", "").Want(200)
 		want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[open]
 		check.Equal(t, fromNetwork(r, "/metrics"), want, "open: %t: status", open)
 	}
@@ -170,7 +169,7 @@ func TestFindings_deadline(t *testing.T) {
 			}
 		}
 	})
-	got := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET", "/admin/examination", "")).Want(200).Field("findings")
+	got := r.Administer(t, "GET", "/admin/examination", "").Want(200).Field("findings")
 	if want := `[{"name":"sound","result":"failure","detail":"muted","remedy":"unmute ` +
 		`it"},{"name":"store","result":"ok","detail":"sound"}]`; got != want {
 		t.Errorf("findings: %s, want %s", got, want)

@@ -30,7 +30,10 @@ func (h *handlers) healthRoutes() []web.Route {
 		ID: "getHealth", Tag: "server", Summary: "Get the health of the server and its components",
 		Responses: []web.Response{
 			{Status: http.StatusOK, Description: "Announcements are accepted.", Body: healthReply{}},
-			{Status: http.StatusServiceUnavailable, Description: "Announcements cannot be accepted.", Body: healthReply{}},
+			{
+				Status: http.StatusServiceUnavailable, Body: healthReply{},
+				Description: "Announcements cannot be accepted.",
+			},
 		},
 	})}
 }

@@ -87,7 +87,8 @@ func (v viewer) shown(s announce.Sender) *sender {
 func NewAnnouncement(v announce.View, to viewer) Announcement {
 	a := Announcement{
 		ID: v.ID, Status: v.Status, Position: v.Position, Content: v.Content, Urgent: v.Urgent,
-		CreatedAt: web.Timestamp{Time: v.Created}, At: web.Timestamp{Time: v.At}, SpeaksAt: web.Timestamp{Time: v.SpeaksAt},
+		CreatedAt: web.Timestamp{Time: v.Created},
+		At:        web.Timestamp{Time: v.At}, SpeaksAt: web.Timestamp{Time: v.SpeaksAt},
 		ExpiresAt: web.Timestamp{Time: v.Expires}, ClockUnset: v.ClockUnset, Quiet: v.Quiet, Sender: to.shown(v.Sender),
 		StartedAt: web.Timestamp{Time: v.Started}, EndedAt: web.Timestamp{Time: v.Ended}, Error: v.Error,
 	}

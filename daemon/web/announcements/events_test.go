@@ -47,8 +47,7 @@ func TestEvents_everyChange(t *testing.T) {
 	})
 }
 
-// A client that reconnects receives the ends that it missed, oldest first, and the
-// queue.
+// A client that reconnects receives the ends that it missed, oldest first, and the queue.
 func TestEvents_lastEventID(t *testing.T) {
 	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
 		var ids []string
@@ -149,7 +148,10 @@ func TestSnapshot_changesDuringListing(t *testing.T) {
 		return announce.List{Queue: make([]announce.View, state)}
 	})
 	if len(list.Queue) != 3 || len(changes) != 0 || listings != 3 {
-		t.Errorf("after %d listings, %d of 3 changes are in the list and %d events are left", listings, len(list.Queue), len(changes))
+		t.Errorf(
+			"after %d listings, %d of 3 changes are in the list and %d events are left", listings, len(list.Queue),
+			len(changes),
+		)
 	}
 }
 

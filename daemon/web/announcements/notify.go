@@ -33,8 +33,7 @@ type handlers struct {
 	cancels *limits.Limiter // by address
 }
 
-// How many requests of a kind an address can send each minute, in bursts of at
-// most half as many.
+// How many requests of a kind an address can send each minute, in bursts of at most half as many.
 const (
 	readRate   = 600
 	cancelRate = 120
@@ -50,8 +49,8 @@ func (h *handlers) limited(l *limits.Limiter, next web.Handler) web.Handler {
 	}
 }
 
-// Routes returns the routes of this package. Those under NOTIFY_ACCESS are also
-// served below /api, where a session permits them as well.
+// Routes returns the routes of this package. Those under NOTIFY_ACCESS are also served below /api, where a
+// session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{
 		Server: s, Config: cfg,
@@ -63,34 +62,49 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 
 func (h *handlers) notifyRoutes() []web.Route {
 	one := []web.Response{{Status: http.StatusOK, Description: "The announcement.", Body: Announcement{}}}
+	changes := []int{
+		http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+	}
+	cancelled := web.Response{
+		Status: http.StatusOK, Description: "The number of cancelled announcements.", Body: cancelledReply{},
+	}
+	cancelWaiting := h.limited(h.cancels, h.cancelWaiting)
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/notify", web.NotifyAccess, h.announce, web.Operation{
 			ID: "createAnnouncement", Tag: "announcements", Summary: "Create an announcement",
-			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is spoken unless it expires or ends `silenced`. " +
-				"The queue has ten places beyond QUEUE_MAX_SIZE for urgent announcements; at most 200 announcements are scheduled or repeated at a time. " +
-				"A body that begins with { is JSON, whatever its media type; a form has a field `message`; any other body is the text of the message. Parameters of the URL are fields too. " +
-				"Unknown members of JSON are refused; unknown fields of forms and unknown parameters are ignored and listed in `warnings`. Browsers must send application/json. " +
-				"A repeated Idempotency-Key of the same client returns the announcement as it is now; the last 1,000 keys of 24 hours are stored for each client.",
+			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is " +
+				"spoken unless it expires or ends `silenced`. " +
+				"The queue has ten places beyond QUEUE_MAX_SIZE for urgent announcements; at most 200 announcements " +
+				"are scheduled or repeated at a time. " +
+				"A body that begins with { is JSON, whatever its media type; a form has a field `message`; any other " +
+				"body is the text of the message. Parameters of the URL are fields too. " +
+				"Unknown members of JSON are refused; unknown fields of forms and unknown parameters are ignored and " +
+				"listed in `warnings`. Browsers must send application/json. " +
+				"A repeated Idempotency-Key of the same client returns the announcement as it is now; the last 1,000 " +
+				"keys of 24 hours are stored for each client.",
 			Headers:  []string{"Idempotency-Key"},
 			Request:  announce.AnnouncementRequest{},
 			AnyMedia: true,
 			Responses: []web.Response{{
-				Status: http.StatusAccepted, Description: "The announcement is saved.", Body: Accepted{}, Location: true,
+				Status: http.StatusAccepted, Description: "The announcement is saved.", Body: Accepted{},
+				Location: true,
 			}},
 			Problems: []int{http.StatusServiceUnavailable},
 			Limited:  true,
 		}),
 		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.limited(h.reads, h.queue), web.Operation{
-			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue, the scheduled and the recent announcements",
+			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue, the scheduled and the recent " +
+				"announcements",
 			Description: "GET creates no announcement: with a parameter `message` it is 400.",
 			Responses:   []web.Response{{Status: http.StatusOK, Description: "The announcements.", Body: QueueReply{}}},
 			Problems:    []int{http.StatusBadRequest, http.StatusTooManyRequests},
 		}),
-		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.limited(h.cancels, h.cancelWaiting), web.Operation{
+		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, cancelWaiting, web.Operation{
 			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
-			Description: "Also those that were interrupted or wait for their next repetition. The announcement that is being spoken and the scheduled ones are not cancelled.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The number of cancelled announcements.", Body: cancelledReply{}}},
-			Problems:    []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
+			Description: "Also those that were interrupted or wait for their next repetition. The announcement that " +
+				"is being spoken and the scheduled ones are not cancelled.",
+			Responses: []web.Response{cancelled},
+			Problems:  []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.limited(h.reads, h.find), web.Operation{
 			ID: "getAnnouncement", Tag: "announcements", Summary: "Get an announcement",
@@ -98,28 +112,38 @@ func (h *handlers) notifyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.limited(h.cancels, h.cancel), web.Operation{
 			ID: "cancelAnnouncement", Tag: "announcements", Summary: "Cancel an announcement, also while it is spoken",
-			Responses: one, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+			Responses: one,
+			Problems:  changes,
 		}),
-		web.NewRoute(http.MethodPost, "/notify/:id/ack", web.NotifyAccess, h.limited(h.cancels, h.acknowledge), web.Operation{
-			ID: "acknowledgeAnnouncement", Tag: "announcements", Summary: "End the repetitions of an announcement",
-			Description: "While it is being spoken, it is spoken to its end. Otherwise it ends as `done`, or as `cancelled` if it was not spoken yet.",
-			Responses:   one, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
-		}),
+		web.NewRoute(
+			http.MethodPost, "/notify/:id/ack", web.NotifyAccess, h.limited(h.cancels, h.acknowledge),
+			web.Operation{
+				ID: "acknowledgeAnnouncement", Tag: "announcements", Summary: "End the repetitions of an announcement",
+				Description: "While it is being spoken, it is spoken to its end. Otherwise it ends as `done`, or as " +
+					"`cancelled` if it was not spoken yet.",
+				Responses: one,
+				Problems:  changes,
+			},
+		),
 		web.NewRoute(http.MethodPost, "/notify/:id/again", web.NotifyAccess, h.again, web.Operation{
 			ID: "repeatAnnouncement", Tag: "announcements", Summary: "Speak an announcement once more",
-			Description: "Creates an announcement with the same text, voice, rate, priority, volume, chime and time to live, which is spoken now.",
-			Headers:     []string{"Idempotency-Key"},
+			Description: "Creates an announcement with the same text, voice, rate, priority, volume, chime and time " +
+				"to live, which is spoken now.",
+			Headers: []string{"Idempotency-Key"},
 			Responses: []web.Response{{
-				Status: http.StatusAccepted, Description: "The new announcement is saved.", Body: Accepted{}, Location: true,
+				Status: http.StatusAccepted, Description: "The new announcement is saved.", Body: Accepted{},
+				Location: true,
 			}},
-			Problems: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
-			Limited:  true,
+			Problems: []int{
+				http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable,
+			},
+			Limited: true,
 		}),
 	}
 }
 
-// maxRecent is the maximum number of ended announcements in one response. The
-// store may have thousands, of 5,000 characters each; GET /notify/{id} finds all.
+// maxRecent is the maximum number of ended announcements in one response. The store may have thousands, of
+// 5,000 characters each; GET /notify/{id} finds all.
 const maxRecent = 200
 
 // A QueueReply holds the announcements.
@@ -164,9 +188,10 @@ func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
 	return h.create(w, r, r.URL.Path, d, by)
 }
 
-// create creates the announcement of a draft, and responds with it. parent is the path
-// above it.
-func (h *handlers) create(w http.ResponseWriter, r *http.Request, parent string, d *draft.Draft, by announce.Request) error {
+// create creates the announcement of a draft, and responds with it. parent is the path above it.
+func (h *handlers) create(
+	w http.ResponseWriter, r *http.Request, parent string, d *draft.Draft, by announce.Request,
+) error {
 	view, err := d.Announce(r.Context(), h.Announcer, by)
 	if err != nil {
 		return err
@@ -174,9 +199,10 @@ func (h *handlers) create(w http.ResponseWriter, r *http.Request, parent string,
 	return h.accepted(w, r, parent, view, d.Warnings)
 }
 
-// accepted responds with an accepted announcement and warnings. parent is the path above
-// it.
-func (h *handlers) accepted(w http.ResponseWriter, r *http.Request, parent string, view announce.View, warnings []string) error {
+// accepted responds with an accepted announcement and warnings. parent is the path above it.
+func (h *handlers) accepted(
+	w http.ResponseWriter, r *http.Request, parent string, view announce.View, warnings []string,
+) error {
 	w.Header().Set("Location", parent+"/"+view.ID)
 	if view.Created.IsZero() { // the request was repeated, and its announcement is no longer stored
 		return web.WriteJSON(w, http.StatusAccepted, Forgotten{ID: view.ID, Status: view.Status, Warnings: warnings})
@@ -200,7 +226,9 @@ func Queue(a *announcer.Announcer) QueueReply { return newQueue(a.List(), admini
 func newQueue(l announce.List, to viewer) QueueReply {
 	recent := l.Recent[:min(len(l.Recent), maxRecent)]
 	return QueueReply{
-		Queue: newAnnouncements(l.Queue, to), Recent: newAnnouncements(recent, to), Scheduled: newAnnouncements(l.Scheduled, to),
+		Queue:     newAnnouncements(l.Queue, to),
+		Recent:    newAnnouncements(recent, to),
+		Scheduled: newAnnouncements(l.Scheduled, to),
 	}
 }
 

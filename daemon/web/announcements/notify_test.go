@@ -17,13 +17,15 @@ import (
 func TestNotify_lifecycle(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
-	w := r.Do(t, "POST", "/notify", `{"message": "  Dinner is ready. ", "rate": 200, "urgent": true, "ttl": 60}`).Want(202)
+	w := r.Do(t, "POST", "/notify", `{"message": "  Dinner is ready. ", "rate": 200, "urgent": true, "ttl": 60}`).
+		Want(202)
 	id := w.Field("id")
 	if got := w.Header.Get("Location"); got != "/notify/"+id || id == "" {
 		t.Errorf("Location %q of announcement %q", got, id)
 	}
 	for name, want := range map[string]string{
-		"status": "queued", "position": "0", "message": "Dinner is ready.", "voice": webtest.Voice, "rate": "200", "urgent": "true",
+		"status": "queued", "position": "0", "message": "Dinner is ready.", "voice": webtest.Voice, "rate": "200",
+		"urgent": "true",
 	} {
 		if got := w.Field(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
@@ -131,7 +133,8 @@ func TestNotify_queueFull(t *testing.T) {
 	}
 	// A repeated key gets the announcement as it is, even while the queue is full.
 	again := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202)
-	if again.Field("id") != first.Field("id") || again.Field("status") != "playing" || again.Field("message") != "head" {
+	if again.Field("id") != first.Field("id") || again.Field("status") != "playing" ||
+		again.Field("message") != "head" {
 		t.Errorf("the first response is %s, the second %s", first.Text, again.Text)
 	}
 }
@@ -148,7 +151,8 @@ func TestNotify_idempotencyKey(t *testing.T) {
 	for _, bad := range []string{"", "two words", "grün", strings.Repeat("k", 256), "tab\t"} {
 		r.Do(t, "POST", "/notify", `{"message": "x"}`, "Idempotency-Key", bad).Want(400, "bad_idempotency_key")
 	}
-	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Idempotency-Key", "a", "Idempotency-Key", "b").Want(400, "bad_idempotency_key")
+	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Idempotency-Key", "a", "Idempotency-Key", "b").
+		Want(400, "bad_idempotency_key")
 	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Idempotency-Key", strings.Repeat("k", 255)).Want(202)
 }
 
@@ -209,11 +213,13 @@ func TestNotify_refused(t *testing.T) {
 		if w.StatusCode == 422 {
 			got = w.Violations()
 		}
-		if w.StatusCode != tt.status || !strings.HasPrefix(got, tt.want) || w.StatusCode == 422 && got != tt.want || w.StatusCode == 400 && w.Field("code") != "not_json" {
+		if w.StatusCode != tt.status || !strings.HasPrefix(got, tt.want) || w.StatusCode == 422 && got != tt.want ||
+			w.StatusCode == 400 && w.Field("code") != "not_json" {
 			t.Errorf("POST /notify %.100s: status %d, %s; want %d, %s", tt.body, w.StatusCode, got, tt.status, tt.want)
 		}
 	}
-	if detail := r.Do(t, "POST", "/notify", `{"message": "x", "voice": "unknown"}`).Want(422, "unknown_voice").Field("detail"); !strings.Contains(detail, webtest.Voice) {
+	unknown := r.Do(t, "POST", "/notify", `{"message": "x", "voice": "unknown"}`).Want(422, "unknown_voice")
+	if detail := unknown.Field("detail"); !strings.Contains(detail, webtest.Voice) {
 		t.Errorf("detail of an unknown voice: %s, want the installed ones", detail)
 	}
 	if got := queued(t, r); got != "" {
@@ -277,8 +283,8 @@ func TestNotify_rateLimit(t *testing.T) {
 	})
 }
 
-// Addresses of one IPv6 /64 share a limit, unknown ones have that of the peer, and
-// LimitLoopback includes loopback addresses.
+// Addresses of one IPv6 /64 share a limit, unknown ones have that of the peer, and LimitLoopback includes
+// loopback addresses.
 func TestNotify_sharedRateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -327,7 +333,10 @@ func TestRouter_unknownPathsAndMethods(t *testing.T) {
 			t.Errorf("%s %s: Allow: %s, want %s", tt.method, tt.path, got, tt.allow)
 		}
 	}
-	for _, path := range []string{"/nothing", "/notify/nothing", "/notify/%2e%2e%2fhealth", "/notify/a/b", "/Health", "/notify//x", "/docs/../health", "/docs/nothing.js"} {
+	for _, path := range []string{
+		"/nothing", "/notify/nothing", "/notify/%2e%2e%2fhealth", "/notify/a/b", "/Health", "/notify//x",
+		"/docs/../health", "/docs/nothing.js",
+	} {
 		r.Do(t, "GET", path, "").Want(404, "not_found")
 	}
 	r.Do(t, "DELETE", "/notify/nothing", "").Want(404, "not_found")
@@ -347,7 +356,10 @@ func TestRouter_unknownPathsAndMethods(t *testing.T) {
 	} {
 		w := r.Do(t, tt.method, tt.path, "")
 		if w.StatusCode != tt.status || w.Header.Get("Location") != tt.to {
-			t.Errorf("%s %s: status %d to %q, want %d to %q", tt.method, tt.path, w.StatusCode, w.Header.Get("Location"), tt.status, tt.to)
+			t.Errorf(
+				"%s %s: status %d to %q, want %d to %q", tt.method, tt.path, w.StatusCode, w.Header.Get("Location"),
+				tt.status, tt.to,
+			)
 		}
 	}
 }
@@ -358,7 +370,8 @@ func TestNotify_clientDisconnects(t *testing.T) {
 	r := webtest.NewRig(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r.Send(t, r.Handler(), webtest.NewRequest("POST", "/notify", `{"message": "x"}`).WithContext(ctx)).Want(503, "interrupted")
+	r.Send(t, r.Handler(), webtest.NewRequest("POST", "/notify", `{"message": "x"}`).WithContext(ctx)).
+		Want(503, "interrupted")
 	if strings.Contains(r.Log.String(), "level=ERROR") {
 		t.Errorf("the log: %s", r.Log)
 	}

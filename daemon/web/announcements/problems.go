@@ -45,7 +45,9 @@ func Problem(err error) (web.Problem, bool) {
 // draftProblem returns the problem of a draft: of its violations, or of a body that cannot be read.
 func draftProblem(refused *draft.Error) web.Problem {
 	if len(refused.Violations) == 0 {
-		p := web.Problem{Status: http.StatusBadRequest, Code: refused.Code, Detail: refused.Reason, Example: refused.Example}
+		p := web.Problem{
+			Status: http.StatusBadRequest, Code: refused.Code, Detail: refused.Reason, Example: refused.Example,
+		}
 		if refused.Position >= 0 {
 			p.Detail += fmt.Sprintf("; at byte %d", refused.Position)
 		}

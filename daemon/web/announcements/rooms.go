@@ -19,7 +19,8 @@ type roomsReply struct {
 }
 
 func (h *handlers) roomRoutes() []web.Route {
-	return []web.Route{web.NewRoute(http.MethodGet, "/rooms", web.NotifyAccess, h.limited(h.reads, h.listRooms), web.Operation{
+	list := h.limited(h.reads, h.listRooms)
+	return []web.Route{web.NewRoute(http.MethodGet, "/rooms", web.NotifyAccess, list, web.Operation{
 		ID: "listRooms", Tag: "announcements", Summary: "List the rooms that announcements can be sent to",
 		Responses: []web.Response{{Status: http.StatusOK, Description: "The rooms.", Body: roomsReply{}}},
 		Problems:  []int{http.StatusTooManyRequests},

@@ -19,14 +19,23 @@ func TestRooms_announce(t *testing.T) {
 	wantText(r.Do(t, "GET", "/rooms", "").Want(200), `{"rooms":[{"name":"hall","here":true,"online":false}]}`)
 
 	r.Broker.Here.Store(true)
-	for topic, payload := range map[string]string{"rooms/kitchen/status": `{"host":"2"}`, "2/status": "online", "rooms/hall/status": `{"host":"1"}`} {
+	for topic, payload := range map[string]string{
+		"rooms/kitchen/status": `{"host":"2"}`, "2/status": "online", "rooms/hall/status": `{"host":"1"}`,
+	} {
 		check.NoError(t, r.Rooms.Receive(t.Context(), topic, []byte(payload), 0))
 	}
-	wantText(r.Do(t, "GET", "/rooms", "").Want(200), `{"rooms":[{"name":"hall","here":true,"online":true},{"name":"kitchen","here":false,"online":true}]}`)
-	for _, body := range []string{`{"message": "Dinner.", "room": "cellar"}`, `{"message": "Dinner.", "room": ["kitchen", "cellar"]}`} {
+	wantText(
+		r.Do(t, "GET", "/rooms", "").Want(200),
+		`{"rooms":[{"name":"hall","here":true,"online":true},{"name":"kitchen","here":false,"online":true}]}`,
+	)
+	for _, body := range []string{
+		`{"message": "Dinner.", "room": "cellar"}`, `{"message": "Dinner.", "room": ["kitchen", "cellar"]}`,
+	} {
 		r.Do(t, "POST", "/notify", body).Want(422, announce.CodeUnknownRoom)
 	}
-	for _, body := range []string{`{"message": "Dinner.", "room": "kitchen"}`, `{"message": "Dinner.", "room": ["Kitchen"]}`} {
+	for _, body := range []string{
+		`{"message": "Dinner.", "room": "kitchen"}`, `{"message": "Dinner.", "room": ["Kitchen"]}`,
+	} {
 		w := r.Do(t, "POST", "/notify", body).Want(202, "")
 		if got := w.Field("rooms"); got != `{"kitchen":"waiting"}` || w.Field("position") != "" {
 			t.Errorf("POST /notify %s: %s", body, w.Text)

@@ -10,15 +10,16 @@ import (
 	"pressbox/daemon/web/webtest"
 )
 
-// On the administrator's socket, NOTIFY_ACCESS and NOTIFY_RATE, which are for the network,
-// do not apply. The page and its API are not served there.
+// On the administrator's socket, NOTIFY_ACCESS and NOTIFY_RATE, which are for the network, do not apply. The
+// page and its API are not served there.
 func TestAdminSocket_announces(t *testing.T) {
 	t.Parallel()
 	for access, network := range map[web.Access]int{web.LAN: 202, web.Token: 401, web.Off: 403} {
 		r := webtest.NewRig(t, func(c *site.Config) { c.Access, c.NotifyRate = access, 2 })
 		status := func(h http.Handler, path, client string) int {
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, webtest.NewRequest("POST", path, `{"message": "hello"}`, "Content-Type", webtest.AsJSON, "Client", client))
+			const body = `{"message": "hello"}`
+			h.ServeHTTP(w, webtest.NewRequest("POST", path, body, "Content-Type", webtest.AsJSON, "Client", client))
 			return w.Code
 		}
 		for _, want := range []int{network, 429} { // the rate permits one

@@ -11,11 +11,12 @@ import (
 func (h *handlers) speakableRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodPost, "/speakable", web.NotifyAccess, h.speakable, web.Operation{
 		ID: "previewSpeakable", Tag: "speech", Summary: "Show how a message would be spoken",
-		Description: "Returns the message with numbers, units and symbols in words, as the voice reads it, and its phonemes. Nothing is spoken or saved.",
-		Request:     speakableRequest{},
-		Responses:   []web.Response{{Status: http.StatusOK, Description: "What would be spoken.", Body: Preview{}}},
-		Problems:    []int{http.StatusServiceUnavailable},
-		Limited:     true,
+		Description: "Returns the message with numbers, units and symbols in words, as the voice reads it, and its " +
+			"phonemes. Nothing is spoken or saved.",
+		Request:   speakableRequest{},
+		Responses: []web.Response{{Status: http.StatusOK, Description: "What would be spoken.", Body: Preview{}}},
+		Problems:  []int{http.StatusServiceUnavailable},
+		Limited:   true,
 	})}
 }
 

@@ -35,8 +35,9 @@ type Voice struct {
 func (h *handlers) voiceRoutes() []web.Route {
 	return []web.Route{web.NewRoute(http.MethodGet, "/voices", web.Public, h.voices, web.Operation{
 		ID: "listVoices", Tag: "server", Summary: "List the installed voices",
-		Description: "A pair of files added to MODEL_DIR is listed without a restart; one that cannot be loaded is listed with its error.",
-		Responses:   []web.Response{{Status: http.StatusOK, Description: "The voices.", Body: VoiceList{}}},
+		Description: "A pair of files added to MODEL_DIR is listed without a restart; one that cannot be loaded is " +
+			"listed with its error.",
+		Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Body: VoiceList{}}},
 	})}
 }
 

@@ -1,6 +1,5 @@
-// Package control serves the volume, quiet, schedules and favorites: reading to
-// clients that NOTIFY_ACCESS permits, changing to those that CONTROL_ACCESS
-// permits.
+// Package control serves the volume, quiet, schedules and favorites: reading to clients that NOTIFY_ACCESS
+// permits, changing to those that CONTROL_ACCESS permits.
 //
 // One law: each change is logged with its sender.
 package control
@@ -21,8 +20,7 @@ import (
 type Config struct {
 	Controls  *control.Controls
 	Schedules *control.Schedules
-	// Check returns a [*announce.RequestError] if an announcement would not be
-	// accepted.
+	// Check returns a [*announce.RequestError] if an announcement would not be accepted.
 	Check func(announce.Request) (announce.Announcement, error)
 }
 
@@ -87,11 +85,14 @@ func ok(description string, body any) []web.Response {
 
 func (h *handlers) volumeRoutes() []web.Route {
 	return []web.Route{
-		h.read("/volume", h.volume, web.Operation{ID: "getVolume", Summary: "Get the volume", Responses: ok("The volume.", VolumeReply{})}),
+		h.read("/volume", h.volume, web.Operation{
+			ID: "getVolume", Summary: "Get the volume", Responses: ok("The volume.", VolumeReply{}),
+		}),
 		h.change(http.MethodPut, "/volume", h.setVolume, web.Operation{
 			ID: "setVolume", Summary: "Set the volume, the mute, or both", Request: volumeChange{},
-			Description: "It applies over restarts, until the setting VOLUME is changed. Urgent announcements are spoken at URGENT_MIN_VOLUME at least.",
-			Responses:   ok("The volume.", VolumeReply{}),
+			Description: "It applies over restarts, until the setting VOLUME is changed. Urgent announcements are " +
+				"spoken at URGENT_MIN_VOLUME at least.",
+			Responses: ok("The volume.", VolumeReply{}),
 		}),
 	}
 }
@@ -135,14 +136,18 @@ func (h *handlers) setVolume(w http.ResponseWriter, r *http.Request) error {
 
 func (h *handlers) quietRoutes() []web.Route {
 	return []web.Route{
-		h.read("/quiet", h.quiet, web.Operation{ID: "getQuiet", Summary: "Get whether it is quiet", Responses: ok("Quiet, now.", QuietReply{})}),
+		h.read("/quiet", h.quiet, web.Operation{
+			ID: "getQuiet", Summary: "Get whether it is quiet", Responses: ok("Quiet, now.", QuietReply{}),
+		}),
 		h.change(http.MethodPut, "/quiet", h.switchOn, web.Operation{
 			ID: "setQuiet", Summary: "Make it quiet for at most 24 hours", Request: quietRequest{},
-			Description: "It ends by itself, and when a setting QUIET_* is changed. Urgent announcements are spoken nevertheless.",
-			Responses:   ok("Quiet, now.", QuietReply{}),
+			Description: "It ends by itself, and when a setting QUIET_* is changed. Urgent announcements are spoken " +
+				"nevertheless.",
+			Responses: ok("Quiet, now.", QuietReply{}),
 		}),
 		h.change(http.MethodDelete, "/quiet", h.switchOff, web.Operation{
-			ID: "endQuiet", Summary: "End quiet", Description: "During QUIET_HOURS, these are suspended until their end.",
+			ID: "endQuiet", Summary: "End quiet", Description: "During QUIET_HOURS, these are suspended until their " +
+				"end.",
 			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is not quiet."}},
 		}),
 	}

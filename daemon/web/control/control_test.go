@@ -64,7 +64,8 @@ func TestControls_applied(t *testing.T) {
 		_, events := l.Listen(r.T, "")
 		socket := func(method, path, body string, status int) {
 			r.T.Helper()
-			r.Send(r.T, r.AdminHandler(), webtest.NewRequest(method, path, body, "Content-Type", webtest.AsJSON)).Want(status)
+			r.Send(r.T, r.AdminHandler(), webtest.NewRequest(method, path, body, "Content-Type", webtest.AsJSON)).
+				Want(status)
 		}
 		socket("PUT", "/volume", `{"muted": true}`, 200)
 		events.Want("event: volume")
@@ -74,7 +75,9 @@ func TestControls_applied(t *testing.T) {
 		socket("PUT", "/quiet", `{"for": 3600, "mode": "silence"}`, 200)
 		events.Want("id: "+id+", event: volume", "id: "+id+", event: quiet")
 		quiet := r.Announce(r.T, "quiet")
-		events.Want("id: "+id+", event: announcement, quiet queued", "id: "+quiet+", event: announcement, quiet silenced")
+		events.Want(
+			"id: "+id+", event: announcement, quiet queued", "id: "+quiet+", event: announcement, quiet silenced",
+		)
 		socket("DELETE", "/quiet", "", 204)
 		socket("POST", "/schedules", `{"name": "x", "cron": "0 8 * * *", "message": "x"}`, 201)
 		socket("PUT", "/favorites", `{"favorites": []}`, 200)
@@ -125,7 +128,10 @@ func TestQuiet(t *testing.T) {
 		}{
 			{`{"for": 1}`, 200, "true silence switch 2000-01-01T00:00:01.000Z"},
 			{`{"for": 86400, "mode": "hold"}`, 200, "true hold switch 2000-01-02T00:00:00.000Z"},
-			{`{"until": "2000-01-02T01:00:00+01:00", "mode": "soft"}`, 200, "true soft switch 2000-01-02T00:00:00.000Z"},
+			{
+				`{"until": "2000-01-02T01:00:00+01:00", "mode": "soft"}`, 200,
+				"true soft switch 2000-01-02T00:00:00.000Z",
+			},
 			{`{"for": 0}`, 422, "/for out_of_range"},
 			{`{"for": 86401}`, 422, "/for out_of_range"},
 			{`{"until": "2000-01-02T00:00:01Z"}`, 422, "/until out_of_range"},
@@ -138,7 +144,9 @@ func TestQuiet(t *testing.T) {
 			w := r.Do(t, "PUT", "/quiet", tt.body).Want(tt.status)
 			got := w.Violations()
 			if tt.status == 200 {
-				got = strings.Join([]string{w.Field("active"), w.Field("mode"), w.Field("reason"), w.Field("until")}, " ")
+				got = strings.Join(
+					[]string{w.Field("active"), w.Field("mode"), w.Field("reason"), w.Field("until")}, " ",
+				)
 			}
 			if got != tt.want {
 				t.Errorf("PUT /quiet %s: %s, want %s", tt.body, got, tt.want)
@@ -155,11 +163,13 @@ func TestQuiet(t *testing.T) {
 func TestSchedules(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t, byLAN)
-	const body = `{"name": "Wake up", "cron": "30 6 * * mon-fri", "time_zone": "Europe/Berlin", "message": "Good morning.", "title": "Time", "volume": 30,
+	const body = `{"name": "Wake up", "cron": "30 6 * * mon-fri", "time_zone": "Europe/Berlin",
+		"message": "Good morning.", "title": "Time", "volume": 30,
 		"repeat": {"times": 2, "every": 60}}`
 	created := r.Do(t, "POST", "/schedules", body).Want(201)
 	path := created.Header.Get("Location")
-	if path != "/schedules/"+created.Field("id") || created.Field("enabled") != "true" || !strings.HasSuffix(created.Field("next_at"), ":30:00.000Z") {
+	if path != "/schedules/"+created.Field("id") || created.Field("enabled") != "true" ||
+		!strings.HasSuffix(created.Field("next_at"), ":30:00.000Z") {
 		t.Errorf("created at %s: %s", path, created.Text)
 	}
 	if found := r.Do(t, "GET", path, "").Want(200); found.Text != created.Text {
@@ -169,16 +179,19 @@ func TestSchedules(t *testing.T) {
 	if replaced.Field("next_at") != "" || replaced.Field("title") != "" || replaced.Field("id") != created.Field("id") {
 		t.Errorf("replaced by %s", replaced.Text)
 	}
-	if list := r.Do(t, "GET", "/schedules", "").Want(200); list.Text != `{"schedules":[`+strings.TrimSpace(replaced.Text)+"]}\n" {
+	want := `{"schedules":[` + strings.TrimSpace(replaced.Text) + "]}\n"
+	if list := r.Do(t, "GET", "/schedules", "").Want(200); list.Text != want {
 		t.Errorf("GET /schedules: %s", list.Text)
 	}
 	for body, want := range map[string]string{
-		`{"name": "", "cron": "60 6 * * *", "time_zone": "x", "message": ""}`:                          "/cron invalid, /message required, /name out_of_range, /time_zone invalid",
-		`{"name": "x", "cron": "0 6 * * *", "message": "x", "voice": "zoe"}`:                           "/voice unknown_voice",
-		`{"name": "x", "cron": "0 6 * * *", "message": "x", "at": "2026-01-01T00:00:00Z", "rate": 59}`: "/at unknown_field, /rate out_of_range",
-		`{"cron": "0 6 * * *"}`: "/message required, /name required",
+		`"name": "", "cron": "60 6 * * *", "time_zone": "x", "message": ""`: "/cron invalid, /message required, " +
+			"/name out_of_range, /time_zone invalid",
+		`"name": "x", "cron": "0 6 * * *", "message": "x", "voice": "zoe"`: "/voice unknown_voice",
+		`"name": "x", "cron": "0 6 * * *", "message": "x", "at": "x", "rate": 59`: "/at unknown_field, " +
+			"/rate out_of_range",
+		`"cron": "0 6 * * *"`: "/message required, /name required",
 	} {
-		if got := r.Do(t, "POST", "/schedules", body).Want(422).Violations(); got != want {
+		if got := r.Do(t, "POST", "/schedules", "{"+body+"}").Want(422).Violations(); got != want {
 			t.Errorf("POST /schedules %s: %s, want %s", body, got, want)
 		}
 	}
@@ -201,7 +214,8 @@ func TestFavorites(t *testing.T) {
 		t.Errorf("GET /favorites: %s", w.Text)
 	}
 	list := func(n int) string {
-		return `{"favorites":[` + strings.TrimSuffix(strings.Repeat(`{"message":"Dinner is ready.","urgent":true},`, n), ",") + `]}`
+		all := strings.Repeat(`{"message":"Dinner is ready.","urgent":true},`, n)
+		return `{"favorites":[` + strings.TrimSuffix(all, ",") + `]}`
 	}
 	r.Do(t, "PUT", "/favorites", list(50)).Want(200)
 	r.Do(t, "PUT", "/favorites", list(51)).Want(422, "too_many")
@@ -214,9 +228,13 @@ func TestFavorites(t *testing.T) {
 			t.Errorf("violations %s, want %s", got, want)
 		}
 	}
-	refused(`{"favorites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`, "/favorites/1/message not_speakable, /favorites/1/voice unknown_voice")
+	refused(
+		`{"favorites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`,
+		"/favorites/1/message not_speakable, /favorites/1/voice unknown_voice",
+	)
 	// The voice of a favorite was removed: it stays, and others can be saved.
-	check.NoError(t, r.Controls.SetFavorites(t.Context(), []announce.Payload{{Content: announce.Content{Message: "Old.", Voice: "zoe"}}}))
+	old := announce.Payload{Content: announce.Content{Message: "Old.", Voice: "zoe"}}
+	check.NoError(t, r.Controls.SetFavorites(t.Context(), []announce.Payload{old}))
 	r.Do(t, "PUT", "/favorites", `{"favorites": [{"message": "Old.", "voice": "zoe"}, {"message": "New."}]}`).Want(200)
 	refused(`{"favorites": [{"message": "Other.", "voice": "zoe"}]}`, "/favorites/0/voice unknown_voice")
 }

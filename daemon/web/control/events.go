@@ -16,12 +16,13 @@ func (e Events) Watch() (changes <-chan control.Change, stop func()) { return e.
 func (e Events) States() map[control.Change]any {
 	return map[control.Change]any{
 		control.ChangedVolume: e.State(control.ChangedVolume), control.ChangedQuiet: e.State(control.ChangedQuiet),
-		control.ChangedSchedules: newScheduleList(e.Schedules.List()), control.ChangedFavorites: newFavorites(e.Controls.Favorites()),
+		control.ChangedSchedules: newScheduleList(e.Schedules.List()),
+		control.ChangedFavorites: newFavorites(e.Controls.Favorites()),
 	}
 }
 
-// State returns the JSON of what has changed: the volume or quiet. Schedules and
-// favorites are long, and clients that show them request them again.
+// State returns the JSON of what has changed: the volume or quiet. Schedules and favorites are long, and
+// clients that show them request them again.
 func (e Events) State(c control.Change) any {
 	switch c {
 	case control.ChangedVolume:

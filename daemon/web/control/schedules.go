@@ -16,24 +16,30 @@ func (h *handlers) scheduleRoutes() []web.Route {
 	one := ok("The schedule.", scheduleReply{})
 	return []web.Route{
 		h.read("/schedules", h.schedules, web.Operation{
-			ID: "listSchedules", Summary: "List the schedules", Responses: ok("The schedules; those that are due first come first.", scheduleList{}),
+			ID: "listSchedules", Summary: "List the schedules",
+			Responses: ok("The schedules; those that are due first come first.", scheduleList{}),
 		}),
 		h.change(http.MethodPost, "/schedules", h.createSchedule, web.Operation{
 			ID: "createSchedule", Summary: "Create a schedule", Request: control.Plan{},
-			Description: "At most 100, and 20 of one client. A time that a daylight saving change skips is the time of the change, and of one that it repeats the first counts. " +
+			Description: "At most 100, and 20 of one client. A time that a daylight saving change skips is the time " +
+				"of the change, and of one that it repeats the first counts. " +
 				"What was missed by more than 10 minutes, because the server did not run, is not made up for.",
-			Responses: []web.Response{{Status: http.StatusCreated, Description: "The schedule.", Body: scheduleReply{}, Location: true}},
-			Problems:  []int{http.StatusConflict},
+			Responses: []web.Response{{
+				Status: http.StatusCreated, Description: "The schedule.", Body: scheduleReply{}, Location: true,
+			}},
+			Problems: []int{http.StatusConflict},
 		}),
 		h.read("/schedules/:id", h.schedule, web.Operation{
 			ID: "getSchedule", Summary: "Get a schedule", Responses: one, Problems: []int{http.StatusNotFound},
 		}),
 		h.change(http.MethodPut, "/schedules/:id", h.replaceSchedule, web.Operation{
-			ID: "replaceSchedule", Summary: "Replace a schedule", Request: control.Plan{}, Responses: one, Problems: []int{http.StatusNotFound},
+			ID: "replaceSchedule", Summary: "Replace a schedule", Request: control.Plan{}, Responses: one,
+			Problems: []int{http.StatusNotFound},
 		}),
 		h.change(http.MethodDelete, "/schedules/:id", h.deleteSchedule, web.Operation{
 			ID: "deleteSchedule", Summary: "Delete a schedule",
-			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}}, Problems: []int{http.StatusNotFound},
+			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}},
+			Problems:  []int{http.StatusNotFound},
 		}),
 	}
 }
@@ -161,8 +167,8 @@ func (h *handlers) setFavorites(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, body)
 }
 
-// checkFavorites returns the violations of all favorites, except of those that are saved
-// already: the voice of one may have been removed, and others can be saved nevertheless.
+// checkFavorites returns the violations of all favorites, except of those that are saved already: the voice of
+// one may have been removed, and others can be saved nevertheless.
 func (h *handlers) checkFavorites(all []announce.Payload) error {
 	var wrong []web.Violation
 	saved := h.Controls.Favorites()

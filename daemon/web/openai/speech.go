@@ -67,7 +67,9 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 		rate := int(math.Round(float64(h.DefaultRate()) * body.Speed))
 		body.Rate = max(minRate, min(maxRate, rate))
 	}
-	n, err := h.Announcer.CheckSpeech(announce.Request{Content: announce.Content{Message: body.Input, Voice: h.installedVoice(string(body.Voice)), Rate: body.Rate}})
+	n, err := h.Announcer.CheckSpeech(announce.Request{Content: announce.Content{
+		Message: body.Input, Voice: h.installedVoice(string(body.Voice)), Rate: body.Rate,
+	}})
 	if err != nil {
 		return h.speechError(err)
 	}

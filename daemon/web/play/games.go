@@ -171,9 +171,10 @@ func (h *handlers) recordRoutes() []web.Route {
 			}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/boxscore", web.SessionOrVisitor,
 			h.readable(h.boxScore), web.Operation{
-				ID: "getBoxScore", Tag: "games", Summary: "Get the box score",
-				Responses: []web.Response{{Status: http.StatusOK, Description: "The box score.", Body: boxScoreReply{}}},
-				Problems:  problems,
+				ID: "getBoxScore", Tag: "games", Summary: "Get the box score", Problems: problems,
+				Responses: []web.Response{{
+					Status: http.StatusOK, Description: "The box score.", Body: boxScoreReply{},
+				}},
 			}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/winprob", web.SessionOrVisitor,
 			h.readable(h.winProbability), web.Operation{

@@ -240,7 +240,8 @@ func (h *handlers) changeUser(w http.ResponseWriter, r *http.Request) error {
 	if err := refuseOwnAccount(r); lost && err != nil {
 		return err
 	}
-	return writeNoContent(w, h.Sessions.ChangeAccount(r.Context(), web.Param(r, "id"), session.AccountChange{Disabled: body.Disabled, Admin: body.Admin}))
+	change := session.AccountChange{Disabled: body.Disabled, Admin: body.Admin}
+	return writeNoContent(w, h.Sessions.ChangeAccount(r.Context(), web.Param(r, "id"), change))
 }
 
 // refuseOwnAccount returns an error if a request concerns the account of its sender, so that

@@ -24,8 +24,8 @@ func TestCreateToken_network(t *testing.T) {
 		"fd00::1/64":             "fd00::/64",
 		"fd00::1":                "fd00::1/128",
 	} {
-		created := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/tokens",
-			fmt.Sprintf(`{"name": "x", "network": %q}`, network), "Content-Type", webtest.AsJSON)).Want(201)
+		body := fmt.Sprintf(`{"name": "x", "network": %q}`, network)
+		created := h.Administer(t, "POST", "/admin/tokens", body).Want(201)
 		check.Equal(t, created.Field("network"), want, "network %s", network)
 		status := map[bool]int{true: 200, false: 401}[strings.HasPrefix(want, "192")]
 		h.Do(t, "GET", "/notify", "", webtest.Bearer(created.Field("token"))...).Want(status)
@@ -40,8 +40,7 @@ func TestCreateToken_network(t *testing.T) {
 		`{"name": "x", "network": "::ffff:0:0/95"}`:    "/network invalid",
 		`{"name": "x", "ttl": -1}`:                     "/ttl out_of_range",
 	} {
-		w := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST",
-			"/admin/tokens", body, "Content-Type", webtest.AsJSON)).Want(422)
+		w := h.Administer(t, "POST", "/admin/tokens", body).Want(422)
 		check.Equal(t, w.Violations(), want, "%.60s", body)
 	}
 }

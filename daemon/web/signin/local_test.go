@@ -103,7 +103,7 @@ func TestLocal_signUpPolicy(t *testing.T) {
 	p := closed.Submit(action, "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
 	check.Contains(t, p.Text, auth.ErrNotInvited.Error(), "the page")
 	h := webtest.NewLocalRig(t, auth.SignUpInvite)
-	made := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/invites", "")).Want(201).Field("invite")
+	made := h.Administer(t, "POST", "/admin/invites", "").Want(201).Field("invite")
 	b := h.Browser(t)
 	check.Contains(t, b.Get(b.LocalForm()).Text, `name="invite"`, "the form")
 	b.Submit(b.LocalForm(), "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
@@ -123,7 +123,7 @@ func TestLocal_inviteLink(t *testing.T) {
 		t.Error("the form asks a local client for an invite")
 	}
 	here.CreateAccount("anna")
-	invite := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/invites", "")).Want(201).Field("invite")
+	invite := h.Administer(t, "POST", "/admin/invites", "").Want(201).Field("invite")
 	away := h.Browser(t)
 	away.From = webtest.ForeignClient
 	away.Submit(away.LocalForm(), "form", "create", "name", "bert", "passphrase", webtest.Passphrase).Want(422)
@@ -140,7 +140,7 @@ func TestLocal_inviteLink(t *testing.T) {
 func TestFlow_inviteOfProvider(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.SignIn.SignUp = auth.SignUpLocal })
-	invite := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST", "/admin/invites", "")).Want(201).Field("invite")
+	invite := h.Administer(t, "POST", "/admin/invites", "").Want(201).Field("invite")
 	b := h.Browser(t)
 	b.From = webtest.ForeignClient
 	b.Callback(b.Begin(), "code "+auth.NewSecret()).WantError(auth.CodeNotInvited)
@@ -205,7 +205,7 @@ func TestAdmin_accounts(t *testing.T) {
 	b := h.Browser(t)
 	b.CreateAccount("anna")
 	admin := func(method, path, body string) webtest.Page {
-		return h.Send(t, h.AdminHandler(), webtest.NewRequest(method, path, body, "Content-Type", webtest.AsJSON))
+		return h.Administer(t, method, path, body)
 	}
 	id := b.Get("/api/auth/me").Field("id")
 	check.Contains(t, admin("GET", "/admin/users", "").Want(200).Text, id, "users")

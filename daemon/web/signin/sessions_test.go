@@ -328,8 +328,7 @@ func TestNotify_sessionsAndTokens(t *testing.T) {
 	out.Get("/api/notify").Want(401)
 	out.Get("/api/notify", webtest.Bearer(b.AccessToken())...).Want(200)
 	out.Get("/notify", webtest.Bearer(b.AccessToken())...).Want(401)
-	admin := h.Send(t, h.AdminHandler(), webtest.NewRequest("POST",
-		"/admin/tokens", `{"name":"door","network":"192.168.1.0/24"}`, "Content-Type", webtest.AsJSON))
+	admin := h.Administer(t, "POST", "/admin/tokens", `{"name":"door","network":"192.168.1.0/24"}`)
 	token := admin.Want(201).Field("token")
 	h.Secret("token", token)
 	out.Get("/notify", webtest.Bearer(token)...).Want(200)
@@ -337,7 +336,7 @@ func TestNotify_sessionsAndTokens(t *testing.T) {
 	out.Get("/api/auth/me", webtest.Bearer(token)...).Want(401)
 	out.From = "192.168.2.1:1000"
 	out.Get("/notify", webtest.Bearer(token)...).Want(401)
-	list := h.Send(t, h.AdminHandler(), webtest.NewRequest("GET", "/admin/tokens", "")).Want(200)
+	list := h.Administer(t, "GET", "/admin/tokens", "").Want(200)
 	if strings.Contains(list.Text, token) || !strings.Contains(list.Text, `"network":"192.168.1.0/24"`) {
 		t.Errorf("tokens %s", list.Text)
 	}

@@ -18,8 +18,7 @@ func TestAdminCode_redeem(t *testing.T) {
 	}
 	redeem("opening day").Want(404, "not_found")
 	set := func(code string) webtest.Page {
-		return r.Send(t, r.AdminHandler(), webtest.NewRequest("PUT",
-			"/admin/code", `{"code": "`+code+`"}`, "Content-Type", webtest.AsJSON))
+		return r.Administer(t, "PUT", "/admin/code", `{"code": "`+code+`"}`)
 	}
 	set("7 chars").Want(422, "too_short")
 	set("password1").Want(422, "too_common")

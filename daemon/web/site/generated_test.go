@@ -352,8 +352,9 @@ func (g *generator) object(t reflect.Type, schema *jsonschema.Schema) {
 		if g.isForm() && (property.HasType(jsonschema.Integer) || property.HasType(jsonschema.Boolean)) {
 			property.AddType(jsonschema.String)
 		}
-		isNull := of.Kind() == reflect.Pointer && !m.optional && !g.isRequest()
-		if isNull || m.field.Tag.Get("nullable") == "true" {
+		given := m.field.Tag.Get("nullable")
+		isNull := of.Kind() == reflect.Pointer && !m.optional && !g.isRequest() && given == ""
+		if isNull || given == "true" {
 			addNull(property)
 		}
 		if of.Kind() == reflect.Array && property.HasType(jsonschema.Array) {

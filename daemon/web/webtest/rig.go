@@ -359,6 +359,12 @@ func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Page {
 	return Page{resp, tb, text}
 }
 
+// Administer sends a request with a JSON body, "" for none, on the administrator's socket.
+func (r *Rig) Administer(tb testing.TB, method, path, body string) Page {
+	tb.Helper()
+	return r.Send(tb, r.AdminHandler(), NewRequest(method, path, body, "Content-Type", AsJSON))
+}
+
 // ErrVoice is an error of the voices.
 var ErrVoice = errors.New("the model is broken")
 

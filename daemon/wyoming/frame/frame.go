@@ -1,11 +1,10 @@
-// Package frame reads and writes frames of the Wyoming protocol, in which voice
-// assistants ask for speech: a line of JSON, the header; then JSON data, if the header
-// has a data_length; then bytes, if it has a payload_length.
+// Package frame reads and writes frames of the Wyoming protocol, in which voice assistants ask for speech: a
+// line of JSON, the header; then JSON data, if the header has a data_length; then bytes, if it has a
+// payload_length.
 //
 //	{"type": "synthesize", "version": "1.9.0", "data_length": 17}\n{"text": "Hello"}
 //
-// One law: a reader uses no more memory than its client has sent, and at most
-// [MaxFrame].
+// One law: a reader uses no more memory than its client has sent, and at most [MaxFrame].
 package frame
 
 import (
@@ -24,12 +23,11 @@ const (
 	MaxFrame  = 512 << 10 // header, data and payload
 )
 
-// version is the version of the protocol's reference implementation that was read. It is
-// informative.
+// version is the version of the protocol's reference implementation that was read. It is informative.
 const version = "1.9.0"
 
-// Errors of [Reader.Next], in addition to those of its reader. After them the position of
-// the next frame is unknown.
+// Errors of [Reader.Next], in addition to those of its reader. After them the position of the next frame is
+// unknown.
 var (
 	ErrTooLarge  = fmt.Errorf("a header may have %d bytes, and a frame %d", MaxHeader, MaxFrame)
 	ErrMalformed = errors.New("not a frame of the Wyoming protocol")
@@ -63,8 +61,7 @@ type header struct {
 	PayloadLength int                        `json:"payload_length,omitempty"`
 }
 
-// Append appends a frame to dst. data is a value that encodes as a JSON object; nil means
-// none.
+// Append appends a frame to dst. data is a value that encodes as a JSON object; nil means none.
 func Append(dst []byte, kind string, data any, payload []byte) ([]byte, error) {
 	h := header{Type: kind, Version: version, PayloadLength: len(payload)}
 	var object []byte
@@ -95,8 +92,8 @@ func (r *Reader) Wait() error {
 	return err
 }
 
-// Next returns the next frame. The error is [io.EOF] at the end, [io.ErrUnexpectedEOF] in a
-// frame, and wraps [ErrTooLarge] or [ErrMalformed] for what is not a frame.
+// Next returns the next frame. The error is [io.EOF] at the end, [io.ErrUnexpectedEOF] in a frame, and wraps
+// [ErrTooLarge] or [ErrMalformed] for what is not a frame.
 func (r *Reader) Next() (Frame, error) {
 	line, err := r.line()
 	if err != nil {

@@ -20,17 +20,31 @@ func TestReader_next(t *testing.T) {
 	for _, tt := range []struct{ name, bytes, kind, data, payload string }{
 		{"no data", `{"type": "describe", "version": "1.9.0"}` + "\n", "describe", `null`, ""},
 		{
-			"data after the header", `{"type": "synthesize", "version": "1.9.0", "data_length": 68}` + "\n" + `{"text": "Grüß Gott.", "voice": {"name": "en_US-pressbox-medium"}}`,
+			"data after the header",
+			`{"type": "synthesize", "version": "1.9.0", "data_length": 68}` + "\n" +
+				`{"text": "Grüß Gott.", "voice": {"name": "en_US-pressbox-medium"}}`,
 			"synthesize", `{"text":"Grüß Gott.","voice":{"name":"en_US-pressbox-medium"}}`, "",
 		},
 		{"data in the header", `{"type":"ping","data":{"text":"a"}}` + "\n", "ping", `{"text":"a"}`, ""},
 		{
-			"data in both", `{"type": "synthesize", "data": {"text": "a", "voice": {"name": "v"}}, "data_length": 29}` + "\n" + `{"voice": {"language": "en"}}`,
+			"data in both",
+			`{"type": "synthesize", "data": {"text": "a", "voice": {"name": "v"}}, "data_length": 29}` + "\n" +
+				`{"voice": {"language": "en"}}`,
 			"synthesize", `{"text":"a","voice":{"language":"en"}}`, "",
 		},
-		{"payload", `{"type": "audio-chunk", "data_length": 2, "payload_length": 4}` + "\n{}\n\x00\xff\n", "audio-chunk", `{}`, "\n\x00\xff\n"},
-		{"null", `{"type": "describe", "version": null, "data": null, "data_length": null, "payload_length": null}` + "\r\n", "describe", `null`, ""},
-		{"data is null", `{"type": "synthesize-stop", "data": {"a": 1}, "data_length": 4}` + "\nnull", "synthesize-stop", `{"a":1}`, ""},
+		{
+			"payload", `{"type": "audio-chunk", "data_length": 2, "payload_length": 4}` + "\n{}\n\x00\xff\n",
+			"audio-chunk", `{}`, "\n\x00\xff\n",
+		},
+		{
+			"null",
+			`{"type": "describe", "version": null, "data": null, "data_length": null, "payload_length": null}` + "\r\n",
+			"describe", `null`, "",
+		},
+		{
+			"data is null", `{"type": "synthesize-stop", "data": {"a": 1}, "data_length": 4}` + "\nnull",
+			"synthesize-stop", `{"a":1}`, "",
+		},
 	} {
 		r := frame.NewReader(iotest.OneByteReader(strings.NewReader(tt.bytes + `{"type":"next"}` + "\n")))
 		f, err := r.Next()
@@ -40,7 +54,9 @@ func TestReader_next(t *testing.T) {
 		}
 		data, err := json.Marshal(f.Data)
 		if err != nil || f.Type != tt.kind || string(data) != tt.data || string(f.Payload) != tt.payload {
-			t.Errorf("%s: %s %s %q %v, want %s %s %q", tt.name, f.Type, data, f.Payload, err, tt.kind, tt.data, tt.payload)
+			t.Errorf(
+				"%s: %s %s %q %v, want %s %s %q", tt.name, f.Type, data, f.Payload, err, tt.kind, tt.data, tt.payload,
+			)
 		}
 		if f, err := r.Next(); f.Type != "next" || err != nil {
 			t.Errorf("%s: the next frame is %q, %v", tt.name, f.Type, err)
@@ -66,7 +82,11 @@ func TestReader_refused(t *testing.T) {
 		{"the largest frame", full + spaces(39-len(full)) + "\n" + spaces(frame.MaxFrame-40), nil},
 		{"a larger frame", full + spaces(40-len(full)) + "\n" + spaces(frame.MaxFrame-40), frame.ErrTooLarge},
 		{"endless data", `{"type": "x", "data_length": 1000000000000}` + "\n", frame.ErrTooLarge},
-		{"lengths that overflow", `{"type": "x", "data_length": 9223372036854775807, "payload_length": 9223372036854775807}` + "\n", frame.ErrTooLarge},
+		{
+			"lengths that overflow",
+			`{"type": "x", "data_length": 9223372036854775807, "payload_length": 9223372036854775807}` + "\n",
+			frame.ErrTooLarge,
+		},
 		{"larger than an integer", `{"type": "x", "data_length": 1e30}` + "\n", frame.ErrMalformed},
 		{"negative data_length", `{"type": "x", "data_length": -1}` + "\n", frame.ErrMalformed},
 		{"negative payload_length", `{"type": "x", "payload_length": -1}` + "\n", frame.ErrMalformed},
@@ -95,7 +115,9 @@ func TestReader_memory(t *testing.T) { //nolint:paralleltest // it measures memo
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for range clients {
-		r := frame.NewReader(strings.NewReader(fmt.Sprintf(`{"type": "x", "payload_length": %d}`, frame.MaxFrame-1000) + "\n"))
+		r := frame.NewReader(
+			strings.NewReader(fmt.Sprintf(`{"type": "x", "payload_length": %d}`, frame.MaxFrame-1000) + "\n"),
+		)
 		if _, err := r.Next(); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatal(err)
 		}
@@ -116,8 +138,18 @@ func TestAppend_bytes(t *testing.T) {
 		want    string
 	}{
 		{"synthesize-stopped", nil, "", `{"type":"synthesize-stopped","version":"1.9.0"}` + "\n"},
-		{"pong", map[string]any{"text": "ü"}, "", `{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`},
-		{"audio-chunk", map[string]any{}, "\x01\x00", `{"type":"audio-chunk","version":"1.9.0","data_length":2,"payload_length":2}` + "\n{}\x01\x00"},
+		{
+			"pong",
+			map[string]any{"text": "ü"},
+			"",
+			`{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`,
+		},
+		{
+			"audio-chunk",
+			map[string]any{},
+			"\x01\x00",
+			`{"type":"audio-chunk","version":"1.9.0","data_length":2,"payload_length":2}` + "\n{}\x01\x00",
+		},
 	} {
 		got, err := frame.Append([]byte("x"), tt.kind, tt.data, []byte(tt.payload))
 		if err != nil || string(got) != "x"+tt.want {
@@ -151,7 +183,8 @@ func TestFrame_decode(t *testing.T) {
 func FuzzFrame(f *testing.F) {
 	for _, seed := range []string{
 		`{"type": "describe", "version": "1.9.0"}` + "\n",
-		`{"type": "synthesize", "data_length": 68}` + "\n" + `{"text": "Grüß Gott.", "voice": {"name": "en_US-pressbox-medium"}}`,
+		`{"type": "synthesize", "data_length": 68}` + "\n" +
+			`{"text": "Grüß Gott.", "voice": {"name": "en_US-pressbox-medium"}}`,
 		`{"type": "x", "data": {"a": [1, null]}, "data_length": 2, "payload_length": 3}` + "\n{}abc",
 		`{"type": "x"}` + "\n" + `{"type": "y", "data_length": -1}` + "\n", "POST / HTTP/1.1\r\n", "{", "\xff\n",
 	} {

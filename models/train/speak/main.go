@@ -1,4 +1,4 @@
-// Speak synthesises sentences given as phoneme ids with a voice in Piper's format
+// Speak synthesizes sentences given as phoneme ids with a voice in Piper's format
 // and writes each as a WAV file of 16-bit samples.
 //
 //	speak -library libonnxruntime.so -model VOICE.onnx -out DIR [-length 1] < SENTENCES.jsonl
@@ -74,7 +74,7 @@ type sentence struct {
 	IDs []int64 `json:"ids"`
 }
 
-// A speaker synthesises sentences and sums up their duration and the time spent.
+// A speaker synthesizes sentences and sums up their duration and the time spent.
 type speaker struct {
 	model         voice.Model
 	config        *voice.Config

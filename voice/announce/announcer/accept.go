@@ -55,17 +55,17 @@ func (a *Announcer) resolveRooms(r announce.Request) (announce.Rooms, error) {
 	return announce.Rooms{Only: !here, Voice: r.Voice, Rate: r.Rate}.With(states), nil
 }
 
-// Announce accepts a request. When it returns, the announcement is saved and will be spoken, expire or end silenced.
-// If its client used the idempotency key for the same request in the last 24 hours, Announce returns that announcement
-// as it is now and accepts nothing, even if the queue is full; only ID and Status are set if the announcement is no
-// longer stored.
+// Announce accepts a request. When it returns, the announcement is saved and will be spoken, expire or end
+// silenced. If its client used the idempotency key for the same request in the last 24 hours, Announce returns
+// that announcement as it is now and accepts nothing, even if the queue is full; only ID and Status are set if
+// the announcement is no longer stored.
 //
-// The error is an [*announce.RequestError], [announce.ErrFull], [announce.ErrScheduleFull], [announce.ErrKeyReused],
-// [announce.ErrRoomUnreachable] or ctx's, or it wraps [announce.ErrUnavailable]. Nothing is saved then, unless ctx
-// ended or the disk failed during the write.
+// The error is an [*announce.RequestError], [announce.ErrFull], [announce.ErrScheduleFull],
+// [announce.ErrKeyReused], [announce.ErrRoomUnreachable] or ctx's, or it wraps [announce.ErrUnavailable].
+// Nothing is saved then, unless ctx ended or the disk failed during the write.
 //
-// Saving waits for the disk, so it happens without the lock, and concurrent requests share one sync. The place in the
-// queue is reserved before and released if saving fails.
+// Saving waits for the disk, so it happens without the lock, and concurrent requests share one sync. The place
+// in the queue is reserved before and released if saving fails.
 func (a *Announcer) Announce(ctx context.Context, r announce.Request) (announce.View, error) {
 	key := r.Key()
 	if earlier, ok, err := a.acceptedEarlier(ctx, key); err != nil {
@@ -104,8 +104,8 @@ func (a *Announcer) Announce(ctx context.Context, r announce.Request) (announce.
 	return view, nil
 }
 
-// acceptedEarlier looks for the announcement of a repeated request. It precedes the checks: an accepted request stays
-// accepted even if its voice was removed.
+// acceptedEarlier looks for the announcement of a repeated request. It precedes the checks: an accepted request
+// stays accepted even if its voice was removed.
 func (a *Announcer) acceptedEarlier(ctx context.Context, key announce.IdempotencyKey) (announce.Accepted, bool, error) {
 	if key.Key == "" || len(key.Key) > announce.MaxKeyLength {
 		return announce.Accepted{}, false, nil
@@ -148,9 +148,9 @@ func outboxError(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", announce.ErrUnavailable, err)
 }
 
-// Again accepts the text of an announcement once more, with the same content, to be spoken now. by has the sender and
-// the idempotency key of the request. If the voice was removed, the default voice speaks. The errors are those of
-// [Announcer.Announce], [announce.ErrNotFound] and [announce.ErrNoText].
+// Again accepts the text of an announcement once more, with the same content, to be spoken now. by has the
+// sender and the idempotency key of the request. If the voice was removed, the default voice speaks. The errors
+// are those of [Announcer.Announce], [announce.ErrNotFound] and [announce.ErrNoText].
 func (a *Announcer) Again(ctx context.Context, id string, by announce.Request) (announce.View, error) {
 	v, err := a.Find(id)
 	if err != nil {

@@ -14,51 +14,6 @@ import (
 	"pressbox/voice/announce/announcer"
 )
 
-func TestAnnounce_reportsAllViolations(t *testing.T) {
-	t.Parallel()
-	h := newRig(t, settings)
-	for _, tt := range []struct {
-		name string
-		r    announce.Request
-		want string
-	}{
-		{"good", announce.Request{Content: said(" hello\n")}, ""},
-		{"longest", announce.Request{Content: announce.Content{Message: strings.Repeat("ä", 5000) + "  ", Rate: 400}, TTL: 24 * time.Hour}, ""},
-		{"least", announce.Request{Content: announce.Content{Message: "1", Rate: 60, Voice: "bert"}, TTL: 5 * time.Second}, ""},
-		{"empty", announce.Request{Content: said(" \t\n")}, "message required"},
-		{"too long", announce.Request{Content: said(strings.Repeat("ä", 5001))}, "message too_long"},
-		{"nothing to say", announce.Request{Content: said("… — !")}, "message not_speakable"},
-		{"slow", announce.Request{Content: announce.Content{Message: "a", Rate: 59}}, "rate out_of_range"},
-		{"fast", announce.Request{Content: announce.Content{Message: "a", Rate: 401}}, "rate out_of_range"},
-		{"brief", announce.Request{Content: said("a"), TTL: 5*time.Second - 1}, "ttl out_of_range"},
-		{"for ever", announce.Request{Content: said("a"), TTL: 24*time.Hour + 1}, "ttl out_of_range"},
-		{"key", announce.Request{Content: said("a"), IdempotencyKey: strings.Repeat("k", 256)}, "Idempotency-Key too_long"},
-		{"voice", announce.Request{Content: announce.Content{Message: "a", Voice: "zoe"}}, "voice unknown_voice"},
-		{
-			"everything",
-			announce.Request{Content: announce.Content{Rate: -1, Voice: "zoe"}, TTL: -1, IdempotencyKey: strings.Repeat("k", 256)},
-			"message required, rate out_of_range, ttl out_of_range, Idempotency-Key too_long, voice unknown_voice",
-		},
-	} {
-		_, err := h.Announce(t.Context(), tt.r)
-		var got []string
-		if wrong, ok := errors.AsType[*announce.RequestError](err); ok {
-			for _, v := range wrong.Violations {
-				got = append(got, v.Path+" "+v.Code)
-			}
-		} else if err != nil {
-			t.Errorf("%s: %v, want a RequestError", tt.name, err)
-		}
-		if got := strings.Join(got, ", "); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-		_, has := errors.AsType[*announce.UnknownVoiceError](err)
-		if want := strings.Contains(tt.want, "voice"); has != want {
-			t.Errorf("%s: the error lists the installed voices: %v, want %v", tt.name, has, want)
-		}
-	}
-}
-
 func TestAnnounce_fillsInDefaults(t *testing.T) {
 	bubble(t, settings, func(h *rig) {
 		v := h.post("  hello  ", false)
@@ -133,7 +88,12 @@ func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
 		h.outbox.set(nil, time.Second)
 		got := make(map[string]int)
 		answers := make(chan announce.View)
-		for _, r := range []announce.Request{{Content: said("a")}, {Content: announce.Content{Message: "b", Urgent: true}}, {Content: said("c")}, {Content: announce.Content{Message: "d", Urgent: true}}} {
+		for _, r := range []announce.Request{
+			{Content: said("a")},
+			{Content: announce.Content{Message: "b", Urgent: true}},
+			{Content: said("c")},
+			{Content: announce.Content{Message: "d", Urgent: true}},
+		} {
 			go func() {
 				v, _ := h.Announce(context.Background(), r)
 				answers <- v
@@ -166,7 +126,8 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 		r := announce.Request{Content: said("once"), IdempotencyKey: "k1"}
 		first := check.Must(h.Announce(h.t.Context(), r))(h.t)
 		h.expectError(announce.Request{Content: said("more")}, announce.ErrFull)
-		for _, status := range []announce.Status{announce.Queued, announce.Done} { // while the queue is full, after it was spoken
+		// while the queue is full, after it was spoken
+		for _, status := range []announce.Status{announce.Queued, announce.Done} {
 			again, err := h.Announce(h.t.Context(), r)
 			now := h.expectStatus(first.ID, status)
 			if err != nil || again.Announcement != now.Announcement || (again.Position == nil) != status.Ended() {
@@ -174,7 +135,12 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 		}
-		for _, other := range []announce.Request{{Content: said("twice")}, {Content: announce.Content{Message: "once", Urgent: true}}, {Content: announce.Content{Message: "once", Rate: 100}}, {Content: said("")}} {
+		for _, other := range []announce.Request{
+			{Content: said("twice")},
+			{Content: announce.Content{Message: "once", Urgent: true}},
+			{Content: announce.Content{Message: "once", Rate: 100}},
+			{Content: said("")},
+		} {
 			other.IdempotencyKey = "k1"
 			h.expectError(other, announce.ErrKeyReused)
 		}
@@ -182,8 +148,7 @@ func TestAnnounce_repeatedKeySpokenOnce(t *testing.T) {
 	})
 }
 
-// A request that is repeated while the first one is being accepted gets the whole
-// announcement.
+// A request that is repeated while the first one is being accepted gets the whole announcement.
 func TestAnnounce_concurrentKey(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		h.post("head", false)
@@ -204,7 +169,8 @@ func TestExpire_waitingAnnouncements(t *testing.T) {
 		h.post(strings.Repeat("a|", 19)+"a", false)
 		var ids []string
 		for _, ttl := range []int{30, 7, 5, 6} {
-			v := h.request(announce.Request{Content: said(fmt.Sprint("ttl", ttl)), TTL: time.Duration(ttl) * time.Second})
+			ttl := time.Duration(ttl) * time.Second
+			v := h.request(announce.Request{Content: said(fmt.Sprint("ttl", ttl.Seconds())), TTL: ttl})
 			ids = append(ids, v.ID)
 			synctest.Wait()
 		}

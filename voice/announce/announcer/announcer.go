@@ -1,9 +1,10 @@
-// Package announcer runs the queue of package announce: it accepts announcements, saves them, and speaks them one
-// after another.
+// Package announcer runs the queue of package announce: it accepts announcements, saves them, and speaks them
+// one after another.
 //
-// One law: nothing is published before it is saved. An announcement is in the [Outbox] before its client gets an
-// answer, and its end is in the outbox before it is published and before the next announcement starts. After a crash
-// every accepted announcement is therefore spoken or expires, and only the one that was being spoken is spoken twice.
+// One law: nothing is published before it is saved. An announcement is in the [Outbox] before its client gets
+// an answer, and its end is in the outbox before it is published and before the next announcement starts. After
+// a crash every accepted announcement is therefore spoken or expires, and only the one that was being spoken is
+// spoken twice.
 //
 //	Announce ─ Outbox.Append ─ queue ─ Take
 //	                                     │
@@ -27,8 +28,8 @@ import (
 	"pressbox/voice/announce"
 )
 
-// An Announcer accepts announcements and speaks them one after another. Its methods may be called concurrently, and
-// before and after [Announcer.Run].
+// An Announcer accepts announcements and speaks them one after another. Its methods may be called concurrently,
+// and before and after [Announcer.Run].
 type Announcer struct {
 	parts    Parts
 	config   atomic.Pointer[announce.Config]
@@ -67,8 +68,8 @@ func New(c announce.Config, p Parts) (*Announcer, error) {
 	return a, nil
 }
 
-// Configure replaces the settings for later requests and for synthesis that starts later. Waiting announcements stay,
-// even if Max is now smaller. On error the settings are unchanged.
+// Configure replaces the settings for later requests and for synthesis that starts later. Waiting announcements
+// stay, even if Max is now smaller. On error the settings are unchanged.
 func (a *Announcer) Configure(c announce.Config) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -78,8 +79,8 @@ func (a *Announcer) Configure(c announce.Config) error {
 	return nil
 }
 
-// Run speaks announcements until ctx ends. It then lets the current sentence finish, for at most 5 seconds, closes the
-// watchers' channels and returns nil. It may be called once.
+// Run speaks announcements until ctx ends. It then lets the current sentence finish, for at most 5 seconds,
+// closes the watchers' channels and returns nil. It may be called once.
 func (a *Announcer) Run(ctx context.Context) error {
 	p := &playout{a: a}
 	p.ducking = ducking{ducker: a.parts.Ducker, log: a.log, running: &p.running}
@@ -103,8 +104,8 @@ func (a *Announcer) now() announce.Conditions {
 	return c
 }
 
-// step makes a step of the queue, with the present conditions, and does what is to be done at once: what is to be
-// saved, the caller saves.
+// step makes a step of the queue, with the present conditions, and does what is to be done at once: what is to
+// be saved, the caller saves.
 func (a *Announcer) step(change func(q *announce.Queue, c announce.Conditions) announce.Step) announce.Step {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -30,14 +30,14 @@ func (a *Announcer) Stats() announce.Stats {
 	return s
 }
 
-// Reconsider applies a change of the [Controls] or of the wall clock to the announcements that wait. It calls the
-// Controls, so its caller must hold no lock that they take.
+// Reconsider applies a change of the [Controls] or of the wall clock to the announcements that wait. It calls
+// the Controls, so its caller must hold no lock that they take.
 func (a *Announcer) Reconsider() { a.step((*announce.Queue).Reconsider) }
 
-// Cancel ends an announcement, in the middle of a word if it is being spoken, and returns it once that is saved; one
-// that has ended here is cancelled in the other rooms that it was sent to. The error is [announce.ErrNotFound],
-// [announce.ErrEnded] or ctx's, or it wraps [announce.ErrUnavailable] if the end could not be saved: the announcement
-// is silent then but would be spoken after a crash.
+// Cancel ends an announcement, in the middle of a word if it is being spoken, and returns it once that is
+// saved; one that has ended here is cancelled in the other rooms that it was sent to. The error is
+// [announce.ErrNotFound], [announce.ErrEnded] or ctx's, or it wraps [announce.ErrUnavailable] if the end could
+// not be saved: the announcement is silent then but would be spoken after a crash.
 func (a *Announcer) Cancel(ctx context.Context, id string) (announce.View, error) {
 	var current *turn
 	s, err := a.try(func(q *announce.Queue, c announce.Conditions) (announce.Step, error) {
@@ -57,7 +57,9 @@ func (a *Announcer) Cancel(ctx context.Context, id string) (announce.View, error
 }
 
 // try makes a step that may be refused.
-func (a *Announcer) try(change func(*announce.Queue, announce.Conditions) (announce.Step, error)) (announce.Step, error) {
+func (a *Announcer) try(
+	change func(*announce.Queue, announce.Conditions) (announce.Step, error),
+) (announce.Step, error) {
 	var err error
 	s := a.step(func(q *announce.Queue, c announce.Conditions) (s announce.Step) {
 		s, err = change(q, c)
@@ -98,9 +100,9 @@ func (a *Announcer) endCancelled(ctx context.Context, ids []string) ([]announce.
 	return ends, nil
 }
 
-// Acknowledge ends the repetitions of an announcement and returns it once that is saved: one that is being spoken is
-// spoken to its end, one that waits ends, as done if it was spoken before and otherwise as cancelled. The errors are
-// those of [Announcer.Cancel] and [announce.ErrNotRepeated].
+// Acknowledge ends the repetitions of an announcement and returns it once that is saved: one that is being
+// spoken is spoken to its end, one that waits ends, as done if it was spoken before and otherwise as cancelled.
+// The errors are those of [Announcer.Cancel] and [announce.ErrNotRepeated].
 func (a *Announcer) Acknowledge(ctx context.Context, id string) (announce.View, error) {
 	s, err := a.try(func(q *announce.Queue, c announce.Conditions) (announce.Step, error) {
 		return q.Acknowledge(id, c)
@@ -117,8 +119,8 @@ func (a *Announcer) Acknowledge(ctx context.Context, id string) (announce.View, 
 }
 
 // SetRoom records the state of an announcement in another room. A final state is saved, and never changed. An
-// announcement for other rooms only ends when it has ended in each. The error is [announce.ErrNotFound], also if it
-// was not sent to that room, or wraps [announce.ErrUnavailable].
+// announcement for other rooms only ends when it has ended in each. The error is [announce.ErrNotFound], also
+// if it was not sent to that room, or wraps [announce.ErrUnavailable].
 func (a *Announcer) SetRoom(ctx context.Context, id, room string, state announce.RoomState) error {
 	s, err := a.try(func(q *announce.Queue, c announce.Conditions) (announce.Step, error) {
 		return q.SetRoom(id, room, state, c)
@@ -141,8 +143,8 @@ func (a *Announcer) changed(id string) (ann announce.Announcement, ok bool) {
 	return a.queue.Changed(id)
 }
 
-// save stores an announcement that was changed, unless it has ended since. Concurrent changes do not undo each other:
-// each call stores all that were made before it.
+// save stores an announcement that was changed, unless it has ended since. Concurrent changes do not undo each
+// other: each call stores all that were made before it.
 func (a *Announcer) save(ctx context.Context, id string) error {
 	a.updating.Lock()
 	defer a.updating.Unlock()
@@ -153,8 +155,8 @@ func (a *Announcer) save(ctx context.Context, id string) error {
 	return a.parts.Outbox.Update(context.WithoutCancel(ctx), ann.Waiting())
 }
 
-// saveRooms stores an announcement of which Rooms or Acknowledged has changed. If it ends at the same moment, the
-// change may be missing in the store: the other room then reports it again.
+// saveRooms stores an announcement of which Rooms or Acknowledged has changed. If it ends at the same moment,
+// the change may be missing in the store: the other room then reports it again.
 func (a *Announcer) saveRooms(ctx context.Context, id string) error {
 	if err := a.save(ctx, id); err != nil {
 		return err
@@ -167,8 +169,9 @@ func (a *Announcer) saveRooms(ctx context.Context, id string) error {
 	return a.parts.Outbox.Done(context.WithoutCancel(ctx), ann)
 }
 
-// recordEnd ends announcements that the queue has marked as ending: in the outbox, then in memory, then it publishes
-// them. It returns them. If the outbox fails, recordEnd returns its error, and the next call saves these ends too.
+// recordEnd ends announcements that the queue has marked as ending: in the outbox, then in memory, then it
+// publishes them. It returns them. If the outbox fails, recordEnd returns its error, and the next call saves
+// these ends too.
 func (a *Announcer) recordEnd(
 	ctx context.Context, status announce.Status, why string, ids ...string,
 ) (ends []announce.Announcement, err error) {

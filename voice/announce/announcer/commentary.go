@@ -10,9 +10,9 @@ import (
 	"pressbox/voice/speakable"
 )
 
-// Comment speaks a text when no announcement is waiting, or drops it after 10 seconds. It replaces a waiting comment
-// of the same topic. An announcement that arrives while a comment is spoken starts after the current clause; the rest
-// of the comment is dropped. An urgent one starts at once.
+// Comment speaks a text when no announcement is waiting, or drops it after 10 seconds. It replaces a waiting
+// comment of the same topic. An announcement that arrives while a comment is spoken starts after the current
+// clause; the rest of the comment is dropped. An urgent one starts at once.
 func (a *Announcer) Comment(topic, text string) {
 	if !speakable.HasSpeech(text) {
 		return
@@ -53,9 +53,8 @@ func (p *playout) speakComment(ctx, sound context.Context, pb *playback, c annou
 	return true
 }
 
-// attendComment waits until a comment has been played. If it is late or an
-// announcement arrives, no further clause starts; the announcement is prefetched.
-// An urgent one stops the comment.
+// attendComment waits until a comment has been played. If it is late or an announcement arrives, no further
+// clause starts; the announcement is prefetched. An urgent one stops the comment.
 func (p *playout) attendComment(ctx context.Context, pb *playback, deadline time.Time, started <-chan struct{}) {
 	late, stopping := time.After(time.Until(deadline)), ctx.Done()
 	var over <-chan time.Time

@@ -72,8 +72,8 @@ func TestComment_droppedIfSynthesisIsSlow(t *testing.T) {
 	}
 }
 
-// An announcement that is posted during a comment starts right after the clause, and
-// an urgent one as soon as it is synthesized.
+// An announcement that is posted during a comment starts right after the clause, and an urgent one as soon as
+// it is synthesized.
 func TestComment_yieldsToAnnouncement(t *testing.T) {
 	for _, tt := range []struct {
 		urgent bool

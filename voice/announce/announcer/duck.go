@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// A ducking lowers other streams while something is spoken. It does not make the
-// speech wait.
+// A ducking lowers other streams while something is spoken. It does not make the speech wait.
 type ducking struct {
 	ducker  Ducker // nil: other streams stay as they are
 	log     *slog.Logger
@@ -18,8 +17,8 @@ type ducking struct {
 	restored chan struct{}      // closed when the streams lowered last are restored; nil at first
 }
 
-// lower lowers the other streams by a gain until restore is called, unless they
-// are lowered. It does not end with ctx.
+// lower lowers the other streams by a gain until restore is called, unless they are lowered. It does not end
+// with ctx.
 func (d *ducking) lower(ctx context.Context, gain float64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

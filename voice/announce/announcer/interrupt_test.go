@@ -18,8 +18,7 @@ import (
 // fade is the time in which the sink of these tests fades out.
 const fade = 20 * time.Millisecond
 
-// interrupting runs a test with a sink that fades and clips that take a tenth of a
-// second.
+// interrupting runs a test with a sink that fades and clips that take a tenth of a second.
 func interrupting(t *testing.T, c announce.Config, test func(h *rig)) {
 	t.Helper()
 	running(t, c, func(h *rig) {
@@ -28,8 +27,7 @@ func interrupting(t *testing.T, c announce.Config, test func(h *rig)) {
 	})
 }
 
-// kill ends a running announcer, and replaces it by one with what was saved before,
-// as after a crash.
+// kill ends a running announcer, and replaces it by one with what was saved before, as after a crash.
 func (h *rig) kill(stop func()) {
 	h.t.Helper()
 	saved := newOutbox()
@@ -43,8 +41,8 @@ func (h *rig) kill(stop func()) {
 	h.restart(settings)
 }
 
-// An urgent announcement starts as soon as its first clip is made. The interrupted
-// one is queued and goes on from its interrupted sentence.
+// An urgent announcement starts as soon as its first clip is made. The interrupted one is queued and goes on
+// from its interrupted sentence.
 func TestUrgent_interrupts(t *testing.T) {
 	const clip = 100 * time.Millisecond
 	for _, tt := range []struct {
@@ -109,8 +107,7 @@ func TestUrgent_interruptsAgain(t *testing.T) {
 	})
 }
 
-// While another one fades out because it was cancelled, an urgent one is made; it
-// starts when the end is saved.
+// While another one fades out because it was cancelled, an urgent one is made; it starts when the end is saved.
 func TestUrgent_duringCancel(t *testing.T) {
 	interrupting(t, settings, func(h *rig) {
 		a := h.post("long|long", false)
@@ -202,8 +199,7 @@ func TestInterrupted_cancelledMeanwhile(t *testing.T) {
 	})
 }
 
-// An interrupted one does not expire behind the urgent one, but it does while the
-// host is off.
+// An interrupted one does not expire behind the urgent one, but it does while the host is off.
 func TestInterrupted_expiry(t *testing.T) {
 	for restarted, want := range map[bool]string{false: "a1 a2 / long a2 a3", true: "a1 a2 / long /"} {
 		t.Run(fmt.Sprint(restarted), func(t *testing.T) {
@@ -251,8 +247,8 @@ func TestInterrupted_takesNoPlace(t *testing.T) {
 	})
 }
 
-// If the sound server is lost, the announcement is spoken again from where it began,
-// an interrupted one from its interrupted sentence.
+// If the sound server is lost, the announcement is spoken again from where it began, an interrupted one from
+// its interrupted sentence.
 func TestInterrupted_sinkLost(t *testing.T) {
 	interrupting(t, settings, func(h *rig) {
 		h.post("a1|a2|a3|a4", false)

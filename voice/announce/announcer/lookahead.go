@@ -39,14 +39,13 @@ type lookahead struct {
 	all   *speedometer
 	lead  plan.Lead
 	clips []announce.Clip // those of lead.Ready
-	// The first clip may include the time to load a model, so that it counts only until
-	// there are others.
+	// The first clip may include the time to load a model, so that it counts only until there are others.
 	first, later plan.Speed
 	count        int
 }
 
-// pass sends the clips to out until made is closed, which it waits for, or ctx ends.
-// It reports whether it has sent all.
+// pass sends the clips to out until made is closed, which it waits for, or ctx ends. It reports whether it has
+// sent all.
 func (l *lookahead) pass(ctx context.Context, made <-chan madeClip, out chan<- announce.Clip) bool {
 	for open := true; open || len(l.clips) > 0; {
 		var in <-chan madeClip

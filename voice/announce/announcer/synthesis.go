@@ -8,9 +8,8 @@ import (
 	"pressbox/voice/announce"
 )
 
-// A synthesis produces the clips of one announcement or comment, ahead of playback:
-// one clip, or as many as [plan.Lead] says if synthesis is slow. It holds two more:
-// one offered to the sink and one just finished.
+// A synthesis produces the clips of one announcement or comment, ahead of playback: one clip, or as many as
+// [plan.Lead] says if synthesis is slow. It holds two more: one offered to the sink and one just finished.
 type synthesis struct {
 	id    string             // of the announcement; "" for a comment
 	clips chan announce.Clip // closed at the end, after done
@@ -62,8 +61,8 @@ func run(ctx context.Context, speaker Speaker, u announce.Utterance, made chan<-
 	return nil
 }
 
-// next receives the next clip into pending unless one is there. It returns false
-// if there are no more, or none in time.
+// next receives the next clip into pending unless one is there. It returns false if there are no more, or none
+// in time.
 func (s *synthesis) next(giveUp <-chan struct{}) bool {
 	if s.hasPending {
 		return true

@@ -7,8 +7,8 @@ import (
 	"pressbox/voice/announce"
 )
 
-// watchTimes ends announcements that were not spoken in time and moves those whose time has come into the queue, until
-// ctx ends. It sets one timer, for the next of these events; if there is none, it sets none.
+// watchTimes ends announcements that were not spoken in time and moves those whose time has come into the
+// queue, until ctx ends. It sets one timer, for the next of these events; if there is none, it sets none.
 func (a *Announcer) watchTimes(ctx context.Context) {
 	for {
 		a.forgetTexts(ctx)

@@ -21,8 +21,8 @@ type turn struct {
 	saveErr error                 // why its end was not saved
 }
 
-// take makes the first announcement of the queue the current one, or returns nil if none is ready. stop stops its
-// sound.
+// take makes the first announcement of the queue the current one, or returns nil if none is ready. stop stops
+// its sound.
 func (a *Announcer) take(stop context.CancelCauseFunc) (t *turn) {
 	a.step(func(q *announce.Queue, c announce.Conditions) announce.Step {
 		next, ok, s := q.Take(c)
@@ -73,8 +73,8 @@ func (a *Announcer) speaks(voice string, change func(*announce.Queue, announce.C
 // reports whether it did.
 func (a *Announcer) interrupt() bool { return a.step((*announce.Queue).Interrupt).Stop != nil }
 
-// requeue moves the current announcement back to its place in the queue, to be spoken on from a sentence, which it
-// saves before. sinkErr is the sink's error. It returns false if the announcement is being ended.
+// requeue moves the current announcement back to its place in the queue, to be spoken on from a sentence, which
+// it saves before. sinkErr is the sink's error. It returns false if the announcement is being ended.
 func (a *Announcer) requeue(ctx context.Context, t *turn, sentence int, sinkErr error) (ok bool) {
 	a.saveSentence(ctx, t, sentence)
 	lost := errors.Is(sinkErr, audio.ErrSinkLost)
@@ -93,8 +93,8 @@ func (a *Announcer) requeue(ctx context.Context, t *turn, sentence int, sinkErr 
 	return ok
 }
 
-// saveSentence records with which sentence the current announcement is to be spoken on. If that cannot be saved, more
-// of it may be spoken twice after a crash.
+// saveSentence records with which sentence the current announcement is to be spoken on. If that cannot be
+// saved, more of it may be spoken twice after a crash.
 func (a *Announcer) saveSentence(ctx context.Context, t *turn, sentence int) {
 	a.mu.Lock()
 	changed := a.queue.Rest(sentence)
@@ -137,14 +137,16 @@ func (a *Announcer) repeatLater(ctx context.Context, t *turn) (status announce.S
 	return status
 }
 
-// finish ends the current announcement. It does not fail if the end cannot be saved: a full disk must not stop the
-// announcements.
+// finish ends the current announcement. It does not fail if the end cannot be saved: a full disk must not stop
+// the announcements.
 func (a *Announcer) finish(ctx context.Context, t *turn, status announce.Status, why string) {
 	ends, err := a.recordEnd(ctx, status, why, t.ID)
 	t.ended, t.saveErr = ends[0], err
 	close(t.finished)
 	if err != nil {
-		a.log.Error("end of announcement not saved, it may be spoken again after a restart", "announcement", t.ID, "err", err)
+		a.log.Error(
+			"end of announcement not saved, it may be spoken again after a restart", "announcement", t.ID, "err", err,
+		)
 	}
 	if status == announce.Failed {
 		a.log.Warn("announcement failed", "announcement", t.ID, "err", why)

@@ -16,8 +16,8 @@ type watchers struct {
 	closed bool // no more events will be published
 }
 
-// Watch returns the events from now on, and a function that ends them. The channel is closed by stop, when the watcher
-// falls more than 64 events behind, and when Run returns.
+// Watch returns the events from now on, and a function that ends them. The channel is closed by stop, when the
+// watcher falls more than 64 events behind, and when Run returns.
 func (a *Announcer) Watch() (events <-chan announce.Event, stop func()) {
 	w := &a.watchers
 	c := make(chan announce.Event, eventBuffer)

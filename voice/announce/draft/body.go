@@ -11,10 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Read reads the body of a request and the query of its address, whose parameters are
-// fields too. What begins with { or [ is JSON whatever the media type is; a form is one if
-// it has a message; else the body is the text of the message. Unknown members of JSON are
-// violations, unknown fields in any other form are warnings.
+// Read reads the body of a request and the query of its address, whose parameters are fields too. What begins
+// with { or [ is JSON whatever the media type is; a form is one if it has a message; else the body is the text
+// of the message. Unknown members of JSON are violations, unknown fields in any other form are warnings.
 func Read(mediaType string, body []byte, query string) (*Draft, error) {
 	body = withoutMark(body)
 	if !isJSON(body) {
@@ -44,12 +43,11 @@ func (d *Draft) setAll(all []Field) {
 	}
 }
 
-// A Field is a field of a request as text: of a value of JSON that is not text, the JSON;
-// "" of null.
+// A Field is a field of a request as text: of a value of JSON that is not text, the JSON; "" of null.
 type Field struct{ Name, Text string }
 
-// Fields returns the fields of a body in any form, in order; see [Read]. A body that is
-// text has one, the message. Files of a multipart form have no text.
+// Fields returns the fields of a body in any form, in order; see [Read]. A body that is text has one, the
+// message. Files of a multipart form have no text.
 func Fields(mediaType string, body []byte) ([]Field, error) {
 	body = withoutMark(body)
 	if isJSON(body) {
@@ -102,8 +100,8 @@ func hasMessage(form string) bool {
 	return false
 }
 
-// FormFields returns the fields of a form or a query, which is URL-encoded. A % that
-// escapes nothing is a percent sign.
+// FormFields returns the fields of a form or a query, which is URL-encoded. A % that escapes nothing is a
+// percent sign.
 func FormFields(form string) (all []Field) {
 	for pair := range strings.SplitSeq(strings.Trim(form, "\r\n"), "&") {
 		if pair == "" {

@@ -1,8 +1,8 @@
-// Package draft reads announcements in the forms in which clients send them:
-// JSON, forms, plain text, and the parameters of an address.
+// Package draft reads announcements in the forms in which clients send them: JSON, forms, plain text, and the
+// parameters of an address.
 //
-// One law: every form is read into the same [Draft], by the same table of fields. What
-// was accepted in one form would be accepted in every other.
+// One law: every form is read into the same [Draft], by the same table of fields. What was accepted in one form
+// would be accepted in every other.
 package draft
 
 import (
@@ -13,8 +13,8 @@ import (
 	"pressbox/voice/announce"
 )
 
-// A Draft is an announcement as a client sent it, which may have violations. The zero
-// Draft is empty and usable.
+// A Draft is an announcement as a client sent it, which may have violations. The zero Draft is empty and
+// usable.
 type Draft struct {
 	// Request has the values of the fields that are valid. It may be changed.
 	Request announce.AnnouncementRequest
@@ -33,10 +33,9 @@ type Announcer interface {
 	Check(r announce.Request) (announce.Announcement, error)
 }
 
-// Announce accepts the announcement of the draft, by a sender and under an idempotency
-// key: those of by, whose other fields are ignored. If the draft or the announcement has
-// violations, the error is an [*Error] with all of them; otherwise it is that of
-// [announcer.Announcer.Announce].
+// Announce accepts the announcement of the draft, by a sender and under an idempotency key: those of by, whose
+// other fields are ignored. If the draft or the announcement has violations, the error is an [*Error] with all
+// of them; otherwise it is that of [announcer.Announcer.Announce].
 func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) (announce.View, error) {
 	r := d.request(by)
 	if len(d.violations) > 0 {
@@ -69,8 +68,8 @@ const (
 	notUrgent = urgent - 1 // the highest that is not urgent
 )
 
-// Prioritize sets a priority of 1 to 5 by a sender for whom urgent begins at from (the
-// setting NTFY_URGENT); from 0 means never.
+// Prioritize sets a priority of 1 to 5 by a sender for whom urgent begins at from (the setting NTFY_URGENT);
+// from 0 means never.
 func (d *Draft) Prioritize(priority, from int) {
 	d.Request.Priority = min(priority, notUrgent)
 	if from > 0 && priority >= from {
@@ -78,9 +77,8 @@ func (d *Draft) Prioritize(priority, from int) {
 	}
 }
 
-// Set sets a field from text. An unknown one is added to the warnings. Text for a field
-// that is not text may have its value in words (true, yes, on) and digits, and is ignored
-// if it is empty.
+// Set sets a field from text. An unknown one is added to the warnings. Text for a field that is not text may
+// have its value in words (true, yes, on) and digits, and is ignored if it is empty.
 func (d *Draft) Set(name, text string) {
 	f, ok := d.field(name)
 	switch {

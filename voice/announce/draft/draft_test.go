@@ -55,7 +55,10 @@ func TestRead_forms(t *testing.T) {
 		media, body, query string
 		want               string // message, title, rate, urgent, priority, ttl and warnings
 	}{
-		{"", `{"message": "A & B", "title": "T", "rate": "170", "urgent": "True", "ttl": "60"}`, "", "A & B|T|170|true|0|1m0s|[]"},
+		{
+			"", `{"message": "A & B", "title": "T", "rate": "170", "urgent": "True", "ttl": "60"}`, "",
+			"A & B|T|170|true|0|1m0s|[]",
+		},
 		{"text/plain", "\ufeff {\"message\": \"x\", \"rate\": 1.7e2}", "", "x||170|false|0|0s|[]"},
 		{form, ` {"message": "x"}`, "", "x||0|false|0|0s|[]"},
 		{form, "message=A+%26+B&title=T&rate=170&urgent=on&ttl=60", "", "A & B|T|170|true|0|1m0s|[]"},
@@ -64,21 +67,38 @@ func TestRead_forms(t *testing.T) {
 		{form, "Dinner is ready. 1+1=2", "", "Dinner is ready. 1+1=2||0|false|0|0s|[]"},
 		{form, "messages=none", "", "messages=none||0|false|0|0s|[]"},
 		{"text/plain", "message=x", "", "message=x||0|false|0|0s|[]"},
-		{"text/plain; charset=utf-8", "\ufeffGrüß Gott", "title=T&urgent=0&priority=5&x=1", "Grüß Gott|T|0|false|4|0s|[x]"},
+		{
+			"text/plain; charset=utf-8", "\ufeffGrüß Gott", "title=T&urgent=0&priority=5&x=1",
+			"Grüß Gott|T|0|false|4|0s|[x]",
+		},
 		{"", "", "message=x%0Ay", "x\ny||0|false|0|0s|[]"},
-		{multipart, part("message", "A & B") + part("title", "T") + part("rate", "170") + part("urgent", "yes") + part("ttl", "60") + part("a", "") + "--x--\r\n", "", "A & B|T|170|true|0|1m0s|[a]"},
-		{multipart, strings.Replace(part("picture", "\xff\xd8"), "picture\"", "picture\"; filename=\"p.jpg\"", 1) + part("message", "\xff") + "--x--", "", "\ufffd||0|false|0|0s|[picture]"},
+		{
+			multipart,
+			part("message", "A & B") + part("title", "T") + part("rate", "170") + part("urgent", "yes") +
+				part("ttl", "60") + part("a", "") + "--x--\r\n",
+			"", "A & B|T|170|true|0|1m0s|[a]",
+		},
+		{
+			multipart,
+			strings.Replace(part("picture", "\xff\xd8"), "picture\"", "picture\"; filename=\"p.jpg\"", 1) +
+				part("message", "\xff") + "--x--",
+			"", "\ufffd||0|false|0|0s|[picture]",
+		},
 	} {
 		a := &announcer{}
 		d, err := draft.Read(tt.media, []byte(tt.body), tt.query)
 		if err == nil {
-			_, err = d.Announce(t.Context(), a, announce.Request{Content: announce.Content{Message: "ignored"}, IdempotencyKey: "k"})
+			by := announce.Request{Content: announce.Content{Message: "ignored"}, IdempotencyKey: "k"}
+			_, err = d.Announce(t.Context(), a, by)
 		}
 		if err != nil {
 			t.Errorf("%s %q ?%s: %v", tt.media, tt.body, tt.query, err)
 			continue
 		}
-		got := fmt.Sprintf("%s|%s|%d|%t|%d|%s|%v", a.got.Message, a.got.Title, a.got.Rate, a.got.Urgent, a.got.Priority, a.got.TTL, d.Warnings)
+		got := fmt.Sprintf(
+			"%s|%s|%d|%t|%d|%s|%v", a.got.Message, a.got.Title, a.got.Rate, a.got.Urgent, a.got.Priority, a.got.TTL,
+			d.Warnings,
+		)
 		if got != tt.want || a.got.IdempotencyKey != "k" {
 			t.Errorf("%s %q ?%s: %s, want %s", tt.media, tt.body, tt.query, got, tt.want)
 		}
@@ -143,7 +163,10 @@ func TestRead_refused(t *testing.T) {
 		{"", `{"message": "x", "rate": "0x10"}`, "", "rate wrong_type 25"},
 		{"", `{"message": "x", "rate":0}`, "", "rate out_of_range 24"},
 		{"", `{"message": "x", "urgent": 1, "a/b~": {}}`, "", "urgent wrong_type 27, a~1b~0 unknown_field 38"},
-		{"", `{"message": "x", "repeat": {"times": true, "x/y": 1}}`, "", "repeat/times wrong_type 37, repeat/x~1y unknown_field 50, repeat/every required -1"},
+		{
+			"", `{"message": "x", "repeat": {"times": true, "x/y": 1}}`, "",
+			"repeat/times wrong_type 37, repeat/x~1y unknown_field 50, repeat/every required -1",
+		},
 		{"", `{"message": "x", "repeat": 7}`, "", "repeat wrong_type 27"},
 		{"", `{"message": "x", "chime": true}`, "", "chime wrong_type 26"},
 		{"", `{"message": "x", "at": "soon"}`, "", "at invalid 23"},
@@ -152,7 +175,8 @@ func TestRead_refused(t *testing.T) {
 		{"", `{"message": "x", "room": []}`, "", "room out_of_range 25"},
 		{"", "", "message=x&room=" + strings.Repeat("a,", 51), "room out_of_range -1"},
 		{"", `{"message": "x"}`, "message=y", "message given_twice 12"},
-		{"", "message=x&message=y&repeat=2", "rate=1", "message given_twice -1, repeat wrong_type -1, rate out_of_range -1"},
+		{"", "message=x&message=y&repeat=2", "rate=1", "message given_twice -1, repeat wrong_type -1, rate " +
+			"out_of_range -1"},
 		{multipart, part("title", "x") + "--x--", "", "message required -1"},
 		{"", `[]`, "", "not_json 0"},
 		{"", `{"message": "x"`, "", "not_json 15"},
@@ -199,14 +223,17 @@ func TestJSON_more(t *testing.T) {
 		t.Errorf("%+v, %v, %v", d, more, err)
 	}
 	d, _, _ = draft.JSON([]byte(`{"message": "x", "id": 7}`), "id")
-	if _, err := d.Announce(t.Context(), &announcer{}, announce.Request{}); err == nil || err.Error() != "id: must be text, not 7" {
+	if _, err := d.Announce(t.Context(), &announcer{}, announce.Request{}); err == nil ||
+		err.Error() != "id: must be text, not 7" {
 		t.Errorf("an id that is a number: %v", err)
 	}
 }
 
 func TestDraft_prioritize(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ priority, from, want int }{{5, 5, 5}, {4, 5, 4}, {4, 4, 5}, {5, 0, 4}, {1, 5, 1}, {1, 1, 5}} {
+	for _, tt := range []struct {
+		priority, from, want int
+	}{{5, 5, 5}, {4, 5, 4}, {4, 4, 5}, {5, 0, 4}, {1, 5, 1}, {1, 1, 5}} {
 		var d draft.Draft
 		if d.Prioritize(tt.priority, tt.from); d.Request.Priority != tt.want {
 			t.Errorf("priority %d, urgent from %d: %d, want %d", tt.priority, tt.from, d.Request.Priority, tt.want)
@@ -214,9 +241,8 @@ func TestDraft_prioritize(t *testing.T) {
 	}
 }
 
-// Every body is read as a request or refused with a reason; nothing but UTF-8 passes, an
-// accepted JSON object has the values that encoding/json reads, and its fields lead to the
-// same request in a form.
+// Every body is read as a request or refused with a reason; nothing but UTF-8 passes, an accepted JSON object
+// has the values that encoding/json reads, and its fields lead to the same request in a form.
 func FuzzDraft(f *testing.F) {
 	for _, seed := range []struct{ media, body, query string }{
 		{"", `{"message": "x", "rate": 170, "voice": "v", "urgent": true, "ttl": 60}`, "title=t"},
@@ -236,13 +262,15 @@ func FuzzDraft(f *testing.F) {
 		}
 		if err != nil {
 			refused, ok := errors.AsType[*draft.Error](err)
-			if !ok || refused.Error() == "" || (refused.Code == "") == (len(refused.Violations) == 0) || refused.Position > len(body) {
+			if !ok || refused.Error() == "" || (refused.Code == "") == (len(refused.Violations) == 0) ||
+				refused.Position > len(body) {
 				t.Fatalf("%q: %#v", body, err)
 			}
 			return
 		}
 		r := a.got
-		if r.TTL < -2e9*time.Second || r.TTL > 2e9*time.Second || !utf8.ValidString(r.Message) || !utf8.ValidString(r.Title) || r.Message == "" {
+		if r.TTL < -2e9*time.Second || r.TTL > 2e9*time.Second || !utf8.ValidString(r.Message) ||
+			!utf8.ValidString(r.Title) || r.Message == "" {
 			t.Fatalf("%q was read as %+v", body, r)
 		}
 		var object struct {

@@ -23,8 +23,8 @@ const unknownPosition = -1
 
 // An Error reports why an announcement is refused.
 type Error struct {
-	// Code and Reason are set, for programs and people, if the body has no valid form.
-	// Otherwise the error is about fields.
+	// Code and Reason are set, for programs and people, if the body has no valid form. Otherwise the error is
+	// about fields.
 	Code       string
 	Reason     string
 	Position   int // byte of the body at which it was found, from 0; -1 if unknown
@@ -47,8 +47,8 @@ func (e *Error) Error() string {
 // Unwrap returns the error of the announcer or of the JSON decoder, if there is one.
 func (e *Error) Unwrap() error { return e.cause }
 
-// refused returns err, or, if it or the draft has violations, an [*Error] with those of
-// both. Fields in which the draft has one already have no other.
+// refused returns err, or, if it or the draft has violations, an [*Error] with those of both. Fields in which
+// the draft has one already have no other.
 func (d *Draft) refused(err error) error {
 	request, ok := errors.AsType[*announce.RequestError](err)
 	if !ok && len(d.violations) == 0 {
@@ -116,8 +116,7 @@ func exampleOf(violations []announce.Violation) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// NotCreated returns the error of a request that looks like one to create an announcement
-// and is not.
+// NotCreated returns the error of a request that looks like one to create an announcement and is not.
 func NotCreated(reason string) error { return malformed("not_created", reason, unknownPosition, nil) }
 
 // malformed returns the error of a body that has no valid form.

@@ -152,8 +152,8 @@ type value struct {
 // most bounds numbers, so that seconds are a [time.Duration].
 const most = 1_000_000_000
 
-// whole returns a whole number, at most [most] in either direction. 0, which means absent
-// in a request, is returned as -1: no field accepts either.
+// whole returns a whole number, at most [most] in either direction. 0, which means absent in a request, is
+// returned as -1: no field accepts either.
 func (v value) whole() (n int, ok bool) {
 	digits := v.text
 	if v.kind == '"' {

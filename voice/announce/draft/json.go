@@ -12,10 +12,9 @@ import (
 // notObject is the reason why a body that looks like JSON is refused.
 const notObject = "request body must be exactly one JSON object"
 
-// JSON reads a JSON object, and returns the values of the members named more, which are
-// not the announcement's: those that are text. Members that neither it nor an
-// announcement has are violations; a body that is anything but one object in UTF-8 without
-// duplicate names is an [*Error].
+// JSON reads a JSON object, and returns the values of the members named more, which are not the announcement's:
+// those that are text. Members that neither it nor an announcement has are violations; a body that is anything
+// but one object in UTF-8 without duplicate names is an [*Error].
 func JSON(body []byte, more ...string) (d *Draft, others map[string]string, err error) {
 	members, err := membersOf(body)
 	if err != nil {

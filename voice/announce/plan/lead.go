@@ -11,21 +11,18 @@ type Segment struct {
 const (
 	// MaxLead limits the synthesized speech that waits to be played.
 	MaxLead = time.Minute
-	// maxWait limits the synthesis of a message before it begins although its later
-	// sentences are foreseen to be late.
+	// maxWait limits the synthesis of a message before it begins although its later sentences are foreseen to
+	// be late.
 	maxWait = 15 * time.Second
-	// margin is the share by which synthesis may become slower, or speech shorter, than
-	// foreseen.
+	// margin is the share by which synthesis may become slower, or speech shorter, than foreseen.
 	margin = 1.2
-	// lazy is the factor up to which one segment is synthesized ahead, not as many as
-	// possible.
+	// lazy is the factor up to which one segment is synthesized ahead, not as many as possible.
 	lazy = 0.5
 )
 
-// A Lead is the state of speech between its synthesis and its playback. If synthesis
-// is slow, playback is held back until the rest is foreseen to keep up: at the
-// beginning the rest of the message, but for at most [maxWait], and at each sentence
-// the rest of the sentence, so that gaps are only between sentences.
+// A Lead is the state of speech between its synthesis and its playback. If synthesis is slow, playback is held
+// back until the rest is foreseen to keep up: at the beginning the rest of the message, but for at most
+// [maxWait], and at each sentence the rest of the sentence, so that gaps are only between sentences.
 type Lead struct {
 	Ready  []Segment     // synthesized, and not yet played
 	Rest   []Segment     // foreseen to follow
@@ -61,9 +58,8 @@ func (l Lead) MaySynthesize() bool {
 	return false
 }
 
-// keepsUp reports whether what is ready can be played now without a gap: each segment
-// of the rest is synthesized, in factor times its length, before all that precedes it
-// has been played.
+// keepsUp reports whether what is ready can be played now without a gap: each segment of the rest is
+// synthesized, in factor times its length, before all that precedes it has been played.
 func keepsUp(ready, rest []Segment, factor float64) bool {
 	played, made := total(ready), time.Duration(0)
 	for _, s := range rest {
@@ -95,8 +91,8 @@ func total(all []Segment) (sum time.Duration) {
 // recent is the length of the speech of which the speed is measured.
 const recent = 20 * time.Second
 
-// A Speed is the measured speed of the synthesis of a voice, mostly of recent speech.
-// The zero value has measured nothing.
+// A Speed is the measured speed of the synthesis of a voice, mostly of recent speech. The zero value has
+// measured nothing.
 type Speed struct {
 	voice       string
 	spent, made time.Duration
@@ -114,8 +110,7 @@ func (s Speed) Add(voice string, spent, made time.Duration) Speed {
 	return s
 }
 
-// Factor returns the time to synthesize speech of a voice, per its length, 0 if it was
-// not measured.
+// Factor returns the time to synthesize speech of a voice, per its length, 0 if it was not measured.
 func (s Speed) Factor(voice string) float64 {
 	if s.voice != voice || s.made == 0 {
 		return 0

@@ -7,14 +7,17 @@ import (
 	"pressbox/voice/announce/plan"
 )
 
-// segments returns segments of so many seconds in a sentence.
-func segments(sentence int, seconds ...float64) []plan.Segment {
+// of returns segments of so many seconds in a sentence.
+func of(sentence int, seconds ...float64) []plan.Segment {
 	var all []plan.Segment
 	for _, s := range seconds {
 		all = append(all, plan.Segment{Sentence: sentence, Length: time.Duration(s * float64(time.Second))})
 	}
 	return all
 }
+
+// lead is short, for the rows of a table.
+type lead = plan.Lead
 
 func TestLead_mayPlay(t *testing.T) {
 	t.Parallel()
@@ -23,24 +26,28 @@ func TestLead_mayPlay(t *testing.T) {
 		play bool
 		more bool // may be synthesized
 	}{
-		"nothing":                        {plan.Lead{}, false, true},
-		"all":                            {plan.Lead{Ready: segments(0, 1), Factor: 9}, true, true},
-		"quick":                          {plan.Lead{Ready: segments(0, 1), Rest: segments(0, 8), Factor: 0.1}, true, false},
-		"quick, long rest":               {plan.Lead{Ready: segments(0, 1), Rest: segments(0, 9), Factor: 0.1}, false, true},
-		"as long, not yet":               {plan.Lead{Ready: segments(0, 1), Rest: segments(0, 1), Factor: 1}, false, true},
-		"as long":                        {plan.Lead{Ready: segments(0, 1, 1), Rest: segments(0, 1), Factor: 1}, true, true},
-		"slow, not yet":                  {plan.Lead{Ready: segments(0, 4), Rest: segments(0, 1, 1), Factor: 3}, false, true},
-		"slow":                           {plan.Lead{Ready: segments(0, 6.3), Rest: segments(0, 1, 1), Factor: 3}, true, true},
-		"sentence ready, not the rest":   {plan.Lead{Ready: segments(0, 2), Rest: segments(1, 2), Factor: 3}, false, true},
-		"the same after 15 s":            {plan.Lead{Ready: segments(0, 2), Rest: segments(1, 2), Factor: 3, Spent: 15 * time.Second}, true, true},
-		"sentence not ready after 15 s":  {plan.Lead{Ready: segments(0, 2), Rest: segments(0, 2), Factor: 3, Spent: 15 * time.Second}, false, true},
-		"in a sentence":                  {plan.Lead{Ready: segments(0, 2), Rest: segments(0, 2), Factor: 3, Begun: true}, true, true},
-		"next sentence, not yet":         {plan.Lead{Ready: segments(1, 2), Rest: segments(1, 2), Factor: 3, Begun: true}, false, true},
-		"next sentence, not the rest":    {plan.Lead{Ready: segments(1, 2), Rest: segments(2, 2), Factor: 3, Begun: true}, true, true},
-		"a minute is ready":              {plan.Lead{Ready: segments(0, 60), Rest: segments(0, 600), Factor: 3}, true, false},
-		"nearly a minute is ready":       {plan.Lead{Ready: segments(0, 59), Rest: segments(0, 600), Factor: 3}, false, true},
-		"lazy up to half of the length":  {plan.Lead{Ready: segments(0, 2), Rest: segments(0, 2), Factor: 0.5}, true, false},
-		"eager above half of the length": {plan.Lead{Ready: segments(0, 2), Rest: segments(0, 2), Factor: 0.51}, true, true},
+		"nothing":                      {lead{}, false, true},
+		"all":                          {lead{Ready: of(0, 1), Factor: 9}, true, true},
+		"quick":                        {lead{Ready: of(0, 1), Rest: of(0, 8), Factor: 0.1}, true, false},
+		"quick, long rest":             {lead{Ready: of(0, 1), Rest: of(0, 9), Factor: 0.1}, false, true},
+		"as long, not yet":             {lead{Ready: of(0, 1), Rest: of(0, 1), Factor: 1}, false, true},
+		"as long":                      {lead{Ready: of(0, 1, 1), Rest: of(0, 1), Factor: 1}, true, true},
+		"slow, not yet":                {lead{Ready: of(0, 4), Rest: of(0, 1, 1), Factor: 3}, false, true},
+		"slow":                         {lead{Ready: of(0, 6.3), Rest: of(0, 1, 1), Factor: 3}, true, true},
+		"sentence ready, not the rest": {lead{Ready: of(0, 2), Rest: of(1, 2), Factor: 3}, false, true},
+		"the same after 15 s": {
+			lead{Ready: of(0, 2), Rest: of(1, 2), Factor: 3, Spent: 15 * time.Second}, true, true,
+		},
+		"sentence not ready after 15 s": {
+			lead{Ready: of(0, 2), Rest: of(0, 2), Factor: 3, Spent: 15 * time.Second}, false, true,
+		},
+		"in a sentence":                  {lead{Ready: of(0, 2), Rest: of(0, 2), Factor: 3, Begun: true}, true, true},
+		"next sentence, not yet":         {lead{Ready: of(1, 2), Rest: of(1, 2), Factor: 3, Begun: true}, false, true},
+		"next sentence, not the rest":    {lead{Ready: of(1, 2), Rest: of(2, 2), Factor: 3, Begun: true}, true, true},
+		"a minute is ready":              {lead{Ready: of(0, 60), Rest: of(0, 600), Factor: 3}, true, false},
+		"nearly a minute is ready":       {lead{Ready: of(0, 59), Rest: of(0, 600), Factor: 3}, false, true},
+		"lazy up to half of the length":  {lead{Ready: of(0, 2), Rest: of(0, 2), Factor: 0.5}, true, false},
+		"eager above half of the length": {lead{Ready: of(0, 2), Rest: of(0, 2), Factor: 0.51}, true, true},
 	} {
 		if got := tt.lead.MayPlay(); got != tt.play {
 			t.Errorf("%s: may play %t", name, got)

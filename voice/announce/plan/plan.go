@@ -1,5 +1,5 @@
-// Package plan computes the sequence of an announcement's sound: what plays at
-// which sample, and how far other streams are lowered.
+// Package plan computes the sequence of an announcement's sound: what plays at which sample, and how far other
+// streams are lowered.
 //
 //	other streams  ▔▔╲▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁╱▔▔  Lower
 //	chime            ▇▅▃▁                        from sample 0
@@ -18,8 +18,7 @@ import (
 const (
 	// Gap is the silence between the chime and the speech.
 	Gap = 200 * time.Millisecond
-	// ChimePause is the time after the end of an announcement in which the next one has
-	// no default chime.
+	// ChimePause is the time after the end of an announcement in which the next one has no default chime.
 	ChimePause = 5 * time.Second
 )
 
@@ -59,8 +58,8 @@ func For(o Occasion) Plan {
 	return p
 }
 
-// chime returns the chime that is played: the requested one, or the default one
-// where it is usual. A requested one is played once.
+// chime returns the chime that is played: the requested one, or the default one where it is usual. A requested
+// one is played once.
 func (o Occasion) chime() audio.Chime {
 	recent := !o.Last.IsZero() && o.Now.Sub(o.Last) < ChimePause
 	usual := !o.Comment && !o.Low && !o.Soft && !recent
@@ -74,8 +73,7 @@ func (o Occasion) chime() audio.Chime {
 	}
 }
 
-// Prelude returns what is played before the speech: the chime and the gap; nil
-// without a chime.
+// Prelude returns what is played before the speech: the chime and the gap; nil without a chime.
 func (p Plan) Prelude(rate int) []float32 {
 	chime := p.Chime.Samples(rate)
 	if len(chime) == 0 {
@@ -121,8 +119,8 @@ func (t *Timeline) Last() int {
 	return -1
 }
 
-// Unplayed returns the first sentence that has not been played to its end, if so
-// much of the sound was played; false if all have.
+// Unplayed returns the first sentence that has not been played to its end, if so much of the sound was played;
+// false if all have.
 func (t *Timeline) Unplayed(played time.Duration) (number int, ok bool) {
 	for _, s := range t.sentences {
 		if played < s.end {

@@ -1,8 +1,8 @@
-// Package policy decides whether an announcement is spoken at a moment, how
-// loud, and until when it waits otherwise.
+// Package policy decides whether an announcement is spoken at a moment, how loud, and until when it waits
+// otherwise.
 //
-// One law: an urgent announcement is always spoken, and at no less than the
-// minimum volume of urgent ones. Everything else is a table: see [Decide].
+// One law: an urgent announcement is always spoken, and at no less than the minimum volume of urgent ones.
+// Everything else is a table: see [Decide].
 package policy
 
 import "time"
@@ -43,8 +43,7 @@ type State struct {
 	UrgentMinVolume int // percent; 0 means none
 }
 
-// Priorities of announcements that differ from the others. The usual ones are 3
-// and 4.
+// Priorities of announcements that differ from the others. The usual ones are 3 and 4.
 const (
 	Listed = 1 // not spoken
 	Low    = 2 // without a chime, and only when no other one waits
@@ -60,8 +59,7 @@ type Announcement struct {
 	Expires  time.Time // it is not spoken later
 }
 
-// A Decision is what happens to an announcement at a moment: it is spoken, waits,
-// or ends unspoken.
+// A Decision is what happens to an announcement at a moment: it is spoken, waits, or ends unspoken.
 type Decision struct {
 	Speak  bool
 	Until  time.Time // when to decide again, if it waits; zero means that it does not wait
@@ -82,8 +80,8 @@ func (q Quiet) at(now time.Time) bool { return q.Active && (q.Until.IsZero() || 
 //	quiet, soft        spoken at its volume, at most QuietVolume
 //	otherwise          spoken at its volume
 //
-// Its volume is its own, else that of the state. A mute counts more than its own
-// volume, but not for urgent ones.
+// Its volume is its own, else that of the state. A mute counts more than its own volume, but not for urgent
+// ones.
 func Decide(a Announcement, s State, now time.Time) Decision {
 	volume := s.Volume
 	if a.Volume > 0 {

@@ -64,7 +64,11 @@ func TestDecide(t *testing.T) {
 		{"unknown mode", usual, night(""), unspokenByQuiet},
 		{"held", policy.Announcement{Expires: morning.Add(1)}, night(policy.Hold), held},
 		{"expires at the end", policy.Announcement{Expires: morning}, night(policy.Hold), unspokenByQuiet},
-		{"held while muted", policy.Announcement{Expires: morning.Add(1)}, in(func(s *policy.State) { s.Muted, s.Quiet = true, quiet(policy.Hold) }), unspokenByQuiet},
+		{
+			"held while muted",
+			policy.Announcement{Expires: morning.Add(1)},
+			in(func(s *policy.State) { s.Muted, s.Quiet = true, quiet(policy.Hold) }), unspokenByQuiet,
+		},
 		{"soft", usual, soft(70, 25), softly(25)},
 		{"soft, volume below", usual, soft(10, 25), softly(10)},
 		{"soft, own volume above", policy.Announcement{Volume: 80}, soft(70, 25), softly(25)},
@@ -82,7 +86,11 @@ func TestDecide(t *testing.T) {
 		{"urgent, volume 0", urgent, volume(0), speak(40)},
 		{"urgent, own volume", policy.Announcement{Urgent: true, Volume: 90}, day, speak(90)},
 		{"urgent, own volume below", policy.Announcement{Urgent: true, Volume: 10}, day, speak(40)},
-		{"urgent, no floor", policy.Announcement{Urgent: true, Volume: 10}, in(func(s *policy.State) { s.UrgentMinVolume = 0 }), speak(10)},
+		{
+			"urgent, no floor",
+			policy.Announcement{Urgent: true, Volume: 10},
+			in(func(s *policy.State) { s.UrgentMinVolume = 0 }), speak(10),
+		},
 	} {
 		if got := policy.Decide(tt.a, tt.s, now); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
@@ -94,15 +102,16 @@ func TestDecide(t *testing.T) {
 func TestDecide_quietEnds(t *testing.T) {
 	t.Parallel()
 	s := policy.State{Volume: 70, Quiet: quiet(policy.Silence)}
-	for at, want := range map[time.Time]bool{now: false, morning.Add(-1): false, morning: true, morning.Add(time.Hour): true} {
+	for at, want := range map[time.Time]bool{
+		now: false, morning.Add(-1): false, morning: true, morning.Add(time.Hour): true,
+	} {
 		if d := policy.Decide(policy.Announcement{}, s, at); d.Speak != want || d.Quiet == want {
 			t.Errorf("at %v: %+v", at, d)
 		}
 	}
 }
 
-// An announcement is spoken, waits or ends: never two of these. Quiet that has no
-// known end holds nothing.
+// An announcement is spoken, waits or ends: never two of these. Quiet that has no known end holds nothing.
 func TestDecide_oneOutcome(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []policy.Mode{policy.Silence, policy.Hold, policy.Soft} {

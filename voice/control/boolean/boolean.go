@@ -1,5 +1,4 @@
-// Package boolean reads the booleans that people write: in settings, parameters, forms and on the
-// command line.
+// Package boolean reads the booleans that people write: in settings, parameters, forms and on the command line.
 //
 // One law: they are written alike everywhere.
 package boolean
@@ -9,8 +8,8 @@ import "strings"
 // Expects is what a boolean may be, for errors and documents.
 const Expects = "true or false, yes or no, on or off, 1 or 0"
 
-// Parse returns the value of a text, in lower or upper case and with or without space around it. ok
-// is false unless the text is a boolean.
+// Parse returns the value of a text, in lower or upper case and with or without space around it. ok is false
+// unless the text is a boolean.
 func Parse(text string) (value, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "true", "yes", "on", "1":

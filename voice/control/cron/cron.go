@@ -2,13 +2,11 @@
 //
 //	minute (0–59)  hour (0–23)  day of month (1–31)  month (1–12, jan–dec)  day of week (0–7, sun–sat)
 //
-// A field is *, a number, a range 1-5, or one of these with a step /2; commas
-// make a list. If both days are restricted, either is sufficient, as in
-// crontab(5). A field that begins with * is not a restriction.
+// A field is *, a number, a range 1-5, or one of these with a step /2; commas make a list. If both days are
+// restricted, either is sufficient, as in crontab(5). A field that begins with * is not a restriction.
 //
-// One law: the fields are what the wall clock shows. A time that a daylight
-// saving change skips matches at the instant of the change, and one that it
-// repeats matches the first time only.
+// One law: the fields are what the wall clock shows. A time that a daylight saving change skips matches at the
+// instant of the change, and one that it repeats matches the first time only.
 package cron
 
 import (
@@ -45,7 +43,10 @@ var fields = [5]field{
 	{name: "minute", last: 59},
 	{name: "hour", last: 23},
 	{name: "day of month", first: 1, last: 31},
-	{name: "month", first: 1, last: 12, names: []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
+	{
+		name: "month", first: 1, last: 12,
+		names: []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"},
+	},
 	{name: "day of week", last: 7, names: []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
 }
 
@@ -53,7 +54,9 @@ var fields = [5]field{
 func Parse(text string) (Expr, error) {
 	words := strings.Fields(text)
 	if len(words) != len(fields) {
-		return Expr{}, fmt.Errorf("%d fields, expected 5: minute, hour, day of the month, month and weekday", len(words))
+		return Expr{}, fmt.Errorf(
+			"%d fields, expected 5: minute, hour, day of the month, month and weekday", len(words),
+		)
 	}
 	var sets [len(fields)]set
 	for i, f := range fields {
@@ -158,8 +161,8 @@ func (e Expr) possible() bool {
 	return false
 }
 
-// searchDays is the longest time between two matching days, 40 years: a 29
-// February on a given day of the week, over a century that has no leap day.
+// searchDays is the longest time between two matching days, 40 years: a 29 February on a given day of the week,
+// over a century that has no leap day.
 const searchDays = 40 * 366
 
 // Next returns the first time after a moment that e matches, in that moment's time zone.

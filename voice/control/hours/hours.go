@@ -3,10 +3,9 @@
 //	22:00-07:00
 //	Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00
 //
-// One law: the hours are those that the wall clock shows. A span includes its
-// first minute and not its last; one that ends before it begins ends on the next
-// day. A time that a daylight saving change skips is the instant of the change,
-// and of one that it repeats the first counts.
+// One law: the hours are those that the wall clock shows. A span includes its first minute and not its last;
+// one that ends before it begins ends on the next day. A time that a daylight saving change skips is the
+// instant of the change, and of one that it repeats the first counts.
 package hours
 
 import (
@@ -39,9 +38,8 @@ type span struct {
 	start, end int     // minutes of that day; end is larger than start and at most a day later
 }
 
-// Parse reads spans separated by commas; "" means none. A span is a time, such
-// as 22:00-07:00, on each day, or after a day or a range of days on these: Mon,
-// Tue, Wed, Thu, Fri, Sat, Sun.
+// Parse reads spans separated by commas; "" means none. A span is a time, such as 22:00-07:00, on each day, or
+// after a day or a range of days on these: Mon, Tue, Wed, Thu, Fri, Sat, Sun.
 func Parse(text string) (Week, error) {
 	if strings.TrimSpace(text) == "" {
 		return Week{}, nil
@@ -139,12 +137,12 @@ func parseTime(text string) (int, error) {
 // An interval is a span on one day.
 type interval struct{ from, to time.Time }
 
-// horizon is the number of days that At looks ahead: a span that a daylight saving change
-// removes is there a week later.
+// horizon is the number of days that At looks ahead: a span that a daylight saving change removes is there a
+// week later.
 const horizon = 15
 
-// At reports whether t is in one of the spans, by the wall clock of t's time
-// zone, and when that changes next; zero means never.
+// At reports whether t is in one of the spans, by the wall clock of t's time zone, and when that changes next;
+// zero means never.
 func (w Week) At(t time.Time) (active bool, until time.Time) {
 	for _, i := range w.around(t) {
 		switch {
@@ -173,7 +171,10 @@ func (w Week) around(t time.Time) []interval {
 			if !s.days[weekday] {
 				continue
 			}
-			i := interval{clock.FirstAt(year, month, day, s.start, t.Location()), clock.FirstAt(year, month, day, s.end, t.Location())}
+			i := interval{
+				clock.FirstAt(year, month, day, s.start, t.Location()),
+				clock.FirstAt(year, month, day, s.end, t.Location()),
+			}
 			if i.from.Before(i.to) { // a change of the clocks may skip it
 				all = append(all, i)
 			}

@@ -119,7 +119,10 @@ func FuzzAt(f *testing.F) {
 		before, same := w.At(until.Add(-1))
 		after, _ := w.At(until)
 		if !until.After(at) || before != active || !same.Equal(until) || after == active {
-			t.Errorf("%q at %s: %v until %s; just before %v until %s, then %v", text, at, active, until, before, same, after)
+			t.Errorf(
+				"%q at %s: %v until %s; just before %v until %s, then %v", text, at, active, until, before, same,
+				after,
+			)
 		}
 	})
 }

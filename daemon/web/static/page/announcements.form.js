@@ -74,7 +74,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     urgent: draft.urgent || undefined,
     priority: Number(draft.priority) || undefined,
     volume: Number(draft.volume) || undefined,
-    chime: draft.chime || undefined,
+    chime: /** @type {Content["chime"]} */ (draft.chime || undefined),
     ttl: Number(draft.ttl) * minute || undefined,
     repeat: draft.repeat === "own" ? own() : repeats[draft.repeat],
     room: draft.room.size ? [...draft.room] : undefined,

@@ -101,7 +101,7 @@ export function onAir({ update, me }, { voices, speaker, ended: forget }) {
         <span class="tag ${a.status}">${label("status", a.status)}</span>
         ${a.urgent ? html` <span class="tag hot">${t("say.urgenttag")}</span>` : nothing} <small>${note(a)}</small>
         <p class="quote">${text(a)}</p>
-        <small>${[from(a), voices.label(a.voice), formatTime(a.created_at)].filter(Boolean).join(" · ")}</small>
+        <small>${[from(a), voices.label(a.voice ?? ""), formatTime(a.created_at)].filter(Boolean).join(" · ")}</small>
       </div>
       <div class="row">
         ${a.repeat && !a.repeat.acknowledged

@@ -2711,8 +2711,8 @@ export interface components {
             legal: components["schemas"]["Choice"][];
             /** @description Other actions. */
             offers: components["schemas"]["Choice"][];
-            presence: components["schemas"]["GamePresence"] | null;
-            state: components["schemas"]["GameState"] | null;
+            presence: components["schemas"]["GamePresence"];
+            state: components["schemas"]["GameState"];
         };
         /** @description A SocketDocument is an AsyncAPI document. */
         SocketDocument: {

@@ -98,19 +98,20 @@ export function boxScore(game, box) {
   };
   return html`${sides.map((side, i) => {
     const team = box.teams[i];
+    const batting = team.batting ?? [];
     const club = game[side].team;
     /** @param {"ab" | "rbi" | "bb" | "so" | "lob"} what */
-    const sum = (what) => team.batting.reduce((n, b) => n + b[what], 0);
+    const sum = (what) => batting.reduce((n, b) => n + b[what], 0);
     return html`<section class="box" .style=${clubStyle(club)}>
       <h3>${pennant(club)} ${club.name}</h3>
       ${table(
         t("box.batting", { club: club.name }),
         [t("box.batters"), "AB", "R", "H", "RBI", "BB", "SO", "LOB"],
-        team.batting.map(
+        batting.map(
           (b) =>
             html`<tr>
               <th scope="row" class=${b.slot ? nothing : "sub"}>
-                ${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions.join("-")}</small>
+                ${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions?.join("-")}</small>
               </th>
               ${cells([b.ab, b.r, b.h, b.rbi, b.bb, b.so, b.lob])}
             </tr>`,
@@ -126,7 +127,7 @@ export function boxScore(game, box) {
       ${table(
         t("box.pitching", { club: club.name }),
         [t("box.pitchers"), "IP", "H", "R", "ER", "BB", "SO", "HR", "P"],
-        team.pitching.map(
+        team.pitching?.map(
           (p) =>
             html`<tr>
               <th scope="row">${playerName(p.player_id, p.name, { game: game.id })} ${marks(p)}</th>
@@ -145,7 +146,7 @@ function notes(team, game) {
     html`${abbrev}:
     ${players.map((p, i) => html`${i ? ", " : ""}${playerName(p.player_id, p.name, { game })}${how(p)}`)}`;
   const times = (/** @type {number} */ n) => (n > 1 ? ` ${n}` : "");
-  const errors = team.fielding.filter((f) => f.e);
+  const errors = (team.fielding ?? []).filter((f) => f.e);
   return [
     .../** @type {const} */ ([
       ["2B", "doubles"],
@@ -154,7 +155,7 @@ function notes(team, game) {
       ["SB", "sb"],
       ["2-out RBI", "two_out_rbi"],
     ]).flatMap(([abbrev, field]) => {
-      const players = team.batting.filter((b) => b[field]);
+      const players = (team.batting ?? []).filter((b) => b[field]);
       return players.length ? [note(abbrev, players, (b) => times(b[field]))] : [];
     }),
     `LOB: ${team.left_on_base}`,
@@ -185,15 +186,17 @@ function ending(game, result, score) {
 
 /** @param {State} state @param {Box} box @returns {Scored} */
 export function finalScore(state, box) {
-  const { inning, half, outs, score, bases, teams, batter = "", pitcher = "" } = state;
+  const { inning = 0, half = "top", outs = 0, score = [0, 0], bases = [], teams = [] } = state;
+  const { count = { balls: 0, strikes: 0 }, batter, pitcher } = state;
   const both = (/** @type {"hits" | "errors"} */ field) => ({ away: box.teams[0][field], home: box.teams[1][field] });
   return {
     now: {
       inning,
       half,
       outs,
+      count,
       score: { away: score[0], home: score[1] },
-      bases: bases.map((b) => b.player ?? null),
+      bases: bases.map((b) => b.player ?? ""),
       batter,
       pitcher,
     },

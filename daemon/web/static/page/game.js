@@ -31,7 +31,7 @@ class Match {
     this.fresh = false; // state belongs to the last entry
     /** @type {Choice[]} */ this.legal = [];
     /** @type {Choice[]} */ this.offers = [];
-    /** @type {Presence} */ this.presence = {};
+    /** @type {Presence} */ this.presence = { home: null, away: null, watchers: 0 };
     this.presentAt = 0; // when presence arrived, by performance.now()
     /** @type {{ side?: Side, until: number } | null} */ this.clock = null;
     /** @type {import("./play.js").Live | null} */ this.live = null;
@@ -95,7 +95,7 @@ class Match {
       if (this.closed) return;
       if (game.status === "pending") return this.go(`/games/${this.id}/lineup`, true);
       this.game = game;
-      this.setPresence(game.presence ?? {});
+      this.setPresence(game.presence ?? this.presence);
       if (game.state) this.setState(game.state, game.legal, game.offers);
       if (game.status === "finished") await this.loadFinished(game);
       else await this.join(game);
@@ -274,7 +274,7 @@ class Match {
    */
   check(book) {
     const [s, now] = [this.state, book.now];
-    if (!s || !now || s.inning === undefined) return;
+    if (!s?.score || !now) return;
     if (
       s.inning === now.inning &&
       s.half === now.half &&

@@ -495,7 +495,7 @@ class Matchup {
   draw(book, state) {
     const { now } = book;
     if (!now) return null;
-    const team = state?.teams[now.half === "top" ? 0 : 1];
+    const team = state?.teams?.[now.half === "top" ? 0 : 1];
     const form = state?.at_bat;
     const arm = form?.pitcher;
     const due = team ? [1, 2].map((i) => team.order[(team.next + i) % 9].player_id) : [];

@@ -88,7 +88,7 @@ export function questionText({ kind, ball, text }) {
 }
 
 /** @param {Choice} c @param {Match} match */
-export const teamOf = (c, { game, state }) => state?.teams[Number((c.side ?? game?.you) === "home")];
+export const teamOf = (c, { game, state }) => state?.teams?.[Number((c.side ?? game?.you) === "home")];
 
 /** Returns the name of a defensive call: its parts. @param {Choice} c */
 function defenseName(c) {

@@ -1,49 +1,43 @@
-// Names for the types of the API that the page uses. They are in api.d.ts, which is generated from the server's structs.
+// Names for the types of the API that the page uses; api.d.ts, which is generated from the server's structs, has them.
 
 type Api = import("./api").components["schemas"];
 type Account = Api["Account"];
+type Announcement = Api["Announcement"];
+type BattingLine = Api["BattingLine"];
+type Box = Api["BoxScore"];
 type Choice = Api["Choice"];
 type Clock = Api["GameClock"];
+type Club = Api["TeamRef"];
+type Content = Api["Favorite"];
+type EventBody = Api["GameEvent"];
 type FieldingLine = Api["FieldingLine"];
 type Form = Api["Form"];
+type Game = Api["Game"];
 type GameOptions = Api["GameOptions"];
 type GameSide = Api["GameSide"];
 type Lineup = Api["Lineup"];
+type Now = Api["Scoreboard"];
 type PitchingLine = Api["PitchingLine"];
 type Play = Api["Play"];
 type Player = Api["Player"];
+type Presence = Api["GamePresence"];
 type Present = Api["ManagerPresence"];
 type Question = Api["Question"];
 type Quiet = Api["Quiet"];
 type Ratings = Api["Ratings"];
+type Schedule = Api["Schedule"];
 type Score = Api["Score"];
 type Session = Api["Session"];
 type Slot = Api["Slot"];
+type State = Api["GameState"];
+type TeamBox = Api["TeamBox"];
 type TeamState = Api["TeamState"];
 type Violation = Api["Violation"];
 type Voice = Api["Voice"];
 type Volume = Api["Volume"];
 type Side = "home" | "away";
-type Club = Api["TeamRef"] & { colors?: string[] };
-/** The fields of an announcement that a client chooses; favorites and schedules have them as well. */
-type Content = Omit<Api["Favorite"], "chime"> & { chime?: string };
-type Schedule = Omit<Api["Schedule"], "chime"> & { chime?: string };
 /** A frame of the websocket; its type says what d is. */
 interface Frame { t: string; g?: string; rev?: number; cid?: string; d?: any }
-
-// What the page relies on beyond the API: it asks for states and box scores of games that have started.
-
-type With<T, K extends keyof T> = T & Required<Pick<T, K>>;
-type Filled<T> = { [K in keyof T]: NonNullable<T[K]> };
-type Announcement = With<Api["Announcement"], "voice" | "rate" | "priority">;
-type State = With<Api["GameState"], "inning" | "half" | "outs" | "count" | "bases" | "score" | "teams">;
-type Game = Omit<Api["Game"], "state" | "presence"> & { state?: State; presence?: Presence };
-type EventBody = Omit<Api["GameEvent"], "state"> & { state?: State };
-type Now = Omit<Api["Scoreboard"], "bases" | "count"> & { bases: (string | null)[]; count?: Api["Count"] };
-type Presence = Partial<Api["GamePresence"]>;
-type BattingLine = Filled<Api["BattingLine"]>;
-type TeamBox = Omit<Filled<Api["TeamBox"]>, "batting"> & { batting: BattingLine[] };
-type Box = Omit<Api["BoxScore"], "teams"> & { teams: TeamBox[] };
 
 /** Makes a view. */
 type Page = (page: PageContext) => View;
@@ -66,7 +60,10 @@ interface View {
   awake?: boolean; // keeps the screen on
 }
 
-/** What every part of the administration uses. The gate sends requests; when one needs the passphrase again, it asks for it and repeats the request. */
+/**
+ * What every part of the administration uses. The gate sends requests; when one needs the passphrase again, it asks for
+ * it and repeats the request.
+ */
 interface AdminShared { me: Account; update: () => Promise<void>; gate: AdminGate }
 interface AdminGate { problem: Error | null; run<T>(send: () => Promise<T>): Promise<T | undefined>; render(): unknown }
 interface AdminPart { render: () => unknown; close?: () => void }

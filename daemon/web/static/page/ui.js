@@ -456,7 +456,7 @@ const styles = new Map();
  * @param {Club | undefined} club
  */
 export function clubStyle(club) {
-  const given = club?.color ?? club?.colors?.[0] ?? "";
+  const given = club?.color ?? "";
   const hex = /^#[0-9a-f]{6}$/i.test(given) ? given : `#${given}`;
   const color = /^#[0-9a-f]{6}$/i.test(hex) ? hex : "#4a5a68";
   let style = styles.get(color);
