@@ -90,7 +90,7 @@ vendor: .build/page/node_modules ## update daemon/web/static/vendor after a chan
 	cd daemon/web/static/vendor && sha256sum *.js *.woff2 *.LICENSE >SHA256SUMS
 
 API_TYPES  := node .build/types/node_modules/openapi-typescript/bin/cli.js daemon/web/openapi/components.json \
-	--root-types --root-types-no-schema-prefix --root-types-keep-casing --default-non-nullable false
+	--default-non-nullable false
 
 types: .build/page/node_modules .build/types/node_modules ## check the page's scripts against their JSDoc types
 	cd daemon/web/static/vendor && sha256sum --quiet -c SHA256SUMS

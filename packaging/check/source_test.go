@@ -30,9 +30,7 @@ func TestSource(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z", ":!models", ":!*/vendor/*",
 		":!*/testdata/*")
 	for name := range strings.SplitSeq(strings.Trim(string(check.Must(list.Output())(t)), "\x00"), "\x00") {
-		if !portable.MatchString(name) {
-			t.Errorf("%q: a name has letters, digits, '.', '_' and '-'", name)
-		}
+		check.That(t, portable.MatchString(name), "%q: a name has letters, digits, '.', '_' and '-'", name)
 		body, err := os.ReadFile(filepath.Join(root, name))
 		if os.IsNotExist(err) { // deleted, but not committed yet
 			continue
@@ -53,23 +51,20 @@ func checkColumns(t *testing.T, name, text string) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		if got := len([]rune(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    "))); got > maxColumns {
-			t.Errorf("%s:%d has %d columns, want at most %d", name, n, got, maxColumns)
-		}
+		got := len([]rune(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")))
+		check.That(t, got <= maxColumns, "%s:%d has %d columns, want at most %d", name, n, got, maxColumns)
 	}
 }
 
 func checkTest(t *testing.T, name, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
-		if anyTestName.MatchString(line) && !testName.MatchString(line) {
-			t.Errorf("%s: %s, want TestType_case", name, strings.TrimSpace(line))
-		}
+		right := !anyTestName.MatchString(line) || testName.MatchString(line)
+		check.That(t, right, "%s: %s, want TestType_case", name, strings.TrimSpace(line))
 	}
 	if strings.Contains(text, "pgregory.net/rapid") {
 		return // whose tests skip a step
 	}
-	if skip := anySkip.FindString(shortSkip.ReplaceAllString(text, "")); skip != "" {
-		t.Errorf("%s: %s without testing.Short: a test fails if a part is missing", name, skip)
-	}
+	skip := anySkip.FindString(shortSkip.ReplaceAllString(text, ""))
+	check.Equal(t, skip, "", "a skip in %s that is not of a short run: a test fails if a part is missing", name)
 }

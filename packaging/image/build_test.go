@@ -27,12 +27,9 @@ func TestBuild_refusals(t *testing.T) {
 			cmd := exec.Command("./build", "1.0.0", tt.arch)
 			cmd.Env = append(os.Environ(), "DIST="+dist, "REPO_URL="+tt.url, "IMAGE_SOURCES="+tt.sources)
 			out, err := cmd.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), tt.want) {
-				t.Errorf("%v, want an error with %q:\n%s", err, tt.want, out)
-			}
-			if left, err := os.ReadDir(dist); err != nil || len(left) > 0 {
-				t.Errorf("it left %v, %v", left, err)
-			}
+			check.That(t, err != nil, "no error")
+			check.Contains(t, string(out), tt.want, "the message")
+			check.Equal(t, len(check.Must(os.ReadDir(dist))(t)), 0, "the files that are left")
 		})
 	}
 }
@@ -41,11 +38,9 @@ func TestBuild_refusals(t *testing.T) {
 func TestClean_times(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	for _, dir := range []string{
-		"etc/alternatives", "usr/bin", "run", "tmp", "var/tmp", "var/log", "var/cache/apt", "var/cache/debconf",
-		"var/cache/ldconfig",
-		"var/cache/fontconfig", "var/lib/apt/lists", "var/lib/dpkg",
-	} {
+	const dirs = "etc/alternatives usr/bin run tmp var/tmp var/log var/cache/apt var/cache/debconf " +
+		"var/cache/ldconfig var/cache/fontconfig var/lib/apt/lists var/lib/dpkg"
+	for dir := range strings.FieldsSeq(dirs) {
 		check.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
 	const newest, older, younger = 1_700_000_000, "@1600000000", "@1750000000"
@@ -63,9 +58,7 @@ func TestClean_times(t *testing.T) {
 		}
 		for _, link := range links {
 			info := check.Must(os.Lstat(filepath.Join(root, link)))(t)
-			if got := info.ModTime().Unix(); got != newest {
-				t.Errorf("%s has the time %d, want %d", link, got, newest)
-			}
+			check.Equal(t, info.ModTime().Unix(), newest, "the time of %s", link)
 		}
 	}
 }

@@ -6,20 +6,19 @@ import (
 	"errors"
 	"os/exec"
 	"strings"
+
+	"pressbox/packaging/check"
 )
 
-// testAdministrators checks that a member of the socket's group may administer and is
-// named in the journal, and that another user may not, even if the mode of the socket is
-// changed.
+// testAdministrators checks that a member of the socket's group may administer and is named in the journal, and
+// that another user may not, even if the mode of the socket is changed.
 func testAdministrators(s *server) {
 	const socket = "/run/pressbox/admin.sock"
 	s.run("useradd", "--create-home", "--groups=adm", "alice")
 	s.run("useradd", "--create-home", "bob")
 	s.run("runuser", "--user=alice", "--", "pressbox", "log-level", "INFO")
 	alice := s.run("id", "--user", "alice")
-	if did := s.journal("PRESSBOX_UID=" + alice); !strings.Contains(did, "/admin/log-level") {
-		s.t.Errorf("the journal has no entry of alice, %s:\n%s", alice, did)
-	}
+	check.Contains(s.t, s.journal("PRESSBOX_UID="+alice), "/admin/log-level", "the journal of alice, %s,", alice)
 	s.checkSay()
 	create := []string{"runuser", "--user=bob", "--", "pressbox", "tokens", "create", "door"}
 	s.mustRefuse(1, "only root, the user pressbox and the group adm may administer", create...)

@@ -61,9 +61,7 @@ func TestArm_sameSpeech(t *testing.T) {
 		for i := range want {
 			farthest = max(farthest, max(int(got[i])-int(want[i]), int(want[i])-int(got[i])))
 		}
-		if farthest > 4 {
-			t.Errorf("samples of %s differ by up to %d, want at most 4", arch, farthest)
-		}
+		check.That(t, farthest <= 4, "samples of %s differ by up to %d, want at most 4", arch, farthest)
 		t.Logf("%d samples of %s differ by up to %d", len(want), arch, farthest)
 	}
 }
@@ -75,9 +73,7 @@ func TestArmhf_needsARMv7(t *testing.T) {
 	for processor, runs := range map[string]bool{"arm1176": false, "cortex-a7": true} {
 		out, err := exec.Command("qemu-arm-static", "-cpu", processor, "-L", filepath.Dir(libraries("armhf")),
 			filepath.Join(root, "usr/bin/pressbox"), "version").CombinedOutput()
-		if (err == nil) != runs {
-			t.Errorf("on an %s: %v, want that it runs: %v\n%s", processor, err, runs, out)
-		}
+		check.That(t, (err == nil) == runs, "on an %s: %v, want that it runs: %v\n%s", processor, err, runs, out)
 	}
 }
 
@@ -106,9 +102,7 @@ exec "$@"`, libraries(arch)}
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		go func() { _, _ = io.Copy(io.Discard, said) }()
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, cmd.Wait())
 	}()
 	stop := time.AfterFunc(emulatedTime, func() { _ = cmd.Process.Kill() })
 	defer stop.Stop()

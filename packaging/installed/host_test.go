@@ -53,8 +53,7 @@ func (h *host) command(args ...string) *exec.Cmd {
 	return exec.Command("nsenter", append(inside, args...)...)
 }
 
-// run runs a command on the host and returns its output. It fails the test if the command
-// fails.
+// run runs a command on the host and returns its output. It fails the test if the command fails.
 func (h *host) run(args ...string) string {
 	h.t.Helper()
 	out, err := h.command(args...).CombinedOutput()
@@ -96,8 +95,7 @@ func (h *host) exists(path string) bool {
 	return err == nil
 }
 
-// journal returns the output of "journalctl ARG…" after everything logged so far was
-// written.
+// journal returns the output of "journalctl ARG…" after everything logged so far was written.
 func (h *host) journal(args ...string) string {
 	h.t.Helper()
 	h.run("journalctl", "--sync")
@@ -114,8 +112,7 @@ func (h *host) now() (cursor string) {
 	return cursor
 }
 
-// logged waits until the unit has logged a line that contains text, itself or through
-// systemd, after a cursor.
+// logged waits until the unit has logged a line that contains text, itself or through systemd, after a cursor.
 func (h *host) logged(since, text string) {
 	h.t.Helper()
 	cmd := h.command("timeout", strconv.Itoa(int(waitTime.Seconds())), "journalctl", "--follow",

@@ -3,14 +3,14 @@
 package installed
 
 import (
-	"path/filepath"
 	"strconv"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
-// The limits of the unit are sufficient for everything that the server does. Under a
-// limit that is too small, the server is killed and restarted, and waiting clients are
-// answered as soon as the limit is raised.
+// The limits of the unit are sufficient for everything that the server does. Under a limit that is too small, the
+// server is killed and restarted, and waiting clients are answered as soon as the limit is raised.
 func TestLimits_enforced(t *testing.T) {
 	s := newServer(boot(t, "bookworm", "limits"))
 	version1 := s.exists("/sys/fs/cgroup/memory")
@@ -30,22 +30,15 @@ func TestLimits_enforced(t *testing.T) {
 	game.finish()
 
 	files := limitFiles(version1)
-	for _, tt := range []struct {
-		file string
-		want int
-	}{{files.memory, 768 << 20}, {files.tasks, 256}} {
-		if got := s.readNumber(tt.file); got != tt.want {
-			t.Errorf("%s contains %d, want %d", tt.file, got, tt.want)
-		}
-	}
-	if peak := s.readNumber(files.memoryPeak); peak > 512<<20 {
+	check.Equal(t, s.readNumber(files.memory), 768<<20, "%s", files.memory)
+	check.Equal(t, s.readNumber(files.tasks), 256, "%s", files.tasks)
+	if peak := s.readNumber(files.peak); peak > 512<<20 {
 		t.Errorf("peak memory is %d MiB, MemoryHigh is 512 MiB", peak>>20)
 	} else {
 		t.Logf("peak memory %d MiB", peak>>20)
 	}
-	if tasks := s.readNumber(files.tasksNow); tasks > 128 {
-		t.Errorf("the unit has %d tasks, want at most half of its limit of 256", tasks)
-	}
+	now := s.readNumber(files.now)
+	check.That(t, now <= 128, "the unit has %d tasks, want at most half of its limit of 256", now)
 
 	since := s.now()
 	s.run("systemctl", "set-property", "--runtime", "pressbox.service", "MemoryMax=24M", "MemoryHigh=24M")
@@ -57,34 +50,27 @@ func TestLimits_enforced(t *testing.T) {
 		answered <- err
 	}()
 	s.run("systemctl", "set-property", "--runtime", "pressbox.service", "MemoryMax=768M", "MemoryHigh=512M")
-	if err := <-answered; err != nil {
-		t.Errorf("a waiting client: %v", err)
-	}
+	check.NoError(t, <-answered)
 	s.checkSpeech()
 }
 
-// limitPaths are the files of a unit's control group: limits and usage.
-type limitPaths struct{ memory, memoryPeak, tasks, tasksNow string }
+// limitPaths are the files of a unit's control group: the limit and the usage of memory and of tasks.
+type limitPaths struct{ memory, peak, tasks, now string }
 
 func limitFiles(version1 bool) limitPaths {
-	const unit = "system.slice/pressbox.service"
+	const unit = "/system.slice/pressbox.service/"
+	const first, second, both = "/sys/fs/cgroup/memory" + unit, "/sys/fs/cgroup/pids" + unit, "/sys/fs/cgroup" + unit
 	if version1 {
-		memory, tasks := filepath.Join("/sys/fs/cgroup/memory", unit), filepath.Join("/sys/fs/cgroup/pids", unit)
 		return limitPaths{
-			memory + "/memory.limit_in_bytes", memory + "/memory.max_usage_in_bytes", tasks + "/pids.max",
-			tasks + "/pids.current",
+			first + "memory.limit_in_bytes", first + "memory.max_usage_in_bytes",
+			second + "pids.max", second + "pids.current",
 		}
 	}
-	both := filepath.Join("/sys/fs/cgroup", unit)
-	return limitPaths{both + "/memory.max", both + "/memory.peak", both + "/pids.max", both + "/pids.current"}
+	return limitPaths{both + "memory.max", both + "memory.peak", both + "pids.max", both + "pids.current"}
 }
 
 // readNumber returns the number in a file on the host.
 func (s *server) readNumber(path string) int {
 	s.t.Helper()
-	n, err := strconv.Atoi(s.run("cat", path))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return n
+	return check.Must(strconv.Atoi(s.run("cat", path)))(s.t)
 }

@@ -5,6 +5,8 @@ package installed
 import (
 	"net"
 	"strings"
+
+	"pressbox/packaging/check"
 )
 
 // testAddressFilter checks that clients with addresses of local networks are answered and
@@ -16,27 +18,23 @@ func testAddressFilter(s *server) {
 		s.run("ip", "address", "add", address, "dev", "lo")
 	}
 	for _, address := range local {
-		if status := s.statusFrom(address, "60"); status != "200" {
-			s.t.Errorf("status from %s: %s, want 200", address, status)
-		}
+		check.Equal(s.t, s.statusFrom(address, "60"), "200", "status from %s", address)
 	}
 	for _, address := range internet {
-		if status := s.statusFrom(address, "2"); status != "000" {
-			s.t.Errorf("status from %s: %s, want no answer", address, status)
-		}
+		check.Equal(s.t, s.statusFrom(address, "2"), "000", "status from %s", address)
 	}
 	const dropIn = "/etc/systemd/system/pressbox.socket.d/open.conf"
+	restart := func() {
+		s.run("systemctl", "daemon-reload")
+		s.run("systemctl", "restart", "pressbox.socket", "pressbox.service")
+	}
 	s.write(dropIn, []byte("[Socket]\nIPAddressDeny=\nIPAddressAllow=\n"))
-	s.run("systemctl", "daemon-reload")
-	s.run("systemctl", "restart", "pressbox.socket", "pressbox.service")
+	restart()
 	for _, address := range internet {
-		if status := s.statusFrom(address, "60"); status != "200" {
-			s.t.Errorf("with the drop-in, status %s from %s, want 200", status, address)
-		}
+		check.Equal(s.t, s.statusFrom(address, "60"), "200", "status from %s with the drop-in", address)
 	}
 	s.run("rm", "-r", "/etc/systemd/system/pressbox.socket.d")
-	s.run("systemctl", "daemon-reload")
-	s.run("systemctl", "restart", "pressbox.socket", "pressbox.service")
+	restart()
 }
 
 // statusFrom returns the status of a request from an address of the host, or 000 if there

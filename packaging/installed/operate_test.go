@@ -30,24 +30,20 @@ func testPowerCut(s *server) {
 	for _, id := range waiting {
 		s.waitSpoken(id)
 	}
-	got := s.journal("--boot", "--output=cat", "--unit=pressbox.service")
-	if !strings.Contains(got, "unclean shutdown, store checked") {
-		s.t.Errorf("the store was not checked:\n%s", got)
-	}
+	said := s.journal("--boot", "--output=cat", "--unit=pressbox.service")
+	check.Contains(s.t, said, "unclean shutdown, store checked", "the log after a power cut")
 }
 
 // testExitOnIdle checks that the idle server exits and that its sockets start it again.
 func testExitOnIdle(s *server) {
 	s.run("sed", "-i", "s/^#EXIT_ON_IDLE=.*/EXIT_ON_IDLE=1/", settingsFile)
 	s.run("systemctl", "restart", "pressbox.service")
+	exited := func() bool { return s.try("systemctl", "is-active", "pressbox.service") == "inactive" }
 	for range 2 {
-		s.until("the server has exited",
-			func() bool { return s.try("systemctl", "is-active", "pressbox.service") == "inactive" })
+		s.until("the server has exited", exited)
 		s.health()
 	}
-	s.until("the server has exited", func() bool {
-		return s.try("systemctl", "is-active", "pressbox.service") == "inactive"
-	})
+	s.until("the server has exited", exited)
 	s.run("pressbox", "log-level") // the administrator's socket starts it, too
 	s.run("sed", "-i", "s/^EXIT_ON_IDLE=.*/#EXIT_ON_IDLE=0/", settingsFile)
 	s.run("systemctl", "restart", "pressbox.service")
@@ -59,26 +55,20 @@ func testRestore(s *server) {
 	s.run("pressbox", "backup", "/root/before.db")
 	s.run("pressbox", "tokens", "create", "after")
 	says := s.try("pressbox", "restore", "/root/before.db")
-	if !strings.Contains(says, "the server is running: stop it first") {
-		s.t.Errorf("restore does not report that the server is running: %s", says)
-	}
+	check.Contains(s.t, says, "the server is running: stop it first", "a restore beside the server")
 	s.run("systemctl", "stop", "pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket", "pressbox")
 	s.run("pressbox", "restore", "/root/before.db")
 	s.run("systemctl", "start", "pressbox")
 	list := s.run("pressbox", "tokens", "list")
-	if !strings.Contains(list, "before") || strings.Contains(list, "after") {
-		s.t.Errorf("these tokens are not those of the backup:\n%s", list)
-	}
+	restored := strings.Contains(list, "before") && !strings.Contains(list, "after")
+	check.That(s.t, restored, "these tokens are not those of the backup:\n%s", list)
 	for _, unit := range []string{"pressbox.socket", "pressbox-admin.socket", "pressbox-wyoming.socket"} {
-		if active := s.try("systemctl", "is-active", unit); active != "active" {
-			s.t.Errorf("%s is %s", unit, active)
-		}
+		check.Equal(s.t, s.try("systemctl", "is-active", unit), "active", "the state of %s", unit)
 	}
 	s.checkSpeech()
 }
 
-// testVoiceInstall installs a voice as root with umask 077; the server, which is another
-// user, uses it at once.
+// testVoiceInstall installs a voice as root with umask 077; the server, which is another user, uses it at once.
 func testVoiceInstall(s *server) {
 	const name = "en_US-copy-medium"
 	s.serveVoice(name, "127.0.0.1:9100")
@@ -98,19 +88,16 @@ func testVoiceInstall(s *server) {
 func (s *server) serveVoice(name, address string) {
 	s.t.Helper()
 	files, about := map[string][]byte{}, map[string]any{}
-	for shipped, sold := range map[string]string{
-		".onnx": name + ".onnx", ".onnx.json": name + ".onnx.json",
-		".MODEL_CARD": "MODEL_CARD",
-	} {
+	names := map[string]string{".onnx": name + ".onnx", ".onnx.json": name + ".onnx.json", ".MODEL_CARD": "MODEL_CARD"}
+	for shipped, sold := range names {
 		content := check.Must(os.ReadFile("../../models/en_US-pressbox-medium" + shipped))(s.t)
 		path, sum := filepath.Join("en/en_US/copy/medium", sold), md5.Sum(content)
 		files["/"+path] = content
 		about[path] = map[string]any{"size_bytes": len(content), "md5_digest": hex.EncodeToString(sum[:])}
 	}
-	index := check.Must(json.Marshal(map[string]any{name: map[string]any{
+	files["/voices.json"] = check.Must(json.Marshal(map[string]any{name: map[string]any{
 		"language": map[string]string{"name_english": "English"}, "num_speakers": 1, "files": about,
 	}}))(s.t)
-	files["/voices.json"] = index
 	l := check.Must(s.listen("tcp", address))(s.t)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(files[r.URL.Path]))

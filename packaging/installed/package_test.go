@@ -43,8 +43,7 @@ func packages(t *testing.T) []string {
 	return []string{packageFor(t, "amd64"), packageFor(t, "arm64"), packageFor(t, "armhf")}
 }
 
-// testPackage returns a package that is built only for these tests: "~previous" has an
-// older version.
+// testPackage returns a package that is built only for these tests: "~previous" has an older version.
 func testPackage(t *testing.T, suffix string) string {
 	t.Helper()
 	return "../../.build/installed/pressbox_" + version(t) + suffix + "_" + nativeArch(t) + ".deb"
@@ -82,18 +81,14 @@ func TestPackage_isReproducible(t *testing.T) {
 	revision := "PRESSBOX_REVISION=" + run(t, commandTime, "../revision")
 	run(t, buildTime, "env", revision, filepath.Join(elsewhere, "packaging/deb/build"), version(t), nativeArch(t))
 	again := filepath.Join(elsewhere, "dist", filepath.Base(currentPackage(t)))
-	if want, got := sha256Of(t, currentPackage(t)), sha256Of(t, again); got != want {
-		t.Errorf("the second build has the checksum %s, the first %s", got, want)
-	}
+	check.Equal(t, sha256Of(t, again), sha256Of(t, currentPackage(t)), "the checksum of the second build")
 }
 
 func TestPackage_passesLintian(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("lintian", append([]string{"--allow-root", "--fail-on=error,warning"},
 		packages(t)...)...).CombinedOutput()
-	if err != nil || strings.Contains(string(out), "O: ") {
-		t.Errorf("lintian: %v\n%s", err, out)
-	}
+	check.That(t, err == nil && !strings.Contains(string(out), "O: "), "lintian: %v\n%s", err, out)
 }
 
 // On a Raspberry Pi 1 or Zero, the installation fails with a message that names ARMv6.
@@ -112,9 +107,8 @@ func TestPackage_rejectsARMv6(t *testing.T) {
 			cmd := exec.Command(filepath.Join(dir, "preinst"), "install")
 			cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
 			out, err := cmd.CombinedOutput()
-			if (err != nil) != tt.refused || tt.refused && !strings.Contains(string(out), "ARMv6") {
-				t.Errorf("%s on an %s: %v: %s", filepath.Base(deb), tt.machine, err, out)
-			}
+			right := (err != nil) == tt.refused && (!tt.refused || strings.Contains(string(out), "ARMv6"))
+			check.That(t, right, "%s on an %s: %v: %s", filepath.Base(deb), tt.machine, err, out)
 		}
 	}
 }
@@ -155,9 +149,7 @@ func TestPackage_hasBillOfMaterials(t *testing.T) {
 		want[strings.TrimSuffix(filepath.Base(model), ".onnx")] = sha256Of(t, model)
 	}
 	for name, is := range want {
-		if components[name] != is {
-			t.Errorf("the bill has %q for %s, want %s", components[name], name, is)
-		}
+		check.Equal(t, components[name], is, "%s in the bill", name)
 	}
 }
 

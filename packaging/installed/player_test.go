@@ -178,12 +178,9 @@ func (t *player) finish() {
 			t.t.Fatalf("event %d of the game has revision %d", i+1, e.Rev)
 		}
 	}
-	if saved := uint64(len(game.Events)); saved < t.rev {
-		t.t.Errorf("of %d acknowledged moves up to revision %d, %d revisions are saved", t.moves.Load(), t.rev, saved)
-	}
-	if t.connections < 2 {
-		t.t.Error("no connection broke: was the server restarted?")
-	}
+	check.That(t.t, uint64(len(game.Events)) >= t.rev, "of %d acknowledged moves up to revision %d, %d are saved",
+		t.moves.Load(), t.rev, len(game.Events))
+	check.That(t.t, t.connections >= 2, "no connection broke: was the server restarted?")
 	t.t.Logf("game: %d moves on %d connections", t.moves.Load(), t.connections)
 	var state struct{ Status string }
 	t.mustRequest(http.MethodGet, "/api/games/"+t.id, nil, &state)

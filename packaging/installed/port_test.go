@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"pressbox/packaging/check"
 )
 
 const (
@@ -34,9 +36,8 @@ func testSetPort(s *server) {
 	s.run("pressbox", "set-port", "9000")
 	posts.waitAccepted()
 	s.checkPorts(9000, 8888)
-	if got := s.run("pressbox", "config"); !containsLine(got, "PORT", "9000", settingsFile) {
-		s.t.Errorf("the settings do not say the port:\n%s", got)
-	}
+	config := s.run("pressbox", "config")
+	check.That(s.t, containsLine(config, "PORT", "9000", settingsFile), "the settings do not say the port:\n%s", config)
 	s.until("Avahi announces the port", func() bool {
 		return containsLine(s.try("avahi-browse", "--terminate", "--resolve", "--parsable", "_http._tcp"), "Pressbox",
 			";9000;")
@@ -46,9 +47,8 @@ func testSetPort(s *server) {
 	s.run("pressbox", "set-port", "8888")
 	posts.waitAccepted()
 	s.checkPorts(8888, 9000)
-	if got := s.run("cat", settingsFile, avahiFile); got != shipped || s.exists(portDropIn) {
-		s.t.Errorf("set-port 8888 leaves a drop-in (%v), and of the files\n%s", s.exists(portDropIn), got)
-	}
+	check.Equal(s.t, s.run("cat", settingsFile, avahiFile), shipped, "the files after set-port 8888")
+	check.That(s.t, !s.exists(portDropIn), "set-port 8888 leaves a drop-in")
 	posts.finish()
 	s.mustRequest("DELETE", "/notify", nil, nil)
 	s.run("sed", "-i", "s/^QUEUE_MAX_SIZE=.*/#QUEUE_MAX_SIZE=50/", settingsFile)
@@ -68,9 +68,8 @@ func (s *server) checkBadPorts() {
 	}
 	s.mustRefuse(6, "in use by another program", "pressbox", "set-port", "9000")
 	s.run("systemctl", "stop", "other.service")
-	if got := s.run("cat", settingsFile, avahiFile); got != before || s.exists(portDropIn) {
-		s.t.Errorf("a port that was refused leaves a drop-in (%v), and of the files\n%s", s.exists(portDropIn), got)
-	}
+	check.Equal(s.t, s.run("cat", settingsFile, avahiFile), before, "the files after a port that was refused")
+	check.That(s.t, !s.exists(portDropIn), "a port that was refused leaves a drop-in")
 	s.health()
 }
 
@@ -78,13 +77,9 @@ func (s *server) checkBadPorts() {
 func (s *server) checkPorts(port, other int) {
 	s.t.Helper()
 	s.atPort(port).health()
-	if _, err := s.atPort(other).request("GET", "/health", nil, nil); !errors.Is(err, syscall.ECONNREFUSED) {
-		s.t.Errorf("port %d: %v, want that it refuses", other, err)
-	}
-	got := s.run("systemctl", "show", "--property=StatusText", "pressbox.service")
-	if !strings.Contains(got, strconv.Itoa(port)) {
-		s.t.Errorf("systemctl status says %q, want port %d", got, port)
-	}
+	_, err := s.atPort(other).request("GET", "/health", nil, nil)
+	check.ErrorIs(s.t, err, syscall.ECONNREFUSED, "port %d", other)
+	s.checkStatus(strconv.Itoa(port))
 }
 
 // atPort returns the server with requests to another port.
@@ -175,12 +170,8 @@ func (p *poster) finish() {
 		times[k.Message]++
 	}
 	for n := range p.sent.Load() {
-		if message := fmt.Sprintf("Announcement %d.", n+1); times[message] != 1 {
-			p.t.Errorf("%q was accepted and is listed %d times", message, times[message])
-		}
+		check.Equal(p.t, times[fmt.Sprintf("Announcement %d.", n+1)], 1, "times that announcement %d is listed", n+1)
 	}
-	if p.refused < 2 {
-		p.t.Errorf("%d connections were refused, want at least one at each port", p.refused)
-	}
+	check.That(p.t, p.refused >= 2, "%d connections were refused, want at least one at each port", p.refused)
 	p.t.Logf("%d announcements; %d connections were refused, %d cut off", p.sent.Load(), p.refused, p.cut)
 }

@@ -38,8 +38,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// Files on the host for the probe. The environment has the namespaces of the first process
-// by kind.
+// Files on the host for the probe. The environment has the namespaces of the first process by kind.
 const (
 	probeNote    = "/tmp/probe.note"
 	probeHome    = "/home/probe"
@@ -173,8 +172,7 @@ func needed() []attempt {
 	}
 }
 
-// callForeign calls getpid with the x32 ABI. The system-call filter ends the thread that
-// does.
+// callForeign calls getpid with the x32 ABI. The system-call filter ends the thread that does.
 func callForeign() error {
 	const getpid = 0x40000000 | 39
 	answered, thread := make(chan struct{}), make(chan int)
@@ -229,8 +227,7 @@ func writable(path string) func() error {
 	}
 }
 
-// sameNamespace returns an action that succeeds in the namespace of the host's first
-// process.
+// sameNamespace returns an action that succeeds in the namespace of the host's first process.
 func sameNamespace(kind string) func() error {
 	return func() error {
 		own, err := os.Readlink("/proc/self/ns/" + kind)

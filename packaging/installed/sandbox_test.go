@@ -28,35 +28,21 @@ func testUnits(s *server) {
 	s.run("rm", "-f", newerSettings)
 	s.run("dpkg-trigger", "--no-await", "--by-package=systemd", "/usr/lib/systemd/systemd")
 	s.run("dpkg", "--triggers-only", "pressbox")
-	if s.exists(newerSettings) != newer {
-		s.t.Errorf("the settings for newer versions are linked: %t, want %t", !newer, newer)
-	}
-	if got := s.run("systemctl", "show", "--value", "--property=PrivateUsers",
-		"pressbox.service"); (got != "no") != newer {
-		s.t.Errorf("PrivateUsers=%s", got)
-	}
+	check.Equal(s.t, s.exists(newerSettings), newer, "the settings for newer versions are linked")
+	users := s.run("systemctl", "show", "--value", "--property=PrivateUsers", "pressbox.service")
+	check.Equal(s.t, users != "no", newer, "PrivateUsers=%s restricts users", users)
 	said := s.run("journalctl", "--no-pager", "--boot", "_PID=1", "--priority=warning")
-	if strings.Contains(said, "pressbox") {
-		s.t.Errorf("systemd warns:\n%s", said)
-	}
+	check.That(s.t, !strings.Contains(said, "pressbox"), "systemd warns:\n%s", said)
 	for unit := range strings.FieldsSeq(s.run("sh", "-c", "ls /usr/lib/systemd/system/pressbox*")) {
 		out, err := s.command("systemd-analyze", "verify", "--man=no", unit).CombinedOutput()
-		if err != nil || strings.Contains(string(out), "pressbox") {
-			s.t.Errorf("%s: %v: %s", unit, err, out)
-		}
+		check.That(s.t, err == nil && !strings.Contains(string(out), "pressbox"), "%s: %v: %s", unit, err, out)
 	}
 }
 
-// unitBasics returns the directives of the unit that are not part of the sandbox.
-func unitBasics() []string {
-	return []string{
-		"Type", "NotifyAccess", "ExecStart", "ExecReload", "Sockets", "LoadCredential", "Environment",
-		"WatchdogSec", "WatchdogSignal", "TimeoutStartSec", "TimeoutStopSec", "Restart", "RestartSec", "RestartSteps",
-		"RestartMaxDelaySec",
-		"User", "Group", "WorkingDirectory", "StateDirectory", "StateDirectoryMode", "CacheDirectory",
-		"CacheDirectoryMode",
-	}
-}
+// unitBasics has the directives of the unit that are not part of the sandbox.
+const unitBasics = `Type NotifyAccess ExecStart ExecReload Sockets LoadCredential Environment WatchdogSec WatchdogSignal
+	TimeoutStartSec TimeoutStopSec Restart RestartSec RestartSteps RestartMaxDelaySec User Group WorkingDirectory
+	StateDirectory StateDirectoryMode CacheDirectory CacheDirectoryMode`
 
 // untestable returns the directives whose removal alone changes nothing, with the reason.
 func untestable() map[string]string {
@@ -90,17 +76,12 @@ func testSandbox(s *server) {
 	}
 	sandboxed, bare := s.probe(unit, nil), s.probe(unit, directives(unit))
 	for _, try := range forbidden() {
-		if sandboxed[try.what] == "" && (try.what != becomeAnyone || newer) {
-			s.t.Errorf("in the sandbox the server could %s", try.what)
-		}
-		if bare[try.what] != "" {
-			s.t.Errorf("without the sandbox it fails as well (%s): %s", bare[try.what], try.what)
-		}
+		confined := sandboxed[try.what] != "" || try.what == becomeAnyone && !newer
+		check.That(s.t, confined, "in the sandbox the server could %s", try.what)
+		check.Equal(s.t, bare[try.what], "", "the error without the sandbox of: %s", try.what)
 	}
 	for _, try := range needed() {
-		if refused := sandboxed[try.what]; refused != "" {
-			s.t.Errorf("in the sandbox the server could not %s: %s", try.what, refused)
-		}
+		check.Equal(s.t, sandboxed[try.what], "", "the error in the sandbox of: %s", try.what)
 	}
 	if testing.Short() {
 		return
@@ -115,9 +96,7 @@ func testSandbox(s *server) {
 				could = append(could, what)
 			}
 		}
-		if len(could) == 0 {
-			s.t.Errorf("without %s= no further attempt succeeds", directive)
-		}
+		check.That(s.t, len(could) > 0, "without %s= no further attempt succeeds", directive)
 		s.t.Logf("without %s= the server could %s", directive, strings.Join(could, ", "))
 	}
 }
@@ -134,9 +113,7 @@ func (s *server) checkHome() {
 		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
 			s.t.Fatalf("test -w %s: %v: %s", path, err, out)
 		}
-		if (err == nil) != want {
-			s.t.Errorf("the server could write %s: %v, want %v", path, err == nil, want)
-		}
+		check.Equal(s.t, err == nil, want, "the server could write %s", path)
 	}
 }
 
@@ -171,10 +148,11 @@ func serviceSection(unit string) string {
 // directives returns the names of the sandbox directives of a unit.
 func directives(unit string) []string {
 	var all []string
+	known := strings.Fields(unitBasics)
 	for line := range strings.Lines(serviceSection(unit)) {
 		name, _, set := strings.Cut(line, "=")
-		if set && !strings.HasPrefix(line, "#") && !slices.Contains(unitBasics(), name) && !slices.Contains(all, name) {
-			all = append(all, name)
+		if set && !strings.HasPrefix(line, "#") && !slices.Contains(known, name) {
+			all, known = append(all, name), append(known, name)
 		}
 	}
 	return all

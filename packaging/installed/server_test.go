@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -41,8 +40,7 @@ func (s *server) install(deb string) {
 	s.run("apt-get", "install", "--yes", "--quiet=2", s.copyIn(deb))
 }
 
-// request sends a request, with further headers, and decodes a successful answer into
-// answer unless that is nil.
+// request sends a request, with further headers, and decodes a successful answer into answer unless that is nil.
 func (s *server) request(method, path string, body, answer any, headers ...string) (*http.Response, error) {
 	var sent io.Reader
 	if body != nil {
@@ -86,10 +84,7 @@ func (s *server) mustRequest(method, path string, body, answer any) {
 	check.Must(s.request(method, path, body, answer))(s.t)
 }
 
-type health struct {
-	Status  string `json:"status"`
-	Version string `json:"version"`
-}
+type health struct{ Status, Version string }
 
 func (s *server) health() health {
 	s.t.Helper()
@@ -110,9 +105,8 @@ func (s *server) synthesize(text string) (samples []int16) {
 func (s *server) checkSpeech() {
 	s.t.Helper()
 	begin, end := audible(s.synthesize("Dinner is ready."))
-	if lasts := seconds(end - begin); lasts < 0.5 || lasts > 2 {
-		s.t.Errorf("three words last %.2f s", lasts)
-	}
+	lasts := seconds(end - begin)
+	check.That(s.t, lasts >= 0.5 && lasts <= 2, "three words last %.2f s", lasts)
 }
 
 // calibrated reports whether the rate of the default voice is known.
@@ -161,16 +155,17 @@ func (s *server) until(what string, is func() bool) {
 	}
 }
 
+// checkStatus checks that "systemctl status" says a text.
+func (s *server) checkStatus(text string) {
+	s.t.Helper()
+	check.Contains(s.t, s.run("systemctl", "show", "--property=StatusText", "pressbox.service"), text, "the status")
+}
+
 // memory returns the resident memory of the server, without its child processes.
 func (s *server) memory() string {
 	s.t.Helper()
 	pid := s.run("systemctl", "show", "--value", "--property=MainPID", "pressbox.service")
-	for line := range strings.Lines(s.run("cat", "/proc/"+pid+"/status")) {
-		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			return strings.TrimSpace(size)
-		}
-	}
-	return "unknown"
+	return s.run("sed", "-n", `s/^VmRSS:\s*//p`, "/proc/"+pid+"/status")
 }
 
 // A loadResult is what clients met during an action.
@@ -243,12 +238,6 @@ func (s *server) underLoad(do func()) loadResult {
 	close(done)
 	asked.Wait()
 	return r
-}
-
-// mustAnswerAll fails the test if a request failed.
-func (r loadResult) mustAnswerAll(t *testing.T) {
-	t.Helper()
-	r.mustAnswerSince(t, time.Time{})
 }
 
 // mustAnswerSince fails the test if a request that was sent since then failed.

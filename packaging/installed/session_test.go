@@ -3,8 +3,9 @@
 package installed
 
 import (
-	"strings"
 	"testing"
+
+	"pressbox/packaging/check"
 )
 
 // A desktop whose sound server is PulseAudio.
@@ -18,9 +19,7 @@ func TestDesktop_pulseAudio(t *testing.T) {
 	s.checkPlayback("alice")
 	s.run("pressbox", "setup-audio", "--undo")
 	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
-	if info := s.as("alice", "pactl", "info"); !strings.Contains(info, "Server Name: pulseaudio") {
-		t.Errorf("alice has no sound server: %s", info)
-	}
+	check.Contains(t, s.as("alice", "pactl", "info"), "Server Name: pulseaudio", "alice's sound server")
 }
 
 // testSessionSound switches from the server's own sound server to that of a user's session
@@ -34,22 +33,17 @@ func testSessionSound(s *server) {
 
 	s.logOut("alice")
 	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
-	if says := s.try("pressbox", "doctor"); !strings.Contains(says, "alice is not logged in") {
-		s.t.Errorf("doctor does not name the reason:\n%s", says)
-	}
+	check.Contains(s.t, s.try("pressbox", "doctor"), "alice is not logged in", "doctor")
 	s.logIn("alice")
 	s.checkPlayback("alice")
 
 	s.run("pressbox", "setup-audio", "--undo")
 	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
-	if left := s.run("find", "/etc", "/var/lib/systemd/linger", "-name", "*pressbox*",
-		"!", "-path", "/etc/pressbox*", "!", "-path", "/etc/avahi/*", "!",
-		"-path", "/etc/systemd/system/*"); left != "" || s.exists("/run/pressbox-audio") {
-		s.t.Errorf("the folder of the socket exists (%v); remaining files:\n%s", s.exists("/run/pressbox-audio"), left)
-	}
-	if info := s.as("alice", "pactl", "info"); !strings.Contains(info, "Default Sink") {
-		s.t.Errorf("alice has no sound server: %s", info)
-	}
+	left := s.run("find", "/etc", "/var/lib/systemd/linger", "-name", "*pressbox*", "!", "-path", "/etc/pressbox*",
+		"!", "-path", "/etc/avahi/*", "!", "-path", "/etc/systemd/system/*")
+	check.Equal(s.t, left, "", "the remaining files")
+	check.That(s.t, !s.exists("/run/pressbox-audio"), "the folder of the socket exists")
+	check.Contains(s.t, s.as("alice", "pactl", "info"), "Default Sink", "alice's sound server")
 	s.run("pressbox", "setup-audio", "headless")
 	s.checkPlayback("pressbox")
 }

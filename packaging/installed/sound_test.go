@@ -45,9 +45,8 @@ func audible(samples []int16) (begin, end int) {
 	return min(begin, end), end
 }
 
-// similarity returns the median correlation of 0.1 s parts of a sound with a recording,
-// each near its expected place. A busy host drops and repeats samples; the expected place
-// shifts with them.
+// similarity returns the median correlation of 0.1 s parts of a sound with a recording, each near its expected
+// place. A busy host drops and repeats samples; the expected place shifts with them.
 func similarity(recorded, sound []int16) float64 {
 	const part, near = rate / 10, rate / 20
 	var alike []float64

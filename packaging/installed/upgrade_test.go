@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pressbox/packaging/check"
 )
@@ -28,31 +29,23 @@ func testUpgrade(s *server) {
 	s.subscribe(currentPackage(s.t))
 	game := s.play()
 	r := s.underLoad(func() { s.run("apt-get", "install", "--yes", "--quiet=2", "--only-upgrade", "pressbox") })
-	r.mustAnswerAll(s.t)
+	r.mustAnswerSince(s.t, time.Time{})
 	game.finish()
 	s.run("sh", "-c", "rm "+sourcesFile+" /var/cache/apt/archives/pressbox_*") // what a purge leaves, as it is apt's
 	s.checkVersion()
 	s.checkWyoming()
-	if got := s.run("pressbox", "config"); !containsLine(got, "VOLUME", "90", "pressbox.env") {
-		s.t.Errorf("the edited settings did not survive:\n%s", got)
-	}
+	config := s.run("pressbox", "config")
+	check.That(s.t, containsLine(config, "VOLUME", "90", "pressbox.env"), "an edited setting is lost:\n%s", config)
 }
 
-// checkVersion checks that the current version serves, and that nothing of the one before it is
-// left.
+// checkVersion checks that the current version serves, and that nothing of the one before it is left.
 func (s *server) checkVersion() {
 	s.t.Helper()
-	if got := s.health().Version; got != version(s.t) {
-		s.t.Errorf("version %s answers, want %s", got, version(s.t))
-	}
+	check.Equal(s.t, s.health().Version, version(s.t), "the version that answers")
 	for _, path := range []string{previousProgram, previousUnit, previousDropIn} {
-		if s.exists(path) {
-			s.t.Errorf("%s exists", path)
-		}
+		check.That(s.t, !s.exists(path), "%s exists", path)
 	}
-	if left := s.try("sh", "-c", "ls -d /var/lib/pressbox-upgrade-*"); !strings.Contains(left, "No such file") {
-		s.t.Errorf("copies of the store are left: %s", left)
-	}
+	check.Contains(s.t, s.try("sh", "-c", "ls -d /var/lib/pressbox-upgrade-*"), "No such file", "the list of copies")
 }
 
 // subscribe serves a repository of "make repo" with a package to the host, whose apt reads it.
@@ -87,37 +80,28 @@ func firstPackage(t *testing.T) (deb string) {
 	return deb
 }
 
-// TestFirstVersion upgrades a host with version 0.5.0. Nothing that the server has
-// acknowledged is lost; a version that does not work before that changes nothing, also after a start
-// of the host.
+// TestFirstVersion upgrades a host with version 0.5.0. Nothing that the server has acknowledged is lost; a version
+// that does not work before that changes nothing, also after a start of the host.
 func TestFirstVersion(t *testing.T) {
 	s := newServer(boot(t, "bookworm"))
 	s.install(firstPackage(t))
 	var posted, found struct{ ID, Message string }
 	s.mustRequest("POST", "/notify", map[string]any{"message": "Dinner is ready.", "ttl": 86_400}, &posted)
 	token := s.run("pressbox", "tokens", "create", "anna")
-	tokens := s.run("pressbox", "tokens", "list")
 
-	if out, err := s.command("apt-get", "install", "--yes", "--quiet=2",
-		s.copyIn(brokenPackage(s))).CombinedOutput(); err == nil {
-		t.Errorf("the broken version was installed:\n%s", out)
-	}
+	install := s.command("apt-get", "install", "--yes", "--quiet=2", s.copyIn(brokenPackage(s)))
+	out, err := install.CombinedOutput()
+	check.That(t, err != nil, "the broken version was installed:\n%s", out)
 	s.run("systemctl", "daemon-reload") // as a start of the host does
 	s.run("systemctl", "restart", "pressbox.service")
-	if got := s.health().Version; got != "0.5.0" {
-		t.Errorf("after the failed upgrade version %s answers", got)
-	}
+	check.Equal(t, s.health().Version, "0.5.0", "the version after the failed upgrade")
 
 	s.run("apt-get", "install", "--yes", "--quiet=2", "--allow-downgrades", s.copyIn(currentPackage(t)))
 	s.checkVersion()
 	s.checkWyoming()
 	s.mustRequest("GET", "/notify/"+posted.ID, nil, &found)
-	if found.Message != "Dinner is ready." {
-		t.Errorf("the announcement is %+v", found)
-	}
-	if now := s.run("pressbox", "tokens", "list"); !strings.Contains(now, "anna") {
-		t.Errorf("the tokens were\n%s\nand are\n%s", tokens, now)
-	}
+	check.Equal(t, found.Message, "Dinner is ready.", "the announcement")
+	check.Contains(t, s.run("pressbox", "tokens", "list"), "anna", "the tokens")
 	check.Must(s.request("GET", "/notify", nil, nil, "Authorization", "Bearer "+token))(t)
 }
 
@@ -127,26 +111,21 @@ func testFailedUpgrade(s *server) {
 	broken := s.copyIn(brokenPackage(s))
 	r := s.underLoad(func() {
 		out, err := s.command("apt-get", "install", "--yes", "--quiet=2", broken).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "out of order") ||
-			!strings.Contains(string(out), "version "+version(s.t)+" goes on serving") {
-			s.t.Errorf("the upgrade: %v\n%s", err, out)
-		}
+		check.That(s.t, err != nil, "the broken version was installed")
+		check.Contains(s.t, string(out), "out of order", "the upgrade")
+		check.Contains(s.t, string(out), "version "+version(s.t)+" goes on serving", "the upgrade")
 	})
-	r.mustAnswerAll(s.t)
+	r.mustAnswerSince(s.t, time.Time{})
 	s.run("systemctl", "restart", "pressbox.service")
-	if got := s.health().Version; got != version(s.t) {
-		s.t.Errorf("after a restart version %s answers, want %s", got, version(s.t))
-	}
-	if out, err := s.command("dpkg", "--configure", "pressbox").CombinedOutput(); err == nil {
-		s.t.Errorf("the broken version was configured:\n%s", out)
-	}
+	check.Equal(s.t, s.health().Version, version(s.t), "the version after a restart")
+	out, err := s.command("dpkg", "--configure", "pressbox").CombinedOutput()
+	check.That(s.t, err != nil, "the broken version was configured:\n%s", out)
 	s.run("apt-get", "install", "--yes", "--quiet=2", "--allow-downgrades", s.copyIn(currentPackage(s.t)))
 	s.checkVersion()
 	s.checkSpeech()
 }
 
-// brokenPackage returns the current package with a later version, and a program that ends at
-// once.
+// brokenPackage returns the current package with a later version, and a program that ends at once.
 func brokenPackage(s *server) (deb string) {
 	s.t.Helper()
 	dir := s.t.TempDir()

@@ -18,18 +18,15 @@ import (
 func testWyoming(s *server) {
 	s.run("systemctl", "stop", "pressbox.service")
 	s.checkWyoming()
-	for address, want := range map[string]string{"192.168.77.1": "pong", "203.0.113.77": ""} {
-		if got := s.try("timeout", "5", "bash", "-c", `exec 3<>/dev/tcp/`+address+`/10200 &&
-			echo '{"type":"ping"}' >&3 && head -n 1 <&3`); strings.Contains(got, "pong") != (want != "") {
-			s.t.Errorf("%s is answered %q, want %q", address, got, want)
-		}
+	for address, answered := range map[string]bool{"192.168.77.1": true, "203.0.113.77": false} {
+		got := s.try("timeout", "5", "bash", "-c", `exec 3<>/dev/tcp/`+address+`/10200 &&
+			echo '{"type":"ping"}' >&3 && head -n 1 <&3`)
+		check.Equal(s.t, strings.Contains(got, "pong"), answered, "%s is answered %q, a pong", address, got)
 	}
 
 	s.run("sh", "-c", "echo WYOMING=off >>"+settingsFile)
 	s.run("systemctl", "restart", "pressbox.service")
-	if got := s.describe(); got != "" {
-		s.t.Errorf("with WYOMING=off: %s", got)
-	}
+	check.Equal(s.t, s.describe(), "", "the answer with WYOMING=off")
 	s.run("sed", "-i", "/^WYOMING=/d", settingsFile)
 
 	s.run("systemctl", "stop", "pressbox.service", "pressbox-wyoming.socket")
@@ -38,24 +35,19 @@ func testWyoming(s *server) {
 		return strings.Contains(s.run("ss", "-Hltn", "sport = :10200"), "10200")
 	})
 	s.run("systemctl", "start", "pressbox.service")
-	if got := s.try("pressbox", "doctor"); !containsLine(got, "warn", "wyoming",
-		"port 10200 is in use by another program") {
-		s.t.Errorf("doctor with a port in use:\n%s", got)
-	}
+	doctor := s.try("pressbox", "doctor")
+	warned := containsLine(doctor, "warn", "wyoming", "port 10200 is in use by another program")
+	check.That(s.t, warned, "doctor with a port in use:\n%s", doctor)
 	s.run("systemctl", "stop", "piper.service")
 	s.run("systemctl", "restart", "pressbox.service")
 	s.checkWyoming()
-	if got := s.run("systemctl", "is-active", "pressbox-wyoming.socket"); got != "active" {
-		s.t.Errorf("after a restart of the service, its socket is %s", got)
-	}
+	check.Equal(s.t, s.run("systemctl", "is-active", "pressbox-wyoming.socket"), "active", "the socket after a restart")
 }
 
 // checkWyoming checks that a client of the Wyoming protocol learns the voices.
 func (s *server) checkWyoming() {
 	s.t.Helper()
-	if got := s.describe(); !strings.Contains(got, `"name":"en_US-pressbox-medium"`) {
-		s.t.Errorf("describe at port 10200 is answered by %.200q, want the voices", got)
-	}
+	check.Contains(s.t, s.describe(), `"name":"en_US-pressbox-medium"`, "the answer at port 10200")
 }
 
 // describe returns the data of the response to a describe; "" if there is none.

@@ -1,5 +1,4 @@
-// Package release_test tests what "make release" refuses, and what it collects, in a
-// repository of its own.
+// Package release_test tests what "make release" refuses, and what it collects, in a repository of its own.
 package release_test
 
 import (
@@ -80,12 +79,10 @@ func (tr *tree) commit() {
 func (tr *tree) refuses(why string, args ...string) {
 	tr.t.Helper()
 	out, err := tr.run(append([]string{"packaging/release/build"}, args...)...)
-	if err == nil || !strings.Contains(out, why) {
-		tr.t.Errorf("%v, want an error with %q:\n%s", err, why, out)
-	}
-	if _, err := os.Stat(filepath.Join(tr.root, "dist")); err == nil {
-		tr.t.Error("something was built")
-	}
+	check.That(tr.t, err != nil, "the release is not refused")
+	check.Contains(tr.t, out, why, "the message")
+	_, err = os.Stat(filepath.Join(tr.root, "dist"))
+	check.ErrorIs(tr.t, err, os.ErrNotExist, "the folder of what is built")
 }
 
 func TestRelease_refusals(t *testing.T) {
@@ -136,15 +133,11 @@ func TestCollect(t *testing.T) {
 	}
 	const names = "pressbox_2.0.0_amd64.deb pressbox_2.0.0_amd64.cdx.json " +
 		"pressbox-2.0.0-amd64.img.xz pressbox-2.0.0-amd64.cdx.json pressbox-2.0.0.md"
-	if got := strings.Join(strings.Fields(tr.must("sh", "-c", "cut -c 67- dist/SHA256SUMS")), " "); got != names {
-		t.Errorf("checksums of %s, want %s", got, names)
-	}
+	got := strings.Join(strings.Fields(tr.must("sh", "-c", "cut -c 67- dist/SHA256SUMS")), " ")
+	check.Equal(t, got, names, "the files with checksums")
 	tr.must("sh", "-c", "cd dist && sha256sum --quiet -c SHA256SUMS && gpg --batch --verify SHA256SUMS.asc SHA256SUMS")
-	if got, want := tr.must("cat", "dist/pressbox-2.0.0.md"), "- Second.\n  More of it."; got != want {
-		t.Errorf("notes %q, want %q", got, want)
-	}
+	check.Equal(t, tr.must("cat", "dist/pressbox-2.0.0.md"), "- Second.\n  More of it.", "the notes")
 	out, err := tr.run("packaging/release/collect", "3.0.0", key)
-	if err == nil || !strings.Contains(out, "has no entry 3.0.0") {
-		t.Errorf("a version without an entry: %v\n%s", err, out)
-	}
+	check.That(t, err != nil, "a version without an entry is no error")
+	check.Contains(t, out, "has no entry 3.0.0", "the message")
 }

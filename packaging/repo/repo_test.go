@@ -1,5 +1,4 @@
-// Package repo_test tests the apt repository that "make repo" makes, with an apt that has
-// directories of its own.
+// Package repo_test tests the apt repository that "make repo" makes, with an apt that has directories of its own.
 package repo_test
 
 import (
@@ -98,10 +97,9 @@ func (r *releaser) pack(version, description string) {
 }
 
 // publish makes the repository.
-func (r *releaser) publish() {
-	r.t.Helper()
-	r.must("./build", r.key, r.server.URL)
-}
+func (r *releaser) publish() { r.publishAs(r.key) }
+
+func (r *releaser) publishAs(key string) { r.must("./build", key, r.server.URL) }
 
 // alter replaces text in a file of the repository.
 func (r *releaser) alter(path, from, to string) {
@@ -128,20 +126,17 @@ type client struct {
 func newClient(t *testing.T, arch, sources string) *client {
 	t.Helper()
 	c := &client{t, t.TempDir()}
-	for _, dir := range []string{
-		"etc/apt/apt.conf.d", "etc/apt/preferences.d", "etc/apt/sources.list.d",
-		"etc/apt/trusted.gpg.d", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/lib/dpkg",
-		"var/log/apt",
-	} {
+	const dirs = "etc/apt/apt.conf.d etc/apt/preferences.d etc/apt/sources.list.d etc/apt/trusted.gpg.d " +
+		"var/lib/apt/lists/partial var/cache/apt/archives/partial var/lib/dpkg var/log/apt"
+	for dir := range strings.FieldsSeq(dirs) {
 		check.NoError(t, os.MkdirAll(filepath.Join(c.root, dir), 0o755))
 	}
 	conf := fmt.Sprintf("Dir %q;\nDir::State::status %q;\nAPT::Architecture %q;\nAPT::Architectures { %q; };\n"+
 		"APT::Sandbox::User \"root\";\nAcquire::Languages \"none\";\n",
 		c.root, filepath.Join(c.root, "var/lib/dpkg/status"), arch, arch)
-	for path, content := range map[string]string{
-		"apt.conf": conf, "var/lib/dpkg/status": "",
-		"etc/apt/sources.list.d/pressbox.sources": sources,
-	} {
+	const list = "etc/apt/sources.list.d/pressbox.sources"
+	files := map[string]string{"apt.conf": conf, "var/lib/dpkg/status": "", list: sources}
+	for path, content := range files {
 		check.NoError(t, os.WriteFile(filepath.Join(c.root, path), []byte(content), 0o644))
 	}
 	return c
@@ -177,9 +172,8 @@ func TestRepo_everyArchitecture(t *testing.T) {
 	for _, arch := range architectures {
 		c := newClient(t, arch, r.sources())
 		for _, version := range []string{"", "1.0.0"} { // the newest, and the one to go back to
-			if out, err := c.fetch(version); err != nil {
-				t.Errorf("%s, version %q: %v\n%s", arch, version, err, out)
-			}
+			out, err := c.fetch(version)
+			check.That(t, err == nil, "%s, version %q: %v\n%s", arch, version, err, out)
 		}
 		for _, version := range []string{"1.0.0", "1.1.0"} {
 			check.Must(os.Stat(filepath.Join(c.root, "pressbox_"+version+"_"+arch+".deb")))(t)
@@ -187,13 +181,11 @@ func TestRepo_everyArchitecture(t *testing.T) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !slices.ContainsFunc(r.paths, func(p string) bool { return strings.Contains(p, "/by-hash/") }) {
-		t.Errorf("no index is requested by its checksum: %q", r.paths)
-	}
+	byHash := slices.ContainsFunc(r.paths, func(p string) bool { return strings.Contains(p, "/by-hash/") })
+	check.That(t, byHash, "no index is requested by its checksum: %q", r.paths)
 }
 
-// A client that has read InRelease finds the indexes that it names, also after the next
-// publication.
+// A client that has read InRelease finds the indexes that it names, also after the next publication.
 func TestRepo_earlierIndexes(t *testing.T) {
 	t.Parallel()
 	r := newReleaser(t)
@@ -210,9 +202,7 @@ func TestRepo_earlierIndexes(t *testing.T) {
 		t.Fatalf("%d indexes, then %d", len(before), len(after))
 	}
 	for _, index := range before {
-		if !slices.Contains(after, index) {
-			t.Errorf("%s is gone", index)
-		}
+		check.That(t, slices.Contains(after, index), "%s is gone", index)
 	}
 }
 
@@ -220,20 +210,16 @@ func TestRepo_refusesForgery(t *testing.T) {
 	t.Parallel()
 	const release, index, pool = "dists/stable/InRelease", "dists/stable/main/binary-amd64/",
 		"pool/main/p/pressbox/pressbox_1.0.0_amd64.deb"
+	const signed = "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n"
 	for name, tt := range map[string]struct {
 		forge func(r *releaser)
 		why   string // "" if nothing is forged
 	}{
-		"nothing":         {func(*releaser) {}, ""},
-		"no key":          {func(*releaser) {}, "is not signed"}, // in pressbox.sources
-		"release altered": {func(r *releaser) { r.alter(release, "Label: Pressbox", "Label: pressbox") }, "BADSIG"},
-		"release unsigned": {func(r *releaser) {
-			r.alter(release, "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n", "")
-		}, "is not signed"},
-		"signed by another": {
-			func(r *releaser) { r.must("./build", r.newKey("other@example.org"), r.server.URL) },
-			"NO_PUBKEY",
-		},
+		"nothing":           {func(*releaser) {}, ""},
+		"no key":            {func(*releaser) {}, "is not signed"}, // in pressbox.sources
+		"release altered":   {func(r *releaser) { r.alter(release, "Label: Pressbox", "Label: pressbox") }, "BADSIG"},
+		"release unsigned":  {func(r *releaser) { r.alter(release, signed, "") }, "is not signed"},
+		"signed by another": {func(r *releaser) { r.publishAs(r.newKey("other@example.org")) }, "NO_PUBKEY"},
 		"index altered": {func(r *releaser) {
 			r.must("sh", "-c", `for f in "$DIST"/repo/`+index+`by-hash/*/*; do echo >>"$f"; done`)
 		}, "File has unexpected size"},
@@ -250,9 +236,8 @@ func TestRepo_refusesForgery(t *testing.T) {
 			}
 			tt.forge(r)
 			out, err := newClient(t, "amd64", sources).fetch("")
-			if (err != nil) != (tt.why != "") || !strings.Contains(out, tt.why) {
-				t.Errorf("%v, want an error with %q:\n%s", err, tt.why, out)
-			}
+			check.Equal(t, err != nil, tt.why != "", "an error (%v)", err)
+			check.Contains(t, out, tt.why, "the message")
 		})
 	}
 }
@@ -263,9 +248,9 @@ func TestRepo_refusals(t *testing.T) {
 	r := newReleaser(t)
 	refused := func(why string, command ...string) {
 		t.Helper()
-		if out, err := r.run(command...); err == nil || !strings.Contains(out, why) {
-			t.Errorf("%q: %v, want an error with %q:\n%s", command, err, why, out)
-		}
+		out, err := r.run(command...)
+		check.That(t, err != nil, "%q is no error", command)
+		check.Contains(t, out, why, "the message of %q", command)
 	}
 	refused("which key signs", "./build")
 	refused("which key signs", "./build", r.key)

@@ -1,6 +1,5 @@
-// Package main writes the bill of materials of a package, in CycloneDX 1.6
-// (https://cyclonedx.org/docs/1.6/json/), to standard output, and the licenses of the
-// linked modules to a file. The same files give the same bill.
+// Package main writes the bill of materials of a package, in CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/),
+// to standard output, and the licenses of the linked modules to a file. The same files give the same bill.
 package main
 
 import (

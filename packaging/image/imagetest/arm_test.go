@@ -5,6 +5,8 @@ package imagetest
 import (
 	"testing"
 	"time"
+
+	"pressbox/packaging/check"
 )
 
 // Assumptions about a Raspberry Pi 4, beside that of a counted computer: one processor, of four,
@@ -25,9 +27,7 @@ func TestARM_firstWord(t *testing.T) {
 	onBoard := firmwareTime + waitTime + busy + time.Duration(read)*time.Second/cardRate
 	t.Logf("the processor was busy for %.1f s and %d MB were read: %.0f s on a Raspberry Pi 4", busy.Seconds(),
 		read>>20, onBoard.Seconds())
-	if onBoard > time.Minute {
-		t.Errorf("on a Raspberry Pi 4 the sentence is over after %v, want at most a minute", onBoard)
-	}
+	check.That(t, onBoard <= time.Minute, "on a Raspberry Pi 4 the sentence ends after %v, want a minute", onBoard)
 	t.Logf("microseconds of units:\n%s",
 		h.root.do(`cd /sys/fs/cgroup && grep -H usage_usec *.slice/*.service/cpu.stat | sort -k 2 -rn | head`))
 	h.hears(text)

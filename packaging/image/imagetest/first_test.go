@@ -14,16 +14,13 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A PC without a display, with a disk that has nothing but the image, is switched on and
-// says that it is ready.
+// A PC without a display, with a disk that has nothing but the image, is switched on and says that it is ready.
 func TestPC_firstWord(t *testing.T) {
 	disk := newDisk(t, imageOf("amd64"))
 	h := switchOn(t, "first-word", computer{arch: "amd64", disk: disk})
 	h.answers()
 	text, whole := h.greeted(), time.Since(h.began)
-	if text != "Pressbox is ready. Open pressbox dot local." {
-		t.Errorf("it says %q", text)
-	}
+	check.Equal(t, text, "Pressbox is ready. Open pressbox dot local.", "what it says")
 	sentence, recorded := h.speech(text), h.sound.samples(t)
 	checkFind(t, recorded, sentence, h.speech("Dinner is on the table, come down please."))
 	h.checkGrown()
@@ -33,8 +30,7 @@ func TestPC_firstWord(t *testing.T) {
 	t.Logf("the first word was heard %.0f s after it was switched on", word.Seconds())
 }
 
-// checkGrown checks that the data partition reaches to the end of the disk, and its file system
-// fills it.
+// checkGrown checks that the data partition reaches to the end of the disk, and its file system fills it.
 func (h *host) checkGrown() {
 	h.Helper()
 	info := check.Must(os.Stat(h.disk))(h.T)
@@ -50,9 +46,8 @@ func (h *host) checkSound() {
 	h.Helper()
 	out, err := h.root.try("pressbox doctor", commandTime)
 	h.Logf("doctor (%v):\n%s", err, out)
-	if failed := regexp.MustCompile(`(?mi)^\s*(failed|fail)\b.*`).FindAllString(out, -1); failed != nil {
-		h.Errorf("doctor finds %q", failed)
-	}
+	failed := regexp.MustCompile(`(?mi)^\s*(failed|fail)\b.*`).FindAllString(out, -1)
+	check.That(h.T, failed == nil, "doctor finds %q", failed)
 }
 
 // owner holds a pressbox.txt with a name that is none.
@@ -77,9 +72,7 @@ func TestPC_pressboxTxt(t *testing.T) {
 	text := h.greeted()
 	const want = "Pressbox is ready. Open kitchen dot local. Not everything of pressbox dot txt was applied. " +
 		"Line 6: COLOR is not a name that pressbox.txt may set."
-	if text != want {
-		t.Errorf("it says %q, want %q", text, want)
-	}
+	check.Equal(t, text, want, "what it says")
 	h.hears(text)
 	for command, want := range map[string]string{
 		"hostname":                "kitchen",
@@ -91,21 +84,18 @@ func TestPC_pressboxTxt(t *testing.T) {
 		"getent hosts kitchen":    "kitchen",
 		"systemctl is-system-running --wait || systemctl --failed --no-legend": "running",
 	} {
-		if got, err := h.root.try(command, commandTime); !strings.Contains(got, want) {
-			t.Errorf("%s: %v\n%s\nwant %q", command, err, got, want)
-		}
+		got, err := h.root.try(command, commandTime)
+		check.Contains(t, got, want, "%s (%v)", command, err)
 	}
 	h.powerOff()
 	boot = openPartition(t, disk, "PRESSBOX")
 	names := strings.Join(boot.list(), " ")
-	if !strings.Contains(names, "pressbox-applied.txt") || strings.Contains(names, "pressbox.txt ") ||
-		strings.Contains(names, "pressbox-backup ") {
-		t.Errorf("the boot partition has the files %s", names)
-	}
+	check.Contains(t, names, "pressbox-applied.txt", "the boot partition")
+	left := strings.Contains(names, "pressbox.txt ") || strings.Contains(names, "pressbox-backup ")
+	check.That(t, !left, "the boot partition has the files %s", names)
 	t.Logf("pressbox-applied.txt:\n%s", boot.read("pressbox-applied.txt"))
-	if bytes.Contains(boot.bytes(), []byte("seventh inning")) {
-		t.Error("the boot partition still has the administrator code")
-	}
+	secret := bytes.Contains(boot.bytes(), []byte("seventh inning"))
+	check.That(t, !secret, "the boot partition still has the administrator code")
 }
 
 // A PC whose data partition cannot be mounted starts again and again, and says so on its console.

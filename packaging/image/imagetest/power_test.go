@@ -24,8 +24,7 @@ var (
 // slow to emulate as a PC.
 const armPulls = 2
 
-// moments returns random times of an action that takes a whole time, in order. Each is in another
-// part of it.
+// moments returns random times of an action that takes a whole time, in order. Each is in another part of it.
 func moments(t *testing.T, number int, whole time.Duration) []time.Duration {
 	t.Helper()
 	t.Logf("to repeat: -seed=%d", *seed)
@@ -37,9 +36,8 @@ func moments(t *testing.T, number int, whole time.Duration) []time.Duration {
 	return all
 }
 
-// cutAt returns copies of the disk as power cuts would leave it: at moments after began, and once
-// an event arrives, unless that is nil. One run of the host is enough for all of them: it is stopped
-// meanwhile.
+// cutAt returns copies of the disk as power cuts would leave it: at moments after began, and once an event
+// arrives, unless that is nil. One run of the host is enough for all of them: it is stopped meanwhile.
 func (h *host) cutAt(began time.Time, at []time.Duration, event <-chan error) (disks []string) {
 	h.Helper()
 	for len(at) > 0 || event != nil {
@@ -136,9 +134,7 @@ func pullAtUpgrade(t *testing.T, arch string, number int) {
 		h := switchOn(t, fmt.Sprint("after-upgrade-", i+1), computer{arch: arch, disk: disk})
 		t.Logf("after the power cut version %s answers", h.answers().Version)
 		h.root.do("dpkg --configure --pending && " + upgradeCommand)
-		if got := h.answers().Version; got != version(t) {
-			t.Errorf("the upgrade was finished, and version %s answers, want %s", got, version(t))
-		}
+		check.Equal(t, h.answers().Version, version(t), "the version after the upgrade was finished")
 		h.checkKept()
 		h.checkWhole()
 		h.cutPower()

@@ -127,7 +127,5 @@ func (h *host) hears(text string) {
 	h.Helper()
 	f := find(h.sound.samples(h.T), h.speech(text))
 	h.Logf("%.0f %% of %q were recognized in %s", 100*f.share, text, h.sound.path)
-	if !f.recognized() {
-		h.Errorf("%q was not recognized in %s: %.0f %%", text, h.sound.path, 100*f.share)
-	}
+	check.That(h.T, f.recognized(), "%q was not recognized in %s: %.0f %%", text, h.sound.path, 100*f.share)
 }

@@ -72,8 +72,7 @@ func (r *recording) samples(t *testing.T) []float32 {
 	return resample(t, mono, wavRate)
 }
 
-// when returns how long after the switch a sample of a recording, at searchRate, was played. The
-// host must be off.
+// when returns how long after the switch a sample of a recording, at searchRate, was played. The host must be off.
 func (r *recording) when(sample int) time.Duration {
 	<-r.done
 	end := wavHeader + int64(sample)*wavFrame*wavRate/searchRate
@@ -207,9 +206,6 @@ func checkFind(t *testing.T, recorded, sentence, other []float32) {
 	} {
 		f := find(tt.recorded, sentence)
 		t.Logf("recognized in %s: %.0f %%", tt.what, 100*f.share)
-		if f.recognized() != tt.want {
-			t.Errorf("in %s, %.0f %% of the sentence were found; recognized: %v, want %v", tt.what, 100*f.share,
-				f.recognized(), tt.want)
-		}
+		check.Equal(t, f.recognized(), tt.want, "recognized in %s", tt.what)
 	}
 }

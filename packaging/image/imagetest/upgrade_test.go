@@ -34,9 +34,8 @@ func upgrade(t *testing.T, arch string) (whole time.Duration) {
 	h.root.do(upgradeCommand)
 	upgradeTimes[arch] = time.Since(began)
 	after := h.answers()
-	if after.Version != version(t) || after.Version == before.Version {
-		t.Errorf("version %s was upgraded to %s, want %s", before.Version, after.Version, version(t))
-	}
+	check.Equal(t, after.Version, version(t), "the version after the upgrade")
+	check.That(t, after.Version != before.Version, "version %s was there before the upgrade", before.Version)
 	h.checkKept()
 	h.root.do("pressbox hello")
 	h.hears(h.greeted())
@@ -77,9 +76,7 @@ func withFirst(t *testing.T, arch string) (disk string) {
 // checkKept checks that the data from before an upgrade are there.
 func (h *host) checkKept() {
 	h.Helper()
-	if list := h.root.do("pressbox tokens list"); !strings.Contains(list, "kept") {
-		h.Errorf("the token from before the upgrade is gone:\n%s", list)
-	}
+	check.Contains(h.T, h.root.do("pressbox tokens list"), "kept", "the tokens after the upgrade")
 }
 
 // serve serves a folder to the host until the test has ended, and returns its URL.
@@ -99,8 +96,7 @@ func (h *host) serve(folder string) (url string) {
 	return "http://" + localAddress + ":" + port
 }
 
-// subscribe serves a signed repository with the current package to the host, whose apt reads
-// it.
+// subscribe serves a signed repository with the current package to the host, whose apt reads it.
 func (h *host) subscribe() {
 	h.Helper()
 	dist := h.TempDir()

@@ -32,9 +32,8 @@ func TestPC_wallDisplay(t *testing.T) {
 	h.greeted()
 	h.still("greeting")
 	t.Logf("memory:\n%s", h.root.do("free --mega; ps -eo rss,args --sort=-rss --width 60 | head -n 8"))
-	if user := h.root.do("ps -o user= -C chromium | sort -u"); user != "pressbox-kiosk" && user != "pressbo+" {
-		t.Errorf("Chromium runs as %q", user)
-	}
+	user := h.root.do("ps -o user= -C chromium | sort -u")
+	check.That(t, user == "pressbox-kiosk" || user == "pressbo+", "Chromium runs as %q", user)
 	h.until("the greeting is noted as spoken", func() bool { return h.root.do("ls /var/lib/pressbox-hello") == "said" })
 	h.root.do("pressbox setup-kiosk --undo && systemctl enable pressbox-kiosk-setup && " +
 		"udevadm trigger --action=change --subsystem-match=drm")
@@ -131,14 +130,12 @@ func near(c color.Color, r, g, b uint8) bool {
 
 // A screen of the wall display is recognized; a black one and one without a game are not.
 func TestLook_sides(t *testing.T) {
-	if c := look(t, "../../doc/wall.png"); !c.scoreboard() {
-		t.Errorf("the picture of the documents is not recognized: %+v", c)
-	}
+	c := look(t, "../../doc/wall.png")
+	check.That(t, c.scoreboard(), "the picture of the documents is not recognized: %+v", c)
 	black := t.TempDir() + "/black.png"
 	f := check.Must(os.Create(black))(t)
 	check.NoError(t, png.Encode(f, image.NewRGBA(image.Rect(0, 0, 1280, 720))))
 	check.NoError(t, f.Close())
-	if c := look(t, black); c.scoreboard() {
-		t.Errorf("black is recognized: %+v", c)
-	}
+	c = look(t, black)
+	check.That(t, !c.scoreboard(), "black is recognized: %+v", c)
 }

@@ -1,15 +1,15 @@
 // The account, the result of a failed sign-in, and the About view.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, session, meta, formatTime, signInAddress, alertBox, problemOf, loading, language,
+  t, label, api, session, meta, formatTime, signInAddress, alertBox, problemOf, loading, language, url,
 } from "./ui.js";
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function account({ me, update }) {
   const user = /** @type {Account} */ (me);
   /** @type {Session[]} */ let sessions = [];
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  /** @type {import("./ui.js").Problem | null} */ let passphraseProblem = null;
+  /** @type {Problem | null} */ let problem = null;
+  /** @type {Problem | null} */ let passphraseProblem = null;
   let changed = false;
   let loaded = false;
 
@@ -18,7 +18,7 @@ export function account({ me, update }) {
   const loadAdministration = async () => {
     if (!user.admin) administration = await api("GET", "/api/admin").catch(() => administration);
   };
-  /** @type {import("./ui.js").Problem | null} */ let codeProblem = null;
+  /** @type {Problem | null} */ let codeProblem = null;
   /** @param {SubmitEvent} e */
   const redeem = async (e) => {
     e.preventDefault();
@@ -139,7 +139,7 @@ export function account({ me, update }) {
                         : html`<button
                             aria-label=${t("account.endlabel", { device: s.device })}
                             @click=${async () => {
-                              await request("DELETE", `/api/auth/sessions/${encodeURIComponent(s.id)}`);
+                              await request("DELETE", url`/api/auth/sessions/${s.id}`);
                               await load();
                               update();
                             }}
@@ -187,7 +187,7 @@ export function account({ me, update }) {
   };
 }
 
-/** Returns why an administrator code was not taken. @param {import("./ui.js").Problem} problem */
+/** Returns why an administrator code was not taken. @param {Problem} problem */
 function codeText(problem) {
   if (problem.status === 429) return t("account.code.wait");
   return problem.errors.some((e) => e.code === "wrong") ? t("account.code.wrong") : problem.message;
@@ -210,7 +210,7 @@ const inviteForm = () =>
     <p><button class="primary">${t("callback.invited")}</button></p>
   </form>`;
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function callback({ query, me }) {
   const code = query.get("error") ?? "";
   const id = query.get("error_id") ?? "";

@@ -4,7 +4,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut,
-  language, reloadIfOutdated, listed,
+  language, reloadIfOutdated, listed, url, leaf,
 } from "./ui.js";
 
 /**
@@ -17,7 +17,7 @@ const announcing = () => import("./announcements.js");
 
 /**
  * The parts by the parameter "part" of the address.
- * @type {Record<string, () => Promise<(shared: AdminShared) => AdminPart>>}
+ * @type {Record<string, () => Promise<Part>>}
  */
 const parts = {
   sound: async () => sound((await announcing()).controls),
@@ -31,7 +31,7 @@ const parts = {
   backup: async () => backup,
 };
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function admin({ query, me, update }) {
   const name = query.get("part") ?? "sound";
   const open = Object.hasOwn(parts, name) ? name : "sound";
@@ -112,7 +112,7 @@ const quoted = (word) => (/^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'
  */
 function gatekeeper(me, update) {
   /** @type {(() => Promise<unknown>) | null} */ let held = null;
-  /** @type {import("./ui.js").Problem | null} */ let wrong = null;
+  /** @type {Problem | null} */ let wrong = null;
   /** @type {AdminGate} */ const gate = {
     problem: null,
     /**
@@ -183,7 +183,7 @@ const modes = ["silence", "hold", "soft"];
 
 /**
  * The loudspeaker as it is now, and the settings of how announcements sound.
- * @param {(shared: AdminShared) => AdminPart} controls @returns {(shared: AdminShared) => AdminPart}
+ * @param {Part} controls @returns {Part}
  */
 const sound = (controls) => (shared) => {
   const { update, gate } = shared;
@@ -324,9 +324,7 @@ const sound = (controls) => (shared) => {
     close: now.close,
     render: () =>
       html`${now.render()}
-        <section class="leaf" aria-labelledby="sound-title">
-          <h2 id="sound-title" tabindex="-1">${t("admin.defaults")}</h2>
-          ${!all
+        ${leaf("sound-title", t("admin.defaults"), !all
             ? loading()
             : html`<form
                 @submit=${(/** @type {SubmitEvent} */ e) => {
@@ -358,14 +356,13 @@ const sound = (controls) => (shared) => {
                   <button class="primary" ?disabled=${Object.keys(draft).length === 0}>${t("admin.save")}</button>
                   <span role="status" class="good-inline">${saved}</span>
                 </p>
-              </form>`}
-        </section>`,
+              </form>`)}`,
   };
 };
 
 // ---- rooms
 
-/** @param {AdminShared} shared @returns {AdminPart} */
+/** @type {Part} */
 function rooms({ gate }) {
   /** @type {{ name: string, here: boolean, online: boolean }[] | null} */ let all = null;
   void gate.run(async () => {
@@ -373,9 +370,7 @@ function rooms({ gate }) {
   });
   return {
     render: () =>
-      html`<section class="leaf" aria-labelledby="rooms-title">
-        <h2 id="rooms-title">${t("admin.part.rooms")}</h2>
-        ${!all
+      leaf("rooms-title", t("admin.part.rooms"), html`${!all
           ? loading()
           : html`<ul class="stubs">
               ${all.map(
@@ -391,8 +386,7 @@ function rooms({ gate }) {
                   </li>`,
               )}
             </ul>`}
-        <p class="hint">${t("admin.rooms.text")}</p>
-      </section>`,
+        <p class="hint">${t("admin.rooms.text")}</p>`),
   };
 }
 
@@ -403,7 +397,7 @@ const ranks = { failure: 0, warning: 1, ok: 2 };
 /** Matches a remedy that is a command for the host. */
 const isCommand = /^(sudo )?(pressbox|systemctl|apt|chown|chmod) [\w ./=@-]+$/;
 
-/** @param {AdminShared} shared @returns {AdminPart} */
+/** @type {Part} */
 function health({ gate, update }) {
   /** @type {Finding[] | null} */ let all = null;
   const load = () =>
@@ -456,7 +450,7 @@ function health({ gate, update }) {
 
 // ---- log
 
-/** @param {AdminShared} shared @returns {AdminPart} */
+/** @type {Part} */
 function log({ gate, update }) {
   /** @type {Announcement[] | null} */ let all = null;
   let wanted = "";
@@ -471,9 +465,7 @@ function log({ gate, update }) {
     `${a.title ?? ""} ${a.message} ${sender(a)} ${label("status", a.status)}`.toLowerCase().includes(wanted);
   return {
     render: () =>
-      html`<section class="leaf" aria-labelledby="log-title">
-        <h2 id="log-title">${t("admin.part.log")}</h2>
-        <p>${t("admin.log.text")}</p>
+      leaf("log-title", t("admin.part.log"), html`<p>${t("admin.log.text")}</p>
         ${!all
           ? loading()
           : !all.length
@@ -514,14 +506,13 @@ function log({ gate, update }) {
                     </tbody>
                   </table>
                 </div>
-                ${all.some(matches) ? nothing : html`<p class="empty">${t("admin.log.none")}</p>`}`}
-      </section>`,
+                ${all.some(matches) ? nothing : html`<p class="empty">${t("admin.log.none")}</p>`}`}`),
   };
 }
 
 // ---- backup
 
-/** @param {AdminShared} shared @returns {AdminPart} */
+/** @type {Part} */
 function backup({ gate, update }) {
   /** @type {{ name: string, created_at: string, size_bytes: number }[] | null} */ let all = null;
   let making = false;
@@ -544,9 +535,7 @@ function backup({ gate, update }) {
   void load();
   return {
     render: () =>
-      html`<section class="leaf" aria-labelledby="backup-title">
-        <h2 id="backup-title">${t("admin.part.backup")}</h2>
-        <p>${t("admin.backup.text")}</p>
+      leaf("backup-title", t("admin.part.backup"), html`<p>${t("admin.backup.text")}</p>
         <p>
           <button class="primary" ?disabled=${making || !all} @click=${create}>
             ${t(making ? "admin.backup.making" : "admin.backup.make")}
@@ -563,7 +552,7 @@ function backup({ gate, update }) {
                     <a
                       class="button"
                       download
-                      href=${`/api/admin/backups/${encodeURIComponent(b.name)}`}
+                      href=${url`/api/admin/backups/${b.name}`}
                       aria-label=${t("admin.backup.getlabel", { when: formatTime(b.created_at) })}
                     >
                       ${t("admin.backup.get")}
@@ -575,7 +564,6 @@ function backup({ gate, update }) {
         <p>${t("admin.restore.text")}</p>
         ${command("sudo systemctl stop pressbox.socket pressbox-admin.socket pressbox-wyoming.socket pressbox")}
         ${command("sudo pressbox restore FILE")}
-        ${command("sudo systemctl start pressbox")}
-      </section>`,
+        ${command("sudo systemctl start pressbox")}`),
   };
 }

@@ -3,7 +3,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, alertBox, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut,
-  refocus, when, joinAddress, signInAddress, listed,
+  refocus, when, joinAddress, signInAddress, listed, url, leaf,
 } from "./ui.js";
 
 const day = 86400; // seconds
@@ -12,7 +12,7 @@ const day = 86400; // seconds
 
 /** @typedef {Account & { disabled: boolean }} User */
 
-/** @param {AdminShared} shared @returns {AdminPart} */
+/** @type {Part} */
 export function people({ gate, me }) {
   /** @type {User[] | null} */ let users = null;
   /** @type {{ id: string, expires_in: number }[]} */ let invites = [];
@@ -35,11 +35,11 @@ export function people({ gate, me }) {
       return answer ?? true;
     });
   /** @param {User} u @param {object} body */
-  const alter = (u, body) => change("PATCH", `/api/admin/users/${encodeURIComponent(u.id)}`, body);
+  const alter = (u, body) => change("PATCH", url`/api/admin/users/${u.id}`, body);
   /** @param {User} u */
   const remove = async (u) => {
     if (!confirm(t("admin.user.sure", { name: u.name }))) return;
-    await change("DELETE", `/api/admin/users/${encodeURIComponent(u.id)}`);
+    await change("DELETE", url`/api/admin/users/${u.id}`);
     refocus("people-title");
   };
   /** @param {User} u */
@@ -73,14 +73,14 @@ export function people({ gate, me }) {
             <button
               @click=${() => alter(u, { admin: !u.admin })}
               aria-label=${t("admin.user.adminlabel", { name: u.name })}
-              aria-pressed=${u.admin ? "true" : "false"}
+              aria-pressed=${u.admin}
             >
               ${t("admin.user.admin")}
             </button>
             <button
               @click=${() => alter(u, { disabled: !u.disabled })}
               aria-label=${t("admin.user.disablelabel", { name: u.name })}
-              aria-pressed=${u.disabled ? "true" : "false"}
+              aria-pressed=${u.disabled}
             >
               ${t("admin.user.disabled")}
             </button>
@@ -100,18 +100,13 @@ export function people({ gate, me }) {
     </li>`;
   return {
     render: () =>
-      html`<section class="leaf" aria-labelledby="people-title">
-          <h2 id="people-title" tabindex="-1">${t("admin.users")}</h2>
-          ${secret?.list === "users" ? revealed(secret) : nothing}
+      html`${leaf("people-title", t("admin.users"), html`${secret?.list === "users" ? revealed(secret) : nothing}
           ${!users
             ? loading()
             : html`<ul class="stubs" id="users">
                 ${users.map(stub)}
-              </ul>`}
-        </section>
-        <section class="leaf" aria-labelledby="invites-title">
-          <h2 id="invites-title" tabindex="-1">${t("admin.invites")}</h2>
-          <p>${t("admin.invites.text")}</p>
+              </ul>`}`)}
+        ${leaf("invites-title", t("admin.invites"), html`<p>${t("admin.invites.text")}</p>
           <p><button class="primary" ?disabled=${!users} @click=${invite}>${t("admin.invite.make")}</button></p>
           ${secret?.list === "invites" ? revealed(secret) : nothing}
           ${invites.length
@@ -136,8 +131,7 @@ export function people({ gate, me }) {
                     </li>`,
                 )}
               </ul>`
-            : nothing}
-        </section>`,
+            : nothing}`)}`,
   };
 }
 
@@ -152,7 +146,7 @@ const revealed = (secret) =>
 
 // ---- API tokens
 
-/** @param {AdminShared} shared @returns {AdminPart} */
+/** @type {Part} */
 export function tokens({ gate }) {
   /**
    * @type {{ id: string, name: string, network?: string, ttl?: number, control: boolean, created_at: string }[] |
@@ -186,15 +180,13 @@ export function tokens({ gate }) {
   };
   /** @param {string} id */
   const revoke = async (id) => {
-    await gate.run(() => api("DELETE", `/api/admin/tokens/${encodeURIComponent(id)}`));
+    await gate.run(() => api("DELETE", url`/api/admin/tokens/${id}`));
     await load();
     refocus("tokens-title");
   };
   return {
     render: () =>
-      html`<section class="leaf" aria-labelledby="tokens-title">
-          <h2 id="tokens-title" tabindex="-1">${t("admin.part.tokens")}</h2>
-          <p>${t("admin.tokens.text")}</p>
+      html`${leaf("tokens-title", t("admin.part.tokens"), html`<p>${t("admin.tokens.text")}</p>
           ${revealed(secret)}
           ${listed(all, t("admin.tokens.none"), (all) =>
             html`<ul class="stubs" id="tokens">
@@ -229,11 +221,8 @@ export function tokens({ gate }) {
                       </button>
                     </li>`,
                 )}
-              </ul>`)}
-        </section>
-        <section class="leaf" aria-labelledby="token-new">
-          <h2 id="token-new">${t("admin.token.new")}</h2>
-          <form class="fields" @submit=${create}>
+              </ul>`)}`)}
+        ${leaf("token-new", t("admin.token.new"), html`<form class="fields" @submit=${create}>
             <label>${t("admin.token.name")} <input name="name" required maxlength="100" autocomplete="off" /></label>
             <label>
               ${t("admin.token.network")}
@@ -242,8 +231,7 @@ export function tokens({ gate }) {
             <label>${t("admin.token.days")} <input name="days" type="number" min="0" max="3650" value="0" /></label>
             <label class="check"><input name="control" type="checkbox" /> ${t("admin.token.maycontrol")}</label>
             <p><button class="primary" ?disabled=${!all}>${t("admin.token.make")}</button></p>
-          </form>
-        </section>`,
+          </form>`)}`,
   };
 }
 
@@ -262,12 +250,12 @@ export function tokens({ gate }) {
 
 const pollDelay = 700; // ms between two looks at an installation
 
-/** @param {AdminShared} shared @returns {AdminPart} */
+/** @type {Part} */
 export function voices({ gate, update }) {
   /** @type {Installed[] | null} */ let all = null;
   /** @type {Install | undefined} */ let install;
   /** @type {Catalog | null} */ let shop = null;
-  /** Why the last search failed. @type {import("./ui.js").Problem | null} */ let missing = null;
+  /** Why the last search failed. @type {Problem | null} */ let missing = null;
   let searching = false;
   let timer = 0;
   /** @type {import("./speech.js").Player | null} */ let player = null;
@@ -302,7 +290,7 @@ export function voices({ gate, update }) {
     void update();
     await gate.run(async () => {
       try {
-        shop = await api("GET", `/api/admin/catalog${code ? `?language=${encodeURIComponent(code)}` : ""}`);
+        shop = await api("GET", `/api/admin/catalog${code ? url`?language=${code}` : ""}`);
         missing = null;
       } catch (err) {
         missing = problemOf(err);
@@ -318,12 +306,12 @@ export function voices({ gate, update }) {
   /** @param {string} name @param {boolean} standard */
   const get = (name, standard) =>
     gate.run(async () =>
-      receive(await api("POST", `/api/admin/voices/${encodeURIComponent(name)}`, { default: standard })),
+      receive(await api("POST", url`/api/admin/voices/${name}`, { default: standard })),
     );
   /** @param {string} name */
   const remove = async (name) => {
     if (install?.state !== "downloading" && !confirm(t("admin.voice.sure", { name }))) return;
-    await gate.run(() => api("DELETE", `/api/admin/voices/${encodeURIComponent(name)}`));
+    await gate.run(() => api("DELETE", url`/api/admin/voices/${name}`));
     await load();
     refocus("voices-title");
   };
@@ -347,7 +335,7 @@ export function voices({ gate, update }) {
           ? nothing
           : html`<button
               @click=${() => listen(v)}
-              aria-pressed=${player?.state && heard === v.name ? "true" : "false"}
+              aria-pressed=${Boolean(player?.state) && heard === v.name}
               aria-label=${t("admin.voice.hearlabel", { name: v.name })}
             >
               ${t("admin.voice.hear")}
@@ -418,18 +406,13 @@ export function voices({ gate, update }) {
       player?.close();
     },
     render: () =>
-      html`<section class="leaf" aria-labelledby="voices-title">
-          <h2 id="voices-title" tabindex="-1">${t("admin.part.voices")}</h2>
-          ${progress()}
+      html`${leaf("voices-title", t("admin.part.voices"), html`${progress()}
           ${!all
             ? loading()
             : html`<ul class="stubs" id="voices">
                 ${all.map(stub)}
-              </ul>`}
-        </section>
-        <section class="leaf" aria-labelledby="shop-title">
-          <h2 id="shop-title">${t("admin.voice.more")}</h2>
-          ${best()
+              </ul>`}`)}
+        ${leaf("shop-title", t("admin.voice.more"), html`${best()
             ? html`<p>
                   <button
                     class="primary"
@@ -469,8 +452,7 @@ export function voices({ gate, update }) {
               : all
                 ? html`<p><button @click=${() => search()}>${t("admin.voice.search")}</button></p>`
                 : nothing}
-          <p class="hint">${t("admin.voice.text")}</p>
-        </section>`,
+          <p class="hint">${t("admin.voice.text")}</p>`)}`,
   };
 }
 

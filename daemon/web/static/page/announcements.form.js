@@ -86,7 +86,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     in: draft.when === "in" ? Number(draft.in) * minute : undefined,
   });
 
-  /** Posts an announcement. @param {string} path @param {unknown} [body] */
+  /** @param {string} path @param {unknown} [body] */
   const send = (path, body) =>
     requested.run(async () => {
       const a = air.answer(await api("POST", path, body));
@@ -155,7 +155,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     requested.problem?.errors.filter(({ path }) =>
       [field, field === "message" ? "input" : field].includes(path.split("/")[1]),
     ) ?? [];
-  /** Renders the violations of a field. @param {string} field */
+  /** @param {string} field */
   const violations = (field) => {
     if (!wrong(field).length) return nothing;
     const what = wrong(field).map(wrongOf).join("; ");
@@ -200,7 +200,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         @input=${set(name)}
       />${violations(name)}
     </div>`;
-  /** Renders a select. @param {"chime" | "repeat" | "priority"} name @param {string[]} values */
+  /** @param {"chime" | "repeat" | "priority"} name @param {string[]} values */
   const select = (name, values) =>
     html`<div>
       <label for=${name}>${t(`say.${name}`)}</label>
@@ -382,7 +382,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
       ${draft.urgent || draft.when !== "now" ? nothing : speaker.warning()}
       <p class="row">
         <button class="primary" ?disabled=${sending}>${t(draft.when === "now" ? "say.speak" : "say.plan")}</button>
-        <button type="button" @click=${listen} ?disabled=${empty} aria-pressed=${listener?.state ? "true" : "false"}>
+        <button type="button" @click=${listen} ?disabled=${empty} aria-pressed=${Boolean(listener?.state)}>
           ${t(listener?.state === "loading" ? "say.loading" : listener?.state ? "say.stop" : "say.preview")}
         </button>
         <button type="button" @click=${show} ?disabled=${empty}>${t("say.show")}</button>

@@ -33,7 +33,6 @@ const follow = ({ me, update }, receivers, online = () => {}) =>
   });
 
 /**
- * The sections of the page.
  * @param {Shared} shared
  * @param {boolean} [planning] the form is for schedules and favorites in the first place
  */
@@ -104,7 +103,7 @@ export function planned({ update, me }) {
   };
 }
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function announcements({ update, me }) {
   const { create, favorites, air, speaker, plans, follow, close } = sections({
     update,

@@ -1,7 +1,7 @@
 // The loudspeaker: its volume, mute and do not disturb.
 import { html, nothing } from "./lit-html.js";
 import { reason } from "./announcements.shared.js";
-import { t, label, api, when, nextTime, alertBox, loading, requests, refocus } from "./ui.js";
+import { t, label, api, when, nextTime, alertBox, loading, requests, refocus, leaf } from "./ui.js";
 
 const morning = 7; // o’clock
 const volumeDelay = 300; // ms from the last change of the slider to its request
@@ -65,9 +65,7 @@ export function loudspeaker(shared) {
           ? html`<p class="hint">${t("quiet.title")}: ${applies(quiet)}</p>`
           : nothing,
     render: () =>
-      html`<section class="leaf" aria-labelledby="speaker-title">
-        <h2 id="speaker-title" tabindex="-1">${t("speaker.title")}</h2>
-        ${alertBox(requested.problem)}
+      leaf("speaker-title", t("speaker.title"), html`${alertBox(requested.problem)}
         ${!volume
           ? loading()
           : html`<label for="volume">
@@ -90,7 +88,7 @@ export function loudspeaker(shared) {
                   @input=${slide}
                 />
                 <button
-                  aria-pressed=${volume.muted ? "true" : "false"}
+                  aria-pressed=${volume.muted}
                   ?disabled=${!may}
                   aria-describedby=${why}
                   @click=${() => putVolume({ muted: !volume?.muted })}
@@ -140,7 +138,6 @@ export function loudspeaker(shared) {
                     }}
                 /></span>
               </div>`}
-        ${reason(shared, "speaker")}
-      </section>`,
+        ${reason(shared, "speaker")}`),
   };
 }

@@ -1,7 +1,7 @@
 // The announcements that are spoken, wait, are scheduled or have ended.
 import { html, nothing } from "./lit-html.js";
 import { text, brief, ended } from "./announcements.shared.js";
-import { t, label, api, formatTime, when, alertBox, requests, refocus, readOut, signInAddress } from "./ui.js";
+import { t, label, api, formatTime, when, alertBox, requests, refocus, readOut, signInAddress, leaf } from "./ui.js";
 
 const maxRecent = 12;
 
@@ -157,9 +157,7 @@ export function onAir({ update, me }, { voices, speaker, ended: forget }) {
   };
   const recent = () => {
     const list = inRecent();
-    return html`<section class="leaf" aria-labelledby="recent-title">
-      <h2 id="recent-title" tabindex="-1">${t("queue.recent")}</h2>
-      ${list.length
+    return leaf("recent-title", t("queue.recent"), html`${list.length
         ? html`<ul class="ledger" id="recent">
             ${list.map(
               (a) =>
@@ -181,8 +179,7 @@ export function onAir({ update, me }, { voices, speaker, ended: forget }) {
                 </li>`,
             )}
           </ul>`
-        : html`<p class="empty">${t("queue.norecent")}</p>`}
-    </section>`;
+        : html`<p class="empty">${t("queue.norecent")}</p>`}`);
   };
   return {
     load,

@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import { reason, text, brief } from "./announcements.shared.js";
 import {
-  t, api, when, timeZone, weekdays, dayName, parseCron, alertBox, requests, refocus, language, listed,
+  t, api, when, timeZone, weekdays, dayName, parseCron, alertBox, requests, refocus, language, listed, url, leaf,
 } from "./ui.js";
 
 /** @typedef {import("./announcements.shared.js").Shared} Shared */
@@ -39,9 +39,7 @@ export function favoriteList(shared, voices, say) {
     receive,
     /** @param {Content} content */ add: (content) => change((list) => [...list, content]),
     render: () =>
-      html`<section class="leaf" aria-labelledby="favorites-title">
-        <h2 id="favorites-title" tabindex="-1">${t("favorites.title")}</h2>
-        ${alertBox(requested.problem)}
+      leaf("favorites-title", t("favorites.title"), html`${alertBox(requested.problem)}
         ${listed(all, t("favorites.none"), (all) =>
           html`<ul class="favorites">
               ${all.map(
@@ -70,8 +68,7 @@ export function favoriteList(shared, voices, say) {
                   </li>`,
               )}
             </ul>`)}
-        ${all?.length ? reason(shared, "favorites") : nothing}
-      </section>`,
+        ${all?.length ? reason(shared, "favorites") : nothing}`),
   };
 }
 
@@ -101,8 +98,8 @@ export function schedules(shared, voices) {
       all = list.schedules ?? (await api("GET", "/api/schedules")).schedules;
     });
   /** @param {Schedule} s */
-  const address = (s) => `/api/schedules/${encodeURIComponent(s.id)}`;
-  /** Turns a schedule on or off. @param {Schedule} s */
+  const address = (s) => url`/api/schedules/${s.id}`;
+  /** @param {Schedule} s */
   const turn = (s) =>
     requested.run(async () => {
       const { id, next_at, ...plan } = s;
@@ -165,14 +162,11 @@ export function schedules(shared, voices) {
       return s;
     },
     render: () =>
-      html`<section class="leaf" aria-labelledby="schedules-title">
-        <h2 id="schedules-title" tabindex="-1">${t("schedule.title")}</h2>
-        ${alertBox(requested.problem)}
+      leaf("schedules-title", t("schedule.title"), html`${alertBox(requested.problem)}
         ${listed(all, t("schedule.none"), (all) =>
           html`<ul class="stubs" id="schedules">
               ${all.map(stub)}
             </ul>`)}
-        ${all?.length ? reason(shared, "schedules") : nothing}
-      </section>`,
+        ${all?.length ? reason(shared, "schedules") : nothing}`),
   };
 }

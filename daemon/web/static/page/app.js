@@ -6,37 +6,37 @@ import {
   stored, meta, fullScreen, readOut, sides,
 } from "./ui.js";
 
+const statistics = () => import("./stats.js");
+const competitions = () => import("./leagues.js");
+const account = () => import("./account.js");
+
 /**
- * The views by path. page.go serves the document at the same paths. "view" is
- * the function that the module exports; "signedIn" views need a session.
- * @type {{ path: RegExp, load: () => Promise<any>, view: string, signedIn?: boolean, tab?: string }[]}
+ * The views by path, and the link of the frame that each belongs to. page.go serves the document at the same paths.
+ * The module exports the view as a function.
+ * @type {[path: RegExp, load: () => Promise<any>, view: string, tab?: string][]}
  */
 const routes = [
-  { path: /^\/$/, load: () => import("./lobby.js"), view: "lobby", tab: "/" },
-  { path: /^\/new$/, load: () => import("./newgame.js"), view: "newGame", signedIn: true, tab: "/" },
-  { path: /^\/games\/(?<id>[^/]+)$/, load: () => import("./game.js"), view: "game", tab: "/" },
-  { path: /^\/games\/(?<id>[^/]+)\/lineup$/, load: () => import("./lineup.js"), view: "lineup", tab: "/" },
-  {
-    path: /^\/games\/(?<id>[^/]+)\/replay(\/(?<rev>\d+))?$/,
-    load: () => import("./replay.js"),
-    view: "replay",
-    tab: "/",
-  },
-  { path: /^\/standings$/, load: () => import("./stats.js"), view: "standings", tab: "/standings" },
-  { path: /^\/players$/, load: () => import("./stats.js"), view: "players", tab: "/players" },
-  { path: /^\/leaders$/, load: () => import("./stats.js"), view: "leaders", tab: "/standings" },
-  { path: /^\/managers$/, load: () => import("./stats.js"), view: "managers", tab: "/standings" },
-  { path: /^\/leagues$/, load: () => import("./leagues.js"), view: "leagues", tab: "/standings" },
-  { path: /^\/leagues\/(?<id>[^/]+)$/, load: () => import("./leagues.js"), view: "league", tab: "/standings" },
-  { path: /^\/series\/(?<id>[^/]+)$/, load: () => import("./leagues.js"), view: "series", tab: "/standings" },
-  { path: /^\/announcements$/, load: () => import("./announcements.js"), view: "announcements", tab: "/announcements" },
-  { path: /^\/account$/, load: () => import("./account.js"), view: "account", signedIn: true, tab: "/account" },
-  { path: /^\/admin$/, load: () => import("./admin.js"), view: "admin", tab: "/admin" },
-  { path: /^\/auth\/callback$/, load: () => import("./account.js"), view: "callback" },
-  { path: /^\/kiosk$/, load: () => import("./kiosk.js"), view: "kiosk" },
-  { path: /^\/help$/, load: () => import("./help.js"), view: "help", tab: "/help" },
-  { path: /^\/about$/, load: () => import("./account.js"), view: "about", tab: "/about" },
+  [/^\/$/, () => import("./lobby.js"), "lobby", "/"],
+  [/^\/new$/, () => import("./newgame.js"), "newGame", "/"],
+  [/^\/games\/(?<id>[^/]+)$/, () => import("./game.js"), "game", "/"],
+  [/^\/games\/(?<id>[^/]+)\/lineup$/, () => import("./lineup.js"), "lineup", "/"],
+  [/^\/games\/(?<id>[^/]+)\/replay(\/(?<rev>\d+))?$/, () => import("./replay.js"), "replay", "/"],
+  [/^\/standings$/, statistics, "standings", "/standings"],
+  [/^\/players$/, statistics, "players", "/players"],
+  [/^\/leaders$/, statistics, "leaders", "/standings"],
+  [/^\/managers$/, statistics, "managers", "/standings"],
+  [/^\/leagues$/, competitions, "leagues", "/standings"],
+  [/^\/leagues\/(?<id>[^/]+)$/, competitions, "league", "/standings"],
+  [/^\/series\/(?<id>[^/]+)$/, competitions, "series", "/standings"],
+  [/^\/announcements$/, () => import("./announcements.js"), "announcements", "/announcements"],
+  [/^\/account$/, account, "account", "/account"],
+  [/^\/admin$/, () => import("./admin.js"), "admin", "/admin"],
+  [/^\/auth\/callback$/, account, "callback"],
+  [/^\/kiosk$/, () => import("./kiosk.js"), "kiosk"],
+  [/^\/help$/, () => import("./help.js"), "help", "/help"],
+  [/^\/about$/, account, "about", "/about"],
 ];
+const needSession = ["newGame", "account"];
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 
@@ -204,7 +204,7 @@ const offerText = (g) =>
     innings: g.options.innings,
   });
 
-/** Answers an offer. @param {Game} g @param {"join" | "decline"} how */
+/** @param {Game} g @param {"join" | "decline"} how */
 async function answerOffer(g, how) {
   try {
     offered.delete(g.id);
@@ -289,23 +289,23 @@ function go(path, replace = false) {
   void open(true);
 }
 
-/** Opens the view of the current address. @param {boolean} [navigated] moves the focus to it */
+/** @param {boolean} [navigated] moves the focus to it */
 async function open(navigated = false) {
   const turn = ++current.turn;
   const url = new URL(location.href);
-  const found = routes.map((r) => ({ r, match: r.path.exec(url.pathname) })).find((f) => f.match);
+  const [path, load, name = "", tab = ""] = routes.find(([path]) => path.test(url.pathname)) ?? [];
   let view;
-  if (!found) view = message(t("lost.title"), t("lost.text"));
-  else if (found.r.signedIn && !session.me) view = signInFirst();
+  if (!path || !load) view = message(t("lost.title"), t("lost.text"));
+  else if (needSession.includes(name) && !session.me) view = signInFirst();
   else {
     try {
-      const module = await found.r.load();
+      const module = await load();
       if (turn !== current.turn) return;
       close();
       const params = Object.fromEntries(
-        Object.entries(found.match?.groups ?? {}).map(([k, v]) => [k, decodeURIComponent(v ?? "")]),
+        Object.entries(path.exec(url.pathname)?.groups ?? {}).map(([k, v]) => [k, decodeURIComponent(v ?? "")]),
       );
-      view = module[found.r.view]({ params, query: url.searchParams, me: session.me ?? null, update, go });
+      view = module[name]({ params, query: url.searchParams, me: session.me ?? null, update, go });
     } catch (err) {
       if (turn !== current.turn) return;
       if (reloadIfOutdated(err)) return;
@@ -314,9 +314,9 @@ async function open(navigated = false) {
   }
   close();
   current.view = view;
-  current.tab = found?.r.tab ?? "";
+  current.tab = tab;
   void keepAwake();
-  document.body.dataset.view = found?.r.view ?? "";
+  document.body.dataset.view = name;
   draw();
   if (navigated) {
     scrollTo(0, 0);
@@ -367,7 +367,7 @@ document.addEventListener("click", (e) => {
     a.target ||
     a.hasAttribute("download") ||
     url.origin !== location.origin ||
-    !routes.some((r) => r.path.test(url.pathname))
+    !routes.some(([path]) => path.test(url.pathname))
   )
     return;
   if (url.pathname === location.pathname && url.hash) return;
@@ -416,6 +416,6 @@ session.listeners.add(() => {
 });
 applyTheme();
 // the masthead depends on it
-document.body.dataset.view = routes.find((r) => r.path.test(location.pathname))?.view ?? "";
+document.body.dataset.view = routes.find(([path]) => path.test(location.pathname))?.[2] ?? "";
 draw();
 session.start();

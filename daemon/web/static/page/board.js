@@ -1,7 +1,7 @@
 // The scorebook of one game and its drawing: scoreboard, field, count, plays,
 // win probability, box score. It shows only what the server has sent.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, inningName, clubStyle, pennant, element, guarded, sides, percent } from "./ui.js";
+import { t, label, inningName, clubStyle, pennant, element, guarded, sides, percent } from "./ui.js";
 export * from "./board.scorebook.js";
 
 /** @import { Scorebook } from "./board.scorebook.js" */
@@ -34,7 +34,6 @@ const nowhere = [-9999, -9999];
 /** Where the batter stands. @type {[number, number]} */
 export const box = [184, 322];
 
-/** The empty field. */
 const grounds = svg`<path class="grass" d="M200 340 20 160a198 198 0 0 1 360 0z"></path>
   <path class="mown" d="M200 340 62 202a178 178 0 0 1 276 0z"></path>
   <path class="dirt" d="M200 340 75.7 215.7a126 126 0 0 1 248.6 0z"></path>
@@ -82,12 +81,12 @@ function curve(book, at) {
   </figure>`;
 }
 
-/** Lists the runners with their bases. @param {Scorebook} book @param {Now} now */
+/** @param {Scorebook} book @param {Now} now */
 export function describeRunners(book, now) {
   const on = [0, 1, 2].filter((i) => now.bases[i]);
   return on.length
     ? on
-        .map((i) => t("field.on", { name: book.name(now.bases[i]), base: t(/** @type {any} */ (`base.${i + 1}`)) }))
+        .map((i) => t("field.on", { name: book.name(now.bases[i]), base: label("base", String(i + 1)) }))
         .join(", ")
     : t("field.empty");
 }
@@ -129,7 +128,7 @@ class HalfInning {
     const head = this.head(
       [open, this.runs],
       () =>
-        html`<button class="half-head" aria-expanded=${open ? "true" : "false"} @click=${this.toggle}>
+        html`<button class="half-head" aria-expanded=${open} @click=${this.toggle}>
           <span>${this.name} · ${this.club.abbrev}</span>
           <span>${this.runs ? t("plays.runs", { n: this.runs }) : t("plays.none")}</span>
         </button>`,
@@ -288,7 +287,7 @@ export class Scene {
     this.list = element("div", { class: "plays" });
   }
 
-  /** Draws the line score. @param {Scored | undefined} at @param {boolean} over */
+  /** @param {Scored | undefined} at @param {boolean} over */
   scoreboard(at, over) {
     const { away, home } = this.book.game;
     const lines = at?.lines ?? this.book.lines;
@@ -348,12 +347,12 @@ export class Scene {
     );
   }
 
-  /** Draws score, inning, bases, count and outs. @param {Now | undefined} now @param {boolean} over */
+  /** @param {Now | undefined} now @param {boolean} over */
   situation(now, over) {
     return now ? this.sign.show(now, over) : nothing;
   }
 
-  /** Draws the field with fielders, runners and batter. @param {Scored | undefined} at @param {boolean} over */
+  /** @param {Scored | undefined} at @param {boolean} over */
   field(at, over) {
     if (!at) return nothing;
     const { book } = this;
@@ -429,7 +428,6 @@ export class Scene {
 export const upTo = (n) => Array.from({ length: n }, (_, i) => i + 1);
 
 /**
- * Creates an SVG element.
  * @template {keyof SVGElementTagNameMap} T
  * @param {T} tag
  * @param {Record<string, string>} attributes
@@ -440,7 +438,7 @@ export function shape(tag, attributes) {
   return created;
 }
 
-/** Creates the group of a club's players on the field. @param {string} name @param {Club} club */
+/** @param {string} name @param {Club} club */
 function group(name, club) {
   const g = shape("g", { class: name });
   g.style.cssText = clubStyle(club);
@@ -464,7 +462,7 @@ function fielder(i, id, book) {
  * @property {"" | "at-bat" | "out"} as
  */
 
-/** Returns the places of the runners and of the batter. @param {Now} now @returns {Place[]} */
+/** @param {Now} now @returns {Place[]} */
 function placesOf({ bases, batter }) {
   const places = bases.map((id, i) => ({ id: id ?? "", at: bags[i], as: /** @type {const} */ ("") }));
   return [...places, { id: batter, at: box, as: /** @type {const} */ ("at-bat") }].filter((place) => place.id);

@@ -1,5 +1,5 @@
 // The scorebook of a game: what its events have made of it.
-import { t, api, ordinal, sides, unbroken } from "./ui.js";
+import { t, api, ordinal, sides, unbroken, url } from "./ui.js";
 
 export class Scorebook {
   /** @param {Game} game @param {Scored} [final] stands for the events of a finished game */
@@ -24,7 +24,7 @@ export class Scorebook {
     return this.entries.at(-1) ?? this.final;
   }
 
-  /** The current scoreboard. @returns {Now | undefined} */
+  /** @returns {Now | undefined} */
   get now() {
     return this.last?.now;
   }
@@ -34,7 +34,7 @@ export class Scorebook {
     return (id && this.players.get(id)?.name) || id || "";
   }
 
-  /** Returns a surname. @param {string | null | undefined} id */
+  /** @param {string | null | undefined} id */
   surname(id) {
     const name = this.name(id);
     return name.slice(name.indexOf(" ") + 1) || name;
@@ -126,12 +126,12 @@ const placed = (nine, player, position) => ({
 });
 
 /** @param {string} id @returns {Promise<Game>} */
-export const fetchGame = (id) => api("GET", `/api/games/${encodeURIComponent(id)}`);
+export const fetchGame = (id) => api("GET", url`/api/games/${id}`);
 
 /** Returns the scorebook of all events of a game so far. @param {Game} game */
 export async function fetchScorebook(game) {
   const book = new Scorebook(game);
-  const { events } = await api("GET", `/api/games/${encodeURIComponent(game.id)}/events?since=0`);
+  const { events } = await api("GET", url`/api/games/${game.id}/events?since=0`);
   for (const frame of events) book.add(frame);
   return book;
 }

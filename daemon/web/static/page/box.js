@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import { nineOf } from "./board.js";
 import {
-  t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken, cells, columns,
+  t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken, cells, table,
 } from "./ui.js";
 
 /**
@@ -100,64 +100,44 @@ export function boxScore(game, box) {
     const team = box.teams[i];
     const batting = team.batting ?? [];
     const club = game[side].team;
+    /** @param {"ab" | "rbi" | "bb" | "so" | "lob"} what */
+    const sum = (what) => batting.reduce((n, b) => n + b[what], 0);
     return html`<section class="box" .style=${clubStyle(club)}>
       <h3>${pennant(club)} ${club.name}</h3>
-      <div class="scroll" tabindex="0" role="region" aria-label=${t("box.batting", { club: club.name })}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">${t("box.batters")}</th>
-              ${columns(["AB", "R", "H", "RBI", "BB", "SO", "LOB"])}
-            </tr>
-          </thead>
-          <tbody>
-            ${batting.map(
-              (b) =>
-                html`<tr>
-                  <th scope="row" class=${b.slot ? nothing : "sub"}>
-                    ${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions?.join("-")}</small>
-                  </th>
-                  ${cells([b.ab, b.r, b.h, b.rbi, b.bb, b.so, b.lob])}
-                </tr>`,
-            )}
-          </tbody>
-          <tfoot>
-            <tr>
-              <th scope="row">${t("box.total")}</th>
-              ${cells([
-                sum(batting, "ab"), team.runs, team.hits, sum(batting, "rbi"), sum(batting, "bb"), sum(batting, "so"),
-                sum(batting, "lob"),
-              ])}
-            </tr>
-          </tfoot>
-        </table>
-      </div>
+      ${table(
+        t("box.batting", { club: club.name }),
+        [t("box.batters"), "AB", "R", "H", "RBI", "BB", "SO", "LOB"],
+        batting.map(
+          (b) =>
+            html`<tr>
+              <th scope="row" class=${b.slot ? nothing : "sub"}>
+                ${playerName(b.player_id, b.name, { game: game.id })} <small>${b.positions?.join("-")}</small>
+              </th>
+              ${cells([b.ab, b.r, b.h, b.rbi, b.bb, b.so, b.lob])}
+            </tr>`,
+        ),
+        html`<tfoot>
+          <tr>
+            <th scope="row">${t("box.total")}</th>
+            ${cells([sum("ab"), team.runs, team.hits, sum("rbi"), sum("bb"), sum("so"), sum("lob")])}
+          </tr>
+        </tfoot>`,
+      )}
       <p class="notes">${notes(team, game.id)}</p>
-      <div class="scroll" tabindex="0" role="region" aria-label=${t("box.pitching", { club: club.name })}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">${t("box.pitchers")}</th>
-              ${columns(["IP", "H", "R", "ER", "BB", "SO", "HR", "P"])}
-            </tr>
-          </thead>
-          <tbody>
-            ${team.pitching?.map(
-              (p) =>
-                html`<tr>
-                  <th scope="row">${playerName(p.player_id, p.name, { game: game.id })} ${marks(p)}</th>
-                  ${cells([innings(p.outs), p.h, p.r, p.er, p.bb, p.so, p.hr, p.pitches])}
-                </tr>`,
-            )}
-          </tbody>
-        </table>
-      </div>
+      ${table(
+        t("box.pitching", { club: club.name }),
+        [t("box.pitchers"), "IP", "H", "R", "ER", "BB", "SO", "HR", "P"],
+        team.pitching?.map(
+          (p) =>
+            html`<tr>
+              <th scope="row">${playerName(p.player_id, p.name, { game: game.id })} ${marks(p)}</th>
+              ${cells([innings(p.outs), p.h, p.r, p.er, p.bb, p.so, p.hr, p.pitches])}
+            </tr>`,
+        ),
+      )}
     </section>`;
   })}`;
 }
-
-/** @param {BattingLine[]} lines @param {"ab" | "rbi" | "bb" | "so" | "lob"} what */
-const sum = (lines, what) => lines.reduce((n, b) => n + b[what], 0);
 
 /** @param {TeamBox} team @param {string} game */
 function notes(team, game) {
@@ -184,7 +164,7 @@ function notes(team, game) {
   ].map((text, i) => html`${i ? ". " : ""}${text}`);
 }
 
-/** Describes the result. @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */
+/** @param {Game} game @param {EventBody["result"]} result @param {Score | undefined} score */
 function ending(game, result, score) {
   if (!result) return "";
   const winner = result.winner === "home" || result.winner === "away" ? game[result.winner].team.name : "";
@@ -204,7 +184,7 @@ function ending(game, result, score) {
     : t("ending.tied", { how });
 }
 
-/** Returns the final score of a finished game. @param {State} state @param {Box} box @returns {Scored} */
+/** @param {State} state @param {Box} box @returns {Scored} */
 export function finalScore(state, box) {
   const { inning = 0, half = "top", outs = 0, score = [0, 0], bases = [], teams = [] } = state;
   const { count = { balls: 0, strikes: 0 }, batter, pitcher } = state;

@@ -9,9 +9,9 @@ import { t, label, ordinal, store, playerName, gradesOf } from "./ui.js";
 /** Returns the name of a substitution in a list, with the gain. @param {Choice} c @param {Match} match */
 const substitute = (c, match) =>
   [nameOf(c, match), gain(c), c.coach ? t("worth.coach") : ""].filter(Boolean).join(" · ");
-/** Reports whether an action ends the game. @param {Choice} c */
+/** @param {Choice} c */
 const ends = (c) => c.action.a === "concede" || c.action.a === "end";
-/** Returns a key for a substitution. @param {Choice} c */
+/** @param {Choice} c */
 const keyOf = (c) => `${c.side ?? ""} ${JSON.stringify(subsOf(c))}`;
 
 export class Dugout {

@@ -6,7 +6,7 @@ import {
 } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function game({ params, update, go }) {
   const match = new Match(params.id, update, go);
   return {
@@ -351,7 +351,6 @@ class Match {
     return this.legal[0]?.group === "answer";
   }
 
-  /** Seconds left on the clock. */
   get left() {
     return this.clock ? Math.max(0, Math.ceil((this.clock.until - performance.now()) / 1000)) : null;
   }
@@ -453,7 +452,7 @@ class Match {
     </div>`;
   }
 
-  /** Shows the words of the last play. @param {Entry | undefined} entry */
+  /** @param {Entry | undefined} entry */
   showLast(entry) {
     if (!entry) return nothing;
     const { firstChild: first, lastChild: rest } = this.headline;
@@ -491,7 +490,7 @@ class Match {
           ${stage
             ? html`<button
                 class="sounds"
-                aria-pressed=${stage.sounds ? "true" : "false"}
+                aria-pressed=${stage.sounds !== null}
                 @click=${() => stage.toggleSounds()}
               >
                 ${t("game.sounds")}
@@ -536,8 +535,8 @@ class Match {
       ${this.tabButtons([this.tab], () =>
         ["plays", "box", "curve"].map(
           (tab) =>
-            html`<button aria-pressed=${this.tab === tab ? "true" : "false"} @click=${() => choose(tab)}>
-              ${t(/** @type {any} */ (`tab.${tab}`))}
+            html`<button aria-pressed=${this.tab === tab} @click=${() => choose(tab)}>
+              ${label("tab", tab)}
             </button>`,
         ),
       )}

@@ -4,7 +4,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen, formatTime, number, rate,
-  unbroken,
+  unbroken, cells, columns,
 } from "./ui.js";
 import { openStream } from "./streams.js";
 
@@ -131,7 +131,7 @@ class Wall {
   }
 }
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function kiosk({ update }) {
   let wall = new Wall();
   /** @type {{ close: () => void } | null} */ let stream = null;
@@ -349,9 +349,7 @@ function board(s) {
         ${shortened(l.team.name, 60)}<small>${shortened(managerOf(/** @type {any} */ (l)), 30)}</small>
       </th>
       ${innings.map((i) => html`<td>${l.line[i] ?? ""}</td>`)}
-      <td class="total">${l.r}</td>
-      <td class="total">${l.h}</td>
-      <td class="total">${l.e}</td>
+      ${[l.r, l.h, l.e].map((n) => html`<td class="total">${n}</td>`)}
     </tr>`;
   return html`<section
     class="wall-panel wall-game"
@@ -361,10 +359,7 @@ function board(s) {
       <thead>
         <tr>
           <th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>
-          ${innings.map((i) => html`<th scope="col">${i + 1}</th>`)}
-          <th scope="col">${t("kiosk.r")}</th>
-          <th scope="col">${t("kiosk.h")}</th>
-          <th scope="col">${t("kiosk.e")}</th>
+          ${columns([...innings.map((i) => i + 1), t("kiosk.r"), t("kiosk.h"), t("kiosk.e")])}
         </tr>
       </thead>
       <tbody>
@@ -427,7 +422,7 @@ const standings = (wall) =>
       <thead>
         <tr>
           <th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>
-          ${["w", "l", "gb"].map((c) => html`<th scope="col">${t(/** @type {any} */ (`kiosk.${c}`))}</th>`)}
+          ${columns(["w", "l", "gb"].map((c) => label("kiosk", c)))}
         </tr>
       </thead>
       <tbody>
@@ -435,11 +430,7 @@ const standings = (wall) =>
           (s) =>
             html`<tr>
               <th scope="row">${pennant(s.team)} ${shortened(s.team.name, 26)}</th>
-              <td>${s.w}</td>
-              <td>${s.l}</td>
-              <td>
-                ${s.gb === 0 ? "–" : s.gb.toLocaleString(document.documentElement.lang, { minimumFractionDigits: 1 })}
-              </td>
+              ${cells([s.w, s.l, s.gb ? number(s.gb, { minimumFractionDigits: 1 }) : "–"])}
             </tr>`,
         )}
       </tbody>

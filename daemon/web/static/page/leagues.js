@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, season, formatTime, number, alertBox, problemOf, problemView, requests, pennant, loading, cells,
-  columns, violationsAt,
+  table, violationsAt,
 } from "./ui.js";
 import { tabs } from "./stats.js";
 
@@ -45,7 +45,7 @@ function rulesOf(l) {
   return rules.join(" · ");
 }
 
-/** Lists the series and leagues. @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function leagues({ update, me, go }) {
   /** @type {League[] | null} */ let all = null;
   const requested = requests(update);
@@ -104,25 +104,22 @@ export function leagues({ update, me, go }) {
   };
 }
 
-/** Returns the form for a new series or league. @param {() => void} update @param {(path: string) => void} go */
+/** @param {() => void} update @param {(path: string) => void} go */
 function newLeague(update, go) {
   /** @type {Club[] | null} */ let clubs = null;
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  const requested = requests(update);
   let sending = false;
   let kind = "league";
   let seats = 4;
   const chosen = { name: "", managers: /** @type {string[]} */ (["me"]), teams: /** @type {string[]} */ ([]) };
   const numbers = { meetings: 2, best_of: 3, cover_hours: 48 };
-  const options = { innings: 9, visibility: "listed", bot_level: 3 };
+  const options = { innings: 9, bot_level: 3 };
+  const shown = { visibility: "listed" };
   let playAt = "";
-  const load = async () => {
-    try {
-      clubs = /** @type {Club[]} */ ((await api("GET", `/api/teams?season=${season}`)).teams);
-    } catch (err) {
-      problem = problemOf(err);
-    }
-    update();
-  };
+  const load = () =>
+    requested.run(async () => {
+      clubs = (await api("GET", `/api/teams?season=${season}`)).teams;
+    });
   const count = () => (kind === "series" ? 2 : seats);
   /** @param {number} i */
   const team = (i) => chosen.teams[i] ?? clubs?.[i]?.id ?? "";
@@ -133,7 +130,7 @@ function newLeague(update, go) {
     e.preventDefault();
     if (sending) return;
     sending = true;
-    try {
+    await requested.run(async () => {
       const { meetings, ...rest } = numbers;
       const created = await api("POST", kind === "series" ? "/api/series" : "/api/leagues", {
         name: chosen.name,
@@ -142,27 +139,25 @@ function newLeague(update, go) {
         ...rest,
         ...(kind === "league" ? { meetings } : {}),
         ...(playAt ? { play_at: playAt } : {}),
-        options,
+        options: { ...options, ...shown },
       });
       go(addressOf(created));
-    } catch (err) {
-      problem = problemOf(err);
-    }
+    });
     sending = false;
     update();
   };
   /** @param {string} path */
-  const violations = (path) => violationsAt(problem, path);
+  const violations = (path) => violationsAt(requested.problem, path);
   /**
-   * A list of values.
    * @template {string | number} V
    * @param {string} id
    * @param {string} text
    * @param {V[]} values
    * @param {V} now
-   * @param {(v: V) => string} name @param {(v: V) => void} choose
+   * @param {(v: V) => void} choose
+   * @param {(v: V) => string} [name]
    */
-  const select = (id, text, values, now, name, choose) =>
+  const select = (id, text, values, now, choose, name = (v) => number(Number(v))) =>
     html`<div>
       <label for=${id}>${text}</label>
       <select
@@ -175,6 +170,28 @@ function newLeague(update, go) {
         ${values.map((v) => html`<option ?selected=${v === now}>${name(v)}</option>`)}
       </select>
     </div>`;
+  /**
+   * A list of values of a member of an object.
+   * @template {string | number} V
+   * @template {string} K
+   * @param {string} id
+   * @param {string} text
+   * @param {V[]} values
+   * @param {Record<K, V>} of
+   * @param {K} key
+   * @param {(v: V) => string} [name]
+   */
+  const choice = (id, text, values, of, key, name) =>
+    select(
+      id,
+      text,
+      values,
+      of[key],
+      (v) => {
+        of[key] = v;
+      },
+      name,
+    );
   /** @param {number} i */
   const seat = (i) =>
     html`<div class="two">
@@ -183,24 +200,23 @@ function newLeague(update, go) {
         t("leagues.club", { n: i + 1 }),
         (clubs ?? []).map((c) => c.id),
         team(i),
-        (id) => clubs?.find((c) => c.id === id)?.name ?? id,
         (v) => {
           chosen.teams[i] = v;
         },
+        (id) => clubs?.find((c) => c.id === id)?.name ?? id,
       )}
       ${select(
         `manager-${i}`,
         t("leagues.manager", { n: i + 1 }),
         ["me", "open", "bot"],
         manager(i),
-        (v) => label("leagues.manager", v),
         (v) => {
           chosen.managers[i] = v;
         },
+        (v) => label("leagues.manager", v),
       )}
       ${violations(`/seats/${i}/team`)}${violations(`/seats/${i}/manager`)}
     </div>`;
-  const bestOf = () => (kind === "series" ? [1, 3, 5, 7] : [0, 1, 3, 5, 7]);
   return () =>
     html`<details
       class="fine"
@@ -210,9 +226,9 @@ function newLeague(update, go) {
     >
       <summary>${t("leagues.new")}</summary>
       <form @submit=${submit}>
-        ${problem && !problem.errors.length ? alertBox(problem) : nothing}
+        ${requested.problem?.errors.length ? nothing : alertBox(requested.problem)}
         ${clubs === null
-          ? problem
+          ? requested.problem
             ? nothing
             : loading()
           : html`<div class="two">
@@ -221,11 +237,11 @@ function newLeague(update, go) {
                   t("leagues.kind"),
                   ["league", "series"],
                   kind,
-                  (v) => t(v === "series" ? "leagues.series" : "leagues.league"),
                   (v) => {
                     kind = v;
                     numbers.best_of = v === "series" ? 7 : 3;
                   },
+                  (v) => t(v === "series" ? "leagues.series" : "leagues.league"),
                 )}
                 <div>
                   <label for="league-name">${t("leagues.name")}</label>
@@ -245,7 +261,6 @@ function newLeague(update, go) {
                       t("leagues.seats"),
                       Array.from({ length: mostSeats - 1 }, (_, i) => i + 2),
                       seats,
-                      (v) => number(v),
                       (v) => {
                         seats = v;
                       },
@@ -258,56 +273,22 @@ function newLeague(update, go) {
               </fieldset>
               <div class="two">
                 ${kind === "league"
-                  ? select(
-                      "meetings",
-                      t("leagues.meetings"),
-                      [1, 2, 3, 4, 5, 6],
-                      numbers.meetings,
-                      (v) => number(v),
-                      (v) => {
-                        numbers.meetings = v;
-                      },
-                    )
+                  ? choice("meetings", t("leagues.meetings"), [1, 2, 3, 4, 5, 6], numbers, "meetings")
                   : nothing}
-                ${select(
+                ${choice(
                   "best_of",
                   t(kind === "series" ? "leagues.length" : "leagues.playoff"),
-                  bestOf(),
-                  numbers.best_of,
+                  kind === "series" ? [1, 3, 5, 7] : [0, 1, 3, 5, 7],
+                  numbers,
+                  "best_of",
                   (v) => (v ? t("leagues.bestof", { n: v }) : t("leagues.noplayoff")),
-                  (v) => {
-                    numbers.best_of = v;
-                  },
                 )}
-                ${select(
-                  "innings",
-                  t("new.innings"),
-                  [9, 7, 5, 3],
-                  options.innings,
-                  (v) => number(v),
-                  (v) => {
-                    options.innings = v;
-                  },
+                ${choice("innings", t("new.innings"), [9, 7, 5, 3], options, "innings")}
+                ${choice("level", t("leagues.level"), [1, 2, 3], options, "bot_level", (v) =>
+                  label("leagues.level", String(v)),
                 )}
-                ${select(
-                  "level",
-                  t("leagues.level"),
-                  [1, 2, 3],
-                  options.bot_level,
-                  (v) => label("leagues.level", String(v)),
-                  (v) => {
-                    options.bot_level = v;
-                  },
-                )}
-                ${select(
-                  "cover",
-                  t("leagues.cover"),
-                  [12, 24, 48, 72, 144],
-                  numbers.cover_hours,
-                  (v) => t("leagues.hours", { n: v }),
-                  (v) => {
-                    numbers.cover_hours = v;
-                  },
+                ${choice("cover", t("leagues.cover"), [12, 24, 48, 72, 144], numbers, "cover_hours", (v) =>
+                  t("leagues.hours", { n: v }),
                 )}
                 <div>
                   <label for="play_at">${t("leagues.playat")}</label>
@@ -322,15 +303,8 @@ function newLeague(update, go) {
                   <p class="hint">${t("leagues.playat.hint")}</p>
                   ${violations("/play_at")}
                 </div>
-                ${select(
-                  "visibility",
-                  t("new.visibility"),
-                  ["listed", "private"],
-                  options.visibility,
-                  (v) => label("leagues.visibility", v),
-                  (v) => {
-                    options.visibility = v;
-                  },
+                ${choice("visibility", t("new.visibility"), ["listed", "private"], shown, "visibility", (v) =>
+                  label("leagues.visibility", v),
                 )}
               </div>
               <p class="row">
@@ -345,10 +319,10 @@ function newLeague(update, go) {
 /** @param {Club} club @param {string} size "tight" on a small screen */
 const clubName = (club, size) => (size === "tight" ? club.abbrev : club.name);
 
-/** Shows a league. @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export const league = (page) => competition(page, "/api/leagues/");
 
-/** Shows a series. @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export const series = (page) => competition(page, "/api/series/");
 
 /** @param {PageContext} page @param {string} base path of the kind in the API @returns {View} */
@@ -359,7 +333,7 @@ function competition({ update, me, go, params }, base) {
    *   null}
    */
   let now = null;
-  /** @type {import("./ui.js").Problem | null} */ let missing = null;
+  /** @type {Problem | null} */ let missing = null;
   const requested = requests(update);
   let timer = 0;
   let closed = false;
@@ -432,32 +406,23 @@ function competition({ update, me, go, params }, base) {
     return g.plays_at ? formatTime(g.plays_at) : t("leagues.scheduled");
   };
   /** @param {NonNullable<typeof now>} n */
-  const table = ({ league: l, standings, playoff }) =>
+  const ranking = ({ league: l, standings, playoff }) =>
     html`<section class="leaf">
       <h2>${t("standings.title")}</h2>
-      <div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">${t("board.club")}</th>
-              ${columns(["W", "L", "T", "GB", "RS", "RA"])}
-              <th scope="col">${t("leagues.tiebreak")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${standings.map(
-              (r) =>
-                html`<tr>
-                  <th scope="row">${clubOf(l.seats[r.entrant])}</th>
-                  ${cells([
-                    r.w, r.l, r.t, r.gb ? number(r.gb) : "–", r.rs, r.ra,
-                    r.tie_break ? label("leagues.tiebreak", r.tie_break) : "–",
-                  ])}
-                </tr>`,
-            )}
-          </tbody>
-        </table>
-      </div>
+      ${table(
+        t("standings.title"),
+        [t("board.club"), "W", "L", "T", "GB", "RS", "RA", t("leagues.tiebreak")],
+        standings.map(
+          (r) =>
+            html`<tr>
+              <th scope="row">${clubOf(l.seats[r.entrant])}</th>
+              ${cells([
+                r.w, r.l, r.t, r.gb ? number(r.gb) : "–", r.rs, r.ra,
+                r.tie_break ? label("leagues.tiebreak", r.tie_break) : "–",
+              ])}
+            </tr>`,
+        ),
+      )}
       ${playoff
         ? html`<p>
             ${t("leagues.playoff")}: ${playoff.map((p) => `${l.seats[p.seat].team.name} ${p.w}`).join(" – ")}
@@ -470,18 +435,10 @@ function competition({ update, me, go, params }, base) {
       ? nothing
       : html`<section class="leaf">
           <h2>${t("leagues.schedule")}</h2>
-          <div class="scroll" tabindex="0" role="region" aria-label=${t("leagues.schedule")}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">${t("leagues.game")}</th>
-                  <th scope="col">${t("leagues.day")}</th>
-                  <th scope="col">${t("leagues.result")}</th>
-                  <th scope="col">${t("leagues.scorecard")}</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${games.map(
+          ${table(
+            t("leagues.schedule"),
+            [t("leagues.game"), t("leagues.day"), t("leagues.result"), t("leagues.scorecard")],
+            games.map(
                   (g) =>
                     html`<tr>
                       <th scope="row">
@@ -507,10 +464,8 @@ function competition({ update, me, go, params }, base) {
                           : "–"}
                       </td>
                     </tr>`,
-                )}
-              </tbody>
-            </table>
-          </div>
+            ),
+          )}
         </section>`;
   return {
     title: () => now?.league.name ?? t("leagues.title"),
@@ -538,7 +493,7 @@ function competition({ update, me, go, params }, base) {
             : nothing}
           ${actions(l)}
         </section>
-        ${table(now)}${calendar(now)}`;
+        ${ranking(now)}${calendar(now)}`;
     },
     close: () => {
       closed = true;

@@ -1,7 +1,7 @@
 // The line-up card of one side of a game.
 import { html, svg, nothing } from "./lit-html.js";
 import {
-  t, label, api, stored, store, sentence, problemOf, readOut, clubStyle, pennant, wrongOf, playerName, gradesOf,
+  t, label, api, stored, store, sentence, problemOf, readOut, clubStyle, pennant, wrongOf, playerName, gradesOf, url,
 } from "./ui.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
@@ -32,7 +32,7 @@ export class Card {
     this.side = side;
     this.update = update;
     this.submitted = submitted;
-    this.path = `/api/games/${encodeURIComponent(game.id)}/lineups/${side}`;
+    this.path = url`/api/games/${game.id}/lineups/${side}`;
     this.players = game.rosters?.[side].players ?? [];
     this.opposingStarters = (game.rosters?.[side === "home" ? "away" : "home"].players ?? []).filter((p) =>
       p.positions.includes("SP"),
@@ -42,7 +42,7 @@ export class Card {
       this.opposingStarters.filter((p) => p.throws === "L").length * 2 > this.opposingStarters.length ? "L" : "R";
     /** @type {Slot[]} */ this.slots = [];
     this.pitcher = "";
-    /** @type {import("./ui.js").Problem | null} */ this.problem = null;
+    /** @type {Problem | null} */ this.problem = null;
     this.busy = false;
     this.draft = `${game.id} ${side}`;
     const given = game[side].lineup;
@@ -145,7 +145,7 @@ export class Card {
     )?.focus();
   }
 
-  /** Turns the designated hitter on or off. @param {boolean} on */
+  /** @param {boolean} on */
   useDH(on) {
     this.edit(() => {
       this.dh = on;
@@ -228,7 +228,7 @@ export class Card {
       : nothing;
   }
 
-  /** Reports whether a batter has the platoon advantage. @param {Player | undefined} p */
+  /** @param {Player | undefined} p */
   hasPlatoonEdge(p) {
     return p && (p.bats === "S" || p.bats !== this.facing);
   }
@@ -498,7 +498,7 @@ export class Card {
           return html`<li>
             <button
               type="button"
-              aria-pressed=${on ? "true" : "false"}
+              aria-pressed=${on}
               draggable="true"
               @dragstart=${(/** @type {DragEvent} */ e) => e.dataTransfer?.setData("text/plain", `player ${p.id}`)}
               @click=${() => this.toggle(p)}

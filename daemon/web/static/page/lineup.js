@@ -4,13 +4,13 @@ import { Card } from "./lineup.card.js";
 import { Live } from "./play.js";
 import {
   t, label, api, session, signInAddress, qr, joinAddress, managerOf, openSide, alertBox, gameTitle, problemView,
-  problemOf, readOut, pennant, loading, sides,
+  problemOf, readOut, pennant, loading, sides, url,
 } from "./ui.js";
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function lineup({ params, update, go }) {
   /** @type {Game | null} */ let game = null;
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  /** @type {Problem | null} */ let problem = null;
   /** @type {Map<Side, Card>} */ const cards = new Map();
   const room = html`<span class="qr"></span>`; // for the code, until it is made
   /** @type {unknown} */ let code = room;
@@ -20,7 +20,7 @@ export function lineup({ params, update, go }) {
   let copied = false;
   let canceling = false;
   let over = "";
-  const path = `/api/games/${encodeURIComponent(params.id)}`;
+  const path = url`/api/games/${params.id}`;
 
   const load = async () => {
     try {

@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, session, element, formatTime, guarded, inningName, managerOf, openSide, sides, alertBox, problemOf,
-  pennant, signInAddress, loading,
+  pennant, signInAddress, loading, url,
 } from "./ui.js";
 import { openStream } from "./streams.js";
 
@@ -71,11 +71,11 @@ class Cards {
   }
 }
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function lobby({ update, me, go }) {
   /** @type {Games | null} */ let games = null;
   /** @type {Set<Game["status"]>} the lists that have earlier games */ const more = new Set();
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  /** @type {Problem | null} */ let problem = null;
   let timer = 0;
   let closed = false;
   let starting = false;
@@ -140,7 +140,7 @@ export function lobby({ update, me, go }) {
       const found = (
         await api(
           "GET",
-          `/api/games?people=true&status=${status}&limit=${pageSize}&before=${encodeURIComponent(last.id)}`,
+          url`/api/games?people=true&status=${status}&limit=${pageSize}&before=${last.id}`,
         )
       )[status];
       if (found.length < pageSize) more.delete(status);

@@ -6,7 +6,6 @@ import { t, label, clubStyle, element, sides, store, stored, readOut, tiredness 
 import { spots, bags, box, shape, change, write, upTo } from "./board.js";
 
 /**
- * A play to be shown.
  * @typedef {object} Shown
  * @property {Play} play
  * @property {Entry} entry of the play
@@ -373,7 +372,6 @@ class Ways {
     ];
   }
 
-  /** Ends what moves. */
   end() {
     for (const moving of this.moving.splice(0)) moving.cancel();
   }

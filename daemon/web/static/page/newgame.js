@@ -1,6 +1,6 @@
 // The form for a new game.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, season, alertBox, problemOf, clubStyle, loading, violationsAt } from "./ui.js";
+import { t, label, api, season, alertBox, requests, clubStyle, loading, violationsAt, url } from "./ui.js";
 
 /** A first game: short, and against a bot that can be beaten. */
 const friendly = { opponent: "bot", innings: 3, bot_level: 2 };
@@ -21,10 +21,10 @@ export async function startFriendly() {
   return `/games/${game.id}`;
 }
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function newGame({ update, go }) {
   /** @type {Club[] | null} */ let clubs = null;
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  const requested = requests(update);
   let stale = false;
   let sending = false;
   const form = {
@@ -47,10 +47,10 @@ export function newGame({ update, go }) {
   let notice = "";
   /** The rosters of the clubs that were chosen, by club. @type {Map<string, Player[]>} */
   const rosters = new Map();
-  /** The imported seasons. @type {number[]} */
+  /** @type {number[]} */
   let imported = [];
-  const load = async () => {
-    try {
+  const load = () =>
+    requested.run(async () => {
       const answer = await api("GET", `/api/teams?season=${chosen}`);
       clubs = /** @type {Club[]} */ (answer.teams);
       ({ stale, notice = "", seasons: imported = [] } = answer);
@@ -58,11 +58,7 @@ export function newGame({ update, go }) {
       rosters.clear();
       void loadRoster(form.home_team);
       void loadRoster(form.away_team);
-    } catch (err) {
-      problem = problemOf(err);
-    }
-    update();
-  };
+    });
   /** The season of the clubs, where more than one can be chosen. */
   const seasons = () =>
     imported.length
@@ -89,7 +85,7 @@ export function newGame({ update, go }) {
     if (!id || rosters.has(id)) return;
     rosters.set(id, []);
     try {
-      rosters.set(id, (await api("GET", `/api/teams/${encodeURIComponent(id)}/roster?season=${chosen}`)).players);
+      rosters.set(id, (await api("GET", url`/api/teams/${id}/roster?season=${chosen}`)).players);
     } catch {
       rosters.delete(id); // only a hint: creating the game reports the error
     }
@@ -112,17 +108,15 @@ export function newGame({ update, go }) {
     e.preventDefault();
     if (sending) return;
     sending = true;
-    try {
+    await requested.run(async () => {
       const game = await api("POST", "/api/games", { ...form, season: chosen });
       go(`/games/${game.id}/lineup`, true);
-    } catch (err) {
-      problem = problemOf(err);
-    }
+    });
     sending = false;
     update();
   };
   /** @param {string} path */
-  const violations = (path) => violationsAt(problem, path);
+  const violations = (path) => violationsAt(requested.problem, path);
   /**
    * Chooses a club; one that the other side has changes places.
    * @param {"home_team" | "away_team"} field
@@ -159,7 +153,7 @@ export function newGame({ update, go }) {
    */
   const choice = (name, values) =>
     html`<div>
-      <label for=${name}>${t(/** @type {any} */ (`new.${name}`))}</label>
+      <label for=${name}>${label("new", name)}</label>
       <select
         id=${name}
         @change=${(/** @type {any} */ e) => {
@@ -183,9 +177,9 @@ export function newGame({ update, go }) {
       html`<form class="leaf" @submit=${submit}>
         <p class="kicker">${t("new.kicker")}</p>
         <h1>${t("new.title")}</h1>
-        ${alertBox(problem)} ${stale ? html`<p class="hint">${t("new.stale")}</p>` : nothing}
+        ${alertBox(requested.problem)} ${stale ? html`<p class="hint">${t("new.stale")}</p>` : nothing}
         ${clubs === null
-          ? problem
+          ? requested.problem
             ? nothing
             : loading()
           : html` ${seasons()}

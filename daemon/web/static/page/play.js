@@ -14,7 +14,7 @@ const switches = /** @type {const} */ (["behind", "lines"]);
 /** Returns the part that a call sets, if it is not the usual call. @param {Choice} c */
 const partOf = (c) => parts.find((p) => p in c.action);
 
-/** Returns the substitutions of an offer. @param {Choice} c @returns {import("./board.js").Sub[]} */
+/** @param {Choice} c @returns {import("./board.js").Sub[]} */
 export const subsOf = (c) => /** @type {any} */ (c.action).subs ?? [];
 
 /**
@@ -87,7 +87,7 @@ export function questionText({ kind, ball, text }) {
   return [hit, label("question", kind, text)].filter(Boolean).join(" ");
 }
 
-/** Returns the state of a choice's team. @param {Choice} c @param {Match} match */
+/** @param {Choice} c @param {Match} match */
 export const teamOf = (c, { game, state }) => state?.teams?.[Number((c.side ?? game?.you) === "home")];
 
 /** Returns the name of a defensive call: its parts. @param {Choice} c */
@@ -130,7 +130,7 @@ export const gain = (c, usual) =>
  */
 const points = (c, usual) =>
   c.runs === undefined || c === usual ? "" : Math.abs(c.runs) < least ? "≈ 0" : signed.format(c.runs);
-/** Marks the coach's pick. @param {Choice} c */
+/** @param {Choice} c */
 const coach = (c) => (c.coach ? html` <b class="coach">${t("worth.coach")}</b>` : nothing);
 /**
  * Renders the worth of a choice, and its odds in words: they are about different events, and are no measure of it.
@@ -237,7 +237,7 @@ export class Decisions {
     this.match.update();
   }
 
-  /** Returns the combined call. @param {Choice[]} calls @returns {Choice} */
+  /** @param {Choice[]} calls @returns {Choice} */
   combined(calls) {
     const [first, ...rest] = this.chosenOf(calls);
     if (!rest.length) return first ?? calls[0];
@@ -274,7 +274,7 @@ export class Decisions {
           ? html`<button
               type="button"
               class="what"
-              aria-pressed=${this.explained ? "true" : "false"}
+              aria-pressed=${this.explained}
               @click=${() => {
                 this.explained = !this.explained;
                 match.update();

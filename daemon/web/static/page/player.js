@@ -3,6 +3,7 @@
 import { html, render, nothing } from "./lit-html.js";
 import {
   t, api, rate, percent, label, alertBox, problemOf, loading, pennant, clubStyle, tiredness, pitches,
+  table,
 } from "./ui.js";
 
 /** @typedef {keyof Ratings} Grade */
@@ -153,19 +154,10 @@ function lines(title, columns, season, today) {
           )}
         </tr>`
       : nothing;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${title}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${title}</th>
-          ${columns.map(([head]) => html`<th scope="col">${head}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${row(t("player.season"), season, false)}${row(t("player.today"), today, true)}
-      </tbody>
-    </table>
-  </div>`;
+  return table(title, [title, ...columns.map(([head]) => head)], [
+    row(t("player.season"), season, false),
+    row(t("player.today"), today, true),
+  ]);
 }
 
 /** @param {string} field @param {number} value */

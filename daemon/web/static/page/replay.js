@@ -1,14 +1,14 @@
 // The replay of a game. Each play has its own address.
 import { html, nothing } from "./lit-html.js";
-import { t, readOut, gameTitle, problemView, problemOf, joinAddress, clubStyle, loading } from "./ui.js";
+import { t, label, readOut, gameTitle, problemView, problemOf, joinAddress, clubStyle, loading } from "./ui.js";
 import { Scene, fetchGame, fetchScorebook } from "./board.js";
 
 const speeds = [2400, 1200, 500]; // milliseconds per play
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function replay({ params, update }) {
   /** @type {Game | null} */ let game = null;
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
+  /** @type {Problem | null} */ let problem = null;
   /** @type {Entry[]} */ let plays = [];
   /** @type {Scene | null} */ let scene = null;
   let i = 0;
@@ -165,7 +165,7 @@ export function replay({ params, update }) {
                     ${speeds.map(
                       (_, s) =>
                         html`<option ?selected=${s === speed}>
-                          ${t(/** @type {any} */ (`replay.speed.${s}`))}
+                          ${label("replay.speed", String(s))}
                         </option>`,
                     )}
                   </select>

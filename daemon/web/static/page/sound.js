@@ -52,13 +52,11 @@ const scores = {
   turn: [["turn", 0, 1]],
 };
 
-/** @type {Record<string, string>} */
+/** The kinds that sound as another one. @type {Record<string, string>} */
 const like = {
   single: "hit",
   double: "hit",
   triple: "hit",
-  strikeout: "strikeout",
-  walk: "walk",
   intentional_walk: "walk",
   hit_by_pitch: "walk",
   balk: "walk",

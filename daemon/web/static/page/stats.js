@@ -1,8 +1,8 @@
 // Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, api, session, season as defaultSeason, alertBox, problemOf, pennant, loading, rate, number, playerName, cells,
-  columns, listed,
+  t, label, api, session, season as defaultSeason, alertBox, requests, pennant, loading, rate, number, playerName,
+  cells, table, listed, url,
 } from "./ui.js";
 
 const maxSeasons = 5;
@@ -32,18 +32,43 @@ async function clubsOf(season) {
   return new Map(answer.teams.map((/** @type {Club} */ c) => [c.id, c]));
 }
 
-/** @param {number} season @param {(season: number) => void} choose */
-const seasons = (season, choose) =>
-  html`<label class="inline">
-    ${t("stats.season")}
-    <select @change=${(/** @type {any} */ e) => choose(Number(e.target.value))}>
-      ${Array.from({ length: Math.min(defaultSeason, maxSeasons) }, (_, i) => defaultSeason - i)
-        .concat(imported.toReversed())
-        .map((n) => html`<option value=${n} ?selected=${n === season}>${n}</option>`)}
-    </select>
-  </label>`;
+/**
+ * Returns what a page shows of a season: loaded now, and again when another season is chosen.
+ * @template T
+ * @param {() => void} update
+ * @param {(season: number) => Promise<T>} load
+ */
+function seasonal(update, load) {
+  const requested = requests(update);
+  const page = {
+    season: defaultSeason,
+    /** @type {T | null} */ found: null,
+    /** @type {Map<string, Club>} */ clubs: new Map(),
+    problem: () => requested.problem,
+    load: () =>
+      requested.run(async () => {
+        [page.found, page.clubs] = await Promise.all([load(page.season), clubsOf(page.season)]);
+      }),
+    choice: () =>
+      html`<label class="inline">
+        ${t("stats.season")}
+        <select
+          @change=${(/** @type {any} */ e) => {
+            page.season = Number(e.target.value);
+            void page.load();
+          }}
+        >
+          ${Array.from({ length: Math.min(defaultSeason, maxSeasons) }, (_, i) => defaultSeason - i)
+            .concat(imported.toReversed())
+            .map((n) => html`<option value=${n} ?selected=${n === page.season}>${n}</option>`)}
+        </select>
+      </label>`,
+  };
+  void page.load();
+  return page;
+}
 
-/** Links the pages of statistics. @param {string} here */
+/** @param {string} here */
 export const tabs = (here) =>
   html`<p class="row">
     ${/** @type {const} */ ([
@@ -55,22 +80,12 @@ export const tabs = (here) =>
     ]).map(([to, name]) => html`<a href=${to} aria-current=${to === here ? "page" : nothing}>${t(name)}</a>`)}
   </p>`;
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function standings({ update }) {
-  /** @type {Standing[] | null} */ let rows = null;
-  /** @type {Map<string, Club>} */ let clubs = new Map();
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  let season = defaultSeason;
-  const load = async () => {
-    try {
-      const [answer, known] = await Promise.all([api("GET", `/api/stats/standings?season=${season}`), clubsOf(season)]);
-      [rows, clubs, problem] = [answer.standings, known, null];
-    } catch (err) {
-      problem = problemOf(err);
-    }
-    update();
-  };
-  void load();
+  const page = seasonal(
+    update,
+    async (season) => /** @type {Standing[]} */ ((await api("GET", `/api/stats/standings?season=${season}`)).standings),
+  );
   return {
     title: () => t("standings.title"),
     render: () =>
@@ -78,112 +93,56 @@ export function standings({ update }) {
         <p class="kicker">${t("stats.kicker")}</p>
         <div class="row spread">
           <h1>${t("standings.title")}</h1>
-          ${seasons(season, (n) => {
-            season = n;
-            void load();
-          })}
+          ${page.choice()}
         </div>
-        ${tabs("/standings")} ${alertBox(problem)}
-        ${listed(rows, t("standings.none"), (rows) =>
-          html`<div class="scroll" tabindex="0" role="region" aria-label=${t("standings.title")}>
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">${t("board.club")}</th>
-                    ${columns(["W", "L", "T", "Pct", "GB", "RS", "RA"])}
-                    <th scope="col">${t("standings.home")}</th>
-                    <th scope="col">${t("standings.away")}</th>
-                    <th scope="col">${t("standings.streak")}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  ${rows.map(
-                    (r) =>
-                      html`<tr>
-                        <th scope="row">
-                          <span class="club-row">
-                            ${pennant(clubs.get(r.team.id) ?? r.team)}
-                            <span class="full">${r.team.name}</span>
-                          </span>
-                        </th>
-                        ${cells([
-                          r.w, r.l, r.t, rate(r.pct), r.gb ? number(r.gb) : "–", r.rs, r.ra, record(r.home),
-                          record(r.away), r.streak,
-                        ])}
-                      </tr>`,
-                  )}
-                </tbody>
-              </table>
-            </div>`, problem)}
+        ${tabs("/standings")} ${alertBox(page.problem())}
+        ${listed(page.found, t("standings.none"), (rows) =>
+          table(
+            t("standings.title"),
+            [
+              t("board.club"), "W", "L", "T", "Pct", "GB", "RS", "RA", t("standings.home"), t("standings.away"),
+              t("standings.streak"),
+            ],
+            rows.map(
+              (r) =>
+                html`<tr>
+                  <th scope="row">
+                    <span class="club-row">
+                      ${pennant(page.clubs.get(r.team.id) ?? r.team)}
+                      <span class="full">${r.team.name}</span>
+                    </span>
+                  </th>
+                  ${cells([
+                    r.w, r.l, r.t, rate(r.pct), r.gb ? number(r.gb) : "–", r.rs, r.ra, record(r.home),
+                    record(r.away), r.streak,
+                  ])}
+                </tr>`,
+            ),
+          ), page.problem())}
       </section>`,
   };
 }
 
-const batting = /** @type {const} */ ([
-  ["g", "G"],
-  ["pa", "PA"],
-  ["ab", "AB"],
-  ["r", "R"],
-  ["h", "H"],
-  ["doubles", "2B"],
-  ["triples", "3B"],
-  ["hr", "HR"],
-  ["rbi", "RBI"],
-  ["bb", "BB"],
-  ["so", "SO"],
-  ["sb", "SB"],
-  ["lob", "LOB"],
-  ["avg", "AVG"],
-  ["obp", "OBP"],
-  ["slg", "SLG"],
-  ["ops", "OPS"],
-]);
-const pitching = /** @type {const} */ ([
-  ["g", "G"],
-  ["gs", "GS"],
-  ["w", "W"],
-  ["l", "L"],
-  ["sv", "SV"],
-  ["hld", "HLD"],
-  ["bs", "BS"],
-  ["qs", "QS"],
-  ["ip", "IP"],
-  ["h", "H"],
-  ["r", "R"],
-  ["er", "ER"],
-  ["bb", "BB"],
-  ["so", "SO"],
-  ["hr", "HR"],
-  ["era", "ERA"],
-  ["whip", "WHIP"],
-]);
+const short = new Map([["doubles", "2B"], ["triples", "3B"]]);
+/** Returns the fields of columns with their heads. @param {string} fields */
+const heads = (fields) => fields.split(" ").map((field) => [field, short.get(field) ?? field.toUpperCase()]);
+const batting = heads("g pa ab r h doubles triples hr rbi bb so sb lob avg obp slg ops");
+const pitching = heads("g gs w l sv hld bs qs ip h r er bb so hr era whip");
 
-/** @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function players({ update, query }) {
-  /** @type {{ batting: Line[], pitching: Line[] } | null} */ let lines = null;
-  /** @type {Map<string, Club>} */ let clubs = new Map();
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
   /** @type {Record<"batting" | "pitching", string>} */ const by = { batting: "pa", pitching: "outs" };
-  let season = defaultSeason;
   let team = query.get("team") ?? "";
-  const load = async () => {
-    try {
-      const [answer, known] = await Promise.all([
-        api("GET", `/api/stats/players?season=${season}${team ? `&team=${encodeURIComponent(team)}` : ""}`),
-        clubsOf(season),
-      ]);
-      [lines, clubs, problem] = [answer, known, null];
-    } catch (err) {
-      problem = problemOf(err);
-    }
-    update();
-  };
-  void load();
+  const page = seasonal(
+    update,
+    /** @returns {Promise<{ batting: Line[], pitching: Line[] }>} */
+    (season) => api("GET", `/api/stats/players?season=${season}${team ? url`&team=${team}` : ""}`),
+  );
   /** The columns that sort from low to high. */
   const ascending = new Set(["era", "whip"]);
-  /** @param {"batting" | "pitching"} kind @param {readonly (readonly [string, string])[]} columns */
-  const table = (kind, columns) => {
-    const rows = [...(lines?.[kind] ?? [])].sort((a, b) => {
+  /** @param {"batting" | "pitching"} kind @param {string[][]} columns */
+  const lines = (kind, columns) => {
+    const rows = [...(page.found?.[kind] ?? [])].sort((a, b) => {
       const [x, y] = [Number(a[by[kind]] ?? NaN), Number(b[by[kind]] ?? NaN)];
       if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) ? 1 : -1;
       return ascending.has(by[kind]) ? x - y : y - x;
@@ -225,7 +184,7 @@ export function players({ update, query }) {
                   (p) =>
                     html`<tr>
                       <th scope="row">
-                        ${playerName(p.player_id, p.name, { season, team: p.team.id })}
+                        ${playerName(p.player_id, p.name, { season: page.season, team: p.team.id })}
                         <small>${p.team.abbrev}</small>
                       </th>
                       ${columns.map(
@@ -258,27 +217,24 @@ export function players({ update, query }) {
               <select
                 @change=${(/** @type {any} */ e) => {
                   team = e.target.value;
-                  void load();
+                  void page.load();
                 }}
               >
                 <option value="">${t("players.all")}</option>
-                ${[...clubs.values()].map(
+                ${[...page.clubs.values()].map(
                   (c) => html`<option value=${c.id} ?selected=${c.id === team}>${c.name}</option>`,
                 )}
               </select>
             </label>
-            ${seasons(season, (n) => {
-              season = n;
-              void load();
-            })}
+            ${page.choice()}
           </p>
-          ${alertBox(problem)}
+          ${alertBox(page.problem())}
         </section>
-        ${lines === null
-          ? problem
+        ${page.found
+          ? html`${lines("batting", batting)}${lines("pitching", pitching)}`
+          : page.problem()
             ? nothing
-            : loading()
-          : html`${table("batting", batting)}${table("pitching", pitching)}`}`,
+            : loading()}`,
   };
 }
 
@@ -294,60 +250,41 @@ export function players({ update, query }) {
 /** @param {Ranked} m */
 const nameOf = (m) => (m.bot ? t("new.opponent.bot") : m.name || t("managers.former"));
 
-/** Ranks managers, each with the record against the others. @param {PageContext} page @returns {View} */
+/** @type {Page} */
 export function managers({ update }) {
   /** @type {Rank[] | null} */ let rows = null;
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  void api("GET", "/api/stats/managers").then(
-    (answer) => {
-      rows = answer.managers;
-      update();
-    },
-    (err) => {
-      problem = problemOf(err);
-      update();
-    },
-  );
+  const requested = requests(update);
+  void requested.run(async () => {
+    rows = (await api("GET", "/api/stats/managers")).managers;
+  });
   return {
     title: () => t("managers.title"),
     render: () =>
       html`<section class="leaf">
         <p class="kicker">${t("stats.kicker")}</p>
         <h1>${t("managers.title")}</h1>
-        ${tabs("/managers")}${alertBox(problem)}
+        ${tabs("/managers")}${alertBox(requested.problem)}
         ${listed(rows, t("managers.none"), (rows) =>
-          html`<div class="scroll" tabindex="0" role="region" aria-label=${t("managers.title")}>
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">${t("managers.manager")}</th>
-                      ${columns(["G", "W", "L", "T", "Pct"])}
-                      <th scope="col">${t("managers.rating")}</th>
-                      <th scope="col">${t("managers.against")}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    ${rows.map(
-                      (r) =>
-                        html`<tr>
-                          <th scope="row">${nameOf(r.manager)}</th>
-                          ${cells([r.g, r.w, r.l, r.t, rate(r.pct), r.rating])}
-                          <td>
-                            ${r.opponents.map(
-                              (o) => html`<span class="full">${nameOf(o.manager)} ${record(o)}</span> `,
-                            )}
-                          </td>
-                        </tr>`,
-                    )}
-                  </tbody>
-                </table>
-              </div>
-              <p class="hint">${t("managers.rating.text")}</p>`, problem)}
+          html`${table(
+              t("managers.title"),
+              [t("managers.manager"), "G", "W", "L", "T", "Pct", t("managers.rating"), t("managers.against")],
+              rows.map(
+                (r) =>
+                  html`<tr>
+                    <th scope="row">${nameOf(r.manager)}</th>
+                    ${cells([r.g, r.w, r.l, r.t, rate(r.pct), r.rating])}
+                    <td>
+                      ${r.opponents.map((o) => html`<span class="full">${nameOf(o.manager)} ${record(o)}</span> `)}
+                    </td>
+                  </tr>`,
+              ),
+            )}
+            <p class="hint">${t("managers.rating.text")}</p>`, requested.problem)}
       </section>`,
   };
 }
 
-/** Formats the value of a statistic. @param {string} statistic @param {number} value */
+/** @param {string} statistic @param {number} value */
 const figure = (statistic, value) =>
   ["avg", "ops"].includes(statistic)
     ? rate(value)
@@ -357,21 +294,15 @@ const figure = (statistic, value) =>
         ? `${Math.floor(value / 3)}.${value % 3}`
         : String(value);
 
-/** Lists the leaders of a season and the most that was done in one game. @param {PageContext} page @returns {View} */
+/** Lists the leaders of a season and the most that was done in one game. @type {Page} */
 export function leaders({ update }) {
-  /** @type {{ batting: Category[], pitching: Category[], records: Feat[] } | null} */ let found = null;
-  /** @type {import("./ui.js").Problem | null} */ let problem = null;
-  let season = defaultSeason;
-  const load = async () => {
-    try {
-      const [answer] = await Promise.all([api("GET", `/api/stats/leaders?season=${season}`), clubsOf(season)]);
-      [found, problem] = [answer, null];
-    } catch (err) {
-      problem = problemOf(err);
-    }
-    update();
-  };
-  void load();
+  const page = seasonal(
+    update,
+    /** @returns {Promise<{ batting: Category[], pitching: Category[], records: Feat[] }>} */
+    (season) => api("GET", `/api/stats/leaders?season=${season}`),
+  );
+  /** @param {string} id @param {string} name @param {Club} team */
+  const player = (id, name, team) => playerName(id, name, { season: page.season, team: team.id });
   /** @param {Category[]} all */
   const lists = (all) =>
     html`<div class="columns">
@@ -380,12 +311,12 @@ export function leaders({ update }) {
         .map(
           (c) =>
             html`<div>
-              <h3>${t(/** @type {any} */ (`leaders.${c.statistic}`))}</h3>
+              <h3>${label("leaders", c.statistic)}</h3>
               <ol>
                 ${c.leaders.map(
                   (l) =>
                     html`<li>
-                      ${playerName(l.player_id, l.name, { season, team: l.team.id })}
+                      ${player(l.player_id, l.name, l.team)}
                       <span class="one-line">
                         <small>${l.team.abbrev}</small> <b>${figure(c.statistic, l.value)}</b>
                       </span>
@@ -402,41 +333,38 @@ export function leaders({ update }) {
           <p class="kicker">${t("stats.kicker")}</p>
           <div class="row spread">
             <h1>${t("leaders.title")}</h1>
-            ${seasons(season, (n) => {
-              season = n;
-              void load();
-            })}
+            ${page.choice()}
           </div>
-          ${tabs("/leaders")}${alertBox(problem)}
-          ${found && !found.records.length ? html`<p class="empty">${t("standings.none")}</p>` : nothing}
+          ${tabs("/leaders")}${alertBox(page.problem())}
+          ${page.found && !page.found.records.length ? html`<p class="empty">${t("standings.none")}</p>` : nothing}
         </section>
-        ${found === null
-          ? problem
+        ${!page.found
+          ? page.problem()
             ? nothing
             : loading()
-          : !found.records.length
+          : !page.found.records.length
             ? nothing
             : html`<section class="leaf">
                   <h2>${t("players.batting")}</h2>
-                  ${lists(found.batting)}
+                  ${lists(page.found.batting)}
                 </section>
                 <section class="leaf">
                   <h2>${t("players.pitching")}</h2>
-                  ${lists(found.pitching)}
+                  ${lists(page.found.pitching)}
                 </section>
                 <section class="leaf">
                   <h2>${t("leaders.records")}</h2>
                   <div class="scroll" tabindex="0" role="region" aria-label=${t("leaders.records")}>
                     <table class="records">
                       <tbody>
-                        ${found.records.map(
+                        ${page.found.records.map(
                           (r) =>
                             html`<tr>
-                              <th scope="row">${t(/** @type {any} */ (`record.${r.statistic}`))}</th>
+                              <th scope="row">${label("record", r.statistic)}</th>
                               <td>${figure(r.statistic, r.value)}</td>
                               <td>
                                 ${r.name
-                                  ? html`${playerName(r.player_id ?? "", r.name, { season, team: r.team.id })}
+                                  ? html`${player(r.player_id ?? "", r.name, r.team)}
                                       <small>${r.team.abbrev}</small>`
                                   : r.team.name}
                               </td>

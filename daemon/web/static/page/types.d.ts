@@ -39,6 +39,10 @@ type Side = "home" | "away";
 /** A frame of the websocket; its type says what d is. */
 interface Frame { t: string; g?: string; rev?: number; cid?: string; d?: any }
 
+/** Makes a view. */
+type Page = (page: PageContext) => View;
+type Problem = import("./ui").Problem;
+
 /** What the root gives to a view. */
 interface PageContext {
   params: Record<string, string>;
@@ -63,6 +67,7 @@ interface View {
 interface AdminShared { me: Account; update: () => Promise<void>; gate: AdminGate }
 interface AdminGate { problem: Error | null; run<T>(send: () => Promise<T>): Promise<T | undefined>; render(): unknown }
 interface AdminPart { render: () => unknown; close?: () => void }
+type Part = (shared: AdminShared) => AdminPart;
 
 // What the page makes of them.
 

@@ -116,7 +116,6 @@ export const ordinal = (n) => t("ordinal", { n });
 
 // ---- weekly times
 
-/** The browser's time zone. */
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The days of the week as cron counts them: Sunday is 0. */
@@ -180,7 +179,10 @@ export class Problem extends Error {
   }
 }
 
-/** Returns err as a problem. @param {unknown} err */
+/** Encodes the values of an address. @param {TemplateStringsArray} raw @param {(string | number)[]} values */
+export const url = (raw, ...values) => String.raw({ raw }, ...values.map(encodeURIComponent));
+
+/** @param {unknown} err */
 export const problemOf = (err) =>
   err instanceof Problem
     ? err
@@ -470,8 +472,30 @@ export function clubStyle(club) {
 
 // ---- rendering
 
-/** Renders the heads of columns. @param {string[]} names */
+/** @param {unknown[]} names */
 export const columns = (names) => names.map((name) => html`<th scope="col">${name}</th>`);
+
+/**
+ * Renders a table that can be scrolled sideways.
+ * @param {string} name
+ * @param {unknown[]} heads
+ * @param {unknown} rows
+ * @param {unknown} [foot]
+ */
+export const table = (name, heads, rows, foot) =>
+  html`<div class="scroll" tabindex="0" role="region" aria-label=${name}>
+    <table>
+      <thead>
+        <tr>
+          ${columns(heads)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+      ${foot}
+    </table>
+  </div>`;
 
 /**
  * Renders a list once it is known, and a text if it is empty; nothing if it cannot be loaded.
@@ -492,11 +516,10 @@ export const violationsAt = (problem, path) => {
   return found.length ? html`<span class="wrong">${sentence(found.map(wrongOf).join("; "))}</span>` : nothing;
 };
 
-/** Renders the cells of a row. @param {unknown[]} values */
+/** @param {unknown[]} values */
 export const cells = (values) => values.map((value) => html`<td>${value}</td>`);
 
 /**
- * Creates an element.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag @param {Record<string, string>} [attributes] "style" is CSS @param {(Node | string)[]} content
  * @returns {HTMLElementTagNameMap[T]}
@@ -531,6 +554,13 @@ export function guarded(root) {
 }
 
 // ---- shared pieces
+
+/** Renders a section, to which the focus can move. @param {string} id @param {string} title @param {unknown} content */
+export const leaf = (id, title, content) =>
+  html`<section class="leaf" aria-labelledby=${id}>
+    <h2 id=${id} tabindex="-1">${title}</h2>
+    ${content}
+  </section>`;
 
 /** @param {Club} club */
 export const pennant = (club) =>
