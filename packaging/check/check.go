@@ -44,14 +44,6 @@ func Must[V any](v V, err error) func(tb T) V {
 	}
 }
 
-// That reports an error, in the form of fmt.Sprintf, unless ok.
-func That(tb testing.TB, ok bool, what string, args ...any) {
-	tb.Helper()
-	if !ok {
-		tb.Errorf(what, args...)
-	}
-}
-
 // Equal reports an error unless got is want; what, in the form of fmt.Sprintf, names it.
 func Equal[V comparable](tb testing.TB, got, want V, what string, args ...any) {
 	tb.Helper()
