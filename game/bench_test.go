@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/packaging/check"
 )
 
 func plainPlays(tb testing.TB, s *game.State) []game.Play {
@@ -51,9 +52,7 @@ func BenchmarkGame(b *testing.B) {
 		book := game.NewScorebook(&s, both)
 		for p := &hr; !s.Over(); p = &k {
 			next, err := s.Apply(*p)
-			if err != nil {
-				b.Fatal(err)
-			}
+			check.NoError(b, err)
 			book.RecordPlay(&s, p, &next)
 			s = next
 		}

@@ -73,9 +73,7 @@ func refusal(tb testing.TB, err error) string {
 		return ""
 	}
 	var broken *game.IllegalError
-	if !errors.As(err, &broken) {
-		tb.Fatalf("%v is not an IllegalError", err)
-	}
+	check.Require(tb, errors.As(err, &broken), "%v is not an IllegalError", err)
 	return broken.Rule
 }
 

@@ -105,15 +105,11 @@ func TestLineup_check(t *testing.T) {
 			var got []string
 			for _, v := range l.Check(clubs()[game.Away], tt.dh) {
 				got = append(got, v.Path+" "+string(v.Code))
-				if v.Detail == "" {
-					t.Errorf("%s %s without a detail", v.Path, v.Code)
-				}
+				check.That(t, v.Detail != "", "%s %s without a detail", v.Path, v.Code)
 			}
 			slices.Sort(got)
 			want := slices.Sorted(slices.Values(tt.want))
-			if !slices.Equal(got, want) {
-				t.Errorf("got  %q\nwant %q", got, want)
-			}
+			check.That(t, slices.Equal(got, want), "got  %q\nwant %q", got, want)
 		})
 	}
 }
@@ -125,9 +121,8 @@ func TestLineup_json(t *testing.T) {
 	text := `{"batting_order":[{"player_id":"a1","position":"CF"},{"player_id":"a2","position":"shortstop"}],` +
 		`"pitcher_id":"a10"}`
 	check.NoError(t, json.Unmarshal([]byte(text), &l))
-	if l.Order[0] != (game.Slot{Player: "a1", Position: game.CenterField}) || l.Pitcher != "a10" {
-		t.Errorf("read %+v", l)
-	}
+	check.That(t, l.Order[0] == (game.Slot{Player: "a1", Position: game.CenterField}) && l.Pitcher == "a10",
+		"read %+v", l)
 	found := l.Check(clubs()[game.Away], true)
 	if !slices.ContainsFunc(found, func(v game.Violation) bool {
 		return v.Path == "/batting_order/1/position" && v.Code == game.InvalidPosition
@@ -135,9 +130,8 @@ func TestLineup_json(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 	back, err := json.Marshal(lineup(game.Away, true))
-	if err != nil || !strings.Contains(string(back), `"batting_order":[{"player_id":"a1","position":"CF"}`) {
-		t.Errorf("%s, %v", back, err)
-	}
+	check.That(t, err == nil && strings.Contains(string(back), `"batting_order":[{"player_id":"a1","position":"CF"}`),
+		"%s, %v", back, err)
 }
 
 func TestNew_violations(t *testing.T) {
@@ -145,9 +139,7 @@ func TestNew_violations(t *testing.T) {
 	lineups := [2]game.Lineup{lineup(game.Away, true), {}}
 	_, err := game.New(game.Options{DH: true}, clubs(), lineups)
 	var bad *game.LineupError
-	if !errors.As(err, &bad) || bad.Side != game.Home || len(bad.Violations) < 10 {
-		t.Errorf("New: %v", err)
-	}
+	check.That(t, errors.As(err, &bad) && bad.Side == game.Home && len(bad.Violations) >= 10, "New: %v", err)
 	lineups[game.Home] = lineup(game.Home, true)
 	if _, err := game.New(game.Options{DH: true, Innings: -1}, clubs(), lineups); err == nil {
 		t.Error("New accepts −1 innings")
@@ -162,14 +154,10 @@ func TestState_json(t *testing.T) {
 	var back game.State
 	check.NoError(t, json.Unmarshal(text, &back))
 	again, err := json.Marshal(back)
-	if err != nil || string(again) != string(text) {
-		t.Errorf("%s\nread and written: %s, %v", text, again, err)
-	}
+	check.That(t, err == nil && string(again) == string(text), "%s\nread and written: %s, %v", text, again, err)
 	for _, part := range []string{
 		`"inning":1`, `"half":"top"`, `"outs":1`, `"bases":[{"player":"a2"},{"player":"a1"},{}]`, `"score":[0,0]`,
 	} {
-		if !strings.Contains(string(text), part) {
-			t.Errorf("no %s in %s", part, text)
-		}
+		check.That(t, strings.Contains(string(text), part), "no %s in %s", part, text)
 	}
 }

@@ -53,9 +53,8 @@ func TestTally_runsBattedIn(t *testing.T) {
 		{"1t 0 -23 0-0", "6E3.3-H;2-H(E2);B-1", 1},
 	} {
 		s := situation(t, tt.in, game.Options{DH: true})
-		if got := s.Tally(parse(t, &s, tt.event)).RBI; got != tt.want {
-			t.Errorf("9.04: %s at %s bats %d in, want %d", tt.event, tt.in, got, tt.want)
-		}
+		got := s.Tally(parse(t, &s, tt.event)).RBI
+		check.That(t, got == tt.want, "9.04: %s at %s bats %d in, want %d", tt.event, tt.in, got, tt.want)
 	}
 }
 
@@ -164,14 +163,11 @@ func TestScorebook_reliefPitchers(t *testing.T) {
 		}
 		a, b := g.pitcher("h10"), g.pitcher("h11")
 		got := fmt.Sprint(a.Runs, a.EarnedRuns, b.Runs, b.EarnedRuns, b.InheritedRunners, b.InheritedRunnersScored)
-		if got != f[2] {
-			t.Errorf("9.16%s: %s, want %s", f[0], got, f[2])
-		}
+		check.Equal(t, got, f[2], "9.16%s", f[0])
 	}
 	g := newScored(t, game.Options{DH: true}).play("E6 K K @h11 HR.1-H K")
-	if team := g.box().Teams[game.Home]; team.EarnedRuns != 0 {
-		t.Errorf("9.16(i): %d earned against the team, want none", team.EarnedRuns)
-	}
+	team := g.box().Teams[game.Home]
+	check.That(t, team.EarnedRuns == 0, "9.16(i): %d earned against the team, want none", team.EarnedRuns)
 }
 
 // 9.15(b): a strikeout is charged to the batter who left with two strikes.
@@ -207,9 +203,7 @@ func TestScorebook_fielding(t *testing.T) {
 		for _, line := range want {
 			got := g.fielder(line.Player)
 			got.Name = ""
-			if got != line {
-				t.Errorf("%s: %+v, want %+v", plays, got, line)
-			}
+			check.Equal(t, got, line, "%s", plays)
 		}
 	}
 }
@@ -218,13 +212,9 @@ func TestScorebook_fielding(t *testing.T) {
 func TestScorebook_leftOnBase(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true}).play("K K S7 64(1)/FO")
-	if got := g.box().Teams[game.Away].LeftOnBase; got != 1 {
-		t.Errorf("9.02: %d left on base, want the batter", got)
-	}
+	check.Equal(t, g.box().Teams[game.Away].LeftOnBase, 1, "9.02: left on base")
 	g = newScored(t, game.Options{DH: true}).play("K K W W.1-2 PO1(13)")
-	if got := g.box().Teams[game.Away].LeftOnBase; got != 1 {
-		t.Errorf("9.02: %d left on base, want the other runner, not the batter", got)
-	}
+	check.Equal(t, g.box().Teams[game.Away].LeftOnBase, 1, "9.02: left on base")
 }
 
 // 9.02(a)(17): a ground ball into two outs is a double play, into three it is not.
@@ -238,9 +228,7 @@ func TestScorebook_groundedIntoDoublePlay(t *testing.T) {
 		if strings.Count(plays, "W") == 2 {
 			batter = "a3"
 		}
-		if got := g.batter(batter).GroundedIntoDoublePlays; got != want {
-			t.Errorf("%s: %d double plays, want %d", plays, got, want)
-		}
+		check.Equal(t, g.batter(batter).GroundedIntoDoublePlays, want, "%s: double plays", plays)
 	}
 }
 
@@ -282,9 +270,7 @@ back with a lead of four | #4000000000000000 K K K in K out K in back K | | a10 
 		box := g.box()
 		got := fmt.Sprint(box.WinningPitcher, " ", box.LosingPitcher, " ", cmp.Or(box.SavingPitcher, "-"), " ",
 			box.WinnerByJudgment)
-		if got != f[3] {
-			t.Errorf("%s: won, lost, saved, by judgment: %s, want %s", f[0], got, f[3])
-		}
+		check.Equal(t, got, f[3], "%s: won, lost, saved, by judgment", f[0])
 	}
 }
 
@@ -331,9 +317,7 @@ only after the starter has left | #500000000000000 | [] [] unfinished
 				got += " " + string(id)
 			}
 		}
-		if got != f[2] {
-			t.Errorf("%s: %s, want %s", f[0], got, f[2])
-		}
+		check.Equal(t, got, f[2], "%s", f[0])
 	}
 }
 
@@ -418,10 +402,9 @@ func TestScorebook_inningsOfCalledGame(t *testing.T) {
 		g.s = check.Must(g.s.CallGame())(t)
 		g.book.RecordStoppage(&g.s)
 		box := g.box()
-		if away, home := len(box.Teams[0].LineScore), len(box.Teams[1].LineScore); box.Innings != want.innings ||
-			away != want.away || home != want.home {
-			t.Errorf("%s: %d innings, lines of %d and %d, want %+v", plays, box.Innings, away, home, want)
-		}
+		away, home := len(box.Teams[0].LineScore), len(box.Teams[1].LineScore)
+		check.That(t, box.Innings == want.innings && away == want.away && home == want.home,
+			"%s: %d innings, lines of %d and %d, want %+v", plays, box.Innings, away, home, want)
 	}
 }
 
@@ -432,9 +415,8 @@ func TestScorebook_proveFails(t *testing.T) {
 	before := g.s
 	p := parse(t, &before, "HR.1-H")
 	after := check.Must(before.Apply(p))(t)
-	if err := g.book.Prove(&after); err == nil {
-		t.Error("a home run is missing, but the box score balances")
-	}
+	err := g.book.Prove(&after)
+	check.That(t, err != nil, "a home run is missing, but the box score balances")
 	g.book.RecordPlay(&before, &p, &after)
 	check.NoError(t, g.book.Prove(&after))
 	lines := g.box().Teams[game.Away].Batting

@@ -84,9 +84,7 @@ func TestSubstitute_rules(t *testing.T) {
 		if err != nil && got == "" {
 			got = "-"
 		}
-		if got != tt.refused {
-			t.Errorf("%s: %s: %v, want refusal by %q", tt.name, tt.subs, err, tt.refused)
-		}
+		check.That(t, got == tt.refused, "%s: %s: %v, want refusal by %q", tt.name, tt.subs, err, tt.refused)
 	}
 }
 
@@ -102,9 +100,8 @@ func TestSubstitute_asRuled(t *testing.T) {
 	back.AsRuled = true
 	after := check.Must(left.Substitute(back))(t)
 	home := &after.Teams[game.Home]
-	if home.Fielder(game.CenterField) != "h1" || !slices.Equal(home.Removed, []game.PlayerID{"h15"}) {
-		t.Errorf("%s in center field, %v have left", home.Fielder(game.CenterField), home.Removed)
-	}
+	check.That(t, home.Fielder(game.CenterField) == "h1" && slices.Equal(home.Removed, []game.PlayerID{"h15"}),
+		"%s in center field, %v have left", home.Fielder(game.CenterField), home.Removed)
 	back.Slot = 2
 	if _, err := left.Substitute(back, sub("h15", 1, game.CenterField), sub("h1", 3, game.FirstBase)); refusal(t,
 		err) != "5.10(a)" {
@@ -134,9 +131,8 @@ func TestSubstitute_threeBatterMinimum(t *testing.T) {
 		{"reliever, one batter, to the outfield", relieved, "h11 4 LF", "5.10(g)"},
 		{"reliever, injured", relieved, "h12 0 P injured", ""},
 	} {
-		if _, err := tt.s.Substitute(subs(t, tt.subs)...); refusal(t, err) != tt.refused {
-			t.Errorf("%s: %v, want refusal by %q", tt.name, err, tt.refused)
-		}
+		_, err := tt.s.Substitute(subs(t, tt.subs)...)
+		check.That(t, refusal(t, err) == tt.refused, "%s: %v, want refusal by %q", tt.name, err, tt.refused)
 	}
 }
 
@@ -180,9 +176,7 @@ func TestSubstitute_designatedHitter(t *testing.T) {
 			continue
 		}
 		team := &next.Teams[list[0].Side]
-		if team.DH != tt.dh {
-			t.Errorf("%s: the DH bats in place %d, want %d", tt.name, team.DH, tt.dh)
-		}
+		check.Equal(t, team.DH, tt.dh, "%s: the DH bats in place", tt.name)
 		if tt.slot == "" {
 			continue
 		}
@@ -238,7 +232,6 @@ func TestState_copies(t *testing.T) {
 	if got := describe(&s); got != before || s.Bases[0].Player != "a9" || len(s.Teams[game.Away].Bench) != 10 {
 		t.Errorf("the original became %s, %v, bench %v", got, s.Bases, s.Teams[game.Away].Bench)
 	}
-	if one.Bases[0].Player != "a15" || two.Bases[0].Player != "a16" {
-		t.Errorf("the copies share: %v, %v", one.Bases, two.Bases)
-	}
+	check.That(t, one.Bases[0].Player == "a15" && two.Bases[0].Player == "a16",
+		"the copies share: %v, %v", one.Bases, two.Bases)
 }

@@ -7,6 +7,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // rated returns the situation, with a DH, with other ratings: the batter's rates, and the speed of the runners, or
@@ -85,9 +86,8 @@ func TestDefense_situations(t *testing.T) {
 		}, false},
 	} {
 		g := tt.at.rated(t, tt.batter, 0)
-		if got := g.Managers[g.State.Fielding()].Defense(g.Turn()); tt.is(got) != tt.want {
-			t.Errorf("%s: %+v", tt.name, got)
-		}
+		got := g.Managers[g.State.Fielding()].Defense(g.Turn())
+		check.That(t, tt.is(got) == tt.want, "%s: %+v", tt.name, got)
 	}
 }
 
@@ -176,9 +176,7 @@ func TestOffense_situations(t *testing.T) {
 			g.Progress.Turns = turn
 			got := g.Managers[g.State.Batting()].Offense(g.Turn())
 			for _, call := range tt.never {
-				if got == call {
-					t.Errorf("%s: turn %d: %s", tt.name, turn, got)
-				}
+				check.That(t, got != call, "%s: turn %d: %s", tt.name, turn, got)
 			}
 		}
 	}
@@ -206,13 +204,9 @@ func TestSubstitutions_pitchers(t *testing.T) {
 	runs := func(score [2]int) float64 {
 		g := situation{inning: 8, batters: 33, score: score}.start(t)
 		subs := g.Managers[game.Home].Substitutions(&g.State, g.Progress)
-		if len(subs) != 1 {
-			t.Fatalf("score %v: %+v", score, subs)
-		}
+		check.Require(t, len(subs) == 1, "score %v: %+v", score, subs)
 		v, err := g.Bot(game.Home).SubstitutionValue(&g.State, g.Progress, subs...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		return v.Runs
 	}
 	if closeGame, decided := runs([2]int{3, 4}), runs([2]int{12, 3}); closeGame >= decided {

@@ -103,9 +103,7 @@ func played(t *testing.T, line string) (before game.State, p game.Play, after ga
 		p.Pitches = strings.TrimSuffix(part[2], " |")
 	}
 	after, err := before.Apply(p)
-	if err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
+	check.Require(t, err == nil, "%s: %v", line, err)
 	return before, p, after
 }
 
@@ -169,9 +167,8 @@ func TestCommentator_substitutions(t *testing.T) {
 			s.Options, s.Teams = flat.Options, flat.Teams
 		}
 		s.Teams[game.Home].BattersFaced, s.Teams[game.Home].DHBatted = 3, true
-		if _, err := s.Substitute(tt.subs...); err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
+		_, err := s.Substitute(tt.subs...)
+		check.Require(t, err == nil, "%s: %v", tt.name, err)
 		fmt.Fprintf(&out, "%s\n%s",
 			tt.name, variants(func(rev uint64) call.Line { return c.Substitutions(rev, &s, tt.subs) }))
 	}

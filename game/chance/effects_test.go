@@ -199,9 +199,7 @@ func TestTactics_sacrificeCostsRuns(t *testing.T) {
 	t.Parallel()
 	cost := expectedRuns(t, 3, chance.Tactics{}, nil) -
 		expectedRuns(t, 3, chance.Tactics{Offense: chance.Sacrifice}, nil)
-	if cost < .05-slack(.03) || cost > .25+slack(.03) {
-		t.Errorf("a sacrifice costs %.3f runs", cost)
-	}
+	check.That(t, cost >= .05-slack(.03) && cost <= .25+slack(.03), "a sacrifice costs %.3f runs", cost)
 }
 
 // Of the measured .44 of fast batters and a third of average ones who bunt for a hit, a fifth miss or foul, which
@@ -222,14 +220,11 @@ func TestTactics_buntForHit(t *testing.T) {
 		}
 	}
 	for outs := range 3 {
-		if gain := expectedRuns(t, outs, bunt, nil) - expectedRuns(t, outs, chance.Tactics{}, nil); gain > slack(.03) {
-			t.Errorf("with %d out an average batter gains %+.3f runs by bunting", outs, gain)
-		}
+		gain := expectedRuns(t, outs, bunt, nil) - expectedRuns(t, outs, chance.Tactics{}, nil)
+		check.That(t, gain <= slack(.03), "with %d out an average batter gains %+.3f runs by bunting", outs, gain)
 	}
 	bunts, swings := expectedRuns(t, 0, bunt, rated(2.5)), expectedRuns(t, 0, chance.Tactics{}, rated(2.5))
-	if bunts < swings-slack(.03) {
-		t.Errorf("the fastest bunts for %.3f runs, swings for %.3f", bunts, swings)
-	}
+	check.That(t, bunts >= swings-slack(.03), "the fastest bunts for %.3f runs, swings for %.3f", bunts, swings)
 }
 
 // The odds shown with a steal are its frequency, and skills and tactics change them in the right direction.
@@ -254,9 +249,7 @@ func TestSimulator_stealOdds(t *testing.T) {
 		"a quick move":     average - odds(chance.Ratings{"h12": {Hold: 1}}, chance.Defense{}),
 		"a pitch-out":      average - odds(nil, chance.Defense{Pitch: chance.PitchOut}),
 	} {
-		if got < .02 || got > .35 {
-			t.Errorf("%s changes the odds of a steal by %.3f", name, got)
-		}
+		check.That(t, got >= .02 && got <= .35, "%s changes the odds of a steal by %.3f", name, got)
 	}
 }
 
@@ -271,9 +264,8 @@ func TestSimulator_speedAndArms(t *testing.T) {
 	if math.Abs(average-.494) > .03+slack(.04) { // of 2,888 singles; three standard errors of as many
 		t.Errorf("from second on a single with one out scored %.3f, want .494", average)
 	}
-	if fast := scores(chance.Ratings{"a8": {Speed: 2}}); fast < average+.06-slack(.04) {
-		t.Errorf("the fastest scored %.3f, the average %.3f", fast, average)
-	}
+	fast := scores(chance.Ratings{"a8": {Speed: 2}})
+	check.That(t, fast >= average+.06-slack(.04), "the fastest scored %.3f, the average %.3f", fast, average)
 	if got := scores(chance.Ratings{"h1": strong, "h5": strong, "h7": strong}); got > average-.02+slack(.04) {
 		t.Errorf("on the strongest arms scored %.3f, on average ones %.3f", got, average)
 	}
@@ -300,9 +292,8 @@ func TestResolution_questionOdds(t *testing.T) {
 			if succeeded(r.Question, s, &bold) {
 				rec.succeeded++
 			}
-			if offense := r.Question == chance.SendRunner; offense != (r.Decider == s.Batting()) {
-				t.Errorf("%q is for the %s team", r.Question, r.Decider)
-			}
+			offense := r.Question == chance.SendRunner
+			check.That(t, offense == (r.Decider == s.Batting()), "%q is for the %s team", r.Question, r.Decider)
 		})
 	}
 	for _, q := range []chance.Question{chance.SendRunner, chance.ThrowHome, chance.TurnTwo, chance.ThrowPlate} {
@@ -312,9 +303,8 @@ func TestResolution_questionOdds(t *testing.T) {
 			continue
 		}
 		within := 3.5 * math.Sqrt(rec.asked*.25)
-		if math.Abs(rec.succeeded-rec.expected) > within {
-			t.Errorf("%q: %.0f of %.0f succeeded, want %.0f ± %.0f", q, rec.succeeded, rec.asked, rec.expected, within)
-		}
+		check.That(t, math.Abs(rec.succeeded-rec.expected) <= within,
+			"%q: %.0f of %.0f succeeded, want %.0f ± %.0f", q, rec.succeeded, rec.asked, rec.expected, within)
 		if bold, safe := q.Labels(); bold == "" || safe == "" || q.Text() == "" {
 			t.Errorf("%q has no words", q)
 		}
@@ -368,9 +358,8 @@ func TestResolution_pitchesMatchPlay(t *testing.T) {
 				t.Errorf("%s continues after %c", p.Pitches, l)
 			}
 		}
-		if (game.Count{Balls: balls, Strikes: strikes}) != p.Count || balls > 3 || strikes > 2 {
-			t.Errorf("%s leads to %d-%d, the play has %+v", p.Pitches, balls, strikes, p.Count)
-		}
+		check.That(t, (game.Count{Balls: balls, Strikes: strikes}) == p.Count && balls <= 3 && strikes <= 2,
+			"%s leads to %d-%d, the play has %+v", p.Pitches, balls, strikes, p.Count)
 		switch l := p.Pitches[last]; {
 		case p.Kind == game.Strikeout && strikes == 2 && (l == 'C' || l == 'S'):
 		case p.Kind == game.Walk && balls == 3 && l == 'B':
@@ -382,9 +371,8 @@ func TestResolution_pitchesMatchPlay(t *testing.T) {
 		}
 		pitches += len(p.Pitches)
 	})
-	if per := float64(pitches) / float64(n); math.Abs(per-3.88) > .06+slack(.05) {
-		t.Errorf("%.3f pitches a turn, want 3.88", per)
-	}
+	per := float64(pitches) / float64(n)
+	check.That(t, math.Abs(per-3.88) <= .06+slack(.05), "%.3f pitches a turn, want 3.88", per)
 }
 
 // After a play between pitches the batter and the count stay, and the play has all pitches.
@@ -396,13 +384,11 @@ func TestResolution_interruptedTurn(t *testing.T) {
 	steal := check.Must(sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offense: chance.StealSecond}))(t)
 	p := steal.Final(true)
 	next := check.Must(s.Apply(p))(t)
-	if p.Pitches != ">C" || next.Count != (game.Count{Strikes: 1}) || next.Batter() != s.Batter() {
-		t.Errorf("a steal has pitches %q, count %+v, %s at bat", p.Pitches, next.Count, next.Batter())
-	}
+	check.That(t, p.Pitches == ">C" && next.Count == (game.Count{Strikes: 1}) && next.Batter() == s.Batter(),
+		"a steal has pitches %q, count %+v, %s at bat", p.Pitches, next.Count, next.Batter())
 	r := check.Must(sim.Resolve(&next, steal.Next, chance.Tactics{}))(t)
-	if got := r.Final(true).Pitches; len(got) < 4 || got[:3] != ">C." {
-		t.Errorf("the turn continues as %q, want >C. and more", got)
-	}
+	got := r.Final(true).Pitches
+	check.That(t, len(got) >= 4 && got[:3] == ">C.", "the turn continues as %q, want >C. and more", got)
 }
 
 // The pitch on which a runner steals is a ball or a strike.
@@ -435,8 +421,7 @@ func TestSimulator_expectedRates(t *testing.T) {
 	}
 	got := shares(t, 0, chance.Tactics{}, nil, is...)
 	for i, p := range []float64{want.K, want.BB, want.Single, want.Double, want.HR} {
-		if within := 3.5 * math.Sqrt(p*(1-p)/float64(sampleSize(20000))); math.Abs(got[i]-p) > within {
-			t.Errorf("%s: %.4f of turns, want %.4f ± %.4f", kinds[i], got[i], p, within)
-		}
+		within := 3.5 * math.Sqrt(p*(1-p)/float64(sampleSize(20000)))
+		check.That(t, math.Abs(got[i]-p) <= within, "%s: %.4f of turns, want %.4f ± %.4f", kinds[i], got[i], p, within)
 	}
 }

@@ -102,9 +102,7 @@ func TestCreate_validation(t *testing.T) {
 				check.NoError(r, r.Remove(r.Context(), v.ID))
 			}
 		}
-		if n := len(r.Stored()); n != 0 {
-			r.Errorf("%d leagues were created", n)
-		}
+		check.Equal(r, len(r.Stored()), 0, "leagues were created")
 		err := second(r.Create(r.Context(), protocol.Person{}, leagues.RoundRobin, request("open", "open")))
 		r.wantCode("without an account", err, protocol.Forbidden)
 	})
@@ -134,12 +132,10 @@ func TestJoin(t *testing.T) {
 		r.wantCode("start", second(r.Start(ctx, bob, k, id)), protocol.Forbidden)
 		r.wantCode("cancel", r.Cancel(ctx, bob, k, id), protocol.Forbidden)
 		v := check.Must(r.Join(ctx, bob, k, id, 3))(r)
-		if v.You == nil || *v.You != 3 || v.Status != leagues.Pending || v.Seats[3].Manager.Name != "Bob" {
-			r.Errorf("Bob's view: %+v", v)
-		}
-		if again := check.Must(r.Join(ctx, bob, k, id, 1))(r); *again.You != 3 {
-			r.Errorf("Bob has seat %d after joining twice", *again.You)
-		}
+		check.That(r, v.You != nil && *v.You == 3 && v.Status == leagues.Pending && v.Seats[3].Manager.Name == "Bob",
+			"Bob's view: %+v", v)
+		again := check.Must(r.Join(ctx, bob, k, id, 1))(r)
+		check.That(r, *again.You == 3, "Bob has seat %d after joining twice", *again.You)
 		if v = check.Must(r.Join(ctx, carl, k, id, -1))(r); v.Status != leagues.Active || v.Day != 1 {
 			r.Errorf("with its last seat the league is %s", v.Status)
 		}
@@ -147,9 +143,7 @@ func TestJoin(t *testing.T) {
 			protocol.NotPending)
 		r.wantCode("cancel an active league", r.Cancel(ctx, ann, k, id), protocol.NotPending)
 		pass(0)
-		if got := r.statuses(id); got != "map[pending:2 scheduled:4]" {
-			r.Errorf("the games of the first day: %s", got)
-		}
+		check.Equal(r, r.statuses(id), "map[pending:2 scheduled:4]", "the games of the first day")
 	})
 }
 
@@ -158,10 +152,8 @@ func TestStart(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		id := r.create(series(3, "me", "open")).ID
 		for range 2 {
-			if v := check.Must(r.Start(r.Context(), ann, leagues.Series, id))(r); v.Status != leagues.Active ||
-				!v.Seats[1].Bot {
-				r.Errorf("started: %+v", v)
-			}
+			v := check.Must(r.Start(r.Context(), ann, leagues.Series, id))(r)
+			check.That(r, v.Status == leagues.Active && v.Seats[1].Bot, "started: %+v", v)
 		}
 	})
 }
@@ -176,17 +168,12 @@ func TestList(t *testing.T) {
 		r.create(series(1, "me", "open"))
 		for who, want := range map[protocol.Person]int{ann: 2, bob: 1, {}: 1} {
 			all := r.List(who, leagues.RoundRobin)
-			if len(all) != want {
-				r.Errorf("%s's list has %d leagues, want %d", who.Name, len(all), want)
-			}
-			if shown := all[0].Creator.ID != "" && all[0].Seats[0].Manager.ID != ""; shown != (who.ID != "") {
-				r.Errorf("ids are shown to %q: %t", who.Name, shown)
-			}
+			check.That(r, len(all) == want, "%s's list has %d leagues, want %d", who.Name, len(all), want)
+			shown := all[0].Creator.ID != "" && all[0].Seats[0].Manager.ID != ""
+			check.That(r, shown == (who.ID != ""), "ids are shown to %q: %t", who.Name, shown)
 		}
 		check.Must(r.Join(r.Context(), bob, leagues.RoundRobin, id, -1))(r)
-		if len(r.List(bob, leagues.RoundRobin)) != 2 {
-			r.Error("a private league is not in its manager's list")
-		}
+		check.That(r, len(r.List(bob, leagues.RoundRobin)) == 2, "a private league is not in its manager's list")
 		pass(0)
 		g := check.Must(r.games.Game(r.Context(), bob, r.schedule(id)[0].Game))(r)
 		if g.Options.Visibility != protocol.Private || g.Competition.ID != id || g.Away.Manager == nil ||
@@ -209,15 +196,12 @@ func TestSeries_rotation(t *testing.T) {
 			check.NoError(r, err)
 			for side := range box.Teams {
 				starter := box.Teams[side].Pitching[0].Player
-				if before, ok := last[starter]; ok && n-before < 4 {
-					r.Errorf("%s starts games %d and %d", starter, before+1, n+1)
-				}
+				before, ok := last[starter]
+				check.That(r, !ok || n-before >= 4, "%s starts games %d and %d", starter, before+1, n+1)
 				last[starter] = n
 			}
 		}
-		if len(last) < 8 {
-			r.Errorf("%d pitchers started in %d games", len(last), len(r.schedule(id)))
-		}
+		check.That(r, len(last) >= 8, "%d pitchers started in %d games", len(last), len(r.schedule(id)))
 	})
 }
 
@@ -246,9 +230,7 @@ func TestRest(t *testing.T) {
 				}
 			}
 		}
-		if tired < 2 {
-			r.Errorf("%d pitchers are tired after the first game", tired)
-		}
+		check.That(r, tired >= 2, "%d pitchers are tired after the first game", tired)
 		_, _, err = r.Rest("none")
 		r.wantCode("no league", err, protocol.UnknownLeague)
 	})
@@ -292,8 +274,6 @@ func TestCreate_inAll(t *testing.T) {
 		r.wantCode("the oldest", second(r.Get(ann, leagues.Series, oldest)), protocol.UnknownLeague)
 		r.wantCode("one more", second(r.Create(r.Context(), bob, leagues.RoundRobin, request("open", "open"))),
 			protocol.TooManyLeagues)
-		if n := len(r.Stored()); n != leagues.MaxLeagues {
-			r.Errorf("%d leagues, want %d", n, leagues.MaxLeagues)
-		}
+		check.Equal(r, len(r.Stored()), leagues.MaxLeagues, "leagues")
 	})
 }

@@ -218,9 +218,8 @@ func BenchmarkStandings(b *testing.B) {
 	defer s.Close()
 	fill(b, s.Games(), 100)
 	for b.Loop() {
-		if all, err := benchGames(b, s.Games()).Standings(b.Context(), 3); err != nil || len(all) != 2 {
-			b.Fatalf("%d teams, %v", len(all), err)
-		}
+		all, err := benchGames(b, s.Games()).Standings(b.Context(), 3)
+		check.Require(b, err == nil && len(all) == 2, "%d teams, %v", len(all), err)
 	}
 }
 

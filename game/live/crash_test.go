@@ -228,13 +228,9 @@ func checkDiary(r *rig, j live.Journal, diary string) {
 			r.id = f[1]
 			saved[f[1]] = savedLines(r, j)
 		}
-		if !saved[f[1]][line] {
-			r.Errorf("the diary has %q, which was not saved", line)
-		}
+		check.That(r, saved[f[1]][line], "the diary has %q, which was not saved", line)
 	}
-	if count["acked"] == 0 || count["received"] < count["acked"] {
-		r.Errorf("the diary has %v", count)
-	}
+	check.That(r, count["acked"] != 0 && count["received"] >= count["acked"], "the diary has %v", count)
 	r.Logf("%d games, %v", len(saved), count)
 }
 

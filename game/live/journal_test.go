@@ -42,9 +42,7 @@ func TestLoad_equalsPlayed(t *testing.T) {
 				}
 				r.step(n)
 			}
-			if len(seen) < 20 {
-				t.Fatalf("only %d positions", len(seen))
-			}
+			check.Require(t, len(seen) >= 20, "only %d positions", len(seen))
 			for n, want := range seen {
 				if testing.Short() && n%4 != 0 {
 					continue
@@ -64,12 +62,10 @@ func TestDice_verifiable(t *testing.T) {
 	commitment := r.get(ann).Dice.Commitment
 	end := r.playOut()
 	var seed chance.Seed
-	if n, err := hex.Decode(seed[:], []byte(end.Dice.Seed)); n != len(seed) || err != nil {
-		t.Fatalf("seed %q: %v", end.Dice.Seed, err)
-	}
-	if sum := seed.Commitment(); hex.EncodeToString(sum[:]) != commitment {
-		t.Errorf("the seed %s does not give %s", end.Dice.Seed, commitment)
-	}
+	n, err := hex.Decode(seed[:], []byte(end.Dice.Seed))
+	check.Require(t, n == len(seed) && err == nil, "seed %q: %v", end.Dice.Seed, err)
+	sum := seed.Commitment()
+	check.That(t, hex.EncodeToString(sum[:]) == commitment, "the seed %s does not give %s", end.Dice.Seed, commitment)
 	sim, s := simulator(r, seed, end)
 	var at chance.Progress
 	var bold *bool
@@ -97,9 +93,8 @@ func TestDice_verifiable(t *testing.T) {
 			plays++
 		}
 	}
-	if plays < 30 || !s.Over() || s.Score != [2]int{end.Score.Away, end.Score.Home} {
-		t.Errorf("%d plays led to %v, over %v, want %+v", plays, s.Score, s.Over(), end.Score)
-	}
+	check.That(t, plays >= 30 && s.Over() && s.Score == [2]int{end.Score.Away, end.Score.Home},
+		"%d plays led to %v, over %v, want %+v", plays, s.Score, s.Over(), end.Score)
 }
 
 // simulator returns what draws a game of the rig's clubs, and its first state.
@@ -161,9 +156,8 @@ func TestLoad_damagedJournal(t *testing.T) {
 		for range 2 {
 			err := second(damaged.Game(t.Context(), ann, r.id))
 			damaged.wantCode(name, err, tt.want)
-			if migrated := strings.Contains(err.Error(), "0.5.0"); migrated != strings.Contains(name, "older") {
-				t.Errorf("%s: %v", name, err)
-			}
+			migrated := strings.Contains(err.Error(), "0.5.0")
+			check.That(t, migrated == strings.Contains(name, "older"), "%s: %v", name, err)
 		}
 		damaged.id = other.id
 		damaged.get(ann)
@@ -181,9 +175,7 @@ func TestNew_journalError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	_, err := live.New(t.Context(), live.Config{Journal: &journal{listErr: broken}})
-	if !errors.Is(err, broken) {
-		t.Errorf("new: %v, want %v", err, broken)
-	}
+	check.ErrorIs(t, err, broken, "new")
 }
 
 // A summary of another version, or none at all, is built again from the moves and saved, with the box score of a
@@ -221,10 +213,8 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 				t.Errorf("%s: saved box score %s", name, difference(got, string(boxes[id])))
 			}
 		}
-		if len(boxes) != 1 || len(r.journal.boxes) != 1 {
-			t.Errorf("%s: %d box scores, then %d; want that of the finished game",
-				name, len(boxes), len(r.journal.boxes))
-		}
+		check.That(t, len(boxes) == 1 && len(r.journal.boxes) == 1,
+			"%s: %d box scores, then %d; want that of the finished game", name, len(boxes), len(r.journal.boxes))
 		again.decide(ann) // the journal still takes the next move
 		want = maps.Clone(r.journal.summaries)
 		lists = check.Must(again.List(ann, live.Query{}))(r)
@@ -272,9 +262,7 @@ func TestJournal_replays(t *testing.T) {
 		protocol.Paused, protocol.Resumed, protocol.BotTookOver, protocol.SideReturned, protocol.TimedOut,
 		protocol.Conceded, protocol.Ended, protocol.RematchCreated,
 	} {
-		if !kinds[k] {
-			t.Errorf("no journal has the kind %s", k)
-		}
+		check.That(t, kinds[k], "no journal has the kind %s", k)
 	}
 }
 
@@ -289,9 +277,7 @@ func TestJournal_continues(t *testing.T) {
 			t.Fatalf("loaded at %d of %d moves, %s", g.Revision, moves, g.Status)
 		}
 		end := r.playOut()
-		if end.Result == nil || end.Result.How != "final" {
-			t.Errorf("from %d: ended %+v", moves, end.Result)
-		}
+		check.That(t, end.Result != nil && end.Result.How == "final", "from %d: ended %+v", moves, end.Result)
 		if got, want := r.reloaded(r.journal).visible(), r.visible(); got != want {
 			t.Errorf("from %d, loaded: %s", moves, difference(got, want))
 		}

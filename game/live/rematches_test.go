@@ -51,9 +51,8 @@ func TestRematches_offer(t *testing.T) {
 	r.wantCode("Carl declines", r.Decline(t.Context(), carl, r.id), protocol.Forbidden)
 	check.NoError(r, r.Decline(t.Context(), ann, r.id))
 	r.wantCode("the declined one", second(r.Game(t.Context(), bob, r.id)), protocol.UnknownGame)
-	if old := check.Must(r.Game(t.Context(), bob, first))(r); old.Rematch != "" {
-		t.Errorf("the game has the rematch %s, which was declined", old.Rematch)
-	}
+	old := check.Must(r.Game(t.Context(), bob, first))(r)
+	check.That(t, old.Rematch == "", "the game has the rematch %s, which was declined", old.Rematch)
 	want("declined", "gone", "declined")
 	offer()
 	check.NoError(r, r.Cancel(t.Context(), bob, r.id))

@@ -58,9 +58,7 @@ func TestReports_agreeWithPlays(t *testing.T) {
 func checkStats(r *rig, games []protocol.Game) {
 	r.Helper()
 	standings, err := r.Standings(r.Context(), league.LastSeason)
-	if err != nil || len(standings) != 2 {
-		r.Fatalf("standings %s, %v", text(r, standings), err)
-	}
+	check.Require(r, err == nil && len(standings) == 2, "standings %s, %v", text(r, standings), err)
 	wins, runs := map[string]int{}, map[string]int{}
 	for _, g := range games {
 		winner, score := g.Home.Team.ID, *g.Score
@@ -83,9 +81,8 @@ func checkStats(r *rig, games []protocol.Game) {
 		}
 	}
 	batting, pitching, err := r.Players(r.Context(), league.LastSeason, games[0].Home.Team.ID)
-	if err != nil || len(batting) < 9 || len(pitching) < 1 {
-		r.Errorf("%d batters, %d pitchers, %v", len(batting), len(pitching), err)
-	}
+	check.That(r, err == nil && len(batting) >= 9 && len(pitching) >= 1,
+		"%d batters, %d pitchers, %v", len(batting), len(pitching), err)
 }
 
 // Seasons without games are not cached, so that requests for them cannot fill the memory.
@@ -97,9 +94,7 @@ func TestStandings_emptySeasonsNotCached(t *testing.T) {
 			t.Fatalf("season %d: %s, %v", season, text(t, all), err)
 		}
 	}
-	if n := r.Seasons(); n != 0 {
-		t.Errorf("%d seasons are cached, want none", n)
-	}
+	check.Equal(t, r.Seasons(), 0, "seasons are cached")
 	r.playAlone(ann)
 	g := r.concede(ann)
 	if all, err := r.Standings(t.Context(), g.Season); err != nil || len(all) != 2 || r.Seasons() != 1 {
@@ -112,15 +107,12 @@ func checkScorecard(r *rig, end protocol.Game) {
 	r.Helper()
 	var card bytes.Buffer
 	check.NoError(r, r.Scorecard(r.Context(), r.id, &card))
-	if !strings.HasPrefix(card.String(), "id,") {
-		r.Errorf("begins with %.20q", card.String())
-	}
+	check.That(r, strings.HasPrefix(card.String(), "id,"), "begins with %.20q", card.String())
 	for read, err := range eventfile.Read(&card) {
 		check.NoError(r, err)
 		replayed := check.Must(read.Replay(func(*retro.Step, *game.Scorebook) {}))(r)
-		if replayed.End.Score != [2]int{end.Score.Away, end.Score.Home} {
-			r.Errorf("the scorecard replays to %v, want %+v", replayed.End.Score, end.Score)
-		}
+		check.That(r, replayed.End.Score == [2]int{end.Score.Away, end.Score.Home},
+			"the scorecard replays to %v, want %+v", replayed.End.Score, end.Score)
 	}
 }
 
@@ -163,9 +155,8 @@ func TestRosters_namesThatNeedQuoting(t *testing.T) {
 		}
 	}
 	checkScorecard(r, r.playFirst())
-	if got, want := r.reloaded(j).events(ann), r.events(ann); got != want {
-		t.Errorf("loaded: %s", difference(got, want))
-	}
+	got, want := r.reloaded(j).events(ann), r.events(ann)
+	check.That(t, got == want, "loaded: %s", difference(got, want))
 }
 
 // A subscriber that receives the end of a game finds it in the standings.
@@ -185,7 +176,5 @@ func TestStandings_whenTheEndIsPublished(t *testing.T) {
 	})
 	check.NoError(t, err)
 	r.concede(ann)
-	if games[len(games)-1] != 2 {
-		t.Errorf("with the last message the standings have %d clubs", games[len(games)-1])
-	}
+	check.That(t, games[len(games)-1] == 2, "with the last message the standings have %d clubs", games[len(games)-1])
 }

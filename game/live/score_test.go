@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // The lobby receives the score of a listed game after each of its events, complete, and equal
@@ -22,9 +23,8 @@ func TestGames_liveScore(t *testing.T) {
 		t.Errorf("the score at the start is %s", text(t, start))
 	}
 	r.decide(ann)
-	if again := scoreOf(t, &lobby); again.Revision != start.Revision {
-		t.Errorf("a sealed call has published %s", text(t, again))
-	}
+	again := scoreOf(t, &lobby)
+	check.That(t, again.Revision == start.Revision, "a sealed call has published %s", text(t, again))
 	r.decide(ann)
 	play := scoreOf(t, &lobby)
 	if read, err := r.LiveScore(t.Context(), r.id); err != nil || text(t, read) != text(t, play) {
@@ -36,17 +36,14 @@ func TestGames_liveScore(t *testing.T) {
 	}
 	r.concede(ann)
 	end := scoreOf(t, &lobby)
-	if end.Result == nil || len(end.Text) <= len(play.Text) || end.Text[0] != play.Text[0] {
-		t.Errorf("the final is %s, want the last play and the outcome", text(t, end))
-	}
+	check.That(t, end.Result != nil && len(end.Text) > len(play.Text) && end.Text[0] == play.Text[0],
+		"the final is %s, want the last play and the outcome", text(t, end))
 }
 
 // scoreOf returns the score that the lobby has received last.
 func scoreOf(t *testing.T, lobby *watcher) *protocol.LiveScore {
 	t.Helper()
 	m := lobby.last("score")
-	if m == nil {
-		t.Fatalf("no score in %s", text(t, lobby.received()))
-	}
+	check.Require(t, m != nil, "no score in %s", text(t, lobby.received()))
 	return m.Data.(*protocol.LiveScore)
 }

@@ -26,12 +26,10 @@ func TestWatch_slowSubscriberIsDropped(t *testing.T) {
 	for range 20 {
 		r.decide(ann)
 	}
-	if n := len(slow.received()); n > 2 {
-		t.Errorf("a subscriber with room for one message received %d", n)
-	}
-	if p := r.get(ann).Presence; p.Watchers != 1 {
-		t.Errorf("%d subscribers, want 1", p.Watchers)
-	}
+	n := len(slow.received())
+	check.That(t, n <= 2, "a subscriber with room for one message received %d", n)
+	p := r.get(ann).Presence
+	check.That(t, p.Watchers == 1, "%d subscribers, want 1", p.Watchers)
 	checkContiguous(t, quick.received("event", "skip"), rev+1, r.get(ann).Revision)
 }
 
@@ -45,9 +43,7 @@ func TestWatch_sharedMessages(t *testing.T) {
 	r.do(bob, "Swing away")
 	all, others, bobs := a.received("event", "skip"), b.received("event", "skip"), c.received("event", "skip")
 	for i, m := range all {
-		if m != others[i] {
-			t.Errorf("two spectators received revision %d in two messages", m.Revision)
-		}
+		check.That(t, m == others[i], "two spectators received revision %d in two messages", m.Revision)
 	}
 	last := len(all) - 1
 	if bobs[last] == all[last] || bobs[last].Data.(*protocol.Event).Legal == nil ||
@@ -66,9 +62,8 @@ func TestWatch_numberOfWatchers(t *testing.T) {
 			r.watch(carl, 0)
 		}
 		pass(10 * time.Second)
-		if all := a.received("presence")[before:]; len(all) != 1 || a.presence().Watchers != 101 {
-			r.Errorf("100 came, Ann received %s", text(r, all))
-		}
+		all := a.received("presence")[before:]
+		check.That(r, len(all) == 1 && a.presence().Watchers == 101, "100 came, Ann received %s", text(r, all))
 	})
 }
 
@@ -120,9 +115,8 @@ func TestWatch_spectatorBecomesManager(t *testing.T) {
 		pass(time.Hour)
 		r.submitLineup(bob, game.Away)
 		g := r.submitLineup(ann, game.Home)
-		if e := b.event(); e.Kind != protocol.Started || len(e.Legal) == 0 {
-			r.Errorf("Bob received %s", text(r, e))
-		}
+		e := b.event()
+		check.That(r, e.Kind == protocol.Started && len(e.Legal) != 0, "Bob received %s", text(r, e))
 		if p := g.Presence; p.Home.Gone || p.Home.GoneIn != 60 || !p.Away.Online {
 			r.Errorf("at the start: %s, want a minute for Ann, who left before", text(r, p))
 		}
@@ -155,9 +149,7 @@ func TestMemory_evictedAfterAMinute(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		want := func(when string, games int) {
 			r.Helper()
-			if n := r.InMemory(); n != games {
-				r.Errorf("%s: %d games in memory, want %d", when, n, games)
-			}
+			check.Equal(r, r.InMemory(), games, "%s: games in memory", when)
 		}
 		w := r.watch(carl, 0)
 		pass(time.Hour)
@@ -168,9 +160,8 @@ func TestMemory_evictedAfterAMinute(t *testing.T) {
 		want("59 s after Carl left", 1)
 		pass(2 * time.Second)
 		want("61 s after Carl left", 0)
-		if after := r.events(ann); after != before {
-			r.Errorf("loaded again: %s", difference(after, before))
-		}
+		after := r.events(ann)
+		check.That(r, after == before, "loaded again: %s", difference(after, before))
 		pass(61 * time.Second)
 		want("61 s after a request", 0)
 	})
@@ -193,17 +184,12 @@ func TestMemory_limit(t *testing.T) {
 	w := r.watch(carl, 0)
 	for i := range 200 {
 		check.NoError(r, second(r.Game(t.Context(), ann, fmt.Sprintf("%016d", i))))
-		if n := r.InMemory(); n > 65 {
-			t.Fatalf("after %d games %d are in memory, want at most 64 and the watched one", i+1, n)
-		}
+		n := r.InMemory()
+		check.Require(t, n <= 65, "after %d games %d are in memory, want at most 64 and the watched one", i+1, n)
 	}
-	if n := r.InMemory(); n != 65 {
-		t.Errorf("%d games are in memory, want 65", n)
-	}
+	check.Equal(t, r.InMemory(), 65, "games in memory")
 	r.do(ann, "Pitch to the batter")
-	if kind := w.lastKind(); kind != "skip" {
-		t.Errorf("Carl, who watches all the time, received %s", kind)
-	}
+	check.Equal(t, w.lastKind(), "skip", "Carl, who watches all the time, received")
 }
 
 // A panickingAnnouncer panics once, after it is armed.
@@ -223,9 +209,7 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 		"by the clock": func(*rig) { pass(30 * time.Second) },
 		"by a command": func(r *rig) {
 			defer func() {
-				if recover() == nil {
-					r.Error("no panic")
-				}
+				check.That(r, recover() != nil, "no panic")
 			}()
 			r.do(ann, "Pitch to the batter")
 		},
@@ -247,9 +231,7 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 					t.Errorf("Ann received %s", text(t, bye))
 				}
 				n := strings.Count(r.log.String(), "game evicted after a panic")
-				if (n == 1) != (name == "by the clock") {
-					t.Errorf("logged %q", r.log)
-				}
+				check.That(t, (n == 1) == (name == "by the clock"), "logged %q", r.log)
 				r.rejoin(a, ann, 0)
 				if now := r.get(ann); now.Revision != uint64(len(j.moves[r.id])) {
 					t.Errorf("the game is at %d, %d moves are saved", now.Revision, len(j.moves[r.id]))

@@ -6,6 +6,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // Each decision is worth something: the first choice is the measure of the runs, one choice of each side is the
@@ -32,9 +33,8 @@ func TestWorth_decisions(t *testing.T) {
 				different += differentRuns(legal) - len(legal)
 			}
 		}
-		if len(chances) == 2 && math.Abs(chances["home"]+chances["away"]-1) > .05 {
-			t.Errorf("at %d both sides win with %v", g.Revision, chances)
-		}
+		check.That(t, len(chances) != 2 || math.Abs(chances["home"]+chances["away"]-1) <= .05,
+			"at %d both sides win with %v", g.Revision, chances)
 	}
 	if different < -2*decisions { // to a thousandth of a run, some are equal
 		t.Errorf("%d calls in the field have the value of another one in %d decisions", -different, decisions)
@@ -64,9 +64,7 @@ func checkWorth(t *testing.T, all []protocol.Choice) (best float64, coach protoc
 			picks, coach = picks+1, c
 		}
 	}
-	if picks != 1 {
-		t.Errorf("%d picks of the coach in %s", picks, text(t, all))
-	}
+	check.That(t, picks == 1, "%d picks of the coach in %s", picks, text(t, all))
 	return best, coach
 }
 
@@ -106,13 +104,10 @@ func TestWorth_substitutes(t *testing.T) {
 		}
 	}
 	for kind := range values {
-		if len(values[kind]) < 10 || len(odds[kind]) < 5 {
-			t.Errorf("%s: %d values and %d odds", kind, len(values[kind]), len(odds[kind]))
-		}
+		check.That(t, len(values[kind]) >= 10 && len(odds[kind]) >= 5,
+			"%s: %d values and %d odds", kind, len(values[kind]), len(odds[kind]))
 	}
-	if picks == 0 {
-		t.Error("the coach never changes a player")
-	}
+	check.That(t, picks != 0, "the coach never changes a player")
 }
 
 // Both answers to a question are valued, and the coach's is the better one.

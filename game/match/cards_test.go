@@ -75,9 +75,8 @@ func TestCards_withoutForm(t *testing.T) {
 		m, _ := newMatch(t, func(o *Origin, _ game.PlayerID) { o.Seed[0] = seed })
 		return text(t, m.cards(game.Away)) + text(t, m.cards(game.Home))
 	}
-	if a, b := of(1), of(2); a != b {
-		t.Error("the cards of two seeds differ")
-	}
+	a, b := of(1), of(2)
+	check.That(t, a == b, "the cards of two seeds differ")
 }
 
 // After each move of a real game, what the state says of batter and pitcher is what their cards say and what the
@@ -89,9 +88,7 @@ func TestCards_duringGame(t *testing.T) {
 	for n := 1; n < len(moves); n += 23 {
 		m := check.Must(load(moves[:n]))(t)
 		v := m.View()
-		if (v.AtBat == nil) != (v.State == nil || v.Over()) {
-			t.Fatalf("at %d: at bat %+v", m.Revision, v.AtBat)
-		}
+		check.Require(t, (v.AtBat == nil) == (v.State == nil || v.Over()), "at %d: at bat %+v", m.Revision, v.AtBat)
 		if v.AtBat == nil {
 			continue
 		}
@@ -120,7 +117,5 @@ func TestCards_duringGame(t *testing.T) {
 		}
 		hits -= box.Teams[side].Hits
 	}
-	if hits != 0 || pitches != 0 {
-		t.Errorf("cards and box score differ by %d hits and %d pitches", hits, pitches)
-	}
+	check.That(t, hits == 0 && pitches == 0, "cards and box score differ by %d hits and %d pitches", hits, pitches)
 }

@@ -7,6 +7,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // kinds returns all options that change the odds.
@@ -115,9 +116,7 @@ func TestModel_gameOver(t *testing.T) {
 		{game.AwayForfeit, [2]int{5, 0}, 1},
 	} {
 		s := game.State{Inning: 9, Half: game.Bottom, Score: tt.score, End: tt.end}
-		if got := table.HomeWin(&s); got != tt.want {
-			t.Errorf("%s at %v: %v, want %v", tt.end, tt.score, got, tt.want)
-		}
+		check.Equal(t, table.HomeWin(&s), tt.want, "%s at %v", tt.end, tt.score)
 	}
 }
 

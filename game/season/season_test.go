@@ -24,9 +24,8 @@ func TestNew_calendar(t *testing.T) {
 				home[g.Home]++
 				home[g.Away]--
 				for _, e := range []int{g.Away, g.Home} {
-					if played[[2]int{g.Day, e}] {
-						t.Errorf("%d entrants, %d meetings: %d plays twice on day %d", entrants, meetings, e, g.Day)
-					}
+					check.That(t, !played[[2]int{g.Day, e}],
+						"%d entrants, %d meetings: %d plays twice on day %d", entrants, meetings, e, g.Day)
 					played[[2]int{g.Day, e}] = true
 				}
 			}
@@ -100,9 +99,8 @@ func TestRecord_series(t *testing.T) {
 			}
 			s = check.Must(s.Record(i, won(&s.Games[i], winner)))(t)
 		}
-		if s.Champion != c.champion || s.Day() != 0 || len(s.Games) != len(c.winners) {
-			t.Errorf("best of %d: champion %d after %d games", c.bestOf, s.Champion, len(s.Games))
-		}
+		check.That(t, s.Champion == c.champion && s.Day() == 0 && len(s.Games) == len(c.winners),
+			"best of %d: champion %d after %d games", c.bestOf, s.Champion, len(s.Games))
 	}
 }
 
@@ -124,13 +122,10 @@ func TestRecord_order(t *testing.T) {
 	c := check.Must(season.New(season.Format{Meetings: 1}, 4))(t)
 	before := check.Must(season.New(season.Format{Meetings: 1}, 4))(t)
 	after := check.Must(c.Record(1, season.Result{Home: 1}))(t)
-	if !reflect.DeepEqual(c, before) {
-		t.Error("recording a result changed the competition before it")
-	}
+	check.That(t, reflect.DeepEqual(c, before), "recording a result changed the competition before it")
 	for _, game := range []int{-1, 1, 2, len(c.Games)} {
-		if _, err := after.Record(game, season.Result{Home: 1}); !errors.Is(err, season.ErrOrder) {
-			t.Errorf("game %d: %v", game, err)
-		}
+		_, err := after.Record(game, season.Result{Home: 1})
+		check.That(t, errors.Is(err, season.ErrOrder), "game %d: %v", game, err)
 	}
 }
 
@@ -175,9 +170,8 @@ func TestStandings_ties(t *testing.T) {
 				break
 			}
 		}
-		if table[1].TieBreak != c.by && name != "draw" {
-			t.Errorf("%s: the second is placed by %q", name, table[1].TieBreak)
-		}
+		check.That(t, table[1].TieBreak == c.by || name == "draw",
+			"%s: the second is placed by %q", name, table[1].TieBreak)
 	}
 }
 
@@ -199,9 +193,7 @@ func TestRecord_random(t *testing.T) {
 			continue
 		}
 		for n := 0; c.Champion < 0; n++ {
-			if n > 28*season.MaxMeetings+40 {
-				t.Fatalf("%+v with %d entrants does not end", f, entrants)
-			}
+			check.Require(t, n <= 28*season.MaxMeetings+40, "%+v with %d entrants does not end", f, entrants)
 			due := c.Due()
 			g := due[random.IntN(len(due))]
 			r := season.Result{Home: random.IntN(9), Away: random.IntN(9)}
@@ -218,8 +210,7 @@ func TestRecord_random(t *testing.T) {
 		if sum != 0 || len(c.Due()) != 0 {
 			t.Errorf("wins and losses differ by %d; due %v", sum, c.Due())
 		}
-		if f.IsLeague() && f.BestOf == 0 && c.Champion != table[0].Entrant {
-			t.Errorf("champion %d, first %d", c.Champion, table[0].Entrant)
-		}
+		check.That(t, !f.IsLeague() || f.BestOf != 0 || c.Champion == table[0].Entrant,
+			"champion %d, first %d", c.Champion, table[0].Entrant)
 	}
 }

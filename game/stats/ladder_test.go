@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pressbox/game/stats"
+	"pressbox/packaging/check"
 )
 
 // Managers are ranked by rating; each has the record against each other; games against oneself do not count.
@@ -34,9 +35,7 @@ func TestLadder(t *testing.T) {
 	for _, r := range rows {
 		sum += r.Rating
 	}
-	if sum < 4499 || sum > 4501 {
-		t.Errorf("the ratings add up to %d, want 4500", sum)
-	}
+	check.That(t, sum >= 4499 && sum <= 4501, "the ratings add up to %d, want 4500", sum)
 }
 
 // A win over an equal moves the rating by 12; who is 400 higher is expected to win ten of eleven.

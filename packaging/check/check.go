@@ -59,6 +59,22 @@ func Contains(tb testing.TB, text, want, what string, args ...any) {
 	}
 }
 
+// That reports an error, in the form of fmt.Sprintf, unless ok.
+func That(tb testing.TB, ok bool, format string, args ...any) {
+	tb.Helper()
+	if !ok {
+		tb.Errorf(format, args...)
+	}
+}
+
+// Require ends the test with a message, in the form of fmt.Sprintf, unless ok.
+func Require(tb testing.TB, ok bool, format string, args ...any) {
+	tb.Helper()
+	if !ok {
+		tb.Fatalf(format, args...)
+	}
+}
+
 // ErrorIs reports an error unless err is want.
 func ErrorIs(tb testing.TB, err, want error, what string, args ...any) {
 	tb.Helper()
