@@ -183,17 +183,3 @@ func (g *scored) fielder(id game.PlayerID) game.FieldingLine {
 	return find(g, func(t *game.TeamBoxScore) []game.FieldingLine { return t.Fielding },
 		func(l *game.FieldingLine) game.PlayerID { return l.Player }, id)
 }
-
-// cases returns the columns of a table of text, a row a line, with an empty one behind the last.
-func cases(table string) (rows [][]string) {
-	for line := range strings.Lines(table) {
-		var row []string
-		for column := range strings.SplitSeq(strings.TrimSpace(line), "|") {
-			row = append(row, strings.TrimSpace(column))
-		}
-		if len(row) > 1 {
-			rows = append(rows, append(row, ""))
-		}
-	}
-	return rows
-}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/packaging/check"
 )
 
 // ruleCases has a line for each case: the rule and what it says; a situation; the event that is played in it; the
@@ -90,7 +91,7 @@ func TestApply_rules(t *testing.T) {
 	options := map[string]game.Options{
 		"": {DH: true, ExtraInnings: game.Standard}, "runner": {DH: true}, "seven": {DH: true, Innings: 7},
 	}
-	for _, f := range cases(ruleCases) {
+	for _, f := range check.Rows(ruleCases) {
 		t.Run(f[0], func(t *testing.T) {
 			t.Parallel()
 			in, event, want := f[1], f[2], f[3]

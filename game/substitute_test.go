@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/game/gametest"
 	"pressbox/packaging/check"
 )
 
@@ -22,11 +23,7 @@ func subs(tb testing.TB, text string) []game.Substitution {
 	tb.Helper()
 	var all []game.Substitution
 	for one := range strings.SplitSeq(text, ", ") {
-		f := strings.Fields(one)
-		s := sub(game.PlayerID(f[0]), len(f[1])*10-10+int(f[1][0]-'0'), 0)
-		check.NoError(tb, s.Position.UnmarshalText([]byte(f[2])))
-		s.Injured = len(f) > 3
-		all = append(all, s)
+		all = append(all, gametest.Substitution(tb, one))
 	}
 	return all
 }

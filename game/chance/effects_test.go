@@ -1,9 +1,12 @@
 package chance_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"pressbox/game"
@@ -112,86 +115,60 @@ func isStrikeoutDoublePlay(_ *game.State, p *game.Play) bool {
 // Each tactic has its effect and its cost.
 func TestTactics_effects(t *testing.T) {
 	t.Parallel()
-	in := func(d chance.Defense) chance.Tactics { return chance.Tactics{Defense: d} }
-	call := func(o chance.Offense) chance.Tactics { return chance.Tactics{Offense: o} }
-	tests := []struct {
-		name    string
-		at      int // 3·mask + outs
-		tactics chance.Tactics
-		is      predicate
-		least   float64 // change of the share against no tactics
-		most    float64
-	}{
-		{"pitching around walks more", 6, in(chance.Defense{Pitch: chance.PitchAround}), isKind(game.Walk), .08, .25},
-		{
-			"pitching around allows fewer home runs", 6, in(chance.Defense{Pitch: chance.PitchAround}),
-			isKind(game.HomeRun), -.03, -.003,
-		},
-		{
-			"an intentional walk is one", 6, in(chance.Defense{Pitch: chance.IntentionalWalk}),
-			isKind(game.IntentionalWalk), 1, 1,
-		},
-		{"taking walks more", 0, call(chance.Take), isKind(game.Walk), .005, .05},
-		{
-			"the infield in allows singles", 13, in(chance.Defense{Infield: chance.InfieldIn}),
-			isKind(game.Single), .015, .06,
-		},
-		{
-			"the infield in holds the runner on third", 13, in(chance.Defense{Infield: chance.InfieldIn}),
-			scoresOnGroundOut, -.08, -.02,
-		},
-		{
-			"corners in hold the runner less", 13, in(chance.Defense{Infield: chance.CornersIn}),
-			scoresOnGroundOut, -.05, -.005,
-		},
-		{
-			"double-play depth turns more double plays", 3, in(chance.Defense{Infield: chance.DoublePlayDepth}),
-			isGroundDoublePlay, .003, .03,
-		},
-		{"a hit and run avoids double plays", 3, call(chance.HitAndRun), isGroundDoublePlay, -.10, -.02},
-		{"a hit and run strikes out and throws out", 3, call(chance.HitAndRun), isStrikeoutDoublePlay, .03, .12},
-		{
-			"playing behind the runner allows fewer singles", 3, in(chance.Defense{PlayBehind: true}),
-			isKind(game.Single), -.03, -.008,
-		},
-		{
-			"a deep outfield allows fewer doubles", 0, in(chance.Defense{Outfield: chance.Deep}),
-			isKind(game.Double), -.02, -.002,
-		},
-		{
-			"a shallow outfield allows more doubles", 0, in(chance.Defense{Outfield: chance.Shallow}),
-			isKind(game.Double), .002, .02,
-		},
-		{
-			"guarding the lines allows fewer doubles", 0, in(chance.Defense{GuardLines: true}),
-			isKind(game.Double), -.02, -.002,
-		},
-		{"a sacrifice advances the runner", 3, call(chance.Sacrifice), isSacrifice, .55, .7},
-		{"a bunt for a hit with the bases empty", 0, call(chance.BuntForHit), isKind(game.Single), .1, .25},
-		{"a squeeze scores the runner", 13, call(chance.Squeeze), scoresFromThird, .1, .5},
+	kinds := map[string]predicate{
+		"walk": isKind(game.Walk), "intentional walk": isKind(game.IntentionalWalk), "single": isKind(game.Single),
+		"double": isKind(game.Double), "home run": isKind(game.HomeRun),
+		"ground double play": isGroundDoublePlay, "strikeout double play": isStrikeoutDoublePlay,
+		"sacrifice": isSacrifice, "score on a ground out": scoresOnGroundOut, "score from third": scoresFromThird,
 	}
-	for at := range 24 {
+	tests := map[int][][]string{}
+	for _, f := range check.Rows(tacticCases) {
+		at := check.Must(strconv.Atoi(f[1]))(t)
+		tests[at] = append(tests[at], f)
+	}
+	for at, rows := range tests {
 		var is []predicate
-		for _, tt := range tests {
-			if tt.at == at {
-				is = append(is, tt.is)
-			}
-		}
-		if is == nil {
-			continue
+		for _, f := range rows {
+			is = append(is, kinds[f[3]])
 		}
 		usual := shares(t, at, chance.Tactics{}, nil, is...)
-		for _, tt := range tests {
-			if tt.at != at {
-				continue
+		for i, f := range rows {
+			var tactics chance.Tactics
+			if strings.HasPrefix(f[2], "{") {
+				check.NoError(t, json.Unmarshal([]byte(f[2]), &tactics.Defense))
+			} else {
+				tactics.Offense = chance.Offense(f[2])
 			}
-			got := shares(t, at, tt.tactics, nil, tt.is)[0] - usual[0]
-			if usual = usual[1:]; got < tt.least-slack(.01) || got > tt.most+slack(.01) {
-				t.Errorf("%s: %+.4f, want %+.3f to %+.3f", tt.name, got, tt.least, tt.most)
-			}
+			var least, most float64
+			check.Must(fmt.Sscan(f[4], &least, &most))(t)
+			got := shares(t, at, tactics, nil, is[i])[0] - usual[i]
+			check.That(t, got >= least-slack(.01) && got <= most+slack(.01),
+				"%s: %+.4f, want %+.3f to %+.3f", f[0], got, least, most)
 		}
 	}
 }
+
+// A row has the base-out state, 3·mask + outs; the call of the side at bat or, in braces, of the side in the field;
+// what happens; and by how much its share changes against no tactics.
+const tacticCases = `
+pitching around walks more | 6 | {"pitch":"pitch around"} | walk | .08 .25
+pitching around allows fewer home runs | 6 | {"pitch":"pitch around"} | home run | -.03 -.003
+an intentional walk is one | 6 | {"pitch":"intentional walk"} | intentional walk | 1 1
+taking walks more | 0 | take | walk | .005 .05
+the infield in allows singles | 13 | {"infield":"in"} | single | .015 .06
+the infield in holds the runner on third | 13 | {"infield":"in"} | score on a ground out | -.08 -.02
+corners in hold the runner less | 13 | {"infield":"corners in"} | score on a ground out | -.05 -.005
+double-play depth turns more double plays | 3 | {"infield":"double-play depth"} | ground double play | .003 .03
+a hit and run avoids double plays | 3 | hit and run | ground double play | -.10 -.02
+a hit and run strikes out and throws out | 3 | hit and run | strikeout double play | .03 .12
+playing behind the runner allows fewer singles | 3 | {"behind":true} | single | -.03 -.008
+a deep outfield allows fewer doubles | 0 | {"outfield":"deep"} | double | -.02 -.002
+a shallow outfield allows more doubles | 0 | {"outfield":"shallow"} | double | .002 .02
+guarding the lines allows fewer doubles | 0 | {"lines":true} | double | -.02 -.002
+a sacrifice advances the runner | 3 | sacrifice | sacrifice | .55 .7
+a bunt for a hit with the bases empty | 0 | bunt for hit | single | .1 .25
+a squeeze scores the runner | 13 | squeeze | score from third | .1 .5
+`
 
 // A sacrifice with a runner on first and none out costs runs: .20 if it succeeds (.909 to .709), less on average,
 // because some bunters reach first.

@@ -1,6 +1,7 @@
 package leagues_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,87 +18,18 @@ import (
 // An invalid request creates nothing; every violation is listed.
 func TestCreate_validation(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		for name, tt := range map[string]struct {
-			kind   leagues.Kind
-			change func(*leagues.Request)
-			want   string // path and code of each violation
-		}{
-			"nothing wrong": {leagues.RoundRobin, func(*leagues.Request) {}, ""},
-			"longest name": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Name = strings.Repeat("ü", 60) }, "",
-			},
-			"name too long": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Name = strings.Repeat("ü", 61) }, "/name out_of_range",
-			},
-			"empty name": {leagues.RoundRobin, func(q *leagues.Request) { q.Name = " " }, "/name out_of_range"},
-			"line break": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Name = "a\nb" }, "/name out_of_range",
-			},
-			"most meetings":     {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 6 }, ""},
-			"too many meetings": {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 7 }, " not_possible"},
-			"no meetings": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 0 }, "/meetings out_of_range",
-			},
-			"series of a league": {leagues.Series, func(*leagues.Request) {}, "/meetings out_of_range"},
-			"one seat": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats = q.Seats[:1] }, " not_possible",
-			},
-			"best of two":    {leagues.RoundRobin, func(q *leagues.Request) { q.BestOf = 2 }, " not_possible"},
-			"shortest cover": {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = 1 }, ""},
-			"no cover": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = 0 }, "/cover_hours out_of_range",
-			},
-			"longest cover": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = leagues.MaxCoverHours }, "",
-			},
-			"cover too long": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = leagues.MaxCoverHours + 1 },
-				"/cover_hours out_of_range",
-			},
-			"last minute": {leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "23:59" }, ""},
-			"no such hour": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "24:00" }, "/play_at invalid",
-			},
-			"not a time": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "8 pm" }, "/play_at invalid",
-			},
-			"one club twice": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = q.Seats[0].Team },
-				"/seats/1/team same_team",
-			},
-			"no club": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = "" }, "/seats/1/team required",
-			},
-			"unknown club": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = "NONE" }, "/seats/1/team unknown_team",
-			},
-			"two own seats": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "me" },
-				"/seats/1/manager seat_taken",
-			},
-			"unknown manager": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "Ann" },
-				"/seats/1/manager not_an_option",
-			},
-			"options of games": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Options.Innings = 4 },
-				"/options/innings not_an_option",
-			},
-			"level of the bot": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Options.BotLevel = 4 },
-				"/options/bot_level not_an_option",
-			},
-			"two violations": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Name, q.PlayAt = "", "x" },
-				"/name out_of_range, /play_at invalid",
-			},
-		} {
+		long := strings.Repeat("ü", 60)
+		for _, f := range check.Rows(createCases) {
 			q := request("me", "open")
-			tt.change(&q)
-			v, err := r.Create(r.Context(), ann, tt.kind, q)
-			if got := violations(err); got != tt.want || tt.want == "" && err != nil {
-				r.Errorf("%s: %q, want %q", name, got, tt.want)
-			}
+			text := string(check.Must(json.Marshal(q))(r))
+			from, to, _ := strings.Cut(strings.ReplaceAll(f[2], "ü×60", long), "→")
+			from, to = strings.TrimSpace(from), strings.TrimSpace(to)
+			check.Contains(r, text, from, "%s: the request", f[0])
+			q = leagues.Request{}
+			check.NoError(r, json.Unmarshal([]byte(strings.Replace(text, from, to, 1)), &q))
+			v, err := r.Create(r.Context(), ann, leagues.Kind(f[1]), q)
+			got := strings.TrimSpace(violations(err))
+			check.That(r, got == f[3] && (got != "" || err == nil), "%s: %q, %v, want %q", f[0], got, err, f[3])
 			if err == nil {
 				check.NoError(r, r.Remove(r.Context(), v.ID))
 			}
@@ -107,6 +39,36 @@ func TestCreate_validation(t *testing.T) {
 		r.wantCode("without an account", err, protocol.Forbidden)
 	})
 }
+
+// A row has the kind, a change of the text of a valid request, and the path and code of each violation.
+const createCases = `
+nothing wrong | league | |
+longest name | league | "Kitchen" → "ü×60" |
+name too long | league | "Kitchen" → "ü×60ü" | /name out_of_range
+empty name | league | "Kitchen" → "\u0020" | /name out_of_range
+line break | league | "Kitchen" → "a\nb" | /name out_of_range
+most meetings | league | "meetings":1 → "meetings":6 |
+too many meetings | league | "meetings":1 → "meetings":7 | not_possible
+no meetings | league | "meetings":1 → "meetings":0 | /meetings out_of_range
+series of a league | series | | /meetings out_of_range
+one seat | league | ,{"team":"CPR","manager":"open"} → | not_possible
+best of two | league | "best_of":1 → "best_of":2 | not_possible
+shortest cover | league | "cover_hours":48 → "cover_hours":1 |
+no cover | league | "cover_hours":48 → "cover_hours":0 | /cover_hours out_of_range
+longest cover | league | "cover_hours":48 → "cover_hours":144 |
+cover too long | league | "cover_hours":48 → "cover_hours":145 | /cover_hours out_of_range
+last minute | league | "play_at":"" → "play_at":"23:59" |
+no such hour | league | "play_at":"" → "play_at":"24:00" | /play_at invalid
+not a time | league | "play_at":"" → "play_at":"8 pm" | /play_at invalid
+one club twice | league | "CPR" → "BWH" | /seats/1/team same_team
+no club | league | "CPR" → "" | /seats/1/team required
+unknown club | league | "CPR" → "NONE" | /seats/1/team unknown_team
+two own seats | league | "open" → "me" | /seats/1/manager seat_taken
+unknown manager | league | "manager":"open" → "manager":"Ann" | /seats/1/manager not_an_option
+options of games | league | "innings":3 → "innings":4 | /options/innings not_an_option
+level of the bot | league | "bot_level":1 → "bot_level":4 | /options/bot_level not_an_option
+two violations | league | "Kitchen","season":0,"play_at":"" → "","play_at":"x" | /name out_of_range, /play_at invalid
+`
 
 func violations(err error) string {
 	refused, ok := errors.AsType[*protocol.Error](err)

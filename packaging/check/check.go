@@ -83,6 +83,20 @@ func ErrorIs(tb testing.TB, err, want error, what string, args ...any) {
 	}
 }
 
+// Rows returns the columns of a table of text: a row a line, columns separated by "|", an empty one behind the last.
+func Rows(table string) (rows [][]string) {
+	for line := range strings.Lines(table) {
+		var row []string
+		for column := range strings.SplitSeq(strings.TrimSpace(line), "|") {
+			row = append(row, strings.TrimSpace(column))
+		}
+		if len(row) > 1 {
+			rows = append(rows, append(row, ""))
+		}
+	}
+	return rows
+}
+
 // Close closes c when the test ends, which must not fail.
 func Close(tb testing.TB, c io.Closer) {
 	tb.Helper()
