@@ -127,9 +127,7 @@ func keepsLaws(t *testing.T, before, after *game.State, err error) {
 		check.Require(t, string(a) == string(b), "refused (%v), but %s became %s", err, a, b)
 		return
 	}
-	if after.Outs < 0 || after.Outs > 3 || after.Outs == 3 && !after.Over() {
-		t.Fatalf("%d out", after.Outs)
-	}
+	check.Require(t, after.Outs >= 0 && after.Outs <= 3 && (after.Outs != 3 || after.Over()), "%d out", after.Outs)
 	seen := map[game.PlayerID]bool{"": true}
 	order := &after.Teams[after.Batting()].Order
 	for i, r := range after.Bases {

@@ -61,9 +61,8 @@ func checkNames[T comparable](t *testing.T, values ...T) {
 			"%T: %v is written as %s, %v; want a name of its own", v, v, name, err)
 		seen[string(name)] = true
 		var again T
-		if err := json.Unmarshal(name, &again); err != nil || again != v {
-			t.Errorf("%T: %s is read as %v, %v", v, name, again, err)
-		}
+		err = json.Unmarshal(name, &again)
+		check.That(t, err == nil && again == v, "%T: %s is read as %v, %v", v, name, again, err)
 	}
 	for _, text := range []string{`"nonsense"`, `["nonsense"]`, `1`, `{}`} {
 		if value := values[0]; json.Unmarshal([]byte(text), &value) == nil {

@@ -102,12 +102,10 @@ func TestApply_rules(t *testing.T) {
 			}
 			s := situation(t, in, options[f[4]])
 			after, err := s.Apply(parse(t, &s, event))
-			if got := refusal(t, err); got != rule {
-				t.Fatalf("%v, want refusal by %q", err, rule)
-			}
-			if got := describe(&after); got != want {
-				t.Errorf("%s, want %s", got, want)
-			}
+			got := refusal(t, err)
+			check.Require(t, got == rule, "%v, want refusal by %q", err, rule)
+			got = describe(&after)
+			check.That(t, got == want, "%s, want %s", got, want)
 		})
 	}
 }

@@ -90,10 +90,9 @@ func TestTally_atBats(t *testing.T) {
 	} {
 		s := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
 		got := s.Tally(parse(t, &s, tt.event))
-		if got.PlateAppearance != tt.turn || got.AtBat != tt.atBat || got.HitBases != tt.hit || got.Outs != tt.outs ||
-			got.Errors != tt.er {
-			t.Errorf("%s: %+v, want %+v", tt.event, got, tt)
-		}
+		check.That(t, got.PlateAppearance == tt.turn && got.AtBat == tt.atBat && got.HitBases == tt.hit &&
+			got.Outs == tt.outs && got.Errors == tt.er,
+			"%s: %+v, want %+v", tt.event, got, tt)
 	}
 }
 
@@ -174,10 +173,9 @@ func TestScorebook_reliefPitchers(t *testing.T) {
 func TestScorebook_strikeoutOfTwoBatters(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true}).play("02:NP sub:a15:1:PH 02:K 01:NP sub:a16:2:PH 02:K")
-	if a, b := g.batter("a1"), g.batter("a15"); a.Strikeouts != 1 || a.PlateAppearances != 1 ||
-		b.PlateAppearances != 0 {
-		t.Errorf("two strikes left: %+v and %+v", a, b)
-	}
+	a, b := g.batter("a1"), g.batter("a15")
+	check.That(t, a.Strikeouts == 1 && a.PlateAppearances == 1 && b.PlateAppearances == 0,
+		"two strikes left: %+v and %+v", a, b)
 	if a, b := g.batter("a2"), g.batter("a16"); a.PlateAppearances != 0 || b.Strikeouts != 1 {
 		t.Errorf("one strike left: %+v and %+v", a, b)
 	}
@@ -379,10 +377,9 @@ func TestScorebook_inheritedOnReturn(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true}).play(
 		"W sub:h11:4:P S7.1-2 sub:h11:4:CF sub:h12:1:P W.2-3;1-2 sub:h11:4:P sub:h13:1:CF HR.3-H;2-H;1-H")
-	if l := g.pitcher("h11"); l.InheritedRunners != 3 || l.InheritedRunnersScored != 2 || l.Runs != 2 {
-		t.Errorf("h11: %d inherited, %d scored, %d runs; want 3, 2, 2",
-			l.InheritedRunners, l.InheritedRunnersScored, l.Runs)
-	}
+	l := g.pitcher("h11")
+	check.That(t, l.InheritedRunners == 3 && l.InheritedRunnersScored == 2 && l.Runs == 2,
+		"h11: %d inherited, %d scored, %d runs; want 3, 2, 2", l.InheritedRunners, l.InheritedRunnersScored, l.Runs)
 	if l := g.pitcher("h12"); l.InheritedRunners != 2 || l.InheritedRunnersScored != 0 {
 		t.Errorf("h12: %d inherited, %d scored", l.InheritedRunners, l.InheritedRunnersScored)
 	}
@@ -420,8 +417,9 @@ func TestScorebook_proveFails(t *testing.T) {
 	g.book.RecordPlay(&before, &p, &after)
 	check.NoError(t, g.book.Prove(&after))
 	lines := g.box().Teams[game.Away].Batting
-	if !slices.ContainsFunc(lines,
-		func(l game.BattingLine) bool { return l.Player == "a3" && l.HomeRuns == 1 && l.RunsBattedIn == 2 }) {
-		t.Errorf("%+v", lines)
-	}
+	check.That(t, slices.ContainsFunc(lines, func(l game.BattingLine) bool {
+		return l.Player == "a3" &&
+			l.HomeRuns == 1 && l.RunsBattedIn == 2
+	}),
+		"%+v", lines)
 }

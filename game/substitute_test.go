@@ -91,9 +91,8 @@ func TestSubstitute_asRuled(t *testing.T) {
 	s := newGame(t, game.Options{DH: true})
 	left := check.Must(s.Substitute(subs(t, "h15 1 CF")...))(t)
 	back := sub("h1", 1, game.CenterField)
-	if _, err := left.Substitute(back); refusal(t, err) != "5.10(d)" {
-		t.Errorf("h1 returns: %v", err)
-	}
+	_, err := left.Substitute(back)
+	check.That(t, refusal(t, err) == "5.10(d)", "h1 returns: %v", err)
 	back.AsRuled = true
 	after := check.Must(left.Substitute(back))(t)
 	home := &after.Teams[game.Home]
@@ -208,10 +207,9 @@ func TestSubstitute_twoWay(t *testing.T) {
 	} {
 		next := check.Must(tt.s.Substitute(subs(t, tt.subs)...))(t)
 		h := next.Teams[game.Home]
-		if h.DH != 4 || h.Order[3].Player != tt.bats || h.Pitcher != tt.pitches ||
-			!slices.Equal(h.Removed, tt.removed) {
-			t.Errorf("%s: %+v", tt.name, h)
-		}
+		check.That(t, h.DH == 4 && h.Order[3].Player == tt.bats && h.Pitcher == tt.pitches &&
+			slices.Equal(h.Removed, tt.removed),
+			"%s: %+v", tt.name, h)
 		if next.Half == game.Top {
 			apply(t, next, "K", "K", "K", "K", "K", "K")
 		}

@@ -131,13 +131,11 @@ func TestApply_fourthOut(t *testing.T) {
 func TestApply_automaticRunner(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true, Innings: 3}).play("K K K K K K K K K K K K K K K K K K")
-	if r := g.s.RunnerOn(game.Second); r.Player != "a9" || !r.Automatic {
-		t.Fatalf("%v starts on second, want a9", r)
-	}
+	r := g.s.RunnerOn(game.Second)
+	check.Require(t, r.Player == "a9" && r.Automatic, "%v starts on second, want a9", r)
 	g.play("sub:a15:9:PR")
-	if r := g.s.RunnerOn(game.Second); r.Player != "a15" || !r.Automatic {
-		t.Errorf("%v is the pinch runner, want a15", r)
-	}
+	r = g.s.RunnerOn(game.Second)
+	check.That(t, r.Player == "a15" && r.Automatic, "%v is the pinch runner, want a15", r)
 	g.play("S8.2-H K K K")
 	box := g.box()
 	if p := g.pitcher("h10"); p.Runs != 1 || p.EarnedRuns != 0 || p.BattersFaced != 13 {
@@ -160,23 +158,20 @@ func TestState_callAndForfeit(t *testing.T) {
 	} {
 		s := situation(t, in, o)
 		called, err := s.CallGame()
-		if got := refusal(t, err); (got == "") != over || !over && got != "7.01(c)" {
-			t.Errorf("called at %s: %v", in, err)
-		}
+		got := refusal(t, err)
+		check.That(t, (got == "") == over && (over || got == "7.01(c)"), "called at %s: %v", in, err)
 		check.That(t, !over || called.End == game.CalledGame, "called at %s: %q", in, called.End)
-		if side, won := called.Winner(); won && s.Lead() == 0 {
-			t.Errorf("called at %s: the %s team won a tie", in, side)
-		}
+		side, won := called.Winner()
+		check.That(t, !won || s.Lead() != 0, "called at %s: the %s team won a tie", in, side)
 	}
 	if s := situation(t, "3t 0 --- 10-0", o); check.Must(s.CallGame())(t).End != game.CalledGame {
 		t.Error("a lead of ten is not called")
 	}
 	s := situation(t, "3t 0 --- 5-0", o)
 	lost := check.Must(s.Forfeit(game.Away))(t)
-	if side, won := lost.Winner(); !won || side != game.Home || lost.Result() != [2]int{0, 9} ||
-		lost.Score != [2]int{5, 0} {
-		t.Errorf("forfeited by away: %v won %v, result %v, score %v", side, won, lost.Result(), lost.Score)
-	}
+	side, won := lost.Winner()
+	check.That(t, won && side == game.Home && lost.Result() == [2]int{0, 9} && lost.Score == [2]int{5, 0},
+		"forfeited by away: %v won %v, result %v, score %v", side, won, lost.Result(), lost.Score)
 }
 
 // 7.01(g)(3), 9.06(f), (g): only part of a game-winning play counts.
@@ -221,9 +216,8 @@ func TestApply_asRuled(t *testing.T) {
 	} {
 		s := situation(t, tt.in, game.Options{DH: true})
 		p := parse(t, &s, tt.event)
-		if _, err := s.Apply(p); err == nil {
-			t.Errorf("%s at %s stands without the flag", tt.event, tt.in)
-		}
+		_, err := s.Apply(p)
+		check.That(t, err != nil, "%s at %s stands without the flag", tt.event, tt.in)
 		p.Flags |= game.AsRuled
 		if _, err := s.Apply(p); (err == nil) != tt.stands {
 			t.Errorf("%s at %s, as ruled: %v", tt.event, tt.in, err)

@@ -122,10 +122,9 @@ func TestManager_bunters(t *testing.T) {
 				bunts++
 			}
 		}
-		if mixed := in > turns/20 && in < turns && bunts > 0 && bunts < turns; mixed != mixes ||
-			!mixes && in+bunts > 0 {
-			t.Errorf("speed %+.0f: corners in %d times, %d bunts of %d", speed, in, bunts, turns)
-		}
+		mixed := in > turns/20 && in < turns && bunts > 0 && bunts < turns
+		check.That(t, mixed == mixes && (mixes || in+bunts == 0),
+			"speed %+.0f: corners in %d times, %d bunts of %d", speed, in, bunts, turns)
 	}
 }
 
@@ -165,9 +164,8 @@ func TestSubstitutions_pitchers(t *testing.T) {
 	} {
 		g := tt.at.start(t)
 		side := g.State.Fielding()
-		if subs := g.Managers[side].Substitutions(&g.State, g.Progress); (subs != nil) != tt.relieve {
-			t.Errorf("%s: %+v", tt.name, subs)
-		}
+		subs := g.Managers[side].Substitutions(&g.State, g.Progress)
+		check.That(t, (subs != nil) == tt.relieve, "%s: %+v", tt.name, subs)
 	}
 	runs := func(score [2]int) float64 {
 		g := situation{inning: 8, batters: 33, score: score}.start(t)

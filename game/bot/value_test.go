@@ -56,10 +56,9 @@ func TestOffenseValues_position(t *testing.T) {
 	} {
 		g := tt.at.start(t)
 		v := g.Turn().OffenseValues()[0]
-		if v.Call != chance.SwingAway || v.Runs < tt.least || v.Runs > tt.most || v.WinProbability < tt.fewest ||
-			v.WinProbability > tt.share {
-			t.Errorf("%+v: %+v, want %v to %v runs and %v to %v wins", tt.at, v, tt.least, tt.most, tt.fewest, tt.share)
-		}
+		check.That(t, v.Call == chance.SwingAway && v.Runs >= tt.least && v.Runs <= tt.most &&
+			v.WinProbability >= tt.fewest && v.WinProbability <= tt.share,
+			"%+v: %+v, want %v to %v runs and %v to %v wins", tt.at, v, tt.least, tt.most, tt.fewest, tt.share)
 	}
 }
 

@@ -64,9 +64,8 @@ func each(t *testing.T, do func(*retro.Game)) {
 	check.NoError(t, err)
 	for _, path := range ours {
 		text := check.Must(os.ReadFile(path))(t)
-		if err := read(bytes.NewReader(text)); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
+		err := read(bytes.NewReader(text))
+		check.Require(t, err == nil, "%s: %v", path, err)
 	}
 	err = gametest.ReadArchive(filepath.Join(gametest.SeasonDir(t), "retrosheet-events-2020.tar.gz"), "EV", read)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -116,10 +115,9 @@ func checkPlay(t *testing.T, all []claim, step *retro.Step, l call.Line) {
 func checkWords(t *testing.T, step *retro.Step, l call.Line) {
 	t.Helper()
 	for _, text := range []string{l.Screen, l.Speak} {
-		if text == "" || strings.ContainsAny(text, "{}[]") || strings.Contains(text, "  ") ||
-			strings.Contains(text, " ,") || strings.Contains(text, "..") {
-			t.Errorf("%s: %q", step.Event, text)
-		}
+		check.That(t, text != "" && !strings.ContainsAny(text, "{}[]") && !strings.Contains(text, "  ") &&
+			!strings.Contains(text, " ,") && !strings.Contains(text, ".."),
+			"%s: %q", step.Event, text)
 	}
 	n := len(l.Speak)
 	check.That(t, n <= 300, "%s: %d letters to speak: %q", step.Event, n, l.Speak)

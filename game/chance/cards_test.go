@@ -17,12 +17,10 @@ func TestSimulator_spent(t *testing.T) {
 	starter := s.Pitcher()
 	work := chance.RecentWork{starter: {0, 100}}
 	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Recent: work})
-	if got := sim.Spent(&s, chance.Progress{}, starter); math.Abs(got-.4*.8) > 1e-9 {
-		t.Errorf("two days after a start %.3f of the stamina is spent, want 0.32", got)
-	}
-	if got := sim.Spent(&game.State{}, chance.Progress{}, starter); math.Abs(got-.4*.8) > 1e-9 {
-		t.Errorf("before the game: %.3f", got)
-	}
+	got := sim.Spent(&s, chance.Progress{}, starter)
+	check.That(t, math.Abs(got-.4*.8) <= 1e-9, "two days after a start %.3f of the stamina is spent, want 0.32", got)
+	got = sim.Spent(&game.State{}, chance.Progress{}, starter)
+	check.That(t, math.Abs(got-.4*.8) <= 1e-9, "before the game: %.3f", got)
 	last := -1.
 	for n := range 40 {
 		m := worked(&s, n, n*39/10)
@@ -76,10 +74,9 @@ func TestEffective(t *testing.T) {
 	starter := chance.Effective(game.Player{Positions: []game.Role{"SP"}}, chance.Rating{})
 	reliever := chance.Effective(game.Player{Positions: []game.Role{"RP"}}, chance.Rating{})
 	both := chance.Effective(game.Player{Positions: []game.Role{"SP", "DH"}}, chance.Rating{})
-	if hitter.Batting != l || hitter.Pitching.HR <= l.HR || starter.Pitching != l || starter.Batting.K <= l.K ||
-		both.Batting != l {
-		t.Errorf("hitter %+v, starter %+v, both %+v", hitter, starter, both)
-	}
+	check.That(t, hitter.Batting == l && hitter.Pitching.HR > l.HR && starter.Pitching == l &&
+		starter.Batting.K > l.K && both.Batting == l,
+		"hitter %+v, starter %+v, both %+v", hitter, starter, both)
 	check.That(t, starter.Stamina == chance.StarterStamina && reliever.Stamina == chance.RelieverStamina,
 		"stamina %d and %d", starter.Stamina, reliever.Stamina)
 }

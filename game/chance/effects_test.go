@@ -215,9 +215,8 @@ func TestSimulator_stealOdds(t *testing.T) {
 		return sim.Odds(&s, chance.Progress{}, chance.Tactics{Offense: steal.Offense, Defense: d}).Chance
 	}
 	average := odds(nil, chance.Defense{})
-	if got := shares(t, 3, steal, nil, isSteal)[0]; math.Abs(got-average) > .012+slack(.015) {
-		t.Errorf("shown %.3f, frequency %.3f", average, got)
-	}
+	got := shares(t, 3, steal, nil, isSteal)[0]
+	check.That(t, math.Abs(got-average) <= .012+slack(.015), "shown %.3f, frequency %.3f", average, got)
 	for name, got := range map[string]float64{
 		"a fast runner":    odds(chance.Ratings{"a9": {Speed: 1}}, chance.Defense{}) - average,
 		"playing behind":   odds(nil, chance.Defense{PlayBehind: true}) - average,
@@ -282,9 +281,8 @@ func TestResolution_questionOdds(t *testing.T) {
 		within := 3.5 * math.Sqrt(rec.asked*.25)
 		check.That(t, math.Abs(rec.succeeded-rec.expected) <= within,
 			"%q: %.0f of %.0f succeeded, want %.0f ± %.0f", q, rec.succeeded, rec.asked, rec.expected, within)
-		if bold, safe := q.Labels(); bold == "" || safe == "" || q.Text() == "" {
-			t.Errorf("%q has no words", q)
-		}
+		bold, safe := q.Labels()
+		check.That(t, bold != "" && safe != "" && q.Text() != "", "%q has no words", q)
 	}
 }
 

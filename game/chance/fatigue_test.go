@@ -35,18 +35,16 @@ func TestFatigue_pitchesAndBatters(t *testing.T) {
 	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
 	after := func(batters, pitches int) float64 { return runsPerTurn(sim, &s, worked(&s, batters, pitches)) }
 	usual := func(batters int) float64 { return after(batters, batters*39/10) }
-	if a, b := after(21, 70), after(21, 120); b < a+.005 {
-		t.Errorf("after 70 pitches %+.4f runs per batter, after 120 %+.4f", a, b)
-	}
+	a, b := after(21, 70), after(21, 120)
+	check.That(t, b >= a+.005, "after 70 pitches %+.4f runs per batter, after 120 %+.4f", a, b)
 	if a, b, c := usual(0), usual(10), usual(19); b < a+.005 || c < b+.002 {
 		t.Errorf("times through the order: %+.4f, %+.4f, %+.4f runs per batter", a, b, c)
 	}
 	cost := usual(24) - usual(23)
 	for n := 24; n < 36; n++ {
 		next := usual(n+1) - usual(n)
-		if next <= 0 || next < cost-.0005 && n > 26 {
-			t.Errorf("batter %d costs %+.4f runs more than the one before, that one %+.4f", n+1, next, cost)
-		}
+		check.That(t, next > 0 && (next >= cost-.0005 || n <= 26),
+			"batter %d costs %+.4f runs more than the one before, that one %+.4f", n+1, next, cost)
 		cost = next
 	}
 	spent := worked(&s, chance.StarterStamina, chance.StarterStamina*39/10)

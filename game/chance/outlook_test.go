@@ -104,9 +104,8 @@ func TestOutlook_runs(t *testing.T) {
 		check.That(t, math.Abs(got-want) <= .05+.04*want, "base-out state %d: %.3f runs, measured %.3f", at, got, want)
 	}
 	s := f.at(t, 0)
-	if o := sim.Outlook(&s, chance.Progress{}, chance.Tactics{Offense: chance.Squeeze}); o != (chance.Outlook{}) {
-		t.Error("illegal tactics have an outlook")
-	}
+	o := sim.Outlook(&s, chance.Progress{}, chance.Tactics{Offense: chance.Squeeze})
+	check.That(t, o == (chance.Outlook{}), "illegal tactics have an outlook")
 }
 
 func BenchmarkOutlook(b *testing.B) {

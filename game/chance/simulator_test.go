@@ -166,9 +166,8 @@ func TestLegalOffense_matchesResolve(t *testing.T) {
 		offers := chance.LegalDefense(&s, chance.Progress{})
 		check.Equal(t, offers[0], (chance.Defense{}), "base-out state %d: the first defense", at)
 		for _, d := range offers {
-			if _, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Defense: d}); err != nil {
-				t.Errorf("base-out state %d, %+v: %v", at, d, err)
-			}
+			_, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Defense: d})
+			check.That(t, err == nil, "base-out state %d, %+v: %v", at, d, err)
 		}
 	}
 }
@@ -198,19 +197,16 @@ func TestMatchup_multipliesOdds(t *testing.T) {
 func TestProgress_json(t *testing.T) {
 	t.Parallel()
 	pitches := chance.Pitches{}
-	if err := pitches.UnmarshalText([]byte("BC1>F.P")); err != nil || pitches.String() != "BC1>F.P" {
-		t.Fatalf("read %q, %v", pitches.String(), err)
-	}
+	err := pitches.UnmarshalText([]byte("BC1>F.P"))
+	check.Require(t, err == nil && pitches.String() == "BC1>F.P", "read %q, %v", pitches.String(), err)
 	at := chance.Progress{
 		Turns: 7, Workloads: [2]chance.Workload{{Pitcher: "p", Batters: 3, Pitches: 11}}, PickoffThrows: 1,
 		Pitches: pitches,
 	}
 	data := check.Must(json.Marshal(at))(t)
 	var again chance.Progress
-	if err := json.Unmarshal(data, &again); err != nil || again != at {
-		t.Errorf("%s: read %+v, %v, want %+v", data, again, err, at)
-	}
-	if err := pitches.UnmarshalText(make([]byte, 41)); err == nil {
-		t.Error("41 pitches: no error")
-	}
+	err = json.Unmarshal(data, &again)
+	check.That(t, err == nil && again == at, "%s: read %+v, %v, want %+v", data, again, err, at)
+	err = pitches.UnmarshalText(make([]byte, 41))
+	check.That(t, err != nil, "41 pitches: no error")
 }

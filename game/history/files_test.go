@@ -48,10 +48,9 @@ func TestRead_small(t *testing.T) {
 	s, err := history.Read(smallSeason())
 	check.NoError(t, err)
 	r, _ := s.Roster("AAA")
-	if s.Year != 1930 || s.Games != 1 || len(r.Players) != 9 || r.Team.Name != "Ashton Anchors" ||
-		r.Players[0].Bats != "S" || r.Players[0].Throws != "L" {
-		t.Fatalf("%+v", r)
-	}
+	check.Require(t, s.Year == 1930 && s.Games == 1 && len(r.Players) == 9 && r.Team.Name == "Ashton Anchors" &&
+		r.Players[0].Bats == "S" && r.Players[0].Throws == "L",
+		"%+v", r)
 	powerful, other := r.Players[0].Rating.Batting, r.Players[3].Rating.Batting
 	check.That(t, r.Players[0].ID == "aplay001" && powerful.HR > other.HR,
 		"who hit a home run has %v, another %v", powerful.HR, other.HR)
@@ -117,9 +116,8 @@ func TestRead_size(t *testing.T) {
 	}
 	events := files["1930/1930BBB.EVN"].Data
 	files["1930/1930BBB.EVN"] = &fstest.MapFile{Data: append(bytes.Clone(events), comment...)}
-	if _, err := history.Read(files); err != nil {
-		t.Errorf("with %d bytes: %v", history.MaxBytes, err)
-	}
+	_, err := history.Read(files)
+	check.That(t, err == nil, "with %d bytes: %v", history.MaxBytes, err)
 	files["1930/1930BBB.EVN"] = &fstest.MapFile{Data: append(append(bytes.Clone(events), comment...), '\n')}
 	if _, err := history.Read(files); !errors.Is(err, history.ErrFiles) || !strings.Contains(err.Error(), "64 MiB") {
 		t.Errorf("with one byte more: %v", err)

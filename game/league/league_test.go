@@ -66,13 +66,11 @@ func TestLeague_seasons(t *testing.T) {
 		}
 	}
 	for _, season := range []int{-1, league.LastSeason + 1} {
-		if _, err := l.Teams(t.Context(), season); !errors.Is(err, teams.ErrUnknown) {
-			t.Errorf("season %d: %v", season, err)
-		}
+		_, err := l.Teams(t.Context(), season)
+		check.That(t, errors.Is(err, teams.ErrUnknown), "season %d: %v", season, err)
 	}
-	if _, err := l.Roster(t.Context(), 1, "XXX"); !errors.Is(err, teams.ErrUnknown) {
-		t.Errorf("team XXX: %v", err)
-	}
+	_, err := l.Roster(t.Context(), 1, "XXX")
+	check.That(t, errors.Is(err, teams.ErrUnknown), "team XXX: %v", err)
 }
 
 // Every club has 13 hitters who cover every position twice, 5 starters, 8 relief pitchers, unique names, ids and

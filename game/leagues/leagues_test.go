@@ -138,10 +138,9 @@ func TestList(t *testing.T) {
 		check.That(r, len(r.List(bob, leagues.RoundRobin)) == 2, "a private league is not in its manager's list")
 		pass(0)
 		g := check.Must(r.games.Game(r.Context(), bob, r.schedule(id)[0].Game))(r)
-		if g.Options.Visibility != protocol.Private || g.Competition.ID != id || g.Away.Manager == nil ||
-			g.Home.Manager == nil {
-			r.Errorf("its game is %s, with managers %v and %v", g.Options.Visibility, g.Away.Manager, g.Home.Manager)
-		}
+		check.That(r, g.Options.Visibility == protocol.Private && g.Competition.ID == id && g.Away.Manager != nil &&
+			g.Home.Manager != nil,
+			"its game is %s, with managers %v and %v", g.Options.Visibility, g.Away.Manager, g.Home.Manager)
 	})
 }
 

@@ -30,10 +30,9 @@ func TestRun_bots(t *testing.T) {
 		s := check.Must(r.Standings(ann, leagues.RoundRobin, id))(r)
 		check.Require(r, v.Status == leagues.Finished && v.Champion != nil && !v.Finished.IsZero(),
 			"the league is %s; champion %v", v.Status, v.Champion)
-		if len(s.Playoff) != 2 || s.Playoff[0].Wins+s.Playoff[1].Wins < 2 || *v.Champion != s.Playoff[0].Seat &&
-			*v.Champion != s.Playoff[1].Seat {
-			r.Errorf("champion %d of the play-off %+v", *v.Champion, s.Playoff)
-		}
+		check.That(r, len(s.Playoff) == 2 && s.Playoff[0].Wins+s.Playoff[1].Wins >= 2 &&
+			(*v.Champion == s.Playoff[0].Seat || *v.Champion == s.Playoff[1].Seat),
+			"champion %d of the play-off %+v", *v.Champion, s.Playoff)
 		if got := s.Standings[0].Entrant; got != s.Playoff[0].Seat && got != s.Playoff[1].Seat {
 			r.Errorf("the first, %d, is not in the play-off %+v", got, s.Playoff)
 		}
@@ -140,18 +139,16 @@ func TestRun_cover(t *testing.T) {
 		q.CoverHours = 1
 		id := r.create(q).ID
 		pass(time.Hour)
-		if v := r.get(id); v.Status != leagues.Pending {
-			r.Fatalf("with an open seat the league is %s", v.Status)
-		}
+		v := r.get(id)
+		check.Require(r, v.Status == leagues.Pending, "with an open seat the league is %s", v.Status)
 		check.Must(r.Join(r.Context(), bob, leagues.RoundRobin, id, -1))(r)
 		pass(time.Hour - time.Second)
 		check.Equal(r, r.statuses(id), "map[pending:1 scheduled:2]", "before the limit")
 		pass(time.Second)
 		check.Equal(r, r.statuses(id), "map[finished:1 pending:1 scheduled:1]", "at the limit")
 		pass(4 * time.Hour)
-		if v := r.get(id); v.Status != leagues.Finished {
-			r.Errorf("the league is %s", v.Status)
-		}
+		v = r.get(id)
+		check.That(r, v.Status == leagues.Finished, "the league is %s", v.Status)
 	})
 }
 
@@ -221,11 +218,9 @@ func TestLeave_crash(t *testing.T) {
 				}
 				pass(0)
 				v := r.get(id)
-				if v.Status != leagues.Finished || v.Seats[0].Left != "Ann" || v.Seats[0].Manager != nil ||
-					v.You != nil {
-					t.Fatalf("died at write %d (on disk: %t): the series is %s, the seat %+v",
-						n, written, v.Status, v.Seats[0])
-				}
+				check.Require(t, v.Status == leagues.Finished && v.Seats[0].Left == "Ann" &&
+					v.Seats[0].Manager == nil && v.You == nil,
+					"died at write %d (on disk: %t): the series is %s, the seat %+v", n, written, v.Status, v.Seats[0])
 				checkGames(r, id)
 			})
 			if survived {
@@ -251,10 +246,9 @@ func TestLeave_duringGame(t *testing.T) {
 		check.Must(r.Leave(ctx, ann, k, id))(r)
 		pass(0)
 		v := check.Must(r.games.Game(ctx, bob, g))(r)
-		if v.Status != protocol.Active || !v.Home.Bot || v.Home.Manager != nil || v.Away.Manager.Name != "Bob" ||
-			len(v.Legal) == 0 {
-			r.Errorf("the game is %s between %+v and %+v; Bob has %d choices", v.Status, v.Away, v.Home, len(v.Legal))
-		}
+		check.That(r, v.Status == protocol.Active && v.Home.Bot && v.Home.Manager == nil &&
+			v.Away.Manager.Name == "Bob" && len(v.Legal) != 0,
+			"the game is %s between %+v and %+v; Bob has %d choices", v.Status, v.Away, v.Home, len(v.Legal))
 		r.wantCode("Ann concedes", second(r.games.Concede(ctx, ann, g)), protocol.Forbidden)
 		check.Must(r.games.Concede(ctx, bob, g))(r)
 		pass(0)
@@ -271,12 +265,10 @@ func TestLeave_beforeStart(t *testing.T) {
 		ctx, k := r.Context(), leagues.RoundRobin
 		id := r.create(request("me", "open", "open")).ID
 		check.Must(r.Join(ctx, bob, k, id, 1))(r)
-		if v := check.Must(r.Leave(ctx, bob, k, id))(r); v.Seats[1] != (leagues.SeatView{Team: v.Seats[1].Team}) {
-			r.Errorf("the seat is %+v", v.Seats[1])
-		}
-		if v := check.Must(r.Join(ctx, carl, k, id, 1))(r); *v.You != 1 {
-			r.Errorf("Carl has seat %d", *v.You)
-		}
+		v := check.Must(r.Leave(ctx, bob, k, id))(r)
+		check.That(r, v.Seats[1] == (leagues.SeatView{Team: v.Seats[1].Team}), "the seat is %+v", v.Seats[1])
+		v = check.Must(r.Join(ctx, carl, k, id, 1))(r)
+		check.That(r, *v.You == 1, "Carl has seat %d", *v.You)
 	})
 }
 
@@ -315,9 +307,8 @@ func TestRun_backOff(t *testing.T) {
 		}
 		want := []string{"5s", "10s", "20s", "40s", "1m20s", "2m40s", "5m20s", "10m0s", "10m0s", "10m0s", "10m0s"}
 		check.That(r, slices.Equal(waits, want), "attempts after %v, want %v", waits, want)
-		if v := r.get(id); v.Stalled != "the server cannot read the roster" {
-			r.Errorf("stalled: %q", v.Stalled)
-		}
+		v := r.get(id)
+		check.That(r, v.Stalled == "the server cannot read the roster", "stalled: %q", v.Stalled)
 		r.stop()
 		*r = *open(r.TB, r.disk)
 		pass(0)
@@ -344,9 +335,8 @@ func TestRun_diskFull(t *testing.T) {
 		r.disk.setErr(nil)
 		pass(time.Minute)
 		v, s := r.get(id), r.schedule(id)[0]
-		if v.Status != leagues.Finished || *v.Champion != 1 || s.Conceded != "home" ||
-			*s.Score != (protocol.Score{Away: 9}) {
-			r.Errorf("the series is %s, the game %+v", v.Status, s)
-		}
+		check.That(r, v.Status == leagues.Finished && *v.Champion == 1 && s.Conceded == "home" &&
+			*s.Score == (protocol.Score{Away: 9}),
+			"the series is %s, the game %+v", v.Status, s)
 	})
 }

@@ -25,14 +25,12 @@ func TestAbsence_replacedAndReturned(t *testing.T) {
 		pass(time.Hour)
 		tab.leave()
 		pass(0)
-		if p := a.presence().Away; !p.Online {
-			r.Errorf("as Bob closes one of two tabs: %+v", p)
-		}
+		p := a.presence().Away
+		check.That(r, p.Online, "as Bob closes one of two tabs: %+v", p)
 		b.leave()
 		pass(0)
-		if p := a.presence().Away; p.Online || p.Gone || p.GoneIn != 60 || p.Since.IsZero() {
-			r.Errorf("as Bob leaves: %+v", p)
-		}
+		p = a.presence().Away
+		check.That(r, !p.Online && !p.Gone && p.GoneIn == 60 && !p.Since.IsZero(), "as Bob leaves: %+v", p)
 		pass(59 * time.Second)
 		offered := func(c protocol.Choice) bool { return c.Action.Verb == "takeover" && c.Action.Side == "away" }
 		check.That(r, !slices.ContainsFunc(r.get(ann).Offers, offered), "offered after 59 s")
@@ -109,9 +107,7 @@ func TestAbsence_replacedAfterObstacle(t *testing.T) {
 				check.Require(r, !r.get(ann).State.BotManages.Away, "the bot manages already")
 				tt.remove(r, a)
 				pass(0)
-				if !r.get(ann).State.BotManages.Away {
-					r.Errorf("the bot does not manage; Ann received %v", a.kinds())
-				}
+				check.That(r, r.get(ann).State.BotManages.Away, "the bot does not manage; Ann received %v", a.kinds())
 				n := strings.Count(r.log.String(), "automatic game update failed")
 				check.That(r, n == tt.failures, "logged %d failures, want %d: %q", n, tt.failures, r.log)
 				a.leave()

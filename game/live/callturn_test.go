@@ -74,11 +74,8 @@ func TestCallTurn_notTheBot(t *testing.T) {
 	for range 12 {
 		r.decide(ann)
 	}
-	if len(spoken.said()) < 8 ||
-		slices.ContainsFunc(spoken.said(),
-			func(line string) bool { return len(turnsOf(line)) != 1 || strings.Contains(line, "bot") }) {
-		t.Errorf("%q", spoken.said())
-	}
+	notHers := func(line string) bool { return len(turnsOf(line)) != 1 || strings.Contains(line, "bot") }
+	check.That(t, len(spoken.said()) >= 8 && !slices.ContainsFunc(spoken.said(), notHers), "%q", spoken.said())
 	silent, none := turnRig(t, func(o *protocol.Options) { o.CallTurn = false })
 	silent.playOn()
 	check.That(t, len(none.lines) == 0, "without the option: %q", none.lines)

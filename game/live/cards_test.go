@@ -17,10 +17,9 @@ func TestPlayer_seasonAfterGame(t *testing.T) {
 		"during the first game: %+v of %s, %v", first.Card, side.Team.ID, err)
 	box := r.playOut()
 	last, _, err := r.Player(t.Context(), carl, r.id, id)
-	if err != nil || last.Season == nil || last.Season.Batting.Hits != last.Today.Batting.Hits ||
-		last.Season.Batting.AtBats != last.Today.Batting.AtBats {
-		t.Errorf("after the first game, %+v: %+v, %v", box.Result, last.Card, err)
-	}
+	check.That(t, err == nil && last.Season != nil && last.Season.Batting.Hits == last.Today.Batting.Hits &&
+		last.Season.Batting.AtBats == last.Today.Batting.AtBats,
+		"after the first game, %+v: %+v, %v", box.Result, last.Card, err)
 	r.begin()
 	next, _, err := r.Player(t.Context(), carl, r.id, id)
 	check.That(t, err == nil && text(t, next.Season) == text(t, last.Season) && next.Ratings == last.Ratings,

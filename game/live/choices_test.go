@@ -52,9 +52,8 @@ func TestDefense_combined(t *testing.T) {
 		}
 		defenses := slices.DeleteFunc(g.Legal, func(c protocol.Choice) bool { return c.Group != "defense" })
 		a := combined(t, defenses, turn*37)
-		if err := r.try(ann, a); err != nil {
-			t.Fatalf("%s: %v", text(t, a), err)
-		}
+		err := r.try(ann, a)
+		check.Require(t, err == nil, "%s: %v", text(t, a), err)
 		sent[a.Defense]++
 		g = r.get(ann)
 	}
@@ -166,10 +165,9 @@ func TestDoubleSwitch_pinchHitterStays(t *testing.T) {
 	for g.State.Batting == game.Away && g.Status == protocol.Active {
 		g = r.decide(ann)
 	}
-	if len(g.Legal) > 30 ||
-		slices.ContainsFunc(g.Legal[1:], func(c protocol.Choice) bool { return len(c.Action.Subs) > 1 }) {
-		t.Errorf("the field can be filled in one of %d ways: %s", len(g.Legal), text(t, g.Legal))
-	}
+	check.That(t, len(g.Legal) <= 30 &&
+		!slices.ContainsFunc(g.Legal[1:], func(c protocol.Choice) bool { return len(c.Action.Subs) > 1 }),
+		"the field can be filled in one of %d ways: %s", len(g.Legal), text(t, g.Legal))
 	stays := slices.DeleteFunc(doubles(&g, game.Away),
 		func(c protocol.Choice) bool { return c.Action.Subs[1].Player != hitter })
 	check.Require(t, len(stays) != 0, "the pinch hitter cannot stay: %s", text(t, g.Offers))

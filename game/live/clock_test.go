@@ -40,10 +40,9 @@ func TestClock_decidesByDefault(t *testing.T) {
 			r.Errorf("after 29 s at %d, clock %+v", now.Revision, now.Clock)
 		}
 		pass(time.Second)
-		if kinds := b.kinds()[rev:]; kinds[0] != "skip" || kinds[1] != "clock" ||
-			kinds[2] != "play" && kinds[2] != "question" {
-			r.Errorf("Bob received %v", kinds)
-		}
+		kinds := b.kinds()[rev:]
+		check.That(r, kinds[0] == "skip" && kinds[1] == "clock" && (kinds[2] == "play" || kinds[2] == "question"),
+			"Bob received %v", kinds)
 		for n := 0; r.get(ann).Status == protocol.Active; n++ {
 			check.Require(r, n <= 2000, "the clock does not play the game to its end")
 			pass(30 * time.Second)
@@ -149,10 +148,9 @@ func TestPinchHitter_fieldIsFilledFirst(t *testing.T) {
 				}
 			}
 			now := r.get(bob)
-			if !slices.Equal(now.State.Waiting, []game.Side{game.Away}) || now.Legal[0].Action.Verb != "substitute" ||
-				len(r.get(ann).Legal) != 0 {
-				r.Fatalf("with an empty position: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
-			}
+			check.Require(r, slices.Equal(now.State.Waiting, []game.Side{game.Away}) &&
+				now.Legal[0].Action.Verb == "substitute" && len(r.get(ann).Legal) == 0,
+				"with an empty position: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
 			r.wantCode("Ann decides", r.try(ann, protocol.Action{Verb: "offense", Call: "swing"}),
 				protocol.IllegalAction)
 			r.wantCode("Bob decides", r.try(bob, protocol.Action{Verb: "defense"}), protocol.IllegalAction)
@@ -162,9 +160,8 @@ func TestPinchHitter_fieldIsFilledFirst(t *testing.T) {
 				r.do(bob, now.Legal[0].Label)
 			}
 			now = r.get(bob)
-			if len(now.State.Waiting) != 2 || len(now.Legal) == 0 || now.Legal[0].Group != "defense" {
-				r.Errorf("with nine in the field: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
-			}
+			check.That(r, len(now.State.Waiting) == 2 && len(now.Legal) != 0 && now.Legal[0].Group == "defense",
+				"with nine in the field: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
 		}, turnSeconds(seconds))
 	}
 }

@@ -28,9 +28,8 @@ func TestSubmit_sealedCallIsHidden(t *testing.T) {
 	got := a.event().Call
 	check.That(t, got != nil && text(t, got) == text(t, own), "Ann does not see her own call: %s", text(t, a.event()))
 	for _, w := range []*watcher{b, c} {
-		if m := w.last("skip"); m == nil || m.Revision != rev || m.Data != nil {
-			t.Errorf("received %s, want a skip of %d", text(t, m), rev)
-		}
+		m := w.last("skip")
+		check.That(t, m != nil && m.Revision == rev && m.Data == nil, "received %s, want a skip of %d", text(t, m), rev)
 	}
 	for name, seen := range map[string]string{
 		"Bob's socket": text(t, b.received()[1:]), "Carl's socket": text(t, c.received()),
@@ -63,16 +62,13 @@ func TestSetLineup_hiddenUntilStart(t *testing.T) {
 	seen := text(t, b.received())
 	check.That(t, !strings.Contains(seen, "batting_order") && strings.Contains(seen, `"kind":"lineup"`),
 		"Bob's socket shows %s", seen)
-	if g := r.get(bob); !g.Home.LineupSubmitted || g.Home.Lineup != nil {
-		t.Errorf("Bob sees %s", text(t, g.Home))
-	}
-	if g := r.get(ann); g.Home.Lineup == nil {
-		t.Error("Ann does not see her own line-up")
-	}
-	if g := r.submitLineup(bob, game.Away); g.Status != protocol.Active || g.Home.Lineup == nil ||
-		g.Away.Lineup == nil {
-		t.Errorf("with both line-ups the game is %s, line-ups %v, %v", g.Status, g.Home.Lineup, g.Away.Lineup)
-	}
+	g := r.get(bob)
+	check.That(t, g.Home.LineupSubmitted && g.Home.Lineup == nil, "Bob sees %s", text(t, g.Home))
+	g = r.get(ann)
+	check.That(t, g.Home.Lineup != nil, "Ann does not see her own line-up")
+	g = r.submitLineup(bob, game.Away)
+	check.That(t, g.Status == protocol.Active && g.Home.Lineup != nil && g.Away.Lineup != nil,
+		"with both line-ups the game is %s, line-ups %v, %v", g.Status, g.Home.Lineup, g.Away.Lineup)
 }
 
 // A command id that is sent again, however late, and after a restart too, is one move.
@@ -187,9 +183,8 @@ func TestSubmit_refusals(t *testing.T) {
 		})
 		got := code(t, err)
 		check.That(t, got == tt.want && !dup, "%s: %q, dup %v, want %q", tt.name, got, dup, tt.want)
-		if after := r.visible(); after != before {
-			t.Errorf("%s: the game changed: %s", tt.name, difference(after, before))
-		}
+		after := r.visible()
+		check.That(t, after == before, "%s: the game changed: %s", tt.name, difference(after, before))
 	}
 }
 
@@ -231,9 +226,8 @@ func TestSubmit_unsavedChangesNothing(t *testing.T) {
 		})
 		check.Require(t, code(t, err) == protocol.Unavailable && errors.Is(err, broken),
 			"command %d: %v, want %s because of %v", n, err, protocol.Unavailable, broken)
-		if after := r.visible(); after != before {
-			t.Fatalf("command %d: the game changed: %s", n, difference(after, before))
-		}
+		after := r.visible()
+		check.Require(t, after == before, "command %d: the game changed: %s", n, difference(after, before))
 		now := len(w.received("event", "skip", "state"))
 		check.Require(t, now == received, "command %d: Carl received it", n)
 		r.journal.setErr(nil)
@@ -274,9 +268,8 @@ func TestSubmit_savedAcknowledgedPublished(t *testing.T) {
 		acked = false
 		c := r.command(ann, legal[0].Action)
 		rev, _, err := r.Submit(t.Context(), ann, r.id, c, func(m *protocol.Message) bool {
-			if m.Type != "ack" || saved() < m.Revision || acked {
-				t.Errorf("received %s with %d saved", text(t, m), saved())
-			}
+			check.That(t, m.Type == "ack" && saved() >= m.Revision && !acked,
+				"received %s with %d saved", text(t, m), saved())
 			acked = true
 			return true
 		})
@@ -292,16 +285,14 @@ func TestSubmit_undo(t *testing.T) {
 	rev := r.get(ann).Revision
 	b := r.watch(bob, 0)
 	r.do(ann, "Pitch around")
-	if legal := r.get(ann).Legal; len(legal) != 0 {
-		t.Errorf("after sealing, %d decisions are legal", len(legal))
-	}
+	legal := r.get(ann).Legal
+	check.That(t, len(legal) == 0, "after sealing, %d decisions are legal", len(legal))
 	decision := r.get(ann).State.Decision
 	r.wantCode("a second call", r.try(ann, protocol.Action{Verb: "defense", Decision: decision}),
 		protocol.AlreadySealed)
 	r.do(ann, "Take the call back")
-	if legal := r.get(ann).Legal; len(legal) == 0 {
-		t.Error("after the undo nothing is legal")
-	}
+	legal = r.get(ann).Legal
+	check.That(t, len(legal) != 0, "after the undo nothing is legal")
 	r.do(ann, "Intentional walk")
 	r.do(bob, "Swing away")
 	kinds := b.kinds()[rev:]
@@ -340,9 +331,8 @@ func TestSubmit_delaysAreLimited(t *testing.T) {
 				break
 			}
 			check.Require(t, err == nil, "%s: time %d: %v", verb, n+1, err)
-			if err := r.try(ann, second); err != nil {
-				t.Fatalf("%s: time %d, back: %v", verb, n+1, err)
-			}
+			err = r.try(ann, second)
+			check.Require(t, err == nil, "%s: time %d, back: %v", verb, n+1, err)
 		}
 		r.do(bob, "Pause") // counted separately
 		r.do(ann, "Resume")
@@ -440,9 +430,8 @@ func TestCreate_defaultOfMercy(t *testing.T) {
 	} {
 		r := begun(t, tt.options...)
 		g := r.get(ann)
-		if g.Options.Mercy != tt.want || g.State.Options.Mercy != tt.want ||
-			g.State.Options.Disengagements != game.Unlimited {
-			t.Errorf("%s: options %+v, rules %+v", name, g.Options, g.State.Options)
-		}
+		check.That(t, g.Options.Mercy == tt.want && g.State.Options.Mercy == tt.want &&
+			g.State.Options.Disengagements == game.Unlimited,
+			"%s: options %+v, rules %+v", name, g.Options, g.State.Options)
 	}
 }

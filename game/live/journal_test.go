@@ -47,9 +47,8 @@ func TestLoad_equalsPlayed(t *testing.T) {
 				if testing.Short() && n%4 != 0 {
 					continue
 				}
-				if got := r.reloaded(r.journal.cut(r.id, n)).visible(); got != want {
-					t.Fatalf("loaded at %d: %s", n, difference(got, want))
-				}
+				got := r.reloaded(r.journal.cut(r.id, n)).visible()
+				check.Require(t, got == want, "loaded at %d: %s", n, difference(got, want))
 			}
 		})
 	}
@@ -85,9 +84,8 @@ func TestDice_verifiable(t *testing.T) {
 				bold = &turn.Bold
 			}
 			play := turn.Final(*bold)
-			if text(t, play) != text(t, e.Play) {
-				t.Fatalf("revision %d: %s, the seed gives %s", m.Revision, text(t, e.Play), text(t, play))
-			}
+			check.Require(t, text(t, play) == text(t, e.Play),
+				"revision %d: %s, the seed gives %s", m.Revision, text(t, e.Play), text(t, play))
 			s = check.Must(s.Apply(play))(r)
 			at, bold = turn.Next, nil
 			plays++
@@ -164,10 +162,9 @@ func TestLoad_damagedJournal(t *testing.T) {
 	}
 	j.summaries["nonsense"] = []byte("}")
 	again := newRig(t, j)
-	if l, err := again.List(ann, live.Query{}); err != nil || len(l.Active) != 2 ||
-		strings.Count(again.log.String(), "game unreadable") != 1 {
-		t.Errorf("with an unreadable summary, %d games are active, %v, logged %q", len(l.Active), err, again.log)
-	}
+	l, err := again.List(ann, live.Query{})
+	check.That(t, err == nil && len(l.Active) == 2 && strings.Count(again.log.String(), "game unreadable") == 1,
+		"with an unreadable summary, %d games are active, %v, logged %q", len(l.Active), err, again.log)
 }
 
 // New fails if the journal cannot list its games.
@@ -204,14 +201,12 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 			t.Errorf("%s: lists %s, %v", name, difference(text(t, got), text(t, lists)), err)
 		}
 		for id := range want {
-			if got := string(r.journal.summaries[id]); got != string(want[id]) {
-				t.Errorf("%s: saved %s", name, difference(got, string(want[id])))
-			}
+			got := string(r.journal.summaries[id])
+			check.That(t, got == string(want[id]), "%s: saved %s", name, difference(got, string(want[id])))
 		}
 		for id := range boxes {
-			if got := string(r.journal.boxes[id]); got != string(boxes[id]) {
-				t.Errorf("%s: saved box score %s", name, difference(got, string(boxes[id])))
-			}
+			got := string(r.journal.boxes[id])
+			check.That(t, got == string(boxes[id]), "%s: saved box score %s", name, difference(got, string(boxes[id])))
 		}
 		check.That(t, len(boxes) == 1 && len(r.journal.boxes) == 1,
 			"%s: %d box scores, then %d; want that of the finished game", name, len(boxes), len(r.journal.boxes))
@@ -245,9 +240,8 @@ func TestJournal_replays(t *testing.T) {
 		id, j := readJournal(t, path+".gz")
 		r := newRig(t, j)
 		r.id = id
-		if got := r.trace(); got != string(want) {
-			t.Errorf("%s replays to %s", path, difference(got, string(want)))
-		}
+		got := r.trace()
+		check.That(t, got == string(want), "%s replays to %s", path, difference(got, string(want)))
 		for _, m := range j.moves[id] {
 			var move struct {
 				Kind protocol.EventKind `json:"kind"`
@@ -278,9 +272,8 @@ func TestJournal_continues(t *testing.T) {
 		}
 		end := r.playOut()
 		check.That(t, end.Result != nil && end.Result.How == "final", "from %d: ended %+v", moves, end.Result)
-		if got, want := r.reloaded(r.journal).visible(), r.visible(); got != want {
-			t.Errorf("from %d, loaded: %s", moves, difference(got, want))
-		}
+		got, want := r.reloaded(r.journal).visible(), r.visible()
+		check.That(t, got == want, "from %d, loaded: %s", moves, difference(got, want))
 		checkScorecard(r, end)
 	}
 }

@@ -34,9 +34,7 @@ func TestLeft_threeInnings(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.watchBoth()
 		for n := 0; r.halves() < 6; n++ {
-			if r.mayEnd(ann) || n > 500 {
-				r.Fatalf("offered after %d half-innings", r.halves())
-			}
+			check.Require(r, !r.mayEnd(ann) && n <= 500, "offered after %d half-innings", r.halves())
 			if len(r.get(ann).Legal) > 0 {
 				r.decide(ann)
 			}
@@ -63,9 +61,7 @@ func TestLeft_oneDecision(t *testing.T) {
 				r.decide(bob)
 				decided = true
 			}
-			if r.mayEnd(ann) {
-				r.Fatalf("offered after %d half-innings", r.halves())
-			}
+			check.Require(r, !r.mayEnd(ann), "offered after %d half-innings", r.halves())
 			if len(r.get(ann).Legal) > 0 {
 				r.decide(ann)
 			}

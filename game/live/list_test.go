@@ -39,9 +39,8 @@ func TestList_visibility(t *testing.T) {
 	}
 	check.NoError(t, r.Host(t.Context(), fixture("bots", protocol.Person{}, protocol.Person{})))
 	for people, want := range map[bool]int{false: 2, true: 1} {
-		if l := check.Must(r.List(bob, live.Query{People: people}))(t); len(l.Pending) != 1 || len(l.Finished) != want {
-			t.Errorf("people %t: %s", people, text(t, l))
-		}
+		l := check.Must(r.List(bob, live.Query{People: people}))(t)
+		check.That(t, len(l.Pending) == 1 && len(l.Finished) == want, "people %t: %s", people, text(t, l))
 	}
 	check.NoError(t, r.Remove(t.Context(), "bots"))
 	check.Equal(t, text(t, r.CountByStatus()), `{"active":1,"finished":1,"pending":1}`, "counts")
@@ -89,15 +88,13 @@ func TestList_pages(t *testing.T) {
 		check.Require(t, err == nil && len(l.Finished) == want,
 			"page %d: %d games, %v, want %d", page, len(l.Finished), err, want)
 		for i, g := range l.Finished {
-			if slices.Contains(seen, g.ID) || i > 0 && g.Finished.After(l.Finished[i-1].Finished) {
-				t.Fatalf("page %d: %s again, or out of order", page, g.ID)
-			}
+			check.Require(t, !slices.Contains(seen, g.ID) && (i == 0 || !g.Finished.After(l.Finished[i-1].Finished)),
+				"page %d: %s again, or out of order", page, g.ID)
 			seen = append(seen, g.ID)
 		}
 	}
-	if l, err := r.List(carl, live.Query{Before: "2026-01-01T00:00:02Z"}); err != nil || len(l.Finished) != 6 {
-		t.Errorf("before the third second: %d, %v, want 6", len(l.Finished), err)
-	}
+	l, err := r.List(carl, live.Query{Before: "2026-01-01T00:00:02Z"})
+	check.That(t, err == nil && len(l.Finished) == 6, "before the third second: %d, %v, want 6", len(l.Finished), err)
 }
 
 // Each list has at most the limit, and goes on after one of its games; the others begin at their beginning.
@@ -110,8 +107,7 @@ func TestList_limit(t *testing.T) {
 	l, err := r.List(carl, live.Query{Limit: 2})
 	check.Require(t, err == nil && len(l.Pending) == 2 && len(l.Active) == 1, "at most two: %s, %v", text(t, l), err)
 	rest, err := r.List(carl, live.Query{Limit: 2, Before: l.Pending[1].ID})
-	if err != nil || len(rest.Pending) != 1 || rest.Pending[0].ID == l.Pending[0].ID ||
-		rest.Pending[0].ID == l.Pending[1].ID || len(rest.Active) != 1 {
-		t.Errorf("after the second: %s, %v", text(t, rest), err)
-	}
+	check.That(t, err == nil && len(rest.Pending) == 1 && rest.Pending[0].ID != l.Pending[0].ID &&
+		rest.Pending[0].ID != l.Pending[1].ID && len(rest.Active) == 1,
+		"after the second: %s, %v", text(t, rest), err)
 }

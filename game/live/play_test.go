@@ -16,15 +16,12 @@ func TestHotSeat_choicesNameTheirSide(t *testing.T) {
 	g := r.get(ann)
 	check.That(t, g.YourSide == "both" && len(g.State.Waiting) == 2, "%s waits for %v", g.YourSide, g.State.Waiting)
 	for _, c := range g.Legal {
-		if c.Side == "" || c.Action.Side != c.Side || (c.Group == "offense") != (c.Side == "away") {
-			t.Errorf("%s", text(t, c))
-		}
+		check.That(t, c.Side != "" && c.Action.Side == c.Side && (c.Group == "offense") == (c.Side == "away"),
+			"%s", text(t, c))
 	}
 	for _, label := range []string{"Pause", "Resume"} {
 		for _, c := range r.get(ann).Offers {
-			if c.Side == "" || c.Action.Side != c.Side {
-				t.Errorf("%s", text(t, c))
-			}
+			check.That(t, c.Side != "" && c.Action.Side == c.Side, "%s", text(t, c))
 		}
 		r.do(ann, label)
 	}
@@ -32,9 +29,8 @@ func TestHotSeat_choicesNameTheirSide(t *testing.T) {
 	if now := r.get(ann); len(now.State.Waiting) != 1 || now.Legal[0].Group != "offense" {
 		t.Errorf("after the defense: %s", text(t, now.Legal))
 	}
-	if c := r.choice(ann, "Take the call back"); c.Side != "home" {
-		t.Errorf("%s", text(t, c))
-	}
+	c := r.choice(ann, "Take the call back")
+	check.That(t, c.Side == "home", "%s", text(t, c))
 	r.do(ann, "Concede for "+g.Home.Team.Name)
 	if end := r.get(ann); end.Result.Winner != "away" || end.Result.How != "conceded" {
 		t.Errorf("conceded for the home team: %s", text(t, end.Result))

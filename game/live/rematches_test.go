@@ -17,9 +17,7 @@ func TestRematches_offer(t *testing.T) {
 	var anns, bobs, carls watcher
 	for who, w := range map[*protocol.Person]*watcher{&ann: &anns, &bob: &bobs, &carl: &carls} {
 		offers, leave := r.WatchRematches(*who, w.send)
-		if len(offers) != 0 {
-			t.Errorf("%s is offered %s", who.Name, text(t, offers))
-		}
+		check.That(t, len(offers) == 0, "%s is offered %s", who.Name, text(t, offers))
 		defer leave()
 	}
 	want := func(what, toAnn, toBob string) {
@@ -29,9 +27,8 @@ func TestRematches_offer(t *testing.T) {
 			if last := w.last(want); last != nil && last.Game == r.id {
 				got = last.Type
 			}
-			if got != want || want == "" && len(w.received()) > 0 {
-				t.Errorf("%s: received %s, want %q", what, text(t, w.received()), want)
-			}
+			check.That(t, got == want && (want != "" || len(w.received()) == 0),
+				"%s: received %s, want %q", what, text(t, w.received()), want)
 		}
 		anns, bobs = watcher{}, watcher{}
 	}

@@ -35,14 +35,12 @@ func TestReports_agreeWithPlays(t *testing.T) {
 	}
 	for _, g := range games[:2] {
 		_, box, err := r.Box(t.Context(), carl, g.ID)
-		if err != nil || box.Teams[game.Home].Runs != g.Score.Home || box.Teams[game.Away].Runs != g.Score.Away ||
-			box.WinningPitcher == "" {
-			t.Errorf("box %s, %v, want %+v", text(t, box), err, g.Score)
-		}
+		check.That(t, err == nil && box.Teams[game.Home].Runs == g.Score.Home &&
+			box.Teams[game.Away].Runs == g.Score.Away && box.WinningPitcher != "",
+			"box %s, %v, want %+v", text(t, box), err, g.Score)
 		w, err := r.WinProbability(t.Context(), g.ID)
-		if err != nil || len(w.Points) < 18 || w.Start < .5 || w.Start > .56 {
-			t.Fatalf("win probability %s, %v", text(t, w), err)
-		}
+		check.Require(t, err == nil && len(w.Points) >= 18 && w.Start >= .5 && w.Start <= .56,
+			"win probability %s, %v", text(t, w), err)
 		at := w.Start
 		for _, p := range w.Points {
 			if at += p.Added; math.Abs(at-p.Home) > 1e-9 || p.Home < 0 || p.Home > 1 {
@@ -76,9 +74,8 @@ func checkStats(r *rig, games []protocol.Game) {
 		runs[g.Away.Team.ID] += score.Away
 	}
 	for _, s := range standings {
-		if s.Games != len(games) || s.Wins != wins[s.Team.ID] || s.RunsScored != runs[s.Team.ID] {
-			r.Errorf("%s, want %d games, %d won, %d runs", text(r, s), len(games), wins[s.Team.ID], runs[s.Team.ID])
-		}
+		check.That(r, s.Games == len(games) && s.Wins == wins[s.Team.ID] && s.RunsScored == runs[s.Team.ID],
+			"%s, want %d games, %d won, %d runs", text(r, s), len(games), wins[s.Team.ID], runs[s.Team.ID])
 	}
 	batting, pitching, err := r.Players(r.Context(), league.LastSeason, games[0].Home.Team.ID)
 	check.That(r, err == nil && len(batting) >= 9 && len(pitching) >= 1,
@@ -90,9 +87,8 @@ func TestStandings_emptySeasonsNotCached(t *testing.T) {
 	t.Parallel()
 	r := begun(t, hotSeat)
 	for season := range 100 {
-		if all, err := r.Standings(t.Context(), season); err != nil || len(all) != 0 {
-			t.Fatalf("season %d: %s, %v", season, text(t, all), err)
-		}
+		all, err := r.Standings(t.Context(), season)
+		check.Require(t, err == nil && len(all) == 0, "season %d: %s, %v", season, text(t, all), err)
 	}
 	check.Equal(t, r.Seasons(), 0, "seasons are cached")
 	r.playAlone(ann)
@@ -149,10 +145,9 @@ func TestRosters_namesThatNeedQuoting(t *testing.T) {
 	r := rigWith(t, j, live.Config{Journal: j, Rosters: quotedLeague{builtIn()}})
 	g := r.begin(innings(3), hotSeat)
 	for _, c := range g.Offers {
-		if c.Group == "substitution" && !strings.HasPrefix(c.Label, `Ö"`) &&
-			!strings.HasPrefix(c.Label, "Double switch") {
-			t.Errorf("a label begins %.20q", c.Label)
-		}
+		check.That(t, c.Group != "substitution" || strings.HasPrefix(c.Label, `Ö"`) ||
+			strings.HasPrefix(c.Label, "Double switch"),
+			"a label begins %.20q", c.Label)
 	}
 	checkScorecard(r, r.playFirst())
 	got, want := r.reloaded(j).events(ann), r.events(ann)

@@ -73,9 +73,8 @@ func TestMakeRoom_ownFirst(t *testing.T) {
 			by   protocol.Person
 			want string
 		}{{bob, "013"}, {bob, "01"}, {carl, "1"}, {carl, ""}} {
-			if _, err := r.Create(r.Context(), tt.by, request()); err != nil {
-				r.Fatalf("%s: %v", tt.by.Name, err)
-			}
+			_, err := r.Create(r.Context(), tt.by, request())
+			check.Require(r, err == nil, "%s: %v", tt.by.Name, err)
 			check.Equal(r, r.found(ids), tt.want, "after a game of %s, exist", tt.by.Name)
 			pass(time.Minute + time.Second) // found has loaded them
 		}
@@ -94,9 +93,8 @@ func TestConcede_withoutPlay(t *testing.T) {
 		played := r.finish(ann)
 		r.begin(hotSeat)
 		r.concede(ann)
-		if s, err := r.Standings(r.Context(), 3); err != nil || s[0].Games != 1 {
-			r.Errorf("standings: %s, %v, want one game", text(r, s), err)
-		}
+		s, err := r.Standings(r.Context(), 3)
+		check.That(r, err == nil && s[0].Games == 1, "standings: %s, %v, want one game", text(r, s), err)
 		r.get(ann)
 		pass(time.Minute + time.Second)
 		r.wantCode("the game without a play", second(r.Game(r.Context(), ann, r.id)), protocol.UnknownGame)
@@ -115,9 +113,8 @@ func TestRemove_anyStatus(t *testing.T) {
 		pending := r.create().ID
 		r.begin(hotSeat)
 		for _, id := range []string{finished, pending, r.id} {
-			if err := r.Remove(r.Context(), id); err != nil {
-				r.Errorf("remove: %v", err)
-			}
+			err := r.Remove(r.Context(), id)
+			check.That(r, err == nil, "remove: %v", err)
 			r.wantCode("a removed game", second(r.Game(r.Context(), ann, id)), protocol.UnknownGame)
 			r.wantCode("remove it again", r.Remove(r.Context(), id), protocol.UnknownGame)
 		}

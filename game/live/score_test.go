@@ -18,10 +18,9 @@ func TestGames_liveScore(t *testing.T) {
 	defer leave()
 	r.begin(hotSeat, innings(3))
 	start := scoreOf(t, &lobby)
-	if start.Revision == 0 || len(start.Text) == 0 || start.Batter.Name == "" || start.Pitcher.Name == "" ||
-		start.Innings != 3 || start.Home.Team.Name == "" {
-		t.Errorf("the score at the start is %s", text(t, start))
-	}
+	check.That(t, start.Revision != 0 && len(start.Text) != 0 && start.Batter.Name != "" && start.Pitcher.Name != "" &&
+		start.Innings == 3 && start.Home.Team.Name != "",
+		"the score at the start is %s", text(t, start))
 	r.decide(ann)
 	again := scoreOf(t, &lobby)
 	check.That(t, again.Revision == start.Revision, "a sealed call has published %s", text(t, again))
@@ -30,10 +29,8 @@ func TestGames_liveScore(t *testing.T) {
 	if read, err := r.LiveScore(t.Context(), r.id); err != nil || text(t, read) != text(t, play) {
 		t.Errorf("published %s, read %s, %v", text(t, play), text(t, read), err)
 	}
-	if play.Revision == start.Revision || slices.Equal(play.Text, start.Text) ||
-		!play.At.After(start.At) && play.At != start.At {
-		t.Errorf("after a play %s, before it %s", text(t, play), text(t, start))
-	}
+	check.That(t, play.Revision != start.Revision && !slices.Equal(play.Text, start.Text) && !play.At.Before(start.At),
+		"after a play %s, before it %s", text(t, play), text(t, start))
 	r.concede(ann)
 	end := scoreOf(t, &lobby)
 	check.That(t, end.Result != nil && len(end.Text) > len(play.Text) && end.Text[0] == play.Text[0],

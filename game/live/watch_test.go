@@ -46,10 +46,9 @@ func TestWatch_sharedMessages(t *testing.T) {
 		check.That(t, m == others[i], "two spectators received revision %d in two messages", m.Revision)
 	}
 	last := len(all) - 1
-	if bobs[last] == all[last] || bobs[last].Data.(*protocol.Event).Legal == nil ||
-		all[last].Data.(*protocol.Event).Legal != nil {
-		t.Errorf("Bob received %s, spectators %s", text(t, bobs[last]), text(t, all[last]))
-	}
+	check.That(t, bobs[last] != all[last] && bobs[last].Data.(*protocol.Event).Legal != nil &&
+		all[last].Data.(*protocol.Event).Legal == nil,
+		"Bob received %s, spectators %s", text(t, bobs[last]), text(t, all[last]))
 }
 
 // The number of watchers is published now and then, not for each.
@@ -77,9 +76,8 @@ func TestWatch_called(t *testing.T) {
 		r.do(ann, "Pitch to the batter")
 		r.do(bob, "Swing away")
 		pass(time.Second)
-		if n := published(); n > 0 {
-			r.Errorf("%d presence messages for two calls at once", n)
-		}
+		n := published()
+		check.That(r, n == 0, "%d presence messages for two calls at once", n)
 		for _, tt := range []struct {
 			by     protocol.Person
 			call   string
@@ -87,9 +85,8 @@ func TestWatch_called(t *testing.T) {
 		}{{ann, "Pitch to the batter", true}, {bob, "Swing away", false}} {
 			r.do(tt.by, tt.call)
 			pass(99 * time.Millisecond)
-			if n := published(); n > 0 {
-				r.Errorf("%s: %d presence messages too early", tt.call, n)
-			}
+			n := published()
+			check.That(r, n == 0, "%s: %d presence messages too early", tt.call, n)
 			pass(2 * time.Millisecond)
 			if n := published(); n != 1 || b.presence().Home.Decided != tt.called {
 				r.Errorf("%s: %d presence messages, the last %s, want one of Ann's call: %v",
@@ -108,9 +105,8 @@ func TestWatch_spectatorBecomesManager(t *testing.T) {
 		a, b := r.watchBoth()
 		pass(time.Hour)
 		r.join(bob)
-		if p := a.presence(); p.Away == nil || !p.Away.Online {
-			r.Errorf("Ann received %s", text(r, p))
-		}
+		p := a.presence()
+		check.That(r, p.Away != nil && p.Away.Online, "Ann received %s", text(r, p))
 		a.leave()
 		pass(time.Hour)
 		r.submitLineup(bob, game.Away)
@@ -135,9 +131,8 @@ func TestRun_closingSendsBye(t *testing.T) {
 		defer leave()
 		stop()
 		for name, w := range map[string]*watcher{"Ann": a, "the lobby": &lobby} {
-			if m := w.last("bye"); m == nil || m.Data != (protocol.Bye{Code: "restart"}) {
-				t.Errorf("%s received %s", name, text(t, m))
-			}
+			m := w.last("bye")
+			check.That(t, m != nil && m.Data == (protocol.Bye{Code: "restart"}), "%s received %s", name, text(t, m))
 		}
 		r.wantCode("watch", second(r.Watch(t.Context(), ann, r.id, 0, a.send)), protocol.Unavailable)
 	})
@@ -240,9 +235,8 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 					r.decide(ann)
 				}
 				pass(30 * time.Second)
-				if now := other.get(bob); now.Revision == started.Revision {
-					t.Error("the other game's clock has stopped")
-				}
+				now := other.get(bob)
+				check.That(t, now.Revision != started.Revision, "the other game's clock has stopped")
 			})
 		})
 	}
@@ -275,9 +269,8 @@ func TestAnnouncer_levels(t *testing.T) {
 				if events := len(w.received("event")); spoke && spoken.events != events {
 					t.Errorf("spoke when %d of %d events were published", spoken.events, events)
 				}
-				if level == protocol.AnnounceScoring && spoke != (runs || after.Status == protocol.Finished) {
-					t.Errorf("runs %v, spoke %v: %v", runs, spoke, spoken.said()[lines:])
-				}
+				check.That(t, level != protocol.AnnounceScoring || spoke == (runs || after.Status == protocol.Finished),
+					"runs %v, spoke %v: %v", runs, spoke, spoken.said()[lines:])
 				before = after
 			}
 			want := map[protocol.Announce]int{

@@ -25,9 +25,8 @@ func TestWorth_decisions(t *testing.T) {
 			}
 			decisions++
 			best, coach := checkWorth(t, legal)
-			if legal[0].Runs != 0 || coach.WinProbability < best-.0011 {
-				t.Errorf("%s in %s", text(t, coach), text(t, legal))
-			}
+			check.That(t, legal[0].Runs == 0 && coach.WinProbability >= best-.0011,
+				"%s in %s", text(t, coach), text(t, legal))
 			chances[side.String()] = legal[0].WinProbability
 			if legal[0].Group == "defense" {
 				different += differentRuns(legal) - len(legal)
@@ -56,9 +55,8 @@ func checkWorth(t *testing.T, all []protocol.Choice) (best float64, coach protoc
 	t.Helper()
 	picks := 0
 	for _, c := range all {
-		if c.Worth == nil || math.Abs(c.Runs) > 4 || c.WinProbability < 0 || c.WinProbability > 1 {
-			t.Fatalf("%s", text(t, c))
-		}
+		check.Require(t, c.Worth != nil && math.Abs(c.Runs) <= 4 && c.WinProbability >= 0 && c.WinProbability <= 1,
+			"%s", text(t, c))
 		best = max(best, c.WinProbability)
 		if c.Coach {
 			picks, coach = picks+1, c
@@ -94,9 +92,8 @@ func TestWorth_substitutes(t *testing.T) {
 			if values[kind] == nil {
 				kind = "field"
 			}
-			if c.Worth == nil || c.Odds["success"] == 0 && kind != "PR" {
-				t.Fatalf("at %d: %s", g.Revision, text(t, c))
-			}
+			check.Require(t, c.Worth != nil && (c.Odds["success"] != 0 || kind == "PR"),
+				"at %d: %s", g.Revision, text(t, c))
 			values[kind][c.Runs], odds[kind][c.Odds["success"]] = true, true
 			if c.Coach {
 				picks++
@@ -122,10 +119,9 @@ func TestWorth_answers(t *testing.T) {
 			}
 			found++
 			best, coach := checkWorth(t, g.Legal)
-			if len(g.Legal) != 2 || coach.WinProbability < best-.0011 ||
-				g.Legal[0].WinProbability == g.Legal[1].WinProbability {
-				t.Errorf("%s", text(t, g.Legal))
-			}
+			check.That(t, len(g.Legal) == 2 && coach.WinProbability >= best-.0011 &&
+				g.Legal[0].WinProbability != g.Legal[1].WinProbability,
+				"%s", text(t, g.Legal))
 		}
 		if found > 4 {
 			return

@@ -55,17 +55,14 @@ func TestCards_restDays(t *testing.T) {
 	m, starter := newMatch(t, func(o *Origin, starter game.PlayerID) {
 		o.Recent = chance.RecentWork{starter: {0, 0, 100}, o.Clubs[0].Players[0].ID: {20}}
 	})
-	if c := cardOf(t, m, game.Away, starter); c.RestDays != 2 || c.Fatigue != .22 || c.Today != nil ||
-		c.Source != card.BuiltIn {
-		t.Errorf("three days after 100 pitches: %+v", c.Card)
-	}
-	if c := cardOf(t, m, game.Away, m.Origin.Clubs[0].Players[0].ID); c.RestDays != 5 || c.Fatigue != 0 {
-		t.Errorf("a hitter: %+v", c.Card)
-	}
+	c := cardOf(t, m, game.Away, starter)
+	check.That(t, c.RestDays == 2 && c.Fatigue == .22 && c.Today == nil && c.Source == card.BuiltIn,
+		"three days after 100 pitches: %+v", c.Card)
+	c = cardOf(t, m, game.Away, m.Origin.Clubs[0].Players[0].ID)
+	check.That(t, c.RestDays == 5 && c.Fatigue == 0, "a hitter: %+v", c.Card)
 	rested, _ := newMatch(t, func(*Origin, game.PlayerID) {})
-	if c := cardOf(t, rested, game.Away, starter); c.RestDays != 5 || c.Fatigue != 0 {
-		t.Errorf("rested: %+v", c.Card)
-	}
+	c = cardOf(t, rested, game.Away, starter)
+	check.That(t, c.RestDays == 5 && c.Fatigue == 0, "rested: %+v", c.Card)
 }
 
 // A card does not show the form of the day: it is the same whatever the seed.

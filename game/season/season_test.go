@@ -32,10 +32,8 @@ func TestNew_calendar(t *testing.T) {
 			for a := range entrants {
 				for b := range a {
 					at, away := pairs[[2]int{a, b}], pairs[[2]int{b, a}]
-					if at+away != meetings || meetings%2 == 0 && at != away {
-						t.Errorf("%d entrants, %d meetings: %d and %d meet %d and %d times",
-							entrants, meetings, a, b, at, away)
-					}
+					check.That(t, at+away == meetings && (meetings%2 != 0 || at == away),
+						"%d entrants, %d meetings: %d and %d meet %d and %d times", entrants, meetings, a, b, at, away)
 				}
 				if home[a] < -1 || home[a] > 1 {
 					t.Errorf("%d entrants, %d meetings: home games of %d exceed the others by %d",
@@ -69,9 +67,8 @@ func TestFormat_limits(t *testing.T) {
 		{season.Format{Meetings: -1}, 8, false},
 	} {
 		_, err := season.New(c.format, c.entrants)
-		if (err == nil) != c.ok || err != nil && !errors.Is(err, season.ErrFormat) {
-			t.Errorf("%+v with %d entrants: %v", c.format, c.entrants, err)
-		}
+		check.That(t, (err == nil) == c.ok && (err == nil || errors.Is(err, season.ErrFormat)),
+			"%+v with %d entrants: %v", c.format, c.entrants, err)
 	}
 }
 
@@ -202,14 +199,11 @@ func TestRecord_random(t *testing.T) {
 		table, sum := c.Standings(), 0
 		for i, s := range table {
 			sum += s.Wins - s.Losses
-			if s.Games != s.Wins+s.Losses+s.Ties || i > 0 && s.GamesBehind < table[i-1].GamesBehind &&
-				s.Games == table[i-1].Games {
-				t.Errorf("%+v", table)
-			}
+			check.That(t, s.Games == s.Wins+s.Losses+s.Ties && (i == 0 || s.GamesBehind >= table[i-1].GamesBehind ||
+				s.Games != table[i-1].Games),
+				"%+v", table)
 		}
-		if sum != 0 || len(c.Due()) != 0 {
-			t.Errorf("wins and losses differ by %d; due %v", sum, c.Due())
-		}
+		check.That(t, sum == 0 && len(c.Due()) == 0, "wins and losses differ by %d; due %v", sum, c.Due())
 		check.That(t, !f.IsLeague() || f.BestOf != 0 || c.Champion == table[0].Entrant,
 			"champion %d, first %d", c.Champion, table[0].Entrant)
 	}

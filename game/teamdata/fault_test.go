@@ -142,9 +142,8 @@ func TestClient_staleWhileRevalidate(t *testing.T) {
 			t.Errorf("after 29 minutes: stale %v, %d requests", got.Stale, r.api.requests())
 		}
 		time.Sleep(2 * time.Minute)
-		if got := list(t, r); !got.Stale || !got.FetchedAt.Equal(first.FetchedAt) {
-			t.Errorf("after 31 minutes: %+v", got)
-		}
+		got := list(t, r)
+		check.That(t, got.Stale && got.FetchedAt.Equal(first.FetchedAt), "after 31 minutes: %+v", got)
 		for range 20 {
 			go func() {
 				if _, err := r.Teams(t.Context(), 3); err != nil {
@@ -154,10 +153,9 @@ func TestClient_staleWhileRevalidate(t *testing.T) {
 		}
 		synctest.Wait()
 		q := r.api.last()
-		if r.api.requests() != 2 || q.Header.Get("If-None-Match") != `"v1"` ||
-			q.Header.Get("If-Modified-Since") != r.api.head["Last-Modified"] {
-			t.Errorf("%d requests, the last with %v", r.api.requests(), q.Header)
-		}
+		check.That(t, r.api.requests() == 2 && q.Header.Get("If-None-Match") == `"v1"` &&
+			q.Header.Get("If-Modified-Since") == r.api.head["Last-Modified"],
+			"%d requests, the last with %v", r.api.requests(), q.Header)
 		if got := list(t, r); got.Stale || !got.FetchedAt.After(first.FetchedAt) || len(got.Teams) != 2 {
 			t.Errorf("after a 304: %+v", got)
 		}
@@ -192,9 +190,8 @@ func TestClient_downForADay(t *testing.T) {
 		r.api.set(down)
 		for range 24 * 60 * 2 { // every half minute
 			time.Sleep(30 * time.Second)
-			if got := list(t, r); !got.Stale || !got.FetchedAt.Equal(first.FetchedAt) {
-				t.Fatalf("%+v", got)
-			}
+			got := list(t, r)
+			check.Require(t, got.Stale && got.FetchedAt.Equal(first.FetchedAt), "%+v", got)
 			synctest.Wait()
 		}
 		_, err := r.Roster(t.Context(), 3, "31")
@@ -206,9 +203,8 @@ func TestClient_downForADay(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		list(t, r)
 		synctest.Wait()
-		if got := list(t, r); got.Stale {
-			t.Error("still stale when the API is back")
-		}
+		got := list(t, r)
+		check.That(t, !got.Stale, "still stale when the API is back")
 		r.api.set(down)
 		requests := r.api.requests()
 		time.Sleep(time.Hour)
@@ -271,10 +267,9 @@ func TestClient_retryAfter(t *testing.T) {
 				w.WriteHeader(http.StatusTooManyRequests)
 			})
 			for wait, want := range []int{1, 1, 2} {
-				if _, err := r.Teams(t.Context(), 3); err == nil || r.api.requests() != want {
-					t.Errorf("Retry-After %s, after %d × 6 minutes: %d requests, %v",
-						after, wait, r.api.requests(), err)
-				}
+				_, err := r.Teams(t.Context(), 3)
+				check.That(t, err != nil && r.api.requests() == want,
+					"Retry-After %s, after %d × 6 minutes: %d requests, %v", after, wait, r.api.requests(), err)
 				time.Sleep(6 * time.Minute)
 			}
 		}
@@ -299,10 +294,9 @@ func TestClient_slow(t *testing.T) {
 		if _, err := r.Teams(ctx, 2); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
-		if _, err := r.Teams(t.Context(), 2); !errors.Is(err, teams.ErrUnavailable) ||
-			time.Since(start) != 10*time.Second {
-			t.Errorf("%v after %v", err, time.Since(start))
-		}
+		_, err := r.Teams(t.Context(), 2)
+		check.That(t, errors.Is(err, teams.ErrUnavailable) && time.Since(start) == 10*time.Second,
+			"%v after %v", err, time.Since(start))
 	})
 }
 
@@ -353,10 +347,9 @@ func TestClient_tooFewPlayers(t *testing.T) {
 		send(w, object{"players": squad("3", "32")[3:]}) // seven hitters
 	})
 	_, err := r.Roster(t.Context(), 3, "32")
-	if !errors.Is(err, teams.ErrTooFewPlayers) || !strings.Contains(err.Error(), "of BH in season 3") ||
-		!strings.Contains(err.Error(), "7 hitters and 2 pitchers") {
-		t.Errorf("%v", err)
-	}
+	check.That(t, errors.Is(err, teams.ErrTooFewPlayers) && strings.Contains(err.Error(), "of BH in season 3") &&
+		strings.Contains(err.Error(), "7 hitters and 2 pitchers"),
+		"%v", err)
 	check.Must(r.Roster(t.Context(), 3, "31"))(t)
 }
 

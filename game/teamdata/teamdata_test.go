@@ -63,15 +63,13 @@ func TestClient_unknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, season := range []int{-1, 7, 10000} {
-		if _, err := r.Teams(t.Context(), season); !errors.Is(err, teams.ErrUnknown) {
-			t.Errorf("season %d: %v", season, err)
-		}
+		_, err := r.Teams(t.Context(), season)
+		check.That(t, errors.Is(err, teams.ErrUnknown), "season %d: %v", season, err)
 	}
 	// 33 is a farm team, 12 a team of another season.
 	for _, id := range []string{"33", "12", "", "32&season=1", "../teams"} {
-		if _, err := r.Roster(t.Context(), 3, id); !errors.Is(err, teams.ErrUnknown) {
-			t.Errorf("team %q: %v", id, err)
-		}
+		_, err := r.Roster(t.Context(), 3, id)
+		check.That(t, errors.Is(err, teams.ErrUnknown), "team %q: %v", id, err)
 	}
 	check.Equal(t, r.api.requests(), 2, "requests")
 	check.That(t, len(r.cache.clone().items) == 1, "an empty list was cached")
