@@ -59,9 +59,7 @@ func TestApply_outOfTurn(t *testing.T) {
 		p.Flags |= flags
 		return p
 	}
-	after := func(s game.State, p game.Play) game.State {
-		return check.Must(s.Apply(p))(t)
-	}
+	after := func(s game.State, p game.Play) game.State { return check.Must(s.Apply(p))(t) }
 	s := newGame(t, game.Options{DH: true})
 	onFirst := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
 	unnoticed := after(s, by(&s, "S7", "a4", game.OutOfTurn))

@@ -61,9 +61,7 @@ func situationOf(t *testing.T, text string) (at situation) {
 func TestDefense_situations(t *testing.T) {
 	t.Parallel()
 	in := func(d chance.Defense) bool { return d.Infield == chance.InfieldIn }
-	walks := func(d chance.Defense) bool {
-		return d.Pitch == chance.IntentionalWalk || d.Pitch == chance.PitchAround
-	}
+	walks := func(d chance.Defense) bool { return d.Pitch == chance.IntentionalWalk || d.Pitch == chance.PitchAround }
 	calls := map[string]func(chance.Defense) bool{
 		"walk": walks, "in": in,
 		"in or walk": func(d chance.Defense) bool { return in(d) || walks(d) },

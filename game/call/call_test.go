@@ -23,10 +23,7 @@ const (
 )
 
 func clubs() [2]game.Club {
-	return [2]game.Club{
-		club("a", "OTT", "Ottermouth", visitors),
-		club("h", "HAR", "Harbor", hosts),
-	}
+	return [2]game.Club{club("a", "OTT", "Ottermouth", visitors), club("h", "HAR", "Harbor", hosts)}
 }
 
 func club(prefix, abbrev, name, players string) game.Club {
@@ -147,9 +144,7 @@ func TestCommentator_otherLines(t *testing.T) {
 	t.Parallel()
 	c := call.New(call.English(), clubs(), "golden")
 	var out strings.Builder
-	say := func(name string, line func(rev uint64) call.Line) {
-		fmt.Fprintf(&out, "%s\n%s", name, variants(line))
-	}
+	say := func(name string, line func(rev uint64) call.Line) { fmt.Fprintf(&out, "%s\n%s", name, variants(line)) }
 	for _, in := range []string{"1t 0 --- 0-0", "7b 0 --- 2-2", "9b 2 123 4-5", "34t 1 1-- 41-40"} {
 		s := situation(t, in)
 		say("start "+in, func(rev uint64) call.Line { return c.Start(rev, &s) })

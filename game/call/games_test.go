@@ -99,9 +99,7 @@ func callGame(t *testing.T, book *call.Phrasebook, all []claim, g *retro.Game) {
 	check.NoError(t, err)
 }
 
-func mark(id game.PlayerID) string {
-	return "X" + string(id)
-}
+func mark(id game.PlayerID) string { return "X" + string(id) }
 
 // checkPlay checks the line of a play.
 func checkPlay(t *testing.T, all []claim, step *retro.Step, l call.Line) {

@@ -38,9 +38,7 @@ func (r *results) add(p *game.Play) {
 // A season counts what batters did, and what was done against pitchers.
 type season struct{ batters, pitchers map[game.PlayerID]*results }
 
-func newSeason() season {
-	return season{map[game.PlayerID]*results{}, map[game.PlayerID]*results{}}
-}
+func newSeason() season { return season{map[game.PlayerID]*results{}, map[game.PlayerID]*results{}} }
 
 func (s season) add(at *game.State, p *game.Play) {
 	batter := p.Batter
@@ -131,8 +129,6 @@ func compare(t *testing.T, kind string, played, simulated map[game.PlayerID]*res
 func play(t *testing.T, n uint64, away, home teams.Roster, simulated season) {
 	t.Helper()
 	g := bottest.Pair(t, away, home, true).Start(t, n, game.Options{Innings: 9}, [2]bool{true, true})
-	g.OnPlay = func(before *game.State, _ *chance.Resolution, p *game.Play, _ *game.State) {
-		simulated.add(before, p)
-	}
+	g.OnPlay = func(before *game.State, _ *chance.Resolution, p *game.Play, _ *game.State) { simulated.add(before, p) }
 	g.Finish()
 }

@@ -20,9 +20,7 @@ import (
 )
 
 // TestMain runs the tests, or, as a child process, plays games until it is killed.
-func TestMain(m *testing.M) {
-	killtest.Main(m, map[string]killtest.Child{"players": playUntilKilled})
-}
+func TestMain(m *testing.M) { killtest.Main(m, map[string]killtest.Child{"players": playUntilKilled}) }
 
 // TestCrash kills a process that plays four games, again and again at random moments. The process writes every ack and
 // every event that it receives into a diary. In the end no acknowledged command is missing or saved twice, and every

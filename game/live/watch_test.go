@@ -203,9 +203,7 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 	for name, provoke := range map[string]func(r *rig){
 		"by the clock": func(*rig) { pass(30 * time.Second) },
 		"by a command": func(r *rig) {
-			defer func() {
-				check.That(r, recover() != nil, "no panic")
-			}()
+			defer func() { check.That(r, recover() != nil, "no panic") }()
 			r.do(ann, "Pitch to the batter")
 		},
 	} {
