@@ -105,16 +105,6 @@ func TestSuggestLineup_betterBatter(t *testing.T) {
 	t.Errorf("the star does not play: %+v", l)
 }
 
-func BenchmarkSuggestLineup(b *testing.B) {
-	c := season(b, 3)[0]
-	club, ratings := c.Club(), teams.Ratings(c)
-	for b.Loop() {
-		if _, err := bot.SuggestLineup(club, ratings, nil, true); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // In games on consecutive days the five starters take turns, the best first; each has four days of rest.
 func TestSuggestLineup_rotation(t *testing.T) {
 	t.Parallel()

@@ -60,14 +60,6 @@ func turn(tb testing.TB) func() {
 	}
 }
 
-func BenchmarkTurn(b *testing.B) {
-	resolve := turn(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		resolve()
-	}
-}
-
 // A turn allocates nothing as long as its text is not requested.
 func TestSimulator_allocatesNothing(t *testing.T) {
 	got := testing.AllocsPerRun(1000, turn(t))

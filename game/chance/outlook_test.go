@@ -107,17 +107,3 @@ func TestOutlook_runs(t *testing.T) {
 	o := sim.Outlook(&s, chance.Progress{}, chance.Tactics{Offense: chance.Squeeze})
 	check.That(t, o == (chance.Outlook{}), "illegal tactics have an outlook")
 }
-
-func BenchmarkOutlook(b *testing.B) {
-	f := averageFixture(0)
-	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
-	for at, name := range map[int]string{0: "empty", 22: "loaded"} {
-		s := f.at(b, at)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				sim.Outlook(&s, chance.Progress{}, chance.Tactics{})
-			}
-		})
-	}
-}

@@ -197,39 +197,3 @@ func fill(b *testing.B, to live.Journal, n int) {
 func renamed(summary []byte, old, id string) []byte {
 	return bytes.Replace(summary, []byte(old), []byte(id), 1)
 }
-
-// BenchmarkLoadGame measures the first request for a game that was played to the end.
-func BenchmarkLoadGame(b *testing.B) {
-	r := begun(b, hotSeat)
-	end := r.playFirst()
-	check.Must(r.reloaded(r.journal).WinProbability(b.Context(), r.id))(b)
-	b.ReportMetric(float64(end.Revision), "moves")
-	for b.Loop() {
-		b.StopTimer()
-		again := r.reloaded(r.journal)
-		b.StartTimer()
-		again.get(ann)
-	}
-}
-
-// BenchmarkStandings measures the first request for a season's statistics, with 100 games in the store.
-func BenchmarkStandings(b *testing.B) {
-	s := check.Must(store.Open(filepath.Join(b.TempDir(), "pressbox.db"), store.Options{}))(b)
-	defer s.Close()
-	fill(b, s.Games(), 100)
-	for b.Loop() {
-		all, err := benchGames(b, s.Games()).Standings(b.Context(), 3)
-		check.Require(b, err == nil && len(all) == 2, "%d teams, %v", len(all), err)
-	}
-}
-
-// BenchmarkMatch measures a decision without a disk: rules, dice, bot and publishing.
-func BenchmarkMatch(b *testing.B) {
-	g := newBenchGame(b, benchGames(b, newJournal()))
-	for b.Loop() {
-		b.StopTimer()
-		c := g.next()
-		b.StartTimer()
-		check.NoError(g, g.send(ann, c))
-	}
-}

@@ -195,9 +195,3 @@ func TestModel_homeBatsFirst(t *testing.T) {
 		t.Errorf("the home team wins %.3f when it bats last, %.3f when it bats first", p, q)
 	}
 }
-
-func BenchmarkNew(b *testing.B) {
-	for b.Loop() {
-		New(game.Options{})
-	}
-}
