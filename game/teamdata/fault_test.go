@@ -131,7 +131,9 @@ func TestClient_redirects(t *testing.T) {
 
 // Stale data is revalidated with a conditional request in the background.
 func TestClient_staleWhileRevalidate(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
 		r.api.etag = `"v1"`
 		r.api.head = map[string]string{"Last-Modified": "Mon, 02 Jan 2006 15:04:05 GMT"}
 		first := list(t, r)
@@ -162,7 +164,9 @@ func TestClient_staleWhileRevalidate(t *testing.T) {
 
 // A request that found stale data just before its revalidation does not cause a second one.
 func TestClient_revalidatesOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
 		list(t, r)
 		time.Sleep(time.Hour)
 		r.cache.slow = 2 * time.Second
@@ -178,7 +182,9 @@ func TestClient_revalidatesOnce(t *testing.T) {
 
 // While the API is down for a day, cached data is served as stale and requests are rare; afterwards all is fresh again.
 func TestClient_downForADay(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
 		first := list(t, r)
 		time.Sleep(time.Hour)
 		r.api.set(down)
@@ -212,7 +218,9 @@ func TestClient_downForADay(t *testing.T) {
 }
 
 func TestClient_staleFor30Days(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
 		list(t, r)
 		r.api.set(down)
 		time.Sleep(30*24*time.Hour - time.Second)
@@ -270,7 +278,9 @@ func TestClient_retryAfter(t *testing.T) {
 
 // A slow API delays a request for ten seconds at most, and none for cached data or with a shorter context.
 func TestClient_slow(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
 		list(t, r)
 		r.api.set(func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
 		time.Sleep(time.Hour)
@@ -292,7 +302,9 @@ func TestClient_slow(t *testing.T) {
 
 // Run cancels its requests and returns after the last one.
 func TestClient_run(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
 		list(t, r)
 		time.Sleep(time.Hour)
 		const last = time.Second // duration of a cancelled request

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pressbox/game/teamdata"
@@ -201,13 +200,6 @@ func newBubbleRig(t *testing.T) *rig {
 	t.Helper()
 	a := &api{}
 	return connect(t, a, teamdata.Config{URL: "http://api.example/api", Transport: direct{a}})
-}
-
-// inBubble runs a test in a bubble with a rig without a network.
-func inBubble(t *testing.T, test func(t *testing.T, r *rig)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { test(t, newBubbleRig(t)) })
 }
 
 // down responds like a proxy without an upstream.
