@@ -110,7 +110,6 @@ func (p *Play) OutIndex(b Base) int {
 	return -1
 }
 
-// runCount returns the number of runs of the play.
 func (p *Play) runCount() int {
 	n := 0
 	for _, r := range p.Advances {

@@ -1,7 +1,6 @@
 package game_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"pressbox/game"
@@ -35,35 +34,6 @@ func BenchmarkApply(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if _, err := s.Apply(plays[i%len(plays)]); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkGame plays nine innings with the scorebook: 54 strikeouts and a home run.
-func BenchmarkGame(b *testing.B) {
-	start := newGame(b, game.Options{DH: true})
-	k, hr := parse(b, &start, "K"), parse(b, &start, "HR/F7D")
-	both := clubs()
-	b.ReportAllocs()
-	for b.Loop() {
-		s := start
-		book := game.NewScorebook(&s, both)
-		for p := &hr; !s.Over(); p = &k {
-			next, err := s.Apply(*p)
-			if err != nil {
-				b.Fatal(err)
-			}
-			book.RecordPlay(&s, p, &next)
-			s = next
-		}
-	}
-}
-
-func BenchmarkStateJSON(b *testing.B) {
-	s := newGame(b, game.Options{DH: true})
-	for b.Loop() {
-		if _, err := json.Marshal(s); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -173,7 +173,6 @@ func (s *State) checkWalkOff(p *Play) error {
 	return nil
 }
 
-// winsGame reports whether the runs of the play end the game.
 func (s *State) winsGame(p *Play) bool { return s.isLastHalf() && s.Lead()+p.runCount() > 0 }
 
 // lastRunFrom returns where the last player to score started.
@@ -186,7 +185,6 @@ func (p *Play) lastRunFrom() Base {
 	return Third
 }
 
-// checkFlags checks the conditions of each flag.
 func (s *State) checkFlags(p *Play) error {
 	f := p.Flags
 	switch {
@@ -216,7 +214,6 @@ func (s *State) checkFlags(p *Play) error {
 	return nil
 }
 
-// hasForceOut reports whether a runner is forced out.
 func (p *Play) hasForceOut() bool {
 	for _, o := range p.Outs {
 		if o.Kind == ForceOut {
@@ -226,7 +223,6 @@ func (p *Play) hasForceOut() bool {
 	return false
 }
 
-// hasAdvance reports whether a runner advances.
 func (p *Play) hasAdvance() bool {
 	for b := First; b <= Third; b++ {
 		if p.Advances[b].To > b {

@@ -124,53 +124,37 @@ func keepsLaws(t *testing.T, before, after *game.State, err error) {
 	if err != nil {
 		a, _ := json.Marshal(before)
 		b, _ := json.Marshal(after)
-		if string(a) != string(b) {
-			t.Fatalf("refused (%v), but %s became %s", err, a, b)
-		}
+		check.Require(t, string(a) == string(b), "refused (%v), but %s became %s", err, a, b)
 		return
 	}
-	if after.Outs < 0 || after.Outs > 3 || after.Outs == 3 && !after.Over() {
-		t.Fatalf("%d out", after.Outs)
-	}
+	check.Require(t, after.Outs >= 0 && after.Outs <= 3 && (after.Outs != 3 || after.Over()), "%d out", after.Outs)
 	seen := map[game.PlayerID]bool{"": true}
 	order := &after.Teams[after.Batting()].Order
 	for i, r := range after.Bases {
 		if r.Player == "" {
 			continue
 		}
-		if seen[r.Player] {
-			t.Fatalf("%s is on base twice: %v", r.Player, after.Bases)
-		}
+		check.Require(t, !seen[r.Player], "%s is on base twice: %v", r.Player, after.Bases)
 		seen[r.Player] = true
 		bats := false
 		for _, slot := range order {
 			bats = bats || slot.Player == r.Player
 		}
-		if !bats && !after.Over() {
-			t.Fatalf("%s on base %d is not in the order", r.Player, i+1)
-		}
+		check.Require(t, bats || after.Over(), "%s on base %d is not in the order", r.Player, i+1)
 	}
 	for side := range after.Teams {
-		if after.Score[side] < before.Score[side] {
-			t.Fatalf("the %s team lost runs", game.Side(side))
-		}
+		check.Require(t, after.Score[side] >= before.Score[side], "the %s team lost runs", game.Side(side))
 		playing := map[game.PlayerID]bool{}
 		for _, slot := range after.Teams[side].Order {
-			if slot.Player == "" || playing[slot.Player] {
-				t.Fatalf("the order is %v", after.Teams[side].Order)
-			}
+			check.Require(t, slot.Player != "" && !playing[slot.Player], "the order is %v", after.Teams[side].Order)
 			playing[slot.Player] = true
 		}
 		playing[after.Teams[side].Pitcher] = true
 		for _, id := range after.Teams[side].Removed {
-			if playing[id] {
-				t.Fatalf("%s is removed and in the game", id)
-			}
+			check.Require(t, !playing[id], "%s is removed and in the game", id)
 		}
 		for _, id := range after.Teams[side].Bench {
-			if playing[id] {
-				t.Fatalf("%s is on the bench and in the game", id)
-			}
+			check.Require(t, !playing[id], "%s is on the bench and in the game", id)
 		}
 	}
 }
@@ -190,14 +174,10 @@ func FuzzLineup(f *testing.F) {
 		}
 		found := l.Check(clubs()[game.Home], dh)
 		for _, v := range found {
-			if v.Path == "" || v.Code == "" || v.Detail == "" {
-				t.Fatalf("%+v", v)
-			}
+			check.Require(t, v.Path != "" && v.Code != "" && v.Detail != "", "%+v", v)
 		}
 		s, err := game.New(game.Options{DH: dh}, clubs(), [2]game.Lineup{lineup(game.Away, dh), l})
-		if (err == nil) != (found == nil) {
-			t.Fatalf("Check returns %v, New %v", found, err)
-		}
+		check.Require(t, (err == nil) == (found == nil), "Check returns %v, New %v", found, err)
 		if err != nil {
 			return
 		}

@@ -73,9 +73,7 @@ func refusal(tb testing.TB, err error) string {
 		return ""
 	}
 	var broken *game.IllegalError
-	if !errors.As(err, &broken) {
-		tb.Fatalf("%v is not an IllegalError", err)
-	}
+	check.Require(tb, errors.As(err, &broken), "%v is not an IllegalError", err)
 	return broken.Rule
 }
 
@@ -184,18 +182,4 @@ func (g *scored) batter(id game.PlayerID) game.BattingLine {
 func (g *scored) fielder(id game.PlayerID) game.FieldingLine {
 	return find(g, func(t *game.TeamBoxScore) []game.FieldingLine { return t.Fielding },
 		func(l *game.FieldingLine) game.PlayerID { return l.Player }, id)
-}
-
-// cases returns the columns of a table of text, a row a line, with an empty one behind the last.
-func cases(table string) (rows [][]string) {
-	for line := range strings.Lines(table) {
-		var row []string
-		for column := range strings.SplitSeq(strings.TrimSpace(line), "|") {
-			row = append(row, strings.TrimSpace(column))
-		}
-		if len(row) > 1 {
-			rows = append(rows, append(row, ""))
-		}
-	}
-	return rows
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/packaging/check"
 )
 
 // The mercy rule calls a game at a lead of 20, and of 10 after seven of nine innings, the third-last of shorter games.
@@ -31,10 +32,9 @@ func TestState_mercyRule(t *testing.T) {
 		for _, mercy := range []game.Mercy{game.MercyOn, game.MercyOff, ""} {
 			s := situation(t, tt.in, game.Options{DH: true, Innings: tt.innings, Mercy: mercy})
 			after := apply(t, s, tt.event)
-			if called := after.End == game.CalledGame; called != (tt.ends && mercy == game.MercyOn) ||
-				after.Over() != called {
-				t.Errorf("%s of %d innings, %s, mercy %q: ended %q", tt.in, tt.innings, tt.event, mercy, after.End)
-			}
+			called := after.End == game.CalledGame
+			check.That(t, called == (tt.ends && mercy == game.MercyOn) && after.Over() == called,
+				"%s of %d innings, %s, mercy %q: ended %q", tt.in, tt.innings, tt.event, mercy, after.End)
 			if side, won := after.Winner(); after.Over() && (!won || after.Score[side] < after.Score[side.Other()]) {
 				t.Errorf("%s: won by %s", tt.in, side)
 			}

@@ -20,7 +20,6 @@ func (n names) name(i uint8) string {
 	return fmt.Sprintf("?%d", i)
 }
 
-// value returns the value with a name.
 func (n names) value(name string) (uint8, bool) {
 	v := uint8(0)
 	for candidate := range strings.SplitSeq(string(n), "|") {

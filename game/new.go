@@ -34,5 +34,4 @@ func newTeam(c Club, l Lineup) TeamState {
 	return t
 }
 
-// isPlaying reports whether a player is in the game.
 func (t *TeamState) isPlaying(id PlayerID) bool { return id == t.Pitcher || t.orderIndex(id) >= 0 }

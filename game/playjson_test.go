@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/packaging/check"
 )
 
 // On the wire and in the journal an enumeration is its name, flags are a list, and lists end with their last entry.
@@ -19,15 +20,11 @@ func TestPlay_json(t *testing.T) {
 		`"by":"24"}],` +
 		`"errors":[{"by":2,"kind":"throwing","who":"third","after":"1"}]}`
 	var p game.Play
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		t.Fatal(err)
-	}
-	if p.Outs[1] != (game.Out{Runner: game.First, At: game.Second, Kind: game.TagOut, Fielders: "24"}) {
-		t.Errorf("read as %+v", p)
-	}
-	if got, err := json.Marshal(p); err != nil || string(got) != text {
-		t.Errorf("%s\nis written as %s, %v", text, got, err)
-	}
+	check.NoError(t, json.Unmarshal([]byte(text), &p))
+	check.That(t, p.Outs[1] == (game.Out{Runner: game.First, At: game.Second, Kind: game.TagOut, Fielders: "24"}),
+		"read as %+v", p)
+	got, err := json.Marshal(p)
+	check.That(t, err == nil && string(got) == text, "%s\nis written as %s, %v", text, got, err)
 }
 
 // Every value of an enumeration has a name of its own, which is read as the value; nothing else is read.
@@ -60,14 +57,12 @@ func checkNames[T comparable](t *testing.T, values ...T) {
 	seen := map[string]bool{}
 	for _, v := range values {
 		name, err := json.Marshal(v)
-		if err != nil || seen[string(name)] || strings.ContainsAny(string(name), "0123456789?") {
-			t.Errorf("%T: %v is written as %s, %v; want a name of its own", v, v, name, err)
-		}
+		check.That(t, err == nil && !seen[string(name)] && !strings.ContainsAny(string(name), "0123456789?"),
+			"%T: %v is written as %s, %v; want a name of its own", v, v, name, err)
 		seen[string(name)] = true
 		var again T
-		if err := json.Unmarshal(name, &again); err != nil || again != v {
-			t.Errorf("%T: %s is read as %v, %v", v, name, again, err)
-		}
+		err = json.Unmarshal(name, &again)
+		check.That(t, err == nil && again == v, "%T: %s is read as %v, %v", v, name, again, err)
 	}
 	for _, text := range []string{`"nonsense"`, `["nonsense"]`, `1`, `{}`} {
 		if value := values[0]; json.Unmarshal([]byte(text), &value) == nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/packaging/check"
 )
 
 // ruleCases has a line for each case: the rule and what it says; a situation; the event that is played in it; the
@@ -90,7 +91,7 @@ func TestApply_rules(t *testing.T) {
 	options := map[string]game.Options{
 		"": {DH: true, ExtraInnings: game.Standard}, "runner": {DH: true}, "seven": {DH: true, Innings: 7},
 	}
-	for _, f := range cases(ruleCases) {
+	for _, f := range check.Columns(ruleCases) {
 		t.Run(f[0], func(t *testing.T) {
 			t.Parallel()
 			in, event, want := f[1], f[2], f[3]
@@ -101,12 +102,10 @@ func TestApply_rules(t *testing.T) {
 			}
 			s := situation(t, in, options[f[4]])
 			after, err := s.Apply(parse(t, &s, event))
-			if got := refusal(t, err); got != rule {
-				t.Fatalf("%v, want refusal by %q", err, rule)
-			}
-			if got := describe(&after); got != want {
-				t.Errorf("%s, want %s", got, want)
-			}
+			got := refusal(t, err)
+			check.Require(t, got == rule, "%v, want refusal by %q", err, rule)
+			got = describe(&after)
+			check.That(t, got == want, "%s, want %s", got, want)
 		})
 	}
 }

@@ -53,9 +53,8 @@ func TestTally_runsBattedIn(t *testing.T) {
 		{"1t 0 -23 0-0", "6E3.3-H;2-H(E2);B-1", 1},
 	} {
 		s := situation(t, tt.in, game.Options{DH: true})
-		if got := s.Tally(parse(t, &s, tt.event)).RBI; got != tt.want {
-			t.Errorf("9.04: %s at %s bats %d in, want %d", tt.event, tt.in, got, tt.want)
-		}
+		got := s.Tally(parse(t, &s, tt.event)).RBI
+		check.That(t, got == tt.want, "9.04: %s at %s bats %d in, want %d", tt.event, tt.in, got, tt.want)
 	}
 }
 
@@ -91,10 +90,9 @@ func TestTally_atBats(t *testing.T) {
 	} {
 		s := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
 		got := s.Tally(parse(t, &s, tt.event))
-		if got.PlateAppearance != tt.turn || got.AtBat != tt.atBat || got.HitBases != tt.hit || got.Outs != tt.outs ||
-			got.Errors != tt.er {
-			t.Errorf("%s: %+v, want %+v", tt.event, got, tt)
-		}
+		check.That(t, got.PlateAppearance == tt.turn && got.AtBat == tt.atBat && got.HitBases == tt.hit &&
+			got.Outs == tt.outs && got.Errors == tt.er,
+			"%s: %+v, want %+v", tt.event, got, tt)
 	}
 }
 
@@ -142,7 +140,7 @@ func TestScorebook_earnedRuns(t *testing.T) {
 // how many runners h11 inherited and let in.
 func TestScorebook_reliefPitchers(t *testing.T) {
 	t.Parallel()
-	for _, f := range cases(`
+	for _, f := range check.Columns(`
 (g) runners left on base are charged to the pitcher who left them | S7 S7.1-2 @h11 HR.2-H;1-H K K K | 2 2 1 1 2 2
 (g) a number of runners: the force leaves the run charged | W @h11 64(1)/FO S7.1-2 S7.2-H;1-2 K K | 1 1 0 0 1 1
 (g) the one in front is forced: charges move up | W W.1-2 @h11 65(2)/FO.1-2;B-1 S7.2-H;1-2 63.2-3;1-2 K | 1 1 0 0 2 1
@@ -164,24 +162,20 @@ func TestScorebook_reliefPitchers(t *testing.T) {
 		}
 		a, b := g.pitcher("h10"), g.pitcher("h11")
 		got := fmt.Sprint(a.Runs, a.EarnedRuns, b.Runs, b.EarnedRuns, b.InheritedRunners, b.InheritedRunnersScored)
-		if got != f[2] {
-			t.Errorf("9.16%s: %s, want %s", f[0], got, f[2])
-		}
+		check.Equal(t, got, f[2], "9.16%s", f[0])
 	}
 	g := newScored(t, game.Options{DH: true}).play("E6 K K @h11 HR.1-H K")
-	if team := g.box().Teams[game.Home]; team.EarnedRuns != 0 {
-		t.Errorf("9.16(i): %d earned against the team, want none", team.EarnedRuns)
-	}
+	team := g.box().Teams[game.Home]
+	check.That(t, team.EarnedRuns == 0, "9.16(i): %d earned against the team, want none", team.EarnedRuns)
 }
 
 // 9.15(b): a strikeout is charged to the batter who left with two strikes.
 func TestScorebook_strikeoutOfTwoBatters(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true}).play("02:NP sub:a15:1:PH 02:K 01:NP sub:a16:2:PH 02:K")
-	if a, b := g.batter("a1"), g.batter("a15"); a.Strikeouts != 1 || a.PlateAppearances != 1 ||
-		b.PlateAppearances != 0 {
-		t.Errorf("two strikes left: %+v and %+v", a, b)
-	}
+	a, b := g.batter("a1"), g.batter("a15")
+	check.That(t, a.Strikeouts == 1 && a.PlateAppearances == 1 && b.PlateAppearances == 0,
+		"two strikes left: %+v and %+v", a, b)
 	if a, b := g.batter("a2"), g.batter("a16"); a.PlateAppearances != 0 || b.Strikeouts != 1 {
 		t.Errorf("one strike left: %+v and %+v", a, b)
 	}
@@ -207,9 +201,7 @@ func TestScorebook_fielding(t *testing.T) {
 		for _, line := range want {
 			got := g.fielder(line.Player)
 			got.Name = ""
-			if got != line {
-				t.Errorf("%s: %+v, want %+v", plays, got, line)
-			}
+			check.Equal(t, got, line, "%s", plays)
 		}
 	}
 }
@@ -218,13 +210,9 @@ func TestScorebook_fielding(t *testing.T) {
 func TestScorebook_leftOnBase(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true}).play("K K S7 64(1)/FO")
-	if got := g.box().Teams[game.Away].LeftOnBase; got != 1 {
-		t.Errorf("9.02: %d left on base, want the batter", got)
-	}
+	check.Equal(t, g.box().Teams[game.Away].LeftOnBase, 1, "9.02: left on base")
 	g = newScored(t, game.Options{DH: true}).play("K K W W.1-2 PO1(13)")
-	if got := g.box().Teams[game.Away].LeftOnBase; got != 1 {
-		t.Errorf("9.02: %d left on base, want the other runner, not the batter", got)
-	}
+	check.Equal(t, g.box().Teams[game.Away].LeftOnBase, 1, "9.02: left on base")
 }
 
 // 9.02(a)(17): a ground ball into two outs is a double play, into three it is not.
@@ -238,9 +226,7 @@ func TestScorebook_groundedIntoDoublePlay(t *testing.T) {
 		if strings.Count(plays, "W") == 2 {
 			batter = "a3"
 		}
-		if got := g.batter(batter).GroundedIntoDoublePlays; got != want {
-			t.Errorf("%s: %d double plays, want %d", plays, got, want)
-		}
+		check.Equal(t, g.batter(batter).GroundedIntoDoublePlays, want, "%s: double plays", plays)
 	}
 }
 
@@ -250,7 +236,7 @@ func TestScorebook_groundedIntoDoublePlay(t *testing.T) {
 func TestScorebook_winnerAndLoser(t *testing.T) {
 	t.Parallel()
 	brief := "#30000000000 K K @a11 HR/F7D HR/F7D HR/F7D K HR/F7D K K K @a12 #00000"
-	for _, f := range cases(`
+	for _, f := range check.Columns(`
 9.17(a) the starter, all nine innings | #100000000000000000 | | a10 h10 - false
 9.17(b) the starter with five innings, and a save of three | #1000000000 @a11 #00000000 | | a10 h10 a11 false
 9.17(b) four innings are not enough: the relief pitcher | #100000000 @a11 #000000000 | | a11 h10 - true
@@ -282,9 +268,7 @@ back with a lead of four | #4000000000000000 K K K in K out K in back K | | a10 
 		box := g.box()
 		got := fmt.Sprint(box.WinningPitcher, " ", box.LosingPitcher, " ", cmp.Or(box.SavingPitcher, "-"), " ",
 			box.WinnerByJudgment)
-		if got != f[3] {
-			t.Errorf("%s: won, lost, saved, by judgment: %s, want %s", f[0], got, f[3])
-		}
+		check.Equal(t, got, f[3], "%s: won, lost, saved, by judgment", f[0])
 	}
 }
 
@@ -292,7 +276,7 @@ back with a lead of four | #4000000000000000 K K K in K out K in back K | | a10 
 // holds; the blown saves; a quality start of a10; who won and who saved a game that is over.
 func TestScorebook_holdsAndBlownSaves(t *testing.T) {
 	t.Parallel()
-	for _, f := range cases(`
+	for _, f := range check.Columns(`
 a hold between the starter and the save | #30000000000000 K K K @a11 K K K K K K @a12 K K K | [a11] [] quality a10 a12
 two holds in one inning | #30000000000000 K K K @a11 K @a12 K K K K K @a13 K K K | [a11 a12] [] quality a10 a13
 no hold without an out | #30000000000000 K K K @a11 W @a12 K K K K K K K K K | [] [] quality a10 a12
@@ -331,9 +315,7 @@ only after the starter has left | #500000000000000 | [] [] unfinished
 				got += " " + string(id)
 			}
 		}
-		if got != f[2] {
-			t.Errorf("%s: %s, want %s", f[0], got, f[2])
-		}
+		check.Equal(t, got, f[2], "%s", f[0])
 	}
 }
 
@@ -395,10 +377,9 @@ func TestScorebook_inheritedOnReturn(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true}).play(
 		"W sub:h11:4:P S7.1-2 sub:h11:4:CF sub:h12:1:P W.2-3;1-2 sub:h11:4:P sub:h13:1:CF HR.3-H;2-H;1-H")
-	if l := g.pitcher("h11"); l.InheritedRunners != 3 || l.InheritedRunnersScored != 2 || l.Runs != 2 {
-		t.Errorf("h11: %d inherited, %d scored, %d runs; want 3, 2, 2",
-			l.InheritedRunners, l.InheritedRunnersScored, l.Runs)
-	}
+	l := g.pitcher("h11")
+	check.That(t, l.InheritedRunners == 3 && l.InheritedRunnersScored == 2 && l.Runs == 2,
+		"h11: %d inherited, %d scored, %d runs; want 3, 2, 2", l.InheritedRunners, l.InheritedRunnersScored, l.Runs)
 	if l := g.pitcher("h12"); l.InheritedRunners != 2 || l.InheritedRunnersScored != 0 {
 		t.Errorf("h12: %d inherited, %d scored", l.InheritedRunners, l.InheritedRunnersScored)
 	}
@@ -418,10 +399,9 @@ func TestScorebook_inningsOfCalledGame(t *testing.T) {
 		g.s = check.Must(g.s.CallGame())(t)
 		g.book.RecordStoppage(&g.s)
 		box := g.box()
-		if away, home := len(box.Teams[0].LineScore), len(box.Teams[1].LineScore); box.Innings != want.innings ||
-			away != want.away || home != want.home {
-			t.Errorf("%s: %d innings, lines of %d and %d, want %+v", plays, box.Innings, away, home, want)
-		}
+		away, home := len(box.Teams[0].LineScore), len(box.Teams[1].LineScore)
+		check.That(t, box.Innings == want.innings && away == want.away && home == want.home,
+			"%s: %d innings, lines of %d and %d, want %+v", plays, box.Innings, away, home, want)
 	}
 }
 
@@ -432,14 +412,14 @@ func TestScorebook_proveFails(t *testing.T) {
 	before := g.s
 	p := parse(t, &before, "HR.1-H")
 	after := check.Must(before.Apply(p))(t)
-	if err := g.book.Prove(&after); err == nil {
-		t.Error("a home run is missing, but the box score balances")
-	}
+	err := g.book.Prove(&after)
+	check.That(t, err != nil, "a home run is missing, but the box score balances")
 	g.book.RecordPlay(&before, &p, &after)
 	check.NoError(t, g.book.Prove(&after))
 	lines := g.box().Teams[game.Away].Batting
-	if !slices.ContainsFunc(lines,
-		func(l game.BattingLine) bool { return l.Player == "a3" && l.HomeRuns == 1 && l.RunsBattedIn == 2 }) {
-		t.Errorf("%+v", lines)
-	}
+	check.That(t, slices.ContainsFunc(lines, func(l game.BattingLine) bool {
+		return l.Player == "a3" &&
+			l.HomeRuns == 1 && l.RunsBattedIn == 2
+	}),
+		"%+v", lines)
 }

@@ -138,7 +138,6 @@ func (s *State) baseOf(id PlayerID) int {
 	return -1
 }
 
-// substitute applies a legal substitution.
 func (s *State) substitute(sub Substitution) {
 	t := &s.Teams[sub.Side]
 	before := [2]PlayerID{t.Pitcher, ""}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pressbox/game"
+	"pressbox/game/gametest"
 	"pressbox/packaging/check"
 )
 
@@ -22,11 +23,7 @@ func subs(tb testing.TB, text string) []game.Substitution {
 	tb.Helper()
 	var all []game.Substitution
 	for one := range strings.SplitSeq(text, ", ") {
-		f := strings.Fields(one)
-		s := sub(game.PlayerID(f[0]), len(f[1])*10-10+int(f[1][0]-'0'), 0)
-		check.NoError(tb, s.Position.UnmarshalText([]byte(f[2])))
-		s.Injured = len(f) > 3
-		all = append(all, s)
+		all = append(all, gametest.Substitution(tb, one))
 	}
 	return all
 }
@@ -84,9 +81,7 @@ func TestSubstitute_rules(t *testing.T) {
 		if err != nil && got == "" {
 			got = "-"
 		}
-		if got != tt.refused {
-			t.Errorf("%s: %s: %v, want refusal by %q", tt.name, tt.subs, err, tt.refused)
-		}
+		check.That(t, got == tt.refused, "%s: %s: %v, want refusal by %q", tt.name, tt.subs, err, tt.refused)
 	}
 }
 
@@ -96,15 +91,13 @@ func TestSubstitute_asRuled(t *testing.T) {
 	s := newGame(t, game.Options{DH: true})
 	left := check.Must(s.Substitute(subs(t, "h15 1 CF")...))(t)
 	back := sub("h1", 1, game.CenterField)
-	if _, err := left.Substitute(back); refusal(t, err) != "5.10(d)" {
-		t.Errorf("h1 returns: %v", err)
-	}
+	_, err := left.Substitute(back)
+	check.That(t, refusal(t, err) == "5.10(d)", "h1 returns: %v", err)
 	back.AsRuled = true
 	after := check.Must(left.Substitute(back))(t)
 	home := &after.Teams[game.Home]
-	if home.Fielder(game.CenterField) != "h1" || !slices.Equal(home.Removed, []game.PlayerID{"h15"}) {
-		t.Errorf("%s in center field, %v have left", home.Fielder(game.CenterField), home.Removed)
-	}
+	check.That(t, home.Fielder(game.CenterField) == "h1" && slices.Equal(home.Removed, []game.PlayerID{"h15"}),
+		"%s in center field, %v have left", home.Fielder(game.CenterField), home.Removed)
 	back.Slot = 2
 	if _, err := left.Substitute(back, sub("h15", 1, game.CenterField), sub("h1", 3, game.FirstBase)); refusal(t,
 		err) != "5.10(a)" {
@@ -134,9 +127,8 @@ func TestSubstitute_threeBatterMinimum(t *testing.T) {
 		{"reliever, one batter, to the outfield", relieved, "h11 4 LF", "5.10(g)"},
 		{"reliever, injured", relieved, "h12 0 P injured", ""},
 	} {
-		if _, err := tt.s.Substitute(subs(t, tt.subs)...); refusal(t, err) != tt.refused {
-			t.Errorf("%s: %v, want refusal by %q", tt.name, err, tt.refused)
-		}
+		_, err := tt.s.Substitute(subs(t, tt.subs)...)
+		check.That(t, refusal(t, err) == tt.refused, "%s: %v, want refusal by %q", tt.name, err, tt.refused)
 	}
 }
 
@@ -180,9 +172,7 @@ func TestSubstitute_designatedHitter(t *testing.T) {
 			continue
 		}
 		team := &next.Teams[list[0].Side]
-		if team.DH != tt.dh {
-			t.Errorf("%s: the DH bats in place %d, want %d", tt.name, team.DH, tt.dh)
-		}
+		check.Equal(t, team.DH, tt.dh, "%s: the DH bats in place", tt.name)
 		if tt.slot == "" {
 			continue
 		}
@@ -217,10 +207,9 @@ func TestSubstitute_twoWay(t *testing.T) {
 	} {
 		next := check.Must(tt.s.Substitute(subs(t, tt.subs)...))(t)
 		h := next.Teams[game.Home]
-		if h.DH != 4 || h.Order[3].Player != tt.bats || h.Pitcher != tt.pitches ||
-			!slices.Equal(h.Removed, tt.removed) {
-			t.Errorf("%s: %+v", tt.name, h)
-		}
+		check.That(t, h.DH == 4 && h.Order[3].Player == tt.bats && h.Pitcher == tt.pitches &&
+			slices.Equal(h.Removed, tt.removed),
+			"%s: %+v", tt.name, h)
 		if next.Half == game.Top {
 			apply(t, next, "K", "K", "K", "K", "K", "K")
 		}
@@ -238,7 +227,6 @@ func TestState_copies(t *testing.T) {
 	if got := describe(&s); got != before || s.Bases[0].Player != "a9" || len(s.Teams[game.Away].Bench) != 10 {
 		t.Errorf("the original became %s, %v, bench %v", got, s.Bases, s.Teams[game.Away].Bench)
 	}
-	if one.Bases[0].Player != "a15" || two.Bases[0].Player != "a16" {
-		t.Errorf("the copies share: %v, %v", one.Bases, two.Bases)
-	}
+	check.That(t, one.Bases[0].Player == "a15" && two.Bases[0].Player == "a16",
+		"the copies share: %v, %v", one.Bases, two.Bases)
 }

@@ -23,9 +23,7 @@ func apply(t *testing.T, s game.State, events ...string) game.State {
 func TestState_completed(t *testing.T) {
 	t.Parallel()
 	s := apply(t, situation(t, "9b 0 --- 4-4", game.Options{DH: true}), "HR/F7D")
-	if !s.Over() {
-		t.Fatalf("a walk-off home run leaves %s", describe(&s))
-	}
+	check.Require(t, s.Over(), "a walk-off home run leaves %s", describe(&s))
 	_, play := s.Apply(parse(t, &s, "K"))
 	_, substitution := s.Substitute(sub("h15", 1, game.PinchHitter))
 	_, forfeit := s.Forfeit(game.Home)
@@ -33,9 +31,7 @@ func TestState_completed(t *testing.T) {
 	for name, err := range map[string]error{
 		"play": play, "substitution": substitution, "forfeit": forfeit, "call": call,
 	} {
-		if refusal(t, err) != "7.01(g)" {
-			t.Errorf("%s after the end: %v", name, err)
-		}
+		check.That(t, refusal(t, err) == "7.01(g)", "%s after the end: %v", name, err)
 	}
 }
 
@@ -47,13 +43,11 @@ func TestApply_battingOrder(t *testing.T) {
 	caught.Count = game.Count{Balls: 2, Strikes: 1}
 	s = check.Must(s.Apply(caught))(t)
 	s = apply(t, s, "K", "K", "K")
-	if s.Batter() != "a4" || s.Count != (game.Count{}) {
-		t.Errorf("%s leads off the second with %v, want a4 with a new count", s.Batter(), s.Count)
-	}
+	check.That(t, s.Batter() == "a4" && s.Count == (game.Count{}),
+		"%s leads off the second with %v, want a4 with a new count", s.Batter(), s.Count)
 	s = apply(t, s, "W", "W.1-2", "K", "K", "K", "HR", "K", "K", "K", "K", "W", "W.1-2", "S7.2-3;1-2")
-	if s.Batter() != "a4" {
-		t.Errorf("%s bats after the ninth, the first, the second and the third; want a4", s.Batter())
-	}
+	check.That(t, s.Batter() == "a4",
+		"%s bats after the ninth, the first, the second and the third; want a4", s.Batter())
 }
 
 // 6.03(b): batting out of turn.
@@ -65,9 +59,7 @@ func TestApply_outOfTurn(t *testing.T) {
 		p.Flags |= flags
 		return p
 	}
-	after := func(s game.State, p game.Play) game.State {
-		return check.Must(s.Apply(p))(t)
-	}
+	after := func(s game.State, p game.Play) game.State { return check.Must(s.Apply(p))(t) }
 	s := newGame(t, game.Options{DH: true})
 	onFirst := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
 	unnoticed := after(s, by(&s, "S7", "a4", game.OutOfTurn))
@@ -98,9 +90,7 @@ func TestApply_outOfTurn(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	if unnoticed.RunnerOn(game.First).Player != "a4" {
-		t.Errorf("6.03(b)(5): %s is on first, want a4", unnoticed.RunnerOn(game.First).Player)
-	}
+	check.Equal(t, unnoticed.RunnerOn(game.First).Player, "a4", "6.03(b)(5): is on first")
 }
 
 // 5.09(c): an appeal on a runner who left early can be the fourth out. It replaces the third and cancels that
@@ -117,9 +107,7 @@ func TestApply_fourthOut(t *testing.T) {
 		},
 	}
 	after := check.Must(s.Apply(p))(t)
-	if got := describe(&after); got != "1b 0 --- 0-0" {
-		t.Errorf("the side is out: %s", got)
-	}
+	check.Equal(t, describe(&after), "1b 0 --- 0-0", "after the side is out")
 	if tally := s.Tally(p); tally.Outs != 2 || tally.Runs != 0 {
 		t.Errorf("%d outs and %d runs count, want 2 and none", tally.Outs, tally.Runs)
 	}
@@ -127,16 +115,13 @@ func TestApply_fourthOut(t *testing.T) {
 	book.RecordPlay(&s, &p, &after)
 	for _, l := range book.BoxScore(&after).Teams[game.Home].Fielding {
 		if want := map[game.PlayerID]int{"h3": 0, "h6": 1}; l.Player == "h3" || l.Player == "h6" {
-			if l.PutOuts != want[l.Player] {
-				t.Errorf("%s at %s has %d put-outs, want the fourth instead of the third",
-					l.Player, l.Position, l.PutOuts)
-			}
+			check.That(t, l.PutOuts == want[l.Player],
+				"%s at %s has %d put-outs, want the fourth instead of the third", l.Player, l.Position, l.PutOuts)
 		}
 	}
 	p.Outs[2].Kind = game.TagOut
-	if _, err := s.Apply(p); refusal(t, err) != "5.09(e)" {
-		t.Errorf("a fourth out without an appeal: %v", err)
-	}
+	_, err := s.Apply(p)
+	check.That(t, refusal(t, err) == "5.09(e)", "a fourth out without an appeal: %v", err)
 }
 
 // 7.01(b): the player before the lead-off batter starts on second and can be replaced. The runner counts as left
@@ -144,13 +129,11 @@ func TestApply_fourthOut(t *testing.T) {
 func TestApply_automaticRunner(t *testing.T) {
 	t.Parallel()
 	g := newScored(t, game.Options{DH: true, Innings: 3}).play("K K K K K K K K K K K K K K K K K K")
-	if r := g.s.RunnerOn(game.Second); r.Player != "a9" || !r.Automatic {
-		t.Fatalf("%v starts on second, want a9", r)
-	}
+	r := g.s.RunnerOn(game.Second)
+	check.Require(t, r.Player == "a9" && r.Automatic, "%v starts on second, want a9", r)
 	g.play("sub:a15:9:PR")
-	if r := g.s.RunnerOn(game.Second); r.Player != "a15" || !r.Automatic {
-		t.Errorf("%v is the pinch runner, want a15", r)
-	}
+	r = g.s.RunnerOn(game.Second)
+	check.That(t, r.Player == "a15" && r.Automatic, "%v is the pinch runner, want a15", r)
 	g.play("S8.2-H K K K")
 	box := g.box()
 	if p := g.pitcher("h10"); p.Runs != 1 || p.EarnedRuns != 0 || p.BattersFaced != 13 {
@@ -173,25 +156,20 @@ func TestState_callAndForfeit(t *testing.T) {
 	} {
 		s := situation(t, in, o)
 		called, err := s.CallGame()
-		if got := refusal(t, err); (got == "") != over || !over && got != "7.01(c)" {
-			t.Errorf("called at %s: %v", in, err)
-		}
-		if over && called.End != game.CalledGame {
-			t.Errorf("called at %s: %q", in, called.End)
-		}
-		if side, won := called.Winner(); won && s.Lead() == 0 {
-			t.Errorf("called at %s: the %s team won a tie", in, side)
-		}
+		got := refusal(t, err)
+		check.That(t, (got == "") == over && (over || got == "7.01(c)"), "called at %s: %v", in, err)
+		check.That(t, !over || called.End == game.CalledGame, "called at %s: %q", in, called.End)
+		side, won := called.Winner()
+		check.That(t, !won || s.Lead() != 0, "called at %s: the %s team won a tie", in, side)
 	}
 	if s := situation(t, "3t 0 --- 10-0", o); check.Must(s.CallGame())(t).End != game.CalledGame {
 		t.Error("a lead of ten is not called")
 	}
 	s := situation(t, "3t 0 --- 5-0", o)
 	lost := check.Must(s.Forfeit(game.Away))(t)
-	if side, won := lost.Winner(); !won || side != game.Home || lost.Result() != [2]int{0, 9} ||
-		lost.Score != [2]int{5, 0} {
-		t.Errorf("forfeited by away: %v won %v, result %v, score %v", side, won, lost.Result(), lost.Score)
-	}
+	side, won := lost.Winner()
+	check.That(t, won && side == game.Home && lost.Result() == [2]int{0, 9} && lost.Score == [2]int{5, 0},
+		"forfeited by away: %v won %v, result %v, score %v", side, won, lost.Result(), lost.Score)
 }
 
 // 7.01(g)(3), 9.06(f), (g): only part of a game-winning play counts.
@@ -213,9 +191,8 @@ func TestState_limitWalkOff(t *testing.T) {
 		s := situation(t, tt.in, game.Options{DH: true})
 		p := s.LimitWalkOff(parse(t, &s, tt.event))
 		after, err := s.Apply(p)
-		if err != nil || p.Kind != tt.want {
-			t.Errorf("%s at %s becomes a %s, %v; want a %s", tt.event, tt.in, p.Kind, err, tt.want)
-		}
+		check.That(t, err == nil && p.Kind == tt.want,
+			"%s at %s becomes a %s, %v; want a %s", tt.event, tt.in, p.Kind, err, tt.want)
 		if margin := after.Score[1] - after.Score[0]; after.Over() && p.Kind != game.HomeRun && margin != 1 {
 			t.Errorf("%s at %s is won by %d", tt.event, tt.in, margin)
 		}
@@ -237,9 +214,8 @@ func TestApply_asRuled(t *testing.T) {
 	} {
 		s := situation(t, tt.in, game.Options{DH: true})
 		p := parse(t, &s, tt.event)
-		if _, err := s.Apply(p); err == nil {
-			t.Errorf("%s at %s stands without the flag", tt.event, tt.in)
-		}
+		_, err := s.Apply(p)
+		check.That(t, err != nil, "%s at %s stands without the flag", tt.event, tt.in)
 		p.Flags |= game.AsRuled
 		if _, err := s.Apply(p); (err == nil) != tt.stands {
 			t.Errorf("%s at %s, as ruled: %v", tt.event, tt.in, err)

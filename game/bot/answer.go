@@ -28,7 +28,6 @@ type risk struct {
 	safe float64 // chance of the runner
 }
 
-// pays reports whether to send the runner.
 func (r risk) pays(h *horizon) bool {
 	lead := leadRunner(r.at)
 	if lead == 0 {

@@ -5,6 +5,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // The lead runner goes with one out if safe in seven of ten, not in five; with none out only if nearly sure, with
@@ -31,9 +32,8 @@ func TestRisk_pays(t *testing.T) {
 		{game.State{Inning: 9, Half: game.Bottom, Score: [2]int{3, 0}}, 4, 0, .9, false},
 	} {
 		r := risk{at: 3*tt.mask + tt.outs, safe: tt.safe}
-		if got := r.pays(new(horizon).look(sim, &tt.state, chance.Progress{}, 0)); got != tt.want {
-			t.Errorf("inning %d, bases %03b, %d out, safe %.2f: sends %v",
-				tt.state.Inning, tt.mask, tt.outs, tt.safe, got)
-		}
+		got := r.pays(new(horizon).look(sim, &tt.state, chance.Progress{}, 0))
+		check.That(t, got == tt.want,
+			"inning %d, bases %03b, %d out, safe %.2f: sends %v", tt.state.Inning, tt.mask, tt.outs, tt.safe, got)
 	}
 }

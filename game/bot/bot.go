@@ -64,7 +64,6 @@ func (m *Manager) Substitutions(s *game.State, progress chance.Progress) []game.
 	return subs
 }
 
-// player returns a player of the manager's club.
 func (m *Manager) player(id game.PlayerID) game.Player {
 	p, _ := m.club.Player(id)
 	return p

@@ -187,7 +187,6 @@ func (m *Manager) spareBatters(s *game.State, pen []game.PlayerID) float64 {
 	return float64(len(pen)*battersPerReliever) - left*battersPerInning
 }
 
-// withPitcher returns the state with another pitcher.
 func (m *Manager) withPitcher(s *game.State, id game.PlayerID) *game.State {
 	next := *s
 	next.Teams[m.side].Pitcher = id

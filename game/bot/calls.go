@@ -82,7 +82,6 @@ type callTable struct {
 	offenseMix, defenseMix []float64 // shares, which sum to one
 }
 
-// newCallTable returns the solved table of a turn.
 func newCallTable(turn *Turn, level Level) *callTable {
 	batters := 0
 	if level == Expert {

@@ -9,6 +9,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/bot"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 var levelGames = flag.Int("levels.games", 4000, "games of each pair of levels in BenchmarkLevels")
@@ -64,19 +65,14 @@ func TestLevels_calls(t *testing.T) {
 				g.Manage()
 				tactics := g.Tactics()
 				called[tactics.Offense]++
-				if level == bot.Beginner && tactics.Defense != (chance.Defense{}) {
-					t.Errorf("a beginner calls %+v", tactics.Defense)
-				}
+				check.That(t, level != bot.Beginner || tactics.Defense == (chance.Defense{}),
+					"a beginner calls %+v", tactics.Defense)
 				g.Play(tactics, g.Answer)
 			}
 		}
 		for _, call := range want {
-			if called[call] == 0 {
-				t.Errorf("level %d: no %q in %v", level, call, called)
-			}
+			check.That(t, called[call] != 0, "level %d: no %q in %v", level, call, called)
 		}
-		if level == bot.Beginner && len(called) > len(want) {
-			t.Errorf("a beginner calls %v", called)
-		}
+		check.That(t, level != bot.Beginner || len(called) <= len(want), "a beginner calls %v", called)
 	}
 }

@@ -98,23 +98,11 @@ func TestSuggestLineup_betterBatter(t *testing.T) {
 	l := check.Must(bot.SuggestLineup(club, ratings, nil, true))(t)
 	for i, slot := range l.Order {
 		if slot.Player == star.ID {
-			if slot.Position != game.Shortstop || i > 3 {
-				t.Errorf("the star bats %d at %s", i+1, slot.Position)
-			}
+			check.That(t, slot.Position == game.Shortstop && i <= 3, "the star bats %d at %s", i+1, slot.Position)
 			return
 		}
 	}
 	t.Errorf("the star does not play: %+v", l)
-}
-
-func BenchmarkSuggestLineup(b *testing.B) {
-	c := season(b, 3)[0]
-	club, ratings := c.Club(), teams.Ratings(c)
-	for b.Loop() {
-		if _, err := bot.SuggestLineup(club, ratings, nil, true); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // In games on consecutive days the five starters take turns, the best first; each has four days of rest.
@@ -126,12 +114,10 @@ func TestSuggestLineup_rotation(t *testing.T) {
 	var starters []game.PlayerID
 	for day := range 12 {
 		starter := check.Must(bot.SuggestLineup(club, ratings, recent, true))(t).Pitcher
-		if p, _ := club.Player(starter); !slices.Contains(p.Positions, "SP") {
-			t.Errorf("day %d: %s starts, who is no starter", day, p.Name)
-		}
-		if day >= 5 && starter != starters[day-5] {
-			t.Errorf("day %d: %s starts, want %s, who is rested again", day, starter, starters[day-5])
-		}
+		p, _ := club.Player(starter)
+		check.That(t, slices.Contains(p.Positions, "SP"), "day %d: %s starts, who is no starter", day, p.Name)
+		check.That(t, day < 5 || starter == starters[day-5],
+			"day %d: %s starts, want who is rested again of %v", day, starter, starters)
 		starters = append(starters, starter)
 		recent = recent.Tomorrow(map[game.PlayerID]int{starter: 95})
 	}

@@ -162,9 +162,8 @@ func TestWholeGames(t *testing.T) {
 			t.Parallel()
 			decisions, both := counts{}, [2]bool{true, true}
 			for n, p := range fixtures(t, dh) {
-				if first, again := play(t, p, n, both, decisions), play(t, p, n, both, counts{}); first != again {
-					t.Errorf("game %d: %v, then %v", n, first, again)
-				}
+				first, again := play(t, p, n, both, decisions), play(t, p, n, both, counts{})
+				check.That(t, first == again, "game %d: %v, then %v", n, first, again)
 			}
 			for _, what := range []string{"substitution P", "substitution PH", "steal second"} {
 				if decisions[what] == 0 {

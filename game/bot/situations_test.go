@@ -1,12 +1,16 @@
 package bot_test
 
 import (
+	"fmt"
 	"maps"
+	"strconv"
+	"strings"
 	"testing"
 
 	"pressbox/game"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // rated returns the situation, with a DH, with other ratings: the batter's rates, and the speed of the runners, or
@@ -34,60 +38,47 @@ func (at situation) rated(tb testing.TB, batting chance.Rates, speed float64) *b
 	return g
 }
 
-func slugger() chance.Rates {
-	return chance.Rates{K: .1, BB: .2, HBP: .01, Single: .13, Double: .06, Triple: .002, HR: .1}
+func batters() map[string]chance.Rates {
+	return map[string]chance.Rates{
+		"slugger": {K: .1, BB: .2, HBP: .01, Single: .13, Double: .06, Triple: .002, HR: .1},
+		"regular": chance.LeagueRates(),
+	}
 }
 
-func regular() chance.Rates { return chance.LeagueRates() }
+// situationOf reads "9b 2 -2- 0-0": inning, half, outs, runners, score.
+func situationOf(t *testing.T, text string) (at situation) {
+	t.Helper()
+	var half rune
+	_, err := fmt.Sscanf(text, "%d%c %d %s %d-%d", &at.inning, &half, &at.outs, &at.bases, &at.score[0], &at.score[1])
+	check.NoError(t, err)
+	if half == 'b' {
+		at.half = game.Bottom
+	}
+	return at
+}
 
 // What the side in the field calls in situations that a fan agrees on.
 func TestDefense_situations(t *testing.T) {
 	t.Parallel()
-	walks := func(d chance.Defense) bool {
-		return d.Pitch == chance.IntentionalWalk || d.Pitch == chance.PitchAround
+	in := func(d chance.Defense) bool { return d.Infield == chance.InfieldIn }
+	walks := func(d chance.Defense) bool { return d.Pitch == chance.IntentionalWalk || d.Pitch == chance.PitchAround }
+	calls := map[string]func(chance.Defense) bool{
+		"walk": walks, "in": in,
+		"in or walk": func(d chance.Defense) bool { return in(d) || walks(d) },
+		"in or deep": func(d chance.Defense) bool { return in(d) || d.Infield == chance.DoublePlayDepth },
 	}
-	for _, tt := range []struct {
-		name   string
-		at     situation
-		batter chance.Rates
-		is     func(chance.Defense) bool
-		want   bool
-	}{
-		{
-			"a slugger with first open and the winning run on second",
-			situation{inning: 9, half: game.Bottom, outs: 2, bases: "-2"},
-			slugger(), walks, true,
-		},
-		{"the same slugger leads off", situation{inning: 9, half: game.Bottom}, slugger(), walks, false},
-		{
-			"the same slugger with the bases full",
-			situation{inning: 9, half: game.Bottom, outs: 1, bases: "123"},
-			slugger(), walks, false,
-		},
-		{"a regular with the bases full", situation{inning: 3, outs: 2, bases: "123"}, regular(), walks, false},
-		{
-			"the winning run on third",
-			situation{inning: 9, half: game.Bottom, outs: 1, bases: "--3"},
-			regular(),
-			func(d chance.Defense) bool {
-				return d.Infield == chance.InfieldIn || walks(d)
-			}, true,
-		},
-		{
-			"a run on third with a lead of six",
-			situation{inning: 7, outs: 0, bases: "--3", score: [2]int{0, 6}},
-			regular(), func(d chance.Defense) bool {
-				return d.Infield == chance.InfieldIn
-			}, false,
-		},
-		{"two out", situation{inning: 5, outs: 2, bases: "1"}, regular(), func(d chance.Defense) bool {
-			return d.Infield == chance.InfieldIn || d.Infield == chance.DoublePlayDepth
-		}, false},
-	} {
-		g := tt.at.rated(t, tt.batter, 0)
-		if got := g.Managers[g.State.Fielding()].Defense(g.Turn()); tt.is(got) != tt.want {
-			t.Errorf("%s: %+v", tt.name, got)
-		}
+	for _, f := range check.Columns(`
+a slugger with first open and the winning run on second | 9b 2 -2- 0-0 | slugger | walk | yes
+the same slugger leads off | 9b 0 --- 0-0 | slugger | walk | no
+the same slugger with the bases full | 9b 1 123 0-0 | slugger | walk | no
+a regular with the bases full | 3t 2 123 0-0 | regular | walk | no
+the winning run on third | 9b 1 --3 0-0 | regular | in or walk | yes
+a run on third with a lead of six | 7t 0 --3 0-6 | regular | in | no
+two out | 5t 2 1-- 0-0 | regular | in or deep | no
+`) {
+		g := situationOf(t, f[1]).rated(t, batters()[f[2]], 0)
+		got := g.Managers[g.State.Fielding()].Defense(g.Turn())
+		check.That(t, calls[f[3]](got) == (f[4] == "yes"), "%s: %+v", f[0], got)
 	}
 }
 
@@ -95,7 +86,7 @@ func TestDefense_situations(t *testing.T) {
 func TestDefense_holdsRunner(t *testing.T) {
 	t.Parallel()
 	for speed, holds := range map[float64]bool{3: true, -3: false} {
-		g := situation{inning: 3, outs: 1, bases: "1"}.rated(t, regular(), speed)
+		g := situation{inning: 3, outs: 1, bases: "1"}.rated(t, batters()["regular"], speed)
 		values := g.Turn().DefenseValues()
 		behind := values[0]
 		for _, v := range values {
@@ -129,56 +120,28 @@ func TestManager_bunters(t *testing.T) {
 				bunts++
 			}
 		}
-		if mixed := in > turns/20 && in < turns && bunts > 0 && bunts < turns; mixed != mixes ||
-			!mixes && in+bunts > 0 {
-			t.Errorf("speed %+.0f: corners in %d times, %d bunts of %d", speed, in, bunts, turns)
-		}
+		mixed := in > turns/20 && in < turns && bunts > 0 && bunts < turns
+		check.That(t, mixed == mixes && (mixes || in+bunts == 0),
+			"speed %+.0f: corners in %d times, %d bunts of %d", speed, in, bunts, turns)
 	}
 }
 
 // What the side at bat calls in situations that a fan agrees on.
 func TestOffense_situations(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name   string
-		at     situation
-		batter chance.Rates
-		speed  float64
-		never  []chance.Offense
-	}{
-		{
-			"no runner goes when six behind in the ninth",
-			situation{inning: 9, bases: "1", score: [2]int{0, 6}},
-			regular(), 0,
-			[]chance.Offense{chance.StealSecond, chance.HitAndRun, chance.Sacrifice},
-		},
-		{
-			"a slow runner stays",
-			situation{inning: 2, bases: "1", outs: 2},
-			regular(), -3,
-			[]chance.Offense{chance.StealSecond},
-		},
-		{
-			"a slugger does not bunt",
-			situation{inning: 7, bases: "1"},
-			slugger(), 0,
-			[]chance.Offense{chance.Sacrifice, chance.BuntForHit},
-		},
-		{
-			"third is not stolen with two out",
-			situation{inning: 5, bases: "-2", outs: 2},
-			regular(), 0,
-			[]chance.Offense{chance.StealThird},
-		},
-	} {
-		g := tt.at.rated(t, tt.batter, tt.speed)
+	for _, f := range check.Columns(`
+no runner goes when six behind in the ninth | 9t 0 1-- 0-6 | regular | 0 | steal second, hit and run, sacrifice
+a slow runner stays | 2t 2 1-- 0-0 | regular | -3 | steal second
+a slugger does not bunt | 7t 0 1-- 0-0 | slugger | 0 | sacrifice, bunt for hit
+third is not stolen with two out | 5t 2 -2- 0-0 | regular | 0 | steal third
+`) {
+		speed := check.Must(strconv.ParseFloat(f[3], 64))(t)
+		g := situationOf(t, f[1]).rated(t, batters()[f[2]], speed)
 		for turn := range uint64(40) { // of several calls that are expected, each is made sometimes
 			g.Progress.Turns = turn
 			got := g.Managers[g.State.Batting()].Offense(g.Turn())
-			for _, call := range tt.never {
-				if got == call {
-					t.Errorf("%s: turn %d: %s", tt.name, turn, got)
-				}
+			for call := range strings.SplitSeq(f[4], ", ") {
+				check.That(t, string(got) != call, "%s: turn %d: %s", f[0], turn, got)
 			}
 		}
 	}
@@ -199,20 +162,15 @@ func TestSubstitutions_pitchers(t *testing.T) {
 	} {
 		g := tt.at.start(t)
 		side := g.State.Fielding()
-		if subs := g.Managers[side].Substitutions(&g.State, g.Progress); (subs != nil) != tt.relieve {
-			t.Errorf("%s: %+v", tt.name, subs)
-		}
+		subs := g.Managers[side].Substitutions(&g.State, g.Progress)
+		check.That(t, (subs != nil) == tt.relieve, "%s: %+v", tt.name, subs)
 	}
 	runs := func(score [2]int) float64 {
 		g := situation{inning: 8, batters: 33, score: score}.start(t)
 		subs := g.Managers[game.Home].Substitutions(&g.State, g.Progress)
-		if len(subs) != 1 {
-			t.Fatalf("score %v: %+v", score, subs)
-		}
+		check.Require(t, len(subs) == 1, "score %v: %+v", score, subs)
 		v, err := g.Bot(game.Home).SubstitutionValue(&g.State, g.Progress, subs...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		return v.Runs
 	}
 	if closeGame, decided := runs([2]int{3, 4}), runs([2]int{12, 3}); closeGame >= decided {

@@ -56,10 +56,9 @@ func TestOffenseValues_position(t *testing.T) {
 	} {
 		g := tt.at.start(t)
 		v := g.Turn().OffenseValues()[0]
-		if v.Call != chance.SwingAway || v.Runs < tt.least || v.Runs > tt.most || v.WinProbability < tt.fewest ||
-			v.WinProbability > tt.share {
-			t.Errorf("%+v: %+v, want %v to %v runs and %v to %v wins", tt.at, v, tt.least, tt.most, tt.fewest, tt.share)
-		}
+		check.That(t, v.Call == chance.SwingAway && v.Runs >= tt.least && v.Runs <= tt.most &&
+			v.WinProbability >= tt.fewest && v.WinProbability <= tt.share,
+			"%+v: %+v, want %v to %v runs and %v to %v wins", tt.at, v, tt.least, tt.most, tt.fewest, tt.share)
 	}
 }
 
@@ -77,10 +76,8 @@ func TestValues_equilibrium(t *testing.T) {
 			for _, v := range turn.DefenseValues() {
 				least = min(least, 1-v.WinProbability)
 			}
-			if math.Abs(most-least) > .015 {
-				t.Errorf("bases %q, %d out: the side at bat expects %.4f, the side in the field %.4f",
-					bases, outs, most, least)
-			}
+			check.That(t, math.Abs(most-least) <= .015,
+				"bases %q, %d out: the side at bat expects %.4f, the side in the field %.4f", bases, outs, most, least)
 		}
 	}
 }
@@ -93,11 +90,9 @@ func TestSubstitutionValue_freshPitcher(t *testing.T) {
 	in := game.Substitution{Side: game.Home, Player: m.NextReliever(s), Position: game.Pitcher}
 	stay := check.Must(m.SubstitutionValue(s, g.Progress))(t)
 	change := check.Must(m.SubstitutionValue(s, g.Progress, in))(t)
-	if change.WinProbability < stay.WinProbability+.01 || change.Runs > stay.Runs-.1 {
-		t.Errorf("stay %+v, change %+v", stay, change)
-	}
+	check.That(t, change.WinProbability >= stay.WinProbability+.01 && change.Runs <= stay.Runs-.1,
+		"stay %+v, change %+v", stay, change)
 	in.Side = game.Away
-	if v, err := m.SubstitutionValue(s, g.Progress, in); err == nil {
-		t.Errorf("another club's pitcher: %+v", v)
-	}
+	v, err := m.SubstitutionValue(s, g.Progress, in)
+	check.That(t, err != nil, "another club's pitcher: %+v", v)
 }

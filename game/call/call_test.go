@@ -23,10 +23,7 @@ const (
 )
 
 func clubs() [2]game.Club {
-	return [2]game.Club{
-		club("a", "OTT", "Ottermouth", visitors),
-		club("h", "HAR", "Harbor", hosts),
-	}
+	return [2]game.Club{club("a", "OTT", "Ottermouth", visitors), club("h", "HAR", "Harbor", hosts)}
 }
 
 func club(prefix, abbrev, name, players string) game.Club {
@@ -103,77 +100,41 @@ func played(t *testing.T, line string) (before game.State, p game.Play, after ga
 		p.Pitches = strings.TrimSuffix(part[2], " |")
 	}
 	after, err := before.Apply(p)
-	if err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
+	check.Require(t, err == nil, "%s: %v", line, err)
 	return before, p, after
 }
 
 func TestCommentator_substitutions(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name string
-		in   string
-		dh   bool
-		subs []game.Substitution
-	}{
-		{
-			"a new pitcher", "5t 0 --- 1-0", true,
-			[]game.Substitution{{Side: game.Home, Player: "h11", Position: game.Pitcher}},
-		},
-		{
-			"a pinch hitter", "5t 0 --- 1-0", true,
-			[]game.Substitution{{Player: "a13", Slot: 1, Position: game.PinchHitter}},
-		},
-		{
-			"a pinch runner with two words", "5t 0 1-- 1-0", true,
-			[]game.Substitution{{Player: "a14", Slot: 9, Position: game.PinchRunner}},
-		},
-		{
-			"a pinch runner whose surname two bear", "5t 0 1-- 1-0", true,
-			[]game.Substitution{{Player: "a15", Slot: 9, Position: game.PinchRunner}},
-		},
-		{"a pinch hitter who stays", "5t 0 --- 1-0", true, []game.Substitution{
-			{Player: "a13", Slot: 1, Position: game.PinchHitter}, {Player: "a13", Slot: 1, Position: game.CenterField},
-		}},
-		{"two trade places", "5t 0 --- 1-0", true, []game.Substitution{
-			{Side: game.Home, Player: "h1", Slot: 1, Position: game.LeftField},
-			{Side: game.Home, Player: "h5", Slot: 5, Position: game.CenterField},
-		}},
-		{
-			"a fielder for another who is hurt", "5t 0 --- 1-0", true,
-			[]game.Substitution{{Side: game.Home, Player: "h13", Slot: 2, Position: game.Shortstop, Injured: true}},
-		},
-		{"a designated hitter for another", "5b 0 --- 1-0", true, []game.Substitution{
-			{Side: game.Away, Player: "a13", Slot: 4, Position: game.DesignatedHitter, Injured: true},
-		}},
-		{"the designated hitter takes the field", "5t 0 --- 1-0", true, []game.Substitution{
-			{Side: game.Home, Player: "h4", Slot: 4, Position: game.ThirdBase},
-			{Side: game.Home, Player: "h11", Slot: 6, Position: game.Pitcher},
-		}},
-		{"a double switch", "5t 0 --- 1-0", false, []game.Substitution{
-			{Side: game.Home, Player: "h11", Slot: 9, Position: game.Pitcher},
-			{Side: game.Home, Player: "h13", Slot: 4, Position: game.SecondBase},
-		}},
-		{"a fielder goes to the mound", "5t 0 --- 1-0", false, []game.Substitution{
-			{Side: game.Home, Player: "h5", Slot: 5, Position: game.Pitcher},
-			{Side: game.Home, Player: "h13", Slot: 4, Position: game.LeftField},
-		}},
-	}
 	c := call.New(call.English(), clubs(), "golden")
 	var out strings.Builder
-	for _, tt := range tests {
-		s := situation(t, tt.in)
-		if !tt.dh {
+	for _, f := range check.Columns(`
+a new pitcher | 5t 0 --- 1-0 | dh | h11 0 P
+a pinch hitter | 5t 0 --- 1-0 | dh | a13 1 PH
+a pinch runner with two words | 5t 0 1-- 1-0 | dh | a14 9 PR
+a pinch runner whose surname two bear | 5t 0 1-- 1-0 | dh | a15 9 PR
+a pinch hitter who stays | 5t 0 --- 1-0 | dh | a13 1 PH, a13 1 CF
+two trade places | 5t 0 --- 1-0 | dh | h1 1 LF, h5 5 CF
+a fielder for another who is hurt | 5t 0 --- 1-0 | dh | h13 2 SS injured
+a designated hitter for another | 5b 0 --- 1-0 | dh | a13 4 DH injured
+the designated hitter takes the field | 5t 0 --- 1-0 | dh | h4 4 3B, h11 6 P
+a double switch | 5t 0 --- 1-0 | | h11 9 P, h13 4 2B
+a fielder goes to the mound | 5t 0 --- 1-0 | | h5 5 P, h13 4 LF
+`) {
+		s := situation(t, f[1])
+		if f[2] == "" {
 			flat := newGame(t, false)
 			s.Options, s.Teams = flat.Options, flat.Teams
 		}
 		s.Teams[game.Home].BattersFaced, s.Teams[game.Home].DHBatted = 3, true
-		if _, err := s.Substitute(tt.subs...); err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
+		var subs []game.Substitution
+		for text := range strings.SplitSeq(f[3], ", ") {
+			subs = append(subs, gametest.Substitution(t, text))
 		}
+		_, err := s.Substitute(subs...)
+		check.Require(t, err == nil, "%s: %v", f[0], err)
 		fmt.Fprintf(&out, "%s\n%s",
-			tt.name, variants(func(rev uint64) call.Line { return c.Substitutions(rev, &s, tt.subs) }))
+			f[0], variants(func(rev uint64) call.Line { return c.Substitutions(rev, &s, subs) }))
 	}
 	gametest.Golden(t, "substitutions.golden", out.String())
 }
@@ -183,9 +144,7 @@ func TestCommentator_otherLines(t *testing.T) {
 	t.Parallel()
 	c := call.New(call.English(), clubs(), "golden")
 	var out strings.Builder
-	say := func(name string, line func(rev uint64) call.Line) {
-		fmt.Fprintf(&out, "%s\n%s", name, variants(line))
-	}
+	say := func(name string, line func(rev uint64) call.Line) { fmt.Fprintf(&out, "%s\n%s", name, variants(line)) }
 	for _, in := range []string{"1t 0 --- 0-0", "7b 0 --- 2-2", "9b 2 123 4-5", "34t 1 1-- 41-40"} {
 		s := situation(t, in)
 		say("start "+in, func(rev uint64) call.Line { return c.Start(rev, &s) })
@@ -200,26 +159,21 @@ func TestCommentator_otherLines(t *testing.T) {
 	} {
 		say(fmt.Sprintf("summary %+v", h), func(rev uint64) call.Line { return c.HalfSummary(rev, game.Home, h) })
 	}
-	ends := []struct {
-		name string
-		in   string
-		end  game.End
-		box  *game.BoxScore
+	lost := game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10"}
+	saved := lost
+	saved.SavingPitcher = "h11"
+	for _, tt := range []struct {
+		name, in string
+		end      game.End
+		box      *game.BoxScore
 	}{
-		{
-			"final", "9t 0 --- 2-3", game.Final,
-			&game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10", SavingPitcher: "h11"},
-		},
-		{
-			"final in ten, no save", "10b 0 --- 2-3", game.Final,
-			&game.BoxScore{WinningPitcher: "h10", LosingPitcher: "a10"},
-		},
+		{"final", "9t 0 --- 2-3", game.Final, &saved},
+		{"final in ten, no save", "10b 0 --- 2-3", game.Final, &lost},
 		{"called", "6t 0 --- 2-2", game.CalledGame, nil},
 		{"forfeit by the visitors", "6t 0 --- 2-2", game.AwayForfeit, nil},
 		{"forfeit by the hosts", "6t 0 --- 2-2", game.HomeForfeit, nil},
 		{"not over", "6t 0 --- 2-2", game.Playing, nil},
-	}
-	for _, tt := range ends {
+	} {
 		s := situation(t, tt.in)
 		s.End = tt.end
 		say(tt.name, func(rev uint64) call.Line { return c.End(rev, &s, tt.box) })

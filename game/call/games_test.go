@@ -44,9 +44,7 @@ func TestSeason(t *testing.T) {
 	})
 	close(games)
 	wait.Wait()
-	if n < 12 {
-		t.Errorf("%d games called", n)
-	}
+	check.That(t, n >= 12, "%d games called", n)
 	t.Logf("%d games called", n)
 }
 
@@ -66,9 +64,8 @@ func each(t *testing.T, do func(*retro.Game)) {
 	check.NoError(t, err)
 	for _, path := range ours {
 		text := check.Must(os.ReadFile(path))(t)
-		if err := read(bytes.NewReader(text)); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
+		err := read(bytes.NewReader(text))
+		check.Require(t, err == nil, "%s: %v", path, err)
 	}
 	err = gametest.ReadArchive(filepath.Join(gametest.SeasonDir(t), "retrosheet-events-2020.tar.gz"), "EV", read)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -95,17 +92,14 @@ func callGame(t *testing.T, book *call.Phrasebook, all []claim, g *retro.Game) {
 			return
 		}
 		l := c.Play(rev, &step.Before, &step.Play, &step.After)
-		if again := c.Play(rev, &step.Before, &step.Play, &step.After); again != l {
-			t.Errorf("%s: %q, then %q", step.Event, l, again)
-		}
+		again := c.Play(rev, &step.Before, &step.Play, &step.After)
+		check.That(t, again == l, "%s: %q, then %q", step.Event, l, again)
 		checkPlay(t, all, step, l)
 	})
 	check.NoError(t, err)
 }
 
-func mark(id game.PlayerID) string {
-	return "X" + string(id)
-}
+func mark(id game.PlayerID) string { return "X" + string(id) }
 
 // checkPlay checks the line of a play.
 func checkPlay(t *testing.T, all []claim, step *retro.Step, l call.Line) {
@@ -119,17 +113,14 @@ func checkPlay(t *testing.T, all []claim, step *retro.Step, l call.Line) {
 func checkWords(t *testing.T, step *retro.Step, l call.Line) {
 	t.Helper()
 	for _, text := range []string{l.Screen, l.Speak} {
-		if text == "" || strings.ContainsAny(text, "{}[]") || strings.Contains(text, "  ") ||
-			strings.Contains(text, " ,") || strings.Contains(text, "..") {
-			t.Errorf("%s: %q", step.Event, text)
-		}
+		check.That(t, text != "" && !strings.ContainsAny(text, "{}[]") && !strings.Contains(text, "  ") &&
+			!strings.Contains(text, " ,") && !strings.Contains(text, ".."),
+			"%s: %q", step.Event, text)
 	}
-	if n := len(l.Speak); n > 300 {
-		t.Errorf("%s: %d letters to speak: %q", step.Event, n, l.Speak)
-	}
-	if i := strings.IndexAny(l.Speak, "/+;()0123456789"); i >= 0 && !strings.Contains(l.Speak, "X") {
-		t.Errorf("%s: not words: %q", step.Event, l.Speak)
-	}
+	n := len(l.Speak)
+	check.That(t, n <= 300, "%s: %d letters to speak: %q", step.Event, n, l.Speak)
+	i := strings.IndexAny(l.Speak, "/+;()0123456789")
+	check.That(t, i < 0 || strings.Contains(l.Speak, "X"), "%s: not words: %q", step.Event, l.Speak)
 }
 
 // checkNames checks that only the batter, the runners, the pitcher, and credited or charged fielders are named.
@@ -158,9 +149,8 @@ func checkNames(t *testing.T, step *retro.Step, l call.Line) {
 	}
 	for word := range strings.FieldsFuncSeq(l.Screen+" "+l.Speak,
 		func(r rune) bool { return strings.ContainsRune(" .,;:!", r) }) {
-		if name := word; strings.HasPrefix(name, "X") && !may[name] {
-			t.Errorf("%s names %s: %q", step.Event, name, l)
-		}
+		name := word
+		check.That(t, !strings.HasPrefix(name, "X") || may[name], "%s names %s: %q", step.Event, name, l)
 	}
 }
 
@@ -251,9 +241,8 @@ func checkClaims(t *testing.T, all []claim, step *retro.Step, l call.Line) {
 	texts := l.Screen + " " + l.Speak
 	for _, c := range all {
 		for words := range strings.SplitSeq(c.words, "|") {
-			if strings.Contains(texts, words) && !c.holds(step, tally) {
-				t.Errorf("%s: %q does not hold: %q", step.Event, words, l)
-			}
+			check.That(t, !strings.Contains(texts, words) || c.holds(step, tally),
+				"%s: %q does not hold: %q", step.Event, words, l)
 		}
 	}
 	for from, r := range step.Play.Advances {
@@ -279,16 +268,11 @@ func runner(step *retro.Step, from game.Base) game.PlayerID {
 func TestPhrasebook_phrases(t *testing.T) {
 	t.Parallel()
 	phrases := call.English().Phrases()
-	if len(phrases) < 300 {
-		t.Errorf("%d phrases", len(phrases))
-	}
+	check.That(t, len(phrases) >= 300, "%d phrases", len(phrases))
 	for _, p := range phrases {
-		if strings.ContainsAny(p, "{}[]0123456789") || len(p) < 2 {
-			t.Errorf("%q", p)
-		}
-		if got := speakable.Text(p, "en-us", nil); got != p {
-			t.Errorf("%q becomes %q", p, got)
-		}
+		check.That(t, !strings.ContainsAny(p, "{}[]0123456789") && len(p) >= 2, "%q", p)
+		got := speakable.Text(p, "en-us", nil)
+		check.That(t, got == p, "%q becomes %q", p, got)
 	}
 }
 
@@ -301,9 +285,8 @@ func TestReadPhrasebook_errors(t *testing.T) {
 		{"walk:\nwalk:", `line 2: "walk:" is neither a list nor a new key`},
 		{"walk", `line 1: "walk" is neither a list nor a new key`},
 	} {
-		if _, err := call.ReadPhrasebook(strings.NewReader(tt.book)); err == nil || err.Error() != tt.want {
-			t.Errorf("ReadPhrasebook(%q): %v, want %s", tt.book, err, tt.want)
-		}
+		_, err := call.ReadPhrasebook(strings.NewReader(tt.book))
+		check.That(t, err != nil && err.Error() == tt.want, "ReadPhrasebook(%q): %v, want %s", tt.book, err, tt.want)
 	}
 }
 
@@ -318,9 +301,8 @@ func TestCommentator_variety(t *testing.T) {
 		}
 		return len(texts)
 	}
-	if n := count("one"); n < 4 {
-		t.Errorf("%d ways to call a home run", n)
-	}
+	n := count("one")
+	check.That(t, n >= 4, "%d ways to call a home run", n)
 	differ := 0
 	for seed := range 50 {
 		a := call.New(call.English(), clubs(), fmt.Sprint(seed)).Play(1, &before, &p, &after)
@@ -329,9 +311,7 @@ func TestCommentator_variety(t *testing.T) {
 			differ++
 		}
 	}
-	if differ < 20 {
-		t.Errorf("%d of 50 games differ from the next", differ)
-	}
+	check.That(t, differ >= 20, "%d of 50 games differ from the next", differ)
 }
 
 func TestHalfTotals_add(t *testing.T) {
@@ -346,7 +326,6 @@ func TestHalfTotals_add(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := (call.HalfTotals{Runs: 1, Hits: 2, Errors: 1, Left: 2}); h != want {
-		t.Errorf("%+v, want %+v", h, want)
-	}
+	want := (call.HalfTotals{Runs: 1, Hits: 2, Errors: 1, Left: 2})
+	check.That(t, h == want, "%+v, want %+v", h, want)
 }

@@ -7,7 +7,6 @@ import (
 	"pressbox/game"
 )
 
-// scoreValues returns the placeholder values of a score.
 func (c *Commentator) scoreValues(score [2]int) values {
 	leader := game.Away
 	if score[game.Home] > score[game.Away] {
@@ -39,7 +38,6 @@ func countText(c game.Count) string {
 	return strconv.Itoa(int(c.Balls)) + "-" + strconv.Itoa(int(c.Strikes))
 }
 
-// addHalfInning adds the values of the half-inning to the line.
 func (b *lineBuilder) addHalfInning(s *game.State) {
 	b.shared["half"] = b.phrasebook.word("halves", int(s.Half))
 	b.shared["inning"] = b.phrasebook.ordinal(s.Inning)

@@ -67,7 +67,6 @@ func joinThrows(a, b string) string {
 	return a + b
 }
 
-// batterOut adds the clause for the batter's out.
 func (b *playBuilder) batterOut(i int, more values) {
 	o := b.play.Outs[i]
 	more = b.withFielders(o.Fielders, more)

@@ -144,7 +144,6 @@ func (b *playBuilder) noPlay() {
 	b.add("no play", more)
 }
 
-// sacrifice returns the key suffix of a sacrifice.
 func (b *playBuilder) sacrifice() string {
 	switch {
 	case b.play.Flags.Has(game.SacrificeHit):
@@ -190,7 +189,6 @@ func (b *playBuilder) onError(more values) {
 	b.addAdvance(key, game.AtBat, game.First, more)
 }
 
-// contactKey returns the key suffix of the contact.
 func contactKey(c game.Contact) string {
 	switch c {
 	case game.GroundBall:

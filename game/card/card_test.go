@@ -24,17 +24,15 @@ func TestRate_directions(t *testing.T) {
 		chance.Rating{Batting: better, Pitching: worse, Speed: 9, Arm: 9, Range: 9, Hands: 9, Stamina: 99})
 	low := card.Rate(p,
 		chance.Rating{Batting: worse, Pitching: better, Speed: -9, Arm: -9, Range: -9, Hands: -9, Stamina: 1})
-	if want := (card.Ratings{80, 80, 80, 80, 80, 80, 80, 80, 80}); high != want {
-		t.Errorf("the best: %+v", high)
-	}
+	want := (card.Ratings{80, 80, 80, 80, 80, 80, 80, 80, 80})
+	check.That(t, high == want, "the best: %+v", high)
 	for name, grades := range map[string][2]int{
 		"contact": {low.Contact, 35}, "power": {low.Power, 35}, "eye": {low.Eye, 35}, "speed": {low.Speed, 20},
 		"arm": {low.Arm, 20}, "glove": {low.Glove, 20},
 		"control": {low.Control, 20}, "stuff": {low.Stuff, 35}, "stamina": {low.Stamina, 40},
 	} {
-		if grades[0] < 20 || grades[0] > grades[1] {
-			t.Errorf("%s of the worst: %d, want at most %d", name, grades[0], grades[1])
-		}
+		check.That(t, grades[0] >= 20 && grades[0] <= grades[1],
+			"%s of the worst: %d, want at most %d", name, grades[0], grades[1])
 	}
 }
 
@@ -61,13 +59,11 @@ func TestRoster_source(t *testing.T) {
 	} {
 		got := card.Roster(&teams.Roster{Source: source, Players: []teams.Player{short}},
 			map[game.PlayerID]*card.Season{"x": {}})
-		if len(got) != 1 || got[0].Source != want || got[0].Season == nil || got[0].Today != nil ||
-			got[0].RestDays != 5 {
-			t.Errorf("%s: %+v, want %s", source, got, want)
-		}
-		if got[0].Ratings.Speed < 53 || got[0].Ratings.Power > 47 {
-			t.Errorf("a shortstop of %s: %+v", source, got[0].Ratings)
-		}
+		check.That(t, len(got) == 1 && got[0].Source == want && got[0].Season != nil && got[0].Today == nil &&
+			got[0].RestDays == 5,
+			"%s: %+v, want %s", source, got, want)
+		check.That(t, got[0].Ratings.Speed >= 53 && got[0].Ratings.Power <= 47,
+			"a shortstop of %s: %+v", source, got[0].Ratings)
 	}
 }
 
@@ -80,11 +76,9 @@ func TestSeasons(t *testing.T) {
 		{Player: "hitter", BattingTotals: stats.BattingTotals{PlateAppearances: 1}},
 	}
 	all := card.Seasons(batting, []stats.Pitching{{Player: "pitcher", PitchingTotals: stats.PitchingTotals{Games: 3}}})
-	if len(all) != 2 || all["pitcher"].Batting != nil || all["pitcher"].Pitching.Games != 3 ||
-		all["hitter"].Pitching != nil ||
-		all["hitter"].Batting.PlateAppearances != 9 {
-		t.Errorf("%+v", all)
-	}
+	check.That(t, len(all) == 2 && all["pitcher"].Batting == nil && all["pitcher"].Pitching.Games == 3 &&
+		all["hitter"].Pitching == nil && all["hitter"].Batting.PlateAppearances == 9,
+		"%+v", all)
 }
 
 // A form has the lines of the box score, without zeros that need not be sent.
@@ -104,8 +98,6 @@ func TestFormOf(t *testing.T) {
 			`"h":3,"r":2,"er":1,"so":6}},"pitches":71,"fatigue":0.68}`,
 		"runner": `{"today":null,"pitches":0,"fatigue":0.68}`,
 	} {
-		if got := string(check.Must(json.Marshal(card.FormOf(box, id, .6789)))(t)); got != want {
-			t.Errorf("%s: %s\nwant %s", id, got, want)
-		}
+		check.Equal(t, string(check.Must(json.Marshal(card.FormOf(box, id, .6789)))(t)), want, "%s", id)
 	}
 }

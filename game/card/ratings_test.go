@@ -53,9 +53,7 @@ func TestRate_scale(t *testing.T) {
 			}
 		}
 	}
-	if len(grades) != 9 {
-		t.Errorf("%d grades", len(grades))
-	}
+	check.Equal(t, len(grades), 9, "grades")
 	for name, s := range grades {
 		if math.Abs(s.mean()-50) > 1 || math.Abs(s.deviation()-10) > 1 {
 			t.Errorf("%s of %.0f players: mean %.2f, deviation %.2f", name, s.n, s.mean(), s.deviation())

@@ -60,17 +60,8 @@ func turn(tb testing.TB) func() {
 	}
 }
 
-func BenchmarkTurn(b *testing.B) {
-	resolve := turn(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		resolve()
-	}
-}
-
 // A turn allocates nothing as long as its text is not requested.
 func TestSimulator_allocatesNothing(t *testing.T) {
-	if got := testing.AllocsPerRun(1000, turn(t)); got != 0 {
-		t.Errorf("a turn allocates %v times", got)
-	}
+	got := testing.AllocsPerRun(1000, turn(t))
+	check.That(t, got == 0, "a turn allocates %v times", got)
 }

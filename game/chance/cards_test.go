@@ -6,6 +6,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // Spent is 1 where Fatigue is, begins at what the days before took, and is the same on a good and on a bad day.
@@ -16,22 +17,18 @@ func TestSimulator_spent(t *testing.T) {
 	starter := s.Pitcher()
 	work := chance.RecentWork{starter: {0, 100}}
 	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Recent: work})
-	if got := sim.Spent(&s, chance.Progress{}, starter); math.Abs(got-.4*.8) > 1e-9 {
-		t.Errorf("two days after a start %.3f of the stamina is spent, want 0.32", got)
-	}
-	if got := sim.Spent(&game.State{}, chance.Progress{}, starter); math.Abs(got-.4*.8) > 1e-9 {
-		t.Errorf("before the game: %.3f", got)
-	}
+	got := sim.Spent(&s, chance.Progress{}, starter)
+	check.That(t, math.Abs(got-.4*.8) <= 1e-9, "two days after a start %.3f of the stamina is spent, want 0.32", got)
+	got = sim.Spent(&game.State{}, chance.Progress{}, starter)
+	check.That(t, math.Abs(got-.4*.8) <= 1e-9, "before the game: %.3f", got)
 	last := -1.
 	for n := range 40 {
 		m := worked(&s, n, n*39/10)
 		spent, fatigue := sim.Spent(&s, m, starter), sim.Fatigue(&s, m)
-		if spent <= last || (spent >= 1) != (fatigue >= 1) {
-			t.Errorf("after %d batters %.3f are spent, fatigue %.3f", n, spent, fatigue)
-		}
-		if other := sim.WithSeed(chance.Seed{9}).Spent(&s, m, starter); other != spent {
-			t.Errorf("with another seed %.3f are spent, not %.3f", other, spent)
-		}
+		check.That(t, spent > last && (spent >= 1) == (fatigue >= 1),
+			"after %d batters %.3f are spent, fatigue %.3f", n, spent, fatigue)
+		other := sim.WithSeed(chance.Seed{9}).Spent(&s, m, starter)
+		check.That(t, other == spent, "with another seed %.3f are spent, not %.3f", other, spent)
 		last = spent
 	}
 }
@@ -42,13 +39,9 @@ func TestRecentWork_restDays(t *testing.T) {
 	for days, want := range map[[chance.RecentDays]int]int{
 		{20}: 0, {0, 20}: 1, {0, 0, 0, 0, 1}: 4, {}: chance.RecentDays,
 	} {
-		if got := (chance.RecentWork{"p": days}).RestDays("p"); got != want {
-			t.Errorf("%v: %d days, want %d", days, got, want)
-		}
+		check.Equal(t, (chance.RecentWork{"p": days}).RestDays("p"), want, "%v: days", days)
 	}
-	if got := chance.RecentWork(nil).RestDays("p"); got != chance.RecentDays {
-		t.Errorf("without work: %d days", got)
-	}
+	check.Equal(t, chance.RecentWork(nil).RestDays("p"), chance.RecentDays, "without work: days")
 }
 
 // The averages of the positions are around the league's, and differ as positions do.
@@ -59,22 +52,17 @@ func TestPositionAverage(t *testing.T) {
 	for _, at := range positions {
 		r := chance.PositionAverage([]game.Role{at, "DH"})
 		hr, k = hr+r.Batting.HR/9, k+r.Batting.K/9
-		if out := r.Batting.Out(); out < .4 || out > .55 {
-			t.Errorf("%s: %.3f outs", at, out)
-		}
+		out := r.Batting.Out()
+		check.That(t, out >= .4 && out <= .55, "%s: %.3f outs", at, out)
 	}
 	l := chance.LeagueRates()
-	if math.Abs(hr/l.HR-1) > .01 || math.Abs(k/l.K-1) > .01 {
-		t.Errorf("all positions: %.4f home runs, %.4f strikeouts, want %.4f, %.4f", hr, k, l.HR, l.K)
-	}
+	check.That(t, math.Abs(hr/l.HR-1) <= .01 && math.Abs(k/l.K-1) <= .01,
+		"all positions: %.4f home runs, %.4f strikeouts, want %.4f, %.4f", hr, k, l.HR, l.K)
 	first, short := chance.PositionAverage([]game.Role{"1B"}), chance.PositionAverage([]game.Role{"SS"})
-	if first.Batting.HR < 1.5*short.Batting.HR || first.Speed > short.Speed-1 {
-		t.Errorf("first base %+v, shortstop %+v", first, short)
-	}
+	check.That(t, first.Batting.HR >= 1.5*short.Batting.HR && first.Speed <= short.Speed-1,
+		"first base %+v, shortstop %+v", first, short)
 	for _, none := range [][]game.Role{nil, {"SP"}, {"RP", "1B"}} {
-		if r := chance.PositionAverage(none); r != (chance.Rating{}) {
-			t.Errorf("%v: %+v", none, r)
-		}
+		check.Equal(t, chance.PositionAverage(none), (chance.Rating{}), "%v", none)
 	}
 }
 
@@ -86,11 +74,9 @@ func TestEffective(t *testing.T) {
 	starter := chance.Effective(game.Player{Positions: []game.Role{"SP"}}, chance.Rating{})
 	reliever := chance.Effective(game.Player{Positions: []game.Role{"RP"}}, chance.Rating{})
 	both := chance.Effective(game.Player{Positions: []game.Role{"SP", "DH"}}, chance.Rating{})
-	if hitter.Batting != l || hitter.Pitching.HR <= l.HR || starter.Pitching != l || starter.Batting.K <= l.K ||
-		both.Batting != l {
-		t.Errorf("hitter %+v, starter %+v, both %+v", hitter, starter, both)
-	}
-	if starter.Stamina != chance.StarterStamina || reliever.Stamina != chance.RelieverStamina {
-		t.Errorf("stamina %d and %d", starter.Stamina, reliever.Stamina)
-	}
+	check.That(t, hitter.Batting == l && hitter.Pitching.HR > l.HR && starter.Pitching == l &&
+		starter.Batting.K > l.K && both.Batting == l,
+		"hitter %+v, starter %+v, both %+v", hitter, starter, both)
+	check.That(t, starter.Stamina == chance.StarterStamina && reliever.Stamina == chance.RelieverStamina,
+		"stamina %d and %d", starter.Stamina, reliever.Stamina)
 }

@@ -8,6 +8,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // dimensions returns the settings of each part of the defense, the usual one first.
@@ -97,12 +98,8 @@ func TestDefense_everyDepthMatters(t *testing.T) {
 	for n, settings := range dimensions() {
 		for i, d := range settings {
 			b, w := best[[2]int{n, i}], worst[[2]int{n, i}]
-			if b.by < .01 {
-				t.Errorf("%+v is the best by %.4f runs at most, want .01", d, b.by)
-			}
-			if i > 0 && w.by < .005 {
-				t.Errorf("%+v is the worst by %.4f runs at most", d, w.by)
-			}
+			check.That(t, b.by >= .01, "%+v is the best by %.4f runs at most, want .01", d, b.by)
+			check.That(t, i == 0 || w.by >= .005, "%+v is the worst by %.4f runs at most", d, w.by)
 		}
 	}
 }

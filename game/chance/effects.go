@@ -37,7 +37,6 @@ func (pa *plateAppearance) playsBehind() bool {
 	return holdsRunner(pa.bases) && (pa.tactics.Defense.PlayBehind || pa.tactics.Defense.Infield == InfieldIn)
 }
 
-// tacticWeight returns the factor of the tactics on a row's weight.
 func (pa *plateAppearance) tacticWeight(c class, r *advanceRow) float64 {
 	if c < reachedOnError || c == homeRun {
 		return 1

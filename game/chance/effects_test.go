@@ -1,9 +1,12 @@
 package chance_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"pressbox/game"
@@ -112,86 +115,60 @@ func isStrikeoutDoublePlay(_ *game.State, p *game.Play) bool {
 // Each tactic has its effect and its cost.
 func TestTactics_effects(t *testing.T) {
 	t.Parallel()
-	in := func(d chance.Defense) chance.Tactics { return chance.Tactics{Defense: d} }
-	call := func(o chance.Offense) chance.Tactics { return chance.Tactics{Offense: o} }
-	tests := []struct {
-		name    string
-		at      int // 3·mask + outs
-		tactics chance.Tactics
-		is      predicate
-		least   float64 // change of the share against no tactics
-		most    float64
-	}{
-		{"pitching around walks more", 6, in(chance.Defense{Pitch: chance.PitchAround}), isKind(game.Walk), .08, .25},
-		{
-			"pitching around allows fewer home runs", 6, in(chance.Defense{Pitch: chance.PitchAround}),
-			isKind(game.HomeRun), -.03, -.003,
-		},
-		{
-			"an intentional walk is one", 6, in(chance.Defense{Pitch: chance.IntentionalWalk}),
-			isKind(game.IntentionalWalk), 1, 1,
-		},
-		{"taking walks more", 0, call(chance.Take), isKind(game.Walk), .005, .05},
-		{
-			"the infield in allows singles", 13, in(chance.Defense{Infield: chance.InfieldIn}),
-			isKind(game.Single), .015, .06,
-		},
-		{
-			"the infield in holds the runner on third", 13, in(chance.Defense{Infield: chance.InfieldIn}),
-			scoresOnGroundOut, -.08, -.02,
-		},
-		{
-			"corners in hold the runner less", 13, in(chance.Defense{Infield: chance.CornersIn}),
-			scoresOnGroundOut, -.05, -.005,
-		},
-		{
-			"double-play depth turns more double plays", 3, in(chance.Defense{Infield: chance.DoublePlayDepth}),
-			isGroundDoublePlay, .003, .03,
-		},
-		{"a hit and run avoids double plays", 3, call(chance.HitAndRun), isGroundDoublePlay, -.10, -.02},
-		{"a hit and run strikes out and throws out", 3, call(chance.HitAndRun), isStrikeoutDoublePlay, .03, .12},
-		{
-			"playing behind the runner allows fewer singles", 3, in(chance.Defense{PlayBehind: true}),
-			isKind(game.Single), -.03, -.008,
-		},
-		{
-			"a deep outfield allows fewer doubles", 0, in(chance.Defense{Outfield: chance.Deep}),
-			isKind(game.Double), -.02, -.002,
-		},
-		{
-			"a shallow outfield allows more doubles", 0, in(chance.Defense{Outfield: chance.Shallow}),
-			isKind(game.Double), .002, .02,
-		},
-		{
-			"guarding the lines allows fewer doubles", 0, in(chance.Defense{GuardLines: true}),
-			isKind(game.Double), -.02, -.002,
-		},
-		{"a sacrifice advances the runner", 3, call(chance.Sacrifice), isSacrifice, .55, .7},
-		{"a bunt for a hit with the bases empty", 0, call(chance.BuntForHit), isKind(game.Single), .1, .25},
-		{"a squeeze scores the runner", 13, call(chance.Squeeze), scoresFromThird, .1, .5},
+	kinds := map[string]predicate{
+		"walk": isKind(game.Walk), "intentional walk": isKind(game.IntentionalWalk), "single": isKind(game.Single),
+		"double": isKind(game.Double), "home run": isKind(game.HomeRun),
+		"ground double play": isGroundDoublePlay, "strikeout double play": isStrikeoutDoublePlay,
+		"sacrifice": isSacrifice, "score on a ground out": scoresOnGroundOut, "score from third": scoresFromThird,
 	}
-	for at := range 24 {
+	tests := map[int][][]string{}
+	for _, f := range check.Columns(tacticCases) {
+		at := check.Must(strconv.Atoi(f[1]))(t)
+		tests[at] = append(tests[at], f)
+	}
+	for at, rows := range tests {
 		var is []predicate
-		for _, tt := range tests {
-			if tt.at == at {
-				is = append(is, tt.is)
-			}
-		}
-		if is == nil {
-			continue
+		for _, f := range rows {
+			is = append(is, kinds[f[3]])
 		}
 		usual := shares(t, at, chance.Tactics{}, nil, is...)
-		for _, tt := range tests {
-			if tt.at != at {
-				continue
+		for i, f := range rows {
+			var tactics chance.Tactics
+			if strings.HasPrefix(f[2], "{") {
+				check.NoError(t, json.Unmarshal([]byte(f[2]), &tactics.Defense))
+			} else {
+				tactics.Offense = chance.Offense(f[2])
 			}
-			got := shares(t, at, tt.tactics, nil, tt.is)[0] - usual[0]
-			if usual = usual[1:]; got < tt.least-slack(.01) || got > tt.most+slack(.01) {
-				t.Errorf("%s: %+.4f, want %+.3f to %+.3f", tt.name, got, tt.least, tt.most)
-			}
+			var least, most float64
+			check.Must(fmt.Sscan(f[4], &least, &most))(t)
+			got := shares(t, at, tactics, nil, is[i])[0] - usual[i]
+			check.That(t, got >= least-slack(.01) && got <= most+slack(.01),
+				"%s: %+.4f, want %+.3f to %+.3f", f[0], got, least, most)
 		}
 	}
 }
+
+// A row has the base-out state, 3·mask + outs; the call of the side at bat or, in braces, of the side in the field;
+// what happens; and by how much its share changes against no tactics.
+const tacticCases = `
+pitching around walks more | 6 | {"pitch":"pitch around"} | walk | .08 .25
+pitching around allows fewer home runs | 6 | {"pitch":"pitch around"} | home run | -.03 -.003
+an intentional walk is one | 6 | {"pitch":"intentional walk"} | intentional walk | 1 1
+taking walks more | 0 | take | walk | .005 .05
+the infield in allows singles | 13 | {"infield":"in"} | single | .015 .06
+the infield in holds the runner on third | 13 | {"infield":"in"} | score on a ground out | -.08 -.02
+corners in hold the runner less | 13 | {"infield":"corners in"} | score on a ground out | -.05 -.005
+double-play depth turns more double plays | 3 | {"infield":"double-play depth"} | ground double play | .003 .03
+a hit and run avoids double plays | 3 | hit and run | ground double play | -.10 -.02
+a hit and run strikes out and throws out | 3 | hit and run | strikeout double play | .03 .12
+playing behind the runner allows fewer singles | 3 | {"behind":true} | single | -.03 -.008
+a deep outfield allows fewer doubles | 0 | {"outfield":"deep"} | double | -.02 -.002
+a shallow outfield allows more doubles | 0 | {"outfield":"shallow"} | double | .002 .02
+guarding the lines allows fewer doubles | 0 | {"lines":true} | double | -.02 -.002
+a sacrifice advances the runner | 3 | sacrifice | sacrifice | .55 .7
+a bunt for a hit with the bases empty | 0 | bunt for hit | single | .1 .25
+a squeeze scores the runner | 13 | squeeze | score from third | .1 .5
+`
 
 // A sacrifice with a runner on first and none out costs runs: .20 if it succeeds (.909 to .709), less on average,
 // because some bunters reach first.
@@ -199,9 +176,7 @@ func TestTactics_sacrificeCostsRuns(t *testing.T) {
 	t.Parallel()
 	cost := expectedRuns(t, 3, chance.Tactics{}, nil) -
 		expectedRuns(t, 3, chance.Tactics{Offense: chance.Sacrifice}, nil)
-	if cost < .05-slack(.03) || cost > .25+slack(.03) {
-		t.Errorf("a sacrifice costs %.3f runs", cost)
-	}
+	check.That(t, cost >= .05-slack(.03) && cost <= .25+slack(.03), "a sacrifice costs %.3f runs", cost)
 }
 
 // Of the measured .44 of fast batters and a third of average ones who bunt for a hit, a fifth miss or foul, which
@@ -222,14 +197,11 @@ func TestTactics_buntForHit(t *testing.T) {
 		}
 	}
 	for outs := range 3 {
-		if gain := expectedRuns(t, outs, bunt, nil) - expectedRuns(t, outs, chance.Tactics{}, nil); gain > slack(.03) {
-			t.Errorf("with %d out an average batter gains %+.3f runs by bunting", outs, gain)
-		}
+		gain := expectedRuns(t, outs, bunt, nil) - expectedRuns(t, outs, chance.Tactics{}, nil)
+		check.That(t, gain <= slack(.03), "with %d out an average batter gains %+.3f runs by bunting", outs, gain)
 	}
 	bunts, swings := expectedRuns(t, 0, bunt, rated(2.5)), expectedRuns(t, 0, chance.Tactics{}, rated(2.5))
-	if bunts < swings-slack(.03) {
-		t.Errorf("the fastest bunts for %.3f runs, swings for %.3f", bunts, swings)
-	}
+	check.That(t, bunts >= swings-slack(.03), "the fastest bunts for %.3f runs, swings for %.3f", bunts, swings)
 }
 
 // The odds shown with a steal are its frequency, and skills and tactics change them in the right direction.
@@ -243,9 +215,8 @@ func TestSimulator_stealOdds(t *testing.T) {
 		return sim.Odds(&s, chance.Progress{}, chance.Tactics{Offense: steal.Offense, Defense: d}).Chance
 	}
 	average := odds(nil, chance.Defense{})
-	if got := shares(t, 3, steal, nil, isSteal)[0]; math.Abs(got-average) > .012+slack(.015) {
-		t.Errorf("shown %.3f, frequency %.3f", average, got)
-	}
+	got := shares(t, 3, steal, nil, isSteal)[0]
+	check.That(t, math.Abs(got-average) <= .012+slack(.015), "shown %.3f, frequency %.3f", average, got)
 	for name, got := range map[string]float64{
 		"a fast runner":    odds(chance.Ratings{"a9": {Speed: 1}}, chance.Defense{}) - average,
 		"playing behind":   odds(nil, chance.Defense{PlayBehind: true}) - average,
@@ -254,9 +225,7 @@ func TestSimulator_stealOdds(t *testing.T) {
 		"a quick move":     average - odds(chance.Ratings{"h12": {Hold: 1}}, chance.Defense{}),
 		"a pitch-out":      average - odds(nil, chance.Defense{Pitch: chance.PitchOut}),
 	} {
-		if got < .02 || got > .35 {
-			t.Errorf("%s changes the odds of a steal by %.3f", name, got)
-		}
+		check.That(t, got >= .02 && got <= .35, "%s changes the odds of a steal by %.3f", name, got)
 	}
 }
 
@@ -271,9 +240,8 @@ func TestSimulator_speedAndArms(t *testing.T) {
 	if math.Abs(average-.494) > .03+slack(.04) { // of 2,888 singles; three standard errors of as many
 		t.Errorf("from second on a single with one out scored %.3f, want .494", average)
 	}
-	if fast := scores(chance.Ratings{"a8": {Speed: 2}}); fast < average+.06-slack(.04) {
-		t.Errorf("the fastest scored %.3f, the average %.3f", fast, average)
-	}
+	fast := scores(chance.Ratings{"a8": {Speed: 2}})
+	check.That(t, fast >= average+.06-slack(.04), "the fastest scored %.3f, the average %.3f", fast, average)
 	if got := scores(chance.Ratings{"h1": strong, "h5": strong, "h7": strong}); got > average-.02+slack(.04) {
 		t.Errorf("on the strongest arms scored %.3f, on average ones %.3f", got, average)
 	}
@@ -300,9 +268,8 @@ func TestResolution_questionOdds(t *testing.T) {
 			if succeeded(r.Question, s, &bold) {
 				rec.succeeded++
 			}
-			if offense := r.Question == chance.SendRunner; offense != (r.Decider == s.Batting()) {
-				t.Errorf("%q is for the %s team", r.Question, r.Decider)
-			}
+			offense := r.Question == chance.SendRunner
+			check.That(t, offense == (r.Decider == s.Batting()), "%q is for the %s team", r.Question, r.Decider)
 		})
 	}
 	for _, q := range []chance.Question{chance.SendRunner, chance.ThrowHome, chance.TurnTwo, chance.ThrowPlate} {
@@ -312,12 +279,10 @@ func TestResolution_questionOdds(t *testing.T) {
 			continue
 		}
 		within := 3.5 * math.Sqrt(rec.asked*.25)
-		if math.Abs(rec.succeeded-rec.expected) > within {
-			t.Errorf("%q: %.0f of %.0f succeeded, want %.0f ± %.0f", q, rec.succeeded, rec.asked, rec.expected, within)
-		}
-		if bold, safe := q.Labels(); bold == "" || safe == "" || q.Text() == "" {
-			t.Errorf("%q has no words", q)
-		}
+		check.That(t, math.Abs(rec.succeeded-rec.expected) <= within,
+			"%q: %.0f of %.0f succeeded, want %.0f ± %.0f", q, rec.succeeded, rec.asked, rec.expected, within)
+		bold, safe := q.Labels()
+		check.That(t, bold != "" && safe != "" && q.Text() != "", "%q has no words", q)
 	}
 }
 
@@ -368,9 +333,8 @@ func TestResolution_pitchesMatchPlay(t *testing.T) {
 				t.Errorf("%s continues after %c", p.Pitches, l)
 			}
 		}
-		if (game.Count{Balls: balls, Strikes: strikes}) != p.Count || balls > 3 || strikes > 2 {
-			t.Errorf("%s leads to %d-%d, the play has %+v", p.Pitches, balls, strikes, p.Count)
-		}
+		check.That(t, (game.Count{Balls: balls, Strikes: strikes}) == p.Count && balls <= 3 && strikes <= 2,
+			"%s leads to %d-%d, the play has %+v", p.Pitches, balls, strikes, p.Count)
 		switch l := p.Pitches[last]; {
 		case p.Kind == game.Strikeout && strikes == 2 && (l == 'C' || l == 'S'):
 		case p.Kind == game.Walk && balls == 3 && l == 'B':
@@ -382,9 +346,8 @@ func TestResolution_pitchesMatchPlay(t *testing.T) {
 		}
 		pitches += len(p.Pitches)
 	})
-	if per := float64(pitches) / float64(n); math.Abs(per-3.88) > .06+slack(.05) {
-		t.Errorf("%.3f pitches a turn, want 3.88", per)
-	}
+	per := float64(pitches) / float64(n)
+	check.That(t, math.Abs(per-3.88) <= .06+slack(.05), "%.3f pitches a turn, want 3.88", per)
 }
 
 // After a play between pitches the batter and the count stay, and the play has all pitches.
@@ -396,13 +359,11 @@ func TestResolution_interruptedTurn(t *testing.T) {
 	steal := check.Must(sim.Resolve(&s, chance.Progress{}, chance.Tactics{Offense: chance.StealSecond}))(t)
 	p := steal.Final(true)
 	next := check.Must(s.Apply(p))(t)
-	if p.Pitches != ">C" || next.Count != (game.Count{Strikes: 1}) || next.Batter() != s.Batter() {
-		t.Errorf("a steal has pitches %q, count %+v, %s at bat", p.Pitches, next.Count, next.Batter())
-	}
+	check.That(t, p.Pitches == ">C" && next.Count == (game.Count{Strikes: 1}) && next.Batter() == s.Batter(),
+		"a steal has pitches %q, count %+v, %s at bat", p.Pitches, next.Count, next.Batter())
 	r := check.Must(sim.Resolve(&next, steal.Next, chance.Tactics{}))(t)
-	if got := r.Final(true).Pitches; len(got) < 4 || got[:3] != ">C." {
-		t.Errorf("the turn continues as %q, want >C. and more", got)
-	}
+	got := r.Final(true).Pitches
+	check.That(t, len(got) >= 4 && got[:3] == ">C.", "the turn continues as %q, want >C. and more", got)
 }
 
 // The pitch on which a runner steals is a ball or a strike.
@@ -435,8 +396,7 @@ func TestSimulator_expectedRates(t *testing.T) {
 	}
 	got := shares(t, 0, chance.Tactics{}, nil, is...)
 	for i, p := range []float64{want.K, want.BB, want.Single, want.Double, want.HR} {
-		if within := 3.5 * math.Sqrt(p*(1-p)/float64(sampleSize(20000))); math.Abs(got[i]-p) > within {
-			t.Errorf("%s: %.4f of turns, want %.4f ± %.4f", kinds[i], got[i], p, within)
-		}
+		within := 3.5 * math.Sqrt(p*(1-p)/float64(sampleSize(20000)))
+		check.That(t, math.Abs(got[i]-p) <= within, "%s: %.4f of turns, want %.4f ± %.4f", kinds[i], got[i], p, within)
 	}
 }

@@ -35,18 +35,16 @@ func TestFatigue_pitchesAndBatters(t *testing.T) {
 	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
 	after := func(batters, pitches int) float64 { return runsPerTurn(sim, &s, worked(&s, batters, pitches)) }
 	usual := func(batters int) float64 { return after(batters, batters*39/10) }
-	if a, b := after(21, 70), after(21, 120); b < a+.005 {
-		t.Errorf("after 70 pitches %+.4f runs per batter, after 120 %+.4f", a, b)
-	}
+	a, b := after(21, 70), after(21, 120)
+	check.That(t, b >= a+.005, "after 70 pitches %+.4f runs per batter, after 120 %+.4f", a, b)
 	if a, b, c := usual(0), usual(10), usual(19); b < a+.005 || c < b+.002 {
 		t.Errorf("times through the order: %+.4f, %+.4f, %+.4f runs per batter", a, b, c)
 	}
 	cost := usual(24) - usual(23)
 	for n := 24; n < 36; n++ {
 		next := usual(n+1) - usual(n)
-		if next <= 0 || next < cost-.0005 && n > 26 {
-			t.Errorf("batter %d costs %+.4f runs more than the one before, that one %+.4f", n+1, next, cost)
-		}
+		check.That(t, next > 0 && (next >= cost-.0005 || n <= 26),
+			"batter %d costs %+.4f runs more than the one before, that one %+.4f", n+1, next, cost)
 		cost = next
 	}
 	spent := worked(&s, chance.StarterStamina, chance.StarterStamina*39/10)
@@ -82,14 +80,12 @@ func TestRecentWork_effects(t *testing.T) {
 			var days [chance.RecentDays]int
 			days[day] = 40
 			runs := runsWith(s, chance.RecentWork{s.Pitcher(): days}, 1)
-			if runs >= last && day > 0 && last > runsWith(s, chance.RecentWork{}, 1) {
-				t.Errorf("%s: 40 pitches %d days ago cost as much as on the day after", name, day+1)
-			}
+			check.That(t, runs < last || day <= 0 || last <= runsWith(s, chance.RecentWork{}, 1),
+				"%s: 40 pitches %d days ago cost as much as on the day after", name, day+1)
 			last = runs
 		}
-		if math.Abs(last-runsWith(s, chance.RecentWork{}, 1)) > 1e-9 {
-			t.Errorf("%s: %d days ago still cost", name, chance.RecentDays)
-		}
+		check.That(t, math.Abs(last-runsWith(s, chance.RecentWork{}, 1)) <= 1e-9,
+			"%s: %d days ago still cost", name, chance.RecentDays)
 		tired := chance.RecentWork{s.Pitcher(): {45}}
 		if rested := chance.NewSimulator(chance.Setup{Clubs: f.clubs}); rested.Fatigue(&s, worked(&s, 5, 20)) >=
 			chance.NewSimulator(chance.Setup{Clubs: f.clubs, Recent: tired}).Fatigue(&s, worked(&s, 5, 20)) {
@@ -114,15 +110,13 @@ func TestRecentWork_tomorrow(t *testing.T) {
 	w := chance.RecentWork{"a": {1, 2, 3, 4, 5}, "b": {0, 0, 0, 0, 9}, "c": {7}}
 	before := maps.Clone(w)
 	next := w.Tomorrow(map[game.PlayerID]int{"c": 20, "d": 15, "e": 0})
-	if want := (chance.RecentWork{"a": {0, 1, 2, 3, 4}, "c": {20, 7}, "d": {15}}); !reflect.DeepEqual(next, want) ||
-		!reflect.DeepEqual(w, before) {
-		t.Errorf("the next day %v, want %v; the day before %v", next, want, w)
-	}
+	want := (chance.RecentWork{"a": {0, 1, 2, 3, 4}, "c": {20, 7}, "d": {15}})
+	check.That(t, reflect.DeepEqual(next, want) && reflect.DeepEqual(w, before),
+		"the next day %v, want %v; the day before %v", next, want, w)
 	var again chance.RecentWork
-	if data, err := json.Marshal(next); err != nil || json.Unmarshal(data, &again) != nil ||
-		!reflect.DeepEqual(again, next) {
-		t.Errorf("in JSON %v, %v", again, err)
-	}
+	data, err := json.Marshal(next)
+	check.That(t, err == nil && json.Unmarshal(data, &again) == nil && reflect.DeepEqual(again, next),
+		"in JSON %v, %v", again, err)
 }
 
 // The form of the day differs between games and pitchers, is the same for a whole game, and does not show in odds.
@@ -135,9 +129,8 @@ func TestForm_hidden(t *testing.T) {
 	var shares []float64
 	for n := range 40 {
 		one := sim.WithSeed(chance.Seed{byte(n)})
-		if got := one.ExpectedRates(&s, chance.Progress{}, chance.Tactics{}); got != want {
-			t.Fatalf("seed %d shows %+v, want %+v", n, got, want)
-		}
+		got := one.ExpectedRates(&s, chance.Progress{}, chance.Tactics{})
+		check.Require(t, got == want, "seed %d shows %+v, want %+v", n, got, want)
 		strikeouts := 0.
 		const turns = 1000
 		for i := range turns {

@@ -45,7 +45,6 @@ func classNames() [classes]string {
 	return [classes]string{"K", "BB", "HBP", "CI", "ROE", "OUTG", "OUTF", "OUTL", "OUTP", "1B", "2B", "3B", "HR"}
 }
 
-// isHit reports whether the class is a hit.
 func (c class) isHit() bool { return c >= single }
 
 // baseOutStates is the number of base-out states, 3·mask + outs.

@@ -79,7 +79,6 @@ func (pa *plateAppearance) outlook(o *Outlook) {
 	}
 }
 
-// addPlay adds the play of the path.
 func (pa *plateAppearance) addPlay(o *Outlook) {
 	play := &pa.result.Play
 	if play.Kind == game.NoPlay { // the state is the same

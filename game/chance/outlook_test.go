@@ -62,9 +62,7 @@ func TestAll_outlookAgreesWithDice(t *testing.T) {
 			for _, p := range want {
 				sum += p
 			}
-			if math.Abs(sum-1) > 1e-9 {
-				t.Errorf("base-out state %d, %+v: the outlook sums to %v", at, c, sum)
-			}
+			check.That(t, math.Abs(sum-1) <= 1e-9, "base-out state %d, %+v: the outlook sums to %v", at, c, sum)
 			got := map[cell]float64{}
 			for range turns {
 				seed++
@@ -79,9 +77,8 @@ func TestAll_outlookAgreesWithDice(t *testing.T) {
 				got[cell{r.Play.Kind.EndsPlateAppearance(), to, tally.Runs}] += 1 / float64(turns)
 			}
 			for k, p := range got {
-				if want[k] == 0 {
-					t.Errorf("base-out state %d, %+v: %+v happens in %.4f of turns, the outlook has none", at, c, k, p)
-				}
+				check.That(t, want[k] != 0,
+					"base-out state %d, %+v: %+v happens in %.4f of turns, the outlook has none", at, c, k, p)
 			}
 			for k, p := range want {
 				compared++
@@ -92,9 +89,7 @@ func TestAll_outlookAgreesWithDice(t *testing.T) {
 			}
 		}
 	}
-	if compared < 3000 {
-		t.Errorf("%d results compared", compared)
-	}
+	check.That(t, compared >= 3000, "%d results compared", compared)
 }
 
 // The outlook of swinging away from each state on has about the measured run expectancy.
@@ -105,26 +100,10 @@ func TestOutlook_runs(t *testing.T) {
 	for at := range 24 {
 		s := f.at(t, at)
 		o := sim.Outlook(&s, chance.Progress{}, chance.Tactics{})
-		if got, want := o.Runs(), chance.RunExpectancy(&s); math.Abs(got-want) > .05+.04*want {
-			t.Errorf("base-out state %d: %.3f runs, measured %.3f", at, got, want)
-		}
+		got, want := o.Runs(), chance.RunExpectancy(&s)
+		check.That(t, math.Abs(got-want) <= .05+.04*want, "base-out state %d: %.3f runs, measured %.3f", at, got, want)
 	}
 	s := f.at(t, 0)
-	if o := sim.Outlook(&s, chance.Progress{}, chance.Tactics{Offense: chance.Squeeze}); o != (chance.Outlook{}) {
-		t.Error("illegal tactics have an outlook")
-	}
-}
-
-func BenchmarkOutlook(b *testing.B) {
-	f := averageFixture(0)
-	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
-	for at, name := range map[int]string{0: "empty", 22: "loaded"} {
-		s := f.at(b, at)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				sim.Outlook(&s, chance.Progress{}, chance.Tactics{})
-			}
-		})
-	}
+	o := sim.Outlook(&s, chance.Progress{}, chance.Tactics{Offense: chance.Squeeze})
+	check.That(t, o == (chance.Outlook{}), "illegal tactics have an outlook")
 }

@@ -20,7 +20,6 @@ const (
 	passedBallThirdStrike = 1. / 6
 )
 
-// buildPlay returns the play that a row stands for.
 func (pa *plateAppearance) buildPlay(c class, r *advanceRow) game.Play {
 	var p game.Play
 	for from := range r.to {

@@ -70,9 +70,7 @@ func TestSimulator_indifference(t *testing.T) {
 			r := check.Must(sim.Resolve(&s, chance.Progress{Turns: uint64(i)}, chance.Tactics{}))(t)
 			found = found || r.Play.Kind == game.Indifference
 		}
-		if found != tt.want {
-			t.Errorf("inning %d, lead %d, base-out state %d: indifference %v", tt.inning, tt.lead, tt.at, found)
-		}
+		check.Equal(t, found, tt.want, "inning %d, lead %d, base-out state %d: indifference", tt.inning, tt.lead, tt.at)
 	}
 }
 
@@ -130,14 +128,10 @@ func TestPickoffThrow_price(t *testing.T) {
 		}
 		gain := runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal}) -
 			runs(3+outs, chance.Progress{}, chance.Tactics{Offense: steal, Defense: throw})
-		if gain < -.06 || gain > .06 {
-			t.Errorf("%d out: a throw against a steal is worth %+.4f runs", outs, gain)
-		}
+		check.That(t, gain >= -.06 && gain <= .06, "%d out: a throw against a steal is worth %+.4f runs", outs, gain)
 	}
 	a, b := runs(3, chance.Progress{}, chance.Tactics{}), runs(3, chance.Progress{PickoffThrows: 2}, chance.Tactics{})
-	if b < a+.002 {
-		t.Errorf("after two throws %.4f runs, before them %.4f", b, a)
-	}
+	check.That(t, b >= a+.002, "after two throws %.4f runs, before them %.4f", b, a)
 }
 
 // Runners who go from another base than the one that is thrown to have gone when the throw retires no runner.
@@ -154,14 +148,10 @@ func TestPickoffThrow_othersGo(t *testing.T) {
 		check.Must(s.Apply(r.Play))(t)
 		if r.Play.Kind == game.StolenBase {
 			stolen++
-			if r.Play.Advances[game.Third].Reason != game.Stole {
-				t.Fatalf("a steal of home is %+v", r.Play)
-			}
+			check.Require(t, r.Play.Advances[game.Third].Reason == game.Stole, "a steal of home is %+v", r.Play)
 		}
 	}
-	if stolen < 150 {
-		t.Errorf("home was stolen %d times of 200", stolen)
-	}
+	check.That(t, stolen >= 150, "home was stolen %d times of 200", stolen)
 }
 
 // A game in which the defense walks everybody ends with the mercy rule.
@@ -176,12 +166,8 @@ func TestSimulator_walkingEverybodyEnds(t *testing.T) {
 			break
 		}
 		r, err := sim.Resolve(&s, m, walk)
-		if err != nil {
-			t.Fatalf("turn %d: %v", n, err)
-		}
+		check.Require(t, err == nil, "turn %d: %v", n, err)
 		s, m = check.Must(s.Apply(r.Final(true)))(t), r.Next
 	}
-	if s.End != game.CalledGame || s.Score != [2]int{20, 0} {
-		t.Errorf("after 30 walks: %q, %v", s.End, s.Score)
-	}
+	check.That(t, s.End == game.CalledGame && s.Score == [2]int{20, 0}, "after 30 walks: %q, %v", s.End, s.Score)
 }

@@ -17,7 +17,6 @@ type Rates struct {
 // Out returns the share of plate appearances that end in an out on a batted ball, or an error.
 func (r Rates) Out() float64 { return 1 - r.K - r.BB - r.HBP - r.Single - r.Double - r.Triple - r.HR }
 
-// times returns the rates times factors.
 func (r Rates) times(f Rates) Rates {
 	return Rates{
 		r.K * f.K, r.BB * f.BB, r.HBP * f.HBP, r.Single * f.Single, r.Double * f.Double, r.Triple * f.Triple,

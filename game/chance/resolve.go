@@ -88,7 +88,6 @@ func (pa *plateAppearance) resolve() {
 	}
 }
 
-// isBunt reports whether the batter bunts.
 func (c *Tactics) isBunt() bool {
 	return c.Offense == Sacrifice || c.Offense == BuntForHit || c.Offense == Squeeze
 }

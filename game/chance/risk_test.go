@@ -25,21 +25,18 @@ func TestAll_riskHoldsResults(t *testing.T) {
 		r := check.Must(sim.WithSeed(random).Resolve(&s, chance.Progress{}, chance.Tactics{}))(t)
 		risk := sim.Risk(&s, chance.Progress{}, chance.Tactics{}, &r)
 		if r.Question == chance.NoQuestion {
-			if len(risk.Success)+len(risk.Failure)+len(risk.Safe) > 0 {
-				t.Fatalf("no question, and the risk %+v", risk)
-			}
+			check.Require(t, len(risk.Success)+len(risk.Failure)+len(risk.Safe) == 0,
+				"no question, and the risk %+v", risk)
 			continue
 		}
 		for _, results := range [][]chance.Transition{risk.Success, risk.Failure, risk.Safe} {
-			if sum := probability(results, nil); math.Abs(sum-1) > 1e-9 {
-				t.Fatalf("%s: %+v sums to %v", r.Question, results, sum)
-			}
+			sum := probability(results, nil)
+			check.Require(t, math.Abs(sum-1) <= 1e-9, "%s: %+v sums to %v", r.Question, results, sum)
 		}
 		bold, safe := after(t, &s, r.Final(true)), after(t, &s, r.Final(false))
 		succeeds, fails := probability(risk.Success, &bold), probability(risk.Failure, &bold)
-		if succeeds+fails == 0 || probability(risk.Safe, &safe) == 0 {
-			t.Fatalf("%s leads to %+v or %+v, want one of %+v", r.Question, bold, safe, risk)
-		}
+		check.Require(t, succeeds+fails != 0 && probability(risk.Safe, &safe) != 0,
+			"%s leads to %+v or %+v, want one of %+v", r.Question, bold, safe, risk)
 		c := counts[r.Question]
 		if c == nil {
 			c = &count{}
@@ -53,9 +50,7 @@ func TestAll_riskHoldsResults(t *testing.T) {
 			}
 		}
 	}
-	if len(counts) != 4 {
-		t.Errorf("%d kinds of questions, want 4", len(counts))
-	}
+	check.Equal(t, len(counts), 4, "kinds of questions")
 	for q, c := range counts {
 		if within := 4 * math.Sqrt(c.asked) / 2; math.Abs(c.bold-c.expected) > within || c.asked < 20 {
 			t.Errorf("%s: %.0f of %.0f bold choices succeed, want %.0f ± %.0f", q, c.bold, c.asked, c.expected, within)

@@ -258,7 +258,6 @@ func (r *advanceRow) addOut(runner, base game.Base, kind game.OutKind) {
 	r.outCount++
 }
 
-// isOut reports whether the runner from a base is put out.
 func (r *advanceRow) isOut(from game.Base) bool {
 	for _, o := range r.outs[:r.outCount] {
 		if o.runner == from {
@@ -288,7 +287,6 @@ func (r *advanceRow) extraBaseRunner(c class) game.Base {
 	return game.AtBat
 }
 
-// setTraits sets the traits and the outcome of a row.
 func (m measuredRow) setTraits(r *advanceRow) {
 	held := m.baseOut / 3
 	set := func(is bool, trait traits) {
@@ -309,7 +307,6 @@ func (m measuredRow) setTraits(r *advanceRow) {
 	r.outcome = m.outcomeOf(r)
 }
 
-// outcomeOf returns the outcome of the risk in a row.
 func (m measuredRow) outcomeOf(r *advanceRow) outcome {
 	from := m.riskedRunner()
 	switch {

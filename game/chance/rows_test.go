@@ -75,9 +75,8 @@ func TestMeasurements_coverage(t *testing.T) {
 	for _, n := range []float64{167651, 83721, 47671, 35048, 6069, 108420, 33424, 3392, 23400, 57279, 7000, 178} {
 		all += n
 	}
-	if missing := 1 - covered/all; missing < 0 || missing > .001 {
-		t.Errorf("%.4f of the table has no row", missing)
-	}
+	missing := 1 - covered/all
+	check.That(t, missing >= 0 && missing <= .001, "%.4f of the table has no row", missing)
 }
 
 // A throw goes to the fielder who covers the base; a fielder there with the ball makes the putout unassisted.

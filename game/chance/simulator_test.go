@@ -31,15 +31,12 @@ func TestDice_sha256CounterMode(t *testing.T) {
 	}
 	dice := seed.Dice(7)
 	for i, want := range []float64{0.2774777471623543, 0.6109906015080336, 0.3910391176620318, 0.8278524159710564} {
-		if got := dice.Float64(); got != want {
-			t.Errorf("number %d of turn 7: %v, want %v", i, got, want)
-		}
+		check.Equal(t, dice.Float64(), want, "number %d of turn 7", i)
 	}
 	commitment := seed.Commitment()
 	const want = "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd"
-	if got := hex.EncodeToString(commitment[:]); got != want {
-		t.Errorf("the commitment of 00…1f is %s, not its SHA-256", got)
-	}
+	got := hex.EncodeToString(commitment[:])
+	check.That(t, got == want, "the commitment of 00…1f is %s, not its SHA-256", got)
 }
 
 // anyTactics draws tactics, legal or not.
@@ -167,13 +164,10 @@ func TestLegalOffense_matchesResolve(t *testing.T) {
 			}
 		}
 		offers := chance.LegalDefense(&s, chance.Progress{})
-		if offers[0] != (chance.Defense{}) {
-			t.Errorf("base-out state %d: the first defense is %+v", at, offers[0])
-		}
+		check.Equal(t, offers[0], (chance.Defense{}), "base-out state %d: the first defense", at)
 		for _, d := range offers {
-			if _, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Defense: d}); err != nil {
-				t.Errorf("base-out state %d, %+v: %v", at, d, err)
-			}
+			_, err := sim.Resolve(&s, chance.Progress{}, chance.Tactics{Defense: d})
+			check.That(t, err == nil, "base-out state %d, %+v: %v", at, d, err)
 		}
 	}
 }
@@ -193,9 +187,7 @@ func TestMatchup_multipliesOdds(t *testing.T) {
 	b, p := with(.06), with(.02)
 	// The exponent of strikeouts nearly cancels out if both sides have the same rate.
 	got, want := odds(chance.Matchup(b, p).HR), odds(.06)*odds(.02)/odds(l.HR)
-	if math.Abs(got/want-1) > .002 {
-		t.Errorf("odds of a home run %.5f, want %.5f", got, want)
-	}
+	check.That(t, math.Abs(got/want-1) <= .002, "odds of a home run %.5f, want %.5f", got, want)
 	if r := chance.Matchup(l, l); math.Abs(r.K-l.K) > 1e-9 || math.Abs(r.Out()-l.Out()) > 1e-9 {
 		t.Errorf("two average players: %+v, want the league's %+v", r, l)
 	}
@@ -205,19 +197,16 @@ func TestMatchup_multipliesOdds(t *testing.T) {
 func TestProgress_json(t *testing.T) {
 	t.Parallel()
 	pitches := chance.Pitches{}
-	if err := pitches.UnmarshalText([]byte("BC1>F.P")); err != nil || pitches.String() != "BC1>F.P" {
-		t.Fatalf("read %q, %v", pitches.String(), err)
-	}
+	err := pitches.UnmarshalText([]byte("BC1>F.P"))
+	check.Require(t, err == nil && pitches.String() == "BC1>F.P", "read %q, %v", pitches.String(), err)
 	at := chance.Progress{
 		Turns: 7, Workloads: [2]chance.Workload{{Pitcher: "p", Batters: 3, Pitches: 11}}, PickoffThrows: 1,
 		Pitches: pitches,
 	}
 	data := check.Must(json.Marshal(at))(t)
 	var again chance.Progress
-	if err := json.Unmarshal(data, &again); err != nil || again != at {
-		t.Errorf("%s: read %+v, %v, want %+v", data, again, err, at)
-	}
-	if err := pitches.UnmarshalText(make([]byte, 41)); err == nil {
-		t.Error("41 pitches: no error")
-	}
+	err = json.Unmarshal(data, &again)
+	check.That(t, err == nil && again == at, "%s: read %+v, %v, want %+v", data, again, err, at)
+	err = pitches.UnmarshalText(make([]byte, 41))
+	check.That(t, err != nil, "41 pitches: no error")
 }

@@ -42,7 +42,5 @@ func TestSimulator_sameForever(t *testing.T) {
 			s, m = check.Must(s.Apply(play))(t), r.Next
 		}
 	}
-	if got := fmt.Sprintf("%.8x", hash.Sum(nil)); got != want {
-		t.Errorf("the plays have the hash %s, want %s: a change needs a new version of the rules", got, want)
-	}
+	check.Equal(t, fmt.Sprintf("%.8x", hash.Sum(nil)), want, "a change needs a new version of the rules: plays' hash")
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -60,6 +61,21 @@ func SetSituation(tb testing.TB, s *game.State, situation string) {
 			s.Bases[i].Player = s.Teams[s.Batting()].Order[8-i].Player
 		}
 	}
+}
+
+// Substitution reads "h11 0 P": the player, whose id begins with a or h for the side, the place and the position; with
+// a fourth word the one replaced is injured.
+func Substitution(tb testing.TB, text string) game.Substitution {
+	tb.Helper()
+	f := strings.Fields(text)
+	s := game.Substitution{
+		Player: game.PlayerID(f[0]), Slot: check.Must(strconv.Atoi(f[1]))(tb), Injured: len(f) > 3,
+	}
+	if f[0][0] == 'h' {
+		s.Side = game.Home
+	}
+	check.NoError(tb, s.Position.UnmarshalText([]byte(f[2])))
+	return s
 }
 
 // WriteRead writes a scorecard as an event file and reads the file back.

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"pressbox/game/history"
+	"pressbox/packaging/check"
 )
 
 const (
@@ -45,18 +46,14 @@ func smallSeason() fstest.MapFS {
 func TestRead_small(t *testing.T) {
 	t.Parallel()
 	s, err := history.Read(smallSeason())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.NoError(t, err)
 	r, _ := s.Roster("AAA")
-	if s.Year != 1930 || s.Games != 1 || len(r.Players) != 9 || r.Team.Name != "Ashton Anchors" ||
-		r.Players[0].Bats != "S" || r.Players[0].Throws != "L" {
-		t.Fatalf("%+v", r)
-	}
+	check.Require(t, s.Year == 1930 && s.Games == 1 && len(r.Players) == 9 && r.Team.Name == "Ashton Anchors" &&
+		r.Players[0].Bats == "S" && r.Players[0].Throws == "L",
+		"%+v", r)
 	powerful, other := r.Players[0].Rating.Batting, r.Players[3].Rating.Batting
-	if r.Players[0].ID != "aplay001" || powerful.HR <= other.HR {
-		t.Errorf("who hit a home run has %v, another %v", powerful.HR, other.HR)
-	}
+	check.That(t, r.Players[0].ID == "aplay001" && powerful.HR > other.HR,
+		"who hit a home run has %v, another %v", powerful.HR, other.HR)
 }
 
 // Each damage of the files is rejected with an error that names it.
@@ -65,9 +62,7 @@ func TestRead_damaged(t *testing.T) {
 	small := func(name string) []byte { return smallSeason()[name].Data }
 	replace := func(name, from, to string) func(fstest.MapFS) {
 		return func(f fstest.MapFS) {
-			if !bytes.Contains(small(name), []byte(from)) {
-				t.Errorf("%s lacks %q", name, from)
-			}
+			check.That(t, bytes.Contains(small(name), []byte(from)), "%s lacks %q", name, from)
 			f[name] = &fstest.MapFile{Data: bytes.Replace(small(name), []byte(from), []byte(to), 1)}
 		}
 	}
@@ -95,9 +90,8 @@ func TestRead_damaged(t *testing.T) {
 			files := maps.Clone(smallSeason())
 			c.damage(files)
 			_, err := history.Read(files)
-			if !errors.Is(err, history.ErrFiles) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, want %q", err, c.want)
-			}
+			check.That(t, errors.Is(err, history.ErrFiles) && strings.Contains(err.Error(), c.want),
+				"error %v, want %q", err, c.want)
 		})
 	}
 }
@@ -122,9 +116,8 @@ func TestRead_size(t *testing.T) {
 	}
 	events := files["1930/1930BBB.EVN"].Data
 	files["1930/1930BBB.EVN"] = &fstest.MapFile{Data: append(bytes.Clone(events), comment...)}
-	if _, err := history.Read(files); err != nil {
-		t.Errorf("with %d bytes: %v", history.MaxBytes, err)
-	}
+	_, err := history.Read(files)
+	check.That(t, err == nil, "with %d bytes: %v", history.MaxBytes, err)
 	files["1930/1930BBB.EVN"] = &fstest.MapFile{Data: append(append(bytes.Clone(events), comment...), '\n')}
 	if _, err := history.Read(files); !errors.Is(err, history.ErrFiles) || !strings.Contains(err.Error(), "64 MiB") {
 		t.Errorf("with one byte more: %v", err)
@@ -150,9 +143,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		data, err := s.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.NoError(t, err)
 		if _, err := history.Decode(data); err != nil {
 			t.Fatal(err)
 		}

@@ -54,38 +54,30 @@ func season2020(tb testing.TB) *history.Season {
 
 func TestRead_season(t *testing.T) {
 	s := season2020(t)
-	if s.Year != 2020 || s.Games != 898 || len(s.Rejected) != 0 || len(s.Rosters) != 30 {
-		t.Fatalf("season %d: %d games, %d clubs, rejected %q", s.Year, s.Games, len(s.Rosters), s.Rejected)
-	}
+	check.Require(t, s.Year == 2020 && s.Games == 898 && len(s.Rejected) == 0 && len(s.Rosters) == 30,
+		"season %d: %d games, %d clubs, rejected %q", s.Year, s.Games, len(s.Rosters), s.Rejected)
 	seen := map[game.PlayerID]string{}
 	for _, r := range s.Rosters {
-		if len(r.Players) < 24 || len(r.Players) > 26 || r.Source != teams.Retrosheet || r.Season != 2020 {
-			t.Errorf("%s: %d players, source %s, season %d", r.Team.Name, len(r.Players), r.Source, r.Season)
-		}
+		check.That(t, len(r.Players) >= 24 && len(r.Players) <= 26 && r.Source == teams.Retrosheet && r.Season == 2020,
+			"%s: %d players, source %s, season %d", r.Team.Name, len(r.Players), r.Source, r.Season)
 		ratings := teams.Ratings(r)
 		for _, dh := range []bool{true, false} {
-			if _, err := bot.SuggestLineup(r.Club(), ratings, nil, dh); err != nil {
-				t.Errorf("line-up of %s, designated hitter %v: %v", r.Team.Name, dh, err)
-			}
+			_, err := bot.SuggestLineup(r.Club(), ratings, nil, dh)
+			check.That(t, err == nil, "line-up of %s, designated hitter %v: %v", r.Team.Name, dh, err)
 		}
 		for _, p := range r.Players {
-			if seen[p.ID] != "" {
-				t.Errorf("%s plays for %s and for %s", p.Name, seen[p.ID], r.Team.ID)
-			}
+			check.That(t, seen[p.ID] == "", "%s plays for %s and for %s", p.Name, seen[p.ID], r.Team.ID)
 			seen[p.ID] = r.Team.ID
 			checkRating(t, p)
 		}
 	}
-	if decoded := check.Must(history.Decode(check.Must(s.Encode())(t)))(t); !reflect.DeepEqual(decoded, s) {
-		t.Error("the decoded season differs from the encoded one")
-	}
+	decoded := check.Must(history.Decode(check.Must(s.Encode())(t)))(t)
+	check.That(t, reflect.DeepEqual(decoded, s), "the decoded season differs from the encoded one")
 }
 
 func checkRating(t *testing.T, p teams.Player) {
 	t.Helper()
-	if len(p.Positions) == 0 || p.Name == "" || p.Rating == (chance.Rating{}) {
-		t.Errorf("%+v lacks something", p)
-	}
+	check.That(t, len(p.Positions) != 0 && p.Name != "" && p.Rating != (chance.Rating{}), "%+v lacks something", p)
 	for _, r := range []chance.Rates{p.Rating.Batting, p.Rating.Pitching} {
 		if r == (chance.Rates{}) {
 			continue
@@ -98,9 +90,7 @@ func checkRating(t *testing.T, p teams.Player) {
 		}
 	}
 	for _, z := range []float64{p.Rating.Speed, p.Rating.Arm, p.Rating.Hands, p.Rating.Hold} {
-		if math.Abs(z) > 2.5 {
-			t.Errorf("%s has a skill of %v", p.Name, z)
-		}
+		check.That(t, math.Abs(z) <= 2.5, "%s has a skill of %v", p.Name, z)
 	}
 }
 
@@ -129,13 +119,10 @@ func TestRead_players(t *testing.T) {
 				t.Errorf("%+v, want %+v", p.Player, c)
 			}
 		}
-		if !found {
-			t.Errorf("%s is not on the roster of %s", c.name, c.team)
-		}
+		check.That(t, found, "%s is not on the roster of %s", c.name, c.team)
 	}
-	if _, ok := s.Roster("XXX"); ok {
-		t.Error("a club that does not exist has a roster")
-	}
+	_, ok := s.Roster("XXX")
+	check.That(t, !ok, "a club that does not exist has a roster")
 	if l := s.List(); len(l.Teams) != 30 || l.Notice != history.Notice || l.Teams[0].Name != "Anaheim Angels" {
 		t.Errorf("list: %+v", l.Teams[0])
 	}

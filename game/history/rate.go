@@ -10,7 +10,6 @@ import (
 // player is rated near the average; a regular of a short season moves by a fifth of a standard error.
 const prior = 15
 
-// rate sets the ratings of all players.
 func (c *counts) rate(rated map[*player]*chance.Rating) {
 	var pitchers []*player
 	var batters []*player

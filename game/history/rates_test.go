@@ -11,6 +11,7 @@ import (
 	"pressbox/game/retro"
 	"pressbox/game/retro/eventfile"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // results counts ends of plate appearances: strikeouts, walks, hit batters, singles, doubles, triples, home runs.
@@ -37,9 +38,7 @@ func (r *results) add(p *game.Play) {
 // A season counts what batters did, and what was done against pitchers.
 type season struct{ batters, pitchers map[game.PlayerID]*results }
 
-func newSeason() season {
-	return season{map[game.PlayerID]*results{}, map[game.PlayerID]*results{}}
-}
+func newSeason() season { return season{map[game.PlayerID]*results{}, map[game.PlayerID]*results{}} }
 
 func (s season) add(at *game.State, p *game.Play) {
 	batter := p.Batter
@@ -66,13 +65,9 @@ func season2020Plays(t *testing.T) season {
 			continue
 		}
 		for g, err := range eventfile.Read(bytes.NewReader(file.Data)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, err)
 			_, err := g.Replay(func(s *retro.Step, _ *game.Scorebook) { all.add(&s.Before, &s.Play) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.NoError(t, err)
 		}
 	}
 	return all
@@ -127,16 +122,13 @@ func compare(t *testing.T, kind string, played, simulated map[game.PlayerID]*res
 	}
 	share := float64(within) / float64(all)
 	t.Logf("%d rates of %s: %.3f within two standard errors; mean in standard errors %.2f", all, kind, share, bias)
-	if all < 70 || share < .95 {
-		t.Errorf("%d of %d rates of %s are within two standard errors: %.3f, want .95", within, all, kind, share)
-	}
+	check.That(t, all >= 70 && share >= .95,
+		"%d of %d rates of %s are within two standard errors: %.3f, want .95", within, all, kind, share)
 }
 
 func play(t *testing.T, n uint64, away, home teams.Roster, simulated season) {
 	t.Helper()
 	g := bottest.Pair(t, away, home, true).Start(t, n, game.Options{Innings: 9}, [2]bool{true, true})
-	g.OnPlay = func(before *game.State, _ *chance.Resolution, p *game.Play, _ *game.State) {
-		simulated.add(before, p)
-	}
+	g.OnPlay = func(before *game.State, _ *chance.Resolution, p *game.Play, _ *game.State) { simulated.add(before, p) }
 	g.Finish()
 }

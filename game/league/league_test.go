@@ -59,21 +59,18 @@ func TestLeague_seasons(t *testing.T) {
 	l := league.New(2)
 	for season, want := range map[int]int{0: 2, 1: 1, league.LastSeason: league.LastSeason} {
 		list, err := l.Teams(t.Context(), season)
-		if err != nil || list.Season != want || len(list.Teams) != 8 {
-			t.Errorf("season %d: %d teams of season %d, %v", season, len(list.Teams), list.Season, err)
-		}
+		check.That(t, err == nil && list.Season == want && len(list.Teams) == 8,
+			"season %d: %d teams of season %d, %v", season, len(list.Teams), list.Season, err)
 		if r, err := l.Roster(t.Context(), season, "DUN"); err != nil || r.Season != want || r.Team.ID != "DUN" {
 			t.Errorf("DUN in season %d: %+v, %v", season, r.Team, err)
 		}
 	}
 	for _, season := range []int{-1, league.LastSeason + 1} {
-		if _, err := l.Teams(t.Context(), season); !errors.Is(err, teams.ErrUnknown) {
-			t.Errorf("season %d: %v", season, err)
-		}
+		_, err := l.Teams(t.Context(), season)
+		check.That(t, errors.Is(err, teams.ErrUnknown), "season %d: %v", season, err)
 	}
-	if _, err := l.Roster(t.Context(), 1, "XXX"); !errors.Is(err, teams.ErrUnknown) {
-		t.Errorf("team XXX: %v", err)
-	}
+	_, err := l.Roster(t.Context(), 1, "XXX")
+	check.That(t, errors.Is(err, teams.ErrUnknown), "team XXX: %v", err)
 }
 
 // Every club has 13 hitters who cover every position twice, 5 starters, 8 relief pitchers, unique names, ids and
@@ -83,39 +80,28 @@ func TestSeason_completeClubs(t *testing.T) {
 	for n := 1; n <= league.LastSeason; n++ {
 		ids, names, clubs := map[game.PlayerID]bool{}, map[string]bool{}, map[string]bool{}
 		for _, c := range season(t, n) {
-			if clubs[c.Team.ID] || c.Season != n {
-				t.Errorf("season %d: club %s of season %d", n, c.Team.ID, c.Season)
-			}
+			check.That(t, !clubs[c.Team.ID] && c.Season == n, "season %d: club %s of season %d", n, c.Team.ID, c.Season)
 			clubs[c.Team.ID] = true
 			if want := teams.TextColor(c.Team.Color); c.Team.TextColor != want {
 				t.Errorf("%s: text color %s on %s, want %s", c.Team.ID, c.Team.TextColor, c.Team.Color, want)
 			}
 			roles, numbers := map[game.Role]int{}, map[string]bool{}
 			for _, p := range c.Players {
-				if ids[p.ID] || names[p.Name] || numbers[p.Number] || len(p.ID) != 8 {
-					t.Errorf("season %d, %s: %s, %s, number %s is not unique", n, c.Team.ID, p.ID, p.Name, p.Number)
-				}
+				check.That(t, !ids[p.ID] && !names[p.Name] && !numbers[p.Number] && len(p.ID) == 8,
+					"season %d, %s: %s, %s, number %s is not unique", n, c.Team.ID, p.ID, p.Name, p.Number)
 				ids[p.ID], names[p.Name], numbers[p.Number] = true, true, true
-				if p.Age < 20 || p.Age > 38 {
-					t.Errorf("%s is %d", p.Name, p.Age)
-				}
+				check.That(t, p.Age >= 20 && p.Age <= 38, "%s is %d", p.Name, p.Age)
 				for _, r := range p.Positions {
 					roles[r]++
 				}
 			}
 			for _, r := range []game.Role{"C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH"} {
-				if roles[r] < 2 {
-					t.Errorf("season %d, %s: %s is covered %d times", n, c.Team.ID, r, roles[r])
-				}
+				check.That(t, roles[r] >= 2, "season %d, %s: %s is covered %d times", n, c.Team.ID, r, roles[r])
 			}
-			if len(c.Players) != 26 || roles["SP"] != 5 || roles["RP"] != 8 {
-				t.Errorf("season %d, %s: %d players, %d SP, %d RP",
-					n, c.Team.ID, len(c.Players), roles["SP"], roles["RP"])
-			}
+			check.That(t, len(c.Players) == 26 && roles["SP"] == 5 && roles["RP"] == 8,
+				"season %d, %s: %d players, %d SP, %d RP", n, c.Team.ID, len(c.Players), roles["SP"], roles["RP"])
 		}
-		if len(clubs) != 8 {
-			t.Errorf("season %d has %d clubs", n, len(clubs))
-		}
+		check.That(t, len(clubs) == 8, "season %d has %d clubs", n, len(clubs))
 	}
 }
 
@@ -138,9 +124,8 @@ func TestSeason_playersStay(t *testing.T) {
 					continue
 				}
 				left--
-				if w.p.Age+1 != p.Age || w.p.Name != p.Name || w.p.Bats != p.Bats || w.p.Throws != p.Throws {
-					t.Errorf("season %d: %+v was %+v", n, p.Player, w.p.Player)
-				}
+				check.That(t, w.p.Age+1 == p.Age && w.p.Name == p.Name && w.p.Bats == p.Bats && w.p.Throws == p.Throws,
+					"season %d: %+v was %+v", n, p.Player, w.p.Player)
 				if w.club == c.Team.ID {
 					stayed++
 				} else {
@@ -192,9 +177,8 @@ func TestSeason_talent(t *testing.T) {
 		}
 		mean := sum / float64(len(tt.of))
 		sd := math.Sqrt(square/float64(len(tt.of)) - mean*mean)
-		if math.Abs(mean/tt.mean-1) > .06 || math.Abs(sd-tt.sd) > tt.slip {
-			t.Errorf("%s: %.4f ± %.4f, want %.4f ± %.4f", tt.name, mean, sd, tt.mean, tt.sd)
-		}
+		check.That(t, math.Abs(mean/tt.mean-1) <= .06 && math.Abs(sd-tt.sd) <= tt.slip,
+			"%s: %.4f ± %.4f, want %.4f ± %.4f", tt.name, mean, sd, tt.mean, tt.sd)
 	}
 }
 
@@ -211,9 +195,7 @@ func TestSeason_parkFactors(t *testing.T) {
 		}
 	}
 	for i, mean := range sum {
-		if math.Abs(mean-1) > .001 {
-			t.Errorf("factor %d averages %.4f", i, mean)
-		}
+		check.That(t, math.Abs(mean-1) <= .001, "factor %d averages %.4f", i, mean)
 	}
 }
 
@@ -228,13 +210,9 @@ func TestSeason_fictionalPlayers(t *testing.T) {
 		}
 	}
 	played := realSurnames(t)
-	if len(played) < 900 {
-		t.Fatalf("%d surnames on the rosters of 2020", len(played))
-	}
+	check.Require(t, len(played) >= 900, "%d surnames on the rosters of 2020", len(played))
 	for last, name := range surnames {
-		if played[last] {
-			t.Errorf("%s has the surname of a real player", name)
-		}
+		check.That(t, !played[last], "%s has the surname of a real player", name)
 	}
 }
 

@@ -244,7 +244,6 @@ func (l *League) encode() ([]byte, error) {
 	return data, nil
 }
 
-// decode returns a league that was stored.
 func decode(id string, data []byte) (*League, error) {
 	l := &League{}
 	if err := json.Unmarshal(data, l); err != nil {

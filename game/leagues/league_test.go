@@ -44,21 +44,18 @@ func TestLeague_size(t *testing.T) {
 		}
 		data := check.Must(l.encode())(t)
 		biggest = max(biggest, len(data))
-		if again := check.Must(decode(l.ID, data))(t); string(check.Must(again.encode())(t)) != string(data) {
-			t.Fatalf("read back differently:\n%s", data)
-		}
+		again := check.Must(decode(l.ID, data))(t)
+		check.Require(t, string(check.Must(again.encode())(t)) == string(data), "read back differently:\n%s", data)
 	}
-	if biggest > maxBytes || biggest < maxBytes/4 {
-		t.Errorf("the biggest league has %d bytes, want at most %d", biggest, maxBytes)
-	}
+	check.That(t, biggest <= maxBytes && biggest >= maxBytes/4,
+		"the biggest league has %d bytes, want at most %d", biggest, maxBytes)
 }
 
 // What is not a league of this version is refused.
 func TestDecode_refused(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{``, `{`, `{"v":2,"id":"x"}`, `{"v":1,"id":"y"}`} {
-		if _, err := decode("x", []byte(data)); err == nil {
-			t.Errorf("%q is a league", data)
-		}
+		_, err := decode("x", []byte(data))
+		check.That(t, err != nil, "%q is a league", data)
 	}
 }

@@ -1,6 +1,7 @@
 package leagues_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,98 +18,57 @@ import (
 // An invalid request creates nothing; every violation is listed.
 func TestCreate_validation(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		for name, tt := range map[string]struct {
-			kind   leagues.Kind
-			change func(*leagues.Request)
-			want   string // path and code of each violation
-		}{
-			"nothing wrong": {leagues.RoundRobin, func(*leagues.Request) {}, ""},
-			"longest name": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Name = strings.Repeat("ü", 60) }, "",
-			},
-			"name too long": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Name = strings.Repeat("ü", 61) }, "/name out_of_range",
-			},
-			"empty name": {leagues.RoundRobin, func(q *leagues.Request) { q.Name = " " }, "/name out_of_range"},
-			"line break": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Name = "a\nb" }, "/name out_of_range",
-			},
-			"most meetings":     {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 6 }, ""},
-			"too many meetings": {leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 7 }, " not_possible"},
-			"no meetings": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Meetings = 0 }, "/meetings out_of_range",
-			},
-			"series of a league": {leagues.Series, func(*leagues.Request) {}, "/meetings out_of_range"},
-			"one seat": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats = q.Seats[:1] }, " not_possible",
-			},
-			"best of two":    {leagues.RoundRobin, func(q *leagues.Request) { q.BestOf = 2 }, " not_possible"},
-			"shortest cover": {leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = 1 }, ""},
-			"no cover": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = 0 }, "/cover_hours out_of_range",
-			},
-			"longest cover": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = leagues.MaxCoverHours }, "",
-			},
-			"cover too long": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.CoverHours = leagues.MaxCoverHours + 1 },
-				"/cover_hours out_of_range",
-			},
-			"last minute": {leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "23:59" }, ""},
-			"no such hour": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "24:00" }, "/play_at invalid",
-			},
-			"not a time": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.PlayAt = "8 pm" }, "/play_at invalid",
-			},
-			"one club twice": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = q.Seats[0].Team },
-				"/seats/1/team same_team",
-			},
-			"no club": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = "" }, "/seats/1/team required",
-			},
-			"unknown club": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Team = "NONE" }, "/seats/1/team unknown_team",
-			},
-			"two own seats": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "me" },
-				"/seats/1/manager seat_taken",
-			},
-			"unknown manager": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Seats[1].Manager = "Ann" },
-				"/seats/1/manager not_an_option",
-			},
-			"options of games": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Options.Innings = 4 },
-				"/options/innings not_an_option",
-			},
-			"level of the bot": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Options.BotLevel = 4 },
-				"/options/bot_level not_an_option",
-			},
-			"two violations": {
-				leagues.RoundRobin, func(q *leagues.Request) { q.Name, q.PlayAt = "", "x" },
-				"/name out_of_range, /play_at invalid",
-			},
-		} {
+		long := strings.Repeat("ü", 60)
+		for _, f := range check.Columns(createCases) {
 			q := request("me", "open")
-			tt.change(&q)
-			v, err := r.Create(r.Context(), ann, tt.kind, q)
-			if got := violations(err); got != tt.want || tt.want == "" && err != nil {
-				r.Errorf("%s: %q, want %q", name, got, tt.want)
-			}
+			text := string(check.Must(json.Marshal(q))(r))
+			from, to, _ := strings.Cut(strings.ReplaceAll(f[2], "ü×60", long), "→")
+			from, to = strings.TrimSpace(from), strings.TrimSpace(to)
+			check.Contains(r, text, from, "%s: the request", f[0])
+			q = leagues.Request{}
+			check.NoError(r, json.Unmarshal([]byte(strings.Replace(text, from, to, 1)), &q))
+			v, err := r.Create(r.Context(), ann, leagues.Kind(f[1]), q)
+			got := strings.TrimSpace(violations(err))
+			check.That(r, got == f[3] && (got != "" || err == nil), "%s: %q, %v, want %q", f[0], got, err, f[3])
 			if err == nil {
 				check.NoError(r, r.Remove(r.Context(), v.ID))
 			}
 		}
-		if n := len(r.Stored()); n != 0 {
-			r.Errorf("%d leagues were created", n)
-		}
+		check.Equal(r, len(r.Stored()), 0, "leagues were created")
 		err := second(r.Create(r.Context(), protocol.Person{}, leagues.RoundRobin, request("open", "open")))
 		r.wantCode("without an account", err, protocol.Forbidden)
 	})
 }
+
+// A row has the kind, a change of the text of a valid request, and the path and code of each violation.
+const createCases = `
+nothing wrong | league | |
+longest name | league | "Kitchen" → "ü×60" |
+name too long | league | "Kitchen" → "ü×60ü" | /name out_of_range
+empty name | league | "Kitchen" → "\u0020" | /name out_of_range
+line break | league | "Kitchen" → "a\nb" | /name out_of_range
+most meetings | league | "meetings":1 → "meetings":6 |
+too many meetings | league | "meetings":1 → "meetings":7 | not_possible
+no meetings | league | "meetings":1 → "meetings":0 | /meetings out_of_range
+series of a league | series | | /meetings out_of_range
+one seat | league | ,{"team":"CPR","manager":"open"} → | not_possible
+best of two | league | "best_of":1 → "best_of":2 | not_possible
+shortest cover | league | "cover_hours":48 → "cover_hours":1 |
+no cover | league | "cover_hours":48 → "cover_hours":0 | /cover_hours out_of_range
+longest cover | league | "cover_hours":48 → "cover_hours":144 |
+cover too long | league | "cover_hours":48 → "cover_hours":145 | /cover_hours out_of_range
+last minute | league | "play_at":"" → "play_at":"23:59" |
+no such hour | league | "play_at":"" → "play_at":"24:00" | /play_at invalid
+not a time | league | "play_at":"" → "play_at":"8 pm" | /play_at invalid
+one club twice | league | "CPR" → "BWH" | /seats/1/team same_team
+no club | league | "CPR" → "" | /seats/1/team required
+unknown club | league | "CPR" → "NONE" | /seats/1/team unknown_team
+two own seats | league | "open" → "me" | /seats/1/manager seat_taken
+unknown manager | league | "manager":"open" → "manager":"Ann" | /seats/1/manager not_an_option
+options of games | league | "innings":3 → "innings":4 | /options/innings not_an_option
+level of the bot | league | "bot_level":1 → "bot_level":4 | /options/bot_level not_an_option
+two violations | league | "Kitchen","season":0,"play_at":"" → "","play_at":"x" | /name out_of_range, /play_at invalid
+`
 
 func violations(err error) string {
 	refused, ok := errors.AsType[*protocol.Error](err)
@@ -134,12 +94,10 @@ func TestJoin(t *testing.T) {
 		r.wantCode("start", second(r.Start(ctx, bob, k, id)), protocol.Forbidden)
 		r.wantCode("cancel", r.Cancel(ctx, bob, k, id), protocol.Forbidden)
 		v := check.Must(r.Join(ctx, bob, k, id, 3))(r)
-		if v.You == nil || *v.You != 3 || v.Status != leagues.Pending || v.Seats[3].Manager.Name != "Bob" {
-			r.Errorf("Bob's view: %+v", v)
-		}
-		if again := check.Must(r.Join(ctx, bob, k, id, 1))(r); *again.You != 3 {
-			r.Errorf("Bob has seat %d after joining twice", *again.You)
-		}
+		check.That(r, v.You != nil && *v.You == 3 && v.Status == leagues.Pending && v.Seats[3].Manager.Name == "Bob",
+			"Bob's view: %+v", v)
+		again := check.Must(r.Join(ctx, bob, k, id, 1))(r)
+		check.That(r, *again.You == 3, "Bob has seat %d after joining twice", *again.You)
 		if v = check.Must(r.Join(ctx, carl, k, id, -1))(r); v.Status != leagues.Active || v.Day != 1 {
 			r.Errorf("with its last seat the league is %s", v.Status)
 		}
@@ -147,9 +105,7 @@ func TestJoin(t *testing.T) {
 			protocol.NotPending)
 		r.wantCode("cancel an active league", r.Cancel(ctx, ann, k, id), protocol.NotPending)
 		pass(0)
-		if got := r.statuses(id); got != "map[pending:2 scheduled:4]" {
-			r.Errorf("the games of the first day: %s", got)
-		}
+		check.Equal(r, r.statuses(id), "map[pending:2 scheduled:4]", "the games of the first day")
 	})
 }
 
@@ -158,10 +114,8 @@ func TestStart(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		id := r.create(series(3, "me", "open")).ID
 		for range 2 {
-			if v := check.Must(r.Start(r.Context(), ann, leagues.Series, id))(r); v.Status != leagues.Active ||
-				!v.Seats[1].Bot {
-				r.Errorf("started: %+v", v)
-			}
+			v := check.Must(r.Start(r.Context(), ann, leagues.Series, id))(r)
+			check.That(r, v.Status == leagues.Active && v.Seats[1].Bot, "started: %+v", v)
 		}
 	})
 }
@@ -176,23 +130,17 @@ func TestList(t *testing.T) {
 		r.create(series(1, "me", "open"))
 		for who, want := range map[protocol.Person]int{ann: 2, bob: 1, {}: 1} {
 			all := r.List(who, leagues.RoundRobin)
-			if len(all) != want {
-				r.Errorf("%s's list has %d leagues, want %d", who.Name, len(all), want)
-			}
-			if shown := all[0].Creator.ID != "" && all[0].Seats[0].Manager.ID != ""; shown != (who.ID != "") {
-				r.Errorf("ids are shown to %q: %t", who.Name, shown)
-			}
+			check.That(r, len(all) == want, "%s's list has %d leagues, want %d", who.Name, len(all), want)
+			shown := all[0].Creator.ID != "" && all[0].Seats[0].Manager.ID != ""
+			check.That(r, shown == (who.ID != ""), "ids are shown to %q: %t", who.Name, shown)
 		}
 		check.Must(r.Join(r.Context(), bob, leagues.RoundRobin, id, -1))(r)
-		if len(r.List(bob, leagues.RoundRobin)) != 2 {
-			r.Error("a private league is not in its manager's list")
-		}
+		check.That(r, len(r.List(bob, leagues.RoundRobin)) == 2, "a private league is not in its manager's list")
 		pass(0)
 		g := check.Must(r.games.Game(r.Context(), bob, r.schedule(id)[0].Game))(r)
-		if g.Options.Visibility != protocol.Private || g.Competition.ID != id || g.Away.Manager == nil ||
-			g.Home.Manager == nil {
-			r.Errorf("its game is %s, with managers %v and %v", g.Options.Visibility, g.Away.Manager, g.Home.Manager)
-		}
+		check.That(r, g.Options.Visibility == protocol.Private && g.Competition.ID == id && g.Away.Manager != nil &&
+			g.Home.Manager != nil,
+			"its game is %s, with managers %v and %v", g.Options.Visibility, g.Away.Manager, g.Home.Manager)
 	})
 }
 
@@ -209,15 +157,12 @@ func TestSeries_rotation(t *testing.T) {
 			check.NoError(r, err)
 			for side := range box.Teams {
 				starter := box.Teams[side].Pitching[0].Player
-				if before, ok := last[starter]; ok && n-before < 4 {
-					r.Errorf("%s starts games %d and %d", starter, before+1, n+1)
-				}
+				before, ok := last[starter]
+				check.That(r, !ok || n-before >= 4, "%s starts games %d and %d", starter, before+1, n+1)
 				last[starter] = n
 			}
 		}
-		if len(last) < 8 {
-			r.Errorf("%d pitchers started in %d games", len(last), len(r.schedule(id)))
-		}
+		check.That(r, len(last) >= 8, "%d pitchers started in %d games", len(last), len(r.schedule(id)))
 	})
 }
 
@@ -246,9 +191,7 @@ func TestRest(t *testing.T) {
 				}
 			}
 		}
-		if tired < 2 {
-			r.Errorf("%d pitchers are tired after the first game", tired)
-		}
+		check.That(r, tired >= 2, "%d pitchers are tired after the first game", tired)
 		_, _, err = r.Rest("none")
 		r.wantCode("no league", err, protocol.UnknownLeague)
 	})
@@ -292,8 +235,6 @@ func TestCreate_inAll(t *testing.T) {
 		r.wantCode("the oldest", second(r.Get(ann, leagues.Series, oldest)), protocol.UnknownLeague)
 		r.wantCode("one more", second(r.Create(r.Context(), bob, leagues.RoundRobin, request("open", "open"))),
 			protocol.TooManyLeagues)
-		if n := len(r.Stored()); n != leagues.MaxLeagues {
-			r.Errorf("%d leagues, want %d", n, leagues.MaxLeagues)
-		}
+		check.Equal(r, len(r.Stored()), leagues.MaxLeagues, "leagues")
 	})
 }

@@ -246,9 +246,7 @@ func (r *rig) wantCode(what string, err error, want protocol.Code) {
 	if refused, ok := errors.AsType[*protocol.Error](err); ok {
 		code = refused.Code
 	}
-	if code != want || want == "" && err != nil {
-		r.Errorf("%s: %v, want %q", what, err, want)
-	}
+	check.That(r, code == want && (want != "" || err == nil), "%s: %v, want %q", what, err, want)
 }
 
 // second returns the error of two results.

@@ -28,20 +28,16 @@ func TestRun_bots(t *testing.T) {
 		pass(0)
 		v := r.get(id)
 		s := check.Must(r.Standings(ann, leagues.RoundRobin, id))(r)
-		if v.Status != leagues.Finished || v.Champion == nil || v.Finished.IsZero() {
-			r.Fatalf("the league is %s; champion %v", v.Status, v.Champion)
-		}
-		if len(s.Playoff) != 2 || s.Playoff[0].Wins+s.Playoff[1].Wins < 2 || *v.Champion != s.Playoff[0].Seat &&
-			*v.Champion != s.Playoff[1].Seat {
-			r.Errorf("champion %d of the play-off %+v", *v.Champion, s.Playoff)
-		}
+		check.Require(r, v.Status == leagues.Finished && v.Champion != nil && !v.Finished.IsZero(),
+			"the league is %s; champion %v", v.Status, v.Champion)
+		check.That(r, len(s.Playoff) == 2 && s.Playoff[0].Wins+s.Playoff[1].Wins >= 2 &&
+			(*v.Champion == s.Playoff[0].Seat || *v.Champion == s.Playoff[1].Seat),
+			"champion %d of the play-off %+v", *v.Champion, s.Playoff)
 		if got := s.Standings[0].Entrant; got != s.Playoff[0].Seat && got != s.Playoff[1].Seat {
 			r.Errorf("the first, %d, is not in the play-off %+v", got, s.Playoff)
 		}
 		for _, row := range s.Standings {
-			if row.Games != 3 {
-				r.Errorf("%+v", row)
-			}
+			check.That(r, row.Games == 3, "%+v", row)
 		}
 		checkGames(r, id)
 	})
@@ -52,9 +48,8 @@ func TestRun_bots(t *testing.T) {
 func checkGames(r *rig, id string) {
 	r.Helper()
 	games := r.schedule(id)
-	if len(games) != len(r.disk.summaries) {
-		r.Errorf("%d games are on the calendar, %d on disk", len(games), len(r.disk.summaries))
-	}
+	check.That(r, len(games) == len(r.disk.summaries),
+		"%d games are on the calendar, %d on disk", len(games), len(r.disk.summaries))
 	var work chance.RecentWork
 	today, day := map[game.PlayerID]int{}, 1
 	for _, g := range games {
@@ -70,9 +65,8 @@ func checkGames(r *rig, id string) {
 			Origin struct{ Recent chance.RecentWork }
 		}
 		check.NoError(r, json.Unmarshal(r.disk.moves[g.Game][0], &created))
-		if !maps.Equal(created.Origin.Recent, work) {
-			r.Errorf("day %d: the game knows the work %v, want %v", g.Day, created.Origin.Recent, work)
-		}
+		check.That(r, maps.Equal(created.Origin.Recent, work),
+			"day %d: the game knows the work %v, want %v", g.Day, created.Origin.Recent, work)
 		for player, n := range o.Pitches {
 			today[player] += n
 		}
@@ -98,10 +92,9 @@ func TestRun_crash(t *testing.T) {
 				r = open(t, d)
 				defer r.stop()
 				pass(0)
-				if v := r.get(id); v.Status != leagues.Finished {
-					t.Fatalf("died at write %d (on disk: %t): the league is %s on day %d",
-						dieAt, written, v.Status, v.Day)
-				}
+				v := r.get(id)
+				check.Require(t, v.Status == leagues.Finished,
+					"died at write %d (on disk: %t): the league is %s on day %d", dieAt, written, v.Status, v.Day)
 				checkGames(r, id)
 			})
 			if finished {
@@ -121,29 +114,21 @@ func TestRun_playAt(t *testing.T) {
 		q.PlayAt, q.BestOf = "20:00", 0
 		id := r.create(q).ID
 		at := time.Date(2026, 3, 29, 20, 0, 0, 0, zone)
-		if g := r.schedule(id)[0]; !g.PlaysAt.Equal(at) || g.Game != "" {
-			r.Errorf("the first day is at %s, want %s", g.PlaysAt, at)
-		}
+		g := r.schedule(id)[0]
+		check.That(r, g.PlaysAt.Equal(at) && g.Game == "", "the first day is at %s, want %s", g.PlaysAt, at)
 		pass(time.Until(at) - time.Second)
-		if got := r.statuses(id); got != "map[scheduled:6]" {
-			r.Errorf("before the hour: %s", got)
-		}
+		check.Equal(r, r.statuses(id), "map[scheduled:6]", "before the hour")
 		pass(time.Second)
-		if got := r.statuses(id); got != "map[finished:2 scheduled:4]" {
-			r.Errorf("at the hour: %s", got)
-		}
+		check.Equal(r, r.statuses(id), "map[finished:2 scheduled:4]", "at the hour")
 		pass(24*time.Hour - time.Second)
 		r.stop()
 		time.Sleep(3 * time.Hour)
 		*r = *open(r.TB, r.disk, func(c *leagues.Config) { c.Zone = zone })
 		pass(0)
-		if got := r.statuses(id); got != "map[finished:4 scheduled:2]" {
-			r.Errorf("after the hour: %s", got)
-		}
+		check.Equal(r, r.statuses(id), "map[finished:4 scheduled:2]", "after the hour")
 		pass(time.Until(time.Date(2026, 3, 31, 20, 0, 0, 0, zone)))
-		if v := r.get(id); v.Status != leagues.Finished {
-			r.Errorf("after three days the league is %s", v.Status)
-		}
+		v := r.get(id)
+		check.That(r, v.Status == leagues.Finished, "after three days the league is %s", v.Status)
 	}, func(c *leagues.Config) { c.Zone = zone })
 }
 
@@ -154,22 +139,16 @@ func TestRun_cover(t *testing.T) {
 		q.CoverHours = 1
 		id := r.create(q).ID
 		pass(time.Hour)
-		if v := r.get(id); v.Status != leagues.Pending {
-			r.Fatalf("with an open seat the league is %s", v.Status)
-		}
+		v := r.get(id)
+		check.Require(r, v.Status == leagues.Pending, "with an open seat the league is %s", v.Status)
 		check.Must(r.Join(r.Context(), bob, leagues.RoundRobin, id, -1))(r)
 		pass(time.Hour - time.Second)
-		if got := r.statuses(id); got != "map[pending:1 scheduled:2]" {
-			r.Errorf("before the limit: %s", got)
-		}
+		check.Equal(r, r.statuses(id), "map[pending:1 scheduled:2]", "before the limit")
 		pass(time.Second)
-		if got := r.statuses(id); got != "map[finished:1 pending:1 scheduled:1]" {
-			r.Errorf("at the limit: %s", got)
-		}
+		check.Equal(r, r.statuses(id), "map[finished:1 pending:1 scheduled:1]", "at the limit")
 		pass(4 * time.Hour)
-		if v := r.get(id); v.Status != leagues.Finished {
-			r.Errorf("the league is %s", v.Status)
-		}
+		v = r.get(id)
+		check.That(r, v.Status == leagues.Finished, "the league is %s", v.Status)
 	})
 }
 
@@ -184,13 +163,10 @@ func TestRun_coverPresent(t *testing.T) {
 		leave := check.Must(r.games.Watch(r.Context(), ann, g, 0, func(*protocol.Message) bool { return true }))(r)
 		defer leave()
 		pass(2*time.Hour - time.Second)
-		if got := r.statuses(id); got != "map[active:1]" {
-			r.Errorf("with Ann present after one limit: %s", got)
-		}
+		check.Equal(r, r.statuses(id), "map[active:1]", "with Ann present after one limit")
 		pass(coverEvery)
-		if v := r.get(id); v.Status != leagues.Finished {
-			r.Errorf("after two limits the series is %s", v.Status)
-		}
+		v := r.get(id)
+		check.That(r, v.Status == leagues.Finished, "after two limits the series is %s", v.Status)
 	})
 }
 
@@ -208,13 +184,10 @@ func TestRun_coverAfterStart(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		*r = *open(r.TB, r.disk)
 		pass(time.Minute)
-		if got := r.statuses(id); got != "map[pending:1]" {
-			r.Errorf("a minute after the start: %s", got)
-		}
+		check.Equal(r, r.statuses(id), "map[pending:1]", "a minute after the start")
 		pass(coverEvery)
-		if v := r.get(id); v.Status != leagues.Finished {
-			r.Errorf("the series is %s", v.Status)
-		}
+		v := r.get(id)
+		check.That(r, v.Status == leagues.Finished, "the series is %s", v.Status)
 	})
 }
 
@@ -239,18 +212,15 @@ func TestLeave_crash(t *testing.T) {
 				r = open(t, d)
 				defer r.stop()
 				if v := r.get(id); !v.Seats[0].Bot {
-					if written || n > 1 {
-						t.Fatalf("died at write %d (on disk: %t): the seat is still Ann's", n, written)
-					}
+					check.Require(t, !written && n <= 1,
+						"died at write %d (on disk: %t): the seat is still Ann's", n, written)
 					check.Must(r.Leave(t.Context(), ann, leagues.Series, id))(t)
 				}
 				pass(0)
 				v := r.get(id)
-				if v.Status != leagues.Finished || v.Seats[0].Left != "Ann" || v.Seats[0].Manager != nil ||
-					v.You != nil {
-					t.Fatalf("died at write %d (on disk: %t): the series is %s, the seat %+v",
-						n, written, v.Status, v.Seats[0])
-				}
+				check.Require(t, v.Status == leagues.Finished && v.Seats[0].Left == "Ann" &&
+					v.Seats[0].Manager == nil && v.You == nil,
+					"died at write %d (on disk: %t): the series is %s, the seat %+v", n, written, v.Status, v.Seats[0])
 				checkGames(r, id)
 			})
 			if survived {
@@ -276,10 +246,9 @@ func TestLeave_duringGame(t *testing.T) {
 		check.Must(r.Leave(ctx, ann, k, id))(r)
 		pass(0)
 		v := check.Must(r.games.Game(ctx, bob, g))(r)
-		if v.Status != protocol.Active || !v.Home.Bot || v.Home.Manager != nil || v.Away.Manager.Name != "Bob" ||
-			len(v.Legal) == 0 {
-			r.Errorf("the game is %s between %+v and %+v; Bob has %d choices", v.Status, v.Away, v.Home, len(v.Legal))
-		}
+		check.That(r, v.Status == protocol.Active && v.Home.Bot && v.Home.Manager == nil &&
+			v.Away.Manager.Name == "Bob" && len(v.Legal) != 0,
+			"the game is %s between %+v and %+v; Bob has %d choices", v.Status, v.Away, v.Home, len(v.Legal))
 		r.wantCode("Ann concedes", second(r.games.Concede(ctx, ann, g)), protocol.Forbidden)
 		check.Must(r.games.Concede(ctx, bob, g))(r)
 		pass(0)
@@ -296,12 +265,10 @@ func TestLeave_beforeStart(t *testing.T) {
 		ctx, k := r.Context(), leagues.RoundRobin
 		id := r.create(request("me", "open", "open")).ID
 		check.Must(r.Join(ctx, bob, k, id, 1))(r)
-		if v := check.Must(r.Leave(ctx, bob, k, id))(r); v.Seats[1] != (leagues.SeatView{Team: v.Seats[1].Team}) {
-			r.Errorf("the seat is %+v", v.Seats[1])
-		}
-		if v := check.Must(r.Join(ctx, carl, k, id, 1))(r); *v.You != 1 {
-			r.Errorf("Carl has seat %d", *v.You)
-		}
+		v := check.Must(r.Leave(ctx, bob, k, id))(r)
+		check.That(r, v.Seats[1] == (leagues.SeatView{Team: v.Seats[1].Team}), "the seat is %+v", v.Seats[1])
+		v = check.Must(r.Join(ctx, carl, k, id, 1))(r)
+		check.That(r, *v.You == 1, "Carl has seat %d", *v.You)
 	})
 }
 
@@ -339,12 +306,9 @@ func TestRun_backOff(t *testing.T) {
 			waits = append(waits, fmt.Sprint(hosted[i+1].Sub(hosted[i]).Round(time.Second)))
 		}
 		want := []string{"5s", "10s", "20s", "40s", "1m20s", "2m40s", "5m20s", "10m0s", "10m0s", "10m0s", "10m0s"}
-		if !slices.Equal(waits, want) {
-			r.Errorf("attempts after %v, want %v", waits, want)
-		}
-		if v := r.get(id); v.Stalled != "the server cannot read the roster" {
-			r.Errorf("stalled: %q", v.Stalled)
-		}
+		check.That(r, slices.Equal(waits, want), "attempts after %v, want %v", waits, want)
+		v := r.get(id)
+		check.That(r, v.Stalled == "the server cannot read the roster", "stalled: %q", v.Stalled)
 		r.stop()
 		*r = *open(r.TB, r.disk)
 		pass(0)
@@ -371,9 +335,8 @@ func TestRun_diskFull(t *testing.T) {
 		r.disk.setErr(nil)
 		pass(time.Minute)
 		v, s := r.get(id), r.schedule(id)[0]
-		if v.Status != leagues.Finished || *v.Champion != 1 || s.Conceded != "home" ||
-			*s.Score != (protocol.Score{Away: 9}) {
-			r.Errorf("the series is %s, the game %+v", v.Status, s)
-		}
+		check.That(r, v.Status == leagues.Finished && *v.Champion == 1 && s.Conceded == "home" &&
+			*s.Score == (protocol.Score{Away: 9}),
+			"the series is %s, the game %+v", v.Status, s)
 	})
 }

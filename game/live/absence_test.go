@@ -11,6 +11,7 @@ import (
 
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 var errFull = errors.New("full")
@@ -24,26 +25,21 @@ func TestAbsence_replacedAndReturned(t *testing.T) {
 		pass(time.Hour)
 		tab.leave()
 		pass(0)
-		if p := a.presence().Away; !p.Online {
-			r.Errorf("as Bob closes one of two tabs: %+v", p)
-		}
+		p := a.presence().Away
+		check.That(r, p.Online, "as Bob closes one of two tabs: %+v", p)
 		b.leave()
 		pass(0)
-		if p := a.presence().Away; p.Online || p.Gone || p.GoneIn != 60 || p.Since.IsZero() {
-			r.Errorf("as Bob leaves: %+v", p)
-		}
+		p = a.presence().Away
+		check.That(r, !p.Online && !p.Gone && p.GoneIn == 60 && !p.Since.IsZero(), "as Bob leaves: %+v", p)
 		pass(59 * time.Second)
 		offered := func(c protocol.Choice) bool { return c.Action.Verb == "takeover" && c.Action.Side == "away" }
-		if slices.ContainsFunc(r.get(ann).Offers, offered) {
-			r.Error("offered after 59 s")
-		}
+		check.That(r, !slices.ContainsFunc(r.get(ann).Offers, offered), "offered after 59 s")
 		pass(time.Second)
 		if p := a.presence().Away; !p.Gone || p.GoneIn != 0 || !slices.ContainsFunc(r.get(ann).Offers, offered) {
 			r.Errorf("after 60 s: %+v, offers %s", p, text(r, r.get(ann).Offers))
 		}
-		if !slices.ContainsFunc(a.last("state").Data.(*protocol.Snapshot).Offers, offered) {
-			r.Error("Ann did not receive the offer")
-		}
+		check.That(r, slices.ContainsFunc(a.last("state").Data.(*protocol.Snapshot).Offers, offered),
+			"Ann did not receive the offer")
 		r.do(ann, "Let the bot manage")
 		rev := r.get(ann).Revision
 		r.decide(ann)
@@ -51,12 +47,9 @@ func TestAbsence_replacedAndReturned(t *testing.T) {
 			r.Errorf("with the bot for Bob, Ann received %v", kinds)
 		}
 		r.watch(bob, 0)
-		if kind := a.lastKind(); kind != "giveback" {
-			r.Errorf("when Bob returns, Ann received %s", kind)
-		}
-		if now := r.get(bob).State; now.BotManages.Away || len(now.Waiting) == 0 {
-			r.Errorf("Bob's side is not returned: %s", text(r, now))
-		}
+		check.Equal(r, a.lastKind(), "giveback", "when Bob returns, Ann received")
+		now := r.get(bob).State
+		check.That(r, !now.BotManages.Away && len(now.Waiting) != 0, "Bob's side is not returned: %s", text(r, now))
 	})
 }
 
@@ -68,9 +61,8 @@ func TestAbsence_replacedByClock(t *testing.T) {
 		a, b := r.watchBoth()
 		b.leave()
 		pass(61 * time.Second)
-		if v := r.get(ann).State.BotManages; !v.Away || v.Home {
-			r.Errorf("after 61 s the bot manages %+v", v)
-		}
+		v := r.get(ann).State.BotManages
+		check.That(r, v.Away && !v.Home, "after 61 s the bot manages %+v", v)
 		r.watch(carl, 0)
 		a.leave()
 		rev := r.get(ann).Revision
@@ -78,9 +70,8 @@ func TestAbsence_replacedByClock(t *testing.T) {
 		if now := r.get(ann); now.Revision != rev || now.State.BotManages.Home {
 			r.Errorf("with both gone the game went from %d to %d: %s", rev, now.Revision, text(r, now.State))
 		}
-		if kind := a.lastKind(); kind != "takeover" {
-			r.Errorf("Ann received %s last", kind)
-		}
+		kind := a.lastKind()
+		check.That(r, kind == "takeover", "Ann received %s last", kind)
 	}, turnSeconds(600))
 }
 
@@ -113,17 +104,12 @@ func TestAbsence_replacedAfterObstacle(t *testing.T) {
 				tt.set(r, a)
 				b.leave()
 				pass(92 * time.Second)
-				if r.get(ann).State.BotManages.Away {
-					r.Fatal("the bot manages already")
-				}
+				check.Require(r, !r.get(ann).State.BotManages.Away, "the bot manages already")
 				tt.remove(r, a)
 				pass(0)
-				if !r.get(ann).State.BotManages.Away {
-					r.Errorf("the bot does not manage; Ann received %v", a.kinds())
-				}
-				if n := strings.Count(r.log.String(), "automatic game update failed"); n != tt.failures {
-					r.Errorf("logged %d failures, want %d: %q", n, tt.failures, r.log)
-				}
+				check.That(r, r.get(ann).State.BotManages.Away, "the bot does not manage; Ann received %v", a.kinds())
+				n := strings.Count(r.log.String(), "automatic game update failed")
+				check.That(r, n == tt.failures, "logged %d failures, want %d: %q", n, tt.failures, r.log)
 				a.leave()
 			}, turnSeconds(600))
 		})

@@ -9,6 +9,7 @@ import (
 
 	"pressbox/game/live"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 func callTurn(o *protocol.Options) { o.CallTurn, o.Announce = true, protocol.AnnounceOff }
@@ -39,9 +40,8 @@ func TestCallTurn_oncePerDecision(t *testing.T) {
 	r, spoken := turnRig(t)
 	want := func(what string, lines int, names ...string) {
 		t.Helper()
-		if len(spoken.said()) != lines || !slices.Equal(turnsOf(spoken.said()[len(spoken.said())-1]), names) {
-			t.Errorf("%s: %q, want %d with %v", what, spoken.said(), lines, names)
-		}
+		check.That(t, len(spoken.said()) == lines && slices.Equal(turnsOf(spoken.said()[len(spoken.said())-1]), names),
+			"%s: %q, want %d with %v", what, spoken.said(), lines, names)
 	}
 	want("at the start", 1, "Ann", "Bob")
 	r.decide(ann)
@@ -74,16 +74,11 @@ func TestCallTurn_notTheBot(t *testing.T) {
 	for range 12 {
 		r.decide(ann)
 	}
-	if len(spoken.said()) < 8 ||
-		slices.ContainsFunc(spoken.said(),
-			func(line string) bool { return len(turnsOf(line)) != 1 || strings.Contains(line, "bot") }) {
-		t.Errorf("%q", spoken.said())
-	}
+	notHers := func(line string) bool { return len(turnsOf(line)) != 1 || strings.Contains(line, "bot") }
+	check.That(t, len(spoken.said()) >= 8 && !slices.ContainsFunc(spoken.said(), notHers), "%q", spoken.said())
 	silent, none := turnRig(t, func(o *protocol.Options) { o.CallTurn = false })
 	silent.playOn()
-	if len(none.lines) > 0 {
-		t.Errorf("without the option: %q", none.lines)
-	}
+	check.That(t, len(none.lines) == 0, "without the option: %q", none.lines)
 }
 
 // What happened and whose turn it is are one comment, so that neither replaces the other.
@@ -110,17 +105,13 @@ func TestCallTurn_clock(t *testing.T) {
 		_, b := r.watchBoth()
 		before := len(spoken.said())
 		pass(30 * time.Second)
-		if len(spoken.said()) != before+1 {
-			t.Errorf("after the clock ran out: %q", spoken.said()[before:])
-		}
+		check.That(t, len(spoken.said()) == before+1, "after the clock ran out: %q", spoken.said()[before:])
 		b.leave()
 		pass(61 * time.Second)
 		before = len(spoken.said())
 		r.decide(ann)
 		for _, line := range spoken.said()[before:] {
-			if slices.Contains(turnsOf(line), "Bob") {
-				t.Errorf("with the bot for Bob: %q", line)
-			}
+			check.That(t, !slices.Contains(turnsOf(line), "Bob"), "with the bot for Bob: %q", line)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // Once a game is over, the cards of the next one of the season have its lines; those of another season do not.
@@ -12,20 +13,17 @@ func TestPlayer_seasonAfterGame(t *testing.T) {
 	r := begun(t, innings(3))
 	id := r.get(ann).State.Batter
 	first, side, err := r.Player(t.Context(), carl, r.id, id)
-	if err != nil || first.Season != nil || first.Today == nil || side.Team.ID != "CPR" {
-		t.Fatalf("during the first game: %+v of %s, %v", first.Card, side.Team.ID, err)
-	}
+	check.Require(t, err == nil && first.Season == nil && first.Today != nil && side.Team.ID == "CPR",
+		"during the first game: %+v of %s, %v", first.Card, side.Team.ID, err)
 	box := r.playOut()
 	last, _, err := r.Player(t.Context(), carl, r.id, id)
-	if err != nil || last.Season == nil || last.Season.Batting.Hits != last.Today.Batting.Hits ||
-		last.Season.Batting.AtBats != last.Today.Batting.AtBats {
-		t.Errorf("after the first game, %+v: %+v, %v", box.Result, last.Card, err)
-	}
+	check.That(t, err == nil && last.Season != nil && last.Season.Batting.Hits == last.Today.Batting.Hits &&
+		last.Season.Batting.AtBats == last.Today.Batting.AtBats,
+		"after the first game, %+v: %+v, %v", box.Result, last.Card, err)
 	r.begin()
 	next, _, err := r.Player(t.Context(), carl, r.id, id)
-	if err != nil || text(t, next.Season) != text(t, last.Season) || next.Ratings != last.Ratings {
-		t.Errorf("in the second game: %+v, %v", next.Card, err)
-	}
+	check.That(t, err == nil && text(t, next.Season) == text(t, last.Season) && next.Ratings == last.Ratings,
+		"in the second game: %+v, %v", next.Card, err)
 	if lines, err := r.SeasonLines(t.Context(), 1, "CPR"); err != nil || len(lines) != 0 {
 		t.Errorf("season 1: %v, %v", lines, err)
 	}
@@ -50,7 +48,5 @@ func TestCurrent_smallAtBat(t *testing.T) {
 			}
 		}
 	}
-	if most == 0 || most > 320 {
-		t.Errorf("at most %d bytes", most)
-	}
+	check.That(t, most != 0 && most <= 320, "at most %d bytes", most)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"pressbox/game"
@@ -53,19 +52,15 @@ func TestDefense_combined(t *testing.T) {
 		}
 		defenses := slices.DeleteFunc(g.Legal, func(c protocol.Choice) bool { return c.Group != "defense" })
 		a := combined(t, defenses, turn*37)
-		if err := r.try(ann, a); err != nil {
-			t.Fatalf("%s: %v", text(t, a), err)
-		}
+		err := r.try(ann, a)
+		check.Require(t, err == nil, "%s: %v", text(t, a), err)
 		sent[a.Defense]++
 		g = r.get(ann)
 	}
-	if len(sent) < 40 {
-		t.Errorf("only %d different defenses", len(sent))
-	}
+	check.That(t, len(sent) >= 40, "only %d different defenses", len(sent))
 	for _, m := range w.received("event") {
-		if e := m.Data.(*protocol.Event); e.Calls != nil && sent[e.Calls.Defense] == 0 {
-			t.Errorf("received %+v, which was not sent", e.Calls.Defense)
-		}
+		e := m.Data.(*protocol.Event)
+		check.That(t, e.Calls == nil || sent[e.Calls.Defense] != 0, "received %+v, which was not sent", e.Calls)
 	}
 }
 
@@ -87,17 +82,14 @@ func switched(t *testing.T, before *game.State, side game.Side, c protocol.Choic
 	next, err := before.Substitute(
 		game.Substitution{Side: side, Player: pitcher.Player, Slot: pitcher.Slot, Position: pitcher.Position},
 		game.Substitution{Side: side, Player: fielder.Player, Slot: fielder.Slot, Position: fielder.Position})
-	if err != nil {
-		t.Fatalf("%s: %v", c.Label, err)
-	}
+	check.Require(t, err == nil, "%s: %v", c.Label, err)
 	after := next.Teams[side]
 	seen := map[game.PlayerID]bool{}
 	for at := game.Pitcher; at <= game.RightField; at++ {
 		seen[after.Fielder(at)] = true
 	}
-	if len(seen) != 9 || seen[""] || after.Pitcher != pitcher.Player {
-		t.Errorf("%s: the field is %+v", c.Label, after)
-	}
+	check.That(t, len(seen) == 9 && !seen[""] && after.Pitcher == pitcher.Player,
+		"%s: the field is %+v", c.Label, after)
 	return after
 }
 
@@ -119,9 +111,8 @@ func TestDoubleSwitch_offers(t *testing.T) {
 				after := switched(t, g.State.State, side, c)
 				pitcher, fielder := c.Action.Subs[0].Slot, c.Action.Subs[1].Slot
 				due := func(place int) int { return (place + 8 - after.NextBatter) % 9 }
-				if due(fielder) >= due(pitcher) {
-					t.Errorf("%s: with place %d next, it brings the pitcher up sooner", c.Label, after.NextBatter+1)
-				}
+				check.That(t, due(fielder) < due(pitcher),
+					"%s: with place %d next, it brings the pitcher up sooner", c.Label, after.NextBatter+1)
 			}
 		}
 	}
@@ -151,15 +142,10 @@ func TestDoubleSwitch_accepted(t *testing.T) {
 		w := r.watch(carl, g.Revision)
 		check.NoError(r, r.try(ann, c.Action))
 		got := r.get(ann).State.Teams[game.Home]
-		if text(t, got) != text(t, want) {
-			t.Errorf("%s: %s: the team is %s, want %s", name, c.Label, text(t, got), text(t, want))
-		}
-		if event := text(t, w.event()); !strings.Contains(event, "ouble switch") {
-			t.Errorf("%s: received %s", name, event)
-		}
-		if out := g.State.Teams[game.Home].Order[c.Action.Subs[0].Slot-1].Player; !slices.Contains(got.Removed, out) {
-			t.Errorf("%s: %s: %s is not out of the game", name, c.Label, out)
-		}
+		check.Equal(t, text(t, got), text(t, want), "%s: %s: the team", name, c.Label)
+		check.Contains(t, text(t, w.event()), "ouble switch", "%s: received", name)
+		out := g.State.Teams[game.Home].Order[c.Action.Subs[0].Slot-1].Player
+		check.That(t, slices.Contains(got.Removed, out), "%s: %s: %s is not out of the game", name, c.Label, out)
 	}
 }
 
@@ -179,15 +165,12 @@ func TestDoubleSwitch_pinchHitterStays(t *testing.T) {
 	for g.State.Batting == game.Away && g.Status == protocol.Active {
 		g = r.decide(ann)
 	}
-	if len(g.Legal) > 30 ||
-		slices.ContainsFunc(g.Legal[1:], func(c protocol.Choice) bool { return len(c.Action.Subs) > 1 }) {
-		t.Errorf("the field can be filled in one of %d ways: %s", len(g.Legal), text(t, g.Legal))
-	}
+	check.That(t, len(g.Legal) <= 30 &&
+		!slices.ContainsFunc(g.Legal[1:], func(c protocol.Choice) bool { return len(c.Action.Subs) > 1 }),
+		"the field can be filled in one of %d ways: %s", len(g.Legal), text(t, g.Legal))
 	stays := slices.DeleteFunc(doubles(&g, game.Away),
 		func(c protocol.Choice) bool { return c.Action.Subs[1].Player != hitter })
-	if len(stays) == 0 {
-		t.Fatalf("the pinch hitter cannot stay: %s", text(t, g.Offers))
-	}
+	check.Require(t, len(stays) != 0, "the pinch hitter cannot stay: %s", text(t, g.Offers))
 	want := switched(t, g.State.State, game.Away, stays[0])
 	r.do(ann, stays[0].Label)
 	if got := r.get(ann).State.Teams[game.Away]; text(t, got) != text(t, want) || slices.Contains(got.Removed, hitter) {

@@ -18,9 +18,7 @@ func (r *rig) wantClock(what string, want int64) {
 	if c := r.get(ann).Clock; c != nil {
 		left = c.LeftMS
 	}
-	if left != want {
-		r.Errorf("%s: %d ms are left, want %d", what, left, want)
-	}
+	check.Equal(r, left, want, "%s: ms are left", what)
 }
 
 // With a clock, a side that has not decided in time decides by default. The clock runs only while a manager is
@@ -34,23 +32,19 @@ func TestClock_decidesByDefault(t *testing.T) {
 			r.Errorf("without managers the game went from %d to %d, clock %+v", rev, now.Revision, now.Clock)
 		}
 		a, b := r.watchBoth()
-		if c := r.get(bob).Clock; c == nil || c.LeftMS != 30_000 || c.Side != game.Away {
-			r.Fatalf("Bob's clock: %+v", c)
-		}
+		c := r.get(bob).Clock
+		check.Require(r, c != nil && c.LeftMS == 30_000 && c.Side == game.Away, "Bob's clock: %+v", c)
 		pass(29 * time.Second)
 		r.do(ann, "Pitch around")
 		if now := r.get(bob); now.Revision != rev+1 || now.Clock.LeftMS != 1000 {
 			r.Errorf("after 29 s at %d, clock %+v", now.Revision, now.Clock)
 		}
 		pass(time.Second)
-		if kinds := b.kinds()[rev:]; kinds[0] != "skip" || kinds[1] != "clock" ||
-			kinds[2] != "play" && kinds[2] != "question" {
-			r.Errorf("Bob received %v", kinds)
-		}
+		kinds := b.kinds()[rev:]
+		check.That(r, kinds[0] == "skip" && kinds[1] == "clock" && (kinds[2] == "play" || kinds[2] == "question"),
+			"Bob received %v", kinds)
 		for n := 0; r.get(ann).Status == protocol.Active; n++ {
-			if n > 2000 {
-				r.Fatal("the clock does not play the game to its end")
-			}
+			check.Require(r, n <= 2000, "the clock does not play the game to its end")
 			pass(30 * time.Second)
 		}
 		checkContiguous(r, a.received("event", "skip"), 1, r.get(ann).Revision)
@@ -90,9 +84,8 @@ func TestPause_stopsEverything(t *testing.T) {
 		pass(20 * time.Second)
 		rev := r.do(ann, "Pause")
 		now := r.get(bob)
-		if len(now.Legal) != 0 || now.Clock != nil || now.State.Paused == nil || len(now.State.Waiting) != 0 {
-			r.Errorf("paused: %s", text(r, now.State))
-		}
+		check.That(r, len(now.Legal) == 0 && now.Clock == nil && now.State.Paused != nil && len(now.State.Waiting) == 0,
+			"paused: %s", text(r, now.State))
 		for _, again := range []protocol.Action{action, {Verb: "pause"}} {
 			r.wantCode(again.Verb+" while paused", r.try(bob, again), protocol.GamePaused)
 		}
@@ -130,9 +123,8 @@ func TestPause_givesNoTime(t *testing.T) {
 		r.wantClock("after Bob came back", 2000)
 		rev := r.get(ann).Revision
 		pass(2 * time.Second)
-		if now := r.get(ann).Revision; now <= rev+2 {
-			r.Errorf("when the time was up the game went from %d to %d", rev, now)
-		}
+		now := r.get(ann).Revision
+		check.That(r, now > rev+2, "when the time was up the game went from %d to %d", rev, now)
 		r.wantClock("the next decision", 60_000)
 		b.leave()
 	}, turnSeconds(60))
@@ -156,10 +148,9 @@ func TestPinchHitter_fieldIsFilledFirst(t *testing.T) {
 				}
 			}
 			now := r.get(bob)
-			if !slices.Equal(now.State.Waiting, []game.Side{game.Away}) || now.Legal[0].Action.Verb != "substitute" ||
-				len(r.get(ann).Legal) != 0 {
-				r.Fatalf("with an empty position: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
-			}
+			check.Require(r, slices.Equal(now.State.Waiting, []game.Side{game.Away}) &&
+				now.Legal[0].Action.Verb == "substitute" && len(r.get(ann).Legal) == 0,
+				"with an empty position: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
 			r.wantCode("Ann decides", r.try(ann, protocol.Action{Verb: "offense", Call: "swing"}),
 				protocol.IllegalAction)
 			r.wantCode("Bob decides", r.try(bob, protocol.Action{Verb: "defense"}), protocol.IllegalAction)
@@ -169,9 +160,8 @@ func TestPinchHitter_fieldIsFilledFirst(t *testing.T) {
 				r.do(bob, now.Legal[0].Label)
 			}
 			now = r.get(bob)
-			if len(now.State.Waiting) != 2 || len(now.Legal) == 0 || now.Legal[0].Group != "defense" {
-				r.Errorf("with nine in the field: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
-			}
+			check.That(r, len(now.State.Waiting) == 2 && len(now.Legal) != 0 && now.Legal[0].Group == "defense",
+				"with nine in the field: waits for %v, Bob may %s", now.State.Waiting, text(r, now.Legal))
 		}, turnSeconds(seconds))
 	}
 }
@@ -196,9 +186,8 @@ func TestPending_deletedAfterSevenDays(t *testing.T) {
 		r.journal.setErr(nil)
 		pass(5 * time.Second)
 		r.wantCode("after seven days", second(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
-		if m := a.last("bye"); m == nil || m.Data != (protocol.Bye{Code: "cancelled"}) {
-			t.Errorf("Ann received %s", text(t, m))
-		}
+		m := a.last("bye")
+		check.That(t, m != nil && m.Data == (protocol.Bye{Code: "cancelled"}), "Ann received %s", text(t, m))
 		r.id = active.id
 		r.get(ann)
 	})
@@ -218,9 +207,8 @@ func TestPending_unreadableDeletedToo(t *testing.T) {
 		_, leave := r.WatchLobby(lobby.send)
 		defer leave()
 		pass(7*24*time.Hour - time.Second)
-		if len(j.summaries) != 1 || r.InMemory() != 0 {
-			t.Errorf("%d games, %d in memory", len(j.summaries), r.InMemory())
-		}
+		check.That(t, len(j.summaries) == 1 && r.InMemory() == 0,
+			"%d games, %d in memory", len(j.summaries), r.InMemory())
 		pass(time.Hour)
 		if len(j.summaries) != 0 || r.InMemory() != 0 || lobby.last("gone") == nil || r.log.String() != "" {
 			t.Errorf("after a week %d games, %d in memory, the lobby received %s, logged %q",

@@ -25,13 +25,11 @@ func TestSubmit_sealedCallIsHidden(t *testing.T) {
 	const call = "pitch around"
 	own := r.choice(ann, "Pitch around").Action
 	rev := r.do(ann, "Pitch around")
-	if got := a.event().Call; got == nil || text(t, got) != text(t, own) {
-		t.Errorf("Ann does not see her own call: %s", text(t, a.event()))
-	}
+	got := a.event().Call
+	check.That(t, got != nil && text(t, got) == text(t, own), "Ann does not see her own call: %s", text(t, a.event()))
 	for _, w := range []*watcher{b, c} {
-		if m := w.last("skip"); m == nil || m.Revision != rev || m.Data != nil {
-			t.Errorf("received %s, want a skip of %d", text(t, m), rev)
-		}
+		m := w.last("skip")
+		check.That(t, m != nil && m.Revision == rev && m.Data == nil, "received %s, want a skip of %d", text(t, m), rev)
 	}
 	for name, seen := range map[string]string{
 		"Bob's socket": text(t, b.received()[1:]), "Carl's socket": text(t, c.received()),
@@ -39,9 +37,7 @@ func TestSubmit_sealedCallIsHidden(t *testing.T) {
 		"Carl's game": text(t, r.get(carl)), "Bob's game": text(t, r.get(bob)), "Bob's events": r.events(bob),
 		"Carl's events": r.events(carl),
 	} {
-		if strings.Contains(seen, call) {
-			t.Errorf("%s shows the call: %s", name, seen)
-		}
+		check.That(t, !strings.Contains(seen, call), "%s shows the call: %s", name, seen)
 	}
 	r.do(bob, "Swing away")
 	for name, w := range map[string]*watcher{"Bob": b, "Carl": c, "the lobby": &lobby} {
@@ -63,20 +59,16 @@ func TestSetLineup_hiddenUntilStart(t *testing.T) {
 	r.join(bob)
 	b := r.watch(bob, 0)
 	r.submitLineup(ann, game.Home)
-	if seen := text(t, b.received()); strings.Contains(seen, "batting_order") ||
-		!strings.Contains(seen, `"kind":"lineup"`) {
-		t.Errorf("Bob's socket shows %s", seen)
-	}
-	if g := r.get(bob); !g.Home.LineupSubmitted || g.Home.Lineup != nil {
-		t.Errorf("Bob sees %s", text(t, g.Home))
-	}
-	if g := r.get(ann); g.Home.Lineup == nil {
-		t.Error("Ann does not see her own line-up")
-	}
-	if g := r.submitLineup(bob, game.Away); g.Status != protocol.Active || g.Home.Lineup == nil ||
-		g.Away.Lineup == nil {
-		t.Errorf("with both line-ups the game is %s, line-ups %v, %v", g.Status, g.Home.Lineup, g.Away.Lineup)
-	}
+	seen := text(t, b.received())
+	check.That(t, !strings.Contains(seen, "batting_order") && strings.Contains(seen, `"kind":"lineup"`),
+		"Bob's socket shows %s", seen)
+	g := r.get(bob)
+	check.That(t, g.Home.LineupSubmitted && g.Home.Lineup == nil, "Bob sees %s", text(t, g.Home))
+	g = r.get(ann)
+	check.That(t, g.Home.Lineup != nil, "Ann does not see her own line-up")
+	g = r.submitLineup(bob, game.Away)
+	check.That(t, g.Status == protocol.Active && g.Home.Lineup != nil && g.Away.Lineup != nil,
+		"with both line-ups the game is %s, line-ups %v, %v", g.Status, g.Home.Lineup, g.Away.Lineup)
 }
 
 // A command id that is sent again, however late, and after a restart too, is one move.
@@ -91,16 +83,12 @@ func TestSubmit_duplicateIsOneMove(t *testing.T) {
 		before := r.visible()
 		w := &watcher{}
 		got, dup, err := r.Submit(t.Context(), ann, r.id, c, w.send)
-		if err != nil || !dup || got != rev {
-			t.Errorf("again: revision %d, dup %v, %v, want %d", got, dup, err, rev)
-		}
-		if m := w.last("ack"); m == nil || m.Revision != rev || m.CommandID != c.ID ||
-			m.Data != (protocol.Ack{Dup: true}) {
-			t.Errorf("acknowledged %s", text(t, w.received()))
-		}
-		if after := r.visible(); after != before {
-			t.Errorf("the game changed: %s", difference(after, before))
-		}
+		check.That(t, err == nil && dup && got == rev, "again: revision %d, dup %v, %v, want %d", got, dup, err, rev)
+		m := w.last("ack")
+		check.That(t, m != nil && m.Revision == rev && m.CommandID == c.ID && m.Data == (protocol.Ack{Dup: true}),
+			"acknowledged %s", text(t, w.received()))
+		after := r.visible()
+		check.That(t, after == before, "the game changed: %s", difference(after, before))
 	}
 	again(r)
 	sameID := protocol.Command{ID: c.ID, Revision: rev, Action: r.choice(bob, "Swing").Action}
@@ -136,9 +124,8 @@ func TestSubmit_raceAcceptsOne(t *testing.T) {
 			count[c]++
 			sum++
 		}
-		if count[""] != sum/4 || count[protocol.AlreadySealed]+count[protocol.StaleRevision] != sum-sum/4 {
-			t.Fatalf("of %d: %v, want one of four for each side", sum, count)
-		}
+		check.Require(t, count[""] == sum/4 && count[protocol.AlreadySealed]+count[protocol.StaleRevision] == sum-sum/4,
+			"of %d: %v, want one of four for each side", sum, count)
 	}
 }
 
@@ -194,12 +181,10 @@ func TestSubmit_refusals(t *testing.T) {
 			t.Errorf("%s: received %s", tt.name, text(t, m))
 			return true
 		})
-		if got := code(t, err); got != tt.want || dup {
-			t.Errorf("%s: %q, dup %v, want %q", tt.name, got, dup, tt.want)
-		}
-		if after := r.visible(); after != before {
-			t.Errorf("%s: the game changed: %s", tt.name, difference(after, before))
-		}
+		got := code(t, err)
+		check.That(t, got == tt.want && !dup, "%s: %q, dup %v, want %q", tt.name, got, dup, tt.want)
+		after := r.visible()
+		check.That(t, after == before, "%s: the game changed: %s", tt.name, difference(after, before))
 	}
 }
 
@@ -239,15 +224,12 @@ func TestSubmit_unsavedChangesNothing(t *testing.T) {
 			t.Errorf("received %s", text(t, m))
 			return true
 		})
-		if code(t, err) != protocol.Unavailable || !errors.Is(err, broken) {
-			t.Fatalf("command %d: %v, want %s because of %v", n, err, protocol.Unavailable, broken)
-		}
-		if after := r.visible(); after != before {
-			t.Fatalf("command %d: the game changed: %s", n, difference(after, before))
-		}
-		if now := len(w.received("event", "skip", "state")); now != received {
-			t.Fatalf("command %d: Carl received it", n)
-		}
+		check.Require(t, code(t, err) == protocol.Unavailable && errors.Is(err, broken),
+			"command %d: %v, want %s because of %v", n, err, protocol.Unavailable, broken)
+		after := r.visible()
+		check.Require(t, after == before, "command %d: the game changed: %s", n, difference(after, before))
+		now := len(w.received("event", "skip", "state"))
+		check.Require(t, now == received, "command %d: Carl received it", n)
 		r.journal.setErr(nil)
 		check.NoError(r, r.send(who, c))
 	}
@@ -286,15 +268,13 @@ func TestSubmit_savedAcknowledgedPublished(t *testing.T) {
 		acked = false
 		c := r.command(ann, legal[0].Action)
 		rev, _, err := r.Submit(t.Context(), ann, r.id, c, func(m *protocol.Message) bool {
-			if m.Type != "ack" || saved() < m.Revision || acked {
-				t.Errorf("received %s with %d saved", text(t, m), saved())
-			}
+			check.That(t, m.Type == "ack" && saved() >= m.Revision && !acked,
+				"received %s with %d saved", text(t, m), saved())
 			acked = true
 			return true
 		})
-		if err != nil || !acked || rev != c.Revision+1 {
-			t.Fatalf("revision %d after %d, acknowledged %v, %v", rev, c.Revision, acked, err)
-		}
+		check.Require(t, err == nil && acked && rev == c.Revision+1,
+			"revision %d after %d, acknowledged %v, %v", rev, c.Revision, acked, err)
 	}
 }
 
@@ -305,24 +285,19 @@ func TestSubmit_undo(t *testing.T) {
 	rev := r.get(ann).Revision
 	b := r.watch(bob, 0)
 	r.do(ann, "Pitch around")
-	if legal := r.get(ann).Legal; len(legal) != 0 {
-		t.Errorf("after sealing, %d decisions are legal", len(legal))
-	}
+	legal := r.get(ann).Legal
+	check.That(t, len(legal) == 0, "after sealing, %d decisions are legal", len(legal))
 	decision := r.get(ann).State.Decision
 	r.wantCode("a second call", r.try(ann, protocol.Action{Verb: "defense", Decision: decision}),
 		protocol.AlreadySealed)
 	r.do(ann, "Take the call back")
-	if legal := r.get(ann).Legal; len(legal) == 0 {
-		t.Error("after the undo nothing is legal")
-	}
+	legal = r.get(ann).Legal
+	check.That(t, len(legal) != 0, "after the undo nothing is legal")
 	r.do(ann, "Intentional walk")
 	r.do(bob, "Swing away")
-	if kinds := b.kinds()[rev:]; !slices.Equal(kinds, []string{"skip", "skip", "skip", "play"}) {
-		t.Errorf("Bob received %v", kinds)
-	}
-	if kind := b.event().Play.Kind.String(); kind != "intentional walk" {
-		t.Errorf("the play was %s, want the last call", kind)
-	}
+	kinds := b.kinds()[rev:]
+	check.That(t, slices.Equal(kinds, []string{"skip", "skip", "skip", "play"}), "Bob received %v", kinds)
+	check.Equal(t, b.event().Play.Kind.String(), "intentional walk", "the play")
 	r.wantCode("undo after the play", r.try(ann, protocol.Action{Verb: "undo", Decision: decision}),
 		protocol.StaleRevision)
 }
@@ -348,27 +323,21 @@ func TestSubmit_delaysAreLimited(t *testing.T) {
 			return slices.ContainsFunc(r.get(ann).Offers, func(c protocol.Choice) bool { return c.Action.Verb == verb })
 		}
 		for n := range most + 1 {
-			if is := offered(); is != (n < most) {
-				t.Fatalf("%s: offered for the time %d: %v", verb, n+1, is)
-			}
+			is := offered()
+			check.Require(t, is == (n < most), "%s: offered for the time %d: %v", verb, n+1, is)
 			err := r.try(ann, first)
 			if n == most {
 				r.wantCode(verb+": one too many", err, protocol.IllegalAction)
 				break
 			}
-			if err != nil {
-				t.Fatalf("%s: time %d: %v", verb, n+1, err)
-			}
-			if err := r.try(ann, second); err != nil {
-				t.Fatalf("%s: time %d, back: %v", verb, n+1, err)
-			}
+			check.Require(t, err == nil, "%s: time %d: %v", verb, n+1, err)
+			err = r.try(ann, second)
+			check.Require(t, err == nil, "%s: time %d, back: %v", verb, n+1, err)
 		}
 		r.do(bob, "Pause") // counted separately
 		r.do(ann, "Resume")
 		r.playOn()
-		if !offered() {
-			t.Errorf("%s: not offered after a play", verb)
-		}
+		check.That(t, offered(), "%s: not offered after a play", verb)
 	}
 }
 
@@ -410,9 +379,7 @@ func TestSubmit_handOverToBot(t *testing.T) {
 	r := begun(t)
 	r.do(bob, "Let the bot manage for you")
 	now := r.get(bob)
-	if len(now.Legal) != 0 || !now.State.BotManages.Away {
-		t.Errorf("handed over: %s", text(t, now.State))
-	}
+	check.That(t, len(now.Legal) == 0 && now.State.BotManages.Away, "handed over: %s", text(t, now.State))
 	on := true
 	r.wantCode("a call while the bot manages",
 		r.try(bob,
@@ -420,9 +387,7 @@ func TestSubmit_handOverToBot(t *testing.T) {
 	r.wantCode("two bots", r.try(ann, protocol.Action{Verb: "takeover", On: &on}), protocol.IllegalAction)
 	r.do(ann, "Pitch to the batter")
 	r.do(bob, "Take your side back")
-	if r.get(bob).State.BotManages.Away {
-		t.Error("the side was not returned")
-	}
+	check.That(t, !r.get(bob).State.BotManages.Away, "the side was not returned")
 }
 
 // Handing over after the other side has decided does not void that decision: the bot decides first, and
@@ -441,16 +406,13 @@ func TestSubmit_botKeepsOtherDecision(t *testing.T) {
 		r.decide(ann)
 		rev := r.do(bob, "Let the bot manage")
 		kinds := a.kinds()[rev:]
-		if kinds[0] != "play" && kinds[0] != "question" {
-			t.Errorf("at %d: after the hand-over Ann received %v", at, kinds)
-		}
+		check.That(t, kinds[0] == "play" || kinds[0] == "question",
+			"at %d: after the hand-over Ann received %v", at, kinds)
 		if slices.Contains(kinds, "substitution") {
 			substituted++
 		}
 	}
-	if substituted == 0 {
-		t.Error("the bot never substituted")
-	}
+	check.That(t, substituted != 0, "the bot never substituted")
 }
 
 // The mercy rule is on in private games and off in listed ones unless the request says otherwise.
@@ -468,9 +430,8 @@ func TestCreate_defaultOfMercy(t *testing.T) {
 	} {
 		r := begun(t, tt.options...)
 		g := r.get(ann)
-		if g.Options.Mercy != tt.want || g.State.Options.Mercy != tt.want ||
-			g.State.Options.Disengagements != game.Unlimited {
-			t.Errorf("%s: options %+v, rules %+v", name, g.Options, g.State.Options)
-		}
+		check.That(t, g.Options.Mercy == tt.want && g.State.Options.Mercy == tt.want &&
+			g.State.Options.Disengagements == game.Unlimited,
+			"%s: options %+v, rules %+v", name, g.Options, g.State.Options)
 	}
 }

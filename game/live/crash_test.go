@@ -20,9 +20,7 @@ import (
 )
 
 // TestMain runs the tests, or, as a child process, plays games until it is killed.
-func TestMain(m *testing.M) {
-	killtest.Main(m, map[string]killtest.Child{"players": playUntilKilled})
-}
+func TestMain(m *testing.M) { killtest.Main(m, map[string]killtest.Child{"players": playUntilKilled}) }
 
 // TestCrash kills a process that plays four games, again and again at random moments. The process writes every ack and
 // every event that it receives into a diary. In the end no acknowledged command is missing or saved twice, and every
@@ -228,13 +226,9 @@ func checkDiary(r *rig, j live.Journal, diary string) {
 			r.id = f[1]
 			saved[f[1]] = savedLines(r, j)
 		}
-		if !saved[f[1]][line] {
-			r.Errorf("the diary has %q, which was not saved", line)
-		}
+		check.That(r, saved[f[1]][line], "the diary has %q, which was not saved", line)
 	}
-	if count["acked"] == 0 || count["received"] < count["acked"] {
-		r.Errorf("the diary has %v", count)
-	}
+	check.That(r, count["acked"] != 0 && count["received"] >= count["acked"], "the diary has %v", count)
 	r.Logf("%d games, %v", len(saved), count)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"pressbox/game/match"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // deletions is a journal that records deleted games.
@@ -44,13 +45,9 @@ func TestDeleteExcess_oldestOwn(t *testing.T) {
 		add(ann, n)
 	}
 	g.deleteExcess(t.Context(), ann)
-	if len(journal.games) != 0 {
-		t.Errorf("below the limit, %v were deleted", journal.games)
-	}
+	check.That(t, len(journal.games) == 0, "below the limit, %v were deleted", journal.games)
 	add(ann, maxFinishedPerPerson)
 	g.deleteExcess(t.Context(), ann)
-	if !slices.Equal(journal.games, []string{"ann1"}) || len(g.summaries) != maxFinishedPerPerson {
-		t.Errorf("%v were deleted, %d are left; want ann1 and %d",
-			journal.games, len(g.summaries), maxFinishedPerPerson)
-	}
+	check.That(t, slices.Equal(journal.games, []string{"ann1"}) && len(g.summaries) == maxFinishedPerPerson,
+		"%v were deleted, %d are left; want ann1 and %d", journal.games, len(g.summaries), maxFinishedPerPerson)
 }

@@ -32,17 +32,14 @@ func TestHost_bots(t *testing.T) {
 	for range 2 {
 		check.NoError(t, r.Host(t.Context(), f))
 	}
-	if changes != 1 || len(finished) != 1 {
-		t.Errorf("%d changes, want 1; finished %v", changes, finished)
-	}
+	check.That(t, changes == 1 && len(finished) == 1, "%d changes, want 1; finished %v", changes, finished)
 	r.id = "final"
 	g := r.get(ann)
 	if g.Status != protocol.Finished || g.Result.How != "final" || g.Competition.ID != "kitchen" || g.YourSide != "" {
 		t.Errorf("the game is %s, %+v, of league %+v", g.Status, g.Result, g.Competition)
 	}
-	if after := r.reloaded(j); after.visible() != r.visible() {
-		t.Error("the game differs after it was loaded again")
-	}
+	after := r.reloaded(j)
+	check.That(t, after.visible() == r.visible(), "the game differs after it was loaded again")
 	o := check.Must(r.Outcome(t.Context(), "final"))(t)
 	_, box, err := r.Box(t.Context(), ann, "final")
 	check.NoError(t, err)
@@ -50,9 +47,8 @@ func TestHost_bots(t *testing.T) {
 	for _, n := range o.Pitches {
 		pitches += n
 	}
-	if o.Score != [2]int{box.Teams[0].Runs, box.Teams[1].Runs} || o.Conceded != "" || pitches < 60 {
-		t.Errorf("outcome %+v of %d pitches, box score %d–%d", o, pitches, box.Teams[0].Runs, box.Teams[1].Runs)
-	}
+	check.That(t, o.Score == [2]int{box.Teams[0].Runs, box.Teams[1].Runs} && o.Conceded == "" && pitches >= 60,
+		"outcome %+v of %d pitches, box score %d–%d", o, pitches, box.Teams[0].Runs, box.Teams[1].Runs)
 	if players, _, err := r.Players(t.Context(), g.Season, ""); err != nil || len(players) == 0 {
 		t.Errorf("the game is not in the statistics: %v", err)
 	}
@@ -66,9 +62,8 @@ func TestHost_notSaved(t *testing.T) {
 	j.setErr(live.ErrFull)
 	f := fixture("final", protocol.Person{}, protocol.Person{})
 	r.wantCode("host", r.Host(t.Context(), f), protocol.StoreFull)
-	if o, err := r.Outcome(t.Context(), "final"); err != nil || o.Status != "" {
-		t.Errorf("outcome %+v, %v", o, err)
-	}
+	o, err := r.Outcome(t.Context(), "final")
+	check.That(t, err == nil && o.Status == "", "outcome %+v, %v", o, err)
 	j.setErr(nil)
 	check.NoError(t, r.Host(t.Context(), f))
 }
@@ -84,9 +79,8 @@ func TestHost_restedStarter(t *testing.T) {
 	f.ID, f.Recent = "second", chance.RecentWork{}.Tomorrow(map[game.PlayerID]int{starter: 90})
 	check.NoError(t, r.Host(t.Context(), f))
 	r.id = f.ID
-	if next := r.suggest(ann, game.Away).Pitcher; next == starter {
-		t.Errorf("%s starts on two days in a row", next)
-	}
+	next := r.suggest(ann, game.Away).Pitcher
+	check.That(t, next != starter, "%s starts on two days in a row", next)
 }
 
 // The bot covers managers who are absent: their line-ups, their sides, the rest of the game. Who is present plays on.
@@ -100,9 +94,8 @@ func TestCover(t *testing.T) {
 		pass(time.Minute)
 		check.NoError(r, r.Cover(r.Context(), "one", false))
 		g := r.get(ann)
-		if g.Status != protocol.Active || g.State.BotManages.Away || !g.State.BotManages.Home {
-			r.Fatalf("with Ann present the game is %s, the bot manages %+v", g.Status, g.State.BotManages)
-		}
+		check.Require(r, g.Status == protocol.Active && !g.State.BotManages.Away && g.State.BotManages.Home,
+			"with Ann present the game is %s, the bot manages %+v", g.Status, g.State.BotManages)
 		r.decide(ann)
 		r.do(ann, "Pause")
 		check.NoError(r, r.Cover(r.Context(), "one", false))
@@ -133,9 +126,8 @@ func TestCover_everyone(t *testing.T) {
 		r.id = "one"
 		r.watch(ann, 0)
 		check.NoError(r, r.Cover(r.Context(), "one", true))
-		if g := r.get(ann); g.Status != protocol.Finished {
-			r.Errorf("the game is %s", g.Status)
-		}
+		g := r.get(ann)
+		check.That(r, g.Status == protocol.Finished, "the game is %s", g.Status)
 	})
 }
 
@@ -144,7 +136,6 @@ func TestOutcome_conceded(t *testing.T) {
 	t.Parallel()
 	r := begun(t, withBot)
 	r.concede(ann)
-	if o := check.Must(r.Outcome(t.Context(), r.id))(t); o.Conceded != "home" || o.Score != [2]int{9, 0} {
-		t.Errorf("outcome %+v", o)
-	}
+	o := check.Must(r.Outcome(t.Context(), r.id))(t)
+	check.That(t, o.Conceded == "home" && o.Score == [2]int{9, 0}, "outcome %+v", o)
 }

@@ -42,16 +42,13 @@ func TestLoad_equalsPlayed(t *testing.T) {
 				}
 				r.step(n)
 			}
-			if len(seen) < 20 {
-				t.Fatalf("only %d positions", len(seen))
-			}
+			check.Require(t, len(seen) >= 20, "only %d positions", len(seen))
 			for n, want := range seen {
 				if testing.Short() && n%4 != 0 {
 					continue
 				}
-				if got := r.reloaded(r.journal.cut(r.id, n)).visible(); got != want {
-					t.Fatalf("loaded at %d: %s", n, difference(got, want))
-				}
+				got := r.reloaded(r.journal.cut(r.id, n)).visible()
+				check.Require(t, got == want, "loaded at %d: %s", n, difference(got, want))
 			}
 		})
 	}
@@ -64,12 +61,10 @@ func TestDice_verifiable(t *testing.T) {
 	commitment := r.get(ann).Dice.Commitment
 	end := r.playOut()
 	var seed chance.Seed
-	if n, err := hex.Decode(seed[:], []byte(end.Dice.Seed)); n != len(seed) || err != nil {
-		t.Fatalf("seed %q: %v", end.Dice.Seed, err)
-	}
-	if sum := seed.Commitment(); hex.EncodeToString(sum[:]) != commitment {
-		t.Errorf("the seed %s does not give %s", end.Dice.Seed, commitment)
-	}
+	n, err := hex.Decode(seed[:], []byte(end.Dice.Seed))
+	check.Require(t, n == len(seed) && err == nil, "seed %q: %v", end.Dice.Seed, err)
+	sum := seed.Commitment()
+	check.That(t, hex.EncodeToString(sum[:]) == commitment, "the seed %s does not give %s", end.Dice.Seed, commitment)
 	sim, s := simulator(r, seed, end)
 	var at chance.Progress
 	var bold *bool
@@ -89,17 +84,15 @@ func TestDice_verifiable(t *testing.T) {
 				bold = &turn.Bold
 			}
 			play := turn.Final(*bold)
-			if text(t, play) != text(t, e.Play) {
-				t.Fatalf("revision %d: %s, the seed gives %s", m.Revision, text(t, e.Play), text(t, play))
-			}
+			check.Require(t, text(t, play) == text(t, e.Play),
+				"revision %d: %s, the seed gives %s", m.Revision, text(t, e.Play), text(t, play))
 			s = check.Must(s.Apply(play))(r)
 			at, bold = turn.Next, nil
 			plays++
 		}
 	}
-	if plays < 30 || !s.Over() || s.Score != [2]int{end.Score.Away, end.Score.Home} {
-		t.Errorf("%d plays led to %v, over %v, want %+v", plays, s.Score, s.Over(), end.Score)
-	}
+	check.That(t, plays >= 30 && s.Over() && s.Score == [2]int{end.Score.Away, end.Score.Home},
+		"%d plays led to %v, over %v, want %+v", plays, s.Score, s.Over(), end.Score)
 }
 
 // simulator returns what draws a game of the rig's clubs, and its first state.
@@ -161,19 +154,17 @@ func TestLoad_damagedJournal(t *testing.T) {
 		for range 2 {
 			err := second(damaged.Game(t.Context(), ann, r.id))
 			damaged.wantCode(name, err, tt.want)
-			if migrated := strings.Contains(err.Error(), "0.5.0"); migrated != strings.Contains(name, "older") {
-				t.Errorf("%s: %v", name, err)
-			}
+			migrated := strings.Contains(err.Error(), "0.5.0")
+			check.That(t, migrated == strings.Contains(name, "older"), "%s: %v", name, err)
 		}
 		damaged.id = other.id
 		damaged.get(ann)
 	}
 	j.summaries["nonsense"] = []byte("}")
 	again := newRig(t, j)
-	if l, err := again.List(ann, live.Query{}); err != nil || len(l.Active) != 2 ||
-		strings.Count(again.log.String(), "game unreadable") != 1 {
-		t.Errorf("with an unreadable summary, %d games are active, %v, logged %q", len(l.Active), err, again.log)
-	}
+	l, err := again.List(ann, live.Query{})
+	check.That(t, err == nil && len(l.Active) == 2 && strings.Count(again.log.String(), "game unreadable") == 1,
+		"with an unreadable summary, %d games are active, %v, logged %q", len(l.Active), err, again.log)
 }
 
 // New fails if the journal cannot list its games.
@@ -181,9 +172,7 @@ func TestNew_journalError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	_, err := live.New(t.Context(), live.Config{Journal: &journal{listErr: broken}})
-	if !errors.Is(err, broken) {
-		t.Errorf("new: %v, want %v", err, broken)
-	}
+	check.ErrorIs(t, err, broken, "new")
 }
 
 // A summary of another version, or none at all, is built again from the moves and saved, with the box score of a
@@ -212,19 +201,15 @@ func TestNew_rebuildsOldSummaries(t *testing.T) {
 			t.Errorf("%s: lists %s, %v", name, difference(text(t, got), text(t, lists)), err)
 		}
 		for id := range want {
-			if got := string(r.journal.summaries[id]); got != string(want[id]) {
-				t.Errorf("%s: saved %s", name, difference(got, string(want[id])))
-			}
+			got := string(r.journal.summaries[id])
+			check.That(t, got == string(want[id]), "%s: saved %s", name, difference(got, string(want[id])))
 		}
 		for id := range boxes {
-			if got := string(r.journal.boxes[id]); got != string(boxes[id]) {
-				t.Errorf("%s: saved box score %s", name, difference(got, string(boxes[id])))
-			}
+			got := string(r.journal.boxes[id])
+			check.That(t, got == string(boxes[id]), "%s: saved box score %s", name, difference(got, string(boxes[id])))
 		}
-		if len(boxes) != 1 || len(r.journal.boxes) != 1 {
-			t.Errorf("%s: %d box scores, then %d; want that of the finished game",
-				name, len(boxes), len(r.journal.boxes))
-		}
+		check.That(t, len(boxes) == 1 && len(r.journal.boxes) == 1,
+			"%s: %d box scores, then %d; want that of the finished game", name, len(boxes), len(r.journal.boxes))
 		again.decide(ann) // the journal still takes the next move
 		want = maps.Clone(r.journal.summaries)
 		lists = check.Must(again.List(ann, live.Query{}))(r)
@@ -255,9 +240,8 @@ func TestJournal_replays(t *testing.T) {
 		id, j := readJournal(t, path+".gz")
 		r := newRig(t, j)
 		r.id = id
-		if got := r.trace(); got != string(want) {
-			t.Errorf("%s replays to %s", path, difference(got, string(want)))
-		}
+		got := r.trace()
+		check.That(t, got == string(want), "%s replays to %s", path, difference(got, string(want)))
 		for _, m := range j.moves[id] {
 			var move struct {
 				Kind protocol.EventKind `json:"kind"`
@@ -272,9 +256,7 @@ func TestJournal_replays(t *testing.T) {
 		protocol.Paused, protocol.Resumed, protocol.BotTookOver, protocol.SideReturned, protocol.TimedOut,
 		protocol.Conceded, protocol.Ended, protocol.RematchCreated,
 	} {
-		if !kinds[k] {
-			t.Errorf("no journal has the kind %s", k)
-		}
+		check.That(t, kinds[k], "no journal has the kind %s", k)
 	}
 }
 
@@ -289,12 +271,9 @@ func TestJournal_continues(t *testing.T) {
 			t.Fatalf("loaded at %d of %d moves, %s", g.Revision, moves, g.Status)
 		}
 		end := r.playOut()
-		if end.Result == nil || end.Result.How != "final" {
-			t.Errorf("from %d: ended %+v", moves, end.Result)
-		}
-		if got, want := r.reloaded(r.journal).visible(), r.visible(); got != want {
-			t.Errorf("from %d, loaded: %s", moves, difference(got, want))
-		}
+		check.That(t, end.Result != nil && end.Result.How == "final", "from %d: ended %+v", moves, end.Result)
+		got, want := r.reloaded(r.journal).visible(), r.visible()
+		check.That(t, got == want, "from %d, loaded: %s", moves, difference(got, want))
 		checkScorecard(r, end)
 	}
 }

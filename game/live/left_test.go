@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // mayEnd reports whether who is offered to end the game, and checks that the command is refused if not.
@@ -33,25 +34,19 @@ func TestLeft_threeInnings(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.watchBoth()
 		for n := 0; r.halves() < 6; n++ {
-			if r.mayEnd(ann) || n > 500 {
-				r.Fatalf("offered after %d half-innings", r.halves())
-			}
+			check.Require(r, !r.mayEnd(ann) && n <= 500, "offered after %d half-innings", r.halves())
 			if len(r.get(ann).Legal) > 0 {
 				r.decide(ann)
 			}
 			pass(30 * time.Second)
 		}
-		if r.mayEnd(bob) || !r.mayEnd(ann) {
-			r.Fatal("after three innings: not offered to Ann, or to Bob")
-		}
+		check.Require(r, !r.mayEnd(bob) && r.mayEnd(ann), "after three innings: not offered to Ann, or to Bob")
 		r.do(ann, "End the game")
 		g := r.get(ann)
-		if g.Status != protocol.Finished || *g.Result != (protocol.Result{Winner: "home", How: "forfeit"}) {
-			r.Errorf("ended: %s, %+v", g.Status, g.Result)
-		}
-		if again := r.reloaded(r.journal).get(ann); text(r, again.Result) != text(r, g.Result) {
-			r.Errorf("loaded again: %+v", again.Result)
-		}
+		check.That(r, g.Status == protocol.Finished && *g.Result == (protocol.Result{Winner: "home", How: "forfeit"}),
+			"ended: %s, %+v", g.Status, g.Result)
+		again := r.reloaded(r.journal).get(ann)
+		check.That(r, text(r, again.Result) == text(r, g.Result), "loaded again: %+v", again.Result)
 	}, turnSeconds(30))
 }
 
@@ -66,9 +61,7 @@ func TestLeft_oneDecision(t *testing.T) {
 				r.decide(bob)
 				decided = true
 			}
-			if r.mayEnd(ann) {
-				r.Fatalf("offered after %d half-innings", r.halves())
-			}
+			check.Require(r, !r.mayEnd(ann), "offered after %d half-innings", r.halves())
 			if len(r.get(ann).Legal) > 0 {
 				r.decide(ann)
 			}
@@ -85,18 +78,14 @@ func TestLeft_neither(t *testing.T) {
 		for r.halves() < 7 {
 			pass(30 * time.Second)
 		}
-		if r.mayEnd(ann) || r.mayEnd(bob) {
-			r.Error("offered, and neither has decided anything")
-		}
+		check.That(r, !r.mayEnd(ann) && !r.mayEnd(bob), "offered, and neither has decided anything")
 	}, turnSeconds(30))
 	inBubble(t, func(r *rig) {
 		r.do(bob, "Let the bot manage for you")
 		for r.halves() < 7 {
 			r.decide(ann)
 		}
-		if r.mayEnd(ann) {
-			r.Error("offered, and the bot manages for Bob")
-		}
+		check.That(r, !r.mayEnd(ann), "offered, and the bot manages for Bob")
 	})
 }
 
@@ -107,18 +96,12 @@ func TestLeft_aDay(t *testing.T) {
 		_, b := r.watchBoth()
 		r.decide(bob)
 		pass(24*time.Hour - time.Second)
-		if r.mayEnd(ann) {
-			r.Error("offered after a second less than a day")
-		}
+		check.That(r, !r.mayEnd(ann), "offered after a second less than a day")
 		pass(time.Second)
-		if r.mayEnd(ann) {
-			r.Error("offered while Bob is connected")
-		}
+		check.That(r, !r.mayEnd(ann), "offered while Bob is connected")
 		b.leave()
 		pass(61 * time.Second)
-		if !r.mayEnd(ann) {
-			r.Error("not offered after a day")
-		}
+		check.That(r, r.mayEnd(ann), "not offered after a day")
 	})
 }
 
@@ -131,9 +114,7 @@ func TestLeft_noOther(t *testing.T) {
 				r.decide(ann)
 			}
 			pass(25 * time.Hour)
-			if r.mayEnd(ann) {
-				r.Error("offered")
-			}
+			check.That(r, !r.mayEnd(ann), "offered")
 		}, o)
 	}
 }

@@ -39,33 +39,26 @@ func TestList_visibility(t *testing.T) {
 	}
 	check.NoError(t, r.Host(t.Context(), fixture("bots", protocol.Person{}, protocol.Person{})))
 	for people, want := range map[bool]int{false: 2, true: 1} {
-		if l := check.Must(r.List(bob, live.Query{People: people}))(t); len(l.Pending) != 1 || len(l.Finished) != want {
-			t.Errorf("people %t: %s", people, text(t, l))
-		}
+		l := check.Must(r.List(bob, live.Query{People: people}))(t)
+		check.That(t, len(l.Pending) == 1 && len(l.Finished) == want, "people %t: %s", people, text(t, l))
 	}
 	check.NoError(t, r.Remove(t.Context(), "bots"))
-	if got := text(t, r.CountByStatus()); got != `{"active":1,"finished":1,"pending":1}` {
-		t.Errorf("counts %s, want one of each", got)
-	}
+	check.Equal(t, text(t, r.CountByStatus()), `{"active":1,"finished":1,"pending":1}`, "counts")
 	var lobby watcher
 	games, leave := r.WatchLobby(lobby.send)
 	defer leave()
-	if len(games) != 1 || games[0].ID != open.ID || strings.Contains(text(t, games), ann.ID) {
-		t.Errorf("the lobby shows %s", text(t, games))
-	}
+	check.That(t, len(games) == 1 && games[0].ID == open.ID && !strings.Contains(text(t, games), ann.ID),
+		"the lobby shows %s", text(t, games))
 	hidden.decide(ann)
-	if all := lobby.received(); len(all) != 0 {
-		t.Errorf("of a private game the lobby received %s", text(t, all))
-	}
-	if g := hidden.get(carl); g.YourSide != "" || g.Home.Manager.Name != "Ann" {
-		t.Errorf("by its id Carl sees %s", text(t, g))
-	}
+	all := lobby.received()
+	check.That(t, len(all) == 0, "of a private game the lobby received %s", text(t, all))
+	g := hidden.get(carl)
+	check.That(t, g.YourSide == "" && g.Home.Manager.Name == "Ann", "by its id Carl sees %s", text(t, g))
 	r.wantCode("cancel a finished game", r.Cancel(t.Context(), ann, over.id), protocol.NotPending)
 	w := r.watch(carl, 0)
 	check.NoError(r, r.Cancel(t.Context(), ann, r.id))
-	if lobby.last("gone") == nil || w.last("bye") == nil {
-		t.Errorf("of the cancellation the lobby received %s, Carl %s", text(t, lobby.received()), text(t, w.received()))
-	}
+	check.That(t, lobby.last("gone") != nil && w.last("bye") != nil,
+		"of the cancellation the lobby received %s, Carl %s", text(t, lobby.received()), text(t, w.received()))
 	r.wantCode("a cancelled game", second(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
 	for _, q := range []live.Query{{Status: "lost"}, {Before: "yesterday"}} {
 		r.wantCode(fmt.Sprint(q), second(r.List(ann, q)), protocol.Invalid)
@@ -92,19 +85,16 @@ func TestList_pages(t *testing.T) {
 			before = seen[len(seen)-1]
 		}
 		l, err := r.List(carl, live.Query{Status: protocol.Finished, Before: before})
-		if err != nil || len(l.Finished) != want {
-			t.Fatalf("page %d: %d games, %v, want %d", page, len(l.Finished), err, want)
-		}
+		check.Require(t, err == nil && len(l.Finished) == want,
+			"page %d: %d games, %v, want %d", page, len(l.Finished), err, want)
 		for i, g := range l.Finished {
-			if slices.Contains(seen, g.ID) || i > 0 && g.Finished.After(l.Finished[i-1].Finished) {
-				t.Fatalf("page %d: %s again, or out of order", page, g.ID)
-			}
+			check.Require(t, !slices.Contains(seen, g.ID) && (i == 0 || !g.Finished.After(l.Finished[i-1].Finished)),
+				"page %d: %s again, or out of order", page, g.ID)
 			seen = append(seen, g.ID)
 		}
 	}
-	if l, err := r.List(carl, live.Query{Before: "2026-01-01T00:00:02Z"}); err != nil || len(l.Finished) != 6 {
-		t.Errorf("before the third second: %d, %v, want 6", len(l.Finished), err)
-	}
+	l, err := r.List(carl, live.Query{Before: "2026-01-01T00:00:02Z"})
+	check.That(t, err == nil && len(l.Finished) == 6, "before the third second: %d, %v, want 6", len(l.Finished), err)
 }
 
 // Each list has at most the limit, and goes on after one of its games; the others begin at their beginning.
@@ -115,12 +105,9 @@ func TestList_limit(t *testing.T) {
 		r.create()
 	}
 	l, err := r.List(carl, live.Query{Limit: 2})
-	if err != nil || len(l.Pending) != 2 || len(l.Active) != 1 {
-		t.Fatalf("at most two: %s, %v", text(t, l), err)
-	}
+	check.Require(t, err == nil && len(l.Pending) == 2 && len(l.Active) == 1, "at most two: %s, %v", text(t, l), err)
 	rest, err := r.List(carl, live.Query{Limit: 2, Before: l.Pending[1].ID})
-	if err != nil || len(rest.Pending) != 1 || rest.Pending[0].ID == l.Pending[0].ID ||
-		rest.Pending[0].ID == l.Pending[1].ID || len(rest.Active) != 1 {
-		t.Errorf("after the second: %s, %v", text(t, rest), err)
-	}
+	check.That(t, err == nil && len(rest.Pending) == 1 && rest.Pending[0].ID != l.Pending[0].ID &&
+		rest.Pending[0].ID != l.Pending[1].ID && len(rest.Active) == 1,
+		"after the second: %s, %v", text(t, rest), err)
 }

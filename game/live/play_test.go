@@ -6,6 +6,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // In hot seat one person manages both sides, and each choice names its side.
@@ -13,19 +14,14 @@ func TestHotSeat_choicesNameTheirSide(t *testing.T) {
 	t.Parallel()
 	r := begun(t, hotSeat)
 	g := r.get(ann)
-	if g.YourSide != "both" || len(g.State.Waiting) != 2 {
-		t.Errorf("%s waits for %v", g.YourSide, g.State.Waiting)
-	}
+	check.That(t, g.YourSide == "both" && len(g.State.Waiting) == 2, "%s waits for %v", g.YourSide, g.State.Waiting)
 	for _, c := range g.Legal {
-		if c.Side == "" || c.Action.Side != c.Side || (c.Group == "offense") != (c.Side == "away") {
-			t.Errorf("%s", text(t, c))
-		}
+		check.That(t, c.Side != "" && c.Action.Side == c.Side && (c.Group == "offense") == (c.Side == "away"),
+			"%s", text(t, c))
 	}
 	for _, label := range []string{"Pause", "Resume"} {
 		for _, c := range r.get(ann).Offers {
-			if c.Side == "" || c.Action.Side != c.Side {
-				t.Errorf("%s", text(t, c))
-			}
+			check.That(t, c.Side != "" && c.Action.Side == c.Side, "%s", text(t, c))
 		}
 		r.do(ann, label)
 	}
@@ -33,9 +29,8 @@ func TestHotSeat_choicesNameTheirSide(t *testing.T) {
 	if now := r.get(ann); len(now.State.Waiting) != 1 || now.Legal[0].Group != "offense" {
 		t.Errorf("after the defense: %s", text(t, now.Legal))
 	}
-	if c := r.choice(ann, "Take the call back"); c.Side != "home" {
-		t.Errorf("%s", text(t, c))
-	}
+	c := r.choice(ann, "Take the call back")
+	check.That(t, c.Side == "home", "%s", text(t, c))
 	r.do(ann, "Concede for "+g.Home.Team.Name)
 	if end := r.get(ann); end.Result.Winner != "away" || end.Result.How != "conceded" {
 		t.Errorf("conceded for the home team: %s", text(t, end.Result))
@@ -61,9 +56,8 @@ func TestSubmit_firstLegalPlaysToEnd(t *testing.T) {
 			if end.Result == nil || end.Result.How != "final" || end.Result.Winner == "" || end.Inning < o.Innings {
 				t.Errorf("ended %+v in inning %d", end.Result, end.Inning)
 			}
-			if len(end.Dice.Seed) != 64 || dice.Seed != "" || end.Dice.Commitment != dice.Commitment {
-				t.Errorf("dice %+v, then %+v", dice, end.Dice)
-			}
+			check.That(t, len(end.Dice.Seed) == 64 && dice.Seed == "" && end.Dice.Commitment == dice.Commitment,
+				"dice %+v, then %+v", dice, end.Dice)
 		})
 	}
 }
@@ -112,13 +106,10 @@ func (r *rig) playFirst() protocol.Game {
 				continue
 			}
 			command := protocol.Command{ID: fmt.Sprint(n), Revision: c.rev, Action: legal[0].Action}
-			if err := r.send(c.who, command); err != nil {
-				r.Fatalf("%s does %+v at %d: %v", c.who.Name, legal[0].Action, c.rev, err)
-			}
+			err := r.send(c.who, command)
+			check.Require(r, err == nil, "%s does %+v at %d: %v", c.who.Name, legal[0].Action, c.rev, err)
 			moved = true
 		}
-		if !moved {
-			r.Fatalf("no client has a legal decision at %d", clients[0].rev)
-		}
+		check.Require(r, moved, "no client has a legal decision at %d", clients[0].rev)
 	}
 }

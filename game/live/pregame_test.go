@@ -64,18 +64,13 @@ func TestCreate_violations(t *testing.T) {
 		var paths []string
 		for _, v := range violations(err) {
 			paths = append(paths, v.Path)
-			if v.Code == "" || v.Detail == "" {
-				t.Errorf("%+v: %+v lacks a code or a detail", q, v)
-			}
+			check.That(t, v.Code != "" && v.Detail != "", "%+v: %+v lacks a code or a detail", q, v)
 		}
-		if got := strings.Join(paths, " "); got != tt.want {
-			t.Errorf("%+v: %q, want %q", q, got, tt.want)
-		}
+		check.Equal(t, strings.Join(paths, " "), tt.want, "%+v", q)
 	}
 	r.create(turnSeconds(86_400))
-	if l, err := r.List(ann, live.Query{}); err != nil || len(l.Pending) != 1 {
-		t.Errorf("%d games were created, %v, want 1", len(l.Pending), err)
-	}
+	l, err := r.List(ann, live.Query{})
+	check.That(t, err == nil && len(l.Pending) == 1, "%d games were created, %v, want 1", len(l.Pending), err)
 }
 
 // Each side has one manager, who alone may act for it; an anonymous person has no side.
@@ -83,10 +78,9 @@ func TestPregame_refusals(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, newJournal())
 	g := r.create()
-	if g.YourSide != "home" || g.Away.Manager != nil || g.Home.Manager.Name != "Ann" || g.Status != protocol.Pending ||
-		g.Revision != 1 {
-		t.Errorf("created %s", text(t, g))
-	}
+	check.That(t, g.YourSide == "home" && g.Away.Manager == nil && g.Home.Manager.Name == "Ann" &&
+		g.Status == protocol.Pending && g.Revision == 1,
+		"created %s", text(t, g))
 	l, ctx := r.suggest(ann, game.Home), t.Context()
 	_, _, boxErr := r.Box(ctx, ann, r.id)
 	for name, tt := range map[string]struct {
@@ -114,14 +108,12 @@ func TestPregame_refusals(t *testing.T) {
 		r.wantCode(name, tt.err, tt.want)
 	}
 	err := second(r.Start(ctx, ann, r.id))
-	if !strings.Contains(err.Error(), "away team has no manager") ||
-		!strings.Contains(err.Error(), "line-up of the home team") {
-		t.Errorf("what is missing: %v", err)
-	}
+	check.That(t, strings.Contains(err.Error(), "away team has no manager") &&
+		strings.Contains(err.Error(), "line-up of the home team"),
+		"what is missing: %v", err)
 	for range 2 {
-		if g := r.join(bob); g.YourSide != "away" || g.Revision != 2 {
-			t.Errorf("Bob joins: %s", text(t, g))
-		}
+		g := r.join(bob)
+		check.That(t, g.YourSide == "away" && g.Revision == 2, "Bob joins: %s", text(t, g))
 	}
 	r.wantCode("Carl joins", second(r.Join(ctx, carl, r.id)), protocol.SeatTaken)
 }
@@ -135,9 +127,8 @@ func TestSetLineup_checkedAndReplaced(t *testing.T) {
 	bad := game.Lineup{Order: slices.Clone(good.Order), Pitcher: "unknown"}
 	bad.Order[3].Player, bad.Order[4].Position = "stranger", game.Pitcher
 	err := second(r.SetLineup(t.Context(), ann, r.id, game.Home, bad))
-	if code(t, err) != protocol.Invalid || len(violations(err)) < 3 || r.get(ann).Home.LineupSubmitted {
-		t.Errorf("a bad one: %v, submitted %v", err, r.get(ann).Home.LineupSubmitted)
-	}
+	check.That(t, code(t, err) == protocol.Invalid && len(violations(err)) >= 3 && !r.get(ann).Home.LineupSubmitted,
+		"a bad one: %v, submitted %v", err, r.get(ann).Home.LineupSubmitted)
 	for n := range 2 {
 		for range 3 {
 			g, err := r.SetLineup(t.Context(), ann, r.id, game.Home, good)
@@ -147,14 +138,11 @@ func TestSetLineup_checkedAndReplaced(t *testing.T) {
 		}
 		good.Order[0], good.Order[1] = good.Order[1], good.Order[0]
 	}
-	if first := r.get(ann).Home.Lineup.Order[0]; first != good.Order[1] {
-		t.Errorf("%+v bats first, want the second line-up's %+v", first, good.Order[1])
-	}
+	check.Equal(t, r.get(ann).Home.Lineup.Order[0], good.Order[1], "who bats first")
 	r.join(bob)
 	b := r.watch(bob, 0)
-	if g := r.submitLineup(bob, game.Away); g.Status != protocol.Active {
-		t.Fatalf("with both line-ups: %s", g.Status)
-	}
+	g := r.submitLineup(bob, game.Away)
+	check.Require(t, g.Status == protocol.Active, "with both line-ups: %s", g.Status)
 	r.wantCode("after the start", second(r.SetLineup(t.Context(), ann, r.id, game.Home, good)), protocol.NotPending)
 	if g, err := r.Start(t.Context(), ann, r.id); err != nil || g.Status != protocol.Active {
 		t.Errorf("started again: %v", err)
@@ -170,12 +158,10 @@ func TestRematch_reservesTheSide(t *testing.T) {
 	r := begun(t, innings(3), withoutDH)
 	first := r.get(bob)
 	c := r.watch(carl, 0)
-	if end := r.concede(bob); end.Result.Winner != "home" || end.Result.How != "conceded" {
-		t.Fatalf("conceded: %s", text(t, end.Result))
-	}
-	if kinds := c.kinds(); !slices.Equal(kinds[len(kinds)-2:], []string{"conceded", "finished"}) {
-		t.Errorf("Carl received %v", kinds)
-	}
+	end := r.concede(bob)
+	check.Require(t, end.Result.Winner == "home" && end.Result.How == "conceded", "conceded: %s", text(t, end.Result))
+	kinds := c.kinds()
+	check.That(t, slices.Equal(kinds[len(kinds)-2:], []string{"conceded", "finished"}), "Carl received %v", kinds)
 	rematch := func(who protocol.Person) protocol.Game {
 		t.Helper()
 		return check.Must(r.Rematch(t.Context(), who, first.ID))(r)
@@ -186,32 +172,25 @@ func TestRematch_reservesTheSide(t *testing.T) {
 		racing.Go(func() { ids[i] = rematch(bob).ID })
 	}
 	racing.Wait()
-	if all := slices.Compact(ids); len(all) != 1 {
-		t.Fatalf("several rematches: %v", all)
-	}
+	all := slices.Compact(ids)
+	check.Require(t, len(all) == 1, "several rematches: %v", all)
 	r.id = ids[0]
 	next, options := r.get(bob), first.Options
 	options.Side = "away" // the creator's, who is Bob now
-	if next.YourSide != "away" || next.Home.Manager != nil || !next.Reserved || next.RematchOf != first.ID ||
-		next.Options != options {
-		t.Errorf("Bob's rematch: %s", text(t, next))
-	}
-	if next.Dice.Commitment == first.Dice.Commitment {
-		t.Error("the rematch has the same seed")
-	}
-	if e := c.event(); e.Kind != protocol.RematchCreated || e.Rematch != r.id {
-		t.Errorf("Carl received %s", text(t, e))
-	}
+	check.That(t, next.YourSide == "away" && next.Home.Manager == nil && next.Reserved && next.RematchOf == first.ID &&
+		next.Options == options,
+		"Bob's rematch: %s", text(t, next))
+	check.That(t, next.Dice.Commitment != first.Dice.Commitment, "the rematch has the same seed")
+	e := c.event()
+	check.That(t, e.Kind == protocol.RematchCreated && e.Rematch == r.id, "Carl received %s", text(t, e))
 	r.wantCode("Carl takes Ann's side", second(r.Join(t.Context(), carl, r.id)), protocol.Forbidden)
 	for range 2 {
-		if next := rematch(ann); next.ID != r.id || next.YourSide != "home" || next.Reserved {
-			t.Errorf("Ann's rematch: %s", text(t, next))
-		}
+		next := rematch(ann)
+		check.That(t, next.ID == r.id && next.YourSide == "home" && !next.Reserved, "Ann's rematch: %s", text(t, next))
 	}
 	check.NoError(r, r.Cancel(t.Context(), bob, r.id))
-	if next := rematch(ann); next.ID == r.id {
-		t.Error("the rematch after a cancelled one is the cancelled one")
-	}
+	next = rematch(ann)
+	check.That(t, next.ID != r.id, "the rematch after a cancelled one is the cancelled one")
 }
 
 // fourGames begins four games in hot seat and ends the first three; those for which private is set are private.
@@ -265,7 +244,6 @@ func TestCreate_limitPerPerson(t *testing.T) {
 	r.concede(ann)
 	check.NoError(r, second(r.Rematch(ctx, ann, active)))
 	refused()
-	if lists, err := r.List(ann, live.Query{}); err != nil || len(lists.Pending) != 201 {
-		t.Errorf("%d pending games, %v", len(lists.Pending), err)
-	}
+	lists, err := r.List(ann, live.Query{})
+	check.That(t, err == nil && len(lists.Pending) == 201, "%d pending games, %v", len(lists.Pending), err)
 }

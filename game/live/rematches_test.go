@@ -17,9 +17,7 @@ func TestRematches_offer(t *testing.T) {
 	var anns, bobs, carls watcher
 	for who, w := range map[*protocol.Person]*watcher{&ann: &anns, &bob: &bobs, &carl: &carls} {
 		offers, leave := r.WatchRematches(*who, w.send)
-		if len(offers) != 0 {
-			t.Errorf("%s is offered %s", who.Name, text(t, offers))
-		}
+		check.That(t, len(offers) == 0, "%s is offered %s", who.Name, text(t, offers))
 		defer leave()
 	}
 	want := func(what, toAnn, toBob string) {
@@ -29,9 +27,8 @@ func TestRematches_offer(t *testing.T) {
 			if last := w.last(want); last != nil && last.Game == r.id {
 				got = last.Type
 			}
-			if got != want || want == "" && len(w.received()) > 0 {
-				t.Errorf("%s: received %s, want %q", what, text(t, w.received()), want)
-			}
+			check.That(t, got == want && (want != "" || len(w.received()) == 0),
+				"%s: received %s, want %q", what, text(t, w.received()), want)
 		}
 		anns, bobs = watcher{}, watcher{}
 	}
@@ -51,9 +48,8 @@ func TestRematches_offer(t *testing.T) {
 	r.wantCode("Carl declines", r.Decline(t.Context(), carl, r.id), protocol.Forbidden)
 	check.NoError(r, r.Decline(t.Context(), ann, r.id))
 	r.wantCode("the declined one", second(r.Game(t.Context(), bob, r.id)), protocol.UnknownGame)
-	if old := check.Must(r.Game(t.Context(), bob, first))(r); old.Rematch != "" {
-		t.Errorf("the game has the rematch %s, which was declined", old.Rematch)
-	}
+	old := check.Must(r.Game(t.Context(), bob, first))(r)
+	check.That(t, old.Rematch == "", "the game has the rematch %s, which was declined", old.Rematch)
 	want("declined", "gone", "declined")
 	offer()
 	check.NoError(r, r.Cancel(t.Context(), bob, r.id))

@@ -18,7 +18,6 @@ func (g *Games) Game(ctx context.Context, viewer protocol.Person, id string) (pr
 	return m.detailed(ctx, viewer), nil
 }
 
-// exists reports whether there is a game.
 func (g *Games) exists(id string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -35,14 +35,12 @@ func TestReports_agreeWithPlays(t *testing.T) {
 	}
 	for _, g := range games[:2] {
 		_, box, err := r.Box(t.Context(), carl, g.ID)
-		if err != nil || box.Teams[game.Home].Runs != g.Score.Home || box.Teams[game.Away].Runs != g.Score.Away ||
-			box.WinningPitcher == "" {
-			t.Errorf("box %s, %v, want %+v", text(t, box), err, g.Score)
-		}
+		check.That(t, err == nil && box.Teams[game.Home].Runs == g.Score.Home &&
+			box.Teams[game.Away].Runs == g.Score.Away && box.WinningPitcher != "",
+			"box %s, %v, want %+v", text(t, box), err, g.Score)
 		w, err := r.WinProbability(t.Context(), g.ID)
-		if err != nil || len(w.Points) < 18 || w.Start < .5 || w.Start > .56 {
-			t.Fatalf("win probability %s, %v", text(t, w), err)
-		}
+		check.Require(t, err == nil && len(w.Points) >= 18 && w.Start >= .5 && w.Start <= .56,
+			"win probability %s, %v", text(t, w), err)
 		at := w.Start
 		for _, p := range w.Points {
 			if at += p.Added; math.Abs(at-p.Home) > 1e-9 || p.Home < 0 || p.Home > 1 {
@@ -58,9 +56,7 @@ func TestReports_agreeWithPlays(t *testing.T) {
 func checkStats(r *rig, games []protocol.Game) {
 	r.Helper()
 	standings, err := r.Standings(r.Context(), league.LastSeason)
-	if err != nil || len(standings) != 2 {
-		r.Fatalf("standings %s, %v", text(r, standings), err)
-	}
+	check.Require(r, err == nil && len(standings) == 2, "standings %s, %v", text(r, standings), err)
 	wins, runs := map[string]int{}, map[string]int{}
 	for _, g := range games {
 		winner, score := g.Home.Team.ID, *g.Score
@@ -78,14 +74,12 @@ func checkStats(r *rig, games []protocol.Game) {
 		runs[g.Away.Team.ID] += score.Away
 	}
 	for _, s := range standings {
-		if s.Games != len(games) || s.Wins != wins[s.Team.ID] || s.RunsScored != runs[s.Team.ID] {
-			r.Errorf("%s, want %d games, %d won, %d runs", text(r, s), len(games), wins[s.Team.ID], runs[s.Team.ID])
-		}
+		check.That(r, s.Games == len(games) && s.Wins == wins[s.Team.ID] && s.RunsScored == runs[s.Team.ID],
+			"%s, want %d games, %d won, %d runs", text(r, s), len(games), wins[s.Team.ID], runs[s.Team.ID])
 	}
 	batting, pitching, err := r.Players(r.Context(), league.LastSeason, games[0].Home.Team.ID)
-	if err != nil || len(batting) < 9 || len(pitching) < 1 {
-		r.Errorf("%d batters, %d pitchers, %v", len(batting), len(pitching), err)
-	}
+	check.That(r, err == nil && len(batting) >= 9 && len(pitching) >= 1,
+		"%d batters, %d pitchers, %v", len(batting), len(pitching), err)
 }
 
 // Seasons without games are not cached, so that requests for them cannot fill the memory.
@@ -93,13 +87,10 @@ func TestStandings_emptySeasonsNotCached(t *testing.T) {
 	t.Parallel()
 	r := begun(t, hotSeat)
 	for season := range 100 {
-		if all, err := r.Standings(t.Context(), season); err != nil || len(all) != 0 {
-			t.Fatalf("season %d: %s, %v", season, text(t, all), err)
-		}
+		all, err := r.Standings(t.Context(), season)
+		check.Require(t, err == nil && len(all) == 0, "season %d: %s, %v", season, text(t, all), err)
 	}
-	if n := r.Seasons(); n != 0 {
-		t.Errorf("%d seasons are cached, want none", n)
-	}
+	check.Equal(t, r.Seasons(), 0, "seasons are cached")
 	r.playAlone(ann)
 	g := r.concede(ann)
 	if all, err := r.Standings(t.Context(), g.Season); err != nil || len(all) != 2 || r.Seasons() != 1 {
@@ -112,15 +103,12 @@ func checkScorecard(r *rig, end protocol.Game) {
 	r.Helper()
 	var card bytes.Buffer
 	check.NoError(r, r.Scorecard(r.Context(), r.id, &card))
-	if !strings.HasPrefix(card.String(), "id,") {
-		r.Errorf("begins with %.20q", card.String())
-	}
+	check.That(r, strings.HasPrefix(card.String(), "id,"), "begins with %.20q", card.String())
 	for read, err := range eventfile.Read(&card) {
 		check.NoError(r, err)
 		replayed := check.Must(read.Replay(func(*retro.Step, *game.Scorebook) {}))(r)
-		if replayed.End.Score != [2]int{end.Score.Away, end.Score.Home} {
-			r.Errorf("the scorecard replays to %v, want %+v", replayed.End.Score, end.Score)
-		}
+		check.That(r, replayed.End.Score == [2]int{end.Score.Away, end.Score.Home},
+			"the scorecard replays to %v, want %+v", replayed.End.Score, end.Score)
 	}
 }
 
@@ -157,15 +145,13 @@ func TestRosters_namesThatNeedQuoting(t *testing.T) {
 	r := rigWith(t, j, live.Config{Journal: j, Rosters: quotedLeague{builtIn()}})
 	g := r.begin(innings(3), hotSeat)
 	for _, c := range g.Offers {
-		if c.Group == "substitution" && !strings.HasPrefix(c.Label, `Ö"`) &&
-			!strings.HasPrefix(c.Label, "Double switch") {
-			t.Errorf("a label begins %.20q", c.Label)
-		}
+		check.That(t, c.Group != "substitution" || strings.HasPrefix(c.Label, `Ö"`) ||
+			strings.HasPrefix(c.Label, "Double switch"),
+			"a label begins %.20q", c.Label)
 	}
 	checkScorecard(r, r.playFirst())
-	if got, want := r.reloaded(j).events(ann), r.events(ann); got != want {
-		t.Errorf("loaded: %s", difference(got, want))
-	}
+	got, want := r.reloaded(j).events(ann), r.events(ann)
+	check.That(t, got == want, "loaded: %s", difference(got, want))
 }
 
 // A subscriber that receives the end of a game finds it in the standings.
@@ -185,7 +171,5 @@ func TestStandings_whenTheEndIsPublished(t *testing.T) {
 	})
 	check.NoError(t, err)
 	r.concede(ann)
-	if games[len(games)-1] != 2 {
-		t.Errorf("with the last message the standings have %d clubs", games[len(games)-1])
-	}
+	check.That(t, games[len(games)-1] == 2, "with the last message the standings have %d clubs", games[len(games)-1])
 }

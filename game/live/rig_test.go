@@ -202,9 +202,7 @@ func (r *rig) begin(options ...option) protocol.Game {
 			g = r.submitLineup(managers[side], game.Side(side))
 		}
 	}
-	if g.Status != protocol.Active {
-		r.Fatalf("the game is %s with both line-ups, want active", g.Status)
-	}
+	check.Require(r, g.Status == protocol.Active, "the game is %s with both line-ups, want active", g.Status)
 	return g
 }
 
@@ -266,9 +264,7 @@ func (r *rig) choice(who protocol.Person, label string) protocol.Choice {
 	g := r.get(who)
 	all := append(slices.Clone(g.Legal), g.Offers...)
 	i := slices.IndexFunc(all, func(c protocol.Choice) bool { return strings.HasPrefix(c.Label, label) })
-	if i < 0 {
-		r.Fatalf("%s has no %q at %d: %s", who.Name, label, g.Revision, text(r, all))
-	}
+	check.Require(r, i >= 0, "%s has no %q at %d: %s", who.Name, label, g.Revision, text(r, all))
 	return all[i]
 }
 
@@ -302,9 +298,8 @@ func (r *rig) try(who protocol.Person, a protocol.Action) error {
 func (r *rig) do(who protocol.Person, label string) uint64 {
 	r.Helper()
 	c := r.command(who, r.choice(who, label).Action)
-	if err := r.send(who, c); err != nil {
-		r.Fatalf("%s does %q: %v", who.Name, label, err)
-	}
+	err := r.send(who, c)
+	check.Require(r, err == nil, "%s does %q: %v", who.Name, label, err)
 	return c.Revision + 1
 }
 
@@ -312,12 +307,9 @@ func (r *rig) do(who protocol.Person, label string) uint64 {
 func (r *rig) decide(who protocol.Person) protocol.Game {
 	r.Helper()
 	legal := r.get(who).Legal
-	if len(legal) == 0 {
-		r.Fatalf("%s has nothing to decide", who.Name)
-	}
-	if err := r.try(who, legal[0].Action); err != nil {
-		r.Fatalf("%s: %v", legal[0].Label, err)
-	}
+	check.Require(r, len(legal) != 0, "%s has nothing to decide", who.Name)
+	err := r.try(who, legal[0].Action)
+	check.Require(r, err == nil, "%s: %v", legal[0].Label, err)
 	return r.get(who)
 }
 
@@ -336,9 +328,8 @@ func (r *rig) step(n int) {
 		if a := c.Action.Verb; a == "concede" || a == "pause" || a == "takeover" {
 			c = g.Legal[0]
 		}
-		if err := r.try(who, c.Action); err != nil {
-			r.Fatalf("%s does %q: %v", who.Name, c.Label, err)
-		}
+		err := r.try(who, c.Action)
+		check.Require(r, err == nil, "%s does %q: %v", who.Name, c.Label, err)
 	}
 }
 
@@ -422,16 +413,13 @@ func code(tb testing.TB, err error) protocol.Code {
 		return ""
 	}
 	refused, ok := errors.AsType[*protocol.Error](err)
-	if !ok {
-		tb.Fatalf("%v is a %T, want a *protocol.Error", err, err)
-	}
+	check.Require(tb, ok, "%v is a %T, want a *protocol.Error", err, err)
 	return refused.Code
 }
 
 // wantCode checks the code of an error.
 func (r *rig) wantCode(what string, err error, want protocol.Code) {
 	r.Helper()
-	if got := code(r, err); got != want {
-		r.Errorf("%s: %v, want %q", what, err, want)
-	}
+	got := code(r, err)
+	check.That(r, got == want, "%s: %v, want %q", what, err, want)
 }

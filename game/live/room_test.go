@@ -26,17 +26,15 @@ func TestMakeRoom_nearlyFull(t *testing.T) {
 		ids := r.fourGames([4]bool{false, true, false, true})
 		standings := func(want int) {
 			r.Helper()
-			if s, err := r.Standings(r.Context(), 3); err != nil || s[0].Games != want {
-				r.Errorf("%s, %v, want %d games", text(r, s), err, want)
-			}
+			s, err := r.Standings(r.Context(), 3)
+			check.That(r, err == nil && s[0].Games == want, "%s, %v, want %d games", text(r, s), err, want)
 		}
 		standings(3)
 		r.journal.crowded = true
 		for n, want := range []string{"0123", "123", "23", "3", "3"} {
-			if got := r.found(ids); got != want || len(r.journal.summaries) != len(want) {
-				r.Errorf("after %d moves games %s exist, %d in the journal, want %s",
-					n, got, len(r.journal.summaries), want)
-			}
+			got := r.found(ids)
+			check.That(r, got == want && len(r.journal.summaries) == len(want),
+				"after %d moves games %s exist, %d in the journal, want %s", n, got, len(r.journal.summaries), want)
 			pass(time.Minute + time.Second)
 			r.decide(ann)
 		}
@@ -75,12 +73,9 @@ func TestMakeRoom_ownFirst(t *testing.T) {
 			by   protocol.Person
 			want string
 		}{{bob, "013"}, {bob, "01"}, {carl, "1"}, {carl, ""}} {
-			if _, err := r.Create(r.Context(), tt.by, request()); err != nil {
-				r.Fatalf("%s: %v", tt.by.Name, err)
-			}
-			if got := r.found(ids); got != tt.want {
-				r.Errorf("after a game of %s, %s exist, want %s", tt.by.Name, got, tt.want)
-			}
+			_, err := r.Create(r.Context(), tt.by, request())
+			check.Require(r, err == nil, "%s: %v", tt.by.Name, err)
+			check.Equal(r, r.found(ids), tt.want, "after a game of %s, exist", tt.by.Name)
 			pass(time.Minute + time.Second) // found has loaded them
 		}
 		if _, err := r.Create(r.Context(), carl, request()); err != nil {
@@ -98,9 +93,8 @@ func TestConcede_withoutPlay(t *testing.T) {
 		played := r.finish(ann)
 		r.begin(hotSeat)
 		r.concede(ann)
-		if s, err := r.Standings(r.Context(), 3); err != nil || s[0].Games != 1 {
-			r.Errorf("standings: %s, %v, want one game", text(r, s), err)
-		}
+		s, err := r.Standings(r.Context(), 3)
+		check.That(r, err == nil && s[0].Games == 1, "standings: %s, %v, want one game", text(r, s), err)
 		r.get(ann)
 		pass(time.Minute + time.Second)
 		r.wantCode("the game without a play", second(r.Game(r.Context(), ann, r.id)), protocol.UnknownGame)
@@ -119,9 +113,8 @@ func TestRemove_anyStatus(t *testing.T) {
 		pending := r.create().ID
 		r.begin(hotSeat)
 		for _, id := range []string{finished, pending, r.id} {
-			if err := r.Remove(r.Context(), id); err != nil {
-				r.Errorf("remove: %v", err)
-			}
+			err := r.Remove(r.Context(), id)
+			check.That(r, err == nil, "remove: %v", err)
 			r.wantCode("a removed game", second(r.Game(r.Context(), ann, id)), protocol.UnknownGame)
 			r.wantCode("remove it again", r.Remove(r.Context(), id), protocol.UnknownGame)
 		}

@@ -85,9 +85,8 @@ func (r *rig) receivedAfter(call protocol.Action, caller, other protocol.Person)
 		}
 	}
 	watch()
-	if err := r.send(caller, protocol.Command{ID: "call", Revision: r.get(caller).Revision, Action: call}); err != nil {
-		r.Fatalf("%s does %s: %v", caller.Name, text(r, call), err)
-	}
+	err := r.send(caller, protocol.Command{ID: "call", Revision: r.get(caller).Revision, Action: call})
+	check.Require(r, err == nil, "%s does %s: %v", caller.Name, text(r, call), err)
 	watch()
 	all := ""
 	for i, who := range viewers {

@@ -16,7 +16,6 @@ import (
 // together.
 const rebuildAtOnce = 32
 
-// readSummaries reads the summaries of all games.
 func (g *Games) readSummaries(ctx context.Context) error {
 	stored, err := g.config.Journal.Summaries(ctx)
 	if err != nil {

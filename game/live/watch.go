@@ -86,7 +86,6 @@ func (m *liveMatch) stateMessage(sides []game.Side) *protocol.Message {
 	return &protocol.Message{Type: "state", Game: m.id, Revision: m.Revision, Data: m.snapshot(sides)}
 }
 
-// add adds a subscriber.
 func (m *liveMatch) add(s *subscriber) {
 	m.subscribers[s] = struct{}{}
 	at := time.Now()
@@ -165,7 +164,6 @@ func (g *Games) Events(
 	return append([]*protocol.Message{}, m.Missed(since, m.Sides(viewer))...), nil
 }
 
-// hasManager reports whether a person manages a side.
 func (m *liveMatch) hasManager(side game.Side) bool { return m.Manager(side).ID != "" }
 
 // isGone reports whether a side's manager has been absent for too long.

@@ -26,12 +26,10 @@ func TestWatch_slowSubscriberIsDropped(t *testing.T) {
 	for range 20 {
 		r.decide(ann)
 	}
-	if n := len(slow.received()); n > 2 {
-		t.Errorf("a subscriber with room for one message received %d", n)
-	}
-	if p := r.get(ann).Presence; p.Watchers != 1 {
-		t.Errorf("%d subscribers, want 1", p.Watchers)
-	}
+	n := len(slow.received())
+	check.That(t, n <= 2, "a subscriber with room for one message received %d", n)
+	p := r.get(ann).Presence
+	check.That(t, p.Watchers == 1, "%d subscribers, want 1", p.Watchers)
 	checkContiguous(t, quick.received("event", "skip"), rev+1, r.get(ann).Revision)
 }
 
@@ -45,15 +43,12 @@ func TestWatch_sharedMessages(t *testing.T) {
 	r.do(bob, "Swing away")
 	all, others, bobs := a.received("event", "skip"), b.received("event", "skip"), c.received("event", "skip")
 	for i, m := range all {
-		if m != others[i] {
-			t.Errorf("two spectators received revision %d in two messages", m.Revision)
-		}
+		check.That(t, m == others[i], "two spectators received revision %d in two messages", m.Revision)
 	}
 	last := len(all) - 1
-	if bobs[last] == all[last] || bobs[last].Data.(*protocol.Event).Legal == nil ||
-		all[last].Data.(*protocol.Event).Legal != nil {
-		t.Errorf("Bob received %s, spectators %s", text(t, bobs[last]), text(t, all[last]))
-	}
+	check.That(t, bobs[last] != all[last] && bobs[last].Data.(*protocol.Event).Legal != nil &&
+		all[last].Data.(*protocol.Event).Legal == nil,
+		"Bob received %s, spectators %s", text(t, bobs[last]), text(t, all[last]))
 }
 
 // The number of watchers is published now and then, not for each.
@@ -66,9 +61,8 @@ func TestWatch_numberOfWatchers(t *testing.T) {
 			r.watch(carl, 0)
 		}
 		pass(10 * time.Second)
-		if all := a.received("presence")[before:]; len(all) != 1 || a.presence().Watchers != 101 {
-			r.Errorf("100 came, Ann received %s", text(r, all))
-		}
+		all := a.received("presence")[before:]
+		check.That(r, len(all) == 1 && a.presence().Watchers == 101, "100 came, Ann received %s", text(r, all))
 	})
 }
 
@@ -82,9 +76,8 @@ func TestWatch_called(t *testing.T) {
 		r.do(ann, "Pitch to the batter")
 		r.do(bob, "Swing away")
 		pass(time.Second)
-		if n := published(); n > 0 {
-			r.Errorf("%d presence messages for two calls at once", n)
-		}
+		n := published()
+		check.That(r, n == 0, "%d presence messages for two calls at once", n)
 		for _, tt := range []struct {
 			by     protocol.Person
 			call   string
@@ -92,9 +85,8 @@ func TestWatch_called(t *testing.T) {
 		}{{ann, "Pitch to the batter", true}, {bob, "Swing away", false}} {
 			r.do(tt.by, tt.call)
 			pass(99 * time.Millisecond)
-			if n := published(); n > 0 {
-				r.Errorf("%s: %d presence messages too early", tt.call, n)
-			}
+			n := published()
+			check.That(r, n == 0, "%s: %d presence messages too early", tt.call, n)
 			pass(2 * time.Millisecond)
 			if n := published(); n != 1 || b.presence().Home.Decided != tt.called {
 				r.Errorf("%s: %d presence messages, the last %s, want one of Ann's call: %v",
@@ -113,16 +105,14 @@ func TestWatch_spectatorBecomesManager(t *testing.T) {
 		a, b := r.watchBoth()
 		pass(time.Hour)
 		r.join(bob)
-		if p := a.presence(); p.Away == nil || !p.Away.Online {
-			r.Errorf("Ann received %s", text(r, p))
-		}
+		p := a.presence()
+		check.That(r, p.Away != nil && p.Away.Online, "Ann received %s", text(r, p))
 		a.leave()
 		pass(time.Hour)
 		r.submitLineup(bob, game.Away)
 		g := r.submitLineup(ann, game.Home)
-		if e := b.event(); e.Kind != protocol.Started || len(e.Legal) == 0 {
-			r.Errorf("Bob received %s", text(r, e))
-		}
+		e := b.event()
+		check.That(r, e.Kind == protocol.Started && len(e.Legal) != 0, "Bob received %s", text(r, e))
 		if p := g.Presence; p.Home.Gone || p.Home.GoneIn != 60 || !p.Away.Online {
 			r.Errorf("at the start: %s, want a minute for Ann, who left before", text(r, p))
 		}
@@ -141,9 +131,8 @@ func TestRun_closingSendsBye(t *testing.T) {
 		defer leave()
 		stop()
 		for name, w := range map[string]*watcher{"Ann": a, "the lobby": &lobby} {
-			if m := w.last("bye"); m == nil || m.Data != (protocol.Bye{Code: "restart"}) {
-				t.Errorf("%s received %s", name, text(t, m))
-			}
+			m := w.last("bye")
+			check.That(t, m != nil && m.Data == (protocol.Bye{Code: "restart"}), "%s received %s", name, text(t, m))
 		}
 		r.wantCode("watch", second(r.Watch(t.Context(), ann, r.id, 0, a.send)), protocol.Unavailable)
 	})
@@ -155,9 +144,7 @@ func TestMemory_evictedAfterAMinute(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		want := func(when string, games int) {
 			r.Helper()
-			if n := r.InMemory(); n != games {
-				r.Errorf("%s: %d games in memory, want %d", when, n, games)
-			}
+			check.Equal(r, r.InMemory(), games, "%s: games in memory", when)
 		}
 		w := r.watch(carl, 0)
 		pass(time.Hour)
@@ -168,9 +155,8 @@ func TestMemory_evictedAfterAMinute(t *testing.T) {
 		want("59 s after Carl left", 1)
 		pass(2 * time.Second)
 		want("61 s after Carl left", 0)
-		if after := r.events(ann); after != before {
-			r.Errorf("loaded again: %s", difference(after, before))
-		}
+		after := r.events(ann)
+		check.That(r, after == before, "loaded again: %s", difference(after, before))
 		pass(61 * time.Second)
 		want("61 s after a request", 0)
 	})
@@ -193,17 +179,12 @@ func TestMemory_limit(t *testing.T) {
 	w := r.watch(carl, 0)
 	for i := range 200 {
 		check.NoError(r, second(r.Game(t.Context(), ann, fmt.Sprintf("%016d", i))))
-		if n := r.InMemory(); n > 65 {
-			t.Fatalf("after %d games %d are in memory, want at most 64 and the watched one", i+1, n)
-		}
+		n := r.InMemory()
+		check.Require(t, n <= 65, "after %d games %d are in memory, want at most 64 and the watched one", i+1, n)
 	}
-	if n := r.InMemory(); n != 65 {
-		t.Errorf("%d games are in memory, want 65", n)
-	}
+	check.Equal(t, r.InMemory(), 65, "games in memory")
 	r.do(ann, "Pitch to the batter")
-	if kind := w.lastKind(); kind != "skip" {
-		t.Errorf("Carl, who watches all the time, received %s", kind)
-	}
+	check.Equal(t, w.lastKind(), "skip", "Carl, who watches all the time, received")
 }
 
 // A panickingAnnouncer panics once, after it is armed.
@@ -222,11 +203,7 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 	for name, provoke := range map[string]func(r *rig){
 		"by the clock": func(*rig) { pass(30 * time.Second) },
 		"by a command": func(r *rig) {
-			defer func() {
-				if recover() == nil {
-					r.Error("no panic")
-				}
-			}()
+			defer func() { check.That(r, recover() != nil, "no panic") }()
 			r.do(ann, "Pitch to the batter")
 		},
 	} {
@@ -247,9 +224,7 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 					t.Errorf("Ann received %s", text(t, bye))
 				}
 				n := strings.Count(r.log.String(), "game evicted after a panic")
-				if (n == 1) != (name == "by the clock") {
-					t.Errorf("logged %q", r.log)
-				}
+				check.That(t, (n == 1) == (name == "by the clock"), "logged %q", r.log)
 				r.rejoin(a, ann, 0)
 				if now := r.get(ann); now.Revision != uint64(len(j.moves[r.id])) {
 					t.Errorf("the game is at %d, %d moves are saved", now.Revision, len(j.moves[r.id]))
@@ -258,9 +233,8 @@ func TestPanic_gameIsReloaded(t *testing.T) {
 					r.decide(ann)
 				}
 				pass(30 * time.Second)
-				if now := other.get(bob); now.Revision == started.Revision {
-					t.Error("the other game's clock has stopped")
-				}
+				now := other.get(bob)
+				check.That(t, now.Revision != started.Revision, "the other game's clock has stopped")
 			})
 		})
 	}
@@ -293,9 +267,8 @@ func TestAnnouncer_levels(t *testing.T) {
 				if events := len(w.received("event")); spoke && spoken.events != events {
 					t.Errorf("spoke when %d of %d events were published", spoken.events, events)
 				}
-				if level == protocol.AnnounceScoring && spoke != (runs || after.Status == protocol.Finished) {
-					t.Errorf("runs %v, spoke %v: %v", runs, spoke, spoken.said()[lines:])
-				}
+				check.That(t, level != protocol.AnnounceScoring || spoke == (runs || after.Status == protocol.Finished),
+					"runs %v, spoke %v: %v", runs, spoke, spoken.said()[lines:])
 				before = after
 			}
 			want := map[protocol.Announce]int{

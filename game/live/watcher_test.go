@@ -98,11 +98,9 @@ func (w *watcher) lastKind() string {
 func checkContiguous(tb testing.TB, all []*protocol.Message, first, last uint64) {
 	tb.Helper()
 	for i, m := range all {
-		if m.Revision != first+uint64(i) {
-			tb.Fatalf("revision %d at place %d, want %d", m.Revision, i, first+uint64(i))
-		}
+		check.Require(tb, m.Revision == first+uint64(i),
+			"revision %d at place %d, want %d", m.Revision, i, first+uint64(i))
 	}
-	if n := uint64(len(all)); first+n != last+1 {
-		tb.Errorf("%d revisions from %d, want up to %d", n, first, last)
-	}
+	n := uint64(len(all))
+	check.That(tb, first+n == last+1, "%d revisions from %d, want up to %d", n, first, last)
 }

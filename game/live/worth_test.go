@@ -6,6 +6,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // Each decision is worth something: the first choice is the measure of the runs, one choice of each side is the
@@ -24,17 +25,15 @@ func TestWorth_decisions(t *testing.T) {
 			}
 			decisions++
 			best, coach := checkWorth(t, legal)
-			if legal[0].Runs != 0 || coach.WinProbability < best-.0011 {
-				t.Errorf("%s in %s", text(t, coach), text(t, legal))
-			}
+			check.That(t, legal[0].Runs == 0 && coach.WinProbability >= best-.0011,
+				"%s in %s", text(t, coach), text(t, legal))
 			chances[side.String()] = legal[0].WinProbability
 			if legal[0].Group == "defense" {
 				different += differentRuns(legal) - len(legal)
 			}
 		}
-		if len(chances) == 2 && math.Abs(chances["home"]+chances["away"]-1) > .05 {
-			t.Errorf("at %d both sides win with %v", g.Revision, chances)
-		}
+		check.That(t, len(chances) != 2 || math.Abs(chances["home"]+chances["away"]-1) <= .05,
+			"at %d both sides win with %v", g.Revision, chances)
 	}
 	if different < -2*decisions { // to a thousandth of a run, some are equal
 		t.Errorf("%d calls in the field have the value of another one in %d decisions", -different, decisions)
@@ -56,17 +55,14 @@ func checkWorth(t *testing.T, all []protocol.Choice) (best float64, coach protoc
 	t.Helper()
 	picks := 0
 	for _, c := range all {
-		if c.Worth == nil || math.Abs(c.Runs) > 4 || c.WinProbability < 0 || c.WinProbability > 1 {
-			t.Fatalf("%s", text(t, c))
-		}
+		check.Require(t, c.Worth != nil && math.Abs(c.Runs) <= 4 && c.WinProbability >= 0 && c.WinProbability <= 1,
+			"%s", text(t, c))
 		best = max(best, c.WinProbability)
 		if c.Coach {
 			picks, coach = picks+1, c
 		}
 	}
-	if picks != 1 {
-		t.Errorf("%d picks of the coach in %s", picks, text(t, all))
-	}
+	check.That(t, picks == 1, "%d picks of the coach in %s", picks, text(t, all))
 	return best, coach
 }
 
@@ -96,9 +92,8 @@ func TestWorth_substitutes(t *testing.T) {
 			if values[kind] == nil {
 				kind = "field"
 			}
-			if c.Worth == nil || c.Odds["success"] == 0 && kind != "PR" {
-				t.Fatalf("at %d: %s", g.Revision, text(t, c))
-			}
+			check.Require(t, c.Worth != nil && (c.Odds["success"] != 0 || kind == "PR"),
+				"at %d: %s", g.Revision, text(t, c))
 			values[kind][c.Runs], odds[kind][c.Odds["success"]] = true, true
 			if c.Coach {
 				picks++
@@ -106,13 +101,10 @@ func TestWorth_substitutes(t *testing.T) {
 		}
 	}
 	for kind := range values {
-		if len(values[kind]) < 10 || len(odds[kind]) < 5 {
-			t.Errorf("%s: %d values and %d odds", kind, len(values[kind]), len(odds[kind]))
-		}
+		check.That(t, len(values[kind]) >= 10 && len(odds[kind]) >= 5,
+			"%s: %d values and %d odds", kind, len(values[kind]), len(odds[kind]))
 	}
-	if picks == 0 {
-		t.Error("the coach never changes a player")
-	}
+	check.That(t, picks != 0, "the coach never changes a player")
 }
 
 // Both answers to a question are valued, and the coach's is the better one.
@@ -127,10 +119,9 @@ func TestWorth_answers(t *testing.T) {
 			}
 			found++
 			best, coach := checkWorth(t, g.Legal)
-			if len(g.Legal) != 2 || coach.WinProbability < best-.0011 ||
-				g.Legal[0].WinProbability == g.Legal[1].WinProbability {
-				t.Errorf("%s", text(t, g.Legal))
-			}
+			check.That(t, len(g.Legal) == 2 && coach.WinProbability >= best-.0011 &&
+				g.Legal[0].WinProbability != g.Legal[1].WinProbability,
+				"%s", text(t, g.Legal))
 		}
 		if found > 4 {
 			return

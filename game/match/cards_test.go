@@ -55,17 +55,14 @@ func TestCards_restDays(t *testing.T) {
 	m, starter := newMatch(t, func(o *Origin, starter game.PlayerID) {
 		o.Recent = chance.RecentWork{starter: {0, 0, 100}, o.Clubs[0].Players[0].ID: {20}}
 	})
-	if c := cardOf(t, m, game.Away, starter); c.RestDays != 2 || c.Fatigue != .22 || c.Today != nil ||
-		c.Source != card.BuiltIn {
-		t.Errorf("three days after 100 pitches: %+v", c.Card)
-	}
-	if c := cardOf(t, m, game.Away, m.Origin.Clubs[0].Players[0].ID); c.RestDays != 5 || c.Fatigue != 0 {
-		t.Errorf("a hitter: %+v", c.Card)
-	}
+	c := cardOf(t, m, game.Away, starter)
+	check.That(t, c.RestDays == 2 && c.Fatigue == .22 && c.Today == nil && c.Source == card.BuiltIn,
+		"three days after 100 pitches: %+v", c.Card)
+	c = cardOf(t, m, game.Away, m.Origin.Clubs[0].Players[0].ID)
+	check.That(t, c.RestDays == 5 && c.Fatigue == 0, "a hitter: %+v", c.Card)
 	rested, _ := newMatch(t, func(*Origin, game.PlayerID) {})
-	if c := cardOf(t, rested, game.Away, starter); c.RestDays != 5 || c.Fatigue != 0 {
-		t.Errorf("rested: %+v", c.Card)
-	}
+	c = cardOf(t, rested, game.Away, starter)
+	check.That(t, c.RestDays == 5 && c.Fatigue == 0, "rested: %+v", c.Card)
 }
 
 // A card does not show the form of the day: it is the same whatever the seed.
@@ -75,9 +72,8 @@ func TestCards_withoutForm(t *testing.T) {
 		m, _ := newMatch(t, func(o *Origin, _ game.PlayerID) { o.Seed[0] = seed })
 		return text(t, m.cards(game.Away)) + text(t, m.cards(game.Home))
 	}
-	if a, b := of(1), of(2); a != b {
-		t.Error("the cards of two seeds differ")
-	}
+	a, b := of(1), of(2)
+	check.That(t, a == b, "the cards of two seeds differ")
 }
 
 // After each move of a real game, what the state says of batter and pitcher is what their cards say and what the
@@ -89,9 +85,7 @@ func TestCards_duringGame(t *testing.T) {
 	for n := 1; n < len(moves); n += 23 {
 		m := check.Must(load(moves[:n]))(t)
 		v := m.View()
-		if (v.AtBat == nil) != (v.State == nil || v.Over()) {
-			t.Fatalf("at %d: at bat %+v", m.Revision, v.AtBat)
-		}
+		check.Require(t, (v.AtBat == nil) == (v.State == nil || v.Over()), "at %d: at bat %+v", m.Revision, v.AtBat)
 		if v.AtBat == nil {
 			continue
 		}
@@ -120,7 +114,5 @@ func TestCards_duringGame(t *testing.T) {
 		}
 		hits -= box.Teams[side].Hits
 	}
-	if hits != 0 || pitches != 0 {
-		t.Errorf("cards and box score differ by %d hits and %d pitches", hits, pitches)
-	}
+	check.That(t, hits == 0 && pitches == 0, "cards and box score differ by %d hits and %d pitches", hits, pitches)
 }

@@ -82,9 +82,8 @@ func FuzzAction(f *testing.F) {
 		if err == nil {
 			err = tx.Advance()
 		}
-		if after := dump(t, &m.Position); after != before {
-			t.Fatalf("%s changed the game from %s to %s", text, before, after)
-		}
+		after := dump(t, &m.Position)
+		check.Require(t, after == before, "%s changed the game from %s to %s", text, before, after)
 		if err != nil {
 			checkRefused(t, err)
 			return
@@ -126,17 +125,14 @@ func checkRefused(t *testing.T, err error) {
 		protocol.AlreadySealed, protocol.NotActive, protocol.GamePaused,
 	}
 	refused, ok := errors.AsType[*protocol.Error](err)
-	if !ok || !slices.Contains(codes, refused.Code) || refused.Detail == "" {
-		t.Fatalf("refused with %v, which is not for a client", err)
-	}
+	check.Require(t, ok && slices.Contains(codes, refused.Code) && refused.Detail != "",
+		"refused with %v, which is not for a client", err)
 }
 
 // checkTx checks that an accepted transaction can be encoded and gives the same position when it is loaded.
 func checkTx(t *testing.T, m *Match, tx *Tx) {
 	t.Helper()
-	if tx.Len() == 0 {
-		t.Fatal("accepted without a move")
-	}
+	check.Require(t, tx.Len() != 0, "accepted without a move")
 	moves := check.Must(tx.Moves())(t)
 	p := m.Position
 	for _, data := range moves {
@@ -146,12 +142,10 @@ func checkTx(t *testing.T, m *Match, tx *Tx) {
 			t.Fatalf("%s: %v", data, err)
 		}
 	}
-	if got, want := dump(t, &p), dump(t, &tx.now); got != want {
-		t.Fatalf("loaded as %s, want %s", got, want)
-	}
-	if p.Status == protocol.Active && p.Pause == nil && len(p.Awaited()) == 0 {
-		t.Fatalf("the game waits for no manager: %s", dump(t, &p))
-	}
+	got, want := dump(t, &p), dump(t, &tx.now)
+	check.Require(t, got == want, "loaded as %s, want %s", got, want)
+	check.Require(t, p.Status != protocol.Active || p.Pause != nil || len(p.Awaited()) != 0,
+		"the game waits for no manager: %s", dump(t, &p))
 }
 
 // FuzzJournal replaces one move of a real game. A damaged journal gives an error; a journal that loads gives a

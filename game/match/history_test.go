@@ -33,11 +33,8 @@ func TestHistory_goAhead(t *testing.T) {
 		if n%23 != 0 && n != len(moves)-1 {
 			continue
 		}
-		if got := check.Must(load(moves[:n+1]))(t).Game(protocol.Person{}).GoAhead; text(t, got) != text(t, play) {
-			t.Errorf("at %d: %+v, want %+v", n+1, got, play)
-		}
+		got := check.Must(load(moves[:n+1]))(t).Game(protocol.Person{}).GoAhead
+		check.That(t, text(t, got) == text(t, play), "at %d: %+v, want %+v", n+1, got, play)
 	}
-	if play == nil {
-		t.Error("the game has no winner")
-	}
+	check.That(t, play != nil, "the game has no winner")
 }

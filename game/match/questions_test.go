@@ -35,9 +35,7 @@ func TestRisk_isOpen(t *testing.T) {
 		{"nearly decided", game.State{Inning: 8, Score: [2]int{0, 6}}, .65, true},
 		{"decided", game.State{Inning: 8, Score: [2]int{0, 15}}, .65, false},
 	} {
-		if got := e.weigh(&tt.state, &send).isOpen(tt.p); got != tt.want {
-			t.Errorf("%s: open %v, want %v", tt.name, got, tt.want)
-		}
+		check.Equal(t, e.weigh(&tt.state, &send).isOpen(tt.p), tt.want, "%s: open", tt.name)
 	}
 }
 

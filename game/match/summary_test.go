@@ -27,9 +27,8 @@ func TestSummary_storedForm(t *testing.T) {
 			t.Errorf("after %d moves: box score %+v, summary %+v", n, box, s)
 		}
 		data := check.Must(s.Encode())(t)
-		if again, ok := DecodeSummary("old", data); !ok || again.Revision != uint64(n) {
-			t.Errorf("%s is not decoded", data)
-		}
+		again, ok := DecodeSummary("old", data)
+		check.That(t, ok && again.Revision == uint64(n), "%s is not decoded", data)
 		check.NoError(t, json.Indent(&got, data, "", "\t"))
 	}
 	path := filepath.Join("testdata", fmt.Sprintf("summary-%d.golden", summaryVersion))
@@ -37,7 +36,6 @@ func TestSummary_storedForm(t *testing.T) {
 		check.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
 	}
 	want := check.Must(os.ReadFile(path))(t)
-	if got.String() != string(want) {
-		t.Errorf("%s has changed: raise summaryVersion and run the test with -update. It is now %s", path, got.String())
-	}
+	check.That(t, got.String() == string(want),
+		"%s has changed: raise summaryVersion and run the test with -update. It is now %s", path, got.String())
 }

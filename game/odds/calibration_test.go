@@ -74,9 +74,7 @@ func TestModel_sideOut(t *testing.T) {
 	for _, extra := range []game.ExtraInnings{game.AutomaticRunner, game.Standard} {
 		o := game.Options{Innings: 5, ExtraInnings: extra}
 		model := odds.For(o)
-		if odds.For(o) != model {
-			t.Error("the model is made twice")
-		}
+		check.That(t, odds.For(o) == model, "the model is made twice")
 		clubs := check.Must(league.Season(1))(t)
 		g := bottest.Pair(t, clubs[0], clubs[1], false).Start(t, 1, o, [2]bool{})
 		for _, inning := range []int{1, 4, 5, 6, 9} {

@@ -7,6 +7,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // kinds returns all options that change the odds.
@@ -115,9 +116,7 @@ func TestModel_gameOver(t *testing.T) {
 		{game.AwayForfeit, [2]int{5, 0}, 1},
 	} {
 		s := game.State{Inning: 9, Half: game.Bottom, Score: tt.score, End: tt.end}
-		if got := table.HomeWin(&s); got != tt.want {
-			t.Errorf("%s at %v: %v, want %v", tt.end, tt.score, got, tt.want)
-		}
+		check.Equal(t, table.HomeWin(&s), tt.want, "%s at %v", tt.end, tt.score)
 	}
 }
 
@@ -194,11 +193,5 @@ func TestModel_homeBatsFirst(t *testing.T) {
 	a, b := game.State{Inning: 1}, game.State{Inning: 1, Options: game.Options{HomeBatsFirst: true}}
 	if p, q := last.HomeWin(&a), first.HomeWin(&b); math.Abs(p-q) > .02 || p < .51 || q < .51 {
 		t.Errorf("the home team wins %.3f when it bats last, %.3f when it bats first", p, q)
-	}
-}
-
-func BenchmarkNew(b *testing.B) {
-	for b.Loop() {
-		New(game.Options{})
 	}
 }

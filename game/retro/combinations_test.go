@@ -7,6 +7,7 @@ import (
 
 	"pressbox/game"
 	"pressbox/game/retro"
+	"pressbox/packaging/check"
 )
 
 // Every legal combination of basic event, modifier and advances has a notation that reads back the same.
@@ -25,9 +26,7 @@ func TestFormat_combinations(t *testing.T) {
 		}
 		event := draw.event(&s)
 		p, err := retro.Parse(&s, event)
-		if err != nil && !strings.HasSuffix(err.Error(), "more than 4 errors") {
-			t.Errorf("%s: %v", event, err)
-		}
+		check.That(t, err == nil || strings.HasSuffix(err.Error(), "more than 4 errors"), "%s: %v", event, err)
 		if err != nil {
 			continue
 		}
@@ -42,13 +41,10 @@ func TestFormat_combinations(t *testing.T) {
 		}
 		again, err := retro.Parse(&s, text)
 		again.OtherModifiers, p.OtherModifiers = "", "" // their order may differ
-		if err != nil || again != p {
-			t.Errorf("%s is written %s, which is %+v, %v; want %+v", event, text, again, err, p)
-		}
+		check.That(t, err == nil && again == p,
+			"%s is written %s, which is %+v, %v; want %+v", event, text, again, err, p)
 	}
-	if legal < 8_000 {
-		t.Errorf("only %d of 40,000 are legal", legal)
-	}
+	check.That(t, legal >= 8_000, "only %d of 40,000 are legal", legal)
 }
 
 // combinations draws events.

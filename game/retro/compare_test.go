@@ -24,9 +24,7 @@ func (s *season) comparePlay(g *retro.Game, step *retro.Step, want []string) {
 		}
 	}
 	number := func(column string, got int) { same(column, strconv.Itoa(got)) }
-	flag := func(column string, got bool) {
-		same(column, map[bool]string{false: "F", true: "T"}[got])
-	}
+	flag := func(column string, got bool) { same(column, map[bool]string{false: "F", true: "T"}[got]) }
 	same("EVENT_TX", step.Event)
 	number("INN_CT", st.Inning)
 	number("BAT_HOME_ID", int(st.Batting()))

@@ -197,7 +197,6 @@ func (f *formatter) attempt(from game.Base) (string, game.PlayKind) {
 	}
 }
 
-// attemptCredits returns the errors and the put-out of an attempt.
 func (f *formatter) attemptCredits(from game.Base) string {
 	text := f.errors(from)
 	if f.isOutInAttempt(from) && f.play.Outs[f.play.OutIndex(from)].Fielders != "" {

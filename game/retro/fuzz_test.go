@@ -43,9 +43,7 @@ func FuzzParse(f *testing.F) {
 			return // legal, but in an order without a notation
 		}
 		again, err := retro.Parse(&s, text)
-		if err != nil {
-			t.Fatalf("%q was written as %q: %v", event, text, err)
-		}
+		check.Require(t, err == nil, "%q was written as %q: %v", event, text, err)
 		if second, err := retro.Format(&s, again); err != nil || second != text {
 			t.Fatalf("%q was written as %q and then as %q, %v", event, text, second, err)
 		}
@@ -66,13 +64,10 @@ func FuzzRead(f *testing.F) {
 				return
 			}
 			end, err := g.Replay(func(step *retro.Step, b *game.Scorebook) {
-				if err := b.Prove(&step.After); err != nil {
-					t.Fatalf("line %d %s: %v", step.Line, step.Event, err)
-				}
+				err := b.Prove(&step.After)
+				check.Require(t, err == nil, "line %d %s: %v", step.Line, step.Event, err)
 			})
-			if err == nil && !end.End.Over() {
-				t.Fatal("a game replayed to its end is not over")
-			}
+			check.Require(t, err != nil || end.End.Over(), "a game replayed to its end is not over")
 		}
 	})
 }

@@ -21,16 +21,12 @@ import (
 func ownGames(tb testing.TB) []*retro.Game {
 	tb.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "*.ev"))
-	if err != nil || len(files) < 12 {
-		tb.Fatalf("%d games in testdata: %v", len(files), err)
-	}
+	check.Require(tb, err == nil && len(files) >= 12, "%d games in testdata: %v", len(files), err)
 	var games []*retro.Game
 	for _, path := range files {
 		text := check.Must(os.ReadFile(path))(tb)
 		for g, err := range eventfile.Read(bytes.NewReader(text)) {
-			if err != nil {
-				tb.Fatalf("%s: %v", path, err)
-			}
+			check.Require(tb, err == nil, "%s: %v", path, err)
 			games = append(games, g)
 		}
 	}
@@ -45,9 +41,8 @@ func TestGame_ownGames(t *testing.T) {
 		t.Run(g.ID, func(t *testing.T) {
 			t.Parallel()
 			end := check.Must(g.Replay(func(step *retro.Step, b *game.Scorebook) {
-				if err := b.Prove(&step.After); err != nil {
-					t.Errorf("line %d %s: %v", step.Line, step.Event, err)
-				}
+				err := b.Prove(&step.After)
+				check.That(t, err == nil, "line %d %s: %v", step.Line, step.Event, err)
 			}))(t)
 			gametest.Golden(t, g.ID+".box", boxText(end))
 			check.NoError(t, writeRead(g))
@@ -176,13 +171,11 @@ func TestReplay_pitcherToTheField(t *testing.T) {
 	}
 	end := check.Must(g.Replay(func(*retro.Step, *game.Scorebook) {}))(t)
 	home := &end.End.Teams[game.Home]
-	if home.DH != 0 || home.Pitcher != "burnk001" || home.Order[3].Player != "burnk001" ||
-		home.Fielder(game.LeftField) != "elmsk001" {
-		t.Errorf("the home team ends with %+v", home)
-	}
-	if box := end.Scorebook.BoxScore(&end.End); box.SavingPitcher != "burnk001" {
-		t.Errorf("saved by %q", box.SavingPitcher)
-	}
+	check.That(t, home.DH == 0 && home.Pitcher == "burnk001" && home.Order[3].Player == "burnk001" &&
+		home.Fielder(game.LeftField) == "elmsk001",
+		"the home team ends with %+v", home)
+	box := end.Scorebook.BoxScore(&end.End)
+	check.That(t, box.SavingPitcher == "burnk001", "saved by %q", box.SavingPitcher)
 	check.NoError(t, writeRead(g))
 }
 

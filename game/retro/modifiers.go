@@ -56,7 +56,6 @@ func (x *parser) modifier(text string) error {
 // maxOtherModifiers limits the modifiers that no rule depends on, in bytes.
 const maxOtherModifiers = 80
 
-// modifierFlag returns the flag of a modifier.
 func modifierFlag(text string) (game.Flags, bool) {
 	switch text {
 	case "SH":

@@ -53,14 +53,11 @@ func TestParse_outsOnTheBases(t *testing.T) {
 		{"1t 0 1-- 0-0", "PO1(banana)", "1 0 ---"},
 		{"1t 0 1-- 0-0", "PO1(E3)", "0 0 1--"},
 	} {
-		if got := outcome(t, notationState(t, tt.in), tt.event); got != tt.want {
-			t.Errorf("%s at %s: %s, want %s", tt.event, tt.in, got, tt.want)
-		}
+		check.Equal(t, outcome(t, notationState(t, tt.in), tt.event), tt.want, "%s at %s", tt.event, tt.in)
 	}
 	s := notationState(t, "1t 0 --- 0-0")
-	if p := check.Must(retro.Parse(&s, "S7/G.BX2(74H)"))(t); p.Outs[0].Fielders != "74" {
-		t.Errorf("out by %q, want 74, the part that can be read", p.Outs[0].Fielders)
-	}
+	p := check.Must(retro.Parse(&s, "S7/G.BX2(74H)"))(t)
+	check.That(t, p.Outs[0].Fielders == "74", "out by %q, want 74, the part that can be read", p.Outs[0].Fielders)
 }
 
 // Rare forms of the notation mean what they say, and read back the same when written.
@@ -99,9 +96,7 @@ func TestFormat_rareForms(t *testing.T) {
 			t.Errorf("%s: %v", tt.event, err)
 		}
 		got, err := retro.Format(&s, p)
-		if err != nil || got != tt.want {
-			t.Errorf("%s is written %s, %v; want %s", tt.event, got, err, tt.want)
-		}
+		check.That(t, err == nil && got == tt.want, "%s is written %s, %v; want %s", tt.event, got, err, tt.want)
 	}
 }
 
@@ -113,8 +108,7 @@ func TestParse_battingOutOfTurn(t *testing.T) {
 	} {
 		s := notationState(t, "1t 0 --3 0-0")
 		p := check.Must(retro.Parse(&s, event))(t)
-		if p.Flags.Has(game.OutForBattingOutOfTurn) != appeal || (p.OtherModifiers == "BOOT") == appeal {
-			t.Errorf("%s: flags %b, other modifiers %q; appeal %v", event, p.Flags, p.OtherModifiers, appeal)
-		}
+		check.That(t, p.Flags.Has(game.OutForBattingOutOfTurn) == appeal && (p.OtherModifiers == "BOOT") != appeal,
+			"%s: flags %b, other modifiers %q; appeal %v", event, p.Flags, p.OtherModifiers, appeal)
 	}
 }

@@ -358,7 +358,6 @@ func (x *parser) isForced(runner game.Base) bool {
 	return true
 }
 
-// stolenBase reads the base of SB.
 func (x *parser) stolenBase(rest string) error {
 	from, err := stealOrigin(rest)
 	if err != nil {

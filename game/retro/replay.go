@@ -172,7 +172,6 @@ func (g *Game) endEarly(s game.State) (game.State, error) {
 	}
 }
 
-// apply applies one record.
 func (t *Step) apply(r *Record, b *game.Scorebook) (game.State, error) {
 	var err error
 	t.After = t.Before

@@ -139,7 +139,6 @@ func applyRulings(p *game.Play, n int, rulings []game.EarnedRunRuling) {
 	}
 }
 
-// info returns the info records.
 func (c *Scorecard) info(now *game.State, b *game.Scorebook) []Info {
 	o := c.start.Options
 	all := []Info{{"visteam", c.clubs[game.Away].Abbrev}, {"hometeam", c.clubs[game.Home].Abbrev}}

@@ -30,9 +30,7 @@ func TestSeason(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{gametest.SeasonDir(t), filepath.Join("testdata", "classes")} {
 		files, err := filepath.Glob(filepath.Join(dir, "golden-plays-*.csv*"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no golden-plays-YEAR.csv.gz in %s (%v)", dir, err)
-		}
+		check.Require(t, err == nil && len(files) != 0, "no golden-plays-YEAR.csv.gz in %s (%v)", dir, err)
 		for _, plays := range files {
 			name, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(plays), "golden-plays-"), ".")
 			t.Run(name, func(t *testing.T) {

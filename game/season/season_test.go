@@ -2,8 +2,10 @@ package season_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"pressbox/game/season"
@@ -24,19 +26,16 @@ func TestNew_calendar(t *testing.T) {
 				home[g.Home]++
 				home[g.Away]--
 				for _, e := range []int{g.Away, g.Home} {
-					if played[[2]int{g.Day, e}] {
-						t.Errorf("%d entrants, %d meetings: %d plays twice on day %d", entrants, meetings, e, g.Day)
-					}
+					check.That(t, !played[[2]int{g.Day, e}],
+						"%d entrants, %d meetings: %d plays twice on day %d", entrants, meetings, e, g.Day)
 					played[[2]int{g.Day, e}] = true
 				}
 			}
 			for a := range entrants {
 				for b := range a {
 					at, away := pairs[[2]int{a, b}], pairs[[2]int{b, a}]
-					if at+away != meetings || meetings%2 == 0 && at != away {
-						t.Errorf("%d entrants, %d meetings: %d and %d meet %d and %d times",
-							entrants, meetings, a, b, at, away)
-					}
+					check.That(t, at+away == meetings && (meetings%2 != 0 || at == away),
+						"%d entrants, %d meetings: %d and %d meet %d and %d times", entrants, meetings, a, b, at, away)
 				}
 				if home[a] < -1 || home[a] > 1 {
 					t.Errorf("%d entrants, %d meetings: home games of %d exceed the others by %d",
@@ -49,30 +48,16 @@ func TestNew_calendar(t *testing.T) {
 
 func TestFormat_limits(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		format   season.Format
-		entrants int
-		ok       bool
-	}{
-		{season.Format{BestOf: 1}, 2, true},
-		{season.Format{BestOf: 7}, 2, true},
-		{season.Format{BestOf: 9}, 2, false},
-		{season.Format{BestOf: 2}, 2, false},
-		{season.Format{BestOf: -1}, 2, false},
-		{season.Format{}, 2, false},
-		{season.Format{BestOf: 7}, 3, false},
-		{season.Format{Meetings: 1}, 1, false},
-		{season.Format{Meetings: 1}, 2, true},
-		{season.Format{Meetings: 1, BestOf: 3}, 8, true},
-		{season.Format{Meetings: 1}, 9, false},
-		{season.Format{Meetings: 6}, 8, true},
-		{season.Format{Meetings: 7}, 8, false},
-		{season.Format{Meetings: -1}, 8, false},
+	for text, ok := range map[string]bool{ // meetings, best of, entrants
+		"0 1 2": true, "0 7 2": true, "0 9 2": false, "0 2 2": false, "0 -1 2": false, "0 0 2": false, "0 7 3": false,
+		"1 0 1": false, "1 0 2": true, "1 3 8": true, "1 0 9": false, "6 0 8": true, "7 0 8": false, "-1 0 8": false,
 	} {
-		_, err := season.New(c.format, c.entrants)
-		if (err == nil) != c.ok || err != nil && !errors.Is(err, season.ErrFormat) {
-			t.Errorf("%+v with %d entrants: %v", c.format, c.entrants, err)
-		}
+		var f season.Format
+		var entrants int
+		check.Must(fmt.Sscan(text, &f.Meetings, &f.BestOf, &entrants))(t)
+		_, err := season.New(f, entrants)
+		check.That(t, (err == nil) == ok && (ok || errors.Is(err, season.ErrFormat)),
+			"%+v with %d entrants: %v", f, entrants, err)
 	}
 }
 
@@ -100,9 +85,8 @@ func TestRecord_series(t *testing.T) {
 			}
 			s = check.Must(s.Record(i, won(&s.Games[i], winner)))(t)
 		}
-		if s.Champion != c.champion || s.Day() != 0 || len(s.Games) != len(c.winners) {
-			t.Errorf("best of %d: champion %d after %d games", c.bestOf, s.Champion, len(s.Games))
-		}
+		check.That(t, s.Champion == c.champion && s.Day() == 0 && len(s.Games) == len(c.winners),
+			"best of %d: champion %d after %d games", c.bestOf, s.Champion, len(s.Games))
 	}
 }
 
@@ -124,66 +108,36 @@ func TestRecord_order(t *testing.T) {
 	c := check.Must(season.New(season.Format{Meetings: 1}, 4))(t)
 	before := check.Must(season.New(season.Format{Meetings: 1}, 4))(t)
 	after := check.Must(c.Record(1, season.Result{Home: 1}))(t)
-	if !reflect.DeepEqual(c, before) {
-		t.Error("recording a result changed the competition before it")
-	}
+	check.That(t, reflect.DeepEqual(c, before), "recording a result changed the competition before it")
 	for _, game := range []int{-1, 1, 2, len(c.Games)} {
-		if _, err := after.Record(game, season.Result{Home: 1}); !errors.Is(err, season.ErrOrder) {
-			t.Errorf("game %d: %v", game, err)
-		}
+		_, err := after.Record(game, season.Result{Home: 1})
+		check.That(t, errors.Is(err, season.ErrOrder), "game %d: %v", game, err)
 	}
 }
 
 // Each tie-break decides where those before it do not.
 func TestStandings_ties(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		games []season.Game
-		order []int
-		by    string // of the second
-	}{
-		"percentage": {
-			[]season.Game{result(1, 0, 2, 1), result(1, 2, 2, 1), result(2, 0, 2, 1)}, []int{1, 2, 0}, "",
-		},
-		"head to head": {
-			[]season.Game{
-				result(1, 2, 2, 1), result(1, 0, 1, 9), result(2, 0, 9, 1), result(0, 1, 1, 2),
-				result(2, 0, 9, 2),
-			}, []int{1, 2, 0}, "head to head",
-		},
-		"run difference": {
-			[]season.Game{result(0, 1, 3, 2), result(1, 2, 9, 2), result(2, 0, 3, 2)}, []int{1, 0, 2}, "run difference",
-		},
-		"runs scored": {
-			[]season.Game{
-				result(0, 1, 3, 2), result(1, 0, 3, 2), result(2, 0, 9, 8), result(0, 2, 9, 8),
-				result(1, 2, 5, 4), result(2, 1, 5, 4),
-			}, []int{2, 0, 1}, "runs scored",
-		},
-		"draw": {[]season.Game{result(0, 1, 3, 2), result(1, 0, 3, 2)}, []int{0, 1, 2}, ""},
-		"conceded": {
-			[]season.Game{{Away: 0, Home: 1, Day: 1, Result: &season.Result{Away: 5, Home: 1, Conceded: "away"}}},
-			[]int{1, 2, 0},
-			"",
-		},
-	} {
-		s := season.Competition{Format: season.Format{Meetings: 2}, Entrants: 3, Games: c.games, Champion: -1}
+	for _, f := range check.Columns(`
+percentage | 1-0 2:1, 1-2 2:1, 2-0 2:1 | 1 2 0 |
+head to head | 1-2 2:1, 1-0 1:9, 2-0 9:1, 0-1 1:2, 2-0 9:2 | 1 2 0 | head to head
+run difference | 0-1 3:2, 1-2 9:2, 2-0 3:2 | 1 0 2 | run difference
+runs scored | 0-1 3:2, 1-0 3:2, 2-0 9:8, 0-2 9:8, 1-2 5:4, 2-1 5:4 | 2 0 1 | runs scored
+draw | 0-1 3:2, 1-0 3:2 | 0 1 2 | any
+conceded | 0-1 5:1 away | 1 2 0 |
+`) {
+		s := season.Competition{Format: season.Format{Meetings: 2}, Entrants: 3, Champion: -1}
+		for text := range strings.SplitSeq(f[1], ", ") {
+			r := &season.Result{}
+			g := season.Game{Day: 1, Result: r}
+			check.Must(fmt.Sscanf(text+" .", "%d-%d %d:%d %s", &g.Away, &g.Home, &r.Away, &r.Home, &r.Conceded))(t)
+			r.Conceded = strings.Trim(r.Conceded, ".")
+			s.Games = append(s.Games, g)
+		}
 		table := s.Standings()
-		for i, entrant := range c.order {
-			if table[i].Entrant != entrant {
-				t.Errorf("%s: %+v, want the order %v", name, table, c.order)
-				break
-			}
-		}
-		if table[1].TieBreak != c.by && name != "draw" {
-			t.Errorf("%s: the second is placed by %q", name, table[1].TieBreak)
-		}
+		check.Equal(t, fmt.Sprint(table[0].Entrant, table[1].Entrant, table[2].Entrant), f[2], "%s: order", f[0])
+		check.That(t, table[1].TieBreak == f[3] || f[3] == "any", "%s: the second is by %q", f[0], table[1].TieBreak)
 	}
-}
-
-// result returns a game that the away side won or lost.
-func result(away, home, awayRuns, homeRuns int) season.Game {
-	return season.Game{Day: 1, Away: away, Home: home, Result: &season.Result{Away: awayRuns, Home: homeRuns}}
 }
 
 // Random results always lead to a champion, within the longest calendar; wins and losses balance, and games behind
@@ -199,9 +153,7 @@ func TestRecord_random(t *testing.T) {
 			continue
 		}
 		for n := 0; c.Champion < 0; n++ {
-			if n > 28*season.MaxMeetings+40 {
-				t.Fatalf("%+v with %d entrants does not end", f, entrants)
-			}
+			check.Require(t, n <= 28*season.MaxMeetings+40, "%+v with %d entrants does not end", f, entrants)
 			due := c.Due()
 			g := due[random.IntN(len(due))]
 			r := season.Result{Home: random.IntN(9), Away: random.IntN(9)}
@@ -210,16 +162,11 @@ func TestRecord_random(t *testing.T) {
 		table, sum := c.Standings(), 0
 		for i, s := range table {
 			sum += s.Wins - s.Losses
-			if s.Games != s.Wins+s.Losses+s.Ties || i > 0 && s.GamesBehind < table[i-1].GamesBehind &&
-				s.Games == table[i-1].Games {
-				t.Errorf("%+v", table)
-			}
+			grows := i == 0 || s.GamesBehind >= table[i-1].GamesBehind || s.Games != table[i-1].Games
+			check.That(t, s.Games == s.Wins+s.Losses+s.Ties && grows, "%+v", table)
 		}
-		if sum != 0 || len(c.Due()) != 0 {
-			t.Errorf("wins and losses differ by %d; due %v", sum, c.Due())
-		}
-		if f.IsLeague() && f.BestOf == 0 && c.Champion != table[0].Entrant {
-			t.Errorf("champion %d, first %d", c.Champion, table[0].Entrant)
-		}
+		check.That(t, sum == 0 && len(c.Due()) == 0, "wins and losses differ by %d; due %v", sum, c.Due())
+		check.That(t, !f.IsLeague() || f.BestOf != 0 || c.Champion == table[0].Entrant,
+			"champion %d, first %d", c.Champion, table[0].Entrant)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pressbox/game/stats"
+	"pressbox/packaging/check"
 )
 
 // Managers are ranked by rating; each has the record against each other; games against oneself do not count.
@@ -22,9 +23,8 @@ func TestLadder(t *testing.T) {
 		l.Add(g)
 	}
 	rows := l.Managers()
-	if len(rows) != 3 || rows[0].Manager != anna || rows[1].Manager != bot && rows[1].Manager != ben {
-		t.Fatalf("ladder: %+v", rows)
-	}
+	check.Require(t, len(rows) == 3 && rows[0].Manager == anna && (rows[1].Manager == bot || rows[1].Manager == ben),
+		"ladder: %+v", rows)
 	if r := rows[0]; r.Games != 3 || r.Wins != 2 || r.Ties != 1 || r.Rating <= 1500 || *r.WinPercentage != 1 ||
 		len(r.Opponents) != 2 || r.Opponents[0].Opponent != ben || r.Opponents[0].Wins != 2 ||
 		r.Opponents[1].Ties != 1 {
@@ -34,9 +34,7 @@ func TestLadder(t *testing.T) {
 	for _, r := range rows {
 		sum += r.Rating
 	}
-	if sum < 4499 || sum > 4501 {
-		t.Errorf("the ratings add up to %d, want 4500", sum)
-	}
+	check.That(t, sum >= 4499 && sum <= 4501, "the ratings add up to %d, want 4500", sum)
 }
 
 // A win over an equal moves the rating by 12; who is 400 higher is expected to win ten of eleven.
@@ -45,9 +43,8 @@ func TestLadder_rating(t *testing.T) {
 	a, b := stats.Manager{ID: "a"}, stats.Manager{ID: "b"}
 	var l stats.Ladder
 	l.Add(stats.ManagedGame{[2]stats.Manager{a, b}, [2]int{1, 0}})
-	if r := l.Managers(); r[0].Rating != 1512 || r[1].Rating != 1488 {
-		t.Errorf("after one game: %d and %d", r[0].Rating, r[1].Rating)
-	}
+	r := l.Managers()
+	check.That(t, r[0].Rating == 1512 && r[1].Rating == 1488, "after one game: %d and %d", r[0].Rating, r[1].Rating)
 	for range 2000 { // a wins ten of eleven
 		for i := range 11 {
 			score := [2]int{1, 0}

@@ -7,6 +7,7 @@ import (
 	"pressbox/game"
 	"pressbox/game/stats"
 	"pressbox/game/teams"
+	"pressbox/packaging/check"
 )
 
 // batted returns a game of A at B in which players of A batted; their lines are hits of at-bats.
@@ -56,18 +57,10 @@ func TestLeaders_qualified(t *testing.T) {
 		acc.Add(batted("", lines...))
 	}
 	l := acc.Leaders()
-	if got := find(l.Batting, "avg"); got != "just 0.387 often 0.25 " {
-		t.Errorf("average: %s", got)
-	}
-	if got := find(l.Batting, "hr"); got != "often 5 seldom 3 " {
-		t.Errorf("home runs: %s", got)
-	}
-	if got := find(l.Batting, "sb"); got != "" {
-		t.Errorf("stolen bases: %s", got)
-	}
-	if got := find(l.Pitching, "era"); got != "" {
-		t.Errorf("earned-run average: %s", got)
-	}
+	check.Equal(t, find(l.Batting, "avg"), "just 0.387 often 0.25 ", "average")
+	check.Equal(t, find(l.Batting, "hr"), "often 5 seldom 3 ", "home runs")
+	check.Equal(t, find(l.Batting, "sb"), "", "stolen bases")
+	check.Equal(t, find(l.Pitching, "era"), "", "earned-run average")
 }
 
 // A category has five leaders, and those who are equal to the fifth, up to ten.
@@ -81,9 +74,8 @@ func TestLeaders_equals(t *testing.T) {
 		}
 		acc.Add(batted("", lines...))
 		for _, c := range acc.Leaders().Batting {
-			if c.Statistic == "hr" && len(c.Leaders) != want {
-				t.Errorf("%d equals: %d leaders, want %d", players, len(c.Leaders), want)
-			}
+			check.That(t, c.Statistic != "hr" || len(c.Leaders) == want,
+				"%d equals: %d leaders, want %d", players, len(c.Leaders), want)
 		}
 	}
 }
@@ -98,13 +90,9 @@ func TestLeaders_records(t *testing.T) {
 	for _, f := range acc.Leaders().Records {
 		switch f.Statistic {
 		case "player_h":
-			if f.Value != 4 || f.Name != "y" || f.Game != "second" || f.Opponent.ID != "B" {
-				t.Errorf("hits: %+v", f)
-			}
+			check.That(t, f.Value == 4 && f.Name == "y" && f.Game == "second" && f.Opponent.ID == "B", "hits: %+v", f)
 		case "innings":
-			if f.Value != 9 || f.Game != "first" || f.Player != "" {
-				t.Errorf("innings: %+v", f)
-			}
+			check.That(t, f.Value == 9 && f.Game == "first" && f.Player == "", "innings: %+v", f)
 		}
 	}
 }

@@ -130,7 +130,6 @@ func (b *BattingTotals) add(l *game.BattingLine) {
 	b.TwoOutRunsBattedIn += l.TwoOutRunsBattedIn
 }
 
-// withRates returns the line with its rates.
 func (b *Batting) withRates() Batting {
 	l := *b
 	on, of := b.Hits+b.Walks+b.HitByPitch, b.AtBats+b.Walks+b.HitByPitch+b.SacrificeFlies
@@ -187,7 +186,6 @@ func (p *PitchingTotals) add(l *game.PitchingLine) {
 	p.HomeRuns += l.HomeRuns
 }
 
-// withRates returns the line with its rates.
 func (p *Pitching) withRates() Pitching {
 	l := *p
 	l.Innings = innings(p.Outs)

@@ -50,9 +50,7 @@ func TestAccumulator_standings(t *testing.T) {
 		`{"team":{"id":"ASH","abbrev":"ASH","name":"The ASH"},"g":2,"w":0,"l":1,"t":1,"pct":0,"gb":1.5,"rs":5,` +
 		`"ra":6,"streak":"L1",` +
 		`"home":{"w":0,"l":0,"t":0},"away":{"w":0,"l":1,"t":1}}]`
-	if string(got) != want {
-		t.Errorf("standings are\n%s\nwant\n%s", got, want)
-	}
+	check.That(t, string(got) == want, "standings are\n%s\nwant\n%s", got, want)
 }
 
 // Teams with the same percentage are ordered by wins less losses, then runs, then id. A team with only ties has no
@@ -69,13 +67,10 @@ func TestAccumulator_standingsOrder(t *testing.T) {
 	var order string
 	for _, s := range acc.Standings() {
 		order += s.Team.ID
-		if (s.WinPercentage == nil) != (s.Wins+s.Losses == 0) {
-			t.Errorf("%s with %d-%d: percentage %v", s.Team.ID, s.Wins, s.Losses, s.WinPercentage)
-		}
+		check.That(t, (s.WinPercentage == nil) == (s.Wins+s.Losses == 0),
+			"%s with %d-%d: percentage %v", s.Team.ID, s.Wins, s.Losses, s.WinPercentage)
 	}
-	if order != "DGAEFBHC" {
-		t.Errorf("order %s", order)
-	}
+	check.Equal(t, order, "DGAEFBHC", "order")
 }
 
 // Rates are those of the rule book to three places, null without a denominator.
@@ -123,9 +118,8 @@ func TestAccumulator_rates(t *testing.T) {
 			`"er":0,"bb":1,"so":0,"hr":0,"era":null,"whip":null}]]`,
 		"ELM": `[[],[]]`,
 	} {
-		if got, err := json.Marshal([]any{acc.Batting(team), acc.Pitching(team)}); err != nil || string(got) != want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", team, err, got, want)
-		}
+		got, err := json.Marshal([]any{acc.Batting(team), acc.Pitching(team)})
+		check.That(t, err == nil && string(got) == want, "%s: %v\n%s\nwant\n%s", team, err, got, want)
 	}
 }
 
@@ -222,18 +216,13 @@ func same(t *testing.T, season, line reflect.Value) {
 		name := season.Type().Field(i).Name
 		if f := line.FieldByName(name); f.IsValid() && f.Kind() == reflect.Int {
 			n++
-			if got := season.Field(i).Int(); got != 2*f.Int() {
-				t.Errorf("%s is %d, want %d", name, got, 2*f.Int())
-			}
+			check.Equal(t, season.Field(i).Int(), 2*f.Int(), "%s", name)
 		}
 	}
-	if n < 8 {
-		t.Errorf("only %d counts in common", n)
-	}
+	check.That(t, n >= 8, "only %d counts in common", n)
 	for i := range season.NumField() {
-		if p, ok := reflect.TypeAssert[*float64](season.Field(i)); ok && p != nil &&
-			math.Abs(*p*1000-math.Round(*p*1000)) > 1e-6 {
-			t.Errorf("%s is %v, not of three places", season.Type().Field(i).Name, *p)
-		}
+		p, ok := reflect.TypeAssert[*float64](season.Field(i))
+		check.That(t, !ok || p == nil || math.Abs(*p*1000-math.Round(*p*1000)) <= 1e-6,
+			"%s is not of three places", season.Type().Field(i).Name)
 	}
 }

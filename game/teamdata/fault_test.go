@@ -59,19 +59,13 @@ func TestClient_faults(t *testing.T) {
 			r := newRig(t)
 			r.api.set(tt.fault)
 			_, err := r.Teams(t.Context(), 3)
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Fatalf("error %v, want %q", err, tt.want)
-			}
-			if !errors.Is(err, teams.ErrUnavailable) && !errors.Is(err, teams.ErrUnknown) {
-				t.Errorf("%v wraps no sentinel", err)
-			}
-			if len(r.cache.clone().items) > 0 {
-				t.Error("it was cached")
-			}
+			check.Require(t, err != nil && strings.Contains(err.Error(), tt.want), "error %v, want %q", err, tt.want)
+			check.That(t, errors.Is(err, teams.ErrUnavailable) || errors.Is(err, teams.ErrUnknown),
+				"%v wraps no sentinel", err)
+			check.That(t, len(r.cache.clone().items) == 0, "it was cached")
 			requests := r.api.requests()
-			if _, again := r.Teams(t.Context(), 3); again == nil || r.api.requests() != requests {
-				t.Errorf("immediate second request: %v", again)
-			}
+			_, again := r.Teams(t.Context(), 3)
+			check.That(t, again != nil && r.api.requests() == requests, "immediate second request: %v", again)
 		})
 	}
 }
@@ -98,9 +92,7 @@ func TestClient_gzip(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.api.set(func(w http.ResponseWriter, q *http.Request) {
-		if q.Header.Get("Accept-Encoding") != "gzip" {
-			t.Error("gzip is not accepted")
-		}
+		check.That(t, q.Header.Get("Accept-Encoding") == "gzip", "gzip is not accepted")
 		rec := httptest.NewRecorder()
 		league(rec, q)
 		w.Header().Set("Content-Encoding", "gzip")
@@ -108,9 +100,8 @@ func TestClient_gzip(t *testing.T) {
 		z.Write(rec.Body.Bytes())
 		z.Close()
 	})
-	if got, err := r.Teams(t.Context(), 3); err != nil || len(got.Teams) != 2 {
-		t.Errorf("%+v, %v", got, err)
-	}
+	got, err := r.Teams(t.Context(), 3)
+	check.That(t, err == nil && len(got.Teams) == 2, "%+v, %v", got, err)
 }
 
 // Redirects are followed within the host only, so that no other host gets the token.
@@ -151,9 +142,8 @@ func TestClient_staleWhileRevalidate(t *testing.T) {
 			t.Errorf("after 29 minutes: stale %v, %d requests", got.Stale, r.api.requests())
 		}
 		time.Sleep(2 * time.Minute)
-		if got := list(t, r); !got.Stale || !got.FetchedAt.Equal(first.FetchedAt) {
-			t.Errorf("after 31 minutes: %+v", got)
-		}
+		got := list(t, r)
+		check.That(t, got.Stale && got.FetchedAt.Equal(first.FetchedAt), "after 31 minutes: %+v", got)
 		for range 20 {
 			go func() {
 				if _, err := r.Teams(t.Context(), 3); err != nil {
@@ -163,10 +153,9 @@ func TestClient_staleWhileRevalidate(t *testing.T) {
 		}
 		synctest.Wait()
 		q := r.api.last()
-		if r.api.requests() != 2 || q.Header.Get("If-None-Match") != `"v1"` ||
-			q.Header.Get("If-Modified-Since") != r.api.head["Last-Modified"] {
-			t.Errorf("%d requests, the last with %v", r.api.requests(), q.Header)
-		}
+		check.That(t, r.api.requests() == 2 && q.Header.Get("If-None-Match") == `"v1"` &&
+			q.Header.Get("If-Modified-Since") == r.api.head["Last-Modified"],
+			"%d requests, the last with %v", r.api.requests(), q.Header)
 		if got := list(t, r); got.Stale || !got.FetchedAt.After(first.FetchedAt) || len(got.Teams) != 2 {
 			t.Errorf("after a 304: %+v", got)
 		}
@@ -187,9 +176,7 @@ func TestClient_revalidatesOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		time.Sleep(time.Minute)
-		if n := r.api.requests(); n != 2 {
-			t.Errorf("%d requests, want 2", n)
-		}
+		check.Equal(t, r.api.requests(), 2, "requests")
 	})
 }
 
@@ -203,25 +190,21 @@ func TestClient_downForADay(t *testing.T) {
 		r.api.set(down)
 		for range 24 * 60 * 2 { // every half minute
 			time.Sleep(30 * time.Second)
-			if got := list(t, r); !got.Stale || !got.FetchedAt.Equal(first.FetchedAt) {
-				t.Fatalf("%+v", got)
-			}
+			got := list(t, r)
+			check.Require(t, got.Stale && got.FetchedAt.Equal(first.FetchedAt), "%+v", got)
 			synctest.Wait()
 		}
-		if _, err := r.Roster(t.Context(), 3, "31"); !errors.Is(err, teams.ErrUnavailable) ||
-			!strings.Contains(err.Error(), "status 502") {
-			t.Errorf("not cached: %v", err)
-		}
-		if n := r.api.requests(); n < 24*12 || n > 24*12*2+20 {
-			t.Errorf("%d requests in a day, want one per 2½ to 5 minutes", n)
-		}
+		_, err := r.Roster(t.Context(), 3, "31")
+		check.That(t, errors.Is(err, teams.ErrUnavailable) && strings.Contains(err.Error(), "status 502"),
+			"not cached: %v", err)
+		n := r.api.requests()
+		check.That(t, n >= 24*12 && n <= 24*12*2+20, "%d requests in a day, want one per 2½ to 5 minutes", n)
 		r.api.set(nil)
 		time.Sleep(5 * time.Minute)
 		list(t, r)
 		synctest.Wait()
-		if got := list(t, r); got.Stale {
-			t.Error("still stale when the API is back")
-		}
+		got := list(t, r)
+		check.That(t, !got.Stale, "still stale when the API is back")
 		r.api.set(down)
 		requests := r.api.requests()
 		time.Sleep(time.Hour)
@@ -230,9 +213,7 @@ func TestClient_downForADay(t *testing.T) {
 			synctest.Wait()
 			time.Sleep(time.Second)
 		}
-		if n := r.api.requests() - requests; n != 2 {
-			t.Errorf("%d requests a second after the first failure, want 2", n)
-		}
+		check.Equal(t, r.api.requests()-requests, 2, "requests a second after the first failure")
 	})
 }
 
@@ -245,9 +226,8 @@ func TestClient_staleFor30Days(t *testing.T) {
 		time.Sleep(30*24*time.Hour - time.Second)
 		list(t, r)
 		time.Sleep(time.Hour)
-		if _, err := r.Teams(t.Context(), 3); !errors.Is(err, teams.ErrUnavailable) {
-			t.Errorf("after 30 days: %v", err)
-		}
+		_, err := r.Teams(t.Context(), 3)
+		check.That(t, errors.Is(err, teams.ErrUnavailable), "after 30 days: %v", err)
 	})
 }
 
@@ -266,13 +246,9 @@ func TestClient_cacheControl(t *testing.T) {
 			r.api.head = map[string]string{"Cache-Control": control}
 			list(t, r)
 			time.Sleep(want - time.Second)
-			if list(t, r).Stale {
-				t.Errorf("%q: stale before %v", control, want)
-			}
+			check.That(t, !list(t, r).Stale, "%q: stale before %v", control, want)
 			time.Sleep(time.Second)
-			if !list(t, r).Stale {
-				t.Errorf("%q: fresh after %v", control, want)
-			}
+			check.That(t, list(t, r).Stale, "%q: fresh after %v", control, want)
 		})
 	}
 }
@@ -291,10 +267,9 @@ func TestClient_retryAfter(t *testing.T) {
 				w.WriteHeader(http.StatusTooManyRequests)
 			})
 			for wait, want := range []int{1, 1, 2} {
-				if _, err := r.Teams(t.Context(), 3); err == nil || r.api.requests() != want {
-					t.Errorf("Retry-After %s, after %d × 6 minutes: %d requests, %v",
-						after, wait, r.api.requests(), err)
-				}
+				_, err := r.Teams(t.Context(), 3)
+				check.That(t, err != nil && r.api.requests() == want,
+					"Retry-After %s, after %d × 6 minutes: %d requests, %v", after, wait, r.api.requests(), err)
 				time.Sleep(6 * time.Minute)
 			}
 		}
@@ -310,9 +285,8 @@ func TestClient_slow(t *testing.T) {
 		r.api.set(func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
 		time.Sleep(time.Hour)
 		start := time.Now()
-		if got := list(t, r); !got.Stale || time.Since(start) > 0 {
-			t.Errorf("stale %v after %v", got.Stale, time.Since(start))
-		}
+		got := list(t, r)
+		check.That(t, got.Stale && time.Since(start) <= 0, "stale %v after %v", got.Stale, time.Since(start))
 		time.Sleep(time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -320,10 +294,9 @@ func TestClient_slow(t *testing.T) {
 		if _, err := r.Teams(ctx, 2); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
-		if _, err := r.Teams(t.Context(), 2); !errors.Is(err, teams.ErrUnavailable) ||
-			time.Since(start) != 10*time.Second {
-			t.Errorf("%v after %v", err, time.Since(start))
-		}
+		_, err := r.Teams(t.Context(), 2)
+		check.That(t, errors.Is(err, teams.ErrUnavailable) && time.Since(start) == 10*time.Second,
+			"%v after %v", err, time.Since(start))
 	})
 }
 
@@ -348,15 +321,12 @@ func TestClient_run(t *testing.T) {
 		synctest.Wait()
 		start := time.Now()
 		r.stop()
-		if took := time.Since(start); took != last {
-			t.Errorf("ended after %v, want %v", took, last)
-		}
+		took := time.Since(start)
+		check.That(t, took == last, "ended after %v, want %v", took, last)
 		if err := <-failed; !errors.Is(err, teams.ErrUnavailable) {
 			t.Error(err)
 		}
-		if r.log.Len() > 0 {
-			t.Errorf("a cancelled request was logged: %s", r.log)
-		}
+		check.That(t, r.log.Len() == 0, "a cancelled request was logged: %s", r.log)
 	})
 }
 
@@ -377,10 +347,9 @@ func TestClient_tooFewPlayers(t *testing.T) {
 		send(w, object{"players": squad("3", "32")[3:]}) // seven hitters
 	})
 	_, err := r.Roster(t.Context(), 3, "32")
-	if !errors.Is(err, teams.ErrTooFewPlayers) || !strings.Contains(err.Error(), "of BH in season 3") ||
-		!strings.Contains(err.Error(), "7 hitters and 2 pitchers") {
-		t.Errorf("%v", err)
-	}
+	check.That(t, errors.Is(err, teams.ErrTooFewPlayers) && strings.Contains(err.Error(), "of BH in season 3") &&
+		strings.Contains(err.Error(), "7 hitters and 2 pitchers"),
+		"%v", err)
 	check.Must(r.Roster(t.Context(), 3, "31"))(t)
 }
 
@@ -417,7 +386,5 @@ func TestClient_playerFormats(t *testing.T) {
 		fmt.Fprintf(&got, "%s|%s|%s%s|%v|%s|%s\n", p.ID, p.Name, p.Bats, p.Throws, p.Positions, p.Number, p.ImageURL)
 	}
 	const want = "p1|Id Isaword|RR|[SP RP]||\n5|Two Way|LR|[SP LF CF RF]|17|\n6|Only Person|RR|[DH]||\n"
-	if got.String() != want {
-		t.Errorf("got\n%swant\n%s", &got, want)
-	}
+	check.That(t, got.String() == want, "got\n%swant\n%s", &got, want)
 }

@@ -33,14 +33,11 @@ func FuzzDecode(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if len(a.teams)+len(a.players) == 0 {
-				t.Error("a list without entries")
-			}
+			check.That(t, len(a.teams)+len(a.players) != 0, "a list without entries")
 			seen := map[string]bool{}
 			once := func(id, name string) {
-				if id == "" || name == "" || seen[id] || !shown(id) || !shown(name) {
-					t.Errorf("id %q, name %q", id, name)
-				}
+				check.That(t, id != "" && name != "" && !seen[id] && shown(id) && shown(name),
+					"id %q, name %q", id, name)
 				seen[id] = true
 			}
 			for _, team := range a.teams {
@@ -54,22 +51,18 @@ func FuzzDecode(f *testing.F) {
 				checkPlayer(t, p)
 			}
 			again, err := r.decode(saved(t, body))
-			if err != nil || len(again.teams) != len(a.teams) || len(again.players) != len(a.players) {
-				t.Errorf("saved, it decodes to %+v, %v, want %+v", again, err, a)
-			}
+			check.That(t, err == nil && len(again.teams) == len(a.teams) && len(again.players) == len(a.players),
+				"saved, it decodes to %+v, %v, want %+v", again, err, a)
 		}
 	})
 }
 
 func checkPlayer(t *testing.T, p teams.Player) {
 	t.Helper()
-	if len(p.Positions) == 0 || p.Throws == game.Switch || p.Rating != chance.PositionAverage(p.Positions) {
-		t.Errorf("%+v", p)
-	}
+	check.That(t, len(p.Positions) != 0 && p.Throws != game.Switch && p.Rating == chance.PositionAverage(p.Positions),
+		"%+v", p)
 	for _, role := range p.Positions {
-		if !roles.MatchString(string(role)) {
-			t.Errorf("role %q", role)
-		}
+		check.That(t, roles.MatchString(string(role)), "role %q", role)
 	}
 }
 
@@ -91,9 +84,8 @@ func FuzzCacheEntry(f *testing.F) {
 	f.Add([]byte(`{"address":"a","fetched":"2026-01-02T03:04:05Z","fresh":60,"body":{"teams":[]}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		c := Client{cache: fixed(raw)}
-		if rec, _, ok := c.cached(t.Context(), resource{name: "teams", season: 3, url: "a"}); ok && rec.URL != "a" {
-			t.Errorf("entry %+v", rec)
-		}
+		rec, _, ok := c.cached(t.Context(), resource{name: "teams", season: 3, url: "a"})
+		check.That(t, !ok || rec.URL == "a", "entry %+v", rec)
 	})
 }
 
@@ -102,9 +94,8 @@ func TestColors(t *testing.T) {
 	for sent, want := range map[looseText]string{
 		"a6ce39": "#a6ce39 #000000", "#00205B": "#00205b #ffffff", "red": " ", "": " ",
 	} {
-		if color, text := colors(sent); color+" "+text != want {
-			t.Errorf("%q: %s on %s, want %s", sent, text, color, want)
-		}
+		color, text := colors(sent)
+		check.That(t, color+" "+text == want, "%q: %s on %s, want %s", sent, text, color, want)
 	}
 }
 

@@ -34,13 +34,9 @@ func TestClient_teams(t *testing.T) {
 			Color: "#a6ce39", TextColor: "#000000",
 			LogoURL: "https://example.org/x.png", Park: teams.Park{Name: "The Yard"},
 		}
-		if got.Teams[0] != first {
-			t.Errorf("season %d: %+v, want %+v", season, got.Teams[0], first)
-		}
+		check.Equal(t, got.Teams[0], first, "season %d", season)
 	}
-	if n := r.api.requests(); n != 2 {
-		t.Errorf("%d requests, want 2", n)
-	}
+	check.Equal(t, r.api.requests(), 2, "requests")
 }
 
 // A roster suffices for a line-up with and without a designated hitter.
@@ -48,23 +44,18 @@ func TestClient_roster(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	roster := check.Must(r.Roster(t.Context(), 3, "32"))(t)
-	if roster.Team.Abbrev != "BH" || roster.Season != 3 || len(roster.Players) != 12 {
-		t.Fatalf("%+v", roster)
-	}
+	check.Require(t, roster.Team.Abbrev == "BH" && roster.Season == 3 && len(roster.Players) == 12, "%+v", roster)
 	club := roster.Club()
 	for _, dh := range []bool{true, false} {
-		if _, err := bot.SuggestLineup(club, nil, nil, dh); err != nil {
-			t.Errorf("dh %v: %v", dh, err)
-		}
+		_, err := bot.SuggestLineup(club, nil, nil, dh)
+		check.That(t, err == nil, "dh %v: %v", dh, err)
 	}
 	raw := check.Must(json.Marshal(roster))(t)
 	for _, want := range []string{
 		`"team":{"id":"32"`, `"source":"127.0.0.1:`, `"stale":false`, `"bats":"R"`, `"positions":["SP"]`,
 		`"positions":["RP"]`, `"positions":["DH"]`,
 	} {
-		if !strings.Contains(string(raw), want) {
-			t.Errorf("no %s in %s", want, raw)
-		}
+		check.That(t, strings.Contains(string(raw), want), "no %s in %s", want, raw)
 	}
 }
 
@@ -72,22 +63,16 @@ func TestClient_unknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, season := range []int{-1, 7, 10000} {
-		if _, err := r.Teams(t.Context(), season); !errors.Is(err, teams.ErrUnknown) {
-			t.Errorf("season %d: %v", season, err)
-		}
+		_, err := r.Teams(t.Context(), season)
+		check.That(t, errors.Is(err, teams.ErrUnknown), "season %d: %v", season, err)
 	}
 	// 33 is a farm team, 12 a team of another season.
 	for _, id := range []string{"33", "12", "", "32&season=1", "../teams"} {
-		if _, err := r.Roster(t.Context(), 3, id); !errors.Is(err, teams.ErrUnknown) {
-			t.Errorf("team %q: %v", id, err)
-		}
+		_, err := r.Roster(t.Context(), 3, id)
+		check.That(t, errors.Is(err, teams.ErrUnknown), "team %q: %v", id, err)
 	}
-	if n := r.api.requests(); n != 2 {
-		t.Errorf("%d requests, want 2: for the teams of seasons 7 and 3", n)
-	}
-	if len(r.cache.clone().items) != 1 {
-		t.Error("an empty list was cached")
-	}
+	check.Equal(t, r.api.requests(), 2, "requests")
+	check.That(t, len(r.cache.clone().items) == 1, "an empty list was cached")
 }
 
 // Concurrent requests for any seasons and teams get the matching answers, and share one fetch for each list.
@@ -104,21 +89,16 @@ func TestClient_concurrentRequests(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if roster.Season != season || roster.Team.Season != season || roster.Team.ID != id {
-					t.Errorf("team %s of season %d: %+v", id, season, roster.Team)
-				}
+				check.That(t, roster.Season == season && roster.Team.Season == season && roster.Team.ID == id,
+					"team %s of season %d: %+v", id, season, roster.Team)
 				for _, p := range roster.Players {
-					if !strings.HasSuffix(p.Name, " of "+id) {
-						t.Errorf("%s plays for %s", p.Name, id)
-					}
+					check.That(t, strings.HasSuffix(p.Name, " of "+id), "%s plays for %s", p.Name, id)
 				}
 			})
 		}
 		group.Wait()
 	}
-	if n := r.api.requests(); n != 3+6 {
-		t.Errorf("%d requests, want 3 for teams and 6 for rosters", n)
-	}
+	check.Equal(t, r.api.requests(), 3+6, "requests")
 }
 
 // A cache entry of another URL is not used.
@@ -145,9 +125,8 @@ func TestClient_entryOfAnotherURL(t *testing.T) {
 		}
 	}
 	roster := check.Must(r.Roster(t.Context(), 3, "31"))(t)
-	if roster.Players[0].Name != "Man 0 of 31" || r.api.requests() != 4 {
-		t.Errorf("%+v after %d requests", roster.Players[0], r.api.requests())
-	}
+	check.That(t, roster.Players[0].Name == "Man 0 of 31" && r.api.requests() == 4,
+		"%+v after %d requests", roster.Players[0], r.api.requests())
 }
 
 func TestClient_restart(t *testing.T) {
@@ -159,9 +138,7 @@ func TestClient_restart(t *testing.T) {
 		c.Cache = r.cache.clone()
 	})
 	after, err := again.Teams(t.Context(), 3)
-	if err != nil || !reflect.DeepEqual(before, after) {
-		t.Errorf("%+v, %v, want %+v", after, err, before)
-	}
+	check.That(t, err == nil && reflect.DeepEqual(before, after), "%+v, %v, want %+v", after, err, before)
 }
 
 func TestClient_fullCache(t *testing.T) {
@@ -170,9 +147,7 @@ func TestClient_fullCache(t *testing.T) {
 	r.cache.full = errFull
 	check.Must(r.Teams(t.Context(), 3))(t)
 	r.stop()
-	if !strings.Contains(r.log.String(), "full") {
-		t.Errorf("log %q", r.log)
-	}
+	check.That(t, strings.Contains(r.log.String(), "full"), "log %q", r.log)
 }
 
 func TestNew_badURL(t *testing.T) {
@@ -182,9 +157,7 @@ func TestNew_badURL(t *testing.T) {
 		"https://example.org/?key=hush", "https://example.org/hush\x7f",
 	} {
 		_, err := teamdata.New(teamdata.Config{URL: bad})
-		if err == nil || strings.Contains(err.Error(), "hush") {
-			t.Errorf("%q: %v", bad, err)
-		}
+		check.That(t, err != nil && !strings.Contains(err.Error(), "hush"), "%q: %v", bad, err)
 	}
 }
 
@@ -193,9 +166,7 @@ func TestClient_token(t *testing.T) {
 	const token = "hush-hush"
 	r := newRig(t, func(c *teamdata.Config) { c.Token = token })
 	check.Must(r.Teams(t.Context(), 3))(t)
-	if got := r.api.last().Header.Get("Authorization"); got != "Bearer "+token {
-		t.Errorf("Authorization %q", got)
-	}
+	check.Equal(t, r.api.last().Header.Get("Authorization"), "Bearer "+token, "Authorization")
 	r.api.set(down)
 	_, err := r.Teams(t.Context(), 2)
 	if err == nil || strings.Contains(err.Error(), token) {

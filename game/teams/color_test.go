@@ -1,6 +1,10 @@
 package teams
 
-import "testing"
+import (
+	"testing"
+
+	"pressbox/packaging/check"
+)
 
 func TestTextColor(t *testing.T) {
 	t.Parallel()
@@ -9,8 +13,6 @@ func TestTextColor(t *testing.T) {
 		"#757575": "#ffffff",
 		"red":     "", "+12345": "", "#+12345": "", "#a6ce3": "", "a6ce39": "", "": "",
 	} {
-		if got := TextColor(color); got != want {
-			t.Errorf("%q: %q, want %q", color, got, want)
-		}
+		check.Equal(t, TextColor(color), want, "%q", color)
 	}
 }

@@ -123,6 +123,20 @@ func Require(tb T, ok bool, format string, args ...any) {
 // Err returns the error of a call that also returns a value.
 func Err[V any](_ V, err error) error { return err }
 
+// Columns returns the columns of a table of text: a row a line, columns separated by "|", an empty one behind the last.
+func Columns(table string) (rows [][]string) {
+	for line := range strings.Lines(table) {
+		var row []string
+		for column := range strings.SplitSeq(strings.TrimSpace(line), "|") {
+			row = append(row, strings.TrimSpace(column))
+		}
+		if len(row) > 1 {
+			rows = append(rows, append(row, ""))
+		}
+	}
+	return rows
+}
+
 // Close closes c when the test ends, which must not fail.
 func Close(tb testing.TB, c io.Closer) {
 	tb.Helper()
