@@ -63,7 +63,7 @@ func firstSample(b *testing.B, a *app, c *client.Client, text string, written <-
 	b.Helper()
 	check.Must(a.phonemizer.Phonemes(b.Context(), "en-us", "warm"))(b)
 	began := time.Now()
-	r := check.Must(c.Announce(b.Context(), client.Announcement{Message: text}))(b)
+	r := check.Must(c.Announce(b.Context(), servertest.Request(client.Announcement{Message: text})))(b)
 	took := (<-written).Sub(began)
 	check.NoError(b, c.Call(b.Context(), http.MethodDelete, "/notify/"+r.ID, nil, &r))
 	return took

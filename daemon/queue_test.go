@@ -35,7 +35,7 @@ func TestAnnouncement_fullQueue(t *testing.T) {
 			plain = append(plain, id)
 		}
 	}
-	_, err := s.Announce(t.Context(), client.Announcement{Message: "One too many."})
+	_, err := s.Announce(t.Context(), servertest.Request(client.Announcement{Message: "One too many."}))
 	problem, ok := errors.AsType[*client.ProblemError](err)
 	if !ok || problem.Status != http.StatusServiceUnavailable || problem.Code != "queue_full" ||
 		problem.RetryAfter == "" {

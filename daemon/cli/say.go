@@ -128,7 +128,7 @@ func onlyWith(cmd *cobra.Command, flag string, others []string, allowed ...strin
 
 // request creates an announcement, waits for its end if wait is set, and prints its state.
 func request(cmd *cobra.Command, c *client.Client, a announce.AnnouncementRequest, wait bool) error {
-	r, err := c.Request(cmd.Context(), a)
+	r, err := c.Announce(cmd.Context(), a)
 	if err == nil && wait {
 		r, err = c.Follow(cmd.Context(), r.ID)
 	}

@@ -39,13 +39,8 @@ func (r Report) Ended() bool {
 // Speaking reports whether the announcement is being made or played.
 func (r Report) Speaking() bool { return r.Status == "synthesizing" || r.Status == "playing" }
 
-// Announce creates an announcement, to be spoken now.
-func (c *Client) Announce(ctx context.Context, a Announcement) (Report, error) {
-	return c.Request(ctx, announce.AnnouncementRequest{Payload: announce.Payload{Content: a}})
-}
-
-// Request creates an announcement.
-func (c *Client) Request(ctx context.Context, a announce.AnnouncementRequest) (Report, error) {
+// Announce creates an announcement.
+func (c *Client) Announce(ctx context.Context, a announce.AnnouncementRequest) (Report, error) {
 	var r Report
 	err := c.Call(ctx, http.MethodPost, "/notify", a, &r)
 	return r, err

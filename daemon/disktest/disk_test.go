@@ -22,6 +22,7 @@ import (
 	"pressbox/daemon/servertest"
 	"pressbox/packaging/check"
 	"pressbox/store/crashtest"
+	"pressbox/voice/announce"
 )
 
 func TestMain(m *testing.M) { os.Exit(servertest.Main(m)) }
@@ -163,7 +164,7 @@ func (s *site) load() {
 	ctx, stop := context.WithTimeout(s.tb.Context(), time.Minute)
 	defer stop()
 	for i := range loads {
-		r, err := s.client.Announce(ctx, client.Announcement{Message: "Announcement " + strconv.Itoa(i)})
+		r, err := s.client.Announce(ctx, saying("Announcement " + strconv.Itoa(i)))
 		if err != nil {
 			s.refusals = append(s.refusals, err)
 			continue
@@ -193,7 +194,7 @@ func (s *site) reports(f crashtest.Failure) error {
 		return nil
 	}
 	if len(s.acknowledged) == loads && len(s.refusals) == 0 { // the failure came after the last write
-		if _, err := s.client.Announce(s.tb.Context(), client.Announcement{Message: "One more."}); err == nil {
+		if _, err := s.client.Announce(s.tb.Context(), saying("One more.")); err == nil {
 			return errors.New("an announcement was accepted on a disk that cannot be written")
 		}
 	}
@@ -254,9 +255,14 @@ func (s *site) recovers() error {
 			errs = append(errs, fmt.Errorf("%s is %s, want %s", id, r.Status, want))
 		}
 	}
-	if _, err := s.client.Announce(s.tb.Context(), client.Announcement{Message: "It works again."}); err != nil {
+	if _, err := s.client.Announce(s.tb.Context(), saying("It works again.")); err != nil {
 		errs = append(errs, err)
 	}
 	_ = s.End(syscall.SIGKILL) // the error says so
 	return errors.Join(errs...)
+}
+
+// saying returns the request to announce a message now.
+func saying(message string) announce.AnnouncementRequest {
+	return servertest.Request(client.Announcement{Message: message})
 }

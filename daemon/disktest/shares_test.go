@@ -63,7 +63,7 @@ func TestShares_announcementsHeard(t *testing.T) {
 	}
 	check.That(t, health.Status != "failing", "health: %+v", health)
 	s := client.New(f.URL, "")
-	r := check.Must(s.Announce(t.Context(), client.Announcement{Message: "Ball four."}))(t)
+	r := check.Must(s.Announce(t.Context(), saying("Ball four.")))(t)
 	r, err := s.Follow(t.Context(), r.ID)
 	check.That(t, err == nil && r.Status == "done", "the announcement ended as %+v, %v\n%s", r, err, f.Logged())
 }
@@ -246,7 +246,7 @@ func (f *filled) fillCaches(api *teamData) {
 func (f *filled) fillAnnouncements() {
 	b := f.anyone()
 	current := client.Announcement{Message: strings.Repeat("This is spoken slowly. ", 60), Rate: 60}
-	r := check.Must(client.New(f.URL, "").Announce(f.t.Context(), current))(f.t)
+	r := check.Must(client.New(f.URL, "").Announce(f.t.Context(), servertest.Request(current)))(f.t)
 	f.fillWaiting(b)
 	f.fillEnded(b)
 	f.ask(b, "DELETE", "/notify/"+r.ID, "")

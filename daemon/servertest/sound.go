@@ -13,6 +13,7 @@ import (
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/daemon/client"
 	"pressbox/packaging/check"
+	"pressbox/voice/announce"
 )
 
 // A Server is a process with a sound server and a client.
@@ -96,10 +97,15 @@ func calibrate(tb testing.TB) []byte {
 	return check.Must(os.ReadFile(filepath.Join(s.dir, "state", "pressbox.db")))(tb)
 }
 
+// Request returns the request to announce something now.
+func Request(a client.Announcement) announce.AnnouncementRequest {
+	return announce.AnnouncementRequest{Payload: announce.Payload{Content: a}}
+}
+
 // Post creates an announcement.
 func (s *Server) Post(request client.Announcement) client.Report {
 	s.tb.Helper()
-	r, err := s.Announce(s.tb.Context(), request)
+	r, err := s.Announce(s.tb.Context(), Request(request))
 	if err != nil {
 		s.tb.Fatalf("POST /notify %.40q: %v", request.Message, err)
 	}
