@@ -164,7 +164,7 @@ func (s *site) load() {
 	ctx, stop := context.WithTimeout(s.tb.Context(), time.Minute)
 	defer stop()
 	for i := range loads {
-		r, err := s.client.Announce(ctx, saying("Announcement " + strconv.Itoa(i)))
+		r, err := s.client.Announce(ctx, saying("Announcement "+strconv.Itoa(i)))
 		if err != nil {
 			s.refusals = append(s.refusals, err)
 			continue
