@@ -106,7 +106,7 @@ func TestAll_twoManagersAndWatcher(t *testing.T) {
 	ben.says(".link-state", "Live")
 	ben.await(`!$(".banner")`)
 	agree(anna, ben)
-	ben.says(".chip", "Anna has called")
+	ben.says(".chip", "Anna has made a call")
 	ben.call()
 	turns(anna, ben, 1000)
 	anna.await(`$$(".box tbody tr").length > 18`)
