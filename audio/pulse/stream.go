@@ -171,7 +171,7 @@ func (s *stream) transmit(samples []float32) error {
 	return nil
 }
 
-// duration returns the playing time of so many bytes.
+// duration returns the playing time of n bytes.
 func (s *stream) duration(bytes int) time.Duration {
 	return time.Duration(bytes) * time.Second / time.Duration(sampleBytes*s.rate)
 }
