@@ -15,7 +15,9 @@ import (
 // What the server says in words is marked as English.
 func TestLanguage(t *testing.T) {
 	b := begin(t)
-	send(b, network.SetExtraHTTPHeaders,
+	b.open("/")
+	b.says("nav", "Announce")
+	send(b, network.SetExtraHTTPHeaders, // which a tab that loads its first page may lose
 		network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "de-DE,de;q=0.9"}})
 	b.open("/")
 	b.says("nav", "Durchsagen")
