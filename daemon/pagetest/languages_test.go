@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/network"
-
 	"pressbox/game/chance"
 )
 
@@ -15,10 +13,7 @@ import (
 // What the server says in words is marked as English.
 func TestLanguage(t *testing.T) {
 	b := begin(t)
-	b.open("/")
-	b.says("nav", "Announce")
-	send(b, network.SetExtraHTTPHeaders, // which a tab that loads its first page may lose
-		network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "de-DE,de;q=0.9"}})
+	b.speaks("de-DE,de;q=0.9")
 	b.open("/")
 	b.says("nav", "Durchsagen")
 	b.await(`document.documentElement.lang === "de"`)

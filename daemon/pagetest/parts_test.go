@@ -31,9 +31,11 @@ func TestAll_parts(t *testing.T) {
 	}
 }
 
-// speaks gives the browser of a tab a language.
+// speaks gives the browser of a tab a language. A tab that loads its first page may lose the header: it loads one
+// before.
 func (b *tab) speaks(language string) *tab {
 	b.t.Helper()
+	b.open("/")
 	send(b, network.SetExtraHTTPHeaders,
 		network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}})
 	return b
