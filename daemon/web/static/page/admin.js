@@ -7,11 +7,6 @@ import {
   language, reloadIfOutdated, listed, url, leaf,
 } from "./ui.js";
 
-/**
- * @typedef {{ name: string, value: string, origin: string, fixed: boolean, choices?: { value: string, label: string
- *   }[] }} Setting
- */
-
 const access = () => import("./adminaccess.js");
 const announcing = () => import("./announcements.js");
 
@@ -188,10 +183,10 @@ const modes = ["silence", "hold", "soft"];
 const sound = (controls) => (shared) => {
   const { update, gate } = shared;
   const now = controls(shared);
-  /** @type {Map<string, Setting> | null} */ let all = null;
+  /** @type {Map<string, Api["Setting"]> | null} */ let all = null;
   /** What was changed and not saved. @type {Record<string, string>} */ let draft = {};
   let saved = "";
-  /** @param {{ settings: Setting[] }} list */
+  /** @param {Api["SettingList"]} list */
   const receive = ({ settings }) => {
     all = new Map(settings.map((s) => [s.name, s]));
   };
@@ -364,7 +359,7 @@ const sound = (controls) => (shared) => {
 
 /** @type {Part} */
 function rooms({ gate }) {
-  /** @type {{ name: string, here: boolean, online: boolean }[] | null} */ let all = null;
+  /** @type {Api["Room"][] | null} */ let all = null;
   void gate.run(async () => {
     all = (await api("GET", "/api/rooms")).rooms;
   });
@@ -392,7 +387,7 @@ function rooms({ gate }) {
 
 // ---- health
 
-/** @typedef {{ name: string, result: "ok" | "warning" | "failure", detail: string, remedy?: string }} Finding */
+/** @typedef {Api["Finding"]} Finding */
 const ranks = { failure: 0, warning: 1, ok: 2 };
 /** Matches a remedy that is a command for the host. */
 const isCommand = /^(sudo )?(pressbox|systemctl|apt|chown|chmod) [\w ./=@-]+$/;
@@ -514,7 +509,7 @@ function log({ gate, update }) {
 
 /** @type {Part} */
 function backup({ gate, update }) {
-  /** @type {{ name: string, created_at: string, size_bytes: number }[] | null} */ let all = null;
+  /** @type {Api["Backup"][] | null} */ let all = null;
   let making = false;
   const load = () =>
     gate.run(async () => {

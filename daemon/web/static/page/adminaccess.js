@@ -10,12 +10,12 @@ const day = 86400; // seconds
 
 // ---- users and invites
 
-/** @typedef {Account & { disabled: boolean }} User */
+/** @typedef {Api["User"]} User */
 
 /** @type {Part} */
 export function people({ gate, me }) {
   /** @type {User[] | null} */ let users = null;
-  /** @type {{ id: string, expires_in: number }[]} */ let invites = [];
+  /** @type {Api["ListedInvite"][]} */ let invites = [];
   /**
    * A secret that is shown once, above a list.
    * @type {{ list: "users" | "invites", title: string, text: string } | null}
@@ -148,11 +148,7 @@ const revealed = (secret) =>
 
 /** @type {Part} */
 export function tokens({ gate }) {
-  /**
-   * @type {{ id: string, name: string, network?: string, ttl?: number, control: boolean, created_at: string }[] |
-   *   null}
-   */
-  let all = null;
+  /** @type {Api["Token"][] | null} */ let all = null;
   /** @type {{ title: string, text: string } | null} */ let secret = null;
   const load = () =>
     gate.run(async () => {
@@ -237,24 +233,15 @@ export function tokens({ gate }) {
 
 // ---- voices
 
-/**
- * @typedef {Voice & { language: string, size_bytes: number, license?: string, default: boolean, removable: boolean
- *   }} Installed
- */
-/** @typedef {{ name: string, state: string, done: number, total: number, error?: string }} Install */
-/**
- * @typedef {{ name: string, language: string, quality: string, speakers: number, size_bytes: number, license?:
- *   string, recommended: boolean, installed: boolean }} Offer
- */
-/** @typedef {{ language: string, languages: string[], voices: Offer[] }} Catalog */
+/** @typedef {Api["InstalledVoice"]} Installed */
 
 const pollDelay = 700; // ms between two looks at an installation
 
 /** @type {Part} */
 export function voices({ gate, update }) {
   /** @type {Installed[] | null} */ let all = null;
-  /** @type {Install | undefined} */ let install;
-  /** @type {Catalog | null} */ let shop = null;
+  /** @type {Api["VoiceInstall"] | undefined} */ let install;
+  /** @type {Api["Catalog"] | null} */ let shop = null;
   /** Why the last search failed. @type {Problem | null} */ let missing = null;
   let searching = false;
   let timer = 0;
@@ -270,7 +257,7 @@ export function voices({ gate, update }) {
       /** @type {Record<string, string>} */ (samples)[v.language] ?? [1, 2, 3, 4, 5].map((n) => number(n)).join(", ");
     if (!again) await player.toggle({ message, voice: v.name });
   };
-  /** @param {{ voices: Installed[], install?: Install }} list */
+  /** @param {Api["InstalledVoices"]} list */
   const receive = (list) => {
     const before = install?.state;
     [all, install] = [list.voices, list.install];
@@ -371,7 +358,7 @@ export function voices({ gate, update }) {
       <button @click=${() => remove(name)}>${t("admin.voice.cancel")}</button>
     </div>`;
   };
-  /** @param {Offer} v */
+  /** @param {Api["CatalogVoice"]} v */
   const offer = (v) =>
     html`<li>
       <div>

@@ -216,7 +216,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   const open = async (e) => {
     if (!(/** @type {HTMLDetailsElement} */ (e.target).open) || rooms.length) return;
     await requested.run(async () => {
-      const list = /** @type {{ name: string }[]} */ ((await api("GET", "/api/rooms")).rooms);
+      const list = /** @type {Api["Room"][]} */ ((await api("GET", "/api/rooms")).rooms);
       rooms = [...list.map((r) => r.name), "all"];
     });
     update();

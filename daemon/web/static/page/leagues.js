@@ -9,17 +9,8 @@ import { tabs } from "./stats.js";
 const pollInterval = 5000; // milliseconds; nothing is sent when a league advances
 const mostSeats = 8;
 
-/**
- * @typedef {{ team: Club, manager: { id?: string, name: string } | null, bot: boolean, left?: string }} Seat
- * @typedef {{ id: string, kind: "series" | "league", name: string, status: string, creator: { name: string },
- *   created_at: string, seats: Seat[], you?: number, yours: boolean,
- * meetings?: number, best_of: number, play_at?: string, cover_hours: number, day?: number, cover_at?: string,
- * champion?: number, stalled?: string, options: { innings: number, visibility: string } }} League
- * @typedef {{ day: number, away: number, home: number, playoff?: boolean, status: string, game?: string, plays_at?:
- *   string, score?: Score, conceded?: Side }} Fixture
- * @typedef {{ entrant: number, g: number, w: number, l: number, t: number, rs: number, ra: number, gb: number,
- *   tie_break?: string }} Place
- */
+/** @typedef {Api["LeagueSeat"]} Seat */
+/** @typedef {Api["League"]} League */
 
 /** @param {Seat} s */
 const nameOf = (s) =>
@@ -328,10 +319,7 @@ export const series = (page) => competition(page, "/api/series/");
 /** @param {PageContext} page @param {string} base path of the kind in the API @returns {View} */
 function competition({ update, me, go, params }, base) {
   const path = base + encodeURIComponent(params.id);
-  /**
-   * @type {{ league: League, games: Fixture[], standings: Place[], playoff?: { seat: number, w: number }[] } |
-   *   null}
-   */
+  /** @type {{ league: League, games: Api["LeagueGame"][], standings: Api["LeagueStandings"] } | null} */
   let now = null;
   /** @type {Problem | null} */ let missing = null;
   const requested = requests(update);
@@ -344,7 +332,7 @@ function competition({ update, me, go, params }, base) {
         api("GET", `${path}/schedule`),
         api("GET", `${path}/standings`),
       ]);
-      now = { league: found, games: schedule.games, standings: standings.standings, playoff: standings.playoff };
+      now = { league: found, games: schedule.games, standings };
     } catch (err) {
       if (!now) missing = problemOf(err);
     }
@@ -391,7 +379,7 @@ function competition({ update, me, go, params }, base) {
             ${quit}
           </p>`;
   };
-  /** @param {Fixture} g @param {League} l */
+  /** @param {Api["LeagueGame"]} g @param {League} l */
   const result = (g, l) => {
     if (g.score)
       return html`${g.game
@@ -406,7 +394,7 @@ function competition({ update, me, go, params }, base) {
     return g.plays_at ? formatTime(g.plays_at) : t("leagues.scheduled");
   };
   /** @param {NonNullable<typeof now>} n */
-  const ranking = ({ league: l, standings, playoff }) =>
+  const ranking = ({ league: l, standings: { standings, playoff } }) =>
     html`<section class="leaf">
       <h2>${t("standings.title")}</h2>
       ${table(

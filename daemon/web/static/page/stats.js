@@ -7,14 +7,7 @@ import {
 
 const maxSeasons = 5;
 
-/**
- * @typedef {{ w: number, l: number, t: number }} WonLost
- * @typedef {WonLost & { team: Club, g: number, pct: number | null, gb: number, rs: number, ra: number, streak:
- *   string, home: WonLost, away: WonLost }} Standing
- * @typedef {Record<string, any> & { player_id: string, name: string, team: Club }} Line
- */
-
-/** @param {WonLost} r */
+/** @param {Api["Record"]} r */
 const record = (r) => `${r.w}–${r.l}${r.t ? `–${r.t}` : ""}`;
 
 /** The imported seasons, which stand beside the league's. @type {number[]} */
@@ -84,7 +77,7 @@ export const tabs = (here) =>
 export function standings({ update }) {
   const page = seasonal(
     update,
-    async (season) => /** @type {Standing[]} */ ((await api("GET", `/api/stats/standings?season=${season}`)).standings),
+    async (season) => /** @type {Api["Standing"][]} */ ((await api("GET", `/api/stats/standings?season=${season}`)).standings),
   );
   return {
     title: () => t("standings.title"),
@@ -135,7 +128,7 @@ export function players({ update, query }) {
   let team = query.get("team") ?? "";
   const page = seasonal(
     update,
-    /** @returns {Promise<{ batting: Line[], pitching: Line[] }>} */
+    /** @returns {Promise<Record<"batting" | "pitching", any[]>>} */
     (season) => api("GET", `/api/stats/players?season=${season}${team ? url`&team=${team}` : ""}`),
   );
   /** The columns that sort from low to high. */
@@ -238,21 +231,12 @@ export function players({ update, query }) {
   };
 }
 
-/**
- * @typedef {{ id?: string, name?: string, bot?: boolean }} Ranked
- * @typedef {WonLost & { manager: Ranked, g: number, pct: number | null, rating: number, opponents: (WonLost & {
- *   manager: Ranked })[] }} Rank
- * @typedef {{ statistic: string, leaders: { player_id: string, name: string, team: Club, value: number }[] }} Category
- * @typedef {{ statistic: string, value: number, player_id?: string, name?: string, team: Club, opponent: Club,
- *   game?: string }} Feat
- */
-
-/** @param {Ranked} m */
+/** @param {Api["LadderManager"]} m */
 const nameOf = (m) => (m.bot ? t("new.opponent.bot") : m.name || t("managers.former"));
 
 /** @type {Page} */
 export function managers({ update }) {
-  /** @type {Rank[] | null} */ let rows = null;
+  /** @type {Api["ManagerRecord"][] | null} */ let rows = null;
   const requested = requests(update);
   void requested.run(async () => {
     rows = (await api("GET", "/api/stats/managers")).managers;
@@ -298,12 +282,12 @@ const figure = (statistic, value) =>
 export function leaders({ update }) {
   const page = seasonal(
     update,
-    /** @returns {Promise<{ batting: Category[], pitching: Category[], records: Feat[] }>} */
+    /** @returns {Promise<Api["Leaders"]>} */
     (season) => api("GET", `/api/stats/leaders?season=${season}`),
   );
   /** @param {string} id @param {string} name @param {Club} team */
   const player = (id, name, team) => playerName(id, name, { season: page.season, team: team.id });
-  /** @param {Category[]} all */
+  /** @param {Api["Category"][]} all */
   const lists = (all) =>
     html`<div class="columns">
       ${all
