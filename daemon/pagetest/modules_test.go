@@ -63,7 +63,7 @@ var text = regexp.MustCompile(`(?m)^  "([^"]+)":\s((?:.*\n    )*.*),$`)
 // placeholder matches what is replaced in a text.
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
-// All languages have the same texts, with the same placeholders.
+// All languages have the same texts, with the same placeholders. In English the server's errors have its own words.
 func TestLanguages_sameTexts(t *testing.T) {
 	t.Parallel()
 	const folder = root + "/daemon/web/static/page/languages/"
@@ -81,6 +81,9 @@ func TestLanguages_sameTexts(t *testing.T) {
 			delete(texts, key)
 		}
 		for key := range texts {
+			if strings.HasPrefix(key, "problem.") || strings.HasPrefix(key, "violation.") {
+				continue
+			}
 			t.Errorf("%s: %s is not in English", filepath.Base(file), key)
 		}
 	}

@@ -144,7 +144,7 @@ export function account({ me, update }) {
                               update();
                             }}
                           >
-                            ${t("account.end")}
+                            ${t("account.out")}
                           </button>`}
                     </li>`,
                 )}
@@ -256,7 +256,7 @@ export function about() {
         <ul>
           <li><a href="/docs">${t("about.docs")}</a></li>
           <li><a href="/health">${t("about.health")}</a></li>
-          <li><a href="/voices">${t("about.voices")}</a></li>
+          <li><a href="/voices">${t("admin.part.voices")}</a></li>
         </ul>
         <h2>${t("about.notices")}</h2>
         <p>${t("about.mit")}</p>

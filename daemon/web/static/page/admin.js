@@ -376,7 +376,7 @@ function rooms({ gate }) {
                       ${r.here ? html`<span class="tag">${t("admin.room.here")}</span>` : nothing}
                     </div>
                     <span class=${r.online ? "link-state on" : "link-state off"}>
-                      ${t(r.online ? "admin.room.online" : "admin.room.offline")}
+                      ${t(r.online ? "admin.room.online" : "live.off")}
                     </span>
                   </li>`,
               )}

@@ -94,7 +94,7 @@ export function people({ gate, me }) {
               @click=${() => remove(u)}
               aria-label=${t("admin.user.deletelabel", { name: u.name })}
             >
-              ${t("admin.user.delete")}
+              ${t("delete")}
             </button>
           </div>`}
     </li>`;
@@ -219,7 +219,7 @@ export function tokens({ gate }) {
                 )}
               </ul>`)}`)}
         ${leaf("token-new", t("admin.token.new"), html`<form class="fields" @submit=${create}>
-            <label>${t("admin.token.name")} <input name="name" required maxlength="100" autocomplete="off" /></label>
+            <label>${t("name")} <input name="name" required maxlength="100" autocomplete="off" /></label>
             <label>
               ${t("admin.token.network")}
               <input name="network" placeholder="192.168.1.0/24" autocomplete="off" spellcheck="false"
@@ -338,7 +338,7 @@ export function voices({ gate, update }) {
               @click=${() => remove(v.name)}
               aria-label=${t("admin.voice.removelabel", { name: v.name })}
             >
-              ${t("admin.voice.remove")}
+              ${t("remove")}
             </button>`
           : nothing}
       </div>
@@ -355,7 +355,7 @@ export function voices({ gate, update }) {
         ${t("admin.voice.loading", { name, share: percent(share), size: megabytes(install.total) })}
       </label>
       <progress id="download" max="1" .value=${share}></progress>
-      <button @click=${() => remove(name)}>${t("admin.voice.cancel")}</button>
+      <button @click=${() => remove(name)}>${t("cancel")}</button>
     </div>`;
   };
   /** @param {Api["CatalogVoice"]} v */
@@ -420,7 +420,7 @@ export function voices({ gate, update }) {
             : nothing}
           ${shop
             ? html`<label class="fields">
-                ${t("admin.voice.language")}
+                ${t("language")}
                 <select id="language" @change=${(/** @type {any} */ e) => search(e.target.value)}>
                   ${languageNames(shop.languages).map(
                     ([code, name]) =>

@@ -223,7 +223,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   };
   const roomChoice = () =>
     html`<fieldset class="picks">
-        <legend>${t("say.room")}</legend>
+        <legend>${t("admin.part.rooms")}</legend>
         ${rooms.map(
           (name) =>
             html`<label class="pick">

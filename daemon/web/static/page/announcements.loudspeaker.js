@@ -48,9 +48,9 @@ export function loudspeaker(shared) {
   /** @param {Quiet} q */
   const applies = (q) =>
     q.active
-      ? html`<strong>${q.until ? t("quiet.until", { when: when(q.until) }) : t("quiet.on")}</strong>
+      ? html`<strong>${q.until ? t("quiet.until", { when: when(q.until) }) : t("on")}</strong>
           (${label("quiet.reason", q.reason)}). ${label("quiet.mode", q.mode)}`
-      : html`<strong>${t("quiet.off")}</strong>`;
+      : html`<strong>${t("off")}</strong>`;
   const level = () => chosen ?? volume?.volume ?? 0;
   return {
     setVolume,

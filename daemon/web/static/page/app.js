@@ -95,7 +95,7 @@ const masthead = () =>
       html`<div class="masthead-in">
         <a class="wordmark" href="/"><span class="ball" aria-hidden="true"></span>Pressbox</a>
         <nav aria-label=${t("nav.label")}>
-          ${link("/", t("nav.games"))} ${link("/standings", t("nav.standings"))} ${link("/players", t("nav.players"))}
+          ${link("/", t("nav.games"))} ${link("/standings", t("standings.title"))} ${link("/players", t("players.title"))}
           ${link("/announcements", t("nav.announcements"))}
         </nav>
         <div class="who">
@@ -234,7 +234,7 @@ const notices = () =>
         ${answer
           ? html`<div>
               <p>${answer}</p>
-              <p class="row"><button @click=${() => notify("")}>${t("help.close")}</button></p>
+              <p class="row"><button @click=${() => notify("")}>${t("close")}</button></p>
             </div>`
           : nothing}
       </aside>`;

@@ -24,7 +24,7 @@ export function final(game, book, box, rematch) {
       ${game.rematch
         ? html`<a class="button" href=${`/games/${game.rematch}`}>${t("final.next")}</a>`
         : game.you
-          ? html`<button @click=${rematch}>${t("final.rematch")}</button>`
+          ? html`<button @click=${rematch}>${t("rematch.title")}</button>`
           : nothing}
       <a class="button" href=${`/api/games/${game.id}/scorecard`} download=${`${game.id}.EV`}>${t("final.card")}</a>
     </p>
@@ -106,7 +106,7 @@ export function boxScore(game, box) {
       <h3>${pennant(club)} ${club.name}</h3>
       ${table(
         t("box.batting", { club: club.name }),
-        [t("box.batters"), "AB", "R", "H", "RBI", "BB", "SO", "LOB"],
+        [t("players.batting"), "AB", "R", "H", "RBI", "BB", "SO", "LOB"],
         batting.map(
           (b) =>
             html`<tr>
@@ -126,7 +126,7 @@ export function boxScore(game, box) {
       <p class="notes">${notes(team, game.id)}</p>
       ${table(
         t("box.pitching", { club: club.name }),
-        [t("box.pitchers"), "IP", "H", "R", "ER", "BB", "SO", "HR", "P"],
+        [t("players.pitching"), "IP", "H", "R", "ER", "BB", "SO", "HR", "P"],
         team.pitching?.map(
           (p) =>
             html`<tr>

@@ -8,7 +8,7 @@ import { t, label, ordinal, store, playerName, gradesOf } from "./ui.js";
 
 /** Returns the name of a substitution in a list, with the gain. @param {Choice} c @param {Match} match */
 const substitute = (c, match) =>
-  [nameOf(c, match), gain(c), c.coach ? t("worth.coach") : ""].filter(Boolean).join(" · ");
+  [nameOf(c, match), gain(c), c.coach ? t("term.coach") : ""].filter(Boolean).join(" · ");
 /** @param {Choice} c */
 const ends = (c) => c.action.a === "concede" || c.action.a === "end";
 /** @param {Choice} c */
@@ -104,7 +104,7 @@ export class Dugout {
         this.choose(double ? this.withPitcher(change, double) : change);
       }}
     >
-      <label for="sub">${t("dugout.subs")}</label>
+      <label for="sub">${t("help.bench")}</label>
       <select
         id="sub"
         data-help=${["PH", "PR", "P"].includes(pitcher.position) ? pitcher.position : nothing}
@@ -124,7 +124,7 @@ export class Dugout {
       </select>
       ${this.candidate(game, pitcher.player_id)}
       ${doubles.length
-        ? html`<label for="double">${t("dugout.double")}</label>
+        ? html`<label for="double">${t("term.double")}</label>
             <select id="double" data-help="double" @change=${pick("double")} aria-describedby="double-hint">
               <option value="" .selected=${!double}>${t("dugout.single", { n: ordinal(pitcher.slot) })}</option>
               ${doubles.map(

@@ -103,7 +103,7 @@ export function openHelp(term) {
     if (e.target === dialog) dialog.close();
   }); // beside it
   render(
-    html`<form method="dialog"><button autofocus>${t("help.close")}</button></form>
+    html`<form method="dialog"><button autofocus>${t("close")}</button></form>
       ${content(false)}`,
     dialog,
   );

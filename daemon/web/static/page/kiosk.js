@@ -194,7 +194,7 @@ export function kiosk({ update }) {
   });
 
   return {
-    title: () => t("kiosk.title"),
+    title: () => t("nav.kiosk"),
     bare: true,
     awake: true,
     render: () => {
@@ -353,12 +353,12 @@ function board(s) {
     </tr>`;
   return html`<section
     class="wall-panel wall-game"
-    aria-label=${t("kiosk.game", { away: s.away.team.name, home: s.home.team.name })}
+    aria-label=${t("leagues.at", { away: s.away.team.name, home: s.home.team.name })}
   >
     <table>
       <thead>
         <tr>
-          <th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>
+          <th scope="col"><span class="unseen">${t("board.club")}</span></th>
           ${columns([...innings.map((i) => i + 1), t("kiosk.r"), t("kiosk.h"), t("kiosk.e")])}
         </tr>
       </thead>
@@ -417,11 +417,11 @@ function situation(s) {
 /** @param {Wall} wall */
 const standings = (wall) =>
   html`<section class="wall-panel">
-    <h2>${t("nav.standings")}</h2>
+    <h2>${t("standings.title")}</h2>
     <table class="wall-table">
       <thead>
         <tr>
-          <th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>
+          <th scope="col"><span class="unseen">${t("board.club")}</span></th>
           ${columns(["w", "l", "gb"].map((c) => label("kiosk", c)))}
         </tr>
       </thead>

@@ -235,7 +235,7 @@ function newLeague(update, go) {
                   (v) => t(v === "series" ? "leagues.series" : "leagues.league"),
                 )}
                 <div>
-                  <label for="league-name">${t("leagues.name")}</label>
+                  <label for="league-name">${t("name")}</label>
                   <input
                     id="league-name"
                     required
@@ -374,7 +374,7 @@ function competition({ update, me, go, params }, base) {
               : nothing}
             ${l.yours
               ? html`<button @click=${() => act("start")}>${t("leagues.start")}</button>
-                  <button @click=${remove}>${t("leagues.delete")}</button>`
+                  <button @click=${remove}>${t("delete")}</button>`
               : nothing}
             ${quit}
           </p>`;
@@ -388,7 +388,7 @@ function competition({ update, me, go, params }, base) {
     if (g.game && g.status !== "scheduled") {
       const own = l.you !== undefined && (g.away === l.you || g.home === l.you);
       return html`<a href=${g.status === "pending" && own ? `/games/${g.game}/lineup` : `/games/${g.game}`}>
-        ${t(g.status === "pending" ? "leagues.lineups" : "leagues.playing")}
+        ${t(g.status === "pending" ? "card.title" : "leagues.playing")}
       </a>`;
     }
     return g.plays_at ? formatTime(g.plays_at) : t("leagues.scheduled");
@@ -425,7 +425,7 @@ function competition({ update, me, go, params }, base) {
           <h2>${t("leagues.schedule")}</h2>
           ${table(
             t("leagues.schedule"),
-            [t("leagues.game"), t("leagues.day"), t("leagues.result"), t("leagues.scorecard")],
+            [t("game.title"), t("leagues.day"), t("leagues.result"), t("leagues.scorecard")],
             games.map(
                   (g) =>
                     html`<tr>
@@ -445,7 +445,7 @@ function competition({ update, me, go, params }, base) {
                       <td>${result(g, l)}</td>
                       <td>
                         ${g.game && g.score
-                          ? html`<a href="/games/${g.game}/replay">${t("leagues.replay")}</a>
+                          ? html`<a href="/games/${g.game}/replay">${t("replay.name")}</a>
                               <a href="/api/games/${g.game}/scorecard" download="${g.game}.eve">
                                 ${t("leagues.eventfile")}
                               </a>`

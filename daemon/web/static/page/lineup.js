@@ -106,7 +106,7 @@ export function lineup({ params, update, go }) {
         <label for="invite">${t("invite.link")}</label>
         <div class="row">
           <input id="invite" readonly .value=${address} /><button @click=${copy}>
-            ${copied ? t("invite.copied") : t("invite.copy")}
+            ${copied ? t("invite.copied") : t("copy")}
           </button>
         </div>
       </div>
@@ -131,7 +131,7 @@ export function lineup({ params, update, go }) {
       <p>
         ${session.me
           ? html`<button class="primary" @click=${join}>${t("lobby.joinlabel", values)}</button>`
-          : html`<a class="button primary" href=${signInAddress()}>${t("invited.signin")}</a>`}
+          : html`<a class="button primary" href=${signInAddress()}>${t("cover.enter")}</a>`}
       </p>`;
   };
   /** @param {Game} g */

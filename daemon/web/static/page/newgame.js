@@ -64,7 +64,7 @@ export function newGame({ update, go }) {
     imported.length
       ? html`<p>
           <label class="inline">
-            ${t("stats.season")}
+            ${t("season")}
             <select
               name="season"
               @change=${(/** @type {any} */ e) => {

@@ -131,7 +131,7 @@ export const gain = (c, usual) =>
 const points = (c, usual) =>
   c.runs === undefined || c === usual ? "" : Math.abs(c.runs) < least ? "≈ 0" : signed.format(c.runs);
 /** @param {Choice} c */
-const coach = (c) => (c.coach ? html` <b class="coach">${t("worth.coach")}</b>` : nothing);
+const coach = (c) => (c.coach ? html` <b class="coach">${t("term.coach")}</b>` : nothing);
 /**
  * Renders the worth of a choice, and its odds in words: they are about different events, and are no measure of it.
  * @param {Choice} c

@@ -25,7 +25,7 @@ export async function openCard({ player = "", game, season, team }) {
   const show = (/** @type {unknown} */ content) =>
     render(
       html`${content}
-        <form method="dialog"><button autofocus>${t("player.close")}</button></form>`,
+        <form method="dialog"><button autofocus>${t("close")}</button></form>`,
       dialog,
     );
   show(loading());
@@ -155,7 +155,7 @@ function lines(title, columns, season, today) {
         </tr>`
       : nothing;
   return table(title, [title, ...columns.map(([head]) => head)], [
-    row(t("player.season"), season, false),
+    row(t("season"), season, false),
     row(t("player.today"), today, true),
   ]);
 }

@@ -104,7 +104,7 @@ export function replay({ params, update }) {
       if (!at)
         return html`<section class="leaf narrow">
           <h1>${t("replay.name")}</h1>
-          <p>${t("replay.none")}</p>
+          <p>${t("curve.none")}</p>
           <p><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p>
         </section>`;
       const end = i === plays.length - 1 && game.status === "finished";
@@ -152,7 +152,7 @@ export function replay({ params, update }) {
                   <button aria-label=${t("replay.last")} @click=${() => show(plays.length - 1)}>»</button>
                 </span>
                 <label class="inline">
-                  ${t("replay.speed")}
+                  ${t("say.rate")}
                   <select
                     @change=${(/** @type {any} */ e) => {
                       speed = e.target.selectedIndex;

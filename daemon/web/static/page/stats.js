@@ -44,7 +44,7 @@ function seasonal(update, load) {
       }),
     choice: () =>
       html`<label class="inline">
-        ${t("stats.season")}
+        ${t("season")}
         <select
           @change=${(/** @type {any} */ e) => {
             page.season = Number(e.target.value);

@@ -611,7 +611,7 @@ export const command = (text) =>
       aria-label=${t("admin.copylabel", { text })}
       @click=${(/** @type {any} */ e) => copy(text, e.currentTarget.previousElementSibling)}
     >
-      ${t("admin.copy")}
+      ${t("copy")}
     </button>
   </p>`;
 
