@@ -3,7 +3,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, alertBox, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut,
-  refocus, when, joinAddress, signInAddress, listed, url, leaf,
+  refocus, when, joinAddress, signInAddress, listed, url, leaf, valued, submitted,
 } from "./ui.js";
 
 const day = 86400; // seconds
@@ -155,11 +155,7 @@ export function tokens({ gate }) {
       all = (await api("GET", "/api/admin/tokens")).tokens;
     });
   void load();
-  /** @param {SubmitEvent} e */
-  const create = async (e) => {
-    e.preventDefault();
-    const form = /** @type {HTMLFormElement} */ (e.target);
-    const fields = new FormData(form);
+  const create = submitted(async (fields, form) => {
     const made = await gate.run(() =>
       api("POST", "/api/admin/tokens", {
         name: fields.get("name"),
@@ -173,7 +169,7 @@ export function tokens({ gate }) {
     readOut(t("admin.token.made"));
     secret = { title: t("admin.token.made"), text: made.token };
     await load();
-  };
+  });
   /** @param {string} id */
   const revoke = async (id) => {
     await gate.run(() => api("DELETE", url`/api/admin/tokens/${id}`));
@@ -421,7 +417,7 @@ export function voices({ gate, update }) {
           ${shop
             ? html`<label class="fields">
                 ${t("language")}
-                <select id="language" @change=${(/** @type {any} */ e) => search(e.target.value)}>
+                <select id="language" @change=${valued(search)}>
                   ${languageNames(shop.languages).map(
                     ([code, name]) =>
                       html`<option value=${code} ?selected=${code === shop?.language}>${name}</option>`,

@@ -3,7 +3,7 @@
 import { html, render, nothing } from "./lit-html.js";
 import {
   t, api, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store,
-  stored, meta, fullScreen, readOut, sides,
+  stored, meta, fullScreen, readOut, sides, notice,
 } from "./ui.js";
 
 const statistics = () => import("./stats.js");
@@ -95,8 +95,8 @@ const masthead = () =>
       html`<div class="masthead-in">
         <a class="wordmark" href="/"><span class="ball" aria-hidden="true"></span>Pressbox</a>
         <nav aria-label=${t("nav.label")}>
-          ${link("/", t("nav.games"))} ${link("/standings", t("standings.title"))} ${link("/players", t("players.title"))}
-          ${link("/announcements", t("nav.announcements"))}
+          ${link("/", t("nav.games"))} ${link("/standings", t("standings.title"))}
+          ${link("/players", t("players.title"))} ${link("/announcements", t("nav.announcements"))}
         </nav>
         <div class="who">
           ${session.me?.admin ? link("/admin", t("nav.admin")) : nothing}
@@ -296,7 +296,7 @@ async function open(navigated = false) {
   const [path, load, name = "", tab = ""] = routes.find(([path]) => path.test(url.pathname)) ?? [];
   let view;
   if (!path || !load) view = message(t("lost.title"), t("lost.text"));
-  else if (needSession.includes(name) && !session.me) view = signInFirst();
+  else if (needSession.includes(name) && !session.me) view = { title: () => t("signin"), render: gate };
   else {
     try {
       const module = await load();
@@ -331,21 +331,7 @@ function close() {
 }
 
 /** @param {string} title @param {string} text @returns {View} */
-const message = (title, text) => ({
-  title: () => title,
-  render: () =>
-    html`<section class="leaf narrow">
-      <h1>${title}</h1>
-      <p>${text}</p>
-      <p><a class="button" href="/">${t("lost.out")}</a></p>
-    </section>`,
-});
-
-/** @returns {View} */
-const signInFirst = () => ({
-  title: () => t("signin"),
-  render: () => gate(),
-});
+const message = (title, text) => ({ title: () => title, render: () => notice(title, html`<p>${text}</p>`) });
 
 document.addEventListener("visibilitychange", () => void keepAwake());
 document.addEventListener("fullscreenchange", () => void update());

@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import { nineOf } from "./board.js";
 import {
-  t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken, cells, table,
+  t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken, cells, table, innings,
 } from "./ui.js";
 
 /**
@@ -75,8 +75,6 @@ function howWon(book, box) {
     )}
   </dl>`;
 }
-
-const innings = (/** @type {number} */ outs) => `${Math.floor(outs / 3)}.${outs % 3}`;
 
 /** @param {Game} game @param {Box | null} box */
 export function boxScore(game, box) {

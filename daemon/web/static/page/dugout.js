@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import { doubleName } from "./board.js";
 import { nameOf, gain, subsOf, teamOf } from "./play.js";
-import { t, label, ordinal, store, playerName, gradesOf } from "./ui.js";
+import { t, label, ordinal, store, playerName, gradesOf, valued, submitted } from "./ui.js";
 
 /** @typedef {import("./play.js").Match} Match */
 
@@ -61,11 +61,11 @@ export class Dugout {
         <input
           type="checkbox"
           .checked=${this.match.keys}
-          @change=${(/** @type {any} */ e) => {
-            this.match.keys = e.target.checked;
-            store("keys", e.target.checked ? "on" : "off");
+          @change=${valued((_, { checked }) => {
+            this.match.keys = checked;
+            store("keys", checked ? "on" : "off");
             this.match.update();
-          }}
+          })}
         />
         ${t("dugout.keys")}
       </label>`;
@@ -93,16 +93,14 @@ export class Dugout {
       const kind = ["PH", "PR", "P"].includes(subsOf(c)[0].position) ? subsOf(c)[0].position : "field";
       kinds.set(kind, [...(kinds.get(kind) ?? []), c]);
     }
-    const pick = (/** @type {"change" | "double"} */ which) => (/** @type {any} */ e) => {
-      this[which] = e.target.value;
-      this.match.update();
-    };
+    const pick = (/** @type {"change" | "double"} */ which) =>
+      valued((value) => {
+        this[which] = value;
+        this.match.update();
+      });
     return html`<form
       class="substitutions"
-      @submit=${(/** @type {SubmitEvent} */ e) => {
-        e.preventDefault();
-        this.choose(double ? this.withPitcher(change, double) : change);
-      }}
+      @submit=${submitted(() => this.choose(double ? this.withPitcher(change, double) : change))}
     >
       <label for="sub">${t("help.bench")}</label>
       <select

@@ -2,7 +2,7 @@
 import { html, nothing, noChange } from "./lit-html.js";
 import {
   t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf,
-  element, guarded, loading, stored, sides, problemText, language, inningName,
+  element, guarded, loading, stored, sides, problemText, language, inningName, linkState,
 } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
 
@@ -475,9 +475,7 @@ class Match {
     return this.linkPanel(
       [this.link, fans, presenceKey(p), ...sides.map((side) => this.goneIn(p[side])), stage, stage?.sounds],
       () =>
-        html`<span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>
-            ${t(`link.${this.link}`)}
-          </span>
+        html`${linkState(this.link)}
           ${sides.map((side) => {
             const manager = p[side];
             if (!manager || (hotseat && side === "home")) return nothing; // one person manages both sides

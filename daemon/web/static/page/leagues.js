@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, season, formatTime, number, alertBox, problemOf, problemView, requests, pennant, loading, cells,
-  table, violationsAt,
+  table, violationsAt, valued, submitted,
 } from "./ui.js";
 import { tabs } from "./stats.js";
 
@@ -116,9 +116,7 @@ function newLeague(update, go) {
   const team = (i) => chosen.teams[i] ?? clubs?.[i]?.id ?? "";
   /** @param {number} i */
   const manager = (i) => chosen.managers[i] ?? "bot";
-  /** @param {SubmitEvent} e */
-  const submit = async (e) => {
-    e.preventDefault();
+  const submit = submitted(async () => {
     if (sending) return;
     sending = true;
     await requested.run(async () => {
@@ -136,7 +134,7 @@ function newLeague(update, go) {
     });
     sending = false;
     update();
-  };
+  });
   /** @param {string} path */
   const violations = (path) => violationsAt(requested.problem, path);
   /**
@@ -153,10 +151,10 @@ function newLeague(update, go) {
       <label for=${id}>${text}</label>
       <select
         id=${id}
-        @change=${(/** @type {any} */ e) => {
-          choose(values[e.target.selectedIndex]);
+        @change=${valued((_, { selectedIndex }) => {
+          choose(values[selectedIndex]);
           update();
-        }}
+        })}
       >
         ${values.map((v) => html`<option ?selected=${v === now}>${name(v)}</option>`)}
       </select>
@@ -241,9 +239,9 @@ function newLeague(update, go) {
                     required
                     maxlength="60"
                     .value=${chosen.name}
-                    @input=${(/** @type {any} */ e) => {
-                      chosen.name = e.target.value;
-                    }}
+                    @input=${valued((value) => {
+                      chosen.name = value;
+                    })}
                   />${violations("/name")}
                 </div>
                 ${kind === "league"
@@ -287,9 +285,9 @@ function newLeague(update, go) {
                     id="play_at"
                     type="time"
                     .value=${playAt}
-                    @input=${(/** @type {any} */ e) => {
-                      playAt = e.target.value;
-                    }}
+                    @input=${valued((value) => {
+                      playAt = value;
+                    })}
                   />
                   <p class="hint">${t("leagues.playat.hint")}</p>
                   ${violations("/play_at")}

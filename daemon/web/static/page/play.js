@@ -1,7 +1,9 @@
 // The decisions that a manager can make now.
 import { html, nothing } from "./lit-html.js";
 import { changeName } from "./board.js";
-import { t, label, formatTime, language, managerOf, clubStyle, percent, loading, reloadIfOutdated } from "./ui.js";
+import {
+  t, label, formatTime, language, managerOf, clubStyle, percent, loading, reloadIfOutdated, valued, submitted,
+} from "./ui.js";
 export * from "./play.live.js";
 
 /** @typedef {import("./play.live.js").Link} Link */
@@ -409,10 +411,7 @@ export class Decisions {
     const also = calls.filter((c) => switches.some((s) => s === partOf(c)));
     return html`<form
       class="calls combine"
-      @submit=${(/** @type {SubmitEvent} */ e) => {
-        e.preventDefault();
-        if (this.idle) this.choose(this.combined(this.calls));
-      }}
+      @submit=${submitted(() => this.idle && this.choose(this.combined(this.calls)))}
     >
       <button class="call primary" data-help=${termOf(call)} ?disabled=${!this.idle}>
         <span class="call-label">${this.hint(0)}${nameOf(call, this.match)}</span>${chosen.length > 1
@@ -434,7 +433,7 @@ export class Decisions {
                 nameOf(c, this.match),
                 chosen.includes(c),
                 this.hint(calls.indexOf(c)),
-                (/** @type {any} */ e) => this.toggle(c, e.target.checked),
+                valued((_, { checked }) => this.toggle(c, checked)),
                 exclusive,
               ),
             )}
@@ -476,7 +475,7 @@ export class Decisions {
     return html`<details
       class="offers"
       ?open=${this.opened}
-      @toggle=${(/** @type {any} */ e) => void this.toggleDugout(e.target.open)}
+      @toggle=${valued((_, { open }) => this.toggleDugout(open))}
     >
       <summary>${t("dugout.title")}</summary>
       ${!this.opened ? nothing : this.dugout ? this.dugout.render(game) : loading()}

@@ -1,8 +1,8 @@
 // Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, session, season as defaultSeason, alertBox, requests, pennant, loading, rate, number, playerName,
-  cells, table, listed, url,
+  t, label, api, session, season as defaultSeason, alertBox, requests, pennant, loading, rate, figure, number, playerName,
+  cells, table, listed, url, valued,
 } from "./ui.js";
 
 const maxSeasons = 5;
@@ -46,10 +46,10 @@ function seasonal(update, load) {
       html`<label class="inline">
         ${t("season")}
         <select
-          @change=${(/** @type {any} */ e) => {
-            page.season = Number(e.target.value);
+          @change=${valued((value) => {
+            page.season = Number(value);
             void page.load();
-          }}
+          })}
         >
           ${Array.from({ length: Math.min(defaultSeason, maxSeasons) }, (_, i) => defaultSeason - i)
             .concat(imported.toReversed())
@@ -75,10 +75,9 @@ export const tabs = (here) =>
 
 /** @type {Page} */
 export function standings({ update }) {
-  const page = seasonal(
-    update,
-    async (season) => /** @type {Api["Standing"][]} */ ((await api("GET", `/api/stats/standings?season=${season}`)).standings),
-  );
+  /** @param {number} season @returns {Promise<Api["Standing"][]>} */
+  const load = async (season) => (await api("GET", `/api/stats/standings?season=${season}`)).standings;
+  const page = seasonal(update, load);
   return {
     title: () => t("standings.title"),
     render: () =>
@@ -180,16 +179,7 @@ export function players({ update, query }) {
                         ${playerName(p.player_id, p.name, { season: page.season, team: p.team.id })}
                         <small>${p.team.abbrev}</small>
                       </th>
-                      ${columns.map(
-                        ([field]) =>
-                          html`<td>
-                            ${["avg", "obp", "slg", "ops"].includes(field)
-                              ? rate(p[field])
-                              : ["era", "whip"].includes(field)
-                                ? rate(p[field], 2)
-                                : p[field]}
-                          </td>`,
-                      )}
+                      ${cells(columns.map(([field]) => figure(field, p[field])))}
                     </tr>`,
                 )}
               </tbody>
@@ -208,10 +198,10 @@ export function players({ update, query }) {
             <label class="inline">
               ${t("board.club")}
               <select
-                @change=${(/** @type {any} */ e) => {
-                  team = e.target.value;
+                @change=${valued((id) => {
+                  team = id;
                   void page.load();
-                }}
+                })}
               >
                 <option value="">${t("players.all")}</option>
                 ${[...page.clubs.values()].map(
@@ -267,16 +257,6 @@ export function managers({ update }) {
       </section>`,
   };
 }
-
-/** @param {string} statistic @param {number} value */
-const figure = (statistic, value) =>
-  ["avg", "ops"].includes(statistic)
-    ? rate(value)
-    : ["era", "whip"].includes(statistic)
-      ? rate(value, 2)
-      : statistic === "pitcher_outs"
-        ? `${Math.floor(value / 3)}.${value % 3}`
-        : String(value);
 
 /** Lists the leaders of a season and the most that was done in one game. @type {Page} */
 export function leaders({ update }) {
