@@ -749,11 +749,9 @@ export const managerOf = (side) => (side.bot ? t("game.bot") : (side.manager?.na
 /** Returns the side without a manager. @param {Game} g @returns {Side | undefined} */
 export const openSide = (g) => sides.find((s) => !g[s].manager && !g[s].bot);
 
-/** Renders the state of the connection to a game. @param {import("./play.live.js").Link} link */
-export const linkState = (link) =>
-  html`<span class=${`link-state ${{ live: "on", joining: "", lost: "off", over: "off" }[link]}`}>
-    ${t(`link.${link}`)}
-  </span>`;
+const lights = { live: "on", joining: "", lost: "off", over: "off" };
+/** Renders the state of the connection to a game. @param {keyof typeof lights} link */
+export const linkState = (link) => html`<span class=${`link-state ${lights[link]}`}>${t(`link.${link}`)}</span>`;
 
 /** Renders the heading of a game's page, with the league that it belongs to. @param {Game} g */
 export const gameTitle = (g) =>

@@ -921,9 +921,10 @@ const texts = {
   "chart.open": "offen",
   "platoon.facing": "Platoon-Vorteil gegen",
   "platoon.edge": "hat den Platoon-Vorteil",
-  "platoon.hint":
-    "Deine Reihe: {l} schlagen links, {r} rechts, {s} beidseitig; {n} haben den Vorteil (▲). " +
-    "Ihre Starter: {rr} Rechtshänder, {rl} Linkshänder.",
+  "platoon.hint": (/** @type {{ l: number, r: number, s: number, n: number, rr: number, rl: number }} */ v) =>
+    `Deine Reihe: ${v.l} schlagen links, ${v.r} rechts, ${v.s} beidseitig; ${v.n} haben den Vorteil (▲). ` +
+    `Ihre Starter: ${count(v.rr, "{n} Rechtshänder", "{n} Rechtshänder")}, ` +
+    `${count(v.rl, "{n} Linkshänder", "{n} Linkshänder")}.`,
   "invited.title": "{name} lädt dich zu einem Spiel ein",
   "invited.rematch": "{name} möchte eine Revanche",
   "invited.other": "{name} hat {opponent} um eine Revanche gebeten.",
