@@ -108,9 +108,7 @@ func TestAccount_adminCode(t *testing.T) {
 	b.shows(`header a[href="/admin"]`)
 	b.open("/account")
 	b.shows("main .stubs li")
-	if b.count("#admin-code") != 0 {
-		t.Error("the code is asked for again")
-	}
+	check.That(t, b.count("#admin-code") == 0, "the code is asked for again")
 }
 
 // openPart opens a part of the administration by its link.
@@ -131,9 +129,7 @@ func TestAdmin_stranger(t *testing.T) {
 	b.press(`main a[href="/admin"]`)
 	b.says("#stranger", "no administrator yet")
 	b.says("#stranger code", "sudo pressbox users admin 'Anna O’Neil'")
-	if b.count(`header a[href="/admin"]`) != 0 {
-		t.Error("the header links to the administration")
-	}
+	check.That(t, b.count(`header a[href="/admin"]`) == 0, "the header links to the administration")
 	b.command("users", "admin", "Anna O’Neil")
 	b.open("/")
 	b.press(`header a[href="/admin"]`)
@@ -144,18 +140,15 @@ func TestAdmin_stranger(t *testing.T) {
 	other.says("#stranger", "not an administrator")
 	other.open("/account")
 	other.shows("main .stubs li")
-	if other.count(`a[href="/admin"]`) != 0 {
-		t.Error("another account has a link to the administration")
-	}
+	check.That(t, other.count(`a[href="/admin"]`) == 0, "another account has a link to the administration")
 }
 
 // Quiet hours that are saved apply at once and are the origin "page" in the settings, until they
 // are reset. A setting of the environment cannot be changed.
 func TestAdmin_sound(t *testing.T) {
 	b := newAdministration(t, "CHIME=ding-dong")
-	if !b.is(`$("#CHIME").disabled`) || b.is(`$("#VOLUME").disabled`) {
-		t.Error("a setting of the environment can be changed, or another one cannot")
-	}
+	check.That(t, b.is(`$("#CHIME").disabled`) && !b.is(`$("#VOLUME").disabled`),
+		"a setting of the environment can be changed, or another one cannot")
 	b.set("#quiet-from", "22:00")
 	b.set("#quiet-to", "07:00")
 	b.choose("#QUIET_MODE", "Spoken afterwards")
@@ -229,13 +222,9 @@ func TestAdmin_people(t *testing.T) {
 	b.await(`!$("#invites")`)
 	b.press(`[aria-label="Disabled: Bob"]`)
 	b.says("#users .tag", "Disabled")
-	if got := bob.status("GET", "/api/auth/me"); got != 401 {
-		t.Errorf("a disabled account: status %d", got)
-	}
+	check.Equal(t, bob.status("GET", "/api/auth/me"), 401, "the status of a disabled account")
 	bob.expect("401")
-	if question := b.confirm(`[aria-label="Delete Bob"]`, true); !strings.Contains(question, "Bob") {
-		t.Errorf("asked %q", question)
-	}
+	check.Contains(t, b.confirm(`[aria-label="Delete Bob"]`, true), "Bob", "the question")
 	b.await(`$$("#users li").length === 1`)
 }
 
@@ -278,9 +267,7 @@ func TestAdmin_voices(t *testing.T) {
 	b.says("main .good", newVoice+" is installed")
 	b.says("#voices li", "Default voice")
 	got := strings.Join(strings.Fields(b.command("config")), " ")
-	if !strings.Contains(got, "DEFAULT_VOICE "+newVoice+" page") {
-		t.Errorf("config: %s", got)
-	}
+	check.That(t, strings.Contains(got, "DEFAULT_VOICE "+newVoice+" page"), "config: %s", got)
 	b.press(`[aria-label="Listen to ` + newVoice + `"]`)
 	b.shows(`[aria-label="Listen to ` + newVoice + `"][aria-pressed="true"]`)
 	b.looks("admin-voices")
