@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
 	rules "pressbox/game"
 	"pressbox/game/protocol"
 	"pressbox/packaging/check"

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
 	"pressbox/daemon/replica"
 	"pressbox/daemon/servertest"
 	baseball "pressbox/game"

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
+
 	rules "pressbox/game"
 	"pressbox/game/protocol"
 	"pressbox/game/stats"

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gorilla/websocket"
+
 	"pressbox/auth/netblock"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/play"

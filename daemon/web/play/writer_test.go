@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gorilla/websocket"
+
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/site"
 	"pressbox/packaging/check"
