@@ -1,7 +1,6 @@
 package pagetest_test
 
 import (
-	"bytes"
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/json"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -30,39 +28,32 @@ const newVoice = "en_US-copy-medium"
 func serveCatalog(tb testing.TB) (url string, gate chan struct{}) {
 	tb.Helper()
 	gate = make(chan struct{})
-	files, about := map[string][]byte{}, map[string]any{}
-	for name, from := range map[string]string{
-		newVoice + ".onnx": ".onnx", newVoice + ".onnx.json": ".onnx.json", "MODEL_CARD": ".MODEL_CARD",
-	} {
-		content := check.Must(os.ReadFile(filepath.Join(root, "models/en_US-pressbox-medium"+from)))(tb)
-		if name == "MODEL_CARD" {
-			content = []byte("* License: Public domain\n")
-		}
-		files["/"+name] = content
+	files := map[string][]byte{"MODEL_CARD": []byte("* License: Public domain\n")}
+	for _, end := range []string{".onnx", ".onnx.json"} {
+		files[newVoice+end] = check.Must(os.ReadFile(filepath.Join(root, "models/en_US-pressbox-medium"+end)))(tb)
+	}
+	about := map[string]any{}
+	for name, content := range files {
 		about[name] = map[string]any{"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum(content))}
 	}
-	index := map[string]any{newVoice: map[string]any{
+	files["voices.json"] = check.Must(json.Marshal(map[string]any{newVoice: map[string]any{
 		"language": map[string]string{"name_english": "English", "country_english": "United States"},
 		"quality":  "medium", "num_speakers": 1, "files": about,
-	}}
+	}}))(tb)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		content := files[r.URL.Path]
-		switch r.URL.Path {
-		case "/voices.json":
-			_ = json.NewEncoder(w).Encode(index)
-			return
-		case "/" + newVoice + ".onnx":
-			w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-			_, _ = w.Write(content[:len(content)/2])
+		content := files[r.URL.Path[1:]]
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		if r.URL.Path == "/"+newVoice+".onnx" {
+			half := len(content) / 2
+			_, _ = w.Write(content[:half])
 			_ = http.NewResponseController(w).Flush()
 			select {
 			case <-gate:
 			case <-r.Context().Done():
 			}
-			_, _ = w.Write(content[len(content)/2:])
-			return
+			content = content[half:]
 		}
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+		_, _ = w.Write(content)
 	}))
 	tb.Cleanup(server.Close)
 	return server.URL + "/voices.json", gate
