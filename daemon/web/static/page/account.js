@@ -64,7 +64,7 @@ export function account({ me, update }) {
   void Promise.all([load(), loadAdministration()]).then(() => {
     loaded = true;
     update();
-  }); // at once, as either moves what is below
+  }); // together, as each moves what is below
 
   return {
     title: () => t("account.title"),

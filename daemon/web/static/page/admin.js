@@ -68,7 +68,7 @@ export function admin({ query, me, update }) {
 }
 
 /**
- * Shows how an account becomes an administrator’s.
+ * Shows how to make an account an administrator.
  * @param {Account | null} me
  * @param {() => Promise<void>} update
  * @returns {View}

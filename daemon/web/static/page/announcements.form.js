@@ -31,7 +31,7 @@ const fields = [
   "room",
 ];
 
-/** The part of the form that is emptied once it was sent; "" is a field's default. @param {string} when */
+/** Returns the fields that are reset after sending; "" is a field's default. @param {string} when */
 const blank = (when) => ({
   message: "", title: "", urgent: false, priority: "", volume: "", ttl: "", room: new Set(),
   chime: "", repeat: "", times: "3", every: "10", when, at: "", in: "10",
@@ -66,7 +66,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   };
   /** @type {string[]} */ let rooms = []; // once the other options are open
   const spoken = () => ({ message: draft.message, voice: draft.voice || undefined });
-  /** Returns the fields that are not left at their default; JSON has none that is undefined. @returns {Content} */
+  /** Returns the fields that differ from their defaults; JSON leaves out what is undefined. @returns {Content} */
   const content = () => ({
     ...spoken(),
     title: draft.title || undefined,
@@ -216,7 +216,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     if (!of.delete(value)) of.add(value);
     update();
   };
-  /** Asks for the rooms once the other options are opened. @param {Event} e */
+  /** Loads the rooms once the other options are opened. @param {Event} e */
   const open = async (e) => {
     if (!(/** @type {HTMLDetailsElement} */ (e.target).open) || rooms.length) return;
     await requested.run(async () => {

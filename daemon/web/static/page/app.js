@@ -148,7 +148,7 @@ const link = (href, text, cls = "") =>
 
 // ---- rematches
 
-const restsAfter = 5000; // milliseconds until the first load is over, to which offers do not belong
+const restsAfter = 5000; // milliseconds; offers are received once the first load is over
 let resting = 0;
 
 /** The rematches that are offered to this account, by id. @type {Map<string, Game>} */
@@ -366,7 +366,7 @@ document.addEventListener("click", (e) => {
     void import("./player.js").then(({ openCard }) => openCard(name.dataset), reloadIfOutdated);
 });
 /**
- * The element that data-help marks around another one: what it is, if it has a value, is a term of the glossary.
+ * Returns the closest element with data-help, whose value is a term of the glossary or empty.
  * @param {EventTarget | null} from
  * @returns {HTMLElement | null}
  */

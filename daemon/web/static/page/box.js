@@ -1,4 +1,4 @@
-// What a game has once it is over, and the box score before: loaded once it is asked for.
+// The result of a finished game, and the box score of any: loaded on demand.
 import { html, nothing } from "./lit-html.js";
 import { nineOf } from "./board.js";
 import {

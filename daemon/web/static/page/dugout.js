@@ -1,4 +1,4 @@
-// The dugout: what a manager can do beside the decision, such as substitutions.
+// The dugout: what a manager can do besides the decision, such as substitutions.
 import { html, nothing } from "./lit-html.js";
 import { doubleName } from "./board.js";
 import { nameOf, gain, subsOf, teamOf } from "./play.js";

@@ -99,7 +99,7 @@ export class Card {
   }
 
   /**
-   * Puts a player into a place. A player who was there changes places with them.
+   * Puts a player into a place. A player who is there already trades places with them.
    * @param {number} i
    * @param {string} id
    */

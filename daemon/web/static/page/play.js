@@ -99,7 +99,7 @@ function defenseName(c) {
 }
 
 /**
- * Renders what a choice does: seen where there is room or it was asked for, and always read out.
+ * Renders what a choice does: visible where there is room, or on request, and always read out.
  * @param {Choice} c
  * @param {string} id
  */
@@ -209,7 +209,7 @@ export class Decisions {
     if (to && to !== active) to.focus({ preventScroll: waiting });
   }
 
-  /** Makes the nth call at once: in the field together with the parts that are chosen. @param {number} n */
+  /** Makes the nth call at once; in the field, together with the chosen parts. @param {number} n */
   key(n) {
     const { calls } = this;
     const choice = calls[n - 1];
@@ -235,7 +235,7 @@ export class Decisions {
     if (!choice.odds)
       document.querySelectorAll(".combine :checked:not([type=radio])").forEach((box) => {
         /** @type {any} */ (box).checked = false;
-      }); // drawing does not know of a check since the last one
+      }); // drawing would leave a box that was checked since the last one
     this.match.update();
   }
 
@@ -330,7 +330,7 @@ export class Decisions {
       : nothing;
   }
 
-  /** Shows that the other manager has called, not what. @param {Game} game */
+  /** Shows that the other manager has called, but not what. @param {Game} game */
   theirs(game) {
     const other = game.you === "home" ? "away" : "home";
     return game.you !== "both" && this.match.presence[other]?.decided
@@ -467,7 +467,7 @@ export class Decisions {
   }
 
   /**
-   * Renders the dugout: what a manager can do beside the decision. It is loaded once it is opened, as it is long.
+   * Renders the dugout: what a manager can do besides the decision. It is long, and loaded once it is opened.
    * @param {Game} game
    */
   renderOffers(game) {
