@@ -275,3 +275,30 @@ func quickAdministration(c *site.Config) {
 	c.Admin.Settings, c.Admin.Backups, c.Admin.Voices = noSettings{}, noBackups{}, noVoices{}
 	c.Admin.Diagnose = func(context.Context) []health.Finding { return []health.Finding{} }
 }
+
+// The administrator code makes the account that sends it an administrator's, once. A code
+// that would be guessed is refused.
+func TestAdminCode_redeem(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewLocalRig(t, auth.SignUpOpen)
+	anna := r.LocalPlayer(t, "Anna")
+	redeem := func(code string) webtest.Page {
+		return anna.Send("POST", "/api/auth/admin-code", `{"code": "`+code+`"}`, "Content-Type", webtest.AsJSON)
+	}
+	redeem("opening day").Want(404, "not_found")
+	set := func(code string) webtest.Page {
+		return r.Administer(t, "PUT", "/admin/code", `{"code": "`+code+`"}`)
+	}
+	set("7 chars").Want(422, "too_short")
+	set("password1").Want(422, "too_common")
+	set("opening day").Want(204)
+	if got := anna.Get("/api/admin").Want(200); got.Field("code") != "true" {
+		t.Errorf("with a code: %s", got.Text)
+	}
+	for range auth.MaxCodeTries - 1 {
+		redeem("closing day").Want(422, "wrong")
+	}
+	redeem("opening day").Want(204)
+	anna.Get("/api/admin/users").Want(200)
+	redeem("opening day").Want(404, "not_found")
+}
