@@ -33,6 +33,7 @@ type page struct {
 	languages *languages
 	hash      string            // of all files, 12 hexadecimal digits
 	files     map[string]*asset // by name
+	manifest  []byte
 }
 
 // An asset is a file of the page.
@@ -76,6 +77,11 @@ func loadPage(cfg Config) (*page, error) {
 		return nil, fmt.Errorf("load the page: %w", err)
 	}
 	p.hash = hashOf(p.files)
+	manifest, err := static.Files.ReadFile("manifest.webmanifest")
+	if err != nil {
+		return nil, fmt.Errorf("load the page: %w", err)
+	}
+	p.manifest = bytes.ReplaceAll(manifest, []byte("FILES"), []byte(p.prefix()))
 	inline := sha256.Sum256([]byte(p.reload()))
 	p.policy = strings.Replace(contentPolicy, "script-src",
 		"script-src 'sha256-"+base64.StdEncoding.EncodeToString(inline[:])+"'", 1)
