@@ -6,10 +6,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -24,7 +22,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
 	"pressbox/packaging/check"
+	"pressbox/packaging/hosttest"
 )
 
 // Time limits. No wait for a condition is longer than waitTime.
@@ -303,18 +303,19 @@ func (h *host) clear() {
 // A server is Pressbox installed on a host, and an HTTP client of it.
 type server struct {
 	*host
-	http http.Client
+	hosttest.Client
 }
 
 func newServer(m *host) *server {
 	// Every request opens a connection, so that a closed port is noticed.
 	transport := &http.Transport{DialContext: m.dial, DisableKeepAlives: true}
-	return &server{m, http.Client{Transport: transport, Timeout: commandTime}}
+	client := http.Client{Transport: transport, Timeout: commandTime}
+	return &server{m, hosttest.Client{Client: client, URL: "http://127.0.0.1:8888"}}
 }
 
 func (s *server) on(t *testing.T) *server {
 	t.Helper()
-	return &server{s.host.on(t), s.http}
+	return &server{s.host.on(t), s.Client}
 }
 
 // install installs a package and its dependencies with apt.
@@ -323,48 +324,10 @@ func (s *server) install(deb string) {
 	s.run("apt-get", "install", "--yes", "--quiet=2", s.copyIn(deb))
 }
 
-// request sends a request, with further headers, and decodes a successful answer into answer unless that is nil.
-func (s *server) request(method, path string, body, answer any, headers ...string) (*http.Response, error) {
-	var sent io.Reader
-	if body != nil {
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		sent = bytes.NewReader(encoded)
-	}
-	req, err := http.NewRequestWithContext(context.Background(), method, "http://127.0.0.1:8888"+path, sent)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := s.http.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	got, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("%s %s: status %d: %s", method, path, resp.StatusCode, got)
-	}
-	if raw, ok := answer.(*[]byte); ok {
-		*raw = got
-	} else if answer != nil {
-		return resp, json.Unmarshal(got, answer)
-	}
-	return resp, nil
-}
-
-// mustRequest is like request and fails the test on an error.
+// mustRequest sends a request, which must succeed.
 func (s *server) mustRequest(method, path string, body, answer any) {
 	s.t.Helper()
-	check.Must(s.request(method, path, body, answer))(s.t)
+	check.Must(s.Request(method, path, body, answer))(s.t)
 }
 
 type health struct{ Status, Version string }
@@ -483,7 +446,7 @@ func (s *server) underLoad(do func()) loadResult {
 	one := func() {
 		defer func() { <-waiting }()
 		sent := time.Now()
-		_, err := s.request("GET", "/health", nil, nil)
+		_, err := s.Request("GET", "/health", nil, nil)
 		mu.Lock()
 		defer mu.Unlock()
 		r.asked++

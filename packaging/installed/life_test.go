@@ -193,7 +193,7 @@ func testJournal(s *server) {
 	s.logged(since, "listening")
 	got := s.journal("--catalog", "--after-cursor="+since, "--unit=pressbox.service")
 	check.Contains(s.t, got, "http://localhost:8888.", "the journal with explanations")
-	resp := check.Must(s.request("POST", "/v1/audio/speech", speechRequest("Play ball!"), nil))(s.t)
+	resp := check.Must(s.Request("POST", "/v1/audio/speech", speechRequest("Play ball!"), nil))(s.t)
 	id := resp.Header.Get("X-Request-Id")
 	check.Contains(s.t, s.journal("--output=verbose", "PRESSBOX_REQUEST_ID="+id), "/v1/audio/speech", "request %q", id)
 }
@@ -235,7 +235,7 @@ func testWatchdog(s *server) {
 func testReinstall(s *server) {
 	s.run("pressbox", "tokens", "create", "doorbell")
 	s.run("apt-get", "remove", "--yes", "--quiet=2", "pressbox")
-	_, err := s.request("GET", "/health", nil, nil)
+	_, err := s.Request("GET", "/health", nil, nil)
 	check.That(s.t, err != nil, "the port is open after the removal")
 	for _, path := range []string{"/var/lib/pressbox/pressbox.db", "/etc/pressbox/pressbox.env"} {
 		check.That(s.t, s.exists(path), "the removal deleted %s", path)
@@ -327,7 +327,7 @@ func testVoiceInstall(s *server) {
 	request := speechRequest("Play ball!")
 	request["voice"] = name
 	s.until("the new voice speaks", func() bool {
-		_, err := s.request("POST", "/v1/audio/speech", request, nil)
+		_, err := s.Request("POST", "/v1/audio/speech", request, nil)
 		return err == nil
 	})
 	s.run("rm", "-r", "/var/lib/pressbox/models/"+name+".onnx", "/var/lib/pressbox/models/"+name+".onnx.json")
@@ -518,7 +518,7 @@ func (s *server) checkBadPorts() {
 func (s *server) checkPorts(port, other int) {
 	s.t.Helper()
 	s.atPort(port).health()
-	_, err := s.atPort(other).request("GET", "/health", nil, nil)
+	_, err := s.atPort(other).Request("GET", "/health", nil, nil)
 	check.ErrorIs(s.t, err, syscall.ECONNREFUSED, "port %d", other)
 	s.checkStatus(strconv.Itoa(port))
 }
@@ -528,10 +528,9 @@ func (s *server) atPort(port int) *server {
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return s.dial(ctx, network, fmt.Sprintf("127.0.0.1:%d", port))
 	}
-	return &server{s.host, http.Client{
-		Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true},
-		Timeout:   commandTime,
-	}}
+	at := newServer(s.host)
+	at.Transport = &http.Transport{DialContext: dial, DisableKeepAlives: true}
+	return at
 }
 
 // A poster posts announcements continuously. It repeats a request that was not answered,
@@ -564,7 +563,7 @@ func (p *poster) run() {
 		}
 		var posted struct{ ID string }
 		message := fmt.Sprintf("Announcement %d.", p.sent.Load()+1)
-		_, err := p.atPort(ports[0]).request("POST", "/notify", map[string]any{"message": message}, &posted,
+		_, err := p.atPort(ports[0]).Request("POST", "/notify", map[string]any{"message": message}, &posted,
 			"Idempotency-Key", strconv.FormatInt(p.sent.Load(), 10))
 		switch {
 		case err == nil:

@@ -5,9 +5,7 @@ package installed
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"debug/buildinfo"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -164,9 +162,7 @@ func TestPackage_hasBillOfMaterials(t *testing.T) {
 // sha256Of returns the SHA-256 of a file in hexadecimal.
 func sha256Of(t *testing.T, file string) string {
 	t.Helper()
-	content := check.Must(os.ReadFile(file))(t)
-	s := sha256.Sum256(content)
-	return hex.EncodeToString(s[:])
+	return strings.Fields(run(t, commandTime, "sha256sum", file))[0]
 }
 
 // emulatedTime is long because emulation on a busy host is slow.

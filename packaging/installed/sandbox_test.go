@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
 	"pressbox/packaging/check"
 )
 
@@ -467,7 +468,7 @@ func TestLimits_enforced(t *testing.T) {
 	s.logged(since, "Failed with result")
 	answered := make(chan error)
 	go func() {
-		_, err := s.request("GET", "/health", nil, nil)
+		_, err := s.Request("GET", "/health", nil, nil)
 		answered <- err
 	}()
 	s.run("systemctl", "set-property", "--runtime", "pressbox.service", "MemoryMax=768M", "MemoryHigh=512M")

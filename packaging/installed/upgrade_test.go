@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/cookiejar"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,11 +16,10 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"pressbox/packaging/check"
-)
 
-// sourcesFile is apt's file of the repository.
-const sourcesFile = "/etc/apt/sources.list.d/pressbox.sources"
+	"pressbox/packaging/check"
+	"pressbox/packaging/hosttest"
+)
 
 // Files with which the program before an upgrade goes on.
 const (
@@ -38,7 +35,7 @@ func testUpgrade(s *server) {
 	r := s.underLoad(func() { s.run("apt-get", "install", "--yes", "--quiet=2", "--only-upgrade", "pressbox") })
 	r.mustAnswerSince(s.t, time.Time{})
 	game.finish()
-	s.run("sh", "-c", "rm "+sourcesFile+" /var/cache/apt/archives/pressbox_*") // what a purge leaves, as it is apt's
+	s.run("sh", "-c", "rm "+hosttest.SourcesFile+" /var/cache/apt/archives/pressbox_*") // what a purge leaves, as it is apt's
 	s.checkVersion()
 	s.checkWyoming()
 	config := s.run("pressbox", "config")
@@ -59,23 +56,12 @@ func (s *server) checkVersion() {
 func (s *server) subscribe(deb string) {
 	s.t.Helper()
 	dist := s.t.TempDir()
-	home := check.Must(os.MkdirTemp("", "gpg"))(s.t) // short, for the socket of gpg's agent
-	s.t.Cleanup(func() { check.NoError(s.t, os.RemoveAll(home)) })
-	run(s.t, commandTime, "cp", deb, dist)
-	gpg := []string{"env", "GNUPGHOME=" + home, "DIST=" + dist}
-	created := run(s.t, commandTime, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1",
-		"--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
-	_, created, _ = strings.Cut(created, "KEY_CREATED P ")
 	l := check.Must(s.listen("tcp", "127.0.0.1:0"))(s.t)
 	web := http.Server{Handler: http.FileServer(http.Dir(filepath.Join(dist, "repo")))}
 	go func() { _ = web.Serve(l) }() // until the host is powered off
 	s.t.Cleanup(func() { check.NoError(s.t, web.Close()) })
-	run(s.t, commandTime, append(gpg, "../repo/build", strings.Fields(created)[0], "http://"+l.Addr().String())...)
-	run(s.t, commandTime, append(gpg, "gpgconf", "--kill", "all")...)
-	s.write(sourcesFile, check.Must(os.ReadFile(filepath.Join(dist, "repo/pressbox.sources")))(s.t))
-	s.run("apt-get", "update", "--quiet=2", "--error-on=any", // of this source alone: the host has no network
-		"-o", "Dir::Etc::SourceList=sources.list.d/pressbox.sources", "-o", "Dir::Etc::SourceParts=-",
-		"-o", "APT::Get::List-Cleanup=0")
+	s.write(hosttest.SourcesFile, hosttest.Publish(s.t, deb, dist, "http://"+l.Addr().String()))
+	s.run(strings.Fields(hosttest.UpdateCommand)...)
 }
 
 // firstPackage returns the package of version 0.5.0.
@@ -109,7 +95,7 @@ func TestFirstVersion(t *testing.T) {
 	s.mustRequest("GET", "/notify/"+posted.ID, nil, &found)
 	check.Equal(t, found.Message, "Dinner is ready.", "the announcement")
 	check.Contains(t, s.run("pressbox", "tokens", "list"), "anna", "the tokens")
-	check.Must(s.request("GET", "/notify", nil, nil, "Authorization", "Bearer "+token))(t)
+	check.Must(s.Request("GET", "/notify", nil, nil, "Authorization", "Bearer "+token))(t)
 }
 
 // testFailedUpgrade upgrades to a version that does not work. The one before it goes on, also
@@ -168,42 +154,11 @@ var errOver = errors.New("the game is over")
 // play signs up an account and plays until finish is called.
 func (s *server) play() *player {
 	s.t.Helper()
-	jar := check.Must(cookiejar.New(nil))(s.t)
 	person := *s
-	person.http.Jar = jar
 	t := &player{server: &person, stop: make(chan struct{})}
-	t.signUp()
-
-	var teams struct{ Teams []struct{ ID string } }
-	t.mustRequest("GET", "/api/teams", nil, &teams)
-	var game struct{ ID, Status string }
-	t.mustRequest("POST", "/api/games", map[string]any{
-		"home_team": teams.Teams[0].ID, "away_team": teams.Teams[1].ID,
-		"options": map[string]any{"opponent": "hotseat"},
-	}, &game)
-	t.id = game.ID
-	for _, side := range []string{"home", "away"} {
-		var lineup json.RawMessage
-		t.mustRequest("POST", "/api/games/"+t.id+"/lineups/"+side+"/suggest", struct{}{}, &lineup)
-		t.mustRequest("PUT", "/api/games/"+t.id+"/lineups/"+side, lineup, &game)
-	}
-	if game.Status != "active" {
-		s.t.Fatalf("with both line-ups the game is %s", game.Status)
-	}
+	t.id = t.StartGame(s.t)
 	t.end.Go(t.run)
 	return t
-}
-
-// signUp creates an account with the sign-in page.
-func (t *player) signUp() {
-	t.t.Helper()
-	page, err := t.http.Get("http://127.0.0.1:8888/api/auth/idp/login")
-	check.NoError(t.t, err)
-	page.Body.Close()
-	form := url.Values{"form": {"create"}, "name": {"Manager"}, "passphrase": {"a dog in a boat"}}
-	signedIn := check.Must(t.http.PostForm(page.Request.URL.String(), form))(t.t)
-	signedIn.Body.Close()
-	t.mustRequest("GET", "/api/auth/me", nil, nil)
 }
 
 // run plays moves, on a new connection whenever one breaks, until the game is over.
@@ -229,7 +184,7 @@ type frame struct {
 
 // playOnce plays on one connection, until it breaks or play stops.
 func (t *player) playOnce() error {
-	dialer := websocket.Dialer{NetDialContext: t.dial, Jar: t.http.Jar, Subprotocols: []string{"pressbox.v1"}}
+	dialer := websocket.Dialer{NetDialContext: t.dial, Jar: t.Jar, Subprotocols: []string{"pressbox.v1"}}
 	line, resp, err := dialer.Dial("ws://127.0.0.1:8888/api/ws", nil)
 	if err != nil {
 		return err
@@ -258,7 +213,7 @@ func (t *player) move(line *websocket.Conn) error {
 		Rev    uint64
 		Legal  []struct{ Action json.RawMessage }
 	}
-	if _, err := t.request(http.MethodGet, "/api/games/"+t.id, nil, &game); err != nil {
+	if _, err := t.Request(http.MethodGet, "/api/games/"+t.id, nil, &game); err != nil {
 		return err
 	}
 	if game.Status == "finished" {

@@ -224,16 +224,20 @@ func (w waiting) speak(n int) {
 	}
 }
 
-func TestSpeech_concurrencyLimit(t *testing.T) {
+// There are two speech slots. One address has one of them, so that it leaves one for others; loopback addresses have
+// any number.
+func TestSpeech_slots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiting(t)
-		w.ask("192.168.1.20:1", "192.168.1.21:1")
+		w.ask("192.168.1.20:1", "192.168.1.20:2")
+		check.Equal(t, <-w.answered, http.StatusTooManyRequests, "second request of an address: status")
+		w.ask("[fe80::1]:1")
 		busy := w.rig.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.22:1").Want(503, "busy")
 		check.Equal(t, busy.Header.Get("Retry-After"), "2", "Retry-After")
 		w.speak(2)
-		w.ask(webtest.LANClient)
-		w.speak(1)
+		w.ask("127.0.0.1:1", "127.0.0.1:1")
+		w.speak(2)
 	})
 }
 
@@ -252,21 +256,6 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 		conn.Close()
 		<-r.Speaker.Canceled
 		check.NoError(t, stop())
-	})
-}
-
-// One address has one request at a time, so that it leaves a slot for others;
-// loopback addresses have any number.
-func TestSpeech_slotOfAddress(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWaiting(t)
-		w.ask("192.168.1.20:1", "192.168.1.20:2")
-		check.Equal(t, <-w.answered, http.StatusTooManyRequests, "second request of an address: status")
-		w.ask("[fe80::1]:1")
-		w.speak(2)
-		w.ask("127.0.0.1:1", "127.0.0.1:1")
-		w.speak(2)
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"pressbox/daemon/browsertest"
 	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/site"

@@ -17,9 +17,7 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
-	"pressbox/daemon/health"
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"
@@ -41,19 +39,12 @@ func newRouteClient(t *testing.T) *routeClient {
 	t.Helper()
 	configure := func(c *site.Config) {
 		c.ControlAccess = web.ControlLAN
-		c.Admin = admin.Config{
-			Level:    new(slog.LevelVar),
-			Settings: noSettings{},
-			Backups:  noBackups{},
-			Voices:   noVoices{},
-			Diagnose: func(context.Context) []health.Finding { return []health.Finding{} },
-			Backup:   func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err },
-			Metrics: http.HandlerFunc(func(w http.ResponseWriter,
-				_ *http.Request,
-			) {
-				w.Header().Set("Content-Type", "text/plain")
-			}),
-		}
+		quickAdministration(c)
+		c.Admin.Level = new(slog.LevelVar)
+		c.Admin.Backup = func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err }
+		c.Admin.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+		})
 	}
 	p := webtest.NewGamesRig(t, webtest.WithTeams,
 		webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()), configure)
@@ -176,9 +167,9 @@ func TestRoutes_streams(t *testing.T) {
 func TestRoutes_examples(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
-	schemas, seen := v.Check.Examples(t), 0
-	for name, examples := range schemas {
-		for _, example := range examples {
+	schemas, seen := v.Check.Components.Schemas, 0
+	for name, of := range schemas {
+		for _, example := range of.Examples {
 			seen++
 			if err := v.Check.Schema(t, "#/components/schemas/"+name).Validate(example); err != nil {
 				t.Errorf("an example of %s: %v", name, err)
@@ -189,7 +180,7 @@ func TestRoutes_examples(t *testing.T) {
 		t.Errorf("%d examples", seen)
 	}
 	v.Check.Each(func(op webtest.Operation, method, template string) {
-		for _, example := range schemas[op.RequestSchema()] {
+		for _, example := range schemas[op.RequestSchema()].Examples {
 			text := check.Must(json.Marshal(example))(t)
 			if got := v.request(op, method, template, string(text), "Content-Type", webtest.AsJSON); got >= 300 {
 				t.Errorf("%s %s %s: status %d", method, template, text, got)

@@ -21,6 +21,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/swaggest/jsonschema-go"
+
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/site"

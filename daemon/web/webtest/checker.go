@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/site"
 	"pressbox/packaging/check"
@@ -42,28 +43,12 @@ func (op Operation) RequestSchema() string {
 	return strings.TrimPrefix(op.Body.Content["application/json"].Schema.Ref, "#/components/schemas/")
 }
 
-// Examples returns the examples of each schema.
-func (c *Checker) Examples(tb testing.TB) map[string][]any {
-	tb.Helper()
-	text := check.Must(site.OpenAPI("1.2.3"))(tb)
-	var doc struct {
-		Components struct {
-			Schemas map[string]struct{ Examples []any }
-		}
-	}
-	check.NoError(tb, json.Unmarshal(text, &doc))
-	all := map[string][]any{}
-	for name, schema := range doc.Components.Schemas {
-		if len(schema.Examples) > 0 {
-			all[name] = schema.Examples
-		}
-	}
-	return all
-}
-
 // A Checker checks responses against the OpenAPI document.
 type Checker struct {
-	Paths   map[string]map[string]Operation `json:"paths"` // path, method
+	Paths      map[string]map[string]Operation `json:"paths"` // path, method
+	Components struct {
+		Schemas map[string]struct{ Examples []any }
+	}
 	schemas *Schemas
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gorilla/websocket"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"pressbox/auth"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/web/site"

@@ -4,7 +4,6 @@ package imagetest
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/cookiejar"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,6 +22,7 @@ import (
 	"time"
 
 	"pressbox/packaging/check"
+	"pressbox/packaging/hosttest"
 )
 
 // A PC without a display, with a disk that has nothing but the image, is switched on and says that it is ready.
@@ -425,21 +423,10 @@ func (h *host) serve(folder string) (url string) {
 func (h *host) subscribe() {
 	h.Helper()
 	dist := h.TempDir()
-	run(h.T, "cp", results+"/pressbox_"+version(h.T)+"_"+h.arch+".deb", dist)
-	check.NoError(h.T, os.Mkdir(filepath.Join(dist, "repo"), 0o755))
-	base := h.serve(filepath.Join(dist, "repo"))
-	home := check.Must(os.MkdirTemp("", "gpg"))(h.T) // short, for the socket of gpg's agent
-	h.Cleanup(func() { check.NoError(h.T, os.RemoveAll(home)) })
-	gpg := []string{"env", "GNUPGHOME=" + home, "DIST=" + dist}
-	created := run(h.T, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1",
-		"--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
-	_, key, _ := strings.Cut(created, "KEY_CREATED P ")
-	run(h.T, append(gpg, "../../repo/build", strings.Fields(key)[0], base)...)
-	run(h.T, append(gpg, "gpgconf", "--kill", "all")...)
-	sources := check.Must(os.ReadFile(filepath.Join(dist, "repo/pressbox.sources")))(h.T)
-	h.root.do("cat >/etc/apt/sources.list.d/pressbox.sources <<'END'\n%s\nEND", sources)
-	h.root.do("apt-get update --quiet=2 --error-on=any -o Dir::Etc::SourceList=sources.list.d/pressbox.sources " +
-		"-o Dir::Etc::SourceParts=- -o APT::Get::List-Cleanup=0")
+	deb := results + "/pressbox_" + version(h.T) + "_" + h.arch + ".deb"
+	sources := hosttest.Publish(h.T, deb, dist, h.serve(filepath.Join(dist, "repo")))
+	h.root.do("cat >%s <<'END'\n%s\nEND", hosttest.SourcesFile, sources)
+	h.root.do(hosttest.UpdateCommand)
 }
 
 // A PC with a display, on which the image was just written, shows a game on it without a command; it
@@ -447,7 +434,7 @@ func (h *host) subscribe() {
 func TestPC_wallDisplay(t *testing.T) {
 	h := switchOn(t, "wall", computer{arch: "amd64", disk: newDisk(t, imageOf("amd64")), display: true})
 	h.answers()
-	h.beginGame()
+	h.client(commandTime).StartGame(t)
 	var last colors
 	h.until("the display shows the scoreboard", func() bool {
 		last = look(t, h.screen("scoreboard"))
@@ -477,32 +464,6 @@ func (h *host) still(ending string) {
 		last = check.Must(os.ReadFile(h.screen(ending)))(h.T)
 		return bytes.Equal(last, before)
 	})
-}
-
-// beginGame signs up an account, which begins a game against itself.
-func (h *host) beginGame() {
-	h.Helper()
-	client := &http.Client{Jar: check.Must(cookiejar.New(nil))(h.T)}
-	page := check.Must(client.Get(h.url() + "/api/auth/idp/login"))(h.T)
-	page.Body.Close()
-	signedIn := check.Must(client.PostForm(page.Request.URL.String(),
-		url.Values{"form": {"create"}, "name": {"Anna"}, "passphrase": {"a dog in a boat"}}))(h.T)
-	signedIn.Body.Close()
-	var teams struct{ Teams []struct{ ID string } }
-	h.call(client, http.MethodGet, "/api/teams", nil, &teams)
-	var game struct{ ID, Status string }
-	h.call(client, http.MethodPost, "/api/games", map[string]any{
-		"home_team": teams.Teams[0].ID, "away_team": teams.Teams[1].ID,
-		"options": map[string]any{"opponent": "hotseat"},
-	}, &game)
-	for _, side := range []string{"home", "away"} {
-		var lineup json.RawMessage
-		h.call(client, http.MethodPost, "/api/games/"+game.ID+"/lineups/"+side+"/suggest", struct{}{}, &lineup)
-		h.call(client, http.MethodPut, "/api/games/"+game.ID+"/lineups/"+side, lineup, &game)
-	}
-	if game.Status != "active" {
-		h.Fatalf("with both line-ups the game is %s", game.Status)
-	}
 }
 
 // colors holds what a screen has of the wall display's style (daemon/web/static/page/css).
