@@ -55,9 +55,7 @@ func TestLimiter_maxAddresses(t *testing.T) {
 	if want := 100_000 - (maxAddresses - 1) - 30; refused != want {
 		t.Errorf("%d of 100,000 addresses refused, want %d", refused, want)
 	}
-	if l.Reserve(spent, now) == 0 {
-		t.Error("other addresses reset the limit of an address")
-	}
+	check.That(t, l.Reserve(spent, now) != 0, "other addresses reset the limit of an address")
 	now = now.Add(time.Minute)
 	if wait := l.Reserve(a, now); wait != 0 {
 		t.Errorf("after an idle minute: wait %v", wait)

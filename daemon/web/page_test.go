@@ -33,9 +33,7 @@ func TestPage_files(t *testing.T) {
 		t.Errorf("the document has Cache-Control %q", cache)
 	}
 	links := pageFile.FindAllStringSubmatch(page.Text, -1)
-	if len(links) < 5 {
-		t.Fatalf("the document links to %q", links)
-	}
+	check.Require(t, len(links) >= 5, "the document links to %q", links)
 	for _, file := range links {
 		plain := r.Do(t, "GET", file[1]+file[2], "").Want(200)
 		gzipped := r.Do(t, "GET", file[1]+file[2], "", "Accept-Encoding", "gzip").Want(200)
@@ -144,9 +142,7 @@ func TestPage_manifest(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"any 192x192", "any 512x512", "maskable 512x512"} { // Chromium requires the first two
-		if !seen[want] {
-			t.Errorf("no icon %s: %v", want, seen)
-		}
+		check.That(t, seen[want], "no icon %s: %v", want, seen)
 	}
 }
 

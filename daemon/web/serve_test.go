@@ -80,9 +80,7 @@ func TestServe_writeTimeout(t *testing.T) {
 		check.Must(io.WriteString(conn, "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n"))(r.T)
 		time.Sleep(30*time.Second - time.Nanosecond)
 		synctest.Wait()
-		if strings.Contains(r.Log.String(), "swagger") {
-			r.T.Error("closed before the timeout")
-		}
+		check.That(r.T, !strings.Contains(r.Log.String(), "swagger"), "closed before the timeout")
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		check.Contains(r.T, r.Log.String(), "swagger", "the log after the timeout")
@@ -109,9 +107,7 @@ func TestServe_maxConns(t *testing.T) {
 		var conns []net.Conn
 		for i := range 64 {
 			conn, ok := open("192.168.1.20:1")
-			if !ok {
-				r.T.Fatalf("connection %d was refused", i)
-			}
+			check.Require(r.T, ok, "connection %d was refused", i)
 			conns = append(conns, conn)
 		}
 		if _, ok := open("192.168.1.20:2"); ok {
@@ -252,12 +248,8 @@ func TestAllow_ipv6Neighbors(t *testing.T) {
 				}
 			}
 		}
-		if !refused("fd00::9") {
-			t.Error("the ninth address of a /64 was not refused")
-		}
-		if refused("fd00:0:0:1::1") {
-			t.Error("an address of another /64 was refused")
-		}
+		check.That(t, refused("fd00::9"), "the ninth address of a /64 was not refused")
+		check.That(t, !refused("fd00:0:0:1::1"), "an address of another /64 was refused")
 	})
 }
 
@@ -283,16 +275,12 @@ func TestServe_maxConnsNeighbors(t *testing.T) {
 				}
 			}
 		}
-		if open("[fe80::9]:1") {
-			t.Error("connection 513 of a /64 was accepted")
-		}
+		check.That(t, !open("[fe80::9]:1"), "connection 513 of a /64 was accepted")
 		for _, conn := range conns[:2] {
 			conn.Close()
 		}
 		synctest.Wait()
-		if !open("[fe80::9]:1") {
-			t.Error("refused although connections of the /64 were closed")
-		}
+		check.That(t, open("[fe80::9]:1"), "refused although connections of the /64 were closed")
 		check.NoError(t, stop())
 	})
 }
@@ -398,9 +386,7 @@ func TestObserve_labels(t *testing.T) {
 		r.Do(t, tt.method, tt.path, "")
 		check.Equal(t, strings.Join(seen, ", "), tt.want, "%s %s is observed as", tt.method, tt.path)
 	}
-	if strings.Contains(r.Log.String(), "status=0") {
-		t.Errorf("status 0 is in the log: %s", r.Log)
-	}
+	check.That(t, !strings.Contains(r.Log.String(), "status=0"), "status 0 is in the log: %s", r.Log)
 }
 
 // BenchmarkRefusedAnnouncement measures guards, decoding and encoding without the

@@ -64,9 +64,7 @@ func (h *host) command(args ...string) *exec.Cmd {
 func (h *host) run(args ...string) string {
 	h.t.Helper()
 	out, err := h.command(args...).CombinedOutput()
-	if err != nil {
-		h.t.Fatalf("on the host, %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
+	check.Require(h.t, err == nil, "on the host, %s: %v\n%s", strings.Join(args, " "), err, out)
 	return strings.TrimSpace(string(out))
 }
 
@@ -113,9 +111,7 @@ func (h *host) journal(args ...string) string {
 func (h *host) now() (cursor string) {
 	h.t.Helper()
 	_, cursor, found := strings.Cut(h.journal("--lines=0", "--show-cursor"), "-- cursor: ")
-	if !found {
-		h.t.Fatal("the journal has no cursor")
-	}
+	check.Require(h.t, found, "the journal has no cursor")
 	return cursor
 }
 
@@ -170,9 +166,7 @@ func run(t *testing.T, limit time.Duration, args ...string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
-	}
+	check.Require(t, err == nil, "%s: %v\n%s", strings.Join(args, " "), err, out)
 	return strings.TrimSpace(string(out))
 }
 
@@ -395,9 +389,7 @@ func (s *server) waitSpoken(id string) {
 func (s *server) until(what string, is func() bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(waitTime); !is(); <-time.After(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("timeout: %s", what)
-		}
+		check.Require(s.t, !time.Now().After(deadline), "timeout: %s", what)
 	}
 }
 
@@ -490,8 +482,6 @@ func (s *server) underLoad(do func()) loadResult {
 func (r loadResult) mustAnswerSince(t *testing.T, since time.Time) {
 	t.Helper()
 	refused := slices.DeleteFunc(slices.Clone(r.failed), func(f failure) bool { return f.sent.Before(since) })
-	if len(refused) > 0 {
-		t.Errorf("%d of %d requests failed; the first: %v", len(refused), r.asked, refused[0].err)
-	}
+	check.That(t, len(refused) == 0, "%d of %d requests failed; the first: %v", len(refused), r.asked, refused[:min(1, len(refused))])
 	t.Logf("%d requests, the slowest took %v; %d failed", r.asked, r.slowest, len(r.failed))
 }

@@ -599,9 +599,7 @@ func (p *poster) finish() {
 	p.t.Helper()
 	close(p.stop)
 	<-p.ended
-	if p.wrong != nil {
-		p.t.Fatalf("announcement %d: %v", p.sent.Load()+1, p.wrong)
-	}
+	check.Require(p.t, p.wrong == nil, "announcement %d: %v", p.sent.Load()+1, p.wrong)
 	type announcement struct{ Message string }
 	var list struct{ Queue, Recent []announcement }
 	p.mustRequest("GET", "/notify", nil, &list)

@@ -189,9 +189,7 @@ func emulator(arch string) []string {
 // samples as the native package, up to rounding: sums are computed in another order.
 func TestArm_sameSpeech(t *testing.T) {
 	t.Parallel()
-	if nativeArch(t) != "amd64" {
-		t.Fatal("amd64 is what arm is compared with: this test needs an amd64")
-	}
+	check.Require(t, nativeArch(t) == "amd64", "amd64 is what arm is compared with: this test needs an amd64")
 	state := t.TempDir()
 	const text = "Dinner is ready."
 	// The first run calibrates the voice and saves it in the store for the others.

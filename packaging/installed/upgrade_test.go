@@ -257,9 +257,7 @@ func (t *player) finish() {
 	var game struct{ Events []struct{ Rev uint64 } }
 	t.mustRequest("GET", "/api/games/"+t.id+"/events?since=0", nil, &game)
 	for i, e := range game.Events {
-		if e.Rev != uint64(i)+1 {
-			t.t.Fatalf("event %d of the game has revision %d", i+1, e.Rev)
-		}
+		check.Require(t.t, e.Rev == uint64(i)+1, "event %d of the game has revision %d", i+1, e.Rev)
 	}
 	check.That(t.t, uint64(len(game.Events)) >= t.rev, "of %d acknowledged moves up to revision %d, %d are saved",
 		t.moves.Load(), t.rev, len(game.Events))

@@ -122,9 +122,7 @@ func TestSpeech_firstClipFails(t *testing.T) {
 	r := webtest.NewRig(t)
 	r.Speaker.FirstErr = webtest.ErrVoice
 	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two"}`).Want(500, "internal")
-	if strings.Contains(w.Text, webtest.ErrVoice.Error()) {
-		t.Errorf("the cause is in the response: %s", w.Text)
-	}
+	check.That(t, !strings.Contains(w.Text, webtest.ErrVoice.Error()), "the cause is in the response: %s", w.Text)
 	if log := r.Log.String(); !strings.Contains(log, webtest.ErrVoice.Error()) ||
 		!strings.Contains(log, w.Field("request_id")) {
 		t.Errorf("the cause is not in the log: %s", log)
@@ -387,9 +385,7 @@ func TestSpeech_noEncoder(t *testing.T) {
 		}
 		w.Want(422, "encoder_missing")
 		want := format + " needs the program ffmpeg on the server: install the package ffmpeg"
-		if !strings.HasPrefix(w.Field("detail"), want) {
-			t.Errorf("%s: %s, want %s", format, w.Field("detail"), want)
-		}
+		check.That(t, strings.HasPrefix(w.Field("detail"), want), "%s: %s, want %s", format, w.Field("detail"), want)
 	}
 }
 

@@ -41,17 +41,15 @@ func TestDocument_references(t *testing.T) {
 		Components map[string]map[string]any
 	}
 	check.NoError(t, json.Unmarshal(text, &doc))
-	check := webtest.NewChecker(t)
+	checker := webtest.NewChecker(t)
 	for name := range doc.Components["schemas"] {
-		check.Schema(t, "#/components/schemas/"+name)
+		checker.Schema(t, "#/components/schemas/"+name)
 	}
 	used := map[string]bool{}
 	refs := regexp.MustCompile(`"#/components/([A-Za-z]+)/([A-Za-z-]+)"`)
 	for _, ref := range refs.FindAllStringSubmatch(string(text), -1) {
 		used[ref[1]+"/"+ref[2]] = true
-		if doc.Components[ref[1]][ref[2]] == nil {
-			t.Errorf("%s does not resolve", ref[0])
-		}
+		check.That(t, doc.Components[ref[1]][ref[2]] != nil, "%s does not resolve", ref[0])
 	}
 	for kind, all := range doc.Components {
 		for name := range all {
@@ -60,7 +58,7 @@ func TestDocument_references(t *testing.T) {
 			}
 		}
 	}
-	check.Each(func(op webtest.Operation, method, template string) {
+	checker.Each(func(op webtest.Operation, method, template string) {
 		for status, response := range op.Responses {
 			if media, ok := response.Content["application/json"]; ok && media.Schema.Ref == "" {
 				t.Errorf("%s %s names no type of the body of %s", method, template, status)
@@ -68,7 +66,7 @@ func TestDocument_references(t *testing.T) {
 		}
 	})
 	ids := map[string]string{}
-	for path, methods := range check.Paths {
+	for path, methods := range checker.Paths {
 		for method, op := range methods {
 			if other := ids[op.ID]; other != "" || op.ID == "" {
 				t.Errorf("operation id %q of %s %s is empty or also that of %s", op.ID, method, path, other)
@@ -115,13 +113,9 @@ func TestAsyncAPI_served(t *testing.T) {
 		shared++
 		a, _ := json.Marshal(schema)
 		b, _ := json.Marshal(other)
-		if !bytes.Equal(a, b) {
-			t.Errorf("the documents differ in schema %s", name)
-		}
+		check.That(t, bytes.Equal(a, b), "the documents differ in schema %s", name)
 	}
-	if shared < 10 {
-		t.Errorf("the documents share %d schemas", shared)
-	}
+	check.That(t, shared >= 10, "the documents share %d schemas", shared)
 }
 
 // Swagger UI works in a browser offline and under the Content-Security-Policy, and
@@ -172,25 +166,20 @@ func TestDocs_inBrowser(t *testing.T) {
 		chromedp.Click(post+".execute"),
 		chromedp.WaitVisible(post+".live-responses-table"),
 	)
-	if err != nil {
-		t.Fatalf("%v; the browser reported %q", err, problems)
-	}
+	check.Require(t, err == nil, "%v; the browser reported %q", err, problems)
 	response := check.Must(chromedp.Run(ctx, chromedp.Text(post+".live-responses-table")))(t)
 	documented := 0
 	for _, methods := range r.Check.Paths {
 		documented += len(methods)
 	}
-	if len(operations) != documented {
-		t.Errorf("the page shows %d operations, the document has %d: %q", len(operations), documented, operations)
-	}
+	check.That(t, len(operations) == documented,
+		"the page shows %d operations, the document has %d: %q", len(operations), documented, operations)
 	if !strings.Contains(response, "202") || !strings.Contains(response, "queued") {
 		t.Errorf("the response is %s", response)
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(problems) > 0 {
-		t.Errorf("the browser reported %q", problems)
-	}
+	check.That(t, len(problems) == 0, "the browser reported %q", problems)
 }
 
 func TestDocs_assets(t *testing.T) {

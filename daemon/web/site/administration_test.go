@@ -124,9 +124,7 @@ func TestAdministration_reauthentication(t *testing.T) {
 	}
 	anna.Clock.Pass(2 * time.Second)
 	all := stale()
-	if all < 9 {
-		t.Fatalf("%d routes refuse a sign-in of more than 15 minutes", all)
-	}
+	check.Require(t, all >= 9, "%d routes refuse a sign-in of more than 15 minutes", all)
 	enter := func(passphrase string) webtest.Page {
 		return anna.Send("POST", "/api/auth/reauthenticate",
 			`{"passphrase": "`+passphrase+`"}`, "Content-Type", webtest.AsJSON)

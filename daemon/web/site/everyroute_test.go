@@ -103,9 +103,7 @@ func TestRoutes_invalidBody(t *testing.T) {
 			}
 		}
 	})
-	if bodies < 12 {
-		t.Errorf("%d routes with a body", bodies)
-	}
+	check.That(t, bodies >= 12, "%d routes with a body", bodies)
 }
 
 // Every GET but a stream's has a documented response, HEAD has the same status, and
@@ -128,16 +126,12 @@ func TestRoutes_get(t *testing.T) {
 			return
 		}
 		got := v.request(op, http.MethodGet, template, "")
-		if got >= 500 {
-			t.Errorf("GET %s: status %d", template, got)
-		}
+		check.That(t, got < 500, "GET %s: status %d", template, got)
 		if head := v.request(op, http.MethodHead, template, ""); head != got && head != http.StatusMethodNotAllowed {
 			t.Errorf("HEAD %s: status %d, GET %d", template, head, got)
 		}
 	})
-	if sessions < 18 {
-		t.Errorf("%d routes need a session", sessions)
-	}
+	check.That(t, sessions >= 18, "%d routes need a session", sessions)
 }
 
 // Streams have the type of events, and no cache or proxy stores or delays them.
@@ -176,9 +170,7 @@ func TestRoutes_examples(t *testing.T) {
 			}
 		}
 	}
-	if seen < 5 {
-		t.Errorf("%d examples", seen)
-	}
+	check.That(t, seen >= 5, "%d examples", seen)
 	v.Check.Each(func(op webtest.Operation, method, template string) {
 		for _, example := range schemas[op.RequestSchema()].Examples {
 			text := check.Must(json.Marshal(example))(t)
@@ -316,9 +308,7 @@ func FuzzRequest(f *testing.F) {
 		w := httptest.NewRecorder()
 		p.Handler().ServeHTTP(w, r.WithContext(ctx))
 		p.Check.CheckResponse(t, r, w.Result())
-		if w.Code >= 500 {
-			t.Fatalf("%s %s: status %d: %s", r.Method, r.URL, w.Code, w.Body)
-		}
+		check.Require(t, w.Code < 500, "%s %s: status %d: %s", r.Method, r.URL, w.Code, w.Body)
 		undo(t, p, id, w)
 	})
 }

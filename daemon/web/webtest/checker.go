@@ -126,9 +126,7 @@ func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Res
 			tb.Logf("%s %s: status %d, %v\n%s", req.Method, req.URL, resp.StatusCode, resp.Header, body)
 		}
 	}()
-	if resp.Header.Get("X-Request-Id") == "" {
-		tb.Error("the response has no X-Request-Id")
-	}
+	check.That(tb, resp.Header.Get("X-Request-Id") != "", "the response has no X-Request-Id")
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusTemporaryRedirect: // a path with a trailing slash
 		return
@@ -170,21 +168,16 @@ func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Res
 func (op Operation) checkResponse(tb testing.TB, resp *http.Response) (schema string) {
 	tb.Helper()
 	documented, ok := op.Responses[strconv.Itoa(resp.StatusCode)]
-	if !ok {
-		tb.Errorf("%s does not document status %d", op.ID, resp.StatusCode)
-	}
+	check.That(tb, ok, "%s does not document status %d", op.ID, resp.StatusCode)
 	for name := range documented.Headers {
-		if resp.Header.Get(name) == "" {
-			tb.Errorf("%s documents the header %s of status %d, which is missing", op.ID, name, resp.StatusCode)
-		}
+		check.That(tb, resp.Header.Get(name) != "",
+			"%s documents the header %s of status %d, which is missing", op.ID, name, resp.StatusCode)
 	}
 	if len(documented.Content) == 0 {
 		return ""
 	}
 	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if err != nil {
-		tb.Errorf("Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
-	}
+	check.That(tb, err == nil, "Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
 	content, ok := documented.Content[kind]
 	if _, anyType := documented.Content["*/*"]; !ok && !anyType {
 		tb.Errorf("%s documents %v for status %d, not %q",

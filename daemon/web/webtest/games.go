@@ -280,9 +280,7 @@ func (l *Socket) Read() (Frame, error) {
 		l.T.Errorf("%v in %s", err, text)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		l.T.Errorf("%v in %s", err, text)
-	}
+	check.That(l.T, err == nil, "%v in %s", err, text)
 	if err := l.Schema(f.T).Validate(value); err != nil {
 		l.T.Errorf("frame does not match its schema: %v\n%s", err, text)
 	}
@@ -308,9 +306,7 @@ func (l *Socket) Until(types ...string) Frame {
 		if slices.Contains(types, f.T) {
 			return f
 		}
-		if f.T == "closed" {
-			l.T.Fatalf("closed with %d, waiting for %v", f.Rev, types)
-		}
+		check.Require(l.T, f.T != "closed", "closed with %d, waiting for %v", f.Rev, types)
 	}
 }
 

@@ -93,9 +93,7 @@ func (r *Rig) searchLog() {
 	defer r.mu.Unlock()
 	log := r.Log.String()
 	for value, what := range r.secrets {
-		if strings.Contains(log, value) {
-			r.T.Errorf("the log contains a %s, %q", what, value)
-		}
+		check.That(r.T, !strings.Contains(log, value), "the log contains a %s, %q", what, value)
 	}
 }
 
@@ -326,9 +324,7 @@ func (b *Browser) Callback(state, code string, more ...string) Page {
 func (b *Browser) SignIn() {
 	b.T.Helper()
 	p := b.Callback(b.Begin(), "code "+auth.NewSecret()).Want(http.StatusSeeOther)
-	if p.Header.Get("Location") != "/" {
-		b.T.Fatalf("redirect to %s", p.Header.Get("Location"))
-	}
+	check.Require(b.T, p.Header.Get("Location") == "/", "redirect to %s", p.Header.Get("Location"))
 }
 
 // Cookie returns the value of a cookie for a path; "" if there is none.
@@ -372,9 +368,7 @@ func (b *Browser) LocalForm() (action string) {
 	to := b.Get("/api/auth/idp/login").Want(http.StatusFound).Header.Get("Location")
 	p := b.Get(to).Want(http.StatusOK)
 	found := formAction.FindStringSubmatch(p.Text)
-	if found == nil {
-		b.T.Fatalf("no form in %s", p.Text)
-	}
+	check.Require(b.T, found != nil, "no form in %s", p.Text)
 	return html.UnescapeString(found[1])
 }
 

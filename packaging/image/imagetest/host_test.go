@@ -221,9 +221,7 @@ func (h *host) until(what string, is func() bool) {
 			h.Fatalf("%s: the host is off; see %s", what, h.file("console.txt"))
 		case <-time.After(2 * time.Second):
 		}
-		if time.Now().After(deadline) {
-			h.Fatalf("timeout: %s", what)
-		}
+		check.Require(h, !time.Now().After(deadline), "timeout: %s", what)
 	}
 	h.Logf("%s: after %.0f s", what, time.Since(h.began).Seconds())
 }
@@ -344,9 +342,7 @@ func (s *shell) try(command string, limit time.Duration) (output string, err err
 func (s *shell) do(format string, args ...any) string {
 	s.h.Helper()
 	out, err := s.try(fmt.Sprintf(format, args...), commandTime)
-	if err != nil {
-		s.h.Fatalf("on %s: %v\n%s", s.h.name, err, out)
-	}
+	check.Require(s.h, err == nil, "on %s: %v\n%s", s.h.name, err, out)
 	return out
 }
 
@@ -491,9 +487,7 @@ func imageOf(arch string) string {
 func newDisk(t *testing.T, image string) (disk string) {
 	t.Helper()
 	info, err := os.Stat(image)
-	if err != nil {
-		t.Fatalf("%v: make it with \"make image\"", err)
-	}
+	check.Require(t, err == nil, "%v: make it with \"make image\"", err)
 	disk = copyDisk(t, image)
 	check.NoError(t, os.Truncate(disk, info.Size()+2*gib))
 	return disk
