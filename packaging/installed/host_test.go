@@ -482,6 +482,7 @@ func (s *server) underLoad(do func()) loadResult {
 func (r loadResult) mustAnswerSince(t *testing.T, since time.Time) {
 	t.Helper()
 	refused := slices.DeleteFunc(slices.Clone(r.failed), func(f failure) bool { return f.sent.Before(since) })
-	check.That(t, len(refused) == 0, "%d of %d requests failed; the first: %v", len(refused), r.asked, refused[:min(1, len(refused))])
+	check.That(t, len(refused) == 0, "%d of %d requests failed; the first: %v", len(refused), r.asked,
+		refused[:min(1, len(refused))])
 	t.Logf("%d requests, the slowest took %v; %d failed", r.asked, r.slowest, len(r.failed))
 }
