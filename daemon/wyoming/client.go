@@ -144,7 +144,6 @@ func (c *client) synthesize(ctx context.Context, f frame.Frame) error {
 	if c.stream != nil {
 		return nil
 	}
-	began := time.Now()
 	s, text, err := c.open(f)
 	if err == nil {
 		err = s.speak(ctx, text)
@@ -152,7 +151,7 @@ func (c *client) synthesize(ctx context.Context, f frame.Frame) error {
 	if err == nil {
 		err = s.close()
 	}
-	c.logSpeech(s, began, err)
+	c.logSpeech(s, err)
 	return err
 }
 
@@ -182,7 +181,7 @@ func (c *client) endStream(ctx context.Context, _ frame.Frame) error {
 	if err == nil {
 		err = c.send("synthesize-stopped", nil)
 	}
-	c.logSpeech(s, s.began, err)
+	c.logSpeech(s, err)
 	return err
 }
 
@@ -203,12 +202,10 @@ func (c *client) open(f frame.Frame) (s *stream, text string, err error) {
 // limited reports whether the client's requests are counted.
 func (c *client) limited() bool { return c.LimitLoopback || !c.addr.IsLoopback() }
 
-func (c *client) logSpeech(s *stream, began time.Time, err error) {
+func (c *client) logSpeech(s *stream, err error) {
 	if err == nil {
-		c.Log.Info(
-			"wyoming request", "client", c.addr.String(), "voice", s.voice, "characters", s.length, "took",
-			time.Since(began),
-		)
+		c.Log.Info("wyoming request", "client", c.addr.String(), "voice", s.voice, "characters", s.length,
+			"took", time.Since(s.began))
 	}
 }
 
