@@ -301,12 +301,28 @@ func (h *handlers) listGames(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	lists, err := h.Games.List(personOf(r),
-		live.Query{Status: protocol.Status(status), Before: before, People: people, Limit: limit})
-	if err != nil {
-		return err
+	return respondLarge(w, r)(h.Games.List(personOf(r),
+		live.Query{Status: protocol.Status(status), Before: before, People: people, Limit: limit}))
+}
+
+// respond returns a function that responds with what a method has returned.
+func respond(w http.ResponseWriter) func(body any, err error) error {
+	return func(body any, err error) error {
+		if err != nil {
+			return err
+		}
+		return web.WriteJSON(w, http.StatusOK, body)
 	}
-	return web.WriteLargeJSON(w, r, lists)
+}
+
+// respondLarge is respond for bodies that may become large.
+func respondLarge(w http.ResponseWriter, r *http.Request) func(body any, err error) error {
+	return func(body any, err error) error {
+		if err != nil {
+			return err
+		}
+		return web.WriteLargeJSON(w, r, body)
+	}
 }
 
 // limitParam returns the most games in a list; 0: absent.
@@ -323,19 +339,11 @@ func limitParam(r *http.Request) (int, error) {
 }
 
 func (h *handlers) getGame(w http.ResponseWriter, r *http.Request) error {
-	g, err := h.Games.Game(r.Context(), personOf(r), web.Param(r, "id"))
-	if err != nil {
-		return err
-	}
-	return web.WriteLargeJSON(w, r, g)
+	return respondLarge(w, r)(h.Games.Game(r.Context(), personOf(r), web.Param(r, "id")))
 }
 
 func (h *handlers) invitation(w http.ResponseWriter, r *http.Request) error {
-	g, err := h.Games.Invitation(web.Param(r, "id"))
-	if err != nil {
-		return err
-	}
-	return web.WriteLargeJSON(w, r, g)
+	return respondLarge(w, r)(h.Games.Invitation(web.Param(r, "id")))
 }
 
 // onGame returns a handler that calls a method of Games with the id in the path.
@@ -343,11 +351,7 @@ func (h *handlers) onGame(
 	do func(g *live.Games, ctx context.Context, by protocol.Person, id string) (protocol.Game, error),
 ) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		g, err := do(h.Games, r.Context(), personOf(r), web.Param(r, "id"))
-		if err != nil {
-			return err
-		}
-		return web.WriteJSON(w, http.StatusOK, g)
+		return respond(w)(do(h.Games, r.Context(), personOf(r), web.Param(r, "id")))
 	}
 }
 
@@ -373,11 +377,7 @@ func (h *handlers) setLineup(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Decode(w, r, &lineup); err != nil {
 		return err
 	}
-	g, err := h.Games.SetLineup(r.Context(), personOf(r), web.Param(r, "id"), side, lineup)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, g)
+	return respond(w)(h.Games.SetLineup(r.Context(), personOf(r), web.Param(r, "id"), side, lineup))
 }
 
 func (h *handlers) suggestLineup(w http.ResponseWriter, r *http.Request) error {
@@ -385,11 +385,7 @@ func (h *handlers) suggestLineup(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	lineup, err := h.Games.Suggest(r.Context(), personOf(r), web.Param(r, "id"), side)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, lineup)
+	return respond(w)(h.Games.Suggest(r.Context(), personOf(r), web.Param(r, "id"), side))
 }
 
 // sideOf returns the side in the path.
@@ -467,11 +463,7 @@ type boxScoreReply struct {
 }
 
 func (h *handlers) winProbability(w http.ResponseWriter, r *http.Request) error {
-	p, err := h.Games.WinProbability(r.Context(), web.Param(r, "id"))
-	if err != nil {
-		return err
-	}
-	return web.WriteLargeJSON(w, r, p)
+	return respondLarge(w, r)(h.Games.WinProbability(r.Context(), web.Param(r, "id")))
 }
 
 func (h *handlers) scorecard(w http.ResponseWriter, r *http.Request) error {

@@ -1,11 +1,13 @@
 package play
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
 	"pressbox/daemon/web"
 	"pressbox/game/leagues"
+	"pressbox/game/protocol"
 )
 
 // A competition holds the names by which a kind of competition is served.
@@ -92,12 +94,12 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Description: "With the last seat it starts. Without a body, it is the first open seat.",
 			Request:     seatChoice{}, Optional: true, Responses: one, Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.startLeague(c), web.Operation{
+		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.onLeague(c, (*leagues.Leagues).Start), web.Operation{
 			ID: "start" + c.name, Tag: "leagues", Summary: "Start a " + c.word + "; the bot takes the open seats",
 			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one,
 			Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.leaveLeague(c), web.Operation{
+		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.onLeague(c, (*leagues.Leagues).Leave), web.Operation{
 			ID: "leave" + c.name, Tag: "leagues", Summary: "Leave a " + c.word,
 			Description: "Before the start the seat is open again. Afterwards it is the bot's for good, also in the " +
 				"games that have begun.",
@@ -152,37 +154,19 @@ func (h *handlers) listLeagues(c competition) web.Handler {
 
 func (h *handlers) getLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		return writeLeague(w)(h.Leagues.Get(personOf(r), c.kind, web.Param(r, "id")))
-	}
-}
-
-// writeLeague returns a function that responds with a league.
-func writeLeague(w http.ResponseWriter) func(leagues.View, error) error {
-	return func(v leagues.View, err error) error {
-		if err != nil {
-			return err
-		}
-		return web.WriteJSON(w, http.StatusOK, v)
+		return respond(w)(h.Leagues.Get(personOf(r), c.kind, web.Param(r, "id")))
 	}
 }
 
 func (h *handlers) leagueSchedule(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		s, err := h.Leagues.Schedule(r.Context(), personOf(r), c.kind, web.Param(r, "id"))
-		if err != nil {
-			return err
-		}
-		return web.WriteLargeJSON(w, r, s)
+		return respondLarge(w, r)(h.Leagues.Schedule(r.Context(), personOf(r), c.kind, web.Param(r, "id")))
 	}
 }
 
 func (h *handlers) leagueStandings(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		s, err := h.Leagues.Standings(personOf(r), c.kind, web.Param(r, "id"))
-		if err != nil {
-			return err
-		}
-		return web.WriteLargeJSON(w, r, s)
+		return respondLarge(w, r)(h.Leagues.Standings(personOf(r), c.kind, web.Param(r, "id")))
 	}
 }
 
@@ -199,19 +183,16 @@ func (h *handlers) joinLeague(c competition) web.Handler {
 		if err := h.DecodeOptional(w, r, &choice); err != nil {
 			return err
 		}
-		return writeLeague(w)(h.Leagues.Join(r.Context(), personOf(r), c.kind, web.Param(r, "id"), choice.Seat))
+		return respond(w)(h.Leagues.Join(r.Context(), personOf(r), c.kind, web.Param(r, "id"), choice.Seat))
 	}
 }
 
-func (h *handlers) startLeague(c competition) web.Handler {
+// onLeague returns a handler that calls a method of Leagues with the id in the path.
+func (h *handlers) onLeague(c competition, do func(
+	l *leagues.Leagues, ctx context.Context, by protocol.Person, kind leagues.Kind, id string,
+) (leagues.View, error)) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		return writeLeague(w)(h.Leagues.Start(r.Context(), personOf(r), c.kind, web.Param(r, "id")))
-	}
-}
-
-func (h *handlers) leaveLeague(c competition) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		return writeLeague(w)(h.Leagues.Leave(r.Context(), personOf(r), c.kind, web.Param(r, "id")))
+		return respond(w)(do(h.Leagues, r.Context(), personOf(r), c.kind, web.Param(r, "id")))
 	}
 }
 

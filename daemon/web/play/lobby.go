@@ -157,10 +157,13 @@ func (s *lobbyStream) receive(m *protocol.Message) error {
 	default:
 		delete(s.changed, m.Game)
 		delete(s.sent, m.Game)
-		return s.Send("", "gone", struct {
-			ID string `json:"id"`
-		}{m.Game})
+		return s.Send("", "gone", gone{m.Game})
 	}
+}
+
+// gone is the data of the event "gone".
+type gone struct {
+	ID string `json:"id"`
 }
 
 // flush sends the changes.

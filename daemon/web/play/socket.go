@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,7 +131,7 @@ func (k *socket) readFrames(ctx context.Context) {
 		decided := false
 		switch {
 		case len(text) > maxFrame:
-			k.sendNak(request{}, &protocol.Error{Code: protocol.TooLarge, Detail: "frame exceeds 8 KiB"})
+			k.sendNak(request{}, protocol.Refuse(protocol.TooLarge, "frame exceeds 8 KiB"))
 		case kind != websocket.TextMessage:
 			k.sendNak(request{}, malformed("the frame is binary, want text"))
 		default:
@@ -236,7 +235,7 @@ func (k *socket) execute(ctx context.Context, r request) (decided bool, err erro
 		return false, nil
 	}
 	if _, ok := k.leaves[r.game]; !ok {
-		return false, &protocol.Error{Code: protocol.NotJoined, Detail: "join the game first"}
+		return false, protocol.Refuse(protocol.NotJoined, "join the game first")
 	}
 	if r.kind == "sync" {
 		missed, err := k.handlers.Games.Sync(ctx, k.person, r.game, r.since)
@@ -272,10 +271,8 @@ func (k *socket) leave(game string) {
 func (k *socket) join(ctx context.Context, r request) error {
 	k.leave(r.game)
 	if len(k.leaves) >= maxJoined {
-		return &protocol.Error{
-			Code:   protocol.RateLimited,
-			Detail: "a websocket can join at most " + strconv.Itoa(maxJoined) + " games: leave one first",
-		}
+		return protocol.Refuse(protocol.RateLimited,
+			"a websocket can join at most %d games: leave one first", maxJoined)
 	}
 	if !k.handlers.mayRead(k.person, r.game) {
 		return errUnknownGame()
