@@ -58,7 +58,7 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 	path := c.path + "/:id"
 	return []web.Route{
 		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
-			ID: "create" + c.name, Tag: "leagues", Summary: "Create a " + c.word,
+			ID: "create" + c.name, Summary: "Create a " + c.word,
 			Description: "It starts when no seat is open. Its games are created by the server, one day after the " +
 				"other; games between bots are played without a manager. An account can have 5 unfinished leagues " +
 				"and series; of its finished ones, the last 20 are stored. A creation counts as that of a game.",
@@ -67,46 +67,46 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Problems:  []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, c.path, web.SessionOrVisitor, h.listLeagues(c), web.Operation{
-			ID: "list" + c.name, Tag: "leagues", Summary: "List the " + c.all,
+			ID: "list" + c.name, Summary: "List the " + c.all,
 			Description: "The listed ones and your own, newest first.",
 			Responses:   answers("The list.", c.list(nil)),
 		}),
 		web.NewRoute(http.MethodGet, path, web.SessionOrVisitor, h.getLeague(c), web.Operation{
-			ID: "get" + c.name, Tag: "leagues", Summary: "Get a " + c.word, Responses: one,
+			ID: "get" + c.name, Summary: "Get a " + c.word, Responses: one,
 			Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodGet, path+"/schedule", web.SessionOrVisitor, h.leagueSchedule(c), web.Operation{
-			ID: "get" + c.name + "Schedule", Tag: "leagues",
+			ID: "get" + c.name + "Schedule",
 			Summary:     "Get the calendar of a " + c.word + " with its results",
 			Description: "Of a series or a play-off, the games that are needed so far.",
 			Responses:   answers("The games by day.", leagues.Schedule{}),
 			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, path+"/standings", web.SessionOrVisitor, h.leagueStandings(c), web.Operation{
-			ID: "get" + c.name + "Standings", Tag: "leagues", Summary: "Get the standings of a " + c.word,
+			ID: "get" + c.name + "Standings", Summary: "Get the standings of a " + c.word,
 			Description: "Managers with the same percentage are placed by the games among them, by run difference, " +
 				"by runs scored, and at last by their seats.",
 			Responses: answers("The standings, best first.", leagues.Standings{}),
 			Problems:  []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, path+"/join", web.SessionRequired, h.joinLeague(c), web.Operation{
-			ID: "join" + c.name, Tag: "leagues", Summary: "Take a seat in a " + c.word,
+			ID: "join" + c.name, Summary: "Take a seat in a " + c.word,
 			Description: "With the last seat it starts. Without a body, it is the first open seat.",
 			Request:     seatChoice{}, Optional: true, Responses: one, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.onLeague(c, (*leagues.Leagues).Start), web.Operation{
-			ID: "start" + c.name, Tag: "leagues", Summary: "Start a " + c.word + "; the bot takes the open seats",
+			ID: "start" + c.name, Summary: "Start a " + c.word + "; the bot takes the open seats",
 			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one,
 			Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.onLeague(c, (*leagues.Leagues).Leave), web.Operation{
-			ID: "leave" + c.name, Tag: "leagues", Summary: "Leave a " + c.word,
+			ID: "leave" + c.name, Summary: "Leave a " + c.word,
 			Description: "Before the start the seat is open again. Afterwards it is the bot's for good, also in the " +
 				"games that have begun.",
 			Responses: one, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodDelete, path, web.SessionRequired, h.cancelLeague(c), web.Operation{
-			ID: "cancel" + c.name, Tag: "leagues", Summary: "Delete a " + c.word + " that has not started",
+			ID: "cancel" + c.name, Summary: "Delete a " + c.word + " that has not started",
 			Description: "Only its creator may.",
 			Responses:   deletes("It is deleted."),
 			Problems:    changeProblems(),

@@ -42,7 +42,7 @@ const (
 
 func (h *handlers) socketRoutes() []web.Route {
 	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/ws", web.Public, h.openSocket, web.Operation{
-		ID: "openSocket", Tag: "games", Summary: "Open a websocket to play or watch games",
+		ID: "openSocket", Summary: "Open a websocket to play or watch games",
 		Description: "Sub-protocol pressbox.v1; /asyncapi.json describes its frames. A cookie or the first frame " +
 			"authenticates the client. A client that joins without, and that NOTIFY_ACCESS permits, watches listed " +
 			"games: at most 200 such clients, 20 of an address.",
