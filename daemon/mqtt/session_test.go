@@ -65,25 +65,19 @@ func (p *peer) run(t *testing.T) (stop func()) {
 	return stop
 }
 
-func (p *peer) awaitUp(t *testing.T) {
-	t.Helper()
-	select {
-	case <-p.up:
-	case <-time.After(limit):
-		t.Fatalf("no connection: %v", p.Status().Err)
-	}
-}
+func (p *peer) awaitUp(t *testing.T) { receive(t, p, p.up) }
 
 // next returns the next message.
-func (p *peer) next(t *testing.T) mqtt.Message {
+func (p *peer) next(t *testing.T) mqtt.Message { return receive(t, p, p.received) }
+
+func receive[T any](t *testing.T, p *peer, from <-chan T) (received T) {
 	t.Helper()
 	select {
-	case m := <-p.received:
-		return m
+	case received = <-from:
 	case <-time.After(limit):
-		t.Fatalf("no message; status %+v", p.Status())
-		return mqtt.Message{}
+		t.Fatalf("nothing received; status %+v", p.Status())
 	}
+	return received
 }
 
 // say publishes to p/say until the broker has acknowledged it.

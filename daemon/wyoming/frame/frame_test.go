@@ -61,37 +61,30 @@ func TestReader_refused(t *testing.T) {
 	spaces := func(n int) string { return strings.Repeat(" ", n) }
 	const head = `{"type": "x"}`
 	full := fmt.Sprintf(`{"type": "x", "payload_length": %d}`, frame.MaxFrame-40)
-	for _, tt := range []struct {
-		name, bytes string
-		want        error
-	}{
-		{"the largest header", head + spaces(frame.MaxHeader-len(head)-1) + "\n", nil},
-		{"a larger header", head + spaces(frame.MaxHeader-len(head)) + "\n", frame.ErrTooLarge},
-		{"an endless header", spaces(2 * frame.MaxHeader), frame.ErrTooLarge},
-		{"the largest frame", full + spaces(39-len(full)) + "\n" + spaces(frame.MaxFrame-40), nil},
-		{"a larger frame", full + spaces(40-len(full)) + "\n" + spaces(frame.MaxFrame-40), frame.ErrTooLarge},
-		{"endless data", `{"type": "x", "data_length": 1000000000000}` + "\n", frame.ErrTooLarge},
-		{
-			"lengths that overflow",
-			`{"type": "x", "data_length": 9223372036854775807, "payload_length": 9223372036854775807}` + "\n",
-			frame.ErrTooLarge,
+	for want, all := range map[error][]string{
+		nil: { // the largest header, and the largest frame
+			head + spaces(frame.MaxHeader-len(head)-1) + "\n",
+			full + spaces(39-len(full)) + "\n" + spaces(frame.MaxFrame-40),
 		},
-		{"larger than an integer", `{"type": "x", "data_length": 1e30}` + "\n", frame.ErrMalformed},
-		{"negative data_length", `{"type": "x", "data_length": -1}` + "\n", frame.ErrMalformed},
-		{"negative payload_length", `{"type": "x", "payload_length": -1}` + "\n", frame.ErrMalformed},
-		{"HTTP", "POST / HTTP/1.1\r\n", frame.ErrMalformed},
-		{"no type", "{}\n", frame.ErrMalformed},
-		{"an empty line", "\n", frame.ErrMalformed},
-		{"an array", "[]\n", frame.ErrMalformed},
-		{"two values", `{"type": "x"} {}` + "\n", frame.ErrMalformed},
-		{"data is no object", `{"type": "x", "data_length": 2}` + "\n[]", frame.ErrMalformed},
-		{"data in the header is no object", `{"type": "x", "data": 1}` + "\n", frame.ErrMalformed},
-		{"half a header", `{"type":`, io.ErrUnexpectedEOF},
-		{"half the data", `{"type": "x", "data_length": 20}` + "\n{}", io.ErrUnexpectedEOF},
-		{"half the payload", `{"type": "x", "payload_length": 2}` + "\n1", io.ErrUnexpectedEOF},
-		{"nothing", "", io.EOF},
+		frame.ErrTooLarge: { // each with a byte more, an endless header, endless data, and lengths that overflow
+			head + spaces(frame.MaxHeader-len(head)) + "\n",
+			full + spaces(40-len(full)) + "\n" + spaces(frame.MaxFrame-40),
+			spaces(2 * frame.MaxHeader), `{"type": "x", "data_length": 1000000000000}` + "\n",
+			`{"type": "x", "data_length": 9223372036854775807, "payload_length": 9223372036854775807}` + "\n",
+		},
+		frame.ErrMalformed: {
+			`{"type": "x", "data_length": 1e30}` + "\n", `{"type": "x", "data_length": -1}` + "\n",
+			`{"type": "x", "payload_length": -1}` + "\n", "POST / HTTP/1.1\r\n", "{}\n", "\n", "[]\n",
+			`{"type": "x"} {}` + "\n", `{"type": "x", "data_length": 2}` + "\n[]", `{"type": "x", "data": 1}` + "\n",
+		},
+		io.ErrUnexpectedEOF: {
+			`{"type":`, `{"type": "x", "data_length": 20}` + "\n{}", `{"type": "x", "payload_length": 2}` + "\n1",
+		},
+		io.EOF: {""},
 	} {
-		check.ErrorIs(t, check.Err(frame.NewReader(strings.NewReader(tt.bytes)).Next()), tt.want, "%s", tt.name)
+		for _, bytes := range all {
+			check.ErrorIs(t, check.Err(frame.NewReader(strings.NewReader(bytes)).Next()), want, "%.60q", bytes)
+		}
 	}
 }
 
