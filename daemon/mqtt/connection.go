@@ -109,11 +109,11 @@ func (c *Config) dial(ctx context.Context) (net.Conn, error) {
 
 // hello returns the first packet.
 func (c *Config) hello() (*paho.Connect, error) {
-	maxPacket, receive, expiry := uint32(MaxPacket), uint16(receiveMax), uint32(sessionExpiry/time.Second)
 	p := &paho.Connect{
 		ClientID: c.ClientID, KeepAlive: uint16(keepAlive / time.Second), CleanStart: false,
 		Properties: &paho.ConnectProperties{
-			SessionExpiryInterval: &expiry, MaximumPacketSize: &maxPacket, ReceiveMaximum: &receive,
+			SessionExpiryInterval: new(uint32(sessionExpiry / time.Second)),
+			MaximumPacketSize:     new(uint32(MaxPacket)), ReceiveMaximum: new(uint16(receiveMax)),
 		},
 		WillMessage: &paho.WillMessage{Topic: c.Will.Topic, Payload: c.Will.Payload, QoS: 1, Retain: true},
 		Username:    c.Username, UsernameFlag: c.Username != "",
@@ -155,8 +155,8 @@ func (c *connection) subscribe(ctx context.Context) error {
 func (c *connection) publish(ctx context.Context, m Message) error {
 	p := &paho.Publish{Topic: m.Topic, Payload: m.Payload, QoS: 1, Retain: m.Retained}
 	if m.Expiry > 0 {
-		seconds := uint32(m.Expiry / time.Second) //nolint:gosec // at most 136 years
-		p.Properties = &paho.PublishProperties{MessageExpiry: &seconds}
+		seconds := new(uint32(m.Expiry / time.Second)) //nolint:gosec // at most 136 years
+		p.Properties = &paho.PublishProperties{MessageExpiry: seconds}
 	}
 	if _, err := c.client.Publish(ctx, p); err != nil {
 		return fmt.Errorf("publish to %s: %w", m.Topic, err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -247,24 +246,21 @@ const internal = "internal"
 
 // codeOf returns the code of the error event for err.
 func codeOf(err error) string {
-	is := func(known ...error) bool {
-		return slices.ContainsFunc(known, func(k error) bool { return errors.Is(err, k) })
-	}
 	request, isRequest := errors.AsType[*announce.RequestError](err)
 	switch {
 	case isRequest:
 		return request.Violations[0].Code
-	case is(frame.ErrMalformed):
+	case errors.Is(err, frame.ErrMalformed):
 		return "malformed"
-	case is(frame.ErrTooLarge):
+	case errors.Is(err, frame.ErrTooLarge):
 		return "too_large"
-	case is(errTooMany, limits.ErrClientBusy):
+	case errors.Is(err, errTooMany), errors.Is(err, limits.ErrClientBusy):
 		return "too_many_requests"
-	case is(limits.ErrBusy):
+	case errors.Is(err, limits.ErrBusy):
 		return "busy"
-	case is(voice.ErrUnreadable):
+	case errors.Is(err, voice.ErrUnreadable):
 		return announce.CodeNotSpeakable
-	case is(voice.ErrUnavailable):
+	case errors.Is(err, voice.ErrUnavailable):
 		return "speech_unavailable"
 	default:
 		return internal

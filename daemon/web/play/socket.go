@@ -255,8 +255,7 @@ func (k *socket) lagMS() *float64 {
 	if lag == 0 {
 		return nil
 	}
-	ms := float64(lag) / float64(time.Millisecond)
-	return &ms
+	return new(float64(lag) / float64(time.Millisecond))
 }
 
 // leave ends the subscription to a game, if there is one.
