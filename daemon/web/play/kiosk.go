@@ -24,7 +24,7 @@ const (
 
 func (h *handlers) kioskRoutes() []web.Route {
 	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/kiosk", web.NotifyOrSession, h.kiosk, web.Operation{
-		ID: "watchKiosk",
+		ID:      "watchKiosk",
 		Summary: "Stream games and announcements to a wall display as server-sent events",
 		Description: "Of listed games: `game` with a Game for each that has not begun, `score` with {id, rev, at, " +
 			"innings, away, home, now, batter, pitcher, text} of those in progress (line scores, and the last play " +

@@ -76,7 +76,7 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodGet, path+"/schedule", web.SessionOrVisitor, h.leagueSchedule(c), web.Operation{
-			ID: "get" + c.name + "Schedule",
+			ID:          "get" + c.name + "Schedule",
 			Summary:     "Get the calendar of a " + c.word + " with its results",
 			Description: "Of a series or a play-off, the games that are needed so far.",
 			Responses:   answers("The games by day.", leagues.Schedule{}),
