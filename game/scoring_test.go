@@ -418,8 +418,7 @@ func TestScorebook_proveFails(t *testing.T) {
 	check.NoError(t, g.book.Prove(&after))
 	lines := g.box().Teams[game.Away].Batting
 	check.That(t, slices.ContainsFunc(lines, func(l game.BattingLine) bool {
-		return l.Player == "a3" &&
-			l.HomeRuns == 1 && l.RunsBattedIn == 2
+		return l.Player == "a3" && l.HomeRuns == 1 && l.RunsBattedIn == 2
 	}),
 		"%+v", lines)
 }

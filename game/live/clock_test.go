@@ -294,10 +294,7 @@ func TestAbsence_replacedAfterObstacle(t *testing.T) {
 			func(r *rig, _ *watcher) { r.do(ann, "Pause") },
 			func(r *rig, _ *watcher) { r.do(ann, "Resume") }, 0,
 		},
-		"no opponent": {
-			func(_ *rig, a *watcher) { a.leave() },
-			func(r *rig, a *watcher) { r.rejoin(a, ann, 0) }, 0,
-		},
+		"no opponent": {func(_ *rig, a *watcher) { a.leave() }, func(r *rig, a *watcher) { r.rejoin(a, ann, 0) }, 0},
 		"a full disk": {
 			func(r *rig, _ *watcher) { r.journal.setErr(errFull) },
 			func(r *rig, _ *watcher) { r.journal.setErr(nil); time.Sleep(5 * time.Second) }, 7,
