@@ -230,9 +230,7 @@ type randomGame struct {
 func (g *randomGame) play() {
 	p := game.Play{Kind: game.Strikeout, Outs: game.Outs{{Kind: game.StruckOut, Fielders: "2"}}}
 	after, err := g.s.Apply(p)
-	if err != nil {
-		g.rt.Fatalf("a strikeout at %s: %v", describe(&g.s), err)
-	}
+	check.Require(g.rt, err == nil, "a strikeout at %s: %v", describe(&g.s), err)
 	for range 40 {
 		drawn := g.s.LimitWalkOff(draw(&g.s, g.pick))
 		if next, err := g.s.Apply(drawn); err == nil {
@@ -242,9 +240,8 @@ func (g *randomGame) play() {
 	}
 	keepsLaws(g.t, &g.s, &after, nil)
 	tally := g.s.Tally(p)
-	if got := after.Score[g.s.Batting()] - g.s.Score[g.s.Batting()]; got != tally.Runs {
-		g.rt.Fatalf("%d runs scored, %d in the tally", got, tally.Runs)
-	}
+	got := after.Score[g.s.Batting()] - g.s.Score[g.s.Batting()]
+	check.Require(g.rt, got == tally.Runs, "%d runs scored, %d in the tally", got, tally.Runs)
 	g.book.RecordPlay(&g.s, &p, &after)
 	if err := g.book.Prove(&after); err != nil {
 		g.rt.Fatalf("%+v at %s: %v", p, describe(&g.s), err)
@@ -285,12 +282,9 @@ func (g *randomGame) export() {
 	for side := range want.Teams {
 		want.Teams[side].Fielding, got.Teams[side].Fielding = nil, nil // in order of appearance
 	}
-	if !reflect.DeepEqual(want, got) {
-		g.rt.Fatalf("the box score is\n%+v, written and read\n%+v", want, got)
-	}
-	if end.End.Score != g.s.Score || end.End.Inning != g.s.Inning {
-		g.rt.Fatalf("%s, written and read %s", describe(&g.s), describe(&end.End))
-	}
+	check.Require(g.rt, reflect.DeepEqual(want, got), "the box score is\n%+v, written and read\n%+v", want, got)
+	check.Require(g.rt, end.End.Score == g.s.Score && end.End.Inning == g.s.Inning,
+		"%s, written and read %s", describe(&g.s), describe(&end.End))
 }
 
 // On the wire and in the journal an enumeration is its name, flags are a list, and lists end with their last entry.

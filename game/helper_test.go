@@ -218,13 +218,12 @@ func plainPlays(tb testing.TB, s *game.State) []game.Play {
 func TestApply_allocations(t *testing.T) {
 	s := newGame(t, game.Options{DH: true})
 	for _, p := range plainPlays(t, &s) {
-		if n := testing.AllocsPerRun(100, func() {
+		n := testing.AllocsPerRun(100, func() {
 			if _, err := s.Apply(p); err != nil {
 				t.Fatal(err)
 			}
-		}); n != 0 {
-			t.Errorf("a %s: %v allocations", p.Kind, n)
-		}
+		})
+		check.That(t, n == 0, "a %s: %v allocations", p.Kind, n)
 	}
 }
 

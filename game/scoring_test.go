@@ -91,8 +91,7 @@ func TestTally_atBats(t *testing.T) {
 		s := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
 		got := s.Tally(parse(t, &s, tt.event))
 		check.That(t, got.PlateAppearance == tt.turn && got.AtBat == tt.atBat && got.HitBases == tt.hit &&
-			got.Outs == tt.outs && got.Errors == tt.er,
-			"%s: %+v, want %+v", tt.event, got, tt)
+			got.Outs == tt.outs && got.Errors == tt.er, "%s: %+v, want %+v", tt.event, got, tt)
 	}
 }
 

@@ -211,8 +211,7 @@ func TestSubstitute_twoWay(t *testing.T) {
 		next := check.Must(tt.s.Substitute(subs(t, tt.subs)...))(t)
 		h := next.Teams[game.Home]
 		check.That(t, h.DH == 4 && h.Order[3].Player == tt.bats && h.Pitcher == tt.pitches &&
-			slices.Equal(h.Removed, tt.removed),
-			"%s: %+v", tt.name, h)
+			slices.Equal(h.Removed, tt.removed), "%s: %+v", tt.name, h)
 		if next.Half == game.Top {
 			apply(t, next, "K", "K", "K", "K", "K", "K")
 		}

@@ -383,9 +383,7 @@ const horizonHalves = 5
 // play plays on after substitutions with n sets of dice from the first one on, and returns the chances to win.
 func (m *searcher) play(s *game.State, progress chance.Progress, subs []game.Substitution, first, n int) []float64 {
 	after, err := s.Substitute(subs...)
-	if err != nil {
-		m.tb.Fatalf("%+v: %v", subs, err)
-	}
+	check.Require(m.tb, err == nil, "%+v: %v", subs, err)
 	model, won := odds.For(s.Options), make([]float64, n)
 	for i := range won {
 		var seed chance.Seed

@@ -284,8 +284,7 @@ func checkWords(t *testing.T, step *retro.Step, l call.Line) {
 	t.Helper()
 	for _, text := range []string{l.Screen, l.Speak} {
 		check.That(t, text != "" && !strings.ContainsAny(text, "{}[]") && !strings.Contains(text, "  ") &&
-			!strings.Contains(text, " ,") && !strings.Contains(text, ".."),
-			"%s: %q", step.Event, text)
+			!strings.Contains(text, " ,") && !strings.Contains(text, ".."), "%s: %q", step.Event, text)
 	}
 	n := len(l.Speak)
 	check.That(t, n <= 300, "%s: %d letters to speak: %q", step.Event, n, l.Speak)

@@ -62,8 +62,7 @@ func TestRoster_source(t *testing.T) {
 		got := card.Roster(&teams.Roster{Source: source, Players: []teams.Player{short}},
 			map[game.PlayerID]*card.Season{"x": {}})
 		check.That(t, len(got) == 1 && got[0].Source == want && got[0].Season != nil && got[0].Today == nil &&
-			got[0].RestDays == 5,
-			"%s: %+v, want %s", source, got, want)
+			got[0].RestDays == 5, "%s: %+v, want %s", source, got, want)
 		check.That(t, got[0].Ratings.Speed >= 53 && got[0].Ratings.Power <= 47,
 			"a shortstop of %s: %+v", source, got[0].Ratings)
 	}
@@ -79,8 +78,7 @@ func TestSeasons(t *testing.T) {
 	}
 	all := card.Seasons(batting, []stats.Pitching{{Player: "pitcher", PitchingTotals: stats.PitchingTotals{Games: 3}}})
 	check.That(t, len(all) == 2 && all["pitcher"].Batting == nil && all["pitcher"].Pitching.Games == 3 &&
-		all["hitter"].Pitching == nil && all["hitter"].Batting.PlateAppearances == 9,
-		"%+v", all)
+		all["hitter"].Pitching == nil && all["hitter"].Batting.PlateAppearances == 9, "%+v", all)
 }
 
 // A form has the lines of the box score, without zeros that need not be sent.

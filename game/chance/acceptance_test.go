@@ -406,13 +406,11 @@ func checkAnyTactics(t *rapid.T) {
 		c := tactics.Draw(t, "tactics")
 		r, err := sim.Resolve(&s, m, c)
 		if err != nil {
-			if _, illegal := errors.AsType[*chance.IllegalTacticError](err); !illegal {
-				t.Fatalf("%+v: %v, want an IllegalTacticError", c, err)
-			}
+			_, illegal := errors.AsType[*chance.IllegalTacticError](err)
+			check.Require(t, illegal, "%+v: %v, want an IllegalTacticError", c, err)
 			c = chance.Tactics{}
-			if r, err = sim.Resolve(&s, m, c); err != nil {
-				t.Fatalf("no tactics: %v", err)
-			}
+			r, err = sim.Resolve(&s, m, c)
+			check.Require(t, err == nil, "no tactics: %v", err)
 		}
 		if again, _ := sim.Resolve(&s, m, c); again != r {
 			t.Fatal("the same turn came out differently")
@@ -420,9 +418,7 @@ func checkAnyTactics(t *rapid.T) {
 		bold := rapid.Bool().Draw(t, "bold")
 		for _, p := range []game.Play{r.Final(!bold), r.Final(bold)} {
 			after, err := s.Apply(p)
-			if err != nil {
-				t.Fatalf("%+v at %+v, %d out: %+v: %v", c, s.Bases, s.Outs, p, err)
-			}
+			check.Require(t, err == nil, "%+v at %+v, %d out: %+v: %v", c, s.Bases, s.Outs, p, err)
 			if err := checkCount(&p, &after); err != nil {
 				t.Fatalf("%+v: %v", p, err)
 			}
@@ -433,9 +429,8 @@ func checkAnyTactics(t *rapid.T) {
 		check.NoError(t, book.Prove(&next))
 		s, m = next, r.Next
 	}
-	if text, err := json.Marshal(m); err != nil || json.Unmarshal(text, &m) != nil {
-		t.Fatalf("progress in JSON: %v", err)
-	}
+	text, err := json.Marshal(m)
+	check.Require(t, err == nil && json.Unmarshal(text, &m) == nil, "progress in JSON: %v", err)
 }
 
 // checkCount checks that the count of a play is that of its pitches before the last, as on scorecards, and the

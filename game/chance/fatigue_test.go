@@ -220,8 +220,7 @@ func TestEffective(t *testing.T) {
 	reliever := chance.Effective(game.Player{Positions: []game.Role{"RP"}}, chance.Rating{})
 	both := chance.Effective(game.Player{Positions: []game.Role{"SP", "DH"}}, chance.Rating{})
 	check.That(t, hitter.Batting == l && hitter.Pitching.HR > l.HR && starter.Pitching == l &&
-		starter.Batting.K > l.K && both.Batting == l,
-		"hitter %+v, starter %+v, both %+v", hitter, starter, both)
+		starter.Batting.K > l.K && both.Batting == l, "hitter %+v, starter %+v, both %+v", hitter, starter, both)
 	check.That(t, starter.Stamina == chance.StarterStamina && reliever.Stamina == chance.RelieverStamina,
 		"stamina %d and %d", starter.Stamina, reliever.Stamina)
 }

@@ -121,9 +121,8 @@ func TestRead_players(t *testing.T) {
 				continue
 			}
 			found = true
-			if p.Name != c.name || p.Bats != c.bats || p.Throws != c.throws || string(p.Positions[0]) != c.positions {
-				t.Errorf("%+v, want %+v", p.Player, c)
-			}
+			check.That(t, p.Name == c.name && p.Bats == c.bats && p.Throws == c.throws &&
+				string(p.Positions[0]) == c.positions, "%+v, want %+v", p.Player, c)
 		}
 		check.That(t, found, "%s is not on the roster of %s", c.name, c.team)
 	}
@@ -171,8 +170,7 @@ func TestRead_small(t *testing.T) {
 	check.NoError(t, err)
 	r, _ := s.Roster("AAA")
 	check.Require(t, s.Year == 1930 && s.Games == 1 && len(r.Players) == 9 && r.Team.Name == "Ashton Anchors" &&
-		r.Players[0].Bats == "S" && r.Players[0].Throws == "L",
-		"%+v", r)
+		r.Players[0].Bats == "S" && r.Players[0].Throws == "L", "%+v", r)
 	powerful, other := r.Players[0].Rating.Batting, r.Players[3].Rating.Batting
 	check.That(t, r.Players[0].ID == "aplay001" && powerful.HR > other.HR,
 		"who hit a home run has %v, another %v", powerful.HR, other.HR)

@@ -353,8 +353,7 @@ func TestWorth_answers(t *testing.T) {
 			found++
 			best, coach := checkWorth(t, g.Legal)
 			check.That(t, len(g.Legal) == 2 && coach.WinProbability >= best-.0011 &&
-				g.Legal[0].WinProbability != g.Legal[1].WinProbability,
-				"%s", text(t, g.Legal))
+				g.Legal[0].WinProbability != g.Legal[1].WinProbability, "%s", text(t, g.Legal))
 		}
 		if found > 4 {
 			return
@@ -374,8 +373,7 @@ func TestGames_liveScore(t *testing.T) {
 	r.begin(hotSeat, innings(3))
 	start := scoreOf(t, &lobby)
 	check.That(t, start.Revision != 0 && len(start.Text) != 0 && start.Batter.Name != "" && start.Pitcher.Name != "" &&
-		start.Innings == 3 && start.Home.Team.Name != "",
-		"the score at the start is %s", text(t, start))
+		start.Innings == 3 && start.Home.Team.Name != "", "the score at the start is %s", text(t, start))
 	r.decide(ann)
 	again := scoreOf(t, &lobby)
 	check.That(t, again.Revision == start.Revision, "a sealed call has published %s", text(t, again))

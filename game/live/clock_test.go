@@ -189,7 +189,7 @@ func TestPending_deletedAfterSevenDays(t *testing.T) {
 		r.get(ann)
 		r.journal.setErr(nil)
 		pass(5 * time.Second)
-		r.wantCode("after seven days", second(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
+		r.wantCode("after seven days", check.Err(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
 		m := a.last("bye")
 		check.That(t, m != nil && m.Data == (protocol.Bye{Code: "cancelled"}), "Ann received %s", text(t, m))
 		r.id = active.id
@@ -528,9 +528,8 @@ func TestCallTurn_withPlay(t *testing.T) {
 	lines := len(spoken.said())
 	r.playOn()
 	last := spoken.said()[len(spoken.said())-1]
-	if len(spoken.said()) == lines || len(turnsOf(last)) != 2 || len(last) < len("Your call, Ann and Bob.")+15 {
-		t.Errorf("%q", spoken.said())
-	}
+	check.That(t, len(spoken.said()) != lines && len(turnsOf(last)) == 2 &&
+		len(last) >= len("Your call, Ann and Bob.")+15, "%q", spoken.said())
 }
 
 // The clock's default decision opens the next decision, which is called; a manager who is away for the bot is not.

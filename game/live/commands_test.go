@@ -238,7 +238,7 @@ func TestSubmit_unsavedChangesNothing(t *testing.T) {
 	r.create()
 	r.journal.setErr(broken)
 	lists := check.Must(r.List(ann, live.Query{}))(r)
-	r.wantCode("create", second(r.Create(t.Context(), ann, request())), protocol.Unavailable)
+	r.wantCode("create", check.Err(r.Create(t.Context(), ann, request())), protocol.Unavailable)
 	if after, err := r.List(ann, live.Query{}); err != nil || text(t, after) != text(t, lists) {
 		t.Errorf("the lists changed from %s to %s, %v", text(t, lists), text(t, after), err)
 	}
@@ -256,9 +256,8 @@ func TestSubmit_savedAcknowledgedPublished(t *testing.T) {
 	}
 	acked := false
 	leave := check.Must(r.Watch(t.Context(), carl, r.id, r.get(ann).Revision, func(m *protocol.Message) bool {
-		if (m.Type == "event" || m.Type == "skip") && (!acked || saved() < m.Revision) {
-			t.Errorf("revision %d was published before it was acknowledged, or saved", m.Revision)
-		}
+		check.That(t, m.Type != "event" && m.Type != "skip" || acked && saved() >= m.Revision,
+			"revision %d was published before it was acknowledged, or saved", m.Revision)
 		return true
 	}))(r)
 	defer leave()

@@ -157,7 +157,7 @@ func TestLoad_damagedJournal(t *testing.T) {
 		c.moves[r.id] = tt.moves
 		damaged := r.reloaded(c)
 		for range 2 {
-			err := second(damaged.Game(t.Context(), ann, r.id))
+			err := check.Err(damaged.Game(t.Context(), ann, r.id))
 			damaged.wantCode(name, err, tt.want)
 			migrated := strings.Contains(err.Error(), "0.5.0")
 			check.That(t, migrated == strings.Contains(name, "older"), "%s: %v", name, err)
@@ -307,7 +307,7 @@ func writeWhole(t *testing.T, path string) {
 	t.Helper()
 	r := begun(t, withoutDH)
 	r.playOut()
-	check.NoError(r, second(r.Rematch(t.Context(), ann, r.id)))
+	check.NoError(r, check.Err(r.Rematch(t.Context(), ann, r.id)))
 	r.writeJournal(path)
 }
 
@@ -503,9 +503,8 @@ func (p *player) turn(n int) {
 }
 
 func (p *player) submit(who protocol.Person, c protocol.Command) {
-	if _, _, err := p.Submit(p.Context(), who, p.id, c, p.record(who)); err != nil {
-		p.Fatalf("%s sends %+v: %v", who.Name, c, err)
-	}
+	_, _, err := p.Submit(p.Context(), who, p.id, c, p.record(who))
+	check.Require(p, err == nil, "%s sends %+v: %v", who.Name, c, err)
 }
 
 // record returns a subscriber that writes what it receives into the diary.

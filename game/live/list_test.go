@@ -67,9 +67,9 @@ func TestList_visibility(t *testing.T) {
 	check.NoError(r, r.Cancel(t.Context(), ann, r.id))
 	check.That(t, lobby.last("gone") != nil && w.last("bye") != nil,
 		"of the cancellation the lobby received %s, Carl %s", text(t, lobby.received()), text(t, w.received()))
-	r.wantCode("a cancelled game", second(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
+	r.wantCode("a cancelled game", check.Err(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
 	for _, q := range []live.Query{{Status: "lost"}, {Before: "yesterday"}} {
-		r.wantCode(fmt.Sprint(q), second(r.List(ann, q)), protocol.Invalid)
+		r.wantCode(fmt.Sprint(q), check.Err(r.List(ann, q)), protocol.Invalid)
 	}
 }
 
@@ -116,8 +116,7 @@ func TestList_limit(t *testing.T) {
 	check.Require(t, err == nil && len(l.Pending) == 2 && len(l.Active) == 1, "at most two: %s, %v", text(t, l), err)
 	rest, err := r.List(carl, live.Query{Limit: 2, Before: l.Pending[1].ID})
 	check.That(t, err == nil && len(rest.Pending) == 1 && rest.Pending[0].ID != l.Pending[0].ID &&
-		rest.Pending[0].ID != l.Pending[1].ID && len(rest.Active) == 1,
-		"after the second: %s, %v", text(t, rest), err)
+		rest.Pending[0].ID != l.Pending[1].ID && len(rest.Active) == 1, "after the second: %s, %v", text(t, rest), err)
 }
 
 // playAlone lets a person decide for both sides of a game in hot seat until there has been a play.
@@ -192,8 +191,8 @@ func TestMakeRoom_ownFirst(t *testing.T) {
 		if _, err := r.Create(r.Context(), carl, request()); err != nil {
 			r.Fatal(err)
 		}
-		r.wantCode("all deleted", second(r.Game(r.Context(), ann, third)), protocol.UnknownGame)
-		r.wantCode("without finished games", second(r.Create(r.Context(), ann, request())), protocol.StoreFull)
+		r.wantCode("all deleted", check.Err(r.Game(r.Context(), ann, third)), protocol.UnknownGame)
+		r.wantCode("without finished games", check.Err(r.Create(r.Context(), ann, request())), protocol.StoreFull)
 	})
 }
 
@@ -208,7 +207,7 @@ func TestConcede_withoutPlay(t *testing.T) {
 		check.That(r, err == nil && s[0].Games == 1, "standings: %s, %v, want one game", text(r, s), err)
 		r.get(ann)
 		pass(time.Minute + time.Second)
-		r.wantCode("the game without a play", second(r.Game(r.Context(), ann, r.id)), protocol.UnknownGame)
+		r.wantCode("the game without a play", check.Err(r.Game(r.Context(), ann, r.id)), protocol.UnknownGame)
 		if _, err := r.Game(r.Context(), ann, played); err != nil || len(r.journal.summaries) != 1 {
 			r.Errorf("the other game: %v; %d in the journal", err, len(r.journal.summaries))
 		}
@@ -226,7 +225,7 @@ func TestRemove_anyStatus(t *testing.T) {
 		for _, id := range []string{finished, pending, r.id} {
 			err := r.Remove(r.Context(), id)
 			check.That(r, err == nil, "remove: %v", err)
-			r.wantCode("a removed game", second(r.Game(r.Context(), ann, id)), protocol.UnknownGame)
+			r.wantCode("a removed game", check.Err(r.Game(r.Context(), ann, id)), protocol.UnknownGame)
 			r.wantCode("remove it again", r.Remove(r.Context(), id), protocol.UnknownGame)
 		}
 		if s, err := r.Standings(r.Context(), 3); err != nil || len(s) != 0 || len(r.journal.summaries) != 0 {
@@ -435,9 +434,8 @@ func TestSubmit_firstLegalPlaysToEnd(t *testing.T) {
 			r := begun(t, func(given *protocol.Options) { *given = o })
 			dice := r.get(ann).Dice
 			end := r.playFirst()
-			if end.Result == nil || end.Result.How != "final" || end.Result.Winner == "" || end.Inning < o.Innings {
-				t.Errorf("ended %+v in inning %d", end.Result, end.Inning)
-			}
+			check.That(t, end.Result != nil && end.Result.How == "final" && end.Result.Winner != "" &&
+				end.Inning >= o.Innings, "ended %+v in inning %d", end.Result, end.Inning)
 			check.That(t, len(end.Dice.Seed) == 64 && dice.Seed == "" && end.Dice.Commitment == dice.Commitment,
 				"dice %+v, then %+v", dice, end.Dice)
 		})

@@ -80,43 +80,41 @@ func TestPregame_refusals(t *testing.T) {
 	r := newRig(t, newJournal())
 	g := r.create()
 	check.That(t, g.YourSide == "home" && g.Away.Manager == nil && g.Home.Manager.Name == "Ann" &&
-		g.Status == protocol.Pending && g.Revision == 1,
-		"created %s", text(t, g))
+		g.Status == protocol.Pending && g.Revision == 1, "created %s", text(t, g))
 	l, ctx := r.suggest(ann, game.Home), t.Context()
 	_, _, boxErr := r.Box(ctx, ann, r.id)
 	for name, tt := range map[string]struct {
 		err  error
 		want protocol.Code
 	}{
-		"the creator joins":              {second(r.Join(ctx, ann, r.id)), protocol.SeatTaken},
-		"a stranger submits":             {second(r.SetLineup(ctx, bob, r.id, game.Home, l)), protocol.Forbidden},
-		"the wrong side":                 {second(r.SetLineup(ctx, ann, r.id, game.Away, l)), protocol.NotYourSide},
-		"a stranger's suggestion":        {second(r.Suggest(ctx, bob, r.id, game.Home)), protocol.Forbidden},
-		"the other's suggestion":         {second(r.Suggest(ctx, ann, r.id, game.Away)), protocol.NotYourSide},
-		"a stranger starts":              {second(r.Start(ctx, bob, r.id)), protocol.Forbidden},
-		"too early":                      {second(r.Start(ctx, ann, r.id)), protocol.NotReady},
-		"conceded before the start":      {second(r.Concede(ctx, ann, r.id)), protocol.NotActive},
-		"a rematch of it":                {second(r.Rematch(ctx, ann, r.id)), protocol.NotFinished},
-		"a stranger's rematch":           {second(r.Rematch(ctx, bob, r.id)), protocol.Forbidden},
+		"the creator joins":              {check.Err(r.Join(ctx, ann, r.id)), protocol.SeatTaken},
+		"a stranger submits":             {check.Err(r.SetLineup(ctx, bob, r.id, game.Home, l)), protocol.Forbidden},
+		"the wrong side":                 {check.Err(r.SetLineup(ctx, ann, r.id, game.Away, l)), protocol.NotYourSide},
+		"a stranger's suggestion":        {check.Err(r.Suggest(ctx, bob, r.id, game.Home)), protocol.Forbidden},
+		"the other's suggestion":         {check.Err(r.Suggest(ctx, ann, r.id, game.Away)), protocol.NotYourSide},
+		"a stranger starts":              {check.Err(r.Start(ctx, bob, r.id)), protocol.Forbidden},
+		"too early":                      {check.Err(r.Start(ctx, ann, r.id)), protocol.NotReady},
+		"conceded before the start":      {check.Err(r.Concede(ctx, ann, r.id)), protocol.NotActive},
+		"a rematch of it":                {check.Err(r.Rematch(ctx, ann, r.id)), protocol.NotFinished},
+		"a stranger's rematch":           {check.Err(r.Rematch(ctx, bob, r.id)), protocol.Forbidden},
 		"a stranger cancels":             {r.Cancel(ctx, bob, r.id), protocol.Forbidden},
 		"no such game":                   {r.Cancel(ctx, ann, "nothing"), protocol.UnknownGame},
 		"its box score":                  {boxErr, protocol.NotActive},
-		"its win probability":            {second(r.WinProbability(ctx, r.id)), protocol.NotActive},
-		"an anonymous person creates":    {second(r.Create(ctx, protocol.Person{}, request())), protocol.Forbidden},
-		"an anonymous person joins":      {second(r.Join(ctx, protocol.Person{}, r.id)), protocol.Forbidden},
+		"its win probability":            {check.Err(r.WinProbability(ctx, r.id)), protocol.NotActive},
+		"an anonymous person creates":    {check.Err(r.Create(ctx, protocol.Person{}, request())), protocol.Forbidden},
+		"an anonymous person joins":      {check.Err(r.Join(ctx, protocol.Person{}, r.id)), protocol.Forbidden},
 		"an anonymous person cancels it": {r.Cancel(ctx, protocol.Person{}, r.id), protocol.Forbidden},
 	} {
 		r.wantCode(name, tt.err, tt.want)
 	}
-	err := second(r.Start(ctx, ann, r.id))
-	check.That(t, strings.Contains(err.Error(), "away team has no manager") &&
-		strings.Contains(err.Error(), "line-up of the home team"),
-		"what is missing: %v", err)
+	err := check.Err(r.Start(ctx, ann, r.id))
+	check.Contains(t, err.Error(), "away team has no manager", "what is missing")
+	check.Contains(t, err.Error(), "line-up of the home team", "what is missing")
 	for range 2 {
 		g := r.join(bob)
 		check.That(t, g.YourSide == "away" && g.Revision == 2, "Bob joins: %s", text(t, g))
 	}
-	r.wantCode("Carl joins", second(r.Join(ctx, carl, r.id)), protocol.SeatTaken)
+	r.wantCode("Carl joins", check.Err(r.Join(ctx, carl, r.id)), protocol.SeatTaken)
 }
 
 // A line-up is refused with all its violations; it may be replaced until the start, and the same again is no move.
@@ -127,15 +125,14 @@ func TestSetLineup_checkedAndReplaced(t *testing.T) {
 	good := r.suggest(ann, game.Home)
 	bad := game.Lineup{Order: slices.Clone(good.Order), Pitcher: "unknown"}
 	bad.Order[3].Player, bad.Order[4].Position = "stranger", game.Pitcher
-	err := second(r.SetLineup(t.Context(), ann, r.id, game.Home, bad))
+	err := check.Err(r.SetLineup(t.Context(), ann, r.id, game.Home, bad))
 	check.That(t, code(t, err) == protocol.Invalid && len(violations(err)) >= 3 && !r.get(ann).Home.LineupSubmitted,
 		"a bad one: %v, submitted %v", err, r.get(ann).Home.LineupSubmitted)
 	for n := range 2 {
 		for range 3 {
 			g, err := r.SetLineup(t.Context(), ann, r.id, game.Home, good)
-			if err != nil || !g.Home.LineupSubmitted || g.Status != protocol.Pending || g.Revision != uint64(n+2) {
-				t.Fatalf("a good one: %s at %d, %v", g.Status, g.Revision, err)
-			}
+			check.Require(t, err == nil && g.Home.LineupSubmitted && g.Status == protocol.Pending &&
+				g.Revision == uint64(n+2), "a good one: %s at %d, %v", g.Status, g.Revision, err)
 		}
 		good.Order[0], good.Order[1] = good.Order[1], good.Order[0]
 	}
@@ -144,7 +141,7 @@ func TestSetLineup_checkedAndReplaced(t *testing.T) {
 	b := r.watch(bob, 0)
 	g := r.submitLineup(bob, game.Away)
 	check.Require(t, g.Status == protocol.Active, "with both line-ups: %s", g.Status)
-	r.wantCode("after the start", second(r.SetLineup(t.Context(), ann, r.id, game.Home, good)), protocol.NotPending)
+	r.wantCode("after the start", check.Err(r.SetLineup(t.Context(), ann, r.id, game.Home, good)), protocol.NotPending)
 	if g, err := r.Start(t.Context(), ann, r.id); err != nil || g.Status != protocol.Active {
 		t.Errorf("started again: %v", err)
 	}
@@ -179,12 +176,11 @@ func TestRematch_reservesTheSide(t *testing.T) {
 	next, options := r.get(bob), first.Options
 	options.Side = "away" // the creator's, who is Bob now
 	check.That(t, next.YourSide == "away" && next.Home.Manager == nil && next.Reserved && next.RematchOf == first.ID &&
-		next.Options == options,
-		"Bob's rematch: %s", text(t, next))
+		next.Options == options, "Bob's rematch: %s", text(t, next))
 	check.That(t, next.Dice.Commitment != first.Dice.Commitment, "the rematch has the same seed")
 	e := c.event()
 	check.That(t, e.Kind == protocol.RematchCreated && e.Rematch == r.id, "Carl received %s", text(t, e))
-	r.wantCode("Carl takes Ann's side", second(r.Join(t.Context(), carl, r.id)), protocol.Forbidden)
+	r.wantCode("Carl takes Ann's side", check.Err(r.Join(t.Context(), carl, r.id)), protocol.Forbidden)
 	for range 2 {
 		next := rematch(ann)
 		check.That(t, next.ID == r.id && next.YourSide == "home" && !next.Reserved, "Ann's rematch: %s", text(t, next))
@@ -215,7 +211,7 @@ func (r *rig) fourGames(private [4]bool) (ids [4]string) {
 // found returns the numbers of the games that still exist.
 func (r *rig) found(ids [4]string) (numbers string) {
 	for i, id := range ids {
-		if err := second(r.Game(r.Context(), ann, id)); err == nil {
+		if err := check.Err(r.Game(r.Context(), ann, id)); err == nil {
 			numbers += fmt.Sprint(i)
 		} else {
 			r.wantCode("a deleted game", err, protocol.UnknownGame)
@@ -234,16 +230,16 @@ func TestCreate_limitPerPerson(t *testing.T) {
 	}
 	refused := func() {
 		t.Helper()
-		r.wantCode("one more", second(r.Create(ctx, ann, request())), protocol.TooManyGames)
+		r.wantCode("one more", check.Err(r.Create(ctx, ann, request())), protocol.TooManyGames)
 	}
 	refused()
-	check.NoError(r, second(r.Create(ctx, bob, request())))
+	check.NoError(r, check.Err(r.Create(ctx, bob, request())))
 	check.NoError(r, r.Cancel(ctx, ann, r.id))
 	r.create()
 	refused()
 	r.id = active
 	r.concede(ann)
-	check.NoError(r, second(r.Rematch(ctx, ann, active)))
+	check.NoError(r, check.Err(r.Rematch(ctx, ann, active)))
 	refused()
 	lists, err := r.List(ann, live.Query{})
 	check.That(t, err == nil && len(lists.Pending) == 201, "%d pending games, %v", len(lists.Pending), err)
@@ -282,14 +278,13 @@ func TestRematches_offer(t *testing.T) {
 	offer()
 	offers, leave := r.WatchRematches(ann, anns.send)
 	leave()
-	if g := r.get(carl); len(offers) != 1 || offers[0].ID != r.id || g.Home.Reserved == nil ||
-		g.Home.Reserved.Name != "Ann" || g.Away.Reserved != nil {
-		t.Errorf("Ann is offered %s", text(t, offers))
-	}
+	g := r.get(carl)
+	check.That(t, len(offers) == 1 && offers[0].ID == r.id && g.Home.Reserved != nil && g.Home.Reserved.Name == "Ann" &&
+		g.Away.Reserved == nil, "Ann is offered %s", text(t, offers))
 	r.wantCode("Bob declines the own offer", r.Decline(t.Context(), bob, r.id), protocol.Forbidden)
 	r.wantCode("Carl declines", r.Decline(t.Context(), carl, r.id), protocol.Forbidden)
 	check.NoError(r, r.Decline(t.Context(), ann, r.id))
-	r.wantCode("the declined one", second(r.Game(t.Context(), bob, r.id)), protocol.UnknownGame)
+	r.wantCode("the declined one", check.Err(r.Game(t.Context(), bob, r.id)), protocol.UnknownGame)
 	old := check.Must(r.Game(t.Context(), bob, first))(r)
 	check.That(t, old.Rematch == "", "the game has the rematch %s, which was declined", old.Rematch)
 	want("declined", "gone", "declined")
@@ -297,7 +292,7 @@ func TestRematches_offer(t *testing.T) {
 	check.NoError(r, r.Cancel(t.Context(), bob, r.id))
 	want("cancelled", "gone", "gone")
 	offer()
-	check.NoError(r, second(r.Join(t.Context(), ann, r.id)))
+	check.NoError(r, check.Err(r.Join(t.Context(), ann, r.id)))
 	want("accepted", "gone", "gone")
 	r.wantCode("declined after all", r.Decline(t.Context(), ann, r.id), protocol.Forbidden)
 }
@@ -326,9 +321,8 @@ func TestHost_bots(t *testing.T) {
 	check.That(t, changes == 1 && len(finished) == 1, "%d changes, want 1; finished %v", changes, finished)
 	r.id = "final"
 	g := r.get(ann)
-	if g.Status != protocol.Finished || g.Result.How != "final" || g.Competition.ID != "kitchen" || g.YourSide != "" {
-		t.Errorf("the game is %s, %+v, of league %+v", g.Status, g.Result, g.Competition)
-	}
+	check.That(t, g.Status == protocol.Finished && g.Result.How == "final" && g.Competition.ID == "kitchen" &&
+		g.YourSide == "", "the game is %s, %+v, of league %+v", g.Status, g.Result, g.Competition)
 	after := r.reloaded(j)
 	check.That(t, after.visible() == r.visible(), "the game differs after it was loaded again")
 	o := check.Must(r.Outcome(t.Context(), "final"))(t)
@@ -396,14 +390,12 @@ func TestCover(t *testing.T) {
 		leave()
 		pass(time.Second)
 		check.NoError(r, r.Cover(r.Context(), "one", false))
-		if g = r.get(ann); g.Status != protocol.Active {
-			r.Errorf("a moment after Ann left, the game is %s", g.Status)
-		}
+		g = r.get(ann)
+		check.That(r, g.Status == protocol.Active, "a moment after Ann left, the game is %s", g.Status)
 		pass(time.Minute)
 		check.NoError(r, r.Cover(r.Context(), "one", false))
-		if g = r.get(ann); g.Status != protocol.Finished {
-			r.Errorf("with no manager present the game is %s", g.Status)
-		}
+		g = r.get(ann)
+		check.That(r, g.Status == protocol.Finished, "with no manager present the game is %s", g.Status)
 		check.NoError(r, r.Cover(r.Context(), "one", false))
 		r.wantCode("an unknown game", r.Cover(r.Context(), "none", false), protocol.UnknownGame)
 	})

@@ -85,9 +85,8 @@ func (g *randomGame) next() {
 		before := g.visible()
 		g.journal.setErr(errFull)
 		g.doRandom(who, true)
-		if after := g.visible(); after != before {
-			g.Fatalf("on a full disk the game changed: %s", difference(after, before))
-		}
+		after := g.visible()
+		check.Require(g, after == before, "on a full disk the game changed: %s", difference(after, before))
 		g.journal.setErr(nil)
 	case n < 24:
 		g.check()
@@ -120,22 +119,19 @@ func (g *randomGame) doRandom(who protocol.Person, full bool) {
 	if c.Action.Verb == "concede" && (g.random.IntN(20) > 0 || full) {
 		return
 	}
-	if err := g.try(who, c.Action); (err != nil) != full {
-		g.Fatalf("%s does %s at %d: %v", who.Name, text(g, c), now.Revision, err)
-	}
+	err := g.try(who, c.Action)
+	check.Require(g, (err != nil) == full, "%s does %s at %d: %v", who.Name, text(g, c), now.Revision, err)
 }
 
 // check checks that the game waits for the managers that it names, and is what was saved.
 func (g *randomGame) check() {
 	synctest.Wait()
 	now := g.get(carl)
-	if now.Status == protocol.Active && now.State.Paused == nil && len(now.State.Waiting) == 0 {
-		g.Fatalf("at %d the game waits for no manager: %s", now.Revision, text(g, now.State))
-	}
-	if q := now.State.Question; q != nil &&
-		(q.Kind == "" || q.Ball.Contact == game.NoContact || !strings.Contains(q.Text, " or ") ||
-			!strings.HasSuffix(q.Text, "?")) {
-		g.Fatalf("at %d the question is %q, want two choices", now.Revision, q.Text)
+	check.Require(g, now.Status != protocol.Active || now.State.Paused != nil || len(now.State.Waiting) != 0,
+		"at %d the game waits for no manager: %s", now.Revision, text(g, now.State))
+	if q := now.State.Question; q != nil {
+		check.Require(g, q.Kind != "" && q.Ball.Contact != game.NoContact && strings.Contains(q.Text, " or ") &&
+			strings.HasSuffix(q.Text, "?"), "at %d the question is %q, want two choices", now.Revision, q.Text)
 	}
 	for _, who := range []protocol.Person{ann, bob} {
 		now := g.get(who)
@@ -149,9 +145,8 @@ func (g *randomGame) check() {
 	for _, w := range g.watchers {
 		g.checkReceived(w)
 	}
-	if got, want := g.reloaded(g.journal).events(bob), g.events(bob); got != want {
-		g.Fatalf("loaded: %s", difference(got, want))
-	}
+	got, want := g.reloaded(g.journal).events(bob), g.events(bob)
+	check.Require(g, got == want, "loaded: %s", difference(got, want))
 }
 
 func (g *randomGame) checkReceived(w *watcher) {

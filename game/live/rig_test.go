@@ -403,9 +403,6 @@ func text(tb testing.TB, v any) string {
 	return string(data)
 }
 
-// second returns the error of two results.
-func second[T any](_ T, err error) error { return err }
-
 // code returns the code of a refusal; "" of nil.
 func code(tb testing.TB, err error) protocol.Code {
 	tb.Helper()

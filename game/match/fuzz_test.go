@@ -148,9 +148,8 @@ func checkTx(t *testing.T, m *Match, tx *Tx) {
 	for _, data := range moves {
 		decoded := check.Must(decodeMove(data))(t)
 		var err error
-		if p, err = p.apply(decoded); err != nil {
-			t.Fatalf("%s: %v", data, err)
-		}
+		p, err = p.apply(decoded)
+		check.Require(t, err == nil, "%s: %v", data, err)
 	}
 	got, want := dump(t, &p), dump(t, &tx.now)
 	check.Require(t, got == want, "loaded as %s, want %s", got, want)

@@ -179,8 +179,7 @@ func TestReplay_pitcherToTheField(t *testing.T) {
 	end := check.Must(g.Replay(func(*retro.Step, *game.Scorebook) {}))(t)
 	home := &end.End.Teams[game.Home]
 	check.That(t, home.DH == 0 && home.Pitcher == "burnk001" && home.Order[3].Player == "burnk001" &&
-		home.Fielder(game.LeftField) == "elmsk001",
-		"the home team ends with %+v", home)
+		home.Fielder(game.LeftField) == "elmsk001", "the home team ends with %+v", home)
 	box := end.Scorebook.BoxScore(&end.End)
 	check.That(t, box.SavingPitcher == "burnk001", "saved by %q", box.SavingPitcher)
 	check.NoError(t, writeRead(g))

@@ -151,34 +151,27 @@ func TestAccumulator_sums(t *testing.T) {
 		}
 		rs, ra, w, l, g := 0, 0, 0, 0, 0
 		for _, s := range acc.Standings() {
-			if s.RunsScored != runs[s.Team.ID] || s.Wins+s.Losses+s.Ties != s.Games {
-				t.Fatalf("%+v, want %d runs", s, runs[s.Team.ID])
-			}
+			check.Require(t, s.RunsScored == runs[s.Team.ID] && s.Wins+s.Losses+s.Ties == s.Games,
+				"%+v, want %d runs", s, runs[s.Team.ID])
 			rs, ra, w, l, g = rs+s.RunsScored, ra+s.RunsAllowed, w+s.Wins, l+s.Losses, g+s.Games
 		}
-		if rs != ra || w != l || g != 2*games {
-			t.Fatalf("%d runs scored and %d allowed, %d won and %d lost in %d games", rs, ra, w, l, games)
-		}
+		check.Require(t, rs == ra && w == l && g == 2*games,
+			"%d runs scored and %d allowed, %d won and %d lost in %d games", rs, ra, w, l, games)
 		var all int
 		for _, id := range ids {
 			h, o := 0, 0
 			for _, b := range acc.Batting(id) {
 				h += b.Hits
-				if b.Team.ID != id {
-					t.Fatalf("%s has the line of %s", id, b.Team.ID)
-				}
+				check.Require(t, b.Team.ID == id, "%s has the line of %s", id, b.Team.ID)
 			}
 			for _, p := range acc.Pitching(id) {
 				o += p.Outs
 			}
-			if h != hits[id] || o != outs[id] {
-				t.Fatalf("%s: %d hits and %d outs, want %d and %d", id, h, o, hits[id], outs[id])
-			}
+			check.Require(t, h == hits[id] && o == outs[id],
+				"%s: %d hits and %d outs, want %d and %d", id, h, o, hits[id], outs[id])
 			all += len(acc.Batting(id))
 		}
-		if all != len(acc.Batting("")) {
-			t.Fatalf("%d lines of clubs, %d of all", all, len(acc.Batting("")))
-		}
+		check.Require(t, all == len(acc.Batting("")), "%d lines of clubs, %d of all", all, len(acc.Batting("")))
 	})
 }
 

@@ -31,9 +31,8 @@ func TestClient_teams(t *testing.T) {
 		if season == 0 {
 			want = 3 // DefaultSeason
 		}
-		if got.Season != want || got.Stale || len(got.Teams) != 2 || got.Source == "" || got.FetchedAt.IsZero() {
-			t.Fatalf("season %d: %+v", season, got)
-		}
+		check.Require(t, got.Season == want && !got.Stale && len(got.Teams) == 2 && got.Source != "" &&
+			!got.FetchedAt.IsZero(), "season %d: %+v", season, got)
 		first := teams.Team{
 			ID: fmt.Sprintf("%d2", want), Season: want, Abbrev: "BH", Name: "City Badgers", ShortName: "Badgers",
 			Color: "#a6ce39", TextColor: "#000000",
