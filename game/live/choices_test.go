@@ -101,7 +101,7 @@ func TestDoubleSwitch_offers(t *testing.T) {
 	r := begun(t, hotSeat, withoutDH)
 	most := 0
 	for g := r.get(ann); g.Status == protocol.Active; g = r.decide(ann) {
-		for _, side := range sides {
+		for _, side := range game.Sides() {
 			offered := doubles(&g, side)
 			most = max(most, len(offered))
 			team := &g.State.Teams[side]
@@ -251,7 +251,7 @@ func TestWorth_decisions(t *testing.T) {
 	different, decisions := 0, 0
 	for g := r.get(ann); g.Status == protocol.Active && decisions < 60; g = r.decide(ann) {
 		chances := map[string]float64{}
-		for _, side := range sides {
+		for _, side := range game.Sides() {
 			legal := bySide(g.Legal, side)
 			if len(legal) == 0 {
 				continue

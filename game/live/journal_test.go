@@ -464,7 +464,7 @@ func (p *player) play() {
 
 // prepare brings a game to its first pitch, sends unacknowledged commands again, and lets a spectator watch.
 func (p *player) prepare() {
-	for _, side := range sides {
+	for _, side := range game.Sides() {
 		g := p.get(ann)
 		info := [2]protocol.Seat{g.Away, g.Home}[side]
 		if g.Status != protocol.Pending || info.LineupSubmitted {

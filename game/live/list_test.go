@@ -155,7 +155,7 @@ func TestMakeRoom_nearlyFull(t *testing.T) {
 func (r *rig) finish(by protocol.Person) (id string) {
 	r.Helper()
 	r.id = check.Must(r.Create(r.Context(), by, request(hotSeat)))(r).ID
-	for _, side := range sides {
+	for _, side := range game.Sides() {
 		r.submitLineup(by, side)
 	}
 	r.playAlone(by)

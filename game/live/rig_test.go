@@ -109,8 +109,6 @@ var (
 	ann  = protocol.Person{ID: "u-ann", Name: "Ann"}
 	bob  = protocol.Person{ID: "u-bob", Name: "Bob"}
 	carl = protocol.Person{ID: "u-carl", Name: "Carl"}
-
-	sides = [2]game.Side{game.Away, game.Home}
 )
 
 // A rig is one game: Ann creates it and manages the home side, Bob the visitors. Its methods fail the test on errors.
@@ -248,7 +246,7 @@ func (r *rig) visible() string {
 	for _, who := range []protocol.Person{ann, bob, {}} {
 		g := r.get(who)
 		g.Presence = nil
-		for _, side := range sides {
+		for _, side := range game.Sides() {
 			for i := range g.Rosters.Of(side).Players {
 				g.Rosters.Of(side).Players[i].Season = nil
 			}

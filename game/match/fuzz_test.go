@@ -268,7 +268,7 @@ func TestCards_duringGame(t *testing.T) {
 	final := check.Must(load(moves))(t)
 	box := final.BoxScore()
 	var hits, pitches int
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		for _, c := range final.cards(side) {
 			if c.Today != nil && c.Today.Batting != nil {
 				hits += c.Today.Batting.Hits

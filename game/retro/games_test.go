@@ -63,7 +63,7 @@ func boxText(r *retro.ReplayResult) string {
 	box := r.Scorebook.BoxScore(&r.End)
 	fmt.Fprintf(&b, "%s in the %s of %d; won by %s, lost by %s, saved by %q\n",
 		r.End.End, r.End.Half, r.End.Inning, box.WinningPitcher, box.LosingPitcher, box.SavingPitcher)
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		t := &box.Teams[side]
 		fmt.Fprintf(&b, "\n%s %s  R %d H %d E %d LOB %d DP %d TP %d ER %d\n", side, lineText(t.LineScore),
 			t.Runs, t.Hits, t.Errors, t.LeftOnBase, t.DoublePlays, t.TriplePlays, t.EarnedRuns)
