@@ -103,14 +103,11 @@ func TestEvents_slowClient(t *testing.T) {
 		events.Want(": heartbeat")
 		time.Sleep(15*time.Second + 10*time.Second - time.Nanosecond)
 		synctest.Wait()
-		if strings.Contains(r.Log.String(), "path=/events") {
-			r.T.Error("disconnected before the timeout")
-		}
+		check.That(r.T, !strings.Contains(r.Log.String(), "path=/events"), "disconnected before the timeout")
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		if !strings.Contains(r.Log.String(), "path=/events") {
-			r.T.Errorf("not disconnected after %v", time.Since(began))
-		}
+		check.That(r.T, strings.Contains(r.Log.String(), "path=/events"),
+			"not disconnected after %v", time.Since(began))
 		conn.Close()
 	})
 }

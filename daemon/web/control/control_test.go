@@ -42,13 +42,9 @@ func TestVolume(t *testing.T) {
 		}
 		switch {
 		case tt.body == "":
-			if got := show(r.Do(t, "GET", "/volume", "").Want(200)); got != tt.want {
-				t.Errorf("GET /volume: %s, want %s", got, tt.want)
-			}
+			check.Equal(t, show(r.Do(t, "GET", "/volume", "").Want(200)), tt.want, "GET /volume")
 		case tt.status == 200:
-			if got := show(r.Do(t, "PUT", "/volume", tt.body).Want(200)); got != tt.want {
-				t.Errorf("PUT /volume %s: %s, want %s", tt.body, got, tt.want)
-			}
+			check.Equal(t, show(r.Do(t, "PUT", "/volume", tt.body).Want(200)), tt.want, "PUT /volume %s", tt.body)
 		default:
 			r.Do(t, "PUT", "/volume", tt.body).Want(tt.status, tt.want)
 		}
@@ -105,15 +101,11 @@ func TestEvents_beginWithControls(t *testing.T) {
 			case strings.HasPrefix(line, "event: "):
 				event = line
 			case strings.HasPrefix(line, "data: "):
-				if line != want[event] {
-					r.T.Errorf("%s: %s, want %s", event, line, want[event])
-				}
+				check.Equal(r.T, line, want[event], "%s", event)
 				delete(want, event)
 			}
 		}
-		if len(want) > 0 {
-			r.T.Errorf("the stream has no %v", want)
-		}
+		check.That(r.T, len(want) == 0, "the stream has no %v", want)
 	})
 }
 
@@ -148,9 +140,7 @@ func TestQuiet(t *testing.T) {
 					[]string{w.Field("active"), w.Field("mode"), w.Field("reason"), w.Field("until")}, " ",
 				)
 			}
-			if got != tt.want {
-				t.Errorf("PUT /quiet %s: %s, want %s", tt.body, got, tt.want)
-			}
+			check.Equal(t, got, tt.want, "PUT /quiet %s", tt.body)
 		}
 		r.Do(t, "DELETE", "/quiet", "").Want(204)
 		if w := r.Do(t, "GET", "/quiet", "").Want(200); w.Text != `{"active":false,"mode":"silence"}`+"\n" {
@@ -191,9 +181,8 @@ func TestSchedules(t *testing.T) {
 			"/rate out_of_range",
 		`"cron": "0 6 * * *"`: "/message required, /name required",
 	} {
-		if got := r.Do(t, "POST", "/schedules", "{"+body+"}").Want(422).Violations(); got != want {
-			t.Errorf("POST /schedules %s: %s, want %s", body, got, want)
-		}
+		check.Equal(t, r.Do(t, "POST", "/schedules", "{"+body+"}").Want(422).Violations(), want,
+			"POST /schedules %s", body)
 	}
 	r.Do(t, "DELETE", path, "").Want(204)
 	for _, method := range []string{"GET", "DELETE"} {
@@ -224,9 +213,7 @@ func TestFavorites(t *testing.T) {
 	}
 	refused := func(body, want string) {
 		t.Helper()
-		if got := r.Do(t, "PUT", "/favorites", body).Want(422).Violations(); got != want {
-			t.Errorf("violations %s, want %s", got, want)
-		}
+		check.Equal(t, r.Do(t, "PUT", "/favorites", body).Want(422).Violations(), want, "violations")
 	}
 	refused(
 		`{"favorites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`,

@@ -68,9 +68,7 @@ func TestAnnounce_reservesPlaceWhileSaving(t *testing.T) {
 		h.outbox.set(nil, 0)
 		h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
 		for range 2 {
-			if err := <-failed; !errors.Is(err, announce.ErrUnavailable) {
-				h.t.Errorf("after a failed save: %v, want ErrUnavailable", err)
-			}
+			check.ErrorIs(h.t, <-failed, announce.ErrUnavailable, "after a failed save")
 		}
 		if l := h.List(); len(l.Queue)+len(l.Recent) > 0 {
 			h.t.Errorf("unsaved announcements are listed: %+v", l)
@@ -105,9 +103,7 @@ func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
 			got[v.Message] = *v.Position
 		}
 		for message, want := range map[string]int{"a": 0, "b": 0, "c": 2, "d": 1} {
-			if got[message] != want {
-				h.t.Errorf("%s was answered position %d, want %d", message, got[message], want)
-			}
+			check.Equal(h.t, got[message], want, "%s was answered position", message)
 		}
 		queue := h.List().Queue
 		for i, want := range []string{"b", "d", "a", "c"} {
@@ -236,9 +232,8 @@ func TestCancel_silencesAtOnce(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 		for _, id := range []string{second.ID, head.ID} {
 			v, err := h.Cancel(h.t.Context(), id)
-			if err != nil || v.Status != announce.Cancelled || v.Position != nil {
-				h.t.Errorf("cancel: %+v, %v, want it cancelled", v, err)
-			}
+			check.That(h.t, err == nil && v.Status == announce.Cancelled && v.Position == nil,
+				"cancel: %+v, %v, want it cancelled", v, err)
 			h.expectSaved(id, announce.Cancelled)
 			h.expectCancelError(id, announce.ErrEnded)
 		}
@@ -327,9 +322,8 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		{0, 9000, announce.EndedMaxBytes + 1, true},
 		{0, 100, announce.EndedMaxBytes + 1, true},
 	} {
-		if got := announce.Evictable(tt.age, tt.count, tt.bytes); got != tt.want {
-			t.Errorf("Evictable(%s, %d, %d) = %v, want %v", tt.age, tt.count, tt.bytes, got, tt.want)
-		}
+		check.Equal(t, announce.Evictable(tt.age, tt.count, tt.bytes), tt.want,
+			"Evictable(%s, %d, %d)", tt.age, tt.count, tt.bytes)
 	}
 	running(t, settings, func(h *rig) {
 		var first string
@@ -352,14 +346,11 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		if recent := h.List().Recent; len(recent) != 200 {
 			h.t.Errorf("%d are listed after a day, want 200", len(recent))
 		}
-		if _, err := h.Find(first); !errors.Is(err, announce.ErrNotFound) {
-			h.t.Errorf("the first: %v, want ErrNotFound", err)
-		}
+		check.ErrorIs(h.t, check.Err(h.Find(first)), announce.ErrNotFound, "the first")
 		again, err := h.Announce(h.t.Context(), announce.Request{Content: said("a"), IdempotencyKey: "first"})
 		want := announce.Announcement{ID: first, Status: announce.Done}
-		if err != nil || again.Announcement != want || again.Position != nil {
-			h.t.Errorf("its key again: %+v, %v, want %+v", again, err, want)
-		}
+		check.That(h.t, err == nil && again.Announcement == want && again.Position == nil,
+			"its key again: %+v, %v, want %+v", again, err, want)
 	})
 }
 

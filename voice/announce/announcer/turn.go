@@ -44,24 +44,11 @@ func (a *Announcer) peek() (next announce.Announcement, ok bool) {
 	return next, ok
 }
 
-// markPlaying records that the first sample of the current announcement is being played, in a voice.
+// markPlaying records that the current announcement is being played, and logs another voice than was to speak.
 func (a *Announcer) markPlaying(voice string) {
-	a.speaks(voice, func(q *announce.Queue, c announce.Conditions) {
-		q.Played(c)
-		a.sinkErr = nil
-	})
-}
-
-// changeVoice records that another voice speaks the rest of the current announcement.
-func (a *Announcer) changeVoice(voice string) {
-	a.speaks(voice, func(*announce.Queue, announce.Conditions) {})
-}
-
-// speaks records and logs the voice that speaks the current announcement. change is made in the same step.
-func (a *Announcer) speaks(voice string, change func(*announce.Queue, announce.Conditions)) {
 	a.step(func(q *announce.Queue, c announce.Conditions) announce.Step {
-		change(q, c)
-		before, s := q.Spoken(voice, c)
+		a.sinkErr = nil
+		before, s := q.Played(voice, c)
 		if voice != before {
 			a.log.Warn("another voice speaks", "announcement", a.playing.ID, "voice", before, "instead", voice)
 		}

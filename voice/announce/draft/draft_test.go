@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/draft"
 )
@@ -99,9 +100,8 @@ func TestRead_forms(t *testing.T) {
 			"%s|%s|%d|%t|%d|%s|%v", a.got.Message, a.got.Title, a.got.Rate, a.got.Urgent, a.got.Priority, a.got.TTL,
 			d.Warnings,
 		)
-		if got != tt.want || a.got.IdempotencyKey != "k" {
-			t.Errorf("%s %q ?%s: %s, want %s", tt.media, tt.body, tt.query, got, tt.want)
-		}
+		check.That(t, got == tt.want && a.got.IdempotencyKey == "k",
+			"%s %q ?%s: %s, want %s", tt.media, tt.body, tt.query, got, tt.want)
 	}
 }
 
@@ -120,9 +120,7 @@ func TestRead_chime(t *testing.T) {
 		if err == nil {
 			_, err = d.Announce(t.Context(), a, announce.Request{})
 		}
-		if err != nil || a.got.Chime != want {
-			t.Errorf("%s: chime %q, want %q: %v", body, a.got.Chime, want, err)
-		}
+		check.That(t, err == nil && a.got.Chime == want, "%s: chime %q, want %q: %v", body, a.got.Chime, want, err)
 	}
 }
 
@@ -203,25 +201,20 @@ func TestRead_refused(t *testing.T) {
 		if refused.Code != "" {
 			got = append(got, fmt.Sprint(refused.Code, " ", refused.Position))
 		}
-		if all := strings.Join(got, ", "); all != tt.want {
-			t.Errorf("%s %q ?%s: %s, want %s", tt.media, tt.body, tt.query, all, tt.want)
-		}
+		check.Equal(t, strings.Join(got, ", "), tt.want, "%s %q ?%s", tt.media, tt.body, tt.query)
 		example, _, err := draft.JSON([]byte(refused.Example))
 		if err == nil {
 			_, err = example.Announce(t.Context(), &announcer{}, announce.Request{})
 		}
-		if err != nil {
-			t.Errorf("the example %s of %s: %v", refused.Example, err, refused)
-		}
+		check.That(t, err == nil, "the example %s of %s: %v", refused.Example, err, refused)
 	}
 }
 
 func TestJSON_more(t *testing.T) {
 	t.Parallel()
 	d, more, err := draft.JSON([]byte(`{"message": "x", "id": "7"}`), "id", "topic")
-	if err != nil || d.Request.Message != "x" || more["id"] != "7" || more["topic"] != "" {
-		t.Errorf("%+v, %v, %v", d, more, err)
-	}
+	check.That(t, err == nil && d.Request.Message == "x" && more["id"] == "7" && more["topic"] == "",
+		"%+v, %v, %v", d, more, err)
 	d, _, _ = draft.JSON([]byte(`{"message": "x", "id": 7}`), "id")
 	if _, err := d.Announce(t.Context(), &announcer{}, announce.Request{}); err == nil ||
 		err.Error() != "id: must be text, not 7" {
@@ -277,8 +270,7 @@ func FuzzDraft(f *testing.F) {
 			Message string
 			Title   string
 		}
-		if query == "" && json.Unmarshal(body, &object) == nil && object.Message != r.Message {
-			t.Fatalf("%q was read as %+v", body, r)
-		}
+		check.Require(t, query != "" || json.Unmarshal(body, &object) != nil || object.Message == r.Message,
+			"%q was read as %+v", body, r)
 	})
 }
