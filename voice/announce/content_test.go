@@ -63,9 +63,8 @@ func TestRequest_key(t *testing.T) {
 		request := r.Request()
 		request.IdempotencyKey = "k"
 		digest := request.Key().Digest
-		if other, ok := digests[digest]; ok {
-			t.Errorf("requests with another %s and %s have one digest", name, other)
-		}
+		other, ok := digests[digest]
+		check.That(t, !ok, "requests with another %s and %s have one digest", name, other)
 		digests[digest] = name
 	}
 	body := announce.AnnouncementRequest{Payload: announce.Payload{Content: announce.Content{Message: "m"}}}
@@ -101,13 +100,11 @@ func TestRoomList(t *testing.T) {
 	} {
 		var c announce.Payload
 		check.NoError(t, json.Unmarshal([]byte(text), &c))
-		if got := c.Request().Rooms; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		got := c.Request().Rooms
+		check.That(t, reflect.DeepEqual(got, want), "%s: %q, want %q", text, got, want)
 	}
-	if err := json.Unmarshal([]byte(`{"room": 7}`), &announce.Payload{}); err == nil {
-		t.Error("a number was read as a room")
-	}
+	err := json.Unmarshal([]byte(`{"room": 7}`), &announce.Payload{})
+	check.That(t, err != nil, "a number was read as a room")
 }
 
 // said returns a content that has only a message.

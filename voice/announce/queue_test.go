@@ -144,9 +144,8 @@ func (m *model) peek(t *rapid.T) (next announce.Announcement, ok bool) {
 		return next, false
 	}
 	late := !next.Expires.After(m.now) && next.Sentence == 0
-	if d := m.conditions().Decide(next, m.now); late || !d.Speak || m.isEnding(next.ID) {
-		t.Fatalf("%s is next at %s: %+v", next.ID, m.now, d)
-	}
+	d := m.conditions().Decide(next, m.now)
+	check.Require(t, !late && d.Speak && !m.isEnding(next.ID), "%s is next at %s: %+v", next.ID, m.now, d)
 	return next, true
 }
 
@@ -242,9 +241,8 @@ func (m *model) check(t *rapid.T) {
 			t.Fatalf("%s is listed twice, or %s and published as %s", v.ID, v.Status, m.published[v.ID])
 		}
 		seen[v.ID] = true
-		if final := m.final[v.ID]; final != "" && final != v.Status {
-			t.Fatalf("%s ended as %s and is %s", v.ID, final, v.Status)
-		}
+		final := m.final[v.ID]
+		check.Require(t, final == "" || final == v.Status, "%s ended as %s and is %s", v.ID, final, v.Status)
 	}
 	check.Require(t, len(seen) == len(m.accepted), "%d of %d announcements are listed", len(seen), len(m.accepted))
 	for i, v := range l.Queue {

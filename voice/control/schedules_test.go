@@ -181,9 +181,8 @@ func TestSchedules_clockSet(t *testing.T) {
 			synctest.Wait()
 		}
 		time.Sleep(24 * time.Hour)
-		if next := r.List()[0].Next; !next.IsZero() {
-			r.t.Errorf("due at %s, want never before the clock is set", next)
-		}
+		next := r.List()[0].Next
+		check.That(r.t, next.IsZero(), "due at %s, want never before the clock is set", next)
 		r.expect()
 		set(0)
 		time.Sleep(7 * time.Hour)
@@ -214,9 +213,8 @@ func TestSchedules_limits(t *testing.T) {
 		}
 		check.ErrorIs(t, err, want, "schedule %d", i)
 	}
-	if n := len(r.List()); n != control.MaxSchedules {
-		t.Fatalf("%d schedules, want %d", n, control.MaxSchedules)
-	}
+	n := len(r.List())
+	check.Require(t, n == control.MaxSchedules, "%d schedules, want %d", n, control.MaxSchedules)
 	check.NoError(t, r.Delete(t.Context(), r.List()[0].ID))
 	check.Must(r.Create(t.Context(), "another", each("0 8 * * *", "x")))(t)
 }
@@ -266,9 +264,8 @@ func TestSchedules_notSavedNotApplied(t *testing.T) {
 			t.Errorf("%v, want it unavailable", err)
 		}
 	}
-	if all := r.List(); len(all) != 1 || all[0].Name != "old" {
-		t.Errorf("schedules %+v", all)
-	}
+	all := r.List()
+	check.That(t, len(all) == 1 && all[0].Name == "old", "schedules %+v", all)
 }
 
 func TestMain(m *testing.M) {
@@ -294,9 +291,8 @@ func TestSchedules_killedWhenDue(t *testing.T) {
 	due := s.List()[0].Next
 	s.fireOnce(t.Context(), due)
 	want := int(due.Sub(firstDue)/time.Minute) + 1
-	if got := len(s.announcer.List().Queue); got != want || got < 10 {
-		t.Errorf("%d announcements of %d minutes", got, want)
-	}
+	got := len(s.announcer.List().Queue)
+	check.That(t, got == want && got >= 10, "%d announcements of %d minutes", got, want)
 	t.Logf("%d announcements", want)
 	check.NoError(t, s.store.Close())
 }

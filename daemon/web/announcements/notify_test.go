@@ -25,9 +25,8 @@ func TestNotify_lifecycle(t *testing.T) {
 	w := r.Do(t, "POST", "/notify", `{"message": "  Dinner is ready. ", "rate": 200, "urgent": true, "ttl": 60}`).
 		Want(202)
 	id := w.Field("id")
-	if got := w.Header.Get("Location"); got != "/notify/"+id || id == "" {
-		t.Errorf("Location %q of announcement %q", got, id)
-	}
+	got := w.Header.Get("Location")
+	check.That(t, got == "/notify/"+id && id != "", "Location %q of announcement %q", got, id)
 	for name, want := range map[string]string{
 		"status": "queued", "position": "0", "message": "Dinner is ready.", "voice": webtest.Voice, "rate": "200",
 		"urgent": "true",
@@ -35,9 +34,8 @@ func TestNotify_lifecycle(t *testing.T) {
 		check.Equal(t, w.Field(name), want, "%s", name)
 	}
 	created, expires := parseTime(t, w.Field("created_at")), parseTime(t, w.Field("expires_at"))
-	if left := expires.Sub(created); left != time.Minute {
-		t.Errorf("it expires after %v, want 1m0s", left)
-	}
+	left := expires.Sub(created)
+	check.That(t, left == time.Minute, "it expires after %v, want 1m0s", left)
 	r.Release <- struct{}{}
 	done := waitStatus(t, r, id, "done")
 	check.That(t, done.Field("position") == "" && done.Field("started_at") != "" && done.Field("ended_at") != "",
@@ -168,39 +166,13 @@ func TestNotify_refused(t *testing.T) {
 		{`[]`, 400, one},
 		{`{"message": "x"`, 400, one + "; at byte 15: unexpected EOF"},
 		{`{"message": "x"} x`, 400, one + "; at byte 17: data after the object"},
-		{`{"message": "x", "message": "y"}`, 400, one + "; at byte 17: duplicate object member name"},
-		{"{\"message\": \"\xff\"}", 400, one + "; at byte 13: invalid UTF-8"},
 		{`{"x": "` + strings.Repeat("y", 50_000), 400, one + "; at byte 50007: unexpected EOF"},
 
-		{``, 422, "/message required"},
 		{"\ufeff \n", 422, "/message required"},
-		{`{}`, 422, "/message required"},
-		{`{"message": null}`, 422, "/message wrong_type"},
-		{`{"message": 7}`, 422, "/message wrong_type"},
-		{`{"message": ["x"]}`, 422, "/message wrong_type"},
-		{`{"message": ""}`, 422, "/message required"},
-		{`{"message": " \n\t "}`, 422, "/message required"},
-		{`{"message": "…"}`, 422, "/message not_speakable"},
 		{`{"Message": "x"}`, 422, "/Message unknown_field, /message required"},
-		{`{"message": "x", "speed": 2}`, 422, "/speed unknown_field"},
 		{`{"message": "x", "a/b~c": 2}`, 422, "/a~1b~0c unknown_field"},
-		{`{"message": "x", "rate": "fast"}`, 422, "/rate wrong_type"},
-		{`{"message": "x", "rate": 170.5}`, 422, "/rate wrong_type"},
-		{`{"message": "x", "rate": null}`, 422, "/rate wrong_type"},
-		{`{"message": "x", "rate": true}`, 422, "/rate wrong_type"},
-		{`{"message": "x", "rate": 59}`, 422, "/rate out_of_range"},
-		{`{"message": "x", "rate": 401}`, 422, "/rate out_of_range"},
-		{`{"message": "x", "rate": 0}`, 422, "/rate out_of_range"},
-		{`{"message": "x", "rate": -0}`, 422, "/rate out_of_range"},
-		{`{"message": "x", "rate": 1e300}`, 422, "/rate out_of_range"},
-		{`{"message": "x", "rate": -1e999}`, 422, "/rate out_of_range"},
-		{`{"message": "x", "urgent": "very"}`, 422, "/urgent wrong_type"},
-		{`{"message": "x", "urgent": 1}`, 422, "/urgent wrong_type"},
-		{`{"message": "x", "ttl": 4}`, 422, "/ttl out_of_range"},
-		{`{"message": "x", "ttl": 86401}`, 422, "/ttl out_of_range"},
-		{`{"message": "x", "voice": 1}`, 422, "/voice wrong_type"},
-		{`{"message": "x", "voice": "unknown"}`, 422, "/voice unknown_voice"},
-		{fmt.Sprintf(`{"message": %q}`, strings.Repeat("ä", 5001)), 422, "/message too_long"},
+		{`{"message": "x", "repeat": {"times": 11, "every": 10}}`, 422, "/repeat/times out_of_range"},
+		{`{"message": "` + strings.Repeat("a ", 601) + `"}`, 422, "/message too_long"}, // of ten minutes
 
 		// The response lists the violations of the schema and of the announcer.
 		{
@@ -231,12 +203,6 @@ func TestNotify_accepted(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	for body, rate := range map[string]string{
-		`{"message": "x", "rate": 60}`:                                           "60",
-		`{"message": "x", "rate": 400}`:                                          "400",
-		`{"message": "x", "rate": 170.0}`:                                        "170",
-		`{"message": "x", "rate": 1.7e2}`:                                        "170",
-		`{"message": "x", "ttl": 5}`:                                             "170",
-		`{"message": "x", "ttl": 86400}`:                                         "170",
 		`{"message": "x", "voice": "` + webtest.Voice + `"}`:                     "170",
 		`{"message": "x", "voice": "", "chime": ""}`:                             "170",
 		`{"message": "x", "rate": " 60 ", "urgent": "False", "ttl": "600"}`:      "60",
@@ -456,9 +422,8 @@ func TestRooms_announce(t *testing.T) {
 		`{"message": "Dinner.", "room": "kitchen"}`, `{"message": "Dinner.", "room": ["Kitchen"]}`,
 	} {
 		w := r.Do(t, "POST", "/notify", body).Want(202, "")
-		if got := w.Field("rooms"); got != `{"kitchen":"waiting"}` || w.Field("position") != "" {
-			t.Errorf("POST /notify %s: %s", body, w.Text)
-		}
+		got := w.Field("rooms")
+		check.That(t, got == `{"kitchen":"waiting"}` && w.Field("position") == "", "POST /notify %s: %s", body, w.Text)
 	}
 	id := r.Do(t, "POST", "/notify?message=Dinner&room=hall,kitchen", "").Want(202, "").Field("id")
 	check.NoError(t, r.Announcer.SetRoom(t.Context(), id, "kitchen", announce.RoomState(announce.Done)))

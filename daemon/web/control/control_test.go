@@ -49,9 +49,8 @@ func TestVolume(t *testing.T) {
 			r.Do(t, "PUT", "/volume", tt.body).Want(tt.status, tt.want)
 		}
 	}
-	if line := r.LogLine("control=volume"); !strings.Contains(line, `sender="address 192.168.1.20"`) {
-		t.Errorf("logged %s", line)
-	}
+	line := r.LogLine("control=volume")
+	check.That(t, strings.Contains(line, `sender="address 192.168.1.20"`), "logged %s", line)
 }
 
 // The volume and quiet apply to announcements, and are sent as events.
@@ -162,17 +161,15 @@ func TestSchedules(t *testing.T) {
 		!strings.HasSuffix(created.Field("next_at"), ":30:00.000Z") {
 		t.Errorf("created at %s: %s", path, created.Text)
 	}
-	if found := r.Do(t, "GET", path, "").Want(200); found.Text != created.Text {
-		t.Errorf("GET %s: %s, want %s", path, found.Text, created.Text)
-	}
+	found := r.Do(t, "GET", path, "").Want(200)
+	check.That(t, found.Text == created.Text, "GET %s: %s, want %s", path, found.Text, created.Text)
 	replaced := r.Do(t, "PUT", path, `{"name": "Off", "cron": "0 7 * * *", "enabled": false, "message": "x"}`).Want(200)
 	if replaced.Field("next_at") != "" || replaced.Field("title") != "" || replaced.Field("id") != created.Field("id") {
 		t.Errorf("replaced by %s", replaced.Text)
 	}
 	want := `{"schedules":[` + strings.TrimSpace(replaced.Text) + "]}\n"
-	if list := r.Do(t, "GET", "/schedules", "").Want(200); list.Text != want {
-		t.Errorf("GET /schedules: %s", list.Text)
-	}
+	list := r.Do(t, "GET", "/schedules", "").Want(200)
+	check.That(t, list.Text == want, "GET /schedules: %s", list.Text)
 	for body, want := range map[string]string{
 		`"name": "", "cron": "60 6 * * *", "time_zone": "x", "message": ""`: "/cron invalid, /message required, " +
 			"/name out_of_range, /time_zone invalid",

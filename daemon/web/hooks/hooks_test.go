@@ -141,9 +141,8 @@ func TestHooks_refused(t *testing.T) {
 			check.Contains(t, text, want, "%s %.20s", tt.name, tt.body)
 		}
 	}
-	if got := len(r.Announcer.List().Queue); got != 0 {
-		t.Errorf("%d announcements", got)
-	}
+	got := len(r.Announcer.List().Queue)
+	check.That(t, got == 0, "%d announcements", got)
 }
 
 // NOTIFY_ACCESS, NOTIFY_RATE and the guards against other sites apply.

@@ -14,15 +14,6 @@ import (
 	"pressbox/voice/announce/announcer"
 )
 
-func TestAnnounce_fillsInDefaults(t *testing.T) {
-	bubble(t, settings, func(h *rig) {
-		v := h.post("  hello  ", false)
-		if v.Message != "hello" || v.Voice != "anna" || v.Rate != 170 || v.Expires.Sub(v.Created) != 10*time.Minute {
-			h.t.Errorf("accepted %+v, want the message trimmed and the defaults", v.Announcement)
-		}
-	})
-}
-
 func TestAnnounce_rejectsWhenQueueFull(t *testing.T) {
 	for _, most := range []int{0, 1, 3} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
@@ -70,9 +61,8 @@ func TestAnnounce_reservesPlaceWhileSaving(t *testing.T) {
 		for range 2 {
 			check.ErrorIs(h.t, <-failed, announce.ErrUnavailable, "after a failed save")
 		}
-		if l := h.List(); len(l.Queue)+len(l.Recent) > 0 {
-			h.t.Errorf("unsaved announcements are listed: %+v", l)
-		}
+		l := h.List()
+		check.That(h.t, len(l.Queue)+len(l.Recent) <= 0, "unsaved announcements are listed: %+v", l)
 		for want := range 2 {
 			if v := h.post("c", false); *v.Position != want {
 				h.t.Errorf("position %d, want %d: the reserved places were not released", *v.Position, want)
@@ -174,9 +164,8 @@ func TestExpire_waitingAnnouncements(t *testing.T) {
 		h.expectStatus(ids[2], announce.Queued)
 		time.Sleep(time.Nanosecond)
 		v := h.expectStatus(ids[2], announce.Expired)
-		if at := v.Ended.Sub(start); at != 5*time.Second {
-			h.t.Errorf("expired at %s, want 5s", at)
-		}
+		at := v.Ended.Sub(start)
+		check.That(h.t, at == 5*time.Second, "expired at %s, want 5s", at)
 		h.expectStatus(ids[3], announce.Queued)
 		time.Sleep(15 * time.Second)
 		h.expectStatus(ids[1], announce.Expired)
@@ -237,9 +226,8 @@ func TestCancel_silencesAtOnce(t *testing.T) {
 			h.expectSaved(id, announce.Cancelled)
 			h.expectCancelError(id, announce.ErrEnded)
 		}
-		if took := time.Since(start); took != 300*time.Millisecond {
-			h.t.Errorf("silent after %s, want at once", took)
-		}
+		took := time.Since(start)
+		check.That(h.t, took == 300*time.Millisecond, "silent after %s, want at once", took)
 		h.expect("a1 / c1")
 		time.Sleep(time.Second)
 		h.expectStatus(third.ID, announce.Done)
@@ -343,9 +331,8 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		time.Sleep(announce.EndedRetention)
 		h.post("b", false)
 		time.Sleep(time.Minute)
-		if recent := h.List().Recent; len(recent) != 200 {
-			h.t.Errorf("%d are listed after a day, want 200", len(recent))
-		}
+		recent := h.List().Recent
+		check.That(h.t, len(recent) == 200, "%d are listed after a day, want 200", len(recent))
 		check.ErrorIs(h.t, check.Err(h.Find(first)), announce.ErrNotFound, "the first")
 		again, err := h.Announce(h.t.Context(), announce.Request{Content: said("a"), IdempotencyKey: "first"})
 		want := announce.Announcement{ID: first, Status: announce.Done}

@@ -173,9 +173,9 @@ func TestInterrupted_cancelled(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		h.post("u1", true)
 		time.Sleep(500 * time.Millisecond)
-		if n, err := h.CancelWaiting(h.t.Context()); n != 1 || err != nil {
-			h.t.Errorf("cancelled %d, %v, want 1", n, err)
-		}
+		n, err := h.CancelWaiting(h.t.Context())
+		check.That(h.t, n == 1 && err == nil, "cancelled %d, %v, want 1", n, err)
+		h.expectStatus(a.ID, announce.Cancelled)
 		time.Sleep(time.Minute)
 		h.expect("a1 / u1")
 		h.expectSaved(a.ID, announce.Cancelled)
@@ -190,9 +190,8 @@ func TestInterrupted_cancelledMeanwhile(t *testing.T) {
 		h.post("u1", true)
 		h.outbox.set(nil, time.Second)
 		time.Sleep(500 * time.Millisecond)
-		if v, err := h.Cancel(h.t.Context(), a.ID); v.Status != announce.Cancelled || err != nil {
-			h.t.Errorf("it is %s, %v", v.Status, err)
-		}
+		v, err := h.Cancel(h.t.Context(), a.ID)
+		check.That(h.t, v.Status == announce.Cancelled && err == nil, "it is %s, %v", v.Status, err)
 		time.Sleep(time.Minute)
 		h.expect("a1 a2 / u1")
 		h.expectSaved(a.ID, announce.Cancelled)
@@ -288,9 +287,8 @@ func TestSpeaker_otherVoiceLater(t *testing.T) {
 		a := h.post("a1|a2|a3", false)
 		for _, want := range []string{"anna", "bert", "bert"} {
 			time.Sleep(500 * time.Millisecond)
-			if v := h.expectStatus(a.ID, announce.Playing); v.Voice != want {
-				h.t.Errorf("it is spoken by %s, want %s", v.Voice, want)
-			}
+			v := h.expectStatus(a.ID, announce.Playing)
+			check.That(h.t, v.Voice == want, "it is spoken by %s, want %s", v.Voice, want)
 			time.Sleep(500 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
@@ -298,12 +296,10 @@ func TestSpeaker_otherVoiceLater(t *testing.T) {
 		for range len(events) {
 			voices = append(voices, (<-events).View.Voice)
 		}
-		if got := strings.Join(slices.Compact(voices), " "); got != "anna bert" {
-			h.t.Errorf("the events name %s, want anna, then bert", got)
-		}
-		if n := strings.Count(h.log.String(), "another voice speaks"); n != 1 {
-			h.t.Errorf("logged %d times:\n%s", n, h.log.String())
-		}
+		got := strings.Join(slices.Compact(voices), " ")
+		check.That(h.t, got == "anna bert", "the events name %s, want anna, then bert", got)
+		n := strings.Count(h.log.String(), "another voice speaks")
+		check.That(h.t, n == 1, "logged %d times:\n%s", n, h.log.String())
 	})
 }
 
@@ -406,15 +402,12 @@ func TestComment_isNoAnnouncement(t *testing.T) {
 		h.Comment("g2", "s1")
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
-		if l := h.List(); len(l.Queue)+len(l.Recent) > 0 {
-			h.t.Errorf("the comment is listed: %+v", l)
-		}
-		if s := h.Stats(); s.Waiting > 0 || s.Current != "" {
-			h.t.Errorf("the comment counts: %+v", s)
-		}
-		if n, err := h.CancelWaiting(context.Background()); n != 0 || err != nil {
-			h.t.Errorf("cancelled %d, %v", n, err)
-		}
+		l := h.List()
+		check.That(h.t, len(l.Queue)+len(l.Recent) <= 0, "the comment is listed: %+v", l)
+		s := h.Stats()
+		check.That(h.t, s.Waiting <= 0 && s.Current == "", "the comment counts: %+v", s)
+		n, err := h.CancelWaiting(context.Background())
+		check.That(h.t, n == 0 && err == nil, "cancelled %d, %v", n, err)
 		time.Sleep(5 * time.Second)
 		h.expect("r1 r2 r3 s1") // CancelWaiting does not cancel comments
 		check.That(h.t, len(events) == 0 && h.outbox.writes() == 0 && len(h.outbox.stored) == 0,
@@ -455,9 +448,8 @@ func TestComment_stopsAfterClauseOnShutdown(t *testing.T) {
 		began := time.Now()
 		stop()
 		h.expect("r1")
-		if took := time.Since(began); took > 2*time.Second {
-			h.t.Errorf("stopping took %s", took)
-		}
+		took := time.Since(began)
+		check.That(h.t, took <= 2*time.Second, "stopping took %s", took)
 		h.restart(settings)
 		h.speaker.made = nil
 		defer h.run()()

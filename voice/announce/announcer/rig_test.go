@@ -409,9 +409,8 @@ func (h *rig) expectGain(sentence string, gain float32) {
 	h.t.Helper()
 	synctest.Wait()
 	for i, s := range h.speaker.clip("reference").Samples {
-		if got, want := h.sink.levels[sentence][i], s*gain; got != want {
-			h.t.Fatalf("%s: sample %d is %v, want %v", sentence, i, got, want)
-		}
+		got, want := h.sink.levels[sentence][i], s*gain
+		check.Require(h.t, got == want, "%s: sample %d is %v, want %v", sentence, i, got, want)
 	}
 }
 

@@ -191,9 +191,8 @@ func TestAnnounce_urgentPlaces(t *testing.T) {
 		}
 		h.expectError(announce.Request{Content: announce.Content{Message: "u", Urgent: true}}, announce.ErrFull)
 		h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
-		if s := h.Stats(); s.Waiting != c.Max+announce.UrgentPlaces {
-			h.t.Errorf("%d wait", s.Waiting)
-		}
+		s := h.Stats()
+		check.That(h.t, s.Waiting == c.Max+announce.UrgentPlaces, "%d wait", s.Waiting)
 	})
 }
 
@@ -349,32 +348,14 @@ func violations(err error) (all string) {
 	return ""
 }
 
-// An interrupted announcement is cancelled with those that wait.
-func TestDelete_interrupted(t *testing.T) {
-	running(t, settings, func(h *rig) {
-		v := h.post("a1|a2|a3", false)
-		time.Sleep(1500 * time.Millisecond)
-		h.post("long", true)
-		time.Sleep(time.Second)
-		h.expectStatus(v.ID, announce.Queued)
-		if n, err := h.CancelWaiting(context.Background()); n != 1 || err != nil {
-			h.t.Errorf("cancelled %d, %v, want 1", n, err)
-		}
-		h.expectStatus(v.ID, announce.Cancelled)
-		time.Sleep(time.Minute)
-		h.expect("a1 a2 / long")
-	})
-}
-
 func TestDelete_leavesScheduled(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		h.post("head", false)
 		synctest.Wait()
 		later := h.request(announce.Request{Content: said("later"), In: time.Minute})
 		waiting := h.post("waiting", false)
-		if n, err := h.CancelWaiting(context.Background()); n != 1 || err != nil {
-			h.t.Errorf("cancelled %d, %v, want 1", n, err)
-		}
+		n, err := h.CancelWaiting(context.Background())
+		check.That(h.t, n == 1 && err == nil, "cancelled %d, %v, want 1", n, err)
 		h.expectStatus(waiting.ID, announce.Cancelled)
 		h.expectStatus(later.ID, announce.Scheduled)
 		v := check.Must(h.Cancel(h.t.Context(), later.ID))(h.t)
@@ -517,9 +498,8 @@ func TestCancel_whileRepetitionSaved(t *testing.T) {
 		synctest.Wait()
 		h.outbox.set(nil, 5*time.Second)
 		time.Sleep(3 * time.Second)
-		if got, err := h.Cancel(context.Background(), v.ID); err != nil || got.Status != announce.Cancelled {
-			h.t.Errorf("cancelled: %+v, %v", got, err)
-		}
+		got, err := h.Cancel(context.Background(), v.ID)
+		check.That(h.t, err == nil && got.Status == announce.Cancelled, "cancelled: %+v, %v", got, err)
 		time.Sleep(time.Hour)
 		h.expect("alarm")
 		h.expectSaved(v.ID, announce.Cancelled)
@@ -544,9 +524,8 @@ func TestAgain(t *testing.T) {
 		if again.Announcement != want || again.ID == first.ID || again.Expires.Sub(again.Created) != time.Hour {
 			h.t.Errorf("again: %+v, want %+v", again.Announcement, want)
 		}
-		if same := check.Must(h.Again(h.t.Context(), first.ID, by))(h.t); same.ID != again.ID {
-			h.t.Errorf("the same key gave %s and %s", again.ID, same.ID)
-		}
+		same := check.Must(h.Again(h.t.Context(), first.ID, by))(h.t)
+		check.That(h.t, same.ID == again.ID, "the same key gave %s and %s", again.ID, same.ID)
 		check.ErrorIs(h.t, check.Err(h.Again(h.t.Context(), "unknown", by)), announce.ErrNotFound, "again")
 	})
 }

@@ -143,9 +143,8 @@ func TestRead_rooms(t *testing.T) {
 		if err == nil {
 			_, err = d.Announce(t.Context(), a, announce.Request{})
 		}
-		if got := fmt.Sprintf("%q", a.got.Rooms); err != nil || got != want {
-			t.Errorf("%s: %s, %v, want %s", body, got, err, want)
-		}
+		got := fmt.Sprintf("%q", a.got.Rooms)
+		check.That(t, err == nil && got == want, "%s: %s, %v, want %s", body, got, err, want)
 	}
 }
 
@@ -160,6 +159,10 @@ func TestRead_refused(t *testing.T) {
 		{"", `{"message": "x", "rate": "170.5"}`, "", "rate wrong_type 25"},
 		{"", `{"message": "x", "rate": "0x10"}`, "", "rate wrong_type 25"},
 		{"", `{"message": "x", "rate":0}`, "", "rate out_of_range 24"},
+		{"", `{"message": "x", "rate":-0}`, "", "rate out_of_range 24"},
+		{"", `{"message": "x", "rate":1e300}`, "", "rate out_of_range 24"},
+		{"", `{"message": "x", "rate":-1e999}`, "", "rate out_of_range 24"},
+		{"", `{"message": "x", "rate":null, "title":["x"]}`, "", "rate wrong_type 24, title wrong_type 38"},
 		{"", `{"message": "x", "urgent": 1, "a/b~": {}}`, "", "urgent wrong_type 27, a~1b~0 unknown_field 38"},
 		{
 			"", `{"message": "x", "repeat": {"times": true, "x/y": 1}}`, "",
@@ -168,6 +171,10 @@ func TestRead_refused(t *testing.T) {
 		{"", `{"message": "x", "repeat": 7}`, "", "repeat wrong_type 27"},
 		{"", `{"message": "x", "chime": true}`, "", "chime wrong_type 26"},
 		{"", `{"message": "x", "at": "soon"}`, "", "at invalid 23"},
+		{"", `{"message": "x", "at": "2026-11-22 18:30"}`, "", "at invalid 23"},
+		{"", `{"message": "x", "at": "2026-11-22T18:30:00"}`, "", "at invalid 23"},
+		{"", `{"message": "x", "at": "0001-01-01T00:00:00Z"}`, "", "at invalid 23"},
+		{"", `{"message": "x", "repeat": {}}`, "", "repeat/times required -1, repeat/every required -1"},
 		{"", `{"message": "x", "room": 7}`, "", "room wrong_type 25"},
 		{"", `{"message": "x", "room": ["hall", 7]}`, "", "room wrong_type 25"},
 		{"", `{"message": "x", "room": []}`, "", "room out_of_range 25"},

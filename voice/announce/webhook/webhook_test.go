@@ -218,13 +218,11 @@ func FuzzWebhook(f *testing.F) {
 				continue // its fields are those of the body
 			}
 			message := result.Fields["message"]
-			if n := utf8.RuneCountInString(message); n > webhook.MaxOutput || !utf8.ValidString(message) ||
-				n == 0 && result.Repeated == 0 {
-				t.Fatalf("%s: a message of %d characters: %q", format, n, message)
-			}
-			if p := result.Fields["priority"]; message != "" && p != "3" && p != "4" && p != "5" {
-				t.Fatalf("%s: priority %q", format, p)
-			}
+			n := utf8.RuneCountInString(message)
+			check.Require(t, n <= webhook.MaxOutput && utf8.ValidString(message) && (n != 0 || result.Repeated != 0),
+				"%s: a message of %d characters: %q", format, n, message)
+			p := result.Fields["priority"]
+			check.Require(t, message == "" || p == "3" || p == "4" || p == "5", "%s: priority %q", format, p)
 		}
 	})
 }

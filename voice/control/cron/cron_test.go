@@ -112,9 +112,8 @@ func FuzzNext(f *testing.F) {
 		after := time.Unix(unix, 0).In(zones[int(unix)%len(zones)])
 		next := e.Next(after)
 		check.Require(t, next.After(after), "%q after %s: %s", text, after, next)
-		if between := e.Next(next.Add(-time.Nanosecond)); !between.Equal(next) {
-			t.Errorf("%q after %s: %s, and just before that %s", text, after, next, between)
-		}
+		between := e.Next(next.Add(-time.Nanosecond))
+		check.That(t, between.Equal(next), "%q after %s: %s, and just before that %s", text, after, next, between)
 		check.That(t, next.Equal(next.Truncate(time.Minute)),
 			"%q after %s: %s is not a whole minute", text, after, next)
 	})
