@@ -124,7 +124,7 @@ func (a *Announcer) SetRoom(ctx context.Context, id, room string, state announce
 	return err
 }
 
-// changed returns an announcement as it is now; ok is false if it is no longer in memory.
+// changed does [announce.Queue.Changed].
 func (a *Announcer) changed(id string) (ann announce.Announcement, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -229,6 +229,9 @@ func TestVolume_own(t *testing.T) {
 			h.request(r)
 			time.Sleep(2 * time.Second)
 		}
+		h.Comment("g", "comment")
+		time.Sleep(2 * time.Second)
+		h.expectGain("comment", 0.6)
 		h.expectGain("usual", 0.6)
 		h.expectGain("own", 0.2)
 		h.expectGain("floor", 0.4*1.5)

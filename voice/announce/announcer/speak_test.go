@@ -85,21 +85,6 @@ func TestPrefetch_followsChangedOrder(t *testing.T) {
 	})
 }
 
-func TestVolume_urgentIsHalfLouder(t *testing.T) {
-	c := settings
-	c.Volume = 50
-	running(t, c, func(h *rig) {
-		h.post("plain", false)
-		h.post("urgent", true)
-		time.Sleep(5 * time.Second)
-		h.Comment("g", "comment")
-		time.Sleep(time.Minute)
-		h.expectGain("plain", 0.5)
-		h.expectGain("comment", 0.5)
-		h.expectGain("urgent", 0.75)
-	})
-}
-
 func TestSinkLost_speaksAgain(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		a := h.post("a1|a2", false)
@@ -308,14 +293,6 @@ func TestRestart_speaksUnfinished(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		h.expect("a1 c1 b1 b2 d1") // b2 was not begun before
 		h.expectStatus(a.ID, announce.Done)
-	})
-}
-
-func TestRun_endsWithoutAnnouncements(t *testing.T) {
-	bubble(t, settings, func(h *rig) {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		check.NoError(h.t, h.Run(ctx))
 	})
 }
 
