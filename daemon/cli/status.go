@@ -79,15 +79,19 @@ func logLevelCommand() *cobra.Command {
 		Short: "Print or change the log level of the running server",
 		Long: "Log-level prints the minimum level of log messages, or changes it until the next reload or\n" +
 			"restart: DEBUG, INFO, WARN or ERROR. The setting LOG_LEVEL changes it permanently.",
-		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: []string{"DEBUG", "INFO", "WARN", "ERROR"},
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		for _, level := range args {
+			if err := settings.CheckLevel(level); err != nil {
+				return exitcode.With(exitcode.Usage, fmt.Errorf("the level %w", err))
+			}
+		}
+		return cobra.MaximumNArgs(1)(cmd, args)
 	}
 	return runWith(cmd, adminFlag(cmd), func(cmd *cobra.Command, c *client.Client, args []string) error {
 		method, body := http.MethodGet, any(nil)
 		if len(args) > 0 {
-			if err := settings.CheckLevel(args[0]); err != nil {
-				return exitcode.With(exitcode.Usage, fmt.Errorf("the level %w", err))
-			}
 			method, body = http.MethodPut, map[string]string{"level": strings.ToUpper(args[0])}
 		}
 		var response struct {
