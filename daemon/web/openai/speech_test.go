@@ -46,9 +46,8 @@ func TestSpeech_wav(t *testing.T) {
 			w := r.Do(t, "POST", path, body).Want(200)
 			check.Equal(t, w.Header.Get("Content-Type"), "audio/wav", "Content-Type")
 			clip := check.Must(audio.DecodeWAV(w.Body))(t)
-			if clip.Rate != 22050 || len(clip.Samples) != 3*2205 {
-				t.Errorf("%d samples at %d Hz, want %d at 22050 Hz", len(clip.Samples), clip.Rate, 3*2205)
-			}
+			check.That(t, clip.Rate == 22050 && len(clip.Samples) == 3*2205,
+				"%d samples at %d Hz, want %d at 22050 Hz", len(clip.Samples), clip.Rate, 3*2205)
 		}
 	}
 	check.Equal(t, r.Do(t, "GET", "/notify", "").Want(200).Field("queue"), "[]", "the queue")
@@ -110,10 +109,8 @@ func TestSpeech_validation(t *testing.T) {
 		if w.StatusCode == 422 {
 			got = w.Violations()
 		}
-		if w.StatusCode != tt.status || got != tt.want {
-			t.Errorf("POST /v1/audio/speech %s: status %d, %s; want %d, %s",
-				tt.body, w.StatusCode, got, tt.status, tt.want)
-		}
+		check.That(t, w.StatusCode == tt.status && got == tt.want,
+			"POST /v1/audio/speech %s: status %d, %s; want %d, %s", tt.body, w.StatusCode, got, tt.status, tt.want)
 	}
 }
 
@@ -129,8 +126,7 @@ func TestSpeech_firstClipFails(t *testing.T) {
 	}
 }
 
-// Text for which a voice has no sound is the client's fault; a missing espeak-ng is
-// not.
+// Text for which a voice has no sound is the client's fault; a missing espeak-ng is not.
 func TestSpeech_voiceCannotSpeak(t *testing.T) {
 	t.Parallel()
 	for cause, want := range map[error]struct {

@@ -53,9 +53,7 @@ func TestDocument_references(t *testing.T) {
 	}
 	for kind, all := range doc.Components {
 		for name := range all {
-			if kind != "securitySchemes" && !used[kind+"/"+name] {
-				t.Errorf("%s/%s is unused", kind, name)
-			}
+			check.That(t, kind == "securitySchemes" || used[kind+"/"+name], "%s/%s is unused", kind, name)
 		}
 	}
 	checker.Each(func(op webtest.Operation, method, template string) {
@@ -73,6 +71,37 @@ func TestDocument_references(t *testing.T) {
 			}
 			ids[op.ID] = method + " " + path
 		}
+	}
+}
+
+func TestDocs_assets(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	for _, path := range []string{"/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js"} {
+		plain := r.Do(t, "GET", path, "").Want(200).Text
+		gzipped := r.Do(t, "GET", path, "", "Accept-Encoding", "br, gzip").Want(200)
+		if gzipped.Header.Get("Content-Encoding") != "gzip" || gzipped.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("GET %s: %v", path, gzipped.Header)
+		}
+		z := check.Must(gzip.NewReader(gzipped.Body))(t)
+		unzipped, err := io.ReadAll(z)
+		if err != nil || plain != string(unzipped) || len(plain) < 50_000 {
+			t.Errorf("GET %s: %d bytes plain, %d unzipped, %v", path, len(plain), len(unzipped), err)
+		}
+		tag := gzipped.Header.Get("ETag")
+		for etag, want := range map[string]int{tag: 304, "W/" + tag: 304, `"x", ` + tag: 304, `"x"`: 200} {
+			w := r.Do(t, "GET", path, "", "Accept-Encoding", "gzip", "If-None-Match", etag)
+			if w.StatusCode != want || (len(w.Text) == 0) != (want == 304) {
+				t.Errorf("GET %s with If-None-Match %s: status %d and %d bytes, want %d",
+					path, etag, w.StatusCode, len(w.Text), want)
+			}
+		}
+		for _, accept := range []string{"gzip;q=0", "br", "gzip; q=0.000, br", "x-gzip"} {
+			w := r.Do(t, "GET", path, "", "Accept-Encoding", accept).Want(200)
+			check.That(t, w.Header.Get("Content-Encoding") == "" && len(w.Text) == len(plain),
+				"GET %s with Accept-Encoding %s: %v", path, accept, w.Header)
+		}
+		r.Do(t, "GET", path, "", "Accept-Encoding", "gzip", "Range", "bytes=999999999-").Want(200)
 	}
 }
 
@@ -118,8 +147,7 @@ func TestAsyncAPI_served(t *testing.T) {
 	check.That(t, shared >= 10, "the documents share %d schemas", shared)
 }
 
-// Swagger UI works in a browser offline and under the Content-Security-Policy, and
-// can create an announcement.
+// Swagger UI works in a browser offline and under the Content-Security-Policy, and can create an announcement.
 func TestDocs_inBrowser(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -166,7 +194,9 @@ func TestDocs_inBrowser(t *testing.T) {
 		chromedp.Click(post+".execute"),
 		chromedp.WaitVisible(post+".live-responses-table"),
 	)
-	check.Require(t, err == nil, "%v; the browser reported %q", err, problems)
+	if err != nil {
+		t.Fatalf("%v; the browser reported %q", err, problems)
+	}
 	response := check.Must(chromedp.Run(ctx, chromedp.Text(post+".live-responses-table")))(t)
 	documented := 0
 	for _, methods := range r.Check.Paths {
@@ -174,42 +204,9 @@ func TestDocs_inBrowser(t *testing.T) {
 	}
 	check.That(t, len(operations) == documented,
 		"the page shows %d operations, the document has %d: %q", len(operations), documented, operations)
-	if !strings.Contains(response, "202") || !strings.Contains(response, "queued") {
-		t.Errorf("the response is %s", response)
-	}
+	check.That(t, strings.Contains(response, "202") && strings.Contains(response, "queued"),
+		"the response is %s", response)
 	mu.Lock()
 	defer mu.Unlock()
 	check.That(t, len(problems) == 0, "the browser reported %q", problems)
-}
-
-func TestDocs_assets(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t)
-	for _, path := range []string{"/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js"} {
-		plain := r.Do(t, "GET", path, "").Want(200).Text
-		gzipped := r.Do(t, "GET", path, "", "Accept-Encoding", "br, gzip").Want(200)
-		if gzipped.Header.Get("Content-Encoding") != "gzip" || gzipped.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("GET %s: %v", path, gzipped.Header)
-		}
-		z := check.Must(gzip.NewReader(gzipped.Body))(t)
-		unzipped, err := io.ReadAll(z)
-		if err != nil || plain != string(unzipped) || len(plain) < 50_000 {
-			t.Errorf("GET %s: %d bytes plain, %d unzipped, %v", path, len(plain), len(unzipped), err)
-		}
-		tag := gzipped.Header.Get("ETag")
-		for etag, want := range map[string]int{tag: 304, "W/" + tag: 304, `"x", ` + tag: 304, `"x"`: 200} {
-			w := r.Do(t, "GET", path, "", "Accept-Encoding", "gzip", "If-None-Match", etag)
-			if w.StatusCode != want || (len(w.Text) == 0) != (want == 304) {
-				t.Errorf("GET %s with If-None-Match %s: status %d and %d bytes, want %d",
-					path, etag, w.StatusCode, len(w.Text), want)
-			}
-		}
-		for _, accept := range []string{"gzip;q=0", "br", "gzip; q=0.000, br", "x-gzip"} {
-			w := r.Do(t, "GET", path, "", "Accept-Encoding", accept).Want(200)
-			if w.Header.Get("Content-Encoding") != "" || len(w.Text) != len(plain) {
-				t.Errorf("GET %s with Accept-Encoding %s: %v", path, accept, w.Header)
-			}
-		}
-		r.Do(t, "GET", path, "", "Accept-Encoding", "gzip", "Range", "bytes=999999999-").Want(200)
-	}
 }

@@ -40,8 +40,7 @@ func promote(t *testing.T, p *webtest.Player) {
 	check.NoError(t, p.Sessions.ChangeAccount(t.Context(), id, session.AccountChange{Admin: &admin}))
 }
 
-// administrationRoutes returns the routes for administrators' accounts, with paths that can be
-// requested.
+// administrationRoutes returns the routes for administrators' accounts, with paths that can be requested.
 func administrationRoutes() []web.Route {
 	var routes []web.Route
 	for _, rt := range site.Routes() {
@@ -109,9 +108,8 @@ func TestAdministration_reauthentication(t *testing.T) {
 	stale := func() (routes int) {
 		for _, rt := range administrationRoutes() {
 			got := code(anna, rt) == "reauthentication_required"
-			if got && rt.Class != web.RecentAdministrator {
-				t.Errorf("%s %s requires the passphrase again", rt.Method, rt.Path)
-			}
+			check.That(t, !got || rt.Class == web.RecentAdministrator,
+				"%s %s requires the passphrase again", rt.Method, rt.Path)
 			if got {
 				routes++
 			}
@@ -156,8 +154,7 @@ func TestAdministration_journal(t *testing.T) {
 	}
 }
 
-// An address may send as many requests of administrators at once as the burst is large,
-// with or without a session.
+// An address may send as many requests of administrators at once as the burst is large, with or without a session.
 func TestAdministration_limit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

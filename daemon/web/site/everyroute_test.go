@@ -25,8 +25,7 @@ import (
 	"pressbox/voice/announce/webhook"
 )
 
-// A routeClient sends requests to every route, signed in as an administrator, and to the
-// administrator's socket.
+// A routeClient sends requests to every route, signed in as an administrator, and to the administrator's socket.
 type routeClient struct {
 	*webtest.Player
 	game     string // id of a game of the player
@@ -71,8 +70,7 @@ func (v *routeClient) request(op webtest.Operation, method, template, body strin
 	return v.Rig.Send(v.T, v.AdminHandler(), webtest.NewRequest(method, path, body, headers...)).StatusCode
 }
 
-// Every route with a JSON body refuses other bodies, bodies above the limit and
-// other media types.
+// Every route with a JSON body refuses other bodies, bodies above the limit and other media types.
 func TestRoutes_invalidBody(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
@@ -156,8 +154,7 @@ func TestRoutes_streams(t *testing.T) {
 	}
 }
 
-// Every example of the document is valid by its schema, and routes accept it as a
-// body.
+// Every example of the document is valid by its schema, and routes accept it as a body.
 func TestRoutes_examples(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)

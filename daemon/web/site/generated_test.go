@@ -240,9 +240,7 @@ func (g *generator) frames(values []any) map[string]openapi.Frame {
 		summary, description, _ := strings.Cut(*schema.Description, "\n\n")
 		kind, ok := (*schema.Properties["t"].TypeObject.Const).(string)
 		check.That(g, ok, "the member t of %T has no constant", v)
-		all[kind] = openapi.Frame{
-			Summary: summary, Description: description, Payload: check.Must(json.Marshal(ref))(g),
-		}
+		all[kind] = openapi.Frame{Summary: summary, Description: description, Payload: check.Must(json.Marshal(ref))(g)}
 	}
 	return all
 }

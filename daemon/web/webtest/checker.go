@@ -37,8 +37,7 @@ func (c *Checker) Each(f func(op Operation, method, template string)) {
 	}
 }
 
-// RequestSchema returns the name of the schema of the request body; "" if there is
-// none.
+// RequestSchema returns the name of the schema of the request body; "" if there is none.
 func (op Operation) RequestSchema() string {
 	return strings.TrimPrefix(op.Body.Content["application/json"].Schema.Ref, "#/components/schemas/")
 }
@@ -192,8 +191,7 @@ func (c *Checker) Schema(tb testing.TB, ref string) *jsonschema.Schema {
 	return check.Must(c.schemas.At(ref))(tb)
 }
 
-// FrameSchemas returns a function that returns the schema of a frame type. The
-// schemas refuse unknown members.
+// FrameSchemas returns a function that returns the schema of a frame type. The schemas refuse unknown members.
 var FrameSchemas = sync.OnceValue(func() func(string) *jsonschema.Schema {
 	text, err := openapi.AsyncAPI("1.2.3")
 	if err != nil {
@@ -233,8 +231,7 @@ func NewSchemas(name string, document []byte) (*Schemas, error) {
 	return s, s.compiler.AddResource(name, tree)
 }
 
-// closeObjects sets additionalProperties to false in each schema with properties
-// that does not have it.
+// closeObjects sets additionalProperties to false in each schema with properties that does not have it.
 func closeObjects(tree any) {
 	switch node := tree.(type) {
 	case []any:
@@ -266,8 +263,7 @@ func (s *Schemas) At(ref string) (*jsonschema.Schema, error) {
 	return s.compiled[ref], nil
 }
 
-// WantValid fails the test unless document matches the published schema of
-// address.
+// WantValid fails the test unless document matches the published schema of address.
 func WantValid(t *testing.T, document []byte, draft *jsonschema.Draft, address string, published io.Reader) {
 	t.Helper()
 	meta := check.Must(jsonschema.UnmarshalJSON(published))(t)

@@ -103,8 +103,7 @@ func (r *Rig) Player(tb testing.TB, name string) *Player {
 	return f
 }
 
-// Ask sends a request with a JSON body; "" means none. It decodes the response into
-// v unless v is nil.
+// Ask sends a request with a JSON body; "" means none. It decodes the response into v unless v is nil.
 func (f *Player) Ask(method, path, body string, status int, v any) Page {
 	f.T.Helper()
 	headers := []string{"Sec-Fetch-Site", "same-origin"}
@@ -118,8 +117,7 @@ func (f *Player) Ask(method, path, body string, status int, v any) Page {
 	return answer
 }
 
-// Refused sends a request and fails the test unless the response has the status and
-// the problem code.
+// Refused sends a request and fails the test unless the response has the status and the problem code.
 func (f *Player) Refused(method, path, body string, status int, code string) Page {
 	f.T.Helper()
 	return f.Ask(method, path, body, status, nil).Want(status, code)
@@ -398,8 +396,7 @@ func (r *Rig) NewMatch(tb testing.TB, options string) *Match {
 	return m
 }
 
-// DialWire opens a websocket over a wire on which the rig is served in a synctest
-// bubble.
+// DialWire opens a websocket over a wire on which the rig is served in a synctest bubble.
 func (f *Player) DialWire(l *Wire) *Socket {
 	f.T.Helper()
 	dialer := websocket.Dialer{NetDialContext: func(context.Context,
@@ -465,8 +462,7 @@ func NewReplica(tb testing.TB, g Page) *replica.Replica {
 	return check.Must(replica.New([]byte(g.Text)))(tb)
 }
 
-// A Manager plays a game over a websocket: it chooses among the legal actions and
-// maintains a replica.
+// A Manager plays a game over a websocket: it chooses among the legal actions and maintains a replica.
 type Manager struct {
 	*Socket
 	*replica.Replica
@@ -514,8 +510,7 @@ func (m *Manager) Command(action []byte) string {
 	return cid
 }
 
-// Decide sends a legal action, or sometimes a substitution. It sends nothing if no
-// action is legal.
+// Decide sends a legal action, or sometimes a substitution. It sends nothing if no action is legal.
 func (m *Manager) Decide() {
 	m.T.Helper()
 	if len(m.Legal) == 0 {

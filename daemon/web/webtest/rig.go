@@ -68,8 +68,7 @@ func (r *Rig) LogLine(id string) string {
 	return ""
 }
 
-// ServeWire serves the rig on a wire until stop is called, which returns the
-// result of Serve.
+// ServeWire serves the rig on a wire until stop is called, which returns the result of Serve.
 func (r *Rig) ServeWire() (l *Wire, stop func() error) {
 	l = NewWire()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -102,8 +101,7 @@ func (r *Rig) Announce(tb testing.TB, message string) (id string) {
 	return r.Do(tb, "POST", "/notify", fmt.Sprintf(`{"message": %q}`, message)).Want(202, "").Field("id")
 }
 
-// A Speaker is a fake of the voices: it speaks each word of a message as a clip
-// of 100 ms.
+// A Speaker is a fake of the voices: it speaks each word of a message as a clip of 100 ms.
 type Speaker struct {
 	Slow      int           // factor of the length of a clip; 0 means 1
 	Gate      chan struct{} // if not nil, each clip waits for a receive
@@ -212,8 +210,7 @@ func (b *Broker) Publish(context.Context, rooms.Message) error {
 	return errors.New("nothing is published")
 }
 
-// A Rig is a server on real stores. The fields of sign-in and games are nil if its
-// constructor does not set them up.
+// A Rig is a server on real stores. The fields of sign-in and games are nil if its constructor does not set them up.
 type Rig struct {
 	*web.Server
 	T         testing.TB
@@ -273,6 +270,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 	r.T.Helper()
 	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 	discard := slog.New(slog.DiscardHandler)
+	always := func() bool { return true }
 	var err error
 	r.Controls = check.Must(voicecontrol.NewControls(voicecontrol.Config{Volume: 100, QuietMode: policy.Silence},
 		r.Store, r.moment, discard))(r.T)
@@ -285,7 +283,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 	r.Rooms.Attach(r.Announcer)
 	schedules := check.Must(voicecontrol.NewSchedules(voicecontrol.ScheduleParts{
 		Repository: r.Store, Announcer: r.Announcer,
-		Hub: r.Controls.Hub(), Now: time.Now, ClockSet: func() bool { return true }, Log: discard,
+		Hub: r.Controls.Hub(), Now: time.Now, ClockSet: always, Log: discard,
 	}))(r.T)
 	check.Run(r.T, r.Announcer.Run)
 	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
@@ -306,7 +304,9 @@ func (r *Rig) start(change []func(*site.Config)) {
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
 			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}
 		}},
-		Push:  push.Config{UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has},
+		Push: push.Config{
+			Ntfy: always, Gotify: always, UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has,
+		},
 		Admin: admin.Config{Versions: map[string]string{"go": "go1.26"}},
 	}
 	for _, c := range change {
