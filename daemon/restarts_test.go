@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
 	"pressbox/packaging/check"
 	"pressbox/store/killtest"
@@ -39,9 +42,8 @@ func TestAll_killGame(t *testing.T) {
 			_ = server.End(syscall.SIGKILL) // the error says so
 			close(killed)
 		})
-		if err := p.Connect(nil); errors.Is(err, servertest.ErrDiverged) {
-			t.Fatalf("round %d: %v", round, err)
-		}
+		err := p.Connect(nil)
+		check.Require(t, !errors.Is(err, servertest.ErrDiverged), "round %d: %v", round, err)
 		if kill.Stop() { // the game was over before
 			continue
 		}
@@ -129,10 +131,9 @@ func TestTeamData(t *testing.T) {
 	p = servertest.RunIn(t, dir, env)
 	b.Base = p.URL
 	b.Play(`"innings": 3`)
-	if answer := b.Ask("GET", "/api/teams?season=4",
-		"", 503); !strings.Contains(string(answer), "team_data_unavailable") {
-		t.Errorf("a season that is not cached, while the API is down: %s", answer)
-	}
+	answer := b.Ask("GET", "/api/teams?season=4", "", 503)
+	check.That(t, strings.Contains(string(answer), "team_data_unavailable"),
+		"a season that is not cached, while the API is down: %s", answer)
 	if log += p.Logged(); strings.Contains(log, "s3cret-of-the-league") {
 		t.Error("the token is in the log")
 	}
@@ -187,9 +188,8 @@ func TestAll_killLeague(t *testing.T) {
 	b.Read("/api/leagues/"+league.ID+"/schedule", &schedule)
 	var list struct{ Pending, Active, Finished []struct{ ID string } }
 	b.Read("/api/games", &list)
-	if len(list.Finished) != len(schedule.Games) || len(list.Pending)+len(list.Active) > 0 {
-		t.Errorf("%d games are on the calendar, on the server %+v", len(schedule.Games), list)
-	}
+	check.That(t, len(list.Finished) == len(schedule.Games) && len(list.Pending)+len(list.Active) == 0,
+		"%d games are on the calendar, on the server %+v", len(schedule.Games), list)
 	for _, g := range schedule.Games {
 		var hosted struct{ Score score }
 		if b.Read("/api/games/"+g.Game, &hosted); hosted.Score != g.Score {
@@ -197,4 +197,77 @@ func TestAll_killLeague(t *testing.T) {
 		}
 	}
 	check.NoError(t, server.End(syscall.SIGTERM))
+}
+
+// QUEUE_MAX_SIZE announcements fill the queue. The next one is refused, and the others are
+// played, the urgent ones first.
+func TestAnnouncement_fullQueue(t *testing.T) {
+	t.Parallel()
+	const size = 10
+	s := servertest.NewServer(t, fmt.Sprint("QUEUE_MAX_SIZE=", size))
+	// The first one is urgent, so that no other interrupts it, and lasts longer than it takes
+	// to fill the queue; then it is cancelled.
+	first := s.Post(client.Announcement{Message: strings.Repeat("This is the first, and everything else waits "+
+		"behind it. ", 10), Urgent: true})
+	s.AwaitStatus(first.ID, "playing")
+	var plain, urgent []string
+	for i := range size {
+		r := client.Announcement{Message: "Go.", Rate: 400, Urgent: i%4 == 3}
+		id := s.Post(r).ID
+		if r.Urgent {
+			urgent = append(urgent, id)
+		} else {
+			plain = append(plain, id)
+		}
+	}
+	_, err := s.Announce(t.Context(), servertest.Request(client.Announcement{Message: "One too many."}))
+	problem, ok := errors.AsType[*client.ProblemError](err)
+	if !ok || problem.Status != http.StatusServiceUnavailable || problem.Code != "queue_full" ||
+		problem.RetryAfter == "" {
+		t.Errorf("one too many: %v, want 503 queue_full with Retry-After", err)
+	}
+	var cancelled client.Report
+	if err := s.Call(t.Context(), http.MethodDelete, "/notify/"+first.ID, nil, &cancelled); err != nil ||
+		cancelled.Status != "cancelled" {
+		t.Fatalf("the first one, cancelled: %+v, %v", cancelled, err)
+	}
+	order := slices.Concat([]string{first.ID}, urgent, plain)
+	s.AwaitPlayed(order[len(order)-1])
+	var list struct {
+		Recent []struct {
+			ID     string `json:"id"`
+			Status string `json:"status"`
+		} `json:"recent"`
+	}
+	check.NoError(t, s.Call(t.Context(), http.MethodGet, "/notify", nil, &list))
+	var got []string
+	for _, r := range slices.Backward(list.Recent) {
+		check.That(t, r.Status == "done" || r.ID == first.ID, "%s ended as %s", r.ID, r.Status)
+		got = append(got, r.ID)
+	}
+	check.That(t, slices.Equal(got, order), "they were played in the order\n%v, want\n%v", got, order)
+}
+
+// A server that is killed at the moment at which an announcement is due speaks it
+// after its restart, once.
+func TestAnnouncement_killedWhenDue(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t)
+	var r client.Report
+	body := map[string]any{"title": "Time", "message": "It is time.", "in": 1}
+	check.NoError(t, s.Call(t.Context(), http.MethodPost, "/notify", body, &r))
+	check.Require(t, r.Status == "scheduled", "accepted as %+v", r)
+	for r.Status == "scheduled" {
+		check.NoError(t, s.Call(t.Context(), http.MethodGet, "/notify/"+r.ID, nil, &r))
+	}
+	err := s.End(syscall.SIGKILL)
+	check.That(t, err != nil, "the server was not killed")
+	s.Restart()
+	s.AwaitPlayed(r.ID)
+	var list struct {
+		Queue, Scheduled []any
+		Recent           []client.Report
+	}
+	check.NoError(t, s.Call(t.Context(), http.MethodGet, "/notify", nil, &list))
+	check.That(t, len(list.Queue)+len(list.Scheduled) == 0 && len(list.Recent) == 1, "afterwards: %+v", list)
 }

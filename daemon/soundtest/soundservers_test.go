@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"io/fs"
+	"log/slog"
 	"math"
 	"os"
 	"os/exec"
@@ -15,11 +17,133 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/audio/pulse"
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/daemon/client"
 	"pressbox/daemon/servertest"
+	"pressbox/daemon/settings"
+	"pressbox/daemon/setup"
 	"pressbox/packaging/check"
 )
+
+// With the files of setup-audio, PipeWire lets Pressbox lower other programs' streams; without
+// WirePlumber's it refuses. A headless sink starts at 100 %.
+func TestSetupAudio_onPipeWire(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		setup setup.AudioSetup
+		check string // for WirePlumber, which ends if it fails
+		omit  string // files that are not installed
+		want  int    // the volume of a stream that was lowered
+	}{
+		"session": {
+			setup.AudioSetup{Mode: "session", User: "anna"},
+			`assert(device_defaults.properties["default-volume"] == nil)`, "none", 30419,
+		},
+		"headless": {
+			setup.AudioSetup{Mode: "headless"},
+			`assert(device_defaults.properties["default-volume"] == 1.0)`,
+			"none", 30419,
+		},
+		"refused": {setup.AudioSetup{Mode: "session", User: "anna"}, "", "/main.lua.d/", 65536},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var socket string
+			server := pulsetest.StartPipeWire(t, pulsetest.Config{Files: func(dir string) map[string]string {
+				socket = filepath.Join(dir, "pressbox")
+				files := audioFiles(t, tt.setup, tt.omit)
+				for path, content := range files {
+					files[path] = strings.ReplaceAll(content, settings.AudioSocket, socket)
+				}
+				files["wireplumber/main.lua.d/52-check.lua"] = tt.check + "\n"
+				return files
+			}})
+			sink := pulse.New(pulse.Config{
+				Server: "unix:" + socket,
+				Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
+			})
+			check.Run(t, sink.Run)
+			server.PlayTone(pulsetest.Tone{Program: "film", Sink: "speaker"})
+			for sink.Status().Name == "" {
+				<-time.After(10 * time.Millisecond) // it connects
+			}
+			pulsetest.Retry(t, func(t *pulsetest.Attempt) { // WirePlumber permits it some time after the connection
+				restore := check.Must(sink.Duck(t.Context(), 0.1))(t)
+				defer restore()
+				got := server.Input("film").Volume
+				check.That(t, got == tt.want, "lowered, the volume is %d, want %d", got, tt.want)
+			})
+		})
+	}
+}
+
+// audioFiles returns what setup-audio writes below /etc, without the files whose path contains
+// omit.
+func audioFiles(t *testing.T, a setup.AudioSetup, omit string) map[string]string {
+	t.Helper()
+	etc := filepath.Join(t.TempDir(), "etc")
+	check.NoError(t, setup.Setup{Root: filepath.Dir(etc), Out: io.Discard}.Audio(a))
+	files := make(map[string]string)
+	check.NoError(t, filepath.WalkDir(etc, func(path string, entry fs.DirEntry, err error) error {
+		name := strings.TrimPrefix(path, etc+"/")
+		if err != nil || entry.IsDir() || strings.Contains(path, omit) || !strings.HasPrefix(name, "pipewire/") &&
+			!strings.HasPrefix(name, "wireplumber/") {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files[name] = string(content)
+		return err
+	}))
+	return files
+}
+
+// On each sound server, another program's stream is lowered while an announcement is played.
+// After a kill in the middle it stays lowered until the next start, and is restored then. The
+// announcement is held, so that its next ducking does not follow.
+func TestDuck_killedWhileLowered(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(testing.TB, pulsetest.Config) *pulsetest.Server{
+		"PulseAudio": pulsetest.Start,
+		"PipeWire":   pulsetest.StartPipeWire,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := servertest.NewServerOn(t, start(t, pulsetest.Config{}), "DUCK=-20")
+			s.Sound.PlayTone(pulsetest.Tone{Program: "film", Sink: "speaker"})
+			const full, lowered = 65536, 30419 // 20 dB less; volumes are cubic
+			awaitVolume(t, s, full)
+			s.Post(client.Announcement{Message: passage})
+			awaitVolume(t, s, lowered)
+			if err := s.End(syscall.SIGKILL); err == nil {
+				t.Fatal("the server exited with 0")
+			}
+			got := s.Sound.Input("film").Volume
+			check.That(t, isVolume(got, lowered), "after the kill the volume is %d, want %d", got, lowered)
+			s.Restart("QUIET_HOURS=00:00-24:00", "QUIET_MODE=hold")
+			awaitVolume(t, s, full)
+			if err := s.End(syscall.SIGTERM); err != nil {
+				t.Errorf("the server ended with %v", err)
+			}
+		})
+	}
+}
+
+// isVolume compares volumes; PipeWire's are of another unit.
+func isVolume(got, want int) bool { return max(got, want)-min(got, want) <= 1 }
+
+// awaitVolume waits until the film has a volume.
+func awaitVolume(t *testing.T, s *servertest.Server, want int) {
+	t.Helper()
+	for begun := time.Now(); ; {
+		got := s.Sound.Input("film").Volume
+		if isVolume(got, want) {
+			return
+		}
+		check.Require(t, time.Since(begun) <= servertest.MaxWait,
+			"the volume is %d, want %d; log: %s", got, want, s.Logged())
+	}
+}
 
 const snapcastRate = 48_000 // samples per second of the recipe
 
@@ -44,9 +168,7 @@ func BenchmarkSnapcast(b *testing.B) {
 	for len(apart) < 5 && turns < most {
 		turn()
 	}
-	if len(apart) < 5 {
-		b.Fatalf("%d of %d turns were spoilt", turns-len(apart), turns)
-	}
+	check.Require(b, len(apart) >= 5, "%d of %d turns were spoilt", turns-len(apart), turns)
 	slices.Sort(apart)
 	b.ReportMetric(apart[len(apart)/2], "ms-apart")
 	b.ReportMetric(apart[len(apart)-1], "ms-worst")
@@ -107,9 +229,7 @@ func startSnapcast(b *testing.B) *snapcast {
 		s.start(s.command(client, "PULSE_SINK="+room))
 	}
 	for deadline := time.Now().Add(servertest.MaxWait); len(sound.Inputs()) < 4; { // two are of the remapping
-		if time.Now().After(deadline) {
-			b.Fatal("the snapclients do not play")
-		}
+		check.Require(b, !time.Now().After(deadline), "the snapclients do not play")
 		<-time.After(50 * time.Millisecond)
 	}
 	parec := s.command("parec --device=both.monitor --raw --format=float32le --channels=2 --latency-msec=20" +

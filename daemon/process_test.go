@@ -1,19 +1,27 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/fstest"
+	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"pressbox/daemon/servertest"
 	"pressbox/packaging/check"
@@ -135,10 +143,8 @@ func TestServe_socketMismatch(t *testing.T) {
 			p := check.Must(activate(t.TempDir(), append(env, "HOST="+tt.host, "PORT="+tt.port), "http", file))(t)
 			check.NoError(t, p.End(syscall.SIGTERM))
 			warned := strings.Contains(p.Logged(), `level=WARN msg="HOST and PORT ignored: socket passed by systemd"`)
-			if p.URL != "http://"+address || warned != tt.warns {
-				t.Errorf("it listens on %s, want %s; warned: %t, want %t\n%s",
-					p.URL, address, warned, tt.warns, p.Logged())
-			}
+			check.That(t, p.URL == "http://"+address && warned == tt.warns,
+				"it listens on %s, want %s; warned: %t, want %t\n%s", p.URL, address, warned, tt.warns, p.Logged())
 		})
 	}
 }
@@ -162,21 +168,17 @@ func TestServe_exitOnIdle(t *testing.T) {
 			p := check.Must(activate(dir, env, "http", file))(t)
 			select {
 			case err := <-answered:
-				if waiting = false; err != nil {
-					t.Fatal(err)
-				}
+				waiting = false
+				check.NoError(t, err)
 				<-p.Ended
 			case <-p.Ended:
 			}
-			if p.Err != nil || !strings.Contains(p.Logged(), `msg="idle timeout, exiting"`) {
-				t.Errorf("it ended with %v:\n%s", p.Err, p.Logged())
-			}
+			check.That(t, p.Err == nil && strings.Contains(p.Logged(), `msg="idle timeout, exiting"`),
+				"it ended with %v:\n%s", p.Err, p.Logged())
 		}
 	}
 	alone := servertest.Run(t, servertest.Silent, "EXIT_ON_IDLE=1")
-	if !alone.AwaitLog(`msg="EXIT_ON_IDLE ignored: no socket from systemd"`) {
-		t.Error(alone.Logged())
-	}
+	check.That(t, alone.AwaitLog(`msg="EXIT_ON_IDLE ignored: no socket from systemd"`), "%v", alone.Logged())
 }
 
 // activate starts a server with sockets from systemd, whose names are separated by colons.
@@ -262,4 +264,150 @@ func (m *serviceManager) await(pattern string) {
 			return
 		}
 	}
+}
+
+func TestSupervise(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		name   string
+		voices runner // nil: one that ends with its context
+		want   string
+		err    error
+	}{
+		{"stages end in reverse", nil, "web announcer voices sound", nil},
+		{"an error ends all", func(context.Context) error { return broken }, "web announcer sound", broken},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var ended []string
+				runs := func(name string, delay time.Duration) runner {
+					return func(ctx context.Context) error {
+						<-ctx.Done()
+						<-time.After(delay)
+						mu.Lock()
+						defer mu.Unlock()
+						ended = append(ended, name)
+						return nil
+					}
+				}
+				if tt.voices == nil {
+					tt.voices = runs("voices", time.Second)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				err := supervise(ctx, []runner{runs("sound", 0)}, []runner{tt.voices},
+					[]runner{runs("web", 2*time.Second), runs("announcer", 5*time.Second)})
+				if got := strings.Join(ended, " "); got != tt.want || !errors.Is(err, tt.err) {
+					t.Errorf("the order of the ends is %s, with %v; want %s, with %v", got, err, tt.want, tt.err)
+				}
+			})
+		})
+	}
+}
+
+func TestGroupMemory_lowest(t *testing.T) {
+	t.Parallel()
+	const service = "sys/fs/cgroup/system.slice/pressbox.service/"
+	group := "0::/system.slice/pressbox.service\n"
+	for name, tt := range map[string]struct {
+		files map[string]string
+		want  int64
+	}{
+		"no control groups": {nil, 0},
+		"version 1":         {map[string]string{"proc/self/cgroup": "4:memory:/a\n"}, 0},
+		"no limit":          {map[string]string{"proc/self/cgroup": group, service + "memory.max": "max\n"}, 0},
+		"the unit": {map[string]string{
+			"proc/self/cgroup": group, service + "memory.high": "536870912\n", service + "memory.max": "805306368\n",
+		}, 512 << 20},
+		"the slice": {map[string]string{
+			"proc/self/cgroup": group, service + "memory.max": "max\n",
+			"sys/fs/cgroup/system.slice/memory.max": "268435456\n",
+		}, 256 << 20},
+		"a container": {map[string]string{
+			"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "134217728\n",
+		}, 128 << 20},
+	} {
+		root := fstest.MapFS{}
+		for path, text := range tt.files {
+			root[path] = &fstest.MapFile{Data: []byte(text)}
+		}
+		check.Equal(t, groupMemory(root), tt.want, "%s", name)
+	}
+}
+
+// GOMEMLIMIT, which the runtime has read, is not replaced. This test cannot run
+// in parallel with others: it sets the environment.
+func TestLimitMemory_environmentWins(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	root := fstest.MapFS{
+		"proc/self/cgroup":             {Data: []byte("0::/\n")},
+		"sys/fs/cgroup/memory.max":     {Data: []byte("8589934592\n")},
+		"sys/fs/cgroup/sub/memory.max": {Data: []byte("1\n")},
+	}
+	t.Setenv("GOMEMLIMIT", "400MiB")
+	limitMemory(root)
+	check.Equal(t, debug.SetMemoryLimit(-1), before, "with GOMEMLIMIT")
+	check.NoError(t, os.Unsetenv("GOMEMLIMIT"))
+	limitMemory(root)
+	if got := debug.SetMemoryLimit(-1); got != 4<<30 || before != math.MaxInt64 {
+		t.Errorf("without: %d bytes, want half of 8 GiB", got)
+	}
+}
+
+// The server's espeak-ng is confined and has none of the server's secrets.
+func TestServe_confinesEspeak(t *testing.T) {
+	t.Parallel()
+	p := servertest.Run(t, servertest.Silent, "IDP_CLIENT_SECRET=hidden")
+	awaitSpeech(t, p)
+	dirs, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.Cmd.Process.Pid))
+	check.NoError(t, err)
+	var children []string
+	for _, path := range dirs {
+		pids, err := os.ReadFile(path)
+		if err != nil {
+			continue // a thread that has ended
+		}
+		children = append(children, strings.Fields(string(pids))...)
+	}
+	check.Require(t, len(children) == 1, "children %v, want espeak-ng", children)
+	environment, err := os.ReadFile("/proc/" + children[0] + "/environ")
+	if err != nil || strings.Contains(string(environment), "SECRET") ||
+		!strings.Contains(string(environment), "LANG=C.UTF-8") {
+		t.Errorf("environment of espeak-ng: %q, %v", environment, err)
+	}
+	status, err := os.ReadFile("/proc/" + children[0] + "/status")
+	check.That(t, err == nil && strings.Contains(string(status), "Seccomp:\t2\n"),
+		"espeak-ng is not confined: %v\n%s", err, status)
+}
+
+// awaitSpeech requests speech, again while the host is too slow for it.
+func awaitSpeech(t *testing.T, p *servertest.Process) {
+	t.Helper()
+	for begun := time.Now(); ; {
+		res, err := http.Post(p.URL+"/v1/audio/speech", "application/json",
+			strings.NewReader(`{"input": "Hello", "model": "any", "voice": "en_US-pressbox-medium"}`))
+		check.NoError(t, err)
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case res.StatusCode == http.StatusOK:
+			return
+		case res.StatusCode != http.StatusServiceUnavailable || time.Since(begun) > servertest.MaxWait:
+			t.Fatalf("speech: status %d: %s; log: %s", res.StatusCode, body, p.Logged())
+		}
+	}
+}
+
+func TestMetrics_promlint(t *testing.T) {
+	t.Parallel()
+	p := servertest.Run(t, servertest.Silent, "METRICS=on")
+	resp := servertest.NewBrowser(t, p.URL, nil).Request("GET", "/metrics", "")
+	problems, err := promlint.New(resp.Body).Lint()
+	check.That(t, err == nil && len(problems) == 0, "%v, %v", problems, err)
 }
