@@ -117,6 +117,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 				ID: "suggestLineup", Tag: "games", Summary: "Suggest a line-up without submitting it",
 				Responses: answers("The line-up that the bot would submit.", game.Lineup{}),
 				Problems:  changeProblems(),
+				Reads:     true,
 			}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/start", web.SessionRequired,
 			h.onGame((*live.Games).Start), web.Operation{
