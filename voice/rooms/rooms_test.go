@@ -50,7 +50,7 @@ func TestRooms_all(t *testing.T) {
 		hosts["kitchen"].expectSpoken(2, 1)
 		hosts["attic"].expectSpoken(2)
 		if v, err := hosts["attic"].Find(v.ID); err != nil ||
-			v.Sender != (announce.Sender{Kind: announce.FromMQTT, Name: "hall"}) {
+			v.Sender != (announce.Sender{Kind: announce.FromMQTT, Name: "hall", Client: "room:hall"}) {
 			t.Errorf("in the attic: %+v, %v", v.Sender, err)
 		}
 	})
@@ -247,7 +247,7 @@ func TestRooms_cancel(t *testing.T) {
 			t.Error(err)
 		}
 		waiting := front.post("x", "kitchen")
-		if n, err := front.CancelWaiting(ctx); n != 1 || err != nil {
+		if n, err := front.CancelWaiting(ctx, nil); n != 1 || err != nil {
 			t.Error(n, err)
 		}
 		kitchen.expect(waiting.ID, announce.Cancelled, "")

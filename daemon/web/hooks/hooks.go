@@ -126,8 +126,9 @@ func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 		return web.WriteJSON(w, http.StatusOK, answer)
 	}
 	d := draftOf(found.Fields, r.URL.RawQuery, settings.UrgentFrom)
-	from := announce.Sender{Kind: announce.FromHook, Name: name}
-	view, err := d.Announce(r.Context(), h.Announcer, announce.Request{Sender: from})
+	from := announce.Sender{Kind: announce.FromHook, Name: name, Client: h.ClientID(r)}
+	by := announce.Request{Sender: from, Limited: h.ClientBlock(r).IsValid()}
+	view, err := d.Announce(r.Context(), h.Announcer, by)
 	if err != nil {
 		events.release()
 		return refused(err, webhook.Example(name))

@@ -190,7 +190,7 @@ func TestRoutes_examples(t *testing.T) {
 			if got := v.request(op, method, template, string(text), "Content-Type", webtest.AsJSON); got >= 300 {
 				t.Errorf("%s %s %s: status %d", method, template, text, got)
 			}
-			check.Must(v.Announcer.CancelWaiting(t.Context()))(t) // the queue is short
+			check.Must(v.Announcer.CancelWaiting(t.Context(), nil))(t) // the queue is short
 		}
 	})
 }

@@ -127,7 +127,7 @@ func undo(t *testing.T, p *webtest.Rig, id string, w *httptest.ResponseRecorder)
 		err = p.Games.Cancel(t.Context(), protocol.Person{ID: id}, game)
 	}
 	if w.Code == http.StatusAccepted {
-		_, err = p.Announcer.CancelWaiting(t.Context())
+		_, err = p.Announcer.CancelWaiting(t.Context(), nil)
 	}
 	check.NoError(t, err)
 }

@@ -271,7 +271,7 @@ func openStore(tb testing.TB) *store.Store {
 // start runs the announcer and creates the server.
 func (r *Rig) start(change []func(*site.Config)) {
 	r.T.Helper()
-	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
+	queue := announce.Config{Max: 6, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 	discard := slog.New(slog.DiscardHandler)
 	always := func() bool { return true }
 	var err error
