@@ -51,7 +51,7 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 	findings = append(findings, s.checkSound(ctx)...)
 	findings = append(findings, leagueFindings(s.Leagues.Stored())...)
 	for _, i := range s.Integrations {
-		findings = append(findings, integrationFinding(i.Name, i.Report())...)
+		findings = append(findings, integrationFinding(i.Name, i.Report().Whole())...)
 	}
 	return findings
 }

@@ -24,6 +24,7 @@ const (
 	CodeTooLate      = "too_late"
 	CodeUnknownVoice = "unknown_voice"
 	CodeUnknownRoom  = "unknown_room"
+	CodeControl      = "control_character"
 )
 
 // A RequestError lists all faults of a request.
