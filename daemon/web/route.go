@@ -83,6 +83,16 @@ type Response struct {
 	Location    bool     // with a Location header
 }
 
+// OK describes the one response of an operation that has a JSON body.
+func OK(description string, body any) []Response {
+	return []Response{{Status: http.StatusOK, Description: description, Body: body}}
+}
+
+// Done describes the one response of an operation that has no body.
+func Done() []Response {
+	return []Response{{Status: http.StatusNoContent, Description: "Done."}}
+}
+
 // When returns the routes with handlers that respond 404 unless available
 // returns true.
 func When(routes []Route, available func() bool) []Route {
