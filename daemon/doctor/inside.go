@@ -49,7 +49,7 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 		runtimeFindings(s.Started.ONNXRuntimeLib), s.checkSound(ctx), leagueFindings(s.Leagues.Stored()),
 	)
 	for _, i := range s.Integrations {
-		findings = append(findings, integrationFinding(i.Name, i.Report())...)
+		findings = append(findings, integrationFinding(i.Name, i.Report().Whole())...)
 	}
 	return findings
 }

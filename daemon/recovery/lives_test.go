@@ -405,7 +405,8 @@ func TestRelease_announcements(t *testing.T) {
 		equal(t, "recent", texts(all.Recent), want.Recent)
 
 		again := announce.Request{
-			Content: announce.Content{Message: "Ball four."}, IdempotencyKey: "key-1", Client: "scoreboard",
+			Content: announce.Content{Message: "Ball four."}, IdempotencyKey: "key-1",
+			Sender: announce.Sender{Client: "scoreboard"},
 		}
 		check.Equal(t, check.Must(a.Announce(t.Context(), again))(t).ID, want.Keyed, "the answer to a repetition")
 		again.Message = "Ball three."

@@ -163,7 +163,8 @@ func announcementSettings() []Setting {
 		{
 			Name: "QUEUE_MAX_SIZE", valueType: integer(1, 100_000), Default: "50", Reload: true,
 			Description: "maximum number of waiting announcements",
-			More:        "Ten more places are for urgent ones. Interrupted and scheduled announcements do not count.",
+			More: "Ten more places are for urgent ones. Interrupted and scheduled announcements do not count. " +
+				"A client has at most half of the places.",
 		},
 		{
 			Name: "ROOM", valueType: room(),

@@ -78,6 +78,16 @@ func (s *Server) Authorize(r *http.Request) error {
 // a session.
 func (s *Server) AuthorizeVisitor(r *http.Request) error { return s.access.authorizeNotify(r, false) }
 
+// MayControl reports whether CONTROL_ACCESS permits the client of an authorized request to change what everybody
+// hears.
+func (s *Server) MayControl(r *http.Request) bool {
+	class := ControlAccess
+	if infoOf(r.Context()).class == NotifyOrSession {
+		class = ControlOrSession
+	}
+	return s.access.authorize(r, class) == nil
+}
+
 // accessRules decides which requests may use a route.
 type accessRules struct {
 	notify   Access

@@ -65,7 +65,9 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is " +
 				"spoken unless it expires or ends `silenced`. " +
 				"The queue has ten places beyond QUEUE_MAX_SIZE for urgent announcements; at most 200 announcements " +
-				"are scheduled or repeated at a time. " +
+				"are scheduled or repeated at a time. A client (an account, a token or an address other than the " +
+				"host's own) has at most half of the queue's places and 50 of the 200; beyond, `errors` of the " +
+				"problem has the path `/sender`. " +
 				"A body that begins with { is JSON, whatever its media type; a form has a field `message`; any other " +
 				"body is the text of the message. Parameters of the URL are fields too. " +
 				"Unknown members of JSON are refused; unknown fields of forms and unknown parameters are ignored and " +
@@ -91,8 +93,10 @@ func (h *handlers) notifyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, cancelWaiting, web.Operation{
 			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
-			Description: "Also those that were interrupted or wait for their next repetition. The announcement that " +
-				"is being spoken and the scheduled ones are not cancelled.",
+			Description: "Also those that were interrupted or wait for their next repetition, and with scheduled=true " +
+				"the scheduled ones that the client has sent, or all if it may change what CONTROL_ACCESS protects. " +
+				"The announcement that is being spoken is not cancelled.",
+			Params:    []string{"scheduled"},
 			Responses: []web.Response{cancelled},
 			Problems:  []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
@@ -267,7 +271,16 @@ func (h *handlers) again(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handlers) cancelWaiting(w http.ResponseWriter, r *http.Request) error {
-	n, err := h.Announcer.CancelWaiting(r.Context())
+	all, err := web.BoolParam(r, "scheduled")
+	if err != nil {
+		return err
+	}
+	var scheduled func(announce.Sender) bool
+	if all {
+		client, everybody := h.ClientID(r), h.MayControl(r)
+		scheduled = func(s announce.Sender) bool { return everybody || s.Client == client }
+	}
+	n, err := h.Announcer.CancelWaiting(r.Context(), scheduled)
 	if err != nil {
 		return err
 	}

@@ -127,6 +127,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 			ID: "suggestLineup", Summary: "Suggest a line-up without submitting it",
 			Responses: answers("The line-up that the bot would submit.", game.Lineup{}),
 			Problems:  changeProblems(),
+			Reads:     true,
 		}),
 		post("/api/games/:id/start", h.onGame((*live.Games).Start), web.Operation{
 			ID: "startGame", Summary: "Start a game whose line-ups are submitted",
