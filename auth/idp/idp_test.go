@@ -222,6 +222,30 @@ func TestProvider_badToken(t *testing.T) {
 	})
 }
 
+// An answer of a provider, whichever, has at most 1 MiB, and its header 64 KiB.
+func TestProvider_boundedAnswers(t *testing.T) {
+	t.Parallel()
+	for path, code := range map[string]auth.Code{
+		wellKnown: auth.CodeUnreachable, "/keys": auth.CodeExchangeFailed, "/token": auth.CodeUnreachable,
+		"/userinfo": auth.CodeUnreachable, "header": auth.CodeUnreachable,
+	} {
+		for over, want := range map[int]auth.Code{0: "", 2: code} {
+			f := newServer(t)
+			f.pad, f.header = map[string]int{path: 1<<20 + over}, 0
+			if path == "header" {
+				f.header = 60<<10 + over*4<<10
+			}
+			provider := "oidc"
+			if path == "/userinfo" {
+				provider = "oauth2"
+			}
+			_, err := identify(t, newProvider(t, f.config(provider)))
+			check.That(t, (err == nil) == (want == "") && (err == nil || auth.CodeOf(err) == want),
+				"%s, %d over the limit: %v, want %q", path, over, err, want)
+		}
+	}
+}
+
 // A sign-in times out after ten seconds.
 func TestProvider_timeout(t *testing.T) {
 	t.Parallel()
