@@ -3,6 +3,7 @@ package session_test
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"sync"
@@ -305,38 +306,51 @@ func TestLocalAccounts_invites(t *testing.T) {
 	create("cora", "", auth.SignUpClosed, auth.ErrNotInvited)
 }
 
-// tryCode tries the administrator code, of which the hash is "hash".
-func (r *rig) tryCode(want error) {
+// tryCode tries the administrator code, of which the hash is "hash", and returns how long to wait.
+func (r *rig) tryCode(account, from string) time.Duration {
 	r.t.Helper()
-	hash, err := r.Sessions.TryAdminCode(r.t.Context())
-	check.Require(r.t, errors.Is(err, want) && (err != nil || hash == "hash"),
-		"the hash is %q, %v, want %v", hash, err, want)
+	hash, err := r.Sessions.TryAdminCode(r.t.Context(), account, netip.MustParseAddr(from))
+	wait, throttled := errors.AsType[*auth.ThrottledError](err)
+	if throttled {
+		return wait.Wait
+	}
+	check.Require(r.t, err == nil && hash == "hash", "the hash is %q, %v", hash, err)
+	return 0
 }
 
-// Five tries an hour are permitted, across restarts, and an earlier code's tries count.
+// An account has five tries an hour from a network, across restarts, which nobody else uses up. A new code forgets them.
 func TestAdminCode_tries(t *testing.T) {
 	r := newRig(t)
-	r.tryCode(auth.ErrNotFound)
-	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "earlier"))
-	_ = check.Must(r.Sessions.TryAdminCode(t.Context()))(t)
+	const lan, elsewhere = "192.168.1.7", "192.168.2.7"
 	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
+	r.tryCode("guesser", lan)
 	r.host.Pass(time.Minute)
 	for range auth.MaxCodeTries - 1 {
-		r.tryCode(nil)
+		check.Equal(t, r.tryCode("guesser", lan), 0, "a try waits")
 	}
 	r.host.Restart("second boot", time.Minute)
 	r.start()
-	_, err := r.Sessions.TryAdminCode(t.Context())
-	wait, ok := errors.AsType[*auth.ThrottledError](err)
-	check.Require(t, ok && wait.Wait <= auth.CodeWindow-time.Minute && wait.Wait >= auth.CodeWindow-5*time.Minute,
-		"the sixth try: %v", err)
-	r.host.Pass(wait.Wait - time.Second)
-	_, err = r.Sessions.TryAdminCode(t.Context())
-	check.Require(t, err != nil, "a try is permitted a second early")
+	wait := r.tryCode("guesser", "192.168.1.8")
+	check.Require(t, wait <= auth.CodeWindow-time.Minute && wait >= auth.CodeWindow-5*time.Minute, "waits %v", wait)
+	for range auth.MaxCodeTries {
+		check.Equal(t, r.tryCode("owner", lan)+r.tryCode("guesser", elsewhere), 0, "others wait")
+	}
+	r.host.Pass(wait - time.Second)
+	check.Equal(t, r.tryCode("guesser", lan), time.Second, "a second early: waits")
 	r.host.Pass(time.Second)
-	r.tryCode(nil)
-	_, err = r.Sessions.TryAdminCode(t.Context())
-	check.Require(t, err != nil, "the four tries of the second minute are forgotten")
+	check.Equal(t, r.tryCode("guesser", lan), 0, "waits")
+	check.That(t, r.tryCode("guesser", lan) > 0, "the four tries of the second minute are forgotten")
+	for i := range 120 {
+		r.tryCode(fmt.Sprint("account", i), lan)
+	}
+	check.That(t, len(r.records("auth_admin_code")["code"]) < 16<<10, "the tries take %d bytes",
+		len(r.records("auth_admin_code")["code"]))
+	for range 2 {
+		check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
+		for range auth.MaxCodeTries {
+			check.Equal(t, r.tryCode("owner", lan), 0, "of a new code: waits")
+		}
+	}
 }
 
 // The code makes one account an administrator's and is gone then. A code that was replaced
@@ -351,5 +365,6 @@ func TestAdminCode_once(t *testing.T) {
 	check.NoError(t, r.Sessions.UseAdminCode(t.Context(), "hash", account))
 	check.That(t, check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "the code made no administrator")
 	check.That(t, !check.Must(r.Sessions.HasAdminCode(t.Context()))(t), "the used code still exists")
-	r.tryCode(auth.ErrNotFound)
+	_, err := r.Sessions.TryAdminCode(t.Context(), account, netip.Addr{})
+	check.ErrorIs(t, err, auth.ErrNotFound, "without a code")
 }

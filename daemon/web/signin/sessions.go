@@ -55,7 +55,7 @@ func (h *handlers) sessionRoutes() []web.Route {
 		web.NewRoute(http.MethodPost, base+"/admin-code", web.SessionRequired, h.redeemAdminCode, web.Operation{
 			ID: "redeemAdminCode", Tag: "administration",
 			Summary:     "Become an administrator by the code of pressbox.txt, which is then used up",
-			Description: "All accounts together have five tries an hour.",
+			Description: "An account has five tries an hour from each network.",
 			Request:     adminCodeRequest{}, Responses: web.Done(),
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
@@ -310,6 +310,6 @@ func (h *handlers) redeemAdminCode(w http.ResponseWriter, r *http.Request) error
 	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
-	err := h.AdminCodes.Redeem(r.Context(), web.Caller(r).Account.ID, body.Code)
+	err := h.AdminCodes.Redeem(r.Context(), web.Caller(r).Account.ID, web.ClientAddr(r), body.Code)
 	return writeNoContent(w, refused(err, "/code", web.Violation{Path: "/code", Detail: "is not the administrator code"}))
 }

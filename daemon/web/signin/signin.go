@@ -58,7 +58,7 @@ type Passphrases interface {
 // AdminCodes sets and redeems the code that makes one account an administrator's.
 type AdminCodes interface {
 	Set(ctx context.Context, code string) error
-	Redeem(ctx context.Context, account, code string) error
+	Redeem(ctx context.Context, account string, from netip.Addr, code string) error
 }
 
 // CallbackPath is the path of the redirect URI.

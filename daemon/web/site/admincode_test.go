@@ -26,9 +26,12 @@ func TestAdminCode_redeem(t *testing.T) {
 	if got := anna.Get("/api/admin").Want(200); got.Field("code") != "true" {
 		t.Errorf("with a code: %s", got.Text)
 	}
-	for range auth.MaxCodeTries - 1 {
-		redeem("closing day").Want(422, "wrong")
+	guesser := r.LocalPlayer(t, "Mallory")
+	for range auth.MaxCodeTries {
+		guesser.Send("POST", "/api/auth/admin-code", `{"code": "a guess"}`, "Content-Type", webtest.AsJSON).Want(422, "wrong")
 	}
+	guesser.Send("POST", "/api/auth/admin-code", `{"code": "opening day"}`, "Content-Type", webtest.AsJSON).Want(429)
+	redeem("closing day").Want(422, "wrong")
 	redeem("opening day").Want(204)
 	anna.Get("/api/admin/users").Want(200)
 	redeem("opening day").Want(404, "not_found")
