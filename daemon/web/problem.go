@@ -34,7 +34,7 @@ var (
 	errNotAdmin = errors.New("only administrators may do this; on the host, " +
 		"\"pressbox users admin NAME\" makes an account an administrator's")
 	errPlainHTTP      = errors.New("administration from outside the local network requires https")
-	errReauthenticate = errors.New("enter the passphrase again: POST /api/auth/reauthenticate, " +
+	ErrReauthenticate = errors.New("enter the passphrase again: POST /api/auth/reauthenticate, " +
 		"or sign in again with the provider")
 	errControl = errors.New("sign in as an administrator, or send an API token made with --control " +
 		"(CONTROL_ACCESS=admin)")
@@ -61,7 +61,7 @@ var statuses = Statuses{
 	{errNotAdministrator, http.StatusForbidden, "not_administrator", 0},
 	{errNotAdmin, http.StatusForbidden, "not_administrator", 0},
 	{errPlainHTTP, http.StatusForbidden, "https_required", 0},
-	{errReauthenticate, http.StatusForbidden, "reauthentication_required", 0},
+	{ErrReauthenticate, http.StatusForbidden, "reauthentication_required", 0},
 	{ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{errMethodNotAllowed, http.StatusMethodNotAllowed, "method_not_allowed", 0},
 	{ErrBodyTooLarge, http.StatusRequestEntityTooLarge, "body_too_large", 0},

@@ -18,7 +18,8 @@ func (h *handlers) sessionRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodDelete, base+"/me", web.SessionRequired, h.deleteMe, web.Operation{
 			ID: "deleteMe", Tag: "sign-in", Summary: "Delete the account, its identity and its sessions",
-			Responses: web.Done(),
+			Description: "An administrator's asks for the passphrase again 15 minutes after it was entered.",
+			Responses:   web.Done(),
 		}),
 		web.NewRoute(http.MethodPost, base+"/refresh", web.Public, h.refresh, web.Operation{
 			ID: "refresh", Tag: "sign-in", Summary: "Refresh the session",
@@ -91,7 +92,11 @@ func (h *handlers) me(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handlers) deleteMe(w http.ResponseWriter, r *http.Request) error {
-	return h.endCookies(w, h.Sessions.DeleteAccount(r.Context(), web.Caller(r).Account.ID))
+	caller := web.Caller(r)
+	if caller.Account.Admin && caller.AuthAge > auth.ReauthAge {
+		return web.ErrReauthenticate
+	}
+	return h.endCookies(w, h.Sessions.DeleteAccount(r.Context(), caller.Account.ID))
 }
 
 // endCookies clears the session's cookies and answers 204 if err is nil;

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressbox/auth"
+	"pressbox/auth/session"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/signin"
 	"pressbox/daemon/web/site"
@@ -207,6 +208,24 @@ func TestRefresh_deletesCookies(t *testing.T) {
 	p := ended.Post("/api/auth/refresh", "Cookie", "pressbox_refresh="+refresh).Want(401)
 	check.That(t, p.SetCookie("pressbox_access") != nil && p.SetCookie("pressbox_refresh") != nil,
 		"cookies %v, want both deleted", p.Cookies())
+}
+
+// An administrator's account is deleted only by a session in which the passphrase was entered lately; others by any.
+func TestDeleteMe_administrator(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewSignInRig(t)
+	b, yes := h.Browser(t), true
+	b.SignIn()
+	id := b.Get("/api/auth/me").Field("id")
+	check.NoError(t, h.Sessions.ChangeAccount(t.Context(), id, session.AccountChange{Admin: &yes}))
+	h.Clock.Pass(auth.ReauthAge + time.Second)
+	b.Send(http.MethodDelete, "/api/auth/me", "").Want(403, "reauthentication_required")
+	b.SignIn()
+	h.Clock.Pass(auth.ReauthAge)
+	b.Send(http.MethodDelete, "/api/auth/me", "").Want(204)
+	b.SignIn()
+	h.Clock.Pass(auth.ReauthAge + time.Second)
+	b.Send(http.MethodDelete, "/api/auth/me", "").Want(204)
 }
 
 // Bodies of a refresh.
