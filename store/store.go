@@ -49,13 +49,13 @@
 //	idempotency_keys  announce      announcements  1,000 for each sender; 10,000 or 1/32 of the file; 24 h
 //	idempotency_seq   announce      announcements  as idempotency_keys
 //	controls          control       announcements  a quarter of the share; 50 favorites, 100 schedules, single keys
-//	auth_state        auth/session  sign-in        256 pending flows
+//	auth_state        auth/session  sign-in        256 pending flows, 1/16 of the share
 //	auth_state_order  auth/session  sign-in        as auth_state
 //	auth_user         auth/session  sign-in        with the next two, half of the share
 //	auth_identity     auth/session  sign-in        as auth_user
 //	auth_local        auth/session  sign-in        as auth_user
-//	auth_session      auth/session  sign-in        32 for each account; 7 days without use
-//	auth_access       auth/session  sign-in        1 h; with the next one, 1,001 for each session
+//	auth_session      auth/session  sign-in        32 and 1/16 of the share for each account; 7 days without use
+//	auth_access       auth/session  sign-in        1 h; with the next one, 5 for each session
 //	auth_refresh      auth/session  sign-in        7 days
 //	auth_apitoken     auth/session  sign-in        100
 //	auth_invite       auth/session  sign-in        100; 7 days

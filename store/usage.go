@@ -185,13 +185,19 @@ func used(tx *bolt.Tx, sh share) (all, accounts int64) {
 // and changes nothing, if fn makes its share larger while the share or the file is
 // full.
 func (s *Store) grow(ctx context.Context, sh share, fn func(*bolt.Tx) error) error {
+	return s.growLeaving(ctx, sh, func(tx *bolt.Tx) (int64, error) { return 0, fn(tx) })
+}
+
+// growLeaving is [Store.grow] for an fn that returns how many bytes of the share are to be left.
+func (s *Store) growLeaving(ctx context.Context, sh share, fn func(*bolt.Tx) (leave int64, err error)) error {
 	short := s.checkSpace(sh)
 	if short != nil && !errors.Is(short, ErrFull) {
 		return short
 	}
 	return s.update(ctx, func(tx *bolt.Tx) error {
 		before, accountsBefore := used(tx, sh)
-		if err := fn(tx); err != nil {
+		leave, err := fn(tx)
+		if err != nil {
 			return err
 		}
 		after, accounts := used(tx, sh)
@@ -199,8 +205,8 @@ func (s *Store) grow(ctx context.Context, sh share, fn func(*bolt.Tx) error) err
 		if after > before && short != nil {
 			return short
 		}
-		if after > before && after > limit {
-			return fmt.Errorf("%w: %s would use %d of %d bytes", ErrFull, sh, after, limit)
+		if after > before && after > limit-leave {
+			return fmt.Errorf("%w: %s would use %d of %d bytes", ErrFull, sh, after, limit-leave)
 		}
 		if accounts > accountsBefore && accounts > limit/2 {
 			return fmt.Errorf("%w: accounts would use %d of %d bytes", ErrFull, accounts, limit/2)

@@ -154,18 +154,18 @@ func sessionOf(tx auth.Tx, t auth.Token) (auth.Session, error) {
 // every ten minutes.
 func (s *Sessions) DeleteExpired(ctx context.Context) error {
 	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		ended := make(map[string]bool) // keys of sessions deleted now
+		live := make(map[string]bool) // keys of sessions
 		return errors.Join(
 			s.deleteExpiredFlows(tx),
 			deleteWhere(tx, tableSession, func(key string, session auth.Session) bool {
-				ended[key] = s.over(session)
-				return ended[key]
+				live[key] = !s.over(session)
+				return !live[key]
 			}),
 			deleteWhere(tx, tableAccess, func(_ string, a accessRecord) bool {
-				return s.clock.Age(a.Issued) > auth.AccessTTL || ended[a.Session]
+				return s.clock.Age(a.Issued) > auth.AccessTTL || !live[a.Session]
 			}),
 			deleteWhere(tx, tableRefresh, func(_ string, r refreshRecord) bool {
-				return s.clock.Age(r.Issued) > auth.RefreshTTL+time.Minute || ended[r.Session]
+				return s.clock.Age(r.Issued) > auth.RefreshTTL+time.Minute || !live[r.Session]
 			}),
 			deleteWhere(tx, tableInvite, func(key string, i inviteRecord) bool { return !s.inviteValid(key, i) }),
 			deleteWhere(tx, tableAPIToken, func(key string, t auth.APIToken) bool { return !s.tokenValid(key, t) }),

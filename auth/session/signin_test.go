@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,6 +52,38 @@ func TestFinish_signUp(t *testing.T) {
 		check.That(t, (!tt.want || err == nil) && (tt.want || auth.CodeOf(err) == auth.CodeNotInvited),
 			"%+v: %v", tt, err)
 	}
+}
+
+// An account of open sign-up is marked, with every provider, until it signs in by an invite; one that was made with an
+// invite is not, and neither are those of an earlier version.
+func TestFinish_open(t *testing.T) {
+	r := newRig(t)
+	local := r.Sessions.LocalAccounts()
+	signIn := func(provider, subject string, policy auth.SignUpPolicy, invite string, want bool) {
+		t.Helper()
+		r.ProviderName, r.SignUp = provider, policy
+		r.idp.Identity = auth.Identity{Provider: provider, Issuer: auth.LocalIssuer, Subject: subject, Name: subject}
+		o := auth.FlowOptions{Redirect: "x", Invite: invite}
+		c := authtest.Callback(check.Must(r.Begin(t.Context(), o))(t))
+		account := check.Must(r.Finish(t.Context(), c))(t).Account
+		stored := check.Must(r.Sessions.Accounts(t.Context()))(t)
+		check.That(t, account.Open == want && slices.Contains(stored, account), "%s: %+v, want %v", subject, account, want)
+	}
+	create := func(name string, policy auth.SignUpPolicy, invite string) {
+		t.Helper()
+		check.Must(local.Create(t.Context(), auth.LocalAccount{Name: name, Subject: name}, policy, invite))(t)
+	}
+	signIn("test", "open", auth.SignUpOpen, "", true)
+	signIn("test", "open", auth.SignUpOpen, "", true)
+	invite := r.invite().Reveal()
+	signIn("test", "open", auth.SignUpOpen, invite, false)
+	signIn("test", "other", auth.SignUpOpen, invite, true) // which is used up
+	signIn("test", "invited", auth.SignUpInvite, r.invite().Reveal(), false)
+	create("anna", auth.SignUpOpen, "")
+	create("bert", auth.SignUpInvite, r.invite().Reveal())
+	signIn(auth.Local, "anna", auth.SignUpOpen, "", true)
+	signIn(auth.Local, "anna", auth.SignUpOpen, r.invite().Reveal(), false)
+	signIn(auth.Local, "bert", auth.SignUpOpen, "", false)
 }
 
 // Who starts many sign-ins deletes own pending ones: at the limit, the oldest of the

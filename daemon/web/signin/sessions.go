@@ -25,10 +25,11 @@ func (h *handlers) sessionRoutes() []web.Route {
 			ID: "refresh", Tag: "sign-in", Summary: "Refresh the session",
 			Description: "With a refresh token in the body, the response body contains the new pair and sets no " +
 				"cookie. Otherwise the refresh token in the cookie is used, " +
-				"and the response sets the cookies and contains no token.",
+				"and the response sets the cookies and contains no token. A session is refreshed at most 12 times " +
+				"an hour; the same token within 15 seconds, by several tabs, counts once.",
 			Request: refreshRequest{}, Optional: true,
 			Responses: web.OK("The session was refreshed.", refreshReply{}),
-			Problems:  []int{http.StatusUnauthorized},
+			Problems:  []int{http.StatusUnauthorized, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodPost, base+"/logout", web.Public, h.logout, web.Operation{
 			ID: "logout", Tag: "sign-in", Summary: "End the session and clear its cookies",
@@ -163,6 +164,9 @@ func (h *handlers) refreshFirst(r *http.Request, values ...string) (auth.Result,
 	for _, value := range values {
 		token, _ := auth.ParseToken(value) // a malformed token is refused like an unknown one
 		result, err := h.Sessions.Refresh(r.Context(), token)
+		if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
+			return result, &web.RetryError{Err: errTooManyRenewals, After: wait.Wait}
+		}
 		if err == nil || !errors.Is(err, auth.ErrInvalidToken) {
 			return result, err
 		}

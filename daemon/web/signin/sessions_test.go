@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -208,6 +209,25 @@ func TestRefresh_deletesCookies(t *testing.T) {
 	p := ended.Post("/api/auth/refresh", "Cookie", "pressbox_refresh="+refresh).Want(401)
 	check.That(t, p.SetCookie("pressbox_access") != nil && p.SetCookie("pressbox_refresh") != nil,
 		"cookies %v, want both deleted", p.Cookies())
+}
+
+// A session is refreshed 12 times an hour; the next time is refused with the time to wait and keeps the cookies. A full
+// store is a refusal as well.
+func TestRefresh_limits(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewSignInRig(t)
+	b := h.Browser(t)
+	b.SignIn()
+	for range auth.MaxRenewals {
+		b.Post("/api/auth/refresh").Want(200)
+	}
+	p := b.Post("/api/auth/refresh").Want(429, "too_many_requests")
+	check.That(t, p.Header.Get("Retry-After") == "3600" && len(p.Cookies()) == 0, "%v", p.Header)
+	b.Get("/api/auth/me").Want(200)
+	h.Clock.Pass(time.Hour)
+	b.Post("/api/auth/refresh").Want(200)
+	full, _ := signin.Problem(fmt.Errorf("renew a session: %w", auth.ErrFull))
+	check.That(t, full.Status == 503 && full.Code == "sign_in_full", "a full store: %+v", full)
 }
 
 // An administrator's account is deleted only by a session in which the passphrase was entered lately; others by any.
