@@ -5,8 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
+	"pressbox/auth"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
 )
@@ -22,6 +24,22 @@ func exposureFindings(cfg settings.Config) []Finding {
 	}
 	return finding("access", Warning, "unless this is intended, set NOTIFY_ACCESS=lan or NOTIFY_ACCESS=token",
 		"every client that reaches the server through its proxy or public address may %s", permitted)
+}
+
+// openAccountFindings names the accounts whose sessions NOTIFY_ACCESS=token does not admit.
+func openAccountFindings(cfg settings.Config, all []auth.Account) []Finding {
+	var names []string
+	for _, a := range all {
+		if a.Open && !a.Admin && !a.Disabled {
+			names = append(names, a.Name)
+		}
+	}
+	if cfg.NotifyAccess != string(web.Token) || len(names) == 0 {
+		return nil
+	}
+	return finding("access", Warning, "for each that may, \"pressbox users invite\" makes a link to sign in with once; "+
+		"SIGN_UP=invite asks new accounts for one", "made without an invite, %d accounts may not announce "+
+		"(NOTIFY_ACCESS=token): %s", len(names), strings.Join(names[:min(len(names), 5)], ", "))
 }
 
 // checkProxy sends a request through PUBLIC_URL and checks what the proxy sends about the

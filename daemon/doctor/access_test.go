@@ -9,9 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/auth"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/web"
 	"pressbox/game/leagues"
+	"pressbox/packaging/check"
 )
 
 func TestProxyFindings(t *testing.T) {
@@ -105,4 +107,18 @@ func TestExposureFindings(t *testing.T) {
 			t.Errorf("%+v: %+v, want %q", tt, got, tt.want)
 		}
 	}
+}
+
+// With NOTIFY_ACCESS=token the accounts that may not announce are named.
+func TestOpenAccountFindings(t *testing.T) {
+	t.Parallel()
+	all := []auth.Account{
+		{Name: "Open", Open: true}, {Name: "Invited"}, {Name: "Admin", Open: true, Admin: true},
+		{Name: "Gone", Open: true, Disabled: true},
+	}
+	const want = "made without an invite, 1 accounts may not announce (NOTIFY_ACCESS=token): Open"
+	got := openAccountFindings(settings.Config{NotifyAccess: "token"}, all)
+	check.That(t, len(got) == 1 && has(got, "access", Warning, want, "users invite"), "findings %+v", got)
+	check.Equal(t, len(openAccountFindings(settings.Config{NotifyAccess: "token"}, all[1:])), 0, "findings of others")
+	check.Equal(t, len(openAccountFindings(settings.Config{NotifyAccess: "lan"}, all)), 0, "findings with lan")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pressbox/audio/pulse"
+	"pressbox/auth"
 	"pressbox/daemon/client"
 	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
@@ -30,6 +31,7 @@ type Inside struct {
 	Phonemizer voice.Phonemizer
 	Sink       *pulse.Sink
 	Leagues    *leagues.Leagues
+	Accounts   func(context.Context) ([]auth.Account, error)
 	// Integrations are reported in their order.
 	Integrations []health.Integration
 	// Probe sends a request to the public origin; nil means that it is not checked.
@@ -40,6 +42,8 @@ type Inside struct {
 func (s Inside) Findings(ctx context.Context) []Finding {
 	findings := s.checkSettings()
 	findings = append(findings, exposureFindings(s.Started)...)
+	accounts, _ := s.Accounts(ctx) // checkStore says why there are none
+	findings = append(findings, openAccountFindings(s.Started, accounts)...)
 	findings = append(findings, s.checkProxy(ctx)...)
 	findings = append(findings, s.checkStore()...) //nolint:contextcheck // the store's test write is short
 	findings = append(findings, diskFindings(s.Started.StateDir)...)

@@ -40,6 +40,8 @@ var (
 		"(CONTROL_ACCESS=admin)")
 	errNotPermitted = errors.New("only administrators and API tokens made with --control may change this " +
 		"(CONTROL_ACCESS=admin)")
+	errNotInvited = errors.New("this account was made without an invite; sign in with an invite, or send an API token " +
+		"(NOTIFY_ACCESS=token)")
 	errAnnouncementsOff = errors.New("announcements are disabled by NOTIFY_ACCESS=off")
 	ErrTooManyRequests  = errors.New("too many requests from this address")
 	errInterrupted      = errors.New("request interrupted")
@@ -56,6 +58,7 @@ var statuses = Statuses{
 	{auth.ErrInvalidToken, http.StatusUnauthorized, "invalid_token", 0},
 	{errToken, http.StatusUnauthorized, "invalid_token", 0},
 	{ErrCrossOrigin, http.StatusForbidden, "cross_origin", 0},
+	{errNotInvited, http.StatusForbidden, "not_invited", 0},
 	{errNotPermitted, http.StatusForbidden, "not_permitted", 0},
 	{errAnnouncementsOff, http.StatusForbidden, "switched_off", 0},
 	{errNotAdministrator, http.StatusForbidden, "not_administrator", 0},

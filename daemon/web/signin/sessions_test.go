@@ -322,13 +322,17 @@ func sessionID(t *testing.T, list, device string) string {
 	return id
 }
 
-// A session may announce below /api, an API token also at /notify, where NOTIFY_ACCESS
-// is token. An API token opens no account.
+// Where NOTIFY_ACCESS is token, a session of an account that was invited may announce below /api, and an API token also
+// at /notify. An API token opens no account.
 func TestNotify_sessionsAndTokens(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.Access = web.Token })
 	b, out := h.Browser(t), h.Browser(t)
 	b.SignIn()
+	b.Get("/api/notify").Want(403, "not_invited")
+	invite := h.Administer(t, "POST", "/admin/invites", "").Want(201).Field("invite")
+	login := b.Get("/api/auth/idp/login?invite=" + invite).Want(302)
+	b.Callback(login.Query("state"), "code").Want(303)
 	b.Get("/api/notify").Want(200)
 	b.Get("/notify").Want(401)
 	out.Get("/api/notify").Want(401)
