@@ -32,10 +32,11 @@ const (
 
 // descriptions are sentences for the user.
 var descriptions = map[Code]string{ //nolint:gochecknoglobals // never changed
-	CodeAccessDenied:      "Sign-in was cancelled or refused.",
-	CodeInvalidState:      "This sign-in is unknown or already finished. Please start again.",
-	CodeStateExpired:      "Sign-in took longer than ten minutes. Please start again.",
-	CodeBrowserMismatch:   "Sign-in was started in another browser, or cookies are blocked. Please start again in this browser.",
+	CodeAccessDenied: "Sign-in was cancelled or refused.",
+	CodeInvalidState: "This sign-in is unknown or already finished. Please start again.",
+	CodeStateExpired: "Sign-in took longer than ten minutes. Please start again.",
+	CodeBrowserMismatch: "Sign-in was started in another browser, or cookies are blocked. " +
+		"Please start again in this browser.",
 	CodeIssuerMismatch:    "The answer came from another identity provider than the one that was asked.",
 	CodeExchangeFailed:    "The identity provider did not confirm this sign-in.",
 	CodeUnreachable:       "The identity provider cannot be reached. Please try again later.",

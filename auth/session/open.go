@@ -90,10 +90,9 @@ func (s *Sessions) findOrCreateAccount(tx auth.Tx, a admission, fresh auth.Accou
 // checkSignUp returns a refusal unless the policy allows a new account, and whether it is one of open sign-up. It uses
 // up the invite.
 func (s *Sessions) checkSignUp(tx auth.Tx, policy auth.SignUpPolicy, invite auth.Hash) (open bool, err error) {
-	if policy == auth.SignUpOpen || policy == auth.SignUpInvite {
+	err = auth.ErrNotInvited
+	if policy != auth.SignUpClosed {
 		err = s.useInvite(tx, invite)
-	} else {
-		err = auth.ErrNotInvited
 	}
 	switch {
 	case !errors.Is(err, auth.ErrNotInvited):
@@ -191,11 +190,7 @@ func (s *Sessions) endReplaced(tx auth.Tx, account string, replaces []auth.Token
 // makeRoom deletes sessions of an account until it may have another one: first those that are over, then the ones that
 // have been idle longest. It returns the keys of what it deleted.
 func (s *Sessions) makeRoom(tx auth.Tx, account string) (deleted []string, err error) {
-	var all []auth.Session
-	err = each(tx, tableSession, []byte(account+"/"), func(_ string, session auth.Session) error {
-		all = append(all, session)
-		return nil
-	})
+	all, err := sessionsOf(tx, account)
 	idle := func(session auth.Session) time.Duration {
 		if s.over(session) {
 			return math.MaxInt64

@@ -117,15 +117,19 @@ func (s *Sessions) over(session auth.Session) bool {
 		s.clock.Age(session.Renewed) > auth.RefreshTTL
 }
 
-// live returns the sessions of an account that are not over, in no order.
-func (s *Sessions) live(tx auth.Tx, account string) (live []auth.Session, err error) {
+// sessionsOf returns the sessions of an account, also those that are over.
+func sessionsOf(tx auth.Tx, account string) (all []auth.Session, err error) {
 	err = each(tx, tableSession, []byte(account+"/"), func(_ string, session auth.Session) error {
-		if !s.over(session) {
-			live = append(live, session)
-		}
+		all = append(all, session)
 		return nil
 	})
-	return live, err
+	return all, err
+}
+
+// live returns the sessions of an account that are not over.
+func (s *Sessions) live(tx auth.Tx, account string) ([]auth.Session, error) {
+	all, err := sessionsOf(tx, account)
+	return slices.DeleteFunc(all, s.over), err
 }
 
 // end marks a session as ended. Its tokens stay until they expire, so that a

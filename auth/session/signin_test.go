@@ -67,7 +67,7 @@ func TestFinish_open(t *testing.T) {
 		c := authtest.Callback(check.Must(r.Begin(t.Context(), o))(t))
 		account := check.Must(r.Finish(t.Context(), c))(t).Account
 		stored := check.Must(r.Sessions.Accounts(t.Context()))(t)
-		check.That(t, account.Open == want && slices.Contains(stored, account), "%s: %+v, want %v", subject, account, want)
+		check.That(t, account.Open == want && slices.Contains(stored, account), "%s: %+v", subject, account)
 	}
 	create := func(name string, policy auth.SignUpPolicy, invite string) {
 		t.Helper()
@@ -351,7 +351,7 @@ func (r *rig) tryCode(account, from string) time.Duration {
 	return 0
 }
 
-// An account has five tries an hour from a network, across restarts, which nobody else uses up. A new code forgets them.
+// An account has five tries an hour from a network, across restarts, which no other uses up; a new code forgets them.
 func TestAdminCode_tries(t *testing.T) {
 	r := newRig(t)
 	const lan, elsewhere = "192.168.1.7", "192.168.2.7"

@@ -37,9 +37,10 @@ func openAccountFindings(cfg settings.Config, all []auth.Account) []Finding {
 	if cfg.NotifyAccess != string(web.Token) || len(names) == 0 {
 		return nil
 	}
-	return finding("access", Warning, "for each that may, \"pressbox users invite\" makes a link to sign in with once; "+
-		"SIGN_UP=invite asks new accounts for one", "made without an invite, %d accounts may not announce "+
-		"(NOTIFY_ACCESS=token): %s", len(names), strings.Join(names[:min(len(names), 5)], ", "))
+	return finding("access", Warning,
+		"\"pressbox users invite\" makes a link by which one can sign in, and may then; SIGN_UP=invite asks new accounts for it",
+		"made without an invite, %d accounts may not announce (NOTIFY_ACCESS=token): %s",
+		len(names), strings.Join(names[:min(len(names), 5)], ", "))
 }
 
 // checkProxy sends a request through PUBLIC_URL and checks what the proxy sends about the

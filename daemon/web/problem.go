@@ -40,8 +40,8 @@ var (
 		"(CONTROL_ACCESS=admin)")
 	errNotPermitted = errors.New("only administrators and API tokens made with --control may change this " +
 		"(CONTROL_ACCESS=admin)")
-	errNotInvited = errors.New("this account was made without an invite; sign in with an invite, or send an API token " +
-		"(NOTIFY_ACCESS=token)")
+	errNotInvited = errors.New("this account was made without an invite; sign in with an invite, " +
+		"or send an API token (NOTIFY_ACCESS=token)")
 	errAnnouncementsOff = errors.New("announcements are disabled by NOTIFY_ACCESS=off")
 	ErrTooManyRequests  = errors.New("too many requests from this address")
 	errInterrupted      = errors.New("request interrupted")

@@ -320,5 +320,6 @@ func (h *handlers) redeemAdminCode(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	err := h.AdminCodes.Redeem(r.Context(), web.Caller(r).Account.ID, web.ClientAddr(r), body.Code)
-	return writeNoContent(w, refused(err, "/code", web.Violation{Path: "/code", Detail: "is not the administrator code"}))
+	wrong := web.Violation{Path: "/code", Detail: "is not the administrator code"}
+	return writeNoContent(w, refused(err, "/code", wrong))
 }

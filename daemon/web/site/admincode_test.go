@@ -13,9 +13,10 @@ func TestAdminCode_redeem(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewLocalRig(t, auth.SignUpOpen)
 	anna := r.LocalPlayer(t, "Anna")
-	redeem := func(code string) webtest.Page {
-		return anna.Send("POST", "/api/auth/admin-code", `{"code": "`+code+`"}`, "Content-Type", webtest.AsJSON)
+	redeemAs := func(b *webtest.Browser, code string) webtest.Page {
+		return b.Send("POST", "/api/auth/admin-code", `{"code": "`+code+`"}`, "Content-Type", webtest.AsJSON)
 	}
+	redeem := func(code string) webtest.Page { return redeemAs(anna.Browser, code) }
 	redeem("opening day").Want(404, "not_found")
 	set := func(code string) webtest.Page {
 		return r.Administer(t, "PUT", "/admin/code", `{"code": "`+code+`"}`)
@@ -28,9 +29,9 @@ func TestAdminCode_redeem(t *testing.T) {
 	}
 	guesser := r.LocalPlayer(t, "Mallory")
 	for range auth.MaxCodeTries {
-		guesser.Send("POST", "/api/auth/admin-code", `{"code": "a guess"}`, "Content-Type", webtest.AsJSON).Want(422, "wrong")
+		redeemAs(guesser.Browser, "a guess").Want(422, "wrong")
 	}
-	guesser.Send("POST", "/api/auth/admin-code", `{"code": "opening day"}`, "Content-Type", webtest.AsJSON).Want(429)
+	redeemAs(guesser.Browser, "opening day").Want(429)
 	redeem("closing day").Want(422, "wrong")
 	redeem("opening day").Want(204)
 	anna.Get("/api/admin/users").Want(200)
