@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"pressbox/audio/pulse"
+	"pressbox/auth"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup"
 	"pressbox/daemon/web"
@@ -455,4 +456,18 @@ func TestMQTTFindings(t *testing.T) {
 			t.Errorf("%+v: %+v, want %s with %q", tt.mqtt, f, tt.result, tt.detail)
 		}
 	}
+}
+
+// With NOTIFY_ACCESS=token the accounts that may not announce are named.
+func TestOpenAccountFindings(t *testing.T) {
+	t.Parallel()
+	all := []auth.Account{
+		{Name: "Open", Open: true}, {Name: "Invited"}, {Name: "Admin", Open: true, Admin: true},
+		{Name: "Gone", Open: true, Disabled: true},
+	}
+	const want = "made without an invite, 1 accounts may not announce (NOTIFY_ACCESS=token): Open"
+	got := openAccountFindings(settings.Config{NotifyAccess: "token"}, all)
+	check.That(t, len(got) == 1 && has(got, "access", Warning, want, "users invite"), "findings %+v", got)
+	check.Equal(t, len(openAccountFindings(settings.Config{NotifyAccess: "token"}, all[1:])), 0, "findings of others")
+	check.Equal(t, len(openAccountFindings(settings.Config{NotifyAccess: "lan"}, all)), 0, "findings with lan")
 }

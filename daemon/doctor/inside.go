@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressbox/audio/pulse"
+	"pressbox/auth"
 	"pressbox/daemon/client"
 	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
@@ -33,6 +34,7 @@ type Inside struct {
 	Phonemizer voice.Phonemizer
 	Sink       *pulse.Sink
 	Leagues    *leagues.Leagues
+	Accounts   func(context.Context) ([]auth.Account, error)
 	// Integrations are reported in their order.
 	Integrations []health.Integration
 	// Probe sends a request to the public origin; nil means that it is not checked.
@@ -41,8 +43,9 @@ type Inside struct {
 
 // Findings checks everything.
 func (s Inside) Findings(ctx context.Context) []Finding {
+	accounts, _ := s.Accounts(ctx) // checkStore says why there are none
 	findings := slices.Concat(
-		s.checkSettings(), exposureFindings(s.Started), s.checkProxy(ctx),
+		s.checkSettings(), exposureFindings(s.Started), openAccountFindings(s.Started, accounts), s.checkProxy(ctx),
 		s.checkStore(), //nolint:contextcheck // the store's test write is short
 		diskFindings(s.Started.StateDir), voiceFindings(s.Voices), lexiconFindings(s.Reloaded()),
 		phonemizerFindings(ctx, s.Phonemizer), confinementFindings(confine.Missing()),
@@ -138,6 +141,23 @@ func exposureFindings(cfg settings.Config) []Finding {
 	}
 	return finding("access", Warning, "unless this is intended, set NOTIFY_ACCESS=lan or NOTIFY_ACCESS=token",
 		"every client that reaches the server through its proxy or public address may %s", permitted)
+}
+
+// openAccountFindings names the accounts whose sessions NOTIFY_ACCESS=token does not admit.
+func openAccountFindings(cfg settings.Config, all []auth.Account) []Finding {
+	var names []string
+	for _, a := range all {
+		if a.Open && !a.Admin && !a.Disabled {
+			names = append(names, a.Name)
+		}
+	}
+	if cfg.NotifyAccess != string(web.Token) || len(names) == 0 {
+		return nil
+	}
+	return finding("access", Warning,
+		"\"pressbox users invite\" makes a link by which one can sign in, and may then; SIGN_UP=invite asks new accounts for it",
+		"made without an invite, %d accounts may not announce (NOTIFY_ACCESS=token): %s",
+		len(names), strings.Join(names[:min(len(names), 5)], ", "))
 }
 
 // checkProxy sends a request through PUBLIC_URL and checks what the proxy sends about the

@@ -175,7 +175,8 @@ func announcementSettings() []Setting {
 			Name: "NOTIFY_ACCESS", valueType: oneOf("lan", "token", "open", "off"), Default: "lan",
 			Description: "who may create announcements",
 			More: "lan: clients with a private address, and others with a token. " +
-				"token: clients with a token. open: everyone. off: no one.",
+				"token: clients with a token, and the sessions of administrators and of accounts that were invited. " +
+				"open: everyone. off: no one.",
 		},
 		{
 			Name: "NOTIFY_RATE", valueType: integer(1, 100_000), Default: "120",
