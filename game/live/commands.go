@@ -51,9 +51,7 @@ func (g *Games) origin(ctx context.Context, r protocol.Request) (*match.Origin, 
 	for side, id := range [2]string{r.AwayTeam, r.HomeTeam} {
 		roster, err := g.config.Rosters.Roster(ctx, r.Season, id)
 		if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {
-			path := [2]string{"/away_team", "/home_team"}[side]
-			found := []game.Violation{{Path: path, Code: game.ViolationCode(protocol.UnknownTeam), Detail: err.Error()}}
-			return nil, &protocol.Error{Code: protocol.UnknownTeam, Detail: err.Error(), Errors: found}
+			return nil, protocol.ErrUnknownTeam(err, [2]string{"/away_team", "/home_team"}[side])
 		} else if err != nil {
 			return nil, unavailable(err, fmt.Sprintf("read the roster of %.40q", id))
 		}

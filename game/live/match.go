@@ -270,17 +270,8 @@ func (m *liveMatch) resetPresence() {
 	}
 }
 
-// unavailable wraps an error of the journal or the rosters. A context's error is returned as it is.
-func unavailable(err error, doing string) error {
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	case errors.Is(err, ErrFull):
-		return protocol.Wrap(err, protocol.StoreFull, "there is no room for another game")
-	default:
-		return protocol.Wrap(err, protocol.Unavailable, "the server cannot "+doing)
-	}
-}
+// unavailable wraps an error of the journal or the rosters.
+func unavailable(err error, doing string) error { return protocol.ErrUnavailable(err, ErrFull, doing) }
 
 // publishMoves sends a committed transaction to all subscribers, the last event with what each may do now. before
 // holds the sides whose manager had yet to decide.
