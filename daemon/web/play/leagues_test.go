@@ -134,8 +134,7 @@ func TestCreateLeague_validation(t *testing.T) {
 	check.That(t, len(list.Leagues) == 0, "%d leagues were created", len(list.Leagues))
 }
 
-// Reading leagues follows NOTIFY_ACCESS; an account can read them whatever it is, and only an account changes
-// them.
+// Reading leagues follows NOTIFY_ACCESS; an account can read them whatever it is, and only an account changes them.
 func TestLeagues_access(t *testing.T) {
 	t.Parallel()
 	for access, want := range map[web.Access]int{web.LAN: 200, web.Token: 401, web.Open: 200, web.Off: 403} {

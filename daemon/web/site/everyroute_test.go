@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,8 +24,7 @@ import (
 	"pressbox/voice/announce/webhook"
 )
 
-// A routeClient sends requests to every route, signed in as an administrator, and to the
-// administrator's socket.
+// A routeClient sends requests to every route, signed in as an administrator, and to the administrator's socket.
 type routeClient struct {
 	*webtest.Player
 	game     string // id of a game of the player
@@ -75,8 +76,7 @@ func (v *routeClient) request(op webtest.Operation, method, template, body strin
 	return v.Rig.Send(v.T, v.AdminHandler(), webtest.NewRequest(method, path, body, headers...)).StatusCode
 }
 
-// Every route with a JSON body refuses other bodies, bodies above the limit and
-// other media types.
+// Every route with a JSON body refuses other bodies, bodies above the limit and other media types.
 func TestRoutes_invalidBody(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
@@ -107,9 +107,7 @@ func TestRoutes_invalidBody(t *testing.T) {
 			}
 		}
 	})
-	if bodies < 12 {
-		t.Errorf("%d routes with a body", bodies)
-	}
+	check.That(t, bodies >= 12, "%d routes with a body", bodies)
 }
 
 // Every GET but a stream's has a documented response, HEAD has the same status, and
@@ -132,16 +130,12 @@ func TestRoutes_get(t *testing.T) {
 			return
 		}
 		got := v.request(op, http.MethodGet, template, "")
-		if got >= 500 {
-			t.Errorf("GET %s: status %d", template, got)
-		}
+		check.That(t, got < 500, "GET %s: status %d", template, got)
 		if head := v.request(op, http.MethodHead, template, ""); head != got && head != http.StatusMethodNotAllowed {
 			t.Errorf("HEAD %s: status %d, GET %d", template, head, got)
 		}
 	})
-	if sessions < 18 {
-		t.Errorf("%d routes need a session", sessions)
-	}
+	check.That(t, sessions >= 18, "%d routes need a session", sessions)
 }
 
 // Streams have the type of events, and no cache or proxy stores or delays them.
@@ -166,8 +160,7 @@ func TestRoutes_streams(t *testing.T) {
 	}
 }
 
-// Every example of the document is valid by its schema, and routes accept it as a
-// body.
+// Every example of the document is valid by its schema, and routes accept it as a body.
 func TestRoutes_examples(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
@@ -180,9 +173,7 @@ func TestRoutes_examples(t *testing.T) {
 			}
 		}
 	}
-	if seen < 5 {
-		t.Errorf("%d examples", seen)
-	}
+	check.That(t, seen >= 5, "%d examples", seen)
 	v.Check.Each(func(op webtest.Operation, method, template string) {
 		for _, example := range schemas[op.RequestSchema()] {
 			text := check.Must(json.Marshal(example))(t)
@@ -192,4 +183,65 @@ func TestRoutes_examples(t *testing.T) {
 			v.Send("DELETE", "/notify", "").Want(200) // the queue is short
 		}
 	})
+}
+
+// The router serves exactly the documented methods of each path (and HEAD with
+// GET), on the documented listener; announcements on both.
+func TestRoutes_documented(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	shared := map[string]bool{
+		"/speakable": true, "/notify": true, "/notify/{id}": true, "/notify/{id}/ack": true, "/notify/{id}/again": true,
+		"/events": true, "/v1/audio/speech": true,
+		"/v1/audio/voices": true, "/v1/models": true, "/v1/models/{id}": true,
+		"/volume": true, "/rooms": true, "/quiet": true,
+		"/schedules": true, "/schedules/{id}": true, "/favorites": true, "/hooks/{name}": true,
+		"/": true, "/notify/publish": true, "/ntfy/{topic}": true, "/ntfy/{topic}/publish": true, "/message": true,
+	}
+	for path, methods := range r.Check.Paths {
+		want := []string{http.MethodOptions}
+		public := true
+		for method, op := range methods {
+			want = append(want, strings.ToUpper(method))
+			if method == "get" && !slices.Contains([]string{
+				"beginSignIn", "finishSignIn", "publishAnnouncement", "publishNtfyMessage",
+			}, op.ID) {
+				want = append(want, http.MethodHead)
+			}
+			public = len(op.Servers) == 0
+		}
+		slices.Sort(want)
+		handler, other := r.Handler(), r.AdminHandler()
+		if !public {
+			handler, other = other, handler
+		}
+		url := webtest.PathParameter.ReplaceAllString(path, "x")
+		resp := r.Send(t, handler, webtest.NewRequest(http.MethodOptions, url, ""))
+		if got := resp.Header.Get("Allow"); resp.StatusCode != http.StatusNoContent || got != strings.Join(want, ", ") {
+			t.Errorf("OPTIONS %s: status %d, Allow %q, want 204, %q",
+				path, resp.StatusCode, got, strings.Join(want, ", "))
+		}
+		otherReply := httptest.NewRecorder()
+		other.ServeHTTP(otherReply, webtest.NewRequest(http.MethodOptions, url, ""))
+		elsewhere := http.StatusNotFound
+		if shared[path] {
+			elsewhere = http.StatusNoContent
+		}
+		check.Equal(t, otherReply.Code, elsewhere, "OPTIONS %s on the other socket: status", path)
+	}
+	for _, rt := range site.Routes() {
+		if _, ok := r.Check.Paths[regexp.MustCompile(`:([a-z]+)`).ReplaceAllString(rt.Path,
+			"{$1}")][strings.ToLower(rt.Method)]; !ok {
+			t.Errorf("%s %s is not documented", rt.Method, rt.Path)
+		}
+	}
+}
+
+func TestOpenAPI_served(t *testing.T) {
+	t.Parallel()
+	want := check.Must(site.OpenAPI("1.2.3"))(t)
+	r := webtest.NewRig(t)
+	if got := r.Do(t, "GET", "/openapi.json", "").Want(200); got.Text != string(want) {
+		t.Error("GET /openapi.json differs from OpenAPI(version)")
+	}
 }

@@ -16,8 +16,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// Every response to any request, signed in or not, is valid by the OpenAPI
-// document and no internal error.
+// Every response to any request, signed in or not, is valid by the OpenAPI document and no internal error.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range []string{
 		"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n",
@@ -74,15 +73,12 @@ func FuzzRequest(f *testing.F) {
 		w := httptest.NewRecorder()
 		p.Handler().ServeHTTP(w, r.WithContext(ctx))
 		p.Check.CheckResponse(t, r, w.Result())
-		if w.Code >= 500 {
-			t.Fatalf("%s %s: status %d: %s", r.Method, r.URL, w.Code, w.Body)
-		}
+		check.Require(t, w.Code < 500, "%s %s: status %d: %s", r.Method, r.URL, w.Code, w.Body)
 		undo(t, p, id, w)
 	})
 }
 
-// Every query and every Last-Event-ID gets a response that is valid by the OpenAPI
-// document and no internal error.
+// Every query and every Last-Event-ID gets a response that is valid by the OpenAPI document and no internal error.
 func FuzzQuery(f *testing.F) {
 	paths := []string{
 		"/api/games", "/api/games/x/events", "/api/teams",
@@ -113,9 +109,7 @@ func FuzzQuery(f *testing.F) {
 		w := httptest.NewRecorder()
 		p.Handler().ServeHTTP(w, r.WithContext(ctx))
 		p.Check.CheckResponse(t, r, w.Result())
-		if w.Code >= 500 {
-			t.Fatalf("GET %s: status %d: %s", r.URL, w.Code, w.Body)
-		}
+		check.Require(t, w.Code < 500, "GET %s: status %d: %s", r.URL, w.Code, w.Body)
 	})
 }
 

@@ -233,12 +233,8 @@ func (g *generator) frames(values []any) map[string]openapi.Frame {
 		schema := g.schemas[strings.TrimPrefix(*ref.Ref, schemas)]
 		summary, description, _ := strings.Cut(*schema.Description, "\n\n")
 		kind, ok := (*schema.Properties["t"].TypeObject.Const).(string)
-		if !ok {
-			g.Errorf("the member t of %T has no constant", v)
-		}
-		all[kind] = openapi.Frame{
-			Summary: summary, Description: description, Payload: check.Must(json.Marshal(ref))(g),
-		}
+		check.That(g, ok, "the member t of %T has no constant", v)
+		all[kind] = openapi.Frame{Summary: summary, Description: description, Payload: check.Must(json.Marshal(ref))(g)}
 	}
 	return all
 }

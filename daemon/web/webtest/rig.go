@@ -65,8 +65,7 @@ func (r *Rig) LogLine(id string) string {
 	return ""
 }
 
-// ServeWire serves the rig on a wire until stop is called, which returns the
-// result of Serve.
+// ServeWire serves the rig on a wire until stop is called, which returns the result of Serve.
 func (r *Rig) ServeWire() (l *Wire, stop func() error) {
 	l = NewWire()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -99,8 +98,7 @@ func (r *Rig) Announce(tb testing.TB, message string) (id string) {
 	return r.Do(tb, "POST", "/notify", fmt.Sprintf(`{"message": %q}`, message)).Want(202, "").Field("id")
 }
 
-// A Speaker is a fake of the voices: it speaks each word of a message as a clip
-// of 100 ms.
+// A Speaker is a fake of the voices: it speaks each word of a message as a clip of 100 ms.
 type Speaker struct {
 	Slow      int           // factor of the length of a clip; 0 means 1
 	Gate      chan struct{} // if not nil, each clip waits for a receive
@@ -209,8 +207,7 @@ func (b *Broker) Publish(context.Context, rooms.Message) error {
 	return errors.New("nothing is published")
 }
 
-// A Rig is a server on real stores. The fields of sign-in and games are nil if its
-// constructor does not set them up.
+// A Rig is a server on real stores. The fields of sign-in and games are nil if its constructor does not set them up.
 type Rig struct {
 	*web.Server
 	T         testing.TB

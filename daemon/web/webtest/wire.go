@@ -61,8 +61,7 @@ func (l *Wire) Dial() net.Conn {
 	return here
 }
 
-// Ask sends a request on a new connection and returns the connection and the
-// response.
+// Ask sends a request on a new connection and returns the connection and the response.
 func (l *Wire) Ask(tb testing.TB, request string) (net.Conn, *http.Response) {
 	tb.Helper()
 	conn := l.Dial()
@@ -85,9 +84,8 @@ func (l *Wire) Listen(tb testing.TB, lastSeen string) (net.Conn, EventReader) {
 		request += "Last-Event-ID: " + lastSeen + "\r\n"
 	}
 	conn, resp := l.Ask(tb, request+"\r\n")
-	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
-		tb.Fatalf("GET /events: %v", resp)
-	}
+	check.Require(tb, resp.StatusCode == http.StatusOK && resp.Header.Get("Content-Type") == "text/event-stream",
+		"GET /events: %v", resp)
 	events := EventReader{tb, bufio.NewScanner(resp.Body)}
 	if first := events.Next(); first != "retry: 2000" {
 		tb.Fatalf("the stream begins with %q", first)
@@ -95,8 +93,7 @@ func (l *Wire) Listen(tb testing.TB, lastSeen string) (net.Conn, EventReader) {
 	return conn, events
 }
 
-// Next returns the next event in one line, with message and status of its data; ""
-// means the end of the stream.
+// Next returns the next event in one line, with message and status of its data; "" means the end of the stream.
 func (l EventReader) Next() string {
 	l.T.Helper()
 	var parts []string
