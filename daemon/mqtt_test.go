@@ -202,12 +202,12 @@ func TestAll_mqttFaults(t *testing.T) {
 }
 
 // Apprise publishes on the broker, and the server has the announcement.
-func TestMQTT_apprise(t *testing.T) {
+func TestAll_mqttApprise(t *testing.T) {
 	t.Parallel()
 	p := newPublisher(t)
 	const text = "Dinner is ready."
 	p.sent[text] = true
-	cmd := exec.CommandContext(t.Context(), "apprise",
+	cmd := exec.CommandContext(t.Context(), check.Part(t, "apprise"),
 		"--body", text, p.broker.URL("mqtt").JoinPath(p.topic, "say").String()+"?qos=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)

@@ -148,9 +148,13 @@ func Close(tb testing.TB, c io.Closer) {
 }
 
 // Part returns the path of something that a test runs: a program in PATH, or a file that "make parts" puts into the
-// repository, such as .build/mosquitto. It skips the test in a short run, which has Go alone.
+// repository, such as .build/mosquitto. It skips the test in a short run, which has Go alone, and fails one of
+// "make test" whose part is installed for "make test-all" only.
 func Part(tb testing.TB, name string) string {
 	tb.Helper()
+	if (name == "apprise" || name == "firefox-esr") && !strings.HasPrefix(tb.Name(), "TestAll_") {
+		tb.Fatalf("%s is a part of \"make test-all\": name the test TestAll_…", name)
+	}
 	if testing.Short() {
 		tb.Skipf("a short run has no %s", name)
 	}

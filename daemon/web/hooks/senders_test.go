@@ -196,7 +196,7 @@ receivers:
 // Apprise itself, by its plug-ins for JSON and forms.
 func TestAll_apprise(t *testing.T) {
 	t.Parallel()
-	check.Part(t, "apprise")
+	program := check.Part(t, "apprise")
 	r := newReceiver(t)
 	address := strings.TrimPrefix(r.url, "http://")
 	const text = `"title":"Kitchen","message":"Dinner \u0026 wine."`
@@ -210,7 +210,7 @@ func TestAll_apprise(t *testing.T) {
 		},
 		{"form://" + address + "/hooks/apprise", "info", []string{text, `"rate":170,"priority":3,"urgent":false`}},
 	} {
-		out, err := exec.CommandContext(t.Context(), "apprise", "--title", "Kitchen", "--body", "Dinner & wine.",
+		out, err := exec.CommandContext(t.Context(), program, "--title", "Kitchen", "--body", "Dinner & wine.",
 			"--notification-type", tt.kind, tt.url).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v: %s", tt.url, err, out)

@@ -31,13 +31,13 @@ func (tokens) NotifyToken(_ context.Context, token string, _ netip.Addr) (auth.A
 // place where it sends one.
 func TestAll_apprise(t *testing.T) {
 	t.Parallel()
-	check.Part(t, "apprise")
+	program := check.Part(t, "apprise")
 	r := webtest.NewRig(t, func(c *site.Config) { c.Access, c.Tokens = web.Token, tokens{} })
 	server := httptest.NewServer(r.Handler())
 	t.Cleanup(server.Close)
 	address := strings.TrimPrefix(server.URL, "http://")
 	apprise := func(url string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), "apprise", "--title", "Kitchen", "--body", "Dinner & wine.", url)
+		cmd := exec.CommandContext(t.Context(), program, "--title", "Kitchen", "--body", "Dinner & wine.", url)
 		cmd.Env = append(os.Environ(), "NO_PROXY=*", "LC_ALL=C.UTF-8")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
