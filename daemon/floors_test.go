@@ -48,7 +48,7 @@ const floors = `
 44 daemon/setup daemon/upgrade
 46 daemon/doctor
 48 daemon/cli
-48 packaging/sbom/cyclonedx
+48 packaging/hosttest packaging/sbom/cyclonedx
 50 daemon
 50 models/train/speak
 50 packaging/image packaging/image/bill packaging/image/imagetest packaging/installed

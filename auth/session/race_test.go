@@ -29,6 +29,7 @@ func TestLocalAccounts_inviteRace(t *testing.T) {
 			})
 		}
 		all.Wait()
-		check.That(t, created.Load() == 1 && refused.Load() == 19, "%d accounts, %d refused", created.Load(), refused.Load())
+		check.Equal(t, created.Load(), 1, "accounts")
+		check.Equal(t, refused.Load(), 19, "refusals")
 	}
 }
