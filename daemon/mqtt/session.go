@@ -7,7 +7,8 @@
 //	Run ─ dial ─ CONNECT ─ SUBSCRIBE ─ OnConnect ─ … ─ connection lost ─ wait ─ dial …
 //	                          PUBLISH ─ handler ─ PUBACK
 //
-// The broker keeps what arrives for at most ten minutes while there is no connection.
+// The broker keeps what arrives for at most ten minutes while there is no connection. It is
+// not trusted: a packet above [MaxPacket] is not read.
 package mqtt
 
 import (
