@@ -184,11 +184,10 @@ func TestWyoming_socketActivation(t *testing.T) {
 // POST /notify to the first sample written to PulseAudio, in turns. Limit: x-first-sample ≤ 1.2.
 func BenchmarkFirstChunk(b *testing.B) {
 	const turns = 25
-	written := make(chan time.Time, 1)
-	a, c := runApp(b, func() { written <- time.Now() })
+	a, c := runApp(b)
 	var chunks, samples []time.Duration
 	turn := func() {
-		samples = append(samples, firstSample(b, a, c, twelveWords, written))
+		samples = append(samples, firstSample(b, a, c, twelveWords))
 		client := dialWyoming(b, strings.TrimPrefix(a.wyomingState.Summary, "at "))
 		client.speech("Ready.") // ends after the synthesis of what was cancelled
 		check.Must(a.phonemizer.Phonemes(b.Context(), "en-us", "warm"))(b)

@@ -91,8 +91,7 @@ func TestTally_atBats(t *testing.T) {
 		s := situation(t, "1t 0 1-- 0-0", game.Options{DH: true})
 		got := s.Tally(parse(t, &s, tt.event))
 		check.That(t, got.PlateAppearance == tt.turn && got.AtBat == tt.atBat && got.HitBases == tt.hit &&
-			got.Outs == tt.outs && got.Errors == tt.er,
-			"%s: %+v, want %+v", tt.event, got, tt)
+			got.Outs == tt.outs && got.Errors == tt.er, "%s: %+v, want %+v", tt.event, got, tt)
 	}
 }
 
@@ -418,8 +417,7 @@ func TestScorebook_proveFails(t *testing.T) {
 	check.NoError(t, g.book.Prove(&after))
 	lines := g.box().Teams[game.Away].Batting
 	check.That(t, slices.ContainsFunc(lines, func(l game.BattingLine) bool {
-		return l.Player == "a3" &&
-			l.HomeRuns == 1 && l.RunsBattedIn == 2
+		return l.Player == "a3" && l.HomeRuns == 1 && l.RunsBattedIn == 2
 	}),
 		"%+v", lines)
 }

@@ -377,11 +377,10 @@ func (d *Downloads) license(ctx context.Context, c *catalog.Catalog, v catalog.V
 	if known {
 		return license
 	}
-	card, err := c.Card(ctx, v)
+	license, err := c.License(ctx, v)
 	if err != nil {
 		return ""
 	}
-	license = catalog.License(card)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.licenses[v.Name] = license

@@ -218,7 +218,8 @@ func TestSocket_stuckClient(t *testing.T) {
 	})
 }
 
-// When the server stops, every socket is closed with 4001, unauthenticated ones too, and Serve waits for them.
+// When the server stops, every socket is closed with 4001, unauthenticated ones too, and Serve waits for
+// them.
 func TestSocket_serverStops(t *testing.T) {
 	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
 		anna := p.Player(p.T, "Anna")

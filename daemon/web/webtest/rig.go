@@ -270,6 +270,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 	r.T.Helper()
 	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 	discard := slog.New(slog.DiscardHandler)
+	always := func() bool { return true }
 	var err error
 	r.Controls = check.Must(voicecontrol.NewControls(voicecontrol.Config{Volume: 100, QuietMode: policy.Silence},
 		r.Store, r.moment, discard))(r.T)
@@ -282,7 +283,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 	r.Rooms.Attach(r.Announcer)
 	schedules := check.Must(voicecontrol.NewSchedules(voicecontrol.ScheduleParts{
 		Repository: r.Store, Announcer: r.Announcer,
-		Hub: r.Controls.Hub(), Now: time.Now, ClockSet: func() bool { return true }, Log: discard,
+		Hub: r.Controls.Hub(), Now: time.Now, ClockSet: always, Log: discard,
 	}))(r.T)
 	check.Run(r.T, r.Announcer.Run)
 	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
@@ -303,7 +304,9 @@ func (r *Rig) start(change []func(*site.Config)) {
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
 			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}
 		}},
-		Push:  push.Config{UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has},
+		Push: push.Config{
+			Ntfy: always, Gotify: always, UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has,
+		},
 		Admin: admin.Config{Versions: map[string]string{"go": "go1.26"}},
 	}
 	for _, c := range change {

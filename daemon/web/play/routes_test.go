@@ -1,18 +1,30 @@
 package play_test
 
 import (
+	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
+	"io"
 	"net/http"
-	"os"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"pressbox/daemon/replica"
+	"pressbox/auth/netblock"
+	"pressbox/daemon/health"
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/play"
+	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/game/card"
+	"pressbox/game/live"
+	"pressbox/game/protocol"
 	"pressbox/packaging/check"
+	"pressbox/store"
 )
 
 // twoTeams returns the members of a request that name both teams.
@@ -298,116 +310,283 @@ func TestTeams_season(t *testing.T) {
 	anna.Refused("GET", "/api/teams/thin/roster", "", 409, "incomplete_roster")
 }
 
-// Whole games are played over websockets with combinations of all options. The replicas of the managers, of a
-// spectator and of a client that reads the events afterwards equal the server's state.
-func TestWholeGames(t *testing.T) {
+// A player's card is the same in the roster and on its own, with the names of the contract; in a game it has
+// today's line.
+func TestPlayers_card(t *testing.T) {
+	t.Parallel()
+	p := webtest.NewGamesRig(t, webtest.WithTeams)
+	anna := p.Player(t, "Anna")
+	type player struct {
+		card.Card
+		ID   string
+		Name string
+		Team struct{ ID string }
+	}
+	roster := get[struct{ Players []player }](anna, "/api/teams/BWH/roster?season=2").Players
+	want := roster[3]
+	for _, path := range []string{"?season=2", "?season=2&team=BWH"} {
+		got := get[player](anna, "/api/players/"+want.ID+path)
+		same := got.Card == want.Card && got.Name == want.Name
+		check.That(t, same && got.Team.ID == "BWH" && got.Ratings.Contact >= 20, "%s: %+v, want %+v", path, got, want)
+	}
+	fields := get[map[string]json.RawMessage](anna, "/api/players/"+want.ID+"?season=2")
+	for _, name := range []string{"ratings", "season", "today", "pitches", "fatigue", "rest_days", "source"} {
+		check.That(t, fields[name] != nil, "the card lacks %s", name)
+	}
+	anna.Refused("GET", "/api/players/unknown", "", 404, "unknown_player")
+	anna.Refused("GET", "/api/players/"+want.ID+"?season=2&team=CPR", "", 404, "unknown_player")
+	anna.Refused("GET", "/api/players/"+want.ID+"?season=0", "", 422, "out_of_range")
+	anna.Refused("GET", "/api/players/"+want.ID+"?game=none", "", 404, "unknown_game")
+	var l struct{ ID string }
+	anna.Ask("POST", "/api/series", `{"name": "x", "season": 2, `+two+`}`, 201, &l)
+	got := get[player](anna, "/api/players/"+want.ID+"?league="+l.ID)
+	check.That(t, got.Card == want.Card && got.Name == want.Name,
+		"before the first day of a series: %+v, in the roster %+v", got, want)
+	anna.Refused("GET", "/api/players/"+want.ID+"?league=none", "", 404, "unknown_league")
+}
+
+func TestPlayers_inGame(t *testing.T) {
+	t.Parallel()
+	p := webtest.NewGamesRig(t, webtest.WithTeams)
+	anna := p.Player(t, "Anna")
+	id := anna.CreateGame(`{"opponent": "bot"}`).ID
+	anna.SuggestLineup(id, "home")
+	type player struct {
+		ID    string
+		Today *struct{ Batting, Pitching *struct{} }
+	}
+	g := get[struct {
+		State   struct{ Batter, Pitcher string }
+		Rosters struct{ Home, Away struct{ Players []player } }
+	}](anna, "/api/games/"+id)
+	batter := get[player](anna, "/api/players/"+g.State.Batter+"?game="+id)
+	pitcher := get[player](anna, "/api/players/"+g.State.Pitcher+"?game="+id)
+	check.That(t, batter.Today != nil && batter.Today.Batting != nil, "the batter: %+v", batter)
+	check.That(t, pitcher.Today != nil && pitcher.Today.Pitching != nil, "the pitcher: %+v", pitcher)
+	bench := slices.IndexFunc(g.Rosters.Home.Players, func(p player) bool { return p.Today == nil })
+	check.That(t, bench >= 0, "everyone plays")
+}
+
+// The characters that separate fields are escaped.
+func TestWiFi_code(t *testing.T) {
+	t.Parallel()
+	for _, row := range check.Rows(`
+		Guests       | four strikes | WIFI:T:WPA;S:Guests;P:four strikes;;
+		a;b,c:d"e\f  | \;,:"        | WIFI:T:WPA;S:a\;b\,c\:d\"e\\f;P:\\\;\,\:\";;
+		Café ☕       | ünïcode1     | WIFI:T:WPA;S:Café ☕;P:ünïcode1;;
+	`) {
+		check.Equal(t, play.WiFi{SSID: row[0], Passphrase: row[1]}.Code(), row[2], "%q, %q", row[0], row[1])
+	}
+}
+
+// parseWiFi reads a code as phones do: fields end at a semicolon without a backslash before it.
+func parseWiFi(code string) (fields []string) {
+	field := ""
+	for i := len("WIFI:"); i < len(code); i++ {
+		switch {
+		case code[i] == '\\' && i+1 < len(code):
+			i++
+			field += code[i : i+1]
+		case code[i] == ';':
+			fields, field = append(fields, field), ""
+		default:
+			field += code[i : i+1]
+		}
+	}
+	return fields
+}
+
+// Any name and passphrase are read back as they are.
+func FuzzWiFi_code(f *testing.F) {
+	f.Add("Guests", "four strikes")
+	f.Add(`\;,:"`, `P:x;;\`)
+	f.Fuzz(func(t *testing.T, ssid, passphrase string) {
+		code := play.WiFi{SSID: ssid, Passphrase: passphrase}.Code()
+		got := parseWiFi(code)
+		if len(got) != 4 || got[0] != "T:WPA" || got[1] != "S:"+ssid || got[2] != "P:"+passphrase || got[3] != "" {
+			t.Errorf("%q is read as %q", code, got)
+		}
+	})
+}
+
+// The network reaches a client on the host, unless a proxy may have sent the request, and an administrator;
+// no other client.
+func TestWiFi_kiosk(t *testing.T) {
+	t.Parallel()
+	rigs := map[play.WiFi]*webtest.Rig{}
+	for _, row := range check.Rows(`
+		on the host                  | 127.0.0.1    |                 | Guests | secret words | network
+		on the host, IPv6            | [::1]        |                 | Guests | secret words | network
+		the wall display of the host | DISPLAY      |                 | Guests | secret words | network
+		the display behind a proxy   | DISPLAY      | X-Forwarded-For | Guests | secret words | nothing
+		in the network               | 192.168.1.20 |                 | Guests | secret words | nothing
+		through a proxy              | 127.0.0.1    | X-Forwarded-For | Guests | secret words | nothing
+		through another proxy        | 127.0.0.1    | Via             | Guests | secret words | nothing
+		without a name               | 127.0.0.1    |                 |        | secret words | nothing
+		without a passphrase         | 127.0.0.1    |                 | Guests |              | nothing
+	`) {
+		name, header, want := row[0], row[2], row[5] == "network"
+		from := strings.Replace(row[1], "DISPLAY", netblock.Display().String(), 1) + ":4711"
+		wifi := play.WiFi{SSID: row[3], Passphrase: row[4]}
+		p := rigs[wifi]
+		if p == nil {
+			p = webtest.NewGamesRig(t, func(c *site.Config) { c.Access, c.Play.WiFi = web.Open, wifi })
+			p.Announce(t, "Dinner is ready.") // sent after the network
+			rigs[wifi] = p
+		}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.RemoteAddr = from
+			if header != "" {
+				r.Header.Set(header, "192.168.1.20")
+			}
+			p.Handler().ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		display := webtest.OpenDisplay(t, strings.TrimPrefix(server.URL, "http://"))
+		display.Await("announcement", "Dinner")
+		all := strings.Join(display.All, "\n")
+		got := strings.Contains(all, `wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`)
+		check.Equal(t, got, want, "%s: the display has the network", name)
+		check.That(t, want || !strings.Contains(all, "secret words"), "%s: the display has the passphrase", name)
+		server.CloseClientConnections()
+	}
+}
+
+// fetched matches the time of a roster, which changes. timed matches what may differ between one response and
+// the next.
+var timed = regexp.MustCompile(`"fetched_at":"[^"]*"|"gone_in":\d+`)
+
+// Responses that become large are compressed, and are the same otherwise.
+func TestRoutes_compressed(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewGamesRig(t, webtest.WithTeams)
+	m := r.NewMatch(t, `{"opponent": "open"}`)
+	m.Home.CreateGame(`{}`) // a list of one game is hardly above the limit
+	game := "/api/games/" + m.ID
+	for path, large := range map[string]bool{
+		"/api/teams": true,
+		"/api/teams/" + webtest.HomeTeam() + "/roster": true,
+		"/api/games":           true,
+		game:                   true,
+		game + "/events":       true,
+		game + "/boxscore":     true,
+		game + "/winprob":      false, // of a game that has just begun
+		"/api/stats/standings": false, // no game is finished
+		"/api/stats/players":   false,
+	} {
+		plain := m.Home.Get(path).Want(200)
+		packed := m.Home.Send("GET", path, "", "Accept-Encoding", "gzip")
+		got, text := packed.Header.Get("Content-Encoding") == "gzip", packed.Text
+		if got {
+			text = string(check.Must(io.ReadAll(check.Must(gzip.NewReader(strings.NewReader(packed.Text)))(t)))(t))
+		}
+		check.Equal(t, got, large, "GET %s: compressed", path)
+		check.Equal(t, plain.Header.Get("Content-Encoding"), "", "GET %s without gzip: encoding", path)
+		for _, answer := range []webtest.Page{plain, packed} {
+			check.Equal(t, answer.Header.Get("Vary"), "Accept-Encoding", "GET %s: Vary", path)
+		}
+		check.Equal(t, timed.ReplaceAllString(text, ""), timed.ReplaceAllString(plain.Text, ""),
+			"GET %s: %d bytes compressed, %d plain, which differ", path, len(text), len(plain.Text))
+	}
+}
+
+// The cause of an internal error is logged and not sent to the client.
+func TestErrors_cause(t *testing.T) {
+	t.Parallel()
+	p := webtest.NewGamesRig(t, webtest.WithTeams)
+	anna := p.Player(t, "Anna")
+	id := anna.CreateGame(`{}`).ID
+	for _, s := range []*store.Store{p.Store, p.GameStore} {
+		check.NoError(t, s.Close())
+	}
+	for _, tt := range []struct{ method, path, body, code, cause string }{
+		{"POST", "/api/notify", `{"message": "x"}`, "not_accepting", "the store is closed"},
+		{"DELETE", "/api/games/" + id, "", "unavailable", "the store is closed"},
+		{"GET", "/api/teams?season=66", "", "team_data_unavailable", "season 66"},
+	} {
+		answer := anna.Refused(tt.method, tt.path, tt.body, 503, tt.code)
+		check.That(t, !strings.Contains(answer.Text, tt.cause),
+			"%s %s: the client received %s", tt.method, tt.path, answer.Text)
+		record := p.LogLine(answer.Field("request_id"))
+		check.That(t, strings.Contains(record, "level=ERROR") && strings.Contains(record, tt.cause),
+			"%s %s: log record %q, want the cause %q", tt.method, tt.path, record, tt.cause)
+	}
+	anna.Refused("POST", "/api/notify", `{`, 400, "not_json")
+	check.Equal(t, strings.Count(p.Log.String(), "level=ERROR"), 3, "errors in the log, none of a client")
+}
+
+// The same on a websocket.
+func TestErrors_causeOnWebsocket(t *testing.T) {
 	t.Parallel()
 	p := webtest.NewGamesRig(t)
-	address := p.Open(t)
-	games := optionCombinations()
-	step := 13 // eight games with each value of each option
-	if os.Getenv("PRESSBOX_CRASH_ROUNDS") != "" {
-		step = 1
-	}
-	for i := 0; i < len(games); i += step {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			playGame(t, p, address, games[i], rand.New(rand.NewPCG(uint64(i), 1)))
-		})
+	seat := p.NewMatch(t, `{}`)
+	m := seat.Home.Manage(p.Open(t), seat.ID).JoinState()
+	check.NoError(t, p.GameStore.Close())
+	m.Command([]byte(`{"a":"resume"}`))
+	m.WantNak("illegal_action")
+	m.Command([]byte(`{"a":"pause"}`))
+	f := m.Until("nak", "ack")
+	check.That(t, f.Code() == "unavailable" && strings.Contains(string(f.Text), "the server cannot save the game"),
+		"answer %s", f.Text)
+	record := p.LogLine("level=ERROR")
+	check.That(t, strings.Contains(record, "the store is closed") && strings.Count(p.Log.String(), "level=ERROR") == 1,
+		"log: %s", p.Log)
+}
+
+// A brokenJournal returns box scores that cannot be decoded.
+type brokenJournal struct{ live.Journal }
+
+func (brokenJournal) Boxes(_ context.Context, games []string) (map[string][]byte, error) {
+	return map[string][]byte{games[0]: []byte("{")}, nil
+}
+
+// A stored box score that cannot be decoded is an internal error; the log names the game.
+func TestErrors_unreadableBoxScore(t *testing.T) {
+	t.Parallel()
+	s := check.Must(store.Open(filepath.Join(t.TempDir(), "broken.db"), store.Options{}))(t)
+	defer s.Close()
+	p := webtest.NewGamesRig(t, func(cfg *site.Config) {
+		config := live.Config{Journal: brokenJournal{s.Games()}, Rosters: webtest.Clubs{}, Log: cfg.Log}
+		cfg.Play.Games = check.Must(live.New(t.Context(), config))(t)
+	})
+	anna := p.Player(t, "Anna")
+	id := anna.CreateGame(`{"opponent": "bot"}`).ID
+	anna.SuggestLineup(id, "home")
+	anna.Ask("POST", "/api/games/"+id+"/concede", "", 200, nil)
+	for _, path := range []string{"/api/stats/standings", "/api/stats/players"} {
+		answer := anna.Refused("GET", path, "", 500, "unreadable_game")
+		check.Contains(t, p.LogLine(answer.Field("request_id")), "game "+id, "GET %s: log record", path)
 	}
 }
 
-// optionCombinations returns all combinations of the options that change rules, sides and frames, the
-// shortest games first. The turn clock, announcements and visibility alternate.
-func optionCombinations() (games []string) {
-	pick := func(i int, of ...any) any { return of[i%len(of)] }
-	for i := range 4 * 3 * 2 * 2 * 2 {
-		games = append(games, fmt.Sprintf(
-			`{"innings": %d, "dh": %t, "extra_innings": %q, "side": %q, "opponent": %q, "turn_seconds": %d, `+
-				`"announce": %q, "visibility": %q, "mercy": %q, "disengagements": %q, "bot_level": %d}`,
-			pick(i/24, 3, 5, 7, 9), pick(i, true, false), pick(i/4, "runner", "standard"), pick(i/2, "home", "away"),
-			pick(i/8, "open", "bot", "hotseat"), i%3*300, pick(i, "off", "scoring", "all"),
-			pick(i/3, "listed", "private"), pick(i/2, "off", "on"), pick(i/5, "unlimited", "2023"), 1+i%3))
-	}
-	return games
+// A refusal contains the remedy.
+func TestErrors_remedy(t *testing.T) {
+	t.Parallel()
+	b := webtest.NewSignInRig(t).Browser(t)
+	detail := b.Get("/api/auth/me").Want(401).Field("detail")
+	check.That(t, strings.HasPrefix(detail, "sign in first"), "GET /api/auth/me without a session: %s", detail)
+	r := webtest.NewRig(t, func(c *site.Config) {
+		c.Admin.Checks = []health.Check{
+			{Name: "store", Report: func() health.Condition { return health.Condition{Health: health.Failing} }},
+		}
+	})
+	check.Equal(t, r.Do(t, "GET", "/health", "").Want(503).Header.Get("Retry-After"), "10",
+		"GET /health, failing: Retry-After")
 }
 
-// playGame plays a game with these options to the end.
-func playGame(t *testing.T, p *webtest.Rig, address, options string, dice *rand.Rand) {
-	t.Helper()
-	anna, bert, carl := p.Player(t, "Anna"+t.Name()), p.Player(t, "Bert"+t.Name()), p.Player(t, "Carl"+t.Name())
-	g := anna.CreateGame(options)
-	mine, theirs := "home", "away"
-	if strings.Contains(options, `"side": "away"`) {
-		mine, theirs = theirs, mine
+func TestProblem_status(t *testing.T) {
+	t.Parallel()
+	for _, row := range check.Rows(`
+		403 | forbidden not_your_side
+		404 | unknown_game unknown_player
+		409 | not_active not_pending not_ready not_finished seat_taken too_many_games
+		422 | invalid unknown_team malformed
+		500 | unreadable_game
+		503 | unavailable store_full
+	`) {
+		for _, code := range strings.Fields(row[1]) {
+			p, _ := play.Problem(protocol.Refuse(protocol.Code(code), "refused"))
+			check.Equal(t, fmt.Sprint(p.Status, " ", p.Code), row[0]+" "+code, "the problem")
+		}
 	}
-	managers := []*webtest.Manager{anna.Manage(address, g.ID)}
-	switch {
-	case strings.Contains(options, "open"):
-		bert.Ask(http.MethodPost, "/api/games/"+g.ID+"/join", "", 200, nil)
-		managers = append(managers, bert.Manage(address, g.ID))
-		bert.SuggestLineup(g.ID, theirs)
-	case strings.Contains(options, "hotseat"):
-		anna.SuggestLineup(g.ID, theirs)
-	}
-	g = anna.SuggestLineup(g.ID, mine)
-	check.Require(t, g.Status == "active", "with all line-ups: status %s", g.Status)
-	spectator := carl.Manage(address, g.ID)
-	var playing sync.WaitGroup
-	for _, m := range append(managers, spectator) {
-		m.Dice = rand.New(rand.NewPCG(dice.Uint64(), 2))
-		playing.Go(m.PlayOut)
-	}
-	playing.Wait()
-	if t.Failed() {
-		return
-	}
-	check.That(t, len(spectator.Legal) <= 0 && spectator.Commands <= 0,
-		"legal actions of the spectator: %v", spectator.Legal)
-	for _, m := range managers {
-		check.Equal(t, m.Rev, spectator.Rev, "a manager's last revision")
-		check.Equal(t, m.Hash, spectator.Hash, "a manager's last hash")
-	}
-	checkRecords(carl, g.ID, spectator.Replica)
-}
-
-// checkRecords compares the records of a finished game with a replica.
-func checkRecords(f *webtest.Player, id string, want *replica.Replica) {
-	f.T.Helper()
-	var g webtest.GameView
-	replayed := webtest.NewReplica(f.T, f.Ask(http.MethodGet, "/api/games/"+id, "", 200, &g))
-	check.That(f.T, g.Status == "finished" && g.Result != nil && g.Dice.Seed != "" && g.Rev >= want.Rev,
-		"the finished game is %+v", g)
-	for _, e := range allEvents(f, id) {
-		check.NoError(f.T, replayed.Apply(e))
-	}
-	check.Equal(f.T, replayed.Hash, want.Hash, "the events end with hash")
-	box := get[struct{ Teams []struct{ Runs int } }](f, "/api/games/"+id+"/boxscore")
-	check.That(f.T, box.Teams[0].Runs == g.Score.Away && box.Teams[1].Runs == g.Score.Home,
-		"box score: %v runs, game: %v", box, g.Score)
-	win := get[struct{ Points []struct{ Home float64 } }](f, "/api/games/"+id+"/winprob")
-	if last := win.Points[len(win.Points)-1].Home; last != 0 && last != 1 && g.Result.Winner != "" {
-		f.T.Errorf("the home side's last probability is %v", last)
-	}
-	card := f.Ask(http.MethodGet, "/api/games/"+id+"/scorecard", "", 200, nil)
-	check.That(f.T, strings.HasPrefix(card.Text, "id,"), "the scorecard starts with %.20q", card.Text)
-}
-
-func allEvents(f *webtest.Player, id string) []replica.Frame {
-	f.T.Helper()
-	return get[struct{ Events []replica.Frame }](f, "/api/games/"+id+"/events?since=0").Events
-}
-
-// join joins a game and skips frames until its state.
-func join(k *webtest.Socket, game string) {
-	k.T.Helper()
-	k.Sendf(`{"t":"join","g":%q}`, game)
-	k.Until("state")
-}
-
-// get returns the answer to a GET request.
-func get[T any](f *webtest.Player, path string) (answer T) {
-	f.T.Helper()
-	f.Ask("GET", path, "", 200, &answer)
-	return answer
 }
