@@ -181,7 +181,8 @@ func announcementSettings() []Setting {
 		{
 			Name: "NOTIFY_RATE", valueType: integer(1, 100_000), Default: "120",
 			Description: "maximum number of announcements and requests for speech per minute and client address",
-			More:        "Bursts are limited to half of it.",
+			More: "Bursts are limited to half of it. All that arrives by MQTT has eight times as much, together: " +
+				"beyond it, messages of QoS 1 wait at the broker, and those of QoS 0 are dropped.",
 		},
 		{
 			Name: "NOTIFY_RATE_LOOPBACK", valueType: boolType(), Default: "no",

@@ -36,6 +36,9 @@ type stream struct {
 
 // add speaks the sentences that text completes.
 func (s *stream) add(ctx context.Context, text string) error {
+	if text == "" {
+		return nil // without looking at what is there
+	}
 	s.text += text
 	if n := s.length + utf8.RuneCountInString(s.text); n > announce.MaxMessage {
 		return &announce.RequestError{Violations: []announce.Violation{{

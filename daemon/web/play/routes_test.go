@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"pressbox/auth/netblock"
 	"pressbox/daemon/health"
 	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
