@@ -28,7 +28,7 @@ func TestLimiter_generations(t *testing.T) {
 	}
 }
 
-func TestLimiter_maxAddresses(t *testing.T) {
+func TestLimiter_maxKeys(t *testing.T) {
 	t.Parallel()
 	l := NewLimiter(nil, 60, 30)
 	now := time.Unix(1_700_000_000, 0)
@@ -44,10 +44,10 @@ func TestLimiter_maxAddresses(t *testing.T) {
 			refused++
 		}
 	}
-	if len(l.current) > maxAddresses || len(l.previous) > maxAddresses {
-		t.Errorf("%d and %d addresses, want at most maxAddresses", len(l.current), len(l.previous))
+	if len(l.current) > maxKeys || len(l.previous) > maxKeys {
+		t.Errorf("%d and %d addresses, want at most maxKeys", len(l.current), len(l.previous))
 	}
-	if want := 100_000 - (maxAddresses - 1) - 30; refused != want {
+	if want := 100_000 - (maxKeys - 1) - 30; refused != want {
 		t.Errorf("%d of 100,000 addresses refused, want %d", refused, want)
 	}
 	if l.Reserve(spent, now) == 0 {

@@ -192,7 +192,9 @@ func (c *Components) describe(rt web.Route) apiOperation {
 		})
 	}
 	for _, status := range problemStatuses(rt) {
-		op.Responses[strconv.Itoa(status)] = c.problemResponse(status)
+		if code := strconv.Itoa(status); op.Responses[code] == nil {
+			op.Responses[code] = c.problemResponse(status)
+		}
 	}
 	switch rt.Class {
 	case web.Public:
@@ -257,7 +259,7 @@ func problemStatuses(rt web.Route) []int {
 	if len(rt.Operation.Params) > 0 {
 		add(http.StatusUnprocessableEntity)
 	}
-	if rt.Operation.Limited {
+	if rt.Operation.Limited || rt.Method != http.MethodGet && rt.Class != web.AdminSocket {
 		add(http.StatusTooManyRequests)
 	}
 	add(rt.Operation.Problems...)

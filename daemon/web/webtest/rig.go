@@ -226,12 +226,13 @@ type Rig struct {
 	Config    site.Config
 
 	// Set by NewSignInRig and NewGamesRig.
-	Provider *authtest.Provider
-	Sessions *session.Sessions
-	Accounts *session.LocalAccounts
-	Clock    *authtest.Host
-	mu       sync.Mutex        // guards secrets
-	secrets  map[string]string // secret → its kind
+	SignInStore *store.Store
+	Provider    *authtest.Provider
+	Sessions    *session.Sessions
+	Accounts    *session.LocalAccounts
+	Clock       *authtest.Host
+	mu          sync.Mutex        // guards secrets
+	secrets     map[string]string // secret → its kind
 
 	// Set by NewGamesRig.
 	Games     *live.Games
