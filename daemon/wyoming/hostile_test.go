@@ -15,6 +15,7 @@ import (
 	"pressbox/daemon/wyoming"
 	"pressbox/daemon/wyoming/frame"
 	"pressbox/packaging/check"
+	"pressbox/voice/announce"
 )
 
 // What is not in the protocol ends the connection, at once.
@@ -47,6 +48,21 @@ func TestServer_malformed(t *testing.T) {
 				r.T.Errorf("%s: closed after %v", tt.name, took)
 			}
 		}
+	})
+}
+
+// A stream has at most as many chunks as its text may have characters, also empty ones.
+func TestServer_maxChunks(t *testing.T) {
+	inBubble(t, unchanged, func(r *rig) {
+		p := r.dial()
+		p.send("synthesize-start", "")
+		for range announce.MaxMessage {
+			p.send("synthesize-chunk", `{"text": ""}`)
+		}
+		p.send("ping", "")
+		p.want("pong")
+		go p.send("synthesize-chunk", `{"text": ""}`)
+		p.refused("too_long")
 	})
 }
 

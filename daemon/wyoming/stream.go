@@ -30,14 +30,16 @@ type stream struct {
 	time   *limits.ReadTime
 	text   string // not spoken yet: less than a sentence
 	length int    // characters so far
+	chunks int    // so far
 	begun  bool   // something has been spoken
 	open   bool   // audio-start has been sent, and audio-stop has not
 }
 
-// add speaks the sentences that text completes.
+// add speaks the sentences that text completes. A text has at most as many chunks as characters.
 func (s *stream) add(ctx context.Context, text string) error {
 	s.text += text
-	if n := s.length + utf8.RuneCountInString(s.text); n > announce.MaxMessage {
+	s.chunks++
+	if n := s.length + utf8.RuneCountInString(s.text); max(n, s.chunks) > announce.MaxMessage {
 		return &announce.RequestError{Violations: []announce.Violation{{
 			Path: "text", Code: announce.CodeTooLong,
 			Detail: fmt.Sprintf("must have at most %d characters", announce.MaxMessage),
