@@ -149,6 +149,11 @@ func (s *skimmer) values(layout reflect.Type) {
 	}
 }
 
+// listOf reports whether t is a slice of elements of a kind.
+func listOf(t reflect.Type, kind reflect.Kind) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == kind
+}
+
 // value reads a value and panics unless a field of type t can have it.
 func (s *skimmer) value(t reflect.Type) {
 	tag := s.byte()
@@ -158,7 +163,7 @@ func (s *skimmer) value(t reflect.Type) {
 		'1': t.Kind() == reflect.Bool, '0': t.Kind() == reflect.Bool,
 		'r': t.Kind() == reflect.Int64,
 		'a': t == reflect.TypeFor[proto.SampleSpec](), 'T': t == reflect.TypeFor[proto.Time](),
-		'm': t == reflect.TypeFor[proto.ChannelMap](), 'v': t == reflect.TypeFor[proto.ChannelVolumes](),
+		'm': listOf(t, reflect.Uint8), 'v': listOf(t, reflect.Uint32),
 		'P': t == reflect.TypeFor[proto.PropList](), 'f': t == reflect.TypeFor[proto.FormatInfo](),
 	}
 	for _, number := range []byte("LBRUV") {
