@@ -73,10 +73,10 @@ func Writes() []Write {
 			},
 		},
 		{
-			Name: "sign-ins", Owner: Client, Rate: 120, Per: time.Minute, Burst: 120,
+			Name: "sign-ins", Owner: Client, Rate: 60, Per: time.Minute, Burst: 60,
 			Syncs: 3, Bytes: 6 * kib, Share: "sign-in",
 			Bound:  "256 pending flows; accounts in half of the share; 32 sessions each",
-			Routes: []string{"GET /api/auth/idp/login", "GET /api/auth/idp/callback/server"},
+			Routes: []string{"GET /api/auth/idp/login"}, // a callback ends what one has started
 		},
 		{
 			Name: "local accounts", Owner: Client, Syncs: 1, Bytes: 2 * kib, Share: "sign-in",

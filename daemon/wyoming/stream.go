@@ -75,18 +75,18 @@ func (s *stream) speak(ctx context.Context, text string) error {
 		return unlessSilent(err)
 	}
 	s.voice = n.Voice
-	release, err := s.slot(ctx)
+	ctx, slot, err := s.slot(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer slot.Release()
 	for clip, err := range s.Speaker.Speak(ctx, announce.Utterance{Voice: n.Voice, Message: n.Message, Rate: n.Rate}) {
 		if err != nil {
 			return unlessSilent(err)
 		}
 		samples, err := s.joiner.Append(s.pause(), clip.Clip)
 		if err == nil {
-			err = s.sendSamples(samples)
+			err = slot.Read(ctx, func() error { return s.sendSamples(samples) })
 		}
 		if err != nil {
 			return err
@@ -110,14 +110,12 @@ func unlessSilent(err error) error {
 }
 
 // slot waits for a speech slot.
-func (s *stream) slot(ctx context.Context) (release func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, slotTimeout)
-	defer cancel()
+func (s *stream) slot(ctx context.Context) (context.Context, *limits.Slot, error) {
 	var client netip.Prefix // no client is counted
 	if s.limited() {
 		client = s.Blocks.Of(s.addr).Host
 	}
-	return s.Speeches.Wait(ctx, client)
+	return s.Speeches.Wait(ctx, client, slotTimeout)
 }
 
 // pause returns the samples of the pause before a part of the text that is not the first, and nothing within a

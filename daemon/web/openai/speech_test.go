@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
@@ -217,6 +218,25 @@ func TestSpeech_concurrencyLimit(t *testing.T) {
 		w.speak(2)
 		w.ask(webtest.LANClient)
 		w.speak(1)
+	})
+}
+
+// Clients that do not read what was synthesized hold no slot that others need, and lose their place to new ones.
+func TestSpeech_slowReaders(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t)
+		l, stop := r.ServeWire()
+		const body = `{"input": "one two three"}`
+		for i := range 2 * limits.Readers {
+			conn := l.DialFrom(fmt.Sprintf("192.168.1.%d:40000", 100+i))
+			defer conn.Close()
+			check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\n"+
+				"Content-Length: %d\r\n\r\n%s", len(body), body))(t)
+			synctest.Wait()
+			r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(200, "")
+		}
+		check.NoError(t, stop())
 	})
 }
 

@@ -298,7 +298,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Voices:    func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
 		OpenAI: openai.Config{
-			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(limits.Speeches),
+			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(),
 		},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
 		Hooks: hooks.Config{Settings: func() hooks.Settings {

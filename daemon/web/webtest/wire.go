@@ -51,13 +51,19 @@ type Address string
 // String returns the address and port.
 func (a Address) String() string { return string(a) }
 
-// A Pipe is an end of a connection in memory with a client on the local network.
-type Pipe struct{ net.Conn }
+// A Pipe is an end of a connection in memory with a client.
+type Pipe struct {
+	net.Conn
+	client Address
+}
 
-// Dial connects to the server.
-func (l *Wire) Dial() net.Conn {
+// Dial connects to the server from the local network.
+func (l *Wire) Dial() net.Conn { return l.DialFrom(LANClient) }
+
+// DialFrom connects to the server from an address.
+func (l *Wire) DialFrom(client string) net.Conn {
 	here, there := net.Pipe()
-	l.Conns <- Pipe{there}
+	l.Conns <- Pipe{there, Address(client)}
 	return here
 }
 
@@ -137,7 +143,7 @@ func (l EventReader) Want(events ...string) {
 func (Address) Network() string { return "tcp" }
 
 // RemoteAddr returns an address on the local network.
-func (Pipe) RemoteAddr() net.Addr { return Address(LANClient) }
+func (p Pipe) RemoteAddr() net.Addr { return p.client }
 
 // ListenUnix listens on a Unix socket in a private directory.
 func ListenUnix(t *testing.T) (l net.Listener, path string) {
