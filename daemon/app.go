@@ -97,7 +97,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	a := &app{
 		ServeOptions: o, settings: current, store: st,
 		sink: sink, phonemizer: espeak.New("", o.Confine...), metrics: metrics.New(),
-		blocks: netblock.New(web.InterfacePrefixes()), speeches: limits.NewSlots(limits.Speeches),
+		blocks: netblock.New(web.InterfacePrefixes()), speeches: limits.NewSlots(),
 	}
 	cfg, log := o.Config, o.Log
 	a.synthesis.Observe, a.writes.Observe = a.metrics.ClipTime, a.metrics.WriteTime

@@ -61,6 +61,9 @@ func (c *Client) Speakable(ctx context.Context, a Announcement) (Speakable, erro
 	return s, err
 }
 
+// maxSpeech limits speech, in bytes: ten minutes at the highest rate have less.
+const maxSpeech = 64 << 20
+
 // Speech returns an announcement's speech without announcing it.
 func (c *Client) Speech(ctx context.Context, a Announcement) (audio.Clip, error) {
 	body := map[string]any{"input": a.Message, "voice": a.Voice, "response_format": "wav"}
@@ -72,7 +75,7 @@ func (c *Client) Speech(ctx context.Context, a Announcement) (audio.Clip, error)
 		return audio.Clip{}, err
 	}
 	defer resp.Body.Close()
-	speech, err := audio.DecodeWAV(resp.Body)
+	speech, err := audio.DecodeWAV(io.LimitReader(resp.Body, maxSpeech))
 	if err != nil {
 		return audio.Clip{}, fmt.Errorf("read the speech: %w", err)
 	}

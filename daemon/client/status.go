@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -141,7 +140,7 @@ func HealthAt(ctx context.Context, origin string) (h Health, err error) {
 		return h, err
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&h); err != nil {
+	if err := decode(resp, &h); err != nil {
 		return h, fmt.Errorf("decode the health of the server at %s: %w", origin, err)
 	}
 	if h.Version == "" || h.Status == "" {

@@ -328,6 +328,21 @@ func TestServer_malformed(t *testing.T) {
 	})
 }
 
+// A stream has at most as many chunks as its text may have characters, also empty ones.
+func TestServer_maxChunks(t *testing.T) {
+	inBubble(t, unchanged, func(r *rig) {
+		p := r.dial()
+		p.send("synthesize-start", "")
+		for range announce.MaxMessage {
+			p.send("synthesize-chunk", `{"text": ""}`)
+		}
+		p.send("ping", "")
+		p.want("pong")
+		go p.send("synthesize-chunk", `{"text": ""}`)
+		p.refused("too_long")
+	})
+}
+
 // A client that does not go on is disconnected, and its goroutine ends.
 func TestServer_timeouts(t *testing.T) {
 	const start = `{"type": "synthesize-start"}` + "\n"

@@ -49,9 +49,6 @@ func (h *handlers) flowRoutes() []web.Route {
 // login starts a sign-in. It redirects to the redirect URI's host first, because
 // the browser does not send a cookie of one host to another.
 func (h *handlers) login(w http.ResponseWriter, r *http.Request) error {
-	if err := h.Allow(h.starts, r); err != nil {
-		return err
-	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	if to, ok := h.canonicalLogin(r); ok {
 		return redirect(w, http.StatusFound, to)

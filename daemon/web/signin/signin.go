@@ -13,7 +13,6 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
-	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 )
 
@@ -66,10 +65,6 @@ const CallbackPath = "/api/auth/idp/callback/server"
 
 // errorPath is the web client's page for a failed sign-in.
 const errorPath = "/auth/callback"
-
-// startRate is the number of sign-ins that one address may start per minute,
-// and the burst.
-const startRate = 60
 
 // An Authenticator identifies the senders of requests by their cookies and
 // their Authorization headers. It is [web.Tokens] and [web.Sessions].
@@ -135,8 +130,7 @@ func (a *Authenticator) NotifyToken(ctx context.Context, token string, from neti
 type handlers struct {
 	*web.Server
 	*Authenticator
-	starts *limits.Limiter // started sign-ins, by address
-	pages  *pages
+	pages *pages
 }
 
 // newHandlers returns the handlers; a is nil if sign-in is not configured.
@@ -145,7 +139,7 @@ func newHandlers(s *web.Server, a *Authenticator) *handlers {
 	if a != nil {
 		frontend = a.Frontend
 	}
-	return &handlers{s, a, s.NewLimiter(startRate, startRate), newPages(s, frontend)}
+	return &handlers{s, a, newPages(s, frontend)}
 }
 
 // Routes returns the routes of sign-in and sessions. They answer 404 if a is
