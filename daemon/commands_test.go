@@ -444,7 +444,7 @@ func TestVoicesInstall_owner(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, file := range check.Must(os.ReadDir(models))(t) {
-		owner := check.Must(trust.Owner(filepath.Join(models, file.Name())))(t)
+		owner := check.Must(trust.Controller(filepath.Join(models, file.Name())))(t)
 		if want := os.Geteuid(); !root && int(owner.UID) != want || root && owner.UID != trusttest.Stranger {
 			t.Errorf("%s belongs to %d", file.Name(), owner.UID)
 		}

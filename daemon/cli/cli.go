@@ -80,8 +80,8 @@ func (p Program) Command(started *bool) *cobra.Command {
 		p.tokensCommand(), p.usersCommand(), p.gamesCommand(), p.leaguesCommand(), p.teamsCommand(),
 		p.statusCommand(), logLevelCommand(), backupCommand(),
 		restoreCommand(), storeCheckCommand(), p.tryUpgradeCommand(),
-		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(),
-		setPortCommand(), setupKioskCommand(), kioskSessionCommand(), p.firstStartCommand(),
+		p.doctorCommand(), p.ownCheckCommand(), setupAudioCommand(),
+		setPortCommand(), setupKioskCommand(), kioskSessionCommand(), p.firstStartCommand(), p.adminCodeCommand(),
 	)
 	acceptBooleans(root)
 	return root

@@ -143,14 +143,8 @@ func installCommand() *cobra.Command {
 // openModels opens the directory of the voices and creates it if it does not exist. Root
 // becomes the user who controls it: links of that user have no power over root's files.
 func openModels(dir string) (*os.Root, error) {
-	if os.Geteuid() == 0 {
-		owner, err := trust.Controller(dir)
-		if err == nil {
-			err = owner.Become()
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := trust.Enter(dir); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // other users read voices
 		return nil, err
