@@ -92,7 +92,11 @@ func (d Doctor) Run(ctx context.Context) Report {
 		if err == nil {
 			return Report{FromServer, append(inside, d.checkHost(ctx)...)}
 		}
-		findings = finding("server", Failure, d.restartCommand(), "%s", oneLine(err))
+		remedy := d.restartCommand()
+		if Worst(d.checkPort()) == Failure { // for which a restart would fail
+			remedy = "free the port first, see port"
+		}
+		findings = finding("server", Failure, remedy, "%s", oneLine(err))
 	} else if public, ok := d.askHealth(ctx); ok {
 		return Report{FromHealth, append(public, d.checkHost(ctx)...)}
 	}
@@ -131,8 +135,9 @@ func (d Doctor) checkAsServer(ctx context.Context) []Finding {
 // Own checks what only the server's user sees as the server does.
 func (d Doctor) Own(ctx context.Context) []Finding {
 	return slices.Concat(
-		mqttFindings(d.cfg), d.checkStore(ctx), diskFindings(d.cfg.StateDir), d.checkVoices(), lexiconFindings(d.cfg),
-		webhookFindings(d.cfg), d.checkPhonemizer(ctx), runtimeFindings(d.cfg.ONNXRuntimeLib), d.checkSound(ctx),
+		mqttFindings(d.cfg), d.checkStore(ctx), ownerFindings(d.cfg.StateDir), diskFindings(d.cfg.StateDir),
+		d.checkVoices(), lexiconFindings(d.cfg), webhookFindings(d.cfg), d.checkPhonemizer(ctx),
+		runtimeFindings(d.cfg.ONNXRuntimeLib), d.checkSound(ctx),
 	)
 }
 
@@ -198,6 +203,27 @@ func (d Doctor) deniedRemedy() string {
 	}
 	return "run doctor as root"
 }
+
+// runAsRoot returns the remedy for what only root may see; "" for root.
+func runAsRoot() string {
+	if os.Geteuid() == 0 {
+		return ""
+	}
+	return "run doctor as root"
+}
+
+// accessRemedy returns the remedy for a file in STATE_DIR that doctor may not read: that of the server's user is
+// another one than that of a stranger.
+func accessRemedy(dir string) string {
+	owner, err := trust.Controller(dir)
+	if uid := os.Geteuid(); uid != 0 && (err != nil || int(owner.UID) != uid) {
+		return runAsRoot()
+	}
+	return giveBack(dir, owner)
+}
+
+// giveBack returns the command that gives everything in STATE_DIR to its owner.
+func giveBack(dir string, owner trust.Account) string { return "chown -R " + owner.Name() + ": " + dir }
 
 // askServer returns the findings of the running server.
 func (d Doctor) askServer(ctx context.Context) ([]Finding, error) {

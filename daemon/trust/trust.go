@@ -149,6 +149,15 @@ func ownerOf(info fs.FileInfo) Account {
 	return Account{st.Uid, st.Gid}
 }
 
+// Owner returns the owner of a file, directory or link.
+func Owner(path string) (Account, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Account{}, err
+	}
+	return ownerOf(info), nil
+}
+
 // Name returns the user's name, or its number if the host has no name for it.
 func (a Account) Name() string {
 	number := strconv.FormatUint(uint64(a.UID), 10)
