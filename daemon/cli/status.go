@@ -43,10 +43,12 @@ func (p Program) statusCommand() *cobra.Command {
 func printStatus(cmd *cobra.Command, s client.Status) error {
 	table := newTable(cmd)
 	row := func(name, text, problem string) {
+		separator := ""
 		if text != "" && problem != "" {
-			text += "\n\t"
+			separator = "\n\t"
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\n", name, text+problem) // Flush returns the error
+		// Flush returns the error.
+		_, _ = fmt.Fprintf(table, "%s\t%s%s%s\n", oneLine(name), oneLine(text), separator, oneLine(problem))
 	}
 	checks := s.Health.Checks
 	row("pressbox", fmt.Sprintf("%s, %s, up %s", s.Versions["pressbox"],

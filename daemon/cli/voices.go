@@ -207,11 +207,14 @@ type progressBar struct {
 }
 
 func newProgressBar(w io.Writer) *progressBar {
-	f, ok := w.(*os.File)
 	p := &progressBar{w: w}
-	if ok {
-		_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-		p.terminal = err == nil
+	if t, ok := w.(*terminalWriter); ok {
+		if f, ok := t.w.(*os.File); ok {
+			_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+			if p.terminal = err == nil; p.terminal {
+				p.w = f // the line is ours, but for the name
+			}
+		}
 	}
 	return p
 }
@@ -231,7 +234,8 @@ func (p *progressBar) show(name string, done, total int64) {
 	case p.terminal && (done == total || time.Since(p.updated) > 100*time.Millisecond):
 		p.updated = time.Now()
 		full := int(done * width / total)
-		p.print("\r%s [%s%s] %3d %% of %.1f MB", name,
+		shown, _ := visible([]byte(oneLine(name)))
+		p.print("\r%s [%s%s] %3d %% of %.1f MB", shown,
 			strings.Repeat("#", full), strings.Repeat(".", width-full), done*100/total, float64(total)/1e6)
 	case !p.terminal && tenth > p.tenth:
 		p.tenth = tenth
