@@ -361,7 +361,7 @@ func (a *app) readings() []metrics.Reading {
 		gauge("pressbox_queue_max", "Maximum number of waiting announcements.",
 			func() float64 { return float64(queue().Max) }),
 		gauge("pressbox_sound_connected", "1 while there is an audio output.",
-			func() float64 { return boolValue(a.sink.Status().Sink != "") }),
+			func() float64 { return boolValue(a.sink.Status().Name != "") }),
 		gauge("pressbox_sound_muted", "1 while the sink is muted.",
 			func() float64 { return boolValue(a.sink.Status().Muted) }),
 		total("pressbox_sound_samples_total", "Samples written to the sound server.",

@@ -41,14 +41,13 @@ const twelveWords = "Dinner is ready in the kitchen, please come and wash your h
 // in turns. Limits: x-limit ≤ 1, where the limit is 1.15 × (espeak + inference) + commit +
 // 5 ms; x-short ≤ 1.2 for the long message.
 func BenchmarkFirstSample(b *testing.B) {
-	written := make(chan time.Time, 1)
-	a, c := runApp(b, func() { written <- time.Now() })
+	a, c := runApp(b)
 	minimum := newMinimum(b, a)
 	long := strings.TrimSpace(strings.Repeat(twelveWords+" ", 42))
 	var short, longer, needed, limit []time.Duration
 	for b.Loop() {
-		short = append(short, firstSample(b, a, c, twelveWords, written))
-		longer = append(longer, firstSample(b, a, c, long, written))
+		short = append(short, firstSample(b, a, c, twelveWords))
+		longer = append(longer, firstSample(b, a, c, long))
 		speech, commit := minimum.measure(b)
 		needed = append(needed, speech+commit)
 		limit = append(limit, speech*115/100+commit+5*time.Millisecond)
@@ -62,18 +61,21 @@ func BenchmarkFirstSample(b *testing.B) {
 
 // firstSample returns the time to a message's first sample, and cancels the message. Canceling
 // may have ended the espeak child, so it is started before the measurement.
-func firstSample(b *testing.B, a *app, c *client.Client, text string, written <-chan time.Time) time.Duration {
+func firstSample(b *testing.B, a *app, c *client.Client, text string) time.Duration {
 	b.Helper()
 	check.Must(a.phonemizer.Phonemes(b.Context(), "en-us", "warm"))(b)
-	began := time.Now()
+	began, before := time.Now(), a.sink.Written()
 	r := check.Must(c.Announce(b.Context(), servertest.Request(client.Announcement{Message: text})))(b)
-	took := (<-written).Sub(began)
+	for a.sink.Written() == before {
+		time.Sleep(50 * time.Microsecond)
+	}
+	took := time.Since(began)
 	check.NoError(b, c.Call(b.Context(), http.MethodDelete, "/notify/"+r.ID, nil, &r))
 	return took
 }
 
 // runApp runs the server in this process with calibrated voices, until the benchmark ends.
-func runApp(b *testing.B, onFirstWrite func()) (*app, *client.Client) {
+func runApp(b *testing.B) (*app, *client.Client) {
 	b.Helper()
 	log := slog.New(slog.DiscardHandler)
 	values := append(servertest.Settings(b), "PULSE_SERVER="+pulsetest.Start(b, pulsetest.Config{}).Address)
@@ -86,7 +88,7 @@ func runApp(b *testing.B, onFirstWrite func()) (*app, *client.Client) {
 	cfg := host.Config
 	st, _, err := recovery.Open(b.Context(), cfg, log)
 	check.NoError(b, err)
-	sink := pulse.New(pulse.Config{Server: cfg.PulseServer, OnFirstWrite: onFirstWrite, Log: log})
+	sink := pulse.New(pulse.Config{Server: cfg.PulseServer, Log: log})
 	a := check.Must(build(cli.ServeOptions{Config: cfg, Log: log}, st, sink))(b)
 	s := check.Must(listen(cfg))(b)
 	check.Close(b, st)

@@ -207,12 +207,12 @@ func TestAll_mqttFaults(t *testing.T) {
 }
 
 // Apprise publishes on the broker, and the server has the announcement.
-func TestMQTT_apprise(t *testing.T) {
+func TestAll_mqttApprise(t *testing.T) {
 	t.Parallel()
 	p := newPublisher(t)
 	const text = "Dinner is ready."
 	p.sent[text] = true
-	cmd := exec.CommandContext(t.Context(), "apprise",
+	cmd := exec.CommandContext(t.Context(), check.Part(t, "apprise"),
 		"--body", text, p.broker.URL("mqtt").JoinPath(p.topic, "say").String()+"?qos=1")
 	out, err := cmd.CombinedOutput()
 	check.Require(t, err == nil, "%v: %v\n%s", cmd.Args, err, out)
@@ -380,11 +380,10 @@ func TestWyoming_socketActivation(t *testing.T) {
 // POST /notify to the first sample written to PulseAudio, in turns. Limit: x-first-sample ≤ 1.2.
 func BenchmarkFirstChunk(b *testing.B) {
 	const turns = 25
-	written := make(chan time.Time, 1)
-	a, c := runApp(b, func() { written <- time.Now() })
+	a, c := runApp(b)
 	var chunks, samples []time.Duration
 	turn := func() {
-		samples = append(samples, firstSample(b, a, c, twelveWords, written))
+		samples = append(samples, firstSample(b, a, c, twelveWords))
 		client := dialWyoming(b, strings.TrimPrefix(a.wyomingState.Summary, "at "))
 		client.speech("Ready.") // ends after the synthesis of what was cancelled
 		check.Must(a.phonemizer.Phonemes(b.Context(), "en-us", "warm"))(b)

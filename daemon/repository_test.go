@@ -331,7 +331,7 @@ const floors = `
  0 game game/season
  0 packaging/check
  0 store/atomicfile store/clock store/clock/system
- 0 voice/announce/policy voice/announce/webhook voice/control/boolean voice/speakable/recognize
+ 0 voice/announce/hub voice/announce/policy voice/announce/webhook voice/control/boolean voice/speakable/recognize
  1 auth
  1 game/call game/chance game/retro
  1 voice/announce/plan voice/control/cron voice/control/hours voice/speakable/english voice/speakable/german
@@ -359,7 +359,7 @@ const floors = `
 44 daemon/setup daemon/upgrade
 46 daemon/doctor
 48 daemon/cli
-48 packaging/sbom/cyclonedx
+48 packaging/hosttest packaging/sbom/cyclonedx
 50 daemon
 50 models/train/speak
 50 packaging/image packaging/image/bill packaging/image/imagetest packaging/installed

@@ -162,11 +162,11 @@ func installVoice(cmd *cobra.Command, c *catalog.Catalog, models *os.Root, name 
 	if err := i.CheckSpace(v); err != nil {
 		return err
 	}
-	card, err := c.Card(cmd.Context(), v)
+	license, err := c.License(cmd.Context(), v)
 	if err != nil {
 		return err
 	}
-	license := cmp.Or(catalog.License(card), "not stated in the model card")
+	license = cmp.Or(license, "not stated in the model card")
 	if err := printf(cmd, "%s, %s, %s, license: %s\n", v.Name, v.Language, megabytes(v.Size()), license); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func TestSetupAudio_onPipeWire(t *testing.T) {
 			})
 			check.Run(t, sink.Run)
 			server.PlayTone(pulsetest.Tone{Program: "film", Sink: "speaker"})
-			for sink.Status().Sink == "" {
+			for sink.Status().Name == "" {
 				<-time.After(10 * time.Millisecond) // it connects
 			}
 			pulsetest.Retry(t, func(t *pulsetest.Attempt) { // WirePlumber permits it some time after the connection

@@ -44,7 +44,8 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 // A sink that is muted or at 0 is degraded, as doctor reports it, with the same remedy.
 func TestMonitor_silentSink(t *testing.T) {
 	t.Parallel()
-	speaker := pulse.Status{Server: "PulseAudio 16.1", Address: "unix:/run/a", Sink: "speaker", Volume: 1}
+	speaker := pulse.Status{Server: "PulseAudio 16.1", Address: "unix:/run/a"}
+	speaker.Name, speaker.Volume = "speaker", 1
 	with := func(change func(*pulse.Status)) pulse.Status {
 		s := speaker
 		change(&s)

@@ -63,7 +63,7 @@ func (m *Monitor) StatusLine() string {
 	}
 	line += fmt.Sprintf(", %d of %d waiting; %d voices; on %s",
 		s.Waiting, s.Max, len(m.Voices.Voices()), strings.Join(m.Addresses, ", "))
-	if sink := m.Sink.Status().Sink; sink != "" {
+	if sink := m.Sink.Status().Name; sink != "" {
 		line += "; sink " + sink
 	}
 	for _, check := range m.Checks() {
