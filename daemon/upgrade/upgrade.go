@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,6 +46,15 @@ func Try(ctx context.Context, cfg settings.Config, running *client.Client) (err 
 		return err
 	}
 	root := os.Geteuid() == 0
+	var served io.ReadCloser
+	if running != nil { // whose socket is root's
+		resp, err := running.Open(ctx, http.MethodGet, "/admin/backup", nil)
+		if err != nil {
+			return fmt.Errorf("copy the store: %w", err)
+		}
+		served = resp.Body
+		defer served.Close() //nolint:errcheck // it was only read
+	}
 	if err := trust.Enter(state); err != nil {
 		return err
 	}
@@ -54,7 +64,7 @@ func Try(ctx context.Context, cfg settings.Config, running *client.Client) (err 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, filepath.Base(cfg.StorePath()))
-	if err := copyStore(ctx, cfg.StorePath(), path, running); err != nil {
+	if err := copyStore(ctx, cfg.StorePath(), path, served); err != nil {
 		return fmt.Errorf("copy the store: %w", err)
 	}
 	cmd := serveCommand(state, dir)
@@ -64,10 +74,14 @@ func Try(ctx context.Context, cfg settings.Config, running *client.Client) (err 
 	return tryServer(ctx, cmd, client.ForSocket(filepath.Join(dir, filepath.Base(cfg.AdminSocket()))))
 }
 
-// copyStore copies the store at path, if there is one, to a new file, and locks out a server that starts meanwhile.
-func copyStore(ctx context.Context, path, to string, running *client.Client) error {
-	if running != nil {
-		_, err := recovery.WriteBackup(ctx, to, func(w io.Writer) error { return running.Backup(ctx, w) })
+// copyStore copies the store to a new file: what a server serves of it, or the file at path, if there is one, whose
+// lock keeps a server from starting meanwhile.
+func copyStore(ctx context.Context, path, to string, served io.Reader) error {
+	if served != nil {
+		_, err := recovery.WriteBackup(ctx, to, func(w io.Writer) error {
+			_, err := io.Copy(w, served)
+			return err
+		})
 		return err
 	}
 	from, err := trust.Open(path)
