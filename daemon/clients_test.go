@@ -229,7 +229,8 @@ func TestHostileState_waitsForNothing(t *testing.T) {
 	} {
 		h := newHostileState(t)
 		path := filepath.Join(h.state, name)
-		check.NoError(t, errors.Join(os.RemoveAll(path), os.MkdirAll(filepath.Dir(path), 0o755), syscall.Mkfifo(path, 0o666),
+		check.NoError(t, errors.Join(os.RemoveAll(path), os.MkdirAll(filepath.Dir(path), 0o755),
+			syscall.Mkfifo(path, 0o666),
 			os.WriteFile(filepath.Join(h.private, "pressbox.txt"), []byte("admin_code=seventh inning\n"), 0o600)))
 		for _, args := range [][]string{
 			{"tokens", "list"}, {"doctor"}, {"backup", filepath.Join(h.private, "backup.db")}, {"try-upgrade"},
@@ -247,7 +248,8 @@ func TestHostileState_ownFiles(t *testing.T) {
 	secret, saved := h.secret(), filepath.Join(h.private, "saved.db")
 	for _, args := range [][]string{{"restore", secret}, {"backup", saved}, {"tokens", "list"}} {
 		out, err := h.run(h.state, args...)
-		check.That(t, err == nil && (args[0] != "tokens" || strings.Contains(out, "secret")), "%v: %v: %s", args, err, out)
+		listed := args[0] != "tokens" || strings.Contains(out, "secret")
+		check.That(t, err == nil && listed, "%v: %v: %s", args, err, out)
 	}
 	for path, owner := range map[string]int{filepath.Join(h.state, "pressbox.db"): trusttest.Stranger, saved: 0} {
 		got := int(check.Must(os.Stat(path))(t).Sys().(*syscall.Stat_t).Uid)

@@ -148,7 +148,8 @@ func runDoctor(t *testing.T, dir string, values ...string) []doctor.Finding {
 	var report doctor.Report
 	decodeErr := json.Unmarshal(out, &report)
 	check.Require(t, decodeErr == nil, "doctor: %v, %v: %s", err, decodeErr, stderr.String())
-	check.That(t, (err != nil) == (doctor.Worst(report.Findings) == doctor.Failure),
+	toldRoot := os.Geteuid() == 0 && strings.Contains(string(out), "run doctor as root")
+	check.That(t, !toldRoot && (err != nil) == (doctor.Worst(report.Findings) == doctor.Failure),
 		"doctor ended with %v and found %+v", err, report.Findings)
 	return report.Findings
 }
@@ -229,7 +230,9 @@ func TestDoctor_problems(t *testing.T) {
 		"a good espeak-ng":   {nothing, "espeak-ng", ok, "answers", ""},
 	}
 	if os.Geteuid() == 0 { // only root makes files of another user
-		problems["another user's file"] = problem{rootBackup, "store", failure, "/backups belongs to ", "chown -R root: "}
+		problems["another user's file"] = problem{
+			rootBackup, "store", failure, "/backups belongs to ", "chown -R root: ",
+		}
 	}
 	for name, tt := range problems {
 		t.Run(name, func(t *testing.T) {
@@ -498,16 +501,18 @@ func evilServer(fails bool) http.HandlerFunc {
 	object := map[string]any{"members": []string{evil}}
 	for name := range strings.FieldsSeq(`id name status error message text phonemes title code detail creator away home
 		kind stalled token network provider passphrase invite url notice mode reason voice language quality summary
-		pressbox go revision origin value version level sink server sink_name state cron time_zone default result remedy`) {
+		pressbox go revision origin value version level sink server sink_name state cron time_zone default result
+		remedy`) {
 		object[name] = evil
 	}
 	object["rejected"] = []string{evil}
-	for name := range strings.FieldsSeq("queue scheduled recent users games leagues seasons tokens schedules settings findings voices") {
+	for name := range strings.FieldsSeq(`queue scheduled recent users games leagues seasons tokens schedules settings
+		findings voices`) {
 		object[name] = []any{maps.Clone(object)}
 	}
 	object["errors"] = []any{map[string]string{"path": "/" + evil, "detail": evil}}
 	status := maps.Clone(object)
-	check := map[string]any{"detail": evil, "sink": evil, "sink_name": evil, "state": evil, "default": evil, "server": evil}
+	check := maps.Clone(object)
 	status["health"] = map[string]any{
 		"status": evil, "checks": map[string]any{"store": check, "audio": check, "voices": check, "queue": check},
 		"integrations": map[string]any{evil: map[string]any{"on": true, "summary": evil, "detail": evil}},

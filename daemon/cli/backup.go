@@ -97,7 +97,7 @@ func restoreCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printf(cmd, "%s\n", aside)
+			return printf(cmd, "%s\n", cmp.Or(aside, "none"))
 		}
 		from, err := trust.Open(args[0])
 		if err != nil {
@@ -108,13 +108,12 @@ func restoreCommand() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("restore %s: %w", args[0], err)
 		}
-		return printf(cmd, "restored %s; the earlier store: %s\n", args[0], cmp.Or(aside, "none"))
+		return printf(cmd, "restored %s; the earlier store: %s\n", args[0], aside)
 	}
 	return cmd
 }
 
-// restore replaces the store in STATE_DIR by a backup and returns the new name of the earlier one; "" if there was
-// none.
+// restore replaces the store in STATE_DIR by a backup and returns the new name of the earlier one, or "none".
 func restore(cmd *cobra.Command, host settings.Host, backup io.Reader) (aside string, err error) {
 	var out strings.Builder
 	err = asOwner(cmd, host, backup, &out, "restore", standard)

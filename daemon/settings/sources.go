@@ -386,10 +386,10 @@ func readDotenv(path string) ([]assignment, error) {
 	return assignments, err
 }
 
-// parseDotenv reads lines of NAME=value, also with an error about others, one a line. Empty lines and lines that begin with "#" are
-// skipped. Space around a name and a value, and one pair of quotes around a value, are
-// removed. The rest is literal: $NAME is not expanded, "\" does not escape, and "#" does
-// not begin a comment after a value.
+// parseDotenv reads lines of NAME=value, also with an error about others, one a line. Empty lines
+// and lines that begin with "#" are skipped. Space around a name and a value, and one pair of
+// quotes around a value, are removed. The rest is literal: $NAME is not expanded, "\" does not
+// escape, and "#" does not begin a comment after a value.
 func parseDotenv(text string) (assignments []assignment, err error) {
 	var errs []error
 	seen := make(map[string]int)
