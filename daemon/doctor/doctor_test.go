@@ -25,6 +25,7 @@ import (
 	"pressbox/daemon/web"
 	"pressbox/game/leagues"
 	"pressbox/packaging/check"
+	"pressbox/store"
 )
 
 // has reports whether there is a finding of that name and result whose detail and remedy
@@ -56,6 +57,20 @@ func TestDoctor_publicHealth(t *testing.T) {
 		!has(r.Findings, "store", Failure, "the disk is full", "") ||
 		!has(r.Findings, "sound", Failure, "speaker is muted", "") {
 		t.Errorf("found %+v", r)
+	}
+}
+
+// A full disk is another problem than a full store.
+func TestStoreFindings(t *testing.T) {
+	t.Parallel()
+	for remedy, err := range map[string]error{
+		"free disk space":         fmt.Errorf("%w: %w", store.ErrFull, syscall.ENOSPC),
+		"increase STORE_MAX_SIZE": fmt.Errorf("announcements: %w", store.ErrFull),
+		"broken disk":             syscall.EIO,
+		"systemctl restart":       store.ErrCorrupt,
+	} {
+		found := storeFindings("state/pressbox.db", store.Stats{}, err)
+		check.That(t, has(found, "store", Failure, err.Error(), remedy), "%v: %+v", err, found)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"pressbox/audio/pulse"
@@ -96,10 +97,18 @@ func (s Inside) checkStore() []Finding {
 	path := s.Started.StorePath()
 	stats, err := s.Store.Stats()
 	err = cmp.Or(s.Store.Health(), err)
+	findings := storeFindings(path, stats, err)
+	return slices.Concat(findings, ownerFindings(s.Started.StateDir), backupFindings(s.Started, true))
+}
+
+// storeFindings judges a store that is in use by its size, and by the error of its last write.
+func storeFindings(path string, stats store.Stats, err error) []Finding {
 	size := client.SizeOf(stats.Size-stats.Free, stats.Max)
 	findings := finding("store", OK, "", "%s is in use, %s", path, size)
 	const increase = "increase STORE_MAX_SIZE"
 	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		findings = finding("store", Failure, freeDisk, "%s", oneLine(err))
 	case errors.Is(err, store.ErrFull):
 		findings = finding("store", Failure, increase, "%s", oneLine(err))
 	case errors.Is(err, store.ErrCorrupt):
@@ -111,7 +120,7 @@ func (s Inside) checkStore() []Finding {
 	case stats.NearlyFull() != "":
 		findings = finding("store", Warning, increase, "%s is nearly full (%s), %s", path, stats.NearlyFull(), size)
 	}
-	return append(findings, backupFindings(s.Started, true)...)
+	return findings
 }
 
 // checkSound inspects the sound server over a connection of its own.

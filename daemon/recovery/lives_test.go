@@ -206,7 +206,8 @@ func addBackup(ctx context.Context, st *store.Store, cfg settings.Config) error 
 // backUp does what "pressbox backup FILE" does.
 func (l life) backUp(ctx context.Context) error {
 	l.ledger.begin("backup/by-hand.db", "intact")
-	_, err := Backup(ctx, l.cfg, filepath.Join(diskOf(l.cfg), "by-hand.db"), slog.New(slog.DiscardHandler))
+	write := func(w io.Writer) error { return Backup(ctx, l.cfg, w, slog.New(slog.DiscardHandler)) }
+	_, err := WriteBackup(ctx, filepath.Join(diskOf(l.cfg), "by-hand.db"), write)
 	return l.ledger.ack("backup/by-hand.db", err)
 }
 
@@ -215,7 +216,11 @@ func (l life) backUp(ctx context.Context) error {
 func (l life) restore(ctx context.Context) error {
 	_ = l.ledger.set("calibration/which", "2") // nil
 	l.ledger.begin("calibration/which", "1")
-	_, err := Restore(ctx, l.cfg, filepath.Join(diskOf(l.cfg), "backup.db"))
+	backup, err := os.Open(filepath.Join(diskOf(l.cfg), "backup.db"))
+	if err == nil {
+		_, err = Restore(ctx, l.cfg, backup)
+		err = errors.Join(err, backup.Close())
+	}
 	return l.ledger.ack("calibration/which", err)
 }
 
