@@ -248,6 +248,16 @@ func (s *Server) Allow(l *limits.Limiter, r *http.Request) error {
 	return nil
 }
 
+// Limited returns a handler that a client may call as often as l permits; see [Server.Allow].
+func (s *Server) Limited(l *limits.Limiter, next Handler) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.Allow(l, r); err != nil {
+			return err
+		}
+		return next(w, r)
+	}
+}
+
 // countedAs returns the address as which a request is counted, and whether it is
 // limited.
 func (s *Server) countedAs(r *http.Request) (client netip.Addr, limited bool) {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -200,17 +199,11 @@ func readSome(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// licenseLine matches the license in a model card.
-var licenseLine = regexp.MustCompile(`(?im)^[\s*#-]*licen[cs]e\s*:\s*(\S.*?)\s*$`)
-
 // readLicense returns the license in the card at path, "" if there is none.
 func readLicense(path string) string {
 	data, err := readSome(path, maxConfig)
 	if err != nil {
 		return ""
 	}
-	if line := licenseLine.FindSubmatch(data); line != nil {
-		return strings.ToValidUTF8(string(line[1]), "")
-	}
-	return ""
+	return voice.License(data)
 }

@@ -39,16 +39,6 @@ const (
 	cancelRate = 120
 )
 
-// limited returns a handler that first counts its requests with a limiter.
-func (h *handlers) limited(l *limits.Limiter, next web.Handler) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.Allow(l, r); err != nil {
-			return err
-		}
-		return next(w, r)
-	}
-}
-
 // Routes returns the routes of this package. Those under NOTIFY_ACCESS are also served below /api, where a
 // session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
@@ -68,7 +58,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 	cancelled := web.Response{
 		Status: http.StatusOK, Description: "The number of cancelled announcements.", Body: cancelledReply{},
 	}
-	cancelWaiting := h.limited(h.cancels, h.cancelWaiting)
+	cancelWaiting := h.Limited(h.cancels, h.cancelWaiting)
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/notify", web.NotifyAccess, h.announce, web.Operation{
 			ID: "createAnnouncement", Tag: "announcements", Summary: "Create an announcement",
@@ -92,7 +82,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Problems: []int{http.StatusServiceUnavailable},
 			Limited:  true,
 		}),
-		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.limited(h.reads, h.queue), web.Operation{
+		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.Limited(h.reads, h.queue), web.Operation{
 			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue, the scheduled and the recent " +
 				"announcements",
 			Description: "GET creates no announcement: with a parameter `message` it is 400.",
@@ -106,17 +96,17 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Responses: []web.Response{cancelled},
 			Problems:  []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.limited(h.reads, h.find), web.Operation{
+		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.Limited(h.reads, h.find), web.Operation{
 			ID: "getAnnouncement", Tag: "announcements", Summary: "Get an announcement",
 			Responses: one, Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
-		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.limited(h.cancels, h.cancel), web.Operation{
+		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.Limited(h.cancels, h.cancel), web.Operation{
 			ID: "cancelAnnouncement", Tag: "announcements", Summary: "Cancel an announcement, also while it is spoken",
 			Responses: one,
 			Problems:  changes,
 		}),
 		web.NewRoute(
-			http.MethodPost, "/notify/:id/ack", web.NotifyAccess, h.limited(h.cancels, h.acknowledge),
+			http.MethodPost, "/notify/:id/ack", web.NotifyAccess, h.Limited(h.cancels, h.acknowledge),
 			web.Operation{
 				ID: "acknowledgeAnnouncement", Tag: "announcements", Summary: "End the repetitions of an announcement",
 				Description: "While it is being spoken, it is spoken to its end. Otherwise it ends as `done`, or as " +

@@ -278,9 +278,7 @@ func (l *Socket) Read() (Frame, error) {
 		l.T.Errorf("%v in %s", err, text)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		l.T.Errorf("%v in %s", err, text)
-	}
+	check.That(l.T, err == nil, "%v in %s", err, text)
 	if err := l.Schema(f.T).Validate(value); err != nil {
 		l.T.Errorf("frame does not match its schema: %v\n%s", err, text)
 	}
