@@ -97,7 +97,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	a := &app{
 		ServeOptions: o, settings: current, store: st,
 		sink: sink, phonemizer: espeak.New("", o.Confine...), metrics: metrics.New(),
-		blocks: netblock.New(web.InterfacePrefixes()), speeches: limits.NewSlots(limits.Speeches),
+		blocks: netblock.New(web.InterfacePrefixes()), speeches: limits.NewSlots(),
 	}
 	cfg, log := o.Config, o.Log
 	a.synthesis.Observe, a.writes.Observe = a.metrics.ClipTime, a.metrics.WriteTime
@@ -240,6 +240,7 @@ func (a *app) webConfig() site.Config {
 		Started: cfg, Reloaded: a.settings.Current, Read: a.settings.Read,
 		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer,
 		Sink: a.sink, Integrations: a.monitor.Integrations, Leagues: a.leagues,
+		Accounts: a.signIn.Web.Sessions.Accounts,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
 			return a.web.Probe(ctx, c, origin)
 		},

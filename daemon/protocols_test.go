@@ -53,7 +53,7 @@ func newPublisher(t *testing.T) *publisher {
 		topics: make(chan mqtt.Message, 10_000), sent: map[string]bool{},
 	}
 	p.env = servertest.Environment(t, "MQTT_URL="+p.broker.URL("mqtt").String(),
-		"PULSE_SERVER=unix:"+p.dir+"/none", "QUEUE_MAX_SIZE=100000", "NOTIFY_TTL=86400")
+		"PULSE_SERVER=unix:"+p.dir+"/none", "QUEUE_MAX_SIZE=100000", "NOTIFY_TTL=86400", "NOTIFY_RATE=100000")
 	p.session = mqtt.New(mqtt.Config{
 		URL: p.broker.URL("mqtt"), ClientID: "publisher",
 		Will: mqtt.Message{Topic: "publisher"}, InstanceTopic: "publisher/instance",

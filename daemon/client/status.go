@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -29,10 +28,10 @@ type Status struct {
 }
 
 // Playing returns the beginning of the announcement that is being played; "" if there is
-// none.
+// none, or no audio output.
 func (s Status) Playing() string {
 	const maxLength = 60 // characters
-	if len(s.Queue.Queue) == 0 || s.Queue.Queue[0].Status == "queued" {
+	if len(s.Queue.Queue) == 0 || s.Queue.Queue[0].Status == "queued" || s.Health.Checks.Audio.Sink == "" {
 		return ""
 	}
 	text := []rune(strings.Join(strings.Fields(s.Queue.Queue[0].Message), " "))
@@ -124,6 +123,16 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
+// Health returns the health of a server that is not failing.
+func (c *Client) Health(ctx context.Context) (h Health, err error) {
+	if c.socket != "" {
+		s, err := c.Status(ctx)
+		return s.Health, err
+	}
+	err = c.Call(ctx, http.MethodGet, "/health", nil, &h)
+	return h, err
+}
+
 // healthTimeout is the time for which [HealthAt] waits.
 const healthTimeout = 5 * time.Second
 
@@ -141,7 +150,7 @@ func HealthAt(ctx context.Context, origin string) (h Health, err error) {
 		return h, err
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&h); err != nil {
+	if err := decode(resp, &h); err != nil {
 		return h, fmt.Errorf("decode the health of the server at %s: %w", origin, err)
 	}
 	if h.Version == "" || h.Status == "" {

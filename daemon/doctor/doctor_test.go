@@ -19,11 +19,13 @@ import (
 	"time"
 
 	"pressbox/audio/pulse"
+	"pressbox/auth"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup"
 	"pressbox/daemon/web"
 	"pressbox/game/leagues"
 	"pressbox/packaging/check"
+	"pressbox/store"
 )
 
 // has reports whether there is a finding of that name and result whose detail and remedy
@@ -55,6 +57,20 @@ func TestDoctor_publicHealth(t *testing.T) {
 		!has(r.Findings, "store", Failure, "the disk is full", "") ||
 		!has(r.Findings, "sound", Failure, "speaker is muted", "") {
 		t.Errorf("found %+v", r)
+	}
+}
+
+// A full disk is another problem than a full store.
+func TestStoreFindings(t *testing.T) {
+	t.Parallel()
+	for remedy, err := range map[string]error{
+		"free disk space":         fmt.Errorf("%w: %w", store.ErrFull, syscall.ENOSPC),
+		"increase STORE_MAX_SIZE": fmt.Errorf("announcements: %w", store.ErrFull),
+		"broken disk":             syscall.EIO,
+		"systemctl restart":       store.ErrCorrupt,
+	} {
+		found := storeFindings("state/pressbox.db", store.Stats{}, err)
+		check.That(t, has(found, "store", Failure, err.Error(), remedy), "%v: %+v", err, found)
 	}
 }
 
@@ -455,4 +471,18 @@ func TestMQTTFindings(t *testing.T) {
 			t.Errorf("%+v: %+v, want %s with %q", tt.mqtt, f, tt.result, tt.detail)
 		}
 	}
+}
+
+// With NOTIFY_ACCESS=token the accounts that may not announce are named.
+func TestOpenAccountFindings(t *testing.T) {
+	t.Parallel()
+	all := []auth.Account{
+		{Name: "Open", Open: true}, {Name: "Invited"}, {Name: "Admin", Open: true, Admin: true},
+		{Name: "Gone", Open: true, Disabled: true},
+	}
+	const want = "made without an invite, 1 accounts may not announce (NOTIFY_ACCESS=token): Open"
+	got := openAccountFindings(settings.Config{NotifyAccess: "token"}, all)
+	check.That(t, len(got) == 1 && has(got, "access", Warning, want, "users invite"), "findings %+v", got)
+	check.Equal(t, len(openAccountFindings(settings.Config{NotifyAccess: "token"}, all[1:])), 0, "findings of others")
+	check.Equal(t, len(openAccountFindings(settings.Config{NotifyAccess: "lan"}, all)), 0, "findings with lan")
 }
