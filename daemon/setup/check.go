@@ -74,7 +74,7 @@ func (s Setup) AudioOutdated() string {
 	case "":
 		return ""
 	case settings.UserName:
-		files, command = headlessFiles(), "pressbox setup-audio headless"
+		files, command = headlessFiles(s.refusesNamespaces() == ""), "pressbox setup-audio headless"
 	}
 	for _, f := range files {
 		if content, err := os.ReadFile(filepath.Join(s.Root, f.path)); err != nil || string(content) != f.content {
