@@ -497,6 +497,10 @@ func testSetPort(s *server) {
 	s.run("apt-get", "install", "--yes", "--quiet=2", "avahi-daemon", "avahi-utils")
 	s.run("sed", "-i", "s/^#QUEUE_MAX_SIZE=.*/QUEUE_MAX_SIZE=10000/", settingsFile)
 	s.run("systemctl", "reload", "pressbox.service")
+	s.run("sed", "-i", "s/^QUEUE_MAX_SIZE=.*/QUEUE_MAX_SIZE=many/", settingsFile)
+	refused := s.try("sh", "-c", "systemctl reload pressbox.service || systemctl is-active pressbox.service")
+	check.Contains(s.t, refused, "\nactive", "a reload with an invalid setting")
+	s.run("sed", "-i", "s/^QUEUE_MAX_SIZE=.*/QUEUE_MAX_SIZE=10000/", settingsFile)
 	shipped := s.run("cat", settingsFile, avahiFile)
 	s.checkBadPorts()
 

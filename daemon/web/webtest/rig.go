@@ -109,6 +109,7 @@ type Speaker struct {
 	FirstErr  error         // if not nil, returned instead of the first clip
 	SecondErr error         // if not nil, returned instead of the second clip
 	Canceled  chan struct{} // if not nil, closed when a speech is canceled
+	Busy      time.Duration // that it takes to estimate a duration, as a slow disk would
 }
 
 // Voice is the only installed voice.
@@ -135,6 +136,7 @@ func (s *Speaker) Preview(_ context.Context, _, message string) (announcements.P
 
 // Estimate returns the duration that Preview describes.
 func (s *Speaker) Estimate(_, message string, _ int) time.Duration {
+	time.Sleep(s.Busy)
 	return time.Duration(len(strings.Fields(message))) * time.Second
 }
 
@@ -224,14 +226,16 @@ type Rig struct {
 	Log       *check.Log
 	Check     *Checker
 	Config    site.Config
+	Closing   bool // clients close once the server has read the body, which net/http tells by the context
 
 	// Set by NewSignInRig and NewGamesRig.
-	Provider *authtest.Provider
-	Sessions *session.Sessions
-	Accounts *session.LocalAccounts
-	Clock    *authtest.Host
-	mu       sync.Mutex        // guards secrets
-	secrets  map[string]string // secret → its kind
+	SignInStore *store.Store
+	Provider    *authtest.Provider
+	Sessions    *session.Sessions
+	Accounts    *session.LocalAccounts
+	Clock       *authtest.Host
+	mu          sync.Mutex        // guards secrets
+	secrets     map[string]string // secret → its kind
 
 	// Set by NewGamesRig.
 	Games     *live.Games
@@ -268,7 +272,7 @@ func openStore(tb testing.TB) *store.Store {
 // start runs the announcer and creates the server.
 func (r *Rig) start(change []func(*site.Config)) {
 	r.T.Helper()
-	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
+	queue := announce.Config{Max: 6, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 	discard := slog.New(slog.DiscardHandler)
 	always := func() bool { return true }
 	var err error
@@ -298,7 +302,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Voices:    func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
 		OpenAI: openai.Config{
-			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(limits.Speeches),
+			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(),
 		},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
@@ -353,6 +357,12 @@ func NewRequest(method, path, body string, headers ...string) *http.Request {
 func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Page {
 	tb.Helper()
 	w := httptest.NewRecorder()
+	if r.Closing {
+		ctx, closed := context.WithCancel(req.Context())
+		defer closed()
+		req = req.WithContext(ctx)
+		req.Body = closingBody{req.Body, closed}
+	}
 	h.ServeHTTP(w, req)
 	resp := w.Result()
 	resp.Request = req
@@ -360,6 +370,19 @@ func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Page {
 	r.Check.CheckResponse(tb, req, resp)
 	resp.Body = io.NopCloser(strings.NewReader(text))
 	return Page{resp, tb, text}
+}
+
+// A closingBody calls closed at its end.
+type closingBody struct {
+	io.ReadCloser
+	closed func()
+}
+
+func (b closingBody) Read(p []byte) (n int, err error) {
+	if n, err = b.ReadCloser.Read(p); err != nil {
+		b.closed()
+	}
+	return n, err
 }
 
 // Administer sends a request with a JSON body, "" for none, on the administrator's socket.
@@ -415,13 +438,19 @@ type Address string
 // String returns the address and port.
 func (a Address) String() string { return string(a) }
 
-// A Pipe is an end of a connection in memory with a client on the local network.
-type Pipe struct{ net.Conn }
+// A Pipe is an end of a connection in memory with a client.
+type Pipe struct {
+	net.Conn
+	client Address
+}
 
-// Dial connects to the server.
-func (l *Wire) Dial() net.Conn {
+// Dial connects to the server from the local network.
+func (l *Wire) Dial() net.Conn { return l.DialFrom(LANClient) }
+
+// DialFrom connects to the server from an address.
+func (l *Wire) DialFrom(client string) net.Conn {
 	here, there := net.Pipe()
-	l.Conns <- Pipe{there}
+	l.Conns <- Pipe{there, Address(client)}
 	return here
 }
 
@@ -501,7 +530,7 @@ func (l EventReader) Want(events ...string) {
 func (Address) Network() string { return "tcp" }
 
 // RemoteAddr returns an address on the local network.
-func (Pipe) RemoteAddr() net.Addr { return Address(LANClient) }
+func (p Pipe) RemoteAddr() net.Addr { return p.client }
 
 // ListenUnix listens on a Unix socket in a private directory.
 func ListenUnix(t *testing.T) (l net.Listener, path string) {
