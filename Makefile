@@ -89,13 +89,10 @@ vendor: .build/page/node_modules ## update daemon/web/static/vendor after a chan
 	cp .build/page/node_modules/@fontsource/bevan/LICENSE daemon/web/static/vendor/bevan.LICENSE
 	cd daemon/web/static/vendor && sha256sum *.js *.woff2 *.LICENSE >SHA256SUMS
 
-API_TYPES  := node .build/types/node_modules/openapi-typescript/bin/cli.js daemon/web/openapi/components.json \
-	--default-non-nullable false
-
-types: .build/page/node_modules .build/types/node_modules ## check the page's scripts against their JSDoc types
+types: .build/page/node_modules .build/types/node_modules ## check the page's scripts against their types and the API's
 	cd daemon/web/static/vendor && sha256sum --quiet -c SHA256SUMS
-	@$(API_TYPES) -o .build/types/api.d.ts >/dev/null
-	@cmp .build/types/api.d.ts daemon/web/static/page/api.d.ts || { echo 'types: run "make generate"' >&2; exit 1; }
+	node .build/types/node_modules/openapi-typescript/bin/cli.js daemon/web/openapi/components.json \
+		--default-non-nullable false -o .build/types/api.d.ts >/dev/null
 	node .build/page/node_modules/typescript/bin/tsc -p daemon/web/static
 
 test: ## the tests, with real parts and the race detector
@@ -169,9 +166,8 @@ $(LINT):
 	GOBIN=$(TOOLS) packaging/again go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	mv $(TOOLS)/golangci-lint $@
 
-generate: .build/types/node_modules ## generate documents, schemas, types and tables from the code
+generate: ## generate documents, schemas and tables from the code
 	go generate ./...
-	$(API_TYPES) -o daemon/web/static/page/api.d.ts
 
 # Snapcast, and the libraries that it needs.
 .build/snapserver .build/snapclient:

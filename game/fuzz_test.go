@@ -2,9 +2,15 @@ package game_test
 
 import (
 	"encoding/json"
+	"flag"
+	"reflect"
+	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
 	"pressbox/game"
+	"pressbox/game/gametest"
+	"pressbox/game/retro"
 	"pressbox/packaging/check"
 )
 
@@ -183,4 +189,162 @@ func FuzzLineup(f *testing.F) {
 		}
 		apply(t, s, "K", "K", "K", "K") // a legal line-up can take the field and bat
 	})
+}
+
+// Every run checks the same properties of the same values.
+var _ = flag.Set("rapid.seed", "1")
+
+// Random legal games: after every move the state keeps its laws and the box score balances. The scorecard, written
+// as an event file and read, replays to the same end and the same box score.
+func TestScorebook_randomGames(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		o := game.Options{DH: rapid.Bool().Draw(rt, "dh"), Innings: rapid.IntRange(1, 9).Draw(rt, "innings")}
+		s := newGame(t, o)
+		g := randomGame{
+			rt: rt, t: t, s: s, book: game.NewScorebook(&s, clubs()),
+			card: retro.NewScorecard("HOM202604010", &s, clubs()),
+		}
+		for moves := 0; !g.s.Over(); moves++ {
+			if moves > 3000 {
+				rt.Fatalf("the game does not end: %s", describe(&g.s))
+			}
+			if rapid.IntRange(0, 9).Draw(rt, "what") == 0 {
+				g.substitute()
+			}
+			g.play()
+		}
+		g.export()
+	})
+}
+
+type randomGame struct {
+	rt   *rapid.T
+	t    *testing.T
+	s    game.State
+	book *game.Scorebook
+	card *retro.Scorecard
+}
+
+// play applies a random legal play, or a strikeout if 40 draws are illegal.
+func (g *randomGame) play() {
+	p := game.Play{Kind: game.Strikeout, Outs: game.Outs{{Kind: game.StruckOut, Fielders: "2"}}}
+	after, err := g.s.Apply(p)
+	check.Require(g.rt, err == nil, "a strikeout at %s: %v", describe(&g.s), err)
+	for range 40 {
+		drawn := g.s.LimitWalkOff(draw(&g.s, g.pick))
+		if next, err := g.s.Apply(drawn); err == nil {
+			p, after = drawn, next
+			break
+		}
+	}
+	keepsLaws(g.t, &g.s, &after, nil)
+	tally := g.s.Tally(p)
+	got := after.Score[g.s.Batting()] - g.s.Score[g.s.Batting()]
+	check.Require(g.rt, got == tally.Runs, "%d runs scored, %d in the tally", got, tally.Runs)
+	g.book.RecordPlay(&g.s, &p, &after)
+	if err := g.book.Prove(&after); err != nil {
+		g.rt.Fatalf("%+v at %s: %v", p, describe(&g.s), err)
+	}
+	g.card.RecordPlay(&g.s, p)
+	g.s = after
+}
+
+func (g *randomGame) pick(n int) int { return rapid.IntRange(0, n-1).Draw(g.rt, "pick") }
+
+// substitute replaces the pitcher or a player of the order at the same position, if the rules allow it.
+func (g *randomGame) substitute() {
+	sub := game.Substitution{Side: game.Side(g.pick(2)), Slot: g.pick(10), Position: game.Pitcher}
+	team := &g.s.Teams[sub.Side]
+	if sub.Slot > 0 {
+		sub.Position = team.Order[sub.Slot-1].Position
+	}
+	if len(team.Bench) == 0 {
+		return
+	}
+	sub.Player = team.Bench[g.pick(len(team.Bench))]
+	after, err := g.s.Substitute(sub)
+	if err != nil {
+		return
+	}
+	keepsLaws(g.t, &g.s, &after, nil)
+	g.book.RecordSubstitutions(&g.s, []game.Substitution{sub}, &after)
+	g.card.RecordSubstitutions(&g.s, []game.Substitution{sub})
+	g.s = after
+}
+
+// export writes the game and reads it back.
+func (g *randomGame) export() {
+	_, read, err := gametest.WriteRead(g.card, &g.s, g.book)
+	check.NoError(g.rt, err)
+	end := check.Must(read.Replay(func(*retro.Step, *game.Scorebook) {}))(g.rt)
+	want, got := g.book.BoxScore(&g.s), end.Scorebook.BoxScore(&end.End)
+	for side := range want.Teams {
+		want.Teams[side].Fielding, got.Teams[side].Fielding = nil, nil // in order of appearance
+	}
+	check.Require(g.rt, reflect.DeepEqual(want, got), "the box score is\n%+v, written and read\n%+v", want, got)
+	check.Require(g.rt, end.End.Score == g.s.Score && end.End.Inning == g.s.Inning,
+		"%s, written and read %s", describe(&g.s), describe(&end.End))
+}
+
+// On the wire and in the journal an enumeration is its name, flags are a list, and lists end with their last entry.
+func TestPlay_json(t *testing.T) {
+	t.Parallel()
+	const text = `{"kind":"strikeout","also":"wild pitch","flags":["sacrifice hit","foul","as ruled"],` +
+		`"ball":{"contact":"bunt line drive","place":"2","force":"soft"},` +
+		`"runs":[{},{"why":"picked off stealing"},{"to":"third","why":"wild pitch"},` +
+		`{"to":"home","why":"error","earned":"team only","rbi":"no"}],` +
+		`"outs":[{"who":"batter","how":"strikeout","by":"2"},{"who":"first","at":"second","how":"tag out",` +
+		`"by":"24"}],` +
+		`"errors":[{"by":2,"kind":"throwing","who":"third","after":"1"}]}`
+	var p game.Play
+	check.NoError(t, json.Unmarshal([]byte(text), &p))
+	check.That(t, p.Outs[1] == (game.Out{Runner: game.First, At: game.Second, Kind: game.TagOut, Fielders: "24"}),
+		"read as %+v", p)
+	got, err := json.Marshal(p)
+	check.That(t, err == nil && string(got) == text, "%s\nis written as %s, %v", text, got, err)
+}
+
+// Every value of an enumeration has a name of its own, which is read as the value; nothing else is read.
+func TestPlay_jsonNames(t *testing.T) {
+	t.Parallel()
+	checkNames(t, upTo(game.HomePlate)...)
+	checkNames(t, upTo(game.OnThrow)...)
+	checkNames(t, upTo(game.TeamOnly)...)
+	checkNames(t, upTo(game.CalledOut)...)
+	checkNames(t, upTo(game.ThrowingError)...)
+	checkNames(t, upTo(game.BuntLineDrive)...)
+	checkNames(t, game.Soft, game.Unmarked, game.Hard)
+	flags := []game.Flags{0}
+	for f := game.SacrificeHit; f <= game.AsRuled; f <<= 1 {
+		flags = append(flags, f)
+	}
+	checkNames(t, flags...)
+}
+
+// upTo returns the values of an enumeration up to the last.
+func upTo[T ~uint8](last T) (all []T) {
+	for v := T(0); v <= last; v++ {
+		all = append(all, v)
+	}
+	return all
+}
+
+func checkNames[T comparable](t *testing.T, values ...T) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, v := range values {
+		name, err := json.Marshal(v)
+		check.That(t, err == nil && !seen[string(name)] && !strings.ContainsAny(string(name), "0123456789?"),
+			"%T: %v is written as %s, %v; want a name of its own", v, v, name, err)
+		seen[string(name)] = true
+		var again T
+		err = json.Unmarshal(name, &again)
+		check.That(t, err == nil && again == v, "%T: %s is read as %v, %v", v, name, again, err)
+	}
+	for _, text := range []string{`"nonsense"`, `["nonsense"]`, `1`, `{}`} {
+		if value := values[0]; json.Unmarshal([]byte(text), &value) == nil {
+			t.Errorf("%T: %s is read as %v, want an error", value, text, value)
+		}
+	}
 }

@@ -141,6 +141,9 @@ const (
 
 const sideNames names = "away|home"
 
+// Sides returns both sides, the visitors first.
+func Sides() [2]Side { return [2]Side{Away, Home} }
+
 // Other returns the opponent.
 func (s Side) Other() Side { return 1 - s }
 

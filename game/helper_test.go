@@ -183,3 +183,89 @@ func (g *scored) fielder(id game.PlayerID) game.FieldingLine {
 	return find(g, func(t *game.TeamBoxScore) []game.FieldingLine { return t.Fielding },
 		func(l *game.FieldingLine) game.PlayerID { return l.Player }, id)
 }
+
+// draw returns a play that may be legal in s; pick returns a number below n.
+func draw(s *game.State, pick func(int) int) game.Play {
+	events := [...]string{
+		"8/F8", "63/G6", "64(1)/FO/G6", "64(1)3/GDP/G6", "K", "W", "S7", "D7", "T7", "HR/F7D", "HP", "E6", "FC6",
+		"C/E2", "WP", "PB", "BK", "SB2", "SB3", "SBH", "CS2(26)", "CS3(25)", "CSH(2)", "PO1(13)", "PO2(14)", "PO3(15)",
+	}
+	i := pick(len(events))
+	event := events[i]
+	var advances []string
+	for b := game.First; b <= game.Third && i < len(events)-9; b++ { // none beside an attempt
+		if to := min(b+game.Base(pick(5)), game.HomePlate); to > b && s.RunnerOn(b).Player != "" &&
+			!strings.Contains(event, fmt.Sprintf("(%d)", b)) {
+			advances = append(advances, fmt.Sprintf("%d-%c", b, "B123H"[to]))
+		}
+	}
+	p, err := retro.Parse(s, event+"."+strings.Join(advances, ";"))
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func plainPlays(tb testing.TB, s *game.State) []game.Play {
+	tb.Helper()
+	var plays []game.Play
+	for _, event := range []string{"K", "63/G6", "8/F8", "S7/L7", "W"} {
+		plays = append(plays, parse(tb, s, event))
+	}
+	return plays
+}
+
+func TestApply_allocations(t *testing.T) {
+	s := newGame(t, game.Options{DH: true})
+	for _, p := range plainPlays(t, &s) {
+		n := testing.AllocsPerRun(100, func() {
+			if _, err := s.Apply(p); err != nil {
+				t.Fatal(err)
+			}
+		})
+		check.That(t, n == 0, "a %s: %v allocations", p.Kind, n)
+	}
+}
+
+func BenchmarkApply(b *testing.B) {
+	s := newGame(b, game.Options{DH: true})
+	plays := plainPlays(b, &s)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, err := s.Apply(plays[i%len(plays)]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A single, then a ground ball to short: a double play that starts with a force-out.
+func ExampleState_Apply() {
+	s, err := game.New(game.Options{DH: true}, clubs(),
+		[2]game.Lineup{lineup(game.Away, true), lineup(game.Home, true)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	single := game.Play{Kind: game.Single, FieldedBy: "8", Advances: [4]game.Advance{{To: game.First}}}
+	s, err = s.Apply(single)
+	fmt.Println(s.RunnerOn(game.First).Player, s.Batter(), err)
+
+	double := game.Play{
+		Kind:  game.BattedOut,
+		Flags: game.GroundedIntoDoublePlay,
+		Ball:  game.BattedBall{Contact: game.GroundBall, Location: "6"},
+		Outs: [4]game.Out{
+			{Runner: game.First, At: game.Second, Kind: game.ForceOut, Fielders: "64"},
+			{Runner: game.AtBat, At: game.First, Kind: game.OutBeforeFirst, Fielders: "43"},
+		},
+	}
+	s, err = s.Apply(double)
+	fmt.Println(s.Outs, s.Batter(), err)
+
+	_, err = s.Apply(double) // no runner is left on first
+	fmt.Println(err)
+	// Output:
+	// a1 a2 <nil>
+	// 2 a3 <nil>
+	// out 1: no runner on first
+}

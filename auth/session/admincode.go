@@ -37,12 +37,8 @@ func (s *Sessions) SaveAdminCode(ctx context.Context, hash string) error {
 }
 
 // HasAdminCode reports whether there is an unused administrator code.
-func (s *Sessions) HasAdminCode(ctx context.Context) (found bool, err error) {
-	err = s.repo.View(ctx, func(tx auth.Tx) error {
-		found = tx.Get(tableAdminCode, adminCodeKey) != nil
-		return nil
-	})
-	return found, err
+func (s *Sessions) HasAdminCode(ctx context.Context) (bool, error) {
+	return view(ctx, s, func(tx auth.Tx) (bool, error) { return tx.Get(tableAdminCode, adminCodeKey) != nil, nil })
 }
 
 // TryAdminCode counts a try and returns the hash to compare the code with. It returns

@@ -68,15 +68,12 @@ func (s *Sessions) savePending(ctx context.Context, key auth.Hash, tag []byte, f
 
 // takePending returns a flow and deletes it, so that only one of several
 // callbacks with the same state gets it. An unknown state causes no write.
-func (s *Sessions) takePending(ctx context.Context, key auth.Hash) (flow auth.PendingFlow, err error) {
-	read := func(tx auth.Tx) (err error) {
-		flow, err = get[auth.PendingFlow](tx, tableFlow, key[:])
-		return err
-	}
-	err = s.repo.View(ctx, read)
+func (s *Sessions) takePending(ctx context.Context, key auth.Hash) (auth.PendingFlow, error) {
+	read := func(tx auth.Tx) (auth.PendingFlow, error) { return get[auth.PendingFlow](tx, tableFlow, key[:]) }
+	flow, err := view(ctx, s, read)
 	if err == nil {
 		err = s.repo.Update(ctx, func(tx auth.Tx) error {
-			if err := read(tx); err != nil {
+			if _, err := read(tx); err != nil {
 				return err
 			}
 			return deleteFlow(tx, key[:], flow)

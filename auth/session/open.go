@@ -59,8 +59,7 @@ func (s *Sessions) open(ctx context.Context, a admission) (auth.Result, error) {
 // account.
 func (s *Sessions) findOrCreateAccount(tx auth.Tx, a admission, fresh auth.Account) (auth.Account, error) {
 	key := identityKey(a.identity)
-	id, err := get[string](tx, tableIdentity, key)
-	if errors.Is(err, auth.ErrNotFound) {
+	if tx.Get(tableIdentity, key) == nil {
 		if err := s.checkSignUp(tx, a.signUp, a.invite); err != nil {
 			return auth.Account{}, err
 		}
@@ -69,10 +68,7 @@ func (s *Sessions) findOrCreateAccount(tx auth.Tx, a admission, fresh auth.Accou
 		}
 		return fresh, put(tx, tableUser, []byte(fresh.ID), fresh)
 	}
-	if err != nil {
-		return auth.Account{}, err
-	}
-	account, err := get[auth.Account](tx, tableUser, []byte(id))
+	account, err := accountOf(tx, key)
 	if err != nil {
 		return auth.Account{}, err
 	}
@@ -81,7 +77,7 @@ func (s *Sessions) findOrCreateAccount(tx auth.Tx, a admission, fresh auth.Accou
 	}
 	if name := a.identity.Name; name != "" && name != account.Name {
 		account.Name = name
-		err = put(tx, tableUser, []byte(id), account)
+		err = put(tx, tableUser, []byte(account.ID), account)
 	}
 	return account, err
 }
@@ -107,6 +103,15 @@ func (s *Sessions) checkSignUp(tx auth.Tx, policy auth.SignUpPolicy, invite auth
 // equal subjects of two providers are two identities.
 func identityKey(identity auth.Identity) []byte {
 	return []byte(identity.Provider + "\x00" + identity.Issuer + "\x00" + identity.Subject)
+}
+
+// accountOf returns the account of an identity, or ErrNotFound.
+func accountOf(tx auth.Tx, identity []byte) (auth.Account, error) {
+	id, err := get[string](tx, tableIdentity, identity)
+	if err != nil {
+		return auth.Account{}, err
+	}
+	return get[auth.Account](tx, tableUser, []byte(id))
 }
 
 // save stores a session and a pair of its tokens.

@@ -99,18 +99,28 @@ func (s *Sessions) notifyEnded(keys ...string) {
 	}
 }
 
+// view returns what read returns, on a consistent state.
+func view[T any](ctx context.Context, s *Sessions, read func(auth.Tx) (T, error)) (v T, err error) {
+	err = s.repo.View(ctx, func(tx auth.Tx) (err error) {
+		v, err = read(tx)
+		return err
+	})
+	return v, err
+}
+
 // sessionKey returns the key of a session. Sessions of one account are adjacent.
 func sessionKey(session auth.Session) string { return session.Account + "/" + session.ID }
 
-// expired reports whether a session has reached its age limit.
-func (s *Sessions) expired(session auth.Session) bool {
-	return s.clock.Age(session.Started) > s.maxAge || s.clock.Age(session.Renewed) > auth.RefreshTTL
+// over reports whether a session has ended or has reached its age limit.
+func (s *Sessions) over(session auth.Session) bool {
+	return session.Ended != "" || s.clock.Age(session.Started) > s.maxAge ||
+		s.clock.Age(session.Renewed) > auth.RefreshTTL
 }
 
-// live returns the sessions of an account that have not ended, in no order.
+// live returns the sessions of an account that are not over, in no order.
 func (s *Sessions) live(tx auth.Tx, account string) (live []auth.Session, err error) {
 	err = each(tx, tableSession, []byte(account+"/"), func(_ string, session auth.Session) error {
-		if session.Ended == "" && !s.expired(session) {
+		if !s.over(session) {
 			live = append(live, session)
 		}
 		return nil
@@ -148,7 +158,7 @@ func (s *Sessions) DeleteExpired(ctx context.Context) error {
 		return errors.Join(
 			s.deleteExpiredFlows(tx),
 			deleteWhere(tx, tableSession, func(key string, session auth.Session) bool {
-				ended[key] = session.Ended != "" || s.expired(session)
+				ended[key] = s.over(session)
 				return ended[key]
 			}),
 			deleteWhere(tx, tableAccess, func(_ string, a accessRecord) bool {

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"net/netip"
 	"strings"
 	"sync"
@@ -67,9 +68,7 @@ func TestBegin_evictsMostPending(t *testing.T) {
 		begin(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}).String()) // a whole network
 	}
 	for _, victim := range victims {
-		if _, err := r.Finish(t.Context(), authtest.Callback(victim)); err != nil {
-			t.Errorf("a sign-in of another client: %v", err)
-		}
+		check.Must(r.Finish(t.Context(), authtest.Callback(victim)))(t) // a sign-in of another client
 	}
 	r.refused(authtest.Callback(first), auth.CodeInvalidState)
 	check.Equal(t, len(r.records("auth_state")), auth.MaxPendingFlows-len(victims), "pending sign-ins")
@@ -252,4 +251,105 @@ func TestSignIn_storeFails(t *testing.T) {
 	_, err := r.Begin(t.Context(), auth.FlowOptions{})
 	check.That(t, err != nil && auth.CodeOf(err) == auth.CodeServerError, "begin: %v, want server_error", err)
 	r.refused(authtest.Callback(flow), auth.CodeServerError)
+}
+
+// A name is taken once, in any spelling, and free again after its account was deleted.
+func TestLocalAccounts_names(t *testing.T) {
+	r := newRig(t)
+	local := r.Sessions.LocalAccounts()
+	for _, tt := range []struct {
+		name string
+		want error
+	}{{"", auth.ErrNotFound}, {" Anna ", nil}, {"a\nb", auth.ErrNotFound}, {"ANNA", auth.ErrNameTaken}} {
+		account := auth.LocalAccount{Name: tt.name, Subject: "s1", Hash: "h1"}
+		_, err := local.Create(t.Context(), account, auth.SignUpOpen, "")
+		check.Require(t, errors.Is(err, tt.want), "create %q: %v, want %v", tt.name, err, tt.want)
+	}
+	got, err := local.Find(t.Context(), "anna")
+	check.That(t, err == nil && got.Name == "Anna" && got.Subject == "s1" && !got.Created.IsZero(),
+		"anna is %+v, %v", got, err)
+	check.ErrorIs(t, local.Rehash(t.Context(), "Anna", "another", "h2"), auth.ErrNotFound, "rehash of another hash")
+	check.NoError(t, local.Rehash(t.Context(), "Anna", "h1", "h2"))
+	r.ProviderName, r.idp.Identity = auth.Local, auth.Identity{
+		Provider: auth.Local, Issuer: auth.LocalIssuer, Subject: "s1", Name: "Anna",
+	}
+	check.ErrorIs(t, check.Err(local.Account(t.Context(), got)), auth.ErrNotFound, "account before the first sign-in")
+	account := r.signIn().Account
+	same, err := local.Account(t.Context(), got)
+	check.That(t, err == nil && same == account, "account %+v, %v; want %+v", same, err, account)
+	check.NoError(t, r.Sessions.DeleteAccount(t.Context(), account.ID))
+	check.ErrorIs(t, check.Err(local.Find(t.Context(), "anna")), auth.ErrNotFound, "after its account was deleted")
+	accounts, err := r.Sessions.Accounts(t.Context())
+	check.That(t, err == nil && len(accounts) == 0, "accounts %+v, %v", accounts, err)
+}
+
+// An invite is valid for one account, within its week, and a taken name does not use it up.
+func TestLocalAccounts_invites(t *testing.T) {
+	r := newRig(t)
+	invite, second := r.invite().Reveal(), r.invite().Reveal()
+	create := func(name, invite string, policy auth.SignUpPolicy, want error) {
+		t.Helper()
+		_, err := r.Sessions.LocalAccounts().Create(t.Context(), auth.LocalAccount{Name: name}, policy, invite)
+		check.ErrorIs(t, err, want, "%s with %.5s…", name, invite)
+	}
+	create("anna", "", auth.SignUpInvite, auth.ErrNotInvited)
+	create("anna", "xi_", auth.SignUpInvite, auth.ErrNotInvited)
+	create("anna", auth.NewToken(auth.KindInvite).Reveal(), auth.SignUpInvite, auth.ErrNotInvited)
+	create("anna", invite, auth.SignUpInvite, nil)
+	create("bert", invite, auth.SignUpInvite, auth.ErrNotInvited)
+	create("anna", second, auth.SignUpInvite, auth.ErrNameTaken)
+	create("bert", second, auth.SignUpInvite, nil)
+	late := r.invite().Reveal()
+	r.host.Pass(auth.InviteTTL + time.Second)
+	create("cora", late, auth.SignUpInvite, auth.ErrNotInvited)
+	create("cora", "", auth.SignUpClosed, auth.ErrNotInvited)
+}
+
+// tryCode tries the administrator code, of which the hash is "hash".
+func (r *rig) tryCode(want error) {
+	r.t.Helper()
+	hash, err := r.Sessions.TryAdminCode(r.t.Context())
+	check.Require(r.t, errors.Is(err, want) && (err != nil || hash == "hash"),
+		"the hash is %q, %v, want %v", hash, err, want)
+}
+
+// Five tries an hour are permitted, across restarts, and an earlier code's tries count.
+func TestAdminCode_tries(t *testing.T) {
+	r := newRig(t)
+	r.tryCode(auth.ErrNotFound)
+	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "earlier"))
+	_ = check.Must(r.Sessions.TryAdminCode(t.Context()))(t)
+	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
+	r.host.Pass(time.Minute)
+	for range auth.MaxCodeTries - 1 {
+		r.tryCode(nil)
+	}
+	r.host.Restart("second boot", time.Minute)
+	r.start()
+	_, err := r.Sessions.TryAdminCode(t.Context())
+	wait, ok := errors.AsType[*auth.ThrottledError](err)
+	check.Require(t, ok && wait.Wait <= auth.CodeWindow-time.Minute && wait.Wait >= auth.CodeWindow-5*time.Minute,
+		"the sixth try: %v", err)
+	r.host.Pass(wait.Wait - time.Second)
+	_, err = r.Sessions.TryAdminCode(t.Context())
+	check.Require(t, err != nil, "a try is permitted a second early")
+	r.host.Pass(time.Second)
+	r.tryCode(nil)
+	_, err = r.Sessions.TryAdminCode(t.Context())
+	check.Require(t, err != nil, "the four tries of the second minute are forgotten")
+}
+
+// The code makes one account an administrator's and is gone then. A code that was replaced
+// during a try makes none.
+func TestAdminCode_once(t *testing.T) {
+	r := newRig(t)
+	r.signIn()
+	account := check.Must(r.Sessions.Accounts(t.Context()))(t)[0].ID
+	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
+	check.ErrorIs(t, r.Sessions.UseAdminCode(t.Context(), "earlier", account), auth.ErrNotFound, "a replaced code")
+	check.That(t, !check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "a replaced code made an administrator")
+	check.NoError(t, r.Sessions.UseAdminCode(t.Context(), "hash", account))
+	check.That(t, check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "the code made no administrator")
+	check.That(t, !check.Must(r.Sessions.HasAdminCode(t.Context()))(t), "the used code still exists")
+	r.tryCode(auth.ErrNotFound)
 }

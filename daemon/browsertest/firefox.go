@@ -51,8 +51,8 @@ func StartFirefox(tb testing.TB) *Firefox {
 	const announced = "WebDriver BiDi listening on "
 	ctx, cancel := context.WithCancel(context.Background())
 	//nolint:gosec // a folder of the test
-	cmd := exec.CommandContext(ctx, "firefox-esr", "--headless", "--no-remote", "--remote-debugging-port", "0",
-		"--profile", tb.TempDir())
+	cmd := exec.CommandContext(ctx, check.Part(tb, "firefox-esr"), "--headless", "--no-remote",
+		"--remote-debugging-port", "0", "--profile", tb.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with its content processes
 	cmd.WaitDelay = 10 * time.Second
@@ -75,7 +75,7 @@ func StartFirefox(tb testing.TB) *Firefox {
 	})
 	url, ok := <-address
 	if !ok {
-		tb.Fatal("firefox-esr ended before it listened; \"make parts\" installs it")
+		tb.Fatal("firefox-esr ended before it listened")
 	}
 	conn, _, err := websocket.DefaultDialer.Dial(url+"/session", nil)
 	check.NoError(tb, err)

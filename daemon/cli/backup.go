@@ -40,8 +40,7 @@ func backupCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s, %d bytes, checked\n", path, size)
-		return err
+		return printf(cmd, "%s, %d bytes, checked\n", path, size)
 	}
 	return cmd
 }
@@ -90,8 +89,7 @@ func restoreCommand() *cobra.Command {
 		if aside == "" {
 			aside = "none"
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %s; the earlier store: %s\n", args[0], aside)
-		return err
+		return printf(cmd, "restored %s; the earlier store: %s\n", args[0], aside)
 	}
 	return cmd
 }

@@ -41,7 +41,7 @@ func (p Program) firstStartCommand() *cobra.Command {
 		return hostSettings(cmd, cmd.Flag("state-dir").Value.String())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s := setup.Setup{Root: *root, Out: cmd.OutOrStdout()}
+		s := root()
 		if err := s.RequireRoot("first-start " + args[0]); err != nil {
 			return err
 		}
@@ -57,8 +57,8 @@ func (p Program) firstStartCommand() *cobra.Command {
 			problems = append(problems, card.Problem{Text: fmt.Sprintf("the backup was not restored: %v", err)})
 		}
 		if c.AdminCode != "" {
-			err := administer(func(ctx context.Context, cl *client.Client) error {
-				return cl.Send(ctx, http.MethodPut, "/admin/code", map[string]string{"code": c.AdminCode})
+			err := administer(func(cl *client.Client) error {
+				return cl.Send(cmd.Context(), http.MethodPut, "/admin/code", map[string]string{"code": c.AdminCode})
 			})
 			if err != nil {
 				text := fmt.Sprintf("the administrator code was not set: %v", err)
@@ -112,12 +112,7 @@ func helloCommand() *cobra.Command {
 			"until that has been played.\n\n" + exitcode.Help,
 		Args: cobra.NoArgs,
 	}
-	connect := serverFlag(cmd, true)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := connect()
-		if err != nil {
-			return err
-		}
+	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, _ []string) error {
 		name, err := localName(cmd.Context())
 		if err != nil {
 			return err
@@ -128,8 +123,7 @@ func helloCommand() *cobra.Command {
 		}
 		said := announce.Content{Message: greeting(name, string(report))}
 		return request(cmd, c, announce.AnnouncementRequest{Payload: announce.Payload{Content: said}}, true)
-	}
-	return cmd
+	})
 }
 
 // localName returns the name of this host on the local network: Avahi's, else its own.

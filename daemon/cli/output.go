@@ -12,6 +12,12 @@ import (
 	"pressbox/daemon/client"
 )
 
+// printf prints a text on the command's output.
+func printf(cmd *cobra.Command, format string, args ...any) error {
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), format, args...)
+	return err
+}
+
 // newTable returns a writer that aligns columns, separated by tabs, on the command's output.
 func newTable(cmd *cobra.Command) *tabwriter.Writer {
 	return tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)

@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pressbox/audio/pulse"
 	"pressbox/daemon/client"
+	"pressbox/daemon/doctor"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
 )
@@ -29,20 +31,14 @@ func (p Program) statusCommand() *cobra.Command {
 			"not work, and with 3 if no server is running.",
 		Args: cobra.NoArgs,
 	}
-	connect := adminFlag(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print the server's response as JSON")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := connect()
-		if err != nil {
-			return err
-		}
+	return runWith(cmd, adminFlag(cmd), func(cmd *cobra.Command, c *client.Client, _ []string) error {
 		s, err := get(cmd, c, "/admin/status", *asJSON, printStatus)
 		if err == nil && s.Health.Status != "ok" {
 			err = errNotOK
 		}
 		return err
-	}
-	return cmd
+	})
 }
 
 // printStatus prints a server's status as text.
@@ -68,10 +64,10 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 		integration := s.Health.Integrations[name]
 		row(name, integration.String(), integration.Detail)
 	}
-	row("games", fmt.Sprintf("%d active, %d pending, %d finished",
-		s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
-	row("leagues", fmt.Sprintf("%d active, %d pending, %d finished",
-		s.Counts["leagues_active"], s.Counts["leagues_pending"], s.Counts["leagues_finished"]), "")
+	for _, kind := range []string{"games", "leagues"} {
+		row(kind, fmt.Sprintf("%d active, %d pending, %d finished",
+			s.Counts[kind+"_active"], s.Counts[kind+"_pending"], s.Counts[kind+"_finished"]), "")
+	}
 	row("accounts", fmt.Sprintf("%d accounts, %d sessions", s.Counts["accounts"], s.Counts["sessions"]), "")
 	row("build", fmt.Sprintf("%s, %s", s.Versions["go"], Build{Revision: s.Versions["revision"]}.commitText()), "")
 	return table.Flush()
@@ -86,8 +82,7 @@ func logLevelCommand() *cobra.Command {
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: []string{"DEBUG", "INFO", "WARN", "ERROR"},
 	}
-	connect := adminFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return runWith(cmd, adminFlag(cmd), func(cmd *cobra.Command, c *client.Client, args []string) error {
 		method, body := http.MethodGet, any(nil)
 		if len(args) > 0 {
 			if err := settings.CheckLevel(args[0]); err != nil {
@@ -95,18 +90,63 @@ func logLevelCommand() *cobra.Command {
 			}
 			method, body = http.MethodPut, map[string]string{"level": strings.ToUpper(args[0])}
 		}
-		c, err := connect()
-		if err != nil {
-			return err
-		}
 		var response struct {
 			Level string `json:"level"`
 		}
 		if err := c.Call(cmd.Context(), method, "/admin/log-level", body, &response); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), response.Level)
+		return printf(cmd, "%v\n", response.Level)
+	})
+}
+
+// errFailures is the error of doctor if it found a failure.
+var errFailures = errors.New("a component does not work")
+
+func (p Program) doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find problems and their remedies",
+		Long: "Doctor checks everything that the server needs: its settings, port, store, voices and what\n" +
+			"they need, the sound server and the host. A running server checks itself, as its settings\n" +
+			"and its sound server may differ from those of this command. If no server is running,\n" +
+			"doctor checks what a server started now would find: as root, as user pressbox. It prints\n" +
+			"which of the two it did, changes nothing, and exits with 1 if a component does not work.",
+		Args: cobra.NoArgs,
+	}
+	dir := cmd.Flags().String("state-dir", "", "`directory` of the store [STATE_DIR]")
+	asJSON := cmd.Flags().Bool("json", false, "print the findings as JSON")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		host, err := hostSettings(cmd, *dir) // doctor reports an error
+		report := doctor.New(cmd.Context(), host, err,
+			doctor.Program{Version: p.Build.Version, Released: p.Build.Released, Confine: p.Confine}).Run(cmd.Context())
+		if *asJSON {
+			err = printJSON(cmd, report)
+		} else {
+			err = report.Print(cmd.OutOrStdout())
+		}
+		if err == nil && doctor.Worst(report.Findings) == doctor.Failure {
+			err = errFailures
+		}
 		return err
 	}
 	return cmd
+}
+
+// soundCheckCommand returns the command of the child process that inspects a sound server as
+// another user.
+func soundCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    doctor.SoundCommand + " SERVER",
+		Short:  "Inspect a sound server",
+		Args:   cobra.ExactArgs(1),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			report, err := pulse.Inspect(cmd.Context(), pulse.Config{Server: args[0]})
+			if err != nil {
+				return exitcode.With(exitcode.Usage, err)
+			}
+			return printJSON(cmd, report)
+		},
+	}
 }

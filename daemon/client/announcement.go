@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +33,7 @@ type Report struct {
 
 // Ended reports whether the announcement's status is final.
 func (r Report) Ended() bool {
-	return r.Status == "done" || r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired" ||
-		r.Status == "silenced"
+	return slices.Contains([]string{"done", "failed", "cancelled", "expired", "silenced"}, r.Status)
 }
 
 // Speaking reports whether the announcement is being made or played.

@@ -100,16 +100,13 @@ func TestDisplay_loads(t *testing.T) {
 		tools, err := start(cmd)
 		check.NoError(t, err)
 		for tools.answers(ctx, time.Minute) != want {
-			if ctx.Err() != nil {
-				t.Fatalf("%s never answers", page)
-			}
+			check.Require(t, ctx.Err() == nil, "%s never answers", page)
 		}
 		cancel()
 		_ = cmd.Wait() // killed
 		tools.close()
 		check.NoError(t, d.clear())
-		if found, _ := filepath.Glob(d.Profile + "/*"); len(found) > 0 {
-			t.Errorf("the profile has %q", found)
-		}
+		found, _ := filepath.Glob(d.Profile + "/*")
+		check.That(t, len(found) == 0, "the profile has %q", found)
 	}
 }

@@ -34,7 +34,7 @@ const (
 	freeDisk        = "free disk space, for example: apt-get clean; journalctl --vacuum-size=50M"
 )
 
-func (d Doctor) checkSettings(context.Context) []Finding {
+func (d Doctor) checkSettings() []Finding {
 	if d.settingsErr != nil {
 		return finding("settings", Failure, correctSettings, "%s", oneLine(d.settingsErr))
 	}
@@ -47,8 +47,6 @@ func (d Doctor) checkSettings(context.Context) []Finding {
 	return append(finding("settings", OK, "", "valid"), exposureFindings(d.cfg)...)
 }
 
-func (d Doctor) checkLexicon(context.Context) []Finding { return lexiconFindings(d.cfg) }
-
 // lexiconFindings checks LEXICON_FILE, if there is one.
 func lexiconFindings(cfg settings.Config) []Finding {
 	_, err := cfg.Lexicon()
@@ -60,8 +58,6 @@ func lexiconFindings(cfg settings.Config) []Finding {
 	}
 	return finding("lexicon", OK, "", "%s is valid", cfg.LexiconFile)
 }
-
-func (d Doctor) checkWebhooks(context.Context) []Finding { return webhookFindings(d.cfg) }
 
 // webhookFindings checks the templates of webhooks, unless these are off.
 func webhookFindings(cfg settings.Config) []Finding {
@@ -76,7 +72,7 @@ func webhookFindings(cfg settings.Config) []Finding {
 }
 
 // checkServer explains why no server was asked.
-func (d Doctor) checkServer(context.Context) []Finding {
+func (d Doctor) checkServer() []Finding {
 	switch {
 	case d.denied != nil:
 		return finding("server", Warning, d.deniedRemedy(), "%s", oneLine(d.denied))
@@ -88,32 +84,36 @@ func (d Doctor) checkServer(context.Context) []Finding {
 }
 
 // checkPort finds the process that uses the port while no server runs.
-func (d Doctor) checkPort(context.Context) []Finding {
+func (d Doctor) checkPort() []Finding {
 	if d.socket != "" || d.cfg.Port == 0 {
 		return nil
 	}
-	l, err := net.Listen("tcp", d.cfg.Address()) //nolint:noctx // it does not wait
-	if err == nil {
-		_ = l.Close() // nothing was accepted
-		return finding("port", OK, "", "%d is free", d.cfg.Port)
-	}
 	const change = "pressbox set-port N, or PORT in " + settings.SystemFile
-	if !errors.Is(err, syscall.EADDRINUSE) {
+	owner, err := portUser(d.cfg.Address(), d.cfg.Port)
+	switch {
+	case err == nil:
+		return finding("port", OK, "", "%d is free", d.cfg.Port)
+	case !errors.Is(err, syscall.EADDRINUSE):
 		return finding("port", Failure, change, "%s", oneLine(err))
-	}
-	owner := portOwner("/proc", d.cfg.Port)
-	if owner == "systemd" {
+	case owner == "systemd":
 		return finding("port", OK, "", "%d is open by systemd, which starts the server on the first request",
 			d.cfg.Port)
-	}
-	if owner == "" {
+	case owner == "":
 		owner = "another program (run doctor as root to see which)"
 	}
 	return finding("port", Failure, "stop that program, or change the port: "+change,
 		"%d is in use by %s", d.cfg.Port, owner)
 }
 
-func (d Doctor) checkMQTT(context.Context) []Finding { return mqttFindings(d.cfg) }
+// portUser returns why a server cannot listen at an address, and the process that listens on its
+// port, as far as this user may see it.
+func portUser(address string, port int) (owner string, err error) {
+	l, err := net.Listen("tcp", address) //nolint:noctx // it does not wait
+	if err == nil {
+		return "", l.Close()
+	}
+	return portOwner("/proc", port), err
+}
 
 // mqttFindings checks the files of the MQTT settings.
 func mqttFindings(cfg settings.Config) []Finding {
@@ -132,7 +132,7 @@ func mqttFindings(cfg settings.Config) []Finding {
 }
 
 // checkWyoming reports whether a server started now could serve the Wyoming protocol.
-func (d Doctor) checkWyoming(context.Context) []Finding {
+func (d Doctor) checkWyoming() []Finding {
 	if off := d.cfg.WyomingOff(); off != "" {
 		return finding("wyoming", OK, "", "off: %s", off)
 	}
@@ -140,13 +140,11 @@ func (d Doctor) checkWyoming(context.Context) []Finding {
 	if d.socket != "" || port == 0 {
 		return nil
 	}
-	l, err := net.Listen("tcp", d.cfg.WyomingAddress()) //nolint:noctx // it does not wait
-	if err == nil {
-		_ = l.Close() // nothing was accepted
+	owner, err := portUser(d.cfg.WyomingAddress(), port)
+	switch {
+	case err == nil:
 		return finding("wyoming", OK, "", "port %d is free", port)
-	}
-	owner := portOwner("/proc", port)
-	if owner == "systemd" {
+	case owner == "systemd":
 		return finding("wyoming", OK, "", "port %d is open by systemd", port)
 	}
 	return finding("wyoming", Warning,
@@ -251,8 +249,6 @@ func backupFindings(cfg settings.Config, running bool) []Finding {
 	}
 }
 
-func (d Doctor) checkDisk(context.Context) []Finding { return diskFindings(d.cfg.StateDir) }
-
 // diskFindings checks the disk of a directory, which need not exist.
 func diskFindings(dir string) []Finding {
 	for ; ; dir = filepath.Dir(dir) {
@@ -279,7 +275,7 @@ func diskFindings(dir string) []Finding {
 	}
 }
 
-func (d Doctor) checkVoices(context.Context) []Finding {
+func (d Doctor) checkVoices() []Finding {
 	return voiceFindings(library.New(library.Config{
 		Dirs: d.cfg.VoiceDirs(), Defaults: library.Defaults{Voice: d.cfg.DefaultVoice},
 		Log: slog.New(slog.DiscardHandler),
@@ -337,8 +333,6 @@ func phonemizerFindings(ctx context.Context, phonemizer voice.Phonemizer) []Find
 		return finding("espeak-ng", OK, "", "answers")
 	}
 }
-
-func (d Doctor) checkRuntime(context.Context) []Finding { return runtimeFindings(d.cfg.ONNXRuntimeLib) }
 
 func runtimeFindings(path string) []Finding {
 	version, err := onnx.Runtime{Library: path}.Version()

@@ -3,9 +3,12 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/client"
@@ -38,18 +41,13 @@ type Inside struct {
 
 // Findings checks everything.
 func (s Inside) Findings(ctx context.Context) []Finding {
-	findings := s.checkSettings()
-	findings = append(findings, exposureFindings(s.Started)...)
-	findings = append(findings, s.checkProxy(ctx)...)
-	findings = append(findings, s.checkStore()...) //nolint:contextcheck // the store's test write is short
-	findings = append(findings, diskFindings(s.Started.StateDir)...)
-	findings = append(findings, voiceFindings(s.Voices)...)
-	findings = append(findings, lexiconFindings(s.Reloaded())...)
-	findings = append(findings, phonemizerFindings(ctx, s.Phonemizer)...)
-	findings = append(findings, confinementFindings(confine.Missing())...)
-	findings = append(findings, runtimeFindings(s.Started.ONNXRuntimeLib)...)
-	findings = append(findings, s.checkSound(ctx)...)
-	findings = append(findings, leagueFindings(s.Leagues.Stored())...)
+	findings := slices.Concat(
+		s.checkSettings(), exposureFindings(s.Started), s.checkProxy(ctx),
+		s.checkStore(), //nolint:contextcheck // the store's test write is short
+		diskFindings(s.Started.StateDir), voiceFindings(s.Voices), lexiconFindings(s.Reloaded()),
+		phonemizerFindings(ctx, s.Phonemizer), confinementFindings(confine.Missing()),
+		runtimeFindings(s.Started.ONNXRuntimeLib), s.checkSound(ctx), leagueFindings(s.Leagues.Stored()),
+	)
 	for _, i := range s.Integrations {
 		findings = append(findings, integrationFinding(i.Name, i.Report())...)
 	}
@@ -127,4 +125,63 @@ func (s Inside) checkSound(ctx context.Context) []Finding {
 			Warning, "", "the sound server answers, but the server is not connected to it yet: %s", oneLine(lost))...)
 	}
 	return findings
+}
+
+// probeTimeout is the time for a request through PUBLIC_URL.
+const probeTimeout = 5 * time.Second
+
+// exposureFindings names settings that open the server to the internet.
+func exposureFindings(cfg settings.Config) []Finding {
+	permitted := cfg.Exposed()
+	if permitted == "" {
+		return nil
+	}
+	return finding("access", Warning, "unless this is intended, set NOTIFY_ACCESS=lan or NOTIFY_ACCESS=token",
+		"every client that reaches the server through its proxy or public address may %s", permitted)
+}
+
+// checkProxy sends a request through PUBLIC_URL and checks what the proxy sends about the
+// client. It checks nothing without PUBLIC_URL.
+func (s Inside) checkProxy(ctx context.Context) []Finding {
+	origin := s.Started.PublicURL
+	if origin == "" || s.Probe == nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, probeTimeout)
+	defer stop()
+	transport := &http.Transport{
+		// The proxy's authority may be its own, and nothing secret is sent.
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
+	}
+	defer transport.CloseIdleConnections()
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	arrival, err := s.Probe(ctx, &http.Client{Transport: transport, CheckRedirect: noRedirect}, origin)
+	return proxyFindings(origin, arrival, err)
+}
+
+// proxyFindings judges how a request through PUBLIC_URL arrived.
+func proxyFindings(origin string, a web.Arrival, err error) []Finding {
+	const correctProxy = "have the proxy send X-Forwarded-For (see /usr/share/doc/pressbox/https.md)"
+	switch {
+	case errors.Is(err, web.ErrNotThisServer):
+		return finding("proxy", Warning, "correct PUBLIC_URL or the proxy", "%s is answered by another server", origin)
+	case err != nil:
+		return finding("proxy", Warning, "correct PUBLIC_URL or the proxy",
+			"%s cannot be reached from this host: %s", origin, oneLine(err))
+	case a.Direct:
+		return finding("proxy", OK, "", "%s leads here without a proxy", origin)
+	case !a.Forwarded && a.Peer.IsLoopback():
+		return finding("proxy", Warning, correctProxy,
+			"the proxy at %s does not send the client's address: every client counts as local and has no limits",
+			origin)
+	case !a.Forwarded:
+		return finding("proxy", Warning, correctProxy,
+			"the proxy at %s does not send the client's address: its clients are unknown, or all count as the proxy",
+			origin)
+	case !a.Trusted:
+		return finding("proxy", Warning, "add "+a.Peer.String()+" to TRUSTED_PROXIES",
+			"the proxy at %s is not trusted: all its clients are unknown", origin)
+	default:
+		return finding("proxy", OK, "", "the proxy at %s sends the client's address", origin)
+	}
 }

@@ -154,10 +154,10 @@ func inspectAs(ctx context.Context, a trust.Account, server string) (pulse.Inspe
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: a.Credential()}
 	out, err := cmd.Output()
-	if err != nil {
-		return report, fmt.Errorf("inspect the sound server as %s: %w", a.Name(), err)
+	if err == nil {
+		err = json.Unmarshal(out, &report)
 	}
-	if err := json.Unmarshal(out, &report); err != nil {
+	if err != nil {
 		return report, fmt.Errorf("inspect the sound server as %s: %w", a.Name(), err)
 	}
 	return report, nil

@@ -249,11 +249,6 @@ func (d *Downloads) Remove(name string) error {
 			return ErrShared
 		}
 	}
-	return d.remove(name)
-}
-
-// remove removes a voice from the directory, or returns [catalog.ErrUnknown].
-func (d *Downloads) remove(name string) error {
 	dir, err := os.OpenRoot(d.cfg.Dir)
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", name, err)

@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -83,35 +84,23 @@ func (s *Session) connect(ctx context.Context) (*connection, error) {
 
 // dial returns a network connection to the broker.
 func (c *Config) dial(ctx context.Context) (net.Conn, error) {
-	host, port := c.URL.Hostname(), c.URL.Port()
-	dialer := net.Dialer{KeepAlive: -1} // MQTT has pings
-	if c.URL.Scheme != "mqtts" {
-		if port == "" {
-			port = "1883"
+	dialer, port := net.Dialer{KeepAlive: -1}, "1883" // MQTT has pings
+	dial := dialer.DialContext
+	if c.URL.Scheme == "mqtts" {
+		config := &tls.Config{MinVersion: tls.VersionTLS12}
+		if c.CAFile != "" {
+			pem, err := os.ReadFile(c.CAFile)
+			if err != nil {
+				return nil, fmt.Errorf("read the certificates of MQTT_CA_FILE: %w", err)
+			}
+			config.RootCAs = x509.NewCertPool()
+			if !config.RootCAs.AppendCertsFromPEM(pem) {
+				return nil, fmt.Errorf("MQTT_CA_FILE %s has no certificate in PEM form", c.CAFile)
+			}
 		}
-		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, port))
-		return wrapped(conn, err)
+		dial, port = (&tls.Dialer{NetDialer: &dialer, Config: config}).DialContext, "8883"
 	}
-	if port == "" {
-		port = "8883"
-	}
-	secure := tls.Dialer{NetDialer: &dialer, Config: &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}}
-	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read the certificates of MQTT_CA_FILE: %w", err)
-		}
-		secure.Config.RootCAs = x509.NewCertPool()
-		if !secure.Config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("MQTT_CA_FILE %s has no certificate in PEM form", c.CAFile)
-		}
-	}
-	conn, err := secure.DialContext(ctx, "tcp", net.JoinHostPort(host, port))
-	return wrapped(conn, err)
-}
-
-// wrapped returns a connection to which several goroutines may write packets.
-func wrapped(conn net.Conn, err error) (net.Conn, error) {
+	conn, err := dial(ctx, "tcp", net.JoinHostPort(c.URL.Hostname(), cmp.Or(c.URL.Port(), port)))
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +109,11 @@ func wrapped(conn net.Conn, err error) (net.Conn, error) {
 
 // hello returns the first packet.
 func (c *Config) hello() (*paho.Connect, error) {
-	maxPacket, receive, expiry := uint32(MaxPacket), uint16(receiveMax), uint32(sessionExpiry/time.Second)
 	p := &paho.Connect{
 		ClientID: c.ClientID, KeepAlive: uint16(keepAlive / time.Second), CleanStart: false,
 		Properties: &paho.ConnectProperties{
-			SessionExpiryInterval: &expiry, MaximumPacketSize: &maxPacket, ReceiveMaximum: &receive,
+			SessionExpiryInterval: new(uint32(sessionExpiry / time.Second)),
+			MaximumPacketSize:     new(uint32(MaxPacket)), ReceiveMaximum: new(uint16(receiveMax)),
 		},
 		WillMessage: &paho.WillMessage{Topic: c.Will.Topic, Payload: c.Will.Payload, QoS: 1, Retain: true},
 		Username:    c.Username, UsernameFlag: c.Username != "",
@@ -141,16 +130,13 @@ func (c *Config) hello() (*paho.Connect, error) {
 
 // subscribe makes the subscriptions, and returns what the broker refuses.
 func (c *connection) subscribe(ctx context.Context) error {
-	var all []paho.SubscribeOptions
+	var all []paho.SubscribeOptions // at least the one of the instance
 	for _, s := range c.config.Subscriptions {
 		o := paho.SubscribeOptions{Topic: s.Filter, QoS: 1, RetainAsPublished: true, RetainHandling: 2}
 		if s.Retained {
 			o.RetainHandling = 0
 		}
 		all = append(all, o)
-	}
-	if len(all) == 0 {
-		return nil
 	}
 	ack, err := c.client.Subscribe(ctx, &paho.Subscribe{Subscriptions: all})
 	if err == nil || ack == nil {
@@ -169,8 +155,8 @@ func (c *connection) subscribe(ctx context.Context) error {
 func (c *connection) publish(ctx context.Context, m Message) error {
 	p := &paho.Publish{Topic: m.Topic, Payload: m.Payload, QoS: 1, Retain: m.Retained}
 	if m.Expiry > 0 {
-		seconds := uint32(m.Expiry / time.Second) //nolint:gosec // at most 136 years
-		p.Properties = &paho.PublishProperties{MessageExpiry: &seconds}
+		seconds := new(uint32(m.Expiry / time.Second)) //nolint:gosec // at most 136 years
+		p.Properties = &paho.PublishProperties{MessageExpiry: seconds}
 	}
 	if _, err := c.client.Publish(ctx, p); err != nil {
 		return fmt.Errorf("publish to %s: %w", m.Topic, err)

@@ -152,7 +152,9 @@ func (s *Session) Run(ctx context.Context) error {
 			return nil
 		}
 		s.setStatus(Status{Err: err})
-		if !sleep(ctx, delay.after(lasted)) {
+		select {
+		case <-time.After(delay.after(lasted)):
+		case <-ctx.Done():
 			return nil
 		}
 	}

@@ -2,9 +2,12 @@ package mqtt_test
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,25 +65,19 @@ func (p *peer) run(t *testing.T) (stop func()) {
 	return stop
 }
 
-func (p *peer) awaitUp(t *testing.T) {
-	t.Helper()
-	select {
-	case <-p.up:
-	case <-time.After(limit):
-		t.Fatalf("no connection: %v", p.Status().Err)
-	}
-}
+func (p *peer) awaitUp(t *testing.T) { receive(t, p, p.up) }
 
 // next returns the next message.
-func (p *peer) next(t *testing.T) mqtt.Message {
+func (p *peer) next(t *testing.T) mqtt.Message { return receive(t, p, p.received) }
+
+func receive[T any](t *testing.T, p *peer, from <-chan T) (received T) {
 	t.Helper()
 	select {
-	case m := <-p.received:
-		return m
+	case received = <-from:
 	case <-time.After(limit):
-		t.Fatalf("no message; status %+v", p.Status())
-		return mqtt.Message{}
+		t.Fatalf("nothing received; status %+v", p.Status())
 	}
+	return received
 }
 
 // say publishes to p/say until the broker has acknowledged it.
@@ -100,30 +97,25 @@ func TestSession_messages(t *testing.T) {
 	b := mqtttest.Start(t)
 	sender := newPeer(t, b, "sender")
 	sender.run(t)
-	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{
-		Topic: "p/stale", Payload: []byte("stale"), Retained: true,
-	}))
+	retained := mqtt.Message{Topic: "p/stale", Payload: []byte("retained"), Retained: true}
+	check.NoError(t, sender.Publish(t.Context(), retained))
 	p := newPeer(t, b, "p")
 	p.run(t)
-	check.NoError(t, sender.Publish(t.Context(), mqtt.Message{
-		Topic: "p/live", Payload: []byte("retained"), Retained: true,
-	}))
+	retained.Topic = "p/live"
+	check.NoError(t, sender.Publish(t.Context(), retained))
 	keys := map[string]bool{}
 	for range 2 { // the same twice is two messages
 		sender.say(t, "Hello.")
 		m := p.next(t)
-		if m.Topic != "p/say" || string(m.Payload) != "Hello." || m.Retained || m.Key == "" {
-			t.Fatalf("received %+v, want Hello. and no retained message", m)
-		}
+		check.Require(t, m.Topic == "p/say" && string(m.Payload) == "Hello." && !m.Retained && m.Key != "",
+			"received %+v, want Hello. and no retained message", m)
 		keys[m.Key] = true
 	}
 	check.Equal(t, len(keys), 2, "different keys")
 	large := strings.Repeat("x", mqtt.MaxPacket)
 	sender.say(t, large) // the broker discards it
 	sender.say(t, large[:mqtt.MaxPacket-100])
-	if m := p.next(t); len(m.Payload) != mqtt.MaxPacket-100 {
-		t.Errorf("received %d bytes, want those of the largest packet", len(m.Payload))
-	}
+	check.Equal(t, len(p.next(t).Payload), mqtt.MaxPacket-100, "the payload of the largest packet")
 }
 
 // A subscription that wants them receives what the broker has kept.
@@ -134,9 +126,7 @@ func TestSession_retained(t *testing.T) {
 	p.config.Subscriptions[0].Retained = true
 	stop := p.run(t)
 	check.NoError(t, p.Publish(t.Context(), mqtt.Message{Topic: "p/kept", Payload: []byte("on"), Retained: true}))
-	if m := p.next(t); !m.Retained {
-		t.Errorf("received %+v, want a retained message", m)
-	}
+	check.That(t, p.next(t).Retained, "the message is not a retained one")
 	stop()
 	watcher := newPeer(t, b, "w")
 	watcher.config.Subscriptions[0].Filter, watcher.config.Subscriptions[0].Retained = "p/#", true
@@ -146,9 +136,8 @@ func TestSession_retained(t *testing.T) {
 		m := watcher.next(t)
 		got[m.Topic] = string(m.Payload)
 	}
-	if got["p/kept"] != "on" || got["p/status"] != "offline" {
-		t.Errorf("kept: %v, want the publication and the will of the session that ended", got)
-	}
+	check.That(t, got["p/kept"] == "on" && got["p/status"] == "offline",
+		"kept: %v, want the publication and the will of the session that ended", got)
 }
 
 // What a handler could not process comes again, with the same key, also to a new process.
@@ -173,9 +162,7 @@ func TestSession_redelivers(t *testing.T) {
 	sender.say(t, "first")
 	<-failed
 	p.next(t)
-	if len(keys) != 2 || keys[0] != keys[1] || keys[0] == "" {
-		t.Errorf("keys of a message that was redelivered: %q", keys)
-	}
+	check.That(t, len(keys) == 2 && keys[0] == keys[1] && keys[0] != "", "redelivered with the keys %q", keys)
 	stop()
 	sender.say(t, "while away")
 	again := newPeer(t, b, "p")
@@ -185,9 +172,8 @@ func TestSession_redelivers(t *testing.T) {
 	if m.Key == keys[0] { // stopped before its acknowledgement was sent
 		m = again.next(t)
 	}
-	if string(m.Payload) != "while away" || !strings.HasPrefix(m.Key, token+"/") {
-		t.Errorf("received %+v, want what was sent meanwhile, with a key of the session %s", m, token)
-	}
+	check.That(t, string(m.Payload) == "while away" && strings.HasPrefix(m.Key, token+"/"),
+		"received %+v, want what was sent meanwhile, with a key of the session %s", m, token)
 }
 
 // A cut while a handler runs: nothing is acknowledged, and the same comes again.
@@ -207,11 +193,8 @@ func TestSession_cut(t *testing.T) {
 	}
 	p.run(t)
 	go func() { _ = sender.Publish(t.Context(), mqtt.Message{Topic: "p/say", Payload: []byte("once")}) }()
-	one := p.next(t)
-	two := p.next(t)
-	if one.Key != two.Key || string(two.Payload) != "once" {
-		t.Errorf("received %+v and %+v, want the same", one, two)
-	}
+	one, two := p.next(t), p.next(t)
+	check.That(t, one.Key == two.Key && string(two.Payload) == "once", "received %+v and %+v, want the same", one, two)
 }
 
 // Another process with the same client ID does not make two of them fight forever.
@@ -234,20 +217,29 @@ func TestSession_takenOver(t *testing.T) {
 	if c.Status().Stopped {
 		stopped = c
 	}
-	if s := stopped.Status(); s.Connected || s.Err == nil ||
-		!strings.Contains(s.Err.Error(), "three times in a minute") {
-		t.Errorf("status %+v, want stopped with its reason", s)
-	}
+	s := stopped.Status()
+	check.That(t, !s.Connected && strings.Contains(fmt.Sprint(s.Err), "three times in a minute"),
+		"status %+v, want stopped with its reason", s)
 }
 
 func TestSession_credentials(t *testing.T) {
 	t.Parallel()
+	const hash = "$7$101$cHJlc3Nib3ggdGVz$vVbzw+lq+C0hk+itmtedLaiTWfWbp9viyhYpOU43xYwyVU9tcS86rfcSbdxon4pMUNpfo0" +
+		"/qXb4uVZqL2MfM/g==" // of "secret", by mosquitto_passwd
 	dir := t.TempDir()
-	passwords, ca := filepath.Join(dir, "passwords"), mqtttest.Certificates(t, dir)
-	// The password "secret", in the form of mosquitto_passwd.
-	check.NoError(t, os.WriteFile(passwords, []byte(mqtttest.PasswordLine("pressbox", "secret")), 0o600))
-	b := mqtttest.Start(t, "allow_anonymous false", "password_file "+passwords,
-		"certfile "+filepath.Join(dir, "cert.pem"), "keyfile "+filepath.Join(dir, "key.pem"))
+	write := func(name string, content []byte) (path string) {
+		path = filepath.Join(dir, name)
+		check.NoError(t, os.WriteFile(path, content, 0o600))
+		return path
+	}
+	server := httptest.NewTLSServer(nil) // its certificate is one of 127.0.0.1, and signed by itself
+	defer server.Close()
+	pair := server.TLS.Certificates[0]
+	key := check.Must(x509.MarshalPKCS8PrivateKey(pair.PrivateKey))(t)
+	ca := write("ca", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}))
+	keyFile := write("key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
+	passwords := write("passwords", []byte("pressbox:"+hash+"\n"))
+	b := mqtttest.Start(t, "allow_anonymous false", "password_file "+passwords, "certfile "+ca, "keyfile "+keyFile)
 	for _, tt := range []struct{ password, ca, err string }{
 		{"secret", ca, ""},
 		{"wrong", ca, "wrong MQTT_USERNAME or password"},
@@ -266,16 +258,10 @@ func TestSession_credentials(t *testing.T) {
 				p.awaitUp(t)
 				return
 			}
-			for deadline := time.After(limit); p.Status().Err == nil; {
-				select {
-				case <-time.After(10 * time.Millisecond): // the status is polled
-				case <-deadline:
-					t.Fatal("no error")
-				}
+			for deadline := time.Now().Add(limit); p.Status().Err == nil && time.Now().Before(deadline); {
+				time.Sleep(10 * time.Millisecond) // the status is polled
 			}
-			if err := p.Status().Err; err == nil || !strings.Contains(err.Error(), tt.err) {
-				t.Errorf("error %v, want %q", err, tt.err)
-			}
+			check.Contains(t, fmt.Sprint(p.Status().Err), tt.err, "the error")
 		})
 	}
 }
@@ -307,12 +293,10 @@ func TestSession_brokerRestart(t *testing.T) {
 	for len(texts) < n {
 		m := p.next(t)
 		texts[string(m.Payload)] = true
-		if before, ok := keys[m.Key]; ok && before != string(m.Payload) {
-			t.Errorf("%q and %q have the same key", before, m.Payload)
-		}
+		before, known := keys[m.Key]
+		check.That(t, !known || before == string(m.Payload), "%q and %q have the same key", before, m.Payload)
 		keys[m.Key] = string(m.Payload)
 	}
-	if len(keys) > n+1 { // the sender repeats the one in whose acknowledgement the broker ended
-		t.Errorf("%d keys of %d messages", len(keys), n)
-	}
+	// The sender repeats the one in whose acknowledgement the broker ended.
+	check.That(t, len(keys) <= n+1, "%d keys of %d messages", len(keys), n)
 }

@@ -1,7 +1,6 @@
 package pagetest_test
 
 import (
-	"bytes"
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/json"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -30,39 +28,32 @@ const newVoice = "en_US-copy-medium"
 func serveCatalog(tb testing.TB) (url string, gate chan struct{}) {
 	tb.Helper()
 	gate = make(chan struct{})
-	files, about := map[string][]byte{}, map[string]any{}
-	for name, from := range map[string]string{
-		newVoice + ".onnx": ".onnx", newVoice + ".onnx.json": ".onnx.json", "MODEL_CARD": ".MODEL_CARD",
-	} {
-		content := check.Must(os.ReadFile(filepath.Join(root, "models/en_US-pressbox-medium"+from)))(tb)
-		if name == "MODEL_CARD" {
-			content = []byte("* License: Public domain\n")
-		}
-		files["/"+name] = content
+	files := map[string][]byte{"MODEL_CARD": []byte("* License: Public domain\n")}
+	for _, end := range []string{".onnx", ".onnx.json"} {
+		files[newVoice+end] = check.Must(os.ReadFile(filepath.Join(root, "models/en_US-pressbox-medium"+end)))(tb)
+	}
+	about := map[string]any{}
+	for name, content := range files {
 		about[name] = map[string]any{"size_bytes": len(content), "md5_digest": fmt.Sprintf("%x", md5.Sum(content))}
 	}
-	index := map[string]any{newVoice: map[string]any{
+	files["voices.json"] = check.Must(json.Marshal(map[string]any{newVoice: map[string]any{
 		"language": map[string]string{"name_english": "English", "country_english": "United States"},
 		"quality":  "medium", "num_speakers": 1, "files": about,
-	}}
+	}}))(tb)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		content := files[r.URL.Path]
-		switch r.URL.Path {
-		case "/voices.json":
-			_ = json.NewEncoder(w).Encode(index)
-			return
-		case "/" + newVoice + ".onnx":
-			w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-			_, _ = w.Write(content[:len(content)/2])
+		content := files[r.URL.Path[1:]]
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		if r.URL.Path == "/"+newVoice+".onnx" {
+			half := len(content) / 2
+			_, _ = w.Write(content[:half])
 			_ = http.NewResponseController(w).Flush()
 			select {
 			case <-gate:
 			case <-r.Context().Done():
 			}
-			_, _ = w.Write(content[len(content)/2:])
-			return
+			content = content[half:]
 		}
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+		_, _ = w.Write(content)
 	}))
 	tb.Cleanup(server.Close)
 	return server.URL + "/voices.json", gate
@@ -108,9 +99,7 @@ func TestAccount_adminCode(t *testing.T) {
 	b.shows(`header a[href="/admin"]`)
 	b.open("/account")
 	b.shows("main .stubs li")
-	if b.count("#admin-code") != 0 {
-		t.Error("the code is asked for again")
-	}
+	check.That(t, b.count("#admin-code") == 0, "the code is asked for again")
 }
 
 // openPart opens a part of the administration by its link.
@@ -131,9 +120,7 @@ func TestAdmin_stranger(t *testing.T) {
 	b.press(`main a[href="/admin"]`)
 	b.says("#stranger", "no administrator yet")
 	b.says("#stranger code", "sudo pressbox users admin 'Anna O’Neil'")
-	if b.count(`header a[href="/admin"]`) != 0 {
-		t.Error("the header links to the administration")
-	}
+	check.That(t, b.count(`header a[href="/admin"]`) == 0, "the header links to the administration")
 	b.command("users", "admin", "Anna O’Neil")
 	b.open("/")
 	b.press(`header a[href="/admin"]`)
@@ -144,18 +131,15 @@ func TestAdmin_stranger(t *testing.T) {
 	other.says("#stranger", "not an administrator")
 	other.open("/account")
 	other.shows("main .stubs li")
-	if other.count(`a[href="/admin"]`) != 0 {
-		t.Error("another account has a link to the administration")
-	}
+	check.That(t, other.count(`a[href="/admin"]`) == 0, "another account has a link to the administration")
 }
 
 // Quiet hours that are saved apply at once and are the origin "page" in the settings, until they
 // are reset. A setting of the environment cannot be changed.
 func TestAdmin_sound(t *testing.T) {
 	b := newAdministration(t, "CHIME=ding-dong")
-	if !b.is(`$("#CHIME").disabled`) || b.is(`$("#VOLUME").disabled`) {
-		t.Error("a setting of the environment can be changed, or another one cannot")
-	}
+	check.That(t, b.is(`$("#CHIME").disabled`) && !b.is(`$("#VOLUME").disabled`),
+		"a setting of the environment can be changed, or another one cannot")
 	b.set("#quiet-from", "22:00")
 	b.set("#quiet-to", "07:00")
 	b.choose("#QUIET_MODE", "Spoken afterwards")
@@ -229,13 +213,9 @@ func TestAdmin_people(t *testing.T) {
 	b.await(`!$("#invites")`)
 	b.press(`[aria-label="Disabled: Bob"]`)
 	b.says("#users .tag", "Disabled")
-	if got := bob.status("GET", "/api/auth/me"); got != 401 {
-		t.Errorf("a disabled account: status %d", got)
-	}
+	check.Equal(t, bob.status("GET", "/api/auth/me"), 401, "the status of a disabled account")
 	bob.expect("401")
-	if question := b.confirm(`[aria-label="Delete Bob"]`, true); !strings.Contains(question, "Bob") {
-		t.Errorf("asked %q", question)
-	}
+	check.Contains(t, b.confirm(`[aria-label="Delete Bob"]`, true), "Bob", "the question")
 	b.await(`$$("#users li").length === 1`)
 }
 
@@ -278,9 +258,7 @@ func TestAdmin_voices(t *testing.T) {
 	b.says("main .good", newVoice+" is installed")
 	b.says("#voices li", "Default voice")
 	got := strings.Join(strings.Fields(b.command("config")), " ")
-	if !strings.Contains(got, "DEFAULT_VOICE "+newVoice+" page") {
-		t.Errorf("config: %s", got)
-	}
+	check.That(t, strings.Contains(got, "DEFAULT_VOICE "+newVoice+" page"), "config: %s", got)
 	b.press(`[aria-label="Listen to ` + newVoice + `"]`)
 	b.shows(`[aria-label="Listen to ` + newVoice + `"][aria-pressed="true"]`)
 	b.looks("admin-voices")

@@ -59,9 +59,7 @@ func TestAnnouncements_stopAndSayAgain(t *testing.T) {
 	b.announce("The bus leaves.")
 	b.says("#queue .hot", "Urgent")
 	b.says("#queue small", "from the network")
-	if b.is(`$("#urgent").checked`) {
-		t.Error("urgent is still ticked")
-	}
+	check.That(t, !b.is(`$("#urgent").checked`), "urgent is still ticked")
 	b.focus("#message", "s"+kb.Escape)
 	if got := value[string](b, `$("#message").value`); got != "s" || b.queued() != "The bus leaves." {
 		t.Errorf("the field has %q, the queue %q", got, b.queued())
@@ -91,9 +89,7 @@ func TestAnnouncements_atATime(t *testing.T) {
 	b.says("#scheduled .scheduled", "Scheduled")
 	b.says("#scheduled small", "Plays at")
 	b.says("main form [role=status]", "Scheduled:")
-	if !b.is(`$("[name=when][value=now]").checked`) {
-		t.Error("the next announcement is for a time as well")
-	}
+	check.That(t, b.is(`$("[name=when][value=now]").checked`), "the next announcement is for a time as well")
 	b.press("#scheduled button")
 	b.says("#recent li", "The bins.")
 	b.expect("422")
@@ -115,9 +111,7 @@ func TestAnnouncements_everyField(t *testing.T) {
 	missing := value[string](b, `fetch("/openapi.json").then((r) => r.json()).then((api) =>
 		Object.keys(api.components.schemas.AnnouncementRequest.properties)
 			.filter((name) => name !== "at" && !`+offered+`.includes(name)).join())`)
-	if missing != "" {
-		t.Errorf("the form does not offer %s", missing)
-	}
+	check.That(t, missing == "", "the form does not offer %s", missing)
 
 	for selector, value := range map[string]string{
 		"[name=title]": "Laundry", "[name=priority]": "2", "[name=volume]": "40", "[name=chime]": "alert",
@@ -137,12 +131,9 @@ func TestAnnouncements_everyField(t *testing.T) {
 		return [a.title, a.priority, a.volume, a.chime, a.repeat.times, a.repeat.every,
 			seconds(a.created_at, a.at), seconds(a.at, a.expires_at)].join(" ");
 	})`)
-	if want := "Laundry 2 40 alert 4 120 1800 300"; got != want {
-		t.Errorf("it was sent as %q, want %q", got, want)
-	}
-	if !b.is(`$("[name=title]").value === "" && !$("[name=room]:checked")`) {
-		t.Error("the next announcement has fields of this one")
-	}
+	check.Equal(t, got, "Laundry 2 40 alert 4 120 1800 300", "it was sent as")
+	check.That(t, b.is(`$("[name=title]").value === "" && !$("[name=room]:checked")`),
+		"the next announcement has fields of this one")
 
 	b.expect("422")
 	b.set("[name=title]", strings.Repeat("x", 251)) // a script is not held by maxlength
@@ -161,9 +152,8 @@ func TestAnnouncements_acknowledge(t *testing.T) {
 	b.pressNamed("Acknowledge")
 	b.says("#recent li", "The washer is done.")
 	b.announce("Once.")
-	if n := value[int](b, `json("/api/notify").then((list) => list.queue.filter((a) => a.repeat).length)`); n != 0 {
-		t.Errorf("%d announcements are repeated", n)
-	}
+	check.Equal(t, value[int](b, `json("/api/notify").then((list) => list.queue.filter((a) => a.repeat).length)`),
+		0, "announcements that are repeated")
 }
 
 // A favorite is spoken with one press, and shown in each browser.
@@ -205,9 +195,7 @@ func TestAnnouncements_schedules(t *testing.T) {
 	b.looks("announcements-schedules")
 	b.press("#schedules input")
 	b.says("#schedules small", "Off")
-	if value[bool](b, first+"enabled)") {
-		t.Error("it is still on")
-	}
+	check.That(t, !value[bool](b, first+"enabled)"), "it is still on")
 	b.confirm("#schedules button", true)
 	b.says("main .empty", "No schedules yet")
 	b.is(`fetch("/api/schedules", { method: "POST", headers: { "Content-Type": "application/json" },
@@ -260,9 +248,7 @@ func TestAnnouncements_doNotDisturb(t *testing.T) {
 	before := value[string](b, `$("#quiet").innerText`)
 	b.pressNamed("Until 7 AM")
 	b.await(`$("#quiet").innerText !== %q`, before)
-	if got := until().Format("15:04:05"); got != "07:00:00" {
-		t.Errorf("it is quiet until %s", got)
-	}
+	check.Equal(t, until().Format("15:04:05"), "07:00:00", "the end of quiet")
 	b.set(`#quiet ~ .row input`, "05:45")
 	b.pressNamed("Until")
 	b.says("#quiet", "5:45 AM")
@@ -284,14 +270,12 @@ func TestAnnouncements_controlsDisabled(t *testing.T) {
 	}
 	b.join("Anna")
 	b.openAnnouncements()
-	if !b.is(`$("#volume").disabled && !$(".hint a")`) {
-		t.Error("an account without the administrator's flag may change the volume")
-	}
+	check.That(t, b.is(`$("#volume").disabled && !$(".hint a")`),
+		"an account without the administrator's flag may change the volume")
 	b.looks("announcements-disabled")
 }
 
-// An administrator's account may change everything without CONTROL_ACCESS=lan, and
-// sees the addresses of senders.
+// An administrator's account may change everything without CONTROL_ACCESS=lan, and sees the addresses of senders.
 func TestAnnouncements_administrator(t *testing.T) {
 	b := begin(t)
 	visitor := newTab(t, b.server)
@@ -299,9 +283,7 @@ func TestAnnouncements_administrator(t *testing.T) {
 	b.command("users", "admin", "Anna")
 	b.openAnnouncements()
 	b.focus("#volume", kb.ArrowLeft)
-	if b.is(`$("main :disabled[aria-describedby], main #why-speaker")`) {
-		t.Error("something is disabled")
-	}
+	check.That(t, !b.is(`$("main :disabled[aria-describedby], main #why-speaker")`), "something is disabled")
 	visitor.openAnnouncements()
 	visitor.says("#level", "95 %")
 	visitor.announce("Hello.")
@@ -309,8 +291,7 @@ func TestAnnouncements_administrator(t *testing.T) {
 	visitor.says("#queue small", "from the network")
 }
 
-// An announcement that quiet holds shows when it is spoken, and goes back to the
-// queue when quiet is turned off.
+// An announcement that quiet holds shows when it is spoken, and goes back to the queue when quiet is turned off.
 func TestAnnouncements_held(t *testing.T) {
 	b := newAnnouncements(t, "CONTROL_ACCESS=lan", "QUIET_MODE=hold", "NOTIFY_TTL=86400")
 	b.pressNamed("For 1 hour")
@@ -329,33 +310,55 @@ func TestAnnouncements_cron(t *testing.T) {
 	b.open("/about")
 	b.shows("main h1")
 	const module = `import($$("link").find((l) => l.href.endsWith("/ui.js")).href)`
-	for cron, want := range map[string]string{
-		"30 6 * * 1,2,3":    "6:30 1,2,3",
-		"0 0 * * *":         "0:0 0,1,2,3,4,5,6",
-		"59 23 * * mon-fri": "23:59 1,2,3,4,5",
-		"5 07 * * SUN,6":    "7:5 0,6",
-		"0 9 * * 5-7":       "9:0 0,5,6",
-		"0 9 1 * *":         "",
-		"0 9 * 6 1":         "",
-		"*/5 9 * * 1":       "",
-		"0 9-17 * * 1":      "",
-		"0 24 * * 1":        "",
-		"60 9 * * 1":        "",
-		"0 9 * * 5-1":       "",
-		"0 9 * * 1-3-5":     "",
-		"0 9 * * 8":         "",
-		"0 9 * * 1#2":       "",
-		"0 9 * *":           "",
-	} {
+	reads := func(cron, want string) {
 		got := value[string](b, fmt.Sprintf(`%s.then(({ parseCron }) => parseCron(%q))
 			.then((c) => c ? c.hour + ":" + c.minute + " " + [...c.days].sort() : "")`, module, cron))
-		if got != want {
-			t.Errorf("%q is read as %q, want %q", cron, got, want)
-		}
+		check.Equal(t, got, want, "%q is read as", cron)
+	}
+	for cron, want := range map[string]string{
+		"30 6 * * 1,2,3": "6:30 1,2,3", "0 0 * * *": "0:0 0,1,2,3,4,5,6", "59 23 * * mon-fri": "23:59 1,2,3,4,5",
+		"5 07 * * SUN,6": "7:5 0,6", "0 9 * * 5-7": "9:0 0,5,6",
+	} {
+		reads(cron, want)
+	}
+	for _, other := range []string{
+		"0 9 1 * *", "0 9 * 6 1", "*/5 9 * * 1", "0 9-17 * * 1", "0 24 * * 1", "60 9 * * 1", "0 9 * * 5-1",
+		"0 9 * * 1-3-5", "0 9 * * 8", "0 9 * * 1#2", "0 9 * *",
+	} {
+		reads(other, "")
 	}
 	got := value[string](b, module+`.then(({ cronOf }) =>
 		[cronOf(new Set([5, 1]), "06:05"), cronOf(new Set([0, 1, 2, 3, 4, 5, 6]), "23:59")].join("|"))`)
-	if want := strings.Join([]string{"5 6 * * 1,5", "59 23 * * *"}, "|"); got != want {
-		t.Errorf("wrote %q, want %q", got, want)
+	check.Equal(t, got, strings.Join([]string{"5 6 * * 1,5", "59 23 * * *"}, "|"), "it wrote")
+}
+
+// Twelve tabs of one browser receive announcements at once, and fifty full loads in a row each finish: with HTTP/1.1
+// a browser has six connections, which the tabs' streams, or those of pages that were left, would use up.
+func TestAll_manyTabs(t *testing.T) {
+	first := begin(t)
+	tabs := []*tab{first}
+	for range 11 {
+		tabs = append(tabs, first.another())
 	}
+	for _, b := range tabs {
+		b.open("/announcements")
+		b.shows(".link-state.on")
+	}
+	tabs[11].do(chromedp.SendKeys("#message", "Dinner is ready."), chromedp.Click("main form .primary"))
+	for _, b := range tabs {
+		b.says("main", "Dinner is ready.")
+	}
+	var slowest time.Duration
+	b := first.another()
+	for i := range 50 {
+		began := time.Now()
+		b.open([]string{"/announcements", "/kiosk", "/about", "/"}[i%4])
+		b.shows([]string{".link-state.on", ".wall.live", "main h1", ".cover"}[i%4])
+		slowest = max(slowest, time.Since(began))
+	}
+	t.Logf("the slowest load took %v", slowest)
+	tabs[0].do(chromedp.Navigate("about:blank")) // the one that opened the stream
+	b.open("/announcements")
+	b.do(chromedp.SendKeys("#message", "Bedtime."), chromedp.Click("main form .primary"))
+	tabs[5].says("main", "Bedtime.")
 }

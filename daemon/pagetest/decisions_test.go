@@ -6,33 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	rules "pressbox/game"
+	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // defenses returns the calls of the side in the field, one per play.
-func (b *tab) defenses(id string) (calls []map[string]any) {
+func (b *tab) defenses(id string) []map[string]any {
 	b.t.Helper()
-	events := get[struct {
-		Events []struct {
-			D struct {
-				By *struct {
-					Defense map[string]any `json:"defense"`
-				} `json:"by"`
-			} `json:"d"`
-		} `json:"events"`
-	}](b, "/api/games/"+id+"/events?since=0").Events
-	for _, e := range events {
-		if e.D.By != nil {
-			calls = append(calls, e.D.By.Defense)
-		}
-	}
-	return calls
+	return value[[]map[string]any](b, fmt.Sprintf(`json("/api/games/%s/events?since=0")
+		.then(({ events }) => events.filter((e) => e.d?.by).map((e) => e.d.by.defense))`, id))
 }
 
-// nextDefense makes calls until there is another play, and compares the call of
-// its defense.
+// nextDefense makes calls until there is another play, and compares the call of its defense.
 func (b *tab) nextDefense(id string, before int, want map[string]any) {
 	b.t.Helper()
 	for len(b.defenses(id)) == before { // a question can come before the play
@@ -61,13 +50,12 @@ func (b *tab) part(label string) {
 	b.do(chromedp.Click("#pressed"), chromedp.Evaluate[chromedp.Void](`$("#pressed").id = ""`))
 }
 
-// The side in the field combines calls, by mouse and by keys. What is shown is
-// what is called.
+// The side in the field combines calls, by mouse and by keys. What is shown is what is called.
 func TestDecisions_combineCalls(t *testing.T) {
 	b := begin(t)
 	id := b.hotSeat(map[string]string{"innings": "3"})
 	b.call() // of the visitors at bat
-	usual := get[game](b, "/api/games/"+id).Legal[0].Label
+	usual := get[protocol.Game](b, "/api/games/"+id).Legal[0].Label
 	b.callIs(usual)
 	b.part("Pitch around")
 	b.callIs("Pitch around")
@@ -95,35 +83,10 @@ func TestDecisions_combineCalls(t *testing.T) {
 	b.says(".half li", "intentional")
 }
 
-// A game is the part of GET /api/games/{id} that decisions are about.
-type game struct {
-	State struct {
-		Teams [2]struct {
-			Order []struct {
-				Player   string `json:"player_id"`
-				Position string `json:"position"`
-			} `json:"order"`
-		} `json:"teams"`
-	} `json:"state"`
-	Legal, Offers []struct {
-		Label  string `json:"label"`
-		Action struct {
-			Verb string         `json:"a"`
-			Subs []substitution `json:"subs"`
-		} `json:"action"`
-	}
-}
-
-type substitution struct {
-	Player   string `json:"player_id"`
-	Slot     int    `json:"slot"`
-	Position string `json:"position"`
-}
-
 // offer accepts the offer with an action.
 func (b *tab) offer(id, verb string) {
 	b.t.Helper()
-	for _, o := range get[game](b, "/api/games/"+id).Offers {
+	for _, o := range get[protocol.Game](b, "/api/games/"+id).Offers {
 		if o.Action.Verb == verb {
 			b.pressNamed(o.Label)
 			return
@@ -132,14 +95,13 @@ func (b *tab) offer(id, verb string) {
 	b.t.Fatalf("%s is not offered", verb)
 }
 
-// A double switch can be made with any pitcher of the bullpen: the two new
-// players trade places in the order.
+// A double switch can be made with any pitcher of the bullpen: the two new players trade places in the order.
 func TestDecisions_doubleSwitch(t *testing.T) {
 	b := begin(t)
 	id := b.hotSeat(map[string]string{"dh": "Pitchers bat"})
-	var want []substitution
+	var want []protocol.Sub
 	for want == nil {
-		for _, o := range get[game](b, "/api/games/"+id).Offers {
+		for _, o := range get[protocol.Game](b, "/api/games/"+id).Offers {
 			if len(o.Action.Subs) == 2 {
 				want = o.Action.Subs
 				break
@@ -154,7 +116,7 @@ func TestDecisions_doubleSwitch(t *testing.T) {
 	b.shows("#sub")
 	other := fmt.Sprintf(`$$('#sub optgroup[label="Bullpen"] option').find((o) => !o.value.includes(%q))`,
 		want[0].Player)
-	want[0].Player = strings.Split(value[string](b, other+".value"), `"`)[3] // not the pitcher of the offer
+	want[0].Player = rules.PlayerID(strings.Split(value[string](b, other+".value"), `"`)[3]) // not the offer's
 	b.choose("#sub", value[string](b, other+".text"))
 	b.await(`$$("#double option").length > 1`)
 	b.focus("#double", kb.ArrowDown)
@@ -162,31 +124,27 @@ func TestDecisions_doubleSwitch(t *testing.T) {
 	b.looks("double")
 	b.pressNamed("Substitute")
 	b.says(".half li", "double switch")
-	after := get[game](b, "/api/games/"+id).State.Teams
+	after := get[protocol.Game](b, "/api/games/"+id).State.Teams
 	made := false
 	for _, team := range after {
-		made = made || !slices.ContainsFunc(want, func(s substitution) bool {
+		made = made || !slices.ContainsFunc(want, func(s protocol.Sub) bool {
 			slot := team.Order[s.Slot-1]
 			return slot.Player != s.Player || slot.Position != s.Position
 		})
 	}
-	if !made {
-		t.Errorf("after the double switch %+v: %+v", want, after)
-	}
+	check.That(t, made, "after the double switch %+v: %+v", want, after)
 }
 
-// lateEvents is a WebSocket whose events arrive after the acknowledgments of
-// the commands that caused them.
+// lateEvents is a WebSocket whose events arrive after the acknowledgments of the commands that caused them.
 const lateEvents = `window.WebSocket = class extends WebSocket {
 	set onmessage(receive) { super.onmessage = (e) =>
 		(JSON.parse(e.data).t === "event" ? setTimeout(() => receive(e), 400) : receive(e)); }
 }`
 
-// Between the acknowledgment of a call and its event, the known calls are out of
-// date: a second one would be refused.
+// Between the acknowledgment of a call and its event, the known calls are out of date: a second one would be refused.
 func TestDecisions_eachCallOnce(t *testing.T) {
 	b := begin(t)
-	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: lateEvents})
+	b.preload(lateEvents)
 	b.hotSeat(nil)
 	enabled := value[[]int](b, `new Promise((done) => {
 		const title = () => $("#decisions-title").innerText, first = title(), enabled = [];
@@ -198,9 +156,8 @@ func TestDecisions_eachCallOnce(t *testing.T) {
 		$(".calls button").click();
 		requestAnimationFrame(() => requestAnimationFrame(look)); // after rendering
 	})`)
-	if len(enabled) == 0 || slices.Max(enabled) > 0 {
-		t.Errorf("after a call the number of enabled calls in each frame was %v, want 0", enabled)
-	}
+	check.That(t, len(enabled) != 0 && slices.Max(enabled) == 0,
+		"after a call the number of enabled calls in each frame was %v, want 0", enabled)
 }
 
 // With a hot seat the sides call in turn, and neither sees the other's call. A
@@ -231,4 +188,94 @@ func TestDecisions_hotSeat(t *testing.T) {
 	b.looks("hotseat")
 	b.playTo(`$$(".half").length > 2`)
 	b.agrees(id)
+}
+
+// Each call shows what it is worth and does, and one is the coach's pick. What hardly matters has no number.
+func TestChoice_worth(t *testing.T) {
+	b := begin(t)
+	id := b.hotSeat(map[string]string{"innings": "3"})
+	seen := map[string]bool{}
+	for len(seen) < 2 {
+		legal := get[protocol.Game](b, "/api/games/"+id).Legal
+		group, calls, coach := legal[0].Group, 0, -1
+		for _, c := range legal {
+			if c.Group != group {
+				continue
+			}
+			if c.Worth != nil && c.Coach {
+				coach = calls
+			}
+			calls++
+		}
+		if !seen[group] && (group == "offense" || group == "defense") {
+			seen[group] = true
+			b.await(`$$(".call .worth b:not(.coach)").length >= %d`,
+				map[string]int{"offense": calls, "defense": 1}[group])
+			if group == "offense" {
+				b.await(`$$(".calls .coach").length === 1 && $$(".calls li")[%d].querySelector(".coach")`, coach)
+			} else {
+				// the usual call is a part of each kind
+				b.await(`$$(".pick .coach").length === %d`, map[bool]int{true: 3, false: 1}[coach == 0])
+				b.await(`$$(".pick small:not(.does)")
+					.filter((e) => /^([+-]\d[.]\d{3}|≈ 0)$/.test(e.textContent)).length === %d`, calls-1)
+			}
+			b.await(`!$$(".calls small").some((e) => /[+-]0[.]00[0-2]( |$)/.test(e.textContent))`)
+			b.await(`$$(".does").every((e) => e.textContent.length > 10)`)
+			b.looks("choice-" + group)
+		}
+		b.call()
+		b.await(canCall)
+	}
+}
+
+// The key ? opens how to play with its five cards and the glossary, and so does a button beside the calls; Esc
+// closes it, and the focus goes back. It is a page of its own.
+func TestHelp_keyAndPage(t *testing.T) {
+	b := begin(t)
+	b.hotSeat(map[string]string{"innings": "3"})
+	b.do(chromedp.EmulateViewport(1000, 700)) // a larger screen has the explanations anyway
+	if b.is(`$$(".calls button").some((e) =>
+		document.getElementById(e.getAttribute("aria-describedby")).textContent.length < 10)`) {
+		t.Error("a call is not described to screen readers")
+	}
+	b.focus(".what", kb.Enter)
+	b.await(`$(".what[aria-pressed=true]") && $$(".does").every((e) => e.offsetHeight > 10)`)
+	b.looks("explained")
+	b.do(chromedp.EmulateViewport(1000, 700))
+	b.focus(".panel [data-help='']", kb.Enter)
+	b.await(`$$("dialog.help .cards li").length === 5 && $("dialog.help").contains(document.activeElement)`)
+	b.looks("help")
+	b.do(chromedp.EmulateViewport(1000, 700))
+	b.key(kb.Escape)
+	b.await(`!$("dialog") && document.activeElement.matches(".panel [data-help='']")`)
+	b.focus(".what", kb.Enter)
+	b.await(`$$(".does").every((e) => e.offsetHeight === 0)`)
+	b.focus(".calls li:nth-child(2) button", "?") // of this call
+	b.await(`document.activeElement.matches("dialog.help dt") &&
+		$(".calls li:nth-child(2) .call-label").textContent.includes(document.activeElement.textContent)`)
+	b.key(kb.Escape)
+	b.await(`!$("dialog") && document.activeElement.matches(".calls li:nth-child(2) button")`)
+	// or a long touch
+	b.is(`$(".calls li:nth-child(3) .call-label").dispatchEvent(new MouseEvent("contextmenu",
+		{ bubbles: true, cancelable: true }))`)
+	b.await(`document.activeElement.matches("dialog.help dt") &&
+		$(".calls li:nth-child(3) .call-label").textContent.includes(document.activeElement.textContent)`)
+	b.key(kb.Escape)
+	b.await(`!$("dialog")`)
+	b.key("?")
+	b.says("dialog.help", "Glossary")
+	b.key("?") // it is open already
+	b.await(`$$("dialog").length === 1`)
+	b.key(kb.Escape)
+	b.open("/help")
+	b.says("main h1", "How to play")
+	terms := value[string](b, `$$(".terms dt").map((e) => e.textContent).join("|")`)
+	for _, term := range []string{"Squeeze", "Double-play depth", "Pinch hitter", "Coach’s pick", "Guard the lines"} {
+		check.That(t, strings.Contains(terms, term), "the glossary has no %s: %s", term, terms)
+	}
+	if missing := value[string](b, `$$(".terms dt, .terms dd")
+		.filter((e) => /^$|^(name|term|does|help)\./.test(e.textContent.trim())).map((e) => e.textContent)
+		.join()`); missing != "" {
+		t.Errorf("texts are missing: %q", missing)
+	}
 }

@@ -10,10 +10,9 @@ import (
 	"pressbox/packaging/check"
 )
 
-// The main ways through the page work in Firefox: an account is made, a game of
-// three innings is played against the bot by keyboard, watched from another tab
-// and replayed, something is announced, and the wall display shows it. Nothing
-// is logged as an error.
+// The main ways through the page work in Firefox: an account is made, a game of three innings is played against the
+// bot by keyboard, watched from another tab and replayed, something is announced, and the wall display shows it.
+// Nothing is logged as an error.
 func TestAll_firefox(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

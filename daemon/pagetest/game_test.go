@@ -9,6 +9,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	rules "pressbox/game"
+	"pressbox/game/protocol"
+	"pressbox/packaging/check"
 )
 
 // canCall is true when a decision can be made, a play is shown, which any key ends, or the game is over.
@@ -125,34 +129,11 @@ func (b *tab) is(condition string) bool {
 	return value[bool](b, "(async () => Boolean(await ("+condition+")))()")
 }
 
-// A box is the part of GET /api/games/{id}/boxscore that the page shows outside the tables.
-type box struct {
-	Teams [2]struct {
-		Line    []int `json:"line"`
-		Runs    int   `json:"runs"`
-		Hits    int   `json:"hits"`
-		Errors  int   `json:"errors"`
-		Batting []struct {
-			Left int `json:"lob"`
-		} `json:"batting"`
-		Pitching []struct {
-			Hold         bool `json:"hold"`
-			BlownSave    bool `json:"blown_save"`
-			QualityStart bool `json:"quality_start"`
-		} `json:"pitching"`
-		Fielding []struct {
-			Name     string `json:"name"`
-			Errors   int    `json:"e"`
-			Throwing int    `json:"te"`
-		} `json:"fielding"`
-	} `json:"teams"`
-}
-
 // hasBoxScore fails the test unless the tab of the box score names those who made errors, marks the pitchers
 // and adds up the runners left on base.
 func (b *tab) hasBoxScore(id string) {
 	b.t.Helper()
-	for i, team := range get[box](b, "/api/games/"+id+"/boxscore").Teams {
+	for i, team := range get[rules.BoxScore](b, "/api/games/"+id+"/boxscore").Teams {
 		in := fmt.Sprintf(`$$(".box")[%d]`, i)
 		notes := value[string](b, in+`.querySelector(".notes").innerText`)
 		var errors []string
@@ -164,7 +145,7 @@ func (b *tab) hasBoxScore(id string) {
 			if f.Errors > 1 {
 				text += fmt.Sprint(" ", f.Errors)
 			}
-			if f.Throwing > 0 {
+			if f.ThrowingErrors > 0 {
 				text += " (throw)"
 			}
 			errors = append(errors, text)
@@ -174,18 +155,15 @@ func (b *tab) hasBoxScore(id string) {
 		}
 		left := 0
 		for _, l := range team.Batting {
-			left += l.Left
+			left += l.LeftOnBase
 		}
-		if got := value[string](b, in+`.querySelector("tfoot td:last-child").innerText`); got != fmt.Sprint(left) {
-			b.t.Errorf("%s runners left by the batters, want %d", got, left)
-		}
+		check.Equal(b.t, value[string](b, in+`.querySelector("tfoot td:last-child").innerText`),
+			fmt.Sprint(left), "runners left by the batters")
 		for j, p := range team.Pitching {
 			shown := value[string](b, fmt.Sprintf(`%s.querySelectorAll("table")[1]
 				.querySelectorAll("tbody th")[%d].innerText`, in, j))
 			for mark, is := range map[string]bool{"(H)": p.Hold, "(BS)": p.BlownSave, "(QS)": p.QualityStart} {
-				if strings.Contains(shown, mark) != is {
-					b.t.Errorf("%q is shown for %+v", shown, p)
-				}
+				check.That(b.t, strings.Contains(shown, mark) == is, "%q is shown for %+v", shown, p)
 			}
 		}
 	}
@@ -195,15 +173,14 @@ func (b *tab) hasBoxScore(id string) {
 func (b *tab) agrees(id string) {
 	b.t.Helper()
 	b.await("!" + callout)
-	for i, team := range get[box](b, "/api/games/"+id+"/boxscore").Teams {
+	for i, team := range get[rules.BoxScore](b, "/api/games/"+id+"/boxscore").Teams {
 		shown := strings.Fields(value[string](b,
 			fmt.Sprintf(`[...$$(".board tbody tr")[%d].querySelectorAll(".plate")].map((e) => e.innerText).join(" ")`,
 				i)))
 		innings := strings.TrimSuffix(strings.Join(shown[:len(shown)-3], " "), " X")
-		want, sums := strings.Trim(fmt.Sprint(team.Line), "[]"), fmt.Sprint(team.Runs, team.Hits, team.Errors)
-		if innings != want || strings.Join(shown[len(shown)-3:], " ") != sums {
-			b.t.Errorf("the scoreboard shows %q, the box score has %s and %s", shown, want, sums)
-		}
+		want, sums := strings.Trim(fmt.Sprint(team.LineScore), "[]"), fmt.Sprint(team.Runs, team.Hits, team.Errors)
+		check.That(b.t, innings == want && strings.Join(shown[len(shown)-3:], " ") == sums,
+			"the scoreboard shows %q, the box score has %s and %s", shown, want, sums)
 	}
 }
 
@@ -252,9 +229,7 @@ func TestAll_gameByKeyboard(t *testing.T) {
 	b.focus("#home-card button.primary", "\r")
 	b.await(`document.activeElement.getAttribute("aria-invalid") === "true"`)
 	b.looks("violations")
-	if n := b.count("#home-card .slot .wrong"); n != 9 {
-		t.Errorf("%d of nine empty places have a violation", n)
-	}
+	check.Equal(t, b.count("#home-card .slot .wrong"), 9, "empty places with a violation")
 	b.shows("#home-pitcher-wrong")
 	b.focus("#home-card .spread button", "\r")
 	b.await(`$$('#home-card [data-control="player"]').every((s) => s.value)`)
@@ -270,9 +245,7 @@ func TestAll_gameByKeyboard(t *testing.T) {
 	b.await(`!$(".link-line small")`) // no watchers
 	b.playTo(`$(".final")`)
 	b.says(".final h2", "win")
-	if b.count(".lamps, .at-bat") > 0 {
-		t.Error("there is a batter after the last out")
-	}
+	check.That(t, b.count(".lamps, .at-bat") == 0, "there is a batter after the last out")
 	b.await(`$$(".box tbody tr").length >= 20`)
 	b.agrees(id)
 	b.hasBoxScore(id)
@@ -304,11 +277,234 @@ func TestAll_gameByKeyboard(t *testing.T) {
 	}
 	b.open("/games/" + id) // without its events until a tab needs them
 	b.shows(".box tbody tr")
-	if later := value[string](b, `$(".final .hit").innerText`); later != won {
-		t.Errorf("opened later, it was won by %q, before by %q", later, won)
-	}
+	check.Equal(t, value[string](b, `$(".final .hit").innerText`), won, "opened later, it was won by")
 	b.agrees(id)
 	b.press(".tabs button")
 	b.shows(".half li")
 	b.agrees(id)
+}
+
+// A visitor sees listed games, their replays and the statistics, and who invites to what; only
+// acting asks for sign-in.
+func TestVisitor_reads(t *testing.T) {
+	anna, visitor := beginTwo(t)
+	over := "/games/" + anna.hotSeat(nil)
+	anna.playTo(`$$(".half li").length > 5`)
+	check.Equal(t, anna.status("POST", "/api"+over+"/concede"), 200, "status of concede")
+	open := "/games/" + anna.newGame(map[string]string{"opponent": "Anyone"})
+	private := "/games/" + anna.newGame(map[string]string{"opponent": "Anyone", "visibility": "Anyone with the link"})
+	for _, tt := range []struct{ path, selector, text string }{
+		{"/", ".cover", "Sign in to play"},
+		{"/", ".game-stub", "Anna"},
+		{over, ".box tbody", ""},
+		{over, ".final h2", "concede at"},
+		{over + "/replay", "#moment", ""},
+		{"/standings", "tbody tr", ""},
+		{"/players", "tbody tr", ""},
+		{"/leaders", "tbody tr", ""},
+		{"/managers", "main h1", ""},
+		{open, "main h2", "Anna invites you to a game"},
+		{open, `main a[href^="/api/auth/idp/login"]`, "Sign in to play"},
+		{"/account", "main a", "Sign in"},
+	} {
+		visitor.open(tt.path)
+		visitor.says(tt.selector, tt.text)
+	}
+	visitor.expect("404")
+	visitor.open(private)
+	visitor.says("main h2", "Anna invites you to a game")
+	visitor.open("/games/nothing")
+	visitor.says("main p", "Sign in to see it")
+}
+
+// A visitor who sees the line-ups of a listed game go in is led to the game once it starts.
+func TestVisitor_gameStarts(t *testing.T) {
+	anna, visitor := beginTwo(t)
+	anna.join("Anna")
+	id := anna.newGame(map[string]string{"opponent": "on this screen"})
+	visitor.open("/games/" + id)
+	visitor.says(".link-state", "Live")
+	anna.handIn("away", "home")
+	visitor.await(`location.pathname === "/games/` + id + `" && $(".board")`)
+}
+
+// One press on the empty lobby starts a game against the bot; a second one does not start another.
+func TestLobby_playBot(t *testing.T) {
+	b := begin(t)
+	b.join("Anna")
+	b.says("main h2", "The field is yours")
+	b.looks("empty")
+	b.is(`$$("main button.primary").map((b) => [b.click(), b.click()])`)
+	b.await(canCall)
+	games := get[struct{ Pending, Active []protocol.Game }](b, "/api/games")
+	check.Require(t, len(games.Pending) == 0 && len(games.Active) == 1,
+		"%d pending and %d active games, want 0 and 1", len(games.Pending), len(games.Active))
+	g := games.Active[0]
+	if g.YourSide != "home" || !g.Away.Bot || g.Options.Innings != 3 || g.Options.BotLevel != 2 ||
+		g.Home.Team.ID == g.Away.Team.ID {
+		t.Errorf("the game is %+v", g)
+	}
+}
+
+// A club that the other side has changes places; all rules can be chosen.
+func TestNewGame_clubsAndRules(t *testing.T) {
+	b := begin(t)
+	b.join("Anna")
+	b.open("/new")
+	b.await(`$$(".clubs .hint").length === 2`)
+	const chosen = `["away_team", "home_team"].map((side) => $("[name=" + side + "]:checked").value)`
+	before := value[[]string](b, chosen)
+	b.press(`[name="away_team"][value="` + before[1] + `"]`)
+	b.await(chosen+`.join() === %q`, before[1]+","+before[0])
+	b.choose("#bot_level", "Shrewd")
+	b.choose("#visibility", "Anyone with the link")
+	b.await(`$("#mercy").selectedIndex === 1`) // as the server does, unless it is chosen
+	b.choose("#mercy", "Off")
+	b.choose("#disengagements", "2023")
+	b.press("main form button.primary")
+	b.shows(".card")
+	g := get[protocol.Game](b, "/api/games/"+b.gameID())
+	if o := g.Options; o.BotLevel != 3 || o.Mercy != "off" || o.Disengagements != "2023" ||
+		o.Visibility != protocol.Private {
+		t.Errorf("the options are %+v", o)
+	}
+	check.That(t, g.Away.Team.ID == before[1] && g.Home.Team.ID == before[0],
+		"%s at %s, want %s at %s", g.Away.Team.ID, g.Home.Team.ID, before[1], before[0])
+}
+
+// A league of four bots is made with the form, plays itself, and shows its standings, its calendar and its
+// champion, also to a visitor.
+func TestLeagues_bots(t *testing.T) {
+	anna, visitor := beginTwo(t)
+	anna.join("Anna")
+	anna.open("/leagues")
+	anna.shows("main .empty")
+	anna.press("details.fine summary")
+	anna.shows("#league-name")
+	anna.looks("leagues-form")
+	anna.focus("#league-name", "Kitchen league")
+	anna.choose("#manager-0", "Bench coach (bot)")
+	anna.choose("#meetings", "1")
+	anna.choose("#best_of", "No play-off")
+	anna.choose("#innings", "3")
+	anna.press("main form button.primary")
+	anna.says("main h1", "Kitchen league")
+	anna.await(`$("main strong")?.innerText.startsWith("Champion: ")`)
+	if games, standings := anna.count("section:last-child tbody tr"),
+		anna.count("section:nth-child(2) tbody tr"); games != 6 || standings != 4 {
+		t.Errorf("%d games and %d standings, want 6 and 4", games, standings)
+	}
+	anna.looks("league")
+	path := value[string](anna, "location.pathname")
+	visitor.open(path)
+	visitor.says("main h1", "Kitchen league")
+	visitor.open("/leagues")
+	visitor.shows("main .stubs a")
+	visitor.looks("leagues")
+	anna.press("section:last-child td a")
+	anna.await(`$(".box tbody tr")`)
+	anna.press(".league-link a")
+	anna.says("main h1", "Kitchen league")
+	anna.open("/")
+	anna.says("main h2", "The field is yours") // games between bots are in their league only
+}
+
+// A series waits for its second manager, who joins with the link; then its first game is open to both.
+func TestLeagues_people(t *testing.T) {
+	anna, bert := beginTwo(t)
+	anna.join("Anna")
+	bert.join("Bert")
+	anna.open("/leagues")
+	anna.press("details.fine summary")
+	anna.shows("#league-name")
+	anna.choose("#kind", "Series")
+	anna.focus("#league-name", "Sunday")
+	anna.choose("#manager-1", "Anyone (open invitation)")
+	anna.choose("#visibility", "Anyone with the link")
+	anna.press("main form button.primary")
+	anna.says("main h1", "Sunday")
+	anna.looks("series-open")
+	bert.open(value[string](anna, "location.pathname"))
+	bert.press("main button.primary")
+	bert.await(`$("section:last-child td a")?.innerText === "Line-ups"`)
+	bert.press("section:last-child td a")
+	bert.shows(".card select")
+	bert.press(".league-link a")
+	bert.says("main h1", "Sunday")
+	check.Contains(t, bert.confirm("main .row button", true), "for good", "the question")
+	bert.says("main tbody", "Bench coach (bot), for Bert")
+	bert.looks("series-left")
+	anna.await(`$$("tbody small").some((e) => e.innerText === "Bench coach (bot), for Bert")`)
+}
+
+// closed reports that no card is open and the focus is back on the name.
+const closed = `!$("dialog") && document.activeElement.matches(".player-name")`
+
+// A name opens the player's card by keyboard, in the line-up, at bat and in the dugout; Esc closes it, and
+// the focus goes back.
+func TestPlayer_card(t *testing.T) {
+	b := begin(t)
+	b.join("Anna")
+	b.newGame(map[string]string{"opponent": "bot", "innings": "3"})
+	b.focus(".roster .player-name", kb.Enter)
+	b.await(`$$(".player-card .grade").length === 6 && document.activeElement.closest("dialog")`)
+	b.says(".player-card", "No games yet this season.")
+	b.looks("player-card")
+	b.key(kb.Escape)
+	b.await(closed)
+	b.handIn("home")
+	b.await(canCall)
+	b.await(`$(".matchup").textContent.includes("0 for 0 today")`)
+	b.focus(`.matchup > div:nth-child(2) .player-name`, kb.Enter)
+	b.await(`$$(".player-card .grade").length === 3 && $(".player-card tbody").rows.length === 1`)
+	b.says(".player-card", "Fresh (")
+	b.key(kb.Escape)
+	b.await(closed)
+	b.press(".offers summary")
+	b.press(".substitutions .player-name")
+	b.await(`$(".player-card h2")?.textContent.trim().startsWith($(".substitutions .player-name").textContent.trim())`)
+	b.press(".player-card form button")
+	b.await(closed)
+}
+
+// A name opens its player's card wherever it stands: at bat, on the field, in the play-by-play, in the
+// box score and its notes, at the end of a game and in the statistics.
+func TestAll_everyName(t *testing.T) {
+	b := begin(t)
+	id := b.hotSeat(map[string]string{"innings": "3"})
+	opens := func(selector string) {
+		t.Helper()
+		b.await(`$(%q)`, selector)
+		b.is(`$(` + quote(selector) + `).dispatchEvent(new MouseEvent("click", { bubbles: true }))`)
+		b.await(`$(".player-card .grade") && $(".player-card h2").textContent.includes($(%q).textContent.trim())`,
+			selector)
+		b.key(kb.Escape)
+		b.await(`!$("dialog")`)
+	}
+	b.playTo(`$(".half li .player-name")`)
+	b.settle()
+	for _, place := range []string{"div:nth-child(1)", "div:nth-child(2)", "div:nth-child(3)"} {
+		opens(".matchup > " + place + " .player-name")
+	}
+	opens(".half li .player-name")
+	opens(".field .fielders:not(.resting) [data-player]")
+	opens(".field .runners .at-bat")
+	b.playTo(`$(".final .how dd .player-name")`)
+	for _, place := range []string{".final .how", ".box table", ".box .scroll:last-child"} {
+		opens(place + " .player-name")
+	}
+	if notes := ".box .notes .player-name"; b.count(notes) > 0 { // in most games
+		opens(notes)
+	}
+	if name := value[string](b, `$$(".box .notes").flatMap((p) => [...p.childNodes])
+		.map((node) => node.data?.match(/[A-Z][a-z]{2,}/)?.[0] ?? "").join("")`); name != "" {
+		t.Errorf("%q in the notes opens no card", name)
+	}
+	b.open("/games/" + id)
+	opens(".final .how .player-name")
+	b.open("/players")
+	opens("tbody .player-name")
+	b.open("/leaders")
+	opens("li .player-name")
+	opens("tbody .player-name")
 }

@@ -2,11 +2,15 @@ package pagetest_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"pressbox/game/chance"
+	"pressbox/packaging/check"
 )
 
 // The page is in the language of the browser, until its user selects another.
@@ -48,17 +52,13 @@ func TestLanguage_choices(t *testing.T) {
 			return [...game.legal, ...game.offers].filter((c) => c.action.subs?.length !== 2)
 				.map((c) => ({ Verb: c.action.a, Name: nameOf(c, match), Label: c.label }))`, id))) {
 			compared[c.Verb]++
-			if c.Name != c.Label {
-				t.Errorf("%s: %q, the server says %q", c.Verb, c.Name, c.Label)
-			}
+			check.That(t, c.Name == c.Label, "%s: %q, the server says %q", c.Verb, c.Name, c.Label)
 		}
 		b.call()
 		b.settle()
 	}
 	for _, verb := range []string{"offense", "defense", "substitute", "pause", "concede"} {
-		if compared[verb] == 0 {
-			t.Errorf("no choice to %s: %v", verb, compared)
-		}
+		check.That(t, compared[verb] != 0, "no choice to %s: %v", verb, compared)
 	}
 	for _, kind := range []chance.Question{chance.SendRunner, chance.ThrowHome, chance.TurnTwo, chance.ThrowPlate} {
 		bold, safe := kind.Labels()
@@ -68,8 +68,91 @@ func TestLanguage_choices(t *testing.T) {
 			return [questionText(question),
 				...[true, false].map((bold) => nameOf({ action: { a: "answer", bold } }, { state: { question } }))]`,
 			kind)))
-		if !slices.EqualFunc(got, want, strings.EqualFold) {
-			t.Errorf("%q, want %q", got, want)
+		check.That(t, slices.EqualFunc(got, want, strings.EqualFold), "%q, want %q", got, want)
+	}
+}
+
+// importing matches imports, also those of types and those at run time.
+var importing = regexp.MustCompile(`(?:\bfrom |\bimport\()"\./([\w.-]+\.js)"`)
+
+// The graph of the page's modules has no cycles, types included, and only the document loads the root.
+func TestModules_noCycles(t *testing.T) {
+	t.Parallel()
+	const static = root + "/daemon/web/static/"
+	files, err := filepath.Glob(static + "page/*.js")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no modules: %v", err)
+	}
+	imports := map[string][]string{}
+	for _, file := range files {
+		source := check.Must(os.ReadFile(file))(t)
+		for _, found := range importing.FindAllStringSubmatch(string(source), -1) {
+			imports[filepath.Base(file)] = append(imports[filepath.Base(file)], found[1])
 		}
 	}
+	visited := map[string]bool{}
+	var walk func(path []string)
+	walk = func(path []string) {
+		module := path[len(path)-1]
+		if slices.Contains(path[:len(path)-1], module) {
+			t.Errorf("import cycle: %s", strings.Join(path, " → "))
+			return
+		}
+		if module == "app.js" && len(path) > 1 {
+			t.Errorf("%s imports the root", path[len(path)-2])
+		}
+		if visited[module] {
+			return
+		}
+		for _, imported := range imports[module] {
+			walk(append(slices.Clone(path), imported))
+		}
+		visited[module] = true
+	}
+	for module := range imports {
+		walk([]string{module})
+	}
+	check.That(t, len(visited) >= 10, "only %d modules: %v", len(visited), visited)
+}
+
+// text matches a text of a language: its key and its value.
+var text = regexp.MustCompile(`(?m)^  "([^"]+)":\s((?:.*\n    )*.*),$`)
+
+// placeholder matches what is replaced in a text.
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+// All languages have the same texts, with the same placeholders. In English the server's errors have its own words.
+func TestLanguages_sameTexts(t *testing.T) {
+	t.Parallel()
+	const folder = root + "/daemon/web/static/page/languages/"
+	files := check.Must(filepath.Glob(folder + "*.js"))(t)
+	english := textsOf(t, folder+"en.js")
+	check.Require(t, len(files) >= 2 && len(english) >= 100, "%d languages, %d texts", len(files), len(english))
+	for _, file := range files {
+		texts := textsOf(t, file)
+		for key, want := range english {
+			if got, ok := texts[key]; !ok || !slices.Equal(got, want) {
+				t.Errorf("%s: %s has %v, in English %v (missing: %v)", filepath.Base(file), key, got, want, !ok)
+			}
+			delete(texts, key)
+		}
+		for key := range texts {
+			if strings.HasPrefix(key, "problem.") || strings.HasPrefix(key, "violation.") {
+				continue
+			}
+			t.Errorf("%s: %s is not in English", filepath.Base(file), key)
+		}
+	}
+}
+
+// textsOf returns the placeholders of each text of a language, sorted.
+func textsOf(t *testing.T, file string) map[string][]string {
+	t.Helper()
+	texts := map[string][]string{}
+	for _, found := range text.FindAllStringSubmatch(string(check.Must(os.ReadFile(file))(t)), -1) {
+		all := placeholder.FindAllString(strings.ReplaceAll(found[2], "${", "{"), -1)
+		slices.Sort(all)
+		texts[found[1]] = slices.Compact(all)
+	}
+	return texts
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/network"
+
+	"pressbox/packaging/check"
 )
 
 // connected connects the tab to the network, or cuts it off.
@@ -49,9 +51,8 @@ func agree(one, other *tab) {
 	other.await(shown + " === " + quote(value[string](one, shown)))
 }
 
-// Two managers and a watcher: the invitation is opened, both cards go in, and
-// all three tabs go to the game. A manager who loses the network sees so at
-// once, and resumes where the others are.
+// Two managers and a watcher: the invitation is opened, both cards go in, and all three tabs go to the game. A
+// manager who loses the network sees so at once, and resumes where the others are.
 func TestAll_twoManagersAndWatcher(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -78,9 +79,7 @@ func TestAll_twoManagersAndWatcher(t *testing.T) {
 		b.says(".link-state", "Live")
 	}
 	fan.says(".panel h2", "In the stands")
-	if n := fan.count(".calls, .offers"); n != 0 {
-		t.Errorf("a watcher has %d decisions", n)
-	}
+	check.Equal(t, fan.count(".calls, .offers"), 0, "a watcher's decisions")
 	anna.says(".link-line", "1 in the stands") // managers do not count
 	turns(anna, ben, 8)
 	agree(anna, ben)
@@ -92,16 +91,12 @@ func TestAll_twoManagersAndWatcher(t *testing.T) {
 	ben.says(".link-state", "Connection lost")
 	ben.await("!" + callout) // the play is over, not only agreed on
 	before := value[string](ben, shown)
-	if ben.count(".calls button:not(:disabled)") != 0 {
-		t.Error("a call can be made without the network")
-	}
+	check.That(t, ben.count(".calls button:not(:disabled)") == 0, "a call can be made without the network")
 	anna.call()
 	anna.says(".link-line", "offline")
 	seconds := `Number(/gone in (\d+) s/.exec($(".link-line").innerText)[1])`
 	anna.await(seconds+" < %d", value[int](anna, seconds)) // it counts down
-	if after := value[string](ben, shown); after != before {
-		t.Errorf("without the network the page went from %s to %s", before, after)
-	}
+	check.Equal(t, value[string](ben, shown), before, "the page without the network")
 	ben.connected(true)
 	ben.says(".link-state", "Live")
 	ben.await(`!$(".banner")`)
@@ -164,9 +159,7 @@ func TestAll_silentNetwork(t *testing.T) {
 	b.call()
 	b.says(".chip", "Sent")
 	b.says(".banner", "connection lost")
-	if after := value[string](b, shown); after != before {
-		t.Errorf("without an event the page went from %s to %s", before, after)
-	}
+	check.Equal(t, value[string](b, shown), before, "the page without an event")
 	b.Signal(t, syscall.SIGCONT)
 	b.says(".link-state", "Live")
 	b.await(`!$(".chip")`)

@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"pressbox/packaging/check"
 )
 
 // module opens a part of the page that needs nothing, and imports a module as globalThis.m.
@@ -44,34 +45,26 @@ func TestMoments_queue(t *testing.T) {
 			return times.map((at) => queue.at(at)?.entry.rev ?? 0).join();
 		};
 	})()`)
-	for _, tt := range []struct{ name, script, want string }{
-		{"one", `run([5000, 6499, 6500], shown(1, "single"))`, "1,1,0"},
-		{"a great one is longer", `run([5000, 6999, 7000], shown(1, "home run"))`, "1,1,0"},
-		{
-			"two in the time of one, and one",
-			`run([5000, 5749, 5750, 7249, 7250], shown(1, "single"), shown(2, "walk"))`,
-			"1,1,2,2,0",
-		},
-		{"too many", `run([5000, 6000, 7000, 9000], ...[1, 2, 3, 4, 5].map((rev) => shown(rev, "single")))`, "3,4,5,0"},
-		{"a great one stays", `run([5000, 6000, 7000, 9000], shown(1, "home run"),
-			...[2, 3, 4, 5].map((rev) => shown(rev, "single")))`, "1,4,5,0"},
-		{
-			"only great ones", `run([5000, 6000, 7000, 9000], ...[1, 2, 3, 4].map((rev) => shown(rev, "home run")))`,
-			"2,3,4,0",
-		},
-		{"skipped", `(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000); q.add(shown(2, "walk"));
+	b.evaluates([][2]string{
+		{`run([5000, 6499, 6500], shown(1, "single"))`, "1,1,0"},
+		{`run([5000, 6999, 7000], shown(1, "home run"))`, "1,1,0"}, // a great one is longer
+		// two in the time of one, and one
+		{`run([5000, 5749, 5750, 7249, 7250], shown(1, "single"), shown(2, "walk"))`, "1,1,2,2,0"},
+		// too many: a great one stays
+		{`run([5000, 6000, 7000, 9000], ...[1, 2, 3, 4, 5].map((rev) => shown(rev, "single")))`, "3,4,5,0"},
+		{`run([5000, 6000, 7000, 9000], shown(1, "home run"), ...[2, 3, 4, 5].map((rev) => shown(rev, "single")))`,
+			"1,4,5,0"},
+		{`run([5000, 6000, 7000, 9000], ...[1, 2, 3, 4].map((rev) => shown(rev, "home run")))`, "2,3,4,0"},
+		{`(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000); q.add(shown(2, "walk"));
 			q.skip(); return String(q.at(5001)); })()`, "null"},
-		{"the last one", `(() => { const q = new m.Moments(), s = shown(7, "walk"); q.add(s); q.at(5000); q.end(8);
+		// the last one, and an end without a play
+		{`(() => { const q = new m.Moments(), s = shown(7, "walk"); q.add(s); q.at(5000); q.end(8);
 			return m.kindOf(s); })()`, "last"},
-		{"an end without a play", `(() =>
-			{ const q = new m.Moments(), s = shown(7, "walk"); q.add(s); q.end(9); return m.kindOf(s); })()`, "walk"},
-		{"time left", `(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000);
-			return String(q.left(5400)); })()`, "1100"},
-	} {
-		if got := value[string](b, tt.script); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
-	}
+		{`(() => { const q = new m.Moments(), s = shown(7, "walk"); q.add(s); q.end(9); return m.kindOf(s); })()`,
+			"walk"},
+		{`(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000); return String(q.left(5400)); })()`,
+			"1100"},
+	})
 }
 
 // A play's kind and its ways follow from its event.
@@ -104,25 +97,17 @@ func TestMoments_kindsAndWays(t *testing.T) {
 		// a run, and an out on the bases
 		{`kind({ kind: "single" }, { runs: 1, now: { score: { away: 3, home: 2 } } }, true)`, "last"},
 		{`ways({ kind: "strikeout", outs: [{ who: "batter", by: "2" }] })`, "[null,[],[]]"},
-		{
-			`ways({ kind: "out", ball: { contact: "ground ball" },
+		{`ways({ kind: "out", ball: { contact: "ground ball" },
 				outs: [{ who: "first", at: "second", by: "64" }, { who: "batter", at: "first", by: "43" }] })`,
-			"[[138,150],[[138,150],[200,144],[290,234]],[[0,1,true],[1,2,true]]]",
-		},
-		{
-			`ways({ kind: "single", ball: { place: "8" },
+			"[[138,150],[[138,150],[200,144],[290,234]],[[0,1,true],[1,2,true]]]"},
+		{`ways({ kind: "single", ball: { place: "8" },
 				runs: [{ to: "first" }, { to: "third" }, {}, { to: "home" }] })`,
-			"[[200,72],[],[[0,1,false],[1,3,false],[3,4,false]]]",
-		},
+			"[[200,72],[],[[0,1,false],[1,3,false],[3,4,false]]]"},
 		{`ways({ kind: "home run", ball: { place: "7" }, runs: [{ to: "home" }] })`, "[[65,41],[],[[0,4,false]]]"},
-		{
-			`ways({ kind: "caught stealing", outs: [{ who: "first", at: "second", by: "26" }], runs: [] })`,
-			"[null,[[200,352],[200,144]],[[1,2,true]]]",
-		},
-		{
-			`ways({ kind: "pick-off", outs: [{ who: "first", at: "first", by: "13" }] })`,
-			"[null,[[200,236],[290,234]],[[1,1,true]]]",
-		},
+		{`ways({ kind: "caught stealing", outs: [{ who: "first", at: "second", by: "26" }], runs: [] })`,
+			"[null,[[200,352],[200,144]],[[1,2,true]]]"},
+		{`ways({ kind: "pick-off", outs: [{ who: "first", at: "first", by: "13" }] })`,
+			"[null,[[200,236],[290,234]],[[1,1,true]]]"},
 	})
 }
 
@@ -150,19 +135,13 @@ func TestStage_callouts(t *testing.T) {
 		{`shown({ kind: "single" }, 1, true)`, "callout great walkoff|Walk-off!|0|3"},
 		{`shown({ kind: "home run" }, 2)`, "callout great homer|Home run!|0|4"},
 		{`shown({ kind: "home run" }, 4)`, "callout great grand_slam|Grand slam!|0|6"},
-		{
-			`shown({ kind: "out", outs: [{ who: "first" }, { who: "batter" }] })`,
-			"callout great double_play|Double play!|2|",
-		},
-		{
-			`shown({ kind: "out", outs: [{ who: "first" }, { who: "second" }, { who: "batter" }] })`,
-			"callout great triple_play|Triple play!|3|",
-		},
+		{`shown({ kind: "out", outs: [{ who: "first" }, { who: "batter" }] })`,
+			"callout great double_play|Double play!|2|"},
+		{`shown({ kind: "out", outs: [{ who: "first" }, { who: "second" }, { who: "batter" }] })`,
+			"callout great triple_play|Triple play!|3|"},
 		{`shown({ kind: "out", outs: [{ who: "batter" }] }, 0, true)`, "callout great last|Ball game!|1|"},
-		{
-			`shown({ kind: "out", outs: [{ who: "batter" }], ball: { contact: "fly ball" } })`,
-			"callout fly_out|Fly out|1|",
-		},
+		{`shown({ kind: "out", outs: [{ who: "batter" }], ball: { contact: "fly ball" } })`,
+			"callout fly_out|Fly out|1|"},
 		{`shown({ kind: "single" }, 1)`, "callout single|Single|0|3"},
 	})
 }
@@ -178,15 +157,14 @@ const noise = `{
 		.observe(document, { attributes: true, subtree: true });
 }`
 
-// Managers who look elsewhere see in the title that it is their turn; once they have asked for sound,
-// they hear and feel it as well. Until then the page makes none. A watcher without an account
-// sees the same plays.
+// Managers who look elsewhere see in the title that it is their turn; once they have asked for sound, they hear and
+// feel it as well. Until then the page makes none. A watcher without an account sees the same plays.
 func TestGame_yourTurn(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	anna, ben, visitor := newTab(t, s), newTab(t, s), newTab(t, s)
 	for _, b := range []*tab{anna, ben, visitor} {
-		send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: noise})
+		b.preload(noise)
 	}
 	anna.join("Anna")
 	id := anna.newGame(nil)
@@ -211,9 +189,7 @@ func TestGame_yourTurn(t *testing.T) {
 	anna.await(turn)
 	visitor.await(`seen.length > 0`)
 	for _, b := range []*tab{anna, ben, visitor} {
-		if b.is(`contexts.length || vibrated.length`) {
-			t.Error("the page made sound before it was asked for")
-		}
+		check.That(t, !b.is(`contexts.length || vibrated.length`), "the page made sound before it was asked for")
 	}
 	anna.press(".sounds")
 	anna.await(`contexts.length === 1 && $(".sounds[aria-pressed=true]")`)
@@ -257,23 +233,18 @@ func TestGame_moment(t *testing.T) {
 	if line := value[string](b, `$(".half li").innerText`); !strings.HasPrefix(line, words) {
 		t.Errorf("the play-by-play begins with %q, want %q", line, words)
 	}
-	if b.is(`$(".at-bat")`) && b.is(callout) {
-		t.Error("a batter stands in before the play was seen")
-	}
+	check.That(t, !b.is(`$(".at-bat")`) || !b.is(callout), "a batter stands in before the play was seen")
 	plays := len(b.defenses(id))
 	b.key("1")
 	b.await(`!` + callout)
 	b.drawn()
-	if b.is(callout) || len(b.defenses(id)) != plays || b.is(`$(".chip")`) {
-		t.Error("a key that ended the play made a call")
-	}
+	check.That(t, !b.is(callout) && len(b.defenses(id)) == plays && !b.is(`$(".chip")`),
+		"a key that ended the play made a call")
 	playOnce()
 	plays = len(b.defenses(id))
 	b.do(chromedp.Evaluate[chromedp.Void](`$(".calls button, .panel").click()`))
 	b.await(`!` + callout + ` && $(".calls button:not(:disabled)")`)
-	if len(b.defenses(id)) != plays || b.is(`$(".chip")`) {
-		t.Error("a tap that ended the play made a call")
-	}
+	check.That(t, len(b.defenses(id)) == plays && !b.is(`$(".chip")`), "a tap that ended the play made a call")
 	playOnce()
 	b.await(`!` + callout + ` && $(".calls button:not(:disabled)")`) // by itself
 	b.emulate("prefers-reduced-motion", "reduce")
@@ -295,8 +266,7 @@ func (b *tab) hold1(repeats int) {
 	send(b, input.DispatchKeyEvent, key)
 }
 
-// A key that is held makes one call. Digits act the same at bat and in the field,
-// and the focus stays in the panel.
+// A key that is held makes one call. Digits act the same at bat and in the field, and the focus stays in the panel.
 func TestDecisions_heldKeyAndFocus(t *testing.T) {
 	b := begin(t)
 	id := b.hotSeat(nil)
@@ -304,14 +274,10 @@ func TestDecisions_heldKeyAndFocus(t *testing.T) {
 	b.hold1(30)
 	b.await(`$(".combine button:not(:disabled)")`)
 	b.drawn()
-	if len(b.defenses(id)) > 0 || b.is(callout) {
-		t.Error("a held key made more than one call")
-	}
+	check.That(t, len(b.defenses(id)) == 0 && !b.is(callout), "a held key made more than one call")
 	b.key("2") // in the field, a call as well
 	b.await(callout)
-	if got := fmt.Sprint(b.defenses(id)[0]); got != "map[pitch:pitch around]" {
-		t.Errorf("the key 2 called %s in the field", got)
-	}
+	check.Equal(t, fmt.Sprint(b.defenses(id)[0]), "map[pitch:pitch around]", "the call of the key 2")
 	for range 12 {
 		if where := value[string](b, `document.activeElement.closest(".panel, .final")
 			? "" : document.activeElement.outerHTML.slice(0, 80)`); where != "" {

@@ -74,9 +74,7 @@ func TestOtherSite_speaksNothing(t *testing.T) {
 	arrived := func(paths ...string) {
 		t.Helper()
 		for _, path := range paths {
-			if !p.AwaitLog("path=" + path + " ") {
-				t.Errorf("the browser did not request %s", path)
-			}
+			check.That(t, p.AwaitLog("path="+path+" "), "the browser did not request %s", path)
 		}
 	}
 	arrived("/ntfy/image/publish", "/ntfy/get/publish", "/notify/publish", "/notify", "/ntfy/text", "/message", "/",
@@ -89,9 +87,8 @@ func TestOtherSite_speaksNothing(t *testing.T) {
 	defer func() { _ = resp.Body.Close() }()
 	list := make([]byte, 200)
 	n, _ := resp.Body.Read(list)
-	if got := strings.TrimSpace(string(list[:n])); got != `{"queue":[],"recent":[],"scheduled":[]}` {
-		t.Errorf("a page of another site was announced: %s", got)
-	}
+	check.Equal(t, strings.TrimSpace(string(list[:n])),
+		`{"queue":[],"recent":[],"scheduled":[]}`, "what a page of another site announced")
 	if log := p.Logged(); strings.Contains(log, "announcement accepted") || strings.Contains(log, "message=x") {
 		t.Errorf("the log: %s", log)
 	}

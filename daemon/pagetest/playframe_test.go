@@ -40,15 +40,14 @@ type slice struct {
 
 func (s *slice) end() float64 { return s.Begin + s.Takes }
 
-// BenchmarkPlayFrame measures what a play costs a watcher, from its event until the
-// next batter stands in: the processor time of script, style and layout in the page's thread, from
-// a trace. The animation is apart, as ms/moment: the script that draws it, and style and layout of
-// the frame that begins to show it, which has nothing else but the play's words: the headline and the
-// line. ms/play is the median for a processor four times as slow: four times the measured value, as
-// Chromium's own throttling distorts such short work. One page has taken from 6 to 15 ms on the
-// hosts of these benchmarks, and therefore x-limit, the ratio to 8 ms, is that of a host where the
-// [peer] takes what it took where the limit was set. x-frame is the ratio of the animation's
-// beginning to a frame of a 60 Hz screen. All are medians of five games, as their plays differ.
+// BenchmarkPlayFrame measures what a play costs a watcher, from its event until the next batter stands in: the
+// processor time of script, style and layout in the page's thread, from a trace. The animation is apart, as
+// ms/moment: the script that draws it, and style and layout of the frame that begins to show it, which has nothing
+// else but the play's words: the headline and the line. ms/play is the median for a processor four times as slow:
+// four times the measured value, as Chromium's own throttling distorts such short work. One page has taken from 6 to
+// 15 ms on the hosts of these benchmarks, and therefore x-limit, the ratio to 8 ms, is that of a host where the
+// [peer] takes what it took where the limit was set. x-frame is the ratio of the animation's beginning to a frame of
+// a 60 Hz screen. All are medians of five games, as their plays differ.
 func BenchmarkPlayFrame(b *testing.B) {
 	const games = 5
 	var plays, p95, moments, ratios []float64
@@ -176,20 +175,16 @@ func playCosts(tb testing.TB) playTimes {
 	tb.Helper()
 	player, watcher := hotSeat(tb)
 	id := player.gameID()
-	player.open("/about")
-	player.shows("main h1")
-	value[bool](player, fmt.Sprintf(client, id))
+	player.plays(id)
 	watcher.emulate("prefers-reduced-motion", "reduce") // nothing moves
 	value[bool](watcher, markAnimation)
 	value[bool](watcher, skipPlays)
 	beside := newTab(tb, player.server)
 	beside.do(chromedp.Navigate("data:text/html," + url.PathEscape(peer)))
 	for _, measured := range []*tab{watcher, beside} {
-		for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{
-			css.Disable, dom.Disable, network.Disable,
-			log.Disable,
-		} {
-			send(measured, domain, cdp.Empty{}) // their events cost the page time
+		type domain = cdp.Command[cdp.Empty, cdp.Empty]
+		for _, disable := range []domain{css.Disable, dom.Disable, network.Disable, log.Disable} {
+			send(measured, disable, cdp.Empty{}) // their events cost the page time
 		}
 	}
 	const count = 30 // after 20 to warm up: no game of nine innings has fewer in total
@@ -197,9 +192,7 @@ func playCosts(tb testing.TB) playTimes {
 	play := func(n int) {
 		for range n {
 			played++
-			if !value[bool](player, "play()") {
-				tb.Fatal("the game is over")
-			}
+			check.Require(tb, value[bool](player, "play()"), "the game is over")
 			value[bool](watcher, fmt.Sprintf("seen(%d)", played))
 			value[bool](beside, "play()")
 		}
@@ -211,9 +204,8 @@ func playCosts(tb testing.TB) playTimes {
 	times.peers, _ = costs(trace, "peer")
 	for _, sorted := range [][]float64{times.plays, times.moments, times.peers} {
 		slices.Sort(sorted)
-		if len(sorted) != count || median(sorted) < 0.1 {
-			tb.Fatalf("%d plays in a trace of %d: %v", len(sorted), count, sorted)
-		}
+		check.Require(tb, len(sorted) == count && median(sorted) >= 0.1,
+			"%d plays in a trace of %d: %v", len(sorted), count, sorted)
 	}
 	return times
 }
@@ -248,11 +240,10 @@ func (b *tab) trace(do func()) []slice {
 	return trace
 }
 
-// costs returns the milliseconds of processor time for each play: between two marks of a name, in
-// the thread that set them. Apart are the script between the marks "animates" and "animated", and
-// the style and the layout until the mark "shown", if it is set at all. Of scripts, those of frames
-// count, and messages that begin an animation or ask for a frame: what shows nothing is no part of
-// a play, nor are the test's scripts and the answer to its key.
+// costs returns the milliseconds of processor time for each play: between two marks of a name, in the thread that set
+// them. Apart are the script between the marks "animates" and "animated", and the style and the layout until the mark
+// "shown", if it is set at all. Of scripts, those of frames count, and messages that begin an animation or ask for a
+// frame: what shows nothing is no part of a play, nor are the test's scripts and the answer to its key.
 func costs(trace []slice, name string) (plays, moments []float64) {
 	slices.SortStableFunc(trace, func(a, b slice) int { return cmp.Compare(a.Begin, b.Begin) })
 	mark := slices.IndexFunc(trace, func(s slice) bool { return s.Name == name })

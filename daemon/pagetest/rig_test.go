@@ -1,8 +1,7 @@
 // Package pagetest tests the page in Chromium, against the server that serves it.
 //
-// One law: whatever the browser complains of fails the test that opened the
-// page. That is each error it logs, each breach of the Content-Security-Policy
-// and each request to another host.
+// One law: whatever the browser complains of fails the test that opened the page. That is each error it logs, each
+// breach of the Content-Security-Policy and each request to another host.
 package pagetest_test
 
 import (
@@ -151,14 +150,12 @@ func (s *server) newTab(browser context.Context, tb testing.TB, options ...chrom
 	tb.Cleanup(cancel)
 	b := &tab{server: s, t: tb, ctx: ctx, dialogs: make(chan string, 1)}
 	b.do(chromedp.EmulateViewport(1280, 800)) //nolint:contextcheck // the tab has its own
-	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shorthand})
+	b.preload(shorthand)                      //nolint:contextcheck // the tab has its own
 	check.NoError(tb, chromedp.Listen(ctx, b.receive))
 	tb.Cleanup(func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if len(b.complaints) > 0 {
-			tb.Errorf("the browser complains: %q", b.complaints)
-		}
+		check.That(tb, len(b.complaints) == 0, "the browser complains: %q", b.complaints)
 	})
 	return b
 }
@@ -232,6 +229,12 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// preload runs a script in each document from now on, before the scripts of the page.
+func (b *tab) preload(script string) {
+	b.t.Helper()
+	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+}
+
 // send sends a command of the DevTools protocol.
 func send[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	b.t.Helper()
@@ -257,8 +260,7 @@ func (b *tab) open(path string) {
 	b.do(chromedp.Navigate(b.URL + path))
 }
 
-// await waits until an expression, or what it promises, is true. Arguments that it has are formatted
-// with %q or %d.
+// await waits until an expression, or what it promises, is true. Arguments that it has are formatted with %q or %d.
 func (b *tab) await(expression string, args ...any) {
 	b.t.Helper()
 	if len(args) > 0 {
@@ -326,8 +328,7 @@ func (b *tab) focus(selector, keys string, options ...chromedp.KeyOption) {
 	b.do(chromedp.Focus(selector), chromedp.KeyEvent(keys, options...))
 }
 
-// confirm clicks an element that opens a dialog, answers it, and returns its
-// question.
+// confirm clicks an element that opens a dialog, answers it, and returns its question.
 func (b *tab) confirm(selector string, yes bool) (question string) {
 	b.t.Helper()
 	clicked := make(chan error, 1)

@@ -7,8 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"pressbox/packaging/check"
 )
 
 // A user signs up, sees the session, changes the passphrase and signs out.
@@ -40,8 +46,7 @@ func TestAccount_signUpToSignOut(t *testing.T) {
 	b.says("main h1", "Tickets")
 }
 
-// Deleting an account ends its sessions in all browsers, and frees its name for
-// another account.
+// Deleting an account ends its sessions in all browsers, and frees its name for another account.
 func TestAccount_delete(t *testing.T) {
 	b, other := beginTwo(t)
 	b.join("Anna")
@@ -51,17 +56,13 @@ func TestAccount_delete(t *testing.T) {
 	other.says(`header a[href="/account"]`, "Anna")
 	b.press(`header a[href="/account"]`)
 	b.shows("main .danger")
-	if question := b.confirm("main .danger", false); !strings.Contains(question, "cannot be undone") {
-		t.Errorf("the question is %q", question)
-	}
+	check.Contains(t, b.confirm("main .danger", false), "cannot be undone", "the question")
 	b.open("/account")
 	b.says("main h1", "Anna")
 	b.confirm("main .danger", true)
 	b.shows("header a.signin")
 	b.says("main h1", "Tickets")
-	if status := b.status("GET", "/api/auth/me"); status != 401 {
-		t.Errorf("GET /api/auth/me: status %d, want 401", status)
-	}
+	check.Equal(t, b.status("GET", "/api/auth/me"), 401, "status of GET /api/auth/me")
 	other.expect("401")
 	other.press(`header a[href="/account"]`)
 	other.says("main h1", "Tickets")
@@ -69,13 +70,10 @@ func TestAccount_delete(t *testing.T) {
 	other.signIn("Anna", passphrase)
 	other.shows("[role=alert]")
 	b.join("Anna")
-	if id() == deleted {
-		t.Error("the new account has the id of the deleted one")
-	}
+	check.That(t, id() != deleted, "the new account has the id of the deleted one")
 }
 
-// Each error of a sign-in has an explanation. Nothing of the address is shown
-// but the reference.
+// Each error of a sign-in has an explanation. Nothing of the address is shown but the reference.
 func TestCallback_explainsEachError(t *testing.T) {
 	b := begin(t)
 	for code, text := range map[string]string{
@@ -141,16 +139,13 @@ func TestAnnouncements_previewQueueCancel(t *testing.T) {
 	b.says("[role=status]", "to the queue")
 	b.says(".stubs li", "Dinner in 5m.")
 	other.says(".stubs li", "Dinner in 5m.")
-	if n := other.count(".stubs li"); n != 1 {
-		t.Errorf("it is in the queue %d times", n)
-	}
+	check.Equal(t, other.count(".stubs li"), 1, "times in the queue")
 	b.expect("422")
 	b.do(chromedp.SendKeys("#message", "…"), chromedp.Click("main form .primary"))
 	b.await(`$("#wrong-message") && $("#message").getAttribute("aria-invalid") === "true"`)
 	text := value[string](b, `$$("main [role=alert]").map((e) => e.innerText).join("|")`)
-	if !strings.HasPrefix(text, "The message ") || strings.Contains(text, "|") {
-		t.Errorf("the violation is shown as %q", text)
-	}
+	check.That(t, strings.HasPrefix(text, "The message ") && !strings.Contains(text, "|"),
+		"the violation is shown as %q", text)
 	b.looks("announcements")
 	other.press(".stubs li button")
 	b.says(".ledger li", "Dinner in 5m.")
@@ -179,8 +174,7 @@ func TestPage_notFound(t *testing.T) {
 
 var ofASeason = regexp.MustCompile(`^/api/(?:teams|teams/[^/]+/|stats/)(teams|roster|standings|players)?(?:\?|$)`)
 
-// Clubs, rosters and statistics are requested for the season of the setting
-// DEFAULT_SEASON, which is 3 by default.
+// Clubs, rosters and statistics are requested for the season of the setting DEFAULT_SEASON, which is 3 by default.
 func TestPage_requestsDefaultSeason(t *testing.T) {
 	t.Parallel()
 	for season, settings := range map[string][]string{"3": nil, "2": {"DEFAULT_SEASON=2"}} {
@@ -195,9 +189,7 @@ func TestPage_requestsDefaultSeason(t *testing.T) {
 				b.shows("main .empty")
 			}
 			seasons := value[[]string](b, `$$("main select").at(-1).innerText.split(/\s+/)`)
-			if seasons[0] != season || seasons[len(seasons)-1] != "1" {
-				t.Errorf("the seasons are %q", seasons)
-			}
+			check.That(t, seasons[0] == season && seasons[len(seasons)-1] == "1", "the seasons are %q", seasons)
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			requested := map[string]bool{}
@@ -205,9 +197,8 @@ func TestPage_requestsDefaultSeason(t *testing.T) {
 				if found := ofASeason.FindStringSubmatch(path); found != nil {
 					requested[found[1]] = true
 					_, query, _ := strings.Cut(path, "?")
-					if !slices.Contains(strings.Split(query, "&"), "season="+season) {
-						t.Errorf("requested %s, want season %s", path, season)
-					}
+					check.That(t, slices.Contains(strings.Split(query, "&"), "season="+season),
+						"requested %s, want season %s", path, season)
 				}
 			}
 			if len(requested) != 4 { // "" are the teams
@@ -217,16 +208,14 @@ func TestPage_requestsDefaultSeason(t *testing.T) {
 	}
 }
 
-// moving lists the elements with a transition longer than some seconds, an
-// animation, or smooth scrolling.
+// moving lists the elements with a transition longer than some seconds, an animation, or smooth scrolling.
 const moving = `$$("*").flatMap((e) => ["", "::before", "::after"].flatMap((part) => {
 	const style = getComputedStyle(e, part), long = style.transitionDuration.split(",").some((d) => parseFloat(d) > %g);
 	return long || style.animationName !== "none" || style.scrollBehavior !== "auto"
 		? [e.tagName + "." + e.getAttribute("class") + part] : [];
 }))`
 
-// Nothing moves for users who prefer reduced motion, and nothing but a play for
-// longer than 150 ms for others.
+// Nothing moves for users who prefer reduced motion, and nothing but a play for longer than 150 ms for others.
 func TestPage_reducedMotion(t *testing.T) {
 	b := begin(t)
 	still := func(name string) {
@@ -270,8 +259,7 @@ func TestPage_reducedMotion(t *testing.T) {
 	}
 }
 
-// hover points at a button, whose border changes at once with reduced motion
-// and with a transition without.
+// hover points at a button, whose border changes at once with reduced motion and with a transition without.
 func (b *tab) hover() {
 	b.t.Helper()
 	point := func(x, y float64) {
@@ -288,8 +276,96 @@ func (b *tab) hover() {
 		point(center[0], center[1])
 		b.shows("main a.button.primary:hover")
 		b.drawn()
-		if got := b.is("window.ran"); got != want {
-			b.t.Errorf("with %s: transition %t, want %t", preference, got, want)
+		check.Equal(b.t, b.is("window.ran"), want, "transition with %s", preference)
+	}
+}
+
+// locks counts the wake locks that the page holds.
+const locks = `{
+	globalThis.locks = 0;
+	const request = navigator.wakeLock.request.bind(navigator.wakeLock);
+	navigator.wakeLock.request = async (type) => {
+		const lock = await request(type);
+		if (type === "screen") locks++;
+		lock.addEventListener("release", () => locks--);
+		return lock;
+	};
+}`
+
+// The wall display and a game keep the screen on and have a button for the full screen; other views do neither.
+func TestScreen(t *testing.T) {
+	b := begin(t)
+	b.preload(locks)
+	send(b, browser.SetPermission, browser.SetPermissionParams{ // the headless shell refuses it otherwise
+		Permission: &browser.PermissionDescriptor{Name: "screen-wake-lock"}, Setting: browser.PermissionSettingGranted,
+		BrowserContextID: chromedp.FromContext(b.ctx).BrowserContextID,
+	})
+	b.join("Anna")
+	id := b.newGame(map[string]string{"opponent": "bot"})
+	b.handIn("home")
+	for _, path := range []string{"/games/" + id, "/kiosk"} {
+		b.open(path)
+		b.await(`locks === 1`)
+		b.focus(".screen", "\r") // a click could miss it, as the page still moves
+		b.await(`document.fullscreenElement === document.documentElement`)
+		b.says(".screen", "Exit full screen")
+		b.focus(".screen", "\r")
+		b.await(`!document.fullscreenElement`)
+	}
+	b.open("/games/" + id)
+	b.await(`locks === 1`)
+	b.is(`$("footer a[href='/about']").click()`) // loads no page
+	b.says("main h1", "About")
+	b.await(`locks === 0`)
+	check.That(t, !b.is(`$(".screen")`), "the page about Pressbox has a button for the full screen")
+}
+
+// Chromium can install the page from a secure origin; at another one /about names what is missing.
+func TestInstall(t *testing.T) {
+	b := begin(t)
+	b.open("/about")
+	b.says("main", "Install Pressbox from your browser")
+	manifest := send(b, page.GetAppManifest, page.GetAppManifestParams{})
+	check.That(t, len(manifest.Errors) == 0 && manifest.URL == b.URL+"/manifest.webmanifest",
+		"the manifest %s has errors: %v", manifest.URL, manifest.Errors)
+	found := send(b, page.GetInstallabilityErrors, cdp.Empty{})
+	for _, e := range found.InstallabilityErrors {
+		if e.ErrorID != "in-incognito" { // each tab of the tests is
+			t.Errorf("not installable: %s %v", e.ErrorID, e.ErrorArguments)
 		}
+	}
+	b.preload(`Object.defineProperty(window, "isSecureContext", { value: false });`)
+	b.open("/about")
+	b.says("main", "only over https")
+}
+
+// A page whose style sheet or one of whose modules cannot be loaded is loaded again, until it is whole.
+func TestPage_missingFile(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for _, file := range []string{"style.css", "lit-html.js", "kiosk.js", "lean-qr.js"} {
+		b := newTab(t, s)
+		b.expect("/page/", "dynamically imported module")
+		b.open("/about")
+		blocked := []*network.BlockPattern{{URLPattern: "*://*:*/*/" + file, Block: true}}
+		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: blocked})
+		b.is(`(location.href = "/kiosk", true)`)
+		b.await(`Number(sessionStorage.getItem("pressbox.reloads")) > 1`)
+		send(b, network.SetBlockedURLs, network.SetBlockedURLsParams{})
+		b.await(`!reloading && $(".wall-join .qr path") && getComputedStyle($(".wall-empty")).display === "grid"`)
+	}
+}
+
+// A script that an extension of the browser adds is not the page's: without it, the page stays.
+func TestPage_missingExtension(t *testing.T) {
+	b := begin(t)
+	b.expect("extension.example")
+	b.open("/about")
+	if value[bool](b, `new Promise((done) => {
+		const script = Object.assign(document.createElement("script"),
+			{ src: "https://extension.example/x.js", onerror: () => done(Boolean(reloading)) });
+		document.head.append(script);
+	})`) {
+		t.Error("the page is loaded again")
 	}
 }

@@ -1,15 +1,18 @@
 package pagetest_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/makiuchi-d/gozxing"
+	"github.com/makiuchi-d/gozxing/qrcode"
 
 	rules "pressbox/game"
 	"pressbox/game/protocol"
@@ -18,8 +21,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// ofStream replaces the wall's event stream by one that the test sends, and its clock by one that
-// the test sets.
+// ofStream replaces the wall's event stream by one that the test sends, and its clock by one that the test sets.
 const ofStream = `{
 	delete globalThis.SharedWorker;
 	globalThis.EventSource = class extends EventTarget {
@@ -99,19 +101,12 @@ func wallSeason() any {
 		Leaders   []stats.Category `json:"leaders"`
 	}
 	for i := range 8 {
-		s.Standings = append(s.Standings,
-			stats.Standing{
-				Team:        teams.Ref{ID: fmt.Sprint(i), Abbrev: "XYZ", Name: longName},
-				GamesBehind: float64(i) / 2,
-			})
+		club := teams.Ref{ID: fmt.Sprint(i), Abbrev: "XYZ", Name: longName}
+		s.Standings = append(s.Standings, stats.Standing{Team: club, GamesBehind: float64(i) / 2})
 	}
+	leader := stats.Leader{Name: "Maximilian Featherstonehaugh", Team: teams.Ref{Abbrev: "XYZ"}, Value: 0.333}
 	for _, name := range []string{"avg", "hr", "rbi", "era", "w", "so"} {
-		c := stats.Category{Statistic: name}
-		for range 3 {
-			c.Leaders = append(c.Leaders,
-				stats.Leader{Name: "Maximilian Featherstonehaugh", Team: teams.Ref{Abbrev: "XYZ"}, Value: 0.333})
-		}
-		s.Leaders = append(s.Leaders, c)
+		s.Leaders = append(s.Leaders, stats.Category{Statistic: name, Leaders: []stats.Leader{leader, leader, leader}})
 	}
 	return s
 }
@@ -120,7 +115,7 @@ func wallSeason() any {
 func newWall(t *testing.T, s *server) *tab {
 	t.Helper()
 	b := newTab(t, s)
-	send(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: ofStream})
+	b.preload(ofStream)
 	b.open("/kiosk")
 	b.await(`globalThis.stream && $(".wall-join .qr path")`)
 	return b
@@ -135,9 +130,8 @@ func TestWall_stale(t *testing.T) {
 	b.is(`(globalThis.at = began + 5 * 60000, stream.onerror())`)
 	b.says(".wall-stale", since)
 	b.says(".wall-stale", "5 minutes")
-	if !b.is(`$(".wall-stale").getBoundingClientRect().width > innerWidth * 0.9`) {
-		t.Error("the line is not as wide as the display")
-	}
+	check.That(t, b.is(`$(".wall-stale").getBoundingClientRect().width > innerWidth * 0.9`),
+		"the line is not as wide as the display")
 	b.is(`stream.onopen()`)
 	b.await(`!$(".wall-stale")`)
 }
@@ -197,9 +191,7 @@ func TestWall_burnIn(t *testing.T) {
 		places[value[string](b, `$(".wall").getAttribute("style")`)]++
 		sides[b.is(`$(".wall-side").getBoundingClientRect().left < innerWidth / 2`)]++
 	}
-	if len(places) != 9 || sides[false] != 10 || sides[true] != 10 {
-		t.Errorf("places %v, sides %v", places, sides)
-	}
+	check.That(t, len(places) == 9 && sides[false] == 10 && sides[true] == 10, "places %v, sides %v", places, sides)
 }
 
 // said returns the event of an announcement.
@@ -219,20 +211,19 @@ func TestAll_wallFits(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	long := strings.Repeat("Featherstonehaugh singles to deep left field, and two runs score. ", 6)
-	wifi := wallEvent{"wifi", map[string]string{
-		"ssid": "The guests upstairs",
-		"code": "WIFI:T:WPA;S:The guests upstairs;P:correct horse battery staple;;",
-	}}
+	const code = "WIFI:T:WPA;S:The guests upstairs;P:correct horse battery staple;;"
+	wifi := wallEvent{"wifi", map[string]string{"ssid": "The guests upstairs", "code": code}}
 	quiet := wallEvent{"quiet", map[string]any{"active": true, "until": time.Now().Add(time.Hour)}}
 	season := wallEvent{"season", wallSeason()}
 	over := scoreFor("over", longName, 14, long)
 	over.Result = &protocol.Result{Winner: "home", How: "final"}
 	earlier := *over
 	earlier.At = time.Now().Add(-time.Hour)
+	next := scoreFor("x", longName, 1, "")
 	pending := map[string]any{
-		"id": "next", "status": "pending", "created_at": time.Now(),
-		"away": scoreFor("x", longName, 1, "").Away, "home": scoreFor("x", longName, 1, "").Home,
+		"id": "next", "status": "pending", "created_at": time.Now(), "away": next.Away, "home": next.Home,
 	}
+	everything := []wallEvent{score("a", longName, 14, long), said(long, "playing"), wifi, quiet}
 	for _, tt := range []struct {
 		name   string
 		events []wallEvent
@@ -242,35 +233,18 @@ func TestAll_wallFits(t *testing.T) {
 	}{
 		{"nothing", []wallEvent{quiet, wifi}, false, 1, ".wall-empty"},
 		{"playing", []wallEvent{
-			{"score", scoreFor("a", "Oakenvale Millers", 6, "Bramigast flies out to center.")},
-			said("Dinner is ready.", "playing"),
+			score("a", "Oakenvale Millers", 6, "Bramigast flies out to center."), said("Dinner is ready.", "playing"),
 		}, false, 1, ".wall-now"},
-		{"playing-long", []wallEvent{
-			{"score", scoreFor("a", longName, 14, long)},
-			said(long, "playing"), wifi, quiet,
-		}, false, 1, ".wall-now"},
-		{
-			"lost",
-			[]wallEvent{{"score", scoreFor("a", longName, 14, long)}, said(long, "playing"), wifi, quiet},
-			true, 1, ".wall-stale",
-		},
-		{
-			"games",
-			[]wallEvent{
-				{"score", scoreFor("a", longName, 9, long)},
-				{"score", scoreFor("b", "Owls", 2, "A walk.")},
-				{"score", scoreFor("c", "Bears", 3, long)},
-				{"score", scoreFor("d", "Cranes", 4, "")},
-				{"score", scoreFor("e", "Foxes", 5, "")},
-			},
-			false, 5, ".wall-now",
-		},
+		{"playing-long", everything, false, 1, ".wall-now"},
+		{"lost", everything, true, 1, ".wall-stale"},
+		{"games", []wallEvent{
+			score("a", longName, 9, long), score("b", "Owls", 2, "A walk."), score("c", "Bears", 3, long),
+			score("d", "Cranes", 4, ""), score("e", "Foxes", 5, ""),
+		}, false, 5, ".wall-now"},
 		{"final", []wallEvent{{"final", over}, said(long, "playing"), wifi}, false, 1, ".wall-final"},
-		{
-			"idle",
-			[]wallEvent{{"final", &earlier}, season, {"game", pending}, said(long, "done"), wifi, quiet},
-			false, 5, ".wall-panel",
-		},
+		{"idle", []wallEvent{
+			{"final", &earlier}, season, {"game", pending}, said(long, "done"), wifi, quiet,
+		}, false, 5, ".wall-panel"},
 	} {
 		b := newWall(t, s)
 		for _, e := range tt.events {
@@ -290,6 +264,11 @@ func TestAll_wallFits(t *testing.T) {
 	}
 }
 
+// score is the event of a game in progress.
+func score(id, club string, inning int, text string) wallEvent {
+	return wallEvent{"score", scoreFor(id, club, inning, text)}
+}
+
 // fitsEverywhere checks the wall as it is, at all sizes in both themes.
 func (b *tab) fitsEverywhere(name string) {
 	b.t.Helper()
@@ -304,6 +283,88 @@ func (b *tab) fitsEverywhere(name string) {
 			if screenshots != "" {
 				file := fmt.Sprintf("wall-%s-%d-%s.png", strings.ReplaceAll(name, " ", "-"), size[0], scheme)
 				b.shoot(filepath.Join(screenshots, file), chromedp.CaptureScreenshot())
+			}
+		}
+	}
+}
+
+// The wall display shows the game in progress, the announcements and how to join, without a session.
+func TestKiosk_gameAndAnnouncements(t *testing.T) {
+	wall, anna := beginTwo(t)
+	wall.open("/kiosk")
+	wall.says(".wall-empty", "field is empty")
+	wall.shows(".wall-join .qr path")
+	wall.looks("kiosk-empty")
+	anna.join("Anna")
+	anna.newGame(map[string]string{"opponent": "bot", "innings": "3"})
+	anna.handIn("home")
+	wall.says(".wall-game", "Anna")
+	anna.playTo(`$$(".half").length > 2`)
+	anna.settle()
+	score := value[string](anna, `$$(".board tbody tr td:nth-last-child(3)").map((e) => e.innerText).join(" ")`)
+	const shown = `$$(".wall-game tbody td:nth-last-child(3)").map((e) => e.innerText).join(" ")`
+	wall.await(shown+` === %q`, score)
+	wall.await(`$$(".wall-now dd").length === 2 && $(".wall-play").innerText`)
+	play := value[string](wall, `$(".wall-play").innerText`)
+	wall.open("/kiosk") // in mid-game it shows the same
+	wall.await(shown+` === %q`, score)
+	wall.says(".wall-play", play)
+	anna.open("/announcements")
+	anna.do(chromedp.SendKeys("#message", "Dinner is ready."), chromedp.Click("main form .primary"))
+	wall.says(".wall-air", "Dinner is ready.")
+	wall.looks("kiosk")
+	id := strings.TrimPrefix(value[string](anna, `json("/api/games").then((g) => g.active[0].id)`), "/")
+	check.Equal(t, anna.status("POST", "/api/games/"+id+"/concede"), 200, "status of concede")
+	wall.says(".wall-final", "Conceded") // and stays
+	wall.says(".wall-play", "concedes")
+	wall.open("/kiosk")
+	wall.says(".wall-final", "Conceded")
+}
+
+// scan reads the QR code in a screenshot of an element. It tries again as a camera does: the picture may be
+// taken while the page is drawn again.
+func (b *tab) scan(selector string) string {
+	b.t.Helper()
+	var err error
+	for range 5 {
+		// a camera has more pixels than the screen
+		picture := check.Must(chromedp.Run(b.ctx, chromedp.ScreenshotScale(selector, 3)))(b.t)
+		decoded := check.Must(png.Decode(bytes.NewReader(picture)))(b.t)
+		bitmap := check.Must(gozxing.NewBinaryBitmapFromImage(decoded))(b.t)
+		var code *gozxing.Result
+		if code, err = qrcode.NewQRCodeReader().Decode(bitmap, nil); err == nil {
+			return code.GetText()
+		}
+		b.drawn()
+	}
+	b.t.Fatalf("%s is not a QR code: %v", selector, err)
+	return ""
+}
+
+// Each QR code contains the address beside it, in both themes and at each
+// width: of the game that needs an opponent, and of the page.
+func TestQRCodes(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	b, wall := newTab(t, s), newTab(t, s)
+	b.join("Anna")
+	id := b.newGame(nil)
+	b.shows(".invite .qr path")
+	wall.open("/kiosk")
+	wall.shows(".wall-join .qr path")
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range widths {
+			for _, tab := range []*tab{b, wall} {
+				tab.emulate("prefers-color-scheme", scheme)
+				tab.do(chromedp.EmulateViewport(width, 800))
+			}
+			if code, link := b.scan(".invite .qr"), value[string](b, `$("#invite").value`); code != link ||
+				!strings.HasSuffix(link, "/games/"+id) {
+				t.Errorf("%s, width %d: the code of game %s is %q, the link %q", scheme, width, id, code, link)
+			}
+			if code, link := wall.scan(".wall-join .qr"),
+				value[string](wall, `$(".wall-join p").innerText`); code != "http://"+link+"/" {
+				t.Errorf("%s, width %d: the code is %q, the link %q", scheme, width, code, link)
 			}
 		}
 	}

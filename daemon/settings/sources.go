@@ -16,6 +16,8 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
+
+	"pressbox/voice/control/boolean"
 )
 
 // A Value is a setting with its value in this run.
@@ -360,4 +362,108 @@ func editDistance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// An assignment is one line NAME=value of a settings file.
+type assignment struct {
+	name, value string
+	line        int // from 1
+}
+
+// readDotenv returns the assignments of a file.
+func readDotenv(path string) ([]assignment, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	assignments, err := parseDotenv(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return assignments, nil
+}
+
+// parseDotenv reads lines of NAME=value. Empty lines and lines that begin with "#" are
+// skipped. Space around a name and a value, and one pair of quotes around a value, are
+// removed. The rest is literal: $NAME is not expanded, "\" does not escape, and "#" does
+// not begin a comment after a value.
+func parseDotenv(text string) ([]assignment, error) {
+	var assignments []assignment
+	seen := make(map[string]int)
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		name = strings.TrimSpace(name)
+		if !ok || name == "" || strings.ContainsAny(name, " \t") {
+			return nil, fmt.Errorf("line %d: expected NAME=value", n)
+		}
+		if previous, ok := seen[name]; ok {
+			return nil, fmt.Errorf("line %d: %s is already set in line %d", n, name, previous)
+		}
+		seen[name] = n
+		assignments = append(assignments, assignment{name, unquote(strings.TrimSpace(value)), n})
+	}
+	return assignments, nil
+}
+
+func unquote(value string) string {
+	last := len(value) - 1
+	if last > 0 && value[0] == value[last] && (value[0] == '"' || value[0] == '\'') {
+		return value[1:last]
+	}
+	return value
+}
+
+// AddFlags adds a flag for every setting except secrets: every user of the host can read
+// a command line.
+func AddFlags(flags *pflag.FlagSet) { addFlags(flags, Table()) }
+
+func addFlags(flags *pflag.FlagSet, table []Setting) {
+	for _, s := range table {
+		if !s.Secret {
+			value := &flagValue{text: s.Default, typeName: s.valueType.name}
+			flags.Var(value, s.Flag(), s.Description+" ["+s.Name+"]")
+		}
+	}
+}
+
+// A flagValue is a flag's value as written; the setting's valueType reads it.
+type flagValue struct{ text, typeName string }
+
+// String returns the value.
+func (f *flagValue) String() string { return f.text }
+
+// Type returns the type's name for the help.
+func (f *flagValue) Type() string { return f.typeName }
+
+// Set sets the value.
+func (f *flagValue) Set(text string) error {
+	f.text = text
+	return nil
+}
+
+// AcceptBooleans makes the flags that need no value accept every boolean, such as --urgent=yes.
+func AcceptBooleans(flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() == "bool" && f.NoOptDefVal != "" {
+			f.Value = booleanFlag{f.Value}
+		}
+	})
+}
+
+// A booleanFlag is the value of a flag that needs none.
+type booleanFlag struct{ pflag.Value }
+
+// Set sets the value from a text that is a boolean.
+func (b booleanFlag) Set(text string) error {
+	value, ok := boolean.Parse(text)
+	if !ok {
+		return errors.New("expected " + boolean.Expects)
+	}
+	return b.Value.Set(strconv.FormatBool(value)) //nolint:wrapcheck // FormatBool's text is valid
 }

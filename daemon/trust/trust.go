@@ -10,10 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // writable are the permissions by which other users than the owner write.
@@ -124,4 +129,110 @@ func controller(dir string, look lookup, readLink func(path string) (string, err
 // split returns the names in an absolute path.
 func split(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// An Account is a user of the host. The zero Account is root.
+type Account struct {
+	UID, GID uint32
+}
+
+// ownerOf returns the owner of a file.
+func ownerOf(info fs.FileInfo) Account {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		panic("trust: the file is not of this host")
+	}
+	return Account{st.Uid, st.Gid}
+}
+
+// Owner returns the owner of a file or directory.
+func Owner(path string) (Account, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Account{}, err
+	}
+	return ownerOf(info), nil
+}
+
+// Name returns the user's name, or its number if the host has no name for it.
+func (a Account) Name() string {
+	number := strconv.FormatUint(uint64(a.UID), 10)
+	if u, err := user.LookupId(number); err == nil {
+		return u.Username
+	}
+	return "the user " + number
+}
+
+// Credential returns the user and the groups of a process of the account: those that the
+// host lists for the user, else only the group of the account.
+func (a Account) Credential() *syscall.Credential {
+	c := &syscall.Credential{Uid: a.UID, Gid: a.GID}
+	u, err := user.LookupId(strconv.FormatUint(uint64(a.UID), 10))
+	if err != nil {
+		return c
+	}
+	if gid, err := strconv.ParseUint(u.Gid, 10, 32); err == nil {
+		c.Gid = uint32(gid)
+	}
+	ids, _ := u.GroupIds() // without them, fewer files are accessible
+	for _, id := range ids {
+		if gid, err := strconv.ParseUint(id, 10, 32); err == nil {
+			c.Groups = append(c.Groups, uint32(gid))
+		}
+	}
+	return c
+}
+
+// Become gives up root's privileges for those of the account, for the rest of the
+// process. It does nothing for root's.
+func (a Account) Become() error {
+	if a.UID == 0 {
+		return nil
+	}
+	c := a.Credential()
+	groups := make([]int, len(c.Groups))
+	for i, g := range c.Groups {
+		groups[i] = int(g)
+	}
+	for _, step := range []func() error{
+		func() error { return syscall.Setgroups(groups) },
+		func() error { return syscall.Setresgid(int(c.Gid), int(c.Gid), int(c.Gid)) },
+		func() error { return syscall.Setresuid(int(c.Uid), int(c.Uid), int(c.Uid)) },
+	} {
+		if err := step(); err != nil {
+			return fmt.Errorf("become %s: %w", a.Name(), err)
+		}
+	}
+	return nil
+}
+
+// ErrPeer is the error of a server that another user runs.
+var ErrPeer = errors.New("not a server of root, of the service or of this user")
+
+// Peer returns an error unless the process that listens at the other end of a Unix socket
+// belongs to root, to the user service or to the user of this process (SO_PEERCRED,
+// unix(7): its credentials when it called listen).
+func Peer(conn *net.UnixConn, service string) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *unix.Ucred
+	var credErr error
+	err = raw.Control(func(fd uintptr) {
+		peer, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err := errors.Join(err, credErr); err != nil {
+		return fmt.Errorf("read the credentials of the server: %w", err)
+	}
+	if peer.Uid == 0 || int(peer.Uid) == os.Geteuid() || isUser(peer.Uid, service) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s runs it", ErrPeer, Account{UID: peer.Uid}.Name())
+}
+
+// isUser reports whether the user with that name has the number uid.
+func isUser(uid uint32, name string) bool {
+	u, err := user.Lookup(name)
+	return err == nil && u.Uid == strconv.FormatUint(uint64(uid), 10)
 }

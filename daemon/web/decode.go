@@ -178,43 +178,34 @@ func violationsIn(e *jsonschema.ValidationError) []Violation {
 		return all
 	}
 	at := e.InstanceLocation
+	violation := func(code, format string, args ...any) []Violation {
+		return []Violation{{Path: pointer(at), Code: code, Detail: fmt.Sprintf(format, args...)}}
+	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		return forEach(at, k.Properties, "unknown_field", "unknown field")
 	case *kind.Required:
 		return forEach(at, k.Missing, "required", "required field is missing")
 	case *kind.Type:
-		detail := fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
-		return []Violation{{Path: pointer(at), Code: "wrong_type", Detail: detail}}
+		return violation("wrong_type", "must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
 	case *kind.Minimum:
-		return []Violation{{Path: pointer(at), Code: "out_of_range", Detail: "must be at least " + k.Want.RatString()}}
+		return violation("out_of_range", "must be at least %s", k.Want.RatString())
 	case *kind.Maximum:
-		return []Violation{{Path: pointer(at), Code: "out_of_range", Detail: "must be at most " + k.Want.RatString()}}
+		return violation("out_of_range", "must be at most %s", k.Want.RatString())
 	case *kind.MinLength:
-		return []Violation{{
-			Path: pointer(at), Code: "too_short", Detail: fmt.Sprintf("must have at least %s", characters(k.Want)),
-		}}
+		return violation("too_short", "must have at least %s", characters(k.Want))
 	case *kind.MaxLength:
-		return []Violation{{
-			Path: pointer(at), Code: "too_long",
-			Detail: fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got),
-		}}
+		return violation("too_long", "must have at most %s, has %d", characters(k.Want), k.Got)
 	case *kind.MinItems:
-		return []Violation{{
-			Path: pointer(at), Code: "too_few",
-			Detail: fmt.Sprintf("must have at least %d entries, has %d", k.Want, k.Got),
-		}}
+		return violation("too_few", "must have at least %d entries, has %d", k.Want, k.Got)
 	case *kind.MaxItems:
-		return []Violation{{
-			Path: pointer(at), Code: "too_many",
-			Detail: fmt.Sprintf("must have at most %d entries, has %d", k.Want, k.Got),
-		}}
+		return violation("too_many", "must have at most %d entries, has %d", k.Want, k.Got)
 	case *kind.MinProperties:
-		return []Violation{{Path: pointer(at), Code: "required", Detail: "must have at least one field"}}
+		return violation("required", "must have at least one field")
 	case *kind.Enum:
-		return []Violation{{Path: pointer(at), Code: "not_offered", Detail: fmt.Sprintf("must be one of %v", k.Want)}}
+		return violation("not_offered", "must be one of %v", k.Want)
 	default:
-		return []Violation{{Path: pointer(at), Code: "invalid", Detail: "does not match the schema of the API"}}
+		return violation("invalid", "does not match the schema of the API")
 	}
 }
 

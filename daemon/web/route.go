@@ -74,6 +74,16 @@ type Response struct {
 	Location    bool     // with a Location header
 }
 
+// OK describes the one response of an operation that has a JSON body.
+func OK(description string, body any) []Response {
+	return []Response{{Status: http.StatusOK, Description: description, Body: body}}
+}
+
+// Done describes the one response of an operation that has no body.
+func Done() []Response {
+	return []Response{{Status: http.StatusNoContent, Description: "Done."}}
+}
+
 // When returns the routes with handlers that respond 404 unless available
 // returns true.
 func When(routes []Route, available func() bool) []Route {
@@ -243,6 +253,16 @@ func (s *Server) Allow(l *limits.Limiter, r *http.Request) error {
 		return &RetryError{Err: ErrTooManyRequests, After: wait}
 	}
 	return nil
+}
+
+// Limited returns a handler that a client may call as often as l permits; see [Server.Allow].
+func (s *Server) Limited(l *limits.Limiter, next Handler) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.Allow(l, r); err != nil {
+			return err
+		}
+		return next(w, r)
+	}
 }
 
 // countedAs returns the address as which a request is counted, and whether it is

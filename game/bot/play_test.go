@@ -1,15 +1,21 @@
 package bot_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
-
 	"pressbox/game"
+	"pressbox/game/bot"
 	"pressbox/game/bot/bottest"
 	"pressbox/game/chance"
 	"pressbox/game/league"
@@ -208,4 +214,404 @@ func sendBenchPlayer(rt *rapid.T, g *bottest.Game) {
 	if _, err := g.State.Substitute(sub); err == nil {
 		g.Substitute([]game.Substitution{sub})
 	}
+}
+
+// Every club of the built-in league has a line-up with all players at positions of theirs.
+func TestSuggestLineup_builtInLeague(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= league.LastSeason; n++ {
+		for _, c := range season(t, n) {
+			club := c.Club()
+			for _, dh := range []bool{true, false} {
+				l := check.Must(bot.SuggestLineup(club, teams.Ratings(c), nil, dh))(t)
+				for _, slot := range l.Order {
+					p, _ := club.Player(slot.Player)
+					if !has(p, slot.Position) {
+						t.Errorf("season %d, %s: %s with positions %v is at %s",
+							n, club.Abbrev, p.Name, p.Positions, slot.Position)
+					}
+				}
+			}
+		}
+	}
+}
+
+func has(p game.Player, at game.Position) bool {
+	return at == game.DesignatedHitter || at == game.Pitcher && p.CanPitch() ||
+		slices.Contains(p.Positions, game.Role(at.String()))
+}
+
+// Any roster gives a line-up without violations, or the violations.
+func TestSuggestLineup_anyRoster(t *testing.T) {
+	t.Parallel()
+	roles := []game.Role{"SP", "RP", "P", "C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH", "OF", "IF", "?"}
+	rapid.Check(t, func(rt *rapid.T) {
+		club := game.Club{Abbrev: "ANY"}
+		ratings := chance.Ratings{}
+		for i := range rapid.IntRange(0, 26).Draw(rt, "players") {
+			p := game.Player{
+				ID:        game.PlayerID(fmt.Sprint(i)),
+				Positions: rapid.SliceOfN(rapid.SampledFrom(roles), 0, 3).Draw(rt, "roles"),
+			}
+			club.Players = append(club.Players, p)
+			if rapid.Bool().Draw(rt, "rated") {
+				ratings[p.ID] = chance.Rating{
+					Batting: chance.LeagueRates(), Range: rapid.Float64Range(-3, 3).Draw(rt, "range"),
+				}
+			}
+		}
+		dh := rapid.Bool().Draw(rt, "dh")
+		l, err := bot.SuggestLineup(club, ratings, nil, dh)
+		var invalid *game.LineupError
+		switch {
+		case err == nil:
+			found := l.Check(club, dh)
+			check.Require(rt, found == nil, "%+v", found)
+		case !errors.As(err, &invalid) || len(invalid.Violations) == 0:
+			rt.Fatalf("%v, want a LineupError", err)
+		case enough(club, dh):
+			rt.Fatalf("%d players: %v", len(club.Players), err)
+		}
+	})
+}
+
+// enough reports whether a club has a pitcher and enough other players.
+func enough(c game.Club, dh bool) bool {
+	least := 9
+	if dh {
+		least = 10
+	}
+	return len(c.Players) >= least && slices.ContainsFunc(c.Players, game.Player.CanPitch)
+}
+
+// A better batter replaces a worse one at the position and bats early.
+func TestSuggestLineup_betterBatter(t *testing.T) {
+	t.Parallel()
+	c := season(t, 1)[0]
+	club, ratings := c.Club(), teams.Ratings(c)
+	great := chance.LeagueRates()
+	great.HR, great.BB = .09, .15
+	star := game.Player{ID: "star", Name: "A Star", Bats: "L", Throws: "R", Positions: []game.Role{"SS"}}
+	club.Players = append(club.Players, star)
+	ratings[star.ID] = chance.Rating{Batting: great}
+	l := check.Must(bot.SuggestLineup(club, ratings, nil, true))(t)
+	for i, slot := range l.Order {
+		if slot.Player == star.ID {
+			check.That(t, slot.Position == game.Shortstop && i <= 3, "the star bats %d at %s", i+1, slot.Position)
+			return
+		}
+	}
+	t.Errorf("the star does not play: %+v", l)
+}
+
+// In games on consecutive days the five starters take turns, the best first; each has four days of rest.
+func TestSuggestLineup_rotation(t *testing.T) {
+	t.Parallel()
+	c := season(t, 1)[0]
+	club, ratings := c.Club(), teams.Ratings(c)
+	var recent chance.RecentWork
+	var starters []game.PlayerID
+	for day := range 12 {
+		starter := check.Must(bot.SuggestLineup(club, ratings, recent, true))(t).Pitcher
+		p, _ := club.Player(starter)
+		check.That(t, slices.Contains(p.Positions, "SP"), "day %d: %s starts, who is no starter", day, p.Name)
+		check.That(t, day < 5 || starter == starters[day-5],
+			"day %d: %s starts, want who is rested again of %v", day, starter, starters)
+		starters = append(starters, starter)
+		recent = recent.Tomorrow(map[game.PlayerID]int{starter: 95})
+	}
+}
+
+// rated returns the situation, with a DH, with other ratings: the batter's rates, and the speed of the runners, or
+// of the batter if there are none.
+func (at situation) rated(tb testing.TB, batting chance.Rates, speed float64) *bottest.Game {
+	tb.Helper()
+	p := *fixtures(tb, true)[0]
+	p.Ratings = maps.Clone(p.Ratings)
+	before := at.start(tb)
+	batter := p.Ratings[before.State.Batter()]
+	batter.Batting = batting
+	if before.State.Bases == [3]game.Runner{} {
+		batter.Speed = speed
+	}
+	p.Ratings[before.State.Batter()] = batter
+	for _, r := range before.State.Bases {
+		if r.Player != "" {
+			runner := p.Ratings[r.Player]
+			runner.Speed = speed
+			p.Ratings[r.Player] = runner
+		}
+	}
+	g := p.Start(tb, 1, game.Options{ExtraInnings: game.Standard}, [2]bool{true, true})
+	g.State, g.Progress = before.State, before.Progress
+	return g
+}
+
+func batters() map[string]chance.Rates {
+	return map[string]chance.Rates{
+		"slugger": {K: .1, BB: .2, HBP: .01, Single: .13, Double: .06, Triple: .002, HR: .1},
+		"regular": chance.LeagueRates(),
+	}
+}
+
+// situationOf reads "9b 2 -2- 0-0": inning, half, outs, runners, score.
+func situationOf(t *testing.T, text string) (at situation) {
+	t.Helper()
+	var half rune
+	_, err := fmt.Sscanf(text, "%d%c %d %s %d-%d", &at.inning, &half, &at.outs, &at.bases, &at.score[0], &at.score[1])
+	check.NoError(t, err)
+	if half == 'b' {
+		at.half = game.Bottom
+	}
+	return at
+}
+
+// What the side in the field calls in situations that a fan agrees on.
+func TestDefense_situations(t *testing.T) {
+	t.Parallel()
+	in := func(d chance.Defense) bool { return d.Infield == chance.InfieldIn }
+	walks := func(d chance.Defense) bool { return d.Pitch == chance.IntentionalWalk || d.Pitch == chance.PitchAround }
+	calls := map[string]func(chance.Defense) bool{
+		"walk": walks, "in": in,
+		"in or walk": func(d chance.Defense) bool { return in(d) || walks(d) },
+		"in or deep": func(d chance.Defense) bool { return in(d) || d.Infield == chance.DoublePlayDepth },
+	}
+	for _, f := range check.Rows(`
+a slugger with first open and the winning run on second | 9b 2 -2- 0-0 | slugger | walk | yes
+the same slugger leads off | 9b 0 --- 0-0 | slugger | walk | no
+the same slugger with the bases full | 9b 1 123 0-0 | slugger | walk | no
+a regular with the bases full | 3t 2 123 0-0 | regular | walk | no
+the winning run on third | 9b 1 --3 0-0 | regular | in or walk | yes
+a run on third with a lead of six | 7t 0 --3 0-6 | regular | in | no
+two out | 5t 2 1-- 0-0 | regular | in or deep | no
+`) {
+		g := situationOf(t, f[1]).rated(t, batters()[f[2]], 0)
+		got := g.Managers[g.State.Fielding()].Defense(g.Turn())
+		check.That(t, calls[f[3]](got) == (f[4] == "yes"), "%s: %+v", f[0], got)
+	}
+}
+
+// The first baseman holds a fast runner and plays behind a slow one: what both are worth.
+func TestDefense_holdsRunner(t *testing.T) {
+	t.Parallel()
+	for speed, holds := range map[float64]bool{3: true, -3: false} {
+		g := situation{inning: 3, outs: 1, bases: "1"}.rated(t, batters()["regular"], speed)
+		values := g.Turn().DefenseValues()
+		behind := values[0]
+		for _, v := range values {
+			if v.Call == (chance.Defense{PlayBehind: true}) {
+				behind = v
+			}
+		}
+		if got := values[0].WinProbability >= behind.WinProbability; got != holds {
+			t.Errorf("a runner of speed %+.0f: holding is worth %.4f, playing behind %.4f",
+				speed, values[0].WinProbability, behind.WinProbability)
+		}
+	}
+}
+
+// Against a fast batter who hits little the corners come in sometimes, and the batter bunts sometimes: neither can be
+// exploited. Against a slow one they stay.
+func TestManager_bunters(t *testing.T) {
+	t.Parallel()
+	weak := chance.Rates{K: .2, BB: .07, HBP: .01, Single: .15, Double: .04, Triple: .004, HR: .015}
+	for speed, mixes := range map[float64]bool{3: true, -3: false} {
+		g := situation{inning: 3}.rated(t, weak, speed)
+		in, bunts := 0, 0
+		const turns = 400
+		for turn := range uint64(turns) {
+			g.Progress.Turns = turn
+			tactics := g.Tactics()
+			if tactics.Defense.Infield == chance.CornersIn {
+				in++
+			}
+			if tactics.Offense == chance.BuntForHit {
+				bunts++
+			}
+		}
+		mixed := in > turns/20 && in < turns && bunts > 0 && bunts < turns
+		check.That(t, mixed == mixes && (mixes || in+bunts == 0),
+			"speed %+.0f: corners in %d times, %d bunts of %d", speed, in, bunts, turns)
+	}
+}
+
+// What the side at bat calls in situations that a fan agrees on.
+func TestOffense_situations(t *testing.T) {
+	t.Parallel()
+	for _, f := range check.Rows(`
+no runner goes when six behind in the ninth | 9t 0 1-- 0-6 | regular | 0 | steal second, hit and run, sacrifice
+a slow runner stays | 2t 2 1-- 0-0 | regular | -3 | steal second
+a slugger does not bunt | 7t 0 1-- 0-0 | slugger | 0 | sacrifice, bunt for hit
+third is not stolen with two out | 5t 2 -2- 0-0 | regular | 0 | steal third
+`) {
+		speed := check.Must(strconv.ParseFloat(f[3], 64))(t)
+		g := situationOf(t, f[1]).rated(t, batters()[f[2]], speed)
+		for turn := range uint64(40) { // of several calls that are expected, each is made sometimes
+			g.Progress.Turns = turn
+			got := g.Managers[g.State.Batting()].Offense(g.Turn())
+			for call := range strings.SplitSeq(f[4], ", ") {
+				check.That(t, string(got) != call, "%s: turn %d: %s", f[0], turn, got)
+			}
+		}
+	}
+}
+
+// A tired pitcher is relieved, a fresh one stays; the best arm pitches in a close game, the last when it is decided.
+func TestSubstitutions_pitchers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		at      situation
+		relieve bool
+	}{
+		{"a fresh starter", situation{inning: 4, batters: 12}, false},
+		{"a starter who has faced 30 batters", situation{inning: 7, batters: 30}, true},
+		{"a starter who has faced two batters", situation{inning: 1, batters: 2, score: [2]int{2, 0}}, false},
+		{"a starter with a shutout and a lead", situation{inning: 7, batters: 22, score: [2]int{0, 3}}, false},
+	} {
+		g := tt.at.start(t)
+		side := g.State.Fielding()
+		subs := g.Managers[side].Substitutions(&g.State, g.Progress)
+		check.That(t, (subs != nil) == tt.relieve, "%s: %+v", tt.name, subs)
+	}
+	runs := func(score [2]int) float64 {
+		g := situation{inning: 8, batters: 33, score: score}.start(t)
+		subs := g.Managers[game.Home].Substitutions(&g.State, g.Progress)
+		check.Require(t, len(subs) == 1, "score %v: %+v", score, subs)
+		v, err := g.Bot(game.Home).SubstitutionValue(&g.State, g.Progress, subs...)
+		check.NoError(t, err)
+		return v.Runs
+	}
+	if closeGame, decided := runs([2]int{3, 4}), runs([2]int{12, 3}); closeGame >= decided {
+		t.Errorf("the pitcher of a close game allows %.3f runs, that of a decided one %.3f", closeGame, decided)
+	}
+}
+
+// BenchmarkManager measures all decisions of both bots in games: .2 ms in the mean, 20 ms at the 99th percentile.
+func BenchmarkManager(b *testing.B) {
+	all := fixtures(b, true)
+	for b.Loop() {
+		var times []time.Duration
+		measure := func(decide func()) {
+			began := time.Now()
+			decide()
+			times = append(times, time.Since(began))
+		}
+		for n := range 20 {
+			g := all[n].Start(b, uint64(n), game.Options{}, [2]bool{true, true})
+			for !g.State.Over() {
+				for _, m := range g.Managers {
+					measure(func() { m.Substitutions(&g.State, g.Progress) })
+				}
+				g.Manage()
+				for _, side := range []game.Side{g.State.Batting(), g.State.Fielding()} {
+					turn := g.Turn() // each side decides for itself, as against a person
+					measure(func() {
+						if side == g.State.Batting() {
+							g.Managers[side].Offense(turn)
+						} else {
+							g.Managers[side].Defense(turn)
+						}
+					})
+				}
+				g.Play(g.Tactics(), g.Answer)
+			}
+		}
+		sum := time.Duration(0)
+		for _, t := range times {
+			sum += t
+		}
+		slices.Sort(times)
+		mean, late := sum/time.Duration(len(times)), times[len(times)*99/100]
+		b.ReportMetric(float64(mean)/1e6, "mean-ms")
+		b.ReportMetric(float64(late)/1e6, "p99-ms")
+		fmt.Fprintf(os.Stdout, "decisions of the bot: %v in the mean, %v at the 99th percentile\n", mean, late)
+	}
+}
+
+// A situation is a state of a game between two clubs of the built-in league.
+type situation struct {
+	inning  int
+	half    game.Half
+	outs    int
+	bases   string // "1-3": runners on first and third
+	score   [2]int // visitors, home
+	batter  int    // place in the order, 1–9
+	batters int    // that the pitcher has faced
+}
+
+// start returns the situation in a new game with a DH.
+func (at situation) start(tb testing.TB) *bottest.Game {
+	tb.Helper()
+	g := fixtures(tb, true)[0].Start(tb, 1, game.Options{ExtraInnings: game.Standard}, [2]bool{true, true})
+	s := &g.State
+	s.Inning, s.Half, s.Outs, s.Score = at.inning, at.half, at.outs, at.score
+	team := &s.Teams[s.Batting()]
+	team.NextBatter = max(at.batter, 1) - 1
+	for i, base := range at.bases {
+		if base != '-' {
+			s.Bases[i] = game.Runner{Player: team.Order[(team.NextBatter+6+i)%9].Player}
+		}
+	}
+	g.Progress.Workloads[s.Fielding()] = chance.Workload{
+		Pitcher: s.Pitcher(), Batters: at.batters, Pitches: 4 * at.batters,
+	}
+	s.Teams[s.Fielding()].BattersFaced = at.batters
+	return g
+}
+
+// The first call is worth about what the position is: by the league's run expectancy and by the model of game/odds.
+func TestOffenseValues_position(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		at            situation
+		least, most   float64 // runs
+		fewest, share float64 // chance to win
+	}{
+		{situation{inning: 1}, .35, .7, .4, .55},
+		{situation{inning: 5, bases: "123", half: game.Bottom}, 1.9, 2.6, .6, .85},
+		{situation{inning: 9, bases: "123", half: game.Bottom}, 1.9, 2.6, .85, 1},
+		{situation{inning: 9, outs: 2, score: [2]int{4, 0}, half: game.Bottom}, .05, .2, 0, .01},
+	} {
+		g := tt.at.start(t)
+		v := g.Turn().OffenseValues()[0]
+		check.That(t, v.Call == chance.SwingAway && v.Runs >= tt.least && v.Runs <= tt.most &&
+			v.WinProbability >= tt.fewest && v.WinProbability <= tt.share,
+			"%+v: %+v, want %v to %v runs and %v to %v wins", tt.at, v, tt.least, tt.most, tt.fewest, tt.share)
+	}
+}
+
+// What both sides expect is an equilibrium: the best call of each is worth the same.
+func TestValues_equilibrium(t *testing.T) {
+	t.Parallel()
+	for _, bases := range []string{"", "1", "-2", "12", "1-3", "--3"} {
+		for outs := range 3 {
+			g := situation{inning: 6, bases: bases, outs: outs, half: game.Bottom, batters: 12}.start(t)
+			turn := g.Turn()
+			most, least := 0.0, 1.0
+			for _, v := range turn.OffenseValues() {
+				most = max(most, v.WinProbability)
+			}
+			for _, v := range turn.DefenseValues() {
+				least = min(least, 1-v.WinProbability)
+			}
+			check.That(t, math.Abs(most-least) <= .015,
+				"bases %q, %d out: the side at bat expects %.4f, the side in the field %.4f", bases, outs, most, least)
+		}
+	}
+}
+
+// A fresh pitcher is worth more than one who is exhausted, and a substitution that the rules forbid nothing.
+func TestSubstitutionValue_freshPitcher(t *testing.T) {
+	t.Parallel()
+	g := situation{inning: 7, batters: 33}.start(t)
+	m, s := g.Bot(game.Home), &g.State
+	in := game.Substitution{Side: game.Home, Player: m.NextReliever(s), Position: game.Pitcher}
+	stay := check.Must(m.SubstitutionValue(s, g.Progress))(t)
+	change := check.Must(m.SubstitutionValue(s, g.Progress, in))(t)
+	check.That(t, change.WinProbability >= stay.WinProbability+.01 && change.Runs <= stay.Runs-.1,
+		"stay %+v, change %+v", stay, change)
+	in.Side = game.Away
+	v, err := m.SubstitutionValue(s, g.Progress, in)
+	check.That(t, err != nil, "another club's pitcher: %+v", v)
 }

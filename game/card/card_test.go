@@ -2,11 +2,13 @@ package card_test
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"pressbox/game"
 	"pressbox/game/card"
 	"pressbox/game/chance"
+	"pressbox/game/league"
 	"pressbox/game/stats"
 	"pressbox/game/teams"
 	"pressbox/packaging/check"
@@ -60,8 +62,7 @@ func TestRoster_source(t *testing.T) {
 		got := card.Roster(&teams.Roster{Source: source, Players: []teams.Player{short}},
 			map[game.PlayerID]*card.Season{"x": {}})
 		check.That(t, len(got) == 1 && got[0].Source == want && got[0].Season != nil && got[0].Today == nil &&
-			got[0].RestDays == 5,
-			"%s: %+v, want %s", source, got, want)
+			got[0].RestDays == 5, "%s: %+v, want %s", source, got, want)
 		check.That(t, got[0].Ratings.Speed >= 53 && got[0].Ratings.Power <= 47,
 			"a shortstop of %s: %+v", source, got[0].Ratings)
 	}
@@ -77,8 +78,7 @@ func TestSeasons(t *testing.T) {
 	}
 	all := card.Seasons(batting, []stats.Pitching{{Player: "pitcher", PitchingTotals: stats.PitchingTotals{Games: 3}}})
 	check.That(t, len(all) == 2 && all["pitcher"].Batting == nil && all["pitcher"].Pitching.Games == 3 &&
-		all["hitter"].Pitching == nil && all["hitter"].Batting.PlateAppearances == 9,
-		"%+v", all)
+		all["hitter"].Pitching == nil && all["hitter"].Batting.PlateAppearances == 9, "%+v", all)
 }
 
 // A form has the lines of the box score, without zeros that need not be sent.
@@ -99,5 +99,57 @@ func TestFormOf(t *testing.T) {
 		"runner": `{"today":null,"pitches":0,"fatigue":0.68}`,
 	} {
 		check.Equal(t, string(check.Must(json.Marshal(card.FormOf(box, id, .6789)))(t)), want, "%s", id)
+	}
+}
+
+// sample adds up grades.
+type sample struct{ n, sum, squares float64 }
+
+func (s *sample) add(grade int) {
+	s.n++
+	s.sum += float64(grade)
+	s.squares += float64(grade * grade)
+}
+
+func (s *sample) mean() float64 { return s.sum / s.n }
+
+func (s *sample) deviation() float64 { return math.Sqrt(s.squares/s.n - s.mean()*s.mean()) }
+
+// Among the regulars of the built-in league each grade has the mean 50 and the standard deviation 10: hitters in
+// hitting and fielding, pitchers in pitching.
+func TestRate_scale(t *testing.T) {
+	t.Parallel()
+	grades := map[string]*sample{}
+	add := func(name string, grade int) {
+		if grades[name] == nil {
+			grades[name] = &sample{}
+		}
+		grades[name].add(grade)
+	}
+	for season := 1; season <= league.LastSeason; season++ {
+		for _, r := range check.Must(league.Season(season))(t) {
+			for i, p := range r.Players {
+				g := card.Rate(p.Player, p.Rating)
+				switch {
+				case p.CanPitch():
+					add("control", g.Control)
+					add("stuff", g.Stuff)
+					add("stamina", g.Stamina)
+				case i < 9: // the bench follows
+					add("contact", g.Contact)
+					add("power", g.Power)
+					add("eye", g.Eye)
+					add("speed", g.Speed)
+					add("arm", g.Arm)
+					add("glove", g.Glove)
+				}
+			}
+		}
+	}
+	check.Equal(t, len(grades), 9, "grades")
+	for name, s := range grades {
+		if math.Abs(s.mean()-50) > 1 || math.Abs(s.deviation()-10) > 1 {
+			t.Errorf("%s of %.0f players: mean %.2f, deviation %.2f", name, s.n, s.mean(), s.deviation())
+		}
 	}
 }

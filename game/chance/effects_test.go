@@ -1,6 +1,8 @@
 package chance_test
 
 import (
+	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -122,7 +124,7 @@ func TestTactics_effects(t *testing.T) {
 		"sacrifice": isSacrifice, "score on a ground out": scoresOnGroundOut, "score from third": scoresFromThird,
 	}
 	tests := map[int][][]string{}
-	for _, f := range check.Columns(tacticCases) {
+	for _, f := range check.Rows(tacticCases) {
 		at := check.Must(strconv.Atoi(f[1]))(t)
 		tests[at] = append(tests[at], f)
 	}
@@ -399,4 +401,167 @@ func TestSimulator_expectedRates(t *testing.T) {
 		within := 3.5 * math.Sqrt(p*(1-p)/float64(sampleSize(20000)))
 		check.That(t, math.Abs(got[i]-p) <= within, "%s: %.4f of turns, want %.4f ± %.4f", kinds[i], got[i], p, within)
 	}
+}
+
+// dimensions returns the settings of each part of the defense, the usual one first.
+func dimensions() [][]chance.Defense {
+	return [][]chance.Defense{
+		{{}, {Infield: chance.InfieldIn}, {Infield: chance.CornersIn}, {Infield: chance.DoublePlayDepth}},
+		{{}, {Outfield: chance.Shallow}, {Outfield: chance.Deep}},
+		{{}, {PlayBehind: true}},
+		{{}, {GuardLines: true}},
+	}
+}
+
+// batters returns ratings for all batters of the visitors: kinds of hitters that managers position their fielders for.
+func batters() map[string]chance.Rating {
+	l := chance.LeagueRates()
+	with := func(change func(*chance.Rates), speed float64) chance.Rating {
+		r := l
+		change(&r)
+		return chance.Rating{Batting: r, Speed: speed}
+	}
+	return map[string]chance.Rating{
+		"average": with(func(*chance.Rates) {}, 0),
+		"slugger": with(func(r *chance.Rates) {
+			r.Double, r.Triple, r.HR, r.Single = 1.5*r.Double, 1.5*r.Triple, 1.6*r.HR, .85*r.Single
+		}, -1),
+		"contact": with(func(r *chance.Rates) { r.K, r.Single, r.HR = .5*r.K, 1.25*r.Single, .3*r.HR }, 1),
+		"slap": with(func(r *chance.Rates) {
+			r.Double, r.Triple, r.HR, r.Single = .4*r.Double, .3*r.Triple, .1*r.HR, 1.1*r.Single
+		}, 1.5),
+		"weak": with(func(r *chance.Rates) {
+			r.Single, r.Double, r.Triple, r.HR = .6*r.Single, .5*r.Double, .3*r.Triple, .3*r.HR
+		}, -1),
+		"gap":  with(func(r *chance.Rates) { r.Double, r.Triple = 1.3*r.Double, 4*r.Triple }, 1.5),
+		"fast": with(func(*chance.Rates) {}, 2.5),
+	}
+}
+
+// Each setting of the defense is the best by at least .01 runs in some situation: a base-out state, a kind of
+// batter, a call of the offense. Each but the usual one is the worst in another.
+func TestDefense_everyDepthMatters(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	type extreme struct {
+		by    float64
+		where string
+	}
+	best, worst := map[[2]int]extreme{}, map[[2]int]extreme{}
+	for name, rating := range batters() {
+		ratings := chance.Ratings{}
+		for i := range 9 {
+			ratings[game.PlayerID(fmt.Sprintf("a%d", i+1))] = rating
+		}
+		sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Ratings: ratings})
+		for at := range 24 {
+			s := f.at(t, at)
+			for _, call := range chance.LegalOffense(&s) {
+				for n, settings := range dimensions() {
+					type option struct {
+						i    int
+						runs float64
+					}
+					var legal []option
+					for i, d := range settings {
+						c := chance.Tactics{Offense: call, Defense: d}
+						if c.Check(&s, chance.Progress{}) == nil {
+							o := sim.Outlook(&s, chance.Progress{}, c)
+							legal = append(legal, option{i, o.Runs()})
+						}
+					}
+					if len(legal) < 2 {
+						continue
+					}
+					slices.SortFunc(legal, func(a, b option) int { return cmp.Compare(a.runs, b.runs) })
+					last := len(legal) - 1
+					where := fmt.Sprintf("%s batters, base-out state %d, %q", name, at, call)
+					first, end := [2]int{n, legal[0].i}, [2]int{n, legal[last].i}
+					if by := legal[1].runs - legal[0].runs; by > best[first].by {
+						best[first] = extreme{by, where}
+					}
+					if by := legal[last].runs - legal[last-1].runs; by > worst[end].by {
+						worst[end] = extreme{by, where}
+					}
+				}
+			}
+		}
+	}
+	for n, settings := range dimensions() {
+		for i, d := range settings {
+			b, w := best[[2]int{n, i}], worst[[2]int{n, i}]
+			check.That(t, b.by >= .01, "%+v is the best by %.4f runs at most, want .01", d, b.by)
+			check.That(t, i == 0 || w.by >= .005, "%+v is the worst by %.4f runs at most", d, w.by)
+		}
+	}
+}
+
+// The risk of a question holds what the answers lead to: the bold choice is one of the successes as often as its chance
+// says and otherwise one of the failures, and the safe choice is one of the safe results.
+func TestAll_riskHoldsResults(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
+	type count struct{ asked, bold, expected float64 }
+	counts := map[chance.Question]*count{}
+	for seed := range uint64(sampleSize(30_000)) {
+		s := f.at(t, int(seed%24))
+		var random chance.Seed
+		binary.BigEndian.PutUint64(random[:], seed)
+		r := check.Must(sim.WithSeed(random).Resolve(&s, chance.Progress{}, chance.Tactics{}))(t)
+		risk := sim.Risk(&s, chance.Progress{}, chance.Tactics{}, &r)
+		if r.Question == chance.NoQuestion {
+			check.Require(t, len(risk.Success)+len(risk.Failure)+len(risk.Safe) == 0,
+				"no question, and the risk %+v", risk)
+			continue
+		}
+		for _, results := range [][]chance.Transition{risk.Success, risk.Failure, risk.Safe} {
+			sum := probability(results, nil)
+			check.Require(t, math.Abs(sum-1) <= 1e-9, "%s: %+v sums to %v", r.Question, results, sum)
+		}
+		bold, safe := after(t, &s, r.Final(true)), after(t, &s, r.Final(false))
+		succeeds, fails := probability(risk.Success, &bold), probability(risk.Failure, &bold)
+		check.Require(t, succeeds+fails != 0 && probability(risk.Safe, &safe) != 0,
+			"%s leads to %+v or %+v, want one of %+v", r.Question, bold, safe, risk)
+		c := counts[r.Question]
+		if c == nil {
+			c = &count{}
+			counts[r.Question] = c
+		}
+		if fails == 0 || succeeds == 0 { // a result that is in both proves nothing
+			c.asked++
+			c.expected += r.SuccessChance
+			if succeeds > 0 {
+				c.bold++
+			}
+		}
+	}
+	check.Equal(t, len(counts), 4, "kinds of questions")
+	for q, c := range counts {
+		if within := 4 * math.Sqrt(c.asked) / 2; math.Abs(c.bold-c.expected) > within || c.asked < 20 {
+			t.Errorf("%s: %.0f of %.0f bold choices succeed, want %.0f ± %.0f", q, c.bold, c.asked, c.expected, within)
+		}
+	}
+}
+
+// after returns the transition that a play is, with probability 0.
+func after(t *testing.T, s *game.State, p game.Play) chance.Transition {
+	t.Helper()
+	next := check.Must(s.Apply(p))(t)
+	to := chance.BaseOutStates
+	if next.Half == s.Half {
+		to = chance.BaseOut(&next)
+	}
+	return chance.Transition{To: to, Runs: s.Tally(p).Runs}
+}
+
+// probability returns the sum of the probabilities, of all results or of one.
+func probability(all []chance.Transition, of *chance.Transition) float64 {
+	sum := 0.0
+	for _, r := range all {
+		if of == nil || r.To == of.To && r.Runs == of.Runs {
+			sum += r.P
+		}
+	}
+	return sum
 }

@@ -1,6 +1,7 @@
 package chance_test
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -151,4 +152,173 @@ func TestForm_hidden(t *testing.T) {
 		t.Errorf("strikeouts %s ± %.4f over games, want %.4f and more than %.4f",
 			fmt.Sprintf("%.4f", mean), scatter, want.K, 1.2*noise)
 	}
+}
+
+// Spent is 1 where Fatigue is, begins at what the days before took, and is the same on a good and on a bad day.
+func TestSimulator_spent(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	s := f.at(t, 0)
+	starter := s.Pitcher()
+	work := chance.RecentWork{starter: {0, 100}}
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs, Recent: work})
+	got := sim.Spent(&s, chance.Progress{}, starter)
+	check.That(t, math.Abs(got-.4*.8) <= 1e-9, "two days after a start %.3f of the stamina is spent, want 0.32", got)
+	got = sim.Spent(&game.State{}, chance.Progress{}, starter)
+	check.That(t, math.Abs(got-.4*.8) <= 1e-9, "before the game: %.3f", got)
+	last := -1.
+	for n := range 40 {
+		m := worked(&s, n, n*39/10)
+		spent, fatigue := sim.Spent(&s, m, starter), sim.Fatigue(&s, m)
+		check.That(t, spent > last && (spent >= 1) == (fatigue >= 1),
+			"after %d batters %.3f are spent, fatigue %.3f", n, spent, fatigue)
+		other := sim.WithSeed(chance.Seed{9}).Spent(&s, m, starter)
+		check.That(t, other == spent, "with another seed %.3f are spent, not %.3f", other, spent)
+		last = spent
+	}
+}
+
+// Rest days are counted from yesterday, 0, to RecentDays.
+func TestRecentWork_restDays(t *testing.T) {
+	t.Parallel()
+	for days, want := range map[[chance.RecentDays]int]int{
+		{20}: 0, {0, 20}: 1, {0, 0, 0, 0, 1}: 4, {}: chance.RecentDays,
+	} {
+		check.Equal(t, (chance.RecentWork{"p": days}).RestDays("p"), want, "%v: days", days)
+	}
+	check.Equal(t, chance.RecentWork(nil).RestDays("p"), chance.RecentDays, "without work: days")
+}
+
+// The averages of the positions are around the league's, and differ as positions do.
+func TestPositionAverage(t *testing.T) {
+	t.Parallel()
+	positions := []game.Role{"C", "1B", "2B", "3B", "SS", "LF", "CF", "RF", "DH"}
+	var hr, k float64
+	for _, at := range positions {
+		r := chance.PositionAverage([]game.Role{at, "DH"})
+		hr, k = hr+r.Batting.HR/9, k+r.Batting.K/9
+		out := r.Batting.Out()
+		check.That(t, out >= .4 && out <= .55, "%s: %.3f outs", at, out)
+	}
+	l := chance.LeagueRates()
+	check.That(t, math.Abs(hr/l.HR-1) <= .01 && math.Abs(k/l.K-1) <= .01,
+		"all positions: %.4f home runs, %.4f strikeouts, want %.4f, %.4f", hr, k, l.HR, l.K)
+	first, short := chance.PositionAverage([]game.Role{"1B"}), chance.PositionAverage([]game.Role{"SS"})
+	check.That(t, first.Batting.HR >= 1.5*short.Batting.HR && first.Speed <= short.Speed-1,
+		"first base %+v, shortstop %+v", first, short)
+	for _, none := range [][]game.Role{nil, {"SP"}, {"RP", "1B"}} {
+		check.Equal(t, chance.PositionAverage(none), (chance.Rating{}), "%v", none)
+	}
+}
+
+// A player without rates has those that the simulator takes for them.
+func TestEffective(t *testing.T) {
+	t.Parallel()
+	l := chance.LeagueRates()
+	hitter := chance.Effective(game.Player{Positions: []game.Role{"SS"}}, chance.Rating{})
+	starter := chance.Effective(game.Player{Positions: []game.Role{"SP"}}, chance.Rating{})
+	reliever := chance.Effective(game.Player{Positions: []game.Role{"RP"}}, chance.Rating{})
+	both := chance.Effective(game.Player{Positions: []game.Role{"SP", "DH"}}, chance.Rating{})
+	check.That(t, hitter.Batting == l && hitter.Pitching.HR > l.HR && starter.Pitching == l &&
+		starter.Batting.K > l.K && both.Batting == l, "hitter %+v, starter %+v, both %+v", hitter, starter, both)
+	check.That(t, starter.Stamina == chance.StarterStamina && reliever.Stamina == chance.RelieverStamina,
+		"stamina %d and %d", starter.Stamina, reliever.Stamina)
+}
+
+// cell is a result without its probability.
+type cell struct {
+	over     bool
+	to, runs int
+}
+
+func cells(o *chance.Outlook) map[cell]float64 {
+	found := map[cell]float64{}
+	o.Each(func(r chance.Result) { found[cell{r.TurnOver, r.To, r.Runs}] = r.P })
+	return found
+}
+
+// tacticPairs returns each tactic of either side alone, and pairs of which one changes what the other does.
+func tacticPairs(s *game.State) []chance.Tactics {
+	var all []chance.Tactics
+	for _, o := range chance.LegalOffense(s) {
+		all = append(all, chance.Tactics{Offense: o})
+		for _, d := range []chance.Defense{
+			{Pitch: chance.PickoffThrow}, {Pitch: chance.PitchOut}, {Infield: chance.CornersIn}, {PlayBehind: true},
+		} {
+			if c := (chance.Tactics{Offense: o, Defense: d}); o != chance.SwingAway &&
+				c.Check(s, chance.Progress{}) == nil {
+				all = append(all, c)
+			}
+		}
+	}
+	for _, d := range chance.LegalDefense(s, chance.Progress{})[1:] {
+		all = append(all, chance.Tactics{Defense: d})
+	}
+	return all
+}
+
+// The outlook sums to one, and simulated turns have each result as often, for all tactics in every base-out state.
+func TestAll_outlookAgreesWithDice(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
+	seed, compared := uint64(0), 0
+	for at := range 24 {
+		s := f.at(t, at)
+		s.Inning, s.Score[game.Home] = 8, 5 // defensive indifference is possible
+		for _, c := range tacticPairs(&s) {
+			turns := sampleSize(1500)
+			if c == (chance.Tactics{}) {
+				turns *= 5
+			}
+			outlook := sim.Outlook(&s, chance.Progress{}, c)
+			want := cells(&outlook)
+			sum := 0.0
+			for _, p := range want {
+				sum += p
+			}
+			check.That(t, math.Abs(sum-1) <= 1e-9, "base-out state %d, %+v: the outlook sums to %v", at, c, sum)
+			got := map[cell]float64{}
+			for range turns {
+				seed++
+				var random chance.Seed
+				binary.BigEndian.PutUint64(random[:], seed)
+				r := check.Must(sim.WithSeed(random).Resolve(&s, chance.Progress{}, c))(t)
+				tally, after := s.Tally(r.Play), check.Must(s.Apply(r.Play))(t)
+				to := chance.BaseOutStates
+				if after.Half == s.Half {
+					to = chance.BaseOut(&after)
+				}
+				got[cell{r.Play.Kind.EndsPlateAppearance(), to, tally.Runs}] += 1 / float64(turns)
+			}
+			for k, p := range got {
+				check.That(t, want[k] != 0,
+					"base-out state %d, %+v: %+v happens in %.4f of turns, the outlook has none", at, c, k, p)
+			}
+			for k, p := range want {
+				compared++
+				if within := 5*math.Sqrt(p*(1-p)/float64(turns)) + 2/float64(turns); math.Abs(got[k]-p) > within {
+					t.Errorf("base-out state %d, %+v: %+v happens in %.4f of turns, the outlook has %.4f ± %.4f",
+						at, c, k, got[k], p, within)
+				}
+			}
+		}
+	}
+	check.That(t, compared >= 3000, "%d results compared", compared)
+}
+
+// The outlook of swinging away from each state on has about the measured run expectancy.
+func TestOutlook_runs(t *testing.T) {
+	t.Parallel()
+	f := averageFixture(0)
+	sim := chance.NewSimulator(chance.Setup{Clubs: f.clubs})
+	for at := range 24 {
+		s := f.at(t, at)
+		o := sim.Outlook(&s, chance.Progress{}, chance.Tactics{})
+		got, want := o.Runs(), chance.RunExpectancy(&s)
+		check.That(t, math.Abs(got-want) <= .05+.04*want, "base-out state %d: %.3f runs, measured %.3f", at, got, want)
+	}
+	s := f.at(t, 0)
+	o := sim.Outlook(&s, chance.Progress{}, chance.Tactics{Offense: chance.Squeeze})
+	check.That(t, o == (chance.Outlook{}), "illegal tactics have an outlook")
 }

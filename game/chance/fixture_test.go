@@ -2,10 +2,15 @@ package chance_test
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"syscall"
 	"testing"
+	"time"
 
 	"pressbox/game"
 	"pressbox/game/chance"
@@ -189,4 +194,93 @@ func (f *fixture) relieve(sim *chance.Simulator, s *game.State, m chance.Progres
 func (f *fixture) pitchingValue(id game.PlayerID) float64 {
 	r := f.ratings[id].Pitching
 	return r.K - r.BB - r.Single - r.Double - 3*r.HR
+}
+
+// wantGames is the required number of whole games per second of one core, rules and chance without text.
+const wantGames = 4000
+
+// BenchmarkGames plays whole games with pitching changes. Each creates its simulator and line-ups.
+func BenchmarkGames(b *testing.B) {
+	league := builtInLeague(b)
+	n, before := 0, cpuTime(b)
+	for b.Loop() {
+		f := &league[n%len(league)]
+		sim, s := f.start(b, uint64(n), game.Options{DH: true})
+		for m := (chance.Progress{}); !s.Over(); {
+			f.relieve(sim, &s, m)
+			r, err := sim.Resolve(&s, m, chance.Tactics{})
+			check.NoError(b, err)
+			if s, err = s.Apply(r.Play); err != nil {
+				b.Fatal(err)
+			}
+			m = r.Next
+		}
+		n++
+	}
+	rate := float64(n) / (cpuTime(b) - before).Seconds()
+	b.ReportMetric(rate, "games/s") // per second of processor time
+	b.ReportMetric(rate/wantGames, "x-limit")
+}
+
+// cpuTime returns the processor time of the process, with the garbage collector.
+func cpuTime(tb testing.TB) time.Duration {
+	tb.Helper()
+	var used syscall.Rusage
+	check.NoError(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// turn returns a function that resolves and applies a turn with a runner on first and second and one out.
+func turn(tb testing.TB) func() {
+	tb.Helper()
+	f := averageFixture(0)
+	sim, _ := f.start(tb, 0, game.Options{DH: true})
+	s := f.at(tb, 3*3+1)
+	var m chance.Progress
+	return func() {
+		r := check.Must(sim.Resolve(&s, m, chance.Tactics{}))(tb)
+		if _, err := s.Apply(r.Play); err != nil {
+			tb.Fatal(err)
+		}
+		m.Turns++
+	}
+}
+
+// A turn allocates nothing as long as its text is not requested.
+func TestSimulator_allocatesNothing(t *testing.T) {
+	got := testing.AllocsPerRun(1000, turn(t))
+	check.That(t, got == 0, "a turn allocates %v times", got)
+}
+
+// A released version of the rules gives the same plays for ever: a game keeps the version that it began with.
+func TestSimulator_sameForever(t *testing.T) {
+	t.Parallel()
+	const want = "d3eef880aed5b303" // of version 2
+	hash := sha256.New()
+	league := builtInLeague(t)
+	for n := range 8 {
+		f := &league[11*n]
+		rng := rand.New(rand.NewPCG(uint64(n), 21))
+		sim, s := f.start(t, uint64(n), game.Options{DH: true})
+		var m chance.Progress
+		for !s.Over() {
+			c := f.manage(sim, &s, m, rng, stealRates())
+			for _, d := range chance.LegalDefense(&s, m) {
+				unset := c.Defense == chance.Defense{}
+				if unset && d.Pitch != chance.PickoffThrow && d.Infield != chance.CornersIn && rng.Float64() < .03 {
+					c.Defense = d
+				}
+			}
+			for _, o := range chance.LegalOffense(&s) {
+				if c.Offense == chance.SwingAway && rng.Float64() < .02 {
+					c.Offense = o
+				}
+			}
+			r := check.Must(sim.Resolve(&s, m, c))(t)
+			play := r.Final(rng.Float64() < .5)
+			check.NoError(t, json.NewEncoder(hash).Encode(play))
+			s, m = check.Must(s.Apply(play))(t), r.Next
+		}
+	}
+	check.Equal(t, fmt.Sprintf("%.8x", hash.Sum(nil)), want, "a change needs a new version of the rules: plays' hash")
 }

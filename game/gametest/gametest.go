@@ -68,9 +68,7 @@ func SetSituation(tb testing.TB, s *game.State, situation string) {
 func Substitution(tb testing.TB, text string) game.Substitution {
 	tb.Helper()
 	f := strings.Fields(text)
-	s := game.Substitution{
-		Player: game.PlayerID(f[0]), Slot: check.Must(strconv.Atoi(f[1]))(tb), Injured: len(f) > 3,
-	}
+	s := game.Substitution{Player: game.PlayerID(f[0]), Slot: check.Must(strconv.Atoi(f[1]))(tb), Injured: len(f) > 3}
 	if f[0][0] == 'h' {
 		s.Side = game.Home
 	}

@@ -133,9 +133,8 @@ func TestSeason_playersStay(t *testing.T) {
 				}
 			}
 		}
-		if n > 1 && (stayed < 160 || moved < 2 || left < 1) {
-			t.Errorf("season %d: %d stayed, %d moved, %d left", n, stayed, moved, left)
-		}
+		check.That(t, n <= 1 || stayed >= 160 && moved >= 2 && left >= 1,
+			"season %d: %d stayed, %d moved, %d left", n, stayed, moved, left)
 		before = now
 	}
 }

@@ -248,6 +248,3 @@ func (r *rig) wantCode(what string, err error, want protocol.Code) {
 	}
 	check.That(r, code == want && (want != "" || err == nil), "%s: %v, want %q", what, err, want)
 }
-
-// second returns the error of two results.
-func second[T any](_ T, err error) error { return err }

@@ -25,7 +25,7 @@ func (g *Games) Player(
 	if err != nil {
 		return card.Player{}, protocol.Seat{}, err
 	}
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		for _, p := range v.Rosters.Of(side).Players {
 			if p.ID == player {
 				return p, *v.Seat(side), nil
@@ -38,7 +38,7 @@ func (g *Games) Player(
 
 // addSeasons completes the cards of a game's players with their seasons. Without the statistics they have none.
 func (m *liveMatch) addSeasons(ctx context.Context, v *protocol.Game) {
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		seasons, err := m.games.SeasonLines(ctx, v.Season, v.Seat(side).Team.ID)
 		if err != nil {
 			if ctx.Err() == nil {

@@ -3,6 +3,7 @@ package live_test
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -100,7 +101,7 @@ func TestDoubleSwitch_offers(t *testing.T) {
 	r := begun(t, hotSeat, withoutDH)
 	most := 0
 	for g := r.get(ann); g.Status == protocol.Active; g = r.decide(ann) {
-		for _, side := range sides {
+		for _, side := range game.Sides() {
 			offered := doubles(&g, side)
 			most = max(most, len(offered))
 			team := &g.State.Teams[side]
@@ -195,4 +196,204 @@ func pinchHit(r *rig, g *protocol.Game) game.PlayerID {
 	}
 	r.Fatalf("there is no pinch hitter: %s", text(r, g.Offers))
 	return ""
+}
+
+// Once a game is over, the cards of the next one of the season have its lines; those of another season do not.
+func TestPlayer_seasonAfterGame(t *testing.T) {
+	t.Parallel()
+	r := begun(t, innings(3))
+	id := r.get(ann).State.Batter
+	first, side, err := r.Player(t.Context(), carl, r.id, id)
+	check.Require(t, err == nil && first.Season == nil && first.Today != nil && side.Team.ID == "CPR",
+		"during the first game: %+v of %s, %v", first.Card, side.Team.ID, err)
+	box := r.playOut()
+	last, _, err := r.Player(t.Context(), carl, r.id, id)
+	check.That(t, err == nil && last.Season != nil && last.Season.Batting.Hits == last.Today.Batting.Hits &&
+		last.Season.Batting.AtBats == last.Today.Batting.AtBats,
+		"after the first game, %+v: %+v, %v", box.Result, last.Card, err)
+	r.begin()
+	next, _, err := r.Player(t.Context(), carl, r.id, id)
+	check.That(t, err == nil && text(t, next.Season) == text(t, last.Season) && next.Ratings == last.Ratings,
+		"in the second game: %+v, %v", next.Card, err)
+	if lines, err := r.SeasonLines(t.Context(), 1, "CPR"); err != nil || len(lines) != 0 {
+		t.Errorf("season 1: %v, %v", lines, err)
+	}
+	_, _, err = r.Player(t.Context(), carl, r.id, "unknown")
+	r.wantCode("an unknown player", err, protocol.UnknownPlayer)
+}
+
+// What the state adds for the batter and the pitcher takes a small part of a play's message.
+func TestCurrent_smallAtBat(t *testing.T) {
+	t.Parallel()
+	r := begun(t, withBot)
+	w := r.watch(carl, 0)
+	most := 0
+	for range 40 {
+		r.decide(ann)
+	}
+	for _, m := range w.received("event") {
+		if e, ok := m.Data.(*protocol.Event); ok && e.State != nil && e.State.AtBat != nil {
+			if most = max(most, len(text(t, e.State.AtBat))); len(text(t, e.State.AtBat)) > len(text(t, m))/6 {
+				t.Errorf("at %d: %d of %d bytes: %s",
+					m.Revision, len(text(t, e.State.AtBat)), len(text(t, m)), text(t, e.State.AtBat))
+			}
+		}
+	}
+	check.That(t, most != 0 && most <= 320, "at most %d bytes", most)
+}
+
+// Each decision is worth something: the first choice is the measure of the runs, one choice of each side is the
+// coach's and has the highest chance to win but for a difference below the model's precision, and those of both
+// sides sum to one.
+func TestWorth_decisions(t *testing.T) {
+	t.Parallel()
+	r := begun(t, hotSeat)
+	different, decisions := 0, 0
+	for g := r.get(ann); g.Status == protocol.Active && decisions < 60; g = r.decide(ann) {
+		chances := map[string]float64{}
+		for _, side := range game.Sides() {
+			legal := bySide(g.Legal, side)
+			if len(legal) == 0 {
+				continue
+			}
+			decisions++
+			best, coach := checkWorth(t, legal)
+			check.That(t, legal[0].Runs == 0 && coach.WinProbability >= best-.0011,
+				"%s in %s", text(t, coach), text(t, legal))
+			chances[side.String()] = legal[0].WinProbability
+			if legal[0].Group == "defense" {
+				different += differentRuns(legal) - len(legal)
+			}
+		}
+		check.That(t, len(chances) != 2 || math.Abs(chances["home"]+chances["away"]-1) <= .05,
+			"at %d both sides win with %v", g.Revision, chances)
+	}
+	if different < -2*decisions { // to a thousandth of a run, some are equal
+		t.Errorf("%d calls in the field have the value of another one in %d decisions", -different, decisions)
+	}
+}
+
+func bySide(all []protocol.Choice, side game.Side) []protocol.Choice {
+	var found []protocol.Choice
+	for _, c := range all {
+		if c.Side == side.String() {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// checkWorth checks that all choices are valued and one is the coach's, and returns the highest chance to win.
+func checkWorth(t *testing.T, all []protocol.Choice) (best float64, coach protocol.Choice) {
+	t.Helper()
+	picks := 0
+	for _, c := range all {
+		check.Require(t, c.Worth != nil && math.Abs(c.Runs) <= 4 && c.WinProbability >= 0 && c.WinProbability <= 1,
+			"%s", text(t, c))
+		best = max(best, c.WinProbability)
+		if c.Coach {
+			picks, coach = picks+1, c
+		}
+	}
+	check.That(t, picks == 1, "%d picks of the coach in %s", picks, text(t, all))
+	return best, coach
+}
+
+// differentRuns returns the number of different values.
+func differentRuns(all []protocol.Choice) int {
+	values := map[float64]bool{}
+	for _, c := range all {
+		values[c.Runs] = true
+	}
+	return len(values)
+}
+
+// Every single substitution that is offered has a value and odds with the substitute: those of hitters and relief
+// pitchers differ from player to player.
+func TestWorth_substitutes(t *testing.T) {
+	t.Parallel()
+	r := begun(t, hotSeat)
+	values := map[string]map[float64]bool{"PH": {}, "PR": {}, "P": {}, "field": {}}
+	odds := map[string]map[float64]bool{"PH": {}, "PR": {}, "P": {}, "field": {}}
+	picks := 0
+	for g := r.get(ann); g.Status == protocol.Active; g = r.decide(ann) {
+		for _, c := range g.Offers {
+			if len(c.Action.Subs) != 1 {
+				continue
+			}
+			kind := c.Action.Subs[0].Position.String()
+			if values[kind] == nil {
+				kind = "field"
+			}
+			check.Require(t, c.Worth != nil && (c.Odds["success"] != 0 || kind == "PR"),
+				"at %d: %s", g.Revision, text(t, c))
+			values[kind][c.Runs], odds[kind][c.Odds["success"]] = true, true
+			if c.Coach {
+				picks++
+			}
+		}
+	}
+	for kind := range values {
+		check.That(t, len(values[kind]) >= 10 && len(odds[kind]) >= 5,
+			"%s: %d values and %d odds", kind, len(values[kind]), len(odds[kind]))
+	}
+	check.That(t, picks != 0, "the coach never changes a player")
+}
+
+// Both answers to a question are valued, and the coach's is the better one.
+func TestWorth_answers(t *testing.T) {
+	t.Parallel()
+	found := 0
+	r := newRig(t, newJournal())
+	for range 12 {
+		for g := r.begin(hotSeat, innings(5)); g.Status == protocol.Active; g = r.decide(ann) {
+			if g.State.Question == nil {
+				continue
+			}
+			found++
+			best, coach := checkWorth(t, g.Legal)
+			check.That(t, len(g.Legal) == 2 && coach.WinProbability >= best-.0011 &&
+				g.Legal[0].WinProbability != g.Legal[1].WinProbability, "%s", text(t, g.Legal))
+		}
+		if found > 4 {
+			return
+		}
+	}
+	t.Errorf("%d questions in 12 games", found)
+}
+
+// The lobby receives the score of a listed game after each of its events, complete, and equal
+// to what is read of the game; not after a sealed call.
+func TestGames_liveScore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, newJournal())
+	var lobby watcher
+	_, leave := r.WatchLobby(lobby.send)
+	defer leave()
+	r.begin(hotSeat, innings(3))
+	start := scoreOf(t, &lobby)
+	check.That(t, start.Revision != 0 && len(start.Text) != 0 && start.Batter.Name != "" && start.Pitcher.Name != "" &&
+		start.Innings == 3 && start.Home.Team.Name != "", "the score at the start is %s", text(t, start))
+	r.decide(ann)
+	again := scoreOf(t, &lobby)
+	check.That(t, again.Revision == start.Revision, "a sealed call has published %s", text(t, again))
+	r.decide(ann)
+	play := scoreOf(t, &lobby)
+	if read, err := r.LiveScore(t.Context(), r.id); err != nil || text(t, read) != text(t, play) {
+		t.Errorf("published %s, read %s, %v", text(t, play), text(t, read), err)
+	}
+	check.That(t, play.Revision != start.Revision && !slices.Equal(play.Text, start.Text) && !play.At.Before(start.At),
+		"after a play %s, before it %s", text(t, play), text(t, start))
+	r.concede(ann)
+	end := scoreOf(t, &lobby)
+	check.That(t, end.Result != nil && len(end.Text) > len(play.Text) && end.Text[0] == play.Text[0],
+		"the final is %s, want the last play and the outcome", text(t, end))
+}
+
+// scoreOf returns the score that the lobby has received last.
+func scoreOf(t *testing.T, lobby *watcher) *protocol.LiveScore {
+	t.Helper()
+	m := lobby.last("score")
+	check.Require(t, m != nil, "no score in %s", text(t, lobby.received()))
+	return m.Data.(*protocol.LiveScore)
 }

@@ -1,12 +1,16 @@
 package live_test
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"pressbox/game"
+	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/packaging/check"
 )
@@ -185,7 +189,7 @@ func TestPending_deletedAfterSevenDays(t *testing.T) {
 		r.get(ann)
 		r.journal.setErr(nil)
 		pass(5 * time.Second)
-		r.wantCode("after seven days", second(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
+		r.wantCode("after seven days", check.Err(r.Game(t.Context(), ann, r.id)), protocol.UnknownGame)
 		m := a.last("bye")
 		check.That(t, m != nil && m.Data == (protocol.Bye{Code: "cancelled"}), "Ann received %s", text(t, m))
 		r.id = active.id
@@ -213,6 +217,340 @@ func TestPending_unreadableDeletedToo(t *testing.T) {
 		if len(j.summaries) != 0 || r.InMemory() != 0 || lobby.last("gone") == nil || r.log.String() != "" {
 			t.Errorf("after a week %d games, %d in memory, the lobby received %s, logged %q",
 				len(j.summaries), r.InMemory(), text(t, lobby.received()), r.log)
+		}
+	})
+}
+
+var errFull = errors.New("full")
+
+// A manager who leaves is counted down; then, without a clock, the other manager may let the bot manage the side. It is
+// returned when its manager comes back.
+func TestAbsence_replacedAndReturned(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a, b, tab := r.watch(ann, 0), r.watch(bob, 0), r.watch(bob, 0)
+		pass(time.Hour)
+		tab.leave()
+		pass(0)
+		p := a.presence().Away
+		check.That(r, p.Online, "as Bob closes one of two tabs: %+v", p)
+		b.leave()
+		pass(0)
+		p = a.presence().Away
+		check.That(r, !p.Online && !p.Gone && p.GoneIn == 60 && !p.Since.IsZero(), "as Bob leaves: %+v", p)
+		pass(59 * time.Second)
+		offered := func(c protocol.Choice) bool { return c.Action.Verb == "takeover" && c.Action.Side == "away" }
+		check.That(r, !slices.ContainsFunc(r.get(ann).Offers, offered), "offered after 59 s")
+		pass(time.Second)
+		if p := a.presence().Away; !p.Gone || p.GoneIn != 0 || !slices.ContainsFunc(r.get(ann).Offers, offered) {
+			r.Errorf("after 60 s: %+v, offers %s", p, text(r, r.get(ann).Offers))
+		}
+		check.That(r, slices.ContainsFunc(a.last("state").Data.(*protocol.Snapshot).Offers, offered),
+			"Ann did not receive the offer")
+		r.do(ann, "Let the bot manage")
+		rev := r.get(ann).Revision
+		r.decide(ann)
+		if kinds := a.kinds()[rev:]; len(kinds) == 0 || kinds[0] != "play" && kinds[0] != "question" {
+			r.Errorf("with the bot for Bob, Ann received %v", kinds)
+		}
+		r.watch(bob, 0)
+		check.Equal(r, a.lastKind(), "giveback", "when Bob returns, Ann received")
+		now := r.get(bob).State
+		check.That(r, !now.BotManages.Away && len(now.Waiting) != 0, "Bob's side is not returned: %s", text(r, now))
+	})
+}
+
+// With a clock, the bot replaces an absent manager without being asked, but only while the other manager is present; if
+// both are gone, neither the bot nor the clock plays, whoever else watches.
+func TestAbsence_replacedByClock(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		a, b := r.watchBoth()
+		b.leave()
+		pass(61 * time.Second)
+		v := r.get(ann).State.BotManages
+		check.That(r, v.Away && !v.Home, "after 61 s the bot manages %+v", v)
+		r.watch(carl, 0)
+		a.leave()
+		rev := r.get(ann).Revision
+		pass(24 * time.Hour)
+		if now := r.get(ann); now.Revision != rev || now.State.BotManages.Home {
+			r.Errorf("with both gone the game went from %d to %d: %s", rev, now.Revision, text(r, now.State))
+		}
+		kind := a.lastKind()
+		check.That(r, kind == "takeover", "Ann received %s last", kind)
+	}, turnSeconds(600))
+}
+
+// With a clock, the bot replaces an absent manager as soon as an obstacle is gone: a pause, the other manager's
+// absence, a full disk.
+func TestAbsence_replacedAfterObstacle(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		set, remove func(*rig, *watcher)
+		failures    int
+	}{
+		"a pause": {
+			func(r *rig, _ *watcher) { r.do(ann, "Pause") },
+			func(r *rig, _ *watcher) { r.do(ann, "Resume") }, 0,
+		},
+		"no opponent": {func(_ *rig, a *watcher) { a.leave() }, func(r *rig, a *watcher) { r.rejoin(a, ann, 0) }, 0},
+		"a full disk": {
+			func(r *rig, _ *watcher) { r.journal.setErr(errFull) },
+			func(r *rig, _ *watcher) { r.journal.setErr(nil); time.Sleep(5 * time.Second) }, 7,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(r *rig) {
+				a, b := r.watchBoth()
+				r.watch(carl, 0)
+				tt.set(r, a)
+				b.leave()
+				pass(92 * time.Second)
+				check.Require(r, !r.get(ann).State.BotManages.Away, "the bot manages already")
+				tt.remove(r, a)
+				pass(0)
+				check.That(r, r.get(ann).State.BotManages.Away, "the bot does not manage; Ann received %v", a.kinds())
+				n := strings.Count(r.log.String(), "automatic game update failed")
+				check.That(r, n == tt.failures, "logged %d failures, want %d: %q", n, tt.failures, r.log)
+				a.leave()
+			}, turnSeconds(600))
+		})
+	}
+}
+
+// What is due while Run ends is not logged as an error.
+func TestRun_endIsNoError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := begun(t, turnSeconds(30))
+		ctx, cancel := context.WithCancel(t.Context())
+		appended := false
+		r.journal.before = func(live.Change) error {
+			appended = true
+			cancel()
+			return nil
+		}
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		r.watch(ann, 0)
+		pass(30 * time.Second)
+		if err := <-done; err != nil || r.log.String() != "" || !appended {
+			t.Errorf("Run: %v, logged %q, journal used %v", err, r.log, appended)
+		}
+	})
+}
+
+// mayEnd reports whether who is offered to end the game, and checks that the command is refused if not.
+func (r *rig) mayEnd(who protocol.Person) bool {
+	r.Helper()
+	offered := slices.ContainsFunc(r.get(who).Offers,
+		func(c protocol.Choice) bool { return c.Action.Verb == protocol.DoEnd })
+	if !offered {
+		r.wantCode("ending a game that the other has not left", r.try(who, protocol.Action{Verb: protocol.DoEnd}),
+			protocol.IllegalAction)
+	}
+	return offered
+}
+
+// halves returns the half-innings that have ended.
+func (r *rig) halves() int {
+	r.Helper()
+	s := r.get(ann).State
+	return 2*(s.Inning-1) + int(s.Half)
+}
+
+// A manager who lets the clock decide for three innings has left: the other may end the game, and wins by forfeit.
+func TestLeft_threeInnings(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		r.watchBoth()
+		for n := 0; r.halves() < 6; n++ {
+			check.Require(r, !r.mayEnd(ann) && n <= 500, "offered after %d half-innings", r.halves())
+			if len(r.get(ann).Legal) > 0 {
+				r.decide(ann)
+			}
+			pass(30 * time.Second)
+		}
+		check.Require(r, !r.mayEnd(bob) && r.mayEnd(ann), "after three innings: not offered to Ann, or to Bob")
+		r.do(ann, "End the game")
+		g := r.get(ann)
+		check.That(r, g.Status == protocol.Finished && *g.Result == (protocol.Result{Winner: "home", How: "forfeit"}),
+			"ended: %s, %+v", g.Status, g.Result)
+		again := r.reloaded(r.journal).get(ann)
+		check.That(r, text(r, again.Result) == text(r, g.Result), "loaded again: %+v", again.Result)
+	}, turnSeconds(30))
+}
+
+// One decision in three innings is enough to stay.
+func TestLeft_oneDecision(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		r.watchBoth()
+		decided := false
+		for r.halves() < 8 {
+			if r.halves() == 3 && !decided {
+				r.decide(bob)
+				decided = true
+			}
+			check.Require(r, !r.mayEnd(ann), "offered after %d half-innings", r.halves())
+			if len(r.get(ann).Legal) > 0 {
+				r.decide(ann)
+			}
+			pass(30 * time.Second)
+		}
+	}, turnSeconds(30))
+}
+
+// If neither decides, neither has left; nor has a manager whose side the bot manages by request.
+func TestLeft_neither(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		r.watchBoth()
+		for r.halves() < 7 {
+			pass(30 * time.Second)
+		}
+		check.That(r, !r.mayEnd(ann) && !r.mayEnd(bob), "offered, and neither has decided anything")
+	}, turnSeconds(30))
+	inBubble(t, func(r *rig) {
+		r.do(bob, "Let the bot manage for you")
+		for r.halves() < 7 {
+			r.decide(ann)
+		}
+		check.That(r, !r.mayEnd(ann), "offered, and the bot manages for Bob")
+	})
+}
+
+// Without a clock, a manager who is absent and has decided nothing for a day has left.
+func TestLeft_aDay(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		_, b := r.watchBoth()
+		r.decide(bob)
+		pass(24*time.Hour - time.Second)
+		check.That(r, !r.mayEnd(ann), "offered after a second less than a day")
+		pass(time.Second)
+		check.That(r, !r.mayEnd(ann), "offered while Bob is connected")
+		b.leave()
+		pass(61 * time.Second)
+		check.That(r, r.mayEnd(ann), "not offered after a day")
+	})
+}
+
+// Against oneself and against the bot there is no other manager who could leave.
+func TestLeft_noOther(t *testing.T) {
+	t.Parallel()
+	for _, o := range []option{hotSeat, withBot} {
+		inBubble(t, func(r *rig) {
+			for r.halves() < 7 {
+				r.decide(ann)
+			}
+			pass(25 * time.Hour)
+			check.That(r, !r.mayEnd(ann), "offered")
+		}, o)
+	}
+}
+
+func callTurn(o *protocol.Options) { o.CallTurn, o.Announce = true, protocol.AnnounceOff }
+
+// turnRig returns a rig in a game that says whose turn it is and nothing else, and what is spoken.
+func turnRig(t *testing.T, options ...option) (*rig, *recordingAnnouncer) {
+	t.Helper()
+	j, spoken := newJournal(), &recordingAnnouncer{}
+	r := rigWith(t, j, live.Config{Journal: j, Announcer: spoken})
+	r.begin(append([]option{callTurn}, options...)...)
+	return r, spoken
+}
+
+// turnsOf returns the names that a comment calls.
+func turnsOf(comment string) (names []string) {
+	for _, who := range []protocol.Person{ann, bob} {
+		if strings.Contains(comment, who.Name) {
+			names = append(names, who.Name)
+		}
+	}
+	return names
+}
+
+// The loudspeaker says once whose decision it is: not again when one of two has decided, has taken the call back,
+// or has made a substitution that changes nothing for the other.
+func TestCallTurn_oncePerDecision(t *testing.T) {
+	t.Parallel()
+	r, spoken := turnRig(t)
+	want := func(what string, lines int, names ...string) {
+		t.Helper()
+		check.That(t, len(spoken.said()) == lines && slices.Equal(turnsOf(spoken.said()[len(spoken.said())-1]), names),
+			"%s: %q, want %d with %v", what, spoken.said(), lines, names)
+	}
+	want("at the start", 1, "Ann", "Bob")
+	r.decide(ann)
+	want("after Ann's call", 1, "Ann", "Bob")
+	r.do(ann, "Take the call back")
+	want("after it is taken back", 1, "Ann", "Bob")
+	substitution := slices.IndexFunc(r.get(bob).Offers,
+		func(c protocol.Choice) bool { return c.Group == "substitution" })
+	r.do(bob, r.get(bob).Offers[substitution].Label)
+	want("after a substitution that voids no call", 1, "Ann", "Bob")
+	r.do(ann, "Pause")
+	r.do(ann, "Resume")
+	want("after a pause", 1, "Ann", "Bob")
+	r.decide(ann)
+	substitution = slices.IndexFunc(r.get(bob).Offers,
+		func(c protocol.Choice) bool { return c.Group == "substitution" })
+	r.do(bob, r.get(bob).Offers[substitution].Label)
+	want("after a substitution that voids Ann's call", 2, "Ann")
+	before := r.get(ann).State.Decision
+	r.playOn()
+	if got := len(spoken.said()) - 2; got < 1 || got > int(r.get(ann).State.Decision-before) {
+		t.Errorf("%d decisions were opened, and %d called: %q", r.get(ann).State.Decision-before, got, spoken.said())
+	}
+}
+
+// The bot is not called, and without the option no one is.
+func TestCallTurn_notTheBot(t *testing.T) {
+	t.Parallel()
+	r, spoken := turnRig(t, withBot)
+	for range 12 {
+		r.decide(ann)
+	}
+	notHers := func(line string) bool { return len(turnsOf(line)) != 1 || strings.Contains(line, "bot") }
+	check.That(t, len(spoken.said()) >= 8 && !slices.ContainsFunc(spoken.said(), notHers), "%q", spoken.said())
+	silent, none := turnRig(t, func(o *protocol.Options) { o.CallTurn = false })
+	silent.playOn()
+	check.That(t, len(none.lines) == 0, "without the option: %q", none.lines)
+}
+
+// What happened and whose turn it is are one comment, so that neither replaces the other.
+func TestCallTurn_withPlay(t *testing.T) {
+	t.Parallel()
+	r, spoken := turnRig(t, func(o *protocol.Options) { o.Announce = protocol.AnnounceAll })
+	lines := len(spoken.said())
+	r.playOn()
+	last := spoken.said()[len(spoken.said())-1]
+	check.That(t, len(spoken.said()) != lines && len(turnsOf(last)) == 2 &&
+		len(last) >= len("Your call, Ann and Bob.")+15, "%q", spoken.said())
+}
+
+// The clock's default decision opens the next decision, which is called; a manager who is away for the bot is not.
+func TestCallTurn_clock(t *testing.T) {
+	t.Parallel()
+	spoken := &recordingAnnouncer{}
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		r := rigWith(t, j, live.Config{Journal: j, Announcer: spoken})
+		r.begin(callTurn, turnSeconds(30))
+		defer r.run()()
+		_, b := r.watchBoth()
+		before := len(spoken.said())
+		pass(30 * time.Second)
+		check.That(t, len(spoken.said()) == before+1, "after the clock ran out: %q", spoken.said()[before:])
+		b.leave()
+		pass(61 * time.Second)
+		before = len(spoken.said())
+		r.decide(ann)
+		for _, line := range spoken.said()[before:] {
+			check.That(t, !slices.Contains(turnsOf(line), "Bob"), "with the bot for Bob: %q", line)
 		}
 	})
 }

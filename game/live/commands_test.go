@@ -1,12 +1,14 @@
 package live_test
 
 import (
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"pressbox/game"
 	"pressbox/game/live"
@@ -236,7 +238,7 @@ func TestSubmit_unsavedChangesNothing(t *testing.T) {
 	r.create()
 	r.journal.setErr(broken)
 	lists := check.Must(r.List(ann, live.Query{}))(r)
-	r.wantCode("create", second(r.Create(t.Context(), ann, request())), protocol.Unavailable)
+	r.wantCode("create", check.Err(r.Create(t.Context(), ann, request())), protocol.Unavailable)
 	if after, err := r.List(ann, live.Query{}); err != nil || text(t, after) != text(t, lists) {
 		t.Errorf("the lists changed from %s to %s, %v", text(t, lists), text(t, after), err)
 	}
@@ -254,9 +256,8 @@ func TestSubmit_savedAcknowledgedPublished(t *testing.T) {
 	}
 	acked := false
 	leave := check.Must(r.Watch(t.Context(), carl, r.id, r.get(ann).Revision, func(m *protocol.Message) bool {
-		if (m.Type == "event" || m.Type == "skip") && (!acked || saved() < m.Revision) {
-			t.Errorf("revision %d was published before it was acknowledged, or saved", m.Revision)
-		}
+		check.That(t, m.Type != "event" && m.Type != "skip" || acked && saved() >= m.Revision,
+			"revision %d was published before it was acknowledged, or saved", m.Revision)
 		return true
 	}))(r)
 	defer leave()
@@ -434,4 +435,93 @@ func TestCreate_defaultOfMercy(t *testing.T) {
 			g.State.Options.Disengagements == game.Unlimited,
 			"%s: options %+v, rules %+v", name, g.Options, g.State.Options)
 	}
+}
+
+// A sealed call changes nothing that others receive, but that it was submitted: with any two calls, all messages
+// and answers to the other manager and to a spectator are the same to the byte; without one, the other manager may
+// do the same, with the same odds and values.
+func FuzzSealed(f *testing.F) {
+	id, played := readJournal(f, filepath.Join("testdata", "journal-3-whole.gz"))
+	open := afterPlays(f, played.moves[id])
+	for n := range uint(10) {
+		f.Add(n*13, n%2 == 0, n, 3*n+1)
+	}
+	f.Fuzz(func(t *testing.T, at uint, home bool, first, second uint) {
+		synctest.Test(t, func(t *testing.T) {
+			start := func() *rig {
+				r := newRig(t, played.cut(id, open[at%uint(len(open))]))
+				r.id = id
+				return r
+			}
+			caller, other := bob, ann
+			if home {
+				caller, other = ann, bob
+			}
+			none, a, b := start(), start(), start()
+			g := none.get(caller)
+			if g.Status != protocol.Active || g.State.Paused != nil || len(g.State.Waiting) < 2 {
+				return
+			}
+			before := none.get(other)
+			choice := func(n uint) protocol.Action { return g.Legal[n%uint(len(g.Legal))].Action }
+			got, want := a.receivedAfter(choice(first), caller, other), b.receivedAfter(choice(second), caller, other)
+			if got != want {
+				t.Errorf("%s of %s and %s differ for others: %s",
+					g.YourSide, text(t, choice(first)), text(t, choice(second)), difference(got, want))
+			}
+			after := a.get(other)
+			may := func(g protocol.Game) string { return text(t, [][]protocol.Choice{g.Legal, g.Offers}) }
+			if got, want := may(after), may(before); got != want {
+				t.Errorf("%s of %s changes what the other manager may do: %s",
+					g.YourSide, text(t, choice(first)), difference(got, want))
+			}
+			after.State.Waiting = before.State.Waiting
+			if got, want := text(t, after.State), text(t, before.State); got != want {
+				t.Errorf("%s of %s changes the state: %s", g.YourSide, text(t, choice(first)), difference(got, want))
+			}
+		})
+	})
+}
+
+// afterPlays returns the numbers of moves after which a game waits for new decisions: the last move of each play
+// but that which ends the game.
+func afterPlays(tb testing.TB, moves [][]byte) []int {
+	tb.Helper()
+	var all []int
+	for i, data := range moves {
+		var m struct {
+			Kind protocol.EventKind `json:"kind"`
+		}
+		check.NoError(tb, json.Unmarshal(data, &m))
+		if m.Kind == protocol.Played {
+			all = append(all, i+1)
+		}
+	}
+	return all[:len(all)-1]
+}
+
+// receivedAfter submits a call and returns all that the other manager and a spectator receive: over connections
+// made before and after it, and as answers.
+func (r *rig) receivedAfter(call protocol.Action, caller, other protocol.Person) string {
+	r.Helper()
+	viewers := []protocol.Person{other, carl, {}}
+	var watchers []*watcher
+	watch := func() {
+		for _, who := range viewers {
+			watchers = append(watchers, r.watch(who, 0))
+		}
+	}
+	watch()
+	err := r.send(caller, protocol.Command{ID: "call", Revision: r.get(caller).Revision, Action: call})
+	check.Require(r, err == nil, "%s does %s: %v", caller.Name, text(r, call), err)
+	watch()
+	all := ""
+	for i, who := range viewers {
+		all += r.events(who) + text(r, r.get(who)) + text(r, watchers[i].received()) +
+			text(r, watchers[i+len(viewers)].received())
+	}
+	for _, w := range watchers {
+		w.leave()
+	}
+	return all
 }

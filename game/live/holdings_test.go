@@ -51,3 +51,17 @@ func TestDeleteExcess_oldestOwn(t *testing.T) {
 	check.That(t, slices.Equal(journal.games, []string{"ann1"}) && len(g.summaries) == maxFinishedPerPerson,
 		"%v were deleted, %d are left; want ann1 and %d", journal.games, len(g.summaries), maxFinishedPerPerson)
 }
+
+// InMemory returns the number of matches in memory.
+func (g *Games) InMemory() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.loaded)
+}
+
+// Seasons returns the number of seasons whose statistics are cached.
+func (g *Games) Seasons() int {
+	g.season.mu.Lock()
+	defer g.season.mu.Unlock()
+	return len(g.season.bySeason)
+}

@@ -109,8 +109,6 @@ var (
 	ann  = protocol.Person{ID: "u-ann", Name: "Ann"}
 	bob  = protocol.Person{ID: "u-bob", Name: "Bob"}
 	carl = protocol.Person{ID: "u-carl", Name: "Carl"}
-
-	sides = [2]game.Side{game.Away, game.Home}
 )
 
 // A rig is one game: Ann creates it and manages the home side, Bob the visitors. Its methods fail the test on errors.
@@ -248,7 +246,7 @@ func (r *rig) visible() string {
 	for _, who := range []protocol.Person{ann, bob, {}} {
 		g := r.get(who)
 		g.Presence = nil
-		for _, side := range sides {
+		for _, side := range game.Sides() {
 			for i := range g.Rosters.Of(side).Players {
 				g.Rosters.Of(side).Players[i].Season = nil
 			}
@@ -403,9 +401,6 @@ func text(tb testing.TB, v any) string {
 	return string(data)
 }
 
-// second returns the error of two results.
-func second[T any](_ T, err error) error { return err }
-
 // code returns the code of a refusal; "" of nil.
 func code(tb testing.TB, err error) protocol.Code {
 	tb.Helper()
@@ -422,4 +417,100 @@ func (r *rig) wantCode(what string, err error, want protocol.Code) {
 	r.Helper()
 	got := code(r, err)
 	check.That(r, got == want, "%s: %v, want %q", what, err, want)
+}
+
+// A watcher is a subscriber that collects messages.
+type watcher struct {
+	mu    sync.Mutex
+	all   []*protocol.Message
+	limit int // of messages that it accepts; 0: any number
+	leave func()
+}
+
+// watch subscribes to the game.
+func (r *rig) watch(who protocol.Person, since uint64) *watcher {
+	r.Helper()
+	w := &watcher{}
+	r.rejoin(w, who, since)
+	return w
+}
+
+// watchBoth subscribes both managers.
+func (r *rig) watchBoth() (a, b *watcher) {
+	r.Helper()
+	return r.watch(ann, 0), r.watch(bob, 0)
+}
+
+// rejoin subscribes a watcher again.
+func (r *rig) rejoin(w *watcher, who protocol.Person, since uint64) {
+	r.Helper()
+	leave := check.Must(r.Watch(r.Context(), who, r.id, since, w.send))(r)
+	w.leave = leave
+}
+
+func (w *watcher) send(m *protocol.Message) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.limit > 0 && len(w.all) >= w.limit {
+		return false
+	}
+	if m.Batch != nil {
+		w.all = append(w.all, m.Batch...)
+	} else {
+		w.all = append(w.all, m)
+	}
+	return true
+}
+
+// received returns the messages of these types; of none, all.
+func (w *watcher) received(types ...string) []*protocol.Message {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.all),
+		func(m *protocol.Message) bool { return len(types) > 0 && !slices.Contains(types, m.Type) })
+}
+
+// last returns the last message of a type, nil if there is none.
+func (w *watcher) last(of string) *protocol.Message {
+	all := w.received(of)
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
+}
+
+// event returns the last event.
+func (w *watcher) event() *protocol.Event { return w.last("event").Data.(*protocol.Event) }
+
+// presence returns the last presence.
+func (w *watcher) presence() *protocol.Presence { return w.last("presence").Data.(*protocol.Presence) }
+
+// kinds returns the kinds of the events received, "skip" for hidden ones.
+func (w *watcher) kinds() []string {
+	var kinds []string
+	for _, m := range w.received("event", "skip") {
+		if e, ok := m.Data.(*protocol.Event); ok {
+			kinds = append(kinds, string(e.Kind))
+		} else {
+			kinds = append(kinds, "skip")
+		}
+	}
+	return kinds
+}
+
+// lastKind returns the last of kinds.
+func (w *watcher) lastKind() string {
+	kinds := w.kinds()
+	return kinds[len(kinds)-1]
+}
+
+// checkContiguous checks that revisions have no gaps.
+func checkContiguous(tb testing.TB, all []*protocol.Message, first, last uint64) {
+	tb.Helper()
+	for i, m := range all {
+		check.Require(tb, m.Revision == first+uint64(i),
+			"revision %d at place %d, want %d", m.Revision, i, first+uint64(i))
+	}
+	n := uint64(len(all))
+	check.That(tb, first+n == last+1, "%d revisions from %d, want up to %d", n, first, last)
 }

@@ -213,7 +213,7 @@ func (m *liveMatch) due() time.Time {
 		return earlier(due, m.idle.Add(evictAfter))
 	}
 	if m.Status == protocol.Active {
-		for side := game.Away; side <= game.Home; side++ {
+		for _, side := range game.Sides() {
 			due = earlier(due, m.absenceDue(side))
 		}
 	}
@@ -246,7 +246,7 @@ func later(a, b time.Time) time.Time {
 // checkAbsence publishes that a manager has been absent for too long, and lets the bot manage the side, or offers
 // that to the other manager.
 func (m *liveMatch) checkAbsence(ctx context.Context, at time.Time) {
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		p := &m.presence[side]
 		if m.Status != protocol.Active || !m.isGone(side) {
 			continue

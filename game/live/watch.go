@@ -175,7 +175,7 @@ func (m *liveMatch) isGone(side game.Side) bool {
 // absences returns whether the managers are absent. Decisions have only a time of day: a manager is not taken for
 // one who has left while connected.
 func (m *liveMatch) absences() (absent [2]match.Absence) {
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		switch {
 		case !m.isGone(side):
 		case m.Status == protocol.Active && time.Since(m.Decided(side)) >= leftAfter:

@@ -134,7 +134,7 @@ func TestRun_closingSendsBye(t *testing.T) {
 			m := w.last("bye")
 			check.That(t, m != nil && m.Data == (protocol.Bye{Code: "restart"}), "%s received %s", name, text(t, m))
 		}
-		r.wantCode("watch", second(r.Watch(t.Context(), ann, r.id, 0, a.send)), protocol.Unavailable)
+		r.wantCode("watch", check.Err(r.Watch(t.Context(), ann, r.id, 0, a.send)), protocol.Unavailable)
 	})
 }
 
@@ -178,7 +178,7 @@ func TestMemory_limit(t *testing.T) {
 	r.id = watched
 	w := r.watch(carl, 0)
 	for i := range 200 {
-		check.NoError(r, second(r.Game(t.Context(), ann, fmt.Sprintf("%016d", i))))
+		check.NoError(r, check.Err(r.Game(t.Context(), ann, fmt.Sprintf("%016d", i))))
 		n := r.InMemory()
 		check.Require(t, n <= 65, "after %d games %d are in memory, want at most 64 and the watched one", i+1, n)
 	}

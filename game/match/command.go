@@ -38,7 +38,7 @@ func (tx *Tx) Submit(c protocol.Command, absent [2]Absence) error {
 	case p.Pause != nil:
 		return protocol.Refuse(protocol.GamePaused, "the game is paused")
 	case p.BotDecides(side):
-		return protocol.Refuse(protocol.IllegalAction, "the bot manages your side; take your side back first")
+		return illegal("the bot manages your side; take your side back first")
 	}
 	return tx.decide(side, c.Action)
 }
@@ -51,13 +51,13 @@ func (tx *Tx) decide(side game.Side, a protocol.Action) error {
 		return tx.seal(side, a)
 	case protocol.DoAnswer:
 		if p.question == nil || a.Bold == nil {
-			return protocol.Refuse(protocol.IllegalAction, "no question is open, or the answer lacks bold")
+			return illegal("no question is open, or the answer lacks bold")
 		}
 		return tx.answer(side, *a.Bold)
 	case protocol.DoUndo:
 		switch {
 		case p.sealed[side] == nil:
-			return protocol.Refuse(protocol.IllegalAction, "there is no call to take back")
+			return illegal("there is no call to take back")
 		case p.delayed(side):
 			return errDelays()
 		}
@@ -108,7 +108,7 @@ func (tx *Tx) sideOf(sides []game.Side, a protocol.Action) (game.Side, error) {
 		}
 		if slices.Contains(sides, named) && named != side && a.Verb != protocol.DoUndo &&
 			a.Verb != protocol.DoSubstitute {
-			return side, protocol.Refuse(protocol.IllegalAction, "this decision belongs to the %s team", side)
+			return side, illegal("this decision belongs to the %s team", side)
 		}
 		side = named
 	}
@@ -124,7 +124,7 @@ func (tx *Tx) seal(side game.Side, a protocol.Action) error {
 	calls := chance.Tactics{Defense: a.Defense}
 	if a.Verb == protocol.DoOffense {
 		if a.Defense != (chance.Defense{}) || a.Call == "" {
-			return protocol.Refuse(protocol.IllegalAction, "%.40q is not a call of the offense", a.Call)
+			return illegal("%.40q is not a call of the offense", a.Call)
 		}
 		calls = chance.Tactics{Offense: chance.Offense(a.Call)}
 		if a.Call == swing {
@@ -133,13 +133,13 @@ func (tx *Tx) seal(side game.Side, a protocol.Action) error {
 	}
 	switch err := calls.Check(&p.state, p.moment); {
 	case p.question != nil:
-		return protocol.Refuse(protocol.IllegalAction, "a question must be answered first")
+		return illegal("a question must be answered first")
 	case !p.fielded():
-		return protocol.Refuse(protocol.IllegalAction, "the team in the field must fill its positions first")
+		return illegal("the team in the field must fill its positions first")
 	case p.sealed[side] != nil:
 		return protocol.Refuse(protocol.AlreadySealed, "your call is already submitted; undo it first")
 	case err != nil:
-		return protocol.Refuse(protocol.IllegalAction, "%s", err.Error())
+		return illegal("%s", err.Error())
 	}
 	other := side.Other()
 	if p.sealed[other] == nil && !p.BotDecides(other) {
@@ -155,9 +155,9 @@ func (tx *Tx) substitute(side game.Side, a protocol.Action) error {
 	p := &tx.now
 	switch {
 	case p.question != nil:
-		return protocol.Refuse(protocol.IllegalAction, "the ball is in play")
+		return illegal("the ball is in play")
 	case len(a.Subs) == 0 || len(a.Subs) > maxAtOnce:
-		return protocol.Refuse(protocol.IllegalAction, "a substitution replaces 1 to %d players", maxAtOnce)
+		return illegal("a substitution replaces 1 to %d players", maxAtOnce)
 	}
 	m := move{Kind: protocol.Substituted, Side: side, Subs: substitutions(side, a.Subs)}
 	if p.delayed(side) && p.fielded() && !p.usesBench(m.Subs) {
@@ -166,10 +166,14 @@ func (tx *Tx) substitute(side game.Side, a protocol.Action) error {
 	return tx.add(m)
 }
 
+// illegal refuses an action that is against the rules, or not possible now.
+func illegal(format string, args ...any) error {
+	return protocol.Refuse(protocol.IllegalAction, format, args...)
+}
+
 // errDelays refuses a delay to a side that has used up its delays.
 func errDelays() error {
-	return protocol.Refuse(protocol.IllegalAction,
-		"your side has delayed the game too often; this is possible again after the next play")
+	return illegal("your side has delayed the game too often; this is possible again after the next play")
 }
 
 // pauseOrConcede adds an action that is never stale.
@@ -187,7 +191,7 @@ func (tx *Tx) pauseOrConcede(sides []game.Side, a protocol.Action) error {
 		return tx.add(move{Kind: protocol.Paused, Side: side})
 	case protocol.DoResume:
 		if p.Pause == nil {
-			return protocol.Refuse(protocol.IllegalAction, "the game is not paused")
+			return illegal("the game is not paused")
 		}
 		return tx.add(move{Kind: protocol.Resumed, Side: side})
 	default:
@@ -230,21 +234,21 @@ func (tx *Tx) takeOver(sides []game.Side, a protocol.Action, absent [2]Absence) 
 		return protocol.Refuse(protocol.Malformed,
 			"on is required: true to let the bot manage, false to take the side back")
 	case len(sides) > 1:
-		return protocol.Refuse(protocol.IllegalAction, "the bot cannot manage a side in hot seat")
+		return illegal("the bot cannot manage a side in hot seat")
 	case !*a.On && side != own:
 		return protocol.Refuse(protocol.NotYourSide, "you do not manage the %s team", side)
 	case !*a.On && p.seats[own].replaced == "":
-		return protocol.Refuse(protocol.IllegalAction, "the bot does not manage your side")
+		return illegal("the bot does not manage your side")
 	case !*a.On:
 		return tx.Return(own)
 	case p.BotDecides(side), p.BotDecides(side.Other()):
-		return protocol.Refuse(protocol.IllegalAction, "the bot manages a side already")
+		return illegal("the bot manages a side already")
 	case side == own && p.delayed(own):
 		return errDelays()
 	case side == own:
 		return tx.add(move{Kind: protocol.BotTookOver, Side: own, Reason: replacedAsked})
 	case absent[side] == Present:
-		return protocol.Refuse(protocol.IllegalAction, "the other manager is not absent")
+		return illegal("the other manager is not absent")
 	}
 	return tx.ReplaceAbsent(side)
 }
@@ -253,8 +257,7 @@ func (tx *Tx) takeOver(sides []game.Side, a protocol.Action, absent [2]Absence) 
 func (tx *Tx) end(sides []game.Side, absent [2]Absence) error {
 	other := sides[0].Other()
 	if len(sides) > 1 || !tx.now.leftBy(other, absent[other]) {
-		return protocol.Refuse(protocol.IllegalAction,
-			"the other manager has not left: %d innings or a day of absence without a decision", maxIdle/2)
+		return illegal("the other manager has not left: %d innings or a day of absence without a decision", maxIdle/2)
 	}
 	return tx.add(move{Kind: protocol.Conceded, Side: other, Reason: leftTheGame})
 }

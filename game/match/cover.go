@@ -7,7 +7,7 @@ import (
 
 // SubmitMissing submits the bot's line-up for each side that has none; it adds nothing after the start.
 func (tx *Tx) SubmitMissing() error {
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		if err := tx.submitMissing(side); err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (tx *Tx) Cover(absent [2]bool) error {
 			return err
 		}
 	}
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		if absent[side] && !tx.now.BotDecides(side) {
 			if err := tx.ReplaceAbsent(side); err != nil {
 				return err

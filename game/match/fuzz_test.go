@@ -2,18 +2,28 @@ package match
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"pressbox/game"
+	"pressbox/game/bot/bottest"
 	"pressbox/game/call"
+	"pressbox/game/card"
+	"pressbox/game/chance"
+	"pressbox/game/league"
+	"pressbox/game/odds"
 	"pressbox/game/protocol"
+	"pressbox/game/teams"
 	"pressbox/packaging/check"
 )
 
@@ -138,9 +148,8 @@ func checkTx(t *testing.T, m *Match, tx *Tx) {
 	for _, data := range moves {
 		decoded := check.Must(decodeMove(data))(t)
 		var err error
-		if p, err = p.apply(decoded); err != nil {
-			t.Fatalf("%s: %v", data, err)
-		}
+		p, err = p.apply(decoded)
+		check.Require(t, err == nil, "%s: %v", data, err)
 	}
 	got, want := dump(t, &p), dump(t, &tx.now)
 	check.Require(t, got == want, "loaded as %s, want %s", got, want)
@@ -168,4 +177,238 @@ func FuzzJournal(f *testing.F) {
 			check.Must(json.Marshal([]any{m.View(), m.Legal(sides), m.Offers(sides, [2]Absence{})}))(t)
 		}
 	})
+}
+
+// cardOf returns a player's card.
+func cardOf(tb testing.TB, m *Match, side game.Side, id game.PlayerID) card.Player {
+	tb.Helper()
+	for _, p := range m.cards(side) {
+		if p.ID == id {
+			return p
+		}
+	}
+	tb.Fatalf("%s has no %s", side, id)
+	return card.Player{}
+}
+
+func text(tb testing.TB, v any) string {
+	tb.Helper()
+	return string(check.Must(json.Marshal(v))(tb))
+}
+
+// newMatch returns a match of two bots, so far without a play, and the first starter of the visitors.
+func newMatch(tb testing.TB, change func(o *Origin, starter game.PlayerID)) (*Match, game.PlayerID) {
+	tb.Helper()
+	rosters := check.Must(league.Season(1))(tb)
+	o := &Origin{
+		Rules: Rules, Options: protocol.Defaults(), Clubs: [2]Club{ClubOf(&rosters[0]), ClubOf(&rosters[1])},
+		Bots: [2]bool{true, true},
+	}
+	var starter game.PlayerID
+	for _, p := range o.Clubs[0].Players {
+		if starter == "" && p.CanPitch() {
+			starter = p.ID
+		}
+	}
+	change(o, starter)
+	tx := check.Must(Create("id", o, protocol.Person{ID: "ann"}, time.Unix(0, 0)))(tb)
+	return check.Must(load(check.Must(tx.Moves())(tb)))(tb), starter
+}
+
+// Days of rest and fatigue before the game come from the work of the days before, for pitchers only.
+func TestCards_restDays(t *testing.T) {
+	t.Parallel()
+	m, starter := newMatch(t, func(o *Origin, starter game.PlayerID) {
+		o.Recent = chance.RecentWork{starter: {0, 0, 100}, o.Clubs[0].Players[0].ID: {20}}
+	})
+	c := cardOf(t, m, game.Away, starter)
+	check.That(t, c.RestDays == 2 && c.Fatigue == .22 && c.Today == nil && c.Source == card.BuiltIn,
+		"three days after 100 pitches: %+v", c.Card)
+	c = cardOf(t, m, game.Away, m.Origin.Clubs[0].Players[0].ID)
+	check.That(t, c.RestDays == 5 && c.Fatigue == 0, "a hitter: %+v", c.Card)
+	rested, _ := newMatch(t, func(*Origin, game.PlayerID) {})
+	c = cardOf(t, rested, game.Away, starter)
+	check.That(t, c.RestDays == 5 && c.Fatigue == 0, "rested: %+v", c.Card)
+}
+
+// A card does not show the form of the day: it is the same whatever the seed.
+func TestCards_withoutForm(t *testing.T) {
+	t.Parallel()
+	of := func(seed byte) string {
+		m, _ := newMatch(t, func(o *Origin, _ game.PlayerID) { o.Seed[0] = seed })
+		return text(t, m.cards(game.Away)) + text(t, m.cards(game.Home))
+	}
+	a, b := of(1), of(2)
+	check.That(t, a == b, "the cards of two seeds differ")
+}
+
+// After each move of a real game, what the state says of batter and pitcher is what their cards say and what the
+// box score counts.
+func TestCards_duringGame(t *testing.T) {
+	t.Parallel()
+	moves := journal(t)
+	last := map[game.PlayerID]float64{}
+	for n := 1; n < len(moves); n += 23 {
+		m := check.Must(load(moves[:n]))(t)
+		v := m.View()
+		check.Require(t, (v.AtBat == nil) == (v.State == nil || v.Over()), "at %d: at bat %+v", m.Revision, v.AtBat)
+		if v.AtBat == nil {
+			continue
+		}
+		batter, pitcher := cardOf(t, m, v.Batting, v.Batter), cardOf(t, m, v.Batting.Other(), v.Pitcher)
+		if text(t, batter.Form) != text(t, v.AtBat.Batter) || text(t, pitcher.Form) != text(t, v.AtBat.Pitcher) {
+			t.Errorf("at %d: cards %+v and %+v, at bat %+v", m.Revision, batter.Form, pitcher.Form, v.AtBat)
+		}
+		if pitcher.Pitches > 0 && pitcher.Today.Pitching == nil || pitcher.Fatigue < last[v.Pitcher] {
+			t.Errorf("at %d: batter %+v, pitcher %+v after a fatigue of %v",
+				m.Revision, batter.Card, pitcher.Card, last[v.Pitcher])
+		}
+		last[v.Pitcher] = pitcher.Fatigue
+	}
+	final := check.Must(load(moves))(t)
+	box := final.BoxScore()
+	var hits, pitches int
+	for _, side := range game.Sides() {
+		for _, c := range final.cards(side) {
+			if c.Today != nil && c.Today.Batting != nil {
+				hits += c.Today.Batting.Hits
+			}
+			pitches += c.Pitches
+		}
+		for _, l := range box.Teams[side].Pitching {
+			pitches -= l.Pitches
+		}
+		hits -= box.Teams[side].Hits
+	}
+	check.That(t, hits == 0 && pitches == 0, "cards and box score differ by %d hits and %d pitches", hits, pitches)
+}
+
+// The go-ahead play of each moment of a real game is the last play before which the side that leads
+// did not lead; a tie has none.
+func TestHistory_goAhead(t *testing.T) {
+	t.Parallel()
+	moves := journal(t)
+	whole := check.Must(load(moves))(t)
+	var ahead int
+	var play *protocol.GoAhead
+	var before *protocol.Scoreboard
+	for n := range moves {
+		e, ok := whole.history.events[n].Public.Data.(*protocol.Event)
+		if !ok || e.Scoreboard == nil {
+			continue
+		}
+		switch now := cmp.Compare(e.Scoreboard.Score.Home, e.Scoreboard.Score.Away); {
+		case now == 0:
+			ahead, play = 0, nil
+		case now != ahead:
+			ahead, play = now,
+				&protocol.GoAhead{Revision: uint64(n + 1), Inning: before.Inning, Half: before.Half, Text: e.Text[0]}
+		}
+		before = e.Scoreboard
+		if n%23 != 0 && n != len(moves)-1 {
+			continue
+		}
+		got := check.Must(load(moves[:n+1]))(t).Game(protocol.Person{}).GoAhead
+		check.That(t, text(t, got) == text(t, play), "at %d: %+v, want %+v", n+1, got, play)
+	}
+	check.That(t, play != nil, "the game has no winner")
+}
+
+// A question is open within .35 of the break-even, by runs or by win probability, unless the game is decided.
+func TestRisk_isOpen(t *testing.T) {
+	t.Parallel()
+	e := &engine{odds: odds.For(game.Options{})}
+	const third = 3 * 4  // base-out state with a runner there and none out
+	send := chance.Risk{ // one out; a runner from second scores, is out at home, or is held at third
+		Success: []chance.Transition{{To: 1, Runs: 1, P: 1}},
+		Failure: []chance.Transition{{To: 2, P: 1}},
+		Safe:    []chance.Transition{{To: third + 1, P: 1}},
+	}
+	for _, tt := range []struct {
+		name  string
+		state game.State
+		p     float64
+		want  bool
+	}{
+		{"break-even", game.State{Inning: 1}, .75, true},
+		{"risky", game.State{Inning: 1}, .35, true},
+		{"too risky", game.State{Inning: 1}, .33, false},
+		{"too risky, but one run wins", game.State{Inning: 9, Half: game.Bottom}, .33, true},
+		{"nearly decided", game.State{Inning: 8, Score: [2]int{0, 6}}, .65, true},
+		{"decided", game.State{Inning: 8, Score: [2]int{0, 15}}, .65, false},
+	} {
+		check.Equal(t, e.weigh(&tt.state, &send).isOpen(tt.p), tt.want, "%s: open", tt.name)
+	}
+}
+
+// About half of the questions whether to send a runner are asked, and hardly any whose answer is always the same.
+func TestEngine_asksHalf(t *testing.T) {
+	t.Parallel()
+	const games = 80
+	e := &engine{odds: odds.For(game.Options{})}
+	all, asked := map[chance.Question]float64{}, map[chance.Question]float64{}
+	for n := range uint64(games) {
+		g := pairing(t, int(n)).Start(t, n, game.Options{}, [2]bool{true, true})
+		e.table = g.Simulator
+		for !g.State.Over() {
+			g.Manage()
+			before, moment, calls := g.State, g.Progress, g.Tactics()
+			g.Play(calls, func(r *chance.Resolution) bool {
+				all[r.Question]++
+				if e.asks(&before, moment, calls, r) {
+					asked[r.Question]++
+				}
+				return g.Answer(r)
+			})
+		}
+	}
+	for q, limits := range map[chance.Question][2]float64{
+		chance.SendRunner: {.35, .55}, chance.TurnTwo: {0, .1}, chance.ThrowHome: {.5, 1},
+	} {
+		if share := asked[q] / all[q]; share < limits[0] || share > limits[1] {
+			t.Errorf("%s: %.0f of %.0f questions are asked, want %.2f to %.2f of them",
+				q, asked[q], all[q], limits[0], limits[1])
+		}
+	}
+}
+
+// pairing returns two clubs of the built-in league.
+func pairing(tb testing.TB, n int) *bottest.Pairing {
+	tb.Helper()
+	clubs := check.Must(builtIn.Teams(tb.Context(), league.LastSeason))(tb).Teams
+	var rosters [2]teams.Roster
+	for side := range rosters {
+		rosters[side] = check.Must(builtIn.Roster(tb.Context(), league.LastSeason, clubs[(n+side*(1+n/8%7))%8].ID))(tb)
+	}
+	return bottest.Pair(tb, rosters[0], rosters[1], true)
+}
+
+var builtIn = league.New(league.LastSeason)
+
+var update = flag.Bool("update", false, "write the summaries of this version into testdata")
+
+// The stored form of a summary changes only together with its version.
+func TestSummary_storedForm(t *testing.T) {
+	t.Parallel()
+	moves := journal(t)
+	var got bytes.Buffer
+	for _, n := range []int{1, 40, len(moves)} {
+		s, box, err := Summarize("old", moves[:n])
+		check.NoError(t, err)
+		if finished := n == len(moves); (box != nil) != finished ||
+			finished && box.Teams[0].Runs+box.Teams[1].Runs != s.Scoreboard.Score.Home+s.Scoreboard.Score.Away {
+			t.Errorf("after %d moves: box score %+v, summary %+v", n, box, s)
+		}
+		data := check.Must(s.Encode())(t)
+		again, ok := DecodeSummary("old", data)
+		check.That(t, ok && again.Revision == uint64(n), "%s is not decoded", data)
+		check.NoError(t, json.Indent(&got, data, "", "\t"))
+	}
+	path := filepath.Join("testdata", fmt.Sprintf("summary-%d.golden", summaryVersion))
+	if *update {
+		check.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
+	}
+	want := check.Must(os.ReadFile(path))(t)
+	check.That(t, got.String() == string(want),
+		"%s has changed: raise summaryVersion and run the test with -update. It is now %s", path, got.String())
 }

@@ -222,7 +222,7 @@ func (m *Match) Game(viewer protocol.Person) protocol.Game {
 	g := m.Summary().Game(viewer)
 	g.Detail = &protocol.Detail{GoAhead: m.history.lead}
 	own := m.Sides(viewer)
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		*g.Rosters.Of(side) = protocol.Roster{Players: m.cards(side)}
 		if m.Status != protocol.Pending || slices.Contains(own, side) {
 			g.Seat(side).Lineup = m.seats[side].lineup

@@ -238,7 +238,7 @@ func (p *Position) applyFinished(m *move) error {
 // Sides returns the sides that a person manages.
 func (p *Position) Sides(by protocol.Person) []game.Side {
 	sides := []game.Side{}
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		if by.ID != "" && p.seats[side].manager.ID == by.ID {
 			sides = append(sides, side)
 		}
@@ -318,7 +318,7 @@ func (p *Position) undecided() []game.Side {
 	case !p.fielded():
 		sides = append(sides, p.state.Fielding())
 	default:
-		for side := game.Away; side <= game.Home; side++ {
+		for _, side := range game.Sides() {
 			if p.sealed[side] == nil {
 				sides = append(sides, side)
 			}
@@ -333,7 +333,7 @@ func (p *Position) Awaited() []game.Side { return slices.DeleteFunc(p.undecided(
 // missing describes what a match waits for before it can start; "" if nothing.
 func (p *Position) missing() string {
 	var found []string
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		switch s := &p.seats[side]; {
 		case !s.bot && s.manager.ID == "":
 			found = append(found, fmt.Sprintf("the %s team has no manager", side))
@@ -346,7 +346,7 @@ func (p *Position) missing() string {
 
 // openSide returns the side that a person can join.
 func (p *Position) openSide(by protocol.Person) (game.Side, error) {
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		s := &p.seats[side]
 		switch {
 		case s.bot || s.manager.ID != "":

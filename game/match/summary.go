@@ -164,7 +164,7 @@ func (s *Summary) Game(viewer protocol.Person) protocol.Game {
 		Dice: protocol.Dice{Commitment: s.Commitment, Seed: s.Seed}, Rules: s.Rules, Rematch: s.Rematch,
 		RematchOf: s.Former, Competition: s.Competition,
 	}
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		from := &s.Seats[side]
 		seat := protocol.Seat{Team: from.Team, Bot: from.Bot, LineupSubmitted: from.LineupSubmitted}
 		seat.Manager, seat.Reserved = managerFor(viewer, from.Manager), managerFor(viewer, from.Reserved)

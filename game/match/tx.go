@@ -119,8 +119,8 @@ func (tx *Tx) add(m move) error {
 	m.Version, m.Revision, m.At, m.By, m.CommandID = journalVersion, tx.now.Revision+1, tx.at, tx.by, tx.commandID
 	next, err := tx.now.apply(&m)
 	if err != nil {
-		if illegal, ok := errors.AsType[*game.IllegalError](err); ok {
-			return protocol.Refuse(protocol.IllegalAction, "%s", illegal.Error())
+		if broken, ok := errors.AsType[*game.IllegalError](err); ok {
+			return illegal("%s", broken.Error())
 		}
 		return err
 	}
@@ -174,7 +174,7 @@ func (tx *Tx) botSubstitutes() (changed bool, err error) {
 	if p.question != nil || p.sealed != [2]*chance.Tactics{} {
 		return false, nil
 	}
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		if !p.BotDecides(side) {
 			continue
 		}

@@ -95,12 +95,7 @@ func eventCode(p *game.Play) string {
 	if p.Flags.Has(game.GroundRuleDouble) {
 		return "DGR"
 	}
-	return map[game.PlayKind]string{
-		game.NoPlay: "NP", game.Indifference: "DI", game.WildPitch: "WP", game.PassedBall: "PB", game.Balk: "BK",
-		game.OtherAdvance: "OA", game.Walk: "W", game.IntentionalWalk: "IW", game.HitByPitch: "HP",
-		game.CatchersInterference: "C", game.FieldersChoice: "FC", game.Single: "S", game.Double: "D", game.Triple: "T",
-		game.HomeRun: "HR",
-	}[p.Kind]
+	return simpleEvents().write(p.Kind)
 }
 
 // secondEvent returns the second event on the pitch of a strikeout or walk. A wild pitch or passed ball that gave
@@ -261,7 +256,7 @@ func (f *formatter) modifiers() []string {
 		all = append(all, "TH")
 	}
 	for flag := game.SacrificeHit; flag <= game.AsRuled; flag <<= 1 {
-		if text := flagModifier(flag); p.Flags.Has(flag) && text != "" {
+		if text := modifierFlags().write(flag); flag != game.NoDoublePlay && p.Flags.Has(flag) && text != "" {
 			all = append(all, text)
 		}
 	}
@@ -275,16 +270,6 @@ func (f *formatter) modifiers() []string {
 		all = append(all, p.OtherModifiers)
 	}
 	return all
-}
-
-// flagModifier returns the modifier of a flag, "" for none.
-func flagModifier(flag game.Flags) string {
-	for _, text := range []string{"SH", "SF", "FL", "IF", "AP", "BINT", "RINT", "IPHR", "BOOT"} {
-		if got, _ := modifierFlag(text); got == flag {
-			return text
-		}
-	}
-	return ""
 }
 
 // doublePlayModifier returns the modifier for outs made in one play, or FO for a force-out alone.
@@ -311,13 +296,7 @@ func (f *formatter) doublePlayModifier() string {
 }
 
 func ballModifier(b game.BattedBall) string {
-	text := ""
-	for _, c := range []string{"G", "F", "L", "P", "BG", "BP", "BL"} {
-		if got, _ := parseContact(c); got == b.Contact && got != game.NoContact {
-			text = c
-		}
-	}
-	text += b.Location
+	text := contacts().write(b.Contact) + b.Location
 	switch b.Strength {
 	case game.Hard:
 		text += "+"

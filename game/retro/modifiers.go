@@ -20,7 +20,7 @@ func (x *parser) modifiers(text string) error {
 }
 
 func (x *parser) modifier(text string) error {
-	if flag, ok := modifierFlag(text); ok {
+	if flag, ok := modifierFlags().read(text); ok {
 		x.play.Flags |= flag
 		return nil
 	}
@@ -56,30 +56,12 @@ func (x *parser) modifier(text string) error {
 // maxOtherModifiers limits the modifiers that no rule depends on, in bytes.
 const maxOtherModifiers = 80
 
-func modifierFlag(text string) (game.Flags, bool) {
-	switch text {
-	case "SH":
-		return game.SacrificeHit, true
-	case "SF":
-		return game.SacrificeFly, true
-	case "NDP":
-		return game.NoDoublePlay, true
-	case "FL":
-		return game.Foul, true
-	case "IF":
-		return game.InfieldFly, true
-	case "AP":
-		return game.Appeal, true
-	case "BINT":
-		return game.BatterInterference, true
-	case "RINT":
-		return game.RunnerInterference, true
-	case "IPHR":
-		return game.InsideTheParkHomeRun, true
-	case "BOOT":
-		return game.OutForBattingOutOfTurn, true
-	default:
-		return 0, false
+// modifierFlags returns the modifiers that are a flag.
+func modifierFlags() table[game.Flags] {
+	return table[game.Flags]{
+		{"SH", game.SacrificeHit}, {"SF", game.SacrificeFly}, {"NDP", game.NoDoublePlay}, {"FL", game.Foul},
+		{"IF", game.InfieldFly}, {"AP", game.Appeal}, {"BINT", game.BatterInterference},
+		{"RINT", game.RunnerInterference}, {"IPHR", game.InsideTheParkHomeRun}, {"BOOT", game.OutForBattingOutOfTurn},
 	}
 }
 
@@ -89,29 +71,16 @@ func (x *parser) doublePlayModifier(ball string) {
 	if ball == "G" || ball == "BG" {
 		x.play.Flags |= game.GroundedIntoDoublePlay
 	}
-	if c, ok := parseContact(ball); ok && x.play.Ball.Contact == game.NoContact {
+	if c, ok := contacts().read(ball); ok && x.play.Ball.Contact == game.NoContact {
 		x.play.Ball.Contact = c
 	}
 }
 
-func parseContact(text string) (game.Contact, bool) {
-	switch text {
-	case "G":
-		return game.GroundBall, true
-	case "F":
-		return game.FlyBall, true
-	case "L":
-		return game.LineDrive, true
-	case "P":
-		return game.PopUp, true
-	case "BG":
-		return game.BuntGround, true
-	case "BP":
-		return game.BuntPopUp, true
-	case "BL":
-		return game.BuntLineDrive, true
-	default:
-		return game.NoContact, false
+// contacts returns the kinds of batted balls.
+func contacts() table[game.Contact] {
+	return table[game.Contact]{
+		{"G", game.GroundBall}, {"F", game.FlyBall}, {"L", game.LineDrive}, {"P", game.PopUp}, {"BG", game.BuntGround},
+		{"BP", game.BuntPopUp}, {"BL", game.BuntLineDrive},
 	}
 }
 
@@ -121,7 +90,7 @@ func (x *parser) battedBall(text string) bool {
 	if i < 0 {
 		i = len(text)
 	}
-	c, ok := parseContact(text[:i])
+	c, ok := contacts().read(text[:i])
 	if !ok && i > 0 || text == "" {
 		return false
 	}

@@ -133,7 +133,7 @@ func (x *parser) basicEvent(text string) (game.PlayKind, error) {
 	}
 	word := text[:eventCodeLength(text)]
 	rest := text[len(word):]
-	if kind, ok := simpleEventKind(word); ok {
+	if kind, ok := simpleEvents().read(word); ok {
 		if word == "DGR" {
 			x.play.Flags |= game.GroundRuleDouble
 		}
@@ -168,42 +168,42 @@ func eventCodeLength(text string) int {
 	return i
 }
 
-// simpleEventKind returns the kind of a basic event that is a code and perhaps the fielders who touched the ball.
-func simpleEventKind(word string) (game.PlayKind, bool) {
-	switch word {
-	case "S":
-		return game.Single, true
-	case "D", "DGR":
-		return game.Double, true
-	case "T":
-		return game.Triple, true
-	case "HR", "H":
-		return game.HomeRun, true
-	case "W":
-		return game.Walk, true
-	case "IW", "I":
-		return game.IntentionalWalk, true
-	case "HP", "HBP":
-		return game.HitByPitch, true
-	case "C":
-		return game.CatchersInterference, true
-	case "FC":
-		return game.FieldersChoice, true
-	case "WP":
-		return game.WildPitch, true
-	case "PB":
-		return game.PassedBall, true
-	case "BK":
-		return game.Balk, true
-	case "DI":
-		return game.Indifference, true
-	case "OA", "OBA":
-		return game.OtherAdvance, true
-	case "NP":
-		return game.NoPlay, true
-	default:
-		return game.NoKind, false
+// simpleEvents returns the basic events that are a code and perhaps the fielders who touched the ball. Of several codes of
+// a kind the first is written.
+func simpleEvents() table[game.PlayKind] {
+	return table[game.PlayKind]{
+		{"S", game.Single}, {"D", game.Double}, {"DGR", game.Double}, {"T", game.Triple}, {"HR", game.HomeRun},
+		{"H", game.HomeRun}, {"W", game.Walk}, {"IW", game.IntentionalWalk}, {"I", game.IntentionalWalk},
+		{"HP", game.HitByPitch}, {"HBP", game.HitByPitch}, {"C", game.CatchersInterference}, {"FC", game.FieldersChoice},
+		{"WP", game.WildPitch}, {"PB", game.PassedBall}, {"BK", game.Balk}, {"DI", game.Indifference},
+		{"OA", game.OtherAdvance}, {"OBA", game.OtherAdvance}, {"NP", game.NoPlay},
 	}
+}
+
+// A table holds codes and what they mean.
+type table[T comparable] []struct {
+	code  string
+	means T
+}
+
+// read returns what a code means.
+func (t table[T]) read(code string) (means T, ok bool) {
+	for _, row := range t {
+		if row.code == code {
+			return row.means, true
+		}
+	}
+	return means, false
+}
+
+// write returns the first code of a meaning, "" without one.
+func (t table[T]) write(means T) string {
+	for _, row := range t {
+		if row.means == means {
+			return row.code
+		}
+	}
+	return ""
 }
 
 func (x *parser) simpleEvent(kind game.PlayKind, rest string) (game.PlayKind, error) {

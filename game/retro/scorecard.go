@@ -177,7 +177,7 @@ func (c *Scorecard) date() (date, number string, ok bool) {
 
 func (c *Scorecard) startingLineups() []LineupEntry {
 	var all []LineupEntry
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		t := &c.start.Teams[side]
 		for i, slot := range t.Order {
 			all = append(all, LineupEntry{slot.Player, c.playerName(side, slot.Player), side, i + 1, slot.Position})

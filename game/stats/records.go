@@ -24,7 +24,7 @@ type feats map[string]Feat
 
 // add compares a game with the records.
 func (f feats) add(r *FinishedGame) {
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		here := Feat{Team: r.Teams[side], Opponent: r.Teams[side.Other()], Game: r.ID}
 		box := &r.Box.Teams[side]
 		for i := range box.Batting {

@@ -43,7 +43,7 @@ func (a *Accumulator) Add(r FinishedGame) {
 			map[playerKey]*Pitching{}, feats{}
 	}
 	a.feats.add(&r)
-	for side := game.Away; side <= game.Home; side++ {
+	for _, side := range game.Sides() {
 		team := r.Teams[side]
 		a.standing(team).add(side, r.Score)
 		for i, l := range r.Box.Teams[side].Batting {

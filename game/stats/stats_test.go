@@ -3,12 +3,12 @@ package stats_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
-
 	"pressbox/game"
 	"pressbox/game/stats"
 	"pressbox/game/teams"
@@ -151,34 +151,27 @@ func TestAccumulator_sums(t *testing.T) {
 		}
 		rs, ra, w, l, g := 0, 0, 0, 0, 0
 		for _, s := range acc.Standings() {
-			if s.RunsScored != runs[s.Team.ID] || s.Wins+s.Losses+s.Ties != s.Games {
-				t.Fatalf("%+v, want %d runs", s, runs[s.Team.ID])
-			}
+			check.Require(t, s.RunsScored == runs[s.Team.ID] && s.Wins+s.Losses+s.Ties == s.Games,
+				"%+v, want %d runs", s, runs[s.Team.ID])
 			rs, ra, w, l, g = rs+s.RunsScored, ra+s.RunsAllowed, w+s.Wins, l+s.Losses, g+s.Games
 		}
-		if rs != ra || w != l || g != 2*games {
-			t.Fatalf("%d runs scored and %d allowed, %d won and %d lost in %d games", rs, ra, w, l, games)
-		}
+		check.Require(t, rs == ra && w == l && g == 2*games,
+			"%d runs scored and %d allowed, %d won and %d lost in %d games", rs, ra, w, l, games)
 		var all int
 		for _, id := range ids {
 			h, o := 0, 0
 			for _, b := range acc.Batting(id) {
 				h += b.Hits
-				if b.Team.ID != id {
-					t.Fatalf("%s has the line of %s", id, b.Team.ID)
-				}
+				check.Require(t, b.Team.ID == id, "%s has the line of %s", id, b.Team.ID)
 			}
 			for _, p := range acc.Pitching(id) {
 				o += p.Outs
 			}
-			if h != hits[id] || o != outs[id] {
-				t.Fatalf("%s: %d hits and %d outs, want %d and %d", id, h, o, hits[id], outs[id])
-			}
+			check.Require(t, h == hits[id] && o == outs[id],
+				"%s: %d hits and %d outs, want %d and %d", id, h, o, hits[id], outs[id])
 			all += len(acc.Batting(id))
 		}
-		if all != len(acc.Batting("")) {
-			t.Fatalf("%d lines of clubs, %d of all", all, len(acc.Batting("")))
-		}
+		check.Require(t, all == len(acc.Batting("")), "%d lines of clubs, %d of all", all, len(acc.Batting("")))
 	})
 }
 
@@ -224,5 +217,144 @@ func same(t *testing.T, season, line reflect.Value) {
 		p, ok := reflect.TypeAssert[*float64](season.Field(i))
 		check.That(t, !ok || p == nil || math.Abs(*p*1000-math.Round(*p*1000)) <= 1e-6,
 			"%s is not of three places", season.Type().Field(i).Name)
+	}
+}
+
+// Managers are ranked by rating; each has the record against each other; games against oneself do not count.
+func TestLadder(t *testing.T) {
+	t.Parallel()
+	anna, ben, bot := stats.Manager{ID: "1", Name: "Anna"}, stats.Manager{ID: "2", Name: "Ben"},
+		stats.Manager{Bot: true}
+	var l stats.Ladder
+	for _, g := range []stats.ManagedGame{
+		{[2]stats.Manager{anna, ben}, [2]int{5, 3}},
+		{[2]stats.Manager{ben, anna}, [2]int{0, 9}},
+		{[2]stats.Manager{ben, bot}, [2]int{2, 1}},
+		{[2]stats.Manager{anna, bot}, [2]int{2, 2}},
+		{[2]stats.Manager{anna, anna}, [2]int{7, 1}},
+	} {
+		l.Add(g)
+	}
+	rows := l.Managers()
+	check.Require(t, len(rows) == 3 && rows[0].Manager == anna && (rows[1].Manager == bot || rows[1].Manager == ben),
+		"ladder: %+v", rows)
+	if r := rows[0]; r.Games != 3 || r.Wins != 2 || r.Ties != 1 || r.Rating <= 1500 || *r.WinPercentage != 1 ||
+		len(r.Opponents) != 2 || r.Opponents[0].Opponent != ben || r.Opponents[0].Wins != 2 ||
+		r.Opponents[1].Ties != 1 {
+		t.Errorf("Anna: %+v", r)
+	}
+	sum := 0
+	for _, r := range rows {
+		sum += r.Rating
+	}
+	check.That(t, sum >= 4499 && sum <= 4501, "the ratings add up to %d, want 4500", sum)
+}
+
+// A win over an equal moves the rating by 12; who is 400 higher is expected to win ten of eleven.
+func TestLadder_rating(t *testing.T) {
+	t.Parallel()
+	a, b := stats.Manager{ID: "a"}, stats.Manager{ID: "b"}
+	var l stats.Ladder
+	l.Add(stats.ManagedGame{[2]stats.Manager{a, b}, [2]int{1, 0}})
+	r := l.Managers()
+	check.That(t, r[0].Rating == 1512 && r[1].Rating == 1488, "after one game: %d and %d", r[0].Rating, r[1].Rating)
+	for range 2000 { // a wins ten of eleven
+		for i := range 11 {
+			score := [2]int{1, 0}
+			if i == 5 {
+				score = [2]int{0, 1}
+			}
+			l.Add(stats.ManagedGame{[2]stats.Manager{a, b}, score})
+		}
+	}
+	if r := l.Managers(); r[0].Rating-r[1].Rating < 370 || r[0].Rating-r[1].Rating > 430 {
+		t.Errorf("after ten wins of eleven the difference is %d, want 400", r[0].Rating-r[1].Rating)
+	}
+}
+
+// batted returns a game of A at B in which players of A batted; their lines are hits of at-bats.
+func batted(id string, lines ...game.BattingLine) stats.FinishedGame {
+	r := stats.FinishedGame{ID: id, Teams: [2]teams.Ref{team("A"), team("B")}, Score: [2]int{1, 0}}
+	r.Box.Innings = 9
+	r.Box.Teams[0].Batting = lines
+	for _, l := range lines {
+		r.Box.Teams[0].Hits += l.Hits
+	}
+	return r
+}
+
+func line(player string, plateAppearances, hits, homeRuns int) game.BattingLine {
+	return game.BattingLine{
+		Player: game.PlayerID(player), Name: player, Slot: 1, PlateAppearances: plateAppearances,
+		AtBats: plateAppearances, Hits: hits, HomeRuns: homeRuns,
+	}
+}
+
+// find returns the leaders of a statistic as text.
+func find(all []stats.Category, statistic string) string {
+	for _, c := range all {
+		if c.Statistic == statistic {
+			text := ""
+			for _, l := range c.Leaders {
+				text += fmt.Sprintf("%s %g ", l.Name, l.Value)
+			}
+			return text
+		}
+	}
+	return "no such statistic"
+}
+
+// Rates are led by those with 3.1 plate appearances for each game of the team (9.22(a)), counts by anyone who has one.
+func TestLeaders_qualified(t *testing.T) {
+	t.Parallel()
+	var acc stats.Accumulator
+	for n := range 10 {
+		lines := []game.BattingLine{line("often", 4, 1, n%2)}
+		if n < 3 {
+			lines = append(lines, line("just", 10, 4, 0), line("seldom", 10, 9, 1))
+		}
+		if n == 9 {
+			lines = append(lines, line("just", 1, 0, 0)) // 31 of 31
+		}
+		acc.Add(batted("", lines...))
+	}
+	l := acc.Leaders()
+	check.Equal(t, find(l.Batting, "avg"), "just 0.387 often 0.25 ", "average")
+	check.Equal(t, find(l.Batting, "hr"), "often 5 seldom 3 ", "home runs")
+	check.Equal(t, find(l.Batting, "sb"), "", "stolen bases")
+	check.Equal(t, find(l.Pitching, "era"), "", "earned-run average")
+}
+
+// A category has five leaders, and those who are equal to the fifth, up to ten.
+func TestLeaders_equals(t *testing.T) {
+	t.Parallel()
+	for players, want := range map[int]int{4: 4, 5: 5, 7: 7, 12: 10} {
+		var acc stats.Accumulator
+		var lines []game.BattingLine
+		for i := range players {
+			lines = append(lines, line(fmt.Sprint("player", i), 4, 1, 1))
+		}
+		acc.Add(batted("", lines...))
+		for _, c := range acc.Leaders().Batting {
+			check.That(t, c.Statistic != "hr" || len(c.Leaders) == want,
+				"%d equals: %d leaders, want %d", players, len(c.Leaders), want)
+		}
+	}
+}
+
+// A record belongs to the first who set it; an equal one later does not take it.
+func TestLeaders_records(t *testing.T) {
+	t.Parallel()
+	var acc stats.Accumulator
+	acc.Add(batted("first", line("x", 5, 3, 0)))
+	acc.Add(batted("second", line("y", 5, 4, 2)))
+	acc.Add(batted("third", line("z", 5, 4, 2)))
+	for _, f := range acc.Leaders().Records {
+		switch f.Statistic {
+		case "player_h":
+			check.That(t, f.Value == 4 && f.Name == "y" && f.Game == "second" && f.Opponent.ID == "B", "hits: %+v", f)
+		case "innings":
+			check.That(t, f.Value == 9 && f.Game == "first" && f.Player == "", "innings: %+v", f)
+		}
 	}
 }

@@ -38,17 +38,15 @@ func TestClient_faults(t *testing.T) {
 		"truncated, no length": {respond(`{"count":4,"teams":[{"id":31,"abb`), "is not JSON"},
 		"truncated":            {truncated, "unexpected EOF"},
 		"hangs up":             {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
-		"too long": {
-			func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 5<<20)) }, "exceeds 4 MiB",
-		},
-		"bomb":           {bomb(), "exceeds 4 MiB"},
-		"list":           {respond(`[{"id":31}]`), "not an object"},
-		"other name":     {respond(`{"clubs":[{"id":31}]}`), "no list of teams"},
-		"object":         {respond(`{"teams":{"31":{}}}`), "no list of teams"},
-		"empty":          {respond(`{"count":0,"teams":[]}`), "no such season"},
-		"404":            {http.NotFound, "no such season"},
-		"another season": {respond(`{"teams":[{"id":31,"season":2,"abbrev":"ZAP"}]}`), "no valid entry"},
-		"no valid entry": {respond(`{"teams":[7,null,"x",[],{}]}`), "no valid entry"},
+		"too long":             {respond(strings.Repeat("x", 5<<20)), "exceeds 4 MiB"},
+		"bomb":                 {bomb(), "exceeds 4 MiB"},
+		"list":                 {respond(`[{"id":31}]`), "not an object"},
+		"other name":           {respond(`{"clubs":[{"id":31}]}`), "no list of teams"},
+		"object":               {respond(`{"teams":{"31":{}}}`), "no list of teams"},
+		"empty":                {respond(`{"count":0,"teams":[]}`), "no such season"},
+		"404":                  {http.NotFound, "no such season"},
+		"another season":       {respond(`{"teams":[{"id":31,"season":2,"abbrev":"ZAP"}]}`), "no valid entry"},
+		"no valid entry":       {respond(`{"teams":[7,null,"x",[],{}]}`), "no valid entry"},
 		"endless redirects": {
 			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) },
 			"redirect",
@@ -348,8 +346,7 @@ func TestClient_tooFewPlayers(t *testing.T) {
 	})
 	_, err := r.Roster(t.Context(), 3, "32")
 	check.That(t, errors.Is(err, teams.ErrTooFewPlayers) && strings.Contains(err.Error(), "of BH in season 3") &&
-		strings.Contains(err.Error(), "7 hitters and 2 pitchers"),
-		"%v", err)
+		strings.Contains(err.Error(), "7 hitters and 2 pitchers"), "%v", err)
 	check.Must(r.Roster(t.Context(), 3, "31"))(t)
 }
 

@@ -42,9 +42,8 @@ func FuzzDecode(f *testing.F) {
 			}
 			for _, team := range a.teams {
 				once(team.ID, team.Name)
-				if team.Season != 3 || utf8.RuneCountInString(team.Abbrev) > 3 || !hexColor.MatchString(team.Color) {
-					t.Errorf("%+v", team)
-				}
+				check.That(t, team.Season == 3 && utf8.RuneCountInString(team.Abbrev) <= 3 &&
+					hexColor.MatchString(team.Color), "%+v", team)
 			}
 			for _, p := range a.players {
 				once(string(p.ID), p.Name)

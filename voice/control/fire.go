@@ -72,7 +72,7 @@ func (s *Schedules) reschedule(ctx context.Context, one Schedule, next time.Time
 	if err := saveRecord(context.WithoutCancel(ctx), s.Repository, schedulePrefix+one.ID, moved); err != nil {
 		s.Log.Error("next time of a schedule not saved", "schedule", one.ID, "err", err)
 	}
-	s.Hub.publish(ChangedSchedules)
+	s.Hub.Publish(ChangedSchedules)
 }
 
 // fireDue creates the announcements that are due, and returns the time until the next one; ok is false if there

@@ -282,5 +282,5 @@ func (s *Schedules) Delete(ctx context.Context, id string) error {
 // notify wakes Run and the watchers.
 func (s *Schedules) notify() {
 	signal(s.changed)
-	s.Hub.publish(ChangedSchedules)
+	s.Hub.Publish(ChangedSchedules)
 }

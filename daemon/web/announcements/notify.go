@@ -37,16 +37,6 @@ const (
 	readRate = 600
 )
 
-// limited returns a handler that first counts its requests with a limiter.
-func (h *handlers) limited(l *limits.Limiter, next web.Handler) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.Allow(l, r); err != nil {
-			return err
-		}
-		return next(w, r)
-	}
-}
-
 // Routes returns the routes of this package. Those under NOTIFY_ACCESS are also served below /api, where a
 // session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
@@ -89,7 +79,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Problems: []int{http.StatusServiceUnavailable},
 			Limited:  true,
 		}),
-		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.limited(h.reads, h.queue), web.Operation{
+		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.Limited(h.reads, h.queue), web.Operation{
 			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue, the scheduled and the recent " +
 				"announcements",
 			Description: "GET creates no announcement: with a parameter `message` it is 400.",
@@ -103,7 +93,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Responses: []web.Response{cancelled},
 			Problems:  []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.limited(h.reads, h.find), web.Operation{
+		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.Limited(h.reads, h.find), web.Operation{
 			ID: "getAnnouncement", Tag: "announcements", Summary: "Get an announcement",
 			Responses: one, Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),

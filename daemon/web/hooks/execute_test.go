@@ -2,7 +2,6 @@ package hooks
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"pressbox/packaging/check"
@@ -17,14 +16,10 @@ func TestExecute_waits(t *testing.T) {
 	h.executing <- struct{}{}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := h.execute(gone, parsed, []byte(`{"a": 1}`)); !errors.Is(err, context.Canceled) {
-		t.Errorf("a client that is gone: %v", err)
-	}
+	check.ErrorIs(t, check.Err(h.execute(gone, parsed, []byte(`{"a": 1}`))), context.Canceled, "a client that is gone")
 	<-h.executing
 	for range 2 {
 		result, err := h.execute(t.Context(), parsed, []byte(`{"a": 1}`))
-		if err != nil || result.Fields["message"] != "1" {
-			t.Errorf("%v, %v", result, err)
-		}
+		check.That(t, err == nil && result.Fields["message"] == "1", "%v, %v", result, err)
 	}
 }

@@ -86,10 +86,7 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 
 // checkFormat returns an error if nothing encodes a format on this host.
 func (h *handlers) checkFormat(name string) error {
-	if formats[name].start != nil {
-		return nil
-	}
-	if h.FFmpeg.Check() == nil {
+	if formats[name].start != nil || h.FFmpeg.Check() == nil {
 		return nil
 	}
 	return &web.BodyError{Violations: []web.Violation{{

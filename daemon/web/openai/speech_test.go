@@ -1,17 +1,34 @@
 package openai_test
 
 import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"pressbox/audio"
+	"pressbox/audio/ffmpeg"
+	"pressbox/auth"
 	"pressbox/daemon/limits"
+	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
@@ -30,9 +47,8 @@ func TestSpeech_wav(t *testing.T) {
 			w := r.Do(t, "POST", path, body).Want(200)
 			check.Equal(t, w.Header.Get("Content-Type"), "audio/wav", "Content-Type")
 			clip := check.Must(audio.DecodeWAV(w.Body))(t)
-			if clip.Rate != 22050 || len(clip.Samples) != 3*2205 {
-				t.Errorf("%d samples at %d Hz, want %d at 22050 Hz", len(clip.Samples), clip.Rate, 3*2205)
-			}
+			check.That(t, clip.Rate == 22050 && len(clip.Samples) == 3*2205,
+				"%d samples at %d Hz, want %d at 22050 Hz", len(clip.Samples), clip.Rate, 3*2205)
 		}
 	}
 	check.Equal(t, r.Do(t, "GET", "/notify", "").Want(200).Field("queue"), "[]", "the queue")
@@ -94,10 +110,8 @@ func TestSpeech_validation(t *testing.T) {
 		if w.StatusCode == 422 {
 			got = w.Violations()
 		}
-		if w.StatusCode != tt.status || got != tt.want {
-			t.Errorf("POST /v1/audio/speech %s: status %d, %s; want %d, %s",
-				tt.body, w.StatusCode, got, tt.status, tt.want)
-		}
+		check.That(t, w.StatusCode == tt.status && got == tt.want,
+			"POST /v1/audio/speech %s: status %d, %s; want %d, %s", tt.body, w.StatusCode, got, tt.status, tt.want)
 	}
 }
 
@@ -106,17 +120,14 @@ func TestSpeech_firstClipFails(t *testing.T) {
 	r := webtest.NewRig(t)
 	r.Speaker.FirstErr = webtest.ErrVoice
 	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two"}`).Want(500, "internal")
-	if strings.Contains(w.Text, webtest.ErrVoice.Error()) {
-		t.Errorf("the cause is in the response: %s", w.Text)
-	}
+	check.That(t, !strings.Contains(w.Text, webtest.ErrVoice.Error()), "the cause is in the response: %s", w.Text)
 	if log := r.Log.String(); !strings.Contains(log, webtest.ErrVoice.Error()) ||
 		!strings.Contains(log, w.Field("request_id")) {
 		t.Errorf("the cause is not in the log: %s", log)
 	}
 }
 
-// Text for which a voice has no sound is the client's fault; a missing espeak-ng is
-// not.
+// Text for which a voice has no sound is the client's fault; a missing espeak-ng is not.
 func TestSpeech_voiceCannotSpeak(t *testing.T) {
 	t.Parallel()
 	for cause, want := range map[error]struct {
@@ -208,16 +219,20 @@ func (w waiting) speak(n int) {
 	}
 }
 
-func TestSpeech_concurrencyLimit(t *testing.T) {
+// There are two speech slots. One address has one of them, so that it leaves one for others; loopback addresses have
+// any number.
+func TestSpeech_slots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiting(t)
-		w.ask("192.168.1.20:1", "192.168.1.21:1")
+		w.ask("192.168.1.20:1", "192.168.1.20:2")
+		check.Equal(t, <-w.answered, http.StatusTooManyRequests, "second request of an address: status")
+		w.ask("[fe80::1]:1")
 		busy := w.rig.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.22:1").Want(503, "busy")
 		check.Equal(t, busy.Header.Get("Retry-After"), "2", "Retry-After")
 		w.speak(2)
-		w.ask(webtest.LANClient)
-		w.speak(1)
+		w.ask("127.0.0.1:1", "127.0.0.1:1")
+		w.speak(2)
 	})
 }
 
@@ -255,21 +270,6 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 		conn.Close()
 		<-r.Speaker.Canceled
 		check.NoError(t, stop())
-	})
-}
-
-// One address has one request at a time, so that it leaves a slot for others;
-// loopback addresses have any number.
-func TestSpeech_slotOfAddress(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWaiting(t)
-		w.ask("192.168.1.20:1", "192.168.1.20:2")
-		check.Equal(t, <-w.answered, http.StatusTooManyRequests, "second request of an address: status")
-		w.ask("[fe80::1]:1")
-		w.speak(2)
-		w.ask("127.0.0.1:1", "127.0.0.1:1")
-		w.speak(2)
 	})
 }
 
@@ -342,4 +342,240 @@ func TestSpeech_writeTimeout(t *testing.T) {
 		conn.Close()
 		check.NoError(t, stop())
 	})
+}
+
+// The first bytes of every format leave when the first clip is synthesized.
+func TestSpeech_firstBytes(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs ffmpeg")
+	}
+	for _, format := range []string{"flac", "mp3", "opus", "aac"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			r := webtest.NewRig(t)
+			r.Speaker.Slow = 20 // each clip lasts two seconds
+			r.Speaker.Gate = make(chan struct{}, 1)
+			r.Speaker.Gate <- struct{}{}
+			body := `{"input": "one two", "response_format": "` + format + `"}`
+			resp := check.Must(http.Post(r.ListenTCP(t)+"/v1/audio/speech",
+				"application/json", strings.NewReader(body)))(t)
+			defer resp.Body.Close()
+			check.Must(io.ReadFull(resp.Body, make([]byte, 300)))(t)
+			r.Speaker.Gate <- struct{}{} // synthesizes the second clip
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// With stream_format=sse each part is an event.
+func TestSpeech_events(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two", "stream_format": "sse"}`).Want(200)
+	check.Equal(t, w.Header.Get("Content-Type"), "text/event-stream", "Content-Type")
+	events := strings.Split(w.Text, "\n\n")
+	if len(events) != 4 || !strings.HasPrefix(events[0], `data: {"type":"speech.audio.delta","audio":"UklGR`) || // RIFF
+		!strings.HasPrefix(events[2], `data: {"type":"speech.audio.done","usage":{`) || events[3] != "" {
+		t.Errorf("the events are %.200q, want two deltas and done", events)
+	}
+	r.Speaker.FirstErr = webtest.ErrVoice
+	r.Do(t, "POST", "/v1/audio/speech", `{"input": "one", "stream_format": "sse"}`).Want(500, "internal")
+}
+
+// Without ffmpeg, its formats are refused, and others are not.
+func TestSpeech_noEncoder(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, func(c *site.Config) {
+		c.OpenAI.FFmpeg = ffmpeg.Program(filepath.Join(t.TempDir(), "ffmpeg"))
+	})
+	for format, ok := range map[string]bool{
+		"wav": true, "pcm": true, "flac": true, "mp3": false, "opus": false, "aac": false,
+	} {
+		w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one", "response_format": "`+format+`"}`)
+		if ok {
+			w.Want(200)
+			continue
+		}
+		w.Want(422, "encoder_missing")
+		want := format + " needs the program ffmpeg on the server: install the package ffmpeg"
+		check.That(t, strings.HasPrefix(w.Field("detail"), want), "%s: %s, want %s", format, w.Field("detail"), want)
+	}
+}
+
+// An ffmpeg that fails at once is an internal error, with its output in the log.
+func TestSpeech_encoderFails(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, func(c *site.Config) { c.OpenAI.FFmpeg = program(t, "failing") })
+	r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two three", "response_format": "mp3"}`).Want(500, "internal")
+	check.Contains(t, r.Log.String(), "no such codec", "the log")
+}
+
+// When the client disconnects, ffmpeg is ended before the request is.
+func TestSpeech_encoderEnds(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs ffmpeg")
+	}
+	recorder := filepath.Join(t.TempDir(), "ffmpeg")
+	check.NoError(t, os.Symlink(string(program(t, "recorder")), recorder))
+	r := webtest.NewRig(t, func(c *site.Config) { c.OpenAI.FFmpeg = ffmpeg.Program(recorder) })
+	r.Speaker.Slow = 20
+	r.Speaker.Gate = make(chan struct{}, 1)
+	r.Speaker.Gate <- struct{}{}
+	server := httptest.NewServer(r.Handler())
+	resp := check.Must(http.Post(server.URL+"/v1/audio/speech",
+		"application/json", strings.NewReader(`{"input": "one two", "response_format": "mp3"}`)))(t)
+	check.Must(io.ReadFull(resp.Body, make([]byte, 300)))(t)
+	check.NoError(t, resp.Body.Close())
+	server.Close() // waits for the request
+	pid := check.Must(strconv.Atoi(strings.TrimSpace(string(check.Must(os.ReadFile(recorder + ".pid"))(t)))))(t)
+	check.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "signal to ffmpeg")
+}
+
+// program returns a stand-in for ffmpeg.
+func program(t *testing.T, name string) ffmpeg.Program {
+	t.Helper()
+	return ffmpeg.Program(check.Must(filepath.Abs("../../../audio/ffmpeg/testdata/" + name))(t))
+}
+
+// Every body gets a response that is valid by the OpenAPI document, and an error one that
+// OpenAI's clients can read.
+func FuzzSpeechBody(f *testing.F) {
+	for _, seed := range []string{
+		`{"input": "x"}`, `{"input": "x", "voice": {"id": "alloy"}, "response_format": "flac", "stream_format": "sse"}`,
+		`{"input": "x", "voice": {"id": null}, "speed": 4e0, "rate": 60}`,
+		`{"voice": [], "input": 1, "instructions": "y"}`, `{"input": "\ud800"}`, `[`,
+		`{"input": "x", "voice": "\u0000", "response_format": "mp3"}`,
+	} {
+		f.Add(seed)
+	}
+	r := webtest.NewRig(f, func(c *site.Config) { c.OpenAI.FFmpeg = "/nonexistent/ffmpeg" })
+	f.Fuzz(func(t *testing.T, body string) {
+		w := r.Do(t, "POST", "/v1/audio/speech", body, "Client", "127.0.0.1:40000")
+		switch w.StatusCode {
+		case 200:
+		case 400, 413, 422:
+			check.Contains(t, w.Text, `"error":{"message":"`, "the error of %q", body)
+		default:
+			t.Errorf("%q: status %d", body, w.StatusCode)
+		}
+	})
+}
+
+//go:embed testdata/client/client.js
+var clientScript string
+
+// tokens implements web.Tokens; one is valid.
+type tokens struct{}
+
+func (tokens) NotifyToken(_ context.Context, token string, _ netip.Addr) (auth.APIToken, error) {
+	if token != "good" {
+		return auth.APIToken{}, errors.New("no such token")
+	}
+	return auth.APIToken{ID: "1"}, nil
+}
+
+// A result is what the client got.
+type result struct {
+	Models []string
+	Model  struct{ ID string }
+	Voices json.RawMessage
+	Audio  map[string]struct{ Type, Data string }
+	Deltas []string
+	Last   json.RawMessage
+
+	Failures []string
+}
+
+// runClient runs OpenAI's client.
+func runClient(t *testing.T, urls ...string) (r result) {
+	t.Helper()
+	dir := check.Must(filepath.Abs("../../../.build/openai-client"))(t)
+	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatalf("OpenAI's client is not installed, run \"make parts\": %v", err)
+	}
+	node := filepath.Join(dir, "node_modules", ".bin", "node") // installed if the host's node is too old
+	if _, err := os.Stat(node); err != nil {
+		node = "node"
+	}
+	cmd := exec.Command(node, append([]string{"--input-type=module", "-e", clientScript}, urls...)...)
+	cmd.Dir, cmd.Stderr = dir, t.Output()
+	check.NoError(t, json.Unmarshal(check.Must(cmd.Output())(t), &r))
+	return r
+}
+
+// OpenAI's own client lists models and voices, gets speech in every format, and raises its
+// own types of errors.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs OpenAI's client and ffmpeg")
+	}
+	voices := announcements.VoiceList{Voices: []announcements.Voice{
+		{Name: webtest.Voice, Label: "Ballpark"}, {Name: "broken", Error: "x"},
+	}}
+	usual := webtest.NewRig(t, func(c *site.Config) {
+		c.Tokens = tokens{}
+		c.Announcements.Voices = func() announcements.VoiceList { return voices }
+	})
+	// in bursts of 2
+	limited := webtest.NewRig(t, func(c *site.Config) { c.Tokens, c.NotifyRate, c.LimitLoopback = tokens{}, 4, true })
+	r := runClient(t, usual.ListenTCP(t), limited.ListenTCP(t))
+
+	if !slices.Equal(r.Models, []string{"gpt-4o-mini-tts", "tts-1", "tts-1-hd"}) || r.Model.ID != "tts-1" {
+		t.Errorf("models %q, model %q", r.Models, r.Model.ID)
+	}
+	const list = `[{"id":"en_US-ballpark-medium","name":"Ballpark"}]`
+	if want := `{"object":"list","data":` + list + `,"voices":` + list + `}`; string(r.Voices) != want {
+		t.Errorf("voices %s, want %s", r.Voices, want)
+	}
+	for format, media := range map[string]string{
+		"wav": "audio/wav", "pcm": "audio/pcm", "flac": "audio/flac",
+		"mp3": "audio/mpeg", "opus": "audio/ogg", "aac": "audio/aac",
+	} {
+		data := check.Must(base64.StdEncoding.DecodeString(r.Audio[format].Data))(t)
+		if got := seconds(t, format, data); got < 0.3 || got > 0.45 || r.Audio[format].Type != media {
+			t.Errorf("%s: %.2f s of %s, want 0.3 s of %s", format, got, r.Audio[format].Type, media)
+		}
+	}
+	var pcm []byte
+	for _, delta := range r.Deltas {
+		pcm = append(pcm, check.Must(base64.StdEncoding.DecodeString(delta))(t)...)
+	}
+	if got := base64.StdEncoding.EncodeToString(pcm); len(r.Deltas) < 3 || got != r.Audio["pcm"].Data {
+		t.Errorf("%d events with %d bytes, want at least 3, with the bytes of the stream without events",
+			len(r.Deltas), len(pcm))
+	}
+	const want = `{"type":"speech.audio.done","usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}`
+	check.Equal(t, string(r.Last), want, "the last event")
+	for i, want := range []string{
+		"AuthenticationError 401 invalid_request_error null invalid_token: 401 invalid API token",
+		"NotFoundError 404 invalid_request_error null not_found: 404 not found",
+		"NotFoundError 404 invalid_request_error null not_found: 404 not found",
+		"BadRequestError 400 invalid_request_error null not_json: 400 ",
+		"UnprocessableEntityError 422 invalid_request_error speed out_of_range: 422 must be at most 4",
+		"UnprocessableEntityError 422 invalid_request_error voice unknown_voice: 422 ",
+		"RateLimitError 429 rate_limit_error null too_many_requests: 429 too many requests from this address",
+	} {
+		if got := r.Failures[i]; !strings.HasPrefix(got, want) {
+			t.Errorf("error %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+// seconds returns the duration of speech, as ffmpeg decodes it.
+func seconds(t *testing.T, format string, data []byte) float64 {
+	t.Helper()
+	input := map[string]string{"pcm": "-f s16le -ar 24000 -ac 1", "opus": "-f ogg"}[format]
+	if input == "" {
+		input = "-f " + format
+	}
+	arguments := slices.Concat([]string{"-nostdin", "-loglevel", "error"},
+		strings.Fields(input), strings.Fields("-i pipe:0 -f s16le -ar 24000 -ac 1 pipe:1"))
+	cmd := exec.Command("ffmpeg", arguments...)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(data), t.Output()
+	return float64(len(check.Must(cmd.Output())(t))) / 2 / 24000
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 
 	"pressbox/auth"
 	"pressbox/daemon/web"
@@ -152,11 +151,7 @@ func (h *handlers) signInFailed(w http.ResponseWriter, r *http.Request, err erro
 // signInError serves the server's own page for a failed sign-in. It shows the
 // description of the code and no other parameter.
 func (h *handlers) signInError(w http.ResponseWriter, r *http.Request) error {
-	code := auth.Code(r.URL.Query().Get("error"))
-	if !slices.Contains(auth.Codes(), code) {
-		code = auth.CodeServerError
-	}
-	return h.WritePage(w, r, http.StatusOK, code.Description())
+	return h.WritePage(w, r, http.StatusOK, auth.Code(r.URL.Query().Get("error")).Description())
 }
 
 // showInsecure shows the page for browsers that would drop the cookies.

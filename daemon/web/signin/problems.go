@@ -28,3 +28,25 @@ var statuses = web.Statuses{
 
 // Problem returns the problem that an error of these routes is to the client.
 func Problem(err error) (web.Problem, bool) { return statuses.Problem(err) }
+
+// refused returns an error of a passphrase or code in a body as one of its member path, wrong credentials as wrong, and
+// one of too many tries with the time to wait; it returns others unchanged.
+func refused(err error, path string, wrong web.Violation) error {
+	if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
+		return &web.RetryError{Err: web.ErrTooManyRequests, After: wait.Wait}
+	}
+	for known, code := range map[error]string{
+		auth.ErrPassphraseTooShort: "too_short", auth.ErrPassphraseTooLong: "too_long",
+		auth.ErrPassphraseTooCommon: "too_common", auth.ErrWrongCredentials: "wrong",
+	} {
+		switch {
+		case !errors.Is(err, known):
+		case code == "wrong":
+			wrong.Code = code
+			return &web.BodyError{Violations: []web.Violation{wrong}}
+		default:
+			return &web.BodyError{Violations: []web.Violation{{Path: path, Code: code, Detail: known.Error()}}}
+		}
+	}
+	return err
+}

@@ -40,8 +40,7 @@ func promote(t *testing.T, p *webtest.Player) {
 	check.NoError(t, p.Sessions.ChangeAccount(t.Context(), id, session.AccountChange{Admin: &admin}))
 }
 
-// administrationRoutes returns the routes for administrators' accounts, with paths that can be
-// requested.
+// administrationRoutes returns the routes for administrators' accounts, with paths that can be requested.
 func administrationRoutes() []web.Route {
 	var routes []web.Route
 	for _, rt := range site.Routes() {
@@ -109,9 +108,8 @@ func TestAdministration_reauthentication(t *testing.T) {
 	stale := func() (routes int) {
 		for _, rt := range administrationRoutes() {
 			got := code(anna, rt) == "reauthentication_required"
-			if got && rt.Class != web.RecentAdministrator {
-				t.Errorf("%s %s requires the passphrase again", rt.Method, rt.Path)
-			}
+			check.That(t, !got || rt.Class == web.RecentAdministrator,
+				"%s %s requires the passphrase again", rt.Method, rt.Path)
 			if got {
 				routes++
 			}
@@ -124,9 +122,7 @@ func TestAdministration_reauthentication(t *testing.T) {
 	}
 	anna.Clock.Pass(2 * time.Second)
 	all := stale()
-	if all < 9 {
-		t.Fatalf("%d routes refuse a sign-in of more than 15 minutes", all)
-	}
+	check.Require(t, all >= 9, "%d routes refuse a sign-in of more than 15 minutes", all)
 	enter := func(passphrase string) webtest.Page {
 		return anna.Send("POST", "/api/auth/reauthenticate",
 			`{"passphrase": "`+passphrase+`"}`, "Content-Type", webtest.AsJSON)
@@ -158,8 +154,7 @@ func TestAdministration_journal(t *testing.T) {
 	}
 }
 
-// An address may send as many requests of administrators at once as the burst is large,
-// with or without a session.
+// An address may send as many requests of administrators at once as the burst is large, with or without a session.
 func TestAdministration_limit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -274,4 +269,31 @@ func (noVoices) Offers(context.Context, string) (downloads.Offers, error) {
 func quickAdministration(c *site.Config) {
 	c.Admin.Settings, c.Admin.Backups, c.Admin.Voices = noSettings{}, noBackups{}, noVoices{}
 	c.Admin.Diagnose = func(context.Context) []health.Finding { return []health.Finding{} }
+}
+
+// The administrator code makes the account that sends it an administrator's, once. A code
+// that would be guessed is refused.
+func TestAdminCode_redeem(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewLocalRig(t, auth.SignUpOpen)
+	anna := r.LocalPlayer(t, "Anna")
+	redeem := func(code string) webtest.Page {
+		return anna.Send("POST", "/api/auth/admin-code", `{"code": "`+code+`"}`, "Content-Type", webtest.AsJSON)
+	}
+	redeem("opening day").Want(404, "not_found")
+	set := func(code string) webtest.Page {
+		return r.Administer(t, "PUT", "/admin/code", `{"code": "`+code+`"}`)
+	}
+	set("7 chars").Want(422, "too_short")
+	set("password1").Want(422, "too_common")
+	set("opening day").Want(204)
+	if got := anna.Get("/api/admin").Want(200); got.Field("code") != "true" {
+		t.Errorf("with a code: %s", got.Text)
+	}
+	for range auth.MaxCodeTries - 1 {
+		redeem("closing day").Want(422, "wrong")
+	}
+	redeem("opening day").Want(204)
+	anna.Get("/api/admin/users").Want(200)
+	redeem("opening day").Want(404, "not_found")
 }

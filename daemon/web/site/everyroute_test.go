@@ -1,6 +1,8 @@
 package site_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,22 +10,22 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
-	"pressbox/daemon/health"
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/game/protocol"
 	"pressbox/packaging/check"
 	"pressbox/voice/announce/webhook"
 )
 
-// A routeClient sends requests to every route, signed in as an administrator, and to the
-// administrator's socket.
+// A routeClient sends requests to every route, signed in as an administrator, and to the administrator's socket.
 type routeClient struct {
 	*webtest.Player
 	game     string // id of a game of the player
@@ -36,19 +38,12 @@ func newRouteClient(t *testing.T) *routeClient {
 	t.Helper()
 	configure := func(c *site.Config) {
 		c.ControlAccess = web.ControlLAN
-		c.Admin = admin.Config{
-			Level:    new(slog.LevelVar),
-			Settings: noSettings{},
-			Backups:  noBackups{},
-			Voices:   noVoices{},
-			Diagnose: func(context.Context) []health.Finding { return []health.Finding{} },
-			Backup:   func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err },
-			Metrics: http.HandlerFunc(func(w http.ResponseWriter,
-				_ *http.Request,
-			) {
-				w.Header().Set("Content-Type", "text/plain")
-			}),
-		}
+		quickAdministration(c)
+		c.Admin.Level = new(slog.LevelVar)
+		c.Admin.Backup = func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err }
+		c.Admin.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+		})
 	}
 	p := webtest.NewGamesRig(t, webtest.WithTeams,
 		webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()), configure)
@@ -75,8 +70,7 @@ func (v *routeClient) request(op webtest.Operation, method, template, body strin
 	return v.Rig.Send(v.T, v.AdminHandler(), webtest.NewRequest(method, path, body, headers...)).StatusCode
 }
 
-// Every route with a JSON body refuses other bodies, bodies above the limit and
-// other media types.
+// Every route with a JSON body refuses other bodies, bodies above the limit and other media types.
 func TestRoutes_invalidBody(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
@@ -107,9 +101,7 @@ func TestRoutes_invalidBody(t *testing.T) {
 			}
 		}
 	})
-	if bodies < 12 {
-		t.Errorf("%d routes with a body", bodies)
-	}
+	check.That(t, bodies >= 12, "%d routes with a body", bodies)
 }
 
 // Every GET but a stream's has a documented response, HEAD has the same status, and
@@ -132,16 +124,12 @@ func TestRoutes_get(t *testing.T) {
 			return
 		}
 		got := v.request(op, http.MethodGet, template, "")
-		if got >= 500 {
-			t.Errorf("GET %s: status %d", template, got)
-		}
+		check.That(t, got < 500, "GET %s: status %d", template, got)
 		if head := v.request(op, http.MethodHead, template, ""); head != got && head != http.StatusMethodNotAllowed {
 			t.Errorf("HEAD %s: status %d, GET %d", template, head, got)
 		}
 	})
-	if sessions < 18 {
-		t.Errorf("%d routes need a session", sessions)
-	}
+	check.That(t, sessions >= 18, "%d routes need a session", sessions)
 }
 
 // Streams have the type of events, and no cache or proxy stores or delays them.
@@ -166,25 +154,22 @@ func TestRoutes_streams(t *testing.T) {
 	}
 }
 
-// Every example of the document is valid by its schema, and routes accept it as a
-// body.
+// Every example of the document is valid by its schema, and routes accept it as a body.
 func TestRoutes_examples(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
-	schemas, seen := v.Check.Examples(t), 0
-	for name, examples := range schemas {
-		for _, example := range examples {
+	schemas, seen := v.Check.Components.Schemas, 0
+	for name, of := range schemas {
+		for _, example := range of.Examples {
 			seen++
 			if err := v.Check.Schema(t, "#/components/schemas/"+name).Validate(example); err != nil {
 				t.Errorf("an example of %s: %v", name, err)
 			}
 		}
 	}
-	if seen < 5 {
-		t.Errorf("%d examples", seen)
-	}
+	check.That(t, seen >= 5, "%d examples", seen)
 	v.Check.Each(func(op webtest.Operation, method, template string) {
-		for _, example := range schemas[op.RequestSchema()] {
+		for _, example := range schemas[op.RequestSchema()].Examples {
 			text := check.Must(json.Marshal(example))(t)
 			if got := v.request(op, method, template, string(text), "Content-Type", webtest.AsJSON); got >= 300 {
 				t.Errorf("%s %s %s: status %d", method, template, text, got)
@@ -192,4 +177,148 @@ func TestRoutes_examples(t *testing.T) {
 			v.Send("DELETE", "/notify", "").Want(200) // the queue is short
 		}
 	})
+}
+
+// The router serves exactly the documented methods of each path (and HEAD with
+// GET), on the documented listener; announcements on both.
+func TestRoutes_documented(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	shared := map[string]bool{
+		"/speakable": true, "/notify": true, "/notify/{id}": true, "/notify/{id}/ack": true, "/notify/{id}/again": true,
+		"/events": true, "/v1/audio/speech": true,
+		"/v1/audio/voices": true, "/v1/models": true, "/v1/models/{id}": true,
+		"/volume": true, "/rooms": true, "/quiet": true,
+		"/schedules": true, "/schedules/{id}": true, "/favorites": true, "/hooks/{name}": true,
+		"/": true, "/notify/publish": true, "/ntfy/{topic}": true, "/ntfy/{topic}/publish": true, "/message": true,
+	}
+	for path, methods := range r.Check.Paths {
+		want := []string{http.MethodOptions}
+		public := true
+		for method, op := range methods {
+			want = append(want, strings.ToUpper(method))
+			if method == "get" && !slices.Contains([]string{
+				"beginSignIn", "finishSignIn", "publishAnnouncement", "publishNtfyMessage",
+			}, op.ID) {
+				want = append(want, http.MethodHead)
+			}
+			public = len(op.Servers) == 0
+		}
+		slices.Sort(want)
+		handler, other := r.Handler(), r.AdminHandler()
+		if !public {
+			handler, other = other, handler
+		}
+		url := webtest.PathParameter.ReplaceAllString(path, "x")
+		resp := r.Send(t, handler, webtest.NewRequest(http.MethodOptions, url, ""))
+		if got := resp.Header.Get("Allow"); resp.StatusCode != http.StatusNoContent || got != strings.Join(want, ", ") {
+			t.Errorf("OPTIONS %s: status %d, Allow %q, want 204, %q",
+				path, resp.StatusCode, got, strings.Join(want, ", "))
+		}
+		otherReply := httptest.NewRecorder()
+		other.ServeHTTP(otherReply, webtest.NewRequest(http.MethodOptions, url, ""))
+		elsewhere := http.StatusNotFound
+		if shared[path] {
+			elsewhere = http.StatusNoContent
+		}
+		check.Equal(t, otherReply.Code, elsewhere, "OPTIONS %s on the other socket: status", path)
+	}
+	for _, rt := range site.Routes() {
+		if _, ok := r.Check.Paths[regexp.MustCompile(`:([a-z]+)`).ReplaceAllString(rt.Path,
+			"{$1}")][strings.ToLower(rt.Method)]; !ok {
+			t.Errorf("%s %s is not documented", rt.Method, rt.Path)
+		}
+	}
+}
+
+func TestOpenAPI_served(t *testing.T) {
+	t.Parallel()
+	want := check.Must(site.OpenAPI("1.2.3"))(t)
+	r := webtest.NewRig(t)
+	if got := r.Do(t, "GET", "/openapi.json", "").Want(200); got.Text != string(want) {
+		t.Error("GET /openapi.json differs from OpenAPI(version)")
+	}
+}
+
+// Every response to any request, signed in or not, is valid by the OpenAPI
+// document and no internal error.
+func FuzzRequest(f *testing.F) {
+	get := func(path string) string {
+		return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: x\r\n\r\n"
+	}
+	for _, seed := range []string{
+		"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n",
+		"GET /made/up HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n",
+		"HEAD /api/games?status=finished&before=2026-01-01T00:00:00Z HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"GET /api/teams/BWH/roster?season=2 HTTP/1.1\r\nHost: [::1]:80\r\nAuthorization: Bearer x\r\n\r\n",
+		"GET /api/stats/players?season=3&team=BWH&team=%zz HTTP/1.0\r\nHost: a.local\r\n\r\n",
+		"GET /docs/swagger-ui.css HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip;q=1\r\nRange: bytes=1-\r\n\r\n",
+		"GET /events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: x\r\n\r\n",
+		"GET /api/auth/idp/callback/server?state=a&code=b&iss=c HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"GET /api/auth/idp/login?return=/x&invite=y HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"OPTIONS /notify HTTP/1.1\r\nHost: localhost\r\nOrigin: http://x\r\n" +
+			"Access-Control-Request-Method: POST\r\n\r\n",
+		"POST /notify/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 15\r\n\r\n{\"message\":\"x\"}",
+		"POST /api/notify HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: k\r\nContent-Length: 39\r\n\r\n" +
+			"{\"message\":\"x\",\"rate\":1e2,\"urgent\":true}",
+		"POST /hooks/alertmanager?volume=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 53\r\n\r\n" +
+			"{\"alerts\":[{\"annotations\":{\"summary\":\"x\"}}],\"more\":1}",
+		"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 37\r\n\r\n" +
+			"{\"input\":\"x\",\"response_format\":\"pcm\"}",
+		"POST /api/games HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n25\r\n" +
+			"{\"home_team\":\"BWH\",\"away_team\":\"CPR\"\r\n1\r\n}\r\n0\r\n\r\n",
+		"PUT /api/games/x/lineups/home HTTP/1.1\r\nHost: localhost\r\nContent-Length: 37\r\n\r\n" +
+			"{\"batting_order\":[],\"pitcher_id\":\"x\"}",
+		"POST /api/auth/refresh HTTP/1.1\r\nHost: localhost\r\nCookie: pressbox_refresh=x\r\n" +
+			"Content-Length: 2\r\n\r\n{}",
+		"DELETE /api/auth/sessions/x HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\n\r\n",
+		"POST /api/auth/local/authorize?state=x HTTP/1.1\r\nHost: localhost\r\n" +
+			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 6\r\n\r\nname=x",
+		"CONNECT x:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		get("/api/games/x/events?since=-1"), get("/api/teams?season=1e9"), get("/api/teams/BWH/roster?season=2&season=3"),
+		get("/api/stats/standings?season=%00"), get("/api/auth/idp/login?return=//evil&invite=xi_x"),
+		get("/api/auth/idp/callback/server?state=a&code=b&iss=c&state=d"), get("/auth/callback?error=%0d%0aX:1"),
+		get("/api/auth/local/authorize?client_id=pressbox&response_type=code"), get("/events?;"), get("/notify?message=x"),
+	} {
+		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), false)
+	}
+	p := webtest.NewGamesRig(f, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()))
+	anna := p.LocalPlayer(f, "Anna")
+	cookie, id := "pressbox_access="+anna.AccessToken(), anna.Get("/api/auth/me").Field("id")
+	f.Fuzz(func(t *testing.T, text []byte, signedIn bool) {
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(text)))
+		if err != nil || r.URL.Path == "/api/auth/me" && r.Method == http.MethodDelete ||
+			strings.HasPrefix(r.URL.Path, "/api/auth/logout") {
+			return // keeps the account and its session
+		}
+		r.RemoteAddr = "127.0.0.1:40000"
+		if signedIn {
+			r.Header.Add("Cookie", cookie)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		switch r.URL.Path {
+		case "/events", "/api/events", "/api/kiosk":
+			cancel() // ends the stream
+		}
+		w := httptest.NewRecorder()
+		p.Handler().ServeHTTP(w, r.WithContext(ctx))
+		p.Check.CheckResponse(t, r, w.Result())
+		check.Require(t, w.Code < 500, "%s %s: status %d: %s", r.Method, r.URL, w.Code, w.Body)
+		undo(t, p, id, w)
+	})
+}
+
+// undo cancels the game or the announcements that a request created.
+func undo(t *testing.T, p *webtest.Rig, id string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	var err error
+	if game, ok := strings.CutPrefix(w.Header().Get("Location"), "/api/games/"); ok && w.Code == http.StatusCreated {
+		err = p.Games.Cancel(t.Context(), protocol.Person{ID: id}, game)
+	}
+	if w.Code == http.StatusAccepted {
+		_, err = p.Announcer.CancelWaiting(t.Context())
+	}
+	check.NoError(t, err)
 }

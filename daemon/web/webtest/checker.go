@@ -17,6 +17,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"pressbox/daemon/web/openapi"
 	"pressbox/daemon/web/site"
 	"pressbox/packaging/check"
 )
@@ -36,34 +37,17 @@ func (c *Checker) Each(f func(op Operation, method, template string)) {
 	}
 }
 
-// RequestSchema returns the name of the schema of the request body; "" if there is
-// none.
+// RequestSchema returns the name of the schema of the request body; "" if there is none.
 func (op Operation) RequestSchema() string {
 	return strings.TrimPrefix(op.Body.Content["application/json"].Schema.Ref, "#/components/schemas/")
 }
 
-// Examples returns the examples of each schema.
-func (c *Checker) Examples(tb testing.TB) map[string][]any {
-	tb.Helper()
-	text := check.Must(site.OpenAPI("1.2.3"))(tb)
-	var doc struct {
-		Components struct {
-			Schemas map[string]struct{ Examples []any }
-		}
-	}
-	check.NoError(tb, json.Unmarshal(text, &doc))
-	all := map[string][]any{}
-	for name, schema := range doc.Components.Schemas {
-		if len(schema.Examples) > 0 {
-			all[name] = schema.Examples
-		}
-	}
-	return all
-}
-
 // A Checker checks responses against the OpenAPI document.
 type Checker struct {
-	Paths   map[string]map[string]Operation `json:"paths"` // path, method
+	Paths      map[string]map[string]Operation `json:"paths"` // path, method
+	Components struct {
+		Schemas map[string]struct{ Examples []any }
+	}
 	schemas *Schemas
 }
 
@@ -141,9 +125,7 @@ func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Res
 			tb.Logf("%s %s: status %d, %v\n%s", req.Method, req.URL, resp.StatusCode, resp.Header, body)
 		}
 	}()
-	if resp.Header.Get("X-Request-Id") == "" {
-		tb.Error("the response has no X-Request-Id")
-	}
+	check.That(tb, resp.Header.Get("X-Request-Id") != "", "the response has no X-Request-Id")
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusTemporaryRedirect: // a path with a trailing slash
 		return
@@ -185,21 +167,16 @@ func (c *Checker) CheckResponse(tb testing.TB, req *http.Request, resp *http.Res
 func (op Operation) checkResponse(tb testing.TB, resp *http.Response) (schema string) {
 	tb.Helper()
 	documented, ok := op.Responses[strconv.Itoa(resp.StatusCode)]
-	if !ok {
-		tb.Errorf("%s does not document status %d", op.ID, resp.StatusCode)
-	}
+	check.That(tb, ok, "%s does not document status %d", op.ID, resp.StatusCode)
 	for name := range documented.Headers {
-		if resp.Header.Get(name) == "" {
-			tb.Errorf("%s documents the header %s of status %d, which is missing", op.ID, name, resp.StatusCode)
-		}
+		check.That(tb, resp.Header.Get(name) != "",
+			"%s documents the header %s of status %d, which is missing", op.ID, name, resp.StatusCode)
 	}
 	if len(documented.Content) == 0 {
 		return ""
 	}
 	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if err != nil {
-		tb.Errorf("Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
-	}
+	check.That(tb, err == nil, "Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
 	content, ok := documented.Content[kind]
 	if _, anyType := documented.Content["*/*"]; !ok && !anyType {
 		tb.Errorf("%s documents %v for status %d, not %q",
@@ -212,4 +189,88 @@ func (op Operation) checkResponse(tb testing.TB, resp *http.Response) (schema st
 func (c *Checker) Schema(tb testing.TB, ref string) *jsonschema.Schema {
 	tb.Helper()
 	return check.Must(c.schemas.At(ref))(tb)
+}
+
+// FrameSchemas returns a function that returns the schema of a frame type. The schemas refuse unknown members.
+var FrameSchemas = sync.OnceValue(func() func(string) *jsonschema.Schema {
+	text, err := openapi.AsyncAPI("1.2.3")
+	if err != nil {
+		panic(err)
+	}
+	all, err := NewSchemas("asyncapi.json", text)
+	if err != nil {
+		panic(err)
+	}
+	return func(name string) *jsonschema.Schema {
+		schema, err := all.At("#/components/messages/" + name + "/payload")
+		if err != nil {
+			panic(err)
+		}
+		return schema
+	}
+})
+
+// Schemas compiles the schemas of a document at their first use.
+type Schemas struct {
+	name     string // of the document
+	compiler *jsonschema.Compiler
+
+	mu       sync.Mutex // guards compiled
+	compiled map[string]*jsonschema.Schema
+}
+
+// NewSchemas parses a document. Its schemas refuse unknown members.
+func NewSchemas(name string, document []byte) (*Schemas, error) {
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, err
+	}
+	closeObjects(tree)
+	s := &Schemas{name: name, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	s.compiler.AssertFormat()
+	return s, s.compiler.AddResource(name, tree)
+}
+
+// closeObjects sets additionalProperties to false in each schema with properties that does not have it.
+func closeObjects(tree any) {
+	switch node := tree.(type) {
+	case []any:
+		for _, child := range node {
+			closeObjects(child)
+		}
+	case map[string]any:
+		_, open := node["additionalProperties"]
+		if _, ok := node["properties"].(map[string]any); ok && !open {
+			node["additionalProperties"] = false
+		}
+		for _, child := range node {
+			closeObjects(child)
+		}
+	}
+}
+
+// At returns the schema that a reference leads to, such as "#/components/schemas/Problem".
+func (s *Schemas) At(ref string) (*jsonschema.Schema, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.compiled[ref] == nil {
+		schema, err := s.compiler.Compile(s.name + ref)
+		if err != nil {
+			return nil, err
+		}
+		s.compiled[ref] = schema
+	}
+	return s.compiled[ref], nil
+}
+
+// WantValid fails the test unless document matches the published schema of address.
+func WantValid(t *testing.T, document []byte, draft *jsonschema.Draft, address string, published io.Reader) {
+	t.Helper()
+	meta := check.Must(jsonschema.UnmarshalJSON(published))(t)
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(draft)
+	check.NoError(t, c.AddResource(address, meta))
+	schema := check.Must(c.Compile(address))(t)
+	value := check.Must(jsonschema.UnmarshalJSON(bytes.NewReader(document)))(t)
+	check.NoError(t, schema.Validate(value))
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -102,8 +103,7 @@ func (r *Rig) Player(tb testing.TB, name string) *Player {
 	return f
 }
 
-// Ask sends a request with a JSON body; "" means none. It decodes the response into
-// v unless v is nil.
+// Ask sends a request with a JSON body; "" means none. It decodes the response into v unless v is nil.
 func (f *Player) Ask(method, path, body string, status int, v any) Page {
 	f.T.Helper()
 	headers := []string{"Sec-Fetch-Site", "same-origin"}
@@ -117,8 +117,7 @@ func (f *Player) Ask(method, path, body string, status int, v any) Page {
 	return answer
 }
 
-// Refused sends a request and fails the test unless the response has the status and
-// the problem code.
+// Refused sends a request and fails the test unless the response has the status and the problem code.
 func (f *Player) Refused(method, path, body string, status int, code string) Page {
 	f.T.Helper()
 	return f.Ask(method, path, body, status, nil).Want(status, code)
@@ -279,9 +278,7 @@ func (l *Socket) Read() (Frame, error) {
 		l.T.Errorf("%v in %s", err, text)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		l.T.Errorf("%v in %s", err, text)
-	}
+	check.That(l.T, err == nil, "%v in %s", err, text)
 	if err := l.Schema(f.T).Validate(value); err != nil {
 		l.T.Errorf("frame does not match its schema: %v\n%s", err, text)
 	}
@@ -307,9 +304,7 @@ func (l *Socket) Until(types ...string) Frame {
 		if slices.Contains(types, f.T) {
 			return f
 		}
-		if f.T == "closed" {
-			l.T.Fatalf("closed with %d, waiting for %v", f.Rev, types)
-		}
+		check.Require(l.T, f.T != "closed", "closed with %d, waiting for %v", f.Rev, types)
 	}
 }
 
@@ -401,8 +396,7 @@ func (r *Rig) NewMatch(tb testing.TB, options string) *Match {
 	return m
 }
 
-// DialWire opens a websocket over a wire on which the rig is served in a synctest
-// bubble.
+// DialWire opens a websocket over a wire on which the rig is served in a synctest bubble.
 func (f *Player) DialWire(l *Wire) *Socket {
 	f.T.Helper()
 	dialer := websocket.Dialer{NetDialContext: func(context.Context,
@@ -415,4 +409,134 @@ func (f *Player) DialWire(l *Wire) *Socket {
 	check.NoError(f.T, err)
 	_ = resp.Body.Close()
 	return &Socket{Conn: conn, T: f.T, Schema: FrameSchemas()}
+}
+
+// A Match is an active game and its two managers.
+type Match struct {
+	*Rig
+	ID         string
+	Home, Away *Player
+}
+
+// JoinState joins and applies frames until the game's state.
+func (m *Manager) JoinState() *Manager {
+	m.T.Helper()
+	m.Join()
+	for {
+		f := m.Next()
+		m.Follow(f)
+		if f.T == "state" {
+			return m
+		}
+	}
+}
+
+// State returns the revision and the hash of the game's state.
+func (a *Match) State(t *testing.T) string {
+	t.Helper()
+	var g struct {
+		Rev   uint64
+		State struct{ Hash string }
+	}
+	a.Home.Ask(http.MethodGet, "/api/games/"+a.ID, "", 200, &g)
+	return fmt.Sprint(g.Rev, g.State.Hash)
+}
+
+// Side returns the side in the first hello; "" if there is none.
+func (m *Manager) Side() string {
+	for _, h := range m.Received {
+		var hello struct {
+			T string
+			D struct{ Sides []string }
+		}
+		if json.Unmarshal([]byte(h), &hello) == nil && hello.T == "hello" && len(hello.D.Sides) == 1 {
+			return hello.D.Sides[0]
+		}
+	}
+	return ""
+}
+
+// NewReplica returns a replica of the game in a response of GET /api/games/{id}.
+func NewReplica(tb testing.TB, g Page) *replica.Replica {
+	tb.Helper()
+	return check.Must(replica.New([]byte(g.Text)))(tb)
+}
+
+// A Manager plays a game over a websocket: it chooses among the legal actions and maintains a replica.
+type Manager struct {
+	*Socket
+	*replica.Replica
+	Game     string
+	Commands int
+	Dice     *rand.Rand // chooses the action; nil means the first legal one
+	Received []string   // all frames
+}
+
+// Manage returns a manager that has not yet joined the game.
+func (f *Player) Manage(address, id string) *Manager {
+	f.T.Helper()
+	return &Manager{
+		Socket: f.Dial(address), Replica: NewReplica(f.T, f.Ask("GET", "/api/games/"+id, "", 200, nil)), Game: id,
+	}
+}
+
+// Join joins the game at the revision of the replica.
+func (m *Manager) Join() {
+	m.T.Helper()
+	m.Sendf(`{"t":"join","g":%q,"d":{"since":%d}}`, m.Game, m.Rev)
+}
+
+// Follow applies a frame to the replica.
+func (m *Manager) Follow(f Frame) {
+	m.T.Helper()
+	m.Received = append(m.Received, string(f.Text))
+	check.NoError(m.T, m.Apply(f.Frame))
+	switch f.T {
+	case "nak":
+		if code := f.Code(); code != "stale_revision" { // the other manager acted first
+			m.T.Fatalf("reply %s", f.Text)
+		}
+	case "closed":
+		m.T.Fatalf("closed with %d", f.Rev)
+	}
+}
+
+// Command sends an action and returns its new command id.
+func (m *Manager) Command(action []byte) string {
+	m.T.Helper()
+	m.Commands++
+	cid := fmt.Sprintf("c%d", m.Commands)
+	m.Sendf(`{"t":"cmd","g":%q,"cid":%q,"rev":%d,"d":{"action":%s}}`, m.Game, cid, m.Rev, action)
+	return cid
+}
+
+// Decide sends a legal action, or sometimes a substitution. It sends nothing if no action is legal.
+func (m *Manager) Decide() {
+	m.T.Helper()
+	if len(m.Legal) == 0 {
+		return
+	}
+	action := m.Legal[0]
+	if m.Dice != nil && m.Dice.IntN(3) == 0 {
+		action = m.Legal[m.Dice.IntN(len(m.Legal))]
+	}
+	if m.Dice != nil && m.Dice.IntN(20) == 0 {
+		for _, o := range m.Offers {
+			if o.Group == "substitution" && m.Dice.IntN(5) == 0 {
+				action = o
+			}
+		}
+	}
+	m.Legal, m.Offers = nil, nil
+	m.Command(action.Action)
+}
+
+// PlayOut joins the game and plays it to the end.
+func (m *Manager) PlayOut() {
+	m.T.Helper()
+	m.Join()
+	for !m.Over {
+		m.Follow(m.Next())
+		m.Decide()
+	}
 }

@@ -4,7 +4,9 @@
 package webtest
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,8 +68,7 @@ func (r *Rig) LogLine(id string) string {
 	return ""
 }
 
-// ServeWire serves the rig on a wire until stop is called, which returns the
-// result of Serve.
+// ServeWire serves the rig on a wire until stop is called, which returns the result of Serve.
 func (r *Rig) ServeWire() (l *Wire, stop func() error) {
 	l = NewWire()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -99,8 +101,7 @@ func (r *Rig) Announce(tb testing.TB, message string) (id string) {
 	return r.Do(tb, "POST", "/notify", fmt.Sprintf(`{"message": %q}`, message)).Want(202, "").Field("id")
 }
 
-// A Speaker is a fake of the voices: it speaks each word of a message as a clip
-// of 100 ms.
+// A Speaker is a fake of the voices: it speaks each word of a message as a clip of 100 ms.
 type Speaker struct {
 	Slow      int           // factor of the length of a clip; 0 means 1
 	Gate      chan struct{} // if not nil, each clip waits for a receive
@@ -209,8 +210,7 @@ func (b *Broker) Publish(context.Context, rooms.Message) error {
 	return errors.New("nothing is published")
 }
 
-// A Rig is a server on real stores. The fields of sign-in and games are nil if its
-// constructor does not set them up.
+// A Rig is a server on real stores. The fields of sign-in and games are nil if its constructor does not set them up.
 type Rig struct {
 	*web.Server
 	T         testing.TB
@@ -271,6 +271,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 	r.T.Helper()
 	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 	discard := slog.New(slog.DiscardHandler)
+	always := func() bool { return true }
 	var err error
 	r.Controls = check.Must(voicecontrol.NewControls(voicecontrol.Config{Volume: 100, QuietMode: policy.Silence},
 		r.Store, r.moment, discard))(r.T)
@@ -283,7 +284,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 	r.Rooms.Attach(r.Announcer)
 	schedules := check.Must(voicecontrol.NewSchedules(voicecontrol.ScheduleParts{
 		Repository: r.Store, Announcer: r.Announcer,
-		Hub: r.Controls.Hub(), Now: time.Now, ClockSet: func() bool { return true }, Log: discard,
+		Hub: r.Controls.Hub(), Now: time.Now, ClockSet: always, Log: discard,
 	}))(r.T)
 	check.Run(r.T, r.Announcer.Run)
 	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
@@ -304,7 +305,9 @@ func (r *Rig) start(change []func(*site.Config)) {
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
 			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}
 		}},
-		Push:  push.Config{UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has},
+		Push: push.Config{
+			Ntfy: always, Gotify: always, UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has,
+		},
 		Admin: admin.Config{Versions: map[string]string{"go": "go1.26"}},
 	}
 	for _, c := range change {
@@ -375,4 +378,146 @@ func (r *Rig) ListenTCP(tb testing.TB) (base string) {
 	ln := check.Must(net.Listen("tcp", "127.0.0.1:0"))(tb)
 	check.Run(tb, func(ctx context.Context) error { return r.Serve(ctx, ln) })
 	return "http://" + ln.Addr().String()
+}
+
+// A Wire is a listener with connections in memory, for a synctest bubble.
+type Wire struct {
+	Conns  chan net.Conn
+	Stop   func() error // of [InBubble]: stops the server and returns the result of Serve
+	closed chan struct{}
+	once   sync.Once
+}
+
+// NewWire returns an open wire.
+func NewWire() *Wire { return &Wire{Conns: make(chan net.Conn), closed: make(chan struct{})} }
+
+// Accept returns the server's end of the next connection.
+func (l *Wire) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.Conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends Accept.
+func (l *Wire) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// Addr returns an empty address.
+func (l *Wire) Addr() net.Addr { return Address("") }
+
+// An Address is the address of an end of a Pipe.
+type Address string
+
+// String returns the address and port.
+func (a Address) String() string { return string(a) }
+
+// A Pipe is an end of a connection in memory with a client.
+type Pipe struct {
+	net.Conn
+	client Address
+}
+
+// Dial connects to the server from the local network.
+func (l *Wire) Dial() net.Conn { return l.DialFrom(LANClient) }
+
+// DialFrom connects to the server from an address.
+func (l *Wire) DialFrom(client string) net.Conn {
+	here, there := net.Pipe()
+	l.Conns <- Pipe{there, Address(client)}
+	return here
+}
+
+// Ask sends a request on a new connection and returns the connection and the
+// response.
+func (l *Wire) Ask(tb testing.TB, request string) (net.Conn, *http.Response) {
+	tb.Helper()
+	conn := l.Dial()
+	check.Must(io.WriteString(conn, request))(tb)
+	resp := check.Must(http.ReadResponse(bufio.NewReader(conn), nil))(tb)
+	return conn, resp
+}
+
+// An EventReader reads server-sent events.
+type EventReader struct {
+	T     testing.TB
+	Lines *bufio.Scanner
+}
+
+// Listen opens the event stream after the event lastSeen; "" means none.
+func (l *Wire) Listen(tb testing.TB, lastSeen string) (net.Conn, EventReader) {
+	tb.Helper()
+	request := "GET /events HTTP/1.1\r\nHost: localhost\r\n"
+	if lastSeen != "" {
+		request += "Last-Event-ID: " + lastSeen + "\r\n"
+	}
+	conn, resp := l.Ask(tb, request+"\r\n")
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
+		tb.Fatalf("GET /events: %v", resp)
+	}
+	events := EventReader{tb, bufio.NewScanner(resp.Body)}
+	if first := events.Next(); first != "retry: 2000" {
+		tb.Fatalf("the stream begins with %q", first)
+	}
+	return conn, events
+}
+
+// Next returns the next event in one line, with message and status of its data; ""
+// means the end of the stream.
+func (l EventReader) Next() string {
+	l.T.Helper()
+	var parts []string
+	event := ""
+	for l.Lines.Scan() {
+		line := l.Lines.Text()
+		data, isData := strings.CutPrefix(line, "data: ")
+		switch {
+		case line == "":
+			return strings.Join(parts, ", ")
+		case isData:
+			WantDocumented(l.T, event, data)
+			if event != "announcement" {
+				continue
+			}
+			var a struct{ Message, Status string }
+			check.NoError(l.T, json.Unmarshal([]byte(data), &a))
+			parts = append(parts, a.Message+" "+a.Status)
+		default:
+			event = strings.TrimPrefix(line, "event: ")
+			parts = append(parts, line)
+		}
+	}
+	return ""
+}
+
+// Want fails the test unless these events follow.
+func (l EventReader) Want(events ...string) {
+	l.T.Helper()
+	for _, want := range events {
+		if got := l.Next(); got != want {
+			l.T.Fatalf("event %q, want %q", got, want)
+		}
+	}
+}
+
+// Network returns "tcp".
+func (Address) Network() string { return "tcp" }
+
+// RemoteAddr returns an address on the local network.
+func (p Pipe) RemoteAddr() net.Addr { return p.client }
+
+// ListenUnix listens on a Unix socket in a private directory.
+func ListenUnix(t *testing.T) (l net.Listener, path string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "admin") //nolint:usetesting // the path of t.TempDir may be too long for a socket
+	check.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path = filepath.Join(dir, "s")
+	l = check.Must(new(net.ListenConfig).Listen(t.Context(), "unix", path))(t)
+	t.Cleanup(func() { _ = l.Close() }) // the server may have closed it
+	return l, path
 }

@@ -23,9 +23,8 @@ import (
 	"pressbox/packaging/check"
 )
 
-// NewSignInRig returns a rig with a fake of the sign-in provider; each change may
-// alter the configuration. The log must not contain a secret that the test
-// issued.
+// NewSignInRig returns a rig with a fake of the sign-in provider; each change may alter the configuration. The log
+// must not contain a secret that the test issued.
 func NewSignInRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 	tb.Helper()
 	r := newRig(tb)
@@ -87,24 +86,20 @@ func (r *Rig) Secret(what, value string) {
 	}
 }
 
-// searchLog fails the test if the log contains a code, state, token, cookie or
-// passphrase.
+// searchLog fails the test if the log contains a code, state, token, cookie or passphrase.
 func (r *Rig) searchLog() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	log := r.Log.String()
 	for value, what := range r.secrets {
-		if strings.Contains(log, value) {
-			r.T.Errorf("the log contains a %s, %q", what, value)
-		}
+		check.That(r.T, !strings.Contains(log, value), "the log contains a %s, %q", what, value)
 	}
 }
 
 // TokenPattern matches any token.
 var TokenPattern = regexp.MustCompile(`x[artio]_[A-Za-z0-9_-]{43}`)
 
-// A Browser is a client with a cookie jar. It checks every response against the
-// OpenAPI document.
+// A Browser is a client with a cookie jar. It checks every response against the OpenAPI document.
 type Browser struct {
 	*Rig
 	Client http.Client
@@ -176,8 +171,7 @@ type Page struct {
 	Text string
 }
 
-// Send sends a request; headers alternates names and values. A path without a
-// host is relative to Origin.
+// Send sends a request; headers alternates names and values. A path without a host is relative to Origin.
 func (b *Browser) Send(method, path, body string, headers ...string) Page {
 	b.T.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -223,16 +217,13 @@ func (b *Browser) Submit(path string, fields ...string) Page {
 		"Content-Type", "application/x-www-form-urlencoded", "Origin", b.Origin)
 }
 
-// Want fails the test unless the response has the status and, if given, the problem
-// code.
+// Want fails the test unless the response has the status and, if given, the problem code.
 func (p Page) Want(status int, code ...string) Page {
 	p.T.Helper()
-	if p.StatusCode != status {
-		p.T.Fatalf("%s %s: status %d, want %d: %v %s",
-			p.Request.Method, p.Request.URL.Path, p.StatusCode, status, p.Header, p.Text)
-	}
-	if len(code) > 0 && code[0] != "" && p.Field("code") != code[0] {
-		p.T.Fatalf("code %q, want %q: %s", p.Field("code"), code[0], p.Text)
+	check.Require(p.T, p.StatusCode == status, "%s %s: status %d, want %d: %v %s", p.Request.Method, p.Request.URL.Path,
+		p.StatusCode, status, p.Header, p.Text)
+	if len(code) > 0 && code[0] != "" {
+		check.Require(p.T, p.Field("code") == code[0], "code %q, want %q: %s", p.Field("code"), code[0], p.Text)
 	}
 	return p
 }
@@ -301,9 +292,8 @@ func (p Page) WantError(code auth.Code) {
 		q.Get("error_id") != p.Header.Get("X-Request-Id") || len(q) != 3 {
 		p.T.Errorf("redirect to %s, want error=%s", u, code)
 	}
-	if p.SetCookie("pressbox_access") != nil || p.SetCookie("pressbox_refresh") != nil {
-		p.T.Error("the failed sign-in sets session cookies")
-	}
+	check.That(p.T, p.SetCookie("pressbox_access") == nil && p.SetCookie("pressbox_refresh") == nil,
+		"the failed sign-in sets session cookies")
 }
 
 // Begin starts a sign-in and returns its state.
@@ -312,8 +302,7 @@ func (b *Browser) Begin() (state string) {
 	return b.Get("/api/auth/idp/login").Want(http.StatusFound).Query("state")
 }
 
-// Callback requests the redirect URI; more alternates names and values of further
-// parameters.
+// Callback requests the redirect URI; more alternates names and values of further parameters.
 func (b *Browser) Callback(state, code string, more ...string) Page {
 	b.T.Helper()
 	q := url.Values{"state": {state}, "code": {code}}
@@ -327,9 +316,7 @@ func (b *Browser) Callback(state, code string, more ...string) Page {
 func (b *Browser) SignIn() {
 	b.T.Helper()
 	p := b.Callback(b.Begin(), "code "+auth.NewSecret()).Want(http.StatusSeeOther)
-	if p.Header.Get("Location") != "/" {
-		b.T.Fatalf("redirect to %s", p.Header.Get("Location"))
-	}
+	check.Require(b.T, p.Header.Get("Location") == "/", "redirect to %s", p.Header.Get("Location"))
 }
 
 // Cookie returns the value of a cookie for a path; "" if there is none.
@@ -366,16 +353,13 @@ const Passphrase = "a dog in a boat"
 
 var formAction = regexp.MustCompile(`<form method="post" action="([^"]+)"`)
 
-// LocalForm starts a sign-in, opens the page of local accounts and returns the URL
-// of its forms.
+// LocalForm starts a sign-in, opens the page of local accounts and returns the URL of its forms.
 func (b *Browser) LocalForm() (action string) {
 	b.T.Helper()
 	to := b.Get("/api/auth/idp/login").Want(http.StatusFound).Header.Get("Location")
 	p := b.Get(to).Want(http.StatusOK)
 	found := formAction.FindStringSubmatch(p.Text)
-	if found == nil {
-		b.T.Fatalf("no form in %s", p.Text)
-	}
+	check.Require(b.T, found != nil, "no form in %s", p.Text)
 	return html.UnescapeString(found[1])
 }
 

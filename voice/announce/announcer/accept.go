@@ -63,9 +63,6 @@ func (a *Announcer) resolveRooms(r announce.Request) (announce.Rooms, error) {
 // The error is an [*announce.RequestError], [announce.ErrFull], [announce.ErrScheduleFull],
 // [announce.ErrKeyReused], [announce.ErrRoomUnreachable] or ctx's, or it wraps [announce.ErrUnavailable].
 // Nothing is saved then, unless ctx ended or the disk failed during the write.
-//
-// Saving waits for the disk, so it happens without the lock, and concurrent requests share one sync. The place
-// in the queue is reserved before and released if saving fails.
 func (a *Announcer) Announce(ctx context.Context, r announce.Request) (announce.View, error) {
 	key := r.Key()
 	if earlier, ok, err := a.acceptedEarlier(ctx, key); err != nil {

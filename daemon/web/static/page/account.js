@@ -1,7 +1,8 @@
 // The account, the result of a failed sign-in, and the About view.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, session, meta, formatTime, signInAddress, alertBox, problemOf, loading, language, url,
+  t, label, api, session, meta, formatTime, signInAddress, alertBox, problemOf, requests, loading, language, url,
+  submitted,
 } from "./ui.js";
 
 /** @type {Page} */
@@ -9,7 +10,7 @@ export function account({ me, update }) {
   const user = /** @type {Account} */ (me);
   /** @type {Session[]} */ let sessions = [];
   /** @type {Problem | null} */ let problem = null;
-  /** @type {Problem | null} */ let passphraseProblem = null;
+  const phrase = requests(update);
   let changed = false;
   let loaded = false;
 
@@ -18,19 +19,13 @@ export function account({ me, update }) {
   const loadAdministration = async () => {
     if (!user.admin) administration = await api("GET", "/api/admin").catch(() => administration);
   };
-  /** @type {Problem | null} */ let codeProblem = null;
-  /** @param {SubmitEvent} e */
-  const redeem = async (e) => {
-    e.preventDefault();
-    const code = new FormData(/** @type {HTMLFormElement} */ (e.target)).get("code");
-    try {
-      await api("POST", "/api/auth/admin-code", { code });
+  const redeemed = requests(update);
+  const redeem = submitted((fields) =>
+    redeemed.run(async () => {
+      await api("POST", "/api/auth/admin-code", { code: fields.get("code") });
       session.set({ ...user, admin: true });
-    } catch (err) {
-      codeProblem = problemOf(err);
-      update();
-    }
-  };
+    }),
+  );
   const load = async () => {
     try {
       sessions = (await api("GET", "/api/auth/sessions")).sessions;
@@ -47,41 +42,29 @@ export function account({ me, update }) {
       problem = problemOf(err);
     }
   };
-  /** @param {string} path */
-  const signOut = async (path) => {
-    await request("POST", path);
+  /** Sends a request that ends the session. @param {string} method @param {string} path */
+  const end = async (method, path) => {
+    await request(method, path);
     if (!problem) session.set(null);
     else update();
   };
-  /** @param {SubmitEvent} e */
-  const change = async (e) => {
-    e.preventDefault();
-    const form = /** @type {HTMLFormElement} */ (e.target);
-    const fields = new FormData(form);
-    try {
+  const change = submitted((fields, form) => {
+    changed = false;
+    return phrase.run(async () => {
       await api("PUT", "/api/auth/passphrase", {
         current: fields.get("current"),
         passphrase: fields.get("passphrase"),
         sign_out_everywhere: fields.get("everywhere") === "on",
       });
-      [changed, passphraseProblem] = [true, null];
+      changed = true;
       form.reset();
       await load();
-    } catch (err) {
-      [changed, passphraseProblem] = [false, problemOf(err)];
-    }
-    update();
-  };
-  const remove = async () => {
-    if (!confirm(t("account.delete.sure"))) return;
-    await request("DELETE", "/api/auth/me");
-    if (!problem) session.set(null);
-    else update();
-  };
+    });
+  });
   void Promise.all([load(), loadAdministration()]).then(() => {
     loaded = true;
     update();
-  }); // at once, as either moves what is below
+  }); // together, as each moves what is below
 
   return {
     title: () => t("account.title"),
@@ -99,15 +82,15 @@ export function account({ me, update }) {
                 ? html`<p>${t("admin.leaderless")} <a href="/admin">${t("admin.how")}</a></p>`
                 : nothing}
               <p class="row">
-                <button class="primary" @click=${() => signOut("/api/auth/logout")}>${t("account.out")}</button>
-                <button @click=${() => signOut("/api/auth/logout-all")}>${t("account.outall")}</button>
+                <button class="primary" @click=${() => end("POST", "/api/auth/logout")}>${t("account.out")}</button>
+                <button @click=${() => end("POST", "/api/auth/logout-all")}>${t("account.outall")}</button>
               </p>
             </section>
             ${administration.code
               ? html`<section class="leaf">
                   <h2>${t("account.code.title")}</h2>
                   <p>${t("account.code.text")}</p>
-                  ${codeProblem ? html`<p class="alert" role="alert">${codeText(codeProblem)}</p>` : nothing}
+                  ${redeemed.problem ? html`<p class="alert" role="alert">${codeText(redeemed.problem)}</p>` : nothing}
                   <form class="fields" id="admin-code" @submit=${redeem}>
                     <label>
                       ${t("account.code")}
@@ -144,7 +127,7 @@ export function account({ me, update }) {
                               update();
                             }}
                           >
-                            ${t("account.end")}
+                            ${t("account.out")}
                           </button>`}
                     </li>`,
                 )}
@@ -153,7 +136,7 @@ export function account({ me, update }) {
             ${user.provider === "local"
               ? html`<section class="leaf">
                   <h2>${t("passphrase.title")}</h2>
-                  ${alertBox(passphraseProblem)}
+                  ${alertBox(phrase.problem)}
                   ${changed ? html`<p class="good" role="status">${t("passphrase.changed")}</p>` : nothing}
                   <form class="fields" @submit=${change}>
                     <input type="text" name="username" autocomplete="username" .value=${user.name} hidden />
@@ -182,7 +165,14 @@ export function account({ me, update }) {
             <section class="leaf">
               <h2>${t("account.delete")}</h2>
               <p>${t("account.delete.text")}</p>
-              <p><button class="danger" @click=${remove}>${t("account.delete")}</button></p>
+              <p>
+                <button
+                  class="danger"
+                  @click=${() => confirm(t("account.delete.sure")) && end("DELETE", "/api/auth/me")}
+                >
+                  ${t("account.delete")}
+                </button>
+              </p>
             </section>`,
   };
 }
@@ -197,11 +187,7 @@ function codeText(problem) {
 const inviteForm = () =>
   html`<form
     class="fields"
-    @submit=${(/** @type {SubmitEvent} */ e) => {
-      e.preventDefault();
-      const invite = String(new FormData(/** @type {HTMLFormElement} */ (e.target)).get("invite"));
-      location.assign(signInAddress("/", invite.trim()));
-    }}
+    @submit=${submitted((fields) => location.assign(signInAddress("/", String(fields.get("invite")).trim())))}
   >
     <label>
       ${t("callback.invite")}
@@ -256,7 +242,7 @@ export function about() {
         <ul>
           <li><a href="/docs">${t("about.docs")}</a></li>
           <li><a href="/health">${t("about.health")}</a></li>
-          <li><a href="/voices">${t("about.voices")}</a></li>
+          <li><a href="/voices">${t("admin.part.voices")}</a></li>
         </ul>
         <h2>${t("about.notices")}</h2>
         <p>${t("about.mit")}</p>

@@ -4,13 +4,8 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut,
-  language, reloadIfOutdated, listed, url, leaf,
+  language, reloadIfOutdated, listed, url, leaf, valued, submitted,
 } from "./ui.js";
-
-/**
- * @typedef {{ name: string, value: string, origin: string, fixed: boolean, choices?: { value: string, label: string
- *   }[] }} Setting
- */
 
 const access = () => import("./adminaccess.js");
 const announcing = () => import("./announcements.js");
@@ -73,7 +68,7 @@ export function admin({ query, me, update }) {
 }
 
 /**
- * Shows how an account becomes an administrator’s.
+ * Shows how to make an account an administrator.
  * @param {Account | null} me
  * @param {() => Promise<void>} update
  * @returns {View}
@@ -139,13 +134,9 @@ function gatekeeper(me, update) {
     },
     render: () => html`${held ? form() : nothing}${alertBox(gate.problem)}`,
   };
-  /** @param {SubmitEvent} e */
-  const enter = async (e) => {
-    e.preventDefault();
+  const enter = submitted(async (fields) => {
     try {
-      await api("POST", "/api/auth/reauthenticate", {
-        passphrase: new FormData(/** @type {HTMLFormElement} */ (e.target)).get("passphrase"),
-      });
+      await api("POST", "/api/auth/reauthenticate", { passphrase: fields.get("passphrase") });
     } catch (err) {
       wrong = problemOf(err);
       return update();
@@ -153,7 +144,7 @@ function gatekeeper(me, update) {
     const send = /** @type {() => Promise<unknown>} */ (held);
     held = wrong = null;
     return gate.run(send);
-  };
+  });
   const form = () =>
     html`<section class="leaf narrow" aria-labelledby="again-title">
       <h2 id="again-title">${t("admin.again")}</h2>
@@ -188,10 +179,10 @@ const modes = ["silence", "hold", "soft"];
 const sound = (controls) => (shared) => {
   const { update, gate } = shared;
   const now = controls(shared);
-  /** @type {Map<string, Setting> | null} */ let all = null;
+  /** @type {Map<string, Api["Setting"]> | null} */ let all = null;
   /** What was changed and not saved. @type {Record<string, string>} */ let draft = {};
   let saved = "";
-  /** @param {{ settings: Setting[] }} list */
+  /** @param {Api["SettingList"]} list */
   const receive = ({ settings }) => {
     all = new Map(settings.map((s) => [s.name, s]));
   };
@@ -247,14 +238,14 @@ const sound = (controls) => (shared) => {
         required
         ?disabled=${fixed(name)}
         .value=${value(name)}
-        @input=${(/** @type {any} */ e) => set(name, e.target.value)}
+        @input=${valued((text) => set(name, text))}
       />${origin(name)}
     </div>`;
   /** @param {string} name @param {[string, string][]} options */
   const choice = (name, options) =>
     html`<div>
       <label for=${name}>${label("setting", name)}</label>
-      <select id=${name} ?disabled=${fixed(name)} @change=${(/** @type {any} */ e) => set(name, e.target.value)}>
+      <select id=${name} ?disabled=${fixed(name)} @change=${valued((text) => set(name, text))}>
         ${options.map(([v, text]) => html`<option value=${v} ?selected=${value(name) === v}>${text}</option>`)}
       </select>
       ${origin(name)}
@@ -273,24 +264,18 @@ const sound = (controls) => (shared) => {
       both[which] = time;
       set("QUIET_HOURS", both.some(Boolean) ? both.join("-") : "");
     };
+    const time = (/** @type {"from" | "to"} */ name, /** @type {0 | 1} */ which) =>
+      html`<input
+        id=${`quiet-${name}`}
+        type="time"
+        aria-label=${t(`admin.quiet.${name}`)}
+        .value=${daily?.[which + 1] ?? ""}
+        @input=${valued((text) => change(which, text))}
+      />`;
     return html`<fieldset class="hours" ?disabled=${fixed("QUIET_HOURS")}>
       <legend>${label("setting", "QUIET_HOURS")}</legend>
       ${daily
-        ? html`<span class="inline">
-            <input
-              id="quiet-from"
-              type="time"
-              aria-label=${t("admin.quiet.from")}
-              .value=${daily[1] ?? ""}
-              @input=${(/** @type {any} */ e) => change(0, e.target.value)} />
-            –
-            <input
-              id="quiet-to"
-              type="time"
-              aria-label=${t("admin.quiet.to")}
-              .value=${daily[2] ?? ""}
-              @input=${(/** @type {any} */ e) => change(1, e.target.value)}
-          /></span>`
+        ? html`<span class="inline">${time("from", 0)} – ${time("to", 1)}</span>`
         : nothing}
       <details class="fine" ?open=${!daily}>
         <summary>${t("admin.quiet.days")}</summary>
@@ -299,7 +284,7 @@ const sound = (controls) => (shared) => {
           aria-label=${t("admin.quiet.text")}
           placeholder="Mon-Fri 22:00-06:30, Sat-Sun 23:30-09:00"
           .value=${hours}
-          @input=${(/** @type {any} */ e) => set("QUIET_HOURS", e.target.value)}
+          @input=${valued((text) => set("QUIET_HOURS", text))}
         />
       </details>
       ${origin("QUIET_HOURS")}
@@ -314,24 +299,19 @@ const sound = (controls) => (shared) => {
       v.label,
     ]);
   };
-  const ducks = /** @type {[string, string][]} */ (
-    [...new Set(["0", "-10", "-20", "-30", "-60"])].map((d) => [
+  /** Returns the depths of ducking, with the present one. @returns {[string, string][]} */
+  const ducks = () =>
+    [...new Set(["0", "-10", "-20", "-30", "-60", value("DUCK")])].map((d) => [
       d,
       d === "0" ? t("admin.duck.off") : t("admin.duck", { n: number(-Number(d)) }),
-    ])
-  );
+    ]);
   return {
     close: now.close,
     render: () =>
       html`${now.render()}
         ${leaf("sound-title", t("admin.defaults"), !all
             ? loading()
-            : html`<form
-                @submit=${(/** @type {SubmitEvent} */ e) => {
-                  e.preventDefault();
-                  void patch(draft);
-                }}
-              >
+            : html`<form @submit=${submitted(() => patch(draft))}>
                 <h3>${t("admin.quiet")}</h3>
                 <div class="two">
                   ${quietHours()}
@@ -341,12 +321,7 @@ const sound = (controls) => (shared) => {
                 <h3>${t("admin.speaker")}</h3>
                 <div class="two">
                   ${amount("VOLUME", 0, 100, 5)}
-                  ${choice(
-                    "DUCK",
-                    ducks.some(([d]) => d === value("DUCK"))
-                      ? ducks
-                      : [...ducks, [value("DUCK"), t("admin.duck", { n: number(-Number(value("DUCK"))) })]],
-                  )}
+                  ${choice("DUCK", ducks())}
                   ${choice("CHIME", labeled(chimes, "say.chime"))}
                   ${choice("CHIME_URGENT", labeled(chimes, "say.chime"))}
                 </div>
@@ -364,7 +339,7 @@ const sound = (controls) => (shared) => {
 
 /** @type {Part} */
 function rooms({ gate }) {
-  /** @type {{ name: string, here: boolean, online: boolean }[] | null} */ let all = null;
+  /** @type {Api["Room"][] | null} */ let all = null;
   void gate.run(async () => {
     all = (await api("GET", "/api/rooms")).rooms;
   });
@@ -381,7 +356,7 @@ function rooms({ gate }) {
                       ${r.here ? html`<span class="tag">${t("admin.room.here")}</span>` : nothing}
                     </div>
                     <span class=${r.online ? "link-state on" : "link-state off"}>
-                      ${t(r.online ? "admin.room.online" : "admin.room.offline")}
+                      ${t(r.online ? "admin.room.online" : "live.off")}
                     </span>
                   </li>`,
               )}
@@ -392,8 +367,14 @@ function rooms({ gate }) {
 
 // ---- health
 
-/** @typedef {{ name: string, result: "ok" | "warning" | "failure", detail: string, remedy?: string }} Finding */
+/** @typedef {Api["Finding"]} Finding */
 const ranks = { failure: 0, warning: 1, ok: 2 };
+/** @param {Finding[]} all */
+function verdict(all) {
+  const bad = all.filter((f) => f.result !== "ok").length;
+  return bad ? t("admin.health.bad", { n: bad }) : t("admin.health.good");
+}
+
 /** Matches a remedy that is a command for the host. */
 const isCommand = /^(sudo )?(pressbox|systemctl|apt|chown|chmod) [\w ./=@-]+$/;
 
@@ -407,8 +388,7 @@ function health({ gate, update }) {
       all = /** @type {Finding[]} */ ((await api("GET", "/api/admin/examination")).findings).sort(
         (a, b) => ranks[a.result] - ranks[b.result],
       );
-      const bad = all.filter((f) => f.result !== "ok").length;
-      readOut(bad ? t("admin.health.bad", { n: bad }) : t("admin.health.good"));
+      readOut(verdict(all));
     });
   void load();
   /** @param {Finding} f */
@@ -436,11 +416,7 @@ function health({ gate, update }) {
         </div>
         ${!all
           ? html`<p class="waiting">${t("admin.health.checking")}</p>`
-          : html`<p>
-                ${all.some((f) => f.result !== "ok")
-                  ? t("admin.health.bad", { n: all.filter((f) => f.result !== "ok").length })
-                  : t("admin.health.good")}
-              </p>
+          : html`<p>${verdict(all)}</p>
               <ul class="stubs" id="findings">
                 ${all.map(stub)}
               </ul>`}
@@ -474,10 +450,10 @@ function log({ gate, update }) {
                   ${t("admin.log.filter")}
                   <input
                     type="search"
-                    @input=${(/** @type {any} */ e) => {
-                      wanted = e.target.value.toLowerCase();
+                    @input=${valued((text) => {
+                      wanted = text.toLowerCase();
                       void update();
-                    }}
+                    })}
                 /></label>
                 <div class="scroll" tabindex="0" role="group" aria-labelledby="log-title">
                   <table class="records">
@@ -514,7 +490,7 @@ function log({ gate, update }) {
 
 /** @type {Part} */
 function backup({ gate, update }) {
-  /** @type {{ name: string, created_at: string, size_bytes: number }[] | null} */ let all = null;
+  /** @type {Api["Backup"][] | null} */ let all = null;
   let making = false;
   const load = () =>
     gate.run(async () => {

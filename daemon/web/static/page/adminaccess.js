@@ -3,19 +3,19 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, alertBox, problemOf, formatTime, percent, number, megabytes, language, command, loading, readOut,
-  refocus, when, joinAddress, signInAddress, listed, url, leaf,
+  refocus, when, joinAddress, signInAddress, listed, url, leaf, valued, submitted,
 } from "./ui.js";
 
 const day = 86400; // seconds
 
 // ---- users and invites
 
-/** @typedef {Account & { disabled: boolean }} User */
+/** @typedef {Api["User"]} User */
 
 /** @type {Part} */
 export function people({ gate, me }) {
   /** @type {User[] | null} */ let users = null;
-  /** @type {{ id: string, expires_in: number }[]} */ let invites = [];
+  /** @type {Api["ListedInvite"][]} */ let invites = [];
   /**
    * A secret that is shown once, above a list.
    * @type {{ list: "users" | "invites", title: string, text: string } | null}
@@ -94,7 +94,7 @@ export function people({ gate, me }) {
               @click=${() => remove(u)}
               aria-label=${t("admin.user.deletelabel", { name: u.name })}
             >
-              ${t("admin.user.delete")}
+              ${t("delete")}
             </button>
           </div>`}
     </li>`;
@@ -148,22 +148,14 @@ const revealed = (secret) =>
 
 /** @type {Part} */
 export function tokens({ gate }) {
-  /**
-   * @type {{ id: string, name: string, network?: string, ttl?: number, control: boolean, created_at: string }[] |
-   *   null}
-   */
-  let all = null;
+  /** @type {Api["Token"][] | null} */ let all = null;
   /** @type {{ title: string, text: string } | null} */ let secret = null;
   const load = () =>
     gate.run(async () => {
       all = (await api("GET", "/api/admin/tokens")).tokens;
     });
   void load();
-  /** @param {SubmitEvent} e */
-  const create = async (e) => {
-    e.preventDefault();
-    const form = /** @type {HTMLFormElement} */ (e.target);
-    const fields = new FormData(form);
+  const create = submitted(async (fields, form) => {
     const made = await gate.run(() =>
       api("POST", "/api/admin/tokens", {
         name: fields.get("name"),
@@ -177,7 +169,7 @@ export function tokens({ gate }) {
     readOut(t("admin.token.made"));
     secret = { title: t("admin.token.made"), text: made.token };
     await load();
-  };
+  });
   /** @param {string} id */
   const revoke = async (id) => {
     await gate.run(() => api("DELETE", url`/api/admin/tokens/${id}`));
@@ -223,7 +215,7 @@ export function tokens({ gate }) {
                 )}
               </ul>`)}`)}
         ${leaf("token-new", t("admin.token.new"), html`<form class="fields" @submit=${create}>
-            <label>${t("admin.token.name")} <input name="name" required maxlength="100" autocomplete="off" /></label>
+            <label>${t("name")} <input name="name" required maxlength="100" autocomplete="off" /></label>
             <label>
               ${t("admin.token.network")}
               <input name="network" placeholder="192.168.1.0/24" autocomplete="off" spellcheck="false"
@@ -237,24 +229,15 @@ export function tokens({ gate }) {
 
 // ---- voices
 
-/**
- * @typedef {Voice & { language: string, size_bytes: number, license?: string, default: boolean, removable: boolean
- *   }} Installed
- */
-/** @typedef {{ name: string, state: string, done: number, total: number, error?: string }} Install */
-/**
- * @typedef {{ name: string, language: string, quality: string, speakers: number, size_bytes: number, license?:
- *   string, recommended: boolean, installed: boolean }} Offer
- */
-/** @typedef {{ language: string, languages: string[], voices: Offer[] }} Catalog */
+/** @typedef {Api["InstalledVoice"]} Installed */
 
 const pollDelay = 700; // ms between two looks at an installation
 
 /** @type {Part} */
 export function voices({ gate, update }) {
   /** @type {Installed[] | null} */ let all = null;
-  /** @type {Install | undefined} */ let install;
-  /** @type {Catalog | null} */ let shop = null;
+  /** @type {Api["VoiceInstall"] | undefined} */ let install;
+  /** @type {Api["Catalog"] | null} */ let shop = null;
   /** Why the last search failed. @type {Problem | null} */ let missing = null;
   let searching = false;
   let timer = 0;
@@ -270,7 +253,7 @@ export function voices({ gate, update }) {
       /** @type {Record<string, string>} */ (samples)[v.language] ?? [1, 2, 3, 4, 5].map((n) => number(n)).join(", ");
     if (!again) await player.toggle({ message, voice: v.name });
   };
-  /** @param {{ voices: Installed[], install?: Install }} list */
+  /** @param {Api["InstalledVoices"]} list */
   const receive = (list) => {
     const before = install?.state;
     [all, install] = [list.voices, list.install];
@@ -351,7 +334,7 @@ export function voices({ gate, update }) {
               @click=${() => remove(v.name)}
               aria-label=${t("admin.voice.removelabel", { name: v.name })}
             >
-              ${t("admin.voice.remove")}
+              ${t("remove")}
             </button>`
           : nothing}
       </div>
@@ -368,10 +351,10 @@ export function voices({ gate, update }) {
         ${t("admin.voice.loading", { name, share: percent(share), size: megabytes(install.total) })}
       </label>
       <progress id="download" max="1" .value=${share}></progress>
-      <button @click=${() => remove(name)}>${t("admin.voice.cancel")}</button>
+      <button @click=${() => remove(name)}>${t("cancel")}</button>
     </div>`;
   };
-  /** @param {Offer} v */
+  /** @param {Api["CatalogVoice"]} v */
   const offer = (v) =>
     html`<li>
       <div>
@@ -433,8 +416,8 @@ export function voices({ gate, update }) {
             : nothing}
           ${shop
             ? html`<label class="fields">
-                ${t("admin.voice.language")}
-                <select id="language" @change=${(/** @type {any} */ e) => search(e.target.value)}>
+                ${t("language")}
+                <select id="language" @change=${valued(search)}>
                   ${languageNames(shop.languages).map(
                     ([code, name]) =>
                       html`<option value=${code} ?selected=${code === shop?.language}>${name}</option>`,

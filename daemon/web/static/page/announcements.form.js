@@ -3,7 +3,7 @@ import { html, nothing } from "./lit-html.js";
 import { reason, ended } from "./announcements.shared.js";
 import {
   t, label, api, when, timeZone, weekdays, dayName, cronOf, alertBox, sentence, Problem, requests, readOut, store,
-  stored, wrongOf,
+  stored, wrongOf, valued, submitted,
 } from "./ui.js";
 
 const minRate = 60;
@@ -31,7 +31,7 @@ const fields = [
   "room",
 ];
 
-/** The part of the form that is emptied once it was sent; "" is a field's default. @param {string} when */
+/** Returns the fields that are reset after sending; "" is a field's default. @param {string} when */
 const blank = (when) => ({
   message: "", title: "", urgent: false, priority: "", volume: "", ttl: "", room: new Set(),
   chime: "", repeat: "", times: "3", every: "10", when, at: "", in: "10",
@@ -66,7 +66,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
   };
   /** @type {string[]} */ let rooms = []; // once the other options are open
   const spoken = () => ({ message: draft.message, voice: draft.voice || undefined });
-  /** Returns the fields that are not left at their default; JSON has none that is undefined. @returns {Content} */
+  /** Returns the fields that differ from their defaults; JSON leaves out what is undefined. @returns {Content} */
   const content = () => ({
     ...spoken(),
     title: draft.title || undefined,
@@ -118,9 +118,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
       readOut(confirmation);
       return s;
     });
-  /** @param {SubmitEvent} e */
-  const submit = async (e) => {
-    e.preventDefault();
+  const submit = submitted(async () => {
     if (sending) return;
     [sending, confirmation] = [true, ""];
     await update(); // renders what was typed last, so that emptying the field is a change
@@ -134,7 +132,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     }
     await update();
     document.getElementById("message")?.focus();
-  };
+  });
   const listen = async () => {
     listener ??= (await import("./speech.js")).newPlayer(update, requested.run);
     await listener.toggle(spoken(), draft.rate);
@@ -172,11 +170,12 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
    * Returns a listener that stores a field's value.
    * @param {Exclude<keyof typeof draft, "urgent" | "room" | "days">} name
    */
-  const set = (name) => (/** @type {any} */ e) => {
-    /** @type {any} */ (draft)[name] = name === "rate" ? Number(e.target.value) : e.target.value;
-    if (name === "message") confirmation = shown = "";
-    update();
-  };
+  const set = (name) =>
+    valued((value) => {
+      /** @type {any} */ (draft)[name] = name === "rate" ? Number(value) : value;
+      if (name === "message") confirmation = shown = "";
+      update();
+    });
   /**
    * Renders a number, which is optional unless it is required.
    * @param {"volume" | "ttl" | "times" | "every" | "in"} name
@@ -212,18 +211,23 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
       </select>
       ${violations(name)}
     </div>`;
-  /** Asks for the rooms once the other options are opened. @param {Event} e */
+  /** @template T @param {Set<T>} of @param {T} value */
+  const toggle = (of, value) => {
+    if (!of.delete(value)) of.add(value);
+    update();
+  };
+  /** Loads the rooms once the other options are opened. @param {Event} e */
   const open = async (e) => {
     if (!(/** @type {HTMLDetailsElement} */ (e.target).open) || rooms.length) return;
     await requested.run(async () => {
-      const list = /** @type {{ name: string }[]} */ ((await api("GET", "/api/rooms")).rooms);
+      const list = /** @type {Api["Room"][]} */ ((await api("GET", "/api/rooms")).rooms);
       rooms = [...list.map((r) => r.name), "all"];
     });
     update();
   };
   const roomChoice = () =>
     html`<fieldset class="picks">
-        <legend>${t("say.room")}</legend>
+        <legend>${t("admin.part.rooms")}</legend>
         ${rooms.map(
           (name) =>
             html`<label class="pick">
@@ -232,10 +236,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
                 name="room"
                 value=${name}
                 .checked=${draft.room.has(name)}
-                @change=${() => {
-                  if (!draft.room.delete(name)) draft.room.add(name);
-                  update();
-                }}
+                @change=${() => toggle(draft.room, name)}
               />${name === "all" ? t("say.room.all") : name}
             </label>`,
         )}
@@ -303,10 +304,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
                       type="checkbox"
                       .checked=${draft.days.has(d)}
                       aria-label=${dayName(d, "long")}
-                      @change=${() => {
-                        if (!draft.days.delete(d)) draft.days.add(d);
-                        update();
-                      }}
+                      @change=${() => toggle(draft.days, d)}
                     />${dayName(d, "short")}
                   </label>`,
               )}
@@ -371,10 +369,10 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
           name="urgent"
           type="checkbox"
           .checked=${draft.urgent}
-          @change=${(/** @type {any} */ e) => {
-            draft.urgent = e.target.checked;
+          @change=${valued((_, { checked }) => {
+            draft.urgent = checked;
             update();
-          }}
+          })}
         />
         ${t("say.urgent")}
       </label>

@@ -1,7 +1,7 @@
 // The loudspeaker: its volume, mute and do not disturb.
 import { html, nothing } from "./lit-html.js";
 import { reason } from "./announcements.shared.js";
-import { t, label, api, when, nextTime, alertBox, loading, requests, refocus, leaf } from "./ui.js";
+import { t, label, api, when, nextTime, alertBox, loading, requests, refocus, leaf, valued } from "./ui.js";
 
 const morning = 7; // o’clock
 const volumeDelay = 300; // ms from the last change of the slider to its request
@@ -26,9 +26,8 @@ export function loudspeaker(shared) {
   };
   /** @param {Partial<Volume>} change */
   const putVolume = (change) => requested.run(async () => setVolume(await api("PUT", "/api/volume", change)));
-  /** @param {any} e */
-  const slide = (e) => {
-    const level = (chosen = Number(e.target.value));
+  const slide = valued((value) => {
+    const level = (chosen = Number(value));
     clearTimeout(timer);
     timer = setTimeout(async () => {
       await putVolume({ volume: level });
@@ -36,7 +35,7 @@ export function loudspeaker(shared) {
       update();
     }, volumeDelay);
     update();
-  };
+  });
   /** @param {{ for: number } | { until: string }} period */
   const disturbNot = (period) => requested.run(async () => setQuiet(await api("PUT", "/api/quiet", period)));
   const disturb = () =>
@@ -48,9 +47,9 @@ export function loudspeaker(shared) {
   /** @param {Quiet} q */
   const applies = (q) =>
     q.active
-      ? html`<strong>${q.until ? t("quiet.until", { when: when(q.until) }) : t("quiet.on")}</strong>
+      ? html`<strong>${q.until ? t("quiet.until", { when: when(q.until) }) : t("on")}</strong>
           (${label("quiet.reason", q.reason)}). ${label("quiet.mode", q.mode)}`
-      : html`<strong>${t("quiet.off")}</strong>`;
+      : html`<strong>${t("off")}</strong>`;
   const level = () => chosen ?? volume?.volume ?? 0;
   return {
     setVolume,
@@ -133,9 +132,9 @@ export function loudspeaker(shared) {
                     aria-describedby=${why}
                     aria-label=${t("quiet.tolabel")}
                     .value=${until}
-                    @input=${(/** @type {any} */ e) => {
-                      if (e.target.value) until = e.target.value;
-                    }}
+                    @input=${valued((value) => {
+                      if (value) until = value;
+                    })}
                 /></span>
               </div>`}
         ${reason(shared, "speaker")}`),

@@ -118,7 +118,7 @@ export function onAir({ update, me }, { voices, speaker, ended: forget }) {
   /** @param {Announcement} a */
   const cancel = (a) =>
     html`<button aria-label=${t("queue.cancellabel", { message: brief(a) })} @click=${() => act("DELETE", path(a))}>
-      ${t("queue.cancel")}
+      ${t("cancel")}
     </button>`;
   /** @param {Announcement} a */
   const halt = (a) =>
@@ -133,7 +133,7 @@ export function onAir({ update, me }, { voices, speaker, ended: forget }) {
     return html`<section class="leaf" aria-labelledby="queue-title">
       <div class="row spread">
         <h2 id="queue-title" tabindex="-1">${t("queue.title")}</h2>
-        <span class="link-state ${online ? "on" : "off"}">${online ? t("live.on") : t("live.off")}</span>
+        <span class="link-state ${online ? "on" : "off"}">${online ? t("link.live") : t("live.off")}</span>
       </div>
       ${alertBox(requested.problem)}
       ${requested.problem?.status === 401 && !me

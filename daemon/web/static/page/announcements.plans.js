@@ -123,7 +123,7 @@ export function schedules(shared, voices) {
         <p class="quote">${text(s)}</p>
         <small>
           ${!s.enabled
-            ? t("schedule.off")
+            ? t("off")
             : s.next_at
               ? t("schedule.next", { when: when(s.next_at) })
               : t("schedule.never")}
@@ -141,7 +141,7 @@ export function schedules(shared, voices) {
             aria-label=${t("schedule.onlabel", { name: s.name })}
             @change=${() => turn(s)}
           />
-          ${t("schedule.on")}
+          ${t("on")}
         </label>
         <button
           ?disabled=${!shared.may}
@@ -149,7 +149,7 @@ export function schedules(shared, voices) {
           @click=${() => remove(s)}
           aria-label=${t("schedule.removelabel", { name: s.name })}
         >
-          ${t("schedule.remove")}
+          ${t("remove")}
         </button>
       </div>
     </li>`;

@@ -3,7 +3,7 @@
 import { html, render, nothing } from "./lit-html.js";
 import {
   t, api, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store,
-  stored, meta, fullScreen, readOut, sides,
+  stored, meta, fullScreen, readOut, sides, notice,
 } from "./ui.js";
 
 const statistics = () => import("./stats.js");
@@ -95,8 +95,8 @@ const masthead = () =>
       html`<div class="masthead-in">
         <a class="wordmark" href="/"><span class="ball" aria-hidden="true"></span>Pressbox</a>
         <nav aria-label=${t("nav.label")}>
-          ${link("/", t("nav.games"))} ${link("/standings", t("nav.standings"))} ${link("/players", t("nav.players"))}
-          ${link("/announcements", t("nav.announcements"))}
+          ${link("/", t("nav.games"))} ${link("/standings", t("standings.title"))}
+          ${link("/players", t("players.title"))} ${link("/announcements", t("nav.announcements"))}
         </nav>
         <div class="who">
           ${session.me?.admin ? link("/admin", t("nav.admin")) : nothing}
@@ -148,7 +148,7 @@ const link = (href, text, cls = "") =>
 
 // ---- rematches
 
-const restsAfter = 5000; // milliseconds until the first load is over, to which offers do not belong
+const restsAfter = 5000; // milliseconds; offers are received once the first load is over
 let resting = 0;
 
 /** The rematches that are offered to this account, by id. @type {Map<string, Game>} */
@@ -234,7 +234,7 @@ const notices = () =>
         ${answer
           ? html`<div>
               <p>${answer}</p>
-              <p class="row"><button @click=${() => notify("")}>${t("help.close")}</button></p>
+              <p class="row"><button @click=${() => notify("")}>${t("close")}</button></p>
             </div>`
           : nothing}
       </aside>`;
@@ -296,7 +296,7 @@ async function open(navigated = false) {
   const [path, load, name = "", tab = ""] = routes.find(([path]) => path.test(url.pathname)) ?? [];
   let view;
   if (!path || !load) view = message(t("lost.title"), t("lost.text"));
-  else if (needSession.includes(name) && !session.me) view = signInFirst();
+  else if (needSession.includes(name) && !session.me) view = { title: () => t("signin"), render: gate };
   else {
     try {
       const module = await load();
@@ -331,21 +331,7 @@ function close() {
 }
 
 /** @param {string} title @param {string} text @returns {View} */
-const message = (title, text) => ({
-  title: () => title,
-  render: () =>
-    html`<section class="leaf narrow">
-      <h1>${title}</h1>
-      <p>${text}</p>
-      <p><a class="button" href="/">${t("lost.out")}</a></p>
-    </section>`,
-});
-
-/** @returns {View} */
-const signInFirst = () => ({
-  title: () => t("signin"),
-  render: () => gate(),
-});
+const message = (title, text) => ({ title: () => title, render: () => notice(title, html`<p>${text}</p>`) });
 
 document.addEventListener("visibilitychange", () => void keepAwake());
 document.addEventListener("fullscreenchange", () => void update());
@@ -380,7 +366,7 @@ document.addEventListener("click", (e) => {
     void import("./player.js").then(({ openCard }) => openCard(name.dataset), reloadIfOutdated);
 });
 /**
- * The element that data-help marks around another one: what it is, if it has a value, is a term of the glossary.
+ * Returns the closest element with data-help, whose value is a term of the glossary or empty.
  * @param {EventTarget | null} from
  * @returns {HTMLElement | null}
  */

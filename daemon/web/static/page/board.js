@@ -26,7 +26,7 @@ export const bags = [
 ];
 
 /**
- * Where a player is who is not shown: moved there, and not hidden, its name needs no new style.
+ * The place of players who are not shown: they are moved and not hidden, so that their names need no new style.
  * @type {[number, number]}
  */
 const nowhere = [-9999, -9999];
@@ -188,7 +188,7 @@ function line(book, e) {
   return drawn;
 }
 
-/** The lamps of part of the count, which are off, by their letter. @type {[string, number][]} */
+/** The letters of the count, and how many lamps each has. @type {[string, number][]} */
 const counted = [
   ["B", 3],
   ["S", 2],
@@ -196,8 +196,8 @@ const counted = [
 ];
 
 /**
- * Score, inning, bases, count and outs: all that a small screen has of the scoreboard. Its elements stay, so that a
- * play changes only what differs.
+ * Score, inning, bases, count and outs: all that a small screen has of the scoreboard. Its elements are kept, so that
+ * a play changes only what differs.
  */
 class Situation {
   /** @param {Game} game */
@@ -494,8 +494,8 @@ class Runner {
 }
 
 /**
- * The runners on the field, and the batter. Each player has an element, which stays for the rest
- * of the game and is moved, also out of the picture: the layout of a name costs more than all else that a play changes.
+ * The runners on the field, and the batter. Each player has one element for the rest of the game, which is moved, even
+ * out of the picture: laying out a name costs more than everything else that a play changes.
  */
 class Runners {
   /** @param {Scorebook} book */
@@ -536,7 +536,7 @@ export function write(of, text) {
   else if (firstChild.data !== text) firstChild.data = text;
 }
 
-/** Sets an attribute whose value is another one. @param {Element} of @param {string} name @param {string} value */
+/** Sets an attribute if its value differs. @param {Element} of @param {string} name @param {string} value */
 export function change(of, name, value) {
   if (of.getAttribute(name) !== value) of.setAttribute(name, value);
 }

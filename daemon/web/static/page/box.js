@@ -1,8 +1,8 @@
-// What a game has once it is over, and the box score before: loaded once it is asked for.
+// The result of a finished game, and the box score of any: loaded on demand.
 import { html, nothing } from "./lit-html.js";
 import { nineOf } from "./board.js";
 import {
-  t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken, cells, table,
+  t, label, clubStyle, pennant, inningName, loading, sides, playerName, unbroken, cells, table, innings,
 } from "./ui.js";
 
 /**
@@ -24,7 +24,7 @@ export function final(game, book, box, rematch) {
       ${game.rematch
         ? html`<a class="button" href=${`/games/${game.rematch}`}>${t("final.next")}</a>`
         : game.you
-          ? html`<button @click=${rematch}>${t("final.rematch")}</button>`
+          ? html`<button @click=${rematch}>${t("rematch.title")}</button>`
           : nothing}
       <a class="button" href=${`/api/games/${game.id}/scorecard`} download=${`${game.id}.EV`}>${t("final.card")}</a>
     </p>
@@ -76,8 +76,6 @@ function howWon(book, box) {
   </dl>`;
 }
 
-const innings = (/** @type {number} */ outs) => `${Math.floor(outs / 3)}.${outs % 3}`;
-
 /** @param {Game} game @param {Box | null} box */
 export function boxScore(game, box) {
   if (!box) return loading();
@@ -106,7 +104,7 @@ export function boxScore(game, box) {
       <h3>${pennant(club)} ${club.name}</h3>
       ${table(
         t("box.batting", { club: club.name }),
-        [t("box.batters"), "AB", "R", "H", "RBI", "BB", "SO", "LOB"],
+        [t("players.batting"), "AB", "R", "H", "RBI", "BB", "SO", "LOB"],
         batting.map(
           (b) =>
             html`<tr>
@@ -126,7 +124,7 @@ export function boxScore(game, box) {
       <p class="notes">${notes(team, game.id)}</p>
       ${table(
         t("box.pitching", { club: club.name }),
-        [t("box.pitchers"), "IP", "H", "R", "ER", "BB", "SO", "HR", "P"],
+        [t("players.pitching"), "IP", "H", "R", "ER", "BB", "SO", "HR", "P"],
         team.pitching?.map(
           (p) =>
             html`<tr>

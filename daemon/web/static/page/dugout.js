@@ -1,14 +1,14 @@
-// The dugout: what a manager can do beside the decision, such as substitutions.
+// The dugout: what a manager can do besides the decision, such as substitutions.
 import { html, nothing } from "./lit-html.js";
 import { doubleName } from "./board.js";
 import { nameOf, gain, subsOf, teamOf } from "./play.js";
-import { t, label, ordinal, store, playerName, gradesOf } from "./ui.js";
+import { t, label, ordinal, store, playerName, gradesOf, valued, submitted } from "./ui.js";
 
 /** @typedef {import("./play.js").Match} Match */
 
 /** Returns the name of a substitution in a list, with the gain. @param {Choice} c @param {Match} match */
 const substitute = (c, match) =>
-  [nameOf(c, match), gain(c), c.coach ? t("worth.coach") : ""].filter(Boolean).join(" · ");
+  [nameOf(c, match), gain(c), c.coach ? t("term.coach") : ""].filter(Boolean).join(" · ");
 /** @param {Choice} c */
 const ends = (c) => c.action.a === "concede" || c.action.a === "end";
 /** @param {Choice} c */
@@ -61,11 +61,11 @@ export class Dugout {
         <input
           type="checkbox"
           .checked=${this.match.keys}
-          @change=${(/** @type {any} */ e) => {
-            this.match.keys = e.target.checked;
-            store("keys", e.target.checked ? "on" : "off");
+          @change=${valued((_, { checked }) => {
+            this.match.keys = checked;
+            store("keys", checked ? "on" : "off");
             this.match.update();
-          }}
+          })}
         />
         ${t("dugout.keys")}
       </label>`;
@@ -93,18 +93,16 @@ export class Dugout {
       const kind = ["PH", "PR", "P"].includes(subsOf(c)[0].position) ? subsOf(c)[0].position : "field";
       kinds.set(kind, [...(kinds.get(kind) ?? []), c]);
     }
-    const pick = (/** @type {"change" | "double"} */ which) => (/** @type {any} */ e) => {
-      this[which] = e.target.value;
-      this.match.update();
-    };
+    const pick = (/** @type {"change" | "double"} */ which) =>
+      valued((value) => {
+        this[which] = value;
+        this.match.update();
+      });
     return html`<form
       class="substitutions"
-      @submit=${(/** @type {SubmitEvent} */ e) => {
-        e.preventDefault();
-        this.choose(double ? this.withPitcher(change, double) : change);
-      }}
+      @submit=${submitted(() => this.choose(double ? this.withPitcher(change, double) : change))}
     >
-      <label for="sub">${t("dugout.subs")}</label>
+      <label for="sub">${t("help.bench")}</label>
       <select
         id="sub"
         data-help=${["PH", "PR", "P"].includes(pitcher.position) ? pitcher.position : nothing}
@@ -124,7 +122,7 @@ export class Dugout {
       </select>
       ${this.candidate(game, pitcher.player_id)}
       ${doubles.length
-        ? html`<label for="double">${t("dugout.double")}</label>
+        ? html`<label for="double">${t("term.double")}</label>
             <select id="double" data-help="double" @change=${pick("double")} aria-describedby="double-hint">
               <option value="" .selected=${!double}>${t("dugout.single", { n: ordinal(pitcher.slot) })}</option>
               ${doubles.map(

@@ -2,7 +2,7 @@
 import { html, nothing, noChange } from "./lit-html.js";
 import {
   t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf,
-  element, guarded, loading, stored, sides, problemText, language, inningName,
+  element, guarded, loading, stored, sides, problemText, language, inningName, linkState,
 } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
 
@@ -214,8 +214,8 @@ class Match {
   }
 
   /**
-   * Shows the next play and its words, which change nothing else of the page until it has been shown. Reports
-   * whether there is one.
+   * Shows the next play and its words, and changes nothing else of the page until it has been shown. Reports whether
+   * there is one.
    */
   showPlay() {
     const shown = this.stage?.draw();
@@ -225,8 +225,8 @@ class Match {
   }
 
   /**
-   * Returns what is shown of the presence, as a key: that the opponent has called only to a manager, before the
-   * play.
+   * Returns what is shown of the presence, as a key. Only a manager sees that the opponent has called, and only before
+   * the play.
    */
   presenceShown() {
     const you = this.game?.you;
@@ -307,7 +307,7 @@ class Match {
     this.countDown();
   }
 
-  /** Draws the seconds of what runs down: the clock, an absence. */
+  /** Draws the seconds that run down, of the clock or an absence. */
   countDown() {
     clearInterval(this.tick);
     if (this.clock || sides.some((side) => this.presence[side]?.gone_in))
@@ -389,7 +389,7 @@ class Match {
     e.preventDefault();
   }
 
-  /** A tap ends the play that is shown; what it met there is out of date. @param {MouseEvent} e */
+  /** A tap ends the play that is shown; what was tapped is out of date. @param {MouseEvent} e */
   tapped(e) {
     if (!this.stage?.skip() || !(/** @type {Element} */ (e.target).closest?.(".panel"))) return;
     e.preventDefault();
@@ -475,9 +475,7 @@ class Match {
     return this.linkPanel(
       [this.link, fans, presenceKey(p), ...sides.map((side) => this.goneIn(p[side])), stage, stage?.sounds],
       () =>
-        html`<span class=${`link-state ${this.link === "live" ? "on" : this.link === "joining" ? "" : "off"}`}>
-            ${t(`link.${this.link}`)}
-          </span>
+        html`${linkState(this.link)}
           ${sides.map((side) => {
             const manager = p[side];
             if (!manager || (hotseat && side === "home")) return nothing; // one person manages both sides

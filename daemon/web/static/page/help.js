@@ -1,7 +1,7 @@
 // How to play: five cards, the glossary and the keys, as a page and in a dialog,
 // which app.js opens with the key ? or a button with data-help.
-import { html, render } from "./lit-html.js";
-import { t, label } from "./ui.js";
+import { html } from "./lit-html.js";
+import { t, label, openDialog, closeButton } from "./ui.js";
 
 /** The terms of the glossary by section. */
 const sections = /** @type {const} */ ([
@@ -90,25 +90,12 @@ export const help = () => ({
 });
 
 /**
- * Opens the dialog, once, at a term of the glossary if it is given. It closes with Esc, and the focus goes back.
+ * Opens the dialog, once, at a term of the glossary if it is given.
  * @param {string} [term]
  */
 export function openHelp(term) {
   if (document.querySelector("dialog[open]")) return;
-  const dialog = document.createElement("dialog");
-  dialog.className = "help leaf";
-  dialog.setAttribute("aria-label", t("help.title"));
-  dialog.addEventListener("close", () => dialog.remove());
-  dialog.addEventListener("click", (e) => {
-    if (e.target === dialog) dialog.close();
-  }); // beside it
-  render(
-    html`<form method="dialog"><button autofocus>${t("help.close")}</button></form>
-      ${content(false)}`,
-    dialog,
-  );
-  document.body.append(dialog);
-  dialog.showModal();
+  const dialog = openDialog("help", t("help.title"), html`${closeButton()} ${content(false)}`);
   if (term)
     /** @type {HTMLElement | null} */ (
       dialog.querySelector(`[data-term="${CSS.escape(term.replaceAll(" ", "_"))}"]`)

@@ -3,7 +3,7 @@
 // reconnects without help, shows since when it is cut off, and is black in quiet hours.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, qr, joinAddress, managerOf, pennant, inningName, clubStyle, fullScreen, formatTime, number, rate,
+  t, label, qr, joinAddress, managerOf, openSide, pennant, inningName, clubStyle, fullScreen, formatTime, number, figure, innings,
   unbroken, cells, columns,
 } from "./ui.js";
 import { openStream } from "./streams.js";
@@ -30,7 +30,7 @@ const categories = ["avg", "hr", "rbi", "era", "w", "so"];
  *   NonNullable<Game["now"]>, batter: { name: string, ab: number, h: number },
  * pitcher: { name: string, outs: number, so: number }, text: string[], paused?: boolean, result?: { how: string }
  * }} Score
- * @typedef {{ season: number, standings: any[], leaders: { statistic: string, leaders: any[] }[] }} Season
+ * @typedef {{ season: number, standings: Api["Standing"][], leaders: Api["Category"][] }} Season
  * @typedef {{ kind: "game" | "standings" | "leaders" | "next" | "announced" | "empty", score?: Score }} Panel
  */
 
@@ -194,7 +194,7 @@ export function kiosk({ update }) {
   });
 
   return {
-    title: () => t("kiosk.title"),
+    title: () => t("nav.kiosk"),
     bare: true,
     awake: true,
     render: () => {
@@ -287,13 +287,7 @@ function render(panel, wall) {
               html`<li>
                 <span>${pennant(g.away.team)} ${g.away.team.name}</span> <span>${t("game.at")}</span>
                 <span>${pennant(g.home.team)} ${g.home.team.name}</span>
-                <small>
-                  ${g.away.manager || g.away.bot
-                    ? g.home.manager || g.home.bot
-                      ? t("lobby.cards")
-                      : t("lobby.seat")
-                    : t("lobby.seat")}
-                </small>
+                <small>${t(openSide(g) ? "lobby.seat" : "lobby.cards")}</small>
               </li>`,
           )}
         </ul>
@@ -353,12 +347,12 @@ function board(s) {
     </tr>`;
   return html`<section
     class="wall-panel wall-game"
-    aria-label=${t("kiosk.game", { away: s.away.team.name, home: s.home.team.name })}
+    aria-label=${t("leagues.at", { away: s.away.team.name, home: s.home.team.name })}
   >
     <table>
       <thead>
         <tr>
-          <th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>
+          <th scope="col"><span class="unseen">${t("board.club")}</span></th>
           ${columns([...innings.map((i) => i + 1), t("kiosk.r"), t("kiosk.h"), t("kiosk.e")])}
         </tr>
       </thead>
@@ -404,7 +398,7 @@ function situation(s) {
           ${shortened(s.pitcher.name, 22)}
           <small>
             ${t("kiosk.pitcher", {
-              innings: `${Math.floor(s.pitcher.outs / 3)}.${s.pitcher.outs % 3}`,
+              innings: innings(s.pitcher.outs),
               so: s.pitcher.so,
             })}
           </small>
@@ -417,11 +411,11 @@ function situation(s) {
 /** @param {Wall} wall */
 const standings = (wall) =>
   html`<section class="wall-panel">
-    <h2>${t("nav.standings")}</h2>
+    <h2>${t("standings.title")}</h2>
     <table class="wall-table">
       <thead>
         <tr>
-          <th scope="col"><span class="unseen">${t("kiosk.club")}</span></th>
+          <th scope="col"><span class="unseen">${t("board.club")}</span></th>
           ${columns(["w", "l", "gb"].map((c) => label("kiosk", c)))}
         </tr>
       </thead>
@@ -459,7 +453,7 @@ const leaders = (wall) =>
                   (l) =>
                     html`<li>
                       <span>${shortened(l.name, 20)} <small>${l.team.abbrev}</small></span>
-                      <b>${value(c.statistic, l.value)}</b>
+                      <b>${figure(c.statistic, l.value)}</b>
                     </li>`,
                 )}
               </ol>
@@ -467,9 +461,6 @@ const leaders = (wall) =>
         )}
     </div>
   </section>`;
-
-/** @param {string} statistic @param {number} n */
-const value = (statistic, n) => (statistic === "avg" ? rate(n) : statistic === "era" ? rate(n, 2) : number(n));
 
 /** Renders the games that are not in the main panel. @param {Wall} wall @param {Panel} panel @param {number} most */
 function others(wall, panel, most) {

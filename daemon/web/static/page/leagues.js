@@ -2,24 +2,15 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, season, formatTime, number, alertBox, problemOf, problemView, requests, pennant, loading, cells,
-  table, violationsAt,
+  table, violationsAt, valued, submitted,
 } from "./ui.js";
 import { tabs } from "./stats.js";
 
 const pollInterval = 5000; // milliseconds; nothing is sent when a league advances
 const mostSeats = 8;
 
-/**
- * @typedef {{ team: Club, manager: { id?: string, name: string } | null, bot: boolean, left?: string }} Seat
- * @typedef {{ id: string, kind: "series" | "league", name: string, status: string, creator: { name: string },
- *   created_at: string, seats: Seat[], you?: number, yours: boolean,
- * meetings?: number, best_of: number, play_at?: string, cover_hours: number, day?: number, cover_at?: string,
- * champion?: number, stalled?: string, options: { innings: number, visibility: string } }} League
- * @typedef {{ day: number, away: number, home: number, playoff?: boolean, status: string, game?: string, plays_at?:
- *   string, score?: Score, conceded?: Side }} Fixture
- * @typedef {{ entrant: number, g: number, w: number, l: number, t: number, rs: number, ra: number, gb: number,
- *   tie_break?: string }} Place
- */
+/** @typedef {Api["LeagueSeat"]} Seat */
+/** @typedef {Api["League"]} League */
 
 /** @param {Seat} s */
 const nameOf = (s) =>
@@ -125,9 +116,7 @@ function newLeague(update, go) {
   const team = (i) => chosen.teams[i] ?? clubs?.[i]?.id ?? "";
   /** @param {number} i */
   const manager = (i) => chosen.managers[i] ?? "bot";
-  /** @param {SubmitEvent} e */
-  const submit = async (e) => {
-    e.preventDefault();
+  const submit = submitted(async () => {
     if (sending) return;
     sending = true;
     await requested.run(async () => {
@@ -145,7 +134,7 @@ function newLeague(update, go) {
     });
     sending = false;
     update();
-  };
+  });
   /** @param {string} path */
   const violations = (path) => violationsAt(requested.problem, path);
   /**
@@ -162,10 +151,10 @@ function newLeague(update, go) {
       <label for=${id}>${text}</label>
       <select
         id=${id}
-        @change=${(/** @type {any} */ e) => {
-          choose(values[e.target.selectedIndex]);
+        @change=${valued((_, { selectedIndex }) => {
+          choose(values[selectedIndex]);
           update();
-        }}
+        })}
       >
         ${values.map((v) => html`<option ?selected=${v === now}>${name(v)}</option>`)}
       </select>
@@ -244,15 +233,15 @@ function newLeague(update, go) {
                   (v) => t(v === "series" ? "leagues.series" : "leagues.league"),
                 )}
                 <div>
-                  <label for="league-name">${t("leagues.name")}</label>
+                  <label for="league-name">${t("name")}</label>
                   <input
                     id="league-name"
                     required
                     maxlength="60"
                     .value=${chosen.name}
-                    @input=${(/** @type {any} */ e) => {
-                      chosen.name = e.target.value;
-                    }}
+                    @input=${valued((value) => {
+                      chosen.name = value;
+                    })}
                   />${violations("/name")}
                 </div>
                 ${kind === "league"
@@ -296,9 +285,9 @@ function newLeague(update, go) {
                     id="play_at"
                     type="time"
                     .value=${playAt}
-                    @input=${(/** @type {any} */ e) => {
-                      playAt = e.target.value;
-                    }}
+                    @input=${valued((value) => {
+                      playAt = value;
+                    })}
                   />
                   <p class="hint">${t("leagues.playat.hint")}</p>
                   ${violations("/play_at")}
@@ -328,10 +317,7 @@ export const series = (page) => competition(page, "/api/series/");
 /** @param {PageContext} page @param {string} base path of the kind in the API @returns {View} */
 function competition({ update, me, go, params }, base) {
   const path = base + encodeURIComponent(params.id);
-  /**
-   * @type {{ league: League, games: Fixture[], standings: Place[], playoff?: { seat: number, w: number }[] } |
-   *   null}
-   */
+  /** @type {{ league: League, games: Api["LeagueGame"][], standings: Api["LeagueStandings"] } | null} */
   let now = null;
   /** @type {Problem | null} */ let missing = null;
   const requested = requests(update);
@@ -344,7 +330,7 @@ function competition({ update, me, go, params }, base) {
         api("GET", `${path}/schedule`),
         api("GET", `${path}/standings`),
       ]);
-      now = { league: found, games: schedule.games, standings: standings.standings, playoff: standings.playoff };
+      now = { league: found, games: schedule.games, standings };
     } catch (err) {
       if (!now) missing = problemOf(err);
     }
@@ -386,12 +372,12 @@ function competition({ update, me, go, params }, base) {
               : nothing}
             ${l.yours
               ? html`<button @click=${() => act("start")}>${t("leagues.start")}</button>
-                  <button @click=${remove}>${t("leagues.delete")}</button>`
+                  <button @click=${remove}>${t("delete")}</button>`
               : nothing}
             ${quit}
           </p>`;
   };
-  /** @param {Fixture} g @param {League} l */
+  /** @param {Api["LeagueGame"]} g @param {League} l */
   const result = (g, l) => {
     if (g.score)
       return html`${g.game
@@ -400,13 +386,13 @@ function competition({ update, me, go, params }, base) {
     if (g.game && g.status !== "scheduled") {
       const own = l.you !== undefined && (g.away === l.you || g.home === l.you);
       return html`<a href=${g.status === "pending" && own ? `/games/${g.game}/lineup` : `/games/${g.game}`}>
-        ${t(g.status === "pending" ? "leagues.lineups" : "leagues.playing")}
+        ${t(g.status === "pending" ? "card.title" : "leagues.playing")}
       </a>`;
     }
     return g.plays_at ? formatTime(g.plays_at) : t("leagues.scheduled");
   };
   /** @param {NonNullable<typeof now>} n */
-  const ranking = ({ league: l, standings, playoff }) =>
+  const ranking = ({ league: l, standings: { standings, playoff } }) =>
     html`<section class="leaf">
       <h2>${t("standings.title")}</h2>
       ${table(
@@ -437,7 +423,7 @@ function competition({ update, me, go, params }, base) {
           <h2>${t("leagues.schedule")}</h2>
           ${table(
             t("leagues.schedule"),
-            [t("leagues.game"), t("leagues.day"), t("leagues.result"), t("leagues.scorecard")],
+            [t("game.title"), t("leagues.day"), t("leagues.result"), t("leagues.scorecard")],
             games.map(
                   (g) =>
                     html`<tr>
@@ -457,7 +443,7 @@ function competition({ update, me, go, params }, base) {
                       <td>${result(g, l)}</td>
                       <td>
                         ${g.game && g.score
-                          ? html`<a href="/games/${g.game}/replay">${t("leagues.replay")}</a>
+                          ? html`<a href="/games/${g.game}/replay">${t("replay.name")}</a>
                               <a href="/api/games/${g.game}/scorecard" download="${g.game}.eve">
                                 ${t("leagues.eventfile")}
                               </a>`

@@ -1,7 +1,8 @@
 // The line-up card of one side of a game.
 import { html, svg, nothing } from "./lit-html.js";
 import {
-  t, label, api, stored, store, sentence, problemOf, readOut, clubStyle, pennant, wrongOf, playerName, gradesOf, url,
+  t, label, api, stored, store, sentence, problemOf, readOut, clubStyle, pennant, wrongOf, playerName, gradesOf,
+  pitches, url, valued, submitted,
 } from "./ui.js";
 
 const fielders = ["C", "1B", "2B", "3B", "SS", "LF", "CF", "RF"];
@@ -98,7 +99,7 @@ export class Card {
   }
 
   /**
-   * Puts a player into a place. A player who was there changes places with them.
+   * Puts a player into a place. A player who is there already trades places with them.
    * @param {number} i
    * @param {string} id
    */
@@ -160,7 +161,7 @@ export class Card {
   toggle(p) {
     const at = this.slots.findIndex((s) => s.player_id === p.id);
     if (at >= 0) return this.put(at, "");
-    if (p.positions.some((r) => ["SP", "RP", "CP", "P"].includes(r)) && !p.positions.some((r) => fielders.includes(r)))
+    if (pitches(p) && !p.positions.some((r) => fielders.includes(r)))
       return this.pitch(p.id);
     const free = this.slots.findIndex((s) => !s.player_id && p.positions.includes(s.position));
     const any = free >= 0 ? free : this.slots.findIndex((s) => !s.player_id && s.position !== "P");
@@ -189,9 +190,7 @@ export class Card {
     this.update();
   }
 
-  /** @param {Event} e */
-  async submit(e) {
-    e.preventDefault();
+  async submit() {
     if (this.busy) return;
     this.busy = true;
     try {
@@ -236,7 +235,7 @@ export class Card {
   /** @param {Game} game */
   render(game) {
     const club = game[this.side].team;
-    const submitted = game[this.side].lineup_submitted;
+    const handed = game[this.side].lineup_submitted;
     const known = [
       "/batting_order",
       "/pitcher_id",
@@ -248,7 +247,7 @@ export class Card {
       class="leaf card"
       id=${`${this.side}-card`}
       .style=${clubStyle(club)}
-      @submit=${(/** @type {Event} */ e) => this.submit(e)}
+      @submit=${submitted(() => this.submit())}
       aria-labelledby=${`${this.side}-title`}
       novalidate
     >
@@ -280,14 +279,14 @@ export class Card {
                 <input
                   type="checkbox"
                   .checked=${this.dh}
-                  @change=${(/** @type {any} */ e) => this.useDH(e.target.checked)}
+                  @change=${valued((_, { checked }) => this.useDH(checked))}
                 />
                 ${t("card.usedh")}
               </label>`
             : nothing}
           <p class="row">
-            <button class="primary" ?disabled=${this.busy}>${submitted ? t("card.again") : t("card.hand")}</button>
-            ${submitted ? html`<span class="good-inline" role="status">${t("card.handed")}</span>` : nothing}
+            <button class="primary" ?disabled=${this.busy}>${t(handed ? "card.again" : "card.hand")}</button>
+            ${handed ? html`<span class="good-inline" role="status">${t("card.handed")}</span>` : nothing}
           </p>
         </div>
         <div>${this.chart()}${this.platoon()}${this.roster()}</div>
@@ -324,7 +323,7 @@ export class Card {
           aria-label=${t("card.player", { n: i + 1 })}
           aria-invalid=${this.violations(who).length ? "true" : nothing}
           aria-describedby=${`${side}-wrong-${i}`}
-          @change=${(/** @type {any} */ e) => this.put(i, e.target.value)}
+          @change=${valued((id) => this.put(i, id))}
         >
           <option value="" ?selected=${!s.player_id}>${t("card.choose")}</option>
           ${this.options(s)}
@@ -335,7 +334,7 @@ export class Card {
           aria-label=${t("card.position", { n: i + 1 })}
           aria-invalid=${this.violations(at).length ? "true" : nothing}
           aria-describedby=${`${side}-wrong-${i}`}
-          @change=${(/** @type {any} */ e) => this.setPosition(i, e.target.value)}
+          @change=${valued((position) => this.setPosition(i, position))}
         >
           ${[...fielders, this.dh ? "DH" : "P"].map(
             (pos) => html`<option value=${pos} ?selected=${pos === s.position}>${pos}</option>`,
@@ -377,7 +376,7 @@ export class Card {
       s.position === "DH"
         ? p.positions.some((r) => fielders.includes(r) || r === "DH")
         : s.position === "P"
-          ? p.positions.some((r) => ["SP", "RP", "CP", "P"].includes(r))
+          ? pitches(p)
           : p.positions.includes(s.position);
     const option = (/** @type {Player} */ p) =>
       html`<option value=${p.id} ?selected=${p.id === s.player_id}>
@@ -391,13 +390,13 @@ export class Card {
   }
 
   pitchers() {
-    const throws = this.players.filter((p) => p.positions.some((r) => ["SP", "RP", "CP", "P"].includes(r)));
+    const throws = this.players.filter(pitches);
     return html`<label for=${`${this.side}-pitcher`}>${t("card.pitcher")}</label>
       <select
         id=${`${this.side}-pitcher`}
         aria-invalid=${this.violations("/pitcher_id").length ? "true" : nothing}
         aria-describedby=${`${this.side}-pitcher-wrong`}
-        @change=${(/** @type {any} */ e) => this.pitch(e.target.value)}
+        @change=${valued((id) => this.pitch(id))}
       >
         <option value="" ?selected=${!this.pitcher}>${t("card.choose")}</option>
         ${throws.map(
@@ -475,10 +474,10 @@ export class Card {
       <label for=${`${this.side}-facing`}>${t("platoon.facing")}</label>
       <select
         id=${`${this.side}-facing`}
-        @change=${(/** @type {any} */ e) => {
-          this.facing = e.target.value;
+        @change=${valued((hand) => {
+          this.facing = hand;
           this.update();
-        }}
+        })}
       >
         ${["R", "L"].map((h) => html`<option value=${h} ?selected=${h === this.facing}>${label("throws", h)}</option>`)}
       </select>

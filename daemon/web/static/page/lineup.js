@@ -4,7 +4,7 @@ import { Card } from "./lineup.card.js";
 import { Live } from "./play.js";
 import {
   t, label, api, session, signInAddress, qr, joinAddress, managerOf, openSide, alertBox, gameTitle, problemView,
-  problemOf, readOut, pennant, loading, sides, url,
+  problemOf, readOut, pennant, loading, sides, url, linkState, notice,
 } from "./ui.js";
 
 /** @type {Page} */
@@ -106,7 +106,7 @@ export function lineup({ params, update, go }) {
         <label for="invite">${t("invite.link")}</label>
         <div class="row">
           <input id="invite" readonly .value=${address} /><button @click=${copy}>
-            ${copied ? t("invite.copied") : t("invite.copy")}
+            ${copied ? t("invite.copied") : t("copy")}
           </button>
         </div>
       </div>
@@ -131,7 +131,7 @@ export function lineup({ params, update, go }) {
       <p>
         ${session.me
           ? html`<button class="primary" @click=${join}>${t("lobby.joinlabel", values)}</button>`
-          : html`<a class="button primary" href=${signInAddress()}>${t("invited.signin")}</a>`}
+          : html`<a class="button primary" href=${signInAddress()}>${t("cover.enter")}</a>`}
       </p>`;
   };
   /** @param {Game} g */
@@ -155,22 +155,15 @@ export function lineup({ params, update, go }) {
     render: () => {
       const g = game;
       if (over && !canceling)
-        return html`<section class="leaf narrow">
-          <h1>${t("card.title")}</h1>
-          <p role="alert">${label("link.over", over, t("link.over.closed"))}</p>
-          <p><a class="button" href="/">${t("lost.out")}</a></p>
-        </section>`;
+        return notice(
+          t("card.title"),
+          html`<p role="alert">${label("link.over", over, t("link.over.closed"))}</p>`,
+        );
       if (!g) return problem ? problemView(problem) : loading();
       const open = openSide(g);
       return html`<div class="game-head">
           ${gameTitle(g)}
-          ${live
-            ? html`<p class="link-line">
-                <span class=${`link-state ${live.link === "live" ? "on" : live.link === "joining" ? "" : "off"}`}>
-                  ${t(`link.${live.link}`)}
-                </span>
-              </p>`
-            : nothing}
+          ${live ? html`<p class="link-line">${linkState(live.link)}</p>` : nothing}
         </div>
         ${alertBox(problem)}
         <section class="leaf">

@@ -223,7 +223,7 @@ export function lobby({ update, me, go }) {
 
   const actions = () =>
     html`<button class="primary" ?disabled=${starting} @click=${playBot}>${t("lobby.bot")}</button>
-      <a class="button" href="/new">${t("lobby.new")}</a>`;
+      <a class="button" href="/new">${t("new.title")}</a>`;
   /** What to do while there are no games. */
   const welcome = () =>
     html`<section class="leaf">

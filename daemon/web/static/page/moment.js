@@ -265,7 +265,7 @@ export class Stage {
     return playing;
   }
 
-  /** Calls for a manager who may look elsewhere: sounds have to be on. */
+  /** Signals the turn to a manager who may be looking elsewhere, if the sounds are on. */
   signalTurn() {
     this.sounds?.play("turn");
     if (this.sounds && navigator.userActivation?.hasBeenActive) navigator.vibrate?.([120, 80, 120]);
@@ -292,7 +292,7 @@ export class Stage {
   }
 }
 
-/** Has plays read out that are not shown: the headline is the live region of those that are. @param {Shown[]} plays */
+/** Has plays that are not shown read out; for the others, the headline is the live region. @param {Shown[]} plays */
 const unseen = (plays) => plays.forEach(({ entry }) => readOut(entry.text.join(" "), "en"));
 
 // ---- the drawing
@@ -460,7 +460,7 @@ const batted = (form) =>
   form?.today?.batting ? t("player.batted", { h: form.today.batting.h, ab: form.today.batting.ab }) : "";
 
 /**
- * Batter, pitcher, and the surnames of the next two batters. Its elements stay, so that a play changes only what
+ * Batter, pitcher, and the surnames of the next two batters. Its elements are kept, so that a play changes only what
  * differs.
  */
 class Matchup {

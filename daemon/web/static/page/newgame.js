@@ -1,6 +1,8 @@
 // The form for a new game.
 import { html, nothing } from "./lit-html.js";
-import { t, label, api, season, alertBox, requests, clubStyle, loading, violationsAt, url } from "./ui.js";
+import {
+  t, label, api, season, alertBox, requests, clubStyle, loading, violationsAt, url, valued, submitted,
+} from "./ui.js";
 
 /** A first game: short, and against a bot that can be beaten. */
 const friendly = { opponent: "bot", innings: 3, bot_level: 2 };
@@ -64,13 +66,13 @@ export function newGame({ update, go }) {
     imported.length
       ? html`<p>
           <label class="inline">
-            ${t("stats.season")}
+            ${t("season")}
             <select
               name="season"
-              @change=${(/** @type {any} */ e) => {
-                chosen = Number(e.target.value);
+              @change=${valued((value) => {
+                chosen = Number(value);
                 void load();
-              }}
+              })}
             >
               ${[season, ...imported.toReversed()].map(
                 (n) => html`<option value=${n} ?selected=${n === chosen}>${n}</option>`,
@@ -103,9 +105,7 @@ export function newGame({ update, go }) {
       : nothing;
   };
 
-  /** @param {SubmitEvent} e */
-  const submit = async (e) => {
-    e.preventDefault();
+  const submit = submitted(async () => {
     if (sending) return;
     sending = true;
     await requested.run(async () => {
@@ -114,7 +114,7 @@ export function newGame({ update, go }) {
     });
     sending = false;
     update();
-  };
+  });
   /** @param {string} path */
   const violations = (path) => violationsAt(requested.problem, path);
   /**
@@ -156,10 +156,10 @@ export function newGame({ update, go }) {
       <label for=${name}>${label("new", name)}</label>
       <select
         id=${name}
-        @change=${(/** @type {any} */ e) => {
-          /** @type {any} */ (form.options)[name] = values[e.target.selectedIndex];
+        @change=${valued((_, { selectedIndex }) => {
+          /** @type {any} */ (form.options)[name] = values[selectedIndex];
           update();
-        }}
+        })}
       >
         ${values.map(
           (v) =>

@@ -1,7 +1,9 @@
 // The decisions that a manager can make now.
 import { html, nothing } from "./lit-html.js";
 import { changeName } from "./board.js";
-import { t, label, formatTime, language, managerOf, clubStyle, percent, loading, reloadIfOutdated } from "./ui.js";
+import {
+  t, label, formatTime, language, managerOf, clubStyle, percent, loading, reloadIfOutdated, valued, submitted,
+} from "./ui.js";
 export * from "./play.live.js";
 
 /** @typedef {import("./play.live.js").Link} Link */
@@ -97,7 +99,7 @@ function defenseName(c) {
 }
 
 /**
- * Renders what a choice does: seen where there is room or it was asked for, and always read out.
+ * Renders what a choice does: visible where there is room, or on request, and always read out.
  * @param {Choice} c
  * @param {string} id
  */
@@ -131,7 +133,7 @@ export const gain = (c, usual) =>
 const points = (c, usual) =>
   c.runs === undefined || c === usual ? "" : Math.abs(c.runs) < least ? "≈ 0" : signed.format(c.runs);
 /** @param {Choice} c */
-const coach = (c) => (c.coach ? html` <b class="coach">${t("worth.coach")}</b>` : nothing);
+const coach = (c) => (c.coach ? html` <b class="coach">${t("term.coach")}</b>` : nothing);
 /**
  * Renders the worth of a choice, and its odds in words: they are about different events, and are no measure of it.
  * @param {Choice} c
@@ -207,7 +209,7 @@ export class Decisions {
     if (to && to !== active) to.focus({ preventScroll: waiting });
   }
 
-  /** Makes the nth call at once: in the field together with the parts that are chosen. @param {number} n */
+  /** Makes the nth call at once; in the field, together with the chosen parts. @param {number} n */
   key(n) {
     const { calls } = this;
     const choice = calls[n - 1];
@@ -233,7 +235,7 @@ export class Decisions {
     if (!choice.odds)
       document.querySelectorAll(".combine :checked:not([type=radio])").forEach((box) => {
         /** @type {any} */ (box).checked = false;
-      }); // drawing does not know of a check since the last one
+      }); // drawing would leave a box that was checked since the last one
     this.match.update();
   }
 
@@ -328,7 +330,7 @@ export class Decisions {
       : nothing;
   }
 
-  /** Shows that the other manager has called, not what. @param {Game} game */
+  /** Shows that the other manager has called, but not what. @param {Game} game */
   theirs(game) {
     const other = game.you === "home" ? "away" : "home";
     return game.you !== "both" && this.match.presence[other]?.decided
@@ -409,10 +411,7 @@ export class Decisions {
     const also = calls.filter((c) => switches.some((s) => s === partOf(c)));
     return html`<form
       class="calls combine"
-      @submit=${(/** @type {SubmitEvent} */ e) => {
-        e.preventDefault();
-        if (this.idle) this.choose(this.combined(this.calls));
-      }}
+      @submit=${submitted(() => this.idle && this.choose(this.combined(this.calls)))}
     >
       <button class="call primary" data-help=${termOf(call)} ?disabled=${!this.idle}>
         <span class="call-label">${this.hint(0)}${nameOf(call, this.match)}</span>${chosen.length > 1
@@ -434,7 +433,7 @@ export class Decisions {
                 nameOf(c, this.match),
                 chosen.includes(c),
                 this.hint(calls.indexOf(c)),
-                (/** @type {any} */ e) => this.toggle(c, e.target.checked),
+                valued((_, { checked }) => this.toggle(c, checked)),
                 exclusive,
               ),
             )}
@@ -468,7 +467,7 @@ export class Decisions {
   }
 
   /**
-   * Renders the dugout: what a manager can do beside the decision. It is loaded once it is opened, as it is long.
+   * Renders the dugout: what a manager can do besides the decision. It is long, and loaded once it is opened.
    * @param {Game} game
    */
   renderOffers(game) {
@@ -476,7 +475,7 @@ export class Decisions {
     return html`<details
       class="offers"
       ?open=${this.opened}
-      @toggle=${(/** @type {any} */ e) => void this.toggleDugout(e.target.open)}
+      @toggle=${valued((_, { open }) => this.toggleDugout(open))}
     >
       <summary>${t("dugout.title")}</summary>
       ${!this.opened ? nothing : this.dugout ? this.dugout.render(game) : loading()}

@@ -12,7 +12,7 @@ const final = new Set([4000, 4003, 4004]);
 
 /**
  * The state of a connection: "joining" until the state of the game has arrived,
- * "live", "lost" while it reconnects, "over" once it does not any more.
+ * "live", "lost" while it reconnects, "over" once it no longer does.
  * @typedef {"joining" | "live" | "lost" | "over"} Link
  */
 

@@ -2,8 +2,8 @@
 // playerName of ui.js rendered.
 import { html, render, nothing } from "./lit-html.js";
 import {
-  t, api, rate, percent, label, alertBox, problemOf, loading, pennant, clubStyle, tiredness, pitches,
-  table,
+  t, api, figure, percent, label, alertBox, problemOf, loading, pennant, clubStyle, tiredness, pitches, table,
+  openDialog, closeButton,
 } from "./ui.js";
 
 /** @typedef {keyof Ratings} Grade */
@@ -13,34 +13,21 @@ const atThePlate = ["contact", "power", "eye", "speed", "arm", "glove"];
 /** @type {readonly Grade[]} */
 const onTheMound = ["control", "stuff", "stamina"];
 
-/** Opens the card of a player. It closes with Esc, and the focus goes back to the name. @param {DOMStringMap} of */
+/** Opens the card of a player. @param {DOMStringMap} of */
 export async function openCard({ player = "", game, season, team }) {
-  const dialog = document.createElement("dialog");
-  dialog.className = "player-card leaf";
-  dialog.setAttribute("aria-label", t("player.title"));
-  dialog.addEventListener("close", () => dialog.remove());
-  dialog.addEventListener("click", (e) => {
-    if (e.target === dialog) dialog.close();
-  }); // beside the card
-  const show = (/** @type {unknown} */ content) =>
-    render(
-      html`${content}
-        <form method="dialog"><button autofocus>${t("player.close")}</button></form>`,
-      dialog,
-    );
-  show(loading());
-  document.body.append(dialog);
-  dialog.showModal();
+  const card = (/** @type {unknown} */ content) => html`${content} ${closeButton()}`;
+  const dialog = openDialog("player-card", t("player.title"), card(loading()));
   const where = new URLSearchParams(Object.entries({ game, season, team }).flatMap(([k, v]) => (v ? [[k, v]] : [])));
   try {
-    show(card(await api("GET", `/api/players/${encodeURIComponent(player)}?${where}`), Boolean(game)));
+    const shown = await api("GET", `/api/players/${encodeURIComponent(player)}?${where}`);
+    render(card(details(shown, Boolean(game))), dialog);
   } catch (err) {
-    show(alertBox(problemOf(err)));
+    render(card(alertBox(problemOf(err))), dialog);
   }
 }
 
 /** @param {Player & { team: Club }} p @param {boolean} playing whether it is a card of a game */
-function card(p, playing) {
+function details(p, playing) {
   const throwing = pitches(p);
   const batting = p.positions.some((r) => !["SP", "RP", "CP", "P"].includes(r));
   return html`<h2>${p.name} ${p.number ? html`<small>${t("player.number", { n: p.number })}</small>` : nothing}</h2>
@@ -155,17 +142,7 @@ function lines(title, columns, season, today) {
         </tr>`
       : nothing;
   return table(title, [title, ...columns.map(([head]) => head)], [
-    row(t("player.season"), season, false),
+    row(t("season"), season, false),
     row(t("player.today"), today, true),
   ]);
 }
-
-/** @param {string} field @param {number} value */
-const figure = (field, value) =>
-  field === "outs"
-    ? `${Math.floor(value / 3)}.${value % 3}`
-    : field === "avg" || field === "ops"
-      ? rate(value)
-      : field === "era"
-        ? rate(value, 2)
-        : value;

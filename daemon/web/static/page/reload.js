@@ -1,6 +1,5 @@
-// Loads the page again when its style sheet or a script cannot be loaded: at once, then after 1, 3 …
-// 63 seconds, until nothing was missing for a time. The document has this script inline: it needs no
-// request.
+// Loads the page again when its style sheet or a script cannot be loaded: at once, then after 1, 3 … 63 seconds, until
+// nothing has been missing for a time. The document has this script inline, so that it needs no request.
 
 const whole = 10e3; // milliseconds
 

@@ -1,6 +1,8 @@
 // The replay of a game. Each play has its own address.
 import { html, nothing } from "./lit-html.js";
-import { t, label, readOut, gameTitle, problemView, problemOf, joinAddress, clubStyle, loading } from "./ui.js";
+import {
+  t, label, readOut, gameTitle, problemView, problemOf, joinAddress, clubStyle, loading, valued, notice,
+} from "./ui.js";
 import { Scene, fetchGame, fetchScorebook } from "./board.js";
 
 const speeds = [2400, 1200, 500]; // milliseconds per play
@@ -102,11 +104,11 @@ export function replay({ params, update }) {
       const at = plays[i];
       if (!game || !scene) return problem ? problemView(problem) : loading();
       if (!at)
-        return html`<section class="leaf narrow">
-          <h1>${t("replay.name")}</h1>
-          <p>${t("replay.none")}</p>
-          <p><a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a></p>
-        </section>`;
+        return notice(
+          t("replay.name"),
+          html`<p>${t("curve.none")}</p>`,
+          html`<a class="button" href=${`/games/${game.id}`}>${t("replay.live")}</a>`,
+        );
       const end = i === plays.length - 1 && game.status === "finished";
       return html`<div class="game">
         <div class="game-head">
@@ -135,7 +137,7 @@ export function replay({ params, update }) {
                 .value=${String(i)}
                 aria-label=${t("replay.where")}
                 aria-valuetext=${t("replay.count", { n: i + 1, of: plays.length })}
-                @input=${(/** @type {any} */ e) => show(Number(e.target.value), true)}
+                @input=${valued((value) => show(Number(value), true))}
               />
               <p class="row">
                 <span class="transport">
@@ -152,15 +154,15 @@ export function replay({ params, update }) {
                   <button aria-label=${t("replay.last")} @click=${() => show(plays.length - 1)}>»</button>
                 </span>
                 <label class="inline">
-                  ${t("replay.speed")}
+                  ${t("say.rate")}
                   <select
-                    @change=${(/** @type {any} */ e) => {
-                      speed = e.target.selectedIndex;
+                    @change=${valued((_, { selectedIndex }) => {
+                      speed = selectedIndex;
                       if (timer) {
                         stop();
                         play();
                       }
-                    }}
+                    })}
                   >
                     ${speeds.map(
                       (_, s) =>

@@ -1,5 +1,4 @@
-// The sounds of the park, made of noise and tones. They are loaded once they are
-// asked for.
+// The sounds of the park, made of noise and tones; loaded on demand.
 
 /** @typedef {(sounds: Sounds, at: number, level: number) => void} Instrument plays a sound at a time, in seconds */
 

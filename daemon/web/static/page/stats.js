@@ -1,20 +1,13 @@
 // Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, session, season as defaultSeason, alertBox, requests, pennant, loading, rate, number, playerName,
-  cells, table, listed, url,
+  t, label, api, session, season as defaultSeason, alertBox, requests, pennant, loading, rate, figure, number, playerName,
+  cells, table, listed, url, valued,
 } from "./ui.js";
 
 const maxSeasons = 5;
 
-/**
- * @typedef {{ w: number, l: number, t: number }} WonLost
- * @typedef {WonLost & { team: Club, g: number, pct: number | null, gb: number, rs: number, ra: number, streak:
- *   string, home: WonLost, away: WonLost }} Standing
- * @typedef {Record<string, any> & { player_id: string, name: string, team: Club }} Line
- */
-
-/** @param {WonLost} r */
+/** @param {Api["Record"]} r */
 const record = (r) => `${r.w}–${r.l}${r.t ? `–${r.t}` : ""}`;
 
 /** The imported seasons, which stand beside the league's. @type {number[]} */
@@ -51,12 +44,12 @@ function seasonal(update, load) {
       }),
     choice: () =>
       html`<label class="inline">
-        ${t("stats.season")}
+        ${t("season")}
         <select
-          @change=${(/** @type {any} */ e) => {
-            page.season = Number(e.target.value);
+          @change=${valued((value) => {
+            page.season = Number(value);
             void page.load();
-          }}
+          })}
         >
           ${Array.from({ length: Math.min(defaultSeason, maxSeasons) }, (_, i) => defaultSeason - i)
             .concat(imported.toReversed())
@@ -82,10 +75,9 @@ export const tabs = (here) =>
 
 /** @type {Page} */
 export function standings({ update }) {
-  const page = seasonal(
-    update,
-    async (season) => /** @type {Standing[]} */ ((await api("GET", `/api/stats/standings?season=${season}`)).standings),
-  );
+  /** @param {number} season @returns {Promise<Api["Standing"][]>} */
+  const load = async (season) => (await api("GET", `/api/stats/standings?season=${season}`)).standings;
+  const page = seasonal(update, load);
   return {
     title: () => t("standings.title"),
     render: () =>
@@ -135,7 +127,7 @@ export function players({ update, query }) {
   let team = query.get("team") ?? "";
   const page = seasonal(
     update,
-    /** @returns {Promise<{ batting: Line[], pitching: Line[] }>} */
+    /** @returns {Promise<Record<"batting" | "pitching", any[]>>} */
     (season) => api("GET", `/api/stats/players?season=${season}${team ? url`&team=${team}` : ""}`),
   );
   /** The columns that sort from low to high. */
@@ -187,16 +179,7 @@ export function players({ update, query }) {
                         ${playerName(p.player_id, p.name, { season: page.season, team: p.team.id })}
                         <small>${p.team.abbrev}</small>
                       </th>
-                      ${columns.map(
-                        ([field]) =>
-                          html`<td>
-                            ${["avg", "obp", "slg", "ops"].includes(field)
-                              ? rate(p[field])
-                              : ["era", "whip"].includes(field)
-                                ? rate(p[field], 2)
-                                : p[field]}
-                          </td>`,
-                      )}
+                      ${cells(columns.map(([field]) => figure(field, p[field])))}
                     </tr>`,
                 )}
               </tbody>
@@ -215,10 +198,10 @@ export function players({ update, query }) {
             <label class="inline">
               ${t("board.club")}
               <select
-                @change=${(/** @type {any} */ e) => {
-                  team = e.target.value;
+                @change=${valued((id) => {
+                  team = id;
                   void page.load();
-                }}
+                })}
               >
                 <option value="">${t("players.all")}</option>
                 ${[...page.clubs.values()].map(
@@ -238,21 +221,12 @@ export function players({ update, query }) {
   };
 }
 
-/**
- * @typedef {{ id?: string, name?: string, bot?: boolean }} Ranked
- * @typedef {WonLost & { manager: Ranked, g: number, pct: number | null, rating: number, opponents: (WonLost & {
- *   manager: Ranked })[] }} Rank
- * @typedef {{ statistic: string, leaders: { player_id: string, name: string, team: Club, value: number }[] }} Category
- * @typedef {{ statistic: string, value: number, player_id?: string, name?: string, team: Club, opponent: Club,
- *   game?: string }} Feat
- */
-
-/** @param {Ranked} m */
+/** @param {Api["LadderManager"]} m */
 const nameOf = (m) => (m.bot ? t("new.opponent.bot") : m.name || t("managers.former"));
 
 /** @type {Page} */
 export function managers({ update }) {
-  /** @type {Rank[] | null} */ let rows = null;
+  /** @type {Api["ManagerRecord"][] | null} */ let rows = null;
   const requested = requests(update);
   void requested.run(async () => {
     rows = (await api("GET", "/api/stats/managers")).managers;
@@ -284,26 +258,16 @@ export function managers({ update }) {
   };
 }
 
-/** @param {string} statistic @param {number} value */
-const figure = (statistic, value) =>
-  ["avg", "ops"].includes(statistic)
-    ? rate(value)
-    : ["era", "whip"].includes(statistic)
-      ? rate(value, 2)
-      : statistic === "pitcher_outs"
-        ? `${Math.floor(value / 3)}.${value % 3}`
-        : String(value);
-
 /** Lists the leaders of a season and the most that was done in one game. @type {Page} */
 export function leaders({ update }) {
   const page = seasonal(
     update,
-    /** @returns {Promise<{ batting: Category[], pitching: Category[], records: Feat[] }>} */
+    /** @returns {Promise<Api["Leaders"]>} */
     (season) => api("GET", `/api/stats/leaders?season=${season}`),
   );
   /** @param {string} id @param {string} name @param {Club} team */
   const player = (id, name, team) => playerName(id, name, { season: page.season, team: team.id });
-  /** @param {Category[]} all */
+  /** @param {Api["Category"][]} all */
   const lists = (all) =>
     html`<div class="columns">
       ${all

@@ -1,4 +1,5 @@
-// Names for the types of the API that the page uses; api.d.ts, which is generated from the server's structs, has them.
+// Names for the types of the API that the page uses. "make types" makes them from the server's structs, in
+// .build/types/api.d.ts.
 
 type Api = import("./api").components["schemas"];
 type Account = Api["Account"];

@@ -82,6 +82,16 @@ export const rate = (v, digits = 3) =>
         "",
       );
 
+/** Returns innings as 5.2 for 17 outs. @param {number} outs */
+export const innings = (outs) => `${Math.floor(outs / 3)}.${outs % 3}`;
+
+/** Formats the value of a statistic. @param {string} name @param {number} value */
+export function figure(name, value) {
+  if (["avg", "obp", "slg", "ops"].includes(name)) return rate(value);
+  if (["era", "whip"].includes(name)) return rate(value, 2);
+  return name.endsWith("outs") ? innings(value) : value;
+}
+
 /** Makes a sentence of a server message, which has no capital and no full stop. @param {string} text */
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
 
@@ -553,6 +563,23 @@ export function guarded(root) {
   };
 }
 
+// ---- forms
+
+/**
+ * Returns a listener that receives the value of a field, and the field.
+ * @param {(value: string, field: any) => unknown} use
+ */
+export const valued = (use) => (/** @type {any} */ { target }) => use(target.value, target);
+
+/**
+ * Returns a listener that sends a form in place of the browser.
+ * @param {(fields: FormData, form: HTMLFormElement) => unknown} send
+ */
+export const submitted = (send) => (/** @type {any} */ e) => {
+  e.preventDefault();
+  return send(new FormData(e.target), e.target);
+};
+
 // ---- shared pieces
 
 /** Renders a section, to which the focus can move. @param {string} id @param {string} title @param {unknown} content */
@@ -611,7 +638,7 @@ export const command = (text) =>
       aria-label=${t("admin.copylabel", { text })}
       @click=${(/** @type {any} */ e) => copy(text, e.currentTarget.previousElementSibling)}
     >
-      ${t("admin.copy")}
+      ${t("copy")}
     </button>
   </p>`;
 
@@ -646,23 +673,51 @@ export const fullScreen = () =>
       </button>`
     : nothing;
 
-/** Asks to sign in, in place of a view. @param {string} [text] why */
-export const gate = (text = t("gate.text")) =>
+/** Renders a message in place of a view, and the way out. @param {string} title @param {unknown} content */
+export const notice = (title, content, out = html`<a class="button" href="/">${t("lost.out")}</a>`) =>
   html`<section class="leaf narrow">
-    <h1>${t("gate.title")}</h1>
-    <p>${text}</p>
-    <p><a class="button primary" href=${signInAddress()}>${t("signin")}</a></p>
+    <h1>${title}</h1>
+    ${content}
+    <p>${out}</p>
   </section>`;
 
+/** Asks to sign in, in place of a view. @param {string} [text] why */
+export const gate = (text = t("gate.text")) =>
+  notice(
+    t("gate.title"),
+    html`<p>${text}</p>`,
+    html`<a class="button primary" href=${signInAddress()}>${t("signin")}</a>`,
+  );
+
 /** Renders a problem in place of a view; visitors may see more once they have signed in. @param {Problem} problem */
-export const problemView = (problem) =>
-  !session.me && [401, 404].includes(problem.status)
-    ? gate(problem.status === 404 ? t("gate.private") : undefined)
-    : html`<section class="leaf narrow">
-        <h1>${t(problem.status === 404 ? "lost.title" : "broken.title")}</h1>
-        ${problem.status === 404 ? html`<p role="alert">${t("lost.text")}</p>` : alertBox(problem)}
-        <p><a class="button" href="/">${t("lost.out")}</a></p>
-      </section>`;
+export function problemView(problem) {
+  const missing = problem.status === 404;
+  if (!session.me && (missing || problem.status === 401)) return gate(missing ? t("gate.private") : undefined);
+  return missing
+    ? notice(t("lost.title"), html`<p role="alert">${t("lost.text")}</p>`)
+    : notice(t("broken.title"), alertBox(problem));
+}
+
+/**
+ * Opens a dialog. It closes with Esc or a click beside it, and the focus goes back.
+ * @param {string} name its class
+ * @param {string} title
+ * @param {unknown} content
+ */
+export function openDialog(name, title, content) {
+  const dialog = element("dialog", { class: `${name} leaf`, "aria-label": title });
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", (e) => {
+    if (e.target === dialog) dialog.close();
+  });
+  render(content, dialog);
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** The button that closes the dialog that it is in. */
+export const closeButton = () => html`<form method="dialog"><button autofocus>${t("close")}</button></form>`;
 
 /**
  * Renders a text as a QR code. What it is for must stand beside it as well.
@@ -693,6 +748,10 @@ export const managerOf = (side) => (side.bot ? t("game.bot") : (side.manager?.na
 
 /** Returns the side without a manager. @param {Game} g @returns {Side | undefined} */
 export const openSide = (g) => sides.find((s) => !g[s].manager && !g[s].bot);
+
+const lights = { live: "on", joining: "", lost: "off", over: "off" };
+/** Renders the state of the connection to a game. @param {keyof typeof lights} link */
+export const linkState = (link) => html`<span class=${`link-state ${lights[link]}`}>${t(`link.${link}`)}</span>`;
 
 /** Renders the heading of a game's page, with the league that it belongs to. @param {Game} g */
 export const gameTitle = (g) =>
