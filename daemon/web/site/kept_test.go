@@ -58,7 +58,8 @@ func TestRoutes_clientCloses(t *testing.T) {
 		const request = "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
 		check.Must(fmt.Fprintf(conn, request, rt.Method, rt.Path))(t)
 		check.NoError(t, conn.Close())
-		check.ErrorIs(t, <-ended, want, "%s %s after its client has closed", site.Routes()[i].Method, site.Routes()[i].Path)
+		name := site.Routes()[i].Template()
+		check.ErrorIs(t, <-ended, want, "%s %s after its client has closed", rt.Method, name)
 	}
 	check.That(t, writes > 60 && writes < len(table)-60, "%d of %d routes write", writes, len(table))
 }
