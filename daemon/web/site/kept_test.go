@@ -26,7 +26,7 @@ type clientKey struct{}
 // route ends with its client. A new route is in one of both.
 func TestRoutes_clientCloses(t *testing.T) {
 	t.Parallel()
-	ended := make(chan error, 1)
+	ended, read := make(chan error, 1), make(chan struct{}, 1)
 	table := site.Routes()
 	for i := range table {
 		table[i].Class = web.Public
@@ -35,6 +35,7 @@ func TestRoutes_clientCloses(t *testing.T) {
 		table[i].Operation.Request, table[i].Operation.AnyMedia = nil, true
 		table[i].Handle = func(_ http.ResponseWriter, r *http.Request) error {
 			_, err := io.Copy(io.Discard, r.Body)
+			read <- struct{}{}
 			client, _ := r.Context().Value(clientKey{}).(context.Context)
 			<-client.Done()
 			ended <- r.Context().Err()
@@ -54,12 +55,21 @@ func TestRoutes_clientCloses(t *testing.T) {
 			writes++
 			want = nil
 		}
-		conn := check.Must(net.Dial("tcp", server.Listener.Addr().String()))(t)
-		const request = "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
-		check.Must(fmt.Fprintf(conn, request, rt.Method, rt.Path))(t)
-		check.NoError(t, conn.Close())
-		name := site.Routes()[i].Template()
-		check.ErrorIs(t, <-ended, want, "%s %s after its client has closed", rt.Method, name)
+		for _, reset := range []bool{false, true} {
+			conn := check.Must(net.Dial("tcp", server.Listener.Addr().String()))(t)
+			const request = "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+			check.Must(fmt.Fprintf(conn, request, rt.Method, rt.Path))(t)
+			if tcp, ok := conn.(*net.TCPConn); ok && reset {
+				<-read
+				check.NoError(t, tcp.SetLinger(0))
+			}
+			check.NoError(t, conn.Close())
+			if !reset {
+				<-read
+			}
+			name := site.Routes()[i].Template()
+			check.ErrorIs(t, <-ended, want, "%s %s after its client has closed, by reset: %t", rt.Method, name, reset)
+		}
 	}
 	check.That(t, writes > 60 && writes < len(table)-60, "%d of %d routes write", writes, len(table))
 }
