@@ -286,6 +286,29 @@ func TestSpeak_stopsAtFirstError(t *testing.T) {
 	}
 }
 
+// A model makes at most two seconds for each id.
+func TestSpeak_limitsSamples(t *testing.T) {
+	t.Parallel()
+	for _, more := range []int{0, 1} {
+		v, _ := sineVoice(t, &spellingPhonemizer{})
+		v.Model = endlessModel(more)
+		var err error
+		for _, err = range v.Speak(t.Context(), "One", 170, 0) {
+			break
+		}
+		check.That(t, (err == nil) == (more == 0), "%d samples more than two seconds for each id: %v", more, err)
+	}
+}
+
+// An endlessModel makes so many samples more than two seconds for each id.
+type endlessModel int
+
+func (m endlessModel) Infer(_ context.Context, in voice.Input) ([]float32, error) {
+	return make([]float32, 2*22050*len(in.IDs)+int(m)), nil
+}
+
+func (endlessModel) Close() error { return nil }
+
 // The calibration's gain applies, up to the limit.
 func TestSpeak_limitsLevel(t *testing.T) {
 	t.Parallel()
@@ -600,6 +623,10 @@ func TestParseConfig_errors(t *testing.T) {
 		err := check.Err(voice.ParseConfig(voicetest.ChangedJSON(t, row[0])))
 		check.Contains(t, fmt.Sprint(err), row[1], "config with %s", row[0])
 	}
+	ids := func(n int) string { return `{"phoneme_id_map": {"a": [1` + strings.Repeat(", 1", n-1) + `]}}` }
+	check.Must(voice.ParseConfig(voicetest.ChangedJSON(t, ids(8))))(t)
+	check.Contains(t, fmt.Sprint(check.Err(voice.ParseConfig(voicetest.ChangedJSON(t, ids(9))))),
+		`gives "a" 9 ids, want at most 8`, "config with nine ids")
 	for text, want := range map[string]string{
 		"": "unexpected end", "null": "lacks audio.sample_rate", "[]": "expected an object", "{": "unexpected end",
 		"\n <!DOCTYPE html><p>": "an HTML page",

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -83,6 +84,100 @@ func FuzzLink(f *testing.F) {
 			reply := command == proto.OpReply || command == proto.OpError
 			check.Require(t, reply || !first, "the first message is a %d", command)
 			got = got[size:]
+		}
+	})
+}
+
+// value returns a tagged value, with big-endian numbers.
+func value(tag byte, parts ...any) string {
+	b := []byte{tag}
+	for _, p := range parts {
+		switch p := p.(type) {
+		case string:
+			b = append(b, p...)
+		case uint32:
+			b = binary.BigEndian.AppendUint32(b, p)
+		}
+	}
+	return string(b)
+}
+
+// sinkInfo returns a sink in a reply of version 32, with so many ports announced, and a property of a length.
+func sinkInfo(ports, property uint32) string {
+	zero := string(make([]byte, 8))
+	return value('L', uint32(0)) + "tspeaker\x00" + "N" + value('a', "\x05\x01", uint32(48000)) + "m\x01\x00" +
+		value('L', uint32(0)) + value('v', "\x01", uint32(1<<16)) + "0" + value('L', uint32(0)) + "N" + "U" + zero + "N" +
+		value('L', uint32(0)) + "P" + "tname\x00" + value('L', property) + value('x', property) + "abc" + "N" + "U" + zero +
+		value('V', uint32(1<<16)) + value('L', uint32(0)) + value('L', uint32(0)) + value('L', uint32(0)) +
+		value('L', ports) + "tout\x00" + "N" + value('L', uint32(0)) + value('L', uint32(0)) + "N" +
+		"B\x01" + "f" + "B\x01" + "P" + "N"
+}
+
+// No length in a message of the sound server exceeds the message, and no value has a type that the library cannot
+// set: it would allocate gigabytes, or panic in its own goroutine.
+func TestSkim_lengths(t *testing.T) {
+	t.Parallel()
+	number, text := value('L', uint32(5)), "tx\x00"
+	for name, tt := range map[string]struct {
+		layout uint32
+		body   string
+		ok     bool
+	}{
+		"no sink":                  {proto.OpGetSinkInfoList, "", true},
+		"two sinks":                {proto.OpGetSinkInfoList, strings.Repeat(sinkInfo(1, 3), 2), true},
+		"a sink without its end":   {proto.OpGetSinkInfoList, strings.TrimSuffix(sinkInfo(1, 3), "N"), false},
+		"two ports of one":         {proto.OpGetSinkInfoList, sinkInfo(2, 3), false},
+		"four billion ports":       {proto.OpGetSinkInfoList, sinkInfo(1<<32-1, 3), false},
+		"a property of four bytes": {proto.OpGetSinkInfoList, sinkInfo(1, 4), false},
+		"a property of four GiB":   {proto.OpGetSinkInfoList, sinkInfo(1, 1<<32-1), false},
+		"a client's name":          {proto.OpSetClientName, number, true},
+		"a number and more":        {proto.OpSetClientName, number + "N", false},
+		"a text for a number":      {proto.OpSetClientName, text, false},
+		"an unknown type":          {proto.OpSetClientName, "?", false},
+		"bytes for a number":       {proto.OpAuth, value('x', uint32(1), "a"), false},
+	} {
+		layout := replies[tt.layout]
+		if layout == nil {
+			layout = events[tt.layout]
+		}
+		err := skim([]byte(tt.body), layout, libraryVersion)
+		check.That(t, (err == nil) == tt.ok && (tt.ok || errors.Is(err, errMessage)), "%s: %v", name, err)
+	}
+	for length, ok := range map[int]bool{maxString - 1: true, maxString: false} {
+		moved := number + number + "t" + strings.Repeat("x", length) + "\x00" + "0" + strings.Repeat(number, 4) +
+			"U" + string(make([]byte, 8))
+		err := skim([]byte(moved), events[proto.OpPlaybackStreamMoved], libraryVersion)
+		check.That(t, (err == nil) == ok, "a text of %d bytes: %v", length, err)
+	}
+}
+
+// A frame may have maxFrame bytes.
+func TestLink_maxFrame(t *testing.T) {
+	t.Parallel()
+	answer := message(proto.OpReply, 0, 'L', 0, 0, 0, 35)
+	for length, ok := range map[uint32]bool{maxFrame: true, maxFrame + 1: false, 1<<32 - 1: false} {
+		head := binary.BigEndian.AppendUint32(nil, length)
+		head = append(binary.BigEndian.AppendUint32(head, 1), make([]byte, 12)...) // samples, which are skipped
+		sent := answer + string(head) + strings.Repeat("x", min(int(length), maxFrame+1))
+		l := newLink(&script{in: strings.NewReader(sent), piece: 1 << 16})
+		check.Must(io.ReadAll(l))(t)
+		closed := strings.Contains(l.closeCause().Error(), "closed the connection")
+		check.That(t, closed == ok, "a frame of %d bytes: %v", length, l.closeCause())
+	}
+}
+
+// Whatever a message is, skimming it ends, and what passes has no length beyond its end.
+func FuzzSkim(f *testing.F) {
+	f.Add(uint32(proto.OpGetSinkInfoList), []byte(sinkInfo(1, 3)))
+	f.Add(uint32(proto.OpAuth), []byte(value('L', uint32(35))))
+	f.Add(uint32(proto.OpPlaybackStreamMoved), []byte(value('L', uint32(1))))
+	f.Add(uint32(proto.OpGetCardInfoList), []byte{'L', 0, 0, 0, 1, 'N', 'L', 0, 0, 0, 2})
+	f.Fuzz(func(t *testing.T, command uint32, body []byte) {
+		for _, layout := range []reflect.Type{replies[command], events[command]} {
+			if layout != nil {
+				err := skim(body, layout, libraryVersion)
+				check.That(t, err == nil || errors.Is(err, errMessage), "%v", err)
+			}
 		}
 	})
 }

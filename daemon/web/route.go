@@ -200,6 +200,10 @@ func refuseAll(err error) http.Handler {
 // routeHandler returns a route's handler behind the guards that depend on the
 // route. An error becomes a problem.
 func (s *Server) routeHandler(rt Route) http.Handler {
+	row := s.writes.of(rt)
+	if rt.Operation.Limited {
+		row = nil
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rt.Writes() {
 			ctx, cancel := withoutClient(r.Context())
@@ -209,6 +213,9 @@ func (s *Server) routeHandler(rt Route) http.Handler {
 		info := infoOf(r.Context())
 		info.class, info.route, info.queryToken = rt.Class, rt.Path, rt.Operation.QueryToken
 		err := s.authorizeRoute(rt, r)
+		if err == nil {
+			err = s.allowWrite(row, r)
+		}
 		switch {
 		case err != nil:
 		case rt.Class.Administers():

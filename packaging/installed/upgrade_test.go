@@ -49,7 +49,7 @@ func (s *server) checkVersion() {
 	for _, path := range []string{previousProgram, previousUnit, previousDropIn} {
 		check.That(s.t, !s.exists(path), "%s exists", path)
 	}
-	check.Contains(s.t, s.try("sh", "-c", "ls -d /var/lib/pressbox-upgrade-*"), "No such file", "the list of copies")
+	check.Contains(s.t, s.try("sh", "-c", "ls -d /var/lib/pressbox/upgrade-*"), "No such file", "the list of copies")
 }
 
 // subscribe serves a repository of "make repo" with a package to the host, whose apt reads it.

@@ -394,7 +394,8 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 		"forbidden":    {status(http.StatusForbidden), &catalog.StatusError{}, 1},
 		"bad gateway":  {status(http.StatusBadGateway), &catalog.StatusError{}, 5},
 		"changed file": {other(func(c []byte) []byte { c[7]++; return c }), catalog.ErrChecksum, 2},
-		"longer file":  {other(func(c []byte) []byte { return append(c, 'x') }), catalog.ErrChecksum, 0},
+		"longer file":  {other(func(c []byte) []byte { return append(c, 'x') }), catalog.ErrChecksum, 2},
+		"endless file": {endless, catalog.ErrChecksum, 2},
 		"shorter file": {other(func(c []byte) []byte { return c[:1000] }), io.ErrUnexpectedEOF, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -413,6 +414,35 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 			check.That(t, tt.attempts <= 0 || len(models) == tt.attempts,
 				"the model was requested %d times, want %d", len(models), tt.attempts)
 		})
+	}
+}
+
+// endless announces and sends more than a model has, for ever.
+func endless(w http.ResponseWriter, _ *http.Request, content []byte) bool {
+	if len(content) < 1000 {
+		return false
+	}
+	w.Header().Set("Content-Length", "99999999999")
+	for check.Err(w.Write(content)) == nil {
+	}
+	return true
+}
+
+// What a server announces and sends has limits, which it may reach: a catalog of 16 MiB, a header of 64 KiB, a card
+// of 64 KiB.
+func TestFetch_limits(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		body, header int
+		ok           bool
+	}{{16 << 20, 0, true}, {16<<20 + 1, 0, false}, {2, 60 << 10, true}, {2, 80 << 10, false}} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Long", strings.Repeat("x", tt.header))
+			_, _ = io.WriteString(w, "{}"+strings.Repeat(" ", tt.body-2))
+		}))
+		_, err := catalog.Fetch(t.Context(), catalog.NewClient(), server.URL, true)
+		check.That(t, (err == nil) == tt.ok, "a catalog of %d bytes, %d of the header: %v", tt.body, tt.header, err)
+		server.Close()
 	}
 }
 

@@ -117,6 +117,36 @@ func TestPreview(t *testing.T) {
 	check.ErrorIs(t, err, voice.ErrNoSpeech, "a text without speech")
 }
 
+// A config has at most 4 MiB, and a model 1 GiB.
+func TestVoices_limits(t *testing.T) {
+	t.Parallel()
+	sized := func(name string, size int64) func(testing.TB, string) {
+		return func(tb testing.TB, dir string) {
+			tb.Helper()
+			withTiny("x", "hum", `{}`)(tb, dir)
+			check.NoError(tb, os.Truncate(filepath.Join(dir, name), size))
+		}
+	}
+	blank := func(size int) func(testing.TB, string) {
+		return func(tb testing.TB, dir string) {
+			tb.Helper()
+			withTiny("x", "hum", `{}`)(tb, dir)
+			config := voicetest.ChangedJSON(tb, `{}`)
+			put(tb, filepath.Join(dir, "x.onnx.json"), append(config, strings.Repeat(" ", size-len(config))...))
+		}
+	}
+	for _, tt := range []struct {
+		files func(testing.TB, string)
+		want  string
+	}{
+		{sized("x.onnx", 1<<30), ""}, {sized("x.onnx", 1<<30+1), "has 1073741825 bytes, want at most 1073741824"},
+		{blank(4 << 20), ""}, {blank(4<<20 + 1), "x.onnx.json has more than 4194304 bytes"},
+	} {
+		got := info(newRig(t, nil, tt.files), "x").Error
+		check.That(t, (got == "") == (tt.want == "") && strings.Contains(got, tt.want), "%q, want %q", got, tt.want)
+	}
+}
+
 func TestVoice_unknown(t *testing.T) {
 	t.Parallel()
 	h := newRig(t, nil, withBundled,

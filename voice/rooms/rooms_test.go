@@ -3,6 +3,7 @@ package rooms_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -379,6 +380,23 @@ func TestRooms_names(t *testing.T) {
 		check.That(t, !front.Has("parlor") && front.Has("Kitchen") && front.Has("all"),
 			"known rooms: %+v", front.Rooms.List())
 	})
+}
+
+// 500 rooms and hosts are remembered, each with an identifier of at most 128 bytes.
+func TestReceive_limits(t *testing.T) {
+	t.Parallel()
+	r := rooms.New("hall", "h", bus{&host{broker: &broker{}}}, slog.New(slog.DiscardHandler))
+	see := func(topic, payload string) error { return r.Receive(t.Context(), topic, []byte(payload), 0) }
+	for length, ok := range map[int]bool{128: true, 129: false} {
+		id := strings.Repeat("x", length)
+		check.Equal(t, see("rooms/attic/status", `{"host":"`+id+`"}`) == nil, ok, "a host of %d bytes", length)
+		check.Equal(t, see(id+"/status", "online") == nil, ok, "a host of %d bytes online", length)
+	}
+	for i := range 600 {
+		check.NoError(t, see(fmt.Sprintf("rooms/r%d/status", i), `{"host":"h2"}`))
+	}
+	check.Equal(t, len(r.List()), 501, "rooms, with this one")
+	check.That(t, r.Has("r498") && !r.Has("r499"), "the last that is known is not the 500th")
 }
 
 func TestCheckName(t *testing.T) {

@@ -29,14 +29,12 @@ type Config struct {
 type handlers struct {
 	*web.Server
 	Config
-	reads   *limits.Limiter // of announcements, by address
-	cancels *limits.Limiter // by address
+	reads *limits.Limiter // of announcements, by address
 }
 
 // How many requests of a kind an address can send each minute, in bursts of at most half as many.
 const (
-	readRate   = 600
-	cancelRate = 120
+	readRate = 600
 )
 
 // Routes returns the routes of this package. Those under NOTIFY_ACCESS are also served below /api, where a
@@ -44,7 +42,7 @@ const (
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{
 		Server: s, Config: cfg,
-		reads: s.NewLimiter(readRate, readRate/2), cancels: s.NewLimiter(cancelRate, cancelRate/2),
+		reads: s.NewLimiter(readRate, readRate/2),
 	}
 	guarded := slices.Concat(
 		h.notifyRoutes(), h.announcementRoutes(), h.roomRoutes(), h.eventRoutes(), h.speakableRoutes(),
@@ -56,7 +54,6 @@ func (h *handlers) notifyRoutes() []web.Route {
 	cancelled := web.Response{
 		Status: http.StatusOK, Description: "The number of cancelled announcements.", Body: cancelledReply{},
 	}
-	cancelWaiting := h.Limited(h.cancels, h.cancelWaiting)
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/notify", web.NotifyAccess, h.announce, web.Operation{
 			ID: "createAnnouncement", Tag: "announcements", Summary: "Create an announcement",
@@ -89,7 +86,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Responses:   []web.Response{{Status: http.StatusOK, Description: "The announcements.", Body: QueueReply{}}},
 			Problems:    []int{http.StatusBadRequest, http.StatusTooManyRequests},
 		}),
-		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, cancelWaiting, web.Operation{
+		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.cancelWaiting, web.Operation{
 			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
 			Description: "Also those that were interrupted or wait for their next repetition, and with " +
 				"scheduled=true the scheduled ones that the client has sent, or all if it may change what " +
@@ -112,13 +109,13 @@ func (h *handlers) announcementRoutes() []web.Route {
 			ID: "getAnnouncement", Tag: "announcements", Summary: "Get an announcement",
 			Responses: one, Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
-		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.Limited(h.cancels, h.cancel), web.Operation{
+		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.cancel, web.Operation{
 			ID: "cancelAnnouncement", Tag: "announcements", Summary: "Cancel an announcement, also while it is spoken",
 			Responses: one,
 			Problems:  changes,
 		}),
 		web.NewRoute(
-			http.MethodPost, "/notify/:id/ack", web.NotifyAccess, h.Limited(h.cancels, h.acknowledge),
+			http.MethodPost, "/notify/:id/ack", web.NotifyAccess, h.acknowledge,
 			web.Operation{
 				ID: "acknowledgeAnnouncement", Tag: "announcements", Summary: "End the repetitions of an announcement",
 				Description: "While it is being spoken, it is spoken to its end. Otherwise it ends as `done`, or as " +

@@ -27,6 +27,7 @@ import (
 	"pressbox/audio"
 	"pressbox/audio/ffmpeg"
 	"pressbox/auth"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -232,6 +233,25 @@ func TestSpeech_slots(t *testing.T) {
 		w.speak(2)
 		w.ask("127.0.0.1:1", "127.0.0.1:1")
 		w.speak(2)
+	})
+}
+
+// Clients that do not read what was synthesized hold no slot that others need, and lose their place to new ones.
+func TestSpeech_slowReaders(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t)
+		l, stop := r.ServeWire()
+		const body = `{"input": "one two three"}`
+		for i := range 2 * limits.Readers {
+			conn := l.DialFrom(fmt.Sprintf("192.168.1.%d:40000", 100+i))
+			defer conn.Close()
+			check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\n"+
+				"Content-Length: %d\r\n\r\n%s", len(body), body))(t)
+			synctest.Wait()
+			r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(200, "")
+		}
+		check.NoError(t, stop())
 	})
 }
 

@@ -192,10 +192,12 @@ func (c *Components) describe(rt web.Route) apiOperation {
 		})
 	}
 	for _, status := range problemStatuses(rt) {
-		op.Responses[strconv.Itoa(status)] = c.response(web.Response{
-			Status: status, Description: http.StatusText(status), Media: []string{"application/problem+json"},
-			Body: web.Problem{},
-		})
+		if code := strconv.Itoa(status); op.Responses[code] == nil {
+			op.Responses[code] = c.response(web.Response{
+				Status: status, Description: http.StatusText(status), Media: []string{"application/problem+json"},
+				Body: web.Problem{},
+			})
+		}
 	}
 	switch rt.Class {
 	case web.Public:
@@ -260,7 +262,7 @@ func problemStatuses(rt web.Route) []int {
 	if len(rt.Operation.Params) > 0 {
 		add(http.StatusUnprocessableEntity)
 	}
-	if rt.Operation.Limited {
+	if rt.Operation.Limited || rt.Method != http.MethodGet && rt.Class != web.AdminSocket {
 		add(http.StatusTooManyRequests)
 	}
 	add(rt.Operation.Problems...)

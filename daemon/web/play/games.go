@@ -46,8 +46,7 @@ const maxLimit = 100
 type handlers struct {
 	*web.Server
 	Config
-	buffers  sync.Pool // write buffers of websockets
-	created  creations
+	buffers  sync.Pool     // write buffers of websockets
 	visitors *limits.Count // open websockets of clients without a session
 }
 
@@ -267,9 +266,6 @@ func personOf(r *http.Request) protocol.Person {
 }
 
 func (h *handlers) createGame(w http.ResponseWriter, r *http.Request) error {
-	if err := h.allowCreation(r); err != nil {
-		return err
-	}
 	request := protocol.Request{Options: protocol.Defaults()}
 	if err := h.Decode(w, r, &request); err != nil {
 		return err
@@ -405,9 +401,6 @@ func sideOf(r *http.Request) (game.Side, error) {
 }
 
 func (h *handlers) rematch(w http.ResponseWriter, r *http.Request) error {
-	if err := h.allowCreation(r); err != nil {
-		return err
-	}
 	g, err := h.Games.Rematch(r.Context(), personOf(r), web.Param(r, "id"))
 	if err != nil {
 		return err

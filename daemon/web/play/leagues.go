@@ -116,9 +116,6 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 
 func (h *handlers) createLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.allowCreation(r); err != nil {
-			return err
-		}
 		request, err := c.decode(h, w, r)
 		if err != nil {
 			return err

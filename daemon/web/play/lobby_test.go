@@ -1,7 +1,6 @@
 package play
 
 import (
-	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -64,22 +63,4 @@ func TestLobbyStream_batches(t *testing.T) {
 		check.Contains(t, w.Body.String(), "event: gone\ndata: {\"id\":\"y\"}\n\n", "the end")
 		check.Equal(t, len(out.sent), 0, "games that are kept")
 	})
-}
-
-func TestCreations_perAccount(t *testing.T) {
-	t.Parallel()
-	var c creations
-	now := time.Now()
-	for i := range creationsPerHour {
-		wait := c.reserve("ann", now)
-		check.Require(t, wait == 0, "game %d: wait %s", i, wait)
-	}
-	check.Equal(t, c.reserve("ann", now), 2*time.Minute, "one more: wait")
-	check.Equal(t, c.reserve("bob", now), 0, "another account: wait")
-	check.Equal(t, c.reserve("ann", now.Add(2*time.Minute)), 0, "two minutes later: wait")
-	for i := range 2 * maxCreators {
-		c.reserve(fmt.Sprint(i), now.Add(time.Duration(i)*time.Hour))
-	}
-	n := len(c.byAccount)
-	check.That(t, n <= maxCreators, "%d accounts are counted, want at most %d", n, maxCreators)
 }

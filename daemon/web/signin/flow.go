@@ -2,9 +2,7 @@ package signin
 
 import (
 	"errors"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 
 	"pressbox/auth"
@@ -51,9 +49,6 @@ func (h *handlers) flowRoutes() []web.Route {
 // login starts a sign-in. It redirects to the redirect URI's host first, because
 // the browser does not send a cookie of one host to another.
 func (h *handlers) login(w http.ResponseWriter, r *http.Request) error {
-	if err := h.Allow(h.starts, r); err != nil {
-		return err
-	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	if to, ok := h.canonicalLogin(r); ok {
 		return redirect(w, http.StatusFound, to)
@@ -105,12 +100,7 @@ func (h *handlers) needsTLS(r *http.Request) bool {
 	if err == nil && u.Scheme == "https" && r.Header.Get("X-Forwarded-Proto") == "" {
 		return false // a proxy that omits X-Forwarded-Proto terminates TLS
 	}
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
-	}
-	addr, err := netip.ParseAddr(host)
-	return host != "localhost" && (err != nil || !addr.IsLoopback())
+	return !web.NamesLoopback(r.Host)
 }
 
 // callback finishes a sign-in.

@@ -229,12 +229,13 @@ type Rig struct {
 	Closing   bool // clients close once the server has read the body, which net/http tells by the context
 
 	// Set by NewSignInRig and NewGamesRig.
-	Provider *authtest.Provider
-	Sessions *session.Sessions
-	Accounts *session.LocalAccounts
-	Clock    *authtest.Host
-	mu       sync.Mutex        // guards secrets
-	secrets  map[string]string // secret → its kind
+	SignInStore *store.Store
+	Provider    *authtest.Provider
+	Sessions    *session.Sessions
+	Accounts    *session.LocalAccounts
+	Clock       *authtest.Host
+	mu          sync.Mutex        // guards secrets
+	secrets     map[string]string // secret → its kind
 
 	// Set by NewGamesRig.
 	Games     *live.Games
@@ -301,7 +302,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Voices:    func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
 		OpenAI: openai.Config{
-			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(limits.Speeches),
+			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(),
 		},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
@@ -437,13 +438,19 @@ type Address string
 // String returns the address and port.
 func (a Address) String() string { return string(a) }
 
-// A Pipe is an end of a connection in memory with a client on the local network.
-type Pipe struct{ net.Conn }
+// A Pipe is an end of a connection in memory with a client.
+type Pipe struct {
+	net.Conn
+	client Address
+}
 
-// Dial connects to the server.
-func (l *Wire) Dial() net.Conn {
+// Dial connects to the server from the local network.
+func (l *Wire) Dial() net.Conn { return l.DialFrom(LANClient) }
+
+// DialFrom connects to the server from an address.
+func (l *Wire) DialFrom(client string) net.Conn {
 	here, there := net.Pipe()
-	l.Conns <- Pipe{there}
+	l.Conns <- Pipe{there, Address(client)}
 	return here
 }
 
@@ -523,7 +530,7 @@ func (l EventReader) Want(events ...string) {
 func (Address) Network() string { return "tcp" }
 
 // RemoteAddr returns an address on the local network.
-func (Pipe) RemoteAddr() net.Addr { return Address(LANClient) }
+func (p Pipe) RemoteAddr() net.Addr { return p.client }
 
 // ListenUnix listens on a Unix socket in a private directory.
 func ListenUnix(t *testing.T) (l net.Listener, path string) {
