@@ -48,6 +48,7 @@ func TestRoutes_clientCloses(t *testing.T) {
 		s.Handler().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, r.Context())))
 	}))
 	t.Cleanup(server.Close)
+	address := check.Must(net.ResolveTCPAddr("tcp", server.Listener.Addr().String()))(t)
 	writes := 0
 	for i, rt := range table {
 		want := error(context.Canceled)
@@ -56,12 +57,12 @@ func TestRoutes_clientCloses(t *testing.T) {
 			want = nil
 		}
 		for _, reset := range []bool{false, true} {
-			conn := check.Must(net.Dial("tcp", server.Listener.Addr().String()))(t)
+			conn := check.Must(net.DialTCP("tcp", nil, address))(t)
 			const request = "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
 			check.Must(fmt.Fprintf(conn, request, rt.Method, rt.Path))(t)
-			if tcp, ok := conn.(*net.TCPConn); ok && reset {
+			if reset {
 				<-read
-				check.NoError(t, tcp.SetLinger(0))
+				check.NoError(t, conn.SetLinger(0))
 			}
 			check.NoError(t, conn.Close())
 			if !reset {
@@ -96,25 +97,10 @@ func TestRoutes_fireAndForget(t *testing.T) {
 			t.Parallel()
 			r := webtest.NewRig(t, func(c *site.Config) { c.ControlAccess = web.ControlLAN })
 			r.Speaker.Busy = 30 * time.Millisecond
-			address := strings.TrimPrefix(r.ListenTCP(t), "http://")
-			// send sends n requests, 20 at once.
+			address := check.Must(net.ResolveTCPAddr("tcp", strings.TrimPrefix(r.ListenTCP(t), "http://")))(t)
 			send := func(n int, method, path, body string) {
-				slots := make(chan struct{}, 20)
-				var sending sync.WaitGroup
-				for range n {
-					slots <- struct{}{}
-					sending.Go(func() {
-						conn, err := net.Dial("tcp", address)
-						if err == nil {
-							_, err = fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"+
-								"Content-Length: %d\r\n\r\n%s", method, path, len(body), body)
-							err = errors.Join(err, end(conn.(*net.TCPConn)))
-						}
-						check.That(t, err == nil, "%s %s: %v", method, path, err)
-						<-slots
-					})
-				}
-				sending.Wait()
+				const request = "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
+				sendAndEnd(t, n, address, fmt.Sprintf(request, method, path, len(body), body), end)
 			}
 			for _, tt := range []struct {
 				n                  int
@@ -140,6 +126,26 @@ func TestRoutes_fireAndForget(t *testing.T) {
 			})
 		})
 	}
+}
+
+// sendAndEnd sends a request n times, 20 at once, and ends each connection.
+func sendAndEnd(t *testing.T, n int, to *net.TCPAddr, request string, end func(*net.TCPConn) error) {
+	t.Helper()
+	slots := make(chan struct{}, 20)
+	var sending sync.WaitGroup
+	for range n {
+		slots <- struct{}{}
+		sending.Go(func() {
+			defer func() { <-slots }()
+			conn, err := net.DialTCP("tcp", nil, to)
+			if err == nil {
+				_, err = io.WriteString(conn, request)
+				err = errors.Join(err, end(conn))
+			}
+			check.That(t, err == nil, "%s: %v", request, err)
+		})
+	}
+	sending.Wait()
 }
 
 // await waits until done, which it asks after each event.
