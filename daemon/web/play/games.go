@@ -46,16 +46,19 @@ const maxLimit = 100
 type handlers struct {
 	*web.Server
 	Config
-	buffers  sync.Pool // write buffers of websockets
-	created  creations
+	buffers  sync.Pool     // write buffers of websockets
 	visitors *limits.Count // open websockets of clients without a session
+
+	creations, lineups, changes, commands *allowance
 }
 
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{
 		Server: s, Config: cfg,
-		visitors: limits.NewCount(limits.Conns{Max: maxVisitors, Each: maxVisitorsEach, Blocks: s.Blocks()}),
+		visitors:  limits.NewCount(limits.Conns{Max: maxVisitors, Each: maxVisitorsEach, Blocks: s.Blocks()}),
+		creations: hourly(creationsPerHour), lineups: hourly(lineupsPerHour), changes: hourly(changesPerHour),
+		commands: &allowance{rate: commandsPerSecond, burst: commandBurst},
 	}
 	return slices.Concat(h.teamRoutes(), h.gameRoutes(), h.leagueRoutes(), h.socketRoutes(), h.kioskRoutes())
 }
@@ -109,8 +112,9 @@ func (h *handlers) lobbyRoutes() []web.Route {
 			}),
 		web.NewRoute(http.MethodPut, "/api/games/:id/lineups/:side", web.SessionRequired, h.setLineup, web.Operation{
 			ID: "submitLineup", Tag: "games", Summary: "Submit a line-up",
-			Description: "It can be replaced until the game starts. The game starts when both line-ups are submitted.",
-			Request:     game.Lineup{}, Responses: one, Problems: changeProblems(),
+			Description: "It can be replaced until the game starts: only the present one is stored. The game starts " +
+				"when both line-ups are submitted. An account can submit 120 an hour.",
+			Request: game.Lineup{}, Responses: one, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/lineups/:side/suggest", web.SessionRequired,
 			h.suggestLineup, web.Operation{
@@ -130,7 +134,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		web.NewRoute(http.MethodPost, "/api/games/:id/rematch", web.SessionRequired, h.rematch, web.Operation{
 			ID: "rematch", Tag: "games", Summary: "Create a game with the same teams and options",
 			Responses: creates("The new game.", protocol.Game{}),
-			Problems:  append(changeProblems(), http.StatusTooManyRequests),
+			Problems:  changeProblems(),
 		}),
 		web.NewRoute(http.MethodPost, "/api/games/:id/decline", web.SessionRequired,
 			h.onPending((*live.Games).Decline), web.Operation{
@@ -167,7 +171,7 @@ func endless() []web.Response {
 func changeProblems() []int {
 	return []int{
 		http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity,
-		http.StatusServiceUnavailable,
+		http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
 }
 
@@ -260,7 +264,7 @@ func personOf(r *http.Request) protocol.Person {
 }
 
 func (h *handlers) createGame(w http.ResponseWriter, r *http.Request) error {
-	if err := h.allowCreation(r); err != nil {
+	if err := h.creations.allow(r); err != nil {
 		return err
 	}
 	request := protocol.Request{Options: protocol.Defaults()}
@@ -343,6 +347,9 @@ func (h *handlers) onGame(
 	do func(g *live.Games, ctx context.Context, by protocol.Person, id string) (protocol.Game, error),
 ) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.changes.allow(r); err != nil {
+			return err
+		}
 		g, err := do(h.Games, r.Context(), personOf(r), web.Param(r, "id"))
 		if err != nil {
 			return err
@@ -356,6 +363,9 @@ func (h *handlers) onPending(
 	do func(g *live.Games, ctx context.Context, by protocol.Person, id string) error,
 ) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.changes.allow(r); err != nil {
+			return err
+		}
 		if err := do(h.Games, r.Context(), personOf(r), web.Param(r, "id")); err != nil {
 			return err
 		}
@@ -365,6 +375,9 @@ func (h *handlers) onPending(
 }
 
 func (h *handlers) setLineup(w http.ResponseWriter, r *http.Request) error {
+	if err := h.lineups.allow(r); err != nil {
+		return err
+	}
 	side, err := sideOf(r)
 	if err != nil {
 		return err
@@ -402,7 +415,7 @@ func sideOf(r *http.Request) (game.Side, error) {
 }
 
 func (h *handlers) rematch(w http.ResponseWriter, r *http.Request) error {
-	if err := h.allowCreation(r); err != nil {
+	if err := h.creations.allow(r); err != nil {
 		return err
 	}
 	g, err := h.Games.Rematch(r.Context(), personOf(r), web.Param(r, "id"))

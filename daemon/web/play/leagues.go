@@ -1,11 +1,13 @@
 package play
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
 	"pressbox/daemon/web"
 	"pressbox/game/leagues"
+	"pressbox/game/protocol"
 )
 
 // A competition holds the names by which a kind of competition is served.
@@ -53,7 +55,7 @@ func (h *handlers) leagueRoutes() []web.Route {
 // of a private one is its link.
 func (h *handlers) competitionRoutes(c competition) []web.Route {
 	one := answers("The "+c.word+".", leagues.View{})
-	path := c.path + "/:id"
+	path, start, leave := c.path+"/:id", (*leagues.Leagues).Start, (*leagues.Leagues).Leave
 	return []web.Route{
 		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
 			ID: "create" + c.name, Tag: "leagues", Summary: "Create a " + c.word,
@@ -92,12 +94,12 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Description: "With the last seat it starts. Without a body, it is the first open seat.",
 			Request:     seatChoice{}, Optional: true, Responses: one, Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.startLeague(c), web.Operation{
+		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.onLeague(c, start), web.Operation{
 			ID: "start" + c.name, Tag: "leagues", Summary: "Start a " + c.word + "; the bot takes the open seats",
 			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one,
 			Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.leaveLeague(c), web.Operation{
+		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.onLeague(c, leave), web.Operation{
 			ID: "leave" + c.name, Tag: "leagues", Summary: "Leave a " + c.word,
 			Description: "Before the start the seat is open again. Afterwards it is the bot's for good, also in the " +
 				"games that have begun.",
@@ -114,7 +116,7 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 
 func (h *handlers) createLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.allowCreation(r); err != nil {
+		if err := h.creations.allow(r); err != nil {
 			return err
 		}
 		request, err := c.decode(h, w, r)
@@ -195,6 +197,9 @@ type seatChoice struct {
 
 func (h *handlers) joinLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.changes.allow(r); err != nil {
+			return err
+		}
 		choice := seatChoice{-1}
 		if err := h.DecodeOptional(w, r, &choice); err != nil {
 			return err
@@ -203,20 +208,24 @@ func (h *handlers) joinLeague(c competition) web.Handler {
 	}
 }
 
-func (h *handlers) startLeague(c competition) web.Handler {
+// onLeague returns a handler that calls a method of Leagues with the id in the path.
+func (h *handlers) onLeague(
+	c competition,
+	do func(*leagues.Leagues, context.Context, protocol.Person, leagues.Kind, string) (leagues.View, error),
+) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		return writeLeague(w)(h.Leagues.Start(r.Context(), personOf(r), c.kind, web.Param(r, "id")))
-	}
-}
-
-func (h *handlers) leaveLeague(c competition) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		return writeLeague(w)(h.Leagues.Leave(r.Context(), personOf(r), c.kind, web.Param(r, "id")))
+		if err := h.changes.allow(r); err != nil {
+			return err
+		}
+		return writeLeague(w)(do(h.Leagues, r.Context(), personOf(r), c.kind, web.Param(r, "id")))
 	}
 }
 
 func (h *handlers) cancelLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.changes.allow(r); err != nil {
+			return err
+		}
 		if err := h.Leagues.Cancel(r.Context(), personOf(r), c.kind, web.Param(r, "id")); err != nil {
 			return err
 		}
