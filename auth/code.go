@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -25,53 +26,33 @@ const (
 	CodeClockUnsynced     Code = "clock_unsynced"
 	CodeInsecureTransport Code = "insecure_transport"
 	CodeRateLimited       Code = "rate_limited"
+	CodeFull              Code = "sign_in_full"
 	CodeServerError       Code = "server_error"
 )
 
-// Codes returns all codes.
-func Codes() []Code {
-	return []Code{
-		CodeAccessDenied, CodeInvalidState, CodeStateExpired, CodeBrowserMismatch, CodeIssuerMismatch,
-		CodeExchangeFailed, CodeUnreachable, CodeUserinfoFailed, CodeProviderError, CodeNotInvited,
-		CodeAccountDisabled, CodeClockUnsynced, CodeInsecureTransport, CodeRateLimited, CodeServerError,
-	}
+// descriptions are sentences for the user.
+var descriptions = map[Code]string{ //nolint:gochecknoglobals // never changed
+	CodeAccessDenied: "Sign-in was cancelled or refused.",
+	CodeInvalidState: "This sign-in is unknown or already finished. Please start again.",
+	CodeStateExpired: "Sign-in took longer than ten minutes. Please start again.",
+	CodeBrowserMismatch: "Sign-in was started in another browser, or cookies are blocked. " +
+		"Please start again in this browser.",
+	CodeIssuerMismatch:    "The answer came from another identity provider than the one that was asked.",
+	CodeExchangeFailed:    "The identity provider did not confirm this sign-in.",
+	CodeUnreachable:       "The identity provider cannot be reached. Please try again later.",
+	CodeUserinfoFailed:    "The identity provider did not return a user identity.",
+	CodeProviderError:     "The identity provider reported an error.",
+	CodeNotInvited:        "You need an invite to create an account here.",
+	CodeAccountDisabled:   "This account is disabled.",
+	CodeClockUnsynced:     "The server's clock is not set yet. Please try again in a few minutes.",
+	CodeInsecureTransport: "Sign-in needs https here. Please use the server's https address.",
+	CodeRateLimited:       "Too many sign-ins were started. Please wait a minute.",
+	CodeFull:              "There is no room for another session. Please ask an administrator.",
+	CodeServerError:       "Something went wrong on the server.",
 }
 
-// Description returns a sentence for the user.
-func (c Code) Description() string {
-	switch c {
-	case CodeAccessDenied:
-		return "Sign-in was cancelled or refused."
-	case CodeInvalidState:
-		return "This sign-in is unknown or already finished. Please start again."
-	case CodeStateExpired:
-		return "Sign-in took longer than ten minutes. Please start again."
-	case CodeBrowserMismatch:
-		return "Sign-in was started in another browser, or cookies are blocked. Please start again in this browser."
-	case CodeIssuerMismatch:
-		return "The answer came from another identity provider than the one that was asked."
-	case CodeExchangeFailed:
-		return "The identity provider did not confirm this sign-in."
-	case CodeUnreachable:
-		return "The identity provider cannot be reached. Please try again later."
-	case CodeUserinfoFailed:
-		return "The identity provider did not return a user identity."
-	case CodeProviderError:
-		return "The identity provider reported an error."
-	case CodeNotInvited:
-		return "You need an invite to create an account here."
-	case CodeAccountDisabled:
-		return "This account is disabled."
-	case CodeClockUnsynced:
-		return "The server's clock is not set yet. Please try again in a few minutes."
-	case CodeInsecureTransport:
-		return "Sign-in needs https here. Please use the server's https address."
-	case CodeRateLimited:
-		return "Too many sign-ins were started. Please wait a minute."
-	default:
-		return "Something went wrong on the server."
-	}
-}
+// Description returns a sentence for the user; that of [CodeServerError] for an unknown code.
+func (c Code) Description() string { return cmp.Or(descriptions[c], descriptions[CodeServerError]) }
 
 // A RefusalError is the failure of a sign-in: a code for the client and a cause
 // for the log.
@@ -100,11 +81,14 @@ func Refuse(code Code, err error) error {
 	return &RefusalError{code, err}
 }
 
-// CodeOf returns the code of a [RefusalError], and [CodeServerError] for any
+// CodeOf returns the code of a [RefusalError] or of [ErrFull], and [CodeServerError] for any
 // other error.
 func CodeOf(err error) Code {
 	if r, ok := errors.AsType[*RefusalError](err); ok {
 		return r.Code
+	}
+	if errors.Is(err, ErrFull) {
+		return CodeFull
 	}
 	return CodeServerError
 }

@@ -85,16 +85,10 @@ func ParseCallback(q url.Values) (Callback, error) {
 	for name, field := range map[string]*string{
 		"state": &c.State, "code": &c.Code, "iss": &c.Issuer, "error": &c.Error,
 	} {
-		values := q[name]
-		if len(values) > 1 {
-			err := fmt.Errorf("parameter %s is given %d times, want once", name, len(values))
-			return Callback{}, &RefusalError{CodeInvalidState, err}
-		}
-		if len(values) == 1 {
-			*field = values[0]
-		}
-		if len(*field) > maxParamLength {
-			err := fmt.Errorf("parameter %s has %d bytes, want at most %d", name, len(*field), maxParamLength)
+		*field = q.Get(name)
+		if n := len(q[name]); n > 1 || len(*field) > maxParamLength {
+			err := fmt.Errorf("parameter %s is given %d times with %d bytes, want at most once with %d",
+				name, n, len(*field), maxParamLength)
 			return Callback{}, &RefusalError{CodeInvalidState, err}
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/doctor"
 	"pressbox/daemon/downloads"
+	"pressbox/daemon/exitcode"
 	"pressbox/daemon/health"
 	"pressbox/daemon/health/monitor"
 	"pressbox/daemon/limits"
@@ -34,8 +36,10 @@ import (
 	"pressbox/daemon/web/push"
 	"pressbox/daemon/web/site"
 	"pressbox/game/history/imported"
+	"pressbox/game/league"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
+	"pressbox/game/teamdata"
 	"pressbox/store"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/announcer"
@@ -93,7 +97,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	a := &app{
 		ServeOptions: o, settings: current, store: st,
 		sink: sink, phonemizer: espeak.New("", o.Confine...), metrics: metrics.New(),
-		blocks: netblock.New(web.InterfacePrefixes()), speeches: limits.NewSlots(limits.Speeches),
+		blocks: netblock.New(web.InterfacePrefixes()), speeches: limits.NewSlots(),
 	}
 	cfg, log := o.Config, o.Log
 	a.synthesis.Observe, a.writes.Observe = a.metrics.ClipTime, a.metrics.WriteTime
@@ -236,6 +240,7 @@ func (a *app) webConfig() site.Config {
 		Started: cfg, Reloaded: a.settings.Current, Read: a.settings.Read,
 		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer,
 		Sink: a.sink, Integrations: a.monitor.Integrations, Leagues: a.leagues,
+		Accounts: a.signIn.Web.Sessions.Accounts,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
 			return a.web.Probe(ctx, c, origin)
 		},
@@ -357,7 +362,7 @@ func (a *app) readings() []metrics.Reading {
 		gauge("pressbox_queue_max", "Maximum number of waiting announcements.",
 			func() float64 { return float64(queue().Max) }),
 		gauge("pressbox_sound_connected", "1 while there is an audio output.",
-			func() float64 { return boolValue(a.sink.Status().Sink != "") }),
+			func() float64 { return boolValue(a.sink.Status().Name != "") }),
 		gauge("pressbox_sound_muted", "1 while the sink is muted.",
 			func() float64 { return boolValue(a.sink.Status().Muted) }),
 		total("pressbox_sound_samples_total", "Samples written to the sound server.",
@@ -443,4 +448,34 @@ func (a *app) wallWiFi() play.WiFi {
 		a.Log.Warn("Wi-Fi network not shown on wall displays", "err", err)
 	}
 	return play.WiFi{SSID: a.Config.WallWiFiSSID, Passphrase: passphrase}
+}
+
+// openRosters returns the imported seasons, beside the source that the settings select.
+func openRosters(cfg settings.Config, st *store.Store, log *slog.Logger) (*imported.Seasons, error) {
+	source, err := openSource(cfg, st, log)
+	if err != nil {
+		return nil, err
+	}
+	return imported.New(st, source), nil
+}
+
+// openSource returns the source that the settings select: a team-data API or the built-in
+// league.
+func openSource(cfg settings.Config, cache teamdata.Cache, log *slog.Logger) (imported.Source, error) {
+	if cfg.TeamDataURL == "" {
+		if cfg.DefaultSeason > league.LastSeason {
+			return nil, exitcode.With(exitcode.Usage,
+				fmt.Errorf("DEFAULT_SEASON=%d: without TEAM_DATA_URL, expected a season of the built-in league, "+
+					"1 to %d",
+					cfg.DefaultSeason, league.LastSeason))
+		}
+		return league.New(cfg.DefaultSeason), nil
+	}
+	client, err := teamdata.New(teamdata.Config{
+		URL: cfg.TeamDataURL, Token: cfg.TeamDataToken, DefaultSeason: cfg.DefaultSeason, Cache: cache, Log: log,
+	})
+	if err != nil {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("TEAM_DATA_URL: %w", err))
+	}
+	return client, nil
 }

@@ -134,22 +134,21 @@ func listenHTTP(cfg settings.Config) (net.Listener, error) {
 }
 
 // listenAdmin opens the admin socket, accessible to this user only.
-func listenAdmin(path string) (net.Listener, error) {
+func listenAdmin(path string) (l net.Listener, err error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("open the admin socket: the path %s exceeds %d bytes: choose a shorter STATE_DIR",
 			path, maxSocketPath)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("open the admin socket: %w", err)
+	if err = os.Remove(path); err == nil || errors.Is(err, os.ErrNotExist) {
+		l, err = net.Listen("unix", path) //nolint:noctx // it does not wait
 	}
-	l, err := net.Listen("unix", path) //nolint:noctx // it does not wait
-	if err != nil {
-		return nil, fmt.Errorf("open the admin socket: %w", err)
+	if err == nil {
+		if err = os.Chmod(path, 0o600); err == nil {
+			return l, nil
+		}
+		err = errors.Join(err, l.Close())
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("open the admin socket: %w", err), l.Close())
-	}
-	return l, nil
+	return nil, fmt.Errorf("open the admin socket: %w", err)
 }
 
 // close closes all sockets.

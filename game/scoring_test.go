@@ -139,7 +139,7 @@ func TestScorebook_earnedRuns(t *testing.T) {
 // how many runners h11 inherited and let in.
 func TestScorebook_reliefPitchers(t *testing.T) {
 	t.Parallel()
-	for _, f := range check.Columns(`
+	for _, f := range check.Rows(`
 (g) runners left on base are charged to the pitcher who left them | S7 S7.1-2 @h11 HR.2-H;1-H K K K | 2 2 1 1 2 2
 (g) a number of runners: the force leaves the run charged | W @h11 64(1)/FO S7.1-2 S7.2-H;1-2 K K | 1 1 0 0 1 1
 (g) the one in front is forced: charges move up | W W.1-2 @h11 65(2)/FO.1-2;B-1 S7.2-H;1-2 63.2-3;1-2 K | 1 1 0 0 2 1
@@ -235,7 +235,7 @@ func TestScorebook_groundedIntoDoublePlay(t *testing.T) {
 func TestScorebook_winnerAndLoser(t *testing.T) {
 	t.Parallel()
 	brief := "#30000000000 K K @a11 HR/F7D HR/F7D HR/F7D K HR/F7D K K K @a12 #00000"
-	for _, f := range check.Columns(`
+	for _, f := range check.Rows(`
 9.17(a) the starter, all nine innings | #100000000000000000 | | a10 h10 - false
 9.17(b) the starter with five innings, and a save of three | #1000000000 @a11 #00000000 | | a10 h10 a11 false
 9.17(b) four innings are not enough: the relief pitcher | #100000000 @a11 #000000000 | | a11 h10 - true
@@ -275,7 +275,7 @@ back with a lead of four | #4000000000000000 K K K in K out K in back K | | a10 
 // holds; the blown saves; a quality start of a10; who won and who saved a game that is over.
 func TestScorebook_holdsAndBlownSaves(t *testing.T) {
 	t.Parallel()
-	for _, f := range check.Columns(`
+	for _, f := range check.Rows(`
 a hold between the starter and the save | #30000000000000 K K K @a11 K K K K K K @a12 K K K | [a11] [] quality a10 a12
 two holds in one inning | #30000000000000 K K K @a11 K @a12 K K K K K @a13 K K K | [a11 a12] [] quality a10 a13
 no hold without an out | #30000000000000 K K K @a11 W @a12 K K K K K K K K K | [] [] quality a10 a12

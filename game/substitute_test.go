@@ -236,7 +236,7 @@ func TestState_copies(t *testing.T) {
 // Check returns all violations at once, each with its path and code.
 func TestLineup_check(t *testing.T) {
 	t.Parallel()
-	for _, f := range check.Columns(`
+	for _, f := range check.Rows(`
 legal with a DH | dh | |
 legal without a DH | | |
 the pitcher bats although a DH is allowed | dh | pitcher bats |

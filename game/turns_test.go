@@ -342,7 +342,7 @@ func TestApply_rules(t *testing.T) {
 	options := map[string]game.Options{
 		"": {DH: true, ExtraInnings: game.Standard}, "runner": {DH: true}, "seven": {DH: true, Innings: 7},
 	}
-	for _, f := range check.Columns(ruleCases) {
+	for _, f := range check.Rows(ruleCases) {
 		t.Run(f[0], func(t *testing.T) {
 			t.Parallel()
 			in, event, want := f[1], f[2], f[3]

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,7 +18,12 @@ import (
 	bolt "go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 
+	"pressbox/auth"
+	"pressbox/auth/authtest"
+	"pressbox/auth/session"
+	"pressbox/game/live"
 	"pressbox/packaging/check"
+	"pressbox/voice/announce"
 )
 
 var errRefused = errors.New("refused")
@@ -271,4 +279,167 @@ func TestView_stuck(t *testing.T) {
 		}
 	}
 	check.NoError(t, s.Close())
+}
+
+// checkUsage checks that the counted size of each bucket is its size, and that its pages take no more.
+func checkUsage(t *testing.T, s *Store) {
+	t.Helper()
+	look(t, s, func(tx *bolt.Tx) {
+		for _, row := range bucketRows() {
+			b := tx.Bucket(row.name)
+			counted, size := tableOf(tx, row.name).bytes(), sizeOf(b)
+			stats := b.Stats()
+			pages := int64(stats.BranchAlloc + stats.LeafAlloc)
+			check.That(t, counted == size && pages <= size+2*pageSize,
+				"%s: counted %d bytes, has %d, takes %d", row.name, counted, size, pages)
+		}
+	})
+}
+
+// The shares have room together in a store of any size, and each is nearly full at 90 %.
+func TestShares_limits(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int64{2 << 20, 8 << 20, 64 << 20, 512 << 20, 8 << 30} {
+		st := Stats{Max: most}
+		sum, s := int64(0), &Store{maxSize: most}
+		for sh := range shareCount {
+			sum += s.limit(sh)
+			for used, want := range map[int64]bool{s.limit(sh) / 10 * 9: false, s.limit(sh)/10*9 + 1: true} {
+				got := (Share{Used: used, Max: s.limit(sh)}).nearlyFull()
+				check.Equal(t, got, want, "%s with %d of %d bytes is nearly full", sh, used, s.limit(sh))
+			}
+		}
+		check.That(t, sum <= st.left()-st.reserve() && sum >= most/8, "of %d bytes, all shares have %d", most, sum)
+	}
+}
+
+// A wrong size is corrected when the store is opened after an unclean shutdown; right ones are not written.
+func TestOpen_recounts(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pressbox.db")
+	s := check.Must(Open(path, Options{}))(t)
+	check.NoError(t, s.SaveTeamData(t.Context(), "url", []byte("{}")))
+	check.NoError(t, appendGame(s, "g1", 1, 30, "{}"))
+	check.NoError(t, s.update(t.Context(), func(tx *bolt.Tx) error {
+		usage := tx.Bucket(usageBucket)
+		return errors.Join(usage.Put(movesBucket, number(1<<40)), usage.Delete(teamDataBucket))
+	}))
+	check.NoError(t, s.Close())
+	for _, want := range []int{2, 0} {
+		var log check.Log
+		s := check.Must(Open(path, Options{Recount: true, Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
+		checkUsage(t, s)
+		if got := strings.Count(log.String(), "counted wrongly"); got != want || want == 0 && s.commits.Load() != 0 {
+			t.Errorf("%d wrong sizes, %d commits, want %d wrong sizes:\n%s", got, s.commits.Load(), want, log.String())
+		}
+		check.NoError(t, s.Close())
+	}
+}
+
+// Every bucket of a store has a row in bucketRows, unless its size is fixed.
+func TestBuckets_bounded(t *testing.T) {
+	t.Parallel()
+	rows := []string{string(metaBucket), string(usageBucket)}
+	for _, row := range bucketRows() {
+		rows = append(rows, string(row.name))
+	}
+	s, names := OpenForTest(t, "", Options{}), []string{}
+	check.NoError(t, s.view(func(tx *bolt.Tx) error {
+		return tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
+			names = append(names, string(name))
+			return nil
+		})
+	}))
+	slices.Sort(rows)
+	check.That(t, slices.Equal(names, rows), "the buckets are\n%v, bucketRows has\n%v", names, rows)
+}
+
+// fillAuth writes records into a table of sign-in until it is rejected.
+func fillAuth(t *testing.T, s *Store, table string) (err error) {
+	t.Helper()
+	for i := 0; err == nil; i++ {
+		err = s.Auth().Update(t.Context(), func(tx auth.Tx) error {
+			for j := range 100 {
+				key := fmt.Appendf(nil, "%s-%032d", table, i*100+j)
+				if err := tx.Put(auth.Table(table), key, make([]byte, 300)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return err
+}
+
+// A full share rejects its own data only. Accounts leave half of theirs to sessions.
+func TestShares_independent(t *testing.T) {
+	s := NewForTest(t, Options{MaxSize: 8 << 20})
+	for name, err := range map[string]error{
+		"accounts": fillAuth(t, s, "auth_user"),
+		"sessions": fillAuth(t, s, "auth_session"),
+	} {
+		check.That(t, err != nil && strings.Contains(err.Error(), ErrFull.Error()),
+			"%s: %v, want %v", name, err, ErrFull)
+	}
+	box := make([]byte, 20_000)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(box) // it fails never
+	games := 0
+	for ; appendGame(s, fmt.Sprintf("g%06d", games), 1, 30, string(box)) == nil; games++ {
+	}
+	for i := range 30 {
+		check.NoError(t, s.SaveTeamData(t.Context(), fmt.Sprint("https://example.org/", i), make([]byte, 60_000)))
+	}
+	check.NoError(t, s.SaveCalibration("5e1f", []byte("{}")))
+	for i := range 100 {
+		err := postEnded(s, uint64(i+1), announce.IdempotencyKey{Key: fmt.Sprint(i)}, s.now())
+		check.Require(t, err == nil, "announcement %d: %v", i, err)
+	}
+	checkUsage(t, s)
+	st := check.Must(s.Stats())(t)
+	t.Logf("%d games; %+v", games, st)
+	check.That(t, st.NearlyFull() == "sign-in" && s.Health() == nil && st.Size <= 8<<20,
+		"nearly full: %q, health %v, %d bytes", st.NearlyFull(), s.Health(), st.Size)
+	check.NoError(t, s.Auth().Update(t.Context(), func(tx auth.Tx) error { // a full share shrinks
+		return tx.Delete("auth_user", fmt.Appendf(nil, "auth_user-%032d", 0))
+	}))
+	check.Must(s.Games().Append(t.Context(), live.Change{Game: "g000000"}))(t)
+	checkUsage(t, s)
+}
+
+// newSignIn returns a sign-in over s that identifies every user as Anna.
+func newSignIn(tb testing.TB, s *Store) *session.SignIn {
+	tb.Helper()
+	return authtest.NewSignIn(tb, s.Auth(), nil, slog.New(slog.DiscardHandler))
+}
+
+// BenchmarkSignInStart saves pending sign-ins at their limit. Limit: 500 per second.
+func BenchmarkSignInStart(b *testing.B) {
+	s := OpenForTest(b, "", Options{})
+	in := newSignIn(b, s)
+	for range auth.MaxPendingFlows {
+		authtest.Begin(b, in)
+	}
+	b.SetParallelism(16)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			authtest.Begin(b, in)
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "starts/s")
+}
+
+// BenchmarkRefresh renews sessions; each renewal is one sync.
+func BenchmarkRefresh(b *testing.B) {
+	s := OpenForTest(b, "", Options{})
+	host := authtest.NewHost()
+	c := check.Must(session.OpenClock(b.Context(), s.Auth(), host.Source(), authtest.Released))(b)
+	in := authtest.NewSignIn(b, s.Auth(), c, slog.New(slog.DiscardHandler))
+	token := authtest.Run(b, in).Refresh
+	before := s.commits.Load()
+	for b.Loop() {
+		host.Pass(auth.Renewing / auth.MaxRenewals)
+		token = check.Must(in.Sessions.Refresh(b.Context(), token))(b).Refresh
+	}
+	b.ReportMetric(float64(s.commits.Load()-before)/float64(b.N), "syncs/op")
 }

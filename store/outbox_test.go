@@ -1,9 +1,15 @@
 package store
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -11,6 +17,7 @@ import (
 	"pressbox/packaging/check"
 	"pressbox/store/clock"
 	"pressbox/voice/announce"
+	"pressbox/voice/control"
 )
 
 // The remaining time of an announcement survives restarts and corrections of the clock.
@@ -179,4 +186,287 @@ func TestDone_count(t *testing.T) {
 		check.Equal(t, tx.Bucket(endedBucket).Sequence(), 250, "the count")
 	})
 	check.Equal(t, count(t, s, endedBucket), 250, "stored, as they are not a day old")
+}
+
+// largest is the longest message in its longest stored form: 30 KB.
+var largest = strings.Repeat("<", announce.MaxMessage)
+
+// postEnded appends an announcement with a key and ends it, as POST and DELETE do.
+func postEnded(s *Store, seq uint64, key announce.IdempotencyKey, now clock.Moment) error {
+	n := announce.Announcement{
+		ID: fmt.Sprintf("%026d", seq), Seq: seq, Content: announce.Content{Message: largest},
+		Created: now.Wall, Status: announce.Queued,
+	}
+	if _, _, err := s.Append(context.Background(), n, key); err != nil {
+		return err
+	}
+	n.Status, n.Ended = announce.Cancelled, now.Wall
+	return s.Done(context.Background(), n)
+}
+
+// A keyRig saves keys with consecutive seqs.
+type keyRig struct {
+	*Store
+	t       *testing.T
+	present *clock.Moment
+	seq     uint64
+}
+
+func newKeyRig(t *testing.T) *keyRig {
+	t.Helper()
+	s := OpenForTest(t, "", Options{})
+	return &keyRig{Store: s, t: t, present: stopClock(s)}
+}
+
+// keyOf returns the key with a number of a sender.
+func keyOf(sender string, i int) announce.IdempotencyKey {
+	return announce.IdempotencyKey{Sender: sender, Key: fmt.Sprint(i)}
+}
+
+// save saves the keys first to last of a sender, in one transaction, while all keys are limited.
+func (r *keyRig) save(sender string, first, last, limit int) {
+	r.t.Helper()
+	check.NoError(r.t, r.update(r.t.Context(), func(tx *bolt.Tx) error {
+		var errs []error
+		for i := first; i <= last; i++ {
+			r.seq++
+			n := announce.Accepted{ID: fmt.Sprint(sender, i), Status: announce.Queued}
+			errs = append(errs, keysOf(tx).save(keyOf(sender, i), n, r.seq, *r.present, limit))
+		}
+		return errors.Join(errs...)
+	}))
+}
+
+// pass lets time pass.
+func (r *keyRig) pass(d time.Duration) {
+	r.present.Wall, r.present.Since = r.present.Wall.Add(d), r.present.Since+d
+}
+
+// expect fails the test unless exactly the keys first to last, of those up to last, are found.
+func (r *keyRig) expect(sender string, first, last int) {
+	r.t.Helper()
+	for i := 1; i <= last; i++ {
+		earlier, ok, err := r.Find(r.t.Context(), keyOf(sender, i))
+		check.That(r.t, err == nil && ok == (i >= first) && (!ok || earlier.ID == fmt.Sprint(sender, i)),
+			"key %d of %s: %+v, %v, %v; want %d to %d", i, sender, earlier, ok, err, first, last)
+	}
+}
+
+// expectCount checks the number of keys in both buckets and the counter.
+func (r *keyRig) expectCount(want int) {
+	r.t.Helper()
+	keys, seqs := count(r.t, r.Store, keysBucket), count(r.t, r.Store, keysBySeqBucket)
+	look(r.t, r.Store, func(tx *bolt.Tx) {
+		n := keysOf(tx).count()
+		check.That(r.t, n == want && keys == want && seqs == want,
+			"%d keys, %d by seq, counted %d, want %d", keys, seqs, n, want)
+	})
+}
+
+func TestKeys_perSender(t *testing.T) {
+	t.Parallel()
+	r := newKeyRig(t)
+	r.save("other", 1, 1, maxKeys)
+	r.save("ann", 1, announce.KeysPerSender, maxKeys)
+	r.expect("ann", 1, announce.KeysPerSender)
+	r.save("ann", announce.KeysPerSender+1, announce.KeysPerSender+2, maxKeys)
+	r.expect("ann", 3, announce.KeysPerSender+2)
+	r.expect("other", 1, 1)
+	r.expectCount(announce.KeysPerSender + 1)
+}
+
+// Beyond the limit of all keys, the sender that has most loses its oldest.
+func TestKeys_total(t *testing.T) {
+	t.Parallel()
+	r := newKeyRig(t)
+	r.save("bob", 1, 2, 8)
+	r.save("eve", 1, 6, 8)
+	r.expect("eve", 1, 6)
+	r.save("ann", 1, 1, 8)
+	r.expect("eve", 2, 6)
+	r.save("eve", 7, 9, 8)
+	r.expect("eve", 5, 9)
+	r.save("bob", 3, 5, 8) // then bob has most
+	r.expect("eve", 7, 9)
+	r.expect("bob", 2, 5)
+	r.expect("ann", 1, 1)
+	r.expectCount(8)
+	check.Equal(t, (&Store{maxSize: 512 << 20}).maxKeys(), maxKeys, "keys at 512 MiB")
+	check.Equal(t, (&Store{maxSize: 8 << 20}).maxKeys(), 256, "keys at 8 MiB")
+}
+
+// All keys take at most keyCost bytes of the file each.
+func TestKeys_size(t *testing.T) {
+	t.Parallel()
+	r := newKeyRig(t)
+	const many = 2000
+	for i := 1; i <= many; i += 100 {
+		r.save(fmt.Sprint(i), 1, 100, maxKeys)
+	}
+	look(t, r.Store, func(tx *bolt.Tx) {
+		size := 0
+		for _, b := range []table{keysOf(tx).records, keysOf(tx).bySeq} {
+			stats := b.Stats()
+			size += stats.LeafAlloc + stats.BranchAlloc
+		}
+		check.That(t, size <= many*keyCost, "%d keys take %d bytes, want at most %d each", many, size, keyCost)
+		t.Logf("%d bytes for each key", size/many)
+	})
+}
+
+func TestKeys_expire(t *testing.T) {
+	t.Parallel()
+	r := newKeyRig(t)
+	r.save("ann", 1, 3, maxKeys)
+	r.pass(1)
+	r.save("ann", 4, 4, maxKeys)
+	r.pass(announce.KeyRetention - 2)
+	r.expect("ann", 1, 4)
+	r.pass(1)
+	r.expect("ann", 4, 4)
+	r.expectCount(4)
+	r.save("ann", 3, 3, maxKeys) // it can be used again
+	check.NoError(t, r.DeleteExpired(t.Context()))
+	r.expect("ann", 3, 4)
+	r.expectCount(2)
+	commits := r.commits.Load()
+	check.NoError(t, r.DeleteExpired(t.Context()))
+	check.Equal(t, r.commits.Load(), commits, "a sweep without expired keys writes")
+}
+
+func TestRun_deletesExpired(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newKeyRig(t)
+		r.save("ann", 1, 3, maxKeys)
+		r.pass(announce.KeyRetention)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		time.Sleep(sweepInterval - 1)
+		synctest.Wait()
+		r.expectCount(3)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		r.expectCount(0)
+		cancel()
+		check.NoError(t, <-done)
+	})
+}
+
+// A record is read as it was written, and one that is damaged is reported as such.
+func FuzzDecodeKey(f *testing.F) {
+	f.Add([]byte(`{"at":1750000000000000005,"boot":"b1","up":5,"digest":"AQ==","seq":7,"id":"a","status":"expired"}`))
+	f.Add(slices.Concat(make([]byte, 56), []byte("\x02b1\x04a"))) // of 0.5.0
+	f.Add(bytes.Repeat([]byte{255}, 400))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := decodeKey(data)
+		if err != nil {
+			check.That(t, errors.Is(err, ErrCorrupt), "%v, want %v", err, ErrCorrupt)
+			return
+		}
+		again, err := decodeKey(check.Must(json.Marshal(r))(t))
+		check.That(t, err == nil && again.Seq == r.Seq && bytes.Equal(again.Digest, r.Digest),
+			"%+v became %+v, %v", r, again, err)
+	})
+}
+
+// at returns a moment.
+func at(wall time.Time, boot string, since time.Duration) clock.Moment {
+	return clock.Moment{Wall: wall, Instant: clock.Instant{Boot: boot, Since: since}}
+}
+
+var sample = announce.Announcement{
+	Content: announce.Content{
+		Title: "Ballpark", Message: "Now batting — number 24, \"Ada\" <Lovelace>.", Voice: "en_US-pressbox-medium",
+		Rate: 170, Urgent: true, Priority: 5, Volume: 80, Chime: "alert",
+	},
+	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, TTL: 10 * time.Minute,
+	At: time.Unix(1_750_000_000, 7).UTC(), FixedTime: true,
+	Repeat: announce.Repeat{Times: 3, Every: time.Minute}, Spoken: 2, Acknowledged: true, Quiet: true,
+	Sender: announce.Sender{Kind: announce.FromToken, Name: "kitchen"},
+	Rooms: announce.Rooms{From: "hall", Only: true, Voice: "anna", Rate: 90, Cancelled: true}.With(
+		map[string]announce.RoomState{"kitchen": announce.RoomWaiting, "küche": "done"}),
+	Created: time.Unix(1_750_000_000, 123).UTC(), Expires: time.Unix(1_750_000_600, 123).UTC(),
+	Status: announce.Failed, Error: "no phonemes", InitialPosition: 3,
+	Started: time.Unix(1_750_000_002, 0).UTC(), Ended: time.Unix(1_750_000_009, 0).UTC(),
+}
+
+// An announcement is stored as in version 0.5.0, and with every field that it has.
+func TestEncode_decode(t *testing.T) {
+	t.Parallel()
+	now := at(sample.Ended.Add(time.Minute), "b1", time.Hour)
+	data := check.Must(encode(sample, now))(t)
+	const stored = "\x01" + `{"id":"4tqlrn3pfdbfx5ldx2iuykvsce","seq":7,"title":"Ballpark",` +
+		`"message":"Now batting — number 24, \"Ada\" \u003cLovelace\u003e.","voice":"en_US-pressbox-medium",` +
+		`"rate":170,"urgent":true,"priority":5,"volume":80,"chime":"alert","created":1750000000000000123,` +
+		`"ttl":600000000000,"expires":1750000600000000123,"at":1750000000000000007,"fixed":true,` +
+		`"repeat":{"times":3,"every":60000000000,"spoken":2,"acknowledged":true},` +
+		`"sender":{"kind":"token","name":"kitchen"},"rooms":{"from":"hall","only":true,"voice":"anna","rate":90,` +
+		`"cancelled":true,"states":{"kitchen":"waiting","küche":"done"}},"status":"failed","quiet":true,` +
+		`"error":"no phonemes","place":3,"started":1750000002000000000,"ended":1750000009000000000,` +
+		`"boot":"b1","up":3540000000000}`
+	check.That(t, string(data) == stored, "stored as %s\nwant      %s", data, stored)
+	_, then, err := decode(data)
+	check.That(t, err == nil && then == at(sample.Ended, "b1", time.Hour-time.Minute), "it ended at %+v, %v", then, err)
+	all := sample
+	check.Fill(&all)
+	all.SpeaksAt, all.Status = time.Time{}, announce.Done // the first follows from the others
+	n, _, err := decode(check.Must(encode(all, now))(t))
+	check.That(t, err == nil && n == all, "decoded %+v, %v, want %+v", n, err, all)
+}
+
+func FuzzDecode(f *testing.F) {
+	data := check.Must(encode(sample, at(sample.Ended, "b1", time.Hour)))(f)
+	f.Add(data)
+	f.Add([]byte{})
+	f.Add([]byte{recordFormat})
+	f.Add([]byte("\x01{\"status\":\"done\",\"created\":-1,\"boot\":\"\xff\"}"))
+	f.Add([]byte("\x02{}"))
+	f.Add([]byte("\x01{\"status\":\"queued\",\"at\":5,\"changed\":7,\"repeat\":{},\"sender\":{},\"boot\":\"\"}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		n, then, err := decode(data)
+		if err != nil {
+			return
+		}
+		// A decoded announcement is encoded and decoded without a change.
+		encode := encode
+		if !n.Status.Ended() && !then.Wall.Equal(n.Created) {
+			encode = encodeChanged
+		}
+		again, err := encode(n, then)
+		check.Require(t, err == nil, "encode %+v: %v", n, err)
+		same, thenSame, err := decode(again)
+		check.That(t, err == nil && same == n && thenSame == then,
+			"%+v at %+v\nbecame %+v at %+v, %v", n, then, same, thenSame, err)
+		third, err := encode(same, thenSame)
+		check.That(t, err == nil && bytes.Equal(again, third), "%s\nbecame %s, %v", again, third, err)
+	})
+}
+
+// Schedules take at most a quarter of the share of announcements; then they can
+// still be replaced and deleted, and the volume can be set.
+func TestControls_share(t *testing.T) {
+	s := NewForTest(t, Options{MaxSize: 8 << 20})
+	schedule := bytes.Repeat([]byte("x"), 30_000)
+	n := 0
+	var err error
+	for ; err == nil; n++ {
+		err = s.SaveControl(t.Context(), fmt.Sprint("schedule/", n), schedule)
+	}
+	var used int64
+	look(t, s, func(tx *bolt.Tx) {
+		used = tableOf(tx, controlsBucket).bytes()
+	})
+	limit := s.limit(announcementsShare) / 4
+	check.That(t, errors.Is(err, ErrFull) && used <= limit && used >= limit-2*int64(len(schedule)),
+		"%v after %d schedules that use %d of %d bytes", err, n, used, limit)
+	check.NoError(t, s.SaveControl(t.Context(), "schedule/0", schedule))
+	check.NoError(t, s.SaveControl(t.Context(), control.KeyVolume, []byte(`{"volume":10}`)))
+	check.NoError(t, s.SaveControl(t.Context(), control.KeyQuiet, []byte(`{"on":true}`)))
+	check.NoError(t, s.SaveControl(t.Context(), "schedule/0", nil))
+	check.NoError(t, s.SaveControl(t.Context(), "schedule/new", schedule))
+	check.NoError(t, postEnded(s, 1, announce.IdempotencyKey{}, s.now()))
+	checkUsage(t, s)
 }

@@ -39,39 +39,8 @@
 //	                  audio/pulse
 //
 // Each kind of data has a share of the file that no other can use, see
-// [Store.limit]. A full share rejects its own data only.
-//
-//	bucket            owner         share          bound
-//	meta              store         -              two keys
-//	usage             store         -              one number for each bucket
-//	waiting           announce      announcements  QUEUE_MAX_SIZE + 12, and 200 planned ones, in half of the share
-//	ended             announce      announcements  4 MiB, half of the share; 24 h or the last 200
-//	idempotency_keys  announce      announcements  1,000 for each sender; 10,000 or 1/32 of the file; 24 h
-//	idempotency_seq   announce      announcements  as idempotency_keys
-//	controls          control       announcements  a quarter of the share; 50 favorites, 100 schedules, single keys
-//	auth_state        auth/session  sign-in        256 pending flows
-//	auth_state_order  auth/session  sign-in        as auth_state
-//	auth_user         auth/session  sign-in        with the next two, half of the share
-//	auth_identity     auth/session  sign-in        as auth_user
-//	auth_local        auth/session  sign-in        as auth_user
-//	auth_session      auth/session  sign-in        32 for each account; 7 days without use
-//	auth_access       auth/session  sign-in        1 h; with the next one, 1,001 for each session
-//	auth_refresh      auth/session  sign-in        7 days
-//	auth_apitoken     auth/session  sign-in        100
-//	auth_invite       auth/session  sign-in        100; 7 days
-//	auth_admin_code   auth/session  sign-in        one key
-//	meta_clock        auth/session  sign-in        the last boots
-//	meta_clock_order  auth/session  sign-in        as meta_clock
-//	game_heads        game/live     games          one for each game, see [live.Games]
-//	game_moves        game/live     games          as game_heads
-//	game_packs        game/live     games          as game_heads
-//	game_boxes        game/live     games          as game_heads
-//	seasons           imported      games          50, by the administrator alone
-//	leagues           game/leagues  games          100 of at most 64 KiB, see [leagues.Leagues]
-//	idp_cache         auth/idp      caches         one for each document of the provider
-//	calibrations      library       caches         one for each voice that was installed
-//	teamcache         teamdata      caches         the share; deleted when the share is full
-//	ducked            audio/pulse   caches         one key, 128 KiB
+// [Store.limit]. A full share rejects its own data only. [bucketRows] has the
+// share and the bound of each bucket.
 //
 // A change of the layout is a new migration, see [migrations].
 package store

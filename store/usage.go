@@ -35,38 +35,41 @@ type bucketRow struct {
 	account bool
 }
 
-// bucketRows returns the rows of all buckets with data; meta and usage have a
-// fixed size.
+// bucketRows returns the rows of all buckets with data, each with its bound; meta and
+// usage have a fixed size.
 func bucketRows() []bucketRow {
 	return []bucketRow{
+		// QUEUE_MAX_SIZE + 12, and 200 planned ones, in half of the share
 		{waitingBucket, announcementsShare, false},
-		{endedBucket, announcementsShare, false},
+		{endedBucket, announcementsShare, false}, // 4 MiB, half of the share; 24 h or the last 200
+		// 1,000 for each sender; 10,000 or 1/32 of the file; 24 h
 		{keysBucket, announcementsShare, false},
 		{keysBySeqBucket, announcementsShare, false},
+		// a quarter of the share; 50 favorites, 100 schedules, single keys
 		{controlsBucket, announcementsShare, false},
-		{flowBucket, signInShare, false},
+		{flowBucket, signInShare, false}, // 256 pending flows
 		{flowOrderBucket, signInShare, false},
-		{[]byte("auth_access"), signInShare, false},
-		{[]byte("auth_refresh"), signInShare, false},
-		{[]byte("auth_session"), signInShare, false},
-		{[]byte("auth_user"), signInShare, true},
+		{[]byte("auth_access"), signInShare, false},  // 1 h; with the next one, 5 for each session
+		{[]byte("auth_refresh"), signInShare, false}, // 7 days
+		{[]byte("auth_session"), signInShare, false}, // 32 and 1/16 of the share for each account; 7 days without use
+		{[]byte("auth_user"), signInShare, true},     // with the next two, half of the share
 		{[]byte("auth_identity"), signInShare, true},
 		{[]byte("auth_local"), signInShare, true},
-		{[]byte("auth_apitoken"), signInShare, false},
-		{[]byte("auth_invite"), signInShare, false},
-		{adminCodeBucket, signInShare, false},
-		{bootBucket, signInShare, false},
+		{[]byte("auth_apitoken"), signInShare, false}, // 100
+		{[]byte("auth_invite"), signInShare, false},   // 100; 7 days
+		{adminCodeBucket, signInShare, false},         // one key
+		{bootBucket, signInShare, false},              // the last boots
 		{bootOrderBucket, signInShare, false},
-		{summariesBucket, gamesShare, false},
+		{summariesBucket, gamesShare, false}, // with the next three, one for each game, see [live.Games]
 		{movesBucket, gamesShare, false},
 		{packsBucket, gamesShare, false},
 		{boxesBucket, gamesShare, false},
-		{seasonsBucket, gamesShare, false},
-		{leaguesBucket, gamesShare, false},
-		{idpCacheBucket, cachesShare, false},
-		{calibrationsBucket, cachesShare, false},
-		{teamDataBucket, cachesShare, false},
-		{duckedBucket, cachesShare, false},
+		{seasonsBucket, gamesShare, false},       // 50, by the administrator alone
+		{leaguesBucket, gamesShare, false},       // 100 of at most 64 KiB, see [leagues.Leagues]
+		{idpCacheBucket, cachesShare, false},     // one for each document of the provider
+		{calibrationsBucket, cachesShare, false}, // one for each voice that was installed
+		{teamDataBucket, cachesShare, false},     // deleted when the share is full
+		{duckedBucket, cachesShare, false},       // one key, 128 KiB
 	}
 }
 
@@ -185,13 +188,19 @@ func used(tx *bolt.Tx, sh share) (all, accounts int64) {
 // and changes nothing, if fn makes its share larger while the share or the file is
 // full.
 func (s *Store) grow(ctx context.Context, sh share, fn func(*bolt.Tx) error) error {
+	return s.growLeaving(ctx, sh, func(tx *bolt.Tx) (int64, error) { return 0, fn(tx) })
+}
+
+// growLeaving is [Store.grow] for an fn that returns how many bytes of the share are to be left.
+func (s *Store) growLeaving(ctx context.Context, sh share, fn func(*bolt.Tx) (leave int64, err error)) error {
 	short := s.checkSpace(sh)
 	if short != nil && !errors.Is(short, ErrFull) {
 		return short
 	}
 	return s.update(ctx, func(tx *bolt.Tx) error {
 		before, accountsBefore := used(tx, sh)
-		if err := fn(tx); err != nil {
+		leave, err := fn(tx)
+		if err != nil {
 			return err
 		}
 		after, accounts := used(tx, sh)
@@ -199,8 +208,8 @@ func (s *Store) grow(ctx context.Context, sh share, fn func(*bolt.Tx) error) err
 		if after > before && short != nil {
 			return short
 		}
-		if after > before && after > limit {
-			return fmt.Errorf("%w: %s would use %d of %d bytes", ErrFull, sh, after, limit)
+		if after > before && after > limit-leave {
+			return fmt.Errorf("%w: %s would use %d of %d bytes", ErrFull, sh, after, limit-leave)
 		}
 		if accounts > accountsBefore && accounts > limit/2 {
 			return fmt.Errorf("%w: accounts would use %d of %d bytes", ErrFull, accounts, limit/2)

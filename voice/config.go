@@ -149,11 +149,12 @@ func (c *Config) Locale() string {
 	return strings.ToLower(strings.ReplaceAll(c.Language.Code, "_", "-"))
 }
 
-// Limits of samples per second, symbols and speakers.
+// Limits of samples per second, symbols, speakers, and the ids of a phoneme.
 const (
 	minSampleRate, maxSampleRate = 8000, 48000
 	maxSymbols                   = 1 << 16
 	maxSpeakers                  = 1 << 16
+	maxIDs                       = 8
 )
 
 // espeakName matches names of espeak's voices. The name becomes a command line argument, so it must not look
@@ -187,6 +188,10 @@ func (c *Config) checkIDs(f *faults) {
 		f.when(len(c.PhonemeIDs[p]) == 0, "phoneme_id_map has no %q", p)
 	}
 	for _, p := range slices.Sorted(maps.Keys(c.PhonemeIDs)) {
+		if n := len(c.PhonemeIDs[p]); n > maxIDs {
+			f.when(true, "phoneme_id_map gives %q %d ids, want at most %d", p, n, maxIDs)
+			return
+		}
 		for _, id := range c.PhonemeIDs[p] {
 			if id < 0 || id >= int64(c.Symbols) {
 				f.when(true, "phoneme_id_map gives %q the id %d, but num_symbols is %d", p, id, c.Symbols)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 )
 
@@ -20,6 +21,16 @@ func CheckDownload(head []byte) error {
 		return errors.New("the file is an HTML page: download the file itself, not the page about it")
 	}
 	return nil
+}
+
+var licenseLine = regexp.MustCompile(`(?im)^[\s*#-]*licen[cs]e\s*:\s*(\S.*?)\s*$`)
+
+// License returns the license in a voice's card; "" if it states none.
+func License(card []byte) string {
+	if line := licenseLine.FindSubmatch(card); line != nil {
+		return strings.ToValidUTF8(string(line[1]), "")
+	}
+	return ""
 }
 
 // decodeConfig decodes the JSON of a config. The error names what the file is instead, or the key with the

@@ -179,6 +179,9 @@ func (v *Voice) encode(ctx context.Context, seg segment) encoded {
 	return encoded{segment: seg, ids: v.ids(phonemes), err: err}
 }
 
+// maxPerID is the longest sound of a phoneme's id in seconds: at the largest length scales it has 1.3.
+const maxPerID = 2
+
 // infer returns the samples of one segment, nil if it has no speech. scale multiplies the voice's own length
 // scale.
 func (v *Voice) infer(ctx context.Context, e encoded, scale float32) ([]float32, error) {
@@ -192,6 +195,9 @@ func (v *Voice) infer(ctx context.Context, e encoded, scale float32) ([]float32,
 		NoiseW:      v.Config.NoiseW,
 		Speaker:     v.Speaker,
 	})
+	if most := len(e.ids) * maxPerID * v.Config.SampleRate; err == nil && len(samples) > most {
+		err = fmt.Errorf("the model made %d samples, want at most %d", len(samples), most)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("infer %d phoneme ids: %w", len(e.ids), err)
 	}

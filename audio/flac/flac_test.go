@@ -72,9 +72,8 @@ func TestWriter_lossless(t *testing.T) {
 				if got := decode(t, stream); !bytes.Equal(got, want) {
 					t.Errorf("%d samples: decoded to %d other bytes, want %d", n, len(got), len(want))
 				}
-				if n > 10_000 && len(stream)*100 > len(want)*tt.most {
-					t.Errorf("%d samples: %d bytes, want at most %d %% of %d", n, len(stream), tt.most, len(want))
-				}
+				check.That(t, n <= 10_000 || len(stream)*100 <= len(want)*tt.most,
+					"%d samples: %d bytes, want at most %d %% of %d", n, len(stream), tt.most, len(want))
 			}
 		})
 	}

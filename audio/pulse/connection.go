@@ -97,6 +97,7 @@ func (c *connection) handshake(cookie []byte) error {
 		return fmt.Errorf("the sound server's protocol version is %d, want at least %d", v, minVersion)
 	}
 	c.client.SetVersion(auth.Version)
+	c.link.version.Store(int32(c.client.Version().Version())) //nolint:gosec // 16 bits
 	name := proto.SetClientName{Props: proto.PropList{
 		"application.name":       proto.PropListString("Pressbox"),
 		"application.id":         proto.PropListString("pressbox"),

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"syscall"
 
 	"github.com/jfreymuth/pulse/proto"
@@ -43,9 +42,9 @@ const (
 
 // A SinkInfo describes one sink.
 type SinkInfo struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	State       string `json:"state"`
+	Name        string `json:"name"`        // such as "alsa_output.pci-0000_00_1f.3.analog-stereo"
+	Description string `json:"description"` // human-readable name
+	State       string `json:"state"`       // "running", "idle" or "suspended"
 	Muted       bool   `json:"muted"`
 	Volume      int    `json:"volume"`    // percent
 	Port        string `json:"port"`      // the active port, such as "HDMI / DisplayPort"; may be ""
@@ -68,18 +67,14 @@ const LowVolume = 50
 // Silence returns why a sink of the server at an address is silent, and the command that changes it; "" if it
 // is not silent.
 func (s SinkInfo) Silence(address string) (why, remedy string) {
-	return silence(address, s.Name, s.Muted, s.Volume)
-}
-
-func silence(server, sink string, muted bool, volume int) (why, remedy string) {
 	switch {
-	case sink == "":
+	case s.Name == "":
 		return "", ""
-	case muted:
-		return "the sink " + sink + " is muted", fmt.Sprintf("pactl --server=%s set-sink-mute %s 0", server, sink)
-	case volume == 0:
-		return "the volume of the sink " + sink + " is 0 %",
-			fmt.Sprintf("pactl --server=%s set-sink-volume %s 100%%", server, sink)
+	case s.Muted:
+		return "the sink " + s.Name + " is muted", fmt.Sprintf("pactl --server=%s set-sink-mute %s 0", address, s.Name)
+	case s.Volume == 0:
+		return "the volume of the sink " + s.Name + " is 0 %",
+			fmt.Sprintf("pactl --server=%s set-sink-volume %s 100%%", address, s.Name)
 	default:
 		return "", ""
 	}
@@ -114,40 +109,19 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 
 // query fills in the properties of a server.
 func (r *Inspection) query(conn *connection) error {
-	var about proto.GetServerInfoReply
-	var sinks proto.GetSinkInfoListReply
-	var cards proto.GetCardInfoListReply
-	for _, query := range []struct {
-		args  proto.RequestArgs
-		reply proto.Reply
-	}{{new(proto.GetServerInfo), &about}, {new(proto.GetSinkInfoList), &sinks}, {new(proto.GetCardInfoList), &cards}} {
-		if err := conn.request(query.args, query.reply); err != nil {
-			return fmt.Errorf("query the sound server: %w", err)
-		}
+	server, standard, sinks, err := conn.list()
+	if err != nil {
+		return err
 	}
-	r.Server = about.PackageName + " " + about.PackageVersion
-	r.Default, r.Cards = about.DefaultSinkName, len(cards)
+	var cards proto.GetCardInfoListReply
+	if err := conn.request(new(proto.GetCardInfoList), &cards); err != nil {
+		return fmt.Errorf("query the sound server: %w", err)
+	}
+	r.Server, r.Default, r.Cards = server, standard, len(cards)
 	for _, sink := range sinks {
-		r.Sinks = append(r.Sinks, newSinkInfo(sink))
+		r.Sinks = append(r.Sinks, sink.SinkInfo)
 	}
 	return nil
-}
-
-// unavailable is the state of a port without a plug.
-const unavailable = 1
-
-func newSinkInfo(sink *proto.GetSinkInfoReply) SinkInfo {
-	d := newServerSink(sink)
-	report := SinkInfo{Name: d.name, Description: d.description, State: d.state, Muted: d.muted, Volume: d.volume}
-	for _, port := range sink.Ports {
-		if port.Name == sink.ActivePortName {
-			report.Port, report.Unplugged = port.Description, port.Available == unavailable
-		}
-	}
-	report.Null = sink.SinkName == "auto_null" || strings.Contains(sink.Driver, "null-sink") ||
-		sink.Properties["device.class"].String() == "abstract" ||
-		sink.Properties["factory.name"].String() == "support.null-audio-sink"
-	return report
 }
 
 // failureOf returns the kind of an error.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,12 +22,14 @@ const (
 	maxFrame       = 1 << 20 // of a control message; a list of sinks is the largest
 	control        = 0xFFFFFFFF
 	tagUint32      = 'L'
+
+	libraryVersion = 32 // of the protocol, before the server has answered
 )
 
 // A link is the server's socket as the library's read loop sees it. That loop runs in the library's
 // goroutine, where a panic ends this process, and it loops for ever on a list that ends in the middle. So a
-// link passes on only complete control messages of the kinds that this package handles, from a server whose
-// first message was a valid reply. Every end reads as io.EOF, the only one that the library reports; the link
+// link passes on only complete control messages of the kinds that this package handles, which [skim] has
+// read, from a server whose first message was a valid reply. Every end reads as io.EOF, the only one that the library reports; the link
 // stores the cause.
 type link struct {
 	conn     net.Conn
@@ -34,14 +37,22 @@ type link struct {
 	frame    []byte // read from the socket and not yet by the library
 	verified bool   // the first message was a valid reply
 	payload  int    // bytes of the frame that is being written; the library writes one at a time
+	control  bool   // that frame is a control message, which the library writes whole
+
+	version atomic.Int32 // of the protocol
 
 	mu     sync.Mutex
-	cause  error            // why it was closed; nil while it is open
-	rewind map[uint32]int64 // bytes, by the channel whose next frame overwrites the last ones
+	cause  error             // why it was closed; nil while it is open
+	asked  map[uint32]uint32 // commands that have no reply yet, by their serial numbers
+	rewind map[uint32]int64  // bytes, by the channel whose next frame overwrites the last ones
 }
 
 func newLink(conn net.Conn) *link {
-	return &link{conn: conn, in: bufio.NewReader(conn), rewind: make(map[uint32]int64)}
+	l := &link{
+		conn: conn, in: bufio.NewReader(conn), asked: make(map[uint32]uint32), rewind: make(map[uint32]int64),
+	}
+	l.version.Store(libraryVersion)
+	return l
 }
 
 // Read returns the next bytes of the next message.
@@ -94,13 +105,36 @@ func (l *link) check(frame []byte) ([]byte, error) {
 		}
 		l.verified = true
 	}
-	switch command {
-	case proto.OpReply, proto.OpError, proto.OpRequest, proto.OpSubscribeEvent,
-		proto.OpPlaybackStreamKilled, proto.OpPlaybackStreamMoved, proto.OpPlaybackBufferAttrChanged:
-		return frame, nil
-	default:
+	layout := events[command]
+	if serial := binary.BigEndian.Uint32(body[6:]); command == proto.OpReply {
+		layout = replies[l.answered(serial)]
+		if layout == nil { // the library skips what it does not wait for
+			return frame, nil
+		}
+	}
+	if layout == nil {
 		return nil, nil
 	}
+	return frame, skim(body[controlHeader:], layout, int(l.version.Load()))
+}
+
+// answered returns the command with a serial number, once; 0 for none.
+func (l *link) answered(serial uint32) uint32 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	command := l.asked[serial]
+	delete(l.asked, serial)
+	return command
+}
+
+// ask notes a control message that is written.
+func (l *link) ask(body []byte) {
+	if len(body) < controlHeader {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked[binary.BigEndian.Uint32(body[6:])] = binary.BigEndian.Uint32(body[1:])
 }
 
 // Write sends p. It never returns an error, because the library would then index out of range; Read reports
@@ -108,9 +142,12 @@ func (l *link) check(frame []byte) ([]byte, error) {
 func (l *link) Write(p []byte) (int, error) {
 	switch {
 	case l.payload > 0:
+		if l.control {
+			l.ask(p)
+		}
 		l.payload -= len(p)
 	case len(p) == descriptorSize:
-		l.payload = int(binary.BigEndian.Uint32(p))
+		l.payload, l.control = int(binary.BigEndian.Uint32(p)), binary.BigEndian.Uint32(p[4:]) == control
 		p = l.seek(p)
 	}
 	err := l.conn.SetWriteDeadline(time.Now().Add(timeout))

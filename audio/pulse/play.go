@@ -83,7 +83,7 @@ func (s *Sink) prepare(ctx context.Context, ready state) (*stream, error) {
 		if out.alive() && out.flow.current().sink == ready.sink.index {
 			out.clips = 0
 			if err := out.uncork(); err == nil {
-				return out, s.wake(ctx, ready, out)
+				return out, wake(ctx, ready, out)
 			}
 		}
 		out.close()
@@ -100,24 +100,19 @@ func (s *Sink) open(ctx context.Context, ready state, rate int) (*stream, error)
 	if err != nil {
 		return nil, err
 	}
-	return out, s.wake(ctx, ready, out)
+	return out, wake(ctx, ready, out)
 }
 
 // wake writes the silence that wakes the sink if it is suspended.
-func (s *Sink) wake(ctx context.Context, ready state, out *stream) error {
-	if ready.sink.state != suspended || s.cfg.LeadIn < 0 {
+func wake(ctx context.Context, ready state, out *stream) error {
+	if ready.sink.State != suspended {
 		return nil
 	}
-	lead := s.cfg.LeadIn
-	if lead == 0 {
-		lead = ready.sink.wakeTime
-	}
-	return out.writeSilence(ctx, lead)
+	return out.writeSilence(ctx, ready.sink.wakeTime)
 }
 
 // play plays the clips. Neither a stream nor a clip is an error.
 func (p *playback) play(ctx context.Context, clips <-chan audio.Clip) error {
-	first := p.sink.cfg.OnFirstWrite
 	for {
 		clip, more, err := nextClip(ctx, p.ready.conn, p.out, clips)
 		switch {
@@ -133,10 +128,9 @@ func (p *playback) play(ctx context.Context, clips <-chan audio.Clip) error {
 		if err := p.setRate(ctx, clip.Rate); err != nil {
 			return err
 		}
-		if err := p.out.playClip(ctx, clip.Samples, first); err != nil {
+		if err := p.out.playClip(ctx, clip.Samples); err != nil {
 			return err
 		}
-		first = nil
 	}
 }
 

@@ -36,13 +36,8 @@ type Config struct {
 	RuntimeDir string   // $XDG_RUNTIME_DIR; may be ""
 	Cookies    []string // files that may hold the server's cookie, in order
 	Sink       string   // the sink's name; "" means the server's default
-	// LeadIn is the duration of the silence that wakes a suspended sink before the first word. 0 means a
-	// default for its kind, less than 0 none.
-	LeadIn time.Duration
-	// OnFirstWrite, unless nil, is called when the first samples of a Play have been written to the server.
-	OnFirstWrite func()
-	Ducked       Ducked // nil: lowered streams are not restored after a kill
-	Log          *slog.Logger
+	Ducked     Ducked   // nil: lowered streams are not restored after a kill
+	Log        *slog.Logger
 }
 
 // A Sink plays clips on a sound server, and reconnects when it was lost.
@@ -74,15 +69,11 @@ type state struct {
 	changed chan struct{} // closed when the state is replaced
 }
 
-// Status describes the sink for people. It is zero without a connection; Sink is "" without a sink.
+// Status describes the sink for people. It is zero without a connection; Name is "" without a sink.
 type Status struct {
-	Server      string // its name and version
-	Address     string // for PULSE_SERVER
-	Sink        string // its name, such as "alsa_output.pci-0000_00_1f.3.analog-stereo"
-	Description string // human-readable name
-	State       string // "running", "idle" or "suspended"
-	Muted       bool
-	Volume      int // percent
+	SinkInfo
+	Server  string // its name and version
+	Address string // for PULSE_SERVER
 }
 
 // A lostError wraps an error that makes the sound server unusable. errors.Is reports it as
@@ -125,24 +116,11 @@ func (s *Sink) Changed() <-chan struct{} {
 func (s *Sink) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sink := s.state.sink
-	status := Status{
-		Server:      s.state.server,
-		Sink:        sink.name,
-		Description: sink.description,
-		State:       sink.state,
-		Muted:       sink.muted,
-		Volume:      sink.volume,
-	}
+	status := Status{SinkInfo: s.state.sink.SinkInfo, Server: s.state.server}
 	if s.state.conn != nil {
 		status.Address = s.state.conn.server.String()
 	}
 	return status
-}
-
-// Silence returns why the sink is silent, and the command that changes it; "" if it is not silent.
-func (s Status) Silence() (why, remedy string) {
-	return silence(s.Address, s.Sink, s.Muted, s.Volume)
 }
 
 // Written returns how many samples the server has accepted, including silence.
@@ -259,7 +237,7 @@ func (s *Sink) refresh(conn *connection) {
 func (s *Sink) sinkIndex() (index uint32, found bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.sink.index, s.state.sink.name != ""
+	return s.state.sink.index, s.state.sink.Name != ""
 }
 
 // setState replaces the state, wakes those who wait for that, and logs whether there is audio output.
@@ -273,11 +251,11 @@ func (s *Sink) setState(next state) {
 	switch {
 	case next.err != nil && (last.err == nil || last.err.Error() != next.err.Error()):
 		s.cfg.Log.Warn("audio output unavailable", "err", next.err)
-	case next.sink.name != "" && next.sink.name != last.sink.name:
-		s.cfg.Log.Info("audio output connected", "server", next.server, "sink", next.sink.name, "volume",
-			next.sink.volume)
-		if !next.sink.muted && next.sink.volume < LowVolume {
-			s.cfg.Log.Warn("sink volume low", "sink", next.sink.name, "volume", next.sink.volume)
+	case next.sink.Name != "" && next.sink.Name != last.sink.Name:
+		sink, volume := next.sink.Name, next.sink.Volume
+		s.cfg.Log.Info("audio output connected", "server", next.server, "sink", sink, "volume", volume)
+		if !next.sink.Muted && volume < LowVolume {
+			s.cfg.Log.Warn("sink volume low", "sink", sink, "volume", volume)
 		}
 	}
 }

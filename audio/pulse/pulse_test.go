@@ -1,13 +1,19 @@
 package pulse_test
 
 import (
+	"bytes"
 	"context"
+	"flag"
+	"fmt"
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -162,28 +168,6 @@ func TestPlay_cancelWhileWaiting(t *testing.T) {
 	check.ErrorIs(t, <-first, context.Canceled, "Play while it waits for a clip")
 }
 
-func TestPlay_callsOnFirstWriteOnce(t *testing.T) {
-	t.Parallel()
-	server := pulsetest.Start(t, pulsetest.Config{})
-	var written atomic.Int32
-	called := make(chan struct{}, 10)
-	sink := reach(t, pulse.Config{Server: server.Address, OnFirstWrite: func() {
-		written.Add(1)
-		called <- struct{}{}
-	}})
-	for i := range int32(2) {
-		clips := make(chan audio.Clip)
-		played := startPlay(t.Context(), sink, clips)
-		clips <- noise(50 * time.Millisecond)
-		<-called // while Play continues
-		clips <- noise(50 * time.Millisecond)
-		close(clips)
-		check.NoError(t, <-played)
-		n := written.Load()
-		check.That(t, n == i+1, "%d calls after %d Plays", n, i+1)
-	}
-}
-
 // A volume that a user or module-stream-restore set for the last stream does not apply to the next one, and
 // the sink's own volume is not changed.
 func TestPlay_streamVolumeIsFull(t *testing.T) {
@@ -261,7 +245,7 @@ func run(tb testing.TB, cfg pulse.Config) *pulse.Sink {
 func reach(tb testing.TB, cfg pulse.Config) *pulse.Sink {
 	tb.Helper()
 	sink := run(tb, cfg)
-	until(tb, func() bool { return sink.Status().Sink != "" })
+	until(tb, func() bool { return sink.Status().Name != "" })
 	return sink
 }
 
@@ -337,4 +321,66 @@ func between(text, start, end string) string {
 	_, after, _ := strings.Cut(text, start)
 	found, _, _ := strings.Cut(after, end)
 	return found
+}
+
+// TestMain runs more parallel tests than there are processors, because they mostly wait for sound.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func inspect(t *testing.T, cfg pulse.Config) pulse.Inspection {
+	t.Helper()
+	return check.Must(pulse.Inspect(t.Context(), cfg))(t)
+}
+
+func TestInspect_findsSinks(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	r := inspect(t, pulse.Config{Server: "unix:/nowhere/native " + server.Address})
+	check.That(t, len(r.Attempts) == 2 && r.Attempts[0].Failure == pulse.NotFound && r.Attempts[1].Failure == "",
+		"attempts: %+v", r.Attempts)
+	check.Require(t, r.Default == "speaker" && r.Server != "" && len(r.Sinks) == 1, "%+v", r)
+	s := r.Sinks[0]
+	check.That(t, s.Name == "speaker" && !s.Muted && s.Volume == 100 && s.Null && !s.Unplugged, "the sink: %+v", s)
+	server.Pactl("set-sink-mute", "speaker", "1")
+	server.Pactl("set-sink-volume", "speaker", "30%")
+	s = inspect(t, pulse.Config{Server: server.Address}).Sinks[0]
+	check.That(t, s.Muted && s.Volume == 30, "the sink, muted and turned down: %+v", s)
+	server.Pactl("unload-module", "module-null-sink")
+	r = inspect(t, pulse.Config{Server: server.Address})
+	check.That(t, len(r.Sinks) == 0 && r.Server != "", "without a sink: %+v", r)
+}
+
+func TestInspect_failures(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, tcp := startTCP(t, file(t, bytes.Repeat([]byte("secret! "), 32)))
+	stopped := pulsetest.Start(t, pulsetest.Config{})
+	stopped.Signal(syscall.SIGSTOP)
+	dead := filepath.Join(dir, "dead")
+	l := check.Must(net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: dead}))(t)
+	l.SetUnlinkOnClose(false)
+	_ = l.Close()
+	for server, want := range map[string]pulse.Failure{
+		"unix:" + filepath.Join(dir, "none"): pulse.NotFound,
+		"unix:" + dead:                       pulse.Refused,
+		tcp:                                  pulse.AccessDenied,
+		stopped.Address:                      pulse.Timeout,
+		listen(t, say("HTTP/1.1 400 Bad Request")): pulse.Other,
+	} {
+		t.Run(string(want), func(t *testing.T) {
+			t.Parallel()
+			r := inspect(t, pulse.Config{Server: server})
+			if len(r.Attempts) != 1 || r.Attempts[0].Failure != want || r.Attempts[0].Detail == "" || r.Server != "" {
+				t.Errorf("%s: %+v, want %s", server, r, want)
+			}
+		})
+	}
+	check.That(t, check.Err(pulse.Inspect(t.Context(), pulse.Config{Server: "unix:relative"})) != nil,
+		"Inspect accepts a configuration without a server")
 }

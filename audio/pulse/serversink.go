@@ -1,6 +1,7 @@
 package pulse
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -8,15 +9,11 @@ import (
 	"github.com/jfreymuth/pulse/proto"
 )
 
-// A serverSink holds the properties of a sink of the sound server.
+// A serverSink is a sink of the sound server. Its Name is "" if there is none.
 type serverSink struct {
-	index       uint32
-	name        string // "" means none
-	description string
-	state       string
-	muted       bool
-	volume      int           // percent
-	wakeTime    time.Duration // of silence that wakes it from suspension
+	SinkInfo
+	index    uint32
+	wakeTime time.Duration // of silence that wakes it from suspension
 }
 
 // States of a sink.
@@ -26,59 +23,73 @@ const (
 	suspended = "suspended"
 )
 
-// query returns the server's name and version, and the sink of the given name, or the default sink for "".
-func (c *connection) query(want string) (server string, sink serverSink, err error) {
+// list returns the server's name and version, the name of its default sink, and its sinks.
+func (c *connection) list() (server, standard string, sinks []serverSink, err error) {
 	var about proto.GetServerInfoReply
 	if err := c.request(new(proto.GetServerInfo), &about); err != nil {
-		return "", serverSink{}, fmt.Errorf("query the sound server: %w", err)
+		return "", "", nil, fmt.Errorf("query the sound server: %w", err)
 	}
 	server = about.PackageName + " " + about.PackageVersion
-	var sinks proto.GetSinkInfoListReply
-	if err := c.request(new(proto.GetSinkInfoList), &sinks); err != nil {
-		return server, serverSink{}, fmt.Errorf("list the sound server's sinks: %w", err)
+	var list proto.GetSinkInfoListReply
+	if err := c.request(new(proto.GetSinkInfoList), &list); err != nil {
+		return server, "", nil, fmt.Errorf("list the sound server's sinks: %w", err)
 	}
-	name := want
-	if want == "" {
-		name = about.DefaultSinkName
+	for _, sink := range list {
+		sinks = append(sinks, newServerSink(sink))
 	}
+	return server, about.DefaultSinkName, sinks, nil
+}
+
+// query returns the server's name and version, and the sink of the given name, or the default sink for "".
+func (c *connection) query(want string) (server string, sink serverSink, err error) {
+	server, standard, sinks, err := c.list()
+	if err != nil {
+		return server, serverSink{}, err
+	}
+	name := cmp.Or(want, standard)
 	var others []string
 	for _, sink := range sinks {
-		if sink.SinkName == name {
-			return server, newServerSink(sink), nil
+		if sink.Name == name {
+			return server, sink, nil
 		}
-		others = append(others, sink.SinkName)
+		others = append(others, sink.Name)
 	}
 	switch {
 	case len(sinks) == 0:
 		return server, serverSink{}, fmt.Errorf("%s has no sink", server)
 	case want == "":
-		return server, newServerSink(sinks[0]), nil // PipeWire without a session manager has no default
+		return server, sinks[0], nil // PipeWire without a session manager has no default
 	default:
 		return server, serverSink{}, fmt.Errorf("no sink named %q; %s has %s", want, server, strings.Join(others, ", "))
 	}
 }
 
+// unavailable is the state of a port without a plug.
+const unavailable = 1
+
 func newServerSink(sink *proto.GetSinkInfoReply) serverSink {
+	s := serverSink{index: sink.SinkIndex, wakeTime: wakeTimeOf(sink)}
+	s.Name, s.Description, s.State, s.Muted = sink.SinkName, sink.Device, idle, sink.Mute
+	switch sink.State {
+	case 0:
+		s.State = running
+	case 2:
+		s.State = suspended
+	}
 	loudest := uint32(0)
 	for _, v := range sink.ChannelVolumes {
 		loudest = max(loudest, v)
 	}
-	d := serverSink{
-		index:       sink.SinkIndex,
-		name:        sink.SinkName,
-		description: sink.Device,
-		state:       idle,
-		muted:       sink.Mute,
-		volume:      int((uint64(loudest)*100 + uint64(proto.VolumeNorm)/2) / uint64(proto.VolumeNorm)),
-		wakeTime:    wakeTimeOf(sink),
+	s.Volume = int((uint64(loudest)*100 + uint64(proto.VolumeNorm)/2) / uint64(proto.VolumeNorm))
+	for _, port := range sink.Ports {
+		if port.Name == sink.ActivePortName {
+			s.Port, s.Unplugged = port.Description, port.Available == unavailable
+		}
 	}
-	switch sink.State {
-	case 0:
-		d.state = running
-	case 2:
-		d.state = suspended
-	}
-	return d
+	s.Null = sink.SinkName == "auto_null" || strings.Contains(sink.Driver, "null-sink") ||
+		sink.Properties["device.class"].String() == "abstract" ||
+		sink.Properties["factory.name"].String() == "support.null-audio-sink"
+	return s
 }
 
 // wakeTimeOf returns how long a sink of this kind swallows sound after it was suspended: displays and

@@ -31,7 +31,6 @@ type stream struct {
 	rate    int // samples per second
 	flow    *flow
 	bytes   []byte // buffer for sending
-	onFirst func() // called once, after samples were sent; may be nil
 	written *atomic.Uint64
 	history history // of about what the server buffers
 	clips   int     // samples of clips that were sent since the last Play began
@@ -151,10 +150,6 @@ func (s *stream) send(samples []float32, clip bool) error {
 		s.playedUntil = now
 	}
 	s.playedUntil = s.playedUntil.Add(s.duration(len(samples) * sampleBytes))
-	if s.onFirst != nil {
-		s.onFirst()
-		s.onFirst = nil
-	}
 	return nil
 }
 
@@ -220,12 +215,12 @@ func (s *stream) writeSilence(ctx context.Context, d time.Duration) error {
 	return s.write(ctx, make([]float32, s.samples(d)), false)
 }
 
-// playClip writes a clip's samples and calls first, unless it is nil, after some of them were sent.
-func (s *stream) playClip(ctx context.Context, samples []float32, first func()) error {
+// playClip writes a clip's samples.
+func (s *stream) playClip(ctx context.Context, samples []float32) error {
 	if err := s.prime(ctx); err != nil {
 		return err
 	}
-	s.onFirst, s.undrained, s.padding = first, true, 0
+	s.undrained, s.padding = true, 0
 	return s.write(ctx, samples, true)
 }
 

@@ -3,6 +3,7 @@ package idp_test
 import (
 	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/oauth2"
 	"pressbox/auth"
 	"pressbox/auth/idp"
 	"pressbox/packaging/check"
@@ -29,7 +31,7 @@ func TestProvider_authorize(t *testing.T) {
 			q := query(t, to)
 			for name, want := range map[string]string{
 				"response_type": "code", "client_id": "us", "redirect_uri": request.Redirect, "state": request.State,
-				"code_challenge_method": "S256", "code_challenge": idp.Challenge(request.Verifier),
+				"code_challenge_method": "S256", "code_challenge": oauth2.S256ChallengeFromVerifier(request.Verifier),
 			} {
 				check.Equal(t, q.Get(name), want, "%s", name)
 			}
@@ -224,6 +226,30 @@ func TestProvider_badToken(t *testing.T) {
 	})
 }
 
+// An answer of a provider, whichever, has at most 1 MiB, and its header 64 KiB.
+func TestProvider_boundedAnswers(t *testing.T) {
+	t.Parallel()
+	for path, code := range map[string]auth.Code{
+		wellKnown: auth.CodeUnreachable, "/keys": auth.CodeExchangeFailed, "/token": auth.CodeUnreachable,
+		"/userinfo": auth.CodeUnreachable, "header": auth.CodeUnreachable,
+	} {
+		for over, want := range map[int]auth.Code{0: "", 2: code} {
+			f := newServer(t)
+			f.pad, f.header = map[string]int{path: 1<<20 + over}, 0
+			if path == "header" {
+				f.header = 60<<10 + over*4<<10
+			}
+			provider := "oidc"
+			if path == "/userinfo" {
+				provider = "oauth2"
+			}
+			_, err := identify(t, newProvider(t, f.config(provider)))
+			check.That(t, (err == nil) == (want == "") && (err == nil || auth.CodeOf(err) == want),
+				"%s, %d over the limit: %v, want %q", path, over, err, want)
+		}
+	}
+}
+
 // A sign-in times out after ten seconds.
 func TestProvider_timeout(t *testing.T) {
 	t.Parallel()
@@ -358,4 +384,63 @@ func TestNew_refuses(t *testing.T) {
 		c := idp.Config{Provider: provider, ClientID: "x", Issuer: "x", AuthURL: "x", TokenURL: "x", UserinfoURL: "x"}
 		check.ErrorIs(t, check.Err(idp.New(c)), nil, "New(%s)", provider)
 	}
+}
+
+// Discovery happens at a sign-in, once a day. While it fails, the last known
+// document is used, also after a restart.
+func TestDiscovery_cached(t *testing.T) {
+	t.Parallel()
+	f := newServer(t)
+	now := time.Now()
+	c := f.config("oidc")
+	c.Now = func() time.Time { return now }
+	p := newProvider(t, c)
+	authorize := func(p auth.Provider) error {
+		_, err := p.Authorize(t.Context(), newRequest())
+		return err
+	}
+	check.Require(t, f.fetched == 0, "fetched at the start")
+	f.down = true
+	if err := authorize(p); auth.CodeOf(err) != auth.CodeUnreachable {
+		t.Fatalf("without a document: %v, want %s", err, auth.CodeUnreachable)
+	}
+	f.down = false
+	for range 3 {
+		check.NoError(t, authorize(p))
+	}
+	check.Equal(t, f.fetched, 2, "fetched times")
+	f.down, now = true, now.Add(25*time.Hour)
+	again := newProvider(t, c)
+	for _, p := range []auth.Provider{p, again, p, again} {
+		check.ErrorIs(t, authorize(p), nil, "with a document, while discovery fails")
+	}
+	check.Equal(t, f.fetched, 4, "fetched times")
+	f.down, now = false, now.Add(time.Minute)
+	err := authorize(p)
+	check.That(t, err == nil && f.fetched == 5, "a minute later: %v, fetched %d times, want 5", err, f.fetched)
+}
+
+// A document of another issuer, even by a slash, or without an endpoint is refused.
+func TestDiscovery_invalid(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]any{
+		"issuer": "https://evil", "token_endpoint": "", "authorization_endpoint": nil, "jwks_uri": 7,
+	} {
+		f := newServer(t)
+		f.doc[name] = value
+		refused(t, newProvider(t, f.config("oidc")), auth.CodeUnreachable)
+	}
+	f := newServer(t)
+	c := f.config("oidc")
+	c.Issuer += "/"
+	refused(t, newProvider(t, c), auth.CodeUnreachable)
+}
+
+// A failing cache does not prevent a sign-in.
+func TestDiscovery_cacheFails(t *testing.T) {
+	t.Parallel()
+	f := newServer(t)
+	c := f.config("oidc")
+	c.Cache = &cache{err: errors.New("broken")}
+	must(t, newProvider(t, c))
 }

@@ -3,8 +3,6 @@ package idp
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,12 +29,7 @@ const (
 // its token and userinfo endpoints are reachable from this process only
 // ([Local.RoundTrip]).
 type Local struct {
-	accounts *session.LocalAccounts
-	throttle *session.Throttle
-	hasher   *Hasher
-	signUp   auth.SignUpPolicy
-	now      func() time.Time
-	log      *slog.Logger
+	LocalConfig
 
 	mu     sync.Mutex // guards what follows
 	codes  map[auth.Hash]grant
@@ -55,16 +48,13 @@ type LocalConfig struct {
 
 // NewLocal returns the local authorization server.
 func NewLocal(c LocalConfig) *Local {
-	return &Local{
-		accounts: c.Accounts, throttle: c.Throttle, hasher: c.Hasher, signUp: c.SignUp, now: c.Now, log: c.Log,
-		codes: make(map[auth.Hash]grant), tokens: make(map[auth.Hash]grant),
-	}
+	return &Local{LocalConfig: c, codes: make(map[auth.Hash]grant), tokens: make(map[auth.Hash]grant)}
 }
 
 // Provider returns the provider of the local accounts.
 func (l *Local) Provider() auth.Provider {
 	return newPlain(
-		Config{Provider: auth.Local, ClientID: localClient, Transport: l, Log: l.log},
+		Config{Provider: auth.Local, ClientID: localClient, Transport: l, Log: l.Log},
 		preset{
 			endpoint: oauth2.Endpoint{
 				AuthURL: auth.AuthorizePath, TokenURL: localOrigin + tokenPath, AuthStyle: oauth2.AuthStyleInParams,
@@ -99,7 +89,7 @@ func (l *Local) ParseRequest(q url.Values, redirect string) (auth.LocalRequest, 
 func (l *Local) SignIn(ctx context.Context, r auth.LocalRequest, c auth.Credentials) (string, error) {
 	account, err := l.check(ctx, c)
 	if err != nil {
-		l.log.Info("local sign-in refused", "network", auth.Network(c.From), "err", err)
+		l.Log.Info("local sign-in refused", "network", auth.Network(c.From), "err", err)
 		return "", err
 	}
 	return l.grant(r, account), nil
@@ -112,15 +102,15 @@ func (l *Local) check(ctx context.Context, c auth.Credentials) (auth.LocalAccoun
 	if !ok || len(c.Passphrase) > 4*auth.MaxPassphraseLength {
 		return auth.LocalAccount{}, auth.ErrWrongCredentials
 	}
-	right, wait := l.throttle.Try(name, c.From)
+	right, wait := l.Throttle.Try(name, c.From)
 	if wait > 0 {
 		return auth.LocalAccount{}, &auth.ThrottledError{Wait: wait}
 	}
-	account, err := l.accounts.Find(ctx, name)
+	account, err := l.Accounts.Find(ctx, name)
 	if err != nil && !errors.Is(err, auth.ErrNotFound) {
 		return auth.LocalAccount{}, fmt.Errorf("find a local account: %w", err)
 	}
-	same, old, err := l.hasher.Verify(ctx, account.Hash, c.Passphrase)
+	same, old, err := l.Hasher.Verify(ctx, account.Hash, c.Passphrase)
 	if err != nil {
 		return auth.LocalAccount{}, fmt.Errorf("verify a passphrase: %w", err)
 	}
@@ -137,12 +127,12 @@ func (l *Local) check(ctx context.Context, c auth.Credentials) (auth.LocalAccoun
 // rehash hashes a passphrase with the present cost. After an error the old hash
 // stays.
 func (l *Local) rehash(ctx context.Context, account auth.LocalAccount, passphrase string) {
-	hash, err := l.hasher.Hash(ctx, passphrase)
+	hash, err := l.Hasher.Hash(ctx, passphrase)
 	if err == nil {
-		err = l.accounts.Rehash(ctx, account.Name, account.Hash, hash)
+		err = l.Accounts.Rehash(ctx, account.Name, account.Hash, hash)
 	}
 	if err != nil {
-		l.log.Warn("passphrase rehash failed", "err", err)
+		l.Log.Warn("passphrase rehash failed", "err", err)
 	}
 }
 
@@ -157,23 +147,23 @@ func (l *Local) Create(ctx context.Context, r auth.LocalRequest, c auth.Credenti
 	if err := auth.CheckPassphrase(c.Passphrase); err != nil {
 		return "", err
 	}
-	if _, wait := l.throttle.Try("", c.From); wait > 0 {
+	if _, wait := l.Throttle.Try("", c.From); wait > 0 {
 		return "", &auth.ThrottledError{Wait: wait}
 	}
-	policy := l.signUp.For(c.From)
+	policy := l.LocalConfig.SignUp.For(c.From)
 	// Before the hash and the name: others do not learn which names exist, at no cost.
-	if err := l.accounts.MayCreate(ctx, policy, c.Invite); err != nil {
+	if err := l.Accounts.MayCreate(ctx, policy, c.Invite); err != nil {
 		return "", err
 	}
-	hash, err := l.hasher.Hash(ctx, c.Passphrase)
+	hash, err := l.Hasher.Hash(ctx, c.Passphrase)
 	if err != nil {
 		return "", fmt.Errorf("hash a passphrase: %w", err)
 	}
 	account := auth.LocalAccount{Name: c.Name, Subject: rand.Text(), Hash: hash}
-	if account, err = l.accounts.Create(ctx, account, policy, c.Invite); err != nil {
+	if account, err = l.Accounts.Create(ctx, account, policy, c.Invite); err != nil {
 		return "", err
 	}
-	l.log.Info("local account created", "network", auth.Network(c.From))
+	l.Log.Info("local account created", "network", auth.Network(c.From))
 	return l.grant(r, account), nil
 }
 
@@ -205,27 +195,27 @@ func (l *Local) ResetPassphrase(ctx context.Context, name string) (passphrase st
 	if err := l.setPassphrase(ctx, name, passphrase); err != nil {
 		return "", err
 	}
-	return passphrase, l.accounts.EndSessions(ctx, name)
+	return passphrase, l.Accounts.EndSessions(ctx, name)
 }
 
 func (l *Local) setPassphrase(ctx context.Context, name, passphrase string) error {
-	account, err := l.accounts.Find(ctx, name)
+	account, err := l.Accounts.Find(ctx, name)
 	if err != nil {
 		return err
 	}
-	hash, err := l.hasher.Hash(ctx, passphrase)
+	hash, err := l.Hasher.Hash(ctx, passphrase)
 	if err != nil {
 		return fmt.Errorf("hash a passphrase: %w", err)
 	}
-	if err := l.accounts.Rehash(ctx, account.Name, account.Hash, hash); err != nil {
+	if err := l.Accounts.Rehash(ctx, account.Name, account.Hash, hash); err != nil {
 		return fmt.Errorf("save a passphrase: %w", err)
 	}
-	l.log.Info("local passphrase changed")
+	l.Log.Info("local passphrase changed")
 	return nil
 }
 
 // SignUp returns the sign-up policy.
-func (l *Local) SignUp() auth.SignUpPolicy { return l.signUp }
+func (l *Local) SignUp() auth.SignUpPolicy { return l.LocalConfig.SignUp }
 
 // Deny returns the URL to which the browser is redirected when the user cancels.
 func (l *Local) Deny(r auth.LocalRequest) string { return callbackURL(r, "error", "access_denied") }
@@ -241,7 +231,7 @@ type grant struct {
 
 // grant issues a code and returns the callback URL.
 func (l *Local) grant(r auth.LocalRequest, account auth.LocalAccount) string {
-	code := l.save(l.codes, grant{localClient, r.Redirect, r.Challenge, account, l.now()})
+	code := l.save(l.codes, grant{localClient, r.Redirect, r.Challenge, account, l.Now()})
 	return callbackURL(r, "code", code)
 }
 
@@ -259,7 +249,7 @@ func (l *Local) save(grants map[auth.Hash]grant, g grant) (secret string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for hash, other := range grants {
-		if l.now().Sub(other.issued) > grantTTL {
+		if l.Now().Sub(other.issued) > grantTTL {
 			delete(grants, hash)
 		}
 	}
@@ -280,11 +270,5 @@ func (l *Local) take(grants map[auth.Hash]grant, secret string) (g grant, ok boo
 	hash := auth.HashOf(secret)
 	g, ok = grants[hash]
 	delete(grants, hash)
-	return g, ok && l.now().Sub(g.issued) <= grantTTL
-}
-
-// challenge returns the S256 challenge of a verifier (RFC 7636 §4.2).
-func challenge(verifier string) string {
-	sum := sha256.Sum256([]byte(verifier))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	return g, ok && l.Now().Sub(g.issued) <= grantTTL
 }

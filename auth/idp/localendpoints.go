@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"golang.org/x/oauth2"
 )
 
 // Paths of the endpoints that only this process reaches.
@@ -60,15 +62,16 @@ func (l *Local) token(form url.Values) (int, map[string]any) {
 	if form.Get("grant_type") != "authorization_code" {
 		return http.StatusBadRequest, map[string]any{"error": "unsupported_grant_type"}
 	}
+	challenge := oauth2.S256ChallengeFromVerifier(form.Get("code_verifier"))
 	g, ok := l.take(l.codes, form.Get("code"))
 	switch {
 	case !ok,
 		form.Get("client_id") != g.client,
 		form.Get("redirect_uri") != g.redirect,
-		subtle.ConstantTimeCompare([]byte(challenge(form.Get("code_verifier"))), []byte(g.challenge)) == 0:
+		subtle.ConstantTimeCompare([]byte(challenge), []byte(g.challenge)) == 0:
 		return http.StatusBadRequest, map[string]any{"error": "invalid_grant"}
 	}
-	g.issued = l.now()
+	g.issued = l.Now()
 	return http.StatusOK, map[string]any{
 		"access_token": l.save(l.tokens, g), "token_type": "Bearer", "expires_in": int(grantTTL.Seconds()),
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -118,24 +117,23 @@ type phc struct {
 
 // parsePHC parses the output of [Hasher.Hash].
 func parsePHC(hash string) (h phc, err error) {
-	part := strings.Split(hash, "$")
-	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != fmt.Sprintf("v=%d", argon2.Version) {
-		return h, errors.New("passphrase hash is not argon2id")
-	}
-	if _, err = fmt.Sscanf(part[3], "m=%d,t=%d,p=1", &h.cost.Memory, &h.cost.Time); err != nil {
-		return h, fmt.Errorf("parse the cost of a hash: %w", err)
+	format := fmt.Sprintf("$argon2id$v=%d$m=%%d,t=%%d,p=1$%%s", argon2.Version)
+	var rest string
+	if _, err = fmt.Sscanf(hash, format, &h.cost.Memory, &h.cost.Time, &rest); err != nil {
+		return h, fmt.Errorf("parse a passphrase hash: %w", err)
 	}
 	if h.cost.Memory > 1<<20 || h.cost.Time < 1 || h.cost.Time > 1000 {
 		return h, fmt.Errorf("hash has cost %+v, want at most 1 GiB and 1 to 1000 passes", h.cost)
 	}
-	if h.salt, err = base64.RawStdEncoding.DecodeString(part[4]); err != nil {
-		return h, fmt.Errorf("parse the salt of a hash: %w", err)
+	salt, key, _ := strings.Cut(rest, "$")
+	if h.salt, err = base64.RawStdEncoding.DecodeString(salt); err == nil {
+		h.key, err = base64.RawStdEncoding.DecodeString(key)
 	}
-	if h.key, err = base64.RawStdEncoding.DecodeString(part[5]); err != nil {
+	if err == nil && len(h.key) != 32 {
+		err = fmt.Errorf("want 32 bytes, not %d", len(h.key))
+	}
+	if err != nil {
 		return h, fmt.Errorf("parse a hash: %w", err)
-	}
-	if len(h.key) != 32 {
-		return h, fmt.Errorf("hash has %d bytes, want 32", len(h.key))
 	}
 	return h, nil
 }

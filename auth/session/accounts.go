@@ -10,15 +10,8 @@ import (
 )
 
 // Accounts returns all accounts, in order of id.
-func (s *Sessions) Accounts(ctx context.Context) (accounts []auth.Account, err error) {
-	err = s.repo.View(ctx, func(tx auth.Tx) (err error) {
-		accounts, err = where(tx, tableUser, func(string, auth.Account) bool { return true })
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the accounts: %w", err)
-	}
-	return accounts, nil
+func (s *Sessions) Accounts(ctx context.Context) ([]auth.Account, error) {
+	return list(ctx, s, tableUser, func(string, auth.Account) bool { return true })
 }
 
 // HasAdministrator reports whether there is an administrator's account that is not disabled.
@@ -29,20 +22,9 @@ func (s *Sessions) HasAdministrator(ctx context.Context) (found bool, err error)
 
 // Count returns the number of accounts and of live sessions.
 func (s *Sessions) Count(ctx context.Context) (accounts, sessions int, err error) {
-	err = s.repo.View(ctx, func(tx auth.Tx) error {
-		live, err := where(tx, tableSession, func(_ string, session auth.Session) bool {
-			return session.Ended == "" && !s.expired(session)
-		})
-		accounts, sessions = 0, len(live)
-		return errors.Join(err, tx.Each(tableUser, nil, func(_, _ []byte) error {
-			accounts++
-			return nil
-		}))
-	})
-	if err != nil {
-		return 0, 0, fmt.Errorf("count the accounts: %w", err)
-	}
-	return accounts, sessions, nil
+	all, err := s.Accounts(ctx)
+	live, liveErr := list(ctx, s, tableSession, func(_ string, session auth.Session) bool { return !s.over(session) })
+	return len(all), len(live), errors.Join(err, liveErr)
 }
 
 // An AccountChange changes an account; a nil field does not.

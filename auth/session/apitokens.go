@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 
@@ -34,26 +33,14 @@ func (s *Sessions) CreateAPIToken(ctx context.Context, record auth.APIToken) (au
 }
 
 // APITokens returns all API tokens that have not expired.
-func (s *Sessions) APITokens(ctx context.Context) (tokens []auth.APIToken, err error) {
-	err = s.repo.View(ctx, func(tx auth.Tx) (err error) {
-		tokens, err = where(tx, tableAPIToken, s.tokenValid)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the API tokens: %w", err)
-	}
-	return tokens, nil
+func (s *Sessions) APITokens(ctx context.Context) ([]auth.APIToken, error) {
+	return list(ctx, s, tableAPIToken, s.tokenValid)
 }
 
 // RevokeAPIToken deletes the API token with the given id. It returns
 // [auth.ErrNotFound] if there is none.
 func (s *Sessions) RevokeAPIToken(ctx context.Context, id string) error {
-	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		return deleteOne(tx, tableAPIToken, func(_ string, t auth.APIToken) bool { return t.ID == id })
-	})
-	if err != nil && !errors.Is(err, auth.ErrNotFound) {
-		return fmt.Errorf("revoke an API token: %w", err)
-	}
+	err := revoke(ctx, s, tableAPIToken, func(_ string, t auth.APIToken) bool { return t.ID == id })
 	if err == nil {
 		s.log.Info("API token revoked", "token", id)
 	}
@@ -62,11 +49,10 @@ func (s *Sessions) RevokeAPIToken(ctx context.Context, id string) error {
 
 // apiToken returns the record of t, or ErrNotFound if t is not valid from that
 // address.
-func (s *Sessions) apiToken(ctx context.Context, t auth.Token, from netip.Addr) (record auth.APIToken, err error) {
+func (s *Sessions) apiToken(ctx context.Context, t auth.Token, from netip.Addr) (auth.APIToken, error) {
 	hash := t.Hash()
-	err = s.repo.View(ctx, func(tx auth.Tx) (err error) {
-		record, err = get[auth.APIToken](tx, tableAPIToken, hash[:])
-		return err
+	record, err := view(ctx, s, func(tx auth.Tx) (auth.APIToken, error) {
+		return get[auth.APIToken](tx, tableAPIToken, hash[:])
 	})
 	foreign := record.Network.IsValid() && !record.Network.Contains(from.Unmap())
 	if err == nil && (foreign || !s.tokenValid("", record)) {

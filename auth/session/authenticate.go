@@ -48,10 +48,7 @@ func (s *Sessions) Authenticate(ctx context.Context, c auth.RequestCredentials) 
 func (s *Sessions) caller(ctx context.Context, t auth.Token, from netip.Addr) (c auth.Caller, err error) {
 	switch t.Kind() {
 	case auth.KindAccess:
-		err = s.repo.View(ctx, func(tx auth.Tx) (err error) {
-			c, err = s.accessCaller(tx, t)
-			return err
-		})
+		c, err = view(ctx, s, func(tx auth.Tx) (auth.Caller, error) { return s.accessCaller(tx, t) })
 	case auth.KindAPI:
 		c.APIToken, err = s.apiToken(ctx, t, from)
 	default:
@@ -89,7 +86,7 @@ func (s *Sessions) sessionCaller(tx auth.Tx, key string) (auth.Caller, error) {
 	if err != nil {
 		return auth.Caller{}, err
 	}
-	if session.Ended != "" || s.expired(session) || account.Disabled {
+	if s.over(session) || account.Disabled {
 		return auth.Caller{}, auth.ErrNotFound
 	}
 	age := s.clock.Age(session.Started)
@@ -130,10 +127,8 @@ func (s *Sessions) Validate(ctx context.Context, session auth.Session) error {
 // AccountOf returns the account of a live session, of which ID and Account must be set, or
 // [auth.ErrSessionEnded]. These prove nothing about who sent them.
 func (s *Sessions) AccountOf(ctx context.Context, session auth.Session) (auth.Account, error) {
-	var caller auth.Caller
-	err := s.repo.View(ctx, func(tx auth.Tx) (err error) {
-		caller, err = s.sessionCaller(tx, sessionKey(session))
-		return err
+	caller, err := view(ctx, s, func(tx auth.Tx) (auth.Caller, error) {
+		return s.sessionCaller(tx, sessionKey(session))
 	})
 	if errors.Is(err, auth.ErrNotFound) {
 		return auth.Account{}, auth.ErrSessionEnded

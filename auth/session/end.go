@@ -12,11 +12,7 @@ import (
 
 // List returns the live sessions of an account, most recently renewed first.
 func (s *Sessions) List(ctx context.Context, account string) ([]auth.SessionInfo, error) {
-	var live []auth.Session
-	err := s.repo.View(ctx, func(tx auth.Tx) (err error) {
-		live, err = s.live(tx, account)
-		return err
-	})
+	live, err := view(ctx, s, func(tx auth.Tx) ([]auth.Session, error) { return s.live(tx, account) })
 	if err != nil {
 		return nil, fmt.Errorf("list the sessions of %s: %w", account, err)
 	}

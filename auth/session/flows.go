@@ -12,12 +12,15 @@ import (
 	"pressbox/auth/netblock"
 )
 
-// flowOrder bounds the flows that are stored. Its tags are those of flowTag.
-//
-//nolint:gochecknoglobals // a constant
-var flowOrder = ageOrder{
-	index: tableFlowOrder, table: tableFlow,
-	limit: auth.MaxPendingFlows, keySize: len(auth.Hash{}), victim: mostPending,
+// flowSize is the size of a pending flow in the store, at most.
+const flowSize = 4 << 10
+
+// flowOrder bounds the flows that are stored, also by the room. Its tags are those of flowTag.
+func flowOrder(tx auth.Tx) ageOrder {
+	return ageOrder{
+		index: tableFlowOrder, table: tableFlow, keySize: len(auth.Hash{}), victim: mostPending,
+		limit: int(max(2, min(auth.MaxPendingFlows, tx.Room()/16/flowSize))),
+	}
 }
 
 // flowTag returns the network and the client that start a flow, such as
@@ -59,7 +62,8 @@ func mostPending(tags [][]byte) int {
 // savePending stores a flow that a client starts, and deletes one of too many.
 func (s *Sessions) savePending(ctx context.Context, key auth.Hash, tag []byte, flow auth.PendingFlow) error {
 	return s.repo.Update(ctx, func(tx auth.Tx) (err error) {
-		if flow.Sequence, err = flowOrder.add(tx, key[:], tag); err != nil {
+		tx.Leave(tx.Room() / 16)
+		if flow.Sequence, err = flowOrder(tx).add(tx, key[:], tag); err != nil {
 			return err
 		}
 		return put(tx, tableFlow, key[:], flow)
@@ -68,15 +72,12 @@ func (s *Sessions) savePending(ctx context.Context, key auth.Hash, tag []byte, f
 
 // takePending returns a flow and deletes it, so that only one of several
 // callbacks with the same state gets it. An unknown state causes no write.
-func (s *Sessions) takePending(ctx context.Context, key auth.Hash) (flow auth.PendingFlow, err error) {
-	read := func(tx auth.Tx) (err error) {
-		flow, err = get[auth.PendingFlow](tx, tableFlow, key[:])
-		return err
-	}
-	err = s.repo.View(ctx, read)
+func (s *Sessions) takePending(ctx context.Context, key auth.Hash) (auth.PendingFlow, error) {
+	read := func(tx auth.Tx) (auth.PendingFlow, error) { return get[auth.PendingFlow](tx, tableFlow, key[:]) }
+	flow, err := view(ctx, s, read)
 	if err == nil {
 		err = s.repo.Update(ctx, func(tx auth.Tx) error {
-			if err := read(tx); err != nil {
+			if _, err := read(tx); err != nil {
 				return err
 			}
 			return deleteFlow(tx, key[:], flow)

@@ -59,14 +59,11 @@ func (s *Sessions) Invites(ctx context.Context) (invites []auth.Invite, err erro
 
 // RevokeInvite deletes an invite, or returns [auth.ErrNotFound].
 func (s *Sessions) RevokeInvite(ctx context.Context, id string) error {
-	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		return deleteOne(tx, tableInvite, func(key string, _ inviteRecord) bool { return inviteID(key) == id })
-	})
-	if err != nil {
-		return fmt.Errorf("revoke an invite: %w", err)
+	err := revoke(ctx, s, tableInvite, func(key string, _ inviteRecord) bool { return inviteID(key) == id })
+	if err == nil {
+		s.log.Info("invite revoked", "invite", id)
 	}
-	s.log.Info("invite revoked", "invite", id)
-	return nil
+	return err
 }
 
 func (s *Sessions) inviteValid(_ string, i inviteRecord) bool {

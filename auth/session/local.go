@@ -18,16 +18,14 @@ func (s *Sessions) LocalAccounts() *LocalAccounts { return &LocalAccounts{s} }
 
 // Find returns the local account of a name in any spelling, or
 // [auth.ErrNotFound].
-func (l *LocalAccounts) Find(ctx context.Context, name string) (account auth.LocalAccount, err error) {
+func (l *LocalAccounts) Find(ctx context.Context, name string) (auth.LocalAccount, error) {
 	key, ok := auth.CanonicalName(name)
 	if !ok {
 		return auth.LocalAccount{}, auth.ErrNotFound
 	}
-	err = l.sessions.repo.View(ctx, func(tx auth.Tx) (err error) {
-		account, err = get[auth.LocalAccount](tx, tableLocal, []byte(key))
-		return err
+	return view(ctx, l.sessions, func(tx auth.Tx) (auth.LocalAccount, error) {
+		return get[auth.LocalAccount](tx, tableLocal, []byte(key))
 	})
-	return account, err
 }
 
 // MayCreate returns nil if the policy, which is open, invite or closed, permits a
@@ -59,13 +57,14 @@ func (l *LocalAccounts) Create(
 	}
 	account.Name, _ = precis.Nickname.String(account.Name) // valid: it has a canonical form
 	account.Created = l.sessions.clock.Wall()
-	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) error {
-		if err := l.sessions.checkSignUp(tx, policy, hash); err != nil {
+	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) (err error) {
+		if account.Open, err = l.sessions.checkSignUp(tx, policy, hash); err != nil {
 			return err // before the name is looked up
 		}
 		if tx.Get(tableLocal, []byte(key)) != nil {
 			return auth.ErrNameTaken // and the invite stays valid
 		}
+		leaveReserve(tx, auth.Account{})
 		return put(tx, tableLocal, []byte(key), account)
 	})
 	if auth.CodeOf(err) == auth.CodeNotInvited {
@@ -112,16 +111,9 @@ func (l *LocalAccounts) EndSessions(ctx context.Context, name string) error {
 
 // Account returns the account of a local account. It returns [auth.ErrNotFound]
 // until the first sign-in.
-func (l *LocalAccounts) Account(ctx context.Context, local auth.LocalAccount) (account auth.Account, err error) {
+func (l *LocalAccounts) Account(ctx context.Context, local auth.LocalAccount) (auth.Account, error) {
 	key := identityKey(auth.Identity{Provider: auth.Local, Issuer: auth.LocalIssuer, Subject: local.Subject})
-	err = l.sessions.repo.View(ctx, func(tx auth.Tx) error {
-		id, err := get[string](tx, tableIdentity, key)
-		if err == nil {
-			account, err = get[auth.Account](tx, tableUser, []byte(id))
-		}
-		return err
-	})
-	return account, err
+	return view(ctx, l.sessions, func(tx auth.Tx) (auth.Account, error) { return accountOf(tx, key) })
 }
 
 // deleteLocalAccount deletes the local account of an identity, if it has one.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -70,6 +71,17 @@ func where[T any](tx auth.Tx, table auth.Table, match func(key string, record T)
 	return found, err
 }
 
+// list returns the records of a table that match, by their keys' order.
+func list[T any](
+	ctx context.Context, s *Sessions, table auth.Table, match func(key string, record T) bool,
+) ([]T, error) {
+	found, err := view(ctx, s, func(tx auth.Tx) ([]T, error) { return where(tx, table, match) })
+	if err != nil {
+		return nil, fmt.Errorf("list the records of %s: %w", table, err)
+	}
+	return found, nil
+}
+
 // deleteWhere deletes the records that match.
 func deleteWhere[T any](tx auth.Tx, table auth.Table, match func(key string, record T) bool) error {
 	var keys []string
@@ -85,18 +97,19 @@ func deleteWhere[T any](tx auth.Tx, table auth.Table, match func(key string, rec
 	return err
 }
 
-// deleteOne deletes the record that matches, or returns ErrNotFound.
-func deleteOne[T any](tx auth.Tx, table auth.Table, match func(key string, record T) bool) error {
-	found := false
-	err := deleteWhere(tx, table, func(key string, record T) bool {
-		matches := match(key, record)
-		found = found || matches
-		return matches
+// revoke deletes the record of a table that matches, or returns ErrNotFound.
+func revoke[T any](ctx context.Context, s *Sessions, table auth.Table, match func(key string, record T) bool) error {
+	err := s.repo.Update(ctx, func(tx auth.Tx) error {
+		found, err := where(tx, table, match)
+		if err == nil && len(found) == 0 {
+			err = auth.ErrNotFound
+		}
+		return errors.Join(err, deleteWhere(tx, table, match))
 	})
-	if err == nil && !found {
-		err = auth.ErrNotFound
+	if err != nil {
+		return fmt.Errorf("delete a record of %s: %w", table, err)
 	}
-	return err
+	return nil
 }
 
 // An ageOrder is an index of a bounded table by age: sequence → key and tag. It

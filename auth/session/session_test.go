@@ -1,10 +1,15 @@
 package session_test
 
 import (
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +19,8 @@ import (
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
 	"pressbox/packaging/check"
+	"pressbox/store"
+	"pressbox/store/clock"
 )
 
 // An Authorization header takes precedence and has one valid form; of cookies any one suffices;
@@ -64,9 +71,7 @@ func TestAuthenticate_kinds(t *testing.T) {
 func TestSessions_endAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(r *rig, result auth.Result) error{
-		"disabled": func(r *rig, result auth.Result) error {
-			return r.disable(result.Account.ID, true)
-		},
+		"disabled": func(r *rig, result auth.Result) error { return r.disable(result.Account.ID, true) },
 		"deleted": func(r *rig, result auth.Result) error {
 			return r.Sessions.DeleteAccount(r.t.Context(), result.Account.ID)
 		},
@@ -365,4 +370,307 @@ func TestAPIToken_networkAndExpiry(t *testing.T) {
 	check.NoError(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID))
 	refused("2001:db8::1", "revoked")
 	check.ErrorIs(t, r.Sessions.RevokeAPIToken(t.Context(), record.ID), auth.ErrNotFound, "revoke again")
+}
+
+// A rig is a sign-in over a store, on a host whose clock can be set.
+type rig struct {
+	*session.SignIn
+	t     *testing.T
+	path  string
+	size  int64 // of the store; 0: as usual
+	store *store.Store
+	host  *authtest.Host
+	clock *clock.Clock
+	idp   *authtest.Provider
+	log   check.Log
+}
+
+// newRig returns the rig of a parallel test.
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	t.Parallel()
+	r := &rig{t: t, path: filepath.Join(t.TempDir(), "pressbox.db"), host: authtest.NewHost()}
+	r.start()
+	check.Close(t, r.store)
+	return r
+}
+
+// start starts the program, or restarts it.
+func (r *rig) start() {
+	r.t.Helper()
+	if r.store != nil {
+		check.NoError(r.t, r.store.Close())
+	}
+	r.store = check.Must(store.Open(r.path, store.Options{MaxSize: r.size}))(r.t)
+	r.clock = check.Must(session.OpenClock(r.t.Context(), r.store.Auth(), r.host.Source(), authtest.Released))(r.t)
+	in := authtest.NewSignIn(r.t, r.store.Auth(), r.clock, slog.New(slog.NewTextHandler(&r.log, nil)))
+	if r.idp == nil {
+		r.idp, _ = in.Provider.(*authtest.Provider)
+	}
+	r.SignIn, in.Provider = in, r.idp
+}
+
+// records returns the records of a table.
+func (r *rig) records(table auth.Table) map[string]string {
+	r.t.Helper()
+	records := map[string]string{}
+	check.NoError(r.t, r.store.Auth().View(r.t.Context(), func(tx auth.Tx) error {
+		return tx.Each(table, nil, func(key, value []byte) error {
+			records[string(key)] = string(value)
+			return nil
+		})
+	}))
+	return records
+}
+
+// commits returns how many transactions do writes.
+func (r *rig) commits(do func()) uint64 {
+	r.t.Helper()
+	before := check.Must(r.store.Stats())(r.t)
+	do()
+	after := check.Must(r.store.Stats())(r.t)
+	return after.Commits - before.Commits
+}
+
+func (r *rig) begin() auth.StartedFlow { r.t.Helper(); return authtest.Begin(r.t, r.SignIn) }
+
+func (r *rig) signIn(tokens ...auth.Token) auth.Result {
+	r.t.Helper()
+	return authtest.Run(r.t, r.SignIn, tokens...)
+}
+
+// refused checks that a callback is refused with a code.
+func (r *rig) refused(c auth.Callback, want auth.Code) {
+	r.t.Helper()
+	result, err := r.Finish(r.t.Context(), c)
+	check.Require(r.t, err != nil && auth.CodeOf(err) == want && result == (auth.Result{}),
+		"finish: %v, %v; want a refusal with %s", result, err, want)
+}
+
+// invite returns a new invite.
+func (r *rig) invite() auth.Token {
+	r.t.Helper()
+	return check.Must(r.Sessions.CreateInvite(r.t.Context()))(r.t)
+}
+
+// valid checks that an access token is accepted, and returns the caller.
+func (r *rig) valid(token auth.Token) auth.Caller {
+	r.t.Helper()
+	return check.Must(r.Sessions.Authenticate(r.t.Context(), auth.RequestCredentials{FrameToken: token.Reveal()}))(r.t)
+}
+
+// invalid checks that an access token is refused.
+func (r *rig) invalid(token auth.Token) {
+	r.t.Helper()
+	_, err := r.Sessions.Authenticate(r.t.Context(), auth.RequestCredentials{Cookies: []string{token.Reveal()}})
+	check.Require(r.t, errors.Is(err, auth.ErrInvalidToken), "access token: %v, want %v", err, auth.ErrInvalidToken)
+}
+
+func (r *rig) refresh(token auth.Token) auth.TokenPair {
+	r.t.Helper()
+	return check.Must(r.Sessions.Refresh(r.t.Context(), token))(r.t).TokenPair
+}
+
+// notRefreshed checks that a refresh token is refused with an error.
+func (r *rig) notRefreshed(token auth.Token, want error) {
+	r.t.Helper()
+	pair, err := r.Sessions.Refresh(r.t.Context(), token)
+	check.Require(r.t, errors.Is(err, want), "refresh: %v, %v; want %v", pair, err, want)
+}
+
+// At the limit the session that has been idle longest ends.
+func TestSessions_bounded(t *testing.T) {
+	r := newRig(t)
+	first := r.signIn()
+	r.host.Pass(time.Second)
+	second := r.signIn()
+	for range auth.MaxSessions - 1 {
+		r.host.Pass(time.Second)
+		r.signIn()
+	}
+	r.invalid(first.Access)
+	r.valid(second.Access)
+}
+
+// A session is renewed MaxRenewals times an hour, where the tabs of a browser count once. The next renewal waits, and
+// uses nothing up; other sessions do not wait.
+func TestRefresh_perHour(t *testing.T) {
+	r := newRig(t)
+	other, pair := r.signIn(), r.signIn().TokenPair
+	for range auth.MaxRenewals {
+		next := r.refresh(pair.Refresh)
+		check.Equal(t, r.refresh(pair.Refresh), next, "the tokens of another tab")
+		pair = next
+		r.host.Pass(time.Minute)
+	}
+	left := auth.Renewing - auth.MaxRenewals*time.Minute
+	for _, pass := range []time.Duration{0, left - 1, 0} {
+		r.host.Pass(pass)
+		left -= pass
+		wait, ok := errors.AsType[*auth.ThrottledError](check.Err(r.Sessions.Refresh(t.Context(), pair.Refresh)))
+		check.Require(t, ok && wait.Wait == left, "the next renewal: %v, want to wait %v", wait, left)
+	}
+	r.refresh(other.Refresh)
+	r.host.Pass(left)
+	r.refresh(pair.Refresh)
+}
+
+// Of a session MaxUsedTokens used tokens are known, whose reuse ends it; earlier ones, and their access tokens, are
+// not, and change nothing.
+func TestRefresh_usedTokens(t *testing.T) {
+	r := newRig(t)
+	pairs := []auth.TokenPair{r.signIn().TokenPair}
+	for range auth.MaxUsedTokens + 1 {
+		pairs = append(pairs, r.refresh(pairs[len(pairs)-1].Refresh))
+		r.host.Pass(time.Minute)
+	}
+	last := pairs[len(pairs)-1]
+	for _, table := range []auth.Table{"auth_access", "auth_refresh"} {
+		check.Equal(t, len(r.records(table)), auth.MaxUsedTokens+1, "%s: records", table)
+	}
+	r.notRefreshed(pairs[0].Refresh, auth.ErrInvalidToken)
+	r.invalid(pairs[0].Access)
+	r.valid(pairs[1].Access)
+	r.valid(last.Access)
+	r.notRefreshed(pairs[1].Refresh, auth.ErrSessionEnded)
+	r.invalid(last.Access)
+	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
+	check.Equal(t, len(r.records("auth_refresh")), 0, "after the end of the session refresh tokens are stored")
+}
+
+// MaxAPITokens API tokens and MaxInvites invites can exist; the next one is refused until
+// one is revoked or expires.
+func TestSessions_boundedTokens(t *testing.T) {
+	r := newRig(t)
+	token := func() error {
+		_, _, err := r.Sessions.CreateAPIToken(t.Context(), auth.APIToken{Name: "doorbell", TTL: time.Hour})
+		return err
+	}
+	invite := func() error {
+		_, err := r.Sessions.CreateInvite(t.Context())
+		return err
+	}
+	oneRefused(t, auth.MaxAPITokens+1, token, auth.ErrTooManyTokens)
+	oneRefused(t, auth.MaxInvites+1, invite, auth.ErrTooManyInvites)
+	r.host.Pass(time.Hour + time.Second)
+	oneRefused(t, auth.MaxAPITokens+1, token, auth.ErrTooManyTokens)
+	oneRefused(t, 1, invite, auth.ErrTooManyInvites)
+	list := check.Must(r.Sessions.APITokens(t.Context()))(t)
+	check.NoError(t, r.Sessions.RevokeAPIToken(t.Context(), list[0].ID))
+	check.NoError(t, token())
+	r.host.Pass(auth.InviteTTL)
+	check.NoError(t, invite())
+}
+
+// oneRefused calls create n times at once; all but one must succeed.
+func oneRefused(t *testing.T, n int, create func() error, want error) {
+	t.Helper()
+	errs := make([]error, n)
+	var calls sync.WaitGroup
+	for i := range errs {
+		calls.Go(func() { errs[i] = create() })
+	}
+	calls.Wait()
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	check.That(t, len(errs) == 1 && errors.Is(errs[0], want), "errors %v, want one: %v", errs, want)
+}
+
+const year = 365 * 24 * time.Hour
+
+// A correction of the wall clock during a session changes no age.
+func TestClock_corrected(t *testing.T) {
+	r := newRig(t)
+	for _, by := range []time.Duration{40 * year, -24 * time.Hour} {
+		result, flow := r.signIn(), r.begin()
+		r.host.Correct(by)
+		first, second := r.clock.Corrected(), r.clock.Corrected()
+		check.That(t, first == by && second == 0, "corrected by %v, then %v; want %v, 0", first, second, by)
+		r.valid(result.Access)
+		check.ErrorIs(t, check.Err(r.Finish(t.Context(), authtest.Callback(flow))), nil, "corrected by %v", by)
+		r.host.Pass(auth.AccessTTL + time.Second)
+		r.invalid(result.Access)
+		r.refresh(result.Refresh)
+	}
+}
+
+// The ages of records from before a correction are right also after a restart.
+func TestClock_correctedThenRestarted(t *testing.T) {
+	r := newRig(t)
+	result := r.signIn() // while the clock is decades behind
+	r.host.Correct(40 * year)
+	r.clock.Corrected()
+	check.NoError(t, session.SaveClock(t.Context(), r.store.Auth(), r.clock))
+	r.host.Pass(time.Hour)
+	r.host.Restart("second", time.Minute)
+	r.start()
+	r.invalid(result.Access)
+	r.refresh(result.Refresh)
+}
+
+// After a restart with the wall clock behind, the time is the last known one.
+func TestClock_restartedBehind(t *testing.T) {
+	r := newRig(t)
+	result := r.signIn()
+	r.host.Pass(10 * time.Minute)
+	check.NoError(t, session.SaveClock(t.Context(), r.store.Auth(), r.clock))
+	seen := r.clock.Wall()
+	r.host.Restart("second", -3*year)
+	r.start()
+	if now := r.clock.Wall(); now.Before(seen) || now.After(seen.Add(time.Minute)) {
+		t.Errorf("after a restart it is %v, want about %v", now, seen)
+	}
+	r.valid(result.Access)
+	r.host.Correct(3*year + 8*24*time.Hour) // by the network
+	r.clock.Corrected()
+	r.invalid(result.Access)
+	r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
+}
+
+// Eight days without power end a session; a restart of the program changes nothing.
+func TestClock_restarted(t *testing.T) {
+	r := newRig(t)
+	result := r.signIn()
+	r.host.Correct(5 * year)
+	r.start()
+	r.valid(result.Access)
+	r.host.Pass(auth.AccessTTL + time.Second)
+	r.invalid(result.Access)
+	r.host.Restart("second", 8*24*time.Hour)
+	r.start()
+	r.notRefreshed(result.Refresh, auth.ErrSessionEnded)
+}
+
+// An unknown boot is older than any lifetime, and a thousand boots are stored: the oldest is deleted.
+func TestOpenClock_bounded(t *testing.T) {
+	r := newRig(t)
+	age := r.clock.Age(clock.Instant{Boot: "unknown"})
+	check.That(t, age >= year, "age %v, want more than any lifetime", age)
+	check.NoError(t, r.store.Auth().Update(t.Context(), func(tx auth.Tx) error {
+		for i := range uint64(998) { // with the first one, one less than the limit
+			id := fmt.Sprint("boot", i)
+			value, err := json.Marshal(clock.Boot{Start: authtest.Released, Seen: authtest.Released})
+			if err != nil {
+				return err
+			}
+			if err := tx.Put("meta_clock", []byte(id), value); err != nil {
+				return err
+			}
+			if err := tx.Put("meta_clock_order", binary.BigEndian.AppendUint64(nil, i+1), []byte(id)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for i := range 5 {
+		r.host.Restart(fmt.Sprint("new", i), time.Minute)
+		r.start()
+		check.Equal(t, r.clock.Age(r.clock.Now()), 0, "the age of now")
+	}
+	boots := r.records("meta_clock")
+	n, order := len(boots), len(r.records("meta_clock_order"))
+	check.That(t, n == 1000 && order == 1000, "%d boots in an order of %d, want 1000", n, order)
+	for id, want := range map[string]bool{"first": false, "boot2": false, "boot3": true, "new0": true, "new4": true} {
+		_, ok := boots[id]
+		check.That(t, ok == want, "boot %s is stored: %v, want %v", id, ok, want)
+	}
 }

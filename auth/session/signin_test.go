@@ -2,7 +2,10 @@ package session_test
 
 import (
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,6 +54,38 @@ func TestFinish_signUp(t *testing.T) {
 	}
 }
 
+// An account of open sign-up is marked, with every provider, until it signs in by an invite; one that was made with an
+// invite is not, and neither are those of an earlier version.
+func TestFinish_open(t *testing.T) {
+	r := newRig(t)
+	local := r.Sessions.LocalAccounts()
+	signIn := func(provider, subject string, policy auth.SignUpPolicy, invite string, want bool) {
+		t.Helper()
+		r.ProviderName, r.SignUp = provider, policy
+		r.idp.Identity = auth.Identity{Provider: provider, Issuer: auth.LocalIssuer, Subject: subject, Name: subject}
+		o := auth.FlowOptions{Redirect: "x", Invite: invite}
+		c := authtest.Callback(check.Must(r.Begin(t.Context(), o))(t))
+		account := check.Must(r.Finish(t.Context(), c))(t).Account
+		stored := check.Must(r.Sessions.Accounts(t.Context()))(t)
+		check.That(t, account.Open == want && slices.Contains(stored, account), "%s: %+v", subject, account)
+	}
+	create := func(name string, policy auth.SignUpPolicy, invite string) {
+		t.Helper()
+		check.Must(local.Create(t.Context(), auth.LocalAccount{Name: name, Subject: name}, policy, invite))(t)
+	}
+	signIn("test", "open", auth.SignUpOpen, "", true)
+	signIn("test", "open", auth.SignUpOpen, "", true)
+	invite := r.invite().Reveal()
+	signIn("test", "open", auth.SignUpOpen, invite, false)
+	signIn("test", "other", auth.SignUpOpen, invite, true) // which is used up
+	signIn("test", "invited", auth.SignUpInvite, r.invite().Reveal(), false)
+	create("anna", auth.SignUpOpen, "")
+	create("bert", auth.SignUpInvite, r.invite().Reveal())
+	signIn(auth.Local, "anna", auth.SignUpOpen, "", true)
+	signIn(auth.Local, "anna", auth.SignUpOpen, r.invite().Reveal(), false)
+	signIn(auth.Local, "bert", auth.SignUpOpen, "", false)
+}
+
 // Who starts many sign-ins deletes own pending ones: at the limit, the oldest of the
 // client with most goes, in the network with most.
 func TestBegin_evictsMostPending(t *testing.T) {
@@ -67,9 +102,7 @@ func TestBegin_evictsMostPending(t *testing.T) {
 		begin(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}).String()) // a whole network
 	}
 	for _, victim := range victims {
-		if _, err := r.Finish(t.Context(), authtest.Callback(victim)); err != nil {
-			t.Errorf("a sign-in of another client: %v", err)
-		}
+		check.Must(r.Finish(t.Context(), authtest.Callback(victim)))(t) // a sign-in of another client
 	}
 	r.refused(authtest.Callback(first), auth.CodeInvalidState)
 	check.Equal(t, len(r.records("auth_state")), auth.MaxPendingFlows-len(victims), "pending sign-ins")
@@ -252,4 +285,119 @@ func TestSignIn_storeFails(t *testing.T) {
 	_, err := r.Begin(t.Context(), auth.FlowOptions{})
 	check.That(t, err != nil && auth.CodeOf(err) == auth.CodeServerError, "begin: %v, want server_error", err)
 	r.refused(authtest.Callback(flow), auth.CodeServerError)
+}
+
+// A name is taken once, in any spelling, and free again after its account was deleted.
+func TestLocalAccounts_names(t *testing.T) {
+	r := newRig(t)
+	local := r.Sessions.LocalAccounts()
+	for _, tt := range []struct {
+		name string
+		want error
+	}{{"", auth.ErrNotFound}, {" Anna ", nil}, {"a\nb", auth.ErrNotFound}, {"ANNA", auth.ErrNameTaken}} {
+		account := auth.LocalAccount{Name: tt.name, Subject: "s1", Hash: "h1"}
+		_, err := local.Create(t.Context(), account, auth.SignUpOpen, "")
+		check.Require(t, errors.Is(err, tt.want), "create %q: %v, want %v", tt.name, err, tt.want)
+	}
+	got, err := local.Find(t.Context(), "anna")
+	check.That(t, err == nil && got.Name == "Anna" && got.Subject == "s1" && !got.Created.IsZero(),
+		"anna is %+v, %v", got, err)
+	check.ErrorIs(t, local.Rehash(t.Context(), "Anna", "another", "h2"), auth.ErrNotFound, "rehash of another hash")
+	check.NoError(t, local.Rehash(t.Context(), "Anna", "h1", "h2"))
+	r.ProviderName, r.idp.Identity = auth.Local, auth.Identity{
+		Provider: auth.Local, Issuer: auth.LocalIssuer, Subject: "s1", Name: "Anna",
+	}
+	check.ErrorIs(t, check.Err(local.Account(t.Context(), got)), auth.ErrNotFound, "account before the first sign-in")
+	account := r.signIn().Account
+	same, err := local.Account(t.Context(), got)
+	check.That(t, err == nil && same == account, "account %+v, %v; want %+v", same, err, account)
+	check.NoError(t, r.Sessions.DeleteAccount(t.Context(), account.ID))
+	check.ErrorIs(t, check.Err(local.Find(t.Context(), "anna")), auth.ErrNotFound, "after its account was deleted")
+	accounts, err := r.Sessions.Accounts(t.Context())
+	check.That(t, err == nil && len(accounts) == 0, "accounts %+v, %v", accounts, err)
+}
+
+// An invite is valid for one account, within its week, and a taken name does not use it up.
+func TestLocalAccounts_invites(t *testing.T) {
+	r := newRig(t)
+	invite, second := r.invite().Reveal(), r.invite().Reveal()
+	create := func(name, invite string, policy auth.SignUpPolicy, want error) {
+		t.Helper()
+		_, err := r.Sessions.LocalAccounts().Create(t.Context(), auth.LocalAccount{Name: name}, policy, invite)
+		check.ErrorIs(t, err, want, "%s with %.5s…", name, invite)
+	}
+	create("anna", "", auth.SignUpInvite, auth.ErrNotInvited)
+	create("anna", "xi_", auth.SignUpInvite, auth.ErrNotInvited)
+	create("anna", auth.NewToken(auth.KindInvite).Reveal(), auth.SignUpInvite, auth.ErrNotInvited)
+	create("anna", invite, auth.SignUpInvite, nil)
+	create("bert", invite, auth.SignUpInvite, auth.ErrNotInvited)
+	create("anna", second, auth.SignUpInvite, auth.ErrNameTaken)
+	create("bert", second, auth.SignUpInvite, nil)
+	late := r.invite().Reveal()
+	r.host.Pass(auth.InviteTTL + time.Second)
+	create("cora", late, auth.SignUpInvite, auth.ErrNotInvited)
+	create("cora", "", auth.SignUpClosed, auth.ErrNotInvited)
+}
+
+// tryCode tries the administrator code, of which the hash is "hash", and returns how long to wait.
+func (r *rig) tryCode(account, from string) time.Duration {
+	r.t.Helper()
+	hash, err := r.Sessions.TryAdminCode(r.t.Context(), account, netip.MustParseAddr(from))
+	wait, throttled := errors.AsType[*auth.ThrottledError](err)
+	if throttled {
+		return wait.Wait
+	}
+	check.Require(r.t, err == nil && hash == "hash", "the hash is %q, %v", hash, err)
+	return 0
+}
+
+// An account has five tries an hour from a network, across restarts, which no other uses up; a new code forgets them.
+func TestAdminCode_tries(t *testing.T) {
+	r := newRig(t)
+	const lan, elsewhere = "192.168.1.7", "192.168.2.7"
+	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
+	r.tryCode("guesser", lan)
+	r.host.Pass(time.Minute)
+	for range auth.MaxCodeTries - 1 {
+		check.Equal(t, r.tryCode("guesser", lan), 0, "a try waits")
+	}
+	r.host.Restart("second boot", time.Minute)
+	r.start()
+	wait := r.tryCode("guesser", "192.168.1.8")
+	check.Require(t, wait <= auth.CodeWindow-time.Minute && wait >= auth.CodeWindow-5*time.Minute, "waits %v", wait)
+	for range auth.MaxCodeTries {
+		check.Equal(t, r.tryCode("owner", lan)+r.tryCode("guesser", elsewhere), 0, "others wait")
+	}
+	r.host.Pass(wait - time.Second)
+	check.Equal(t, r.tryCode("guesser", lan), time.Second, "a second early: waits")
+	r.host.Pass(time.Second)
+	check.Equal(t, r.tryCode("guesser", lan), 0, "waits")
+	check.That(t, r.tryCode("guesser", lan) > 0, "the four tries of the second minute are forgotten")
+	for i := range 120 {
+		r.tryCode(fmt.Sprint("account", i), lan)
+	}
+	check.That(t, len(r.records("auth_admin_code")["code"]) < 16<<10, "the tries take %d bytes",
+		len(r.records("auth_admin_code")["code"]))
+	for range 2 {
+		check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
+		for range auth.MaxCodeTries {
+			check.Equal(t, r.tryCode("owner", lan), 0, "of a new code: waits")
+		}
+	}
+}
+
+// The code makes one account an administrator's and is gone then. A code that was replaced
+// during a try makes none.
+func TestAdminCode_once(t *testing.T) {
+	r := newRig(t)
+	r.signIn()
+	account := check.Must(r.Sessions.Accounts(t.Context()))(t)[0].ID
+	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
+	check.ErrorIs(t, r.Sessions.UseAdminCode(t.Context(), "earlier", account), auth.ErrNotFound, "a replaced code")
+	check.That(t, !check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "a replaced code made an administrator")
+	check.NoError(t, r.Sessions.UseAdminCode(t.Context(), "hash", account))
+	check.That(t, check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "the code made no administrator")
+	check.That(t, !check.Must(r.Sessions.HasAdminCode(t.Context()))(t), "the used code still exists")
+	_, err := r.Sessions.TryAdminCode(t.Context(), account, netip.Addr{})
+	check.ErrorIs(t, err, auth.ErrNotFound, "without a code")
 }

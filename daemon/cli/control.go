@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -33,8 +32,7 @@ func volumeCommand() *cobra.Command {
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: []string{"mute", "unmute"},
 	}
-	connect := serverFlag(cmd, true)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
 		method, change := http.MethodGet, any(nil)
 		if len(args) > 0 {
 			body, err := volumeChange(args[0])
@@ -43,18 +41,12 @@ func volumeCommand() *cobra.Command {
 			}
 			method, change = http.MethodPut, body
 		}
-		c, err := connect()
-		if err != nil {
-			return err
-		}
 		var v client.Volume
 		if err := c.Call(cmd.Context(), method, "/volume", change, &v); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), v)
-		return err
-	}
-	return cmd
+		return printf(cmd, "%v\n", v)
+	})
 }
 
 // volumeChange returns the body of PUT /volume for an argument.
@@ -80,10 +72,9 @@ func quietCommand() *cobra.Command {
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: []string{"on", "off"},
 	}
-	connect := serverFlag(cmd, true)
 	duration := cmd.Flags().Duration("for", time.Hour, "`time` for which it is quiet, such as 90m or 8h")
 	mode := cmd.Flags().String("mode", "", "silence, hold or soft (default the setting QUIET_MODE)")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
 		timed := cmd.Flags().Changed("for") || cmd.Flags().Changed("mode")
 		on, off := timed, false
 		if len(args) > 0 {
@@ -94,13 +85,11 @@ func quietCommand() *cobra.Command {
 			return exitcode.With(exitcode.Usage,
 				errors.New("expected on or off; --for and --mode can be combined only with on"))
 		}
-		c, err := connect()
-		if err != nil {
-			return err
-		}
+		var err error
 		switch {
 		case on:
-			err = c.Send(cmd.Context(), http.MethodPut, "/quiet", quietRequest{int(duration.Seconds()), *mode})
+			body := quietRequest{int(duration.Seconds()), *mode}
+			err = c.Send(cmd.Context(), http.MethodPut, "/quiet", body)
 		case off:
 			err = c.Send(cmd.Context(), http.MethodDelete, "/quiet", nil)
 		}
@@ -111,10 +100,8 @@ func quietCommand() *cobra.Command {
 		if err := c.Call(cmd.Context(), http.MethodGet, "/quiet", nil, &q); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), q)
-		return err
-	}
-	return cmd
+		return printf(cmd, "%v\n", q)
+	})
 }
 
 // A quietRequest is the body of PUT /quiet.
@@ -138,23 +125,9 @@ func schedulesCommand() *cobra.Command {
 }
 
 func listSchedulesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the schedules, the next one first", Args: cobra.NoArgs}
-	connect := serverFlag(cmd, true)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := connect()
-		if err != nil {
-			return err
-		}
-		var list struct {
-			Schedules []client.Schedule `json:"schedules"`
-		}
-		if err := c.Call(cmd.Context(), http.MethodGet, "/schedules", nil, &list); err != nil {
-			return err
-		}
-		return printTable(cmd, list.Schedules,
-			func(s client.Schedule) []any { return []any{s.ID, s.Name, s.Times(), s.Due()} })
-	}
-	return cmd
+	cmd := &cobra.Command{Use: "list", Short: "List the schedules, the next one first"}
+	return listOf(cmd, serverFlag(cmd, true), "/schedules", "schedules",
+		func(s client.Schedule) []any { return []any{s.ID, s.Name, s.Times(), s.Due()} })
 }
 
 func addScheduleCommand() *cobra.Command {
@@ -165,60 +138,33 @@ func addScheduleCommand() *cobra.Command {
 		Example: "  pressbox schedules add school \"25 7 * * mon-fri\" \"The bus comes in five minutes.\"",
 		Args:    cobra.ExactArgs(3),
 	}
-	connect := serverFlag(cmd, true)
-	s := map[string]any{}
 	zone := cmd.Flags().String("time-zone", "", "`name` such as Europe/Berlin (default the server's)")
 	voice := cmd.Flags().String("voice", "", "`name` of an installed voice (default the server's)")
 	urgent := cmd.Flags().Bool("urgent", false, "play it before others, and louder")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s["name"], s["cron"], s["message"], s["urgent"] = args[0], args[1], args[2], *urgent
+	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
+		s := map[string]any{"name": args[0], "cron": args[1], "message": args[2], "urgent": *urgent}
 		if *zone != "" {
 			s["time_zone"] = *zone
 		}
 		if *voice != "" {
 			s["voice"] = *voice
 		}
-		c, err := connect()
-		if err != nil {
-			return err
-		}
 		var created client.Schedule
 		if err := c.Call(cmd.Context(), http.MethodPost, "/schedules", s, &created); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), created.ID, created.Due())
-		return err
-	}
-	return cmd
+		return printf(cmd, "%v %v\n", created.ID, created.Due())
+	})
 }
 
 func removeSchedulesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "remove ID…", Short: "Delete schedules", Args: cobra.MinimumNArgs(1)}
-	connect := serverFlag(cmd, true)
-	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		c, err := connect()
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if err := notFound("schedule", id, c.Send(cmd.Context(),
-				http.MethodDelete, "/schedules/"+url.PathEscape(id), nil)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return cmd
+	cmd := &cobra.Command{Use: "remove ID…", Short: "Delete schedules"}
+	return removalOf(cmd, serverFlag(cmd, true), "/schedules", "schedule")
 }
 
 func enableScheduleCommand(name, short string, enabled bool) *cobra.Command {
 	cmd := &cobra.Command{Use: name + " ID", Short: short, Args: cobra.ExactArgs(1)}
-	connect := serverFlag(cmd, true)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := connect()
-		if err != nil {
-			return err
-		}
+	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
 		path := "/schedules/" + url.PathEscape(args[0])
 		s := map[string]any{}
 		if err := notFound("schedule", args[0], c.Call(cmd.Context(), http.MethodGet, path, nil, &s)); err != nil {
@@ -228,8 +174,7 @@ func enableScheduleCommand(name, short string, enabled bool) *cobra.Command {
 		delete(s, "next_at")
 		s["enabled"] = enabled
 		return c.Send(cmd.Context(), http.MethodPut, path, s)
-	}
-	return cmd
+	})
 }
 
 func stopCommand() *cobra.Command {
@@ -240,27 +185,22 @@ func stopCommand() *cobra.Command {
 			"and all that wait. Those that are scheduled for later stay.",
 		Args: cobra.MaximumNArgs(1),
 	}
-	connect := serverFlag(cmd, true)
 	all := cmd.Flags().Bool("all", false, "cancel all that wait, too")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
 		if *all && len(args) > 0 {
 			return exitcode.With(exitcode.Usage, errors.New("--all cannot be combined with an id"))
-		}
-		c, err := connect()
-		if err != nil {
-			return err
 		}
 		if len(args) > 0 {
 			return notFound("announcement", args[0],
 				c.Send(cmd.Context(), http.MethodDelete, "/notify/"+url.PathEscape(args[0]), nil))
 		}
-		return stop(cmd.Context(), c, *all, cmd.OutOrStdout())
-	}
-	return cmd
+		return stop(cmd, c, *all)
+	})
 }
 
 // stop cancels the current announcement, and with all those that wait.
-func stop(ctx context.Context, c *client.Client, all bool, out io.Writer) error {
+func stop(cmd *cobra.Command, c *client.Client, all bool) error {
+	ctx := cmd.Context()
 	var waiting struct {
 		Cancelled int `json:"cancelled"`
 	}
@@ -277,14 +217,13 @@ func stop(ctx context.Context, c *client.Client, all bool, out io.Writer) error 
 	}
 	stopped := waiting.Cancelled
 	if len(list.Queue) > 0 && list.Queue[0].Speaking() {
-		err := c.Send(ctx, http.MethodDelete, "/notify/"+list.Queue[0].ID, nil)
+		err := c.Send(ctx, http.MethodDelete, "/notify/"+url.PathEscape(list.Queue[0].ID), nil)
 		if p, ok := errors.AsType[*client.ProblemError](err); err != nil && (!ok || p.Code != "already_ended") {
 			return err
 		}
 		stopped++
 	}
-	_, err := fmt.Fprintf(out, "%d stopped\n", stopped)
-	return err
+	return printf(cmd, "%d stopped\n", stopped)
 }
 
 // replaceSet replaces the values of the settings instead of which something else was

@@ -36,14 +36,13 @@ func sayCommand() *cobra.Command {
 			return nil
 		},
 	}
-	connect := serverFlag(cmd, true)
 	var a announce.AnnouncementRequest
 	a.Repeat = &announce.Repetition{}
 	others := append(addFields(cmd, "", reflect.ValueOf(&a).Elem()), "wait", "out", "show")
 	wait := cmd.Flags().Bool("wait", false, "wait until it has been played")
 	out := cmd.Flags().String("out", "", "write the speech to a WAV `file` instead of announcing it")
 	show := cmd.Flags().Bool("show", false, "show the text in words and its phonemes instead of announcing it")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
 		if err := onlyWith(cmd, "show", others, "voice"); err != nil {
 			return err
 		}
@@ -57,10 +56,7 @@ func sayCommand() *cobra.Command {
 		if a.Message, err = message(cmd.InOrStdin(), args); err != nil {
 			return err
 		}
-		c, err := connect()
 		switch {
-		case err != nil:
-			return err
 		case *show:
 			return showSpeakable(cmd, c, a.Content)
 		case *out != "":
@@ -68,8 +64,7 @@ func sayCommand() *cobra.Command {
 		default:
 			return request(cmd, c, a, *wait)
 		}
-	}
-	return cmd
+	})
 }
 
 // addFields adds a flag for each field of an announcement, except for the message, and returns their names. Those
@@ -130,12 +125,15 @@ func onlyWith(cmd *cobra.Command, flag string, others []string, allowed ...strin
 func request(cmd *cobra.Command, c *client.Client, a announce.AnnouncementRequest, wait bool) error {
 	r, err := c.Announce(cmd.Context(), a)
 	if err == nil && wait {
+		if h, err := c.Health(cmd.Context()); err == nil && h.Checks.Audio.Detail != "" {
+			cmd.PrintErrln("pressbox: nothing can be heard at present:", h.Checks.Audio.Detail)
+		}
 		r, err = c.Follow(cmd.Context(), r.ID)
 	}
 	if err != nil {
 		return err
 	}
-	return printReport(cmd.OutOrStdout(), r)
+	return printReport(cmd, r)
 }
 
 // message returns the text in args, or the input for "-".
@@ -150,20 +148,17 @@ func message(input io.Reader, args []string) (string, error) {
 	return string(text), nil
 }
 
-func printReport(w io.Writer, r client.Report) error {
+func printReport(cmd *cobra.Command, r client.Report) error {
 	switch {
 	case r.Status == "done":
-		_, err := fmt.Fprintln(w, r.ID, "played")
-		return err
+		return printf(cmd, "%s played\n", r.ID)
 	case r.Ended():
 		reason := strings.TrimSuffix(r.Status+": "+r.Error, ": ")
 		return exitcode.With(exitcode.NotPlayed, fmt.Errorf("%s was not played: %s", r.ID, reason))
 	case r.Position != nil:
-		_, err := fmt.Fprintf(w, "%s %s, position %d\n", r.ID, r.Status, *r.Position)
-		return err
+		return printf(cmd, "%s %s, position %d\n", r.ID, r.Status, *r.Position)
 	default:
-		_, err := fmt.Fprintln(w, r.ID, r.Status)
-		return err
+		return printf(cmd, "%s %s\n", r.ID, r.Status)
 	}
 }
 
@@ -173,8 +168,7 @@ func showSpeakable(cmd *cobra.Command, c *client.Client, a announce.Content) err
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n%d words, %.1f s\n", s.Text, s.Phonemes, s.Words, s.Seconds)
-	return err
+	return printf(cmd, "%s\n%s\n%d words, %.1f s\n", s.Text, s.Phonemes, s.Words, s.Seconds)
 }
 
 // saveSpeech writes the speech of an announcement to a WAV file, atomically.

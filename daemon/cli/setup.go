@@ -15,9 +15,12 @@ import (
 	"pressbox/daemon/setup"
 )
 
-// rootFlag adds the flag of the directory that setup commands change.
-func rootFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("root", "/", "`directory` below which files are written; programs are run only for /")
+// rootFlag adds the flag of the directory that setup commands change, and returns the function
+// that makes their setup.
+func rootFlag(cmd *cobra.Command) func() setup.Setup {
+	root := cmd.Flags().String("root", "/",
+		"`directory` below which files are written; programs are run only for /")
+	return func() setup.Setup { return setup.Setup{Root: *root, Out: cmd.OutOrStdout()} }
 }
 
 func setupAudioCommand() *cobra.Command {
@@ -39,7 +42,7 @@ func setupAudioCommand() *cobra.Command {
 	undo := cmd.Flags().Bool("undo", false, "remove the configuration")
 	root := rootFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s := setup.Setup{Root: *root, Out: cmd.OutOrStdout()}
+		s := root()
 		audio := setup.AudioSetup{Mode: strings.Join(args, ""), User: *user, Undo: *undo}
 		if err := s.CheckAudio(audio); err != nil {
 			return exitcode.With(exitcode.Usage, err)
@@ -68,7 +71,7 @@ func setPortCommand() *cobra.Command {
 			return exitcode.With(exitcode.Usage,
 				fmt.Errorf("the port %q: expected an integer from 1 to 65535", args[0]))
 		}
-		s := setup.Setup{Root: *root, Out: cmd.OutOrStdout()}
+		s := root()
 		if err := s.RequireRoot("set-port " + args[0]); err != nil {
 			return err
 		}
@@ -93,7 +96,7 @@ func setupKioskCommand() *cobra.Command {
 	undo := cmd.Flags().Bool("undo", false, "remove the files and the user")
 	root := rootFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s := setup.Setup{Root: *root, Out: cmd.OutOrStdout()}
+		s := root()
 		if *undo && *page != "" {
 			return exitcode.With(exitcode.Usage, errors.New("--undo cannot be combined with other arguments"))
 		}

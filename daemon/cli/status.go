@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pressbox/daemon/client"
-	"pressbox/daemon/exitcode"
+	"pressbox/daemon/doctor"
 	"pressbox/daemon/settings"
 )
 
@@ -29,30 +29,26 @@ func (p Program) statusCommand() *cobra.Command {
 			"not work, and with 3 if no server is running.",
 		Args: cobra.NoArgs,
 	}
-	connect := adminFlag(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print the server's response as JSON")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := connect()
-		if err != nil {
-			return err
-		}
+	return runWith(cmd, adminFlag(cmd), func(cmd *cobra.Command, c *client.Client, _ []string) error {
 		s, err := get(cmd, c, "/admin/status", *asJSON, printStatus)
 		if err == nil && s.Health.Status != "ok" {
 			err = errNotOK
 		}
 		return err
-	}
-	return cmd
+	})
 }
 
 // printStatus prints a server's status as text.
 func printStatus(cmd *cobra.Command, s client.Status) error {
 	table := newTable(cmd)
 	row := func(name, text, problem string) {
+		separator := ""
 		if text != "" && problem != "" {
-			text += "\n\t"
+			separator = "\n\t"
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\n", name, text+problem) // Flush returns the error
+		// Flush returns the error.
+		_, _ = fmt.Fprintf(table, "%s\t%s%s%s\n", oneLine(name), oneLine(text), separator, oneLine(problem))
 	}
 	checks := s.Health.Checks
 	row("pressbox", fmt.Sprintf("%s, %s, up %s", s.Versions["pressbox"],
@@ -68,10 +64,10 @@ func printStatus(cmd *cobra.Command, s client.Status) error {
 		integration := s.Health.Integrations[name]
 		row(name, integration.String(), integration.Detail)
 	}
-	row("games", fmt.Sprintf("%d active, %d pending, %d finished",
-		s.Counts["games_active"], s.Counts["games_pending"], s.Counts["games_finished"]), "")
-	row("leagues", fmt.Sprintf("%d active, %d pending, %d finished",
-		s.Counts["leagues_active"], s.Counts["leagues_pending"], s.Counts["leagues_finished"]), "")
+	for _, kind := range []string{"games", "leagues"} {
+		row(kind, fmt.Sprintf("%d active, %d pending, %d finished",
+			s.Counts[kind+"_active"], s.Counts[kind+"_pending"], s.Counts[kind+"_finished"]), "")
+	}
 	row("accounts", fmt.Sprintf("%d accounts, %d sessions", s.Counts["accounts"], s.Counts["sessions"]), "")
 	row("build", fmt.Sprintf("%s, %s", s.Versions["go"], Build{Revision: s.Versions["revision"]}.commitText()), "")
 	return table.Flush()
@@ -83,21 +79,18 @@ func logLevelCommand() *cobra.Command {
 		Short: "Print or change the log level of the running server",
 		Long: "Log-level prints the minimum level of log messages, or changes it until the next reload or\n" +
 			"restart: DEBUG, INFO, WARN or ERROR. The setting LOG_LEVEL changes it permanently.",
-		Args:      cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && settings.CheckLevel(args[0]) != nil {
+				return fmt.Errorf("the level %w", settings.CheckLevel(args[0]))
+			}
+			return cobra.MaximumNArgs(1)(nil, args)
+		},
 		ValidArgs: []string{"DEBUG", "INFO", "WARN", "ERROR"},
 	}
-	connect := adminFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return runWith(cmd, adminFlag(cmd), func(cmd *cobra.Command, c *client.Client, args []string) error {
 		method, body := http.MethodGet, any(nil)
 		if len(args) > 0 {
-			if err := settings.CheckLevel(args[0]); err != nil {
-				return exitcode.With(exitcode.Usage, fmt.Errorf("the level %w", err))
-			}
 			method, body = http.MethodPut, map[string]string{"level": strings.ToUpper(args[0])}
-		}
-		c, err := connect()
-		if err != nil {
-			return err
 		}
 		var response struct {
 			Level string `json:"level"`
@@ -105,8 +98,55 @@ func logLevelCommand() *cobra.Command {
 		if err := c.Call(cmd.Context(), method, "/admin/log-level", body, &response); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), response.Level)
+		return printf(cmd, "%v\n", response.Level)
+	})
+}
+
+// errFailures is the error of doctor if it found a failure.
+var errFailures = errors.New("a component does not work")
+
+func (p Program) doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find problems and their remedies",
+		Long: "Doctor checks everything that the server needs: its settings, port, store, voices and what\n" +
+			"they need, the sound server and the host. A running server checks itself, as its settings\n" +
+			"and its sound server may differ from those of this command. If no server is running,\n" +
+			"doctor checks what a server started now would find: as root, as user pressbox. It prints\n" +
+			"which of the two it did, changes nothing, and exits with 1 if a component does not work.",
+		Args: cobra.NoArgs,
+	}
+	config := stateDirFlag(cmd)
+	asJSON := cmd.Flags().Bool("json", false, "print the findings as JSON")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		host, err := config() // doctor reports an error
+		report := p.doctor(cmd, host, err).Run(cmd.Context())
+		if *asJSON {
+			err = printJSON(cmd, report)
+		} else {
+			err = report.Print(cmd.OutOrStdout())
+		}
+		if err == nil && doctor.Worst(report.Findings) == doctor.Failure {
+			err = errFailures
+		}
 		return err
 	}
 	return cmd
+}
+
+// ownCheckCommand returns the command of the child process that checks as the server's user.
+func (p Program) ownCheckCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: doctor.OwnCommand, Short: "Check as the server's user", Args: cobra.NoArgs, Hidden: true}
+	config := stateDirFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		host, err := config()
+		return printJSON(cmd, p.doctor(cmd, host, err).Own(cmd.Context()))
+	}
+	return cmd
+}
+
+// doctor returns a Doctor for the server of this host; err is the reason why its settings are invalid.
+func (p Program) doctor(cmd *cobra.Command, host settings.Host, err error) doctor.Doctor {
+	return doctor.New(cmd.Context(), host, err,
+		doctor.Program{Version: p.Build.Version, Released: p.Build.Released, Confine: p.Confine})
 }

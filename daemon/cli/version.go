@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"pressbox/daemon/upgrade"
 )
 
 // A Build is the origin of this program.
@@ -44,9 +46,8 @@ func (p Program) versionCommand() *cobra.Command {
 		b := p.Build
 		platform := runtime.GOOS + "/" + runtime.GOARCH
 		if !*asJSON {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(),
+			return printf(cmd,
 				"pressbox %s\n%s, %s, %s\n", b.Version, runtime.Version(), platform, b.commitText())
-			return err
 		}
 		hash, changed := b.commit()
 		return printJSON(cmd, struct {
@@ -57,6 +58,30 @@ func (p Program) versionCommand() *cobra.Command {
 			Go       string `json:"go"`
 			Platform string `json:"platform"`
 		}{b.Version, b.Released, hash, changed, runtime.Version(), platform})
+	}
+	return cmd
+}
+
+// tryUpgradeCommand returns the command with which the package tries the program that it has
+// installed, before the running server is replaced by it.
+func (p Program) tryUpgradeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:    "try-upgrade",
+		Short:  "Start this version on a copy of the store",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+	}
+	find := runningFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		host, running, err := find()
+		if err == nil {
+			err = upgrade.Try(cmd.Context(), host.Config, running)
+		}
+		if err != nil {
+			return fmt.Errorf("version %s does not work with the store and the settings of this host: %w",
+				p.Build.Version, err)
+		}
+		return nil
 	}
 	return cmd
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +34,7 @@ type Report struct {
 
 // Ended reports whether the announcement's status is final.
 func (r Report) Ended() bool {
-	return r.Status == "done" || r.Status == "failed" || r.Status == "cancelled" || r.Status == "expired" ||
-		r.Status == "silenced"
+	return slices.Contains([]string{"done", "failed", "cancelled", "expired", "silenced"}, r.Status)
 }
 
 // Speaking reports whether the announcement is being made or played.
@@ -61,6 +62,9 @@ func (c *Client) Speakable(ctx context.Context, a Announcement) (Speakable, erro
 	return s, err
 }
 
+// maxSpeech limits speech, in bytes: ten minutes at the highest rate have less.
+const maxSpeech = 64 << 20
+
 // Speech returns an announcement's speech without announcing it.
 func (c *Client) Speech(ctx context.Context, a Announcement) (audio.Clip, error) {
 	body := map[string]any{"input": a.Message, "voice": a.Voice, "response_format": "wav"}
@@ -72,7 +76,7 @@ func (c *Client) Speech(ctx context.Context, a Announcement) (audio.Clip, error)
 		return audio.Clip{}, err
 	}
 	defer resp.Body.Close()
-	speech, err := audio.DecodeWAV(resp.Body)
+	speech, err := audio.DecodeWAV(io.LimitReader(resp.Body, maxSpeech))
 	if err != nil {
 		return audio.Clip{}, fmt.Errorf("read the speech: %w", err)
 	}
@@ -110,7 +114,7 @@ func (c *Client) followOnce(ctx context.Context, id string) (r Report, connected
 	}
 	defer events.Body.Close()
 	// The state is read after the events are open, so that no end is missed between.
-	if err := c.Call(ctx, http.MethodGet, "/notify/"+id, nil, &r); err != nil || r.Ended() {
+	if err := c.Call(ctx, http.MethodGet, "/notify/"+url.PathEscape(id), nil, &r); err != nil || r.Ended() {
 		return r, true, err
 	}
 	lines := bufio.NewScanner(events.Body)

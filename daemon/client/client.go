@@ -214,7 +214,7 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 	}
 	defer resp.Body.Close()
 	problem := &ProblemError{}
-	if err := json.NewDecoder(resp.Body).Decode(problem); err != nil { // the server is not Pressbox
+	if err := decode(resp, problem); err != nil { // the server is not Pressbox
 		problem.Title = http.StatusText(resp.StatusCode)
 	}
 	problem.Status, problem.RetryAfter = resp.StatusCode, resp.Header.Get("Retry-After")
@@ -237,6 +237,14 @@ func (c *Client) unreachable(err error) error {
 			c.Base, err))
 }
 
+// maxReply limits a response's body but speech, events and backups, in bytes: a list of a server's games has less.
+const maxReply = 16 << 20
+
+// decode decodes a response's body.
+func decode(resp *http.Response, v any) error {
+	return json.NewDecoder(io.LimitReader(resp.Body, maxReply)).Decode(v)
+}
+
 // Call sends a request and decodes a successful response.
 func (c *Client) Call(ctx context.Context, method, path string, body, response any) error {
 	resp, err := c.Open(ctx, method, path, body)
@@ -244,7 +252,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, response a
 		return err
 	}
 	defer resp.Body.Close()
-	err = json.NewDecoder(resp.Body).Decode(response)
+	err = decode(resp, response)
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return exitcode.ErrInterrupted
 	}

@@ -30,10 +30,9 @@ func TestClient_noResponse(t *testing.T) {
 	late, stop := context.WithTimeout(t.Context(), time.Millisecond)
 	defer stop()
 	err = ForSocket(path).Call(late, http.MethodGet, "/admin/status", nil, new(any))
-	if code, _ := exitcode.Of(err); code != exitcode.Unreachable ||
-		!strings.Contains(err.Error(), path+" does not answer: timeout") {
-		t.Errorf("a server that hangs: %v", err)
-	}
+	code, _ := exitcode.Of(err)
+	check.That(t, code == exitcode.Unreachable && strings.Contains(err.Error(), path+" does not answer: timeout"),
+		"a server that hangs: %v", err)
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := ForSocket(path).Call(interrupted, http.MethodGet,
@@ -57,9 +56,8 @@ func TestSockets_order(t *testing.T) {
 		{false, true, []string{own, shared}},
 	} {
 		h := settings.Host{Config: settings.Config{StateDir: "state"}, Chosen: tt.chosen}
-		if got := sockets(h, tt.root); !slices.Equal(got, tt.want) {
-			t.Errorf("root: %v, chosen: %v: %q, want %q", tt.root, tt.chosen, got, tt.want)
-		}
+		got := sockets(h, tt.root)
+		check.That(t, slices.Equal(got, tt.want), "root: %v, chosen: %v: %q, want %q", tt.root, tt.chosen, got, tt.want)
 	}
 }
 
@@ -98,4 +96,17 @@ func dropPrivileges(t *testing.T, dir string) {
 	const unprivileged = 65534
 	check.NoError(t, syscall.Setfsuid(unprivileged))
 	t.Cleanup(func() { _ = syscall.Setfsuid(0) }) // for the other cleanups
+}
+
+// A response's body may have maxReply bytes.
+func TestCall_maxReply(t *testing.T) {
+	t.Parallel()
+	for size, ok := range map[int]bool{maxReply: true, maxReply + 1: false} {
+		c := &Client{HTTP: http.Client{Transport: InProcess{http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`"` + strings.Repeat("x", size-2) + `"`))
+		})}}, Base: "http://localhost"}
+		var text string
+		err := c.Call(t.Context(), http.MethodGet, "/x", nil, &text)
+		check.That(t, (err == nil) == ok, "a response of %d bytes: %v", size, err)
+	}
 }

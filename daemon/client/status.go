@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -29,10 +28,10 @@ type Status struct {
 }
 
 // Playing returns the beginning of the announcement that is being played; "" if there is
-// none.
+// none, or no audio output.
 func (s Status) Playing() string {
 	const maxLength = 60 // characters
-	if len(s.Queue.Queue) == 0 || s.Queue.Queue[0].Status == "queued" {
+	if len(s.Queue.Queue) == 0 || s.Queue.Queue[0].Status == "queued" || s.Health.Checks.Audio.Sink == "" {
 		return ""
 	}
 	text := []rune(strings.Join(strings.Fields(s.Queue.Queue[0].Message), " "))
@@ -124,6 +123,16 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
+// Health returns the health of a server that is not failing.
+func (c *Client) Health(ctx context.Context) (h Health, err error) {
+	if c.socket != "" {
+		s, err := c.Status(ctx)
+		return s.Health, err
+	}
+	err = c.Call(ctx, http.MethodGet, "/health", nil, &h)
+	return h, err
+}
+
 // healthTimeout is the time for which [HealthAt] waits.
 const healthTimeout = 5 * time.Second
 
@@ -141,7 +150,7 @@ func HealthAt(ctx context.Context, origin string) (h Health, err error) {
 		return h, err
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&h); err != nil {
+	if err := decode(resp, &h); err != nil {
 		return h, fmt.Errorf("decode the health of the server at %s: %w", origin, err)
 	}
 	if h.Version == "" || h.Status == "" {
@@ -166,4 +175,77 @@ func (c *Client) PageSettings(ctx context.Context) (map[string]string, error) {
 		}
 	}
 	return values, nil
+}
+
+// A Volume is the server's response to GET /volume.
+type Volume struct {
+	Volume int  `json:"volume"` // percent
+	Muted  bool `json:"muted"`
+	Set    bool `json:"set"` // by a client; otherwise the setting VOLUME applies
+}
+
+// String describes the volume.
+func (v Volume) String() string {
+	text := fmt.Sprintf("%d %%", v.Volume)
+	if v.Muted {
+		text += ", muted"
+	}
+	if v.Set {
+		text += " (set)"
+	}
+	return text
+}
+
+// Quiet is the server's response to GET /quiet.
+type Quiet struct {
+	Active bool      `json:"active"`
+	Until  time.Time `json:"until"` // zero means always, if it is active
+	Mode   string    `json:"mode"`
+	Reason string    `json:"reason"` // "hours" or "switch"
+}
+
+// String describes quiet.
+func (q Quiet) String() string {
+	if !q.Active {
+		return "off"
+	}
+	text := q.Mode
+	if !q.Until.IsZero() {
+		text += " until " + q.Until.Local().Format("2006-01-02 15:04")
+	}
+	if q.Reason == "switch" {
+		text += " (set)"
+	}
+	return text
+}
+
+// A Schedule is an announcement that recurs.
+type Schedule struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Cron     string    `json:"cron"`
+	TimeZone string    `json:"time_zone"`
+	Enabled  bool      `json:"enabled"`
+	Message  string    `json:"message"`
+	NextAt   time.Time `json:"next_at"` // zero: it is disabled, or the clock is not set
+}
+
+// Times describes when the announcement is spoken.
+func (s Schedule) Times() string {
+	if s.TimeZone == "" {
+		return s.Cron
+	}
+	return s.Cron + " " + s.TimeZone
+}
+
+// Due describes when the announcement is spoken next.
+func (s Schedule) Due() string {
+	switch {
+	case !s.Enabled:
+		return "disabled"
+	case s.NextAt.IsZero():
+		return "waits for the clock"
+	default:
+		return s.NextAt.Local().Format("2006-01-02 15:04")
+	}
 }

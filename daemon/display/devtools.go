@@ -2,6 +2,7 @@ package display
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,17 +65,23 @@ func start(cmd *exec.Cmd) (*devtools, error) {
 	return d, nil
 }
 
-// read passes responses on until the pipe ends; each ends with a zero byte.
+// maxMessage limits a message of the browser, in bytes with its end.
+const maxMessage = 1 << 20
+
+// read passes responses on until the pipe ends, or a message is too long; each ends with a zero byte.
 func (d *devtools) read() {
 	defer close(d.messages)
-	r := bufio.NewReader(d.from)
-	for {
-		text, err := r.ReadBytes(0)
-		if err != nil {
-			return
+	texts := bufio.NewScanner(d.from)
+	texts.Buffer(nil, maxMessage)
+	texts.Split(func(data []byte, _ bool) (advance int, text []byte, err error) {
+		if end := bytes.IndexByte(data, 0); end >= 0 {
+			return end + 1, data[:end], nil
 		}
+		return 0, nil, nil
+	})
+	for texts.Scan() {
 		var m message
-		if err := json.Unmarshal(text[:len(text)-1], &m); err == nil && m.ID != 0 {
+		if err := json.Unmarshal(texts.Bytes(), &m); err == nil && m.ID != 0 {
 			d.messages <- m
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +35,24 @@ func TestWatchdog_stopped(t *testing.T) {
 			}
 		}
 		check.Equal(t, got, tt.want, "%s: stopped in minute", tt.name)
+	}
+}
+
+// A message of the browser may have 1 MiB, with its end.
+func TestDevtools_maxMessage(t *testing.T) {
+	t.Parallel()
+	for size, ok := range map[int]bool{maxMessage: true, maxMessage + 1: false} {
+		from, browser, err := os.Pipe()
+		check.NoError(t, err)
+		d := &devtools{from: from, messages: make(chan message)}
+		go d.read()
+		go func() {
+			defer browser.Close()
+			_, _ = browser.WriteString(`{"id": 1, "x": "` + strings.Repeat("x", size-19) + `"}` + "\x00")
+		}()
+		m, read := <-d.messages
+		check.That(t, read == ok && (m.ID == 1) == ok, "a message of %d bytes: %+v, %v", size, m, read)
+		from.Close()
 	}
 }
 
@@ -80,16 +100,13 @@ func TestDisplay_loads(t *testing.T) {
 		tools, err := start(cmd)
 		check.NoError(t, err)
 		for tools.answers(ctx, time.Minute) != want {
-			if ctx.Err() != nil {
-				t.Fatalf("%s never answers", page)
-			}
+			check.Require(t, ctx.Err() == nil, "%s never answers", page)
 		}
 		cancel()
 		_ = cmd.Wait() // killed
 		tools.close()
 		check.NoError(t, d.clear())
-		if found, _ := filepath.Glob(d.Profile + "/*"); len(found) > 0 {
-			t.Errorf("the profile has %q", found)
-		}
+		found, _ := filepath.Glob(d.Profile + "/*")
+		check.That(t, len(found) == 0, "the profile has %q", found)
 	}
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/recovery"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/trust"
 	"pressbox/daemon/web/hooks"
 	"pressbox/store"
 	"pressbox/voice"
@@ -34,20 +36,18 @@ const (
 	freeDisk        = "free disk space, for example: apt-get clean; journalctl --vacuum-size=50M"
 )
 
-func (d Doctor) checkSettings(context.Context) []Finding {
+func (d Doctor) checkSettings() []Finding {
 	if d.settingsErr != nil {
 		return finding("settings", Failure, correctSettings, "%s", oneLine(d.settingsErr))
 	}
 	if f, err := os.Open(settings.SystemFile); errors.Is(err, fs.ErrPermission) {
-		return finding("settings", Warning, "run doctor as root",
+		return finding("settings", Warning, runAsRoot(),
 			"%s is not readable by this user", settings.SystemFile)
 	} else if err == nil {
 		_ = f.Close() // nothing was read
 	}
 	return append(finding("settings", OK, "", "valid"), exposureFindings(d.cfg)...)
 }
-
-func (d Doctor) checkLexicon(context.Context) []Finding { return lexiconFindings(d.cfg) }
 
 // lexiconFindings checks LEXICON_FILE, if there is one.
 func lexiconFindings(cfg settings.Config) []Finding {
@@ -60,8 +60,6 @@ func lexiconFindings(cfg settings.Config) []Finding {
 	}
 	return finding("lexicon", OK, "", "%s is valid", cfg.LexiconFile)
 }
-
-func (d Doctor) checkWebhooks(context.Context) []Finding { return webhookFindings(d.cfg) }
 
 // webhookFindings checks the templates of webhooks, unless these are off.
 func webhookFindings(cfg settings.Config) []Finding {
@@ -76,7 +74,7 @@ func webhookFindings(cfg settings.Config) []Finding {
 }
 
 // checkServer explains why no server was asked.
-func (d Doctor) checkServer(context.Context) []Finding {
+func (d Doctor) checkServer() []Finding {
 	switch {
 	case d.denied != nil:
 		return finding("server", Warning, d.deniedRemedy(), "%s", oneLine(d.denied))
@@ -88,32 +86,40 @@ func (d Doctor) checkServer(context.Context) []Finding {
 }
 
 // checkPort finds the process that uses the port while no server runs.
-func (d Doctor) checkPort(context.Context) []Finding {
-	if d.socket != "" || d.cfg.Port == 0 {
+func (d Doctor) checkPort() []Finding {
+	if d.cfg.Port == 0 {
 		return nil
 	}
-	l, err := net.Listen("tcp", d.cfg.Address()) //nolint:noctx // it does not wait
-	if err == nil {
-		_ = l.Close() // nothing was accepted
-		return finding("port", OK, "", "%d is free", d.cfg.Port)
-	}
 	const change = "pressbox set-port N, or PORT in " + settings.SystemFile
-	if !errors.Is(err, syscall.EADDRINUSE) {
+	owner, err := portUser(d.cfg.Address(), d.cfg.Port)
+	held := owner == "systemd" || strings.HasSuffix(owner, "(pressbox)")
+	switch {
+	case d.socket != "" && (err == nil || held):
+		return nil // it is not the reason why the server does not answer
+	case err == nil:
+		return finding("port", OK, "", "%d is free", d.cfg.Port)
+	case !errors.Is(err, syscall.EADDRINUSE):
 		return finding("port", Failure, change, "%s", oneLine(err))
-	}
-	owner := portOwner("/proc", d.cfg.Port)
-	if owner == "systemd" {
+	case owner == "systemd":
 		return finding("port", OK, "", "%d is open by systemd, which starts the server on the first request",
 			d.cfg.Port)
-	}
-	if owner == "" {
+	case owner == "" && os.Geteuid() != 0:
 		owner = "another program (run doctor as root to see which)"
 	}
+	owner = cmp.Or(owner, "another program")
 	return finding("port", Failure, "stop that program, or change the port: "+change,
 		"%d is in use by %s", d.cfg.Port, owner)
 }
 
-func (d Doctor) checkMQTT(context.Context) []Finding { return mqttFindings(d.cfg) }
+// portUser returns why a server cannot listen at an address, and the process that listens on its
+// port, as far as this user may see it.
+func portUser(address string, port int) (owner string, err error) {
+	l, err := net.Listen("tcp", address) //nolint:noctx // it does not wait
+	if err == nil {
+		return "", l.Close()
+	}
+	return portOwner("/proc", port), err
+}
 
 // mqttFindings checks the files of the MQTT settings.
 func mqttFindings(cfg settings.Config) []Finding {
@@ -132,7 +138,7 @@ func mqttFindings(cfg settings.Config) []Finding {
 }
 
 // checkWyoming reports whether a server started now could serve the Wyoming protocol.
-func (d Doctor) checkWyoming(context.Context) []Finding {
+func (d Doctor) checkWyoming() []Finding {
 	if off := d.cfg.WyomingOff(); off != "" {
 		return finding("wyoming", OK, "", "off: %s", off)
 	}
@@ -140,13 +146,11 @@ func (d Doctor) checkWyoming(context.Context) []Finding {
 	if d.socket != "" || port == 0 {
 		return nil
 	}
-	l, err := net.Listen("tcp", d.cfg.WyomingAddress()) //nolint:noctx // it does not wait
-	if err == nil {
-		_ = l.Close() // nothing was accepted
+	owner, err := portUser(d.cfg.WyomingAddress(), port)
+	switch {
+	case err == nil:
 		return finding("wyoming", OK, "", "port %d is free", port)
-	}
-	owner := portOwner("/proc", port)
-	if owner == "systemd" {
+	case owner == "systemd":
 		return finding("wyoming", OK, "", "port %d is open by systemd", port)
 	}
 	return finding("wyoming", Warning,
@@ -203,7 +207,7 @@ func (d Doctor) checkStore(ctx context.Context) []Finding {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return finding("store", Warning, "run doctor as root", "%s is not accessible to this user", path)
+		return finding("store", Warning, accessRemedy(d.cfg.StateDir), "%s is not accessible to this user", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return finding("store", OK, "", "%s does not exist; the first start creates it", path)
 	case err != nil:
@@ -224,9 +228,36 @@ func (d Doctor) checkStore(ctx context.Context) []Finding {
 		findings = finding("store", Failure, startCommand+": the server restores the newest intact backup",
 			"%s", oneLine(err))
 	case err != nil:
-		findings = finding("store", Warning, "run doctor as root", "%s", oneLine(err))
+		findings = finding("store", Warning, accessRemedy(d.cfg.StateDir), "%s", oneLine(err))
 	}
 	return append(findings, backupFindings(d.cfg, d.socket != "")...)
+}
+
+// ownerFindings names a file of another user in STATE_DIR, such as one of root's server: the server of its owner
+// cannot change it, or not even read it.
+func ownerFindings(dir string) []Finding {
+	owner, err := trust.Owner(dir)
+	if err != nil {
+		return nil // checkStore has reported it
+	}
+	var found []Finding
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		other, statErr := trust.Owner(path)
+		switch {
+		case statErr != nil:
+			return nil //nolint:nilerr // it was removed meanwhile
+		case path == filepath.Join(dir, "lost+found"): // of the file system
+			return fs.SkipDir
+		case other.UID != owner.UID:
+			found = finding("store", Failure, giveBack(dir, owner), "%s belongs to %s, and the server runs as %s",
+				path, other.Name(), owner.Name())
+			return fs.SkipAll
+		case err != nil:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return found
 }
 
 // backupFindings checks for damaged stores and the age of the newest backup.
@@ -239,7 +270,7 @@ func backupFindings(cfg settings.Config, running bool) []Finding {
 	all, err := store.Backups(cfg.BackupDir())
 	switch {
 	case err != nil:
-		return append(findings, finding("backups", Warning, "run doctor as root", "%s", oneLine(err))...)
+		return append(findings, finding("backups", Warning, accessRemedy(cfg.StateDir), "%s", oneLine(err))...)
 	case len(all) == 0:
 		return append(findings, finding("backups", OK, "", "none yet; the server makes one per day")...)
 	case time.Since(all[0].Made) > 3*recovery.Interval && running:
@@ -250,8 +281,6 @@ func backupFindings(cfg settings.Config, running bool) []Finding {
 			OK, "", "%d, the newest from %s", len(all), all[0].Made.Format(time.DateTime))...)
 	}
 }
-
-func (d Doctor) checkDisk(context.Context) []Finding { return diskFindings(d.cfg.StateDir) }
 
 // diskFindings checks the disk of a directory, which need not exist.
 func diskFindings(dir string) []Finding {
@@ -279,7 +308,7 @@ func diskFindings(dir string) []Finding {
 	}
 }
 
-func (d Doctor) checkVoices(context.Context) []Finding {
+func (d Doctor) checkVoices() []Finding {
 	return voiceFindings(library.New(library.Config{
 		Dirs: d.cfg.VoiceDirs(), Defaults: library.Defaults{Voice: d.cfg.DefaultVoice},
 		Log: slog.New(slog.DiscardHandler),
@@ -337,8 +366,6 @@ func phonemizerFindings(ctx context.Context, phonemizer voice.Phonemizer) []Find
 		return finding("espeak-ng", OK, "", "answers")
 	}
 }
-
-func (d Doctor) checkRuntime(context.Context) []Finding { return runtimeFindings(d.cfg.ONNXRuntimeLib) }
 
 func runtimeFindings(path string) []Finding {
 	version, err := onnx.Runtime{Library: path}.Version()

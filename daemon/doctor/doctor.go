@@ -5,10 +5,19 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"pressbox/daemon/client"
 	"pressbox/daemon/health"
@@ -51,7 +60,7 @@ type Doctor struct {
 	socket      string          // the admin socket; "" if no server runs, or denied is not nil
 	denied      error           // why this user may not use the admin socket
 	confine     []string        // the command that runs espeak-ng confined
-	account     *trust.Account  // the server's user, if doctor can act as that user
+	account     trust.Account   // the server's user, if doctor is root's and the user is another one
 }
 
 // A Program is the program of this process.
@@ -66,7 +75,9 @@ type Program struct {
 func New(ctx context.Context, host settings.Host, err error, p Program) Doctor {
 	d := Doctor{
 		version: p.Version, released: p.Released, confine: p.Confine, cfg: host.Config, settingsErr: err,
-		account: serverAccount(host.StateDir),
+	}
+	if os.Geteuid() == 0 {
+		d.account, _ = trust.Controller(host.StateDir) // nobody's otherwise: root's
 	}
 	d.socket, d.denied = client.FindSocket(ctx, host)
 	return d
@@ -81,7 +92,11 @@ func (d Doctor) Run(ctx context.Context) Report {
 		if err == nil {
 			return Report{FromServer, append(inside, d.checkHost(ctx)...)}
 		}
-		findings = finding("server", Failure, d.restartCommand(), "%s", oneLine(err))
+		remedy := d.restartCommand()
+		if Worst(d.checkPort()) == Failure { // for which a restart would fail
+			remedy = "free the port first, see port"
+		}
+		findings = finding("server", Failure, remedy, "%s", oneLine(err))
 	} else if public, ok := d.askHealth(ctx); ok {
 		return Report{FromHealth, append(public, d.checkHost(ctx)...)}
 	}
@@ -90,14 +105,40 @@ func (d Doctor) Run(ctx context.Context) Report {
 
 // checkAll checks what a server started now would find.
 func (d Doctor) checkAll(ctx context.Context) []Finding {
+	return slices.Concat(d.checkServer(), d.checkSettings(), d.checkPort(), d.checkWyoming(),
+		d.checkAsServer(ctx), d.checkHost(ctx))
+}
+
+// OwnCommand is the name of the program's hidden command that prints [Doctor.Own] as JSON.
+const OwnCommand = "own-check"
+
+// checkAsServer returns what the server's user finds; for root, in a child process of that user.
+func (d Doctor) checkAsServer(ctx context.Context) []Finding {
+	if d.account == (trust.Account{}) {
+		return d.Own(ctx)
+	}
+	ctx, stop := context.WithTimeout(ctx, insideTimeout)
+	defer stop()
+	dir, err := filepath.Abs(d.cfg.StateDir)
 	var findings []Finding
-	for _, check := range []func(context.Context) []Finding{
-		d.checkServer, d.checkSettings, d.checkPort, d.checkWyoming, d.checkMQTT, d.checkStore, d.checkDisk,
-		d.checkVoices, d.checkLexicon, d.checkWebhooks, d.checkPhonemizer, d.checkRuntime, d.checkSound, d.checkHost,
-	} {
-		findings = append(findings, check(ctx)...)
+	if err == nil {
+		var out []byte
+		out, err = d.account.Command(ctx, settings.Environment(), OwnCommand, "--state-dir", dir).Output()
+		err = cmp.Or(err, json.Unmarshal(out, &findings))
+	}
+	if err != nil {
+		return finding("server", Warning, "", "not checked as %s: %s", d.account.Name(), oneLine(err))
 	}
 	return findings
+}
+
+// Own checks what only the server's user sees as the server does.
+func (d Doctor) Own(ctx context.Context) []Finding {
+	return slices.Concat(
+		mqttFindings(d.cfg), d.checkStore(ctx), ownerFindings(d.cfg.StateDir), diskFindings(d.cfg.StateDir),
+		d.checkVoices(), lexiconFindings(d.cfg), webhookFindings(d.cfg), d.checkPhonemizer(ctx),
+		runtimeFindings(d.cfg.ONNXRuntimeLib), d.checkSound(ctx),
+	)
 }
 
 // finding returns a list of one finding.
@@ -136,4 +177,122 @@ func (r Report) Print(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// How long doctor waits for a server's status, and for its check of itself.
+const (
+	statusTimeout = 10 * time.Second
+	insideTimeout = client.ResponseTimeout
+)
+
+// startedByHand reports whether the running server is another one than the package's.
+func (d Doctor) startedByHand() bool { return d.socket != "" && d.socket != settings.SharedAdmin }
+
+// restartCommand returns how to restart the running server.
+func (d Doctor) restartCommand() string {
+	if d.startedByHand() {
+		return "stop the server and start it again"
+	}
+	return "systemctl restart pressbox"
+}
+
+// deniedRemedy returns how to use the admin socket that this user may not use.
+func (d Doctor) deniedRemedy() string {
+	if errors.Is(d.denied, trust.ErrPeer) {
+		return "run doctor as the server's user"
+	}
+	return "run doctor as root"
+}
+
+// runAsRoot returns the remedy for what only root may see; "" for root.
+func runAsRoot() string {
+	if os.Geteuid() == 0 {
+		return ""
+	}
+	return "run doctor as root"
+}
+
+// accessRemedy returns the remedy for a file in STATE_DIR that doctor may not read: that of the server's user is
+// another one than that of a stranger.
+func accessRemedy(dir string) string {
+	owner, err := trust.Controller(dir)
+	if uid := os.Geteuid(); uid != 0 && (err != nil || int(owner.UID) != uid) {
+		return runAsRoot()
+	}
+	return giveBack(dir, owner)
+}
+
+// giveBack returns the command that gives everything in STATE_DIR to its owner.
+func giveBack(dir string, owner trust.Account) string { return "chown -R " + owner.Name() + ": " + dir }
+
+// askServer returns the findings of the running server.
+func (d Doctor) askServer(ctx context.Context) ([]Finding, error) {
+	c := client.ForSocket(d.socket)
+	defer c.HTTP.CloseIdleConnections()
+	statusCtx, stop := context.WithTimeout(ctx, statusTimeout)
+	defer stop()
+	s, err := c.Status(statusCtx)
+	if err != nil {
+		return nil, err
+	}
+	if running := s.Versions["pressbox"]; running != d.version { // its checks may differ, or not exist
+		other := finding("server", Warning, d.restartCommand(),
+			"version %s is running, and this program is version %s", running, d.version)
+		return append(other, healthFindings(s.Health)...), nil
+	}
+	ctx, stop = context.WithTimeout(ctx, insideTimeout)
+	defer stop()
+	var inside Report
+	if err := c.Call(ctx, http.MethodGet, "/admin/examination", nil, &inside); err != nil {
+		return nil, err
+	}
+	return append(finding("server", OK, "", "version %s is running", d.version), inside.Findings...), nil
+}
+
+// askHealth returns the public health of the server at the settings' address; ok reports
+// whether there is one.
+func (d Doctor) askHealth(ctx context.Context) (findings []Finding, ok bool) {
+	origin, err := client.Origin(d.cfg)
+	if err != nil {
+		return nil, false
+	}
+	h, err := client.HealthAt(ctx, origin)
+	if err != nil {
+		return nil, false
+	}
+	why, remedy := "its STATE_DIR is not "+d.cfg.StateDir,
+		"run doctor with --state-dir and that server's directory, to check more"
+	if d.denied != nil {
+		why, remedy = oneLine(d.denied), d.deniedRemedy()+", to check more"
+	}
+	findings = finding("server", Warning, remedy, "version %s answers at %s; %s", h.Version, origin, why)
+	return append(findings, healthFindings(h)...), true
+}
+
+// healthFindings converts a server's health.
+func healthFindings(h client.Health) []Finding {
+	c := h.Checks
+	findings := slices.Concat(checkFinding(c.Store.Check, "store", c.Store.Summary()),
+		checkFinding(c.Voices.Check, "voices", c.Voices.Summary()),
+		checkFinding(c.Audio.Check, "sound", c.Audio.Summary()))
+	for _, name := range slices.Sorted(maps.Keys(h.Integrations)) {
+		findings = append(findings, integrationFinding(name, h.Integrations[name])...)
+	}
+	return findings
+}
+
+// integrationFinding converts the state of an integration.
+func integrationFinding(name string, i health.IntegrationState) []Finding {
+	if i.Detail != "" {
+		return finding(name, Warning, i.Remedy, "%s", oneLine(errors.New(i.Detail)))
+	}
+	return finding(name, OK, "", "%s", i)
+}
+
+// checkFinding converts the health of one component.
+func checkFinding(c client.Check, name, summary string) []Finding {
+	if c.Detail != "" {
+		return finding(name, Failure, "", "%s", oneLine(errors.New(c.Detail)))
+	}
+	return finding(name, OK, "", "%s", summary)
 }

@@ -3,11 +3,16 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"pressbox/audio/pulse"
+	"pressbox/auth"
 	"pressbox/daemon/client"
 	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
@@ -30,6 +35,7 @@ type Inside struct {
 	Phonemizer voice.Phonemizer
 	Sink       *pulse.Sink
 	Leagues    *leagues.Leagues
+	Accounts   func(context.Context) ([]auth.Account, error)
 	// Integrations are reported in their order.
 	Integrations []health.Integration
 	// Probe sends a request to the public origin; nil means that it is not checked.
@@ -38,20 +44,16 @@ type Inside struct {
 
 // Findings checks everything.
 func (s Inside) Findings(ctx context.Context) []Finding {
-	findings := s.checkSettings()
-	findings = append(findings, exposureFindings(s.Started)...)
-	findings = append(findings, s.checkProxy(ctx)...)
-	findings = append(findings, s.checkStore()...) //nolint:contextcheck // the store's test write is short
-	findings = append(findings, diskFindings(s.Started.StateDir)...)
-	findings = append(findings, voiceFindings(s.Voices)...)
-	findings = append(findings, lexiconFindings(s.Reloaded())...)
-	findings = append(findings, phonemizerFindings(ctx, s.Phonemizer)...)
-	findings = append(findings, confinementFindings(confine.Missing())...)
-	findings = append(findings, runtimeFindings(s.Started.ONNXRuntimeLib)...)
-	findings = append(findings, s.checkSound(ctx)...)
-	findings = append(findings, leagueFindings(s.Leagues.Stored())...)
+	accounts, _ := s.Accounts(ctx) // checkStore says why there are none
+	findings := slices.Concat(
+		s.checkSettings(), exposureFindings(s.Started), openAccountFindings(s.Started, accounts), s.checkProxy(ctx),
+		s.checkStore(), //nolint:contextcheck // the store's test write is short
+		diskFindings(s.Started.StateDir), voiceFindings(s.Voices), lexiconFindings(s.Reloaded()),
+		phonemizerFindings(ctx, s.Phonemizer), confinementFindings(confine.Missing()),
+		runtimeFindings(s.Started.ONNXRuntimeLib), s.checkSound(ctx), leagueFindings(s.Leagues.Stored()),
+	)
 	for _, i := range s.Integrations {
-		findings = append(findings, integrationFinding(i.Name, i.Report())...)
+		findings = append(findings, integrationFinding(i.Name, i.Report().Whole())...)
 	}
 	return findings
 }
@@ -95,10 +97,18 @@ func (s Inside) checkStore() []Finding {
 	path := s.Started.StorePath()
 	stats, err := s.Store.Stats()
 	err = cmp.Or(s.Store.Health(), err)
+	findings := storeFindings(path, stats, err)
+	return slices.Concat(findings, ownerFindings(s.Started.StateDir), backupFindings(s.Started, true))
+}
+
+// storeFindings judges a store that is in use by its size, and by the error of its last write.
+func storeFindings(path string, stats store.Stats, err error) []Finding {
 	size := client.SizeOf(stats.Size-stats.Free, stats.Max)
 	findings := finding("store", OK, "", "%s is in use, %s", path, size)
 	const increase = "increase STORE_MAX_SIZE"
 	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		findings = finding("store", Failure, freeDisk, "%s", oneLine(err))
 	case errors.Is(err, store.ErrFull):
 		findings = finding("store", Failure, increase, "%s", oneLine(err))
 	case errors.Is(err, store.ErrCorrupt):
@@ -110,7 +120,7 @@ func (s Inside) checkStore() []Finding {
 	case stats.NearlyFull() != "":
 		findings = finding("store", Warning, increase, "%s is nearly full (%s), %s", path, stats.NearlyFull(), size)
 	}
-	return append(findings, backupFindings(s.Started, true)...)
+	return findings
 }
 
 // checkSound inspects the sound server over a connection of its own.
@@ -127,4 +137,80 @@ func (s Inside) checkSound(ctx context.Context) []Finding {
 			Warning, "", "the sound server answers, but the server is not connected to it yet: %s", oneLine(lost))...)
 	}
 	return findings
+}
+
+// probeTimeout is the time for a request through PUBLIC_URL.
+const probeTimeout = 5 * time.Second
+
+// exposureFindings names settings that open the server to the internet.
+func exposureFindings(cfg settings.Config) []Finding {
+	permitted := cfg.Exposed()
+	if permitted == "" {
+		return nil
+	}
+	return finding("access", Warning, "unless this is intended, set NOTIFY_ACCESS=lan or NOTIFY_ACCESS=token",
+		"every client that reaches the server through its proxy or public address may %s", permitted)
+}
+
+// openAccountFindings names the accounts whose sessions NOTIFY_ACCESS=token does not admit.
+func openAccountFindings(cfg settings.Config, all []auth.Account) []Finding {
+	var names []string
+	for _, a := range all {
+		if a.Open && !a.Admin && !a.Disabled {
+			names = append(names, a.Name)
+		}
+	}
+	if cfg.NotifyAccess != string(web.Token) || len(names) == 0 {
+		return nil
+	}
+	return finding("access", Warning,
+		"\"pressbox users invite\" makes a link by which one can sign in, and may then; SIGN_UP=invite asks new accounts for it",
+		"made without an invite, %d accounts may not announce (NOTIFY_ACCESS=token): %s",
+		len(names), strings.Join(names[:min(len(names), 5)], ", "))
+}
+
+// checkProxy sends a request through PUBLIC_URL and checks what the proxy sends about the
+// client. It checks nothing without PUBLIC_URL.
+func (s Inside) checkProxy(ctx context.Context) []Finding {
+	origin := s.Started.PublicURL
+	if origin == "" || s.Probe == nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, probeTimeout)
+	defer stop()
+	transport := &http.Transport{
+		// The proxy's authority may be its own, and nothing secret is sent.
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
+	}
+	defer transport.CloseIdleConnections()
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	arrival, err := s.Probe(ctx, &http.Client{Transport: transport, CheckRedirect: noRedirect}, origin)
+	return proxyFindings(origin, arrival, err)
+}
+
+// proxyFindings judges how a request through PUBLIC_URL arrived.
+func proxyFindings(origin string, a web.Arrival, err error) []Finding {
+	const correctProxy = "have the proxy send X-Forwarded-For (see /usr/share/doc/pressbox/https.md)"
+	switch {
+	case errors.Is(err, web.ErrNotThisServer):
+		return finding("proxy", Warning, "correct PUBLIC_URL or the proxy", "%s is answered by another server", origin)
+	case err != nil:
+		return finding("proxy", Warning, "correct PUBLIC_URL or the proxy",
+			"%s cannot be reached from this host: %s", origin, oneLine(err))
+	case a.Direct:
+		return finding("proxy", OK, "", "%s leads here without a proxy", origin)
+	case !a.Forwarded && a.Peer.IsLoopback():
+		return finding("proxy", Warning, correctProxy,
+			"the proxy at %s does not send the client's address: every client counts as local and has no limits",
+			origin)
+	case !a.Forwarded:
+		return finding("proxy", Warning, correctProxy,
+			"the proxy at %s does not send the client's address: its clients are unknown, or all count as the proxy",
+			origin)
+	case !a.Trusted:
+		return finding("proxy", Warning, "add "+a.Peer.String()+" to TRUSTED_PROXIES",
+			"the proxy at %s is not trusted: all its clients are unknown", origin)
+	default:
+		return finding("proxy", OK, "", "the proxy at %s sends the client's address", origin)
+	}
 }

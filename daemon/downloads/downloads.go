@@ -249,11 +249,6 @@ func (d *Downloads) Remove(name string) error {
 			return ErrShared
 		}
 	}
-	return d.remove(name)
-}
-
-// remove removes a voice from the directory, or returns [catalog.ErrUnknown].
-func (d *Downloads) remove(name string) error {
 	dir, err := os.OpenRoot(d.cfg.Dir)
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", name, err)
@@ -382,11 +377,10 @@ func (d *Downloads) license(ctx context.Context, c *catalog.Catalog, v catalog.V
 	if known {
 		return license
 	}
-	card, err := c.Card(ctx, v)
+	license, err := c.License(ctx, v)
 	if err != nil {
 		return ""
 	}
-	license = catalog.License(card)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.licenses[v.Name] = license

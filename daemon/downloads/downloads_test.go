@@ -141,9 +141,7 @@ func TestDownloads_cancel(t *testing.T) {
 		runtime.Gosched()
 	}
 	d.until(t, "")
-	if d.cancelled(tern) {
-		t.Error("cancelled twice")
-	}
+	check.That(t, !d.cancelled(tern), "cancelled twice")
 	close(c.gate)
 	check.NoError(t, d.Start(t.Context(), tern, false))
 	if d.until(t, Installed); len(defaults) > 0 {

@@ -1,6 +1,6 @@
-// Package limits counts what clients ask for, by their addresses. The servers of
-// all protocols use the same counters, so that a second protocol is no second
-// allowance.
+// Package limits counts what clients ask for, by their addresses and accounts, and has the table of
+// what they can cause to be saved ([Writes]). The servers of all protocols use the same counters, so
+// that a second protocol is no second allowance.
 package limits
 
 import (
@@ -13,24 +13,15 @@ import (
 	"pressbox/auth/netblock"
 )
 
-// maxAddresses is the number of clients and networks that a limiter counts
-// separately in each generation. Further clients share one allowance.
-const maxAddresses = 4096
+// maxKeys is the number of clients, networks or accounts that a limiter counts
+// separately in each generation. Further ones share one allowance.
+const maxKeys = 4096
 
 // A Limiter limits the rate of events of each client, and of the clients of one
-// local IPv6 network together (see [netblock.Table]). After an idle period in which
-// a spent allowance is restored, a client needs no record; so the limiter has two
-// generations of allowances, and deletes the older one whole.
+// local IPv6 network together (see [netblock.Table]).
 type Limiter struct {
 	blocks *netblock.Table
-	every  rate.Limit
-	burst  int
-	period time.Duration // until a spent allowance is restored
-
-	mu                sync.Mutex // guards the fields below
-	current, previous map[allowanceKey]*rate.Limiter
-	overflow          *rate.Limiter // shared by the clients beyond maxAddresses
-	periodBegan       time.Time     // start of the current generation
+	*generations[allowanceKey]
 }
 
 type allowanceKey struct {
@@ -41,22 +32,33 @@ type allowanceKey struct {
 // NewLimiter returns a limiter that allows each client perMinute events a
 // minute, and burst at once. The blocks of addresses are those of blocks.
 func NewLimiter(blocks *netblock.Table, perMinute, burst int) *Limiter {
-	l := &Limiter{
-		blocks:  blocks,
-		every:   rate.Limit(float64(perMinute) / 60),
-		burst:   max(1, burst),
-		current: map[allowanceKey]*rate.Limiter{},
-	}
-	l.period = time.Duration(float64(l.burst) / float64(l.every) * float64(time.Second))
-	l.overflow = rate.NewLimiter(l.every, l.burst)
-	return l
+	return newLimiter(blocks, rate.Limit(float64(perMinute)/60), burst)
+}
+
+func newLimiter(blocks *netblock.Table, every rate.Limit, burst int) *Limiter {
+	return &Limiter{blocks, newGenerations[allowanceKey](every, burst)}
 }
 
 // Reserve counts one event of the address. It returns 0 if the event is
 // permitted, otherwise the time until the next one is.
 func (l *Limiter) Reserve(a netip.Addr, now time.Time) (wait time.Duration) {
+	return reserve(now, l.allowances(l.blocks.Of(a), now))
+}
+
+// allowances returns the allowances of a client and of its network, if it has one.
+func (l *Limiter) allowances(b netblock.Blocks, now time.Time) []*rate.Limiter {
+	host := l.allowance(allowanceKey{b.Host, 1}, 1, now)
+	if !b.Network.IsValid() || host == l.overflow {
+		return []*rate.Limiter{host}
+	}
+	return []*rate.Limiter{host, l.allowance(allowanceKey{b.Network, netblock.Share}, netblock.Share, now)}
+}
+
+// reserve takes one event from each of some allowances, or from none. It returns 0 if all permit it,
+// otherwise the time until they do.
+func reserve(now time.Time, allowances []*rate.Limiter) (wait time.Duration) {
 	var reserved []*rate.Reservation
-	for _, allowance := range l.allowances(l.blocks.Of(a), now) {
+	for _, allowance := range allowances {
 		r := allowance.ReserveN(now, 1)
 		wait, reserved = max(wait, r.DelayFrom(now)), append(reserved, r)
 	}
@@ -68,32 +70,45 @@ func (l *Limiter) Reserve(a netip.Addr, now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// allowances returns the allowances of a client and of its network, if it has one.
-func (l *Limiter) allowances(b netblock.Blocks, now time.Time) []*rate.Limiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if now.Sub(l.periodBegan) >= l.period {
-		l.previous, l.current, l.periodBegan = l.current, map[allowanceKey]*rate.Limiter{}, now
-	}
-	host := l.allowance(allowanceKey{b.Host, 1})
-	if !b.Network.IsValid() || host == l.overflow {
-		return []*rate.Limiter{host}
-	}
-	return []*rate.Limiter{host, l.allowance(allowanceKey{b.Network, netblock.Share})}
+// generations are the allowances of keys. After an idle period in which a spent
+// allowance is restored, a key needs no record; so there are two generations of
+// allowances, and the older one is deleted whole.
+type generations[K comparable] struct {
+	every  rate.Limit
+	burst  int
+	period time.Duration // until a spent allowance is restored
+
+	mu                sync.Mutex // guards the fields below
+	current, previous map[K]*rate.Limiter
+	overflow          *rate.Limiter // shared by the keys beyond maxKeys
+	periodBegan       time.Time     // start of the current generation
 }
 
-// allowance returns an allowance of the current generation. l.mu must be held.
-func (l *Limiter) allowance(key allowanceKey) *rate.Limiter {
-	if known, ok := l.current[key]; ok {
+func newGenerations[K comparable](every rate.Limit, burst int) *generations[K] {
+	burst = max(1, burst)
+	return &generations[K]{
+		every: every, burst: burst, period: time.Duration(float64(burst) / float64(every) * float64(time.Second)),
+		current: map[K]*rate.Limiter{}, overflow: rate.NewLimiter(every, burst),
+	}
+}
+
+// allowance returns the allowance of a key in the current generation, of share times the size.
+func (g *generations[K]) allowance(key K, share int, now time.Time) *rate.Limiter {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now.Sub(g.periodBegan) >= g.period {
+		g.previous, g.current, g.periodBegan = g.current, map[K]*rate.Limiter{}, now
+	}
+	if known, ok := g.current[key]; ok {
 		return known
 	}
-	if len(l.current) >= maxAddresses {
-		return l.overflow
+	if len(g.current) >= maxKeys {
+		return g.overflow
 	}
-	known, ok := l.previous[key]
+	known, ok := g.previous[key]
 	if !ok {
-		known = rate.NewLimiter(l.every*rate.Limit(key.share), l.burst*key.share)
+		known = rate.NewLimiter(g.every*rate.Limit(share), g.burst*share)
 	}
-	l.current[key] = known
+	g.current[key] = known
 	return known
 }

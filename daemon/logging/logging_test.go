@@ -77,23 +77,18 @@ func logCall(n ast.Node) (level, text string, ok bool) {
 func TestMessages_match(t *testing.T) {
 	t.Parallel()
 	calls := logCalls(t)
-	if len(calls) < 30 {
-		t.Fatalf("only %d messages were found in the source", len(calls))
-	}
+	check.Require(t, len(calls) >= 30, "only %d messages were found in the source", len(calls))
 	seen := make(map[string]bool)
 	for _, m := range logging.Messages() {
-		if len(calls[m.Text]) == 0 {
-			t.Errorf("%q has an entry and is never logged", m.Text)
-		}
+		check.That(t, len(calls[m.Text]) != 0, "%q has an entry and is never logged", m.Text)
 		if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(m.ID) || seen[m.ID] || seen[m.Text] {
 			t.Errorf("%q: the id %q is invalid, or the message or its id occurs twice", m.Text, m.ID)
 		}
 		seen[m.ID], seen[m.Text] = true, true
 	}
 	for text, levels := range calls {
-		if !seen[text] && (slices.Contains(levels, "Warn") || slices.Contains(levels, "Error")) {
-			t.Errorf("%q is logged without an entry: add it to pressbox.catalog", text)
-		}
+		check.That(t, seen[text] || !slices.Contains(levels, "Warn") && !slices.Contains(levels, "Error"),
+			"%q is logged without an entry: add it to pressbox.catalog", text)
 	}
 }
 
@@ -112,12 +107,9 @@ func TestMessages_journalctl(t *testing.T) {
 		t.Fatalf("journalctl --update-catalog: %v: %s", err, out)
 	}
 	out, err := exec.Command(journalctl, "--root="+root, "--dump-catalog").CombinedOutput()
-	if err != nil {
-		t.Fatalf("journalctl --dump-catalog: %v: %s", err, out)
-	}
+	check.Require(t, err == nil, "journalctl --dump-catalog: %v: %s", err, out)
 	for _, m := range logging.Messages() {
-		if !strings.Contains(string(out), "-- "+m.ID) || !strings.Contains(string(out), "Subject: "+m.Text) {
-			t.Errorf("journalctl does not print %s %q", m.ID, m.Text)
-		}
+		check.That(t, strings.Contains(string(out), "-- "+m.ID) && strings.Contains(string(out), "Subject: "+m.Text),
+			"journalctl does not print %s %q", m.ID, m.Text)
 	}
 }

@@ -54,6 +54,12 @@ func TestHostName_answers(t *testing.T) {
 			t.Errorf("%v: %q", own, got)
 		}
 	}
+	for length, ok := range map[int]bool{1024: true, 1025: false} {
+		answer := "+ 2 0 192.0.2.9 " + strings.Repeat("x", length-23) + ".local\n"
+		long := serve(t, map[string]string{"RESOLVE-ADDRESS 192.0.2.9": answer})
+		_, err := mdns.HostName(t.Context(), long, []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 2, 9})})
+		check.That(t, (err == nil) == ok, "an answer of %d bytes: %v", len(answer), err)
+	}
 	if _, err := mdns.HostName(t.Context(), socket+"x", addrs); err == nil {
 		t.Error("no error without Avahi")
 	}

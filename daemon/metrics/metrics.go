@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"pressbox/voice/announce"
@@ -31,39 +32,41 @@ type Metrics struct {
 
 // New returns metrics that are all zero.
 func New() *Metrics {
+	registry := prometheus.NewRegistry()
+	with := promauto.With(registry)
 	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		accepted: prometheus.NewCounter(prometheus.CounterOpts{
+		registry: registry,
+		accepted: with.NewCounter(prometheus.CounterOpts{
 			Name: "pressbox_announcements_accepted_total", Help: "Accepted announcements.",
 		}),
-		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+		ended: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "pressbox_announcements_ended_total", Help: "Ended announcements by status.",
 		}, []string{"status"}),
-		firstSound: prometheus.NewHistogram(prometheus.HistogramOpts{
+		firstSound: with.NewHistogram(prometheus.HistogramOpts{
 			Name:    "pressbox_first_sound_seconds",
 			Help:    "Time from the acceptance of an announcement to its first sample.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60, 600},
 		}),
-		clip: prometheus.NewHistogram(prometheus.HistogramOpts{
+		clip: with.NewHistogram(prometheus.HistogramOpts{
 			Name: "pressbox_clip_seconds", Help: "Time to synthesize one clip of speech, such as a sentence.",
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}),
-		write: prometheus.NewHistogram(prometheus.HistogramOpts{
+		write: with.NewHistogram(prometheus.HistogramOpts{
 			Name:    "pressbox_store_write_seconds",
 			Help:    "Time to commit a change of an announcement or a game to the store.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .5, 2},
 		}),
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		requests: with.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "pressbox_http_request_seconds", Help: "Duration of requests, including streams and websockets.",
 			Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10, 60},
 		}, []string{"route", "method", "code"}),
-		watchdog: prometheus.NewGauge(prometheus.GaugeOpts{
+		watchdog: with.NewGauge(prometheus.GaugeOpts{
 			Name: "pressbox_watchdog_last_ok_timestamp_seconds",
 			Help: "Time of the last watchdog round in which every component made progress; 0 without a watchdog.",
 		}),
 	}
-	m.registry.MustRegister(m.accepted, m.ended, m.firstSound, m.clip, m.write, m.requests, m.watchdog,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, status := range []announce.Status{announce.Done, announce.Failed, announce.Cancelled, announce.Expired} {
 		m.ended.WithLabelValues(string(status)) // exported as 0 from the start
 	}
@@ -125,18 +128,17 @@ type Reading struct {
 
 // Register adds the readings and the build's version.
 func (m *Metrics) Register(version, goVersion string, readings []Reading) {
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
+	with := promauto.With(m.registry)
+	with.NewGauge(prometheus.GaugeOpts{
 		Name: "pressbox_build_info", Help: "Always 1.",
 		ConstLabels: prometheus.Labels{"version": version, "go": goVersion},
-	})
-	build.Set(1)
-	m.registry.MustRegister(build)
+	}).Set(1)
 	for _, r := range readings {
 		opts := prometheus.Opts{Name: r.Name, Help: r.Help}
 		if r.Total {
-			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts(opts), r.Read))
+			with.NewCounterFunc(prometheus.CounterOpts(opts), r.Read)
 		} else {
-			m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts(opts), r.Read))
+			with.NewGaugeFunc(prometheus.GaugeOpts(opts), r.Read)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -16,17 +17,21 @@ import (
 
 	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
+	"golang.org/x/time/rate"
 )
 
 // A connection is one connection to the broker.
 type connection struct {
 	config *Config
+	limit  *rate.Limiter // of the session
 	client *paho.Client
 	conn   net.Conn
 	token  atomic.Pointer[string] // of the broker's session; set before the first message is processed
 	ready  chan struct{}          // closed when token is set, or the connection is closed
 	ended  chan error             // capacity 1: why it ended
 	closed atomic.Bool            // nothing more is processed or acknowledged
+
+	dropped rate.Sometimes // logs it
 
 	// ids are the digests of the messages processed with each packet identifier. Only the
 	// handlers' goroutine uses it.
@@ -48,11 +53,9 @@ func (s *Session) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	c := &connection{
-		config: &s.config, conn: conn, ready: make(chan struct{}), ended: make(chan error, 1), ids: map[uint16]digest{},
-	}
+	c := s.newConnection(conn)
 	c.client = paho.NewClient(paho.ClientConfig{
-		Conn: conn, PacketTimeout: packetTimeout,
+		Conn: conn, PacketTimeout: packetTimeout, AuthHandler: noAuther{},
 		// The library acknowledges a message when this returns. Its manual acknowledgements
 		// would cost a timer of 50 ms.
 		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(p paho.PublishReceived) (bool, error) {
@@ -81,50 +84,45 @@ func (s *Session) connect(ctx context.Context) (*connection, error) {
 	return c, nil
 }
 
-// dial returns a network connection to the broker.
-func (c *Config) dial(ctx context.Context) (net.Conn, error) {
-	host, port := c.URL.Hostname(), c.URL.Port()
-	dialer := net.Dialer{KeepAlive: -1} // MQTT has pings
-	if c.URL.Scheme != "mqtts" {
-		if port == "" {
-			port = "1883"
-		}
-		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, port))
-		return wrapped(conn, err)
+func (s *Session) newConnection(conn net.Conn) *connection {
+	return &connection{
+		config: &s.config, limit: s.limit, dropped: rate.Sometimes{Interval: time.Minute},
+		conn: conn, ready: make(chan struct{}), ended: make(chan error, 1), ids: map[uint16]digest{},
 	}
-	if port == "" {
-		port = "8883"
-	}
-	secure := tls.Dialer{NetDialer: &dialer, Config: &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}}
-	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read the certificates of MQTT_CA_FILE: %w", err)
-		}
-		secure.Config.RootCAs = x509.NewCertPool()
-		if !secure.Config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("MQTT_CA_FILE %s has no certificate in PEM form", c.CAFile)
-		}
-	}
-	conn, err := secure.DialContext(ctx, "tcp", net.JoinHostPort(host, port))
-	return wrapped(conn, err)
 }
 
-// wrapped returns a connection to which several goroutines may write packets.
-func wrapped(conn net.Conn, err error) (net.Conn, error) {
+// dial returns a network connection to the broker.
+func (c *Config) dial(ctx context.Context) (net.Conn, error) {
+	dialer, port := net.Dialer{KeepAlive: -1}, "1883" // MQTT has pings
+	dial := dialer.DialContext
+	if c.URL.Scheme == "mqtts" {
+		config := &tls.Config{MinVersion: tls.VersionTLS12}
+		if c.CAFile != "" {
+			pem, err := os.ReadFile(c.CAFile)
+			if err != nil {
+				return nil, fmt.Errorf("read the certificates of MQTT_CA_FILE: %w", err)
+			}
+			config.RootCAs = x509.NewCertPool()
+			if !config.RootCAs.AppendCertsFromPEM(pem) {
+				return nil, fmt.Errorf("MQTT_CA_FILE %s has no certificate in PEM form", c.CAFile)
+			}
+		}
+		dial, port = (&tls.Dialer{NetDialer: &dialer, Config: config}).DialContext, "8883"
+	}
+	conn, err := dial(ctx, "tcp", net.JoinHostPort(c.URL.Hostname(), cmp.Or(c.URL.Port(), port)))
 	if err != nil {
 		return nil, err
 	}
-	return packets.NewThreadSafeConn(conn), nil
+	return packets.NewThreadSafeConn(&boundedConn{Conn: conn}), nil
 }
 
 // hello returns the first packet.
 func (c *Config) hello() (*paho.Connect, error) {
-	maxPacket, receive, expiry := uint32(MaxPacket), uint16(receiveMax), uint32(sessionExpiry/time.Second)
 	p := &paho.Connect{
 		ClientID: c.ClientID, KeepAlive: uint16(keepAlive / time.Second), CleanStart: false,
 		Properties: &paho.ConnectProperties{
-			SessionExpiryInterval: &expiry, MaximumPacketSize: &maxPacket, ReceiveMaximum: &receive,
+			SessionExpiryInterval: new(uint32(sessionExpiry / time.Second)),
+			MaximumPacketSize:     new(uint32(MaxPacket)), ReceiveMaximum: new(uint16(receiveMax)),
 		},
 		WillMessage: &paho.WillMessage{Topic: c.Will.Topic, Payload: c.Will.Payload, QoS: 1, Retain: true},
 		Username:    c.Username, UsernameFlag: c.Username != "",
@@ -141,16 +139,13 @@ func (c *Config) hello() (*paho.Connect, error) {
 
 // subscribe makes the subscriptions, and returns what the broker refuses.
 func (c *connection) subscribe(ctx context.Context) error {
-	var all []paho.SubscribeOptions
+	var all []paho.SubscribeOptions // at least the one of the instance
 	for _, s := range c.config.Subscriptions {
 		o := paho.SubscribeOptions{Topic: s.Filter, QoS: 1, RetainAsPublished: true, RetainHandling: 2}
 		if s.Retained {
 			o.RetainHandling = 0
 		}
 		all = append(all, o)
-	}
-	if len(all) == 0 {
-		return nil
 	}
 	ack, err := c.client.Subscribe(ctx, &paho.Subscribe{Subscriptions: all})
 	if err == nil || ack == nil {
@@ -169,8 +164,8 @@ func (c *connection) subscribe(ctx context.Context) error {
 func (c *connection) publish(ctx context.Context, m Message) error {
 	p := &paho.Publish{Topic: m.Topic, Payload: m.Payload, QoS: 1, Retain: m.Retained}
 	if m.Expiry > 0 {
-		seconds := uint32(m.Expiry / time.Second) //nolint:gosec // at most 136 years
-		p.Properties = &paho.PublishProperties{MessageExpiry: &seconds}
+		seconds := new(uint32(m.Expiry / time.Second)) //nolint:gosec // at most 136 years
+		p.Properties = &paho.PublishProperties{MessageExpiry: seconds}
 	}
 	if _, err := c.client.Publish(ctx, p); err != nil {
 		return fmt.Errorf("publish to %s: %w", m.Topic, err)
@@ -198,6 +193,9 @@ func (c *connection) receive(ctx context.Context, p *paho.Publish) {
 			c.config.Log.Warn("retained MQTT message ignored", "topic", p.Topic)
 			return
 		}
+		if !c.admit(ctx, p) {
+			return
+		}
 		if err := s.Handle(ctx, m); err != nil {
 			c.closed.Store(true)
 			_ = c.conn.Close() // it ends the connection, whatever it returns
@@ -205,6 +203,23 @@ func (c *connection) receive(ctx context.Context, p *paho.Publish) {
 		}
 		return
 	}
+}
+
+// admit reports whether a message is to be processed, within the limit of the session. One that the broker
+// sends until it is acknowledged waits, and holds the next ones back; others are dropped.
+func (c *connection) admit(ctx context.Context, p *paho.Publish) bool {
+	if p.QoS == 0 {
+		ok := c.limit.Allow()
+		if !ok {
+			c.dropped.Do(func() { c.config.Log.Warn("MQTT messages dropped", "topic", p.Topic) })
+		}
+		return ok
+	}
+	err := c.limit.Wait(ctx)
+	if err != nil {
+		_ = c.conn.Close() // without an acknowledgement
+	}
+	return err == nil
 }
 
 // key returns the key of a message of QoS 1: session, packet identifier and digest. Within a

@@ -1,7 +1,6 @@
 package mqtt
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 )
@@ -20,14 +19,4 @@ func (d *delays) after(lasted time.Duration) time.Duration {
 	}
 	d.last = min(max(2*d.last, d.first), maxDelay)
 	return d.last - rand.N(d.last/2+1) //nolint:gosec // no secret
-}
-
-// sleep waits, and reports whether ctx has not ended meanwhile.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

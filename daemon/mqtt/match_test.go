@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,24 +10,19 @@ import (
 
 func TestMatches(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		filter, topic string
-		want          bool
-	}{
-		{"a/b", "a/b", true},
-		{"a/b", "a", false},
-		{"a/b", "a/b/c", false},
-		{"a/+/c", "a/b/c", true},
-		{"a/+", "a/b/c", false},
-		{"a/+", "a/", true},
-		{"a/#", "a/b/c", true},
-		{"a/#", "a", true},
-		{"a/#", "b", false},
-		{"#", "a/b", true},
-		{"+", "a", true},
-		{"+", "a/b", false},
-	} {
-		check.Equal(t, matches(tt.filter, tt.topic), tt.want, "%s matches %s", tt.filter, tt.topic)
+	for _, row := range check.Rows(`
+		a/b   | a/b a/+ +/b +/+ a/b/# a/# # | a + a/b/c
+		a/b/c | a/+/c a/#                   | a/+ a/b
+		a/    | a/+                         | a
+		a     | a/# +                       | a/b b
+		b     | #                           | a/#
+	`) {
+		for _, filter := range strings.Fields(row[1]) {
+			check.That(t, matches(filter, row[0]), "%s does not match %s", filter, row[0])
+		}
+		for _, filter := range strings.Fields(row[2]) {
+			check.That(t, !matches(filter, row[0]), "%s matches %s", filter, row[0])
+		}
 	}
 }
 
@@ -37,9 +33,8 @@ func TestDelays(t *testing.T) {
 		lasted := time.Hour
 		for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60} {
 			want := time.Duration(seconds) * time.Second
-			if got := d.after(lasted); got < want/2 || got > want {
-				t.Errorf("delay %s, want %s to %s", got, want/2, want)
-			}
+			got := d.after(lasted)
+			check.That(t, got >= want/2 && got <= want, "delay %s, want %s to %s", got, want/2, want)
 			lasted = want
 		}
 	}

@@ -276,7 +276,7 @@ func TestDecisions_heldKeyAndFocus(t *testing.T) {
 	b.drawn()
 	check.That(t, len(b.defenses(id)) == 0 && !b.is(callout), "a held key made more than one call")
 	b.key("2") // in the field, a call as well
-	b.await(callout)
+	b.shows(".half li")
 	check.Equal(t, fmt.Sprint(b.defenses(id)[0]), "map[pitch:pitch around]", "the call of the key 2")
 	for range 12 {
 		if where := value[string](b, `document.activeElement.closest(".panel, .final")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ import (
 	"pressbox/store"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/announcer"
+	"pressbox/voice/control"
 )
 
 // A workload is a kind of data that the server saves: a new bucket of the store needs a row.
@@ -110,9 +112,7 @@ func newAnnouncer(st *store.Store) (*announcer.Announcer, error) {
 // newGames returns games and leagues that do not run.
 func newGames(ctx context.Context, st *store.Store) (*live.Games, *leagues.Leagues, error) {
 	log := slog.New(slog.DiscardHandler)
-	games, err := live.New(ctx, live.Config{
-		Journal: st.Games(), Rosters: builtIn(), Seeds: bottest.Seeds(), Log: log,
-	})
+	games, err := live.New(ctx, live.Config{Journal: st.Games(), Rosters: builtIn(), Seeds: bottest.Seeds(), Log: log})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -484,4 +484,138 @@ func findToken(s *site, id string) (string, error) {
 		return "valid", err
 	}
 	return "", err
+}
+
+// calibrate replaces one of five values.
+func calibrate(s *site, i int) error {
+	key, value := fmt.Sprint("voice-", i%5), fmt.Sprintf(`{"life":%d,"gain":%d}`, s.life, i)
+	s.ledger.begin("calibration/"+key, value)
+	return s.ledger.ack("calibration/"+key, s.store.SaveCalibration(key, []byte(value)))
+}
+
+func findCalibration(s *site, key string) (string, error) {
+	value, _, err := s.store.Calibration(key)
+	return string(value), err
+}
+
+func saveTeamData(s *site, i int) error {
+	key, value := fmt.Sprint("/teams/", i%7), fmt.Sprintf("%d-%d%s", s.life, i, strings.Repeat(" ", i*311%9000))
+	s.ledger.begin("team/"+key, value)
+	return s.ledger.ack("team/"+key, s.store.SaveTeamData(context.Background(), key, []byte(value)))
+}
+
+func findTeamData(s *site, key string) (string, error) {
+	value, err := s.store.TeamData(context.Background(), key)
+	return string(value), err
+}
+
+// saveDucked saves lowered streams, and in every third round that none are.
+func saveDucked(s *site, i int) error {
+	var content []byte
+	if i%3 > 0 {
+		content = fmt.Appendf(nil, "%d-%d%s", s.life, i, strings.Repeat(" ", i*311%9000))
+	}
+	s.ledger.begin("ducked/streams", string(content))
+	return s.ledger.ack("ducked/streams", s.store.SaveDucked(context.Background(), content))
+}
+
+func findDucked(s *site, _ string) (string, error) {
+	content, err := s.store.Ducked()
+	return string(content), err
+}
+
+func saveProviderDocument(s *site, i int) error {
+	value := fmt.Sprint(s.life, "-", i)
+	s.ledger.begin("provider/keys", value)
+	return s.ledger.ack("provider/keys", s.store.SaveCached(context.Background(), "keys", []byte(value)))
+}
+
+func findProviderDocument(s *site, key string) (string, error) {
+	value, err := s.store.Cached(context.Background(), key)
+	return string(value), err
+}
+
+// saveControl replaces the volume, or creates or deletes one of three schedules.
+func saveControl(s *site, i int) error {
+	key, value := control.KeyVolume, fmt.Sprintf(`{"life":%d,"volume":%d}`, s.life, i)
+	if i%2 == 0 {
+		key = fmt.Sprint("schedule/", i%3)
+		value += strings.Repeat(" ", i*97%3000)
+	}
+	if i%8 == 6 {
+		s.ledger.begin("control/"+key, "")
+		return s.ledger.ack("control/"+key, s.store.SaveControl(context.Background(), key, nil))
+	}
+	s.ledger.begin("control/"+key, value)
+	return s.ledger.ack("control/"+key, s.store.SaveControl(context.Background(), key, []byte(value)))
+}
+
+func findControl(s *site, key string) (string, error) {
+	records, err := s.store.Controls(context.Background())
+	return string(records[key]), err
+}
+
+// A ledger records what a process begins to change and what it has acknowledged, in the trace of the file system.
+type ledger struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+// begin records that what key names is about to become value.
+func (l *ledger) begin(key, value string) { l.write("begin", key, value) }
+
+// ack records, unless err is not nil, that it has become that.
+func (l *ledger) ack(key string, err error) error {
+	if err == nil {
+		l.write("ack", key, "")
+	}
+	return err
+}
+
+// set records what has become of something already. It returns nil.
+func (l *ledger) set(key, value string) error {
+	l.begin(key, value)
+	return l.ack(key, nil)
+}
+
+func (l *ledger) write(what, key, value string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := fmt.Fprintf(l.file, "%s\t%s\t%s\n", what, key, value); err != nil {
+		panic(err)
+	}
+}
+
+// A history is what may have become of something: the values that were begun, oldest first,
+// of which those before acked are out of date.
+type history struct {
+	values []string
+	acked  int
+}
+
+// histories returns the history of each key in a ledger.
+func histories(lines []string) map[string]*history {
+	all := map[string]*history{}
+	for _, line := range lines {
+		what, rest, _ := strings.Cut(line, "\t")
+		key, value, _ := strings.Cut(rest, "\t")
+		h := all[key]
+		if h == nil {
+			h = &history{values: []string{""}}
+			all[key] = h
+		}
+		if what == "ack" {
+			h.acked = len(h.values) - 1
+		} else {
+			h.values = append(h.values, value)
+		}
+	}
+	return all
+}
+
+// allows reports whether value is the last acknowledged one or a later one.
+func (h *history) allows(value string) bool { return slices.Contains(h.values[h.acked:], value) }
+
+func (h *history) String() string {
+	return fmt.Sprintf("%.60q acknowledged, %d begun later", h.values[h.acked], len(h.values)-1-h.acked)
 }

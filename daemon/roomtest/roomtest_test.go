@@ -68,9 +68,8 @@ func newHost(t *testing.T, i int, room string, settings ...string) *host {
 
 func run(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%q: %v\n%s", cmd.Args, err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	check.Require(t, err == nil, "%q: %v\n%s", cmd.Args, err, out)
 }
 
 // start starts the server and waits until it is connected to the broker.
@@ -191,9 +190,7 @@ func checkSpoken(t *testing.T, played map[*host][]string) {
 			check.Equal(t, got[id], 1, "%s has spoken %s", h.room, id)
 			delete(got, id)
 		}
-		if len(got) > 0 {
-			t.Errorf("%s has also spoken %v", h.room, got)
-		}
+		check.That(t, len(got) == 0, "%s has also spoken %v", h.room, got)
 	}
 }
 

@@ -6,6 +6,9 @@
 package settings
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -15,8 +18,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+
+	"pressbox/daemon/trust"
 	"pressbox/voice/control/hours"
 	"pressbox/voice/rooms"
+	"pressbox/voice/speakable"
 )
 
 // Files and directories with fixed names.
@@ -195,4 +203,122 @@ func PulseEnvironment() (runtimeDir string, cookies []string) {
 		cookies = append(cookies, filepath.Join(home, ".pulse-cookie"))
 	}
 	return os.Getenv("XDG_RUNTIME_DIR"), cookies
+}
+
+// Secret returns a secret without surrounding white space: the content of the file that a
+// setting names, else of a credential of systemd (systemd.exec(5), LoadCredential=); "" if
+// there is none.
+func Secret(setting, file, credential string) (string, error) {
+	path := file
+	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); path == "" && dir != "" {
+		path = filepath.Join(dir, credential)
+	}
+	if path == "" {
+		return "", nil
+	}
+	secret, err := os.ReadFile(path) //nolint:gosec // the administrator sets the path
+	if errors.Is(err, fs.ErrNotExist) && file == "" {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", setting, err)
+	}
+	return strings.TrimSpace(string(secret)), nil
+}
+
+// Lexicon reads LEXICON_FILE. The lexicon is nil without a file, or if it cannot be
+// read; with an error about invalid lines it has the valid ones.
+func (c Config) Lexicon() (*speakable.Lexicon, error) {
+	if c.LexiconFile == "" {
+		return nil, nil
+	}
+	f, err := os.Open(c.LexiconFile)
+	if err != nil {
+		return nil, fmt.Errorf("read LEXICON_FILE: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	lexicon, err := speakable.ParseLexicon(f)
+	if err != nil {
+		err = fmt.Errorf("LEXICON_FILE %s: %w", c.LexiconFile, err)
+	}
+	return lexicon, err
+}
+
+// A Host holds the settings of the server on this host, as a command reads them.
+type Host struct {
+	Config
+	// Chosen reports whether STATE_DIR was set by a flag or in the environment.
+	Chosen bool
+	// Ignored is the reason why root does not read the .env in the working directory: another
+	// user could have written it. It is nil if there is none, or it is read.
+	Ignored error
+}
+
+// ForHost returns the settings of a server started on this host, with another STATE_DIR
+// unless stateDir is "". A system file that this user cannot read counts as the shipped
+// one. With an error, the settings are the defaults.
+func ForHost(stateDir string) (Host, error) {
+	_, inEnvironment := os.LookupEnv("STATE_DIR")
+	h := Host{Chosen: stateDir != "" || inEnvironment}
+	local := localFile
+	err := trust.File(localFile)
+	if err != nil {
+		local = ""
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		h.Ignored = ignoredFile(err)
+	}
+	if h.Config, err = forHost(stateDir, local); err != nil {
+		h.Config, _ = defaults(stateDir) // they are valid
+	}
+	return h, err
+}
+
+// Environment returns the settings in the environment of this process, for a child process.
+func Environment() []string {
+	var all []string
+	for _, row := range Table() {
+		if value, ok := os.LookupEnv(row.Name); ok {
+			all = append(all, row.Name+"="+value)
+		}
+	}
+	return all
+}
+
+// ignoredFile explains why root does not read .env.
+func ignoredFile(reason error) error {
+	path, err := filepath.Abs(localFile)
+	if err != nil {
+		path = localFile
+	}
+	return fmt.Errorf("ignored %s: %w", path, reason)
+}
+
+func forHost(stateDir, local string) (Config, error) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	AddFlags(flags)
+	if stateDir != "" {
+		if err := flags.Set("state-dir", stateDir); err != nil {
+			return Config{}, err
+		}
+	}
+	s, err := read(Table(), flags, SystemFile, local)
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
+		return Config{}, err
+	}
+	return s.Config()
+}
+
+// defaults returns the default settings, with another STATE_DIR unless stateDir is "".
+func defaults(stateDir string) (Config, error) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	s := &Sources{table: withStateDirectory(Table()), viper: viper.New(), flags: flags}
+	for _, row := range s.table {
+		s.viper.SetDefault(row.Name, row.Default)
+	}
+	cfg, err := s.Config()
+	if stateDir != "" {
+		cfg.StateDir = stateDir
+	}
+	return cfg, err
 }

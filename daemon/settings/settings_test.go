@@ -169,9 +169,7 @@ func configureFrom(t *testing.T, s Setting, values [4]string) (Config, *Sources,
 func TestConfig_everySource(t *testing.T) {
 	for _, s := range Table() {
 		e := exampleOf(s.Name)
-		if e.text == "" {
-			t.Errorf("%s has no example in this test", s.Name)
-		}
+		check.That(t, e.text != "", "%s has no example in this test", s.Name)
 		for i, source := range sources {
 			if s.Secret && source == "flag" {
 				continue // secrets have no flag
@@ -202,9 +200,8 @@ func TestValues_precedence(t *testing.T) {
 				}
 			}
 			cfg, s, err := configureFrom(t, Table()[rate], values)
-			if err != nil || cfg.DefaultRate != want {
-				t.Fatalf("DEFAULT_RATE = %d, %v; want %d", cfg.DefaultRate, err, want)
-			}
+			check.Require(t, err == nil && cfg.DefaultRate == want,
+				"DEFAULT_RATE = %d, %v; want %d", cfg.DefaultRate, err, want)
 			all, _ := s.Values()
 			if got := all[rate].Origin; got != strings.Replace(origin, "flag", "--default-rate", 1) {
 				t.Errorf("its origin is %q, want %q", got, origin)
@@ -222,9 +219,7 @@ func TestSetPage_precedence(t *testing.T) {
 		"VOLUME": "40", "QUIET_HOURS": "", "CHIME": "none", "DUCK": "-10", "DEFAULT_RATE": "9000", "PORT": "1",
 	})
 	want := "page: DEFAULT_RATE=9000: expected an integer from 60 to 400\nPORT: not a setting of the page"
-	if err == nil || err.Error() != want {
-		t.Errorf("the error is %v, want %s", err, want)
-	}
+	check.That(t, err != nil && err.Error() == want, "the error is %v, want %s", err, want)
 	all, err := s.Values()
 	check.NoError(t, err)
 	for name, want := range map[string]string{
@@ -232,9 +227,8 @@ func TestSetPage_precedence(t *testing.T) {
 		"DUCK": "-5 --duck true", "DEFAULT_RATE": "170 default false", "PORT": "8888 default false",
 	} {
 		v := all[slices.IndexFunc(all, func(v Value) bool { return v.Name == name })]
-		if got := fmt.Sprint(v.Text, " ", v.Origin, " ", v.Fixed); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		got := fmt.Sprint(v.Text, " ", v.Origin, " ", v.Fixed)
+		check.That(t, got == want, "%s is %q, want %q", name, got, want)
 	}
 }
 
@@ -268,9 +262,8 @@ func TestConfig_originForm(t *testing.T) {
 	} {
 		for _, key := range []string{"PUBLIC_URL", "FRONTEND_URL"} {
 			cfg, _, err := configure(t, "", key+"="+text+"\n")
-			if got := byName(cfg)[key]; err != nil || got != want {
-				t.Errorf("%s=%s is %v, want %s: %v", key, text, got, want, err)
-			}
+			got := byName(cfg)[key]
+			check.That(t, err == nil && got == want, "%s=%s is %v, want %s: %v", key, text, got, want, err)
 		}
 	}
 }
@@ -304,9 +297,7 @@ func TestConfig_invalid(t *testing.T) {
 		for value := range strings.FieldsSeq(tt.values) {
 			_, _, err := configure(t, "", "# first\n"+tt.name+"="+value+"\n")
 			want := "pressbox.env:2: " + tt.name + "=" + value + ": expected " + tt.expects
-			if err == nil || err.Error() != want {
-				t.Errorf("%s=%s: %v; want %s", tt.name, value, err, want)
-			}
+			check.That(t, err != nil && err.Error() == want, "%s=%s: %v; want %s", tt.name, value, err, want)
 		}
 	}
 }
@@ -322,10 +313,21 @@ func TestAcceptBooleans(t *testing.T) {
 		urgent := flags.Bool("urgent", false, "")
 		AcceptBooleans(flags)
 		err := flags.Parse([]string{arg})
-		if got := fmt.Sprint(*urgent, err); !strings.HasSuffix(got, want) {
-			t.Errorf("%s is %s, want %s", arg, got, want)
-		}
+		got := fmt.Sprint(*urgent, err)
+		check.That(t, strings.HasSuffix(got, want), "%s is %s, want %s", arg, got, want)
 	}
+}
+
+// Every error of the files is reported at once; a name that is far from each is not guessed, nor its value shown.
+func TestRead_allErrors(t *testing.T) {
+	_, _, err := configure(t, "", "PROT=1\nNOSUCH=1\nexport A=1\nVOLUME=loud\nVOLUME=3\nDUCK=x\n")
+	want := `pressbox.env: line 3: expected NAME=value
+pressbox.env: line 5: VOLUME is already set in line 4
+pressbox.env:1: PROT=1: unknown setting; did you mean PORT (an integer from 0 to 65535)?
+pressbox.env:2: NOSUCH: unknown setting
+pressbox.env:4: VOLUME=loud: expected an integer from 0 to 100
+pressbox.env:6: DUCK=x: expected decibels from -60 to 0`
+	check.That(t, err != nil && err.Error() == want, "the error is\n%v, want\n%s", err, want)
 }
 
 func TestRead_unknownInLocalFile(t *testing.T) {
@@ -350,9 +352,7 @@ func TestValues_secretsMasked(t *testing.T) {
 	if _, err := readSources(t, table); err == nil || strings.Contains(err.Error(), "hunter3") {
 		t.Errorf("a secret under a misspelled name: %v", err)
 	}
-	if s.flags.Lookup("api-secret") != nil {
-		t.Error("a secret has a flag, which every user of the host can read")
-	}
+	check.That(t, s.flags.Lookup("api-secret") == nil, "a secret has a flag, which every user of the host can read")
 }
 
 // A name with a dot or in lower case would have another meaning in viper than in the
@@ -365,9 +365,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("the row of %s is invalid", s.Name)
 		}
 		seen[s.Name] = true
-		if _, ok := s.valueType.parse(s.Default); !ok {
-			t.Errorf("%s: the default %q is not %s", s.Name, s.Default, s.valueType.expects)
-		}
+		_, ok := s.valueType.parse(s.Default)
+		check.That(t, ok, "%s: the default %q is not %s", s.Name, s.Default, s.valueType.expects)
 	}
 }
 
@@ -376,17 +375,10 @@ func TestParseDotenv_literal(t *testing.T) {
 	text := "# a comment\n\n A = $HOME/x #no comment\r\nB=p#w\nC='it''s'\nD=\"a\\nb\" \nE=\nF=a=b\nG=\"\n"
 	got, err := parseDotenv(text)
 	want := []assignment{
-		{"A", "$HOME/x #no comment", 3},
-		{"B", "p#w", 4},
-		{"C", "it''s", 5},
-		{"D", `a\nb`, 6},
-		{"E", "", 7},
-		{"F", "a=b", 8},
-		{"G", `"`, 9},
+		{"A", "$HOME/x #no comment", 3}, {"B", "p#w", 4}, {"C", "it''s", 5}, {"D", `a\nb`, 6}, {"E", "", 7},
+		{"F", "a=b", 8}, {"G", `"`, 9},
 	}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("parsed\n%+v, %v; want\n%+v", got, err, want)
-	}
+	check.That(t, err == nil && reflect.DeepEqual(got, want), "parsed\n%+v, %v; want\n%+v", got, err, want)
 }
 
 func TestParseDotenv_invalid(t *testing.T) {
@@ -397,9 +389,8 @@ func TestParseDotenv_invalid(t *testing.T) {
 		"export A=1\n": "line 1: expected NAME=value",
 		"A=1\n\nA=2\n": "line 3: A is already set in line 1",
 	} {
-		if _, err := parseDotenv(text); err == nil || err.Error() != want {
-			t.Errorf("%q: %v; want %s", text, err, want)
-		}
+		_, err := parseDotenv(text)
+		check.That(t, err != nil && err.Error() == want, "%q: %v; want %s", text, err, want)
 	}
 }
 
@@ -412,16 +403,14 @@ func FuzzParseDotenv(f *testing.F) {
 		}
 		var again strings.Builder
 		for _, a := range found {
-			if a.name == "" || strings.ContainsAny(a.name, "= \t\n") || strings.Contains(a.value, "\n") {
-				t.Errorf("%q has the assignment %+v", text, a)
-			}
+			check.That(t, a.name != "" && !strings.ContainsAny(a.name, "= \t\n") && !strings.Contains(a.value, "\n"),
+				"%q has the assignment %+v", text, a)
 			fmt.Fprintf(&again, "%s=\"%s\"\n", a.name, a.value)
 		}
 		twice, err := parseDotenv(again.String())
 		same := func(a, b assignment) bool { return a.name == b.name && a.value == b.value }
-		if err != nil || !slices.EqualFunc(found, twice, same) {
-			t.Errorf("%q, written again as %q: %+v, %v", text, again.String(), twice, err)
-		}
+		check.That(t, err == nil && slices.EqualFunc(found, twice, same),
+			"%q, written again as %q: %+v, %v", text, again.String(), twice, err)
 	})
 }
 
@@ -443,9 +432,7 @@ func TestRead_unreadableSystemFile(t *testing.T) {
 	s.assumeShipped()
 	cfg, err := s.Config()
 	got := strings.Join([]string{cfg.StateDir, cfg.PulseServer, cfg.ModelDir}, " ")
-	if err != nil || got != "/var/lib/pressbox unix:"+AudioSocket+" /mine" {
-		t.Errorf("assumed: %s, %v", got, err)
-	}
+	check.That(t, err == nil && got == "/var/lib/pressbox unix:"+AudioSocket+" /mine", "assumed: %s, %v", got, err)
 }
 
 // The table repeats values of other packages, which it does not import.

@@ -16,6 +16,8 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
+
+	"pressbox/voice/control/boolean"
 )
 
 // A Value is a setting with its value in this run.
@@ -84,11 +86,14 @@ func read(table []Setting, flags *pflag.FlagSet, file, local string) (*Sources, 
 	for _, u := range unknown {
 		errs = append(errs, errors.New(u))
 	}
-	if local == "" {
-		return s, errors.Join(errs...)
+	if local != "" {
+		s.Unknown, err = s.merge(local)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
 	}
-	s.Unknown, err = s.merge(local)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if len(errs) > 0 { // so that all of them can be corrected at once
+		_, err = s.Values()
 		errs = append(errs, err)
 	}
 	return s, errors.Join(errs...)
@@ -126,10 +131,7 @@ func withStateDirectory(table []Setting) []Setting {
 // merge overrides earlier values with the assignments of a file, and returns those that
 // are not settings.
 func (s *Sources) merge(path string) (unknown []string, err error) {
-	assignments, err := readDotenv(path)
-	if err != nil {
-		return nil, err
-	}
+	assignments, invalid := readDotenv(path)
 	values := make(map[string]any)
 	for _, a := range assignments {
 		where := fmt.Sprintf("%s:%d", path, a.line)
@@ -142,7 +144,7 @@ func (s *Sources) merge(path string) (unknown []string, err error) {
 	if err := s.viper.MergeConfigMap(values); err != nil {
 		return nil, fmt.Errorf("merge the settings of %s: %w", path, err)
 	}
-	return unknown, nil
+	return unknown, invalid
 }
 
 // unknown describes an assignment that is not a setting, and the setting with the most
@@ -153,6 +155,9 @@ func (s *Sources) unknown(a assignment) string {
 		names[i] = row.Name
 	}
 	name := Nearest(strings.ToUpper(a.name), names)[0]
+	if 2*editDistance(strings.ToUpper(a.name), name) > len(a.name) { // a guess, and the value may be a secret
+		return a.name + ": unknown setting"
+	}
 	row := s.table[slices.Index(names, name)]
 	value := Value{Setting: row, Text: a.value}
 	return fmt.Sprintf("%s=%s: unknown setting; did you mean %s (%s)?", a.name, value, name, row.Expects())
@@ -360,4 +365,110 @@ func editDistance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// An assignment is one line NAME=value of a settings file.
+type assignment struct {
+	name, value string
+	line        int // from 1
+}
+
+// readDotenv returns the assignments of a file, also with an error about other lines.
+func readDotenv(path string) ([]assignment, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	assignments, err := parseDotenv(string(text))
+	if err != nil { // a line each
+		err = errors.New(path + ": " + strings.ReplaceAll(err.Error(), "\n", "\n"+path+": "))
+	}
+	return assignments, err
+}
+
+// parseDotenv reads lines of NAME=value, also with an error about others, one a line. Empty lines
+// and lines that begin with "#" are skipped. Space around a name and a value, and one pair of
+// quotes around a value, are removed. The rest is literal: $NAME is not expanded, "\" does not
+// escape, and "#" does not begin a comment after a value.
+func parseDotenv(text string) (assignments []assignment, err error) {
+	var errs []error
+	seen := make(map[string]int)
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		name = strings.TrimSpace(name)
+		previous := seen[name]
+		switch {
+		case !ok || name == "" || strings.ContainsAny(name, " \t"):
+			errs = append(errs, fmt.Errorf("line %d: expected NAME=value", n))
+		case previous != 0:
+			errs = append(errs, fmt.Errorf("line %d: %s is already set in line %d", n, name, previous))
+		default:
+			seen[name] = n
+			assignments = append(assignments, assignment{name, unquote(strings.TrimSpace(value)), n})
+		}
+	}
+	return assignments, errors.Join(errs...)
+}
+
+func unquote(value string) string {
+	last := len(value) - 1
+	if last > 0 && value[0] == value[last] && (value[0] == '"' || value[0] == '\'') {
+		return value[1:last]
+	}
+	return value
+}
+
+// AddFlags adds a flag for every setting except secrets: every user of the host can read
+// a command line.
+func AddFlags(flags *pflag.FlagSet) { addFlags(flags, Table()) }
+
+func addFlags(flags *pflag.FlagSet, table []Setting) {
+	for _, s := range table {
+		if !s.Secret {
+			value := &flagValue{text: s.Default, typeName: s.valueType.name}
+			flags.Var(value, s.Flag(), s.Description+" ["+s.Name+"]")
+		}
+	}
+}
+
+// A flagValue is a flag's value as written; the setting's valueType reads it.
+type flagValue struct{ text, typeName string }
+
+// String returns the value.
+func (f *flagValue) String() string { return f.text }
+
+// Type returns the type's name for the help.
+func (f *flagValue) Type() string { return f.typeName }
+
+// Set sets the value.
+func (f *flagValue) Set(text string) error {
+	f.text = text
+	return nil
+}
+
+// AcceptBooleans makes the flags that need no value accept every boolean, such as --urgent=yes.
+func AcceptBooleans(flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() == "bool" && f.NoOptDefVal != "" {
+			f.Value = booleanFlag{f.Value}
+		}
+	})
+}
+
+// A booleanFlag is the value of a flag that needs none.
+type booleanFlag struct{ pflag.Value }
+
+// Set sets the value from a text that is a boolean.
+func (b booleanFlag) Set(text string) error {
+	value, ok := boolean.Parse(text)
+	if !ok {
+		return errors.New("expected " + boolean.Expects)
+	}
+	return b.Value.Set(strconv.FormatBool(value)) //nolint:wrapcheck // FormatBool's text is valid
 }

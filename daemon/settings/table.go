@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -162,7 +163,8 @@ func announcementSettings() []Setting {
 		{
 			Name: "QUEUE_MAX_SIZE", valueType: integer(1, 100_000), Default: "50", Reload: true,
 			Description: "maximum number of waiting announcements",
-			More:        "Ten more places are for urgent ones. Interrupted and scheduled announcements do not count.",
+			More: "Ten more places are for urgent ones. Interrupted and scheduled announcements do not count. " +
+				"A client has at most half of the places.",
 		},
 		{
 			Name: "ROOM", valueType: room(),
@@ -173,12 +175,14 @@ func announcementSettings() []Setting {
 			Name: "NOTIFY_ACCESS", valueType: oneOf("lan", "token", "open", "off"), Default: "lan",
 			Description: "who may create announcements",
 			More: "lan: clients with a private address, and others with a token. " +
-				"token: clients with a token. open: everyone. off: no one.",
+				"token: clients with a token, and the sessions of administrators and of accounts that were invited. " +
+				"open: everyone. off: no one.",
 		},
 		{
 			Name: "NOTIFY_RATE", valueType: integer(1, 100_000), Default: "120",
 			Description: "maximum number of announcements and requests for speech per minute and client address",
-			More:        "Bursts are limited to half of it.",
+			More: "Bursts are limited to half of it. All that arrives by MQTT has eight times as much, together: " +
+				"beyond it, messages of QoS 1 wait at the broker, and those of QoS 0 are dropped.",
 		},
 		{
 			Name: "NOTIFY_RATE_LOOPBACK", valueType: boolType(), Default: "no",
@@ -412,4 +416,74 @@ func gameSettings() []Setting {
 			Description: "season of teams and games if none is named", More: "The built-in league has seasons 1 to 3.",
 		},
 	}
+}
+
+// MQTT holds the settings of the MQTT client.
+type MQTT struct {
+	URL          string `mapstructure:"MQTT_URL"`           // "" means no MQTT
+	Username     string `mapstructure:"MQTT_USERNAME"`      // "" means none
+	PasswordFile string `mapstructure:"MQTT_PASSWORD_FILE"` // "" means none
+	CAFile       string `mapstructure:"MQTT_CA_FILE"`       // "" means the host's authorities
+	Topic        string `mapstructure:"MQTT_TOPIC"`
+	Discovery    string `mapstructure:"MQTT_DISCOVERY"` // "off" means none
+	Text         bool   `mapstructure:"MQTT_TEXT"`
+}
+
+// Password returns the password of the broker: the content of MQTT_PASSWORD_FILE, else
+// systemd's credential; "" if there is none.
+func (m MQTT) Password() (string, error) {
+	return Secret("MQTT_PASSWORD_FILE", m.PasswordFile, "mqtt_password")
+}
+
+func mqttSettings() []Setting {
+	return []Setting{
+		{
+			Name: "MQTT_URL", valueType: brokerURL(),
+			Description: "MQTT 5 broker, such as mqtt://homeassistant.local or mqtts://broker.example:8883",
+			More: "Clients that the broker permits to publish may announce and change the volume. " +
+				"If unset, MQTT is off.",
+		},
+		{Name: "MQTT_USERNAME", valueType: text(), Description: "user name for the MQTT broker"},
+		{
+			Name: "MQTT_PASSWORD_FILE", valueType: path(),
+			Description: "file of the password for the MQTT broker",
+			More:        "If unset, the systemd credential mqtt_password. It is read again for each connection.",
+		},
+		{
+			Name: "MQTT_CA_FILE", valueType: path(),
+			Description: "PEM file of the certificate authorities that may sign the certificate of an mqtts broker",
+			More:        "If unset, those of the host.",
+		},
+		{
+			Name: "MQTT_TOPIC", valueType: topic(), Default: "pressbox",
+			Description: "MQTT topic below which all topics of the server are",
+		},
+		{
+			Name: "MQTT_DISCOVERY", valueType: orOff(topic(), "off"), Default: "homeassistant",
+			Description: "discovery prefix of Home Assistant",
+			More:        "off: Home Assistant does not find the server by itself.",
+		},
+		{
+			Name: "MQTT_TEXT", valueType: boolType(), Default: "off",
+			Description: "publish the texts of announcements in MQTT events",
+		},
+	}
+}
+
+// brokerURL returns the type of the address of an MQTT broker, or "".
+func brokerURL() valueType {
+	return stringType("URL", "mqtt://HOST or mqtts://HOST, with an optional :PORT", func(value string) bool {
+		u, err := url.Parse(value)
+		return value == "" || err == nil && (u.Scheme == "mqtt" || u.Scheme == "mqtts") && u.Hostname() != "" &&
+			u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
+	})
+}
+
+// topic returns the type of an MQTT topic without wildcards.
+func topic() valueType {
+	const longest = 100
+	return stringType("topic", "an MQTT topic such as home/pressbox, without + and #", func(value string) bool {
+		return value != "" && len(value) <= longest && !strings.ContainsAny(value, "+#$\x00") &&
+			strings.Trim(value, "/") == value
+	})
 }

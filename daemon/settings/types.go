@@ -33,15 +33,17 @@ func (t valueType) reject(value Value) error {
 	return err
 }
 
-// text returns the type of strings.
-func text() valueType {
-	return valueType{name: "string", expects: "a string", parse: func(value string) (any, bool) { return value, true }}
+// stringType returns the type of strings that valid accepts.
+func stringType(name, expects string, valid func(value string) bool) valueType {
+	parse := func(value string) (any, bool) { return value, valid(value) }
+	return valueType{name: name, expects: expects, parse: parse}
 }
 
+// text returns the type of strings.
+func text() valueType { return stringType("string", "a string", func(string) bool { return true }) }
+
 // path returns the type of paths of files and directories.
-func path() valueType {
-	return valueType{name: "path", expects: "a path", parse: func(value string) (any, bool) { return value, true }}
-}
+func path() valueType { return stringType("path", "a path", func(string) bool { return true }) }
 
 // list returns the type of a []string that is separated by commas or spaces.
 func list() valueType {
@@ -192,33 +194,24 @@ func logLevel() valueType {
 
 // host returns the type of a host name or an IP address without brackets, without a port.
 func host() valueType {
-	return valueType{
-		name: "host", expects: "an IP address or a host name, without a port",
-		parse: func(value string) (any, bool) {
-			_, err := netip.ParseAddr(value)
-			return value, err == nil || isHostName(value)
-		},
-	}
+	return stringType("host", "an IP address or a host name, without a port", func(value string) bool {
+		_, err := netip.ParseAddr(value)
+		return err == nil || isHostName(value)
+	})
 }
 
 // room returns the type of the name of a room, or "".
 func room() valueType {
-	return valueType{
-		name: "name", expects: "up to 64 letters, digits, - and _, and not \"all\"",
-		parse: func(value string) (any, bool) {
-			return value, value == "" || rooms.CheckName(strings.ToLower(value)) == nil
-		},
-	}
+	return stringType("name", "up to 64 letters, digits, - and _, and not \"all\"", func(value string) bool {
+		return value == "" || rooms.CheckName(strings.ToLower(value)) == nil
+	})
 }
 
 // webURL returns the type of an absolute http or https URL, or "".
 func webURL() valueType {
-	return valueType{
-		name: "URL", expects: "a URL such as https://pressbox.example/path",
-		parse: func(value string) (any, bool) {
-			return value, value == "" || parseURL(value) != nil
-		},
-	}
+	return stringType("URL", "a URL such as https://pressbox.example/path", func(value string) bool {
+		return value == "" || parseURL(value) != nil
+	})
 }
 
 // origin returns the type of a URL without a path, or "", in the form of the header Origin.

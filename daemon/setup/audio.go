@@ -3,6 +3,7 @@ package setup
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -18,6 +19,7 @@ const (
 	audioDir     = "/run/pressbox-audio" // its mode decides who reaches the socket in it
 	tmpfilesFile = "/etc/tmpfiles.d/pressbox-audio.conf"
 	lingerFile   = "/var/lib/systemd/linger/" + settings.UserName
+	pulseFile    = "/etc/pipewire/pipewire-pulse.conf.d/50-pressbox.conf"
 )
 
 const (
@@ -52,7 +54,7 @@ const (
 func sessionFiles(owner string) []file {
 	return []file{
 		{tmpfilesFile, header + "d " + audioDir + " 0750 " + owner + " " + settings.UserName + " -\n"},
-		{"/etc/pipewire/pipewire-pulse.conf.d/50-pressbox.conf", header + `pulse.properties = {
+		{pulseFile, header + `pulse.properties = {
     server.address = [
         "unix:native"
         { address = "unix:` + settings.AudioSocket + `" max-clients = 8 client.access = "restricted" }
@@ -68,6 +70,15 @@ func sessionFiles(owner string) []file {
 	}
 }
 
+// soundConfinement keeps the sound server of the user pressbox from running what the service has written: clients can
+// have it load plugins by their paths. A user's service manager can restrict files only with PrivateUsers=, which also
+// keeps the files away that other processes have open.
+const soundConfinement = `[Service]
+PrivateUsers=yes
+NoExecPaths=/
+ExecPaths=/usr
+`
+
 // headlessFiles returns the files by which the user pressbox has a sound server without
 // being logged in, and no other user starts one, which would occupy the sound card.
 func headlessFiles() []file {
@@ -76,6 +87,10 @@ func headlessFiles() []file {
 	for i := range files {
 		// a sink whose volume was never set starts at 100 %; without a seat, Bluetooth would be disabled
 		switch files[i].path {
+		case pulseFile:
+			const properties = "pulse.properties = {\n" // older versions ignore the new one
+			files[i].content = strings.Replace(files[i].content, properties,
+				properties+"    pulse.allow-module-loading = false\n", 1)
 		case wirePlumberFile:
 			files[i].content += `wireplumber.settings = { device.routes.default-sink-volume = 1.0 }
 wireplumber.profiles = {
@@ -91,10 +106,11 @@ wireplumber.profiles = {
 		"pipewire.service", "pipewire.socket", "pipewire-pulse.service",
 		"pipewire-pulse.socket", "wireplumber.service", "filter-chain.service",
 	} {
-		files = append(files, file{
-			"/etc/systemd/user/" + unit + ".d/pressbox.conf",
-			header + "[Unit]\nConditionUser=" + settings.UserName + "\n",
-		})
+		content := header + "[Unit]\nConditionUser=" + settings.UserName + "\n"
+		if unit == "pipewire-pulse.service" {
+			content += soundConfinement
+		}
+		files = append(files, file{"/etc/systemd/user/" + unit + ".d/pressbox.conf", content})
 	}
 	// The sound server starts with the user's manager, not with its first client.
 	return append(files, file{
@@ -149,6 +165,7 @@ func (s Setup) Audio(a AudioSetup) error {
 		if err := s.install("pipewire-pulse", "wireplumber"); err != nil {
 			return err
 		}
+		s.checkConfinement(files)
 	}
 	before := s.audioUser()
 	if err := s.removeAudioFiles(files); err != nil {
@@ -168,6 +185,23 @@ func (s Setup) Audio(a AudioSetup) error {
 		return err
 	}
 	return s.connect(owner)
+}
+
+// checkConfinement removes [soundConfinement] from files where the kernel is set to refuse what it needs, and says so:
+// the sound server would not start.
+func (s Setup) checkConfinement(files []file) {
+	for _, limit := range []string{"kernel/unprivileged_userns_clone", "user/max_user_namespaces"} {
+		text, err := os.ReadFile(filepath.Join(s.Root, "proc/sys", limit)) // not every kernel has both
+		if err != nil || strings.TrimSpace(string(text)) != "0" {
+			continue
+		}
+		s.printf("the sound server is not confined: that needs user namespaces, and %s is 0",
+			strings.ReplaceAll(limit, "/", "."))
+		for i := range files {
+			files[i].content = strings.Replace(files[i].content, soundConfinement, "", 1)
+		}
+		return
+	}
 }
 
 // undoAudio removes an AudioSetup.
@@ -295,4 +329,78 @@ func (s Setup) install(packages ...string) error {
 		return nil
 	}
 	return s.run("apt-get", append([]string{"install", "--yes", "--no-install-recommends"}, missing...)...)
+}
+
+// A Status describes whether an AudioSetup works.
+type Status struct {
+	Detail string
+	Remedy string // a command; "" if nothing is wrong
+}
+
+// AudioStatus checks the AudioSetup of the host; uidOf returns the user id of a user. ok is
+// false if there is none.
+func (s Setup) AudioStatus(uidOf func(name string) (uid string, err error)) (st Status, ok bool, err error) {
+	text, err := os.ReadFile(filepath.Join(s.Root, tmpfilesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Status{}, false, nil
+	}
+	if err != nil {
+		return Status{}, true, err
+	}
+	owner := directoryOwner(string(text))
+	uid, err := uidOf(owner)
+	if err != nil {
+		return Status{
+			fmt.Sprintf("setup-audio uses the sound server of the user %q: %v", owner, err),
+			"pressbox setup-audio with an existing user",
+		}, true, nil
+	}
+	headless := owner == settings.UserName
+	switch {
+	case s.missing(audioDir):
+		st = Status{audioDir + " does not exist", "systemd-tmpfiles --create " + tmpfilesFile}
+	case headless && s.missing(lingerFile):
+		st = Status{
+			lingerFile + " is missing: the sound server of " + owner + " stops at every logout",
+			"pressbox setup-audio headless",
+		}
+	case headless && s.missing("run/user/"+uid):
+		st = Status{
+			"the service manager of the user " + owner + " does not run, so there is no sound server",
+			"systemctl restart user@" + uid,
+		}
+	case s.missing("run/user/" + uid):
+		st = Status{
+			owner + " is not logged in, so there is no sound server",
+			"log " + owner + " in, or on a host without a desktop: pressbox setup-audio headless",
+		}
+	default:
+		st = Status{Detail: "setup-audio uses the sound server of " + owner}
+	}
+	return st, true, nil
+}
+
+// missing reports whether a file does not exist below the root.
+func (s Setup) missing(name string) bool {
+	_, err := os.Stat(filepath.Join(s.Root, name))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// AudioOutdated returns the command that writes the files of an AudioSetup again, if an
+// earlier version of this program wrote them; "" otherwise.
+func (s Setup) AudioOutdated() string {
+	owner := s.audioUser()
+	files, command := sessionFiles(owner), "pressbox setup-audio session --user "+owner
+	switch owner {
+	case "":
+		return ""
+	case settings.UserName:
+		files, command = headlessFiles(), "pressbox setup-audio headless"
+	}
+	for _, f := range files {
+		if content, err := os.ReadFile(filepath.Join(s.Root, f.path)); err != nil || string(content) != f.content {
+			return command
+		}
+	}
+	return ""
 }

@@ -40,8 +40,6 @@ func TestPort_powerCut(t *testing.T) {
 	}
 	n, err := disk.Trace().Replaced(settings.SystemFile[1:],
 		[]byte("VOLUME=80\nPORT=8888\n"), []byte("VOLUME=80\nPORT=8765\n"))
-	if err != nil || n < 5 {
-		t.Errorf("%d states: %v", n, err)
-	}
+	check.That(t, err == nil && n >= 5, "%d states: %v", n, err)
 	t.Logf("%d states", n)
 }

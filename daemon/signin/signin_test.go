@@ -2,6 +2,7 @@ package signin
 
 import (
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,18 +35,15 @@ func TestClientSecret(t *testing.T) {
 		{settings.SignIn{SecretFile: file}, dir, "in the file"},
 	} {
 		t.Setenv("CREDENTIALS_DIRECTORY", tt.credentials)
-		if got, err := clientSecret(tt.in); err != nil || got != tt.want {
-			t.Errorf("%+v: %q, %v; want %q", tt.in, got, err, tt.want)
-		}
+		got, err := clientSecret(tt.in)
+		check.That(t, err == nil && got == tt.want, "%+v: %q, %v; want %q", tt.in, got, err, tt.want)
 	}
 	write("idp_client_secret", "a credential")
 	t.Setenv("CREDENTIALS_DIRECTORY", dir)
-	if got, err := clientSecret(settings.SignIn{}); err != nil || got != "a credential" {
-		t.Errorf("the credential: %q, %v", got, err)
-	}
-	if got, err := clientSecret(settings.SignIn{SecretFile: filepath.Join(dir, "missing")}); err == nil {
-		t.Errorf("a missing file: %q", got)
-	}
+	got, err := clientSecret(settings.SignIn{})
+	check.That(t, err == nil && got == "a credential", "the credential: %q, %v", got, err)
+	got, err = clientSecret(settings.SignIn{SecretFile: filepath.Join(dir, "missing")})
+	check.That(t, err != nil, "a missing file: %q", got)
 }
 
 // Each change of the wall clock is passed on, also one that is too small for sessions.
@@ -61,9 +59,7 @@ func TestCheckClock_notifies(t *testing.T) {
 		s.checkClock()
 	}
 	check.Equal(t, changes, 3, "changes of the clock")
-	if !ClockSet(time.Now().Add(-time.Hour)) {
-		t.Error("a clock after the release is not set")
-	}
+	check.That(t, ClockSet(time.Now().Add(-time.Hour)), "a clock after the release is not set")
 }
 
 // SIGN_UP=open admits clients from outside of the local network only if NOTIFY_ACCESS=open
@@ -100,5 +96,31 @@ func TestSecureCookies(t *testing.T) {
 	} {
 		cfg := settings.Config{PublicURL: tt.public, SignIn: settings.SignIn{CookieSecure: tt.setting}}
 		check.Equal(t, secureCookies(cfg), tt.want, "COOKIE_SECURE=%s, PUBLIC_URL=%s", tt.setting, tt.public)
+	}
+}
+
+// An invite's link has PUBLIC_URL or an address that other hosts reach.
+func TestOrigin_settings(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		public, host string
+		port         int
+		outbound     string // "" means that the host has no route
+		want         string
+	}{
+		{"https://pressbox.example", "127.0.0.1", 8888, "", "https://pressbox.example"},
+		{"", "0.0.0.0", 8888, "192.168.1.20", "http://192.168.1.20:8888"},
+		{"", "::", 8888, "192.168.1.20", "http://192.168.1.20:8888"},
+		{"", "0.0.0.0", 8888, "", ""},
+		{"", "192.168.1.30", 80, "192.168.1.20", "http://192.168.1.30:80"},
+		{"", "fd00::1", 8888, "", "http://[fd00::1]:8888"},
+		{"", "127.0.0.1", 8888, "192.168.1.20", ""},
+		{"", "0.0.0.0", 0, "192.168.1.20", ""},
+		{"", "localhost", 8888, "192.168.1.20", ""},
+	} {
+		outbound := func() (a netip.Addr) { a, _ = netip.ParseAddr(tt.outbound); return a }
+		got := origin(settings.Config{PublicURL: tt.public, Host: tt.host, Port: tt.port}, outbound)
+		check.Equal(t, got, tt.want,
+			"PUBLIC_URL=%s HOST=%s PORT=%d, address %q", tt.public, tt.host, tt.port, tt.outbound)
 	}
 }

@@ -1,7 +1,12 @@
+// Package soundtest records what the sound server plays, in real time. Its tests run alone, as
+// a busy host spoils a recording.
 package soundtest_test
 
 import (
+	"encoding/json"
 	"math"
+	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -9,6 +14,7 @@ import (
 
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/daemon/client"
+	"pressbox/daemon/replica"
 	"pressbox/daemon/servertest"
 	"pressbox/packaging/check"
 )
@@ -39,9 +45,8 @@ func TestAnnouncement_samples(t *testing.T) {
 					len(at), len(got), len(audible(got)), len(audible(want)))
 				return
 			}
-			if peak(got[:at[0]]) > 0 || peak(got[at[0]+len(want):]) > 0 {
-				t.Error("there is other sound before or after it")
-			}
+			check.That(t, peak(got[:at[0]]) <= 0 && peak(got[at[0]+len(want):]) <= 0,
+				"there is other sound before or after it")
 		})
 		if _, between := pause(audible(want)); announcement.Rate == 0 && (between < rate/5 || between > rate*3/10) {
 			t.Errorf("the pause between the sentences is %d samples long, want %d", between, rate/5)
@@ -70,9 +75,8 @@ func TestAnnouncement_urgentGain(t *testing.T) {
 			return
 		}
 		ratio := loudness(got[urgent[0]:urgent[0]+len(want)]) / loudness(got[plain[0]:plain[0]+len(want)])
-		if ratio < 1.47 || ratio > 1.53 || peak(got) >= 1 {
-			t.Errorf("the gain is %.3f with a peak of %.3f; want 1.50 ± 0.03 and a peak below 1", ratio, peak(got))
-		}
+		check.That(t, ratio >= 1.47 && ratio <= 1.53 && peak(got) < 1,
+			"the gain is %.3f with a peak of %.3f; want 1.50 ± 0.03 and a peak below 1", ratio, peak(got))
 	})
 }
 
@@ -111,9 +115,8 @@ func TestKill_playback(t *testing.T) {
 		recording.WaitFor(func(samples []float32) bool {
 			return len(occurrences(samples[max(0, len(samples)-2*rate):], cut, 1)) > 0
 		})
-		if err := s.End(syscall.SIGKILL); err == nil {
-			t.Fatal("the server exited with 0")
-		}
+		err := s.End(syscall.SIGKILL)
+		check.Require(t, err != nil, "the server exited with 0")
 		s.Restart()
 		s.AwaitPlayed(ids[2])
 		got := recording.Stop()
@@ -175,12 +178,10 @@ func TestAnnouncement_shutdown(t *testing.T) {
 		id := s.Post(client.Announcement{Message: text}).ID
 		recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate/2 })
 		began := time.Now()
-		if err := s.End(syscall.SIGTERM); err != nil {
-			t.Fatalf("it ended with %v\n%s", err, s.Logged())
-		}
-		if took := time.Since(began); took > 6*time.Second {
-			t.Errorf("it took %v to end", took)
-		}
+		err := s.End(syscall.SIGTERM)
+		check.Require(t, err == nil, "it ended with %v\n%s", err, s.Logged())
+		took := time.Since(began)
+		check.That(t, took <= 6*time.Second, "it took %v to end", took)
 		got := recording.Stop()
 		const nothing = 0.5 / 32767 // in the WAV file, at the end of the sentence
 		if at := occurrences(got, sentence, 1); len(at) != 1 || peak(got[at[0]+len(sentence):]) > nothing {
@@ -271,3 +272,64 @@ func peak(samples []float32) float32 {
 	}
 	return top
 }
+
+// A scoring play is announced, and not before clients receive it.
+func TestAll_scoringPlayAnnounced(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t)
+	p := &servertest.Player{Browser: servertest.SignUp(t, s.URL)}
+	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
+		recording := s.Sound.Record()
+		p.Play(`"announce": "scoring"`)
+		if !recording.WaitFor(func(samples []float32) bool { return quietAfter(samples, 0) }) {
+			t.Error("the start of the game is not announced")
+			return
+		}
+		received := 0 // the length of the recording when the client received the last frame
+		check.NoError(t, p.Connect(func(f replica.Frame) bool { received = recording.Len(); return scored(t, f) }))
+		awaitCall(t, recording, received)
+	})
+	var queue struct{ Queue, Recent []any }
+	check.NoError(t, s.Call(t.Context(), http.MethodGet, "/notify", nil, &queue))
+	check.That(t, len(queue.Queue)+len(queue.Recent) == 0, "the commentary is among the announcements: %v", queue)
+}
+
+// scored reports whether the game has a run after the event in a frame.
+func scored(tb testing.TB, f replica.Frame) bool {
+	tb.Helper()
+	var e struct {
+		Now   struct{ Score struct{ Home, Away int } }
+		Legal *[]replica.Choice
+	}
+	if f.T != "event" {
+		return false
+	}
+	check.NoError(tb, json.Unmarshal(f.D, &e))
+	return e.Legal != nil && e.Now.Score.Home+e.Now.Score.Away > 0
+}
+
+// quietAfter reports whether there is an audible sound after a sample, and then silence for
+// 1.5 seconds.
+func quietAfter(samples []float32, from int) bool {
+	after := samples[from:]
+	const silence = rate * 3 / 2
+	return len(after) > silence && len(audible(after[len(after)-silence:])) == 0 && len(audible(after)) > 0
+}
+
+// awaitCall fails the test unless there is an audible sound after a sample, and none in the
+// half second before.
+func awaitCall(tb testing.TB, recording *pulsetest.Recording, from int) {
+	tb.Helper()
+	early := false
+	if !recording.WaitFor(func(samples []float32) bool {
+		early = early || len(audible(samples[max(0, from-rate/2):from])) > 0
+		return quietAfter(samples, from)
+	}) {
+		tb.Error("the play is not announced")
+	}
+	check.That(tb, !early, "it was announced before the client received it")
+}
+
+const rate = 22050 // samples per second of the bundled voice and of the sink
+
+func TestMain(m *testing.M) { os.Exit(servertest.Main(m)) }

@@ -76,9 +76,8 @@ func TestOnlyRoot(t *testing.T) {
 		"/etc/none":          "file does not exist",
 	} {
 		err := onlyRoot(path, files().look)
-		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("onlyRoot(%s): %v, want %q", path, err, want)
-		}
+		check.That(t, (err == nil) == (want == "") && (err == nil || strings.HasPrefix(err.Error(), want)),
+			"onlyRoot(%s): %v, want %q", path, err, want)
 	}
 }
 
@@ -118,11 +117,8 @@ func TestFile_onHost(t *testing.T) {
 	root := os.Geteuid() == 0
 	parent := t.TempDir()
 	if root {
-		var err error
 		//nolint:usetesting // others may write above t.TempDir()
-		if parent, err = os.MkdirTemp("/run", "pressbox-test-"); err != nil {
-			t.Fatal(err)
-		}
+		parent = check.Must(os.MkdirTemp("/run", "pressbox-test-"))(t)
 		t.Cleanup(func() { _ = os.RemoveAll(parent) })
 	}
 	file, link := filepath.Join(parent, ".env"), filepath.Join(parent, "link")
@@ -166,9 +162,8 @@ func TestPeer_users(t *testing.T) {
 	} {
 		conn := check.Must(net.Dial("unix", tt.l.Addr().String()))(t)
 		t.Cleanup(func() { _ = conn.Close() })
-		if err := Peer(conn.(*net.UnixConn), tt.service); errors.Is(err, ErrPeer) != tt.refused || err != nil &&
-			!tt.refused {
-			t.Errorf("%s server: %v", tt.name, err)
-		}
+		err := Peer(conn.(*net.UnixConn), tt.service)
+		check.That(t, errors.Is(err, ErrPeer) == tt.refused && (err == nil || tt.refused),
+			"%s server: %v", tt.name, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 )
 
@@ -100,9 +101,7 @@ func TestQueueCheck(t *testing.T) {
 		for minute := range 4 {
 			err = q.Check(time.Unix(0, 0).Add(time.Duration(minute)*time.Minute), tt.stats(minute), tt.progress(minute))
 		}
-		if (err != nil) != tt.hangs {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.That(t, (err != nil) == tt.hangs, "%s: %v", name, err)
 	}
 	var q QueueCheck
 	for _, after := range []time.Duration{0, Limit, Limit + time.Second} {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -17,6 +19,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"pressbox/voice/announce"
 	"pressbox/voice/control/boolean"
 )
 
@@ -31,7 +34,13 @@ const (
 
 // schemas holds the schemas of request bodies in the OpenAPI document by the types into which they are decoded, so
 // that a body is checked against what is documented.
-type schemas map[reflect.Type]*jsonschema.Schema
+type schemas map[reflect.Type]bodySchema
+
+// A bodySchema is the schema of a body, and whether a route with it writes.
+type bodySchema struct {
+	*jsonschema.Schema
+	writes bool
+}
 
 // DecodeJSON decodes text into v. Text must be one JSON object in UTF-8, without
 // duplicate names, trailing data and members that v does not have. Names are
@@ -101,8 +110,13 @@ func (c schemas) decode(text []byte, v any) error {
 	if err := json.Unmarshal(body, &tree); err != nil {
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
-	err := c[reflect.TypeOf(v).Elem()].Validate(tree)
-	if err == nil {
+	schema := c[reflect.TypeOf(v).Elem()]
+	var wrong []Violation
+	if schema.writes {
+		wrong = controlsIn(nil, tree)
+	}
+	err := schema.Validate(tree)
+	if err == nil && wrong == nil {
 		return unmarshalValid(body, v)
 	}
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
@@ -113,10 +127,13 @@ func (c schemas) decode(text []byte, v any) error {
 		}
 		return c.decode(changed, v)
 	}
-	if !ok {
+	if !ok && err != nil {
 		return fmt.Errorf("validate a body against the schema of %T: %w", v, err)
 	}
-	bodyErr := &BodyError{violationsIn(invalid)}
+	if ok {
+		wrong = append(violationsIn(invalid), wrong...)
+	}
+	bodyErr := &BodyError{wrong}
 	for _, violation := range bodyErr.Violations {
 		for member := range jsontext.Pointer(violation.Path).Tokens() {
 			delete(tree, member)
@@ -131,6 +148,25 @@ func (c schemas) decode(text []byte, v any) error {
 		return err
 	}
 	return bodyErr
+}
+
+// controlsIn lists the texts of a body at a location that have control characters.
+func controlsIn(at []string, tree any) (all []Violation) {
+	switch v := tree.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			all = append(all, controlsIn(append(slices.Clone(at), name), v[name])...)
+		}
+	case []any:
+		for i, element := range v {
+			all = append(all, controlsIn(append(slices.Clone(at), strconv.Itoa(i)), element)...)
+		}
+	case string:
+		if wrong, ok := announce.ControlViolation(pointer(at), v); ok {
+			all = append(all, Violation{Path: wrong.Path, Code: wrong.Code, Detail: wrong.Detail})
+		}
+	}
+	return all
 }
 
 // unmarshalValid decodes a body that its schema accepts. An error means that
@@ -178,43 +214,34 @@ func violationsIn(e *jsonschema.ValidationError) []Violation {
 		return all
 	}
 	at := e.InstanceLocation
+	violation := func(code, format string, args ...any) []Violation {
+		return []Violation{{Path: pointer(at), Code: code, Detail: fmt.Sprintf(format, args...)}}
+	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		return forEach(at, k.Properties, "unknown_field", "unknown field")
 	case *kind.Required:
 		return forEach(at, k.Missing, "required", "required field is missing")
 	case *kind.Type:
-		detail := fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
-		return []Violation{{Path: pointer(at), Code: "wrong_type", Detail: detail}}
+		return violation("wrong_type", "must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
 	case *kind.Minimum:
-		return []Violation{{Path: pointer(at), Code: "out_of_range", Detail: "must be at least " + k.Want.RatString()}}
+		return violation("out_of_range", "must be at least %s", k.Want.RatString())
 	case *kind.Maximum:
-		return []Violation{{Path: pointer(at), Code: "out_of_range", Detail: "must be at most " + k.Want.RatString()}}
+		return violation("out_of_range", "must be at most %s", k.Want.RatString())
 	case *kind.MinLength:
-		return []Violation{{
-			Path: pointer(at), Code: "too_short", Detail: fmt.Sprintf("must have at least %s", characters(k.Want)),
-		}}
+		return violation("too_short", "must have at least %s", characters(k.Want))
 	case *kind.MaxLength:
-		return []Violation{{
-			Path: pointer(at), Code: "too_long",
-			Detail: fmt.Sprintf("must have at most %s, has %d", characters(k.Want), k.Got),
-		}}
+		return violation("too_long", "must have at most %s, has %d", characters(k.Want), k.Got)
 	case *kind.MinItems:
-		return []Violation{{
-			Path: pointer(at), Code: "too_few",
-			Detail: fmt.Sprintf("must have at least %d entries, has %d", k.Want, k.Got),
-		}}
+		return violation("too_few", "must have at least %d entries, has %d", k.Want, k.Got)
 	case *kind.MaxItems:
-		return []Violation{{
-			Path: pointer(at), Code: "too_many",
-			Detail: fmt.Sprintf("must have at most %d entries, has %d", k.Want, k.Got),
-		}}
+		return violation("too_many", "must have at most %d entries, has %d", k.Want, k.Got)
 	case *kind.MinProperties:
-		return []Violation{{Path: pointer(at), Code: "required", Detail: "must have at least one field"}}
+		return violation("required", "must have at least one field")
 	case *kind.Enum:
-		return []Violation{{Path: pointer(at), Code: "not_offered", Detail: fmt.Sprintf("must be one of %v", k.Want)}}
+		return violation("not_offered", "must be one of %v", k.Want)
 	default:
-		return []Violation{{Path: pointer(at), Code: "invalid", Detail: "does not match the schema of the API"}}
+		return violation("invalid", "does not match the schema of the API")
 	}
 }
 
@@ -322,7 +349,8 @@ func compileSchemas(document []byte, routes []Route) (schemas, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compile the schema of %T: %w", rt.Operation.Request, err)
 		}
-		all[reflect.TypeOf(rt.Operation.Request)] = schema
+		of := reflect.TypeOf(rt.Operation.Request)
+		all[of] = bodySchema{schema, rt.Writes() || all[of].writes}
 	}
 	return all, nil
 }

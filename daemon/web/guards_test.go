@@ -1,8 +1,15 @@
 package web_test
 
 import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,70 +19,29 @@ import (
 	"pressbox/packaging/check"
 )
 
+// Addresses are accepted, as rebinding needs a name, and names that nobody can register or that are configured: of
+// *.club.example those below it. Browsers parse a name whose last label is a number as an address.
 func TestHosts_allow(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		host string
-		want bool
-	}{
-		{"localhost", true},
-		{"localhost:8888", true},
-		{"LOCALHOST.:8888", true},
-		{"box.localhost", true},
-		{"192.168.1.7", true},
-		{"192.168.1.7:8888", true},
-		{"203.0.113.7", true}, // rebinding needs a name
-		{"[::1]", true},
-		{"[::1]:8888", true},
-		{"[fd00::7]:8888", true},
-		{"pressbox", true},
-		{"pressbox:80", true},
-		{"pressbox.local", true},
-		{"pressbox-2.local.", true},
-		{"pressbox.home.arpa", true},
-		{"speaker.example.org", true},
-		{"Speaker.Example.Org:443", true},
-		{"kiosk.club.example", true},
-		{"a.b.club.example", true},
-
-		{"", false},
-		{"evil.example", false},
-		{"evil.example:8888", false},
-		{"club.example", false}, // only names below it are configured
-		{"speaker.example.org.evil.example", false},
-		{"notspeaker.example.org", false},
-		{"local", true}, // a name without a dot
-		{".local", false},
-		{"evil.local.example", false},
-		{"0.0.0.0", false},
-		{"0.0.0.0:8888", false},
-		{"[::]", false},
-		{"[::]:8888", false},
-		{"::1", false}, // needs brackets
-		{"[127.0.0.1]", false},
-		{"[fe80::1%25eth0]", false},
-		{"pressbox.lan", true},
-		{"pressbox.LAN.:8888", true},
-		{"pressbox.internal", true},
-		{"pressbox.home", true},
-		{"pressbox.localdomain", true},
-		{".lan", false},
-		{"evil-lan", true}, // without a dot
-		{"pressbox.lan.evil.example", false},
-		{"pressbox.fritz.box", false}, // .box can be registered
-		{"2130706433", false},         // browsers parse it as 127.0.0.1
-		{"evil.127", false},
-		{"localhost:", false},
-		{"localhost:x", false},
-		{"localhost:80:80", false},
-		{"local host", false},
-		{"localhost/evil", false},
-		{"user@localhost", false},
-		{"a..local", false},
-		{strings.Repeat("a", 64) + ".local", false},
+	for want, hosts := range map[bool][]string{
+		true: {
+			"localhost", "localhost:8888", "LOCALHOST.:8888", "box.localhost", "192.168.1.7", "192.168.1.7:8888",
+			"203.0.113.7", "[::1]", "[::1]:8888", "[fd00::7]:8888", "pressbox", "pressbox:80", "pressbox.local",
+			"pressbox-2.local.", "pressbox.home.arpa", "speaker.example.org", "Speaker.Example.Org:443",
+			"kiosk.club.example", "a.b.club.example", "local", "pressbox.lan", "pressbox.LAN.:8888",
+			"pressbox.internal", "pressbox.home", "pressbox.localdomain", "evil-lan",
+		},
+		false: {
+			"", "evil.example", "evil.example:8888", "club.example", "speaker.example.org.evil.example",
+			"notspeaker.example.org", ".local", "evil.local.example", "0.0.0.0", "0.0.0.0:8888", "[::]", "[::]:8888",
+			"::1", "[127.0.0.1]", "[fe80::1%25eth0]", ".lan", "pressbox.lan.evil.example", "pressbox.fritz.box",
+			"2130706433", "evil.127", "localhost:", "localhost:x", "localhost:80:80", "local host", "localhost/evil",
+			"user@localhost", "a..local", strings.Repeat("a", 64) + ".local",
+		},
 	} {
-		check.Equal(t, web.AllowHost(tt.host, "speaker.example.org", "*.club.example"),
-			tt.want, "Host %s accepted", tt.host)
+		for _, host := range hosts {
+			check.Equal(t, web.AllowHost(host, "speaker.example.org", "*.club.example"), want, "Host %s accepted", host)
+		}
 	}
 }
 
@@ -91,14 +57,10 @@ func TestGuards_wrongHost(t *testing.T) {
 func TestHosts_configured(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{"x.example", "*.x.example", "Box.Example.", "192.168.1.5", "fd00::7"} {
-		if err := web.CheckAllowedHost(good); err != nil {
-			t.Errorf("ALLOWED_HOSTS=%q: %v", good, err)
-		}
+		check.ErrorIs(t, web.CheckAllowedHost(good), nil, "ALLOWED_HOSTS=%q", good)
 	}
 	for _, bad := range []string{"", "http://x.example", "x.example/y", "*", "*.", "a*b", "x.example:80", "two names"} {
-		if err := web.CheckAllowedHost(bad); err == nil {
-			t.Errorf("ALLOWED_HOSTS=%q is accepted", bad)
-		}
+		check.That(t, web.CheckAllowedHost(bad) != nil, "ALLOWED_HOSTS=%q is accepted", bad)
 	}
 }
 
@@ -160,12 +122,10 @@ func TestGuards_securityHeaders(t *testing.T) {
 	} {
 		h := r.Do(t, tt.method, tt.path, "", "Host", tt.host).Header
 		policy := h.Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
-			t.Errorf("%s %s: Content-Security-Policy %q", tt.method, tt.path, policy)
-		}
-		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") == "" {
-			t.Errorf("%s %s: headers %v", tt.method, tt.path, h)
-		}
+		check.That(t, strings.Contains(policy, "default-src 'none'") && !strings.Contains(policy, "unsafe"),
+			"%s %s: Content-Security-Policy %q", tt.method, tt.path, policy)
+		check.That(t, h.Get("X-Content-Type-Options") == "nosniff" && h.Get("Referrer-Policy") != "",
+			"%s %s: headers %v", tt.method, tt.path, h)
 	}
 }
 
@@ -223,8 +183,64 @@ func TestProxies_client(t *testing.T) {
 			headers.Add(name, value)
 		}
 		want, _ := netip.ParseAddr(tt.want)
-		if got := web.ClientOf(trusted, netip.MustParseAddr(tt.peer), headers); got != want {
-			t.Errorf("client of %s with %q: %v, want %q", tt.peer, tt.headers, got, tt.want)
-		}
+		got := web.ClientOf(trusted, netip.MustParseAddr(tt.peer), headers)
+		check.That(t, got == want, "client of %s with %q: %v, want %q", tt.peer, tt.headers, got, tt.want)
 	}
+}
+
+func TestPeerOf_credentials(t *testing.T) {
+	t.Parallel()
+	l, path := webtest.ListenUnix(t)
+	dialed := check.Must(new(net.Dialer).DialContext(t.Context(), "unix", path))(t)
+	defer dialed.Close()
+	conn := check.Must(l.Accept())(t)
+	defer conn.Close()
+	uid, groups, err := web.PeerOf(conn.(*net.UnixConn))
+	check.That(t, err == nil && uid == os.Getuid(), "the peer is user %d (%v), want %d", uid, err, os.Getuid())
+	want := check.Must(os.Getgroups())(t)
+	for _, group := range append(want, os.Getgid()) {
+		check.That(t, slices.Contains(groups, uint32(group)), "groups %v of the peer lack %d", groups, group)
+	}
+}
+
+func TestPeer_administers(t *testing.T) {
+	t.Parallel()
+	_, path := webtest.ListenUnix(t)
+	own, group := os.Geteuid(), uint32(os.Getegid())
+	for _, tt := range []struct {
+		name   string
+		uid    int
+		groups []uint32
+		socket string
+		want   bool
+	}{
+		{"root", 0, []uint32{0}, path, true},
+		{"the server's user", own, []uint32{group + 1}, path, true},
+		{"a member of the socket's group", own + 1000, []uint32{group}, path, true},
+		{"a member by a supplementary group", own + 1000, []uint32{group + 1, group + 2, group}, path, true},
+		{"another user", own + 1000, []uint32{group + 1, group + 2}, path, false},
+		{"another user at a deleted socket", own + 1000, []uint32{group}, path + "-deleted", false},
+		{"root at a deleted socket", 0, []uint32{0}, path + "-deleted", true},
+	} {
+		check.Equal(t, web.Administers(tt.uid, tt.groups, tt.socket), tt.want, "%s administers", tt.name)
+	}
+}
+
+// A TCP socket has no peer credentials, so no client can administer through it.
+func TestServeAdmin_tcp(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = new(slog.LevelVar) })
+	l := webtest.NewWire()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- r.ServeAdmin(ctx, l) }()
+	conn, resp := l.Ask(t, "GET /admin/log-level HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	body, err := io.ReadAll(resp.Body)
+	check.That(t, err == nil && resp.StatusCode == http.StatusForbidden &&
+		strings.Contains(string(body), "not_administrator"), "status %d, %v: %s", resp.StatusCode, err, body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	r.Check.CheckResponse(t, webtest.NewRequest("GET", "/admin/log-level", ""), resp)
+	conn.Close()
+	cancel()
+	check.NoError(t, <-served)
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -33,6 +34,7 @@ type page struct {
 	languages *languages
 	hash      string            // of all files, 12 hexadecimal digits
 	files     map[string]*asset // by name
+	manifest  []byte
 }
 
 // An asset is a file of the page.
@@ -64,18 +66,15 @@ func mediaOf(name string) string {
 
 // loadPage returns the embedded page.
 func loadPage(cfg Config) (*page, error) {
-	p := &page{cfg: cfg}
-	var err error
-	if p.document, err = template.ParseFS(static.Files, "index.html"); err != nil {
+	document, documentErr := template.ParseFS(static.Files, "index.html")
+	languages, languagesErr := loadLanguages()
+	files, filesErr := loadFiles("page", "vendor", "icons")
+	manifest, manifestErr := static.Files.ReadFile("manifest.webmanifest")
+	if err := errors.Join(documentErr, languagesErr, filesErr, manifestErr); err != nil {
 		return nil, fmt.Errorf("load the page: %w", err)
 	}
-	if p.languages, err = loadLanguages(); err != nil {
-		return nil, fmt.Errorf("load the page: %w", err)
-	}
-	if p.files, err = loadFiles("page", "vendor", "icons"); err != nil {
-		return nil, fmt.Errorf("load the page: %w", err)
-	}
-	p.hash = hashOf(p.files)
+	p := &page{cfg: cfg, document: document, languages: languages, files: files, hash: hashOf(files)}
+	p.manifest = bytes.ReplaceAll(manifest, []byte("FILES"), []byte(p.prefix()))
 	inline := sha256.Sum256([]byte(p.reload()))
 	p.policy = strings.Replace(contentPolicy, "script-src",
 		"script-src 'sha256-"+base64.StdEncoding.EncodeToString(inline[:])+"'", 1)
@@ -288,9 +287,7 @@ func joinURL(r *http.Request, publicOrigin string) string {
 	if publicOrigin != "" {
 		return publicOrigin
 	}
-	name, ok := hostOf(r.Host)
-	own, err := netip.ParseAddr(name)
-	if !ok || name != "localhost" && (err != nil || !own.IsLoopback()) {
+	if !NamesLoopback(r.Host) {
 		return ""
 	}
 	address, ok := privateAddr()

@@ -2,8 +2,6 @@ package web_test
 
 import (
 	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"image/png"
@@ -11,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -34,9 +33,7 @@ func TestPage_files(t *testing.T) {
 		t.Errorf("the document has Cache-Control %q", cache)
 	}
 	links := pageFile.FindAllStringSubmatch(page.Text, -1)
-	if len(links) < 5 {
-		t.Fatalf("the document links to %q", links)
-	}
+	check.Require(t, len(links) >= 5, "the document links to %q", links)
 	for _, file := range links {
 		plain := r.Do(t, "GET", file[1]+file[2], "").Want(200)
 		gzipped := r.Do(t, "GET", file[1]+file[2], "", "Accept-Encoding", "gzip").Want(200)
@@ -103,21 +100,12 @@ func TestPage_notFound(t *testing.T) {
 // Vendored files have the published checksums.
 func TestPage_vendored(t *testing.T) {
 	t.Parallel()
-	text := check.Must(os.ReadFile("static/vendor/SHA256SUMS"))(t)
-	sums := map[string]string{"SHA256SUMS": ""}
-	for line := range strings.Lines(string(text)) {
-		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		sums[name] = sum
-	}
-	all := check.Must(os.ReadDir("static/vendor"))(t)
-	check.Equal(t, len(all), len(sums), "files")
-	for _, file := range all {
-		body := check.Must(os.ReadFile(filepath.Join("static/vendor", file.Name())))(t)
-		sum := sha256.Sum256(body)
-		if want := sums[file.Name()]; want != "" && want != hex.EncodeToString(sum[:]) {
-			t.Errorf("%s differs from the published file", file.Name())
-		}
-	}
+	sums := exec.CommandContext(t.Context(), "sha256sum", "--check", "--strict", "SHA256SUMS")
+	sums.Dir = "static/vendor"
+	out, err := sums.CombinedOutput()
+	check.That(t, err == nil, "%v: %s", err, out)
+	all := check.Must(os.ReadDir(sums.Dir))(t)
+	check.Equal(t, strings.Count(string(out), ": OK\n")+1, len(all), "files with a checksum, and that of these")
 }
 
 // The document links to a manifest, whose icons exist and have the sizes and types that it names.
@@ -154,8 +142,27 @@ func TestPage_manifest(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"any 192x192", "any 512x512", "maskable 512x512"} { // Chromium requires the first two
-		if !seen[want] {
-			t.Errorf("no icon %s: %v", want, seen)
+		check.That(t, seen[want], "no icon %s: %v", want, seen)
+	}
+}
+
+// The document is in the language that the page's cookie names, otherwise in
+// the one that the browser prefers, otherwise in English.
+func TestPage_language(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	for _, tt := range []struct{ cookie, accept, want string }{
+		{"", "", "en"}, {"", "de", "de"}, {"", "de-AT,de;q=0.9,en;q=0.8", "de"}, {"", "fr,de;q=0.5", "de"},
+		{"", "en-GB,de;q=0.9", "en"}, {"", "fr", "en"}, {"", "de;q=x,,;", "en"},
+		{"de", "en", "de"}, {"en", "de", "en"}, {"xx-invalid-", "de", "de"}, {"../app", "", "en"},
+	} {
+		page := r.Do(t, "GET", "/", "", "Cookie", "pressbox_language="+tt.cookie, "Accept-Language", tt.accept).Want(200)
+		if !strings.Contains(page.Text, `<html lang="`+tt.want+`">`) ||
+			!strings.Contains(page.Text, "/"+tt.want+".js") ||
+			page.Header.Get("Content-Language") != tt.want ||
+			!strings.Contains(page.Header.Get("Vary"), "Accept-Language, Cookie") {
+			t.Errorf("cookie %q, Accept-Language %q: %q, want %q",
+				tt.cookie, tt.accept, page.Header.Get("Content-Language"), tt.want)
 		}
 	}
 }

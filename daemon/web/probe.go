@@ -27,61 +27,41 @@ type Arrival struct {
 	Trusted   bool       // the peer is a trusted proxy
 }
 
-// probes holds the arrivals of the probes that are on the way.
-type probes struct {
-	mu      sync.Mutex // guards arrived
-	arrived map[string]*probed
-}
+// probes holds a channel of [probed] for each probe that is on the way, by its id.
+type probes struct{ sync.Map }
 
+// A probed is a request with a probe that has arrived.
 type probed struct {
-	remote string // RemoteAddr of the request; "" until it has arrived
+	remote string // its RemoteAddr
 	named  bool
 }
 
 // record notes a request that is a probe. Requests with other values of the header
 // are not recorded.
 func (p *probes) record(r *http.Request) {
-	id := r.Header.Get(probeHeader)
-	if id == "" {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if one, ok := p.arrived[id]; ok {
-		one.remote = r.RemoteAddr
-		one.named = r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != ""
+	found, _ := p.LoadAndDelete(r.Header.Get(probeHeader))
+	if arrived, ok := found.(chan probed); ok {
+		arrived <- probed{r.RemoteAddr, r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != ""}
 	}
 }
 
 // Probe sends a request to the server's public origin with client, and returns how
 // it arrived. The error is [ErrNotThisServer] if it was answered elsewhere.
 func (s *Server) Probe(ctx context.Context, client *http.Client, origin string) (Arrival, error) {
-	id, result := rand.Text(), &probed{}
-	s.probes.mu.Lock()
-	if s.probes.arrived == nil {
-		s.probes.arrived = map[string]*probed{}
-	}
-	s.probes.arrived[id] = result
-	s.probes.mu.Unlock()
-	defer func() {
-		s.probes.mu.Lock()
-		defer s.probes.mu.Unlock()
-		delete(s.probes.arrived, id)
-	}()
+	id, arrived := rand.Text(), make(chan probed, 1)
+	s.probes.Store(id, arrived)
+	defer s.probes.Delete(id)
 	local, err := sendProbe(ctx, client, origin, id)
 	if err != nil {
 		return Arrival{}, err
 	}
-	s.probes.mu.Lock()
-	defer s.probes.mu.Unlock()
-	if result.remote == "" {
+	select {
+	case one := <-arrived:
+		peer := netblock.RemoteAddr(one.remote)
+		return Arrival{peer, one.remote == local, one.named, s.requests.proxies.trust(peer)}, nil
+	default:
 		return Arrival{}, ErrNotThisServer
 	}
-	peer := netblock.RemoteAddr(result.remote)
-	return Arrival{
-		Peer: peer, Direct: result.remote == local, Forwarded: result.named,
-		Trusted: s.requests.proxies.trust(peer),
-	}, nil
 }
 
 // sendProbe sends a probe, and returns the local address of its connection.

@@ -37,6 +37,14 @@ func (rt *Route) Template() string {
 	return strings.Join(parts, "/")
 }
 
+// Writes reports whether a request to the route changes something: it is carried out whatever becomes of its client.
+func (rt *Route) Writes() bool {
+	if rt.Method == http.MethodGet {
+		return rt.Operation.Once
+	}
+	return !rt.Operation.Reads
+}
+
 // NewRoute returns a route.
 func NewRoute(method, path string, class Class, handle Handler, op Operation) Route {
 	return Route{Method: method, Path: path, Class: class, Handle: handle, Operation: op}
@@ -58,6 +66,7 @@ type Operation struct {
 	Problems    []int // statuses in addition to those of its class and its body
 	Limited     bool  // by NOTIFY_RATE
 	Once        bool  // GET changes state, so HEAD is refused
+	Reads       bool  // another method changes nothing: a request ends with its client
 	Exact       bool  // a path that a parameter of other routes matches too; no other method has it
 	QueryToken  bool  // the parameters token and auth may be API tokens
 
@@ -72,6 +81,16 @@ type Response struct {
 	Media       []string // nil means application/json
 	Body        any      // a value of the type of its JSON body; nil: any bytes
 	Location    bool     // with a Location header
+}
+
+// OK describes the one response of an operation that has a JSON body.
+func OK(description string, body any) []Response {
+	return []Response{{Status: http.StatusOK, Description: description, Body: body}}
+}
+
+// Done describes the one response of an operation that has no body.
+func Done() []Response {
+	return []Response{{Status: http.StatusNoContent, Description: "Done."}}
 }
 
 // When returns the routes with handlers that respond 404 unless available
@@ -181,10 +200,22 @@ func refuseAll(err error) http.Handler {
 // routeHandler returns a route's handler behind the guards that depend on the
 // route. An error becomes a problem.
 func (s *Server) routeHandler(rt Route) http.Handler {
+	row := s.writes.of(rt)
+	if rt.Operation.Limited {
+		row = nil
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rt.Writes() {
+			ctx, cancel := withoutClient(r.Context())
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
 		info := infoOf(r.Context())
 		info.class, info.route, info.queryToken = rt.Class, rt.Path, rt.Operation.QueryToken
 		err := s.authorizeRoute(rt, r)
+		if err == nil {
+			err = s.allowWrite(row, r)
+		}
 		switch {
 		case err != nil:
 		case rt.Class.Administers():
@@ -236,6 +267,16 @@ func (s *Server) Allow(l *limits.Limiter, r *http.Request) error {
 		return &RetryError{Err: ErrTooManyRequests, After: wait}
 	}
 	return nil
+}
+
+// Limited returns a handler that a client may call as often as l permits; see [Server.Allow].
+func (s *Server) Limited(l *limits.Limiter, next Handler) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.Allow(l, r); err != nil {
+			return err
+		}
+		return next(w, r)
+	}
 }
 
 // countedAs returns the address as which a request is counted, and whether it is

@@ -2,16 +2,24 @@ package web_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"pressbox/daemon/web"
+	"pressbox/daemon/web/announcements"
+	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
 )
@@ -72,9 +80,7 @@ func TestServe_writeTimeout(t *testing.T) {
 		check.Must(io.WriteString(conn, "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n"))(r.T)
 		time.Sleep(30*time.Second - time.Nanosecond)
 		synctest.Wait()
-		if strings.Contains(r.Log.String(), "swagger") {
-			r.T.Error("closed before the timeout")
-		}
+		check.That(r.T, !strings.Contains(r.Log.String(), "swagger"), "closed before the timeout")
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		check.Contains(r.T, r.Log.String(), "swagger", "the log after the timeout")
@@ -94,42 +100,36 @@ func TestServe_maxHeader(t *testing.T) {
 	}
 }
 
-// One address may open 64 connections, loopback any number, all together 2,560.
+// One address may open 64 connections, loopback any number. 2,560 are open in all, 2,400 of them from other addresses:
+// a new client then gets the place of the oldest connection of the client that has most.
 func TestServe_maxConns(t *testing.T) {
 	webtest.InBubble(t, webtest.NewRig, func(r *webtest.Rig, l *webtest.Wire) {
-		open := func(from string) (net.Conn, bool) { return connect(r.T, l, from) }
-		var conns []net.Conn
-		for i := range 64 {
-			conn, ok := open("192.168.1.20:1")
-			if !ok {
-				r.T.Fatalf("connection %d was refused", i)
-			}
-			conns = append(conns, conn)
+		open := func(from string, want bool) net.Conn {
+			conn, ok := connect(r.T, l, from)
+			check.Require(r.T, ok == want, "a connection from %s is accepted: %t", from, ok)
+			return conn
 		}
-		if _, ok := open("192.168.1.20:2"); ok {
-			r.T.Error("connection 65 was accepted")
+		first := open("192.168.1.20:1", true)
+		oldest := open("192.168.1.20:1", true)
+		for range 62 {
+			open("192.168.1.20:1", true)
 		}
-		if _, ok := open("192.168.1.21:1"); !ok {
-			r.T.Error("another address was refused")
-		}
-		for range 70 {
-			if _, ok := open("127.0.0.1:1"); !ok {
-				r.T.Fatal("loopback was refused")
-			}
-		}
-		conns[0].Close()
+		open("192.168.1.20:2", false)
+		first.Close()
 		synctest.Wait()
-		if _, ok := open("192.168.1.20:3"); !ok {
-			r.T.Error("refused although a connection was closed")
+		open("192.168.1.20:3", true)
+		for range 70 {
+			open("127.0.0.1:1", true)
 		}
-		for i := 64 + 1 + 70; i < 2560; i++ {
-			if _, ok := open(fmt.Sprintf("10.0.%d.%d:1", i/256, i%256)); !ok {
-				r.T.Fatalf("connection %d in all was refused", i)
-			}
+		for i := 64; i < 2400; i++ {
+			open(fmt.Sprintf("10.0.%d.%d:1", i/256, i%256), true)
 		}
-		if _, ok := open("127.0.0.1:1"); ok {
-			r.T.Error("connection 2561 in all was accepted")
-		}
+		check.Must(io.WriteString(oldest, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"))(r.T)
+		check.Must(http.ReadResponse(bufio.NewReader(oldest), nil))(r.T)
+		open("192.168.1.21:1", true)
+		synctest.Wait()
+		check.That(r.T, check.Err(oldest.Write([]byte("G"))) != nil, "no connection was closed for a new client's")
+		open("127.0.0.1:1", true)
 	})
 }
 
@@ -224,5 +224,155 @@ func TestServe_listenerError(t *testing.T) {
 	l.Close()
 	if err := r.Serve(t.Context(), l); err == nil {
 		t.Error("Serve with a closed listener: no error")
+	}
+}
+
+// On the local network each IPv6 address has its own NOTIFY_RATE, and all of a /64
+// have eight times as much.
+func TestAllow_ipv6Neighbors(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate = 4 }) // in bursts of 2
+		refused := func(from string) bool {
+			return r.Do(t, "POST", "/notify", `{"message": "x"}`,
+				"Client", "["+from+"]:40000").StatusCode == http.StatusTooManyRequests
+		}
+		for host := range 8 {
+			for try, want := range []bool{false, false, true} {
+				if got := refused(fmt.Sprintf("fd00::%d", host+1)); got != want {
+					t.Fatalf("address %d, request %d: refused %t, want %t", host, try, got, want)
+				}
+			}
+		}
+		check.That(t, refused("fd00::9"), "the ninth address of a /64 was not refused")
+		check.That(t, !refused("fd00:0:0:1::1"), "an address of another /64 was refused")
+	})
+}
+
+// A probe shows whether the proxy before the server sends the client's address.
+func TestProbe_arrival(t *testing.T) {
+	t.Parallel()
+	loopback := netip.MustParseAddr("127.0.0.1")
+	r := webtest.NewRig(t, func(c *site.Config) { c.TrustedProxies = []netip.Prefix{netip.PrefixFrom(loopback, 32)} })
+	base := r.ListenTCP(t)
+	target := check.Must(url.Parse(base))(t)
+	proxy := func(forward bool) string {
+		s := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(target)
+			if forward {
+				p.SetXForwarded()
+			}
+		}})
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	for name, tt := range map[string]struct {
+		origin string
+		want   web.Arrival
+	}{
+		"direct":         {base, web.Arrival{Peer: loopback, Direct: true, Trusted: true}},
+		"silent proxy":   {proxy(false), web.Arrival{Peer: loopback, Trusted: true}},
+		"complete proxy": {proxy(true), web.Arrival{Peer: loopback, Forwarded: true, Trusted: true}},
+	} {
+		transport := &http.Transport{}
+		if got, err := r.Probe(t.Context(), &http.Client{Transport: transport}, tt.origin); err != nil ||
+			got != tt.want {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, tt.want)
+		}
+		transport.CloseIdleConnections()
+	}
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	if _, err := r.Probe(t.Context(), other.Client(), other.URL); !errors.Is(err, web.ErrNotThisServer) {
+		t.Errorf("another server: %v, want %v", err, web.ErrNotThisServer)
+	}
+}
+
+func TestRequestLog_panic(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, func(c *site.Config) {
+		c.Announcements.Voices = func() announcements.VoiceList { panic("test panic") }
+	})
+	w := r.Do(t, "GET", "/voices", "").Want(500, "internal")
+	id := w.Field("request_id")
+	if id == "" || id != w.Header.Get("X-Request-Id") || strings.Contains(w.Text, "test panic") ||
+		strings.Contains(w.Text, "goroutine") {
+		t.Errorf("%v %s", w.Header, w.Text)
+	}
+	log := r.Log.String()
+	for _, want := range []string{"level=ERROR", "test panic", "request_id=" + id, "serve_test.go"} {
+		check.Contains(t, log, want, "the log")
+	}
+	r.Do(t, "GET", "/health", "").Want(200)
+}
+
+// The log has one entry for a request, without query, body and credentials.
+func TestRequestLog_entry(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	r.Do(t, "POST", "/notify?token=topsecret", `{"message": "The spare key is under the mat."}`,
+		"Authorization", "Basic topsecret", "Cookie", "a=topsecret").Want(202)
+	log := r.Log.String()
+	if strings.Contains(log, "mat") || strings.Contains(log, "topsecret") {
+		t.Errorf("a secret is in the log: %s", log)
+	}
+	check.Equal(t, strings.Count(log, "\n"), 1, "entries in the log of one request")
+	for _, want := range []string{
+		"level=INFO", "msg=request", "method=POST", "path=/notify", "status=202", "client=192.168.1.20",
+	} {
+		check.Contains(t, log, want, "the log")
+	}
+	r.Do(t, "GET", "/health", "")
+	check.Contains(t, r.Log.String(), "level=DEBUG msg=request method=GET path=/health", "the log")
+}
+
+// Clients cannot create metrics labels, as each takes memory for ever; and a
+// response without an explicit status is counted with 200.
+func TestObserve_labels(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	r := webtest.NewRig(t, func(c *site.Config) {
+		c.Observe = func(route, method string, status int, _ time.Duration) {
+			seen = append(seen, fmt.Sprintf("%s %s %d", method, route, status))
+		}
+	})
+	for _, tt := range []struct{ method, path, want string }{
+		{"GET", "/notify/unknown", "GET /notify/:id 404"},
+		{"GET", "/unknown", "GET  404"},
+		{"OPTIONS", "/notify", "OPTIONS  204"},
+		{"PATCH", "/notify", "PATCH  405"},
+		{"UNKNOWN", "/notify", "other  405"},
+		{"UNKNOWN", "/unknown", "other  404"},
+		{"HEAD", "/health", "HEAD /health 200"},
+		{"HEAD", "/events", "HEAD /events 200"},
+	} {
+		seen = nil
+		r.Do(t, tt.method, tt.path, "")
+		check.Equal(t, strings.Join(seen, ", "), tt.want, "%s %s is observed as", tt.method, tt.path)
+	}
+	check.That(t, !strings.Contains(r.Log.String(), "status=0"), "status 0 is in the log: %s", r.Log)
+}
+
+// BenchmarkRefusedAnnouncement measures guards, decoding and encoding without the
+// disk: the last check refuses the announcement.
+func BenchmarkRefusedAnnouncement(b *testing.B) {
+	r := webtest.NewRig(b)
+	h := r.Handler()
+	b.ReportAllocs()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, webtest.NewRequest("POST", "/notify",
+			`{"message": "Dinner is ready.", "voice": "unknown"}`, "Client", "127.0.0.1:1"))
+		if w.Code != 422 {
+			b.Fatal(w.Code)
+		}
+	}
+}
+
+// BenchmarkNew measures the start of the web server.
+func BenchmarkNew(b *testing.B) {
+	r := webtest.NewRig(b)
+	for b.Loop() {
+		check.Must(site.New(r.Config))(b)
 	}
 }

@@ -78,6 +78,7 @@ type Server struct {
 	origins        *http.CrossOriginProtection
 	posts          *limits.Limiter // of routes with Limited, by address
 	administration *limits.Limiter // of routes for administrators' accounts, by address
+	writes         writeRows       // of the other routes that save something
 	closing        chan struct{}   // closed when streams must end
 	stop           sync.Once       // closes closing
 	activity       activity        // of the network
@@ -117,6 +118,7 @@ func New(cfg Config) (*Server, error) {
 		closing:        make(chan struct{}),
 		activity:       activity{started: time.Now()},
 	}
+	s.writes = s.newWriteRows()
 	for _, origin := range cfg.TrustedOrigins {
 		if err := s.origins.AddTrustedOrigin(origin); err != nil {
 			return nil, err

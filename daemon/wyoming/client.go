@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +35,9 @@ func (c *client) serve(ctx, speaking context.Context) {
 	for {
 		f, err := c.next(ctx)
 		if err == nil {
+			err = c.pace(ctx)
+		}
+		if err == nil {
 			err = c.handle(speaking, f)
 		}
 		if err != nil {
@@ -61,6 +63,22 @@ func (c *client) next(ctx context.Context) (frame.Frame, error) {
 		err = disconnected(err)
 	}
 	return f, err
+}
+
+// pace waits until the client may send a frame.
+func (c *client) pace(ctx context.Context) error {
+	for c.limited() {
+		wait := c.frames.Reserve(c.addr, time.Now())
+		if wait == 0 {
+			break
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // readUntil sets the deadline for reading, or returns an error if ctx has ended.
@@ -144,7 +162,6 @@ func (c *client) synthesize(ctx context.Context, f frame.Frame) error {
 	if c.stream != nil {
 		return nil
 	}
-	began := time.Now()
 	s, text, err := c.open(f)
 	if err == nil {
 		err = s.speak(ctx, text)
@@ -152,7 +169,7 @@ func (c *client) synthesize(ctx context.Context, f frame.Frame) error {
 	if err == nil {
 		err = s.close()
 	}
-	c.logSpeech(s, began, err)
+	c.logSpeech(s, err)
 	return err
 }
 
@@ -182,7 +199,7 @@ func (c *client) endStream(ctx context.Context, _ frame.Frame) error {
 	if err == nil {
 		err = c.send("synthesize-stopped", nil)
 	}
-	c.logSpeech(s, s.began, err)
+	c.logSpeech(s, err)
 	return err
 }
 
@@ -203,12 +220,10 @@ func (c *client) open(f frame.Frame) (s *stream, text string, err error) {
 // limited reports whether the client's requests are counted.
 func (c *client) limited() bool { return c.LimitLoopback || !c.addr.IsLoopback() }
 
-func (c *client) logSpeech(s *stream, began time.Time, err error) {
+func (c *client) logSpeech(s *stream, err error) {
 	if err == nil {
-		c.Log.Info(
-			"wyoming request", "client", c.addr.String(), "voice", s.voice, "characters", s.length, "took",
-			time.Since(began),
-		)
+		c.Log.Info("wyoming request", "client", c.addr.String(), "voice", s.voice, "characters", s.length,
+			"took", time.Since(s.began))
 	}
 }
 
@@ -250,24 +265,21 @@ const internal = "internal"
 
 // codeOf returns the code of the error event for err.
 func codeOf(err error) string {
-	is := func(known ...error) bool {
-		return slices.ContainsFunc(known, func(k error) bool { return errors.Is(err, k) })
-	}
 	request, isRequest := errors.AsType[*announce.RequestError](err)
 	switch {
 	case isRequest:
 		return request.Violations[0].Code
-	case is(frame.ErrMalformed):
+	case errors.Is(err, frame.ErrMalformed):
 		return "malformed"
-	case is(frame.ErrTooLarge):
+	case errors.Is(err, frame.ErrTooLarge):
 		return "too_large"
-	case is(errTooMany, limits.ErrClientBusy):
+	case errors.Is(err, errTooMany), errors.Is(err, limits.ErrClientBusy):
 		return "too_many_requests"
-	case is(limits.ErrBusy):
+	case errors.Is(err, limits.ErrBusy):
 		return "busy"
-	case is(voice.ErrUnreadable):
+	case errors.Is(err, voice.ErrUnreadable):
 		return announce.CodeNotSpeakable
-	case is(voice.ErrUnavailable):
+	case errors.Is(err, voice.ErrUnavailable):
 		return "speech_unavailable"
 	default:
 		return internal

@@ -30,14 +30,19 @@ type stream struct {
 	time   *limits.ReadTime
 	text   string // not spoken yet: less than a sentence
 	length int    // characters so far
+	chunks int    // so far
 	begun  bool   // something has been spoken
 	open   bool   // audio-start has been sent, and audio-stop has not
 }
 
-// add speaks the sentences that text completes.
+// add speaks the sentences that text completes. A text has at most as many chunks as characters.
 func (s *stream) add(ctx context.Context, text string) error {
+	if text == "" {
+		return nil // without looking at what is there
+	}
 	s.text += text
-	if n := s.length + utf8.RuneCountInString(s.text); n > announce.MaxMessage {
+	s.chunks++
+	if n := s.length + utf8.RuneCountInString(s.text); max(n, s.chunks) > announce.MaxMessage {
 		return &announce.RequestError{Violations: []announce.Violation{{
 			Path: "text", Code: announce.CodeTooLong,
 			Detail: fmt.Sprintf("must have at most %d characters", announce.MaxMessage),
@@ -73,18 +78,18 @@ func (s *stream) speak(ctx context.Context, text string) error {
 		return unlessSilent(err)
 	}
 	s.voice = n.Voice
-	release, err := s.slot(ctx)
+	ctx, slot, err := s.slot(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer slot.Release()
 	for clip, err := range s.Speaker.Speak(ctx, announce.Utterance{Voice: n.Voice, Message: n.Message, Rate: n.Rate}) {
 		if err != nil {
 			return unlessSilent(err)
 		}
 		samples, err := s.joiner.Append(s.pause(), clip.Clip)
 		if err == nil {
-			err = s.sendSamples(samples)
+			err = slot.Read(ctx, func() error { return s.sendSamples(samples) })
 		}
 		if err != nil {
 			return err
@@ -108,14 +113,12 @@ func unlessSilent(err error) error {
 }
 
 // slot waits for a speech slot.
-func (s *stream) slot(ctx context.Context) (release func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, slotTimeout)
-	defer cancel()
+func (s *stream) slot(ctx context.Context) (context.Context, *limits.Slot, error) {
 	var client netip.Prefix // no client is counted
 	if s.limited() {
 		client = s.Blocks.Of(s.addr).Host
 	}
-	return s.Speeches.Wait(ctx, client)
+	return s.Speeches.Wait(ctx, client, slotTimeout)
 }
 
 // pause returns the samples of the pause before a part of the text that is not the first, and nothing within a

@@ -376,7 +376,7 @@ func TestDefense_situations(t *testing.T) {
 		"in or walk": func(d chance.Defense) bool { return in(d) || walks(d) },
 		"in or deep": func(d chance.Defense) bool { return in(d) || d.Infield == chance.DoublePlayDepth },
 	}
-	for _, f := range check.Columns(`
+	for _, f := range check.Rows(`
 a slugger with first open and the winning run on second | 9b 2 -2- 0-0 | slugger | walk | yes
 the same slugger leads off | 9b 0 --- 0-0 | slugger | walk | no
 the same slugger with the bases full | 9b 1 123 0-0 | slugger | walk | no
@@ -438,7 +438,7 @@ func TestManager_bunters(t *testing.T) {
 // What the side at bat calls in situations that a fan agrees on.
 func TestOffense_situations(t *testing.T) {
 	t.Parallel()
-	for _, f := range check.Columns(`
+	for _, f := range check.Rows(`
 no runner goes when six behind in the ninth | 9t 0 1-- 0-6 | regular | 0 | steal second, hit and run, sacrifice
 a slow runner stays | 2t 2 1-- 0-0 | regular | -3 | steal second
 a slugger does not bunt | 7t 0 1-- 0-0 | slugger | 0 | sacrifice, bunt for hit

@@ -119,7 +119,7 @@ func TestCommentator_substitutions(t *testing.T) {
 	t.Parallel()
 	c := call.New(call.English(), clubs(), "golden")
 	var out strings.Builder
-	for _, f := range check.Columns(`
+	for _, f := range check.Rows(`
 a new pitcher | 5t 0 --- 1-0 | dh | h11 0 P
 a pinch hitter | 5t 0 --- 1-0 | dh | a13 1 PH
 a pinch runner with two words | 5t 0 1-- 1-0 | dh | a14 9 PR

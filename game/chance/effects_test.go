@@ -124,7 +124,7 @@ func TestTactics_effects(t *testing.T) {
 		"sacrifice": isSacrifice, "score on a ground out": scoresOnGroundOut, "score from third": scoresFromThird,
 	}
 	tests := map[int][][]string{}
-	for _, f := range check.Columns(tacticCases) {
+	for _, f := range check.Rows(tacticCases) {
 		at := check.Must(strconv.Atoi(f[1]))(t)
 		tests[at] = append(tests[at], f)
 	}

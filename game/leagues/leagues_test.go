@@ -25,7 +25,7 @@ import (
 func TestCreate_validation(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		long := strings.Repeat("ü", 60)
-		for _, f := range check.Columns(createCases) {
+		for _, f := range check.Rows(createCases) {
 			q := request("me", "open")
 			text := string(check.Must(json.Marshal(q))(r))
 			from, to, _ := strings.Cut(strings.ReplaceAll(f[2], "ü×60", long), "→")

@@ -118,7 +118,7 @@ func TestRecord_order(t *testing.T) {
 // Each tie-break decides where those before it do not.
 func TestStandings_ties(t *testing.T) {
 	t.Parallel()
-	for _, f := range check.Columns(`
+	for _, f := range check.Rows(`
 percentage | 1-0 2:1, 1-2 2:1, 2-0 2:1 | 1 2 0 |
 head to head | 1-2 2:1, 1-0 1:9, 2-0 9:1, 0-1 1:2, 2-0 9:2 | 1 2 0 | head to head
 run difference | 0-1 3:2, 1-2 9:2, 2-0 3:2 | 1 0 2 | run difference

@@ -61,17 +61,23 @@ func shown(v any) string {
 }
 
 // Rows returns the cells of a table: each line of text that is not empty is a row, and " | " separates its cells.
-// It may be indented, and cells may be padded with spaces.
+// It may be indented, and cells may be padded with spaces. All rows have as many cells as the longest: the last ones
+// may be left out.
 func Rows(text string) (rows [][]string) {
+	longest := 0
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		cells := strings.Split(" "+line+" ", " | ")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
+		var row []string
+		for cell, more := "", true; more; {
+			cell, line, more = strings.Cut(" "+line+" ", " | ")
+			row = append(row, strings.TrimSpace(cell))
 		}
-		rows = append(rows, cells)
+		rows, longest = append(rows, row), max(longest, len(row))
+	}
+	for i, row := range rows {
+		rows[i] = append(row, make([]string, longest-len(row))...)
 	}
 	return rows
 }
@@ -122,20 +128,6 @@ func Require(tb T, ok bool, format string, args ...any) {
 
 // Err returns the error of a call that also returns a value.
 func Err[V any](_ V, err error) error { return err }
-
-// Columns returns the columns of a table of text: a row a line, columns separated by "|", an empty one behind the last.
-func Columns(table string) (rows [][]string) {
-	for line := range strings.Lines(table) {
-		var row []string
-		for column := range strings.SplitSeq(strings.TrimSpace(line), "|") {
-			row = append(row, strings.TrimSpace(column))
-		}
-		if len(row) > 1 {
-			rows = append(rows, append(row, ""))
-		}
-	}
-	return rows
-}
 
 // Close closes c when the test ends, which must not fail.
 func Close(tb testing.TB, c io.Closer) {

@@ -3,15 +3,21 @@
 package installed
 
 import (
-	"crypto/sha256"
+	"bufio"
+	"bytes"
 	"debug/buildinfo"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"pressbox/packaging/check"
 )
@@ -156,7 +162,151 @@ func TestPackage_hasBillOfMaterials(t *testing.T) {
 // sha256Of returns the SHA-256 of a file in hexadecimal.
 func sha256Of(t *testing.T, file string) string {
 	t.Helper()
+	return strings.Fields(run(t, commandTime, "sha256sum", file))[0]
+}
+
+// emulatedTime is long because emulation on a busy host is slow.
+const emulatedTime = 10 * time.Minute
+
+// libraries returns the folder of another architecture's C libraries, given as Debian's name.
+func libraries(arch string) string {
+	return map[string]string{
+		"arm64": "/usr/aarch64-linux-gnu/lib",
+		"armhf": "/usr/arm-linux-gnueabihf/lib",
+	}[arch]
+}
+
+// emulator returns the command that runs a program for another architecture, given as
+// Debian's name, on the oldest supported processor.
+func emulator(arch string) []string {
+	return map[string][]string{
+		"arm64": {"qemu-aarch64-static", "-cpu", "cortex-a53"},
+		"armhf": {"qemu-arm-static", "-cpu", "cortex-a7"},
+	}[arch]
+}
+
+// The arm packages, run on an emulated Raspberry Pi processor, synthesize the same
+// samples as the native package, up to rounding: sums are computed in another order.
+func TestArm_sameSpeech(t *testing.T) {
+	t.Parallel()
+	check.Require(t, nativeArch(t) == "amd64", "amd64 is what arm is compared with: this test needs an amd64")
+	state := t.TempDir()
+	const text = "Dinner is ready."
+	// The first run calibrates the voice and saves it in the store for the others.
+	want := speech(t, "amd64", state, text)
+	for _, arch := range []string{"arm64", "armhf"} {
+		got := speech(t, arch, state, text)
+		if len(got) != len(want) || len(want) < rate/2 {
+			t.Fatalf("%s says %d samples, amd64 %d", arch, len(got), len(want))
+		}
+		farthest := 0
+		for i := range want {
+			farthest = max(farthest, max(int(got[i])-int(want[i]), int(want[i])-int(got[i])))
+		}
+		check.That(t, farthest <= 4, "samples of %s differ by up to %d, want at most 4", arch, farthest)
+		t.Logf("%d samples of %s differ by up to %d", len(want), arch, farthest)
+	}
+}
+
+// The program cannot run on the processor that the package rejects.
+func TestArmhf_needsARMv7(t *testing.T) {
+	t.Parallel()
+	root := unpack(t, packageFor(t, "armhf"))
+	for processor, runs := range map[string]bool{"arm1176": false, "cortex-a7": true} {
+		out, err := exec.Command("qemu-arm-static", "-cpu", processor, "-L", filepath.Dir(libraries("armhf")),
+			filepath.Join(root, "usr/bin/pressbox"), "version").CombinedOutput()
+		check.That(t, (err == nil) == runs, "on an %s: %v, want that it runs: %v\n%s", processor, err, runs, out)
+	}
+}
+
+// speech starts the server of the package for an architecture, and returns the samples that
+// its "pressbox say" writes to a file.
+func speech(t *testing.T, arch, state, text string) []int16 {
+	t.Helper()
+	root := unpack(t, packageFor(t, arch))
+	// ONNX Runtime in an emulator must not see the host's processors. The C libraries have
+	// to be where every program finds them: the one that the server starts to confine
+	// espeak-ng inherits neither the emulator's options nor its environment.
+	args := []string{"--mount", "sh", "-euc", `mount -t tmpfs none /sys/devices/system/cpu
+if [ -n "$0" ]; then mount -t overlay -o "lowerdir=$0:/usr/lib" none /usr/lib; fi
+exec "$@"`, libraries(arch)}
+	program := slices.Concat(args, emulator(arch), []string{filepath.Join(root, "usr/bin/pressbox")})
+	cmd := exec.Command("unshare", append(slices.Clip(program), "serve")...)
+	cmd.Dir = state
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "PORT=0", "HOST=127.0.0.1", "STATE_DIR=" + state, "PULSE_SERVER=unix:" + state +
+			"/none",
+		"MODEL_DIR=" + bundledVoice(t, root), "ONNXRUNTIME_LIB=" +
+			filepath.Join(root, "usr/lib/pressbox/libonnxruntime.so"),
+	}
+	said := check.Must(cmd.StderrPipe())(t)
+	check.NoError(t, cmd.Start())
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		go func() { _, _ = io.Copy(io.Discard, said) }()
+		check.NoError(t, cmd.Wait())
+	}()
+	stop := time.AfterFunc(emulatedTime, func() { _ = cmd.Process.Kill() })
+	defer stop.Stop()
+	address := check.Must(listening(said))(t)
+	go func() { _, _ = io.Copy(io.Discard, said) }()
+	fetch(t, address, "Hello.") // returns when the voice is loaded
+	file := filepath.Join(t.TempDir(), "said.wav")
+	run(t, emulatedTime, append(append([]string{"unshare"}, program...), "say", "--server", address, "--out", file,
+		text)...)
+	return samplesIn(t, file)
+}
+
+// samplesIn returns the samples of a WAV file with a single data chunk.
+func samplesIn(t *testing.T, file string) []int16 {
+	t.Helper()
 	content := check.Must(os.ReadFile(file))(t)
-	s := sha256.Sum256(content)
-	return hex.EncodeToString(s[:])
+	_, rest, found := bytes.Cut(content, []byte("data"))
+	if !found || len(rest) < 4 || !bytes.HasPrefix(content, []byte("RIFF")) {
+		t.Fatalf("%s is no WAV file: %d bytes", file, len(content))
+	}
+	return decodePCM(rest[4:])
+}
+
+// bundledVoice returns a folder with only one bundled voice of an unpacked package, so that
+// no other is calibrated meanwhile.
+func bundledVoice(t *testing.T, root string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, suffix := range []string{".onnx", ".onnx.json"} {
+		name := "en_US-pressbox-medium" + suffix
+		check.NoError(t, os.Symlink(filepath.Join(root, "usr/share/pressbox/models", name), filepath.Join(dir, name)))
+	}
+	return dir
+}
+
+// listening returns the address in the server's log.
+func listening(said io.Reader) (address string, err error) {
+	var all strings.Builder
+	lines := bufio.NewScanner(said)
+	for lines.Scan() {
+		all.WriteString(lines.Text() + "\n")
+		if _, address, found := strings.Cut(lines.Text(), "url="); found {
+			return strings.Trim(address, `"`), nil
+		}
+	}
+	return "", errors.New("the server does not listen:\n" + all.String())
+}
+
+// fetch returns the PCM of a text, and retries until the voice is loaded.
+func fetch(t *testing.T, address, text string) []byte {
+	t.Helper()
+	body := check.Must(json.Marshal(speechRequest(text)))(t)
+	for deadline := time.Now().Add(emulatedTime); ; {
+		resp := check.Must(http.Post(address+"/v1/audio/speech", "application/json", bytes.NewReader(body)))(t)
+		answer, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		switch {
+		case err == nil && resp.StatusCode == http.StatusOK:
+			return answer
+		case resp.StatusCode != http.StatusServiceUnavailable || time.Now().After(deadline):
+			t.Fatalf("speech: status %d: %s (%v)", resp.StatusCode, answer, err)
+		}
+		<-time.After(time.Second)
+	}
 }

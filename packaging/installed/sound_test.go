@@ -3,13 +3,18 @@
 package installed
 
 import (
+	"bufio"
 	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"pressbox/packaging/check"
@@ -143,4 +148,130 @@ func (s *server) stopRecording(r *recording) []int16 {
 	_ = r.cmd.Process.Kill()
 	_ = r.cmd.Wait() // killed
 	return decodePCM(r.data)
+}
+
+// A desktop whose sound server is PulseAudio.
+func TestDesktop_pulseAudio(t *testing.T) {
+	s := newServer(boot(t, "bookworm"))
+	s.run("apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends",
+		s.copyIn(currentPackage(t)), "pulseaudio", "libpam-systemd", "dbus-user-session")
+	s.run("useradd", "--create-home", "alice")
+	s.logIn("alice")
+	s.run("pressbox", "setup-audio", "session", "--user=alice")
+	s.checkPlayback("alice")
+	s.run("pressbox", "setup-audio", "--undo")
+	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
+	check.Contains(t, s.as("alice", "pactl", "info"), "Server Name: pulseaudio", "alice's sound server")
+}
+
+// testSessionSound switches from the server's own sound server to that of a user's session
+// and back. Playback needs the session.
+func testSessionSound(s *server) {
+	s.logIn("alice")
+	s.run("pressbox", "setup-audio", "session", "--user=alice")
+	s.checkPlayback("alice")
+	s.until("its own sound server has ended",
+		func() bool { return s.try("pgrep", "--uid=pressbox", "pipewire") == "exit status 1" })
+
+	s.logOut("alice")
+	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
+	check.Contains(s.t, s.try("pressbox", "doctor"), "alice is not logged in", "doctor")
+	s.logIn("alice")
+	s.checkPlayback("alice")
+
+	s.run("pressbox", "setup-audio", "--undo")
+	s.until("playback has stopped", func() bool { return s.health().Status == "degraded" })
+	left := s.run("find", "/etc", "/var/lib/systemd/linger", "-name", "*pressbox*", "!", "-path", "/etc/pressbox*",
+		"!", "-path", "/etc/avahi/*", "!", "-path", "/etc/systemd/system/*")
+	check.Equal(s.t, left, "", "the remaining files")
+	check.That(s.t, !s.exists("/run/pressbox-audio"), "the folder of the socket exists")
+	check.Contains(s.t, s.as("alice", "pactl", "info"), "Default Sink", "alice's sound server")
+	s.run("pressbox", "setup-audio", "headless")
+	s.checkPlayback("pressbox")
+}
+
+// logIn logs a user in, as a display manager does.
+func (s *server) logIn(name string) {
+	s.t.Helper()
+	s.run("systemd-run", "--quiet", "--collect", "--unit=login-"+name, "--property=PAMName=login",
+		"--property=User="+name, "sleep", "infinity")
+	s.until(name+" is logged in", func() bool {
+		return s.try("systemctl", "--user", "--machine="+name+"@.host", "is-active", "default.target") == "active"
+	})
+}
+
+// logOut ends all sessions of a user and waits until they have ended.
+func (s *server) logOut(name string) {
+	s.t.Helper()
+	folder := "/run/user/" + s.run("id", "--user", name)
+	s.run("systemctl", "stop", "login-"+name+".service")
+	s.run("loginctl", "terminate-user", name)
+	s.until(name+" is logged out", func() bool { return !s.exists(folder) })
+}
+
+// as runs a program as a user who is logged in.
+func (s *server) as(name string, args ...string) string {
+	s.t.Helper()
+	return s.run(append([]string{"runuser", "--user=" + name, "--", "env", "XDG_RUNTIME_DIR=/run/user/" +
+		s.run("id", "--user", name)}, args...)...)
+}
+
+// testWyoming checks that a client of the Wyoming protocol starts the stopped service, and that
+// its port has the address filter of the first one; that nothing is served with WYOMING=off; and
+// that a port in use does not keep the server from starting.
+func testWyoming(s *server) {
+	s.run("systemctl", "stop", "pressbox.service")
+	s.checkWyoming()
+	for address, answered := range map[string]bool{"192.168.77.1": true, "203.0.113.77": false} {
+		got := s.try("timeout", "5", "bash", "-c", `exec 3<>/dev/tcp/`+address+`/10200 &&
+			echo '{"type":"ping"}' >&3 && head -n 1 <&3`)
+		check.Equal(s.t, strings.Contains(got, "pong"), answered, "%s is answered %q, a pong", address, got)
+	}
+
+	s.run("sh", "-c", "echo WYOMING=off >>"+settingsFile)
+	s.run("systemctl", "restart", "pressbox.service")
+	check.Equal(s.t, s.describe(), "", "the answer with WYOMING=off")
+	s.run("sed", "-i", "/^WYOMING=/d", settingsFile)
+
+	s.run("systemctl", "stop", "pressbox.service", "pressbox-wyoming.socket")
+	s.run("systemd-run", "--quiet", "--unit=piper", "systemd-socket-activate", "--listen=10200", "true")
+	s.until("another program listens", func() bool {
+		return strings.Contains(s.run("ss", "-Hltn", "sport = :10200"), "10200")
+	})
+	s.run("systemctl", "start", "pressbox.service")
+	doctor := s.try("pressbox", "doctor")
+	warned := containsLine(doctor, "warn", "wyoming", "port 10200 is in use by another program")
+	check.That(s.t, warned, "doctor with a port in use:\n%s", doctor)
+	s.run("systemctl", "stop", "piper.service")
+	s.run("systemctl", "restart", "pressbox.service")
+	s.checkWyoming()
+	check.Equal(s.t, s.run("systemctl", "is-active", "pressbox-wyoming.socket"), "active", "the socket after a restart")
+}
+
+// checkWyoming checks that a client of the Wyoming protocol learns the voices.
+func (s *server) checkWyoming() {
+	s.t.Helper()
+	check.Contains(s.t, s.describe(), `"name":"en_US-pressbox-medium"`, "the answer at port 10200")
+}
+
+// describe returns the data of the response to a describe; "" if there is none.
+func (s *server) describe() string {
+	s.t.Helper()
+	conn := check.Must(s.dial(s.t.Context(), "tcp", "127.0.0.1:10200"))(s.t)
+	defer conn.Close()
+	_, _ = io.WriteString(conn, "{\"type\": \"describe\"}\n") // the server may have closed it
+	in := bufio.NewReader(conn)
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return ""
+	}
+	var header struct {
+		Length int `json:"data_length"`
+	}
+	check.NoError(s.t, json.Unmarshal(line, &header))
+	data := make([]byte, header.Length)
+	if _, err := io.ReadFull(in, data); err != nil {
+		return fmt.Sprint(err)
+	}
+	return string(data)
 }

@@ -3,19 +3,23 @@
 package installed
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"pressbox/packaging/check"
-)
+	"github.com/gorilla/websocket"
 
-// sourcesFile is apt's file of the repository.
-const sourcesFile = "/etc/apt/sources.list.d/pressbox.sources"
+	"pressbox/packaging/check"
+	"pressbox/packaging/hosttest"
+)
 
 // Files with which the program before an upgrade goes on.
 const (
@@ -31,7 +35,7 @@ func testUpgrade(s *server) {
 	r := s.underLoad(func() { s.run("apt-get", "install", "--yes", "--quiet=2", "--only-upgrade", "pressbox") })
 	r.mustAnswerSince(s.t, time.Time{})
 	game.finish()
-	s.run("sh", "-c", "rm "+sourcesFile+" /var/cache/apt/archives/pressbox_*") // what a purge leaves, as it is apt's
+	s.run("sh", "-c", "rm "+hosttest.SourcesFile+" /var/cache/apt/archives/pressbox_*") // what a purge leaves, as it is apt's
 	s.checkVersion()
 	s.checkWyoming()
 	config := s.run("pressbox", "config")
@@ -45,30 +49,19 @@ func (s *server) checkVersion() {
 	for _, path := range []string{previousProgram, previousUnit, previousDropIn} {
 		check.That(s.t, !s.exists(path), "%s exists", path)
 	}
-	check.Contains(s.t, s.try("sh", "-c", "ls -d /var/lib/pressbox-upgrade-*"), "No such file", "the list of copies")
+	check.Contains(s.t, s.try("sh", "-c", "ls -d /var/lib/pressbox/upgrade-*"), "No such file", "the list of copies")
 }
 
 // subscribe serves a repository of "make repo" with a package to the host, whose apt reads it.
 func (s *server) subscribe(deb string) {
 	s.t.Helper()
 	dist := s.t.TempDir()
-	home := check.Must(os.MkdirTemp("", "gpg"))(s.t) // short, for the socket of gpg's agent
-	s.t.Cleanup(func() { check.NoError(s.t, os.RemoveAll(home)) })
-	run(s.t, commandTime, "cp", deb, dist)
-	gpg := []string{"env", "GNUPGHOME=" + home, "DIST=" + dist}
-	created := run(s.t, commandTime, append(gpg, "gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1",
-		"--quick-gen-key", "releaser@example.org", "ed25519", "sign", "never")...)
-	_, created, _ = strings.Cut(created, "KEY_CREATED P ")
 	l := check.Must(s.listen("tcp", "127.0.0.1:0"))(s.t)
 	web := http.Server{Handler: http.FileServer(http.Dir(filepath.Join(dist, "repo")))}
 	go func() { _ = web.Serve(l) }() // until the host is powered off
 	s.t.Cleanup(func() { check.NoError(s.t, web.Close()) })
-	run(s.t, commandTime, append(gpg, "../repo/build", strings.Fields(created)[0], "http://"+l.Addr().String())...)
-	run(s.t, commandTime, append(gpg, "gpgconf", "--kill", "all")...)
-	s.write(sourcesFile, check.Must(os.ReadFile(filepath.Join(dist, "repo/pressbox.sources")))(s.t))
-	s.run("apt-get", "update", "--quiet=2", "--error-on=any", // of this source alone: the host has no network
-		"-o", "Dir::Etc::SourceList=sources.list.d/pressbox.sources", "-o", "Dir::Etc::SourceParts=-",
-		"-o", "APT::Get::List-Cleanup=0")
+	s.write(hosttest.SourcesFile, hosttest.Publish(s.t, deb, dist, "http://"+l.Addr().String()))
+	s.run(strings.Fields(hosttest.UpdateCommand)...)
 }
 
 // firstPackage returns the package of version 0.5.0.
@@ -102,7 +95,7 @@ func TestFirstVersion(t *testing.T) {
 	s.mustRequest("GET", "/notify/"+posted.ID, nil, &found)
 	check.Equal(t, found.Message, "Dinner is ready.", "the announcement")
 	check.Contains(t, s.run("pressbox", "tokens", "list"), "anna", "the tokens")
-	check.Must(s.request("GET", "/notify", nil, nil, "Authorization", "Bearer "+token))(t)
+	check.Must(s.Request("GET", "/notify", nil, nil, "Authorization", "Bearer "+token))(t)
 }
 
 // testFailedUpgrade upgrades to a version that does not work. The one before it goes on, also
@@ -137,4 +130,142 @@ func brokenPackage(s *server) (deb string) {
 		[]byte("#!/bin/sh\necho 'pressbox: out of order' >&2\nexit 1\n"), 0o755))
 	run(s.t, commandTime, "dpkg-deb", "--build", "--root-owner-group", "-Znone", tree, deb)
 	return deb
+}
+
+// A player plays both sides of a game while the server is restarted.
+type player struct {
+	*server
+	id   string
+	stop chan struct{}
+	end  sync.WaitGroup
+
+	moves atomic.Int64 // acknowledged
+
+	// Read after play has stopped.
+	rev         uint64 // the highest acknowledged revision
+	connections int    // websocket connections opened
+}
+
+const movePause = 500 * time.Millisecond // between two moves, so that the game outlasts the upgrade
+
+// errOver reports that nothing is left to play.
+var errOver = errors.New("the game is over")
+
+// play signs up an account and plays until finish is called.
+func (s *server) play() *player {
+	s.t.Helper()
+	person := *s
+	t := &player{server: &person, stop: make(chan struct{})}
+	t.id = t.StartGame(s.t)
+	t.end.Go(t.run)
+	return t
+}
+
+// run plays moves, on a new connection whenever one breaks, until the game is over.
+func (t *player) run() {
+	for {
+		t.connections++
+		if err := t.playOnce(); err == nil || errors.Is(err, errOver) {
+			return
+		}
+		select {
+		case <-t.stop:
+			return
+		case <-time.After(movePause):
+		}
+	}
+}
+
+// A frame holds the fields of a websocket frame that the player reads.
+type frame struct {
+	T, CID string
+	Rev    uint64
+}
+
+// playOnce plays on one connection, until it breaks or play stops.
+func (t *player) playOnce() error {
+	dialer := websocket.Dialer{NetDialContext: t.dial, Jar: t.Jar, Subprotocols: []string{"pressbox.v1"}}
+	line, resp, err := dialer.Dial("ws://127.0.0.1:8888/api/ws", nil)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	defer line.Close()
+	if err := line.WriteJSON(map[string]any{"t": "join", "g": t.id}); err != nil {
+		return err
+	}
+	for {
+		if err := t.move(line); err != nil {
+			return err
+		}
+		select {
+		case <-t.stop:
+			return nil
+		case <-time.After(movePause):
+		}
+	}
+}
+
+// move sends the first legal move and waits for its acknowledgement.
+func (t *player) move(line *websocket.Conn) error {
+	var game struct {
+		Status string
+		Rev    uint64
+		Legal  []struct{ Action json.RawMessage }
+	}
+	if _, err := t.Request(http.MethodGet, "/api/games/"+t.id, nil, &game); err != nil {
+		return err
+	}
+	if game.Status == "finished" {
+		return errOver
+	}
+	if len(game.Legal) == 0 {
+		return fmt.Errorf("the game is %s and nothing is legal", game.Status)
+	}
+	cid := fmt.Sprint(t.moves.Load(), "-", t.connections)
+	if err := line.WriteJSON(map[string]any{
+		"t": "cmd", "g": t.id, "cid": cid, "rev": game.Rev, "d": map[string]any{"action": game.Legal[0].Action},
+	}); err != nil {
+		return err
+	}
+	if err := line.SetReadDeadline(time.Now().Add(commandTime)); err != nil {
+		return err
+	}
+	for {
+		var f frame
+		if err := line.ReadJSON(&f); err != nil {
+			return err
+		}
+		if f.CID != cid {
+			continue
+		}
+		if f.T == "ack" {
+			t.moves.Add(1)
+			t.rev = max(t.rev, f.Rev)
+		}
+		return nil
+	}
+}
+
+// finish stops play, checks that every acknowledged move was saved, and concedes the game
+// unless it is over: an unfinished game keeps the server from exiting when idle.
+func (t *player) finish() {
+	t.t.Helper()
+	t.until("ten moves were made", func() bool { return t.moves.Load() >= 10 })
+	close(t.stop)
+	t.end.Wait()
+	var game struct{ Events []struct{ Rev uint64 } }
+	t.mustRequest("GET", "/api/games/"+t.id+"/events?since=0", nil, &game)
+	for i, e := range game.Events {
+		check.Require(t.t, e.Rev == uint64(i)+1, "event %d of the game has revision %d", i+1, e.Rev)
+	}
+	check.That(t.t, uint64(len(game.Events)) >= t.rev, "of %d acknowledged moves up to revision %d, %d are saved",
+		t.moves.Load(), t.rev, len(game.Events))
+	check.That(t.t, t.connections >= 2, "no connection broke: was the server restarted?")
+	t.t.Logf("game: %d moves on %d connections", t.moves.Load(), t.connections)
+	var state struct{ Status string }
+	t.mustRequest(http.MethodGet, "/api/games/"+t.id, nil, &state)
+	if state.Status != "finished" {
+		t.mustRequest(http.MethodPost, "/api/games/"+t.id+"/concede", struct{}{}, nil)
+	}
 }

@@ -55,9 +55,7 @@ func (tr *tree) run(command ...string) (string, error) {
 func (tr *tree) must(command ...string) string {
 	tr.t.Helper()
 	out, err := tr.run(command...)
-	if err != nil {
-		tr.t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
-	}
+	check.Require(tr.t, err == nil, "%s: %v\n%s", strings.Join(command, " "), err, out)
 	return out
 }
 

@@ -67,18 +67,14 @@ func (r *releaser) newKey(user string) string {
 	out := r.must("gpg", "--batch", "--quiet", "--passphrase", "", "--status-fd", "1", "--quick-gen-key", user,
 		"ed25519", "sign", "never")
 	_, created, found := strings.Cut(out, "KEY_CREATED P ")
-	if !found {
-		r.t.Fatalf("no key was created:\n%s", out)
-	}
+	check.Require(r.t, found, "no key was created:\n%s", out)
 	return strings.Fields(created)[0]
 }
 
 func (r *releaser) must(command ...string) string {
 	r.t.Helper()
 	out, err := r.run(command...)
-	if err != nil {
-		r.t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
-	}
+	check.Require(r.t, err == nil, "%s: %v\n%s", strings.Join(command, " "), err, out)
 	return out
 }
 
@@ -106,9 +102,7 @@ func (r *releaser) alter(path, from, to string) {
 	r.t.Helper()
 	path = filepath.Join(r.dist, "repo", path)
 	content := check.Must(os.ReadFile(path))(r.t)
-	if !bytes.Contains(content, []byte(from)) {
-		r.t.Fatalf("%s has no %q", path, from)
-	}
+	check.Require(r.t, bytes.Contains(content, []byte(from)), "%s has no %q", path, from)
 	check.NoError(r.t, os.WriteFile(path, bytes.ReplaceAll(content, []byte(from), []byte(to)), 0o644))
 }
 

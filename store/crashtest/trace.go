@@ -17,9 +17,13 @@
 package crashtest
 
 import (
+	"bytes"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 )
 
 // A Kind is what an operation does.
@@ -133,4 +137,62 @@ func (t Trace) WithoutSyncs(n int) Trace {
 		return o.Kind == Sync && seen%n == 0
 	})
 	return t
+}
+
+// Replaced checks that a file, whenever the power is cut, has its earlier content
+// or the new one, as a whole, and the new one once a process has acknowledged it.
+// It returns the number of states.
+func (t Trace) Replaced(name string, earlier, replacement []byte) (states int, err error) {
+	all := t.States(Bounds{All: 4, Random: 8})
+	for _, s := range all {
+		content, _ := s.Content(name)
+		acknowledged := len(t.Acks(s.Next)) > 0
+		switch {
+		case bytes.Equal(content, replacement):
+		case acknowledged:
+			return len(all), fmt.Errorf("%s does not have its new content, which was acknowledged; "+
+				"before operation %d, %s", name, s.Next, s.How)
+		case !bytes.Equal(content, earlier):
+			return len(all), fmt.Errorf("%s has %d bytes, which are neither its earlier content nor the new one; "+
+				"before operation %d, %s",
+				name, len(content), s.Next, s.How)
+		}
+	}
+	return len(all), nil
+}
+
+// A Failure is a way in which a disk fails.
+type Failure struct {
+	Name    string
+	Err     syscall.Errno
+	Lasting bool // every operation that it concerns fails, not only the first
+
+	concerns func(Op) bool
+}
+
+// Failures returns the ways in which a disk of a store fails.
+func Failures() []Failure {
+	all := func(Op) bool { return true }
+	meta := func(o Op) bool { // the first two pages of a store
+		return o.Kind == Write && o.Offset <= pageSize && len(o.Data) == pageSize && strings.HasSuffix(o.Name, ".db")
+	}
+	return []Failure{
+		{"one EIO", syscall.EIO, false, all},
+		{"one EIO at a meta page", syscall.EIO, false, meta},
+		{"EIO from then on", syscall.EIO, true, all},
+		{"read-only from then on", syscall.EROFS, true, func(o Op) bool { return o.Kind < Open }},
+	}
+}
+
+// Plan returns a plan for [Disk.Fail] by which the disk fails from the operation first on,
+// and a function that reports whether an operation has failed.
+func (f Failure) Plan(first int) (plan func(int, Op) syscall.Errno, failed func() bool) {
+	var seen atomic.Bool
+	plan = func(n int, o Op) syscall.Errno {
+		if n < first || !f.concerns(o) || seen.Swap(true) && !f.Lasting {
+			return 0
+		}
+		return f.Err
+	}
+	return plan, seen.Load
 }

@@ -62,9 +62,7 @@ func Kill(tb testing.TB, round int, longest time.Duration, child string, args ..
 	kill := time.AfterFunc(Moment(round, longest), func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	_ = cmd.Wait() // returns that it was killed
-	if stderr.Len() > 0 {
-		tb.Errorf("round %d: %s", round, stderr.String())
-	}
+	check.That(tb, stderr.Len() == 0, "round %d: %s", round, stderr.String())
 }
 
 // Moment returns the time up to longest after which a child process is killed in a round.

@@ -48,21 +48,16 @@ func (q *Queue) firstReady(c Conditions) *item {
 	return nil
 }
 
-// Played records that the first sample of the current announcement is being played.
-func (q *Queue) Played(c Conditions) {
+// Played records that the current announcement is being played, and in which voice, which is not saved before the end:
+// after a crash the voice that was asked for may work again. It returns the voice that was to speak.
+func (q *Queue) Played(voice string, c Conditions) (before string, s Step) {
 	it := q.current
 	it.Status, it.interrupted = Playing, false
 	if it.Started.IsZero() {
 		it.Started = c.Now.UTC()
 	}
-}
-
-// Spoken records which voice speaks the current announcement. It is not saved before the end: after a crash the
-// voice that was asked for may work again. It returns the voice that was to speak.
-func (q *Queue) Spoken(voice string, c Conditions) (before string, s Step) {
-	before = q.current.Voice
-	q.current.Voice = voice
-	q.publish(q.current, c)
+	before, it.Voice = it.Voice, voice
+	q.publish(it, c)
 	return before, q.done()
 }
 

@@ -1,6 +1,7 @@
 package announce_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/policy"
 )
@@ -62,9 +64,7 @@ func (m *model) do(s announce.Step) {
 }
 
 func (m *model) end(id string, status announce.Status) {
-	if m.isEnding(id) || m.final[id] != "" {
-		m.t.Fatalf("%s ends twice", id)
-	}
+	check.Require(m.t, !m.isEnding(id) && m.final[id] == "", "%s ends twice", id)
 	e := end{id, status, m.conditions()}
 	m.Ending([]string{id}, status, "", e.at)
 	m.ending = append(m.ending, e)
@@ -82,8 +82,11 @@ func (m *model) post(t *rapid.T) {
 	}
 	ann.At = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 30}).Draw(t, "in")) * time.Second)
 	ann.Expires = ann.At.Add(ann.TTL)
-	if ann, err := m.Reserve(ann, m.conditions()); err == nil {
+	ann.Sender.Client = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "client")
+	if ann, err := m.Reserve(ann, true, m.conditions()); err == nil {
 		m.reserved = append(m.reserved, ann)
+	} else if _, share := errors.AsType[*announce.ShareError](err); share {
+		return
 	} else if n := len(m.List(m.conditions()).Queue) + len(m.reserved); n < 3 {
 		t.Fatalf("%v with %d announcements", err, n)
 	}
@@ -131,9 +134,7 @@ func (m *model) take(t *rapid.T) {
 	next, peeked := m.peek(t)
 	turn, ok, s := m.Take(m.conditions())
 	m.do(s)
-	if ok != peeked || turn.ID != next.ID {
-		t.Fatalf("took %s, after %s was next", turn.ID, next.ID)
-	}
+	check.Require(t, ok == peeked && turn.ID == next.ID, "took %s, after %s was next", turn.ID, next.ID)
 	if ok {
 		m.current = &turn
 	}
@@ -147,9 +148,8 @@ func (m *model) peek(t *rapid.T) (next announce.Announcement, ok bool) {
 		return next, false
 	}
 	late := !next.Expires.After(m.now) && next.Sentence == 0
-	if d := m.conditions().Decide(next, m.now); late || !d.Speak || m.isEnding(next.ID) {
-		t.Fatalf("%s is next at %s: %+v", next.ID, m.now, d)
-	}
+	d := m.conditions().Decide(next, m.now)
+	check.Require(t, !late && d.Speak && !m.isEnding(next.ID), "%s is next at %s: %+v", next.ID, m.now, d)
 	return next, true
 }
 
@@ -162,8 +162,7 @@ func (m *model) play(t *rapid.T) {
 	if m.current == nil || m.isEnding(m.current.ID) {
 		t.Skip("none is being spoken")
 	}
-	m.Played(m.conditions())
-	_, s := m.Spoken("anna", m.conditions())
+	_, s := m.Played("anna", m.conditions())
 	m.do(s)
 	switch rapid.IntRange(0, 2).Draw(t, "until") {
 	case 0:
@@ -228,9 +227,7 @@ func (m *model) advance() {
 	expected := m.due || !m.next.IsZero() && !m.now.Before(m.next)
 	m.due = false
 	next, s := m.Advance(m.conditions())
-	if !expected && len(s.Ends)+len(s.Events) > 0 {
-		m.t.Fatalf("something was due before %s: %+v", m.next, s)
-	}
+	check.Require(m.t, expected || len(s.Ends)+len(s.Events) <= 0, "something was due before %s: %+v", m.next, s)
 	if s.Stop != nil {
 		m.end(m.current.ID, announce.Expired)
 	}
@@ -248,13 +245,10 @@ func (m *model) check(t *rapid.T) {
 			t.Fatalf("%s is listed twice, or %s and published as %s", v.ID, v.Status, m.published[v.ID])
 		}
 		seen[v.ID] = true
-		if final := m.final[v.ID]; final != "" && final != v.Status {
-			t.Fatalf("%s ended as %s and is %s", v.ID, final, v.Status)
-		}
+		final := m.final[v.ID]
+		check.Require(t, final == "" || final == v.Status, "%s ended as %s and is %s", v.ID, final, v.Status)
 	}
-	if len(seen) != len(m.accepted) {
-		t.Fatalf("%d of %d announcements are listed", len(seen), len(m.accepted))
-	}
+	check.Require(t, len(seen) == len(m.accepted), "%d of %d announcements are listed", len(seen), len(m.accepted))
 	for i, v := range l.Queue {
 		if *v.Position != i {
 			t.Fatalf("%s has position %d instead of %d", v.ID, *v.Position, i)
@@ -315,4 +309,50 @@ func TestQueue_model(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A limited client has half of the places of the queue, and 50 of the planned announcements, also of those that are being
+// saved and of those that a store had; others have theirs, and one that is not limited has all.
+func TestQueue_shares(t *testing.T) {
+	t.Parallel()
+	c := announce.Conditions{Config: announce.Config{Max: 7, Volume: 100}, Now: time.Unix(1, 0), ClockSet: true}
+	var q announce.Queue
+	q.Load(nil, nil, c)
+	posted := 0
+	// post posts as many as are accepted, at most 210, and compares their number and why no other one is.
+	post := func(client string, urgent bool, in time.Duration, want int, why string) {
+		t.Helper()
+		n := 0
+		var err error
+		for ; err == nil && n < 210; n++ {
+			ann := announce.Announcement{ID: fmt.Sprint(posted), Created: c.Now, At: c.Now.Add(in), Expires: c.Now.Add(9 * in)}
+			ann.Urgent, ann.Sender.Client = urgent, client
+			posted++
+			if ann, err = q.Reserve(ann, client != "free", c); err == nil && posted%2 == 0 {
+				q.Enqueue(ann.ID, c)
+			}
+		}
+		check.Equal(t, fmt.Sprint(n-1, " ", err), fmt.Sprint(want, " ", why), "%s, urgent: %t, in %v", client, urgent, in)
+	}
+	const half = "this client has %d announcements in the queue, at most half of QUEUE_MAX_SIZE"
+	post("a", false, 0, 4, fmt.Sprintf(half, 3)) // the first of them is the current one
+	post("b", false, 0, 3, fmt.Sprintf(half, 3))
+	post("c", false, 0, 1, announce.ErrFull.Error())
+	post("free", false, 0, 0, announce.ErrFull.Error())
+	post("a", true, 0, 5, fmt.Sprintf(half, 8))
+	post("free", true, 0, 5, announce.ErrFull.Error())
+	const planned = "this client has 50 scheduled or repeated announcements, at most 50 are permitted"
+	post("a", false, time.Hour, 50, planned)
+	post("b", false, time.Hour, 50, planned)
+	post("free", false, time.Hour, 100, announce.ErrScheduleFull.Error())
+
+	var stored []announce.Announcement
+	for _, v := range slices.Concat(q.List(c).Scheduled, q.List(c).Queue) {
+		stored = append(stored, v.Announcement)
+	}
+	q = announce.Queue{}
+	q.Load(stored, nil, c)
+	c.Max = 14 // and 9 are loaded, half of those that were posted
+	post("b", false, time.Hour, 25, planned)
+	post("b", true, 0, 10, fmt.Sprintf(half, 12))
 }

@@ -28,6 +28,8 @@ import (
 const (
 	maxIndex = 16 << 20 // bytes of a voices.json; Piper's has 300 KB
 	maxFile  = 1 << 30  // bytes of a file of a voice; Piper's largest has 140 MB
+
+	maxHeader = 64 << 10 // bytes of a response's header
 )
 
 // Errors of a catalog, in addition to network errors.
@@ -142,6 +144,8 @@ func NewClient() *http.Client {
 		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 30 * time.Second,
 		ForceAttemptHTTP2:   true,
+
+		MaxResponseHeaderBytes: maxHeader,
 	}}
 }
 

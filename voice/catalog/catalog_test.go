@@ -2,12 +2,14 @@ package catalog_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +22,8 @@ import (
 	"time"
 
 	"pressbox/packaging/check"
+	"pressbox/store/crashtest"
+	"pressbox/store/killtest"
 	"pressbox/voice/catalog"
 )
 
@@ -175,7 +179,7 @@ func TestInstall_complete(t *testing.T) {
 		check.That(t, done > last[name] && done <= total, "%s: %d of %d after %d", name, done, total, last[name])
 		last[name] = done
 	}}
-	check.Contains(t, check.Must(c.Card(t.Context(), v))(t), "License: CC0", "Card")
+	check.Equal(t, check.Must(c.License(t.Context(), v))(t), "CC0", "License")
 	check.NoError(t, i.Install(t.Context(), v))
 	s.expectInstalled(t, dir)
 	asked, _ := s.requests()
@@ -328,9 +332,8 @@ func TestInstall_redirects(t *testing.T) {
 			c := check.Must(catalog.Fetch(t.Context(), s.Client(), urls[tt.from]+"/v1/voices.json", true))(t)
 			i := catalog.Installer{Catalog: c, Dir: openRoot(t, dir), RetryDelay: time.Millisecond}
 			err := i.Install(t.Context(), check.Must(c.Find(tern))(t))
-			if errors.Is(err, catalog.ErrInsecure) != tt.refused || err != nil && !tt.refused {
-				t.Fatalf("Install: %v, want refused: %v", err, tt.refused)
-			}
+			check.Require(t, errors.Is(err, catalog.ErrInsecure) == tt.refused && (err == nil || tt.refused),
+				"Install: %v, want refused: %v", err, tt.refused)
 			want := map[bool]int{true: 1, false: 2}[tt.refused]
 			check.That(t, len(s.models()) == want, "the model was requested %d times, want %d", len(s.models()), want)
 			if !tt.refused {
@@ -391,7 +394,8 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 		"forbidden":    {status(http.StatusForbidden), &catalog.StatusError{}, 1},
 		"bad gateway":  {status(http.StatusBadGateway), &catalog.StatusError{}, 5},
 		"changed file": {other(func(c []byte) []byte { c[7]++; return c }), catalog.ErrChecksum, 2},
-		"longer file":  {other(func(c []byte) []byte { return append(c, 'x') }), catalog.ErrChecksum, 0},
+		"longer file":  {other(func(c []byte) []byte { return append(c, 'x') }), catalog.ErrChecksum, 2},
+		"endless file": {endless, catalog.ErrChecksum, 2},
 		"shorter file": {other(func(c []byte) []byte { return c[:1000] }), io.ErrUnexpectedEOF, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -401,16 +405,161 @@ func TestInstall_rejectsInvalidFiles(t *testing.T) {
 			err := s.install(t, dir, tern)
 			_, isStatus := errors.AsType[*catalog.StatusError](err)
 			_, wantStatus := errors.AsType[*catalog.StatusError](tt.want)
-			if isStatus != wantStatus || !isStatus && !errors.Is(err, tt.want) {
-				t.Errorf("Install: %v, want %v", err, tt.want)
-			}
+			check.That(t, isStatus == wantStatus && (isStatus || errors.Is(err, tt.want)),
+				"Install: %v, want %v", err, tt.want)
 			for _, f := range names(t, dir) {
 				check.That(t, strings.HasPrefix(f, ".") && strings.HasSuffix(f, ".part"), "%s was left behind", f)
 			}
 			models := s.models()
-			if tt.attempts > 0 && len(models) != tt.attempts {
-				t.Errorf("the model was requested %d times, want %d", len(models), tt.attempts)
-			}
+			check.That(t, tt.attempts <= 0 || len(models) == tt.attempts,
+				"the model was requested %d times, want %d", len(models), tt.attempts)
 		})
+	}
+}
+
+// endless announces and sends more than a model has, for ever.
+func endless(w http.ResponseWriter, _ *http.Request, content []byte) bool {
+	if len(content) < 1000 {
+		return false
+	}
+	w.Header().Set("Content-Length", "99999999999")
+	for check.Err(w.Write(content)) == nil {
+	}
+	return true
+}
+
+// What a server announces and sends has limits, which it may reach: a catalog of 16 MiB, a header of 64 KiB, a card
+// of 64 KiB.
+func TestFetch_limits(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		body, header int
+		ok           bool
+	}{{16 << 20, 0, true}, {16<<20 + 1, 0, false}, {2, 60 << 10, true}, {2, 80 << 10, false}} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Long", strings.Repeat("x", tt.header))
+			_, _ = io.WriteString(w, "{}"+strings.Repeat(" ", tt.body-2))
+		}))
+		_, err := catalog.Fetch(t.Context(), catalog.NewClient(), server.URL, true)
+		check.That(t, (err == nil) == tt.ok, "a catalog of %d bytes, %d of the header: %v", tt.body, tt.header, err)
+		server.Close()
+	}
+}
+
+func TestFetch_rejectsInvalidCatalogs(t *testing.T) {
+	t.Parallel()
+	const right = `"size_bytes": 1, "md5_digest": "0123456789abcdef0123456789abcdef"`
+	model := func(file string) string {
+		return `{"v": {"files": {"v.onnx": {` + file + `}, "v.onnx.json": {` + right + `}}}}`
+	}
+	for name, text := range map[string]string{
+		"not JSON":     `<html>`,
+		"list":         `[]`,
+		"no files":     `{"a-b": {}}`,
+		"no model":     `{"v": {"files": {"v.onnx.json": {` + right + `}, "MODEL_CARD": {` + right + `}}}}`,
+		"path in name": `{"../v": {"files": {"../v.onnx": {` + right + `}, "../v.onnx.json": {` + right + `}}}}`,
+		"dots in path": `{"v": {"files": {"../../v.onnx": {` + right + `}, "v.onnx.json": {` + right + `}}}}`,
+		"leading dot":  `{".v": {"files": {".v.onnx": {` + right + `}, ".v.onnx.json": {` + right + `}}}}`,
+		"too large":    model(strings.Replace(right, `: 1`, `: 99999999999`, 1)),
+		"negative":     model(strings.Replace(right, `: 1`, `: -1`, 1)),
+		"bad SHA-256":  model(right + `, "sha256_digest": "x"`),
+		"bad digest":   model(`"size_bytes": 1, "md5_digest": "x"`),
+		"too long":     `{"x": "` + strings.Repeat("x", 17<<20) + `"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, text)
+			}))
+			defer server.Close()
+			c, err := catalog.Fetch(t.Context(), server.Client(), server.URL, true)
+			check.ErrorIs(t, err, catalog.ErrMalformed, "accepted: %+v", c)
+		})
+	}
+	_, err := catalog.Fetch(t.Context(), http.DefaultClient, "http://127.0.0.1:1/voices.json", true)
+	check.That(t, err != nil, "Fetch without a server succeeds")
+}
+
+// For any catalog, file names stay inside the directory and contain no special characters.
+func FuzzParse(f *testing.F) {
+	index, err := json.Marshal(maps.Collect(maps.All(func() map[string]any {
+		s := &fakeServer{files: map[string][]byte{}, index: map[string]any{}}
+		s.add("en/", tern, []string{"tern", "../tern"})
+		return s.index
+	}())))
+	check.NoError(f, err)
+	f.Add(index)
+	f.Add([]byte(`{}`))
+	f.Add([]byte(`{"../v": {"files": {}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, name := range catalog.FileNames(text) {
+			if name != filepath.Base(name) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00\n") {
+				t.Errorf("file name %q", name)
+			}
+		}
+	})
+}
+
+// TestMain is also the program of the child processes.
+func TestMain(m *testing.M) {
+	killtest.Main(m, map[string]killtest.Child{"install": installTern, "interrupted": leavePart})
+}
+
+// installTern installs the voice tern. Its arguments are the directory and the server.
+func installTern(args []string) error {
+	ctx, dir := context.Background(), args[0]
+	c, err := catalog.Fetch(ctx, http.DefaultClient, args[1]+"/v1/voices.json", true)
+	if err != nil {
+		return err
+	}
+	v, err := c.Find(tern)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	i := catalog.Installer{Catalog: c, Dir: root}
+	if err := errors.Join(i.Install(ctx, v), root.Close()); err != nil {
+		return err
+	}
+	return os.WriteFile(crashtest.Acks(dir), []byte("installed\n"), 0o600)
+}
+
+// leavePart downloads the model and is killed before it is on disk.
+func leavePart(args []string) error {
+	resp, err := http.Get(args[1] + "/v1/en/en_GB/tern/medium/" + tern + ".onnx")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	model, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(args[0], "."+tern+".onnx.part"), model, 0o600)
+}
+
+// A voice that replaces another is there as a whole or not at all, whenever the power is cut.
+func TestInstall_powerCut(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("mounts a file system and starts child processes")
+	}
+	s := open(t)
+	plain := httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(plain.Close)
+	for _, lives := range [][]string{{"install"}, {"interrupted", "install"}} {
+		dir, old := crashtest.TempDir(t), []byte("the earlier model")
+		check.NoError(t, os.WriteFile(filepath.Join(dir, tern+".onnx"), old, 0o600))
+		disk := crashtest.Mount(t, dir)
+		for _, life := range lives {
+			out, err := killtest.Command(t, life, disk.Dir, plain.URL).CombinedOutput()
+			check.Require(t, err == nil, "%s: %v\n%s", life, err, out)
+		}
+		n, err := disk.Trace().Replaced(tern+".onnx", old, s.files["/v1/en/en_GB/tern/medium/"+tern+".onnx"])
+		check.That(t, err == nil && n >= 20, "%v: %d states: %v", lives, n, err)
+		t.Logf("%v: %d states", lives, n)
 	}
 }

@@ -145,7 +145,7 @@ func (i *Installer) fetchRetrying(ctx context.Context, f file) (err error) {
 func permanent(err error) bool {
 	status, ok := errors.AsType[*StatusError](err)
 	_, local := errors.AsType[*os.PathError](err)
-	return local || errors.Is(err, ErrInsecure) ||
+	return local || errors.Is(err, ErrInsecure) || errors.Is(err, ErrChecksum) ||
 		ok && status.Code < 500 && status.Code != http.StatusTooManyRequests && status.Code != http.StatusRequestTimeout
 }
 
@@ -181,6 +181,9 @@ func (i *Installer) fetchOnce(ctx context.Context, f file) (err error) {
 		if err := out.Truncate(0); err != nil {
 			return err
 		}
+	}
+	if resp.ContentLength > f.size-have {
+		return ErrChecksum
 	}
 	body := io.LimitReader(resp.Body, f.size-have+1)
 	n, err := io.Copy(io.MultiWriter(out, &progressWriter{i, f, have}), body)

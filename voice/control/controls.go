@@ -105,7 +105,7 @@ type Controls struct {
 	repo Repository
 	now  func() clock.Moment
 	log  *slog.Logger
-	hub  *Hub
+	hub  Hub
 
 	changed chan struct{} // capacity 1: Run must look again
 
@@ -121,7 +121,7 @@ type Controls struct {
 // NewControls returns the controls of a repository. It starts nothing. An unreadable record is logged, and its
 // setting applies.
 func NewControls(cfg Config, repo Repository, now func() clock.Moment, log *slog.Logger) (*Controls, error) {
-	c := &Controls{repo: repo, now: now, log: log, hub: newHub(), changed: make(chan struct{}, 1)}
+	c := &Controls{repo: repo, now: now, log: log, changed: make(chan struct{}, 1)}
 	records, err := repo.Controls(context.Background())
 	if err != nil {
 		return nil, fmt.Errorf("read the controls: %w", err)
@@ -175,7 +175,7 @@ func (c *Controls) restore(q quietRecord) {
 }
 
 // Hub returns where changes are published.
-func (c *Controls) Hub() *Hub { return c.hub }
+func (c *Controls) Hub() *Hub { return &c.hub }
 
 // Configure replaces the settings. A changed VOLUME or QUIET_* replaces what was set since.
 func (c *Controls) Configure(cfg Config) {
@@ -204,7 +204,7 @@ func (c *Controls) Configure(cfg Config) {
 // publish wakes Run and sends a change to the watchers.
 func (c *Controls) publish(change Change) {
 	signal(c.changed)
-	c.hub.publish(change)
+	c.hub.Publish(change)
 }
 
 // signal puts a token into c unless it is full.
@@ -237,7 +237,7 @@ func (c *Controls) SetVolume(ctx context.Context, volume *int, muted *bool) (Vol
 	c.mu.Lock()
 	setting := c.config.Volume
 	c.mu.Unlock()
-	if err := c.save(ctx, KeyVolume, volumeRecord{v.Volume, v.Muted, setting}); err != nil {
+	if err := saveRecord(ctx, c.repo, KeyVolume, volumeRecord{v.Volume, v.Muted, setting}); err != nil {
 		return Volume{}, err
 	}
 	c.mu.Lock()
@@ -247,11 +247,7 @@ func (c *Controls) SetVolume(ctx context.Context, volume *int, muted *bool) (Vol
 	return v, nil
 }
 
-// save writes a record as JSON.
-func (c *Controls) save(ctx context.Context, key string, record any) error {
-	return saveRecord(ctx, c.repo, key, record)
-}
-
+// saveRecord writes a record as JSON.
 func saveRecord(ctx context.Context, repo Repository, key string, record any) error {
 	value, err := json.Marshal(record)
 	if err != nil {
@@ -274,7 +270,7 @@ func (c *Controls) Favorites() []announce.Payload {
 func (c *Controls) SetFavorites(ctx context.Context, all []announce.Payload) error {
 	c.saving.Lock()
 	defer c.saving.Unlock()
-	if err := c.save(ctx, keyFavorites, all); err != nil {
+	if err := saveRecord(ctx, c.repo, keyFavorites, all); err != nil {
 		return err
 	}
 	c.mu.Lock()

@@ -91,7 +91,7 @@ func (c *Controls) setSwitch(ctx context.Context, q quietRecord) error {
 	c.mu.Lock()
 	q.Setting = c.config.quiet()
 	c.mu.Unlock()
-	if err := c.save(ctx, KeyQuiet, q); err != nil {
+	if err := saveRecord(ctx, c.repo, KeyQuiet, q); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -122,7 +122,7 @@ func (c *Controls) Run(ctx context.Context, reconsider func()) error {
 		}
 		if is := c.Quiet(time.Now()); is.Active != was.Active || is.Reason != was.Reason {
 			c.log.Info("quiet changed", "active", is.Active, "reason", is.Reason, "mode", is.Mode)
-			c.hub.publish(ChangedQuiet)
+			c.hub.Publish(ChangedQuiet)
 			was = is
 		}
 		reconsider()

@@ -65,6 +65,9 @@ func (s *Schedule) parse() []announce.Violation {
 	if n := utf8.RuneCountInString(strings.TrimSpace(s.Name)); n == 0 || n > MaxName {
 		add("name", announce.CodeOutOfRange, fmt.Sprintf("must have 1 to %d characters", MaxName))
 	}
+	if v, ok := announce.ControlViolation("name", s.Name); ok {
+		wrong = append(wrong, v)
+	}
 	var err error
 	if s.expr, err = cron.Parse(s.Cron); err != nil {
 		add("cron", codeInvalid, err.Error())
@@ -282,5 +285,5 @@ func (s *Schedules) Delete(ctx context.Context, id string) error {
 // notify wakes Run and the watchers.
 func (s *Schedules) notify() {
 	signal(s.changed)
-	s.Hub.publish(ChangedSchedules)
+	s.Hub.Publish(ChangedSchedules)
 }

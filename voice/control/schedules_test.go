@@ -1,15 +1,24 @@
 package control_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"log/slog"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"pressbox/audio"
 	"pressbox/packaging/check"
+	"pressbox/store"
+	"pressbox/store/killtest"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/announcer"
 	"pressbox/voice/control"
 )
 
@@ -40,9 +49,7 @@ func (r *rig) create(p control.Plan) control.Schedule {
 func (r *rig) expect(want ...string) {
 	r.t.Helper()
 	synctest.Wait()
-	if got := r.take(); got != strings.Join(want, ", ") {
-		r.t.Errorf("accepted %s, want %s", got, strings.Join(want, ", "))
-	}
+	check.Equal(r.t, r.take(), strings.Join(want, ", "), "accepted")
 }
 
 func TestSchedules_fireAtTimes(t *testing.T) {
@@ -84,9 +91,7 @@ func TestSchedules_missed(t *testing.T) {
 			stop := r.run()
 			defer stop()
 			synctest.Wait()
-			if got := r.take(); got != tt.want {
-				t.Errorf("%s late: accepted %q, want %q", tt.late, got, tt.want)
-			}
+			check.Equal(t, r.take(), tt.want, "%s late: accepted", tt.late)
 			time.Sleep(24 * time.Hour)
 			r.expect("Sun 06:30:00 schedule wake")
 		})
@@ -134,9 +139,7 @@ func TestSchedules_triedAgain(t *testing.T) {
 			r.expect()
 			r.refuse(nil)
 			time.Sleep(time.Hour)
-			if got := r.take(); got != tt.want {
-				t.Errorf("%v: accepted %q, want %q", tt.err, got, tt.want)
-			}
+			check.Equal(t, r.take(), tt.want, "%v: accepted", tt.err)
 		})
 	}
 }
@@ -178,9 +181,8 @@ func TestSchedules_clockSet(t *testing.T) {
 			synctest.Wait()
 		}
 		time.Sleep(24 * time.Hour)
-		if next := r.List()[0].Next; !next.IsZero() {
-			r.t.Errorf("due at %s, want never before the clock is set", next)
-		}
+		next := r.List()[0].Next
+		check.That(r.t, next.IsZero(), "due at %s, want never before the clock is set", next)
 		r.expect()
 		set(0)
 		time.Sleep(7 * time.Hour)
@@ -209,13 +211,10 @@ func TestSchedules_limits(t *testing.T) {
 		if i == 104 { // 100 are stored
 			want = control.ErrManySchedules
 		}
-		if !errors.Is(err, want) {
-			t.Errorf("schedule %d: %v, want %v", i, err, want)
-		}
+		check.ErrorIs(t, err, want, "schedule %d", i)
 	}
-	if n := len(r.List()); n != control.MaxSchedules {
-		t.Fatalf("%d schedules, want %d", n, control.MaxSchedules)
-	}
+	n := len(r.List())
+	check.Require(t, n == control.MaxSchedules, "%d schedules, want %d", n, control.MaxSchedules)
 	check.NoError(t, r.Delete(t.Context(), r.List()[0].ID))
 	check.Must(r.Create(t.Context(), "another", each("0 8 * * *", "x")))(t)
 }
@@ -231,6 +230,7 @@ func TestSchedules_invalid(t *testing.T) {
 		{func(p *control.Plan) { p.Name = strings.Repeat("ä", 100) + " " }, ""},
 		{func(p *control.Plan) { p.Name = strings.Repeat("ä", 101) }, "name out_of_range"},
 		{func(p *control.Plan) { p.Name = " " }, "name out_of_range"},
+		{func(p *control.Plan) { p.Name = "x\x1b[2J" }, "name control_character"},
 		{func(p *control.Plan) { p.Cron = "0 25 * * *" }, "cron invalid"},
 		{func(p *control.Plan) { p.TimeZone = "Mars/Base" }, "time_zone invalid"},
 		{func(p *control.Plan) { p.TimeZone = "Local" }, "time_zone invalid"},
@@ -246,16 +246,11 @@ func TestSchedules_invalid(t *testing.T) {
 				got = append(got, v.Path+" "+v.Code)
 			}
 		}
-		if got := strings.Join(got, ", "); got != tt.want {
-			t.Errorf("%+v: %q, want %q", p, got, tt.want)
-		}
+		check.Equal(t, strings.Join(got, ", "), tt.want, "%+v", p)
 	}
-	if _, err := r.Replace(t.Context(), "x", each("0 8 * * *", "x")); !errors.Is(err, control.ErrNoSchedule) {
-		t.Errorf("replace an unknown one: %v", err)
-	}
-	if err := r.Delete(t.Context(), "x"); !errors.Is(err, control.ErrNoSchedule) {
-		t.Errorf("delete an unknown one: %v", err)
-	}
+	check.ErrorIs(t, check.Err(r.Replace(t.Context(), "x", each("0 8 * * *", "x"))), control.ErrNoSchedule,
+		"replace an unknown one")
+	check.ErrorIs(t, r.Delete(t.Context(), "x"), control.ErrNoSchedule, "delete an unknown one")
 }
 
 func TestSchedules_notSavedNotApplied(t *testing.T) {
@@ -270,7 +265,109 @@ func TestSchedules_notSavedNotApplied(t *testing.T) {
 			t.Errorf("%v, want it unavailable", err)
 		}
 	}
-	if all := r.List(); len(all) != 1 || all[0].Name != "old" {
-		t.Errorf("schedules %+v", all)
+	all := r.List()
+	check.That(t, len(all) == 1 && all[0].Name == "old", "schedules %+v", all)
+}
+
+func TestMain(m *testing.M) {
+	killtest.Main(m, map[string]killtest.Child{"scheduler": fireUntilKilled})
+}
+
+var firstDue = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// A process in which a schedule is due all the time is killed again and again at random moments: each minute
+// has one announcement.
+func TestSchedules_killedWhenDue(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := check.Must(openSite(dir))(t)
+	s.now.Store(firstDue.Add(-time.Minute).Unix())
+	check.Must(s.Create(t.Context(), "anna", each("* * * * *", "due")))(t)
+	check.NoError(t, s.store.Close())
+
+	for round := range killtest.Rounds(t, 15) {
+		killtest.Kill(t, round, 100*time.Millisecond, "scheduler", dir)
 	}
+	s = check.Must(openSite(dir))(t)
+	due := s.List()[0].Next
+	s.fireOnce(t.Context(), due)
+	want := int(due.Sub(firstDue)/time.Minute) + 1
+	got := len(s.announcer.List().Queue)
+	check.That(t, got == want && got >= 10, "%d announcements of %d minutes", got, want)
+	t.Logf("%d announcements", want)
+	check.NoError(t, s.store.Close())
+}
+
+// fireUntilKilled is the child process: it sets the clock to the time at which the schedule is due, as often as
+// it can.
+func fireUntilKilled(args []string) error {
+	s, err := openSite(args[0])
+	if err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		s.fireOnce(context.Background(), s.List()[0].Next)
+		if i == 0 {
+			fmt.Println("ready")
+		}
+	}
+}
+
+// A site is schedules on a store, with a clock that tests set.
+type site struct {
+	*control.Schedules
+	store     *store.Store
+	announcer *announcer.Announcer
+	now       atomic.Int64 // Unix seconds
+}
+
+// fireOnce sets the clock, and runs the schedules until theirs is due at another time.
+func (s *site) fireOnce(ctx context.Context, at time.Time) {
+	s.now.Store(at.Unix())
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	changes, unwatch := s.Hub.Watch()
+	defer unwatch()
+	ended := make(chan error)
+	go func() { ended <- s.Run(ctx) }()
+	<-changes
+	stop()
+	<-ended
+}
+
+// openSite opens the store in a folder.
+func openSite(dir string) (*site, error) {
+	st, err := store.Open(filepath.Join(dir, "pressbox.db"), store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	a, err := announcer.New(announce.Config{Max: 100_000, TTL: 24 * time.Hour, Rate: 170, Volume: 100}, announcer.Parts{
+		Outbox: st, Speaker: mute{}, Sink: mute{}, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c, err := control.NewControls(day, st, st.Now, log)
+	if err != nil {
+		return nil, err
+	}
+	s := &site{store: st, announcer: a}
+	s.Schedules, err = control.NewSchedules(control.ScheduleParts{
+		Repository: st, Announcer: a, Hub: c.Hub(), Now: func() time.Time { return time.Unix(s.now.Load(), 0) },
+		ClockSet: func() bool { return true }, Log: log,
+	})
+	return s, err
+}
+
+// mute is a speaker and a sink that are not used: the announcer does not run.
+type mute struct{}
+
+func (mute) Voice(string) (string, error) { return "anna", nil }
+func (mute) Play(context.Context, <-chan audio.Clip) (time.Duration, error) {
+	return 0, errors.New("not used")
+}
+
+func (mute) Speak(context.Context, announce.Utterance) iter.Seq2[announce.Clip, error] {
+	return func(func(announce.Clip, error) bool) {}
 }

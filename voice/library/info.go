@@ -33,7 +33,7 @@ type Info struct {
 }
 
 // Default returns the name of the default voice, installed or not.
-func (l *Library) Default() string { return l.defaults.Load().Voice }
+func (l *Library) Default() string { return l.currentDefaults().Voice }
 
 // Voices returns the installed voices, including faulty ones, by name.
 func (l *Library) Voices() []Info {
@@ -49,13 +49,14 @@ func (l *Library) Voices() []Info {
 // voiceName is <language>_<REGION>-<speaker>-<quality>.
 var voiceName = regexp.MustCompile(`^([a-z]{2,3})_([A-Z]{2})-(.+)-([^-]+)$`)
 
-// info describes a voice; l.mu must be held.
-func (l *Library) info(e *installedVoice) Info {
+// info describes a voice.
+func (v *inventory) info(e *installedVoice) Info {
+	standard, _, _ := v.find(v.defaults.Voice) // nil on error
 	i := Info{
 		Name:      e.name,
 		Speakers:  []string{},
 		SizeBytes: e.size,
-		Default:   e == l.defaultVoice(),
+		Default:   e == standard,
 		Loaded:    e.model != nil,
 		License:   e.license,
 	}
@@ -102,12 +103,6 @@ func label(speaker, quality, language, country string) string {
 		language += ", " + country
 	}
 	return name + " (" + language + ")"
-}
-
-// defaultVoice returns the default voice, nil if it is unusable; l.mu must be held.
-func (l *Library) defaultVoice() *installedVoice {
-	e, _, _ := l.findLocked(l.Default()) // nil on error
-	return e
 }
 
 // speakers returns the names of a voice's speakers after the #, by number, none if there is only one.

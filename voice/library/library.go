@@ -18,10 +18,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,19 +56,17 @@ type Defaults struct {
 type Library struct {
 	cfg          Config
 	lexicon      atomic.Pointer[speakable.Lexicon]
-	defaults     atomic.Pointer[Defaults]
 	loadRequests chan loadRequest // to Run: load a model
 	rescan       chan struct{}    // capacity 1, to Run: scan the directories
 	preload      chan struct{}    // capacity 1, to Run: load the default voice
 	calibrate    chan struct{}    // capacity 1, to Run: calibrate voices
 	ended        chan struct{}    // closed when Run has ended
 
-	mu          sync.Mutex                 // guards the fields below and every voice's state
-	voices      map[string]*installedVoice // by name
-	loaded      []*installedVoice          // with a model; the most recently used is last
-	requested   []calibrationJob           // to be calibrated first
-	changed     chan struct{}              // closed when the voices are scanned again
-	unavailable error                      // why no voice can speak; nil if one could
+	mu sync.Mutex // guards the fields below and every voice's state
+	inventory
+	requested   []calibrationJob // to be calibrated first
+	changed     chan struct{}    // closed when the voices are scanned again
+	unavailable error            // why no voice can speak; nil if one could
 }
 
 // New returns a library of the voices in its directories. It loads nothing, and it can speak only while
@@ -85,11 +79,10 @@ func New(cfg Config) *Library {
 		preload:      make(chan struct{}, 1),
 		calibrate:    make(chan struct{}, 1),
 		ended:        make(chan struct{}),
-		voices:       map[string]*installedVoice{},
+		inventory:    inventory{defaults: cfg.Defaults, cacheBytes: cfg.CacheBytes, log: cfg.Log},
 		changed:      make(chan struct{}),
 	}
 	l.lexicon.Store(cfg.Lexicon)
-	l.defaults.Store(&cfg.Defaults)
 	l.scan()
 	l.logMissing()
 	return l
@@ -99,7 +92,9 @@ func New(cfg Config) *Library {
 // default voice is loaded.
 func (l *Library) Reload(lexicon *speakable.Lexicon, defaults Defaults) {
 	l.lexicon.Store(lexicon)
-	l.defaults.Store(&defaults)
+	l.mu.Lock()
+	l.defaults = defaults
+	l.mu.Unlock()
 	signal(l.rescan)
 }
 
@@ -119,8 +114,7 @@ func (l *Library) Voice(name string) (string, error) {
 	if name == "" {
 		return l.preferred()
 	}
-	_, _, err := l.findLocked(name)
-	if err != nil {
+	if _, _, err := l.find(name); err != nil {
 		return "", err
 	}
 	return name, nil
@@ -131,7 +125,7 @@ func (l *Library) Voice(name string) (string, error) {
 // or else any. The error is that of the first voice, or ctx's if ctx ended.
 func (l *Library) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {
-		defaults := l.defaults.Load()
+		defaults := l.currentDefaults()
 		u.Voice, u.Rate = cmp.Or(u.Voice, defaults.Voice), cmp.Or(u.Rate, defaults.Rate)
 		wanted, tried := u.Voice, []string{}
 		var why error
@@ -156,7 +150,7 @@ func (l *Library) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[ann
 // speak is Speak without defaults.
 func (l *Library) speak(ctx context.Context, u announce.Utterance) iter.Seq2[voice.Clip, error] {
 	return func(yield func(voice.Clip, error) bool) {
-		e, speaker, err := l.find(u.Voice)
+		e, speaker, err := l.lookUp(u.Voice)
 		if err == nil {
 			err = l.acquire(ctx, e)
 		}
@@ -180,7 +174,7 @@ func (l *Library) Preview(ctx context.Context, name, message string) (text strin
 	if err != nil {
 		return "", p, err
 	}
-	e, speaker, err := l.find(name)
+	e, speaker, err := l.lookUp(name)
 	if err != nil {
 		return "", p, err
 	}
@@ -188,14 +182,14 @@ func (l *Library) Preview(ctx context.Context, name, message string) (text strin
 		Config: e.config, Phonemizer: l.cfg.Phonemizer, Speaker: speaker, Calibration: l.knownCalibration(e, speaker),
 	}
 	text = l.text(e.config, message)
-	p, err = v.Preview(ctx, text, l.defaults.Load().Rate)
+	p, err = v.Preview(ctx, text, l.currentDefaults().Rate)
 	return text, p, err
 }
 
 // Estimate returns the expected duration of a message in the named voice, which must be usable, at rate words
 // per minute; 0 for an unknown voice. It loads nothing.
 func (l *Library) Estimate(name, message string, rate int) time.Duration {
-	e, speaker, err := l.find(name)
+	e, speaker, err := l.lookUp(name)
 	if err != nil {
 		return 0
 	}
@@ -240,7 +234,7 @@ func (l *Library) Health() error {
 	if l.unavailable != nil {
 		return l.unavailable
 	}
-	_, _, err := l.findLocked(l.Default())
+	_, _, err := l.find(l.defaults.Voice)
 	if err == nil {
 		return nil
 	}
@@ -250,55 +244,18 @@ func (l *Library) Health() error {
 	return fmt.Errorf("default voice: %w", err)
 }
 
-// find returns the voice and the speaker with a name.
-func (l *Library) find(name string) (*installedVoice, int64, error) {
+// lookUp returns the voice and the speaker with a name.
+func (l *Library) lookUp(name string) (*installedVoice, int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.findLocked(name)
+	return l.find(name)
 }
 
-// findLocked is find; l.mu must be held.
-func (l *Library) findLocked(name string) (*installedVoice, int64, error) {
-	unknown := &announce.UnknownVoiceError{Name: name, Installed: l.usable()}
-	e, speaker, hasSpeaker := l.voices[name], "", false
-	if at := strings.LastIndexByte(name, '#'); e == nil && at >= 0 {
-		e, speaker, hasSpeaker = l.voices[name[:at]], name[at+1:], true
-	}
-	switch {
-	case e == nil:
-		return nil, 0, unknown
-	case e.err != nil:
-		unknown.Broken = e.err
-		return nil, 0, unknown
-	case !hasSpeaker:
-		return e, e.config.DefaultSpeaker, nil
-	}
-	id, ok := speakerOf(e.config, speaker)
-	if !ok {
-		unknown.Speakers = speakers(e.config)
-		return nil, 0, unknown
-	}
-	return e, id, nil
-}
-
-// speakerOf returns the speaker with a name or number.
-func speakerOf(config *voice.Config, name string) (int64, bool) {
-	if id, ok := config.SpeakerIDs[name]; ok {
-		return id, true
-	}
-	id, err := strconv.ParseInt(name, 10, 64)
-	return id, err == nil && id >= 0 && id < int64(config.Speakers)
-}
-
-// usable returns the names of the voices without an error, in order; l.mu must be held.
-func (l *Library) usable() []string {
-	names := []string{}
-	for _, name := range slices.Sorted(maps.Keys(l.voices)) {
-		if l.voices[name].err == nil {
-			names = append(names, name)
-		}
-	}
-	return names
+// currentDefaults returns the defaults that apply now.
+func (l *Library) currentDefaults() Defaults {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.defaults
 }
 
 // signal puts a token into c unless it is full.

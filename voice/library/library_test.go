@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,6 +115,36 @@ func TestPreview(t *testing.T) {
 	check.That(t, err != nil, "an unknown voice has a preview")
 	_, _, err = h.Preview(t.Context(), "", "...")
 	check.ErrorIs(t, err, voice.ErrNoSpeech, "a text without speech")
+}
+
+// A config has at most 4 MiB, and a model 1 GiB.
+func TestVoices_limits(t *testing.T) {
+	t.Parallel()
+	sized := func(name string, size int64) func(testing.TB, string) {
+		return func(tb testing.TB, dir string) {
+			tb.Helper()
+			withTiny("x", "hum", `{}`)(tb, dir)
+			check.NoError(tb, os.Truncate(filepath.Join(dir, name), size))
+		}
+	}
+	blank := func(size int) func(testing.TB, string) {
+		return func(tb testing.TB, dir string) {
+			tb.Helper()
+			withTiny("x", "hum", `{}`)(tb, dir)
+			config := voicetest.ChangedJSON(tb, `{}`)
+			put(tb, filepath.Join(dir, "x.onnx.json"), append(config, strings.Repeat(" ", size-len(config))...))
+		}
+	}
+	for _, tt := range []struct {
+		files func(testing.TB, string)
+		want  string
+	}{
+		{sized("x.onnx", 1<<30), ""}, {sized("x.onnx", 1<<30+1), "has 1073741825 bytes, want at most 1073741824"},
+		{blank(4 << 20), ""}, {blank(4<<20 + 1), "x.onnx.json has more than 4194304 bytes"},
+	} {
+		got := info(newRig(t, nil, tt.files), "x").Error
+		check.That(t, (got == "") == (tt.want == "") && strings.Contains(got, tt.want), "%q, want %q", got, tt.want)
+	}
 }
 
 func TestVoice_unknown(t *testing.T) {
@@ -384,4 +417,263 @@ func TestSpeak_german(t *testing.T) {
 	got, want, english := count("de", notice), count("de", words), count(bundled, notice)
 	check.That(t, got == want && got != english,
 		"the notice has %d samples, its words have %d, in English it has %d", got, want, english)
+}
+
+const british, german = "en_GB-hum-low", "de_DE-hum-low"
+
+// inGerman changes the language of a config.
+const inGerman = `{"language": {"code": "de_DE", "family": "de", "region": "DE"}}`
+
+// spokenBy returns the voices that speak the sentences of a message, as voice:sentence.
+func spokenBy(t *testing.T, h *rig, name, message string, afterFirst func()) []string {
+	t.Helper()
+	var parts []string
+	for clip, err := range h.Speak(t.Context(), announce.Utterance{Voice: name, Message: message}) {
+		check.NoError(t, err)
+		part := clip.Voice + ":" + string(rune('0'+clip.Sentence))
+		if len(parts) == 0 || parts[len(parts)-1] != part {
+			parts = append(parts, part)
+		}
+		if afterFirst != nil {
+			afterFirst()
+			afterFirst = nil
+		}
+	}
+	return parts
+}
+
+// An announcement was accepted with a voice, which then vanishes or breaks.
+func TestSpeak_voiceBroken(t *testing.T) {
+	t.Parallel()
+	for name, destroy := range map[string]func(path string) error{
+		"removed":         func(path string) error { return errors.Join(os.Remove(path), os.Remove(path+".json")) },
+		"model truncated": func(path string) error { return os.Truncate(path, 1000) },
+		"config replaced": func(path string) error { return os.WriteFile(path+".json", []byte("{"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := start(t, nil, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`),
+				withTiny(german, "hum", inGerman))
+			awaitCalibrated(t, h, bundled, british, german)
+			before := spokenBy(t, h, bundled, "One. Two.", nil)
+			check.Require(t, strings.Join(before, " ") == bundled+":0 "+bundled+":1", "before: %q", before)
+			check.NoError(t, destroy(filepath.Join(h.dir, bundled+".onnx")))
+			for _, changed := range []bool{false, true} {
+				noticed := func() bool { i := info(h, bundled); return i.Name == "" || i.Error != "" }
+				if changed {
+					eventually(t, "the fault is noticed", noticed)
+				}
+				got := spokenBy(t, h, bundled, "One. Two.", nil)
+				all := strings.Join(got, " ") == british+":0 "+british+":1"
+				check.That(t, len(got) == 2 && (all || !changed), "spoken by %q, want %s", got, british)
+			}
+			check.Equal(t, check.Must(h.Voice(""))(t), british, "the voice by default")
+			check.That(t, check.Err(h.Voice(bundled)) != nil, "the broken voice can be requested by its name")
+			err := h.Health()
+			check.That(t, err != nil && strings.Contains(err.Error(), british+" speaks instead"), "Health: %v", err)
+			eventually(t, "the other voice is loaded", func() bool { return info(h, british).Loaded })
+		})
+	}
+}
+
+// brokenModel fails while fail is set.
+type brokenModel struct {
+	voice.Model
+	fail *atomic.Bool
+}
+
+func (m brokenModel) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
+	if m.fail.Load() {
+		return nil, errors.New("out of memory")
+	}
+	return m.Model.Infer(ctx, in)
+}
+
+func TestSpeak_modelFailsInMidMessage(t *testing.T) {
+	t.Parallel()
+	var fail atomic.Bool
+	h := open(t, func(c *library.Config) {
+		load := c.Load
+		c.Load = func(path string, config *voice.Config) (voice.Model, error) {
+			m, err := load(path, config)
+			if strings.Contains(path, bundled) && err == nil {
+				m = brokenModel{m, &fail}
+			}
+			return m, err
+		}
+	}, withTiny(bundled, "hum", `{}`), withTiny(british, "hum", `{}`))
+	awaitCalibrated(t, h, bundled, british)
+	got := spokenBy(t, h, "", "One. Two. Three.", func() { fail.Store(true) })
+	want := bundled + ":0 " + british + ":1 " + british + ":2"
+	check.That(t, strings.Join(got, " ") == want, "spoken by %q, want %s", got, want)
+	check.Equal(t, strings.Count(h.logs.String(), `"voice failed, another one speaks"`), 1, "records of the substitute")
+}
+
+// The error is that of the voice that was asked for.
+func TestSpeak_noVoiceWorks(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil, withTiny(bundled, "truncated", `{}`), withTiny(british, "truncated", `{}`))
+	check.Contains(t, fmt.Sprint(speakError(t, h, bundled)), "speak with "+bundled, "the error")
+}
+
+func TestVoice_default(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, configured, want string }{
+		{"the default voice", german, german},
+		{"same language", "en_US-missing-low", british},
+		{"a missing speaker", "en_US-several-low#p9", "en_US-several-low"},
+		{"any language", "nl_NL-missing-low", german},
+		{"a name without language", "missing", german},
+	} {
+		h := newRig(t, func(c *library.Config) { c.Defaults.Voice = tt.configured },
+			withTiny(british, "hum", `{}`), withTiny(german, "hum", inGerman),
+			withTiny("en_US-several-low", "speakers", `{"num_speakers": 3}`))
+		check.Equal(t, check.Must(h.Voice(""))(t), tt.want, "%s", tt.name)
+	}
+	h := newRig(t, nil)
+	err := check.Err(h.Voice(""))
+	check.ErrorIs(t, err, voice.ErrUnavailable, "without voices")
+	check.Contains(t, fmt.Sprint(err), bundled, "the error without voices")
+}
+
+// An empty or mistyped directory is logged at the start.
+func TestNew_logsMissingVoices(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "modles")
+	for _, tt := range []struct {
+		dirs    []string // the last one has a voice
+		missing bool
+	}{
+		{nil, false},
+		{[]string{missing}, true},
+		{[]string{t.TempDir()}, false},
+	} {
+		h := newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) }, withTiny(bundled, "hum", `{}`))
+		log := h.logs.String()
+		check.Equal(t, strings.Contains(log, "voice directory missing"), tt.missing, "%q: a directory misses", tt.dirs)
+		check.That(t, !strings.Contains(log, "no voice found"), "%q: %s", tt.dirs, log)
+		h = newRig(t, func(c *library.Config) { c.Dirs = append(tt.dirs, c.Dirs...) })
+		check.Contains(t, h.logs.String(), "no voice found", "%q without a voice", tt.dirs)
+	}
+}
+
+// A silentModel returns no samples, so that only phonemes are computed.
+type silentModel struct{}
+
+func (silentModel) Infer(context.Context, voice.Input) ([]float32, error) { return nil, nil }
+func (silentModel) Close() error                                          { return nil }
+
+var (
+	gap      = regexp.MustCompile(`\{[^}]*\}`)
+	optional = strings.NewReplacer("[", "", "]", "")
+	list     = regexp.MustCompile(`(?m)^\S+ = (.+)$`)
+	text     = regexp.MustCompile(`(?m)^\s+(?:both|speak) (.+)$`)
+)
+
+// playByPlay returns all texts of the play-by-play, with a name in their gaps, and all words that may fill
+// these.
+func playByPlay(t *testing.T) []string {
+	t.Helper()
+	book := string(voicetest.Read(t, "game/call/english.txt"))
+	var out []string
+	for _, m := range list.FindAllStringSubmatch(book, -1) {
+		out = append(out, strings.Split(m[1], " | ")...)
+	}
+	for _, m := range text.FindAllStringSubmatch(book, -1) {
+		out = append(out, m[1])
+	}
+	for i, s := range out {
+		out[i] = gap.ReplaceAllString(optional.Replace(s), "Johnson")
+	}
+	return out
+}
+
+// spokenTexts returns the results in the table of speakable texts.
+func spokenTexts(t *testing.T) []string {
+	t.Helper()
+	table := string(voicetest.Read(t, "voice/speakable/testdata/american.txt"))
+	var out []string
+	for line := range strings.Lines(table) {
+		if _, spoken, ok := strings.Cut(strings.TrimSpace(line), " ⇒ "); ok && !strings.Contains(spoken, "[[") {
+			out = append(out, strings.ReplaceAll(spoken, `\n`, "\n"))
+		}
+	}
+	return out
+}
+
+func say(t *testing.T, v *voice.Voice, sentence string) {
+	t.Helper()
+	for _, err := range v.Speak(t.Context(), sentence, 170, 0) {
+		check.Require(t, err == nil || errors.Is(err, voice.ErrNoSpeech), "Speak(%q): %v", sentence, err)
+	}
+}
+
+func TestBundled_havePhonemesOfAllTexts(t *testing.T) {
+	t.Parallel()
+	sentences := slices.Concat(playByPlay(t), spokenTexts(t))
+	check.Require(t, len(sentences) >= 800, "%d sentences, want at least 800", len(sentences))
+	phonemizer := voicetest.Espeak(t)
+	for _, name := range voicetest.Names(t) {
+		config := voicetest.Config(t, name)
+		missing := map[string]string{}
+		sentence := ""
+		v := &voice.Voice{
+			Config: config, Phonemizer: phonemizer, Model: silentModel{},
+			OnMissing: func(p string) { missing[p] = sentence },
+		}
+		for _, sentence = range sentences {
+			say(t, v, sentence)
+		}
+		for _, p := range slices.Sorted(maps.Keys(missing)) {
+			t.Errorf("%s has no id for %q in %q", name, p, missing[p])
+		}
+	}
+}
+
+// bundledBytes returns the size of the bundled voice's model.
+func bundledBytes(t *testing.T) int64 {
+	t.Helper()
+	return int64(len(voicetest.Read(t, "models/"+bundled+".onnx")))
+}
+
+const second = "en_US-pressbox2-medium"
+
+// A blockedModel returns once let is closed.
+type blockedModel struct {
+	voice.Model
+	started, let chan struct{}
+	once         *sync.Once
+}
+
+func (m blockedModel) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
+	m.once.Do(func() { close(m.started) })
+	select {
+	case <-m.let:
+		return m.Model.Infer(ctx, in)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func TestBundled_speakDuringCalibration(t *testing.T) {
+	t.Parallel()
+	started, let := make(chan struct{}), make(chan struct{})
+	h := open(t, func(c *library.Config) {
+		c.Dirs = []string{filepath.Dir(voicetest.Path(t, second))}
+		load := c.Load
+		c.Load = func(path string, config *voice.Config) (voice.Model, error) {
+			m, err := load(path, config)
+			if err == nil && strings.Contains(path, second) {
+				m = blockedModel{m, started, let, new(sync.Once)}
+			}
+			return m, err
+		}
+	})
+	<-started // the default voice is calibrated first
+	check.That(t, info(h, bundled).WordsPerMinute != nil, "%s is calibrated after %s", bundled, second)
+	n := samples(speak(t, h, "", "The oven is on fire!", 0))
+	check.That(t, n != 0, "no samples")
+	check.Require(t, info(h, second).WordsPerMinute == nil, "%s was calibrated without its model", second)
+	close(let)
+	awaitCalibrated(t, h, second)
+	eventually(t, "both are saved", func() bool { return h.memory.len() == 2 })
 }

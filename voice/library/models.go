@@ -3,7 +3,6 @@ package library
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"pressbox/voice"
 )
@@ -68,46 +67,6 @@ func (l *Library) release(e *installedVoice) {
 		l.drop(e)
 	}
 	l.trim()
-}
-
-// drop marks a voice as removed; its last user closes the model. l.mu must be held.
-func (l *Library) drop(e *installedVoice) {
-	e.stale = true
-	if e.users == 0 && e.model != nil {
-		l.unload(e)
-	}
-}
-
-// unload closes e's model, which has no users; l.mu must be held.
-func (l *Library) unload(e *installedVoice) {
-	if err := e.model.Close(); err != nil {
-		l.cfg.Log.Error("closing a model failed", "voice", e.name, "err", err)
-	}
-	e.model = nil
-	l.loaded = l.without(e)
-}
-
-// without returns the loaded voices except e; l.mu must be held.
-func (l *Library) without(e *installedVoice) []*installedVoice {
-	return slices.DeleteFunc(l.loaded, func(o *installedVoice) bool { return o == e })
-}
-
-// trim unloads the least recently used models until the rest fit the cache; the voice that speaks by default
-// and models with users stay. l.mu must be held.
-func (l *Library) trim() {
-	pinned := l.preferredVoice()
-	total := int64(0)
-	for _, e := range l.loaded {
-		if e != pinned {
-			total += e.size
-		}
-	}
-	for _, e := range slices.Clone(l.loaded) {
-		if total > l.cfg.CacheBytes && e != pinned && e.users == 0 {
-			total -= e.size
-			l.unload(e)
-		}
-	}
 }
 
 // runLoads loads the voice that speaks by default once it is found, and the requested models, one at a time.

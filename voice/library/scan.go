@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +22,11 @@ const (
 	card         = "MODEL_CARD"
 )
 
-// maxConfig limits the size of a voice's config, in bytes.
-const maxConfig = 4 << 20
+// Limits of the sizes of a voice's config and its model, in bytes.
+const (
+	maxConfig = 4 << 20
+	maxModel  = 1 << 30
+)
 
 // An installedVoice is a voice as it was scanned; changed files make a new one. Library.mu guards the fields
 // below the blank line.
@@ -150,6 +152,8 @@ func readVoice(dir, name string, alone bool) *installedVoice {
 		e.err = fmt.Errorf("model file %s%s is missing", name, modelSuffix)
 	case e.files[1] == fileStamp{}:
 		e.err = fmt.Errorf("config file %s%s is missing", name, configSuffix)
+	case e.size > maxModel:
+		e.err = fmt.Errorf("model file %s%s has %d bytes, want at most %d", name, modelSuffix, e.size, maxModel)
 	default:
 		if e.config, e.err = readConfig(e.path + ".json"); e.err == nil {
 			e.err = checkModel(e.path)
@@ -200,17 +204,11 @@ func readSome(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// licenseLine matches the license in a model card.
-var licenseLine = regexp.MustCompile(`(?im)^[\s*#-]*licen[cs]e\s*:\s*(\S.*?)\s*$`)
-
 // readLicense returns the license in the card at path, "" if there is none.
 func readLicense(path string) string {
 	data, err := readSome(path, maxConfig)
 	if err != nil {
 		return ""
 	}
-	if line := licenseLine.FindSubmatch(data); line != nil {
-		return strings.ToValidUTF8(string(line[1]), "")
-	}
-	return ""
+	return voice.License(data)
 }

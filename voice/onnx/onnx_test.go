@@ -2,11 +2,15 @@ package onnx_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"flag"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -200,9 +204,7 @@ struct base *OrtGetApiBase(void) { return &base; }
 	path := filepath.Join(dir, "libonnxruntime.so")
 	check.NoError(t, os.WriteFile(filepath.Join(dir, "old.c"), []byte(source), 0o600))
 	out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", path, filepath.Join(dir, "old.c")).CombinedOutput()
-	if err != nil {
-		t.Fatalf("gcc: %v: %s", err, out)
-	}
+	check.Require(t, err == nil, "gcc: %v: %s", err, out)
 	return path
 }
 
@@ -216,4 +218,382 @@ func openAlone(t *testing.T, library string) (output string, code int) {
 		t.Fatal(err)
 	}
 	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// A loaded voice is one of the bundled voices with its config.
+type loaded struct {
+	voice.Model
+	config *voice.Config
+}
+
+// eachVoice loads the bundled voices.
+func eachVoice(t *testing.T) map[string]loaded {
+	t.Helper()
+	all := make(map[string]loaded)
+	for _, name := range voicetest.Names(t) {
+		config := voicetest.Config(t, name)
+		all[name] = loaded{voicetest.Load(t, voicetest.Path(t, name), config), config}
+	}
+	return all
+}
+
+// plainIDs returns the ids of phonemes between BOS and EOS, without pads.
+func plainIDs(c *voice.Config, phonemes string) []int64 {
+	ids := slices.Clone(c.PhonemeIDs["^"])
+	for p := range strings.SplitSeq(phonemes, "") {
+		ids = append(ids, c.PhonemeIDs[p]...)
+	}
+	return append(ids, c.PhonemeIDs["$"]...)
+}
+
+// padded inserts a pad after every id but the last.
+func padded(ids []int64) []int64 {
+	var out []int64
+	for _, id := range ids {
+		out = append(out, id, 0)
+	}
+	return out[:len(out)-1]
+}
+
+func voiced(t *testing.T, m voice.Model, ids []int64, length float32) []float32 {
+	t.Helper()
+	samples, err := m.Infer(t.Context(), voice.Input{IDs: ids, NoiseScale: 0.667, LengthScale: length})
+	check.Require(t, err == nil, "Infer(%v): %v", ids, err)
+	for i, s := range samples {
+		check.Require(t, !math.IsNaN(float64(s)) && s >= -1 && s <= 1, "Infer(%v): sample %d is %v", ids, i, s)
+	}
+	return samples
+}
+
+const lights = "ðə lˈaɪts ɑːɹ ˈɔf."
+
+func TestBundled_padsAndLengthScale(t *testing.T) {
+	t.Parallel()
+	for name, m := range eachVoice(t) {
+		plain := plainIDs(m.config, lights)
+		ids := padded(plain)
+		with, without := voiced(t, m, ids, 1), voiced(t, m, plain, 1)
+		check.That(t, slices.Equal(with, without),
+			"%s: %d samples with pads, %d without, or different ones", name, len(with), len(without))
+		normal := float64(len(with))
+		for _, scale := range []float32{0.5, 0.8, 1.25, 2} {
+			if got := float64(len(voiced(t, m, ids, scale))) / normal; math.Abs(got/float64(scale)-1) > 0.02 {
+				t.Errorf("%s: length scale %v made it %.3f times as long", name, scale, got)
+			}
+		}
+	}
+}
+
+func TestBundled_inputWithoutSpeech(t *testing.T) {
+	t.Parallel()
+	for name, m := range eachVoice(t) {
+		for what, ids := range map[string][]int64{
+			"BOS and EOS only": {1, 0, 2},
+			"BOS only":         {1},
+			"pads only":        {0, 0, 0},
+			"unknown ids":      {1, 0, 255, 0, 199, 0, 130, 0, 2},
+			"commas":           plainIDs(m.config, ",,,,"),
+		} {
+			samples := voiced(t, m, ids, 1)
+			loudest := float32(0)
+			for _, s := range samples {
+				loudest = max(loudest, s, -s)
+			}
+			if seconds := float64(len(samples)) / float64(m.config.SampleRate); seconds > 3 || loudest > 0.02 {
+				t.Errorf("%s: %s is %.2f s, its highest sample %.3f; want short silence", name, what, seconds, loudest)
+			}
+		}
+	}
+}
+
+func TestBundled_silentEnds(t *testing.T) {
+	t.Parallel()
+	for name, m := range eachVoice(t) {
+		for _, phonemes := range []string{lights, "ɑː", "sˈɪks", "ˈaʊt!"} {
+			samples := voiced(t, m, plainIDs(m.config, phonemes), 1)
+			for _, s := range []float32{samples[0], samples[len(samples)-1]} {
+				check.That(t, s <= 0.01 && s >= -0.01, "%s: %q has %v at an end", name, phonemes, s)
+			}
+		}
+	}
+}
+
+func TestBundled_fileSize(t *testing.T) {
+	t.Parallel()
+	const most = 8_000_000 // bytes
+	for _, name := range voicetest.Names(t) {
+		stat := check.Must(os.Stat(voicetest.Path(t, name)))(t)
+		check.That(t, stat.Size() <= most, "%s has %d bytes, want at most %d", name, stat.Size(), most)
+	}
+}
+
+// power returns the mean square of each hundredth of a second.
+func power(samples []float32, rate int) []float64 {
+	var out []float64
+	for hop := range slices.Chunk(samples, rate/100) {
+		sum := 0.0
+		for _, s := range hop {
+			sum += float64(s) * float64(s)
+		}
+		out = append(out, sum/float64(len(hop)))
+	}
+	return out
+}
+
+// level returns the level outside pauses, in dB of full scale.
+func level(samples []float32, rate int) float64 {
+	hops := power(samples, rate)
+	floor := slices.Max(hops) / 1000
+	sum, n := 0.0, 0.0
+	for _, p := range hops {
+		if p > floor {
+			sum, n = sum+p, n+1
+		}
+	}
+	return 10 * math.Log10(sum/n)
+}
+
+func TestBundled_constantLevel(t *testing.T) {
+	t.Parallel()
+	for name, m := range eachVoice(t) {
+		var levels []float64
+		for _, phonemes := range []string{
+			lights, "jˈɛs.", "ɪz ðɪ ˈʌvən ˈɔn?", "dʒˈɑːnsən dˈʌbəlz dˌaʊn ðə lˈaɪn!",
+			"θɹˈiː tə tˈuː ɪnðə bˈɑːɾəm ʌvðə nˈaɪnθ.",
+			"ɪt ɪz hˈæf pˈæst ˈeɪt ˌɔn mˈʌndeɪ mˈɔːɹnɪŋ.", "wˌʌɾ ɐ kˈætʃ baɪ ðə ʃˈɔːɹtstɑːp!", "sˈɪks.",
+		} {
+			levels = append(levels, level(voiced(t, m, plainIDs(m.config, phonemes), 1), m.config.SampleRate))
+		}
+		spread := slices.Max(levels) - slices.Min(levels)
+		check.That(t, spread <= 1.5, "%s: levels of %.1f dB, %.1f apart; want at most 1.5", name, levels, spread)
+	}
+}
+
+// lastPitch returns the final pitch in Hz: that of the last 40 ms that are periodic, by autocorrelation.
+func lastPitch(t *testing.T, samples []float32, rate int) float64 {
+	t.Helper()
+	window, hop := rate/25, rate/100
+	loud := slices.Max(power(samples, rate)) / 30
+	for begin := len(samples) - 2*window; begin > 0; begin -= hop {
+		part := samples[begin:]
+		still := correlation(part, 0, window)
+		if still/float64(window) < loud {
+			continue
+		}
+		best, strongest := 0, 0.6*still
+		for lag := rate / 400; lag <= rate/60; lag++ {
+			if c := correlation(part, lag, window); c > 1.05*strongest { // prefer the shorter of two similar ones
+				best, strongest = lag, c
+			}
+		}
+		if best > 0 {
+			return float64(rate) / float64(best)
+		}
+	}
+	t.Fatal("no pitch")
+	return 0
+}
+
+func correlation(samples []float32, lag, n int) float64 {
+	sum := 0.0
+	for i := range n {
+		sum += float64(samples[i]) * float64(samples[i+lag])
+	}
+	return sum
+}
+
+func TestBundled_questionsRise(t *testing.T) {
+	t.Parallel()
+	for name, m := range eachVoice(t) {
+		for _, phonemes := range []string{"ɪz ðɪ ˈʌvən ˈɔn", "dˈɪd juː fˈiːd ðə dˈɑːɡ", "ɑːɹ ðə lˈaɪts ˈɔf nˈaʊ"} {
+			question := lastPitch(t, voiced(t, m, plainIDs(m.config, phonemes+"?"), 1), m.config.SampleRate)
+			statement := lastPitch(t, voiced(t, m, plainIDs(m.config, phonemes+"."), 1), m.config.SampleRate)
+			if question < 1.15*statement {
+				t.Errorf("%s: %q ends at %.0f Hz as a question and at %.0f Hz as a statement", name, phonemes, question,
+					statement)
+			}
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite the models in testdata")
+
+// The tiny models are encoded field by field as protocol buffers; the field numbers are those of onnx.proto.
+
+type message []byte
+
+func (m message) number(field int, v uint64) message {
+	return binary.AppendUvarint(binary.AppendUvarint(m, uint64(field)<<3), v)
+}
+
+func (m message) bytes(field int, b []byte) message {
+	m = binary.AppendUvarint(binary.AppendUvarint(m, uint64(field)<<3|2), uint64(len(b)))
+	return append(m, b...)
+}
+
+func (m message) text(field int, s ...string) message {
+	for _, s := range s {
+		m = m.bytes(field, []byte(s))
+	}
+	return m
+}
+
+const (
+	float32Type = 1
+	int64Type   = 7
+)
+
+// value describes an input or output; a negative dimension is variable.
+func value(name string, kind uint64, dims ...int) message {
+	var shape message
+	for _, d := range dims {
+		if d < 0 {
+			shape = shape.bytes(1, message(nil).text(2, "n"))
+		} else {
+			shape = shape.bytes(1, message(nil).number(1, uint64(d)))
+		}
+	}
+	tensor := message(nil).number(1, kind).bytes(2, shape)
+	return message(nil).text(1, name).bytes(2, message(nil).bytes(1, tensor))
+}
+
+func node(op, output string, inputs ...string) message {
+	return message(nil).text(1, inputs...).text(2, output).text(4, op)
+}
+
+// cast is a node with the attribute "to".
+func cast(output, input string, to uint64) message {
+	attribute := message(nil).text(1, "to").number(3, to).number(20, 2)
+	return node("Cast", output, input).bytes(5, attribute)
+}
+
+func scalar(name string, v float32) message {
+	raw := binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))
+	return message(nil).number(2, float32Type).text(8, name).bytes(9, raw)
+}
+
+func integers(name string, dims int, vs ...int64) message {
+	var raw []byte
+	for _, v := range vs {
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(v))
+	}
+	var m message
+	if dims == 1 {
+		m = m.number(1, uint64(len(vs)))
+	}
+	return m.number(2, int64Type).text(8, name).bytes(9, raw)
+}
+
+// A tiny is a model that produces a sine: 64 samples per id at length scale 1, at level 0.1 × (1 + speaker).
+type tiny struct {
+	inputs   []message
+	speakers bool
+	output   message
+	aligned  bool              // another output precedes
+	facts    map[string]string // metadata
+	shape    []int64           // of the output; default [1,1,1,-1]
+	level    float32           // default 0.1
+}
+
+func piperInputs() []message {
+	return []message{
+		value("input", int64Type, 1, -1), value("input_lengths", int64Type, 1), value("scales", float32Type, 3),
+	}
+}
+
+func (t tiny) model() []byte {
+	if t.inputs == nil {
+		t.inputs = piperInputs()
+	}
+	if t.speakers {
+		t.inputs = append(t.inputs, value("sid", int64Type, 1))
+	}
+	if t.output == nil {
+		t.output = value("output", float32Type, 1, 1, 1, -1)
+	}
+	if t.shape == nil {
+		t.shape = []int64{1, 1, 1, -1}
+	}
+	if t.level == 0 {
+		t.level = 0.1
+	}
+	level := "level"
+	nodes := []message{
+		node("Shape", "shape", "input"),
+		node("Gather", "n", "shape", "one"),
+		cast("nf", "n", float32Type),
+		node("Gather", "scale", "scales", "one"),
+		node("Mul", "frames", "nf", "scale"),
+		node("Mul", "length", "frames", "hop"),
+		node("Ceil", "ceil", "length"),
+		cast("t", "ceil", int64Type),
+		node("Range", "time", "zero", "t", "one"),
+		cast("timef", "time", float32Type),
+		node("Mul", "phase", "timef", "step"),
+		node("Sin", "sine", "phase"),
+	}
+	if t.speakers {
+		level = "loud"
+		nodes = append(nodes, node("Gather", "who", "sid", "zero"), cast("whof", "who", float32Type),
+			node("Mul", "more", "whof", "level"), node("Add", "loud", "more", "level"))
+	}
+	nodes = append(nodes, node("Mul", "hum", "sine", level), node("Reshape", "output", "hum", "flat"))
+
+	var graph message
+	for _, n := range nodes {
+		graph = graph.bytes(1, n)
+	}
+	graph = graph.text(2, "tiny")
+	for _, i := range []message{
+		integers("one", 0, 1), integers("zero", 0, 0), integers("flat", 1, t.shape...),
+		scalar("hop", 64), scalar("step", 0.1), scalar("level", t.level),
+	} {
+		graph = graph.bytes(5, i)
+	}
+	for _, in := range t.inputs {
+		graph = graph.bytes(11, in)
+	}
+	if t.aligned {
+		graph = graph.bytes(12, value("timef", float32Type, -1))
+	}
+	graph = graph.bytes(12, t.output)
+	m := message(nil).number(1, 8).bytes(7, graph).bytes(8, message(nil).number(2, 15))
+	for k, v := range t.facts {
+		m = m.bytes(14, message(nil).text(1, k).text(2, v))
+	}
+	return m
+}
+
+// tinies returns the models of testdata, which the tests of voice/library use too.
+func tinies() map[string][]byte {
+	hum := tiny{}.model()
+	return map[string][]byte{
+		"hum.onnx":      hum,
+		"speakers.onnx": tiny{speakers: true}.model(),
+		"flat.onnx":     tiny{output: value("output", float32Type, 1, 1, -1), shape: []int64{1, 1, -1}}.model(),
+		"aligned.onnx":  tiny{aligned: true}.model(),
+		"lacks.onnx":    tiny{inputs: piperInputs()[:2]}.model(),
+		"extra.onnx":    tiny{inputs: append(piperInputs(), value("prosody", int64Type, 1))}.model(),
+		"mistyped.onnx": tiny{
+			inputs: []message{value("input", float32Type, 1, -1), piperInputs()[1], piperInputs()[2]},
+		}.model(),
+		"liar.onnx":      tiny{facts: map[string]string{"sample_rate": "16000"}}.model(),
+		"stereo.onnx":    tiny{output: value("output", float32Type, 1, 2, -1), shape: []int64{1, 2, -1}}.model(),
+		"nan.onnx":       tiny{level: float32(math.NaN())}.model(),
+		"truncated.onnx": hum[:len(hum)*2/3],
+		"empty.onnx":     {},
+		"words.onnx":     []byte("<html>404 Not Found</html>\n"),
+	}
+}
+
+func TestTestdata_upToDate(t *testing.T) {
+	for name, want := range tinies() {
+		path := filepath.Join("testdata", name)
+		if *update {
+			check.NoError(t, os.WriteFile(path, want, 0o644))
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
+			t.Errorf("%s is out of date (go test -update rewrites it): %v", path, err)
+		}
+	}
 }

@@ -12,8 +12,11 @@ import (
 	"pressbox/voice/announce/announcer"
 )
 
-// maxHosts limits the rooms, and the hosts, that are remembered.
-const maxHosts = 500
+// Limits of the rooms, and the hosts, that are remembered, and of the bytes of what identifies a host.
+const (
+	maxHosts = 500
+	maxHost  = 128
+)
 
 // Receive handles a message on a topic of [Rooms.Topics], and returns when what it says is saved. left is the
 // rest of the message's expiry; 0 means that it has none. The error says why the message is ignored.
@@ -28,6 +31,9 @@ func (r *Rooms) Receive(ctx context.Context, topic string, payload []byte, left 
 		return r.see(name, payload)
 	}
 	if host, ok := strings.CutSuffix(topic, "/status"); ok {
+		if len(host) > maxHost {
+			return fmt.Errorf("a host has a name of %d bytes, at most %d", len(host), maxHost)
+		}
 		r.seeHost(host, string(payload) == "online")
 	}
 	return nil
@@ -41,6 +47,9 @@ func (r *Rooms) see(name string, payload []byte) error {
 	var p presence
 	if err := json.Unmarshal(payload, &p); err != nil && len(payload) > 0 {
 		return fmt.Errorf("read the status of room %s: %w", name, err)
+	}
+	if len(p.Host) > maxHost {
+		return fmt.Errorf("the host of room %s has a name of %d bytes, at most %d", name, len(p.Host), maxHost)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

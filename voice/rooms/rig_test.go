@@ -240,9 +240,8 @@ func (h *host) expectSpoken(lengths ...int) {
 	for _, text := range h.spoken {
 		got = append(got, len(text))
 	}
-	if fmt.Sprint(got) != fmt.Sprint(lengths) {
-		h.broker.t.Errorf("%s has spoken %v, want %v\n%s", h.room, got, lengths, h.broker.log.String())
-	}
+	check.That(h.broker.t, fmt.Sprint(got) == fmt.Sprint(lengths),
+		"%s has spoken %v, want %v\n%s", h.room, got, lengths, h.broker.log.String())
 }
 
 // post posts a message to rooms.
@@ -254,9 +253,7 @@ func (h *host) post(message string, names ...string) announce.View {
 func (h *host) request(r announce.Request) announce.View {
 	h.broker.t.Helper()
 	v, err := h.Announce(context.Background(), r)
-	if err != nil {
-		h.broker.t.Fatalf("announce %+v: %v", r, err)
-	}
+	check.Require(h.broker.t, err == nil, "announce %+v: %v", r, err)
 	return v
 }
 

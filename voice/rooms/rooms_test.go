@@ -3,6 +3,7 @@ package rooms_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -20,9 +21,7 @@ func TestRooms_oneRoom(t *testing.T) {
 	house(t, "hall kitchen attic", func(b *broker, hosts map[string]*host) {
 		front, kitchen := hosts["hall"], hosts["kitchen"]
 		v := front.post("xxx", "Kitchen")
-		if v.Position != nil {
-			t.Errorf("accepted at position %d", *v.Position)
-		}
+		check.That(t, v.Position == nil, "accepted at a position")
 		front.expect(v.ID, announce.Queued, "kitchen=sent")
 		kitchen.expect(v.ID, announce.Playing, "")
 		time.Sleep(3 * time.Second)
@@ -49,10 +48,10 @@ func TestRooms_all(t *testing.T) {
 		hosts["hall"].expectSpoken(2, 1)
 		hosts["kitchen"].expectSpoken(2, 1)
 		hosts["attic"].expectSpoken(2)
-		if v, err := hosts["attic"].Find(v.ID); err != nil ||
-			v.Sender != (announce.Sender{Kind: announce.FromMQTT, Name: "hall"}) {
-			t.Errorf("in the attic: %+v, %v", v.Sender, err)
-		}
+		v, err := hosts["attic"].Find(v.ID)
+		want := announce.Sender{Kind: announce.FromMQTT, Name: "hall", Client: "room:hall"}
+		check.That(t, err == nil && v.Sender == want,
+			"in the attic: %+v, %v", v.Sender, err)
 	})
 }
 
@@ -64,9 +63,7 @@ func TestRooms_bothPost(t *testing.T) {
 		hosts["hall"].expect(v.ID, announce.Done, "kitchen=done")
 		hosts["kitchen"].expect(w.ID, announce.Done, "hall=done")
 		for _, h := range hosts {
-			if len(h.spoken) != 2 {
-				t.Errorf("%s has spoken %d announcements", h.room, len(h.spoken))
-			}
+			check.That(t, len(h.spoken) == 2, "%s has spoken %d announcements", h.room, len(h.spoken))
 		}
 	})
 }
@@ -82,9 +79,8 @@ func TestRooms_unknown(t *testing.T) {
 			}
 		}
 		want := []rooms.Room{{"hall", true, true}, {"kitchen", false, true}}
-		if got := hosts["hall"].Rooms.List(); !slices.Equal(got, want) {
-			t.Errorf("rooms %+v, want %+v", got, want)
-		}
+		got := hosts["hall"].Rooms.List()
+		check.That(t, slices.Equal(got, want), "rooms %+v, want %+v", got, want)
 	})
 }
 
@@ -93,13 +89,11 @@ func TestRooms_withoutBroker(t *testing.T) {
 	t.Parallel()
 	r := rooms.New("hall", "", nil, slog.New(slog.DiscardHandler))
 	for _, name := range []string{"hall", "all", " HALL"} {
-		if here, others, err := r.Resolve([]string{name}); !here || others != nil || err != nil {
-			t.Errorf("%q: %v %v %v", name, here, others, err)
-		}
+		here, others, err := r.Resolve([]string{name})
+		check.That(t, here && others == nil && err == nil, "%q: %v %v %v", name, here, others, err)
 	}
-	if _, _, err := r.Resolve([]string{"kitchen"}); err == nil {
-		t.Error("the kitchen is known")
-	}
+	_, _, err := r.Resolve([]string{"kitchen"})
+	check.That(t, err != nil, "the kitchen is known")
 	check.Run(t, r.Run)()
 }
 
@@ -123,9 +117,7 @@ func TestRooms_away(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		front.expect(v.ID, announce.Done, "kitchen=done")
 		kitchen.expectSpoken(2)
-		if len(b.seen) > 7 {
-			t.Errorf("messages: %q", b.seen)
-		}
+		check.That(t, len(b.seen) <= 7, "messages: %q", b.seen)
 	})
 }
 
@@ -136,9 +128,8 @@ func TestRooms_brokerAway(t *testing.T) {
 		front.disconnect()
 		for _, name := range []string{"kitchen", "all", "cellar"} {
 			_, err := front.Announce(context.Background(), announce.Request{Content: said("x"), Rooms: []string{name}})
-			if !errors.Is(err, announce.ErrRoomUnreachable) || len(front.outbox.stored) > 0 {
-				t.Errorf("%s: %v, %d stored", name, err, len(front.outbox.stored))
-			}
+			check.That(t, errors.Is(err, announce.ErrRoomUnreachable) && len(front.outbox.stored) == 0,
+				"%s: %v, %d stored", name, err, len(front.outbox.stored))
 		}
 		own := front.post("x", "hall")
 		front.connect()
@@ -226,9 +217,7 @@ func TestRooms_cancel(t *testing.T) {
 		ctx := context.Background()
 		v := front.post("xxxxxxxxxx", "kitchen", "attic")
 		time.Sleep(2 * time.Second)
-		if _, err := front.Cancel(ctx, v.ID); err != nil {
-			t.Error(err)
-		}
+		check.Must(front.Cancel(ctx, v.ID))(t)
 		front.expect(v.ID, announce.Cancelled, "kitchen=cancelled attic=waiting")
 		kitchen.expect(v.ID, announce.Cancelled, "")
 		attic.connect()
@@ -247,7 +236,7 @@ func TestRooms_cancel(t *testing.T) {
 			t.Error(err)
 		}
 		waiting := front.post("x", "kitchen")
-		if n, err := front.CancelWaiting(ctx); n != 1 || err != nil {
+		if n, err := front.CancelWaiting(ctx, nil); n != 1 || err != nil {
 			t.Error(n, err)
 		}
 		kitchen.expect(waiting.ID, announce.Cancelled, "")
@@ -265,9 +254,7 @@ func TestRooms_acknowledge(t *testing.T) {
 			)
 			time.Sleep(70 * time.Second)
 			front.expect(v.ID, announce.Queued, "kitchen=sent attic=sent")
-			if _, err := where.Acknowledge(context.Background(), v.ID); err != nil {
-				t.Error(err)
-			}
+			check.Must(where.Acknowledge(context.Background(), v.ID))(t)
 			front.expect(v.ID, announce.Done, "kitchen=done attic=done")
 			time.Sleep(time.Hour)
 			attic.expectSpoken(slices.Repeat([]int{1}, 2+2*i)...)
@@ -283,16 +270,13 @@ func TestRooms_again(t *testing.T) {
 		)
 		time.Sleep(time.Minute)
 		w, err := front.Again(context.Background(), v.ID, announce.Request{})
-		if err != nil || w.ID == v.ID {
-			t.Fatalf("%+v, %v", w, err)
-		}
+		check.Require(t, err == nil && w.ID != v.ID, "%+v, %v", w, err)
 		time.Sleep(time.Minute)
 		front.expect(w.ID, announce.Done, "kitchen=done")
 		kitchen.expectSpoken(1, 1)
 		front.expectSpoken(1, 1)
-		if there, _ := kitchen.Find(w.ID); there.Rate != 90 {
-			t.Errorf("at rate %d in the kitchen", there.Rate)
-		}
+		there, _ := kitchen.Find(w.ID)
+		check.That(t, there.Rate == 90, "at rate %d in the kitchen", there.Rate)
 	})
 }
 
@@ -341,9 +325,8 @@ func TestReceive_foreign(t *testing.T) {
 		}
 		for _, tt := range tests {
 			err := front.Receive(context.Background(), "rooms/hall/"+tt.topic, []byte(tt.payload), 0)
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%s %s: %v, want %q", tt.topic, tt.payload, err, tt.want)
-			}
+			check.That(t, err != nil && strings.Contains(err.Error(), tt.want),
+				"%s %s: %v, want %q", tt.topic, tt.payload, err, tt.want)
 		}
 		front.expect(own.ID, announce.Scheduled, "")
 		time.Sleep(5 * time.Minute)
@@ -369,19 +352,16 @@ func TestReceive_say(t *testing.T) {
 		} {
 			id := strings.Repeat("b", 25) + string(rune('a'+i))
 			payload := `{"do":"say","id":"` + id + `","from":"kitchen","message":"x",` + tt.members + `}`
-			if err := front.Receive(context.Background(), "rooms/hall/say", []byte(payload), tt.left); err != nil {
-				t.Errorf("%s: %v", tt.members, err)
-			}
+			err := front.Receive(context.Background(), "rooms/hall/say", []byte(payload), tt.left)
+			check.That(t, err == nil, "%s: %v", tt.members, err)
 			synctest.Wait()
-			if _, err := front.Find(id); (err == nil) != tt.spoken {
-				t.Errorf("%s: %v", tt.members, err)
-			}
+			_, err = front.Find(id)
+			check.That(t, (err == nil) == tt.spoken, "%s: %v", tt.members, err)
 		}
 		time.Sleep(time.Minute)
 		front.expectSpoken(1, 1, 1)
-		if i := slices.Index(b.seen, "rooms/kitchen/report"); i < 0 {
-			t.Errorf("messages: %q", b.seen)
-		}
+		i := slices.Index(b.seen, "rooms/kitchen/report")
+		check.That(t, i >= 0, "messages: %q", b.seen)
 	})
 }
 
@@ -389,23 +369,34 @@ func TestReceive_say(t *testing.T) {
 func TestRooms_names(t *testing.T) {
 	house(t, "hall kitchen", func(b *broker, hosts map[string]*host) {
 		front := hosts["hall"]
-		if front.Namesake() != "" {
-			t.Error("there is another hall")
-		}
+		check.That(t, front.Namesake() == "", "there is another hall")
 		b.publish(rooms.Message{Topic: "host-2/status", Payload: []byte("online"), Retain: true})
 		b.publish(rooms.Message{Topic: "rooms/hall/status", Payload: []byte(`{"host":"host-2"}`), Retain: true})
 		b.publish(rooms.Message{Topic: "rooms/parlor/status", Payload: []byte(`{"host":"host-hall"}`), Retain: true})
 		synctest.Wait()
-		if front.Namesake() != "host-2" {
-			t.Error("the other hall is not noticed")
-		}
-		if left := b.last["rooms/parlor/status"].Payload; len(left) > 0 {
-			t.Errorf("the former room is %s", left)
-		}
-		if front.Has("parlor") || !front.Has("Kitchen") || !front.Has("all") {
-			t.Errorf("known rooms: %+v", front.Rooms.List())
-		}
+		check.That(t, front.Namesake() == "host-2", "the other hall is not noticed")
+		left := b.last["rooms/parlor/status"].Payload
+		check.That(t, len(left) == 0, "the former room is %s", left)
+		check.That(t, !front.Has("parlor") && front.Has("Kitchen") && front.Has("all"),
+			"known rooms: %+v", front.Rooms.List())
 	})
+}
+
+// 500 rooms and hosts are remembered, each with an identifier of at most 128 bytes.
+func TestReceive_limits(t *testing.T) {
+	t.Parallel()
+	r := rooms.New("hall", "h", bus{&host{broker: &broker{}}}, slog.New(slog.DiscardHandler))
+	see := func(topic, payload string) error { return r.Receive(t.Context(), topic, []byte(payload), 0) }
+	for length, ok := range map[int]bool{128: true, 129: false} {
+		id := strings.Repeat("x", length)
+		check.Equal(t, see("rooms/attic/status", `{"host":"`+id+`"}`) == nil, ok, "a host of %d bytes", length)
+		check.Equal(t, see(id+"/status", "online") == nil, ok, "a host of %d bytes online", length)
+	}
+	for i := range 600 {
+		check.NoError(t, see(fmt.Sprintf("rooms/r%d/status", i), `{"host":"h2"}`))
+	}
+	check.Equal(t, len(r.List()), 501, "rooms, with this one")
+	check.That(t, r.Has("r498") && !r.Has("r499"), "the last that is known is not the 500th")
 }
 
 func TestCheckName(t *testing.T) {
@@ -415,9 +406,8 @@ func TestCheckName(t *testing.T) {
 		"": false, "all": false, "Kitchen": false, "a b": false, "a/b": false, "+": false, "#": false, "a=b": false,
 		strings.Repeat("a", 65): false,
 	} {
-		if err := rooms.CheckName(name); (err == nil) != ok {
-			t.Errorf("%q: %v", name, err)
-		}
+		err := rooms.CheckName(name)
+		check.That(t, (err == nil) == ok, "%q: %v", name, err)
 	}
 }
 
@@ -427,9 +417,8 @@ func TestNameOf(t *testing.T) {
 		"Kitchen.lan": "kitchen", "pi 4": "pi-4", "": "pressbox", "all": "pressbox",
 		strings.Repeat("a", 65): "pressbox",
 	} {
-		if got := rooms.NameOf(host); got != want {
-			t.Errorf("%q: %q, want %q", host, got, want)
-		}
+		got := rooms.NameOf(host)
+		check.That(t, got == want, "%q: %q, want %q", host, got, want)
 	}
 }
 
@@ -459,9 +448,8 @@ func FuzzReceive(f *testing.F) {
 		h.Attach(h.Announcer)
 		_ = h.Receive(context.Background(), topic, payload, 0)
 		for _, room := range h.Rooms.List()[1:] {
-			if rooms.CheckName(room.Name) != nil || !strings.HasSuffix(topic, "/status") {
-				t.Errorf("after %q %q there is room %+v", topic, payload, room)
-			}
+			check.That(t, rooms.CheckName(room.Name) == nil && strings.HasSuffix(topic, "/status"),
+				"after %q %q there is room %+v", topic, payload, room)
 		}
 	})
 }

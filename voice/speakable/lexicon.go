@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"pressbox/voice/speakable/recognize"
 )
 
 // A Lexicon maps written text to replacements. The zero value and nil have no entries. It is safe for
@@ -129,7 +131,7 @@ func (e entry) check() error {
 
 // add adds an entry; a pattern may occur once per language.
 func (l *Lexicon) add(e entry) error {
-	first := token(e.pattern)
+	first := recognize.Head(e.pattern)
 	key := strings.ToLower(first)
 	for _, old := range l.entries[key] {
 		if old.pattern == e.pattern && old.lang == e.lang {
@@ -166,7 +168,7 @@ func (l *Lexicon) apply(s, lang string) string {
 func (l *Lexicon) replace(s, lang string) string {
 	var b strings.Builder
 	for s != "" {
-		head := token(s)
+		head := recognize.Head(s)
 		e, n := l.match(s, strings.ToLower(head), lang)
 		if n == 0 {
 			b.WriteString(head)
@@ -175,7 +177,7 @@ func (l *Lexicon) replace(s, lang string) string {
 		}
 		b.WriteString(e.say)
 		s = s[n:]
-		if !isWord(lastRune(e.pattern)) && isWord(lastRune(e.say)) && isWord(first(s)) {
+		if !endsWord(e.pattern) && endsWord(e.say) && recognize.IsWord(recognize.First(s)) {
 			b.WriteByte(' ') // as in C++11
 		}
 	}
@@ -216,25 +218,13 @@ func (e entry) prefix(s string) int {
 		at += n
 	}
 	next, _ := utf8.DecodeRuneInString(s[at:])
-	if isWord(p) && at < len(s) && isWord(next) {
+	if recognize.IsWord(p) && at < len(s) && recognize.IsWord(next) {
 		return 0
 	}
 	return at
 }
 
-func lastRune(s string) rune {
+func endsWord(s string) bool {
 	c, _ := utf8.DecodeLastRuneInString(s)
-	return c
-}
-
-// token returns the word, or the single other character, at the start of s.
-func token(s string) string {
-	n := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) })
-	switch n {
-	case -1:
-		return s
-	case 0:
-		_, n = utf8.DecodeRuneInString(s)
-	}
-	return s[:n]
+	return recognize.IsWord(c)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"pressbox/voice/speakable/recognize"
 )
 
 var (
@@ -69,7 +71,7 @@ func readLine(s string, several bool) line {
 		return line{block: true}
 	}
 	if q := quoted.FindString(s); q != "" && !startsWithDigit(s[len(q):]) &&
-		!strings.ContainsRune("$£€", first(s[len(q):])) {
+		!strings.ContainsRune("$£€", recognize.First(s[len(q):])) {
 		s = s[len(q):]
 	}
 	if h := heading.FindString(s); h != "" {
@@ -88,7 +90,7 @@ func readLine(s string, several bool) line {
 	return line{text: strings.Trim(s, " |"), block: row}
 }
 
-func startsWithDigit(s string) bool { return s != "" && (isDigit(rune(s[0])) || s[0] == '.') }
+func startsWithDigit(s string) bool { return s != "" && (recognize.IsDigit(rune(s[0])) || s[0] == '.') }
 
 // wrapped is the minimum length of a line that may have been wrapped, in bytes.
 const wrapped = 60

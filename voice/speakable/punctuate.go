@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"pressbox/voice/speakable/recognize"
 )
 
 // gapRunes are the silent characters between words; every other character is part of a word.
@@ -77,7 +79,7 @@ func (g gap) sign() string {
 	rest := strings.TrimLeft(g.is, " \n\"([{*_`")
 	rest = rest[max(0, strings.LastIndexAny(rest, " \n")+1):]
 	switch {
-	case isDigit(g.after) && (rest == "-" || rest == "." || rest == "-."):
+	case recognize.IsDigit(g.after) && (rest == "-" || rest == "." || rest == "-."):
 		return rest
 	case unicode.IsLetter(g.after) && rest == "'":
 		return rest
@@ -96,7 +98,7 @@ func (g gap) inside() string {
 		}
 		return g.is
 	case ",", ":", ";", "!", "?":
-		if digits || g.is == ":" && isDigit(g.after) {
+		if digits || g.is == ":" && recognize.IsDigit(g.after) {
 			return g.is
 		}
 		return g.is + " "

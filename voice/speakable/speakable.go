@@ -59,53 +59,47 @@ func Text(s, lang string, lex *Lexicon) string {
 		return ""
 	}
 	s = lex.apply(s, lang)
-	verbalizer := verbalizerOf(lang)
+	verbalizer, locale := verbalizerOf(lang)
 	return around(s, func(s string) string {
 		if verbalizer != nil {
-			return punctuate(say(s, verbalizer))
+			return punctuate(say(s, verbalizer, locale))
 		}
 		return punctuate(addresses(s))
 	})
 }
 
-// A verbalizer is a language of which the tokens can be said.
-type verbalizer struct {
-	recognize.Verbalizer
-	locale *recognize.Locale
-}
-
-// verbalizerOf returns the verbalizer of a language, nil if espeak-ng reads its numbers and signs.
-func verbalizerOf(lang string) *verbalizer {
+// verbalizerOf returns the verbalizer and the locale of a language, nil if espeak-ng reads its numbers and signs.
+func verbalizerOf(lang string) (recognize.Verbalizer, *recognize.Locale) {
 	switch {
 	case lang == "en" || strings.HasPrefix(lang, "en-us"):
-		return &verbalizer{english.American(), english.American().Locale}
+		return english.American(), english.American().Locale
 	case strings.HasPrefix(lang, "en-"):
-		return &verbalizer{english.British(), english.British().Locale}
+		return english.British(), english.British().Locale
 	case lang == "de" || strings.HasPrefix(lang, "de-"):
-		return &verbalizer{german.German(), german.German().Locale}
+		return german.German(), german.German().Locale
 	}
-	return nil
+	return nil, nil
 }
 
 // say returns text with its tokens in words. Words are separated by spaces from what stands next to them.
-func say(text string, verbalizer *verbalizer) string {
+func say(text string, verbalizer recognize.Verbalizer, locale *recognize.Locale) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/2)
 	spoken, last := false, ' ' // whether a token that is not text stands before; the last rune
-	for _, t := range recognize.Tokens(text, verbalizer.locale) {
+	for _, t := range recognize.Tokens(text, locale) {
 		text, plain := t.(recognize.Text)
 		words := string(text)
 		if !plain {
 			words = verbalizer.Verbalize(t)
 		}
 		if words == "" {
-			if isWord(last) {
+			if recognize.IsWord(last) {
 				b.WriteByte(' ')
 				last = ' '
 			}
 			continue
 		}
-		next := first(words)
+		next := recognize.First(words)
 		if (spoken || !plain) && apart(last, next, plain) {
 			b.WriteByte(' ')
 		}
@@ -120,9 +114,9 @@ func say(text string, verbalizer *verbalizer) string {
 // after a token may start with a mark.
 func apart(last, next rune, plain bool) bool {
 	if plain {
-		return isWord(next) || strings.ContainsRune("\"([{*_", next)
+		return recognize.IsWord(next) || strings.ContainsRune("\"([{*_", next)
 	}
-	return isWord(last) || strings.ContainsRune("\")]}*_", last)
+	return recognize.IsWord(last) || strings.ContainsRune("\")]}*_", last)
 }
 
 var webAddress = regexp.MustCompile(`(?i)\b(?:https?|ftp|wss?|rtsp)://[^\s<>"\x{E000}]+|\bwww\.[^\s<>"\x{E000}]+`)
@@ -155,19 +149,10 @@ func clean(s string) string {
 
 // speaks reports whether r is read aloud by itself.
 func speaks(r rune) bool {
-	return isWord(r) || strings.ContainsRune("$%&+<=>@#", r) || r > unicode.MaxLatin1 && unicode.IsSymbol(r)
+	return recognize.IsWord(r) || strings.ContainsRune("$%&+<=>@#", r) || r > unicode.MaxLatin1 && unicode.IsSymbol(r)
 }
 
 // language normalizes a language code to the form "en-us".
 func language(code string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(code), "_", "-"))
-}
-
-func isWord(r rune) bool { return recognize.IsWord(r) }
-
-func isDigit(r rune) bool { return '0' <= r && r <= '9' }
-
-func first(s string) rune {
-	c, _ := utf8.DecodeRuneInString(s)
-	return c
 }

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
@@ -171,9 +175,8 @@ func FuzzText(f *testing.F) {
 		check.Require(t, utf8.ValidString(got), "Text(%q) = %q, not UTF-8", s, got)
 		check.Require(t, !strings.ContainsAny(got, "\n\r\u2028\u2029"), "Text(%q) = %q has several lines", s, got)
 		check.Require(t, len(got) <= 64*len(s)+1, "Text(%q) has %d bytes", s, len(got))
-		if got != "" && !strings.ContainsAny(got[len(got)-1:], ".!?") {
-			t.Fatalf("Text(%q) = %q does not end with a mark", s, got)
-		}
+		check.Require(t, got == "" || strings.ContainsAny(got[len(got)-1:], ".!?"),
+			"Text(%q) = %q does not end with a mark", s, got)
 		check.Require(t, speakable.HasSpeech(s) == (got != ""),
 			"HasSpeech(%q) = %t, but Text is %q", s, speakable.HasSpeech(s), got)
 		const block = "[[ ˈx..a ]]"
@@ -183,3 +186,257 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestLexicon_replaces(t *testing.T) {
+	t.Parallel()
+	const file = "\uFEFF# names\r\n" + `
+sql = sequel
+Polish = Pole ish
+polish = shine
+new york = Gotham
+New York Yankees = the Yanks
+york = Yorick
+"#1" = the best
+"[de]" = Germany
+c++ = see plus plus
+[en] boot = trunk
+[en-gb] boot = boot of the car
+[de] boot = [[ boːt ]]
+km run = $5 dash
+café = coffee house
+wifi = why fi [[ ɪks ]]
+`
+	lex := check.Must(speakable.ParseLexicon(strings.NewReader(file)))(t)
+	for _, row := range append(check.Table(t, "testdata/lexicon-texts.txt"), []string{"en", "new\tYork", "Gotham."}) {
+		check.Equal(t, speakable.Text(row[1], row[0], lex), row[2], "Text(%q, %s)", row[1], row[0])
+	}
+}
+
+func TestLexicon_empty(t *testing.T) {
+	t.Parallel()
+	for _, lex := range []*speakable.Lexicon{nil, {}} {
+		check.Equal(t, speakable.Text("sql", "en", lex), "sql.", "Text without the entry")
+	}
+}
+
+func TestParseLexicon_errors(t *testing.T) {
+	t.Parallel()
+	for _, row := range append(check.Table(t, "testdata/lexicon-errors.txt"),
+		[]string{"a = ", "line 1: the replacement, right of the =, is empty"},
+		[]string{"a = \xff", "line 1: not UTF-8"},
+		[]string{"a = b\n" + strings.Repeat("x", 5000), "line 2: "}) {
+		file := row[0]
+		lex, err := speakable.ParseLexicon(strings.NewReader(file + "\nZyx = the end\n"))
+		check.That(t, err != nil && strings.Contains(err.Error(), row[1]),
+			"ParseLexicon(%.40q) = %v, want %q", file, err, row[1])
+		kept := speakable.Text("Zyx", "en", lex) == "the end."
+		check.That(t, kept || len(file) >= 5000, "ParseLexicon(%.40q): the valid line is lost", file)
+	}
+}
+
+func FuzzParseLexicon(f *testing.F) {
+	f.Add("a = b\n[en] C++ = see\n\"#\" = [[ x ]]", "a C++ # text")
+	f.Add("New York = x", "new  york New\nYork")
+	f.Fuzz(func(t *testing.T, file, s string) {
+		lex, err := speakable.ParseLexicon(strings.NewReader(file))
+		if err != nil {
+			check.Require(t, strings.HasPrefix(err.Error(), "line "),
+				"ParseLexicon(%q): %v has no line number", file, err)
+		}
+		got := speakable.Text(s, "en-us", lex)
+		check.Require(t, !strings.ContainsAny(got, "\n\r"), "Text(%q) with %q = %q", s, file, got)
+		check.Require(t, !speakable.HasSpeech(s) || got != "", "Text(%q) with %q is empty", s, file)
+	})
+}
+
+// numerals returns German text with numbers in digits, as espeak-ng reads them: it says "achtundvierzig" with
+// a w and 48 as people do, so that phonemes of numbers in words would be those of no person. Of the years
+// before 2000 only the last two digits are converted.
+func numerals(text string) string {
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		bare := strings.TrimRight(word, ".,;:!?")
+		marks := word[len(bare):]
+		if century, rest, ok := strings.Cut(bare, "zehnhundert"); ok && century != "" {
+			if v, ok := numeral(rest); ok && rest != "" {
+				words[i] = century + "zehnhundert " + strconv.Itoa(v) + marks
+			}
+			continue
+		}
+		if v, ok := numeral(bare); ok && v > 12 {
+			words[i] = strconv.Itoa(v) + marks
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func digitNames() []string {
+	return []string{
+		"", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf",
+		"dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn",
+	}
+}
+
+func tenNames() []string {
+	return []string{"-", "-", "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"}
+}
+
+// numeral returns the value of a German number in words below a million.
+func numeral(word string) (int, bool) {
+	if head, rest, ok := strings.Cut(word, "tausend"); ok {
+		return sum(head, rest, 1000)
+	}
+	if head, rest, ok := strings.Cut(word, "hundert"); ok {
+		return sum(head, rest, 100)
+	}
+	if v := slices.Index(digitNames(), strings.Replace(word, "eins", "ein", 1)); v >= 0 {
+		return v, true
+	}
+	one, ten, ok := strings.Cut(word, "und")
+	if !ok {
+		one, ten = "", word
+	}
+	v, t := slices.Index(digitNames(), one), slices.Index(tenNames(), ten)
+	return 10*t + v, v >= 0 && v < 10 && t > 1
+}
+
+// sum returns head · unit + rest; an empty head is one.
+func sum(head, rest string, unit int) (int, bool) {
+	h, r := 1, 0
+	ok := true
+	if head != "" {
+		h, ok = numeral(head)
+	}
+	if ok && rest != "" {
+		r, ok = numeral(rest)
+	}
+	return h*unit + r, ok
+}
+
+// A comparison is a row of testdata/LANG/CLASS.tsv.
+type comparison struct {
+	class, written string
+	wordings       []string
+}
+
+// TestText_soundsAsTheWords compares, as phonemes of espeak-ng, what Text returns with the words that a person
+// says. A text that espeak-ng alone reads as well should be left to it, which the error says.
+func TestText_soundsAsTheWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs espeak-ng")
+	}
+	t.Parallel()
+	for dir, lang := range map[string]string{"en": "en-us", "de": "de"} {
+		rows := comparisons(t, dir)
+		ipa := phonemes(t, lang, rows)
+		for _, row := range rows {
+			spoken := speakable.Text(row.written, lang, nil)
+			if !same(spoken, row.wordings) && !ipa.equal(spoken, row.wordings) {
+				t.Errorf("%s/%s: %q is spoken %q, want %q; espeak-ng alone is right: %t", dir, row.class, row.written,
+					spoken, row.wordings, ipa.equal(row.written, row.wordings))
+			}
+		}
+	}
+}
+
+// comparisons reads the tables of a language.
+func comparisons(tb testing.TB, dir string) []comparison {
+	tb.Helper()
+	files := check.Must(filepath.Glob("testdata/" + dir + "/*.tsv"))(tb)
+	var rows []comparison
+	for _, file := range files {
+		text := check.Must(os.ReadFile(file))(tb)
+		for line := range strings.Lines(string(text)) {
+			written, words, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			if !ok {
+				continue
+			}
+			rows = append(rows, comparison{
+				class:    strings.TrimSuffix(filepath.Base(file), ".tsv"),
+				written:  strings.ReplaceAll(written, `\n`, "\n"),
+				wordings: strings.Split(words, " | "),
+			})
+			if dir == "de" {
+				last := &rows[len(rows)-1]
+				last.wordings = strings.Split(numerals(words), " | ")
+			}
+		}
+	}
+	check.Require(tb, len(rows) >= 100, "testdata/%s has %d rows", dir, len(rows))
+	return rows
+}
+
+// A pronunciation maps texts to their phonemes.
+type pronunciation map[string]string
+
+// equal reports whether spoken sounds as one of the wordings does, with or without pauses.
+func (p pronunciation) equal(spoken string, wordings []string) bool {
+	for _, words := range wordings {
+		if p[spoken] == p[words] || p[unpaused(spoken)] == p[unpaused(words)] {
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether spoken has the letters of one of the wordings and no digits, so that espeak-ng need
+// not be run.
+func same(spoken string, wordings []string) bool {
+	return !strings.ContainsFunc(spoken, unicode.IsDigit) &&
+		slices.ContainsFunc(wordings, func(words string) bool { return letters(spoken) == letters(words) })
+}
+
+func letters(text string) string {
+	return strings.Join(
+		strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' }), " ",
+	)
+}
+
+// phonemes runs espeak-ng once on the texts of the rows that are not the same.
+func phonemes(tb testing.TB, lang string, rows []comparison) pronunciation {
+	tb.Helper()
+	espeak, err := exec.LookPath("espeak-ng")
+	if err != nil {
+		tb.Fatal("espeak-ng is missing (\"make parts\" installs it)")
+	}
+	var texts []string
+	for _, row := range rows {
+		spoken := speakable.Text(row.written, lang, nil)
+		if same(spoken, row.wordings) {
+			continue
+		}
+		for _, text := range append([]string{row.written, spoken}, row.wordings...) {
+			texts = append(texts, text, unpaused(text))
+		}
+	}
+	const mark, markIPA = "[[????]]", "ʔʔʔʔ"
+	var in bytes.Buffer
+	for _, text := range texts {
+		in.WriteString(strings.ReplaceAll(text, "\n", " ") + "\n" + mark + "\n")
+	}
+	cmd := exec.CommandContext(tb.Context(), espeak, "-q", "--ipa", "-b", "1", "-v", lang)
+	cmd.Stdin = &in
+	out := check.Must(cmd.Output())(tb)
+	all := pronunciation{}
+	var ipa strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); line != markIPA {
+			ipa.WriteString(line)
+			continue
+		}
+		check.Require(tb, len(texts) != 0, "espeak-ng has answered more often than it was asked")
+		all[texts[0]] = unstressed.Replace(ipa.String())
+		texts = texts[1:]
+		ipa.Reset()
+	}
+	check.Require(tb, len(texts) == 0, "espeak-ng has not answered %q", texts)
+	return all
+}
+
+var (
+	unstressed = strings.NewReplacer("ˈ", "", "ˌ", "", " ", "", "_", "")
+	pauses     = strings.NewReplacer(", ", " ", "; ", " ", ": ", " ", ". ", " ", "! ", " ", "? ", " ")
+)
+
+// unpaused returns a text without the marks between words.
+func unpaused(text string) string { return strings.TrimRight(pauses.Replace(text), ".!?,;:") }

@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"pressbox/voice/speakable/recognize"
 )
 
 // tidy normalizes characters: composed (NFC), letters and digits of plain width and style, one kind of quotes
@@ -94,7 +96,7 @@ const hiddenRune = '\uE000'
 // styled reports whether r is a letter, digit or unit in a special style: full width, mathematical alphabets,
 // ligatures, squared units.
 func styled(r rune) bool {
-	return 0xFF10 <= r && r <= 0xFF5E && isWord(r) || r == '％' || r == '＋' || r == '＝' || r == '／' ||
+	return 0xFF10 <= r && r <= 0xFF5E && recognize.IsWord(r) || r == '％' || r == '＋' || r == '＝' || r == '／' ||
 		r == '＃' || r == '＄' ||
 		0x1D400 <= r && r <= 0x1D7FF || 0xFB00 <= r && r <= 0xFB06 || 0x3371 <= r && r <= 0x33DF ||
 		r == '℃' || r == '℉' || r == '℡' || 0x2460 <= r && r <= 0x2473 || 0x2160 <= r && r <= 0x217F ||

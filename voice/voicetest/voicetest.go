@@ -58,9 +58,7 @@ func Config(tb testing.TB, name string) *voice.Config {
 func Names(tb testing.TB) []string {
 	tb.Helper()
 	paths, err := filepath.Glob(Path(tb, "*"))
-	if err != nil || len(paths) < 2 {
-		tb.Fatalf("voices in models: %v, %v, want at least two", paths, err)
-	}
+	check.Require(tb, err == nil && len(paths) >= 2, "voices in models: %v, %v, want at least two", paths, err)
 	for i, path := range paths {
 		paths[i] = strings.TrimSuffix(filepath.Base(path), ".onnx")
 	}

@@ -9,10 +9,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -220,4 +223,125 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "XDG_RUNTIME_DIR=" + s.dir, "LC_ALL=C"}
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return c
+}
+
+// maxAttempts limits the attempts of Retry.
+const maxAttempts = 6
+
+// An Attempt is one run of a test in real time. It collects errors; Fatal still ends the test.
+type Attempt struct {
+	*testing.T
+	failures []string
+}
+
+// Errorf records an error of this attempt.
+func (a *Attempt) Errorf(format string, args ...any) {
+	a.failures = append(a.failures, fmt.Sprintf(format, args...))
+}
+
+// Error records an error of this attempt.
+func (a *Attempt) Error(args ...any) {
+	a.failures = append(a.failures, fmt.Sprint(args...))
+}
+
+// Retry fails the test unless one of a few attempts succeeds. A busy host that stalls in mid-word or starts a
+// program too late spoils what is recorded, which is no fault of the code under test; a real fault shows
+// every time.
+func Retry(t *testing.T, attempt func(a *Attempt)) {
+	t.Helper()
+	var failures []string
+	for n := range maxAttempts {
+		a := &Attempt{T: t}
+		attempt(a)
+		if len(a.failures) == 0 {
+			return
+		}
+		failures = append(failures, fmt.Sprintf("attempt %d: %s", n+1, strings.Join(a.failures, "\n")))
+	}
+	t.Error(strings.Join(failures, "\n"))
+}
+
+// FreePort returns a TCP port without a listener. It is outside the ephemeral range, so the kernel does not
+// assign it to others.
+func FreePort(tb testing.TB) int {
+	tb.Helper()
+	const first, last = 20_000, 29_999
+	for range last - first {
+		port := first + rand.N(last-first) //nolint:gosec // not a secret
+		l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		check.NoError(tb, l.Close())
+		return port
+	}
+	tb.Fatal("no free port")
+	return 0
+}
+
+// pipeWireFiles are the files of PipeWire and WirePlumber below the home of a server: a sink "speaker", and
+// no devices of the host. WirePlumber 0.4 ends if it needs D-Bus or a login session, as its portal and its
+// monitor of Bluetooth do.
+func pipeWireFiles(rate int) map[string]string {
+	return map[string]string{
+		"pipewire/pipewire.conf.d/speaker.conf": fmt.Sprintf(`context.properties = { default.clock.rate = %d }
+context.objects = [ { factory = adapter args = {
+	factory.name = support.null-audio-sink
+	node.name = speaker
+	media.class = Audio/Sink
+	audio.position = [ MONO ]
+} } ]
+`, rate),
+		"wireplumber/bluetooth.lua.d/51-test.lua": "bluez_monitor.enabled = false\n",
+		"wireplumber/main.lua.d/51-test.lua": `default_access.properties["enable-flatpak-portal"] = false
+alsa_monitor.enabled = false
+v4l2_monitor.enabled = false
+libcamera_monitor.enabled = false
+`,
+	}
+}
+
+// StartPipeWire returns a running PipeWire with WirePlumber and its PulseAudio server, which end with the
+// test. Of cfg it uses the rate and the files.
+func StartPipeWire(tb testing.TB, cfg Config) *Server {
+	tb.Helper()
+	s := New(tb, cfg)
+	s.Address = "unix:" + filepath.Join(s.dir, "pulse", "native")
+	files := pipeWireFiles(s.cfg.Rate)
+	if s.cfg.Files != nil {
+		maps.Copy(files, s.cfg.Files(s.dir))
+	}
+	for name, content := range files {
+		path := filepath.Join(s.dir, ".config", name)
+		check.NoError(tb, os.MkdirAll(filepath.Dir(path), 0o700))
+		check.NoError(tb, os.WriteFile(path, []byte(content), 0o600))
+	}
+	s.launch = s.launchPipeWire
+	s.Start()
+	return s
+}
+
+// launchPipeWire starts the three programs, each when the one before it serves.
+func (s *Server) launchPipeWire(log *os.File) error {
+	if err := s.spawn(s.command("pipewire"), log); err != nil {
+		return err
+	}
+	if err := s.await(func() bool {
+		conn, err := net.Dial("unix", filepath.Join(s.dir, "pipewire-0")) //nolint:noctx // local
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	}); err != nil {
+		return err
+	}
+	for _, program := range []string{"wireplumber", "pipewire-pulse"} {
+		if err := s.spawn(s.command(program), log); err != nil {
+			return err
+		}
+	}
+	return s.await(func() bool {
+		out, _ := s.command("pactl", "--server="+s.Address, "get-default-sink").Output() // until it listens
+		return strings.TrimSpace(string(out)) == "speaker"
+	})
 }

@@ -107,11 +107,11 @@ func (m *Monitor) Sound() health.Condition {
 // audioCondition returns the condition of a sink; err is why nothing can be played. Muting
 // Pressbox does not affect it.
 func audioCondition(s pulse.Status, err error) health.Condition {
-	if silent, remedy := s.Silence(); err == nil && silent != "" {
+	if silent, remedy := s.Silence(s.Address); err == nil && silent != "" {
 		err = fmt.Errorf("%s: no announcement can be heard; run: %s", silent, remedy)
 	}
 	return condition(err, health.Degraded, map[string]any{
-		"server": s.Server, "sink": s.Sink, "sink_name": s.Description,
+		"server": s.Server, "sink": s.Name, "sink_name": s.Description,
 		"state": s.State, "muted": s.Muted, "volume": s.Volume,
 	})
 }

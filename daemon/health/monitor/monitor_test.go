@@ -3,6 +3,7 @@ package monitor
 import (
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,9 +27,7 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 		if len(states) == 0 || states[len(states)-1] != c.Health {
 			states = append(states, c.Health)
 		}
-		if (c.Health == "") != (c.Detail == "") {
-			t.Errorf("%q with the detail %q", c.Health, c.Detail)
-		}
+		check.That(t, (c.Health == "") == (c.Detail == ""), "%q with the detail %q", c.Health, c.Detail)
 		if c.Health == health.Failing {
 			break
 		}
@@ -45,7 +44,8 @@ func TestMonitor_storeFillsUp(t *testing.T) {
 // A sink that is muted or at 0 is degraded, as doctor reports it, with the same remedy.
 func TestMonitor_silentSink(t *testing.T) {
 	t.Parallel()
-	speaker := pulse.Status{Server: "PulseAudio 16.1", Address: "unix:/run/a", Sink: "speaker", Volume: 1}
+	speaker := pulse.Status{Server: "PulseAudio 16.1", Address: "unix:/run/a"}
+	speaker.Name, speaker.Volume = "speaker", 1
 	with := func(change func(*pulse.Status)) pulse.Status {
 		s := speaker
 		change(&s)
@@ -74,4 +74,17 @@ func TestMonitor_silentSink(t *testing.T) {
 			t.Errorf("%s: %q, %q; want %q, %q", name, c.Health, c.Detail, tt.want, tt.detail)
 		}
 	}
+}
+
+// /health is public: an error of the connection to the broker does not name the broker.
+func TestWithoutAddress(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"127.0.0.1:1", "broker.invalid:1883"} {
+		_, err := net.Dial("tcp", address)
+		host, _, _ := strings.Cut(address, ":")
+		got := withoutAddress(fmt.Errorf("connect to %s: %w", address, err))
+		check.That(t, err != nil && got != "" && !strings.Contains(got, host), "%s: %q", address, got)
+	}
+	check.Equal(t, withoutAddress(fmt.Errorf("bad user name or password")),
+		"bad user name or password", "another error")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
 	"maps"
@@ -56,9 +57,8 @@ func newRig(t *testing.T, texts bool) *rig {
 	r.store = check.Must(store.Open(filepath.Join(t.TempDir(), "store"), store.Options{}))(t)
 	t.Cleanup(func() { _ = r.store.Close() })
 	log := slog.New(slog.NewTextHandler(&r.log, nil))
-	r.controls = check.Must(
-		control.NewControls(control.Config{Volume: 70, QuietMode: "silence"}, r.store, r.store.Now, log),
-	)(t)
+	config := control.Config{Volume: 70, QuietMode: "silence"}
+	r.controls = check.Must(control.NewControls(config, r.store, r.store.Now, log))(t)
 	r.announcer = check.Must(announcer.New(announce.Config{Max: 5, TTL: time.Hour, Rate: 170}, announcer.Parts{
 		Outbox: r.store, Speaker: r, Sink: r, Controls: r.controls, Log: log,
 	}))(t)
@@ -84,6 +84,14 @@ func newRig(t *testing.T, texts bool) *rig {
 		},
 	})
 	return r
+}
+
+// run runs the device and waits until it has published its states.
+func (r *rig) run() {
+	r.t.Helper()
+	check.Run(r.t, r.device.Run)
+	r.device.Connected()
+	r.want("status", "online")
 }
 
 func (r *rig) list() []string {
@@ -179,24 +187,17 @@ func TestDevice_announcements(t *testing.T) {
 	r.mustSend("say/urgent", "Fire!", "")
 	var got []string
 	for _, v := range r.announcer.List().Queue {
-		if v.Sender.Kind != announce.FromMQTT || v.Voice != "anna" {
-			t.Errorf("%q: sender %v, voice %s; want mqtt, anna", v.Message, v.Sender, v.Voice)
-		}
+		check.Equal(t, v.Sender.Kind, announce.FromMQTT, "%q: sender", v.Message)
+		check.Equal(t, v.Voice, "anna", "%q: voice", v.Message)
 		got = append(got, v.Message)
 	}
-	if all := strings.Join(got, " "); all != "Fire! One. One. Two." {
-		t.Errorf("queue: %s", all)
-	}
-	if n := strings.Count(r.log.String(), "MQTT command refused"); n != 3 {
-		t.Errorf("%d commands refused, want 3:\n%s", n, r.log.String())
-	}
+	check.Equal(t, strings.Join(got, " "), "Fire! One. One. Two.", "the queue")
+	check.Equal(t, strings.Count(r.log.String(), "MQTT command refused"), 3, "commands refused")
 	for range 4 { // more than fit
 		r.mustSend("say", "More.", "")
 	}
 	r.mustSend("clear", "PRESS", "")
-	if n := len(r.announcer.List().Queue); n != 0 {
-		t.Errorf("%d announcements after clear", n)
-	}
+	check.Equal(t, len(r.announcer.List().Queue), 0, "announcements after clear")
 }
 
 // What cannot be saved is not acknowledged.
@@ -204,12 +205,8 @@ func TestDevice_unavailable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, false)
 	check.NoError(t, r.store.Close())
-	for _, command := range [][2]string{
-		{"say", "Hello."}, {"volume/set", "5"}, {"voice/set", "bob"}, {"dnd/set", "ON"},
-	} {
-		if err := r.send(command[0], command[1], "k"); err == nil {
-			t.Errorf("%s was acknowledged without a store", command[0])
-		}
+	for _, row := range check.Rows("say | Hello.\nvolume/set | 5\nvoice/set | bob\ndnd/set | ON") {
+		check.That(t, r.send(row[0], row[1], "k") != nil, "%s was acknowledged without a store", row[0])
 	}
 }
 
@@ -217,32 +214,26 @@ func TestDevice_states(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, false)
 	check.Run(t, r.announcer.Run)
-	check.Run(t, r.device.Run)
-	r.device.Connected()
-	r.want("status", "online")
-	for name, payload := range map[string]string{
-		"state": "idle", "waiting": "0", "volume": "70", "dnd": "OFF", "problem": "OFF", "voice": "",
-	} {
-		r.want(name, payload)
+	r.run()
+	for _, row := range check.Rows(`
+		             |       | state idle, waiting 0, volume 70, dnd OFF, problem OFF
+		volume/set   | 33    | volume 33
+		voice/set    | bob   | voice bob
+		dnd/set      | ON    | dnd ON, state quiet
+		dnd/set      | OFF   | dnd OFF
+		say          | One.  | state speaking
+		say          | Two.  | waiting 1
+		stop         | PRESS | waiting 0, state speaking
+		clear        | PRESS | state idle
+	`) {
+		if row[0] != "" {
+			r.mustSend(row[0], row[1], "")
+		}
+		for state := range strings.SplitSeq(row[2], ", ") {
+			name, payload, _ := strings.Cut(state, " ")
+			r.want(name, payload)
+		}
 	}
-	r.mustSend("volume/set", "33", "")
-	r.want("volume", "33")
-	r.mustSend("voice/set", "bob", "")
-	r.want("voice", "bob")
-	r.mustSend("dnd/set", "ON", "")
-	r.want("dnd", "ON")
-	r.want("state", "quiet")
-	r.mustSend("dnd/set", "OFF", "")
-	r.want("dnd", "OFF")
-	r.mustSend("say", "One.", "")
-	r.want("state", "speaking")
-	r.mustSend("say", "Two.", "")
-	r.want("waiting", "1")
-	r.mustSend("stop", "PRESS", "")
-	r.want("waiting", "0")
-	r.want("state", "speaking")
-	r.mustSend("clear", "PRESS", "")
-	r.want("state", "idle")
 	r.until("an event without the text", func(topics map[string]string) bool {
 		return strings.HasPrefix(topics["event"], `{"event_type":"cancelled"`) &&
 			!strings.Contains(topics["event"], "Two.")
@@ -254,21 +245,15 @@ func TestDevice_states(t *testing.T) {
 func TestDevice_discovery(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, false)
-	check.Run(t, r.device.Run)
-	r.device.Connected()
-	r.want("status", "online")
+	r.run()
 	r.mu.Lock()
 	all := r.count
-	r.mu.Unlock()
-	r.mu.Lock()
 	r.problem = "the sink is muted"
 	r.mu.Unlock()
 	r.device.Changed()
 	r.want("problem", "ON")
 	r.mu.Lock()
-	if r.count != all+2 {
-		t.Errorf("%d publications for one change, want 2: problem and attributes", r.count-all)
-	}
+	check.Equal(t, r.count-all, 2, "publications for one change: problem and attributes")
 	r.voices = []string{"anna", "bob", "carl"}
 	r.mu.Unlock()
 	r.device.Changed()
@@ -286,9 +271,7 @@ func TestDevice_discovery(t *testing.T) {
 func TestDevice_texts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, true)
-	check.Run(t, r.device.Run)
-	r.device.Connected()
-	r.want("status", "online")
+	r.run()
 	r.mustSend("say", `{"title":"Kitchen","message":"Dinner."}`, "")
 	r.until("an event with the text", func(topics map[string]string) bool {
 		var e struct{ Title, Message string }
@@ -299,24 +282,17 @@ func TestDevice_texts(t *testing.T) {
 func TestDevice_games(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, false)
-	check.Run(t, r.device.Run)
-	r.device.Connected()
-	r.want("status", "online")
-	entry := func(status protocol.Status, home int) *protocol.Message {
-		return &protocol.Message{
-			Game: "g", Data: &protocol.Game{ID: "g", Status: status, Score: &protocol.Score{Home: home}},
-		}
+	r.run()
+	entry := func(status protocol.Status, home int) *protocol.Game {
+		return &protocol.Game{ID: "g", Status: status, Score: &protocol.Score{Home: home}}
 	}
 	for _, tt := range []struct {
-		message *protocol.Message
-		want    string
+		data any
+		want string
 	}{
+		{&protocol.Event{Kind: protocol.Started}, `{"event_type":"started","game":"g"}`},
 		{
-			&protocol.Message{Game: "g", Data: &protocol.Event{Kind: protocol.Started}},
-			`{"event_type":"started","game":"g"}`,
-		},
-		{
-			&protocol.Message{Game: "g", Data: &protocol.Turn{Side: game.Home, Manager: "Anna"}},
+			&protocol.Turn{Side: game.Home, Manager: "Anna"},
 			`{"event_type":"your_turn","game":"g","side":"home","manager":"Anna"}`,
 		},
 		{entry(protocol.Active, 0), ""},
@@ -327,15 +303,13 @@ func TestDevice_games(t *testing.T) {
 		r.mu.Lock()
 		before := r.count
 		r.mu.Unlock()
-		r.lobby(tt.message)
+		r.lobby(&protocol.Message{Game: "g", Data: tt.data})
 		if tt.want != "" {
 			r.want("game", tt.want)
 			before++
 		}
 		r.mu.Lock()
-		if r.count > before {
-			t.Errorf("%+v: %d publications, want %q only", tt.message.Data, r.count-before+1, tt.want)
-		}
+		check.Equal(t, r.count, before, "publications after %+v", tt.data)
 		r.mu.Unlock()
 	}
 }
@@ -345,10 +319,60 @@ func TestOpenRecord(t *testing.T) {
 	r := newRig(t, false)
 	check.NoError(t, r.record.SaveToken(t.Context(), "token"))
 	again := check.Must(device.OpenRecord(t.Context(), r.store, store.KeyMQTT))(t)
-	if len(again.ID()) != 8 || again.ID() != r.record.ID() || again.Token() != "token" {
-		t.Errorf("record %s %s, want %s with its token", again.ID(), again.Token(), r.record.ID())
+	check.That(t, len(again.ID()) == 8 && again.ID() == r.record.ID() && again.Token() == "token",
+		"record %s %s, want %s with its token", again.ID(), again.Token(), r.record.ID())
+	check.That(t, newRig(t, false).record.ID() != again.ID(), "two stores have the id %s", again.ID())
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("x", 200)
+	for _, tt := range []struct {
+		topic    string
+		payloads []string
+		err      string // <nil> of those that are accepted
+	}{
+		{"say", []string{"Dinner is ready.", `{"message": "Dinner", "rate": 150, "id": "a"}`}, "<nil>"},
+		{"say", []string{`{"message": "Dinner", "id": "` + longest + `"}`}, "<nil>"},
+		{"say", []string{`{"message": "Dinner", "id": "` + longest + `x"}`}, "id with 201 bytes"},
+		{"say", []string{`{"message": "Dinner", "volum": 3}`}, "<nil>"}, // refused as an announcement
+		{"say", []string{`{"message"`}, "JSON"},
+		{"say", []string{"\xff"}, "UTF-8"},
+		{"volume/set", []string{"0", "100", "42.0"}, "<nil>"},
+		{"volume/set", []string{"101", "-1", "NaN", ""}, "expected 0 to 100"},
+		{"voice/set", []string{"en_US-pressbox-medium", longest}, "<nil>"},
+		{"voice/set", []string{"", longest + "x"}, "expected 1 to 200"},
+		{"dnd/set", []string{"ON", "OFF"}, "<nil>"},
+		{"dnd/set", []string{"on"}, "expected ON or OFF"},
+		{"stop", []string{"PRESS"}, "<nil>"},
+		{"stop", []string{"", "x"}, "expected PRESS"},
+		{"clear", []string{"PRESS"}, "<nil>"},
+		{"clear", []string{"", "x"}, "expected PRESS"},
+		{"status", []string{"online"}, "not the topic of a command"},
+	} {
+		for _, payload := range tt.payloads {
+			_, err := device.Decode(tt.topic, []byte(payload))
+			check.Contains(t, fmt.Sprint(err), tt.err, "the error of %s %.60q", tt.topic, payload)
+		}
 	}
-	if other := newRig(t, false).record.ID(); other == again.ID() {
-		t.Errorf("two stores have the id %s", other)
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, topic := range []string{"say", "say/urgent", "volume/set", "voice/set", "dnd/set", "stop", "clear"} {
+		for _, payload := range []string{
+			"Hello.", `{"message":"Hello.","id":"1","urgent":"true"}`, "50", "ON", "PRESS",
+		} {
+			f.Add(topic, []byte(payload))
+		}
 	}
+	f.Fuzz(func(t *testing.T, topic string, payload []byte) {
+		c, err := device.Decode(topic, payload)
+		switch {
+		case err != nil:
+			check.Equal(t, c, device.Command{}, "%s %q: the command beside %v", topic, payload, err)
+		case c.Volume < 0 || c.Volume > 100 || len(c.Voice) > 200 || len(c.ID) > 200 ||
+			strings.HasPrefix(topic, "say") != (c.Draft != nil):
+			t.Errorf("%s %q: %+v", topic, payload, c)
+		}
+	})
 }

@@ -23,9 +23,7 @@ func TestDiscovery_schema(t *testing.T) {
 	without.URL, without.Voices = "", nil
 	for _, d := range []homeassistant.Device{device, without} {
 		message := homeassistant.Discovery(d)
-		if err := schema.Validate(decoded(t, message)); err != nil {
-			t.Errorf("%v\n%s", err, message)
-		}
+		check.NoError(t, schema.Validate(decoded(t, message)))
 	}
 	for _, wrong := range [][2]string{
 		{`"command_topic":"pressbox/4f1c09ab/say"`, `"topic":"x"`},
@@ -36,9 +34,7 @@ func TestDiscovery_schema(t *testing.T) {
 		{`"unique_id":"pressbox_4f1c09ab_stop"`, `"unique":1`},
 	} {
 		message := bytes.Replace(homeassistant.Discovery(device), []byte(wrong[0]), []byte(wrong[1]), 1)
-		if schema.Validate(decoded(t, message)) == nil {
-			t.Errorf("the schema permits %s instead of %s", wrong[1], wrong[0])
-		}
+		check.That(t, schema.Validate(decoded(t, message)) != nil, "the schema permits %s for %s", wrong[1], wrong[0])
 	}
 }
 
@@ -49,10 +45,8 @@ func decoded(t *testing.T, message []byte) any {
 
 func TestDiscovery_stable(t *testing.T) {
 	t.Parallel()
-	if a, b := homeassistant.Discovery(device), homeassistant.Discovery(device); !bytes.Equal(a, b) {
-		t.Errorf("two messages of one device differ:\n%s\n%s", a, b)
-	}
-	if got := homeassistant.Topic("homeassistant", device.ID); got != "homeassistant/device/pressbox_4f1c09ab/config" {
-		t.Errorf("topic %s", got)
-	}
+	first, second := homeassistant.Discovery(device), homeassistant.Discovery(device)
+	check.Equal(t, string(second), string(first), "the second message of a device")
+	const want = "homeassistant/device/pressbox_4f1c09ab/config"
+	check.Equal(t, homeassistant.Topic("homeassistant", device.ID), want, "topic")
 }

@@ -28,9 +28,7 @@ func TestParse_whole(t *testing.T) {
 			{Name: "VOLUME", Value: "40"}, {Name: "METRICS", Value: "Yes"}, {Name: "ROOM", Value: "kitchen"},
 		},
 	}
-	if !reflect.DeepEqual(got, want) || len(problems) > 0 {
-		t.Errorf("%+v, %v", got, problems)
-	}
+	check.That(t, reflect.DeepEqual(got, want) && len(problems) == 0, "%+v, %v", got, problems)
 }
 
 // Each invalid line is reported with its number and without its value; the others apply.
@@ -62,9 +60,8 @@ func TestParse_invalid(t *testing.T) {
 	} {
 		got, problems := card.Parse([]byte(line + "\nDEFAULT_RATE=150\n"))
 		n := 1 + strings.Count(line, "\n")
-		if len(problems) != 1 || problems[0].Line != n || !strings.Contains(problems[0].Text, want) {
-			t.Errorf("%q: %v, want %q in line %d", line, problems, want, n)
-		}
+		check.That(t, len(problems) == 1 && problems[0].Line == n && strings.Contains(problems[0].Text, want),
+			"%q: %v, want %q in line %d", line, problems, want, n)
 		if last := len(got.Settings) - 1; last < 0 ||
 			got.Settings[last] != (card.Setting{Name: "DEFAULT_RATE", Value: "150"}) {
 			t.Errorf("%q: the line after it was not applied: %+v", line, got)
@@ -87,9 +84,7 @@ func TestParse_limits(t *testing.T) {
 		}
 	}
 	_, problems := card.Parse([]byte("hostname=kitchen\n" + strings.Repeat("#", card.MaxSize)))
-	if len(problems) != 1 || problems[0].Line != 0 {
-		t.Errorf("a file above the limit: %v", problems)
-	}
+	check.That(t, len(problems) == 1 && problems[0].Line == 0, "a file above the limit: %v", problems)
 }
 
 // A network whose passphrase is invalid is not joined as an open one, and a passphrase
@@ -130,9 +125,7 @@ func FuzzParse(f *testing.F) {
 			c.Hostname, c.WiFi.SSID, c.WiFi.Passphrase, c.WiFi.Country, c.TimeZone, c.SSHKey, c.AdminCode,
 			fmt.Sprint(c.Settings),
 		} {
-			if !utf8.ValidString(value) || strings.ContainsAny(value, "\n\r") {
-				t.Errorf("the value %q", value)
-			}
+			check.That(t, utf8.ValidString(value) && !strings.ContainsAny(value, "\n\r"), "the value %q", value)
 		}
 		if strings.Contains(c.TimeZone, "..") || c.WiFi.SSID == "" && c.WiFi != (card.WiFi{}) {
 			t.Errorf("%+v", c)

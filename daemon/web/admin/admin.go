@@ -61,24 +61,24 @@ func (h *handlers) adminRoutes() []web.Route {
 	shared := []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/status", web.AdminSocket, h.status, web.Operation{
 			ID: "getStatus", Tag: tag, Summary: "Get the status: health, queue, versions and object counts",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The status.", Body: statusReply{}}},
+			Responses: web.OK("The status.", statusReply{}),
 		}),
 		web.NewRoute(http.MethodGet, "/admin/examination", web.AdminSocket, h.diagnose, web.Operation{
 			ID: "getFindings", Tag: tag, Summary: "Check every component, and get the findings",
 			Description: "The server runs the checks of \"pressbox doctor\" in its own process.",
-			Responses:   []web.Response{{Status: http.StatusOK, Description: "The findings.", Body: findingsReply{}}},
+			Responses:   web.OK("The findings.", findingsReply{}),
 		}),
 	}
 	shared = append(shared, h.settingRoutes()...)
 	return slices.Concat(shared, web.UnderAPIAdmin(web.Administrator, shared), []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/log-level", web.AdminSocket, h.logLevel, web.Operation{
 			ID: "getLogLevel", Tag: tag, Summary: "Get the log level",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The level.", Body: logLevel{}}},
+			Responses: web.OK("The level.", logLevel{}),
 		}),
 		web.NewRoute(http.MethodPut, "/admin/log-level", web.AdminSocket, h.setLogLevel, web.Operation{
 			ID: "setLogLevel", Tag: tag, Summary: "Set the log level until the next reload or restart",
 			Request:   logLevel{},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The new level.", Body: logLevel{}}},
+			Responses: web.OK("The new level.", logLevel{}),
 		}),
 		web.NewRoute(http.MethodGet, "/admin/backup", web.AdminSocket, h.backup, web.Operation{
 			ID: "getBackup", Tag: tag, Summary: "Get a backup of the store",
@@ -118,7 +118,7 @@ func (h *handlers) status(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return web.WriteJSON(w, http.StatusOK, statusReply{
-		h.healthReply(), announcements.Queue(h.Announcer), versions, counts,
+		h.healthReply(true), announcements.Queue(h.Announcer), versions, counts,
 		control.VolumeReply(h.Controls.Volume()), control.NewQuiet(h.Controls.Quiet(time.Now())),
 	})
 }

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -15,8 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/daemon/downloads"
 	"pressbox/daemon/health"
 	"pressbox/daemon/web"
+	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -27,22 +30,18 @@ func TestLogLevel_set(t *testing.T) {
 	t.Parallel()
 	level := new(slog.LevelVar)
 	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = level })
-	send := func(method, body string) webtest.Page {
-		return r.Administer(t, method, "/admin/log-level", body)
-	}
+	send := func(method, body string) webtest.Page { return r.Administer(t, method, "/admin/log-level", body) }
 	check.Equal(t, send("GET", "").Want(200).Field("level"), "INFO", "GET /admin/log-level")
 	for _, tt := range []struct {
 		name string
 		want slog.Level
 	}{{"DEBUG", slog.LevelDebug}, {"WARNING", slog.LevelWarn}, {"WARN", slog.LevelWarn}, {"ERROR", slog.LevelError}} {
-		if send("PUT", `{"level":"`+tt.name+`"}`).Want(200).Field("level"); level.Level() != tt.want {
-			t.Errorf("level after %s: %v, want %v", tt.name, level.Level(), tt.want)
-		}
+		send("PUT", `{"level":"`+tt.name+`"}`).Want(200)
+		check.Equal(t, level.Level(), tt.want, "level after %s", tt.name)
 	}
 	for _, body := range []string{`{"level":"LOUD"}`, `{"level":7}`, `{}`, `{"level":"INFO","x":1}`} {
-		if send("PUT", body).Want(422); level.Level() != slog.LevelError {
-			t.Errorf("level after %s: %v, want ERROR", body, level.Level())
-		}
+		send("PUT", body).Want(422)
+		check.That(t, level.Level() == slog.LevelError, "level after %s: %v, want ERROR", body, level.Level())
 	}
 	check.Equal(t, fromNetwork(r, "/admin/log-level"), http.StatusNotFound, "from the network: status")
 }
@@ -85,9 +84,8 @@ func TestBackup_incomplete(t *testing.T) {
 			}
 			check.NoError(t, err)
 			_, err = io.Copy(io.Discard, resp.Body)
-			if resp.StatusCode != max(tt.status, 200) || (err == nil) != tt.ok {
-				t.Errorf("status %d, read: %v", resp.StatusCode, err)
-			}
+			check.That(t, resp.StatusCode == max(tt.status, 200) && (err == nil) == tt.ok,
+				"status %d, read: %v", resp.StatusCode, err)
 		})
 	}
 }
@@ -148,10 +146,8 @@ func TestStatus_members(t *testing.T) {
 	r.Announce(t, "hello")
 	w := r.Send(t, r.AdminHandler(), webtest.NewRequest("GET",
 		"/admin/status", "", "Host", "anything", "Client", "@")).Want(200)
-	if w.Field("counts") != `{"games":3}` || w.Field("versions") != `{"go":"go1.26","pressbox":"1.2.3"}` ||
-		!strings.Contains(w.Field("queue"), "hello") || !strings.Contains(w.Field("health"), `"ok"`) {
-		t.Errorf("%s", w.Text)
-	}
+	check.That(t, w.Field("counts") == `{"games":3}` && w.Field("versions") == `{"go":"go1.26","pressbox":"1.2.3"}` &&
+		strings.Contains(w.Field("queue"), "hello") && strings.Contains(w.Field("health"), `"ok"`), "%s", w.Text)
 }
 
 // The checks have a deadline that leaves time for the response.
@@ -160,20 +156,17 @@ func TestFindings_deadline(t *testing.T) {
 	r := webtest.NewRig(t, func(c *site.Config) {
 		c.Admin.Diagnose = func(ctx context.Context) []health.Finding {
 			until, ok := ctx.Deadline()
-			if left := time.Until(until); !ok || left < 20*time.Second || left > 26*time.Second {
-				t.Errorf("deadline in %v, want 25s", left)
-			}
+			left := time.Until(until)
+			check.That(t, ok && left >= 20*time.Second && left <= 26*time.Second, "deadline in %v, want 25s", left)
 			return []health.Finding{
 				{Name: "sound", Result: "failure", Detail: "muted", Remedy: "unmute it"},
 				{Name: "store", Result: "ok", Detail: "sound"},
 			}
 		}
 	})
-	got := r.Administer(t, "GET", "/admin/examination", "").Want(200).Field("findings")
-	if want := `[{"name":"sound","result":"failure","detail":"muted","remedy":"unmute ` +
-		`it"},{"name":"store","result":"ok","detail":"sound"}]`; got != want {
-		t.Errorf("findings: %s, want %s", got, want)
-	}
+	check.Equal(t, r.Administer(t, "GET", "/admin/examination", "").Want(200).Field("findings"),
+		`[{"name":"sound","result":"failure","detail":"muted","remedy":"unmute it"},`+
+			`{"name":"store","result":"ok","detail":"sound"}]`, "findings")
 }
 
 func TestIdle_sinceLastRequest(t *testing.T) {
@@ -225,18 +218,24 @@ func TestHealth_worstCheck(t *testing.T) {
 		began := time.Now()
 		r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Checks = tt.checks })
 		w := r.Do(t, "GET", "/health", "").Want(tt.status)
-		if got := w.Field("status"); got != string(tt.want) {
-			t.Errorf("%s: status %s, want %s", w.Text, got, tt.want)
-		}
+		check.Equal(t, w.Field("status"), string(tt.want), "%s: status", w.Text)
 		uptime, err := strconv.Atoi(w.Field("uptime_seconds"))
-		if w.Field("version") != "1.2.3" || err != nil || uptime < 0 || float64(uptime) > time.Since(began).Seconds() {
-			t.Errorf("%s, %v", w.Text, err)
-		}
+		check.That(t, w.Field("version") == "1.2.3" && err == nil && uptime >= 0 &&
+			float64(uptime) <= time.Since(began).Seconds(), "%s, %v", w.Text, err)
 		checks := w.Field("checks")
-		for _, check := range tt.checks {
-			if !strings.Contains(checks, `"`+check.Name+`":{`) || !strings.Contains(checks, `"waiting":3`) {
-				t.Errorf("checks %s", checks)
-			}
+		for _, reported := range tt.checks {
+			check.That(t, strings.Contains(checks, `"`+reported.Name+`":{`) && strings.Contains(checks, `"waiting":3`),
+				"checks %s", checks)
 		}
+	}
+}
+
+// The client and the log read once that the catalog cannot be read, and why.
+func TestProblem_causeOnce(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("%w: %w", downloads.ErrUnavailable, errors.New("connection refused"))
+	const want = "the catalog of voices cannot be read: connection refused"
+	if p, _ := admin.Problem(err); p.Code != "catalog_unavailable" || p.Detail != want || err.Error() != want {
+		t.Errorf("logged %q, the problem is %+v", err, p)
 	}
 }

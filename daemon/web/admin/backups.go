@@ -52,9 +52,7 @@ func (h *handlers) backupRoutes() []web.Route {
 	return []web.Route{
 		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listBackups, web.Operation{
 			ID: "listBackups", Tag: tag, Summary: "List the backups of the store: the last three, one a day",
-			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The backups, newest first.", Body: backupsReply{},
-			}},
+			Responses: web.OK("The backups, newest first.", backupsReply{}),
 		}),
 		web.NewRoute(http.MethodPost, path, web.RecentAdministrator, h.createBackup, web.Operation{
 			ID: "createBackup", Tag: tag, Summary: "Create a backup of the store now, and check it",

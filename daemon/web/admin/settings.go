@@ -60,7 +60,7 @@ func (settingChange) JSONSchemaBytes() ([]byte, error) {
 // settingRoutes returns the routes of settings on the administrator's socket.
 func (h *handlers) settingRoutes() []web.Route {
 	const tag = "administration"
-	ok := []web.Response{{Status: http.StatusOK, Description: "The settings.", Body: settingsReply{}}}
+	ok := web.OK("The settings.", settingsReply{})
 	return []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/settings", web.AdminSocket, h.listSettings, web.Operation{
 			ID: "listSettings", Tag: tag, Summary: "List the settings that administrators may change on the page",

@@ -72,12 +72,12 @@ func (h *handlers) voiceRoutes() []web.Route {
 		web.NewRoute(http.MethodGet, path, web.RecentAdministrator, h.listVoices, web.Operation{
 			ID: "listInstalledVoices", Tag: tag,
 			Summary:   "List the installed voices, and get the progress of an installation",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Body: installedVoices{}}},
+			Responses: web.OK("The voices.", installedVoices{}),
 		}),
 		web.NewRoute(http.MethodGet, "/api/admin/catalog", web.RecentAdministrator, h.catalog, web.Operation{
 			ID: "getCatalog", Tag: tag, Summary: "List the voices of a language that can be installed (VOICES_URL)",
 			Params:    []string{"language"},
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The voices.", Body: offers{}}},
+			Responses: web.OK("The voices.", offers{}),
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodPost, path+"/:name", web.RecentAdministrator, h.installVoice, web.Operation{
@@ -92,7 +92,7 @@ func (h *handlers) voiceRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodDelete, path+"/:name", web.RecentAdministrator, h.removeVoice, web.Operation{
 			ID: "removeVoice", Tag: tag, Summary: "Remove a voice, or cancel its installation",
-			Responses: []web.Response{{Status: http.StatusNoContent, Description: "Done."}},
+			Responses: web.Done(),
 			Problems:  []int{http.StatusNotFound, http.StatusConflict},
 		}),
 	}

@@ -2,6 +2,7 @@ package announcements
 
 import (
 	"net/http"
+	"time"
 
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
@@ -85,14 +86,12 @@ func (v viewer) shown(s announce.Sender) *sender {
 
 // NewAnnouncement returns the JSON of v for a viewer.
 func NewAnnouncement(v announce.View, to viewer) Announcement {
+	at := func(t time.Time) web.Timestamp { return web.Timestamp{Time: t} }
 	a := Announcement{
-		ID: v.ID, Status: v.Status, Position: v.Position, Content: v.Content, Urgent: v.Urgent,
-		CreatedAt: web.Timestamp{Time: v.Created},
-		At:        web.Timestamp{Time: v.At}, SpeaksAt: web.Timestamp{Time: v.SpeaksAt},
-		ExpiresAt: web.Timestamp{Time: v.Expires}, ClockUnset: v.ClockUnset, Quiet: v.Quiet, Sender: to.shown(v.Sender),
-		StartedAt: web.Timestamp{Time: v.Started}, EndedAt: web.Timestamp{Time: v.Ended}, Error: v.Error,
+		ID: v.ID, Status: v.Status, Position: v.Position, Content: v.Content, Urgent: v.Urgent, CreatedAt: at(v.Created),
+		At: at(v.At), SpeaksAt: at(v.SpeaksAt), ExpiresAt: at(v.Expires), ClockUnset: v.ClockUnset, Quiet: v.Quiet,
+		Rooms: v.Rooms.States(), Sender: to.shown(v.Sender), StartedAt: at(v.Started), EndedAt: at(v.Ended), Error: v.Error,
 	}
-	a.Rooms = v.Rooms.States()
 	if v.Repeat.Times > 0 {
 		a.Repeat = &repetition{v.Repeat.Times, int(v.Repeat.Every.Seconds()), v.Spoken, v.Acknowledged}
 	}

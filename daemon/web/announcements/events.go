@@ -117,15 +117,9 @@ func (e *stream) begin(l announce.List, lastSeen string) error {
 	if missed < len(recent) {
 		e.last = recent[missed].ID
 	}
-	for _, v := range slices.Backward(recent[:missed]) {
-		if err := e.send(v); err != nil {
-			return err
-		}
-	}
-	if len(recent) > 0 {
-		e.last = recent[0].ID
-	}
-	for _, v := range slices.Concat(l.Queue, l.Scheduled) {
+	oldestFirst := slices.Clone(recent[:missed])
+	slices.Reverse(oldestFirst)
+	for _, v := range slices.Concat(oldestFirst, l.Queue, l.Scheduled) {
 		if err := e.send(v); err != nil {
 			return err
 		}

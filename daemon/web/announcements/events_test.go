@@ -41,9 +41,8 @@ func TestEvents_everyChange(t *testing.T) {
 		go func() { stopped <- l.Stop() }()
 		events.Want("")
 		check.NoError(r.T, <-stopped)
-		if took := time.Since(began); took > time.Second {
-			r.T.Errorf("shutdown with a client took %v", took)
-		}
+		took := time.Since(began)
+		check.That(r.T, took <= time.Second, "shutdown with a client took %v", took)
 	})
 }
 
@@ -89,9 +88,8 @@ func TestEvents_heartbeat(t *testing.T) {
 		_, events := l.Listen(r.T, "")
 		for i := 1; i <= 20; i++ { // beyond the timeouts of other requests
 			events.Want(": heartbeat")
-			if since := time.Since(began); since != time.Duration(i)*15*time.Second {
-				r.T.Fatalf("heartbeat %d after %v", i, since)
-			}
+			since := time.Since(began)
+			check.Require(r.T, since == time.Duration(i)*15*time.Second, "heartbeat %d after %v", i, since)
 		}
 	})
 }
@@ -103,14 +101,11 @@ func TestEvents_slowClient(t *testing.T) {
 		events.Want(": heartbeat")
 		time.Sleep(15*time.Second + 10*time.Second - time.Nanosecond)
 		synctest.Wait()
-		if strings.Contains(r.Log.String(), "path=/events") {
-			r.T.Error("disconnected before the timeout")
-		}
+		check.That(r.T, !strings.Contains(r.Log.String(), "path=/events"), "disconnected before the timeout")
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		if !strings.Contains(r.Log.String(), "path=/events") {
-			r.T.Errorf("not disconnected after %v", time.Since(began))
-		}
+		check.That(r.T, strings.Contains(r.Log.String(), "path=/events"),
+			"not disconnected after %v", time.Since(began))
 		conn.Close()
 	})
 }
@@ -128,9 +123,8 @@ func TestEvents_permissionLost(t *testing.T) {
 		events.Want("retry: 2000", ": heartbeat")
 		k.revoked.Store(true)
 		events.Want("")
-		if err := events.Lines.Err(); err != nil {
-			t.Errorf("the stream ends with %v", err)
-		}
+		err := events.Lines.Err()
+		check.That(t, err == nil, "the stream ends with %v", err)
 	})
 }
 

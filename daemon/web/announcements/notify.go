@@ -29,32 +29,20 @@ type Config struct {
 type handlers struct {
 	*web.Server
 	Config
-	reads   *limits.Limiter // of announcements, by address
-	cancels *limits.Limiter // by address
+	reads *limits.Limiter // of announcements, by address
 }
 
 // How many requests of a kind an address can send each minute, in bursts of at most half as many.
 const (
-	readRate   = 600
-	cancelRate = 120
+	readRate = 600
 )
-
-// limited returns a handler that first counts its requests with a limiter.
-func (h *handlers) limited(l *limits.Limiter, next web.Handler) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.Allow(l, r); err != nil {
-			return err
-		}
-		return next(w, r)
-	}
-}
 
 // Routes returns the routes of this package. Those under NOTIFY_ACCESS are also served below /api, where a
 // session permits them as well.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{
 		Server: s, Config: cfg,
-		reads: s.NewLimiter(readRate, readRate/2), cancels: s.NewLimiter(cancelRate, cancelRate/2),
+		reads: s.NewLimiter(readRate, readRate/2),
 	}
 	guarded := slices.Concat(h.notifyRoutes(), h.roomRoutes(), h.eventRoutes(), h.speakableRoutes())
 	return slices.Concat(guarded, web.UnderAPI(guarded), h.voiceRoutes(), h.publishRoutes())
@@ -68,14 +56,15 @@ func (h *handlers) notifyRoutes() []web.Route {
 	cancelled := web.Response{
 		Status: http.StatusOK, Description: "The number of cancelled announcements.", Body: cancelledReply{},
 	}
-	cancelWaiting := h.limited(h.cancels, h.cancelWaiting)
 	return []web.Route{
 		web.NewRoute(http.MethodPost, "/notify", web.NotifyAccess, h.announce, web.Operation{
 			ID: "createAnnouncement", Tag: "announcements", Summary: "Create an announcement",
 			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is " +
 				"spoken unless it expires or ends `silenced`. " +
 				"The queue has ten places beyond QUEUE_MAX_SIZE for urgent announcements; at most 200 announcements " +
-				"are scheduled or repeated at a time. " +
+				"are scheduled or repeated at a time. A client (an account, a token or an address other than the " +
+				"host's own) has at most half of the queue's places and 50 of the 200; beyond, `errors` of the " +
+				"problem has the path `/sender`. " +
 				"A body that begins with { is JSON, whatever its media type; a form has a field `message`; any other " +
 				"body is the text of the message. Parameters of the URL are fields too. " +
 				"Unknown members of JSON are refused; unknown fields of forms and unknown parameters are ignored and " +
@@ -92,31 +81,33 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Problems: []int{http.StatusServiceUnavailable},
 			Limited:  true,
 		}),
-		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.limited(h.reads, h.queue), web.Operation{
+		web.NewRoute(http.MethodGet, "/notify", web.NotifyAccess, h.Limited(h.reads, h.queue), web.Operation{
 			ID: "listAnnouncements", Tag: "announcements", Summary: "List the queue, the scheduled and the recent " +
 				"announcements",
 			Description: "GET creates no announcement: with a parameter `message` it is 400.",
 			Responses:   []web.Response{{Status: http.StatusOK, Description: "The announcements.", Body: QueueReply{}}},
 			Problems:    []int{http.StatusBadRequest, http.StatusTooManyRequests},
 		}),
-		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, cancelWaiting, web.Operation{
+		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.cancelWaiting, web.Operation{
 			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
-			Description: "Also those that were interrupted or wait for their next repetition. The announcement that " +
-				"is being spoken and the scheduled ones are not cancelled.",
+			Description: "Also those that were interrupted or wait for their next repetition, and with scheduled=true " +
+				"the scheduled ones that the client has sent, or all if it may change what CONTROL_ACCESS protects. " +
+				"The announcement that is being spoken is not cancelled.",
+			Params:    []string{"scheduled"},
 			Responses: []web.Response{cancelled},
 			Problems:  []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.limited(h.reads, h.find), web.Operation{
+		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.Limited(h.reads, h.find), web.Operation{
 			ID: "getAnnouncement", Tag: "announcements", Summary: "Get an announcement",
 			Responses: one, Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
-		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.limited(h.cancels, h.cancel), web.Operation{
+		web.NewRoute(http.MethodDelete, "/notify/:id", web.NotifyAccess, h.cancel, web.Operation{
 			ID: "cancelAnnouncement", Tag: "announcements", Summary: "Cancel an announcement, also while it is spoken",
 			Responses: one,
 			Problems:  changes,
 		}),
 		web.NewRoute(
-			http.MethodPost, "/notify/:id/ack", web.NotifyAccess, h.limited(h.cancels, h.acknowledge),
+			http.MethodPost, "/notify/:id/ack", web.NotifyAccess, h.acknowledge,
 			web.Operation{
 				ID: "acknowledgeAnnouncement", Tag: "announcements", Summary: "End the repetitions of an announcement",
 				Description: "While it is being spoken, it is spoken to its end. Otherwise it ends as `done`, or as " +
@@ -277,7 +268,16 @@ func (h *handlers) again(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handlers) cancelWaiting(w http.ResponseWriter, r *http.Request) error {
-	n, err := h.Announcer.CancelWaiting(r.Context())
+	all, err := web.BoolParam(r, "scheduled")
+	if err != nil {
+		return err
+	}
+	var scheduled func(announce.Sender) bool
+	if all {
+		client, everybody := h.ClientID(r), h.MayControl(r)
+		scheduled = func(s announce.Sender) bool { return everybody || s.Client == client }
+	}
+	n, err := h.Announcer.CancelWaiting(r.Context(), scheduled)
 	if err != nil {
 		return err
 	}

@@ -32,12 +32,18 @@ func Problem(err error) (web.Problem, bool) {
 	if refused, ok := errors.AsType[*draft.Error](err); ok {
 		return draftProblem(refused), true
 	}
+	if share, ok := errors.AsType[*announce.ShareError](err); ok {
+		p, _ := statuses.Problem(share.Err)
+		p.Detail = share.Error()
+		p.Errors = []web.Violation{{Path: "/sender", Code: p.Code, Detail: p.Detail}}
+		return p, true
+	}
 	if request, ok := errors.AsType[*announce.RequestError](err); ok {
-		all := make([]web.Violation, len(request.Violations))
-		for i, v := range request.Violations {
-			all[i] = web.Violation{Path: "/" + v.Path, Code: v.Code, Detail: v.Detail}
+		var all []draft.Violation
+		for _, v := range request.Violations {
+			all = append(all, draft.Violation{Violation: v, Position: -1})
 		}
-		return web.Invalid(all), true
+		return invalid(all), true
 	}
 	return statuses.Problem(err)
 }
@@ -56,14 +62,19 @@ func draftProblem(refused *draft.Error) web.Problem {
 		}
 		return p
 	}
-	all := make([]web.Violation, len(refused.Violations))
-	for i, v := range refused.Violations {
+	p := invalid(refused.Violations)
+	p.Example = refused.Example
+	return p
+}
+
+// invalid returns the problem of a request with violations.
+func invalid(violations []draft.Violation) web.Problem {
+	all := make([]web.Violation, len(violations))
+	for i, v := range violations {
 		all[i] = web.Violation{Path: "/" + v.Path, Code: v.Code, Detail: v.Detail}
 		if v.Position >= 0 {
 			all[i].Position = &v.Position
 		}
 	}
-	p := web.Invalid(all)
-	p.Example = refused.Example
-	return p
+	return web.Invalid(all)
 }

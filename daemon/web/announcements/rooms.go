@@ -19,7 +19,7 @@ type roomsReply struct {
 }
 
 func (h *handlers) roomRoutes() []web.Route {
-	list := h.limited(h.reads, h.listRooms)
+	list := h.Limited(h.reads, h.listRooms)
 	return []web.Route{web.NewRoute(http.MethodGet, "/rooms", web.NotifyAccess, list, web.Operation{
 		ID: "listRooms", Tag: "announcements", Summary: "List the rooms that announcements can be sent to",
 		Responses: []web.Response{{Status: http.StatusOK, Description: "The rooms.", Body: roomsReply{}}},

@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pressbox/auth"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/packaging/check"
 )
 
 func TestNotify_newFields(t *testing.T) {
@@ -25,9 +27,7 @@ func TestNotify_newFields(t *testing.T) {
 		"chime": "ding-dong", "urgent": "false",
 		"repeat": `{"times":3,"every":120,"spoken":0}`, "sender": `{"kind":"address"}`, "quiet": "", "clock_unset": "",
 	} {
-		if got := w.Field(name); got != want {
-			t.Errorf("%s is %s, want %s", name, got, want)
-		}
+		check.Equal(t, w.Field(name), want, "%s", name)
 	}
 	created, at := parseTime(t, w.Field("created_at")), parseTime(t, w.Field("at"))
 	expires := parseTime(t, w.Field("expires_at"))
@@ -35,9 +35,8 @@ func TestNotify_newFields(t *testing.T) {
 		t.Errorf("the times are %s", w.Text)
 	}
 	list := r.Do(t, "GET", "/notify", "").Want(200)
-	if got := list.Field("scheduled"); !strings.Contains(got, w.Field("id")) || list.Field("queue") != "[]" {
-		t.Errorf("the lists are %s", list.Text)
-	}
+	got := list.Field("scheduled")
+	check.That(t, strings.Contains(got, w.Field("id")) && list.Field("queue") == "[]", "the lists are %s", list.Text)
 	r.Do(t, "DELETE", "/notify", "").Want(200)
 	again := r.Do(t, "POST", "/notify/"+w.Field("id")+"/again", "").Want(202)
 	if again.Field("status") != "queued" || again.Field("title") != "Laundry" ||
@@ -56,49 +55,6 @@ func TestNotify_newFields(t *testing.T) {
 		Want(400, "bad_idempotency_key")
 }
 
-func TestNotify_refusesFields(t *testing.T) {
-	t.Parallel()
-	r := webtest.NewRig(t)
-	at := func(ahead time.Duration) string { return time.Now().Add(ahead).UTC().Format(time.RFC3339Nano) }
-	for _, tt := range []struct{ fields, want string }{
-		{`"title": "` + strings.Repeat("ä", 251) + `"`, "/title too_long"},
-		{`"title": 7`, "/title wrong_type"},
-		// ten minutes
-		{`"title": "` + strings.Repeat("a ", 99) + `", "message": "` + strings.Repeat("a ", 501) + `"`, ""},
-		{
-			`"title": "` + strings.Repeat("a ", 100) + `", "message": "` + strings.Repeat("a ", 501) + `"`,
-			"/message too_long",
-		},
-		{`"priority": 6`, "/priority out_of_range"},
-		{`"volume": 101`, "/volume out_of_range"},
-		{`"chime": "gong"`, "/chime not_offered"},
-		{`"in": 1, "at": "` + at(time.Hour) + `"`, "/in conflict"},
-		{`"at": "2026-11-22 18:30"`, "/at invalid"},
-		{`"at": "2026-11-22T18:30:00"`, "/at invalid"},
-		{`"at": "0001-01-01T00:00:00Z"`, "/at invalid"},
-		{`"at": "9999-01-01T00:00:00Z"`, "/at out_of_range"},
-		{`"at": "tomorrow", "rate": 1, "voice": "unknown"`, "/at invalid, /rate out_of_range, /voice unknown_voice"},
-		{`"repeat": {"times": 11, "every": 10}`, "/repeat/times out_of_range"},
-		{`"repeat": {"times": 2}`, "/repeat/every required"},
-		{`"repeat": {}`, "/repeat/every required, /repeat/times required"},
-	} {
-		if !strings.Contains(tt.fields, "message") {
-			tt.fields += `, "message": "x"`
-		}
-		w := r.Do(t, "POST", "/notify", `{`+tt.fields+`}`)
-		got := ""
-		if w.StatusCode != 202 {
-			got = w.Violations()
-		}
-		if got != tt.want {
-			t.Errorf("%s: status %d, %q, want %q", tt.fields, w.StatusCode, got, tt.want)
-		}
-		if w.StatusCode == 202 {
-			r.Do(t, "DELETE", "/notify/"+w.Field("id"), "")
-		}
-	}
-}
-
 // urgent takes precedence over priority.
 func TestNotify_priority(t *testing.T) {
 	t.Parallel()
@@ -113,24 +69,35 @@ func TestNotify_priority(t *testing.T) {
 		{`, "urgent": false, "priority": 2`, "false 2"},
 	} {
 		w := r.Do(t, "POST", "/notify", `{"message": "x"`+tt.fields+`}`).Want(202)
-		if got := w.Field("urgent") + " " + w.Field("priority"); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.fields, got, tt.want)
-		}
+		check.Equal(t, w.Field("urgent")+" "+w.Field("priority"), tt.want, "%s", tt.fields)
 		r.Do(t, "DELETE", "/notify/"+w.Field("id"), "")
 	}
 }
 
 func TestNotify_scheduleFull(t *testing.T) {
 	t.Parallel()
-	r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate = 1000 })
-	for range 200 {
-		r.Do(t, "POST", "/notify", `{"message": "x", "in": 3600}`).Want(202)
+	r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate, c.Tokens = 1000, &revocable{} })
+	w := fill(t, r, "", 50, "schedule_full", "/sender schedule_full", "POST", "/hooks/apprise", "POST", "/message")
+	check.That(t, w.Header.Get("Retry-After") == "60", "Retry-After %q", w.Header.Get("Retry-After"))
+	const other, token = "192.168.1.21:1", "Authorization"
+	fill(t, r, other, 50, "schedule_full", "/sender schedule_full")
+	r.Do(t, "POST", "/notify", `{"message": "x", "in": 3600}`, "Client", other, token, "Bearer a").Want(202)
+	fill(t, r, "127.0.0.1:1", 99, "schedule_full", "")
+	now := r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202).Field("id")
+	r.Do(t, "DELETE", "/notify/"+now, "").Want(200)
+
+	// Each client cancels its own scheduled ones, those that may change what all hear everybody's.
+	cancel := func(h http.Handler, want, query string, headers ...string) {
+		t.Helper()
+		w := r.Send(t, h, webtest.NewRequest("DELETE", "/notify"+query, "", headers...)).Want(200)
+		check.Equal(t, w.Field("cancelled"), want, "cancelled by %v", headers)
 	}
-	w := r.Do(t, "POST", "/notify", `{"message": "x", "in": 3600}`).Want(503, "schedule_full")
-	if w.Header.Get("Retry-After") != "60" {
-		t.Errorf("Retry-After %q", w.Header.Get("Retry-After"))
-	}
-	r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202)
+	cancel(r.Handler(), "0", "")
+	cancel(r.Handler(), "0", "?scheduled=false")
+	cancel(r.Handler(), "50", "?scheduled=true")
+	cancel(r.Handler(), "1", "?scheduled=yes", "Client", other, token, "Bearer a")
+	cancel(r.AdminHandler(), "149", "?scheduled=1", "Client", "@")
+	r.Do(t, "DELETE", "/notify?scheduled=maybe", "").Want(422, "not_offered")
 }
 
 // Signed-in users see the names of senders, administrators also their addresses, others and the wall neither.
@@ -169,9 +136,8 @@ func TestSender_shown(t *testing.T) {
 			"root":                 {r.Do(t, "GET", "/api/notify/"+id, "", "Cookie", "pressbox_access=root"), named},
 			"root without session": {r.Do(t, "GET", "/notify/"+id, "", "Cookie", "pressbox_access=root"), kindOnly},
 		} {
-			if got := tt.page.Want(200).Field("sender"); got != tt.want {
-				t.Errorf("%s sees %s of %s, want %s", who, got, kind, tt.want)
-			}
+			got := tt.page.Want(200).Field("sender")
+			check.That(t, got == tt.want, "%s sees %s of %s, want %s", who, got, kind, tt.want)
 		}
 	}
 }
@@ -179,4 +145,80 @@ func TestSender_shown(t *testing.T) {
 // account returns an account whose name differs from its id; root is an administrator.
 func account(id string) auth.Account {
 	return auth.Account{ID: id, Name: "Name of " + id, Admin: id == "root"}
+}
+
+// cookieSessions implements Sessions: a cookie's value is the id of its account.
+type cookieSessions struct{}
+
+func (cookieSessions) SignedIn(r *http.Request) (auth.Caller, error) {
+	c, err := r.Cookie("pressbox_access")
+	if err != nil {
+		return auth.Caller{}, auth.ErrNoCredentials
+	}
+	return auth.Caller{Account: account(c.Value)}, nil
+}
+
+// An idempotency key belongs to its sender, a token, an account or an address: another one can use the same
+// key.
+func TestNotify_keyBelongsToSender(t *testing.T) {
+	t.Parallel()
+	const here, there = "192.168.1.20:40000", "192.168.1.21:40000"
+	const plain, api = "/notify", "/api/notify"
+	for name, tt := range map[string]struct {
+		path                            string
+		client, credentials             string
+		otherPath, otherClient, another string
+		same                            bool
+	}{
+		"another address":          {plain, here, "", plain, there, "", false},
+		"another port":             {plain, here, "", plain, "192.168.1.20:41000", "", true},
+		"below /api":               {plain, here, "", api, here, "", true},
+		"another token":            {plain, here, "Bearer a", plain, here, "Bearer b", false},
+		"a token and none":         {plain, here, "Bearer a", plain, here, "", false},
+		"the token elsewhere":      {plain, here, "Bearer a", plain, there, "Bearer a", true},
+		"another account":          {api, here, "ann", api, here, "bob", false},
+		"the account elsewhere":    {api, here, "ann", api, there, "ann", true},
+		"a session counts at /api": {api, here, "ann", plain, here, "ann", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := webtest.NewRig(t, func(c *site.Config) { c.Tokens, c.Sessions = &revocable{}, cookieSessions{} })
+			post := func(path, client, credentials string) string {
+				header, value := "Authorization", credentials
+				if len(credentials) == 3 {
+					header, value = "Cookie", "pressbox_access="+credentials
+				}
+				const body = `{"message": "x"}`
+				w := r.Do(t, "POST", path, body, "Idempotency-Key", "k", "Client", client, header, value)
+				return w.Want(202).Field("id")
+			}
+			first, second := post(tt.path, tt.client, tt.credentials), post(tt.otherPath, tt.otherClient, tt.another)
+			check.That(t, (first == second) == tt.same,
+				"announcements %s and %s, want the same: %v", first, second, tt.same)
+		})
+	}
+}
+
+// Reading and canceling announcements have a limit for each address; requests below /api count too, and those
+// of other addresses do not.
+func TestNotify_limitsReadsAndCancels(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // so that no time passes
+		r := webtest.NewRig(t)
+		for method, burst := range map[string]int{"GET": 300, "DELETE": 60} {
+			paths := []string{"/notify", "/notify/none", "/api/notify", "/api/notify/none"}
+			for i := range burst {
+				if w := r.Do(t, method, paths[i%4], ""); w.StatusCode == 429 {
+					t.Fatalf("%s: request %d is limited", method, i+1)
+				}
+			}
+			for _, path := range paths {
+				if w := r.Do(t, method, path, "").Want(429); w.Header.Get("Retry-After") == "" {
+					t.Errorf("429 without Retry-After: %s", w.Text)
+				}
+			}
+			r.Do(t, method, "/notify", "", "Client", "192.168.1.21:1").Want(200)
+			r.Do(t, method, "/notify", "", "Client", "127.0.0.1:1").Want(200)
+		}
+	})
 }

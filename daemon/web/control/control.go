@@ -28,21 +28,19 @@ type Config struct {
 type handlers struct {
 	*web.Server
 	Config
-	reads   *limits.Limiter // by address
-	changes *limits.Limiter // by address
+	reads *limits.Limiter // by address
 }
 
 // Requests per minute of one address.
 const (
-	readRate   = 600
-	changeRate = 120
+	readRate = 600
 )
 
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{
 		Server: s, Config: cfg,
-		reads: s.NewLimiter(readRate, readRate/2), changes: s.NewLimiter(changeRate, changeRate/2),
+		reads: s.NewLimiter(readRate, readRate/2),
 	}
 	routes := slices.Concat(h.volumeRoutes(), h.quietRoutes(), h.scheduleRoutes(), h.favoriteRoutes())
 	return slices.Concat(routes, web.UnderAPI(routes))
@@ -53,23 +51,13 @@ const tag = "control"
 // read returns a route that reads.
 func (h *handlers) read(path string, handle web.Handler, op web.Operation) web.Route {
 	op.Tag, op.Problems = tag, append(op.Problems, http.StatusTooManyRequests)
-	return web.NewRoute(http.MethodGet, path, web.NotifyAccess, h.limited(h.reads, handle), op)
+	return web.NewRoute(http.MethodGet, path, web.NotifyAccess, h.Limited(h.reads, handle), op)
 }
 
 // change returns a route that changes something.
 func (h *handlers) change(method, path string, handle web.Handler, op web.Operation) web.Route {
 	op.Tag, op.Problems = tag, append(op.Problems, http.StatusTooManyRequests, http.StatusServiceUnavailable)
-	return web.NewRoute(method, path, web.ControlAccess, h.limited(h.changes, handle), op)
-}
-
-// limited returns a handler that a client may call as often as l permits.
-func (h *handlers) limited(l *limits.Limiter, next web.Handler) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.Allow(l, r); err != nil {
-			return err
-		}
-		return next(w, r)
-	}
+	return web.NewRoute(method, path, web.ControlAccess, handle, op)
 }
 
 // logChange logs a change of a client.

@@ -42,20 +42,15 @@ func TestVolume(t *testing.T) {
 		}
 		switch {
 		case tt.body == "":
-			if got := show(r.Do(t, "GET", "/volume", "").Want(200)); got != tt.want {
-				t.Errorf("GET /volume: %s, want %s", got, tt.want)
-			}
+			check.Equal(t, show(r.Do(t, "GET", "/volume", "").Want(200)), tt.want, "GET /volume")
 		case tt.status == 200:
-			if got := show(r.Do(t, "PUT", "/volume", tt.body).Want(200)); got != tt.want {
-				t.Errorf("PUT /volume %s: %s, want %s", tt.body, got, tt.want)
-			}
+			check.Equal(t, show(r.Do(t, "PUT", "/volume", tt.body).Want(200)), tt.want, "PUT /volume %s", tt.body)
 		default:
 			r.Do(t, "PUT", "/volume", tt.body).Want(tt.status, tt.want)
 		}
 	}
-	if line := r.LogLine("control=volume"); !strings.Contains(line, `sender="address 192.168.1.20"`) {
-		t.Errorf("logged %s", line)
-	}
+	line := r.LogLine("control=volume")
+	check.That(t, strings.Contains(line, `sender="address 192.168.1.20"`), "logged %s", line)
 }
 
 // The volume and quiet apply to announcements, and are sent as events.
@@ -105,15 +100,11 @@ func TestEvents_beginWithControls(t *testing.T) {
 			case strings.HasPrefix(line, "event: "):
 				event = line
 			case strings.HasPrefix(line, "data: "):
-				if line != want[event] {
-					r.T.Errorf("%s: %s, want %s", event, line, want[event])
-				}
+				check.Equal(r.T, line, want[event], "%s", event)
 				delete(want, event)
 			}
 		}
-		if len(want) > 0 {
-			r.T.Errorf("the stream has no %v", want)
-		}
+		check.That(r.T, len(want) == 0, "the stream has no %v", want)
 	})
 }
 
@@ -148,9 +139,7 @@ func TestQuiet(t *testing.T) {
 					[]string{w.Field("active"), w.Field("mode"), w.Field("reason"), w.Field("until")}, " ",
 				)
 			}
-			if got != tt.want {
-				t.Errorf("PUT /quiet %s: %s, want %s", tt.body, got, tt.want)
-			}
+			check.Equal(t, got, tt.want, "PUT /quiet %s", tt.body)
 		}
 		r.Do(t, "DELETE", "/quiet", "").Want(204)
 		if w := r.Do(t, "GET", "/quiet", "").Want(200); w.Text != `{"active":false,"mode":"silence"}`+"\n" {
@@ -172,17 +161,15 @@ func TestSchedules(t *testing.T) {
 		!strings.HasSuffix(created.Field("next_at"), ":30:00.000Z") {
 		t.Errorf("created at %s: %s", path, created.Text)
 	}
-	if found := r.Do(t, "GET", path, "").Want(200); found.Text != created.Text {
-		t.Errorf("GET %s: %s, want %s", path, found.Text, created.Text)
-	}
+	found := r.Do(t, "GET", path, "").Want(200)
+	check.That(t, found.Text == created.Text, "GET %s: %s, want %s", path, found.Text, created.Text)
 	replaced := r.Do(t, "PUT", path, `{"name": "Off", "cron": "0 7 * * *", "enabled": false, "message": "x"}`).Want(200)
 	if replaced.Field("next_at") != "" || replaced.Field("title") != "" || replaced.Field("id") != created.Field("id") {
 		t.Errorf("replaced by %s", replaced.Text)
 	}
 	want := `{"schedules":[` + strings.TrimSpace(replaced.Text) + "]}\n"
-	if list := r.Do(t, "GET", "/schedules", "").Want(200); list.Text != want {
-		t.Errorf("GET /schedules: %s", list.Text)
-	}
+	list := r.Do(t, "GET", "/schedules", "").Want(200)
+	check.That(t, list.Text == want, "GET /schedules: %s", list.Text)
 	for body, want := range map[string]string{
 		`"name": "", "cron": "60 6 * * *", "time_zone": "x", "message": ""`: "/cron invalid, /message required, " +
 			"/name out_of_range, /time_zone invalid",
@@ -191,9 +178,8 @@ func TestSchedules(t *testing.T) {
 			"/rate out_of_range",
 		`"cron": "0 6 * * *"`: "/message required, /name required",
 	} {
-		if got := r.Do(t, "POST", "/schedules", "{"+body+"}").Want(422).Violations(); got != want {
-			t.Errorf("POST /schedules %s: %s, want %s", body, got, want)
-		}
+		check.Equal(t, r.Do(t, "POST", "/schedules", "{"+body+"}").Want(422).Violations(), want,
+			"POST /schedules %s", body)
 	}
 	r.Do(t, "DELETE", path, "").Want(204)
 	for _, method := range []string{"GET", "DELETE"} {
@@ -224,9 +210,7 @@ func TestFavorites(t *testing.T) {
 	}
 	refused := func(body, want string) {
 		t.Helper()
-		if got := r.Do(t, "PUT", "/favorites", body).Want(422).Violations(); got != want {
-			t.Errorf("violations %s, want %s", got, want)
-		}
+		check.Equal(t, r.Do(t, "PUT", "/favorites", body).Want(422).Violations(), want, "violations")
 	}
 	refused(
 		`{"favorites": [{"message": "a"}, {"message": "…", "voice": "zoe"}]}`,

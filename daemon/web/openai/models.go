@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pressbox/daemon/web"
+	"pressbox/daemon/web/announcements"
 )
 
 // modelNames are the models of speech that OpenAI's documents name; clients offer or
@@ -75,13 +76,9 @@ type voicesReply struct {
 // installedVoice returns the name of a voice: "", the default voice, for one of OpenAI's
 // voices, unless a voice of that name is installed.
 func (h *handlers) installedVoice(name string) string {
-	if !slices.Contains(voiceNames, name) {
-		return name
+	installed := func(v announcements.Voice) bool { return v.Name == name }
+	if slices.Contains(voiceNames, name) && !slices.ContainsFunc(h.Voices().Voices, installed) {
+		return ""
 	}
-	for _, v := range h.Voices().Voices {
-		if v.Name == name {
-			return name
-		}
-	}
-	return ""
+	return name
 }

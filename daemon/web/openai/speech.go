@@ -76,20 +76,17 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 	if err := h.checkFormat(body.Format); err != nil {
 		return err
 	}
-	release, err := h.Speeches.Take(h.ClientBlock(r))
+	ctx, slot, err := h.Speeches.Take(r.Context(), h.ClientBlock(r))
 	if err != nil {
 		return err
 	}
-	defer release()
-	return h.send(w, r, body, n)
+	defer slot.Release()
+	return h.send(ctx, w, r, body, n, slot)
 }
 
 // checkFormat returns an error if nothing encodes a format on this host.
 func (h *handlers) checkFormat(name string) error {
-	if formats[name].start != nil {
-		return nil
-	}
-	if h.FFmpeg.Check() == nil {
+	if formats[name].start != nil || h.FFmpeg.Check() == nil {
 		return nil
 	}
 	return &web.BodyError{Violations: []web.Violation{{

@@ -27,6 +27,7 @@ import (
 	"pressbox/audio"
 	"pressbox/audio/ffmpeg"
 	"pressbox/auth"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -218,16 +219,39 @@ func (w waiting) speak(n int) {
 	}
 }
 
-func TestSpeech_concurrencyLimit(t *testing.T) {
+// There are two speech slots. One address has one of them, so that it leaves one for others; loopback addresses have
+// any number.
+func TestSpeech_slots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiting(t)
-		w.ask("192.168.1.20:1", "192.168.1.21:1")
+		w.ask("192.168.1.20:1", "192.168.1.20:2")
+		check.Equal(t, <-w.answered, http.StatusTooManyRequests, "second request of an address: status")
+		w.ask("[fe80::1]:1")
 		busy := w.rig.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`, "Client", "192.168.1.22:1").Want(503, "busy")
 		check.Equal(t, busy.Header.Get("Retry-After"), "2", "Retry-After")
 		w.speak(2)
-		w.ask(webtest.LANClient)
-		w.speak(1)
+		w.ask("127.0.0.1:1", "127.0.0.1:1")
+		w.speak(2)
+	})
+}
+
+// Clients that do not read what was synthesized hold no slot that others need, and lose their place to new ones.
+func TestSpeech_slowReaders(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := webtest.NewRig(t)
+		l, stop := r.ServeWire()
+		const body = `{"input": "one two three"}`
+		for i := range 2 * limits.Readers {
+			conn := l.DialFrom(fmt.Sprintf("192.168.1.%d:40000", 100+i))
+			defer conn.Close()
+			check.Must(fmt.Fprintf(conn, "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\n"+
+				"Content-Length: %d\r\n\r\n%s", len(body), body))(t)
+			synctest.Wait()
+			r.Do(t, "POST", "/v1/audio/speech", `{"input": "x"}`).Want(200, "")
+		}
+		check.NoError(t, stop())
 	})
 }
 
@@ -246,20 +270,6 @@ func TestSpeech_clientDisconnects(t *testing.T) {
 		conn.Close()
 		<-r.Speaker.Canceled
 		check.NoError(t, stop())
-	})
-}
-
-// One address has one request at a time, so that it leaves a slot for others; loopback addresses have any number.
-func TestSpeech_slotOfAddress(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWaiting(t)
-		w.ask("192.168.1.20:1", "192.168.1.20:2")
-		check.Equal(t, <-w.answered, http.StatusTooManyRequests, "second request of an address: status")
-		w.ask("[fe80::1]:1")
-		w.speak(2)
-		w.ask("127.0.0.1:1", "127.0.0.1:1")
-		w.speak(2)
 	})
 }
 
@@ -431,7 +441,8 @@ func program(t *testing.T, name string) ffmpeg.Program {
 	return ffmpeg.Program(check.Must(filepath.Abs("../../../audio/ffmpeg/testdata/" + name))(t))
 }
 
-// Every body gets a response that is valid by the OpenAPI document, and an error one that OpenAI's clients can read.
+// Every body gets a response that is valid by the OpenAPI document, and an error one that
+// OpenAI's clients can read.
 func FuzzSpeechBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"input": "x"}`, `{"input": "x", "voice": {"id": "alloy"}, "response_format": "flac", "stream_format": "sse"}`,
@@ -496,7 +507,8 @@ func runClient(t *testing.T, urls ...string) (r result) {
 	return r
 }
 
-// OpenAI's own client lists models and voices, gets speech in every format, and raises its own types of errors.
+// OpenAI's own client lists models and voices, gets speech in every format, and raises its
+// own types of errors.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -513,8 +525,9 @@ func TestClient(t *testing.T) {
 	limited := webtest.NewRig(t, func(c *site.Config) { c.Tokens, c.NotifyRate, c.LimitLoopback = tokens{}, 4, true })
 	r := runClient(t, usual.ListenTCP(t), limited.ListenTCP(t))
 
-	check.That(t, slices.Equal(r.Models, []string{"gpt-4o-mini-tts", "tts-1", "tts-1-hd"}) && r.Model.ID == "tts-1",
-		"models %q, model %q", r.Models, r.Model.ID)
+	if !slices.Equal(r.Models, []string{"gpt-4o-mini-tts", "tts-1", "tts-1-hd"}) || r.Model.ID != "tts-1" {
+		t.Errorf("models %q, model %q", r.Models, r.Model.ID)
+	}
 	const list = `[{"id":"en_US-ballpark-medium","name":"Ballpark"}]`
 	if want := `{"object":"list","data":` + list + `,"voices":` + list + `}`; string(r.Voices) != want {
 		t.Errorf("voices %s, want %s", r.Voices, want)

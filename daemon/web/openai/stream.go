@@ -65,7 +65,10 @@ func (p *plain) Close() error { return nil }
 // send sends the speech of an announcement as it is synthesized. It returns an error
 // before the first byte; after that it closes the connection, so that the client sees
 // that the speech is incomplete.
-func (h *handlers) send(w http.ResponseWriter, r *http.Request, body speechRequest, n announce.Announcement) error {
+func (h *handlers) send(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, body speechRequest, n announce.Announcement,
+	slot *limits.Slot,
+) error {
 	out := &response{
 		w: w, control: http.NewResponseController(w), time: limits.NewReadTime(), events: body.Stream == "sse",
 	}
@@ -74,13 +77,13 @@ func (h *handlers) send(w http.ResponseWriter, r *http.Request, body speechReque
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Header().Set("X-Accel-Buffering", "no") // nginx would delay events
 	}
-	err := h.encode(r.Context(), out, body.Format, n)
+	err := h.encode(ctx, out, body.Format, n, slot)
 	switch {
 	case err == nil:
 		return nil
 	case !out.begun:
 		return fmt.Errorf("synthesize speech: %w", err)
-	case r.Context().Err() == nil && out.err == nil:
+	case ctx.Err() == nil && out.err == nil:
 		web.LogError(r, err)
 	}
 	panic(http.ErrAbortHandler)
@@ -88,7 +91,9 @@ func (h *handlers) send(w http.ResponseWriter, r *http.Request, body speechReque
 
 // encode writes the speech of an announcement to out. Everything that it has started
 // has ended when it returns.
-func (h *handlers) encode(ctx context.Context, out *response, name string, n announce.Announcement) (err error) {
+func (h *handlers) encode(
+	ctx context.Context, out *response, name string, n announce.Announcement, slot *limits.Slot,
+) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	e := &encoder{rate: formats[name].rate, start: func(rate int) (io.WriteCloser, error) {
@@ -100,14 +105,14 @@ func (h *handlers) encode(ctx context.Context, out *response, name string, n ann
 	for clip, err := range h.Speaker.Speak(ctx, announce.Utterance{Voice: n.Voice, Message: n.Message, Rate: n.Rate}) {
 		if err == nil {
 			out.time.Extend(clip.Duration())
-			err = e.add(clip.Clip)
+			err = slot.Read(ctx, func() error { return e.add(clip.Clip) })
 		}
 		if err != nil {
 			cancel()                           // kills ffmpeg
 			return errors.Join(err, e.close()) // which may have the reason of err
 		}
 	}
-	if err := e.end(); err != nil {
+	if err := slot.Read(ctx, e.end); err != nil {
 		return err
 	}
 	if !out.begun {

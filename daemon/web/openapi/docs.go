@@ -68,13 +68,13 @@ func (d *Documents) Routes() []web.Route {
 			},
 			Problems: []int{http.StatusNotFound},
 		}),
-		web.NewRoute(http.MethodGet, "/openapi.json", web.Public, d.serveOpenAPI, web.Operation{
+		web.NewRoute(http.MethodGet, "/openapi.json", web.Public, serve(&d.openAPI), web.Operation{
 			ID: "getOpenAPI", Tag: "page", Summary: "Get this document",
 			Responses: []web.Response{{
 				Status: http.StatusOK, Description: "The OpenAPI 3.1 document.", Body: document{},
 			}},
 		}),
-		web.NewRoute(http.MethodGet, "/asyncapi.json", web.Public, d.serveAsyncAPI, web.Operation{
+		web.NewRoute(http.MethodGet, "/asyncapi.json", web.Public, serve(&d.asyncAPI), web.Operation{
 			ID: "getAsyncAPI", Tag: "page", Summary: "Get the description of the websocket at /api/ws",
 			Responses: []web.Response{{
 				Status: http.StatusOK, Description: "The AsyncAPI 3.0 document.", Body: socketDocument{},
@@ -83,12 +83,11 @@ func (d *Documents) Routes() []web.Route {
 	}
 }
 
-func (d *Documents) serveOpenAPI(w http.ResponseWriter, r *http.Request) error {
-	return web.File("application/json", d.openAPI)(w, r)
-}
-
-func (d *Documents) serveAsyncAPI(w http.ResponseWriter, r *http.Request) error {
-	return web.File("application/json", d.asyncAPI)(w, r)
+// serve returns a handler that responds with a document, which is set later.
+func serve(document *[]byte) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		return web.File("application/json", *document)(w, r)
+	}
 }
 
 // staticFile returns a handler that responds with a file of package static.

@@ -169,7 +169,7 @@ func (c *Components) describe(rt web.Route) apiOperation {
 		}
 	}
 	for _, name := range slices.Concat(rt.Operation.Headers, rt.Operation.Params) {
-		op.Parameters = append(op.Parameters, object{"$ref": "#/components/parameters/" + name})
+		op.Parameters = append(op.Parameters, reference("#/components/parameters/", name))
 	}
 	if rt.Operation.Request != nil {
 		body := c.schemaOf("request ", rt.Operation.Request)
@@ -192,7 +192,12 @@ func (c *Components) describe(rt web.Route) apiOperation {
 		})
 	}
 	for _, status := range problemStatuses(rt) {
-		op.Responses[strconv.Itoa(status)] = c.problemResponse(status)
+		if code := strconv.Itoa(status); op.Responses[code] == nil {
+			op.Responses[code] = c.response(web.Response{
+				Status: status, Description: http.StatusText(status), Media: []string{"application/problem+json"},
+				Body: web.Problem{},
+			})
+		}
 	}
 	switch rt.Class {
 	case web.Public:
@@ -257,7 +262,7 @@ func problemStatuses(rt web.Route) []int {
 	if len(rt.Operation.Params) > 0 {
 		add(http.StatusUnprocessableEntity)
 	}
-	if rt.Operation.Limited {
+	if rt.Operation.Limited || rt.Method != http.MethodGet && rt.Class != web.AdminSocket {
 		add(http.StatusTooManyRequests)
 	}
 	add(rt.Operation.Problems...)
@@ -269,12 +274,16 @@ func (c *Components) response(a web.Response) object {
 	if media == nil {
 		media = []string{"application/json"}
 	}
-	described := object{"X-Request-Id": object{"$ref": "#/components/headers/X-Request-Id"}}
-	if a.Location {
-		described["Location"] = object{"$ref": "#/components/headers/Location"}
-	}
-	if a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
-		described["Retry-After"] = object{"$ref": "#/components/headers/Retry-After"}
+	described := object{}
+	for name, is := range map[string]bool{
+		"X-Request-Id":     true,
+		"Location":         a.Location,
+		"Retry-After":      a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable,
+		"WWW-Authenticate": a.Status == http.StatusUnauthorized,
+	} {
+		if is {
+			described[name] = reference("#/components/headers/", name)
+		}
 	}
 	all := object{"description": a.Description, "headers": described}
 	if a.Status != http.StatusNoContent && a.Status/100 != 3 && a.Status/100 != 1 {
@@ -285,21 +294,6 @@ func (c *Components) response(a web.Response) object {
 		all["content"] = content(schema, media...)
 	}
 	return all
-}
-
-func (c *Components) problemResponse(status int) object {
-	described := object{"X-Request-Id": object{"$ref": "#/components/headers/X-Request-Id"}}
-	switch status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		described["Retry-After"] = object{"$ref": "#/components/headers/Retry-After"}
-	case http.StatusUnauthorized:
-		described["WWW-Authenticate"] = object{"$ref": "#/components/headers/WWW-Authenticate"}
-	}
-	return object{
-		"description": http.StatusText(status),
-		"headers":     described,
-		"content":     content(c.schemaOf("", web.Problem{}), "application/problem+json"),
-	}
 }
 
 // content returns the content of a body with the schema, nil for any bytes, in each of the media.
@@ -350,6 +344,7 @@ func parameters() object {
 			"query", "controls", "Begin with the volume, quiet, schedules and favorites.",
 			with(truth, object{"default": false}),
 		},
+		{"query", "scheduled", "Also scheduled announcements.", with(truth, object{"default": false})},
 		{"query", "message", "Text to speak.", text},
 		{"query", "title", "Spoken before the message, as a sentence.", text},
 		{"query", "urgent", "Speak it at once, and louder.", truth},

@@ -13,19 +13,18 @@ import (
 // 404 if there are none.
 func AdminRoutes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{Server: s, Config: cfg}
-	const tag = "administration"
 	games := web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/games", web.AdminSocket, h.listAllGames, web.Operation{
-			ID: "listAllGames", Tag: tag, Summary: "List all games, listed and private, oldest first",
+			ID: "listAllGames", Summary: "List all games, listed and private, oldest first",
 			Responses: answers("The games.", storedGamesReply{}),
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/games/:id", web.AdminSocket, h.removeGame, web.Operation{
-			ID: "removeGame", Tag: tag, Summary: "Delete a game, whatever its status",
+			ID: "removeGame", Summary: "Delete a game, whatever its status",
 			Responses: deletes("The game is deleted."),
 			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 	}, func() bool { return h.Games != nil })
-	return slices.Concat(games, h.leagueAdminRoutes(), h.seasonRoutes())
+	return tagged("administration", slices.Concat(games, h.leagueAdminRoutes(), h.seasonRoutes()))
 }
 
 func (h *handlers) listAllGames(w http.ResponseWriter, _ *http.Request) error {
@@ -48,14 +47,13 @@ func (h *handlers) removeGame(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handlers) leagueAdminRoutes() []web.Route {
-	const tag = "administration"
 	return web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/leagues", web.AdminSocket, h.listAllLeagues, web.Operation{
-			ID: "listAllLeagues", Tag: tag, Summary: "List all series and leagues, listed and private, newest first",
+			ID: "listAllLeagues", Summary: "List all series and leagues, listed and private, newest first",
 			Responses: answers("The series and leagues.", storedLeaguesReply{}),
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/leagues/:id", web.AdminSocket, h.removeLeague, web.Operation{
-			ID: "removeLeague", Tag: tag, Summary: "Delete a series or a league, whatever its status",
+			ID: "removeLeague", Summary: "Delete a series or a league, whatever its status",
 			Description: "Its games stay.",
 			Responses:   deletes("It is deleted."),
 			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},

@@ -29,9 +29,10 @@ import (
 // watchers is the number of websockets that follow one game in the benchmarks.
 const watchers = 1000
 
-// BenchmarkBroadcast measures the time from sending an event to 1,000 watchers until the last one has read it,
-// alternating with gorilla's bare loop: one prepared message, written to 1,000 connections one after the other.
-// Limit: x-bare ≤ 1.3. x-cpu is the ratio of processor time, which depends less on the load of the host.
+// BenchmarkBroadcast measures the time from sending an event to 1,000 watchers until the last one has read
+// it, alternating with gorilla's bare loop: one prepared message, written to 1,000 connections one after the
+// other. Limit: x-bare ≤ 1.3. x-cpu is the ratio of processor time, which depends less on the load of the
+// host.
 func BenchmarkBroadcast(b *testing.B) {
 	r := webtest.NewRig(b)
 	broadcaster := play.NewBroadcaster(r.Server)

@@ -2,7 +2,6 @@ package play
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -51,7 +50,7 @@ func parseFrame(text []byte) (request, error) {
 	}
 	switch {
 	case r.game != f.Game:
-		return r, &protocol.Error{Code: protocol.UnknownGame, Detail: "g is not the id of a game"}
+		return r, protocol.Refuse(protocol.UnknownGame, "g is not the id of a game")
 	case r.cid != f.CID:
 		return r, malformed("cid must be 1 to 64 printable ASCII characters")
 	case f.Rev > web.MaxInteger:
@@ -81,7 +80,7 @@ func (r *request) decodeData(data jsontext.Value) error {
 	case "ping":
 		return r.decodePing(data)
 	default:
-		return &protocol.Error{Code: protocol.UnknownType, Detail: fmt.Sprintf("unknown frame type %.20q", r.kind)}
+		return protocol.Refuse(protocol.UnknownType, "unknown frame type %.20q", r.kind)
 	}
 }
 
@@ -146,7 +145,7 @@ func unmarshalData(data jsontext.Value, v any) error {
 }
 
 func malformed(detail string) error {
-	return &protocol.Error{Code: protocol.Malformed, Detail: detail}
+	return protocol.Refuse(protocol.Malformed, "%s", detail)
 }
 
 // isID reports whether s is empty or can be an id: at most 64 printable ASCII characters.

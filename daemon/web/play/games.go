@@ -48,19 +48,26 @@ type handlers struct {
 	Config
 	buffers  sync.Pool     // write buffers of websockets
 	visitors *limits.Count // open websockets of clients without a session
-
-	creations, lineups, changes, commands *allowance
+	moves    *limits.WriteLimiter
 }
 
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{
 		Server: s, Config: cfg,
-		visitors:  limits.NewCount(limits.Conns{Max: maxVisitors, Each: maxVisitorsEach, Blocks: s.Blocks()}),
-		creations: hourly(creationsPerHour), lineups: hourly(lineupsPerHour), changes: hourly(changesPerHour),
-		commands: &allowance{rate: commandsPerSecond, burst: commandBurst},
+		visitors: limits.NewCount(limits.Conns{Max: maxVisitors, Each: maxVisitorsEach, Blocks: s.Blocks()}),
+		moves:    limits.Moves().Limiter(s.Blocks()),
 	}
-	return slices.Concat(h.teamRoutes(), h.gameRoutes(), h.leagueRoutes(), h.socketRoutes(), h.kioskRoutes())
+	games := slices.Concat(h.teamRoutes(), h.gameRoutes(), h.socketRoutes(), h.kioskRoutes())
+	return append(tagged("games", games), tagged("leagues", h.leagueRoutes())...)
+}
+
+// tagged returns the routes in a group of the API's documentation.
+func tagged(tag string, routes []web.Route) []web.Route {
+	for i := range routes {
+		routes[i].Operation.Tag = tag
+	}
+	return routes
 }
 
 func (h *handlers) gameRoutes() []web.Route {
@@ -71,9 +78,12 @@ func (h *handlers) gameRoutes() []web.Route {
 // lobbyRoutes returns the routes that list games and change their status.
 func (h *handlers) lobbyRoutes() []web.Route {
 	one := answers("The game.", protocol.Game{})
+	post := func(path string, serve web.Handler, op web.Operation) web.Route {
+		return web.NewRoute(http.MethodPost, path, web.SessionRequired, serve, op)
+	}
 	return []web.Route{
-		web.NewRoute(http.MethodPost, "/api/games", web.SessionRequired, h.createGame, web.Operation{
-			ID: "createGame", Tag: "games", Summary: "Create a game",
+		post("/api/games", h.createGame, web.Operation{
+			ID: "createGame", Summary: "Create a game",
 			Description: "The game copies both rosters. It starts when both line-ups are submitted. An account can " +
 				"create 30 games an hour and have at most 200 pending and active ones; of its finished games, the " +
 				"last 500 are stored. A game that ends without a play is not stored.",
@@ -82,66 +92,61 @@ func (h *handlers) lobbyRoutes() []web.Route {
 			Problems:  []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games", web.SessionOrVisitor, h.listGames, web.Operation{
-			ID: "listGames", Tag: "games", Summary: "List pending, active and finished games",
+			ID: "listGames", Summary: "List pending, active and finished games",
 			Params:    []string{"status", "people", "before", "limit"},
 			Responses: answers("The games.", live.Lists{}),
 			Problems:  []int{},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id", web.SessionOrVisitor, h.readable(h.getGame), web.Operation{
-			ID: "getGame", Tag: "games", Summary: "Get a game with your legal actions",
+			ID: "getGame", Summary: "Get a game with your legal actions",
 			Responses: one,
 			Problems: []int{
 				http.StatusNotFound, http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable,
 			},
 		}),
 		web.NewRoute(http.MethodGet, "/api/games/:id/invitation", web.SessionOrVisitor, h.invitation, web.Operation{
-			ID: "getInvitation", Tag: "games", Summary: "Get a pending game that a link invites to",
+			ID: "getInvitation", Summary: "Get a pending game that a link invites to",
 			Description: "Private games too: anyone with the link sees who invites them to which game.",
 			Responses:   one, Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodDelete, "/api/games/:id", web.SessionRequired,
 			h.onPending((*live.Games).Cancel), web.Operation{
-				ID: "cancelGame", Tag: "games", Summary: "Cancel a pending game",
+				ID: "cancelGame", Summary: "Cancel a pending game",
 				Responses: deletes("The game is deleted."),
 				Problems:  changeProblems(),
 			}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/join", web.SessionRequired,
-			h.onGame((*live.Games).Join), web.Operation{
-				ID: "joinGame", Tag: "games", Summary: "Join a game as the manager of the open side", Responses: one,
-				Problems: changeProblems(),
-			}),
-		web.NewRoute(http.MethodPut, "/api/games/:id/lineups/:side", web.SessionRequired, h.setLineup, web.Operation{
-			ID: "submitLineup", Tag: "games", Summary: "Submit a line-up",
-			Description: "It can be replaced until the game starts: only the present one is stored. The game starts " +
-				"when both line-ups are submitted. An account can submit 120 an hour.",
-			Request: game.Lineup{}, Responses: one, Problems: changeProblems(),
+		post("/api/games/:id/join", h.onGame((*live.Games).Join), web.Operation{
+			ID: "joinGame", Summary: "Join a game as the manager of the open side", Responses: one,
+			Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/lineups/:side/suggest", web.SessionRequired,
-			h.suggestLineup, web.Operation{
-				ID: "suggestLineup", Tag: "games", Summary: "Suggest a line-up without submitting it",
-				Responses: answers("The line-up that the bot would submit.", game.Lineup{}),
-				Problems:  changeProblems(),
-			}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/start", web.SessionRequired,
-			h.onGame((*live.Games).Start), web.Operation{
-				ID: "startGame", Tag: "games", Summary: "Start a game whose line-ups are submitted",
-				Responses: one, Problems: changeProblems(),
-			}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/concede", web.SessionRequired,
-			h.onGame((*live.Games).Concede), web.Operation{
-				ID: "concedeGame", Tag: "games", Summary: "Concede a game", Responses: one, Problems: changeProblems(),
-			}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/rematch", web.SessionRequired, h.rematch, web.Operation{
-			ID: "rematch", Tag: "games", Summary: "Create a game with the same teams and options",
+		web.NewRoute(http.MethodPut, "/api/games/:id/lineups/:side", web.SessionRequired, h.setLineup, web.Operation{
+			ID: "submitLineup", Summary: "Submit a line-up",
+			Description: "It can be replaced until the game starts: one of a side is stored. The game starts when both are submitted.",
+			Request:     game.Lineup{}, Responses: one, Problems: changeProblems(),
+		}),
+		post("/api/games/:id/lineups/:side/suggest", h.suggestLineup, web.Operation{
+			ID: "suggestLineup", Summary: "Suggest a line-up without submitting it",
+			Responses: answers("The line-up that the bot would submit.", game.Lineup{}),
+			Problems:  changeProblems(),
+			Reads:     true,
+		}),
+		post("/api/games/:id/start", h.onGame((*live.Games).Start), web.Operation{
+			ID: "startGame", Summary: "Start a game whose line-ups are submitted",
+			Responses: one, Problems: changeProblems(),
+		}),
+		post("/api/games/:id/concede", h.onGame((*live.Games).Concede), web.Operation{
+			ID: "concedeGame", Summary: "Concede a game", Responses: one, Problems: changeProblems(),
+		}),
+		post("/api/games/:id/rematch", h.rematch, web.Operation{
+			ID: "rematch", Summary: "Create a game with the same teams and options",
 			Responses: creates("The new game.", protocol.Game{}),
+			Problems:  append(changeProblems(), http.StatusTooManyRequests),
+		}),
+		post("/api/games/:id/decline", h.onPending((*live.Games).Decline), web.Operation{
+			ID: "declineRematch", Summary: "Decline a rematch whose open side is reserved for you",
+			Responses: deletes("The game is deleted, and its creator notified."),
 			Problems:  changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, "/api/games/:id/decline", web.SessionRequired,
-			h.onPending((*live.Games).Decline), web.Operation{
-				ID: "declineRematch", Tag: "games", Summary: "Decline a rematch whose open side is reserved for you",
-				Responses: deletes("The game is deleted, and its creator notified."),
-				Problems:  changeProblems(),
-			}),
 	}
 }
 
@@ -171,57 +176,56 @@ func endless() []web.Response {
 func changeProblems() []int {
 	return []int{
 		http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity,
-		http.StatusTooManyRequests, http.StatusServiceUnavailable,
+		http.StatusServiceUnavailable,
 	}
 }
 
 // recordRoutes returns the routes of games' records and of statistics.
 func (h *handlers) recordRoutes() []web.Route {
 	problems := []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable}
+	get := func(path string, serve web.Handler, op web.Operation) web.Route {
+		return web.NewRoute(http.MethodGet, path, web.SessionOrVisitor, serve, op)
+	}
 	return []web.Route{
-		web.NewRoute(http.MethodGet, "/api/games/:id/events", web.SessionOrVisitor,
-			h.readable(h.gameEvents), web.Operation{
-				ID: "listEvents", Tag: "games",
-				Summary:   "List the events of a game, from the first or after a revision",
-				Params:    []string{"since"},
-				Responses: answers("The events.", eventsReply{}),
-				Problems:  problems,
-			}),
-		web.NewRoute(http.MethodGet, "/api/games/:id/boxscore", web.SessionOrVisitor,
-			h.readable(h.boxScore), web.Operation{
-				ID: "getBoxScore", Tag: "games", Summary: "Get the box score", Problems: problems,
-				Responses: answers("The box score.", boxScoreReply{}),
-			}),
-		web.NewRoute(http.MethodGet, "/api/games/:id/winprob", web.SessionOrVisitor,
-			h.readable(h.winProbability), web.Operation{
-				ID: "getWinProbability", Tag: "games",
-				Summary:   "Get the home side's probability to win after each play",
-				Responses: answers("The probabilities.", protocol.WinProbability{}),
-				Problems:  problems,
-			}),
-		web.NewRoute(http.MethodGet, "/api/games/:id/scorecard", web.SessionOrVisitor,
-			h.readable(h.scorecard), web.Operation{
-				ID: "getScorecard", Tag: "games", Summary: "Get the game as a Retrosheet event file",
-				Responses: []web.Response{
-					{Status: http.StatusOK, Description: "The event file so far.", Media: []string{"text/plain"}},
-				},
-				Problems: problems,
-			}),
-		web.NewRoute(http.MethodGet, "/api/stats/standings", web.SessionOrVisitor, h.standings, web.Operation{
-			ID: "getStandings", Tag: "games", Summary: "Get the standings of the games finished on this server",
+		get("/api/games/:id/events", h.readable(h.gameEvents), web.Operation{
+			ID:        "listEvents",
+			Summary:   "List the events of a game, from the first or after a revision",
+			Params:    []string{"since"},
+			Responses: answers("The events.", eventsReply{}),
+			Problems:  problems,
+		}),
+		get("/api/games/:id/boxscore", h.readable(h.boxScore), web.Operation{
+			ID: "getBoxScore", Summary: "Get the box score", Problems: problems,
+			Responses: answers("The box score.", boxScoreReply{}),
+		}),
+		get("/api/games/:id/winprob", h.readable(h.winProbability), web.Operation{
+			ID:        "getWinProbability",
+			Summary:   "Get the home side's probability to win after each play",
+			Responses: answers("The probabilities.", protocol.WinProbability{}),
+			Problems:  problems,
+		}),
+		get("/api/games/:id/scorecard", h.readable(h.scorecard), web.Operation{
+			ID: "getScorecard", Summary: "Get the game as a Retrosheet event file",
+			Responses: []web.Response{
+				{Status: http.StatusOK, Description: "The event file so far.", Media: []string{"text/plain"}},
+			},
+			Problems: problems,
+		}),
+		get("/api/stats/standings", h.standings, web.Operation{
+			ID: "getStandings", Summary: "Get the standings of the games finished on this server",
 			Params:    []string{"season"},
 			Responses: answers("The standings.", standingsReply{}),
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/api/stats/players", web.SessionOrVisitor, h.playerStats, web.Operation{
-			ID: "getPlayerStats", Tag: "games",
+		get("/api/stats/players", h.playerStats, web.Operation{
+			ID:        "getPlayerStats",
 			Summary:   "Get batting and pitching statistics of the games finished on this server",
 			Params:    []string{"season", "team"},
 			Responses: answers("The statistics by player.", playerStatsReply{}),
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/api/stats/leaders", web.SessionOrVisitor, h.leaders, web.Operation{
-			ID: "getLeaders", Tag: "games",
+		get("/api/stats/leaders", h.leaders, web.Operation{
+			ID:      "getLeaders",
 			Summary: "Get the leaders and the records of the games finished on this server",
 			Description: "Leaders in rates qualify by rule 9.22: 3.1 plate appearances, or three outs, for each game " +
 				"of the team.",
@@ -229,8 +233,8 @@ func (h *handlers) recordRoutes() []web.Route {
 			Responses: answers("The leaders by statistic.", leadersReply{}),
 			Problems:  []int{http.StatusServiceUnavailable},
 		}),
-		web.NewRoute(http.MethodGet, "/api/stats/managers", web.SessionOrVisitor, h.managers, web.Operation{
-			ID: "getManagers", Tag: "games",
+		get("/api/stats/managers", h.managers, web.Operation{
+			ID:          "getManagers",
 			Summary:     "Get the ladder of managers, each with the record against the others",
 			Description: "Listed games of all seasons, or of one. The rating is Elo's: 1500 at first.",
 			Params:      []string{"season"},
@@ -264,9 +268,6 @@ func personOf(r *http.Request) protocol.Person {
 }
 
 func (h *handlers) createGame(w http.ResponseWriter, r *http.Request) error {
-	if err := h.creations.allow(r); err != nil {
-		return err
-	}
 	request := protocol.Request{Options: protocol.Defaults()}
 	if err := h.Decode(w, r, &request); err != nil {
 		return err
@@ -305,12 +306,28 @@ func (h *handlers) listGames(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	lists, err := h.Games.List(personOf(r),
-		live.Query{Status: protocol.Status(status), Before: before, People: people, Limit: limit})
-	if err != nil {
-		return err
+	return respondLarge(w, r)(h.Games.List(personOf(r),
+		live.Query{Status: protocol.Status(status), Before: before, People: people, Limit: limit}))
+}
+
+// respond returns a function that responds with what a method has returned.
+func respond(w http.ResponseWriter) func(body any, err error) error {
+	return func(body any, err error) error {
+		if err != nil {
+			return err
+		}
+		return web.WriteJSON(w, http.StatusOK, body)
 	}
-	return web.WriteLargeJSON(w, r, lists)
+}
+
+// respondLarge is respond for bodies that may become large.
+func respondLarge(w http.ResponseWriter, r *http.Request) func(body any, err error) error {
+	return func(body any, err error) error {
+		if err != nil {
+			return err
+		}
+		return web.WriteLargeJSON(w, r, body)
+	}
 }
 
 // limitParam returns the most games in a list; 0: absent.
@@ -327,19 +344,11 @@ func limitParam(r *http.Request) (int, error) {
 }
 
 func (h *handlers) getGame(w http.ResponseWriter, r *http.Request) error {
-	g, err := h.Games.Game(r.Context(), personOf(r), web.Param(r, "id"))
-	if err != nil {
-		return err
-	}
-	return web.WriteLargeJSON(w, r, g)
+	return respondLarge(w, r)(h.Games.Game(r.Context(), personOf(r), web.Param(r, "id")))
 }
 
 func (h *handlers) invitation(w http.ResponseWriter, r *http.Request) error {
-	g, err := h.Games.Invitation(web.Param(r, "id"))
-	if err != nil {
-		return err
-	}
-	return web.WriteLargeJSON(w, r, g)
+	return respondLarge(w, r)(h.Games.Invitation(web.Param(r, "id")))
 }
 
 // onGame returns a handler that calls a method of Games with the id in the path.
@@ -347,14 +356,7 @@ func (h *handlers) onGame(
 	do func(g *live.Games, ctx context.Context, by protocol.Person, id string) (protocol.Game, error),
 ) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.changes.allow(r); err != nil {
-			return err
-		}
-		g, err := do(h.Games, r.Context(), personOf(r), web.Param(r, "id"))
-		if err != nil {
-			return err
-		}
-		return web.WriteJSON(w, http.StatusOK, g)
+		return respond(w)(do(h.Games, r.Context(), personOf(r), web.Param(r, "id")))
 	}
 }
 
@@ -363,9 +365,6 @@ func (h *handlers) onPending(
 	do func(g *live.Games, ctx context.Context, by protocol.Person, id string) error,
 ) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.changes.allow(r); err != nil {
-			return err
-		}
 		if err := do(h.Games, r.Context(), personOf(r), web.Param(r, "id")); err != nil {
 			return err
 		}
@@ -375,9 +374,6 @@ func (h *handlers) onPending(
 }
 
 func (h *handlers) setLineup(w http.ResponseWriter, r *http.Request) error {
-	if err := h.lineups.allow(r); err != nil {
-		return err
-	}
 	side, err := sideOf(r)
 	if err != nil {
 		return err
@@ -386,11 +382,7 @@ func (h *handlers) setLineup(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Decode(w, r, &lineup); err != nil {
 		return err
 	}
-	g, err := h.Games.SetLineup(r.Context(), personOf(r), web.Param(r, "id"), side, lineup)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, g)
+	return respond(w)(h.Games.SetLineup(r.Context(), personOf(r), web.Param(r, "id"), side, lineup))
 }
 
 func (h *handlers) suggestLineup(w http.ResponseWriter, r *http.Request) error {
@@ -398,11 +390,7 @@ func (h *handlers) suggestLineup(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	lineup, err := h.Games.Suggest(r.Context(), personOf(r), web.Param(r, "id"), side)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, lineup)
+	return respond(w)(h.Games.Suggest(r.Context(), personOf(r), web.Param(r, "id"), side))
 }
 
 // sideOf returns the side in the path.
@@ -415,9 +403,6 @@ func sideOf(r *http.Request) (game.Side, error) {
 }
 
 func (h *handlers) rematch(w http.ResponseWriter, r *http.Request) error {
-	if err := h.creations.allow(r); err != nil {
-		return err
-	}
 	g, err := h.Games.Rematch(r.Context(), personOf(r), web.Param(r, "id"))
 	if err != nil {
 		return err
@@ -480,11 +465,7 @@ type boxScoreReply struct {
 }
 
 func (h *handlers) winProbability(w http.ResponseWriter, r *http.Request) error {
-	p, err := h.Games.WinProbability(r.Context(), web.Param(r, "id"))
-	if err != nil {
-		return err
-	}
-	return web.WriteLargeJSON(w, r, p)
+	return respondLarge(w, r)(h.Games.WinProbability(r.Context(), web.Param(r, "id")))
 }
 
 func (h *handlers) scorecard(w http.ResponseWriter, r *http.Request) error {

@@ -24,7 +24,7 @@ const (
 
 func (h *handlers) kioskRoutes() []web.Route {
 	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/kiosk", web.NotifyOrSession, h.kiosk, web.Operation{
-		ID: "watchKiosk", Tag: "games",
+		ID:      "watchKiosk",
 		Summary: "Stream games and announcements to a wall display as server-sent events",
 		Description: "Of listed games: `game` with a Game for each that has not begun, `score` with {id, rev, at, " +
 			"innings, away, home, now, batter, pitcher, text} of those in progress (line scores, and the last play " +
@@ -158,21 +158,15 @@ func (s *displayStream) sendMessage(ctx context.Context, m *protocol.Message) er
 		if err := s.Send("", "final", d); err != nil {
 			return err
 		}
-		if err := s.sendGone(m.Game); err != nil {
+		if err := s.Send("", "gone", gone{m.Game}); err != nil {
 			return err
 		}
 		return s.sendSeason(ctx)
 	case *protocol.Event, *protocol.Turn:
 		return nil // a display needs no history; turns are for MQTT
 	default:
-		return s.sendGone(m.Game)
+		return s.Send("", "gone", gone{m.Game})
 	}
-}
-
-func (s *displayStream) sendGone(id string) error {
-	return s.Send("", "gone", struct {
-		ID string `json:"id"`
-	}{id})
 }
 
 // sendSeason sends the standings and the leaders of the default season, in part.

@@ -55,10 +55,10 @@ func (h *handlers) leagueRoutes() []web.Route {
 // of a private one is its link.
 func (h *handlers) competitionRoutes(c competition) []web.Route {
 	one := answers("The "+c.word+".", leagues.View{})
-	path, start, leave := c.path+"/:id", (*leagues.Leagues).Start, (*leagues.Leagues).Leave
+	path := c.path + "/:id"
 	return []web.Route{
 		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
-			ID: "create" + c.name, Tag: "leagues", Summary: "Create a " + c.word,
+			ID: "create" + c.name, Summary: "Create a " + c.word,
 			Description: "It starts when no seat is open. Its games are created by the server, one day after the " +
 				"other; games between bots are played without a manager. An account can have 5 unfinished leagues " +
 				"and series; of its finished ones, the last 20 are stored. Of the 100 places, 40 are for accounts " +
@@ -68,46 +68,46 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Problems:  []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, c.path, web.SessionOrVisitor, h.listLeagues(c), web.Operation{
-			ID: "list" + c.name, Tag: "leagues", Summary: "List the " + c.all,
+			ID: "list" + c.name, Summary: "List the " + c.all,
 			Description: "The listed ones and your own, newest first.",
 			Responses:   answers("The list.", c.list(nil)),
 		}),
 		web.NewRoute(http.MethodGet, path, web.SessionOrVisitor, h.getLeague(c), web.Operation{
-			ID: "get" + c.name, Tag: "leagues", Summary: "Get a " + c.word, Responses: one,
+			ID: "get" + c.name, Summary: "Get a " + c.word, Responses: one,
 			Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodGet, path+"/schedule", web.SessionOrVisitor, h.leagueSchedule(c), web.Operation{
-			ID: "get" + c.name + "Schedule", Tag: "leagues",
+			ID:          "get" + c.name + "Schedule",
 			Summary:     "Get the calendar of a " + c.word + " with its results",
 			Description: "Of a series or a play-off, the games that are needed so far.",
 			Responses:   answers("The games by day.", leagues.Schedule{}),
 			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, path+"/standings", web.SessionOrVisitor, h.leagueStandings(c), web.Operation{
-			ID: "get" + c.name + "Standings", Tag: "leagues", Summary: "Get the standings of a " + c.word,
+			ID: "get" + c.name + "Standings", Summary: "Get the standings of a " + c.word,
 			Description: "Managers with the same percentage are placed by the games among them, by run difference, " +
 				"by runs scored, and at last by their seats.",
 			Responses: answers("The standings, best first.", leagues.Standings{}),
 			Problems:  []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, path+"/join", web.SessionRequired, h.joinLeague(c), web.Operation{
-			ID: "join" + c.name, Tag: "leagues", Summary: "Take a seat in a " + c.word,
+			ID: "join" + c.name, Summary: "Take a seat in a " + c.word,
 			Description: "With the last seat it starts. Without a body, it is the first open seat.",
 			Request:     seatChoice{}, Optional: true, Responses: one, Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.onLeague(c, start), web.Operation{
-			ID: "start" + c.name, Tag: "leagues", Summary: "Start a " + c.word + "; the bot takes the open seats",
+		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.onLeague(c, (*leagues.Leagues).Start), web.Operation{
+			ID: "start" + c.name, Summary: "Start a " + c.word + "; the bot takes the open seats",
 			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one,
 			Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.onLeague(c, leave), web.Operation{
-			ID: "leave" + c.name, Tag: "leagues", Summary: "Leave a " + c.word,
+		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.onLeague(c, (*leagues.Leagues).Leave), web.Operation{
+			ID: "leave" + c.name, Summary: "Leave a " + c.word,
 			Description: "Before the start the seat is open again. Afterwards it is the bot's for good, also in the " +
 				"games that have begun.",
 			Responses: one, Problems: changeProblems(),
 		}),
 		web.NewRoute(http.MethodDelete, path, web.SessionRequired, h.cancelLeague(c), web.Operation{
-			ID: "cancel" + c.name, Tag: "leagues", Summary: "Delete a " + c.word + " that has not started",
+			ID: "cancel" + c.name, Summary: "Delete a " + c.word + " that has not started",
 			Description: "Only its creator may.",
 			Responses:   deletes("It is deleted."),
 			Problems:    changeProblems(),
@@ -117,9 +117,6 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 
 func (h *handlers) createLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.creations.allow(r); err != nil {
-			return err
-		}
 		request, err := c.decode(h, w, r)
 		if err != nil {
 			return err
@@ -155,37 +152,19 @@ func (h *handlers) listLeagues(c competition) web.Handler {
 
 func (h *handlers) getLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		return writeLeague(w)(h.Leagues.Get(personOf(r), c.kind, web.Param(r, "id")))
-	}
-}
-
-// writeLeague returns a function that responds with a league.
-func writeLeague(w http.ResponseWriter) func(leagues.View, error) error {
-	return func(v leagues.View, err error) error {
-		if err != nil {
-			return err
-		}
-		return web.WriteJSON(w, http.StatusOK, v)
+		return respond(w)(h.Leagues.Get(personOf(r), c.kind, web.Param(r, "id")))
 	}
 }
 
 func (h *handlers) leagueSchedule(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		s, err := h.Leagues.Schedule(r.Context(), personOf(r), c.kind, web.Param(r, "id"))
-		if err != nil {
-			return err
-		}
-		return web.WriteLargeJSON(w, r, s)
+		return respondLarge(w, r)(h.Leagues.Schedule(r.Context(), personOf(r), c.kind, web.Param(r, "id")))
 	}
 }
 
 func (h *handlers) leagueStandings(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		s, err := h.Leagues.Standings(personOf(r), c.kind, web.Param(r, "id"))
-		if err != nil {
-			return err
-		}
-		return web.WriteLargeJSON(w, r, s)
+		return respondLarge(w, r)(h.Leagues.Standings(personOf(r), c.kind, web.Param(r, "id")))
 	}
 }
 
@@ -198,35 +177,25 @@ type seatChoice struct {
 
 func (h *handlers) joinLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.changes.allow(r); err != nil {
-			return err
-		}
 		choice := seatChoice{-1}
 		if err := h.DecodeOptional(w, r, &choice); err != nil {
 			return err
 		}
-		return writeLeague(w)(h.Leagues.Join(r.Context(), personOf(r), c.kind, web.Param(r, "id"), choice.Seat))
+		return respond(w)(h.Leagues.Join(r.Context(), personOf(r), c.kind, web.Param(r, "id"), choice.Seat))
 	}
 }
 
 // onLeague returns a handler that calls a method of Leagues with the id in the path.
-func (h *handlers) onLeague(
-	c competition,
-	do func(*leagues.Leagues, context.Context, protocol.Person, leagues.Kind, string) (leagues.View, error),
-) web.Handler {
+func (h *handlers) onLeague(c competition, do func(
+	l *leagues.Leagues, ctx context.Context, by protocol.Person, kind leagues.Kind, id string,
+) (leagues.View, error)) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.changes.allow(r); err != nil {
-			return err
-		}
-		return writeLeague(w)(do(h.Leagues, r.Context(), personOf(r), c.kind, web.Param(r, "id")))
+		return respond(w)(do(h.Leagues, r.Context(), personOf(r), c.kind, web.Param(r, "id")))
 	}
 }
 
 func (h *handlers) cancelLeague(c competition) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.changes.allow(r); err != nil {
-			return err
-		}
 		if err := h.Leagues.Cancel(r.Context(), personOf(r), c.kind, web.Param(r, "id")); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ const lobbyInterval = 5 * time.Second
 
 func (h *handlers) lobbyStream() web.Route {
 	return web.NewRoute(http.MethodGet, "/api/lobby", web.SessionOrVisitor, h.watchLobby, web.Operation{
-		ID: "watchLobby", Tag: "games", Summary: "Stream changes of the lists of games as server-sent events",
+		ID: "watchLobby", Summary: "Stream changes of the lists of games as server-sent events",
 		Description: "Of listed games, from now on, to a client that gets the lists once the stream has begun: " +
 			"`game` with a Game as the public sees it, when a game is new or its status, managers or line-ups have " +
 			"changed; `score` with {id, score, inning, half} when only these have; `gone` with {id} of a cancelled " +
@@ -47,7 +47,7 @@ func (h *handlers) watchLobby(w http.ResponseWriter, r *http.Request) error {
 
 func (h *handlers) rematchStream() web.Route {
 	return web.NewRoute(http.MethodGet, "/api/rematches", web.SessionRequired, h.watchRematches, web.Operation{
-		ID: "watchRematches", Tag: "games", Summary: "Stream offers of a rematch to the account as server-sent events",
+		ID: "watchRematches", Summary: "Stream offers of a rematch to the account as server-sent events",
 		Description: "`rematch` with a Game that is offered to the caller: at the beginning each one, later new " +
 			"ones; accept it with POST /api/games/{id}/join. `gone` with {id} when an offer has ended; `declined` " +
 			"with {id, who} when the caller's own was declined.",
@@ -55,8 +55,7 @@ func (h *handlers) rematchStream() web.Route {
 	})
 }
 
-// watchRematches streams until the client disconnects, falls behind or is no longer authorized, or the server
-// stops.
+// watchRematches streams as long as watchLobby.
 func (h *handlers) watchRematches(w http.ResponseWriter, r *http.Request) error {
 	events, ok := web.NewEventStream(w, r)
 	if !ok {
@@ -157,10 +156,13 @@ func (s *lobbyStream) receive(m *protocol.Message) error {
 	default:
 		delete(s.changed, m.Game)
 		delete(s.sent, m.Game)
-		return s.Send("", "gone", struct {
-			ID string `json:"id"`
-		}{m.Game})
+		return s.Send("", "gone", gone{m.Game})
 	}
+}
+
+// gone is the data of the event "gone".
+type gone struct {
+	ID string `json:"id"`
 }
 
 // flush sends the changes.

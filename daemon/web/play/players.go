@@ -16,7 +16,7 @@ import (
 
 func (h *handlers) playerRoute() web.Route {
 	return web.NewRoute(http.MethodGet, "/api/players/:id", web.SessionOrVisitor, h.player, web.Operation{
-		ID: "getPlayer", Tag: "games", Summary: "Get the card of a player",
+		ID: "getPlayer", Summary: "Get the card of a player",
 		Description: "With game, a player of that game, with today's line, the pitches and the fatigue; otherwise a " +
 			"player of a season, with league as rested as for the next games of that league.",
 		Params:    []string{"season", "team", "game", "league"},

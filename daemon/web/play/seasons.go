@@ -29,15 +29,14 @@ const (
 )
 
 func (h *handlers) seasonRoutes() []web.Route {
-	const tag = "administration"
 	return web.When([]web.Route{
 		web.NewRoute(http.MethodGet, "/admin/teams", web.AdminSocket, h.seasons, web.Operation{
-			ID: "listSeasons", Tag: tag, Summary: "List the imported seasons",
+			ID: "listSeasons", Summary: "List the imported seasons",
 			Responses: answers("The seasons.", seasonsReply{}),
 			Problems:  []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/teams", web.AdminSocket, h.importSeason, web.Operation{
-			ID: "importSeason", Tag: tag, Summary: "Import the clubs of a season",
+			ID: "importSeason", Summary: "Import the clubs of a season",
 			Description: "The body is a zip archive of at most 32 MiB with Retrosheet's files of one season, " +
 				"unpacked at most 64 MiB: the list of teams (TEAM2020), the rosters (ANA2020.ROS) and the event " +
 				"files (2020ANA.EVA). A season of the same year is replaced.",
@@ -50,7 +49,7 @@ func (h *handlers) seasonRoutes() []web.Route {
 			},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/teams/:id", web.AdminSocket, h.removeSeason, web.Operation{
-			ID: "removeSeason", Tag: tag, Summary: "Delete an imported season",
+			ID: "removeSeason", Summary: "Delete an imported season",
 			Description: "Games that were created keep their players.",
 			Responses:   deletes("The season is deleted."),
 			Problems:    []int{http.StatusNotFound, http.StatusServiceUnavailable},

@@ -6,7 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,7 +43,7 @@ const (
 
 func (h *handlers) socketRoutes() []web.Route {
 	routes := []web.Route{web.NewRoute(http.MethodGet, "/api/ws", web.Public, h.openSocket, web.Operation{
-		ID: "openSocket", Tag: "games", Summary: "Open a websocket to play or watch games",
+		ID: "openSocket", Summary: "Open a websocket to play or watch games",
 		Description: "Sub-protocol pressbox.v1; /asyncapi.json describes its frames. A cookie or the first frame " +
 			"authenticates the client. A client that joins without, and that NOTIFY_ACCESS permits, watches listed " +
 			"games: at most 200 such clients, 20 of an address.",
@@ -132,7 +132,7 @@ func (k *socket) readFrames(ctx context.Context) {
 		decided := false
 		switch {
 		case len(text) > maxFrame:
-			k.sendNak(request{}, &protocol.Error{Code: protocol.TooLarge, Detail: "frame exceeds 8 KiB"})
+			k.sendNak(request{}, protocol.Refuse(protocol.TooLarge, "frame exceeds 8 KiB"))
 		case kind != websocket.TextMessage:
 			k.sendNak(request{}, malformed("the frame is binary, want text"))
 		default:
@@ -243,7 +243,7 @@ func (k *socket) execute(ctx context.Context, r request) (decided bool, err erro
 		return false, nil
 	}
 	if _, ok := k.leaves[r.game]; !ok {
-		return false, &protocol.Error{Code: protocol.NotJoined, Detail: "join the game first"}
+		return false, protocol.Refuse(protocol.NotJoined, "join the game first")
 	}
 	if r.kind == "sync" {
 		missed, err := k.handlers.Games.Sync(ctx, k.person, r.game, r.since)
@@ -252,8 +252,8 @@ func (k *socket) execute(ctx context.Context, r request) (decided bool, err erro
 		}
 		return false, err
 	}
-	if err := k.handlers.allowCommand(k.person); err != nil {
-		return false, err
+	if k.handlers.moves.Reserve(k.person.ID, netip.Addr{}, time.Now()) > 0 {
+		return false, protocol.Refuse(protocol.RateLimited, "too many commands of your account: wait a second")
 	}
 	command := protocol.Command{ID: r.cid, Revision: r.rev, Action: r.action}
 	_, dup, err := k.handlers.Games.Submit(context.WithoutCancel(ctx), k.person, r.game, command, k.send)
@@ -266,8 +266,7 @@ func (k *socket) lagMS() *float64 {
 	if lag == 0 {
 		return nil
 	}
-	ms := float64(lag) / float64(time.Millisecond)
-	return &ms
+	return new(float64(lag) / float64(time.Millisecond))
 }
 
 // leave ends the subscription to a game, if there is one.
@@ -282,10 +281,8 @@ func (k *socket) leave(game string) {
 func (k *socket) join(ctx context.Context, r request) error {
 	k.leave(r.game)
 	if len(k.leaves) >= maxJoined {
-		return &protocol.Error{
-			Code:   protocol.RateLimited,
-			Detail: "a websocket can join at most " + strconv.Itoa(maxJoined) + " games: leave one first",
-		}
+		return protocol.Refuse(protocol.RateLimited,
+			"a websocket can join at most %d games: leave one first", maxJoined)
 	}
 	if !k.handlers.mayRead(k.person, r.game) {
 		return errUnknownGame()

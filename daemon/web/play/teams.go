@@ -20,13 +20,13 @@ type Teams interface {
 func (h *handlers) teamRoutes() []web.Route {
 	routes := []web.Route{
 		web.NewRoute(http.MethodGet, "/api/teams", web.SessionRequired, h.teams, web.Operation{
-			ID: "listTeams", Tag: "games", Summary: "List the clubs of a season",
+			ID: "listTeams", Summary: "List the clubs of a season",
 			Params:    []string{"season"},
 			Responses: answers("The clubs.", teams.List{}),
 			Problems:  []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		}),
 		web.NewRoute(http.MethodGet, "/api/teams/:id/roster", web.SessionRequired, h.roster, web.Operation{
-			ID: "getRoster", Tag: "games", Summary: "Get the roster of a club, each player with the card",
+			ID: "getRoster", Summary: "Get the roster of a club, each player with the card",
 			Params:    []string{"season"},
 			Responses: answers("The players.", rosterReply{}),
 			Problems:  []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},

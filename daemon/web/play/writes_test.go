@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game"
@@ -96,28 +97,30 @@ func TestSocket_clientClosesAfterCommand(t *testing.T) {
 	}
 }
 
-// An account can submit 120 line-ups and make 300 other changes an hour; others are not affected.
-func TestWrites_perAccount(t *testing.T) {
-	t.Parallel()
-	p := webtest.NewGamesRig(t)
-	anna, bert := p.Player(t, "Anna"), p.Player(t, "Bert")
-	own, other := anna.CreateGame(`{}`).ID, bert.CreateGame(`{}`).ID
-	lineup := anna.Ask("POST", "/api/games/"+own+"/lineups/home/suggest", "", 200, nil).Text
-	put := func(f *webtest.Player, id string, status int) webtest.Page {
-		return f.Ask("PUT", "/api/games/"+id+"/lineups/home", lineup, status, nil)
-	}
-	for range 120 {
-		put(anna, own, 200)
-	}
-	answer := put(anna, own, 429)
-	check.That(t, answer.Header.Get("Retry-After") != "", "no Retry-After: %s", answer.Text)
-	put(bert, other, 200)
-	for range 300 {
-		anna.Ask("POST", "/api/games/"+own+"/join", "", 409, nil)
-	}
-	anna.Ask("POST", "/api/games/"+own+"/join", "", 429, nil)
-	anna.Ask("DELETE", "/api/leagues/none", "", 429, nil)
-	bert.Ask("POST", "/api/games/"+own+"/join", "", 200, nil)
+// An account has its allowance of commands whatever its connections are; others are not affected.
+func TestSocket_commandsPerAccount(t *testing.T) {
+	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
+		match := p.NewMatch(p.T, `{}`)
+		refused := func(f *webtest.Player, sockets int) (n int) {
+			for s := range sockets {
+				k := f.DialWire(l)
+				join(k, match.ID)
+				for i := range 39 { // with that of joining the frames that a socket may send at once
+					k.Sendf(`{"t":"cmd","g":%q,"cid":"%d-%d","d":{"action":{"a":"undo"}}}`, match.ID, s, i)
+					if k.Until("nak", "ack").Code() == "rate_limited" {
+						n++
+					}
+				}
+				_ = k.Close()
+			}
+			return n
+		}
+		most := limits.Moves().Burst
+		check.Equal(p.T, refused(match.Home, most/39), 0, "refused within the allowance")
+		n := refused(match.Home, 3)
+		check.That(p.T, n >= 39 && n <= 3*39, "%d of 117 more refused", n)
+		check.Equal(p.T, refused(match.Away, 1), 0, "refused to the other manager")
+	})
 }
 
 // With a store of 12 MiB, whatever one account does before the start of its games, and in them, another's twelve

@@ -21,8 +21,7 @@ import (
 // A Config holds what the routes of this package use.
 type Config struct {
 	Announcer *announcer.Announcer
-	// Ntfy and Gotify report whether the routes of each exist (NTFY, GOTIFY); nil means
-	// that they do.
+	// Ntfy and Gotify report whether the routes of each exist (NTFY, GOTIFY).
 	Ntfy, Gotify func() bool
 	// UrgentFrom returns the priority of ntfy, 1 to 5, from which an announcement is
 	// urgent; 0 means never (NTFY_URGENT).
@@ -40,14 +39,7 @@ type handlers struct {
 // Routes returns the routes of this package.
 func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{s, cfg}
-	return slices.Concat(web.When(h.ntfyRoutes(), on(cfg.Ntfy)), web.When(h.gotifyRoutes(), on(cfg.Gotify)))
-}
-
-func on(is func() bool) func() bool {
-	if is == nil {
-		return func() bool { return true }
-	}
-	return is
+	return slices.Concat(web.When(h.ntfyRoutes(), cfg.Ntfy), web.When(h.gotifyRoutes(), cfg.Gotify))
 }
 
 // announce accepts the announcement of a draft, and sets the Location of the response.

@@ -2,7 +2,6 @@ package signin
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -19,7 +18,7 @@ import (
 func (h *handlers) adminCodeRoute() web.Route {
 	return web.NewRoute(http.MethodPut, "/admin/code", web.AdminSocket, h.setAdminCode, web.Operation{
 		ID: "setAdminCode", Tag: "administration", Summary: "Set the code that makes one account an administrator's",
-		Request: adminCodeRequest{}, Responses: []web.Response{{Status: http.StatusNoContent, Description: "Done."}},
+		Request: adminCodeRequest{}, Responses: web.Done(),
 	})
 }
 
@@ -28,25 +27,15 @@ func (h *handlers) setAdminCode(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
-	err := h.AdminCodes.Set(r.Context(), body.Code)
-	for known, code := range map[error]string{
-		auth.ErrPassphraseTooShort: "too_short", auth.ErrPassphraseTooLong: "too_long",
-		auth.ErrPassphraseTooCommon: "too_common",
-	} {
-		if errors.Is(err, known) {
-			return codeViolation(code, err.Error())
-		}
-	}
-	return writeNoContent(w, err)
+	return writeNoContent(w, refused(h.AdminCodes.Set(r.Context(), body.Code), "/code", web.Violation{}))
 }
 
 func (h *handlers) accountRoutes() []web.Route {
-	noContent := []web.Response{{Status: http.StatusNoContent, Description: "Done."}}
 	const tag = "administration"
 	return []web.Route{
 		web.NewRoute(http.MethodGet, "/admin/tokens", web.AdminSocket, h.listTokens, web.Operation{
 			ID: "listTokens", Tag: tag, Summary: "List the API tokens, without their secrets",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The tokens.", Body: tokensReply{}}},
+			Responses: web.OK("The tokens.", tokensReply{}),
 		}),
 		web.NewRoute(http.MethodPost, "/admin/tokens", web.AdminSocket, h.createToken, web.Operation{
 			ID: "createToken", Tag: tag, Summary: "Create an API token; only this answer contains the secret",
@@ -56,27 +45,25 @@ func (h *handlers) accountRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/tokens/:id", web.AdminSocket, h.revokeToken, web.Operation{
 			ID: "revokeToken", Tag: tag, Summary: "Revoke an API token",
-			Responses: noContent, Problems: []int{http.StatusNotFound},
+			Responses: web.Done(), Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodGet, "/admin/users", web.AdminSocket, h.listUsers, web.Operation{
 			ID: "listUsers", Tag: tag, Summary: "List the accounts",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The accounts.", Body: usersReply{}}},
+			Responses: web.OK("The accounts.", usersReply{}),
 		}),
 		web.NewRoute(http.MethodPatch, "/admin/users/:id", web.AdminSocket, h.changeUser, web.Operation{
 			ID: "changeUser", Tag: tag, Summary: "Disable or enable an account, or make it an administrator's or not",
 			Request:   userChange{},
-			Responses: noContent, Problems: []int{http.StatusNotFound, http.StatusConflict},
+			Responses: web.Done(), Problems: []int{http.StatusNotFound, http.StatusConflict},
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/users/:id", web.AdminSocket, h.deleteUser, web.Operation{
 			ID: "deleteUser", Tag: tag, Summary: "Delete an account, its identity and its sessions",
-			Responses: noContent, Problems: []int{http.StatusNotFound, http.StatusConflict},
+			Responses: web.Done(), Problems: []int{http.StatusNotFound, http.StatusConflict},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/passphrases", web.AdminSocket, h.resetPassphrase, web.Operation{
 			ID: "resetPassphrase", Tag: tag,
 			Summary: "Set a random passphrase for a local account and end its sessions", Request: passphraseReset{},
-			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The new passphrase.", Body: newPassphrase{},
-			}}, Problems: []int{http.StatusNotFound},
+			Responses: web.OK("The new passphrase.", newPassphrase{}), Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, "/admin/invites", web.AdminSocket, h.createInvite, web.Operation{
 			ID: "createInvite", Tag: tag, Summary: "Create an invite: for one new account, valid for a week",
@@ -85,13 +72,11 @@ func (h *handlers) accountRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodGet, "/admin/invites", web.AdminSocket, h.listInvites, web.Operation{
 			ID: "listInvites", Tag: tag, Summary: "List the unused invites, without their secrets",
-			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The invites, the newest first.", Body: invitesReply{},
-			}},
+			Responses: web.OK("The invites, the newest first.", invitesReply{}),
 		}),
 		web.NewRoute(http.MethodDelete, "/admin/invites/:id", web.AdminSocket, h.revokeInvite, web.Operation{
 			ID: "revokeInvite", Tag: tag, Summary: "Revoke an invite",
-			Responses: noContent, Problems: []int{http.StatusNotFound},
+			Responses: web.Done(), Problems: []int{http.StatusNotFound},
 		}),
 	}
 }
@@ -199,7 +184,6 @@ func writeNoContent(w http.ResponseWriter, err error) error {
 	return err
 }
 
-// A userReply describes an account to the administrator.
 // A userReply describes an account to the administrator.
 type userReply struct {
 	accountReply

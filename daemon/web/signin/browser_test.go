@@ -147,9 +147,7 @@ func (w *recorder) want(t *testing.T, request, site string, cookies ...string) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if want := fmt.Sprintf("%q %q", cookies, site); w.sent[request] != want {
-		t.Errorf("%s: %s, want %s", request, w.sent[request], want)
-	}
+	check.Equal(t, w.sent[request], fmt.Sprintf("%q %q", cookies, site), "%s", request)
 }
 
 // On http and https a browser signs in under the pages' policy, stores the cookies with
@@ -178,10 +176,8 @@ func TestBrowser_cookies(t *testing.T) {
 			want := fmt.Sprintf("%s /api %[4]v true; %[2]s /api/auth %[4]v true; %[3]s / %[4]v true",
 				access, refresh, page, secure)
 			check.Equal(t, b.cookies(origin+"/api/auth/me"), want, "cookies")
-			if script, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.cookie")); err != nil ||
-				script != "" {
-				t.Errorf("a script sees %q, %v", script, err)
-			}
+			script, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.cookie"))
+			check.That(t, err == nil && script == "", "a script sees %q, %v", script, err)
 			for _, step := range []struct{ method, path, want string }{
 				{"GET", "/api/ws", "404"},
 				{"GET", "/socket.io/", "404"},
@@ -216,16 +212,13 @@ func TestBrowser_dropsSecureCookies(t *testing.T) {
 	for _, host := range []string{lantest.Address, lanName} {
 		origin := serveAt(t, "http", host, setter)
 		b.do(chromedp.Navigate(origin))
-		if got := b.cookies(origin); got != "plain / false false" {
-			t.Errorf("cookies %s of %s", got, origin)
-		}
+		check.Equal(t, b.cookies(origin), "plain / false false", "cookies of %s", origin)
 	}
 	h := webtest.NewLocalRig(t, auth.SignUpOpen, func(c *site.Config) { c.SignIn.Secure = true })
 	b.do(chromedp.Navigate(serveAt(t, "http", lanName, h.Handler()) + "/api/auth/idp/login"))
-	if text, err := chromedp.Run(b.ctx, chromedp.Text("main")); err != nil ||
-		!strings.Contains(text, auth.CodeInsecureTransport.Description()) {
-		t.Errorf("page %q, %v", text, err)
-	}
+	text, err := chromedp.Run(b.ctx, chromedp.Text("main"))
+	check.That(t, err == nil && strings.Contains(text, auth.CodeInsecureTransport.Description()),
+		"page %q, %v", text, err)
 }
 
 // A web client at another port receives the redirect of the form and uses the

@@ -2,11 +2,8 @@ package signin
 
 import (
 	"errors"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"slices"
 
 	"pressbox/auth"
 	"pressbox/daemon/web"
@@ -52,9 +49,6 @@ func (h *handlers) flowRoutes() []web.Route {
 // login starts a sign-in. It redirects to the redirect URI's host first, because
 // the browser does not send a cookie of one host to another.
 func (h *handlers) login(w http.ResponseWriter, r *http.Request) error {
-	if err := h.Allow(h.starts, r); err != nil {
-		return err
-	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	if to, ok := h.canonicalLogin(r); ok {
 		return redirect(w, http.StatusFound, to)
@@ -106,12 +100,7 @@ func (h *handlers) needsTLS(r *http.Request) bool {
 	if err == nil && u.Scheme == "https" && r.Header.Get("X-Forwarded-Proto") == "" {
 		return false // a proxy that omits X-Forwarded-Proto terminates TLS
 	}
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
-	}
-	addr, err := netip.ParseAddr(host)
-	return host != "localhost" && (err != nil || !addr.IsLoopback())
+	return !web.NamesLoopback(r.Host)
 }
 
 // callback finishes a sign-in.
@@ -155,11 +144,7 @@ func (h *handlers) signInFailed(w http.ResponseWriter, r *http.Request, err erro
 // signInError serves the server's own page for a failed sign-in. It shows the
 // description of the code and no other parameter.
 func (h *handlers) signInError(w http.ResponseWriter, r *http.Request) error {
-	code := auth.Code(r.URL.Query().Get("error"))
-	if !slices.Contains(auth.Codes(), code) {
-		code = auth.CodeServerError
-	}
-	return h.WritePage(w, r, http.StatusOK, code.Description())
+	return h.WritePage(w, r, http.StatusOK, auth.Code(r.URL.Query().Get("error")).Description())
 }
 
 // showInsecure shows the page for browsers that would drop the cookies.

@@ -14,17 +14,8 @@ import (
 	"pressbox/daemon/web/static"
 )
 
-// mustRead returns an embedded file.
-func mustRead(name string) string {
-	text, err := static.Files.ReadFile(name)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
-
 //nolint:gochecknoglobals // parsed once, never changed
-var templates = template.Must(template.New("signin").Parse(mustRead("signin.html")))
+var templates = template.Must(template.ParseFS(static.Files, "signin.html"))
 
 // pages shows the server's own sign-in pages, in the style of the page. They contain no script.
 type pages struct {

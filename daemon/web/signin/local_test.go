@@ -2,6 +2,7 @@ package signin_test
 
 import (
 	"errors"
+	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"pressbox/auth"
+	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
@@ -22,15 +24,11 @@ func TestLocal_accounts(t *testing.T) {
 	b := h.Browser(t)
 	b.CreateAccount("  Anna ") // surrounding spaces are trimmed
 	me := b.Get("/api/auth/me").Want(200)
-	if me.Field("name") != "Anna" || me.Field("provider") != "local" {
-		t.Errorf("me: %s", me.Text)
-	}
+	check.That(t, me.Field("name") == "Anna" && me.Field("provider") == "local", "me: %s", me.Text)
 	again := h.Browser(t)
 	again.FollowForm(again.Submit(again.LocalForm(),
 		"form", "signin", "name", "ANNA", "passphrase", webtest.Passphrase))
-	if got := again.Get("/api/auth/me").Want(200); got.Field("id") != me.Field("id") {
-		t.Errorf("me: %s, want %s", got.Text, me.Text)
-	}
+	check.Equal(t, again.Get("/api/auth/me").Want(200).Field("id"), me.Field("id"), "id")
 	plain := h.Browser(t) // the field form is optional
 	plain.FollowForm(plain.Submit(plain.LocalForm(), "name", "anna", "passphrase", webtest.Passphrase))
 }
@@ -67,10 +65,9 @@ func TestLocal_formErrors(t *testing.T) {
 		b := h.Browser(t)
 		b.From = "127.0.0.1:1000"
 		p := b.Submit(b.LocalForm(), "form", tt.form, "name", tt.name, "passphrase", tt.passphrase).Want(422)
-		if !strings.Contains(p.Text, html.EscapeString(tt.want)) || strings.Contains(p.Text, `value="`+tt.passphrase) ||
-			strings.Contains(p.Text, "<script") {
-			t.Errorf("%+v: %s", tt, p.Text)
-		}
+		check.That(t, strings.Contains(p.Text, html.EscapeString(tt.want)) &&
+			!strings.Contains(p.Text, `value="`+tt.passphrase) && !strings.Contains(p.Text, "<script"),
+			"%+v: %s", tt, p.Text)
 	}
 	b := h.Browser(t)
 	b.From = "127.0.0.1:1000"
@@ -85,9 +82,8 @@ func TestLocal_throttled(t *testing.T) {
 	b := h.Browser(t)
 	b.Submit(b.LocalForm(), "name", "Alice", "passphrase", "another dog").Want(422)
 	p := b.Submit(b.LocalForm(), "name", "ALICE", "passphrase", webtest.Passphrase).Want(429)
-	if p.Header.Get("Retry-After") != "1" || !strings.Contains(p.Text, "wait 1 s") {
-		t.Errorf("Retry-After %s: %s", p.Header.Get("Retry-After"), p.Text)
-	}
+	check.That(t, p.Header.Get("Retry-After") == "1" && strings.Contains(p.Text, "wait 1 s"),
+		"Retry-After %s: %s", p.Header.Get("Retry-After"), p.Text)
 	h.Clock.Pass(time.Second)
 	b.FollowForm(b.Submit(b.LocalForm(), "name", "ALICE", "passphrase", webtest.Passphrase))
 }
@@ -96,21 +92,22 @@ func TestLocal_throttled(t *testing.T) {
 func TestLocal_signUpPolicy(t *testing.T) {
 	t.Parallel()
 	closed := webtest.NewLocalRig(t, auth.SignUpClosed).Browser(t)
-	action := closed.LocalForm()
-	if p := closed.Get(action); strings.Contains(p.Text, "Create account") {
-		t.Error("sign-up is closed, but the page has its form")
-	}
-	p := closed.Submit(action, "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
-	check.Contains(t, p.Text, auth.ErrNotInvited.Error(), "the page")
+	check.That(t, !strings.Contains(closed.Get(closed.LocalForm()).Text, "Create account"), "the page has a form")
+	check.Contains(t, create(closed, "anna").Want(422).Text, auth.ErrNotInvited.Error(), "the page")
 	h := webtest.NewLocalRig(t, auth.SignUpInvite)
 	made := h.Administer(t, "POST", "/admin/invites", "").Want(201).Field("invite")
 	b := h.Browser(t)
 	check.Contains(t, b.Get(b.LocalForm()).Text, `name="invite"`, "the form")
-	b.Submit(b.LocalForm(), "form", "create", "name", "anna", "passphrase", webtest.Passphrase).Want(422)
-	b.FollowForm(b.Submit(b.LocalForm(), "form", "create",
-		"name", "anna", "passphrase", webtest.Passphrase, "invite", made))
-	b.Submit(b.LocalForm(), "form", "create",
-		"name", "bert", "passphrase", webtest.Passphrase, "invite", made).Want(422)
+	create(b, "anna").Want(422)
+	b.FollowForm(create(b, "anna", "invite", made))
+	create(b, "bert", "invite", made).Want(422)
+}
+
+// create submits the form of a new account; more alternates names and values of its fields.
+func create(b *webtest.Browser, name string, more ...string) webtest.Page {
+	b.T.Helper()
+	fields := []string{"form", "create", "name", name, "passphrase", webtest.Passphrase}
+	return b.Submit(b.LocalForm(), append(fields, more...)...)
 }
 
 // From outside of the local network, SIGN_UP=open asks for an invite, which a link
@@ -119,20 +116,16 @@ func TestLocal_inviteLink(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpLocal)
 	here := h.Browser(t)
-	if p := here.Get(here.LocalForm()); strings.Contains(p.Text, `name="invite"`) {
-		t.Error("the form asks a local client for an invite")
-	}
+	check.That(t, !strings.Contains(here.Get(here.LocalForm()).Text, `name="invite"`), "a local client is asked")
 	here.CreateAccount("anna")
 	invite := h.Administer(t, "POST", "/admin/invites", "").Want(201).Field("invite")
 	away := h.Browser(t)
 	away.From = webtest.ForeignClient
-	away.Submit(away.LocalForm(), "form", "create", "name", "bert", "passphrase", webtest.Passphrase).Want(422)
+	create(away, "bert").Want(422)
 	form := away.Get(away.Get("/api/auth/idp/login?invite=" + invite).Want(302).Header.Get("Location")).Want(200)
-	if !strings.Contains(form.Text, `name="invite"`) || !strings.Contains(form.Text, `value="`+invite+`"`) {
-		t.Errorf("the form has no invite: %s", form.Text)
-	}
-	away.FollowForm(away.Submit(away.LocalForm(), "form", "create",
-		"name", "bert", "passphrase", webtest.Passphrase, "invite", invite))
+	check.That(t, strings.Contains(form.Text, `name="invite"`) && strings.Contains(form.Text, `value="`+invite+`"`),
+		"the form has no invite: %s", form.Text)
+	away.FollowForm(create(away, "bert", "invite", invite))
 	away.Get("/api/auth/me").Want(200)
 }
 
@@ -145,9 +138,8 @@ func TestFlow_inviteOfProvider(t *testing.T) {
 	b.From = webtest.ForeignClient
 	b.Callback(b.Begin(), "code "+auth.NewSecret()).WantError(auth.CodeNotInvited)
 	to := b.Get("/api/auth/idp/login?invite=" + invite).Want(302)
-	if strings.Contains(to.Header.Get("Location"), invite) {
-		t.Errorf("the provider receives the invite: %s", to.Header.Get("Location"))
-	}
+	check.That(t, !strings.Contains(to.Header.Get("Location"), invite),
+		"the provider receives the invite: %s", to.Header.Get("Location"))
 	b.Callback(to.Query("state"), "code "+auth.NewSecret()).Want(303)
 	b.Get("/api/auth/me").Want(200)
 }
@@ -156,46 +148,30 @@ func TestFlow_inviteOfProvider(t *testing.T) {
 func TestChangePassphrase_sessions(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
-	b := h.Browser(t)
-	b.From = "127.0.0.1:1000"
-	b.CreateAccount("anna")
-	change := func(body string) webtest.Page {
+	change := func(b *webtest.Browser, body string) webtest.Page {
+		body = strings.Replace(body, "present", webtest.Passphrase, 1)
 		return b.Send(http.MethodPut, "/api/auth/passphrase", body, "Content-Type", webtest.AsJSON)
 	}
-	for body, code := range map[string]string{
-		`{}`: "invalid", `{"current":"` + webtest.Passphrase + `","passphrase":"short"}`: "too_short",
-		`{"current":"` + webtest.Passphrase + `","passphrase":"password"}`: "too_common",
-	} {
-		if p := change(body).Want(422); p.Field("code") != code {
-			t.Errorf("%s: %s, want %s", body, p.Text, code)
-		}
-	}
-	if p := change(`{"current":"not the one","passphrase":"another dog"}`).Want(422); p.Field("code") != "wrong" {
-		t.Errorf("with a wrong passphrase: %s", p.Text)
-	}
-	// throttled after the wrong one
-	change(`{"current":"` + webtest.Passphrase + `","passphrase":"another dog"}`).Want(429)
+	b, c, elsewhere := h.Browser(t), h.Browser(t), h.Browser(t)
+	b.From, c.From = "127.0.0.1:1000", "127.0.0.1:1000"
+	b.CreateAccount("anna")
+	change(b, `{}`).Want(422, "invalid")
+	change(b, `{"current":"present","passphrase":"short"}`).Want(422, "too_short")
+	change(b, `{"current":"present","passphrase":"password"}`).Want(422, "too_common")
+	change(b, `{"current":"not the one","passphrase":"another dog"}`).Want(422, "wrong")
+	change(b, `{"current":"present","passphrase":"another dog"}`).Want(429) // throttled after the wrong one
 	h.Secret("passphrase", "another dog")
 
-	c := h.Browser(t)
-	c.From = "127.0.0.1:1000"
 	c.CreateAccount("bert")
-	elsewhere := h.Browser(t)
 	elsewhere.FollowForm(elsewhere.Submit(elsewhere.LocalForm(), "name", "bert", "passphrase", webtest.Passphrase))
-	c.Send(http.MethodPut, "/api/auth/passphrase",
-		`{"current":"`+webtest.Passphrase+`","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(204)
+	change(c, `{"current":"present","passphrase":"another dog"}`).Want(204)
 	elsewhere.Get("/api/auth/me").Want(200)
-	c.Send(http.MethodPut, "/api/auth/passphrase",
-		`{"current":"another dog","passphrase":"a third dog","sign_out_everywhere":true}`,
-		"Content-Type", webtest.AsJSON).Want(204)
+	change(c, `{"current":"another dog","passphrase":"a third dog","sign_out_everywhere":true}`).Want(204)
 	elsewhere.Get("/api/auth/me").Want(401)
-	if c.AccessToken() != "" {
-		t.Error("cookies remain")
-	}
+	check.That(t, c.AccessToken() == "", "cookies remain")
 	other := webtest.NewSignInRig(t).Browser(t)
 	other.SignIn()
-	other.Send(http.MethodPut, "/api/auth/passphrase",
-		`{"current":"x","passphrase":"another dog"}`, "Content-Type", webtest.AsJSON).Want(404)
+	change(other, `{"current":"x","passphrase":"another dog"}`).Want(404)
 }
 
 // The administrator lists accounts, disables them and resets passphrases.
@@ -204,9 +180,7 @@ func TestAdmin_accounts(t *testing.T) {
 	h := webtest.NewLocalRig(t, auth.SignUpOpen)
 	b := h.Browser(t)
 	b.CreateAccount("anna")
-	admin := func(method, path, body string) webtest.Page {
-		return h.Administer(t, method, path, body)
-	}
+	admin := func(method, path, body string) webtest.Page { return h.Administer(t, method, path, body) }
 	id := b.Get("/api/auth/me").Field("id")
 	check.Contains(t, admin("GET", "/admin/users", "").Want(200).Text, id, "users")
 	given := admin("POST", "/admin/passphrases", `{"name":"Anna"}`).Want(200).Field("passphrase")
@@ -274,10 +248,7 @@ func TestLocal_invalidRequest(t *testing.T) {
 // Any cookies and header without a valid token are refused.
 func FuzzCredentials(f *testing.F) {
 	for _, seed := range [][2]string{
-		{"", ""},
-		{"pressbox_access=x", ""},
-		{"", "Bearer x"},
-		{`pressbox_access="a;b`, "Basic"},
+		{"", ""}, {"pressbox_access=x", ""}, {"", "Bearer x"}, {`pressbox_access="a;b`, "Basic"},
 		{"a=b;;=;pressbox_access=", "\t"},
 	} {
 		f.Add(seed[0], seed[1])
@@ -296,8 +267,7 @@ func FuzzCredentials(f *testing.F) {
 // Any query of the callback leads to the client's page.
 func FuzzCallback(f *testing.F) {
 	for _, seed := range []string{
-		"", "state=a&code=b",
-		"state=a&state=b", "error=<script>", "%zz", "state=%00&iss=x", ";",
+		"", "state=a&code=b", "state=a&state=b", "error=<script>", "%zz", "state=%00&iss=x", ";",
 	} {
 		f.Add(seed)
 	}
@@ -307,10 +277,8 @@ func FuzzCallback(f *testing.F) {
 		r.URL.RawQuery = query
 		w := h.Send(t, h.Handler(), r)
 		to, err := url.Parse(w.Header.Get("Location"))
-		if w.StatusCode != http.StatusSeeOther || err != nil || to.Path != "/auth/callback" || to.Host != "" {
-			t.Errorf("%q: status %d, to %v", query,
-				w.StatusCode, errors.Join(err, errors.New(w.Header.Get("Location"))))
-		}
+		check.That(t, w.StatusCode == http.StatusSeeOther && err == nil && to.Path == "/auth/callback" && to.Host == "",
+			"%q: status %d, to %v", query, w.StatusCode, errors.Join(err, errors.New(w.Header.Get("Location"))))
 	})
 }
 
@@ -327,18 +295,49 @@ func TestLocal_language(t *testing.T) {
 			headers = append(headers, "Content-Type", "application/x-www-form-urlencoded")
 		}
 		p := b.Send(method, path, body, headers...).Want(want)
-		if !strings.Contains(p.Text, `<html lang="de">`) || p.Header.Get("Content-Language") != "de" {
-			t.Errorf("%s %s: %s", method, path, p.Text)
-		}
+		check.That(t, strings.Contains(p.Text, `<html lang="de">`) && p.Header.Get("Content-Language") == "de",
+			"%s %s: %s", method, path, p.Text)
 		return p.Text
 	}
 	text := german("GET", action, "", 200)
-	for _, want := range []string{
-		"<h1>Anmelden</h1>", "Konto anlegen", "Abbrechen", "Einladung", "Mindestens 8 Zeichen",
-	} {
+	for _, want := range []string{"<h1>Anmelden<", "Konto anlegen", "Abbrechen", "Einladung", "Mindestens 8 Zeichen"} {
 		check.Contains(t, text, want, "the page")
 	}
 	text = german("POST", action, "name=anna&passphrase=unknown+dog", 422)
 	check.Contains(t, text, "Name oder Passphrase ist falsch.", "the page")
 	check.Contains(t, german("GET", auth.AuthorizePath+"?x=1", "", 400), "Nicht angemeldet", "the page")
+}
+
+// A token is valid from its network in any notation; invalid networks and names are
+// refused.
+func TestCreateToken_network(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewSignInRig(t, func(c *site.Config) { c.Access = web.Token })
+	for network, want := range map[string]string{
+		"192.168.1.7/24":         "192.168.1.0/24",
+		"192.168.1.20":           "192.168.1.20/32",
+		"::ffff:192.168.1.0/120": "192.168.1.0/24",
+		"::ffff:192.168.1.20":    "192.168.1.20/32",
+		"fd00::1/64":             "fd00::/64",
+		"fd00::1":                "fd00::1/128",
+	} {
+		body := fmt.Sprintf(`{"name": "x", "network": %q}`, network)
+		created := h.Administer(t, "POST", "/admin/tokens", body).Want(201)
+		check.Equal(t, created.Field("network"), want, "network %s", network)
+		status := map[bool]int{true: 200, false: 401}[strings.HasPrefix(want, "192")]
+		h.Do(t, "GET", "/notify", "", webtest.Bearer(created.Field("token"))...).Want(status)
+	}
+	for body, want := range map[string]string{
+		`{}`:                            "/name required",
+		`{"name": "x", "scope": "all"}`: "/scope unknown_field",
+		`{"name": ""}`:                  "/name too_short",
+		`{"name": "` + strings.Repeat("ä", 101) + `"}`: "/name too_long",
+		`{"name": "x", "network": "here"}`:             "/network invalid",
+		`{"name": "x", "network": "10.0.0.0/33"}`:      "/network invalid",
+		`{"name": "x", "network": "::ffff:0:0/95"}`:    "/network invalid",
+		`{"name": "x", "ttl": -1}`:                     "/ttl out_of_range",
+	} {
+		w := h.Administer(t, "POST", "/admin/tokens", body).Want(422)
+		check.Equal(t, w.Violations(), want, "%.60s", body)
+	}
 }

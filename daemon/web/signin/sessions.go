@@ -11,69 +11,64 @@ import (
 
 func (h *handlers) sessionRoutes() []web.Route {
 	const base = "/api/auth"
-	noContent := []web.Response{{Status: http.StatusNoContent, Description: "Done."}}
 	return []web.Route{
 		web.NewRoute(http.MethodGet, base+"/me", web.SessionRequired, h.me, web.Operation{
 			ID: "getMe", Tag: "sign-in", Summary: "Get the account that is signed in",
-			Responses: []web.Response{{Status: http.StatusOK, Description: "The account.", Body: accountReply{}}},
+			Responses: web.OK("The account.", accountReply{}),
 		}),
 		web.NewRoute(http.MethodDelete, base+"/me", web.SessionRequired, h.deleteMe, web.Operation{
 			ID: "deleteMe", Tag: "sign-in", Summary: "Delete the account, its identity and its sessions",
-			Responses: noContent,
+			Description: "An administrator's asks for the passphrase again 15 minutes after it was entered.",
+			Responses:   web.Done(),
 		}),
 		web.NewRoute(http.MethodPost, base+"/refresh", web.Public, h.refresh, web.Operation{
 			ID: "refresh", Tag: "sign-in", Summary: "Refresh the session",
 			Description: "With a refresh token in the body, the response body contains the new pair and sets no " +
 				"cookie. Otherwise the refresh token in the cookie is used, " +
-				"and the response sets the cookies and contains no token.",
+				"and the response sets the cookies and contains no token. A session is refreshed at most 12 times " +
+				"an hour; the same token within 15 seconds, by several tabs, counts once.",
 			Request: refreshRequest{}, Optional: true,
-			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The session was refreshed.", Body: refreshReply{},
-			}},
-			Problems: []int{http.StatusUnauthorized},
+			Responses: web.OK("The session was refreshed.", refreshReply{}),
+			Problems:  []int{http.StatusUnauthorized, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodPost, base+"/logout", web.Public, h.logout, web.Operation{
 			ID: "logout", Tag: "sign-in", Summary: "End the session and clear its cookies",
-			Responses: noContent,
+			Responses: web.Done(),
 		}),
 		web.NewRoute(http.MethodPost, base+"/logout-all", web.SessionRequired, h.logoutAll, web.Operation{
 			ID: "logoutAll", Tag: "sign-in", Summary: "End all sessions of the account",
-			Responses: noContent,
+			Responses: web.Done(),
 		}),
 		web.NewRoute(http.MethodGet, base+"/sessions", web.SessionRequired, h.listSessions, web.Operation{
 			ID: "listSessions", Tag: "sign-in", Summary: "List the sessions of the account",
-			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "The sessions, most recently used first.", Body: sessionsReply{},
-			}},
+			Responses: web.OK("The sessions, most recently used first.", sessionsReply{}),
 		}),
 		web.NewRoute(http.MethodDelete, base+"/sessions/:id", web.SessionRequired, h.endSession, web.Operation{
 			ID: "endSession", Tag: "sign-in", Summary: "End one session of the account",
-			Responses: noContent, Problems: []int{http.StatusNotFound},
+			Responses: web.Done(), Problems: []int{http.StatusNotFound},
 		}),
 		web.NewRoute(http.MethodPost, base+"/reauthenticate", web.SessionRequired, h.reauthenticate, web.Operation{
 			ID: "reauthenticate", Tag: "sign-in",
 			Summary:     "Enter the passphrase again, which administration requires every 15 minutes",
 			Description: "Accounts of an external provider sign in again instead.",
-			Request:     reauthentication{}, Responses: noContent,
+			Request:     reauthentication{}, Responses: web.Done(),
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodPost, base+"/admin-code", web.SessionRequired, h.redeemAdminCode, web.Operation{
 			ID: "redeemAdminCode", Tag: "administration",
 			Summary:     "Become an administrator by the code of pressbox.txt, which is then used up",
-			Description: "All accounts together have five tries an hour.",
-			Request:     adminCodeRequest{}, Responses: noContent,
+			Description: "An account has five tries an hour from each network.",
+			Request:     adminCodeRequest{}, Responses: web.Done(),
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodGet, "/api/admin", web.SessionRequired, h.administration, web.Operation{
 			ID: "getAdministration", Tag: "administration",
-			Summary: "Get whether the account is an administrator's, and whether there is one",
-			Responses: []web.Response{{
-				Status: http.StatusOK, Description: "Who administers.", Body: administrationReply{},
-			}},
+			Summary:   "Get whether the account is an administrator's, and whether there is one",
+			Responses: web.OK("Who administers.", administrationReply{}),
 		}),
 		web.NewRoute(http.MethodPut, base+"/passphrase", web.SessionRequired, h.changePassphrase, web.Operation{
 			ID: "changePassphrase", Tag: "sign-in", Summary: "Change the passphrase of a local account",
-			Request: passphraseChange{}, Responses: noContent,
+			Request: passphraseChange{}, Responses: web.Done(),
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
 	}
@@ -98,18 +93,20 @@ func (h *handlers) me(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handlers) deleteMe(w http.ResponseWriter, r *http.Request) error {
-	return h.endCookies(w, h.Sessions.DeleteAccount(r.Context(), web.Caller(r).Account.ID))
+	caller := web.Caller(r)
+	if caller.Account.Admin && caller.AuthAge > auth.ReauthAge {
+		return web.ErrReauthenticate
+	}
+	return h.endCookies(w, h.Sessions.DeleteAccount(r.Context(), caller.Account.ID))
 }
 
 // endCookies clears the session's cookies and answers 204 if err is nil;
 // otherwise it returns err.
 func (h *handlers) endCookies(w http.ResponseWriter, err error) error {
-	if err != nil {
-		return err
+	if err == nil {
+		h.cookies.clearSession(w)
 	}
-	h.cookies.clearSession(w)
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return writeNoContent(w, err)
 }
 
 // A refreshReply is the response to POST /api/auth/refresh. Its tokens are
@@ -167,6 +164,9 @@ func (h *handlers) refreshFirst(r *http.Request, values ...string) (auth.Result,
 	for _, value := range values {
 		token, _ := auth.ParseToken(value) // a malformed token is refused like an unknown one
 		result, err := h.Sessions.Refresh(r.Context(), token)
+		if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
+			return result, &web.RetryError{Err: errTooManyRenewals, After: wait.Wait}
+		}
 		if err == nil || !errors.Is(err, auth.ErrInvalidToken) {
 			return result, err
 		}
@@ -230,8 +230,7 @@ func (h *handlers) endSession(w http.ResponseWriter, r *http.Request) error {
 	if id == caller.Session.ID {
 		h.cookies.clearSession(w)
 	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return writeNoContent(w, nil)
 }
 
 // A passphraseChange is the body of PUT /api/auth/passphrase.
@@ -253,14 +252,13 @@ func (h *handlers) changePassphrase(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	credentials := auth.Credentials{Name: account.Name, Passphrase: body.Current, From: web.ClientAddr(r)}
-	if err := h.Passphrases.ChangePassphrase(r.Context(), credentials, body.Passphrase); err != nil {
-		return passphraseError(err)
-	}
-	if body.Everywhere {
+	err := h.Passphrases.ChangePassphrase(r.Context(), credentials, body.Passphrase)
+	if err == nil && body.Everywhere {
 		return h.logoutAll(w, r)
 	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return writeNoContent(w, refused(err, "/passphrase", web.Violation{
+		Path: "/current", Detail: "is not the current passphrase",
+	}))
 }
 
 // A reauthentication is the passphrase, entered again.
@@ -281,15 +279,12 @@ func (h *handlers) reauthenticate(w http.ResponseWriter, r *http.Request) error 
 	}
 	credentials := auth.Credentials{Name: caller.Account.Name, Passphrase: body.Passphrase, From: web.ClientAddr(r)}
 	err := h.Passphrases.CheckPassphrase(r.Context(), credentials)
-	if errors.Is(err, auth.ErrWrongCredentials) {
-		return &web.BodyError{Violations: []web.Violation{{
-			Path: "/passphrase", Code: "wrong", Detail: "is not the passphrase of this account",
-		}}}
+	if err == nil {
+		err = h.Sessions.Reauthenticated(r.Context(), caller.Session)
 	}
-	if err != nil {
-		return passphraseError(err)
-	}
-	return writeNoContent(w, h.Sessions.Reauthenticated(r.Context(), caller.Session))
+	return writeNoContent(w, refused(err, "/passphrase", web.Violation{
+		Path: "/passphrase", Detail: "is not the passphrase of this account",
+	}))
 }
 
 // An administrationReply is the body of GET /api/admin.
@@ -324,41 +319,7 @@ func (h *handlers) redeemAdminCode(w http.ResponseWriter, r *http.Request) error
 	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
-	err := h.AdminCodes.Redeem(r.Context(), web.Caller(r).Account.ID, body.Code)
-	if errors.Is(err, auth.ErrWrongCredentials) {
-		return codeViolation("wrong", "is not the administrator code")
-	}
-	if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
-		return &web.RetryError{Err: web.ErrTooManyRequests, After: wait.Wait}
-	}
-	return writeNoContent(w, err)
-}
-
-// codeViolation returns the error of an administrator code in a body.
-func codeViolation(code, detail string) error {
-	return &web.BodyError{Violations: []web.Violation{{Path: "/code", Code: code, Detail: detail}}}
-}
-
-// passphraseError converts an error of a passphrase change into a
-// [web.BodyError] that names the member of the body, or into a
-// [web.RetryError]; it returns other errors unchanged.
-func passphraseError(err error) error {
-	if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
-		return &web.RetryError{Err: web.ErrTooManyRequests, After: wait.Wait}
-	}
-	for known, v := range map[error]web.Violation{
-		auth.ErrWrongCredentials: {Path: "/current", Code: "wrong", Detail: "is not the current passphrase"},
-		auth.ErrPassphraseTooShort: {
-			Path: "/passphrase", Code: "too_short", Detail: auth.ErrPassphraseTooShort.Error(),
-		},
-		auth.ErrPassphraseTooLong: {Path: "/passphrase", Code: "too_long", Detail: auth.ErrPassphraseTooLong.Error()},
-		auth.ErrPassphraseTooCommon: {
-			Path: "/passphrase", Code: "too_common", Detail: auth.ErrPassphraseTooCommon.Error(),
-		},
-	} {
-		if errors.Is(err, known) {
-			return &web.BodyError{Violations: []web.Violation{v}}
-		}
-	}
-	return err
+	err := h.AdminCodes.Redeem(r.Context(), web.Caller(r).Account.ID, web.ClientAddr(r), body.Code)
+	wrong := web.Violation{Path: "/code", Detail: "is not the administrator code"}
+	return writeNoContent(w, refused(err, "/code", wrong))
 }

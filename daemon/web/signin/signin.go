@@ -13,7 +13,6 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/session"
-	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 )
 
@@ -58,7 +57,7 @@ type Passphrases interface {
 // AdminCodes sets and redeems the code that makes one account an administrator's.
 type AdminCodes interface {
 	Set(ctx context.Context, code string) error
-	Redeem(ctx context.Context, account, code string) error
+	Redeem(ctx context.Context, account string, from netip.Addr, code string) error
 }
 
 // CallbackPath is the path of the redirect URI.
@@ -66,10 +65,6 @@ const CallbackPath = "/api/auth/idp/callback/server"
 
 // errorPath is the web client's page for a failed sign-in.
 const errorPath = "/auth/callback"
-
-// startRate is the number of sign-ins that one address may start per minute,
-// and the burst.
-const startRate = 60
 
 // An Authenticator identifies the senders of requests by their cookies and
 // their Authorization headers. It is [web.Tokens] and [web.Sessions].
@@ -135,8 +130,7 @@ func (a *Authenticator) NotifyToken(ctx context.Context, token string, from neti
 type handlers struct {
 	*web.Server
 	*Authenticator
-	starts *limits.Limiter // started sign-ins, by address
-	pages  *pages
+	pages *pages
 }
 
 // newHandlers returns the handlers; a is nil if sign-in is not configured.
@@ -145,7 +139,7 @@ func newHandlers(s *web.Server, a *Authenticator) *handlers {
 	if a != nil {
 		frontend = a.Frontend
 	}
-	return &handlers{s, a, s.NewLimiter(startRate, startRate), newPages(s, frontend)}
+	return &handlers{s, a, newPages(s, frontend)}
 }
 
 // Routes returns the routes of sign-in and sessions. They answer 404 if a is
@@ -164,10 +158,13 @@ func AdminRoutes(s *web.Server, a *Authenticator) []web.Route {
 		[]web.Route{h.adminCodeRoute()}))
 }
 
-// whenConfigured adds the header Vary to the routes and disables them if sign-in
-// is not configured.
+// whenConfigured adds to the routes the header Vary and what they have in common, that the store's share may be full,
+// and disables them if sign-in is not configured.
 func (h *handlers) whenConfigured(routes []web.Route) []web.Route {
 	for i, rt := range routes {
+		if rt.Method != http.MethodGet {
+			routes[i].Operation.Problems = append(slices.Clip(rt.Operation.Problems), http.StatusServiceUnavailable)
+		}
 		routes[i].Handle = func(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Vary", "Cookie, Authorization, Origin")
 			return rt.Handle(w, r)

@@ -1,6 +1,8 @@
 package site_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,11 +17,10 @@ import (
 
 	"pressbox/auth"
 	"pressbox/auth/authtest"
-	"pressbox/daemon/health"
 	"pressbox/daemon/web"
-	"pressbox/daemon/web/admin"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
+	"pressbox/game/protocol"
 	"pressbox/packaging/check"
 	"pressbox/voice/announce/webhook"
 )
@@ -37,19 +38,12 @@ func newRouteClient(t *testing.T) *routeClient {
 	t.Helper()
 	configure := func(c *site.Config) {
 		c.ControlAccess = web.ControlLAN
-		c.Admin = admin.Config{
-			Level:    new(slog.LevelVar),
-			Settings: noSettings{},
-			Backups:  noBackups{},
-			Voices:   noVoices{},
-			Diagnose: func(context.Context) []health.Finding { return []health.Finding{} },
-			Backup:   func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err },
-			Metrics: http.HandlerFunc(func(w http.ResponseWriter,
-				_ *http.Request,
-			) {
-				w.Header().Set("Content-Type", "text/plain")
-			}),
-		}
+		quickAdministration(c)
+		c.Admin.Level = new(slog.LevelVar)
+		c.Admin.Backup = func(w io.Writer) error { _, err := io.WriteString(w, "store"); return err }
+		c.Admin.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+		})
 	}
 	p := webtest.NewGamesRig(t, webtest.WithTeams,
 		webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()), configure)
@@ -160,13 +154,35 @@ func TestRoutes_streams(t *testing.T) {
 	}
 }
 
-// Every example of the document is valid by its schema, and routes accept it as a body.
+// withEscapes returns a value of JSON whose texts end with ESC.
+func withEscapes(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		all := map[string]any{}
+		for name, member := range v {
+			all[name] = withEscapes(member)
+		}
+		return all
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = withEscapes(v[i])
+		}
+		return all
+	case string:
+		return v + "\x1b"
+	}
+	return value
+}
+
+// Every example of the document is valid by its schema, and routes accept it as a
+// body, also if the client closes before the answer. Those that write refuse control characters in texts.
 func TestRoutes_examples(t *testing.T) {
 	t.Parallel()
 	v := newRouteClient(t)
-	schemas, seen := v.Check.Examples(t), 0
-	for name, examples := range schemas {
-		for _, example := range examples {
+	schemas, seen := v.Check.Components.Schemas, 0
+	for name, of := range schemas {
+		for _, example := range of.Examples {
 			seen++
 			if err := v.Check.Schema(t, "#/components/schemas/"+name).Validate(example); err != nil {
 				t.Errorf("an example of %s: %v", name, err)
@@ -174,13 +190,23 @@ func TestRoutes_examples(t *testing.T) {
 		}
 	}
 	check.That(t, seen >= 5, "%d examples", seen)
+	v.Closing = true
+	writes := map[string]bool{}
+	for _, rt := range site.Routes() {
+		writes[rt.Method+" "+rt.Template()] = rt.Writes()
+	}
 	v.Check.Each(func(op webtest.Operation, method, template string) {
-		for _, example := range schemas[op.RequestSchema()] {
+		for _, example := range schemas[op.RequestSchema()].Examples {
 			text := check.Must(json.Marshal(example))(t)
+			escaped := check.Must(json.Marshal(withEscapes(example)))(t)
+			if writes[method+" "+template] && string(escaped) != string(text) { // it has texts, which are stored
+				got := v.request(op, method, template, string(escaped), "Content-Type", webtest.AsJSON)
+				check.Equal(t, got, 422, "%s %s %s: status", method, template, escaped)
+			}
 			if got := v.request(op, method, template, string(text), "Content-Type", webtest.AsJSON); got >= 300 {
 				t.Errorf("%s %s %s: status %d", method, template, text, got)
 			}
-			v.Send("DELETE", "/notify", "").Want(200) // the queue is short
+			check.Must(v.Announcer.CancelWaiting(t.Context(), nil))(t) // the queue is short
 		}
 	})
 }
@@ -244,4 +270,87 @@ func TestOpenAPI_served(t *testing.T) {
 	if got := r.Do(t, "GET", "/openapi.json", "").Want(200); got.Text != string(want) {
 		t.Error("GET /openapi.json differs from OpenAPI(version)")
 	}
+}
+
+// Every response to any request, signed in or not, is valid by the OpenAPI
+// document and no internal error.
+func FuzzRequest(f *testing.F) {
+	get := func(path string) string {
+		return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: x\r\n\r\n"
+	}
+	for _, seed := range []string{
+		"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n",
+		"GET /made/up HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n",
+		"HEAD /api/games?status=finished&before=2026-01-01T00:00:00Z HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"GET /api/teams/BWH/roster?season=2 HTTP/1.1\r\nHost: [::1]:80\r\nAuthorization: Bearer x\r\n\r\n",
+		"GET /api/stats/players?season=3&team=BWH&team=%zz HTTP/1.0\r\nHost: a.local\r\n\r\n",
+		"GET /docs/swagger-ui.css HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip;q=1\r\nRange: bytes=1-\r\n\r\n",
+		"GET /events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: x\r\n\r\n",
+		"GET /api/auth/idp/callback/server?state=a&code=b&iss=c HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"GET /api/auth/idp/login?return=/x&invite=y HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"OPTIONS /notify HTTP/1.1\r\nHost: localhost\r\nOrigin: http://x\r\n" +
+			"Access-Control-Request-Method: POST\r\n\r\n",
+		"POST /notify/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 15\r\n\r\n{\"message\":\"x\"}",
+		"POST /api/notify HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: k\r\nContent-Length: 39\r\n\r\n" +
+			"{\"message\":\"x\",\"rate\":1e2,\"urgent\":true}",
+		"POST /hooks/alertmanager?volume=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 53\r\n\r\n" +
+			"{\"alerts\":[{\"annotations\":{\"summary\":\"x\"}}],\"more\":1}",
+		"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 37\r\n\r\n" +
+			"{\"input\":\"x\",\"response_format\":\"pcm\"}",
+		"POST /api/games HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n25\r\n" +
+			"{\"home_team\":\"BWH\",\"away_team\":\"CPR\"\r\n1\r\n}\r\n0\r\n\r\n",
+		"PUT /api/games/x/lineups/home HTTP/1.1\r\nHost: localhost\r\nContent-Length: 37\r\n\r\n" +
+			"{\"batting_order\":[],\"pitcher_id\":\"x\"}",
+		"POST /api/auth/refresh HTTP/1.1\r\nHost: localhost\r\nCookie: pressbox_refresh=x\r\n" +
+			"Content-Length: 2\r\n\r\n{}",
+		"DELETE /api/auth/sessions/x HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\n\r\n",
+		"POST /api/auth/local/authorize?state=x HTTP/1.1\r\nHost: localhost\r\n" +
+			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 6\r\n\r\nname=x",
+		"CONNECT x:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		get("/api/games/x/events?since=-1"), get("/api/teams?season=1e9"), get("/api/teams/BWH/roster?season=2&season=3"),
+		get("/api/stats/standings?season=%00"), get("/api/auth/idp/login?return=//evil&invite=xi_x"),
+		get("/api/auth/idp/callback/server?state=a&code=b&iss=c&state=d"), get("/auth/callback?error=%0d%0aX:1"),
+		get("/api/auth/local/authorize?client_id=pressbox&response_type=code"), get("/events?;"), get("/notify?message=x"),
+	} {
+		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), false)
+	}
+	p := webtest.NewGamesRig(f, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()))
+	anna := p.LocalPlayer(f, "Anna")
+	cookie, id := "pressbox_access="+anna.AccessToken(), anna.Get("/api/auth/me").Field("id")
+	f.Fuzz(func(t *testing.T, text []byte, signedIn bool) {
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(text)))
+		if err != nil || r.URL.Path == "/api/auth/me" && r.Method == http.MethodDelete ||
+			strings.HasPrefix(r.URL.Path, "/api/auth/logout") {
+			return // keeps the account and its session
+		}
+		r.RemoteAddr = "127.0.0.1:40000"
+		if signedIn {
+			r.Header.Add("Cookie", cookie)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		switch r.URL.Path {
+		case "/events", "/api/events", "/api/kiosk":
+			cancel() // ends the stream
+		}
+		w := httptest.NewRecorder()
+		p.Handler().ServeHTTP(w, r.WithContext(ctx))
+		p.Check.CheckResponse(t, r, w.Result())
+		check.Require(t, w.Code < 500, "%s %s: status %d: %s", r.Method, r.URL, w.Code, w.Body)
+		undo(t, p, id, w)
+	})
+}
+
+// undo cancels the game or the announcements that a request created.
+func undo(t *testing.T, p *webtest.Rig, id string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	var err error
+	if game, ok := strings.CutPrefix(w.Header().Get("Location"), "/api/games/"); ok && w.Code == http.StatusCreated {
+		err = p.Games.Cancel(t.Context(), protocol.Person{ID: id}, game)
+	}
+	if w.Code == http.StatusAccepted {
+		_, err = p.Announcer.CancelWaiting(t.Context(), nil)
+	}
+	check.NoError(t, err)
 }

@@ -4,10 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"go/ast"
+	"go/doc/comment"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,81 +31,39 @@ import (
 var update = flag.Bool("update", false, "write the generated file")
 
 // names has the names of schemas that do not follow from the names of their types, by which they would be schemaName.
-var names = map[string]string{
-	"web.apiError":                          "OpenAIError",
-	"admin.offer":                           "CatalogVoice",
-	"admin.offers":                          "Catalog",
-	"admin.choice":                          "SettingChoice",
-	"health.Condition":                      "Check",
-	"health.Health":                         "HealthStatus",
-	"admin.install":                         "VoiceInstall",
-	"announce.Status":                       "AnnouncementStatus",
-	"admin.backupsReply":                    "BackupList",
-	"admin.settingsReply":                   "SettingList",
-	"announcements.Preview":                 "Speakable",
-	"announcements.repetition":              "Repetitions",
-	"announce.RoomList":                     "RoomNames",
-	"announcements.VoiceList":               "Voices",
-	"announcements.roomsReply":              "RoomList",
-	"hooks.result":                          "WebhookResult",
-	"openai.Voice":                          "SpeechVoice",
-	"openai.voicesReply":                    "SpeechVoices",
-	"play.eventMessage":                     "GameMessage",
-	"play.eventsReply":                      "GameEvents",
-	"play.leaguesReply":                     "LeagueList",
-	"play.seatChoice":                       "LeagueSeatChoice",
-	"play.seasonsReply":                     "SeasonList",
-	"play.seriesReply":                      "SeriesList",
-	"play.storedGamesReply":                 "StoredGameList",
-	"play.storedLeaguesReply":               "StoredLeagueList",
-	"push.ntfyBody":                         "NtfyRequest",
-	"signin.adminCodeRequest":               "AdminCode",
-	"signin.invitesReply":                   "InviteList",
-	"signin.refreshReply":                   "Renewal",
-	"signin.sessionsReply":                  "SessionList",
-	"signin.tokensReply":                    "TokenList",
-	"signin.usersReply":                     "UserList",
-	"game.Options":                          "RulesOptions",
-	"game.TeamBoxScore":                     "TeamBox",
-	"card.Batting":                          "TodayBatting",
-	"card.Day":                              "Today",
-	"card.Pitching":                         "TodayPitching",
-	"card.Season":                           "PlayerSeason",
-	"chance.Question":                       "QuestionKind",
-	"leagues.GameView":                      "LeagueGame",
-	"leagues.Kind":                          "LeagueKind",
-	"leagues.Options":                       "LeagueOptions",
-	"leagues.Request":                       "LeagueRequest",
-	"leagues.Schedule":                      "LeagueSchedule",
-	"leagues.SeatRequest":                   "LeagueSeatRequest",
-	"leagues.SeatView":                      "LeagueSeat",
-	"leagues.Standings":                     "LeagueStandings",
-	"leagues.Status":                        "LeagueStatus",
-	"leagues.View":                          "League",
-	"live.Lists":                            "GameList",
-	"protocol.BySide[bool]":                 "BotManages",
-	"protocol.BySide[int]":                  "Score",
-	"protocol.BySide[pressbox/game.Lineup]": "Lineups",
-	"protocol.BySide[pressbox/game/protocol.Roster]": "GameRosters",
-	"protocol.Clock":    "GameClock",
-	"protocol.Event":    "GameEvent",
-	"protocol.Options":  "GameOptions",
-	"protocol.Presence": "GamePresence",
-	"protocol.Request":  "GameRequest",
-	"protocol.Result":   "GameResult",
-	"protocol.Roster":   "GameRoster",
-	"protocol.Seat":     "GameSide",
-	"protocol.Status":   "GameStatus",
-	"protocol.View":     "GameState",
-	"season.Standing":   "LeagueStanding",
-	"stats.Batting":     "PlayerBatting",
-	"stats.Manager":     "LadderManager",
-	"stats.Pitching":    "PlayerPitching",
-	"teams.List":        "Teams",
-	"teams.Ref":         "TeamRef",
-	"teams.Player":      "TeamPlayer",
-	"announce.Payload":  "Favorite",
-	"control.Plan":      "ScheduleRequest",
+var names = pairs(`
+	web.apiError OpenAIError   admin.offer CatalogVoice   admin.offers Catalog   admin.choice SettingChoice
+	health.Condition Check   health.Health HealthStatus   admin.install VoiceInstall
+	announce.Status AnnouncementStatus   admin.backupsReply BackupList   admin.settingsReply SettingList
+	announcements.Preview Speakable   announcements.repetition Repetitions   announce.RoomList RoomNames
+	announcements.VoiceList Voices   announcements.roomsReply RoomList   hooks.result WebhookResult
+	openai.Voice SpeechVoice   openai.voicesReply SpeechVoices   play.eventMessage GameMessage
+	play.eventsReply GameEvents   play.leaguesReply LeagueList   play.seatChoice LeagueSeatChoice
+	play.seasonsReply SeasonList   play.seriesReply SeriesList   play.storedGamesReply StoredGameList
+	play.storedLeaguesReply StoredLeagueList   push.ntfyBody NtfyRequest   signin.adminCodeRequest AdminCode
+	signin.invitesReply InviteList   signin.refreshReply Renewal   signin.sessionsReply SessionList
+	signin.tokensReply TokenList   signin.usersReply UserList   game.Options RulesOptions
+	game.TeamBoxScore TeamBox   card.Batting TodayBatting   card.Day Today   card.Pitching TodayPitching
+	card.Season PlayerSeason   chance.Question QuestionKind   leagues.GameView LeagueGame   leagues.Kind LeagueKind
+	leagues.Options LeagueOptions   leagues.Request LeagueRequest   leagues.Schedule LeagueSchedule
+	leagues.SeatRequest LeagueSeatRequest   leagues.SeatView LeagueSeat   leagues.Standings LeagueStandings
+	leagues.Status LeagueStatus   leagues.View League   live.Lists GameList   protocol.BySide[bool] BotManages
+	protocol.BySide[int] Score   protocol.BySide[pressbox/game.Lineup] Lineups
+	protocol.BySide[pressbox/game/protocol.Roster] GameRosters   protocol.Clock GameClock   protocol.Event GameEvent
+	protocol.Options GameOptions   protocol.Presence GamePresence   protocol.Request GameRequest
+	protocol.Result GameResult   protocol.Roster GameRoster   protocol.Seat GameSide   protocol.Status GameStatus
+	protocol.View GameState   season.Standing LeagueStanding   stats.Batting PlayerBatting
+	stats.Manager LadderManager   stats.Pitching PlayerPitching   teams.List Teams   teams.Ref TeamRef
+	teams.Player TeamPlayer   announce.Payload Favorite   control.Plan ScheduleRequest
+`)
+
+// pairs returns a map from the words of a text, from each first one to the next.
+func pairs(text string) map[string]string {
+	all := map[string]string{}
+	for pair := range slices.Chunk(strings.Fields(text), 2) {
+		all[pair[0]] = pair[1]
+	}
+	return all
 }
 
 // TestGenerated_schemas compares the schemas of the API with the structs that the table of routes names; with
@@ -465,4 +429,137 @@ func indirect(t reflect.Type) reflect.Type {
 		t = t.Elem()
 	}
 	return t
+}
+
+// sources reads what the comments of packages say about types.
+type sources struct {
+	t   *testing.T
+	all map[string]*source // by import path
+}
+
+// A source holds the comments and the constants of a package.
+type source struct {
+	types     map[string]string // type → its comment
+	fields    map[string]string // type.field → its comment
+	constants map[string][]any  // type → values of its constants
+	meanings  map[string]string // type → what its constants mean
+}
+
+// source returns the source of a type's package.
+func (s sources) source(t reflect.Type) *source {
+	path, ok := strings.CutPrefix(t.PkgPath(), "pressbox/")
+	if !ok {
+		return &source{}
+	}
+	if s.all[path] == nil {
+		found := &source{map[string]string{}, map[string]string{}, map[string][]any{}, map[string]string{}}
+		files := check.Must(filepath.Glob("../../../" + path + "/*.go"))(s.t)
+		for _, name := range files {
+			if !strings.HasSuffix(name, "_test.go") {
+				file := check.Must(parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments))(s.t)
+				ast.Inspect(file, found.read)
+			}
+		}
+		s.all[path] = found
+	}
+	return s.all[path]
+}
+
+// read reads the types and constants of a declaration.
+func (s *source) read(n ast.Node) bool {
+	declared, ok := n.(*ast.GenDecl)
+	if !ok {
+		return true
+	}
+	for _, spec := range declared.Specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			s.types[spec.Name.Name] = spec.Doc.Text()
+			if !declared.Lparen.IsValid() { // otherwise its comment is that of a group
+				s.types[spec.Name.Name] = declared.Doc.Text()
+			}
+			if fields, ok := spec.Type.(*ast.StructType); ok {
+				s.readFields(spec.Name.Name, fields)
+			}
+		case *ast.ValueSpec:
+			s.readConstant(spec)
+		}
+	}
+	return true
+}
+
+func (s *source) readFields(name string, fields *ast.StructType) {
+	for _, field := range fields.Fields.List {
+		text := field.Doc.Text() + field.Comment.Text()
+		for _, id := range field.Names {
+			s.fields[name+"."+id.Name] = sentence(text)
+		}
+	}
+}
+
+func (s *source) readConstant(spec *ast.ValueSpec) {
+	kind, ok := spec.Type.(*ast.Ident)
+	if !ok || len(spec.Values) != 1 {
+		return
+	}
+	literal, ok := spec.Values[0].(*ast.BasicLit)
+	if !ok || literal.Kind != token.STRING {
+		return
+	}
+	value, err := strconv.Unquote(literal.Value)
+	if err != nil {
+		return
+	}
+	s.constants[kind.Name] = append(s.constants[kind.Name], value)
+	if meaning := strings.TrimSpace(spec.Comment.Text()); meaning != "" {
+		s.meanings[kind.Name] += " " + sentence(value+": "+meaning)
+	}
+}
+
+// field returns what the comment of a field says.
+func (s *source) field(t reflect.Type, name string) string { return s.fields[base(t)+"."+name] }
+
+// text returns what the comment of a type says, with its name in the API, and the examples, which are the indented
+// parts of the comment.
+func (s *source) text(t reflect.Type, name string) (words string, examples []any) {
+	var paragraphs []string
+	for _, block := range new(comment.Parser).Parse(s.types[base(t)]).Content {
+		if code, ok := block.(*comment.Code); ok {
+			var example any
+			if json.Unmarshal([]byte(code.Text), &example) == nil {
+				examples = append(examples, example)
+			}
+			continue
+		}
+		printed := new(comment.Printer).Text(&comment.Doc{Content: []comment.Block{block}})
+		if text := sentence(string(printed)); text != "Or:" { // between examples
+			paragraphs = append(paragraphs, text)
+		}
+	}
+	words = strings.Join(paragraphs, "\n\n") + s.meanings[base(t)]
+	words = regexp.MustCompile(`\b`+base(t)+`\b`).ReplaceAllString(words, name)
+	words = regexp.MustCompile(`\[(\w+)\]`).ReplaceAllString(words, "$1")
+	return strings.TrimSpace(words), examples
+}
+
+// base returns the name of a type without arguments.
+func base(t reflect.Type) string {
+	name, _, _ := strings.Cut(t.Name(), "[")
+	return name
+}
+
+// sentence returns a comment as sentences on one line.
+func sentence(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" {
+		return ""
+	}
+	if first := []rune(text); unicode.IsLower(first[0]) && !strings.Contains(strings.Fields(text)[0], ":") {
+		first[0] = unicode.ToUpper(first[0])
+		text = string(first)
+	}
+	if !strings.ContainsAny(text[len(text)-1:], ".:?!") {
+		text += "."
+	}
+	return text
 }

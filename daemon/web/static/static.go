@@ -9,6 +9,6 @@ import "embed"
 
 // Files holds the files by their paths below this folder.
 //
-//go:embed index.html signin.html docs.html docs.js
+//go:embed index.html signin.html docs.html docs.js manifest.webmanifest
 //go:embed page/*.js page/css/*.css page/languages/*.js vendor/*.js vendor/*.woff2 vendor/*.LICENSE icons/*
 var Files embed.FS

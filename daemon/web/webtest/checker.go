@@ -42,28 +42,12 @@ func (op Operation) RequestSchema() string {
 	return strings.TrimPrefix(op.Body.Content["application/json"].Schema.Ref, "#/components/schemas/")
 }
 
-// Examples returns the examples of each schema.
-func (c *Checker) Examples(tb testing.TB) map[string][]any {
-	tb.Helper()
-	text := check.Must(site.OpenAPI("1.2.3"))(tb)
-	var doc struct {
-		Components struct {
-			Schemas map[string]struct{ Examples []any }
-		}
-	}
-	check.NoError(tb, json.Unmarshal(text, &doc))
-	all := map[string][]any{}
-	for name, schema := range doc.Components.Schemas {
-		if len(schema.Examples) > 0 {
-			all[name] = schema.Examples
-		}
-	}
-	return all
-}
-
 // A Checker checks responses against the OpenAPI document.
 type Checker struct {
-	Paths   map[string]map[string]Operation `json:"paths"` // path, method
+	Paths      map[string]map[string]Operation `json:"paths"` // path, method
+	Components struct {
+		Schemas map[string]struct{ Examples []any }
+	}
 	schemas *Schemas
 }
 
@@ -192,9 +176,7 @@ func (op Operation) checkResponse(tb testing.TB, resp *http.Response) (schema st
 		return ""
 	}
 	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if err != nil {
-		tb.Errorf("Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
-	}
+	check.That(tb, err == nil, "Content-Type %q: %v", resp.Header.Get("Content-Type"), err)
 	content, ok := documented.Content[kind]
 	if _, anyType := documented.Content["*/*"]; !ok && !anyType {
 		tb.Errorf("%s documents %v for status %d, not %q",

@@ -278,9 +278,7 @@ func (l *Socket) Read() (Frame, error) {
 		l.T.Errorf("%v in %s", err, text)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		l.T.Errorf("%v in %s", err, text)
-	}
+	check.That(l.T, err == nil, "%v in %s", err, text)
 	if err := l.Schema(f.T).Validate(value); err != nil {
 		l.T.Errorf("frame does not match its schema: %v\n%s", err, text)
 	}
@@ -334,10 +332,12 @@ type Display struct {
 	All   []string // type and data of all events
 }
 
-// OpenDisplay opens the event stream.
-func OpenDisplay(tb testing.TB, address string) *Display {
+// OpenDisplay opens the event stream; headers alternates names and values.
+func OpenDisplay(tb testing.TB, address string, headers ...string) *Display {
 	tb.Helper()
-	resp := check.Must(http.Get("http://" + address + "/api/kiosk"))(tb)
+	r := NewRequest(http.MethodGet, "/api/kiosk", "", headers...)
+	r.URL.Scheme, r.URL.Host, r.RequestURI = "http", address, ""
+	resp := check.Must(http.DefaultTransport.RoundTrip(r))(tb)
 	tb.Cleanup(func() { _ = resp.Body.Close() })
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)

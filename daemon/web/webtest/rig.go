@@ -4,7 +4,9 @@
 package webtest
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,6 +109,7 @@ type Speaker struct {
 	FirstErr  error         // if not nil, returned instead of the first clip
 	SecondErr error         // if not nil, returned instead of the second clip
 	Canceled  chan struct{} // if not nil, closed when a speech is canceled
+	Busy      time.Duration // that it takes to estimate a duration, as a slow disk would
 }
 
 // Voice is the only installed voice.
@@ -132,6 +136,7 @@ func (s *Speaker) Preview(_ context.Context, _, message string) (announcements.P
 
 // Estimate returns the duration that Preview describes.
 func (s *Speaker) Estimate(_, message string, _ int) time.Duration {
+	time.Sleep(s.Busy)
 	return time.Duration(len(strings.Fields(message))) * time.Second
 }
 
@@ -221,14 +226,16 @@ type Rig struct {
 	Log       *check.Log
 	Check     *Checker
 	Config    site.Config
+	Closing   bool // clients close once the server has read the body, which net/http tells by the context
 
 	// Set by NewSignInRig and NewGamesRig.
-	Provider *authtest.Provider
-	Sessions *session.Sessions
-	Accounts *session.LocalAccounts
-	Clock    *authtest.Host
-	mu       sync.Mutex        // guards secrets
-	secrets  map[string]string // secret → its kind
+	SignInStore *store.Store
+	Provider    *authtest.Provider
+	Sessions    *session.Sessions
+	Accounts    *session.LocalAccounts
+	Clock       *authtest.Host
+	mu          sync.Mutex        // guards secrets
+	secrets     map[string]string // secret → its kind
 
 	// Set by NewGamesRig.
 	Games     *live.Games
@@ -265,8 +272,9 @@ func openStore(tb testing.TB) *store.Store {
 // start runs the announcer and creates the server.
 func (r *Rig) start(change []func(*site.Config)) {
 	r.T.Helper()
-	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
+	queue := announce.Config{Max: 6, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 	discard := slog.New(slog.DiscardHandler)
+	always := func() bool { return true }
 	var err error
 	r.Controls = check.Must(voicecontrol.NewControls(voicecontrol.Config{Volume: 100, QuietMode: policy.Silence},
 		r.Store, r.moment, discard))(r.T)
@@ -279,7 +287,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 	r.Rooms.Attach(r.Announcer)
 	schedules := check.Must(voicecontrol.NewSchedules(voicecontrol.ScheduleParts{
 		Repository: r.Store, Announcer: r.Announcer,
-		Hub: r.Controls.Hub(), Now: time.Now, ClockSet: func() bool { return true }, Log: discard,
+		Hub: r.Controls.Hub(), Now: time.Now, ClockSet: always, Log: discard,
 	}))(r.T)
 	check.Run(r.T, r.Announcer.Run)
 	r.T.Cleanup(func() { close(r.Release) }) // otherwise the announcer waits for it
@@ -294,13 +302,15 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Voices:    func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
 		OpenAI: openai.Config{
-			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(limits.Speeches),
+			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(),
 		},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
 			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}
 		}},
-		Push:  push.Config{UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has},
+		Push: push.Config{
+			Ntfy: always, Gotify: always, UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has,
+		},
 		Admin: admin.Config{Versions: map[string]string{"go": "go1.26"}},
 	}
 	for _, c := range change {
@@ -347,6 +357,12 @@ func NewRequest(method, path, body string, headers ...string) *http.Request {
 func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Page {
 	tb.Helper()
 	w := httptest.NewRecorder()
+	if r.Closing {
+		ctx, closed := context.WithCancel(req.Context())
+		defer closed()
+		req = req.WithContext(ctx)
+		req.Body = closingBody{req.Body, closed}
+	}
 	h.ServeHTTP(w, req)
 	resp := w.Result()
 	resp.Request = req
@@ -354,6 +370,19 @@ func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Page {
 	r.Check.CheckResponse(tb, req, resp)
 	resp.Body = io.NopCloser(strings.NewReader(text))
 	return Page{resp, tb, text}
+}
+
+// A closingBody calls closed at its end.
+type closingBody struct {
+	io.ReadCloser
+	closed func()
+}
+
+func (b closingBody) Read(p []byte) (n int, err error) {
+	if n, err = b.ReadCloser.Read(p); err != nil {
+		b.closed()
+	}
+	return n, err
 }
 
 // Administer sends a request with a JSON body, "" for none, on the administrator's socket.
@@ -371,4 +400,146 @@ func (r *Rig) ListenTCP(tb testing.TB) (base string) {
 	ln := check.Must(net.Listen("tcp", "127.0.0.1:0"))(tb)
 	check.Run(tb, func(ctx context.Context) error { return r.Serve(ctx, ln) })
 	return "http://" + ln.Addr().String()
+}
+
+// A Wire is a listener with connections in memory, for a synctest bubble.
+type Wire struct {
+	Conns  chan net.Conn
+	Stop   func() error // of [InBubble]: stops the server and returns the result of Serve
+	closed chan struct{}
+	once   sync.Once
+}
+
+// NewWire returns an open wire.
+func NewWire() *Wire { return &Wire{Conns: make(chan net.Conn), closed: make(chan struct{})} }
+
+// Accept returns the server's end of the next connection.
+func (l *Wire) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.Conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends Accept.
+func (l *Wire) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// Addr returns an empty address.
+func (l *Wire) Addr() net.Addr { return Address("") }
+
+// An Address is the address of an end of a Pipe.
+type Address string
+
+// String returns the address and port.
+func (a Address) String() string { return string(a) }
+
+// A Pipe is an end of a connection in memory with a client.
+type Pipe struct {
+	net.Conn
+	client Address
+}
+
+// Dial connects to the server from the local network.
+func (l *Wire) Dial() net.Conn { return l.DialFrom(LANClient) }
+
+// DialFrom connects to the server from an address.
+func (l *Wire) DialFrom(client string) net.Conn {
+	here, there := net.Pipe()
+	l.Conns <- Pipe{there, Address(client)}
+	return here
+}
+
+// Ask sends a request on a new connection and returns the connection and the
+// response.
+func (l *Wire) Ask(tb testing.TB, request string) (net.Conn, *http.Response) {
+	tb.Helper()
+	conn := l.Dial()
+	check.Must(io.WriteString(conn, request))(tb)
+	resp := check.Must(http.ReadResponse(bufio.NewReader(conn), nil))(tb)
+	return conn, resp
+}
+
+// An EventReader reads server-sent events.
+type EventReader struct {
+	T     testing.TB
+	Lines *bufio.Scanner
+}
+
+// Listen opens the event stream after the event lastSeen; "" means none.
+func (l *Wire) Listen(tb testing.TB, lastSeen string) (net.Conn, EventReader) {
+	tb.Helper()
+	request := "GET /events HTTP/1.1\r\nHost: localhost\r\n"
+	if lastSeen != "" {
+		request += "Last-Event-ID: " + lastSeen + "\r\n"
+	}
+	conn, resp := l.Ask(tb, request+"\r\n")
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
+		tb.Fatalf("GET /events: %v", resp)
+	}
+	events := EventReader{tb, bufio.NewScanner(resp.Body)}
+	if first := events.Next(); first != "retry: 2000" {
+		tb.Fatalf("the stream begins with %q", first)
+	}
+	return conn, events
+}
+
+// Next returns the next event in one line, with message and status of its data; ""
+// means the end of the stream.
+func (l EventReader) Next() string {
+	l.T.Helper()
+	var parts []string
+	event := ""
+	for l.Lines.Scan() {
+		line := l.Lines.Text()
+		data, isData := strings.CutPrefix(line, "data: ")
+		switch {
+		case line == "":
+			return strings.Join(parts, ", ")
+		case isData:
+			WantDocumented(l.T, event, data)
+			if event != "announcement" {
+				continue
+			}
+			var a struct{ Message, Status string }
+			check.NoError(l.T, json.Unmarshal([]byte(data), &a))
+			parts = append(parts, a.Message+" "+a.Status)
+		default:
+			event = strings.TrimPrefix(line, "event: ")
+			parts = append(parts, line)
+		}
+	}
+	return ""
+}
+
+// Want fails the test unless these events follow.
+func (l EventReader) Want(events ...string) {
+	l.T.Helper()
+	for _, want := range events {
+		if got := l.Next(); got != want {
+			l.T.Fatalf("event %q, want %q", got, want)
+		}
+	}
+}
+
+// Network returns "tcp".
+func (Address) Network() string { return "tcp" }
+
+// RemoteAddr returns an address on the local network.
+func (p Pipe) RemoteAddr() net.Addr { return p.client }
+
+// ListenUnix listens on a Unix socket in a private directory.
+func ListenUnix(t *testing.T) (l net.Listener, path string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "admin") //nolint:usetesting // the path of t.TempDir may be too long for a socket
+	check.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path = filepath.Join(dir, "s")
+	l = check.Must(new(net.ListenConfig).Listen(t.Context(), "unix", path))(t)
+	t.Cleanup(func() { _ = l.Close() }) // the server may have closed it
+	return l, path
 }

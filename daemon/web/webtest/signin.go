@@ -35,7 +35,8 @@ func NewSignInRig(tb testing.TB, change ...func(*site.Config)) *Rig {
 // startSignIn sets up sign-in and creates the server.
 func (r *Rig) startSignIn(change []func(*site.Config)) {
 	r.T.Helper()
-	repository := openStore(r.T).Auth()
+	r.SignInStore = openStore(r.T)
+	repository := r.SignInStore.Auth()
 	times := check.Must(session.OpenClock(r.T.Context(), repository, r.Clock.Source(), authtest.Released))(r.T)
 	withSignIn := func(cfg *site.Config) {
 		in := authtest.NewSignIn(r.T, repository, times, cfg.Log)

@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"pressbox/daemon/wyoming/frame"
+	"pressbox/packaging/check"
 )
 
 // What the clients of the reference implementation write, and other ways to write it.
@@ -47,23 +48,11 @@ func TestReader_next(t *testing.T) {
 		},
 	} {
 		r := frame.NewReader(iotest.OneByteReader(strings.NewReader(tt.bytes + `{"type":"next"}` + "\n")))
-		f, err := r.Next()
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
-		data, err := json.Marshal(f.Data)
-		if err != nil || f.Type != tt.kind || string(data) != tt.data || string(f.Payload) != tt.payload {
-			t.Errorf(
-				"%s: %s %s %q %v, want %s %s %q", tt.name, f.Type, data, f.Payload, err, tt.kind, tt.data, tt.payload,
-			)
-		}
-		if f, err := r.Next(); f.Type != "next" || err != nil {
-			t.Errorf("%s: the next frame is %q, %v", tt.name, f.Type, err)
-		}
-		if _, err := r.Next(); !errors.Is(err, io.EOF) {
-			t.Errorf("%s: %v at the end, want io.EOF", tt.name, err)
-		}
+		f := check.Must(r.Next())(t)
+		got := fmt.Sprintf("%s %s %q", f.Type, marshaled(t, f.Data), f.Payload)
+		check.Equal(t, got, fmt.Sprintf("%s %s %q", tt.kind, tt.data, tt.payload), "%s", tt.name)
+		check.Equal(t, check.Must(r.Next())(t).Type, "next", "%s: the next frame", tt.name)
+		check.ErrorIs(t, check.Err(r.Next()), io.EOF, "%s: at the end", tt.name)
 	}
 }
 
@@ -71,39 +60,33 @@ func TestReader_refused(t *testing.T) {
 	t.Parallel()
 	spaces := func(n int) string { return strings.Repeat(" ", n) }
 	const head = `{"type": "x"}`
+	data := fmt.Sprintf(`{"type": "x", "data_length": %d}`, frame.MaxFrame-40)
 	full := fmt.Sprintf(`{"type": "x", "payload_length": %d}`, frame.MaxFrame-40)
-	for _, tt := range []struct {
-		name, bytes string
-		want        error
-	}{
-		{"the largest header", head + spaces(frame.MaxHeader-len(head)-1) + "\n", nil},
-		{"a larger header", head + spaces(frame.MaxHeader-len(head)) + "\n", frame.ErrTooLarge},
-		{"an endless header", spaces(2 * frame.MaxHeader), frame.ErrTooLarge},
-		{"the largest frame", full + spaces(39-len(full)) + "\n" + spaces(frame.MaxFrame-40), nil},
-		{"a larger frame", full + spaces(40-len(full)) + "\n" + spaces(frame.MaxFrame-40), frame.ErrTooLarge},
-		{"endless data", `{"type": "x", "data_length": 1000000000000}` + "\n", frame.ErrTooLarge},
-		{
-			"lengths that overflow",
-			`{"type": "x", "data_length": 9223372036854775807, "payload_length": 9223372036854775807}` + "\n",
-			frame.ErrTooLarge,
+	for want, all := range map[error][]string{
+		nil: { // the largest header, and the largest frames
+			head + spaces(frame.MaxHeader-len(head)-1) + "\n",
+			data + spaces(39-len(data)) + "\n" + "{}" + spaces(frame.MaxFrame-42),
+			full + spaces(39-len(full)) + "\n" + spaces(frame.MaxFrame-40),
 		},
-		{"larger than an integer", `{"type": "x", "data_length": 1e30}` + "\n", frame.ErrMalformed},
-		{"negative data_length", `{"type": "x", "data_length": -1}` + "\n", frame.ErrMalformed},
-		{"negative payload_length", `{"type": "x", "payload_length": -1}` + "\n", frame.ErrMalformed},
-		{"HTTP", "POST / HTTP/1.1\r\n", frame.ErrMalformed},
-		{"no type", "{}\n", frame.ErrMalformed},
-		{"an empty line", "\n", frame.ErrMalformed},
-		{"an array", "[]\n", frame.ErrMalformed},
-		{"two values", `{"type": "x"} {}` + "\n", frame.ErrMalformed},
-		{"data is no object", `{"type": "x", "data_length": 2}` + "\n[]", frame.ErrMalformed},
-		{"data in the header is no object", `{"type": "x", "data": 1}` + "\n", frame.ErrMalformed},
-		{"half a header", `{"type":`, io.ErrUnexpectedEOF},
-		{"half the data", `{"type": "x", "data_length": 20}` + "\n{}", io.ErrUnexpectedEOF},
-		{"half the payload", `{"type": "x", "payload_length": 2}` + "\n1", io.ErrUnexpectedEOF},
-		{"nothing", "", io.EOF},
+		frame.ErrTooLarge: { // each with a byte more, an endless header, endless data, and lengths that overflow
+			head + spaces(frame.MaxHeader-len(head)) + "\n",
+			data + spaces(40-len(data)) + "\n" + "{}" + spaces(frame.MaxFrame-42),
+			full + spaces(40-len(full)) + "\n" + spaces(frame.MaxFrame-40),
+			spaces(2 * frame.MaxHeader), `{"type": "x", "data_length": 1000000000000}` + "\n",
+			`{"type": "x", "data_length": 9223372036854775807, "payload_length": 9223372036854775807}` + "\n",
+		},
+		frame.ErrMalformed: {
+			`{"type": "x", "data_length": 1e30}` + "\n", `{"type": "x", "data_length": -1}` + "\n",
+			`{"type": "x", "payload_length": -1}` + "\n", "POST / HTTP/1.1\r\n", "{}\n", "\n", "[]\n",
+			`{"type": "x"} {}` + "\n", `{"type": "x", "data_length": 2}` + "\n[]", `{"type": "x", "data": 1}` + "\n",
+		},
+		io.ErrUnexpectedEOF: {
+			`{"type":`, `{"type": "x", "data_length": 20}` + "\n{}", `{"type": "x", "payload_length": 2}` + "\n1",
+		},
+		io.EOF: {""},
 	} {
-		if _, err := frame.NewReader(strings.NewReader(tt.bytes)).Next(); !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		for _, bytes := range all {
+			check.ErrorIs(t, check.Err(frame.NewReader(strings.NewReader(bytes)).Next()), want, "%.60q", bytes)
 		}
 	}
 }
@@ -118,47 +101,36 @@ func TestReader_memory(t *testing.T) { //nolint:paralleltest // it measures memo
 		r := frame.NewReader(
 			strings.NewReader(fmt.Sprintf(`{"type": "x", "payload_length": %d}`, frame.MaxFrame-1000) + "\n"),
 		)
-		if _, err := r.Next(); !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Fatal(err)
-		}
+		check.ErrorIs(t, check.Err(r.Next()), io.ErrUnexpectedEOF, "half a frame")
 	}
 	runtime.ReadMemStats(&after)
-	if used := (after.TotalAlloc - before.TotalAlloc) / clients; used > frame.MaxFrame/8 {
-		t.Errorf("%d bytes allocated for a frame that was not sent", used)
-	}
+	used := (after.TotalAlloc - before.TotalAlloc) / clients
+	check.That(t, used <= frame.MaxFrame/8, "%d bytes allocated for a frame that was not sent", used)
 }
 
 // Golden bytes.
 func TestAppend_bytes(t *testing.T) {
 	t.Parallel()
+	type object map[string]any
 	for _, tt := range []struct {
-		kind    string
-		data    any
-		payload string
-		want    string
+		kind          string
+		data          any
+		payload, want string
 	}{
 		{"synthesize-stopped", nil, "", `{"type":"synthesize-stopped","version":"1.9.0"}` + "\n"},
 		{
-			"pong",
-			map[string]any{"text": "ü"},
-			"",
-			`{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`,
+			"pong", object{"text": "ü"}, "", `{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`,
 		},
 		{
-			"audio-chunk",
-			map[string]any{},
-			"\x01\x00",
+			"audio-chunk", object{}, "\x01\x00",
 			`{"type":"audio-chunk","version":"1.9.0","data_length":2,"payload_length":2}` + "\n{}\x01\x00",
 		},
 	} {
-		got, err := frame.Append([]byte("x"), tt.kind, tt.data, []byte(tt.payload))
-		if err != nil || string(got) != "x"+tt.want {
-			t.Errorf("%s: %q, %v, want %q", tt.kind, got, err, tt.want)
-		}
+		got := check.Must(frame.Append([]byte("x"), tt.kind, tt.data, []byte(tt.payload)))(t)
+		check.Equal(t, string(got), "x"+tt.want, "%s", tt.kind)
 	}
-	if _, err := frame.Append(nil, "x", make(chan int), nil); err == nil {
-		t.Error("data that cannot be encoded has no error")
-	}
+	_, err := frame.Append(nil, "x", make(chan int), nil)
+	check.That(t, err != nil, "data that cannot be encoded has no error")
 }
 
 func TestFrame_decode(t *testing.T) {
@@ -167,16 +139,11 @@ func TestFrame_decode(t *testing.T) {
 		Text string `json:"text"`
 	}
 	f := frame.Frame{Type: "x", Data: map[string]json.RawMessage{"text": []byte(`"a"`), "other": []byte(`null`)}}
-	if err := f.Decode(&v); err != nil || v.Text != "a" {
-		t.Errorf("%+v, %v", v, err)
-	}
+	check.NoError(t, f.Decode(&v))
+	check.Equal(t, v.Text, "a", "the text")
 	f.Data["text"] = []byte(`1`)
-	if err := f.Decode(&v); !errors.Is(err, frame.ErrMalformed) {
-		t.Errorf("a number for a text: %v", err)
-	}
-	if err := (frame.Frame{}).Decode(&v); err != nil {
-		t.Errorf("no data: %v", err)
-	}
+	check.ErrorIs(t, f.Decode(&v), frame.ErrMalformed, "a number for a text")
+	check.NoError(t, frame.Frame{}.Decode(&v))
 }
 
 // Every frame that is read is within the limits, and is written and read again as it was.
@@ -197,34 +164,24 @@ func FuzzFrame(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if read.Type == "" || len(read.Payload) > frame.MaxFrame {
-				t.Fatalf("a frame of type %q with %d bytes", read.Type, len(read.Payload))
-			}
+			check.Require(t, read.Type != "" && len(read.Payload) <= frame.MaxFrame,
+				"a frame of type %q with %d bytes", read.Type, len(read.Payload))
 			var data any
 			if read.Data != nil {
 				data = read.Data
 			}
-			written, err := frame.Append(nil, read.Type, data, read.Payload)
-			if err != nil {
-				t.Fatal(err)
-			}
+			written := check.Must(frame.Append(nil, read.Type, data, read.Payload))(t)
 			again, err := frame.NewReader(bytes.NewReader(written)).Next()
 			if errors.Is(err, frame.ErrTooLarge) { // escapes are longer
 				continue
 			}
-			first, second := mustMarshal(t, read.Data), mustMarshal(t, again.Data)
-			if err != nil || again.Type != read.Type || first != second || !bytes.Equal(again.Payload, read.Payload) {
-				t.Fatalf("%q was written as %q: %v", sent, written, err)
-			}
+			same := marshaled(t, read.Data) == marshaled(t, again.Data) && bytes.Equal(again.Payload, read.Payload)
+			check.Require(t, err == nil && again.Type == read.Type && same, "%q is written as %q: %v", sent, written, err)
 		}
 	})
 }
 
-func mustMarshal(t *testing.T, v any) string {
+func marshaled(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(check.Must(json.Marshal(v))(t))
 }

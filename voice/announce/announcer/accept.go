@@ -63,9 +63,6 @@ func (a *Announcer) resolveRooms(r announce.Request) (announce.Rooms, error) {
 // The error is an [*announce.RequestError], [announce.ErrFull], [announce.ErrScheduleFull],
 // [announce.ErrKeyReused], [announce.ErrRoomUnreachable] or ctx's, or it wraps [announce.ErrUnavailable].
 // Nothing is saved then, unless ctx ended or the disk failed during the write.
-//
-// Saving waits for the disk, so it happens without the lock, and concurrent requests share one sync. The place
-// in the queue is reserved before and released if saving fails.
 func (a *Announcer) Announce(ctx context.Context, r announce.Request) (announce.View, error) {
 	key := r.Key()
 	if earlier, ok, err := a.acceptedEarlier(ctx, key); err != nil {
@@ -77,7 +74,7 @@ func (a *Announcer) Announce(ctx context.Context, r announce.Request) (announce.
 	if err != nil {
 		return announce.View{}, err
 	}
-	if ann, err = a.reserve(ann); err != nil {
+	if ann, err = a.reserve(ann, r.Limited); err != nil {
 		return announce.View{}, err
 	}
 	stored, fresh, err := a.parts.Outbox.Append(ctx, ann, key)
@@ -122,10 +119,10 @@ func (a *Announcer) viewOf(earlier announce.Accepted) announce.View {
 }
 
 // reserve reserves a place for an announcement, and returns it as it is to be saved.
-func (a *Announcer) reserve(ann announce.Announcement) (announce.Announcement, error) {
+func (a *Announcer) reserve(ann announce.Announcement, limited bool) (announce.Announcement, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.queue.Reserve(ann, a.now())
+	return a.queue.Reserve(ann, limited, a.now())
 }
 
 // release releases the place of an announcement that is not saved.
@@ -161,7 +158,7 @@ func (a *Announcer) Again(ctx context.Context, id string, by announce.Request) (
 	}
 	r := announce.Request{
 		Content: v.Content, TTL: v.TTL, Rooms: slices.Sorted(maps.Keys(v.Rooms.States())),
-		Sender: by.Sender, IdempotencyKey: by.IdempotencyKey, Client: by.Client,
+		Sender: by.Sender, Limited: by.Limited, IdempotencyKey: by.IdempotencyKey,
 	}
 	if len(r.Rooms) > 0 {
 		r.Voice, r.Rate = v.Rooms.Voice, v.Rooms.Rate

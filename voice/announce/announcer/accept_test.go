@@ -14,15 +14,6 @@ import (
 	"pressbox/voice/announce/announcer"
 )
 
-func TestAnnounce_fillsInDefaults(t *testing.T) {
-	bubble(t, settings, func(h *rig) {
-		v := h.post("  hello  ", false)
-		if v.Message != "hello" || v.Voice != "anna" || v.Rate != 170 || v.Expires.Sub(v.Created) != 10*time.Minute {
-			h.t.Errorf("accepted %+v, want the message trimmed and the defaults", v.Announcement)
-		}
-	})
-}
-
 func TestAnnounce_rejectsWhenQueueFull(t *testing.T) {
 	for _, most := range []int{0, 1, 3} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
@@ -68,13 +59,10 @@ func TestAnnounce_reservesPlaceWhileSaving(t *testing.T) {
 		h.outbox.set(nil, 0)
 		h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
 		for range 2 {
-			if err := <-failed; !errors.Is(err, announce.ErrUnavailable) {
-				h.t.Errorf("after a failed save: %v, want ErrUnavailable", err)
-			}
+			check.ErrorIs(h.t, <-failed, announce.ErrUnavailable, "after a failed save")
 		}
-		if l := h.List(); len(l.Queue)+len(l.Recent) > 0 {
-			h.t.Errorf("unsaved announcements are listed: %+v", l)
-		}
+		l := h.List()
+		check.That(h.t, len(l.Queue)+len(l.Recent) <= 0, "unsaved announcements are listed: %+v", l)
 		for want := range 2 {
 			if v := h.post("c", false); *v.Position != want {
 				h.t.Errorf("position %d, want %d: the reserved places were not released", *v.Position, want)
@@ -105,9 +93,7 @@ func TestAnnounce_positionsCountReservedPlaces(t *testing.T) {
 			got[v.Message] = *v.Position
 		}
 		for message, want := range map[string]int{"a": 0, "b": 0, "c": 2, "d": 1} {
-			if got[message] != want {
-				h.t.Errorf("%s was answered position %d, want %d", message, got[message], want)
-			}
+			check.Equal(h.t, got[message], want, "%s was answered position", message)
 		}
 		queue := h.List().Queue
 		for i, want := range []string{"b", "d", "a", "c"} {
@@ -178,9 +164,8 @@ func TestExpire_waitingAnnouncements(t *testing.T) {
 		h.expectStatus(ids[2], announce.Queued)
 		time.Sleep(time.Nanosecond)
 		v := h.expectStatus(ids[2], announce.Expired)
-		if at := v.Ended.Sub(start); at != 5*time.Second {
-			h.t.Errorf("expired at %s, want 5s", at)
-		}
+		at := v.Ended.Sub(start)
+		check.That(h.t, at == 5*time.Second, "expired at %s, want 5s", at)
 		h.expectStatus(ids[3], announce.Queued)
 		time.Sleep(15 * time.Second)
 		h.expectStatus(ids[1], announce.Expired)
@@ -236,15 +221,13 @@ func TestCancel_silencesAtOnce(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 		for _, id := range []string{second.ID, head.ID} {
 			v, err := h.Cancel(h.t.Context(), id)
-			if err != nil || v.Status != announce.Cancelled || v.Position != nil {
-				h.t.Errorf("cancel: %+v, %v, want it cancelled", v, err)
-			}
+			check.That(h.t, err == nil && v.Status == announce.Cancelled && v.Position == nil,
+				"cancel: %+v, %v, want it cancelled", v, err)
 			h.expectSaved(id, announce.Cancelled)
 			h.expectCancelError(id, announce.ErrEnded)
 		}
-		if took := time.Since(start); took != 300*time.Millisecond {
-			h.t.Errorf("silent after %s, want at once", took)
-		}
+		took := time.Since(start)
+		check.That(h.t, took == 300*time.Millisecond, "silent after %s, want at once", took)
 		h.expect("a1 / c1")
 		time.Sleep(time.Second)
 		h.expectStatus(third.ID, announce.Done)
@@ -285,13 +268,13 @@ func TestCancelWaiting_leavesCurrent(t *testing.T) {
 		}
 		synctest.Wait()
 		before := h.outbox.writes()
-		if n, err := h.CancelWaiting(h.t.Context()); n != 5 || err != nil {
+		if n, err := h.CancelWaiting(h.t.Context(), nil); n != 5 || err != nil {
 			h.t.Errorf("cancelled %d, %v, want 5", n, err)
 		}
 		if n := h.outbox.writes() - before; n != 1 {
 			h.t.Errorf("%d writes, want 1", n)
 		}
-		if n, err := h.CancelWaiting(h.t.Context()); n != 0 || err != nil {
+		if n, err := h.CancelWaiting(h.t.Context(), nil); n != 0 || err != nil {
 			h.t.Errorf("cancelled %d again, %v, want 0", n, err)
 		}
 		time.Sleep(time.Minute)
@@ -327,9 +310,8 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		{0, 9000, announce.EndedMaxBytes + 1, true},
 		{0, 100, announce.EndedMaxBytes + 1, true},
 	} {
-		if got := announce.Evictable(tt.age, tt.count, tt.bytes); got != tt.want {
-			t.Errorf("Evictable(%s, %d, %d) = %v, want %v", tt.age, tt.count, tt.bytes, got, tt.want)
-		}
+		check.Equal(t, announce.Evictable(tt.age, tt.count, tt.bytes), tt.want,
+			"Evictable(%s, %d, %d)", tt.age, tt.count, tt.bytes)
 	}
 	running(t, settings, func(h *rig) {
 		var first string
@@ -349,17 +331,13 @@ func TestQueue_forgetsOldEnded(t *testing.T) {
 		time.Sleep(announce.EndedRetention)
 		h.post("b", false)
 		time.Sleep(time.Minute)
-		if recent := h.List().Recent; len(recent) != 200 {
-			h.t.Errorf("%d are listed after a day, want 200", len(recent))
-		}
-		if _, err := h.Find(first); !errors.Is(err, announce.ErrNotFound) {
-			h.t.Errorf("the first: %v, want ErrNotFound", err)
-		}
+		recent := h.List().Recent
+		check.That(h.t, len(recent) == 200, "%d are listed after a day, want 200", len(recent))
+		check.ErrorIs(h.t, check.Err(h.Find(first)), announce.ErrNotFound, "the first")
 		again, err := h.Announce(h.t.Context(), announce.Request{Content: said("a"), IdempotencyKey: "first"})
 		want := announce.Announcement{ID: first, Status: announce.Done}
-		if err != nil || again.Announcement != want || again.Position != nil {
-			h.t.Errorf("its key again: %+v, %v, want %+v", again, err, want)
-		}
+		check.That(h.t, err == nil && again.Announcement == want && again.Position == nil,
+			"its key again: %+v, %v, want %+v", again, err, want)
 	})
 }
 

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/hub"
 )
 
 // An Announcer accepts announcements and speaks them one after another. Its methods may be called concurrently,
@@ -39,7 +40,7 @@ type Announcer struct {
 
 	queueChanged chan struct{} // capacity 1: the queue has changed since the playout read it
 	timesChanged chan struct{} // capacity 1: something is due before watchTimes wakes up
-	watchers     watchers
+	watchers     hub.Hub[announce.Event]
 
 	mu      sync.Mutex // guards the fields below; never held while something is saved
 	queue   announce.Queue
@@ -88,9 +89,13 @@ func (a *Announcer) Run(ctx context.Context) error {
 	for p.step(ctx) {
 	}
 	p.end()
-	a.watchers.close()
+	a.watchers.Close()
 	return nil
 }
+
+// Watch returns the events from now on, and a function that ends them; see [hub.Hub]. The channel is closed when Run
+// returns.
+func (a *Announcer) Watch() (events <-chan announce.Event, stop func()) { return a.watchers.Watch() }
 
 // now returns the present conditions of the queue.
 func (a *Announcer) now() announce.Conditions {
@@ -110,7 +115,7 @@ func (a *Announcer) step(change func(q *announce.Queue, c announce.Conditions) a
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := change(&a.queue, a.now())
-	a.watchers.publish(s.Events)
+	a.watchers.Publish(s.Events...)
 	if s.Stop != nil {
 		a.playing.cause = s.Stop
 		a.playing.stop(s.Stop)

@@ -2,7 +2,6 @@ package announcer
 
 import (
 	"context"
-	"fmt"
 
 	"pressbox/voice/announce"
 )
@@ -34,10 +33,9 @@ func (a *Announcer) Stats() announce.Stats {
 // the Controls, so its caller must hold no lock that they take.
 func (a *Announcer) Reconsider() { a.step((*announce.Queue).Reconsider) }
 
-// Cancel ends an announcement, in the middle of a word if it is being spoken, and returns it once that is
-// saved; one that has ended here is cancelled in the other rooms that it was sent to. The error is
-// [announce.ErrNotFound], [announce.ErrEnded] or ctx's, or it wraps [announce.ErrUnavailable] if the end could
-// not be saved: the announcement is silent then but would be spoken after a crash.
+// Cancel ends an announcement, in the middle of a word if it is being spoken, and returns it once that is saved; see
+// [announce.Queue.Cancel]. The error may also be ctx's, or wrap [announce.ErrUnavailable] if the end could not be
+// saved: the announcement is silent then but would be spoken after a crash.
 func (a *Announcer) Cancel(ctx context.Context, id string) (announce.View, error) {
 	var current *turn
 	s, err := a.try(func(q *announce.Queue, c announce.Conditions) (announce.Step, error) {
@@ -49,11 +47,10 @@ func (a *Announcer) Cancel(ctx context.Context, id string) (announce.View, error
 		return announce.View{}, err
 	case s.Stop != nil:
 		return awaitCancelled(ctx, current)
-	case s.Save != "":
-		return s.View, outboxError(ctx, a.saveRooms(ctx, id))
+	case len(s.Ends) > 0:
+		a.log.Info("announcements cancelled", "count", len(s.Ends))
 	}
-	ends, err := a.endCancelled(ctx, s.Ends)
-	return announce.View{Announcement: ends[0]}, err
+	return a.saveStep(ctx, s)
 }
 
 // try makes a step that may be refused.
@@ -79,30 +76,32 @@ func awaitCancelled(ctx context.Context, t *turn) (announce.View, error) {
 	return announce.View{Announcement: t.ended}, outboxError(ctx, t.saveErr)
 }
 
-// CancelWaiting ends all announcements in the queue, except the current one, and those that wait for their next
-// repetition, and returns their number. Its errors are those of [Announcer.Cancel].
-func (a *Announcer) CancelWaiting(ctx context.Context) (int, error) {
-	s := a.step(func(q *announce.Queue, _ announce.Conditions) announce.Step { return q.CancelWaiting() })
+// CancelWaiting does [announce.Queue.CancelWaiting] and returns the number of announcements that it has ended. Its
+// errors are those of [Announcer.Cancel].
+func (a *Announcer) CancelWaiting(ctx context.Context, scheduled func(announce.Sender) bool) (int, error) {
+	s := a.step(func(q *announce.Queue, _ announce.Conditions) announce.Step { return q.CancelWaiting(scheduled) })
 	if len(s.Ends) == 0 {
 		return 0, nil
 	}
-	_, err := a.endCancelled(ctx, s.Ends)
+	a.log.Info("announcements cancelled", "count", len(s.Ends))
+	_, err := a.saveStep(ctx, s)
 	return len(s.Ends), err
 }
 
-// endCancelled ends announcements that the queue has marked.
-func (a *Announcer) endCancelled(ctx context.Context, ids []string) ([]announce.Announcement, error) {
-	ends, err := a.recordEnd(ctx, announce.Cancelled, "", ids...)
-	a.log.Info("announcements cancelled", "count", len(ids))
-	if err != nil {
-		return ends, outboxError(ctx, fmt.Errorf("save the cancellation: %w", err))
+// saveStep saves what a step has changed, and returns the announcement, of several that end the first one.
+func (a *Announcer) saveStep(ctx context.Context, s announce.Step) (announce.View, error) {
+	if len(s.Ends) > 0 {
+		ends, err := a.recordEnd(ctx, s.Status, "", s.Ends...)
+		return announce.View{Announcement: ends[0]}, outboxError(ctx, err)
 	}
-	return ends, nil
+	if s.Save != "" {
+		return s.View, outboxError(ctx, a.saveRooms(ctx, s.Save))
+	}
+	return announce.View{}, nil
 }
 
-// Acknowledge ends the repetitions of an announcement and returns it once that is saved: one that is being
-// spoken is spoken to its end, one that waits ends, as done if it was spoken before and otherwise as cancelled.
-// The errors are those of [Announcer.Cancel] and [announce.ErrNotRepeated].
+// Acknowledge does [announce.Queue.Acknowledge] and returns the announcement once that is saved. Its further errors
+// are those of [Announcer.Cancel].
 func (a *Announcer) Acknowledge(ctx context.Context, id string) (announce.View, error) {
 	s, err := a.try(func(q *announce.Queue, c announce.Conditions) (announce.Step, error) {
 		return q.Acknowledge(id, c)
@@ -111,32 +110,21 @@ func (a *Announcer) Acknowledge(ctx context.Context, id string) (announce.View, 
 		return announce.View{}, err
 	}
 	a.log.Info("announcement acknowledged", "announcement", id)
-	if s.Save != "" {
-		return s.View, outboxError(ctx, a.saveRooms(ctx, id))
-	}
-	ends, err := a.recordEnd(ctx, s.Status, "", s.Ends...)
-	return announce.View{Announcement: ends[0]}, outboxError(ctx, err)
+	return a.saveStep(ctx, s)
 }
 
-// SetRoom records the state of an announcement in another room. A final state is saved, and never changed. An
-// announcement for other rooms only ends when it has ended in each. The error is [announce.ErrNotFound], also
-// if it was not sent to that room, or wraps [announce.ErrUnavailable].
+// SetRoom does [announce.Queue.SetRoom] and saves what has changed; else the error wraps [announce.ErrUnavailable].
 func (a *Announcer) SetRoom(ctx context.Context, id, room string, state announce.RoomState) error {
 	s, err := a.try(func(q *announce.Queue, c announce.Conditions) (announce.Step, error) {
 		return q.SetRoom(id, room, state, c)
 	})
-	switch {
-	case err != nil:
-		return err
-	case len(s.Ends) > 0:
-		_, err = a.recordEnd(ctx, s.Status, "", s.Ends...)
-	case s.Save != "":
-		err = a.saveRooms(ctx, id)
+	if err == nil {
+		_, err = a.saveStep(ctx, s)
 	}
-	return outboxError(ctx, err)
+	return err
 }
 
-// changed returns an announcement as it is now; ok is false if it is no longer in memory.
+// changed does [announce.Queue.Changed].
 func (a *Announcer) changed(id string) (ann announce.Announcement, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -3,6 +3,7 @@ package announcer
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"pressbox/voice/announce"
@@ -40,7 +41,8 @@ func (p *playout) speakComment(ctx, sound context.Context, pb *playback, c annou
 	pb.syn = p.synthesize(ctx, "", announce.Utterance{Voice: voice, Message: c.Text, Rate: now.Rate})
 	defer pb.syn.stop()
 	started := make(chan struct{})
-	pb.onStart = func(string) { close(started) }
+	start := sync.OnceFunc(func() { close(started) })
+	pb.onVoice = func(string) { start() }
 	p.play(sound, pb, func() { p.attendComment(ctx, pb, c.Deadline, started) })
 	if err := pb.speakErr; err != nil && !errors.Is(err, context.Canceled) {
 		p.a.log.Debug("comment incomplete", "about", c.Topic, "err", err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/packaging/check"
 	"pressbox/voice"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/announcer"
@@ -138,15 +139,10 @@ func TestSpeak_slowProcessor(t *testing.T) {
 						a := h.post(message, false)
 						time.Sleep(time.Hour)
 						h.expectStatus(a.ID, announce.Done)
-						if len(sink.inside) > 0 {
-							h.t.Errorf("gaps inside sentences: %v", sink.inside)
-						}
-						if wait := sink.first.Sub(speaker.made[0]); factor <= 0.5 && wait > 0 {
-							h.t.Errorf("the first sound is %v later than possible", wait)
-						}
-						if factor <= 1 && sink.between > 0 {
-							h.t.Errorf("a gap of %v between sentences", sink.between)
-						}
+						check.That(h.t, len(sink.inside) == 0, "gaps inside sentences: %v", sink.inside)
+						wait := sink.first.Sub(speaker.made[0])
+						check.That(h.t, factor > 0.5 || wait <= 0, "the first sound is %v later than possible", wait)
+						check.That(h.t, factor > 1 || sink.between <= 0, "a gap of %v between sentences", sink.between)
 					}
 				})
 			})

@@ -18,8 +18,7 @@ var errStopping = errors.New("stopping")
 type playback struct {
 	plan    plan.Plan
 	syn     *synthesis
-	onStart func(voice string) // called at the first sample
-	onVoice func(voice string) // called when another voice speaks the rest
+	onVoice func(voice string) // called at the first sample, and when another voice speaks the rest
 	voice   string             // of the last clip that the sink received
 
 	stop         context.CancelCauseFunc // stops the sound
@@ -39,7 +38,7 @@ type playback struct {
 
 // newPlayback returns a playback and the context of its sound, which does not end with ctx.
 func newPlayback(ctx context.Context) (sound context.Context, pb *playback) {
-	pb = &playback{finished: make(chan struct{}), onVoice: func(string) {}}
+	pb = &playback{finished: make(chan struct{})}
 	sound, pb.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	clips, lastClip := context.WithCancel(sound)
 	sentences, lastSentence := context.WithCancel(clips)
@@ -121,13 +120,10 @@ func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, last <-chan st
 		return false
 	case out <- sound:
 	}
-	switch voice := pb.syn.pending.Voice; {
-	case pb.timeline.Last() < 0:
-		pb.onStart(voice)
-	case voice != pb.voice:
+	if voice := pb.syn.pending.Voice; voice != pb.voice || pb.timeline.Last() < 0 {
 		pb.onVoice(voice)
+		pb.voice = voice
 	}
-	pb.voice = pb.syn.pending.Voice
 	pb.timeline.Add(pb.syn.pending.Sentence, sound.Duration())
 	return true
 }

@@ -57,7 +57,7 @@ func (p *playout) end() {
 func (p *playout) speak(ctx, sound context.Context, pb *playback, t *turn) bool {
 	pb.plan = plan.For(p.occasion(t.Turn))
 	pb.syn = p.synthesisOf(ctx, t.Announcement, pb.plan.Gain)
-	pb.onStart, pb.onVoice = p.a.markPlaying, p.a.changeVoice
+	pb.onVoice = p.a.markPlaying
 	p.play(sound, pb, func() { p.attend(ctx, pb) })
 	status, why := pb.outcome(ctx, context.Cause(sound))
 	if status == announce.Queued {

@@ -365,35 +365,27 @@ func (h *rig) request(r announce.Request) announce.View {
 // expectError fails the test unless the request is rejected with the error.
 func (h *rig) expectError(r announce.Request, want error) {
 	h.t.Helper()
-	if _, err := h.Announce(context.Background(), r); !errors.Is(err, want) {
-		h.t.Errorf("announce %+v: %v, want %v", r, err, want)
-	}
+	check.ErrorIs(h.t, check.Err(h.Announce(context.Background(), r)), want, "announce %+v", r)
 }
 
 // expectCancelError fails the test unless canceling is rejected with the error.
 func (h *rig) expectCancelError(id string, want error) {
 	h.t.Helper()
-	if _, err := h.Cancel(context.Background(), id); !errors.Is(err, want) {
-		h.t.Errorf("cancel %s: %v, want %v", id, err, want)
-	}
+	check.ErrorIs(h.t, check.Err(h.Cancel(context.Background(), id)), want, "cancel %s", id)
 }
 
 // expect fails the test unless exactly this was played so far.
 func (h *rig) expect(want string) {
 	h.t.Helper()
 	synctest.Wait()
-	if got := h.sink.transcript(); got != want {
-		h.t.Errorf("after %s played %q, want %q", time.Since(start), got, want)
-	}
+	check.Equal(h.t, h.sink.transcript(), want, "after %s played", time.Since(start))
 }
 
 // expectSynthesized fails the test unless these sentences were synthesized.
 func (h *rig) expectSynthesized(want string) {
 	h.t.Helper()
 	synctest.Wait()
-	if got := strings.Join(h.speaker.list(), " "); got != want {
-		h.t.Errorf("after %s synthesized %q, want %q", time.Since(start), got, want)
-	}
+	check.Equal(h.t, strings.Join(h.speaker.list(), " "), want, "after %s synthesized", time.Since(start))
 }
 
 // expectStatus fails the test unless the announcement has the status.
@@ -401,18 +393,15 @@ func (h *rig) expectStatus(id string, want announce.Status) announce.View {
 	h.t.Helper()
 	synctest.Wait()
 	v, err := h.Find(id)
-	if err != nil || v.Status != want {
-		h.t.Errorf("after %s the announcement is %s, %v, want %s", time.Since(start), v.Status, err, want)
-	}
+	check.That(h.t, err == nil && v.Status == want,
+		"after %s the announcement is %s, %v, want %s", time.Since(start), v.Status, err, want)
 	return v
 }
 
 // expectSaved fails the test unless the outbox has the status.
 func (h *rig) expectSaved(id string, want announce.Status) {
 	h.t.Helper()
-	if got := h.outbox.saved(id).Status; got != want {
-		h.t.Errorf("after %s the outbox has %s, want %s", time.Since(start), got, want)
-	}
+	check.Equal(h.t, h.outbox.saved(id).Status, want, "after %s the outbox has", time.Since(start))
 }
 
 // expectGain fails the test unless the sentence was played with this gain.
@@ -420,9 +409,8 @@ func (h *rig) expectGain(sentence string, gain float32) {
 	h.t.Helper()
 	synctest.Wait()
 	for i, s := range h.speaker.clip("reference").Samples {
-		if got, want := h.sink.levels[sentence][i], s*gain; got != want {
-			h.t.Fatalf("%s: sample %d is %v, want %v", sentence, i, got, want)
-		}
+		got, want := h.sink.levels[sentence][i], s*gain
+		check.Require(h.t, got == want, "%s: sample %d is %v, want %v", sentence, i, got, want)
 	}
 }
 

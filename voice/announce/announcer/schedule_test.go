@@ -117,9 +117,8 @@ func TestScheduled_clockUnset(t *testing.T) {
 		passing := h.request(announce.Request{Content: said("passing"), At: start.Add(time.Minute)})
 		coming := h.request(announce.Request{Content: said("coming"), At: start.Add(time.Hour)})
 		for _, v := range []announce.View{past, passing, coming} {
-			if v.Status != announce.Scheduled || !v.ClockUnset || !v.SpeaksAt.IsZero() {
-				h.t.Errorf("accepted %+v, want it to wait for the clock", v)
-			}
+			check.That(h.t, v.Status == announce.Scheduled && v.ClockUnset && v.SpeaksAt.IsZero(),
+				"accepted %+v, want it to wait for the clock", v)
 		}
 		h.restart(settings)
 		defer h.run()()
@@ -192,9 +191,8 @@ func TestAnnounce_urgentPlaces(t *testing.T) {
 		}
 		h.expectError(announce.Request{Content: announce.Content{Message: "u", Urgent: true}}, announce.ErrFull)
 		h.expectError(announce.Request{Content: said("b")}, announce.ErrFull)
-		if s := h.Stats(); s.Waiting != c.Max+announce.UrgentPlaces {
-			h.t.Errorf("%d wait", s.Waiting)
-		}
+		s := h.Stats()
+		check.That(h.t, s.Waiting == c.Max+announce.UrgentPlaces, "%d wait", s.Waiting)
 	})
 }
 
@@ -214,9 +212,8 @@ func TestPriority_order(t *testing.T) {
 		time.Sleep(time.Minute)
 		h.expect("head urgent usual high low")
 		for _, v := range h.List().Recent {
-			if (v.Status == announce.Silenced) != (v.Message == "listed") || v.Urgent != (v.Priority == 5) {
-				h.t.Errorf("%s ended as %+v", v.Message, v)
-			}
+			check.That(h.t, (v.Status == announce.Silenced) == (v.Message == "listed") && v.Urgent == (v.Priority == 5),
+				"%s ended as %+v", v.Message, v)
 		}
 	})
 }
@@ -232,6 +229,9 @@ func TestVolume_own(t *testing.T) {
 			h.request(r)
 			time.Sleep(2 * time.Second)
 		}
+		h.Comment("g", "comment")
+		time.Sleep(2 * time.Second)
+		h.expectGain("comment", 0.6)
 		h.expectGain("usual", 0.6)
 		h.expectGain("own", 0.2)
 		h.expectGain("floor", 0.4*1.5)
@@ -262,9 +262,8 @@ func TestQuiet_modes(t *testing.T) {
 				if !usual.SpeaksAt.IsZero() {
 					speaks = usual.SpeaksAt.Sub(start)
 				}
-				if usual.Status != tt.answer || !usual.Quiet || speaks != tt.speaks || urgent.Quiet {
-					h.t.Errorf("answered %+v; urgent %+v", usual, urgent)
-				}
+				check.That(h.t, usual.Status == tt.answer && usual.Quiet && speaks == tt.speaks && !urgent.Quiet,
+					"answered %+v; urgent %+v", usual, urgent)
 				time.Sleep(24 * time.Hour)
 				h.expect(tt.played)
 				h.expectStatus(usual.ID, tt.end)
@@ -282,15 +281,12 @@ func TestQuiet_beginsAndEnds(t *testing.T) {
 	c := &controls{quiet: between(policy.Hold, time.Hour, 2*time.Hour)}
 	controlled(t, c, func(h *rig) {
 		atNight := h.request(announce.Request{Content: said("night"), In: 90 * time.Minute, TTL: time.Hour})
-		if atNight.SpeaksAt.Sub(start) != 2*time.Hour || !atNight.Quiet {
-			h.t.Errorf("answered %+v, want the end of quiet", atNight)
-		}
+		check.That(h.t, atNight.SpeaksAt.Sub(start) == 2*time.Hour && atNight.Quiet,
+			"answered %+v, want the end of quiet", atNight)
 		time.Sleep(time.Hour - 500*time.Millisecond)
 		h.post("a1|a2", false)
 		waiting := h.request(announce.Request{Content: said("waiting"), TTL: 2 * time.Hour})
-		if waiting.Quiet || waiting.Status != announce.Queued {
-			h.t.Errorf("before: %+v", waiting)
-		}
+		check.That(h.t, !waiting.Quiet && waiting.Status == announce.Queued, "before: %+v", waiting)
 		time.Sleep(10 * time.Second)
 		h.expect("a1 a2")
 		if v := h.expectStatus(waiting.ID, announce.Scheduled); !v.Quiet || v.SpeaksAt.Sub(start) != 2*time.Hour {
@@ -355,39 +351,235 @@ func violations(err error) (all string) {
 	return ""
 }
 
-// An interrupted announcement is cancelled with those that wait.
-func TestDelete_interrupted(t *testing.T) {
-	running(t, settings, func(h *rig) {
-		v := h.post("a1|a2|a3", false)
-		time.Sleep(1500 * time.Millisecond)
-		h.post("long", true)
-		time.Sleep(time.Second)
-		h.expectStatus(v.ID, announce.Queued)
-		if n, err := h.CancelWaiting(context.Background()); n != 1 || err != nil {
-			h.t.Errorf("cancelled %d, %v, want 1", n, err)
-		}
-		h.expectStatus(v.ID, announce.Cancelled)
-		time.Sleep(time.Minute)
-		h.expect("a1 a2 / long")
-	})
-}
-
 func TestDelete_leavesScheduled(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		h.post("head", false)
 		synctest.Wait()
 		later := h.request(announce.Request{Content: said("later"), In: time.Minute})
 		waiting := h.post("waiting", false)
-		if n, err := h.CancelWaiting(context.Background()); n != 1 || err != nil {
-			h.t.Errorf("cancelled %d, %v, want 1", n, err)
-		}
+		n, err := h.CancelWaiting(context.Background(), nil)
+		check.That(h.t, n == 1 && err == nil, "cancelled %d, %v, want 1", n, err)
 		h.expectStatus(waiting.ID, announce.Cancelled)
 		h.expectStatus(later.ID, announce.Scheduled)
 		v := check.Must(h.Cancel(h.t.Context(), later.ID))(h.t)
-		if v.Status != announce.Cancelled || len(h.List().Scheduled) != 0 {
-			h.t.Errorf("cancelled: %+v; %+v", v, h.List().Scheduled)
-		}
+		check.That(h.t, v.Status == announce.Cancelled && len(h.List().Scheduled) == 0,
+			"cancelled: %+v; %+v", v, h.List().Scheduled)
 		time.Sleep(time.Hour)
 		h.expect("head")
+	})
+}
+
+var thrice = announce.Repeat{Times: 3, Every: time.Minute}
+
+func TestRepeat_untilTimes(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
+		check.That(h.t, v.Status == announce.Queued, "accepted as %s", v.Status)
+		time.Sleep(time.Second)
+		for spoken, at := range []time.Duration{61 * time.Second, 122 * time.Second} {
+			v := h.expectStatus(v.ID, announce.Scheduled)
+			if v.Spoken != spoken+1 || v.SpeaksAt.Sub(start) != at || v.Expires.Sub(start) != at+settings.TTL ||
+				!v.Started.IsZero() {
+				h.t.Errorf("after repetition %d: %+v", spoken+1, v)
+			}
+			h.expectSaved(v.ID, announce.Scheduled)
+			time.Sleep(61 * time.Second)
+		}
+		if v := h.expectStatus(v.ID, announce.Done); v.Spoken != 3 {
+			h.t.Errorf("spoken %d times", v.Spoken)
+		}
+		time.Sleep(time.Hour)
+		h.expect("alarm alarm alarm")
+	})
+}
+
+// A repetition that follows an interrupted one begins with the first sentence.
+func TestRepeat_afterInterruption(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.request(announce.Request{Content: said("a1|a2"), Repeat: announce.Repeat{Times: 2, Every: time.Minute}})
+		time.Sleep(1500 * time.Millisecond)
+		h.post("u", true)
+		time.Sleep(time.Hour)
+		h.expect("a1 a2 / u a2 a1 a2")
+	})
+}
+
+// The repetitions that were spoken are not spoken again after a restart.
+func TestRepeat_afterRestart(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
+		stop := h.run()
+		time.Sleep(30 * time.Second)
+		stop()
+		h.restart(settings)
+		defer h.run()()
+		if v := h.expectStatus(v.ID, announce.Scheduled); v.Spoken != 1 || v.SpeaksAt.Sub(start) != 61*time.Second {
+			h.t.Errorf("after the restart: %+v", v)
+		}
+		time.Sleep(time.Hour)
+		h.expect("alarm alarm alarm")
+		h.expectStatus(v.ID, announce.Done)
+	})
+}
+
+func TestAcknowledge(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		after  time.Duration
+		answer announce.Status
+		end    announce.Status
+		played string
+	}{
+		{"before", 0, announce.Cancelled, announce.Cancelled, "head"},
+		{"while it is spoken", 1500 * time.Millisecond, announce.Playing, announce.Done, "head alarm"},
+		{"between", 10 * time.Second, announce.Done, announce.Done, "head alarm"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			running(t, settings, func(h *rig) {
+				h.post("head", false)
+				v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
+				time.Sleep(tt.after)
+				synctest.Wait()
+				got, err := h.Acknowledge(context.Background(), v.ID)
+				check.That(h.t, err == nil && got.Status == tt.answer && got.Acknowledged,
+					"acknowledged: %+v, %v", got, err)
+				time.Sleep(time.Hour)
+				h.expect(tt.played)
+				h.expectStatus(v.ID, tt.end)
+				h.expectSaved(v.ID, tt.end)
+				check.ErrorIs(h.t, check.Err(h.Acknowledge(context.Background(), v.ID)), announce.ErrEnded,
+					"acknowledged again")
+			})
+		})
+	}
+}
+
+func TestAcknowledge_rejected(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		v := h.post("once", false)
+		for id, want := range map[string]error{"unknown": announce.ErrNotFound, v.ID: announce.ErrNotRepeated} {
+			check.ErrorIs(h.t, check.Err(h.Acknowledge(context.Background(), id)), want, "acknowledge %s", id)
+		}
+	})
+}
+
+// An acknowledgement that cannot be saved is reported; it holds until a crash.
+func TestAcknowledge_notSaved(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
+		time.Sleep(500 * time.Millisecond)
+		h.outbox.set(errors.New("disk full"), 0)
+		check.ErrorIs(h.t, check.Err(h.Acknowledge(context.Background(), v.ID)), announce.ErrUnavailable, "acknowledge")
+		time.Sleep(time.Hour)
+		h.expect("alarm")
+	})
+}
+
+// Canceling ends the repetitions, also when all waiting ones are cancelled.
+func TestCancel_repeating(t *testing.T) {
+	for name, cancel := range map[string]func(*rig, string) error{
+		"one": func(h *rig, id string) error { _, err := h.Cancel(context.Background(), id); return err },
+		"all": func(h *rig, _ string) error { _, err := h.CancelWaiting(context.Background(), nil); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			running(t, settings, func(h *rig) {
+				v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
+				time.Sleep(10 * time.Second)
+				check.NoError(h.t, cancel(h, v.ID))
+				h.expectStatus(v.ID, announce.Cancelled)
+				time.Sleep(time.Hour)
+				h.expect("alarm")
+			})
+		})
+	}
+}
+
+// A cancellation while the next repetition is being saved counts.
+func TestCancel_whileRepetitionSaved(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		v := h.request(announce.Request{Content: said("alarm"), Repeat: thrice})
+		synctest.Wait()
+		h.outbox.set(nil, 5*time.Second)
+		time.Sleep(3 * time.Second)
+		got, err := h.Cancel(context.Background(), v.ID)
+		check.That(h.t, err == nil && got.Status == announce.Cancelled, "cancelled: %+v, %v", got, err)
+		time.Sleep(time.Hour)
+		h.expect("alarm")
+		h.expectSaved(v.ID, announce.Cancelled)
+	})
+}
+
+func TestAgain(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		first := h.request(announce.Request{
+			Content: announce.Content{
+				Title: "news", Message: "a", Voice: "bert", Rate: 200, Priority: 4, Volume: 50, Chime: "ding",
+			},
+			TTL: time.Hour, In: time.Second, Repeat: thrice,
+			Sender: announce.Sender{Kind: announce.FromPage, Name: "Ann"},
+		})
+		by := announce.Request{Sender: announce.Sender{Kind: announce.FromCLI, Name: "root"}, IdempotencyKey: "k"}
+		again := check.Must(h.Again(h.t.Context(), first.ID, by))(h.t)
+		want := first.Announcement
+		want.ID, want.Seq, want.Created, want.Expires = again.ID, again.Seq, again.Created, again.Expires
+		want.At, want.SpeaksAt, want.Repeat, want.Status = time.Time{}, time.Time{}, announce.Repeat{}, announce.Queued
+		want.Sender = by.Sender
+		if again.Announcement != want || again.ID == first.ID || again.Expires.Sub(again.Created) != time.Hour {
+			h.t.Errorf("again: %+v, want %+v", again.Announcement, want)
+		}
+		same := check.Must(h.Again(h.t.Context(), first.ID, by))(h.t)
+		check.That(h.t, same.ID == again.ID, "the same key gave %s and %s", again.ID, same.ID)
+		check.ErrorIs(h.t, check.Err(h.Again(h.t.Context(), "unknown", by)), announce.ErrNotFound, "again")
+	})
+}
+
+// Without a history, the text of an announcement is deleted at its end, and those of earlier ones when that is
+// configured.
+func TestHistory_off(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		before := h.request(announce.Request{Content: announce.Content{Title: "t", Message: "before"}})
+		time.Sleep(time.Minute)
+		c := settings
+		c.History = false
+		h.expectTexts(before.ID, "t", "before")
+		check.NoError(h.t, h.Configure(c))
+		synctest.Wait()
+		h.expectTexts(before.ID, "", "")
+		after := h.request(announce.Request{Content: announce.Content{Title: "t", Message: "after"}})
+		h.expectTexts(after.ID, "t", "after")
+		time.Sleep(time.Minute)
+		h.expectTexts(after.ID, "", "")
+		check.ErrorIs(h.t, check.Err(h.Again(h.t.Context(), after.ID, announce.Request{})), announce.ErrNoText, "again")
+	})
+}
+
+// expectTexts fails the test unless an announcement has these texts in memory and in the outbox.
+func (h *rig) expectTexts(id, title, message string) {
+	h.t.Helper()
+	synctest.Wait()
+	v := check.Must(h.Find(id))(h.t)
+	h.outbox.mu.Lock()
+	defer h.outbox.mu.Unlock()
+	for _, a := range []announce.Announcement{v.Announcement, h.outbox.stored[id]} {
+		check.That(h.t, a.Title == title && a.Message == message,
+			"texts %q, %q, want %q, %q", a.Title, a.Message, title, message)
+	}
+}
+
+// The limit of the duration applies to the title and the message together.
+func TestAnnounce_duration(t *testing.T) {
+	bubble(t, settings, func(h *rig) {
+		h.parts = func(p *announcer.Parts) {
+			p.Estimate = func(voice, text string, rate int) time.Duration {
+				check.That(h.t, voice == "bert" && rate == 100, "estimated with %s at %d", voice, rate)
+				return time.Duration(len(text)) * time.Minute
+			}
+		}
+		h.restart(settings)
+		for message, want := range map[string]string{"eleven": "", "seventy": "message too_long"} { // after "Hi. "
+			content := announce.Content{Title: " Hi ", Message: message, Voice: "bert", Rate: 100}
+			_, err := h.Check(announce.Request{Content: content})
+			check.Equal(h.t, violations(err), want, "%q", message)
+		}
 	})
 }

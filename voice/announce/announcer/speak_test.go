@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,14 +34,12 @@ func TestWatch_statusesInOrder(t *testing.T) {
 			}
 			got = append(got, fmt.Sprint(e.View.Status, place))
 		}
-		if want := "queued0 synthesizing0 playing0 done-"; strings.Join(got, " ") != want {
-			h.t.Errorf("events %v, want %s", got, want)
-		}
+		want := "queued0 synthesizing0 playing0 done-"
+		check.That(h.t, strings.Join(got, " ") == want, "events %v, want %s", got, want)
 		v = h.expectStatus(v.ID, announce.Done)
 		started, ended := v.Started.Sub(start), v.Ended.Sub(start)
-		if started != 100*time.Millisecond || ended != 2100*time.Millisecond {
-			h.t.Errorf("spoken from %s to %s, want 100ms to 2.1s", started, ended)
-		}
+		check.That(h.t, started == 100*time.Millisecond && ended == 2100*time.Millisecond,
+			"spoken from %s to %s, want 100ms to 2.1s", started, ended)
 	})
 }
 
@@ -86,29 +85,6 @@ func TestPrefetch_followsChangedOrder(t *testing.T) {
 	})
 }
 
-func TestVolume_urgentIsHalfLouder(t *testing.T) {
-	for _, tt := range []struct {
-		volume int
-		plain  float32
-		urgent float32
-	}{{100, 1, 1.5}, {50, 0.5, 0.75}, {1, 0.01, 0.015}} {
-		t.Run(fmt.Sprint(tt.volume), func(t *testing.T) {
-			c := settings
-			c.Volume = tt.volume
-			running(t, c, func(h *rig) {
-				h.post("plain", false)
-				h.post("urgent", true)
-				time.Sleep(5 * time.Second)
-				h.Comment("g", "comment")
-				time.Sleep(time.Minute)
-				h.expectGain("plain", tt.plain)
-				h.expectGain("comment", tt.plain)
-				h.expectGain("urgent", tt.urgent)
-			})
-		})
-	}
-}
-
 func TestSinkLost_speaksAgain(t *testing.T) {
 	running(t, settings, func(h *rig) {
 		a := h.post("a1|a2", false)
@@ -144,9 +120,8 @@ func TestSinkLost_synthesizesOnce(t *testing.T) {
 		h.post("a1|a2|a3|a4|a5", false)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if made := h.speaker.list(); len(made) > 3 {
-			h.t.Errorf("synthesized %v without a sink, want the beginning once", made)
-		}
+		made := h.speaker.list()
+		check.That(h.t, len(made) <= 3, "synthesized %v without a sink, want the beginning once", made)
 		h.sink.restore()
 		time.Sleep(10 * time.Second)
 		h.expect("a1 a2 a3 a4 a5")
@@ -161,9 +136,8 @@ func TestSpeaker_errorFailsAnnouncement(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		h.expect("a1 c1")
 		for _, id := range []string{a.ID, b.ID} {
-			if v := h.expectStatus(id, announce.Failed); v.Error != "no phonemes" {
-				h.t.Errorf("failed with %q, want %q", v.Error, "no phonemes")
-			}
+			v := h.expectStatus(id, announce.Failed)
+			check.That(h.t, v.Error == "no phonemes", "failed with %q, want %q", v.Error, "no phonemes")
 		}
 		h.expectStatus(c.ID, announce.Done)
 	})
@@ -192,9 +166,8 @@ func TestDone_fullDiskKeepsSpeaking(t *testing.T) {
 		h.outbox.set(errors.New("disk full"), 0)
 		time.Sleep(2500 * time.Millisecond)
 		h.expect("a1 b1 c1")
-		if n := h.Stats().Unsaved; n != 2 {
-			h.t.Errorf("%d ends are unsaved, want 2", n)
-		}
+		n := h.Stats().Unsaved
+		check.That(h.t, n == 2, "%d ends are unsaved, want 2", n)
 		h.outbox.set(nil, 0)
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -234,9 +207,7 @@ func TestStop_finishesSentence(t *testing.T) {
 				time.Sleep(tt.after)
 				begin := time.Now()
 				stop()
-				if took := time.Since(begin); took != tt.took {
-					h.t.Errorf("stopping took %s, want %s", took, tt.took)
-				}
+				check.Equal(h.t, time.Since(begin), tt.took, "stopping took")
 				h.expect(tt.played)
 				h.expectStatus(a.ID, tt.status)
 				h.expectStatus(b.ID, announce.Queued)
@@ -276,9 +247,8 @@ func TestStop_beforeFirstSample(t *testing.T) {
 		a := h.post("a1", false)
 		time.Sleep(time.Second)
 		stop()
-		if took := time.Since(start); took != time.Second {
-			h.t.Errorf("stopped after %s, want a second", took)
-		}
+		took := time.Since(start)
+		check.That(h.t, took == time.Second, "stopped after %s, want a second", took)
 		h.expect("")
 		h.expectStatus(a.ID, announce.Queued)
 	})
@@ -290,9 +260,8 @@ func TestStop_waitsFiveSecondsAtMost(t *testing.T) {
 		a := h.post("long", false)
 		time.Sleep(time.Second)
 		stop()
-		if took := time.Since(start); took != 6*time.Second {
-			h.t.Errorf("stopped after %s, want a second and five more", took)
-		}
+		took := time.Since(start)
+		check.That(h.t, took == 6*time.Second, "stopped after %s, want a second and five more", took)
 		h.expect("long /")
 		h.expectStatus(a.ID, announce.Queued)
 		h.restart(settings)
@@ -315,68 +284,209 @@ func TestRestart_speaksUnfinished(t *testing.T) {
 		h.restart(settings)
 		l := h.List()
 		queue, recent := l.Queue, l.Recent
-		if len(queue) != 1 || queue[0].ID != b.ID || queue[0].Status != announce.Queued {
-			h.t.Errorf("the queue is %v, want the interrupted one, queued", queue)
-		}
-		if len(recent) != 2 {
-			h.t.Errorf("%d ended ones are listed, want 2", len(recent))
-		}
+		check.That(h.t, len(queue) == 1 && queue[0].ID == b.ID && queue[0].Status == announce.Queued,
+			"the queue is %v, want the interrupted one, queued", queue)
+		check.That(h.t, len(recent) == 2, "%d ended ones are listed, want 2", len(recent))
 		defer h.run()()
 		d := h.post("d1", false)
-		if d.Seq <= c.Seq {
-			h.t.Errorf("the number after the restart is %d, want above %d", d.Seq, c.Seq)
-		}
+		check.That(h.t, d.Seq > c.Seq, "the number after the restart is %d, want above %d", d.Seq, c.Seq)
 		time.Sleep(10 * time.Second)
 		h.expect("a1 c1 b1 b2 d1") // b2 was not begun before
 		h.expectStatus(a.ID, announce.Done)
 	})
 }
 
-func TestWatch_closesSlowWatcher(t *testing.T) {
-	bubble(t, settings, func(h *rig) {
-		stopRun := h.run()
-		slow, stopSlow := h.Watch()
-		defer stopSlow()
-		fast, stopFast := h.Watch()
-		defer stopFast()
-		seen := make(chan int)
-		go func() {
-			n := 0
-			for range fast {
-				n++
-			}
-			seen <- n
-		}()
-		for i := range 30 {
-			h.post(fmt.Sprint(i), false)
-		}
+// A ducker stands in for the other streams.
+type ducker struct {
+	lowering, restoring time.Duration // how long these take
+	fault               error
+	mu                  sync.Mutex
+	events              []string
+}
+
+func (d *ducker) Duck(ctx context.Context, gain float64) (restore func(), err error) {
+	d.add(fmt.Sprintf("lower %.2f", gain))
+	select {
+	case <-time.After(d.lowering):
+	case <-ctx.Done():
+		d.add("gave up")
+		return nil, ctx.Err()
+	}
+	if d.fault != nil {
+		return nil, d.fault
+	}
+	return func() {
+		time.Sleep(d.restoring)
+		d.add("restored")
+	}, nil
+}
+
+// add records an event with the time at which it happens, in seconds.
+func (d *ducker) add(what string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.events = append(d.events, fmt.Sprintf("%s at %g", what, time.Since(start).Seconds()))
+}
+
+// expectDucked fails the test unless this happened to the other streams.
+func (h *rig) expectDucked(want string) {
+	h.t.Helper()
+	h.ducker.mu.Lock()
+	defer h.ducker.mu.Unlock()
+	got := strings.Join(h.ducker.events, ", ")
+	check.That(h.t, got == want, "after %s the other streams were: %s; want %s", time.Since(start), got, want)
+}
+
+func ducking(t *testing.T, test func(h *rig)) {
+	t.Helper()
+	c := settings
+	c.Duck = -20
+	running(t, c, test)
+}
+
+func TestDuck_whileSomethingIsSpoken(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script func(h *rig)
+		want   string
+	}{
+		"one": {func(h *rig) { h.post("a1|a2", false) }, "lower 0.10 at 0.1, restored at 2.1"},
+		"one after the other": {func(h *rig) {
+			h.post("a1", false)
+			h.post("b1", false)
+		}, "lower 0.10 at 0.1, restored at 2.1"},
+		"one later": {func(h *rig) {
+			h.post("a1", false)
+			time.Sleep(3 * time.Second)
+			h.post("b1", false)
+		}, "lower 0.10 at 0.1, restored at 1.1, lower 0.10 at 3.1, restored at 4.1"},
+		"a comment": {func(h *rig) { h.Comment("g", "r1") }, "lower 0.10 at 0.1, restored at 1.1"},
+		"a cancelled one": {func(h *rig) {
+			v := h.post("a1", false)
+			time.Sleep(500 * time.Millisecond)
+			_, _ = h.Cancel(context.Background(), v.ID) // the test sees what follows
+		}, "lower 0.10 at 0.1, restored at 0.5"},
+		"an interrupted one": {func(h *rig) {
+			h.post("a1", false)
+			time.Sleep(500 * time.Millisecond)
+			h.post("u1", true)
+		}, "lower 0.10 at 0.1, restored at 2.6"},
+		"a failed one": {func(h *rig) { h.post("a1|unspeakable", false) }, "lower 0.10 at 0.1, restored at 1.1"},
+		"nothing":      {func(h *rig) { h.post("unspeakable", false) }, ""},
+		"the loss of the sink": {func(h *rig) {
+			h.post("a1", false)
+			time.Sleep(500 * time.Millisecond)
+			h.sink.lose()
+			time.Sleep(100 * time.Millisecond)
+			h.sink.restore()
+		}, "lower 0.10 at 0.1, restored at 0.5, lower 0.10 at 0.8, restored at 1.8"},
+		"slowly lowered": {func(h *rig) {
+			h.ducker.lowering = 400 * time.Millisecond
+			h.post("a1", false)
+		}, "lower 0.10 at 0.1, restored at 1.1"},
+		"cancelled while it is lowered": {func(h *rig) {
+			h.ducker.lowering = time.Hour
+			v := h.post("a1", false)
+			time.Sleep(500 * time.Millisecond)
+			_, _ = h.Cancel(context.Background(), v.ID)
+		}, "lower 0.10 at 0.1, gave up at 0.5"},
+		"lowered after it is restored": {func(h *rig) {
+			h.ducker.restoring = 3 * time.Second
+			h.post("a1", false)
+			time.Sleep(2 * time.Second)
+			h.post("b1|b2|b3", false)
+		}, "lower 0.10 at 0.1, restored at 4.1, lower 0.10 at 4.1, restored at 8.1"},
+		"a fault": {func(h *rig) {
+			h.ducker.fault = errors.New("no such stream")
+			h.post("a1", false)
+			time.Sleep(2 * time.Second)
+			h.post("b1", false)
+		}, "lower 0.10 at 0.1, lower 0.10 at 2.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ducking(t, func(h *rig) {
+				h.speaker.delay = 100 * time.Millisecond
+				tt.script(h)
+				time.Sleep(time.Minute)
+				h.expectDucked(tt.want)
+			})
+		})
+	}
+}
+
+// Lowering delays neither an announcement nor an urgent one that interrupts it.
+func TestDuck_doesNotDelay(t *testing.T) {
+	ducking(t, func(h *rig) {
+		h.ducker.lowering, h.ducker.restoring = time.Hour, time.Second
+		a := h.post("a1|a2", false)
+		time.Sleep(500 * time.Millisecond)
+		u := h.post("u1", true)
 		time.Sleep(time.Minute)
-		n := 0
-		for range slow {
-			n++
+		h.expect("a1 / u1 a1 a2")
+		for id, want := range map[string]time.Duration{a.ID: 0, u.ID: 500 * time.Millisecond} {
+			v := h.expectStatus(id, announce.Done)
+			check.That(h.t, v.Started.Sub(start) == want, "it starts after %s, want %s", v.Started.Sub(start), want)
 		}
-		stopRun() // ends the fast one
-		if n != 64 {
-			h.t.Errorf("the slow watcher got %d events, want 64 and then the end", n)
-		}
-		if got := <-seen; got != 120 {
-			h.t.Errorf("the fast watcher got %d events, want 4 of each of 30", got)
-		}
-		if late, _ := h.Watch(); !closed(late) {
-			h.t.Error("Watch after the end: an open channel, want a closed one")
-		}
+		h.expectDucked("lower 0.10 at 0, gave up at 3.5")
 	})
 }
 
-func closed(c <-chan announce.Event) bool {
-	_, ok := <-c
-	return !ok
+// Run ends after the other streams were restored.
+func TestDuck_restoredAtEnd(t *testing.T) {
+	c := settings
+	c.Duck = -20
+	bubble(t, c, func(h *rig) {
+		h.ducker.restoring = time.Second
+		stop := h.run()
+		h.post("a1|a2", false)
+		time.Sleep(500 * time.Millisecond)
+		stop()
+		h.expectDucked("lower 0.10 at 0, restored at 2")
+	})
 }
 
-func TestRun_endsWithoutAnnouncements(t *testing.T) {
-	bubble(t, settings, func(h *rig) {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		check.NoError(h.t, h.Run(ctx))
+func TestDuck_off(t *testing.T) {
+	running(t, settings, func(h *rig) {
+		h.post("a1", false)
+		time.Sleep(time.Minute)
+		h.expectDucked("")
 	})
+}
+
+// The default chime precedes an announcement unless another one ended less than five seconds before; commentary
+// and what goes on after an interruption have none.
+func TestChime_beforeSpeech(t *testing.T) {
+	c := settings
+	c.Chime, c.ChimeUrgent = "ding", "alert"
+	running(t, c, func(h *rig) {
+		h.post("a1", false) // with the chime, to 1.5 s
+		h.post("b1", false)
+		time.Sleep(7400 * time.Millisecond)
+		h.post("c1", false) // 4.9 s after b1
+		time.Sleep(7 * time.Second)
+		h.post("d1|d2", false)
+		time.Sleep(time.Second)
+		h.post("u1", true)
+		time.Sleep(time.Minute)
+		h.Comment("g", "r1")
+		time.Sleep(10 * time.Second)
+		h.expect("chime a1 b1 c1 chime d1 / chime u1 d1 d2 r1")
+	})
+}
+
+// With a chime, the first sample comes as early as without.
+func TestChime_doesNotDelay(t *testing.T) {
+	for _, chime := range []string{"none", "ding"} {
+		c := settings
+		c.Chime = chime
+		t.Run(chime, func(t *testing.T) {
+			running(t, c, func(h *rig) {
+				h.speaker.delay = 100 * time.Millisecond
+				v := h.post("a1", false)
+				time.Sleep(time.Minute)
+				if v := h.expectStatus(v.ID, announce.Done); v.Started.Sub(start) != 100*time.Millisecond {
+					h.t.Errorf("it starts after %s, want 0.1 s", v.Started.Sub(start))
+				}
+			})
+		})
+	}
 }

@@ -7,8 +7,7 @@ import (
 	"pressbox/voice/announce"
 )
 
-// watchTimes ends announcements that were not spoken in time and moves those whose time has come into the
-// queue, until ctx ends. It sets one timer, for the next of these events; if there is none, it sets none.
+// watchTimes does [announce.Queue.Advance] when it is due, until ctx ends. It sets one timer, for the next event.
 func (a *Announcer) watchTimes(ctx context.Context) {
 	for {
 		a.forgetTexts(ctx)
@@ -37,7 +36,7 @@ func (a *Announcer) watchTimes(ctx context.Context) {
 	}
 }
 
-// endUnspoken ends the announcements at the head of the queue that are not to be spoken, if none is being spoken.
+// endUnspoken does [announce.Queue.EndUnspoken].
 func (a *Announcer) endUnspoken(ctx context.Context) {
 	s := a.step((*announce.Queue).EndUnspoken)
 	if len(s.Ends) == 0 {
@@ -49,7 +48,7 @@ func (a *Announcer) endUnspoken(ctx context.Context) {
 	}
 }
 
-// forgetTexts deletes the texts of ended announcements if they are not to be saved.
+// forgetTexts does [announce.Queue.ForgetTexts].
 func (a *Announcer) forgetTexts(ctx context.Context) {
 	a.mu.Lock()
 	changed := a.queue.ForgetTexts(a.now())

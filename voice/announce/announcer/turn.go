@@ -21,8 +21,7 @@ type turn struct {
 	saveErr error                 // why its end was not saved
 }
 
-// take makes the first announcement of the queue the current one, or returns nil if none is ready. stop stops
-// its sound.
+// take does [announce.Queue.Take]; nil means that none is ready. stop stops the sound.
 func (a *Announcer) take(stop context.CancelCauseFunc) (t *turn) {
 	a.step(func(q *announce.Queue, c announce.Conditions) announce.Step {
 		next, ok, s := q.Take(c)
@@ -35,7 +34,7 @@ func (a *Announcer) take(stop context.CancelCauseFunc) (t *turn) {
 	return t
 }
 
-// peek returns the announcement that take would return.
+// peek does [announce.Queue.Peek].
 func (a *Announcer) peek() (next announce.Announcement, ok bool) {
 	a.step(func(q *announce.Queue, c announce.Conditions) (s announce.Step) {
 		next, ok, s = q.Peek(c)
@@ -44,24 +43,11 @@ func (a *Announcer) peek() (next announce.Announcement, ok bool) {
 	return next, ok
 }
 
-// markPlaying records that the first sample of the current announcement is being played, in a voice.
+// markPlaying records that the current announcement is being played, and logs another voice than was to speak.
 func (a *Announcer) markPlaying(voice string) {
-	a.speaks(voice, func(q *announce.Queue, c announce.Conditions) {
-		q.Played(c)
-		a.sinkErr = nil
-	})
-}
-
-// changeVoice records that another voice speaks the rest of the current announcement.
-func (a *Announcer) changeVoice(voice string) {
-	a.speaks(voice, func(*announce.Queue, announce.Conditions) {})
-}
-
-// speaks records and logs the voice that speaks the current announcement. change is made in the same step.
-func (a *Announcer) speaks(voice string, change func(*announce.Queue, announce.Conditions)) {
 	a.step(func(q *announce.Queue, c announce.Conditions) announce.Step {
-		change(q, c)
-		before, s := q.Spoken(voice, c)
+		a.sinkErr = nil
+		before, s := q.Played(voice, c)
 		if voice != before {
 			a.log.Warn("another voice speaks", "announcement", a.playing.ID, "voice", before, "instead", voice)
 		}
@@ -69,12 +55,10 @@ func (a *Announcer) speaks(voice string, change func(*announce.Queue, announce.C
 	})
 }
 
-// interrupt stops the sound of the current announcement if an urgent one waits and it is not urgent itself, and
-// reports whether it did.
+// interrupt does [announce.Queue.Interrupt], and reports whether a sound was stopped.
 func (a *Announcer) interrupt() bool { return a.step((*announce.Queue).Interrupt).Stop != nil }
 
-// requeue moves the current announcement back to its place in the queue, to be spoken on from a sentence, which
-// it saves before. sinkErr is the sink's error. It returns false if the announcement is being ended.
+// requeue saves with which sentence the current announcement is to be spoken on, and does [announce.Queue.Requeue].
 func (a *Announcer) requeue(ctx context.Context, t *turn, sentence int, sinkErr error) (ok bool) {
 	a.saveSentence(ctx, t, sentence)
 	lost := errors.Is(sinkErr, audio.ErrSinkLost)
@@ -93,8 +77,7 @@ func (a *Announcer) requeue(ctx context.Context, t *turn, sentence int, sinkErr 
 	return ok
 }
 
-// saveSentence records with which sentence the current announcement is to be spoken on. If that cannot be
-// saved, more of it may be spoken twice after a crash.
+// saveSentence does [announce.Queue.Rest] and saves it.
 func (a *Announcer) saveSentence(ctx context.Context, t *turn, sentence int) {
 	a.mu.Lock()
 	changed := a.queue.Rest(sentence)
@@ -115,8 +98,7 @@ func (a *Announcer) cause(t *turn) error {
 	return t.cause
 }
 
-// repeatLater returns the status of the current announcement, which has been spoken. If a repetition is left,
-// repeatLater saves and schedules it, unless the announcement was cancelled or acknowledged meanwhile.
+// repeatLater returns the status of the current announcement, which has been spoken: scheduled if a repetition is left.
 func (a *Announcer) repeatLater(ctx context.Context, t *turn) (status announce.Status) {
 	a.mu.Lock()
 	next, ok := a.queue.NextRepetition(a.now())

@@ -22,9 +22,8 @@ type Draft struct {
 	Warnings []string
 
 	urgent     *bool          // as given; it takes precedence over the priority
-	given      map[string]int // position of each given field; see [Violation]
+	where      map[string]int // positions of the given fields, by path; see [Violation]
 	violations []announce.Violation
-	where      map[string]int // positions of violations by path
 }
 
 // An Announcer accepts announcements; [*announcer.Announcer] does.
@@ -52,7 +51,7 @@ func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) 
 // request returns the request of the draft with the sender and the key of by.
 func (d *Draft) request(by announce.Request) announce.Request {
 	r := d.Request.Request()
-	r.Sender, r.Client, r.IdempotencyKey = by.Sender, by.Client, by.IdempotencyKey
+	r.Sender, r.Limited, r.IdempotencyKey = by.Sender, by.Limited, by.IdempotencyKey
 	if d.urgent != nil {
 		r.Urgent = *d.urgent
 		if !r.Urgent {
@@ -87,7 +86,7 @@ func (d *Draft) Set(name, text string) {
 	case d.isGiven(name):
 		d.Refuse(name, codeGivenTwice, "must be given once")
 	default:
-		d.give(name, unknownPosition)
+		d.locate(name, unknownPosition)
 		if text != "" || name == message {
 			d.set(f, name, value{kind: '"', text: text})
 		}
@@ -100,15 +99,8 @@ func (d *Draft) field(name string) (f reflect.Value, ok bool) {
 }
 
 func (d *Draft) isGiven(name string) bool {
-	_, ok := d.given[name]
+	_, ok := d.where[name]
 	return ok
-}
-
-func (d *Draft) give(name string, position int) {
-	if d.given == nil {
-		d.given = map[string]int{}
-	}
-	d.given[name] = position
 }
 
 // Warn adds the name of an unknown field to the warnings, if it has less than 20.

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pressbox/packaging/check"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/draft"
 )
@@ -99,9 +100,8 @@ func TestRead_forms(t *testing.T) {
 			"%s|%s|%d|%t|%d|%s|%v", a.got.Message, a.got.Title, a.got.Rate, a.got.Urgent, a.got.Priority, a.got.TTL,
 			d.Warnings,
 		)
-		if got != tt.want || a.got.IdempotencyKey != "k" {
-			t.Errorf("%s %q ?%s: %s, want %s", tt.media, tt.body, tt.query, got, tt.want)
-		}
+		check.That(t, got == tt.want && a.got.IdempotencyKey == "k",
+			"%s %q ?%s: %s, want %s", tt.media, tt.body, tt.query, got, tt.want)
 	}
 }
 
@@ -120,9 +120,7 @@ func TestRead_chime(t *testing.T) {
 		if err == nil {
 			_, err = d.Announce(t.Context(), a, announce.Request{})
 		}
-		if err != nil || a.got.Chime != want {
-			t.Errorf("%s: chime %q, want %q: %v", body, a.got.Chime, want, err)
-		}
+		check.That(t, err == nil && a.got.Chime == want, "%s: chime %q, want %q: %v", body, a.got.Chime, want, err)
 	}
 }
 
@@ -145,9 +143,8 @@ func TestRead_rooms(t *testing.T) {
 		if err == nil {
 			_, err = d.Announce(t.Context(), a, announce.Request{})
 		}
-		if got := fmt.Sprintf("%q", a.got.Rooms); err != nil || got != want {
-			t.Errorf("%s: %s, %v, want %s", body, got, err, want)
-		}
+		got := fmt.Sprintf("%q", a.got.Rooms)
+		check.That(t, err == nil && got == want, "%s: %s, %v, want %s", body, got, err, want)
 	}
 }
 
@@ -162,6 +159,10 @@ func TestRead_refused(t *testing.T) {
 		{"", `{"message": "x", "rate": "170.5"}`, "", "rate wrong_type 25"},
 		{"", `{"message": "x", "rate": "0x10"}`, "", "rate wrong_type 25"},
 		{"", `{"message": "x", "rate":0}`, "", "rate out_of_range 24"},
+		{"", `{"message": "x", "rate":-0}`, "", "rate out_of_range 24"},
+		{"", `{"message": "x", "rate":1e300}`, "", "rate out_of_range 24"},
+		{"", `{"message": "x", "rate":-1e999}`, "", "rate out_of_range 24"},
+		{"", `{"message": "x", "rate":null, "title":["x"]}`, "", "rate wrong_type 24, title wrong_type 38"},
 		{"", `{"message": "x", "urgent": 1, "a/b~": {}}`, "", "urgent wrong_type 27, a~1b~0 unknown_field 38"},
 		{
 			"", `{"message": "x", "repeat": {"times": true, "x/y": 1}}`, "",
@@ -170,6 +171,10 @@ func TestRead_refused(t *testing.T) {
 		{"", `{"message": "x", "repeat": 7}`, "", "repeat wrong_type 27"},
 		{"", `{"message": "x", "chime": true}`, "", "chime wrong_type 26"},
 		{"", `{"message": "x", "at": "soon"}`, "", "at invalid 23"},
+		{"", `{"message": "x", "at": "2026-11-22 18:30"}`, "", "at invalid 23"},
+		{"", `{"message": "x", "at": "2026-11-22T18:30:00"}`, "", "at invalid 23"},
+		{"", `{"message": "x", "at": "0001-01-01T00:00:00Z"}`, "", "at invalid 23"},
+		{"", `{"message": "x", "repeat": {}}`, "", "repeat/times required -1, repeat/every required -1"},
 		{"", `{"message": "x", "room": 7}`, "", "room wrong_type 25"},
 		{"", `{"message": "x", "room": ["hall", 7]}`, "", "room wrong_type 25"},
 		{"", `{"message": "x", "room": []}`, "", "room out_of_range 25"},
@@ -203,25 +208,20 @@ func TestRead_refused(t *testing.T) {
 		if refused.Code != "" {
 			got = append(got, fmt.Sprint(refused.Code, " ", refused.Position))
 		}
-		if all := strings.Join(got, ", "); all != tt.want {
-			t.Errorf("%s %q ?%s: %s, want %s", tt.media, tt.body, tt.query, all, tt.want)
-		}
+		check.Equal(t, strings.Join(got, ", "), tt.want, "%s %q ?%s", tt.media, tt.body, tt.query)
 		example, _, err := draft.JSON([]byte(refused.Example))
 		if err == nil {
 			_, err = example.Announce(t.Context(), &announcer{}, announce.Request{})
 		}
-		if err != nil {
-			t.Errorf("the example %s of %s: %v", refused.Example, err, refused)
-		}
+		check.That(t, err == nil, "the example %s of %s: %v", refused.Example, err, refused)
 	}
 }
 
 func TestJSON_more(t *testing.T) {
 	t.Parallel()
 	d, more, err := draft.JSON([]byte(`{"message": "x", "id": "7"}`), "id", "topic")
-	if err != nil || d.Request.Message != "x" || more["id"] != "7" || more["topic"] != "" {
-		t.Errorf("%+v, %v, %v", d, more, err)
-	}
+	check.That(t, err == nil && d.Request.Message == "x" && more["id"] == "7" && more["topic"] == "",
+		"%+v, %v, %v", d, more, err)
 	d, _, _ = draft.JSON([]byte(`{"message": "x", "id": 7}`), "id")
 	if _, err := d.Announce(t.Context(), &announcer{}, announce.Request{}); err == nil ||
 		err.Error() != "id: must be text, not 7" {
@@ -277,8 +277,7 @@ func FuzzDraft(f *testing.F) {
 			Message string
 			Title   string
 		}
-		if query == "" && json.Unmarshal(body, &object) == nil && object.Message != r.Message {
-			t.Fatalf("%q was read as %+v", body, r)
-		}
+		check.Require(t, query != "" || json.Unmarshal(body, &object) != nil || object.Message == r.Message,
+			"%q was read as %+v", body, r)
 	})
 }

@@ -82,9 +82,6 @@ func (d *Draft) position(path string) int {
 	if at, ok := d.where[path]; ok {
 		return at
 	}
-	if at, ok := d.given[path]; ok {
-		return at
-	}
 	return unknownPosition
 }
 

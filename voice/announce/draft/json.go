@@ -58,12 +58,11 @@ func ObjectFields(body []byte) ([]Field, error) {
 // setMember sets the field of a member.
 func (d *Draft) setMember(m member) {
 	path := escaped(m.name)
+	d.locate(path, m.position)
 	if f, ok := d.field(m.name); ok {
-		d.give(m.name, m.position)
 		d.set(f, path, m.value)
 		return
 	}
-	d.locate(path, m.position)
 	d.Refuse(path, codeUnknownField, "unknown field")
 }
 

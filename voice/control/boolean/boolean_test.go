@@ -3,6 +3,7 @@ package boolean_test
 import (
 	"testing"
 
+	"pressbox/packaging/check"
 	"pressbox/voice/control/boolean"
 )
 
@@ -20,8 +21,7 @@ func TestParse(t *testing.T) {
 		case ok:
 			got = "false"
 		}
-		if got != want || boolean.Off(text) != (want == "false") {
-			t.Errorf("%q is %s, off: %t; want %s", text, got, boolean.Off(text), want)
-		}
+		check.That(t, got == want && boolean.Off(text) == (want == "false"),
+			"%q is %s, off: %t; want %s", text, got, boolean.Off(text), want)
 	}
 }

@@ -64,9 +64,7 @@ func TestNext(t *testing.T) {
 			at = e.Next(at)
 			got = append(got, at.Format(layout))
 		}
-		if got := strings.Join(got, ", "); got != tt.want {
-			t.Errorf("%s in %s after %s: %s, want %s", tt.cron, tt.zone, tt.after, got, tt.want)
-		}
+		check.Equal(t, strings.Join(got, ", "), tt.want, "%s in %s after %s", tt.cron, tt.zone, tt.after)
 	}
 }
 
@@ -113,14 +111,10 @@ func FuzzNext(f *testing.F) {
 		}
 		after := time.Unix(unix, 0).In(zones[int(unix)%len(zones)])
 		next := e.Next(after)
-		if !next.After(after) {
-			t.Fatalf("%q after %s: %s", text, after, next)
-		}
-		if between := e.Next(next.Add(-time.Nanosecond)); !between.Equal(next) {
-			t.Errorf("%q after %s: %s, and just before that %s", text, after, next, between)
-		}
-		if !next.Equal(next.Truncate(time.Minute)) {
-			t.Errorf("%q after %s: %s is not a whole minute", text, after, next)
-		}
+		check.Require(t, next.After(after), "%q after %s: %s", text, after, next)
+		between := e.Next(next.Add(-time.Nanosecond))
+		check.That(t, between.Equal(next), "%q after %s: %s, and just before that %s", text, after, next, between)
+		check.That(t, next.Equal(next.Truncate(time.Minute)),
+			"%q after %s: %s is not a whole minute", text, after, next)
 	})
 }

@@ -152,7 +152,9 @@ func (w Week) At(t time.Time) (active bool, until time.Time) {
 		case active && i.from.After(until):
 			return true, until
 		default:
-			active, until = true, later(until, i.to)
+			if active = true; i.to.After(until) {
+				until = i.to
+			}
 		}
 	}
 	if until.After(t.AddDate(0, 0, horizon)) {
@@ -182,11 +184,4 @@ func (w Week) around(t time.Time) []interval {
 	}
 	slices.SortFunc(all, func(a, b interval) int { return a.from.Compare(b.from) })
 	return all
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

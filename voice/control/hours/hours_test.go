@@ -61,9 +61,8 @@ func TestAt(t *testing.T) {
 		if !until.IsZero() {
 			got = until.Format(layout)
 		}
-		if active != tt.active || got != tt.until {
-			t.Errorf("%q at %s: %v until %q, want %v until %q", tt.hours, tt.at, active, got, tt.active, tt.until)
-		}
+		check.That(t, active == tt.active && got == tt.until,
+			"%q at %s: %v until %q, want %v until %q", tt.hours, tt.at, active, got, tt.active, tt.until)
 	}
 }
 
@@ -118,11 +117,7 @@ func FuzzAt(f *testing.F) {
 		}
 		before, same := w.At(until.Add(-1))
 		after, _ := w.At(until)
-		if !until.After(at) || before != active || !same.Equal(until) || after == active {
-			t.Errorf(
-				"%q at %s: %v until %s; just before %v until %s, then %v", text, at, active, until, before, same,
-				after,
-			)
-		}
+		check.That(t, until.After(at) && before == active && same.Equal(until) && after != active,
+			"%q at %s: %v until %s; just before %v until %s, then %v", text, at, active, until, before, same, after)
 	})
 }

@@ -33,9 +33,7 @@ func perl(t *testing.T, confined bool, code string, args ...string) string {
 	cmd := exec.CommandContext(t.Context(), command[0], append(append(command[1:], "-"), args...)...)
 	cmd.Stdin = strings.NewReader(code) // for -e it opens /dev/null
 	out, err := cmd.CombinedOutput()
-	if err != nil && len(out) == 0 {
-		t.Fatalf("perl %q: %v", code, err)
-	}
+	check.Require(t, err == nil || len(out) != 0, "perl %q: %v", code, err)
 	return string(out)
 }
 
@@ -53,9 +51,8 @@ func TestRun_limits(t *testing.T) {
 // Each attempt succeeds without confinement, so that its failure shows the confinement.
 func TestRun_denies(t *testing.T) {
 	t.Parallel()
-	if err := Missing(); err != nil {
-		t.Fatalf("this kernel cannot restrict everything: %v", err)
-	}
+	err := Missing()
+	check.Require(t, err == nil, "this kernel cannot restrict everything: %v", err)
 	state := t.TempDir()
 	secret := filepath.Join(state, "pressbox.db")
 	check.NoError(t, os.WriteFile(secret, []byte("secret"), 0o600))

@@ -78,21 +78,11 @@ func (n numbers) ordinal(v int) string {
 	spoken := n.cardinal(v)
 	cut := strings.LastIndexAny(spoken, " -") + 1
 	head, last := spoken[:cut], spoken[cut:]
-	switch last {
-	case "one":
-		return head + "first"
-	case "two":
-		return head + "second"
-	case "three":
-		return head + "third"
-	case "five":
-		return head + "fifth"
-	case "eight":
-		return head + "eighth"
-	case "nine":
-		return head + "ninth"
-	case "twelve":
-		return head + "twelfth"
+	if irregular := map[string]string{
+		"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
+		"twelve": "twelfth",
+	}[last]; irregular != "" {
+		return head + irregular
 	}
 	if stem, ok := strings.CutSuffix(last, "y"); ok {
 		return head + stem + "ieth"

@@ -35,32 +35,22 @@ func (s *Verbalizer) Verbalize(t recognize.Token) string {
 		return s.digits(t)
 	case recognize.Label:
 		return s.labelNumber(t.Number) + " " + spelled(strings.ToUpper(t.Letter))
-	}
-	if spoken, ok := s.time(t); ok {
-		return spoken
+	case recognize.Clock:
+		return s.clock(t)
+	case recognize.Date:
+		return s.date(t)
+	case recognize.Weekday:
+		return s.WeekdayName(t.Day)
+	case recognize.Month:
+		return s.MonthName(t.Month)
+	case recognize.Duration:
+		return s.duration(t)
+	case recognize.Decade:
+		return s.decade(t)
+	case recognize.ShortYear:
+		return s.pair(t.Year)
 	}
 	return s.amount(t)
-}
-
-// time says times and dates.
-func (s *Verbalizer) time(t recognize.Token) (spoken string, ok bool) {
-	switch t := t.(type) {
-	case recognize.Clock:
-		return s.clock(t), true
-	case recognize.Date:
-		return s.date(t), true
-	case recognize.Weekday:
-		return [...]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}[t.Day], true
-	case recognize.Month:
-		return month(t.Month), true
-	case recognize.Duration:
-		return s.duration(t), true
-	case recognize.Decade:
-		return s.decade(t), true
-	case recognize.ShortYear:
-		return s.pair(t.Year), true
-	}
-	return "", false
 }
 
 // amount says numbers and what is measured.

@@ -6,14 +6,6 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// month returns the name of month m, 1–12.
-func month(m int) string {
-	return [...]string{
-		"", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-		"November", "December",
-	}[m]
-}
-
 // clock says a time of day: six thirty p.m.
 func (s *Verbalizer) clock(c recognize.Clock) string {
 	spoken := s.hour(c)
@@ -84,7 +76,7 @@ func (s *Verbalizer) date(d recognize.Date) string {
 
 // day says a date: March third, twenty twenty-six.
 func (s *Verbalizer) day(d recognize.Date) string {
-	spoken := month(d.Month)
+	spoken := s.MonthName(d.Month)
 	switch {
 	case d.Day == 0 && d.Year > 0:
 		return spoken + " " + s.year(d.Year)
@@ -110,19 +102,7 @@ func (s *Verbalizer) day(d recognize.Date) string {
 
 // durationUnit returns the name of a part of a duration.
 func durationUnit(letter byte) string {
-	switch letter {
-	case 'y':
-		return "year"
-	case 'w':
-		return "week"
-	case 'd':
-		return "day"
-	case 'h':
-		return "hour"
-	case 'm':
-		return "minute"
-	}
-	return "second"
+	return map[byte]string{'y': "year", 'w': "week", 'd': "day", 'h': "hour", 'm': "minute", 's': "second"}[letter]
 }
 
 // duration says a duration: one hour five minutes.

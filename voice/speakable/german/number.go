@@ -24,17 +24,7 @@ func tens(v int) string {
 
 // stem returns the ordinals that are not their number with a t, "" for others.
 func stem(v int) string {
-	switch v {
-	case 1:
-		return "erst"
-	case 3:
-		return "dritt"
-	case 7:
-		return "siebt"
-	case 8:
-		return "acht"
-	}
-	return ""
+	return map[int]string{1: "erst", 3: "dritt", 7: "siebt", 8: "acht"}[v]
 }
 
 // cardinal returns 0 ≤ v < 1000 in words, larger numbers in digits.

@@ -36,9 +36,20 @@ func (s *Verbalizer) Verbalize(t recognize.Token) string {
 		return dialed(t)
 	case recognize.Label:
 		return t.Number + " " + t.Letter
-	}
-	if spoken, ok := s.time(t); ok {
-		return spoken
+	case recognize.Clock:
+		return clock(t)
+	case recognize.Date:
+		return s.date(t)
+	case recognize.Weekday:
+		return s.WeekdayName(t.Day)
+	case recognize.Month:
+		return s.MonthName(t.Month)
+	case recognize.Duration:
+		return s.duration(t)
+	case recognize.Decade:
+		return decade(t)
+	case recognize.ShortYear:
+		return strconv.Itoa(t.Year)
 	}
 	return s.amount(t)
 }
@@ -50,27 +61,6 @@ func dialed(d recognize.Digits) string {
 		return "plus " + spoken
 	}
 	return spoken
-}
-
-// time says times and dates.
-func (s *Verbalizer) time(t recognize.Token) (spoken string, ok bool) {
-	switch t := t.(type) {
-	case recognize.Clock:
-		return clock(t), true
-	case recognize.Date:
-		return s.date(t), true
-	case recognize.Weekday:
-		return [...]string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"}[t.Day], true
-	case recognize.Month:
-		return monthName(t.Month), true
-	case recognize.Duration:
-		return s.duration(t), true
-	case recognize.Decade:
-		return decade(t), true
-	case recognize.ShortYear:
-		return strconv.Itoa(t.Year), true
-	}
-	return "", false
 }
 
 // amount says numbers and what is measured.

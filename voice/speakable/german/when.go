@@ -7,22 +7,13 @@ import (
 	"pressbox/voice/speakable/recognize"
 )
 
-// monthName returns the name of a month, "" for 0.
-func monthName(month int) string {
-	return [...]string{
-		"", "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
-		"Dezember",
-	}[month]
-}
-
 // clock says a time of day: 19 Uhr 30.
 func clock(c recognize.Clock) string {
 	spoken := strconv.Itoa(c.Hour)
 	if c.Hour == 1 {
 		spoken = "ein"
 	}
-	switch {
-	case c.Split != "":
+	if c.Split != "" {
 		return strconv.Itoa(c.Hour) + " Minuten " + strconv.Itoa(c.Minute) + "," + c.Split + " Sekunden"
 	}
 	spoken += " Uhr"
@@ -37,7 +28,7 @@ func clock(c recognize.Clock) string {
 
 // date says a date, and the time that is written with it.
 func (s *Verbalizer) date(d recognize.Date) string {
-	spoken := monthName(d.Month)
+	spoken := s.MonthName(d.Month)
 	if d.Day > 0 {
 		spoken = s.ranked(d.Day, "", d.Case) + " " + spoken
 	}
@@ -55,19 +46,11 @@ func (s *Verbalizer) date(d recognize.Date) string {
 
 // period returns the names of a unit of a duration: one, several, and several in the dative.
 func period(unit byte) [3]string {
-	switch unit {
-	case 'y':
-		return [3]string{"Jahr", "Jahre", "Jahren"}
-	case 'w':
-		return [3]string{"Woche", "Wochen", "Wochen"}
-	case 'd':
-		return [3]string{"Tag", "Tage", "Tagen"}
-	case 'h':
-		return [3]string{"Stunde", "Stunden", "Stunden"}
-	case 'm':
-		return [3]string{"Minute", "Minuten", "Minuten"}
-	}
-	return [3]string{"Sekunde", "Sekunden", "Sekunden"}
+	return map[byte][3]string{
+		'y': {"Jahr", "Jahre", "Jahren"}, 'w': {"Woche", "Wochen", "Wochen"}, 'd': {"Tag", "Tage", "Tagen"},
+		'h': {"Stunde", "Stunden", "Stunden"}, 'm': {"Minute", "Minuten", "Minuten"},
+		's': {"Sekunde", "Sekunden", "Sekunden"},
+	}[unit]
 }
 
 // duration says a duration: eine Stunde 5 Minuten.

@@ -26,7 +26,7 @@ var (
 func addressRules() []rule {
 	return []rule{
 		{
-			"IPv4 address", ".", starts(`\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?\b`),
+			".", starts(`\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?\b`),
 			whole(func(_ *tokenizer, m []string) Token { return Address{m[0]} }),
 		},
 	}
@@ -77,7 +77,7 @@ func (s *tokenizer) address(word string) bool {
 		return false
 	}
 	a := s.addressIn(rest, word)
-	if a == "" || len(a) < len(rest) && IsWord(first(rest[len(a):])) {
+	if a == "" || len(a) < len(rest) && IsWord(First(rest[len(a):])) {
 		return false
 	}
 	text := readable(a)
@@ -159,7 +159,7 @@ func (s *tokenizer) chunkRest() (string, bool) {
 func SayAddress(a string, sign func(rune) string, word func(string) string) string {
 	var spoken []string
 	for a != "" {
-		part := token(a)
+		part := Head(a)
 		a = a[len(part):]
 		c, _ := utf8.DecodeRuneInString(part)
 		if name := sign(c); name != "" {

@@ -11,29 +11,20 @@ import (
 func phoneRules() []rule {
 	return []rule{
 		{
-			"telephone number with letters", "-", starts(`(1)-(8\d\d)-([A-Z][A-Z-]{3,9})\b`),
+			"-", starts(`(1)-(8\d\d)-([A-Z][A-Z-]{3,9})\b`),
 			whole(func(_ *tokenizer, m []string) Token {
 				return Identifier{Runs: []string{m[1], m[2], m[3]}}
 			}),
 		},
-		{
-			"telephone number", "-. ", starts(`(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}`),
-			whole((*tokenizer).phone),
-		},
-		{"telephone number", " -", starts(`0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*tokenizer).phone)},
-		{"telephone number", "/", starts(`0\d{2,5}/\d{3,8}(?:[ -]\d{1,8}){0,3}`), whole((*tokenizer).phone)},
-		{"telephone number", "-", starts(`\d{3}-\d{4}`), whole((*tokenizer).phone)},
-		{"social security number", "-", starts(`\d{3}-\d{2}-\d{4}`), whole((*tokenizer).phone)},
-		{"postal code", "-", starts(`\d{5}-\d{4}`), whole((*tokenizer).phone)},
-		{"card number", " -", starts(`\d{4}(?:[ -]\d{4}){2,3}`), whole((*tokenizer).phone)},
-		{
-			"ten digits", "$", starts(`\d{10,11}`),
-			whole(func(s *tokenizer, m []string) Token { return phoneDigits(m[0]) }),
-		},
-		{
-			"ten digits", " ,.!?:;)", starts(`\d{10}`),
-			whole(func(s *tokenizer, m []string) Token { return phoneDigits(m[0]) }),
-		},
+		{"-. ", starts(`(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}`), whole((*tokenizer).phone)},
+		{" -", starts(`0\d{2,4}(?:[ -/]\d{2,8}){1,4}`), whole((*tokenizer).phone)},
+		{"/", starts(`0\d{2,5}/\d{3,8}(?:[ -]\d{1,8}){0,3}`), whole((*tokenizer).phone)},
+		{"-", starts(`\d{3}-\d{4}`), whole((*tokenizer).phone)},
+		{"-", starts(`\d{3}-\d{2}-\d{4}`), whole((*tokenizer).phone)},        // social security number
+		{"-", starts(`\d{5}-\d{4}`), whole((*tokenizer).phone)},              // postal code
+		{" -", starts(`\d{4}(?:[ -]\d{4}){2,3}`), whole((*tokenizer).phone)}, // card number
+		{"$", starts(`\d{10,11}`), whole(func(s *tokenizer, m []string) Token { return phoneDigits(m[0]) })},
+		{" ,.!?:;)", starts(`\d{10}`), whole(func(s *tokenizer, m []string) Token { return phoneDigits(m[0]) })},
 	}
 }
 
@@ -85,16 +76,16 @@ func fours(d string) []string {
 // codeRules returns the rules of codes that start with a digit.
 func codeRules() []rule {
 	return []rule{
-		{"hexadecimal number", "a", starts(`0x[0-9A-Fa-f]{1,16}\b`), whole(func(_ *tokenizer, m []string) Token {
+		{"a", starts(`0x[0-9A-Fa-f]{1,16}\b`), whole(func(_ *tokenizer, m []string) Token {
 			return Identifier{Runs: runs(m[0])}
 		})},
 		{
-			"hardware address", "a:", starts(`[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){3,7}\b`),
+			"a:", starts(`[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){3,7}\b`),
 			whole(func(_ *tokenizer, m []string) Token {
 				return Identifier{Runs: runs(m[0])}
 			}),
 		},
-		{"code of letters and digits", "a", starts(`\d[0-9A-Z]{4,24}\b`), whole(func(_ *tokenizer, m []string) Token {
+		{"a", starts(`\d[0-9A-Z]{4,24}\b`), whole(func(_ *tokenizer, m []string) Token {
 			if strings.ContainsFunc(strings.TrimLeft(m[0], "0123456789"), IsDigit) &&
 				strings.ContainsFunc(m[0], unicode.IsUpper) {
 				return Identifier{Runs: runs(m[0])}
@@ -102,14 +93,14 @@ func codeRules() []rule {
 			return nil
 		})},
 		{
-			"version with a suffix", ".", starts(`(\d{1,5}(?:\.\d{1,5}){2,4})-(alpha|beta|rc|pre|dev|b)\.?(\d*)`),
+			".", starts(`(\d{1,5}(?:\.\d{1,5}){2,4})-(alpha|beta|rc|pre|dev|b)\.?(\d*)`),
 			whole(func(_ *tokenizer, m []string) Token {
 				return Version{Parts: append(strings.Split(m[1], "."), m[2], m[3])}
 			}),
 		},
-		{"digit groups", "-", starts(`\d+(?:-[0-9A-Za-z]+)+`), whole((*tokenizer).dashed)},
+		{"-", starts(`\d+(?:-[0-9A-Za-z]+)+`), whole((*tokenizer).dashed)},
 		{
-			"emergency number", " .,!?:$", starts(`(?:911|112|999|311|988|211|411|511|110)\b`),
+			" .,!?:$", starts(`(?:911|112|999|311|988|211|411|511|110)\b`),
 			whole(func(s *tokenizer, m []string) Token {
 				if s.Is(Dialed, s.nextWord(len(m[0]))) || s.preceded(Dialed) {
 					return Digits{Groups: []string{m[0]}}
@@ -117,13 +108,13 @@ func codeRules() []rule {
 				return nil
 			}),
 		},
-		{"label", "a", starts(`(\d{1,4})([A-Za-z])\b`), whole((*tokenizer).label)},
-		{"code", "", starts(`\d{2,16}(?: \d{2,4}){0,4}\b`), whole((*tokenizer).code)},
-		{"version", ".", starts(`[1-9]\d{0,2}(?:\.\d{3}){2}\b`), whole(func(s *tokenizer, m []string) Token {
+		{"a", starts(`(\d{1,4})([A-Za-z])\b`), whole((*tokenizer).label)},
+		{"", starts(`\d{2,16}(?: \d{2,4}){0,4}\b`), whole((*tokenizer).code)},
+		{".", starts(`[1-9]\d{0,2}(?:\.\d{3}){2}\b`), whole(func(s *tokenizer, m []string) Token {
 			return Number{Whole: plainDigits(m[0]), Grouped: true}
 		})},
 		{
-			"version of a year and month", ".", starts(`(20[1-4]\d)\.(1[0-2]|0?[1-9])\b`),
+			".", starts(`(20[1-4]\d)\.(1[0-2]|0?[1-9])\b`),
 			whole(func(s *tokenizer, m []string) Token {
 				if _, _, unit := s.Unit(s.nextWord(len(m[0]))); unit || s.DecimalComma ||
 					s.followed(len(m[0]), ".") ||
@@ -133,7 +124,7 @@ func codeRules() []rule {
 				return Version{Parts: m[1:]}
 			}),
 		},
-		{"version", ".", starts(`\d{1,5}(?:\.\d{1,5}){2,5}`), whole(func(_ *tokenizer, m []string) Token {
+		{".", starts(`\d{1,5}(?:\.\d{1,5}){2,5}`), whole(func(_ *tokenizer, m []string) Token {
 			return Version{Parts: strings.Split(m[0], ".")}
 		})},
 	}
@@ -143,7 +134,7 @@ func codeRules() []rule {
 func runs(code string) []string {
 	var parts []string
 	for code != "" {
-		c := first(code)
+		c := First(code)
 		digit := IsDigit(c)
 		n := strings.IndexFunc(code, func(c rune) bool { return IsDigit(c) != digit || !IsWord(c) })
 		switch {
@@ -246,7 +237,7 @@ func (s *tokenizer) label(m []string) Token {
 	switch {
 	case s.seated(), after:
 	case s.PeriodOrdinal && strings.Contains("abcef", m[2]): // Gartenstraße 5a
-	case !unicode.IsUpper(first(m[2])):
+	case !unicode.IsUpper(First(m[2])):
 		return nil
 	case strings.Contains("CFVWJLAhs", m[2]) && !s.named(len(m[0])):
 		return nil
@@ -292,7 +283,7 @@ func (s *tokenizer) identified(word string) bool {
 	}
 	m := identifier.FindString(s.rest(0))
 	if m == "" || !s.ends(m) ||
-		s.followed(len(m), ".") && len(s.rest(len(m))) > 1 && IsWord(first(s.rest(len(m))[1:])) {
+		s.followed(len(m), ".") && len(s.rest(len(m))) > 1 && IsWord(First(s.rest(len(m))[1:])) {
 		return false
 	}
 	parts := runs(m)

@@ -73,16 +73,10 @@ func (s *tokenizer) demanded() Case {
 // periodRules returns the rules of languages that write an ordinal with a period.
 func periodRules() []rule {
 	return []rule{
-		{
-			"day and month with periods", ".", starts(`(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4}|\d{2})\b)?`),
-			whole((*tokenizer).periodDate),
-		},
-		{
-			"clock time with a period", ".", starts(`(\d{1,2})\.([0-5]\d)( ?(?:Uhr|h)\b)?`),
-			whole((*tokenizer).periodClock),
-		},
-		{"amount without cents", ",", starts(`(\d{1,9}),(?:--?|[–—]) ?(€|EUR\b)?`), whole((*tokenizer).roundAmount)},
-		{"ordinal with a period", ".", starts(`(\d{1,3})\.`), whole((*tokenizer).periodOrdinal)},
+		{".", starts(`(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4}|\d{2})\b)?`), whole((*tokenizer).periodDate)},
+		{".", starts(`(\d{1,2})\.([0-5]\d)( ?(?:Uhr|h)\b)?`), whole((*tokenizer).periodClock)},
+		{",", starts(`(\d{1,9}),(?:--?|[–—]) ?(€|EUR\b)?`), whole((*tokenizer).roundAmount)},
+		{".", starts(`(\d{1,3})\.`), whole((*tokenizer).periodOrdinal)},
 	}
 }
 
@@ -140,16 +134,16 @@ func (s *tokenizer) periodOrdinal(m []string) Token {
 	word, demanded := s.nextWord(n), s.demanded()
 	governed := (demanded == Definite || demanded == Oblique) && !strings.EqualFold(s.before(0), "bis")
 	switch {
-	case word == "" || !isLetter(first(word)):
+	case word == "" || !isLetter(First(word)):
 		if !governed && !series.MatchString(rest) {
 			return nil
 		}
 		word = ""
-	case unicode.IsLower(first(word)), governed, s.rankedNoun(word), s.before(0) == "" && !s.Is(Starter, word):
+	case unicode.IsLower(First(word)), governed, s.rankedNoun(word), s.before(0) == "" && !s.Is(Starter, word):
 	default:
 		return nil
 	}
-	if s.Is(Starter, word) || unicode.IsLower(first(word)) {
+	if s.Is(Starter, word) || unicode.IsLower(First(word)) {
 		word = ""
 	}
 	return Ordinal{N: Atoi(m[1]), Noun: word}
@@ -169,9 +163,9 @@ func (s *tokenizer) rankedNoun(noun string) bool {
 // countRules returns the rules of bare numbers of which the words depend on their neighbors.
 func countRules() []rule {
 	return []rule{
-		{"a lone 1", " ", starts(`1 (\p{L}+)(?: (\p{L}+))?`), func(s *tokenizer, m []string) (Token, int) {
+		{" ", starts(`1 (\p{L}+)(?: (\p{L}+))?`), func(s *tokenizer, m []string) (Token, int) {
 			noun, adjective := m[1], ""
-			if unicode.IsLower(first(noun)) {
+			if unicode.IsLower(First(noun)) {
 				adjective = noun
 				if noun = m[2]; !strings.HasSuffix(m[1], "e") && !strings.HasSuffix(m[1], "er") &&
 					!strings.HasSuffix(m[1], "es") && !strings.HasSuffix(m[1], "en") ||
@@ -184,7 +178,7 @@ func countRules() []rule {
 			}
 			return Counted{Noun: noun, Adjective: adjective}, 1
 		}},
-		{"year", "", starts(`1[1-9]\d\d\b`), whole(func(s *tokenizer, m []string) Token {
+		{"", starts(`1[1-9]\d\d\b`), whole(func(s *tokenizer, m []string) Token {
 			rest := s.rest(len(m[0]))
 			marked := len(rest) > 1 && strings.ContainsRune(".,", rune(rest[0])) && IsDigit(rune(rest[1]))
 			after := s.preceded(YearBefore)

@@ -21,6 +21,7 @@ type Locale struct {
 	roles         map[string]Roles
 	months        map[string]int
 	weekdays      map[string]int
+	names         [2]map[int]string // full names of the months and weekdays
 	units         map[string]unitNames
 	abbreviations map[string][]abbreviation
 	homographs    map[string][]homograph
@@ -135,7 +136,7 @@ type homograph struct {
 //	Units          symbol | one | many | prefixes
 //	Abbreviations  short = long ; condition
 //	Homographs     word = respelling ; before: … ; after: … ; not: …
-//	Months         1 january jan             number and names
+//	Months         1 january jan             number and names, the full one first
 //	Weekdays       0 sunday sun
 //	Signs          sign TAB name
 //
@@ -170,7 +171,8 @@ func prefixNames() map[string]string {
 func ParseLocale(l Locale, t Tables) *Locale {
 	l.roles, l.units, l.abbreviations = map[string]Roles{}, map[string]unitNames{}, map[string][]abbreviation{}
 	l.homographs, l.signs = map[string][]homograph{}, map[string]string{}
-	l.months, l.weekdays = numbered(t.Months), numbered(t.Weekdays)
+	l.months, l.names[0] = numbered(t.Months)
+	l.weekdays, l.names[1] = numbered(t.Weekdays)
 	for row := range rows(t.Context) {
 		l.addRole(row)
 	}
@@ -205,15 +207,19 @@ func rows(table string) func(yield func(string) bool) {
 	}
 }
 
-func numbered(table string) map[string]int {
-	m := map[string]int{}
+// numbered returns the numbers of a table by their names, and the first name of each, which is the full one.
+func numbered(table string) (numbers map[string]int, names map[int]string) {
+	numbers, names = map[string]int{}, map[int]string{}
 	for row := range rows(table) {
 		words := strings.Fields(row)
+		n := Atoi(words[0])
 		for _, name := range words[1:] {
-			m[name] = Atoi(words[0])
+			numbers[name] = n
 		}
+		first, size := utf8.DecodeRuneInString(words[1])
+		names[n] = string(unicode.ToUpper(first)) + words[1][size:]
 	}
-	return m
+	return numbers, names
 }
 
 func (l *Locale) addRole(row string) {
@@ -234,27 +240,19 @@ func (l *Locale) addAbbreviation(row string) {
 	short, long, _ := strings.Cut(row, "=")
 	long, when, _ := strings.Cut(long, ";")
 	a := abbreviation{long: strings.TrimSpace(long)}
+	flags := map[string]*bool{
+		"period": &a.period, "number": &a.number, "year": &a.year, "after-number": &a.afterNumber, "name": &a.name,
+		"named": &a.named, "inner": &a.inner,
+	}
 	for condition := range strings.FieldsSeq(when) {
-		switch condition {
-		case "period":
-			a.period = true
-		case "number":
-			a.number = true
-		case "year":
-			a.year = true
-		case "after-number":
-			a.afterNumber = true
-		case "name":
-			a.name = true
-		case "named":
-			a.named = true
-		case "inner":
-			a.inner = true
-		default:
-			if a.next = strings.TrimPrefix(condition, "+"); a.next != condition {
-				continue
-			}
+		next, word := strings.CutPrefix(condition, "+")
+		switch {
+		case word:
+			a.next = next
+		case flags[condition] == nil:
 			panic(fmt.Sprintf("abbreviation %q has an unknown condition %q", row, condition))
+		default:
+			*flags[condition] = true
 		}
 	}
 	if short = strings.TrimSpace(short); strings.HasPrefix(short, "-") {
@@ -301,17 +299,11 @@ func (l *Locale) addHomograph(row string) {
 	h := homograph{say: strings.TrimSpace(say)}
 	for _, part := range parts[1:] {
 		kind, words, _ := strings.Cut(strings.TrimSpace(part), ":")
-		list := strings.Fields(strings.ReplaceAll(words, "^", " ^ "))
-		switch kind {
-		case "before":
-			h.before = list
-		case "after":
-			h.after = list
-		case "not":
-			h.not = list
-		default:
+		to := map[string]*[]string{"before": &h.before, "after": &h.after, "not": &h.not}[kind]
+		if to == nil {
 			panic(fmt.Sprintf("homograph %q has an unknown part %q", row, kind))
 		}
+		*to = strings.Fields(strings.ReplaceAll(words, "^", " ^ "))
 	}
 	word = strings.TrimSpace(word)
 	l.homographs[word] = append(l.homographs[word], h)
@@ -327,6 +319,12 @@ func (l *Locale) Unit(symbol string) (one, many string, ok bool) {
 	u, ok := l.units[symbol]
 	return u.One, u.Many, ok
 }
+
+// MonthName returns the name of a month, 1–12, "" for 0.
+func (l *Locale) MonthName(month int) string { return l.names[0][month] }
+
+// WeekdayName returns the name of a weekday, 0 (Sunday) to 6.
+func (l *Locale) WeekdayName(day int) string { return l.names[1][day] }
 
 // SignName returns the name of a sign, "" if it has none.
 func (l *Locale) SignName(sign string) string { return l.signs[sign] }

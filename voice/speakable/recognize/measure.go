@@ -27,19 +27,19 @@ func currency(sign string) string {
 func measureRules() []rule {
 	return []rule{
 		{
-			"duration", "",
+			"",
 			starts(`\d+(?:[.,]\d+)?[ -]?(?:min|mins|sec|secs|hrs?|Stdn?|Min|Sek|[wdhmsy])\b\.?|\d+[wdhm]\d`),
 			(*tokenizer).duration,
 		},
 		{
-			"ordinal", "a,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`),
+			"a,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th|ST|ND|RD|TH)\b`),
 			whole(func(_ *tokenizer, m []string) Token {
 				return Ordinal{N: Atoi(plainDigits(m[1]))}
 			}),
 		},
-		{"decade", "a'", starts(`(\d{0,2})(\d0)'?s\b`), whole((*tokenizer).decade)},
+		{"a'", starts(`(\d{0,2})(\d0)'?s\b`), whole((*tokenizer).decade)},
 		{
-			"feet and inches", "' a", starts(`(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b|\b)`),
+			"' a", starts(`(\d{1,2})(?:' ?| ?ft\.? )(\d{1,2})(?:"|''| ?in\b|\b)`),
 			whole(func(s *tokenizer, m []string) Token {
 				if Atoi(m[2]) > 11 || strings.HasSuffix(s.before(0), "°") ||
 					strings.Contains(m[0], "ft") && !strings.Contains(m[0], "in") {
@@ -48,7 +48,7 @@ func measureRules() []rule {
 				return FeetInches{Atoi(m[1]), Atoi(m[2])}
 			}),
 		},
-		{"inches", `".`, starts(`(\d+(?:\.\d+)?)"`), whole(func(s *tokenizer, m []string) Token {
+		{`".`, starts(`(\d+(?:\.\d+)?)"`), whole(func(s *tokenizer, m []string) Token {
 			if s.quote || s.before(0) == "'" { // 48° 12' 30"
 				return nil
 			}
@@ -57,13 +57,13 @@ func measureRules() []rule {
 			return Quantity{Number: decimal(m[1]), Unit: u, Compound: word != "" && !s.Is(Extent, word)}
 		})},
 		{
-			"product", " xu.", starts(`(\d{1,4}(?:\.\d+)?) x (\d{1,4}(?:\.\d+)?) =`),
+			" xu.", starts(`(\d{1,4}(?:\.\d+)?) x (\d{1,4}(?:\.\d+)?) =`),
 			func(_ *tokenizer, m []string) (Token, int) {
 				return Pair{A: decimal(m[1]), B: decimal(m[2]), Join: By}, len(m[0]) - len(" =")
 			},
 		},
 		{
-			"size", "a u.",
+			"a u.",
 			starts(`(\d{1,4}(?:\.\d+)?)(?:x| x |×)(\d{1,4}(?:\.\d+)?)(?:(?:x| x |×)(\d{1,4}(?:\.\d+)?))?\b`),
 			whole(func(_ *tokenizer, m []string) Token {
 				var size Size
@@ -76,20 +76,20 @@ func measureRules() []rule {
 			}),
 		},
 		{
-			"times", "au.", starts(`(\d+(?:\.\d+)?)[x×]`),
+			"au.", starts(`(\d+(?:\.\d+)?)[x×]`),
 			whole(func(_ *tokenizer, m []string) Token { return Times{decimal(m[1])} }),
 		},
 		{
-			"amount before its currency", "",
+			"",
 			starts(amount + ` ?([€£$¥]|EUR|USD|GBP|CAD|AUD|JPY|CHF)(?:/([A-Za-z]{1,6})\b)?`),
 			(*tokenizer).amountBefore,
 		},
-		{"quantity", "", starts(amount + `([ -]?)` + unitSign), (*tokenizer).quantity},
-		{"temperature", "a. ", starts(`(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*tokenizer).temperature},
-		{"direction", " ", starts(`(\d+) ([NSEW])\b`), (*tokenizer).direction},
-		{"magnitude", "a.", starts(`(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*tokenizer).magnitude},
+		{"", starts(amount + `([ -]?)` + unitSign), (*tokenizer).quantity},
+		{"a. ", starts(`(\d{1,3}(?:\.\d+)?) ?([CF])\b`), (*tokenizer).temperature},
+		{" ", starts(`(\d+) ([NSEW])\b`), (*tokenizer).direction},
+		{"a.", starts(`(\d+(?:\.\d+)?)(k|K|M|B|bn|mn)\b`), (*tokenizer).magnitude},
 		{
-			"letters after a decimal", ".", starts(`(\d+\.\d+)([A-Za-z]{1,3})\b`),
+			".", starts(`(\d+\.\d+)([A-Za-z]{1,3})\b`),
 			func(s *tokenizer, m []string) (Token, int) {
 				if after := s.rest(len(m[0])); strings.EqualFold(m[2], "e") && len(after) > 1 &&
 					startsWithDigit(after[1:]) {
@@ -127,7 +127,7 @@ func (s *tokenizer) duration(_ []string) (Token, int) {
 		}
 		at := strings.IndexByte(durationUnits, unit)
 		after := view[n+len(m[0])-len(m[3]):]
-		letter := after != "" && IsWord(first(after))
+		letter := after != "" && IsWord(First(after))
 		number, ok := s.number(m[1], true)
 		if at <= order ||
 			at > order+1 && order >= 0 && len(d.Parts) > 0 && !adjacent(d.Parts[len(d.Parts)-1].Unit, unit) || !ok ||
@@ -399,7 +399,7 @@ func (s *tokenizer) magnitude(m []string) (Token, int) {
 		m[2] == "k" && !s.nears(Meters):
 	case m[2] == "K" && decimals == "", s.preceded(Seat):
 		return nil, 0
-	case m[2] == "k", decimals == "", word == "", !unicode.IsLower(first(word)), s.Is(Extent, word), word == "down",
+	case m[2] == "k", decimals == "", word == "", !unicode.IsLower(First(word)), s.Is(Extent, word), word == "down",
 		word == "up":
 		return nil, 0
 	}

@@ -10,7 +10,6 @@ import (
 
 // A rule recognizes what starts with a digit.
 type rule struct {
-	name string
 	// after has the characters that may follow the first digits: letters as 'a', others outside ASCII as 'u',
 	// nothing as '$'; "" allows all. In lead rules it is the first character, '$' for all currencies.
 	after string
@@ -24,7 +23,7 @@ type tables struct {
 	numeric []rule                                 // what starts with a digit, in the order in which it is tried
 	lead    []rule                                 // what starts with a sign of a number
 	words   []func(s *tokenizer, word string) bool // what starts with a letter
-	scripts []script
+	scripts []string
 }
 
 // static is the only instance.
@@ -33,7 +32,7 @@ var static = &tables{
 		pairRules(), measureRules(), countRules(), numberRules()),
 	lead:    leadRules(),
 	words:   wordRules(),
-	scripts: scripts(),
+	scripts: strings.Fields(scripts),
 }
 
 // numeric reads what starts with a digit or a sign of a number.
@@ -143,11 +142,11 @@ func plainDigits(s string) string { return strings.NewReplacer(",", "", ".", "",
 // numberRules returns the rules of numbers without a unit.
 func numberRules() []rule {
 	return []rule{
-		{"grouped by spaces", " ", starts(`[1-9]\d{0,2}(?: 000)+`), whole(func(_ *tokenizer, m []string) Token {
+		{" ", starts(`[1-9]\d{0,2}(?: 000)+`), whole(func(_ *tokenizer, m []string) Token {
 			return Number{Whole: plainDigits(m[0]), Grouped: true}
 		})},
-		{"scientific", "a.", starts(`(\d+(?:\.\d+)?)[eE]([+−-]?)(\d{1,3})`), whole((*tokenizer).scientific)},
-		{"number", "", starts(amount), (*tokenizer).plainNumber},
+		{"a.", starts(`(\d+(?:\.\d+)?)[eE]([+−-]?)(\d{1,3})`), whole((*tokenizer).scientific)},
+		{"", starts(amount), (*tokenizer).plainNumber},
 	}
 }
 
@@ -176,22 +175,19 @@ func (s *tokenizer) plainNumber(m []string) (Token, int) {
 func leadRules() []rule {
 	return []rule{
 		{
-			"amount after its currency", "$",
+			"$",
 			starts(
 				`(?:(US|CA|C|AU|A|NZ))?([$£€¥₹])\s?([-−])?(?:` + amount + magnitude + ` ?[-–] ?[$£€]?)?` + amount +
 					magnitude,
 			),
 			(*tokenizer).price,
 		},
-		{"cents", "$", starts(`([$£€])(\.\d\d)`), whole(func(_ *tokenizer, m []string) Token {
+		{"$", starts(`([$£€])(\.\d\d)`), whole(func(_ *tokenizer, m []string) Token {
 			return Money{Currency: currency(m[1]), Amount: Number{Whole: "0", Fraction: m[2][1:]}}
 		})},
-		{"telephone number", "+", starts(`\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,7}`), whole((*tokenizer).phone)},
-		{
-			"telephone number", "(", starts(`\(\d{3}\) ?\d{3}[-. ]\d{4}|\(0\d{1,5}\) ?\d{3,8}(?:[ -]\d{3,8})?`),
-			whole((*tokenizer).phone),
-		},
-		{"x of y in brackets", "(", starts(`\((\d{1,4})/(\d{1,4})\)`), whole(func(s *tokenizer, m []string) Token {
+		{"+", starts(`\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,7}`), whole((*tokenizer).phone)},
+		{"(", starts(`\(\d{3}\) ?\d{3}[-. ]\d{4}|\(0\d{1,5}\) ?\d{3,8}(?:[ -]\d{3,8})?`), whole((*tokenizer).phone)},
+		{"(", starts(`\((\d{1,4})/(\d{1,4})\)`), whole(func(s *tokenizer, m []string) Token {
 			if t, _ := s.pair([]string{m[0], m[1], m[2]}); t != nil {
 				if _, fraction := t.(Fraction); !fraction {
 					return t
@@ -199,35 +195,29 @@ func leadRules() []rule {
 			}
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Of}
 		})},
-		{
-			"decade", "'", starts(`'(\d0)'?s`),
-			whole(func(_ *tokenizer, m []string) Token { return Decade{Tens: Atoi(m[1])} }),
-		},
-		{"short year", "'", starts(`'(\d\d)`), whole(func(s *tokenizer, m []string) Token {
+		{"'", starts(`'(\d0)'?s`), whole(func(_ *tokenizer, m []string) Token { return Decade{Tens: Atoi(m[1])} })},
+		{"'", starts(`'(\d\d)`), whole(func(s *tokenizer, m []string) Token {
 			if s.quote || s.followed(len(m[0]), "'") || !s.ends(m[0]) {
 				return nil
 			}
 			return ShortYear{Atoi(m[1])}
 		})},
-		{"average", ".", starts(`\.([1-9]\d\d)`), whole(func(s *tokenizer, m []string) Token {
+		{".", starts(`\.([1-9]\d\d)`), whole(func(s *tokenizer, m []string) Token {
 			if _, _, ok := s.Unit(s.nextWord(len(m[0]))); ok || s.DecimalComma || !s.ends(m[0]) {
 				return nil
 			}
 			return Average{m[1]}
 		})},
-		{"decimal without a whole", ".", starts(`\.(\d+)( ?)` + unitSign), func(s *tokenizer, m []string) (Token, int) {
+		{".", starts(`\.(\d+)( ?)` + unitSign), func(s *tokenizer, m []string) (Token, int) {
 			u, n, ok := s.unit(m[0], m[3:], m[2])
 			if !ok {
 				return nil, 0
 			}
 			return Quantity{Number: Number{Fraction: m[1]}, Unit: u}, len(m[0]) - n
 		}},
-		{
-			"decimal without a whole", ".", starts(`\.(\d+)`),
-			whole(func(_ *tokenizer, m []string) Token { return Number{Fraction: m[1]} }),
-		},
-		{"fraction sign", "u", starts(`[` + vulgar + `]( ?)` + unitSign), func(s *tokenizer, m []string) (Token, int) {
-			f := vulgarFraction("", first(m[0]))
+		{".", starts(`\.(\d+)`), whole(func(_ *tokenizer, m []string) Token { return Number{Fraction: m[1]} })},
+		{"u", starts(`[` + vulgar + `]( ?)` + unitSign), func(s *tokenizer, m []string) (Token, int) {
+			f := vulgarFraction("", First(m[0]))
 			u, n, ok := s.unit(m[0], m[2:], m[1])
 			if !ok {
 				return nil, 0
@@ -236,8 +226,8 @@ func leadRules() []rule {
 			return f, len(m[0]) - n
 		}},
 		{
-			"fraction sign", "u", starts(`[` + vulgar + `]`),
-			whole(func(_ *tokenizer, m []string) Token { return vulgarFraction("", first(m[0])) }),
+			"u", starts(`[` + vulgar + `]`),
+			whole(func(_ *tokenizer, m []string) Token { return vulgarFraction("", First(m[0])) }),
 		},
 	}
 }

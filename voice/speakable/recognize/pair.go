@@ -34,17 +34,11 @@ func vulgarFraction(whole string, sign rune) Fraction {
 // pairRules returns the rules of fractions, ratios and scores.
 func pairRules() []rule {
 	return []rule{
+		{" u", starts(`(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `|("))?`), (*tokenizer).mixedSign},
+		{" -", starts(`(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`), (*tokenizer).mixed},
+		{"/", starts(`(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*tokenizer).partOfUnit},
 		{
-			"whole and fraction sign", " u", starts(`(\d{1,3}) ?([` + vulgar + `])(?:( ?)` + unitSign + `|("))?`),
-			(*tokenizer).mixedSign,
-		},
-		{
-			"whole and fraction", " -", starts(`(\d{1,3})[ -](\d{1,2})/(\d{1,2})(?:( ?)` + unitSign + `|("))?`),
-			(*tokenizer).mixed,
-		},
-		{"fraction of a unit", "/", starts(`(\d{1,2})/(\d{1,3})(?:( ?)` + unitSign + `|("))`), (*tokenizer).partOfUnit},
-		{
-			"decimals of a unit", "/.,", starts(`(\d+(?:[.,]\d+)?)/(\d+(?:[.,]\d+)?)( ?)` + unitSign),
+			"/.,", starts(`(\d+(?:[.,]\d+)?)/(\d+(?:[.,]\d+)?)( ?)` + unitSign),
 			func(s *tokenizer, m []string) (Token, int) {
 				u, n, ok := s.unit(m[0], m[4:], m[3])
 				if !ok {
@@ -53,11 +47,11 @@ func pairRules() []rule {
 				return Pair{A: decimal(m[1]), B: decimal(m[2]), Unit: u}, len(m[0]) - n
 			},
 		},
-		{"decimals", "/.", starts(`(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *tokenizer, m []string) Token {
+		{"/.", starts(`(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *tokenizer, m []string) Token {
 			return Pair{A: decimal(m[1]), B: decimal(m[2])}
 		})},
 		{
-			"grouped pair", "/,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,5})/(\d{1,3}(?:,\d{3})+)\b`),
+			"/,", starts(`(\d{1,3}(?:,\d{3})+|\d{1,5})/(\d{1,3}(?:,\d{3})+)\b`),
 			whole(func(_ *tokenizer, m []string) Token {
 				return Pair{
 					A: Number{Whole: plainDigits(m[1]), Grouped: true},
@@ -65,14 +59,14 @@ func pairRules() []rule {
 				}
 			}),
 		},
-		{"pair", "/", starts(`(\d{1,5})/(\d{1,5})\b`), (*tokenizer).pair},
-		{"baseball", "-", starts(`(\d{1,2})-for-(\d{1,2})`), whole(func(_ *tokenizer, m []string) Token {
+		{"/", starts(`(\d{1,5})/(\d{1,5})\b`), (*tokenizer).pair},
+		{"-", starts(`(\d{1,2})-for-(\d{1,2})`), whole(func(_ *tokenizer, m []string) Token {
 			return Word{strings.Replace(m[1], "0", "oh", 1) + " for " + m[2]}
 		})},
-		{"count", "-u", starts(`([0-3])[-–]([0-2]) (?:count|pitch)`), func(_ *tokenizer, m []string) (Token, int) {
+		{"-u", starts(`([0-3])[-–]([0-2]) (?:count|pitch)`), func(_ *tokenizer, m []string) (Token, int) {
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: Plain}, len(m[0]) - len(" count")
 		}},
-		{"record", "-u", starts(`(\d{1,3})[-–](\d{1,3}) record`), func(_ *tokenizer, m []string) (Token, int) {
+		{"-u", starts(`(\d{1,3})[-–](\d{1,3}) record`), func(_ *tokenizer, m []string) (Token, int) {
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: And}, len(m[0]) - len(" record")
 		}},
 	}
@@ -154,7 +148,7 @@ func named(den int) bool {
 func (s *tokenizer) summand(n int) bool {
 	before := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
 	last, _ := utf8.DecodeLastRuneInString(before)
-	return strings.ContainsRune("+=×÷", last) || strings.ContainsRune("+=×÷", first(s.next(n)+" "))
+	return strings.ContainsRune("+=×÷", last) || strings.ContainsRune("+=×÷", First(s.next(n)+" "))
 }
 
 // pair recognizes a/b: x of y near words such as "step" and "disks", "over" in a blood pressure, a fraction

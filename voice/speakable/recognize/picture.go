@@ -83,7 +83,7 @@ func (s *tokenizer) emoji(text string) (name string, n int) {
 func sequence(text string) int {
 	n, joined := 0, true
 	for i, c := range text {
-		flag := regional(c) && regional(first(text)) && i == utf8.RuneLen(c)
+		flag := regional(c) && regional(First(text)) && i == utf8.RuneLen(c)
 		switch {
 		case c == '\u200D':
 			joined = true
@@ -122,53 +122,18 @@ func sameWord(a, b string) bool {
 	return a == b || a == b+"s" || a+"s" == b
 }
 
-// A script has its name in the table of signs.
-type script struct {
-	name  string
-	table *unicode.RangeTable
-}
+// scripts are the scripts that have a name in the table of signs.
+const scripts = "Latin Greek Cyrillic Han Hiragana Katakana Hangul Arabic Hebrew Thai Devanagari Bengali Tamil Telugu " +
+	"Kannada Malayalam Gujarati Gurmukhi Georgian Armenian Ethiopic Khmer Lao Myanmar Sinhala Tibetan Mongolian"
 
-// scripts returns the scripts that are named.
-func scripts() []script {
-	return []script{
-		{"Latin", unicode.Latin},
-		{"Greek", unicode.Greek},
-		{"Cyrillic", unicode.Cyrillic},
-		{"Han", unicode.Han},
-		{"Hiragana", unicode.Hiragana},
-		{"Katakana", unicode.Katakana},
-		{"Hangul", unicode.Hangul},
-		{"Arabic", unicode.Arabic},
-		{"Hebrew", unicode.Hebrew},
-		{"Thai", unicode.Thai},
-		{"Devanagari", unicode.Devanagari},
-		{"Bengali", unicode.Bengali},
-		{"Tamil", unicode.Tamil},
-		{"Telugu", unicode.Telugu},
-		{"Kannada", unicode.Kannada},
-		{"Malayalam", unicode.Malayalam},
-		{"Gujarati", unicode.Gujarati},
-		{"Gurmukhi", unicode.Gurmukhi},
-		{"Georgian", unicode.Georgian},
-		{"Armenian", unicode.Armenian},
-		{"Ethiopic", unicode.Ethiopic},
-		{"Khmer", unicode.Khmer},
-		{"Lao", unicode.Lao},
-		{"Myanmar", unicode.Myanmar},
-		{"Sinhala", unicode.Sinhala},
-		{"Tibetan", unicode.Tibetan},
-		{"Mongolian", unicode.Mongolian},
-	}
-}
-
-// scriptOf returns the name of a letter's script, "" if the table has none.
+// scriptOf returns the name of a letter's script, "" if it is none of [scripts].
 func scriptOf(c rune) string {
 	if c < 0x250 || !unicode.IsLetter(c) && !unicode.IsMark(c) {
 		return ""
 	}
-	for _, script := range static.scripts {
-		if unicode.Is(script.table, c) {
-			return script.name
+	for _, name := range static.scripts {
+		if unicode.Is(unicode.Scripts[name], c) {
+			return name
 		}
 	}
 	return ""
@@ -177,7 +142,7 @@ func scriptOf(c rune) string {
 // foreign recognizes a passage in a script that the locale's voices cannot read: words and the spaces and
 // marks between them. A single letter of an alphabet stays, as espeak-ng has its name.
 func (s *tokenizer) foreign() bool {
-	c := first(s.src[s.at:])
+	c := First(s.src[s.at:])
 	script := scriptOf(c)
 	if script == "" || s.readable(c) {
 		return false

@@ -197,10 +197,10 @@ func (s *tokenizer) next(n int) string { return strings.TrimLeft(s.rest(n), " ")
 // nextWord returns the word after the next n bytes and spaces, "" for none.
 func (s *tokenizer) nextWord(n int) string {
 	text := s.next(n)
-	if text == "" || !IsWord(first(text)) {
+	if text == "" || !IsWord(First(text)) {
 		return ""
 	}
-	return token(text)
+	return Head(text)
 }
 
 // nextWords returns up to k words after the next n bytes, up to a mark.
@@ -209,10 +209,10 @@ func (s *tokenizer) nextWords(n, k int) []string {
 	text := s.rest(n)
 	for range k {
 		text = strings.TrimLeft(text, " ")
-		if text == "" || !IsWord(first(text)) {
+		if text == "" || !IsWord(First(text)) {
 			break
 		}
-		word := token(text)
+		word := Head(text)
 		words = append(words, word)
 		text = text[len(word):]
 	}
@@ -269,9 +269,9 @@ func (s *tokenizer) endsSentence(n int, strict bool) bool {
 		return false
 	}
 	if strict {
-		return s.Is(Starter, token(text))
+		return s.Is(Starter, Head(text))
 	}
-	if word := token(text); len(word) == 1 && word != "I" && word != "A" {
+	if word := Head(text); len(word) == 1 && word != "I" && word != "A" {
 		return false
 	}
 	return true
@@ -282,9 +282,9 @@ func (s *tokenizer) endsSentence(n int, strict bool) bool {
 func (l *Locale) loud(text string) bool {
 	words, small := 0, false
 	for len(text) > 0 {
-		word := token(text)
+		word := Head(text)
 		text = text[len(word):]
-		if len(word) < 2 || !unicode.IsLetter(first(word)) {
+		if len(word) < 2 || !unicode.IsLetter(First(word)) {
 			continue
 		}
 		if strings.ContainsFunc(word, unicode.IsLower) {
@@ -307,8 +307,8 @@ func IsDigit(c rune) bool { return '0' <= c && c <= '9' }
 
 func isLetter(c rune) bool { return IsWord(c) && !unicode.IsNumber(c) }
 
-// token returns the word, or the single other character, at the start of s.
-func token(s string) string {
+// Head returns the word, or the single other character, at the start of s.
+func Head(s string) string {
 	n := strings.IndexFunc(s, func(c rune) bool { return !IsWord(c) })
 	switch n {
 	case -1:
@@ -319,12 +319,13 @@ func token(s string) string {
 	return s[:n]
 }
 
-func first(s string) rune {
+// First returns the first rune of s.
+func First(s string) rune {
 	c, _ := utf8.DecodeRuneInString(s)
 	return c
 }
 
-func capital(word string) bool { return unicode.IsUpper(first(word)) }
+func capital(word string) bool { return unicode.IsUpper(First(word)) }
 
 func startsWithDigit(s string) bool { return s != "" && IsDigit(rune(s[0])) }
 

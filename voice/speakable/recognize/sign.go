@@ -58,13 +58,13 @@ func (s *tokenizer) exclamation(before, after rune) bool {
 	if after == '=' {
 		return s.take(Sign{"≠"}, len("!="))
 	}
-	return IsDigit(before) && strings.ContainsRune("=+*/×÷", first(s.next(1)+" ")) && s.take(Sign{"n!"}, 1)
+	return IsDigit(before) && strings.ContainsRune("=+*/×÷", First(s.next(1)+" ")) && s.take(Sign{"n!"}, 1)
 }
 
 // prompt reports whether a dollar sign is the prompt of a shell.
 func (s *tokenizer) prompt(before, after rune) bool {
 	next := s.nextWord(1)
-	return after == ' ' && unicode.IsSpace(before) && unicode.IsLower(first(next)) && !s.Is(Extent, next)
+	return after == ' ' && unicode.IsSpace(before) && unicode.IsLower(First(next)) && !s.Is(Extent, next)
 }
 
 // run returns the number of signs c at the position.
@@ -76,7 +76,7 @@ func (s *tokenizer) run(c rune) int {
 // dash recognizes a minus, and the "to" of a range or a score. Other dashes stay.
 func (s *tokenizer) dash(c rune, size int, before, after rune) bool {
 	gap := strings.TrimLeft(s.rest(size), " ")
-	number := gap != "" && (startsWithDigit(strings.TrimPrefix(gap, ".")) || strings.ContainsRune("$£€½¼¾", first(gap)))
+	number := gap != "" && (startsWithDigit(strings.TrimPrefix(gap, ".")) || strings.ContainsRune("$£€½¼¾", First(gap)))
 	spoken := strings.TrimRight(s.src[max(0, s.at-4):s.at], " ")
 	last, _ := utf8.DecodeLastRuneInString(spoken)
 	if _, version := s.last.(Version); version && IsWord(before) && IsDigit(after) {
@@ -106,7 +106,7 @@ func (s *tokenizer) dash(c rune, size int, before, after rune) bool {
 
 // letters reports whether the word directly before starts with a letter: i7.
 func (s *tokenizer) letters() bool {
-	return s.glued() && isLetter(first(s.before(0))) && s.last == nil
+	return s.glued() && isLetter(First(s.before(0))) && s.last == nil
 }
 
 // ranged reports whether a dash is the "to" between two days, months or letters: Mon-Fri, Jan–Mar, A-D.
@@ -127,9 +127,9 @@ func (s *tokenizer) ranged(c, before, after rune, size int) bool {
 	case Clock, Date:
 		return s.short(s.nextWord(size))
 	case Label:
-		return s.PeriodOrdinal && len(token(s.rest(size))) == 1
+		return s.PeriodOrdinal && len(Head(s.rest(size))) == 1
 	}
-	before0, word := s.before(0), token(s.rest(size))
+	before0, word := s.before(0), Head(s.rest(size))
 	if before0 == "M" && word == "F" { // Monday to Friday
 		return true
 	}
@@ -143,7 +143,7 @@ func (s *tokenizer) ranged(c, before, after rune, size int) bool {
 
 // dates reports whether a date or weekday stands before and another one, text, after a dash.
 func (s *tokenizer) dates(text string) bool {
-	month := token(text + " ")
+	month := Head(text + " ")
 	_, day := s.weekdays[strings.ToLower(month)]
 	number := startsWithDigit(strings.TrimLeft(text[len(month):], ". "))
 	return is[Weekday](s.last) && day && capital(month) ||
@@ -178,7 +178,7 @@ func (s *tokenizer) operator(c, before, after rune) bool {
 	if s.comparison(before) {
 		return true
 	}
-	next := first(strings.TrimLeft(s.rest(1), " =*"))
+	next := First(strings.TrimLeft(s.rest(1), " =*"))
 	operand := IsWord(next) || strings.ContainsRune("$£€-.−\"", next) && next != 0
 	switch c {
 	case '=':
@@ -265,13 +265,13 @@ func (s *tokenizer) star(before, after rune, operand bool) bool {
 
 // product reports whether a star stands between two digits or single letters.
 func (s *tokenizer) product(before, after rune) bool {
-	letter := isLetter(before) && isLetter(after) && len(s.before(0)) == 1 && len(token(s.rest(1))) == 1
+	letter := isLetter(before) && isLetter(after) && len(s.before(0)) == 1 && len(Head(s.rest(1))) == 1
 	return IsDigit(before) && IsDigit(after) || letter && !strings.Contains(s.rest(2), "*")
 }
 
 // slash recognizes a slash: "per" after a number, silent between two words, and named at the start of a path.
 func (s *tokenizer) slash(before, after rune) bool {
-	word := token(s.rest(1))
+	word := Head(s.rest(1))
 	base := strings.TrimRight(word, "²³")
 	_, _, unit := s.Unit(base)
 	if (is[Clock](s.last) || is[Number](s.last)) && before == ' ' && (s.Is(Period, word) || unit) {
@@ -308,7 +308,7 @@ func (s *tokenizer) handle(c, before, after rune) bool {
 		return s.take(Tag{name}, 1+len(name))
 	case c == '#' && s.hash(name):
 		return true
-	case c == '@' && name != "" && isLetter(first(name)):
+	case c == '@' && name != "" && isLetter(First(name)):
 		return s.take(Mention{name}, 1+len(name))
 	}
 	return s.take(Sign{string(c)}, 1)

@@ -10,11 +10,11 @@ import (
 func dateRules() []rule {
 	return []rule{
 		{
-			"ISO date", "-/",
+			"-/",
 			starts(`(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|,? )(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?(Z)?\b)?`),
 			whole((*tokenizer).isoDate),
 		},
-		{"numeric date", "/", starts(`(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *tokenizer, m []string) Token {
+		{"/", starts(`(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *tokenizer, m []string) Token {
 			month, day := m[1], m[2]
 			if !s.MonthFirst {
 				month, day = day, month
@@ -24,20 +24,17 @@ func dateRules() []rule {
 			}
 			return date(m[3], day, month)
 		})},
-		{"numeric date", ".-", starts(`(\d{1,2})[.-](\d{1,2})[.-](\d{4})`), whole(func(_ *tokenizer, m []string) Token {
+		{".-", starts(`(\d{1,2})[.-](\d{1,2})[.-](\d{4})`), whole(func(_ *tokenizer, m []string) Token {
 			if t := date(m[3], m[2], m[1]); t != nil {
 				return t
 			}
 			return date(m[3], m[1], m[2])
 		})},
-		{"month and year", "/", starts(`(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *tokenizer, m []string) Token {
+		{"/", starts(`(0[1-9]|1[0-2])/(20\d\d)`), whole(func(_ *tokenizer, m []string) Token {
 			return Date{Month: Atoi(m[1]), Year: Atoi(m[2])}
 		})},
-		{
-			"day and month", " a.", starts(`(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`),
-			(*tokenizer).dayMonth,
-		},
-		{"month and day", "/", starts(`(\d{1,2})/(\d{1,2})`), (*tokenizer).monthDay},
+		{" a.", starts(`(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?(\p{L}{3,9})\.?(?:,? (\d{4}))?`), (*tokenizer).dayMonth},
+		{"/", starts(`(\d{1,2})/(\d{1,2})`), (*tokenizer).monthDay},
 	}
 }
 
@@ -178,19 +175,19 @@ func (s *tokenizer) monthDate(word string) bool {
 func clockRules() []rule {
 	return []rule{
 		{
-			"ISO time", ":", starts(`(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`),
+			":", starts(`(\d\d):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(Z)`),
 			whole(func(_ *tokenizer, m []string) Token { return clock(m[1], m[2], "", 0) }),
 		},
-		{"stopwatch", ":", starts(`(\d{1,2}):([0-5]\d)\.(\d{1,3})`), whole(func(_ *tokenizer, m []string) Token {
+		{":", starts(`(\d{1,2}):([0-5]\d)\.(\d{1,3})`), whole(func(_ *tokenizer, m []string) Token {
 			return Clock{Hour: Atoi(m[1]), Minute: Atoi(m[2]), Second: -1, Split: m[3]}
 		})},
 		{
-			"clock time", ":",
+			":",
 			starts(`(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AaPp])\.?[Mm]\b\.?| ?([ap])\b| (o'clock|[Uu]hr))?`),
 			(*tokenizer).clockTime,
 		},
 		{
-			"half day", "a .", starts(`(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`),
+			"a .", starts(`(\d{1,2})(?:\.(\d\d))? ?([AaPp])\.?[Mm]\b\.?`),
 			whole(func(s *tokenizer, m []string) Token {
 				if h := Atoi(m[1]); h < 1 || h > 12 || Atoi(m[2]) > 59 || s.PeriodOrdinal {
 					return nil
@@ -198,15 +195,15 @@ func clockRules() []rule {
 				return Clock{Hour: Atoi(m[1]), Minute: Atoi(m[2]), Second: -1, Half: lower(m[3])}
 			}),
 		},
-		{"half day", "a", starts(`(\d{1,2})([ap])\b`), whole((*tokenizer).shortHour)},
-		{"four digits", " ", starts(`([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), (*tokenizer).zonedDigits},
-		{"ratio", ":", starts(`(\d{1,4}):(\d{1,4})`), whole(func(s *tokenizer, m []string) Token {
+		{"a", starts(`(\d{1,2})([ap])\b`), whole((*tokenizer).shortHour)},
+		{" ", starts(`([01]\d|2[0-3])([0-5]\d) (\p{L}+)\b`), (*tokenizer).zonedDigits},
+		{":", starts(`(\d{1,4}):(\d{1,4})`), whole(func(s *tokenizer, m []string) Token {
 			if s.followed(len(m[0]), ":") {
 				return nil
 			}
 			return Pair{A: Number{Whole: m[1]}, B: Number{Whole: m[2]}, Join: To}
 		})},
-		{"central time", "/", starts(`(\d{1,2})/(\d{1,2})c\b`), whole(func(_ *tokenizer, m []string) Token {
+		{"/", starts(`(\d{1,2})/(\d{1,2})c\b`), whole(func(_ *tokenizer, m []string) Token {
 			return Clock{Hour: Atoi(m[1]), Second: -1, Central: Atoi(m[2])}
 		})},
 	}
@@ -304,7 +301,7 @@ func (s *tokenizer) weekdayShort(word string, n int) bool {
 // start a sentence: Sat. closed.
 func (s *tokenizer) dayWithPeriod(word string, n int) bool {
 	after := s.nextWord(n)
-	return n > len(word) && after != "" && (unicode.IsLower(first(after)) || s.Is(DateAfter, after))
+	return n > len(word) && after != "" && (unicode.IsLower(First(after)) || s.Is(DateAfter, after))
 }
 
 // monthShort recognizes a month's short form.

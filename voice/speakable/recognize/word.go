@@ -36,7 +36,7 @@ func wordRules() []func(s *tokenizer, word string) bool {
 
 // word reads a word at the position, with what belongs to it.
 func (s *tokenizer) word() {
-	word := token(s.src[s.at:])
+	word := Head(s.src[s.at:])
 	for _, recognize := range static.words {
 		if recognize(s, word) {
 			return
@@ -105,7 +105,7 @@ func (s *tokenizer) joined(word string) bool {
 	if len(word) > 3 || after == "" || after[0] != '/' || s.previous() == '/' {
 		return false
 	}
-	for _, n := range []int{len(word) + 1 + len(token(after[1:]+" ")), len(word) + 1} {
+	for _, n := range []int{len(word) + 1 + len(Head(after[1:]+" ")), len(word) + 1} {
 		if n = min(n, len(word)+len(after)); n <= 0 {
 			continue
 		}
@@ -216,9 +216,9 @@ func (s *tokenizer) meets(a abbreviation, word string, period bool, n int) bool 
 		name := s.before(0)
 		named := capital(name) && (!s.begins || startsWithDigit(s.before(1)) || !a.name && a.long != "Street")
 		street := named || startsWithDigit(name)
-		_, house := s.abbreviations[token(after+" ")]
+		_, house := s.abbreviations[Head(after+" ")]
 		return street && !s.Is(Saintly, name) &&
-			(!capital(after) || house || s.Is(Starter, token(after)) || !period && strings.Contains("&", after[:1]))
+			(!capital(after) || house || s.Is(Starter, Head(after)) || !period && strings.Contains("&", after[:1]))
 	}
 	return true
 }
@@ -286,7 +286,7 @@ func (h homograph) matches(before, after, earlier string) bool {
 
 // capitals recognizes function words and acronyms in capitals.
 func (s *tokenizer) capitals(word string) bool {
-	if len(word) < 2 || strings.ToUpper(word) != word || !unicode.IsLetter(first(word)) {
+	if len(word) < 2 || strings.ToUpper(word) != word || !unicode.IsLetter(First(word)) {
 		return len(word) == 1 && s.letter(word)
 	}
 	lower, spelled := s.Is(Lower, word), s.Is(Spelled, word)
@@ -305,7 +305,7 @@ func (s *tokenizer) capitals(word string) bool {
 // letter recognizes a lone A that is the letter: after a word such as "room", or in a range of letters.
 func (s *tokenizer) letter(word string) bool {
 	if word == "a" {
-		c := first(s.next(1))
+		c := First(s.next(1))
 		return c != 0 && (strings.ContainsRune("*=≠<>+²³^", c) || strings.HasPrefix(s.next(1), "!=")) &&
 			s.take(Letters{"A"}, 1)
 	}
@@ -315,12 +315,12 @@ func (s *tokenizer) letter(word string) bool {
 	after := strings.TrimLeft(s.rest(1), " ")
 	next := s.nextWord(1)
 	if s.before(0) != "" &&
-		(after == "" || next == "" && !strings.ContainsRune("\"'([$#.", first(after)) || s.Is(Joiner, next)) ||
+		(after == "" || next == "" && !strings.ContainsRune("\"'([$#.", First(after)) || s.Is(Joiner, next)) ||
 		s.followed(1, "+") || len(next) == 1 && capital(next) && next != "I" {
 		return s.take(Letters{word}, 1)
 	}
 	label := s.preceded(Seat) || s.previous() == '[' || s.previous() == '&' ||
-		s.followed(1, "-") && len(s.rest(1)) > 1 && len(token(s.rest(2))) == 1 ||
+		s.followed(1, "-") && len(s.rest(1)) > 1 && len(Head(s.rest(2))) == 1 ||
 		s.followed(1, "]")
 	return label && s.take(Letters{word}, 1)
 }
@@ -328,9 +328,9 @@ func (s *tokenizer) letter(word string) bool {
 // calm reports whether the words around are not all in capitals.
 func (s *tokenizer) calm(n int) bool {
 	after := s.nextWord(n)
-	if after == "" || !isLetter(first(after)) {
+	if after == "" || !isLetter(First(after)) {
 		before := s.before(0)
-		return before == "" || strings.ToUpper(before) != before || !isLetter(first(before))
+		return before == "" || strings.ToUpper(before) != before || !isLetter(First(before))
 	}
 	return len(after) < 2 || strings.ToUpper(after) != after
 }
@@ -375,7 +375,7 @@ func (s *tokenizer) between(word string) bool {
 	switch {
 	case word == "x" && startsWithDigit(s.before(0)) && startsWithDigit(s.next(1)):
 		return s.take(Sign{"x"}, 1)
-	case word == "x" && startsWithDigit(s.before(0)) && isLetter(first(s.next(1))):
+	case word == "x" && startsWithDigit(s.before(0)) && isLetter(First(s.next(1))):
 		return s.take(Sign{"×"}, 1)
 	case word[0] == 'x' && len(word) > 1 && allDigits(word[1:]) && is[Digits](s.last):
 		return s.take(Digits{Groups: []string{word[1:]}, Extension: true}, len(word))
@@ -412,7 +412,7 @@ func (s *tokenizer) initial(word string) bool {
 		return false
 	}
 	after := s.next(2)
-	if !capital(after) || s.Is(Starter, token(after)) || s.before(0) != "" && !capital(s.before(0)) {
+	if !capital(after) || s.Is(Starter, Head(after)) || s.before(0) != "" && !capital(s.before(0)) {
 		return false
 	}
 	return s.takeInner(Word{word}, 2)
