@@ -61,7 +61,8 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			ID: "create" + c.name, Summary: "Create a " + c.word,
 			Description: "It starts when no seat is open. Its games are created by the server, one day after the " +
 				"other; games between bots are played without a manager. An account can have 5 unfinished leagues " +
-				"and series; of its finished ones, the last 20 are stored. A creation counts as that of a game.",
+				"and series; of its finished ones, the last 20 are stored. Of the 100 places, 40 are for accounts " +
+				"without an unfinished one. A creation counts as that of a game.",
 			Request:   c.request,
 			Responses: creates("It is saved.", leagues.View{}),
 			Problems:  []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
