@@ -188,7 +188,8 @@ func (h *handlers) joinLeague(c competition) web.Handler {
 // onLeague returns a handler that calls a method of Leagues with the id in the path.
 func (h *handlers) onLeague(c competition, do func(
 	l *leagues.Leagues, ctx context.Context, by protocol.Person, kind leagues.Kind, id string,
-) (leagues.View, error)) web.Handler {
+) (leagues.View, error),
+) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		return respond(w)(do(h.Leagues, r.Context(), personOf(r), c.kind, web.Param(r, "id")))
 	}
