@@ -96,7 +96,8 @@ func Writes() []Write {
 		},
 		{
 			Name: "games", Owner: Account, Rate: 30, Per: time.Hour, Burst: 30,
-			Syncs: 2, Bytes: 64 * kib, Share: "games", Bound: "200 pending and active, 500 finished ones of an account; the former a quarter of the share",
+			Syncs: 2, Bytes: 64 * kib, Share: "games",
+			Bound:  "200 pending and active, 500 finished ones of an account; the former a quarter of the share",
 			Routes: []string{"POST /api/games", "POST /api/games/{id}/rematch"},
 		},
 		{
@@ -106,7 +107,8 @@ func Writes() []Write {
 		},
 		{
 			Name: "leagues and series", Owner: Account, Rate: 30, Per: time.Hour, Burst: 30,
-			Syncs: 1, Bytes: 64 * kib, Share: "games", Bound: "100 of 64 KiB, 40 of them for accounts without an unfinished one",
+			Syncs: 1, Bytes: 64 * kib, Share: "games",
+			Bound:  "100 of 64 KiB, 40 of them for accounts without an unfinished one",
 			Routes: []string{"POST /api/leagues", "POST /api/series"},
 		},
 		{
@@ -133,7 +135,8 @@ func Writes() []Write {
 func Moves() Write {
 	return Write{
 		Name: "moves of games", Owner: Account, Rate: 1200, Per: time.Minute, Burst: 600,
-		Syncs: 2, Bytes: 64 << 10, Share: "games", Bound: "a quarter of the share for the unfinished games of an account",
+		Syncs: 2, Bytes: 64 << 10, Share: "games",
+		Bound: "a quarter of the share for the unfinished games of an account",
 	}
 }
 

@@ -74,7 +74,10 @@ func (p *peer) run(t *testing.T) (stop func()) {
 	return stop
 }
 
-func (p *peer) awaitUp(t *testing.T) { receive(t, p, p.up) }
+func (p *peer) awaitUp(t *testing.T) {
+	t.Helper()
+	receive(t, p, p.up)
+}
 
 // next returns the next message.
 func (p *peer) next(t *testing.T) mqtt.Message { return receive(t, p, p.received) }

@@ -67,7 +67,8 @@ func TestMoments_queue(t *testing.T) {
 			"walk",
 		},
 		{
-			`(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000); return String(q.left(5400)); })()`,
+			`(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000);
+				return String(q.left(5400)); })()`,
 			"1100",
 		},
 	})

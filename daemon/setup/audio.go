@@ -194,7 +194,8 @@ func (s Setup) Audio(a AudioSetup) error {
 // needs: the sound server would not start; "" if there is none.
 func (s Setup) refusesNamespaces() string {
 	for _, name := range []string{"kernel/unprivileged_userns_clone", "user/max_user_namespaces"} {
-		text, err := os.ReadFile(filepath.Join(s.Root, "proc/sys", name)) // not every kernel has both
+		//nolint:gosec // of the host, and not every kernel has both
+		text, err := os.ReadFile(filepath.Join(s.Root, "proc/sys", name))
 		if err == nil && strings.TrimSpace(string(text)) == "0" {
 			return strings.ReplaceAll(name, "/", ".")
 		}

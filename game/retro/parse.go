@@ -168,8 +168,8 @@ func eventCodeLength(text string) int {
 	return i
 }
 
-// simpleEvents returns the basic events that are a code and perhaps the fielders who touched the ball. Of several codes of
-// a kind the first is written.
+// simpleEvents returns the basic events that are a code and perhaps the fielders who touched the ball. Of several codes
+// of a kind the first is written.
 func simpleEvents() table[game.PlayKind] {
 	return table[game.PlayKind]{
 		{"S", game.Single},

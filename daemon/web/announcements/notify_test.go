@@ -139,6 +139,8 @@ func TestNotify_queueFull(t *testing.T) {
 
 // fill posts from a client, "" for that of the rig, to /notify and further routes (method, path, …) until n are
 // accepted, and returns the refusal that follows, by each route, with its code and violations.
+//
+//nolint:revive // what differs
 func fill(
 	t *testing.T, r *webtest.Rig, client string, n int, code, violations string, more ...string,
 ) (w webtest.Page) {

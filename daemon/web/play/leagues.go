@@ -56,6 +56,7 @@ func (h *handlers) leagueRoutes() []web.Route {
 func (h *handlers) competitionRoutes(c competition) []web.Route {
 	one := answers("The "+c.word+".", leagues.View{})
 	path := c.path + "/:id"
+	start := h.onLeague(c, (*leagues.Leagues).Start)
 	return []web.Route{
 		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
 			ID: "create" + c.name, Summary: "Create a " + c.word,
@@ -95,7 +96,7 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Description: "With the last seat it starts. Without a body, it is the first open seat.",
 			Request:     seatChoice{}, Optional: true, Responses: one, Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.onLeague(c, (*leagues.Leagues).Start), web.Operation{
+		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, start, web.Operation{
 			ID: "start" + c.name, Summary: "Start a " + c.word + "; the bot takes the open seats",
 			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one,
 			Problems: changeProblems(),

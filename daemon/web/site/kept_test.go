@@ -51,7 +51,7 @@ func TestRoutes_clientCloses(t *testing.T) {
 	address := check.Must(net.ResolveTCPAddr("tcp", server.Listener.Addr().String()))(t)
 	writes := 0
 	for i, rt := range table {
-		want := error(context.Canceled)
+		var want error = context.Canceled
 		if rt.Writes() {
 			writes++
 			want = nil
