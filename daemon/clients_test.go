@@ -233,7 +233,10 @@ func TestHostileState_waitsForNothing(t *testing.T) {
 			syscall.Mkfifo(path, 0o666),
 			os.WriteFile(filepath.Join(h.private, "pressbox.txt"), []byte("admin_code=seventh inning\n"), 0o600)))
 		for _, args := range [][]string{
-			{"tokens", "list"}, {"doctor"}, {"backup", filepath.Join(h.private, "backup.db")}, {"try-upgrade"},
+			{"tokens", "list"},
+			{"doctor"},
+			{"backup", filepath.Join(h.private, "backup.db")},
+			{"try-upgrade"},
 			{"first-start", "--root", h.private, h.private},
 		} {
 			_, _ = h.run(h.state, args...) // it ends

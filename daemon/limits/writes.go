@@ -96,7 +96,7 @@ func Writes() []Write {
 		},
 		{
 			Name: "games", Owner: Account, Rate: 30, Per: time.Hour, Burst: 30,
-			Syncs: 2, Bytes: 64 * kib, Share: "games", Bound: "200 pending and active, 500 finished ones of an account",
+			Syncs: 2, Bytes: 64 * kib, Share: "games", Bound: "200 pending and active, 500 finished ones of an account; the former a quarter of the share",
 			Routes: []string{"POST /api/games", "POST /api/games/{id}/rematch"},
 		},
 		{
@@ -106,7 +106,7 @@ func Writes() []Write {
 		},
 		{
 			Name: "leagues and series", Owner: Account, Rate: 30, Per: time.Hour, Burst: 30,
-			Syncs: 1, Bytes: 64 * kib, Share: "games", Bound: "100 of 64 KiB",
+			Syncs: 1, Bytes: 64 * kib, Share: "games", Bound: "100 of 64 KiB, 40 of them for accounts without an unfinished one",
 			Routes: []string{"POST /api/leagues", "POST /api/series"},
 		},
 		{
@@ -114,10 +114,7 @@ func Writes() []Write {
 			Syncs: 2, Bytes: 64 * kib, Share: "games", Bound: "games and leagues that are there",
 			Routes: []string{"/api/games/", "/api/leagues/", "/api/series/"},
 		},
-		{
-			Name: "moves of games", Owner: Account, Syncs: 1, Bytes: 4 * kib, Share: "games",
-			Bound: "the rules: about 1,000 moves of a game, of which only the side whose turn it is can make one",
-		},
+		Moves(),
 		{
 			Name: "administration", Owner: Account, Rate: 120, Per: time.Minute, Burst: 60,
 			Syncs: 1, Bytes: 4 * kib, Share: "sign-in",
@@ -129,6 +126,14 @@ func Writes() []Write {
 			Syncs: 1, Bytes: 0, Share: "announcements", Bound: "nothing is saved",
 			Routes: []string{"/"},
 		},
+	}
+}
+
+// Moves returns the row of the commands of websockets, a whole game of them at once.
+func Moves() Write {
+	return Write{
+		Name: "moves of games", Owner: Account, Rate: 1200, Per: time.Minute, Burst: 600,
+		Syncs: 2, Bytes: 64 << 10, Share: "games", Bound: "a quarter of the share for the unfinished games of an account",
 	}
 }
 

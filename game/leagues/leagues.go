@@ -103,6 +103,7 @@ func New(ctx context.Context, c Config) (*Leagues, error) {
 // Limits of the number of leagues. The biggest one takes 64 KiB of memory and, as it grows, of the store.
 const (
 	MaxLeagues             = 100
+	reservedForFirst       = 40 // of them, for persons without an unfinished one
 	maxUnfinishedPerPerson = 5
 	maxFinishedPerPerson   = 20 // another one replaces the oldest
 )

@@ -117,8 +117,8 @@ func TestPregame_refusals(t *testing.T) {
 	r.wantCode("Carl joins", check.Err(r.Join(ctx, carl, r.id)), protocol.SeatTaken)
 }
 
-// A line-up is refused with all its violations. Until the start it may be replaced, which takes no room: the journal has
-// the present one only, under the revision of the first, and nobody is notified.
+// A line-up is refused with all its violations. Until the start it may be replaced, which takes no room: the journal
+// has the present one only, under the revision of the first, and nobody is notified.
 func TestSetLineup_checkedAndReplaced(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, newJournal())

@@ -48,6 +48,7 @@ type handlers struct {
 	Config
 	buffers  sync.Pool     // write buffers of websockets
 	visitors *limits.Count // open websockets of clients without a session
+	moves    *limits.WriteLimiter
 }
 
 // Routes returns the routes of this package.
@@ -55,6 +56,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{
 		Server: s, Config: cfg,
 		visitors: limits.NewCount(limits.Conns{Max: maxVisitors, Each: maxVisitorsEach, Blocks: s.Blocks()}),
+		moves:    limits.Moves().Limiter(s.Blocks()),
 	}
 	games := slices.Concat(h.teamRoutes(), h.gameRoutes(), h.socketRoutes(), h.kioskRoutes())
 	return append(tagged("games", games), tagged("leagues", h.leagueRoutes())...)
@@ -119,7 +121,7 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodPut, "/api/games/:id/lineups/:side", web.SessionRequired, h.setLineup, web.Operation{
 			ID: "submitLineup", Summary: "Submit a line-up",
-			Description: "It can be replaced until the game starts. The game starts when both line-ups are submitted.",
+			Description: "It can be replaced until the game starts: one of a side is stored. The game starts when both are submitted.",
 			Request:     game.Lineup{}, Responses: one, Problems: changeProblems(),
 		}),
 		post("/api/games/:id/lineups/:side/suggest", h.suggestLineup, web.Operation{

@@ -61,7 +61,8 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			ID: "create" + c.name, Summary: "Create a " + c.word,
 			Description: "It starts when no seat is open. Its games are created by the server, one day after the " +
 				"other; games between bots are played without a manager. An account can have 5 unfinished leagues " +
-				"and series; of its finished ones, the last 20 are stored. A creation counts as that of a game.",
+				"and series; of its finished ones, the last 20 are stored. Of the 100 places, 40 are for accounts " +
+				"without an unfinished one. A creation counts as that of a game.",
 			Request:   c.request,
 			Responses: creates("It is saved.", leagues.View{}),
 			Problems:  []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
@@ -187,7 +188,8 @@ func (h *handlers) joinLeague(c competition) web.Handler {
 // onLeague returns a handler that calls a method of Leagues with the id in the path.
 func (h *handlers) onLeague(c competition, do func(
 	l *leagues.Leagues, ctx context.Context, by protocol.Person, kind leagues.Kind, id string,
-) (leagues.View, error)) web.Handler {
+) (leagues.View, error),
+) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		return respond(w)(do(h.Leagues, r.Context(), personOf(r), c.kind, web.Param(r, "id")))
 	}

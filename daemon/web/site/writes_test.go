@@ -75,7 +75,7 @@ func TestWrites_drivenAtLimit(t *testing.T) {
 		"administration": (*driver).invite,
 	}
 	for _, row := range limits.Writes() {
-		if row.Rate == 0 || row.Owner == limits.Session || row.Name == "other changes" {
+		if row.Rate == 0 || len(row.Routes) == 0 || row.Owner == limits.Session || row.Name == "other changes" {
 			continue // its owner has a test
 		}
 		t.Run(row.Name, func(t *testing.T) {
