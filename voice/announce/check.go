@@ -65,8 +65,8 @@ func (r Request) Check(c Conditions, found Found) (Announcement, error) {
 	if len(r.IdempotencyKey) > MaxKeyLength {
 		wrong.add("Idempotency-Key", CodeTooLong, fmt.Sprintf("must have at most %d bytes", MaxKeyLength))
 	}
-	if errors.As(found.RoomsErr, &wrong.Room) {
-		wrong.add("room", CodeUnknownRoom, wrong.Room.Error())
+	if unknown, ok := errors.AsType[*UnknownRoomError](found.RoomsErr); ok {
+		wrong.add("room", CodeUnknownRoom, unknown.Error())
 	}
 	if errors.As(found.VoiceErr, &wrong.Voice) {
 		wrong.add("voice", CodeUnknownVoice, wrong.Voice.Error())
