@@ -21,6 +21,9 @@ type Account struct {
 	Created  time.Time `json:"created_at"`
 	Disabled bool      `json:"disabled,omitempty"`
 	Admin    bool      `json:"admin,omitempty"` // it may administer, and change what CONTROL_ACCESS guards
+	// Open means that open sign-up made it, and no invite has admitted it since. Accounts of 0.5.0, which did
+	// not record how they were made, are not.
+	Open bool `json:"open,omitempty"`
 }
 
 // An Identity is what a provider asserts about the user. Provider, Issuer and
@@ -64,6 +67,7 @@ type LocalAccount struct {
 	Subject string    `json:"subject"` // random; never given to another account, unlike the name
 	Hash    string    `json:"hash"`    // of the passphrase, in PHC string format
 	Created time.Time `json:"made"`
+	Open    bool      `json:"open,omitempty"` // made without an invite
 }
 
 // MaxNameLength is the length limit of a name, in characters.

@@ -25,17 +25,18 @@ const (
 	ReuseGrace = 15 * time.Second    // a used refresh token still yields its one successor
 	ReauthAge  = 15 * time.Minute    // an authentication that suffices for sensitive administration
 	CodeWindow = time.Hour           // in which [MaxCodeTries] are counted
+	Renewing   = time.Hour           // in which [MaxRenewals] are counted
 )
 
-// Limits on what is stored. An account has at most MaxSessions × (MaxRenewals + 1)
-// refresh tokens.
+// Limits on what is stored. Those of flows and of sessions are lower in a store with little room: see [Tx].
 const (
-	MaxPendingFlows = 256  // to make room, the oldest of the client with most is deleted
-	MaxSessions     = 32   // per account; the one that has been idle longest ends
-	MaxRenewals     = 1000 // of a session, which then ends; one each hour for [MaxAge] is 720
-	MaxAPITokens    = 100  // that have not expired; the next one is refused
-	MaxInvites      = 100  // that are valid; the next one is refused
-	MaxCodeTries    = 5    // of the administrator code within [CodeWindow], by all accounts together
+	MaxPendingFlows = 256 // to make room, the oldest of the client with most is deleted
+	MaxSessions     = 32  // per account; the one that has been idle longest ends
+	MaxRenewals     = 12  // of a session within [Renewing]; a page in use renews it once
+	MaxUsedTokens   = 4   // used refresh tokens of a session; older ones are unknown, and so are their access tokens
+	MaxAPITokens    = 100 // that have not expired; the next one is refused
+	MaxInvites      = 100 // that are valid; the next one is refused
+	MaxCodeTries    = 5   // of the administrator code within [CodeWindow], by an account from a network
 )
 
 // Errors that a caller branches on.
@@ -59,6 +60,9 @@ var (
 	// ErrTooManyInvites: there are [MaxInvites] invites.
 	ErrTooManyInvites = fmt.Errorf("there are %d unused invites, the maximum: each expires after a week", MaxInvites)
 )
+
+// ErrFull is the error of a [Repository] without room for the change.
+var ErrFull = errors.New("there is no room for another session or account; administrators can still sign in")
 
 type endedError struct{}
 

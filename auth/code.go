@@ -26,15 +26,17 @@ const (
 	CodeClockUnsynced     Code = "clock_unsynced"
 	CodeInsecureTransport Code = "insecure_transport"
 	CodeRateLimited       Code = "rate_limited"
+	CodeFull              Code = "sign_in_full"
 	CodeServerError       Code = "server_error"
 )
 
 // descriptions are sentences for the user.
 var descriptions = map[Code]string{ //nolint:gochecknoglobals // never changed
-	CodeAccessDenied:      "Sign-in was cancelled or refused.",
-	CodeInvalidState:      "This sign-in is unknown or already finished. Please start again.",
-	CodeStateExpired:      "Sign-in took longer than ten minutes. Please start again.",
-	CodeBrowserMismatch:   "Sign-in was started in another browser, or cookies are blocked. Please start again in this browser.",
+	CodeAccessDenied: "Sign-in was cancelled or refused.",
+	CodeInvalidState: "This sign-in is unknown or already finished. Please start again.",
+	CodeStateExpired: "Sign-in took longer than ten minutes. Please start again.",
+	CodeBrowserMismatch: "Sign-in was started in another browser, or cookies are blocked. " +
+		"Please start again in this browser.",
 	CodeIssuerMismatch:    "The answer came from another identity provider than the one that was asked.",
 	CodeExchangeFailed:    "The identity provider did not confirm this sign-in.",
 	CodeUnreachable:       "The identity provider cannot be reached. Please try again later.",
@@ -45,6 +47,7 @@ var descriptions = map[Code]string{ //nolint:gochecknoglobals // never changed
 	CodeClockUnsynced:     "The server's clock is not set yet. Please try again in a few minutes.",
 	CodeInsecureTransport: "Sign-in needs https here. Please use the server's https address.",
 	CodeRateLimited:       "Too many sign-ins were started. Please wait a minute.",
+	CodeFull:              "There is no room for another session. Please ask an administrator.",
 	CodeServerError:       "Something went wrong on the server.",
 }
 
@@ -78,11 +81,14 @@ func Refuse(code Code, err error) error {
 	return &RefusalError{code, err}
 }
 
-// CodeOf returns the code of a [RefusalError], and [CodeServerError] for any
+// CodeOf returns the code of a [RefusalError] or of [ErrFull], and [CodeServerError] for any
 // other error.
 func CodeOf(err error) Code {
 	if r, ok := errors.AsType[*RefusalError](err); ok {
 		return r.Code
+	}
+	if errors.Is(err, ErrFull) {
+		return CodeFull
 	}
 	return CodeServerError
 }

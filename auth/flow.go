@@ -87,8 +87,9 @@ func ParseCallback(q url.Values) (Callback, error) {
 	} {
 		*field = q.Get(name)
 		if n := len(q[name]); n > 1 || len(*field) > maxParamLength {
-			return Callback{}, &RefusalError{CodeInvalidState, fmt.Errorf("parameter %s is given %d times with %d bytes, "+
-				"want at most once with %d", name, n, len(*field), maxParamLength)}
+			err := fmt.Errorf("parameter %s is given %d times with %d bytes, want at most once with %d",
+				name, n, len(*field), maxParamLength)
+			return Callback{}, &RefusalError{CodeInvalidState, err}
 		}
 	}
 	return c, nil

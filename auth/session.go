@@ -25,9 +25,12 @@ type Session struct {
 	Device   Device        `json:"device"`
 	Started  clock.Instant `json:"made"`
 	Renewed  clock.Instant `json:"used"`
-	Renewals int           `json:"renewals,omitempty"`
+	Renewals int           `json:"renewals,omitempty"` // since Renewing
+	Renewing clock.Instant `json:"renewing,omitzero"`
 	Proven   clock.Instant `json:"proven,omitzero"` // the last time that the passphrase was entered again; zero: never
 	Ended    EndReason     `json:"ended,omitempty"` // "" while it is live
+	// Tokens has the keys of its tokens in base64: of pairs of an access and a refresh token, the current pair last.
+	Tokens string `json:"tokens,omitempty"`
 }
 
 // An EndReason records why a session ended before its time.
@@ -40,8 +43,6 @@ const (
 	EndedByReuse     EndReason = "reuse"    // a refresh token was used a second time
 	EndedByOwner     EndReason = "revoked"  // by the account's user, from another device
 	EndedByOperator  EndReason = "operator"
-	EndedByLimit     EndReason = "crowded out" // by newer sessions of the account
-	EndedByRenewals  EndReason = "renewals"    // it was renewed [MaxRenewals] times
 )
 
 // A TokenPair holds the two tokens of a session.

@@ -240,6 +240,7 @@ func (a *app) webConfig() site.Config {
 		Started: cfg, Reloaded: a.settings.Current, Read: a.settings.Read,
 		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer,
 		Sink: a.sink, Integrations: a.monitor.Integrations, Leagues: a.leagues,
+		Accounts: a.signIn.Web.Sessions.Accounts,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
 			return a.web.Probe(ctx, c, origin)
 		},

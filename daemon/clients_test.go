@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -136,6 +137,127 @@ func TestHostileEnv_voices(t *testing.T) {
 	files, err := os.ReadDir(target)
 	root := os.Geteuid() == 0
 	check.That(t, err == nil && root != (len(files) > 0), "as root: %v; written: %v, %v", root, files, err)
+}
+
+// A hostileState is a STATE_DIR that another user controls, beside a directory that only root may enter.
+type hostileState struct {
+	t              *testing.T
+	state, private string
+}
+
+// newHostileState returns one with a damaged store.
+func newHostileState(t *testing.T) hostileState {
+	t.Helper()
+	servertest.Settings(t)
+	reachable(t)
+	dir := t.TempDir()
+	h := hostileState{t, filepath.Join(dir, "theirs", "state"), filepath.Join(dir, "private")}
+	check.NoError(t, errors.Join(os.Mkdir(h.private, 0o700), os.MkdirAll(filepath.Join(h.state, "backups"), 0o755),
+		os.WriteFile(filepath.Join(h.state, "pressbox.db"), []byte("damaged"), 0o600)))
+	trusttest.Give(t, filepath.Dir(h.state))
+	return h
+}
+
+// run runs a command, which must end, on a STATE_DIR.
+func (h hostileState) run(state string, args ...string) (out string, err error) {
+	h.t.Helper()
+	ctx, stop := context.WithTimeout(h.t.Context(), servertest.MaxWait)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "pressbox", append(args, "--state-dir", state)...)
+	cmd.Dir, cmd.Env = h.private, servertest.Environment(h.t, servertest.Silent)
+	printed, err := cmd.CombinedOutput()
+	check.Require(h.t, ctx.Err() == nil, "%v does not end: %s", args, printed)
+	return string(printed), err
+}
+
+// secret returns a backup that only root may read.
+func (h hostileState) secret() (path string) {
+	h.t.Helper()
+	path = filepath.Join(h.private, "secret.db")
+	for _, args := range [][]string{{"tokens", "create", "secret"}, {"backup", path}} {
+		out, err := h.run(filepath.Join(h.private, "state"), args...)
+		check.Require(h.t, err == nil, "%v: %v: %s", args, err, out)
+	}
+	return path
+}
+
+// Root's commands do not read for another user what only root may read, by whatever link it was put into STATE_DIR.
+func TestHostileState_readsNothing(t *testing.T) {
+	t.Parallel()
+	root := os.Geteuid() == 0
+	for name, link := range map[string]func(from, to string) error{"symbolic": os.Symlink, "hard": os.Link} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHostileState(t)
+			planted := filepath.Join(h.state, "backups", "pressbox-000001-20260101.db")
+			check.NoError(t, link(h.secret(), planted))
+			out, err := h.run(h.state, "restore", planted)
+			check.That(t, (err != nil) == root, "restore: %v: %s", err, out)
+			check.NoError(t, os.WriteFile(filepath.Join(h.state, "pressbox.db"), []byte("damaged"), 0o600))
+			for _, args := range [][]string{{"tokens", "list"}, {"backup", filepath.Join(h.private, name)}} {
+				out, err := h.run(h.state, args...)
+				check.That(t, err == nil && (!root || !strings.Contains(out, "secret")), "%v: %v: %s", args, err, out)
+			}
+		})
+	}
+}
+
+// Links do not lead root's commands out of STATE_DIR, and what they make there belongs to its owner.
+func TestHostileState_writesNothing(t *testing.T) {
+	t.Parallel()
+	root := os.Geteuid() == 0
+	for _, name := range []string{"pressbox.db", "pressbox.db.open", "backups"} {
+		h := newHostileState(t)
+		path, made := filepath.Join(h.state, name), filepath.Join(h.private, "made")
+		check.NoError(t, errors.Join(os.RemoveAll(path), os.Symlink(made, path)))
+		out, _ := h.run(h.state, "tokens", "create", "mine")
+		check.ErrorIs(t, check.Err(os.Lstat(made)), os.ErrNotExist, "%s led to a file: %s", name, out)
+		check.NoError(t, filepath.WalkDir(h.state, func(path string, entry fs.DirEntry, _ error) error {
+			info, err := os.Lstat(path)
+			theirs := err == nil && info.Sys().(*syscall.Stat_t).Uid == trusttest.Stranger
+			check.That(t, theirs || !root || entry.Type() == fs.ModeSymlink, "%s is root's, %v", path, err)
+			return nil
+		}))
+	}
+}
+
+// A FIFO in STATE_DIR does not keep a command of root's waiting, nor the start of the host.
+func TestHostileState_waitsForNothing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"pressbox.db", "pressbox.db.open", "backups/pressbox-000001-20260101.db", "models/crow.onnx.json",
+	} {
+		h := newHostileState(t)
+		path := filepath.Join(h.state, name)
+		check.NoError(t, errors.Join(os.RemoveAll(path), os.MkdirAll(filepath.Dir(path), 0o755),
+			syscall.Mkfifo(path, 0o666),
+			os.WriteFile(filepath.Join(h.private, "pressbox.txt"), []byte("admin_code=seventh inning\n"), 0o600)))
+		for _, args := range [][]string{
+			{"tokens", "list"},
+			{"doctor"},
+			{"backup", filepath.Join(h.private, "backup.db")},
+			{"try-upgrade"},
+			{"first-start", "--root", h.private, h.private},
+		} {
+			_, _ = h.run(h.state, args...) // it ends
+		}
+	}
+}
+
+// Root saves and restores the store of another user by files of its own.
+func TestHostileState_ownFiles(t *testing.T) {
+	t.Parallel()
+	h := newHostileState(t)
+	secret, saved := h.secret(), filepath.Join(h.private, "saved.db")
+	for _, args := range [][]string{{"restore", secret}, {"backup", saved}, {"tokens", "list"}} {
+		out, err := h.run(h.state, args...)
+		listed := args[0] != "tokens" || strings.Contains(out, "secret")
+		check.That(t, err == nil && listed, "%v: %v: %s", args, err, out)
+	}
+	for path, owner := range map[string]int{filepath.Join(h.state, "pressbox.db"): trusttest.Stranger, saved: 0} {
+		got := int(check.Must(os.Stat(path))(t).Sys().(*syscall.Stat_t).Uid)
+		check.That(t, got == owner || os.Geteuid() != 0, "%s belongs to %d, want %d", path, got, owner)
+	}
 }
 
 // A client on this host connects to an address, not to a name: what a resolver returns for

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,8 +21,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/daemon/doctor"
@@ -144,7 +148,8 @@ func runDoctor(t *testing.T, dir string, values ...string) []doctor.Finding {
 	var report doctor.Report
 	decodeErr := json.Unmarshal(out, &report)
 	check.Require(t, decodeErr == nil, "doctor: %v, %v: %s", err, decodeErr, stderr.String())
-	check.That(t, (err != nil) == (doctor.Worst(report.Findings) == doctor.Failure),
+	toldRoot := os.Geteuid() == 0 && strings.Contains(string(out), "run doctor as root")
+	check.That(t, !toldRoot && (err != nil) == (doctor.Worst(report.Findings) == doctor.Failure),
 		"doctor ended with %v and found %+v", err, report.Findings)
 	return report.Findings
 }
@@ -167,15 +172,20 @@ func has(findings []doctor.Finding, name, result, detail, remedy string) bool {
 // Each problem is made on a real server, store or sound server.
 func TestDoctor_problems(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	type problem struct {
 		prepare        func(t *testing.T, dir string) []string // returns settings
 		name, result   string
 		detail, remedy string
-	}{
+	}
+	problems := map[string]problem{
 		"no server": {nothing, "server", failure, "not running", "systemctl start pressbox"},
 		"a server that closes connections": {
 			closingServer, "server", failure, "state/admin.sock does not answer: EOF", "start it again",
 		},
+		"its port is taken": {
+			takenPort, "server", failure, "state/admin.sock does not answer: EOF", "free the port first",
+		},
+		"by which program": {takenPort, "port", failure, "is in use by process", "pressbox set-port"},
 		"another version": {
 			otherVersion, "server", warning, "version 0.0.1 is running, and this program is", "start it again",
 		},
@@ -218,7 +228,13 @@ func TestDoctor_problems(t *testing.T) {
 		"no ONNX Runtime":    {set("ONNXRUNTIME_LIB=/none.so"), "runtime", failure, "/none.so", "ONNXRUNTIME_LIB"},
 		"a good runtime":     {nothing, "runtime", ok, "ONNX Runtime 1.", ""},
 		"a good espeak-ng":   {nothing, "espeak-ng", ok, "answers", ""},
-	} {
+	}
+	if os.Geteuid() == 0 { // only root makes files of another user
+		problems["another user's file"] = problem{
+			rootBackup, "store", failure, "/backups belongs to ", "chown -R root: ",
+		}
+	}
+	for name, tt := range problems {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			servertest.Environment(t) // skips a short run
@@ -296,6 +312,21 @@ func wrongCookie(t *testing.T, dir string) []string {
 func closingServer(t *testing.T, dir string) []string {
 	t.Helper()
 	serveAdmin(t, dir, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	return nil
+}
+
+// takenPort starts a server that closes every connection, and another program on its port.
+func takenPort(t *testing.T, dir string) []string {
+	t.Helper()
+	closingServer(t, dir)
+	return usedPort(t, dir)
+}
+
+// rootBackup makes a directory of backups of another user than the store's.
+func rootBackup(t *testing.T, dir string) []string {
+	t.Helper()
+	servertest.WriteState(t, dir, "backups/pressbox-000001-20260101.db", "")
+	trusttest.Give(t, filepath.Join(dir, "state", "backups"))
 	return nil
 }
 
@@ -444,7 +475,7 @@ func TestVoicesInstall_owner(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, file := range check.Must(os.ReadDir(models))(t) {
-		owner := check.Must(trust.Owner(filepath.Join(models, file.Name())))(t)
+		owner := check.Must(trust.Controller(filepath.Join(models, file.Name())))(t)
 		if want := os.Geteuid(); !root && int(owner.UID) != want || root && owner.UID != trusttest.Stranger {
 			t.Errorf("%s belongs to %d", file.Name(), owner.UID)
 		}
@@ -459,4 +490,104 @@ func TestVoicesInstall_owner(t *testing.T) {
 func reachable(t *testing.T) {
 	t.Helper()
 	check.NoError(t, os.Chmod(filepath.Dir(t.TempDir()), 0o755))
+}
+
+// evil is a text of a stranger that would clear a terminal and write into its title, in ASCII and in C1, and fake a
+// line.
+const evil = "EVIL\x1b[2J\x1b]0;owned\x07\x9b2J\u009b2J\r\x00\x7f"
+
+// evilServer answers every request with an object whose texts are all evil, or with such a problem.
+func evilServer(fails bool) http.HandlerFunc {
+	object := map[string]any{"members": []string{evil}}
+	for name := range strings.FieldsSeq(`id name status error message text phonemes title code detail creator away home
+		kind stalled token network provider passphrase invite url notice mode reason voice language quality summary
+		pressbox go revision origin value version level sink server sink_name state cron time_zone default result
+		remedy`) {
+		object[name] = evil
+	}
+	object["rejected"] = []string{evil}
+	for name := range strings.FieldsSeq(`queue scheduled recent users games leagues seasons tokens schedules settings
+		findings voices`) {
+		object[name] = []any{maps.Clone(object)}
+	}
+	object["errors"] = []any{map[string]string{"path": "/" + evil, "detail": evil}}
+	status := maps.Clone(object)
+	check := maps.Clone(object)
+	status["health"] = map[string]any{
+		"status": evil, "checks": map[string]any{"store": check, "audio": check, "voices": check, "queue": check},
+		"integrations": map[string]any{evil: map[string]any{"on": true, "summary": evil, "detail": evil}},
+	}
+	status["queue"], status["versions"] = object, map[string]string{"pressbox": evil, "go": evil, "revision": evil}
+	status["volume"], status["quiet"] = map[string]any{}, map[string]any{"active": true, "mode": evil}
+	return func(w http.ResponseWriter, r *http.Request) {
+		if fails {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusConflict)
+		}
+		answer := object
+		switch {
+		case r.URL.Path == "/admin/status":
+			answer = status
+		case strings.HasPrefix(r.URL.Path, "/notify/"):
+			answer = map[string]any{"id": evil, "status": "failed", "error": evil}
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	}
+}
+
+// Whatever a server, a setting or an argument says, no command prints a control character.
+func TestCommands_control(t *testing.T) {
+	t.Parallel()
+	servertest.Settings(t)
+	dirs, urls := map[bool]string{}, map[bool]string{}
+	for _, fails := range []bool{false, true} {
+		dirs[fails] = t.TempDir()
+		serveAdmin(t, dirs[fails], evilServer(fails))
+		server := httptest.NewServer(evilServer(fails))
+		t.Cleanup(server.Close)
+		urls[fails] = server.URL
+	}
+	printed := 0
+	var walk func(cmd *cobra.Command, path []string)
+	walk = func(cmd *cobra.Command, path []string) {
+		for _, child := range cmd.Commands() {
+			walk(child, append(slices.Clone(path), child.Name()))
+		}
+		if cmd.RunE == nil {
+			return
+		}
+		for n := range 4 {
+			args := append(slices.Clone(path), slices.Repeat([]string{evil}, n)...)
+			changesHost := slices.Contains([]string{"serve", "setup-kiosk"}, cmd.Name())
+			if n == 0 && changesHost || cmd.Args != nil && cmd.Args(cmd, args[len(path):]) != nil && n != 1 {
+				continue
+			}
+			for fails, dir := range dirs {
+				printed += strings.Count(runEvil(t, cmd, args, dir, urls[fails]), "EVIL")
+			}
+		}
+	}
+	walk(program().Command(new(bool)), nil)
+	check.That(t, printed > 100, "the text was printed %d times", printed)
+}
+
+// runEvil runs a command and returns what it has printed.
+func runEvil(t *testing.T, command *cobra.Command, args []string, dir, url string) string {
+	t.Helper()
+	for flag, value := range map[string]string{"server": url, "root": dir} {
+		if command.Flags().Lookup(flag) != nil {
+			args = append(args, "--"+flag, value)
+		}
+	}
+	ctx, stop := context.WithTimeout(t.Context(), servertest.MaxWait)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "pressbox", args...)
+	cmd.Dir, cmd.Env = dir, servertest.Environment(t, servertest.Silent, "VOICES_URL="+url+"/"+evil[:4])
+	out, _ := cmd.CombinedOutput() // an error is what it prints
+	check.Require(t, ctx.Err() == nil, "%q does not end: %s", args, out)
+	for _, r := range string(out) {
+		check.Require(t, r == '\n' || r == '\t' || !unicode.IsControl(r), "%q printed %q: %q", args, r, out)
+	}
+	return string(out)
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"pressbox/auth/netblock"
 	"pressbox/daemon/mqtt"
 	"pressbox/daemon/mqtt/device"
 	"pressbox/daemon/mqtt/homeassistant"
@@ -73,6 +74,7 @@ func (a *app) newBroker() (*broker, error) {
 		InstanceTopic: topic + "/instance",
 		Subscriptions: slices.Concat(b.device.Subscriptions(), a.roomSubscriptions()),
 		OnConnect:     []func(){b.device.Connected, a.rooms.Connected},
+		PerMinute:     netblock.Share * a.Config.NotifyRate, // the broker's clients are a network of them
 		Token:         record.Token(), SaveToken: record.SaveToken, Log: a.Log,
 	})
 	return b, nil

@@ -53,7 +53,7 @@ func newPublisher(t *testing.T) *publisher {
 		topics: make(chan mqtt.Message, 10_000), sent: map[string]bool{},
 	}
 	p.env = servertest.Environment(t, "MQTT_URL="+p.broker.URL("mqtt").String(),
-		"PULSE_SERVER=unix:"+p.dir+"/none", "QUEUE_MAX_SIZE=100000", "NOTIFY_TTL=86400")
+		"PULSE_SERVER=unix:"+p.dir+"/none", "QUEUE_MAX_SIZE=100000", "NOTIFY_TTL=86400", "NOTIFY_RATE=100000")
 	p.session = mqtt.New(mqtt.Config{
 		URL: p.broker.URL("mqtt"), ClientID: "publisher",
 		Will: mqtt.Message{Topic: "publisher"}, InstanceTopic: "publisher/instance",
@@ -332,7 +332,9 @@ func TestWyoming_settings(t *testing.T) {
 			true, "at 127.0.0.1:" + port, "port " + port + " is in use by another program", "degraded",
 		}, warning, true},
 		{
-			[]string{"WYOMING_PORT=" + port, "WYOMING=off"}, wyomingReport{Summary: "WYOMING=off", Status: "ok"}, ok,
+			[]string{"WYOMING_PORT=" + port, "WYOMING=off"},
+			wyomingReport{Summary: "WYOMING=off", Status: "ok"},
+			ok,
 			false,
 		},
 		{[]string{"NOTIFY_ACCESS=token"}, wyomingReport{Summary: "NOTIFY_ACCESS=token", Status: "ok"}, ok, false},

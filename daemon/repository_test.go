@@ -518,3 +518,16 @@ func TestRevision(t *testing.T) {
 	check.Equal(t, run("copy/packaging/revision"), "", "in a directory of another repository")
 	check.Equal(t, run("env", "PRESSBOX_REVISION=abc", "copy/packaging/revision"), "abc", "with PRESSBOX_REVISION")
 }
+
+// A unit that runs as root, or for anyone on the network, gives its processes little of the host: the exposure that
+// systemd-analyze finds is below 5.
+func TestUnits_exposure(t *testing.T) {
+	t.Parallel()
+	analyze := check.Part(t, "systemd-analyze")
+	units := check.Must(filepath.Glob("../packaging/systemd/*.service"))(t)
+	check.That(t, len(units) >= 4, "the units are %v", units)
+	for _, unit := range units {
+		out, err := exec.Command(analyze, "security", "--offline=true", "--threshold=49", unit).CombinedOutput()
+		check.That(t, err == nil, "%s: %v: %s", unit, err, out)
+	}
+}

@@ -25,6 +25,14 @@ type Violation struct {
 	Detail string        `json:"detail"` // in English
 }
 
+// Violations are faults of a request.
+type Violations []Violation
+
+// Add adds a fault; the detail has the form of fmt.Sprintf.
+func (v *Violations) Add(path, code, format string, args ...any) {
+	*v = append(*v, Violation{Path: path, Code: ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
+}
+
 // A ViolationCode identifies a kind of violation.
 type ViolationCode string
 

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"pressbox/store/atomicfile"
 )
 
@@ -26,19 +24,6 @@ func WriteAtomic(path string, write func(io.Writer) error, check func(path strin
 		a.UID, a.GID = folder.UID, folder.GID
 	}
 	return atomicfile.Write(path, a, write, check)
-}
-
-// chownLike gives a file that root writes to the owner of its folder, whose
-// process has to read it.
-func chownLike(f *os.File, dir string) error {
-	var st unix.Stat_t
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	if err := unix.Stat(dir, &st); err != nil {
-		return err
-	}
-	return f.Chown(int(st.Uid), int(st.Gid))
 }
 
 func syncDir(dir string) error {

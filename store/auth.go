@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -19,16 +21,33 @@ func (r authRepository) View(ctx context.Context, read func(auth.Tx) error) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return r.view(func(tx *bolt.Tx) error { return read(authTx{tx}) })
+	return r.view(func(tx *bolt.Tx) error { return read(authTx{tx: tx, room: r.limit(signInShare)}) })
 }
 
 // Update implements [auth.Repository].
 func (r authRepository) Update(ctx context.Context, change func(auth.Tx) error) error {
-	return r.grow(ctx, signInShare, func(tx *bolt.Tx) error { return change(authTx{tx}) })
+	err := r.growLeaving(ctx, signInShare, func(tx *bolt.Tx) (leave int64, err error) {
+		err = change(authTx{tx, r.limit(signInShare), &leave})
+		return leave, err
+	})
+	if errors.Is(err, ErrFull) {
+		err = fmt.Errorf("%w: %w", auth.ErrFull, err)
+	}
+	return err
 }
 
 // authTx implements [auth.Tx].
-type authTx struct{ tx *bolt.Tx }
+type authTx struct {
+	tx    *bolt.Tx
+	room  int64
+	leave *int64
+}
+
+// Room implements [auth.Tx].
+func (t authTx) Room() int64 { return t.room }
+
+// Leave implements [auth.Tx].
+func (t authTx) Leave(bytes int64) { *t.leave = bytes }
 
 // Get returns a record, or nil.
 func (t authTx) Get(table auth.Table, key []byte) []byte {

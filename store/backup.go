@@ -181,18 +181,13 @@ func PutBack(path, aside string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// Restore replaces the file at path by a copy of a backup, for which check must
+// Restore replaces the file at path by what a backup has, for a copy of which check must
 // return nil. No process may have the store at path open. The mark of an unclean
 // shutdown stays, see [MarkChecked].
-func Restore(path, backup string, check func(path string) error) error {
+func Restore(path string, backup io.Reader, check func(path string) error) error {
 	_, err := WriteAtomic(path, func(w io.Writer) error {
-		f, err := os.Open(backup) //nolint:gosec // the operator names the file
-		if err != nil {
-			return err
-		}
-		defer f.Close() //nolint:errcheck // it was only read
-		_, err = io.Copy(w, f)
+		_, err := io.Copy(w, backup)
 		return err
 	}, check)
-	return wrapped(err, "restore %s", backup)
+	return err
 }

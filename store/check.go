@@ -12,6 +12,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"pressbox/store/atomicfile"
 )
 
 // The mark of an open store is a file beside it, because a mark in the store
@@ -46,9 +48,14 @@ func MarkSalvage(path, description string) error {
 // Salvage returns the description of the last [MarkSalvage]; "" if the store was
 // closed since.
 func Salvage(path string) (description string, err error) {
-	text, err := os.ReadFile(path + openSuffix) //nolint:gosec // the operator names the file
+	f, err := atomicfile.Open(path+openSuffix, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
+	}
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(f)
+		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the mark of an unclean shutdown: %w", err)
@@ -112,11 +119,13 @@ func Check(path string) error {
 
 // checkPages returns how [Check] fails if it reads every page of the store at path.
 func checkPages(path string) error {
-	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Millisecond})
+	db, err := bolt.Open(path, 0o600, &bolt.Options{
+		ReadOnly: true, Timeout: time.Millisecond, OpenFile: atomicfile.Open,
+	})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return ErrLocked
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, atomicfile.ErrNotRegular):
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)

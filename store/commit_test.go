@@ -432,10 +432,13 @@ func BenchmarkSignInStart(b *testing.B) {
 // BenchmarkRefresh renews sessions; each renewal is one sync.
 func BenchmarkRefresh(b *testing.B) {
 	s := OpenForTest(b, "", Options{})
-	in := newSignIn(b, s)
+	host := authtest.NewHost()
+	c := check.Must(session.OpenClock(b.Context(), s.Auth(), host.Source(), authtest.Released))(b)
+	in := authtest.NewSignIn(b, s.Auth(), c, slog.New(slog.DiscardHandler))
 	token := authtest.Run(b, in).Refresh
 	before := s.commits.Load()
 	for b.Loop() {
+		host.Pass(auth.Renewing / auth.MaxRenewals)
 		token = check.Must(in.Sessions.Refresh(b.Context(), token))(b).Refresh
 	}
 	b.ReportMetric(float64(s.commits.Load()-before)/float64(b.N), "syncs/op")

@@ -31,7 +31,8 @@ type journal struct{ store *Store }
 
 // Append saves a change; see [live.Journal]. The transaction that ends a game also
 // packs its moves.
-func (j journal) Append(ctx context.Context, c live.Change) (nearlyFull bool, err error) {
+func (j journal) Append(ctx context.Context, c live.Change) (space live.Space, err error) {
+	space.All = j.store.limit(gamesShare)
 	if c.Summary == nil {
 		err = j.store.update(ctx, func(tx *bolt.Tx) error { return deleteGame(tx, []byte(c.Game)) })
 	} else {
@@ -39,6 +40,7 @@ func (j journal) Append(ctx context.Context, c live.Change) (nearlyFull bool, er
 			if err := appendMoves(tx, c); err != nil {
 				return err
 			}
+			space.Game = gameSize(tx, []byte(c.Game))
 			if c.First > 1 {
 				return nil
 			}
@@ -49,10 +51,24 @@ func (j journal) Append(ctx context.Context, c live.Change) (nearlyFull bool, er
 		err = fmt.Errorf("%w: %w", live.ErrFull, err)
 	}
 	if err != nil {
-		return false, fmt.Errorf("append to game %s from move %d: %w", c.Game, c.First, err)
+		return live.Space{}, fmt.Errorf("append to game %s from move %d: %w", c.Game, c.First, err)
 	}
 	st, err := j.store.Stats()
-	return err == nil && st.Shares[gamesShare].nearlyFull(), nil
+	space.Crowded = err == nil && st.Shares[gamesShare].nearlyFull()
+	return space, nil
+}
+
+// gameSize returns the bytes of the file that a game takes at most.
+func gameSize(tx *bolt.Tx, id []byte) (size int64) {
+	for _, name := range [...][]byte{summariesBucket, packsBucket, boxesBucket} {
+		if v := tx.Bucket(name).Get(id); v != nil {
+			size += entryCost(len(id), len(v))
+		}
+	}
+	if moves := tx.Bucket(movesBucket).Bucket(id); moves != nil {
+		size += subBucketCost(id, moves)
+	}
+	return size
 }
 
 // checkNewGame returns [ErrFull] if a new game or league is in the last sixteenth
@@ -79,8 +95,8 @@ func deleteGame(tx *bolt.Tx, id []byte) error {
 	return errors.Join(moves.count(-subBucketCost(id, game)), moves.DeleteBucket(id))
 }
 
-// appendMoves appends moves. The sequence of a game's bucket is its last revision,
-// also after its moves were packed.
+// appendMoves appends moves, or replaces one that is not packed. The sequence of a game's
+// bucket is its last revision, also after its moves were packed.
 func appendMoves(tx *bolt.Tx, c live.Change) error {
 	id := []byte(c.Game)
 	all := tableOf(tx, movesBucket)
@@ -92,17 +108,18 @@ func appendMoves(tx *bolt.Tx, c live.Change) error {
 	if err != nil {
 		return err
 	}
-	if moves.Sequence()+1 != c.First {
-		return fmt.Errorf("%w: %d after %d", errOrder, c.First, moves.Sequence())
-	}
 	last := moves.Sequence()
+	if follows := last+1 == c.First; follows == c.Replace || c.Replace && moves.Get(number(c.First)) == nil {
+		return fmt.Errorf("%w: %d after %d", errOrder, c.First, last)
+	}
+	next := c.First
 	for _, m := range c.Moves {
-		last++
-		if err := moves.Put(number(last), m); err != nil {
+		if err := moves.Put(number(next), m); err != nil {
 			return err
 		}
+		next++
 	}
-	if err := moves.SetSequence(last); err != nil {
+	if err := moves.SetSequence(max(last, next-1)); err != nil {
 		return err
 	}
 	if err := all.count(subBucketCost(id, moves) - before); err != nil {
@@ -189,9 +206,15 @@ func unpackMoves(pack []byte) (moves [][]byte, err error) {
 }
 
 // Summaries returns the summaries of all games; see [live.Journal].
-func (j journal) Summaries(context.Context) (map[string][]byte, error) {
-	summaries, err := j.store.values(summariesBucket)
-	return summaries, wrapped(err, "read the games")
+func (j journal) Summaries(context.Context) (all map[string]live.Stored, err error) {
+	err = j.store.view(func(tx *bolt.Tx) error {
+		all = map[string]live.Stored{}
+		for id, summary := range pairs(tx.Bucket(summariesBucket)) {
+			all[string(id)] = live.Stored{Summary: bytes.Clone(summary), Bytes: gameSize(tx, id)}
+		}
+		return nil
+	})
+	return all, wrapped(err, "read the games")
 }
 
 // Moves returns all moves of a game; see [live.Journal].

@@ -118,7 +118,7 @@ func (s *Store) connect(timeout time.Duration) error {
 			MaxSize:         int(min(s.maxSize, math.MaxInt)),
 			InitialMmapSize: s.mapSize(),
 			OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
-				s.file, err = os.OpenFile(name, flag, mode) //nolint:gosec // the operator names the file
+				s.file, err = atomicfile.Open(name, flag, mode)
 				return s.file, err
 			},
 		})
@@ -190,7 +190,7 @@ func create(path string) error {
 		return err
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // it is an empty file at worst
-	if err := errors.Join(chownLike(f, dir), f.Close()); err != nil {
+	if err := f.Close(); err != nil {
 		return err
 	}
 	err = recoverCorrupt(func() error {

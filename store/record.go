@@ -52,6 +52,8 @@ type repeatRecord struct {
 type senderRecord struct {
 	Kind announce.SenderKind `json:"kind"`
 	Name string              `json:"name,omitempty"`
+
+	Client string `json:"client,omitempty"`
 }
 
 type roomsRecord struct {
@@ -75,7 +77,7 @@ func newRecord(n announce.Announcement) record {
 		r.Repeat = &repeatRecord{n.Repeat.Times, n.Repeat.Every, n.Spoken, n.Acknowledged}
 	}
 	if n.Sender != (announce.Sender{}) {
-		r.Sender = &senderRecord{n.Sender.Kind, n.Sender.Name}
+		r.Sender = &senderRecord{n.Sender.Kind, n.Sender.Name, n.Sender.Client}
 	}
 	if o := n.Rooms; o != (announce.Rooms{}) {
 		r.Rooms = &roomsRecord{o.From, o.Only, o.Voice, o.Rate, o.Cancelled, o.States()}
@@ -157,7 +159,7 @@ func (r record) announcement() announce.Announcement {
 		n.Spoken, n.Acknowledged = r.Repeat.Spoken, r.Repeat.Acknowledged
 	}
 	if r.Sender != nil {
-		n.Sender = announce.Sender{Kind: r.Sender.Kind, Name: r.Sender.Name}
+		n.Sender = announce.Sender(*r.Sender)
 	}
 	if o := r.Rooms; o != nil {
 		n.Rooms = announce.Rooms{

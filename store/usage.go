@@ -47,11 +47,11 @@ func bucketRows() []bucketRow {
 		{keysBySeqBucket, announcementsShare, false},
 		// a quarter of the share; 50 favorites, 100 schedules, single keys
 		{controlsBucket, announcementsShare, false},
-		{flowBucket, signInShare, false}, // 256 pending flows
+		{flowBucket, signInShare, false}, // 256 pending flows, 1/16 of the share
 		{flowOrderBucket, signInShare, false},
-		{[]byte("auth_access"), signInShare, false},  // 1 h; with the next one, 1,001 for each session
+		{[]byte("auth_access"), signInShare, false},  // 1 h; with the next one, 5 for each session
 		{[]byte("auth_refresh"), signInShare, false}, // 7 days
-		{[]byte("auth_session"), signInShare, false}, // 32 for each account; 7 days without use
+		{[]byte("auth_session"), signInShare, false}, // 32 and 1/16 of the share for each account; 7 days without use
 		{[]byte("auth_user"), signInShare, true},     // with the next two, half of the share
 		{[]byte("auth_identity"), signInShare, true},
 		{[]byte("auth_local"), signInShare, true},
@@ -188,13 +188,19 @@ func used(tx *bolt.Tx, sh share) (all, accounts int64) {
 // and changes nothing, if fn makes its share larger while the share or the file is
 // full.
 func (s *Store) grow(ctx context.Context, sh share, fn func(*bolt.Tx) error) error {
+	return s.growLeaving(ctx, sh, func(tx *bolt.Tx) (int64, error) { return 0, fn(tx) })
+}
+
+// growLeaving is [Store.grow] for an fn that returns how many bytes of the share are to be left.
+func (s *Store) growLeaving(ctx context.Context, sh share, fn func(*bolt.Tx) (leave int64, err error)) error {
 	short := s.checkSpace(sh)
 	if short != nil && !errors.Is(short, ErrFull) {
 		return short
 	}
 	return s.update(ctx, func(tx *bolt.Tx) error {
 		before, accountsBefore := used(tx, sh)
-		if err := fn(tx); err != nil {
+		leave, err := fn(tx)
+		if err != nil {
 			return err
 		}
 		after, accounts := used(tx, sh)
@@ -202,8 +208,8 @@ func (s *Store) grow(ctx context.Context, sh share, fn func(*bolt.Tx) error) err
 		if after > before && short != nil {
 			return short
 		}
-		if after > before && after > limit {
-			return fmt.Errorf("%w: %s would use %d of %d bytes", ErrFull, sh, after, limit)
+		if after > before && after > limit-leave {
+			return fmt.Errorf("%w: %s would use %d of %d bytes", ErrFull, sh, after, limit-leave)
 		}
 		if accounts > accountsBefore && accounts > limit/2 {
 			return fmt.Errorf("%w: accounts would use %d of %d bytes", ErrFull, accounts, limit/2)

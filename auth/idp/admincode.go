@@ -2,6 +2,7 @@ package idp
 
 import (
 	"context"
+	"net/netip"
 
 	"pressbox/auth"
 	"pressbox/auth/session"
@@ -26,11 +27,11 @@ func (a AdminCodes) Set(ctx context.Context, code string) error {
 	return a.Sessions.SaveAdminCode(ctx, hash)
 }
 
-// Redeem uses the code up and makes an account an administrator's. It returns
+// Redeem uses the code up and makes an account, which sends it from an address, an administrator's. It returns
 // [auth.ErrWrongCredentials], [auth.ErrNotFound] if there is no code, or an
 // [auth.ThrottledError].
-func (a AdminCodes) Redeem(ctx context.Context, account, code string) error {
-	hash, err := a.Sessions.TryAdminCode(ctx)
+func (a AdminCodes) Redeem(ctx context.Context, account string, from netip.Addr, code string) error {
+	hash, err := a.Sessions.TryAdminCode(ctx, account, from)
 	if err != nil {
 		return err
 	}

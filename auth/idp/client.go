@@ -19,10 +19,9 @@ import (
 // Limits on the requests to a provider.
 const (
 	signInTimeout = 10 * time.Second // for all requests of one sign-in together
-	maxBody       = 1 << 20          // bytes of one response
+	maxBody       = 1 << 20          // bytes of one response: a document, keys, tokens or an identity
+	maxHeader     = 64 << 10         // bytes of its header
 )
-
-var errTooLong = fmt.Errorf("response exceeds %d bytes", maxBody)
 
 // A client sends requests to a provider.
 type client struct {
@@ -33,7 +32,9 @@ type client struct {
 func newClient(c Config) client {
 	transport := c.Transport
 	if transport == nil {
-		transport = http.DefaultTransport
+		own := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck,forcetypeassert // it is one
+		own.MaxResponseHeaderBytes = maxHeader
+		transport = own
 	}
 	clockTrusted := c.ClockTrusted
 	if clockTrusted == nil {
@@ -53,23 +54,8 @@ func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &limitedBody{resp.Body, maxBody}
+	resp.Body = http.MaxBytesReader(nil, resp.Body, maxBody)
 	return resp, nil
-}
-
-// A limitedBody returns an error beyond its limit instead of ending early.
-type limitedBody struct {
-	io.ReadCloser
-	left int64
-}
-
-func (l *limitedBody) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errTooLong
-	}
-	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
-	l.left -= int64(n)
-	return n, err
 }
 
 // sameHost follows redirects within the provider's origin only, so that no secret

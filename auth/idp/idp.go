@@ -46,7 +46,7 @@ type Config struct {
 	SubjectField, NameField        string // "" means sub or id; name or username
 	SecretInBody                   bool   // the client authenticates in the body, not in a header
 
-	Transport    http.RoundTripper // nil means [http.DefaultTransport]
+	Transport    http.RoundTripper // nil means one like [http.DefaultTransport]
 	Cache        Cache
 	Now          func() time.Time // wall clock, for the expiry of ID tokens
 	ClockTrusted func() bool      // reports whether that clock is synchronized

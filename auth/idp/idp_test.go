@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
 	"pressbox/auth"
 	"pressbox/auth/idp"
 	"pressbox/packaging/check"
@@ -118,12 +119,14 @@ func TestOpenID_token(t *testing.T) {
 	identity := must(t, newProvider(t, newServer(t).config("oidc")))
 	check.Require(t, identity.Subject == "u1" && identity.Name == "Anna", "identified %+v", identity)
 	for name, change := range map[string]func(f *server){
-		"another nonce":               func(f *server) { f.claim["nonce"] = "x" },
-		"no nonce":                    func(f *server) { f.claim["nonce"] = nil },
-		"another audience":            func(f *server) { f.claim["aud"] = "them" },
-		"no audience":                 func(f *server) { f.claim["aud"] = nil },
-		"two audiences":               func(f *server) { f.claim["aud"] = []string{"us", "them"} },
-		"another party":               func(f *server) { f.claim["aud"], f.claim["azp"] = []string{"us", "them"}, "them" },
+		"another nonce":    func(f *server) { f.claim["nonce"] = "x" },
+		"no nonce":         func(f *server) { f.claim["nonce"] = nil },
+		"another audience": func(f *server) { f.claim["aud"] = "them" },
+		"no audience":      func(f *server) { f.claim["aud"] = nil },
+		"two audiences":    func(f *server) { f.claim["aud"] = []string{"us", "them"} },
+		"another party": func(f *server) {
+			f.claim["aud"], f.claim["azp"] = []string{"us", "them"}, "them"
+		},
 		"another issuer":              func(f *server) { f.claim["iss"] = "https://evil" },
 		"no issuer":                   func(f *server) { f.claim["iss"] = nil },
 		"expired":                     func(f *server) { f.claim["exp"] = time.Now().Add(-3 * time.Minute).Unix() },
@@ -138,7 +141,9 @@ func TestOpenID_token(t *testing.T) {
 		"not a token":                 func(f *server) { f.sign = func(string, string) string { return "x.y.z" } },
 		"none":                        func(f *server) { f.sign = func(string, string) string { return "" } },
 		"right: expired a minute ago": func(f *server) { f.claim["exp"] = time.Now().Add(-time.Minute).Unix() },
-		"right: two audiences, us":    func(f *server) { f.claim["aud"], f.claim["azp"] = []string{"us", "them"}, "us" },
+		"right: two audiences, us": func(f *server) {
+			f.claim["aud"], f.claim["azp"] = []string{"us", "them"}, "us"
+		},
 		"right: no at_hash":           func(f *server) { f.claim["at_hash"] = nil },
 		"right: no algorithms listed": func(f *server) { f.doc["id_token_signing_alg_values_supported"] = []string{} },
 	} {
@@ -220,6 +225,30 @@ func TestProvider_badToken(t *testing.T) {
 		f.Close()
 		refused(t, newProvider(t, c), auth.CodeUnreachable)
 	})
+}
+
+// An answer of a provider, whichever, has at most 1 MiB, and its header 64 KiB.
+func TestProvider_boundedAnswers(t *testing.T) {
+	t.Parallel()
+	for path, code := range map[string]auth.Code{
+		wellKnown: auth.CodeUnreachable, "/keys": auth.CodeExchangeFailed, "/token": auth.CodeUnreachable,
+		"/userinfo": auth.CodeUnreachable, "header": auth.CodeUnreachable,
+	} {
+		for over, want := range map[int]auth.Code{0: "", 2: code} {
+			f := newServer(t)
+			f.pad, f.header = map[string]int{path: 1<<20 + over}, 0
+			if path == "header" {
+				f.header = 60<<10 + over*4<<10
+			}
+			provider := "oidc"
+			if path == "/userinfo" {
+				provider = "oauth2"
+			}
+			_, err := identify(t, newProvider(t, f.config(provider)))
+			check.That(t, (err == nil) == (want == "") && (err == nil || auth.CodeOf(err) == want),
+				"%s, %d over the limit: %v, want %q", path, over, err, want)
+		}
+	}
 }
 
 // A sign-in times out after ten seconds.

@@ -62,12 +62,13 @@ func (l *Local) token(form url.Values) (int, map[string]any) {
 	if form.Get("grant_type") != "authorization_code" {
 		return http.StatusBadRequest, map[string]any{"error": "unsupported_grant_type"}
 	}
+	challenge := oauth2.S256ChallengeFromVerifier(form.Get("code_verifier"))
 	g, ok := l.take(l.codes, form.Get("code"))
 	switch {
 	case !ok,
 		form.Get("client_id") != g.client,
 		form.Get("redirect_uri") != g.redirect,
-		subtle.ConstantTimeCompare([]byte(oauth2.S256ChallengeFromVerifier(form.Get("code_verifier"))), []byte(g.challenge)) == 0:
+		subtle.ConstantTimeCompare([]byte(challenge), []byte(g.challenge)) == 0:
 		return http.StatusBadRequest, map[string]any{"error": "invalid_grant"}
 	}
 	g.issued = l.Now()

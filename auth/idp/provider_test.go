@@ -42,7 +42,9 @@ type server struct {
 	claim    map[string]any // changes to the ID token's claims; nil removes one
 	sign     func(head, body string) string
 	received []received
-	fetched  int // discovery requests
+	pad      map[string]int // path → bytes of its answer; 0: as it is
+	header   int            // bytes of a field in the header of each answer
+	fetched  int            // discovery requests
 	secret   string
 }
 
@@ -74,9 +76,24 @@ func newServer(t *testing.T) *server {
 	mux.HandleFunc("POST /token", f.exchange)
 	mux.HandleFunc("GET /userinfo", f.identity)
 	mux.HandleFunc("DELETE /revoke/{client}", f.revoke)
-	f.Server = httptest.NewServer(mux)
+	f.Server = httptest.NewServer(f.padded(mux))
 	t.Cleanup(f.Close)
 	return f
+}
+
+// padded returns a handler that pads the answers of next with spaces.
+func (f *server) padded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Padding", strings.Repeat("x", f.header))
+		answer := httptest.NewRecorder()
+		if f.pad[r.URL.Path] == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(answer, r)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, strings.Repeat(" ", f.pad[r.URL.Path]-answer.Body.Len())+answer.Body.String())
+	})
 }
 
 func (f *server) discovery(w http.ResponseWriter, _ *http.Request) {

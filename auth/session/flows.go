@@ -12,12 +12,15 @@ import (
 	"pressbox/auth/netblock"
 )
 
-// flowOrder bounds the flows that are stored. Its tags are those of flowTag.
-//
-//nolint:gochecknoglobals // a constant
-var flowOrder = ageOrder{
-	index: tableFlowOrder, table: tableFlow,
-	limit: auth.MaxPendingFlows, keySize: len(auth.Hash{}), victim: mostPending,
+// flowSize is the size of a pending flow in the store, at most.
+const flowSize = 4 << 10
+
+// flowOrder bounds the flows that are stored, also by the room. Its tags are those of flowTag.
+func flowOrder(tx auth.Tx) ageOrder {
+	return ageOrder{
+		index: tableFlowOrder, table: tableFlow, keySize: len(auth.Hash{}), victim: mostPending,
+		limit: int(max(2, min(auth.MaxPendingFlows, tx.Room()/16/flowSize))),
+	}
 }
 
 // flowTag returns the network and the client that start a flow, such as
@@ -59,7 +62,8 @@ func mostPending(tags [][]byte) int {
 // savePending stores a flow that a client starts, and deletes one of too many.
 func (s *Sessions) savePending(ctx context.Context, key auth.Hash, tag []byte, flow auth.PendingFlow) error {
 	return s.repo.Update(ctx, func(tx auth.Tx) (err error) {
-		if flow.Sequence, err = flowOrder.add(tx, key[:], tag); err != nil {
+		tx.Leave(tx.Room() / 16)
+		if flow.Sequence, err = flowOrder(tx).add(tx, key[:], tag); err != nil {
 			return err
 		}
 		return put(tx, tableFlow, key[:], flow)

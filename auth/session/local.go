@@ -57,13 +57,14 @@ func (l *LocalAccounts) Create(
 	}
 	account.Name, _ = precis.Nickname.String(account.Name) // valid: it has a canonical form
 	account.Created = l.sessions.clock.Wall()
-	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) error {
-		if err := l.sessions.checkSignUp(tx, policy, hash); err != nil {
+	err := l.sessions.repo.Update(ctx, func(tx auth.Tx) (err error) {
+		if account.Open, err = l.sessions.checkSignUp(tx, policy, hash); err != nil {
 			return err // before the name is looked up
 		}
 		if tx.Get(tableLocal, []byte(key)) != nil {
 			return auth.ErrNameTaken // and the invite stays valid
 		}
+		leaveReserve(tx, auth.Account{})
 		return put(tx, tableLocal, []byte(key), account)
 	})
 	if auth.CodeOf(err) == auth.CodeNotInvited {

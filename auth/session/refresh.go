@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"pressbox/auth"
 	"pressbox/store/clock"
@@ -37,7 +38,7 @@ const (
 	verdictReplay                // used within the grace period: the same successor again
 	verdictLate                  // used within the grace period, and so was its successor: refuse
 	verdictReuse                 // used before that: the token was copied, end the session
-	verdictLimit                 // first use, after auth.MaxRenewals others: end the session
+	verdictWait                  // first use, after auth.MaxRenewals others within auth.Renewing: later
 )
 
 // judge applies the rules of rotation (RFC 9700 §4.14.2).
@@ -47,8 +48,8 @@ func (s *Sessions) judge(f family) verdict {
 		return verdictEnded
 	case f.token.Used == nil && s.clock.Age(f.token.Issued) > auth.RefreshTTL:
 		return verdictEnded
-	case f.token.Used == nil && f.session.Renewals >= auth.MaxRenewals:
-		return verdictLimit
+	case f.token.Used == nil && f.session.Renewals >= auth.MaxRenewals && s.untilRenewal(f.session) > 0:
+		return verdictWait
 	case f.token.Used == nil:
 		return verdictRotate
 	case s.clock.Age(*f.token.Used) > auth.ReuseGrace:
@@ -60,13 +61,18 @@ func (s *Sessions) judge(f family) verdict {
 	}
 }
 
+// untilRenewal returns the time until the renewals of a session are counted anew.
+func (s *Sessions) untilRenewal(session auth.Session) time.Duration {
+	return auth.Renewing - s.clock.Age(session.Renewing)
+}
+
 // Refresh exchanges a refresh token for the next pair of its session. Within
 // [auth.ReuseGrace] the same token yields the same pair, because the tabs of a
-// browser refresh independently; after that, its use ends the session. A session
-// also ends instead of its renewal after [auth.MaxRenewals].
+// browser refresh independently; after that, its use ends the session.
 //
 // It returns [auth.ErrInvalidToken], or [auth.ErrSessionEnded] if the browser's
-// cookies are useless as well.
+// cookies are useless as well, an [auth.ThrottledError] after [auth.MaxRenewals],
+// or [auth.ErrFull].
 func (s *Sessions) Refresh(ctx context.Context, old auth.Token) (auth.Result, error) {
 	if old.Kind() != auth.KindRefresh {
 		return auth.Result{}, auth.ErrInvalidToken
@@ -81,7 +87,7 @@ func (s *Sessions) Refresh(ctx context.Context, old auth.Token) (auth.Result, er
 		return err
 	}
 	err := s.repo.View(ctx, judge) // an unknown token causes no write
-	if err == nil && (v == verdictRotate || v == verdictReuse || v == verdictLimit) {
+	if err == nil && (v == verdictRotate || v == verdictReuse) {
 		err = s.repo.Update(ctx, func(tx auth.Tx) error {
 			if err := judge(tx); err != nil { // again: a concurrent request may have been first
 				return err
@@ -108,15 +114,14 @@ func (s *Sessions) carryOut(tx auth.Tx, v verdict, f *family, old auth.Token, sa
 	case verdictRotate:
 		now, hash := s.clock.Now(), old.Hash()
 		f.token.Used, f.token.Salt, f.session.Renewed = &now, salt, now
-		f.session.Renewals++
-		if err := put(tx, tableRefresh, hash[:], f.token); err != nil {
-			return err
+		if s.untilRenewal(f.session) <= 0 {
+			f.session.Renewing, f.session.Renewals = now, 0
 		}
-		return s.save(tx, f.session, old.Successors(salt))
+		f.session.Renewals++
+		leaveReserve(tx, f.account)
+		return errors.Join(put(tx, tableRefresh, hash[:], f.token), s.save(tx, &f.session, old.Successors(salt)))
 	case verdictReuse:
 		return end(tx, f.session, auth.EndedByReuse)
-	case verdictLimit:
-		return end(tx, f.session, auth.EndedByRenewals)
 	default:
 		return nil
 	}
@@ -129,12 +134,11 @@ func (s *Sessions) answer(v verdict, f family, old auth.Token) (auth.TokenPair, 
 		return old.Successors(f.token.Salt), nil
 	case verdictLate:
 		return auth.TokenPair{}, auth.ErrInvalidToken
+	case verdictWait:
+		return auth.TokenPair{}, &auth.ThrottledError{Wait: s.untilRenewal(f.session)}
 	case verdictReuse:
 		s.log.Warn("refresh token used twice, session ended",
 			"account", f.session.Account, "session", f.session.ID, "network", f.session.Device.Network)
-		s.notifyEnded(sessionKey(f.session))
-	case verdictLimit:
-		s.log.Info("session ended: renewed too often", "account", f.session.Account, "session", f.session.ID)
 		s.notifyEnded(sessionKey(f.session))
 	default:
 	}

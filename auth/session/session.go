@@ -117,15 +117,19 @@ func (s *Sessions) over(session auth.Session) bool {
 		s.clock.Age(session.Renewed) > auth.RefreshTTL
 }
 
-// live returns the sessions of an account that are not over, in no order.
-func (s *Sessions) live(tx auth.Tx, account string) (live []auth.Session, err error) {
+// sessionsOf returns the sessions of an account, also those that are over.
+func sessionsOf(tx auth.Tx, account string) (all []auth.Session, err error) {
 	err = each(tx, tableSession, []byte(account+"/"), func(_ string, session auth.Session) error {
-		if !s.over(session) {
-			live = append(live, session)
-		}
+		all = append(all, session)
 		return nil
 	})
-	return live, err
+	return all, err
+}
+
+// live returns the sessions of an account that are not over.
+func (s *Sessions) live(tx auth.Tx, account string) ([]auth.Session, error) {
+	all, err := sessionsOf(tx, account)
+	return slices.DeleteFunc(all, s.over), err
 }
 
 // end marks a session as ended. Its tokens stay until they expire, so that a
@@ -154,18 +158,18 @@ func sessionOf(tx auth.Tx, t auth.Token) (auth.Session, error) {
 // every ten minutes.
 func (s *Sessions) DeleteExpired(ctx context.Context) error {
 	err := s.repo.Update(ctx, func(tx auth.Tx) error {
-		ended := make(map[string]bool) // keys of sessions deleted now
+		live := make(map[string]bool) // keys of sessions
 		return errors.Join(
 			s.deleteExpiredFlows(tx),
 			deleteWhere(tx, tableSession, func(key string, session auth.Session) bool {
-				ended[key] = s.over(session)
-				return ended[key]
+				live[key] = !s.over(session)
+				return !live[key]
 			}),
 			deleteWhere(tx, tableAccess, func(_ string, a accessRecord) bool {
-				return s.clock.Age(a.Issued) > auth.AccessTTL || ended[a.Session]
+				return s.clock.Age(a.Issued) > auth.AccessTTL || !live[a.Session]
 			}),
 			deleteWhere(tx, tableRefresh, func(_ string, r refreshRecord) bool {
-				return s.clock.Age(r.Issued) > auth.RefreshTTL+time.Minute || ended[r.Session]
+				return s.clock.Age(r.Issued) > auth.RefreshTTL+time.Minute || !live[r.Session]
 			}),
 			deleteWhere(tx, tableInvite, func(key string, i inviteRecord) bool { return !s.inviteValid(key, i) }),
 			deleteWhere(tx, tableAPIToken, func(key string, t auth.APIToken) bool { return !s.tokenValid(key, t) }),

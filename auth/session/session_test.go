@@ -377,6 +377,7 @@ type rig struct {
 	*session.SignIn
 	t     *testing.T
 	path  string
+	size  int64 // of the store; 0: as usual
 	store *store.Store
 	host  *authtest.Host
 	clock *clock.Clock
@@ -400,7 +401,7 @@ func (r *rig) start() {
 	if r.store != nil {
 		check.NoError(r.t, r.store.Close())
 	}
-	r.store = check.Must(store.Open(r.path, store.Options{}))(r.t)
+	r.store = check.Must(store.Open(r.path, store.Options{MaxSize: r.size}))(r.t)
 	r.clock = check.Must(session.OpenClock(r.t.Context(), r.store.Auth(), r.host.Source(), authtest.Released))(r.t)
 	in := authtest.NewSignIn(r.t, r.store.Auth(), r.clock, slog.New(slog.NewTextHandler(&r.log, nil)))
 	if r.idp == nil {
@@ -491,24 +492,50 @@ func TestSessions_bounded(t *testing.T) {
 	r.valid(second.Access)
 }
 
-// A session is renewed MaxRenewals times. The next renewal ends it, and no other session.
-func TestRefresh_bounded(t *testing.T) {
+// A session is renewed MaxRenewals times an hour, where the tabs of a browser count once. The next renewal waits, and
+// uses nothing up; other sessions do not wait.
+func TestRefresh_perHour(t *testing.T) {
 	r := newRig(t)
-	other, result := r.signIn(), r.signIn()
-	pair := r.refresh(result.Refresh)
-	for key, record := range r.records("auth_session") {
-		record = strings.Replace(record, `"renewals":1`, fmt.Sprintf(`"renewals":%d`, auth.MaxRenewals-1), 1)
-		check.NoError(t, r.store.Auth().Update(t.Context(), func(tx auth.Tx) error {
-			return tx.Put("auth_session", []byte(key), []byte(record))
-		}))
+	other, pair := r.signIn(), r.signIn().TokenPair
+	for range auth.MaxRenewals {
+		next := r.refresh(pair.Refresh)
+		check.Equal(t, r.refresh(pair.Refresh), next, "the tokens of another tab")
+		pair = next
+		r.host.Pass(time.Minute)
 	}
-	pair = r.refresh(pair.Refresh)
-	r.valid(pair.Access)
-	r.notRefreshed(pair.Refresh, auth.ErrSessionEnded)
-	r.invalid(pair.Access)
-	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
-	check.Equal(t, len(r.records("auth_refresh")), 1, "after the end of the session refresh tokens are stored")
+	left := auth.Renewing - auth.MaxRenewals*time.Minute
+	for _, pass := range []time.Duration{0, left - 1, 0} {
+		r.host.Pass(pass)
+		left -= pass
+		wait, ok := errors.AsType[*auth.ThrottledError](check.Err(r.Sessions.Refresh(t.Context(), pair.Refresh)))
+		check.Require(t, ok && wait.Wait == left, "the next renewal: %v, want to wait %v", wait, left)
+	}
 	r.refresh(other.Refresh)
+	r.host.Pass(left)
+	r.refresh(pair.Refresh)
+}
+
+// Of a session MaxUsedTokens used tokens are known, whose reuse ends it; earlier ones, and their access tokens, are
+// not, and change nothing.
+func TestRefresh_usedTokens(t *testing.T) {
+	r := newRig(t)
+	pairs := []auth.TokenPair{r.signIn().TokenPair}
+	for range auth.MaxUsedTokens + 1 {
+		pairs = append(pairs, r.refresh(pairs[len(pairs)-1].Refresh))
+		r.host.Pass(time.Minute)
+	}
+	last := pairs[len(pairs)-1]
+	for _, table := range []auth.Table{"auth_access", "auth_refresh"} {
+		check.Equal(t, len(r.records(table)), auth.MaxUsedTokens+1, "%s: records", table)
+	}
+	r.notRefreshed(pairs[0].Refresh, auth.ErrInvalidToken)
+	r.invalid(pairs[0].Access)
+	r.valid(pairs[1].Access)
+	r.valid(last.Access)
+	r.notRefreshed(pairs[1].Refresh, auth.ErrSessionEnded)
+	r.invalid(last.Access)
+	check.NoError(t, r.Sessions.DeleteExpired(t.Context()))
+	check.Equal(t, len(r.records("auth_refresh")), 0, "after the end of the session refresh tokens are stored")
 }
 
 // MaxAPITokens API tokens and MaxInvites invites can exist; the next one is refused until

@@ -3,7 +3,9 @@ package session_test
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -50,6 +52,38 @@ func TestFinish_signUp(t *testing.T) {
 		check.That(t, (!tt.want || err == nil) && (tt.want || auth.CodeOf(err) == auth.CodeNotInvited),
 			"%+v: %v", tt, err)
 	}
+}
+
+// An account of open sign-up is marked, with every provider, until it signs in by an invite; one that was made with an
+// invite is not, and neither are those of an earlier version.
+func TestFinish_open(t *testing.T) {
+	r := newRig(t)
+	local := r.Sessions.LocalAccounts()
+	signIn := func(provider, subject string, policy auth.SignUpPolicy, invite string, want bool) {
+		t.Helper()
+		r.ProviderName, r.SignUp = provider, policy
+		r.idp.Identity = auth.Identity{Provider: provider, Issuer: auth.LocalIssuer, Subject: subject, Name: subject}
+		o := auth.FlowOptions{Redirect: "x", Invite: invite}
+		c := authtest.Callback(check.Must(r.Begin(t.Context(), o))(t))
+		account := check.Must(r.Finish(t.Context(), c))(t).Account
+		stored := check.Must(r.Sessions.Accounts(t.Context()))(t)
+		check.That(t, account.Open == want && slices.Contains(stored, account), "%s: %+v", subject, account)
+	}
+	create := func(name string, policy auth.SignUpPolicy, invite string) {
+		t.Helper()
+		check.Must(local.Create(t.Context(), auth.LocalAccount{Name: name, Subject: name}, policy, invite))(t)
+	}
+	signIn("test", "open", auth.SignUpOpen, "", true)
+	signIn("test", "open", auth.SignUpOpen, "", true)
+	invite := r.invite().Reveal()
+	signIn("test", "open", auth.SignUpOpen, invite, false)
+	signIn("test", "other", auth.SignUpOpen, invite, true) // which is used up
+	signIn("test", "invited", auth.SignUpInvite, r.invite().Reveal(), false)
+	create("anna", auth.SignUpOpen, "")
+	create("bert", auth.SignUpInvite, r.invite().Reveal())
+	signIn(auth.Local, "anna", auth.SignUpOpen, "", true)
+	signIn(auth.Local, "anna", auth.SignUpOpen, r.invite().Reveal(), false)
+	signIn(auth.Local, "bert", auth.SignUpOpen, "", false)
 }
 
 // Who starts many sign-ins deletes own pending ones: at the limit, the oldest of the
@@ -305,38 +339,51 @@ func TestLocalAccounts_invites(t *testing.T) {
 	create("cora", "", auth.SignUpClosed, auth.ErrNotInvited)
 }
 
-// tryCode tries the administrator code, of which the hash is "hash".
-func (r *rig) tryCode(want error) {
+// tryCode tries the administrator code, of which the hash is "hash", and returns how long to wait.
+func (r *rig) tryCode(account, from string) time.Duration {
 	r.t.Helper()
-	hash, err := r.Sessions.TryAdminCode(r.t.Context())
-	check.Require(r.t, errors.Is(err, want) && (err != nil || hash == "hash"),
-		"the hash is %q, %v, want %v", hash, err, want)
+	hash, err := r.Sessions.TryAdminCode(r.t.Context(), account, netip.MustParseAddr(from))
+	wait, throttled := errors.AsType[*auth.ThrottledError](err)
+	if throttled {
+		return wait.Wait
+	}
+	check.Require(r.t, err == nil && hash == "hash", "the hash is %q, %v", hash, err)
+	return 0
 }
 
-// Five tries an hour are permitted, across restarts, and an earlier code's tries count.
+// An account has five tries an hour from a network, across restarts, which no other uses up; a new code forgets them.
 func TestAdminCode_tries(t *testing.T) {
 	r := newRig(t)
-	r.tryCode(auth.ErrNotFound)
-	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "earlier"))
-	_ = check.Must(r.Sessions.TryAdminCode(t.Context()))(t)
+	const lan, elsewhere = "192.168.1.7", "192.168.2.7"
 	check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
+	r.tryCode("guesser", lan)
 	r.host.Pass(time.Minute)
 	for range auth.MaxCodeTries - 1 {
-		r.tryCode(nil)
+		check.Equal(t, r.tryCode("guesser", lan), 0, "a try waits")
 	}
 	r.host.Restart("second boot", time.Minute)
 	r.start()
-	_, err := r.Sessions.TryAdminCode(t.Context())
-	wait, ok := errors.AsType[*auth.ThrottledError](err)
-	check.Require(t, ok && wait.Wait <= auth.CodeWindow-time.Minute && wait.Wait >= auth.CodeWindow-5*time.Minute,
-		"the sixth try: %v", err)
-	r.host.Pass(wait.Wait - time.Second)
-	_, err = r.Sessions.TryAdminCode(t.Context())
-	check.Require(t, err != nil, "a try is permitted a second early")
+	wait := r.tryCode("guesser", "192.168.1.8")
+	check.Require(t, wait <= auth.CodeWindow-time.Minute && wait >= auth.CodeWindow-5*time.Minute, "waits %v", wait)
+	for range auth.MaxCodeTries {
+		check.Equal(t, r.tryCode("owner", lan)+r.tryCode("guesser", elsewhere), 0, "others wait")
+	}
+	r.host.Pass(wait - time.Second)
+	check.Equal(t, r.tryCode("guesser", lan), time.Second, "a second early: waits")
 	r.host.Pass(time.Second)
-	r.tryCode(nil)
-	_, err = r.Sessions.TryAdminCode(t.Context())
-	check.Require(t, err != nil, "the four tries of the second minute are forgotten")
+	check.Equal(t, r.tryCode("guesser", lan), 0, "waits")
+	check.That(t, r.tryCode("guesser", lan) > 0, "the four tries of the second minute are forgotten")
+	for i := range 120 {
+		r.tryCode(fmt.Sprint("account", i), lan)
+	}
+	check.That(t, len(r.records("auth_admin_code")["code"]) < 16<<10, "the tries take %d bytes",
+		len(r.records("auth_admin_code")["code"]))
+	for range 2 {
+		check.NoError(t, r.Sessions.SaveAdminCode(t.Context(), "hash"))
+		for range auth.MaxCodeTries {
+			check.Equal(t, r.tryCode("owner", lan), 0, "of a new code: waits")
+		}
+	}
 }
 
 // The code makes one account an administrator's and is gone then. A code that was replaced
@@ -351,5 +398,6 @@ func TestAdminCode_once(t *testing.T) {
 	check.NoError(t, r.Sessions.UseAdminCode(t.Context(), "hash", account))
 	check.That(t, check.Must(r.Sessions.HasAdministrator(t.Context()))(t), "the code made no administrator")
 	check.That(t, !check.Must(r.Sessions.HasAdminCode(t.Context()))(t), "the used code still exists")
-	r.tryCode(auth.ErrNotFound)
+	_, err := r.Sessions.TryAdminCode(t.Context(), account, netip.Addr{})
+	check.ErrorIs(t, err, auth.ErrNotFound, "without a code")
 }

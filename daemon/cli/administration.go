@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +21,7 @@ import (
 	"pressbox/daemon/logging"
 	"pressbox/daemon/recovery"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/trust"
 )
 
 // hostSettings returns the settings of the server on this host, with another STATE_DIR
@@ -148,6 +153,32 @@ func (p Program) administer(cmd *cobra.Command) connector {
 		}
 		return do(client.ForHandler(handler))
 	}
+}
+
+// asOwner runs a command of this program on STATE_DIR: of root's, as the user who controls it. An error is that of
+// the command. It leaves this process its privileges, for a file of root's.
+func asOwner(by *cobra.Command, host settings.Host, in io.Reader, out io.Writer, args ...string) (err error) {
+	owner, dir := trust.Account{}, host.StateDir
+	if os.Geteuid() == 0 {
+		if owner, err = trust.Controller(dir); err != nil {
+			return err
+		}
+	}
+	if owner != (trust.Account{}) { // who has another working directory
+		if dir, err = filepath.Abs(dir); err != nil {
+			return err
+		}
+	}
+	cmd := owner.Command(by.Context(), settings.Environment(), append(args, "--state-dir", dir)...)
+	var errs bytes.Buffer
+	// A pipe, as the owner could go on writing to a file.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, struct{ io.Writer }{out}, &errs
+	err = cmd.Run()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exitcode.With(failed.ExitCode(), errors.New(exitcode.Reason(errs.String())))
+	}
+	by.PrintErr(errs.String())
+	return err
 }
 
 // listOf makes cmd print a row for each item of the list that GET path returns in a member.

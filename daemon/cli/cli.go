@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,6 +74,8 @@ func (p Program) Command(started *bool) *cobra.Command {
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { *started = true },
 	}
+	root.SetOut(&terminalWriter{w: os.Stdout})
+	root.SetErr(&terminalWriter{w: os.Stderr})
 	root.AddCommand(
 		p.serveCommand(), sayCommand(), helloCommand(),
 		stopCommand(), volumeCommand(), quietCommand(), schedulesCommand(), voicesCommand(),
@@ -80,8 +83,8 @@ func (p Program) Command(started *bool) *cobra.Command {
 		p.tokensCommand(), p.usersCommand(), p.gamesCommand(), p.leaguesCommand(), p.teamsCommand(),
 		p.statusCommand(), logLevelCommand(), backupCommand(),
 		restoreCommand(), storeCheckCommand(), p.tryUpgradeCommand(),
-		p.doctorCommand(), soundCheckCommand(), setupAudioCommand(),
-		setPortCommand(), setupKioskCommand(), kioskSessionCommand(), p.firstStartCommand(),
+		p.doctorCommand(), p.ownCheckCommand(), setupAudioCommand(),
+		setPortCommand(), setupKioskCommand(), kioskSessionCommand(), p.firstStartCommand(), p.adminCodeCommand(),
 	)
 	acceptBooleans(root)
 	return root

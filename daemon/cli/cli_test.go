@@ -32,3 +32,16 @@ func TestBuild_commitText(t *testing.T) {
 		check.Equal(t, (Build{Revision: revision}).commitText(), want, "%q", revision)
 	}
 }
+
+// A terminal shows what it would obey, also if a character comes in two parts.
+func TestTerminalWriter(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	w := &terminalWriter{w: &out}
+	for _, part := range []string{"a\tb\n", "\x1b[2J\r\x00\x7f", "\u009b\xff ü\xc3", "\xbc\xe2\x82", "\xac"} {
+		n, err := w.Write([]byte(part))
+		check.That(t, n == len(part) && err == nil, "%q: %d, %v", part, n, err)
+	}
+	want := "a\tb\n" + `\u001b[2J\u000d\u0000\u007f\u009b` + "\ufffd üü€"
+	check.Equal(t, out.String(), want, "written")
+}

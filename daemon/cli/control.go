@@ -217,7 +217,7 @@ func stop(cmd *cobra.Command, c *client.Client, all bool) error {
 	}
 	stopped := waiting.Cancelled
 	if len(list.Queue) > 0 && list.Queue[0].Speaking() {
-		err := c.Send(ctx, http.MethodDelete, "/notify/"+list.Queue[0].ID, nil)
+		err := c.Send(ctx, http.MethodDelete, "/notify/"+url.PathEscape(list.Queue[0].ID), nil)
 		if p, ok := errors.AsType[*client.ProblemError](err); err != nil && (!ok || p.Code != "already_ended") {
 			return err
 		}

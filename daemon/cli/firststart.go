@@ -16,10 +16,10 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/mdns"
-	"pressbox/daemon/recovery"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup"
 	"pressbox/daemon/setup/card"
+	"pressbox/daemon/trust"
 	"pressbox/voice/announce"
 )
 
@@ -36,34 +36,28 @@ func (p Program) firstStartCommand() *cobra.Command {
 			"that neither is applied twice. Invalid lines are skipped; \"pressbox hello\" announces them.",
 		Args: cobra.ExactArgs(1),
 	}
-	root := rootFlag(cmd)
-	administer, host := p.administer(cmd), func() (settings.Host, error) {
-		return hostSettings(cmd, cmd.Flag("state-dir").Value.String())
-	}
+	root, config := rootFlag(cmd), stateDirFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		s := root()
 		if err := s.RequireRoot("first-start " + args[0]); err != nil {
 			return err
 		}
-		var problems []card.Problem
 		text, err := readCard(filepath.Join(args[0], setup.CardFile))
 		absent := errors.Is(err, fs.ErrNotExist)
 		if err != nil && !absent {
 			return err
 		}
-		c, wrong := card.Parse(text)
-		problems = append(wrong, s.ApplyCard(c)...)
+		c, problems := card.Parse(text)
+		problems = append(problems, s.ApplyCard(c)...)
+		host, err := config()
+		if err != nil {
+			return err
+		}
 		if err := restoreCard(cmd, host, filepath.Join(args[0], backupFile)); err != nil {
 			problems = append(problems, card.Problem{Text: fmt.Sprintf("the backup was not restored: %v", err)})
 		}
-		if c.AdminCode != "" {
-			err := administer(func(cl *client.Client) error {
-				return cl.Send(cmd.Context(), http.MethodPut, "/admin/code", map[string]string{"code": c.AdminCode})
-			})
-			if err != nil {
-				text := fmt.Sprintf("the administrator code was not set: %v", err)
-				problems = append(problems, card.Problem{Text: text})
-			}
+		if err := applyAdminCode(cmd, host, c.AdminCode); err != nil {
+			problems = append(problems, card.Problem{Text: fmt.Sprintf("the administrator code was not set: %v", err)})
 		}
 		for _, problem := range problems {
 			cmd.PrintErrln("pressbox:", problem)
@@ -74,6 +68,31 @@ func (p Program) firstStartCommand() *cobra.Command {
 		return s.PutAside(args[0], text, problems)
 	}
 	return cmd
+}
+
+// adminCodeCommand returns the command by which the first start sets the code in the standard input.
+func (p Program) adminCodeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:    "admin-code",
+		Short:  "Set the administrator code",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+	}
+	return runWith(cmd, p.administer(cmd), func(cmd *cobra.Command, c *client.Client, _ []string) error {
+		code, err := io.ReadAll(cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		return c.Send(cmd.Context(), http.MethodPut, "/admin/code", map[string]string{"code": string(code)})
+	})
+}
+
+// applyAdminCode sets the administrator code of a card, if it has one.
+func applyAdminCode(cmd *cobra.Command, host settings.Host, code string) error {
+	if code == "" {
+		return nil
+	}
+	return asOwner(cmd, host, strings.NewReader(code), io.Discard, "admin-code")
 }
 
 // readCard reads a file up to a byte beyond the limit of its size.
@@ -87,20 +106,20 @@ func readCard(path string) (text []byte, err error) {
 }
 
 // restoreCard restores a backup, if it exists, and renames it.
-func restoreCard(cmd *cobra.Command, config func() (settings.Host, error), backup string) error {
-	if _, err := os.Stat(backup); errors.Is(err, fs.ErrNotExist) {
+func restoreCard(cmd *cobra.Command, host settings.Host, backup string) error {
+	from, err := trust.Open(backup)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	host, err := config()
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = restore(cmd, host, from)
+		err = errors.Join(err, from.Close())
 	}
 	ending := ".restored"
-	_, failed := recovery.Restore(cmd.Context(), host.Config, backup)
-	if failed != nil {
+	if err != nil {
 		ending = ".rejected"
 	}
-	return errors.Join(failed, os.Rename(backup, backup+ending))
+	return errors.Join(err, os.Rename(backup, backup+ending))
 }
 
 func helloCommand() *cobra.Command {

@@ -125,6 +125,9 @@ func onlyWith(cmd *cobra.Command, flag string, others []string, allowed ...strin
 func request(cmd *cobra.Command, c *client.Client, a announce.AnnouncementRequest, wait bool) error {
 	r, err := c.Announce(cmd.Context(), a)
 	if err == nil && wait {
+		if h, err := c.Health(cmd.Context()); err == nil && h.Checks.Audio.Detail != "" {
+			cmd.PrintErrln("pressbox: nothing can be heard at present:", h.Checks.Audio.Detail)
+		}
 		r, err = c.Follow(cmd.Context(), r.ID)
 	}
 	if err != nil {

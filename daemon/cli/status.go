@@ -12,10 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pressbox/audio/pulse"
 	"pressbox/daemon/client"
 	"pressbox/daemon/doctor"
-	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
 )
 
@@ -45,10 +43,12 @@ func (p Program) statusCommand() *cobra.Command {
 func printStatus(cmd *cobra.Command, s client.Status) error {
 	table := newTable(cmd)
 	row := func(name, text, problem string) {
+		separator := ""
 		if text != "" && problem != "" {
-			text += "\n\t"
+			separator = "\n\t"
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\n", name, text+problem) // Flush returns the error
+		// Flush returns the error.
+		_, _ = fmt.Fprintf(table, "%s\t%s%s%s\n", oneLine(name), oneLine(text), separator, oneLine(problem))
 	}
 	checks := s.Health.Checks
 	row("pressbox", fmt.Sprintf("%s, %s, up %s", s.Versions["pressbox"],
@@ -79,15 +79,17 @@ func logLevelCommand() *cobra.Command {
 		Short: "Print or change the log level of the running server",
 		Long: "Log-level prints the minimum level of log messages, or changes it until the next reload or\n" +
 			"restart: DEBUG, INFO, WARN or ERROR. The setting LOG_LEVEL changes it permanently.",
-		Args:      cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && settings.CheckLevel(args[0]) != nil {
+				return fmt.Errorf("the level %w", settings.CheckLevel(args[0]))
+			}
+			return cobra.MaximumNArgs(1)(nil, args)
+		},
 		ValidArgs: []string{"DEBUG", "INFO", "WARN", "ERROR"},
 	}
 	return runWith(cmd, adminFlag(cmd), func(cmd *cobra.Command, c *client.Client, args []string) error {
 		method, body := http.MethodGet, any(nil)
 		if len(args) > 0 {
-			if err := settings.CheckLevel(args[0]); err != nil {
-				return exitcode.With(exitcode.Usage, fmt.Errorf("the level %w", err))
-			}
 			method, body = http.MethodPut, map[string]string{"level": strings.ToUpper(args[0])}
 		}
 		var response struct {
@@ -114,12 +116,11 @@ func (p Program) doctorCommand() *cobra.Command {
 			"which of the two it did, changes nothing, and exits with 1 if a component does not work.",
 		Args: cobra.NoArgs,
 	}
-	dir := cmd.Flags().String("state-dir", "", "`directory` of the store [STATE_DIR]")
+	config := stateDirFlag(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print the findings as JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		host, err := hostSettings(cmd, *dir) // doctor reports an error
-		report := doctor.New(cmd.Context(), host, err,
-			doctor.Program{Version: p.Build.Version, Released: p.Build.Released, Confine: p.Confine}).Run(cmd.Context())
+		host, err := config() // doctor reports an error
+		report := p.doctor(cmd, host, err).Run(cmd.Context())
 		if *asJSON {
 			err = printJSON(cmd, report)
 		} else {
@@ -133,20 +134,19 @@ func (p Program) doctorCommand() *cobra.Command {
 	return cmd
 }
 
-// soundCheckCommand returns the command of the child process that inspects a sound server as
-// another user.
-func soundCheckCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    doctor.SoundCommand + " SERVER",
-		Short:  "Inspect a sound server",
-		Args:   cobra.ExactArgs(1),
-		Hidden: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			report, err := pulse.Inspect(cmd.Context(), pulse.Config{Server: args[0]})
-			if err != nil {
-				return exitcode.With(exitcode.Usage, err)
-			}
-			return printJSON(cmd, report)
-		},
+// ownCheckCommand returns the command of the child process that checks as the server's user.
+func (p Program) ownCheckCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: doctor.OwnCommand, Short: "Check as the server's user", Args: cobra.NoArgs, Hidden: true}
+	config := stateDirFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		host, err := config()
+		return printJSON(cmd, p.doctor(cmd, host, err).Own(cmd.Context()))
 	}
+	return cmd
+}
+
+// doctor returns a Doctor for the server of this host; err is the reason why its settings are invalid.
+func (p Program) doctor(cmd *cobra.Command, host settings.Host, err error) doctor.Doctor {
+	return doctor.New(cmd.Context(), host, err,
+		doctor.Program{Version: p.Build.Version, Released: p.Build.Released, Confine: p.Confine})
 }

@@ -143,14 +143,8 @@ func installCommand() *cobra.Command {
 // openModels opens the directory of the voices and creates it if it does not exist. Root
 // becomes the user who controls it: links of that user have no power over root's files.
 func openModels(dir string) (*os.Root, error) {
-	if os.Geteuid() == 0 {
-		owner, err := trust.Controller(dir)
-		if err == nil {
-			err = owner.Become()
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := trust.Enter(dir); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // other users read voices
 		return nil, err
@@ -172,7 +166,8 @@ func installVoice(cmd *cobra.Command, c *catalog.Catalog, models *os.Root, name 
 	if err != nil {
 		return err
 	}
-	if err := printf(cmd, "%s, %s, %s, license: %s\n", v.Name, v.Language, megabytes(v.Size()), cmp.Or(license, "not stated in the model card")); err != nil {
+	license = cmp.Or(license, "not stated in the model card")
+	if err := printf(cmd, "%s, %s, %s, license: %s\n", v.Name, v.Language, megabytes(v.Size()), license); err != nil {
 		return err
 	}
 	err = i.Install(cmd.Context(), v)
@@ -212,11 +207,14 @@ type progressBar struct {
 }
 
 func newProgressBar(w io.Writer) *progressBar {
-	f, ok := w.(*os.File)
 	p := &progressBar{w: w}
-	if ok {
-		_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-		p.terminal = err == nil
+	if t, ok := w.(*terminalWriter); ok {
+		if f, ok := t.w.(*os.File); ok {
+			_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+			if p.terminal = err == nil; p.terminal {
+				p.w = f // the line is ours, but for the name
+			}
+		}
 	}
 	return p
 }
@@ -236,7 +234,8 @@ func (p *progressBar) show(name string, done, total int64) {
 	case p.terminal && (done == total || time.Since(p.updated) > 100*time.Millisecond):
 		p.updated = time.Now()
 		full := int(done * width / total)
-		p.print("\r%s [%s%s] %3d %% of %.1f MB", name,
+		shown, _ := visible([]byte(oneLine(name)))
+		p.print("\r%s [%s%s] %3d %% of %.1f MB", shown,
 			strings.Repeat("#", full), strings.Repeat(".", width-full), done*100/total, float64(total)/1e6)
 	case !p.terminal && tenth > p.tenth:
 		p.tenth = tenth

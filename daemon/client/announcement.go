@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -113,7 +114,7 @@ func (c *Client) followOnce(ctx context.Context, id string) (r Report, connected
 	}
 	defer events.Body.Close()
 	// The state is read after the events are open, so that no end is missed between.
-	if err := c.Call(ctx, http.MethodGet, "/notify/"+id, nil, &r); err != nil || r.Ended() {
+	if err := c.Call(ctx, http.MethodGet, "/notify/"+url.PathEscape(id), nil, &r); err != nil || r.Ended() {
 		return r, true, err
 	}
 	lines := bufio.NewScanner(events.Body)

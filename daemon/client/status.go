@@ -28,10 +28,10 @@ type Status struct {
 }
 
 // Playing returns the beginning of the announcement that is being played; "" if there is
-// none.
+// none, or no audio output.
 func (s Status) Playing() string {
 	const maxLength = 60 // characters
-	if len(s.Queue.Queue) == 0 || s.Queue.Queue[0].Status == "queued" {
+	if len(s.Queue.Queue) == 0 || s.Queue.Queue[0].Status == "queued" || s.Health.Checks.Audio.Sink == "" {
 		return ""
 	}
 	text := []rune(strings.Join(strings.Fields(s.Queue.Queue[0].Message), " "))
@@ -121,6 +121,16 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := c.Call(ctx, http.MethodGet, "/admin/status", nil, &s)
 	return s, err
+}
+
+// Health returns the health of a server that is not failing.
+func (c *Client) Health(ctx context.Context) (h Health, err error) {
+	if c.socket != "" {
+		s, err := c.Status(ctx)
+		return s.Health, err
+	}
+	err = c.Call(ctx, http.MethodGet, "/health", nil, &h)
+	return h, err
 }
 
 // healthTimeout is the time for which [HealthAt] waits.

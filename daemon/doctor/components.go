@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/recovery"
 	"pressbox/daemon/settings"
+	"pressbox/daemon/trust"
 	"pressbox/daemon/web/hooks"
 	"pressbox/store"
 	"pressbox/voice"
@@ -39,7 +41,7 @@ func (d Doctor) checkSettings() []Finding {
 		return finding("settings", Failure, correctSettings, "%s", oneLine(d.settingsErr))
 	}
 	if f, err := os.Open(settings.SystemFile); errors.Is(err, fs.ErrPermission) {
-		return finding("settings", Warning, "run doctor as root",
+		return finding("settings", Warning, runAsRoot(),
 			"%s is not readable by this user", settings.SystemFile)
 	} else if err == nil {
 		_ = f.Close() // nothing was read
@@ -85,12 +87,15 @@ func (d Doctor) checkServer() []Finding {
 
 // checkPort finds the process that uses the port while no server runs.
 func (d Doctor) checkPort() []Finding {
-	if d.socket != "" || d.cfg.Port == 0 {
+	if d.cfg.Port == 0 {
 		return nil
 	}
 	const change = "pressbox set-port N, or PORT in " + settings.SystemFile
 	owner, err := portUser(d.cfg.Address(), d.cfg.Port)
+	held := owner == "systemd" || strings.HasSuffix(owner, "(pressbox)")
 	switch {
+	case d.socket != "" && (err == nil || held):
+		return nil // it is not the reason why the server does not answer
 	case err == nil:
 		return finding("port", OK, "", "%d is free", d.cfg.Port)
 	case !errors.Is(err, syscall.EADDRINUSE):
@@ -98,9 +103,10 @@ func (d Doctor) checkPort() []Finding {
 	case owner == "systemd":
 		return finding("port", OK, "", "%d is open by systemd, which starts the server on the first request",
 			d.cfg.Port)
-	case owner == "":
+	case owner == "" && os.Geteuid() != 0:
 		owner = "another program (run doctor as root to see which)"
 	}
+	owner = cmp.Or(owner, "another program")
 	return finding("port", Failure, "stop that program, or change the port: "+change,
 		"%d is in use by %s", d.cfg.Port, owner)
 }
@@ -201,7 +207,7 @@ func (d Doctor) checkStore(ctx context.Context) []Finding {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return finding("store", Warning, "run doctor as root", "%s is not accessible to this user", path)
+		return finding("store", Warning, accessRemedy(d.cfg.StateDir), "%s is not accessible to this user", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return finding("store", OK, "", "%s does not exist; the first start creates it", path)
 	case err != nil:
@@ -222,9 +228,36 @@ func (d Doctor) checkStore(ctx context.Context) []Finding {
 		findings = finding("store", Failure, startCommand+": the server restores the newest intact backup",
 			"%s", oneLine(err))
 	case err != nil:
-		findings = finding("store", Warning, "run doctor as root", "%s", oneLine(err))
+		findings = finding("store", Warning, accessRemedy(d.cfg.StateDir), "%s", oneLine(err))
 	}
 	return append(findings, backupFindings(d.cfg, d.socket != "")...)
+}
+
+// ownerFindings names a file of another user in STATE_DIR, such as one of root's server: the server of its owner
+// cannot change it, or not even read it.
+func ownerFindings(dir string) []Finding {
+	owner, err := trust.Owner(dir)
+	if err != nil {
+		return nil // checkStore has reported it
+	}
+	var found []Finding
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		other, statErr := trust.Owner(path)
+		switch {
+		case statErr != nil:
+			return nil //nolint:nilerr // it was removed meanwhile
+		case path == filepath.Join(dir, "lost+found"): // of the file system
+			return fs.SkipDir
+		case other.UID != owner.UID:
+			found = finding("store", Failure, giveBack(dir, owner), "%s belongs to %s, and the server runs as %s",
+				path, other.Name(), owner.Name())
+			return fs.SkipAll
+		case err != nil:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return found
 }
 
 // backupFindings checks for damaged stores and the age of the newest backup.
@@ -237,7 +270,7 @@ func backupFindings(cfg settings.Config, running bool) []Finding {
 	all, err := store.Backups(cfg.BackupDir())
 	switch {
 	case err != nil:
-		return append(findings, finding("backups", Warning, "run doctor as root", "%s", oneLine(err))...)
+		return append(findings, finding("backups", Warning, accessRemedy(cfg.StateDir), "%s", oneLine(err))...)
 	case len(all) == 0:
 		return append(findings, finding("backups", OK, "", "none yet; the server makes one per day")...)
 	case time.Since(all[0].Made) > 3*recovery.Interval && running:

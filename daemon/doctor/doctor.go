@@ -5,12 +5,16 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -56,7 +60,7 @@ type Doctor struct {
 	socket      string          // the admin socket; "" if no server runs, or denied is not nil
 	denied      error           // why this user may not use the admin socket
 	confine     []string        // the command that runs espeak-ng confined
-	account     *trust.Account  // the server's user, if doctor can act as that user
+	account     trust.Account   // the server's user, if doctor is root's and the user is another one
 }
 
 // A Program is the program of this process.
@@ -71,7 +75,9 @@ type Program struct {
 func New(ctx context.Context, host settings.Host, err error, p Program) Doctor {
 	d := Doctor{
 		version: p.Version, released: p.Released, confine: p.Confine, cfg: host.Config, settingsErr: err,
-		account: serverAccount(host.StateDir),
+	}
+	if os.Geteuid() == 0 {
+		d.account, _ = trust.Controller(host.StateDir) // nobody's otherwise: root's
 	}
 	d.socket, d.denied = client.FindSocket(ctx, host)
 	return d
@@ -86,7 +92,11 @@ func (d Doctor) Run(ctx context.Context) Report {
 		if err == nil {
 			return Report{FromServer, append(inside, d.checkHost(ctx)...)}
 		}
-		findings = finding("server", Failure, d.restartCommand(), "%s", oneLine(err))
+		remedy := d.restartCommand()
+		if Worst(d.checkPort()) == Failure { // for which a restart would fail
+			remedy = "free the port first, see port"
+		}
+		findings = finding("server", Failure, remedy, "%s", oneLine(err))
 	} else if public, ok := d.askHealth(ctx); ok {
 		return Report{FromHealth, append(public, d.checkHost(ctx)...)}
 	}
@@ -95,10 +105,39 @@ func (d Doctor) Run(ctx context.Context) Report {
 
 // checkAll checks what a server started now would find.
 func (d Doctor) checkAll(ctx context.Context) []Finding {
+	return slices.Concat(d.checkServer(), d.checkSettings(), d.checkPort(), d.checkWyoming(),
+		d.checkAsServer(ctx), d.checkHost(ctx))
+}
+
+// OwnCommand is the name of the program's hidden command that prints [Doctor.Own] as JSON.
+const OwnCommand = "own-check"
+
+// checkAsServer returns what the server's user finds; for root, in a child process of that user.
+func (d Doctor) checkAsServer(ctx context.Context) []Finding {
+	if d.account == (trust.Account{}) {
+		return d.Own(ctx)
+	}
+	ctx, stop := context.WithTimeout(ctx, insideTimeout)
+	defer stop()
+	dir, err := filepath.Abs(d.cfg.StateDir)
+	var findings []Finding
+	if err == nil {
+		var out []byte
+		out, err = d.account.Command(ctx, settings.Environment(), OwnCommand, "--state-dir", dir).Output()
+		err = cmp.Or(err, json.Unmarshal(out, &findings))
+	}
+	if err != nil {
+		return finding("server", Warning, "", "not checked as %s: %s", d.account.Name(), oneLine(err))
+	}
+	return findings
+}
+
+// Own checks what only the server's user sees as the server does.
+func (d Doctor) Own(ctx context.Context) []Finding {
 	return slices.Concat(
-		d.checkServer(), d.checkSettings(), d.checkPort(), d.checkWyoming(), mqttFindings(d.cfg), d.checkStore(ctx),
-		diskFindings(d.cfg.StateDir), d.checkVoices(), lexiconFindings(d.cfg), webhookFindings(d.cfg),
-		d.checkPhonemizer(ctx), runtimeFindings(d.cfg.ONNXRuntimeLib), d.checkSound(ctx), d.checkHost(ctx),
+		mqttFindings(d.cfg), d.checkStore(ctx), ownerFindings(d.cfg.StateDir), diskFindings(d.cfg.StateDir),
+		d.checkVoices(), lexiconFindings(d.cfg), webhookFindings(d.cfg), d.checkPhonemizer(ctx),
+		runtimeFindings(d.cfg.ONNXRuntimeLib), d.checkSound(ctx),
 	)
 }
 
@@ -164,6 +203,27 @@ func (d Doctor) deniedRemedy() string {
 	}
 	return "run doctor as root"
 }
+
+// runAsRoot returns the remedy for what only root may see; "" for root.
+func runAsRoot() string {
+	if os.Geteuid() == 0 {
+		return ""
+	}
+	return "run doctor as root"
+}
+
+// accessRemedy returns the remedy for a file in STATE_DIR that doctor may not read: that of the server's user is
+// another one than that of a stranger.
+func accessRemedy(dir string) string {
+	owner, err := trust.Controller(dir)
+	if uid := os.Geteuid(); uid != 0 && (err != nil || int(owner.UID) != uid) {
+		return runAsRoot()
+	}
+	return giveBack(dir, owner)
+}
+
+// giveBack returns the command that gives everything in STATE_DIR to its owner.
+func giveBack(dir string, owner trust.Account) string { return "chown -R " + owner.Name() + ": " + dir }
 
 // askServer returns the findings of the running server.
 func (d Doctor) askServer(ctx context.Context) ([]Finding, error) {

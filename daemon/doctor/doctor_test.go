@@ -19,11 +19,13 @@ import (
 	"time"
 
 	"pressbox/audio/pulse"
+	"pressbox/auth"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/setup"
 	"pressbox/daemon/web"
 	"pressbox/game/leagues"
 	"pressbox/packaging/check"
+	"pressbox/store"
 )
 
 // has reports whether there is a finding of that name and result whose detail and remedy
@@ -55,6 +57,20 @@ func TestDoctor_publicHealth(t *testing.T) {
 		!has(r.Findings, "store", Failure, "the disk is full", "") ||
 		!has(r.Findings, "sound", Failure, "speaker is muted", "") {
 		t.Errorf("found %+v", r)
+	}
+}
+
+// A full disk is another problem than a full store.
+func TestStoreFindings(t *testing.T) {
+	t.Parallel()
+	for remedy, err := range map[string]error{
+		"free disk space":         fmt.Errorf("%w: %w", store.ErrFull, syscall.ENOSPC),
+		"increase STORE_MAX_SIZE": fmt.Errorf("announcements: %w", store.ErrFull),
+		"broken disk":             syscall.EIO,
+		"systemctl restart":       store.ErrCorrupt,
+	} {
+		found := storeFindings("state/pressbox.db", store.Stats{}, err)
+		check.That(t, has(found, "store", Failure, err.Error(), remedy), "%v: %+v", err, found)
 	}
 }
 
@@ -165,15 +181,21 @@ func TestCheckAudioSetup(t *testing.T) {
 			"run/user/7/x", "run/pressbox-audio/x", "var/lib/systemd/linger/pressbox",
 		}, OK, "server of pressbox", ""},
 		"headless, no socket": {
-			headless, []string{"run/user/7/x", "var/lib/systemd/linger/pressbox"}, Failure,
+			headless,
+			[]string{"run/user/7/x", "var/lib/systemd/linger/pressbox"},
+			Failure,
 			"/run/pressbox-audio does not exist", "systemd-tmpfiles",
 		},
 		"headless, no linger": {
-			headless, []string{"run/user/7/x", "run/pressbox-audio/x"}, Failure, "stops at every logout",
+			headless,
+			[]string{"run/user/7/x", "run/pressbox-audio/x"},
+			Failure, "stops at every logout",
 			"setup-audio headless",
 		},
 		"headless, no manager": {
-			headless, []string{"run/pressbox-audio/x", "var/lib/systemd/linger/pressbox"}, Failure,
+			headless,
+			[]string{"run/pressbox-audio/x", "var/lib/systemd/linger/pressbox"},
+			Failure,
 			"manager of the user pressbox does not run", "systemctl restart user@7",
 		},
 		"session": {session, []string{"run/user/8/x", "run/pressbox-audio/x"}, OK, "server of kiosk", ""},
@@ -225,11 +247,13 @@ func TestProxyFindings(t *testing.T) {
 		{web.Arrival{Peer: loopback, Trusted: true}, nil, Warning, "every client counts as local", "X-Forwarded-For"},
 		{web.Arrival{Peer: loopback}, nil, Warning, "every client counts as local", "X-Forwarded-For"},
 		{
-			web.Arrival{Peer: other, Trusted: true}, nil, Warning, "does not send the client's address",
+			web.Arrival{Peer: other, Trusted: true},
+			nil, Warning, "does not send the client's address",
 			"X-Forwarded-For",
 		},
 		{
-			web.Arrival{Peer: other, Forwarded: true}, nil, Warning, "is not trusted",
+			web.Arrival{Peer: other, Forwarded: true},
+			nil, Warning, "is not trusted",
 			"add 192.168.1.9 to TRUSTED_PROXIES",
 		},
 		{web.Arrival{}, web.ErrNotThisServer, Warning, "another server", "PUBLIC_URL"},
@@ -455,4 +479,20 @@ func TestMQTTFindings(t *testing.T) {
 			t.Errorf("%+v: %+v, want %s with %q", tt.mqtt, f, tt.result, tt.detail)
 		}
 	}
+}
+
+// With NOTIFY_ACCESS=token the accounts that may not announce are named.
+func TestOpenAccountFindings(t *testing.T) {
+	t.Parallel()
+	all := []auth.Account{
+		{Name: "Open", Open: true},
+		{Name: "Invited"},
+		{Name: "Admin", Open: true, Admin: true},
+		{Name: "Gone", Open: true, Disabled: true},
+	}
+	const want = "made without an invite, 1 accounts may not announce (NOTIFY_ACCESS=token): Open"
+	got := openAccountFindings(settings.Config{NotifyAccess: "token"}, all)
+	check.That(t, len(got) == 1 && has(got, "access", Warning, want, "users invite"), "findings %+v", got)
+	check.Equal(t, len(openAccountFindings(settings.Config{NotifyAccess: "token"}, all[1:])), 0, "findings of others")
+	check.Equal(t, len(openAccountFindings(settings.Config{NotifyAccess: "lan"}, all)), 0, "findings with lan")
 }

@@ -46,7 +46,7 @@ func checkAudioSetup(root string, uidOf func(name string) (uid string, err error
 	status, ok, err := setup.Setup{Root: root}.AudioStatus(uidOf)
 	switch {
 	case err != nil:
-		return finding("audio", Warning, "run doctor as root", "%s", oneLine(err))
+		return finding("audio", Warning, runAsRoot(), "%s", oneLine(err))
 	case !ok:
 		return nil // the sound server was configured in another way
 	case status.Remedy != "":

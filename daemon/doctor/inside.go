@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"pressbox/audio/pulse"
+	"pressbox/auth"
 	"pressbox/daemon/client"
 	"pressbox/daemon/health"
 	"pressbox/daemon/settings"
@@ -33,6 +35,7 @@ type Inside struct {
 	Phonemizer voice.Phonemizer
 	Sink       *pulse.Sink
 	Leagues    *leagues.Leagues
+	Accounts   func(context.Context) ([]auth.Account, error)
 	// Integrations are reported in their order.
 	Integrations []health.Integration
 	// Probe sends a request to the public origin; nil means that it is not checked.
@@ -41,15 +44,16 @@ type Inside struct {
 
 // Findings checks everything.
 func (s Inside) Findings(ctx context.Context) []Finding {
+	accounts, _ := s.Accounts(ctx) // checkStore says why there are none
 	findings := slices.Concat(
-		s.checkSettings(), exposureFindings(s.Started), s.checkProxy(ctx),
+		s.checkSettings(), exposureFindings(s.Started), openAccountFindings(s.Started, accounts), s.checkProxy(ctx),
 		s.checkStore(), //nolint:contextcheck // the store's test write is short
 		diskFindings(s.Started.StateDir), voiceFindings(s.Voices), lexiconFindings(s.Reloaded()),
 		phonemizerFindings(ctx, s.Phonemizer), confinementFindings(confine.Missing()),
 		runtimeFindings(s.Started.ONNXRuntimeLib), s.checkSound(ctx), leagueFindings(s.Leagues.Stored()),
 	)
 	for _, i := range s.Integrations {
-		findings = append(findings, integrationFinding(i.Name, i.Report())...)
+		findings = append(findings, integrationFinding(i.Name, i.Report().Whole())...)
 	}
 	return findings
 }
@@ -93,10 +97,18 @@ func (s Inside) checkStore() []Finding {
 	path := s.Started.StorePath()
 	stats, err := s.Store.Stats()
 	err = cmp.Or(s.Store.Health(), err)
+	findings := storeFindings(path, stats, err)
+	return slices.Concat(findings, ownerFindings(s.Started.StateDir), backupFindings(s.Started, true))
+}
+
+// storeFindings judges a store that is in use by its size, and by the error of its last write.
+func storeFindings(path string, stats store.Stats, err error) []Finding {
 	size := client.SizeOf(stats.Size-stats.Free, stats.Max)
 	findings := finding("store", OK, "", "%s is in use, %s", path, size)
 	const increase = "increase STORE_MAX_SIZE"
 	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		findings = finding("store", Failure, freeDisk, "%s", oneLine(err))
 	case errors.Is(err, store.ErrFull):
 		findings = finding("store", Failure, increase, "%s", oneLine(err))
 	case errors.Is(err, store.ErrCorrupt):
@@ -108,7 +120,7 @@ func (s Inside) checkStore() []Finding {
 	case stats.NearlyFull() != "":
 		findings = finding("store", Warning, increase, "%s is nearly full (%s), %s", path, stats.NearlyFull(), size)
 	}
-	return append(findings, backupFindings(s.Started, true)...)
+	return findings
 }
 
 // checkSound inspects the sound server over a connection of its own.
@@ -138,6 +150,24 @@ func exposureFindings(cfg settings.Config) []Finding {
 	}
 	return finding("access", Warning, "unless this is intended, set NOTIFY_ACCESS=lan or NOTIFY_ACCESS=token",
 		"every client that reaches the server through its proxy or public address may %s", permitted)
+}
+
+// openAccountFindings names the accounts whose sessions NOTIFY_ACCESS=token does not admit.
+func openAccountFindings(cfg settings.Config, all []auth.Account) []Finding {
+	var names []string
+	for _, a := range all {
+		if a.Open && !a.Admin && !a.Disabled {
+			names = append(names, a.Name)
+		}
+	}
+	if cfg.NotifyAccess != string(web.Token) || len(names) == 0 {
+		return nil
+	}
+	return finding("access", Warning,
+		"\"pressbox users invite\" makes a link by which one can sign in, and may then; "+
+			"SIGN_UP=invite asks new accounts for it",
+		"made without an invite, %d accounts may not announce (NOTIFY_ACCESS=token): %s",
+		len(names), strings.Join(names[:min(len(names), 5)], ", "))
 }
 
 // checkProxy sends a request through PUBLIC_URL and checks what the proxy sends about the

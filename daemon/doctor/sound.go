@@ -2,23 +2,14 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"pressbox/audio/pulse"
 	"pressbox/daemon/settings"
-	"pressbox/daemon/trust"
 )
-
-// SoundCommand is the name of the program's hidden command that calls [pulse.Inspect] on the
-// sound server in its argument and prints the result as JSON.
-const SoundCommand = "sound-check"
 
 // PulseConfig returns how a server with these settings connects to its sound server.
 func PulseConfig(cfg settings.Config) pulse.Config {
@@ -26,17 +17,11 @@ func PulseConfig(cfg settings.Config) pulse.Config {
 	return pulse.Config{Server: cfg.PulseServer, RuntimeDir: dir, Cookies: cookies, Sink: cfg.PulseSink}
 }
 
-// checkSound checks the sound server, as the server's user if possible.
+// checkSound checks the sound server.
 func (d Doctor) checkSound(ctx context.Context) []Finding {
 	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
 	defer stop()
-	var report pulse.Inspection
-	var err error
-	if d.account == nil {
-		report, err = pulse.Inspect(ctx, PulseConfig(d.cfg))
-	} else {
-		report, err = inspectAs(ctx, *d.account, d.cfg.PulseServer)
-	}
+	report, err := pulse.Inspect(ctx, PulseConfig(d.cfg))
 	if err != nil {
 		return finding("sound", Failure, "correct PULSE_SERVER", "%s", oneLine(err))
 	}
@@ -133,32 +118,4 @@ func connectionFindings(attempts []pulse.Attempt) []Finding {
 		findings = append(findings, finding("sound", result, remedy, "%s: %s", a.Address, a.Detail)...)
 	}
 	return findings
-}
-
-// serverAccount returns the owner of STATE_DIR, if this process runs as root and the owner
-// is another user; nil otherwise.
-func serverAccount(stateDir string) *trust.Account {
-	owner, err := trust.Owner(stateDir)
-	if os.Geteuid() != 0 || err != nil || owner.UID == 0 {
-		return nil
-	}
-	return &owner
-}
-
-// inspectAs inspects a sound server in a child process of an account.
-func inspectAs(ctx context.Context, a trust.Account, server string) (pulse.Inspection, error) {
-	var report pulse.Inspection
-	cmd := exec.CommandContext(ctx, "/proc/self/exe", SoundCommand, server) //nolint:gosec // this program
-	cmd.Args[0] = "pressbox"
-	cmd.Dir = "/"
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: a.Credential()}
-	out, err := cmd.Output()
-	if err == nil {
-		err = json.Unmarshal(out, &report)
-	}
-	if err != nil {
-		return report, fmt.Errorf("inspect the sound server as %s: %w", a.Name(), err)
-	}
-	return report, nil
 }

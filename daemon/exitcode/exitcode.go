@@ -3,7 +3,10 @@
 // One law: a code never changes its meaning; scripts depend on it.
 package exitcode
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // The exit codes of every command; [Help] lists them.
 const (
@@ -43,6 +46,22 @@ func Of(err error) (code int, ok bool) {
 		return e.Code, true
 	}
 	return Failure, false
+}
+
+// Prefix begins each line of an error that a command prints.
+const Prefix = "pressbox: "
+
+// Reason returns the error at the end of what a command of this program has printed, in one line.
+func Reason(printed string) string {
+	lines := strings.Split(strings.TrimSpace(printed), "\n")
+	at := len(lines) - 1
+	for at > 0 && strings.HasPrefix(lines[at-1], Prefix) && strings.HasPrefix(lines[at], Prefix) {
+		at--
+	}
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], Prefix)
+	}
+	return strings.Join(lines[at:], "; ")
 }
 
 // ErrInterrupted is the error of an operation that the user or the service manager ended.

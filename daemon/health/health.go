@@ -67,6 +67,16 @@ type IntegrationState struct {
 	Summary string `json:"summary"`          // where it is reached, or the setting by which it is off
 	Detail  string `json:"detail,omitempty"` // reason for a status other than ok
 	Remedy  string `json:"remedy,omitempty"`
+	// What administrators see instead, if it names what others must not know; nil: the same.
+	Private *IntegrationState `json:"-"`
+}
+
+// Whole returns what administrators see.
+func (s IntegrationState) Whole() IntegrationState {
+	if s.Private != nil {
+		return *s.Private
+	}
+	return s
 }
 
 // Health returns Degraded for an integration that does not work.

@@ -40,6 +40,15 @@ func (l displayListener) Accept() (net.Conn, error) {
 	return displayConn{conn, net.TCPAddrFromAddrPort(netip.AddrPortFrom(netblock.Display(), remote.Port()))}, nil
 }
 
+// OnHost reports whether a connection comes from this host: a loopback address, or the wall display's browser.
+func OnHost(conn net.Conn) bool {
+	if counted, ok := conn.(*countedConn); ok {
+		conn = counted.Conn
+	}
+	_, display := conn.(displayConn)
+	return display || netblock.RemoteAddr(conn.RemoteAddr().String()).IsLoopback()
+}
+
 type displayConn struct {
 	net.Conn
 	remote net.Addr

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"testing"
 	"testing/synctest"
@@ -59,6 +60,83 @@ func TestLimiter_maxKeys(t *testing.T) {
 	if wait := l.Reserve(a, now); wait != 0 {
 		t.Errorf("after an idle minute: wait %v", wait)
 	}
+}
+
+// connsOf returns a count of at most 32, of which 30 are not from loopback, and 8 of a client; and what opens one.
+func connsOf(t *testing.T) (c *Count, ended map[string]int, open func(from string, want bool) (release func())) {
+	t.Helper()
+	c, ended = NewCount(Conns{Max: 32, Each: 8, Exempt: netip.Addr.IsLoopback}), map[string]int{}
+	return c, ended, func(from string, want bool) func() {
+		t.Helper()
+		release, ok := c.Add(netip.MustParseAddr(from), func() { ended[from]++ })
+		check.Require(t, ok == want, "one more of %s is permitted: %t; ended are %v", from, ok, ended)
+		return release
+	}
+}
+
+// When all places are taken, a new client gets one of the client that has most, until both have as many.
+func TestCount_newClient(t *testing.T) {
+	t.Parallel()
+	c, ended, open := connsOf(t)
+	for from, n := range map[string]int{"10.0.0.1": 8, "10.0.0.2": 8, "10.0.0.3": 8, "10.0.0.4": 6} {
+		for range n {
+			open(from, true)
+		}
+	}
+	open("10.0.0.1", false)
+	check.Equal(t, len(ended), 0, "places lost to a client that has as many as it may")
+	var last func()
+	for range 6 {
+		last = open("10.0.0.5", true)
+	}
+	open("10.0.0.5", false)
+	check.Equal(t, fmt.Sprint(ended), "map[10.0.0.1:2 10.0.0.2:2 10.0.0.3:2]", "places lost")
+	last()
+	last()
+	open("10.0.0.6", true)
+	check.Equal(t, len(c.open), 30, "places taken, after one was released")
+}
+
+// Loopback addresses have places of their own, take others, and leave the last ones to others.
+func TestCount_loopback(t *testing.T) {
+	t.Parallel()
+	c, ended, open := connsOf(t)
+	for i := range 30 {
+		open(fmt.Sprint("10.0.0.", i+1), true)
+	}
+	open("10.0.0.31", false) // all others have one
+	open("127.0.0.1", true)
+	open("::1", true)
+	check.Equal(t, len(ended), 0, "places lost to the first of loopback")
+	for range 28 {
+		open("127.0.0.1", true)
+	}
+	open("127.0.0.1", false)
+	check.Equal(t, len(c.open), 32, "places taken")
+	open("10.0.0.31", false) // each of the two others has one
+}
+
+// The addresses of a local IPv6 network have as many places as eight of them may have.
+func TestCount_network(t *testing.T) {
+	t.Parallel()
+	c := NewCount(Conns{Max: 1000, Each: 4})
+	var last func()
+	for i := range 8 {
+		for n := range 5 {
+			release, ok := c.Add(netip.MustParseAddr(fmt.Sprint("fe80::", i+1)), nil)
+			check.Require(t, ok == (n < 4), "place %d of address %d: %t", n+1, i+1, ok)
+			if ok {
+				last = release
+			}
+		}
+	}
+	more := func() bool {
+		_, ok := c.Add(netip.MustParseAddr("fe80::9"), nil)
+		return ok
+	}
+	check.That(t, !more(), "more than 32 of a network")
+	last()
+	check.That(t, more(), "none of a network after one was released")
 }
 
 // clientOf returns one of many clients.

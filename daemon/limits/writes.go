@@ -124,7 +124,8 @@ func gameWrites() []Write {
 	return []Write{
 		{
 			Name: "games", Owner: Account, Rate: 30, Per: time.Hour, Burst: 30,
-			Syncs: 2, Bytes: 64 * kib, Share: "games", Bound: "200 pending and active, 500 finished ones of an account",
+			Syncs: 2, Bytes: 64 * kib, Share: "games",
+			Bound:  "200 pending and active, 500 finished ones of an account; the former a quarter of the share",
 			Routes: []string{"POST /api/games", "POST /api/games/{id}/rematch"},
 		},
 		{
@@ -134,7 +135,8 @@ func gameWrites() []Write {
 		},
 		{
 			Name: "leagues and series", Owner: Account, Rate: 30, Per: time.Hour, Burst: 30,
-			Syncs: 1, Bytes: 64 * kib, Share: "games", Bound: "100 of 64 KiB",
+			Syncs: 1, Bytes: 64 * kib, Share: "games",
+			Bound:  "100 of 64 KiB, 40 of them for accounts without an unfinished one",
 			Routes: []string{"POST /api/leagues", "POST /api/series"},
 		},
 		{
@@ -142,10 +144,16 @@ func gameWrites() []Write {
 			Syncs: 2, Bytes: 64 * kib, Share: "games", Bound: "games and leagues that are there",
 			Routes: []string{"/api/games/", "/api/leagues/", "/api/series/"},
 		},
-		{
-			Name: "moves of games", Owner: Account, Syncs: 1, Bytes: 4 * kib, Share: "games",
-			Bound: "the rules: about 1,000 moves of a game, of which only the side whose turn it is can make one",
-		},
+		Moves(),
+	}
+}
+
+// Moves returns the row of the commands of websockets, a whole game of them at once.
+func Moves() Write {
+	return Write{
+		Name: "moves of games", Owner: Account, Rate: 1200, Per: time.Minute, Burst: 600,
+		Syncs: 2, Bytes: 64 << 10, Share: "games",
+		Bound: "a quarter of the share for the unfinished games of an account",
 	}
 }
 

@@ -17,17 +17,21 @@ import (
 
 	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
+	"golang.org/x/time/rate"
 )
 
 // A connection is one connection to the broker.
 type connection struct {
 	config *Config
+	limit  *rate.Limiter // of the session
 	client *paho.Client
 	conn   net.Conn
 	token  atomic.Pointer[string] // of the broker's session; set before the first message is processed
 	ready  chan struct{}          // closed when token is set, or the connection is closed
 	ended  chan error             // capacity 1: why it ended
 	closed atomic.Bool            // nothing more is processed or acknowledged
+
+	dropped rate.Sometimes // logs it
 
 	// ids are the digests of the messages processed with each packet identifier. Only the
 	// handlers' goroutine uses it.
@@ -49,11 +53,9 @@ func (s *Session) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	c := &connection{
-		config: &s.config, conn: conn, ready: make(chan struct{}), ended: make(chan error, 1), ids: map[uint16]digest{},
-	}
+	c := s.newConnection(conn)
 	c.client = paho.NewClient(paho.ClientConfig{
-		Conn: conn, PacketTimeout: packetTimeout,
+		Conn: conn, PacketTimeout: packetTimeout, AuthHandler: noAuther{},
 		// The library acknowledges a message when this returns. Its manual acknowledgements
 		// would cost a timer of 50 ms.
 		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(p paho.PublishReceived) (bool, error) {
@@ -82,6 +84,13 @@ func (s *Session) connect(ctx context.Context) (*connection, error) {
 	return c, nil
 }
 
+func (s *Session) newConnection(conn net.Conn) *connection {
+	return &connection{
+		config: &s.config, limit: s.limit, dropped: rate.Sometimes{Interval: time.Minute},
+		conn: conn, ready: make(chan struct{}), ended: make(chan error, 1), ids: map[uint16]digest{},
+	}
+}
+
 // dial returns a network connection to the broker.
 func (c *Config) dial(ctx context.Context) (net.Conn, error) {
 	dialer, port := net.Dialer{KeepAlive: -1}, "1883" // MQTT has pings
@@ -104,7 +113,7 @@ func (c *Config) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return packets.NewThreadSafeConn(conn), nil
+	return packets.NewThreadSafeConn(&boundedConn{Conn: conn}), nil
 }
 
 // hello returns the first packet.
@@ -184,6 +193,9 @@ func (c *connection) receive(ctx context.Context, p *paho.Publish) {
 			c.config.Log.Warn("retained MQTT message ignored", "topic", p.Topic)
 			return
 		}
+		if !c.admit(ctx, p) {
+			return
+		}
 		if err := s.Handle(ctx, m); err != nil {
 			c.closed.Store(true)
 			_ = c.conn.Close() // it ends the connection, whatever it returns
@@ -191,6 +203,23 @@ func (c *connection) receive(ctx context.Context, p *paho.Publish) {
 		}
 		return
 	}
+}
+
+// admit reports whether a message is to be processed, within the limit of the session. One that the broker
+// sends until it is acknowledged waits, and holds the next ones back; others are dropped.
+func (c *connection) admit(ctx context.Context, p *paho.Publish) bool {
+	if p.QoS == 0 {
+		ok := c.limit.Allow()
+		if !ok {
+			c.dropped.Do(func() { c.config.Log.Warn("MQTT messages dropped", "topic", p.Topic) })
+		}
+		return ok
+	}
+	err := c.limit.Wait(ctx)
+	if err != nil {
+		_ = c.conn.Close() // without an acknowledgement
+	}
+	return err == nil
 }
 
 // key returns the key of a message of QoS 1: session, packet identifier and digest. Within a

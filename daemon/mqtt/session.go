@@ -7,7 +7,8 @@
 //	Run ─ dial ─ CONNECT ─ SUBSCRIBE ─ OnConnect ─ … ─ connection lost ─ wait ─ dial …
 //	                          PUBLISH ─ handler ─ PUBACK
 //
-// The broker keeps what arrives for at most ten minutes while there is no connection.
+// The broker keeps what arrives for at most ten minutes while there is no connection. It is
+// not trusted: a packet above [MaxPacket] is not read.
 package mqtt
 
 import (
@@ -19,6 +20,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 const (
@@ -77,6 +80,7 @@ type Config struct {
 	// connection then.
 	InstanceTopic string
 	Subscriptions []Subscription // made for each connection
+	PerMinute     int            // messages that are processed a minute, half of them at once; 0 means any number
 	OnConnect     []func()       // called after each connection; they must not block
 
 	// Token distinguishes sessions of the broker; SaveToken saves the token of a new one
@@ -99,6 +103,7 @@ type Status struct {
 type Session struct {
 	config   Config
 	instance string // of this process
+	limit    *rate.Limiter
 
 	mu        sync.Mutex // guards the fields below
 	status    Status
@@ -112,7 +117,10 @@ func New(c Config) *Session {
 	if c.MinDelay == 0 {
 		c.MinDelay = time.Second
 	}
-	s := &Session{config: c, instance: rand.Text()}
+	s := &Session{config: c, instance: rand.Text(), limit: rate.NewLimiter(rate.Inf, 0)}
+	if c.PerMinute > 0 {
+		s.limit = rate.NewLimiter(rate.Limit(c.PerMinute)/60, max(1, c.PerMinute/2))
+	}
 	s.config.Subscriptions = append([]Subscription{{Filter: c.InstanceTopic, Retained: true, Handle: s.checkInstance}},
 		c.Subscriptions...)
 	return s

@@ -2,17 +2,26 @@ package mqtt_test
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/eclipse/paho.golang/packets"
 
 	"pressbox/daemon/mqtt"
 	"pressbox/daemon/mqtt/mqtttest"
@@ -33,12 +42,12 @@ type peer struct {
 }
 
 // newPeer returns a session that is not running.
-func newPeer(t *testing.T, b *mqtttest.Broker, id string) *peer {
-	t.Helper()
+func newPeer(tb testing.TB, broker *url.URL, id string) *peer {
+	tb.Helper()
 	p := &peer{received: make(chan mqtt.Message, 10_000), up: make(chan struct{}, 1000)}
 	p.config = mqtt.Config{
-		URL: b.URL("mqtt"), ClientID: id, MinDelay: 10 * time.Millisecond,
-		Log:           slog.New(slog.NewTextHandler(t.Output(), nil)),
+		URL: broker, ClientID: id, MinDelay: 10 * time.Millisecond,
+		Log:           slog.New(slog.NewTextHandler(tb.Output(), nil)),
 		InstanceTopic: "instance/" + id,
 		Will:          mqtt.Message{Topic: id + "/status", Payload: []byte("offline")},
 		SaveToken:     func(context.Context, string) error { return nil },
@@ -65,17 +74,20 @@ func (p *peer) run(t *testing.T) (stop func()) {
 	return stop
 }
 
-func (p *peer) awaitUp(t *testing.T) { receive(t, p, p.up) }
+func (p *peer) awaitUp(t *testing.T) {
+	t.Helper()
+	receive(t, p, p.up)
+}
 
 // next returns the next message.
 func (p *peer) next(t *testing.T) mqtt.Message { return receive(t, p, p.received) }
 
-func receive[T any](t *testing.T, p *peer, from <-chan T) (received T) {
-	t.Helper()
+func receive[T any](tb testing.TB, p *peer, from <-chan T) (received T) {
+	tb.Helper()
 	select {
 	case received = <-from:
 	case <-time.After(limit):
-		t.Fatalf("nothing received; status %+v", p.Status())
+		tb.Fatalf("nothing received; status %+v", p.Status())
 	}
 	return received
 }
@@ -95,11 +107,11 @@ func (p *peer) say(t *testing.T, payload string) {
 func TestSession_messages(t *testing.T) {
 	t.Parallel()
 	b := mqtttest.Start(t)
-	sender := newPeer(t, b, "sender")
+	sender := newPeer(t, b.URL("mqtt"), "sender")
 	sender.run(t)
 	retained := mqtt.Message{Topic: "p/stale", Payload: []byte("retained"), Retained: true}
 	check.NoError(t, sender.Publish(t.Context(), retained))
-	p := newPeer(t, b, "p")
+	p := newPeer(t, b.URL("mqtt"), "p")
 	p.run(t)
 	retained.Topic = "p/live"
 	check.NoError(t, sender.Publish(t.Context(), retained))
@@ -122,13 +134,13 @@ func TestSession_messages(t *testing.T) {
 func TestSession_retained(t *testing.T) {
 	t.Parallel()
 	b := mqtttest.Start(t)
-	p := newPeer(t, b, "p")
+	p := newPeer(t, b.URL("mqtt"), "p")
 	p.config.Subscriptions[0].Retained = true
 	stop := p.run(t)
 	check.NoError(t, p.Publish(t.Context(), mqtt.Message{Topic: "p/kept", Payload: []byte("on"), Retained: true}))
 	check.That(t, p.next(t).Retained, "the message is not a retained one")
 	stop()
-	watcher := newPeer(t, b, "w")
+	watcher := newPeer(t, b.URL("mqtt"), "w")
 	watcher.config.Subscriptions[0].Filter, watcher.config.Subscriptions[0].Retained = "p/#", true
 	watcher.run(t)
 	got := map[string]string{}
@@ -144,9 +156,9 @@ func TestSession_retained(t *testing.T) {
 func TestSession_redelivers(t *testing.T) {
 	t.Parallel()
 	b := mqtttest.Start(t)
-	sender := newPeer(t, b, "sender")
+	sender := newPeer(t, b.URL("mqtt"), "sender")
 	sender.run(t)
-	p := newPeer(t, b, "p")
+	p := newPeer(t, b.URL("mqtt"), "p")
 	var token string
 	p.config.SaveToken = func(_ context.Context, t string) error { token = t; return nil }
 	var keys []string
@@ -165,7 +177,7 @@ func TestSession_redelivers(t *testing.T) {
 	check.That(t, len(keys) == 2 && keys[0] == keys[1] && keys[0] != "", "redelivered with the keys %q", keys)
 	stop()
 	sender.say(t, "while away")
-	again := newPeer(t, b, "p")
+	again := newPeer(t, b.URL("mqtt"), "p")
 	again.config.Token = token
 	again.run(t)
 	m := again.next(t)
@@ -180,9 +192,9 @@ func TestSession_redelivers(t *testing.T) {
 func TestSession_cut(t *testing.T) {
 	t.Parallel()
 	b := mqtttest.Start(t)
-	sender := newPeer(t, b, "sender")
+	sender := newPeer(t, b.URL("mqtt"), "sender")
 	sender.run(t)
-	p := newPeer(t, b, "p")
+	p := newPeer(t, b.URL("mqtt"), "p")
 	first := true
 	p.handle = func(mqtt.Message) error {
 		if first {
@@ -201,7 +213,7 @@ func TestSession_cut(t *testing.T) {
 func TestSession_takenOver(t *testing.T) {
 	t.Parallel()
 	b := mqtttest.Start(t)
-	a, c := newPeer(t, b, "same"), newPeer(t, b, "same")
+	a, c := newPeer(t, b.URL("mqtt"), "same"), newPeer(t, b.URL("mqtt"), "same")
 	a.run(t)
 	c.run(t)
 	for deadline := time.After(limit); !a.Status().Stopped && !c.Status().Stopped; {
@@ -222,6 +234,11 @@ func TestSession_takenOver(t *testing.T) {
 		"status %+v, want stopped with its reason", s)
 }
 
+// certificate returns the certificate of a server in PEM form.
+func certificate(s *httptest.Server) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+}
+
 func TestSession_credentials(t *testing.T) {
 	t.Parallel()
 	const hash = "$7$101$cHJlc3Nib3ggdGVz$vVbzw+lq+C0hk+itmtedLaiTWfWbp9viyhYpOU43xYwyVU9tcS86rfcSbdxon4pMUNpfo0" +
@@ -234,9 +251,8 @@ func TestSession_credentials(t *testing.T) {
 	}
 	server := httptest.NewTLSServer(nil) // its certificate is one of 127.0.0.1, and signed by itself
 	defer server.Close()
-	pair := server.TLS.Certificates[0]
-	key := check.Must(x509.MarshalPKCS8PrivateKey(pair.PrivateKey))(t)
-	ca := write("ca", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}))
+	key := check.Must(x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey))(t)
+	ca := write("ca", certificate(server))
 	keyFile := write("key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
 	passwords := write("passwords", []byte("pressbox:"+hash+"\n"))
 	b := mqtttest.Start(t, "allow_anonymous false", "password_file "+passwords, "certfile "+ca, "keyfile "+keyFile)
@@ -249,7 +265,7 @@ func TestSession_credentials(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s %s", tt.password, filepath.Base(tt.ca)), func(t *testing.T) {
 			t.Parallel()
-			p := newPeer(t, b, "p"+tt.password+filepath.Base(tt.ca))
+			p := newPeer(t, b.URL("mqtt"), "p"+tt.password+filepath.Base(tt.ca))
 			p.config.URL, p.config.CAFile, p.config.Username = b.URL("mqtts"), tt.ca, "pressbox"
 			p.config.Password = func() (string, error) { return tt.password, nil }
 			p.Session = mqtt.New(p.config)
@@ -278,7 +294,7 @@ func TestSession_brokerRestart(t *testing.T) {
 	t.Parallel()
 	const n = 200
 	b := mqtttest.Start(t)
-	sender, p := newPeer(t, b, "sender"), newPeer(t, b, "p")
+	sender, p := newPeer(t, b.URL("mqtt"), "sender"), newPeer(t, b.URL("mqtt"), "p")
 	p.run(t)
 	sender.run(t)
 	keys := map[string]string{} // key → payload
@@ -299,4 +315,133 @@ func TestSession_brokerRestart(t *testing.T) {
 	}
 	// The sender repeats the one in whose acknowledgement the broker ended.
 	check.That(t, len(keys) <= n+1, "%d keys of %d messages", len(keys), n)
+}
+
+// A fakeBroker answers CONNECT with bytes, and sends no more.
+type fakeBroker struct {
+	net.Listener
+	answer, then []byte
+	endless      bool // zeros follow
+	secure       bool // over TLS
+
+	conns chan struct{} // receives a value for each connection that has ended
+	sent  atomic.Int64  // zeros
+}
+
+func (b *fakeBroker) serve() {
+	for {
+		conn, err := b.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = packets.ReadPacket(conn)
+		_, err = conn.Write(append(b.answer, b.then...))
+		for zeros := make([]byte, 4096); err == nil && b.endless; {
+			var n int
+			n, err = conn.Write(zeros)
+			b.sent.Add(int64(n))
+		}
+		if writing, ok := conn.(interface{ CloseWrite() error }); ok {
+			_ = writing.CloseWrite()
+		}
+		_, _ = io.Copy(io.Discard, conn) // until the client has closed it
+		_ = conn.Close()
+		b.conns <- struct{}{}
+	}
+}
+
+// hostileBroker returns a peer of a broker that answers each CONNECT with bytes.
+func hostileBroker(tb testing.TB, b *fakeBroker) (p *peer, log *check.Log) {
+	tb.Helper()
+	b.Listener, b.conns = check.Must(net.Listen("tcp", "127.0.0.1:0"))(tb), make(chan struct{}, 1000)
+	tb.Cleanup(func() { _ = b.Close() })
+	p, log = newPeer(tb, &url.URL{Scheme: "mqtt", Host: b.Addr().String()}, "p"), &check.Log{}
+	if b.secure {
+		server := httptest.NewTLSServer(nil)
+		defer server.Close()
+		b.Listener, p.config.URL.Scheme = tls.NewListener(b.Listener, server.TLS), "mqtts"
+		p.config.CAFile = filepath.Join(tb.TempDir(), "ca")
+		check.NoError(tb, os.WriteFile(p.config.CAFile, certificate(server), 0o600))
+	}
+	go b.serve()
+	p.config.Log = slog.New(slog.NewTextHandler(log, nil))
+	p.Session = mqtt.New(p.config)
+	return p, log
+}
+
+var connack = []byte{packets.CONNACK << 4, 3, 0, 0, 0}
+
+// A broker that sends a packet of 256 MB, larger than was announced, costs the memory of the largest one. The
+// connection ends before the packet is read, and is made again.
+func TestSession_largePacket(t *testing.T) { //nolint:paralleltest // it measures memory
+	const connections = 5
+	huge := []byte{packets.PUBLISH << 4, 0xff, 0xff, 0xff, 0x7f}
+	for name, b := range map[string]*fakeBroker{
+		"as its answer": {then: huge, endless: true}, "as a message": {answer: connack, then: huge, endless: true},
+		"over TLS": {answer: connack, then: huge, endless: true, secure: true},
+	} {
+		p, log := hostileBroker(t, b)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		stop := check.Run(t, p.Run)
+		for range connections {
+			receive(t, p, b.conns)
+		}
+		stop()
+		runtime.ReadMemStats(&after)
+		allocated, most := after.TotalAlloc-before.TotalAlloc, uint64(connections*mqtt.MaxPacket)
+		if b.secure {
+			most *= 4 // the handshakes, of both ends
+		}
+		check.That(t, allocated < most, "%s: %d bytes allocated, want less than %d", name, allocated, most)
+		check.Contains(t, log.String(), "may send: 268435460 bytes, at most 65536", "%s: the log", name)
+	}
+}
+
+// A broker that asks for an authentication which the client has not offered ends its connection and nothing else.
+func TestSession_unexpectedAuthentication(t *testing.T) {
+	t.Parallel()
+	auth := []byte{packets.AUTH << 4, 7, packets.AuthContinueAuthentication, 5, 0x15, 0, 2, 'x', 'y'}
+	for name, b := range map[string]*fakeBroker{
+		"broker unavailable": {answer: auth}, "connection lost": {answer: connack, then: auth},
+	} {
+		p, log := hostileBroker(t, b)
+		check.Run(t, p.Run)
+		for range 2 {
+			receive(t, p, b.conns)
+		}
+		check.Contains(t, log.String(), name, "the log")
+		check.Contains(t, log.String(), "AUTH, without an authentication", "the log")
+	}
+	authenticated := []byte{packets.CONNACK << 4, 8, 0, 0, 5, 0x15, 0, 2, 'x', 'y'}
+	p, _ := hostileBroker(t, &fakeBroker{answer: authenticated, then: auth})
+	check.Run(t, p.Run)
+	p.awaitUp(t)
+}
+
+// Whatever a broker answers, the server goes on.
+func FuzzSession(f *testing.F) {
+	publish := []byte{packets.PUBLISH<<4 | 2, 12, 0, 5, 'p', '/', 's', 'a', 'y', 0, 1, 0, 'H', 'i'}
+	for _, seed := range [][]byte{
+		connack,
+		{packets.CONNACK << 4, 8, 0, 0, 5, 0x15, 0, 2, 'x', 'y'},
+		{packets.AUTH << 4, 2, 0x18, 0},
+		publish,
+		{packets.CONNACK << 4, 3, 0, packets.ConnackNotAuthorized, 0},
+		{packets.PUBLISH << 4, 0xff, 0xff, 0xff, 0x7f},
+		slices.Concat(connack, []byte{packets.SUBACK << 4, 5, 0, 1, 0, 1, 0x87}, publish, publish),
+		slices.Concat(connack, []byte{packets.DISCONNECT << 4, 2, 0x8e, 0}),
+		slices.Concat(connack, []byte{packets.PUBREC << 4, 2, 0, 1, packets.PUBREL<<4 | 2, 2, 0, 1, 0xd0, 0}),
+		slices.Concat(connack, []byte{packets.PUBLISH<<4 | 4, 9, 0, 3, 'p', '/', 'x', 0, 2, 0, 'H'}),
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		b := &fakeBroker{answer: sent}
+		p, _ := hostileBroker(t, b)
+		stop := check.Run(t, p.Run)
+		receive(t, p, b.conns)
+		stop()
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pressbox/store"
+	"pressbox/store/atomicfile"
 )
 
 // The schedule of backups.
@@ -94,7 +95,7 @@ func (s *Backups) Open(ctx context.Context, name string) (*os.File, error) {
 	if err := CheckInChild(ctx, all[at].Path); err != nil {
 		return nil, err
 	}
-	return os.Open(all[at].Path)
+	return atomicfile.Open(all[at].Path, os.O_RDONLY, 0)
 }
 
 // untilBackup returns the time until the next backup is due. A date in the future, from a

@@ -206,7 +206,8 @@ func addBackup(ctx context.Context, st *store.Store, cfg settings.Config) error 
 // backUp does what "pressbox backup FILE" does.
 func (l life) backUp(ctx context.Context) error {
 	l.ledger.begin("backup/by-hand.db", "intact")
-	_, err := Backup(ctx, l.cfg, filepath.Join(diskOf(l.cfg), "by-hand.db"), slog.New(slog.DiscardHandler))
+	write := func(w io.Writer) error { return Backup(ctx, l.cfg, w, slog.New(slog.DiscardHandler)) }
+	_, err := WriteBackup(ctx, filepath.Join(diskOf(l.cfg), "by-hand.db"), write)
 	return l.ledger.ack("backup/by-hand.db", err)
 }
 
@@ -215,7 +216,11 @@ func (l life) backUp(ctx context.Context) error {
 func (l life) restore(ctx context.Context) error {
 	_ = l.ledger.set("calibration/which", "2") // nil
 	l.ledger.begin("calibration/which", "1")
-	_, err := Restore(ctx, l.cfg, filepath.Join(diskOf(l.cfg), "backup.db"))
+	backup, err := os.Open(filepath.Join(diskOf(l.cfg), "backup.db"))
+	if err == nil {
+		_, err = Restore(ctx, l.cfg, backup)
+		err = errors.Join(err, backup.Close())
+	}
 	return l.ledger.ack("calibration/which", err)
 }
 
@@ -405,7 +410,8 @@ func TestRelease_announcements(t *testing.T) {
 		equal(t, "recent", texts(all.Recent), want.Recent)
 
 		again := announce.Request{
-			Content: announce.Content{Message: "Ball four."}, IdempotencyKey: "key-1", Client: "scoreboard",
+			Content: announce.Content{Message: "Ball four."}, IdempotencyKey: "key-1",
+			Sender: announce.Sender{Client: "scoreboard"},
 		}
 		check.Equal(t, check.Must(a.Announce(t.Context(), again))(t).ID, want.Keyed, "the answer to a repetition")
 		again.Message = "Ball three."

@@ -17,13 +17,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/systemd"
+	"pressbox/daemon/trust"
 	"pressbox/store"
 	"pressbox/store/atomicfile"
 )
@@ -67,7 +67,8 @@ func CheckInChild(ctx context.Context, path string) error {
 	defer stop()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", CheckCommand, path) //nolint:gosec // this program
 	cmd.Args[0] = "pressbox"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // sent when the thread ends
+	// The signal is sent when the thread ends. The session has no terminal.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.Env = append(os.Environ(), "GOTRACEBACK=none")
@@ -75,7 +76,7 @@ func CheckInChild(ctx context.Context, path string) error {
 	if err == nil {
 		return nil
 	}
-	message := strings.TrimPrefix(strings.TrimSpace(string(out)), "pressbox: ")
+	message := exitcode.Reason(string(out))
 	failed, ok := errors.AsType[*exec.ExitError](err)
 	if !ok || ctx.Err() != nil {
 		return fmt.Errorf("check the store %s: %w", path, errors.Join(err, ctx.Err()))
@@ -111,7 +112,12 @@ func (e *childError) Unwrap() error { return e.kind }
 // the store first, and counts the sizes of its buckets again. A damaged store is renamed and
 // replaced by the newest intact backup; salvaged then describes that, also at the next start if
 // this one ends uncleanly.
+//
+// Root's process becomes that of the user who controls STATE_DIR before.
 func Open(ctx context.Context, cfg settings.Config, log *slog.Logger) (st *store.Store, salvaged string, err error) {
+	if err := trust.Enter(cfg.StateDir); err != nil {
+		return nil, "", fmt.Errorf("open STATE_DIR=%s: %w", cfg.StateDir, err)
+	}
 	path := cfg.StorePath()
 	unclean := store.UncleanShutdown(path)
 	if unclean {
@@ -228,9 +234,9 @@ func restoreNewest(
 		if err := mark(b.Path); err != nil {
 			return "", err
 		}
-		err := store.Restore(path, b.Path, checker(ctx))
+		err := restoreFile(ctx, path, b.Path)
 		if unusable(err) { // a disk may fail to read once
-			err = store.Restore(path, b.Path, checker(ctx))
+			err = restoreFile(ctx, path, b.Path)
 		}
 		if err == nil {
 			return b.Path, nil
@@ -249,21 +255,33 @@ func restoreNewest(
 	return "none", nil
 }
 
+// restoreFile replaces the store at path by a backup.
+func restoreFile(ctx context.Context, path, backup string) error {
+	f, err := atomicfile.Open(backup, os.O_RDONLY, 0)
+	if err == nil {
+		err = errors.Join(store.Restore(path, f, checker(ctx)), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("restore %s: %w", backup, err)
+	}
+	return nil
+}
+
 // unusable reports whether err, from restoring a backup, is permanent.
 func unusable(err error) bool {
 	return slices.ContainsFunc([]error{
 		store.ErrCorrupt, store.ErrNewer, store.ErrOlder, fs.ErrNotExist, fs.ErrPermission, syscall.EIO,
+		atomicfile.ErrNotRegular,
 	}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// Backup writes a checked copy of a store that no server uses into a new file.
-func Backup(ctx context.Context, cfg settings.Config, path string, log *slog.Logger) (size int64, err error) {
+// Backup copies a store that no server uses to w.
+func Backup(ctx context.Context, cfg settings.Config, w io.Writer, log *slog.Logger) error {
 	st, _, err := Open(ctx, cfg, log)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	return WriteBackup(ctx, path, st.Backup)
+	return errors.Join(st.Backup(w), st.Close())
 }
 
 // WriteBackup writes a new file at path by write, and checks it.
@@ -271,31 +289,39 @@ func WriteBackup(ctx context.Context, path string, write func(io.Writer) error) 
 	return store.WriteAtomic(path, write, checker(ctx))
 }
 
-// Restore replaces the store, which no server may use, by a backup. It returns the new name
-// of the earlier store; "" if there was none.
-func Restore(ctx context.Context, cfg settings.Config, backup string) (aside string, err error) {
-	if err := CheckInChild(ctx, backup); err != nil { // before anything changes
+// Restore replaces the store, which no server may use, by a backup, when a copy of it was checked. It returns the new
+// name of the earlier store; "" if there was none. As [Open], it gives up root's privileges.
+func Restore(ctx context.Context, cfg settings.Config, backup io.Reader) (aside string, err error) {
+	path := cfg.StorePath()
+	err = trust.Enter(cfg.StateDir)
+	if err == nil {
+		err = atomicfile.MkdirAll(cfg.StateDir, 0o700)
+	}
+	if err != nil {
 		return "", err
 	}
-	path := cfg.StorePath()
-	if err := atomicfile.MkdirAll(cfg.StateDir, 0o700); err != nil {
-		return "", fmt.Errorf("restore %s: %w", backup, err)
-	}
-	if _, err := os.Stat(path); err == nil {
+	err = store.Restore(path, backup, func(copied string) error {
+		if err := CheckInChild(ctx, copied); err != nil {
+			return err
+		}
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err := CheckInChild(ctx, path); errors.Is(err, store.ErrLocked) {
-			return "", exitcode.With(exitcode.InUse, fmt.Errorf("restore %s: %w", backup, err))
+			return exitcode.With(exitcode.InUse, err)
 		}
 		if aside, err = store.SetAside(path, "replaced", timestamp()); err != nil {
-			return "", fmt.Errorf("restore %s: rename the current store: %w", backup, err)
+			return fmt.Errorf("rename the current store: %w", err)
 		}
+		return nil
+	})
+	if err == nil {
+		return aside, store.MarkChecked(path)
 	}
-	if err := store.Restore(path, backup, checker(ctx)); err != nil {
-		if aside != "" {
-			err = errors.Join(err, store.PutBack(path, aside))
-		}
-		return "", err
+	if aside != "" {
+		err = errors.Join(err, store.PutBack(path, aside))
 	}
-	return aside, store.MarkChecked(path)
+	return "", err
 }
 
 // DamagedStores returns the damaged stores that were renamed, oldest first.

@@ -48,6 +48,7 @@ var workloads = []workload{
 	})},
 	{"key", announceOnce, findKey},
 	{"move", move, findMove},
+	{"lineup", submitLineup, findLineup},
 	{"league", createOrPlayLeague, findLeague},
 	{"session", signInOrOut, findSession},
 	{"token", createOrRevokeToken, findToken},
@@ -69,6 +70,7 @@ type site struct {
 
 	life     int // the number of the process
 	gameID   string
+	lineupID string // of a pending game
 	leagueID string
 	cancel   string // the last announcement
 	repeat   string // the last repeating one
@@ -332,6 +334,47 @@ func (s *site) beginGame() error {
 	}
 	s.gameID = g.ID
 	return s.ledger.ack("move/"+g.ID, nil)
+}
+
+// submitLineup creates a pending game, or submits another line-up in one, or cancels it.
+func submitLineup(s *site, i int) error {
+	ctx, by := context.Background(), protocol.Person{ID: fmt.Sprint("u-", s.life), Name: "Bob"}
+	if s.lineupID == "" {
+		q := protocol.Request{HomeTeam: "BWH", AwayTeam: "CPR", Options: protocol.Defaults()}
+		g, err := s.games.Create(ctx, by, q)
+		s.lineupID = g.ID
+		return err
+	}
+	key := "lineup/" + s.lineupID
+	if i%9 == 8 {
+		s.ledger.begin(key, "")
+		err := s.games.Cancel(ctx, by, s.lineupID)
+		s.lineupID = ""
+		return s.ledger.ack(key, err)
+	}
+	l, err := s.games.Suggest(ctx, by, s.lineupID, game.Home)
+	if err != nil {
+		return err
+	}
+	l.Order[0], l.Order[i%9] = l.Order[i%9], l.Order[0]
+	s.ledger.begin(key, string(l.Order[0].Player))
+	_, err = s.games.SetLineup(ctx, by, s.lineupID, game.Home, l)
+	return s.ledger.ack(key, err)
+}
+
+// findLineup returns who bats first.
+func findLineup(s *site, id string) (first string, err error) {
+	moves, err := s.store.Games().Moves(context.Background(), id)
+	for _, data := range moves {
+		var m struct{ Lineup game.Lineup }
+		if err := json.Unmarshal(data, &m); err != nil {
+			return "", err
+		}
+		if len(m.Lineup.Order) > 0 {
+			first = string(m.Lineup.Order[0].Player)
+		}
+	}
+	return first, err
 }
 
 func findMove(s *site, key string) (string, error) {

@@ -274,6 +274,17 @@ func ForHost(stateDir string) (Host, error) {
 	return h, err
 }
 
+// Environment returns the settings in the environment of this process, for a child process.
+func Environment() []string {
+	var all []string
+	for _, row := range Table() {
+		if value, ok := os.LookupEnv(row.Name); ok {
+			all = append(all, row.Name+"="+value)
+		}
+	}
+	return all
+}
+
 // ignoredFile explains why root does not read .env.
 func ignoredFile(reason error) error {
 	path, err := filepath.Abs(localFile)

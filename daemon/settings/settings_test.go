@@ -318,6 +318,18 @@ func TestAcceptBooleans(t *testing.T) {
 	}
 }
 
+// Every error of the files is reported at once; a name that is far from each is not guessed, nor its value shown.
+func TestRead_allErrors(t *testing.T) {
+	_, _, err := configure(t, "", "PROT=1\nNOSUCH=1\nexport A=1\nVOLUME=loud\nVOLUME=3\nDUCK=x\n")
+	want := `pressbox.env: line 3: expected NAME=value
+pressbox.env: line 5: VOLUME is already set in line 4
+pressbox.env:1: PROT=1: unknown setting; did you mean PORT (an integer from 0 to 65535)?
+pressbox.env:2: NOSUCH: unknown setting
+pressbox.env:4: VOLUME=loud: expected an integer from 0 to 100
+pressbox.env:6: DUCK=x: expected decibels from -60 to 0`
+	check.That(t, err != nil && err.Error() == want, "the error is\n%v, want\n%s", err, want)
+}
+
 func TestRead_unknownInLocalFile(t *testing.T) {
 	cfg, s, err := configure(t, "prot=9000\nCOMPOSE_PROJECT_NAME=x\n", "")
 	if len(s.Unknown) != 2 || !strings.Contains(s.Unknown[0], "did you mean PORT") || cfg.Port != 8888 || err != nil {
@@ -363,8 +375,13 @@ func TestParseDotenv_literal(t *testing.T) {
 	text := "# a comment\n\n A = $HOME/x #no comment\r\nB=p#w\nC='it''s'\nD=\"a\\nb\" \nE=\nF=a=b\nG=\"\n"
 	got, err := parseDotenv(text)
 	want := []assignment{
-		{"A", "$HOME/x #no comment", 3}, {"B", "p#w", 4}, {"C", "it''s", 5}, {"D", `a\nb`, 6}, {"E", "", 7},
-		{"F", "a=b", 8}, {"G", `"`, 9},
+		{"A", "$HOME/x #no comment", 3},
+		{"B", "p#w", 4},
+		{"C", "it''s", 5},
+		{"D", `a\nb`, 6},
+		{"E", "", 7},
+		{"F", "a=b", 8},
+		{"G", `"`, 9},
 	}
 	check.That(t, err == nil && reflect.DeepEqual(got, want), "parsed\n%+v, %v; want\n%+v", got, err, want)
 }

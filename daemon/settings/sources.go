@@ -86,11 +86,14 @@ func read(table []Setting, flags *pflag.FlagSet, file, local string) (*Sources, 
 	for _, u := range unknown {
 		errs = append(errs, errors.New(u))
 	}
-	if local == "" {
-		return s, errors.Join(errs...)
+	if local != "" {
+		s.Unknown, err = s.merge(local)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
 	}
-	s.Unknown, err = s.merge(local)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if len(errs) > 0 { // so that all of them can be corrected at once
+		_, err = s.Values()
 		errs = append(errs, err)
 	}
 	return s, errors.Join(errs...)
@@ -128,10 +131,7 @@ func withStateDirectory(table []Setting) []Setting {
 // merge overrides earlier values with the assignments of a file, and returns those that
 // are not settings.
 func (s *Sources) merge(path string) (unknown []string, err error) {
-	assignments, err := readDotenv(path)
-	if err != nil {
-		return nil, err
-	}
+	assignments, invalid := readDotenv(path)
 	values := make(map[string]any)
 	for _, a := range assignments {
 		where := fmt.Sprintf("%s:%d", path, a.line)
@@ -144,7 +144,7 @@ func (s *Sources) merge(path string) (unknown []string, err error) {
 	if err := s.viper.MergeConfigMap(values); err != nil {
 		return nil, fmt.Errorf("merge the settings of %s: %w", path, err)
 	}
-	return unknown, nil
+	return unknown, invalid
 }
 
 // unknown describes an assignment that is not a setting, and the setting with the most
@@ -155,6 +155,9 @@ func (s *Sources) unknown(a assignment) string {
 		names[i] = row.Name
 	}
 	name := Nearest(strings.ToUpper(a.name), names)[0]
+	if 2*editDistance(strings.ToUpper(a.name), name) > len(a.name) { // a guess, and the value may be a secret
+		return a.name + ": unknown setting"
+	}
 	row := s.table[slices.Index(names, name)]
 	value := Value{Setting: row, Text: a.value}
 	return fmt.Sprintf("%s=%s: unknown setting; did you mean %s (%s)?", a.name, value, name, row.Expects())
@@ -370,25 +373,25 @@ type assignment struct {
 	line        int // from 1
 }
 
-// readDotenv returns the assignments of a file.
+// readDotenv returns the assignments of a file, also with an error about other lines.
 func readDotenv(path string) ([]assignment, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)
 	}
 	assignments, err := parseDotenv(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err != nil { // a line each
+		err = errors.New(path + ": " + strings.ReplaceAll(err.Error(), "\n", "\n"+path+": "))
 	}
-	return assignments, nil
+	return assignments, err
 }
 
-// parseDotenv reads lines of NAME=value. Empty lines and lines that begin with "#" are
-// skipped. Space around a name and a value, and one pair of quotes around a value, are
-// removed. The rest is literal: $NAME is not expanded, "\" does not escape, and "#" does
-// not begin a comment after a value.
-func parseDotenv(text string) ([]assignment, error) {
-	var assignments []assignment
+// parseDotenv reads lines of NAME=value, also with an error about others, one a line. Empty lines
+// and lines that begin with "#" are skipped. Space around a name and a value, and one pair of
+// quotes around a value, are removed. The rest is literal: $NAME is not expanded, "\" does not
+// escape, and "#" does not begin a comment after a value.
+func parseDotenv(text string) (assignments []assignment, err error) {
+	var errs []error
 	seen := make(map[string]int)
 	n := 0
 	for line := range strings.Lines(text) {
@@ -399,16 +402,18 @@ func parseDotenv(text string) ([]assignment, error) {
 		}
 		name, value, ok := strings.Cut(line, "=")
 		name = strings.TrimSpace(name)
-		if !ok || name == "" || strings.ContainsAny(name, " \t") {
-			return nil, fmt.Errorf("line %d: expected NAME=value", n)
+		previous := seen[name]
+		switch {
+		case !ok || name == "" || strings.ContainsAny(name, " \t"):
+			errs = append(errs, fmt.Errorf("line %d: expected NAME=value", n))
+		case previous != 0:
+			errs = append(errs, fmt.Errorf("line %d: %s is already set in line %d", n, name, previous))
+		default:
+			seen[name] = n
+			assignments = append(assignments, assignment{name, unquote(strings.TrimSpace(value)), n})
 		}
-		if previous, ok := seen[name]; ok {
-			return nil, fmt.Errorf("line %d: %s is already set in line %d", n, name, previous)
-		}
-		seen[name] = n
-		assignments = append(assignments, assignment{name, unquote(strings.TrimSpace(value)), n})
 	}
-	return assignments, nil
+	return assignments, errors.Join(errs...)
 }
 
 func unquote(value string) string {

@@ -163,7 +163,8 @@ func announcementSettings() []Setting {
 		{
 			Name: "QUEUE_MAX_SIZE", valueType: integer(1, 100_000), Default: "50", Reload: true,
 			Description: "maximum number of waiting announcements",
-			More:        "Ten more places are for urgent ones. Interrupted and scheduled announcements do not count.",
+			More: "Ten more places are for urgent ones. Interrupted and scheduled announcements do not count. " +
+				"A client has at most half of the places.",
 		},
 		{
 			Name: "ROOM", valueType: room(),
@@ -174,12 +175,14 @@ func announcementSettings() []Setting {
 			Name: "NOTIFY_ACCESS", valueType: oneOf("lan", "token", "open", "off"), Default: "lan",
 			Description: "who may create announcements",
 			More: "lan: clients with a private address, and others with a token. " +
-				"token: clients with a token. open: everyone. off: no one.",
+				"token: clients with a token, and the sessions of administrators and of accounts that were invited. " +
+				"open: everyone. off: no one.",
 		},
 		{
 			Name: "NOTIFY_RATE", valueType: integer(1, 100_000), Default: "120",
 			Description: "maximum number of announcements and requests for speech per minute and client address",
-			More:        "Bursts are limited to half of it.",
+			More: "Bursts are limited to half of it. All that arrives by MQTT has eight times as much, together: " +
+				"beyond it, messages of QoS 1 wait at the broker, and those of QoS 0 are dropped.",
 		},
 		{
 			Name: "NOTIFY_RATE_LOOPBACK", valueType: boolType(), Default: "no",

@@ -19,6 +19,7 @@ const (
 	audioDir     = "/run/pressbox-audio" // its mode decides who reaches the socket in it
 	tmpfilesFile = "/etc/tmpfiles.d/pressbox-audio.conf"
 	lingerFile   = "/var/lib/systemd/linger/" + settings.UserName
+	pulseFile    = "/etc/pipewire/pipewire-pulse.conf.d/50-pressbox.conf"
 )
 
 const (
@@ -53,7 +54,7 @@ const (
 func sessionFiles(owner string) []file {
 	return []file{
 		{tmpfilesFile, header + "d " + audioDir + " 0750 " + owner + " " + settings.UserName + " -\n"},
-		{"/etc/pipewire/pipewire-pulse.conf.d/50-pressbox.conf", header + `pulse.properties = {
+		{pulseFile, header + `pulse.properties = {
     server.address = [
         "unix:native"
         { address = "unix:` + settings.AudioSocket + `" max-clients = 8 client.access = "restricted" }
@@ -69,14 +70,27 @@ func sessionFiles(owner string) []file {
 	}
 }
 
+// soundConfinement keeps the sound server of the user pressbox from running what the service has written: clients can
+// have it load plugins by their paths. A user's service manager can restrict files only with PrivateUsers=, which also
+// keeps the files away that other processes have open.
+const soundConfinement = `[Service]
+PrivateUsers=yes
+NoExecPaths=/
+ExecPaths=/usr
+`
+
 // headlessFiles returns the files by which the user pressbox has a sound server without
 // being logged in, and no other user starts one, which would occupy the sound card.
-func headlessFiles() []file {
+func headlessFiles(confined bool) []file {
 	files := sessionFiles(settings.UserName)
 	files[0].content += "f " + lingerFile + " 0644 root root -\n" //nolint:dupword // user and group
 	for i := range files {
 		// a sink whose volume was never set starts at 100 %; without a seat, Bluetooth would be disabled
 		switch files[i].path {
+		case pulseFile:
+			const properties = "pulse.properties = {\n" // older versions ignore the new one
+			files[i].content = strings.Replace(files[i].content, properties,
+				properties+"    pulse.allow-module-loading = false\n", 1)
 		case wirePlumberFile:
 			files[i].content += `wireplumber.settings = { device.routes.default-sink-volume = 1.0 }
 wireplumber.profiles = {
@@ -92,10 +106,11 @@ wireplumber.profiles = {
 		"pipewire.service", "pipewire.socket", "pipewire-pulse.service",
 		"pipewire-pulse.socket", "wireplumber.service", "filter-chain.service",
 	} {
-		files = append(files, file{
-			"/etc/systemd/user/" + unit + ".d/pressbox.conf",
-			header + "[Unit]\nConditionUser=" + settings.UserName + "\n",
-		})
+		content := header + "[Unit]\nConditionUser=" + settings.UserName + "\n"
+		if confined && unit == "pipewire-pulse.service" {
+			content += soundConfinement
+		}
+		files = append(files, file{"/etc/systemd/user/" + unit + ".d/pressbox.conf", content})
 	}
 	// The sound server starts with the user's manager, not with its first client.
 	return append(files, file{
@@ -146,9 +161,13 @@ func (s Setup) Audio(a AudioSetup) error {
 	}
 	owner, files := a.User, sessionFiles(a.User)
 	if a.Mode == "headless" {
-		owner, files = settings.UserName, headlessFiles()
+		refusal := s.refusesNamespaces()
+		owner, files = settings.UserName, headlessFiles(refusal == "")
 		if err := s.install("pipewire-pulse", "wireplumber"); err != nil {
 			return err
+		}
+		if refusal != "" {
+			s.printf("the sound server is not confined: that needs user namespaces, and %s is 0", refusal)
 		}
 	}
 	before := s.audioUser()
@@ -169,6 +188,19 @@ func (s Setup) Audio(a AudioSetup) error {
 		return err
 	}
 	return s.connect(owner)
+}
+
+// refusesNamespaces returns the setting of the kernel by which it refuses user namespaces, which [soundConfinement]
+// needs: the sound server would not start; "" if there is none.
+func (s Setup) refusesNamespaces() string {
+	for _, name := range []string{"kernel/unprivileged_userns_clone", "user/max_user_namespaces"} {
+		//nolint:gosec // of the host, and not every kernel has both
+		text, err := os.ReadFile(filepath.Join(s.Root, "proc/sys", name))
+		if err == nil && strings.TrimSpace(string(text)) == "0" {
+			return strings.ReplaceAll(name, "/", ".")
+		}
+	}
+	return ""
 }
 
 // undoAudio removes an AudioSetup.
@@ -271,7 +303,7 @@ func (s Setup) manager(verb string) error {
 // removeAudioFiles removes every file of an AudioSetup that is not among the next ones, and
 // the directories that are empty then.
 func (s Setup) removeAudioFiles(next []file) error {
-	for _, f := range headlessFiles() {
+	for _, f := range headlessFiles(true) {
 		if slices.ContainsFunc(next, func(n file) bool { return n.path == f.path }) {
 			continue
 		}
@@ -362,7 +394,7 @@ func (s Setup) AudioOutdated() string {
 	case "":
 		return ""
 	case settings.UserName:
-		files, command = headlessFiles(), "pressbox setup-audio headless"
+		files, command = headlessFiles(s.refusesNamespaces() == ""), "pressbox setup-audio headless"
 	}
 	for _, f := range files {
 		if content, err := os.ReadFile(filepath.Join(s.Root, f.path)); err != nil || string(content) != f.content {

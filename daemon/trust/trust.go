@@ -7,11 +7,13 @@
 package trust
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
@@ -19,6 +21,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"pressbox/store/atomicfile"
 )
 
 // writable are the permissions by which other users than the owner write.
@@ -145,9 +149,9 @@ func ownerOf(info fs.FileInfo) Account {
 	return Account{st.Uid, st.Gid}
 }
 
-// Owner returns the owner of a file or directory.
+// Owner returns the owner of a file, directory or link.
 func Owner(path string) (Account, error) {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if err != nil {
 		return Account{}, err
 	}
@@ -183,12 +187,25 @@ func (a Account) Credential() *syscall.Credential {
 	return c
 }
 
-// Become gives up root's privileges for those of the account, for the rest of the
-// process. It does nothing for root's.
-func (a Account) Become() error {
-	if a.UID == 0 {
+// Enter makes this process that of the user who controls a directory, for its rest, if it is root's: whatever that
+// user has put there, such as a link, has no power over root's files. It is called before anything in the directory
+// is opened.
+func Enter(dir string) error {
+	if os.Geteuid() != 0 {
 		return nil
 	}
+	owner, err := Controller(dir)
+	if err != nil || owner == (Account{}) {
+		return err
+	}
+	if err := owner.become(); err != nil {
+		return fmt.Errorf("become %s: %w", owner.Name(), err)
+	}
+	return nil
+}
+
+// become gives up root's privileges for those of the account, for the rest of the process.
+func (a Account) become() error {
 	c := a.Credential()
 	groups := make([]int, len(c.Groups))
 	for i, g := range c.Groups {
@@ -200,10 +217,55 @@ func (a Account) Become() error {
 		func() error { return syscall.Setresuid(int(c.Uid), int(c.Uid), int(c.Uid)) },
 	} {
 		if err := step(); err != nil {
-			return fmt.Errorf("become %s: %w", a.Name(), err)
+			return err
 		}
 	}
+	if _, err := os.Stat("."); err != nil { // a directory of root's, such as /root
+		return os.Chdir("/")
+	}
 	return nil
+}
+
+// Command returns a command of this program that runs as the account, in a session of its own, without a terminal.
+// Unless the account is the zero one, which stands for the user of this process, its environment is only env.
+func (a Account) Command(ctx context.Context, env []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", args...) //nolint:gosec // this program
+	cmd.Args[0] = "pressbox"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if a != (Account{}) {
+		cmd.SysProcAttr.Credential = a.Credential()
+		cmd.Dir = "/"
+		cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}, env...)
+	}
+	return cmd
+}
+
+// Open opens a regular file for reading, and never waits. Where another user controls the path, root opens only a
+// file of that user, and no link: the user could not have read another one.
+func Open(path string) (*os.File, error) {
+	var owner Account
+	var err error
+	if os.Geteuid() == 0 {
+		owner, err = Controller(path)
+	}
+	if err == nil && owner == (Account{}) {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := atomicfile.Open(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && owner != (Account{}) && ownerOf(info).UID != owner.UID {
+		err = fmt.Errorf("%s belongs to %s, in a directory of %s", path, ownerOf(info).Name(), owner.Name())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // ErrPeer is the error of a server that another user runs.

@@ -12,19 +12,21 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"pressbox/daemon/client"
+	"pressbox/daemon/exitcode"
 	"pressbox/daemon/recovery"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/trust"
+	"pressbox/store/atomicfile"
 )
 
 const (
@@ -36,86 +38,67 @@ const (
 
 // Try starts a server of this program on a copy of the store, with the settings of this host,
 // and returns an error unless its health is reported and is not "failing". running is a client
-// of the server that uses the store, nil if none does. As root, the server of the trial runs as
-// the owner of STATE_DIR. The copy is beside STATE_DIR and is removed.
+// of the server that uses the store, nil if none does. The copy is in STATE_DIR and is removed; root's process
+// becomes that of the user who controls STATE_DIR.
 func Try(ctx context.Context, cfg settings.Config, running *client.Client) (err error) {
 	state, err := filepath.Abs(cfg.StateDir)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(state), "pressbox-upgrade-")
+	root := os.Geteuid() == 0
+	var served io.ReadCloser
+	if running != nil { // whose socket is root's
+		resp, err := running.Open(ctx, http.MethodGet, "/admin/backup", nil)
+		if err != nil {
+			return fmt.Errorf("copy the store: %w", err)
+		}
+		served = resp.Body
+		defer served.Close()
+	}
+	if err := trust.Enter(state); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(state, "upgrade-")
 	if err != nil {
 		return fmt.Errorf("copy the store: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	owner, err := trust.Owner(state)
-	if err != nil {
-		return err
-	}
 	path := filepath.Join(dir, filepath.Base(cfg.StorePath()))
-	if err := copyStore(ctx, cfg.StorePath(), path, owner, running); err != nil {
+	if err := copyStore(ctx, cfg.StorePath(), path, served); err != nil {
 		return fmt.Errorf("copy the store: %w", err)
 	}
 	cmd := serveCommand(state, dir)
-	if os.Geteuid() == 0 {
-		// The directory last: until then it is root's.
-		if err := errors.Join(chown(path, owner), chown(dir, owner)); err != nil {
-			return fmt.Errorf("copy the store: %w", err)
-		}
-		cmd.SysProcAttr.Credential = owner.Credential()
+	if root {
 		cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}
 	}
 	return tryServer(ctx, cmd, client.ForSocket(filepath.Join(dir, filepath.Base(cfg.AdminSocket()))))
 }
 
-// copyStore copies the store at path, if there is one, to a new file.
-func copyStore(ctx context.Context, path, to string, owner trust.Account, running *client.Client) error {
-	if running != nil {
-		_, err := recovery.WriteBackup(ctx, to, func(w io.Writer) error { return running.Backup(ctx, w) })
+// copyStore copies the store to a new file: what a server serves of it, or the file at path, if there is one, whose
+// lock keeps a server from starting meanwhile.
+func copyStore(ctx context.Context, path, to string, served io.Reader) error {
+	if served != nil {
+		_, err := recovery.WriteBackup(ctx, to, func(w io.Writer) error {
+			_, err := io.Copy(w, served)
+			return err
+		})
 		return err
 	}
-	from, err := openStore(path, owner)
+	from, err := trust.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer from.Close()                                                       //nolint:errcheck // it was only read
-	copied, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // in an own directory
-	if err != nil {
+	defer from.Close() //nolint:errcheck // it was only read
+	if err := unix.Flock(int(from.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
 		return err
 	}
-	_, err = io.Copy(copied, from)
-	return errors.Join(err, copied.Close())
-}
-
-// openStore opens a store that no server uses, and locks out one that starts meanwhile. It
-// must be its owner's, who could have made a link to a file that only root may read.
-func openStore(path string, owner trust.Account) (*os.File, error) {
-	f, err := os.Open(path) //nolint:gosec // its owner is checked
-	if err != nil {
-		return nil, err
-	}
-	var st unix.Stat_t
-	err = unix.Fstat(int(f.Fd()), &st)
-	if err == nil && st.Uid != owner.UID {
-		err = fmt.Errorf("%s does not belong to %s", path, owner.Name())
-	}
-	if err == nil {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-func chown(path string, owner trust.Account) error {
-	err := os.Lchown(path, int(owner.UID), int(owner.GID))
-	if errors.Is(err, fs.ErrNotExist) { // there was no store
-		return nil
-	}
+	_, err = atomicfile.Write(to, atomicfile.Own(0o600), func(w io.Writer) error {
+		_, err := io.Copy(w, from)
+		return err
+	}, nil)
 	return err
 }
 
@@ -128,7 +111,7 @@ func serveCommand(state, dir string) *exec.Cmd {
 		"--idp-provider", "local", "--exit-on-idle", "0") // secrets are credentials of the service
 	cmd.Args[0] = "pressbox"
 	cmd.Dir = state
-	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd
 }
 
@@ -153,19 +136,13 @@ func tryServer(ctx context.Context, cmd *exec.Cmd, c *client.Client) error {
 		}
 		select {
 		case <-ended:
-			return fmt.Errorf("its server ended (%s): %s", cmd.ProcessState, lastLine(log.String()))
+			return fmt.Errorf("its server ended (%s): %s", cmd.ProcessState, exitcode.Reason(log.String()))
 		case <-ctx.Done():
 			err := fmt.Errorf("its server does not answer: %w", ctx.Err())
 			return errors.Join(err, end(cmd, ended))
 		case <-time.After(pollInterval):
 		}
 	}
-}
-
-// lastLine returns the last line of a log, which has the reason of an end.
-func lastLine(log string) string {
-	log = strings.TrimSpace(log)
-	return log[strings.LastIndexByte(log, '\n')+1:]
 }
 
 // end ends a server, by force if it takes too long.

@@ -262,7 +262,7 @@ type Journal struct {
 }
 
 // Append implements [live.Journal].
-func (j Journal) Append(ctx context.Context, c live.Change) (crowded bool, err error) {
+func (j Journal) Append(ctx context.Context, c live.Change) (live.Space, error) {
 	defer j.Begin()()
 	return j.Journal.Append(ctx, c)
 }

@@ -18,7 +18,7 @@ type Access string
 // The values of NOTIFY_ACCESS. A valid token is accepted in each but Off.
 const (
 	LAN   Access = "lan"   // clients with a private, link-local or loopback address
-	Token Access = "token" // only clients with a token
+	Token Access = "token" // only clients with a token, or the session of an account that is not of open sign-up
 	Open  Access = "open"  // every client
 	Off   Access = "off"   // no client
 )
@@ -77,6 +77,16 @@ func (s *Server) Authorize(r *http.Request) error {
 // AuthorizeVisitor returns nil while NOTIFY_ACCESS permits the client of a request without
 // a session.
 func (s *Server) AuthorizeVisitor(r *http.Request) error { return s.access.authorizeNotify(r, false) }
+
+// MayControl reports whether CONTROL_ACCESS permits the client of an authorized request to change what everybody
+// hears.
+func (s *Server) MayControl(r *http.Request) bool {
+	class := ControlAccess
+	if infoOf(r.Context()).class == NotifyOrSession {
+		class = ControlOrSession
+	}
+	return s.access.authorize(r, class) == nil
+}
 
 // accessRules decides which requests may use a route.
 type accessRules struct {
@@ -143,21 +153,31 @@ func (a accessRules) authorizeNotify(r *http.Request, orSession bool) error {
 	if a.notify == Off {
 		return errAnnouncementsOff
 	}
-	signedIn := func() bool { return orSession && a.requireSession(r) == nil }
-	client := infoOf(r.Context()).client
+	client, refused := infoOf(r.Context()).client, errToken
+	signedIn := func() bool { //nolint:contextcheck // the request's
+		if !orSession || a.requireSession(r) != nil {
+			return false
+		}
+		account := infoOf(r.Context()).caller.Account
+		if a.notify == Token && account.Open && !account.Admin {
+			refused = errNotInvited
+			return false
+		}
+		return true
+	}
 	if token, sent := bearer(r.Header); sent { // then the address does not count
 		if a.validToken(r, token) || signedIn() {
 			return nil
 		}
-		return errToken
+		return refused
 	}
 	others := otherTokens(r)
 	if a.anyValidToken(r, others) || a.notify == Open || a.notify == LAN && netblock.IsLocal(client) || signedIn() {
 		return nil
 	}
 	switch {
-	case len(others) > 0:
-		return errToken
+	case len(others) > 0, errors.Is(refused, errNotInvited):
+		return refused
 	case a.notify == Token:
 		return errTokenOnly
 	}

@@ -55,7 +55,7 @@ func (a accessRules) authorizeAdministrator(r *http.Request, recent bool) error 
 	case !info.https && !netblock.IsLocal(info.client):
 		return errPlainHTTP
 	case recent && info.caller.AuthAge > auth.ReauthAge:
-		return errReauthenticate
+		return ErrReauthenticate
 	}
 	return nil
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -17,6 +19,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"pressbox/voice/announce"
 	"pressbox/voice/control/boolean"
 )
 
@@ -31,7 +34,13 @@ const (
 
 // schemas holds the schemas of request bodies in the OpenAPI document by the types into which they are decoded, so
 // that a body is checked against what is documented.
-type schemas map[reflect.Type]*jsonschema.Schema
+type schemas map[reflect.Type]bodySchema
+
+// A bodySchema is the schema of a body, and whether a route with it writes.
+type bodySchema struct {
+	*jsonschema.Schema
+	writes bool
+}
 
 // DecodeJSON decodes text into v. Text must be one JSON object in UTF-8, without
 // duplicate names, trailing data and members that v does not have. Names are
@@ -101,8 +110,13 @@ func (c schemas) decode(text []byte, v any) error {
 	if err := json.Unmarshal(body, &tree); err != nil {
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
-	err := c[reflect.TypeOf(v).Elem()].Validate(tree)
-	if err == nil {
+	schema := c[reflect.TypeOf(v).Elem()]
+	var wrong []Violation
+	if schema.writes {
+		wrong = controlsIn(nil, tree)
+	}
+	err := schema.Validate(tree)
+	if err == nil && wrong == nil {
 		return unmarshalValid(body, v)
 	}
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
@@ -113,11 +127,18 @@ func (c schemas) decode(text []byte, v any) error {
 		}
 		return c.decode(changed, v)
 	}
-	if !ok {
+	if !ok && err != nil {
 		return fmt.Errorf("validate a body against the schema of %T: %w", v, err)
 	}
-	bodyErr := &BodyError{violationsIn(invalid)}
-	for _, violation := range bodyErr.Violations {
+	if ok {
+		wrong = append(violationsIn(invalid), wrong...)
+	}
+	return decodeRest(tree, wrong, v)
+}
+
+// decodeRest decodes the members of a body that have no violation, and returns the violations.
+func decodeRest(tree map[string]any, wrong []Violation, v any) error {
+	for _, violation := range wrong {
 		for member := range jsontext.Pointer(violation.Path).Tokens() {
 			delete(tree, member)
 			break
@@ -130,7 +151,26 @@ func (c schemas) decode(text []byte, v any) error {
 	if err := unmarshalValid(valid, v); err != nil {
 		return err
 	}
-	return bodyErr
+	return &BodyError{wrong}
+}
+
+// controlsIn lists the texts of a body at a location that have control characters.
+func controlsIn(at []string, tree any) (all []Violation) {
+	switch v := tree.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			all = append(all, controlsIn(append(slices.Clone(at), name), v[name])...)
+		}
+	case []any:
+		for i, element := range v {
+			all = append(all, controlsIn(append(slices.Clone(at), strconv.Itoa(i)), element)...)
+		}
+	case string:
+		if wrong, ok := announce.ControlViolation(pointer(at), v); ok {
+			all = append(all, Violation{Path: wrong.Path, Code: wrong.Code, Detail: wrong.Detail})
+		}
+	}
+	return all
 }
 
 // unmarshalValid decodes a body that its schema accepts. An error means that
@@ -313,7 +353,8 @@ func compileSchemas(document []byte, routes []Route) (schemas, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compile the schema of %T: %w", rt.Operation.Request, err)
 		}
-		all[reflect.TypeOf(rt.Operation.Request)] = schema
+		of := reflect.TypeOf(rt.Operation.Request)
+		all[of] = bodySchema{schema, rt.Writes() || all[of].writes}
 	}
 	return all, nil
 }

@@ -287,9 +287,7 @@ func joinURL(r *http.Request, publicOrigin string) string {
 	if publicOrigin != "" {
 		return publicOrigin
 	}
-	name, ok := hostOf(r.Host)
-	own, err := netip.ParseAddr(name)
-	if !ok || name != "localhost" && (err != nil || !own.IsLoopback()) {
+	if !NamesLoopback(r.Host) {
 		return ""
 	}
 	address, ok := privateAddr()

@@ -34,12 +34,14 @@ var (
 	errNotAdmin = errors.New("only administrators may do this; on the host, " +
 		"\"pressbox users admin NAME\" makes an account an administrator's")
 	errPlainHTTP      = errors.New("administration from outside the local network requires https")
-	errReauthenticate = errors.New("enter the passphrase again: POST /api/auth/reauthenticate, " +
+	ErrReauthenticate = errors.New("enter the passphrase again: POST /api/auth/reauthenticate, " +
 		"or sign in again with the provider")
 	errControl = errors.New("sign in as an administrator, or send an API token made with --control " +
 		"(CONTROL_ACCESS=admin)")
 	errNotPermitted = errors.New("only administrators and API tokens made with --control may change this " +
 		"(CONTROL_ACCESS=admin)")
+	errNotInvited = errors.New("this account was made without an invite; sign in with an invite, " +
+		"or send an API token (NOTIFY_ACCESS=token)")
 	errAnnouncementsOff = errors.New("announcements are disabled by NOTIFY_ACCESS=off")
 	ErrTooManyRequests  = errors.New("too many requests from this address")
 	errInterrupted      = errors.New("request interrupted")
@@ -56,12 +58,13 @@ var statuses = Statuses{
 	{auth.ErrInvalidToken, http.StatusUnauthorized, "invalid_token", 0},
 	{errToken, http.StatusUnauthorized, "invalid_token", 0},
 	{ErrCrossOrigin, http.StatusForbidden, "cross_origin", 0},
+	{errNotInvited, http.StatusForbidden, "not_invited", 0},
 	{errNotPermitted, http.StatusForbidden, "not_permitted", 0},
 	{errAnnouncementsOff, http.StatusForbidden, "switched_off", 0},
 	{errNotAdministrator, http.StatusForbidden, "not_administrator", 0},
 	{errNotAdmin, http.StatusForbidden, "not_administrator", 0},
 	{errPlainHTTP, http.StatusForbidden, "https_required", 0},
-	{errReauthenticate, http.StatusForbidden, "reauthentication_required", 0},
+	{ErrReauthenticate, http.StatusForbidden, "reauthentication_required", 0},
 	{ErrNotFound, http.StatusNotFound, "not_found", 0},
 	{errMethodNotAllowed, http.StatusMethodNotAllowed, "method_not_allowed", 0},
 	{ErrBodyTooLarge, http.StatusRequestEntityTooLarge, "body_too_large", 0},

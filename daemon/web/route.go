@@ -37,6 +37,14 @@ func (rt *Route) Template() string {
 	return strings.Join(parts, "/")
 }
 
+// Writes reports whether a request to the route changes something: it is carried out whatever becomes of its client.
+func (rt *Route) Writes() bool {
+	if rt.Method == http.MethodGet {
+		return rt.Operation.Once
+	}
+	return !rt.Operation.Reads
+}
+
 // NewRoute returns a route.
 func NewRoute(method, path string, class Class, handle Handler, op Operation) Route {
 	return Route{Method: method, Path: path, Class: class, Handle: handle, Operation: op}
@@ -58,6 +66,7 @@ type Operation struct {
 	Problems    []int // statuses in addition to those of its class and its body
 	Limited     bool  // by NOTIFY_RATE
 	Once        bool  // GET changes state, so HEAD is refused
+	Reads       bool  // another method changes nothing: a request ends with its client
 	Exact       bool  // a path that a parameter of other routes matches too; no other method has it
 	QueryToken  bool  // the parameters token and auth may be API tokens
 
@@ -196,6 +205,11 @@ func (s *Server) routeHandler(rt Route) http.Handler {
 		row = nil
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rt.Writes() {
+			ctx, cancel := withoutClient(r.Context())
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
 		info := infoOf(r.Context())
 		info.class, info.route, info.queryToken = rt.Class, rt.Path, rt.Operation.QueryToken
 		err := s.authorizeRoute(rt, r)

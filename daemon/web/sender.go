@@ -15,7 +15,7 @@ import (
 
 // ClientID returns the identity of the client of an authorized request:
 // "account:ID" with a session, "token:DIGEST" with an API token, otherwise
-// "address:IP" with the client's address, or the peer's if that is unknown. On
+// "address:BLOCK" with the block of the client's address, or of the peer's if that is unknown. On
 // the administrator's socket it is "user:UID".
 func (s *Server) ClientID(r *http.Request) string {
 	info := infoOf(r.Context())
@@ -29,7 +29,11 @@ func (s *Server) ClientID(r *http.Request) string {
 		digest := sha256.Sum256([]byte(info.token))
 		return "token:" + hex.EncodeToString(digest[:])
 	}
-	return "address:" + addressOf(r).String()
+	block := s.cfg.Blocks.Of(addressOf(r)).Host
+	if block.IsSingleIP() {
+		return "address:" + block.Addr().String()
+	}
+	return "address:" + block.String()
 }
 
 // Sender returns the sender of an announcement by an authorized request: the
@@ -37,32 +41,29 @@ func (s *Server) ClientID(r *http.Request) string {
 // socket, otherwise the client's address.
 func (s *Server) Sender(r *http.Request) announce.Sender {
 	info := infoOf(r.Context())
+	sender := announce.Sender{Kind: announce.FromAddress, Name: addressOf(r).String(), Client: s.ClientID(r)}
 	switch {
 	case info.local:
-		return announce.Sender{Kind: announce.FromCLI, Name: peerName(r)}
+		sender.Kind, sender.Name = announce.FromCLI, peerName(r)
 	case s.SignedIn(r):
-		return announce.Sender{Kind: announce.FromPage, Name: info.caller.Account.Name}
+		sender.Kind, sender.Name = announce.FromPage, info.caller.Account.Name
 	case info.caller.APIToken.ID != "":
-		return announce.Sender{Kind: announce.FromToken, Name: info.caller.APIToken.Name}
+		sender.Kind, sender.Name = announce.FromToken, info.caller.APIToken.Name
 	}
-	return announce.Sender{Kind: announce.FromAddress, Name: addressOf(r).String()}
+	return sender
 }
 
 // maxKey is the maximum length of an Idempotency-Key in bytes.
 const maxKey = 255
 
 // RequestBy returns a request with the sender and the idempotency key of an authorized
-// request.
+// request. It is limited unless its client is this host or the administrator's socket.
 func (s *Server) RequestBy(r *http.Request) (announce.Request, error) {
 	key, err := idempotencyKey(r.Header)
 	if err != nil {
 		return announce.Request{}, err
 	}
-	by := announce.Request{Sender: s.Sender(r), IdempotencyKey: key}
-	if key != "" {
-		by.Client = s.ClientID(r)
-	}
-	return by, nil
+	return announce.Request{Sender: s.Sender(r), Limited: s.ClientBlock(r).IsValid(), IdempotencyKey: key}, nil
 }
 
 // idempotencyKey returns the Idempotency-Key of a request; "" means none.

@@ -49,6 +49,8 @@ func (s *Server) ServeAdmin(ctx context.Context, ln net.Listener) error {
 }
 
 func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) error {
+	base, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
 	pending := &pendingConns{conns: make(map[net.Conn]struct{})}
 	server := &http.Server{
 		Handler:           pending.handled(h),
@@ -62,7 +64,7 @@ func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) e
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return withPeer(pending.add(ctx, conn), conn)
 		},
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		BaseContext: func(net.Listener) context.Context { return context.WithValue(base, serverKey{}, base) },
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ln) }()
@@ -80,6 +82,7 @@ func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) e
 	}
 	pending.wait(shutdown)
 	if err := server.Shutdown(shutdown); err != nil {
+		end()
 		_ = server.Close() // it repeats the error of Shutdown
 	}
 	s.conns.close() // they end because s.closing is closed
@@ -87,4 +90,19 @@ func (s *Server) serveOn(ctx context.Context, ln net.Listener, h http.Handler) e
 		return fmt.Errorf("serve %s: %w", ln.Addr(), closed)
 	}
 	return nil
+}
+
+// serverKey is the key of the context of the server in the contexts of its requests.
+type serverKey struct{}
+
+// withoutClient returns a context for a request of ctx that ends with the server and not with the client: net/http
+// ends ctx as soon as the client closes its side of the connection, also when it has sent all and waits.
+func withoutClient(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	server, ok := ctx.Value(serverKey{}).(context.Context)
+	if !ok {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(server, cancel)
+	return ctx, func() { stop(); cancel() }
 }

@@ -35,6 +35,9 @@ func (c *client) serve(ctx, speaking context.Context) {
 	for {
 		f, err := c.next(ctx)
 		if err == nil {
+			err = c.pace(ctx)
+		}
+		if err == nil {
 			err = c.handle(speaking, f)
 		}
 		if err != nil {
@@ -60,6 +63,22 @@ func (c *client) next(ctx context.Context) (frame.Frame, error) {
 		err = disconnected(err)
 	}
 	return f, err
+}
+
+// pace waits until the client may send a frame.
+func (c *client) pace(ctx context.Context) error {
+	for c.limited() {
+		wait := c.frames.Reserve(c.addr, time.Now())
+		if wait == 0 {
+			break
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // readUntil sets the deadline for reading, or returns an error if ctx has ended.

@@ -1,6 +1,7 @@
 package wyoming
 
 import (
+	"strings"
 	"testing"
 
 	"pressbox/packaging/check"
@@ -28,6 +29,12 @@ func TestComplete_cases(t *testing.T) {
 	} {
 		check.Equal(t, sentencesOf(t, text), "", "%q", text)
 	}
+}
+
+// A chunk without a text costs nothing, however much text waits.
+func TestStream_emptyChunk(t *testing.T) { //nolint:paralleltest // it counts allocations
+	s := &stream{text: strings.Repeat("one ", 1000)}
+	check.Equal(t, testing.AllocsPerRun(100, func() { check.NoError(t, s.add(t.Context(), "")) }), 0, "allocations")
 }
 
 func sentencesOf(t *testing.T, text string) string {

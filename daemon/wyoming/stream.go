@@ -37,6 +37,9 @@ type stream struct {
 
 // add speaks the sentences that text completes. A text has at most as many chunks as characters.
 func (s *stream) add(ctx context.Context, text string) error {
+	if text == "" {
+		return nil // without looking at what is there
+	}
 	s.text += text
 	s.chunks++
 	if n := s.length + utf8.RuneCountInString(s.text); max(n, s.chunks) > announce.MaxMessage {

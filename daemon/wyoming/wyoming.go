@@ -8,9 +8,9 @@
 //	ping ─→ pong
 //
 // One law: a client can take nothing from others that HTTP would not give it. It is let in by its address, as
-// the protocol has no credentials; requests count in NOTIFY_RATE and in the speech slots; and what is slow,
-// idle or not in the protocol is disconnected. Audio goes only to the client that sent the text; nothing is
-// announced.
+// the protocol has no credentials; requests count in NOTIFY_RATE and in the speech slots, and all frames in a
+// rate of their own; and what is slow, idle or not in the protocol is disconnected. Audio goes only to the
+// client that sent the text; nothing is announced.
 package wyoming
 
 import (
@@ -40,6 +40,9 @@ const (
 
 	maxConns     = 64 // open at once
 	maxConnsEach = 16 // of one client, except loopback
+
+	framesPerMinute = 6000 // that are read from one client; further ones wait
+	frameBurst      = 1000
 )
 
 // A Config holds what a [Server] uses. All fields but Open and LimitLoopback are required.
@@ -54,7 +57,7 @@ type Config struct {
 	Posts         *limits.Limiter
 	Speeches      *limits.Slots
 	Blocks        *netblock.Table
-	LimitLoopback bool // counts loopback addresses in Posts and Speeches as well
+	LimitLoopback bool // counts loopback addresses in Posts, Speeches and frames as well
 	// Track counts a connection until done is called; ok is false once the server stops.
 	Track func() (done func(), ok bool)
 	Log   *slog.Logger
@@ -71,10 +74,15 @@ type Voice struct {
 }
 
 // A Server serves the Wyoming protocol.
-type Server struct{ Config }
+type Server struct {
+	Config
+	frames *limits.Limiter
+}
 
 // New returns a server. It starts nothing; [Server.Serve] does.
-func New(c Config) *Server { return &Server{c} }
+func New(c Config) *Server {
+	return &Server{c, limits.NewLimiter(c.Blocks, framesPerMinute, frameBurst)}
+}
 
 // Serve serves the connections of a listener until ctx ends. Then it closes the listener and the connections,
 // gives speech in progress five seconds to end, and returns nil.

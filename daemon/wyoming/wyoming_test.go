@@ -251,6 +251,32 @@ func TestServer_notifyRate(t *testing.T) {
 	})
 }
 
+// A client may send a thousand frames at once and a hundred a second, over all its connections; more wait, and
+// those of others do not.
+func TestServer_frameRate(t *testing.T) {
+	inBubble(t, unchanged, func(r *rig) {
+		began := time.Now()
+		answered := func(address string, frames int) time.Duration {
+			p := r.dialFrom(address)
+			for range frames {
+				p.send("ping", "")
+				p.want("pong")
+			}
+			return time.Since(began)
+		}
+		check.Equal(r.T, answered("192.168.1.20:1", 1000), 0, "the first thousand")
+		check.Equal(r.T, answered("192.168.1.20:2", 1), 10*time.Millisecond, "one more")
+		check.Equal(r.T, answered("192.168.1.21:1", 1000), 10*time.Millisecond, "those of another client")
+		check.Equal(r.T, answered("127.0.0.1:1", 2000), 10*time.Millisecond, "those of the host")
+		check.Equal(r.T, answered("192.168.1.20:3", 100), 1010*time.Millisecond, "a hundred more")
+		p := r.dialFrom("192.168.1.20:4")
+		p.send("ping", "")
+		synctest.Wait()
+		check.NoError(r.T, r.stop()) // does not wait for it
+		p.ended()
+	})
+}
+
 // With NOTIFY_RATE_LOOPBACK, clients on the host are counted too.
 func TestServer_limitLoopback(t *testing.T) {
 	inBubble(t, func(c *wyoming.Config, s *site.Config) { c.LimitLoopback, s.NotifyRate = true, 2 }, func(r *rig) {
@@ -410,24 +436,29 @@ func TestServer_slowReader(t *testing.T) {
 	})
 }
 
-// One address may open 16 connections, loopback any number, all together 64.
+// One address may open 16 connections, loopback any number. When 64 are open in all, a new address and loopback get the
+// places of the address that has most.
 func TestServer_maxConns(t *testing.T) {
 	inBubble(t, unchanged, func(r *rig) {
-		open := func(address string) bool {
+		open := func(address string, want bool) *peer {
 			p := r.dialFrom(address)
 			p.send("ping", "")
 			_, ok := p.next()
-			return ok
+			check.That(r.T, ok == want, "a connection from %s: %t", address, ok)
+			return p
 		}
-		for i := range 17 {
-			check.Equal(r.T, open("192.168.1.20:1"), i < 16, "connection %d of an address", i+1)
+		first, second := open("192.168.1.20:1", true), open("192.168.1.20:1", true)
+		for range 14 {
+			open("192.168.1.20:1", true)
 		}
-		for i := range 49 {
-			check.Equal(r.T, open("127.0.0.1:1"), i < 48, "connection %d of all", i+17)
+		open("192.168.1.20:1", false)
+		for range 48 {
+			open("127.0.0.1:1", true)
 		}
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
-		check.That(r.T, open("192.168.1.20:1"), "refused although all connections were closed")
+		open("192.168.1.21:1", true)
+		first.ended()
+		open("127.0.0.1:1", true)
+		second.ended()
 	})
 }
 

@@ -23,7 +23,6 @@ import (
 	"sync"
 	"time"
 
-	"pressbox/game"
 	"pressbox/game/live"
 	"pressbox/game/protocol"
 	"pressbox/game/season"
@@ -104,6 +103,7 @@ func New(ctx context.Context, c Config) (*Leagues, error) {
 // Limits of the number of leagues. The biggest one takes 64 KiB of memory and, as it grows, of the store.
 const (
 	MaxLeagues             = 100
+	reservedForFirst       = 40 // of them, for persons without an unfinished one
 	maxUnfinishedPerPerson = 5
 	maxFinishedPerPerson   = 20 // another one replaces the oldest
 )
@@ -147,13 +147,7 @@ func (l *Leagues) newLeague(ctx context.Context, by protocol.Person, k Kind, r R
 	for i, s := range r.Seats {
 		roster, err := l.config.Rosters.Roster(ctx, r.Season, s.Team)
 		if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {
-			found := []game.Violation{
-				{
-					Path: fmt.Sprintf("/seats/%d/team", i), Code: game.ViolationCode(protocol.UnknownTeam),
-					Detail: err.Error(),
-				},
-			}
-			return nil, &protocol.Error{Code: protocol.UnknownTeam, Detail: err.Error(), Errors: found}
+			return nil, protocol.ErrUnknownTeam(err, fmt.Sprintf("/seats/%d/team", i))
 		} else if err != nil {
 			return nil, unavailable(err, fmt.Sprintf("read the roster of %.40q", s.Team))
 		}
@@ -288,17 +282,8 @@ func (l *Leagues) save(ctx context.Context, league *League) error {
 	return nil
 }
 
-// unavailable wraps an error of the repository or the rosters. A context's error is returned as it is.
-func unavailable(err error, doing string) error {
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	case errors.Is(err, ErrFull):
-		return protocol.Wrap(err, protocol.StoreFull, "there is no room for the league")
-	default:
-		return protocol.Wrap(err, protocol.Unavailable, "the server cannot "+doing)
-	}
-}
+// unavailable wraps an error of the repository or the rosters.
+func unavailable(err error, doing string) error { return protocol.ErrUnavailable(err, ErrFull, doing) }
 
 // snapshot returns all leagues, the newest first.
 func (l *Leagues) snapshot() []*League {

@@ -226,20 +226,31 @@ func TestCreate_perPerson(t *testing.T) {
 	})
 }
 
-// With the most leagues that there may be, a new one replaces the oldest finished one of the account that has most.
+// Twenty accounts with as many leagues as they can have leave room for the first ones of others. With the most that
+// there may be, a new one replaces the oldest finished one of the account that has most.
 func TestCreate_inAll(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		oldest := r.create(series(1, "bot", "bot")).ID
 		pass(0)
-		person := func(i int) protocol.Person { return protocol.Person{ID: fmt.Sprint("u-", i)} }
-		for i := 1; i < leagues.MaxLeagues; i++ {
-			check.Must(r.Create(r.Context(), person(i/5), leagues.RoundRobin, request("open", "open")))(r)
+		create := func(i int) error {
+			who := protocol.Person{ID: fmt.Sprint("u-", i)}
+			return check.Err(r.Create(r.Context(), who, leagues.RoundRobin, request("open", "open")))
+		}
+		for i := range 100 {
+			err := create(i / 5)
+			if i < 60 || i%5 == 0 {
+				check.Require(r, err == nil, "league %d: %v", i, err)
+			} else {
+				r.wantCode("not the first of its account", err, protocol.TooManyLeagues)
+			}
+		}
+		for i := 20; i < 51; i++ {
+			check.NoError(r, create(i))
 		}
 		r.get(oldest)
-		check.Must(r.Create(r.Context(), bob, leagues.RoundRobin, request("open", "open")))(r)
+		check.NoError(r, create(51))
 		r.wantCode("the oldest", check.Err(r.Get(ann, leagues.Series, oldest)), protocol.UnknownLeague)
-		r.wantCode("one more", check.Err(r.Create(r.Context(), bob, leagues.RoundRobin, request("open", "open"))),
-			protocol.TooManyLeagues)
+		r.wantCode("one more", create(52), protocol.TooManyLeagues)
 		check.Equal(r, len(r.Stored()), leagues.MaxLeagues, "leagues")
 	})
 }

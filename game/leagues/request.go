@@ -113,39 +113,31 @@ func (o *Options) game() protocol.Options {
 
 // Check returns everything that is wrong with the request.
 func (r *Request) Check(k Kind) []game.Violation {
-	var found []game.Violation
-	wrong := func(path, code, format string, args ...any) {
-		found = append(found,
-			game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
-	}
+	var found game.Violations
 	if n := utf8.RuneCountInString(strings.TrimSpace(r.Name)); n == 0 || n > season.MaxName ||
 		strings.ContainsFunc(r.Name, unicode.IsControl) {
-		wrong("/name", "out_of_range", "must have 1 to %d characters", season.MaxName)
+		found.Add("/name", "out_of_range", "must have 1 to %d characters", season.MaxName)
 	}
 	if (r.Meetings == 0) != (k == Series) {
-		wrong("/meetings", "out_of_range", "must be 1 to %d", season.MaxMeetings)
+		found.Add("/meetings", "out_of_range", "must be 1 to %d", season.MaxMeetings)
 	} else if err := (season.Format{Meetings: r.Meetings, BestOf: r.BestOf}).Check(len(r.Seats)); err != nil {
-		wrong("", "not_possible", "%v", err)
+		found.Add("", "not_possible", "%v", err)
 	}
 	if _, ok := minuteOf(r.PlayAt); !ok && r.PlayAt != "" {
-		wrong("/play_at", "invalid", "%.20q is not a time such as 20:00", r.PlayAt)
+		found.Add("/play_at", "invalid", "%.20q is not a time such as 20:00", r.PlayAt)
 	}
 	if r.CoverHours < 1 || r.CoverHours > MaxCoverHours {
-		wrong("/cover_hours", "out_of_range", "must be 1 to %d", MaxCoverHours)
+		found.Add("/cover_hours", "out_of_range", "must be 1 to %d", MaxCoverHours)
 	}
 	options := r.Options.game()
 	return slices.Concat(found, r.checkSeats(), options.Check())
 }
 
 // checkSeats returns everything that is wrong with the seats.
-func (r *Request) checkSeats() (found []game.Violation) {
+func (r *Request) checkSeats() (found game.Violations) {
 	taken, own := map[string]bool{}, false
 	for i, s := range r.Seats {
-		wrong := func(name, code, detail string) {
-			found = append(found, game.Violation{
-				Path: fmt.Sprintf("/seats/%d/%s", i, name), Code: game.ViolationCode(code), Detail: detail,
-			})
-		}
+		wrong := func(name, code, detail string) { found.Add(fmt.Sprintf("/seats/%d/%s", i, name), code, "%s", detail) }
 		switch {
 		case s.Team == "":
 			wrong("team", "required", "team is required")

@@ -75,8 +75,8 @@ func (d *disk) setErr(err error) {
 	d.err = err
 }
 
-func (d *disk) Append(_ context.Context, c live.Change) (bool, error) {
-	return false, d.write(func() {
+func (d *disk) Append(_ context.Context, c live.Change) (live.Space, error) {
+	return live.Space{}, d.write(func() {
 		if c.Summary == nil {
 			delete(d.summaries, c.Game)
 			delete(d.moves, c.Game)
@@ -91,7 +91,13 @@ func (d *disk) Append(_ context.Context, c live.Change) (bool, error) {
 	})
 }
 
-func (d *disk) Summaries(context.Context) (map[string][]byte, error) { return d.read(d.summaries), nil }
+func (d *disk) Summaries(context.Context) (map[string]live.Stored, error) {
+	all := map[string]live.Stored{}
+	for id, summary := range d.read(d.summaries) {
+		all[id] = live.Stored{Summary: summary}
+	}
+	return all, nil
+}
 
 func (d *disk) Leagues(context.Context) (map[string][]byte, error) { return d.read(d.leagues), nil }
 

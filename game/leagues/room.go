@@ -13,61 +13,62 @@ type holding struct {
 	oldest               *League // that finished
 }
 
-// holdings returns the holding of each person who created leagues, by id.
-func (l *Leagues) holdings() (byPerson map[string]holding, all int) {
+func (h *holding) all() int { return h.unfinished + h.finished }
+
+// holdings returns the holding of each person who created leagues, by id, and the sum of all.
+func (l *Leagues) holdings() (byPerson map[string]holding, sum holding) {
 	byPerson = map[string]holding{}
-	leagues := l.snapshot()
-	for _, league := range leagues {
+	for _, league := range l.snapshot() {
 		h := byPerson[league.Creator.ID]
 		if league.Status() == Finished {
+			sum.finished++
 			h.finished++
 			if h.oldest == nil || league.Finished.Before(h.oldest.Finished) {
 				h.oldest = league
 			}
 		} else {
+			sum.unfinished++
 			h.unfinished++
 		}
 		byPerson[league.Creator.ID] = h
 	}
-	return byPerson, len(leagues)
+	return byPerson, sum
 }
 
 // makeRoom deletes finished leagues so that by may create another: the oldest of those that by created beyond the
-// limit, and if there are too many in all, the oldest of the person who created most. l.creating must be held.
+// limit, and if there are too many in all, the oldest of by, or else of the person who created most, if these are more
+// than by's. l.creating must be held.
 func (l *Leagues) makeRoom(ctx context.Context, by protocol.Person) error {
 	for {
-		people, all := l.holdings()
+		people, sum := l.holdings()
 		own := people[by.ID]
 		oldest := own.oldest
 		switch {
 		case own.unfinished >= maxUnfinishedPerPerson:
 			return protocol.Refuse(protocol.TooManyLeagues, "%d leagues and series that you created are not finished",
 				own.unfinished)
+		case own.unfinished > 0 && sum.unfinished >= MaxLeagues-reservedForFirst:
+			oldest = nil
 		case own.finished >= maxFinishedPerPerson:
-		case all < MaxLeagues:
+		case sum.all() < MaxLeagues:
 			return nil
-		default:
-			oldest = oldestOfMost(people)
+		case oldest == nil:
+			most := own
+			for _, h := range people {
+				if h.oldest != nil && (h.all() > most.all() || h.all() == most.all() && most.oldest != nil &&
+					h.oldest.Finished.Before(most.oldest.Finished)) {
+					most = h
+				}
+			}
+			oldest = most.oldest
 		}
 		if oldest == nil {
-			return protocol.Refuse(protocol.TooManyLeagues, "%d leagues and series are not finished", all)
+			return protocol.Refuse(protocol.TooManyLeagues, "%d leagues and series are not finished", sum.unfinished)
 		}
 		if err := l.Remove(ctx, oldest.ID); err != nil {
 			return err
 		}
 	}
-}
-
-// oldestOfMost returns the oldest finished league of the person who has most finished ones; nil if there is none.
-func oldestOfMost(people map[string]holding) *League {
-	var most holding
-	for _, h := range people {
-		if h.finished > most.finished || h.oldest != nil && h.finished == most.finished &&
-			h.oldest.Finished.Before(most.oldest.Finished) {
-			most = h
-		}
-	}
-	return most.oldest
 }
 
 // Remove deletes a series or a league, whatever its status. Its games stay.

@@ -115,7 +115,7 @@ func (l *Leagues) find(k Kind, id string) (*League, error) {
 func (l *Leagues) view(league *League, viewer protocol.Person) View {
 	v := View{
 		ID: league.ID, Kind: league.Kind, Name: league.Name, Status: league.Status(),
-		Creator: *managerFor(league.Creator, viewer), Created: league.Created, Started: league.Started,
+		Creator: *league.Creator.For(viewer), Created: league.Created, Started: league.Started,
 		Finished: league.Finished, Season: league.Season, Meetings: league.Format.Meetings,
 		BestOf: league.Format.BestOf, Options: league.Options, PlayAt: league.PlayAt, CoverHours: league.CoverHours,
 		Seats: league.seatsFor(viewer), Creates: viewer.ID != "" && league.Creator.ID == viewer.ID,
@@ -142,20 +142,9 @@ func (l *League) champion() *int {
 func (l *League) seatsFor(viewer protocol.Person) []SeatView {
 	views := make([]SeatView, len(l.Seats))
 	for i, s := range l.Seats {
-		views[i] = SeatView{Team: s.Team, Bot: s.Bot, Left: s.Left.Name}
-		if s.Manager.ID != "" {
-			views[i].Manager = managerFor(s.Manager, viewer)
-		}
+		views[i] = SeatView{Team: s.Team, Bot: s.Bot, Left: s.Left.Name, Manager: s.Manager.For(viewer)}
 	}
 	return views
-}
-
-// managerFor returns a manager as viewer sees it: only signed-in viewers see ids.
-func managerFor(p, viewer protocol.Person) *protocol.Manager {
-	if viewer.ID == "" {
-		return &protocol.Manager{Name: p.Name}
-	}
-	return &protocol.Manager{ID: p.ID, Name: p.Name}
 }
 
 // Schedule returns the calendar of a series or a league; it has no games before the start.

@@ -51,9 +51,7 @@ func (g *Games) origin(ctx context.Context, r protocol.Request) (*match.Origin, 
 	for side, id := range [2]string{r.AwayTeam, r.HomeTeam} {
 		roster, err := g.config.Rosters.Roster(ctx, r.Season, id)
 		if errors.Is(err, teams.ErrUnknown) || errors.Is(err, teams.ErrTooFewPlayers) {
-			path := [2]string{"/away_team", "/home_team"}[side]
-			found := []game.Violation{{Path: path, Code: game.ViolationCode(protocol.UnknownTeam), Detail: err.Error()}}
-			return nil, &protocol.Error{Code: protocol.UnknownTeam, Detail: err.Error(), Errors: found}
+			return nil, protocol.ErrUnknownTeam(err, [2]string{"/away_team", "/home_team"}[side])
 		} else if err != nil {
 			return nil, unavailable(err, fmt.Sprintf("read the roster of %.40q", id))
 		}
@@ -62,28 +60,10 @@ func (g *Games) origin(ctx context.Context, r protocol.Request) (*match.Origin, 
 	return o, nil
 }
 
-// maxUnfinished is the most games of one creator that are not finished. Each takes disk space, memory and a place
-// in lists.
-const maxUnfinished = 200
-
-// unfinished returns the number of games that by created and that are not finished.
-func (g *Games) unfinished(by protocol.Person) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	n := 0
-	for _, s := range g.summaries {
-		if s.Creator.ID == by.ID && s.Status != protocol.Finished {
-			n++
-		}
-	}
-	return n
-}
-
 // create saves a new game. One between two bots is saved as a whole, played to its end.
 func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *match.Origin) error {
-	if g.unfinished(by) >= maxUnfinished {
-		return protocol.Refuse(protocol.TooManyGames, "%d games that you created are not finished: end or cancel some",
-			maxUnfinished)
+	if err := g.checkUnfinished(by, 1); err != nil {
+		return err
 	}
 	o.Rules = match.Rules
 	o.Seed = match.Seed(g.config.Seeds())
@@ -102,20 +82,17 @@ func (g *Games) create(ctx context.Context, id string, by protocol.Person, o *ma
 		return err
 	}
 	g.deleteExcess(ctx, by)
-	crowded, err := g.config.Journal.Append(ctx, c)
-	for errors.Is(err, ErrFull) && g.makeRoom(ctx, by) {
-		crowded, err = g.config.Journal.Append(ctx, c)
-	}
+	saved, err := g.save(ctx, c, by)
 	if err != nil {
-		return unavailable(err, "save the game")
+		return err
 	}
-	g.updateSummary(s)
+	g.updateSummary(s, saved)
 	if box != nil {
 		g.finish(s, box)
 	}
 	g.publishSummary(s, nil, nil)
 	g.wakeAt(time.Now().Add(pendingFor))
-	if crowded {
+	if saved.Crowded {
 		g.makeRoom(ctx, by)
 	}
 	return nil
@@ -174,6 +151,11 @@ func (m *liveMatch) update(
 	}
 	if err := tx.Advance(); err != nil {
 		return err
+	}
+	if by.ID != "" && !tx.Ends() {
+		if err := m.games.checkUnfinished(m.Creator, 0); err != nil {
+			return err
+		}
 	}
 	return m.commit(ctx, tx, ack)
 }

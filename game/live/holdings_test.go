@@ -19,9 +19,9 @@ type deletions struct {
 	games []string
 }
 
-func (d *deletions) Append(_ context.Context, c Change) (bool, error) {
+func (d *deletions) Append(_ context.Context, c Change) (Space, error) {
 	d.games = append(d.games, c.Game)
-	return false, nil
+	return Space{}, nil
 }
 
 // The 501st finished game of a person replaces the oldest one, and no one else's.

@@ -2,12 +2,10 @@ package live
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
-	"pressbox/game"
 	"pressbox/game/protocol"
 )
 
@@ -51,7 +49,7 @@ func (g *Games) List(viewer protocol.Person, q Query) (Lists, error) {
 		return Lists{}, err
 	}
 	if !slices.Contains([]protocol.Status{"", protocol.Pending, protocol.Active, protocol.Finished}, q.Status) {
-		return Lists{}, invalid("status", "not_an_option", "status must be pending, active or finished")
+		return Lists{}, invalid("/status", "not_an_option", "status must be pending, active or finished")
 	}
 	found := map[protocol.Status][]*summary{}
 	for _, s := range g.summaries {
@@ -104,14 +102,12 @@ func (g *Games) placeBefore(before string) (place, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, before)
 	if err != nil {
-		return place{}, invalid("before", "not_found", "before is %.40q, want a game's id or an RFC 3339 time", before)
+		return place{}, invalid("/before", "not_found", "before is %.40q, want a game's id or an RFC 3339 time", before)
 	}
 	return place{list: protocol.Finished, at: at}, nil
 }
 
 // invalid refuses one field.
 func invalid(path, code, format string, args ...any) error {
-	detail := fmt.Sprintf(format, args...)
-	violation := game.Violation{Path: "/" + path, Code: game.ViolationCode(code), Detail: detail}
-	return &protocol.Error{Code: protocol.Invalid, Detail: detail, Errors: []game.Violation{violation}}
+	return protocol.RefuseField(protocol.Invalid, path, code, format, args...)
 }

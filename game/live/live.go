@@ -44,15 +44,28 @@ type Announcer interface {
 
 // A Journal stores games. It does not interpret the data.
 type Journal interface {
-	// Append saves a change and returns when it is on disk; on error nothing is saved. crowded reports that space is
-	// running out and old games should be deleted. The error wraps [ErrFull] if a new game finds no room.
-	Append(ctx context.Context, c Change) (crowded bool, err error)
-	// Summaries returns the summary of each game, as saved by its last change.
-	Summaries(ctx context.Context) (map[string][]byte, error)
+	// Append saves a change and returns when it is on disk; on error nothing is saved. The error wraps [ErrFull] if a
+	// game finds no room.
+	Append(ctx context.Context, c Change) (Space, error)
+	// Summaries returns what lists need of each game.
+	Summaries(ctx context.Context) (map[string]Stored, error)
 	// Moves returns all moves of a game, in order; none for an unknown game.
 	Moves(ctx context.Context, game string) ([][]byte, error)
 	// Boxes returns the box scores of those of the games that have one.
 	Boxes(ctx context.Context, games []string) (map[string][]byte, error)
+}
+
+// A Space is the room for games after a change.
+type Space struct {
+	Game    int64 // bytes that the game takes
+	All     int64 // bytes that all games may take; 0: any number
+	Crowded bool  // it is running out, and old games should be deleted
+}
+
+// A Stored game has the summary of its last change.
+type Stored struct {
+	Summary []byte
+	Bytes   int64 // that the game takes
 }
 
 // A Change is what one command changes in the journal, saved as a whole or not at all.
@@ -61,6 +74,7 @@ type Change struct {
 	Summary []byte   // replaces the previous one; nil: the game is deleted
 	First   uint64   // revision of the first of Moves
 	Moves   [][]byte // appended; may be empty
+	Replace bool     // the one of Moves takes the place of that of its revision
 	Box     []byte   // of a game that ends with this change, whose moves may be packed; nil otherwise
 }
 
@@ -90,14 +104,17 @@ type Games struct {
 	rematches map[*subscriber]struct{}
 	closed    bool
 	alarm     time.Time // when Run wakes up next; zero: not planned
+	room      int64     // bytes that all games may take; 0: any number, or not known yet
 
 	season seasons
 }
 
-// A summary is a match's summary with the time since when it exists, by the monotonic clock.
+// A summary is a match's summary with the time since when it exists, by the monotonic clock, and its size in the
+// journal.
 type summary struct {
 	*match.Summary
 	known time.Time
+	bytes int64
 }
 
 // New returns the games that the journal has. It starts nothing. Summaries of another version are built again from the

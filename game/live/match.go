@@ -192,13 +192,15 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 	}
 	var preparing sync.WaitGroup // while the disk is written to
 	preparing.Go(func() { m.prepare(tx) })
-	crowded, err := m.games.config.Journal.Append(ctx, c)
-	for errors.Is(err, ErrFull) && m.games.makeRoom(ctx, m.Creator) {
-		crowded, err = m.games.config.Journal.Append(ctx, c)
-	}
+	saved, err := m.games.save(ctx, c, m.Creator)
 	preparing.Wait()
 	if err != nil {
-		return unavailable(err, "save the game")
+		return err
+	}
+	if tx.Replaces() { // nothing that others see
+		m.Commit(tx)
+		m.games.updateSummary(summary, saved)
+		return nil
 	}
 	m.inconsistent = true
 	pending, decision, awaited := m.Status == protocol.Pending, m.Decision, m.Awaited()
@@ -210,7 +212,7 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 		ack(&protocol.Message{Type: "ack", Game: m.id, Revision: revision, CommandID: id, Data: protocol.Ack{}})
 	}
 	m.setClock(time.Now())
-	m.games.updateSummary(summary) // before it is published: who hears of the end may ask for the standings
+	m.games.updateSummary(summary, saved) // before it is published: who hears of the end may ask for the standings
 	if box != nil {
 		m.games.finish(summary, box)
 	}
@@ -220,8 +222,8 @@ func (m *liveMatch) commit(ctx context.Context, tx *match.Tx, ack Send) error {
 		m.games.publishTurns(summary, m.Awaited())
 	}
 	m.inconsistent = false
-	if crowded {
-		m.games.makeRoom(ctx, protocol.Person{})
+	if saved.Crowded {
+		m.games.makeRoom(ctx, m.Creator)
 	}
 	return nil
 }
@@ -240,7 +242,7 @@ func (m *liveMatch) prepare(tx *match.Tx) {
 
 // change encodes a transaction for the journal. box is the box score of a match that ends with it, else nil.
 func change(tx *match.Tx, s *match.Summary) (c Change, box *game.BoxScore, err error) {
-	c = Change{Game: s.ID}
+	c = Change{Game: s.ID, Replace: tx.Replaces()}
 	c.First, _ = tx.First()
 	if c.Summary, err = s.Encode(); err != nil {
 		return c, nil, err
@@ -270,17 +272,8 @@ func (m *liveMatch) resetPresence() {
 	}
 }
 
-// unavailable wraps an error of the journal or the rosters. A context's error is returned as it is.
-func unavailable(err error, doing string) error {
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	case errors.Is(err, ErrFull):
-		return protocol.Wrap(err, protocol.StoreFull, "there is no room for another game")
-	default:
-		return protocol.Wrap(err, protocol.Unavailable, "the server cannot "+doing)
-	}
-}
+// unavailable wraps an error of the journal or the rosters.
+func unavailable(err error, doing string) error { return protocol.ErrUnavailable(err, ErrFull, doing) }
 
 // publishMoves sends a committed transaction to all subscribers, the last event with what each may do now. before
 // holds the sides whose manager had yet to decide.

@@ -30,7 +30,7 @@ type journal struct {
 	err       error                   // if set, of Append
 	listErr   error                   // if set, of Summaries
 	before    func(live.Change) error // if set, called by Append
-	crowded   bool
+	space     live.Space              // that Append returns, with the size of the game
 	summaries map[string][]byte
 	moves     map[string][][]byte
 	boxes     map[string][]byte
@@ -40,38 +40,52 @@ func newJournal() *journal {
 	return &journal{summaries: map[string][]byte{}, moves: map[string][][]byte{}, boxes: map[string][]byte{}}
 }
 
-func (j *journal) Append(ctx context.Context, c live.Change) (bool, error) {
+func (j *journal) Append(ctx context.Context, c live.Change) (live.Space, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.before != nil {
 		if err := j.before(c); err != nil {
-			return true, err
+			return live.Space{}, err
 		}
 	}
 	if err := cmp.Or(ctx.Err(), j.err); err != nil {
-		return false, err
+		return live.Space{}, err
 	}
 	if c.Summary == nil {
 		delete(j.summaries, c.Game)
 		delete(j.moves, c.Game)
 		delete(j.boxes, c.Game)
-		return false, nil
+		return live.Space{}, nil
 	}
-	if c.First != uint64(len(j.moves[c.Game]))+1 {
-		return false, fmt.Errorf("move %d after %d", c.First, len(j.moves[c.Game]))
+	if n := uint64(len(j.moves[c.Game])); c.Replace {
+		j.moves[c.Game] = slices.Clone(j.moves[c.Game])
+		j.moves[c.Game][c.First-1], c.Moves = c.Moves[0], nil
+	} else if c.First != n+1 {
+		return live.Space{}, fmt.Errorf("move %d after %d", c.First, n)
 	}
 	j.summaries[c.Game] = c.Summary
 	j.moves[c.Game] = append(j.moves[c.Game], c.Moves...)
 	if c.Box != nil {
 		j.boxes[c.Game] = c.Box
 	}
-	return j.crowded, nil
+	saved := j.space
+	saved.Game = j.size(c.Game)
+	return saved, nil
 }
 
-func (j *journal) Summaries(context.Context) (map[string][]byte, error) {
+// size returns the bytes of a game. j.mu must be held.
+func (j *journal) size(id string) int64 {
+	return int64(len(j.summaries[id]) + len(slices.Concat(j.moves[id]...)))
+}
+
+func (j *journal) Summaries(context.Context) (map[string]live.Stored, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return maps.Clone(j.summaries), j.listErr
+	all := map[string]live.Stored{}
+	for id, summary := range j.summaries {
+		all[id] = live.Stored{Summary: summary, Bytes: j.size(id)}
+	}
+	return all, j.listErr
 }
 
 func (j *journal) Moves(_ context.Context, id string) ([][]byte, error) {

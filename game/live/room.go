@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -9,45 +10,93 @@ import (
 	"pressbox/game/protocol"
 )
 
-// maxFinishedPerPerson is the most finished games that one person created. Another game replaces the oldest.
-const maxFinishedPerPerson = 500
+// Limits of the games of the person who created them.
+const (
+	maxFinishedPerPerson = 500 // another game replaces the oldest
+	// maxUnfinished is the most games that are not finished. Each takes disk space, memory and a place in lists.
+	maxUnfinished = 200
+	// unfinishedShare is the part of the room for games that those which are not finished, and so are never deleted
+	// for others, can take: a quarter.
+	unfinishedShare = 4
+)
 
-// A holding is what one person's finished games take: their number, and the one that finished first of those that
-// are not in memory.
+// A holding is what one person's games take.
 type holding struct {
-	finished int
-	oldest   *summary
+	finished, unfinished  int
+	bytes, unfinishedSize int64    // in the journal
+	oldest                *summary // of the finished games that are not in memory, the one that finished first
 }
 
-// holdings returns the holding of each person who created finished games, by id. g.mu must be held.
-func (g *Games) holdings() map[string]holding {
-	all := map[string]holding{}
-	for _, s := range g.summaries {
-		if s.Status != protocol.Finished {
-			continue
-		}
-		h := all[s.Creator.ID]
-		h.finished++
-		if g.loaded[s.ID] == nil && (h.oldest == nil || s.Finished.Before(h.oldest.Finished)) {
-			h.oldest = s
-		}
-		all[s.Creator.ID] = h
+// add adds a game. g.mu must be held.
+func (h *holding) add(g *Games, s *summary) {
+	h.bytes += s.bytes
+	if s.Status != protocol.Finished {
+		h.unfinished++
+		h.unfinishedSize += s.bytes
+		return
 	}
-	return all
+	h.finished++
+	if g.loaded[s.ID] == nil && (h.oldest == nil || s.Finished.Before(h.oldest.Finished)) {
+		h.oldest = s
+	}
+}
+
+// holding returns what a person's games take. g.mu must be held.
+func (g *Games) holding(by protocol.Person) (h holding) {
+	for _, s := range g.summaries {
+		if s.Creator.ID == by.ID {
+			h.add(g, s)
+		}
+	}
+	return h
+}
+
+// checkUnfinished returns an error if by may not have so many more games that are not finished, or these take too much
+// of the room.
+func (g *Games) checkUnfinished(by protocol.Person, more int) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch h := g.holding(by); {
+	case h.unfinished+more > maxUnfinished:
+		return protocol.Refuse(protocol.TooManyGames, "%d games that you created are not finished: end or cancel some",
+			maxUnfinished)
+	case g.room > 0 && h.unfinishedSize >= g.room/unfinishedShare:
+		return protocol.Refuse(protocol.StoreFull,
+			"the unfinished games of %s take %d bytes, the most of one account: end or cancel some", by.Name,
+			g.room/unfinishedShare)
+	}
+	return nil
+}
+
+// save saves a change. On a full disk it first makes room for by, who created the game.
+func (g *Games) save(ctx context.Context, c Change, by protocol.Person) (saved Space, err error) {
+	saved, err = g.config.Journal.Append(ctx, c)
+	for errors.Is(err, ErrFull) && g.makeRoom(ctx, by) {
+		saved, err = g.config.Journal.Append(ctx, c)
+	}
+	if err != nil {
+		return saved, unavailable(err, "save the game")
+	}
+	return saved, nil
 }
 
 // makeRoom deletes the finished game, listed or private, that finished first: of those that by created, or else of
-// the person who created most. The zero Person created none. It returns false if there is none.
+// the person who holds most, if that is more than by does: nobody makes room at the cost of those who have less. It
+// returns false if there is none.
 func (g *Games) makeRoom(ctx context.Context, by protocol.Person) bool {
 	g.mu.Lock()
-	all := g.holdings()
-	found := all[by.ID]
+	found := g.holding(by)
 	if found.oldest == nil {
-		for _, h := range all {
-			if h.oldest != nil &&
-				(h.finished > found.finished || h.finished == found.finished &&
-					h.oldest.Finished.Before(found.oldest.Finished)) {
-				found = h
+		people := map[string]*holding{}
+		for _, s := range g.summaries {
+			if people[s.Creator.ID] == nil {
+				people[s.Creator.ID] = &holding{}
+			}
+			people[s.Creator.ID].add(g, s)
+		}
+		for _, h := range people {
+			if h.oldest != nil && h.bytes > found.bytes {
+				found = *h
 			}
 		}
 	}
@@ -60,7 +109,7 @@ func (g *Games) makeRoom(ctx context.Context, by protocol.Person) bool {
 func (g *Games) deleteExcess(ctx context.Context, by protocol.Person) {
 	for {
 		g.mu.Lock()
-		h := g.holdings()[by.ID]
+		h := g.holding(by)
 		g.mu.Unlock()
 		if h.finished < maxFinishedPerPerson || h.oldest == nil || !g.deleteFinished(ctx, h.oldest) {
 			return

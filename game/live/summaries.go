@@ -22,9 +22,9 @@ func (g *Games) readSummaries(ctx context.Context) error {
 		return err
 	}
 	var outdated []string
-	for id, data := range stored {
-		if s, ok := match.DecodeSummary(id, data); ok {
-			g.addSummary(s)
+	for id, of := range stored {
+		if s, ok := match.DecodeSummary(id, of.Summary); ok {
+			g.addSummary(s, of.Bytes)
 		} else {
 			outdated = append(outdated, id)
 		}
@@ -32,7 +32,7 @@ func (g *Games) readSummaries(ctx context.Context) error {
 	for ids := range slices.Chunk(outdated, rebuildAtOnce) {
 		var rebuilding sync.WaitGroup
 		for _, id := range ids {
-			rebuilding.Go(func() { g.rebuildSummary(ctx, id) })
+			rebuilding.Go(func() { g.rebuildSummary(ctx, id, stored[id].Bytes) })
 		}
 		rebuilding.Wait()
 	}
@@ -43,16 +43,16 @@ func (g *Games) readSummaries(ctx context.Context) error {
 }
 
 // addSummary adds a summary that was read.
-func (g *Games) addSummary(s *match.Summary) {
+func (g *Games) addSummary(s *match.Summary, bytes int64) {
 	age := max(0, time.Since(s.Created))
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.summaries[s.ID] = &summary{s, time.Now().Add(-age)}
+	g.summaries[s.ID] = &summary{s, time.Now().Add(-age), bytes}
 }
 
 // rebuildSummary builds the summary of a game, and the box score of a finished one, from its moves and saves them.
 // If they cannot be saved, they are built again by the next start.
-func (g *Games) rebuildSummary(ctx context.Context, id string) {
+func (g *Games) rebuildSummary(ctx context.Context, id string, bytes int64) {
 	var s *match.Summary
 	var box *game.BoxScore
 	moves, err := g.config.Journal.Moves(ctx, id)
@@ -66,7 +66,7 @@ func (g *Games) rebuildSummary(ctx context.Context, id string) {
 		g.config.Log.Error("game unreadable", "game", id, "err", err)
 		return
 	}
-	g.addSummary(s)
+	g.addSummary(s, bytes)
 	c := Change{Game: id, First: s.Revision + 1}
 	if c.Summary, err = s.Encode(); err == nil && box != nil {
 		c.Box, err = json.Marshal(box)
@@ -79,15 +79,15 @@ func (g *Games) rebuildSummary(ctx context.Context, id string) {
 	}
 }
 
-// updateSummary replaces the summary of a game that has changed.
-func (g *Games) updateSummary(s *match.Summary) {
+// updateSummary replaces the summary of a game that has changed, and is saved.
+func (g *Games) updateSummary(s *match.Summary, saved Space) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	known := time.Now()
 	if old := g.summaries[s.ID]; old != nil {
 		known = old.known
 	}
-	g.summaries[s.ID] = &summary{s, known}
+	g.summaries[s.ID], g.room = &summary{s, known, saved.Game}, saved.All
 }
 
 // publishSummary publishes to the lobby what it may see of a game that has changed: its events, its entry in

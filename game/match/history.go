@@ -72,7 +72,6 @@ func (h *history) enter(before *Position, s *step) {
 		h.commands[command{m.By.ID, m.CommandID}] = m.Revision
 	}
 	r := Rendered{decision: after.Decision}
-	h.moves = append(h.moves, m)
 	h.book = score(h.book, before, s)
 	e := &protocol.Event{Kind: m.Kind, At: m.At, Manager: m.By.Name, Text: []string{}}
 	switch m.Kind {
@@ -102,7 +101,11 @@ func (h *history) enter(before *Position, s *step) {
 	default:
 		r.Public = event
 	}
-	h.events = append(h.events, r)
+	if i := m.Revision - 1; i < uint64(len(h.moves)) {
+		h.moves[i], h.events[i] = m, r
+		return
+	}
+	h.moves, h.events = append(h.moves, m), append(h.events, r)
 }
 
 // score records a step in the scorebook; the start creates it.

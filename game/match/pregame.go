@@ -28,7 +28,9 @@ func (tx *Tx) Join(by protocol.Person) error {
 	return tx.add(move{Kind: protocol.Joined, Side: side})
 }
 
-// SubmitLineup submits, or replaces, the line-up of a side; ready reports whether the match can start now.
+// SubmitLineup submits the line-up of a side; ready reports whether the match can start now. A side has one move of
+// that: a line-up that is submitted again takes the place of the earlier one, so that a match cannot grow before its
+// start.
 func (tx *Tx) SubmitLineup(by protocol.Person, side game.Side, l game.Lineup) (ready bool, err error) {
 	p := &tx.now
 	if err := p.checkManager(by, side); err != nil {
@@ -44,7 +46,14 @@ func (tx *Tx) SubmitLineup(by protocol.Person, side game.Side, l game.Lineup) (r
 		return false, nil
 	}
 	l.Order = slices.Clone(l.Order)
-	if err := tx.add(move{Kind: protocol.LineupSubmitted, Side: side, Lineup: &l}); err != nil {
+	m := move{Kind: protocol.LineupSubmitted, Side: side, Lineup: &l}
+	for _, old := range slices.Backward(tx.history.moves) {
+		if old.Kind == m.Kind && old.Side == side {
+			tx.replace(old.Revision, m)
+			return false, nil // had the match been ready, it would have started
+		}
+	}
+	if err := tx.add(m); err != nil {
 		return false, err
 	}
 	return tx.now.missing() == "", nil

@@ -144,18 +144,6 @@ func (s *Summary) Standing() [2]int {
 	return [2]int{9, 0}
 }
 
-// managerFor returns a person as viewer sees them; nil for the zero Person.
-func managerFor(viewer, p protocol.Person) *protocol.Manager {
-	switch {
-	case p.ID == "":
-		return nil
-	case viewer.ID == "":
-		return &protocol.Manager{Name: p.Name}
-	default:
-		return &protocol.Manager{ID: p.ID, Name: p.Name}
-	}
-}
-
 // Game returns the match as viewer sees it in a list.
 func (s *Summary) Game(viewer protocol.Person) protocol.Game {
 	g := protocol.Game{
@@ -167,7 +155,7 @@ func (s *Summary) Game(viewer protocol.Person) protocol.Game {
 	for _, side := range game.Sides() {
 		from := &s.Seats[side]
 		seat := protocol.Seat{Team: from.Team, Bot: from.Bot, LineupSubmitted: from.LineupSubmitted}
-		seat.Manager, seat.Reserved = managerFor(viewer, from.Manager), managerFor(viewer, from.Reserved)
+		seat.Manager, seat.Reserved = from.Manager.For(viewer), from.Reserved.For(viewer)
 		g.Reserved = g.Reserved || from.Reserved.ID != ""
 		*g.Seat(side) = seat
 	}

@@ -65,6 +65,9 @@ func (tx *Tx) Time() time.Time { return tx.at }
 // Len returns the number of moves.
 func (tx *Tx) Len() int { return len(tx.steps) }
 
+// Ends reports whether the match is over after the transaction.
+func (tx *Tx) Ends() bool { return tx.now.Status == protocol.Finished }
+
 // First returns the revision and the command id of the first move.
 func (tx *Tx) First() (revision uint64, commandID string) {
 	return tx.steps[0].Revision, tx.steps[0].CommandID
@@ -128,6 +131,16 @@ func (tx *Tx) add(m move) error {
 	tx.steps = append(tx.steps, step{&m, next})
 	return nil
 }
+
+// replace makes a line-up in place of the one that was submitted with an earlier revision.
+func (tx *Tx) replace(revision uint64, m move) {
+	m.Version, m.Revision, m.At, m.By = journalVersion, revision, tx.at, tx.by
+	tx.now.seats[m.Side].lineup = m.Lineup
+	tx.steps = append(tx.steps, step{&m, tx.now})
+}
+
+// Replaces reports whether the one move of the transaction takes the place of an earlier one.
+func (tx *Tx) Replaces() bool { return tx.steps[0].Revision <= uint64(len(tx.history.moves)) }
 
 // Advance adds the moves that follow without a decision of a manager: the bot's, the turn that both sides have decided,
 // the end of the match.

@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"pressbox/game"
@@ -71,6 +73,31 @@ func ErrNotSignedIn() *Error { return Refuse(Forbidden, "sign in first") }
 
 // ErrNotManager refuses a person who manages no side.
 func ErrNotManager() *Error { return Refuse(Forbidden, "you do not manage a side of this game") }
+
+// RefuseField refuses one member of a request, named by a JSON pointer.
+func RefuseField(c Code, path, code, format string, args ...any) *Error {
+	var found game.Violations
+	found.Add(path, code, format, args...)
+	return &Error{Code: c, Detail: found[0].Detail, Errors: found}
+}
+
+// ErrUnknownTeam refuses the team that a member of a request names.
+func ErrUnknownTeam(cause error, path string) *Error {
+	return RefuseField(UnknownTeam, path, string(UnknownTeam), "%v", cause)
+}
+
+// ErrUnavailable wraps an error of what a request needs: full is that of a journal without room. A context's error is
+// returned as it is.
+func ErrUnavailable(err, full error, doing string) error {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, full):
+		return Wrap(err, StoreFull, "there is "+full.Error())
+	default:
+		return Wrap(err, Unavailable, "the server cannot "+doing)
+	}
+}
 
 // Refuse returns an error of a code with a detail for people.
 func Refuse(c Code, format string, args ...any) *Error {

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -86,36 +85,29 @@ const maxTurnSeconds = 86_400
 
 // Check returns everything that is wrong with the request.
 func (r *Request) Check() []game.Violation {
-	var found []game.Violation
-	wrong := func(path, code, detail string) {
-		found = append(found, game.Violation{Path: path, Code: game.ViolationCode(code), Detail: detail})
-	}
+	var found game.Violations
 	if r.HomeTeam == "" {
-		wrong("/home_team", "required", "home_team is required")
+		found.Add("/home_team", "required", "home_team is required")
 	}
 	switch r.AwayTeam {
 	case "":
-		wrong("/away_team", "required", "away_team is required")
+		found.Add("/away_team", "required", "away_team is required")
 	case r.HomeTeam:
-		wrong("/away_team", "same_team", "a club cannot play itself")
+		found.Add("/away_team", "same_team", "a club cannot play itself")
 	}
 	return append(found, r.Options.Check()...)
 }
 
 // Check returns everything that is wrong with the options.
 func (o *Options) Check() []game.Violation {
-	var found []game.Violation
-	wrong := func(path, code, format string, args ...any) {
-		found = append(found,
-			game.Violation{Path: path, Code: game.ViolationCode(code), Detail: fmt.Sprintf(format, args...)})
-	}
+	var found game.Violations
 	oneOf := func(name, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {
-			wrong("/options/"+name, "not_an_option", "%.20q is not one of %s", value, strings.Join(allowed, ", "))
+			found.Add("/options/"+name, "not_an_option", "%.20q is not one of %s", value, strings.Join(allowed, ", "))
 		}
 	}
 	if !slices.Contains([]int{3, 5, 7, 9}, o.Innings) {
-		wrong("/options/innings", "not_an_option", "%d is not one of 3, 5, 7, 9", o.Innings)
+		found.Add("/options/innings", "not_an_option", "%d is not one of 3, 5, 7, 9", o.Innings)
 	}
 	oneOf("extra_innings", string(o.ExtraInnings), string(game.AutomaticRunner), string(game.Standard))
 	oneOf("side", o.Side, "home", "away")
@@ -125,10 +117,10 @@ func (o *Options) Check() []game.Violation {
 	oneOf("mercy", string(o.Mercy), "", string(game.MercyOff), string(game.MercyOn))
 	oneOf("disengagements", string(o.Disengagements), "", string(game.Unlimited), string(game.Limit2023))
 	if o.BotLevel < 0 || o.BotLevel > MaxBotLevel {
-		wrong("/options/bot_level", "not_an_option", "%d is not one of 1, 2, 3", o.BotLevel)
+		found.Add("/options/bot_level", "not_an_option", "%d is not one of 1, 2, 3", o.BotLevel)
 	}
 	if o.TurnSeconds < 0 || o.TurnSeconds > maxTurnSeconds {
-		wrong("/options/turn_seconds", "out_of_range", "%d is not between 0 and %d", o.TurnSeconds, maxTurnSeconds)
+		found.Add("/options/turn_seconds", "out_of_range", "%d is not between 0 and %d", o.TurnSeconds, maxTurnSeconds)
 	}
 	return found
 }

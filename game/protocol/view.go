@@ -15,6 +15,18 @@ type Person struct {
 	Name string `json:"name"`
 }
 
+// For returns a person as viewer sees them, without the id if viewer is not signed in; nil for the zero Person.
+func (p Person) For(viewer Person) *Manager {
+	switch {
+	case p.ID == "":
+		return nil
+	case viewer.ID == "":
+		return &Manager{Name: p.Name}
+	default:
+		return &Manager{ID: p.ID, Name: p.Name}
+	}
+}
+
 // A Status is the stage of a game.
 type Status string
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,17 @@ func TestBuild_refusals(t *testing.T) {
 			check.Contains(t, string(out), tt.want, "the message")
 			check.Equal(t, len(check.Must(os.ReadDir(dist))(t)), 0, "the files that are left")
 		})
+	}
+}
+
+// Nothing is run of what the service can write, and no file there is a device or gives a user's rights.
+func TestFiles_dataPartition(t *testing.T) {
+	t.Parallel()
+	fstab := string(check.Must(os.ReadFile("files/all/etc/fstab"))(t))
+	_, data, _ := strings.Cut(fstab, " /var/lib/pressbox ")
+	options := strings.Split(strings.Fields(data)[1], ",")
+	for _, want := range []string{"nosuid", "nodev", "noexec"} {
+		check.That(t, slices.Contains(options, want), "the data partition is mounted with %q, without %s", options, want)
 	}
 }
 

@@ -146,6 +146,34 @@ func testHeadlessSound(s *server) {
 	got := s.run("systemctl", "--user", "--machine=pressbox@.host", "show-environment")
 	check.That(s.t, containsLine(got, "HOME=/var/lib/pressbox-audio"),
 		"the user's service manager reads units of a home that the service may write:\n%s", got)
+	s.checkPlugins()
+}
+
+// checkPlugins checks that a client cannot have the sound server run a plugin in a folder that the service, or another
+// program of its user, can write. In one that only root can write it is run, where clients may load modules at all.
+func (s *server) checkPlugins() {
+	s.t.Helper()
+	const ran = "/run/pressbox-audio/ran"
+	pactl := func(args ...string) string {
+		return s.try(append([]string{
+			"runuser", "--user=pressbox", "--", "pactl", "--server=unix:/run/pressbox-audio/native",
+		}, args...)...)
+	}
+	const source = `#include <fcntl.h>
+		__attribute__((constructor)) static void run(void) { creat("` + ran + `", 0600); }`
+	plugin := filepath.Join(s.t.TempDir(), "plugin.so")
+	run(s.t, commandTime, "sh", "-c", `printf %s "$0" | gcc -shared -fPIC -o "$1" -x c -`, source, plugin)
+	const folders = "/usr/local/lib /var/lib/pressbox /var/lib/pressbox-audio /run/pressbox-audio /var/tmp /dev/shm"
+	for folder := range strings.FieldsSeq(folders) {
+		s.run("install", "--owner=pressbox", s.copyIn(plugin), folder)
+		said := pactl("load-module", "module-ladspa-sink", "label=x", "plugin="+folder+"/plugin.so")
+		may := folder == "/usr/local/lib" && !strings.Contains(said, "Access denied")
+		check.Equal(s.t, s.exists(ran), may, "the sound server runs a plugin in %s (%s)", folder, said)
+		s.run("rm", "--force", ran, folder+"/plugin.so")
+	}
+	denied := strings.Contains(pactl("load-module", "module-null-sink"), "Access denied")
+	check.Equal(s.t, denied, s.systemd() >= 257, "clients cannot load modules")
+	pactl("unload-module", "module-null-sink")
 }
 
 // checkPlayback checks that an announcement is played by a user's sound server.
@@ -469,6 +497,10 @@ func testSetPort(s *server) {
 	s.run("apt-get", "install", "--yes", "--quiet=2", "avahi-daemon", "avahi-utils")
 	s.run("sed", "-i", "s/^#QUEUE_MAX_SIZE=.*/QUEUE_MAX_SIZE=10000/", settingsFile)
 	s.run("systemctl", "reload", "pressbox.service")
+	s.run("sed", "-i", "s/^QUEUE_MAX_SIZE=.*/QUEUE_MAX_SIZE=many/", settingsFile)
+	refused := s.try("sh", "-c", "systemctl reload pressbox.service || systemctl is-active pressbox.service")
+	check.Contains(s.t, refused, "\nactive", "a reload with an invalid setting")
+	s.run("sed", "-i", "s/^QUEUE_MAX_SIZE=.*/QUEUE_MAX_SIZE=10000/", settingsFile)
 	shipped := s.run("cat", settingsFile, avahiFile)
 	s.checkBadPorts()
 

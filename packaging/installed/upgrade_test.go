@@ -35,7 +35,8 @@ func testUpgrade(s *server) {
 	r := s.underLoad(func() { s.run("apt-get", "install", "--yes", "--quiet=2", "--only-upgrade", "pressbox") })
 	r.mustAnswerSince(s.t, time.Time{})
 	game.finish()
-	s.run("sh", "-c", "rm "+hosttest.SourcesFile+" /var/cache/apt/archives/pressbox_*") // what a purge leaves, as it is apt's
+	// What a purge leaves, as it is apt's.
+	s.run("sh", "-c", "rm "+hosttest.SourcesFile+" /var/cache/apt/archives/pressbox_*")
 	s.checkVersion()
 	s.checkWyoming()
 	config := s.run("pressbox", "config")
@@ -49,7 +50,7 @@ func (s *server) checkVersion() {
 	for _, path := range []string{previousProgram, previousUnit, previousDropIn} {
 		check.That(s.t, !s.exists(path), "%s exists", path)
 	}
-	check.Contains(s.t, s.try("sh", "-c", "ls -d /var/lib/pressbox-upgrade-*"), "No such file", "the list of copies")
+	check.Contains(s.t, s.try("sh", "-c", "ls -d /var/lib/pressbox/upgrade-*"), "No such file", "the list of copies")
 }
 
 // subscribe serves a repository of "make repo" with a package to the host, whose apt reads it.

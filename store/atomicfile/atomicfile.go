@@ -1,4 +1,4 @@
-// Package atomicfile replaces files.
+// Package atomicfile replaces files, and opens those that another process may have replaced.
 //
 // One law: after a crash or a power cut at any moment, a file has its old content or
 // its new one, and once a function has returned nil, its new one.
@@ -51,10 +51,11 @@ func Write(
 	}
 	defer dir.Close() //nolint:errcheck // it was only synced
 	temp := TempPrefix + rand.Text()
-	size, err = writeTemp(dir, temp, a, write)
-	if err == nil && check != nil {
-		err = check(filepath.Join(filepath.Dir(path), temp))
+	var checkTemp func() error
+	if check != nil {
+		checkTemp = func() error { return check(filepath.Join(filepath.Dir(path), temp)) }
 	}
+	size, err = writeTemp(dir, temp, a, write, checkTemp)
 	if err == nil {
 		err = Rename(dir, temp, filepath.Base(path))
 	}
@@ -64,8 +65,11 @@ func Write(
 	return size, nil
 }
 
-// writeTemp writes a new file and waits until it is on disk.
-func writeTemp(dir *os.Root, name string, a Attributes, write func(io.Writer) error) (size int64, err error) {
+// writeTemp writes a new file and waits until it is on disk. The file is this process's alone until check, unless
+// nil, has returned nil.
+func writeTemp(
+	dir *os.Root, name string, a Attributes, write func(io.Writer) error, check func() error,
+) (size int64, err error) {
 	f, err := dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 0, err
@@ -73,6 +77,14 @@ func writeTemp(dir *os.Root, name string, a Attributes, write func(io.Writer) er
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if err := write(f); err != nil {
 		return 0, err
+	}
+	if check != nil {
+		if err := f.Sync(); err != nil {
+			return 0, err
+		}
+		if err := check(); err != nil {
+			return 0, err
+		}
 	}
 	if err := errors.Join(a.own(f), f.Chmod(a.Mode), f.Sync()); err != nil {
 		return 0, err
@@ -82,6 +94,29 @@ func writeTemp(dir *os.Root, name string, a Attributes, write func(io.Writer) er
 		return 0, err
 	}
 	return info.Size(), nil
+}
+
+// ErrNotRegular is the error of a file that is a link, a directory, a FIFO or a device.
+var ErrNotRegular = errors.New("not a regular file")
+
+// Open opens a file like [os.OpenFile], but only a regular one, through no link at the end of its path, and without
+// waiting, as for the other end of a FIFO.
+func Open(path string, flag int, mode fs.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, mode) //nolint:gosec // of the caller
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // Rename renames a file whose content is on disk, in place of an earlier file or link

@@ -12,7 +12,7 @@ import (
 // Errors of requests, in addition to [*RequestError].
 var (
 	ErrFull         = errors.New("the queue is full")
-	ErrScheduleFull = errors.New("too many announcements are scheduled")
+	ErrScheduleFull = errors.New("too many announcements are scheduled") // as ErrFull, or a [*ShareError] wraps it
 	ErrNotFound     = errors.New("no such announcement")
 	ErrEnded        = errors.New("the announcement has already ended")
 	ErrNotRepeated  = errors.New("the announcement is not repeated")
@@ -61,8 +61,8 @@ type Request struct {
 	TTL            time.Duration // from At or now; 0 means the default
 	Repeat         Repeat
 	Sender         Sender
-	IdempotencyKey string // "" means none
-	Client         string // whose IdempotencyKey it is
+	Limited        bool   // the sender's client has at most its share: half of the queue, [MaxScheduledEach]
+	IdempotencyKey string // of the sender's client; "" means none
 }
 
 // A Repeat is how often an announcement is spoken until it is acknowledged.
@@ -75,6 +75,9 @@ type Repeat struct {
 type Sender struct {
 	Kind SenderKind
 	Name string // of the account, token or user, or the address; at most [MaxSenderName] bytes
+	// Client identifies the client, for its share, its idempotency keys and its scheduled announcements; "" means
+	// none. No client sees it.
+	Client string
 }
 
 // A SenderKind is the way by which an announcement came.

@@ -24,11 +24,13 @@ func (q *Queue) Cancel(id string, c Conditions) (Step, error) {
 	return q.done(), nil
 }
 
-// CancelWaiting ends all announcements that wait, and those that wait for their next repetition.
-func (q *Queue) CancelWaiting() Step {
+// CancelWaiting ends all announcements that wait, those that wait for their next repetition, and the scheduled ones of
+// the senders for which scheduled reports true; nil means none.
+func (q *Queue) CancelWaiting(scheduled func(Sender) bool) Step {
 	q.step.Status = Cancelled
 	for _, it := range slices.Concat(q.waiting, q.scheduled, q.away) {
-		if !it.ending && (it.Status != Scheduled || it.Spoken > 0) {
+		waits := it.Status != Scheduled || it.Spoken > 0
+		if !it.ending && (waits || scheduled != nil && scheduled(it.Sender)) {
 			q.end(it)
 		}
 	}

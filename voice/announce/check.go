@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"pressbox/voice/announce/policy"
@@ -64,8 +65,8 @@ func (r Request) Check(c Conditions, found Found) (Announcement, error) {
 	if len(r.IdempotencyKey) > MaxKeyLength {
 		wrong.add("Idempotency-Key", CodeTooLong, fmt.Sprintf("must have at most %d bytes", MaxKeyLength))
 	}
-	if errors.As(found.RoomsErr, &wrong.Room) {
-		wrong.add("room", CodeUnknownRoom, wrong.Room.Error())
+	if unknown, ok := errors.AsType[*UnknownRoomError](found.RoomsErr); ok {
+		wrong.add("room", CodeUnknownRoom, unknown.Error())
 	}
 	if errors.As(found.VoiceErr, &wrong.Voice) {
 		wrong.add("voice", CodeUnknownVoice, wrong.Voice.Error())
@@ -87,9 +88,21 @@ func CheckSpeech(d time.Duration) error {
 		"must have at most %d minutes of speech, has about %.1f at this rate", MaxSpeech/time.Minute, d.Minutes())}}}
 }
 
-// trimmed returns text as JSON stores it, without surrounding white space.
+// trimmed returns text as JSON stores it, with line breaks of one character, without surrounding white space.
 func trimmed(text string) string {
-	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
+	return strings.TrimSpace(text)
+}
+
+// ControlViolation returns the violation of a text that a client sends to be stored and that has a control character
+// (C0, DEL or C1) other than line breaks and tabs, which could act on a terminal; ok is false without one.
+func ControlViolation(path, text string) (v Violation, ok bool) {
+	for _, r := range strings.ReplaceAll(text, "\r\n", "\n") {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return Violation{path, CodeControl, fmt.Sprintf("must not contain the control character %U", r)}, true
+		}
+	}
+	return Violation{}, false
 }
 
 // cut returns the sender with a name of at most [MaxSenderName] bytes.
@@ -121,6 +134,13 @@ func (e *RequestError) checkText(ann Announcement) {
 		e.add("message", CodeTooLong, fmt.Sprintf("must have at most %d characters, has %d", MaxMessage, n))
 	case !speakable.HasSpeech(ann.Message):
 		e.add("message", CodeNotSpeakable, "has nothing that can be spoken")
+	}
+	for _, f := range Fields(reflect.TypeFor[Content]()) {
+		if v := reflect.ValueOf(ann.Content).FieldByIndex(f.Index); v.Kind() == reflect.String {
+			if wrong, ok := ControlViolation(f.Name, v.String()); ok {
+				e.Violations = append(e.Violations, wrong)
+			}
+		}
 	}
 	if n := utf8.RuneCountInString(ann.Title); n > MaxTitle {
 		e.add("title", CodeTooLong, fmt.Sprintf("must have at most %d characters, has %d", MaxTitle, n))

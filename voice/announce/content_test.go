@@ -170,6 +170,23 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// Of the control characters, texts may have line breaks and tabs, so that none acts on a terminal.
+func TestCheck_controlCharacters(t *testing.T) {
+	t.Parallel()
+	for r := range rune(0x100) {
+		permitted := r == '\n' || r == '\t' || r >= 0x20 && r < 0x7f || r >= 0xa0
+		for _, field := range []string{"title", "message"} {
+			members := fmt.Sprintf(`"message": "a", %q: "a%sb"`, field, fmt.Sprintf(`\u%04x`, r))
+			want := field + " control_character"
+			if permitted {
+				want = "<nil>"
+			}
+			check.Equal(t, refusal(t, true, members), want, "%U in the %s", r, field)
+		}
+	}
+	check.Equal(t, refusal(t, true, `"message": "a\r\nb"`), "<nil>", "a line break of two characters")
+}
+
 // Every number is accepted in the range of its tags and nowhere else, every text with an enum only as one of it.
 func TestCheck_ranges(t *testing.T) {
 	t.Parallel()

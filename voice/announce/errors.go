@@ -1,6 +1,7 @@
 package announce
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -23,6 +24,7 @@ const (
 	CodeTooLate      = "too_late"
 	CodeUnknownVoice = "unknown_voice"
 	CodeUnknownRoom  = "unknown_room"
+	CodeControl      = "control_character"
 )
 
 // A RequestError lists all faults of a request.
@@ -30,7 +32,6 @@ type RequestError struct {
 	Violations []Violation
 	// Voice is set if the requested voice is not installed. errors.As finds it.
 	Voice *UnknownVoiceError
-	Room  *UnknownRoomError // set if a room is unknown
 }
 
 // Unwrap returns the UnknownVoiceError, if there is one.
@@ -48,6 +49,21 @@ func (e *RequestError) Error() string {
 	}
 	return strings.Join(details, "; ")
 }
+
+// A ShareError reports that a client has its share of the places of the queue or of the planned announcements.
+type ShareError struct {
+	Err  error // [ErrFull] or [ErrScheduleFull]
+	Most int   // places that it may have
+}
+
+func (e *ShareError) Error() string {
+	if errors.Is(e.Err, ErrFull) {
+		return fmt.Sprintf("this client has %d announcements in the queue, at most half of QUEUE_MAX_SIZE", e.Most)
+	}
+	return fmt.Sprintf("this client has %d scheduled or repeated announcements, at most %[1]d are permitted", e.Most)
+}
+
+func (e *ShareError) Unwrap() error { return e.Err }
 
 // An UnknownVoiceError reports that there is no usable voice of a name, and which voices there are.
 type UnknownVoiceError struct {

@@ -13,7 +13,7 @@ func (r Request) Key() IdempotencyKey {
 		return IdempotencyKey{}
 	}
 	if r.From != "" { // what another room repeats has a shorter time to live
-		return IdempotencyKey{Sender: r.Client, Key: r.IdempotencyKey, Digest: sha256.Sum256([]byte(r.ID))}
+		return IdempotencyKey{Sender: r.Sender.Client, Key: r.IdempotencyKey, Digest: sha256.Sum256([]byte(r.ID))}
 	}
 	text := fmt.Appendf(nil, "%q %q %d %t %d", r.Message, r.Voice, r.Rate, r.Urgent, r.TTL)
 	at := int64(0)
@@ -35,5 +35,5 @@ func (r Request) Key() IdempotencyKey {
 		newer, _ := json.Marshal(rest) // texts, numbers and truth values: never an error
 		text = append(text, newer...)
 	}
-	return IdempotencyKey{Sender: r.Client, Key: r.IdempotencyKey, Digest: sha256.Sum256(text)}
+	return IdempotencyKey{Sender: r.Sender.Client, Key: r.IdempotencyKey, Digest: sha256.Sum256(text)}
 }

@@ -12,9 +12,10 @@ import (
 // Limits of the queue.
 const (
 	// MaxScheduled limits the announcements with a time, repetitions or only other rooms that have not ended.
-	MaxScheduled = 200
-	MaxAhead     = 366 * 24 * time.Hour // from now to their time
-	UrgentPlaces = 10                   // places beyond Config.Max for urgent announcements
+	MaxScheduled     = 200
+	MaxScheduledEach = 50                   // of them, of one client
+	MaxAhead         = 366 * 24 * time.Hour // from now to their time
+	UrgentPlaces     = 10                   // places beyond Config.Max for urgent announcements
 )
 
 // Causes for which a [Step] stops the sound of the current announcement.
@@ -76,8 +77,7 @@ type Event struct {
 // enqueued; an announcement is marked as ending, then its end is saved, then it ends. Meanwhile other steps may
 // follow.
 type Queue struct {
-	seq        uint64       // of the newest announcement
-	reserved   reservations // places of announcements that are being saved
+	seq        uint64 // of the newest announcement
 	waiting    order
 	scheduled  []*item   // those that wait for their time, in no order
 	away       []*item   // those for other rooms only, oldest first
@@ -96,7 +96,6 @@ type item struct {
 	Announcement
 	// ending is set before the end is saved or the sound is stopped. Only the one who set it may end the item.
 	ending bool
-	place  place // that was reserved for it
 	// interrupted is true from its interruption by an urgent one until it is audible again. Meanwhile it does
 	// not expire.
 	interrupted bool
@@ -191,50 +190,29 @@ func (q *Queue) Load(waiting, ended []Announcement, c Conditions) {
 	}
 }
 
-// Reserve numbers and plans an announcement, and reserves a place in the queue or among the scheduled ones. It
-// returns the announcement as it is to be saved, [ErrFull] or [ErrScheduleFull]. [Queue.Enqueue] or
-// [Queue.Release] follows.
-func (q *Queue) Reserve(ann Announcement, c Conditions) (Announcement, error) {
+// Reserve numbers and plans an announcement, and reserves a place in the queue or among the scheduled ones; limited
+// means [Request.Limited]. It returns the announcement as it is to be saved, [ErrFull], [ErrScheduleFull] or a
+// [*ShareError]. [Queue.Enqueue] or [Queue.Release] follows.
+func (q *Queue) Reserve(ann Announcement, limited bool, c Conditions) (Announcement, error) {
 	it := &item{Announcement: ann}
 	it.plan(c)
-	it.place = placeOf(it)
-	if it.planned() && q.countPlanned()+q.reserved.planned >= MaxScheduled {
-		return Announcement{}, ErrScheduleFull
-	}
-	places := c.Max
-	if it.Urgent {
-		places += UrgentPlaces
-	}
-	if it.place.queued && q.countWaiting() >= places {
-		return Announcement{}, ErrFull
+	if err := q.checkPlace(it, limited, c); err != nil {
+		return Announcement{}, err
 	}
 	q.seq++
 	it.Seq = q.seq
-	if it.place.queued {
-		it.InitialPosition = q.waiting.place(it) + q.reserved.before(it.place.rank)
+	if it.queued() {
+		it.InitialPosition = q.waiting.place(it) + q.countSaving(it)
 		if q.current != nil {
 			it.InitialPosition++
 		}
 	}
-	q.reserved.add(it.place, 1)
 	q.saving[it.ID] = it
 	return it.Announcement, nil
 }
 
-// countWaiting returns the number of announcements that wait behind the current one, with those being saved and
-// without interrupted ones.
-func (q *Queue) countWaiting() int {
-	resuming := q.waiting.resuming() // they were accepted before, and come first
-	n := len(q.waiting) - resuming + q.reserved.total()
-	if q.current == nil && resuming == 0 {
-		n-- // the first of them becomes the current one
-	}
-	return n
-}
-
 // Release releases the place of an announcement that is not saved.
 func (q *Queue) Release(id string) {
-	q.reserved.add(q.saving[id].place, -1)
 	delete(q.saving, id)
 }
 
@@ -266,23 +244,4 @@ func (q *Queue) insert(it *item) {
 	default:
 		q.waiting.add(it)
 	}
-}
-
-// planned reports whether it counts to [MaxScheduled].
-func (it *item) planned() bool {
-	return it.Rooms.Only || it.Status == Scheduled || it.Repeat.Times > 0 || it.At.After(it.Created)
-}
-
-// countPlanned returns the number of items for which planned is true.
-func (q *Queue) countPlanned() int {
-	n := len(q.scheduled) + len(q.away)
-	for _, it := range q.waiting {
-		if it.planned() {
-			n++
-		}
-	}
-	if q.current != nil && q.current.planned() {
-		n++
-	}
-	return n
 }

@@ -1,6 +1,7 @@
 package announce_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -81,8 +82,11 @@ func (m *model) post(t *rapid.T) {
 	}
 	ann.At = m.now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 30}).Draw(t, "in")) * time.Second)
 	ann.Expires = ann.At.Add(ann.TTL)
-	if ann, err := m.Reserve(ann, m.conditions()); err == nil {
+	ann.Sender.Client = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "client")
+	if ann, err := m.Reserve(ann, true, m.conditions()); err == nil {
 		m.reserved = append(m.reserved, ann)
+	} else if _, share := errors.AsType[*announce.ShareError](err); share {
+		return
 	} else if n := len(m.List(m.conditions()).Queue) + len(m.reserved); n < 3 {
 		t.Fatalf("%v with %d announcements", err, n)
 	}
@@ -305,4 +309,52 @@ func TestQueue_model(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A limited client has half of the places of the queue, and 50 of the planned announcements, also of those that are
+// being saved and of those that a store had; others have theirs, and one that is not limited has all.
+func TestQueue_shares(t *testing.T) {
+	t.Parallel()
+	c := announce.Conditions{Config: announce.Config{Max: 7, Volume: 100}, Now: time.Unix(1, 0), ClockSet: true}
+	var q announce.Queue
+	q.Load(nil, nil, c)
+	posted := 0
+	// post posts as many as are accepted, at most 210, and compares their number and why no other one is.
+	post := func(client string, urgent bool, in time.Duration, want int, why string) {
+		t.Helper()
+		n := 0
+		var err error
+		for ; err == nil && n < 210; n++ {
+			ann := announce.Announcement{ID: fmt.Sprint(posted), Created: c.Now, At: c.Now.Add(in)}
+			ann.Expires = ann.At.Add(time.Hour)
+			ann.Urgent, ann.Sender.Client = urgent, client
+			posted++
+			if ann, err = q.Reserve(ann, client != "free", c); err == nil && posted%2 == 0 {
+				q.Enqueue(ann.ID, c)
+			}
+		}
+		got := fmt.Sprint(n-1, " ", err)
+		check.Equal(t, got, fmt.Sprint(want, " ", why), "%s, urgent: %t, in %v", client, urgent, in)
+	}
+	const half = "this client has %d announcements in the queue, at most half of QUEUE_MAX_SIZE"
+	post("a", false, 0, 4, fmt.Sprintf(half, 3)) // the first of them is the current one
+	post("b", false, 0, 3, fmt.Sprintf(half, 3))
+	post("c", false, 0, 1, announce.ErrFull.Error())
+	post("free", false, 0, 0, announce.ErrFull.Error())
+	post("a", true, 0, 5, fmt.Sprintf(half, 8))
+	post("free", true, 0, 5, announce.ErrFull.Error())
+	const planned = "this client has 50 scheduled or repeated announcements, at most 50 are permitted"
+	post("a", false, time.Hour, 50, planned)
+	post("b", false, time.Hour, 50, planned)
+	post("free", false, time.Hour, 100, announce.ErrScheduleFull.Error())
+
+	var stored []announce.Announcement
+	for _, v := range slices.Concat(q.List(c).Scheduled, q.List(c).Queue) {
+		stored = append(stored, v.Announcement)
+	}
+	q = announce.Queue{}
+	q.Load(stored, nil, c)
+	c.Max = 14 // and 9 are loaded, half of those that were posted
+	post("b", false, time.Hour, 25, planned)
+	post("b", true, 0, 10, fmt.Sprintf(half, 12))
 }

@@ -398,7 +398,7 @@ func (a *accepted) Announce(_ context.Context, r announce.Request) (announce.Vie
 	if _, err := a.Check(r); err != nil {
 		return announce.View{}, err
 	}
-	key := r.Client + " " + r.IdempotencyKey
+	key := r.Sender.Client + " " + r.IdempotencyKey
 	if !a.keys[key] {
 		if a.keys == nil {
 			a.keys = map[string]bool{}

@@ -110,8 +110,8 @@ func (s *Schedules) fire(ctx context.Context, one Schedule, now time.Time) bool 
 		return true
 	}
 	r := one.Request()
-	r.Sender = announce.Sender{Kind: announce.FromSchedule, Name: one.Name}
-	r.Client, r.IdempotencyKey = "schedule:"+one.ID, one.Next.Format(time.RFC3339)
+	r.Sender = announce.Sender{Kind: announce.FromSchedule, Name: one.Name, Client: "schedule:" + one.ID}
+	r.IdempotencyKey = one.Next.Format(time.RFC3339)
 	view, err := s.Announcer.Announce(ctx, r)
 	if _, unknown := errors.AsType[*announce.UnknownVoiceError](err); unknown { // it was removed since
 		r.Voice = ""

@@ -65,6 +65,9 @@ func (s *Schedule) parse() []announce.Violation {
 	if n := utf8.RuneCountInString(strings.TrimSpace(s.Name)); n == 0 || n > MaxName {
 		add("name", announce.CodeOutOfRange, fmt.Sprintf("must have 1 to %d characters", MaxName))
 	}
+	if v, ok := announce.ControlViolation("name", s.Name); ok {
+		wrong = append(wrong, v)
+	}
 	var err error
 	if s.expr, err = cron.Parse(s.Cron); err != nil {
 		add("cron", codeInvalid, err.Error())

@@ -230,6 +230,7 @@ func TestSchedules_invalid(t *testing.T) {
 		{func(p *control.Plan) { p.Name = strings.Repeat("ä", 100) + " " }, ""},
 		{func(p *control.Plan) { p.Name = strings.Repeat("ä", 101) }, "name out_of_range"},
 		{func(p *control.Plan) { p.Name = " " }, "name out_of_range"},
+		{func(p *control.Plan) { p.Name = "x\x1b[2J" }, "name control_character"},
 		{func(p *control.Plan) { p.Cron = "0 25 * * *" }, "cron invalid"},
 		{func(p *control.Plan) { p.TimeZone = "Mars/Base" }, "time_zone invalid"},
 		{func(p *control.Plan) { p.TimeZone = "Local" }, "time_zone invalid"},

@@ -71,9 +71,9 @@ func orderOf(ann announce.Announcement) string {
 // request returns the request of a say that has the given time left.
 func (o order) request(left time.Duration) announce.Request {
 	r := announce.Request{
-		ID: o.ID, From: o.From, Client: "room:" + o.From, IdempotencyKey: o.ID,
+		ID: o.ID, From: o.From, IdempotencyKey: o.ID,
 		Content: *cmp.Or(o.Content, &announce.Content{}), At: o.At, TTL: time.Duration(o.TTL) * time.Second,
-		Sender: announce.Sender{Kind: announce.FromMQTT, Name: o.From},
+		Sender: announce.Sender{Kind: announce.FromMQTT, Name: o.From, Client: "room:" + o.From},
 	}
 	if o.Times > 0 {
 		r.Repeat = announce.Repeat{Times: o.Times, Every: time.Duration(o.Interval) * time.Second}

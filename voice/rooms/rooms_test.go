@@ -49,7 +49,8 @@ func TestRooms_all(t *testing.T) {
 		hosts["kitchen"].expectSpoken(2, 1)
 		hosts["attic"].expectSpoken(2)
 		v, err := hosts["attic"].Find(v.ID)
-		check.That(t, err == nil && v.Sender == (announce.Sender{Kind: announce.FromMQTT, Name: "hall"}),
+		want := announce.Sender{Kind: announce.FromMQTT, Name: "hall", Client: "room:hall"}
+		check.That(t, err == nil && v.Sender == want,
 			"in the attic: %+v, %v", v.Sender, err)
 	})
 }
@@ -235,7 +236,7 @@ func TestRooms_cancel(t *testing.T) {
 			t.Error(err)
 		}
 		waiting := front.post("x", "kitchen")
-		if n, err := front.CancelWaiting(ctx); n != 1 || err != nil {
+		if n, err := front.CancelWaiting(ctx, nil); n != 1 || err != nil {
 			t.Error(n, err)
 		}
 		kitchen.expect(waiting.ID, announce.Cancelled, "")

@@ -93,9 +93,15 @@ func (i Integrations) routes(setting string, value bool, summary string) health.
 
 func (i Integrations) webhooks() health.IntegrationState {
 	s := i.Hooks()
-	state := i.routes("HOOKS", s.On, strings.Join(s.Templates.Webhooks(), ", "))
-	if err := s.Templates.Err(); err != nil && state.On {
-		state.Detail, state.Remedy = err.Error(), "correct it and run: systemctl reload pressbox"
+	all := s.Templates.Webhooks()
+	state := i.routes("HOOKS", s.On, fmt.Sprintf("at /hooks, %d webhooks", len(all)))
+	if !state.On {
+		return state
+	}
+	state.Private = &health.IntegrationState{On: true, Summary: strings.Join(all, ", ")}
+	if err := s.Templates.Err(); err != nil {
+		state.Detail, state.Remedy = "a template is invalid", "run: sudo pressbox doctor"
+		state.Private.Detail, state.Private.Remedy = err.Error(), "correct it and run: systemctl reload pressbox"
 	}
 	return state
 }

@@ -72,7 +72,7 @@ func (m *Monitor) StatusLine() string {
 		}
 	}
 	for _, integration := range m.Integrations {
-		if detail := integration.Report().Detail; detail != "" {
+		if detail := integration.Report().Whole().Detail; detail != "" {
 			line += fmt.Sprintf("; %s %s: %s", integration.Name, health.Degraded, detail)
 		}
 	}

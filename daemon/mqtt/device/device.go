@@ -41,7 +41,7 @@ const (
 type Announcer interface {
 	draft.Announcer
 	Cancel(ctx context.Context, id string) (announce.View, error)
-	CancelWaiting(ctx context.Context) (int, error)
+	CancelWaiting(ctx context.Context, scheduled func(announce.Sender) bool) (int, error)
 	Stats() announce.Stats
 	Watch() (events <-chan announce.Event, stop func())
 }
@@ -155,7 +155,7 @@ func (d *Device) obey(ctx context.Context, c Command, key string) error {
 	case stop:
 		return d.stop(ctx)
 	case cancelAll:
-		_, err := d.Announcer.CancelWaiting(ctx)
+		_, err := d.Announcer.CancelWaiting(ctx, nil)
 		return errors.Join(err, d.stop(ctx))
 	}
 	d.Log.Info("control changed", "control", strings.TrimSuffix(c.Name, "/set"), "sender", announce.FromMQTT)
@@ -179,7 +179,9 @@ func (d *Device) obey(ctx context.Context, c Command, key string) error {
 // announce accepts an announcement. What the broker delivers again has the same key, which is saved with the
 // announcement.
 func (d *Device) announce(ctx context.Context, c Command, key string) error {
-	by := announce.Request{Sender: announce.Sender{Kind: announce.FromMQTT}, Client: "mqtt", IdempotencyKey: key}
+	by := announce.Request{
+		Sender: announce.Sender{Kind: announce.FromMQTT, Client: "mqtt"}, IdempotencyKey: key,
+	}
 	if c.ID != "" {
 		by.IdempotencyKey = "id " + c.ID
 	}

@@ -118,7 +118,7 @@ func (h *handlers) status(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return web.WriteJSON(w, http.StatusOK, statusReply{
-		h.healthReply(), announcements.Queue(h.Announcer), versions, counts,
+		h.healthReply(true), announcements.Queue(h.Announcer), versions, counts,
 		control.VolumeReply(h.Controls.Volume()), control.NewQuiet(h.Controls.Quiet(time.Now())),
 	})
 }

@@ -39,7 +39,7 @@ func (h *handlers) healthRoutes() []web.Route {
 }
 
 func (h *handlers) health(w http.ResponseWriter, _ *http.Request) error {
-	all := h.healthReply()
+	all := h.healthReply(false)
 	if all.Status == health.Failing {
 		w.Header().Set("Retry-After", "10")
 		return web.WriteJSON(w, http.StatusServiceUnavailable, all)
@@ -47,8 +47,8 @@ func (h *handlers) health(w http.ResponseWriter, _ *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, all)
 }
 
-// healthReply runs every check; the status is that of the worst one.
-func (h *handlers) healthReply() healthReply {
+// healthReply runs every check; the status is that of the worst one. private is true for administrators.
+func (h *handlers) healthReply(private bool) healthReply {
 	reply := healthReply{
 		Status:  health.OK,
 		Version: h.Version(),
@@ -64,6 +64,9 @@ func (h *handlers) healthReply() healthReply {
 	}
 	for _, integration := range h.Integrations {
 		state := integration.Report()
+		if private {
+			state = state.Whole()
+		}
 		reply.Integrations[integration.Name] = integrationReply{state.Health(), state}
 		reply.Status = health.Worse(reply.Status, state.Health())
 	}

@@ -44,15 +44,13 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 		Server: s, Config: cfg,
 		reads: s.NewLimiter(readRate, readRate/2),
 	}
-	guarded := slices.Concat(h.notifyRoutes(), h.roomRoutes(), h.eventRoutes(), h.speakableRoutes())
+	guarded := slices.Concat(
+		h.notifyRoutes(), h.announcementRoutes(), h.roomRoutes(), h.eventRoutes(), h.speakableRoutes(),
+	)
 	return slices.Concat(guarded, web.UnderAPI(guarded), h.voiceRoutes(), h.publishRoutes())
 }
 
 func (h *handlers) notifyRoutes() []web.Route {
-	one := []web.Response{{Status: http.StatusOK, Description: "The announcement.", Body: Announcement{}}}
-	changes := []int{
-		http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable,
-	}
 	cancelled := web.Response{
 		Status: http.StatusOK, Description: "The number of cancelled announcements.", Body: cancelledReply{},
 	}
@@ -62,7 +60,9 @@ func (h *handlers) notifyRoutes() []web.Route {
 			Description: "202 means that the announcement is on disk: it survives a crash or a power cut, and is " +
 				"spoken unless it expires or ends `silenced`. " +
 				"The queue has ten places beyond QUEUE_MAX_SIZE for urgent announcements; at most 200 announcements " +
-				"are scheduled or repeated at a time. " +
+				"are scheduled or repeated at a time. A client (an account, a token or an address other than the " +
+				"host's own) has at most half of the queue's places and 50 of the 200; beyond, `errors` of the " +
+				"problem has the path `/sender`. " +
 				"A body that begins with { is JSON, whatever its media type; a form has a field `message`; any other " +
 				"body is the text of the message. Parameters of the URL are fields too. " +
 				"Unknown members of JSON are refused; unknown fields of forms and unknown parameters are ignored and " +
@@ -88,11 +88,23 @@ func (h *handlers) notifyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.cancelWaiting, web.Operation{
 			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
-			Description: "Also those that were interrupted or wait for their next repetition. The announcement that " +
-				"is being spoken and the scheduled ones are not cancelled.",
+			Description: "Also those that were interrupted or wait for their next repetition, and with " +
+				"scheduled=true the scheduled ones that the client has sent, or all if it may change what " +
+				"CONTROL_ACCESS protects. The announcement that is being spoken is not cancelled.",
+			Params:    []string{"scheduled"},
 			Responses: []web.Response{cancelled},
 			Problems:  []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
+	}
+}
+
+// announcementRoutes returns the routes of one announcement.
+func (h *handlers) announcementRoutes() []web.Route {
+	one := []web.Response{{Status: http.StatusOK, Description: "The announcement.", Body: Announcement{}}}
+	changes := []int{
+		http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+	}
+	return []web.Route{
 		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.Limited(h.reads, h.find), web.Operation{
 			ID: "getAnnouncement", Tag: "announcements", Summary: "Get an announcement",
 			Responses: one, Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
@@ -264,7 +276,16 @@ func (h *handlers) again(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handlers) cancelWaiting(w http.ResponseWriter, r *http.Request) error {
-	n, err := h.Announcer.CancelWaiting(r.Context())
+	all, err := web.BoolParam(r, "scheduled")
+	if err != nil {
+		return err
+	}
+	var scheduled func(announce.Sender) bool
+	if all {
+		client, everybody := h.ClientID(r), h.MayControl(r)
+		scheduled = func(s announce.Sender) bool { return everybody || s.Client == client }
+	}
+	n, err := h.Announcer.CancelWaiting(r.Context(), scheduled)
 	if err != nil {
 		return err
 	}

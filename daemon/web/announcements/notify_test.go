@@ -1,6 +1,7 @@
 package announcements_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -124,17 +125,41 @@ func TestNotify_queueFull(t *testing.T) {
 	r := webtest.NewRig(t)
 	first := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202)
 	waitStatus(t, r, first.Field("id"), "playing")
-	for range 3 {
-		r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202)
-	}
-	w := r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(503, "queue_full")
+	w := fill(t, r, "", 3, "queue_full", "/sender queue_full", "POST", "/hooks/apprise", "PUT", "/ntfy/x")
 	check.That(t, w.Header.Get("Retry-After") == "5", "Retry-After %q", w.Header.Get("Retry-After"))
+	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Client", "192.168.1.21:1").Want(202)
+	fill(t, r, "127.0.0.1:1", 2, "queue_full", "")
 	// A repeated key gets the announcement as it is, even while the queue is full.
 	again := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202)
 	if again.Field("id") != first.Field("id") || again.Field("status") != "playing" ||
 		again.Field("message") != "head" {
 		t.Errorf("the first response is %s, the second %s", first.Text, again.Text)
 	}
+}
+
+// fill posts from a client, "" for that of the rig, to /notify and further routes (method, path, …) until n are
+// accepted, and returns the refusal that follows, by each route, with its code and violations.
+//
+//nolint:revive // what differs
+func fill(
+	t *testing.T, r *webtest.Rig, client string, n int, code, violations string, more ...string,
+) (w webtest.Page) {
+	t.Helper()
+	routes := append([]string{"POST", "/notify"}, more...)
+	headers := []string{"Client", cmp.Or(client, webtest.LANClient)}
+	query := map[bool]string{true: "?in=3600"}[code == "schedule_full"]
+	post := func(i int) webtest.Page {
+		return r.Do(t, routes[2*i], routes[2*i+1]+query, `{"message": "x"}`, headers...)
+	}
+	for i := range n {
+		w = post(i % (len(routes) / 2))
+		check.Require(t, w.StatusCode < 300, "announcement %d of %s: %s", i, headers[1], w.Text)
+	}
+	for i := range len(routes) / 2 {
+		w = post(i).Want(503, code)
+		check.Equal(t, w.Violations(), violations, "%s %s", routes[2*i], routes[2*i+1])
+	}
+	return w
 }
 
 func TestNotify_idempotencyKey(t *testing.T) {
@@ -325,13 +350,14 @@ func TestRouter_unknownPathsAndMethods(t *testing.T) {
 	}
 }
 
-// A client that disconnects before the response is not an internal error.
+// A client that disconnects before the response of a request that only reads is not an internal error.
 func TestNotify_clientDisconnects(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r.Send(t, r.Handler(), webtest.NewRequest("POST", "/notify", `{"message": "x"}`).WithContext(ctx)).
+	r.Speaker.FirstErr = ctx.Err()
+	r.Send(t, r.Handler(), webtest.NewRequest("POST", "/speakable", `{"message": "x"}`).WithContext(ctx)).
 		Want(503, "interrupted")
 	check.That(t, !strings.Contains(r.Log.String(), "level=ERROR"), "the log: %s", r.Log)
 }

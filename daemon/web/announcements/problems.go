@@ -32,6 +32,12 @@ func Problem(err error) (web.Problem, bool) {
 	if refused, ok := errors.AsType[*draft.Error](err); ok {
 		return draftProblem(refused), true
 	}
+	if share, ok := errors.AsType[*announce.ShareError](err); ok {
+		p, _ := statuses.Problem(share.Err)
+		p.Detail = share.Error()
+		p.Errors = []web.Violation{{Path: "/sender", Code: p.Code, Detail: p.Detail}}
+		return p, true
+	}
 	if request, ok := errors.AsType[*announce.RequestError](err); ok {
 		var all []draft.Violation
 		for _, v := range request.Violations {

@@ -76,13 +76,28 @@ func TestNotify_priority(t *testing.T) {
 
 func TestNotify_scheduleFull(t *testing.T) {
 	t.Parallel()
-	r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate = 1000 })
-	for range 200 {
-		r.Do(t, "POST", "/notify", `{"message": "x", "in": 3600}`).Want(202)
-	}
-	w := r.Do(t, "POST", "/notify", `{"message": "x", "in": 3600}`).Want(503, "schedule_full")
+	r := webtest.NewRig(t, func(c *site.Config) { c.NotifyRate, c.Tokens = 1000, &revocable{} })
+	w := fill(t, r, "", 50, "schedule_full", "/sender schedule_full", "POST", "/hooks/apprise", "POST", "/message")
 	check.That(t, w.Header.Get("Retry-After") == "60", "Retry-After %q", w.Header.Get("Retry-After"))
-	r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202)
+	const other, token = "192.168.1.21:1", "Authorization"
+	fill(t, r, other, 50, "schedule_full", "/sender schedule_full")
+	r.Do(t, "POST", "/notify", `{"message": "x", "in": 3600}`, "Client", other, token, "Bearer a").Want(202)
+	fill(t, r, "127.0.0.1:1", 99, "schedule_full", "")
+	now := r.Do(t, "POST", "/notify", `{"message": "x"}`).Want(202).Field("id")
+	r.Do(t, "DELETE", "/notify/"+now, "").Want(200)
+
+	// Each client cancels its own scheduled ones, those that may change what all hear everybody's.
+	cancel := func(h http.Handler, want, query string, headers ...string) {
+		t.Helper()
+		w := r.Send(t, h, webtest.NewRequest("DELETE", "/notify"+query, "", headers...)).Want(200)
+		check.Equal(t, w.Field("cancelled"), want, "cancelled by %v", headers)
+	}
+	cancel(r.Handler(), "0", "")
+	cancel(r.Handler(), "0", "?scheduled=false")
+	cancel(r.Handler(), "50", "?scheduled=true")
+	cancel(r.Handler(), "1", "?scheduled=yes", "Client", other, token, "Bearer a")
+	cancel(r.AdminHandler(), "149", "?scheduled=1", "Client", "@")
+	r.Do(t, "DELETE", "/notify?scheduled=maybe", "").Want(422, "not_offered")
 }
 
 // Signed-in users see the names of senders, administrators also their addresses, others and the wall neither.

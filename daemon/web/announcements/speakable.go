@@ -17,6 +17,7 @@ func (h *handlers) speakableRoutes() []web.Route {
 		Responses: []web.Response{{Status: http.StatusOK, Description: "What would be spoken.", Body: Preview{}}},
 		Problems:  []int{http.StatusServiceUnavailable},
 		Limited:   true,
+		Reads:     true,
 	})}
 }
 

@@ -3,6 +3,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -103,7 +104,7 @@ type webhookBody map[string]any
 
 func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 	name, settings := web.Param(r, "name"), h.Settings()
-	read, err := h.readerOf(r.Context(), name, settings.Templates)
+	read, err := h.readerOf(r, name, settings.Templates) //nolint:contextcheck // the request's
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refused(err, webhook.Example(name))
 	}
-	events := h.repeats.claim(name, time.Now())
+	events := h.repeats.claim(name, h.ClientID(r), time.Now())
 	found, err := read(body, events.known)
 	if err != nil {
 		events.release()
@@ -126,8 +127,9 @@ func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 		return web.WriteJSON(w, http.StatusOK, answer)
 	}
 	d := draftOf(found.Fields, r.URL.RawQuery, settings.UrgentFrom)
-	from := announce.Sender{Kind: announce.FromHook, Name: name}
-	view, err := d.Announce(r.Context(), h.Announcer, announce.Request{Sender: from})
+	from := announce.Sender{Kind: announce.FromHook, Name: name, Client: h.ClientID(r)}
+	by := announce.Request{Sender: from, Limited: h.ClientBlock(r).IsValid()}
+	view, err := d.Announce(r.Context(), h.Announcer, by)
 	if err != nil {
 		events.release()
 		return refused(err, webhook.Example(name))
@@ -142,22 +144,27 @@ func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 type reader func(body []byte, known webhook.Known) (webhook.Result, error)
 
 // readerOf returns the reader of a webhook: its template, if it has one, otherwise that of its format.
-func (h *handlers) readerOf(ctx context.Context, name string, templates *Templates) (reader, error) {
+func (h *handlers) readerOf(r *http.Request, name string, templates *Templates) (reader, error) {
 	own, ok := templates.byName[name]
 	switch {
 	case ok && own.err != nil:
 		return nil, &web.DetailedError{Err: errBrokenTemplate, Detail: own.err.Error()}
 	case ok:
 		return func(body []byte, _ webhook.Known) (webhook.Result, error) {
-			return h.execute(ctx, own.parsed, body)
+			return h.execute(r.Context(), own.parsed, body)
 		}, nil
 	case slices.Contains(webhook.Formats(), name):
 		return func(body []byte, known webhook.Known) (webhook.Result, error) {
 			return webhook.Read(name, body, known)
 		}, nil
 	}
+	exist, dir := webhook.Formats(), "HOOKS_DIR"
+	if h.Administrator(r) { // others learn neither the names nor where the files are
+		exist, dir = templates.Webhooks(), cmp.Or(templates.dir, dir)
+	}
 	return nil, &web.DetailedError{Err: errUnknownWebhook, Detail: "unknown webhook; these exist: " +
-		strings.Join(templates.Webhooks(), ", ") + "; " + templates.where()}
+		strings.Join(exist, ", ") + "; your own are files NAME" + suffix + " in " + dir +
+		", read at the start and on reload"}
 }
 
 // execute returns what a template makes of a body.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
 	"pressbox/auth"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/hooks"
@@ -120,19 +121,19 @@ func TestHooks_refused(t *testing.T) {
 		code       string
 		want       string // parts of the response
 	}{
-		{"other", "{}", 404, "unknown_webhook", "these exist: alertmanager, apprise, broken, grafana, long, number, " +
-			"silent, uptime-kuma, wrong; your own are files NAME.tmpl in /"},
+		{"other", "{}", 404, "unknown_webhook", "these exist: alertmanager, apprise, grafana, uptime-kuma; " +
+			"your own are files NAME.tmpl in HOOKS_DIR"},
 		{"Bad_Name", "{}", 404, "unknown_webhook", ""},
-		{"broken", "{}", 500, "broken_template", `/broken.tmpl:2: function "env" not defined`},
-		{"number", `{"a": 7}`, 422, "template_failed", "/number.tmpl:2:10: |evaluate field b"},
-		{"wrong", `{"a": "x"}`, 422, "template_failed", "/wrong.tmpl: what the template writes is not a JSON object"},
+		{"broken", "{}", 500, "broken_template", `"broken.tmpl:2: function "env" not defined`},
+		{"number", `{"a": 7}`, 422, "template_failed", `"number.tmpl:2:10: |evaluate field b`},
+		{"wrong", `{"a": "x"}`, 422, "template_failed", "wrong.tmpl: what the template writes is not a JSON object"},
 		{"silent", `{}`, 422, "required", `"/message"`},
 		{"apprise", `{"title": "x"}`, 422, "required", `"/message"|Dinner is ready.`},
 		{"apprise", `{"message": "x", "rate": 7}`, 422, "out_of_range", `"/rate"`},
 		{"alertmanager", `{"alerts": 7}`, 422, "invalid", `"/alerts"|must be a list|The doorbell rang.`},
 		{"alertmanager", `{"alerts": `, 400, "not_json", "request body must be one JSON object|The doorbell rang."},
 		{"alertmanager", "", 400, "not_json", "must not be empty"},
-		{"long", large(webhook.MaxBody), 422, "template_failed", "/long.tmpl: what the template writes is not"},
+		{"long", large(webhook.MaxBody), 422, "template_failed", "long.tmpl: what the template writes is not"},
 		{"long", large(webhook.MaxBody + 1), 413, "body_too_large", "request body exceeds 1024 KiB"},
 	} {
 		w := r.Do(t, "POST", "/hooks/"+tt.name, tt.body).Want(tt.status, tt.code)
@@ -141,6 +142,9 @@ func TestHooks_refused(t *testing.T) {
 			check.Contains(t, text, want, "%s %.20s", tt.name, tt.body)
 		}
 	}
+	w := r.Send(t, r.AdminHandler(), webtest.NewRequest("POST", "/hooks/other", "{}", "Client", "@")).Want(404)
+	check.Contains(t, w.Text, "apprise, broken, grafana, long, number, silent, uptime-kuma, wrong; your own are files "+
+		"NAME.tmpl in /", "what an administrator learns")
 	got := len(r.Announcer.List().Queue)
 	check.That(t, got == 0, "%d announcements", got)
 }
@@ -186,7 +190,7 @@ func TestHooks_off(t *testing.T) {
 	on.Store(true)
 	r.Do(t, "POST", "/hooks/apprise", `{"message": "x"}`).Want(202)
 	w := r.Do(t, "POST", "/hooks/x", `{}`).Want(404, "unknown_webhook")
-	check.Contains(t, w.Text, "HOOKS_DIR sets the directory", "the problem")
+	check.Contains(t, w.Text, "NAME.tmpl in HOOKS_DIR", "the problem")
 }
 
 // What is repeated within five minutes is not announced again, unless it was refused the first time.

@@ -2,7 +2,6 @@ package hooks
 
 import (
 	"crypto/sha256"
-	"maps"
 	"sync"
 	"time"
 )
@@ -10,47 +9,96 @@ import (
 // Limits of the events that are remembered.
 const (
 	repeatWindow = 5 * time.Minute
-	maxEvents    = 10_000 // further ones are announced and not remembered
+	maxEvents    = 10_000 // when there are so many, the client with the most loses one for each further one
+	maxEach      = 500    // of one client: further ones are announced and not remembered
 )
 
 // repeats remembers the events that were announced in the last five minutes, so that what a sender repeats is
 // not spoken again. They do not survive a restart.
 type repeats struct {
-	mu sync.Mutex
-	at map[[sha256.Size]byte]time.Time // when each was announced, by digest
+	mu      sync.Mutex
+	at      map[digest]seen
+	clients map[string]int // how many of them each has
+}
+
+// A digest identifies an event of a webhook.
+type digest [sha256.Size]byte
+
+// A seen says when an event was announced, and whose it is.
+type seen struct {
+	at     time.Time
+	client string
 }
 
 // A claim is the events of one body, which count as announced until it is released.
 type claim struct {
 	repeats *repeats
-	sender  string
-	now     time.Time
-	events  [][sha256.Size]byte
+	webhook string
+	seen
+	events []digest
 }
 
-// claim begins a claim of the events of a sender.
-func (r *repeats) claim(sender string, now time.Time) *claim {
+// claim begins a claim of the events that a client sends to a webhook.
+func (r *repeats) claim(webhook, client string, now time.Time) *claim {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.at == nil {
-		r.at = map[[sha256.Size]byte]time.Time{}
+		r.at, r.clients = map[digest]seen{}, map[string]int{}
 	}
-	maps.DeleteFunc(r.at, func(_ [sha256.Size]byte, at time.Time) bool { return now.Sub(at) >= repeatWindow })
-	return &claim{repeats: r, sender: sender, now: now}
+	for key, s := range r.at {
+		if now.Sub(s.at) >= repeatWindow {
+			r.forget(key)
+		}
+	}
+	return &claim{repeats: r, webhook: webhook, seen: seen{now, client}}
+}
+
+// forget forgets an event, if it is remembered. r.mu must be held.
+func (r *repeats) forget(key digest) {
+	s, ok := r.at[key]
+	if !ok {
+		return
+	}
+	delete(r.at, key)
+	if r.clients[s.client]--; r.clients[s.client] == 0 {
+		delete(r.clients, s.client)
+	}
+}
+
+// greediest returns an event of the client that has the most. r.mu must be held.
+func (r *repeats) greediest() (key digest) {
+	most := ""
+	for client, n := range r.clients {
+		if n > r.clients[most] {
+			most = client
+		}
+	}
+	for key, s := range r.at {
+		if s.client == most {
+			return key
+		}
+	}
+	return digest{}
 }
 
 // known reports whether an event was announced before, and claims it otherwise.
 func (c *claim) known(event string) bool {
-	c.repeats.mu.Lock()
-	defer c.repeats.mu.Unlock()
-	key := sha256.Sum256([]byte(c.sender + " " + event))
-	if _, ok := c.repeats.at[key]; ok {
+	r := c.repeats
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := digest(sha256.Sum256([]byte(c.webhook + " " + event)))
+	if _, ok := r.at[key]; ok {
 		return true
 	}
-	if len(c.repeats.at) < maxEvents {
-		c.repeats.at[key] = c.now
-		c.events = append(c.events, key)
+	if r.clients[c.client] >= maxEach {
+		return false
 	}
+	if len(r.at) >= maxEvents {
+		r.forget(r.greediest())
+	}
+	r.at[key] = c.seen
+	r.clients[c.client]++
+	c.events = append(c.events, key)
 	return false
 }
 
@@ -59,6 +107,6 @@ func (c *claim) release() {
 	c.repeats.mu.Lock()
 	defer c.repeats.mu.Unlock()
 	for _, key := range c.events {
-		delete(c.repeats.at, key)
+		c.repeats.forget(key)
 	}
 }

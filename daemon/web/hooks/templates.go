@@ -27,7 +27,7 @@ type Templates struct {
 // A template is one of the two.
 type template struct {
 	parsed *webhook.Template
-	err    error // with the file and the line
+	err    error // with the name of the file and the line, without the directory: clients see it
 }
 
 // ReadTemplates reads the files NAME.tmpl of a directory. A directory that is missing or "" has none. What is
@@ -49,36 +49,36 @@ func ReadTemplates(dir string) *Templates {
 		if !ok {
 			continue
 		}
-		path := filepath.Join(dir, file.Name())
 		if !webhook.ValidName(name) {
-			t.err = errors.Join(t.err, fmt.Errorf("%s: the name of a webhook must be 1 to 64 of a-z, 0-9 and -", path))
+			err := errors.New("the name of a webhook must be 1 to 64 of a-z, 0-9 and -")
+			t.err = errors.Join(t.err, fmt.Errorf("%s: %w", filepath.Join(dir, file.Name()), err))
 			continue
 		}
-		parsed, err := readTemplate(os.DirFS(dir), file.Name(), path)
+		parsed, err := readTemplate(os.DirFS(dir), file.Name())
 		t.byName[name] = template{parsed, err}
 	}
 	return t
 }
 
-// readTemplate reads a template from a file, whose path is in its errors.
-func readTemplate(dir fs.FS, file, path string) (*webhook.Template, error) {
+// readTemplate reads a template from a file, whose name its errors begin with.
+func readTemplate(dir fs.FS, file string) (*webhook.Template, error) {
 	info, err := fs.Stat(dir, file) // before it is opened: opening a pipe would wait
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: must be a file", path)
+		return nil, fmt.Errorf("%s: must be a file", file)
 	}
 	f, err := dir.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	defer func() { _ = f.Close() }() // nothing is written
 	source, err := io.ReadAll(io.LimitReader(f, webhook.MaxTemplate+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return webhook.ParseTemplate(path, string(source))
+	return webhook.ParseTemplate(file, string(source))
 }
 
 // Webhooks returns the names of all webhooks, those with templates and those whose format is known, sorted.
@@ -88,20 +88,14 @@ func (t *Templates) Webhooks() []string {
 	return slices.Compact(all)
 }
 
-// Err returns what is wrong with the templates, each with its file and, if it is invalid, the line; nil if
+// Err returns what is wrong with the templates, each with its path and, if it is invalid, the line; nil if
 // nothing is.
 func (t *Templates) Err() error {
 	all := []error{t.err}
 	for _, name := range slices.Sorted(maps.Keys(t.byName)) {
-		all = append(all, t.byName[name].err)
+		if err := t.byName[name].err; err != nil {
+			all = append(all, fmt.Errorf("%s%c%w", filepath.Clean(t.dir), filepath.Separator, err))
+		}
 	}
 	return errors.Join(all...)
-}
-
-// where says where the operator's templates are.
-func (t *Templates) where() string {
-	if t.dir == "" {
-		return "HOOKS_DIR sets the directory of your own"
-	}
-	return "your own are files NAME" + suffix + " in " + t.dir + ", read at the start and on reload"
 }

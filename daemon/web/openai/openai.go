@@ -82,6 +82,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 			}},
 			Problems: []int{http.StatusServiceUnavailable},
 			Limited:  true,
+			Reads:    true,
 		}),
 	}
 	return slices.Concat(h.switched(routes), web.UnderAPI(routes))

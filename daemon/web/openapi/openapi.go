@@ -344,6 +344,7 @@ func parameters() object {
 			"query", "controls", "Begin with the volume, quiet, schedules and favorites.",
 			with(truth, object{"default": false}),
 		},
+		{"query", "scheduled", "Also scheduled announcements.", with(truth, object{"default": false})},
 		{"query", "message", "Text to speak.", text},
 		{"query", "title", "Spoken before the message, as a sentence.", text},
 		{"query", "urgent", "Speak it at once, and louder.", truth},

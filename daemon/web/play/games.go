@@ -48,6 +48,7 @@ type handlers struct {
 	Config
 	buffers  sync.Pool     // write buffers of websockets
 	visitors *limits.Count // open websockets of clients without a session
+	moves    *limits.WriteLimiter
 }
 
 // Routes returns the routes of this package.
@@ -55,6 +56,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 	h := &handlers{
 		Server: s, Config: cfg,
 		visitors: limits.NewCount(limits.Conns{Max: maxVisitors, Each: maxVisitorsEach, Blocks: s.Blocks()}),
+		moves:    limits.Moves().Limiter(s.Blocks()),
 	}
 	games := slices.Concat(h.teamRoutes(), h.gameRoutes(), h.socketRoutes(), h.kioskRoutes())
 	return append(tagged("games", games), tagged("leagues", h.leagueRoutes())...)
@@ -119,13 +121,15 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodPut, "/api/games/:id/lineups/:side", web.SessionRequired, h.setLineup, web.Operation{
 			ID: "submitLineup", Summary: "Submit a line-up",
-			Description: "It can be replaced until the game starts. The game starts when both line-ups are submitted.",
-			Request:     game.Lineup{}, Responses: one, Problems: changeProblems(),
+			Description: "It can be replaced until the game starts: one of a side is stored. " +
+				"The game starts when both are submitted.",
+			Request: game.Lineup{}, Responses: one, Problems: changeProblems(),
 		}),
 		post("/api/games/:id/lineups/:side/suggest", h.suggestLineup, web.Operation{
 			ID: "suggestLineup", Summary: "Suggest a line-up without submitting it",
 			Responses: answers("The line-up that the bot would submit.", game.Lineup{}),
 			Problems:  changeProblems(),
+			Reads:     true,
 		}),
 		post("/api/games/:id/start", h.onGame((*live.Games).Start), web.Operation{
 			ID: "startGame", Summary: "Start a game whose line-ups are submitted",

@@ -56,12 +56,14 @@ func (h *handlers) leagueRoutes() []web.Route {
 func (h *handlers) competitionRoutes(c competition) []web.Route {
 	one := answers("The "+c.word+".", leagues.View{})
 	path := c.path + "/:id"
+	start := h.onLeague(c, (*leagues.Leagues).Start)
 	return []web.Route{
 		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
 			ID: "create" + c.name, Summary: "Create a " + c.word,
 			Description: "It starts when no seat is open. Its games are created by the server, one day after the " +
 				"other; games between bots are played without a manager. An account can have 5 unfinished leagues " +
-				"and series; of its finished ones, the last 20 are stored. A creation counts as that of a game.",
+				"and series; of its finished ones, the last 20 are stored. Of the 100 places, 40 are for accounts " +
+				"without an unfinished one. A creation counts as that of a game.",
 			Request:   c.request,
 			Responses: creates("It is saved.", leagues.View{}),
 			Problems:  []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
@@ -94,7 +96,7 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Description: "With the last seat it starts. Without a body, it is the first open seat.",
 			Request:     seatChoice{}, Optional: true, Responses: one, Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.onLeague(c, (*leagues.Leagues).Start), web.Operation{
+		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, start, web.Operation{
 			ID: "start" + c.name, Summary: "Start a " + c.word + "; the bot takes the open seats",
 			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one,
 			Problems: changeProblems(),
@@ -187,7 +189,8 @@ func (h *handlers) joinLeague(c competition) web.Handler {
 // onLeague returns a handler that calls a method of Leagues with the id in the path.
 func (h *handlers) onLeague(c competition, do func(
 	l *leagues.Leagues, ctx context.Context, by protocol.Person, kind leagues.Kind, id string,
-) (leagues.View, error)) web.Handler {
+) (leagues.View, error),
+) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		return respond(w)(do(h.Leagues, r.Context(), personOf(r), c.kind, web.Param(r, "id")))
 	}

@@ -55,8 +55,7 @@ func (h *handlers) rematchStream() web.Route {
 	})
 }
 
-// watchRematches streams until the client disconnects, falls behind or is no longer authorized, or the server
-// stops.
+// watchRematches streams as long as watchLobby.
 func (h *handlers) watchRematches(w http.ResponseWriter, r *http.Request) error {
 	events, ok := web.NewEventStream(w, r)
 	if !ok {

@@ -6,16 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
+	"net"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"pressbox/auth/netblock"
 	"pressbox/daemon/health"
+	"pressbox/daemon/limits"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/site"
@@ -409,46 +409,71 @@ func FuzzWiFi_code(f *testing.F) {
 	})
 }
 
-// The network reaches a client on the host, unless a proxy may have sent the request, and an administrator;
-// no other client.
+// from is a listener whose connections have the remote address of another host.
+type from struct {
+	net.Listener
+	remote string
+}
+
+func (l from) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return fromConn{conn, l.remote}, err
+}
+
+type fromConn struct {
+	net.Conn
+	remote string
+}
+
+func (c fromConn) RemoteAddr() net.Addr { return webtest.Address(c.remote + ":4711") }
+
+// The network reaches a client on the host that uses a name of this host alone, unless a proxy may have sent the
+// request, and an administrator; no other client, whatever its address.
 func TestWiFi_kiosk(t *testing.T) {
 	t.Parallel()
 	rigs := map[play.WiFi]*webtest.Rig{}
 	for _, row := range check.Rows(`
-		on the host                  | 127.0.0.1    |                 | Guests | secret words | network
-		on the host, IPv6            | [::1]        |                 | Guests | secret words | network
-		the wall display of the host | DISPLAY      |                 | Guests | secret words | network
-		the display behind a proxy   | DISPLAY      | X-Forwarded-For | Guests | secret words | nothing
-		in the network               | 192.168.1.20 |                 | Guests | secret words | nothing
-		through a proxy              | 127.0.0.1    | X-Forwarded-For | Guests | secret words | nothing
-		through another proxy        | 127.0.0.1    | Via             | Guests | secret words | nothing
-		without a name               | 127.0.0.1    |                 |        | secret words | nothing
-		without a passphrase         | 127.0.0.1    |                 | Guests |              | nothing
+		on the host                  |              | localhost  |                 | Guests | secret words | network
+		on the host, by its address  |              | 127.0.0.1  |                 | Guests | secret words | network
+		on the host, IPv6            | [::1]        | [::1]      |                 | Guests | secret words | network
+		a page of another host       |              | evil.local |                 | Guests | secret words | nothing
+		the wall display of the host | DISPLAY      | localhost  |                 | Guests | secret words | network
+		the display behind a proxy   | DISPLAY      | localhost  | X-Forwarded-For | Guests | secret words | nothing
+		with the display's address   | 169.254.0.1  | localhost  |                 | Guests | secret words | nothing
+		in the network               | 192.168.1.20 | localhost  |                 | Guests | secret words | nothing
+		through a proxy              |              | localhost  | X-Forwarded-For | Guests | secret words | nothing
+		through another proxy        |              | localhost  | Via             | Guests | secret words | nothing
+		without a name               |              | localhost  |                 |        | secret words | nothing
+		without a passphrase         |              | localhost  |                 | Guests |              | nothing
 	`) {
-		name, header, want := row[0], row[2], row[5] == "network"
-		from := strings.Replace(row[1], "DISPLAY", netblock.Display().String(), 1) + ":4711"
-		wifi := play.WiFi{SSID: row[3], Passphrase: row[4]}
+		name, want := row[0], row[6] == "network"
+		wifi := play.WiFi{SSID: row[4], Passphrase: row[5]}
 		p := rigs[wifi]
 		if p == nil {
 			p = webtest.NewGamesRig(t, func(c *site.Config) { c.Access, c.Play.WiFi = web.Open, wifi })
 			p.Announce(t, "Dinner is ready.") // sent after the network
 			rigs[wifi] = p
 		}
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r.RemoteAddr = from
-			if header != "" {
-				r.Header.Set(header, "192.168.1.20")
-			}
-			p.Handler().ServeHTTP(w, r)
-		}))
-		t.Cleanup(server.Close)
-		display := webtest.OpenDisplay(t, strings.TrimPrefix(server.URL, "http://"))
+		l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+		address := l.Addr().String()
+		switch row[1] {
+		case "":
+		case "DISPLAY":
+			l = limits.ListenWithDisplay(l, os.Getuid())
+		default:
+			l = from{l, row[1]}
+		}
+		check.Run(t, func(ctx context.Context) error { return p.Serve(ctx, l) })
+		headers := []string{"Host", row[2]}
+		if row[3] != "" {
+			headers = append(headers, row[3], "192.168.1.20")
+		}
+		display := webtest.OpenDisplay(t, address, headers...)
 		display.Await("announcement", "Dinner")
 		all := strings.Join(display.All, "\n")
 		got := strings.Contains(all, `wifi {"ssid":"Guests","code":"WIFI:T:WPA;S:Guests;P:secret words;;"}`)
 		check.Equal(t, got, want, "%s: the display has the network", name)
 		check.That(t, want || !strings.Contains(all, "secret words"), "%s: the display has the passphrase", name)
-		server.CloseClientConnections()
 	}
 }
 
@@ -584,7 +609,7 @@ func TestProblem_status(t *testing.T) {
 		500 | unreadable_game
 		503 | unavailable store_full
 	`) {
-		for _, code := range strings.Fields(row[1]) {
+		for code := range strings.FieldsSeq(row[1]) {
 			p, _ := play.Problem(protocol.Refuse(protocol.Code(code), "refused"))
 			check.Equal(t, fmt.Sprint(p.Status, " ", p.Code), row[0]+" "+code, "the problem")
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,7 +112,7 @@ func (k *socket) ping() {
 	k.pinged.Store(int64(time.Since(k.opened)))
 	err := k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(controlTimeout))
 	if err != nil && !isTimeout(err) {
-		_ = k.conn.Close() // ends the reader
+		k.close(0)
 	}
 }
 
@@ -138,13 +139,17 @@ func (k *socket) readFrames(ctx context.Context) {
 			decided = k.handleFrame(ctx, text)
 		}
 		if !decided && !k.limiter.Allow() {
+			if k.isClosed() {
+				return
+			}
 			k.close(closeRate)
 		}
 	}
 }
 
-// isAlive extends the read deadline, or, once the socket is closed, discards frames until the client's close
-// frame or the deadline and returns false.
+// isAlive extends the read deadline. Of a client that is gone, the frames that have arrived are still read: it may have
+// closed right after a command. Once we have closed the socket, isAlive discards frames until the client's close frame
+// or the deadline and returns false.
 func (k *socket) isAlive() bool {
 	if k.extendDeadline() {
 		return true
@@ -156,11 +161,14 @@ func (k *socket) isAlive() bool {
 	}
 }
 
-// extendDeadline gives the client [readTimeout] unless the socket is closed.
+// extendDeadline gives the client [readTimeout] unless the socket is closed. It reports whether frames count.
 func (k *socket) extendDeadline() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return !k.closed && k.conn.SetReadDeadline(time.Now().Add(readTimeout)) == nil
+	if k.closed {
+		return k.code == 0
+	}
+	return k.conn.SetReadDeadline(time.Now().Add(readTimeout)) == nil
 }
 
 // readFrame reads a frame. It returns at most maxFrame+1 bytes of it.
@@ -244,8 +252,11 @@ func (k *socket) execute(ctx context.Context, r request) (decided bool, err erro
 		}
 		return false, err
 	}
+	if k.handlers.moves.Reserve(k.person.ID, netip.Addr{}, time.Now()) > 0 {
+		return false, protocol.Refuse(protocol.RateLimited, "too many commands of your account: wait a second")
+	}
 	command := protocol.Command{ID: r.cid, Revision: r.rev, Action: r.action}
-	_, dup, err := k.handlers.Games.Submit(ctx, k.person, r.game, command, k.send)
+	_, dup, err := k.handlers.Games.Submit(context.WithoutCancel(ctx), k.person, r.game, command, k.send)
 	return err == nil && !dup && r.action.Decides(), err
 }
 

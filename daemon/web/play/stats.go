@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"net/http"
 
 	"pressbox/daemon/web"
@@ -10,10 +11,7 @@ import (
 // statsSeason returns the season in the query, or the default one.
 func (h *handlers) statsSeason(r *http.Request) (int, error) {
 	season, err := seasonOf(r)
-	if season == 0 {
-		season = h.Season
-	}
-	return season, err
+	return cmp.Or(season, h.Season), err
 }
 
 func (h *handlers) standings(w http.ResponseWriter, r *http.Request) error {

@@ -129,7 +129,7 @@ func (h *handlers) authenticate(r *http.Request, conn *websocket.Conn) (client, 
 		case readErr != nil:
 			return client{}, readErr
 		case frame.kind == "join" && (err == nil || errors.Is(err, auth.ErrNoCredentials)):
-			return h.admitVisitor(r, text)
+			return h.admitVisitor(r, conn, text)
 		case frame.kind != "auth":
 			return client{}, auth.ErrNoCredentials
 		}
@@ -142,11 +142,11 @@ func (h *handlers) authenticate(r *http.Request, conn *websocket.Conn) (client, 
 }
 
 // admitVisitor admits a client without a session, if NOTIFY_ACCESS permits it and there are not too many.
-func (h *handlers) admitVisitor(r *http.Request, first []byte) (client, error) {
+func (h *handlers) admitVisitor(r *http.Request, conn *websocket.Conn, first []byte) (client, error) {
 	if err := h.AuthorizeVisitor(r); err != nil {
 		return client{}, err
 	}
-	release, ok := h.visitors.Add(web.ClientAddr(r))
+	release, ok := h.visitors.Add(web.ClientAddr(r), func() { _ = conn.Close() })
 	if !ok {
 		return client{}, errTooManyVisitors
 	}

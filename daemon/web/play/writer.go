@@ -25,7 +25,7 @@ func (k *socket) send(m *protocol.Message) bool {
 }
 
 // close has the writer send a close frame instead of the queued messages, and gives the client [closeTimeout]
-// to answer it. The first code counts.
+// to answer it. The first code counts; 0: the client cannot be written to.
 func (k *socket) close(code int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -61,7 +61,6 @@ func (k *socket) writeQueue() {
 			}
 			if err := k.write(m); err != nil {
 				k.close(0)
-				_ = k.conn.Close() // ends the reader
 			}
 		}
 	}

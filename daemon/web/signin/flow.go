@@ -2,9 +2,7 @@ package signin
 
 import (
 	"errors"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 
 	"pressbox/auth"
@@ -102,12 +100,7 @@ func (h *handlers) needsTLS(r *http.Request) bool {
 	if err == nil && u.Scheme == "https" && r.Header.Get("X-Forwarded-Proto") == "" {
 		return false // a proxy that omits X-Forwarded-Proto terminates TLS
 	}
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
-	}
-	addr, err := netip.ParseAddr(host)
-	return host != "localhost" && (err != nil || !addr.IsLoopback())
+	return !web.NamesLoopback(r.Host)
 }
 
 // callback finishes a sign-in.

@@ -84,7 +84,8 @@ func TestLogin_redirectURI(t *testing.T) {
 // redirected once, because a proxy may change Host.
 func TestLogin_canonicalHost(t *testing.T) {
 	t.Parallel()
-	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Redirect = "http://pressbox.local:8888" + callbackURL })
+	const own = "http://pressbox.local:8888"
+	h := webtest.NewSignInRig(t, func(c *site.Config) { c.SignIn.Redirect = own + callbackURL })
 	b := h.Browser(t)
 	p := b.Get("/api/auth/idp/login?return=/lobby", "Host", "192.168.1.5:8888").Want(http.StatusFound)
 	to := p.Header.Get("Location")

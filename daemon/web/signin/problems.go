@@ -2,25 +2,30 @@ package signin
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"time"
 
 	"pressbox/auth"
 	"pressbox/daemon/web"
 )
 
 var (
-	errNoSignIn     = errors.New("unknown or expired sign-in")
-	errNoPassphrase = errors.New("this account signs in through an external provider and has no passphrase here")
-	errNotForm      = errors.New("Content-Type must be application/x-www-form-urlencoded")
-	errMissingToken = errors.New("refresh token required, in the cookie or in the body")
-	errOwnAccount   = errors.New("administrators cannot disable, delete or demote their own account here")
+	errNoSignIn        = errors.New("unknown or expired sign-in")
+	errNoPassphrase    = errors.New("this account signs in through an external provider and has no passphrase here")
+	errNotForm         = errors.New("Content-Type must be application/x-www-form-urlencoded")
+	errMissingToken    = errors.New("refresh token required, in the cookie or in the body")
+	errTooManyRenewals = fmt.Errorf("a session is refreshed at most %d times an hour", auth.MaxRenewals)
+	errOwnAccount      = errors.New("administrators cannot disable, delete or demote their own account here")
 )
 
 var statuses = web.Statuses{
+	web.NewStatus(errTooManyRenewals, http.StatusTooManyRequests, "too_many_requests", time.Minute),
 	web.NewStatus(errMissingToken, http.StatusUnauthorized, "missing_token", 0),
 	web.NewStatus(errNoPassphrase, http.StatusNotFound, "no_passphrase", 0),
 	web.NewStatus(auth.ErrNotFound, http.StatusNotFound, "not_found", 0),
 	web.NewStatus(errOwnAccount, http.StatusConflict, "own_account", 0),
+	web.NewStatus(auth.ErrFull, http.StatusServiceUnavailable, "sign_in_full", 10*time.Minute),
 	web.NewStatus(auth.ErrTooManyTokens, http.StatusConflict, "too_many_tokens", 0),
 	web.NewStatus(auth.ErrTooManyInvites, http.StatusConflict, "too_many_invites", 0),
 	web.NewStatus(errNotForm, http.StatusUnsupportedMediaType, "unsupported_media_type", 0),

@@ -18,16 +18,18 @@ func (h *handlers) sessionRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodDelete, base+"/me", web.SessionRequired, h.deleteMe, web.Operation{
 			ID: "deleteMe", Tag: "sign-in", Summary: "Delete the account, its identity and its sessions",
-			Responses: web.Done(),
+			Description: "An administrator's asks for the passphrase again 15 minutes after it was entered.",
+			Responses:   web.Done(),
 		}),
 		web.NewRoute(http.MethodPost, base+"/refresh", web.Public, h.refresh, web.Operation{
 			ID: "refresh", Tag: "sign-in", Summary: "Refresh the session",
 			Description: "With a refresh token in the body, the response body contains the new pair and sets no " +
 				"cookie. Otherwise the refresh token in the cookie is used, " +
-				"and the response sets the cookies and contains no token.",
+				"and the response sets the cookies and contains no token. A session is refreshed at most 12 times " +
+				"an hour; the same token within 15 seconds, by several tabs, counts once.",
 			Request: refreshRequest{}, Optional: true,
 			Responses: web.OK("The session was refreshed.", refreshReply{}),
-			Problems:  []int{http.StatusUnauthorized},
+			Problems:  []int{http.StatusUnauthorized, http.StatusTooManyRequests},
 		}),
 		web.NewRoute(http.MethodPost, base+"/logout", web.Public, h.logout, web.Operation{
 			ID: "logout", Tag: "sign-in", Summary: "End the session and clear its cookies",
@@ -55,7 +57,7 @@ func (h *handlers) sessionRoutes() []web.Route {
 		web.NewRoute(http.MethodPost, base+"/admin-code", web.SessionRequired, h.redeemAdminCode, web.Operation{
 			ID: "redeemAdminCode", Tag: "administration",
 			Summary:     "Become an administrator by the code of pressbox.txt, which is then used up",
-			Description: "All accounts together have five tries an hour.",
+			Description: "An account has five tries an hour from each network.",
 			Request:     adminCodeRequest{}, Responses: web.Done(),
 			Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		}),
@@ -91,7 +93,11 @@ func (h *handlers) me(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handlers) deleteMe(w http.ResponseWriter, r *http.Request) error {
-	return h.endCookies(w, h.Sessions.DeleteAccount(r.Context(), web.Caller(r).Account.ID))
+	caller := web.Caller(r)
+	if caller.Account.Admin && caller.AuthAge > auth.ReauthAge {
+		return web.ErrReauthenticate
+	}
+	return h.endCookies(w, h.Sessions.DeleteAccount(r.Context(), caller.Account.ID))
 }
 
 // endCookies clears the session's cookies and answers 204 if err is nil;
@@ -158,6 +164,9 @@ func (h *handlers) refreshFirst(r *http.Request, values ...string) (auth.Result,
 	for _, value := range values {
 		token, _ := auth.ParseToken(value) // a malformed token is refused like an unknown one
 		result, err := h.Sessions.Refresh(r.Context(), token)
+		if wait, ok := errors.AsType[*auth.ThrottledError](err); ok {
+			return result, &web.RetryError{Err: errTooManyRenewals, After: wait.Wait}
+		}
 		if err == nil || !errors.Is(err, auth.ErrInvalidToken) {
 			return result, err
 		}
@@ -310,6 +319,7 @@ func (h *handlers) redeemAdminCode(w http.ResponseWriter, r *http.Request) error
 	if err := h.Decode(w, r, &body); err != nil {
 		return err
 	}
-	err := h.AdminCodes.Redeem(r.Context(), web.Caller(r).Account.ID, body.Code)
-	return writeNoContent(w, refused(err, "/code", web.Violation{Path: "/code", Detail: "is not the administrator code"}))
+	err := h.AdminCodes.Redeem(r.Context(), web.Caller(r).Account.ID, web.ClientAddr(r), body.Code)
+	wrong := web.Violation{Path: "/code", Detail: "is not the administrator code"}
+	return writeNoContent(w, refused(err, "/code", wrong))
 }

@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/auth"
+	"pressbox/auth/session"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/signin"
 	"pressbox/daemon/web/site"
@@ -84,8 +86,11 @@ func TestRefresh_otherSites(t *testing.T) {
 	b.SignIn()
 	before := b.RefreshToken()
 	for _, headers := range [][]string{
-		{"Origin", "http://evil"}, {"Origin", "null"}, {"Origin", "http://pressbox.local:9999"},
-		{"Origin", "http://evil", "Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+		{"Origin", "http://evil"},
+		{"Origin", "null"},
+		{"Origin", "http://pressbox.local:9999"},
+		{"Origin", "http://evil", "Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"},
 	} {
 		b.Post("/api/auth/refresh", headers...).Want(403)
 		b.Post("/api/auth/logout", headers...).Want(403)
@@ -144,13 +149,18 @@ func TestAuthenticate_credentials(t *testing.T) {
 			"Cookie", "pressbox_refresh=garbage; pressbox_refresh=" + unknown + "; pressbox_refresh=" + refresh,
 		}},
 	}
-	for _, value := range []string{"Basic YTpi", "x", "Bearer " + strings.Repeat("a", 1<<20), "Bearer " + access + ","} {
+	for _, value := range []string{"Basic YTpi", "Bearer " + strings.Repeat("a", 1<<20), "Bearer " + access + ","} {
 		rows = append(rows, row{"GET", "/me", 401, []string{"Authorization", value}})
 	}
 	for _, header := range [][]string{
-		{"X-Forwarded-Uri", "/health"}, {"X-Original-Url", "/health"}, {"X-Forwarded-User", id},
-		{"X_Forwarded_User", id}, {"Remote-User", id}, {"X-Forwarded-Email", "anna@example.com"},
-		{"User-Agent", "kube-probe/1.0"}, {"X-Forwarded-Method", "OPTIONS"},
+		{"X-Forwarded-Uri", "/health"},
+		{"X-Original-Url", "/health"},
+		{"X-Forwarded-User", id},
+		{"X_Forwarded_User", id},
+		{"Remote-User", id},
+		{"X-Forwarded-Email", "anna@example.com"},
+		{"User-Agent", "kube-probe/1.0"},
+		{"X-Forwarded-Method", "OPTIONS"},
 	} {
 		rows = append(rows, row{"GET", "/me", 401, header})
 	}
@@ -207,6 +217,43 @@ func TestRefresh_deletesCookies(t *testing.T) {
 	p := ended.Post("/api/auth/refresh", "Cookie", "pressbox_refresh="+refresh).Want(401)
 	check.That(t, p.SetCookie("pressbox_access") != nil && p.SetCookie("pressbox_refresh") != nil,
 		"cookies %v, want both deleted", p.Cookies())
+}
+
+// A session is refreshed 12 times an hour; the next time is refused with the time to wait and keeps the cookies. A full
+// store is a refusal as well.
+func TestRefresh_limits(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewSignInRig(t)
+	b := h.Browser(t)
+	b.SignIn()
+	for range auth.MaxRenewals {
+		b.Post("/api/auth/refresh").Want(200)
+	}
+	p := b.Post("/api/auth/refresh").Want(429, "too_many_requests")
+	check.That(t, p.Header.Get("Retry-After") == "3600" && len(p.Cookies()) == 0, "%v", p.Header)
+	b.Get("/api/auth/me").Want(200)
+	h.Clock.Pass(time.Hour)
+	b.Post("/api/auth/refresh").Want(200)
+	full, _ := signin.Problem(fmt.Errorf("renew a session: %w", auth.ErrFull))
+	check.That(t, full.Status == 503 && full.Code == "sign_in_full", "a full store: %+v", full)
+}
+
+// An administrator's account is deleted only by a session in which the passphrase was entered lately; others by any.
+func TestDeleteMe_administrator(t *testing.T) {
+	t.Parallel()
+	h := webtest.NewSignInRig(t)
+	b, yes := h.Browser(t), true
+	b.SignIn()
+	id := b.Get("/api/auth/me").Field("id")
+	check.NoError(t, h.Sessions.ChangeAccount(t.Context(), id, session.AccountChange{Admin: &yes}))
+	h.Clock.Pass(auth.ReauthAge + time.Second)
+	b.Send(http.MethodDelete, "/api/auth/me", "").Want(403, "reauthentication_required")
+	b.SignIn()
+	h.Clock.Pass(auth.ReauthAge)
+	b.Send(http.MethodDelete, "/api/auth/me", "").Want(204)
+	b.SignIn()
+	h.Clock.Pass(auth.ReauthAge + time.Second)
+	b.Send(http.MethodDelete, "/api/auth/me", "").Want(204)
 }
 
 // Bodies of a refresh.
@@ -283,13 +330,17 @@ func sessionID(t *testing.T, list, device string) string {
 	return id
 }
 
-// A session may announce below /api, an API token also at /notify, where NOTIFY_ACCESS
-// is token. An API token opens no account.
+// Where NOTIFY_ACCESS is token, a session of an account that was invited may announce below /api, and an API token also
+// at /notify. An API token opens no account.
 func TestNotify_sessionsAndTokens(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.Access = web.Token })
 	b, out := h.Browser(t), h.Browser(t)
 	b.SignIn()
+	b.Get("/api/notify").Want(403, "not_invited")
+	invite := h.Administer(t, "POST", "/admin/invites", "").Want(201).Field("invite")
+	login := b.Get("/api/auth/idp/login?invite=" + invite).Want(302)
+	b.Callback(login.Query("state"), "code").Want(303)
 	b.Get("/api/notify").Want(200)
 	b.Get("/notify").Want(401)
 	out.Get("/api/notify").Want(401)

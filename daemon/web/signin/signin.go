@@ -57,7 +57,7 @@ type Passphrases interface {
 // AdminCodes sets and redeems the code that makes one account an administrator's.
 type AdminCodes interface {
 	Set(ctx context.Context, code string) error
-	Redeem(ctx context.Context, account, code string) error
+	Redeem(ctx context.Context, account string, from netip.Addr, code string) error
 }
 
 // CallbackPath is the path of the redirect URI.
@@ -158,10 +158,13 @@ func AdminRoutes(s *web.Server, a *Authenticator) []web.Route {
 		[]web.Route{h.adminCodeRoute()}))
 }
 
-// whenConfigured adds the header Vary to the routes and disables them if sign-in
-// is not configured.
+// whenConfigured adds to the routes the header Vary and what they have in common, that the store's share may be full,
+// and disables them if sign-in is not configured.
 func (h *handlers) whenConfigured(routes []web.Route) []web.Route {
 	for i, rt := range routes {
+		if rt.Method != http.MethodGet {
+			routes[i].Operation.Problems = append(slices.Clip(rt.Operation.Problems), http.StatusServiceUnavailable)
+		}
 		routes[i].Handle = func(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Vary", "Cookie, Authorization, Origin")
 			return rt.Handle(w, r)

@@ -31,81 +31,39 @@ import (
 var update = flag.Bool("update", false, "write the generated file")
 
 // names has the names of schemas that do not follow from the names of their types, by which they would be schemaName.
-var names = map[string]string{
-	"web.apiError":                          "OpenAIError",
-	"admin.offer":                           "CatalogVoice",
-	"admin.offers":                          "Catalog",
-	"admin.choice":                          "SettingChoice",
-	"health.Condition":                      "Check",
-	"health.Health":                         "HealthStatus",
-	"admin.install":                         "VoiceInstall",
-	"announce.Status":                       "AnnouncementStatus",
-	"admin.backupsReply":                    "BackupList",
-	"admin.settingsReply":                   "SettingList",
-	"announcements.Preview":                 "Speakable",
-	"announcements.repetition":              "Repetitions",
-	"announce.RoomList":                     "RoomNames",
-	"announcements.VoiceList":               "Voices",
-	"announcements.roomsReply":              "RoomList",
-	"hooks.result":                          "WebhookResult",
-	"openai.Voice":                          "SpeechVoice",
-	"openai.voicesReply":                    "SpeechVoices",
-	"play.eventMessage":                     "GameMessage",
-	"play.eventsReply":                      "GameEvents",
-	"play.leaguesReply":                     "LeagueList",
-	"play.seatChoice":                       "LeagueSeatChoice",
-	"play.seasonsReply":                     "SeasonList",
-	"play.seriesReply":                      "SeriesList",
-	"play.storedGamesReply":                 "StoredGameList",
-	"play.storedLeaguesReply":               "StoredLeagueList",
-	"push.ntfyBody":                         "NtfyRequest",
-	"signin.adminCodeRequest":               "AdminCode",
-	"signin.invitesReply":                   "InviteList",
-	"signin.refreshReply":                   "Renewal",
-	"signin.sessionsReply":                  "SessionList",
-	"signin.tokensReply":                    "TokenList",
-	"signin.usersReply":                     "UserList",
-	"game.Options":                          "RulesOptions",
-	"game.TeamBoxScore":                     "TeamBox",
-	"card.Batting":                          "TodayBatting",
-	"card.Day":                              "Today",
-	"card.Pitching":                         "TodayPitching",
-	"card.Season":                           "PlayerSeason",
-	"chance.Question":                       "QuestionKind",
-	"leagues.GameView":                      "LeagueGame",
-	"leagues.Kind":                          "LeagueKind",
-	"leagues.Options":                       "LeagueOptions",
-	"leagues.Request":                       "LeagueRequest",
-	"leagues.Schedule":                      "LeagueSchedule",
-	"leagues.SeatRequest":                   "LeagueSeatRequest",
-	"leagues.SeatView":                      "LeagueSeat",
-	"leagues.Standings":                     "LeagueStandings",
-	"leagues.Status":                        "LeagueStatus",
-	"leagues.View":                          "League",
-	"live.Lists":                            "GameList",
-	"protocol.BySide[bool]":                 "BotManages",
-	"protocol.BySide[int]":                  "Score",
-	"protocol.BySide[pressbox/game.Lineup]": "Lineups",
-	"protocol.BySide[pressbox/game/protocol.Roster]": "GameRosters",
-	"protocol.Clock":    "GameClock",
-	"protocol.Event":    "GameEvent",
-	"protocol.Options":  "GameOptions",
-	"protocol.Presence": "GamePresence",
-	"protocol.Request":  "GameRequest",
-	"protocol.Result":   "GameResult",
-	"protocol.Roster":   "GameRoster",
-	"protocol.Seat":     "GameSide",
-	"protocol.Status":   "GameStatus",
-	"protocol.View":     "GameState",
-	"season.Standing":   "LeagueStanding",
-	"stats.Batting":     "PlayerBatting",
-	"stats.Manager":     "LadderManager",
-	"stats.Pitching":    "PlayerPitching",
-	"teams.List":        "Teams",
-	"teams.Ref":         "TeamRef",
-	"teams.Player":      "TeamPlayer",
-	"announce.Payload":  "Favorite",
-	"control.Plan":      "ScheduleRequest",
+var names = pairs(`
+	web.apiError OpenAIError   admin.offer CatalogVoice   admin.offers Catalog   admin.choice SettingChoice
+	health.Condition Check   health.Health HealthStatus   admin.install VoiceInstall
+	announce.Status AnnouncementStatus   admin.backupsReply BackupList   admin.settingsReply SettingList
+	announcements.Preview Speakable   announcements.repetition Repetitions   announce.RoomList RoomNames
+	announcements.VoiceList Voices   announcements.roomsReply RoomList   hooks.result WebhookResult
+	openai.Voice SpeechVoice   openai.voicesReply SpeechVoices   play.eventMessage GameMessage
+	play.eventsReply GameEvents   play.leaguesReply LeagueList   play.seatChoice LeagueSeatChoice
+	play.seasonsReply SeasonList   play.seriesReply SeriesList   play.storedGamesReply StoredGameList
+	play.storedLeaguesReply StoredLeagueList   push.ntfyBody NtfyRequest   signin.adminCodeRequest AdminCode
+	signin.invitesReply InviteList   signin.refreshReply Renewal   signin.sessionsReply SessionList
+	signin.tokensReply TokenList   signin.usersReply UserList   game.Options RulesOptions
+	game.TeamBoxScore TeamBox   card.Batting TodayBatting   card.Day Today   card.Pitching TodayPitching
+	card.Season PlayerSeason   chance.Question QuestionKind   leagues.GameView LeagueGame   leagues.Kind LeagueKind
+	leagues.Options LeagueOptions   leagues.Request LeagueRequest   leagues.Schedule LeagueSchedule
+	leagues.SeatRequest LeagueSeatRequest   leagues.SeatView LeagueSeat   leagues.Standings LeagueStandings
+	leagues.Status LeagueStatus   leagues.View League   live.Lists GameList   protocol.BySide[bool] BotManages
+	protocol.BySide[int] Score   protocol.BySide[pressbox/game.Lineup] Lineups
+	protocol.BySide[pressbox/game/protocol.Roster] GameRosters   protocol.Clock GameClock   protocol.Event GameEvent
+	protocol.Options GameOptions   protocol.Presence GamePresence   protocol.Request GameRequest
+	protocol.Result GameResult   protocol.Roster GameRoster   protocol.Seat GameSide   protocol.Status GameStatus
+	protocol.View GameState   season.Standing LeagueStanding   stats.Batting PlayerBatting
+	stats.Manager LadderManager   stats.Pitching PlayerPitching   teams.List Teams   teams.Ref TeamRef
+	teams.Player TeamPlayer   announce.Payload Favorite   control.Plan ScheduleRequest
+`)
+
+// pairs returns a map from the words of a text, from each first one to the next.
+func pairs(text string) map[string]string {
+	all := map[string]string{}
+	for pair := range slices.Chunk(strings.Fields(text), 2) {
+		all[pair[0]] = pair[1]
+	}
+	return all
 }
 
 // TestGenerated_schemas compares the schemas of the API with the structs that the table of routes names; with

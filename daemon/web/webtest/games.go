@@ -332,10 +332,12 @@ type Display struct {
 	All   []string // type and data of all events
 }
 
-// OpenDisplay opens the event stream.
-func OpenDisplay(tb testing.TB, address string) *Display {
+// OpenDisplay opens the event stream; headers alternates names and values.
+func OpenDisplay(tb testing.TB, address string, headers ...string) *Display {
 	tb.Helper()
-	resp := check.Must(http.Get("http://" + address + "/api/kiosk"))(tb)
+	r := NewRequest(http.MethodGet, "/api/kiosk", "", headers...)
+	r.URL.Scheme, r.URL.Host, r.RequestURI = "http", address, ""
+	resp := check.Must(http.DefaultTransport.RoundTrip(r))(tb)
 	tb.Cleanup(func() { _ = resp.Body.Close() })
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)

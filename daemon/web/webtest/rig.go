@@ -109,6 +109,7 @@ type Speaker struct {
 	FirstErr  error         // if not nil, returned instead of the first clip
 	SecondErr error         // if not nil, returned instead of the second clip
 	Canceled  chan struct{} // if not nil, closed when a speech is canceled
+	Busy      time.Duration // that it takes to estimate a duration, as a slow disk would
 }
 
 // Voice is the only installed voice.
@@ -135,6 +136,7 @@ func (s *Speaker) Preview(_ context.Context, _, message string) (announcements.P
 
 // Estimate returns the duration that Preview describes.
 func (s *Speaker) Estimate(_, message string, _ int) time.Duration {
+	time.Sleep(s.Busy)
 	return time.Duration(len(strings.Fields(message))) * time.Second
 }
 
@@ -224,6 +226,7 @@ type Rig struct {
 	Log       *check.Log
 	Check     *Checker
 	Config    site.Config
+	Closing   bool // clients close once the server has read the body, which net/http tells by the context
 
 	// Set by NewSignInRig and NewGamesRig.
 	SignInStore *store.Store
@@ -269,7 +272,7 @@ func openStore(tb testing.TB) *store.Store {
 // start runs the announcer and creates the server.
 func (r *Rig) start(change []func(*site.Config)) {
 	r.T.Helper()
-	queue := announce.Config{Max: 3, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
+	queue := announce.Config{Max: 6, TTL: 10 * time.Minute, Rate: 170, Volume: 100, History: true}
 	discard := slog.New(slog.DiscardHandler)
 	always := func() bool { return true }
 	var err error
@@ -354,6 +357,12 @@ func NewRequest(method, path, body string, headers ...string) *http.Request {
 func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Page {
 	tb.Helper()
 	w := httptest.NewRecorder()
+	if r.Closing {
+		ctx, closed := context.WithCancel(req.Context())
+		defer closed()
+		req = req.WithContext(ctx)
+		req.Body = closingBody{req.Body, closed}
+	}
 	h.ServeHTTP(w, req)
 	resp := w.Result()
 	resp.Request = req
@@ -361,6 +370,19 @@ func (r *Rig) Send(tb testing.TB, h http.Handler, req *http.Request) Page {
 	r.Check.CheckResponse(tb, req, resp)
 	resp.Body = io.NopCloser(strings.NewReader(text))
 	return Page{resp, tb, text}
+}
+
+// A closingBody calls closed at its end.
+type closingBody struct {
+	io.ReadCloser
+	closed func()
+}
+
+func (b closingBody) Read(p []byte) (n int, err error) {
+	if n, err = b.ReadCloser.Read(p); err != nil {
+		b.closed()
+	}
+	return n, err
 }
 
 // Administer sends a request with a JSON body, "" for none, on the administrator's socket.

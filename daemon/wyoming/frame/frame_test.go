@@ -60,14 +60,17 @@ func TestReader_refused(t *testing.T) {
 	t.Parallel()
 	spaces := func(n int) string { return strings.Repeat(" ", n) }
 	const head = `{"type": "x"}`
+	data := fmt.Sprintf(`{"type": "x", "data_length": %d}`, frame.MaxFrame-40)
 	full := fmt.Sprintf(`{"type": "x", "payload_length": %d}`, frame.MaxFrame-40)
 	for want, all := range map[error][]string{
-		nil: { // the largest header, and the largest frame
+		nil: { // the largest header, and the largest frames
 			head + spaces(frame.MaxHeader-len(head)-1) + "\n",
+			data + spaces(39-len(data)) + "\n" + "{}" + spaces(frame.MaxFrame-42),
 			full + spaces(39-len(full)) + "\n" + spaces(frame.MaxFrame-40),
 		},
 		frame.ErrTooLarge: { // each with a byte more, an endless header, endless data, and lengths that overflow
 			head + spaces(frame.MaxHeader-len(head)) + "\n",
+			data + spaces(40-len(data)) + "\n" + "{}" + spaces(frame.MaxFrame-42),
 			full + spaces(40-len(full)) + "\n" + spaces(frame.MaxFrame-40),
 			spaces(2 * frame.MaxHeader), `{"type": "x", "data_length": 1000000000000}` + "\n",
 			`{"type": "x", "data_length": 9223372036854775807, "payload_length": 9223372036854775807}` + "\n",
@@ -119,7 +122,9 @@ func TestAppend_bytes(t *testing.T) {
 			"pong", object{"text": "ü"}, "", `{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`,
 		},
 		{
-			"audio-chunk", object{}, "\x01\x00",
+			"audio-chunk",
+			object{},
+			"\x01\x00",
 			`{"type":"audio-chunk","version":"1.9.0","data_length":2,"payload_length":2}` + "\n{}\x01\x00",
 		},
 	} {

@@ -41,9 +41,12 @@ func TestPC_firstWord(t *testing.T) {
 	t.Logf("the first word was heard %.0f s after it was switched on", word.Seconds())
 }
 
-// checkGrown checks that the data partition reaches to the end of the disk, and its file system fills it.
+// checkGrown checks that the data partition reaches to the end of the disk, that its file system fills it, and that
+// nothing is run of it.
 func (h *host) checkGrown() {
 	h.Helper()
+	mounted := h.root.do("findmnt --noheadings --output OPTIONS /var/lib/pressbox")
+	check.Contains(h.T, mounted, "nosuid,nodev,noexec", "the options of the data partition")
 	info := check.Must(os.Stat(h.disk))(h.T)
 	room := info.Size() - openPartition(h.T, h.disk, "data").start
 	if size := h.root.number("df --output=size --block-size=1 /var/lib/pressbox | tail -n 1"); size < room*9/10 {

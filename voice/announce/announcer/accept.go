@@ -74,7 +74,7 @@ func (a *Announcer) Announce(ctx context.Context, r announce.Request) (announce.
 	if err != nil {
 		return announce.View{}, err
 	}
-	if ann, err = a.reserve(ann); err != nil {
+	if ann, err = a.reserve(ann, r.Limited); err != nil {
 		return announce.View{}, err
 	}
 	stored, fresh, err := a.parts.Outbox.Append(ctx, ann, key)
@@ -119,10 +119,10 @@ func (a *Announcer) viewOf(earlier announce.Accepted) announce.View {
 }
 
 // reserve reserves a place for an announcement, and returns it as it is to be saved.
-func (a *Announcer) reserve(ann announce.Announcement) (announce.Announcement, error) {
+func (a *Announcer) reserve(ann announce.Announcement, limited bool) (announce.Announcement, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.queue.Reserve(ann, a.now())
+	return a.queue.Reserve(ann, limited, a.now())
 }
 
 // release releases the place of an announcement that is not saved.
@@ -158,7 +158,7 @@ func (a *Announcer) Again(ctx context.Context, id string, by announce.Request) (
 	}
 	r := announce.Request{
 		Content: v.Content, TTL: v.TTL, Rooms: slices.Sorted(maps.Keys(v.Rooms.States())),
-		Sender: by.Sender, IdempotencyKey: by.IdempotencyKey, Client: by.Client,
+		Sender: by.Sender, Limited: by.Limited, IdempotencyKey: by.IdempotencyKey,
 	}
 	if len(r.Rooms) > 0 {
 		r.Voice, r.Rate = v.Rooms.Voice, v.Rooms.Rate

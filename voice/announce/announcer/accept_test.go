@@ -268,13 +268,13 @@ func TestCancelWaiting_leavesCurrent(t *testing.T) {
 		}
 		synctest.Wait()
 		before := h.outbox.writes()
-		if n, err := h.CancelWaiting(h.t.Context()); n != 5 || err != nil {
+		if n, err := h.CancelWaiting(h.t.Context(), nil); n != 5 || err != nil {
 			h.t.Errorf("cancelled %d, %v, want 5", n, err)
 		}
 		if n := h.outbox.writes() - before; n != 1 {
 			h.t.Errorf("%d writes, want 1", n)
 		}
-		if n, err := h.CancelWaiting(h.t.Context()); n != 0 || err != nil {
+		if n, err := h.CancelWaiting(h.t.Context(), nil); n != 0 || err != nil {
 			h.t.Errorf("cancelled %d again, %v, want 0", n, err)
 		}
 		time.Sleep(time.Minute)

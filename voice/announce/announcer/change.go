@@ -78,8 +78,8 @@ func awaitCancelled(ctx context.Context, t *turn) (announce.View, error) {
 
 // CancelWaiting does [announce.Queue.CancelWaiting] and returns the number of announcements that it has ended. Its
 // errors are those of [Announcer.Cancel].
-func (a *Announcer) CancelWaiting(ctx context.Context) (int, error) {
-	s := a.step(func(q *announce.Queue, _ announce.Conditions) announce.Step { return q.CancelWaiting() })
+func (a *Announcer) CancelWaiting(ctx context.Context, scheduled func(announce.Sender) bool) (int, error) {
+	s := a.step(func(q *announce.Queue, _ announce.Conditions) announce.Step { return q.CancelWaiting(scheduled) })
 	if len(s.Ends) == 0 {
 		return 0, nil
 	}

@@ -173,7 +173,7 @@ func TestInterrupted_cancelled(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		h.post("u1", true)
 		time.Sleep(500 * time.Millisecond)
-		n, err := h.CancelWaiting(h.t.Context())
+		n, err := h.CancelWaiting(h.t.Context(), nil)
 		check.That(h.t, n == 1 && err == nil, "cancelled %d, %v, want 1", n, err)
 		h.expectStatus(a.ID, announce.Cancelled)
 		time.Sleep(time.Minute)
@@ -406,7 +406,7 @@ func TestComment_isNoAnnouncement(t *testing.T) {
 		check.That(h.t, len(l.Queue)+len(l.Recent) <= 0, "the comment is listed: %+v", l)
 		s := h.Stats()
 		check.That(h.t, s.Waiting <= 0 && s.Current == "", "the comment counts: %+v", s)
-		n, err := h.CancelWaiting(context.Background())
+		n, err := h.CancelWaiting(context.Background(), nil)
 		check.That(h.t, n == 0 && err == nil, "cancelled %d, %v", n, err)
 		time.Sleep(5 * time.Second)
 		h.expect("r1 r2 r3 s1") // CancelWaiting does not cancel comments

@@ -357,7 +357,7 @@ func TestDelete_leavesScheduled(t *testing.T) {
 		synctest.Wait()
 		later := h.request(announce.Request{Content: said("later"), In: time.Minute})
 		waiting := h.post("waiting", false)
-		n, err := h.CancelWaiting(context.Background())
+		n, err := h.CancelWaiting(context.Background(), nil)
 		check.That(h.t, n == 1 && err == nil, "cancelled %d, %v, want 1", n, err)
 		h.expectStatus(waiting.ID, announce.Cancelled)
 		h.expectStatus(later.ID, announce.Scheduled)
@@ -479,7 +479,7 @@ func TestAcknowledge_notSaved(t *testing.T) {
 func TestCancel_repeating(t *testing.T) {
 	for name, cancel := range map[string]func(*rig, string) error{
 		"one": func(h *rig, id string) error { _, err := h.Cancel(context.Background(), id); return err },
-		"all": func(h *rig, _ string) error { _, err := h.CancelWaiting(context.Background()); return err },
+		"all": func(h *rig, _ string) error { _, err := h.CancelWaiting(context.Background(), nil); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			running(t, settings, func(h *rig) {

@@ -51,7 +51,7 @@ func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) 
 // request returns the request of the draft with the sender and the key of by.
 func (d *Draft) request(by announce.Request) announce.Request {
 	r := d.Request.Request()
-	r.Sender, r.Client, r.IdempotencyKey = by.Sender, by.Client, by.IdempotencyKey
+	r.Sender, r.Limited, r.IdempotencyKey = by.Sender, by.Limited, by.IdempotencyKey
 	if d.urgent != nil {
 		r.Urgent = *d.urgent
 		if !r.Urgent {

@@ -225,8 +225,8 @@ const sound = (controls) => (shared) => {
         </small>`;
   };
   const fixed = (/** @type {string} */ name) => all?.get(name)?.fixed === true;
-  /** @param {string} name @param {number} min @param {number} max @param {number} step */
-  const amount = (name, min, max, step) =>
+  /** @param {string} name @param {number} min @param {number} max */
+  const amount = (name, min, max) =>
     html`<div>
       <label for=${name}>${label("setting", name)}</label>
       <input
@@ -234,7 +234,7 @@ const sound = (controls) => (shared) => {
         type="number"
         min=${min}
         max=${max}
-        step=${step}
+        step="5"
         required
         ?disabled=${fixed(name)}
         .value=${value(name)}
@@ -316,17 +316,17 @@ const sound = (controls) => (shared) => {
                 <div class="two">
                   ${quietHours()}
                   ${choice("QUIET_MODE", labeled(modes, "admin.mode"))}
-                  ${amount("QUIET_VOLUME", 0, 100, 5)}
+                  ${amount("QUIET_VOLUME", 0, 100)}
                 </div>
                 <h3>${t("admin.speaker")}</h3>
                 <div class="two">
-                  ${amount("VOLUME", 0, 100, 5)}
+                  ${amount("VOLUME", 0, 100)}
                   ${choice("DUCK", ducks())}
                   ${choice("CHIME", labeled(chimes, "say.chime"))}
                   ${choice("CHIME_URGENT", labeled(chimes, "say.chime"))}
                 </div>
                 <h3>${t("admin.speech")}</h3>
-                <div class="two">${choice("DEFAULT_VOICE", voices())}${amount("DEFAULT_RATE", 60, 400, 5)}</div>
+                <div class="two">${choice("DEFAULT_VOICE", voices())}${amount("DEFAULT_RATE", 60, 400)}</div>
                 <p class="row">
                   <button class="primary" ?disabled=${Object.keys(draft).length === 0}>${t("admin.save")}</button>
                   <span role="status" class="good-inline">${saved}</span>

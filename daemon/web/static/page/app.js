@@ -3,7 +3,7 @@
 import { html, render, nothing } from "./lit-html.js";
 import {
   t, api, session, gate, signInAddress, problemOf, element, guarded, liveRegion, loading, reloadIfOutdated, store,
-  stored, meta, fullScreen, readOut, sides, notice,
+  stored, meta, fullScreen, readOut, sides, notice, isTyped,
 } from "./ui.js";
 
 const statistics = () => import("./stats.js");
@@ -384,14 +384,7 @@ document.addEventListener("contextmenu", (e) => {
   openHelp(term);
 });
 addEventListener("keydown", (e) => {
-  if (
-    e.key !== "?" ||
-    e.ctrlKey ||
-    e.metaKey ||
-    e.altKey ||
-    /** @type {Element} */ (e.target).matches?.("input:not([type=radio], [type=checkbox]), select, textarea")
-  )
-    return;
+  if (e.key !== "?" || isTyped(e)) return;
   e.preventDefault();
   openHelp(helped(e.target)?.dataset.help);
 });

@@ -1,7 +1,7 @@
 // The scorebook of one game and its drawing: scoreboard, field, count, plays,
 // win probability, box score. It shows only what the server has sent.
 import { html, svg, nothing } from "./lit-html.js";
-import { t, label, inningName, clubStyle, pennant, element, guarded, sides, percent } from "./ui.js";
+import { t, label, inningName, clubStyle, pennant, element, guarded, sides, percent, upTo } from "./ui.js";
 export * from "./board.scorebook.js";
 
 /** @import { Scorebook } from "./board.scorebook.js" */
@@ -423,9 +423,6 @@ export class Scene {
     return this.chance([this.book.entries.length, at], () => curve(this.book, at));
   }
 }
-
-/** Returns the numbers from 1. @param {number} n */
-export const upTo = (n) => Array.from({ length: n }, (_, i) => i + 1);
 
 /**
  * @template {keyof SVGElementTagNameMap} T

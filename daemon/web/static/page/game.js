@@ -2,7 +2,7 @@
 import { html, nothing, noChange } from "./lit-html.js";
 import {
   t, label, api, session, readOut, alertBox, gameTitle, problemView, problemOf, reloadIfOutdated, Problem, managerOf,
-  element, guarded, loading, stored, sides, problemText, language, inningName, linkState,
+  element, guarded, loading, stored, sides, problemText, language, inningName, linkState, isTyped,
 } from "./ui.js";
 import { Scorebook, Scene, fetchGame, fetchScorebook, describeRunners, write } from "./board.js";
 
@@ -361,13 +361,7 @@ class Match {
    */
   pressed(e) {
     const target = /** @type {Element} */ (e.target);
-    if (
-      e.ctrlKey ||
-      e.metaKey ||
-      e.altKey ||
-      target.matches?.("input:not([type=radio], [type=checkbox]), select, textarea")
-    )
-      return;
+    if (isTyped(e)) return;
     const skipped = !e.repeat && e.key !== "Shift" && this.stage?.skip();
     const acts = /^[1-9 ]$|^Enter$/.test(e.key) && !target.closest?.("header, footer, .tabs, .plays");
     if (acts && (skipped || e.repeat)) return e.preventDefault();

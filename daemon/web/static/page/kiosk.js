@@ -3,8 +3,8 @@
 // reconnects without help, shows since when it is cut off, and is black in quiet hours.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, qr, joinAddress, managerOf, openSide, pennant, inningName, clubStyle, fullScreen, formatTime, number, figure, innings,
-  unbroken, cells, columns,
+  t, label, qr, joinAddress, managerOf, openSide, pennant, inningName, clubStyle, fullScreen, formatTime, number,
+  figure, innings, unbroken, cells, columns,
 } from "./ui.js";
 import { openStream } from "./streams.js";
 

@@ -2,7 +2,7 @@
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, season, formatTime, number, alertBox, problemOf, problemView, requests, pennant, loading, cells,
-  table, violationsAt, valued, submitted,
+  table, violationsAt, valued, submitted, upTo,
 } from "./ui.js";
 import { tabs } from "./stats.js";
 
@@ -100,35 +100,29 @@ function newLeague(update, go) {
   /** @type {Club[] | null} */ let clubs = null;
   const requested = requests(update);
   let sending = false;
-  let kind = "league";
-  let seats = 4;
-  const chosen = { name: "", managers: /** @type {string[]} */ (["me"]), teams: /** @type {string[]} */ ([]) };
-  const numbers = { meetings: 2, best_of: 3, cover_hours: 48 };
-  const options = { innings: 9, bot_level: 3 };
-  const shown = { visibility: "listed" };
-  let playAt = "";
+  const rules = { kind: "league", name: "", seats: 4, meetings: 2, best_of: 3, cover_hours: 48, play_at: "" };
+  const options = { innings: 9, bot_level: 3, visibility: "listed" };
+  /** @type {{ team: string, manager: string }[]} */ let seats = []; // the most that there can be
   const load = () =>
     requested.run(async () => {
-      clubs = (await api("GET", `/api/teams?season=${season}`)).teams;
+      const found = /** @type {Club[]} */ ((await api("GET", `/api/teams?season=${season}`)).teams);
+      seats = Array.from({ length: mostSeats }, (_, i) => ({ team: found[i]?.id ?? "", manager: i ? "bot" : "me" }));
+      clubs = found;
     });
-  const count = () => (kind === "series" ? 2 : seats);
-  /** @param {number} i */
-  const team = (i) => chosen.teams[i] ?? clubs?.[i]?.id ?? "";
-  /** @param {number} i */
-  const manager = (i) => chosen.managers[i] ?? "bot";
+  const isSeries = () => rules.kind === "series";
+  const taken = () => seats.slice(0, isSeries() ? 2 : rules.seats);
   const submit = submitted(async () => {
     if (sending) return;
     sending = true;
     await requested.run(async () => {
-      const { meetings, ...rest } = numbers;
+      const { kind, meetings, play_at, ...rest } = rules;
       const created = await api("POST", kind === "series" ? "/api/series" : "/api/leagues", {
-        name: chosen.name,
-        season,
-        seats: Array.from({ length: count() }, (_, i) => ({ team: team(i), manager: manager(i) })),
         ...rest,
-        ...(kind === "league" ? { meetings } : {}),
-        ...(playAt ? { play_at: playAt } : {}),
-        options: { ...options, ...shown },
+        season,
+        seats: taken(),
+        meetings: kind === "league" ? meetings : undefined,
+        play_at: play_at || undefined,
+        options,
       });
       go(addressOf(created));
     });
@@ -137,28 +131,6 @@ function newLeague(update, go) {
   });
   /** @param {string} path */
   const violations = (path) => violationsAt(requested.problem, path);
-  /**
-   * @template {string | number} V
-   * @param {string} id
-   * @param {string} text
-   * @param {V[]} values
-   * @param {V} now
-   * @param {(v: V) => void} choose
-   * @param {(v: V) => string} [name]
-   */
-  const select = (id, text, values, now, choose, name = (v) => number(Number(v))) =>
-    html`<div>
-      <label for=${id}>${text}</label>
-      <select
-        id=${id}
-        @change=${valued((_, { selectedIndex }) => {
-          choose(values[selectedIndex]);
-          update();
-        })}
-      >
-        ${values.map((v) => html`<option ?selected=${v === now}>${name(v)}</option>`)}
-      </select>
-    </div>`;
   /**
    * A list of values of a member of an object.
    * @template {string | number} V
@@ -170,39 +142,33 @@ function newLeague(update, go) {
    * @param {K} key
    * @param {(v: V) => string} [name]
    */
-  const choice = (id, text, values, of, key, name) =>
-    select(
-      id,
-      text,
-      values,
-      of[key],
-      (v) => {
-        of[key] = v;
-      },
-      name,
-    );
-  /** @param {number} i */
-  const seat = (i) =>
+  const choice = (id, text, values, of, key, name = (v) => number(Number(v))) =>
+    html`<div>
+      <label for=${id}>${text}</label>
+      <select
+        id=${id}
+        @change=${valued((_, { selectedIndex }) => {
+          of[key] = values[selectedIndex];
+          if (key === "kind") rules.best_of = isSeries() ? 7 : 3;
+          update();
+        })}
+      >
+        ${values.map((v) => html`<option ?selected=${v === of[key]}>${name(v)}</option>`)}
+      </select>
+    </div>`;
+  /** @param {{ team: string, manager: string }} of @param {number} i */
+  const seat = (of, i) =>
     html`<div class="two">
-      ${select(
+      ${choice(
         `team-${i}`,
         t("leagues.club", { n: i + 1 }),
         (clubs ?? []).map((c) => c.id),
-        team(i),
-        (v) => {
-          chosen.teams[i] = v;
-        },
+        of,
+        "team",
         (id) => clubs?.find((c) => c.id === id)?.name ?? id,
       )}
-      ${select(
-        `manager-${i}`,
-        t("leagues.manager", { n: i + 1 }),
-        ["me", "open", "bot"],
-        manager(i),
-        (v) => {
-          chosen.managers[i] = v;
-        },
-        (v) => label("leagues.manager", v),
+      ${choice(`manager-${i}`, t("leagues.manager", { n: i + 1 }), ["me", "open", "bot"], of, "manager", (v) =>
+        label("leagues.manager", v),
       )}
       ${violations(`/seats/${i}/team`)}${violations(`/seats/${i}/manager`)}
     </div>`;
@@ -221,16 +187,8 @@ function newLeague(update, go) {
             ? nothing
             : loading()
           : html`<div class="two">
-                ${select(
-                  "kind",
-                  t("leagues.kind"),
-                  ["league", "series"],
-                  kind,
-                  (v) => {
-                    kind = v;
-                    numbers.best_of = v === "series" ? 7 : 3;
-                  },
-                  (v) => t(v === "series" ? "leagues.series" : "leagues.league"),
+                ${choice("kind", t("leagues.kind"), ["league", "series"], rules, "kind", (v) =>
+                  t(v === "series" ? "leagues.series" : "leagues.league"),
                 )}
                 <div>
                   <label for="league-name">${t("name")}</label>
@@ -238,37 +196,29 @@ function newLeague(update, go) {
                     id="league-name"
                     required
                     maxlength="60"
-                    .value=${chosen.name}
+                    .value=${rules.name}
                     @input=${valued((value) => {
-                      chosen.name = value;
+                      rules.name = value;
                     })}
                   />${violations("/name")}
                 </div>
-                ${kind === "league"
-                  ? select(
-                      "seats",
-                      t("leagues.seats"),
-                      Array.from({ length: mostSeats - 1 }, (_, i) => i + 2),
-                      seats,
-                      (v) => {
-                        seats = v;
-                      },
-                    )
-                  : nothing}
+                ${isSeries()
+                  ? nothing
+                  : choice("seats", t("leagues.seats"), upTo(mostSeats).slice(1), rules, "seats")}
               </div>
               <fieldset>
                 <legend>${t("leagues.managers")}</legend>
-                ${Array.from({ length: count() }, (_, i) => seat(i))}
+                ${taken().map(seat)}
               </fieldset>
               <div class="two">
-                ${kind === "league"
-                  ? choice("meetings", t("leagues.meetings"), [1, 2, 3, 4, 5, 6], numbers, "meetings")
-                  : nothing}
+                ${isSeries()
+                  ? nothing
+                  : choice("meetings", t("leagues.meetings"), upTo(6), rules, "meetings")}
                 ${choice(
                   "best_of",
-                  t(kind === "series" ? "leagues.length" : "leagues.playoff"),
-                  kind === "series" ? [1, 3, 5, 7] : [0, 1, 3, 5, 7],
-                  numbers,
+                  t(isSeries() ? "leagues.length" : "leagues.playoff"),
+                  isSeries() ? [1, 3, 5, 7] : [0, 1, 3, 5, 7],
+                  rules,
                   "best_of",
                   (v) => (v ? t("leagues.bestof", { n: v }) : t("leagues.noplayoff")),
                 )}
@@ -276,7 +226,7 @@ function newLeague(update, go) {
                 ${choice("level", t("leagues.level"), [1, 2, 3], options, "bot_level", (v) =>
                   label("leagues.level", String(v)),
                 )}
-                ${choice("cover", t("leagues.cover"), [12, 24, 48, 72, 144], numbers, "cover_hours", (v) =>
+                ${choice("cover", t("leagues.cover"), [12, 24, 48, 72, 144], rules, "cover_hours", (v) =>
                   t("leagues.hours", { n: v }),
                 )}
                 <div>
@@ -284,21 +234,21 @@ function newLeague(update, go) {
                   <input
                     id="play_at"
                     type="time"
-                    .value=${playAt}
+                    .value=${rules.play_at}
                     @input=${valued((value) => {
-                      playAt = value;
+                      rules.play_at = value;
                     })}
                   />
                   <p class="hint">${t("leagues.playat.hint")}</p>
                   ${violations("/play_at")}
                 </div>
-                ${choice("visibility", t("new.visibility"), ["listed", "private"], shown, "visibility", (v) =>
-                  label("leagues.visibility", v),
+                ${choice("visibility", t("new.visibility"), ["listed", "private"], options, "visibility", (v) =>
+                  label("leagues.visibility", String(v)),
                 )}
               </div>
               <p class="row">
                 <button class="primary" ?disabled=${sending}>
-                  ${t(kind === "series" ? "leagues.create.series" : "leagues.create.league")}
+                  ${t(isSeries() ? "leagues.create.series" : "leagues.create.league")}
                 </button>
               </p>`}
       </form>

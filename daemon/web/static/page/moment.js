@@ -2,8 +2,8 @@
 // stands in. Moments is the queue of plays, a state machine without a clock and
 // without the document; kindOf and waysOf return what a play looks like; Stage shows it, and who
 // stands in after it.
-import { t, label, clubStyle, element, sides, store, stored, readOut, tiredness } from "./ui.js";
-import { spots, bags, box, shape, change, write, upTo } from "./board.js";
+import { t, label, clubStyle, element, sides, store, stored, readOut, tiredness, upTo } from "./ui.js";
+import { spots, bags, box, shape, change, write } from "./board.js";
 
 /**
  * @typedef {object} Shown
@@ -19,7 +19,7 @@ import { spots, bags, box, shape, change, write, upTo } from "./board.js";
 
 const usual = 1500;
 const great = 2000; // milliseconds
-export const maxWaiting = 3; // plays that wait; more than these are dropped
+const maxWaiting = 3; // plays that wait; more than these are dropped
 
 /** The kinds of play that are shown longer, and dropped last. */
 const greats = new Set(["walkoff", "last", "homer", "grand_slam", "triple_play", "double_play"]);

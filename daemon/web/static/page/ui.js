@@ -65,9 +65,8 @@ export const number = (value, options) => value.toLocaleString(language, options
 /** Returns a size in megabytes. @param {number} bytes */
 export const megabytes = (bytes) => `${number(bytes / 1e6, { maximumFractionDigits: bytes < 1e6 ? 2 : 1 })} MB`;
 
-/** @param {number} share between 0 and 1 @param {number} [digits] */
-export const percent = (share, digits = 0) =>
-  number(share, { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits });
+/** @param {number} share between 0 and 1 */
+export const percent = (share) => number(share, { style: "percent", maximumFractionDigits: 0 });
 
 /**
  * Formats a rate: .300 with three digits, 0.89 with two.
@@ -120,6 +119,9 @@ export function nextTime(hour, minute) {
   if (date.getTime() <= Date.now()) date.setDate(date.getDate() + 1);
   return date.toISOString();
 }
+
+/** Returns the numbers from 1. @param {number} n */
+export const upTo = (n) => Array.from({ length: n }, (_, i) => i + 1);
 
 /** Returns 1st for 1. @param {number} n */
 export const ordinal = (n) => t("ordinal", { n });
@@ -178,14 +180,13 @@ export function parseCron(cron) {
 
 /** An error response of the API, or a network error (status 0). */
 export class Problem extends Error {
-  /** @param {number} status @param {any} body @param {string} [retryAfter] */
-  constructor(status, body, retryAfter) {
+  /** @param {number} status @param {any} body */
+  constructor(status, body) {
     const code = body?.code ?? "offline";
     super(problemText({ code, detail: body?.detail || body?.title || t("problem.offline") }));
     this.status = status;
     /** @type {string} */ this.code = code;
     /** @type {Violation[]} */ this.errors = body?.errors ?? [];
-    this.retryAfter = Number(retryAfter ?? 0);
   }
 }
 
@@ -204,20 +205,16 @@ export const problemOf = (err) =>
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body]
- * @param {{ raw?: boolean, signal?: AbortSignal }} [options] raw returns the Response instead of its JSON
+ * @param {{ raw?: boolean }} [options] raw returns the Response instead of its JSON
  * @returns {Promise<any>}
  */
 export async function api(method, path, body, options = {}) {
-  let response = await send(method, path, body, options.signal);
+  let response = await send(method, path, body);
   if (response.status === 401 && mayHaveSession() && (await renewSession())) {
-    response = await send(method, path, body, options.signal);
+    response = await send(method, path, body);
   }
   if (!response.ok) {
-    const problem = new Problem(
-      response.status,
-      await response.json().catch(() => null),
-      response.headers.get("Retry-After") ?? undefined,
-    );
+    const problem = new Problem(response.status, await response.json().catch(() => null));
     if (response.status === 401 && session.me) session.set(null);
     throw problem;
   }
@@ -225,12 +222,11 @@ export async function api(method, path, body, options = {}) {
   return response.status === 204 ? null : response.json();
 }
 
-/** @param {string} method @param {string} path @param {unknown} body @param {AbortSignal} [signal] */
-async function send(method, path, body, signal) {
+/** @param {string} method @param {string} path @param {unknown} [body] */
+async function send(method, path, body) {
   try {
     return await fetch(path, {
       method,
-      signal,
       credentials: "include",
       headers: {
         ...(body !== undefined && { "Content-Type": "application/json" }),
@@ -238,8 +234,7 @@ async function send(method, path, body, signal) {
       }, // not a visitor's view
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-  } catch (err) {
-    if (signal?.aborted) throw err;
+  } catch {
     throw new Problem(0, null);
   }
 }
@@ -286,7 +281,7 @@ let renewing = null;
 
 /** Renews the session. Returns false if there is none. */
 export function renewSession() {
-  renewing ??= send("POST", "/api/auth/refresh", undefined)
+  renewing ??= send("POST", "/api/auth/refresh")
     .then(
       (r) => r.ok,
       () => false,
@@ -563,7 +558,14 @@ export function guarded(root) {
   };
 }
 
-// ---- forms
+// ---- forms and keys
+
+/** Reports whether a key is the browser's, or of a field with text. @param {KeyboardEvent} e */
+export const isTyped = (e) =>
+  e.ctrlKey ||
+  e.metaKey ||
+  e.altKey ||
+  /** @type {Element} */ (e.target).matches?.("input:not([type=radio], [type=checkbox]), select, textarea");
 
 /**
  * Returns a listener that receives the value of a field, and the field.

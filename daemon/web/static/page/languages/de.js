@@ -258,6 +258,7 @@ const texts = {
   "callback.clock_unsynced": "Die Uhr des Servers ist noch nicht gestellt.",
   "callback.insecure_transport": "Die Anmeldung verlangt hier https.",
   "callback.rate_limited": "Zu viele Anmeldungen von dieser Adresse.",
+  "callback.sign_in_full": "Für eine weitere Sitzung ist kein Platz.",
   "callback.out.access_denied": "Es wurde nichts gespeichert. Du kannst dich jederzeit anmelden.",
   "callback.out.invalid_state":
     "Das passiert, wenn man im Browser zurückgeht oder einen alten Link öffnet. Melde dich einfach noch einmal an.",
@@ -278,6 +279,7 @@ const texts = {
   "callback.out.clock_unsynced": "Er wartet auf die Zeit aus dem Netz. Versuch es in ein paar Minuten noch einmal.",
   "callback.out.insecure_transport": "Öffne Pressbox unter der https-Adresse.",
   "callback.out.rate_limited": "Warte eine Minute, und melde dich dann noch einmal an.",
+  "callback.out.sign_in_full": "Wende dich an den Administrator: Nicht benötigte Konten kann er löschen.",
   "callback.out.server_error":
     "Versuch es noch einmal. Wenn es wieder passiert, gib dem Administrator die Kennung unten.",
 
@@ -1029,7 +1031,10 @@ const texts = {
   "leagues.meets": counted("1 Spiel gegen jeden Club", "{n} Spiele gegen jeden Club"),
   "leagues.final": "Play-off Best of {n}",
   "leagues.innings": "{n} Innings",
-  "leagues.covered": counted("nach 1 Stunde springt der Bench Coach ein", "nach {n} Stunden springt der Bench Coach ein"),
+  "leagues.covered": counted(
+    "nach 1 Stunde springt der Bench Coach ein",
+    "nach {n} Stunden springt der Bench Coach ein",
+  ),
   "leagues.botsat": "Bots spielen um {time}",
   "leagues.level": "Bench Coaches",
   "leagues.level.1": "Gutmütig",
@@ -1131,6 +1136,8 @@ const texts = {
   "problem.https_required": "Von außerhalb deines Netzes braucht die Verwaltung https.",
   "problem.reauthentication_required": "Gib deine Passphrase noch einmal ein.",
   "problem.own_account": "Mit dem eigenen Konto geht das nicht.",
+  "problem.not_invited": "Durchsagen dürfen hier nur eingeladene Konten machen. Bitte den Administrator um einen Link.",
+  "problem.sign_in_full": "Für eine weitere Sitzung oder ein Konto ist kein Platz. Wende dich an den Administrator.",
   "problem.fixed_setting": "Das ist auf dem Rechner festgelegt und hier nicht änderbar.",
   "problem.invalid_settings": "Die Dateien mit den Einstellungen auf dem Rechner sind ungültig.",
   "problem.backup_failed": "Die Sicherung ist nicht gelungen. Unter Zustand steht der Grund.",

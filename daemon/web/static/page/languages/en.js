@@ -261,6 +261,7 @@ const texts = {
   "callback.clock_unsynced": "The server’s clock is not set yet.",
   "callback.insecure_transport": "Sign-in requires https here.",
   "callback.rate_limited": "Too many sign-ins from this address.",
+  "callback.sign_in_full": "There is no room for another session.",
   "callback.out.access_denied": "Nothing was saved. You can sign in at any time.",
   "callback.out.invalid_state": "This happens when you go back in the browser or open an old link. Just sign in again.",
   "callback.out.state_expired": "Just sign in again.",
@@ -277,6 +278,7 @@ const texts = {
   "callback.out.clock_unsynced": "It is waiting for network time. Try again in a few minutes.",
   "callback.out.insecure_transport": "Open Pressbox at its https address.",
   "callback.out.rate_limited": "Wait a minute, then sign in again.",
+  "callback.out.sign_in_full": "Ask your administrator: sessions and accounts that are not needed can be ended.",
   "callback.out.server_error": "Try again. If it keeps happening, give your administrator the reference below.",
 
   "about.title": "About Pressbox",
