@@ -90,7 +90,8 @@ func TestWrites_drivenAtLimit(t *testing.T) {
 func driveRow(t *testing.T, row limits.Write, start func(v *driver) drive) {
 	t.Helper()
 	control := func(c *site.Config) { c.ControlAccess = web.ControlLAN }
-	r := webtest.NewGamesRig(t, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()), control)
+	local := webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost())
+	r := webtest.NewGamesRig(t, webtest.WithTeams, local, control)
 	v := &driver{r.LocalPlayer(t, "Anna"), r.LocalPlayer(t, "Bob")}
 	check.Run(t, func(ctx context.Context) error { // the announcements are spoken
 		for {
