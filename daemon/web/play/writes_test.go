@@ -131,7 +131,8 @@ func TestWrites_finishedGamesOfOthers(t *testing.T) {
 	t.Cleanup(func() { _ = s.Close() })
 	games := check.Must(live.New(t.Context(), live.Config{Journal: s.Games(), Rosters: webtest.Clubs{}}))(t)
 	ctx, ann, eve := t.Context(), protocol.Person{ID: "ann", Name: "Ann"}, protocol.Person{ID: "eve", Name: "Eve"}
-	request := protocol.Request{HomeTeam: webtest.HomeTeam(), AwayTeam: webtest.AwayTeam(), Options: protocol.Defaults()}
+	request := protocol.Request{HomeTeam: webtest.HomeTeam(), AwayTeam: webtest.AwayTeam()}
+	request.Options = protocol.Defaults()
 	finished := 0
 	for range 12 {
 		q := request
