@@ -85,8 +85,8 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		post("/api/games", h.createGame, web.Operation{
 			ID: "createGame", Summary: "Create a game",
 			Description: "The game copies both rosters. It starts when both line-ups are submitted. An account can " +
-				"create 30 games an hour and have at most 200 pending and active ones, in a quarter of the room; of its " +
-				"finished games, the last 500 are stored. A game that ends without a play is not stored.",
+				"create 30 games an hour and have at most 200 pending and active ones, in a quarter of the room; of " +
+				"its finished games, the last 500 are stored. A game that ends without a play is not stored.",
 			Request:   protocol.Request{},
 			Responses: creates("The game is saved.", protocol.Game{}),
 			Problems:  []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
