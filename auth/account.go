@@ -21,8 +21,8 @@ type Account struct {
 	Created  time.Time `json:"created_at"`
 	Disabled bool      `json:"disabled,omitempty"`
 	Admin    bool      `json:"admin,omitempty"` // it may administer, and change what CONTROL_ACCESS guards
-	// Open means that open sign-up made it, and no invite has admitted it since. Accounts of 0.5.0, which did not record
-	// how they were made, are not.
+	// Open means that open sign-up made it, and no invite has admitted it since. Accounts of 0.5.0, which did
+	// not record how they were made, are not.
 	Open bool `json:"open,omitempty"`
 }
 

@@ -22,7 +22,7 @@ type Repository interface {
 //
 // Of the room, an account may take 1/16, the pending flows 1/16, and what accounts cause leaves 1/8 to flows and
 // administrators.
-type Tx interface {
+type Tx interface { //nolint:interfacebloat // records, and their room
 	Get(table Table, key []byte) []byte // nil: no such record
 	Put(table Table, key, value []byte) error
 	Delete(table Table, key []byte) error

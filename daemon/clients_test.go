@@ -212,7 +212,7 @@ func TestHostileState_writesNothing(t *testing.T) {
 		check.NoError(t, errors.Join(os.RemoveAll(path), os.Symlink(made, path)))
 		out, _ := h.run(h.state, "tokens", "create", "mine")
 		check.ErrorIs(t, check.Err(os.Lstat(made)), os.ErrNotExist, "%s led to a file: %s", name, out)
-		check.NoError(t, filepath.WalkDir(h.state, func(path string, entry fs.DirEntry, err error) error {
+		check.NoError(t, filepath.WalkDir(h.state, func(path string, entry fs.DirEntry, _ error) error {
 			info, err := os.Lstat(path)
 			theirs := err == nil && info.Sys().(*syscall.Stat_t).Uid == trusttest.Stranger
 			check.That(t, theirs || !root || entry.Type() == fs.ModeSymlink, "%s is root's, %v", path, err)
@@ -233,7 +233,10 @@ func TestHostileState_waitsForNothing(t *testing.T) {
 			syscall.Mkfifo(path, 0o666),
 			os.WriteFile(filepath.Join(h.private, "pressbox.txt"), []byte("admin_code=seventh inning\n"), 0o600)))
 		for _, args := range [][]string{
-			{"tokens", "list"}, {"doctor"}, {"backup", filepath.Join(h.private, "backup.db")}, {"try-upgrade"},
+			{"tokens", "list"},
+			{"doctor"},
+			{"backup", filepath.Join(h.private, "backup.db")},
+			{"try-upgrade"},
 			{"first-start", "--root", h.private, h.private},
 		} {
 			_, _ = h.run(h.state, args...) // it ends

@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/md5"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -21,10 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/spf13/cobra"
 
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/daemon/doctor"
@@ -490,104 +486,4 @@ func TestVoicesInstall_owner(t *testing.T) {
 func reachable(t *testing.T) {
 	t.Helper()
 	check.NoError(t, os.Chmod(filepath.Dir(t.TempDir()), 0o755))
-}
-
-// evil is a text of a stranger that would clear a terminal and write into its title, in ASCII and in C1, and fake a
-// line.
-const evil = "EVIL\x1b[2J\x1b]0;owned\x07\x9b2J\u009b2J\r\x00\x7f"
-
-// evilServer answers every request with an object whose texts are all evil, or with such a problem.
-func evilServer(fails bool) http.HandlerFunc {
-	object := map[string]any{"members": []string{evil}}
-	for name := range strings.FieldsSeq(`id name status error message text phonemes title code detail creator away home
-		kind stalled token network provider passphrase invite url notice mode reason voice language quality summary
-		pressbox go revision origin value version level sink server sink_name state cron time_zone default result
-		remedy`) {
-		object[name] = evil
-	}
-	object["rejected"] = []string{evil}
-	for name := range strings.FieldsSeq(`queue scheduled recent users games leagues seasons tokens schedules settings
-		findings voices`) {
-		object[name] = []any{maps.Clone(object)}
-	}
-	object["errors"] = []any{map[string]string{"path": "/" + evil, "detail": evil}}
-	status := maps.Clone(object)
-	check := maps.Clone(object)
-	status["health"] = map[string]any{
-		"status": evil, "checks": map[string]any{"store": check, "audio": check, "voices": check, "queue": check},
-		"integrations": map[string]any{evil: map[string]any{"on": true, "summary": evil, "detail": evil}},
-	}
-	status["queue"], status["versions"] = object, map[string]string{"pressbox": evil, "go": evil, "revision": evil}
-	status["volume"], status["quiet"] = map[string]any{}, map[string]any{"active": true, "mode": evil}
-	return func(w http.ResponseWriter, r *http.Request) {
-		if fails {
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(http.StatusConflict)
-		}
-		answer := object
-		switch {
-		case r.URL.Path == "/admin/status":
-			answer = status
-		case strings.HasPrefix(r.URL.Path, "/notify/"):
-			answer = map[string]any{"id": evil, "status": "failed", "error": evil}
-		}
-		_ = json.NewEncoder(w).Encode(answer)
-	}
-}
-
-// Whatever a server, a setting or an argument says, no command prints a control character.
-func TestCommands_control(t *testing.T) {
-	t.Parallel()
-	servertest.Settings(t)
-	dirs, urls := map[bool]string{}, map[bool]string{}
-	for _, fails := range []bool{false, true} {
-		dirs[fails] = t.TempDir()
-		serveAdmin(t, dirs[fails], evilServer(fails))
-		server := httptest.NewServer(evilServer(fails))
-		t.Cleanup(server.Close)
-		urls[fails] = server.URL
-	}
-	printed := 0
-	var walk func(cmd *cobra.Command, path []string)
-	walk = func(cmd *cobra.Command, path []string) {
-		for _, child := range cmd.Commands() {
-			walk(child, append(slices.Clone(path), child.Name()))
-		}
-		if cmd.RunE == nil {
-			return
-		}
-		for n := range 4 {
-			args := append(slices.Clone(path), slices.Repeat([]string{evil}, n)...)
-			changesHost := slices.Contains([]string{"serve", "setup-kiosk"}, cmd.Name())
-			if n == 0 && changesHost || cmd.Args != nil && cmd.Args(cmd, args[len(path):]) != nil && n != 1 {
-				continue
-			}
-			for fails, dir := range dirs {
-				printed += strings.Count(runEvil(t, cmd, args, dir, urls[fails]), "EVIL")
-			}
-		}
-	}
-	walk(program().Command(new(bool)), nil)
-	check.That(t, printed > 100, "the text was printed %d times", printed)
-}
-
-// runEvil runs a command and returns what it has printed.
-func runEvil(t *testing.T, command *cobra.Command, args []string, dir, url string) string {
-	t.Helper()
-	for flag, value := range map[string]string{"server": url, "root": dir} {
-		if command.Flags().Lookup(flag) != nil {
-			args = append(args, "--"+flag, value)
-		}
-	}
-	ctx, stop := context.WithTimeout(t.Context(), servertest.MaxWait)
-	defer stop()
-	cmd := exec.CommandContext(ctx, "pressbox", args...)
-	cmd.Dir, cmd.Env = dir, servertest.Environment(t, servertest.Silent, "VOICES_URL="+url+"/"+evil[:4])
-	out, _ := cmd.CombinedOutput() // an error is what it prints
-	check.Require(t, ctx.Err() == nil, "%q does not end: %s", args, out)
-	for _, r := range string(out) {
-		check.Require(t, r == '\n' || r == '\t' || !unicode.IsControl(r), "%q printed %q: %q", args, r, out)
-	}
-	return string(out)
 }

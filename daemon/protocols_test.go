@@ -332,7 +332,9 @@ func TestWyoming_settings(t *testing.T) {
 			true, "at 127.0.0.1:" + port, "port " + port + " is in use by another program", "degraded",
 		}, warning, true},
 		{
-			[]string{"WYOMING_PORT=" + port, "WYOMING=off"}, wyomingReport{Summary: "WYOMING=off", Status: "ok"}, ok,
+			[]string{"WYOMING_PORT=" + port, "WYOMING=off"},
+			wyomingReport{Summary: "WYOMING=off", Status: "ok"},
+			ok,
 			false,
 		},
 		{[]string{"NOTIFY_ACCESS=token"}, wyomingReport{Summary: "NOTIFY_ACCESS=token", Status: "ok"}, ok, false},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
 	"pressbox/game"
 	"pressbox/game/gametest"
 	"pressbox/game/retro"

@@ -47,7 +47,7 @@ func bucketRows() []bucketRow {
 		{keysBySeqBucket, announcementsShare, false},
 		// a quarter of the share; 50 favorites, 100 schedules, single keys
 		{controlsBucket, announcementsShare, false},
-		{flowBucket, signInShare, false}, // 256 pending flows
+		{flowBucket, signInShare, false}, // 256 pending flows, 1/16 of the share
 		{flowOrderBucket, signInShare, false},
 		{[]byte("auth_access"), signInShare, false},  // 1 h; with the next one, 5 for each session
 		{[]byte("auth_refresh"), signInShare, false}, // 7 days

@@ -109,7 +109,7 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 
 // query fills in the properties of a server.
 func (r *Inspection) query(conn *connection) error {
-	server, standard, sinks, err := conn.list()
+	l, err := conn.list()
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func (r *Inspection) query(conn *connection) error {
 	if err := conn.request(new(proto.GetCardInfoList), &cards); err != nil {
 		return fmt.Errorf("query the sound server: %w", err)
 	}
-	r.Server, r.Default, r.Cards = server, standard, len(cards)
-	for _, sink := range sinks {
+	r.Server, r.Default, r.Cards = l.server, l.standard, len(cards)
+	for _, sink := range l.sinks {
 		r.Sinks = append(r.Sinks, sink.SinkInfo)
 	}
 	return nil

@@ -29,8 +29,8 @@ const (
 // A link is the server's socket as the library's read loop sees it. That loop runs in the library's
 // goroutine, where a panic ends this process, and it loops for ever on a list that ends in the middle. So a
 // link passes on only complete control messages of the kinds that this package handles, which [skim] has
-// read, from a server whose first message was a valid reply. Every end reads as io.EOF, the only one that the library reports; the link
-// stores the cause.
+// read, from a server whose first message was a valid reply. Every end reads as io.EOF, the only one that
+// the library reports; the link stores the cause.
 type link struct {
 	conn     net.Conn
 	in       *bufio.Reader

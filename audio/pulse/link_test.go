@@ -106,8 +106,9 @@ func value(tag byte, parts ...any) string {
 func sinkInfo(ports, property uint32) string {
 	zero := string(make([]byte, 8))
 	return value('L', uint32(0)) + "tspeaker\x00" + "N" + value('a', "\x05\x01", uint32(48000)) + "m\x01\x00" +
-		value('L', uint32(0)) + value('v', "\x01", uint32(1<<16)) + "0" + value('L', uint32(0)) + "N" + "U" + zero + "N" +
-		value('L', uint32(0)) + "P" + "tname\x00" + value('L', property) + value('x', property) + "abc" + "N" + "U" + zero +
+		value('L', uint32(0)) + value('v', "\x01", uint32(1<<16)) + "0" + value('L', uint32(0)) +
+		"N" + "U" + zero + "N" + value('L', uint32(0)) + "P" + "tname\x00" + value('L', property) +
+		value('x', property) + "abc" + "N" + "U" + zero +
 		value('V', uint32(1<<16)) + value('L', uint32(0)) + value('L', uint32(0)) + value('L', uint32(0)) +
 		value('L', ports) + "tout\x00" + "N" + value('L', uint32(0)) + value('L', uint32(0)) + "N" +
 		"B\x01" + "f" + "B\x01" + "P" + "N"

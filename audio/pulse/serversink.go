@@ -23,42 +23,49 @@ const (
 	suspended = "suspended"
 )
 
-// list returns the server's name and version, the name of its default sink, and its sinks.
-func (c *connection) list() (server, standard string, sinks []serverSink, err error) {
+// A listing is what a sound server says about itself: its name and version, the name of its default sink, and its sinks.
+type listing struct {
+	server, standard string
+	sinks            []serverSink
+}
+
+// list returns what the server says about itself; an error may come with its name.
+func (c *connection) list() (l listing, err error) {
 	var about proto.GetServerInfoReply
 	if err := c.request(new(proto.GetServerInfo), &about); err != nil {
-		return "", "", nil, fmt.Errorf("query the sound server: %w", err)
+		return l, fmt.Errorf("query the sound server: %w", err)
 	}
-	server = about.PackageName + " " + about.PackageVersion
+	l.server, l.standard = about.PackageName+" "+about.PackageVersion, about.DefaultSinkName
 	var list proto.GetSinkInfoListReply
 	if err := c.request(new(proto.GetSinkInfoList), &list); err != nil {
-		return server, "", nil, fmt.Errorf("list the sound server's sinks: %w", err)
+		return l, fmt.Errorf("list the sound server's sinks: %w", err)
 	}
 	for _, sink := range list {
-		sinks = append(sinks, newServerSink(sink))
+		l.sinks = append(l.sinks, newServerSink(sink))
 	}
-	return server, about.DefaultSinkName, sinks, nil
+	return l, nil
 }
 
 // query returns the server's name and version, and the sink of the given name, or the default sink for "".
 func (c *connection) query(want string) (server string, sink serverSink, err error) {
-	server, standard, sinks, err := c.list()
+	l, err := c.list()
+	server = l.server
 	if err != nil {
 		return server, serverSink{}, err
 	}
-	name := cmp.Or(want, standard)
+	name := cmp.Or(want, l.standard)
 	var others []string
-	for _, sink := range sinks {
+	for _, sink := range l.sinks {
 		if sink.Name == name {
 			return server, sink, nil
 		}
 		others = append(others, sink.Name)
 	}
 	switch {
-	case len(sinks) == 0:
+	case len(l.sinks) == 0:
 		return server, serverSink{}, fmt.Errorf("%s has no sink", server)
 	case want == "":
-		return server, sinks[0], nil // PipeWire without a session manager has no default
+		return server, l.sinks[0], nil // PipeWire without a session manager has no default
 	default:
 		return server, serverSink{}, fmt.Errorf("no sink named %q; %s has %s", want, server, strings.Join(others, ", "))
 	}

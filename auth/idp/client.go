@@ -32,7 +32,7 @@ type client struct {
 func newClient(c Config) client {
 	transport := c.Transport
 	if transport == nil {
-		own := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
+		own := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck,forcetypeassert // it is one
 		own.MaxResponseHeaderBytes = maxHeader
 		transport = own
 	}

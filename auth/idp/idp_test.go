@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
 	"pressbox/auth"
 	"pressbox/auth/idp"
 	"pressbox/packaging/check"

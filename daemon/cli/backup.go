@@ -51,7 +51,7 @@ func backupCommand() *cobra.Command {
 			case path == standard:
 				return recovery.Backup(ctx, host.Config, w, logging.New(cmd.ErrOrStderr(), slog.LevelWarn))
 			default: // the file may be in a directory of root's
-				return asOwner(cmd, host, nil, w, "backup", standard)
+				return asOwner(cmd, host, nil, w, "backup", standard) //nolint:contextcheck // the command's
 			}
 		}
 		if path == standard {

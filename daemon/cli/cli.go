@@ -47,19 +47,25 @@ type ServeOptions struct {
 func (p Program) Execute(ctx context.Context, args []string) int {
 	started := false
 	root := p.Command(&started) //nolint:contextcheck // cobra passes ctx to the command
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return 0
-	}
-	for line := range strings.Lines(err.Error()) {
-		root.PrintErrln("pressbox:", strings.TrimSpace(line))
-	}
-	code, ok := exitcode.Of(err)
+	code, ok := run(ctx, root, args)
 	if !ok && !started { // cobra refused the command line
 		return exitcode.Usage
 	}
 	return code
+}
+
+// run runs the command that args name, prints its error, and returns its exit code, 0 without an error; ok reports
+// whether it has one.
+func run(ctx context.Context, root *cobra.Command, args []string) (code int, ok bool) {
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0, true
+	}
+	for line := range strings.Lines(err.Error()) {
+		root.PrintErrln("pressbox:", strings.TrimSpace(line))
+	}
+	return exitcode.Of(err)
 }
 
 // Command returns the tree of commands; it sets started when the command line is valid and

@@ -102,9 +102,10 @@ func dropPrivileges(t *testing.T, dir string) {
 func TestCall_maxReply(t *testing.T) {
 	t.Parallel()
 	for size, ok := range map[int]bool{maxReply: true, maxReply + 1: false} {
-		c := &Client{HTTP: http.Client{Transport: InProcess{http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		large := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(`"` + strings.Repeat("x", size-2) + `"`))
-		})}}, Base: "http://localhost"}
+		})
+		c := &Client{HTTP: http.Client{Transport: InProcess{large}}, Base: "http://localhost"}
 		var text string
 		err := c.Call(t.Context(), http.MethodGet, "/x", nil, &text)
 		check.That(t, (err == nil) == ok, "a response of %d bytes: %v", size, err)

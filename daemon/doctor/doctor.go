@@ -129,6 +129,11 @@ func (d Doctor) checkAsServer(ctx context.Context) []Finding {
 	if err != nil {
 		return finding("server", Warning, "", "not checked as %s: %s", d.account.Name(), oneLine(err))
 	}
+	for i, f := range findings { // root is told what to do
+		if f.Remedy == asRoot {
+			findings[i].Remedy = giveBack(d.cfg.StateDir, d.account)
+		}
+	}
 	return findings
 }
 
@@ -201,15 +206,18 @@ func (d Doctor) deniedRemedy() string {
 	if errors.Is(d.denied, trust.ErrPeer) {
 		return "run doctor as the server's user"
 	}
-	return "run doctor as root"
+	return asRoot
 }
 
-// runAsRoot returns the remedy for what only root may see; "" for root.
+// asRoot is the remedy for what only root may see.
+const asRoot = "run doctor as root"
+
+// runAsRoot returns asRoot, and "" for root.
 func runAsRoot() string {
 	if os.Geteuid() == 0 {
 		return ""
 	}
-	return "run doctor as root"
+	return asRoot
 }
 
 // accessRemedy returns the remedy for a file in STATE_DIR that doctor may not read: that of the server's user is

@@ -181,15 +181,21 @@ func TestCheckAudioSetup(t *testing.T) {
 			"run/user/7/x", "run/pressbox-audio/x", "var/lib/systemd/linger/pressbox",
 		}, OK, "server of pressbox", ""},
 		"headless, no socket": {
-			headless, []string{"run/user/7/x", "var/lib/systemd/linger/pressbox"}, Failure,
+			headless,
+			[]string{"run/user/7/x", "var/lib/systemd/linger/pressbox"},
+			Failure,
 			"/run/pressbox-audio does not exist", "systemd-tmpfiles",
 		},
 		"headless, no linger": {
-			headless, []string{"run/user/7/x", "run/pressbox-audio/x"}, Failure, "stops at every logout",
+			headless,
+			[]string{"run/user/7/x", "run/pressbox-audio/x"},
+			Failure, "stops at every logout",
 			"setup-audio headless",
 		},
 		"headless, no manager": {
-			headless, []string{"run/pressbox-audio/x", "var/lib/systemd/linger/pressbox"}, Failure,
+			headless,
+			[]string{"run/pressbox-audio/x", "var/lib/systemd/linger/pressbox"},
+			Failure,
 			"manager of the user pressbox does not run", "systemctl restart user@7",
 		},
 		"session": {session, []string{"run/user/8/x", "run/pressbox-audio/x"}, OK, "server of kiosk", ""},
@@ -241,11 +247,13 @@ func TestProxyFindings(t *testing.T) {
 		{web.Arrival{Peer: loopback, Trusted: true}, nil, Warning, "every client counts as local", "X-Forwarded-For"},
 		{web.Arrival{Peer: loopback}, nil, Warning, "every client counts as local", "X-Forwarded-For"},
 		{
-			web.Arrival{Peer: other, Trusted: true}, nil, Warning, "does not send the client's address",
+			web.Arrival{Peer: other, Trusted: true},
+			nil, Warning, "does not send the client's address",
 			"X-Forwarded-For",
 		},
 		{
-			web.Arrival{Peer: other, Forwarded: true}, nil, Warning, "is not trusted",
+			web.Arrival{Peer: other, Forwarded: true},
+			nil, Warning, "is not trusted",
 			"add 192.168.1.9 to TRUSTED_PROXIES",
 		},
 		{web.Arrival{}, web.ErrNotThisServer, Warning, "another server", "PUBLIC_URL"},
@@ -477,7 +485,9 @@ func TestMQTTFindings(t *testing.T) {
 func TestOpenAccountFindings(t *testing.T) {
 	t.Parallel()
 	all := []auth.Account{
-		{Name: "Open", Open: true}, {Name: "Invited"}, {Name: "Admin", Open: true, Admin: true},
+		{Name: "Open", Open: true},
+		{Name: "Invited"},
+		{Name: "Admin", Open: true, Admin: true},
 		{Name: "Gone", Open: true, Disabled: true},
 	}
 	const want = "made without an invite, 1 accounts may not announce (NOTIFY_ACCESS=token): Open"

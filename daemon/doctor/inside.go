@@ -164,7 +164,8 @@ func openAccountFindings(cfg settings.Config, all []auth.Account) []Finding {
 		return nil
 	}
 	return finding("access", Warning,
-		"\"pressbox users invite\" makes a link by which one can sign in, and may then; SIGN_UP=invite asks new accounts for it",
+		"\"pressbox users invite\" makes a link by which one can sign in, and may then; "+
+			"SIGN_UP=invite asks new accounts for it",
 		"made without an invite, %d accounts may not announce (NOTIFY_ACCESS=token): %s",
 		len(names), strings.Join(names[:min(len(names), 5)], ", "))
 }

@@ -49,9 +49,27 @@ func NewSlots() *Slots {
 // Take takes a place and a processor for a client until [Slot.Release], or returns [ErrBusy] or
 // [ErrClientBusy]. The zero client may have several places, and loses none. The context ends with the
 // place.
-func (s *Slots) Take(ctx context.Context, client netip.Prefix) (context.Context, *Slot, error) {
-	ctx, slot, _, err := s.take(ctx, client)
-	return ctx, slot, err
+func (s *Slots) Take(ctx context.Context, client netip.Prefix) (inner context.Context, slot *Slot, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if client.IsValid() && slices.ContainsFunc(s.slots, func(o *Slot) bool { return o.client == client }) {
+		return nil, nil, ErrClientBusy
+	}
+	if s.busy >= s.processors {
+		return nil, nil, ErrBusy
+	}
+	if len(s.slots) >= s.places {
+		slowest := s.slowest()
+		if slowest == nil {
+			return nil, nil, ErrBusy
+		}
+		slowest.remove()
+	}
+	slot = &Slot{Slots: s, client: client, held: true}
+	inner, slot.lose = context.WithCancel(ctx)
+	s.busy++
+	s.slots = append(s.slots, slot)
+	return inner, slot, nil
 }
 
 // Wait is Take, which it repeats while there is no slot, until ctx ends or a time has passed.
@@ -61,7 +79,8 @@ func (s *Slots) Wait(
 	late := time.NewTimer(most)
 	defer late.Stop()
 	for {
-		inner, slot, freed, err := s.take(ctx, client)
+		freed := s.change() // before the try, which may come too early
+		inner, slot, err := s.Take(ctx, client)
 		if err == nil {
 			return inner, slot, nil
 		}
@@ -75,30 +94,11 @@ func (s *Slots) Wait(
 	}
 }
 
-// take is Take. freed is closed when another place or processor is free.
-func (s *Slots) take(
-	ctx context.Context, client netip.Prefix,
-) (inner context.Context, slot *Slot, freed <-chan struct{}, err error) {
+// change returns a channel that is closed when a place or a processor becomes free.
+func (s *Slots) change() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if client.IsValid() && slices.ContainsFunc(s.slots, func(o *Slot) bool { return o.client == client }) {
-		return nil, nil, s.freed, ErrClientBusy
-	}
-	if s.busy >= s.processors {
-		return nil, nil, s.freed, ErrBusy
-	}
-	if len(s.slots) >= s.places {
-		slowest := s.slowest()
-		if slowest == nil {
-			return nil, nil, s.freed, ErrBusy
-		}
-		slowest.remove()
-	}
-	slot = &Slot{Slots: s, client: client, held: true}
-	inner, slot.lose = context.WithCancel(ctx)
-	s.busy++
-	s.slots = append(s.slots, slot)
-	return inner, slot, nil, nil
+	return s.freed
 }
 
 // slowest returns the slot of a client that has been reading for longest, nil for none.

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -45,7 +46,18 @@ const Household = 8
 
 // Writes returns the table. Routes without a row of their own are in the last one.
 func Writes() []Write {
-	const kib = 1 << 10
+	return slices.Concat(announcementWrites(), signInWrites(), gameWrites(), []Write{
+		{
+			Name: "other changes", Owner: Account, Rate: 120, Per: time.Minute, Burst: 60,
+			Syncs: 1, Bytes: 0, Share: "announcements", Bound: "nothing is saved",
+			Routes: []string{"/"},
+		},
+	})
+}
+
+const kib = 1 << 10
+
+func announcementWrites() []Write {
 	return []Write{
 		{
 			Name: "announcements", Owner: Client, Rate: 120, Per: time.Minute, Burst: 60, // or NOTIFY_RATE
@@ -72,6 +84,11 @@ func Writes() []Write {
 				"/api/volume", "/api/quiet", "/api/favorites", "/api/favorites/", "/api/schedules", "/api/schedules/",
 			},
 		},
+	}
+}
+
+func signInWrites() []Write {
+	return []Write{
 		{
 			Name: "sign-ins", Owner: Client, Rate: 60, Per: time.Minute, Burst: 60,
 			Syncs: 3, Bytes: 6 * kib, Share: "sign-in",
@@ -95,8 +112,20 @@ func Writes() []Write {
 			Routes: []string{"/api/auth/"},
 		},
 		{
+			Name: "administration", Owner: Account, Rate: 120, Per: time.Minute, Burst: 60,
+			Syncs: 1, Bytes: 4 * kib, Share: "sign-in",
+			Bound:  "100 tokens, 100 invites; a file each for backups and voices",
+			Routes: []string{"/api/admin/"},
+		},
+	}
+}
+
+func gameWrites() []Write {
+	return []Write{
+		{
 			Name: "games", Owner: Account, Rate: 30, Per: time.Hour, Burst: 30,
-			Syncs: 2, Bytes: 64 * kib, Share: "games", Bound: "200 pending and active, 500 finished ones of an account; the former a quarter of the share",
+			Syncs: 2, Bytes: 64 * kib, Share: "games",
+			Bound:  "200 pending and active, 500 finished ones of an account; the former a quarter of the share",
 			Routes: []string{"POST /api/games", "POST /api/games/{id}/rematch"},
 		},
 		{
@@ -106,7 +135,8 @@ func Writes() []Write {
 		},
 		{
 			Name: "leagues and series", Owner: Account, Rate: 30, Per: time.Hour, Burst: 30,
-			Syncs: 1, Bytes: 64 * kib, Share: "games", Bound: "100 of 64 KiB, 40 of them for accounts without an unfinished one",
+			Syncs: 1, Bytes: 64 * kib, Share: "games",
+			Bound:  "100 of 64 KiB, 40 of them for accounts without an unfinished one",
 			Routes: []string{"POST /api/leagues", "POST /api/series"},
 		},
 		{
@@ -115,17 +145,6 @@ func Writes() []Write {
 			Routes: []string{"/api/games/", "/api/leagues/", "/api/series/"},
 		},
 		Moves(),
-		{
-			Name: "administration", Owner: Account, Rate: 120, Per: time.Minute, Burst: 60,
-			Syncs: 1, Bytes: 4 * kib, Share: "sign-in",
-			Bound:  "100 tokens, 100 invites; a file each for backups and voices",
-			Routes: []string{"/api/admin/"},
-		},
-		{
-			Name: "other changes", Owner: Account, Rate: 120, Per: time.Minute, Burst: 60,
-			Syncs: 1, Bytes: 0, Share: "announcements", Bound: "nothing is saved",
-			Routes: []string{"/"},
-		},
 	}
 }
 
@@ -133,7 +152,8 @@ func Writes() []Write {
 func Moves() Write {
 	return Write{
 		Name: "moves of games", Owner: Account, Rate: 1200, Per: time.Minute, Burst: 600,
-		Syncs: 2, Bytes: 64 << 10, Share: "games", Bound: "a quarter of the share for the unfinished games of an account",
+		Syncs: 2, Bytes: 64 << 10, Share: "games",
+		Bound: "a quarter of the share for the unfinished games of an account",
 	}
 }
 

@@ -21,7 +21,8 @@ func TestWrites_documented(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(check.Root(t), "SECURITY.md")
 	text := string(check.Must(os.ReadFile(path))(t))
-	const head = "| what is saved | whose | changes | transactions | KiB | share | all of it |\n|---|---|---|---|---|---|---|\n"
+	const head = "| what is saved | whose | changes | transactions | KiB | share | all of it |\n" +
+		"|---|---|---|---|---|---|---|\n"
 	table := head
 	for _, w := range limits.Writes() {
 		rate := "others limit them"

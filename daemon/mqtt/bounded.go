@@ -67,7 +67,7 @@ func (c *boundedConn) readHeader(b byte) error {
 }
 
 // noAuther does nothing when a broker says that it has authenticated the client by a method
-// which CONNECT has not named. Without an [paho.Auther] the library panics then.
+// which CONNECT has not named. Without one the library panics then.
 type noAuther struct{}
 
 // Authenticate is not called: a [boundedConn] reads no AUTH packet.

@@ -17,10 +17,10 @@ func TestMatches(t *testing.T) {
 		a     | a/# +                       | a/b b
 		b     | #                           | a/#
 	`) {
-		for _, filter := range strings.Fields(row[1]) {
+		for filter := range strings.FieldsSeq(row[1]) {
 			check.That(t, matches(filter, row[0]), "%s does not match %s", filter, row[0])
 		}
-		for _, filter := range strings.Fields(row[2]) {
+		for filter := range strings.FieldsSeq(row[2]) {
 			check.That(t, !matches(filter, row[0]), "%s matches %s", filter, row[0])
 		}
 	}

@@ -74,7 +74,10 @@ func (p *peer) run(t *testing.T) (stop func()) {
 	return stop
 }
 
-func (p *peer) awaitUp(t *testing.T) { receive(t, p, p.up) }
+func (p *peer) awaitUp(t *testing.T) {
+	t.Helper()
+	receive(t, p, p.up)
+}
 
 // next returns the next message.
 func (p *peer) next(t *testing.T) mqtt.Message { return receive(t, p, p.received) }
@@ -421,8 +424,12 @@ func TestSession_unexpectedAuthentication(t *testing.T) {
 func FuzzSession(f *testing.F) {
 	publish := []byte{packets.PUBLISH<<4 | 2, 12, 0, 5, 'p', '/', 's', 'a', 'y', 0, 1, 0, 'H', 'i'}
 	for _, seed := range [][]byte{
-		connack, {packets.CONNACK << 4, 8, 0, 0, 5, 0x15, 0, 2, 'x', 'y'}, {packets.AUTH << 4, 2, 0x18, 0}, publish,
-		{packets.CONNACK << 4, 3, 0, packets.ConnackNotAuthorized, 0}, {packets.PUBLISH << 4, 0xff, 0xff, 0xff, 0x7f},
+		connack,
+		{packets.CONNACK << 4, 8, 0, 0, 5, 0x15, 0, 2, 'x', 'y'},
+		{packets.AUTH << 4, 2, 0x18, 0},
+		publish,
+		{packets.CONNACK << 4, 3, 0, packets.ConnackNotAuthorized, 0},
+		{packets.PUBLISH << 4, 0xff, 0xff, 0xff, 0x7f},
 		slices.Concat(connack, []byte{packets.SUBACK << 4, 5, 0, 1, 0, 1, 0x87}, publish, publish),
 		slices.Concat(connack, []byte{packets.DISCONNECT << 4, 2, 0x8e, 0}),
 		slices.Concat(connack, []byte{packets.PUBREC << 4, 2, 0, 1, packets.PUBREL<<4 | 2, 2, 0, 1, 0xd0, 0}),

@@ -52,18 +52,25 @@ func TestMoments_queue(t *testing.T) {
 		{`run([5000, 5749, 5750, 7249, 7250], shown(1, "single"), shown(2, "walk"))`, "1,1,2,2,0"},
 		// too many: a great one stays
 		{`run([5000, 6000, 7000, 9000], ...[1, 2, 3, 4, 5].map((rev) => shown(rev, "single")))`, "3,4,5,0"},
-		{`run([5000, 6000, 7000, 9000], shown(1, "home run"), ...[2, 3, 4, 5].map((rev) => shown(rev, "single")))`,
-			"1,4,5,0"},
+		{
+			`run([5000, 6000, 7000, 9000], shown(1, "home run"), ...[2, 3, 4, 5].map((rev) => shown(rev, "single")))`,
+			"1,4,5,0",
+		},
 		{`run([5000, 6000, 7000, 9000], ...[1, 2, 3, 4].map((rev) => shown(rev, "home run")))`, "2,3,4,0"},
 		{`(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000); q.add(shown(2, "walk"));
 			q.skip(); return String(q.at(5001)); })()`, "null"},
 		// the last one, and an end without a play
 		{`(() => { const q = new m.Moments(), s = shown(7, "walk"); q.add(s); q.at(5000); q.end(8);
 			return m.kindOf(s); })()`, "last"},
-		{`(() => { const q = new m.Moments(), s = shown(7, "walk"); q.add(s); q.end(9); return m.kindOf(s); })()`,
-			"walk"},
-		{`(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000); return String(q.left(5400)); })()`,
-			"1100"},
+		{
+			`(() => { const q = new m.Moments(), s = shown(7, "walk"); q.add(s); q.end(9); return m.kindOf(s); })()`,
+			"walk",
+		},
+		{
+			`(() => { const q = new m.Moments(); q.add(shown(1, "walk")); q.at(5000);
+				return String(q.left(5400)); })()`,
+			"1100",
+		},
 	})
 }
 
@@ -97,17 +104,25 @@ func TestMoments_kindsAndWays(t *testing.T) {
 		// a run, and an out on the bases
 		{`kind({ kind: "single" }, { runs: 1, now: { score: { away: 3, home: 2 } } }, true)`, "last"},
 		{`ways({ kind: "strikeout", outs: [{ who: "batter", by: "2" }] })`, "[null,[],[]]"},
-		{`ways({ kind: "out", ball: { contact: "ground ball" },
+		{
+			`ways({ kind: "out", ball: { contact: "ground ball" },
 				outs: [{ who: "first", at: "second", by: "64" }, { who: "batter", at: "first", by: "43" }] })`,
-			"[[138,150],[[138,150],[200,144],[290,234]],[[0,1,true],[1,2,true]]]"},
-		{`ways({ kind: "single", ball: { place: "8" },
+			"[[138,150],[[138,150],[200,144],[290,234]],[[0,1,true],[1,2,true]]]",
+		},
+		{
+			`ways({ kind: "single", ball: { place: "8" },
 				runs: [{ to: "first" }, { to: "third" }, {}, { to: "home" }] })`,
-			"[[200,72],[],[[0,1,false],[1,3,false],[3,4,false]]]"},
+			"[[200,72],[],[[0,1,false],[1,3,false],[3,4,false]]]",
+		},
 		{`ways({ kind: "home run", ball: { place: "7" }, runs: [{ to: "home" }] })`, "[[65,41],[],[[0,4,false]]]"},
-		{`ways({ kind: "caught stealing", outs: [{ who: "first", at: "second", by: "26" }], runs: [] })`,
-			"[null,[[200,352],[200,144]],[[1,2,true]]]"},
-		{`ways({ kind: "pick-off", outs: [{ who: "first", at: "first", by: "13" }] })`,
-			"[null,[[200,236],[290,234]],[[1,1,true]]]"},
+		{
+			`ways({ kind: "caught stealing", outs: [{ who: "first", at: "second", by: "26" }], runs: [] })`,
+			"[null,[[200,352],[200,144]],[[1,2,true]]]",
+		},
+		{
+			`ways({ kind: "pick-off", outs: [{ who: "first", at: "first", by: "13" }] })`,
+			"[null,[[200,236],[290,234]],[[1,1,true]]]",
+		},
 	})
 }
 
@@ -135,13 +150,19 @@ func TestStage_callouts(t *testing.T) {
 		{`shown({ kind: "single" }, 1, true)`, "callout great walkoff|Walk-off!|0|3"},
 		{`shown({ kind: "home run" }, 2)`, "callout great homer|Home run!|0|4"},
 		{`shown({ kind: "home run" }, 4)`, "callout great grand_slam|Grand slam!|0|6"},
-		{`shown({ kind: "out", outs: [{ who: "first" }, { who: "batter" }] })`,
-			"callout great double_play|Double play!|2|"},
-		{`shown({ kind: "out", outs: [{ who: "first" }, { who: "second" }, { who: "batter" }] })`,
-			"callout great triple_play|Triple play!|3|"},
+		{
+			`shown({ kind: "out", outs: [{ who: "first" }, { who: "batter" }] })`,
+			"callout great double_play|Double play!|2|",
+		},
+		{
+			`shown({ kind: "out", outs: [{ who: "first" }, { who: "second" }, { who: "batter" }] })`,
+			"callout great triple_play|Triple play!|3|",
+		},
 		{`shown({ kind: "out", outs: [{ who: "batter" }] }, 0, true)`, "callout great last|Ball game!|1|"},
-		{`shown({ kind: "out", outs: [{ who: "batter" }], ball: { contact: "fly ball" } })`,
-			"callout fly_out|Fly out|1|"},
+		{
+			`shown({ kind: "out", outs: [{ who: "batter" }], ball: { contact: "fly ball" } })`,
+			"callout fly_out|Fly out|1|",
+		},
 		{`shown({ kind: "single" }, 1)`, "callout single|Single|0|3"},
 	})
 }

@@ -146,7 +146,7 @@ func (s *server) newTab(browser context.Context, tb testing.TB, options ...chrom
 	tb.Helper()
 	ctx, cancel := chromedp.NewContext(browser, options...)
 	tb.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 3*deadline)
+	ctx, cancel = context.WithTimeout(ctx, 10*deadline)
 	tb.Cleanup(cancel)
 	b := &tab{server: s, t: tb, ctx: ctx, dialogs: make(chan string, 1)}
 	b.do(chromedp.EmulateViewport(1280, 800)) //nolint:contextcheck // the tab has its own

@@ -375,8 +375,13 @@ func TestParseDotenv_literal(t *testing.T) {
 	text := "# a comment\n\n A = $HOME/x #no comment\r\nB=p#w\nC='it''s'\nD=\"a\\nb\" \nE=\nF=a=b\nG=\"\n"
 	got, err := parseDotenv(text)
 	want := []assignment{
-		{"A", "$HOME/x #no comment", 3}, {"B", "p#w", 4}, {"C", "it''s", 5}, {"D", `a\nb`, 6}, {"E", "", 7},
-		{"F", "a=b", 8}, {"G", `"`, 9},
+		{"A", "$HOME/x #no comment", 3},
+		{"B", "p#w", 4},
+		{"C", "it''s", 5},
+		{"D", `a\nb`, 6},
+		{"E", "", 7},
+		{"F", "a=b", 8},
+		{"G", `"`, 9},
 	}
 	check.That(t, err == nil && reflect.DeepEqual(got, want), "parsed\n%+v, %v; want\n%+v", got, err, want)
 }

@@ -81,7 +81,7 @@ ExecPaths=/usr
 
 // headlessFiles returns the files by which the user pressbox has a sound server without
 // being logged in, and no other user starts one, which would occupy the sound card.
-func headlessFiles() []file {
+func headlessFiles(confined bool) []file {
 	files := sessionFiles(settings.UserName)
 	files[0].content += "f " + lingerFile + " 0644 root root -\n" //nolint:dupword // user and group
 	for i := range files {
@@ -107,7 +107,7 @@ wireplumber.profiles = {
 		"pipewire-pulse.socket", "wireplumber.service", "filter-chain.service",
 	} {
 		content := header + "[Unit]\nConditionUser=" + settings.UserName + "\n"
-		if unit == "pipewire-pulse.service" {
+		if confined && unit == "pipewire-pulse.service" {
 			content += soundConfinement
 		}
 		files = append(files, file{"/etc/systemd/user/" + unit + ".d/pressbox.conf", content})
@@ -161,11 +161,14 @@ func (s Setup) Audio(a AudioSetup) error {
 	}
 	owner, files := a.User, sessionFiles(a.User)
 	if a.Mode == "headless" {
-		owner, files = settings.UserName, headlessFiles()
+		refusal := s.refusesNamespaces()
+		owner, files = settings.UserName, headlessFiles(refusal == "")
 		if err := s.install("pipewire-pulse", "wireplumber"); err != nil {
 			return err
 		}
-		s.checkConfinement(files)
+		if refusal != "" {
+			s.printf("the sound server is not confined: that needs user namespaces, and %s is 0", refusal)
+		}
 	}
 	before := s.audioUser()
 	if err := s.removeAudioFiles(files); err != nil {
@@ -187,21 +190,17 @@ func (s Setup) Audio(a AudioSetup) error {
 	return s.connect(owner)
 }
 
-// checkConfinement removes [soundConfinement] from files where the kernel is set to refuse what it needs, and says so:
-// the sound server would not start.
-func (s Setup) checkConfinement(files []file) {
-	for _, limit := range []string{"kernel/unprivileged_userns_clone", "user/max_user_namespaces"} {
-		text, err := os.ReadFile(filepath.Join(s.Root, "proc/sys", limit)) // not every kernel has both
-		if err != nil || strings.TrimSpace(string(text)) != "0" {
-			continue
+// refusesNamespaces returns the setting of the kernel by which it refuses user namespaces, which [soundConfinement]
+// needs: the sound server would not start; "" if there is none.
+func (s Setup) refusesNamespaces() string {
+	for _, name := range []string{"kernel/unprivileged_userns_clone", "user/max_user_namespaces"} {
+		//nolint:gosec // of the host, and not every kernel has both
+		text, err := os.ReadFile(filepath.Join(s.Root, "proc/sys", name))
+		if err == nil && strings.TrimSpace(string(text)) == "0" {
+			return strings.ReplaceAll(name, "/", ".")
 		}
-		s.printf("the sound server is not confined: that needs user namespaces, and %s is 0",
-			strings.ReplaceAll(limit, "/", "."))
-		for i := range files {
-			files[i].content = strings.Replace(files[i].content, soundConfinement, "", 1)
-		}
-		return
 	}
+	return ""
 }
 
 // undoAudio removes an AudioSetup.
@@ -304,7 +303,7 @@ func (s Setup) manager(verb string) error {
 // removeAudioFiles removes every file of an AudioSetup that is not among the next ones, and
 // the directories that are empty then.
 func (s Setup) removeAudioFiles(next []file) error {
-	for _, f := range headlessFiles() {
+	for _, f := range headlessFiles(true) {
 		if slices.ContainsFunc(next, func(n file) bool { return n.path == f.path }) {
 			continue
 		}
@@ -395,7 +394,7 @@ func (s Setup) AudioOutdated() string {
 	case "":
 		return ""
 	case settings.UserName:
-		files, command = headlessFiles(), "pressbox setup-audio headless"
+		files, command = headlessFiles(s.refusesNamespaces() == ""), "pressbox setup-audio headless"
 	}
 	for _, f := range files {
 		if content, err := os.ReadFile(filepath.Join(s.Root, f.path)); err != nil || string(content) != f.content {

@@ -53,7 +53,7 @@ func Try(ctx context.Context, cfg settings.Config, running *client.Client) (err 
 			return fmt.Errorf("copy the store: %w", err)
 		}
 		served = resp.Body
-		defer served.Close() //nolint:errcheck // it was only read
+		defer served.Close()
 	}
 	if err := trust.Enter(state); err != nil {
 		return err

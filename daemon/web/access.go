@@ -154,7 +154,7 @@ func (a accessRules) authorizeNotify(r *http.Request, orSession bool) error {
 		return errAnnouncementsOff
 	}
 	client, refused := infoOf(r.Context()).client, errToken
-	signedIn := func() bool {
+	signedIn := func() bool { //nolint:contextcheck // the request's
 		if !orSession || a.requireSession(r) != nil {
 			return false
 		}

@@ -133,8 +133,12 @@ func (c schemas) decode(text []byte, v any) error {
 	if ok {
 		wrong = append(violationsIn(invalid), wrong...)
 	}
-	bodyErr := &BodyError{wrong}
-	for _, violation := range bodyErr.Violations {
+	return decodeRest(tree, wrong, v)
+}
+
+// decodeRest decodes the members of a body that have no violation, and returns the violations.
+func decodeRest(tree map[string]any, wrong []Violation, v any) error {
+	for _, violation := range wrong {
 		for member := range jsontext.Pointer(violation.Path).Tokens() {
 			delete(tree, member)
 			break
@@ -147,7 +151,7 @@ func (c schemas) decode(text []byte, v any) error {
 	if err := unmarshalValid(valid, v); err != nil {
 		return err
 	}
-	return bodyErr
+	return &BodyError{wrong}
 }
 
 // controlsIn lists the texts of a body at a location that have control characters.

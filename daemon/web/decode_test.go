@@ -62,8 +62,13 @@ func TestWriteLargeJSON(t *testing.T) {
 		size    int
 		gzipped bool
 	}{
-		{"gzip", large, true}, {"br, GZIP;q=0.5", large, true}, {"gzip", small, false}, {"", large, false},
-		{"gzip;q=0", large, false}, {"gzip;q=0.0, br", large, false}, {"identity", large, false},
+		{"gzip", large, true},
+		{"br, GZIP;q=0.5", large, true},
+		{"gzip", small, false},
+		{"", large, false},
+		{"gzip;q=0", large, false},
+		{"gzip;q=0.0, br", large, false},
+		{"identity", large, false},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		if tt.accepts != "" {
@@ -117,8 +122,12 @@ func TestWriteLargeJSON_conditional(t *testing.T) {
 		text, has string
 		want      int
 	}{
-		{text, tag, 304}, {text, `"a", ` + tag, 304}, {text, "*", 304},
-		{text + "y", tag, 200}, {text, `W/"a"`, 200}, {text, "", 200},
+		{text, tag, 304},
+		{text, `"a", ` + tag, 304},
+		{text, "*", 304},
+		{text + "y", tag, 200},
+		{text, `W/"a"`, 200},
+		{text, "", 200},
 	} {
 		for _, accepts := range []string{"gzip", "identity"} {
 			if w := ask(tt.text, accepts, tt.has); w.Code != tt.want || (w.Body.Len() == 0) != (tt.want == 304) {

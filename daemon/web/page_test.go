@@ -152,9 +152,17 @@ func TestPage_language(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
 	for _, tt := range []struct{ cookie, accept, want string }{
-		{"", "", "en"}, {"", "de", "de"}, {"", "de-AT,de;q=0.9,en;q=0.8", "de"}, {"", "fr,de;q=0.5", "de"},
-		{"", "en-GB,de;q=0.9", "en"}, {"", "fr", "en"}, {"", "de;q=x,,;", "en"},
-		{"de", "en", "de"}, {"en", "de", "en"}, {"xx-invalid-", "de", "de"}, {"../app", "", "en"},
+		{"", "", "en"},
+		{"", "de", "de"},
+		{"", "de-AT,de;q=0.9,en;q=0.8", "de"},
+		{"", "fr,de;q=0.5", "de"},
+		{"", "en-GB,de;q=0.9", "en"},
+		{"", "fr", "en"},
+		{"", "de;q=x,,;", "en"},
+		{"de", "en", "de"},
+		{"en", "de", "en"},
+		{"xx-invalid-", "de", "de"},
+		{"../app", "", "en"},
 	} {
 		page := r.Do(t, "GET", "/", "", "Cookie", "pressbox_language="+tt.cookie, "Accept-Language", tt.accept).Want(200)
 		if !strings.Contains(page.Text, `<html lang="`+tt.want+`">`) ||

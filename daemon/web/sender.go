@@ -3,13 +3,11 @@ package web
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"os/user"
 	"slices"
 	"strconv"
-	"strings"
 
 	"pressbox/auth/netblock"
 	"pressbox/voice/announce"
@@ -32,7 +30,10 @@ func (s *Server) ClientID(r *http.Request) string {
 		return "token:" + hex.EncodeToString(digest[:])
 	}
 	block := s.cfg.Blocks.Of(addressOf(r)).Host
-	return "address:" + strings.TrimSuffix(block.String(), fmt.Sprintf("/%d", block.Addr().BitLen())) // of one: no length
+	if block.IsSingleIP() {
+		return "address:" + block.Addr().String()
+	}
+	return "address:" + block.String()
 }
 
 // Sender returns the sender of an announcement by an authorized request: the

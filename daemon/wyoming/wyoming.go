@@ -9,8 +9,8 @@
 //
 // One law: a client can take nothing from others that HTTP would not give it. It is let in by its address, as
 // the protocol has no credentials; requests count in NOTIFY_RATE and in the speech slots, and all frames in a
-// rate of their own; and what is slow, idle or not in the protocol is disconnected. Audio goes only to the client that sent the text; nothing is
-// announced.
+// rate of their own; and what is slow, idle or not in the protocol is disconnected. Audio goes only to the
+// client that sent the text; nothing is announced.
 package wyoming
 
 import (

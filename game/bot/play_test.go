@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
 	"pressbox/game"
 	"pressbox/game/bot"
 	"pressbox/game/bot/bottest"

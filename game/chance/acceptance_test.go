@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"pgregory.net/rapid"
+
 	"pressbox/game"
 	"pressbox/game/chance"
 	"pressbox/packaging/check"

@@ -418,13 +418,10 @@ func TestHotSeat_choicesNameTheirSide(t *testing.T) {
 	}
 }
 
-// A client that always sends the first legal action plays every combination of options to the end.
+// A client that always sends the first legal action plays games with each value of each option to the end.
 func TestSubmit_firstLegalPlaysToEnd(t *testing.T) {
 	t.Parallel()
-	for n := range 48 {
-		if testing.Short() && n%5 != 0 {
-			continue // a fifth of the combinations will do
-		}
+	for n := 0; n < 48; n += 5 {
 		o := protocol.Defaults()
 		o.DH, o.Innings, o.Side = n%2 == 0, []int{3, 5, 7, 9}[n/2%4], []string{"home", "away"}[n*7/3%2]
 		o.ExtraInnings = []game.ExtraInnings{game.AutomaticRunner, game.Standard}[n/8%2]

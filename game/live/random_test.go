@@ -35,11 +35,7 @@ type randomGame struct {
 // no gaps; and a game that is loaded is the one that was played.
 func TestGames_randomActions(t *testing.T) {
 	t.Parallel()
-	seeds := 24
-	if testing.Short() {
-		seeds = 8
-	}
-	for seed := range seeds {
+	for seed := range 16 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

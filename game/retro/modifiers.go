@@ -59,9 +59,16 @@ const maxOtherModifiers = 80
 // modifierFlags returns the modifiers that are a flag.
 func modifierFlags() table[game.Flags] {
 	return table[game.Flags]{
-		{"SH", game.SacrificeHit}, {"SF", game.SacrificeFly}, {"NDP", game.NoDoublePlay}, {"FL", game.Foul},
-		{"IF", game.InfieldFly}, {"AP", game.Appeal}, {"BINT", game.BatterInterference},
-		{"RINT", game.RunnerInterference}, {"IPHR", game.InsideTheParkHomeRun}, {"BOOT", game.OutForBattingOutOfTurn},
+		{"SH", game.SacrificeHit},
+		{"SF", game.SacrificeFly},
+		{"NDP", game.NoDoublePlay},
+		{"FL", game.Foul},
+		{"IF", game.InfieldFly},
+		{"AP", game.Appeal},
+		{"BINT", game.BatterInterference},
+		{"RINT", game.RunnerInterference},
+		{"IPHR", game.InsideTheParkHomeRun},
+		{"BOOT", game.OutForBattingOutOfTurn},
 	}
 }
 
@@ -79,8 +86,13 @@ func (x *parser) doublePlayModifier(ball string) {
 // contacts returns the kinds of batted balls.
 func contacts() table[game.Contact] {
 	return table[game.Contact]{
-		{"G", game.GroundBall}, {"F", game.FlyBall}, {"L", game.LineDrive}, {"P", game.PopUp}, {"BG", game.BuntGround},
-		{"BP", game.BuntPopUp}, {"BL", game.BuntLineDrive},
+		{"G", game.GroundBall},
+		{"F", game.FlyBall},
+		{"L", game.LineDrive},
+		{"P", game.PopUp},
+		{"BG", game.BuntGround},
+		{"BP", game.BuntPopUp},
+		{"BL", game.BuntLineDrive},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
 	"pressbox/game"
 	"pressbox/game/stats"
 	"pressbox/game/teams"

@@ -70,7 +70,8 @@ func Rows(text string) (rows [][]string) {
 			continue
 		}
 		var row []string
-		for cell, more := "", true; more; {
+		for more := true; more; {
+			var cell string
 			cell, line, more = strings.Cut(" "+line+" ", " | ")
 			row = append(row, strings.TrimSpace(cell))
 		}

@@ -49,7 +49,7 @@ func (c *Client) Request(method, path string, body, answer any, headers ...strin
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	got, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode/100 != 2 {
 		err = fmt.Errorf("%s %s: status %d: %s", method, path, resp.StatusCode, got)
@@ -103,7 +103,7 @@ func Publish(t *testing.T, deb, dist, address string) (sources []byte) {
 	home := check.Must(os.MkdirTemp("", "gpg"))(t) //nolint:usetesting // short, for the socket of gpg's agent
 	t.Cleanup(func() { check.NoError(t, os.RemoveAll(home)) })
 	run := func(args ...string) string {
-		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...) //nolint:gosec // of a test
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		cmd.Env = append(os.Environ(), "GNUPGHOME="+home, "DIST="+dist)
 		out, err := cmd.CombinedOutput()
 		check.Require(t, err == nil, "%q: %v\n%s", args, err, out)

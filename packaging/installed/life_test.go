@@ -153,7 +153,12 @@ func testHeadlessSound(s *server) {
 // program of its user, can write. In one that only root can write it is run, where clients may load modules at all.
 func (s *server) checkPlugins() {
 	s.t.Helper()
-	const server, ran = "unix:/run/pressbox-audio/native", "/run/pressbox-audio/ran"
+	const ran = "/run/pressbox-audio/ran"
+	pactl := func(args ...string) string {
+		return s.try(append([]string{
+			"runuser", "--user=pressbox", "--", "pactl", "--server=unix:/run/pressbox-audio/native",
+		}, args...)...)
+	}
 	const source = `#include <fcntl.h>
 		__attribute__((constructor)) static void run(void) { creat("` + ran + `", 0600); }`
 	plugin := filepath.Join(s.t.TempDir(), "plugin.so")
@@ -161,15 +166,14 @@ func (s *server) checkPlugins() {
 	const folders = "/usr/local/lib /var/lib/pressbox /var/lib/pressbox-audio /run/pressbox-audio /var/tmp /dev/shm"
 	for folder := range strings.FieldsSeq(folders) {
 		s.run("install", "--owner=pressbox", s.copyIn(plugin), folder)
-		said := s.try("runuser", "--user=pressbox", "--", "pactl", "--server="+server,
-			"load-module", "module-ladspa-sink", "label=x", "plugin="+folder+"/plugin.so")
+		said := pactl("load-module", "module-ladspa-sink", "label=x", "plugin="+folder+"/plugin.so")
 		may := folder == "/usr/local/lib" && !strings.Contains(said, "Access denied")
 		check.Equal(s.t, s.exists(ran), may, "the sound server runs a plugin in %s (%s)", folder, said)
 		s.run("rm", "--force", ran, folder+"/plugin.so")
 	}
-	denied := strings.Contains(s.try("runuser", "--user=pressbox", "--", "pactl", "--server="+server, "load-module",
-		"module-null-sink"), "Access denied")
+	denied := strings.Contains(pactl("load-module", "module-null-sink"), "Access denied")
 	check.Equal(s.t, denied, s.systemd() >= 257, "clients cannot load modules")
+	pactl("unload-module", "module-null-sink")
 }
 
 // checkPlayback checks that an announcement is played by a user's sound server.

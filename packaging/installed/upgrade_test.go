@@ -35,7 +35,8 @@ func testUpgrade(s *server) {
 	r := s.underLoad(func() { s.run("apt-get", "install", "--yes", "--quiet=2", "--only-upgrade", "pressbox") })
 	r.mustAnswerSince(s.t, time.Time{})
 	game.finish()
-	s.run("sh", "-c", "rm "+hosttest.SourcesFile+" /var/cache/apt/archives/pressbox_*") // what a purge leaves, as it is apt's
+	// What a purge leaves, as it is apt's.
+	s.run("sh", "-c", "rm "+hosttest.SourcesFile+" /var/cache/apt/archives/pressbox_*")
 	s.checkVersion()
 	s.checkWyoming()
 	config := s.run("pressbox", "config")

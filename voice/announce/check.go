@@ -65,8 +65,8 @@ func (r Request) Check(c Conditions, found Found) (Announcement, error) {
 	if len(r.IdempotencyKey) > MaxKeyLength {
 		wrong.add("Idempotency-Key", CodeTooLong, fmt.Sprintf("must have at most %d bytes", MaxKeyLength))
 	}
-	if errors.As(found.RoomsErr, &wrong.Room) {
-		wrong.add("room", CodeUnknownRoom, wrong.Room.Error())
+	if unknown, ok := errors.AsType[*UnknownRoomError](found.RoomsErr); ok {
+		wrong.add("room", CodeUnknownRoom, unknown.Error())
 	}
 	if errors.As(found.VoiceErr, &wrong.Voice) {
 		wrong.add("voice", CodeUnknownVoice, wrong.Voice.Error())
@@ -94,8 +94,8 @@ func trimmed(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// ControlViolation returns the violation of a text that a client sends to be stored and that has a control character (C0,
-// DEL or C1) other than line breaks and tabs, which could act on a terminal that shows it; ok is false without one.
+// ControlViolation returns the violation of a text that a client sends to be stored and that has a control character
+// (C0, DEL or C1) other than line breaks and tabs, which could act on a terminal; ok is false without one.
 func ControlViolation(path, text string) (v Violation, ok bool) {
 	for _, r := range strings.ReplaceAll(text, "\r\n", "\n") {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

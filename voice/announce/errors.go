@@ -32,7 +32,6 @@ type RequestError struct {
 	Violations []Violation
 	// Voice is set if the requested voice is not installed. errors.As finds it.
 	Voice *UnknownVoiceError
-	Room  *UnknownRoomError // set if a room is unknown
 }
 
 // Unwrap returns the UnknownVoiceError, if there is one.

@@ -311,8 +311,8 @@ func TestQueue_model(t *testing.T) {
 	})
 }
 
-// A limited client has half of the places of the queue, and 50 of the planned announcements, also of those that are being
-// saved and of those that a store had; others have theirs, and one that is not limited has all.
+// A limited client has half of the places of the queue, and 50 of the planned announcements, also of those that are
+// being saved and of those that a store had; others have theirs, and one that is not limited has all.
 func TestQueue_shares(t *testing.T) {
 	t.Parallel()
 	c := announce.Conditions{Config: announce.Config{Max: 7, Volume: 100}, Now: time.Unix(1, 0), ClockSet: true}
@@ -325,14 +325,16 @@ func TestQueue_shares(t *testing.T) {
 		n := 0
 		var err error
 		for ; err == nil && n < 210; n++ {
-			ann := announce.Announcement{ID: fmt.Sprint(posted), Created: c.Now, At: c.Now.Add(in), Expires: c.Now.Add(9 * in)}
+			ann := announce.Announcement{ID: fmt.Sprint(posted), Created: c.Now, At: c.Now.Add(in)}
+			ann.Expires = ann.At.Add(time.Hour)
 			ann.Urgent, ann.Sender.Client = urgent, client
 			posted++
 			if ann, err = q.Reserve(ann, client != "free", c); err == nil && posted%2 == 0 {
 				q.Enqueue(ann.ID, c)
 			}
 		}
-		check.Equal(t, fmt.Sprint(n-1, " ", err), fmt.Sprint(want, " ", why), "%s, urgent: %t, in %v", client, urgent, in)
+		got := fmt.Sprint(n-1, " ", err)
+		check.Equal(t, got, fmt.Sprint(want, " ", why), "%s, urgent: %t, in %v", client, urgent, in)
 	}
 	const half = "this client has %d announcements in the queue, at most half of QUEUE_MAX_SIZE"
 	post("a", false, 0, 4, fmt.Sprintf(half, 3)) // the first of them is the current one

@@ -139,8 +139,10 @@ func TestVoices_limits(t *testing.T) {
 		files func(testing.TB, string)
 		want  string
 	}{
-		{sized("x.onnx", 1<<30), ""}, {sized("x.onnx", 1<<30+1), "has 1073741825 bytes, want at most 1073741824"},
-		{blank(4 << 20), ""}, {blank(4<<20 + 1), "x.onnx.json has more than 4194304 bytes"},
+		{sized("x.onnx", 1<<30), ""},
+		{sized("x.onnx", 1<<30+1), "has 1073741825 bytes, want at most 1073741824"},
+		{blank(4 << 20), ""},
+		{blank(4<<20 + 1), "x.onnx.json has more than 4194304 bytes"},
 	} {
 		got := info(newRig(t, nil, tt.files), "x").Error
 		check.That(t, (got == "") == (tt.want == "") && strings.Contains(got, tt.want), "%q, want %q", got, tt.want)

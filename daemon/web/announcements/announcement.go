@@ -88,9 +88,10 @@ func (v viewer) shown(s announce.Sender) *sender {
 func NewAnnouncement(v announce.View, to viewer) Announcement {
 	at := func(t time.Time) web.Timestamp { return web.Timestamp{Time: t} }
 	a := Announcement{
-		ID: v.ID, Status: v.Status, Position: v.Position, Content: v.Content, Urgent: v.Urgent, CreatedAt: at(v.Created),
-		At: at(v.At), SpeaksAt: at(v.SpeaksAt), ExpiresAt: at(v.Expires), ClockUnset: v.ClockUnset, Quiet: v.Quiet,
-		Rooms: v.Rooms.States(), Sender: to.shown(v.Sender), StartedAt: at(v.Started), EndedAt: at(v.Ended), Error: v.Error,
+		ID: v.ID, Status: v.Status, Position: v.Position, Content: v.Content, Urgent: v.Urgent,
+		CreatedAt: at(v.Created), At: at(v.At), SpeaksAt: at(v.SpeaksAt), ExpiresAt: at(v.Expires),
+		ClockUnset: v.ClockUnset, Quiet: v.Quiet, Rooms: v.Rooms.States(), Sender: to.shown(v.Sender),
+		StartedAt: at(v.Started), EndedAt: at(v.Ended), Error: v.Error,
 	}
 	if v.Repeat.Times > 0 {
 		a.Repeat = &repetition{v.Repeat.Times, int(v.Repeat.Every.Seconds()), v.Spoken, v.Acknowledged}

@@ -44,15 +44,13 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 		Server: s, Config: cfg,
 		reads: s.NewLimiter(readRate, readRate/2),
 	}
-	guarded := slices.Concat(h.notifyRoutes(), h.roomRoutes(), h.eventRoutes(), h.speakableRoutes())
+	guarded := slices.Concat(
+		h.notifyRoutes(), h.announcementRoutes(), h.roomRoutes(), h.eventRoutes(), h.speakableRoutes(),
+	)
 	return slices.Concat(guarded, web.UnderAPI(guarded), h.voiceRoutes(), h.publishRoutes())
 }
 
 func (h *handlers) notifyRoutes() []web.Route {
-	one := []web.Response{{Status: http.StatusOK, Description: "The announcement.", Body: Announcement{}}}
-	changes := []int{
-		http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable,
-	}
 	cancelled := web.Response{
 		Status: http.StatusOK, Description: "The number of cancelled announcements.", Body: cancelledReply{},
 	}
@@ -90,13 +88,23 @@ func (h *handlers) notifyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodDelete, "/notify", web.NotifyAccess, h.cancelWaiting, web.Operation{
 			ID: "cancelWaiting", Tag: "announcements", Summary: "Cancel all waiting announcements",
-			Description: "Also those that were interrupted or wait for their next repetition, and with scheduled=true " +
-				"the scheduled ones that the client has sent, or all if it may change what CONTROL_ACCESS protects. " +
-				"The announcement that is being spoken is not cancelled.",
+			Description: "Also those that were interrupted or wait for their next repetition, and with " +
+				"scheduled=true the scheduled ones that the client has sent, or all if it may change what " +
+				"CONTROL_ACCESS protects. The announcement that is being spoken is not cancelled.",
 			Params:    []string{"scheduled"},
 			Responses: []web.Response{cancelled},
 			Problems:  []int{http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		}),
+	}
+}
+
+// announcementRoutes returns the routes of one announcement.
+func (h *handlers) announcementRoutes() []web.Route {
+	one := []web.Response{{Status: http.StatusOK, Description: "The announcement.", Body: Announcement{}}}
+	changes := []int{
+		http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+	}
+	return []web.Route{
 		web.NewRoute(http.MethodGet, "/notify/:id", web.NotifyAccess, h.Limited(h.reads, h.find), web.Operation{
 			ID: "getAnnouncement", Tag: "announcements", Summary: "Get an announcement",
 			Responses: one, Problems: []int{http.StatusNotFound, http.StatusTooManyRequests},

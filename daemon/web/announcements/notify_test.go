@@ -125,7 +125,7 @@ func TestNotify_queueFull(t *testing.T) {
 	r := webtest.NewRig(t)
 	first := r.Do(t, "POST", "/notify", `{"message": "head"}`, "Idempotency-Key", "k").Want(202)
 	waitStatus(t, r, first.Field("id"), "playing")
-	w := fill(t, r, "", 3, "queue_full", "/sender queue_full", "POST", "/hooks/apprise", "POST", "/ntfy/x", "PUT", "/ntfy/x")
+	w := fill(t, r, "", 3, "queue_full", "/sender queue_full", "POST", "/hooks/apprise", "PUT", "/ntfy/x")
 	check.That(t, w.Header.Get("Retry-After") == "5", "Retry-After %q", w.Header.Get("Retry-After"))
 	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Client", "192.168.1.21:1").Want(202)
 	fill(t, r, "127.0.0.1:1", 2, "queue_full", "")
@@ -137,9 +137,13 @@ func TestNotify_queueFull(t *testing.T) {
 	}
 }
 
-// fill posts from a client, "" for that of the rig, to /notify and further routes (method, path, …) until n are accepted,
-// and returns the refusal that follows, by each route, with its code and violations.
-func fill(t *testing.T, r *webtest.Rig, client string, n int, code, violations string, more ...string) (w webtest.Page) {
+// fill posts from a client, "" for that of the rig, to /notify and further routes (method, path, …) until n are
+// accepted, and returns the refusal that follows, by each route, with its code and violations.
+//
+//nolint:revive // what differs
+func fill(
+	t *testing.T, r *webtest.Rig, client string, n int, code, violations string, more ...string,
+) (w webtest.Page) {
 	t.Helper()
 	routes := append([]string{"POST", "/notify"}, more...)
 	headers := []string{"Client", cmp.Or(client, webtest.LANClient)}

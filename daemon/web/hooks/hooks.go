@@ -104,7 +104,7 @@ type webhookBody map[string]any
 
 func (h *handlers) receive(w http.ResponseWriter, r *http.Request) error {
 	name, settings := web.Param(r, "name"), h.Settings()
-	read, err := h.readerOf(r, name, settings.Templates)
+	read, err := h.readerOf(r, name, settings.Templates) //nolint:contextcheck // the request's
 	if err != nil {
 		return err
 	}

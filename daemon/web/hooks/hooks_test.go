@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
 	"pressbox/auth"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/hooks"

@@ -81,7 +81,7 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer slot.Release()
-	return h.send(ctx, w, r, body, n, slot)
+	return h.send(w, r.WithContext(ctx), body, n, slot)
 }
 
 // checkFormat returns an error if nothing encodes a format on this host.

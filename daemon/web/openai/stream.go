@@ -66,9 +66,9 @@ func (p *plain) Close() error { return nil }
 // before the first byte; after that it closes the connection, so that the client sees
 // that the speech is incomplete.
 func (h *handlers) send(
-	ctx context.Context, w http.ResponseWriter, r *http.Request, body speechRequest, n announce.Announcement,
-	slot *limits.Slot,
+	w http.ResponseWriter, r *http.Request, body speechRequest, n announce.Announcement, slot *limits.Slot,
 ) error {
+	ctx := r.Context()
 	out := &response{
 		w: w, control: http.NewResponseController(w), time: limits.NewReadTime(), events: body.Stream == "sse",
 	}

@@ -121,8 +121,8 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodPut, "/api/games/:id/lineups/:side", web.SessionRequired, h.setLineup, web.Operation{
 			ID: "submitLineup", Summary: "Submit a line-up",
-			Description: "It can be replaced until the game starts: one of a side is stored. The game starts when " +
-				"both are submitted.",
+			Description: "It can be replaced until the game starts: one of a side is stored. " +
+				"The game starts when both are submitted.",
 			Request: game.Lineup{}, Responses: one, Problems: changeProblems(),
 		}),
 		post("/api/games/:id/lineups/:side/suggest", h.suggestLineup, web.Operation{

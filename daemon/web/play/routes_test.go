@@ -609,7 +609,7 @@ func TestProblem_status(t *testing.T) {
 		500 | unreadable_game
 		503 | unavailable store_full
 	`) {
-		for _, code := range strings.Fields(row[1]) {
+		for code := range strings.FieldsSeq(row[1]) {
 			p, _ := play.Problem(protocol.Refuse(protocol.Code(code), "refused"))
 			check.Equal(t, fmt.Sprint(p.Status, " ", p.Code), row[0]+" "+code, "the problem")
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gorilla/websocket"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/webtest"
 	"pressbox/game/protocol"

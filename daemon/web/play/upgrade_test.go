@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
 	"pressbox/auth"
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/play"

@@ -64,7 +64,7 @@ func (h *handlers) gotify(w http.ResponseWriter, r *http.Request) error {
 		switch f.Name {
 		case "extras", "id", "appid", "date": // no effect on speech
 		case "priority":
-			n, ok := number(f.Text, 0, gotifyMost)
+			n, ok := number(f.Text, gotifyMost)
 			if !ok {
 				d.Refuse("priority", "out_of_range", "must be 0 to 10")
 				continue

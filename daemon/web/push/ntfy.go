@@ -232,7 +232,7 @@ func (n *ntfyRequest) setPriority(text string) {
 		return
 	}
 	words := []string{"min", "low", "default", "high", "max"}
-	p, ok := number(text, 0, len(words))
+	p, ok := number(text, len(words))
 	switch {
 	case ok && p == 0: // none
 		return

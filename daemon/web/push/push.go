@@ -59,10 +59,10 @@ func (h *handlers) announce(w http.ResponseWriter, r *http.Request, d *draft.Dra
 	return view, nil
 }
 
-// number returns the number of a priority; ok is false if text is not one.
-func number(text string, least, most int) (n int, ok bool) {
+// number returns the number of a priority, from 0; ok is false if text is not one.
+func number(text string, most int) (n int, ok bool) {
 	n, err := strconv.Atoi(text)
-	return n, err == nil && least <= n && n <= most
+	return n, err == nil && 0 <= n && n <= most
 }
 
 // operation returns the parts of an operation that the routes of this package share.

@@ -248,7 +248,10 @@ func TestLocal_invalidRequest(t *testing.T) {
 // Any cookies and header without a valid token are refused.
 func FuzzCredentials(f *testing.F) {
 	for _, seed := range [][2]string{
-		{"", ""}, {"pressbox_access=x", ""}, {"", "Bearer x"}, {`pressbox_access="a;b`, "Basic"},
+		{"", ""},
+		{"pressbox_access=x", ""},
+		{"", "Bearer x"},
+		{`pressbox_access="a;b`, "Basic"},
 		{"a=b;;=;pressbox_access=", "\t"},
 	} {
 		f.Add(seed[0], seed[1])

@@ -86,8 +86,11 @@ func TestRefresh_otherSites(t *testing.T) {
 	b.SignIn()
 	before := b.RefreshToken()
 	for _, headers := range [][]string{
-		{"Origin", "http://evil"}, {"Origin", "null"}, {"Origin", "http://pressbox.local:9999"},
-		{"Origin", "http://evil", "Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+		{"Origin", "http://evil"},
+		{"Origin", "null"},
+		{"Origin", "http://pressbox.local:9999"},
+		{"Origin", "http://evil", "Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"},
 	} {
 		b.Post("/api/auth/refresh", headers...).Want(403)
 		b.Post("/api/auth/logout", headers...).Want(403)
@@ -150,9 +153,14 @@ func TestAuthenticate_credentials(t *testing.T) {
 		rows = append(rows, row{"GET", "/me", 401, []string{"Authorization", value}})
 	}
 	for _, header := range [][]string{
-		{"X-Forwarded-Uri", "/health"}, {"X-Original-Url", "/health"}, {"X-Forwarded-User", id},
-		{"X_Forwarded_User", id}, {"Remote-User", id}, {"X-Forwarded-Email", "anna@example.com"},
-		{"User-Agent", "kube-probe/1.0"}, {"X-Forwarded-Method", "OPTIONS"},
+		{"X-Forwarded-Uri", "/health"},
+		{"X-Original-Url", "/health"},
+		{"X-Forwarded-User", id},
+		{"X_Forwarded_User", id},
+		{"Remote-User", id},
+		{"X-Forwarded-Email", "anna@example.com"},
+		{"User-Agent", "kube-probe/1.0"},
+		{"X-Forwarded-Method", "OPTIONS"},
 	} {
 		rows = append(rows, row{"GET", "/me", 401, header})
 	}

@@ -30,8 +30,11 @@ func TestRoutes_otherSites(t *testing.T) {
 		}
 		changing++
 		for _, header := range [][2]string{
-			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"},
-			{"Origin", "null"}, {"Origin", "http://pressbox.local:3000"},
+			{"Sec-Fetch-Site", "cross-site"},
+			{"Sec-Fetch-Site", "same-site"},
+			{"Origin", "https://evil.example"},
+			{"Origin", "null"},
+			{"Origin", "http://pressbox.local:3000"},
 		} {
 			check.Equal(t, code(header[0], header[1]), "cross_origin", "%s %s with %s", method, template, header)
 		}

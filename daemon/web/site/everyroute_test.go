@@ -307,10 +307,12 @@ func FuzzRequest(f *testing.F) {
 		"POST /api/auth/local/authorize?state=x HTTP/1.1\r\nHost: localhost\r\n" +
 			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 6\r\n\r\nname=x",
 		"CONNECT x:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
-		get("/api/games/x/events?since=-1"), get("/api/teams?season=1e9"), get("/api/teams/BWH/roster?season=2&season=3"),
+		get("/api/games/x/events?since=-1"), get("/api/teams?season=1e9"),
+		get("/api/teams/BWH/roster?season=2&season=3"),
 		get("/api/stats/standings?season=%00"), get("/api/auth/idp/login?return=//evil&invite=xi_x"),
 		get("/api/auth/idp/callback/server?state=a&code=b&iss=c&state=d"), get("/auth/callback?error=%0d%0aX:1"),
-		get("/api/auth/local/authorize?client_id=pressbox&response_type=code"), get("/events?;"), get("/notify?message=x"),
+		get("/api/auth/local/authorize?client_id=pressbox&response_type=code"), get("/events?;"),
+		get("/notify?message=x"),
 	} {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)

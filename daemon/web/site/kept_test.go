@@ -26,7 +26,7 @@ type clientKey struct{}
 // route ends with its client. A new route is in one of both.
 func TestRoutes_clientCloses(t *testing.T) {
 	t.Parallel()
-	ended := make(chan error, 1)
+	ended, read := make(chan error, 1), make(chan struct{}, 1)
 	table := site.Routes()
 	for i := range table {
 		table[i].Class = web.Public
@@ -35,6 +35,7 @@ func TestRoutes_clientCloses(t *testing.T) {
 		table[i].Operation.Request, table[i].Operation.AnyMedia = nil, true
 		table[i].Handle = func(_ http.ResponseWriter, r *http.Request) error {
 			_, err := io.Copy(io.Discard, r.Body)
+			read <- struct{}{}
 			client, _ := r.Context().Value(clientKey{}).(context.Context)
 			<-client.Done()
 			ended <- r.Context().Err()
@@ -47,18 +48,29 @@ func TestRoutes_clientCloses(t *testing.T) {
 		s.Handler().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, r.Context())))
 	}))
 	t.Cleanup(server.Close)
+	address := check.Must(net.ResolveTCPAddr("tcp", server.Listener.Addr().String()))(t)
 	writes := 0
 	for i, rt := range table {
-		want := error(context.Canceled)
+		var want error = context.Canceled
 		if rt.Writes() {
 			writes++
 			want = nil
 		}
-		conn := check.Must(net.Dial("tcp", server.Listener.Addr().String()))(t)
-		const request = "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
-		check.Must(fmt.Fprintf(conn, request, rt.Method, rt.Path))(t)
-		check.NoError(t, conn.Close())
-		check.ErrorIs(t, <-ended, want, "%s %s after its client has closed", site.Routes()[i].Method, site.Routes()[i].Path)
+		for _, reset := range []bool{false, true} {
+			conn := check.Must(net.DialTCP("tcp", nil, address))(t)
+			const request = "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+			check.Must(fmt.Fprintf(conn, request, rt.Method, rt.Path))(t)
+			if reset {
+				<-read
+				check.NoError(t, conn.SetLinger(0))
+			}
+			check.NoError(t, conn.Close())
+			if !reset {
+				<-read
+			}
+			name := site.Routes()[i].Template()
+			check.ErrorIs(t, <-ended, want, "%s %s after its client has closed, by reset: %t", rt.Method, name, reset)
+		}
 	}
 	check.That(t, writes > 60 && writes < len(table)-60, "%d of %d routes write", writes, len(table))
 }
@@ -85,25 +97,10 @@ func TestRoutes_fireAndForget(t *testing.T) {
 			t.Parallel()
 			r := webtest.NewRig(t, func(c *site.Config) { c.ControlAccess = web.ControlLAN })
 			r.Speaker.Busy = 30 * time.Millisecond
-			address := strings.TrimPrefix(r.ListenTCP(t), "http://")
-			// send sends n requests, 20 at once.
+			address := check.Must(net.ResolveTCPAddr("tcp", strings.TrimPrefix(r.ListenTCP(t), "http://")))(t)
 			send := func(n int, method, path, body string) {
-				slots := make(chan struct{}, 20)
-				var sending sync.WaitGroup
-				for range n {
-					slots <- struct{}{}
-					sending.Go(func() {
-						conn, err := net.Dial("tcp", address)
-						if err == nil {
-							_, err = fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"+
-								"Content-Length: %d\r\n\r\n%s", method, path, len(body), body)
-							err = errors.Join(err, end(conn.(*net.TCPConn)))
-						}
-						check.That(t, err == nil, "%s %s: %v", method, path, err)
-						<-slots
-					})
-				}
-				sending.Wait()
+				const request = "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
+				sendAndEnd(t, n, address, fmt.Sprintf(request, method, path, len(body), body), end)
 			}
 			for _, tt := range []struct {
 				n                  int
@@ -129,6 +126,26 @@ func TestRoutes_fireAndForget(t *testing.T) {
 			})
 		})
 	}
+}
+
+// sendAndEnd sends a request n times, 20 at once, and ends each connection.
+func sendAndEnd(t *testing.T, n int, to *net.TCPAddr, request string, end func(*net.TCPConn) error) {
+	t.Helper()
+	slots := make(chan struct{}, 20)
+	var sending sync.WaitGroup
+	for range n {
+		slots <- struct{}{}
+		sending.Go(func() {
+			defer func() { <-slots }()
+			conn, err := net.DialTCP("tcp", nil, to)
+			if err == nil {
+				_, err = io.WriteString(conn, request)
+				err = errors.Join(err, end(conn))
+			}
+			check.That(t, err == nil, "%s: %v", request, err)
+		})
+	}
+	sending.Wait()
 }
 
 // await waits until done, which it asks after each event.

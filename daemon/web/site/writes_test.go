@@ -32,7 +32,8 @@ func TestWrites_everyRoute(t *testing.T) {
 	}
 	slices.Sort(routes["other changes"])
 	check.Equal(t, strings.Join(routes["other changes"], ", "),
-		"POST /api/speakable, POST /api/v1/audio/speech, POST /speakable, POST /v1/audio/speech", "routes that save nothing")
+		"POST /api/speakable, POST /api/v1/audio/speech, POST /speakable, POST /v1/audio/speech",
+		"routes that save nothing")
 	for _, row := range rows {
 		check.That(t, len(routes[row.Name]) > 0 || len(row.Routes) == 0, "no route has the row %q", row.Name)
 	}
@@ -50,7 +51,7 @@ type driver struct {
 // usage returns the transactions of all stores, and the bytes of a share.
 func (v *driver) usage(share string) (commits uint64, bytes int64) {
 	v.T.Helper()
-	for _, s := range []*store.Store{v.Rig.Store, v.GameStore, v.SignInStore} {
+	for _, s := range []*store.Store{v.Store, v.GameStore, v.SignInStore} {
 		st := check.Must(s.Stats())(v.T)
 		commits += st.Commits
 		for _, sh := range st.Shares {
@@ -87,8 +88,10 @@ func TestWrites_drivenAtLimit(t *testing.T) {
 }
 
 func driveRow(t *testing.T, row limits.Write, start func(v *driver) drive) {
+	t.Helper()
 	control := func(c *site.Config) { c.ControlAccess = web.ControlLAN }
-	r := webtest.NewGamesRig(t, webtest.WithTeams, webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()), control)
+	local := webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost())
+	r := webtest.NewGamesRig(t, webtest.WithTeams, local, control)
 	v := &driver{r.LocalPlayer(t, "Anna"), r.LocalPlayer(t, "Bob")}
 	check.Run(t, func(ctx context.Context) error { // the announcements are spoken
 		for {
@@ -127,7 +130,8 @@ func driveRow(t *testing.T, row limits.Write, start func(v *driver) drive) {
 	synctest.Wait()
 	written, grown := v.usage(row.Share)
 	written, grown = written-commits, grown-bytes
-	t.Logf("%d of %d requests permitted, %d transactions, %d bytes, %d of one; %v", permitted, sent, written, grown, largest, statuses)
+	t.Logf("%d of %d requests permitted, %d transactions, %d bytes, %d of one; %v",
+		permitted, sent, written, grown, largest, statuses)
 	check.That(t, permitted <= most && permitted >= most-2, "%d requests permitted, want %d", permitted, most)
 	check.That(t, written <= uint64(most*row.Syncs) && largest <= row.Bytes,
 		"%d transactions of %d requests and %d bytes of one, want at most %d of each, and %d bytes",

@@ -122,7 +122,9 @@ func TestAppend_bytes(t *testing.T) {
 			"pong", object{"text": "ü"}, "", `{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`,
 		},
 		{
-			"audio-chunk", object{}, "\x01\x00",
+			"audio-chunk",
+			object{},
+			"\x01\x00",
 			`{"type":"audio-chunk","version":"1.9.0","data_length":2,"payload_length":2}` + "\n{}\x01\x00",
 		},
 	} {

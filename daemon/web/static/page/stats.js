@@ -1,8 +1,8 @@
 // Standings, batting and pitching lines of a season.
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, session, season as defaultSeason, alertBox, requests, pennant, loading, rate, figure, number, playerName,
-  cells, table, listed, url, valued,
+  t, label, api, session, season as defaultSeason, alertBox, requests, pennant, loading, rate, figure, number,
+  playerName, cells, table, listed, url, valued,
 } from "./ui.js";
 
 const maxSeasons = 5;

@@ -1031,7 +1031,10 @@ const texts = {
   "leagues.meets": counted("1 Spiel gegen jeden Club", "{n} Spiele gegen jeden Club"),
   "leagues.final": "Play-off Best of {n}",
   "leagues.innings": "{n} Innings",
-  "leagues.covered": counted("nach 1 Stunde springt der Bench Coach ein", "nach {n} Stunden springt der Bench Coach ein"),
+  "leagues.covered": counted(
+    "nach 1 Stunde springt der Bench Coach ein",
+    "nach {n} Stunden springt der Bench Coach ein",
+  ),
   "leagues.botsat": "Bots spielen um {time}",
   "leagues.level": "Bench Coaches",
   "leagues.level.1": "Gutmütig",
