@@ -56,7 +56,7 @@ func (h *handlers) leagueRoutes() []web.Route {
 func (h *handlers) competitionRoutes(c competition) []web.Route {
 	one := answers("The "+c.word+".", leagues.View{})
 	path := c.path + "/:id"
-	start := h.onLeague(c, (*leagues.Leagues).Start)
+	start, leave := h.onLeague(c, (*leagues.Leagues).Start), h.onLeague(c, (*leagues.Leagues).Leave)
 	return []web.Route{
 		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
 			ID: "create" + c.name, Summary: "Create a " + c.word,
@@ -101,7 +101,7 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one,
 			Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.onLeague(c, (*leagues.Leagues).Leave), web.Operation{
+		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, leave, web.Operation{
 			ID: "leave" + c.name, Summary: "Leave a " + c.word,
 			Description: "Before the start the seat is open again. Afterwards it is the bot's for good, also in the " +
 				"games that have begun.",
