@@ -197,12 +197,10 @@ func (a *app) speaker() announcer.Speaker {
 	return watchdog.Speaker{Speaker: a.voices, Progress: &a.synthesis}
 }
 
-// voiceDefaults returns the defaults of the voices.
 func voiceDefaults(cfg settings.Config) library.Defaults {
 	return library.Defaults{Voice: cfg.DefaultVoice, Rate: cfg.DefaultRate}
 }
 
-// queueConfig returns the configuration of the announcer.
 func queueConfig(cfg settings.Config) announce.Config {
 	return announce.Config{
 		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL,

@@ -35,11 +35,10 @@ import (
 
 const twelveWords = "Dinner is ready in the kitchen, please come and wash your hands."
 
-// BenchmarkFirstSample measures the time from POST /notify to the first sample written to
-// PulseAudio, for messages of twelve and of five hundred words, and the necessary work: one
-// espeak call, one inference of the first segment, and one commit. All are medians, measured
-// in turns. Limits: x-limit ≤ 1, where the limit is 1.15 × (espeak + inference) + commit +
-// 5 ms; x-short ≤ 1.2 for the long message.
+// BenchmarkFirstSample measures the time from POST /notify to the first sample written to PulseAudio, for messages of
+// twelve and of five hundred words, and the necessary work: one espeak call, one inference of the first segment, and
+// one commit. All are medians, measured in turns. Limits: x-limit ≤ 1, where the limit is 1.15 × (espeak + inference)
+// + commit + 5 ms; x-short ≤ 1.2 for the long message.
 func BenchmarkFirstSample(b *testing.B) {
 	a, c := runApp(b)
 	minimum := newMinimum(b, a)
@@ -254,12 +253,11 @@ const (
 		"The game begins at seven, and the home team has won nine of its last twelve games."
 )
 
-// BenchmarkSpeech compares POST /v1/audio/speech with sherpa-onnx, which is given the same
-// texts, the same voice, the speed at which its speech has the same length, and one thread.
-// Both run on two processors, so that the server also uses one thread for the model. The times
-// are medians of at least speechTurns, in which both take turns. Limits: the first byte of two
-// clauses ≤ 0.6 of the time to the last; all of three clauses ≤ 1.15 × sherpa-onnx, of a long
-// text ≤ 1.02 ×.
+// BenchmarkSpeech compares POST /v1/audio/speech with sherpa-onnx, which is given the same texts, the same voice, the
+// speed at which its speech has the same length, and one thread. Both run on two processors, so that the server also
+// uses one thread for the model. The times are medians of at least speechTurns, in which both take turns. Limits: the
+// first byte of two clauses ≤ 0.6 of the time to the last; all of three clauses ≤ 1.15 × sherpa-onnx, of a long text ≤
+// 1.02 ×.
 func BenchmarkSpeech(b *testing.B) {
 	dir := servertest.CalibratedDir(b)
 	cmd := exec.Command("taskset", "-c", "0,1", "pressbox", "serve")

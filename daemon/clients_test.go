@@ -54,8 +54,7 @@ func runHostile(t *testing.T, dir string, args ...string) (out, errs string) {
 	return string(printed), stderr.String()
 }
 
-// checkIgnored fails the test unless root's command reported that it ignored .env, and
-// another user's did not.
+// checkIgnored fails the test unless root's command reported that it ignored .env, and another user's did not.
 func checkIgnored(t *testing.T, dir, errs string) {
 	t.Helper()
 	reported := strings.Contains(errs, "pressbox: ignored "+filepath.Join(dir, ".env")+": ") &&
@@ -260,8 +259,7 @@ func TestHostileState_ownFiles(t *testing.T) {
 	}
 }
 
-// A client on this host connects to an address, not to a name: what a resolver returns for
-// localhost does not count.
+// A client on this host connects to an address, not to a name: what a resolver returns for localhost does not count.
 func TestSay_withoutResolver(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Value // the host of the last request
@@ -286,10 +284,9 @@ const (
 	floodWatched = 1000 // event streams, and as many websockets
 )
 
-// BenchmarkFlood measures the resident memory of a server with the unit's GOMEMLIMIT that
-// plays an announcement, after 20,000 announcements of the largest size were posted and
-// cancelled behind it, and with 1,000 event streams and 1,000 websockets more. Limits:
-// 200 MB, x-limit ≤ 1; 250 MB, x-watched ≤ 1.
+// BenchmarkFlood measures the resident memory of a server with the unit's GOMEMLIMIT that plays an announcement, after
+// 20,000 announcements of the largest size were posted and cancelled behind it, and with 1,000 event streams and 1,000
+// websockets more. Limits: 200 MB, x-limit ≤ 1; 250 MB, x-watched ≤ 1.
 func BenchmarkFlood(b *testing.B) {
 	b.Setenv("GOMEMLIMIT", "256MiB")
 	for b.Loop() {
@@ -349,8 +346,7 @@ func postAndCancel(c *http.Client, url string, body []byte) error {
 	return err
 }
 
-// exchange sends a request and returns the announcement of the response, which must have a
-// status.
+// exchange sends a request and returns the announcement of the response, which must have a status.
 func exchange(c *http.Client, method, url string, body []byte, want int) (r client.Report, err error) {
 	req, err := http.NewRequest(method, url, bytes.NewReader(body))
 	if err != nil {
@@ -454,8 +450,7 @@ func awaitHandshake(t *testing.T) {
 	}
 }
 
-// newVisitor returns a browser at an address that uses the proxy, whose certificate authority
-// is roots.
+// newVisitor returns a browser at an address that uses the proxy, whose certificate authority is roots.
 func newVisitor(t *testing.T, roots *x509.CertPool, from string) *servertest.Browser {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 0))}
@@ -473,8 +468,7 @@ func newVisitor(t *testing.T, roots *x509.CertPool, from string) *servertest.Bro
 	return servertest.NewBrowser(t, "https://"+proxyName, transport)
 }
 
-// behindCaddy starts a server and Caddy as the document says, and returns Caddy's certificate
-// authority.
+// behindCaddy starts a server and Caddy as the document says, and returns Caddy's certificate authority.
 func behindCaddy(t *testing.T) (*servertest.Process, *x509.CertPool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -553,8 +547,7 @@ func TestProxy_clientAddress(t *testing.T) {
 	t.Error("a thousand sign-ins were started and none was refused")
 }
 
-// Each example in connect.md is marked as run or not run, and those that are run here work as
-// they stand.
+// Each example in connect.md is marked as run or not run, and those that are run here work as they stand.
 func TestConnect(t *testing.T) {
 	t.Parallel()
 	examples := connectExamples(t)

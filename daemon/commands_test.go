@@ -156,8 +156,7 @@ const (
 	failure = doctor.Failure
 )
 
-// has reports whether there is a finding of that name and result whose detail and remedy
-// contain these texts.
+// has reports whether there is a finding of that name and result whose detail and remedy contain these texts.
 func has(findings []doctor.Finding, name, result, detail, remedy string) bool {
 	return slices.ContainsFunc(findings, func(f doctor.Finding) bool {
 		return f.Name == name && f.Result == result && strings.Contains(f.Detail, detail) &&
@@ -273,8 +272,7 @@ func deadSocket(t *testing.T, dir string) []string {
 	return []string{"PULSE_SERVER=unix:" + path}
 }
 
-// forbiddenSocket makes a socket in a directory that the server's user, the owner of
-// STATE_DIR, may not enter.
+// forbiddenSocket makes a socket in a directory that the server's user, the owner of STATE_DIR, may not enter.
 func forbiddenSocket(t *testing.T, dir string) []string {
 	t.Helper()
 	server := pulsetest.Start(t, pulsetest.Config{})

@@ -27,7 +27,6 @@ func controlConfig(cfg settings.Config) control.Config {
 	}
 }
 
-// newSchedules returns the schedules of the store.
 func (a *app) newSchedules() (*control.Schedules, error) {
 	return control.NewSchedules(control.ScheduleParts{
 		Repository: a.store, Announcer: a.announcer,

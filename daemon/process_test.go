@@ -27,8 +27,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// From its start to its end the server notifies the service manager of its state, and the
-// watchdog of its progress.
+// From its start to its end the server notifies the service manager of its state, and the watchdog of its progress.
 func TestServe_notifications(t *testing.T) {
 	t.Parallel()
 	env := servertest.Environment(t, servertest.Silent, "WATCHDOG_USEC=300000", "VOLUME=40")
@@ -200,8 +199,7 @@ func openSocket(t *testing.T, network, address string) (string, *os.File) {
 	return l.Addr().String(), file
 }
 
-// A serviceManager receives the notifications of a server (sd_notify(3)), at all times, so
-// that no sender waits.
+// A serviceManager receives the notifications of a server (sd_notify(3)), at all times, so that no sender waits.
 type serviceManager struct {
 	t    *testing.T
 	path string

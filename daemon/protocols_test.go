@@ -44,8 +44,7 @@ type publisher struct {
 	sent    map[string]bool   // message → acknowledged by the broker; false: unknown
 }
 
-// newPublisher starts a broker and a server without a sound server, whose queue holds
-// everything.
+// newPublisher starts a broker and a server without a sound server, whose queue holds everything.
 func newPublisher(t *testing.T) *publisher {
 	t.Helper()
 	p := &publisher{
@@ -158,9 +157,8 @@ func (p *publisher) count(mayBeLost bool) map[string]int {
 	}
 }
 
-// TestAll_mqttFaults publishes 200 announcements each while the broker is restarted or killed,
-// the network is cut, and the server is killed. Each is in the queue once, except what a
-// killed broker forgot.
+// TestAll_mqttFaults publishes 200 announcements each while the broker is restarted or killed, the network is cut, and
+// the server is killed. Each is in the queue once, except what a killed broker forgot.
 func TestAll_mqttFaults(t *testing.T) {
 	t.Parallel()
 	p := newPublisher(t)

@@ -27,8 +27,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated files")
 
-// TestGenerated compares the files that are generated from the tables in code; with -update
-// it writes them.
+// TestGenerated compares the files that are generated from the tables in code; with -update it writes them.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
@@ -76,8 +75,7 @@ func TestGenerated_readme(t *testing.T) {
 // boolHelp says in all documents what a boolean may be.
 const boolHelp = "A boolean is " + boolean.Expects + ", in lower or upper case."
 
-// shippedFile returns the package's pressbox.env: every setting, commented out unless the
-// package sets it.
+// shippedFile returns the package's pressbox.env: every setting, commented out unless the package sets it.
 func shippedFile() string {
 	var b strings.Builder
 	b.WriteString("# The settings of Pressbox. \"pressbox config\" prints the current values and their origin.\n")

@@ -20,9 +20,8 @@ import (
 	"pressbox/store/killtest"
 )
 
-// The server is killed again and again during a game. No acknowledged command is lost, none
-// is applied twice, and a client that applies every play itself has the server's state after
-// each reconnection.
+// The server is killed again and again during a game. No acknowledged command is lost, none is applied twice, and a
+// client that applies every play itself has the server's state after each reconnection.
 func TestAll_killGame(t *testing.T) {
 	t.Parallel()
 	dir, env := t.TempDir(), servertest.Environment(t, servertest.Silent)
@@ -248,8 +247,7 @@ func TestAnnouncement_fullQueue(t *testing.T) {
 	check.That(t, slices.Equal(got, order), "they were played in the order\n%v, want\n%v", got, order)
 }
 
-// A server that is killed at the moment at which an announcement is due speaks it
-// after its restart, once.
+// A server that is killed at the moment at which an announcement is due speaks it after its restart, once.
 func TestAnnouncement_killedWhenDue(t *testing.T) {
 	t.Parallel()
 	s := servertest.NewServer(t)

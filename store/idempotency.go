@@ -39,7 +39,6 @@ type keyRecord struct {
 	Status announce.Status `json:"status"`
 }
 
-// decodeKey returns the record of a key.
 func decodeKey(v []byte) (r keyRecord, err error) {
 	if !bytes.HasPrefix(v, []byte("{")) {
 		return decodeBinaryKey(v)

@@ -106,7 +106,6 @@ const passage = "Good morning, everyone. The coffee is ready. " +
 	"The game begins at seven, and the home team has won nine of its last twelve games. " +
 	"Thank you for listening."
 
-// passageLength returns the length of the passage.
 //
 //nolint:gochecknoglobals // computed once: every estimate needs it
 var passageLength = sync.OnceValue(func() textLength { return newClauses(passage).length() })

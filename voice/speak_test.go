@@ -637,8 +637,7 @@ func TestParseConfig_errors(t *testing.T) {
 	}
 }
 
-// In an accepted config every id is below the number of symbols and every speaker below the number of
-// speakers.
+// In an accepted config every id is below the number of symbols and every speaker below the number of speakers.
 func FuzzParseConfig(f *testing.F) {
 	const speakers = `{"phoneme_type": "text", "espeak": null, "num_speakers": 3, "speaker_id_map": {"a": 2}}`
 	f.Add(voicetest.ChangedJSON(f, `{}`))

@@ -176,7 +176,6 @@ func (c *connection) close(cause error) {
 	<-c.closed
 }
 
-// flow returns the flow of a stream.
 func (c *connection) flow(index uint32) *flow {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -229,8 +229,7 @@ func onEach(t *testing.T, test func(r room)) {
 	}
 }
 
-// An idle stream is corked soon and closed later; what is played on a corked one is heard from its first
-// sample on.
+// An idle stream is corked soon and closed later; what is played on a corked one is heard from its first sample on.
 func TestPlay_corkedWhileIdle(t *testing.T) {
 	onEach(t, func(r room) {
 		clip := audio.Clip{Rate: 48000, Samples: noise(700 * time.Millisecond).Samples}

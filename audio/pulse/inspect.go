@@ -124,7 +124,6 @@ func (r *Inspection) query(conn *connection) error {
 	return nil
 }
 
-// failureOf returns the kind of an error.
 func failureOf(err error) Failure {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -1,5 +1,4 @@
-// Package authtest provides stand-ins for tests of sign-in: a host whose clock
-// can be set, and an identity provider.
+// Package authtest provides stand-ins for tests of sign-in: a host whose clock can be set, and an identity provider.
 package authtest
 
 import (
@@ -18,8 +17,7 @@ import (
 // Released is the release date of the program under test.
 var Released = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
-// A Host is a host whose clock can be set and which can be restarted. Its time
-// stands still.
+// A Host is a host whose clock can be set and which can be restarted. Its time stands still.
 type Host struct {
 	mu    sync.Mutex
 	wall  time.Time

@@ -387,8 +387,7 @@ func TestNew_refuses(t *testing.T) {
 	}
 }
 
-// Discovery happens at a sign-in, once a day. While it fails, the last known
-// document is used, also after a restart.
+// Discovery happens at a sign-in, once a day. While it fails, the last known document is used, also after a restart.
 func TestDiscovery_cached(t *testing.T) {
 	t.Parallel()
 	f := newServer(t)

@@ -322,8 +322,7 @@ func TestHasher_verify(t *testing.T) {
 	}
 }
 
-// Hashes are argon2id with at least the recommended cost and a random salt; a
-// hash with another cost is recognized.
+// Hashes are argon2id with at least the recommended cost and a random salt; a hash with another cost is recognized.
 func TestHasher_argon2id(t *testing.T) {
 	t.Parallel()
 	check.Equal(t, idp.Calibrate(0), idp.MinCost(), "calibrated for no time")

@@ -28,8 +28,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// server is an identity provider for OAuth 2.0 and OpenID Connect. It is correct
-// unless a field changes its responses.
+// server is an identity provider for OAuth 2.0 and OpenID Connect. It is correct unless a field changes its responses.
 type server struct {
 	*httptest.Server
 	t *testing.T

@@ -194,8 +194,7 @@ func TestRefresh_reuseEndsFamily(t *testing.T) {
 	check.That(t, strings.Contains(r.log.String(), "used twice"), "not logged:\n%s", r.log.String())
 }
 
-// A token that is unknown, or whose successor was used, is refused and ends nothing; an unknown one
-// causes no write.
+// A token that is unknown, or whose successor was used, is refused and ends nothing; an unknown one causes no write.
 func TestRefresh_refused(t *testing.T) {
 	r := newRig(t)
 	result := r.signIn()
@@ -538,8 +537,7 @@ func TestRefresh_usedTokens(t *testing.T) {
 	check.Equal(t, len(r.records("auth_refresh")), 0, "after the end of the session refresh tokens are stored")
 }
 
-// MaxAPITokens API tokens and MaxInvites invites can exist; the next one is refused until
-// one is revoked or expires.
+// MaxAPITokens API tokens and MaxInvites invites can exist; the next one is refused until one is revoked or expires.
 func TestSessions_boundedTokens(t *testing.T) {
 	r := newRig(t)
 	token := func() error {

@@ -201,8 +201,7 @@ func TestFinish_issuer(t *testing.T) {
 	r.refused(authtest.Callback(flow), auth.CodeInvalidState)
 }
 
-// The number of pending flows is bounded, and the oldest is deleted. A
-// callback with an unknown state causes no write.
+// The number of pending flows is bounded, and the oldest is deleted. A callback with an unknown state causes no write.
 func TestBegin_bounded(t *testing.T) {
 	r := newRig(t)
 	first := authtest.Callback(r.begin())
@@ -386,8 +385,7 @@ func TestAdminCode_tries(t *testing.T) {
 	}
 }
 
-// The code makes one account an administrator's and is gone then. A code that was replaced
-// during a try makes none.
+// The code makes one account an administrator's and is gone then. A code that was replaced during a try makes none.
 func TestAdminCode_once(t *testing.T) {
 	r := newRig(t)
 	r.signIn()

@@ -1,8 +1,7 @@
 // Package browsertest has the options with which tests start a browser.
 //
-// One law: all tests run the same Chromium, its headless shell, which "make parts"
-// installs. It has no windows; Chromium draws those of each tab also when they are not shown,
-// which takes a third of the processor time.
+// One law: all tests run the same Chromium, its headless shell, which "make parts" installs. It has no windows;
+// Chromium draws those of each tab also when they are not shown, which takes a third of the processor time.
 package browsertest
 
 import (

@@ -41,8 +41,7 @@ func TestClient_noResponse(t *testing.T) {
 	}
 }
 
-// Root administers the service, unless STATE_DIR was chosen; another user first a server of
-// the working directory.
+// Root administers the service, unless STATE_DIR was chosen; another user first a server of the working directory.
 func TestSockets_order(t *testing.T) {
 	t.Parallel()
 	const shared, own = settings.SharedAdmin, "state/admin.sock"
@@ -87,8 +86,7 @@ func TestFirstListening_unreachable(t *testing.T) {
 	}
 }
 
-// dropPrivileges removes root's access to other users' files from the test's thread, and
-// makes dir accessible.
+// dropPrivileges removes root's access to other users' files from the test's thread, and makes dir accessible.
 func dropPrivileges(t *testing.T, dir string) {
 	t.Helper()
 	check.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))

@@ -350,8 +350,7 @@ func (f *filled) start(values ...string) {
 
 func (f *filled) anyone() *servertest.Browser { return servertest.NewBrowser(f.t, f.URL, nil) }
 
-// authenticate sends the form of the local accounts, create or signin, and reports whether
-// the browser is signed in.
+// authenticate sends the form of the local accounts, create or signin, and reports whether the browser is signed in.
 func (f *filled) authenticate(b *servertest.Browser, form, name string) bool {
 	f.t.Helper()
 	page := b.Request("GET", "/api/auth/idp/login", "")

@@ -28,8 +28,7 @@ import (
 	"pressbox/store"
 )
 
-// has reports whether there is a finding of that name and result whose detail and remedy
-// contain these texts.
+// has reports whether there is a finding of that name and result whose detail and remedy contain these texts.
 func has(findings []Finding, name, result, detail, remedy string) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool {
 		return f.Name == name && f.Result == result && strings.Contains(f.Detail, detail) &&
@@ -37,8 +36,7 @@ func has(findings []Finding, name, result, detail, remedy string) bool {
 	})
 }
 
-// A user who may not use the admin socket gets the public health, and no findings about
-// another environment.
+// A user who may not use the admin socket gets the public health, and no findings about another environment.
 func TestDoctor_publicHealth(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

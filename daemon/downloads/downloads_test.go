@@ -64,8 +64,7 @@ func newFakeCatalog(t *testing.T) *fakeCatalog {
 	return c
 }
 
-// A voices is a library with two voices that are not in the directory of downloads. It finds every
-// voice at once.
+// A voices is a library with two voices that are not in the directory of downloads. It finds every voice at once.
 type voices struct{}
 
 func (voices) Default() string                   { return "en_US-own-medium" }

@@ -16,8 +16,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// The addresses of the network's only host, in addition to 127.0.0.1: a private one, and a
-// public one (RFC 5737).
+// The addresses of the network's only host, in addition to 127.0.0.1: a private one, and a public one (RFC 5737).
 const (
 	Address       = "192.168.77.5"
 	PublicAddress = "203.0.113.5"
@@ -26,10 +25,9 @@ const (
 // testVariable names the environment variable with the test that runs in its own network.
 const testVariable = "PRESSBOX_LANTEST"
 
-// Inside runs the calling test a second time, in a child process with a network of its own,
-// and reports whether this is the child. In the parent it returns false after the child has
-// passed. It fails the test if the child fails or the host refuses to create namespaces. The
-// test calls it first.
+// Inside runs the calling test a second time, in a child process with a network of its own, and reports whether this
+// is the child. In the parent it returns false after the child has passed. It fails the test if the child fails or the
+// host refuses to create namespaces. The test calls it first.
 func Inside(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(testVariable) == t.Name() {

@@ -288,8 +288,7 @@ func TestSession_offline(t *testing.T) {
 	check.ErrorIs(t, s.Publish(t.Context(), mqtt.Message{Topic: "a"}), mqtt.ErrOffline, "Publish without a connection")
 }
 
-// A broker that is ended and restarted under 200 messages loses none; a killed one repeats
-// some, with the same keys.
+// A broker that is ended and restarted under 200 messages loses none; a killed one repeats some, with the same keys.
 func TestSession_brokerRestart(t *testing.T) {
 	t.Parallel()
 	const n = 200

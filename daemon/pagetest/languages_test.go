@@ -1,14 +1,25 @@
 package pagetest_test
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"pressbox/daemon/browsertest"
+	"pressbox/daemon/lantest"
+	"pressbox/daemon/servertest"
 	"pressbox/game/chance"
 	"pressbox/packaging/check"
 )
@@ -155,4 +166,335 @@ func textsOf(t *testing.T, file string) map[string][]string {
 		texts[found[1]] = slices.Compact(all)
 	}
 	return texts
+}
+
+// attack is a page of another site that makes the browser send whatever it sends without
+// the permission of the server. %[1]s is the server's URL.
+const attack = `<!doctype html><meta name="referrer" content="no-referrer"><title>x</title>
+<link rel="prefetch" href="%[1]s/ntfy/prefetch/publish?message=x">
+<img src="%[1]s/ntfy/image/publish?message=x" referrerpolicy="no-referrer">
+<img src="%[1]s/notify/publish?message=x"><img src="%[1]s/notify?message=x">
+<iframe name="frame"></iframe>
+<form id="text" method="post" enctype="text/plain" action="%[1]s/ntfy/form" target="frame">
+<input name="message" value="x"></form>
+<a id="link" rel="noreferrer" href="%[1]s/ntfy/link/publish?message=x">x</a>
+<script>
+const send = (path, body) => fetch("%[1]s" + path,
+	{method: "POST", mode: "no-cors", referrerPolicy: "no-referrer", body})
+const form = new FormData()
+form.set("message", "x")
+Promise.allSettled([
+  send("/notify", "x"), send("/notify", new Blob(['{"message": "x"}'])), send("/ntfy/text", "x"),
+	send("/message", form),
+  send("/", '{"message": "x"}'), send("/notify", new URLSearchParams({message: "x"})),
+	fetch("%[1]s/ntfy/get/publish?message=x", {mode: "no-cors"}),
+]).then(() => {
+  navigator.sendBeacon("%[1]s/ntfy/beacon", "x")
+  document.getElementById("text").submit()
+})
+</script>`
+
+// A page of another site, on a private address over plain http, where browsers send no
+// Sec-Fetch-Site: neither an image without a referrer, a link, a prefetch, a form nor a
+// fetch queues anything, although the address of the browser may announce.
+func TestOtherSite_speaksNothing(t *testing.T) {
+	if !lantest.Inside(t) {
+		return
+	}
+	p := servertest.Run(t, servertest.Silent, "HOST="+lantest.Address, "LOG_LEVEL=DEBUG", "WYOMING=off")
+	ln := check.Must(new(net.ListenConfig).Listen(t.Context(), "tcp", lantest.Address+":0"))(t)
+	other := &httptest.Server{
+		Listener: ln,
+		Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = fmt.Fprintf(w, attack, p.URL)
+		})},
+	}
+	other.Start()
+	t.Cleanup(other.Close)
+
+	options := browsertest.Options(chromedp.Flag("host-resolver-rules", "MAP other.example "+lantest.Address))
+	allocator, free := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(free)
+	browser, quit := chromedp.NewContext(allocator)
+	t.Cleanup(quit)
+	check.NoError(t, chromedp.Do(browser)) // starts it
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	check.NoError(t, chromedp.Do(browser, chromedp.Navigate("http://other.example:"+port+"/")))
+	arrived := func(paths ...string) {
+		t.Helper()
+		for _, path := range paths {
+			check.That(t, p.AwaitLog("path="+path+" "), "the browser did not request %s", path)
+		}
+	}
+	arrived("/ntfy/image/publish", "/ntfy/get/publish", "/notify/publish", "/notify", "/ntfy/text", "/message", "/",
+		"/ntfy/form", "/ntfy/beacon", "/ntfy/prefetch/publish")
+	check.NoError(t, chromedp.Do(browser, chromedp.Click("#link")))
+	arrived("/ntfy/link/publish")
+
+	req := check.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL+"/notify", nil))(t)
+	resp := check.Must(http.DefaultClient.Do(req))(t)
+	defer func() { _ = resp.Body.Close() }()
+	list := make([]byte, 200)
+	n, _ := resp.Body.Read(list)
+	check.Equal(t, strings.TrimSpace(string(list[:n])),
+		`{"queue":[],"recent":[],"scheduled":[]}`, "what a page of another site announced")
+	if log := p.Logged(); strings.Contains(log, "announcement accepted") || strings.Contains(log, "message=x") {
+		t.Errorf("the log: %s", log)
+	}
+	check.NoError(t, p.End(syscall.SIGTERM))
+}
+
+// The main ways through the page work in Firefox: an account is made, a game of three innings is played against the
+// bot by keyboard, watched from another tab and replayed, something is announced, and the wall display shows it.
+// Nothing is logged as an error.
+func TestAll_firefox(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	f := browsertest.StartFirefox(t)
+	f.Preload(shorthand)
+	tab := f.Tab()
+	tab.Resize(1280, 800)
+	look := func(name string) {
+		if screenshots != "" {
+			check.NoError(t, os.WriteFile(filepath.Join(screenshots, "firefox-"+name+".png"), tab.Screenshot(), 0o600))
+		}
+	}
+	tab.Open(s.URL)
+	tab.Press(`main a[href^="/api/auth/idp/login"]`)
+	tab.Type("#new-name", "Anna")
+	tab.Type("#new-passphrase", passphrase+"\ue007") // Enter
+	tab.Says(`header a[href="/account"]`, "Anna")
+
+	tab.Open(s.URL + "/new")
+	tab.Await(`$$(".clubs .hint").length === 2`)
+	for field, text := range map[string]string{"opponent": "bot", "innings": "3"} {
+		tab.Text(fmt.Sprintf(`((list) => {
+			list.selectedIndex = [...list.options].findIndex((o) => o.text.includes(%q));
+			list.dispatchEvent(new Event("change", { bubbles: true }));
+		})(document.getElementById(%q))`, text, field))
+	}
+	tab.Press("main form button.primary")
+	tab.Press("#home-card .spread button")
+	tab.Await(`$$("#home-card [data-control='player']").every((s) => s.value)`)
+	tab.Press("#home-card button.primary")
+	tab.Await(canCall)
+	look("game")
+	game := tab.Text("location.pathname")
+	watching := tab.Beside()
+	watching.Open(s.URL + game)
+	watching.Await(canCall)
+	for tab.Text(`$(".final") !== null`) != "true" {
+		tab.Keys("1")
+		tab.Await(canCall)
+	}
+	look("final")
+	watching.Await(`$(".final")`)
+	watching.Close()
+	tab.Open(s.URL + game + "/replay")
+	tab.Await(`$("#moment").textContent.length > 5`)
+
+	firefoxStreams(tab, s)
+	tab.Open(s.URL + "/kiosk")
+	tab.Says("body", "Dinner is ready.")
+	look("wall")
+
+	tab.Text(`document.cookie = "pressbox_language=de; path=/"`)
+	tab.Open(s.URL)
+	tab.Says("nav", "Durchsagen")
+}
+
+// firefoxStreams announces from one of more tabs than a browser has connections to a server: all
+// receive it. A tab that is left for another page, and for more of them than there are connections,
+// receives again when the user goes back.
+func firefoxStreams(tab *browsertest.FirefoxTab, s *server) {
+	const live = `$(".link-state.on")`
+	tabs := []*browsertest.FirefoxTab{tab}
+	for range 7 {
+		tabs = append(tabs, tab.Beside())
+	}
+	for _, t := range tabs {
+		t.Open(s.URL + "/announcements")
+		t.Await(live)
+	}
+	announce := func(t *browsertest.FirefoxTab, message string) {
+		t.Type("#message", message)
+		t.Press("main form button.primary")
+	}
+	announce(tabs[7], "Dinner is ready.")
+	for _, t := range tabs {
+		t.Says("main", "Dinner is ready.")
+	}
+	for i := range 8 {
+		tab.Open(s.URL + []string{"/kiosk", "/announcements"}[i%2])
+		tab.Await([]string{`$(".wall.live")`, live}[i%2])
+	}
+	tab.Text("history.go(-2)")
+	tab.Await(`location.pathname === "/announcements" && ` + live)
+	announce(tabs[7], "Bedtime.")
+	tab.Says("main", "Bedtime.")
+	for _, t := range tabs[1:] {
+		t.Close()
+	}
+}
+
+// connected connects the tab to the network, or cuts it off.
+func (b *tab) connected(on bool) {
+	b.t.Helper()
+	send(b, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Offline: !on, DownloadThroughput: -1, UploadThroughput: -1}},
+	})
+	send(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{
+		Offline: !on, DownloadThroughput: -1, UploadThroughput: -1,
+	})
+}
+
+// turns has both managers make calls, each as soon as they can, until there
+// were that many and both can make the next one, or the game is over.
+func turns(one, other *tab, calls int) {
+	one.t.Helper()
+	for made := 0; !one.is(`$(".final")`); {
+		first, second := one.is(canCall), other.is(canCall)
+		if made >= calls && first && second {
+			return
+		}
+		if first {
+			one.key("1")
+			made++
+		}
+		if second {
+			other.key("1")
+			made++
+		}
+	}
+}
+
+// shown evaluates to what all tabs must show of a game.
+const shown = `JSON.stringify($$(".board .plate, .situation, .lamps, .half-head, .half li")
+	.map((e) => e.ariaLabel ?? e.textContent).concat($$(".runners g:not(.gone)")
+	.map((e) => e.textContent + e.getAttribute("transform")).sort()))`
+
+// agree waits until the other tab shows what this one does.
+func agree(one, other *tab) {
+	one.t.Helper()
+	other.await(shown + " === " + quote(value[string](one, shown)))
+}
+
+// Two managers and a watcher: the invitation is opened, both cards go in, and all three tabs go to the game. A
+// manager who loses the network sees so at once, and resumes where the others are.
+func TestAll_twoManagersAndWatcher(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	anna, ben, fan := newTab(t, s), newTab(t, s), newTab(t, s)
+	anna.join("Anna")
+	id := anna.newGame(map[string]string{"innings": "3"})
+	anna.shows(".invite .qr path")
+	anna.looks("invite")
+	ben.join("Ben")
+	ben.says(".game-stub", "Needs a second manager")
+	ben.looks("lobby")
+	ben.open("/games/" + id)
+	ben.press("main section button.primary")
+	ben.shows("#away-card")
+	anna.says(".stubs", "Ben")
+	ben.handIn("away")
+	anna.says(".stubs", "Line-up in")
+	fan.join("Fan")
+	fan.open("/games/" + id)
+	fan.says("main", "setting their line-ups")
+	anna.handIn("home")
+	for _, b := range []*tab{anna, ben, fan} {
+		b.await(`location.pathname === "/games/` + id + `"`)
+		b.says(".link-state", "Live")
+	}
+	fan.says(".panel h2", "In the stands")
+	check.Equal(t, fan.count(".calls, .offers"), 0, "a watcher's decisions")
+	anna.says(".link-line", "1 in the stands") // managers do not count
+	turns(anna, ben, 8)
+	agree(anna, ben)
+	agree(anna, fan)
+
+	ben.expect("ERR_INTERNET_DISCONNECTED", "WebSocket connection")
+	ben.connected(false)
+	ben.says(".banner", "connection lost")
+	ben.says(".link-state", "Connection lost")
+	ben.await("!" + callout) // the play is over, not only agreed on
+	before := value[string](ben, shown)
+	check.That(t, ben.count(".calls button:not(:disabled)") == 0, "a call can be made without the network")
+	anna.call()
+	anna.says(".link-line", "offline")
+	seconds := `Number(/gone in (\d+) s/.exec($(".link-line").innerText)[1])`
+	anna.await(seconds+" < %d", value[int](anna, seconds)) // it counts down
+	check.Equal(t, value[string](ben, shown), before, "the page without the network")
+	ben.connected(true)
+	ben.says(".link-state", "Live")
+	ben.await(`!$(".banner")`)
+	agree(anna, ben)
+	ben.says(".chip", "Anna has made a call")
+	ben.call()
+	turns(anna, ben, 1000)
+	anna.await(`$$(".box tbody tr").length > 18`)
+	for _, b := range []*tab{anna, ben, fan} {
+		b.says(".final h2", "win")
+		b.agrees(id)
+	}
+	fan.press(`.tabs button:nth-child(3)`)
+	fan.shows(".curve path.chance")
+	fan.looks("chances")
+	ben.press(`header a[href="/standings"]`)
+	rematchOffers(anna, ben, id)
+}
+
+// rematchOffers has one ask the other, who is on another page, for a rematch of a game twice: it is declined
+// and accepted.
+func rematchOffers(one, other *tab, id string) {
+	one.t.Helper()
+	ask := func() {
+		one.t.Helper()
+		one.press(".final .row button")
+		one.await(`$(".card") && !location.pathname.includes(%q)`, id)
+		one.says("main h2", "You asked Ben for a rematch")
+		other.says(".notices", "Anna wants a rematch")
+	}
+	ask()
+	other.looks("offer")
+	other.press(".notices button:not(.primary)")
+	other.await(`!$(".notices")`)
+	one.says(".notices", "Ben declines the rematch")
+	one.says("main", "was called off")
+	one.press(".notices button")
+	one.open("/games/" + id)
+	ask()
+	other.open("/players") // it is still there
+	other.press(".notices button.primary")
+	other.shows(".card")
+	one.says(".stubs", "Ben")
+}
+
+// A network that falls silent is noticed. A call made just before is made once,
+// and the page resumes where the game is.
+func TestAll_silentNetwork(t *testing.T) {
+	b := begin(t)
+	b.join("Anna")
+	id := b.newGame(map[string]string{"opponent": "bot"})
+	b.handIn("home")
+	b.says(".link-state", "Live")
+	b.playTo(`$$(".half").length > 2 && $(".base.taken")`)
+	b.settle()
+	b.looks("game")
+	b.expect("WebSocket", "ERR_")
+	before, plays := value[string](b, shown), len(b.defenses(id))
+	b.Signal(t, syscall.SIGSTOP)
+	b.call()
+	b.says(".chip", "Sent")
+	b.says(".banner", "connection lost")
+	check.Equal(t, value[string](b, shown), before, "the page without an event")
+	b.Signal(t, syscall.SIGCONT)
+	b.says(".link-state", "Live")
+	b.await(`!$(".chip")`)
+	b.await(shown + " !== " + quote(before))
+	if more := len(b.defenses(id)) - plays; more > 1 {
+		t.Errorf("the call made %d plays, want at most one", more)
+	}
+	b.playTo(`$$(".half").length > 4`)
 }

@@ -296,12 +296,11 @@ func (l *ledger) setExpected(cfg settings.Config) error {
 // A release describes what a store of a released version has: testdata/vX.Y.Z.json beside
 // vX.Y.Z.db.gz of package store. Neither is ever written again.
 //
-// Those of 0.5.0 were made by its packages (commit ffdf6d0), in a test of package recovery in a
-// bubble of synctest, from 18:00 on 24 November 2026, on a host whose boot id and time since boot
-// were set: an announcer accepted and ended announcements, with each field of a request; games were
-// played by choices among the legal actions, until leagues had played and open games; three local
-// accounts signed in, and one was disabled. The closed store was opened again for the texts below,
-// which the functions of this file made, and compacted by bbolt.Compact.
+// Those of 0.5.0 were made by its packages (commit ffdf6d0), in a test of package recovery in a bubble of synctest,
+// from 18:00 on 24 November 2026, on a host whose boot id and time since boot were set: an announcer accepted and
+// ended announcements, with each field of a request; games were played by choices among the legal actions, until
+// leagues had played and open games; three local accounts signed in, and one was disabled. The closed store was opened
+// again for the texts below, which the functions of this file made, and compacted by bbolt.Compact.
 type release struct {
 	Made     time.Time
 	Accounts map[string]string // name → id

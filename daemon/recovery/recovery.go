@@ -102,7 +102,6 @@ type childError struct {
 	kind    error
 }
 
-// Error returns the message.
 func (e *childError) Error() string { return e.message }
 
 // Unwrap returns the error of package store that the exit code stands for.

@@ -136,8 +136,7 @@ func (mute) Speak(context.Context, announce.Utterance) iter.Seq2[announce.Clip, 
 	return func(func(announce.Clip, error) bool) {}
 }
 
-// round makes the i-th change of every workload: one after the other, or, in every second
-// round, at the same time.
+// round makes the i-th change of every workload: one after the other, or, in every second round, at the same time.
 func (s *site) round(i int) error {
 	errs := make([]error, len(workloads))
 	var wait sync.WaitGroup
@@ -181,8 +180,7 @@ func announceOrCancel(s *site, i int) error {
 	return s.ledger.set("announcement/"+v.ID, string(announce.Queued))
 }
 
-// scheduleOrChange schedules a repeating announcement, saves it as it waits for its
-// second repetition, and cancels it.
+// scheduleOrChange schedules a repeating announcement, saves it as it waits for its second repetition, and cancels it.
 func scheduleOrChange(s *site, i int) error {
 	ctx := context.Background()
 	if i%3 == 0 {
@@ -257,8 +255,7 @@ func oweOrSettle(s *site, i int) error {
 	return s.ledger.ack("owed/"+s.owed, s.announcer.SetRoom(ctx, s.owed, room, announce.RoomState(announce.Done)))
 }
 
-// announceOnce announces with an idempotency key, repeats the request, and cancels the
-// announcement, in three rounds.
+// announceOnce announces with an idempotency key, repeats the request, and cancels the announcement, in three rounds.
 func announceOnce(s *site, i int) error {
 	ctx, key := context.Background(), fmt.Sprint(s.life, "-", i/3)
 	if i%3 == 2 {
@@ -397,8 +394,7 @@ func findMove(s *site, key string) (string, error) {
 	return "", err
 }
 
-// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which
-// starts it.
+// createOrPlayLeague creates a series in place of those that exist, or gives its open seat to Ann, which starts it.
 func createOrPlayLeague(s *site, i int) error {
 	ctx := context.Background()
 	if i%2 == 0 {

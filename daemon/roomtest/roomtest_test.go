@@ -1,6 +1,5 @@
-// Package roomtest tests announcements to other rooms: three servers, each on a host of its
-// own, and Debian's mosquitto. The hosts are network namespaces that are connected by pairs
-// of interfaces (veth(4)).
+// Package roomtest tests announcements to other rooms: three servers, each on a host of its own, and Debian's
+// mosquitto. The hosts are network namespaces that are connected by pairs of interfaces (veth(4)).
 package roomtest_test
 
 import (

@@ -41,9 +41,8 @@ const Silent = "PULSE_SERVER=unix:/nonexistent"
 // MaxWait is the time for which a test waits for a log message or a notification.
 const MaxWait = 2 * time.Minute
 
-// Main builds the program like the tests, with the race detector or with the flag of "make
-// build", puts it first in PATH, runs a package's tests and returns their exit code. A short
-// run builds nothing.
+// Main builds the program like the tests, with the race detector or with the flag of "make build", puts it first in
+// PATH, runs a package's tests and returns their exit code. A short run builds nothing.
 func Main(m *testing.M) (code int) {
 	if flag.Parse(); testing.Short() {
 		return m.Run()
@@ -141,8 +140,7 @@ func Start(dir string, env []string, args ...string) (*Process, error) {
 	return StartCommand(cmd)
 }
 
-// Run starts a server in a new directory, with calibrated voices. It is killed at the end of
-// the test.
+// Run starts a server in a new directory, with calibrated voices. It is killed at the end of the test.
 func Run(tb testing.TB, values ...string) *Process {
 	tb.Helper()
 	env := Environment(tb, values...)
@@ -201,8 +199,7 @@ func (p *Process) read(stderr io.Reader, url chan<- string) {
 	p.grown.Broadcast()
 }
 
-// AwaitLog waits until the log contains text; it reports false if the server ends before, or
-// after [MaxWait].
+// AwaitLog waits until the log contains text; it reports false if the server ends before, or after [MaxWait].
 func (p *Process) AwaitLog(text string) bool { return p.AwaitMore(0, text) }
 
 // AwaitMore is AwaitLog for what follows the first n bytes of the log.
@@ -251,8 +248,7 @@ type Server struct {
 	env []string
 }
 
-// NewServer starts a server whose voices are calibrated, with the settings given. It is killed
-// at the end of the test.
+// NewServer starts a server whose voices are calibrated, with the settings given. It is killed at the end of the test.
 func NewServer(tb testing.TB, values ...string) *Server {
 	tb.Helper()
 	return NewServerOn(tb, pulsetest.Start(tb, pulsetest.Config{}), values...)
@@ -434,8 +430,7 @@ func (b *Browser) Request(method, path, body string, headers ...string) *http.Re
 	return resp
 }
 
-// Ask sends a request and returns the response's body; it fails the test unless the response
-// has the status want.
+// Ask sends a request and returns the response's body; it fails the test unless the response has the status want.
 func (b *Browser) Ask(method, path, body string, want int) []byte {
 	b.tb.Helper()
 	resp := b.Request(method, path, body)

@@ -22,8 +22,7 @@ import (
 	"pressbox/voice/control/hours"
 )
 
-// configure reads the settings in a new directory with the given .env and pressbox.env,
-// and these flags.
+// configure reads the settings in a new directory with the given .env and pressbox.env, and these flags.
 func configure(t *testing.T, local, system string, args ...string) (Config, *Sources, error) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -42,8 +41,7 @@ func configure(t *testing.T, local, system string, args ...string) (Config, *Sou
 // started is the environment of the test program.
 var started = os.Environ()
 
-// withoutEnvironment hides the settings of that environment from a test, except those that
-// the test has set.
+// withoutEnvironment hides the settings of that environment from a test, except those that the test has set.
 func withoutEnvironment(t *testing.T) {
 	t.Helper()
 	for _, s := range Table() {
@@ -163,9 +161,8 @@ func configureFrom(t *testing.T, s Setting, values [4]string) (Config, *Sources,
 	return configure(t, files[1], files[0], args...)
 }
 
-// Every setting has the same meaning from every source. viper omits a variable that only
-// the environment has, treats prefixed and dotted names differently by source, and gotenv
-// cuts "#" and expands "$".
+// Every setting has the same meaning from every source. viper omits a variable that only the environment has, treats
+// prefixed and dotted names differently by source, and gotenv cuts "#" and expands "$".
 func TestConfig_everySource(t *testing.T) {
 	for _, s := range Table() {
 		e := exampleOf(s.Name)
@@ -355,8 +352,7 @@ func TestValues_secretsMasked(t *testing.T) {
 	check.That(t, s.flags.Lookup("api-secret") == nil, "a secret has a flag, which every user of the host can read")
 }
 
-// A name with a dot or in lower case would have another meaning in viper than in the
-// environment.
+// A name with a dot or in lower case would have another meaning in viper than in the environment.
 func TestTable(t *testing.T) {
 	name := regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 	seen := map[string]bool{}

@@ -440,7 +440,6 @@ func addFlags(flags *pflag.FlagSet, table []Setting) {
 // A flagValue is a flag's value as written; the setting's valueType reads it.
 type flagValue struct{ text, typeName string }
 
-// String returns the value.
 func (f *flagValue) String() string { return f.text }
 
 // Type returns the type's name for the help.

@@ -23,8 +23,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// The settings that a command changes are the earlier ones or the new ones, whenever the power
-// is cut.
+// The settings that a command changes are the earlier ones or the new ones, whenever the power is cut.
 func TestPort_powerCut(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -62,8 +62,7 @@ func TestCheckClock_notifies(t *testing.T) {
 	check.That(t, ClockSet(time.Now().Add(-time.Hour)), "a clock after the release is not set")
 }
 
-// SIGN_UP=open admits clients from outside of the local network only if NOTIFY_ACCESS=open
-// does.
+// SIGN_UP=open admits clients from outside of the local network only if NOTIFY_ACCESS=open does.
 func TestSignUpPolicy(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -78,8 +78,7 @@ func TestSetupAudio_onPipeWire(t *testing.T) {
 	}
 }
 
-// audioFiles returns what setup-audio writes below /etc, without the files whose path contains
-// omit.
+// audioFiles returns what setup-audio writes below /etc, without the files whose path contains omit.
 func audioFiles(t *testing.T, a setup.AudioSetup, omit string) map[string]string {
 	t.Helper()
 	etc := filepath.Join(t.TempDir(), "etc")
@@ -147,10 +146,9 @@ func awaitVolume(t *testing.T, s *servertest.Server, want int) {
 
 const snapcastRate = 48_000 // samples per second of the recipe
 
-// BenchmarkSnapcast runs the commands of rooms.md as they stand there, with Debian's snapserver
-// and two snapclients, and measures how far apart these play an announcement: the median of at
-// least five. Limit: 5 ms, from which on two clicks are heard as two; words take 30 ms or more.
-// A turn that a busy host spoils does not count.
+// BenchmarkSnapcast runs the commands of rooms.md as they stand there, with Debian's snapserver and two snapclients,
+// and measures how far apart these play an announcement: the median of at least five. Limit: 5 ms, from which on two
+// clicks are heard as two; words take 30 ms or more. A turn that a busy host spoils does not count.
 func BenchmarkSnapcast(b *testing.B) {
 	const most = 20 // turns
 	s := startSnapcast(b)
@@ -207,9 +205,8 @@ type snapcast struct {
 	readAt time.Time // when the newest of it was read
 }
 
-// startSnapcast returns the rig when both rooms have played silence for ten seconds, in which
-// the clients adjust their clocks. The rooms are the channels of one sink, so that one
-// recording has both, with one clock and one beginning.
+// startSnapcast returns the rig when both rooms have played silence for ten seconds, in which the clients adjust their
+// clocks. The rooms are the channels of one sink, so that one recording has both, with one clock and one beginning.
 func startSnapcast(b *testing.B) *snapcast {
 	b.Helper()
 	recipe := snapcastRecipe(b)

@@ -64,8 +64,7 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// The queue hangs only if announcements wait, there is an audio output, and there is no
-// progress.
+// The queue hangs only if announcements wait, there is an audio output, and there is no progress.
 func TestQueueCheck(t *testing.T) {
 	t.Parallel()
 	busy := announce.Stats{Current: "a", Waiting: 1, Oldest: time.Unix(1, 0)}

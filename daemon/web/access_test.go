@@ -329,9 +329,8 @@ func TestCredentials_getThatSpeaks(t *testing.T) {
 	}
 }
 
-// Requests that a page of another site can make a browser send are refused by every route
-// that speaks, and so are bodies from our own page that are not JSON. Programs other than
-// browsers send neither header.
+// Requests that a page of another site can make a browser send are refused by every route that speaks, and so are
+// bodies from our own page that are not JSON. Programs other than browsers send neither header.
 func TestGuards_everyRouteThatSpeaks(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)

@@ -19,7 +19,6 @@ func isOpenAI(path string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(path, "/api"), "/v1/")
 }
 
-// newAPIError returns the error of a problem.
 func newAPIError(p Problem) *apiError {
 	e := &apiError{Message: p.Detail, Type: "invalid_request_error", Code: p.Code}
 	switch {

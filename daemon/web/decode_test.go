@@ -1,12 +1,17 @@
 package web_test
 
 import (
+	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +19,7 @@ import (
 
 	"pressbox/daemon/web"
 	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
 	"pressbox/voice/control"
 )
@@ -253,4 +259,230 @@ func FuzzForwarded(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Addresses are accepted, as rebinding needs a name, and names that nobody can register or that are configured: of
+// *.club.example those below it. Browsers parse a name whose last label is a number as an address.
+func TestHosts_allow(t *testing.T) {
+	t.Parallel()
+	for want, hosts := range map[bool][]string{
+		true: {
+			"localhost", "localhost:8888", "LOCALHOST.:8888", "box.localhost", "192.168.1.7", "192.168.1.7:8888",
+			"203.0.113.7", "[::1]", "[::1]:8888", "[fd00::7]:8888", "pressbox", "pressbox:80", "pressbox.local",
+			"pressbox-2.local.", "pressbox.home.arpa", "speaker.example.org", "Speaker.Example.Org:443",
+			"kiosk.club.example", "a.b.club.example", "local", "pressbox.lan", "pressbox.LAN.:8888",
+			"pressbox.internal", "pressbox.home", "pressbox.localdomain", "evil-lan",
+		},
+		false: {
+			"", "evil.example", "evil.example:8888", "club.example", "speaker.example.org.evil.example",
+			"notspeaker.example.org", ".local", "evil.local.example", "0.0.0.0", "0.0.0.0:8888", "[::]", "[::]:8888",
+			"::1", "[127.0.0.1]", "[fe80::1%25eth0]", ".lan", "pressbox.lan.evil.example", "pressbox.fritz.box",
+			"2130706433", "evil.127", "localhost:", "localhost:x", "localhost:80:80", "local host", "localhost/evil",
+			"user@localhost", "a..local", strings.Repeat("a", 64) + ".local",
+		},
+	} {
+		for _, host := range hosts {
+			check.Equal(t, web.AllowHost(host, "speaker.example.org", "*.club.example"), want, "Host %s accepted", host)
+		}
+	}
+}
+
+func TestGuards_wrongHost(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	r.Do(t, "GET", "/health", "", "Host", "evil.example").Want(421, "wrong_host")
+	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Host", "0.0.0.0:8888").Want(421, "wrong_host")
+	r.Do(t, "GET", "/nowhere", "", "Host", "evil.example").Want(421, "wrong_host")
+	r.Do(t, "GET", "/health", "", "Host", "10.0.0.1:8888").Want(200)
+}
+
+func TestHosts_configured(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{"x.example", "*.x.example", "Box.Example.", "192.168.1.5", "fd00::7"} {
+		check.ErrorIs(t, web.CheckAllowedHost(good), nil, "ALLOWED_HOSTS=%q", good)
+	}
+	for _, bad := range []string{"", "http://x.example", "x.example/y", "*", "*.", "a*b", "x.example:80", "two names"} {
+		check.That(t, web.CheckAllowedHost(bad) != nil, "ALLOWED_HOSTS=%q is accepted", bad)
+	}
+}
+
+// The server refuses what a page of another site can make a browser send, and
+// accepts requests of its own page and of scripts.
+func TestGuards_crossOrigin(t *testing.T) {
+	t.Parallel()
+	const trusted, own = "https://box.example.org", "http://pressbox.local:8888"
+	const form, fetch = "application/x-www-form-urlencoded", "Sec-Fetch-Site"
+	r := webtest.NewRig(t, func(c *site.Config) { c.TrustedOrigins = []string{trusted} })
+	media := func(kind string, more ...string) []string { return append([]string{"Content-Type", kind}, more...) }
+	const body = `{"message": "Dinner is ready."}`
+	for _, tt := range []struct {
+		name    string
+		headers []string
+		status  int
+		code    string
+	}{
+		{"curl -d", media(form), 202, ""},
+		{"curl --json", media(webtest.AsJSON), 202, ""},
+		{"a script without Content-Type", nil, 202, ""},
+		{"JSON with a charset", media("application/json; charset=utf-8"), 202, ""},
+		{"a script's plain text", media("text/plain"), 202, ""},
+		{"a script with two Content-Types", media(webtest.AsJSON, "Content-Type", "text/plain"), 202, ""},
+		{"a script with an invalid Content-Type", media(";;"), 202, ""},
+
+		{"our own page", media(webtest.AsJSON, "Origin", own), 202, ""},
+		{"our own page, new browser", media(webtest.AsJSON, fetch, "same-origin"), 202, ""},
+		{"our own page, form", media(form, "Origin", own), 415, "unsupported_media_type"},
+		{"our own page, plain text", media("text/plain", fetch, "same-origin"), 415, "unsupported_media_type"},
+		{"our own page, no type", []string{fetch, "same-origin"}, 415, "unsupported_media_type"},
+		{"a trusted page", media(webtest.AsJSON, "Origin", trusted, fetch, "cross-site"), 202, ""},
+
+		{"a blob without Content-Type", []string{"Origin", "https://evil.example"}, 403, "cross_origin"},
+		{"another port of ours", media(webtest.AsJSON, "Origin", "http://pressbox.local:3000"), 403, "cross_origin"},
+		{"a text/plain form", media("text/plain", "Origin", "null"), 403, "cross_origin"},
+		{"a new browser, another site", media("text/plain", fetch, "cross-site"), 403, "cross_origin"},
+		{"a new browser, a sister site", media(webtest.AsJSON, fetch, "same-site"), 403, "cross_origin"},
+		{"rebinding", media(webtest.AsJSON, "Host", "a.example", "Origin", "http://a.example"), 421, "wrong_host"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r.Do(t, "POST", "/notify", body, tt.headers...).Want(tt.status, tt.code)
+			r.Do(t, "DELETE", "/notify", "").Want(200)
+		})
+	}
+}
+
+func TestGuards_securityHeaders(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	for _, tt := range []struct{ method, path, host string }{
+		{"GET", "/", "localhost"},
+		{"GET", "/docs", "localhost"},
+		{"GET", "/health", "localhost"},
+		{"GET", "/nowhere", "localhost"},
+		{"PUT", "/health", "localhost"},
+		{"GET", "/health", "evil.example"},
+		{"POST", "/notify", "localhost"},
+	} {
+		h := r.Do(t, tt.method, tt.path, "", "Host", tt.host).Header
+		policy := h.Get("Content-Security-Policy")
+		check.That(t, strings.Contains(policy, "default-src 'none'") && !strings.Contains(policy, "unsafe"),
+			"%s %s: Content-Security-Policy %q", tt.method, tt.path, policy)
+		check.That(t, h.Get("X-Content-Type-Options") == "nosniff" && h.Get("Referrer-Policy") != "",
+			"%s %s: headers %v", tt.method, tt.path, h)
+	}
+}
+
+func TestProxies_client(t *testing.T) {
+	t.Parallel()
+	trusted := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/24")}
+	const proxy, untrusted = "10.0.0.1", "203.0.113.5"
+	for _, tt := range []struct {
+		peer    string
+		headers []string
+		want    string // "" means unknown
+	}{
+		{untrusted, nil, untrusted},
+		{proxy, nil, ""}, // it names no client
+		{"127.0.0.1", nil, "127.0.0.1"},
+		{untrusted, []string{"X-Forwarded-For: 127.0.0.1"}, ""},
+		{untrusted, []string{"Forwarded: for=127.0.0.1"}, ""},
+		{"192.168.1.9", []string{"X-Forwarded-For: 192.168.1.10"}, ""}, // a proxy that is not trusted
+		{"192.168.1.9", []string{"X-Real-Ip: 192.168.1.10"}, ""},
+		{proxy, []string{"X-Real-Ip: 192.168.1.10"}, ""},
+
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1"}, "198.51.100.1"},
+		// the client sent the first address
+		{proxy, []string{"X-Forwarded-For: 127.0.0.2, 198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: 192.168.1.1, 198.51.100.1, 10.0.0.2"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: 192.168.1.1", "X-Forwarded-For: 198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: 10.0.0.3"}, "10.0.0.3"},
+		{proxy, []string{"X-Forwarded-For: [2001:db8::1]:443"}, "2001:db8::1"},
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1:4711"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: ::ffff:198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{"X-Forwarded-For: unknown"}, ""},
+		{proxy, []string{"X-Forwarded-For: "}, ""},
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1,"}, ""},
+
+		{proxy, []string{"Forwarded: for=198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{`Forwarded: For="[2001:db8::1]:4711";proto=https;by=10.0.0.1`}, "2001:db8::1"},
+		{proxy, []string{`Forwarded: for=192.168.1.1, for="198.51.100.1:80"`}, "198.51.100.1"},
+		{proxy, []string{`Forwarded: for=192.168.1.1;by="a,for=127.0.0.1", proto=http`}, ""},
+		{proxy, []string{"Forwarded: for=192.168.1.1;for=198.51.100.1"}, ""},
+		{proxy, []string{`Forwarded: for=127.0.0.1;by=", for=198.51.100.1`}, ""}, // an open quote
+		{proxy, []string{`Forwarded: for=127.0.0.1;by="`, "Forwarded: for=198.51.100.1"}, "198.51.100.1"},
+		{proxy, []string{`Forwarded: for=127.0.0.1;by=", for="198.51.100.1:80"`}, ""},
+		{proxy, []string{"Forwarded: for=198.51.100.1,"}, ""},
+		{proxy, []string{"Forwarded: "}, ""},
+		{proxy, []string{"Forwarded: for=_hidden"}, ""},
+		{proxy, []string{"Forwarded: proto=https"}, ""},
+
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1", "Forwarded: for=198.51.100.1"}, "198.51.100.1"},
+		// the client sent one of them
+		{proxy, []string{"X-Forwarded-For: 198.51.100.1", "Forwarded: for=127.0.0.1"}, ""},
+	} {
+		headers := http.Header{}
+		for _, h := range tt.headers {
+			name, value, _ := strings.Cut(h, ": ")
+			headers.Add(name, value)
+		}
+		want, _ := netip.ParseAddr(tt.want)
+		got := web.ClientOf(trusted, netip.MustParseAddr(tt.peer), headers)
+		check.That(t, got == want, "client of %s with %q: %v, want %q", tt.peer, tt.headers, got, tt.want)
+	}
+}
+
+func TestPeerOf_credentials(t *testing.T) {
+	t.Parallel()
+	l, path := webtest.ListenUnix(t)
+	dialed := check.Must(new(net.Dialer).DialContext(t.Context(), "unix", path))(t)
+	defer dialed.Close()
+	conn := check.Must(l.Accept())(t)
+	defer conn.Close()
+	uid, groups, err := web.PeerOf(conn.(*net.UnixConn))
+	check.That(t, err == nil && uid == os.Getuid(), "the peer is user %d (%v), want %d", uid, err, os.Getuid())
+	want := check.Must(os.Getgroups())(t)
+	for _, group := range append(want, os.Getgid()) {
+		check.That(t, slices.Contains(groups, uint32(group)), "groups %v of the peer lack %d", groups, group)
+	}
+}
+
+func TestPeer_administers(t *testing.T) {
+	t.Parallel()
+	_, path := webtest.ListenUnix(t)
+	own, group := os.Geteuid(), uint32(os.Getegid())
+	for _, tt := range []struct {
+		name   string
+		uid    int
+		groups []uint32
+		socket string
+		want   bool
+	}{
+		{"root", 0, []uint32{0}, path, true},
+		{"the server's user", own, []uint32{group + 1}, path, true},
+		{"a member of the socket's group", own + 1000, []uint32{group}, path, true},
+		{"a member by a supplementary group", own + 1000, []uint32{group + 1, group + 2, group}, path, true},
+		{"another user", own + 1000, []uint32{group + 1, group + 2}, path, false},
+		{"another user at a deleted socket", own + 1000, []uint32{group}, path + "-deleted", false},
+		{"root at a deleted socket", 0, []uint32{0}, path + "-deleted", true},
+	} {
+		check.Equal(t, web.Administers(tt.uid, tt.groups, tt.socket), tt.want, "%s administers", tt.name)
+	}
+}
+
+// A TCP socket has no peer credentials, so no client can administer through it.
+func TestServeAdmin_tcp(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, func(c *site.Config) { c.Admin.Level = new(slog.LevelVar) })
+	l := webtest.NewWire()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- r.ServeAdmin(ctx, l) }()
+	conn, resp := l.Ask(t, "GET /admin/log-level HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	body, err := io.ReadAll(resp.Body)
+	check.That(t, err == nil && resp.StatusCode == http.StatusForbidden &&
+		strings.Contains(string(body), "not_administrator"), "status %d, %v: %s", resp.StatusCode, err, body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	r.Check.CheckResponse(t, webtest.NewRequest("GET", "/admin/log-level", ""), resp)
+	conn.Close()
+	cancel()
+	check.NoError(t, <-served)
 }

@@ -26,8 +26,7 @@ func (c Schemas) Decode(text []byte, request, v any) (status int, code string) {
 	return p.Status, p.Code
 }
 
-// AllowHost reports whether a server with these AllowedHosts accepts a Host
-// header.
+// AllowHost reports whether a server with these AllowedHosts accepts a Host header.
 func AllowHost(header string, allowed ...string) bool {
 	h, err := newHosts(allowed)
 	if err != nil {

@@ -97,8 +97,7 @@ func TestServer_synthesize(t *testing.T) {
 	})
 }
 
-// A sentence is spoken when it is complete, after the usual pause, and the whole text that is sent again is
-// ignored.
+// A sentence is spoken when it is complete, after the usual pause, and the whole text that is sent again is ignored.
 func TestServer_stream(t *testing.T) {
 	const pause = 4410 // samples
 	inBubble(t, unchanged, func(r *rig) {

@@ -316,9 +316,8 @@ func (m *searcher) Substitutions(s *game.State, progress chance.Progress) []game
 	return best
 }
 
-// candidates returns the changes that are worth a search: another pitcher, or none, at the start of a half-inning
-// and where the bot changes the pitcher; a hitter from the sixth inning on who hits better than the one whose turn
-// it is.
+// candidates returns the changes that are worth a search: another pitcher, or none, at the start of a half-inning and
+// where the bot changes the pitcher; a hitter from the sixth inning on who hits better than the one whose turn it is.
 func (m *searcher) candidates(
 	s *game.State, progress chance.Progress, usual []game.Substitution,
 ) (all [][]game.Substitution) {

@@ -40,9 +40,8 @@ func newFixture(clubs [2]game.Club, lineups [2]game.Lineup) fixture {
 	return f
 }
 
-// averageFixture returns two clubs of average players with their starters number n and n+2. 42 % of plate
-// appearances are left-handed, 27 % of pitchers. Players 1–9 bat, 10–14 start, 15–22 relieve, 23–26 are
-// substitutes.
+// averageFixture returns two clubs of average players with their starters number n and n+2. 42 % of plate appearances
+// are left-handed, 27 % of pitchers. Players 1–9 bat, 10–14 start, 15–22 relieve, 23–26 are substitutes.
 func averageFixture(n int) fixture {
 	var clubs [2]game.Club
 	var lineups [2]game.Lineup

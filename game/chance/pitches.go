@@ -15,7 +15,6 @@ type Pitches struct {
 	n       uint8
 }
 
-// String returns the letters.
 func (p Pitches) String() string { return string(p.letters[:p.n]) }
 
 // MarshalText returns the letters.

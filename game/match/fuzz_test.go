@@ -45,9 +45,8 @@ func journal(tb testing.TB) [][]byte {
 // load returns the match that moves make.
 func load(moves [][]byte) (*Match, error) { return Load("game", moves, call.English()) }
 
-// FuzzAction sends any action at any revision of a real game, for either side. A refused action changes nothing
-// and has a code; an accepted one follows the rules, can be encoded, and gives the same position when it is
-// loaded.
+// FuzzAction sends any action at any revision of a real game, for either side. A refused action changes nothing and
+// has a code; an accepted one follows the rules, can be encoded, and gives the same position when it is loaded.
 func FuzzAction(f *testing.F) {
 	whole := check.Must(load(journal(f)))(f)
 	for rev, text := range map[int]string{

@@ -172,11 +172,26 @@ func eventCodeLength(text string) int {
 // of a kind the first is written.
 func simpleEvents() table[game.PlayKind] {
 	return table[game.PlayKind]{
-		{"S", game.Single}, {"D", game.Double}, {"DGR", game.Double}, {"T", game.Triple}, {"HR", game.HomeRun},
-		{"H", game.HomeRun}, {"W", game.Walk}, {"IW", game.IntentionalWalk}, {"I", game.IntentionalWalk},
-		{"HP", game.HitByPitch}, {"HBP", game.HitByPitch}, {"C", game.CatchersInterference},
-		{"FC", game.FieldersChoice}, {"WP", game.WildPitch}, {"PB", game.PassedBall}, {"BK", game.Balk},
-		{"DI", game.Indifference}, {"OA", game.OtherAdvance}, {"OBA", game.OtherAdvance}, {"NP", game.NoPlay},
+		{"S", game.Single},
+		{"D", game.Double},
+		{"DGR", game.Double},
+		{"T", game.Triple},
+		{"HR", game.HomeRun},
+		{"H", game.HomeRun},
+		{"W", game.Walk},
+		{"IW", game.IntentionalWalk},
+		{"I", game.IntentionalWalk},
+		{"HP", game.HitByPitch},
+		{"HBP", game.HitByPitch},
+		{"C", game.CatchersInterference},
+		{"FC", game.FieldersChoice},
+		{"WP", game.WildPitch},
+		{"PB", game.PassedBall},
+		{"BK", game.Balk},
+		{"DI", game.Indifference},
+		{"OA", game.OtherAdvance},
+		{"OBA", game.OtherAdvance},
+		{"NP", game.NoPlay},
 	}
 }
 

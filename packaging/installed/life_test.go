@@ -361,8 +361,7 @@ func testVoiceInstall(s *server) {
 	s.run("rm", "-r", "/var/lib/pressbox/models/"+name+".onnx", "/var/lib/pressbox/models/"+name+".onnx.json")
 }
 
-// serveVoice serves the bundled voice under another name at an address on the host, in the
-// layout of Piper's catalog.
+// serveVoice serves the bundled voice under another name at an address on the host, in the layout of Piper's catalog.
 func (s *server) serveVoice(name, address string) {
 	s.t.Helper()
 	files, about := map[string][]byte{}, map[string]any{}

@@ -165,8 +165,7 @@ func directives(unit string) []string {
 	return all
 }
 
-// probe runs the probe in a unit without some of its directives. It returns the error of
-// each attempt, "" for success.
+// probe runs the probe in a unit without some of its directives. It returns the error of each attempt, "" for success.
 func (s *server) probe(unit string, without []string) map[string]string {
 	s.t.Helper()
 	const name, path, out = "probe.service", "/run/systemd/system/probe.service", "/run/probe.json"

@@ -25,8 +25,7 @@ type file struct {
 // folder stands for the file of a folder.
 const folder = -1
 
-// An Image is the content of a disk. It is never changed: [Image.apply] returns
-// another.
+// An Image is the content of a disk. It is never changed: [Image.apply] returns another.
 type Image struct {
 	names map[string]int // name → file, or folder
 	files map[int]file
@@ -173,8 +172,7 @@ func (f file) bytes() []byte {
 	return data[:f.size]
 }
 
-// Extract writes the files of an image to a folder. Files with several names
-// stay one.
+// Extract writes the files of an image to a folder. Files with several names stay one.
 func (m Image) Extract(dir string) error {
 	written := map[int]string{}
 	for _, name := range m.reachable() {

@@ -19,9 +19,8 @@ import (
 // acknowledge. It is no part of the states.
 const ackName = "acks"
 
-// A Disk is a mounted file system that records its operations. Only child
-// processes may use it: a process that waits for its own file system can
-// deadlock.
+// A Disk is a mounted file system that records its operations. Only child processes may use it: a process that waits
+// for its own file system can deadlock.
 type Disk struct {
 	Dir string // where it is mounted
 
@@ -35,8 +34,7 @@ type Disk struct {
 	count int // operations since plan was set
 }
 
-// Acks returns the path of the file to which a process that uses the file system
-// at dir writes what it acknowledges.
+// Acks returns the path of the file to which a process that uses the file system at dir writes what it acknowledges.
 func Acks(dir string) string { return filepath.Join(dir, ackName) }
 
 // TempDir returns a folder in memory that is removed after the test.

@@ -9,8 +9,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// The methods of a node carry out the operations of [fs.LoopbackNode] through
-// [Disk.do].
+// The methods of a node carry out the operations of [fs.LoopbackNode] through [Disk.do].
 
 // WrapChild makes a node of every [fs.LoopbackNode].
 func (n *node) WrapChild(context.Context, fs.InodeEmbedder) fs.InodeEmbedder {

@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// Bounds limit the states that [Trace.States] derives from the operations that
-// are not on the disk yet.
+// Bounds limit the states that [Trace.States] derives from the operations that are not on the disk yet.
 type Bounds struct {
 	All    int // up to this many: every subset; more: each one missing, and Random subsets
 	Random int
@@ -22,8 +21,7 @@ type State struct {
 	How  string // what of the trace is in the image
 }
 
-// States returns the different states in which a power cut could leave the disk,
-// by the time of the power cut.
+// States returns the different states in which a power cut could leave the disk, by the time of the power cut.
 func (t Trace) States(b Bounds) []State {
 	e := enumerator{bounds: b, seed: maphash.MakeSeed(), bases: []Image{t.Base}, found: map[uint64]*State{}}
 	e.add(-1, choice{})
@@ -61,8 +59,7 @@ type choice struct {
 	how   string
 }
 
-// A candidate is a state that is possible until an operation that it lacks
-// becomes permanent.
+// A candidate is a state that is possible until an operation that it lacks becomes permanent.
 type candidate struct {
 	State
 	key   uint64
@@ -132,8 +129,7 @@ func (e *enumerator) without(missing func(i int) bool) choice {
 	return c
 }
 
-// mixed returns a random choice: a third of the operations is missing, and a
-// sixth is torn.
+// mixed returns a random choice: a third of the operations is missing, and a sixth is torn.
 func (e *enumerator) mixed(random *rand.Rand, last int) choice {
 	c := choice{parts: map[int][]Op{}, how: "random:"}
 	for _, p := range e.pending[:last] {

@@ -1,10 +1,8 @@
-// Package crashtest enumerates what a power cut can leave of a folder, and makes
-// a disk fail: it is for tests.
+// Package crashtest enumerates what a power cut can leave of a folder, and makes a disk fail: it is for tests.
 //
-// [Mount] mounts a file system (FUSE) that records the operations of the
-// processes that use it, and can fail any of them. [Trace.States] derives from
-// the record every state in which a power cut could leave the disk. The model,
-// after ALICE (Pillai and others, OSDI 2014):
+// [Mount] mounts a file system (FUSE) that records the operations of the processes that use it, and can fail any of
+// them. [Trace.States] derives from the record every state in which a power cut could leave the disk. The model, after
+// ALICE (Pillai and others, OSDI 2014):
 //
 //   - A write or a change of length is on the disk once its file was synced, a
 //     name once its folder was. Until then each is there or is not, whatever
@@ -29,8 +27,7 @@ import (
 // A Kind is what an operation does.
 type Kind int
 
-// The kinds of operations. Those before Open are in traces; those from Open on
-// change nothing and can only fail.
+// The kinds of operations. Those before Open are in traces; those from Open on change nothing and can only fail.
 const (
 	Create   Kind = iota // an empty file
 	Mkdir                // a folder
@@ -126,8 +123,7 @@ func (t Trace) Count(k Kind) (n int) {
 	return n
 }
 
-// WithoutSyncs returns the trace without every n-th sync of a file: a disk that
-// ignores them.
+// WithoutSyncs returns the trace without every n-th sync of a file: a disk that ignores them.
 func (t Trace) WithoutSyncs(n int) Trace {
 	seen := 0
 	t.Ops = slices.DeleteFunc(slices.Clone(t.Ops), func(o Op) bool {
@@ -139,9 +135,8 @@ func (t Trace) WithoutSyncs(n int) Trace {
 	return t
 }
 
-// Replaced checks that a file, whenever the power is cut, has its earlier content
-// or the new one, as a whole, and the new one once a process has acknowledged it.
-// It returns the number of states.
+// Replaced checks that a file, whenever the power is cut, has its earlier content or the new one, as a whole, and the
+// new one once a process has acknowledged it. It returns the number of states.
 func (t Trace) Replaced(name string, earlier, replacement []byte) (states int, err error) {
 	all := t.States(Bounds{All: 4, Random: 8})
 	for _, s := range all {

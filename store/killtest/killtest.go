@@ -44,9 +44,8 @@ func Command(tb testing.TB, child string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Kill runs a child process and kills it after a random time up to longest: in one
-// of five rounds from its start, otherwise from the first line that it prints. What
-// it writes to standard error fails the test.
+// Kill runs a child process and kills it after a random time up to longest: in one of five rounds from its start,
+// otherwise from the first line that it prints. What it writes to standard error fails the test.
 func Kill(tb testing.TB, round int, longest time.Duration, child string, args ...string) {
 	tb.Helper()
 	cmd := Command(tb, child, args...)
@@ -71,8 +70,7 @@ func Moment(round int, longest time.Duration) time.Duration {
 	return time.Duration(random.Int64N(int64(longest)))
 }
 
-// Rounds returns the number of rounds: PRESSBOX_CRASH_ROUNDS, or else n, or a fifth
-// of n with -short.
+// Rounds returns the number of rounds: PRESSBOX_CRASH_ROUNDS, or else n, or a fifth of n with -short.
 func Rounds(tb testing.TB, n int) int {
 	tb.Helper()
 	set := os.Getenv("PRESSBOX_CRASH_ROUNDS")

@@ -266,7 +266,6 @@ func (c *Catalog) Find(name string) (Voice, error) {
 	return v, nil
 }
 
-// fileURL returns the address of a file.
 func (c *Catalog) fileURL(f file) string {
 	parts := strings.Split(f.path, "/")
 	for i, part := range parts {

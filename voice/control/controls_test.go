@@ -330,8 +330,7 @@ func (h *host) moment() clock.Moment {
 	return clock.Moment{Wall: h.now(), Instant: clock.Instant{Boot: h.boot, Since: since}}
 }
 
-// A rig has controls and schedules on a repository. The time of the bubble begins on Saturday, 2000-01-01,
-// 00:00 UTC.
+// A rig has controls and schedules on a repository. The time of the bubble begins on Saturday, 2000-01-01, 00:00 UTC.
 type rig struct {
 	*control.Controls
 	*control.Schedules

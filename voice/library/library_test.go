@@ -571,8 +571,7 @@ var (
 	text     = regexp.MustCompile(`(?m)^\s+(?:both|speak) (.+)$`)
 )
 
-// playByPlay returns all texts of the play-by-play, with a name in their gaps, and all words that may fill
-// these.
+// playByPlay returns all texts of the play-by-play, with a name in their gaps, and all words that may fill these.
 func playByPlay(t *testing.T) []string {
 	t.Helper()
 	book := string(voicetest.Read(t, "game/call/english.txt"))

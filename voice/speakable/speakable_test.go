@@ -379,8 +379,7 @@ func (p pronunciation) equal(spoken string, wordings []string) bool {
 	return false
 }
 
-// same reports whether spoken has the letters of one of the wordings and no digits, so that espeak-ng need
-// not be run.
+// same reports whether spoken has the letters of one of the wordings and no digits, so that espeak-ng need not be run.
 func same(spoken string, wordings []string) bool {
 	return !strings.ContainsFunc(spoken, unicode.IsDigit) &&
 		slices.ContainsFunc(wordings, func(words string) bool { return letters(spoken) == letters(words) })

@@ -52,7 +52,6 @@ func Discovery(d Device) []byte {
 	return body
 }
 
-// components returns the entities of the device.
 func (d Device) components() object {
 	all := object{
 		"say":    d.entity("say", "notify", nil, object{"command_topic": d.Topic + "/say"}),

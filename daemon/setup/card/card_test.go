@@ -87,8 +87,7 @@ func TestParse_limits(t *testing.T) {
 	check.That(t, len(problems) == 1 && problems[0].Line == 0, "a file above the limit: %v", problems)
 }
 
-// A network whose passphrase is invalid is not joined as an open one, and a passphrase
-// without a network is reported.
+// A network whose passphrase is invalid is not joined as an open one, and a passphrase without a network is reported.
 func TestParse_wifi(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

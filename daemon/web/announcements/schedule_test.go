@@ -158,8 +158,7 @@ func (cookieSessions) SignedIn(r *http.Request) (auth.Caller, error) {
 	return auth.Caller{Account: account(c.Value)}, nil
 }
 
-// An idempotency key belongs to its sender, a token, an account or an address: another one can use the same
-// key.
+// An idempotency key belongs to its sender, a token, an account or an address: another one can use the same key.
 func TestNotify_keyBelongsToSender(t *testing.T) {
 	t.Parallel()
 	const here, there = "192.168.1.20:40000", "192.168.1.21:40000"

@@ -441,8 +441,7 @@ func program(t *testing.T, name string) ffmpeg.Program {
 	return ffmpeg.Program(check.Must(filepath.Abs("../../../audio/ffmpeg/testdata/" + name))(t))
 }
 
-// Every body gets a response that is valid by the OpenAPI document, and an error one that
-// OpenAI's clients can read.
+// Every body gets a response that is valid by the OpenAPI document, and an error one that OpenAI's clients can read.
 func FuzzSpeechBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"input": "x"}`, `{"input": "x", "voice": {"id": "alloy"}, "response_format": "flac", "stream_format": "sse"}`,
@@ -507,8 +506,7 @@ func runClient(t *testing.T, urls ...string) (r result) {
 	return r
 }
 
-// OpenAI's own client lists models and voices, gets speech in every format, and raises its
-// own types of errors.
+// OpenAI's own client lists models and voices, gets speech in every format, and raises its own types of errors.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

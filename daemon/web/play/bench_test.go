@@ -29,10 +29,9 @@ import (
 // watchers is the number of websockets that follow one game in the benchmarks.
 const watchers = 1000
 
-// BenchmarkBroadcast measures the time from sending an event to 1,000 watchers until the last one has read
-// it, alternating with gorilla's bare loop: one prepared message, written to 1,000 connections one after the
-// other. Limit: x-bare ≤ 1.3. x-cpu is the ratio of processor time, which depends less on the load of the
-// host.
+// BenchmarkBroadcast measures the time from sending an event to 1,000 watchers until the last one has read it,
+// alternating with gorilla's bare loop: one prepared message, written to 1,000 connections one after the other. Limit:
+// x-bare ≤ 1.3. x-cpu is the ratio of processor time, which depends less on the load of the host.
 func BenchmarkBroadcast(b *testing.B) {
 	r := webtest.NewRig(b)
 	broadcaster := play.NewBroadcaster(r.Server)
@@ -187,8 +186,7 @@ func memoryInUse() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// openBareWatcher joins a game over a websocket and reads until the state arrives, without a library that has
-// buffers.
+// openBareWatcher joins a game over a websocket and reads until the state arrives, without a library that has buffers.
 func openBareWatcher(f *webtest.Player, address, id string) net.Conn {
 	f.T.Helper()
 	conn := check.Must(net.Dial("tcp", address))(f.T)

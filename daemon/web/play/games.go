@@ -85,8 +85,8 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		post("/api/games", h.createGame, web.Operation{
 			ID: "createGame", Summary: "Create a game",
 			Description: "The game copies both rosters. It starts when both line-ups are submitted. An account can " +
-				"create 30 games an hour and have at most 200 pending and active ones, in a quarter of the room; of its " +
-				"finished games, the last 500 are stored. A game that ends without a play is not stored.",
+				"create 30 games an hour and have at most 200 pending and active ones, in a quarter of the room; of " +
+				"its finished games, the last 500 are stored. A game that ends without a play is not stored.",
 			Request:   protocol.Request{},
 			Responses: creates("The game is saved.", protocol.Game{}),
 			Problems:  []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
@@ -121,8 +121,8 @@ func (h *handlers) lobbyRoutes() []web.Route {
 		}),
 		web.NewRoute(http.MethodPut, "/api/games/:id/lineups/:side", web.SessionRequired, h.setLineup, web.Operation{
 			ID: "submitLineup", Summary: "Submit a line-up",
-			Description: "It can be replaced until the game starts: one of a side is stored. The game starts when " +
-				"both are submitted.",
+			Description: "It can be replaced until the game starts: one of a side is stored. " +
+				"The game starts when both are submitted.",
 			Request: game.Lineup{}, Responses: one, Problems: changeProblems(),
 		}),
 		post("/api/games/:id/lineups/:side/suggest", h.suggestLineup, web.Operation{

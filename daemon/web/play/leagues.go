@@ -55,7 +55,8 @@ func (h *handlers) leagueRoutes() []web.Route {
 // of a private one is its link.
 func (h *handlers) competitionRoutes(c competition) []web.Route {
 	one := answers("The "+c.word+".", leagues.View{})
-	path, start, leave := c.path+"/:id", (*leagues.Leagues).Start, (*leagues.Leagues).Leave
+	path := c.path + "/:id"
+	start, leave := h.onLeague(c, (*leagues.Leagues).Start), h.onLeague(c, (*leagues.Leagues).Leave)
 	return []web.Route{
 		web.NewRoute(http.MethodPost, c.path, web.SessionRequired, h.createLeague(c), web.Operation{
 			ID: "create" + c.name, Summary: "Create a " + c.word,
@@ -95,12 +96,12 @@ func (h *handlers) competitionRoutes(c competition) []web.Route {
 			Description: "With the last seat it starts. Without a body, it is the first open seat.",
 			Request:     seatChoice{}, Optional: true, Responses: one, Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, h.onLeague(c, start), web.Operation{
+		web.NewRoute(http.MethodPost, path+"/start", web.SessionRequired, start, web.Operation{
 			ID: "start" + c.name, Summary: "Start a " + c.word + "; the bot takes the open seats",
 			Description: "Only its creator may. One that has started is returned unchanged.", Responses: one,
 			Problems: changeProblems(),
 		}),
-		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, h.onLeague(c, leave), web.Operation{
+		web.NewRoute(http.MethodPost, path+"/leave", web.SessionRequired, leave, web.Operation{
 			ID: "leave" + c.name, Summary: "Leave a " + c.word,
 			Description: "Before the start the seat is open again. Afterwards it is the bot's for good, also in the " +
 				"games that have begun.",

@@ -207,9 +207,8 @@ func (c *faultyProxy) forward(client net.Conn) {
 	copying.Wait()
 }
 
-// playOverFaults plays to the end over a faultyProxy. After each dropped connection it resumes from its
-// revision and repeats the unanswered command. It returns the number of dropped connections and the revisions
-// of its commands.
+// playOverFaults plays to the end over a faultyProxy. After each dropped connection it resumes from its revision and
+// repeats the unanswered command. It returns the number of dropped connections and the revisions of its commands.
 func playOverFaults(
 	m *webtest.Manager, f *webtest.Player, address string,
 ) (drops int, acked map[string]uint64, err error) {
@@ -331,8 +330,7 @@ func checkAcked(m *webtest.Manager, f *webtest.Player, acked map[string]uint64) 
 	}
 }
 
-// Five hundred watchers of one game all receive all of it. The test is not parallel, as it slows down all
-// others.
+// Five hundred watchers of one game all receive all of it. The test is not parallel, as it slows down all others.
 func TestAll_fiveHundredWatchers(t *testing.T) {
 	p := webtest.NewGamesRig(t)
 	address := p.Open(t)
@@ -582,8 +580,7 @@ func TestCreateLeague_validation(t *testing.T) {
 	check.That(t, len(list.Leagues) == 0, "%d leagues were created", len(list.Leagues))
 }
 
-// Reading leagues follows NOTIFY_ACCESS; an account can read them whatever it is, and only an account changes
-// them.
+// Reading leagues follows NOTIFY_ACCESS; an account can read them whatever it is, and only an account changes them.
 func TestLeagues_access(t *testing.T) {
 	t.Parallel()
 	for access, want := range map[web.Access]int{web.LAN: 200, web.Token: 401, web.Open: 200, web.Off: 403} {

@@ -219,8 +219,7 @@ func TestSocket_stuckClient(t *testing.T) {
 	})
 }
 
-// When the server stops, every socket is closed with 4001, unauthenticated ones too, and Serve waits for
-// them.
+// When the server stops, every socket is closed with 4001, unauthenticated ones too, and Serve waits for them.
 func TestSocket_serverStops(t *testing.T) {
 	webtest.InBubble(t, webtest.NewGamesRig, func(p *webtest.Rig, l *webtest.Wire) {
 		anna := p.Player(p.T, "Anna")
@@ -371,9 +370,8 @@ func TestSocketSend_slowClient(t *testing.T) {
 	t.Error("65 messages were queued for each of 5 slow clients, want 64")
 }
 
-// fillQueue sends messages to a client that does not read and to one that does, until the former is closed.
-// It returns how many messages the former has lost, without the one that was too many, and the code with
-// which it was closed.
+// fillQueue sends messages to a client that does not read and to one that does, until the former is closed. It returns
+// how many messages the former has lost, without the one that was too many, and the code with which it was closed.
 func fillQueue(t *testing.T) (queued uint64, code int) {
 	t.Helper()
 	b, open := serveBroadcaster(t)

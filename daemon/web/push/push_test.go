@@ -220,8 +220,7 @@ func (tokens) NotifyToken(_ context.Context, token string, _ netip.Addr) (auth.A
 	return auth.APIToken{ID: "1", Name: "apprise"}, nil
 }
 
-// Apprise itself, by its plug-ins for ntfy, Gotify and forms, each with a token in the
-// place where it sends one.
+// Apprise itself, by its plug-ins for ntfy, Gotify and forms, each with a token in the place where it sends one.
 func TestAll_apprise(t *testing.T) {
 	t.Parallel()
 	program := check.Part(t, "apprise")

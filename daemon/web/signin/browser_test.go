@@ -26,8 +26,7 @@ import (
 // lanName is a name of the local network.
 const lanName = "pressbox.home.arpa"
 
-// serveAt serves handler on http or https at [lantest.Address] and returns the
-// origin with the name host.
+// serveAt serves handler on http or https at [lantest.Address] and returns the origin with the name host.
 func serveAt(t *testing.T, scheme, host string, handler http.Handler) (origin string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -81,8 +80,7 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	check.NoError(b.t, chromedp.Do(b.ctx, actions...))
 }
 
-// signUp creates an account through the server's page and waits for the element
-// wait.
+// signUp creates an account through the server's page and waits for the element wait.
 func (b *tab) signUp(origin, name, wait string) {
 	b.t.Helper()
 	b.do(
@@ -150,9 +148,8 @@ func (w *recorder) want(t *testing.T, request, site string, cookies ...string) {
 	check.Equal(t, w.sent[request], fmt.Sprintf("%q %q", cookies, site), "%s", request)
 }
 
-// On http and https a browser signs in under the pages' policy, stores the cookies with
-// their names, sends each to its path and hides them from scripts. On plain http it
-// sends no Sec-Fetch-Site and may still change data.
+// On http and https a browser signs in under the pages' policy, stores the cookies with their names, sends each to its
+// path and hides them from scripts. On plain http it sends no Sec-Fetch-Site and may still change data.
 func TestBrowser_cookies(t *testing.T) {
 	t.Parallel()
 	if !lantest.Inside(t) {

@@ -48,8 +48,7 @@ func TestSignIn_flow(t *testing.T) {
 	b.Callback(oldest, "code").Want(http.StatusSeeOther)
 }
 
-// Parameters and errors of the provider lead to the client's page, and a
-// server error to the log.
+// Parameters and errors of the provider lead to the client's page, and a server error to the log.
 func TestCallback_errors(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)
@@ -307,8 +306,7 @@ func TestSignIn_logged(t *testing.T) {
 	}
 }
 
-// Strict-Transport-Security is sent on https only, which a trusted proxy
-// alone can assert.
+// Strict-Transport-Security is sent on https only, which a trusted proxy alone can assert.
 func TestHSTS_https(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, webtest.BehindProxy)
@@ -350,8 +348,7 @@ func TestCORS_trustedOrigin(t *testing.T) {
 //go:embed testdata/oidc-provider/provider.js
 var providerScript string
 
-// startProvider starts npm's oidc-provider in a child process, which ends with the
-// test, and returns its issuer.
+// startProvider starts npm's oidc-provider in a child process, which ends with the test, and returns its issuer.
 func startProvider(t *testing.T, redirect, secret string) (issuer string) {
 	t.Helper()
 	dir := check.Must(filepath.Abs("../../../.build/oidc-provider"))(t)

@@ -110,8 +110,7 @@ func create(b *webtest.Browser, name string, more ...string) webtest.Page {
 	return b.Submit(b.LocalForm(), append(fields, more...)...)
 }
 
-// From outside of the local network, SIGN_UP=open asks for an invite, which a link
-// to the sign-in can contain.
+// From outside of the local network, SIGN_UP=open asks for an invite, which a link to the sign-in can contain.
 func TestLocal_inviteLink(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewLocalRig(t, auth.SignUpLocal)
@@ -209,8 +208,7 @@ func TestLocal_noTokenEndpoint(t *testing.T) {
 	foreign.Get(auth.AuthorizePath).Want(404)
 }
 
-// The page has no script, and the style of the page; its forms end at the server
-// or in the web client.
+// The page has no script, and the style of the page; its forms end at the server or in the web client.
 func TestLocal_contentSecurityPolicy(t *testing.T) {
 	t.Parallel()
 	for frontend, ends := range map[string]string{
@@ -311,8 +309,7 @@ func TestLocal_language(t *testing.T) {
 	check.Contains(t, german("GET", auth.AuthorizePath+"?x=1", "", 400), "Nicht angemeldet", "the page")
 }
 
-// A token is valid from its network in any notation; invalid networks and names are
-// refused.
+// A token is valid from its network in any notation; invalid networks and names are refused.
 func TestCreateToken_network(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t, func(c *site.Config) { c.Access = web.Token })

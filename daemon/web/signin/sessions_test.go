@@ -18,8 +18,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-// A refresh by the cookie sets cookies and returns no token; a refresh by the
-// body returns tokens and sets no cookie.
+// A refresh by the cookie sets cookies and returns no token; a refresh by the body returns tokens and sets no cookie.
 func TestRefresh_bodyOrCookie(t *testing.T) {
 	t.Parallel()
 	b := webtest.NewSignInRig(t).Browser(t)
@@ -197,8 +196,7 @@ func TestAuthenticate_challenges(t *testing.T) {
 	}
 }
 
-// An unknown or late token changes nothing and deletes no cookie; that of an
-// ended session deletes them.
+// An unknown or late token changes nothing and deletes no cookie; that of an ended session deletes them.
 func TestRefresh_deletesCookies(t *testing.T) {
 	t.Parallel()
 	h := webtest.NewSignInRig(t)

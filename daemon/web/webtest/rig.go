@@ -1,6 +1,5 @@
-// Package webtest provides the server's tests with a server on a real store, with
-// fakes of the voices, the audio output, the sign-in provider and the clubs, and
-// with clients that check every response against the OpenAPI document.
+// Package webtest provides the server's tests with a server on a real store, with fakes of the voices, the audio
+// output, the sign-in provider and the clubs, and with clients that check every response against the OpenAPI document.
 package webtest
 
 import (
@@ -454,8 +453,7 @@ func (l *Wire) DialFrom(client string) net.Conn {
 	return here
 }
 
-// Ask sends a request on a new connection and returns the connection and the
-// response.
+// Ask sends a request on a new connection and returns the connection and the response.
 func (l *Wire) Ask(tb testing.TB, request string) (net.Conn, *http.Response) {
 	tb.Helper()
 	conn := l.Dial()
@@ -488,8 +486,7 @@ func (l *Wire) Listen(tb testing.TB, lastSeen string) (net.Conn, EventReader) {
 	return conn, events
 }
 
-// Next returns the next event in one line, with message and status of its data; ""
-// means the end of the stream.
+// Next returns the next event in one line, with message and status of its data; "" means the end of the stream.
 func (l EventReader) Next() string {
 	l.T.Helper()
 	var parts []string

@@ -153,8 +153,7 @@ func (h *host) qemu() []string {
 	return line
 }
 
-// bootARM returns the arguments that start the kernel of the boot partition, as the firmware of a
-// Raspberry Pi does.
+// bootARM returns the arguments that start the kernel of the boot partition, as the firmware of a Raspberry Pi does.
 func bootARM(h *host) []string {
 	boot := openPartition(h.T, h.disk, "PRESSBOX")
 	kernel, initrd := filepath.Join(h.dir, "kernel"), filepath.Join(h.dir, "initrd")

@@ -276,9 +276,8 @@ func (h *host) checkWhole() {
 	h.checkGrown()
 }
 
-// The plug of a PC is pulled in an upgrade: as soon as the old program has a unit of its own, and
-// at random moments. At the next start it comes up with one of the two versions and the data, and
-// apt can finish the upgrade.
+// The plug of a PC is pulled in an upgrade: as soon as the old program has a unit of its own, and at random moments.
+// At the next start it comes up with one of the two versions and the data, and apt can finish the upgrade.
 func TestPC_pulledPlugUpgrade(t *testing.T) { pullAtUpgrade(t, "amd64", *pulls) }
 
 // The same of a Raspberry Pi.
@@ -320,9 +319,8 @@ var (
 	upgradeTimes                  = map[string]time.Duration{}
 )
 
-// settled returns a disk of a host that has said that it is ready and was shut down, and how long
-// its first start took until then. The caller copies the disk. It is that of the test of the first
-// word, unless only other tests run.
+// settled returns a disk of a host that has said that it is ready and was shut down, and how long its first start took
+// until then. The caller copies the disk. It is that of the test of the first word, unless only other tests run.
 func settled(t *testing.T, arch string) (disk string, whole time.Duration) {
 	t.Helper()
 	if settledDisks[arch] == "" {

@@ -253,8 +253,7 @@ func TestTemplate_output(t *testing.T) {
 	}
 }
 
-// A template whose text begins with a brace writes JSON; what a field contains never makes it one, or less of
-// one.
+// A template whose text begins with a brace writes JSON; what a field contains never makes it one, or less of one.
 func TestTemplate_json(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ source, body, want string }{

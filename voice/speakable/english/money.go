@@ -9,7 +9,6 @@ import (
 // coins are the names of a currency: one, many, and its hundredth if that is spoken.
 type coins struct{ one, many, cent, cents string }
 
-// currency returns the names of a currency.
 func currency(code string) coins {
 	return map[string]coins{
 		"USD": {"dollar", "dollars", "cent", "cents"},
@@ -25,7 +24,6 @@ func currency(code string) coins {
 	}[code]
 }
 
-// magnitude returns the name of a magnitude.
 func magnitude(m string) string {
 	return map[string]string{"k": "thousand", "M": "million", "B": "billion", "T": "trillion"}[m]
 }

@@ -28,7 +28,6 @@ func currency(code string) coins {
 	return coins{code, ""}
 }
 
-// magnitude returns the name of a magnitude.
 func magnitude(sign string) string {
 	return map[string]string{"k": "Tausend", "M": "Millionen", "B": "Milliarden", "T": "Billionen"}[sign]
 }
