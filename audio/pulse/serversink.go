@@ -23,7 +23,8 @@ const (
 	suspended = "suspended"
 )
 
-// A listing is what a sound server says about itself: its name and version, the name of its default sink, and its sinks.
+// A listing is what a sound server says about itself: its name and version, the name of its default sink, and its
+// sinks.
 type listing struct {
 	server, standard string
 	sinks            []serverSink

@@ -122,7 +122,8 @@ func TestCommands_control(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		check.NoError(t, errors.Join(os.RemoveAll("state"), os.Mkdir("state", 0o700)))
 		admin := httptest.Server{
-			Listener: check.Must(net.Listen("unix", "state/admin.sock"))(t), Config: &http.Server{Handler: evilServer(fails)},
+			Listener: check.Must(net.Listen("unix", "state/admin.sock"))(t),
+			Config:   &http.Server{Handler: evilServer(fails)},
 		}
 		admin.Start()
 		t.Cleanup(admin.Close)

@@ -80,7 +80,10 @@ func (p *peer) awaitUp(t *testing.T) {
 }
 
 // next returns the next message.
-func (p *peer) next(t *testing.T) mqtt.Message { return receive(t, p, p.received) }
+func (p *peer) next(t *testing.T) mqtt.Message {
+	t.Helper()
+	return receive(t, p, p.received)
+}
 
 func receive[T any](tb testing.TB, p *peer, from <-chan T) (received T) {
 	tb.Helper()

@@ -523,7 +523,8 @@ func TestPage_language(t *testing.T) {
 		{"xx-invalid-", "de", "de"},
 		{"../app", "", "en"},
 	} {
-		page := r.Do(t, "GET", "/", "", "Cookie", "pressbox_language="+tt.cookie, "Accept-Language", tt.accept).Want(200)
+		cookie := "pressbox_language=" + tt.cookie
+		page := r.Do(t, "GET", "/", "", "Cookie", cookie, "Accept-Language", tt.accept).Want(200)
 		if !strings.Contains(page.Text, `<html lang="`+tt.want+`">`) ||
 			!strings.Contains(page.Text, "/"+tt.want+".js") ||
 			page.Header.Get("Content-Language") != tt.want ||

@@ -42,7 +42,8 @@ func TestFiles_dataPartition(t *testing.T) {
 	_, data, _ := strings.Cut(fstab, " /var/lib/pressbox ")
 	options := strings.Split(strings.Fields(data)[1], ",")
 	for _, want := range []string{"nosuid", "nodev", "noexec"} {
-		check.That(t, slices.Contains(options, want), "the data partition is mounted with %q, without %s", options, want)
+		check.That(t, slices.Contains(options, want),
+			"the data partition is mounted with %q, without %s", options, want)
 	}
 }
 

@@ -119,7 +119,10 @@ func TestAppend_bytes(t *testing.T) {
 	}{
 		{"synthesize-stopped", nil, "", `{"type":"synthesize-stopped","version":"1.9.0"}` + "\n"},
 		{
-			"pong", object{"text": "ü"}, "", `{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`,
+			"pong",
+			object{"text": "ü"},
+			"",
+			`{"type":"pong","version":"1.9.0","data_length":13}` + "\n" + `{"text":"ü"}`,
 		},
 		{
 			"audio-chunk",
@@ -178,7 +181,8 @@ func FuzzFrame(f *testing.F) {
 				continue
 			}
 			same := marshaled(t, read.Data) == marshaled(t, again.Data) && bytes.Equal(again.Payload, read.Payload)
-			check.Require(t, err == nil && again.Type == read.Type && same, "%q is written as %q: %v", sent, written, err)
+			check.Require(t, err == nil && again.Type == read.Type && same,
+				"%q is written as %q: %v", sent, written, err)
 		}
 	})
 }
