@@ -207,6 +207,7 @@ func TestSlots_slowReaders(t *testing.T) {
 		for range Readers - 2 {
 			check.NoError(t, <-ended)
 		}
+		synctest.Wait() // until they have released their places
 		check.Equal(t, len(s.slots), 1, "slots that are left")
 	})
 }
