@@ -78,14 +78,11 @@ func TestListeners_byName(t *testing.T) {
 	cmd := activate(t, "http:admin", tcpFile, unixFile)
 	cmd.Stdout = &out
 	check.NoError(t, cmd.Start())
-	for _, l := range []struct {
-		net.Listener
-		name string
-	}{{tcp, "http"}, {unix, "admin"}} {
-		conn := check.Must(net.Dial(l.Addr().Network(), l.Addr().String()))(t)
-		if name, err := io.ReadAll(conn); string(name) != l.name || err != nil {
-			t.Errorf("the socket at %v is named %q, %v; want %q", l.Addr(), name, err, l.name)
-		}
+	dial := func(l net.Listener) net.Conn { return check.Must(net.Dial(l.Addr().Network(), l.Addr().String()))(t) }
+	// Both are dialed first, as the child answers them in any order.
+	for want, conn := range map[string]net.Conn{"http": dial(tcp), "admin": dial(unix)} {
+		name, err := io.ReadAll(conn)
+		check.That(t, string(name) == want && err == nil, "the socket %s is named %q, %v", want, name, err)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the child: %v: %s", err, out.String())
