@@ -30,19 +30,17 @@ type stream struct {
 	time   *limits.ReadTime
 	text   string // not spoken yet: less than a sentence
 	length int    // characters so far
-	chunks int    // so far
 	begun  bool   // something has been spoken
 	open   bool   // audio-start has been sent, and audio-stop has not
 }
 
-// add speaks the sentences that text completes. A text has at most as many chunks as characters.
+// add speaks the sentences that text completes.
 func (s *stream) add(ctx context.Context, text string) error {
 	if text == "" {
 		return nil // without looking at what is there
 	}
 	s.text += text
-	s.chunks++
-	if n := s.length + utf8.RuneCountInString(s.text); max(n, s.chunks) > announce.MaxMessage {
+	if n := s.length + utf8.RuneCountInString(s.text); n > announce.MaxMessage {
 		return &announce.RequestError{Violations: []announce.Violation{{
 			Path: "text", Code: announce.CodeTooLong,
 			Detail: fmt.Sprintf("must have at most %d characters", announce.MaxMessage),
