@@ -175,7 +175,7 @@ func (r room) streamEnds() {
 func (r room) streamMoves() {
 	restore := r.duck()
 	r.await("radio", 9284)
-	r.server.MoveInput("radio", "kitchen")
+	r.server.MoveInput("radio", "speaker", "kitchen")
 	r.await("radio", 20001)
 	r.await("film", lowered)
 	restore()
