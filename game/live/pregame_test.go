@@ -137,9 +137,9 @@ func TestSetLineup_checkedAndReplaced(t *testing.T) {
 		check.Require(t, err == nil && g.Home.LineupSubmitted && g.Status == protocol.Pending && g.Revision == 2,
 			"a good one: %s at %d, %v", g.Status, g.Revision, err)
 	}
-	check.That(t, len(r.journal.moves[r.id]) == 2 && r.journal.size(r.id) == size && len(c.received("event")) == 2,
-		"%d moves, %d bytes, want 2 and %d; Carl received %s", len(r.journal.moves[r.id]), r.journal.size(r.id), size,
-		text(t, c.received()))
+	grown := r.journal.size(r.id) - size // a time has up to four digits less
+	check.That(t, len(r.journal.moves[r.id]) == 2 && grown*grown <= 16 && len(c.received("event")) == 2,
+		"%d moves, %d bytes more, want 2 and 0; Carl received %s", len(r.journal.moves[r.id]), grown, text(t, c.received()))
 	again := r.reloaded(r.journal)
 	check.Equal(t, again.visible(), r.visible(), "after a restart")
 	check.Equal(t, again.get(ann).Home.Lineup.Order[0], good.Order[0], "who bats first")
