@@ -19,16 +19,15 @@ type Device struct {
 // A Session is one sign-in of one browser or program: a family of refresh
 // tokens, each the successor of another.
 type Session struct {
-	ID       string        `json:"id"`
-	Account  string        `json:"account"`
-	Method   string        `json:"method"` // provider that opened it
-	Device   Device        `json:"device"`
-	Started  clock.Instant `json:"made"`
-	Renewed  clock.Instant `json:"used"`
-	Renewals int           `json:"renewals,omitempty"` // since Renewing
-	Renewing clock.Instant `json:"renewing,omitzero"`
-	Proven   clock.Instant `json:"proven,omitzero"` // the last time that the passphrase was entered again; zero: never
-	Ended    EndReason     `json:"ended,omitempty"` // "" while it is live
+	ID       string          `json:"id"`
+	Account  string          `json:"account"`
+	Method   string          `json:"method"` // provider that opened it
+	Device   Device          `json:"device"`
+	Started  clock.Instant   `json:"made"`
+	Renewed  clock.Instant   `json:"used"`
+	Renewals []clock.Instant `json:"renewals,omitempty"` // of the last hour, at most [MaxRenewals], the oldest first
+	Proven   clock.Instant   `json:"proven,omitzero"`    // when the passphrase was entered again; zero: never
+	Ended    EndReason       `json:"ended,omitempty"`    // "" while it is live
 	// Tokens has the keys of its tokens in base64: of pairs of an access and a refresh token, the current pair last.
 	Tokens string `json:"tokens,omitempty"`
 }

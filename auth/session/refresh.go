@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"pressbox/auth"
@@ -48,7 +49,7 @@ func (s *Sessions) judge(f family) verdict {
 		return verdictEnded
 	case f.token.Used == nil && s.clock.Age(f.token.Issued) > auth.RefreshTTL:
 		return verdictEnded
-	case f.token.Used == nil && f.session.Renewals >= auth.MaxRenewals && s.untilRenewal(f.session) > 0:
+	case f.token.Used == nil && s.untilRenewal(f.session) > 0:
 		return verdictWait
 	case f.token.Used == nil:
 		return verdictRotate
@@ -61,9 +62,12 @@ func (s *Sessions) judge(f family) verdict {
 	}
 }
 
-// untilRenewal returns the time until the renewals of a session are counted anew.
+// untilRenewal returns the time until a session may be renewed; not above 0 if it may be now.
 func (s *Sessions) untilRenewal(session auth.Session) time.Duration {
-	return auth.Renewing - s.clock.Age(session.Renewing)
+	if len(session.Renewals) < auth.MaxRenewals {
+		return 0
+	}
+	return auth.Renewing - s.clock.Age(session.Renewals[0])
 }
 
 // Refresh exchanges a refresh token for the next pair of its session. Within
@@ -114,10 +118,8 @@ func (s *Sessions) carryOut(tx auth.Tx, v verdict, f *family, old auth.Token, sa
 	case verdictRotate:
 		now, hash := s.clock.Now(), old.Hash()
 		f.token.Used, f.token.Salt, f.session.Renewed = &now, salt, now
-		if s.untilRenewal(f.session) <= 0 {
-			f.session.Renewing, f.session.Renewals = now, 0
-		}
-		f.session.Renewals++
+		f.session.Renewals = append(slices.DeleteFunc(f.session.Renewals,
+			func(at clock.Instant) bool { return s.clock.Age(at) >= auth.Renewing }), now)
 		leaveReserve(tx, f.account)
 		return errors.Join(put(tx, tableRefresh, hash[:], f.token), s.save(tx, &f.session, old.Successors(salt)))
 	case verdictReuse:
