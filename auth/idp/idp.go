@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -157,7 +158,7 @@ func scopes(configured, minimum []string) []string {
 // bytes.
 const maxField = 255
 
-// bounded returns an identity with its name cut to [maxField]. It refuses a longer
+// bounded returns an identity with its name without control characters and cut to [maxField]. It refuses a longer
 // subject, because two cut ones could be equal.
 func bounded(identity auth.Identity) (auth.Identity, error) {
 	if n := len(identity.Subject); n > maxField {
@@ -165,8 +166,12 @@ func bounded(identity auth.Identity) (auth.Identity, error) {
 			Code: auth.CodeUserinfoFailed, Err: fmt.Errorf("subject has %d bytes, want at most %d", n, maxField),
 		}
 	}
-	if len(identity.Name) > maxField {
-		identity.Name = strings.ToValidUTF8(identity.Name[:maxField], "")
-	}
+	identity.Name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, identity.Name)
+	identity.Name = strings.ToValidUTF8(identity.Name[:min(len(identity.Name), maxField)], "")
 	return identity, nil
 }

@@ -338,6 +338,7 @@ func TestPresets_userinfo(t *testing.T) {
 		{"github", "", `{"id":9007199254740993,"name":"Octo","login":"octocat"}`, "9007199254740993", "Octo"},
 		{"github", "", `{"id":1,"name":null,"login":"octocat"}`, "1", "octocat"},
 		{"oauth2", "", `{"sub":"a","id":"b","name":"A","username":"B"}`, "a", "A"},
+		{"oauth2", "", `{"sub":"a","name":"A\u001b]0;\nB\u009b"}`, "a", "A]0;B"},
 		{"oauth2", "", `{"id":12345678901234567890,"username":"B"}`, "12345678901234567890", "B"},
 		{"oauth2", "uuid nick", `{"sub":"a","uuid":"c","name":"A","nick":"C"}`, "c", "C"},
 	} {
