@@ -136,12 +136,15 @@ func request(cmd *cobra.Command, c *client.Client, a announce.AnnouncementReques
 	return printReport(cmd, r)
 }
 
+// maxInput is more than any text that the server accepts.
+const maxInput = 1 << 20
+
 // message returns the text in args, or the input for "-".
 func message(input io.Reader, args []string) (string, error) {
 	if len(args) != 1 || args[0] != "-" {
 		return strings.Join(args, " "), nil
 	}
-	text, err := io.ReadAll(input)
+	text, err := io.ReadAll(io.LimitReader(input, maxInput))
 	if err != nil {
 		return "", fmt.Errorf("read the text: %w", err)
 	}
