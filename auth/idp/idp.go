@@ -18,8 +18,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode"
 	"time"
+	"unicode"
 
 	"golang.org/x/oauth2"
 

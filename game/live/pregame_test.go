@@ -139,7 +139,8 @@ func TestSetLineup_checkedAndReplaced(t *testing.T) {
 	}
 	grown := r.journal.size(r.id) - size // a time has up to four digits less
 	check.That(t, len(r.journal.moves[r.id]) == 2 && grown*grown <= 16 && len(c.received("event")) == 2,
-		"%d moves, %d bytes more, want 2 and 0; Carl received %s", len(r.journal.moves[r.id]), grown, text(t, c.received()))
+		"%d moves, %d bytes more, want 2 and 0; Carl received %s", len(r.journal.moves[r.id]), grown,
+		text(t, c.received()))
 	again := r.reloaded(r.journal)
 	check.Equal(t, again.visible(), r.visible(), "after a restart")
 	check.Equal(t, again.get(ann).Home.Lineup.Order[0], good.Order[0], "who bats first")
