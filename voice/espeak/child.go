@@ -133,8 +133,10 @@ func (c *child) checkSilent() error {
 	}
 	var n int
 	err = errors.Join(pipe.Control(func(fd uintptr) {
-		//nolint:gosec // a descriptor is small
-		n, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		for again := true; again; again = errors.Is(err, unix.EINTR) { // signals interrupt it, also the runtime's own
+			//nolint:gosec // a descriptor is small
+			n, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		}
 	}), err)
 	if err == nil && n > 0 {
 		err = errUnasked

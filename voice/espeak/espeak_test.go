@@ -199,14 +199,23 @@ func TestPhonemizer_wrongMarker(t *testing.T) {
 	}
 }
 
-// Output between two clauses ends the child, too.
+// Output between two clauses ends the child, too; signals do not.
 func TestChild_checkSilent(t *testing.T) {
 	t.Parallel()
 	out, childOut, err := os.Pipe()
 	check.NoError(t, err)
 	defer out.Close()
 	c := &child{out: out}
-	check.NoError(t, c.checkSilent())
+	signals, end := context.WithCancel(t.Context())
+	go func() { // as the runtime sends them to its threads
+		for signals.Err() == nil {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGURG)
+		}
+	}()
+	for range 20_000 {
+		check.NoError(t, c.checkSilent())
+	}
+	end()
 	check.Must(childOut.WriteString("stale\n"))(t)
 	check.ErrorIs(t, c.checkSilent(), errUnasked, "after output")
 	childOut.Close()
