@@ -438,7 +438,7 @@ func TestVoicesInstall(t *testing.T) {
 		check.That(t, strings.Contains(out, want) && !strings.Contains(out, "not stated"),
 			"install does not print %q: %s", want, out)
 	}
-	check.Require(t, p.AwaitLog("voice="+name), "the server has not found it:\n%s", p.Logged())
+	check.Require(t, p.AwaitLog(`"voice added" voice=`+name), "the server has not found it:\n%s", p.Logged())
 	if out, err := pressbox("say", "--server", p.URL, "--out", "hello.wav", "Hello."); err != nil {
 		t.Errorf("say: %v: %s\n%s", err, out, p.Logged())
 	}
