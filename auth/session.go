@@ -25,9 +25,9 @@ type Session struct {
 	Device   Device          `json:"device"`
 	Started  clock.Instant   `json:"made"`
 	Renewed  clock.Instant   `json:"used"`
-	Renewals []clock.Instant `json:"renewals,omitempty"` // of the last hour, at most [MaxRenewals], the oldest first
-	Proven   clock.Instant   `json:"proven,omitzero"`    // when the passphrase was entered again; zero: never
-	Ended    EndReason       `json:"ended,omitempty"`    // "" while it is live
+	Renewals []clock.Instant `json:"recent,omitempty"` // of the last hour, at most [MaxRenewals], the oldest first
+	Proven   clock.Instant   `json:"proven,omitzero"`  // when the passphrase was entered again; zero: never
+	Ended    EndReason       `json:"ended,omitempty"`  // "" while it is live
 	// Tokens has the keys of its tokens in base64: of pairs of an access and a refresh token, the current pair last.
 	Tokens string `json:"tokens,omitempty"`
 }
