@@ -99,9 +99,9 @@ types: .build/page/node_modules .build/types/node_modules ## check the page's sc
 	node .build/page/node_modules/typescript/bin/tsc -p daemon/web/static
 
 test: ## the tests, with real parts and the race detector
-	@# Compiled while parts are installed.
-	@{ nice go list -race -test -export $(SOUND) $(RACE); nice go list -test -export $(PLAIN); } >/dev/null 2>&1 &
-	@$(MAKE) --no-print-directory parts build
+	@# Compiled while parts are installed; by one command at a time, or each compiles the same.
+	@go list -race -test -export $(SOUND) $(RACE) >/dev/null & race=$$!; \
+	$(MAKE) --no-print-directory parts build && go list -test -export $(PLAIN) >/dev/null && wait $$race
 	@# None of the three keeps a processor busy.
 	{ $(TEST) -race -p 1 $(SOUND) && $(TEST) -run '$(UNRACED)' ./daemon; } & sound=$$!; \
 	$(TEST) -p 1 $(PLAIN) & plain=$$!; \
