@@ -1,4 +1,4 @@
-// The account, the passphrase that is asked for again, the result of a failed sign-in, and the About view.
+// The account, the result of a failed sign-in, and the About view.
 import { html, nothing } from "./lit-html.js";
 import {
   t, label, api, session, meta, formatTime, signInAddress, alertBox, problemOf, requests, loading, language, url,
@@ -42,13 +42,12 @@ export function account({ me, update }) {
       problem = problemOf(err);
     }
   };
-  const gate = gatekeeper(user, update);
   /** Sends a request that ends the session. @param {string} method @param {string} path */
-  const end = (method, path) =>
-    gate.run(async () => {
-      await api(method, path);
-      session.set(null);
-    });
+  const end = async (method, path) => {
+    await request(method, path);
+    if (!problem) session.set(null);
+    else update();
+  };
   const change = submitted((fields, form) => {
     changed = false;
     return phrase.run(async () => {
@@ -78,7 +77,7 @@ export function account({ me, update }) {
               <p>
                 ${t("account.since", { provider: label("provider", user.provider), when: formatTime(user.created_at) })}
               </p>
-              ${alertBox(problem)} ${gate.render()}
+              ${alertBox(problem)}
               ${!administration.exists && !administration.code
                 ? html`<p>${t("admin.leaderless")} <a href="/admin">${t("admin.how")}</a></p>`
                 : nothing}
@@ -176,71 +175,6 @@ export function account({ me, update }) {
               </p>
             </section>`,
   };
-}
-
-/**
- * Returns an object that runs requests. When one needs the passphrase again, it
- * shows the form, and repeats the request afterwards.
- * @param {Account} me @param {() => Promise<void>} update
- */
-export function gatekeeper(me, update) {
-  /** @type {(() => Promise<unknown>) | null} */ let held = null;
-  /** @type {Problem | null} */ let wrong = null;
-  /** @type {AdminGate} */ const gate = {
-    problem: null,
-    /**
-     * Returns what send returns, undefined if it fails or waits for the passphrase.
-     * @template T
-     * @param {() => Promise<T>} send
-     * @returns {Promise<T | undefined>}
-     */
-    async run(send) {
-      try {
-        const result = await send();
-        gate.problem = null;
-        return result;
-      } catch (err) {
-        const problem = problemOf(err);
-        if (problem.code === "reauthentication_required") {
-          held = send;
-          void update().then(() => document.getElementById("again")?.focus());
-        } else gate.problem = problem;
-        return undefined;
-      } finally {
-        void update();
-      }
-    },
-    render: () => html`${held ? form() : nothing}${alertBox(gate.problem)}`,
-  };
-  const enter = submitted(async (fields) => {
-    try {
-      await api("POST", "/api/auth/reauthenticate", { passphrase: fields.get("passphrase") });
-    } catch (err) {
-      wrong = problemOf(err);
-      return update();
-    }
-    const send = /** @type {() => Promise<unknown>} */ (held);
-    held = wrong = null;
-    return gate.run(send);
-  });
-  const form = () =>
-    html`<section class="leaf narrow" aria-labelledby="again-title">
-      <h2 id="again-title">${t("admin.again")}</h2>
-      ${me.provider !== "local"
-        ? html`<p>${t("admin.again.provider")}</p>
-            <p><a id="again" class="button primary" href=${signInAddress()}>${t("callback.again")}</a></p>`
-        : html`<form class="fields" @submit=${enter}>
-            <p>${t("admin.again.text")}</p>
-            ${alertBox(wrong)}
-            <input type="text" name="username" autocomplete="username" .value=${me.name} hidden />
-            <label>
-              ${t("passphrase.current")}
-              <input id="again" name="passphrase" type="password" autocomplete="current-password" required
-            /></label>
-            <p><button class="primary">${t("admin.again.go")}</button></p>
-          </form>`}
-    </section>`;
-  return gate;
 }
 
 /** Returns why an administrator code was not taken. @param {Problem} problem */

@@ -1,10 +1,10 @@
-// Administration: its frame, and the parts sound, rooms, health, log and backup. The others are in adminaccess.js
+// Administration: its frame, the passphrase that it asks for again, and the
+// parts sound, rooms, health, log and backup. The others are in adminaccess.js
 // and announcements.js, which are loaded when they are opened.
-import { gatekeeper } from "./account.js";
 import { html, nothing } from "./lit-html.js";
 import {
-  t, label, api, number, megabytes, formatTime, signInAddress, command, loading, readOut, language, reloadIfOutdated,
-  listed, url, leaf, valued, submitted,
+  t, label, api, number, megabytes, formatTime, signInAddress, alertBox, command, loading, problemOf, readOut,
+  language, reloadIfOutdated, listed, url, leaf, valued, submitted,
 } from "./ui.js";
 
 const access = () => import("./adminaccess.js");
@@ -99,6 +99,71 @@ function stranger(me, update) {
 
 /** Returns a word as a shell reads it. @param {string} word */
 const quoted = (word) => (/^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+/**
+ * Returns an object that runs requests. When one needs the passphrase again, it
+ * shows the form, and repeats the request afterwards.
+ * @param {Account} me @param {() => Promise<void>} update
+ */
+function gatekeeper(me, update) {
+  /** @type {(() => Promise<unknown>) | null} */ let held = null;
+  /** @type {Problem | null} */ let wrong = null;
+  /** @type {AdminGate} */ const gate = {
+    problem: null,
+    /**
+     * Returns what send returns, undefined if it fails or waits for the passphrase.
+     * @template T
+     * @param {() => Promise<T>} send
+     * @returns {Promise<T | undefined>}
+     */
+    async run(send) {
+      try {
+        const result = await send();
+        gate.problem = null;
+        return result;
+      } catch (err) {
+        const problem = problemOf(err);
+        if (problem.code === "reauthentication_required") {
+          held = send;
+          void update().then(() => document.getElementById("again")?.focus());
+        } else gate.problem = problem;
+        return undefined;
+      } finally {
+        void update();
+      }
+    },
+    render: () => html`${held ? form() : nothing}${alertBox(gate.problem)}`,
+  };
+  const enter = submitted(async (fields) => {
+    try {
+      await api("POST", "/api/auth/reauthenticate", { passphrase: fields.get("passphrase") });
+    } catch (err) {
+      wrong = problemOf(err);
+      return update();
+    }
+    const send = /** @type {() => Promise<unknown>} */ (held);
+    held = wrong = null;
+    return gate.run(send);
+  });
+  const form = () =>
+    html`<section class="leaf narrow" aria-labelledby="again-title">
+      <h2 id="again-title">${t("admin.again")}</h2>
+      ${me.provider !== "local"
+        ? html`<p>${t("admin.again.provider")}</p>
+            <p><a id="again" class="button primary" href=${signInAddress()}>${t("callback.again")}</a></p>`
+        : html`<form class="fields" @submit=${enter}>
+            <p>${t("admin.again.text")}</p>
+            ${alertBox(wrong)}
+            <input type="text" name="username" autocomplete="username" .value=${me.name} hidden />
+            <label>
+              ${t("passphrase.current")}
+              <input id="again" name="passphrase" type="password" autocomplete="current-password" required
+            /></label>
+            <p><button class="primary">${t("admin.again.go")}</button></p>
+          </form>`}
+    </section>`;
+  return gate;
+}
 
 // ---- sound
 
