@@ -34,7 +34,7 @@ UNRACED = ^TestScripts$$|^TestServe_dumpOnSIGQUIT$$
 ALL   = ./daemon/pagetest $$(git grep -l '^func TestAll_' -- '*_test.go' ':!daemon/soundtest' | xargs -n 1 dirname | sed 's|^|./|')
 
 .PHONY: run build test test-all test-short vendor types check bench fuzz test-crash deb repo image image-same release \
-	test-package test-image generate fmt lint tools parts parts-all voice clean
+	test-package test-image generate fmt lint tools parts parts-all voices clean
 
 run: build ## start the server on port 8888, with everything it needs
 	@packaging/run bin/pressbox serve
@@ -152,7 +152,7 @@ check: lint types ## static checks: format, vet, lint, spelling, types, floors, 
 	go mod tidy -diff
 	go vet ./...
 	GOARCH=arm CGO_ENABLED=0 go build $$(go list -f '{{if .GoFiles}}{{.ImportPath}}{{end}}' ./... | \
-		grep -vE '/(daemon|cli|doctor|onnx|speak|voicetest|crashtest|disktest)$$')
+		grep -vE '/(daemon|cli|doctor|onnx|voicetest|crashtest|disktest)$$')
 	go test -count=1 -run 'TestFloors|TestGenerated|TestSource' ./daemon/... ./packaging/check
 	@out=$$(packaging/again $(DEADCODE) -test ./... && $(DEADCODE) ./daemon); [ -z "$$out" ] || { echo "$$out"; exit 1; }
 	packaging/bare make test-short
@@ -179,14 +179,23 @@ generate: ## generate documents, schemas and tables from the code
 	@packaging/need $$(apt-cache depends $(@F) | sed -n 's/^ *Depends: \(lib[^ ]*\)$$/\1/p')
 	@mv $@.new $@
 
-bench: parts build .build/snapserver .build/snapclient ## the benchmarks, with ratios against a limit or a peer
+bench: parts build .build/snapserver .build/snapclient .build/piper ## the benchmarks, with ratios against a limit or a peer
 	@packaging/bench
 
 fuzz: parts ## every fuzz target for FUZZTIME
 	@packaging/fuzz $(FUZZTIME)
 
-voice: build ## train the bundled voices again, in .build/voice (hours; models/train/README.md)
-	@models/train/make $(CURDIR)/.build/voice
+# VOICES is where they are written.
+voices: .build/voices ## make the bundled voices again, from the network that they have
+	.build/voices/bin/python models/voices.py $(or $(VOICES),models)
+
+.build/voices: models/requirements.txt
+.build/piper: voice/testdata/piper/requirements.txt
+.build/voices .build/piper:
+	@packaging/need python3-venv
+	python3 -m venv $@
+	packaging/again $@/bin/pip install -q --require-hashes --no-deps -r $< || { rm -r $@; false; }
+	@touch $@
 
 clean:
 	rm -rf bin .build dist

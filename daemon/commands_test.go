@@ -383,7 +383,7 @@ func serveCatalog(t *testing.T, name string) (url string) {
 	files := map[string][]byte{}
 	about := map[string]any{}
 	for suffix, from := range map[string]string{".onnx": ".onnx", ".onnx.json": ".onnx.json", "": ".MODEL_CARD"} {
-		content, err := os.ReadFile("../models/en_US-pressbox-medium" + from)
+		content, err := os.ReadFile("../models/en_US-heart-medium" + from)
 		check.NoError(t, err)
 		path := "en/en_US/copy/medium/" + name + suffix
 		if suffix == "" {

@@ -387,7 +387,7 @@ func awaitSpeech(t *testing.T, p *servertest.Process) {
 	t.Helper()
 	for begun := time.Now(); ; {
 		res, err := http.Post(p.URL+"/v1/audio/speech", "application/json",
-			strings.NewReader(`{"input": "Hello", "model": "any", "voice": "en_US-pressbox-medium"}`))
+			strings.NewReader(`{"input": "Hello", "model": "any", "voice": "en_US-heart-medium"}`))
 		check.NoError(t, err)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()

@@ -301,7 +301,7 @@ func TestWyoming_speech(t *testing.T) {
 	c := dialWyoming(t, address)
 	c.send("describe", nil)
 	if kind, data, _ := c.next(); kind != "info" ||
-		!strings.Contains(data, `"voices":[{"name":"en_US-pressbox-medium",`) ||
+		!strings.Contains(data, `"voices":[{"name":"en_US-heart-medium",`) ||
 		!strings.Contains(data, `"languages":["en_US"]`) {
 		t.Errorf("describe: %s %s", kind, data)
 	}

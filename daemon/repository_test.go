@@ -359,7 +359,6 @@ const floors = `
 48 daemon/cli
 48 packaging/hosttest packaging/sbom/cyclonedx
 50 daemon
-50 models/train/speak
 50 packaging/image packaging/image/bill packaging/image/imagetest packaging/installed
 50 packaging/release packaging/repo packaging/sbom
 60 audio/pulse/pulsetest

@@ -379,7 +379,7 @@ func at(wall time.Time, boot string, since time.Duration) clock.Moment {
 
 var sample = announce.Announcement{
 	Content: announce.Content{
-		Title: "Ballpark", Message: "Now batting — number 24, \"Ada\" <Lovelace>.", Voice: "en_US-pressbox-medium",
+		Title: "Ballpark", Message: "Now batting — number 24, \"Ada\" <Lovelace>.", Voice: "en_US-heart-medium",
 		Rate: 170, Urgent: true, Priority: 5, Volume: 80, Chime: "alert",
 	},
 	ID: "4tqlrn3pfdbfx5ldx2iuykvsce", Seq: 7, TTL: 10 * time.Minute,
@@ -399,7 +399,7 @@ func TestEncode_decode(t *testing.T) {
 	now := at(sample.Ended.Add(time.Minute), "b1", time.Hour)
 	data := check.Must(encode(sample, now))(t)
 	const stored = "\x01" + `{"id":"4tqlrn3pfdbfx5ldx2iuykvsce","seq":7,"title":"Ballpark",` +
-		`"message":"Now batting — number 24, \"Ada\" \u003cLovelace\u003e.","voice":"en_US-pressbox-medium",` +
+		`"message":"Now batting — number 24, \"Ada\" \u003cLovelace\u003e.","voice":"en_US-heart-medium",` +
 		`"rate":170,"urgent":true,"priority":5,"volume":80,"chime":"alert","created":1750000000000000123,` +
 		`"ttl":600000000000,"expires":1750000600000000123,"at":1750000000000000007,"fixed":true,` +
 		`"repeat":{"times":3,"every":60000000000,"spoken":2,"acknowledged":true},` +

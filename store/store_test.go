@@ -508,7 +508,7 @@ func newQueue(b *testing.B) *announcer.Announcer {
 // silent is a speaker without clips.
 type silent struct{}
 
-func (silent) Voice(string) (string, error) { return "en_US-pressbox-medium", nil }
+func (silent) Voice(string) (string, error) { return "en_US-heart-medium", nil }
 
 func (silent) Speak(context.Context, announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(func(announce.Clip, error) bool) {}

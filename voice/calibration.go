@@ -106,6 +106,27 @@ const passage = "Good morning, everyone. The coffee is ready. " +
 	"The game begins at seven, and the home team has won nine of its last twelve games. " +
 	"Thank you for listening."
 
+// cyrillic is the same for voices of the languages below, to which espeak-ng would read the other one in English.
+const cyrillic = "Доброе утро всем. Кофе готов. " +
+	"На столе в кухне лежит свежий хлеб, а масло стоит рядом. " +
+	"Сегодня будет тепло, ближе к вечеру пройдёт небольшой дождь. " +
+	"Нам нужны молоко, хлеб, яйца, масло, яблоки, чай и соль. " +
+	"Кто вчера вечером оставил открытой дверь гаража? " +
+	"Автобус в город уходит с угла примерно через двадцать минут, так что есть время помыть посуду, " +
+	"накормить кошку и полить цветы. " +
+	"Подождите! " +
+	"Игра начинается в семь, и хозяева выиграли девять из последних двенадцати игр. " +
+	"Спасибо за внимание."
+
+// passage returns the text that the voice reads for its calibration.
+func (v *Voice) passage() string {
+	switch v.Config.Espeak {
+	case "bg", "kk", "ru", "uk":
+		return cyrillic
+	}
+	return passage
+}
+
 //
 //nolint:gochecknoglobals // computed once: every estimate needs it
 var passageLength = sync.OnceValue(func() textLength { return newClauses(passage).length() })
@@ -153,7 +174,7 @@ var errSilent = errors.New("the voice produced no sound for the calibration pass
 // readPassage synthesizes and measures the passage.
 func (v *Voice) readPassage(ctx context.Context, scale float32) (reading, error) {
 	var r reading
-	for seg := range newClauses(passage).segments() {
+	for seg := range newClauses(v.passage()).segments() {
 		samples, err := v.infer(ctx, v.encode(ctx, seg), scale)
 		if err != nil {
 			return reading{}, err

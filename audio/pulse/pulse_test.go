@@ -23,7 +23,7 @@ import (
 	"pressbox/packaging/check"
 )
 
-const rate = 22050 // of the sink and the clips, unless a test says otherwise
+const rate = pulsetest.SinkRate // of the sink and the clips, unless a test says otherwise
 
 // Compares the sink's monitor with the clips, sample by sample: clips shorter and longer than the server's
 // buffer, in one Play without a gap and in several.
@@ -194,7 +194,7 @@ func TestPlay_streamVolumeIsFull(t *testing.T) {
 	playing(func(stream string) {
 		for _, want := range []string{
 			"Mute: no", "100%", `media.role = "a11y"`, `application.name = "Pressbox"`,
-			`application.icon_name = "audio-speakers"`, "float32le 1ch 22050Hz",
+			`application.icon_name = "audio-speakers"`, "float32le 1ch 24000Hz",
 		} {
 			check.That(t, strings.Contains(stream, want), "the stream lacks %q:\n%s", want, stream)
 		}

@@ -30,7 +30,7 @@ func serveCatalog(tb testing.TB) (url string, gate chan struct{}) {
 	gate = make(chan struct{})
 	files := map[string][]byte{"MODEL_CARD": []byte("* License: Public domain\n")}
 	for _, end := range []string{".onnx", ".onnx.json"} {
-		files[newVoice+end] = check.Must(os.ReadFile(filepath.Join(root, "models/en_US-pressbox-medium"+end)))(tb)
+		files[newVoice+end] = check.Must(os.ReadFile(filepath.Join(root, "models/en_US-heart-medium"+end)))(tb)
 	}
 	about := map[string]any{}
 	for name, content := range files {

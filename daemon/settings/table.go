@@ -106,7 +106,7 @@ func speechSettings() []Setting {
 			More:        "Without https, the command requires --insecure-http.",
 		},
 		{
-			Name: "DEFAULT_VOICE", valueType: text(), Default: "en_US-pressbox-medium", Reload: true, Page: true,
+			Name: "DEFAULT_VOICE", valueType: text(), Default: "en_US-heart-medium", Reload: true, Page: true,
 			Description: "default voice",
 			More: "If it is missing or broken, another voice of the same language, or else any, " +
 				"speaks instead, and /health reports \"degraded\".",

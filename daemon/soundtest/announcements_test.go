@@ -196,19 +196,18 @@ func TestAnnouncement_shutdown(t *testing.T) {
 	})
 }
 
-// pause returns the start and the length of the longest run of zero samples.
+// pause returns the start and the length of the first pause between sentences: a run of zero samples.
 func pause(samples []float32) (start, length int) {
-	run := 0
 	for i, s := range samples {
-		run++
-		if s != 0 {
-			run = 0
+		if s == 0 {
+			continue
 		}
-		if run > length {
-			start, length = i+1-run, run
+		if i-start >= rate/5 {
+			return start, i - start
 		}
+		start = i + 1
 	}
-	return start, length
+	return len(samples), 0
 }
 
 // audible returns a sound from its first to its last audible sample: a hundredth of full scale.
@@ -325,7 +324,7 @@ func awaitCall(tb testing.TB, recording *pulsetest.Recording, from int) {
 	check.That(tb, !early, "it was announced before the client received it")
 }
 
-const rate = 22050 // samples per second of the bundled voice and of the sink
+const rate = pulsetest.SinkRate // of the bundled voice and of the sink
 
 func TestMain(m *testing.M) { os.Exit(servertest.Main(m)) }
 

@@ -367,7 +367,7 @@ func (s *server) serveVoice(name, address string) {
 	files, about := map[string][]byte{}, map[string]any{}
 	names := map[string]string{".onnx": name + ".onnx", ".onnx.json": name + ".onnx.json", ".MODEL_CARD": "MODEL_CARD"}
 	for shipped, sold := range names {
-		content := check.Must(os.ReadFile("../../models/en_US-pressbox-medium" + shipped))(s.t)
+		content := check.Must(os.ReadFile("../../models/en_US-heart-medium" + shipped))(s.t)
 		path, sum := filepath.Join("en/en_US/copy/medium", sold), md5.Sum(content)
 		files["/"+path] = content
 		about[path] = map[string]any{"size_bytes": len(content), "md5_digest": hex.EncodeToString(sum[:])}

@@ -274,7 +274,7 @@ func bundledVoice(t *testing.T, root string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, suffix := range []string{".onnx", ".onnx.json"} {
-		name := "en_US-pressbox-medium" + suffix
+		name := "en_US-heart-medium" + suffix
 		check.NoError(t, os.Symlink(filepath.Join(root, "usr/share/pressbox/models", name), filepath.Join(dir, name)))
 	}
 	return dir

@@ -24,7 +24,7 @@ const rate = 24000 // samples per second of PCM from /v1/audio/speech
 
 // speechRequest returns a request for PCM of a text.
 func speechRequest(text string) map[string]any {
-	return map[string]any{"model": "tts-1", "voice": "en_US-pressbox-medium", "input": text, "response_format": "pcm"}
+	return map[string]any{"model": "tts-1", "voice": "en_US-heart-medium", "input": text, "response_format": "pcm"}
 }
 
 // decodePCM decodes 16-bit little-endian PCM.
@@ -251,7 +251,7 @@ func testWyoming(s *server) {
 // checkWyoming checks that a client of the Wyoming protocol learns the voices.
 func (s *server) checkWyoming() {
 	s.t.Helper()
-	check.Contains(s.t, s.describe(), `"name":"en_US-pressbox-medium"`, "the answer at port 10200")
+	check.Contains(s.t, s.describe(), `"name":"en_US-heart-medium"`, "the answer at port 10200")
 }
 
 // describe returns the data of the response to a describe; "" if there is none.

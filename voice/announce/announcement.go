@@ -61,6 +61,7 @@ type Request struct {
 	TTL            time.Duration // from At or now; 0 means the default
 	Repeat         Repeat
 	Sender         Sender
+	Stored         bool   // it was stored before: where its voice is gone, the default one of its language speaks
 	Limited        bool   // the sender's client has at most its share: half of the queue, [MaxScheduledEach]
 	IdempotencyKey string // of the sender's client; "" means none
 }

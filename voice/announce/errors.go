@@ -71,6 +71,7 @@ type UnknownVoiceError struct {
 	Installed []string // usable voices
 	Broken    error    // why an installed voice of this name cannot be used; nil if there is none
 	Speakers  []string // those of the voice, if only the speaker after the # is unknown
+	Instead   string   // the voice that speaks for it where it was stored; "" if none is usable
 }
 
 func (e *UnknownVoiceError) Error() string {

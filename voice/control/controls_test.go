@@ -431,7 +431,7 @@ func (a *accepted) Check(r announce.Request) (announce.Announcement, error) {
 			Violations: []announce.Violation{{Path: "message", Code: announce.CodeRequired}},
 		}
 	}
-	if r.Voice != "" {
+	if r.Voice != "" && !r.Stored {
 		return announce.Announcement{}, &announce.RequestError{
 			Violations: []announce.Violation{{Path: "voice", Code: announce.CodeUnknownVoice}},
 			Voice:      &announce.UnknownVoiceError{Name: r.Voice},

@@ -111,12 +111,8 @@ func (s *Schedules) fire(ctx context.Context, one Schedule, now time.Time) bool 
 	}
 	r := one.Request()
 	r.Sender = announce.Sender{Kind: announce.FromSchedule, Name: one.Name, Client: "schedule:" + one.ID}
-	r.IdempotencyKey = one.Next.Format(time.RFC3339)
+	r.IdempotencyKey, r.Stored = one.Next.Format(time.RFC3339), true
 	view, err := s.Announcer.Announce(ctx, r)
-	if _, unknown := errors.AsType[*announce.UnknownVoiceError](err); unknown { // it was removed since
-		r.Voice = ""
-		view, err = s.Announcer.Announce(ctx, r)
-	}
 	_, invalid := errors.AsType[*announce.RequestError](err)
 	switch {
 	case err == nil:

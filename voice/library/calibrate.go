@@ -11,18 +11,20 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"pressbox/voice"
 )
 
-// calibrationWait limits how long the first message of a voice waits for its calibration; after that it is
-// spoken with the defaults.
-const calibrationWait = 2 * time.Second
+// calibrationWait limits how long the first message of a voice waits for its calibration, which has begun while
+// the model was loaded: one that was saved is read by then. Otherwise the message is spoken with the defaults,
+// and the calibration goes on when nothing is spoken; between two of its runs of the model it waits for so long.
+const calibrationWait = 50 * time.Millisecond
 
 // calibrationVersion is the version of the calibration method; stored calibrations of other versions are
 // ignored.
-const calibrationVersion = 1
+const calibrationVersion = 2
 
 // A calibrationJob asks for the calibration of one speaker of a voice.
 type calibrationJob struct {
@@ -38,19 +40,15 @@ type calibration struct {
 	value voice.Calibration // zero until known
 }
 
-// calibrationOf returns the calibration for j, and waits for it for a while.
-func (l *Library) calibrationOf(ctx context.Context, j calibrationJob) voice.Calibration {
-	c := l.requestCalibration(j)
+// valueOf returns a calibration, and waits for it for a while.
+func (l *Library) valueOf(ctx context.Context, c *calibration) voice.Calibration {
+	wait := time.NewTimer(calibrationWait)
+	defer wait.Stop()
 	select {
 	case <-c.done:
-	default:
-		ctx, cancel := context.WithTimeout(ctx, calibrationWait)
-		defer cancel()
-		select {
-		case <-c.done:
-		case <-l.ended:
-		case <-ctx.Done():
-		}
+	case <-wait.C:
+	case <-l.ended:
+	case <-ctx.Done():
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,7 +141,9 @@ func (l *Library) runCalibration(ctx context.Context, j calibrationJob) error {
 		return err
 	}
 	defer l.release(j.entry)
-	value, err := l.voice(j.entry, j.speaker).Calibrate(ctx)
+	v := l.voice(j.entry, j.speaker)
+	v.Model = politeModel{v.Model, &l.speaking}
+	value, err := v.Calibrate(ctx)
 	if err != nil {
 		return fmt.Errorf("calibrate the voice: %w", err)
 	}
@@ -156,6 +156,24 @@ func (l *Library) runCalibration(ctx context.Context, j calibrationJob) error {
 		l.cfg.Log.Warn("voice calibration not saved", "voice", j.entry.name, "err", err)
 	}
 	return nil
+}
+
+// A politeModel runs while nothing is spoken.
+type politeModel struct {
+	voice.Model
+	speaking *atomic.Int32
+}
+
+// Infer runs the model once nothing is spoken.
+func (m politeModel) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
+	for m.speaking.Load() > 0 {
+		select {
+		case <-time.After(calibrationWait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return m.Model.Infer(ctx, in)
 }
 
 // savedCalibration returns the stored calibration.

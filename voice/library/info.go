@@ -33,7 +33,7 @@ type Info struct {
 }
 
 // Default returns the name of the default voice, installed or not.
-func (l *Library) Default() string { return l.currentDefaults().Voice }
+func (l *Library) Default() string { return l.present(l.currentDefaults().Voice) }
 
 // Voices returns the installed voices, including faulty ones, by name.
 func (l *Library) Voices() []Info {

@@ -22,8 +22,22 @@ type inventory struct {
 	loaded     []*installedVoice          // with a model; the most recently used is last
 }
 
+// renamed are the bundled voices of earlier versions, and those that have taken their places.
+var renamed = map[string]string{ //nolint:gochecknoglobals // a table
+	"en_US-pressbox-medium": "en_US-heart-medium", "en_US-pressbox2-medium": "en_US-heart_lower-medium",
+}
+
+// current returns the present name of a voice.
+func (v *inventory) current(name string) string {
+	if v.voices[name] == nil {
+		return cmp.Or(renamed[name], name)
+	}
+	return name
+}
+
 // find returns the voice and the speaker with a name.
 func (v *inventory) find(name string) (*installedVoice, int64, error) {
+	name = v.current(name)
 	unknown := &announce.UnknownVoiceError{Name: name, Installed: v.usable()}
 	e, speaker, hasSpeaker := v.voices[name], "", false
 	if at := strings.LastIndexByte(name, '#'); e == nil && at >= 0 {
@@ -70,17 +84,17 @@ func (v *inventory) usable() []string {
 // cannot: the voice itself without its speaker, those of its language, the default voice first, then the
 // others.
 func (v *inventory) substitutes(name string) []string {
-	base := baseName(name)
+	base, standard := baseName(name), baseName(v.current(v.defaults.Voice))
 	language := v.languageOf(base)
 	rank := func(other string) int {
 		switch same := language != "" && v.languageOf(other) == language; {
 		case other == base:
 			return 0
-		case same && other == baseName(v.defaults.Voice):
+		case same && other == standard:
 			return 1
 		case same:
 			return 2
-		case other == baseName(v.defaults.Voice):
+		case other == standard:
 			return 3
 		}
 		return 4
@@ -112,9 +126,10 @@ func (v *inventory) languageOf(name string) string {
 
 // preferred returns the name of the voice that speaks by default: the default voice or its substitute.
 func (v *inventory) preferred() (string, error) {
-	_, _, err := v.find(v.defaults.Voice)
+	name := v.current(v.defaults.Voice)
+	_, _, err := v.find(name)
 	if err == nil {
-		return v.defaults.Voice, nil
+		return name, nil
 	}
 	if all := v.substitutes(v.defaults.Voice); len(all) > 0 {
 		return all[0], nil

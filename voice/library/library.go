@@ -61,6 +61,7 @@ type Library struct {
 	preload      chan struct{}    // capacity 1, to Run: load the default voice
 	calibrate    chan struct{}    // capacity 1, to Run: calibrate voices
 	ended        chan struct{}    // closed when Run has ended
+	speaking     atomic.Int32     // messages that are being spoken; calibrations wait for them
 
 	mu sync.Mutex // guards the fields below and every voice's state
 	inventory
@@ -105,16 +106,24 @@ func (l *Library) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// Voice returns the name of an installed voice. It returns an [*announce.UnknownVoiceError] for an unknown or
-// faulty voice. For "" it returns the name of the default voice, or of its substitute if it cannot speak; the
-// error wraps [voice.ErrUnavailable] if no voice is usable.
+// Voice returns the name of an installed voice, the present one of a voice of an earlier version. It returns an
+// [*announce.UnknownVoiceError] for an unknown or faulty voice. For "" it returns the name of the
+// default voice, or of its substitute if it cannot speak; the error wraps [voice.ErrUnavailable] if no voice is
+// usable.
 func (l *Library) Voice(name string) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if name == "" {
 		return l.preferred()
 	}
-	if _, _, err := l.find(name); err != nil {
+	name = l.current(name)
+	_, _, err := l.find(name)
+	if gone, ok := errors.AsType[*announce.UnknownVoiceError](err); ok {
+		if all := l.substitutes(name); len(all) > 0 {
+			gone.Instead = all[0]
+		}
+	}
+	if err != nil {
 		return "", err
 	}
 	return name, nil
@@ -126,7 +135,7 @@ func (l *Library) Voice(name string) (string, error) {
 func (l *Library) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {
 		defaults := l.currentDefaults()
-		u.Voice, u.Rate = cmp.Or(u.Voice, defaults.Voice), cmp.Or(u.Rate, defaults.Rate)
+		u.Voice, u.Rate = l.present(cmp.Or(u.Voice, defaults.Voice)), cmp.Or(u.Rate, defaults.Rate)
 		wanted, tried := u.Voice, []string{}
 		var why error
 		for u.Voice != "" {
@@ -151,16 +160,20 @@ func (l *Library) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[ann
 func (l *Library) speak(ctx context.Context, u announce.Utterance) iter.Seq2[voice.Clip, error] {
 	return func(yield func(voice.Clip, error) bool) {
 		e, speaker, err := l.lookUp(u.Voice)
-		if err == nil {
-			err = l.acquire(ctx, e)
-		}
 		if err != nil {
+			yield(voice.Clip{}, err)
+			return
+		}
+		calibration := l.requestCalibration(calibrationJob{entry: e, speaker: speaker})
+		if err := l.acquire(ctx, e); err != nil {
 			yield(voice.Clip{}, err)
 			return
 		}
 		defer l.release(e)
 		v := l.voice(e, speaker)
-		v.Calibration = l.calibrationOf(ctx, calibrationJob{entry: e, speaker: speaker})
+		v.Calibration = l.valueOf(ctx, calibration)
+		l.speaking.Add(1)
+		defer l.speaking.Add(-1)
 		text := l.text(v.Config, u.Message)
 		l.cfg.Log.Debug("message spoken", "voice", u.Voice, "text", text)
 		v.Speak(ctx, text, u.Rate, u.From)(yield)
@@ -249,6 +262,13 @@ func (l *Library) lookUp(name string) (*installedVoice, int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.find(name)
+}
+
+// present returns the present name of a voice.
+func (l *Library) present(name string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.current(name)
 }
 
 // currentDefaults returns the defaults that apply now.

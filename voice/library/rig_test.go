@@ -18,7 +18,7 @@ import (
 	"pressbox/voice/voicetest"
 )
 
-const bundled = voicetest.Bundled
+const bundled, bundledConfig = voicetest.Bundled, "models/" + voicetest.Bundled + ".onnx.json"
 
 // A memory stores calibrations.
 type memory struct {
@@ -130,7 +130,7 @@ func put(tb testing.TB, path string, data []byte) {
 // withBundled adds the bundled voice.
 func withBundled(tb testing.TB, dir string) {
 	tb.Helper()
-	put(tb, filepath.Join(dir, bundled+".onnx.json"), voicetest.ChangedJSON(tb, `{}`))
+	put(tb, filepath.Join(dir, bundled+".onnx.json"), voicetest.Read(tb, bundledConfig))
 	put(tb, filepath.Join(dir, bundled+".onnx"), voicetest.Read(tb, "models/"+bundled+".onnx"))
 }
 
@@ -138,7 +138,7 @@ func withBundled(tb testing.TB, dir string) {
 func withTiny(name, model, changes string) func(testing.TB, string) {
 	return func(tb testing.TB, dir string) {
 		tb.Helper()
-		put(tb, filepath.Join(dir, name+".onnx.json"), voicetest.ChangedJSON(tb, changes))
+		put(tb, filepath.Join(dir, name+".onnx.json"), voicetest.ChangedJSON(tb, voicetest.Piper, changes))
 		put(tb, filepath.Join(dir, name+".onnx"), voicetest.Read(tb, "voice/onnx/testdata/"+model+".onnx"))
 	}
 }

@@ -22,7 +22,7 @@ import (
 // A Runtime loads models. The zero value is valid.
 type Runtime struct {
 	Library string // path of the library; "" means the default locations
-	Threads int    // per run; 0 means one less than the cores, at most 4
+	Threads int    // per run; 0 means one for each core, at most 4
 }
 
 // Version loads the library and returns its version, such as "1.28.2".
@@ -69,12 +69,12 @@ func (r Runtime) load(path string, config *voice.Config) (*model, error) {
 	return m, nil
 }
 
-// options returns the session options: one thread per core but one, so that the rest of the program stays
-// responsive; no spinning threads; no memory pattern, because clauses differ in length.
+// options returns the session options: threads that do not spin once a run has ended; no memory pattern, because
+// clauses differ in length.
 func (r Runtime) options() (*ort.SessionOptions, error) {
 	threads := r.Threads
 	if threads == 0 {
-		threads = max(1, min(runtime.NumCPU()-1, 4))
+		threads = min(runtime.NumCPU(), 4)
 	}
 	o, err := ort.NewSessionOptions()
 	if err != nil {
@@ -87,7 +87,7 @@ func (r Runtime) options() (*ort.SessionOptions, error) {
 		o.SetGraphOptimizationLevel(ort.GraphOptimizationLevelEnableAll),
 		o.SetMemPattern(false),
 		o.SetLogSeverityLevel(ort.LoggingLevelFatal), // errors are returned, not printed
-		o.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"),
+		o.AddSessionConfigEntry("session.force_spinning_stop", "1"),
 	)
 	if err != nil {
 		return nil, errors.Join(err, o.Destroy())

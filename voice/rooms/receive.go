@@ -134,11 +134,8 @@ func (r *Rooms) say(
 		return string(announce.Expired), nil
 	}
 	request := o.request(rest)
+	request.Stored = true // in the other room
 	view, err := a.Announce(ctx, request)
-	if _, unknown := errors.AsType[*announce.UnknownVoiceError](err); unknown {
-		request.Voice = ""
-		view, err = a.Announce(ctx, request)
-	}
 	refused, wrong := errors.AsType[*announce.RequestError](err)
 	switch {
 	case err == nil:

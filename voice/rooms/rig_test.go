@@ -205,7 +205,7 @@ type speaker struct{}
 
 func (speaker) Voice(name string) (string, error) {
 	if name != "" && name != "anna" {
-		return "", &announce.UnknownVoiceError{Name: name, Installed: []string{"anna"}}
+		return "", &announce.UnknownVoiceError{Name: name, Installed: []string{"anna"}, Instead: "anna"}
 	}
 	return "anna", nil
 }

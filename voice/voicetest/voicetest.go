@@ -19,7 +19,7 @@ import (
 )
 
 // Bundled is the name of the default voice.
-const Bundled = "en_US-pressbox-medium"
+const Bundled = "en_US-heart-medium"
 
 // Root returns the directory of go.mod.
 func Root(tb testing.TB) string {
@@ -65,12 +65,21 @@ func Names(tb testing.TB) []string {
 	return slices.Sorted(slices.Values(paths))
 }
 
-// ChangedJSON returns the config file of the default voice with changes: a JSON object whose members are
-// merged into it; null removes a member.
-func ChangedJSON(tb testing.TB, changes string) []byte {
+// Piper is the path of the config of a voice as most of Piper's are: an id for each code point.
+const Piper = "voice/voicetest/testdata/piper.onnx.json"
+
+// PiperConfig returns that config.
+func PiperConfig(tb testing.TB) *voice.Config {
+	tb.Helper()
+	return check.Must(voice.ParseConfig(Read(tb, Piper)))(tb)
+}
+
+// ChangedJSON returns the config file at path with changes: a JSON object whose members are merged into it; null
+// removes a member.
+func ChangedJSON(tb testing.TB, path, changes string) []byte {
 	tb.Helper()
 	var config, with map[string]any
-	check.NoError(tb, json.Unmarshal(Read(tb, "models/"+Bundled+".onnx.json"), &config))
+	check.NoError(tb, json.Unmarshal(Read(tb, path), &config))
 	check.NoError(tb, json.Unmarshal([]byte(changes), &with))
 	merge(config, with)
 	return check.Must(json.Marshal(config))(tb)

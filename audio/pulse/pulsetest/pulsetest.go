@@ -34,9 +34,12 @@ import (
 // startTime limits the start of a server on a busy host.
 const startTime = 5 * time.Minute
 
+// SinkRate is the usual rate of the sink in samples per second, that of the bundled voices.
+const SinkRate = 24000
+
 // A Config configures a server. The zero value is valid.
 type Config struct {
-	Rate    int      // of the sink "speaker", in samples per second; 0 means 22,050
+	Rate    int      // of the sink "speaker", in samples per second; 0 means SinkRate
 	Format  string   // of its samples; "" means float32le
 	Extra   string   // further arguments of module-null-sink
 	Modules []string // further modules, each with its arguments
@@ -80,7 +83,7 @@ func New(tb testing.TB, cfg Config) *Server {
 		tb.Skip("plays sound in real time")
 	}
 	if cfg.Rate == 0 {
-		cfg.Rate = 22050
+		cfg.Rate = SinkRate
 	}
 	if cfg.Format == "" {
 		cfg.Format = "float32le"

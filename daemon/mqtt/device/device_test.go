@@ -340,7 +340,7 @@ func TestDecode(t *testing.T) {
 		{"say", []string{"\xff"}, "UTF-8"},
 		{"volume/set", []string{"0", "100", "42.0"}, "<nil>"},
 		{"volume/set", []string{"101", "-1", "NaN", ""}, "expected 0 to 100"},
-		{"voice/set", []string{"en_US-pressbox-medium", longest}, "<nil>"},
+		{"voice/set", []string{"en_US-heart-medium", longest}, "<nil>"},
 		{"voice/set", []string{"", longest + "x"}, "expected 1 to 200"},
 		{"dnd/set", []string{"ON", "OFF"}, "<nil>"},
 		{"dnd/set", []string{"on"}, "expected ON or OFF"},

@@ -13,7 +13,7 @@ import (
 var device = homeassistant.Device{
 	ID: "4f1c09ab", Name: "Pressbox kitchen", Version: "0.5.0", URL: "http://kitchen.local:8888",
 	Topic:  "pressbox/4f1c09ab",
-	Voices: []string{"en_US-pressbox-medium"}, Statuses: []string{"queued", "done"}, Games: []string{"started"},
+	Voices: []string{"en_US-heart-medium"}, Statuses: []string{"queued", "done"}, Games: []string{"started"},
 }
 
 func TestDiscovery_schema(t *testing.T) {

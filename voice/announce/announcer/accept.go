@@ -32,6 +32,9 @@ func (a *Announcer) CheckSpeech(r announce.Request) (announce.Announcement, erro
 	r.ID = cmp.Or(r.ID, strings.ToLower(rand.Text()))
 	var found announce.Found
 	found.Voice, found.VoiceErr = a.parts.Speaker.Voice(r.Voice)
+	if gone, ok := errors.AsType[*announce.UnknownVoiceError](found.VoiceErr); ok && r.Stored && gone.Instead != "" {
+		found.Voice, found.VoiceErr = gone.Instead, nil
+	}
 	found.Rooms, found.RoomsErr = a.resolveRooms(r)
 	return r.Check(a.now(), found)
 }
@@ -157,18 +160,13 @@ func (a *Announcer) Again(ctx context.Context, id string, by announce.Request) (
 		return announce.View{}, announce.ErrNoText
 	}
 	r := announce.Request{
-		Content: v.Content, TTL: v.TTL, Rooms: slices.Sorted(maps.Keys(v.Rooms.States())),
+		Content: v.Content, Stored: true, TTL: v.TTL, Rooms: slices.Sorted(maps.Keys(v.Rooms.States())),
 		Sender: by.Sender, Limited: by.Limited, IdempotencyKey: by.IdempotencyKey,
 	}
 	if len(r.Rooms) > 0 {
 		r.Voice, r.Rate = v.Rooms.Voice, v.Rooms.Rate
 		if !v.Rooms.Only {
 			r.Rooms = append(r.Rooms, a.parts.Rooms.Own())
-		}
-	}
-	if _, err := a.parts.Speaker.Voice(r.Voice); err != nil {
-		if _, unknown := errors.AsType[*announce.UnknownVoiceError](err); unknown {
-			r.Voice = ""
 		}
 	}
 	return a.Announce(ctx, r)
