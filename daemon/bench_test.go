@@ -199,6 +199,22 @@ func benchmarkIdle(b *testing.B, values ...string) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkVoicesIdle measures the memory a minute after each bundled voice has said twenty sentences. Limit: 130 MB.
+func BenchmarkVoicesIdle(b *testing.B) {
+	sentences := strings.SplitAfter(string(voicetest.Read(b, "voice/testdata/passages.txt")), ". ")[:20]
+	for b.Loop() {
+		s := servertest.NewServer(b)
+		for _, sentence := range sentences {
+			for _, name := range voicetest.Names(b) {
+				s.Samples(client.Announcement{Message: sentence, Voice: name})
+			}
+		}
+		<-time.After(time.Minute)
+		b.ReportMetric(residentMB(b, s), "MB-rss")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
 // builtProgram builds the program with the flags of a release, puts it first in PATH, and
 // returns an empty working directory.
 func builtProgram(b *testing.B) string {

@@ -39,6 +39,7 @@ type Config struct {
 	Defaults     Defaults           // until [Library.Reload]
 	CacheBytes   int64              // limit for loaded models, without the default
 	Lexicon      *speakable.Lexicon // may be nil
+	KeepFor      time.Duration      // how long a voice that loads quickly stays loaded; 0 means 30 s
 	Calibrations Calibrations
 	Phonemizer   voice.Phonemizer
 	// Load loads a model file and checks it against config.

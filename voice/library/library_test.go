@@ -673,6 +673,19 @@ func (m blockedModel) Infer(ctx context.Context, in voice.Input) ([]float32, err
 	}
 }
 
+// A voice that loads quickly is unloaded soon after its last use, and speaks again; the default voice is loaded again.
+func TestSpeak_unloadsIdle(t *testing.T) {
+	h := start(t, func(c *library.Config) { c.KeepFor = 50 * time.Millisecond },
+		withTiny(bundled, "hum", `{}`), withTiny("other", "hum", `{}`))
+	for range 2 {
+		check.That(t, samples(speak(t, h, "other", "Hello there", 170)) > 0, "no samples")
+		eventually(t, "the voice is unloaded", func() bool { return !info(h, "other").Loaded })
+	}
+	speak(t, h, "", "Hello there", 170)
+	again := func() bool { return h.closes.Load() >= 3 && info(h, bundled).Loaded }
+	eventually(t, "the default voice is loaded again", again)
+}
+
 // A runsModel counts its runs.
 type runsModel struct {
 	voice.Model

@@ -1,8 +1,11 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"runtime/debug"
+	"time"
 
 	"pressbox/voice"
 )
@@ -33,6 +36,9 @@ func (l *Library) addUser(e *installedVoice) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.users++
+	if e.idle != nil {
+		e.idle.Stop()
+	}
 	if e.model == nil {
 		return false
 	}
@@ -67,6 +73,28 @@ func (l *Library) release(e *installedVoice) {
 		l.drop(e)
 	}
 	l.trim()
+	if e.users == 0 && e.quick {
+		e.idle = time.AfterFunc(cmp.Or(l.cfg.KeepFor, keepFor), func() { l.unloadIdle(e) })
+	}
+}
+
+// A voice whose model loads within quickLoad is unloaded when it has not been used for keepFor: its memory is worth
+// more than the time. The voice that speaks by default is loaded again, without the memory of its longest sentence.
+const quickLoad, keepFor = 250 * time.Millisecond, 30 * time.Second
+
+// unloadIdle unloads e's model if it has no user.
+func (l *Library) unloadIdle(e *installedVoice) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e.model == nil || e.users > 0 {
+		return
+	}
+	l.unload(e)
+	go debug.FreeOSMemory() // of what it has spoken
+	if e == l.preferredVoice() {
+		e.preloaded = false
+		signal(l.preload)
+	}
 }
 
 // runLoads loads the voice that speaks by default once it is found, and the requested models, one at a time.
@@ -105,6 +133,7 @@ func (l *Library) load(ctx context.Context, e *installedVoice) error {
 	if loaded {
 		return nil
 	}
+	begun := time.Now()
 	model, err := l.cfg.Load(e.path, e.config)
 	if err != nil {
 		l.failed(ctx, e, err)
@@ -117,7 +146,7 @@ func (l *Library) load(ctx context.Context, e *installedVoice) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e.model = model
+	e.model, e.quick = model, time.Since(begun) <= quickLoad
 	l.loaded = append(l.loaded, e)
 	if e.stale {
 		l.drop(e)

@@ -41,6 +41,8 @@ type installedVoice struct {
 
 	err          error       // why it cannot be used
 	model        voice.Model // nil while not loaded
+	quick        bool        // it loaded within quickLoad
+	idle         *time.Timer // unloads it; nil before its first use
 	users        int         // of the model, including those that wait for it
 	stale        bool        // its files have changed; the last user closes the model
 	preloaded    bool        // preloading was tried

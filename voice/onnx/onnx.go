@@ -102,7 +102,10 @@ type model struct {
 }
 
 // Close frees the session.
-func (m *model) Close() error { return m.session.Destroy() }
+func (m *model) Close() error {
+	defer giveBack()
+	return m.session.Destroy()
+}
 
 // Infer runs the model on one piece of speech.
 func (m *model) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
