@@ -51,7 +51,7 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-cli
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell \
 		curl fuse3 iproute2 ffmpeg python3-paho-mqtt apt-utils gnupg
 
-parts-all: parts ## and what "make test-all" needs
+parts-all: parts .build/piper ## and what "make test-all" needs
 	@packaging/need firefox-esr apprise
 
 # The reverse proxy of packaging/doc/https.md.

@@ -130,7 +130,7 @@ func TestHostileEnv_voices(t *testing.T) {
 	servertest.Settings(t)
 	const name = "en_US-copy-medium"
 	dir, target := t.TempDir(), t.TempDir()
-	writeDotenv(t, dir, "VOICES_URL=%s\nMODEL_DIR=%s\n", serveCatalog(t, name), target)
+	writeDotenv(t, dir, "VOICES_URL=%s\nMODEL_DIR=%s\n", serveCatalog(t, name, copied()), target)
 	_, errs := runHostile(t, dir, "voices", "install", "--insecure-http", name)
 	checkIgnored(t, dir, errs)
 	files, err := os.ReadDir(target)

