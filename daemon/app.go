@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -232,11 +233,27 @@ func (a *app) readHooks(cfg settings.Config) {
 	a.hooks.Store(&next)
 }
 
+// namedVoices returns the voices that the favorites, the schedules and the announcements that wait name.
+func (a *app) namedVoices() []string {
+	var names []string
+	for _, f := range a.controls.Favorites() {
+		names = append(names, f.Voice)
+	}
+	for _, s := range a.schedules.List() {
+		names = append(names, s.Voice)
+	}
+	list := a.announcer.List()
+	for _, v := range slices.Concat(list.Queue, list.Scheduled) {
+		names = append(names, v.Voice)
+	}
+	return names
+}
+
 func (a *app) webConfig() site.Config {
 	cfg := a.Config
 	inside := doctor.Inside{
 		Started: cfg, Reloaded: a.settings.Current, Read: a.settings.Read,
-		Store: a.store, Voices: a.voices, Phonemizer: a.phonemizer,
+		Store: a.store, Voices: a.voices, NamedVoices: a.namedVoices, Phonemizer: a.phonemizer,
 		Sink: a.sink, Integrations: a.monitor.Integrations, Leagues: a.leagues,
 		Accounts: a.signIn.Web.Sessions.Accounts,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {

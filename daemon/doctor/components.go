@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 	"pressbox/daemon/web/hooks"
 	"pressbox/store"
 	"pressbox/voice"
+	"pressbox/voice/announce"
 	"pressbox/voice/espeak"
 	"pressbox/voice/espeak/confine"
 	"pressbox/voice/library"
@@ -330,6 +332,21 @@ func voiceFindings(voices *library.Library) []Finding {
 	}
 	return append(findings, finding("voices", OK, "",
 		"%d installed; default %s", len(voices.Voices()), voices.Default())...)
+}
+
+// goneFindings reports the voices that are named somewhere and cannot speak.
+func goneFindings(voices *library.Library, named []string) []Finding {
+	var findings []Finding
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(named))) {
+		_, err := voices.Voice(name)
+		if gone, ok := errors.AsType[*announce.UnknownVoiceError](err); ok && name != "" {
+			findings = append(findings, finding("voices", Warning,
+				"pressbox voices install "+name+", or name another one in the favorites and schedules",
+				"%s, which favorites, schedules or announcements that wait name, cannot speak: %s speaks instead",
+				name, cmp.Or(gone.Instead, "no voice"))...)
+		}
+	}
+	return findings
 }
 
 func (d Doctor) checkPhonemizer(ctx context.Context) []Finding {

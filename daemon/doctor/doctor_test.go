@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +27,7 @@ import (
 	"pressbox/game/leagues"
 	"pressbox/packaging/check"
 	"pressbox/store"
+	"pressbox/voice/library"
 )
 
 // has reports whether there is a finding of that name and result whose detail and remedy contain these texts.
@@ -273,6 +275,19 @@ func TestLeagueFindings(t *testing.T) {
 		`league "Kitchen" cannot go on: a box score cannot be read`, "pressbox leagues remove b") {
 		t.Errorf("findings %+v", got)
 	}
+}
+
+func TestGoneFindings(t *testing.T) {
+	t.Parallel()
+	voices := library.New(library.Config{
+		Dirs: []string{"../../models"}, Defaults: library.Defaults{Voice: "en_US-heart-medium"},
+		Log: slog.New(slog.DiscardHandler),
+	})
+	got := goneFindings(voices, []string{"", "en_US-crow-low", "en_US-heart_lower-medium", "en_US-pressbox-medium",
+		"en_US-crow-low"})
+	check.That(t, len(got) == 1 && has(got, "voices", Warning,
+		"en_US-crow-low, which favorites, schedules or announcements that wait name, cannot speak: "+
+			"en_US-heart-medium speaks instead", "pressbox voices install en_US-crow-low"), "%+v", got)
 }
 
 // The check ends after five seconds, and sends nothing without PUBLIC_URL.
