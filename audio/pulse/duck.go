@@ -108,7 +108,7 @@ func (r *ramp) move(target int, now time.Time) {
 	if target != r.target {
 		*r = ramp{step: r.step, from: r.step, target: target, since: now}
 	}
-	moved := int(now.Sub(r.since) / (r.length() / duckSteps))
+	moved := int(min(now.Sub(r.since)/(r.length()/duckSteps), duckSteps))
 	if r.target > r.from {
 		r.step = min(r.target, r.from+moved)
 	} else {

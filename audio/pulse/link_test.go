@@ -159,7 +159,7 @@ func TestLink_maxFrame(t *testing.T) {
 	for length, ok := range map[uint32]bool{maxFrame: true, maxFrame + 1: false, 1<<32 - 1: false} {
 		head := binary.BigEndian.AppendUint32(nil, length)
 		head = append(binary.BigEndian.AppendUint32(head, 1), make([]byte, 12)...) // samples, which are skipped
-		sent := answer + string(head) + strings.Repeat("x", min(int(length), maxFrame+1))
+		sent := answer + string(head) + strings.Repeat("x", int(min(length, maxFrame+1)))
 		l := newLink(&script{in: strings.NewReader(sent), piece: 1 << 16})
 		check.Must(io.ReadAll(l))(t)
 		closed := strings.Contains(l.closeCause().Error(), "closed the connection")

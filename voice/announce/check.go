@@ -182,17 +182,17 @@ func (e *RequestError) checkTime(r Request, ann Announcement, c Conditions) {
 }
 
 // checkNumber adds a violation if the number at a path is out of the range of its field.
-func (e *RequestError) checkNumber(path string, n int) { e.checkRange(path, n, 1) }
+func (e *RequestError) checkNumber(path string, n int) { e.checkRange(path, int64(n), 1) }
 
 // checkSeconds adds a violation if the duration at a path is out of the range of its field.
 func (e *RequestError) checkSeconds(path string, d time.Duration) {
-	e.checkRange(path, int(d), int(time.Second))
+	e.checkRange(path, int64(d), int64(time.Second))
 }
 
 // checkRange adds a violation if n, in so many parts of the field's unit, is out of range.
-func (e *RequestError) checkRange(path string, n, parts int) {
+func (e *RequestError) checkRange(path string, n, parts int64) {
 	f := fieldAt(path)
-	if least, most, ok := f.Range(); ok && (n < least*parts || n > most*parts) {
+	if least, most, ok := f.Range(); ok && (n < int64(least)*parts || n > int64(most)*parts) {
 		detail := fmt.Sprintf("must be %d to %d %s", least, most, f.Unit())
 		e.add(path, CodeOutOfRange, strings.TrimSpace(detail))
 	}

@@ -57,20 +57,20 @@ type header struct {
 	Type          string                     `json:"type"`
 	Version       string                     `json:"version,omitempty"`
 	Data          map[string]json.RawMessage `json:"data,omitempty"`
-	DataLength    int                        `json:"data_length,omitempty"`
-	PayloadLength int                        `json:"payload_length,omitempty"`
+	DataLength    int64                      `json:"data_length,omitempty"`
+	PayloadLength int64                      `json:"payload_length,omitempty"`
 }
 
 // Append appends a frame to dst. data is a value that encodes as a JSON object; nil means none.
 func Append(dst []byte, kind string, data any, payload []byte) ([]byte, error) {
-	h := header{Type: kind, Version: version, PayloadLength: len(payload)}
+	h := header{Type: kind, Version: version, PayloadLength: int64(len(payload))}
 	var object []byte
 	if data != nil {
 		var err error
 		if object, err = json.Marshal(data); err != nil {
 			return dst, fmt.Errorf("encode the data of %s: %w", kind, err)
 		}
-		h.DataLength = len(object)
+		h.DataLength = int64(len(object))
 	}
 	line, err := json.Marshal(h)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *Reader) Next() (Frame, error) {
 		return Frame{}, fmt.Errorf("%w: header without a type", ErrMalformed)
 	case h.DataLength < 0 || h.PayloadLength < 0:
 		return Frame{}, fmt.Errorf("%w: negative length", ErrMalformed)
-	case h.DataLength > MaxFrame || h.PayloadLength > MaxFrame || len(line)+h.DataLength+h.PayloadLength > MaxFrame:
+	case h.DataLength > MaxFrame || h.PayloadLength > MaxFrame || int64(len(line))+h.DataLength+h.PayloadLength > MaxFrame:
 		return Frame{}, ErrTooLarge
 	}
 	f := Frame{Type: h.Type, Data: h.Data}
@@ -138,7 +138,7 @@ func (r *Reader) line() ([]byte, error) {
 }
 
 // data reads n bytes of data and adds its members to those of the header.
-func (r *Reader) data(f *Frame, n int) error {
+func (r *Reader) data(f *Frame, n int64) error {
 	object, err := r.bytes(n)
 	if err != nil || n == 0 {
 		return err
@@ -155,12 +155,12 @@ func (r *Reader) data(f *Frame, n int) error {
 }
 
 // bytes reads n bytes; nil for 0. Its memory grows with what arrives.
-func (r *Reader) bytes(n int) ([]byte, error) {
+func (r *Reader) bytes(n int64) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
 	var b bytes.Buffer
-	if _, err := io.CopyN(&b, r.in, int64(n)); errors.Is(err, io.EOF) {
+	if _, err := io.CopyN(&b, r.in, n); errors.Is(err, io.EOF) {
 		return nil, io.ErrUnexpectedEOF
 	} else if err != nil {
 		return nil, err
