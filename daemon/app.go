@@ -202,11 +202,14 @@ func voiceDefaults(cfg settings.Config) library.Defaults {
 	return library.Defaults{Voice: cfg.DefaultVoice, Rate: cfg.DefaultRate}
 }
 
+// between is the silence between two announcements.
+const between = 800 * time.Millisecond
+
 func queueConfig(cfg settings.Config) announce.Config {
 	return announce.Config{
 		Max: cfg.QueueMaxSize, TTL: cfg.NotifyTTL,
 		Rate: cfg.DefaultRate, Volume: cfg.Volume, History: cfg.History,
-		Chime: cfg.Chime, ChimeUrgent: cfg.ChimeUrgent, Duck: cfg.Duck,
+		Chime: cfg.Chime, ChimeUrgent: cfg.ChimeUrgent, Between: between, Duck: cfg.Duck,
 	}
 }
 

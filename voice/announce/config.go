@@ -16,7 +16,8 @@ type Config struct {
 	// Chime and ChimeUrgent are the default chimes of usual and urgent announcements, see [audio.Chime]; ""
 	// means none.
 	Chime, ChimeUrgent string
-	Duck               float64 // by which other streams are lowered while something is spoken, in dB, at most 0
+	Between            time.Duration // silence between two announcements; none precedes an urgent one
+	Duck               float64       // by which other streams are lowered while something is spoken, in dB, at most 0
 }
 
 // Check returns an error if a setting is out of range.

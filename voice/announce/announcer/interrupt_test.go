@@ -246,8 +246,7 @@ func TestInterrupted_takesNoPlace(t *testing.T) {
 	})
 }
 
-// If the sound server is lost, the announcement is spoken again from where it began, an interrupted one from
-// its interrupted sentence.
+// If the sound server is lost, the announcement goes on with the sentence that was heard half a second before.
 func TestInterrupted_sinkLost(t *testing.T) {
 	interrupting(t, settings, func(h *rig) {
 		h.post("a1|a2|a3|a4", false)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 	"time"
 
 	"pressbox/audio"
@@ -28,8 +29,11 @@ type playback struct {
 	ending       <-chan struct{}         // closed: no other sentence begins
 	finished     chan struct{}           // closed when the sink has finished
 
-	// Read after play:
+	mu       sync.Mutex    // guards timeline and until, which only feed changes
 	timeline plan.Timeline // of the clips that the sink received
+	until    time.Time     // when they will have been heard, if none waits
+
+	// Read after play:
 	complete bool          // it received every clip
 	played   time.Duration // of the timeline
 	sinkErr  error
@@ -124,8 +128,26 @@ func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, last <-chan st
 		pb.onVoice(voice)
 		pb.voice = voice
 	}
+	pb.mu.Lock()
+	defer pb.mu.Unlock()
+	if now := time.Now(); pb.until.Before(now) {
+		pb.until = now
+	}
+	pb.until = pb.until.Add(sound.Duration())
 	pb.timeline.Add(pb.syn.pending.Sentence, sound.Duration())
 	return true
+}
+
+// doubt is by how much less may have been heard than is estimated.
+const doubt = 500 * time.Millisecond
+
+// place returns how much has been heard, by an estimate, and the sentence that was heard then; false if there is none.
+func (pb *playback) place() (heard time.Duration, sentence int, ok bool) {
+	pb.mu.Lock()
+	defer pb.mu.Unlock()
+	heard = pb.timeline.End() - max(0, time.Until(pb.until)) - doubt
+	sentence, ok = pb.timeline.Unplayed(heard)
+	return heard, sentence, ok
 }
 
 // outcome returns the status that the announcement gets, and the error of a failed one. Queued means that it is
@@ -155,12 +177,16 @@ func (pb *playback) outcome(ctx context.Context, cause error) (status announce.S
 func (pb *playback) lost() bool { return errors.Is(pb.sinkErr, audio.ErrSinkLost) }
 
 // rest returns the sentence from which on it is to be spoken again, if it began with the sentence from: the
-// first one that was not played to its end. If the sound server was lost, nothing is known to have been played.
+// first one that was not played to its end. What was played is an estimate if the sound server was lost.
 func (pb *playback) rest(from int) int {
-	if pb.lost() || pb.timeline.Last() < 0 {
+	if pb.timeline.Last() < 0 {
 		return from
 	}
-	if sentence, ok := pb.timeline.Unplayed(pb.played); ok {
+	played := pb.played
+	if pb.lost() {
+		played -= doubt
+	}
+	if sentence, ok := pb.timeline.Unplayed(played); ok {
 		return sentence
 	}
 	if pb.syn.hasPending {

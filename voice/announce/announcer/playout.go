@@ -58,7 +58,7 @@ func (p *playout) speak(ctx, sound context.Context, pb *playback, t *turn) bool 
 	pb.plan = plan.For(p.occasion(t.Turn))
 	pb.syn = p.synthesisOf(ctx, t.Announcement, pb.plan.Gain)
 	pb.onVoice = p.a.markPlaying
-	p.play(sound, pb, func() { p.attend(ctx, pb) })
+	p.play(sound, pb, func() { p.attend(ctx, t, pb) })
 	status, why := pb.outcome(ctx, context.Cause(sound))
 	if status == announce.Queued {
 		if p.a.requeue(ctx, t, pb.rest(t.Sentence), pb.sinkErr) {
@@ -106,6 +106,7 @@ func (p *playout) occasion(t announce.Turn) plan.Occasion {
 		Default: audio.Chime(c.Chime),
 		Last:    p.lastEnded,
 		Now:     c.Now,
+		Between: c.Between,
 		Volume:  d.Volume,
 		Duck:    c.Duck,
 	}
@@ -115,16 +116,35 @@ func (p *playout) occasion(t announce.Turn) plan.Occasion {
 	return o
 }
 
-// attend waits until the current announcement has been played. Once its synthesis is done, it prefetches the
+// The place of an announcement is saved when so much of it has been heard, and so much more: after a crash, at most 10 s
+// and one sentence are heard twice.
+const firstPlace, nextPlace = 10 * time.Second, 9 * time.Second
+
+// savePlace saves with which sentence the current announcement is spoken on after a crash.
+func (p *playout) savePlace(ctx context.Context, t *turn, sentence int) {
+	if p.a.rest(sentence) {
+		p.running.Go(func() { p.a.saveRest(ctx, t) })
+	}
+}
+
+// attend waits until the current announcement has been played, and saves its place meanwhile. Once its synthesis is done, it prefetches the
 // next announcement, and another one if the order changes. An urgent one is prefetched at once, and interrupts
 // one that is not. When ctx ends, attend lets the sentence finish, for at most stopGrace.
-func (p *playout) attend(ctx context.Context, pb *playback) {
+func (p *playout) attend(ctx context.Context, t *turn, pb *playback) {
 	synthesized, stopping := pb.syn.done, ctx.Done()
+	places := time.NewTicker(doubt)
+	defer places.Stop()
+	due := firstPlace
 	var late <-chan time.Time
 	for {
 		select {
 		case <-pb.finished:
 			return
+		case <-places.C:
+			if heard, sentence, ok := pb.place(); ok && heard >= due {
+				due = heard + nextPlace
+				p.savePlace(ctx, t, sentence)
+			}
 		case <-synthesized:
 			synthesized = nil
 			p.prefetch(ctx)

@@ -120,6 +120,9 @@ func (o *outbox) Update(_ context.Context, n announce.Announcement) error {
 	return nil
 }
 
+// find returns an announcement as it is stored.
+func (o *outbox) find(id string) announce.Announcement { o.mu.Lock(); defer o.mu.Unlock(); return o.stored[id] }
+
 func (o *outbox) Load(context.Context) (waiting, ended []announce.Announcement, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

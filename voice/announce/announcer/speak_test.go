@@ -106,7 +106,7 @@ func TestSinkLost_speaksAgain(t *testing.T) {
 		}
 		h.sink.restore()
 		time.Sleep(10 * time.Second)
-		h.expect("a1 a2 / a1 a2 b1")
+		h.expect("a1 a2 / a2 b1") // from the sentence that was heard half a second before
 		h.expectStatus(a.ID, announce.Done)
 		h.expectStatus(b.ID, announce.Done)
 		check.NoError(h.t, h.Stats().SinkError)
@@ -486,6 +486,37 @@ func TestChime_doesNotDelay(t *testing.T) {
 				if v := h.expectStatus(v.ID, announce.Done); v.Started.Sub(start) != 100*time.Millisecond {
 					h.t.Errorf("it starts after %s, want 0.1 s", v.Started.Sub(start))
 				}
+			})
+		})
+	}
+}
+
+// The place of a long announcement is saved about every ten seconds of its speech, that of a short one never; after a
+// crash it goes on there.
+func TestPlace_saved(t *testing.T) {
+	sentences := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf("a%d", i))
+		}
+		return strings.Join(all, "|")
+	}
+	for n, want := range map[int]int{1: 0, 9: 0, 20: 2, 30: 3, 60: 6} {
+		t.Run(fmt.Sprintf("%d s", n), func(t *testing.T) {
+			running(t, settings, func(h *rig) {
+				h.post(sentences(n), false)
+				time.Sleep(10 * time.Minute)
+				check.Equal(h.t, h.outbox.writes()-1, want, "places saved before the end")
+			})
+		})
+	}
+	for after, want := range map[int]int{9: 0, 12: 9, 20: 18, 29: 27} {
+		t.Run(fmt.Sprintf("after %d s", after), func(t *testing.T) {
+			running(t, settings, func(h *rig) {
+				id := h.post(sentences(40), false).ID
+				time.Sleep(time.Duration(after)*time.Second + 100*time.Millisecond)
+				place := h.outbox.find(id).Sentence
+				check.That(h.t, place >= want && place <= after, "the place is %d, want %d to %d", place, want, after)
 			})
 		})
 	}

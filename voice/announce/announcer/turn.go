@@ -60,7 +60,9 @@ func (a *Announcer) interrupt() bool { return a.step((*announce.Queue).Interrupt
 
 // requeue saves with which sentence the current announcement is to be spoken on, and does [announce.Queue.Requeue].
 func (a *Announcer) requeue(ctx context.Context, t *turn, sentence int, sinkErr error) (ok bool) {
-	a.saveSentence(ctx, t, sentence)
+	if a.rest(sentence) {
+		a.saveRest(ctx, t)
+	}
 	lost := errors.Is(sinkErr, audio.ErrSinkLost)
 	a.step(func(q *announce.Queue, c announce.Conditions) (s announce.Step) {
 		if ok, s = q.Requeue(lost, c); !ok {
@@ -77,14 +79,15 @@ func (a *Announcer) requeue(ctx context.Context, t *turn, sentence int, sinkErr 
 	return ok
 }
 
-// saveSentence does [announce.Queue.Rest] and saves it.
-func (a *Announcer) saveSentence(ctx context.Context, t *turn, sentence int) {
+// rest does [announce.Queue.Rest].
+func (a *Announcer) rest(sentence int) (changed bool) {
 	a.mu.Lock()
-	changed := a.queue.Rest(sentence)
-	a.mu.Unlock()
-	if !changed {
-		return
-	}
+	defer a.mu.Unlock()
+	return a.queue.Rest(sentence)
+}
+
+// saveRest saves with which sentence an announcement is to be spoken on.
+func (a *Announcer) saveRest(ctx context.Context, t *turn) {
 	if err := a.save(ctx, t.ID); err != nil {
 		a.log.Error("interruption not saved, more of the announcement may be spoken again after a restart",
 			"announcement", t.ID, "err", err)

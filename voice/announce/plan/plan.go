@@ -2,10 +2,10 @@
 // streams are lowered.
 //
 //	other streams  ▔▔╲▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁╱▔▔  Lower
-//	chime            ▇▅▃▁                        from sample 0
+//	chime            ▇▅▃▁                        from the end of the Wait
 //	speech                 ▇▇▇▇▇▇ ▇▇▇▇ ▇▇▇▇▇     from the end of the Prelude
 //
-// One law: without a chime, the first sample of the speech is the first one.
+// One law: without a chime, and unless another one has just ended, the first sample of the speech is the first one.
 package plan
 
 import (
@@ -35,15 +35,25 @@ type Occasion struct {
 	Last    time.Time   // when another announcement ended; zero: none has
 	Now     time.Time
 
-	Volume int     // percent
-	Duck   float64 // of other streams, in dB; 0 leaves them as they are
+	Between time.Duration // silence between two announcements; none precedes an urgent one
+	Volume  int           // percent
+	Duck    float64       // of other streams, in dB; 0 leaves them as they are
 }
 
 // A Plan is the sequence of an announcement's or a comment's sound.
 type Plan struct {
-	Lower float64     // gain of the sink's other streams from sample 0 until the end; 1 leaves them as they are
-	Chime audio.Chime // at sample 0
-	Gain  float32     // factor of the chime's and the speech's samples
+	Lower float64       // gain of the sink's other streams from sample 0 until the end; 1 leaves them as they are
+	Chime audio.Chime   // at sample 0
+	Gain  float32       // factor of the chime's and the speech's samples
+	Wait  time.Duration // silence before all that, after another announcement
+}
+
+// since returns the time since the end of another announcement, an hour if none has ended.
+func (o Occasion) since() time.Duration {
+	if o.Last.IsZero() {
+		return time.Hour
+	}
+	return max(0, o.Now.Sub(o.Last))
 }
 
 // For returns the plan for an occasion.
@@ -51,6 +61,8 @@ func For(o Occasion) Plan {
 	p := Plan{Lower: math.Pow(10, min(0, o.Duck)/20), Chime: o.chime(), Gain: float32(o.Volume) / 100}
 	if o.Urgent {
 		p.Gain *= audio.UrgentGain
+	} else {
+		p.Wait = max(0, o.Between-o.since())
 	}
 	if p.Gain == 0 {
 		p.Lower = 1
@@ -58,29 +70,29 @@ func For(o Occasion) Plan {
 	return p
 }
 
-// chime returns the chime that is played: the requested one, or the default one where it is usual. A requested
-// one is played once.
+// chime returns the chime that is played: the requested one, or the default one where it is usual. An urgent
+// announcement always has one; others have it once, and not soon after another announcement.
 func (o Occasion) chime() audio.Chime {
-	recent := !o.Last.IsZero() && o.Now.Sub(o.Last) < ChimePause
-	usual := !o.Comment && !o.Low && !o.Soft && !recent
+	usual := o.Urgent || !o.Comment && !o.Low && !o.Soft && !o.Resumed && o.since() >= ChimePause
 	switch {
-	case o.Chime != "" && !o.Resumed:
+	case o.Chime != "" && (o.Urgent || !o.Resumed):
 		return o.Chime
-	case o.Chime == audio.NoChime, o.Resumed, !usual, o.Default == "":
+	case o.Chime == audio.NoChime, !usual, o.Default == "":
 		return audio.NoChime
 	default:
 		return o.Default
 	}
 }
 
-// Prelude returns what is played before the speech: the chime and the gap; nil without a chime.
+// Prelude returns what is played before the speech: the wait, the chime and the gap; nil without them.
 func (p Plan) Prelude(rate int) []float32 {
+	silence := func(d time.Duration) []float32 { return make([]float32, int(d.Seconds()*float64(rate))) }
 	chime := p.Chime.Samples(rate)
-	if len(chime) == 0 {
-		return nil
+	if len(chime) > 0 {
+		audio.Scale(chime, p.Gain)
+		chime = append(chime, silence(Gap)...)
 	}
-	audio.Scale(chime, p.Gain)
-	return append(chime, make([]float32, int(Gap.Seconds()*float64(rate)))...)
+	return append(silence(p.Wait), chime...)
 }
 
 // A Timeline records which sentence is where in a sound.

@@ -29,7 +29,11 @@ func TestFor_chime(t *testing.T) {
 		{"4.999 s after another", plan.Occasion{Last: before(4999 * time.Millisecond)}, audio.NoChime},
 		{"5 s after another", plan.Occasion{Last: before(5 * time.Second)}, audio.Ding},
 		{"right after another", plan.Occasion{Last: now}, audio.NoChime},
-		{"urgent after another", plan.Occasion{Urgent: true, Default: audio.Alert, Last: now}, audio.NoChime},
+		{"urgent after another", plan.Occasion{Urgent: true, Default: audio.Alert, Last: now}, audio.Alert},
+		{"urgent in soft quiet", plan.Occasion{Urgent: true, Default: audio.Alert, Soft: true}, audio.Alert},
+		{"urgent, resumed", plan.Occasion{Urgent: true, Default: audio.Alert, Resumed: true}, audio.Alert},
+		{"urgent, requested, resumed", plan.Occasion{Urgent: true, Chime: audio.Ding, Resumed: true}, audio.Ding},
+		{"urgent, requested none", plan.Occasion{Urgent: true, Chime: audio.NoChime, Default: audio.Alert}, audio.NoChime},
 		{"requested after another", plan.Occasion{Chime: audio.DingDong, Last: now}, audio.DingDong},
 		{"the clock was set back", plan.Occasion{Last: now.Add(time.Hour)}, audio.NoChime},
 
@@ -74,6 +78,27 @@ func TestFor_levels(t *testing.T) {
 	}
 }
 
+// Two announcements are 0.8 s apart, from the end of the first; an urgent one does not wait.
+func TestFor_wait(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		o    plan.Occasion
+		want time.Duration
+	}{
+		{plan.Occasion{}, 0},
+		{plan.Occasion{Last: now}, 800 * time.Millisecond},
+		{plan.Occasion{Last: now.Add(-300 * time.Millisecond)}, 500 * time.Millisecond},
+		{plan.Occasion{Last: now.Add(-800 * time.Millisecond)}, 0},
+		{plan.Occasion{Last: now.Add(-time.Minute)}, 0},
+		{plan.Occasion{Last: now, Urgent: true}, 0},
+	} {
+		tt.o.Now, tt.o.Between = now, 800*time.Millisecond
+		p := plan.For(tt.o)
+		check.Equal(t, p.Wait, tt.want, "%+v", tt.o)
+		check.Equal(t, len(p.Prelude(1000)), int(tt.want.Milliseconds()), "samples of the prelude of %+v", tt.o)
+	}
+}
+
 // The samples: the chime, 0.15 to 0.25 s of silence, the speech.
 func TestPlan_samples(t *testing.T) {
 	t.Parallel()
@@ -83,7 +108,7 @@ func TestPlan_samples(t *testing.T) {
 			prelude := p.Prelude(rate)
 			bell := chime.Samples(rate)
 			if chime == audio.NoChime {
-				check.That(t, prelude == nil, "without a chime, the speech begins at sample %d", len(prelude))
+				check.That(t, len(prelude) == 0, "without a chime, the speech begins at sample %d", len(prelude))
 				continue
 			}
 			for i, s := range bell {
