@@ -14,19 +14,21 @@ const (
 	Ding     Chime = "ding"      // one stroke
 	DingDong Chime = "ding-dong" // two, a major third down
 	Alert    Chime = "alert"     // three of the same pitch, in quick succession
+	Alarm    Chime = "alarm"     // eight of two pitches in turn
 )
 
 // Chimes returns all chimes, first none.
-func Chimes() []Chime { return []Chime{NoChime, Ding, DingDong, Alert} }
+func Chimes() []Chime { return []Chime{NoChime, Ding, DingDong, Alert, Alarm} }
 
 const (
-	chimeLevel  = 0.25                   // −12 dBFS: no sample exceeds it
+	chimeLevel  = 0.126                  // root mean square, −18 dBFS, as of speech; no sample exceeds Ceiling
 	longDecay   = 120 * time.Millisecond // in which a stroke that rings falls to 1/e
 	shortDecay  = 80 * time.Millisecond  // and one of a quick succession
 	chimeAttack = 4 * time.Millisecond   // in which a stroke rises
 	chimeFade   = 30 * time.Millisecond  // to silence, at the end
 	dingTime    = 450 * time.Millisecond // of one stroke
 	chimeTime   = 600 * time.Millisecond // of several
+	alarmTime   = 200 * time.Millisecond // of each of the alarm's
 )
 
 // A stroke is a struck bell: three decaying sines.
@@ -52,6 +54,12 @@ func (c Chime) strokes() ([]stroke, time.Duration) {
 			{130 * time.Millisecond, 1318.5, shortDecay},
 			{260 * time.Millisecond, 1318.5, shortDecay},
 		}, chimeTime
+	case Alarm:
+		var all []stroke
+		for i := range 8 {
+			all = append(all, stroke{time.Duration(i) * alarmTime, []float64{1318.5, 987.8}[i%2], shortDecay})
+		}
+		return all, 8 * alarmTime
 	default:
 		return nil, 0
 	}
@@ -66,14 +74,18 @@ func (c Chime) Samples(rate int) []float32 {
 	for _, s := range strokes {
 		s.addTo(sum[count(s.at):], rate)
 	}
-	peak := 1.0 // of strokes that overlap
-	for _, v := range sum {
-		peak = max(peak, math.Abs(v))
+	peak, square := 0.0, 0.0
+	for i := range sum {
+		sum[i] *= min(1, float64(len(sum)-1-i)/float64(max(1, count(chimeFade))))
+		peak, square = max(peak, math.Abs(sum[i])), square+sum[i]*sum[i]
 	}
 	samples := make([]float32, len(sum))
+	if square == 0 {
+		return samples
+	}
+	gain := min(chimeLevel/math.Sqrt(square/float64(len(sum))), Ceiling/peak)
 	for i, v := range sum {
-		fade := min(1, float64(len(sum)-1-i)/float64(max(1, count(chimeFade))))
-		samples[i] = float32(v / peak * chimeLevel * fade)
+		samples[i] = float32(v * gain)
 	}
 	return samples
 }

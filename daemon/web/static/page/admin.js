@@ -169,7 +169,7 @@ function gatekeeper(me, update) {
 
 /** Matches quiet hours that are the same each day, also while they are entered. */
 const everyDay = /^(\d\d:\d\d)?-?(\d\d:\d\d)?$/;
-const chimes = ["none", "ding", "ding-dong", "alert"];
+const chimes = ["none", "ding", "ding-dong", "alert", "alarm"];
 const modes = ["silence", "hold", "soft"];
 
 /**

@@ -322,6 +322,7 @@ const texts = {
   "say.chime.ding": "Ding",
   "say.chime.ding-dong": "Ding-dong",
   "say.chime.alert": "Alert",
+  "say.chime.alarm": "Alarm",
   "say.heading": "Title",
   "say.priority": "Priority",
   "say.priority.default": "Default",
