@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"sync"
+	"time"
 )
 
 // A Calibration holds the measurements of one speaker of a voice, which correct its speed and level. The zero
@@ -69,11 +70,16 @@ func (c Calibration) WordsPerMinute() float64 {
 
 // duration returns the duration of text of length m from its first to its last audible sample.
 func (c Calibration) duration(m textLength) Span {
-	return Span{Fixed: Pause.Seconds() * float64(m.pauses)}.
+	return Span{Fixed: c.pause().Seconds() * float64(m.pauses)}.
 		plus(float64(m.segments), c.Segment).
 		plus(float64(m.letters), c.Letter).
 		plus(float64(m.marks), c.Mark).
 		plus(-1, c.Ends)
+}
+
+// pause returns the silence that is inserted between sentences.
+func (c Calibration) pause() time.Duration {
+	return max(leastPause, Pause-time.Duration(c.Ends.at(1)*float64(time.Second)))
 }
 
 // scale returns the scale at which text of length m lasts so many seconds, within the limits.

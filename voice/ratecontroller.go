@@ -50,7 +50,7 @@ func (r *rateController) foresee(s clauses, from int) []Foreseen {
 func (r *rateController) nextPause(next segment) time.Duration {
 	pause := time.Duration(0)
 	if next.pauseBefore {
-		pause = Pause
+		pause = r.calibration.pause()
 	}
 	spare := r.seconds - r.bias()*r.calibration.duration(r.remaining).at(maxScale)
 	if !r.slow || r.first == 0 || spare <= 0 {

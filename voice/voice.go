@@ -22,8 +22,9 @@ import (
 	"pressbox/audio"
 )
 
-// Pause is the silence between sentences.
-const Pause = 200 * time.Millisecond
+// Pause is the silence between sentences, with that which the voice itself leaves at its ends; leastPause is inserted
+// in any case.
+const Pause, leastPause = 450 * time.Millisecond, 100 * time.Millisecond
 
 // A Phonemizer converts text to phonemes.
 type Phonemizer interface {

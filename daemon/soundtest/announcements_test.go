@@ -49,8 +49,8 @@ func TestAnnouncement_samples(t *testing.T) {
 			check.That(t, peak(got[:at[0]]) <= 0 && peak(got[at[0]+len(want):]) <= 0,
 				"there is other sound before or after it")
 		})
-		if _, between := pause(audible(want)); announcement.Rate == 0 && (between < rate/5 || between > rate*3/10) {
-			t.Errorf("the pause between the sentences is %d samples long, want %d", between, rate/5)
+		if _, between := pause(audible(want)); announcement.Rate == 0 && (between < rate*3/10 || between > rate*45/100) {
+			t.Errorf("the pause between the sentences has %d silent samples, want %d with what the voice leaves", between, rate*45/100)
 		}
 		minutes := float64(len(audible(want))) / rate / 60
 		if got := float64(len(strings.Fields(announcement.Message))) / minutes; announcement.Rate > 0 &&

@@ -125,7 +125,8 @@ func (s *stream) pause() []float32 {
 	if s.open || !s.begun {
 		return nil
 	}
-	return make([]float32, int(voice.Pause.Seconds()*float64(s.joiner.Rate)))
+	const usual = 100 * time.Millisecond // silence that a voice leaves at its ends
+	return make([]float32, int((voice.Pause-usual).Seconds()*float64(s.joiner.Rate)))
 }
 
 // An audioFormat is the data of audio-start and audio-chunk.

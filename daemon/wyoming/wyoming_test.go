@@ -99,7 +99,7 @@ func TestServer_synthesize(t *testing.T) {
 
 // A sentence is spoken when it is complete, after the usual pause, and the whole text that is sent again is ignored.
 func TestServer_stream(t *testing.T) {
-	const pause = 4410 // samples
+	const pause = 7717 // samples: 0.35 s, and what the voice leaves at its ends
 	inBubble(t, unchanged, func(r *rig) {
 		p := r.dial()
 		for range 2 {
@@ -156,7 +156,7 @@ func TestServer_oneFormat(t *testing.T) {
 			}
 			want := 22050
 			if i > 1 {
-				want += 4410
+				want += 7717
 			}
 			got := p.speech()
 			check.That(r.T, got >= want-3 && got <= want+3, "sentence %d: %d samples, want %d", i, got, want)

@@ -121,7 +121,11 @@ func (o *outbox) Update(_ context.Context, n announce.Announcement) error {
 }
 
 // find returns an announcement as it is stored.
-func (o *outbox) find(id string) announce.Announcement { o.mu.Lock(); defer o.mu.Unlock(); return o.stored[id] }
+func (o *outbox) find(id string) announce.Announcement {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.stored[id]
+}
 
 func (o *outbox) Load(context.Context) (waiting, ended []announce.Announcement, err error) {
 	o.mu.Lock()
