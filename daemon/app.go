@@ -202,8 +202,9 @@ func voiceDefaults(cfg settings.Config) library.Defaults {
 	return library.Defaults{Voice: cfg.DefaultVoice, Rate: cfg.DefaultRate}
 }
 
-// between is the silence between two announcements.
-const between = 800 * time.Millisecond
+// between is the silence between two announcements; with that at the ends of a voice, and the start of a stream, it is
+// 0.8 s.
+const between = 650 * time.Millisecond
 
 func queueConfig(cfg settings.Config) announce.Config {
 	return announce.Config{
