@@ -81,6 +81,28 @@ func TestAnnouncement_urgentGain(t *testing.T) {
 	})
 }
 
+// What is spoken falls silent when it is muted, and ends.
+func TestMute_whileSpoken(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t, "CONTROL_ACCESS=lan")
+	mute := func(muted bool) {
+		check.NoError(t, s.Call(t.Context(), http.MethodPut, "/volume", map[string]bool{"muted": muted}, new(any)))
+	}
+	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
+		mute(false)
+		recording := s.Sound.Record()
+		id := s.Post(client.Announcement{Message: passage}).ID
+		recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate })
+		before := recording.Len()
+		mute(true)
+		report, err := s.Follow(t.Context(), id)
+		check.That(t, err == nil && report.Status == "silenced", "it ended as %+v, %v", report, err)
+		heard := time.Duration(len(audible(recording.Stop()[before:]))) * time.Second / rate
+		t.Logf("it is heard for %v more", heard.Round(time.Millisecond))
+		check.That(t, heard <= time.Second/2, "it is heard for %v after it was muted, want half a second at most", heard)
+	})
+}
+
 // awaitHealth polls a server's health until done reports true.
 func awaitHealth(tb testing.TB, url string, done func(client.Health) bool) {
 	tb.Helper()

@@ -37,7 +37,7 @@ const (
 	Failed       Status = "failed"
 	Cancelled    Status = "cancelled"
 	Expired      Status = "expired"
-	Silenced     Status = "silenced" // not spoken: of priority 1, muted, or because of quiet
+	Silenced     Status = "silenced" // not spoken, or not to its end: of priority 1, muted, or because of quiet
 )
 
 // Ended reports whether the status is final.

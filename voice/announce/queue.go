@@ -22,7 +22,8 @@ const (
 var (
 	ErrCancelled   = errors.New("cancelled")
 	ErrExpired     = errors.New("expired")
-	ErrInterrupted = errors.New("interrupted by an urgent announcement")
+	ErrInterrupted = errors.New("interrupted by an urgent announcement, or held by quiet")
+	ErrSilenced    = errors.New("silenced")
 )
 
 // Conditions hold on what a step of the queue depends besides the queue.

@@ -47,8 +47,19 @@ func (q *Queue) replan(it *item, c Conditions) {
 	}
 }
 
-// Reconsider applies a change of the conditions to the announcements that wait.
+// Reconsider applies a change of the conditions to the announcements that wait and to the current one, whose sound is
+// stopped if it may not be spoken on: it ends, or waits for the end of quiet.
 func (q *Queue) Reconsider(c Conditions) Step {
+	if it := q.current; it != nil && !it.ending {
+		switch d := c.Decide(it.Announcement, c.Now); {
+		case d.Speak:
+		case !d.Until.IsZero():
+			q.step.Stop = ErrInterrupted
+		default:
+			it.ending = true
+			q.step.Stop = ErrSilenced
+		}
+	}
 	for _, it := range slices.Concat(q.waiting, q.scheduled) {
 		if !it.ending {
 			q.replan(it, c)

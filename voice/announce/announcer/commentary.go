@@ -69,6 +69,9 @@ func (p *playout) attendComment(ctx context.Context, pb *playback, deadline time
 		case <-late:
 			pb.lastClip()
 		case <-p.a.queueChanged:
+			if !p.mayComment() {
+				pb.stop(announce.ErrSilenced)
+			}
 			p.yieldTo(ctx, pb)
 		case <-stopping:
 			stopping, over = nil, time.After(stopGrace)
@@ -78,6 +81,12 @@ func (p *playout) attendComment(ctx context.Context, pb *playback, deadline time
 			pb.stop(errStopping)
 		}
 	}
+}
+
+// mayComment reports whether comments are spoken now.
+func (p *playout) mayComment() bool {
+	now := p.a.now()
+	return now.Decide(announce.Announcement{}, now.Now).Speak
 }
 
 // yieldTo ends a comment for the next announcement, if there is one.

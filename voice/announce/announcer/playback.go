@@ -160,6 +160,8 @@ func (pb *playback) outcome(ctx context.Context, cause error) (status announce.S
 		return announce.Cancelled, ""
 	case errors.Is(cause, announce.ErrExpired):
 		return announce.Expired, ""
+	case errors.Is(cause, announce.ErrSilenced):
+		return announce.Silenced, ""
 	case pb.complete && !pb.lost() && pb.played >= pb.timeline.End():
 		return announce.Done, "" // it was interrupted in the silence at its end
 	case pb.lost(), errors.Is(cause, announce.ErrInterrupted), ctx.Err() != nil:

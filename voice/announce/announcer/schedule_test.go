@@ -324,6 +324,58 @@ func TestQuiet_endsWhileSaving(t *testing.T) {
 	})
 }
 
+// What mutes acts on what is spoken: it ends, or waits for the end of quiet; an urgent one goes on.
+func TestMute_whileSpoken(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*controls)
+		played string // with a change after 1.5 s that is undone after an hour
+		status announce.Status
+	}{
+		"muted":   {func(c *controls) { c.state.Muted = true }, "a1 a2 / u1 u2", announce.Silenced},
+		"volume":  {func(c *controls) { c.state.Volume = 0 }, "a1 a2 / u1 u2", announce.Silenced},
+		"silence": {func(c *controls) { c.quiet = between(policy.Silence, 0, time.Hour) }, "a1 a2 / u1 u2", announce.Silenced},
+		"hold": {
+			func(c *controls) { c.quiet = between(policy.Hold, 0, time.Hour) }, "a1 a2 / u1 u2 a2 a3", announce.Done,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &controls{state: policy.State{Volume: 100, UrgentMinVolume: 50}}
+			controlled(t, c, func(h *rig) {
+				v := h.request(announce.Request{Content: said("a1|a2|a3"), TTL: 2 * time.Hour})
+				time.Sleep(1500 * time.Millisecond)
+				c.change(tt.change)
+				h.Reconsider()
+				synctest.Wait()
+				h.expect("a1 a2 /")
+				if tt.status == announce.Done {
+					waits := h.expectStatus(v.ID, announce.Scheduled)
+					check.Equal(h.t, waits.SpeaksAt.Sub(start), time.Hour, "it waits until")
+				}
+				h.post("u1|u2", true)
+				time.Sleep(500 * time.Millisecond)
+				h.Reconsider() // and nothing has changed
+				time.Sleep(2 * time.Hour)
+				h.expect(tt.played)
+				h.expectStatus(v.ID, tt.status)
+				h.expectSaved(v.ID, tt.status)
+			})
+		})
+	}
+}
+
+// A comment on a game is stopped, too.
+func TestMute_stopsComment(t *testing.T) {
+	c := &controls{state: policy.State{Volume: 100}}
+	controlled(t, c, func(h *rig) {
+		h.Comment("g1", "one|two|three")
+		time.Sleep(1500 * time.Millisecond)
+		c.change(func(c *controls) { c.state.Muted = true })
+		h.Reconsider()
+		time.Sleep(time.Minute)
+		h.expect("one two /")
+	})
+}
+
 // A comment on a game is not spoken later.
 func TestMute_dropsComments(t *testing.T) {
 	c := &controls{state: policy.State{Volume: 100, Muted: true}}
