@@ -281,8 +281,8 @@ func TestJoiner_rates(t *testing.T) {
 	check.That(t, check.Err(new(audio.Joiner).Append(nil, audio.Clip{})) != nil, "a clip without a rate has no error")
 }
 
-// A chime lasts 0.6 s at most, the alarm 1.2 to 2 s, and is as loud as speech, whose root mean square is −18 dBFS, within
-// 2 dB. It begins and ends with silence, and is as long and as loud at every rate.
+// A chime lasts 0.6 s at most, the alarm 1.2 to 2 s, and is as loud as speech, whose root mean square is −18 dBFS,
+// within 2 dB. It begins and ends with silence, and is as long and as loud at every rate.
 func TestChime_levelAndLength(t *testing.T) {
 	t.Parallel()
 	const speech = 0.126

@@ -283,8 +283,10 @@ func TestGoneFindings(t *testing.T) {
 		Dirs: []string{"../../models"}, Defaults: library.Defaults{Voice: "en_US-heart-medium"},
 		Log: slog.New(slog.DiscardHandler),
 	})
-	got := goneFindings(voices, []string{"", "en_US-crow-low", "en_US-heart_lower-medium", "en_US-pressbox-medium",
-		"en_US-crow-low"})
+	got := goneFindings(voices, []string{
+		"", "en_US-crow-low", "en_US-heart_lower-medium", "en_US-pressbox-medium",
+		"en_US-crow-low",
+	})
 	check.That(t, len(got) == 1 && has(got, "voices", Warning,
 		"en_US-crow-low, which favorites, schedules or announcements that wait name, cannot speak: "+
 			"en_US-heart-medium speaks instead", "pressbox voices install en_US-crow-low"), "%+v", got)

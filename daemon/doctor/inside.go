@@ -49,7 +49,8 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 	findings := slices.Concat(
 		s.checkSettings(), exposureFindings(s.Started), openAccountFindings(s.Started, accounts), s.checkProxy(ctx),
 		s.checkStore(), //nolint:contextcheck // the store's test write is short
-		diskFindings(s.Started.StateDir), voiceFindings(s.Voices), goneFindings(s.Voices, s.NamedVoices()), lexiconFindings(s.Reloaded()),
+		diskFindings(s.Started.StateDir), voiceFindings(s.Voices), goneFindings(s.Voices, s.NamedVoices()),
+		lexiconFindings(s.Reloaded()),
 		phonemizerFindings(ctx, s.Phonemizer), confinementFindings(confine.Missing()),
 		runtimeFindings(s.Started.ONNXRuntimeLib), s.checkSound(ctx), leagueFindings(s.Leagues.Stored()),
 	)

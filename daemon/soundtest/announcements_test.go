@@ -49,8 +49,9 @@ func TestAnnouncement_samples(t *testing.T) {
 			check.That(t, peak(got[:at[0]]) <= 0 && peak(got[at[0]+len(want):]) <= 0,
 				"there is other sound before or after it")
 		})
-		if _, between := pause(audible(want)); announcement.Rate == 0 && (between < rate*3/10 || between > rate*45/100) {
-			t.Errorf("the pause between the sentences has %d silent samples, want %d with what the voice leaves", between, rate*45/100)
+		const most = rate * 45 / 100 // with what the voice leaves at its ends
+		if _, between := pause(audible(want)); announcement.Rate == 0 && (between < rate*3/10 || between > most) {
+			t.Errorf("the pause between the sentences has %d silent samples, want %d at most", between, most)
 		}
 		minutes := float64(len(audible(want))) / rate / 60
 		if got := float64(len(strings.Fields(announcement.Message))) / minutes; announcement.Rate > 0 &&
@@ -99,7 +100,7 @@ func TestMute_whileSpoken(t *testing.T) {
 		check.That(t, err == nil && report.Status == "silenced", "it ended as %+v, %v", report, err)
 		heard := time.Duration(len(audible(recording.Stop()[before:]))) * time.Second / rate
 		t.Logf("it is heard for %v more", heard.Round(time.Millisecond))
-		check.That(t, heard <= time.Second/2, "it is heard for %v after it was muted, want half a second at most", heard)
+		check.That(t, heard <= time.Second/2, "it is heard for %v more, want half a second at most", heard)
 	})
 }
 

@@ -9,8 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"math"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -186,8 +186,8 @@ func emulator(arch string) []string {
 	}[arch]
 }
 
-// The arm packages, run on an emulated Raspberry Pi processor, say the same as the native package: the network's sums of
-// bytes are rounded otherwise there, so that its sound is compared, by melDistance.
+// The arm packages, run on an emulated Raspberry Pi processor, say the same as the native package: the network's sums
+// of bytes are rounded otherwise there, so that its sound is compared, by melDistance.
 func TestArm_sameSpeech(t *testing.T) {
 	t.Parallel()
 	check.Require(t, nativeArch(t) == "amd64", "amd64 is what arm is compared with: this test needs an amd64")

@@ -45,7 +45,7 @@ type Content struct {
 	Volume int `json:"volume,omitempty" minimum:"1" maximum:"100" example:"50" help:"'percent' of the full volume"`
 
 	// Sound before the speech; default CHIME, of urgent announcements CHIME_URGENT.
-	Chime string `json:"chime,omitempty" enum:"none,ding,ding-dong,alert,alarm" example:"ding" help:"'sound' before the text"`
+	Chime string `json:"chime,omitempty" enum:"none,ding,ding-dong,alert,alarm" example:"ding" help:"'sound' before it"`
 }
 
 // A Payload is what clients send of an announcement that is not bound to one time: the JSON of schedules and

@@ -108,7 +108,7 @@ func (r *Reader) Next() (Frame, error) {
 		return Frame{}, fmt.Errorf("%w: header without a type", ErrMalformed)
 	case h.DataLength < 0 || h.PayloadLength < 0:
 		return Frame{}, fmt.Errorf("%w: negative length", ErrMalformed)
-	case h.DataLength > MaxFrame || h.PayloadLength > MaxFrame || int64(len(line))+h.DataLength+h.PayloadLength > MaxFrame:
+	case max(h.DataLength, h.PayloadLength) > MaxFrame || int64(len(line))+h.DataLength+h.PayloadLength > MaxFrame:
 		return Frame{}, ErrTooLarge
 	}
 	f := Frame{Type: h.Type, Data: h.Data}

@@ -116,8 +116,8 @@ func (p *playout) occasion(t announce.Turn) plan.Occasion {
 	return o
 }
 
-// The place of an announcement is saved when so much of it has been heard, and so much more: after a crash, at most 10 s
-// and one sentence are heard twice.
+// The place of an announcement is saved when so much of it has been heard, and so much more: after a crash, at most
+// 10 s and one sentence are heard twice.
 const firstPlace, nextPlace = 10 * time.Second, 9 * time.Second
 
 // savePlace saves with which sentence the current announcement is spoken on after a crash.
@@ -127,9 +127,9 @@ func (p *playout) savePlace(ctx context.Context, t *turn, sentence int) {
 	}
 }
 
-// attend waits until the current announcement has been played, and saves its place meanwhile. Once its synthesis is done, it prefetches the
-// next announcement, and another one if the order changes. An urgent one is prefetched at once, and interrupts
-// one that is not. When ctx ends, attend lets the sentence finish, for at most stopGrace.
+// attend waits until the current announcement has been played, and saves its place meanwhile. Once its synthesis is
+// done, it prefetches the next announcement, and another one if the order changes. An urgent one is prefetched at
+// once, and interrupts one that is not. When ctx ends, attend lets the sentence finish, for at most stopGrace.
 func (p *playout) attend(ctx context.Context, t *turn, pb *playback) {
 	synthesized, stopping := pb.syn.done, ctx.Done()
 	places := time.NewTicker(doubt)

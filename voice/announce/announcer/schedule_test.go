@@ -331,9 +331,11 @@ func TestMute_whileSpoken(t *testing.T) {
 		played string // with a change after 1.5 s that is undone after an hour
 		status announce.Status
 	}{
-		"muted":   {func(c *controls) { c.state.Muted = true }, "a1 a2 / u1 u2", announce.Silenced},
-		"volume":  {func(c *controls) { c.state.Volume = 0 }, "a1 a2 / u1 u2", announce.Silenced},
-		"silence": {func(c *controls) { c.quiet = between(policy.Silence, 0, time.Hour) }, "a1 a2 / u1 u2", announce.Silenced},
+		"muted":  {func(c *controls) { c.state.Muted = true }, "a1 a2 / u1 u2", announce.Silenced},
+		"volume": {func(c *controls) { c.state.Volume = 0 }, "a1 a2 / u1 u2", announce.Silenced},
+		"silence": {
+			func(c *controls) { c.quiet = between(policy.Silence, 0, time.Hour) }, "a1 a2 / u1 u2", announce.Silenced,
+		},
 		"hold": {
 			func(c *controls) { c.quiet = between(policy.Hold, 0, time.Hour) }, "a1 a2 / u1 u2 a2 a3", announce.Done,
 		},

@@ -33,7 +33,7 @@ func TestFor_chime(t *testing.T) {
 		{"urgent in soft quiet", plan.Occasion{Urgent: true, Default: audio.Alert, Soft: true}, audio.Alert},
 		{"urgent, resumed", plan.Occasion{Urgent: true, Default: audio.Alert, Resumed: true}, audio.Alert},
 		{"urgent, requested, resumed", plan.Occasion{Urgent: true, Chime: audio.Ding, Resumed: true}, audio.Ding},
-		{"urgent, requested none", plan.Occasion{Urgent: true, Chime: audio.NoChime, Default: audio.Alert}, audio.NoChime},
+		{"urgent, none", plan.Occasion{Urgent: true, Chime: audio.NoChime, Default: audio.Alert}, audio.NoChime},
 		{"requested after another", plan.Occasion{Chime: audio.DingDong, Last: now}, audio.DingDong},
 		{"the clock was set back", plan.Occasion{Last: now.Add(time.Hour)}, audio.NoChime},
 
