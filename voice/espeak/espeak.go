@@ -104,7 +104,16 @@ func (p *Phonemizer) Phonemes(ctx context.Context, lang, clause string) (string,
 	if errors.Is(err, errDied) && ctx.Err() == nil {
 		ipa, err = p.ask(ctx, lang, clause) // once more, with a new child
 	}
-	return ipa, err
+	return known(lang, ipa), err
+}
+
+// known returns the IPA without the question marks that espeak-ng prints for phonemes that its table of IPA lacks: 1.51
+// prints two for the German "ur" before a consonant, as in "Geburtstag", for which 1.52 has "ʊɐ".
+func known(lang, ipa string) string {
+	if family, _, _ := strings.Cut(lang, "-"); family == "de" {
+		ipa = strings.ReplaceAll(ipa, "??", "ʊɐ")
+	}
+	return strings.ReplaceAll(ipa, "?", "")
 }
 
 // Close ends the children. Later calls of Phonemes fail.

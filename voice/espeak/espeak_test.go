@@ -61,6 +61,8 @@ func TestPhonemizer_phonemes(t *testing.T) {
 		{"en-us", "", ""},
 		{"en-us", "after nothing", "ˈæftɚ nˈʌθɪŋ"},
 		{"de", "Hallo", "hˈaloː"},
+		{"de", "kurz", "kˈʊɐts"},
+		{"de", "Hamburg, Sturm?", "hˈambʊɐk\nʃtˈʊɐm"},
 	} {
 		got, err := p.Phonemes(t.Context(), tt.lang, tt.clause)
 		check.That(t, err == nil && got == tt.want, "%s %q: %q, %v; want %q", tt.lang, tt.clause, got, err, tt.want)
@@ -230,6 +232,17 @@ func TestPhonemizer_fourHamzas(t *testing.T) {
 		check.Equal(t, mustPhonemes(t, p, lang, "ءءءء"), "ʔʔʔʔ", "%s", lang)
 		got := mustPhonemes(t, p, lang, "سلام")
 		check.That(t, got == want && want != "", "%s after four hamzas: %q, want %q", lang, got, want)
+	}
+}
+
+// No IPA holds a question mark, which voices take for a mark of the text.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ lang, ipa, want string }{
+		{"de", "ɡəbˈ??tstɑːk", "ɡəbˈʊɐtstɑːk"}, {"de-at", "k??ts", "kʊɐts"}, {"de", "a?b", "ab"},
+		{"den", "a??b", "ab"}, {"en-us", "ʔ", "ʔ"}, {"en-us", "", ""},
+	} {
+		check.Equal(t, known(tt.lang, tt.ipa), tt.want, "%s %q", tt.lang, tt.ipa)
 	}
 }
 
