@@ -75,6 +75,7 @@ const (
 	Saintly                  // St. after it is Saint
 	Starter                  // often starts a sentence
 	Lower                    // a word in sentences in capitals
+	Shouted                  // a word wherever it stands in capitals
 	Spelled                  // letters that espeak-ng reads as a word
 	Calm                     // spelled only among small letters
 	Joiner                   // joins two of a kind: and
@@ -106,7 +107,8 @@ func roleNames() [numRoles]string {
 		"whereabouts", "state", "thermal", "scale", "space", "electric", "compound", "determiner", "extent",
 		"part", "parts", "portion", "pressure", "date-before", "date-after", "code", "lock", "refusal", "filler",
 		"dialed", "carrier", "owner",
-		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "spelled", "calm", "joiner", "countable",
+		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "shouted", "spelled", "calm", "joiner",
+		"countable",
 		"moment", "zone", "top-level", "highway",
 		"name-day", "weak-before", "article-before", "dative-before", "dative-article", "about", "ranked",
 		"year-before", "feminine", "masculine",

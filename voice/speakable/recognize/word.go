@@ -291,7 +291,7 @@ func (s *tokenizer) capitals(word string) bool {
 	}
 	lower, spelled := s.Is(Lower, word), s.Is(Spelled, word)
 	switch {
-	case lower && (s.loud || !s.calm(len(word))):
+	case s.Is(Shouted, word), lower && (s.loud || !s.calm(len(word))):
 		return s.take(Word{strings.ToLower(word)}, len(word))
 	case s.Is(Calm, word) && s.loud:
 		return s.take(Word{strings.ToLower(word)}, len(word))

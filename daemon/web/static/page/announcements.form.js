@@ -255,7 +255,8 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         @input=${set("title")}
       />${violations("title")}
       <div class="two">
-        ${select("chime", ["none", "ding", "ding-dong", "alert", "alarm"])} ${select("priority", ["1", "2", "3", "4", "5"])}
+        ${select("chime", ["none", "ding", "ding-dong", "alert", "alarm"])}
+        ${select("priority", ["1", "2", "3", "4", "5"])}
         ${amount("volume", 1, 100)} ${amount("ttl", 1, 1440)}
         ${select("repeat", [...Object.keys(repeats), "own"])}
         ${draft.repeat === "own" ? html`${amount("times", 2, 10, true)} ${amount("every", 1, 60, true)}` : nothing}
