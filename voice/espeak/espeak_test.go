@@ -239,8 +239,12 @@ func TestPhonemizer_fourHamzas(t *testing.T) {
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ lang, ipa, want string }{
-		{"de", "ɡəbˈ??tstɑːk", "ɡəbˈʊɐtstɑːk"}, {"de-at", "k??ts", "kʊɐts"}, {"de", "a?b", "ab"},
-		{"den", "a??b", "ab"}, {"en-us", "ʔ", "ʔ"}, {"en-us", "", ""},
+		{"de", "ɡəbˈ??tstɑːk", "ɡəbˈʊɐtstɑːk"},
+		{"de-at", "k??ts", "kʊɐts"},
+		{"de", "a?b", "ab"},
+		{"den", "a??b", "ab"},
+		{"en-us", "ʔ", "ʔ"},
+		{"en-us", "", ""},
 	} {
 		check.Equal(t, known(tt.lang, tt.ipa), tt.want, "%s %q", tt.lang, tt.ipa)
 	}
