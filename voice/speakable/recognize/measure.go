@@ -423,6 +423,11 @@ func magnitudeOf(written string) string {
 
 // price recognizes an amount, or a range of amounts, after its currency.
 func (s *tokenizer) price(m []string) (Token, int) {
+	least, _ := s.number(m[4], true)
+	low := beforeDash(m[0])
+	if m[4] != "" && low != "" && !s.continues(len(low), Atoi(least.Whole), "number", "money") {
+		m = []string{low, m[1], m[2], m[3], "", "", m[4], m[5]}
+	}
 	written := m[6]
 	amount, ok := s.number(written, true)
 	n := len(m[0])

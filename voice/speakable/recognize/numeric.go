@@ -23,16 +23,14 @@ type tables struct {
 	numeric []rule                                 // what starts with a digit, in the order in which it is tried
 	lead    []rule                                 // what starts with a sign of a number
 	words   []func(s *tokenizer, word string) bool // what starts with a letter
-	scripts []string
 }
 
 // static is the only instance.
 var static = &tables{
 	numeric: slices.Concat(addressRules(), dateRules(), clockRules(), periodRules(), phoneRules(), codeRules(),
 		pairRules(), measureRules(), countRules(), numberRules()),
-	lead:    leadRules(),
-	words:   wordRules(),
-	scripts: strings.Fields(scripts),
+	lead:  leadRules(),
+	words: wordRules(),
 }
 
 // numeric reads what starts with a digit or a sign of a number.
@@ -44,12 +42,12 @@ func (s *tokenizer) numeric(c rune) bool {
 	case IsDigit(c):
 		return s.digits()
 	case strings.ContainsRune(".('+", c):
-		return s.try(static.lead, c)
+		return s.try(s.lead, c)
 	case unicode.Is(unicode.Sc, c),
 		c >= 'A' && c <= 'Z' && strings.ContainsAny(s.rest(0)[:min(4, len(s.rest(0)))], "$£€"):
-		return s.try(static.lead, '$')
+		return s.try(s.lead, '$')
 	case unicode.Is(unicode.No, c):
-		return s.try(static.lead, 'u')
+		return s.try(s.lead, 'u')
 	}
 	return false
 }
@@ -68,7 +66,7 @@ func (s *tokenizer) digits() bool {
 			class = c
 		}
 	}
-	return s.try(static.numeric, class)
+	return s.try(s.tables.numeric, class)
 }
 
 // try tries rules at the position.

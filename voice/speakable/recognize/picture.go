@@ -123,15 +123,18 @@ func sameWord(a, b string) bool {
 }
 
 // scripts are the scripts that have a name in the table of signs.
-const scripts = "Latin Greek Cyrillic Han Hiragana Katakana Hangul Arabic Hebrew Thai Devanagari Bengali Tamil " +
-	"Telugu Kannada Malayalam Gujarati Gurmukhi Georgian Armenian Ethiopic Khmer Lao Myanmar Sinhala Tibetan Mongolian"
+//
+//nolint:gochecknoglobals // a table
+var scripts = strings.Fields("Latin Greek Cyrillic Han Hiragana Katakana Hangul Arabic Hebrew Thai Devanagari " +
+	"Bengali Tamil " +
+	"Telugu Kannada Malayalam Gujarati Gurmukhi Georgian Armenian Ethiopic Khmer Lao Myanmar Sinhala Tibetan Mongolian")
 
 // scriptOf returns the name of a letter's script, "" if it is none of [scripts].
 func scriptOf(c rune) string {
 	if c < 0x250 || !unicode.IsLetter(c) && !unicode.IsMark(c) {
 		return ""
 	}
-	for _, name := range static.scripts {
+	for _, name := range scripts {
 		if unicode.Is(unicode.Scripts[name], c) {
 			return name
 		}

@@ -16,6 +16,7 @@ const memory = 4
 // A tokenizer scans a text once.
 type tokenizer struct {
 	*Locale
+	*tables
 	src       string
 	at        int // position in src
 	tokens    []Token
@@ -33,7 +34,7 @@ type tokenizer struct {
 
 // Tokens returns the tokens of a text. It takes a time linear in its length.
 func Tokens(src string, l *Locale) []Token {
-	s := &tokenizer{Locale: l, src: src, loud: l.loud(src)}
+	s := &tokenizer{Locale: l, tables: static, src: src, loud: l.loud(src)}
 	for s.at < len(s.src) {
 		s.step()
 	}

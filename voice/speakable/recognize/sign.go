@@ -2,6 +2,7 @@ package recognize
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -94,6 +95,8 @@ func (s *tokenizer) dash(c rune, size int, before, after rune) bool {
 		return c == '−' && s.take(Sign{"−"}, size)
 	case c == '−', operand && s.equation(gap, spaced), s.before(0) == "T" && isLetter(before): // T-5
 		return s.take(Sign{"−"}, size)
+	case operand && spaced && !s.alike(gap):
+		return false
 	case operand && (spaced || before != ' '):
 		return s.take(Sign{"to"}, size)
 	case IsWord(before) && (isLetter(before) || s.letters()), before == '*':
@@ -102,6 +105,98 @@ func (s *tokenizer) dash(c rune, size int, before, after rune) bool {
 		return s.take(Sign{"−"}, size)
 	}
 	return false
+}
+
+// alike reports whether what stands before a spaced dash and what follows are of one kind, so that the dash is a range
+// or a score: 5 – 7 kg, Mets 3 – 2, but not Bus 42 – 5 min late.
+func (s *tokenizer) alike(gap string) bool {
+	next, rest := s.first(gap)
+	left, right := kindOf(s.last), kindOf(next)
+	if s.last == nil && s.preceded(Moment) {
+		left = "time"
+	}
+	labeled := s.Is(Seat, s.before(1)) || s.bound()
+	switch {
+	case left == "" || right == "":
+		return false
+	case left == right:
+		return left != "number" || !labeled
+	case left == "number":
+		return !labeled && !yearly(s.last) && right != "date" && right != "ordinal" &&
+			(right != "time" || len(s.before(0)) <= 2)
+	case right == "number":
+		return !yearly(next) && !isLetter(First(strings.TrimLeft(rest, " ")))
+	}
+	return false
+}
+
+// bound reports whether the last token is itself the end of a range or score, or has a sign before it: 3-2, #12.
+func (s *tokenizer) bound() bool {
+	if len(s.tokens) < 2 {
+		return false
+	}
+	sign, ok := s.tokens[len(s.tokens)-2].(Sign)
+	return ok && (sign.Sign == "to" || sign.Sign == "#")
+}
+
+// beforeDash returns the part of a text before its last dash if that stands between spaces, else "".
+func beforeDash(text string) string {
+	at := strings.LastIndexAny(text, "-–")
+	if at < 0 || text[at-1] != ' ' {
+		return ""
+	}
+	return strings.TrimRight(text[:at], " ")
+}
+
+// continues reports whether the dash after the next n bytes is followed by a token of one of these kinds, and by no
+// smaller number than low.
+func (s *tokenizer) continues(n, low int, kinds ...string) bool {
+	next, _ := s.first(strings.TrimLeft(s.rest(n), " -–"))
+	if number, ok := next.(Number); ok && Atoi(number.Whole) < low {
+		return false
+	}
+	return slices.Contains(kinds, kindOf(next))
+}
+
+// first returns the token with which a text begins, nil for a word, and what follows it.
+func (s *tokenizer) first(text string) (t Token, rest string) {
+	ahead := &tokenizer{Locale: s.Locale, tables: s.tables, src: text}
+	ahead.step()
+	if len(ahead.tokens) == 0 {
+		return nil, text
+	}
+	return ahead.tokens[0], text[ahead.at:]
+}
+
+// kindOf returns the kind of a token that may be the end of a range, "" for others.
+func kindOf(t Token) string {
+	switch t := t.(type) {
+	case Number:
+		return "number"
+	case Fraction:
+		return "fraction"
+	case Clock:
+		return "time"
+	case Date:
+		return "date"
+	case Money:
+		return "money"
+	case Quantity:
+		return "quantity " + t.Unit.Symbol
+	case Duration:
+		return "duration"
+	case Ordinal:
+		return "ordinal"
+	case Weekday:
+		return "day"
+	}
+	return ""
+}
+
+// yearly reports whether a token may be a year.
+func yearly(t Token) bool {
+	n, ok := t.(Number)
+	return ok && len(n.Whole) == 4 && !n.Grouped && (n.Whole[:2] == "19" || n.Whole[:2] == "20")
 }
 
 // letters reports whether the word directly before starts with a letter: i7.

@@ -158,6 +158,10 @@ func (s *tokenizer) monthDate(word string) bool {
 	view := s.rest(len(word))
 	if m := monthFirst.FindStringSubmatch(view); m != nil && !s.PeriodOrdinal && Atoi(m[1]) >= 1 && Atoi(m[1]) <= 31 &&
 		Atoi(m[2]) <= 31 && (m[4] != "" || !strings.HasPrefix(view[len(m[0]):], ":")) {
+		day := beforeDash(m[0])
+		if m[2] != "" && day != "" && !s.continues(len(word)+len(day), Atoi(m[1]), "number", "ordinal") {
+			m = []string{day, m[1], "", "", ""}
+		}
 		d := Date{Month: month, Day: Atoi(m[1]), To: Atoi(m[2]), Year: Atoi(m[4]), Comma: m[3] != ""}
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
 			return s.take(d, n)

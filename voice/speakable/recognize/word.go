@@ -37,7 +37,7 @@ func wordRules() []func(s *tokenizer, word string) bool {
 // word reads a word at the position, with what belongs to it.
 func (s *tokenizer) word() {
 	word := Head(s.src[s.at:])
-	for _, recognize := range static.words {
+	for _, recognize := range s.tables.words {
 		if recognize(s, word) {
 			return
 		}
