@@ -85,6 +85,7 @@ func firstAndLast(b *testing.B, v *voice.Voice, text string, rate int) (first, l
 func startPiper(b *testing.B, python, model string) func(text string) (first, last time.Duration) {
 	b.Helper()
 	cmd := exec.CommandContext(b.Context(), python, "testdata/piper/speak.py", model)
+	cmd.Env = append(os.Environ(), "ORT_DISABLE_TELEMETRY=1")
 	in, out := check.Must(cmd.StdinPipe())(b), check.Must(cmd.StdoutPipe())(b)
 	check.NoError(b, cmd.Start())
 	b.Cleanup(func() { _, _ = in.Close(), cmd.Wait() })

@@ -1,5 +1,5 @@
-// This module builds nothing. It pins the ONNX Runtime library for arm, so that
-// "go mod download" fetches it and go.sum holds it to its bytes.
+// This module builds nothing. It pins the ONNX Runtime libraries, so that
+// "go mod download" fetches them and go.sum holds them to their bytes.
 module pressbox/packaging/onnxruntime
 
 go 1.26
