@@ -123,7 +123,7 @@ func speechSettings() []Setting {
 		{
 			Name: "VOICE_CACHE_BYTES", valueType: size(1 << 20), Default: "256MiB",
 			Description: "maximum size of voice models kept in memory, not counting the default voice",
-			More:        "A model that loads within 0.25 s is kept for 30 s only.",
+			More:        "A model that loads within 0.75 s is kept for 30 s only.",
 		},
 		{
 			Name: "ONNXRUNTIME_LIB", valueType: path(),

@@ -80,7 +80,7 @@ func (l *Library) release(e *installedVoice) {
 
 // A voice whose model loads within quickLoad is unloaded when it has not been used for keepFor: its memory is worth
 // more than the time. The voice that speaks by default is loaded again, without the memory of its longest sentence.
-const quickLoad, keepFor = 250 * time.Millisecond, 30 * time.Second
+const quickLoad, keepFor = 750 * time.Millisecond, 30 * time.Second
 
 // unloadIdle unloads e's model if it has no user.
 func (l *Library) unloadIdle(e *installedVoice) {
