@@ -143,7 +143,7 @@ func (numbers) Speak(_ context.Context, u announce.Utterance) iter.Seq2[announce
 // logSink is a sink that logs what it plays.
 type logSink struct{ log *os.File }
 
-func (l logSink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
+func (l logSink) Play(ctx context.Context, clips <-chan audio.Clip, _ *audio.Fader) (played time.Duration, err error) {
 	number := 0
 	for {
 		select {

@@ -269,6 +269,53 @@ func TestPlay_cancelFadesOut(t *testing.T) {
 	})
 }
 
+// A move of the fader is heard within 0.15 s, without a click, also if it is moved often; no sample is lost by it.
+func TestPlay_fader(t *testing.T) {
+	onEach(t, func(r room) {
+		pulsetest.Retry(r.t, func(a *pulsetest.Attempt) {
+			recording, fader := r.server.Record(), unity()
+			moved := make(chan time.Duration, 1)
+			go func() {
+				recording.WaitFor(func(s []float32) bool { return len(sounding(s)) > rate })
+				for i := range 30 {
+					fader.Move(1 - float32(i)/100)
+					time.Sleep(5 * time.Millisecond)
+				}
+				moved <- r.length(sounding(recording.Samples()))
+				fader.Move(0.25)
+			}()
+			clip := wave(4 * time.Second)
+			played := check.Must(r.sink.Play(a.Context(), all(clip), fader))(a)
+			at, sound := <-moved, span(recording.Stop())
+			check.Equal(a, played, clip.Duration(), "Play returned")
+			check.That(a, (r.length(sound)-played).Abs() <= 6*time.Millisecond, "%v were recorded", r.length(sound))
+			step := largestStepInside(sound[r.server.Rate()/4 : len(sound)-r.server.Rate()/4])
+			check.That(a, step <= 0.02, "a step of %.1f %% of full scale", 100*step)
+			low := r.length(sound[:1+lastAbove(sound, 0.25*0.8+0.01)]) // a wave has a peak of 0.8
+			r.t.Logf("it is loud for %v after it was lowered", low-at)
+			check.That(a, low-at <= 150*time.Millisecond, "it was loud for %v after it was lowered", low-at)
+			check.That(a, math.Abs(rms(sound[len(sound)/2:len(sound)*3/4])/rms(clip.Samples)-0.25) < 0.01,
+				"it was not a quarter as loud")
+		})
+	})
+}
+
+// length returns the time that samples take.
+func (r room) length(samples []float32) time.Duration {
+	return time.Duration(len(samples)) * time.Second / time.Duration(r.server.Rate())
+}
+
+// lastAbove returns the index of the last sample above a level.
+func lastAbove(samples []float32, level float32) int {
+	last := -1
+	for i, s := range samples {
+		if s > level {
+			last = i
+		}
+	}
+	return last
+}
+
 // playCancelled cancels a Play after half a second and returns what it returned, and how long after.
 func playCancelled(
 	a *pulsetest.Attempt, sink *pulse.Sink, recording *pulsetest.Recording,
@@ -282,7 +329,7 @@ func playCancelled(
 		asked <- time.Now()
 		cancel()
 	}()
-	length, err := sink.Play(ctx, all(wave(20*time.Second)))
+	length, err := sink.Play(ctx, all(wave(20*time.Second)), unity())
 	check.ErrorIs(a, err, context.Canceled, "Play")
 	return length, time.Since(<-asked)
 }
@@ -302,7 +349,7 @@ func TestPlay_cancelOnSuspendedSink(t *testing.T) {
 			server.Pactl("suspend-sink", "speaker", "1")
 			cancel()
 		}()
-		length, err := sink.Play(ctx, all(wave(20*time.Second)))
+		length, err := sink.Play(ctx, all(wave(20*time.Second)), unity())
 		check.ErrorIs(a, err, context.Canceled, "Play")
 		<-suspended
 		check.That(a, length >= time.Second/2 && length <= time.Second*3/4,
@@ -321,7 +368,11 @@ func wave(d time.Duration) audio.Clip {
 
 // largestStep returns the largest difference between a sample and the next one, silence after the last one.
 func largestStep(samples []float32) float64 {
-	largest := math.Abs(float64(samples[len(samples)-1]))
+	return max(largestStepInside(samples), math.Abs(float64(samples[len(samples)-1])))
+}
+
+// largestStepInside returns the largest difference between a sample and the next one.
+func largestStepInside(samples []float32) (largest float64) {
 	for i := 1; i < len(samples); i++ {
 		largest = max(largest, math.Abs(float64(samples[i]-samples[i-1])))
 	}

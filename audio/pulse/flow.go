@@ -12,6 +12,7 @@ type flow struct {
 
 	mu        sync.Mutex
 	credit    int // bytes that the server has requested and not received
+	repeated  int // bytes that it will request although it has received them
 	placement placement
 }
 
@@ -29,9 +30,19 @@ func newFlow() *flow {
 
 func (f *flow) grant(bytes int) {
 	f.mu.Lock()
-	f.credit += bytes
+	again := min(bytes, f.repeated)
+	f.repeated -= again
+	f.credit += bytes - again
 	f.mu.Unlock()
 	signal(f.granted)
+}
+
+// overwrite records that bytes are sent that replace others. PipeWire counts them as requested ones, as far as there
+// are such, and requests these again.
+func (f *flow) overwrite(bytes int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.repeated += min(bytes, f.credit)
 }
 
 // take returns how many of n samples may be sent now, and subtracts them from the credit.

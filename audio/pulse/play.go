@@ -9,12 +9,14 @@ import (
 	"pressbox/audio"
 )
 
-// Play plays the clips as they arrive and returns when the last sample has been heard; clips is then closed
-// and empty. When ctx ends, it fades the sound out and returns ctx's error. The error is [audio.ErrSinkLost]
+// Play plays the clips as they arrive, at the gain of the fader, and returns when the last sample has been heard; clips
+// is then closed and empty. A move of the fader fades what the server has not played yet. When ctx ends, it fades the sound out and returns ctx's error. The error is [audio.ErrSinkLost]
 // if the sound server or its sink is not available; before it receives the first clip, Play waits up to 5 s
 // for them. played is the duration of the clips, or the parts of them, that had been heard; it is estimated
 // if the server was lost. Concurrent calls play one after another.
-func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
+func (s *Sink) Play(
+	ctx context.Context, clips <-chan audio.Clip, fader *audio.Fader,
+) (played time.Duration, err error) {
 	select {
 	case s.slot <- struct{}{}:
 	case <-ctx.Done():
@@ -25,8 +27,8 @@ func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.D
 	if err != nil {
 		return 0, err
 	}
-	p := playback{sink: s, ready: ready}
-	if p.out, err = s.prepare(ctx, ready); err == nil {
+	p := playback{sink: s, ready: ready, fader: fader}
+	if p.out, err = s.prepare(ctx, ready, fader); err == nil {
 		err = p.play(ctx, clips)
 	}
 	if p.out == nil {
@@ -44,6 +46,7 @@ func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.D
 type playback struct {
 	sink   *Sink
 	ready  state
+	fader  *audio.Fader
 	out    *stream       // nil while there is none
 	played time.Duration // on the streams before out
 }
@@ -77,11 +80,11 @@ func (s *Sink) awaitState(ctx context.Context) (state, error) {
 
 // prepare returns the cached stream if it is usable, otherwise a new one with the last clip's rate, so that
 // the sink wakes up while the first clip is still being made. It returns nil if no rate is known.
-func (s *Sink) prepare(ctx context.Context, ready state) (*stream, error) {
+func (s *Sink) prepare(ctx context.Context, ready state, fader *audio.Fader) (*stream, error) {
 	if out := s.cached; out != nil {
 		s.cached = nil
 		if out.alive() && out.flow.current().sink == ready.sink.index {
-			out.clips = 0
+			out.begin(fader)
 			if err := out.uncork(); err == nil {
 				return out, wake(ctx, ready, out)
 			}
@@ -91,15 +94,16 @@ func (s *Sink) prepare(ctx context.Context, ready state) (*stream, error) {
 	if s.lastRate == 0 {
 		return nil, nil
 	}
-	return s.open(ctx, ready, s.lastRate)
+	return s.open(ctx, ready, s.lastRate, fader)
 }
 
 // open returns a new stream.
-func (s *Sink) open(ctx context.Context, ready state, rate int) (*stream, error) {
+func (s *Sink) open(ctx context.Context, ready state, rate int, fader *audio.Fader) (*stream, error) {
 	out, err := ready.conn.open(rate, s.cfg.Sink, &s.written)
 	if err != nil {
 		return nil, err
 	}
+	out.begin(fader)
 	return out, wake(ctx, ready, out)
 }
 
@@ -145,9 +149,17 @@ func nextClip(
 		dry = time.After(time.Until(out.playedUntil) - 2*requestTime)
 	}
 	for {
+		var moved <-chan struct{}
+		if out != nil {
+			moved = out.moved
+		}
 		select {
 		case clip, more = <-clips:
 			return clip, more, ctx.Err()
+		case <-moved:
+			if err := out.follow(); err != nil {
+				return clip, false, err
+			}
 		case <-ctx.Done():
 			return clip, false, ctx.Err()
 		case <-conn.closed:
@@ -177,6 +189,6 @@ func (p *playback) setRate(ctx context.Context, rate int) error {
 	}
 	p.sink.lastRate = rate
 	var err error
-	p.out, err = p.sink.open(ctx, p.ready, rate)
+	p.out, err = p.sink.open(ctx, p.ready, rate, p.fader)
 	return err
 }

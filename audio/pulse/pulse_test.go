@@ -102,10 +102,10 @@ func TestPlay_emptyClips(t *testing.T) {
 		"an empty clip": all(audio.Clip{Rate: rate}),
 		"a zero clip":   all(audio.Clip{}),
 	} {
-		played, err := sink.Play(t.Context(), clips)
+		played, err := sink.Play(t.Context(), clips, unity())
 		check.That(t, err == nil && played == 0, "Play of %s: %v, %v", name, played, err)
 	}
-	check.That(t, check.Err(sink.Play(t.Context(), all(audio.Clip{Samples: []float32{1}}))) != nil,
+	check.That(t, check.Err(sink.Play(t.Context(), all(audio.Clip{Samples: []float32{1}}), unity())) != nil,
 		"Play of a clip without a rate succeeds, want an error")
 }
 
@@ -215,11 +215,14 @@ func start(t *testing.T, cfg pulsetest.Config) (*pulsetest.Server, *pulse.Sink) 
 func startPlay(ctx context.Context, sink *pulse.Sink, clips <-chan audio.Clip) chan error {
 	played := make(chan error, 1)
 	go func() {
-		_, err := sink.Play(ctx, clips)
+		_, err := sink.Play(ctx, clips, unity())
 		played <- err
 	}()
 	return played
 }
+
+// unity returns a fader of unchanged sound.
+func unity() *audio.Fader { return audio.NewFader(1) }
 
 func mustPlay(tb testing.TB, sink *pulse.Sink, clips ...audio.Clip) {
 	tb.Helper()
@@ -227,7 +230,7 @@ func mustPlay(tb testing.TB, sink *pulse.Sink, clips ...audio.Clip) {
 	for _, c := range clips {
 		want += c.Duration()
 	}
-	played := check.Must(sink.Play(tb.Context(), all(clips...)))(tb)
+	played := check.Must(sink.Play(tb.Context(), all(clips...), unity()))(tb)
 	missing := want - played
 	check.That(tb, missing >= 0 && missing <= time.Microsecond, "Play returned %v of %v", played, want)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jfreymuth/pulse/proto"
+
+	"pressbox/audio"
 )
 
 const (
@@ -33,7 +35,12 @@ type stream struct {
 	bytes   []byte // buffer for sending
 	written *atomic.Uint64
 	history history // of about what the server buffers
+	sent    int     // samples, of clips and of silence
 	clips   int     // samples of clips that were sent since the last Play began
+
+	fader *audio.Fader
+	moved <-chan struct{} // closed when the fader has moved since its gain was read
+	level level
 
 	corked      bool          // it does not run
 	undrained   bool          // samples of a clip were written and have not been drained
@@ -42,7 +49,7 @@ type stream struct {
 }
 
 // open opens a stream on the sink of the given name, or on the default sink for "". It adds the samples that
-// are sent to written. Its volume is always 100 % of the sink's and it is never muted, whatever the server
+// are sent to written. [stream.begin] follows. Its volume is always 100 % of the sink's and it is never muted, whatever the server
 // has stored for the application.
 func (c *connection) open(rate int, sink string, written *atomic.Uint64) (*stream, error) {
 	bytes := func(d time.Duration) uint32 {
@@ -92,6 +99,13 @@ func (c *connection) open(rate int, sink string, written *atomic.Uint64) (*strea
 	return s, nil
 }
 
+// begin makes the stream ready for clips whose gain is that of a fader.
+func (s *stream) begin(fader *audio.Fader) {
+	s.clips, s.fader = 0, fader
+	gain, moved := fader.Gain()
+	s.level, s.moved = level{from: gain, to: gain}, moved
+}
+
 // boundedLatency returns a sink's latency, at most maxLatency.
 func boundedLatency(latency proto.Microseconds) time.Duration {
 	return min(microseconds(latency), maxLatency)
@@ -138,9 +152,10 @@ func (s *stream) write(ctx context.Context, samples []float32, clip bool) error 
 }
 
 func (s *stream) send(samples []float32, clip bool) error {
-	if err := s.transmit(samples); err != nil {
+	if err := s.transmit(samples, s.sent); err != nil {
 		return err
 	}
+	s.sent += len(samples)
 	s.written.Add(uint64(len(samples)))
 	s.history.add(samples, clip)
 	if clip {
@@ -153,10 +168,11 @@ func (s *stream) send(samples []float32, clip bool) error {
 	return nil
 }
 
-// transmit sends the samples to the server's buffer.
-func (s *stream) transmit(samples []float32) error {
+// transmit sends the samples, of which the first one has a number, to the server's buffer.
+func (s *stream) transmit(samples []float32, first int) error {
 	s.bytes = s.bytes[:0]
-	for _, v := range samples {
+	for i, v := range samples {
+		v = max(-1, min(1, v*s.level.gain(first+i)))
 		s.bytes = binary.LittleEndian.AppendUint32(s.bytes, math.Float32bits(v))
 	}
 	if err := s.conn.client.Send(s.index, s.bytes); err != nil {
@@ -180,22 +196,28 @@ var errKilled = errors.New("the sound server ended the stream")
 // errStalled reports that the wait for the server has timed out.
 var errStalled = errors.New("the sound server accepts no samples; its sink may be suspended")
 
-// wait waits for a token in event. It returns an error if ctx or the stream ends, or errStalled after the
-// limit.
+// wait waits for a token in event, and follows the fader meanwhile. It returns an error if ctx or the stream ends, or
+// errStalled after the limit.
 func (s *stream) wait(ctx context.Context, limit time.Duration, event <-chan struct{}) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	select {
-	case <-event:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.conn.closed:
-		return lost(s.conn.link.closeCause())
-	case <-s.flow.killed:
-		return lost(errKilled)
-	case <-timer.C:
-		return errStalled
+	for {
+		select {
+		case <-event:
+			return nil
+		case <-s.moved:
+			if err := s.follow(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.conn.closed:
+			return lost(s.conn.link.closeCause())
+		case <-s.flow.killed:
+			return lost(errKilled)
+		case <-timer.C:
+			return errStalled
+		}
 	}
 }
 

@@ -128,7 +128,7 @@ var builtIn = sync.OnceValue(func() *league.League { return league.New(league.La
 type mute struct{}
 
 func (mute) Voice(string) (string, error) { return "anna", nil }
-func (mute) Play(context.Context, <-chan audio.Clip) (time.Duration, error) {
+func (mute) Play(context.Context, <-chan audio.Clip, *audio.Fader) (time.Duration, error) {
 	return 0, errors.New("not used")
 }
 

@@ -104,6 +104,32 @@ func TestMute_whileSpoken(t *testing.T) {
 	})
 }
 
+// A volume that is set while something is spoken acts on it at once.
+func TestVolume_whileSpoken(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t, "CONTROL_ACCESS=lan")
+	set := func(volume int) {
+		check.NoError(t, s.Call(t.Context(), http.MethodPut, "/volume", map[string]int{"volume": volume}, new(any)))
+	}
+	want := s.Samples(client.Announcement{Message: passage})
+	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
+		set(100)
+		recording := s.Sound.Record()
+		id := s.Post(client.Announcement{Message: passage}).ID
+		recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate })
+		before := recording.Len()
+		set(25)
+		s.AwaitPlayed(id)
+		got := recording.Stop()
+		const act = rate * 15 / 100
+		loud := occurrences(got, want[:rate/2], 1)
+		check.Require(t, len(loud) == 1, "its beginning occurs at %v", loud)
+		offset := before + act - loud[0] // into the speech
+		at := occurrences(got, want[offset:], 0.25)
+		check.That(t, len(at) == 1 && at[0] == before+act, "a quarter as loud from %v on, want %d", at, before+act)
+	})
+}
+
 // awaitHealth polls a server's health until done reports true.
 func awaitHealth(tb testing.TB, url string, done func(client.Health) bool) {
 	tb.Helper()

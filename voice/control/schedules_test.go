@@ -364,7 +364,7 @@ func openSite(dir string) (*site, error) {
 type mute struct{}
 
 func (mute) Voice(string) (string, error) { return "anna", nil }
-func (mute) Play(context.Context, <-chan audio.Clip) (time.Duration, error) {
+func (mute) Play(context.Context, <-chan audio.Clip, *audio.Fader) (time.Duration, error) {
 	return 0, errors.New("not used")
 }
 

@@ -217,7 +217,7 @@ func (speaker) Speak(_ context.Context, u announce.Utterance) iter.Seq2[announce
 }
 
 // Play takes one second for each letter of the message.
-func (h *host) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
+func (h *host) Play(ctx context.Context, clips <-chan audio.Clip, _ *audio.Fader) (played time.Duration, err error) {
 	for c := range clips {
 		h.broker.mu.Lock()
 		h.spoken = append(h.spoken, strings.Repeat("x", len(c.Samples)/8))

@@ -117,7 +117,7 @@ func (r *rig) Speak(ctx context.Context, _ announce.Utterance) iter.Seq2[announc
 }
 
 // Play implements announcer.Sink.
-func (r *rig) Play(ctx context.Context, clips <-chan audio.Clip) (time.Duration, error) {
+func (r *rig) Play(ctx context.Context, clips <-chan audio.Clip, _ *audio.Fader) (time.Duration, error) {
 	for range clips {
 	}
 	return 0, ctx.Err()

@@ -180,7 +180,7 @@ func (s *Speaker) wait(ctx context.Context) error {
 type Sink struct{ release chan struct{} }
 
 // Play consumes clips.
-func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
+func (s *Sink) Play(ctx context.Context, clips <-chan audio.Clip, _ *audio.Fader) (played time.Duration, err error) {
 	let := s.release
 	for next := clips; ; {
 		select {

@@ -72,6 +72,7 @@ func (p *playout) attendComment(ctx context.Context, pb *playback, deadline time
 			if !p.mayComment() {
 				pb.stop(announce.ErrSilenced)
 			}
+			p.setLevel(announce.Announcement{}, pb)
 			p.yieldTo(ctx, pb)
 		case <-stopping:
 			stopping, over = nil, time.After(stopGrace)

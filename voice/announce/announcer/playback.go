@@ -18,6 +18,7 @@ var errStopping = errors.New("stopping")
 // A playback is one attempt to play a synthesis as planned.
 type playback struct {
 	plan    plan.Plan
+	fader   *audio.Fader
 	syn     *synthesis
 	onVoice func(voice string) // called at the first sample, and when another voice speaks the rest
 	voice   string             // of the last clip that the sink received
@@ -53,11 +54,12 @@ func newPlayback(ctx context.Context) (sound context.Context, pb *playback) {
 // play plays a synthesis until the sink has finished. attend is called meanwhile; it returns when pb.finished
 // is closed.
 func (p *playout) play(sound context.Context, pb *playback, attend func()) {
+	pb.fader = audio.NewFader(pb.plan.Gain)
 	clips := make(chan audio.Clip)
 	fed := make(chan struct{})
 	p.running.Go(func() {
 		defer close(pb.finished)
-		pb.played, pb.sinkErr = p.a.parts.Sink.Play(sound, clips)
+		pb.played, pb.sinkErr = p.a.parts.Sink.Play(sound, clips, pb.fader)
 	})
 	p.running.Go(func() {
 		defer close(fed)
@@ -100,7 +102,6 @@ func (pb *playback) sendPrelude(out chan<- audio.Clip) bool {
 
 // sendClip sends the pending clip, unless it begins a sentence and none may begin.
 func (pb *playback) sendClip(out chan<- audio.Clip) bool {
-	pb.syn.scale(pb.plan.Gain)
 	last := pb.enough
 	if pb.syn.pending.Sentence != pb.timeline.Last() {
 		last = pb.ending

@@ -56,7 +56,7 @@ func (p *playout) end() {
 // speak speaks the current announcement. It returns false if ctx has ended.
 func (p *playout) speak(ctx, sound context.Context, pb *playback, t *turn) bool {
 	pb.plan = plan.For(p.occasion(t.Turn))
-	pb.syn = p.synthesisOf(ctx, t.Announcement, pb.plan.Gain)
+	pb.syn = p.synthesisOf(ctx, t.Announcement)
 	pb.onVoice = p.a.markPlaying
 	p.play(sound, pb, func() { p.attend(ctx, t, pb) })
 	status, why := pb.outcome(ctx, context.Cause(sound))
@@ -149,6 +149,7 @@ func (p *playout) attend(ctx context.Context, t *turn, pb *playback) {
 			synthesized = nil
 			p.prefetch(ctx)
 		case <-p.a.queueChanged:
+			p.setLevel(t.Announcement, pb)
 			if stopping != nil && p.a.interrupt() {
 				pb.syn.stop()
 				p.prefetch(ctx)
@@ -165,15 +166,23 @@ func (p *playout) attend(ctx context.Context, t *turn, pb *playback) {
 	}
 }
 
+// setLevel moves the fader to the volume at which an announcement is to be spoken now. An urgent one stays as it is.
+func (p *playout) setLevel(ann announce.Announcement, pb *playback) {
+	c := p.a.now()
+	if d := c.Decide(ann, c.Now); d.Speak && !ann.Urgent {
+		pb.fader.Move(plan.Gain(d.Volume))
+	}
+}
+
 // waitBackoff waits after the sink was lost, longer each time. It returns false if ctx has ended.
 func (p *playout) waitBackoff(ctx context.Context) bool {
 	p.backoff = min(max(2*p.backoff, minBackoff), maxBackoff)
 	return wait(ctx, time.After(p.backoff))
 }
 
-// synthesisOf returns the prefetched synthesis of an announcement, if it can be played at the gain, or starts one.
-func (p *playout) synthesisOf(ctx context.Context, ann announce.Announcement, gain float32) *synthesis {
-	if syn := p.prefetched; syn != nil && syn.id == ann.ID && syn.fits(gain) {
+// synthesisOf returns the prefetched synthesis of an announcement, or starts one.
+func (p *playout) synthesisOf(ctx context.Context, ann announce.Announcement) *synthesis {
+	if syn := p.prefetched; syn != nil && syn.id == ann.ID {
 		p.prefetched = nil
 		return syn
 	}

@@ -227,6 +227,7 @@ type sink struct {
 	plays   int
 	played  []string // clips that were started, "chime" for a chime; "/" follows an interrupted one
 	levels  map[string][]float32
+	fader   *audio.Fader // of the latest Play
 }
 
 func (s *sink) lose()    { s.mu.Lock(); defer s.mu.Unlock(); close(s.lost) }
@@ -235,9 +236,12 @@ func (s *sink) restore() { s.mu.Lock(); defer s.mu.Unlock(); s.lost = make(chan 
 // attempts returns how often Play was called.
 func (s *sink) attempts() int { s.mu.Lock(); defer s.mu.Unlock(); return s.plays }
 
-func (s *sink) Play(ctx context.Context, clips <-chan audio.Clip) (played time.Duration, err error) {
+func (s *sink) Play(
+	ctx context.Context, clips <-chan audio.Clip, fader *audio.Fader,
+) (played time.Duration, err error) {
 	s.mu.Lock()
 	s.plays++
+	s.fader = fader
 	lost := s.lost
 	s.mu.Unlock()
 	for {
@@ -281,13 +285,23 @@ func (s *sink) begin(c audio.Clip) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.played = append(s.played, sentence)
-	s.levels[sentence] = c.Samples
+	gain, _ := s.fader.Gain()
+	s.levels[sentence] = slices.Clone(c.Samples)
+	audio.Scale(s.levels[sentence], gain)
 }
 
 func (s *sink) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.played = append(s.played, "/")
+}
+
+// gain returns the gain of what is being played.
+func (s *sink) gain() float32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gain, _ := s.fader.Gain()
+	return gain
 }
 
 func (s *sink) transcript() string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -236,6 +237,38 @@ func TestVolume_own(t *testing.T) {
 		h.expectGain("own", 0.2)
 		h.expectGain("floor", 0.4*1.5)
 	})
+}
+
+// The volume acts on what is being spoken: in general, by soft quiet, or as its own. Urgent ones stay as they are.
+func TestVolume_whileSpoken(t *testing.T) {
+	for i, tt := range []struct {
+		content announce.Content
+		state   policy.State // that follows
+		want    float32
+	}{
+		{announce.Content{Message: "long"}, policy.State{Volume: 30}, 0.3},
+		{announce.Content{Message: "long"}, policy.State{Volume: 100}, 1},
+		{announce.Content{Message: "long", Volume: 20}, policy.State{Volume: 90}, 0.2},
+		{announce.Content{Message: "long"}, policy.State{
+			Volume: 60, QuietVolume: 25, Quiet: policy.Quiet{Active: true, Mode: policy.Soft},
+		}, 0.25},
+		{announce.Content{Message: "long", Urgent: true}, policy.State{Volume: 30, UrgentMinVolume: 40}, 0.5 * 1.5},
+	} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			c := &controls{state: policy.State{Volume: 50}}
+			controlled(t, c, func(h *rig) {
+				a := h.request(announce.Request{Content: tt.content})
+				time.Sleep(5 * time.Second)
+				c.change(func(c *controls) { c.state = tt.state })
+				h.Reconsider()
+				synctest.Wait()
+				check.Equal(h.t, h.sink.gain(), tt.want, "gain of %+v in %+v", tt.content, tt.state)
+				time.Sleep(time.Minute)
+				h.expect("long")
+				h.expectStatus(a.ID, announce.Done)
+			})
+		})
+	}
 }
 
 func TestQuiet_modes(t *testing.T) {

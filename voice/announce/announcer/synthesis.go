@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"pressbox/audio"
 	"pressbox/voice/announce"
 )
 
@@ -21,10 +20,8 @@ type synthesis struct {
 	// Used by the playback only:
 	pending    announce.Clip // received from clips and not yet played
 	hasPending bool
-	scaled     bool    // pending has its gain
-	gain       float32 // of pending, if it is scaled
-	started    bool    // the first clip was played
-	complete   bool    // every clip was played
+	started    bool // the first clip was played
+	complete   bool // every clip was played
 }
 
 // synthesize starts a synthesis. It ends when stop is called.
@@ -76,21 +73,10 @@ func (s *synthesis) next(giveUp <-chan struct{}) bool {
 	}
 }
 
-// scale multiplies the pending clip by a gain, once.
-func (s *synthesis) scale(gain float32) {
-	if !s.scaled {
-		audio.Scale(s.pending.Samples, gain)
-		s.gain, s.scaled = gain, true
-	}
-}
-
 // take removes the pending clip, which was played.
 func (s *synthesis) take() {
-	s.pending, s.hasPending, s.scaled, s.started = announce.Clip{}, false, false, true
+	s.pending, s.hasPending, s.started = announce.Clip{}, false, true
 }
-
-// fits reports whether the synthesis can be played at a gain.
-func (s *synthesis) fits(gain float32) bool { return !s.scaled || s.gain == gain }
 
 // failure returns the error of a synthesis that has ended, otherwise nil.
 func (s *synthesis) failure() error {

@@ -44,7 +44,7 @@ type Occasion struct {
 type Plan struct {
 	Lower float64       // gain of the sink's other streams from sample 0 until the end; 1 leaves them as they are
 	Chime audio.Chime   // at sample 0
-	Gain  float32       // factor of the chime's and the speech's samples
+	Gain  float32       // of all that, until the volume changes
 	Wait  time.Duration // silence before all that, after another announcement
 }
 
@@ -58,7 +58,7 @@ func (o Occasion) since() time.Duration {
 
 // For returns the plan for an occasion.
 func For(o Occasion) Plan {
-	p := Plan{Lower: math.Pow(10, min(0, o.Duck)/20), Chime: o.chime(), Gain: float32(o.Volume) / 100}
+	p := Plan{Lower: math.Pow(10, min(0, o.Duck)/20), Chime: o.chime(), Gain: Gain(o.Volume)}
 	if o.Urgent {
 		p.Gain *= audio.UrgentGain
 	} else {
@@ -69,6 +69,9 @@ func For(o Occasion) Plan {
 	}
 	return p
 }
+
+// Gain returns the gain of a volume in percent: the share of the amplitude.
+func Gain(volume int) float32 { return float32(volume) / 100 }
 
 // chime returns the chime that is played: the requested one, or the default one where it is usual. An urgent
 // announcement always has one; others have it once, and not soon after another announcement.
@@ -89,7 +92,6 @@ func (p Plan) Prelude(rate int) []float32 {
 	silence := func(d time.Duration) []float32 { return make([]float32, int(d.Seconds()*float64(rate))) }
 	chime := p.Chime.Samples(rate)
 	if len(chime) > 0 {
-		audio.Scale(chime, p.Gain)
 		chime = append(chime, silence(Gap)...)
 	}
 	return append(silence(p.Wait), chime...)
