@@ -13,6 +13,31 @@ import (
 // to be played again from its start.
 var ErrSinkLost = errors.New("connection to the sound server lost")
 
+// An UnheardError is returned, also wrapped, by a sink that has played nothing that can have been heard.
+type UnheardError struct {
+	Why Silence
+}
+
+// A Silence is why a sink is not heard.
+type Silence string
+
+// The kinds of silence.
+const (
+	Muted    Silence = "muted"
+	NoVolume Silence = "volume"    // of less than 1 %
+	NoOutput Silence = "no_output" // the sink is a dummy, or there is none
+)
+
+func (e *UnheardError) Error() string { return "not heard: " + string(e.Why) }
+
+// An Output is what sound is played on.
+type Output struct {
+	Absent  error   // why there is none; nil if there is one
+	Name    string  // "" if it is not known yet
+	Volume  int     // percent
+	Silence Silence // why it is not heard; "" if it is
+}
+
 // A Clip is a piece of mono PCM.
 type Clip struct {
 	Rate    int       // samples per second; positive

@@ -117,7 +117,7 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
 	a.announcer, err = announcer.New(queueConfig(cfg), announcer.Parts{
 		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Ducker: sink, Controls: a.controls,
-		Estimate: a.voices.Estimate, ClockSet: clockSet, Rooms: a.rooms, Log: log,
+		Estimate: a.voices.Estimate, ClockSet: clockSet, Rooms: a.rooms, Output: sink.Output, Log: log,
 	})
 	if err != nil {
 		return nil, err

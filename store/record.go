@@ -7,6 +7,7 @@ import (
 
 	"pressbox/store/clock"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/policy"
 )
 
 // recordFormat is the first byte of an encoded announcement; JSON follows. JSON
@@ -29,6 +30,7 @@ type record struct {
 	Rooms    *roomsRecord    `json:"rooms,omitempty"`
 	Status   announce.Status `json:"status"`
 	Quiet    bool            `json:"quiet,omitempty"`
+	Reason   policy.Cause    `json:"reason,omitempty"`
 	Sentence int             `json:"sentence,omitempty"`
 	Error    string          `json:"error,omitempty"`
 	Place    int             `json:"place,omitempty"`
@@ -70,7 +72,7 @@ func newRecord(n announce.Announcement) record {
 	r := record{
 		ID: n.ID, Seq: n.Seq, Content: n.Content,
 		Created: unixNano(n.Created), TTL: n.TTL, Expires: unixNano(n.Expires), At: unixNano(n.At), Fixed: n.FixedTime,
-		Status: n.Status, Quiet: n.Quiet, Sentence: n.Sentence, Error: n.Error, Place: n.InitialPosition,
+		Status: n.Status, Quiet: n.Quiet, Reason: n.Reason, Sentence: n.Sentence, Error: n.Error, Place: n.InitialPosition,
 		Started: unixNano(n.Started), Ended: unixNano(n.Ended),
 	}
 	if n.Repeat.Times > 0 {
@@ -151,7 +153,7 @@ func (r record) announcement() announce.Announcement {
 		ID: r.ID, Seq: r.Seq, Content: r.Content,
 		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires),
 		At: fromUnixNano(r.At), FixedTime: r.Fixed,
-		Status: r.Status, Quiet: r.Quiet, Sentence: r.Sentence, Error: r.Error, InitialPosition: r.Place,
+		Status: r.Status, Quiet: r.Quiet, Reason: r.Reason, Sentence: r.Sentence, Error: r.Error, InitialPosition: r.Place,
 		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
 	}
 	if r.Repeat != nil {

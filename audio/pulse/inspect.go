@@ -80,6 +80,9 @@ func (s SinkInfo) Silence(address string) (why, remedy string) {
 	}
 }
 
+// DummyName is the name of the sink that PulseAudio and PipeWire provide where there is no other.
+const DummyName = "auto_null"
+
 // Inspect connects to the sound server as a Sink with this configuration would. It returns an error only if
 // the configuration names no server.
 func Inspect(ctx context.Context, cfg Config) (Inspection, error) {

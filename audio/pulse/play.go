@@ -10,7 +10,8 @@ import (
 )
 
 // Play plays the clips as they arrive, at the gain of the fader, and returns when the last sample has been heard; clips
-// is then closed and empty. A move of the fader fades what the server has not played yet. When ctx ends, it fades the sound out and returns ctx's error. The error is [audio.ErrSinkLost]
+// is then closed and empty. A move of the fader fades what the server has not played yet. The error is or wraps an [audio.UnheardError] if the sink
+// was muted or silent all the time. When ctx ends, it fades the sound out and returns ctx's error. The error is [audio.ErrSinkLost]
 // if the sound server or its sink is not available; before it receives the first clip, Play waits up to 5 s
 // for them. played is the duration of the clips, or the parts of them, that had been heard; it is estimated
 // if the server was lost. Concurrent calls play one after another.
@@ -27,6 +28,7 @@ func (s *Sink) Play(
 	if err != nil {
 		return 0, err
 	}
+	s.listen()
 	p := playback{sink: s, ready: ready, fader: fader}
 	if p.out, err = s.prepare(ctx, ready, fader); err == nil {
 		err = p.play(ctx, clips)
@@ -35,11 +37,14 @@ func (s *Sink) Play(
 		return p.played, err
 	}
 	if err != nil {
-		return p.played + p.out.stop(ctx), err
+		return p.played + p.out.stop(ctx), errors.Join(err, s.audible())
 	}
 	s.cached = p.out
 	signal(s.streamCached)
-	return p.played + p.out.clipTime(), nil
+	if played = p.played + p.out.clipTime(); played == 0 {
+		return 0, nil
+	}
+	return played, s.audible()
 }
 
 // A playback is one call of Play.

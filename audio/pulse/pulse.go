@@ -58,6 +58,7 @@ type Sink struct {
 
 	mu    sync.Mutex
 	state state
+	heard bool // the sink has been audible since it was set to false
 }
 
 // A state describes the server. It is replaced as a whole.
@@ -121,6 +122,34 @@ func (s *Sink) Status() Status {
 		status.Address = s.state.conn.server.String()
 	}
 	return status
+}
+
+// Output returns what sound is played on.
+func (s *Sink) Output() audio.Output {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := audio.Output{Absent: s.state.err, Name: s.state.sink.Name, Volume: s.state.sink.Volume}
+	if o.Name != "" {
+		o.Silence = s.state.sink.silence()
+	}
+	return o
+}
+
+// listen begins to watch whether the sink is audible.
+func (s *Sink) listen() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard = s.state.sink.silence() == ""
+}
+
+// audible returns an error if the sink was never audible since listen.
+func (s *Sink) audible() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.heard || s.state.conn == nil {
+		return nil
+	}
+	return &audio.UnheardError{Why: s.state.sink.silence()}
 }
 
 // Written returns how many samples the server has accepted, including silence.
@@ -246,6 +275,7 @@ func (s *Sink) setState(next state) {
 	s.mu.Lock()
 	last := s.state
 	s.state = next
+	s.heard = s.heard || next.conn != nil && next.sink.silence() == ""
 	s.mu.Unlock()
 	close(last.changed)
 	switch {

@@ -7,12 +7,15 @@ import (
 	"time"
 
 	"github.com/jfreymuth/pulse/proto"
+
+	"pressbox/audio"
 )
 
 // A serverSink is a sink of the sound server. Its Name is "" if there is none.
 type serverSink struct {
 	SinkInfo
 	index    uint32
+	quiet    bool          // its volume is below 1 %
 	wakeTime time.Duration // of silence that wakes it from suspension
 }
 
@@ -72,6 +75,20 @@ func (c *connection) query(want string) (server string, sink serverSink, err err
 	}
 }
 
+// silence returns why a sink is not heard; "" if it is.
+func (s serverSink) silence() audio.Silence {
+	switch {
+	case s.Name == "", s.Name == DummyName:
+		return audio.NoOutput
+	case s.Muted:
+		return audio.Muted
+	case s.quiet:
+		return audio.NoVolume
+	default:
+		return ""
+	}
+}
+
 // unavailable is the state of a port without a plug.
 const unavailable = 1
 
@@ -89,12 +106,13 @@ func newServerSink(sink *proto.GetSinkInfoReply) serverSink {
 		loudest = max(loudest, v)
 	}
 	s.Volume = int((uint64(loudest)*100 + uint64(proto.VolumeNorm)/2) / uint64(proto.VolumeNorm))
+	s.quiet = uint64(loudest)*100 < uint64(proto.VolumeNorm)
 	for _, port := range sink.Ports {
 		if port.Name == sink.ActivePortName {
 			s.Port, s.Unplugged = port.Description, port.Available == unavailable
 		}
 	}
-	s.Null = sink.SinkName == "auto_null" || strings.Contains(sink.Driver, "null-sink") ||
+	s.Null = sink.SinkName == DummyName || strings.Contains(sink.Driver, "null-sink") ||
 		sink.Properties["device.class"].String() == "abstract" ||
 		sink.Properties["factory.name"].String() == "support.null-audio-sink"
 	return s

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,10 +125,10 @@ func onlyWith(cmd *cobra.Command, flag string, others []string, allowed ...strin
 // request creates an announcement, waits for its end if wait is set, and prints its state.
 func request(cmd *cobra.Command, c *client.Client, a announce.AnnouncementRequest, wait bool) error {
 	r, err := c.Announce(cmd.Context(), a)
+	for _, warning := range r.Warnings {
+		cmd.PrintErrln("pressbox:", warning)
+	}
 	if err == nil && wait {
-		if h, err := c.Health(cmd.Context()); err == nil && h.Checks.Audio.Detail != "" {
-			cmd.PrintErrln("pressbox: nothing can be heard at present:", h.Checks.Audio.Detail)
-		}
 		r, err = c.Follow(cmd.Context(), r.ID)
 	}
 	if err != nil {
@@ -156,7 +157,7 @@ func printReport(cmd *cobra.Command, r client.Report) error {
 	case r.Status == "done":
 		return printf(cmd, "%s played\n", r.ID)
 	case r.Ended():
-		reason := strings.TrimSuffix(r.Status+": "+r.Error, ": ")
+		reason := strings.TrimSuffix(r.Status+": "+cmp.Or(r.Error, r.Reason), ": ")
 		return exitcode.With(exitcode.NotPlayed, fmt.Errorf("%s was not played: %s", r.ID, reason))
 	case r.Position != nil:
 		return printf(cmd, "%s %s, position %d\n", r.ID, r.Status, *r.Position)

@@ -30,11 +30,14 @@ type Report struct {
 	Status   string `json:"status"`
 	Position *int   `json:"position"`
 	Error    string `json:"error"`
+	Reason   string `json:"reason"` // why it was not heard
+
+	Warnings []string `json:"warnings"` // of the response to the request
 }
 
 // Ended reports whether the announcement's status is final.
 func (r Report) Ended() bool {
-	return slices.Contains([]string{"done", "failed", "cancelled", "expired", "silenced"}, r.Status)
+	return slices.Contains([]string{"done", "failed", "cancelled", "expired", "unheard", "silenced"}, r.Status)
 }
 
 // Speaking reports whether the announcement is being made or played.

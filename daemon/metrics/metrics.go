@@ -67,7 +67,9 @@ func New() *Metrics {
 	}
 	registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	for _, status := range []announce.Status{announce.Done, announce.Failed, announce.Cancelled, announce.Expired} {
+	for _, status := range []announce.Status{
+		announce.Done, announce.Failed, announce.Cancelled, announce.Expired, announce.Unheard, announce.Silenced,
+	} {
 		m.ended.WithLabelValues(string(status)) // exported as 0 from the start
 	}
 	return m

@@ -130,6 +130,19 @@ func TestVolume_whileSpoken(t *testing.T) {
 	})
 }
 
+// What is played on a muted sink ends as unheard, and its sender is told at once.
+func TestUnheard_mutedSink(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t)
+	s.AwaitPlayed(s.Post(client.Announcement{Message: "One."}).ID)
+	s.Sound.Pactl("set-sink-mute", "speaker", "1")
+	awaitHealth(t, s.URL, func(h client.Health) bool { return h.Checks.Audio.Detail != "" })
+	posted := s.Post(client.Announcement{Message: "Two."})
+	check.That(t, len(posted.Warnings) == 1 && strings.Contains(posted.Warnings[0], "muted"), "warnings %q", posted.Warnings)
+	ended, err := s.Follow(t.Context(), posted.ID)
+	check.That(t, err == nil && ended.Status == "unheard" && ended.Reason == "muted", "it ended as %+v, %v", ended, err)
+}
+
 // awaitHealth polls a server's health until done reports true.
 func awaitHealth(tb testing.TB, url string, done func(client.Health) bool) {
 	tb.Helper()

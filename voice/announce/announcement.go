@@ -7,6 +7,7 @@ import (
 
 	"pressbox/audio"
 	"pressbox/voice/announce/plan"
+	"pressbox/voice/announce/policy"
 )
 
 // Errors of requests, in addition to [*RequestError].
@@ -27,7 +28,7 @@ var (
 // other statuses end it earlier.
 type Status string
 
-// The statuses of an announcement; the last five are final.
+// The statuses of an announcement; the last six are final.
 const (
 	Scheduled    Status = "scheduled" // waits for its time, the end of quiet, or its next repetition
 	Queued       Status = "queued"
@@ -37,13 +38,14 @@ const (
 	Failed       Status = "failed"
 	Cancelled    Status = "cancelled"
 	Expired      Status = "expired"
+	Unheard      Status = "unheard"  // played to the end on an output that was silent all the time
 	Silenced     Status = "silenced" // not spoken, or not to its end: of priority 1, muted, or because of quiet
 )
 
 // Ended reports whether the status is final.
 func (s Status) Ended() bool {
 	switch s {
-	case Done, Failed, Cancelled, Expired, Silenced:
+	case Done, Failed, Cancelled, Expired, Unheard, Silenced:
 		return true
 	default:
 		return false
@@ -112,13 +114,14 @@ type Announcement struct {
 	Sender          Sender
 	Rooms           Rooms
 	Status          Status
-	Quiet           bool      // quiet changes what happens to it
-	SpeaksAt        time.Time // when it is expected to be spoken; zero: unknown, or it is not scheduled
-	Sentence        int       // with which it is spoken on; 0 is its beginning
-	Error           string    // why it failed
-	InitialPosition int       // position at acceptance; 0 is the current announcement
-	Started         time.Time // when its first sample was played; zero before
-	Ended           time.Time // zero until it ends
+	Quiet           bool         // quiet changes what happens to it
+	Reason          policy.Cause // why it waits, or ended as silenced or unheard; "" if neither, or of priority 1
+	SpeaksAt        time.Time    // when it is expected to be spoken; zero: unknown, or it is not scheduled
+	Sentence        int          // with which it is spoken on; 0 is its beginning
+	Error           string       // why it failed
+	InitialPosition int          // position at acceptance; 0 is the current announcement
+	Started         time.Time    // when its first sample was played; zero before
+	Ended           time.Time    // zero until it ends
 }
 
 // Text returns what is spoken: the title as a sentence, then the message.

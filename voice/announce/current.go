@@ -3,6 +3,8 @@ package announce
 import (
 	"slices"
 	"time"
+
+	"pressbox/voice/announce/policy"
 )
 
 // A Turn is an announcement whose turn it is to be spoken.
@@ -59,6 +61,15 @@ func (q *Queue) Played(voice string, c Conditions) (before string, s Step) {
 	before, it.Voice = it.Voice, voice
 	q.publish(it, c)
 	return before, q.done()
+}
+
+// Heard records that a part of the current announcement was played: cause is why it was not heard, "" if it was.
+func (q *Queue) Heard(cause policy.Cause) {
+	it := q.current
+	it.heard = it.heard || cause == ""
+	if !it.ending {
+		it.Reason = cause
+	}
 }
 
 // Interrupt stops the sound of the current announcement if an urgent one waits and it is not urgent itself.
@@ -161,9 +172,16 @@ func (q *Queue) End(ids []string, status Status, why string, c Conditions) (ends
 	return ends, q.done()
 }
 
-// endedForm returns an announcement as it ends: without its texts if these are not to be saved.
+// endedForm returns an announcement as it ends: one that is done and was not heard as unheard, and without its texts
+// if these are not to be saved.
 func (it *item) endedForm(status Status, why string, c Conditions) Announcement {
 	ann := it.Announcement
+	if status == Done && !it.heard && ann.Reason != "" {
+		status = Unheard
+	}
+	if status != Silenced && status != Unheard {
+		ann.Reason = ""
+	}
 	ann.Status, ann.SpeaksAt, ann.Error, ann.Ended = status, time.Time{}, why, c.Now.UTC()
 	if !c.History && !ann.Rooms.Open() {
 		ann.Title, ann.Message = "", ""

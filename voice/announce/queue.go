@@ -100,6 +100,7 @@ type item struct {
 	// interrupted is true from its interruption by an urgent one until it is audible again. Meanwhile it does
 	// not expire.
 	interrupted bool
+	heard       bool // a part of it can have been heard
 }
 
 // resumes reports whether a part of it has been spoken already.

@@ -36,7 +36,7 @@ const (
 
 // Enum returns all values.
 func (RoomState) Enum() []any {
-	return []any{RoomWaiting, RoomSent, Done, Failed, Cancelled, Expired, Silenced}
+	return []any{RoomWaiting, RoomSent, Done, Failed, Cancelled, Expired, Unheard, Silenced}
 }
 
 // Ended reports whether the state is final.
@@ -93,7 +93,7 @@ func (r Rooms) Open() bool {
 // spoken it.
 func (r Rooms) outcome() Status {
 	states := slices.Collect(maps.Values(r.States()))
-	for _, status := range []Status{Done, Failed, Expired, Silenced} {
+	for _, status := range []Status{Done, Failed, Unheard, Expired, Silenced} {
 		if slices.Contains(states, RoomState(status)) {
 			return status
 		}

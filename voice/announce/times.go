@@ -12,7 +12,7 @@ func (it *item) plan(c Conditions) {
 		return
 	}
 	if c.unset(it.Announcement) {
-		it.Status, it.SpeaksAt, it.Quiet = Scheduled, time.Time{}, false
+		it.Status, it.SpeaksAt, it.Quiet, it.Reason = Scheduled, time.Time{}, false, ""
 		return
 	}
 	at := c.Now
@@ -20,7 +20,7 @@ func (it *item) plan(c Conditions) {
 		at = it.At
 	}
 	d := c.Decide(it.Announcement, at)
-	it.Status, it.SpeaksAt, it.Quiet = Queued, time.Time{}, d.Quiet
+	it.Status, it.SpeaksAt, it.Quiet, it.Reason = Queued, time.Time{}, d.Quiet, d.Cause
 	switch {
 	case !d.Until.IsZero():
 		it.Status, it.SpeaksAt = Scheduled, d.Until
@@ -56,7 +56,7 @@ func (q *Queue) Reconsider(c Conditions) Step {
 		case !d.Until.IsZero():
 			q.step.Stop = ErrInterrupted
 		default:
-			it.ending = true
+			it.ending, it.Reason = true, d.Cause
 			q.step.Stop = ErrSilenced
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"pressbox/daemon/mqtt/homeassistant"
 	"pressbox/game/protocol"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/policy"
 	"pressbox/voice/control"
 )
 
@@ -18,7 +19,8 @@ func statuses() []string {
 	return []string{
 		string(announce.Scheduled), string(announce.Queued), string(announce.Playing), string(announce.Done),
 		string(announce.Failed),
-		string(announce.Cancelled), string(announce.Expired), string(announce.Silenced),
+		string(announce.Cancelled), string(announce.Expired), string(announce.Unheard),
+		string(announce.Silenced),
 	}
 }
 
@@ -182,6 +184,7 @@ type announcementEvent struct {
 	Urgent  bool                `json:"urgent"`
 	Sender  announce.SenderKind `json:"sender,omitzero"`
 	Error   string              `json:"error,omitzero"`
+	Reason  policy.Cause        `json:"reason,omitzero"`
 	Title   string              `json:"title,omitzero"`   // with MQTT_TEXT=on
 	Message string              `json:"message,omitzero"` // with MQTT_TEXT=on
 }
@@ -190,7 +193,9 @@ func (d *Device) publishEvent(ctx context.Context, v *announce.View) {
 	if v.Status == announce.Synthesizing {
 		return
 	}
-	e := announcementEvent{Type: string(v.Status), ID: v.ID, Urgent: v.Urgent, Sender: v.Sender.Kind, Error: v.Error}
+	e := announcementEvent{
+		Type: string(v.Status), ID: v.ID, Urgent: v.Urgent, Sender: v.Sender.Kind, Error: v.Error, Reason: v.Reason,
+	}
 	if d.config.Texts {
 		e.Title, e.Message = v.Title, v.Message
 	}

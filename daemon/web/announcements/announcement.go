@@ -6,6 +6,7 @@ import (
 
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/policy"
 )
 
 // An Announcement is an announcement as a client sees it.
@@ -23,8 +24,10 @@ type Announcement struct {
 	ClockUnset bool          `json:"clock_unset,omitempty"` // true while it waits for the host's clock to be set
 	// True if quiet silences it, delays it until speaks_at, or lowers its volume. Decided when it is its turn;
 	// foretold before.
-	Quiet  bool        `json:"quiet,omitempty"`
-	Repeat *repetition `json:"repeat,omitempty"`
+	Quiet bool `json:"quiet,omitempty"`
+	// Why it waits until speaks_at, or ended as silenced or unheard.
+	Reason policy.Cause `json:"reason,omitempty"`
+	Repeat *repetition  `json:"repeat,omitempty"`
 	// What has become of it in each other room that it is for. The member status is that of this room; if it is
 	// for other rooms only, it is queued until all have ended.
 	Rooms     map[string]announce.RoomState `json:"rooms,omitempty"`
@@ -32,7 +35,8 @@ type Announcement struct {
 	StartedAt web.Timestamp                 `json:"started_at,omitzero"` // time at which the first sample was played
 	EndedAt   web.Timestamp                 `json:"ended_at,omitzero"`
 	Error     string                        `json:"error,omitempty"` // cause of the failure
-	// Names of fields of the request that are unknown and were ignored. Only in the response to it.
+	// Names of fields of the request that are unknown and were ignored, and why it would not be heard, or hardly. Only
+	// in the response to it.
 	Warnings []string `json:"warnings,omitempty" minItems:"1"`
 }
 
@@ -90,7 +94,7 @@ func NewAnnouncement(v announce.View, to viewer) Announcement {
 	a := Announcement{
 		ID: v.ID, Status: v.Status, Position: v.Position, Content: v.Content, Urgent: v.Urgent,
 		CreatedAt: at(v.Created), At: at(v.At), SpeaksAt: at(v.SpeaksAt), ExpiresAt: at(v.Expires),
-		ClockUnset: v.ClockUnset, Quiet: v.Quiet, Rooms: v.Rooms.States(), Sender: to.shown(v.Sender),
+		ClockUnset: v.ClockUnset, Quiet: v.Quiet, Reason: v.Reason, Rooms: v.Rooms.States(), Sender: to.shown(v.Sender),
 		StartedAt: at(v.Started), EndedAt: at(v.Ended), Error: v.Error,
 	}
 	if v.Repeat.Times > 0 {

@@ -272,7 +272,7 @@ func (h *handlers) again(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.accepted(w, r, strings.TrimSuffix(r.URL.Path, "/"+id+"/again"), view, nil)
+	return h.accepted(w, r, strings.TrimSuffix(r.URL.Path, "/"+id+"/again"), view, h.Announcer.Warnings(view))
 }
 
 func (h *handlers) cancelWaiting(w http.ResponseWriter, r *http.Request) error {

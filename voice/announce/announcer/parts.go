@@ -24,7 +24,9 @@ type Parts struct {
 	// ClockSet reports whether the wall clock has been set since the host was started; nil means that it has.
 	ClockSet func() bool
 	Rooms    RoomNames // nil: there are no other rooms
-	Log      *slog.Logger
+	// Output returns what sound is played on, for [Announcer.Warnings]; nil: nothing is known about it.
+	Output func() audio.Output
+	Log    *slog.Logger
 }
 
 // An Outbox stores announcements so that they survive crashes and power cuts.

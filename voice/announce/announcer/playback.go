@@ -39,6 +39,7 @@ type playback struct {
 	played   time.Duration // of the timeline
 	sinkErr  error
 	speakErr error
+	unheard  audio.Silence // why nothing of it was heard; "" if something was
 }
 
 // newPlayback returns a playback and the context of its sound, which does not end with ctx.
@@ -60,6 +61,12 @@ func (p *playout) play(sound context.Context, pb *playback, attend func()) {
 	p.running.Go(func() {
 		defer close(pb.finished)
 		pb.played, pb.sinkErr = p.a.parts.Sink.Play(sound, clips, pb.fader)
+		if unheard, ok := errors.AsType[*audio.UnheardError](pb.sinkErr); ok {
+			pb.unheard = unheard.Why
+			if pb.sinkErr == unheard { //nolint:errorlint // whether there is no other error
+				pb.sinkErr = nil
+			}
+		}
 	})
 	p.running.Go(func() {
 		defer close(fed)

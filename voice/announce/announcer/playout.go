@@ -59,6 +59,7 @@ func (p *playout) speak(ctx, sound context.Context, pb *playback, t *turn) bool 
 	pb.syn = p.synthesisOf(ctx, t.Announcement)
 	pb.onVoice = p.a.markPlaying
 	p.play(sound, pb, func() { p.attend(ctx, t, pb) })
+	p.a.markHeard(pb)
 	status, why := pb.outcome(ctx, context.Cause(sound))
 	if status == announce.Queued {
 		if p.a.requeue(ctx, t, pb.rest(t.Sentence), pb.sinkErr) {

@@ -227,7 +227,8 @@ type sink struct {
 	plays   int
 	played  []string // clips that were started, "chime" for a chime; "/" follows an interrupted one
 	levels  map[string][]float32
-	fader   *audio.Fader // of the latest Play
+	fader   *audio.Fader  // of the latest Play
+	silence audio.Silence // why nothing is heard; "" if it is
 }
 
 func (s *sink) lose()    { s.mu.Lock(); defer s.mu.Unlock(); close(s.lost) }
@@ -242,6 +243,9 @@ func (s *sink) Play(
 	s.mu.Lock()
 	s.plays++
 	s.fader = fader
+	if s.silence != "" {
+		defer func(why audio.Silence) { err = errors.Join(err, &audio.UnheardError{Why: why}) }(s.silence)
+	}
 	lost := s.lost
 	s.mu.Unlock()
 	for {
@@ -295,6 +299,9 @@ func (s *sink) interrupt() {
 	defer s.mu.Unlock()
 	s.played = append(s.played, "/")
 }
+
+// set makes the sink silent, or audible for "".
+func (s *sink) set(silence audio.Silence) { s.mu.Lock(); defer s.mu.Unlock(); s.silence = silence }
 
 // gain returns the gain of what is being played.
 func (s *sink) gain() float32 {

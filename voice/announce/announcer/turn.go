@@ -7,6 +7,7 @@ import (
 
 	"pressbox/audio"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/policy"
 )
 
 // A turn is the current announcement while it is synthesized and played.
@@ -53,6 +54,15 @@ func (a *Announcer) markPlaying(voice string) {
 		}
 		return s
 	})
+}
+
+// markHeard does [announce.Queue.Heard] if something was played.
+func (a *Announcer) markHeard(pb *playback) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if pb.timeline.Last() >= 0 {
+		a.queue.Heard(policy.Cause(pb.unheard))
+	}
 }
 
 // interrupt does [announce.Queue.Interrupt], and reports whether a sound was stopped.
@@ -137,7 +147,7 @@ func (a *Announcer) finish(ctx context.Context, t *turn, status announce.Status,
 		a.log.Warn("announcement failed", "announcement", t.ID, "err", why)
 		return
 	}
-	a.log.Info("announcement ended", "announcement", t.ID, "status", status,
+	a.log.Info("announcement ended", "announcement", t.ID, "status", t.ended.Status, "reason", t.ended.Reason,
 		"waited", between(t.ended.Created, t.ended.Started), "took", between(t.ended.Started, t.ended.Ended))
 }
 

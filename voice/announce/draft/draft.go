@@ -18,7 +18,8 @@ import (
 type Draft struct {
 	// Request has the values of the fields that are valid. It may be changed.
 	Request announce.AnnouncementRequest
-	// Warnings has the names of the fields that are unknown and were ignored, sorted.
+	// Warnings has the names of the fields that are unknown and were ignored, sorted; after Announce also those of the
+	// announcer.
 	Warnings []string
 
 	urgent     *bool          // as given; it takes precedence over the priority
@@ -30,6 +31,7 @@ type Draft struct {
 type Announcer interface {
 	Announce(ctx context.Context, r announce.Request) (announce.View, error)
 	Check(r announce.Request) (announce.Announcement, error)
+	Warnings(v announce.View) []string
 }
 
 // Announce accepts the announcement of the draft, by a sender and under an idempotency key: those of by, whose
@@ -45,6 +47,7 @@ func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) 
 	if err != nil {
 		return announce.View{}, d.refused(err)
 	}
+	d.Warnings = append(d.Warnings, a.Warnings(view)...)
 	return view, nil
 }
 

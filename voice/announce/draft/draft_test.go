@@ -27,6 +27,8 @@ func (a *announcer) Announce(_ context.Context, r announce.Request) (announce.Vi
 	return announce.View{}, nil
 }
 
+func (*announcer) Warnings(announce.View) []string { return nil }
+
 func (*announcer) Check(r announce.Request) (announce.Announcement, error) {
 	var wrong announce.RequestError
 	if r.Message == "" {

@@ -26,6 +26,21 @@ const (
 	Switch Reason = "switch" // a client switched it on
 )
 
+// A Cause is why an announcement is not heard, or not yet.
+type Cause string
+
+// The causes.
+const (
+	Muted        Cause = "muted"
+	Volume       Cause = "volume" // is 0, or nearly
+	QuietHours   Cause = "quiet_hours"
+	DoNotDisturb Cause = "do_not_disturb"
+	NoOutput     Cause = "no_output"
+)
+
+// Enum returns the causes, for schemas.
+func (Cause) Enum() []any { return []any{Muted, Volume, QuietHours, DoNotDisturb, NoOutput} }
+
 // Quiet is the state of quiet at a moment.
 type Quiet struct {
 	Active bool
@@ -65,6 +80,15 @@ type Decision struct {
 	Until  time.Time // when to decide again, if it waits; zero means that it does not wait
 	Volume int       // percent, if it is spoken
 	Quiet  bool      // quiet changes what happens to it
+	Cause  Cause     // why it is not spoken; "" if it is, or if that is what its priority says
+}
+
+// cause returns the cause of quiet.
+func (q Quiet) cause() Cause {
+	if q.Reason == Hours {
+		return QuietHours
+	}
+	return DoNotDisturb
 }
 
 // at reports whether it is quiet at a moment.
@@ -92,14 +116,21 @@ func Decide(a Announcement, s State, now time.Time) Decision {
 	}
 	d := Decision{Quiet: s.Quiet.at(now) && a.Priority != Listed}
 	switch {
-	case a.Priority == Listed, s.Muted:
+	case a.Priority == Listed:
+		return d
+	case s.Muted:
+		d.Cause = Muted
 	case !d.Quiet:
-		d.Volume = volume
+		d.Volume, d.Cause = volume, Volume
 	case s.Quiet.Mode == Soft:
-		d.Volume = min(volume, s.QuietVolume)
+		d.Volume, d.Cause = min(volume, s.QuietVolume), Volume
 	case s.Quiet.Mode == Hold && s.Quiet.Until.Before(a.Expires):
-		d.Until = s.Quiet.Until
+		d.Until, d.Cause = s.Quiet.Until, s.Quiet.cause()
+	default:
+		d.Cause = s.Quiet.cause()
 	}
-	d.Speak = d.Volume > 0
+	if d.Speak = d.Volume > 0; d.Speak {
+		d.Cause = ""
+	}
 	return d
 }

@@ -39,8 +39,11 @@ func TestDecide(t *testing.T) {
 	usual := policy.Announcement{Priority: 3}
 	speak := func(v int) policy.Decision { return policy.Decision{Speak: true, Volume: v} }
 	softly := func(v int) policy.Decision { return policy.Decision{Speak: true, Volume: v, Quiet: true} }
-	unspoken, unspokenByQuiet := policy.Decision{}, policy.Decision{Quiet: true}
-	held := policy.Decision{Until: morning, Quiet: true}
+	unspoken := func(why policy.Cause) policy.Decision { return policy.Decision{Cause: why} }
+	unspokenByQuiet := func(why policy.Cause) policy.Decision { return policy.Decision{Quiet: true, Cause: why} }
+	held := policy.Decision{Until: morning, Quiet: true, Cause: policy.QuietHours}
+	switched := night(policy.Silence)
+	switched.Quiet.Reason = policy.Switch
 
 	for _, tt := range []struct {
 		name string
@@ -53,26 +56,27 @@ func TestDecide(t *testing.T) {
 		{"low", policy.Announcement{Priority: 2}, day, speak(70)},
 		{"own volume", policy.Announcement{Volume: 1}, day, speak(1)},
 		{"own volume above", policy.Announcement{Volume: 100}, day, speak(100)},
-		{"listed", policy.Announcement{Priority: 1, Volume: 100}, day, unspoken},
-		{"listed at night", policy.Announcement{Priority: 1}, night(policy.Soft), unspoken},
+		{"listed", policy.Announcement{Priority: 1, Volume: 100}, day, unspoken("")},
+		{"listed at night", policy.Announcement{Priority: 1}, night(policy.Soft), unspoken("")},
 
 		{"volume 1", usual, volume(1), speak(1)},
-		{"volume 0", usual, volume(0), unspoken},
+		{"volume 0", usual, volume(0), unspoken(policy.Volume)},
 		{"own volume, volume 0", policy.Announcement{Volume: 30}, volume(0), speak(30)},
-		{"muted", usual, muted, unspoken},
-		{"own volume, muted", policy.Announcement{Volume: 100}, muted, unspoken},
+		{"muted", usual, muted, unspoken(policy.Muted)},
+		{"own volume, muted", policy.Announcement{Volume: 100}, muted, unspoken(policy.Muted)},
 
-		{"silence", usual, night(policy.Silence), unspokenByQuiet},
-		{"own volume, silence", policy.Announcement{Volume: 100}, night(policy.Silence), unspokenByQuiet},
-		{"unknown mode", usual, night(""), unspokenByQuiet},
+		{"silence", usual, night(policy.Silence), unspokenByQuiet(policy.QuietHours)},
+		{"switched on", usual, switched, unspokenByQuiet(policy.DoNotDisturb)},
+		{"own volume, silence", policy.Announcement{Volume: 100}, night(policy.Silence), unspokenByQuiet(policy.QuietHours)},
+		{"unknown mode", usual, night(""), unspokenByQuiet(policy.QuietHours)},
 		{"held", policy.Announcement{Expires: morning.Add(1)}, night(policy.Hold), held},
-		{"expires at the end", policy.Announcement{Expires: morning}, night(policy.Hold), unspokenByQuiet},
-		{"held while muted", policy.Announcement{Expires: morning.Add(1)}, mutedNight, unspokenByQuiet},
+		{"expires at the end", policy.Announcement{Expires: morning}, night(policy.Hold), unspokenByQuiet(policy.QuietHours)},
+		{"held while muted", policy.Announcement{Expires: morning.Add(1)}, mutedNight, unspokenByQuiet(policy.Muted)},
 		{"soft", usual, soft(70, 25), softly(25)},
 		{"soft, volume below", usual, soft(10, 25), softly(10)},
 		{"soft, own volume above", policy.Announcement{Volume: 80}, soft(70, 25), softly(25)},
 		{"soft, own volume below", policy.Announcement{Volume: 5}, soft(70, 25), softly(5)},
-		{"soft at 0", usual, soft(70, 0), unspokenByQuiet},
+		{"soft at 0", usual, soft(70, 0), unspokenByQuiet(policy.Volume)},
 
 		{"urgent", urgent, day, speak(70)},
 		{"urgent, silence", urgent, night(policy.Silence), speak(70)},

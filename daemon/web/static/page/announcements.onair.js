@@ -79,6 +79,7 @@ export function onAir({ update, me }, { voices, speaker, ended: forget }) {
   const note = (a) => {
     if (a.error) return a.error;
     if (a.clock_unset) return t("note.clock");
+    if (a.status === "unheard") return t("note.unheard");
     if (a.status === "silenced") return t(a.quiet ? "note.quiet" : a.priority === 1 ? "note.listed" : "note.muted");
     if (a.status === "scheduled") {
       const at = a.speaks_at ?? a.at;

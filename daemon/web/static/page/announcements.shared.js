@@ -10,7 +10,7 @@ import { t, api, signInAddress } from "./ui.js";
 /** @typedef {ReturnType<typeof voiceList>} Voices */
 
 /** The statuses of announcements that are over. */
-export const ended = ["done", "failed", "cancelled", "expired", "silenced"];
+export const ended = ["done", "failed", "cancelled", "expired", "unheard", "silenced"];
 
 /**
  * Renders why the controls of a section are disabled, if they are.

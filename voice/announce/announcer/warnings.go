@@ -1,0 +1,37 @@
+package announcer
+
+import (
+	"fmt"
+
+	"pressbox/audio"
+	"pressbox/voice/announce"
+)
+
+// Volumes in percent below which an announcement is likely to be missed: of the output, and of that times its own.
+const lowOutput, lowProduct = 10, 5
+
+// Warnings returns why an announcement that was accepted would not be heard, or hardly, if it were spoken now. There is
+// none for one that is not spoken now, or not here.
+func (a *Announcer) Warnings(v announce.View) []string {
+	if a.parts.Output == nil || v.Status != announce.Queued || v.Rooms.Only {
+		return nil
+	}
+	c, output := a.now(), a.parts.Output()
+	d := c.Decide(v.Announcement, c.Now)
+	switch product := d.Volume * output.Volume / 100; {
+	case output.Absent != nil:
+		return []string{fmt.Sprintf("nothing can be heard: %v", output.Absent)}
+	case output.Name == "", !d.Speak:
+		return nil
+	case output.Silence == audio.NoOutput:
+		return []string{"nothing can be heard: the host has no audio output"}
+	case output.Silence == audio.Muted:
+		return []string{fmt.Sprintf("nothing can be heard: the audio output %s is muted", output.Name)}
+	case output.Volume < lowOutput:
+		return []string{fmt.Sprintf("hardly heard: the volume of the audio output %s is %d %%", output.Name, output.Volume)}
+	case product < lowProduct:
+		return []string{fmt.Sprintf("hardly heard: it is spoken at %d %% of the volume of the audio output %s, which is %d %%",
+			d.Volume, output.Name, output.Volume)}
+	}
+	return nil
+}
