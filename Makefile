@@ -102,10 +102,10 @@ test: ## the tests, with real parts and the race detector
 	@# Compiled while parts are installed; by one command at a time, or each compiles the same.
 	@go list -race -test -export $(SOUND) $(RACE) >/dev/null & race=$$!; \
 	$(MAKE) --no-print-directory parts build && go list -test -export $(PLAIN) >/dev/null && wait $$race
-	@# None of the three keeps a processor busy.
+	@# None of the three keeps a processor busy. What records sound in real time goes first.
 	{ $(TEST) -race -p 1 $(SOUND) && $(TEST) -run '$(UNRACED)' ./daemon; } & sound=$$!; \
-	$(TEST) -p 1 $(PLAIN) & plain=$$!; \
-	$(TEST) -race -p 3 -skip '^TestAll_|$(UNRACED)' $(RACE); \
+	nice -n 19 $(TEST) -p 1 $(PLAIN) & plain=$$!; \
+	nice -n 19 $(TEST) -race -p 3 -skip '^TestAll_|$(UNRACED)' $(RACE); \
 	status=$$?; wait $$sound || status=1; wait $$plain || status=1; exit $$status
 
 test-all: test parts-all ## and all others: contact sheets, every size and language, whole samples, Firefox, long kills

@@ -5,7 +5,9 @@
 package browsertest
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/chromedp/chromedp"
@@ -13,6 +15,21 @@ import (
 
 // MaxWait is the time for which a test waits for the browser, which is slow on a busy host.
 const MaxWait = 3 * time.Minute
+
+// Do runs steps one after another. One that fails because the page has replaced its element between the look for it and
+// its use had no effect, and is repeated.
+func Do(ctx context.Context, steps ...chromedp.Action[chromedp.Void]) error {
+	for _, step := range steps {
+		err := chromedp.Do(ctx, step)
+		for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "Could not find node with given id") {
+			err = chromedp.Do(ctx, step)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Options returns the options of a browser, with further ones.
 func Options(further ...chromedp.ExecAllocatorOption) []chromedp.ExecAllocatorOption {

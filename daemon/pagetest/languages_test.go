@@ -220,7 +220,7 @@ func TestOtherSite_speaksNothing(t *testing.T) {
 	t.Cleanup(quit)
 	check.NoError(t, chromedp.Do(browser)) // starts it
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	check.NoError(t, chromedp.Do(browser, chromedp.Navigate("http://other.example:"+port+"/")))
+	check.NoError(t, browsertest.Do(browser, chromedp.Navigate("http://other.example:"+port+"/")))
 	arrived := func(paths ...string) {
 		t.Helper()
 		for _, path := range paths {
@@ -229,7 +229,7 @@ func TestOtherSite_speaksNothing(t *testing.T) {
 	}
 	arrived("/ntfy/image/publish", "/ntfy/get/publish", "/notify/publish", "/notify", "/ntfy/text", "/message", "/",
 		"/ntfy/form", "/ntfy/beacon", "/ntfy/prefetch/publish")
-	check.NoError(t, chromedp.Do(browser, chromedp.Click("#link")))
+	check.NoError(t, browsertest.Do(browser, chromedp.Click("#link")))
 	arrived("/ntfy/link/publish")
 
 	req := check.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL+"/notify", nil))(t)

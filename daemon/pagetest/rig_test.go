@@ -224,7 +224,7 @@ func (b *tab) expect(parts ...string) {
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
+	if err := browsertest.Do(b.ctx, actions...); err != nil {
 		b.t.Fatalf("%v\n%s", err, b.content())
 	}
 }
@@ -332,7 +332,7 @@ func (b *tab) focus(selector, keys string, options ...chromedp.KeyOption) {
 func (b *tab) confirm(selector string, yes bool) (question string) {
 	b.t.Helper()
 	clicked := make(chan error, 1)
-	go func() { clicked <- chromedp.Do(b.ctx, chromedp.Click(selector)) }() // returns after the answer
+	go func() { clicked <- browsertest.Do(b.ctx, chromedp.Click(selector)) }() // returns after the answer
 	select {
 	case question = <-b.dialogs:
 	case err := <-clicked:

@@ -181,13 +181,13 @@ func TestDocs_inBrowser(t *testing.T) {
 	ctx, cancel = context.WithTimeout(ctx, browsertest.MaxWait)
 	defer cancel()
 	const post = "#operations-announcements-createAnnouncement "
-	if err := chromedp.Do(ctx, chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(post)); err != nil {
+	if err := browsertest.Do(ctx, chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(post)); err != nil {
 		t.Fatalf("%v; the browser reported %q", err, problems)
 	}
 	const ids = `[...document.querySelectorAll(".opblock")].map(e => e.id)`
 	operations, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](ids))
 	check.NoError(t, err)
-	err = chromedp.Do(
+	err = browsertest.Do(
 		ctx,
 		chromedp.Click(post+".opblock-summary-control"),
 		chromedp.Click(post+".try-out__btn"),

@@ -77,7 +77,7 @@ func newTab(t *testing.T) *tab {
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	check.NoError(b.t, chromedp.Do(b.ctx, actions...))
+	check.NoError(b.t, browsertest.Do(b.ctx, actions...))
 }
 
 // signUp creates an account through the server's page and waits for the element wait.
