@@ -17,6 +17,9 @@ import (
 // timeout limits each operation of the server: connecting, answering a request, accepting more sound.
 const timeout = 5 * time.Second
 
+// applicationID is the application.id of each Pressbox, whose streams no other lowers.
+const applicationID = "pressbox"
+
 // A connection is one session with the sound server. Its only goroutine is the library's read loop, which
 // ends when the link is closed.
 type connection struct {
@@ -100,7 +103,7 @@ func (c *connection) handshake(cookie []byte) error {
 	c.link.version.Store(int32(c.client.Version().Version())) //nolint:gosec // 16 bits
 	name := proto.SetClientName{Props: proto.PropList{
 		"application.name":       proto.PropListString("Pressbox"),
-		"application.id":         proto.PropListString("pressbox"),
+		"application.id":         proto.PropListString(applicationID),
 		"application.icon_name":  proto.PropListString("audio-speakers"),
 		"application.process.id": proto.PropListString(strconv.Itoa(os.Getpid())),
 	}}

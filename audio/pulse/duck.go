@@ -29,6 +29,7 @@ type sinkInput struct {
 	streamID
 	sink     uint32
 	client   uint32
+	pressbox bool   // of this or another Pressbox
 	memory   string // the key under which the server remembers its volume; may be ""
 	channels proto.ChannelMap
 	volumes  proto.ChannelVolumes
@@ -199,7 +200,7 @@ func (d *ducking) leave(s *duckedStream) {
 // lowered returns a stream as one to be lowered, nil if it is left as it is.
 func (d *ducking) lowered(in sinkInput, lower bool) *duckedStream {
 	known := slices.ContainsFunc(d.streams, func(s *duckedStream) bool { return s.streamID == in.streamID })
-	if known || in.sink != d.sink || in.client == d.own || in.fixed || d.left[in.streamID] ||
+	if known || in.sink != d.sink || in.client == d.own || in.pressbox || in.fixed || d.left[in.streamID] ||
 		len(d.saved()) >= maxDucked {
 		return nil
 	}

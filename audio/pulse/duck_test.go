@@ -66,6 +66,25 @@ func TestDuck_lowersOtherStreams(t *testing.T) {
 	}
 }
 
+// Two Pressboxes on one sink do not lower each other.
+func TestDuck_otherPressbox(t *testing.T) {
+	onEach(t, func(r room) {
+		other := reach(r.t, pulse.Config{Server: r.server.Address})
+		r.play("film", "speaker", full)
+		ctx, stop := context.WithCancel(r.t.Context())
+		defer stop()
+		played := startPlay(ctx, other, all(wave(time.Minute)))
+		r.await("Pressbox", full)
+		restore := r.duck()
+		r.await("film", lowered)
+		r.await("Pressbox", full)
+		restore()
+		r.await("film", full)
+		stop()
+		check.ErrorIs(r.t, <-played, context.Canceled, "Play")
+	})
+}
+
 // A room is a server with streams of several programs.
 type room struct {
 	t      *testing.T
