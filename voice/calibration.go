@@ -70,16 +70,16 @@ func (c Calibration) WordsPerMinute() float64 {
 
 // duration returns the duration of text of length m from its first to its last audible sample.
 func (c Calibration) duration(m textLength) Span {
-	return Span{Fixed: c.pause().Seconds() * float64(m.pauses)}.
+	return Span{Fixed: (c.pause(Pause)*time.Duration(m.pauses) + m.longer).Seconds()}.
 		plus(float64(m.segments), c.Segment).
 		plus(float64(m.letters), c.Letter).
 		plus(float64(m.marks), c.Mark).
 		plus(-1, c.Ends)
 }
 
-// pause returns the silence that is inserted between sentences.
-func (c Calibration) pause() time.Duration {
-	return max(leastPause, Pause-time.Duration(c.Ends.at(1)*float64(time.Second)))
+// pause returns the silence that is inserted between sentences that are to be so far apart.
+func (c Calibration) pause(apart time.Duration) time.Duration {
+	return max(leastPause, apart-time.Duration(c.Ends.at(1)*float64(time.Second)))
 }
 
 // scale returns the scale at which text of length m lasts so many seconds, within the limits.

@@ -49,8 +49,8 @@ func (r *rateController) foresee(s clauses, from int) []Foreseen {
 // equal share of the time that the remaining text leaves at [maxScale].
 func (r *rateController) nextPause(next segment) time.Duration {
 	pause := time.Duration(0)
-	if next.pauseBefore {
-		pause = r.calibration.pause()
+	if next.pause > 0 {
+		pause = r.calibration.pause(next.pause)
 	}
 	spare := r.seconds - r.bias()*r.calibration.duration(r.remaining).at(maxScale)
 	if !r.slow || r.first == 0 || spare <= 0 {
@@ -82,7 +82,7 @@ func within(x, base, share float64) float64 {
 func (r *rateController) advance(m textLength, seconds float64, pause time.Duration) {
 	r.remaining = r.remaining.minus(m)
 	r.seconds -= seconds + pause.Seconds()
-	m.pauses = 0
+	m.pauses, m.longer = 0, 0
 	r.spoken += seconds
 	r.expected += r.calibration.duration(m).plus(1, r.calibration.Ends).at(r.last)
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -16,13 +17,26 @@ type clause struct {
 	joined    bool   // no space before it
 	breakable bool   // a segment may end after it
 	phrase    bool   // a segment does end after it
+	lineEnd   bool   // it ends a line, and so a sentence
 }
 
 // characters returns the number of characters, the unit of all limits.
 func (c clause) characters() int { return utf8.RuneCountInString(c.text) }
 
 // ends reports whether the clause is the last of its sentence.
-func (c clause) ends() bool { return c.mark == '.' || c.mark == '?' || c.mark == '!' }
+func (c clause) ends() bool { return c.lineEnd || c.mark == '.' || c.mark == '?' || c.mark == '!' }
+
+// pause returns the silence after the clause, if it ends a sentence.
+func (c clause) pause() time.Duration {
+	switch {
+	case c.lineEnd && c.mark == ':':
+		return ListPause
+	case c.lineEnd:
+		return ParagraphPause
+	default:
+		return Pause
+	}
+}
 
 // clauses is a message split into clauses. The last one ends a sentence.
 type clauses []clause
@@ -39,11 +53,32 @@ const closers = `)]}"'»›”’`
 // rawBlock matches phonemes in the text.
 var rawBlock = regexp.MustCompile(`\[\[.*?\]\]`)
 
-// newClauses splits text into clauses. Blocks of [[raw phonemes]] become clauses that do not end a sentence;
-// a message without a closing mark gets a full stop.
+// newClauses splits text, whose lines are as those of [speakable.Lines], into clauses. Blocks of [[raw phonemes]] become
+// clauses that do not end a sentence; a message without a closing mark gets a full stop.
 func newClauses(text string) clauses {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), space)
 	var s clauses
+	for line := range strings.Lines(strings.ToValidUTF8(text, "")) {
+		s.addLine(strings.Join(strings.Fields(line), space))
+		if len(s) > 0 {
+			s[len(s)-1].endLine()
+		}
+	}
+	if len(s) > 0 && s[len(s)-1].mark == ':' {
+		s[len(s)-1].mark = '.' // nothing follows
+	}
+	return s
+}
+
+// endLine makes the clause the last one of a line.
+func (c *clause) endLine() {
+	c.lineEnd = true
+	if c.mark == 0 || c.mark == ',' || c.mark == ';' {
+		c.mark = '.'
+	}
+}
+
+// addLine adds the clauses of a line.
+func (s *clauses) addLine(text string) {
 	for text != "" {
 		block := rawBlock.FindStringIndex(text)
 		if block == nil {
@@ -55,12 +90,6 @@ func newClauses(text string) clauses {
 		s.addRaw(raw, before)
 		text = after
 	}
-	if len(s) > 0 {
-		if last := &s[len(s)-1]; !last.ends() {
-			last.mark = '.'
-		}
-	}
-	return s
 }
 
 // from returns the clauses from a sentence on, or from the last one if there are fewer, and the number of the
@@ -207,21 +236,22 @@ func offset(text string, n int) int {
 
 // A segment is the unit for the model: a sentence or a part of one.
 type segment struct {
-	clauses     []clause
-	pauseBefore bool // it starts a sentence other than the first
-	sentence    int  // that it belongs to, from 0
+	clauses  []clause
+	pause    time.Duration // before it; 0 unless it starts a sentence other than the first
+	sentence int           // that it belongs to, from 0
 }
 
 // segments yields the segments in order.
 func (s clauses) segments() iter.Seq[segment] {
 	return func(yield func(segment) bool) {
-		pause, least, budget, sentence := false, minAlone, 0, 0
+		pause, least, budget, sentence := time.Duration(0), minAlone, 0, 0
 		for len(s) > 0 {
 			n, size := s.next(least, budget)
-			if !yield(segment{clauses: s[:n], pauseBefore: pause, sentence: sentence}) {
+			if !yield(segment{clauses: s[:n], pause: pause, sentence: sentence}) {
 				return
 			}
-			if pause = s[n-1].ends(); pause {
+			if pause = 0; s[n-1].ends() {
+				pause = s[n-1].pause()
 				sentence++
 			}
 			s = s[n:]

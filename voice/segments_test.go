@@ -66,7 +66,7 @@ func TestSegments_sizes(t *testing.T) {
 				size += c.characters()
 			}
 			switch {
-			case p.pauseBefore:
+			case p.pause > 0:
 				got.WriteByte('|')
 			case got.Len() > 0:
 				got.WriteByte(' ')

@@ -2,6 +2,7 @@ package voice
 
 import (
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -12,7 +13,8 @@ type textLength struct {
 	numbers  int // words with digits or a hyphen, as in "twenty-one"
 	marks    int // inside segments
 	segments int
-	pauses   int // between sentences
+	pauses   int           // between sentences
+	longer   time.Duration // than [Pause] are these together; negative if shorter
 }
 
 // digitLetters is the number of letters in the word for a digit.
@@ -45,7 +47,7 @@ func (s clauses) length() textLength {
 		m := seg.length()
 		all = textLength{
 			all.words + m.words, all.letters + m.letters, all.numbers + m.numbers, all.marks + m.marks,
-			all.segments + m.segments, all.pauses + m.pauses,
+			all.segments + m.segments, all.pauses + m.pauses, all.longer + m.longer,
 		}
 	}
 	return all
@@ -54,8 +56,9 @@ func (s clauses) length() textLength {
 // length returns the length of a segment, including the pause before it.
 func (s segment) length() textLength {
 	m := lengthOf(s.clauses)
-	if s.pauseBefore {
+	if s.pause > 0 {
 		m.pauses++
+		m.longer += s.pause - Pause
 	}
 	return m
 }
@@ -63,7 +66,7 @@ func (s segment) length() textLength {
 func (m textLength) minus(o textLength) textLength {
 	return textLength{
 		m.words - o.words, m.letters - o.letters, m.numbers - o.numbers, m.marks - o.marks,
-		m.segments - o.segments, m.pauses - o.pauses,
+		m.segments - o.segments, m.pauses - o.pauses, m.longer - o.longer,
 	}
 }
 

@@ -22,9 +22,15 @@ import (
 	"pressbox/audio"
 )
 
-// Pause is the silence between sentences, with that which the voice itself leaves at its ends; leastPause is inserted
+// Pause is the silence between sentences, ParagraphPause that between paragraphs, ListPause that between a colon and a
+// list, each with that which the voice itself leaves at its ends; leastPause is inserted
 // in any case.
-const Pause, leastPause = 450 * time.Millisecond, 100 * time.Millisecond
+const (
+	Pause          = 450 * time.Millisecond
+	ParagraphPause = 800 * time.Millisecond
+	ListPause      = 350 * time.Millisecond
+	leastPause     = 100 * time.Millisecond
+)
 
 // A Phonemizer converts text to phonemes.
 type Phonemizer interface {

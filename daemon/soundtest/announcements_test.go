@@ -143,6 +143,21 @@ func TestUnheard_mutedSink(t *testing.T) {
 	check.That(t, err == nil && ended.Status == "unheard" && ended.Reason == "muted", "it ended as %+v, %v", ended, err)
 }
 
+// The pauses of a text, as they are heard.
+func TestAnnouncement_pauses(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t)
+	for between, want := range map[string]time.Duration{
+		". ": 450 * time.Millisecond, "\n": 450 * time.Millisecond, ".\n\n": 800 * time.Millisecond,
+		":\n- ": 350 * time.Millisecond, ":\n\n1. ": 350 * time.Millisecond,
+	} {
+		text := "Dinner is ready in the kitchen" + between + "Please come down, all of you"
+		got := longestSilence(audible(s.Samples(client.Announcement{Message: text})))
+		t.Logf("%q: %v", between, got)
+		check.That(t, (got-want).Abs() <= 80*time.Millisecond, "%q is a pause of %v, want %v", between, got, want)
+	}
+}
+
 // awaitHealth polls a server's health until done reports true.
 func awaitHealth(tb testing.TB, url string, done func(client.Health) bool) {
 	tb.Helper()
@@ -272,9 +287,22 @@ func pause(samples []float32) (start, length int) {
 	return len(samples), 0
 }
 
-// audible returns a sound from its first to its last audible sample: a hundredth of full scale.
+// longestSilence returns the longest time without an audible sample.
+func longestSilence(samples []float32) time.Duration {
+	longest, from := 0, 0
+	for i, s := range samples {
+		if math.Abs(float64(s)) >= floor {
+			longest, from = max(longest, i-from), i
+		}
+	}
+	return time.Duration(longest) * time.Second / rate
+}
+
+// floor is the level from which a sample is audible: a hundredth of full scale.
+const floor = 0.01
+
+// audible returns a sound from its first to its last audible sample.
 func audible(samples []float32) []float32 {
-	const floor = 0.01
 	first, last := -1, -1
 	for i, s := range samples {
 		if math.Abs(float64(s)) >= floor {

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -197,7 +198,7 @@ func (l *Library) Preview(ctx context.Context, name, message string) (text strin
 	}
 	text = l.text(e.config, message)
 	p, err = v.Preview(ctx, text, l.currentDefaults().Rate)
-	return text, p, err
+	return strings.ReplaceAll(text, "\n", " "), p, err
 }
 
 // Estimate returns the expected duration of a message in the named voice, which must be usable, at rate words
@@ -210,9 +211,9 @@ func (l *Library) Estimate(name, message string, rate int) time.Duration {
 	return l.knownCalibration(e, speaker).Estimate(l.text(e.config, message), rate)
 }
 
-// text returns the speakable text of a message for a voice.
+// text returns the speakable text of a message for a voice, in lines as [speakable.Lines] does.
 func (l *Library) text(c *voice.Config, message string) string {
-	return speakable.Text(c.PlainBrackets(message), c.Locale(), l.lexicon.Load())
+	return speakable.Lines(c.PlainBrackets(message), c.Locale(), l.lexicon.Load())
 }
 
 // voice returns a voice.Voice for one speaker; the model must be acquired.

@@ -13,7 +13,7 @@ import (
 const gapRunes = " \n\"'()[]{}.,;:!?-*_`|~\\–—…•·¿¡‹›"
 
 // punctuate normalizes the characters between words for the clause splitter: to nothing, one space, or one
-// mark and a space. The result is one line that ends with a sentence mark.
+// mark and a space, or a line break as in [Lines]. The result ends with a sentence mark.
 func punctuate(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 1)
@@ -71,7 +71,17 @@ func (g gap) text() string {
 	if g.is[0] == '\'' && (g.before == 's' || g.before == 'z') && mark == "" {
 		text = "'"
 	}
-	return text + mark + " " + g.sign()
+	return text + mark + g.separator(mark) + g.sign()
+}
+
+// separator returns what follows the mark of a gap: a line break at the end of a paragraph, and at that of a line that
+// ends with a colon, otherwise a space.
+func (g gap) separator(mark string) string {
+	lines := strings.Count(g.is, "\n")
+	if lines >= 2 || lines == 1 && mark == ":" {
+		return "\n"
+	}
+	return " "
 }
 
 // sign returns the end of the gap that belongs to the word after it: a minus, a point, an apostrophe.

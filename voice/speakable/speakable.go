@@ -53,6 +53,12 @@ import (
 // "en_GB" or "de". The line ends with a sentence mark; it is empty if s has no speech. lex may be nil. The
 // work is linear in the length of s.
 func Text(s, lang string, lex *Lexicon) string {
+	return strings.ReplaceAll(Lines(s, lang, lex), "\n", " ")
+}
+
+// Lines returns what [Text] does, with a line break instead of a space where a paragraph ends, and between a colon and
+// the lines that follow it, such as those of a list.
+func Lines(s, lang string, lex *Lexicon) string {
 	lang = language(lang)
 	s = clean(s)
 	if !strings.ContainsFunc(s, speaks) {

@@ -63,6 +63,25 @@ func TestText_tables(t *testing.T) {
 	}
 }
 
+// Paragraphs and what follows a colon are lines of their own, however they are marked up; other lines are not.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ text, want string }{
+		{"One.\nTwo.", "One. Two."},
+		{"One.\n\nTwo", "One.\nTwo."},
+		{"One,\r\n \r\ntwo", "One,\ntwo."},
+		{"<p>One</p><p>Two</p>", "One.\nTwo."},
+		{"# Today\n\nRain", "Today.\nRain."},
+		{"Shopping list:\n- milk\n- eggs", "Shopping list:\nmilk. eggs."},
+		{"Shopping list:\n\n* milk", "Shopping list:\nmilk."},
+		{"Note: milk", "Note: milk."},
+		{"\n\nOne\n\n", "One."},
+	} {
+		check.Equal(t, speakable.Lines(tt.text, "en-us", nil), tt.want, "%q", tt.text)
+		check.Equal(t, speakable.Text(tt.text, "en-us", nil), strings.ReplaceAll(tt.want, "\n", " "), "%q", tt.text)
+	}
+}
+
 func TestText_withoutSpeech(t *testing.T) {
 	t.Parallel()
 	for _, silent := range []string{
