@@ -15,9 +15,12 @@ const (
 	DingDong Chime = "ding-dong" // two, a major third down
 	Alert    Chime = "alert"     // three of the same pitch, in quick succession
 	Alarm    Chime = "alarm"     // eight of two pitches in turn
+
+	// Cue precedes an announcement that goes on after an interruption. It is not one of those that a client can name.
+	Cue Chime = "cue"
 )
 
-// Chimes returns all chimes, first none.
+// Chimes returns all chimes that a client can name, first none.
 func Chimes() []Chime { return []Chime{NoChime, Ding, DingDong, Alert, Alarm} }
 
 const (
@@ -27,6 +30,7 @@ const (
 	chimeAttack = 4 * time.Millisecond   // in which a stroke rises
 	chimeFade   = 30 * time.Millisecond  // to silence, at the end
 	dingTime    = 450 * time.Millisecond // of one stroke
+	cueTime     = 200 * time.Millisecond // of that of what goes on
 	chimeTime   = 600 * time.Millisecond // of several
 	alarmTime   = 200 * time.Millisecond // of each of the alarm's
 )
@@ -46,6 +50,8 @@ func (c Chime) strokes() ([]stroke, time.Duration) {
 	switch c {
 	case Ding:
 		return []stroke{{0, 1046.5, longDecay}}, dingTime
+	case Cue:
+		return []stroke{{0, 784, shortDecay}}, cueTime
 	case DingDong:
 		return []stroke{{0, 1046.5, longDecay}, {220 * time.Millisecond, 830.6, longDecay}}, chimeTime
 	case Alert:

@@ -187,6 +187,31 @@ func TestSpeak_exactPauses(t *testing.T) {
 
 // Clips have the numbers of their sentences, and a message can be spoken from any of its sentences on,
 // beginning without a pause.
+// A quietModel is silent for half a second before each segment.
+type quietModel struct{ voice.Model }
+
+func (q quietModel) Infer(ctx context.Context, in voice.Input) ([]float32, error) {
+	samples, err := q.Model.Infer(ctx, in)
+	return append(make([]float32, 11025), samples...), err
+}
+
+// Of the silence before the first sound, 15 ms are left; that before later sentences is theirs.
+func TestSpeak_leadingSilence(t *testing.T) {
+	t.Parallel()
+	v, model := sineVoice(t, &spellingPhonemizer{})
+	v.Model = quietModel{model}
+	for from := range 2 {
+		var lead []int // samples before the sound of each clip that has one
+		for clip, err := range v.Speak(t.Context(), "One is here. Two is here. Three is here.", 170, from) {
+			check.NoError(t, err)
+			if i := slices.IndexFunc(clip.Samples, func(s float32) bool { return math.Abs(float64(s)) >= 0.01 }); i >= 0 {
+				lead = append(lead, i)
+			}
+		}
+		check.That(t, lead[0] == v.Config.SampleRate*15/1000 && lead[1] >= 11025, "silence before clips: %v", lead)
+	}
+}
+
 func TestSpeak_fromSentence(t *testing.T) {
 	t.Parallel()
 	const text = "One. Two is long, and it has more than one of the clauses that a sentence has, as was said. " +

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -119,7 +120,7 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 				continue
 			}
 			if !spoken {
-				pause = 0
+				pause, samples = 0, v.trimmed(samples)
 			}
 			controller.advance(next.segment.length(), v.seconds(samples), pause)
 			if !v.deliver(Clip{Sentence: sentence, Rest: foreseen}, pause, samples, yield) {
@@ -131,6 +132,17 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 			yield(Clip{}, ErrNoSpeech)
 		}
 	}
+}
+
+// leadTime is the silence before the first sample that is louder than leadFloor, −40 dBFS.
+const leadTime, leadFloor = 15 * time.Millisecond, 0.01
+
+// trimmed returns the samples of a segment without the silence before its sound, but for leadTime: it would delay what
+// is announced.
+func (v *Voice) trimmed(samples []float32) []float32 {
+	floor := leadFloor / v.Calibration.orDefault().Gain
+	loud := slices.IndexFunc(samples, func(s float32) bool { return s >= floor || s <= -floor })
+	return samples[max(0, loud-int(leadTime.Seconds()*float64(v.Config.SampleRate))):]
 }
 
 // deliver yields the pause before a segment and its samples, leveled, with the other fields of c. It reports

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -73,7 +74,9 @@ func TestDuck_otherPressbox(t *testing.T) {
 		r.play("film", "speaker", full)
 		ctx, stop := context.WithCancel(r.t.Context())
 		defer stop()
+		recording := r.server.Record()
 		played := startPlay(ctx, other, all(wave(time.Minute)))
+		recording.WaitFor(func(s []float32) bool { return slices.Max(s) > 0.7 })
 		r.await("Pressbox", full)
 		restore := r.duck()
 		r.await("film", lowered)

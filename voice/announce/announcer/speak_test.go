@@ -469,7 +469,7 @@ func TestChime_beforeSpeech(t *testing.T) {
 		time.Sleep(time.Minute)
 		h.Comment("g", "r1")
 		time.Sleep(10 * time.Second)
-		h.expect("chime a1 b1 c1 chime d1 / chime u1 d1 d2 r1")
+		h.expect("chime a1 b1 c1 chime d1 / chime u1 chime d1 d2 r1")
 	})
 }
 

@@ -74,10 +74,13 @@ func For(o Occasion) Plan {
 func Gain(volume int) float32 { return float32(volume) / 100 }
 
 // chime returns the chime that is played: the requested one, or the default one where it is usual. An urgent
-// announcement always has one; others have it once, and not soon after another announcement.
+// announcement always has one; others have it once, and not soon after another announcement, and a cue when they go on.
 func (o Occasion) chime() audio.Chime {
 	usual := o.Urgent || !o.Comment && !o.Low && !o.Soft && !o.Resumed && o.since() >= ChimePause
+	none := o.Chime == audio.NoChime || o.Default == "" || o.Default == audio.NoChime
 	switch {
+	case o.Resumed && !o.Urgent && !o.Soft && !none:
+		return audio.Cue
 	case o.Chime != "" && (o.Urgent || !o.Resumed):
 		return o.Chime
 	case o.Chime == audio.NoChime, !usual, o.Default == "":

@@ -43,8 +43,11 @@ func TestFor_chime(t *testing.T) {
 		{"requested in soft quiet", plan.Occasion{Soft: true, Chime: audio.Ding}, audio.Ding},
 		{"requested, low", plan.Occasion{Low: true, Chime: audio.Ding}, audio.Ding},
 
-		{"resumed", plan.Occasion{Resumed: true}, audio.NoChime},
-		{"requested, resumed", plan.Occasion{Resumed: true, Chime: audio.Ding}, audio.NoChime},
+		{"resumed", plan.Occasion{Resumed: true}, audio.Cue},
+		{"requested, resumed", plan.Occasion{Resumed: true, Chime: audio.Ding}, audio.Cue},
+		{"resumed in soft quiet", plan.Occasion{Resumed: true, Soft: true}, audio.NoChime},
+		{"resumed, requested none", plan.Occasion{Resumed: true, Chime: audio.NoChime}, audio.NoChime},
+		{"resumed, default none", plan.Occasion{Resumed: true, Default: audio.NoChime}, audio.NoChime},
 	} {
 		o := tt.o
 		o.Now, o.Volume = now, 100
