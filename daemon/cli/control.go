@@ -120,6 +120,8 @@ func schedulesCommand() *cobra.Command {
 		listSchedulesCommand(), addScheduleCommand(), removeSchedulesCommand(),
 		enableScheduleCommand("enable", "Enable a schedule", true),
 		enableScheduleCommand("disable", "Disable a schedule", false),
+		skipScheduleCommand("skip", "Leave out the next time of a schedule", http.MethodPost),
+		skipScheduleCommand("restore", "Leave out no time of a schedule", http.MethodDelete),
 	)
 	return cmd
 }
@@ -139,10 +141,14 @@ func addScheduleCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(3),
 	}
 	zone := cmd.Flags().String("time-zone", "", "`name` such as Europe/Berlin (default the server's)")
+	except := cmd.Flags().StringSlice("except", nil, "`dates` on which it is not spoken, such as 2026-12-24,2026-12-25")
 	voice := cmd.Flags().String("voice", "", "`name` of an installed voice (default the server's)")
 	urgent := cmd.Flags().Bool("urgent", false, "play it before others, and louder")
 	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
 		s := map[string]any{"name": args[0], "cron": args[1], "message": args[2], "urgent": *urgent}
+		if len(*except) > 0 {
+			s["except"] = *except
+		}
 		if *zone != "" {
 			s["time_zone"] = *zone
 		}
@@ -172,8 +178,21 @@ func enableScheduleCommand(name, short string, enabled bool) *cobra.Command {
 		}
 		delete(s, "id")
 		delete(s, "next_at")
+		delete(s, "skip_at")
 		s["enabled"] = enabled
 		return c.Send(cmd.Context(), http.MethodPut, path, s)
+	})
+}
+
+func skipScheduleCommand(name, short, method string) *cobra.Command {
+	cmd := &cobra.Command{Use: name + " ID", Short: short, Args: cobra.ExactArgs(1)}
+	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
+		var s client.Schedule
+		path := "/schedules/" + url.PathEscape(args[0]) + "/skip"
+		if err := notFound("schedule", args[0], c.Call(cmd.Context(), method, path, nil, &s)); err != nil {
+			return err
+		}
+		return printf(cmd, "%v %v\n", s.ID, s.Due())
 	})
 }
 

@@ -132,7 +132,7 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 				"%s %s from outside: status", method, path)
 		}
 	})
-	check.Equal(t, routes, 81, "routes")
+	check.Equal(t, routes, 85, "routes")
 }
 
 func TestControlAccess_modes(t *testing.T) {
@@ -194,7 +194,7 @@ func TestControlAccess_everyRoute(t *testing.T) {
 		routes++
 		r.Do(t, method, webtest.PathParameter.ReplaceAllString(template, "x"), "").Want(401, "unauthenticated")
 	})
-	check.Equal(t, routes, 14, "routes")
+	check.Equal(t, routes, 18, "routes")
 }
 
 func TestAuthorize_challenge(t *testing.T) {

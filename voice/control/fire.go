@@ -67,6 +67,7 @@ func (s *Schedules) reschedule(ctx context.Context, one Schedule, next time.Time
 	}
 	moved := *current
 	moved.Next = next
+	moved.forget(s.Now())
 	s.all[one.ID] = &moved
 	s.mu.Unlock()
 	if err := saveRecord(context.WithoutCancel(ctx), s.Repository, schedulePrefix+one.ID, moved); err != nil {

@@ -24,11 +24,13 @@ const (
 	MaxPerCreator = 20
 	MaxName       = 100 // characters of a schedule's name
 	MaxFavorites  = 50
+	MaxExcept     = 100 // dates on which a schedule is not spoken
 )
 
 // Errors of schedules.
 var (
 	ErrNoSchedule    = errors.New("no such schedule")
+	ErrNothingToSkip = errors.New("the schedule is never due: it is disabled, or the clock is not set")
 	ErrManySchedules = fmt.Errorf("there are %d schedules already", MaxSchedules)
 	ErrOwnSchedules  = fmt.Errorf("this client has made %d schedules already", MaxPerCreator)
 )
@@ -42,6 +44,8 @@ type Plan struct {
 	Cron     string `json:"cron" required:"true" maxLength:"200"`
 	TimeZone string `json:"time_zone,omitempty" maxLength:"64"` // such as Europe/Berlin; default: the host's
 	Enabled  bool   `json:"enabled" default:"true"`
+	// Dates in its time zone on which it is not spoken; past ones are dropped.
+	Except []string `json:"except,omitempty" maxItems:"100" example:"[\"2026-12-24\"]"`
 	announce.Payload
 }
 
@@ -51,6 +55,7 @@ type Schedule struct {
 	Plan
 	Creator string    `json:"creator"`       // the client that made it
 	Next    time.Time `json:"next,omitzero"` // when it is due; zero: never, or the clock is not set
+	Skip    time.Time `json:"skip,omitzero"` // a time that is left out; zero: none
 
 	expr cron.Expr
 	zone *time.Location // nil means the host's
@@ -78,21 +83,56 @@ func (s *Schedule) parse() []announce.Violation {
 			add("time_zone", codeInvalid, "must be a name of the host's time zone database, such as Europe/Berlin")
 		}
 	}
+	if len(s.Except) > MaxExcept {
+		add("except", announce.CodeOutOfRange, fmt.Sprintf("must have at most %d dates", MaxExcept))
+	}
+	for i, date := range s.Except {
+		if _, err := time.Parse(time.DateOnly, date); err != nil {
+			add(fmt.Sprintf("except/%d", i), codeInvalidDate, "must be a date such as 2026-12-24")
+		}
+	}
 	return wrong
 }
 
-const codeInvalid = "invalid"
+// Codes of violations.
+const (
+	codeInvalid     = "invalid"
+	codeInvalidDate = "invalid_date"
+)
 
 // after returns when the schedule is due after a moment; zero if it is disabled.
 func (s *Schedule) after(t time.Time) time.Time {
 	if !s.Enabled {
 		return time.Time{}
 	}
-	zone := s.zone
-	if zone == nil {
-		zone = time.Local
+	for next := s.expr.Next(s.local(t)); !next.IsZero(); {
+		switch year, month, day := next.Date(); {
+		case slices.Contains(s.Except, next.Format(time.DateOnly)):
+			next = s.expr.Next(time.Date(year, month, day+1, 0, 0, 0, -1, next.Location()))
+		case next.Equal(s.Skip):
+			next = s.expr.Next(next)
+		default:
+			return next.UTC()
+		}
 	}
-	return s.expr.Next(t.In(zone)).UTC()
+	return time.Time{}
+}
+
+// local returns a moment in the time zone of the schedule.
+func (s *Schedule) local(t time.Time) time.Time {
+	if s.zone == nil {
+		return t.In(time.Local)
+	}
+	return t.In(s.zone)
+}
+
+// forget drops what is past: dates, and a time that was left out.
+func (s *Schedule) forget(now time.Time) {
+	today := s.local(now).Format(time.DateOnly)
+	s.Except = slices.DeleteFunc(slices.Clone(s.Except), func(date string) bool { return date < today })
+	if !s.Skip.After(now) {
+		s.Skip = time.Time{}
+	}
 }
 
 // An Announcer accepts the announcements of schedules.
@@ -197,7 +237,8 @@ func (s *Schedules) Create(ctx context.Context, creator string, p Plan) (Schedul
 }
 
 // Replace saves another plan for a schedule. Its errors are those of Create, and [ErrNoSchedule]. Content that
-// stays the same is not checked again: its voice may have been removed, and the default voice speaks it.
+// stays the same is not checked again: its voice may have been removed, and the default voice speaks it. A time that is
+// left out stays so unless the times change.
 func (s *Schedules) Replace(ctx context.Context, id string, p Plan) (Schedule, error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -206,10 +247,54 @@ func (s *Schedules) Replace(ctx context.Context, id string, p Plan) (Schedule, e
 		return Schedule{}, err
 	}
 	one := &Schedule{ID: id, Plan: p, Creator: old.Creator}
+	if p.Cron == old.Cron && p.TimeZone == old.TimeZone {
+		one.Skip = old.Skip
+	}
 	if err := s.prepare(one, &old.Payload); err != nil {
 		return Schedule{}, err
 	}
 	return *one, s.put(ctx, one)
+}
+
+// Skip leaves out the next time of a schedule, unless one is left out already. Its errors are [ErrNoSchedule],
+// [ErrNothingToSkip], or wrap [ErrUnavailable].
+func (s *Schedules) Skip(ctx context.Context, id string) (Schedule, error) {
+	return s.edit(ctx, id, func(one *Schedule) error {
+		if one.Next.IsZero() {
+			return ErrNothingToSkip
+		}
+		if one.Skip.IsZero() {
+			one.Skip = one.Next
+		}
+		return nil
+	})
+}
+
+// Restore undoes [Schedules.Skip]. Its errors are [ErrNoSchedule], or wrap [ErrUnavailable].
+func (s *Schedules) Restore(ctx context.Context, id string) (Schedule, error) {
+	return s.edit(ctx, id, func(one *Schedule) error {
+		one.Skip = time.Time{}
+		return nil
+	})
+}
+
+// edit changes what a schedule leaves out, and saves it.
+func (s *Schedules) edit(ctx context.Context, id string, change func(*Schedule) error) (Schedule, error) {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	one, err := s.Find(id)
+	if err != nil {
+		return Schedule{}, err
+	}
+	now := s.Now()
+	one.forget(now)
+	if err := change(&one); err != nil {
+		return Schedule{}, err
+	}
+	if !one.Next.IsZero() {
+		one.Next = one.after(now)
+	}
+	return one, s.put(ctx, &one)
 }
 
 // prepare checks the plan of a schedule and sets when it is due. It does not check a content that equals saved.
@@ -229,6 +314,7 @@ func (s *Schedules) prepare(one *Schedule, saved *announce.Payload) error {
 	}
 	one.Name = strings.TrimSpace(one.Name)
 	if s.ClockSet() {
+		one.forget(s.Now())
 		one.Next = one.after(s.Now())
 	}
 	return nil

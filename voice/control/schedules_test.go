@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,6 +73,52 @@ func TestSchedules_fireAtTimes(t *testing.T) {
 		r.expect("Mon 01:00:00 schedule bells", "Mon 06:30:00 schedule wake")
 	})
 }
+
+// A time that is left out is not announced, once, also after a restart and an edit of the text; nor are excepted dates,
+// which are those of the schedule's zone.
+func TestSchedules_skip(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		at := func(days, hours int) time.Time { return day0.AddDate(0, 0, days).Add(time.Duration(hours) * time.Hour) }
+		zoned := each("0 6 * * *", "wake")
+		zoned.TimeZone, zoned.Except = "Pacific/Auckland", []string{"2000-01-02"} // where it is 13 hours later
+		s := r.create(zoned)
+		check.That(r.t, s.Next.Equal(at(1, 17)), "in Auckland: %+v", s)
+		check.NoError(r.t, r.Delete(r.t.Context(), s.ID))
+		plan := each("0 6 * * *", "wake")
+		plan.Except = []string{"1999-12-31", "2000-01-03"}
+		s = r.create(plan)
+		check.Equal(r.t, len(s.Except), 1, "excepted dates")
+		for range 2 { // the second one changes nothing
+			s = check.Must(r.Skip(r.t.Context(), s.ID))(r.t)
+			check.That(r.t, s.Skip.Equal(at(0, 6)) && s.Next.Equal(at(1, 6)), "skipped: %+v", s)
+		}
+		plan.Message = "up"
+		s = check.Must(r.Replace(r.t.Context(), s.ID, plan))(r.t)
+		check.That(r.t, s.Skip.Equal(at(0, 6)) && s.Next.Equal(at(1, 6)), "edited: %+v", s)
+		s = check.Must(r.Restore(r.t.Context(), s.ID))(r.t)
+		check.That(r.t, s.Skip.IsZero() && s.Next.Equal(at(0, 6)), "restored: %+v", s)
+		s = check.Must(r.Skip(r.t.Context(), s.ID))(r.t)
+		r.restart(day)
+		stop := r.run()
+		defer stop()
+		time.Sleep(96 * time.Hour)
+		r.expect("Sun 06:00:00 schedule up", "Tue 06:00:00 schedule up")
+		s = check.Must(r.Find(s.ID))(r.t)
+		check.That(r.t, s.Skip.IsZero() && len(s.Except) == 0, "what is past is kept: %+v", s)
+
+		plan.Cron = "0 7 * * *"
+		check.Must(r.Skip(r.t.Context(), s.ID))(r.t)
+		s = check.Must(r.Replace(r.t.Context(), s.ID, plan))(r.t)
+		check.That(r.t, s.Skip.IsZero(), "other times: %+v", s)
+		plan.Enabled = false
+		check.Must(r.Replace(r.t.Context(), s.ID, plan))(r.t)
+		check.ErrorIs(r.t, check.Err(r.Skip(r.t.Context(), s.ID)), control.ErrNothingToSkip, "skip a disabled one")
+		check.ErrorIs(r.t, check.Err(r.Skip(r.t.Context(), "x")), control.ErrNoSchedule, "skip an unknown one")
+	})
+}
+
+// day0 is when a bubble begins.
+var day0 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func TestSchedules_missed(t *testing.T) {
 	t.Parallel()
@@ -232,6 +279,9 @@ func TestSchedules_invalid(t *testing.T) {
 		{func(p *control.Plan) { p.Name = " " }, "name out_of_range"},
 		{func(p *control.Plan) { p.Name = "x\x1b[2J" }, "name control_character"},
 		{func(p *control.Plan) { p.Cron = "0 25 * * *" }, "cron invalid"},
+		{func(p *control.Plan) { p.Except = slices.Repeat([]string{"2099-12-24"}, 100) }, ""},
+		{func(p *control.Plan) { p.Except = slices.Repeat([]string{"2099-12-24"}, 101) }, "except out_of_range"},
+		{func(p *control.Plan) { p.Except = []string{"2099-12-24", "24.12.2099"} }, "except/1 invalid_date"},
 		{func(p *control.Plan) { p.TimeZone = "Mars/Base" }, "time_zone invalid"},
 		{func(p *control.Plan) { p.TimeZone = "Local" }, "time_zone invalid"},
 		{func(p *control.Plan) { p.TimeZone = "../etc/passwd" }, "time_zone invalid"},

@@ -41,6 +41,15 @@ func (h *handlers) scheduleRoutes() []web.Route {
 			Responses: []web.Response{{Status: http.StatusNoContent, Description: "It is deleted."}},
 			Problems:  []int{http.StatusNotFound},
 		}),
+		h.change(http.MethodPost, "/schedules/:id/skip", h.skip, web.Operation{
+			ID: "skipSchedule", Summary: "Leave out the next time of a schedule",
+			Description: "The time is `skip_at` of the answer. While one is left out, no other is.",
+			Responses:   one, Problems: []int{http.StatusNotFound, http.StatusConflict},
+		}),
+		h.change(http.MethodDelete, "/schedules/:id/skip", h.restore, web.Operation{
+			ID: "restoreSchedule", Summary: "Leave out no time of a schedule", Responses: one,
+			Problems: []int{http.StatusNotFound},
+		}),
 	}
 }
 
@@ -50,10 +59,11 @@ type scheduleReply struct {
 	control.Plan
 	// Absent while it is disabled, or the host's clock is not set.
 	NextAt web.Timestamp `json:"next_at,omitzero"`
+	SkipAt web.Timestamp `json:"skip_at,omitzero"` // a time that is left out
 }
 
 func newSchedule(s control.Schedule) scheduleReply {
-	return scheduleReply{s.ID, s.Plan, web.Timestamp{Time: s.Next}}
+	return scheduleReply{s.ID, s.Plan, web.Timestamp{Time: s.Next}, web.Timestamp{Time: s.Skip}}
 }
 
 // A scheduleList lists the schedules.
@@ -108,10 +118,25 @@ func (h *handlers) replaceSchedule(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	s, err := h.Schedules.Replace(r.Context(), web.Param(r, "id"), p)
+	return h.edited(w, r, s, "replaced", err)
+}
+
+func (h *handlers) skip(w http.ResponseWriter, r *http.Request) error {
+	s, err := h.Schedules.Skip(r.Context(), web.Param(r, "id"))
+	return h.edited(w, r, s, "skipped", err)
+}
+
+func (h *handlers) restore(w http.ResponseWriter, r *http.Request) error {
+	s, err := h.Schedules.Restore(r.Context(), web.Param(r, "id"))
+	return h.edited(w, r, s, "restored", err)
+}
+
+// edited responds with a schedule that was changed, or returns err.
+func (h *handlers) edited(w http.ResponseWriter, r *http.Request, s control.Schedule, how string, err error) error {
 	if err != nil {
 		return err
 	}
-	h.logChange(r, "schedules", "replaced "+s.ID)
+	h.logChange(r, "schedules", how+" "+s.ID)
 	return web.WriteJSON(w, http.StatusOK, newSchedule(s))
 }
 

@@ -102,7 +102,7 @@ export function schedules(shared, voices) {
   /** @param {Schedule} s */
   const turn = (s) =>
     requested.run(async () => {
-      const { id, next_at, ...plan } = s;
+      const { id, next_at, skip_at, ...plan } = s;
       await api("PUT", address(s), { ...plan, enabled: !s.enabled });
       await receive({});
     });
