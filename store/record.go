@@ -72,7 +72,8 @@ func newRecord(n announce.Announcement) record {
 	r := record{
 		ID: n.ID, Seq: n.Seq, Content: n.Content,
 		Created: unixNano(n.Created), TTL: n.TTL, Expires: unixNano(n.Expires), At: unixNano(n.At), Fixed: n.FixedTime,
-		Status: n.Status, Quiet: n.Quiet, Reason: n.Reason, Sentence: n.Sentence, Error: n.Error, Place: n.InitialPosition,
+		Status: n.Status, Quiet: n.Quiet, Reason: n.Reason, Sentence: n.Sentence,
+		Error: n.Error, Place: n.InitialPosition,
 		Started: unixNano(n.Started), Ended: unixNano(n.Ended),
 	}
 	if n.Repeat.Times > 0 {
@@ -153,7 +154,8 @@ func (r record) announcement() announce.Announcement {
 		ID: r.ID, Seq: r.Seq, Content: r.Content,
 		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires),
 		At: fromUnixNano(r.At), FixedTime: r.Fixed,
-		Status: r.Status, Quiet: r.Quiet, Reason: r.Reason, Sentence: r.Sentence, Error: r.Error, InitialPosition: r.Place,
+		Status: r.Status, Quiet: r.Quiet, Reason: r.Reason, Sentence: r.Sentence,
+		Error: r.Error, InitialPosition: r.Place,
 		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
 	}
 	if r.Repeat != nil {

@@ -53,8 +53,8 @@ const closers = `)]}"'»›”’`
 // rawBlock matches phonemes in the text.
 var rawBlock = regexp.MustCompile(`\[\[.*?\]\]`)
 
-// newClauses splits text, whose lines are as those of [speakable.Lines], into clauses. Blocks of [[raw phonemes]] become
-// clauses that do not end a sentence; a message without a closing mark gets a full stop.
+// newClauses splits text, whose lines are as those of [speakable.Lines], into clauses. Blocks of [[raw phonemes]]
+// become clauses that do not end a sentence; a message without a closing mark gets a full stop.
 func newClauses(text string) clauses {
 	var s clauses
 	for line := range strings.Lines(strings.ToValidUTF8(text, "")) {

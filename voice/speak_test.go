@@ -204,7 +204,8 @@ func TestSpeak_leadingSilence(t *testing.T) {
 		var lead []int // samples before the sound of each clip that has one
 		for clip, err := range v.Speak(t.Context(), "One is here. Two is here. Three is here.", 170, from) {
 			check.NoError(t, err)
-			if i := slices.IndexFunc(clip.Samples, func(s float32) bool { return math.Abs(float64(s)) >= 0.01 }); i >= 0 {
+			i := slices.IndexFunc(clip.Samples, func(s float32) bool { return math.Abs(float64(s)) >= 0.01 })
+			if i >= 0 {
 				lead = append(lead, i)
 			}
 		}

@@ -23,7 +23,8 @@ func (c *connection) inputs() ([]sinkInput, error) {
 				Process: property("application.process.id"), Serial: property("object.serial"),
 			},
 			sink: in.SinkIndex, client: in.ClientIndex, memory: memoryKey(in.Properties),
-			pressbox: property("application.id") == applicationID, channels: in.ChannelMap, volumes: in.ChannelVolumes, muted: in.Muted, fixed: !in.VolumeWritable,
+			pressbox: property("application.id") == applicationID,
+			channels: in.ChannelMap, volumes: in.ChannelVolumes, muted: in.Muted, fixed: !in.VolumeWritable,
 		}
 	}
 	return inputs, nil

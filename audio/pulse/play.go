@@ -10,11 +10,11 @@ import (
 )
 
 // Play plays the clips as they arrive, at the gain of the fader, and returns when the last sample has been heard; clips
-// is then closed and empty. A move of the fader fades what the server has not played yet. The error is or wraps an [audio.UnheardError] if the sink
-// was muted or silent all the time. When ctx ends, it fades the sound out and returns ctx's error. The error is [audio.ErrSinkLost]
-// if the sound server or its sink is not available; before it receives the first clip, Play waits up to 5 s
-// for them. played is the duration of the clips, or the parts of them, that had been heard; it is estimated
-// if the server was lost. Concurrent calls play one after another.
+// is then closed and empty. A move of the fader fades what the server has not played yet. The error is or wraps an
+// [audio.UnheardError] if the sink was muted or silent all the time. When ctx ends, it fades the sound out and returns
+// ctx's error. The error is [audio.ErrSinkLost] if the sound server or its sink is not available; before it receives
+// the first clip, Play waits up to 5 s for them. played is the duration of the clips, or the parts of them, that had
+// been heard; it is estimated if the server was lost. Concurrent calls play one after another.
 func (s *Sink) Play(
 	ctx context.Context, clips <-chan audio.Clip, fader *audio.Fader,
 ) (played time.Duration, err error) {

@@ -48,9 +48,9 @@ type stream struct {
 	padding     time.Duration // of silence, written after the last clip
 }
 
-// open opens a stream on the sink of the given name, or on the default sink for "". It adds the samples that
-// are sent to written. [stream.begin] follows. Its volume is always 100 % of the sink's and it is never muted, whatever the server
-// has stored for the application.
+// open opens a stream on the sink of the given name, or on the default sink for "". It adds the samples that are sent
+// to written. [stream.begin] follows. Its volume is always 100 % of the sink's and it is never muted, whatever the
+// server has stored for the application.
 func (c *connection) open(rate int, sink string, written *atomic.Uint64) (*stream, error) {
 	bytes := func(d time.Duration) uint32 {
 		return uint32(d*time.Duration(rate)/time.Second) * sampleBytes //nolint:gosec // rates are positive and small

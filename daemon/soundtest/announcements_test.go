@@ -138,7 +138,8 @@ func TestUnheard_mutedSink(t *testing.T) {
 	s.Sound.Pactl("set-sink-mute", "speaker", "1")
 	awaitHealth(t, s.URL, func(h client.Health) bool { return h.Checks.Audio.Detail != "" })
 	posted := s.Post(client.Announcement{Message: "Two."})
-	check.That(t, len(posted.Warnings) == 1 && strings.Contains(posted.Warnings[0], "muted"), "warnings %q", posted.Warnings)
+	warned := len(posted.Warnings) == 1 && strings.Contains(posted.Warnings[0], "muted")
+	check.That(t, warned, "warnings %q", posted.Warnings)
 	ended, err := s.Follow(t.Context(), posted.ID)
 	check.That(t, err == nil && ended.Status == "unheard" && ended.Reason == "muted", "it ended as %+v, %v", ended, err)
 }

@@ -225,7 +225,8 @@ func TestRoutes_documented(t *testing.T) {
 		"/events": true, "/v1/audio/speech": true,
 		"/v1/audio/voices": true, "/v1/models": true, "/v1/models/{id}": true,
 		"/volume": true, "/rooms": true, "/quiet": true,
-		"/schedules": true, "/schedules/{id}": true, "/schedules/{id}/skip": true, "/favorites": true, "/hooks/{name}": true,
+		"/schedules": true, "/schedules/{id}": true, "/schedules/{id}/skip": true,
+		"/favorites": true, "/hooks/{name}": true,
 		"/": true, "/notify/publish": true, "/ntfy/{topic}": true, "/ntfy/{topic}/publish": true, "/message": true,
 	}
 	for path, methods := range r.Check.Paths {

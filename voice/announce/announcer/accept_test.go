@@ -452,7 +452,9 @@ type timingSink struct {
 	between time.Duration // the longest gap between two sentences
 }
 
-func (s *timingSink) Play(_ context.Context, clips <-chan audio.Clip, _ *audio.Fader) (played time.Duration, err error) {
+func (s *timingSink) Play(
+	_ context.Context, clips <-chan audio.Clip, _ *audio.Fader,
+) (played time.Duration, err error) {
 	end, last := time.Time{}, -1
 	for clip := range clips {
 		s.speaker.mu.Lock()

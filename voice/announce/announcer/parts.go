@@ -61,10 +61,10 @@ type Speaker interface {
 
 // A Sink plays sound.
 type Sink interface {
-	// Play plays the clips as they arrive, at the gain of the fader, also while that moves, and returns when the
-	// last sample has been played; clips is then closed and empty. When ctx ends, it fades out within 20 ms and returns ctx's error, also if clips is
-	// closed. The error wraps [audio.ErrSinkLost] if the connection to the sound server was lost. played is the
-	// duration of the clips, from the first, that had been played when it returned.
+	// Play plays the clips as they arrive, at the gain of the fader, also while that moves, and returns when the last
+	// sample has been played; clips is then closed and empty. When ctx ends, it fades out within 20 ms and returns
+	// ctx's error, also if clips is closed. The error wraps [audio.ErrSinkLost] if the connection to the sound server
+	// was lost. played is the duration of the clips, from the first, that had been played when it returned.
 	Play(ctx context.Context, clips <-chan audio.Clip, fader *audio.Fader) (played time.Duration, err error)
 }
 

@@ -18,20 +18,21 @@ func (a *Announcer) Warnings(v announce.View) []string {
 	}
 	c, output := a.now(), a.parts.Output()
 	d := c.Decide(v.Announcement, c.Now)
+	warn := func(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
 	switch product := d.Volume * output.Volume / 100; {
 	case output.Absent != nil:
-		return []string{fmt.Sprintf("nothing can be heard: %v", output.Absent)}
+		return warn("nothing can be heard: %v", output.Absent)
 	case output.Name == "", !d.Speak:
 		return nil
 	case output.Silence == audio.NoOutput:
-		return []string{"nothing can be heard: the host has no audio output"}
+		return warn("nothing can be heard: the host has no audio output")
 	case output.Silence == audio.Muted:
-		return []string{fmt.Sprintf("nothing can be heard: the audio output %s is muted", output.Name)}
+		return warn("nothing can be heard: the audio output %s is muted", output.Name)
 	case output.Volume < lowOutput:
-		return []string{fmt.Sprintf("hardly heard: the volume of the audio output %s is %d %%", output.Name, output.Volume)}
+		return warn("hardly heard: the volume of the audio output %s is %d %%", output.Name, output.Volume)
 	case product < lowProduct:
-		return []string{fmt.Sprintf("hardly heard: it is spoken at %d %% of the volume of the audio output %s, which is %d %%",
-			d.Volume, output.Name, output.Volume)}
+		return warn("hardly heard: it is spoken at %d %% of the volume of the audio output %s, which is %d %%",
+			d.Volume, output.Name, output.Volume)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestDecide(t *testing.T) {
 	speak := func(v int) policy.Decision { return policy.Decision{Speak: true, Volume: v} }
 	softly := func(v int) policy.Decision { return policy.Decision{Speak: true, Volume: v, Quiet: true} }
 	unspoken := func(why policy.Cause) policy.Decision { return policy.Decision{Cause: why} }
-	unspokenByQuiet := func(why policy.Cause) policy.Decision { return policy.Decision{Quiet: true, Cause: why} }
+	byQuiet := func(why policy.Cause) policy.Decision { return policy.Decision{Quiet: true, Cause: why} }
 	held := policy.Decision{Until: morning, Quiet: true, Cause: policy.QuietHours}
 	switched := night(policy.Silence)
 	switched.Quiet.Reason = policy.Switch
@@ -65,18 +65,18 @@ func TestDecide(t *testing.T) {
 		{"muted", usual, muted, unspoken(policy.Muted)},
 		{"own volume, muted", policy.Announcement{Volume: 100}, muted, unspoken(policy.Muted)},
 
-		{"silence", usual, night(policy.Silence), unspokenByQuiet(policy.QuietHours)},
-		{"switched on", usual, switched, unspokenByQuiet(policy.DoNotDisturb)},
-		{"own volume, silence", policy.Announcement{Volume: 100}, night(policy.Silence), unspokenByQuiet(policy.QuietHours)},
-		{"unknown mode", usual, night(""), unspokenByQuiet(policy.QuietHours)},
+		{"silence", usual, night(policy.Silence), byQuiet(policy.QuietHours)},
+		{"switched on", usual, switched, byQuiet(policy.DoNotDisturb)},
+		{"own volume, silence", policy.Announcement{Volume: 100}, night(policy.Silence), byQuiet(policy.QuietHours)},
+		{"unknown mode", usual, night(""), byQuiet(policy.QuietHours)},
 		{"held", policy.Announcement{Expires: morning.Add(1)}, night(policy.Hold), held},
-		{"expires at the end", policy.Announcement{Expires: morning}, night(policy.Hold), unspokenByQuiet(policy.QuietHours)},
-		{"held while muted", policy.Announcement{Expires: morning.Add(1)}, mutedNight, unspokenByQuiet(policy.Muted)},
+		{"expires at the end", policy.Announcement{Expires: morning}, night(policy.Hold), byQuiet(policy.QuietHours)},
+		{"held while muted", policy.Announcement{Expires: morning.Add(1)}, mutedNight, byQuiet(policy.Muted)},
 		{"soft", usual, soft(70, 25), softly(25)},
 		{"soft, volume below", usual, soft(10, 25), softly(10)},
 		{"soft, own volume above", policy.Announcement{Volume: 80}, soft(70, 25), softly(25)},
 		{"soft, own volume below", policy.Announcement{Volume: 5}, soft(70, 25), softly(5)},
-		{"soft at 0", usual, soft(70, 0), unspokenByQuiet(policy.Volume)},
+		{"soft at 0", usual, soft(70, 0), byQuiet(policy.Volume)},
 
 		{"urgent", urgent, day, speak(70)},
 		{"urgent, silence", urgent, night(policy.Silence), speak(70)},
