@@ -40,16 +40,6 @@ func bend(s float32) float32 {
 	return float32(math.Copysign(level, float64(s)))
 }
 
-// Scale multiplies the samples by a factor and clips them to [-1, 1].
-func Scale(samples []float32, by float32) {
-	if by == 1 {
-		return
-	}
-	for i, s := range samples {
-		samples[i] = clamp(s * by)
-	}
-}
-
 // clamp returns the nearest value in [-1, 1], and 0 for NaN.
 func clamp(s float32) float32 {
 	if s != s { // NaN

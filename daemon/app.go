@@ -281,6 +281,7 @@ func (a *app) webConfig() site.Config {
 		},
 		Announcements: announcements.Config{
 			Announcer: a.announcer, Voices: a.listVoices, Rooms: a.rooms, Preview: a.preview,
+			Favorite: a.controls.Favorite,
 		},
 		OpenAI: openai.Config{
 			Speaker: a.speaker(), DefaultRate: func() int { return a.settings.Current().DefaultRate },

@@ -123,16 +123,6 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// Health returns the health of a server that is not failing.
-func (c *Client) Health(ctx context.Context) (h Health, err error) {
-	if c.socket != "" {
-		s, err := c.Status(ctx)
-		return s.Health, err
-	}
-	err = c.Call(ctx, http.MethodGet, "/health", nil, &h)
-	return h, err
-}
-
 // healthTimeout is the time for which [HealthAt] waits.
 const healthTimeout = 5 * time.Second
 

@@ -65,6 +65,7 @@ func announcementWrites() []Write {
 			Bound: "QUEUE_MAX_SIZE and 12 places, 200 planned, the last 200 or 24 hours; 1,000 idempotency keys each",
 			Routes: []string{
 				"POST /notify", "POST /api/notify", "POST /notify/{id}/again", "POST /api/notify/{id}/again",
+				"POST /favorites/{id}/announce", "POST /api/favorites/{id}/announce",
 				"POST /hooks/", "POST /api/hooks/", "/ntfy/", "/api/ntfy/", "POST /{$}", "POST /message",
 			},
 		},

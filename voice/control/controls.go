@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"pressbox/store/clock"
-	"pressbox/voice/announce"
 	"pressbox/voice/announce/policy"
 	"pressbox/voice/control/hours"
 )
@@ -115,7 +114,7 @@ type Controls struct {
 	config    Config
 	volume    Volume
 	switching *switching // nil if quiet is not switched
-	favorites []announce.Payload
+	favorites []Favorite
 }
 
 // NewControls returns the controls of a repository. It starts nothing. An unreadable record is logged, and its
@@ -141,7 +140,7 @@ func NewControls(cfg Config, repo Repository, now func() clock.Moment, log *slog
 	case ok:
 		c.forget(KeyQuiet)
 	}
-	c.read(records, keyFavorites, &c.favorites)
+	c.loadFavorites(records)
 	return c, nil
 }
 
@@ -256,26 +255,5 @@ func saveRecord(ctx context.Context, repo Repository, key string, record any) er
 	if err := repo.SaveControl(ctx, key, value); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	return nil
-}
-
-// Favorites returns the favorites. The caller must not change them.
-func (c *Controls) Favorites() []announce.Payload {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.favorites
-}
-
-// SetFavorites replaces the favorites; their number and content are checked by the caller.
-func (c *Controls) SetFavorites(ctx context.Context, all []announce.Payload) error {
-	c.saving.Lock()
-	defer c.saving.Unlock()
-	if err := saveRecord(ctx, c.repo, keyFavorites, all); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	c.favorites = all
-	c.mu.Unlock()
-	c.publish(ChangedFavorites)
 	return nil
 }

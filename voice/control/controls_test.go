@@ -76,7 +76,8 @@ func TestControls_notSavedNotApplied(t *testing.T) {
 	volume := 5
 	_, errVolume := r.SetVolume(t.Context(), &volume, nil)
 	_, errQuiet := r.SwitchOn(t.Context(), time.Hour, policy.Soft)
-	errFavorites := r.SetFavorites(t.Context(), []announce.Payload{{Content: announce.Content{Message: "a"}}})
+	a := announce.Payload{Content: announce.Content{Message: "a"}}
+	_, errFavorites := r.SetFavorites(t.Context(), []control.Favorite{{Payload: a}})
 	for _, err := range []error{errVolume, errQuiet, errFavorites} {
 		check.That(t, errors.Is(err, control.ErrUnavailable) && errors.Is(err, errDisk), "%v, want it unavailable", err)
 	}
@@ -88,14 +89,43 @@ func TestControls_notSavedNotApplied(t *testing.T) {
 func TestFavorites_saved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, day)
-	want := []announce.Payload{
-		{Content: announce.Content{Title: "Kitchen", Message: "Dinner is ready.", Volume: 30}},
-		{Content: announce.Content{Message: "b"}, Repeat: &announce.Repetition{Times: 2, Every: 10}},
-	}
-	check.NoError(t, r.SetFavorites(t.Context(), want))
+	want := check.Must(r.SetFavorites(t.Context(), []control.Favorite{
+		{Payload: announce.Payload{
+			Content: announce.Content{Title: "Kitchen", Message: "Dinner is ready.", Volume: 30},
+		}},
+		{Name: "B", Payload: announce.Payload{
+			Content: announce.Content{Message: "b"}, Repeat: &announce.Repetition{Times: 2, Every: 10},
+		}},
+	}))(t)
 	r.restart(day)
-	if got := r.Favorites(); len(got) != 2 || !reflect.DeepEqual(got[0], want[0]) || *got[1].Repeat != *want[1].Repeat {
-		t.Errorf("favorites %+v, want %+v", got, want)
+	check.That(t, reflect.DeepEqual(r.Favorites(), want), "favorites %+v, want %+v", r.Favorites(), want)
+}
+
+// The favorites of 0.5.0 have no ids. They get them once.
+func TestFavorites_identified(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, day)
+	check.NoError(t, r.repo.SaveControl(t.Context(), "favourites", //nolint:misspell // the store's key
+		[]byte(`[{"message": "a"}, {"message": "a"}]`)))
+	r.restart(day)
+	got := r.Favorites()
+	check.That(t, len(got) == 2 && got[0].ID != "" && got[1].ID != "" && got[0].ID != got[1].ID, "favorites %+v", got)
+	r.restart(day)
+	check.That(t, reflect.DeepEqual(r.Favorites(), got), "favorites %+v, want %+v", r.Favorites(), got)
+}
+
+// A favorite without a name is called by its title or first words.
+func TestFavorite_defaultName(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 20)
+	for want, content := range map[string]announce.Content{
+		"Kitchen":          {Title: "Kitchen", Message: "Dinner"},
+		"Dinner is ready.": {Message: "Dinner\nis ready."},
+		strings.TrimSpace(strings.Repeat("word ", 12)): {Message: long},
+		strings.Repeat("x", 64):                        {Message: strings.Repeat("x", 65)},
+	} {
+		f := control.Favorite{Payload: announce.Payload{Content: content}}
+		check.Equal(t, f.DefaultName(), want, "%+v", content)
 	}
 }
 

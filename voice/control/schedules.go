@@ -23,7 +23,6 @@ const (
 	MaxSchedules  = 100
 	MaxPerCreator = 20
 	MaxName       = 100 // characters of a schedule's name
-	MaxFavorites  = 50
 	MaxExcept     = 100 // dates on which a schedule is not spoken
 )
 

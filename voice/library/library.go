@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -196,9 +195,9 @@ func (l *Library) Preview(ctx context.Context, name, message string) (text strin
 	v := &voice.Voice{
 		Config: e.config, Phonemizer: l.cfg.Phonemizer, Speaker: speaker, Calibration: l.knownCalibration(e, speaker),
 	}
-	text = l.text(e.config, message)
-	p, err = v.Preview(ctx, text, l.currentDefaults().Rate)
-	return strings.ReplaceAll(text, "\n", " "), p, err
+	text = speakable.Text(e.config.PlainBrackets(message), e.config.Locale(), l.lexicon.Load())
+	p, err = v.Preview(ctx, l.text(e.config, message), l.currentDefaults().Rate)
+	return text, p, err
 }
 
 // Estimate returns the expected duration of a message in the named voice, which must be usable, at rate words

@@ -12,6 +12,7 @@ import (
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/announcer"
 	"pressbox/voice/announce/draft"
+	"pressbox/voice/control"
 	"pressbox/voice/rooms"
 )
 
@@ -21,6 +22,8 @@ type Config struct {
 	Voices    func() VoiceList // for GET /voices; called for every request
 	Changes   Changes          // for GET /events
 	Rooms     *rooms.Rooms     // for GET /rooms
+	// Favorite returns the favorite with an id, for POST /favorites/{id}/announce.
+	Favorite func(id string) (control.Favorite, error)
 	// Preview is for POST /speakable; voice is installed.
 	Preview func(ctx context.Context, voice, message string) (Preview, error)
 }
@@ -45,7 +48,8 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 		reads: s.NewLimiter(readRate, readRate/2),
 	}
 	guarded := slices.Concat(
-		h.notifyRoutes(), h.announcementRoutes(), h.roomRoutes(), h.eventRoutes(), h.speakableRoutes(),
+		h.notifyRoutes(), h.announcementRoutes(), h.favoriteRoutes(), h.roomRoutes(), h.eventRoutes(),
+		h.speakableRoutes(),
 	)
 	return slices.Concat(guarded, web.UnderAPI(guarded), h.voiceRoutes(), h.publishRoutes())
 }

@@ -2,6 +2,7 @@ package control_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"pressbox/daemon/web/webtest"
 	"pressbox/packaging/check"
 	"pressbox/voice/announce"
+	"pressbox/voice/control"
 )
 
 // byLAN permits changes to all clients on the local network.
@@ -211,9 +213,27 @@ func TestFavorites(t *testing.T) {
 	}
 	r.Do(t, "PUT", "/favorites", list(50)).Want(200)
 	r.Do(t, "PUT", "/favorites", list(51)).Want(422, "too_many")
-	if w := r.Do(t, "GET", "/favorites", "").Want(200); w.Text != list(50)+"\n" {
-		t.Errorf("GET /favorites: %s", w.Text)
+	type favorite struct{ ID, Name, Message string }
+	read := func(w webtest.Page) []favorite {
+		t.Helper()
+		var all struct{ Favorites []favorite }
+		check.NoError(t, json.Unmarshal([]byte(w.Want(200).Text), &all))
+		return all.Favorites
 	}
+	all := read(r.Do(t, "GET", "/favorites", ""))
+	ids := map[string]bool{}
+	for _, f := range all {
+		ids[f.ID] = true
+		check.Equal(t, f.Name, "Dinner is ready.", "name")
+	}
+	check.That(t, len(all) == 50 && len(ids) == 50 && !ids[""], "ids %v", ids)
+	// Sent back in another order, with a changed text and a name, it is the same one; an id that is sent twice, or that
+	// is not known, is not taken.
+	all = read(r.Do(t, "PUT", "/favorites", `{"favorites": [{"message": "New."}, {"id": "`+all[7].ID+`",
+		"name": "Lunch", "message": "Lunch is ready."}, {"id": "`+all[7].ID+`", "message": "a"},
+		{"id": "mine", "message": "b"}]}`))
+	check.That(t, ids[all[1].ID] && all[1].Name == "Lunch" && !ids[all[2].ID] && all[3].ID != "mine",
+		"favorites %+v", all)
 	refused := func(body, want string) {
 		t.Helper()
 		check.Equal(t, r.Do(t, "PUT", "/favorites", body).Want(422).Violations(), want, "violations")
@@ -224,9 +244,34 @@ func TestFavorites(t *testing.T) {
 	)
 	// The voice of a favorite was removed: it stays, and others can be saved.
 	old := announce.Payload{Content: announce.Content{Message: "Old.", Voice: "zoe"}}
-	check.NoError(t, r.Controls.SetFavorites(t.Context(), []announce.Payload{old}))
+	check.Must(r.Controls.SetFavorites(t.Context(), []control.Favorite{{Payload: old}}))(t)
 	r.Do(t, "PUT", "/favorites", `{"favorites": [{"message": "Old.", "voice": "zoe"}, {"message": "New."}]}`).Want(200)
 	refused(`{"favorites": [{"message": "Other.", "voice": "zoe"}]}`, "/favorites/0/voice unknown_voice")
+	refused(`{"favorites": [{"name": "`+strings.Repeat("x", 65)+`", "message": "x"}]}`, "/favorites/0/name too_long")
+	refused(`{"favorites": [{"name": "a\u001bb", "message": "x"}]}`, "/favorites/0/name control_character")
+}
+
+// A favorite is announced by its id, with what the request changes of it.
+func TestFavorites_announce(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t, byLAN)
+	stored := announce.Payload{Content: announce.Content{Message: "Dinner.", Title: "Kitchen", Urgent: true}}
+	saved := check.Must(r.Controls.SetFavorites(t.Context(), []control.Favorite{{Payload: stored}}))(t)
+	path := "/favorites/" + saved[0].ID + "/announce"
+	for _, tt := range []struct{ path, body, want string }{
+		{path, "", "Kitchen Dinner. true"},
+		{path, "{}", "Kitchen Dinner. true"},
+		{path, `{"message": "Lunch.", "urgent": false}`, "Kitchen Lunch. false"},
+		{path + "?title=Garden", "{}", "Garden Dinner. true"},
+	} {
+		w := r.Do(t, "POST", tt.path, tt.body).Want(202)
+		got := strings.Join([]string{w.Field("title"), w.Field("message"), w.Field("urgent")}, " ")
+		check.Equal(t, got, tt.want, "POST %s %s", tt.path, tt.body)
+		check.Equal(t, w.Header.Get("Location"), "/notify/"+w.Field("id"), "Location")
+	}
+	r.Do(t, "POST", path, `{"voice": "otto"}`).Want(422, "unknown_voice")
+	r.Do(t, "POST", path, `{"massage": "x"}`).Want(422, "unknown_field")
+	r.Do(t, "POST", "/favorites/x/announce", "{}").Want(404, "not_found")
 }
 
 func TestChanges_limited(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 var statuses = web.Statuses{
 	web.NewStatus(control.ErrNoSchedule, http.StatusNotFound, "not_found", 0),
+	web.NewStatus(control.ErrNoFavorite, http.StatusNotFound, "not_found", 0),
 	web.NewStatus(control.ErrNothingToSkip, http.StatusConflict, "nothing_to_skip", 0),
 	web.NewStatus(control.ErrManySchedules, http.StatusConflict, "too_many_schedules", 0),
 	web.NewStatus(control.ErrOwnSchedules, http.StatusConflict, "too_many_schedules", 0),

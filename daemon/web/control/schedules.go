@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -166,11 +167,15 @@ func (h *handlers) favoriteRoutes() []web.Route {
 //
 //	{"favorites": [{"message": "Dinner is ready."}]}
 type favorites struct {
-	Favorites []announce.Payload `json:"favorites" required:"true" maxItems:"50"`
+	Favorites []control.Favorite `json:"favorites" required:"true" maxItems:"50"`
 }
 
-func newFavorites(all []announce.Payload) favorites {
-	return favorites{append([]announce.Payload{}, all...)} // [] instead of null
+func newFavorites(all []control.Favorite) favorites {
+	named := append([]control.Favorite{}, all...) // [] instead of null
+	for i, f := range named {
+		named[i].Name = cmp.Or(f.Name, f.DefaultName())
+	}
+	return favorites{named}
 }
 
 func (h *handlers) favorites(w http.ResponseWriter, _ *http.Request) error {
@@ -185,23 +190,34 @@ func (h *handlers) setFavorites(w http.ResponseWriter, r *http.Request) error {
 	if err := h.checkFavorites(body.Favorites); err != nil {
 		return err
 	}
-	if err := h.Controls.SetFavorites(r.Context(), body.Favorites); err != nil {
+	for i, f := range body.Favorites {
+		if f.Name == f.DefaultName() { // it was read, and follows the text
+			body.Favorites[i].Name = ""
+		}
+	}
+	all, err := h.Controls.SetFavorites(r.Context(), body.Favorites)
+	if err != nil {
 		return err
 	}
-	h.logChange(r, "favorites", len(body.Favorites))
-	return web.WriteJSON(w, http.StatusOK, body)
+	h.logChange(r, "favorites", len(all))
+	return web.WriteJSON(w, http.StatusOK, newFavorites(all))
 }
 
 // checkFavorites returns the violations of all favorites, except of those that are saved already: the voice of
 // one may have been removed, and others can be saved nevertheless.
-func (h *handlers) checkFavorites(all []announce.Payload) error {
+func (h *handlers) checkFavorites(all []control.Favorite) error {
 	var wrong []web.Violation
 	saved := h.Controls.Favorites()
-	for i, content := range all {
-		if slices.ContainsFunc(saved, content.Equal) {
+	for i, f := range all {
+		if v, ok := announce.ControlViolation("name", f.Name); ok {
+			wrong = append(wrong, web.Violation{
+				Path: fmt.Sprintf("/favorites/%d/name", i), Code: v.Code, Detail: v.Detail,
+			})
+		}
+		if slices.ContainsFunc(saved, func(s control.Favorite) bool { return s.Equal(f.Payload) }) {
 			continue
 		}
-		_, err := h.Check(content.Request())
+		_, err := h.Check(f.Request())
 		if _, invalid := errors.AsType[*announce.RequestError](err); err != nil && !invalid {
 			return err
 		}

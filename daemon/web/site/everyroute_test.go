@@ -60,6 +60,15 @@ func newRouteClient(t *testing.T) *routeClient {
 	return &routeClient{anna, anna.CreateGame(`{}`).ID, created.Field("id"), league.Field("id"), series.Field("id")}
 }
 
+// favorite saves a favorite and returns its id.
+func (v *routeClient) favorite() string {
+	v.T.Helper()
+	var saved struct{ Favorites []struct{ ID string } }
+	w := v.Send("PUT", "/api/favorites", `{"favorites": [{"message": "x"}]}`).Want(200)
+	check.NoError(v.T, json.Unmarshal([]byte(w.Text), &saved))
+	return saved.Favorites[0].ID
+}
+
 // request sends a request to a path of the document, and checks the response.
 func (v *routeClient) request(op webtest.Operation, method, template, body string, headers ...string) int {
 	v.T.Helper()
@@ -68,6 +77,9 @@ func (v *routeClient) request(op webtest.Operation, method, template, body strin
 		"/series/"+v.series, "{side}", "home", "{version}", "x", "{file}", "x",
 		"/teams/{id}", "/teams/"+webtest.HomeTeam(),
 		"{asset}", "swagger-ui.css", "{rev}", "1", "{id}", "x", "{name}", "apprise").Replace(template)
+	if rest, ok := strings.CutSuffix(path, "/favorites/x/announce"); ok {
+		path = rest + "/favorites/" + v.favorite() + "/announce"
+	}
 	if len(op.Servers) == 0 {
 		return v.Send(method, path, body, headers...).StatusCode
 	}
@@ -225,7 +237,7 @@ func TestRoutes_documented(t *testing.T) {
 		"/events": true, "/v1/audio/speech": true,
 		"/v1/audio/voices": true, "/v1/models": true, "/v1/models/{id}": true,
 		"/volume": true, "/rooms": true, "/quiet": true,
-		"/schedules": true, "/schedules/{id}": true, "/schedules/{id}/skip": true,
+		"/schedules": true, "/schedules/{id}": true, "/schedules/{id}/skip": true, "/favorites/{id}/announce": true,
 		"/favorites": true, "/hooks/{name}": true,
 		"/": true, "/notify/publish": true, "/ntfy/{topic}": true, "/ntfy/{topic}/publish": true, "/message": true,
 	}

@@ -54,7 +54,7 @@ var names = pairs(`
 	protocol.Result GameResult   protocol.Roster GameRoster   protocol.Seat GameSide   protocol.Status GameStatus
 	protocol.View GameState   season.Standing LeagueStanding   stats.Batting PlayerBatting
 	stats.Manager LadderManager   stats.Pitching PlayerPitching   teams.List Teams   teams.Ref TeamRef
-	teams.Player TeamPlayer   announce.Payload Favorite   control.Plan ScheduleRequest
+	teams.Player TeamPlayer   control.Favorite Favorite   control.Plan ScheduleRequest
 `)
 
 // pairs returns a map from the words of a text, from each first one to the next.

@@ -298,6 +298,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Announcer: r.Announcer,
 			Preview:   r.Speaker.Preview,
 			Rooms:     r.Rooms,
+			Favorite:  r.Controls.Favorite,
 			Voices:    func() announcements.VoiceList { return announcements.VoiceList{Default: Voice} },
 		},
 		OpenAI: openai.Config{

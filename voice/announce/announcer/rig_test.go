@@ -291,7 +291,9 @@ func (s *sink) begin(c audio.Clip) {
 	s.played = append(s.played, sentence)
 	gain, _ := s.fader.Gain()
 	s.levels[sentence] = slices.Clone(c.Samples)
-	audio.Scale(s.levels[sentence], gain)
+	for i := range s.levels[sentence] {
+		s.levels[sentence][i] *= gain
+	}
 }
 
 func (s *sink) interrupt() {

@@ -34,9 +34,9 @@ type Announcer interface {
 	Warnings(v announce.View) []string
 }
 
-// Announce accepts the announcement of the draft, by a sender and under an idempotency key: those of by, whose
-// other fields are ignored. If the draft or the announcement has violations, the error is an [*Error] with all
-// of them; otherwise it is that of [announcer.Announcer.Announce].
+// Announce accepts the announcement of the draft, by a sender and under an idempotency key: those of by, of which
+// Stored counts too, and the other fields are ignored. If the draft or the announcement has violations, the error is an
+// [*Error] with all of them; otherwise it is that of [announcer.Announcer.Announce].
 func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) (announce.View, error) {
 	r := d.request(by)
 	if len(d.violations) > 0 {
@@ -51,10 +51,10 @@ func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) 
 	return view, nil
 }
 
-// request returns the request of the draft with the sender and the key of by.
+// request returns the request of the draft with the sender and the key of by, and whether it was stored.
 func (d *Draft) request(by announce.Request) announce.Request {
 	r := d.Request.Request()
-	r.Sender, r.Limited, r.IdempotencyKey = by.Sender, by.Limited, by.IdempotencyKey
+	r.Sender, r.Limited, r.IdempotencyKey, r.Stored = by.Sender, by.Limited, by.IdempotencyKey, by.Stored
 	if d.urgent != nil {
 		r.Urgent = *d.urgent
 		if !r.Urgent {
@@ -76,6 +76,16 @@ func (d *Draft) Prioritize(priority, from int) {
 	d.Request.Priority = min(priority, notUrgent)
 	if from > 0 && priority >= from {
 		d.Request.Priority = urgent
+	}
+}
+
+// Default sets the fields that were not given to those of a payload.
+func (d *Draft) Default(p announce.Payload) {
+	to, from := reflect.ValueOf(&d.Request.Payload).Elem(), reflect.ValueOf(p)
+	for _, f := range announce.Fields(from.Type()) {
+		if !d.isGiven(f.Name) {
+			to.FieldByIndex(f.Index).Set(from.FieldByIndex(f.Index))
+		}
 	}
 }
 

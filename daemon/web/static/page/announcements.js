@@ -6,7 +6,7 @@ import { onAir } from "./announcements.onair.js";
 import { favoriteList, schedules } from "./announcements.plans.js";
 import { loudspeaker } from "./announcements.loudspeaker.js";
 import { openStream } from "./streams.js";
-import { t, meta } from "./ui.js";
+import { t, meta, url } from "./ui.js";
 
 /** @typedef {import("./announcements.shared.js").Shared} Shared */
 
@@ -40,7 +40,7 @@ function sections(shared, planning = false) {
   const voices = voiceList(shared.update);
   const speaker = loudspeaker(shared);
   const plans = schedules(shared, voices);
-  const favorites = favoriteList(shared, voices, (content) => create.send("/api/notify", content));
+  const favorites = favoriteList(shared, voices, (f) => create.send(url`/api/favorites/${f.id ?? ""}/announce`, {}));
   const air = onAir(shared, { voices, speaker, ended: (id) => create.forget(id) });
   const create = form(shared, { voices, speaker, air, favorites, plans, planning });
   /** @type {{ close: () => void } | null} */ let stream = null;

@@ -10,29 +10,31 @@ import {
 
 // ---- favorites
 
+/** @typedef {Content & { id?: string, name?: string }} Favorite */
+
 /**
  * @param {Shared} shared
  * @param {Voices} voices
- * @param {(content: Content) => Promise<unknown>} say
+ * @param {(f: Favorite) => Promise<unknown>} say
  */
 export function favoriteList(shared, voices, say) {
   const requested = requests(shared.update);
-  /** @type {Content[] | null} */ let all = null;
-  /** @param {{ favorites?: Content[] }} list without favorites after a change */
+  /** @type {Favorite[] | null} */ let all = null;
+  /** @param {{ favorites?: Favorite[] }} list without favorites after a change */
   const receive = (list) =>
     requested.run(async () => {
       all = list.favorites ?? (await api("GET", "/api/favorites")).favorites;
     });
-  /** Changes the list that the server has now. @param {(list: Content[]) => Content[]} edit */
+  /** Changes the list that the server has now. @param {(list: Favorite[]) => Favorite[]} edit */
   const change = (edit) =>
     requested.run(async () => {
       const list = await api("GET", "/api/favorites");
       await receive(await api("PUT", "/api/favorites", { favorites: edit(list.favorites) }));
       return true;
     });
-  /** @param {Content} f */
+  /** @param {Favorite} f */
   const remove = async (f) => {
-    await change((list) => list.filter((other) => JSON.stringify(other) !== JSON.stringify(f)));
+    await change((list) => list.filter((other) => other.id !== f.id));
     refocus("favorites-title");
   };
   return {
@@ -47,7 +49,7 @@ export function favoriteList(shared, voices, say) {
                   html`<li>
                     <button
                       class=${f.urgent ? "speak danger" : "speak"}
-                      @click=${() => say(voices.missing(f) ? { ...f, voice: undefined } : f)}
+                      @click=${() => say(f)}
                       aria-label=${t(
                         f.urgent ? "favorites.urgentlabel" : "favorites.saylabel",
                         { message: brief(f) },
