@@ -52,7 +52,7 @@ func TestDuck_lowersOtherStreams(t *testing.T) {
 			t.Parallel()
 			server := start(t, pulsetest.Config{Rate: 48000, Modules: []string{"module-stream-restore"}})
 			server.Pactl("load-module", "module-null-sink", "sink_name=kitchen")
-			sink := reach(t, pulse.Config{Server: server.Address, Sink: "speaker", Ducked: new(saver)})
+			sink := reach(t, pulse.Config{Server: server.Address, Sinks: []string{"speaker"}, Ducked: new(saver)})
 			r := room{t, server, sink}
 			for program, volume := range map[string]int{"film": full, "music": 40000, "radio": 20001} {
 				r.play(program, "speaker", volume)

@@ -80,6 +80,24 @@ func (s SinkInfo) Silence(address string) (why, remedy string) {
 	}
 }
 
+// Sink returns the sink that would play, by [Config.Sinks]; ok is false if there is none.
+func (r Inspection) Sink(want []string) (s SinkInfo, ok bool) {
+	i := choose(r.names(), want, r.Default)
+	if i < 0 {
+		return SinkInfo{}, false
+	}
+	return r.Sinks[i], true
+}
+
+// names returns the names of the sinks.
+func (r Inspection) names() []string {
+	names := make([]string, len(r.Sinks))
+	for i, s := range r.Sinks {
+		names[i] = s.Name
+	}
+	return names
+}
+
 // DummyName is the name of the sink that PulseAudio and PipeWire provide where there is no other.
 const DummyName = "auto_null"
 

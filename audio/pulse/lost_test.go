@@ -105,7 +105,7 @@ func TestPlay_withoutServer(t *testing.T) {
 func TestPlay_waitsForSink(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{})
-	sink := run(t, pulse.Config{Server: server.Address, Sink: "kitchen"})
+	sink := run(t, pulse.Config{Server: server.Address, Sinks: []string{"kitchen"}})
 	until(t, func() bool { return sink.Health() != nil })
 	check.Contains(t, sink.Health().Error(), `"kitchen"`, "Health")
 	check.Contains(t, sink.Health().Error(), "speaker", "Health, of the existing sinks,")
@@ -137,7 +137,7 @@ func TestPlay_sinkRemovedMidWord(t *testing.T) {
 			t.Parallel()
 			server := pulsetest.Start(t, pulsetest.Config{})
 			gone := strings.TrimSpace(server.Pactl("load-module", "module-null-sink", "sink_name=usb"))
-			sink := reach(t, pulse.Config{Server: server.Address, Sink: "usb"})
+			sink := reach(t, pulse.Config{Server: server.Address, Sinks: []string{"usb"}})
 			clips := make(chan audio.Clip)
 			played := startPlay(t.Context(), sink, clips)
 			clips <- noise(time.Second)
@@ -159,6 +159,32 @@ func TestPlay_sinkRemovedMidWord(t *testing.T) {
 	}
 }
 
+// Of several sinks the first that is there plays: the next one takes its place while it is away.
+func TestPlay_firstSinkThatIsThere(t *testing.T) {
+	t.Parallel()
+	for name, start := range servers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := start(t, pulsetest.Config{})
+			sink := reach(t, pulse.Config{Server: server.Address, Sinks: []string{"kitchen", "speaker", "attic"}})
+			heard := func() bool {
+				recording := server.Record() // of the speaker
+				mustPlay(t, sink, noise(300*time.Millisecond))
+				return len(sounding(recording.Stop())) > 0
+			}
+			at := func(name string) { until(t, func() bool { return sink.Status().Name == name }) }
+			at("speaker")
+			check.That(t, heard(), "nothing is heard on the second sink")
+			module := strings.TrimSpace(server.Pactl("load-module", "module-null-sink", "sink_name=kitchen"))
+			at("kitchen")
+			check.That(t, !heard(), "the second sink plays although the first one is there")
+			server.Pactl("unload-module", module)
+			at("speaker")
+			check.That(t, heard(), "nothing is heard on the second sink once the first one is away")
+		})
+	}
+}
+
 // Silence wakes a suspended sink; a running one gets none. The stream is closed in between, because otherwise
 // the sink would not be suspended.
 func TestPlay_wakesSuspendedSink(t *testing.T) {
@@ -167,7 +193,7 @@ func TestPlay_wakesSuspendedSink(t *testing.T) {
 		"module-null-sink sink_name=hdmi norewinds=1", // otherwise it renders two seconds of silence ahead
 		"module-suspend-on-idle timeout=1",
 	}})
-	sink := reach(t, pulse.Config{Server: server.Address, Sink: "hdmi"})
+	sink := reach(t, pulse.Config{Server: server.Address, Sinks: []string{"hdmi"}})
 	play := func() time.Duration {
 		began := time.Now()
 		mustPlay(t, sink, noise(100*time.Millisecond))

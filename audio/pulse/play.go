@@ -104,7 +104,11 @@ func (s *Sink) prepare(ctx context.Context, ready state, fader *audio.Fader) (*s
 
 // open returns a new stream.
 func (s *Sink) open(ctx context.Context, ready state, rate int, fader *audio.Fader) (*stream, error) {
-	out, err := ready.conn.open(rate, s.cfg.Sink, &s.written)
+	name := "" // follows the default sink
+	if len(s.cfg.Sinks) > 0 {
+		name = ready.sink.Name
+	}
+	out, err := ready.conn.open(rate, name, &s.written)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type Config struct {
 	Server     string
 	RuntimeDir string   // $XDG_RUNTIME_DIR; may be ""
 	Cookies    []string // files that may hold the server's cookie, in order
-	Sink       string   // the sink's name; "" means the server's default
+	Sinks      []string // names of sinks, of which the first that is there plays; none means the server's default
 	Ducked     Ducked   // nil: lowered streams are not restored after a kill
 	Log        *slog.Logger
 }
@@ -252,7 +252,7 @@ func (s *Sink) serve(ctx context.Context) error {
 
 // refresh queries the server and updates the state. serve reports the end of the connection.
 func (s *Sink) refresh(conn *connection) {
-	server, sink, err := conn.query(s.cfg.Sink)
+	server, sink, err := conn.query(s.cfg.Sinks)
 	if err != nil {
 		err = lost(err)
 		if conn.link.closeCause() != nil {

@@ -173,7 +173,7 @@ func TestPlay_cancelWhileWaiting(t *testing.T) {
 func TestPlay_streamVolumeIsFull(t *testing.T) {
 	t.Parallel()
 	server := pulsetest.Start(t, pulsetest.Config{Modules: []string{"module-stream-restore"}})
-	sink := reach(t, pulse.Config{Server: server.Address, Sink: "speaker"})
+	sink := reach(t, pulse.Config{Server: server.Address, Sinks: []string{"speaker"}})
 	playing := func(meanwhile func(stream string)) {
 		clips := make(chan audio.Clip)
 		played := startPlay(t.Context(), sink, clips)

@@ -1,8 +1,8 @@
 package pulse
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,29 +50,39 @@ func (c *connection) list() (l listing, err error) {
 	return l, nil
 }
 
-// query returns the server's name and version, and the sink of the given name, or the default sink for "".
-func (c *connection) query(want string) (server string, sink serverSink, err error) {
+// query returns the server's name and version, and the sink that plays.
+func (c *connection) query(want []string) (server string, sink serverSink, err error) {
 	l, err := c.list()
-	server = l.server
 	if err != nil {
-		return server, serverSink{}, err
+		return l.server, serverSink{}, err
 	}
-	name := cmp.Or(want, l.standard)
-	var others []string
+	var names []string
 	for _, sink := range l.sinks {
-		if sink.Name == name {
-			return server, sink, nil
-		}
-		others = append(others, sink.Name)
+		names = append(names, sink.Name)
 	}
+	i := choose(names, want, l.standard)
 	switch {
-	case len(l.sinks) == 0:
-		return server, serverSink{}, fmt.Errorf("%s has no sink", server)
-	case want == "":
-		return server, l.sinks[0], nil // PipeWire without a session manager has no default
-	default:
-		return server, serverSink{}, fmt.Errorf("no sink named %q; %s has %s", want, server, strings.Join(others, ", "))
+	case len(names) == 0:
+		return l.server, serverSink{}, fmt.Errorf("%s has no sink", l.server)
+	case i < 0:
+		return l.server, serverSink{}, fmt.Errorf("no sink named %q; %s has %s",
+			strings.Join(want, ", "), l.server, strings.Join(names, ", "))
 	}
+	return l.server, l.sinks[i], nil
+}
+
+// choose returns the index of the sink that plays: of the first wanted one that is there, or, if none is wanted, of the
+// standard one; -1 if there is none.
+func choose(names, want []string, standard string) int {
+	for _, name := range want {
+		if i := slices.Index(names, name); i >= 0 {
+			return i
+		}
+	}
+	if len(want) > 0 || len(names) == 0 {
+		return -1
+	}
+	return max(0, slices.Index(names, standard)) // PipeWire without a session manager has no default
 }
 
 // silence returns why a sink is not heard; "" if it is.

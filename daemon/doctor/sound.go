@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 // PulseConfig returns how a server with these settings connects to its sound server.
 func PulseConfig(cfg settings.Config) pulse.Config {
 	dir, cookies := settings.PulseEnvironment()
-	return pulse.Config{Server: cfg.PulseServer, RuntimeDir: dir, Cookies: cookies, Sink: cfg.PulseSink}
+	return pulse.Config{Server: cfg.PulseServer, RuntimeDir: dir, Cookies: cookies, Sinks: cfg.PulseSinks()}
 }
 
 // checkSound checks the sound server.
@@ -36,23 +35,16 @@ func soundFindings(r pulse.Inspection, cfg settings.Config) []Finding {
 	if len(r.Sinks) == 0 {
 		return finding("sound", Failure, noCard(r.Cards), "%s has no sink", r.Server)
 	}
-	name := cfg.PulseSink
-	if name == "" {
-		name = r.Default
-	}
-	i := slices.IndexFunc(r.Sinks, func(s pulse.SinkInfo) bool { return s.Name == name })
-	if i < 0 && cfg.PulseSink == "" {
-		i = 0
-	}
-	if i < 0 {
+	sink, ok := r.Sink(cfg.PulseSinks())
+	if !ok {
 		var names []string
 		for _, s := range r.Sinks {
 			names = append(names, s.Name)
 		}
 		return finding("sound", Failure, "set PULSE_SINK to one of "+strings.Join(names, ", ")+", or leave it empty",
-			"there is no sink %s", name)
+			"there is no sink %s", cfg.PulseSink)
 	}
-	return sinkFindings(r, r.Sinks[i], cfg)
+	return sinkFindings(r, sink, cfg)
 }
 
 // lowVolume is the volume of the server in percent below which doctor warns.

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
@@ -58,7 +59,7 @@ type Config struct {
 	ONNXRuntimeLib  string `mapstructure:"ONNXRUNTIME_LIB"` // "" means to search for it
 
 	PulseServer string `mapstructure:"PULSE_SERVER"` // "" means PulseAudio's usual addresses
-	PulseSink   string `mapstructure:"PULSE_SINK"`   // "" means the sound server's default
+	PulseSink   string `mapstructure:"PULSE_SINK"`   // see [Config.PulseSinks]
 	Volume      int    `mapstructure:"VOLUME"`       // percent
 
 	UrgentMinVolume int     `mapstructure:"URGENT_MIN_VOLUME"` // percent
@@ -321,4 +322,9 @@ func defaults(stateDir string) (Config, error) {
 		cfg.StateDir = stateDir
 	}
 	return cfg, err
+}
+
+// PulseSinks returns the sinks of which the first that is there plays; none means the sound server's default.
+func (c Config) PulseSinks() []string {
+	return strings.FieldsFunc(c.PulseSink, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
