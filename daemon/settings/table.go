@@ -139,8 +139,8 @@ func speechSettings() []Setting {
 		{
 			Name: "PULSE_SINK", valueType: text(),
 			Description: "sink to play on, as listed by \"pactl list sinks\", or several, separated by commas",
-			More: "Of several, the first that is there plays: what follows a Bluetooth speaker takes its place while it " +
-				"is away. If unset, the sound server's default sink.",
+			More: "Of several, the first that is there plays: what follows a Bluetooth speaker takes its " +
+				"place while it is away. If unset, the sound server's default sink.",
 		},
 		{
 			Name: "VOLUME", valueType: integer(0, 100), Default: "100", Reload: true, Page: true,
