@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"pressbox/auth"
 	"pressbox/auth/netblock"
@@ -165,14 +166,15 @@ func (a accessRules) authorizeNotify(r *http.Request, orSession bool) error {
 		}
 		return true
 	}
-	if token, sent := bearer(r.Header); sent { // then the address does not count
-		if a.validToken(r, token) || signedIn() {
+	byAddress := a.notify == Open || a.notify == LAN && netblock.IsLocal(client)
+	if token, sent := bearer(r.Header); sent { // then the address does not count, but for OpenAI's clients
+		if a.validToken(r, token) || signedIn() || byAddress && mayInventToken(r) {
 			return nil
 		}
 		return refused
 	}
 	others := otherTokens(r)
-	if a.anyValidToken(r, others) || a.notify == Open || a.notify == LAN && netblock.IsLocal(client) || signedIn() {
+	if a.anyValidToken(r, others) || byAddress || signedIn() {
 		return nil
 	}
 	switch {
@@ -182,6 +184,11 @@ func (a accessRules) authorizeNotify(r *http.Request, orSession bool) error {
 		return errTokenOnly
 	}
 	return errAccess
+}
+
+// mayInventToken reports whether a request is to the OpenAI API, whose clients send a key also where none is needed.
+func mayInventToken(r *http.Request) bool {
+	return strings.HasPrefix(infoOf(r.Context()).route, "/v1/")
 }
 
 // requireToken returns nil if the request has a valid API token and NOTIFY_ACCESS is not

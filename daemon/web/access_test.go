@@ -74,6 +74,9 @@ func TestNotifyAccess_modes(t *testing.T) {
 		{webtest.LANClient, good, "/notify", 200, 200, 200, 403},
 		{webtest.LANClient, bad, "/notify", 401, 401, 401, 403}, // the token alone counts
 		{webtest.LANClient, "Authorization: Bearer", "/notify", 401, 401, 401, 403},
+		{webtest.LANClient, bad, "/v1/models", 200, 401, 200, 403}, // but for made-up keys of OpenAI's clients
+		{webtest.ForeignClient, bad, "/v1/models", 401, 401, 200, 403},
+		{webtest.LANClient, bad, "/api/v1/models", 401, 401, 401, 403},
 		{webtest.LANClient, "Authorization: Bearer good bad", "/notify", 401, 401, 401, 403},
 		{webtest.LANClient, "Authorization: Basic Z29vZA==", "/notify", 200, 401, 200, 403},
 		{webtest.ForeignClient, "Authorization: BEARER   good", "/notify", 200, 200, 200, 403},

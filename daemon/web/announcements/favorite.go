@@ -1,13 +1,11 @@
 package announcements
 
 import (
-	"bytes"
 	"cmp"
 	"net/http"
 	"strings"
 
 	"pressbox/daemon/web"
-	"pressbox/voice/announce/draft"
 )
 
 func (h *handlers) favoriteRoutes() []web.Route {
@@ -42,18 +40,7 @@ type favoriteOverride struct{}
 func (favoriteOverride) JSONSchemaBytes() ([]byte, error) { return []byte(`{"type": "object"}`), nil }
 
 func (h *handlers) announceFavorite(w http.ResponseWriter, r *http.Request) error {
-	by, err := h.RequestBy(r)
-	if err != nil {
-		return err
-	}
-	body, err := web.ReadBody(w, r)
-	if err != nil {
-		return err
-	}
-	if len(bytes.TrimSpace(body)) == 0 {
-		body = []byte("{}")
-	}
-	d, err := draft.Read(r.Header.Get("Content-Type"), body, r.URL.RawQuery)
+	d, by, err := h.draft(w, r, []byte("{}"))
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@
 package announcements
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"slices"
@@ -176,19 +177,29 @@ type Forgotten struct {
 }
 
 func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
-	by, err := h.RequestBy(r)
-	if err != nil {
-		return err
-	}
-	body, err := web.ReadBody(w, r)
-	if err != nil {
-		return err
-	}
-	d, err := draft.Read(r.Header.Get("Content-Type"), body, r.URL.RawQuery)
+	d, by, err := h.draft(w, r, nil)
 	if err != nil {
 		return err
 	}
 	return h.create(w, r, r.URL.Path, d, by)
+}
+
+// draft returns the announcement of a request, and by whom it is. An empty body counts as empty.
+func (h *handlers) draft(
+	w http.ResponseWriter, r *http.Request, empty []byte,
+) (d *draft.Draft, by announce.Request, err error) {
+	if by, err = h.RequestBy(r); err != nil {
+		return nil, by, err
+	}
+	body, err := web.ReadBody(w, r)
+	if err != nil {
+		return nil, by, err
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		body = empty
+	}
+	d, err = draft.Read(r.Header.Get("Content-Type"), body, r.URL.RawQuery)
+	return d, by, err
 }
 
 // create creates the announcement of a draft, and responds with it. parent is the path above it.

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 
 	"pressbox/daemon/web"
@@ -17,6 +18,9 @@ var modelNames = []string{"gpt-4o-mini-tts", "tts-1", "tts-1-hd"} //nolint:goche
 var voiceNames = []string{ //nolint:gochecknoglobals // a constant
 	"alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer", "verse",
 }
+
+// kokoroVoice matches the names of Kokoro's voices: language, sex, and a given name.
+var kokoroVoice = regexp.MustCompile(`^[abefhijpz][fm]_[a-z]+$`)
 
 // A Model is a model in OpenAI's API.
 type Model struct {
@@ -74,10 +78,11 @@ type voicesReply struct {
 }
 
 // installedVoice returns the name of a voice: "", the default voice, for one of OpenAI's
-// voices, unless a voice of that name is installed.
+// or Kokoro's voices, unless a voice of that name is installed.
 func (h *handlers) installedVoice(name string) string {
 	installed := func(v announcements.Voice) bool { return v.Name == name }
-	if slices.Contains(voiceNames, name) && !slices.ContainsFunc(h.Voices().Voices, installed) {
+	foreign := slices.Contains(voiceNames, name) || kokoroVoice.MatchString(name)
+	if foreign && !slices.ContainsFunc(h.Voices().Voices, installed) {
 		return ""
 	}
 	return name

@@ -69,7 +69,7 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 		}),
 		web.NewRoute(http.MethodPost, "/v1/audio/speech", web.NotifyAccess, h.speech, web.Operation{
 			ID: "createSpeech", Tag: "speech", Summary: "Synthesize speech as a file",
-			Description: "Compatible with clients of the OpenAI API, but for the default format, which is wav. " +
+			Description: "Compatible with clients of the OpenAI API. " +
 				"The server sends each part when it is synthesized, the first clause first. " +
 				"mp3, opus and aac need the program ffmpeg on the server.",
 			Request: speechRequest{},

@@ -23,12 +23,12 @@ type speechRequest struct {
 	Model string `json:"model"`                 // ignored
 	Input string `json:"input" required:"true"` // text to speak, like the message of an announcement
 	// Name of a voice in GET /voices, or an object with it; default: the default voice. The names of OpenAI's
-	// voices, such as alloy, are the default voice.
+	// voices and Kokoro's, such as alloy and af_bella, are the default voice.
 	Voice        voiceName `json:"voice"`
 	Instructions string    `json:"instructions" maxLength:"4096"` // ignored, as by tts-1
 	// pcm is mono, 24,000 samples per second, signed 16-bit, little-endian; opus is in Ogg, aac in ADTS. mp3, opus
-	// and aac need ffmpeg on the server (422 `encoder_missing`).
-	Format string `json:"response_format" enum:"wav,pcm,flac,mp3,opus,aac" default:"wav"`
+	// and aac need ffmpeg on the server (422 `encoder_missing`). Default: mp3 where ffmpeg is, otherwise wav.
+	Format string `json:"response_format" enum:"wav,pcm,flac,mp3,opus,aac"`
 	// sse: events `speech.audio.delta` with the member audio, in base64, then `speech.audio.done`.
 	Stream string  `json:"stream_format" enum:"audio,sse" default:"audio"`
 	Speed  float64 `json:"speed" minimum:"0.25" maximum:"4" default:"1"` // relative to DEFAULT_RATE
@@ -42,7 +42,9 @@ type voiceName string
 
 // JSONSchemaBytes returns the schema of either.
 func (voiceName) JSONSchemaBytes() ([]byte, error) {
-	return []byte(`{"type": ["string", "object"], "required": ["id"], "properties": {"id": {"type": "string"}}}`), nil
+	return []byte(`{
+		"type": ["string", "object", "null"], "required": ["id"], "properties": {"id": {"type": "string"}}
+	}`), nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. The schema admits nothing else.
@@ -59,9 +61,12 @@ func (v *voiceName) UnmarshalJSON(text []byte) error {
 }
 
 func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
-	body := speechRequest{Format: "wav", Speed: 1}
+	body := speechRequest{Speed: 1}
 	if err := h.Decode(w, r, &body); err != nil {
 		return err
+	}
+	if body.Format == "" {
+		body.Format = h.defaultFormat()
 	}
 	if body.Rate == 0 {
 		rate := int(math.Round(float64(h.DefaultRate()) * body.Speed))
@@ -82,6 +87,14 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer slot.Release()
 	return h.send(w, r.WithContext(ctx), body, n, slot)
+}
+
+// defaultFormat returns the format of a request without one: OpenAI's, where that can be encoded.
+func (h *handlers) defaultFormat() string {
+	if h.FFmpeg.Check() == nil {
+		return "mp3"
+	}
+	return "wav"
 }
 
 // checkFormat returns an error if nothing encodes a format on this host.

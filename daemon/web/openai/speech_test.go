@@ -28,6 +28,7 @@ import (
 	"pressbox/audio/ffmpeg"
 	"pressbox/auth"
 	"pressbox/daemon/limits"
+	"pressbox/daemon/web"
 	"pressbox/daemon/web/announcements"
 	"pressbox/daemon/web/site"
 	"pressbox/daemon/web/webtest"
@@ -85,7 +86,6 @@ func TestSpeech_validation(t *testing.T) {
 		{`{"input": "x", "voice": {"id": "alloys"}}`, 422, "/voice unknown_voice"},
 		{`{"input": "x", "voice": {}}`, 422, "/voice/id required"},
 		{`{"input": "x", "voice": {"id": {"id": "alloy"}}}`, 422, "/voice/id wrong_type"},
-		{`{"input": "x", "voice": null}`, 422, "/voice wrong_type"},
 		{`{"input": "x", "response_format": "mp4"}`, 422, "/response_format not_offered"},
 		{`{"input": "x", "stream_format": "websocket"}`, 422, "/stream_format not_offered"},
 		{fmt.Sprintf(`{"input": "x", "instructions": %q}`, strings.Repeat("x", 4097)), 422, "/instructions too_long"},
@@ -353,8 +353,8 @@ func TestSpeech_firstBytes(t *testing.T) {
 	for _, format := range []string{"flac", "mp3", "opus", "aac"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			r := webtest.NewRig(t)
-			r.Speaker.Slow = 20 // each clip lasts two seconds
+			r := webtest.NewRig(t, func(c *site.Config) { c.OpenAI.FFmpeg = "" }) // the host's
+			r.Speaker.Slow = 20                                                   // each clip lasts two seconds
 			r.Speaker.Gate = make(chan struct{}, 1)
 			r.Speaker.Gate <- struct{}{}
 			body := `{"input": "one two", "response_format": "` + format + `"}`
@@ -383,6 +383,24 @@ func TestSpeech_events(t *testing.T) {
 	}
 	r.Speaker.FirstErr = webtest.ErrVoice
 	r.Do(t, "POST", "/v1/audio/speech", `{"input": "one", "stream_format": "sse"}`).Want(500, "internal")
+}
+
+// Without a format, mp3 is sent where ffmpeg is, and wav elsewhere. A voice of null, OpenAI's and Kokoro's names are
+// the default voice.
+func TestSpeech_defaults(t *testing.T) {
+	t.Parallel()
+	formats := map[ffmpeg.Program]string{"/nowhere/ffmpeg": "audio/wav"}
+	if !testing.Short() {
+		formats[""] = "audio/mpeg" // the host's
+	}
+	for program, want := range formats {
+		r := webtest.NewRig(t, func(c *site.Config) { c.OpenAI.FFmpeg = program })
+		for _, voice := range []string{"null", `"alloy"`, `"af_bella"`, `{"id": "bm_george"}`} {
+			w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one", "voice": `+voice+`}`).Want(200)
+			check.Equal(t, w.Header.Get("Content-Type"), want, "Content-Type with the voice %s", voice)
+		}
+		r.Do(t, "POST", "/v1/audio/speech", `{"input": "one", "voice": "xx_bella"}`).Want(422, "unknown_voice")
+	}
 }
 
 // Without ffmpeg, its formats are refused, and others are not.
@@ -516,12 +534,13 @@ func TestClient(t *testing.T) {
 		{Name: webtest.Voice, Label: "Ballpark"}, {Name: "broken", Error: "x"},
 	}}
 	usual := webtest.NewRig(t, func(c *site.Config) {
-		c.Tokens = tokens{}
+		c.Tokens, c.OpenAI.FFmpeg = tokens{}, "" // the host's
 		c.Announcements.Voices = func() announcements.VoiceList { return voices }
 	})
 	// in bursts of 2
 	limited := webtest.NewRig(t, func(c *site.Config) { c.Tokens, c.NotifyRate, c.LimitLoopback = tokens{}, 4, true })
-	r := runClient(t, usual.ListenTCP(t), limited.ListenTCP(t))
+	guarded := webtest.NewRig(t, func(c *site.Config) { c.Tokens, c.Access = tokens{}, web.Token })
+	r := runClient(t, usual.ListenTCP(t), limited.ListenTCP(t), guarded.ListenTCP(t))
 
 	if !slices.Equal(r.Models, []string{"gpt-4o-mini-tts", "tts-1", "tts-1-hd"}) || r.Model.ID != "tts-1" {
 		t.Errorf("models %q, model %q", r.Models, r.Model.ID)

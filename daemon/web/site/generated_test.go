@@ -272,7 +272,9 @@ func (g *generator) collect(name string, schema jsonschema.Schema) {
 		schema.WithDescription(words)
 	}
 	schema.Examples = append(schema.Examples, examples...)
-	removeNull(&schema)
+	if t.Kind() != reflect.String { // which says itself whether it may be null
+		removeNull(&schema)
+	}
 	if t.Kind() == reflect.Struct && schema.Properties != nil {
 		g.object(t, &schema)
 	}

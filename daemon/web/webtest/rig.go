@@ -303,6 +303,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 		},
 		OpenAI: openai.Config{
 			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(),
+			FFmpeg: "/nowhere/ffmpeg",
 		},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
 		Hooks: hooks.Config{Settings: func() hooks.Settings {

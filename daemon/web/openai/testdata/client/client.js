@@ -1,9 +1,9 @@
 // Uses OpenAI's client on a server and prints what it gets as one JSON object. The
-// arguments are the URL of the server, and that of one that permits two requests a minute.
+// arguments are the URLs of the server, of one that permits two requests a minute, and of one that requires a token.
 import OpenAI from 'openai';
 import { Stream } from 'openai/core/streaming';
 
-const [base, limited] = process.argv.slice(1);
+const [base, limited, guarded] = process.argv.slice(1);
 const clientOf = (url, apiKey) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
 const client = clientOf(base, 'good');
 const say = (client, more) => client.audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'one two three', ...more });
@@ -35,7 +35,7 @@ for await (const event of Stream.fromSSEResponse(events, new AbortController()))
   else result.last = event;
 }
 result.failures = [
-  await failure(() => clientOf(base, 'bad').models.list()),
+  await failure(() => clientOf(guarded, 'bad').models.list()),
   await failure(() => client.models.retrieve('gpt-2')),
   await failure(() => client.get('/nothing')),
   await failure(() => client.post('/audio/speech', { body: ['x'] })),
