@@ -359,15 +359,20 @@ func nextRevision(t *testing.T, conn *websocket.Conn) (rev uint64, code int) {
 // written, when the socket closes: seldom, so that not every one of several clients finds it so.
 func TestSocketSend_slowClient(t *testing.T) {
 	t.Parallel()
+	const writeTimeout = 5 * time.Second // after which the slow client is gone
 	for range 5 {
+		began := time.Now()
 		queued, code := fillQueue(t)
+		if time.Since(began) >= writeTimeout { // the host is too slow to fill the queue before
+			continue
+		}
 		check.Require(t, code == 4408 && queued >= 64 && queued <= 65,
 			"the slow client was closed with %d when %d messages were queued, want 4408 and 64", code, queued)
 		if queued == 64 {
 			return
 		}
 	}
-	t.Error("65 messages were queued for each of 5 slow clients, want 64")
+	t.Error("64 messages were not queued for any of 5 slow clients")
 }
 
 // fillQueue sends messages to a client that does not read and to one that does, until the former is closed. It returns
