@@ -93,7 +93,7 @@ func (h *host) await(what string, done func() bool) {
 		if time.Now().After(deadline) {
 			h.t.Fatalf("%s: waited for %s\n%s", h.room, what, h.server.Logged())
 		}
-		<-time.After(20 * time.Millisecond)
+		<-time.After(100 * time.Millisecond) // an address has 600 reads a minute
 	}
 }
 
