@@ -381,7 +381,7 @@ func (s *server) waitSpoken(id string) {
 	s.until("the announcement was spoken", func() bool {
 		var now struct{ Status string }
 		s.mustRequest("GET", "/notify/"+id, nil, &now)
-		return now.Status == "done"
+		return now.Status == "done" || now.Status == "unheard" // on the dummy output of a host without a sound card
 	})
 }
 
