@@ -307,7 +307,7 @@ func TestWyoming_speech(t *testing.T) {
 	}
 	const text = "Mr. Kowalczyk is at the door. Please open it."
 	resp := check.Must(http.Post(p.URL+"/v1/audio/speech",
-		"application/json", strings.NewReader(fmt.Sprintf(`{"input": %q}`, text))))(t)
+		"application/json", strings.NewReader(fmt.Sprintf(`{"input": %q, "response_format": "wav"}`, text))))(t)
 	defer resp.Body.Close()
 	wav := check.Must(io.ReadAll(resp.Body))(t)
 	got, want := c.speech(text), (len(wav)-44)/2
