@@ -160,6 +160,8 @@ func TestWriteWAV_roundTrip(t *testing.T) {
 func TestDecodeWAV_formats(t *testing.T) {
 	t.Parallel()
 	half := binary.LittleEndian.AppendUint32(nil, math.Float32bits(0.5))
+	const bit = 1. / 32768
+	double := binary.LittleEndian.AppendUint64(nil, math.Float64bits(0.5))
 	for name, tt := range map[string]struct {
 		file []byte
 		want []float32
@@ -168,21 +170,63 @@ func TestDecodeWAV_formats(t *testing.T) {
 		"stereo":     {riff(1, 2, 16, []byte{0xFF, 0x7F, 0, 0}), []float32{0.5}},
 		"extensible": {riff(0xFFFE, 1, 16, []byte{0, 0x80}), []float32{-1}},
 		"extra byte": {riff(1, 1, 16, []byte{0, 0, 7}), []float32{0}},
-		"no sample":  {riff(1, 1, 16, nil), []float32{}},
+		"8 bits":     {riff(1, 1, 8, []byte{128, 255, 1}), []float32{0, 1, -1}},
+		"24 bits":    {riff(1, 1, 24, []byte{0, 0, 0x40, 0, 0, 0xC0}), []float32{0.5, -0.5}},
+		"32 bits":    {riff(1, 1, 32, []byte{0, 0, 0, 0x40}), []float32{0.5}},
+		"64 bits":    {riff(3, 1, 64, double), []float32{0.5}},
+		"A-law":      {riff(6, 1, 8, []byte{0xD5, 0x55, 0xAA, 0x2A}), []float32{8 * bit, -8 * bit, .984375, -.984375}},
+		"µ-law":      {riff(7, 1, 8, []byte{0xFF, 0x7F, 0x80, 0x00}), []float32{0, 0, 32124 * bit, -32124 * bit}},
+		"no sample":  {riff(1, 1, 16, nil), nil},
 	} {
 		got, err := audio.DecodeWAV(bytes.NewReader(tt.file))
-		check.That(t, err == nil && slices.Equal(got.Samples, tt.want),
+		check.That(t, err == nil && slices.EqualFunc(got.Samples, tt.want, near),
 			"%s: %v, %v; want %v", name, got.Samples, err, tt.want)
 	}
 	for name, file := range map[string][]byte{
 		"empty":       nil,
 		"text":        []byte("hello, this is not a WAV file"),
-		"24 bits":     riff(1, 1, 24, nil),
+		"12 bits":     riff(1, 1, 12, nil),
+		"ADPCM":       riff(2, 1, 4, nil),
+		"33 channels": riff(1, 33, 16, nil),
 		"no channels": riff(1, 0, 16, nil),
 		"no data":     riff(1, 1, 16, nil)[:50],
 		"no format":   append([]byte("RIFF\x00\x00\x00\x00WAVEdata\x02\x00\x00\x00"), 0, 0),
 	} {
 		check.ErrorIs(t, check.Err(audio.DecodeWAV(bytes.NewReader(file))), audio.ErrNotWAV, "%s", name)
+	}
+}
+
+// near reports whether two samples differ by less than what 16 bits can express.
+func near(x, y float32) bool { return math.Abs(float64(x-y)) < 1./(1<<16) }
+
+// A sound is as loud as speech however loud it was and whatever pause it has, as far as it is not noise.
+func TestEven(t *testing.T) {
+	t.Parallel()
+	const rate = 24000
+	for name, tt := range map[string]struct {
+		sound []float32
+		want  float64 // dBFS
+	}{
+		"quiet":          {sine(1000, rate, rate, 0.01), -18},
+		"loud":           {sine(1000, rate, rate, 1), -18},
+		"with a pause":   {append(make([]float32, rate), sine(1000, rate, rate, 0.1)...), -21},
+		"almost silence": {sine(1000, rate, rate, 0.001), -33.5},
+		"silence":        {make([]float32, rate), math.Inf(-1)},
+		"none":           {nil, math.NaN()},
+	} {
+		for i := range tt.sound {
+			tt.sound[i] += 0.3
+		}
+		audio.Even(audio.Clip{Rate: rate, Samples: tt.sound})
+		square, sum := 0.0, 0.0
+		for _, s := range tt.sound {
+			square, sum = square+float64(s)*float64(s), sum+float64(s)
+			check.Require(t, math.Abs(float64(s)) <= audio.Ceiling, "%s: %v is above the ceiling", name, s)
+		}
+		n := float64(len(tt.sound))
+		got := 10 * math.Log10(square/n)
+		check.That(t, got == tt.want || math.Abs(got-tt.want) < 0.3 || math.IsNaN(tt.want), "%s: %.1f dBFS", name, got)
+		check.That(t, n == 0 || math.Abs(sum/n) < 0.001, "%s: its mean is %v", name, sum/n)
 	}
 }
 
@@ -197,7 +241,7 @@ func FuzzDecodeWAV(f *testing.F) {
 			check.Require(t, errors.Is(err, audio.ErrNotWAV), "%v is not ErrNotWAV", err)
 			return
 		}
-		check.Require(t, clip.Rate > 0 && len(clip.Samples) <= len(file)/2,
+		check.Require(t, clip.Rate > 0 && len(clip.Samples) <= len(file),
 			"%d samples at %d Hz out of %d bytes", len(clip.Samples), clip.Rate, len(file))
 		for i, s := range clip.Samples {
 			check.Require(t, s >= -1 && s <= 1, "sample %d is %v, outside [-1, 1]", i, s)

@@ -24,7 +24,6 @@ const (
 func Chimes() []Chime { return []Chime{NoChime, Ding, DingDong, Alert, Alarm} }
 
 const (
-	chimeLevel  = 0.126                  // root mean square, −18 dBFS, as of speech; no sample exceeds Ceiling
 	longDecay   = 120 * time.Millisecond // in which a stroke that rings falls to 1/e
 	shortDecay  = 80 * time.Millisecond  // and one of a quick succession
 	chimeAttack = 4 * time.Millisecond   // in which a stroke rises
@@ -71,8 +70,8 @@ func (c Chime) strokes() ([]stroke, time.Duration) {
 	}
 }
 
-// Samples returns a chime's samples at so many per second; none for [NoChime]. They begin and end with
-// silence.
+// Samples returns a chime's samples at so many per second, of the root mean square [Level]; none for [NoChime]. They
+// begin and end with silence.
 func (c Chime) Samples(rate int) []float32 {
 	strokes, length := c.strokes()
 	count := func(d time.Duration) int { return int(d.Seconds() * float64(rate)) }
@@ -89,7 +88,7 @@ func (c Chime) Samples(rate int) []float32 {
 	if square == 0 {
 		return samples
 	}
-	gain := min(chimeLevel/math.Sqrt(square/float64(len(sum))), Ceiling/peak)
+	gain := min(Level/math.Sqrt(square/float64(len(sum))), Ceiling/peak)
 	for i, v := range sum {
 		samples[i] = float32(v * gain)
 	}

@@ -1,6 +1,7 @@
 package audio
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ const (
 
 	formatPCM        = 1
 	formatFloat      = 3
+	formatALaw       = 6
+	formatMuLaw      = 7
 	formatExtensible = 0xFFFE
 )
 
@@ -73,33 +76,107 @@ func header(rate int, size uint32) []byte {
 	return binary.LittleEndian.AppendUint32(h, size)
 }
 
-// DecodeWAV reads a WAV file of 16-bit integers or 32-bit floats and averages its channels. A data chunk
-// without a known size, or with a size beyond the end, lasts until the end. DecodeWAV returns [ErrNotWAV],
-// wrapped, for any other data.
+// DecodeWAV reads a WAV file; see [WAVReader].
 func DecodeWAV(r io.Reader) (Clip, error) {
-	file, err := io.ReadAll(r)
+	w, err := NewWAVReader(r)
 	if err != nil {
-		return Clip{}, fmt.Errorf("read WAV: %w", err)
+		return Clip{}, err
 	}
-	if len(file) < 12 || string(file[:4]) != "RIFF" || string(file[8:12]) != "WAVE" {
-		return Clip{}, fmt.Errorf("%w: no RIFF WAVE header", ErrNotWAV)
+	clip := Clip{Rate: w.Rate()}
+	for part := make([]float32, 4096); ; {
+		n, err := w.Read(part)
+		clip.Samples = append(clip.Samples, part[:n]...)
+		if errors.Is(err, io.EOF) {
+			return clip, nil
+		}
+		if err != nil {
+			return Clip{}, err
+		}
+	}
+}
+
+// A WAVReader reads a WAV file of integers of 8 to 32 bits, floats, A-law or µ-law, and averages its channels. A data
+// chunk without a known size, or with a size beyond the end, lasts until the end; an incomplete last frame is dropped.
+type WAVReader struct {
+	format
+	data  io.Reader
+	frame []byte
+}
+
+// NewWAVReader reads a file up to its samples. It returns [ErrNotWAV], wrapped, for any other data.
+func NewWAVReader(r io.Reader) (*WAVReader, error) {
+	file := bufio.NewReader(r)
+	var head [12]byte
+	if err := fill(file, head[:]); err != nil || string(head[:4]) != "RIFF" || string(head[8:]) != "WAVE" {
+		return nil, notWAV(err, "no RIFF WAVE header")
 	}
 	var f format
-	for rest := file[12:]; len(rest) >= 8; {
-		id, size := string(rest[:4]), int64(binary.LittleEndian.Uint32(rest[4:8]))
-		body := rest[8:]
-		whole := body[:min(size, int64(len(body)))]
-		switch id {
-		case "fmt ":
-			if f, err = parseFormat(whole); err != nil {
-				return Clip{}, err
-			}
-		case "data":
-			return f.decode(whole)
+	for {
+		if err := fill(file, head[:8]); err != nil {
+			return nil, notWAV(err, "no data chunk")
 		}
-		rest = body[min(size+size%2, int64(len(body))):]
+		size := int64(binary.LittleEndian.Uint32(head[4:8]))
+		switch id := string(head[:4]); {
+		case id == "data" && f.rate == 0:
+			return nil, fmt.Errorf("%w: data chunk before the format chunk", ErrNotWAV)
+		case id == "data":
+			if size == unknownSize {
+				size = math.MaxInt64
+			}
+			return &WAVReader{f, io.LimitReader(file, size), make([]byte, f.bits/8*f.channels)}, nil
+		case id == "fmt ":
+			chunk := make([]byte, min(size, longestFormat))
+			err := fill(file, chunk)
+			if err != nil {
+				return nil, notWAV(err, "format chunk cut off")
+			}
+			if f, err = parseFormat(chunk); err != nil {
+				return nil, err
+			}
+			size -= int64(len(chunk))
+		}
+		if _, err := io.CopyN(io.Discard, file, size+size%2); err != nil {
+			return nil, notWAV(err, "no data chunk")
+		}
 	}
-	return Clip{}, fmt.Errorf("%w: no data chunk", ErrNotWAV)
+}
+
+// longestFormat is the part of a format chunk that is read.
+const longestFormat = 40
+
+// fill reads all of b.
+func fill(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	return err
+}
+
+// notWAV returns an error of the reader, or [ErrNotWAV] at the end of the data.
+func notWAV(err error, why string) error {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("read WAV: %w", err)
+	}
+	return fmt.Errorf("%w: %s", ErrNotWAV, why)
+}
+
+// Rate returns the samples per second.
+func (w *WAVReader) Rate() int { return w.rate }
+
+// Read reads up to len(samples) samples. At the end the error is [io.EOF].
+func (w *WAVReader) Read(samples []float32) (n int, err error) {
+	for n < len(samples) {
+		if err := fill(w.data, w.frame); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return n, io.EOF
+		} else if err != nil {
+			return n, fmt.Errorf("read WAV: %w", err)
+		}
+		sum := float32(0)
+		for at := 0; at < len(w.frame); at += w.bits / 8 {
+			sum += w.value(w.frame[at:])
+		}
+		samples[n] = clamp(sum / float32(w.channels))
+		n++
+	}
+	return n, nil
 }
 
 // A format describes the samples of a WAV file.
@@ -107,6 +184,9 @@ type format struct {
 	tag, channels, bits int
 	rate                int // 0 before the format chunk
 }
+
+// maxChannels limits the channels of a file, and so the bytes of a frame.
+const maxChannels = 32
 
 func parseFormat(chunk []byte) (format, error) {
 	if len(chunk) < 16 {
@@ -121,36 +201,70 @@ func parseFormat(chunk []byte) (format, error) {
 	if f.tag == formatExtensible && len(chunk) >= 26 { // the tag is at the start of the sub-format
 		f.tag = int(binary.LittleEndian.Uint16(chunk[24:]))
 	}
-	known := f.tag == formatPCM && f.bits == 16 || f.tag == formatFloat && f.bits == 32
-	if !known || f.channels == 0 || f.rate == 0 || f.rate > math.MaxInt32 {
+	if !f.known() || f.channels == 0 || f.channels > maxChannels || f.rate == 0 || f.rate > math.MaxInt32 {
 		return format{}, fmt.Errorf("%w: format %d, %d bits, %d channels, %d Hz",
 			ErrNotWAV, f.tag, f.bits, f.channels, f.rate)
 	}
 	return f, nil
 }
 
-// decode returns the clip in a data chunk and drops an incomplete last frame.
-func (f format) decode(data []byte) (Clip, error) {
-	if f.rate == 0 {
-		return Clip{}, fmt.Errorf("%w: data chunk before the format chunk", ErrNotWAV)
+// known reports whether [format.value] can read the samples.
+func (f format) known() bool {
+	switch f.tag {
+	case formatPCM:
+		return f.bits == 8 || f.bits == 16 || f.bits == 24 || f.bits == 32
+	case formatFloat:
+		return f.bits == 32 || f.bits == 64
+	case formatALaw, formatMuLaw:
+		return f.bits == 8
+	default:
+		return false
 	}
-	width := f.bits / 8
-	frame := width * f.channels
-	samples := make([]float32, len(data)/frame)
-	for i := range samples {
-		sum := float32(0)
-		for c := range f.channels {
-			sum += f.value(data[i*frame+c*width:])
-		}
-		samples[i] = clamp(sum / float32(f.channels))
-	}
-	return Clip{Rate: f.rate, Samples: samples}, nil
 }
 
 // value returns the sample at the start of b; a valid file has it in [-1, 1].
 func (f format) value(b []byte) float32 {
-	if f.tag == formatFloat {
+	switch {
+	case f.tag == formatFloat && f.bits == 64:
+		return float32(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+	case f.tag == formatFloat:
 		return math.Float32frombits(binary.LittleEndian.Uint32(b))
+	case f.tag == formatALaw:
+		return float32(aLaw(b[0])) / (1 << 15)
+	case f.tag == formatMuLaw:
+		return float32(muLaw(b[0])) / (1 << 15)
+	case f.bits == 8:
+		return (float32(b[0]) - 128) / 127
+	case f.bits == 16:
+		return float32(int16(binary.LittleEndian.Uint16(b))) / math.MaxInt16 //nolint:gosec // the same 16 bits
 	}
-	return float32(int16(binary.LittleEndian.Uint16(b))) / math.MaxInt16 //nolint:gosec // the same 16 bits
+	top := uint32(0) // of 24 or 32 bits, which begin at bit 32 - bits
+	for i := range f.bits / 8 {
+		top |= uint32(b[i]) << (32 - f.bits + 8*i)
+	}
+	return float32(float64(int32(top)) / math.MaxInt32)
+}
+
+// aLaw returns the 16-bit sample of an A-law code (ITU-T G.711).
+func aLaw(code byte) int {
+	code ^= 0x55
+	sample := int(code&0x0f)<<4 + 8
+	if exponent := code >> 4 & 7; exponent > 0 {
+		sample = (sample + 0x100) << (exponent - 1)
+	}
+	if code&0x80 == 0 {
+		return -sample
+	}
+	return sample
+}
+
+// muLaw returns the 16-bit sample of a µ-law code (ITU-T G.711).
+func muLaw(code byte) int {
+	const bias = 0x84
+	code = ^code
+	sample := (int(code&0x0f)<<3+bias)<<(code>>4&7) - bias
+	if code&0x80 != 0 {
+		return -sample
+	}
+	return sample
 }

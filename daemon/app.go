@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pressbox/audio/decode"
 	"pressbox/audio/pulse"
 	"pressbox/auth/netblock"
 	"pressbox/daemon/cli"
@@ -36,6 +37,7 @@ import (
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/push"
 	"pressbox/daemon/web/site"
+	websounds "pressbox/daemon/web/sounds"
 	"pressbox/game/history/imported"
 	"pressbox/game/league"
 	"pressbox/game/leagues"
@@ -49,6 +51,7 @@ import (
 	"pressbox/voice/library"
 	"pressbox/voice/onnx"
 	"pressbox/voice/rooms"
+	"pressbox/voice/sounds"
 	"pressbox/voice/speakable"
 )
 
@@ -63,6 +66,7 @@ type app struct {
 	voices     *library.Library
 	controls   *control.Controls
 	rooms      *rooms.Rooms
+	sounds     *sounds.Sounds
 	announcer  *announcer.Announcer
 	schedules  *control.Schedules
 	rosters    *imported.Seasons
@@ -114,14 +118,17 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if a.rooms, err = a.newRooms(); err != nil {
 		return nil, err
 	}
+	a.sounds = sounds.New(cfg.StateDir, decode.Decoder{Confine: o.Confine}, log)
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
 	a.announcer, err = announcer.New(queueConfig(cfg), announcer.Parts{
 		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Ducker: sink, Controls: a.controls,
-		Estimate: a.voices.Estimate, ClockSet: clockSet, Rooms: a.rooms, Output: sink.Output, Log: log,
+		Estimate: a.voices.Estimate, ClockSet: clockSet, Rooms: a.rooms, Sounds: a.sounds,
+		Output: sink.Output, Log: log,
 	})
 	if err != nil {
 		return nil, err
 	}
+	a.adoptRecordings()
 	a.rooms.Attach(a.announcer)
 	if a.schedules, err = a.newSchedules(); err != nil {
 		return nil, err
@@ -257,8 +264,9 @@ func (a *app) webConfig() site.Config {
 	cfg := a.Config
 	inside := doctor.Inside{
 		Started: cfg, Reloaded: a.settings.Current, Read: a.settings.Read,
-		Store: a.store, Voices: a.voices, NamedVoices: a.namedVoices, Phonemizer: a.phonemizer,
-		Sink: a.sink, Integrations: a.monitor.Integrations, Leagues: a.leagues,
+		Store: a.store, Voices: a.voices, NamedVoices: a.namedVoices, MissingSounds: a.missingSounds,
+		Phonemizer: a.phonemizer,
+		Sink:       a.sink, Integrations: a.monitor.Integrations, Leagues: a.leagues,
 		Accounts: a.signIn.Web.Sessions.Accounts,
 		Probe: func(ctx context.Context, c *http.Client, origin string) (web.Arrival, error) {
 			return a.web.Probe(ctx, c, origin)
@@ -292,6 +300,9 @@ func (a *app) webConfig() site.Config {
 			Ntfy:       func() bool { return a.settings.Current().Ntfy },
 			Gotify:     func() bool { return a.settings.Current().Gotify },
 			UrgentFrom: func() int { return a.settings.Current().NtfyUrgent }, IsRoom: a.rooms.Has,
+		},
+		Sounds: websounds.Config{
+			Sounds: a.sounds, Users: func(name string) []string { return a.soundUsers()[name] },
 		},
 		Control: webcontrol.Config{Controls: a.controls, Schedules: a.schedules, Check: a.announcer.Check},
 		Admin: admin.Config{

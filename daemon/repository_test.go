@@ -347,8 +347,11 @@ const floors = `
 22 audio/ffmpeg audio/pulse auth/idp game/teamdata store
 22 daemon/mqtt daemon/settings daemon/systemd daemon/web daemon/wyoming
 22 voice/catalog voice/espeak voice/espeak/confine voice/library voice/onnx
+23 audio/decode
 24 daemon/downloads
+24 voice/sounds
 31 daemon/web/announcements daemon/web/control daemon/web/openapi daemon/web/push daemon/web/signin
+31 daemon/web/sounds
 33 daemon/web/admin daemon/web/hooks daemon/web/openai daemon/web/play
 35 daemon/web/site
 40 daemon/display daemon/health/monitor daemon/logging daemon/mdns
@@ -394,10 +397,12 @@ github.com/eclipse/paho.golang      daemon/mqtt
 github.com/fsnotify/fsnotify        voice/library
 github.com/go-viper/mapstructure    daemon/settings
 github.com/gorilla/websocket        daemon/web/play daemon/browsertest daemon/servertest daemon/web/webtest
+github.com/hajimehoshi/go-mp3       audio/decode
 github.com/hanwen/go-fuse           store/crashtest
 github.com/jfreymuth/pulse          audio/pulse
 github.com/julienschmidt/httprouter daemon/web
 github.com/makiuchi-d/gozxing       daemon/pagetest
+github.com/mewkiz/flac              audio/decode
 github.com/prometheus               daemon/metrics daemon
 github.com/rogpeppe/go-internal     daemon
 github.com/spf13/cobra              daemon/cli daemon

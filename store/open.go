@@ -45,6 +45,7 @@ func Open(path string, o Options) (*Store, error) {
 	s := &Store{
 		path:    path,
 		maxSize: o.MaxSize,
+		beside:  o.Beside,
 		log:     o.Log,
 		leading: make(chan struct{}, 1),
 	}
@@ -84,6 +85,9 @@ func (s *Store) open(timeout time.Duration) error {
 		return err
 	case info.Size() < minFileSize:
 		return fmt.Errorf("%w; restore a backup, or remove it for an empty store", tooSmall(info))
+	}
+	if err := s.takeBeside(); err != nil {
+		return err
 	}
 	if err := s.connect(timeout); err != nil {
 		return err

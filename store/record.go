@@ -28,6 +28,7 @@ type record struct {
 	Repeat   *repeatRecord   `json:"repeat,omitempty"`
 	Sender   *senderRecord   `json:"sender,omitempty"`
 	Rooms    *roomsRecord    `json:"rooms,omitempty"`
+	Recorded time.Duration   `json:"recorded,omitempty"` // length of its recording
 	Status   announce.Status `json:"status"`
 	Quiet    bool            `json:"quiet,omitempty"`
 	Reason   policy.Cause    `json:"reason,omitempty"`
@@ -72,7 +73,7 @@ func newRecord(n announce.Announcement) record {
 	r := record{
 		ID: n.ID, Seq: n.Seq, Content: n.Content,
 		Created: unixNano(n.Created), TTL: n.TTL, Expires: unixNano(n.Expires), At: unixNano(n.At), Fixed: n.FixedTime,
-		Status: n.Status, Quiet: n.Quiet, Reason: n.Reason, Sentence: n.Sentence,
+		Recorded: n.Recording, Status: n.Status, Quiet: n.Quiet, Reason: n.Reason, Sentence: n.Sentence,
 		Error: n.Error, Place: n.InitialPosition,
 		Started: unixNano(n.Started), Ended: unixNano(n.Ended),
 	}
@@ -154,7 +155,7 @@ func (r record) announcement() announce.Announcement {
 		ID: r.ID, Seq: r.Seq, Content: r.Content,
 		Created: fromUnixNano(r.Created), TTL: r.TTL, Expires: fromUnixNano(r.Expires),
 		At: fromUnixNano(r.At), FixedTime: r.Fixed,
-		Status: r.Status, Quiet: r.Quiet, Reason: r.Reason, Sentence: r.Sentence,
+		Recording: r.Recorded, Status: r.Status, Quiet: r.Quiet, Reason: r.Reason, Sentence: r.Sentence,
 		Error: r.Error, InitialPosition: r.Place,
 		Started: fromUnixNano(r.Started), Ended: fromUnixNano(r.Ended),
 	}

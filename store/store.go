@@ -80,6 +80,7 @@ type Options struct {
 	MaxSize int64         // bytes of the file, at least 2 MiB; 0 means 512 MiB
 	Timeout time.Duration // wait for another process to close it; 0 means 3 s
 	Recount bool          // check the counted size of each bucket, which takes a read of the file
+	Beside  Beside        // belongs to each backup; nil: nothing does
 	Log     *slog.Logger  // nil means none
 }
 
@@ -89,6 +90,7 @@ type Store struct {
 	file    *os.File // of db, for when db cannot close it any more
 	path    string
 	maxSize int64
+	beside  Beside
 	log     *slog.Logger
 	now     func() clock.Moment
 	marked  bool // this Store created the mark of an open store
@@ -234,13 +236,16 @@ func (s *Store) Stats() (Stats, error) {
 	return st, err
 }
 
-// Backup writes a consistent copy of the store to w while other methods run. It
-// does not sync w.
+// Backup writes a consistent copy of the store to w while other methods run, and
+// what belongs to it. It does not sync w.
 func (s *Store) Backup(w io.Writer) error {
 	err := s.view(func(tx *bolt.Tx) error {
 		_, err := tx.WriteTo(w)
 		return err
 	})
+	if err == nil {
+		err = s.saveBeside(w)
+	}
 	return wrapped(err, "back up the store")
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,16 +24,17 @@ import (
 
 func sayCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "say [flags] TEXT...",
-		Short: "Announce a text",
+		Use:   "say [flags] TEXT...|FILE",
+		Short: "Announce a text, or a sound",
 		Long: "Say creates an announcement. With \"-\" as the text, it is read from the standard input.\n" +
+			"A file of sound is announced instead of a text, such as doorbell.wav.\n" +
 			"On the server's host, root, the user pressbox and the group adm need neither a token nor\n" +
 			"NOTIFY_ACCESS: say uses the administrator's socket. Others use the port.\n\n" +
 			exitcode.Help,
 		Example: "  pressbox say Dinner is ready.\n  pressbox say --urgent --wait \"The oven is on fire!\"\n" +
-			"  fortune | pressbox say --out fortune.wav -",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			"  fortune | pressbox say --out fortune.wav -\n  pressbox say --sound ding\n  pressbox say doorbell.wav",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !cmd.Flags().Changed("sound") {
 				return errors.New("no text: pass one, or \"-\" to read it from the standard input")
 			}
 			return nil
@@ -66,6 +69,13 @@ func sayCommand() *cobra.Command {
 			return request(cmd, c, a, *wait)
 		}
 	})
+}
+
+// isSound reports whether a text is the name of a file of sound.
+func isSound(text string) bool {
+	formats := []string{".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus", ".aac", ".m4a", ".amr", ".webm"}
+	info, err := os.Stat(text)
+	return err == nil && info.Mode().IsRegular() && slices.Contains(formats, strings.ToLower(filepath.Ext(text)))
 }
 
 // addFields adds a flag for each field of an announcement, except for the message, and returns their names. Those
@@ -124,7 +134,15 @@ func onlyWith(cmd *cobra.Command, flag string, others []string, allowed ...strin
 
 // request creates an announcement, waits for its end if wait is set, and prints its state.
 func request(cmd *cobra.Command, c *client.Client, a announce.AnnouncementRequest, wait bool) error {
-	r, err := c.Announce(cmd.Context(), a)
+	var r client.Report
+	var err error
+	if isSound(a.Message) {
+		file := a.Message
+		a.Message = ""
+		r, err = c.AnnounceSound(cmd.Context(), a, file)
+	} else {
+		r, err = c.Announce(cmd.Context(), a)
+	}
 	for _, warning := range r.Warnings {
 		cmd.PrintErrln("pressbox:", warning)
 	}

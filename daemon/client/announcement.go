@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,45 @@ func (c *Client) Announce(ctx context.Context, a announce.AnnouncementRequest) (
 	var r Report
 	err := c.Call(ctx, http.MethodPost, "/notify", a, &r)
 	return r, err
+}
+
+// AnnounceSound announces the sound in a file, with the fields of an announcement.
+func (c *Client) AnnounceSound(ctx context.Context, a announce.AnnouncementRequest, path string) (r Report, err error) {
+	text, err := json.Marshal(a)
+	var fields map[string]json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(text, &fields)
+	}
+	if err != nil {
+		return r, fmt.Errorf("encode the request: %w", err)
+	}
+	query := url.Values{}
+	for name, value := range fields {
+		var plain string
+		if json.Unmarshal(value, &plain) != nil {
+			plain = string(value)
+		}
+		if plain != "" {
+			query.Set(name, plain)
+		}
+	}
+	err = c.upload(ctx, http.MethodPost, "/notify?"+query.Encode(), path, &r)
+	return r, err
+}
+
+// PutSound installs the sound in a file under a name.
+func (c *Client) PutSound(ctx context.Context, name, path string) error {
+	return c.upload(ctx, http.MethodPut, "/sounds/"+url.PathEscape(name), path, new(any))
+}
+
+// upload sends the sound in a file.
+func (c *Client) upload(ctx context.Context, method, to, path string, response any) error {
+	file, err := os.Open(path) //nolint:gosec // of the user who runs this program
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was read
+	return c.Call(ctx, method, to, Sound{file}, response)
 }
 
 // A Speakable is a message as it would be spoken.

@@ -170,10 +170,16 @@ func (p *ProblemError) Error() string {
 // An Archive is the body of a request that is not JSON: a zip file.
 type Archive []byte
 
+// A Sound is the body of a request that is a sound, of whatever format.
+type Sound struct{ io.Reader }
+
 // encode returns a body and its media type; none for nil.
 func encode(body any) (content io.Reader, media string, err error) {
 	if archive, ok := body.(Archive); ok {
 		return bytes.NewReader(archive), "application/zip", nil
+	}
+	if sound, ok := body.(Sound); ok {
+		return sound.Reader, "audio/x-sound", nil
 	}
 	if body == nil {
 		return nil, "", nil
@@ -185,7 +191,7 @@ func encode(body any) (content io.Reader, media string, err error) {
 	return bytes.NewReader(text), "application/json", nil
 }
 
-// Open sends a request, with body as JSON unless it is nil or an [Archive], and returns the
+// Open sends a request, with body as JSON unless it is nil, an [Archive] or a [Sound], and returns the
 // response if it is a success. The caller closes it.
 func (c *Client) Open(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	encoded, media, err := encode(body)

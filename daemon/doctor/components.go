@@ -349,6 +349,15 @@ func goneFindings(voices *library.Library, named []string) []Finding {
 	return findings
 }
 
+// missingFindings reports the sounds that are named but not there.
+func missingFindings(missing []string) []Finding {
+	if len(missing) == 0 {
+		return nil
+	}
+	return finding("sounds", Warning, "pressbox sounds add NAME FILE, or name another one",
+		"not installed: %s", strings.Join(missing, "; "))
+}
+
 func (d Doctor) checkPhonemizer(ctx context.Context) []Finding {
 	phonemizer := espeak.New("", d.confine...)
 	defer func() { _ = phonemizer.Close() }() // its child is not used again

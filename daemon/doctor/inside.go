@@ -27,16 +27,18 @@ import (
 // An Inside checks a running server in its own process: its settings, its environment and
 // its privileges.
 type Inside struct {
-	Started     settings.Config                 // the settings at the start
-	Reloaded    func() settings.Config          // the settings at the last reload
-	Read        func() (settings.Config, error) // the current settings
-	Store       *store.Store
-	Voices      *library.Library
-	NamedVoices func() []string // that favorites, schedules and what waits name; "" is the default voice
-	Phonemizer  voice.Phonemizer
-	Sink        *pulse.Sink
-	Leagues     *leagues.Leagues
-	Accounts    func(context.Context) ([]auth.Account, error)
+	Started  settings.Config                 // the settings at the start
+	Reloaded func() settings.Config          // the settings at the last reload
+	Read     func() (settings.Config, error) // the current settings
+	Store    *store.Store
+	Voices   *library.Library
+	// MissingSounds returns the sounds that are named but not there, with what names them.
+	MissingSounds func() []string
+	NamedVoices   func() []string // that favorites, schedules and what waits name; "" is the default voice
+	Phonemizer    voice.Phonemizer
+	Sink          *pulse.Sink
+	Leagues       *leagues.Leagues
+	Accounts      func(context.Context) ([]auth.Account, error)
 	// Integrations are reported in their order.
 	Integrations []health.Integration
 	// Probe sends a request to the public origin; nil means that it is not checked.
@@ -50,6 +52,7 @@ func (s Inside) Findings(ctx context.Context) []Finding {
 		s.checkSettings(), exposureFindings(s.Started), openAccountFindings(s.Started, accounts), s.checkProxy(ctx),
 		s.checkStore(), //nolint:contextcheck // the store's test write is short
 		diskFindings(s.Started.StateDir), voiceFindings(s.Voices), goneFindings(s.Voices, s.NamedVoices()),
+		missingFindings(s.MissingSounds()),
 		lexiconFindings(s.Reloaded()),
 		phonemizerFindings(ctx, s.Phonemizer), confinementFindings(confine.Missing()),
 		runtimeFindings(s.Started.ONNXRuntimeLib), s.checkSound(ctx), leagueFindings(s.Leagues.Stored()),

@@ -42,7 +42,12 @@ func newLimiter(blocks *netblock.Table, every rate.Limit, burst int) *Limiter {
 // Reserve counts one event of the address. It returns 0 if the event is
 // permitted, otherwise the time until the next one is.
 func (l *Limiter) Reserve(a netip.Addr, now time.Time) (wait time.Duration) {
-	return reserve(now, l.allowances(l.blocks.Of(a), now))
+	return l.ReserveN(a, 1, now)
+}
+
+// ReserveN is Reserve of n events at once, or of as many as a burst has.
+func (l *Limiter) ReserveN(a netip.Addr, n int, now time.Time) (wait time.Duration) {
+	return reserve(now, min(n, l.burst), l.allowances(l.blocks.Of(a), now))
 }
 
 // allowances returns the allowances of a client and of its network, if it has one.
@@ -54,12 +59,12 @@ func (l *Limiter) allowances(b netblock.Blocks, now time.Time) []*rate.Limiter {
 	return []*rate.Limiter{host, l.allowance(allowanceKey{b.Network, netblock.Share}, netblock.Share, now)}
 }
 
-// reserve takes one event from each of some allowances, or from none. It returns 0 if all permit it,
+// reserve takes n events from each of some allowances, or from none. It returns 0 if all permit it,
 // otherwise the time until they do.
-func reserve(now time.Time, allowances []*rate.Limiter) (wait time.Duration) {
+func reserve(now time.Time, n int, allowances []*rate.Limiter) (wait time.Duration) {
 	var reserved []*rate.Reservation
 	for _, allowance := range allowances {
-		r := allowance.ReserveN(now, 1)
+		r := allowance.ReserveN(now, n)
 		wait, reserved = max(wait, r.DelayFrom(now)), append(reserved, r)
 	}
 	if wait > 0 {

@@ -70,6 +70,15 @@ func announcementWrites() []Write {
 			},
 		},
 		{
+			Name: "sounds", Owner: Client, Rate: 20, Per: time.Minute, Burst: 10,
+			Syncs: 0, Bytes: 0, Share: "announcements",
+			Bound: "files beside the store: 100 sounds of 2.9 MB, and 30 recordings, 5 of a client, which " +
+				"count as ten announcements each",
+			Routes: []string{
+				"PUT /sounds/{name}", "PUT /api/sounds/{name}", "DELETE /sounds/{name}", "DELETE /api/sounds/{name}",
+			},
+		},
+		{
 			Name: "ends of announcements", Owner: Client, Rate: 120, Per: time.Minute, Burst: 60,
 			Syncs: 1, Bytes: 1 * kib, Share: "announcements", Bound: "announcements that are there",
 			Routes: []string{
@@ -188,5 +197,5 @@ func (l *WriteLimiter) Reserve(account string, client netip.Addr, now time.Time)
 	if account != "" && l.accounts != nil {
 		allowances = append(allowances, l.accounts.allowance(account, 1, now))
 	}
-	return reserve(now, allowances)
+	return reserve(now, 1, allowances)
 }

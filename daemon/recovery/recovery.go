@@ -26,6 +26,7 @@ import (
 	"pressbox/daemon/trust"
 	"pressbox/store"
 	"pressbox/store/atomicfile"
+	"pressbox/voice/sounds"
 )
 
 // checkTimeout limits the check of a store: enough to read every page of a large one on a
@@ -125,7 +126,9 @@ func Open(ctx context.Context, cfg settings.Config, log *slog.Logger) (st *store
 		}
 	}
 	open := func() (*store.Store, error) { //nolint:contextcheck // a migration is not interrupted
-		return store.Open(path, store.Options{MaxSize: cfg.StoreMaxSize, Recount: unclean, Log: log})
+		return store.Open(path, store.Options{
+			MaxSize: cfg.StoreMaxSize, Recount: unclean, Beside: sounds.Archive{StateDir: cfg.StateDir}, Log: log,
+		})
 	}
 	st, err = open()
 	if errors.Is(err, store.ErrCorrupt) { // a disk may fail to read once

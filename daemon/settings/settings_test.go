@@ -277,7 +277,10 @@ func TestConfig_invalid(t *testing.T) {
 		{"decibels from -60 to 0", "DUCK", "3 -61 NaN"},
 		{"an integer from 0 to 100", "QUIET_VOLUME", "-1 101"},
 		{boolean.Expects, "NOTIFY_RATE_LOOPBACK", "maybe"},
-		{"one of none, ding, ding-dong, alert, alarm", "CHIME", "gong on"},
+		{
+			"none, or the name of a sound: 1 to 64 of a-z, 0-9 and -",
+			"CHIME", "Gong -gong gong.wav " + strings.Repeat("g", 65),
+		},
 		{"an integer from 1 to 5, or off", "NTFY_URGENT", "6 on"},
 		{"an IP address or a host name, without a port", "HOST", "localhost:80"},
 		{"a URL without a path, such as https://pressbox.example", "PUBLIC_URL", "pressbox.example http://a.example/b"},

@@ -197,12 +197,12 @@ func announcementSettings() []Setting {
 		},
 		{
 			Name: "CHIME", valueType: chime(), Default: "ding", Reload: true, Page: true,
-			Description: "sound before an announcement",
+			Description: "sound before an announcement, see GET /sounds",
 			More:        "It is left out within 5 seconds after another announcement.",
 		},
 		{
 			Name: "CHIME_URGENT", valueType: chime(), Default: "alert", Reload: true, Page: true,
-			Description: "sound before an urgent announcement",
+			Description: "sound before an urgent announcement, see GET /sounds",
 		},
 		{
 			Name: "HISTORY", valueType: boolType(), Default: "on", Reload: true,

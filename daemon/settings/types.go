@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/voice/announce"
 	"pressbox/voice/control/boolean"
 	"pressbox/voice/control/hours"
 	"pressbox/voice/rooms"
@@ -169,13 +170,13 @@ func orOff(t valueType, off string) valueType {
 	return t
 }
 
-// chime returns the type of the name of a chime; a boolean that is false is none.
+// chime returns the type of the name of a sound that is a chime; a boolean that is false is none.
 func chime() valueType {
-	var names []string
-	for _, c := range audio.Chimes() {
-		names = append(names, string(c))
+	name := valueType{
+		name: "sound", expects: "none, or the name of a sound: 1 to 64 of a-z, 0-9 and -",
+		parse: func(value string) (any, bool) { return value, announce.ValidSound(value) },
 	}
-	return orOff(oneOf(names...), string(audio.NoChime))
+	return orOff(name, string(audio.NoChime))
 }
 
 func logLevel() valueType {

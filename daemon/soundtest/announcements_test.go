@@ -5,9 +5,11 @@ package soundtest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -142,6 +144,37 @@ func TestUnheard_mutedSink(t *testing.T) {
 	check.That(t, warned, "warnings %q", posted.Warnings)
 	ended, err := s.Follow(t.Context(), posted.ID)
 	check.That(t, err == nil && ended.Status == "unheard" && ended.Reason == "muted", "it ended as %+v, %v", ended, err)
+}
+
+// A sound is as loud as speech, however quiet its file is and whatever constant part it has; a recording is it too.
+func TestSound_level(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t, "CONTROL_ACCESS=lan", "CHIME=none")
+	tone := audio.Clip{Rate: 44100, Samples: make([]float32, 2*44100)}
+	for i := range tone.Samples {
+		tone.Samples[i] = float32(0.1 + 0.014*math.Sin(2*math.Pi*1000*float64(i)/44100)) // −40 dBFS
+	}
+	path := filepath.Join(t.TempDir(), "tone.wav")
+	file := check.Must(os.Create(path))(t)
+	check.NoError(t, errors.Join(audio.WriteWAV(file, tone), file.Close()))
+	check.NoError(t, s.PutSound(t.Context(), "tone", path))
+	for name, announce := range map[string]func() (client.Report, error){
+		"installed": func() (client.Report, error) { return s.Post(client.Announcement{Sound: "tone"}), nil },
+		"recorded": func() (client.Report, error) {
+			return s.AnnounceSound(t.Context(), servertest.Request(client.Announcement{}), path)
+		},
+	} {
+		pulsetest.Retry(t, func(t *pulsetest.Attempt) {
+			recording := s.Sound.Record()
+			report, err := announce()
+			check.NoError(t, err)
+			s.AwaitPlayed(report.ID)
+			got := audible(recording.Stop())
+			level, seconds := 20*math.Log10(loudness(got)), float64(len(got))/rate
+			same := math.Abs(level+18) < 0.5 && math.Abs(seconds-2) < 0.01
+			check.That(t, same, "%s: %.1f dBFS, %.3f s, want -18 and 2", name, level, seconds)
+		})
+	}
 }
 
 // The pauses of a text, as they are heard.

@@ -135,7 +135,7 @@ func TestNotifyAccess_everyRoute(t *testing.T) {
 				"%s %s from outside: status", method, path)
 		}
 	})
-	check.Equal(t, routes, 87, "routes")
+	check.Equal(t, routes, 95, "routes")
 }
 
 func TestControlAccess_modes(t *testing.T) {

@@ -61,6 +61,7 @@ type Operation struct {
 	Request     any      // a value of the type of its JSON body; nil: none
 	Optional    bool     // the body may be missing
 	AnyMedia    bool     // the body may also be a form or text, except of browsers
+	Sound       bool     // the body may also be a sound: audio/*, or a multipart form with a file
 	Form        any      // a value of the type of its form body, instead of Request
 	Responses   []Response
 	Problems    []int // statuses in addition to those of its class and its body
@@ -248,7 +249,7 @@ func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 	if rt.Operation.Optional || rt.Operation.Request == nil && !rt.Operation.AnyMedia {
 		return nil
 	}
-	if rt.Operation.AnyMedia && !fromBrowser(r) {
+	if rt.Operation.AnyMedia && (!fromBrowser(r) || rt.Operation.Sound && isAudio(r)) {
 		return nil
 	}
 	return checkContentType(r)
@@ -258,12 +259,19 @@ func (s *Server) authorizeRoute(rt Route, r *http.Request) error {
 // a [RetryError] above the limit. Loopback addresses have no limit unless
 // LimitLoopback is set. A client with an unknown address counts as the peer of
 // the connection.
-func (s *Server) Allow(l *limits.Limiter, r *http.Request) error {
+func (s *Server) Allow(l *limits.Limiter, r *http.Request) error { return s.allowN(l, 1, r) }
+
+// AllowUpload counts a request with a sound as so many of NOTIFY_RATE, of which it has counted as one.
+func (s *Server) AllowUpload(requests int, r *http.Request) error {
+	return s.allowN(s.posts, requests-1, r)
+}
+
+func (s *Server) allowN(l *limits.Limiter, n int, r *http.Request) error {
 	client, limited := s.countedAs(r)
 	if !limited {
 		return nil
 	}
-	if wait := l.Reserve(client, time.Now()); wait > 0 {
+	if wait := l.ReserveN(client, n, time.Now()); wait > 0 {
 		return &RetryError{Err: ErrTooManyRequests, After: wait}
 	}
 	return nil

@@ -2,6 +2,7 @@ package announce
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ var (
 	ErrEnded        = errors.New("the announcement has already ended")
 	ErrNotRepeated  = errors.New("the announcement is not repeated")
 	ErrNoText       = errors.New("the text of the announcement was not saved")
+	ErrGone         = errors.New("the recording was deleted when its announcement had ended")
 	ErrKeyReused    = errors.New("the idempotency key was used for a different request")
 	// ErrUnavailable, wrapped with the reason, is returned while the outbox cannot save: the disk is full or
 	// damaged.
@@ -63,9 +65,10 @@ type Request struct {
 	TTL            time.Duration // from At or now; 0 means the default
 	Repeat         Repeat
 	Sender         Sender
-	Stored         bool   // it was stored before: where its voice is gone, the default one of its language speaks
-	Limited        bool   // the sender's client has at most its share: half of the queue, [MaxScheduledEach]
-	IdempotencyKey string // of the sender's client; "" means none
+	Recording      time.Duration // length of the recording that its ID has in package sounds; 0: there is none
+	Stored         bool          // it was stored before: where its voice is gone, the default of its language speaks
+	Limited        bool          // the sender's client has at most its share: half of the queue, [MaxScheduledEach]
+	IdempotencyKey string        // of the sender's client; "" means none
 }
 
 // A Repeat is how often an announcement is spoken until it is acknowledged.
@@ -102,7 +105,8 @@ const (
 type Announcement struct {
 	Content
 	ID              string
-	Seq             uint64 // order of acceptance, from 1
+	Seq             uint64        // order of acceptance, from 1
+	Recording       time.Duration // length of its recording; 0: its sound, if any, is installed
 	Created         time.Time
 	TTL             time.Duration // from At, or from Created
 	Expires         time.Time
@@ -124,7 +128,15 @@ type Announcement struct {
 	Ended           time.Time    // zero until it ends
 }
 
-// Text returns what is spoken: the title as a sentence, then the message.
+// RecordedSound is the Sound of an announcement that has a recording. No installed sound has this name.
+const RecordedSound = "recording"
+
+var soundName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+
+// ValidSound reports whether a sound may have a name.
+func ValidSound(name string) bool { return soundName.MatchString(name) }
+
+// Text returns what is spoken: the title as a sentence, then the message. It is "" if only a sound is played.
 func (ann Announcement) Text() string {
 	if ann.Title == "" {
 		return ann.Message
@@ -133,12 +145,13 @@ func (ann Announcement) Text() string {
 	if strings.ContainsAny(ann.Title[len(ann.Title)-1:], ".!?:;") {
 		end = " "
 	}
-	return ann.Title + end + ann.Message
+	return strings.TrimSuffix(ann.Title+end+ann.Message, " ")
 }
 
-// Speech returns what is left to be spoken.
-func (ann Announcement) Speech() Utterance {
-	return Utterance{Voice: ann.Voice, Message: ann.Text(), Rate: ann.Rate, From: ann.Sentence}
+// Speech returns what is left to be spoken, after so many parts of its sound, which count as sentences before those of
+// the text.
+func (ann Announcement) Speech(parts int) Utterance {
+	return Utterance{Voice: ann.Voice, Message: ann.Text(), Rate: ann.Rate, From: max(0, ann.Sentence-parts)}
 }
 
 // How long an outbox stores things.

@@ -31,6 +31,8 @@ type Found struct {
 	VoiceErr error  // why it cannot be used, such as an [*UnknownVoiceError]; nil if it can
 	Rooms    Rooms
 	RoomsErr error // an [*UnknownRoomError] or [ErrRoomUnreachable]
+	SoundErr error // of the Sound, an [*UnknownSoundError]; nil if there is one
+	ChimeErr error // of the Chime
 }
 
 // Check returns the announcement that r asks for, without number and position, or a [*RequestError] that lists
@@ -52,6 +54,9 @@ func (r Request) Check(c Conditions, found Found) (Announcement, error) {
 		ann.Priority = policy.Most
 	}
 	ann.setTime(r, c.Now)
+	if r.Recording > 0 {
+		ann.Recording, ann.Sound = r.Recording, RecordedSound
+	}
 
 	var wrong RequestError
 	wrong.checkText(ann)
@@ -67,7 +72,10 @@ func (r Request) Check(c Conditions, found Found) (Announcement, error) {
 	}
 	if unknown, ok := errors.AsType[*UnknownRoomError](found.RoomsErr); ok {
 		wrong.add("room", CodeUnknownRoom, unknown.Error())
+	} else if r.Recording > 0 && (found.RoomsErr != nil || found.Rooms != (Rooms{From: r.From})) {
+		wrong.add("room", CodeRoomNotPossible, "a recording is announced in this room only")
 	}
+	wrong.checkSounds(found)
 	if errors.As(found.VoiceErr, &wrong.Voice) {
 		wrong.add("voice", CodeUnknownVoice, wrong.Voice.Error())
 	} else if found.VoiceErr != nil {
@@ -128,6 +136,7 @@ func (ann *Announcement) setTime(r Request, now time.Time) {
 
 func (e *RequestError) checkText(ann Announcement) {
 	switch n := utf8.RuneCountInString(ann.Message); {
+	case n == 0 && ann.Sound != "":
 	case n == 0:
 		e.add("message", CodeRequired, "must not be empty")
 	case n > MaxMessage:
@@ -144,6 +153,16 @@ func (e *RequestError) checkText(ann Announcement) {
 	}
 	if n := utf8.RuneCountInString(ann.Title); n > MaxTitle {
 		e.add("title", CodeTooLong, fmt.Sprintf("must have at most %d characters, has %d", MaxTitle, n))
+	}
+}
+
+// checkSounds adds a violation for each sound that is unknown.
+func (e *RequestError) checkSounds(found Found) {
+	if found.SoundErr != nil {
+		e.add("sound", CodeUnknownSound, found.SoundErr.Error())
+	}
+	if found.ChimeErr != nil {
+		e.add("chime", CodeUnknownSound, found.ChimeErr.Error())
 	}
 }
 

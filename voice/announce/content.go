@@ -23,8 +23,12 @@ type Content struct {
 	Title string `json:"title,omitempty" example:"Kitchen" help:"'title' that is spoken before the text"`
 
 	// Text to speak: 1 to 5,000 characters after trimming, at least one of them speakable, and with the title
-	// at most 10 minutes of speech. Markdown, currency, units, times, dates and URLs are expanded to words.
-	Message string `json:"message" required:"true" example:"Dinner is ready."`
+	// at most 10 minutes of speech. Markdown, currency, units, times, dates and URLs are expanded to words. Where there
+	// is a sound, it may be absent.
+	Message string `json:"message" example:"Dinner is ready."`
+
+	// Name of a sound in GET /sounds that is played after the chime, before the message.
+	Sound string `json:"sound,omitempty" example:"ding" help:"'name' of a sound before the text"`
 
 	// Name of a voice in GET /voices; default: the default voice.
 	Voice string `json:"voice,omitempty" help:"'name' of an installed voice"`
@@ -44,8 +48,8 @@ type Content struct {
 	// Volume of this announcement in percent; default: the volume of all announcements.
 	Volume int `json:"volume,omitempty" minimum:"1" maximum:"100" example:"50" help:"'percent' of the full volume"`
 
-	// Sound before the speech; default CHIME, of urgent announcements CHIME_URGENT.
-	Chime string `json:"chime,omitempty" enum:"none,ding,ding-dong,alert,alarm" example:"ding" help:"'sound' before it"`
+	// Name of a sound in GET /sounds that is played first, or none; default CHIME, of urgent ones CHIME_URGENT.
+	Chime string `json:"chime,omitempty" example:"ding" help:"'name' of the sound that announces it, or none"`
 }
 
 // A Payload is what clients send of an announcement that is not bound to one time: the JSON of schedules and

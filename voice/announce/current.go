@@ -184,7 +184,7 @@ func (it *item) endedForm(status Status, why string, c Conditions) Announcement 
 	}
 	ann.Status, ann.SpeaksAt, ann.Error, ann.Ended = status, time.Time{}, why, c.Now.UTC()
 	if !c.History && !ann.Rooms.Open() {
-		ann.Title, ann.Message = "", ""
+		ann.Title, ann.Message, ann.Sound = "", "", ""
 	}
 	return ann
 }

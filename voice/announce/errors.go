@@ -24,7 +24,10 @@ const (
 	CodeTooLate      = "too_late"
 	CodeUnknownVoice = "unknown_voice"
 	CodeUnknownRoom  = "unknown_room"
+	CodeUnknownSound = "unknown_sound"
 	CodeControl      = "control_character"
+
+	CodeRoomNotPossible = "room_not_possible"
 )
 
 // A RequestError lists all faults of a request.
@@ -90,6 +93,16 @@ func (e *UnknownVoiceError) installed() string {
 		return "no voice is usable"
 	}
 	return "installed voices: " + joinNames(e.Installed)
+}
+
+// An UnknownSoundError reports that there is no sound of a name, and which ones there are.
+type UnknownSoundError struct {
+	Name  string
+	Known []string
+}
+
+func (e *UnknownSoundError) Error() string {
+	return fmt.Sprintf("there is no sound %q; there are %s", e.Name, joinNames(e.Known))
 }
 
 // maxListed is the number of names in the text of an error.

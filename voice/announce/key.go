@@ -28,6 +28,9 @@ func (r Request) Key() IdempotencyKey {
 	if len(r.Rooms) > 0 {
 		text = fmt.Appendf(text, " rooms %q", r.Rooms)
 	}
+	if r.Recording > 0 {
+		text = fmt.Appendf(text, " recording %d", r.Recording)
+	}
 	rest := r.Content
 	rest.Title, rest.Message, rest.Voice, rest.Rate = "", "", "", 0
 	rest.Urgent, rest.Priority, rest.Volume, rest.Chime = false, 0, 0, ""

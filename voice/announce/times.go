@@ -143,7 +143,7 @@ func (q *Queue) ForgetTexts(c Conditions) (changed []Announcement) {
 	for _, it := range q.ended {
 		if it.Message != "" && !it.Rooms.Open() {
 			q.endedBytes -= it.size()
-			it.Title, it.Message = "", ""
+			it.Title, it.Message, it.Sound = "", "", ""
 			q.endedBytes += it.size()
 			changed = append(changed, it.Announcement)
 		}

@@ -1,6 +1,7 @@
 package announcements
 
 import (
+	"math"
 	"net/http"
 	"time"
 
@@ -16,7 +17,8 @@ type Announcement struct {
 	// 0: being spoken, 1 and more: waiting; absent while scheduled and after the end.
 	Position *int `json:"position,omitempty" minimum:"0"`
 	announce.Content
-	Urgent     bool          `json:"urgent"` // instead of the content's, which false omits
+	Urgent     bool          `json:"urgent"`                        // instead of the content's, which false omits
+	Seconds    float64       `json:"seconds,omitempty" minimum:"0"` // length of its recording
 	CreatedAt  web.Timestamp `json:"created_at"`
 	At         web.Timestamp `json:"at,omitzero"`        // time of the request, or of the next repetition
 	SpeaksAt   web.Timestamp `json:"speaks_at,omitzero"` // expected time of speech, while scheduled
@@ -97,6 +99,7 @@ func NewAnnouncement(v announce.View, to viewer) Announcement {
 		ClockUnset: v.ClockUnset, Quiet: v.Quiet, Reason: v.Reason, Rooms: v.Rooms.States(), Sender: to.shown(v.Sender),
 		StartedAt: at(v.Started), EndedAt: at(v.Ended), Error: v.Error,
 	}
+	a.Seconds = math.Round(v.Recording.Seconds()*100) / 100
 	if v.Repeat.Times > 0 {
 		a.Repeat = &repetition{v.Repeat.Times, int(v.Repeat.Every.Seconds()), v.Spoken, v.Acknowledged}
 	}

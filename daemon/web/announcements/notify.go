@@ -15,6 +15,7 @@ import (
 	"pressbox/voice/announce/draft"
 	"pressbox/voice/control"
 	"pressbox/voice/rooms"
+	"pressbox/voice/sounds"
 )
 
 // A Config holds what the routes of this package use.
@@ -23,6 +24,7 @@ type Config struct {
 	Voices    func() VoiceList // for GET /voices; called for every request
 	Changes   Changes          // for GET /events
 	Rooms     *rooms.Rooms     // for GET /rooms
+	Sounds    *sounds.Sounds   // has the recordings
 	// Favorite returns the favorite with an id, for POST /favorites/{id}/announce.
 	Favorite func(id string) (control.Favorite, error)
 	// Preview is for POST /speakable; voice is installed.
@@ -72,11 +74,15 @@ func (h *handlers) notifyRoutes() []web.Route {
 				"body is the text of the message. Parameters of the URL are fields too. " +
 				"Unknown members of JSON are refused; unknown fields of forms and unknown parameters are ignored and " +
 				"listed in `warnings`. Browsers must send application/json. " +
+				"An audio/* body, or a multipart form with a `file`, is a recording of at most 10 MB and a minute. " +
+				"It is announced once, in this room only, and then deleted: its `sound` is recording. " +
+				"It counts as ten requests. " +
 				"A repeated Idempotency-Key of the same client returns the announcement as it is now; the last 1,000 " +
 				"keys of 24 hours are stored for each client.",
 			Headers:  []string{"Idempotency-Key"},
 			Request:  announce.AnnouncementRequest{},
 			AnyMedia: true,
+			Sound:    true,
 			Responses: []web.Response{{
 				Status: http.StatusAccepted, Description: "The announcement is saved.", Body: Accepted{},
 				Location: true,
@@ -139,7 +145,8 @@ func (h *handlers) announcementRoutes() []web.Route {
 				Location: true,
 			}},
 			Problems: []int{
-				http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable,
+				http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusGone,
+				http.StatusServiceUnavailable,
 			},
 			Limited: true,
 		}),
@@ -177,6 +184,9 @@ type Forgotten struct {
 }
 
 func (h *handlers) announce(w http.ResponseWriter, r *http.Request) error {
+	if web.HasUpload(r) {
+		return h.announceUpload(w, r)
+	}
 	d, by, err := h.draft(w, r, nil)
 	if err != nil {
 		return err

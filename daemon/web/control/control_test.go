@@ -184,7 +184,8 @@ func TestSchedules(t *testing.T) {
 		`"name": "x", "cron": "0 6 * * *", "message": "x", "voice": "zoe"`: "/voice unknown_voice",
 		`"name": "x", "cron": "0 6 * * *", "message": "x", "at": "x", "rate": 59`: "/at unknown_field, " +
 			"/rate out_of_range",
-		`"cron": "0 6 * * *"`: "/message required, /name required",
+		`"cron": "0 6 * * *"`:              "/name required",
+		`"cron": "0 6 * * *", "name": "x"`: "/message required",
 	} {
 		check.Equal(t, r.Do(t, "POST", "/schedules", "{"+body+"}").Want(422).Violations(), want,
 			"POST /schedules %s", body)

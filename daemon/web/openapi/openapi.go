@@ -178,6 +178,9 @@ func (c *Components) describe(rt web.Route) apiOperation {
 	if rt.Operation.AnyMedia {
 		op.RequestBody = object{"content": c.anyMedia(rt.Operation.Request)}
 	}
+	if rt.Operation.Sound {
+		op.RequestBody = withSound(op.RequestBody)
+	}
 	if rt.Operation.Form != nil {
 		body := c.schemaOf("request ", rt.Operation.Form)
 		op.RequestBody = object{"required": true, "content": content(body, "application/x-www-form-urlencoded")}
@@ -225,6 +228,22 @@ func (c *Components) anyMedia(request any) object {
 	}
 	all["text/plain"] = object{"schema": object{"type": "string", "description": "The message."}}
 	return all
+}
+
+// withSound returns a body that may also be a sound; nil means that it must be one.
+func withSound(body object) object {
+	media := map[string]any{}
+	if body != nil {
+		media, _ = body["content"].(object)
+	} else {
+		file := object{"type": "string", "contentMediaType": "application/octet-stream"}
+		media["multipart/form-data"] = object{"schema": object{
+			"type": "object", "properties": object{"file": file}, "required": []string{"file"},
+		}}
+		body = object{"required": true, "content": media}
+	}
+	media["audio/*"] = object{}
+	return body
 }
 
 // problemStatuses returns the statuses of all problems of a route, without those

@@ -238,7 +238,7 @@ func TestRoutes_documented(t *testing.T) {
 		"/v1/audio/voices": true, "/v1/models": true, "/v1/models/{id}": true,
 		"/volume": true, "/rooms": true, "/quiet": true,
 		"/schedules": true, "/schedules/{id}": true, "/schedules/{id}/skip": true, "/favorites/{id}/announce": true,
-		"/favorites": true, "/hooks/{name}": true,
+		"/favorites": true, "/sounds": true, "/sounds/{name}": true, "/hooks/{name}": true,
 		"/": true, "/notify/publish": true, "/ntfy/{topic}": true, "/ntfy/{topic}/publish": true, "/message": true,
 	}
 	for path, methods := range r.Check.Paths {

@@ -17,12 +17,13 @@ import (
 	"pressbox/daemon/web/play"
 	"pressbox/daemon/web/push"
 	"pressbox/daemon/web/signin"
+	"pressbox/daemon/web/sounds"
 )
 
 // A Config holds the configuration of every package of routes. [New] sets some
 // fields from others: from SignIn, unless it is nil, Tokens, Sessions, PageAccount, Frontend,
 // PublicOrigin, Play.Sessions and Play.Authenticate; from
-// Announcements.Announcer those of Admin, Hooks, OpenAI, Play and Push; from
+// Sounds.Sounds that of Announcements; from Announcements.Announcer those of Admin, Hooks, OpenAI, Play and Push; from
 // Announcements.Voices that of OpenAI; from Control Admin.Controls and
 // Announcements.Changes and Play.Changes; from Season that of Play.
 type Config struct {
@@ -35,6 +36,7 @@ type Config struct {
 	SignIn        *signin.Config // nil disables sign-in
 	Play          play.Config
 	Push          push.Config
+	Sounds        sounds.Config
 }
 
 // New returns a server with all routes.
@@ -43,6 +45,7 @@ func New(cfg Config) (*web.Server, error) {
 	cfg.Admin.Announcer, cfg.Play.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
 	cfg.Hooks.Announcer, cfg.Push.Announcer = cfg.Announcements.Announcer, cfg.Announcements.Announcer
 	cfg.OpenAI.Announcer, cfg.OpenAI.Voices = cfg.Announcements.Announcer, cfg.Announcements.Voices
+	cfg.Announcements.Sounds = cfg.Sounds.Sounds
 	cfg.Play.Season = cfg.Season
 	cfg.Admin.Controls = cfg.Control.Controls
 	cfg.Announcements.Changes = control.Events{Config: cfg.Control}
@@ -102,7 +105,7 @@ func mount(s *web.Server, table []web.Route, docs *openapi.Documents, version st
 	}
 	return s, s.Mount(table, document,
 		announcements.Problem, openai.Problem, control.Problem,
-		hooks.Problem, signin.Problem, play.Problem, admin.Problem)
+		hooks.Problem, sounds.Problem, signin.Problem, play.Problem, admin.Problem)
 }
 
 func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.Documents) []web.Route {
@@ -111,6 +114,7 @@ func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.D
 		openai.Routes(s, cfg.OpenAI),
 		push.Routes(s, cfg.Push),
 		control.Routes(s, cfg.Control),
+		sounds.Routes(s, cfg.Sounds),
 		hooks.Routes(s, cfg.Hooks),
 		docs.Routes(),
 		s.PageRoutes(),

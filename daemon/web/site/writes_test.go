@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressbox/audio"
 	"pressbox/auth"
 	"pressbox/auth/authtest"
 	"pressbox/daemon/limits"
@@ -69,7 +71,7 @@ func (v *driver) usage(share string) (commits uint64, bytes int64) {
 func TestWrites_drivenAtLimit(t *testing.T) {
 	t.Parallel()
 	drives := map[string]func(v *driver) drive{
-		"announcements": (*driver).announce, "ends of announcements": (*driver).cancel,
+		"announcements": (*driver).announce, "ends of announcements": (*driver).cancel, "sounds": (*driver).install,
 		"volume, quiet, schedules, favorites": (*driver).favor, "sign-ins": (*driver).begin,
 		"changes of an account": (*driver).endSessions, "games": (*driver).create, "line-ups": (*driver).reorder,
 		"leagues and series": (*driver).found, "commands of games and leagues": (*driver).join,
@@ -144,6 +146,12 @@ var long = strings.Repeat("<", 5000)
 func (v *driver) announce() drive {
 	body := check.Must(json.Marshal(map[string]string{"message": long}))(v.T)
 	return func(int) (string, string, string) { return "POST", "/notify", string(body) }
+}
+
+func (v *driver) install() drive {
+	var file bytes.Buffer
+	check.NoError(v.T, audio.WriteWAV(&file, audio.Clip{Rate: 24000, Samples: make([]float32, 2400)}))
+	return func(i int) (string, string, string) { return "PUT", fmt.Sprintf("/sounds/s%d", i%10), file.String() }
 }
 
 func (v *driver) cancel() drive {

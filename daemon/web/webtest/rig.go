@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"pressbox/audio"
+	"pressbox/audio/decode"
 	"pressbox/auth/authtest"
 	"pressbox/auth/session"
 	"pressbox/daemon/limits"
@@ -36,6 +37,7 @@ import (
 	"pressbox/daemon/web/openai"
 	"pressbox/daemon/web/push"
 	"pressbox/daemon/web/site"
+	"pressbox/daemon/web/sounds"
 	"pressbox/game/leagues"
 	"pressbox/game/live"
 	"pressbox/packaging/check"
@@ -46,6 +48,7 @@ import (
 	"pressbox/voice/announce/policy"
 	voicecontrol "pressbox/voice/control"
 	"pressbox/voice/rooms"
+	voicesounds "pressbox/voice/sounds"
 )
 
 // Client addresses on the local network and outside of it.
@@ -221,11 +224,14 @@ type Rig struct {
 	Rooms     *rooms.Rooms // of the room hall; it is not running
 	Broker    *Broker      // of Rooms
 	Speaker   *Speaker
+	Sounds    *voicesounds.Sounds
 	Release   chan struct{} // each send lets one announcement play to its end
 	Log       *check.Log
 	Check     *Checker
 	Config    site.Config
-	Closing   bool // clients close once the server has read the body, which net/http tells by the context
+	// SoundUsers is what names sounds.
+	SoundUsers map[string][]string
+	Closing    bool // clients close once the server has read the body, which net/http tells by the context
 
 	// Set by NewSignInRig and NewGamesRig.
 	SignInStore *store.Store
@@ -279,9 +285,11 @@ func (r *Rig) start(change []func(*site.Config)) {
 		r.Store, r.moment, discard))(r.T)
 	r.Broker = &Broker{}
 	r.Rooms = rooms.New("hall", "1", r.Broker, discard)
+	r.Sounds = voicesounds.New(r.T.TempDir(), decode.Decoder{FFmpeg: "/nowhere/ffmpeg"}, discard)
 	r.Announcer = check.Must(announcer.New(queue, announcer.Parts{
 		Outbox: r.Store, Speaker: r.Speaker, Sink: &Sink{r.Release},
-		Controls: r.Controls, Estimate: r.Speaker.Estimate, Rooms: r.Rooms, Log: discard,
+		Controls: r.Controls, Estimate: r.Speaker.Estimate, Rooms: r.Rooms, Sounds: r.Sounds,
+		Log: discard,
 	}))(r.T)
 	r.Rooms.Attach(r.Announcer)
 	schedules := check.Must(voicecontrol.NewSchedules(voicecontrol.ScheduleParts{
@@ -305,6 +313,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 			Speaker: r.Speaker, DefaultRate: func() int { return 170 }, Speeches: limits.NewSlots(),
 			FFmpeg: "/nowhere/ffmpeg",
 		},
+		Sounds:  sounds.Config{Sounds: r.Sounds, Users: func(name string) []string { return r.SoundUsers[name] }},
 		Control: control.Config{Controls: r.Controls, Schedules: schedules, Check: r.Announcer.Check},
 		Hooks: hooks.Config{Settings: func() hooks.Settings {
 			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}

@@ -36,6 +36,7 @@ func (a *Announcer) CheckSpeech(r announce.Request) (announce.Announcement, erro
 		found.Voice, found.VoiceErr = gone.Instead, nil
 	}
 	found.Rooms, found.RoomsErr = a.resolveRooms(r)
+	a.findSounds(r, &found)
 	return r.Check(a.now(), found)
 }
 
@@ -156,7 +157,10 @@ func (a *Announcer) Again(ctx context.Context, id string, by announce.Request) (
 	if err != nil {
 		return announce.View{}, err
 	}
-	if v.Message == "" {
+	switch {
+	case v.Recording > 0:
+		return announce.View{}, announce.ErrGone
+	case v.Message == "" && v.Sound == "":
 		return announce.View{}, announce.ErrNoText
 	}
 	r := announce.Request{

@@ -169,7 +169,9 @@ func (a *Announcer) recordEnd(
 	a.unsaved = nil
 	a.mu.Unlock()
 
-	err = a.parts.Outbox.Done(context.WithoutCancel(ctx), saved...)
+	if err = a.parts.Outbox.Done(context.WithoutCancel(ctx), saved...); err == nil {
+		a.forget(saved)
+	}
 
 	a.step(func(q *announce.Queue, _ announce.Conditions) (s announce.Step) {
 		if err != nil {

@@ -24,6 +24,7 @@ type Parts struct {
 	// ClockSet reports whether the wall clock has been set since the host was started; nil means that it has.
 	ClockSet func() bool
 	Rooms    RoomNames // nil: there are no other rooms
+	Sounds   Sounds    // nil: there are none but the built-in chimes
 	// Output returns what sound is played on, for [Announcer.Warnings]; nil: nothing is known about it.
 	Output func() audio.Output
 	Log    *slog.Logger
@@ -79,6 +80,18 @@ type Ducker interface {
 type Controls interface {
 	// State returns the state at a moment, present or future. The announcer is locked: State must not call it.
 	State(at time.Time) policy.State
+}
+
+// Sounds are the sounds that a request can name. See package sounds.
+type Sounds interface {
+	// Check returns an [*announce.UnknownSoundError] if there is no sound with a name.
+	Check(name string) error
+	// Clip returns a sound. Its error is that of Check, or of the file.
+	Clip(name string) (audio.Clip, error)
+	// Recording returns the recording of an announcement.
+	Recording(id string) (audio.Clip, error)
+	// Forget deletes the recording of an announcement.
+	Forget(id string)
 }
 
 // RoomNames are the rooms that a request can name. See package rooms.

@@ -1,6 +1,7 @@
 package announcer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -20,6 +21,9 @@ type playback struct {
 	plan    plan.Plan
 	fader   *audio.Fader
 	syn     *synthesis
+	chime   audio.Clip         // instead of the plan's; without samples: the plan's
+	sound   []audio.Clip       // parts before the speech, which count as its first sentences
+	begin   int                // number of the first part of the sound that is played
 	onVoice func(voice string) // called at the first sample, and when another voice speaks the rest
 	voice   string             // of the last clip that the sink received
 
@@ -85,12 +89,17 @@ func (p *playout) play(sound context.Context, pb *playback, attend func()) {
 // feed sends the prelude and the clips to out, and calls first before that. It reports whether every clip was
 // sent.
 func (pb *playback) feed(out chan<- audio.Clip, first func()) bool {
-	if !pb.syn.next(pb.ending) {
+	if !pb.syn.next(pb.ending) && pb.begin >= len(pb.sound) {
 		return pb.syn.complete
 	}
 	first()
 	if !pb.sendPrelude(out) {
 		return false
+	}
+	for i := pb.begin; i < len(pb.sound); i++ {
+		if !pb.send(out, pb.sound[i], i, pb.ending) {
+			return false
+		}
 	}
 	for pb.syn.next(pb.enough) {
 		if !pb.sendClip(out) {
@@ -102,26 +111,33 @@ func (pb *playback) feed(out chan<- audio.Clip, first func()) bool {
 
 // sendPrelude sends what precedes the speech, if there is something.
 func (pb *playback) sendPrelude(out chan<- audio.Clip) bool {
-	rate := pb.syn.pending.Rate
-	prelude := audio.Clip{Rate: rate, Samples: pb.plan.Prelude(rate)}
-	return len(prelude.Samples) == 0 || pb.send(out, prelude, pb.ending)
+	rate, sentence := pb.chime.Rate, pb.sentence()
+	if pb.begin < len(pb.sound) {
+		rate, sentence = cmp.Or(rate, pb.sound[pb.begin].Rate), pb.begin
+	}
+	rate = cmp.Or(rate, pb.syn.pending.Rate)
+	prelude := audio.Clip{Rate: rate, Samples: pb.plan.Prelude(rate, pb.chime.Samples)}
+	return len(prelude.Samples) == 0 || pb.send(out, prelude, sentence, pb.ending)
 }
+
+// sentence returns the number of the sentence of the pending clip.
+func (pb *playback) sentence() int { return len(pb.sound) + pb.syn.pending.Sentence }
 
 // sendClip sends the pending clip, unless it begins a sentence and none may begin.
 func (pb *playback) sendClip(out chan<- audio.Clip) bool {
 	last := pb.enough
-	if pb.syn.pending.Sentence != pb.timeline.Last() {
+	if pb.sentence() != pb.timeline.Last() {
 		last = pb.ending
 	}
-	if !pb.send(out, pb.syn.pending.Clip, last) {
+	if !pb.send(out, pb.syn.pending.Clip, pb.sentence(), last) {
 		return false
 	}
 	pb.syn.take()
 	return true
 }
 
-// send sends sound that belongs to the sentence of the pending clip, unless last is closed.
-func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, last <-chan struct{}) bool {
+// send sends sound that belongs to a sentence, unless last is closed.
+func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, sentence int, last <-chan struct{}) bool {
 	select {
 	case <-last:
 		return false
@@ -132,7 +148,7 @@ func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, last <-chan st
 		return false
 	case out <- sound:
 	}
-	if voice := pb.syn.pending.Voice; voice != pb.voice || pb.timeline.Last() < 0 {
+	if voice := cmp.Or(pb.syn.pending.Voice, pb.voice); voice != pb.voice || pb.timeline.Last() < 0 {
 		pb.onVoice(voice)
 		pb.voice = voice
 	}
@@ -142,7 +158,7 @@ func (pb *playback) send(out chan<- audio.Clip, sound audio.Clip, last <-chan st
 		pb.until = now
 	}
 	pb.until = pb.until.Add(sound.Duration())
-	pb.timeline.Add(pb.syn.pending.Sentence, sound.Duration())
+	pb.timeline.Add(sentence, sound.Duration())
 	return true
 }
 
@@ -200,7 +216,7 @@ func (pb *playback) rest(from int) int {
 		return sentence
 	}
 	if pb.syn.hasPending {
-		return pb.syn.pending.Sentence
+		return pb.sentence()
 	}
 	return pb.timeline.Last() // it may have had more clips
 }

@@ -56,7 +56,15 @@ func (p *playout) end() {
 // speak speaks the current announcement. It returns false if ctx has ended.
 func (p *playout) speak(ctx, sound context.Context, pb *playback, t *turn) bool {
 	pb.plan = plan.For(p.occasion(t.Turn))
-	pb.syn = p.synthesisOf(ctx, t.Announcement)
+	pb.chime = p.a.chime(&pb.plan)
+	var missing error
+	pb.sound, missing = p.a.sound(t.Announcement)
+	if why := failedSound(t.Announcement, missing); why != "" {
+		p.a.finish(ctx, t, announce.Failed, why)
+		return true
+	}
+	pb.begin, pb.voice = t.Sentence, t.Voice
+	pb.syn = p.synthesisOf(ctx, t.Announcement, len(pb.sound))
 	pb.onVoice = p.a.markPlaying
 	p.play(sound, pb, func() { p.attend(ctx, t, pb) })
 	p.a.markHeard(pb)
@@ -181,13 +189,13 @@ func (p *playout) waitBackoff(ctx context.Context) bool {
 	return wait(ctx, time.After(p.backoff))
 }
 
-// synthesisOf returns the prefetched synthesis of an announcement, or starts one.
-func (p *playout) synthesisOf(ctx context.Context, ann announce.Announcement) *synthesis {
+// synthesisOf returns the prefetched synthesis of an announcement, whose sound has so many parts, or starts one.
+func (p *playout) synthesisOf(ctx context.Context, ann announce.Announcement, parts int) *synthesis {
 	if syn := p.prefetched; syn != nil && syn.id == ann.ID {
 		p.prefetched = nil
 		return syn
 	}
-	return p.synthesize(ctx, ann.ID, ann.Speech())
+	return p.synthesize(ctx, ann.ID, ann.Speech(parts))
 }
 
 // prefetch starts the synthesis of the announcement that is next, and drops that of any other.
@@ -197,7 +205,12 @@ func (p *playout) prefetch(ctx context.Context) {
 		p.dropPrefetched()
 	}
 	if ok && p.prefetched == nil && ctx.Err() == nil {
-		p.prefetched = p.synthesize(ctx, next.ID, next.Speech())
+		parts := 0
+		if next.Sentence > 0 {
+			sound, _ := p.a.sound(next)
+			parts = len(sound)
+		}
+		p.prefetched = p.synthesize(ctx, next.ID, next.Speech(parts))
 	}
 }
 

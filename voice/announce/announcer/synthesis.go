@@ -43,6 +43,9 @@ func (p *playout) synthesize(ctx context.Context, id string, u announce.Utteranc
 
 // run sends the clips of u and the times that they took to made.
 func run(ctx context.Context, speaker Speaker, u announce.Utterance, made chan<- madeClip) error {
+	if u.Message == "" {
+		return nil // only a sound is played
+	}
 	began := time.Now()
 	for clip, err := range speaker.Speak(ctx, u) {
 		if err != nil {

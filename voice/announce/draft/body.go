@@ -21,10 +21,7 @@ func Read(mediaType string, body []byte, query string) (*Draft, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := &Draft{}
-		d.setAll(all)
-		d.SetForm(query)
-		return d, nil
+		return Form(all, query), nil
 	}
 	d, _, err := JSON(body)
 	if err != nil {
@@ -32,6 +29,14 @@ func Read(mediaType string, body []byte, query string) (*Draft, error) {
 	}
 	d.SetForm(query)
 	return d, nil
+}
+
+// Form returns the draft of the fields of a form and the query of its address; see [Read].
+func Form(all []Field, query string) *Draft {
+	d := &Draft{}
+	d.setAll(all)
+	d.SetForm(query)
+	return d
 }
 
 // SetForm sets the fields of a form or a query; see [FormFields].
@@ -55,7 +60,7 @@ func Fields(mediaType string, body []byte) ([]Field, error) {
 	}
 	media, params, _ := mime.ParseMediaType(mediaType)
 	if media == "multipart/form-data" {
-		return parts(body, params["boundary"])
+		return Parts(bytes.NewReader(body), params["boundary"], nil)
 	}
 	text, err := Text(body)
 	switch {
@@ -133,20 +138,41 @@ func unescaped(s string) string {
 	return strings.ToValidUTF8(string(text), "\ufffd")
 }
 
-// parts returns the fields of a multipart form.
-func parts(body []byte, boundary string) (all []Field, err error) {
+// FileField is the name of the field of a multipart form that has a sound.
+const FileField = "file"
+
+// ErrTooLarge reports that the fields of a form have more than [MaxFields] bytes.
+var ErrTooLarge = errors.New("the fields of the form are too large")
+
+// MaxFields limits the bytes of the fields of a multipart form, without its file.
+const MaxFields = 64 << 10
+
+// Parts returns the fields of a multipart form, and calls receive, unless it is nil, with the file in the field
+// [FileField] as it arrives; another file there is an error. The error may be that of receive.
+func Parts(body io.Reader, boundary string, receive func(io.Reader) error) (all []Field, err error) {
 	if boundary == "" {
 		return nil, malformed("not_form", "multipart/form-data must have a boundary", 0, nil)
 	}
-	form := multipart.NewReader(bytes.NewReader(body), boundary)
-	for {
+	form := multipart.NewReader(body, boundary)
+	for left := int64(MaxFields); ; {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
 			return all, nil
 		}
+		if err == nil && receive != nil && part.FormName() == FileField && part.FileName() != "" {
+			if err := receive(part); err != nil {
+				return nil, err
+			}
+			receive = nil
+			continue
+		}
 		var text []byte
 		if err == nil {
-			text, err = io.ReadAll(part)
+			text, err = io.ReadAll(io.LimitReader(part, left+1))
+			left -= int64(len(text))
+		}
+		if left < 0 {
+			return nil, ErrTooLarge
 		}
 		if err != nil {
 			return nil, malformed("not_form", "request body must be a multipart form", unknownPosition, err)

@@ -35,7 +35,8 @@ type Announcer interface {
 }
 
 // Announce accepts the announcement of the draft, by a sender and under an idempotency key: those of by, of which
-// Stored counts too, and the other fields are ignored. If the draft or the announcement has violations, the error is an
+// Stored, ID and Recording count too, and the other fields are ignored. If the draft or the announcement has
+// violations, the error is an
 // [*Error] with all of them; otherwise it is that of [announcer.Announcer.Announce].
 func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) (announce.View, error) {
 	r := d.request(by)
@@ -55,6 +56,7 @@ func (d *Draft) Announce(ctx context.Context, a Announcer, by announce.Request) 
 func (d *Draft) request(by announce.Request) announce.Request {
 	r := d.Request.Request()
 	r.Sender, r.Limited, r.IdempotencyKey, r.Stored = by.Sender, by.Limited, by.IdempotencyKey, by.Stored
+	r.ID, r.Recording = by.ID, by.Recording
 	if d.urgent != nil {
 		r.Urgent = *d.urgent
 		if !r.Urgent {

@@ -10,6 +10,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"pressbox/audio"
@@ -90,12 +91,15 @@ func (o Occasion) chime() audio.Chime {
 	}
 }
 
-// Prelude returns what is played before the speech: the wait, the chime and the gap; nil without them.
-func (p Plan) Prelude(rate int) []float32 {
+// Prelude returns what is played before the speech: the wait, the chime and the gap; nil without them. The samples of
+// a chime that is not built in, if there are any, take the place of the plan's.
+func (p Plan) Prelude(rate int, chime []float32) []float32 {
 	silence := func(d time.Duration) []float32 { return make([]float32, int(d.Seconds()*float64(rate))) }
-	chime := p.Chime.Samples(rate)
+	if len(chime) == 0 {
+		chime = p.Chime.Samples(rate)
+	}
 	if len(chime) > 0 {
-		chime = append(chime, silence(Gap)...)
+		chime = slices.Concat(chime, silence(Gap))
 	}
 	return append(silence(p.Wait), chime...)
 }

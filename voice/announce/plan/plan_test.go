@@ -98,7 +98,7 @@ func TestFor_wait(t *testing.T) {
 		tt.o.Now, tt.o.Between = now, 800*time.Millisecond
 		p := plan.For(tt.o)
 		check.Equal(t, p.Wait, tt.want, "%+v", tt.o)
-		check.Equal(t, len(p.Prelude(1000)), int(tt.want.Milliseconds()), "samples of the prelude of %+v", tt.o)
+		check.Equal(t, len(p.Prelude(1000, nil)), int(tt.want.Milliseconds()), "samples of the prelude of %+v", tt.o)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestPlan_samples(t *testing.T) {
 	for _, rate := range []int{8000, 22050, 48000} {
 		for _, chime := range audio.Chimes() {
 			p := plan.Plan{Chime: chime}
-			prelude := p.Prelude(rate)
+			prelude := p.Prelude(rate, nil)
 			bell := chime.Samples(rate)
 			if chime == audio.NoChime {
 				check.That(t, len(prelude) == 0, "without a chime, the speech begins at sample %d", len(prelude))
