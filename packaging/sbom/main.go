@@ -132,7 +132,7 @@ func writeTexts(path string, modules []*debug.Module) error {
 // terms returns the license in a module's folder. A license that Debian installs
 // everywhere is referred to, as Debian Policy 12.5 requires.
 func terms(dir string) (string, error) {
-	for _, name := range []string{"edl-v10", "LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"} {
+	for _, name := range []string{"edl-v10", "LICENSE", "LICENSE.txt", "LICENSE.md", "UNLICENSE", "COPYING"} {
 		text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a fixed name in a module's folder
 		switch {
 		case errors.Is(err, os.ErrNotExist):
