@@ -36,6 +36,7 @@ type Output struct {
 	Name    string  // "" if it is not known yet
 	Volume  int     // percent
 	Silence Silence // why it is not heard; "" if it is
+	Urgent  bool    // what is urgent is heard nevertheless
 }
 
 // A Clip is a piece of mono PCM.

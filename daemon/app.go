@@ -120,10 +120,12 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	}
 	a.sounds = sounds.New(cfg.StateDir, decode.Decoder{Confine: o.Confine}, log)
 	outbox := metrics.Outbox{Outbox: watchdog.Outbox{Outbox: st, Progress: &a.writes}, Metrics: a.metrics}
+	urgent := a.urgentSink()
 	a.announcer, err = announcer.New(queueConfig(cfg), announcer.Parts{
-		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Ducker: sink, Controls: a.controls,
+		Outbox: outbox, Speaker: a.speaker(), Sink: sink, Urgent: urgent, Ducker: sink,
+		Controls: a.controls,
 		Estimate: a.voices.Estimate, ClockSet: clockSet, Rooms: a.rooms, Sounds: a.sounds,
-		Output: sink.Output, Log: log,
+		Output: urgent.Output, Log: log,
 	})
 	if err != nil {
 		return nil, err

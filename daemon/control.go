@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pressbox/audio/pulse"
 	"pressbox/daemon/downloads"
 	"pressbox/daemon/settings"
 	"pressbox/daemon/signin"
@@ -25,6 +26,14 @@ func controlConfig(cfg settings.Config) control.Config {
 		Volume: cfg.Volume, QuietHours: cfg.QuietHours, QuietMode: policy.Mode(cfg.QuietMode),
 		QuietVolume: cfg.QuietVolume, UrgentMinVolume: cfg.UrgentMinVolume,
 	}
+}
+
+// urgentSink returns what plays urgent announcements.
+func (a *app) urgentSink() pulse.Urgent {
+	return pulse.Urgent{Sink: a.sink, Unmute: func() (least int, on bool) {
+		cfg := a.settings.Current()
+		return cfg.UrgentMinVolume, cfg.UrgentUnmute
+	}}
 }
 
 func (a *app) newSchedules() (*control.Schedules, error) {

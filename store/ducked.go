@@ -7,7 +7,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-var duckedKey = []byte("streams")
+var duckedKey, raisedKey = []byte("streams"), []byte("sink")
 
 // MaxDucked is the largest content that SaveDucked saves, in bytes.
 const MaxDucked = 128 << 10
@@ -18,18 +18,30 @@ func (s *Store) Ducked() ([]byte, error) {
 	return content, wrapped(err, "read the lowered streams")
 }
 
+// Raised returns which sink of the sound server is raised, nil if none is.
+func (s *Store) Raised() ([]byte, error) {
+	content, err := s.value(duckedBucket, raisedKey)
+	return content, wrapped(err, "read the raised sink")
+}
+
+// SaveRaised is [Store.SaveDucked] of the sink that is raised.
+func (s *Store) SaveRaised(ctx context.Context, content []byte) error {
+	return wrapped(s.saveDucked(ctx, raisedKey, content), "save the raised sink")
+}
+
 // SaveDucked saves which streams of the sound server are lowered, in place of
 // those before; nil means none. It returns [ErrFull] if the share of caches has no
 // room for it.
 func (s *Store) SaveDucked(ctx context.Context, content []byte) error {
+	return wrapped(s.saveDucked(ctx, duckedKey, content), "save the lowered streams")
+}
+
+func (s *Store) saveDucked(ctx context.Context, key, content []byte) error {
 	if len(content) > MaxDucked {
-		return fmt.Errorf("save the lowered streams: %d bytes, at most %d", len(content), MaxDucked)
+		return fmt.Errorf("%d bytes, at most %d", len(content), MaxDucked)
 	}
-	var err error
 	if content == nil {
-		err = s.update(ctx, func(tx *bolt.Tx) error { return tableOf(tx, duckedBucket).Delete(duckedKey) })
-	} else {
-		err = s.cache(ctx, duckedBucket, duckedKey, content)
+		return s.update(ctx, func(tx *bolt.Tx) error { return tableOf(tx, duckedBucket).Delete(key) })
 	}
-	return wrapped(err, "save the lowered streams")
+	return s.cache(ctx, duckedBucket, key, content)
 }

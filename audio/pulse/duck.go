@@ -85,7 +85,7 @@ func (d *duckedStream) recognize(volumes proto.ChannelVolumes) bool {
 	return false
 }
 
-func sameVolumes(a, b proto.ChannelVolumes) bool {
+func sameVolumes(a, b []uint32) bool {
 	return slices.EqualFunc(a, b, func(a, b uint32) bool { return max(a, b)-min(a, b) <= volumeTolerance })
 }
 

@@ -25,6 +25,7 @@ const (
 type saver struct {
 	mu      sync.Mutex
 	content []byte
+	raised  []byte
 	full    error // what it returns instead of saving
 }
 

@@ -16,11 +16,13 @@ import (
 // confirmTime limits the time until the server reports the volumes that were set last.
 const confirmTime = time.Second
 
-// Ducked saves which streams are lowered, so that they are restored after this process was killed. The
-// content is JSON of at most 128 KiB; nil means none.
+// Ducked saves which streams are lowered, and which sink is raised, so that they are restored after this process was
+// killed. The content is JSON of at most 128 KiB; nil means none.
 type Ducked interface {
 	Ducked() ([]byte, error)
 	SaveDucked(ctx context.Context, content []byte) error
+	Raised() ([]byte, error)
+	SaveRaised(ctx context.Context, content []byte) error
 }
 
 // A ducker lowers and restores the streams of other clients. [Sink.Run] runs it for each connection; between

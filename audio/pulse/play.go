@@ -18,6 +18,13 @@ import (
 func (s *Sink) Play(
 	ctx context.Context, clips <-chan audio.Clip, fader *audio.Fader,
 ) (played time.Duration, err error) {
+	return s.play(ctx, clips, fader, func(*state) func() { return func() {} })
+}
+
+// play is Play. prepare may change the sink that plays, or the server's, and returns what undoes the latter.
+func (s *Sink) play(
+	ctx context.Context, clips <-chan audio.Clip, fader *audio.Fader, prepare func(*state) (restore func()),
+) (played time.Duration, err error) {
 	select {
 	case s.slot <- struct{}{}:
 	case <-ctx.Done():
@@ -28,7 +35,8 @@ func (s *Sink) Play(
 	if err != nil {
 		return 0, err
 	}
-	s.listen()
+	defer prepare(&ready)()
+	s.listen(ready.sink)
 	p := playback{sink: s, ready: ready, fader: fader}
 	if p.out, err = s.prepare(ctx, ready, fader); err == nil {
 		err = p.play(ctx, clips)

@@ -36,7 +36,7 @@ type Config struct {
 	RuntimeDir string   // $XDG_RUNTIME_DIR; may be ""
 	Cookies    []string // files that may hold the server's cookie, in order
 	Sinks      []string // names of sinks, of which the first that is there plays; none means the server's default
-	Ducked     Ducked   // nil: lowered streams are not restored after a kill
+	Ducked     Ducked   // nil: lowered streams, and a raised sink, are not restored after a kill
 	Log        *slog.Logger
 }
 
@@ -48,6 +48,7 @@ type Sink struct {
 	streamCached chan struct{} // capacity 1: a stream was cached
 
 	ducker *ducker
+	raiser *raiser
 
 	cached   *stream // open and idle; nil means none
 	lastRate int     // of the last clip; 0 means none
@@ -63,11 +64,13 @@ type Sink struct {
 
 // A state describes the server. It is replaced as a whole.
 type state struct {
-	conn    *connection // nil while there is none
-	server  string
-	sink    serverSink
-	err     error         // why nothing can be played; nil if unknown
-	changed chan struct{} // closed when the state is replaced
+	conn   *connection // nil while there is none
+	server string
+	sink   serverSink
+	// fallback plays what is urgent if the sink is silent; its Name is "" if there is none.
+	fallback serverSink
+	err      error         // why nothing can be played; nil if unknown
+	changed  chan struct{} // closed when the state is replaced
 }
 
 // Status describes the sink for people. It is zero without a connection; Name is "" without a sink.
@@ -88,7 +91,7 @@ func lost(why error) error { return lostError{why} }
 
 // New returns a sink. It starts nothing; see [Sink.Run].
 func New(cfg Config) *Sink {
-	return &Sink{
+	s := &Sink{
 		cfg:          cfg,
 		slot:         make(chan struct{}, 1),
 		reconnect:    make(chan struct{}, 1),
@@ -97,6 +100,8 @@ func New(cfg Config) *Sink {
 		created:      time.Now(),
 		state:        state{changed: make(chan struct{})},
 	}
+	s.raiser = &raiser{sink: s}
+	return s
 }
 
 // Health returns why sound cannot be played. It is nil until the first attempt to connect has failed.
@@ -135,11 +140,11 @@ func (s *Sink) Output() audio.Output {
 	return o
 }
 
-// listen begins to watch whether the sink is audible.
-func (s *Sink) listen() {
+// listen begins to watch whether the sink is audible, which plays now.
+func (s *Sink) listen(sink serverSink) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heard = s.state.sink.silence() == ""
+	s.heard = sink.silence() == ""
 }
 
 // audible returns an error if the sink was never audible since listen.
@@ -223,6 +228,7 @@ func (s *Sink) serve(ctx context.Context) error {
 		conn.link.close(ctx.Err())
 	})
 	defer stop()
+	s.raiser.load(ctx, conn)
 	s.refresh(conn)
 	go func() {
 		defer close(ducked)
@@ -252,14 +258,14 @@ func (s *Sink) serve(ctx context.Context) error {
 
 // refresh queries the server and updates the state. serve reports the end of the connection.
 func (s *Sink) refresh(conn *connection) {
-	server, sink, err := conn.query(s.cfg.Sinks)
-	if err != nil {
-		err = lost(err)
+	next := conn.query(s.cfg.Sinks)
+	if next.err != nil {
+		next.err = lost(next.err)
 		if conn.link.closeCause() != nil {
 			return
 		}
 	}
-	s.setState(state{conn: conn, server: server, sink: sink, err: err})
+	s.setState(next)
 }
 
 // sinkIndex returns the sink's index; found is false if there is none.

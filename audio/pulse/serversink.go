@@ -15,6 +15,7 @@ import (
 type serverSink struct {
 	SinkInfo
 	index    uint32
+	volumes  []uint32
 	quiet    bool          // its volume is below 1 %
 	wakeTime time.Duration // of silence that wakes it from suspension
 }
@@ -50,11 +51,11 @@ func (c *connection) list() (l listing, err error) {
 	return l, nil
 }
 
-// query returns the server's name and version, and the sink that plays.
-func (c *connection) query(want []string) (server string, sink serverSink, err error) {
+// query returns the state of the server; its error is why nothing can be played.
+func (c *connection) query(want []string) state {
 	l, err := c.list()
 	if err != nil {
-		return l.server, serverSink{}, err
+		return state{conn: c, server: l.server, err: err}
 	}
 	var names []string
 	for _, sink := range l.sinks {
@@ -63,12 +64,25 @@ func (c *connection) query(want []string) (server string, sink serverSink, err e
 	i := choose(names, want, l.standard)
 	switch {
 	case len(names) == 0:
-		return l.server, serverSink{}, fmt.Errorf("%s has no sink", l.server)
+		err = fmt.Errorf("%s has no sink", l.server)
 	case i < 0:
-		return l.server, serverSink{}, fmt.Errorf("no sink named %q; %s has %s",
+		err = fmt.Errorf("no sink named %q; %s has %s",
 			strings.Join(want, ", "), l.server, strings.Join(names, ", "))
+	default:
+		return state{conn: c, server: l.server, sink: l.sinks[i], fallback: l.fallback(want)}
 	}
-	return l.server, l.sinks[i], nil
+	return state{conn: c, server: l.server, err: err}
+}
+
+// fallback returns the first wanted sink that is there and audible; its name is "" if there is none.
+func (l listing) fallback(want []string) serverSink {
+	for _, name := range want {
+		i := slices.IndexFunc(l.sinks, func(s serverSink) bool { return s.Name == name && s.silence() == "" })
+		if i >= 0 {
+			return l.sinks[i]
+		}
+	}
+	return serverSink{}
 }
 
 // choose returns the index of the sink that plays: of the first wanted one that is there, or, if none is wanted, of the
@@ -103,7 +117,7 @@ func (s serverSink) silence() audio.Silence {
 const unavailable = 1
 
 func newServerSink(sink *proto.GetSinkInfoReply) serverSink {
-	s := serverSink{index: sink.SinkIndex, wakeTime: wakeTimeOf(sink)}
+	s := serverSink{index: sink.SinkIndex, volumes: sink.ChannelVolumes, wakeTime: wakeTimeOf(sink)}
 	s.Name, s.Description, s.State, s.Muted = sink.SinkName, sink.Device, idle, sink.Mute
 	switch sink.State {
 	case 0:

@@ -63,7 +63,8 @@ type Config struct {
 	Volume      int    `mapstructure:"VOLUME"`       // percent
 
 	UrgentMinVolume int     `mapstructure:"URGENT_MIN_VOLUME"` // percent
-	Duck            float64 `mapstructure:"DUCK"`              // dB, at most 0
+	UrgentUnmute    bool    `mapstructure:"URGENT_UNMUTE"`
+	Duck            float64 `mapstructure:"DUCK"` // dB, at most 0
 
 	QueueMaxSize       int           `mapstructure:"QUEUE_MAX_SIZE"`
 	NotifyAccess       string        `mapstructure:"NOTIFY_ACCESS"`

@@ -93,6 +93,7 @@ var examples = map[string]example{
 	"VOICE_CACHE_BYTES":    {"2097152", int64(2 << 20)},
 	"VOLUME":               {"0", 0},
 	"URGENT_MIN_VOLUME":    {"0", 0},
+	"URGENT_UNMUTE":        {"1", true},
 	"DUCK":                 {"-12.5", -12.5},
 	"CHIME_URGENT":         {"off", "none"},
 	"WYOMING":              {"off", false},

@@ -153,6 +153,12 @@ func speechSettings() []Setting {
 				"0: no minimum",
 		},
 		{
+			Name: "URGENT_UNMUTE", valueType: boolType(), Default: "off", Reload: true,
+			Description: "unmute the sound server's sink for urgent announcements, and raise it to URGENT_MIN_VOLUME",
+			More: "For their time only, also if Pressbox is killed meanwhile; another volume that somebody sets then " +
+				"stays. off: one whose sink is muted is played on the next one in PULSE_SINK.",
+		},
+		{
 			Name: "DUCK", valueType: decibels(-60), Default: "-20", Reload: true, Page: true,
 			Description: "decibels by which other streams on the sink are lowered during an announcement; " +
 				"0: they are not lowered",

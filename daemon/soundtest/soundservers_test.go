@@ -128,6 +128,30 @@ func TestDuck_killedWhileLowered(t *testing.T) {
 	}
 }
 
+// A sink that is unmuted for an urgent announcement is muted again after a kill, by the next start.
+func TestAll_urgentKilledWhileUnmuted(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t, "URGENT_UNMUTE=on")
+	s.Sound.Pactl("set-sink-mute", "speaker", "1")
+	muted := func(want string) {
+		t.Helper()
+		for begun := time.Now(); !strings.Contains(s.Sound.Pactl("get-sink-mute", "speaker"), want); {
+			check.Require(t, time.Since(begun) <= servertest.MaxWait, "not Mute: %s; log: %s", want, s.Logged())
+		}
+	}
+	awaitHealth(t, s.URL, func(h client.Health) bool { return h.Checks.Audio.Detail != "" })
+	posted := s.Post(client.Announcement{
+		Message: "Leave the house at once by the door to the garden, and wait there until I come.", Urgent: true,
+	})
+	check.Equal(t, len(posted.Warnings), 0, "warnings")
+	muted("no")
+	check.That(t, s.End(syscall.SIGKILL) != nil, "the server exited with 0")
+	muted("no")
+	s.Restart("URGENT_UNMUTE=on", "QUIET_HOURS=00:00-24:00", "QUIET_MODE=hold")
+	s.AwaitIdle()
+	muted("yes")
+}
+
 // isVolume compares volumes; PipeWire's are of another unit.
 func isVolume(got, want int) bool { return max(got, want)-min(got, want) <= 1 }
 

@@ -16,6 +16,7 @@ type Parts struct {
 	Outbox   Outbox
 	Speaker  Speaker
 	Sink     Sink
+	Urgent   Sink     // plays what is urgent; nil: Sink does
 	Ducker   Ducker   // nil: other streams stay as they are
 	Controls Controls // nil: the volume of the Config, and never quiet
 	// Estimate returns the expected duration of a text, in a voice that is usable; nil means that texts are not

@@ -19,6 +19,7 @@ var errStopping = errors.New("stopping")
 // A playback is one attempt to play a synthesis as planned.
 type playback struct {
 	plan    plan.Plan
+	urgent  bool
 	fader   *audio.Fader
 	syn     *synthesis
 	chime   audio.Clip         // instead of the plan's; without samples: the plan's
@@ -64,7 +65,7 @@ func (p *playout) play(sound context.Context, pb *playback, attend func()) {
 	fed := make(chan struct{})
 	p.running.Go(func() {
 		defer close(pb.finished)
-		pb.played, pb.sinkErr = p.a.parts.Sink.Play(sound, clips, pb.fader)
+		pb.played, pb.sinkErr = p.a.sink(pb.urgent).Play(sound, clips, pb.fader)
 		if unheard, ok := errors.AsType[*audio.UnheardError](pb.sinkErr); ok {
 			pb.unheard = unheard.Why
 			if pb.sinkErr == unheard { //nolint:errorlint // whether there is no other error
@@ -84,6 +85,14 @@ func (p *playout) play(sound context.Context, pb *playback, attend func()) {
 	if pb.sinkErr == nil {
 		pb.played = math.MaxInt64
 	}
+}
+
+// sink returns what plays urgent announcements, or others.
+func (a *Announcer) sink(urgent bool) Sink {
+	if urgent && a.parts.Urgent != nil {
+		return a.parts.Urgent
+	}
+	return a.parts.Sink
 }
 
 // feed sends the prelude and the clips to out, and calls first before that. It reports whether every clip was

@@ -63,7 +63,7 @@ func (p *playout) speak(ctx, sound context.Context, pb *playback, t *turn) bool 
 		p.a.finish(ctx, t, announce.Failed, why)
 		return true
 	}
-	pb.begin, pb.voice = t.Sentence, t.Voice
+	pb.begin, pb.voice, pb.urgent = t.Sentence, t.Voice, t.Urgent
 	pb.syn = p.synthesisOf(ctx, t.Announcement, len(pb.sound))
 	pb.onVoice = p.a.markPlaying
 	p.play(sound, pb, func() { p.attend(ctx, t, pb) })

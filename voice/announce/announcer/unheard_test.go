@@ -57,6 +57,7 @@ func TestUnheard(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	here := audio.Output{Name: "speaker", Volume: 100}
 	with := func(change func(*audio.Output)) audio.Output { o := here; change(&o); return o }
+	rescued := with(func(o *audio.Output) { o.Silence, o.Urgent = audio.Muted, true })
 	for i, tt := range []struct {
 		output  audio.Output
 		content announce.Content
@@ -69,6 +70,8 @@ func TestWarnings(t *testing.T) {
 		{audio.Output{Absent: errors.New("no sink named x")}, said("a"), time.Hour, ""},
 		{with(func(o *audio.Output) { o.Silence = audio.NoOutput }), said("a"), 0, "no audio output"},
 		{with(func(o *audio.Output) { o.Silence = audio.Muted }), said("a"), 0, "is muted"},
+		{rescued, announce.Content{Message: "a", Urgent: true}, 0, ""},
+		{rescued, said("a"), 0, "is muted"},
 		{with(func(o *audio.Output) { o.Volume = 10 }), said("a"), 0, ""},
 		{with(func(o *audio.Output) { o.Volume = 9 }), said("a"), 0, "is 9 %"},
 		{with(func(o *audio.Output) { o.Volume = 50 }), announce.Content{Message: "a", Volume: 10}, 0, ""},

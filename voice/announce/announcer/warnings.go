@@ -22,7 +22,7 @@ func (a *Announcer) Warnings(v announce.View) []string {
 	switch product := d.Volume * output.Volume / 100; {
 	case output.Absent != nil:
 		return warn("nothing can be heard: %v", output.Absent)
-	case output.Name == "", !d.Speak:
+	case output.Name == "", !d.Speak, v.Urgent && output.Urgent:
 		return nil
 	case output.Silence == audio.NoOutput:
 		return warn("nothing can be heard: the host has no audio output")
