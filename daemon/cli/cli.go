@@ -84,6 +84,7 @@ func (p Program) Command(started *bool) *cobra.Command {
 	root.SetErr(&terminalWriter{w: os.Stderr})
 	root.AddCommand(
 		p.serveCommand(), sayCommand(), helloCommand(),
+		queueCommand(), againCommand(), acknowledgeCommand(), favoritesCommand(), roomsCommand(),
 		stopCommand(), volumeCommand(), quietCommand(), schedulesCommand(), soundsCommand(), voicesCommand(),
 		configCommand(), p.versionCommand(), p.openAPICommand(),
 		p.tokensCommand(), p.usersCommand(), p.gamesCommand(), p.leaguesCommand(), p.teamsCommand(),

@@ -2,11 +2,15 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +18,7 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/settings"
+	"pressbox/voice/announce"
 	"pressbox/voice/control/boolean"
 )
 
@@ -117,7 +122,7 @@ func schedulesCommand() *cobra.Command {
 		Long:  "Schedules administers announcements that are spoken at recurring times." + controlHelp,
 	}
 	cmd.AddCommand(
-		listSchedulesCommand(), addScheduleCommand(), removeSchedulesCommand(),
+		listSchedulesCommand(), addScheduleCommand(), editScheduleCommand(), removeSchedulesCommand(),
 		enableScheduleCommand("enable", "Enable a schedule", true),
 		enableScheduleCommand("disable", "Disable a schedule", false),
 		skipScheduleCommand("skip", "Leave out the next time of a schedule", http.MethodPost),
@@ -134,33 +139,101 @@ func listSchedulesCommand() *cobra.Command {
 
 func addScheduleCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "add NAME CRON TEXT",
+		Use:     "add NAME CRON [TEXT]",
 		Short:   "Create a schedule and print its id",
 		Long:    "Add creates a schedule. CRON has five fields: minute, hour, day of the month, month and weekday.",
 		Example: "  pressbox schedules add school \"25 7 * * mon-fri\" \"The bus comes in five minutes.\"",
-		Args:    cobra.ExactArgs(3),
+		Args:    cobra.RangeArgs(2, 3),
 	}
-	zone := cmd.Flags().String("time-zone", "", "`name` such as Europe/Berlin (default the server's)")
-	except := cmd.Flags().StringSlice("except", nil, "`dates` on which it is not spoken, such as 2026-12-24,2026-12-25")
-	voice := cmd.Flags().String("voice", "", "`name` of an installed voice (default the server's)")
-	urgent := cmd.Flags().Bool("urgent", false, "play it before others, and louder")
+	fields := scheduleFlags(cmd)
 	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
-		s := map[string]any{"name": args[0], "cron": args[1], "message": args[2], "urgent": *urgent}
-		if len(*except) > 0 {
-			s["except"] = *except
-		}
-		if *zone != "" {
-			s["time_zone"] = *zone
-		}
-		if *voice != "" {
-			s["voice"] = *voice
-		}
-		var created client.Schedule
-		if err := c.Call(cmd.Context(), http.MethodPost, "/schedules", s, &created); err != nil {
+		s, err := fields()
+		if err != nil {
 			return err
 		}
-		return printf(cmd, "%v %v\n", created.ID, created.Due())
+		s["name"], s["cron"] = args[0], args[1]
+		if len(args) == 3 {
+			s["message"] = args[2]
+		}
+		return putSchedule(cmd, c, http.MethodPost, "/schedules", s)
 	})
+}
+
+func editScheduleCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "edit ID",
+		Short:   "Change what is given of a schedule",
+		Example: "  pressbox schedules edit 4fzq2h7xkq6w5d3n --cron \"30 7 * * mon-fri\" --volume 40",
+		Args:    cobra.ExactArgs(1),
+	}
+	fields := scheduleFlags(cmd)
+	var name, cron, text string
+	cmd.Flags().StringVar(&name, "name", "", "its `name`")
+	cmd.Flags().StringVar(&cron, "cron", "", "its `times`: minute, hour, day of the month, month and weekday")
+	cmd.Flags().StringVar(&text, "text", "", "the `text` that is spoken")
+	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
+		changed, err := fields()
+		if err != nil {
+			return err
+		}
+		for member, flag := range map[string]string{"name": "name", "cron": "cron", "message": "text"} {
+			if cmd.Flags().Changed(flag) {
+				changed[member] = cmd.Flag(flag).Value.String()
+			}
+		}
+		return editSchedule(cmd, c, args[0], changed)
+	})
+}
+
+// scheduleFlags adds the flags of a schedule, and returns what reads the given ones as members of its JSON.
+func scheduleFlags(cmd *cobra.Command) (given func() (map[string]any, error)) {
+	zone := cmd.Flags().String("time-zone", "", "`name` such as Europe/Berlin (default the server's)")
+	except := cmd.Flags().StringSlice("except", nil, "`dates` on which it is not spoken, such as 2026-12-24,2026-12-25")
+	p := announce.Payload{Repeat: &announce.Repetition{}}
+	addFields(cmd, "", reflect.ValueOf(&p).Elem())
+	return func() (map[string]any, error) {
+		if *p.Repeat == (announce.Repetition{}) {
+			p.Repeat = nil
+		}
+		all := map[string]any{}
+		text, err := json.Marshal(p)
+		if err == nil {
+			err = json.Unmarshal(text, &all)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("encode the schedule: %w", err)
+		}
+		delete(all, "message")
+		for flag, value := range map[string]any{"urgent": p.Urgent, "except": *except, "time-zone": *zone} {
+			if cmd.Flags().Changed(flag) {
+				all[strings.ReplaceAll(flag, "-", "_")] = value
+			}
+		}
+		return all, nil
+	}
+}
+
+// editSchedule changes members of a schedule.
+func editSchedule(cmd *cobra.Command, c *client.Client, id string, changed map[string]any) error {
+	path := "/schedules/" + url.PathEscape(id)
+	s := map[string]any{}
+	if err := notFound("schedule", id, c.Call(cmd.Context(), http.MethodGet, path, nil, &s)); err != nil {
+		return err
+	}
+	for _, made := range []string{"id", "next_at", "skip_at"} {
+		delete(s, made)
+	}
+	maps.Copy(s, changed)
+	return putSchedule(cmd, c, http.MethodPut, path, s)
+}
+
+// putSchedule creates or replaces a schedule, and prints when it is due.
+func putSchedule(cmd *cobra.Command, c *client.Client, method, path string, s map[string]any) error {
+	var stored client.Schedule
+	if err := c.Call(cmd.Context(), method, path, s, &stored); err != nil {
+		return err
+	}
+	return printf(cmd, "%v %v\n", stored.ID, stored.Due())
 }
 
 func removeSchedulesCommand() *cobra.Command {
@@ -171,16 +244,7 @@ func removeSchedulesCommand() *cobra.Command {
 func enableScheduleCommand(name, short string, enabled bool) *cobra.Command {
 	cmd := &cobra.Command{Use: name + " ID", Short: short, Args: cobra.ExactArgs(1)}
 	return runWith(cmd, serverFlag(cmd, true), func(cmd *cobra.Command, c *client.Client, args []string) error {
-		path := "/schedules/" + url.PathEscape(args[0])
-		s := map[string]any{}
-		if err := notFound("schedule", args[0], c.Call(cmd.Context(), http.MethodGet, path, nil, &s)); err != nil {
-			return err
-		}
-		delete(s, "id")
-		delete(s, "next_at")
-		delete(s, "skip_at")
-		s["enabled"] = enabled
-		return c.Send(cmd.Context(), http.MethodPut, path, s)
+		return editSchedule(cmd, c, args[0], map[string]any{"enabled": enabled})
 	})
 }
 
