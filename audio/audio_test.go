@@ -375,3 +375,38 @@ func TestChime_anyRate(t *testing.T) {
 		}
 	}
 }
+
+// A stretched tone has its pitch and its level, and the length that was asked for, however it arrives.
+func TestStretcher(t *testing.T) {
+	t.Parallel()
+	const rate, n = 24000, 48000
+	for _, frequency := range []float64{110, 220, 1000} {
+		source := sine(frequency, rate, n, 0.5)
+		for _, speed := range []float64{0.25, 0.5, 0.8, 1.25, 2, 4} {
+			s := audio.NewStretcher(rate, speed)
+			var got []float32
+			for part := range slices.Chunk(source, 997) {
+				got = s.Append(got, part)
+			}
+			got = s.Flush(got)
+			check.Equal(t, len(got), int(math.Round(n/speed)), "samples at %v", speed)
+			crossings, square := 0, 0.0
+			middle := got[len(got)/10 : len(got)*9/10]
+			for i, v := range middle {
+				square += float64(v) * float64(v)
+				if i > 0 && middle[i-1] < 0 && v >= 0 {
+					crossings++
+				}
+			}
+			hertz := float64(crossings) * rate / float64(len(middle))
+			level := math.Sqrt(square / float64(len(middle)))
+			check.That(t, math.Abs(hertz/frequency-1) < 0.03 && math.Abs(level/0.3536-1) < 0.1,
+				"%v Hz at %v: %.1f Hz, level %.3f", frequency, speed, hertz, level)
+		}
+	}
+	for _, n := range []int{0, 1, 700} {
+		s := audio.NewStretcher(rate, 2)
+		got := s.Flush(s.Append(nil, make([]float32, n)))
+		check.Equal(t, len(got), int(math.Round(float64(n)/2)), "samples of %d", n)
+	}
+}

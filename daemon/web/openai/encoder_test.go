@@ -19,7 +19,8 @@ func TestEncoder_otherRate(t *testing.T) {
 	}{{"wav", 22050}, {"pcm", pcmRate}} {
 		var data bytes.Buffer
 		f := formats[tt.format]
-		e := &encoder{rate: f.rate, start: func(rate int) (io.WriteCloser, error) { return f.start(&data, rate) }}
+		start := func(rate int) (io.WriteCloser, error) { return f.start(&data, rate) }
+		e := &encoder{joiner: audio.Joiner{Rate: f.rate}, start: start, speed: 1}
 		for _, rate := range []int{22050, 22050, 16000, 22050} {
 			clip := audio.Clip{Rate: rate, Samples: slices.Repeat([]float32{0.25}, rate)} // a second
 			check.NoError(t, e.add(clip))
@@ -33,7 +34,8 @@ func TestEncoder_otherRate(t *testing.T) {
 			t.Errorf("%s: %d samples of 4 s, want %d", tt.format, got, want)
 		}
 	}
-	e := &encoder{rate: pcmRate, start: func(int) (io.WriteCloser, error) { return startPCM(io.Discard, 0) }}
+	start := func(int) (io.WriteCloser, error) { return startPCM(io.Discard, 0) }
+	e := &encoder{joiner: audio.Joiner{Rate: pcmRate}, start: start, speed: 1}
 	if err := e.add(audio.Clip{Rate: 1}); err == nil {
 		t.Error("a rate that cannot be converted has no error")
 	}

@@ -9,7 +9,8 @@ import (
 	"pressbox/voice/announce"
 )
 
-const minRate, maxRate = 60, 400 // words per minute
+// Words per minute between which a voice's own pace is natural; what is beyond is done by the time stretch.
+const slowest, fastest = 85, 300
 
 // A speechRequest is the body of a request of the OpenAI API. Other members are ignored.
 //
@@ -30,8 +31,10 @@ type speechRequest struct {
 	// and aac need ffmpeg on the server (422 `encoder_missing`). Default: mp3 where ffmpeg is, otherwise wav.
 	Format string `json:"response_format" enum:"wav,pcm,flac,mp3,opus,aac"`
 	// sse: events `speech.audio.delta` with the member audio, in base64, then `speech.audio.done`.
-	Stream string  `json:"stream_format" enum:"audio,sse" default:"audio"`
-	Speed  float64 `json:"speed" minimum:"0.25" maximum:"4" default:"1"` // relative to DEFAULT_RATE
+	Stream string `json:"stream_format" enum:"audio,sse" default:"audio"`
+	// Relative to DEFAULT_RATE: by the voice's pace from 85 to 300 words a minute, beyond by a time stretch that keeps
+	// the pitch.
+	Speed float64 `json:"speed" minimum:"0.25" maximum:"4" default:"1"`
 	// Words per minute, takes precedence over speed; 0: use speed. Not in the OpenAI API.
 	Rate int      `json:"rate" minimum:"0" maximum:"400" default:"0"`
 	_    struct{} `additionalProperties:"true"`
@@ -69,8 +72,14 @@ func (h *handlers) speech(w http.ResponseWriter, r *http.Request) error {
 		body.Format = h.defaultFormat()
 	}
 	if body.Rate == 0 {
-		rate := int(math.Round(float64(h.DefaultRate()) * body.Speed))
-		body.Rate = max(minRate, min(maxRate, rate))
+		rate := float64(h.DefaultRate()) * body.Speed
+		body.Rate = int(math.Round(max(slowest, min(fastest, rate))))
+		body.Speed = rate / float64(body.Rate)
+	} else {
+		body.Speed = 1
+	}
+	if math.Abs(body.Speed-1) < 0.01 { // a rate is a whole number
+		body.Speed = 1
 	}
 	n, err := h.Announcer.CheckSpeech(announce.Request{Content: announce.Content{
 		Message: body.Input, Voice: h.installedVoice(string(body.Voice)), Rate: body.Rate,

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -35,6 +36,24 @@ import (
 	"pressbox/packaging/check"
 	"pressbox/voice"
 )
+
+// The voice speaks at 85 to 300 words a minute; beyond, its speech is stretched.
+func TestSpeech_speed(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t) // the default rate is 170, and the speaker has the same clips at each
+	samples := func(members string) float64 {
+		w := r.Do(t, "POST", "/v1/audio/speech", `{"input": "one two", "response_format": "pcm"`+members+`}`).Want(200)
+		return float64(len(w.Text) / 2)
+	}
+	plain := samples("")
+	for members, want := range map[string]float64{
+		`, "speed": 0.5`: 1, `, "speed": 0.25`: 0.5, `, "speed": 1.76`: 1, `, "speed": 4`: 680. / 300,
+		`, "speed": 4, "rate": 170`: 1, `, "rate": 400`: 1,
+	} {
+		got := plain / samples(members)
+		check.That(t, math.Abs(got/want-1) < 0.01, "%s: %.3f times as fast, want %.3f", members, got, want)
+	}
+}
 
 func TestSpeech_wav(t *testing.T) {
 	t.Parallel()

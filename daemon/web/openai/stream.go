@@ -77,7 +77,7 @@ func (h *handlers) send(
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Header().Set("X-Accel-Buffering", "no") // nginx would delay events
 	}
-	err := h.encode(ctx, out, body.Format, n, slot)
+	err := h.encode(ctx, out, body, n, slot)
 	switch {
 	case err == nil:
 		return nil
@@ -92,11 +92,12 @@ func (h *handlers) send(
 // encode writes the speech of an announcement to out. Everything that it has started
 // has ended when it returns.
 func (h *handlers) encode(
-	ctx context.Context, out *response, name string, n announce.Announcement, slot *limits.Slot,
+	ctx context.Context, out *response, body speechRequest, n announce.Announcement, slot *limits.Slot,
 ) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	e := &encoder{rate: formats[name].rate, start: func(rate int) (io.WriteCloser, error) {
+	name := body.Format
+	e := &encoder{joiner: audio.Joiner{Rate: formats[name].rate}, speed: body.Speed, start: func(rate int) (io.WriteCloser, error) {
 		if start := formats[name].start; start != nil {
 			return start(out, rate)
 		}
@@ -104,7 +105,7 @@ func (h *handlers) encode(
 	}}
 	for clip, err := range h.Speaker.Speak(ctx, announce.Utterance{Voice: n.Voice, Message: n.Message, Rate: n.Rate}) {
 		if err == nil {
-			out.time.Extend(clip.Duration())
+			out.time.Extend(time.Duration(float64(clip.Duration()) / body.Speed))
 			err = slot.Read(ctx, func() error { return e.add(clip.Clip) })
 		}
 		if err != nil {
@@ -123,61 +124,47 @@ func (h *handlers) encode(
 
 // An encoder encodes clips as a stream of one rate.
 type encoder struct {
-	rate      int // of the stream; 0 means that of the first clip
-	start     func(rate int) (io.WriteCloser, error)
-	out       io.WriteCloser   // nil before the first clip
-	from      int              // rate of the last clip
-	resampler *audio.Resampler // from that rate; nil if it is the stream's
+	joiner  audio.Joiner
+	start   func(rate int) (io.WriteCloser, error)
+	speed   float64          // by which the speech is faster than the voice's
+	stretch *audio.Stretcher // nil before the first clip, and where speed is 1
+	out     io.WriteCloser   // nil before the first clip
 }
 
 // add encodes the next clip.
-func (e *encoder) add(c audio.Clip) (err error) {
-	if e.out == nil {
-		if e.rate == 0 {
-			e.rate = c.Rate
-		}
-		if e.out, err = e.start(e.rate); err != nil {
-			e.out = nil // not an interface that holds a nil pointer
-			return err
-		}
+func (e *encoder) add(c audio.Clip) error {
+	samples, err := e.joiner.Append(nil, c)
+	if err != nil {
+		return err
 	}
-	samples := c.Samples
-	if c.Rate != e.from {
-		if samples, err = e.convert(c); err != nil {
+	if e.out == nil {
+		out, err := e.start(e.joiner.Rate)
+		if err != nil {
 			return err
 		}
-	} else if e.resampler != nil {
-		samples = e.resampler.Append(nil, samples)
+		if e.out = out; e.speed != 1 {
+			e.stretch = audio.NewStretcher(e.joiner.Rate, e.speed)
+		}
 	}
 	return e.write(samples)
 }
 
-// convert returns the samples of a clip of another rate than the last clip's, behind
-// what the resampler still has of that.
-func (e *encoder) convert(c audio.Clip) (samples []float32, err error) {
-	if e.resampler != nil {
-		samples = e.resampler.Flush(nil)
-	}
-	e.from, e.resampler = c.Rate, nil
-	if c.Rate == e.rate {
-		return append(samples, c.Samples...), nil
-	}
-	if e.resampler, err = audio.NewResampler(c.Rate, e.rate); err != nil {
-		return nil, err
-	}
-	return e.resampler.Append(samples, c.Samples), nil
-}
-
 func (e *encoder) write(samples []float32) error {
+	if e.stretch != nil {
+		samples = e.stretch.Append(nil, samples)
+	}
 	_, err := e.out.Write(audio.AppendS16LE(nil, samples))
 	return err
 }
 
 // end encodes what is left after the last clip.
-func (e *encoder) end() error {
-	var err error
-	if e.resampler != nil {
-		err = e.write(e.resampler.Flush(nil))
+func (e *encoder) end() (err error) {
+	if e.out != nil {
+		err = e.write(e.joiner.Flush(nil))
+	}
+	if stretch := e.stretch; stretch != nil && err == nil {
+		e.stretch = nil
+		err = e.write(stretch.Flush(nil))
 	}
 	return errors.Join(err, e.close())
 }
