@@ -120,6 +120,7 @@ test-crash: parts build ## every power cut, the long kill tests, and a whole gam
 	PRESSBOX_CRASH_STATES=all go test -timeout 60m -run 'owerCut|iskFails' -v ./daemon/recovery ./daemon/disktest
 	PRESSBOX_CRASH_ROUNDS=200 go test -timeout 60m -run 'Crash|[Kk]ill' -v ./store ./daemon
 	PRESSBOX_CRASH_ROUNDS=20 go test -timeout 60m -run TestAll_mqttFaults -v ./daemon
+	PRESSBOX_CRASH_ROUNDS=30 go test -timeout 60m -run TestAll_goesOn -v ./daemon/soundtest
 	PRESSBOX_CRASH_ROUNDS=1000 go test -timeout 60m -run Crash -v ./game/live
 	PRESSBOX_CRASH_ROUNDS=1 go test -timeout 60m -run TestWholeGames -v ./daemon/web/play
 

@@ -21,6 +21,7 @@ import (
 	"pressbox/daemon/replica"
 	"pressbox/daemon/servertest"
 	"pressbox/packaging/check"
+	"pressbox/store/killtest"
 )
 
 // passage has 56 ordinary words and no number.
@@ -683,4 +684,70 @@ func match(recording, clip []float32) (at int, gain float64) {
 		}
 	}
 	return at, gain
+}
+
+// sentences has twelve sentences, about half a minute of speech, none of them longer than longestSentence.
+const (
+	sentences = "The first train leaves at dawn. It stops at every village on the way. Nobody gets on at the mill. " +
+		"At the bridge two farmers wait with their baskets. One of them sells apples, the other one sells eggs. " +
+		"They sit by the window and talk about the weather. The river is high this year. " +
+		"The old castle stands on the hill behind the wood. Children wave from the garden of the school. " +
+		"Then the train comes out of the tunnel. The town lies in the sun. Everybody takes his hat and gets out."
+	longestSentence = 4 * rate // samples
+)
+
+// goesOn announces a message rounds times and calls interrupt while it is spoken, at a moment that is drawn; interrupt
+// returns when the message may be spoken again. It goes on then: of what was heard, at most so much is heard again, and
+// nothing of the rest is missing.
+func goesOn(t *testing.T, s *servertest.Server, again int, interrupt func(*pulsetest.Recording) *pulsetest.Recording) {
+	t.Helper()
+	whole := len(s.Samples(client.Announcement{Message: sentences}))
+	const slack = rate * 6 / 10 // samples: the pace depends on what is left, and a sink on when it is asked
+	for round := range killtest.Rounds(t, 1) {
+		moment := rate/2 + int(killtest.Moment(round, time.Duration(whole-2*rate)))
+		pulsetest.Retry(t, func(t *pulsetest.Attempt) {
+			recording := s.Sound.Record()
+			id := s.Post(client.Announcement{Message: sentences}).ID
+			recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > moment })
+			next := interrupt(recording)
+			before := len(audible(recording.Stop()))
+			s.AwaitPlayed(id)
+			after := len(audible(next.Stop()))
+			heardAgain := before + after - whole
+			t.Logf("round %d: after %.1f s, %.1f s are heard again", round, seconds(before), seconds(heardAgain))
+			check.That(t, heardAgain >= -slack && heardAgain <= again+slack,
+				"%.1f s and then %.1f s of %.1f s were heard, want at most %.1f s again",
+				seconds(before), seconds(after), seconds(whole), seconds(again))
+		})
+	}
+}
+
+func seconds(samples int) float64 { return float64(samples) / rate }
+
+// After a kill at any moment, at most the last 10 s and a sentence are heard again.
+func TestAll_goesOnAfterKill(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t, "CHIME=none")
+	goesOn(t, s, 10*rate+longestSentence, func(recording *pulsetest.Recording) *pulsetest.Recording {
+		check.That(t, s.End(syscall.SIGKILL) != nil, "the server exited with 0")
+		recording.WaitFor(func(samples []float32) bool { return quietAfter(samples, 0) })
+		next := s.Sound.Record()
+		s.Restart("CHIME=none")
+		return next
+	})
+}
+
+// After the loss of the sound server at any moment, at most one sentence is heard again.
+func TestAll_goesOnAfterLoss(t *testing.T) {
+	t.Parallel()
+	s := servertest.NewServer(t, "CHIME=none")
+	goesOn(t, s, longestSentence, func(*pulsetest.Recording) *pulsetest.Recording {
+		s.Sound.Kill()
+		awaitHealth(t, s.URL, func(h client.Health) bool { return h.Status == "degraded" })
+		s.Signal(t, syscall.SIGSTOP) // until the recorder listens
+		s.Sound.Start()
+		next := s.Sound.Record()
+		s.Signal(t, syscall.SIGCONT)
+		return next
+	})
 }
