@@ -26,15 +26,19 @@ func (c clause) characters() int { return utf8.RuneCountInString(c.text) }
 // ends reports whether the clause is the last of its sentence.
 func (c clause) ends() bool { return c.lineEnd || c.mark == '.' || c.mark == '?' || c.mark == '!' }
 
-// pause returns the silence after the clause, if it ends a sentence.
+// pause returns the silence after the clause, if a segment ends there; 0 where only the voice makes one.
 func (c clause) pause() time.Duration {
 	switch {
 	case c.lineEnd && c.mark == ':':
 		return ListPause
 	case c.lineEnd:
 		return ParagraphPause
-	default:
+	case c.ends():
 		return Pause
+	case c.mark == ';':
+		return ClausePause
+	default:
+		return 0
 	}
 }
 
@@ -237,7 +241,7 @@ func offset(text string, n int) int {
 // A segment is the unit for the model: a sentence or a part of one.
 type segment struct {
 	clauses  []clause
-	pause    time.Duration // before it; 0 unless it starts a sentence other than the first
+	pause    time.Duration // before it; 0 unless it starts a sentence other than the first, or follows a semicolon
 	sentence int           // that it belongs to, from 0
 }
 
@@ -250,8 +254,7 @@ func (s clauses) segments() iter.Seq[segment] {
 			if !yield(segment{clauses: s[:n], pause: pause, sentence: sentence}) {
 				return
 			}
-			if pause = 0; s[n-1].ends() {
-				pause = s[n-1].pause()
+			if pause = s[n-1].pause(); s[n-1].ends() {
 				sentence++
 			}
 			s = s[n:]
@@ -264,7 +267,8 @@ func (s clauses) segments() iter.Seq[segment] {
 // budget, or more if they have less than the least size.
 func (s clauses) next(least, budget int) (n, size int) {
 	for i, c := range s {
-		if i > 0 && (s[i-1].phrase || size >= least && size+c.characters() > budget && s.breakable(i)) {
+		semicolon := i > 0 && s[i-1].mark == ';' && size >= minAlone && s.breakable(i)
+		if i > 0 && (s[i-1].phrase || semicolon || size >= least && size+c.characters() > budget && s.breakable(i)) {
 			return i, size
 		}
 		size += c.characters()

@@ -13,7 +13,7 @@ type textLength struct {
 	numbers  int // words with digits or a hyphen, as in "twenty-one"
 	marks    int // inside segments
 	segments int
-	pauses   int           // between sentences
+	pauses   int           // between sentences, and after semicolons
 	longer   time.Duration // than [Pause] are these together; negative if shorter
 }
 

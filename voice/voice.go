@@ -24,12 +24,13 @@ import (
 )
 
 // Pause is the silence between sentences, ParagraphPause that between paragraphs, ListPause that between a colon and a
-// list, each with that which the voice itself leaves at its ends; leastPause is inserted
-// in any case.
+// list, ClausePause that after a semicolon, each with that which the voice itself leaves at its ends; leastPause is
+// inserted in any case.
 const (
 	Pause          = 450 * time.Millisecond
 	ParagraphPause = 800 * time.Millisecond
 	ListPause      = 350 * time.Millisecond
+	ClausePause    = 300 * time.Millisecond
 	leastPause     = 100 * time.Millisecond
 )
 

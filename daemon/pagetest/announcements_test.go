@@ -113,8 +113,9 @@ func TestAnnouncements_everyField(t *testing.T) {
 			.filter((name) => name !== "at" && !`+offered+`.includes(name)).join())`)
 	check.That(t, missing == "", "the form does not offer %s", missing)
 
+	b.shows("[name=chime] [value=alert]")
 	for selector, value := range map[string]string{
-		"[name=title]": "Laundry", "[name=priority]": "2", "[name=volume]": "40", "[name=chime]": "alert",
+		"[name=sound]": "ding", "[name=title]": "Laundry", "[name=priority]": "2", "[name=volume]": "40", "[name=chime]": "alert",
 		"[name=ttl]": "5", "[name=repeat]": "own", "[name=in]": "30",
 	} {
 		b.set(selector, value)
@@ -128,10 +129,10 @@ func TestAnnouncements_everyField(t *testing.T) {
 	b.says("#scheduled li", "Laundry: The washer is done.")
 	got := value[string](b, `fetch("/api/notify").then((r) => r.json()).then(({ scheduled: [a] }) => {
 		const seconds = (from, to) => Math.round((new Date(to) - new Date(from)) / 1000);
-		return [a.title, a.priority, a.volume, a.chime, a.repeat.times, a.repeat.every,
+		return [a.title, a.priority, a.volume, a.sound, a.chime, a.repeat.times, a.repeat.every,
 			seconds(a.created_at, a.at), seconds(a.at, a.expires_at)].join(" ");
 	})`)
-	check.Equal(t, got, "Laundry 2 40 alert 4 120 1800 300", "it was sent as")
+	check.Equal(t, got, "Laundry 2 40 ding alert 4 120 1800 300", "it was sent as")
 	check.That(t, b.is(`$("[name=title]").value === "" && !$("[name=room]:checked")`),
 		"the next announcement has fields of this one")
 

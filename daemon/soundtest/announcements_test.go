@@ -184,7 +184,7 @@ func TestAnnouncement_pauses(t *testing.T) {
 	s := servertest.NewServer(t)
 	for between, want := range map[string]time.Duration{
 		". ": 450 * time.Millisecond, "\n": 450 * time.Millisecond, ".\n\n": 800 * time.Millisecond,
-		":\n- ": 350 * time.Millisecond, ":\n\n1. ": 350 * time.Millisecond,
+		"; ": 300 * time.Millisecond, ":\n- ": 350 * time.Millisecond, ":\n\n1. ": 350 * time.Millisecond,
 	} {
 		text := "Dinner is ready in the kitchen" + between + "Please come down, all of you"
 		got := longestSilence(audible(s.Samples(client.Announcement{Message: text})))

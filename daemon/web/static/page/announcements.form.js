@@ -27,14 +27,14 @@ const repeats = {
 };
 /** The fields that show their violations. The first has two names. */
 const fields = [
-  "message", "input", "voice", "rate", "at", "in", "cron", "title", "priority", "volume", "ttl", "chime", "repeat",
-  "room",
+  "message", "input", "voice", "rate", "at", "in", "cron", "title", "priority", "volume", "ttl", "sound", "chime",
+  "repeat", "room",
 ];
 
 /** Returns the fields that are reset after sending; "" is a field's default. @param {string} when */
 const blank = (when) => ({
   message: "", title: "", urgent: false, priority: "", volume: "", ttl: "", room: new Set(),
-  chime: "", repeat: "", times: "3", every: "10", when, at: "", in: "10",
+  sound: "", chime: "", repeat: "", times: "3", every: "10", when, at: "", in: "10",
 });
 
 /**
@@ -64,7 +64,9 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     time: "07:00",
     days: new Set(weekdays.slice(0, 5)),
   };
-  /** @type {string[]} */ let rooms = []; // once the other options are open
+  // Once the other options are open:
+  /** @type {string[]} */ let rooms = [];
+  /** @type {string[]} */ let sounds = [];
   const spoken = () => ({ message: draft.message, voice: draft.voice || undefined });
   /** Returns the fields that differ from their defaults; JSON leaves out what is undefined. @returns {Content} */
   const content = () => ({
@@ -74,7 +76,8 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     urgent: draft.urgent || undefined,
     priority: Number(draft.priority) || undefined,
     volume: Number(draft.volume) || undefined,
-    chime: /** @type {Content["chime"]} */ (draft.chime || undefined),
+    sound: draft.sound || undefined,
+    chime: draft.chime || undefined,
     ttl: Number(draft.ttl) * minute || undefined,
     repeat: draft.repeat === "own" ? own() : repeats[draft.repeat],
     room: draft.room.size ? [...draft.room] : undefined,
@@ -108,7 +111,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
           errors: [{ path: "/cron", code: "page", detail: t("say.nodays") }],
         });
       const s = await plans.create({
-        name: [...draft.message.trim()].slice(0, maxName).join(""),
+        name: [...(draft.message.trim() || draft.sound)].slice(0, maxName).join(""),
         cron: cronOf(draft.days, draft.time),
         time_zone: timeZone,
         enabled: true,
@@ -199,14 +202,16 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         @input=${set(name)}
       />${violations(name)}
     </div>`;
-  /** @param {"chime" | "repeat" | "priority"} name @param {string[]} values */
+  /** @param {"sound" | "chime" | "repeat" | "priority"} name @param {string[]} values */
   const select = (name, values) =>
     html`<div>
       <label for=${name}>${t(`say.${name}`)}</label>
       <select id=${name} name=${name} .value=${draft[name]} @change=${set(name)}>
         ${["", ...values].map(
           (v) =>
-            html`<option value=${v} ?selected=${draft[name] === v}>${label(`say.${name}`, v || "default")}</option>`,
+            html`<option value=${v} ?selected=${draft[name] === v}>
+              ${label(`say.${name}`, v || "default", label("say.chime", v))}
+            </option>`,
         )}
       </select>
       ${violations(name)}
@@ -216,12 +221,13 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
     if (!of.delete(value)) of.add(value);
     update();
   };
-  /** Loads the rooms once the other options are opened. @param {Event} e */
+  /** Loads the rooms and the sounds once the other options are opened. @param {Event} e */
   const open = async (e) => {
     if (!(/** @type {HTMLDetailsElement} */ (e.target).open) || rooms.length) return;
     await requested.run(async () => {
       const list = /** @type {Api["Room"][]} */ ((await api("GET", "/api/rooms")).rooms);
       rooms = [...list.map((r) => r.name), "all"];
+      sounds = /** @type {Api["Sound"][]} */ ((await api("GET", "/api/sounds")).sounds).map((s) => s.name);
     });
     update();
   };
@@ -255,7 +261,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         @input=${set("title")}
       />${violations("title")}
       <div class="two">
-        ${select("chime", ["none", "ding", "ding-dong", "alert", "alarm"])}
+        ${select("chime", ["none", ...sounds])} ${select("sound", sounds)}
         ${select("priority", ["1", "2", "3", "4", "5"])}
         ${amount("volume", 1, 100)} ${amount("ttl", 1, 1440)}
         ${select("repeat", [...Object.keys(repeats), "own"])}
@@ -316,7 +322,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
 
   const render = () => {
     if (voices.loaded && draft.voice && !voices.labels.has(draft.voice)) draft.voice = "";
-    const empty = !draft.message.trim();
+    const mute = !draft.message.trim();
     return html`<form class="leaf panel" @submit=${submit} aria-labelledby="say-title">
       <p class="kicker">${t("say.kicker")}</p>
       ${!planning
@@ -329,7 +335,7 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
         name="message"
         rows="3"
         maxlength=${maxLength}
-        required
+        ?required=${!draft.sound}
         placeholder=${t("say.placeholder")}
         aria-invalid=${invalid("message")}
         aria-describedby="wrong-message"
@@ -381,14 +387,14 @@ export function form(shared, { voices, speaker, air, favorites, plans, planning 
       ${draft.urgent || draft.when !== "now" ? nothing : speaker.warning()}
       <p class="row">
         <button class="primary" ?disabled=${sending}>${t(draft.when === "now" ? "say.speak" : "say.plan")}</button>
-        <button type="button" @click=${listen} ?disabled=${empty} aria-pressed=${Boolean(listener?.state)}>
+        <button type="button" @click=${listen} ?disabled=${mute} aria-pressed=${Boolean(listener?.state)}>
           ${t(listener?.state === "loading" ? "say.loading" : listener?.state ? "say.stop" : "say.preview")}
         </button>
-        <button type="button" @click=${show} ?disabled=${empty}>${t("say.show")}</button>
+        <button type="button" @click=${show} ?disabled=${mute}>${t("say.show")}</button>
         <button
           type="button"
           @click=${save}
-          ?disabled=${empty || !shared.may}
+          ?disabled=${(mute && !draft.sound) || !shared.may}
           aria-describedby=${shared.may ? nothing : "why-say"}
         >
           ${t("favorites.add")}

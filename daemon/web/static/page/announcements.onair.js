@@ -169,7 +169,7 @@ export function onAir({ update, me }, { voices, speaker, ended: forget }) {
                       ${[note(a), from(a), formatTime(a.created_at)].filter(Boolean).join(" · ")}
                     </small>
                   </div>
-                  ${a.message
+                  ${a.message || (a.sound && !a.seconds)
                     ? html`<button
                         @click=${() => again(a)}
                         aria-label=${t("queue.againlabel", { message: brief(a) })}

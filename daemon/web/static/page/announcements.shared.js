@@ -1,6 +1,6 @@
 // What the sections of the announcements page share: the voices, the texts, and who may do what.
 import { html, nothing } from "./lit-html.js";
-import { t, api, signInAddress } from "./ui.js";
+import { t, label, api, signInAddress } from "./ui.js";
 
 /**
  * What all sections of the page use; "may" allows what CONTROL_ACCESS guards.
@@ -57,7 +57,9 @@ export function voiceList(update) {
   return state;
 }
 
-/** @param {{ title?: string, message: string }} a */
-export const text = ({ title, message }) => (title ? `${title}: ${message}` : message || t("queue.notext"));
-/** @param {{ title?: string, message: string }} a */
+/** Returns what an announcement says. @param {{ title?: string, message?: string, sound?: string }} a */
+export const text = ({ title, message, sound }) =>
+  [title, message || (sound && label("say.sound", sound, label("say.chime", sound)))].filter(Boolean).join(": ") ||
+  t("queue.notext");
+/** @param {{ title?: string, message?: string, sound?: string }} a */
 export const brief = (a) => text(a).slice(0, 60);
