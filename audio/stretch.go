@@ -26,8 +26,8 @@ type Stretcher struct {
 	read, made int       // samples
 }
 
-// NewStretcher returns a stretcher of a stream of so many samples per second that becomes so many times as fast; speed is
-// positive.
+// NewStretcher returns a stretcher of a stream of so many samples per second that becomes so many times as fast; speed
+// is positive.
 func NewStretcher(rate int, speed float64) *Stretcher {
 	s := &Stretcher{speed: speed, hop: int(stretchHop * float64(rate)), reach: int(stretchReach * float64(rate))}
 	s.tail = make([]float32, s.hop)

@@ -115,8 +115,9 @@ func TestAnnouncements_everyField(t *testing.T) {
 
 	b.shows("[name=chime] [value=alert]")
 	for selector, value := range map[string]string{
-		"[name=sound]": "ding", "[name=title]": "Laundry", "[name=priority]": "2", "[name=volume]": "40", "[name=chime]": "alert",
-		"[name=ttl]": "5", "[name=repeat]": "own", "[name=in]": "30",
+		"[name=title]": "Laundry", "[name=priority]": "2", "[name=volume]": "40", "[name=chime]": "alert",
+		"[name=sound]": "ding",
+		"[name=ttl]":   "5", "[name=repeat]": "own", "[name=in]": "30",
 	} {
 		b.set(selector, value)
 	}

@@ -2,6 +2,7 @@ package soundtest_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
@@ -26,8 +27,8 @@ func BenchmarkAudible(b *testing.B) {
 	s := servertest.NewServer(b, "CHIME=none")
 	path := filepath.Join(b.TempDir(), "speech.wav")
 	file := check.Must(os.Create(path))(b)
-	check.NoError(b, audio.WriteWAV(file, audio.Clip{Rate: rate, Samples: s.Samples(client.Announcement{Message: text})}))
-	check.NoError(b, file.Close())
+	speech := audio.Clip{Rate: rate, Samples: s.Samples(client.Announcement{Message: text})}
+	check.NoError(b, errors.Join(audio.WriteWAV(file, speech), file.Close()))
 	recording := s.Sound.Record()
 	heard := func(start func()) time.Duration {
 		time.Sleep(idle)

@@ -97,12 +97,13 @@ func (h *handlers) encode(
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	name := body.Format
-	e := &encoder{joiner: audio.Joiner{Rate: formats[name].rate}, speed: body.Speed, start: func(rate int) (io.WriteCloser, error) {
+	start := func(rate int) (io.WriteCloser, error) {
 		if start := formats[name].start; start != nil {
 			return start(out, rate)
 		}
 		return h.FFmpeg.Start(ctx, out, name, rate)
-	}}
+	}
+	e := &encoder{joiner: audio.Joiner{Rate: formats[name].rate}, start: start, speed: body.Speed}
 	for clip, err := range h.Speaker.Speak(ctx, announce.Utterance{Voice: n.Voice, Message: n.Message, Rate: n.Rate}) {
 		if err == nil {
 			out.time.Extend(time.Duration(float64(clip.Duration()) / body.Speed))
