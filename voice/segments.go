@@ -61,6 +61,7 @@ var rawBlock = regexp.MustCompile(`\[\[.*?\]\]`)
 // become clauses that do not end a sentence; a message without a closing mark gets a full stop.
 func newClauses(text string) clauses {
 	var s clauses
+	text = strings.ReplaceAll(text, ",\t", "; ") // a dash is as long as a semicolon
 	for line := range strings.Lines(strings.ToValidUTF8(text, "")) {
 		s.addLine(strings.Join(strings.Fields(line), space))
 		if len(s) > 0 {

@@ -44,7 +44,7 @@ func TestSegments_sizes(t *testing.T) {
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
 	for _, tt := range []struct {
 		name, text string
-		want       string // sizes of the segments; a bar starts a sentence
+		want       string // sizes of the segments; a bar starts a sentence, a semicolon follows one
 	}{
 		{"a sentence", "Dinner is ready.", "15"},
 		{"two sentences", "Dinner is ready. Come down.", "15|9"},
@@ -58,6 +58,10 @@ func TestSegments_sizes(t *testing.T) {
 		{"later sentences whole", "Dinner is ready in the hall. When it rains, please come, all of you.", "27|34"},
 		{"they grow", "One. " + strings.Repeat("A clause of a few words, ", 20), "3|69 138 184 69"},
 		{"no mark", words(100), "69 138 138 149"},
+		{"a semicolon", "Dinner is ready; please come down.", "15;16"},
+		{"a dash", "When dinner is ready,\tplease come down, all of you.", "20;26"},
+		{"a short word before it", "Weather; dinner is ready.", "22"},
+		{"a short word after it", "Dinner is ready; Matthew.", "22"},
 	} {
 		var got strings.Builder
 		for p := range newClauses(tt.text).segments() {
@@ -66,6 +70,8 @@ func TestSegments_sizes(t *testing.T) {
 				size += c.characters()
 			}
 			switch {
+			case p.pause == ClausePause:
+				got.WriteByte(';')
 			case p.pause > 0:
 				got.WriteByte('|')
 			case got.Len() > 0:

@@ -6,10 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"math"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +21,8 @@ import (
 	"pressbox/audio"
 	"pressbox/audio/pulse/pulsetest"
 	"pressbox/daemon/client"
+	"pressbox/daemon/mqtt"
+	"pressbox/daemon/mqtt/mqtttest"
 	"pressbox/daemon/replica"
 	"pressbox/daemon/servertest"
 	"pressbox/packaging/check"
@@ -107,30 +112,71 @@ func TestMute_whileSpoken(t *testing.T) {
 	})
 }
 
-// A volume that is set while something is spoken acts on it at once.
+// A volume that is set while something is spoken acts on it at once, by whatever way it comes, also while another
+// stream is lowered.
 func TestVolume_whileSpoken(t *testing.T) {
 	t.Parallel()
-	s := servertest.NewServer(t, "CONTROL_ACCESS=lan")
-	set := func(volume int) {
+	broker := mqtttest.Start(t)
+	s := servertest.NewServer(t, "CONTROL_ACCESS=lan", "DUCK=-20", "MQTT_URL="+broker.URL("mqtt").String())
+	byAPI := func(volume int) {
 		check.NoError(t, s.Call(t.Context(), http.MethodPut, "/volume", map[string]int{"volume": volume}, new(any)))
 	}
+	byCommand := func(volume int) {
+		cmd := exec.CommandContext(t.Context(), "pressbox", "volume", strconv.Itoa(volume), "--server", s.URL)
+		out, err := cmd.CombinedOutput()
+		check.That(t, err == nil, "pressbox volume: %v: %s", err, out)
+	}
 	want := s.Samples(client.Announcement{Message: passage})
-	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
-		set(100)
-		recording := s.Sound.Record()
-		id := s.Post(client.Announcement{Message: passage}).ID
-		recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate })
-		before := recording.Len()
-		set(25)
-		s.AwaitPlayed(id)
-		got := recording.Stop()
-		const act = rate * 15 / 100
-		loud := occurrences(got, want[:rate/2], 1)
-		check.Require(t, len(loud) == 1, "its beginning occurs at %v", loud)
-		offset := before + act - loud[0] // into the speech
-		at := occurrences(got, want[offset:], 0.25)
-		check.That(t, len(at) == 1 && at[0] == before+act, "a quarter as loud from %v on, want %d", at, before+act)
+	s.Sound.PlayTone(pulsetest.Tone{Program: "film", Sink: "speaker", Silent: true})
+	for name, set := range map[string]func(volume int){
+		"the API": byAPI, "the command line": byCommand, "MQTT": byMQTT(t, broker),
+	} {
+		pulsetest.Retry(t, func(t *pulsetest.Attempt) {
+			byAPI(100)
+			recording := s.Sound.Record()
+			id := s.Post(client.Announcement{Message: passage}).ID
+			recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate })
+			check.That(t, s.Sound.Input("film").Volume < 65536, "the other stream is not lowered")
+			set(25)
+			before := recording.Len()
+			s.AwaitPlayed(id)
+			got := recording.Stop()
+			const act = rate * 15 / 100
+			loud := occurrences(got, want[:rate/2], 1)
+			check.Require(t, len(loud) == 1, "%s: its beginning occurs at %v", name, loud)
+			offset := before + act - loud[0] // into the speech
+			at := occurrences(got, want[offset:], 0.25)
+			check.That(t, len(at) == 1 && at[0] == before+act,
+				"%s: a quarter as loud from %v on, want %d", name, at, before+act)
+		})
+	}
+}
+
+// byMQTT returns what sets the volume of the server on a broker.
+func byMQTT(t *testing.T, broker *mqtttest.Broker) (set func(volume int)) {
+	t.Helper()
+	devices := make(chan string, 1)
+	session := mqtt.New(mqtt.Config{
+		URL: broker.URL("mqtt"), ClientID: "panel", Will: mqtt.Message{Topic: "panel"}, InstanceTopic: "panel/instance",
+		Log: slog.New(slog.DiscardHandler), SaveToken: func(context.Context, string) error { return nil },
+		Subscriptions: []mqtt.Subscription{{
+			Filter: "+/+/status", Retained: true, Handle: func(_ context.Context, m mqtt.Message) error {
+				if device, ok := strings.CutSuffix(m.Topic, "/status"); ok && string(m.Payload) == "online" {
+					select {
+					case devices <- device:
+					default:
+					}
+				}
+				return nil
+			},
+		}},
 	})
+	check.Run(t, session.Run)
+	device := <-devices
+	return func(volume int) {
+		m := mqtt.Message{Topic: device + "/volume/set", Payload: []byte(strconv.Itoa(volume))}
+		check.NoError(t, session.Publish(t.Context(), m))
+	}
 }
 
 // What is played on a muted sink ends as unheard, and its sender is told at once.
@@ -184,7 +230,8 @@ func TestAnnouncement_pauses(t *testing.T) {
 	s := servertest.NewServer(t)
 	for between, want := range map[string]time.Duration{
 		". ": 450 * time.Millisecond, "\n": 450 * time.Millisecond, ".\n\n": 800 * time.Millisecond,
-		"; ": 300 * time.Millisecond, ":\n- ": 350 * time.Millisecond, ":\n\n1. ": 350 * time.Millisecond,
+		"; ": 300 * time.Millisecond, " – ": 300 * time.Millisecond,
+		":\n- ": 350 * time.Millisecond, ":\n\n1. ": 350 * time.Millisecond,
 	} {
 		text := "Dinner is ready in the kitchen" + between + "Please come down, all of you"
 		got := longestSilence(audible(s.Samples(client.Announcement{Message: text})))

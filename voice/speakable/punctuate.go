@@ -74,12 +74,17 @@ func (g gap) text() string {
 	return text + mark + g.separator(mark) + g.sign()
 }
 
+var dash = regexp.MustCompile(`[–—]|--| - `)
+
 // separator returns what follows the mark of a gap: a line break at the end of a paragraph, and at that of a line that
-// ends with a colon, otherwise a space.
+// ends with a colon, a tab after a comma that is a dash, otherwise a space.
 func (g gap) separator(mark string) string {
 	lines := strings.Count(g.is, "\n")
 	if lines >= 2 || lines == 1 && mark == ":" {
 		return "\n"
+	}
+	if mark == "," && dash.MatchString(g.is) {
+		return "\t"
 	}
 	return " "
 }
@@ -155,7 +160,7 @@ func (g gap) mark() string {
 		return is[last : last+1]
 	case strings.Contains(is, "\n"):
 		return "."
-	case strings.ContainsAny(is, "()[]{}|–—•·‹›") || strings.Contains(is, "--") || strings.Contains(is, " - "):
+	case strings.ContainsAny(is, "()[]{}|•·‹›") || dash.MatchString(is):
 		return ","
 	}
 	return ""

@@ -53,11 +53,11 @@ import (
 // "en_GB" or "de". The line ends with a sentence mark; it is empty if s has no speech. lex may be nil. The
 // work is linear in the length of s.
 func Text(s, lang string, lex *Lexicon) string {
-	return strings.ReplaceAll(Lines(s, lang, lex), "\n", " ")
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(Lines(s, lang, lex))
 }
 
 // Lines returns what [Text] does, with a line break instead of a space where a paragraph ends, and between a colon and
-// the lines that follow it, such as those of a list.
+// the lines that follow it, such as those of a list; and with a tab after a comma that is a dash.
 func Lines(s, lang string, lex *Lexicon) string {
 	lang = language(lang)
 	s = clean(s)

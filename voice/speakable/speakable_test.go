@@ -63,7 +63,8 @@ func TestText_tables(t *testing.T) {
 	}
 }
 
-// Paragraphs and what follows a colon are lines of their own, however they are marked up; other lines are not.
+// Paragraphs and what follows a colon are lines of their own, however they are marked up; other lines are not. A tab
+// follows a dash.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
@@ -76,9 +77,12 @@ func TestLines(t *testing.T) {
 		{"Shopping list:\n\n* milk", "Shopping list:\nmilk."},
 		{"Note: milk", "Note: milk."},
 		{"\n\nOne\n\n", "One."},
+		{"Dinner — now - or -- never", "Dinner,\tnow,\tor,\tnever."},
+		{"one-way, 3-4", "one-way, three to four."},
 	} {
 		check.Equal(t, speakable.Lines(tt.text, "en-us", nil), tt.want, "%q", tt.text)
-		check.Equal(t, speakable.Text(tt.text, "en-us", nil), strings.ReplaceAll(tt.want, "\n", " "), "%q", tt.text)
+		plain := strings.NewReplacer("\n", " ", "\t", " ").Replace(tt.want)
+		check.Equal(t, speakable.Text(tt.text, "en-us", nil), plain, "%q", tt.text)
 	}
 }
 

@@ -480,6 +480,7 @@ func (r *Recording) Stop() []float32 {
 type Tone struct {
 	Program string // its name
 	Sink    string
+	Silent  bool // it plays silence
 }
 
 // PlayTone plays a tone until the returned function or the test ends, and returns once it is a stream on the server.
@@ -492,7 +493,11 @@ func (s *Server) PlayTone(tone Tone) (end func()) {
 	}
 	before := len(s.Inputs())
 	pacat := s.command("pacat", args...)
-	pacat.Stdin = &sine{frequency: float64(200 + 50*before), rate: float64(s.cfg.Rate)}
+	wave := &sine{level: 0.1, frequency: float64(200 + 50*before), rate: float64(s.cfg.Rate)}
+	if tone.Silent {
+		wave.level = 0
+	}
+	pacat.Stdin = wave
 	check.NoError(s.tb, pacat.Start())
 	ended := make(chan struct{})
 	go func() {
@@ -508,17 +513,17 @@ func (s *Server) PlayTone(tone Tone) (end func()) {
 	return end
 }
 
-// A sine is an endless wave of a tenth of full scale.
+// A sine is an endless wave.
 type sine struct {
-	frequency, rate float64
-	n               int // samples
+	level, frequency, rate float64
+	n                      int // samples
 }
 
 // Read returns the next samples.
 func (s *sine) Read(p []byte) (int, error) {
 	n := 0
 	for ; n+4 <= len(p); n += 4 {
-		v := 0.1 * math.Sin(2*math.Pi*s.frequency*float64(s.n)/s.rate)
+		v := s.level * math.Sin(2*math.Pi*s.frequency*float64(s.n)/s.rate)
 		binary.LittleEndian.PutUint32(p[n:], math.Float32bits(float32(v)))
 		s.n++
 	}
