@@ -256,11 +256,13 @@ func (a *Attempt) Error(args ...any) {
 }
 
 // Retry fails the test unless one of a few attempts succeeds. A busy host that stalls in mid-word or starts a program
-// too late spoils what is recorded, which is no fault of the code under test; a real fault shows every time.
+// too late spoils what is recorded, which is no fault of the code under test; a real fault shows every time. The
+// pauses between the attempts become longer, as a host is busy for a while.
 func Retry(t *testing.T, attempt func(a *Attempt)) {
 	t.Helper()
 	var failures []string
 	for n := range maxAttempts {
+		time.Sleep(time.Duration(n*n) * time.Second)
 		a := &Attempt{T: t}
 		attempt(a)
 		if len(a.failures) == 0 {
