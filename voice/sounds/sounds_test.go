@@ -112,7 +112,7 @@ func TestPut_full(t *testing.T) {
 func TestPut_refused(t *testing.T) {
 	t.Parallel()
 	s, dir := newSounds(t)
-	largest := append(audio.WAVHeader(192000), make([]byte, sounds.MaxBytes-44)...)
+	largest := append(slices.Clone(short), make([]byte, sounds.MaxBytes-len(short))...)
 	check.NoError(t, failure(put(s, "large", largest)))
 	check.ErrorIs(t, failure(put(s, "larger", append(largest, 0))), sounds.ErrTooLarge, "a byte more")
 	check.ErrorIs(t, failure(put(s, "text", []byte("Dinner is ready."))), decode.ErrBad, "text")

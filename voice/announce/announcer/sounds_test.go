@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,12 +18,29 @@ import (
 // recording. Each sound is of so many seconds, whose samples have the speaker's clip of the name and the second.
 type soundFiles struct {
 	speaker *speaker
+	mu      sync.Mutex // guards the fields below
 	lengths map[string]int
 	gone    []string // of recordings, in order
 }
 
+func (f *soundFiles) length(name string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lengths[name]
+}
+
+// removeAll removes the sounds.
+func (f *soundFiles) removeAll() { f.mu.Lock(); defer f.mu.Unlock(); f.lengths = nil }
+
+// deleted returns the recordings that were deleted.
+func (f *soundFiles) deleted() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.gone)
+}
+
 func (f *soundFiles) Check(name string) error {
-	if f.lengths[name] == 0 && !slices.Contains(audio.Chimes(), audio.Chime(name)) {
+	if f.length(name) == 0 && !slices.Contains(audio.Chimes(), audio.Chime(name)) {
 		return &announce.UnknownSoundError{Name: name, Known: []string{"bell"}}
 	}
 	return nil
@@ -32,7 +50,7 @@ func (f *soundFiles) Clip(name string) (audio.Clip, error) {
 	if err := f.Check(name); err != nil {
 		return audio.Clip{}, err
 	}
-	c := audio.Clip{Rate: 8, Samples: make([]float32, 8*f.lengths[name], 8*f.lengths[name]+8)}
+	c := audio.Clip{Rate: 8, Samples: make([]float32, 8*f.length(name), 8*f.length(name)+8)}
 	f.speaker.mu.Lock()
 	defer f.speaker.mu.Unlock()
 	for i := 0; i < len(c.Samples); i += 16 { // of each part
@@ -42,13 +60,18 @@ func (f *soundFiles) Clip(name string) (audio.Clip, error) {
 }
 
 func (f *soundFiles) Recording(string) (audio.Clip, error) { return f.Clip("recording") }
-func (f *soundFiles) Forget(id string)                     { f.gone = append(f.gone, id) }
+
+func (f *soundFiles) Forget(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.gone = append(f.gone, id)
+}
 
 // withSounds is running with a sound bell of one second, song of six, and recordings of three.
 func withSounds(t *testing.T, test func(h *rig, f *soundFiles)) {
 	t.Helper()
 	bubble(t, settings, func(h *rig) {
-		f := &soundFiles{h.speaker, map[string]int{"bell": 1, "song": 6, "recording": 3}, nil}
+		f := &soundFiles{speaker: h.speaker, lengths: map[string]int{"bell": 1, "song": 6, "recording": 3}}
 		h.parts = func(p *announcer.Parts) { p.Sounds = f }
 		h.restart(settings)
 		defer h.run()()
@@ -109,7 +132,7 @@ func TestSound_removed(t *testing.T) {
 	withSounds(t, func(h *rig, f *soundFiles) {
 		h.post("a", false)
 		text, alone := h.request(sounding("bell", "song", "b")), h.request(sounding("bell", "", ""))
-		f.lengths = nil
+		f.removeAll()
 		time.Sleep(time.Minute)
 		h.expect("a chime b")
 		h.expectStatus(text.ID, announce.Done)
@@ -146,11 +169,11 @@ func TestRecording(t *testing.T) {
 		v := h.request(r)
 		check.Equal(h.t, v.Sound, announce.RecordedSound, "sound")
 		time.Sleep(30 * time.Second)
-		check.Equal(h.t, len(f.gone), 0, "deleted before the second time")
+		check.Equal(h.t, len(f.deleted()), 0, "deleted before the second time")
 		time.Sleep(time.Hour)
 		h.expect("recording1 recording2 recording1 recording2")
 		h.expectStatus("r1", announce.Done)
-		check.That(h.t, slices.Equal(f.gone, []string{"r1"}), "deleted: %q", f.gone)
+		check.That(h.t, slices.Equal(f.deleted(), []string{"r1"}), "deleted: %q", f.deleted())
 		err := check.Err(h.Again(context.Background(), "r1", announce.Request{}))
 		check.ErrorIs(h.t, err, announce.ErrGone, "again")
 	})
