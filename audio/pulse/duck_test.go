@@ -29,17 +29,27 @@ type saver struct {
 	full    error // what it returns instead of saving
 }
 
-func (s *saver) Ducked() ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.content, nil
-}
+func (s *saver) Ducked() ([]byte, error) { return s.load(&s.content), nil }
+func (s *saver) Raised() ([]byte, error) { return s.load(&s.raised), nil }
 
 func (s *saver) SaveDucked(_ context.Context, content []byte) error {
+	return s.save(&s.content, content)
+}
+func (s *saver) SaveRaised(_ context.Context, content []byte) error {
+	return s.save(&s.raised, content)
+}
+
+func (s *saver) load(from *[]byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *from
+}
+
+func (s *saver) save(to *[]byte, content []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.full == nil {
-		s.content = content
+		*to = content
 	}
 	return s.full
 }

@@ -22,8 +22,8 @@ type Urgent struct {
 	Unmute func() (least int, on bool)
 }
 
-// Play is [Sink.Play]. What it changes on the sink it puts back when the sound has been played, unless somebody else
-// has changed it meanwhile.
+// Play is [Sink.Play]. What it changes on the sink it puts back when the sound has been played, unless it was
+// changed meanwhile.
 func (u Urgent) Play(
 	ctx context.Context, clips <-chan audio.Clip, fader *audio.Fader,
 ) (played time.Duration, err error) {
@@ -67,7 +67,7 @@ type raiser struct {
 	sink *Sink
 
 	mu     sync.Mutex // held while the sink is changed
-	loaded bool       // what an earlier process left was loaded
+	loaded bool       // nothing is left of an earlier process or connection
 }
 
 // raise unmutes the sink and raises it to a volume, and returns what puts it back. What is not saved is not changed.
@@ -80,6 +80,7 @@ func (r *raiser) raise(ctx context.Context, ready state, least int) (restore fun
 	if !now.Muted && slices.Equal(change.Before, change.Set) || now.Name == "" {
 		return func() {}
 	}
+	r.loaded = false // the next connection puts it back if this one is lost
 	err := r.save(ctx, &change)
 	if err == nil {
 		err = ready.conn.setSink(change.Name, false, change.Set)
@@ -121,7 +122,7 @@ func (r *raiser) putBack(ctx context.Context, conn *connection, change raisedSin
 	if err == nil {
 		err = r.save(ctx, nil)
 	}
-	if err != nil {
+	if r.loaded = err == nil; err != nil {
 		r.sink.cfg.Log.Warn("sink not put back", "sink", change.Name, "err", err)
 	}
 }

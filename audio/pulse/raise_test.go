@@ -13,21 +13,6 @@ import (
 	"pressbox/packaging/check"
 )
 
-func (s *saver) Raised() ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.raised, nil
-}
-
-func (s *saver) SaveRaised(_ context.Context, content []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.full == nil {
-		s.raised = content
-	}
-	return s.full
-}
-
 // level returns the mute and the volume of the speaker, such as "yes 40%".
 func level(server *pulsetest.Server) string {
 	_, mute, _ := strings.Cut(server.Pactl("get-sink-mute", "speaker"), "Mute: ")
@@ -136,4 +121,23 @@ func TestUrgent_nextSink(t *testing.T) {
 			check.That(t, !there && unheard, "what is not urgent is played on the second sink: %v", err)
 		})
 	}
+}
+
+// A sink that cannot be put back, because its server was lost, is put back when that is there again.
+func TestUrgent_serverLost(t *testing.T) {
+	t.Parallel()
+	server := pulsetest.Start(t, pulsetest.Config{})
+	server.Pactl("set-sink-mute", "speaker", "1")
+	sink := reach(t, pulse.Config{Server: server.Address, Ducked: new(saver)})
+	urgent := pulse.Urgent{Sink: sink, Unmute: func() (int, bool) { return 40, true }}
+	played := make(chan error, 1)
+	go func() {
+		_, err := urgent.Play(t.Context(), all(noise(5*time.Second)), unity())
+		played <- err
+	}()
+	until(t, func() bool { return strings.HasPrefix(level(server), "no ") })
+	server.Kill()
+	check.ErrorIs(t, <-played, audio.ErrSinkLost, "Play")
+	server.Start()
+	until(t, func() bool { return strings.HasPrefix(level(server), "yes ") })
 }

@@ -155,8 +155,8 @@ func speechSettings() []Setting {
 		{
 			Name: "URGENT_UNMUTE", valueType: boolType(), Default: "off", Reload: true,
 			Description: "unmute the sound server's sink for urgent announcements, and raise it to URGENT_MIN_VOLUME",
-			More: "For their time only, also if Pressbox is killed meanwhile; another volume that somebody sets then " +
-				"stays. off: one whose sink is muted is played on the next one in PULSE_SINK.",
+			More: "For their time only, also if Pressbox is killed meanwhile; another volume that is set then stays. " +
+				"off: one whose sink is muted is played on the next one in PULSE_SINK.",
 		},
 		{
 			Name: "DUCK", valueType: decibels(-60), Default: "-20", Reload: true, Page: true,

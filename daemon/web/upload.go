@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"strings"
@@ -28,6 +29,9 @@ func isAudio(r *http.Request) bool {
 	media, _ := requestMedia(r)
 	return strings.HasPrefix(media, "audio/")
 }
+
+// Seconds returns the length of a sound in seconds, to a hundredth.
+func Seconds(d time.Duration) float64 { return math.Round(d.Seconds()*100) / 100 }
 
 // HasUpload reports whether the body of a request may have a sound: an audio/* body, or a multipart form.
 func HasUpload(r *http.Request) bool {

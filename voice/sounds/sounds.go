@@ -1,5 +1,4 @@
-// Package sounds keeps what is announced besides text: the sounds that are installed, and recordings, each of which is
-// announced once.
+// Package sounds stores the sounds that are installed, and recordings, each of which is announced once.
 //
 // One law: a sound that has a name on disk is whole, mono, at [decode.Rate], at the level of speech, and at most
 // [decode.Longest] long: what clients send is decoded before it is saved, and never sent on as it came.
@@ -25,8 +24,8 @@ import (
 	"pressbox/voice/announce"
 )
 
-// Limits. What is saved has at most 2.9 MB, so that the numbers are bounds of bytes too: [MaxInstalledBytes] and
-// [MaxRecordedBytes].
+// Limits. What is saved has at most 2.9 MB, so that the numbers are bounds of bytes too: [MaxInstalledSize] and
+// [MaxRecordedSize].
 const (
 	MaxBytes         = 10_000_000 // of a file that is sent
 	MaxInstalled     = 100

@@ -1,7 +1,6 @@
 package announcements
 
 import (
-	"math"
 	"net/http"
 	"time"
 
@@ -99,7 +98,7 @@ func NewAnnouncement(v announce.View, to viewer) Announcement {
 		ClockUnset: v.ClockUnset, Quiet: v.Quiet, Reason: v.Reason, Rooms: v.Rooms.States(), Sender: to.shown(v.Sender),
 		StartedAt: at(v.Started), EndedAt: at(v.Ended), Error: v.Error,
 	}
-	a.Seconds = math.Round(v.Recording.Seconds()*100) / 100
+	a.Seconds = web.Seconds(v.Recording)
 	if v.Repeat.Times > 0 {
 		a.Repeat = &repetition{v.Repeat.Times, int(v.Repeat.Every.Seconds()), v.Spoken, v.Acknowledged}
 	}

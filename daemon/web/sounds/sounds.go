@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -94,11 +93,8 @@ type sound struct {
 }
 
 func newSound(s sounds.Sound) sound {
-	return sound{s.Name, Seconds(s.Length), s.Bytes, s.BuiltIn, web.Timestamp{Time: s.Created}}
+	return sound{s.Name, web.Seconds(s.Length), s.Bytes, s.BuiltIn, web.Timestamp{Time: s.Created}}
 }
-
-// Seconds returns a duration in seconds, to a hundredth.
-func Seconds(d time.Duration) float64 { return math.Round(d.Seconds()*100) / 100 }
 
 func (h *handlers) list(w http.ResponseWriter, _ *http.Request) error {
 	list := soundList{[]sound{}}
