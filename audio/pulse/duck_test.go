@@ -35,6 +35,7 @@ func (s *saver) Raised() ([]byte, error) { return s.load(&s.raised), nil }
 func (s *saver) SaveDucked(_ context.Context, content []byte) error {
 	return s.save(&s.content, content)
 }
+
 func (s *saver) SaveRaised(_ context.Context, content []byte) error {
 	return s.save(&s.raised, content)
 }
