@@ -74,15 +74,18 @@ type raiser struct {
 func (r *raiser) raise(ctx context.Context, ready state, least int) (restore func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := ready.sink
+	now, err := ready.conn.sinkNamed(ready.sink.Name) // the state may not yet know what was put back last
+	if err != nil {
+		r.sink.cfg.Log.Warn("sink not raised", "sink", ready.sink.Name, "err", err)
+		return func() {}
+	}
 	target := uint32(math.Round(float64(least) / 100 * float64(proto.VolumeNorm)))
 	change := raisedSink{now.Name, now.Muted, now.volumes, raised(now.volumes, target)}
 	if !now.Muted && slices.Equal(change.Before, change.Set) || now.Name == "" {
 		return func() {}
 	}
 	r.loaded = false // the next connection puts it back if this one is lost
-	err := r.save(ctx, &change)
-	if err == nil {
+	if err = r.save(ctx, &change); err == nil {
 		err = ready.conn.setSink(change.Name, false, change.Set)
 	}
 	if err != nil {
@@ -115,9 +118,13 @@ func raised(volumes []uint32, target uint32) []uint32 {
 
 // putBack gives a sink its mute and its volumes back as far as they are still those that were set, and forgets it.
 func (r *raiser) putBack(ctx context.Context, conn *connection, change raisedSink) {
-	l, err := conn.list()
-	if err == nil {
-		err = r.putBackIn(conn, l.sinks, change)
+	now, err := conn.sinkNamed(change.Name)
+	if err == nil && now.Name != "" { // else it is gone, and the server remembers what was set; so does a person
+		volumes := now.volumes
+		if sameVolumes(volumes, change.Set) {
+			volumes = change.Before
+		}
+		err = conn.setSink(change.Name, now.Muted || change.Muted, volumes)
 	}
 	if err == nil {
 		err = r.save(ctx, nil)
@@ -125,18 +132,6 @@ func (r *raiser) putBack(ctx context.Context, conn *connection, change raisedSin
 	if r.loaded = err == nil; err != nil {
 		r.sink.cfg.Log.Warn("sink not put back", "sink", change.Name, "err", err)
 	}
-}
-
-func (r *raiser) putBackIn(conn *connection, sinks []serverSink, change raisedSink) error {
-	i := slices.IndexFunc(sinks, func(s serverSink) bool { return s.Name == change.Name })
-	if i < 0 {
-		return nil // it is gone, and the server remembers what was set; so does a person
-	}
-	volumes := sinks[i].volumes
-	if sameVolumes(volumes, change.Set) {
-		volumes = change.Before
-	}
-	return conn.setSink(change.Name, sinks[i].Muted || change.Muted, volumes)
 }
 
 // load puts back what an earlier process has left, once there is a connection.

@@ -91,6 +91,25 @@ func TestUrgent_unmutes(t *testing.T) {
 	}
 }
 
+// What urgent sounds that follow one another at once put back is what was there before the first.
+func TestUrgent_oneAfterAnother(t *testing.T) {
+	t.Parallel()
+	for name, start := range servers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := start(t, pulsetest.Config{})
+			server.Pactl("set-sink-mute", "speaker", "1")
+			server.Pactl("set-sink-volume", "speaker", "10%")
+			sink := reach(t, pulse.Config{Server: server.Address, Ducked: new(saver)})
+			urgent := pulse.Urgent{Sink: sink, Unmute: func() (int, bool) { return 40, true }}
+			for range 12 {
+				check.Must(urgent.Play(t.Context(), all(noise(20*time.Millisecond)), unity()))(t)
+			}
+			check.Equal(t, level(server), "yes 10%", "afterwards")
+		})
+	}
+}
+
 type player interface {
 	Play(ctx context.Context, clips <-chan audio.Clip, fader *audio.Fader) (time.Duration, error)
 }

@@ -51,6 +51,15 @@ func (c *connection) list() (l listing, err error) {
 	return l, nil
 }
 
+// sinkNamed returns a sink as it is now; its Name is "" if there is none.
+func (c *connection) sinkNamed(name string) (serverSink, error) {
+	l, err := c.list()
+	if i := slices.IndexFunc(l.sinks, func(s serverSink) bool { return s.Name == name }); i >= 0 {
+		return l.sinks[i], err
+	}
+	return serverSink{}, err
+}
+
 // query returns the state of the server; its error is why nothing can be played.
 func (c *connection) query(want []string) state {
 	l, err := c.list()
