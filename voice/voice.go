@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -135,14 +134,16 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 	}
 }
 
-// leadTime is the silence before the first sample that is louder than leadFloor, −40 dBFS.
-const leadTime, leadFloor = 15 * time.Millisecond, 0.01
+// leadTime is the silence before the first sample that is audible.
+const leadTime = 15 * time.Millisecond
 
 // trimmed returns the samples of a segment without the silence before its sound, but for leadTime: it would delay what
-// is announced.
+// is announced. A silent one stays as it is.
 func (v *Voice) trimmed(samples []float32) []float32 {
-	floor := leadFloor / v.Calibration.orDefault().Gain
-	loud := slices.IndexFunc(samples, func(s float32) bool { return s >= floor || s <= -floor })
+	loud := audio.Onset(samples, audio.Audible/v.Calibration.orDefault().Gain)
+	if loud == len(samples) {
+		return samples
+	}
 	return samples[max(0, loud-int(leadTime.Seconds()*float64(v.Config.SampleRate))):]
 }
 
