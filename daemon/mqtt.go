@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -53,7 +54,8 @@ func (a *app) newBroker() (*broker, error) {
 	topic := cfg.Topic + "/" + record.ID()
 	b.device = device.New(device.Config{
 		Device: homeassistant.Device{
-			ID: record.ID(), Name: "Pressbox " + a.Config.RoomName(), Version: version, URL: a.pageURL(), Topic: topic,
+			ID: record.ID(), Name: "Pressbox " + a.Config.RoomName(), Area: a.Config.Room,
+			Version: version, URL: a.pageURL(), Topic: topic,
 		},
 		Discovery: discovery,
 		Texts:     cfg.Text,
@@ -61,6 +63,7 @@ func (a *app) newBroker() (*broker, error) {
 		Announcer: a.announcer, Controls: a.controls,
 		Changes: a.controls.Hub().Watch, Voices: a.selectableVoices(record),
 		Sound: func() string { return a.monitor.Sound().Detail },
+		Next:  a.nextSchedule,
 		Lobby: func(send func(*protocol.Message) bool) ([]protocol.Game, func()) {
 			return a.games.WatchLobby(live.Send(send))
 		},
@@ -136,6 +139,14 @@ func (a *app) selectableVoices(record *device.Record) device.Voices {
 			return record.SaveVoice(ctx, name)
 		},
 	}
+}
+
+// nextSchedule returns when a schedule is due; zero: none is.
+func (a *app) nextSchedule() time.Time {
+	if all := a.schedules.List(); len(all) > 0 {
+		return all[0].Next
+	}
+	return time.Time{}
 }
 
 // hostName returns the host's name without its domain.

@@ -12,14 +12,15 @@ import (
 	"unicode/utf8"
 
 	"pressbox/voice/announce/policy"
+	"pressbox/voice/announce/webhook"
 	"pressbox/voice/speakable"
 )
 
 // Limits of a request.
 const (
-	MaxMessage    = 5000 // characters, without surrounding white space
-	MaxTitle      = 250  // as MaxMessage
-	MaxSenderName = 100  // bytes; longer names are cut
+	MaxMessage    = webhook.MaxOutput // characters, without surrounding white space
+	MaxTitle      = 250               // as MaxMessage
+	MaxSenderName = 100               // bytes; longer names are cut
 	MaxSpeech     = 10 * time.Minute
 
 	minYear, maxYear = 1971, 2199 // of a time while the wall clock is not set

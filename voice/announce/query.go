@@ -27,6 +27,7 @@ type Stats struct {
 	Away      int       // announcements that only other rooms still have to speak
 	Max       int       // limit of Waiting
 	Current   string    // id of the announcement being synthesized or played; "" means none
+	Playing   bool      // the current one is played
 	Oldest    time.Time // acceptance of the longest waiting announcement; zero means none
 	SinkError error     // of the last attempt to play, if the sink was lost; else nil
 	Unsaved   int       // ends that the outbox has not saved yet
@@ -72,7 +73,7 @@ func (q *Queue) List(c Conditions) List {
 func (q *Queue) Stats(c Conditions) Stats {
 	s := Stats{Waiting: len(q.waiting), Scheduled: len(q.scheduled), Away: len(q.away), Max: c.Max}
 	if q.current != nil {
-		s.Current = q.current.ID
+		s.Current, s.Playing = q.current.ID, q.current.Status == Playing
 	} else if s.Waiting > 0 {
 		s.Waiting--
 	}

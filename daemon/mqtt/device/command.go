@@ -17,7 +17,7 @@ type Command struct {
 	Draft  *draft.Draft // of an announcement
 	ID     string       // given by the sender of an announcement: equal ones are spoken once; "" means none
 	Volume int          // percent
-	On     bool         // do not disturb
+	On     bool         // do not disturb, mute
 	Voice  string
 }
 
@@ -28,8 +28,10 @@ const (
 	setVolume = "volume/set"
 	setVoice  = "voice/set"
 	setQuiet  = "dnd/set"
+	setMute   = "mute/set"
 	stop      = "stop"
 	cancelAll = "clear"
+	ack       = "ack"
 )
 
 const (
@@ -39,11 +41,11 @@ const (
 
 // commands returns the topics of commands, below the device's topic.
 func commands() []string {
-	return []string{say, sayUrgent, setVolume, setVoice, setQuiet, stop, cancelAll}
+	return []string{say, sayUrgent, setVolume, setVoice, setQuiet, setMute, stop, cancelAll, ack}
 }
 
 // Decode returns the command that was published to a topic below the device's. An announcement is text, or a
-// JSON object with the fields of POST /notify and "id".
+// JSON object with the fields of POST /notify, of which one is its message or its sound, and "id".
 func Decode(name string, payload []byte) (Command, error) {
 	c := Command{Name: name}
 	payload = bytes.TrimSpace(payload)
@@ -64,11 +66,11 @@ func Decode(name string, payload []byte) (Command, error) {
 		if c.Voice = string(payload); c.Voice == "" || len(c.Voice) > maxVoice {
 			err = fmt.Errorf("name of a voice with %d bytes, expected 1 to %d", len(c.Voice), maxVoice)
 		}
-	case setQuiet:
+	case setQuiet, setMute:
 		if c.On = string(payload) == on; !c.On && string(payload) != off {
-			err = fmt.Errorf("do not disturb %.20q, expected %s or %s", payload, on, off)
+			err = fmt.Errorf("switch %.20q, expected %s or %s", payload, on, off)
 		}
-	case stop, cancelAll:
+	case stop, cancelAll, ack:
 		if string(payload) != press {
 			err = fmt.Errorf("button %.20q, expected %s", payload, press)
 		}
@@ -83,17 +85,14 @@ func Decode(name string, payload []byte) (Command, error) {
 
 // decodeAnnouncement decodes the payload of an announcement.
 func (c *Command) decodeAnnouncement(payload []byte) error {
-	c.Draft = &draft.Draft{}
-	if bytes.HasPrefix(payload, []byte("{")) {
-		d, others, err := draft.JSON(payload, "id")
-		if err != nil {
-			return err
-		}
+	d, others, err := draft.JSON(payload, "id")
+	if err == nil && (d.Given("message") || d.Given("sound")) {
 		c.Draft, c.ID = d, others["id"]
 		if len(c.ID) > maxID {
 			return fmt.Errorf("id with %d bytes, expected at most %d", len(c.ID), maxID)
 		}
 	} else {
+		c.Draft = &draft.Draft{}
 		c.Draft.Set("message", string(payload))
 	}
 	if c.Name == sayUrgent {

@@ -5,20 +5,25 @@
 // connection and when Home Assistant has started, and else where it has changed.
 //
 //	TOPIC/ID/say, say/urgent                        text or JSON, as POST /notify
-//	TOPIC/ID/volume/set, voice/set, dnd/set         0–100, a voice, ON or OFF
-//	TOPIC/ID/stop, clear                            PRESS
+//	TOPIC/ID/volume/set, voice/set                  0–100, a voice
+//	TOPIC/ID/mute/set, dnd/set                      ON or OFF
+//	TOPIC/ID/stop, clear, ack                       PRESS
 //	TOPIC/ID/status, state, state/attributes,
-//	         waiting, volume, voice, dnd, problem   retained
+//	         waiting, last, next, volume, voice,
+//	         mute, dnd, problem                     retained
 //	TOPIC/ID/event, game                            one message for each event
 package device
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"pressbox/daemon/mqtt"
 	"pressbox/daemon/mqtt/homeassistant"
@@ -26,6 +31,7 @@ import (
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/draft"
 	"pressbox/voice/announce/policy"
+	"pressbox/voice/announce/webhook"
 	"pressbox/voice/control"
 )
 
@@ -40,17 +46,24 @@ const (
 // An Announcer speaks announcements; [*announcer.Announcer] does.
 type Announcer interface {
 	draft.Announcer
+	Queue
 	Cancel(ctx context.Context, id string) (announce.View, error)
 	CancelWaiting(ctx context.Context, scheduled func(announce.Sender) bool) (int, error)
+	Acknowledge(ctx context.Context, id string) (announce.View, error)
+}
+
+// A Queue is the announcements that an [Announcer] has.
+type Queue interface {
+	List() announce.List
+	Silenced() policy.Cause
 	Stats() announce.Stats
 	Watch() (events <-chan announce.Event, stop func())
 }
 
 // Controls hold what clients may change; [*control.Controls] does.
 type Controls interface {
-	Volume() control.Volume
+	State(at time.Time) policy.State
 	SetVolume(ctx context.Context, volume *int, muted *bool) (control.Volume, error)
-	Quiet(at time.Time) policy.Quiet
 	SwitchOn(ctx context.Context, duration time.Duration, mode policy.Mode) (policy.Quiet, error)
 	SwitchOff(ctx context.Context) error
 }
@@ -70,6 +83,7 @@ type Parts struct {
 	Changes   func() (changes <-chan control.Change, stop func())
 	Voices    Voices
 	Sound     func() (problem string) // why nothing can be heard; "" means that it can
+	Next      func() time.Time        // when a schedule is due; zero: none is
 	Lobby     func(send func(*protocol.Message) bool) (games []protocol.Game, leave func())
 	Publish   func(ctx context.Context, m mqtt.Message) error
 	Log       *slog.Logger
@@ -87,14 +101,15 @@ type Device struct {
 	config Config
 	Parts
 
-	refresh chan struct{} // capacity 1: something may have changed
-	all     atomic.Bool   // everything is to be published again
+	refresh  chan struct{} // capacity 1: something may have changed
+	refusals chan string   // why commands were refused
+	all      atomic.Bool   // everything is to be published again
 }
 
 // New returns a device. It starts nothing.
 func New(c Config, p Parts) *Device {
-	c.Statuses, c.Games = statuses(), gameEvents()
-	return &Device{config: c, Parts: p, refresh: make(chan struct{}, 1)}
+	c.Events, c.Games = announcementEvents(), gameEvents()
+	return &Device{config: c, Parts: p, refresh: make(chan struct{}, 1), refusals: make(chan string, refusedQueue)}
 }
 
 // Subscriptions returns what the device's session subscribes to.
@@ -143,8 +158,17 @@ func (d *Device) handle(ctx context.Context, m mqtt.Message) error {
 	if ctx.Err() != nil || errors.Is(err, announce.ErrUnavailable) || errors.Is(err, control.ErrUnavailable) {
 		return err
 	}
-	d.Log.Warn("MQTT command refused", "topic", m.Topic, "err", err)
+	d.refuse(m.Topic, err)
 	return nil
+}
+
+// refuse logs and publishes why a command was refused, or was not carried out in full.
+func (d *Device) refuse(topic string, why error) {
+	d.Log.Warn("MQTT command refused", "topic", topic, "err", why)
+	select {
+	case d.refusals <- why.Error():
+	default: // the broker is slow; the journal has it
+	}
 }
 
 // obey carries a command out. key identifies the message that it came with.
@@ -157,12 +181,16 @@ func (d *Device) obey(ctx context.Context, c Command, key string) error {
 	case cancelAll:
 		_, err := d.Announcer.CancelWaiting(ctx, nil)
 		return errors.Join(err, d.stop(ctx))
+	case ack:
+		return d.acknowledge(ctx)
 	}
 	d.Log.Info("control changed", "control", strings.TrimSuffix(c.Name, "/set"), "sender", announce.FromMQTT)
 	var err error
 	switch c.Name {
 	case setVolume:
-		_, err = d.Controls.SetVolume(ctx, &c.Volume, nil)
+		_, err = d.Controls.SetVolume(ctx, &c.Volume, new(bool)) // who moves a slider wants to hear something
+	case setMute:
+		_, err = d.Controls.SetVolume(ctx, nil, &c.On)
 	case setVoice:
 		err = d.Voices.Select(ctx, c.Voice)
 		d.Changed()
@@ -188,7 +216,28 @@ func (d *Device) announce(ctx context.Context, c Command, key string) error {
 	if c.Draft.Request.Voice == "" {
 		c.Draft.Request.Voice = d.Voices.Voice()
 	}
+	text := c.Draft.Request.Message
+	c.Draft.Request.Message = webhook.Shorten(text)
 	_, err := c.Draft.Announce(ctx, d.Announcer, by)
+	if n := utf8.RuneCountInString(text); err == nil && c.Draft.Request.Message != text {
+		d.refuse(d.config.Topic+"/"+c.Name, fmt.Errorf("the message has %d characters: only the first %d are spoken",
+			n, utf8.RuneCountInString(c.Draft.Request.Message)))
+	}
+	return err
+}
+
+// acknowledge ends the repetitions of all announcements.
+func (d *Device) acknowledge(ctx context.Context) (err error) {
+	all := d.Announcer.List()
+	for _, v := range slices.Concat(all.Queue, all.Scheduled, all.Recent) {
+		if v.Repeat.Times == 0 || v.Acknowledged {
+			continue
+		}
+		_, failed := d.Announcer.Acknowledge(ctx, v.ID)
+		if !errors.Is(failed, announce.ErrEnded) && !errors.Is(failed, announce.ErrNotFound) {
+			err = errors.Join(err, failed)
+		}
+	}
 	return err
 }
 

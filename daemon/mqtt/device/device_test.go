@@ -78,6 +78,7 @@ func newRig(t *testing.T, texts bool) *rig {
 			},
 		},
 		Sound: func() string { r.mu.Lock(); defer r.mu.Unlock(); return r.problem },
+		Next:  func() time.Time { return time.Date(2026, 12, 24, 18, 0, 0, 0, time.UTC) },
 		Lobby: func(send func(*protocol.Message) bool) ([]protocol.Game, func()) {
 			r.lobby = send
 			return nil, func() {}
@@ -108,9 +109,13 @@ func (r *rig) Voice(name string) (string, error) {
 	return name, nil
 }
 
-// Speak implements announcer.Speaker: it never ends.
-func (r *rig) Speak(ctx context.Context, _ announce.Utterance) iter.Seq2[announce.Clip, error] {
+// Speak implements announcer.Speaker: after its beginning it never ends.
+func (r *rig) Speak(ctx context.Context, u announce.Utterance) iter.Seq2[announce.Clip, error] {
 	return func(yield func(announce.Clip, error) bool) {
+		first := audio.Clip{Rate: 8000, Samples: make([]float32, 80)}
+		if !yield(announce.Clip{Clip: first, Voice: u.Voice}, nil) {
+			return
+		}
 		<-ctx.Done()
 		yield(announce.Clip{}, ctx.Err())
 	}
@@ -193,11 +198,56 @@ func TestDevice_announcements(t *testing.T) {
 	}
 	check.Equal(t, strings.Join(got, " "), "Fire! One. One. Two.", "the queue")
 	check.Equal(t, strings.Count(r.log.String(), "MQTT command refused"), 3, "commands refused")
-	for range 4 { // more than fit
+	r.mustSend("say", "{hello} is no JSON.", "")
+	check.Equal(t, r.announcer.List().Queue[4].Message, "{hello} is no JSON.", "a text that begins with a brace")
+	for range 3 { // more than fit
 		r.mustSend("say", "More.", "")
 	}
 	r.mustSend("clear", "PRESS", "")
 	check.Equal(t, len(r.announcer.List().Queue), 0, "announcements after clear")
+}
+
+// Who sent what was refused, or not spoken in full, is told by an event.
+func TestDevice_refused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	r.run()
+	sentence := strings.Repeat("word ", 9) + "end. "
+	for _, row := range [][2]string{
+		{`{"message":"x","volum":3}`, `unknown field`},
+		{"...", `has nothing that can be spoken`},
+		{"\xff", `must be UTF-8`},
+		{strings.Repeat(sentence, 101), `the message has 5049 characters: only the first 4999 are spoken`},
+	} {
+		r.mustSend("say", row[0], "")
+		r.until(row[1], func(topics map[string]string) bool {
+			var e struct {
+				Type   string `json:"event_type"`
+				Reason string
+			}
+			return json.Unmarshal([]byte(topics["event"]), &e) == nil && e.Type == "refused" &&
+				strings.Contains(e.Reason, row[1])
+		})
+	}
+	queue := r.announcer.List().Queue
+	check.Equal(t, len(queue), 1, "announcements")
+	check.Equal(t, queue[0].Message, strings.TrimSpace(strings.Repeat(sentence, 100)), "what is spoken")
+}
+
+// One message ends the repetitions of all announcements; others stay.
+func TestDevice_acknowledge(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	r.mustSend("say", `{"message":"Once."}`, "")
+	r.mustSend("say", `{"message":"Again.","repeat":{"times":3,"every":60}}`, "")
+	r.mustSend("say", `{"message":"And again.","in":60,"repeat":{"times":3,"every":60}}`, "")
+	for range 2 {
+		r.mustSend("ack", "PRESS", "")
+		all := r.announcer.List()
+		check.Require(t, len(all.Queue) == 1 && len(all.Scheduled) == 0, "%d wait, %d are planned",
+			len(all.Queue), len(all.Scheduled))
+		check.Equal(t, all.Queue[0].Message, "Once.", "what waits")
+	}
 }
 
 // What cannot be saved is not acknowledged.
@@ -205,7 +255,7 @@ func TestDevice_unavailable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, false)
 	check.NoError(t, r.store.Close())
-	for _, row := range check.Rows("say | Hello.\nvolume/set | 5\nvoice/set | bob\ndnd/set | ON") {
+	for _, row := range check.Rows("say | Hello.\nvolume/set | 5\nvoice/set | bob\ndnd/set | ON\nmute/set | ON") {
 		check.That(t, r.send(row[0], row[1], "k") != nil, "%s was acknowledged without a store", row[0])
 	}
 }
@@ -216,10 +266,18 @@ func TestDevice_states(t *testing.T) {
 	check.Run(t, r.announcer.Run)
 	r.run()
 	for _, row := range check.Rows(`
-		             |       | state idle, waiting 0, volume 70, dnd OFF, problem OFF
+		             |       | state idle, waiting 0, volume 70, mute OFF, dnd OFF, problem OFF, last None
+		             |       | next 2026-12-24T18:00:00Z
 		volume/set   | 33    | volume 33
+		mute/set     | ON    | mute ON, state muted
+		mute/set     | OFF   | mute OFF, state idle
+		mute/set     | ON    | mute ON
+		volume/set   | 0     | mute OFF, volume 0, state muted
+		volume/set   | 40    | mute OFF, volume 40, state idle
 		voice/set    | bob   | voice bob
 		dnd/set      | ON    | dnd ON, state quiet
+		mute/set     | ON    | state muted
+		mute/set     | OFF   | state quiet
 		dnd/set      | OFF   | dnd OFF
 		say          | One.  | state speaking
 		say          | Two.  | waiting 1
@@ -284,20 +342,24 @@ func TestDevice_games(t *testing.T) {
 	r := newRig(t, false)
 	r.run()
 	entry := func(status protocol.Status, home int) *protocol.Game {
-		return &protocol.Game{ID: "g", Status: status, Score: &protocol.Score{Home: home}}
+		g := &protocol.Game{ID: "g", Status: status, Score: &protocol.Score{Home: home}}
+		g.Home.Team.Name, g.Away.Team.Name = "Giants", "Dodgers"
+		return g
 	}
+	const names = `"teams":{"home":"Giants","away":"Dodgers"}`
 	for _, tt := range []struct {
 		data any
 		want string
 	}{
-		{&protocol.Event{Kind: protocol.Started}, `{"event_type":"started","game":"g"}`},
+		{entry(protocol.Pending, 0), ""},
+		{&protocol.Event{Kind: protocol.Started}, `{"event_type":"started","game":"g",` + names + `}`},
 		{
 			&protocol.Turn{Side: game.Home, Manager: "Anna"},
-			`{"event_type":"your_turn","game":"g","side":"home","manager":"Anna"}`,
+			`{"event_type":"your_turn","game":"g","side":"home","manager":"Anna",` + names + `}`,
 		},
 		{entry(protocol.Active, 0), ""},
-		{entry(protocol.Active, 2), `{"event_type":"scored","game":"g","score":{"home":2,"away":0}}`},
-		{entry(protocol.Finished, 2), `{"event_type":"over","game":"g","score":{"home":2,"away":0}}`},
+		{entry(protocol.Active, 2), `{"event_type":"scored","game":"g",` + names + `,"score":{"home":2,"away":0}}`},
+		{entry(protocol.Finished, 2), `{"event_type":"over","game":"g",` + names + `,"score":{"home":2,"away":0}}`},
 		{entry(protocol.Finished, 2), ""},
 	} {
 		r.mu.Lock()
@@ -336,7 +398,7 @@ func TestDecode(t *testing.T) {
 		{"say", []string{`{"message": "Dinner", "id": "` + longest + `"}`}, "<nil>"},
 		{"say", []string{`{"message": "Dinner", "id": "` + longest + `x"}`}, "id with 201 bytes"},
 		{"say", []string{`{"message": "Dinner", "volum": 3}`}, "<nil>"}, // refused as an announcement
-		{"say", []string{`{"message"`}, "JSON"},
+		{"say", []string{`{"message"`, "{hello}", `{"a": 1}`, `{"sound": "ding"}`}, "<nil>"},
 		{"say", []string{"\xff"}, "UTF-8"},
 		{"volume/set", []string{"0", "100", "42.0"}, "<nil>"},
 		{"volume/set", []string{"101", "-1", "NaN", ""}, "expected 0 to 100"},
@@ -344,6 +406,10 @@ func TestDecode(t *testing.T) {
 		{"voice/set", []string{"", longest + "x"}, "expected 1 to 200"},
 		{"dnd/set", []string{"ON", "OFF"}, "<nil>"},
 		{"dnd/set", []string{"on"}, "expected ON or OFF"},
+		{"mute/set", []string{"ON", "OFF"}, "<nil>"},
+		{"mute/set", []string{"", "1"}, "expected ON or OFF"},
+		{"ack", []string{"PRESS"}, "<nil>"},
+		{"ack", []string{"", "x"}, "expected PRESS"},
 		{"stop", []string{"PRESS"}, "<nil>"},
 		{"stop", []string{"", "x"}, "expected PRESS"},
 		{"clear", []string{"PRESS"}, "<nil>"},
@@ -358,7 +424,9 @@ func TestDecode(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, topic := range []string{"say", "say/urgent", "volume/set", "voice/set", "dnd/set", "stop", "clear"} {
+	for _, topic := range []string{
+		"say", "say/urgent", "volume/set", "voice/set", "dnd/set", "mute/set", "stop", "clear", "ack",
+	} {
 		for _, payload := range []string{
 			"Hello.", `{"message":"Hello.","id":"1","urgent":"true"}`, "50", "ON", "PRESS",
 		} {

@@ -18,57 +18,77 @@ type gameEvent struct {
 	Game    string          `json:"game"`
 	Side    string          `json:"side,omitzero"`    // your_turn: "home" or "away"
 	Manager string          `json:"manager,omitzero"` // your_turn: who is to decide
+	Teams   *teamNames      `json:"teams,omitzero"`
 	Score   *protocol.Score `json:"score,omitzero"`
 }
 
-// scores are the last scores of listed games that are not finished.
-type scores map[string]protocol.Score
+// teamNames are the names of a game's teams.
+type teamNames struct {
+	Home string `json:"home"`
+	Away string `json:"away"`
+}
 
-func newScores(games []protocol.Game) scores {
-	s := scores{}
-	for _, g := range games {
-		if g.Score != nil {
-			s[g.ID] = *g.Score
-		}
+// games are the entries of the lobby that are not finished, as they were last, by id.
+type games map[string]*protocol.Game
+
+func newGames(unfinished []protocol.Game) games {
+	all := games{}
+	for _, g := range unfinished {
+		all[g.ID] = &g
 	}
-	return s
+	return all
+}
+
+// event returns an event of a game.
+func (all games) event(kind, id string) gameEvent {
+	e := gameEvent{Type: kind, Game: id}
+	if g := all[id]; g != nil {
+		e.Teams = &teamNames{g.Home.Team.Name, g.Away.Team.Name}
+	}
+	return e
 }
 
 // events returns what a message of the lobby means to listeners.
-func (s scores) events(m *protocol.Message) []gameEvent {
+func (all games) events(m *protocol.Message) []gameEvent {
 	switch data := m.Data.(type) {
 	case *protocol.Event:
 		if data.Kind == protocol.Started {
-			s[m.Game] = protocol.Score{}
-			return []gameEvent{{Type: gameStarted, Game: m.Game}}
+			return []gameEvent{all.event(gameStarted, m.Game)}
 		}
 	case *protocol.Turn:
-		return []gameEvent{{Type: gameYourTurn, Game: m.Game, Side: data.Side.String(), Manager: data.Manager}}
+		e := all.event(gameYourTurn, m.Game)
+		e.Side, e.Manager = data.Side.String(), data.Manager
+		return []gameEvent{e}
 	case *protocol.Game:
-		return s.compare(data)
+		return all.compare(data)
 	case *protocol.LiveScore: // for displays
 	default: // cancelled
-		delete(s, m.Game)
+		delete(all, m.Game)
 	}
 	return nil
 }
 
 // compare returns what has changed since the game's entry before.
-func (s scores) compare(g *protocol.Game) []gameEvent {
-	if g.Score == nil {
-		return nil
-	}
-	before, known := s[g.ID]
-	s[g.ID] = *g.Score
-	var all []gameEvent
-	if known && *g.Score != before {
-		all = append(all, gameEvent{Type: gameScored, Game: g.ID, Score: g.Score})
-	}
-	if g.Status == protocol.Finished {
-		delete(s, g.ID)
-		if known {
-			all = append(all, gameEvent{Type: gameOver, Game: g.ID, Score: g.Score})
+func (all games) compare(g *protocol.Game) (changes []gameEvent) {
+	before := all[g.ID]
+	all[g.ID] = g
+	if g.Score != nil && before != nil {
+		old := protocol.Score{}
+		if before.Score != nil {
+			old = *before.Score
+		}
+		if *g.Score != old {
+			changes = append(changes, all.event(gameScored, g.ID))
+		}
+		if g.Status == protocol.Finished {
+			changes = append(changes, all.event(gameOver, g.ID))
 		}
 	}
-	return all
+	for i := range changes {
+		changes[i].Score = g.Score
+	}
+	if g.Status == protocol.Finished {
+		delete(all, g.ID)
+	}
+	return changes
 }

@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,18 +15,21 @@ import (
 	"pressbox/voice/control"
 )
 
-// statuses returns the kinds of events of announcements.
-func statuses() []string {
+// refused is the kind of event of an announcement, or of another command, that was not accepted, or not in full.
+const refused = "refused"
+
+// announcementEvents returns the kinds of events of announcements.
+func announcementEvents() []string {
 	return []string{
 		string(announce.Scheduled), string(announce.Queued), string(announce.Playing), string(announce.Done),
 		string(announce.Failed),
 		string(announce.Cancelled), string(announce.Expired), string(announce.Unheard),
-		string(announce.Silenced),
+		string(announce.Silenced), refused,
 	}
 }
 
-// lobbyQueue is the number of messages about games that the device may be behind.
-const lobbyQueue = 64
+// The numbers of messages about games, and of refused commands, that the device may be behind.
+const lobbyQueue, refusedQueue = 64, 8
 
 // Run publishes what changes until ctx ends. It sleeps while nothing changes.
 func (d *Device) Run(ctx context.Context) error {
@@ -54,7 +58,7 @@ type sources struct {
 	games                 chan *protocol.Message
 	endEvents, endChanges func()
 	leave                 func() // the lobby
-	scores                scores
+	unfinished            games
 }
 
 // watch subscribes to the sources.
@@ -69,7 +73,7 @@ func (d *Device) watch() *sources {
 		}
 		return true
 	})
-	s.leave, s.scores = leave, newScores(unfinished)
+	s.leave, s.unfinished = leave, newGames(unfinished)
 	return s
 }
 
@@ -100,9 +104,11 @@ func (s *sources) next(ctx context.Context) bool {
 			}
 			return true
 		case m := <-s.games:
-			for _, e := range s.scores.events(m) {
+			for _, e := range s.unfinished.events(m) {
 				s.publish(ctx, "game", e)
 			}
+		case why := <-s.refusals:
+			s.publish(ctx, "event", refusedEvent{refused, why})
 		case <-ctx.Done():
 			return false
 		}
@@ -136,28 +142,59 @@ func (d *Device) retained(now time.Time) []mqtt.Message {
 		device.Voices = d.Voices.List()
 		add(homeassistant.Topic(d.config.Discovery, device.ID), string(homeassistant.Discovery(device)))
 	}
-	stats, volume, quiet, problem := d.Announcer.Stats(), d.Controls.Volume(), d.Controls.Quiet(now), d.Sound()
+	stats, controls, problem, why := d.Announcer.Stats(), d.Controls.State(now), d.Sound(), d.Announcer.Silenced()
 	state := homeassistant.Idle
 	switch {
-	case stats.Current != "":
+	case stats.Playing:
 		state = homeassistant.Speaking
-	case quiet.Active:
+	case why == policy.Muted, why == policy.Volume:
+		state = homeassistant.Muted
+	case controls.Quiet.Active:
 		state = homeassistant.Quiet
 	}
 	attributes, _ := json.Marshal(stateAttributes{ //nolint:errchkjson // strings and numbers can always be encoded
-		Announcement: stats.Current, Scheduled: stats.Scheduled, Muted: volume.Muted, QuietUntil: quiet.Until,
-		Problem: problem,
+		Announcement: stats.Current, Scheduled: stats.Scheduled, Muted: controls.Muted, Reason: why,
+		QuietUntil: controls.Quiet.Until, Problem: problem,
 	})
+	last, next := d.times()
 	topic := d.config.Topic + "/"
 	add(topic+"state/attributes", string(attributes))
 	add(topic+"state", state)
 	add(topic+"waiting", strconv.Itoa(stats.Waiting))
-	add(topic+"volume", strconv.Itoa(volume.Volume))
+	add(topic+"last", timestamp(last))
+	add(topic+"next", timestamp(next))
+	add(topic+"volume", strconv.Itoa(controls.Volume))
 	add(topic+"voice", d.Voices.Voice())
-	add(topic+"dnd", toggle(quiet.Active))
+	add(topic+"mute", toggle(controls.Muted))
+	add(topic+"dnd", toggle(controls.Quiet.Active))
 	add(topic+"problem", toggle(problem != ""))
 	add(topic+"status", online)
 	return all
+}
+
+// times returns when an announcement was spoken last, and when one that is planned is spoken next; zero: none.
+func (d *Device) times() (last, next time.Time) {
+	all := d.Announcer.List()
+	for _, v := range slices.Concat(all.Queue, all.Recent) {
+		if v.Started.After(last) {
+			last = v.Started
+		}
+	}
+	next = d.Next()
+	if len(all.Scheduled) > 0 {
+		if at := all.Scheduled[0].SpeaksAt; next.IsZero() || !at.IsZero() && at.Before(next) {
+			next = at
+		}
+	}
+	return last, next
+}
+
+// timestamp returns the payload of a time; Home Assistant does not know one that is "None".
+func timestamp(t time.Time) string {
+	if t.IsZero() {
+		return "None"
+	}
+	return t.UTC().Format(time.RFC3339)
 }
 
 // toggle returns the payload of a switch.
@@ -170,11 +207,12 @@ func toggle(b bool) string {
 
 // stateAttributes are the attributes of the sensor "State".
 type stateAttributes struct {
-	Announcement string    `json:"announcement"` // the id of the current one; "" means none
-	Scheduled    int       `json:"scheduled"`
-	Muted        bool      `json:"muted"`
-	QuietUntil   time.Time `json:"quiet_until,omitzero"`
-	Problem      string    `json:"problem,omitzero"` // why nothing can be heard
+	Announcement string       `json:"announcement"` // the id of the current one; "" means none
+	Scheduled    int          `json:"scheduled"`
+	Muted        bool         `json:"muted"`
+	Reason       policy.Cause `json:"reason,omitzero"` // why a usual announcement would not be heard now
+	QuietUntil   time.Time    `json:"quiet_until,omitzero"`
+	Problem      string       `json:"problem,omitzero"` // why nothing can be heard
 }
 
 // An announcementEvent is the payload of an event of an announcement.
@@ -187,6 +225,12 @@ type announcementEvent struct {
 	Reason  policy.Cause        `json:"reason,omitzero"`
 	Title   string              `json:"title,omitzero"`   // with MQTT_TEXT=on
 	Message string              `json:"message,omitzero"` // with MQTT_TEXT=on
+}
+
+// A refusedEvent is the payload of an event of a command that was refused.
+type refusedEvent struct {
+	Type   string `json:"event_type"`
+	Reason string `json:"reason"` // a text for people
 }
 
 func (d *Device) publishEvent(ctx context.Context, v *announce.View) {

@@ -5,10 +5,25 @@ import (
 
 	"pressbox/audio"
 	"pressbox/voice/announce"
+	"pressbox/voice/announce/policy"
 )
 
 // Volumes in percent below which an announcement is likely to be missed: of the output, and of that times its own.
 const lowOutput, lowProduct = 10, 5
+
+// Silenced returns why a usual announcement would not be heard if it were spoken now; "" if it would be.
+func (a *Announcer) Silenced() policy.Cause {
+	c := a.now()
+	d := c.Decide(announce.Announcement{}, c.Now)
+	if d.Cause != "" || a.parts.Output == nil {
+		return d.Cause
+	}
+	output := a.parts.Output()
+	if output.Absent != nil {
+		return policy.NoOutput
+	}
+	return policy.Cause(output.Silence)
+}
 
 // Warnings returns why an announcement that was accepted would not be heard, or hardly, if it were spoken now. There is
 // none for one that is not spoken now, or not here.

@@ -85,7 +85,7 @@ func (d *Draft) Prioritize(priority, from int) {
 func (d *Draft) Default(p announce.Payload) {
 	to, from := reflect.ValueOf(&d.Request.Payload).Elem(), reflect.ValueOf(p)
 	for _, f := range announce.Fields(from.Type()) {
-		if !d.isGiven(f.Name) {
+		if !d.Given(f.Name) {
 			to.FieldByIndex(f.Index).Set(from.FieldByIndex(f.Index))
 		}
 	}
@@ -98,7 +98,7 @@ func (d *Draft) Set(name, text string) {
 	switch {
 	case !ok:
 		d.Warn(name)
-	case d.isGiven(name):
+	case d.Given(name):
 		d.Refuse(name, codeGivenTwice, "must be given once")
 	default:
 		d.locate(name, unknownPosition)
@@ -113,7 +113,8 @@ func (d *Draft) field(name string) (f reflect.Value, ok bool) {
 	return fieldIn(reflect.ValueOf(&d.Request).Elem(), name)
 }
 
-func (d *Draft) isGiven(name string) bool {
+// Given reports whether the draft has a field, valid or not.
+func (d *Draft) Given(name string) bool {
 	_, ok := d.where[name]
 	return ok
 }

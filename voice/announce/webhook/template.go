@@ -18,7 +18,7 @@ import (
 // Limits of templates.
 const (
 	MaxTemplate = 16 << 10 // bytes of its source
-	MaxOutput   = 5000     // characters of a message
+	MaxOutput   = 5000     // characters of a message; of every announcement
 	maxWritten  = 20_000   // bytes, at which a template is stopped
 )
 
@@ -69,7 +69,7 @@ func (t *Template) Read(body []byte) (Result, error) {
 	case text == "":
 		return Result{}, nil
 	case !t.json:
-		return Result{Fields: map[string]string{"message": cutSentences(text)}}, nil
+		return Result{Fields: map[string]string{"message": Shorten(text)}}, nil
 	}
 	announcement, err := readFields([]byte(text))
 	if wrong, ok := errors.AsType[*BodyError](err); ok {
@@ -77,7 +77,7 @@ func (t *Template) Read(body []byte) (Result, error) {
 		return Result{}, fmt.Errorf("%s: what the template writes is not a JSON object: %w", t.template.Name(), err)
 	}
 	if message, ok := announcement["message"]; ok {
-		announcement["message"] = cutSentences(message)
+		announcement["message"] = Shorten(message)
 	}
 	return Result{Fields: announcement}, err
 }
@@ -106,8 +106,8 @@ func (w *limitedWriter) Write(p []byte) (int, error) {
 // sentences matches a text up to the end of its last sentence that another one follows.
 var sentences = regexp.MustCompile(`(?s)^.*[.!?…]\s`)
 
-// cutSentences shortens a text to [MaxOutput] characters, after a sentence if it has several.
-func cutSentences(text string) string {
+// Shorten shortens a text to [MaxOutput] characters, after a sentence if it has several.
+func Shorten(text string) string {
 	if utf8.RuneCountInString(text) <= MaxOutput {
 		return text
 	}
