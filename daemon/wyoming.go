@@ -30,7 +30,8 @@ func (a *app) wyomingRunners(s sockets) (runners []runner) {
 
 func (a *app) wyomingConfig() wyoming.Config {
 	return wyoming.Config{
-		Version: version, Speaker: a.speaker(), Check: a.announcer.CheckSpeech, Voices: a.wyomingVoices,
+		Version: version, Room: a.Config.RoomName(),
+		Speaker: a.speaker(), Check: a.announcer.CheckSpeech, Voices: a.wyomingVoices,
 		Open:  web.Access(a.Config.NotifyAccess) == web.Open,
 		Posts: a.web.Posts(), Speeches: a.speeches, Blocks: a.blocks,
 		LimitLoopback: a.Config.NotifyRateLoopback, Track: a.web.Track, Log: a.Log,

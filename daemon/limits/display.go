@@ -60,6 +60,9 @@ func (c displayConn) RemoteAddr() net.Addr { return c.remote }
 // SyscallConn returns the raw connection of the underlying connection.
 func (c displayConn) SyscallConn() (syscall.RawConn, error) { return rawConn(c.Conn) }
 
+// CloseWrite ends what is written to the underlying connection.
+func (c displayConn) CloseWrite() error { return closeWrite(c.Conn) }
+
 // ownerOf returns the user who has opened the socket of this host with the address client,
 // which is connected to server. known is false if no process has it open.
 func ownerOf(client netip.AddrPort, server net.Addr) (uid int, known bool) {

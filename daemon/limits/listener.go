@@ -159,6 +159,17 @@ func (c *countedConn) Close() error {
 // SyscallConn returns the raw connection of the underlying connection.
 func (c *countedConn) SyscallConn() (syscall.RawConn, error) { return rawConn(c.Conn) }
 
+// CloseWrite ends what is written to the underlying connection, which is still read.
+func (c *countedConn) CloseWrite() error { return closeWrite(c.Conn) }
+
+func closeWrite(c net.Conn) error {
+	inner, ok := c.(interface{ CloseWrite() error })
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return inner.CloseWrite()
+}
+
 func rawConn(c net.Conn) (syscall.RawConn, error) {
 	inner, ok := c.(syscall.Conn)
 	if !ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"strings"
@@ -164,7 +165,7 @@ func (c *client) synthesize(ctx context.Context, f frame.Frame) error {
 	}
 	s, text, err := c.open(f)
 	if err == nil {
-		err = s.speak(ctx, text)
+		err = s.speak(ctx, s.shorten(text))
 	}
 	if err == nil {
 		err = s.close()
@@ -173,8 +174,12 @@ func (c *client) synthesize(ctx context.Context, f frame.Frame) error {
 	return err
 }
 
+// startStream begins a stream, whose voice is known then.
 func (c *client) startStream(_ context.Context, f frame.Frame) error {
 	s, _, err := c.open(f)
+	if err == nil {
+		_, err = s.check("")
+	}
 	c.stream = s
 	return err
 }
@@ -286,8 +291,8 @@ func codeOf(err error) string {
 	}
 }
 
-// fail sends an error event, unless the connection has failed. The connection is closed then: clients do not
-// read errors, and wait for its end.
+// fail sends an error event, unless the connection has failed, and ends the connection: older clients do not read
+// errors, and wait for its end.
 func (c *client) fail(err error) {
 	if errors.Is(err, errDisconnected) || errors.Is(err, context.Canceled) { // canceled: the server stops
 		return
@@ -296,6 +301,19 @@ func (c *client) fail(err error) {
 	if data.Code == internal {
 		data.Text = "internal error; the server's log has the cause"
 		c.Log.Error("wyoming request", "client", c.addr.String(), "err", err)
+	} else {
+		c.Log.Warn("wyoming request refused", "client", c.addr.String(), "code", data.Code, "err", err)
 	}
-	_ = c.send("error", data) // the client may have disconnected
+	if c.send("error", data) == nil {
+		c.drain()
+	}
+}
+
+// drain reads what the client is still sending, so that the kernel does not answer it with a reset, which would discard
+// the error event that the client has not read.
+func (c *client) drain() {
+	conn, ok := c.conn.(interface{ CloseWrite() error })
+	if ok && conn.CloseWrite() == nil && c.conn.SetReadDeadline(time.Now().Add(drainTimeout)) == nil {
+		_, _ = io.CopyN(io.Discard, c.conn, maxDrained)
+	}
 }

@@ -1,6 +1,9 @@
 package wyoming
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // The data of info, in the form that the protocol's clients need: of the services, tts is the only one that is
 // served.
@@ -49,8 +52,8 @@ func (s *Server) info() infoData {
 	return infoData{
 		ASR: []any{}, Handle: []any{}, Intent: []any{}, Wake: []any{}, Mic: []any{}, Snd: []any{},
 		TTS: []program{{
-			Name: "pressbox", Attribution: attribution{Name: "Pressbox"}, Installed: true,
-			Description: "Pressbox", Version: s.Version, Streaming: true, Voices: voices,
+			Name: "Pressbox " + s.Room, Attribution: attribution{Name: "Pressbox"}, Installed: true,
+			Description: "Pressbox " + s.Room, Version: s.Version, Streaming: true, Voices: voices,
 		}},
 	}
 }
@@ -62,6 +65,15 @@ func (v Voice) info() infoVoice {
 	}
 	return infoVoice{
 		Name: v.Name, Attribution: attribution{Name: cmp.Or(v.License, "unknown")}, Installed: true,
-		Description: v.Label, Languages: []string{v.Language}, Speakers: speakers,
+		Description: v.Label, Languages: v.languages(), Speakers: speakers,
 	}
+}
+
+// languages returns the spellings of the voice's language: clients compare them letter by letter.
+func (v Voice) languages() []string {
+	all := []string{v.Language}
+	if tag := strings.ReplaceAll(v.Language, "_", "-"); tag != v.Language {
+		all = append(all, tag)
+	}
+	return all
 }

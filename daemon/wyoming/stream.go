@@ -3,7 +3,6 @@ package wyoming
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -32,23 +31,30 @@ type stream struct {
 	length int    // characters so far
 	begun  bool   // something has been spoken
 	open   bool   // audio-start has been sent, and audio-stop has not
+	full   bool   // the text is too long: no more of it is spoken
 }
 
 // add speaks the sentences that text completes.
 func (s *stream) add(ctx context.Context, text string) error {
-	if text == "" {
+	if text == "" || s.full {
 		return nil // without looking at what is there
 	}
-	s.text += text
-	if n := s.length + utf8.RuneCountInString(s.text); n > announce.MaxMessage {
-		return &announce.RequestError{Violations: []announce.Violation{{
-			Path: "text", Code: announce.CodeTooLong,
-			Detail: fmt.Sprintf("must have at most %d characters", announce.MaxMessage),
-		}}}
-	}
+	s.text = s.shorten(s.text + text)
 	sentences, rest := complete(s.text)
 	s.text = rest
 	return s.say(ctx, sentences)
+}
+
+// shorten returns a text, or the part of it up to which the stream may be spoken.
+func (s *stream) shorten(text string) string {
+	most := announce.MaxMessage - s.length
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	s.full = true
+	s.Log.Warn("wyoming text too long, its beginning is spoken",
+		"client", s.addr.String(), "characters", announce.MaxMessage)
+	return string([]rune(text)[:most])
 }
 
 // flush speaks the rest of the text.
@@ -71,9 +77,9 @@ func (s *stream) say(ctx context.Context, text string) error {
 // speak speaks a text after audio-start. It sends nothing if nothing in it can be spoken.
 func (s *stream) speak(ctx context.Context, text string) error {
 	s.length += utf8.RuneCountInString(text)
-	n, err := s.Check(announce.Request{Content: announce.Content{Message: text, Voice: s.voice}})
-	if err != nil {
-		return unlessSilent(err)
+	n, err := s.check(text)
+	if err != nil || n.Message == "" {
+		return err
 	}
 	s.voice = n.Voice
 	ctx, slot, err := s.slot(ctx)
@@ -82,8 +88,11 @@ func (s *stream) speak(ctx context.Context, text string) error {
 	}
 	defer slot.Release()
 	for clip, err := range s.Speaker.Speak(ctx, announce.Utterance{Voice: n.Voice, Message: n.Message, Rate: n.Rate}) {
+		if errors.Is(err, voice.ErrNoSpeech) {
+			return nil
+		}
 		if err != nil {
-			return unlessSilent(err)
+			return err
 		}
 		samples, err := s.joiner.Append(s.pause(), clip.Clip)
 		if err == nil {
@@ -96,18 +105,20 @@ func (s *stream) speak(ctx context.Context, text string) error {
 	return nil
 }
 
-// unlessSilent returns err, or nil if it reports that a text has nothing that can be spoken.
-func unlessSilent(err error) error {
-	if request, ok := errors.AsType[*announce.RequestError](err); ok &&
-		!slices.ContainsFunc(request.Violations, func(v announce.Violation) bool {
-			return v.Code != announce.CodeRequired && v.Code != announce.CodeNotSpeakable
-		}) {
-		return nil
+// check returns the announcement of a text; its message is empty if nothing in it can be spoken.
+func (s *stream) check(text string) (announce.Announcement, error) {
+	n, err := s.Check(announce.Request{Content: announce.Content{Message: text, Voice: s.voice}})
+	request, ok := errors.AsType[*announce.RequestError](err)
+	if !ok {
+		return n, err
 	}
-	if errors.Is(err, voice.ErrNoSpeech) {
-		return nil
+	violations := slices.DeleteFunc(request.Violations, func(v announce.Violation) bool {
+		return v.Code == announce.CodeRequired || v.Code == announce.CodeNotSpeakable
+	})
+	if len(violations) > 0 {
+		return n, &announce.RequestError{Violations: violations}
 	}
-	return err
+	return announce.Announcement{}, nil
 }
 
 // slot waits for a speech slot.

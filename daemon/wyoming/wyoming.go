@@ -34,12 +34,15 @@ const (
 	idleTimeout  = 2 * time.Minute  // between two requests
 	frameTimeout = 10 * time.Second // from the first byte of a frame to its last
 	writeTimeout = 5 * time.Second  // of a response other than speech
+	drainTimeout = 2 * time.Second  // for what a client sends after it was refused
 	slotTimeout  = 10 * time.Second // until there is a speech slot
 	acceptPause  = time.Second      // after an error of a listener
 	stopTimeout  = 5 * time.Second  // for speech in progress when the server stops
 
 	maxConns     = 64 // open at once
 	maxConnsEach = 16 // of one client, except loopback
+
+	maxDrained = 1 << 20 // bytes that are read after a client was refused
 
 	framesPerMinute = 6000 // that are read from one client; further ones wait
 	frameBurst      = 1000
@@ -48,6 +51,7 @@ const (
 // A Config holds what a [Server] uses. All fields but Open and LimitLoopback are required.
 type Config struct {
 	Version string // of the product
+	Room    string // of this server
 	Speaker announcer.Speaker
 	// Check returns the announcement that is spoken for a request, or a [*announce.RequestError].
 	Check  func(announce.Request) (announce.Announcement, error)

@@ -41,13 +41,13 @@ func TestServer_goldenBytes(t *testing.T) {
 			want       []string
 		}{
 			{"describe", "", []string{
-				`{"type":"info","version":"1.9.0","data_length":434}` + "\n" +
+				`{"type":"info","version":"1.9.0","data_length":458}` + "\n" +
 					`{"asr":[],"handle":[],"intent":[],"wake":[],"mic":[],"snd":[],` +
-					`"tts":[{"name":"pressbox","attribution":{"name":"Pressbox","url":""},` +
-					`"installed":true,"description":"Pressbox","version":"1.2.3",` +
+					`"tts":[{"name":"Pressbox kitchen","attribution":{"name":"Pressbox","url":""},` +
+					`"installed":true,"description":"Pressbox kitchen","version":"1.2.3",` +
 					`"supports_synthesize_streaming":true,"voices":[{"name":"en_US-ballpark-medium",` +
 					`"attribution":{"name":"MIT","url":""},"installed":true,"description":"Ballpark (English, US)",` +
-					`"version":null,"languages":["en_US"],"speakers":[{"name":"p225"}]}]}]}`,
+					`"version":null,"languages":["en_US","en-US"],"speakers":[{"name":"p225"}]}]}]}`,
 			}},
 			{"ping", `{"text": "ü"}`, []string{pong}},
 			{"synthesize", `{"text": "one", "voice": {"name": "en_US-ballpark-medium"}}`, []string{
@@ -120,11 +120,66 @@ func TestServer_stream(t *testing.T) {
 		}
 		p.send("synthesize-chunk", `{"text": "Not in a stream. Not."}`)
 		p.send("synthesize-stop", "")
-		p.send("synthesize-start", "")
-		p.send("synthesize-chunk", `{"text": "`+strings.Repeat("é", announce.MaxMessage)+`"}`)
-		p.send("synthesize-chunk", `{"text": "x"}`)
-		p.refused(announce.CodeTooLong)
 	})
+}
+
+// A text that is too long is spoken as far as a message may be long, and the journal says so.
+func TestServer_longText(t *testing.T) {
+	const word, most = "ninety ", announce.MaxMessage
+	words := strings.Repeat(word, most/len(word)) + "a " // exactly as long
+	for name, tt := range map[string]struct {
+		more string
+		cut  bool
+	}{"longest": {"", false}, "too long": {"and more.", true}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, unchanged, func(r *rig) {
+				p := r.dial()
+				p.send("synthesize", `{"text": "`+words+tt.more+`"}`)
+				whole := p.speech()
+				check.Equal(r.T, whole, 2205*len(strings.Fields(words)), "samples of the text")
+				p.send("synthesize-start", "")
+				for _, chunk := range []string{words[:most-9], words[most-9:], tt.more, tt.more} {
+					p.send("synthesize-chunk", `{"text": "`+chunk+`"}`)
+				}
+				p.send("synthesize-stop", "")
+				check.Equal(r.T, p.speech(), whole, "samples of the stream")
+				p.want("synthesize-stopped")
+				check.Equal(r.T, strings.Count(r.Log.String(), "wyoming text too long"), map[bool]int{true: 2}[tt.cut],
+					"lines of the log")
+			})
+		})
+	}
+}
+
+// A voice that is not installed is refused when a stream starts, for that reason only; the journal has it.
+func TestServer_unknownVoice(t *testing.T) {
+	inBubble(t, unchanged, func(r *rig) {
+		p := r.dial()
+		p.send("synthesize-start", `{"voice": {"name": "nope"}}`)
+		e := p.want("error")
+		check.Contains(r.T, e.text, `{"text":"voice: voice \"nope\" is not installed; installed voices:`, "the error")
+		check.Contains(r.T, e.text, `"code":"unknown_voice"`, "the error")
+		p.ended()
+		check.Contains(r.T, r.LogLine("wyoming request refused"), "code=unknown_voice", "the log's line")
+	})
+}
+
+// A client that is still sending when it is refused can send all of it and then read the reason.
+func TestServer_refusedWhileSending(t *testing.T) {
+	t.Parallel()
+	server, _ := newServer(t, unchanged)
+	ln := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	check.Run(t, func(ctx context.Context) error { return server.Serve(ctx, ln) })
+	conn := check.Must(net.Dial("tcp", ln.Addr().String()))(t)
+	defer conn.Close()
+	p := &peer{conn, t, bufio.NewReader(conn)}
+	p.send("synthesize-start", `{"voice": {"name": "nope"}}`)
+	check.Must(p.in.Peek(1))(t) // it has been refused
+	for range 10 {
+		check.Must(io.WriteString(conn, `{"type": "synthesize-chunk", "data": {"text": "One. "}}`+"\n"))(t)
+		time.Sleep(5 * time.Millisecond) // for the answer of the kernel
+	}
+	p.refused("unknown_voice")
 }
 
 // voices is a speaker whose clips have the rates of its words.
@@ -318,7 +373,6 @@ func TestServer_malformed(t *testing.T) {
 			{"a text that is none", text + `1}}` + "\n", "malformed"},
 			{"a ping that is none", `{"type": "ping", "data": {"text": []}}` + "\n", "malformed"},
 			{"a chunk that is none", `{"type": "synthesize-chunk", "data": {"text": {}}}` + "\n", "malformed"},
-			{"a long text", text + `"` + strings.Repeat("one ", 2000) + `"}}` + "\n", "too_long"},
 		} {
 			p := r.dial()
 			go p.write(tt.bytes)
@@ -517,28 +571,36 @@ type rig struct {
 	stop func() error // ends Serve and returns its result
 }
 
+// newServer returns a server, and the HTTP server beside it. change may alter the configuration.
+func newServer(t *testing.T, change func(*wyoming.Config, *site.Config)) (*wyoming.Server, *webtest.Rig) {
+	t.Helper()
+	var c wyoming.Config
+	web := webtest.NewRig(t, func(s *site.Config) { change(&c, s) })
+	installed := []wyoming.Voice{{
+		Name: webtest.Voice, Label: "Ballpark (English, US)", Language: "en_US", License: "MIT",
+		Speakers: []string{"p225"}, SampleRate: 22050,
+	}}
+	if c.Speaker == nil {
+		c.Speaker = web.Speaker
+	}
+	c.Version, c.Room, c.Check = "1.2.3", "kitchen", web.Announcer.CheckSpeech
+	c.Voices = func() []wyoming.Voice { return installed }
+	c.Posts, c.Speeches, c.Track = web.Posts(), web.Config.OpenAI.Speeches, web.Track
+	c.Log = slog.New(slog.NewTextHandler(web.Log, nil))
+	return wyoming.New(c), web
+}
+
 // inBubble runs a test in a synctest bubble with a rig. change may alter the configuration.
 func inBubble(t *testing.T, change func(*wyoming.Config, *site.Config), test func(r *rig)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		var c wyoming.Config
-		web := webtest.NewRig(t, func(s *site.Config) { change(&c, s) })
-		installed := []wyoming.Voice{{
-			Name: webtest.Voice, Label: "Ballpark (English, US)", Language: "en_US", License: "MIT",
-			Speakers: []string{"p225"}, SampleRate: 22050,
-		}}
-		if c.Speaker == nil {
-			c.Speaker = web.Speaker
-		}
-		c.Version, c.Check, c.Voices = "1.2.3", web.Announcer.CheckSpeech, func() []wyoming.Voice { return installed }
-		c.Posts, c.Speeches, c.Track = web.Posts(), web.Config.OpenAI.Speeches, web.Track
-		c.Log = slog.New(slog.NewTextHandler(web.Log, nil))
+		server, web := newServer(t, change)
 		r := &rig{Rig: web, wire: webtest.NewWire()}
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
-		go func() { ended <- wyoming.New(c).Serve(ctx, r.wire) }()
+		go func() { ended <- server.Serve(ctx, r.wire) }()
 		r.stop = sync.OnceValue(func() error {
 			cancel()
 			return <-ended
