@@ -66,10 +66,13 @@ require (
 require (
 	github.com/hajimehoshi/go-mp3 v0.3.4
 	github.com/mewkiz/flac v1.0.14
+	github.com/olebedev/when v1.1.0
 )
 
 require (
+	github.com/AlekSi/pointer v1.0.0 // indirect
 	github.com/icza/bitio v1.1.0 // indirect
 	github.com/mewkiz/pkg v0.0.0-20250417130911-3f050ff8c56d // indirect
 	github.com/mewpkg/term v0.0.0-20241026122259-37a80af23985 // indirect
+	github.com/pkg/errors v0.9.1 // indirect
 )

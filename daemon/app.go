@@ -302,6 +302,7 @@ func (a *app) webConfig() site.Config {
 			Ntfy:       func() bool { return a.settings.Current().Ntfy },
 			Gotify:     func() bool { return a.settings.Current().Gotify },
 			UrgentFrom: func() int { return a.settings.Current().NtfyUrgent }, IsRoom: a.rooms.Has,
+			History: func() bool { return a.settings.Current().History },
 		},
 		Sounds: websounds.Config{
 			Sounds: a.sounds, Users: func(name string) []string { return a.soundUsers()[name] },

@@ -302,7 +302,7 @@ func TestWyoming_speech(t *testing.T) {
 	c.send("describe", nil)
 	if kind, data, _ := c.next(); kind != "info" ||
 		!strings.Contains(data, `"voices":[{"name":"en_US-heart-medium",`) ||
-		!strings.Contains(data, `"languages":["en_US"]`) {
+		!strings.Contains(data, `"languages":["en_US","en-US"]`) {
 		t.Errorf("describe: %s %s", kind, data)
 	}
 	const text = "Mr. Kowalczyk is at the door. Please open it."

@@ -57,6 +57,9 @@ type senderRecord struct {
 	Name string              `json:"name,omitempty"`
 
 	Client string `json:"client,omitempty"`
+	Topic  string `json:"topic,omitempty"`
+
+	Sequence string `json:"sequence,omitempty"`
 }
 
 type roomsRecord struct {
@@ -81,7 +84,8 @@ func newRecord(n announce.Announcement) record {
 		r.Repeat = &repeatRecord{n.Repeat.Times, n.Repeat.Every, n.Spoken, n.Acknowledged}
 	}
 	if n.Sender != (announce.Sender{}) {
-		r.Sender = &senderRecord{n.Sender.Kind, n.Sender.Name, n.Sender.Client}
+		sender := senderRecord(n.Sender)
+		r.Sender = &sender
 	}
 	if o := n.Rooms; o != (announce.Rooms{}) {
 		r.Rooms = &roomsRecord{o.From, o.Only, o.Voice, o.Rate, o.Cancelled, o.States()}

@@ -234,7 +234,7 @@ func integrationSettings() []Setting {
 		},
 		{
 			Name: "NTFY", valueType: boolType(), Default: "on", Reload: true,
-			Description: "accept announcements from ntfy clients, at / and /ntfy",
+			Description: "serve clients of ntfy, at /, /{topic} and /ntfy",
 			More:        "NOTIFY_ACCESS and NOTIFY_RATE apply to them.",
 		},
 		{
@@ -312,7 +312,8 @@ func webSettings() []Setting {
 		{
 			Name: "ALLOWED_HOSTS", valueType: hosts(),
 			Description: "additional Host names to accept",
-			More: "localhost, IP addresses, names without a dot, the host's own name and the hosts of the URLs " +
+			More: "IP addresses, names without a dot, those below .local, .localhost, .lan, .home, .home.arpa, " +
+				".internal and .localdomain, the host's own name, also with .fritz.box, and the hosts of the URLs " +
 				"above are always accepted.",
 		},
 		{

@@ -14,6 +14,27 @@ type apiError struct {
 	Code    string  `json:"code"`
 }
 
+// A NtfyError is a problem in the form of ntfy, whose clients accept no other members.
+//
+//	{"code": 42201, "http": 422, "error": "delay: must be a duration such as 30m"}
+type NtfyError struct {
+	Code  int    `json:"code"` // the status and two digits
+	HTTP  int    `json:"http" minimum:"400" maximum:"599"`
+	Error string `json:"error"`
+}
+
+func newNtfyError(p Problem) NtfyError {
+	e := NtfyError{Code: p.Status*100 + 1, HTTP: p.Status, Error: p.Detail}
+	for i, v := range p.Errors {
+		detail := strings.TrimPrefix(v.Path, "/") + ": " + v.Detail
+		if i > 0 {
+			detail = e.Error + "; " + detail
+		}
+		e.Error = detail
+	}
+	return e
+}
+
 // isOpenAI reports whether a path belongs to OpenAI's API.
 func isOpenAI(path string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(path, "/api"), "/v1/")

@@ -87,13 +87,19 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 // ReadLargeBody returns the body of a request, of at most limit bytes.
 func ReadLargeBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return nil, &DetailedError{ErrBodyTooLarge, fmt.Sprintf("request body exceeds %d KiB", limit>>10)}
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNotJSON, err) // the connection was closed
+		return nil, BodyIncomplete(err, limit)
 	}
 	return text, nil
+}
+
+// BodyIncomplete returns the error for the client of one that was returned by the reader of its body, of at most limit
+// bytes.
+func BodyIncomplete(err error, limit int64) error {
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		return &DetailedError{ErrBodyTooLarge, fmt.Sprintf("request body exceeds %d KiB", limit>>10)}
+	}
+	return fmt.Errorf("%w: %w", errNotJSON, err) // the connection was closed
 }
 
 // decode decodes a body that the schema of v accepts into v. Its rules are those of [DecodeJSON], but the schema
@@ -326,9 +332,9 @@ func checkContentType(r *http.Request) error {
 }
 
 // fromBrowser reports whether a browser may have sent the request: it has a header that
-// only browsers send.
+// only browsers send. (Node's fetch sends Sec-Fetch-Mode alone; browsers send it with Sec-Fetch-Site.)
 func fromBrowser(r *http.Request) bool {
-	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Sec-Fetch-Mode") != ""
+	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
 }
 
 // compileSchemas returns the schemas of all request bodies from the document.

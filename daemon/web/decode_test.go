@@ -287,6 +287,25 @@ func TestHosts_allow(t *testing.T) {
 	}
 }
 
+// Node's fetch, which sends Sec-Fetch-Mode alone, is no browser.
+func TestContentType_nodeFetch(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	for _, media := range []string{"text/plain;charset=UTF-8", "application/x-www-form-urlencoded;charset=UTF-8", ""} {
+		for header, want := range map[string]int{"Sec-Fetch-Mode": 202, "Sec-Fetch-Site": 415, "Origin": 415} {
+			value := map[string]string{
+				"Sec-Fetch-Mode": "cors", "Sec-Fetch-Site": "same-origin", "Origin": "http://localhost",
+			}
+			headers := []string{header, value[header], "Host", "localhost", "Client", "127.0.0.1:1"}
+			if media != "" {
+				headers = append(headers, "Content-Type", media)
+			}
+			r.Do(t, "POST", "/notify", "Dinner is ready.", headers...).Want(want)
+			check.Must(r.Announcer.CancelWaiting(t.Context(), nil))(t)
+		}
+	}
+}
+
 func TestGuards_wrongHost(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
@@ -294,6 +313,15 @@ func TestGuards_wrongHost(t *testing.T) {
 	r.Do(t, "POST", "/notify", `{"message": "x"}`, "Host", "0.0.0.0:8888").Want(421, "wrong_host")
 	r.Do(t, "GET", "/nowhere", "", "Host", "evil.example").Want(421, "wrong_host")
 	r.Do(t, "GET", "/health", "", "Host", "10.0.0.1:8888").Want(200)
+	own := check.Must(os.Hostname())(t)
+	own, _, _ = strings.Cut(own, ".")
+	r.Do(t, "GET", "/health", "", "Host", own+".fritz.box").Want(200)
+	r.Do(t, "GET", "/health", "", "Host", "x"+own+".fritz.box").Want(421, "wrong_host")
+	for version, want := range map[int]int{0: 200, 1: 421} {
+		req := webtest.NewRequest("GET", "/health", "")
+		req.Host, req.ProtoMajor, req.ProtoMinor = "", 1, version
+		check.Equal(t, r.Send(t, r.Handler(), req).StatusCode, want, "HTTP/1.%d without a Host: status", version)
+	}
 }
 
 func TestHosts_configured(t *testing.T) {

@@ -25,6 +25,7 @@ type requestInfo struct {
 	token  string      // the API token of the caller, if there is one
 
 	queryToken bool   // the route has QueryToken
+	ntfy       bool   // the route has Ntfy
 	local      bool   // sent on the administrator's socket
 	https      bool   // see [Server.HTTPS]
 	code       string // of the problem in the response; "" without one
@@ -53,6 +54,9 @@ func RequestID(r *http.Request) string { return infoOf(r.Context()).id }
 // [SessionRequired], [Administrator] or [RecentAdministrator]; otherwise a zero one.
 func Caller(r *http.Request) auth.Caller { return infoOf(r.Context()).caller }
 
+// APIToken returns the API token of an authorized request; "" if it has none.
+func APIToken(r *http.Request) string { return infoOf(r.Context()).token }
+
 // LogError adds err to the log entry of the request: an internal error, or the
 // reason why the response is incomplete.
 func LogError(r *http.Request, err error) { infoOf(r.Context()).err = err }
@@ -78,7 +82,7 @@ func (s *Server) guarded(routes http.Handler) http.Handler {
 			setCORS(h, r, s.cfg.Frontend)
 		}
 		s.probes.record(r) // before the guards: they depend on the settings that it checks
-		if !s.hosts.allow(r.Host) {
+		if !s.hosts.allowRequest(r) {
 			writeProblem(w, r, errHost)
 			return
 		}

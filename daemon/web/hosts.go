@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"slices"
@@ -14,7 +15,7 @@ import (
 // origin. So the server accepts only names that cannot be registered: IP
 // addresses, localhost, names without a dot, names under .local (RFC 6762), .home.arpa
 // (RFC 8375), .internal (reserved by ICANN for private use) and those that routers give
-// out and that no registry has, the name of the host, and the configured ones.
+// out and that no registry has, the name of the host, also as a router of AVM gives it out, and the configured ones.
 type hosts struct {
 	names    []string // lower case, without a final dot
 	suffixes []string // such as ".local"
@@ -23,7 +24,8 @@ type hosts struct {
 func newHosts(allowed []string) (hosts, error) {
 	h := hosts{suffixes: []string{".localhost", ".local", ".home.arpa", ".internal", ".lan", ".home", ".localdomain"}}
 	if own, err := os.Hostname(); err == nil {
-		h.names = append(h.names, canonicalHost(own))
+		name, _, _ := strings.Cut(canonicalHost(own), ".")
+		h.names = append(h.names, canonicalHost(own), name+".fritz.box")
 	}
 	for _, entry := range allowed {
 		name := canonicalHost(strings.TrimSpace(entry))
@@ -40,6 +42,11 @@ func newHosts(allowed []string) (hosts, error) {
 		h.names = append(h.names, name)
 	}
 	return h, nil
+}
+
+// allowRequest reports whether the server accepts the Host of a request. HTTP/1.0 needs none, and no browser speaks it.
+func (h hosts) allowRequest(r *http.Request) bool {
+	return h.allow(r.Host) || r.Host == "" && !r.ProtoAtLeast(1, 1)
 }
 
 // allow reports whether the server accepts a Host header.

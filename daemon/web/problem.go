@@ -248,7 +248,12 @@ func writeProblemOf(w http.ResponseWriter, r *http.Request, err error, others []
 	for _, name := range []string{"Content-Length", "Content-Encoding", "ETag", "Location"} {
 		h.Del(name) // of the response that the handler began
 	}
+	body := any(p)
 	h.Set("Content-Type", "application/problem+json")
+	if info.ntfy {
+		h.Set("Content-Type", "application/json")
+		body = newNtfyError(p)
+	}
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // the client may have disconnected
+	_ = json.NewEncoder(w).Encode(body) // the client may have disconnected
 }

@@ -70,6 +70,8 @@ type Operation struct {
 	Reads       bool  // another method changes nothing: a request ends with its client
 	Exact       bool  // a path that a parameter of other routes matches too; no other method has it
 	QueryToken  bool  // the parameters token and auth may be API tokens
+	Fallback    bool  // it is served where no other route has the first segment of the path
+	Ntfy        bool  // its errors have the form of ntfy
 
 	// Of a websocket: a value of each type of frame that it sends and that it receives.
 	Sent, Received []any
@@ -142,16 +144,9 @@ func (c Class) servedOn(adminSocket, openMetrics bool) bool {
 // Every route for GET also serves HEAD, unless its GET changes state; OPTIONS
 // lists the methods of a path.
 func (s *Server) router(routes []Route, adminSocket bool) http.Handler {
-	m := &httprouter.Router{
-		RedirectTrailingSlash:  true,
-		HandleMethodNotAllowed: true,
-		HandleOPTIONS:          true,
-		NotFound:               s.page.notFound(),
-		MethodNotAllowed:       refuseAll(errMethodNotAllowed),
-		GlobalOPTIONS: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusNoContent)
-		}),
-	}
+	fallback := newRouter(s.page.notFound())
+	fallback.MethodNotAllowed = s.refuseTopic()
+	m := newRouter(reserved(routes, s.page.notFound(), fallback))
 	exact := map[string]http.Handler{}
 	for _, rt := range routes {
 		if !rt.Class.servedOn(adminSocket, s.cfg.OpenMetrics) {
@@ -159,15 +154,20 @@ func (s *Server) router(routes []Route, adminSocket bool) http.Handler {
 		}
 		h := s.routeHandler(rt)
 		if rt.Operation.Exact {
-			exact[rt.Path] = only(rt.Method, h)
+			exact[rt.Path] = only(rt, h)
 			continue
 		}
-		m.Handler(rt.Method, rt.Path, h)
+		to := m
+		if rt.Operation.Fallback {
+			to = fallback
+		}
+		to.Handler(rt.Method, rt.Path, h)
 		if rt.Method == http.MethodGet && !rt.Operation.Once {
-			m.Handler(http.MethodHead, rt.Path, h)
+			to.Handler(http.MethodHead, rt.Path, h)
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = withoutSlash(r)
 		if h, ok := exact[r.URL.Path]; ok {
 			h.ServeHTTP(w, r)
 			return
@@ -176,15 +176,77 @@ func (s *Server) router(routes []Route, adminSocket bool) http.Handler {
 	})
 }
 
-// only returns a handler of requests with a method. As the router does, it responds to
-// OPTIONS, and refuses all others.
-func only(method string, h http.Handler) http.Handler {
+func newRouter(notFound http.Handler) *httprouter.Router {
+	return &httprouter.Router{
+		HandleMethodNotAllowed: true,
+		HandleOPTIONS:          true,
+		NotFound:               notFound,
+		MethodNotAllowed:       refuseAll(errMethodNotAllowed),
+		GlobalOPTIONS: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNoContent)
+		}),
+	}
+}
+
+// withoutSlash returns a request without the slash at the end of its path: small clients do not follow a redirection.
+func withoutSlash(r *http.Request) *http.Request {
+	path := strings.TrimSuffix(r.URL.Path, "/")
+	if path == "" || path == r.URL.Path {
+		return r
+	}
+	r = r.WithContext(r.Context()) // a copy
+	address := *r.URL
+	address.Path, address.RawPath, r.URL = path, "", &address
+	return r
+}
+
+// reserved returns a handler of paths of which no route is found: those whose first segment no route has are passed on
+// to others.
+func reserved(routes []Route, notFound, others http.Handler) http.Handler {
+	first := func(path string) string {
+		segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		return segment
+	}
+	taken := map[string]bool{"api": true, "v1": true, "join": true, "sounds": true, "static": true}
+	for _, rt := range routes {
+		taken[first(rt.Path)] = taken[first(rt.Path)] || !rt.Operation.Fallback
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == method {
+		if taken[first(r.URL.Path)] {
+			notFound.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
+// refuseTopic returns a handler of requests for a topic by a method that it has not: pages are looked for as if there
+// were no topics.
+func (s *Server) refuseTopic() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || strings.Count(r.URL.Path, "/") == 1 {
+			w.Header().Del("Allow")
+			s.page.notFound().ServeHTTP(w, r)
+			return
+		}
+		writeProblem(w, r, errMethodNotAllowed)
+	})
+}
+
+// only returns a handler of requests by the methods of a route. As the router does, it responds to
+// OPTIONS, and refuses all others.
+func only(rt Route, h http.Handler) http.Handler {
+	methods := []string{rt.Method, http.MethodOptions}
+	if rt.Method == http.MethodGet && !rt.Operation.Once {
+		methods = []string{rt.Method, http.MethodHead, http.MethodOptions}
+	}
+	slices.Sort(methods)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodOptions && slices.Contains(methods, r.Method) {
 			h.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set("Allow", method+", "+http.MethodOptions)
+		w.Header().Set("Allow", strings.Join(methods, ", "))
 		if r.Method == http.MethodOptions {
 			w.WriteHeader(http.StatusNoContent)
 			return
@@ -212,7 +274,8 @@ func (s *Server) routeHandler(rt Route) http.Handler {
 			r = r.WithContext(ctx)
 		}
 		info := infoOf(r.Context())
-		info.class, info.route, info.queryToken = rt.Class, rt.Path, rt.Operation.QueryToken
+		info.class, info.route = rt.Class, rt.Path
+		info.queryToken, info.ntfy = rt.Operation.QueryToken, rt.Operation.Ntfy
 		err := s.authorizeRoute(rt, r)
 		if err == nil {
 			err = s.allowWrite(row, r)

@@ -54,12 +54,16 @@ func (e *EventStream) ExtendDeadline() {
 	_ = e.control.SetWriteDeadline(time.Now().Add(eventTimeout)) // httptest.ResponseRecorder has none
 }
 
-func (e *EventStream) write(text []byte) error {
-	e.ExtendDeadline()
-	if _, err := e.w.Write(text); err != nil {
+func (e *EventStream) write(text []byte) error { return WriteFlushed(e.w, text) }
+
+// WriteFlushed writes a part of a stream, for which a client has [eventTimeout].
+func WriteFlushed(w http.ResponseWriter, text []byte) error {
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(eventTimeout)) // httptest.ResponseRecorder has none
+	if _, err := w.Write(text); err != nil {
 		return err
 	}
-	return e.control.Flush()
+	return control.Flush()
 }
 
 // A Source is a channel from which a stream sends.

@@ -40,7 +40,11 @@ func (t writeRows) of(rt Route) *writeRow {
 	if rt.Class == AdminSocket {
 		return nil // root and the group of the socket
 	}
-	_, pattern := t.mux.Handler(&http.Request{Method: rt.Method, URL: &url.URL{Path: rt.Template()}})
+	path := rt.Template()
+	if rt.Operation.Fallback { // of ntfy: as below its own path
+		path = "/ntfy" + path
+	}
+	_, pattern := t.mux.Handler(&http.Request{Method: rt.Method, URL: &url.URL{Path: path}})
 	if rt.Method == http.MethodGet && !strings.HasPrefix(pattern, rt.Method+" ") {
 		return nil
 	}

@@ -84,6 +84,8 @@ type Sender struct {
 	// Client identifies the client, for its share, its idempotency keys and its scheduled announcements; "" means
 	// none. No client sees it.
 	Client string
+	// Topic is the one of ntfy to which it was published, and Sequence what identifies it there; "" means none.
+	Topic, Sequence string
 }
 
 // A SenderKind is the way by which an announcement came.

@@ -200,6 +200,9 @@ func (c *Components) describe(rt web.Route) apiOperation {
 				Status: status, Description: http.StatusText(status), Media: []string{"application/problem+json"},
 				Body: web.Problem{},
 			})
+			if all, ok := op.Responses[code]["content"].(object); ok && rt.Operation.Ntfy { // once its route is known
+				maps.Copy(all, content(c.schemaOf("", web.NtfyError{}), "application/json"))
+			}
 		}
 	}
 	switch rt.Class {
@@ -331,7 +334,7 @@ func content(schema object, media ...string) object {
 // parameters returns the parameters that operations refer to by their names.
 func parameters() object {
 	text, number, truth := object{"type": "string"}, object{"type": "integer"}, object{"type": "boolean"}
-	all := object{}
+	off, all := with(truth, object{"default": false}), object{}
 	for _, p := range []struct {
 		in, name, description string
 		schema                object
@@ -359,11 +362,8 @@ func parameters() object {
 			"query", "season", "The season; default DEFAULT_SEASON.",
 			with(number, object{"minimum": 1, "maximum": web.MaxSeason}),
 		},
-		{
-			"query", "controls", "Begin with the volume, quiet, schedules and favorites.",
-			with(truth, object{"default": false}),
-		},
-		{"query", "scheduled", "Also scheduled announcements.", with(truth, object{"default": false})},
+		{"query", "controls", "Begin with the volume, quiet, schedules and favorites.", off},
+		{"query", "scheduled", "Also scheduled announcements.", off},
 		{"query", "message", "Text to speak.", text},
 		{"query", "title", "Spoken before the message, as a sentence.", text},
 		{"query", "urgent", "Speak it at once, and louder.", truth},
@@ -379,8 +379,7 @@ func parameters() object {
 			with(text, object{"enum": []string{"pending", "active", "finished"}}),
 		},
 		{
-			"query", "people", "Only games that a person manages a side of: not those between two bots.",
-			with(truth, object{"default": false}),
+			"query", "people", "Only games that a person manages a side of: not those between two bots.", off,
 		},
 		{
 			"query", "league",
@@ -401,11 +400,18 @@ func parameters() object {
 			"query", "since", "Only events after this revision.",
 			with(number, object{"minimum": 0, "maximum": web.MaxInteger}),
 		},
+		{"query", "poll", "End after the messages that are there.", off},
+		{"query", "id", "Only the message with this id.", text},
+		{"query", "tags", "Tags are not kept: with any, no message is sent.", text},
 	} {
 		all[p.name] = object{"name": p.name, "in": p.in, "description": p.description, "schema": p.schema}
 	}
+	all["since-message"] = object{"name": "since", "in": "query", "schema": text, "description": sinceMessage}
 	return all
 }
+
+// sinceMessage describes another parameter since than that of events.
+const sinceMessage = "Begin with the messages since a Unix time, of a duration such as 10m, after an id, or `all`."
 
 // with returns the members of both objects.
 func with(o, more object) object {

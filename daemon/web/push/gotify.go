@@ -75,7 +75,7 @@ func (h *handlers) gotify(w http.ResponseWriter, r *http.Request) error {
 			d.Set(f.Name, f.Text)
 		}
 	}
-	view, err := h.announce(w, r, d)
+	view, err := h.announce(w, r, d, "", "")
 	if err != nil {
 		return err
 	}

@@ -1,61 +1,105 @@
 package push
 
 import (
+	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
+	"unicode/utf8"
 
 	"pressbox/daemon/web"
 	"pressbox/voice/announce"
 	"pressbox/voice/announce/draft"
 )
 
+// ntfyRoutes returns the routes of ntfy below /ntfy, and at the root.
 func (h *handlers) ntfyRoutes() []web.Route {
-	const fields = "Title, priority (1 to 5, min, low, default, high, max) and delay (30m, 2h, " +
-		"a Unix time) may be parameters or headers, such as `X-Title`. " +
-		"A priority of 5 is urgent by default (NTFY_URGENT). Tags, links, attachments and actions have no effect."
-	ok := []web.Response{{
+	root := h.topicRoutes("", "AtRoot")
+	for i := range root {
+		root[i].Operation.Fallback = true
+	}
+	all := slices.Concat(
+		h.accountRoutes("/ntfy", ""), h.accountRoutes("", "AtRoot"), h.topicRoutes("/ntfy", ""), root,
+		[]web.Route{h.jsonRoute("/ntfy", ""), h.jsonRoute("/", "AtRoot")},
+	)
+	for i := range all {
+		op := &all[i].Operation
+		op.Tag, op.Ntfy, op.Problems = "announcements", true, append(op.Problems, http.StatusNotFound)
+	}
+	return all
+}
+
+const fieldsDescription = "Title, priority (1 to 5, min, low, default, high, max) and delay (30m, 2 hours, " +
+	"tomorrow 10am, a Unix time) may be parameters or headers, such as `X-Title`. " +
+	"A priority of 5 is urgent by default (NTFY_URGENT). Tags, links, attachments and actions have no effect: of a " +
+	"message with a file, its message is spoken, or its name. A topic with the name of a room is spoken there."
+
+// jsonRoute returns the route of messages in JSON.
+func (h *handlers) jsonRoute(path, suffix string) web.Route {
+	return web.NewRoute(http.MethodPost, path, web.NotifyAccess, h.publishJSON, operation(web.Operation{
+		ID: "createNtfyMessage" + suffix, Summary: "Create an announcement as a message of ntfy in JSON",
+		Description: "The topic may be absent. " + fieldsDescription,
+		Headers:     []string{"X-Title", "X-Priority", "X-Delay"},
+		Request:     ntfyBody{},
+		Responses:   published(),
+	}))
+}
+
+// published describes the answer to a message.
+func published() []web.Response {
+	return []web.Response{{
 		Status: http.StatusOK, Description: "The announcement is saved.", Body: ntfyMessage{}, Location: true,
 	}}
-	topic := func(method, id string) web.Route {
-		return web.NewRoute(method, "/ntfy/:topic", web.NotifyAccess, h.ntfyText, operation(web.Operation{
-			ID: id, Summary: "Create an announcement as a message of ntfy",
-			Description: "The body is the text of the message. " + fields,
+}
+
+// topicRoutes returns the routes of topics below a prefix.
+func (h *handlers) topicRoutes(prefix, suffix string) []web.Route {
+	const atRoot = " At the root, a body of another type than text is refused, as it may be meant for another path."
+	publish := func(method, id string) web.Route {
+		handle := h.publish(prefix == "")
+		return web.NewRoute(method, prefix+"/:topic", web.NotifyAccess, handle, operation(web.Operation{
+			ID: id + suffix, Summary: "Create an announcement as a message of ntfy",
+			Description: "The body is the text of the message. " + fieldsDescription + atRoot,
 			Headers:     []string{"X-Title", "X-Priority", "X-Delay"},
 			Params:      []string{"title", "priority", "delay", "token", "auth"},
-			AnyMedia:    true, Responses: ok, QueryToken: true,
+			AnyMedia:    true, Responses: published(), QueryToken: true,
 		}))
 	}
-	return []web.Route{
-		web.NewRoute(http.MethodPost, "/", web.NotifyAccess, h.ntfyJSON, operation(web.Operation{
-			ID: "createNtfyMessage", Summary: "Create an announcement as a message of ntfy in JSON",
-			Description: "The topic may be absent. " + fields,
-			Headers:     []string{"X-Title", "X-Priority", "X-Delay"},
-			Request:     ntfyBody{},
-			Responses:   ok,
-		})),
-		topic(http.MethodPost, "postNtfyMessage"),
-		topic(http.MethodPut, "putNtfyMessage"),
-		web.NewRoute(http.MethodGet, "/ntfy/:topic/publish", web.TokenRequired, h.ntfyText, operation(web.Operation{
-			ID: "publishNtfyMessage", Summary: "Create an announcement as a message of ntfy by GET",
-			Description: "It needs an API token, also where NOTIFY_ACCESS is lan or open. " + fields,
+	get := func(verb, id string) web.Route {
+		path := prefix + "/:topic/" + verb
+		return web.NewRoute(http.MethodGet, path, web.TokenRequired, h.publish(false), operation(web.Operation{
+			ID: id + suffix, Summary: "Create an announcement as a message of ntfy by GET",
+			Description: "It needs an API token, also where NOTIFY_ACCESS is lan or open. " + fieldsDescription,
 			Params:      []string{"message", "title", "priority", "delay", "token", "auth"},
-			Responses:   ok, Once: true, QueryToken: true,
-		})),
+			Responses:   published(), Once: true, QueryToken: true,
+		}))
 	}
+	change := func(method, path, id, summary string, handle web.Handler) web.Route {
+		return web.NewRoute(method, prefix+"/:topic/:sequence"+path, web.NotifyAccess, handle, operation(web.Operation{
+			ID: id + suffix, Summary: summary,
+			Responses: web.OK("It is done.", ntfyEvent{}),
+		}))
+	}
+	return slices.Concat([]web.Route{
+		publish(http.MethodPost, "postNtfyMessage"), publish(http.MethodPut, "putNtfyMessage"),
+		get("publish", "publishNtfyMessage"), get("send", "sendNtfyMessage"), get("trigger", "triggerNtfyMessage"),
+		change(http.MethodDelete, "", "deleteNtfyMessage", "Cancel a message of ntfy by its sequence id", h.remove),
+		change(http.MethodPut, "/clear", "clearNtfyMessage", "End the repetitions of a message of ntfy", h.clear),
+	}, h.subscribeRoutes(prefix, suffix))
 }
 
 // A ntfyMessage is the answer of ntfy.
 type ntfyMessage struct {
-	ID       string `json:"id"`      // of the announcement: GET /notify/{id}
-	Time     int64  `json:"time"`    // Unix time
-	Expires  int64  `json:"expires"` // Unix time at which the announcement expires
-	Event    string `json:"event" const:"message"`
-	Topic    string `json:"topic"` // empty if the request had none
+	ID      string `json:"id"`      // of the announcement: GET /notify/{id}
+	Time    int64  `json:"time"`    // Unix time
+	Expires int64  `json:"expires"` // Unix time at which the announcement expires
+	Event   string `json:"event" const:"message"`
+	Topic   string `json:"topic"` // empty if the request had none
+	// Of the request, or the id.
+	Sequence string `json:"sequence_id"`
 	Title    string `json:"title,omitempty"`
 	Message  string `json:"message"`
 	Priority int    `json:"priority,omitempty" minimum:"1" maximum:"5"` // present if the request set it
@@ -75,16 +119,18 @@ type ntfyMessage struct {
 type ntfyBody struct {
 	Topic   string `json:"topic" pattern:"^[-_A-Za-z0-9]{1,64}$"`
 	Title   string `json:"title"`                       // as in AnnouncementRequest
-	Message string `json:"message" default:"triggered"` // as in AnnouncementRequest
+	Message string `json:"message" default:"triggered"` // as in AnnouncementRequest; without one, the title is spoken
 	// 1 to 5, or min, low, default, high, max; 5 is urgent by default (NTFY_URGENT).
 	Priority string   `json:"priority" type:"integer,string"`
-	Delay    string   `json:"delay" type:"integer,string"` // a duration such as 30m or 2 hours, seconds, or a Unix time
+	Delay    string   `json:"delay" type:"integer,string"` // as X-Delay
 	Tags     []string `json:"tags"`                        // no effect
+	// Identifies the message in later requests; by default its id.
+	Sequence string   `json:"sequence_id"`
 	_        struct{} `additionalProperties:"true"`
 }
 
-// ntfyJSON creates an announcement from a JSON object, and headers.
-func (h *handlers) ntfyJSON(w http.ResponseWriter, r *http.Request) error {
+// publishJSON creates an announcement from a JSON object, and headers.
+func (h *handlers) publishJSON(w http.ResponseWriter, r *http.Request) error {
 	body, err := web.ReadBody(w, r)
 	if err != nil {
 		return err
@@ -97,50 +143,118 @@ func (h *handlers) ntfyJSON(w http.ResponseWriter, r *http.Request) error {
 	for _, f := range slices.Concat(headerFields(r.Header), all) {
 		n.set(f.Name, f.Text)
 	}
-	return h.respondNtfy(w, r, n)
+	return h.respond(w, r, n)
 }
 
-// ntfyText creates an announcement from a text, parameters and headers. Headers precede
-// parameters, and the text precedes both.
-func (h *handlers) ntfyText(w http.ResponseWriter, r *http.Request) error {
-	body, err := web.ReadBody(w, r)
-	if err != nil {
-		return err
+// publish returns a handler that creates an announcement from a text, parameters and headers. Headers precede
+// parameters, and the text precedes both. At the root only what is certainly meant for ntfy is accepted.
+func (h *handlers) publish(atRoot bool) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		n := ntfyRequest{urgentFrom: h.UrgentFrom()}
+		fields := slices.Concat(headerFields(r.Header), draft.FormFields(web.WithoutTokens(r.URL.RawQuery)))
+		text, err := readMessage(w, r, fields)
+		switch {
+		case err != nil:
+			return err
+		case atRoot && !meant(r, text):
+			return web.ErrNotFound
+		case strings.TrimSpace(text) != "":
+			n.set("message", text)
+		}
+		for _, f := range fields {
+			n.set(f.Name, strings.ReplaceAll(f.Text, `\n`, "\n"))
+		}
+		n.topic = web.Param(r, "topic")
+		return h.respond(w, r, n)
 	}
-	text, err := draft.Text(body)
-	if err != nil {
-		return err
-	}
-	n := ntfyRequest{urgentFrom: h.UrgentFrom()}
-	if strings.TrimSpace(text) != "" {
-		n.set("message", text)
-	}
-	for _, f := range slices.Concat(headerFields(r.Header), draft.FormFields(web.WithoutTokens(r.URL.RawQuery))) {
-		f.Text = strings.ReplaceAll(f.Text, `\n`, "\n")
-		n.set(f.Name, f.Text)
-	}
-	n.topic = web.Param(r, "topic")
-	return h.respondNtfy(w, r, n)
 }
 
-func (h *handlers) respondNtfy(w http.ResponseWriter, r *http.Request, n ntfyRequest) error {
-	if n.draft.Request.Message == "" {
-		n.draft.Set("message", "triggered")
+// meant reports whether a request at the root is certainly one of ntfy: it has a text, or a header or a
+// parameter of ntfy's. curl -d sends text as a form, which has no field.
+func meant(r *http.Request, text string) bool {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case media == "application/json":
+		return false
+	case isPublished(r):
+		return true
+	case strings.TrimSpace(text) == "":
+		return false
+	case media == "text/plain", r.Header.Get("Content-Type") == "":
+		return true
+	case err != nil || media != "application/x-www-form-urlencoded":
+		return false
 	}
-	if n.topic != "" && !topicPattern().MatchString(n.topic) {
-		n.draft.Refuse("topic", "invalid", "must be 1 to 64 letters, digits, - and _")
+	return !strings.ContainsAny(text, "=&{[")
+}
+
+// maxAttachment limits the bytes of a file, which is not kept; as ntfy does.
+const maxAttachment = 15 << 20
+
+// readMessage returns the text of a body: "" of a file, of which the message is one of the fields, or its name.
+func readMessage(w http.ResponseWriter, r *http.Request, fields []draft.Field) (string, error) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(fields, func(f draft.Field) bool { return fullName(f.Name) == name && f.Text != "" })
 	}
+	in := http.MaxBytesReader(w, r.Body, maxAttachment)
+	text, err := io.ReadAll(io.LimitReader(in, web.MaxBody+1))
+	large := len(text) > web.MaxBody
+	switch {
+	case err != nil:
+		return "", web.BodyIncomplete(err, maxAttachment)
+	case has("filename"), has("message") && (large || !utf8.Valid(text)):
+		if _, err := io.Copy(io.Discard, in); err != nil {
+			return "", web.BodyIncomplete(err, maxAttachment)
+		}
+		return "", nil
+	case large:
+		return "", web.ErrBodyTooLarge
+	}
+	if text, err = draft.UTF8(r.Header.Get("Content-Type"), text); err != nil {
+		return "", err
+	}
+	return draft.Text(text)
+}
+
+// topics matches a topic, and what identifies a message in it.
+var topics = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+
+// respond creates the announcement of a message, and answers as ntfy does.
+func (h *handlers) respond(w http.ResponseWriter, r *http.Request, n ntfyRequest) error {
+	n.complete()
 	if n.draft.Request.Room == nil && h.IsRoom(n.topic) {
 		n.draft.Request.Room = announce.RoomList{n.topic}
 	}
-	view, err := h.announce(w, r, &n.draft)
+	view, err := h.announce(w, r, &n.draft, n.topic, n.sequence)
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, ntfyMessage{
+	m := ntfyMessage{
 		ID: view.ID, Time: view.Created.Unix(), Expires: expires(view), Event: "message", Topic: n.topic,
 		Title: view.Title, Message: view.Message, Priority: n.priority, Warnings: n.draft.Warnings,
-	})
+		Sequence: sequenceOf(view),
+	}
+	return web.WriteJSON(w, http.StatusOK, m)
+}
+
+// complete sets what is spoken of a message without a text, and refuses an invalid topic.
+func (n *ntfyRequest) complete() {
+	request := &n.draft.Request
+	switch {
+	case strings.TrimSpace(request.Message) != "":
+	case n.draft.Given("sound"):
+	case request.Title != "":
+		request.Message, request.Title = request.Title, ""
+	case n.filename != "":
+		request.Message = "You received a file: " + n.filename
+	default:
+		request.Message = "triggered"
+	}
+	for name, text := range map[string]string{"topic": n.topic, "sequence_id": n.sequence} {
+		if text != "" && !topics.MatchString(text) {
+			n.draft.Refuse(name, "invalid", "must be 1 to 64 letters, digits, - and _")
+		}
+	}
 }
 
 // expires returns the Unix time at which an announcement expires.
@@ -151,135 +265,42 @@ func expires(view announce.View) int64 {
 	return view.Expires.Unix()
 }
 
-// topicPattern returns the pattern of ntfy's topics.
-func topicPattern() *regexp.Regexp { return regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`) }
-
-// A ntfyRequest is a message of ntfy. Of a field that is sent several times, the first
-// value counts.
-type ntfyRequest struct {
-	draft      draft.Draft
-	topic      string
-	priority   int // 1–5; 0 means none
-	urgentFrom int
-	given      []string
+// remove cancels the announcements of a topic with a sequence id.
+func (h *handlers) remove(w http.ResponseWriter, r *http.Request) error {
+	return h.change(w, r, "message_delete", func(v announce.View) error {
+		_, err := h.Announcer.Cancel(r.Context(), v.ID)
+		return err
+	})
 }
 
-// set sets a field of ntfy, by any of its names, or of an announcement.
-func (n *ntfyRequest) set(name, text string) {
-	name = fullName(name)
-	if slices.Contains(n.given, name) {
-		return
-	}
-	n.given = append(n.given, name)
-	switch name {
-	case "topic":
-		n.topic = text
-	case "priority":
-		n.setPriority(strings.ToLower(strings.TrimSpace(text)))
-	case "delay":
-		n.setDelay(strings.TrimSpace(text))
-	case ignored:
-	default:
-		n.draft.Set(name, text)
-	}
+// clear ends the repetitions of the announcements of a topic with a sequence id.
+func (h *handlers) clear(w http.ResponseWriter, r *http.Request) error {
+	return h.change(w, r, "message_clear", func(v announce.View) error {
+		_, err := h.Announcer.Acknowledge(r.Context(), v.ID)
+		if errors.Is(err, announce.ErrNotRepeated) {
+			return nil
+		}
+		return err
+	})
 }
 
-// ignored stands for fields without an effect on speech.
-const ignored = "-"
-
-// fullName returns the name of a field of ntfy for any of its names in lower case, and
-// other names as they are.
-func fullName(name string) string {
-	switch name {
-	case "m":
-		return "message"
-	case "t", "ti":
-		return "title"
-	case "prio", "p":
-		return "priority"
-	case "at", "in":
-		return "delay"
-	case "tags", "tag", "ta", "click", "attach", "a",
-		"markdown", "md", "icon", "filename", "file", "f", "actions", "action",
-		"email", "e-mail", "mail", "e", "call", "cache",
-		"firebase", "template", "tpl", "id", "time", "event", "expires",
-		"poll_id", "unifiedpush", "up", "sequence_id", "sequence-id", "sid":
-		return ignored
-	}
-	return name
-}
-
-// headerFields returns the fields of a message that are headers, such as X-Title, Title or
-// t, in UTF-8 or encoded by RFC 2047.
-func headerFields(h http.Header) (all []draft.Field) {
-	for _, name := range []string{"message", "m", "title", "ti", "t", "priority", "prio", "p", "delay", "at", "in"} {
-		for _, header := range []string{"X-" + name, name} {
-			text := h.Get(header)
-			if text == "" || strings.HasPrefix(text, "u=") { // the priority of a response (RFC 9218)
-				continue
-			}
-			if decoded, err := new(mime.WordDecoder).DecodeHeader(text); err == nil {
-				text = decoded
-			}
-			all = append(all, draft.Field{Name: name, Text: strings.ToValidUTF8(text, "\ufffd")})
+// change does something with the announcements of a topic with a sequence id.
+func (h *handlers) change(w http.ResponseWriter, r *http.Request, event string, do func(announce.View) error) error {
+	topic, sequence, found := web.Param(r, "topic"), web.Param(r, "sequence"), false
+	all := h.Announcer.List()
+	for _, v := range slices.Concat(all.Queue, all.Scheduled, all.Recent) {
+		if v.Sender.Topic != topic || sequenceOf(v) != sequence {
+			continue
+		}
+		found = true
+		if err := do(v); err != nil && !errors.Is(err, announce.ErrEnded) && !errors.Is(err, announce.ErrNotFound) {
+			return err
 		}
 	}
-	return all
-}
-
-func (n *ntfyRequest) setPriority(text string) {
-	if text == "" {
-		return
+	if !found {
+		return web.ErrNotFound
 	}
-	words := []string{"min", "low", "default", "high", "max"}
-	p, ok := number(text, len(words))
-	switch {
-	case ok && p == 0: // none
-		return
-	case text == "urgent":
-		p = len(words)
-	case slices.Contains(words, text):
-		p = slices.Index(words, text) + 1
-	case !ok:
-		n.draft.Refuse("priority", "out_of_range", "must be 1 to 5, min, low, default, high or max")
-		return
-	}
-	n.priority = p
-	n.draft.Prioritize(p, n.urgentFrom)
-}
-
-// setDelay sets the time of a message: a duration such as 30m or 2 hours, seconds, or a
-// Unix time.
-func (n *ntfyRequest) setDelay(text string) {
-	const firstTime = 1_000_000_000 // smaller numbers are seconds
-	if text == "" {
-		return
-	}
-	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
-	count, err := strconv.Atoi(digits)
-	unit := units(strings.ToLower(strings.TrimSpace(text[len(digits):])))
-	switch {
-	case err != nil || count < 1 || unit == 0 || count > int(announce.MaxAhead/time.Second) &&
-		(len(digits) < len(text) || count < firstTime):
-		n.draft.Refuse("delay", "invalid", "must be a duration such as 30m or 2 hours, seconds, or a Unix time")
-	case count >= firstTime:
-		n.draft.Request.At = time.Unix(int64(count), 0)
-	default:
-		n.draft.Request.In = count * int(unit/time.Second)
-	}
-}
-
-// units returns a unit of time by its name; 0 if it is unknown.
-func units(name string) time.Duration {
-	switch name {
-	case "", "s", "sec", "secs", "second", "seconds":
-		return time.Second
-	case "m", "min", "mins", "minute", "minutes":
-		return time.Minute
-	case "h", "hour", "hours":
-		return time.Hour
-	case "d", "day", "days":
-		return 24 * time.Hour
-	}
-	return 0
+	e := newEvent(event, topic)
+	e.Sequence = sequence
+	return web.WriteJSON(w, http.StatusOK, e)
 }

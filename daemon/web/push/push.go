@@ -7,6 +7,7 @@
 package push
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -29,7 +30,22 @@ type Config struct {
 	// IsRoom reports whether there is a room of a name. Announcements for a topic of ntfy
 	// with this name are spoken there.
 	IsRoom func(name string) bool
+	// History reports whether announcements that have ended may be told (HISTORY).
+	History func() bool
 }
+
+var (
+	errNotWebsocket = errors.New("a websocket handshake is expected (RFC 6455)")
+	errStopping     = errors.New("the server is stopping")
+)
+
+var statuses = web.Statuses{
+	web.NewStatus(errNotWebsocket, http.StatusBadRequest, "not_websocket", 0),
+	web.NewStatus(errStopping, http.StatusServiceUnavailable, "stopping", 2*time.Second),
+}
+
+// Problem returns the problem that an error of these routes is to the client.
+func Problem(err error) (web.Problem, bool) { return statuses.Problem(err) }
 
 type handlers struct {
 	*web.Server
@@ -42,12 +58,16 @@ func Routes(s *web.Server, cfg Config) []web.Route {
 	return slices.Concat(web.When(h.ntfyRoutes(), cfg.Ntfy), web.When(h.gotifyRoutes(), cfg.Gotify))
 }
 
-// announce accepts the announcement of a draft, and sets the Location of the response.
-func (h *handlers) announce(w http.ResponseWriter, r *http.Request, d *draft.Draft) (announce.View, error) {
+// announce accepts the announcement of a draft, which was published in a topic of ntfy unless that is "", and sets the
+// Location of the response.
+func (h *handlers) announce(
+	w http.ResponseWriter, r *http.Request, d *draft.Draft, topic, sequence string,
+) (announce.View, error) {
 	by, err := h.RequestBy(r)
 	if err != nil {
 		return announce.View{}, err
 	}
+	by.Sender.Topic, by.Sender.Sequence = topic, sequence
 	view, err := d.Announce(r.Context(), h.Announcer, by)
 	if err != nil {
 		return announce.View{}, err

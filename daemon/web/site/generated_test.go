@@ -92,6 +92,7 @@ func components(t *testing.T) openapi.Components {
 	requests := newGenerator(t, replies)
 	forms := newGenerator(t, requests)
 	replies.add(web.Problem{})
+	replies.add(web.NtfyError{})
 	var sent, received []any
 	for _, rt := range site.Routes() {
 		for _, response := range rt.Operation.Responses {

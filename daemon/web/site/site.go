@@ -105,7 +105,7 @@ func mount(s *web.Server, table []web.Route, docs *openapi.Documents, version st
 	}
 	return s, s.Mount(table, document,
 		announcements.Problem, openai.Problem, control.Problem,
-		hooks.Problem, sounds.Problem, signin.Problem, play.Problem, admin.Problem)
+		hooks.Problem, sounds.Problem, push.Problem, signin.Problem, play.Problem, admin.Problem)
 }
 
 func routes(s *web.Server, cfg Config, in *signin.Authenticator, docs *openapi.Documents) []web.Route {

@@ -102,16 +102,23 @@ func (c *Checker) find(method, path string) (Operation, bool) {
 	if op, ok := c.Paths[path][strings.ToLower(method)]; ok { // it precedes one with parameters
 		return op, true
 	}
-	segments := strings.Split(path, "/")
+	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
+	first := func(template string) string { return strings.Split(template, "/")[1] }
+	taken := map[string]bool{}
+	for template := range c.Paths {
+		taken[first(template)] = true
+	}
+	var found Operation
 	for template, methods := range c.Paths {
 		same := slices.EqualFunc(strings.Split(template, "/"), segments, func(want, got string) bool {
 			return want == got || strings.HasPrefix(want, "{") && got != ""
 		})
-		if op, ok := methods[strings.ToLower(method)]; ok && same {
-			return op, true
+		op, ok := methods[strings.ToLower(method)]
+		if ok && same && (first(template) != "{topic}" || !taken[first(path)]) {
+			found = op
 		}
 	}
-	return Operation{}, false
+	return found, found.ID != ""
 }
 
 // CheckResponse fails the test unless the document describes the response. For an

@@ -319,7 +319,7 @@ func (r *Rig) start(change []func(*site.Config)) {
 			return hooks.Settings{On: true, Templates: hooks.ReadTemplates(""), UrgentFrom: 5}
 		}},
 		Push: push.Config{
-			Ntfy: always, Gotify: always, UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has,
+			Ntfy: always, Gotify: always, UrgentFrom: func() int { return 5 }, IsRoom: r.Rooms.Has, History: always,
 		},
 		Admin: admin.Config{Versions: map[string]string{"go": "go1.26"}},
 	}

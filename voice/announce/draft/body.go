@@ -9,15 +9,22 @@ import (
 	"mime/multipart"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Read reads the body of a request and the query of its address, whose parameters are fields too. What begins
 // with { or [ is JSON whatever the media type is; a form is one if it has a message; else the body is the text
 // of the message. Unknown members of JSON are violations, unknown fields in any other form are warnings.
 func Read(mediaType string, body []byte, query string) (*Draft, error) {
-	body = withoutMark(body)
+	body, err := UTF8(mediaType, body)
+	if err != nil {
+		return nil, err
+	}
 	if !isJSON(body) {
-		all, err := Fields(mediaType, body)
+		all, err := fieldsIn(mediaType, body)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +61,15 @@ type Field struct{ Name, Text string }
 // Fields returns the fields of a body in any form, in order; see [Read]. A body that is text has one, the
 // message. Files of a multipart form have no text.
 func Fields(mediaType string, body []byte) ([]Field, error) {
-	body = withoutMark(body)
+	body, err := UTF8(mediaType, body)
+	if err != nil {
+		return nil, err
+	}
+	return fieldsIn(mediaType, body)
+}
+
+// fieldsIn returns the fields of a body in UTF-8.
+func fieldsIn(mediaType string, body []byte) ([]Field, error) {
 	if isJSON(body) {
 		return ObjectFields(body)
 	}
@@ -72,6 +87,29 @@ func Fields(mediaType string, body []byte) ([]Field, error) {
 		return FormFields(text), nil
 	}
 	return []Field{{message, text}}, nil
+}
+
+// UTF8 returns a body in UTF-8 without a byte order mark: it is converted if its media type has another charset
+// (https://encoding.spec.whatwg.org), or if it begins with the mark of UTF-16, as PowerShell writes files.
+func UTF8(mediaType string, body []byte) ([]byte, error) {
+	media, params, _ := mime.ParseMediaType(mediaType)
+	charset := unicode.UTF8
+	if name := params["charset"]; name != "" && media != "multipart/form-data" {
+		named, err := htmlindex.Get(name)
+		if err != nil {
+			return nil, malformed("not_text", "unknown charset of the request body: send UTF-8", unknownPosition, err)
+		}
+		charset = named
+	}
+	marked := bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff"))
+	if charset == unicode.UTF8 && !marked {
+		return withoutMark(body), nil
+	}
+	converted, _, err := transform.Bytes(unicode.BOMOverride(charset.NewDecoder()), body)
+	if err != nil {
+		return nil, malformed("not_text", "request body must have its charset", unknownPosition, err)
+	}
+	return converted, nil
 }
 
 // Text returns a body that is text, which must be UTF-8.

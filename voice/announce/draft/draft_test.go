@@ -74,6 +74,16 @@ func TestRead_forms(t *testing.T) {
 			"text/plain; charset=utf-8", "\ufeffGrüß Gott", "title=T&urgent=0&priority=5&x=1",
 			"Grüß Gott|T|0|false|4|0s|[x]",
 		},
+		{"text/plain; charset=iso-8859-1", "Gr\xfc\xdf Gott", "", "Grüß Gott||0|false|0|0s|[]"},
+		{"application/json; charset=ISO-8859-15", "{\"message\": \"Gr\xfc\xdfe\"}", "", "Grüße||0|false|0|0s|[]"},
+		{form + "; charset=latin1", "message=50+\xa3", "", "50 £||0|false|0|0s|[]"},
+		{"", "\xff\xfeH\x00\xfc\x00", "", "Hü||0|false|0|0s|[]"}, // a file of PowerShell
+		{"text/plain; charset=utf-8", "\xfe\xff\x00H\x00i", "", "Hi||0|false|0|0s|[]"},
+		{"text/plain; charset=utf-16", "H\x00i\x00", "", "Hi||0|false|0|0s|[]"},
+		{
+			"application/json; charset=utf-16", strings.Join(strings.Split(`{"message":"x"}`, ""), "\x00") + "\x00", "",
+			"x||0|false|0|0s|[]",
+		},
 		{"", "", "message=x%0Ay", "x\ny||0|false|0|0s|[]"},
 		{
 			multipart,
@@ -191,6 +201,7 @@ func TestRead_refused(t *testing.T) {
 		{"", `{"message": "x", "message": "y"}`, "", "not_json 17"},
 		{"", "{\"message\": \"\xff\"}", "", "not_json 13"},
 		{"", "Gr\xfc\xdf Gott", "", "not_text 2"},
+		{"text/plain; charset=klingon", "x", "", "not_text -1"},
 		{"multipart/form-data", "x", "", "not_form 0"},
 		{multipart, "--x\r\nContent-Disp", "", "not_form -1"},
 	} {
