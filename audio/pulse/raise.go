@@ -33,7 +33,7 @@ func (u Urgent) Play(
 	}
 	return u.play(ctx, clips, fader, func(ready *state) (restore func()) {
 		if raises {
-			return u.raiser.raise(ctx, *ready, least)
+			return u.raiser.raise(ctx, ready, least)
 		}
 		if ready.sink.silence() != "" && ready.fallback.Name != "" {
 			ready.sink = ready.fallback
@@ -70,8 +70,9 @@ type raiser struct {
 	loaded bool       // nothing is left of an earlier process or connection
 }
 
-// raise unmutes the sink and raises it to a volume, and returns what puts it back. What is not saved is not changed.
-func (r *raiser) raise(ctx context.Context, ready state, least int) (restore func()) {
+// raise unmutes the sink of a state and raises it to a volume, and returns what puts it back. What is not saved is not
+// changed.
+func (r *raiser) raise(ctx context.Context, ready *state, least int) (restore func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now, err := ready.conn.sinkNamed(ready.sink.Name) // the state may not yet know what was put back last
@@ -88,8 +89,14 @@ func (r *raiser) raise(ctx context.Context, ready state, least int) (restore fun
 	if err = r.save(ctx, &change); err == nil {
 		err = ready.conn.setSink(change.Name, false, change.Set)
 	}
+	if err == nil {
+		now, err = ready.conn.sinkNamed(now.Name)
+	}
+	if err == nil && now.Name != "" {
+		ready.sink = now // a short sound has ended before the state knows it
+	}
 	if err != nil {
-		r.sink.cfg.Log.Warn("sink not raised", "sink", now.Name, "err", err)
+		r.sink.cfg.Log.Warn("sink not raised", "sink", change.Name, "err", err)
 	}
 	return func() {
 		r.mu.Lock()
