@@ -19,6 +19,7 @@ import (
 	"pressbox/daemon/client"
 	"pressbox/daemon/doctor"
 	"pressbox/daemon/downloads"
+	"pressbox/daemon/events"
 	"pressbox/daemon/exitcode"
 	"pressbox/daemon/health"
 	"pressbox/daemon/health/monitor"
@@ -77,6 +78,7 @@ type app struct {
 	signIn     *signin.SignIn
 	web        *web.Server
 	broker     *broker // nil: MQTT is off
+	events     *events.Poster
 	backups    *recovery.Backups
 	downloads  *downloads.Downloads
 
@@ -85,6 +87,7 @@ type app struct {
 	monitor           *monitor.Monitor
 	metrics           *metrics.Metrics
 	lexiconErr        atomic.Pointer[error] // why the lexicon is incomplete, as last read
+	eventsErr         atomic.Pointer[error] // why events are not posted, as the tokens were read last
 	hooks             atomic.Pointer[hooks.Settings]
 	synthesis, writes watchdog.Progress
 	queue             watchdog.QueueCheck
@@ -154,6 +157,8 @@ func build(o cli.ServeOptions, st *store.Store, sink *pulse.Sink) (*app, error) 
 	if a.broker, err = a.newBroker(); err != nil {
 		return nil, err
 	}
+	a.events = a.newEvents()
+	a.configureEvents(cfg)
 	a.monitor.Integrations = a.integrations()
 	a.metrics.Register(version, runtime.Version(), a.readings())
 	a.web, err = site.New(a.webConfig())
@@ -194,7 +199,7 @@ func (a *app) integrations() []health.Integration {
 	all := monitor.Integrations{
 		Started: a.Config, Current: a.settings.Current,
 		Rooms: a.rooms, Hooks: func() hooks.Settings { return *a.hooks.Load() },
-		Wyoming: func() health.IntegrationState { return a.wyomingState },
+		Wyoming: func() health.IntegrationState { return a.wyomingState }, Events: a.eventsState,
 	}
 	if a.broker != nil {
 		all.MQTT = a.broker.session.Status

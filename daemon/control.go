@@ -122,5 +122,6 @@ func (a *app) apply(next settings.Config) error {
 	a.Level.Set(next.LogLevel)
 	a.voices.Reload(a.readLexicon(next), voiceDefaults(next))
 	a.readHooks(next)
+	a.configureEvents(next)
 	return nil
 }

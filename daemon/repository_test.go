@@ -355,7 +355,7 @@ const floors = `
 33 daemon/web/admin daemon/web/hooks daemon/web/openai daemon/web/play daemon/web/push
 35 daemon/web/site
 40 daemon/display daemon/health/monitor daemon/logging daemon/mdns
-40 daemon/metrics daemon/mqtt/homeassistant daemon/watchdog
+40 daemon/events daemon/metrics daemon/mqtt/homeassistant daemon/watchdog
 42 daemon/client daemon/mqtt/device daemon/recovery daemon/setup/card daemon/signin
 44 daemon/setup daemon/upgrade
 46 daemon/doctor

@@ -78,7 +78,7 @@ func (a *app) run(ctx context.Context, s sockets) error {
 		a.store.Run, a.voices.Run, a.signIn.Run, a.rosters.Run,
 		a.games.Run, a.leagues.Run, a.runControls, a.schedules.Run, a.rooms.Run, a.monitor.Run,
 		watchdog.Watchdog{Components: a.components(), OK: a.metrics.WatchdogOK, Log: a.Log}.Run,
-		a.backups.Run, a.downloads.Run,
+		a.backups.Run, a.downloads.Run, a.events.Run,
 		func(ctx context.Context) error { return a.reloadOn(ctx, hangups) },
 		func(ctx context.Context) error { return a.runIdle(ctx, s.fromSystemd) },
 	}

@@ -108,6 +108,8 @@ type Config struct {
 	WallWiFiPassphraseFile string `mapstructure:"WALL_WIFI_PASSPHRASE_FILE"` // "" means none
 
 	MQTT MQTT `mapstructure:",squash"`
+
+	Events Events `mapstructure:",squash"`
 }
 
 // SignIn holds the settings of signing in.

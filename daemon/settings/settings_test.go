@@ -123,6 +123,13 @@ var examples = map[string]example{
 
 	"MQTT_DISCOVERY": {"no", "off"},
 	"MQTT_TEXT":      {"True", true},
+
+	"EVENTS_URL": {
+		"http://homeassistant.local:8123/api/webhook/x https://n.example",
+		[]string{"http://homeassistant.local:8123/api/webhook/x", "https://n.example"},
+	},
+	"EVENTS_TOKEN_FILE": {"/etc/pressbox/events_token", "/etc/pressbox/events_token"},
+	"EVENTS_TEXT":       {"1", true},
 }
 
 // asWritten holds those that Config has as they are written.

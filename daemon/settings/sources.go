@@ -29,10 +29,13 @@ type Value struct {
 	parsed any
 }
 
-// String returns the value in a form that may be printed: secrets are masked.
+// String returns the value in a form that may be printed: secrets, and parts that may be secret, are masked.
 func (v Value) String() string {
 	if v.Secret && v.Text != "" {
 		return "********"
+	}
+	if v.Masked != nil {
+		return v.Masked(v.Text)
 	}
 	return v.Text
 }

@@ -9,14 +9,15 @@ import (
 
 // A Setting is one row of the table of settings.
 type Setting struct {
-	Name        string // in the environment and in the files
-	Default     string // as written in a file; "" means none
-	Shipped     string // the value in the package's pressbox.env; "" means the default
-	Reload      bool   // a reload applies a change
-	Page        bool   // administrators may set it on the page; a reload applies it
-	Secret      bool   // never printed
-	Description string // one line, without a full stop
-	More        string // further sentences for the documents, or ""
+	Name        string                   // in the environment and in the files
+	Default     string                   // as written in a file; "" means none
+	Shipped     string                   // the value in the package's pressbox.env; "" means the default
+	Reload      bool                     // a reload applies a change
+	Page        bool                     // administrators may set it on the page; a reload applies it
+	Secret      bool                     // never printed
+	Masked      func(text string) string // what is printed instead of a value; nil: the value
+	Description string                   // one line, without a full stop
+	More        string                   // further sentences for the documents, or ""
 
 	valueType valueType
 }
@@ -47,7 +48,7 @@ func (s Setting) Text() string {
 func Table() []Setting {
 	return slices.Concat(
 		serverSettings(), speechSettings(), announcementSettings(), integrationSettings(), quietSettings(),
-		webSettings(), signInSettings(), gameSettings(), wallSettings(), mqttSettings(),
+		webSettings(), signInSettings(), gameSettings(), wallSettings(), mqttSettings(), eventSettings(),
 	)
 }
 

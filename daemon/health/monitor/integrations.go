@@ -23,6 +23,7 @@ type Integrations struct {
 	Rooms   *rooms.Rooms
 	Hooks   func() hooks.Settings
 	Wyoming func() health.IntegrationState
+	Events  func() health.IntegrationState
 }
 
 // All returns the integrations in the order of the documents.
@@ -40,6 +41,7 @@ func (i Integrations) All() []health.Integration {
 		}},
 		{Name: "webhooks", Report: i.webhooks},
 		{Name: "wyoming", Report: i.Wyoming},
+		{Name: "events", Report: i.Events},
 	}
 }
 
