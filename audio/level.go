@@ -13,8 +13,6 @@ const (
 	Ceiling = 0.6607
 	// UrgentGain is the factor of an urgent announcement's samples.
 	UrgentGain = 1.5
-	// Audible is −40 dBFS: what is quieter before a sound counts as silence.
-	Audible = 0.01
 
 	knee = 0.5 // below it Limit only multiplies
 )
@@ -44,16 +42,6 @@ func bend(s float32) float32 {
 		level = min(knee+room*math.Tanh((level-knee)/room), Ceiling)
 	}
 	return float32(math.Copysign(level, float64(s)))
-}
-
-// Onset returns the number of samples before the first one that is as loud as floor.
-func Onset(samples []float32, floor float32) int {
-	for i, s := range samples {
-		if s >= floor || s <= -floor {
-			return i
-		}
-	}
-	return len(samples)
 }
 
 // Level is −18 dBFS, the root mean square of speech and of chimes, as a fraction of full scale.

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -134,16 +135,14 @@ func (v *Voice) Speak(ctx context.Context, text string, rate, from int) iter.Seq
 	}
 }
 
-// leadTime is the silence before the first sample that is audible.
-const leadTime = 15 * time.Millisecond
+// leadTime is the silence before the first sample that is louder than leadFloor, −40 dBFS.
+const leadTime, leadFloor = 15 * time.Millisecond, 0.01
 
 // trimmed returns the samples of a segment without the silence before its sound, but for leadTime: it would delay what
-// is announced. A silent one stays as it is.
+// is announced.
 func (v *Voice) trimmed(samples []float32) []float32 {
-	loud := audio.Onset(samples, audio.Audible/v.Calibration.orDefault().Gain)
-	if loud == len(samples) {
-		return samples
-	}
+	floor := leadFloor / v.Calibration.orDefault().Gain
+	loud := slices.IndexFunc(samples, func(s float32) bool { return s >= floor || s <= -floor })
 	return samples[max(0, loud-int(leadTime.Seconds()*float64(v.Config.SampleRate))):]
 }
 

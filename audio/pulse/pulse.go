@@ -1,7 +1,7 @@
 // Package pulse plays sound on a PulseAudio server, or on PipeWire through its PulseAudio socket.
 //
 // One law: every sample given to Play is heard once, in order and unchanged, or Play returns an error; and no
-// behavior of the sound server can stop this process. (Of the silence before a sound, a recording may lack some.)
+// behavior of the sound server can stop this process.
 //
 // The package uses the protocol of jfreymuth/pulse but not its high-level client, which hangs on clips
 // shorter than its buffer, stops draining after a second, and panics in its own goroutine when a server

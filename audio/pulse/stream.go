@@ -221,25 +221,25 @@ func (s *stream) wait(ctx context.Context, limit time.Duration, event <-chan str
 	}
 }
 
-// prime makes sure that a clip written now is heard from its first audible sample on. A server that has run dry has
-// rendered silence ahead and, when samples arrive, rewinds over as much of it as it can; a client that records the
-// sink's monitor has already received that silence and misses as many samples. So prime writes as much silence first,
-// less that with which the clip begins.
-func (s *stream) prime(ctx context.Context, clip []float32) error {
+// prime makes sure that samples written now are heard from the first one on. A server that has run dry has
+// rendered silence ahead and, when samples arrive, rewinds over as much of it as it can; a client that
+// records the sink's monitor has already received that silence and misses as many samples. So prime writes
+// silence of that length first.
+func (s *stream) prime(ctx context.Context) error {
 	if !s.flow.empty() {
 		return nil
 	}
-	return s.writeSilence(ctx, s.flow.current().latency-s.duration(sampleBytes*audio.Onset(clip, audio.Audible)))
+	return s.writeSilence(ctx, s.flow.current().latency)
 }
 
-// writeSilence writes silence of that duration, if it is positive.
+// writeSilence writes silence of that duration.
 func (s *stream) writeSilence(ctx context.Context, d time.Duration) error {
-	return s.write(ctx, make([]float32, max(0, s.samples(d))), false)
+	return s.write(ctx, make([]float32, s.samples(d)), false)
 }
 
 // playClip writes a clip's samples.
 func (s *stream) playClip(ctx context.Context, samples []float32) error {
-	if err := s.prime(ctx, samples); err != nil {
+	if err := s.prime(ctx); err != nil {
 		return err
 	}
 	s.undrained, s.padding = true, 0
