@@ -117,7 +117,7 @@ test-short: ## the tests that need Go and gcc only
 	go test -vet=off -short -skip '^TestAll_' ./...
 
 test-crash: parts build ## every power cut, the long kill tests, and a whole game of every kind
-	PRESSBOX_CRASH_STATES=all go test -timeout 60m -run 'owerCut|iskFails' -v ./daemon/recovery ./daemon/disktest
+	PRESSBOX_CRASH_STATES=all go test -timeout 240m -run 'owerCut|iskFails' -v ./daemon/recovery ./daemon/disktest
 	PRESSBOX_CRASH_ROUNDS=200 go test -timeout 60m -run 'Crash|[Kk]ill' -v ./store ./daemon
 	PRESSBOX_CRASH_ROUNDS=20 go test -timeout 60m -run TestAll_mqttFaults -v ./daemon
 	PRESSBOX_CRASH_ROUNDS=30 go test -timeout 60m -run TestAll_goesOn -v ./daemon/soundtest
