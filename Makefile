@@ -34,7 +34,7 @@ UNRACED = ^TestScripts$$|^TestServe_dumpOnSIGQUIT$$
 ALL   = ./daemon/pagetest $$(git grep -l '^func TestAll_' -- '*_test.go' ':!daemon/soundtest' | xargs -n 1 dirname | sed 's|^|./|')
 
 .PHONY: run build test test-all test-short vendor types check bench fuzz test-crash deb repo image image-same release \
-	test-package test-image generate fmt lint tools parts parts-all voices clean
+	test-homeassistant test-package test-image generate fmt lint tools parts parts-all voices clean
 
 run: build ## start the server on port 8888, with everything it needs
 	@packaging/run bin/pressbox serve
@@ -123,6 +123,15 @@ test-crash: parts build ## every power cut, the long kill tests, and a whole gam
 	PRESSBOX_CRASH_ROUNDS=30 go test -timeout 60m -run TestAll_goesOn -v ./daemon/soundtest
 	PRESSBOX_CRASH_ROUNDS=1000 go test -timeout 60m -run Crash -v ./game/live
 	PRESSBOX_CRASH_ROUNDS=1 go test -timeout 60m -run TestWholeGames -v ./daemon/web/play
+
+# Where the trees of Home Assistant are: 3 GB each.
+HOMEASSISTANT = $(CURDIR)/.build/homeassistant
+
+test-homeassistant: parts build ## a real Home Assistant, the newest and an older one: ten minutes once, then two each
+	packaging/homeassistant/setup $(HOMEASSISTANT)/2026.11 2026.11.0 forky
+	packaging/homeassistant/setup $(HOMEASSISTANT)/2026.2 2026.2.3 trixie
+	PRESSBOX_HOMEASSISTANT=$(HOMEASSISTANT)/2026.11 go test -tags homeassistant -count=1 -timeout 30m -v ./daemon/homeassistant
+	PRESSBOX_HOMEASSISTANT=$(HOMEASSISTANT)/2026.2 go test -tags homeassistant -count=1 -timeout 30m -v ./daemon/homeassistant
 
 deb: ## dist/pressbox_VERSION_{amd64,arm64,armhf}.deb, each with a bill of materials
 	@packaging/deb/build $(VERSION)

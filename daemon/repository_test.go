@@ -373,6 +373,7 @@ const floors = `
 60 voice/voicetest
 62 daemon/servertest daemon/web/webtest
 62 game/realismtest
+64 daemon/homeassistant
 `
 
 // folders has for each folder of the top level those that it imports beside itself. All may use
