@@ -22,6 +22,8 @@ import (
 	"pressbox/packaging/check"
 )
 
+func TestMain(m *testing.M) { os.Exit(servertest.Main(m)) }
+
 // A home is a server beside a Home Assistant that knows it.
 type home struct {
 	*hub
@@ -118,7 +120,9 @@ func configuration(t *testing.T, port int) string {
 func (h *home) addBroker(address *url.URL) {
 	h.t.Helper()
 	broker := map[string]any{"broker": address.Hostname(), "port": check.Must(json.Number(address.Port()).Int64())(h.t)}
-	if h.version >= "2026.5" && !strings.HasPrefix(h.version, "2026.2.") {
+	var year, month int
+	check.Must(fmt.Sscanf(h.version, "%d.%d", &year, &month))(h.t)
+	if 12*year+month >= 12*2026+5 { // the dialog has more fields since
 		broker["protocol"] = "5"
 		broker["other_settings"] = map[string]any{
 			"set_client_cert": false, "set_ca_cert": "off", "transport": "tcp",
