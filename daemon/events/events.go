@@ -144,7 +144,7 @@ func (p *Poster) collect(ctx context.Context, r *running) {
 		return true
 	})
 	defer leave()
-	known := newGames(unfinished)
+	known := protocol.NewEntries(unfinished)
 	for {
 		select {
 		case e, more := <-changes:
@@ -157,7 +157,7 @@ func (p *Poster) collect(ctx context.Context, r *running) {
 			}
 			p.announcement(e.View)
 		case m := <-messages:
-			for _, e := range known.events(m) {
+			for _, e := range gameEvents(known, m) {
 				p.queue(&e, &e.header)
 			}
 		case <-p.changed:

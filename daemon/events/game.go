@@ -20,19 +20,8 @@ type team struct {
 	Runs int    `json:"runs"`
 }
 
-// games are the entries of the lobby that are not finished, as they were last, by id.
-type games map[string]*protocol.Game
-
-func newGames(unfinished []protocol.Game) games {
-	all := games{}
-	for _, g := range unfinished {
-		all[g.ID] = &g
-	}
-	return all
-}
-
-// events returns the events of a message of the lobby.
-func (all games) events(m *protocol.Message) []gameEvent {
+// gameEvents returns the events of a message of the lobby, whose entries it updates.
+func gameEvents(all protocol.Entries, m *protocol.Message) []gameEvent {
 	switch data := m.Data.(type) {
 	case *protocol.Turn:
 		if g := all[m.Game]; g != nil {

@@ -194,7 +194,7 @@ func (h *home) entities(t *testing.T) {
 		state, _ := h.state(entity(row[0], row[1]))
 		check.That(t, state != "" && state != "unavailable", "%s %s is %q", row[0], row[1], state)
 	}
-	check.Equal(t, h.template(`{{ area_name("`+entity("notify", "")+`") }}`), "kitchen", "the area")
+	check.Equal(t, h.template(`{{ area_id("`+entity("notify", "")+`") }}`), "kitchen", "the area")
 }
 
 // messages are spoken as they are: plain, urgent, with fields, or with a brace at the beginning.
@@ -217,19 +217,23 @@ func (h *home) messages(t *testing.T) {
 	check.That(t, err == nil && time.Since(at) < patience, "Last is %q", last)
 }
 
-// refused is what cannot be spoken, and what is too long, with the reason in an event.
+// refused is what cannot be spoken, with the reason in an event; what is too long is cut.
 func (h *home) refused(t *testing.T) {
 	t.Helper()
-	for message, want := range map[string]string{
-		"...": "nothing that can be spoken", strings.Repeat("Long word. ", 600): "only the first",
-	} {
+	send := func(message string) {
+		t.Helper()
 		h.call("notify.send_message", map[string]any{"entity_id": entity("notify", ""), "message": message})
-		h.until("the reason "+want, func() bool {
-			_, a := h.state(entity("event", "announcement"))
-			return strings.Contains(fmt.Sprint(a["reason"]), want)
-		})
-		h.call("button.press", map[string]any{"entity_id": entity("button", "cancel_all")})
 	}
+	send("...")
+	h.until("the reason of a refusal", func() bool {
+		_, a := h.state(entity("event", "announcement"))
+		return a["event_type"] == "refused" && strings.Contains(fmt.Sprint(a["reason"]), "nothing that can be spoken")
+	})
+	const sentence, most = "Long word. ", 5000
+	send(strings.Repeat(sentence, 600))
+	cut := strings.TrimSpace(strings.Repeat(sentence, most/len(sentence)))
+	h.until("the beginning is announced", func() bool { return len(h.announced(cut)) == 1 })
+	h.call("button.press", map[string]any{"entity_id": entity("button", "cancel_all")})
 	h.wait(entity("sensor", "state"), "idle")
 }
 
@@ -293,6 +297,11 @@ func (h *home) recipes(t *testing.T) {
 	check.That(t, h.spoken(`He said "hello".`).Urgent, "it is not urgent")
 	h.request("POST", "/api/events/washer", nil, nil)
 	h.spoken("The washing machine is done.")
+	h.request("POST", "/api/events/hot", nil, nil) // for a room that is not there
+	h.until("the room of the recipe is refused", func() bool {
+		_, a := h.state(entity("event", "announcement"))
+		return a["event_type"] == "refused" && strings.Contains(fmt.Sprint(a["reason"]), "hall")
+	})
 	h.call("mqtt.publish", map[string]any{
 		"topic": "frigate/reviews", "payload": `{"type": "new", "after": {"camera": "front_door"}}`,
 	})
@@ -319,7 +328,7 @@ func (h *home) noSound(t *testing.T) {
 	h.server.Sound.Kill()
 	h.wait(entity("binary_sensor", "sound"), "on")
 	h.call("notify.send_message", map[string]any{"entity_id": entity("notify", ""), "message": "Into the void."})
-	time.Sleep(time.Second)
+	h.until("it waits", func() bool { return len(h.announced("Into the void.")) == 1 })
 	state, _ := h.state(entity("sensor", "state"))
 	check.That(t, state != "speaking", "it speaks without a sound server")
 	h.server.Sound.Start()
@@ -338,11 +347,11 @@ func (h *home) wyoming(t *testing.T) {
 	end := h.add("wyoming", map[string]any{"host": "127.0.0.1", "port": h.wyomingPort})
 	check.Equal(t, end["title"], any("Pressbox kitchen"), "the title")
 	for _, language := range []string{"en_US", "en-US"} {
-		var speech struct{ URL string }
+		var speech struct{ Path string }
 		h.request("POST", "/api/tts_get_url", map[string]any{
 			"engine_id": "tts.pressbox_kitchen", "message": "Dinner is ready.", "language": language, "cache": false,
 		}, &speech)
-		resp := check.Must(http.Get(speech.URL))(t)
+		resp := check.Must(http.Get(h.url + speech.Path))(t)
 		_ = resp.Body.Close()
 		check.Equal(t, resp.StatusCode, http.StatusOK, "%s: status of the speech", language)
 	}

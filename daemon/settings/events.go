@@ -75,7 +75,11 @@ func MaskedURL(address string) string {
 }
 
 // Tokens returns the tokens of the URLs that have one: the content of EVENTS_TOKEN_FILE, else systemd's credential.
+// Without URLs nothing is read.
 func (e Events) Tokens() (map[string]string, error) {
+	if len(e.URLs) == 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
 	text, err := Secret("EVENTS_TOKEN_FILE", e.TokenFile, "events_token")
 	if err != nil {
 		return nil, err

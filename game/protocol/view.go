@@ -37,6 +37,18 @@ const (
 	Finished Status = "finished"
 )
 
+// Entries are those of the lobby whose games are not finished, as they were last, by id.
+type Entries map[string]*Game
+
+// NewEntries returns the entries of games.
+func NewEntries(games []Game) Entries {
+	all := Entries{}
+	for _, g := range games {
+		all[g.ID] = &g
+	}
+	return all
+}
+
 // A Game is a game as one viewer sees it.
 type Game struct {
 	ID       string    `json:"id"`

@@ -158,15 +158,15 @@ func (d *Device) handle(ctx context.Context, m mqtt.Message) error {
 	if ctx.Err() != nil || errors.Is(err, announce.ErrUnavailable) || errors.Is(err, control.ErrUnavailable) {
 		return err
 	}
-	d.refuse(m.Topic, err)
+	d.Log.Warn("MQTT command refused", "topic", m.Topic, "err", err)
+	d.tellRefused(err.Error())
 	return nil
 }
 
-// refuse logs and publishes why a command was refused, or was not carried out in full.
-func (d *Device) refuse(topic string, why error) {
-	d.Log.Warn("MQTT command refused", "topic", topic, "err", why)
+// tellRefused publishes why a command was refused, or was not carried out in full.
+func (d *Device) tellRefused(why string) {
 	select {
-	case d.refusals <- why.Error():
+	case d.refusals <- why:
 	default: // the broker is slow; the journal has it
 	}
 }
@@ -219,9 +219,10 @@ func (d *Device) announce(ctx context.Context, c Command, key string) error {
 	text := c.Draft.Request.Message
 	c.Draft.Request.Message = webhook.Shorten(text)
 	_, err := c.Draft.Announce(ctx, d.Announcer, by)
-	if n := utf8.RuneCountInString(text); err == nil && c.Draft.Request.Message != text {
-		d.refuse(d.config.Topic+"/"+c.Name, fmt.Errorf("the message has %d characters: only the first %d are spoken",
-			n, utf8.RuneCountInString(c.Draft.Request.Message)))
+	if spoken := c.Draft.Request.Message; err == nil && spoken != text {
+		n, most := utf8.RuneCountInString(text), utf8.RuneCountInString(spoken)
+		d.Log.Warn("MQTT message too long, its beginning is spoken", "characters", n, "spoken", most)
+		d.tellRefused(fmt.Sprintf("the message has %d characters: only the first %d are spoken", n, most))
 	}
 	return err
 }

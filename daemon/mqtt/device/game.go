@@ -28,21 +28,13 @@ type teamNames struct {
 	Away string `json:"away"`
 }
 
-// games are the entries of the lobby that are not finished, as they were last, by id.
-type games map[string]*protocol.Game
-
-func newGames(unfinished []protocol.Game) games {
-	all := games{}
-	for _, g := range unfinished {
-		all[g.ID] = &g
-	}
-	return all
-}
+// games are the listed games that are not finished.
+type games struct{ protocol.Entries }
 
 // event returns an event of a game.
 func (all games) event(kind, id string) gameEvent {
 	e := gameEvent{Type: kind, Game: id}
-	if g := all[id]; g != nil {
+	if g := all.Entries[id]; g != nil {
 		e.Teams = &teamNames{g.Home.Team.Name, g.Away.Team.Name}
 	}
 	return e
@@ -63,15 +55,15 @@ func (all games) events(m *protocol.Message) []gameEvent {
 		return all.compare(data)
 	case *protocol.LiveScore: // for displays
 	default: // cancelled
-		delete(all, m.Game)
+		delete(all.Entries, m.Game)
 	}
 	return nil
 }
 
 // compare returns what has changed since the game's entry before.
 func (all games) compare(g *protocol.Game) (changes []gameEvent) {
-	before := all[g.ID]
-	all[g.ID] = g
+	before := all.Entries[g.ID]
+	all.Entries[g.ID] = g
 	if g.Score != nil && before != nil {
 		old := protocol.Score{}
 		if before.Score != nil {
@@ -88,7 +80,7 @@ func (all games) compare(g *protocol.Game) (changes []gameEvent) {
 		changes[i].Score = g.Score
 	}
 	if g.Status == protocol.Finished {
-		delete(all, g.ID)
+		delete(all.Entries, g.ID)
 	}
 	return changes
 }

@@ -73,7 +73,7 @@ func (d *Device) watch() *sources {
 		}
 		return true
 	})
-	s.leave, s.unfinished = leave, newGames(unfinished)
+	s.leave, s.unfinished = leave, games{protocol.NewEntries(unfinished)}
 	return s
 }
 

@@ -32,7 +32,8 @@ func (h *handlers) ntfyRoutes() []web.Route {
 	return all
 }
 
-const fieldsDescription = "Title, priority (1 to 5, min, low, default, high, max) and delay (30m, 2 hours, " +
+// messageFields describes the fields of a message in the document.
+const messageFields = "Title, priority (1 to 5, min, low, default, high, max) and delay (30m, 2 hours, " +
 	"tomorrow 10am, a Unix time) may be parameters or headers, such as `X-Title`. " +
 	"A priority of 5 is urgent by default (NTFY_URGENT). Tags, links, attachments and actions have no effect: of a " +
 	"message with a file, its message is spoken, or its name. A topic with the name of a room is spoken there."
@@ -41,7 +42,7 @@ const fieldsDescription = "Title, priority (1 to 5, min, low, default, high, max
 func (h *handlers) jsonRoute(path, suffix string) web.Route {
 	return web.NewRoute(http.MethodPost, path, web.NotifyAccess, h.publishJSON, operation(web.Operation{
 		ID: "createNtfyMessage" + suffix, Summary: "Create an announcement as a message of ntfy in JSON",
-		Description: "The topic may be absent. " + fieldsDescription,
+		Description: "The topic may be absent. " + messageFields,
 		Headers:     []string{"X-Title", "X-Priority", "X-Delay"},
 		Request:     ntfyBody{},
 		Responses:   published(),
@@ -62,7 +63,7 @@ func (h *handlers) topicRoutes(prefix, suffix string) []web.Route {
 		handle := h.publish(prefix == "")
 		return web.NewRoute(method, prefix+"/:topic", web.NotifyAccess, handle, operation(web.Operation{
 			ID: id + suffix, Summary: "Create an announcement as a message of ntfy",
-			Description: "The body is the text of the message. " + fieldsDescription + atRoot,
+			Description: "The body is the text of the message. " + messageFields + atRoot,
 			Headers:     []string{"X-Title", "X-Priority", "X-Delay"},
 			Params:      []string{"title", "priority", "delay", "token", "auth"},
 			AnyMedia:    true, Responses: published(), QueryToken: true,
@@ -72,7 +73,7 @@ func (h *handlers) topicRoutes(prefix, suffix string) []web.Route {
 		path := prefix + "/:topic/" + verb
 		return web.NewRoute(http.MethodGet, path, web.TokenRequired, h.publish(false), operation(web.Operation{
 			ID: id + suffix, Summary: "Create an announcement as a message of ntfy by GET",
-			Description: "It needs an API token, also where NOTIFY_ACCESS is lan or open. " + fieldsDescription,
+			Description: "It needs an API token, also where NOTIFY_ACCESS is lan or open. " + messageFields,
 			Params:      []string{"message", "title", "priority", "delay", "token", "auth"},
 			Responses:   published(), Once: true, QueryToken: true,
 		}))

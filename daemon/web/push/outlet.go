@@ -55,8 +55,8 @@ func serverSentEvent(e ntfyEvent) string {
 
 func rawLine(e ntfyEvent) string { return strings.ReplaceAll(e.Message, "\n", " ") + "\n" }
 
-// websocket is an opener of a websocket. Pages of other origins are refused: a browser asks nobody whether they may
-// open one.
+// websocket begins a response that is a websocket. It refuses pages of other origins: browsers ask for no permission
+// before they open one (RFC 6455 §10.2).
 func (h *handlers) websocket(w http.ResponseWriter, r *http.Request) (outlet, error) {
 	if !h.OwnOrigin(r) {
 		return outlet{}, web.ErrCrossOrigin

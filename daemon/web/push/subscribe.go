@@ -3,7 +3,6 @@ package push
 import (
 	"cmp"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,9 +157,11 @@ func (h *handlers) subscription(r *http.Request) (*subscription, error) {
 	}
 	query := map[string]string{}
 	for _, f := range draft.FormFields(web.WithoutTokens(r.URL.RawQuery)) {
-		if name := fullName(f.Name); name != ignored {
-			query[name] = f.Text
+		name := fullName(f.Name)
+		if name == ignored { // for speech
+			name = f.Name
 		}
+		query[name] = f.Text
 	}
 	usual := "none"
 	if s.poll {
@@ -174,17 +175,17 @@ func (h *handlers) subscription(r *http.Request) (*subscription, error) {
 	s.past = func(v announce.View) bool {
 		return h.History() && (scheduled || v.Status != announce.Scheduled) && past(v)
 	}
-	s.wanted = filter(query, r.URL.Query())
+	s.wanted = filter(query)
 	return s, nil
 }
 
 // filter returns which announcements fulfill the conditions of a query, whose fields have their full names. Tags are
 // not kept, so that none has one.
-func filter(query map[string]string, all url.Values) func(announce.View) bool {
+func filter(query map[string]string) func(announce.View) bool {
 	priorities := strings.FieldsFunc(query["priority"], func(c rune) bool { return c == ',' })
 	is := func(wanted, text string) bool { return wanted == "" || wanted == text }
 	return func(v announce.View) bool {
-		return is(all.Get("id"), v.ID) && all.Get("tags") == "" && is(query["message"], v.Message) &&
+		return is(query["id"], v.ID) && query["tags"] == "" && is(query["message"], v.Message) &&
 			is(query["title"], v.Title) &&
 			(len(priorities) == 0 || slices.Contains(priorities, strconv.Itoa(v.Priority)))
 	}
