@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -34,16 +35,19 @@ type Config struct {
 	Room    string // of this server
 }
 
-// Parts holds the sources of events, and the log. All are required.
+// Parts holds the sources of events, where they go, and the log. All but the transport are required.
 type Parts struct {
 	Watch func() (changes <-chan announce.Event, stop func())
 	Lobby func(send func(*protocol.Message) bool) (games []protocol.Game, leave func())
 	Log   *slog.Logger
+
+	Transport http.RoundTripper // over which events are posted; nil means HTTP
 }
 
 // A Poster posts events.
 type Poster struct {
 	Parts
+	client  *http.Client
 	changed chan struct{} // capacity 1: the configuration has changed
 
 	mu      sync.Mutex // guards what follows
@@ -53,7 +57,9 @@ type Poster struct {
 }
 
 // New returns a poster. It starts nothing; [Poster.Run] does.
-func New(p Parts) *Poster { return &Poster{Parts: p, changed: make(chan struct{}, 1)} }
+func New(p Parts) *Poster {
+	return &Poster{Parts: p, client: newClient(p.Transport), changed: make(chan struct{}, 1)}
+}
 
 // Configure replaces the configuration. What waits for a target that stays is posted.
 func (p *Poster) Configure(c Config) {
@@ -67,7 +73,7 @@ func (p *Poster) Configure(c Config) {
 	for _, to := range c.Targets {
 		t := before[to]
 		if t == nil {
-			t = &target{Target: to, log: p.Log, more: make(chan struct{}, 1)}
+			t = &target{Target: to, client: p.client, log: p.Log, more: make(chan struct{}, 1)}
 		}
 		p.targets = append(p.targets, t)
 	}

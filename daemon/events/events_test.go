@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pressbox/daemon/events"
@@ -30,7 +31,7 @@ type rig struct {
 	lobby chan func(*protocol.Message) bool
 }
 
-func newRig(t *testing.T, c events.Config) *rig {
+func newRig(t *testing.T, c events.Config, transport http.RoundTripper) *rig {
 	t.Helper()
 	r := &rig{t: t, lobby: make(chan func(*protocol.Message) bool, 9)}
 	r.Poster = events.New(events.Parts{
@@ -39,6 +40,7 @@ func newRig(t *testing.T, c events.Config) *rig {
 			r.lobby <- send
 			return nil, func() {}
 		},
+		Transport: transport,
 	})
 	r.Configure(c)
 	check.Run(t, r.Run)
@@ -54,26 +56,67 @@ func (r *rig) say(id string, status announce.Status) {
 
 // A receiver is a server that is posted to.
 type receiver struct {
-	*httptest.Server
+	URL    string
 	t      *testing.T
+	handle http.HandlerFunc // writes the answer; nil: 200
 	bodies chan string
+}
+
+func newReceiver(t *testing.T, handle http.HandlerFunc) *receiver {
+	t.Helper()
+	return &receiver{t: t, handle: handle, bodies: make(chan string, 4000)}
 }
 
 // receive starts a server whose answers handle writes after it has read a body, and whose bodies are kept.
 func receive(t *testing.T, handle http.HandlerFunc) *receiver {
 	t.Helper()
-	r := &receiver{t: t, bodies: make(chan string, 4000)}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		body, err := io.ReadAll(req.Body)
-		if err == nil {
-			r.bodies <- string(body)
-		}
-		if handle != nil {
-			handle(w, req)
-		}
-	}))
-	t.Cleanup(r.Close)
+	r := newReceiver(t, handle)
+	server := httptest.NewServer(r)
+	t.Cleanup(server.Close)
+	r.URL = server.URL
 	return r
+}
+
+// ServeHTTP keeps the body of a request.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if body, err := io.ReadAll(req.Body); err == nil {
+		r.bodies <- string(body)
+	}
+	if r.handle != nil {
+		r.handle(w, req)
+	}
+}
+
+// A network is a transport to receivers, by their host's name, without connections: for a synctest bubble.
+type network map[string]*receiver
+
+// receive adds a receiver.
+func (n network) receive(t *testing.T, name string, handle http.HandlerFunc) *receiver {
+	t.Helper()
+	n[name] = newReceiver(t, handle)
+	n[name].URL = "http://" + name
+	return n[name]
+}
+
+// RoundTrip returns the answer of a receiver, or an error if its handler panics or the request ends.
+func (n network) RoundTrip(req *http.Request) (*http.Response, error) {
+	answer := make(chan *http.Response, 1)
+	go func() {
+		defer close(answer)
+		defer func() { _ = recover() }()
+		w := httptest.NewRecorder()
+		n[req.URL.Host].ServeHTTP(w, req)
+		answer <- w.Result()
+	}()
+	select {
+	case resp, ok := <-answer:
+		if !ok {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return resp, nil
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
 }
 
 // next returns the next body as JSON.
@@ -120,7 +163,7 @@ func TestPoster_announcements(t *testing.T) {
 		true:  "id:a message:Dinner. priority:5 reason:muted room:kitchen seq:1 status:silenced title:Kitchen",
 	} {
 		targets := []events.Target{{URL: server.URL + "/x", Token: "secret"}}
-		r := newRig(t, events.Config{Room: "kitchen", Texts: texts, Targets: targets})
+		r := newRig(t, events.Config{Room: "kitchen", Texts: texts, Targets: targets}, nil)
 		r.started()
 		r.say("a", announce.Synthesizing)
 		r.say("a", announce.Silenced)
@@ -139,7 +182,7 @@ func TestPoster_announcements(t *testing.T) {
 func TestPoster_games(t *testing.T) {
 	t.Parallel()
 	server := receive(t, nil)
-	r := newRig(t, events.Config{Targets: []events.Target{{URL: server.URL}}})
+	r := newRig(t, events.Config{Targets: []events.Target{{URL: server.URL}}}, nil)
 	send := r.started()
 	entry := func(status protocol.Status, inning, home int) *protocol.Game {
 		g := &protocol.Game{ID: "g", Status: status, Inning: inning, Score: &protocol.Score{Home: home}}
@@ -185,28 +228,33 @@ func TestPoster_retries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			statuses := tt.statuses
-			elsewhere := receive(t, nil)
-			server := receive(t, func(w http.ResponseWriter, r *http.Request) {
-				status := http.StatusOK
-				if len(statuses) > 0 {
-					status, statuses = statuses[0], statuses[1:]
+			synctest.Test(t, func(t *testing.T) {
+				n, statuses := network{}, tt.statuses
+				elsewhere := n.receive(t, "elsewhere", nil)
+				server := n.receive(t, "server", func(w http.ResponseWriter, _ *http.Request) {
+					status := http.StatusOK
+					if len(statuses) > 0 {
+						status, statuses = statuses[0], statuses[1:]
+					}
+					if status == 0 {
+						panic(http.ErrAbortHandler)
+					}
+					w.Header().Set("Location", elsewhere.URL)
+					w.WriteHeader(status)
+				})
+				start := time.Now()
+				r := newRig(t, events.Config{Targets: []events.Target{{URL: server.URL, Name: "http://x/…"}}}, n)
+				r.started()
+				r.say("a", announce.Queued)
+				r.say("b", announce.Queued)
+				for range tt.tries {
+					server.want("a")
 				}
-				if status == 0 {
-					panic(http.ErrAbortHandler)
-				}
-				w.Header().Set("Location", elsewhere.URL)
-				w.WriteHeader(status)
+				server.want("b")
+				pauses := []time.Duration{0, time.Second, 6 * time.Second}
+				check.Equal(t, time.Since(start), pauses[tt.tries-1], "the pauses")
+				check.Equal(t, len(elsewhere.bodies), 0, "events where the server redirects to")
 			})
-			r := newRig(t, events.Config{Targets: []events.Target{{URL: server.URL, Name: "http://x/…"}}})
-			r.started()
-			r.say("a", announce.Queued)
-			r.say("b", announce.Queued)
-			for range tt.tries {
-				server.want("a")
-			}
-			server.want("b")
-			check.Equal(t, len(elsewhere.bodies), 0, "events where the server redirects to")
 		})
 	}
 }
@@ -214,42 +262,67 @@ func TestPoster_retries(t *testing.T) {
 // Of a server that answers nothing at all, others do not notice; health says so after three events.
 func TestPoster_slowServer(t *testing.T) {
 	t.Parallel()
-	gate := make(chan struct{})
-	slow := receive(t, func(http.ResponseWriter, *http.Request) { <-gate })
-	good := receive(t, nil)
-	refuses := receive(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	r := newRig(t, events.Config{Targets: []events.Target{
-		{URL: slow.URL, Name: "slow"}, {URL: good.URL, Name: "good"}, {URL: refuses.URL, Name: "refuses"},
-	}})
-	r.started()
-	for i := range 1002 {
-		r.say(fmt.Sprint(i), announce.Queued)
-		good.want(fmt.Sprint(i))
-	}
-	slow.want("0") // and waits; of the 1,001 others, one was dropped
-	close(gate)
-	first := slow.next()
-	check.Equal(t, first["id"], any("2"), "after the one that was dropped")
-	check.Equal(t, first["seq"], any(3.0), "its number")
-	for i := 3; i < 1002; i++ {
-		slow.want(fmt.Sprint(i))
-	}
-	for range 1002 {
-		refuses.next()
-	}
-	r.say("last", announce.Queued)
-	refuses.want("last")
-	check.Contains(t, fmt.Sprint(r.Health()), "refuses: the answer is 403", "health")
-	check.Equal(t, strings.Count(r.log.String(), "event not accepted"), 1, "lines of the log about it")
-	check.Equal(t, strings.Count(r.log.String(), "events dropped"), 1, "lines of the log about dropped events")
-	check.That(t, !strings.Contains(r.log.String(), refuses.URL), "the log has a URL: %s", r.log.String())
+	synctest.Test(t, func(t *testing.T) {
+		n, gate := network{}, make(chan struct{})
+		slow := n.receive(t, "slow", func(http.ResponseWriter, *http.Request) { <-gate })
+		good := n.receive(t, "good", nil)
+		refuses := n.receive(t, "refuses", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+		})
+		r := newRig(t, events.Config{Targets: []events.Target{
+			{URL: slow.URL, Name: "slow"}, {URL: good.URL, Name: "good"}, {URL: refuses.URL, Name: "refuses"},
+		}}, n)
+		r.started()
+		for i := range 1002 {
+			r.say(fmt.Sprint(i), announce.Queued)
+			good.want(fmt.Sprint(i))
+		}
+		slow.want("0") // and waits; of the 1,001 others, one was dropped
+		close(gate)
+		first := slow.next()
+		check.Equal(t, first["id"], any("2"), "after the one that was dropped")
+		check.Equal(t, first["seq"], any(3.0), "its number")
+		for i := 3; i < 1002; i++ {
+			slow.want(fmt.Sprint(i))
+		}
+		for range 1002 {
+			refuses.next()
+		}
+		r.say("last", announce.Queued)
+		refuses.want("last")
+		check.Contains(t, fmt.Sprint(r.Health()), "refuses: the answer is 403", "health")
+		check.Equal(t, strings.Count(r.log.String(), "event not accepted"), 1, "lines of the log about it")
+		check.Equal(t, strings.Count(r.log.String(), "events dropped"), 1, "lines of the log about dropped events")
+		check.That(t, !strings.Contains(r.log.String(), refuses.URL), "the log has a URL: %s", r.log.String())
+	})
+}
+
+// A server that never answers is waited for 5 s at a time, and health says that it does not.
+func TestPoster_noAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, ended := network{}, make(chan struct{})
+		defer close(ended)
+		silent := n.receive(t, "silent", func(http.ResponseWriter, *http.Request) { <-ended })
+		r := newRig(t, events.Config{Targets: []events.Target{{URL: silent.URL, Name: "silent"}}}, n)
+		r.started()
+		start := time.Now()
+		for _, id := range []string{"a", "b", "c", "d"} {
+			r.say(id, announce.Queued)
+		}
+		silent.want("a", "a", "a", "b", "b", "b", "c", "c", "c")
+		check.NoError(t, r.Health())
+		silent.want("d")
+		check.Equal(t, time.Since(start), 3*(3*5+1+5)*time.Second, "three times three answers, and the pauses")
+		check.Contains(t, fmt.Sprint(r.Health()), "silent: ", "health")
+	})
 }
 
 // A reload adds and removes servers; those that stay miss nothing, and nothing is posted to them twice.
 func TestPoster_configure(t *testing.T) {
 	t.Parallel()
 	one, two := receive(t, nil), receive(t, nil)
-	r := newRig(t, events.Config{})
+	r := newRig(t, events.Config{}, nil)
 	r.Configure(events.Config{Targets: []events.Target{{URL: one.URL}}})
 	r.started()
 	r.say("a", announce.Queued)

@@ -25,21 +25,26 @@ const (
 // pauses are those before another try.
 func pauses() []time.Duration { return []time.Duration{time.Second, 5 * time.Second} }
 
-// client posts the events. It follows no redirection.
-var client = &http.Client{ //nolint:gochecknoglobals // its connections are shared
-	Timeout:       postTimeout,
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: maxAnswer, IdleConnTimeout: time.Minute,
-		ForceAttemptHTTP2: true,
-	},
+// newClient returns a client that follows no redirection, over HTTP if there is no other transport.
+func newClient(transport http.RoundTripper) *http.Client {
+	if transport == nil {
+		transport = &http.Transport{
+			Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: maxAnswer, IdleConnTimeout: time.Minute,
+			ForceAttemptHTTP2: true,
+		}
+	}
+	return &http.Client{
+		Timeout: postTimeout, Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // A target posts events to a URL, one after another.
 type target struct {
 	Target
-	log  *slog.Logger
-	more chan struct{} // capacity 1: something was pushed
+	client *http.Client
+	log    *slog.Logger
+	more   chan struct{} // capacity 1: something was pushed
 
 	mu      sync.Mutex // guards what follows
 	queue   [][]byte
@@ -148,7 +153,7 @@ func (t *target) post(ctx context.Context, body []byte) (retry bool, err error) 
 	if t.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+t.Token)
 	}
-	resp, err := client.Do(r)
+	resp, err := t.client.Do(r)
 	if err != nil {
 		return true, withoutURL(err)
 	}

@@ -234,6 +234,7 @@ func (f *Player) Dial(address string) *Socket {
 	f.T.Helper()
 	l := check.Must(f.TryDial(address))(f.T)
 	f.T.Cleanup(func() { _ = l.Close() })
+	l.read.Do(func() { go l.readAll() }) // answers pings, however long the test takes until it reads
 	return l
 }
 
