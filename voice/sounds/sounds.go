@@ -267,7 +267,10 @@ func (s *Sounds) receive(ctx context.Context, file io.Reader) (clip audio.Clip, 
 	decoding, stop := context.WithTimeout(ctx, decodeTime)
 	defer stop()
 	clip, err = s.decoder.Decode(decoding, spool)
-	if decoding.Err() != nil {
+	switch {
+	case ctx.Err() != nil: // the server stops, or the client is gone
+		err = fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	case decoding.Err() != nil:
 		err = fmt.Errorf("%w: it takes too long to decode", decode.ErrBad)
 	}
 	return clip, release, err

@@ -136,6 +136,24 @@ func TestPut_refused(t *testing.T) {
 	check.ErrorIs(t, failure(put(blocked, "a", short)), sounds.ErrUnavailable, "without a directory")
 }
 
+// A file that is decoded while the server stops is not called too long.
+func TestPut_stop(t *testing.T) {
+	t.Parallel()
+	s, _ := newSounds(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, _, err := s.Put(ctx, "bell", io.MultiReader(bytes.NewReader(short), readerFunc(func([]byte) (int, error) {
+		cancel()
+		return 0, io.EOF
+	})))
+	check.ErrorIs(t, err, sounds.ErrUnavailable, "put")
+	check.Equal(t, len(s.List()), len(audio.Chimes())-1, "sounds")
+}
+
+// readerFunc is a function as a reader.
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	s, dir := newSounds(t)
