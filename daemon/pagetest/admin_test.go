@@ -219,18 +219,23 @@ func TestAdmin_people(t *testing.T) {
 	b.await(`$$("#users li").length === 1`)
 }
 
-// What needs the passphrase again asks for it, and then goes on.
-func TestAdmin_reauthentication(t *testing.T) {
-	b := newAdministration(t)
-	b.is(`(() => { // what the server answers 15 minutes later
+// asksAgain answers a request as the server does 15 minutes later, until the passphrase is sent.
+func (b *tab) asksAgain(method, path string) {
+	b.is(fmt.Sprintf(`(() => {
 		const send = window.fetch;
 		window.fetch = (path, options) => {
 			if (path === "/api/auth/reauthenticate") window.fetch = send;
-			if (!path.startsWith("/api/admin/tokens")) return send(path, options);
+			if ((options?.method ?? "GET") !== %q || path !== %q) return send(path, options);
 			return Promise.resolve(new Response('{"code": "reauthentication_required", "detail": "again"}',
 				{ status: 403 }));
 		};
-	})()`)
+	})()`, method, path))
+}
+
+// What needs the passphrase again asks for it, and then goes on.
+func TestAdmin_reauthentication(t *testing.T) {
+	b := newAdministration(t)
+	b.asksAgain("GET", "/api/admin/tokens")
 	b.press(`.parts a[href="/admin?part=tokens"]`)
 	b.await(`document.activeElement.id === "again"`)
 	b.looks("admin-again")

@@ -46,7 +46,8 @@ func TestAccount_signUpToSignOut(t *testing.T) {
 	b.says("main h1", "Tickets")
 }
 
-// Deleting an account ends its sessions in all browsers, and frees its name for another account.
+// Deleting an account asks for its passphrase again where the server does, ends its sessions in all browsers, and frees
+// its name for another account.
 func TestAccount_delete(t *testing.T) {
 	b, other := beginTwo(t)
 	b.join("Anna")
@@ -59,7 +60,9 @@ func TestAccount_delete(t *testing.T) {
 	check.Contains(t, b.confirm("main .danger", false), "cannot be undone", "the question")
 	b.open("/account")
 	b.says("main h1", "Anna")
+	b.asksAgain("DELETE", "/api/auth/me")
 	b.confirm("main .danger", true)
+	b.do(chromedp.SendKeys("#again", passphrase+"\r"))
 	b.shows("header a.signin")
 	b.says("main h1", "Tickets")
 	check.Equal(t, b.status("GET", "/api/auth/me"), 401, "status of GET /api/auth/me")

@@ -42,11 +42,19 @@ export function account({ me, update }) {
       problem = problemOf(err);
     }
   };
+  /** Asks for the passphrase again, once a request has needed it. @type {AdminGate | undefined} */ let gate;
   /** Sends a request that ends the session. @param {string} method @param {string} path */
   const end = async (method, path) => {
     await request(method, path);
     if (!problem) session.set(null);
-    else update();
+    else if (problem.code === "reauthentication_required") {
+      problem = null;
+      gate ??= (await import("./admin.js")).gatekeeper(user, update);
+      await gate.run(async () => {
+        await api(method, path);
+        session.set(null);
+      });
+    } else update();
   };
   const change = submitted((fields, form) => {
     changed = false;
@@ -77,7 +85,7 @@ export function account({ me, update }) {
               <p>
                 ${t("account.since", { provider: label("provider", user.provider), when: formatTime(user.created_at) })}
               </p>
-              ${alertBox(problem)}
+              ${alertBox(problem)} ${gate?.render() ?? nothing}
               ${!administration.exists && !administration.code
                 ? html`<p>${t("admin.leaderless")} <a href="/admin">${t("admin.how")}</a></p>`
                 : nothing}

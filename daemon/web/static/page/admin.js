@@ -105,7 +105,7 @@ const quoted = (word) => (/^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'
  * shows the form, and repeats the request afterwards.
  * @param {Account} me @param {() => Promise<void>} update
  */
-function gatekeeper(me, update) {
+export function gatekeeper(me, update) {
   /** @type {(() => Promise<unknown>) | null} */ let held = null;
   /** @type {Problem | null} */ let wrong = null;
   /** @type {AdminGate} */ const gate = {
