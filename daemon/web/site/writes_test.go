@@ -43,8 +43,8 @@ func TestWrites_everyRoute(t *testing.T) {
 	}
 }
 
-// A drive returns the requests of one row, of which the number counts from 0.
-type drive func(i int) (method, path, body string)
+// A drive sends a request of one row, of which the number counts from 0, and returns the answer.
+type drive func(i int) webtest.Page
 
 // driver is a client on a server with real stores, in fake time.
 type driver struct {
@@ -74,14 +74,15 @@ func TestWrites_drivenAtLimit(t *testing.T) {
 	t.Parallel()
 	drives := map[string]func(v *driver) drive{
 		"announcements": (*driver).announce, "ends of announcements": (*driver).cancel, "sounds": (*driver).install,
-		"volume, quiet, schedules, favorites": (*driver).favor, "sign-ins": (*driver).begin,
+		"volume, quiet, schedules, favorites": (*driver).favor, "sign-ins": (*driver).signIn,
+		"local accounts": (*driver).signUp, "renewals of sessions": (*driver).renew,
 		"changes of an account": (*driver).endSessions, "games": (*driver).create, "line-ups": (*driver).reorder,
 		"leagues and series": (*driver).found, "commands of games and leagues": (*driver).join,
 		"administration": (*driver).invite,
 	}
 	for _, row := range limits.Writes() {
-		if row.Rate == 0 || len(row.Routes) == 0 || row.Owner == limits.Session || row.Name == "other changes" {
-			continue // its owner has a test
+		if len(row.Routes) == 0 || row.Name == "other changes" {
+			continue // the sockets of games have a test of their own
 		}
 		t.Run(row.Name, func(t *testing.T) {
 			check.Require(t, drives[row.Name] != nil, "nothing drives %s", row.Name)
@@ -94,9 +95,14 @@ func TestWrites_drivenAtLimit(t *testing.T) {
 func driveRow(t *testing.T, row limits.Write, start func(v *driver) drive) {
 	t.Helper()
 	control := func(c *site.Config) { c.ControlAccess = web.ControlLAN }
-	local := webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost())
-	r := webtest.NewGamesRig(t, webtest.WithTeams, local, control)
-	v := &driver{r.LocalPlayer(t, "Anna"), r.LocalPlayer(t, "Bob")}
+	changes, player := []func(*site.Config){webtest.WithTeams, control}, (*webtest.Rig).Player
+	if row.Rate == 0 { // local accounts: each one of a client waits twice as long as the one before
+		changes = append(changes, webtest.WithLocalAccounts(auth.SignUpOpen, authtest.NewHost()))
+		player = (*webtest.Rig).LocalPlayer
+		row.Per, row.Burst = time.Minute, 4
+	}
+	r := webtest.NewGamesRig(t, changes...)
+	v := &driver{player(r, t, "Anna"), player(r, t, "Bob")}
 	check.Run(t, func(ctx context.Context) error { // the announcements are spoken
 		for {
 			select {
@@ -112,20 +118,15 @@ func driveRow(t *testing.T, row limits.Write, start func(v *driver) drive) {
 	sent, permitted, most := 0, 0, row.Burst+int(float64(row.Rate)*time.Minute.Seconds()/row.Per.Seconds())
 	statuses, largest, before := map[int]int{}, int64(0), bytes
 	for begun := time.Now(); time.Since(begun) < time.Minute; {
-		method, path, body := d(sent)
+		answer := d(sent)
 		sent++
 		check.Require(t, permitted <= 2*most, "request %d of a minute is permitted, want at most %d", permitted, most)
-		headers := []string{"Sec-Fetch-Site", "same-origin", "Idempotency-Key", fmt.Sprint(sent)}
-		if body != "" {
-			headers = append(headers, "Content-Type", webtest.AsJSON)
-		}
-		answer := v.Send(method, path, body, headers...)
 		if answer.StatusCode == http.StatusTooManyRequests {
 			time.Sleep(time.Second / 4)
 			continue
 		}
 		check.Require(t, answer.StatusCode < 500 || answer.StatusCode == http.StatusServiceUnavailable,
-			"%s %s: %d %s", method, path, answer.StatusCode, answer.Text)
+			"%s: %d %s", answer.Request.URL, answer.StatusCode, answer.Text)
 		permitted++
 		_, now := v.usage(row.Share)
 		largest, before = max(largest, now-before), now
@@ -142,18 +143,30 @@ func driveRow(t *testing.T, row limits.Write, start func(v *driver) drive) {
 		written, most, largest, row.Syncs, row.Bytes)
 }
 
+// send returns a drive of requests.
+func (v *driver) send(request func(i int) (method, path, body string)) drive {
+	return func(i int) webtest.Page {
+		method, path, body := request(i)
+		headers := []string{"Sec-Fetch-Site", "same-origin", "Idempotency-Key", fmt.Sprint(i)}
+		if body != "" {
+			headers = append(headers, "Content-Type", webtest.AsJSON)
+		}
+		return v.Send(method, path, body, headers...)
+	}
+}
+
 // long is the longest message in its longest stored form.
 var long = strings.Repeat("<", 5000)
 
 func (v *driver) announce() drive {
 	body := check.Must(json.Marshal(map[string]string{"message": long}))(v.T)
-	return func(int) (string, string, string) { return "POST", "/notify", string(body) }
+	return v.send(func(int) (string, string, string) { return "POST", "/notify", string(body) })
 }
 
 func (v *driver) install() drive {
 	var file bytes.Buffer
 	check.NoError(v.T, audio.WriteWAV(&file, audio.Clip{Rate: 24000, Samples: make([]float32, 2400)}))
-	return func(i int) (string, string, string) { return "PUT", fmt.Sprintf("/sounds/s%d", i%10), file.String() }
+	return v.send(func(i int) (string, string, string) { return "PUT", fmt.Sprintf("/sounds/s%d", i%10), file.String() })
 }
 
 func (v *driver) cancel() drive {
@@ -161,34 +174,55 @@ func (v *driver) cancel() drive {
 	for range 50 {
 		ids = append(ids, v.Ask("POST", "/notify", `{"message": "x", "in": 43200}`, 202, nil).Field("id"))
 	}
-	return func(i int) (string, string, string) { return "DELETE", "/notify/" + ids[i%len(ids)], "" }
+	return v.send(func(i int) (string, string, string) { return "DELETE", "/notify/" + ids[i%len(ids)], "" })
 }
 
 // favor replaces the favorites by others of the largest size.
 func (v *driver) favor() drive {
-	return func(i int) (string, string, string) {
+	return v.send(func(i int) (string, string, string) {
 		messages := []string{fmt.Sprintf(`{"message": "%d"}`, i)}
 		for range 12 {
 			messages = append(messages, `{"message": "`+long+`"}`)
 		}
 		return "PUT", "/favorites", `{"favorites": [` + strings.Join(messages, ",") + `]}`
+	})
+}
+
+func (v *driver) signIn() drive {
+	return func(int) webtest.Page {
+		begun := v.Get("/api/auth/idp/login")
+		if begun.StatusCode == http.StatusFound {
+			v.Callback(begun.Query("state"), "code "+auth.NewSecret()).Want(http.StatusSeeOther)
+		}
+		return begun
 	}
 }
 
-func (v *driver) begin() drive {
-	return func(int) (string, string, string) { return "GET", "/api/auth/idp/login", "" }
+// signUp creates accounts whose sign-ins have begun before.
+func (v *driver) signUp() drive {
+	var forms []string
+	for range 20 {
+		forms = append(forms, v.LocalForm())
+	}
+	return func(i int) webtest.Page {
+		return v.Submit(forms[i%len(forms)], "form", "create", "name", fmt.Sprint("u", i), "passphrase", webtest.Passphrase)
+	}
+}
+
+func (v *driver) renew() drive {
+	return func(int) webtest.Page { return v.Post("/api/auth/refresh") }
 }
 
 func (v *driver) endSessions() drive {
-	return func(i int) (string, string, string) {
+	return v.send(func(i int) (string, string, string) {
 		return "DELETE", fmt.Sprint("/api/auth/sessions/", i), ""
-	}
+	})
 }
 
 func (v *driver) create() drive {
-	return func(int) (string, string, string) {
+	return v.send(func(int) (string, string, string) {
 		return "POST", "/api/games", `{"home_team": "BWH", "away_team": "CPR", "options": {}}`
-	}
+	})
 }
 
 // reorder submits line-ups that differ.
@@ -199,17 +233,17 @@ func (v *driver) reorder() drive {
 	check.NoError(v.T, json.Unmarshal([]byte(text), &lineup))
 	var order []json.RawMessage
 	check.NoError(v.T, json.Unmarshal(lineup["batting_order"], &order))
-	return func(i int) (string, string, string) {
+	return v.send(func(i int) (string, string, string) {
 		order[i%8], order[8] = order[8], order[i%8]
 		lineup["batting_order"] = check.Must(json.Marshal(order))(v.T)
 		return "PUT", "/api/games/" + g.ID + "/lineups/home", string(check.Must(json.Marshal(lineup))(v.T))
-	}
+	})
 }
 
 const openSeries = `{"name": "x", "seats": [{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"}]}`
 
 func (v *driver) found() drive {
-	return func(int) (string, string, string) { return "POST", "/api/series", openSeries }
+	return v.send(func(int) (string, string, string) { return "POST", "/api/series", openSeries })
 }
 
 // join joins and leaves another's league.
@@ -217,14 +251,14 @@ func (v *driver) join() drive {
 	path := "/api/leagues/" + v.other.Ask("POST", "/api/leagues", `{"name": "x", "seats": [
 		{"team": "BWH", "manager": "me"}, {"team": "CPR", "manager": "open"}, {"team": "DUN", "manager": "open"}]}`,
 		201, nil).Field("id")
-	return func(i int) (string, string, string) {
+	return v.send(func(i int) (string, string, string) {
 		return "POST", path + []string{"/join", "/leave"}[i%2], ""
-	}
+	})
 }
 
 func (v *driver) invite() drive {
 	t, ok := v.T.(*testing.T)
 	check.Require(v.T, ok, "a test")
 	promote(t, v.Player)
-	return func(int) (string, string, string) { return "POST", "/api/admin/invites", "" }
+	return v.send(func(int) (string, string, string) { return "POST", "/api/admin/invites", "" })
 }
