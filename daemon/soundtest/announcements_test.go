@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,8 +27,11 @@ import (
 	"pressbox/packaging/check"
 )
 
+// walk takes six seconds.
+const walk = "The old couple walked slowly down the road to the village, and their dog ran ahead of them."
+
 // passage has 56 ordinary words and no number.
-const passage = "The old couple walked slowly down the road to the village, and their dog ran ahead of them. " +
+const passage = walk + " " +
 	"It was a fine morning in early summer. The birds sang in the trees, and the air was " +
 	"full of the smell of flowers. " +
 	"When they came to the bridge they stopped, looked at the water, and smiled at the children who played there."
@@ -89,58 +91,125 @@ func TestAnnouncement_urgentGain(t *testing.T) {
 	})
 }
 
-// What is spoken falls silent when it is muted, and ends.
-func TestMute_whileSpoken(t *testing.T) {
+// act is the time within which a control acts on what is spoken, in samples.
+const act = rate * 15 / 100
+
+// Ways in which a server is controlled.
+type controls struct {
+	t       testing.TB
+	s       *servertest.Server
+	publish func(control, payload string)
+}
+
+// newControls starts a server that is controlled by its API, the command line and MQTT.
+func newControls(t *testing.T, values ...string) controls {
+	t.Helper()
+	broker := mqtttest.Start(t)
+	s := servertest.NewServer(t, append(values, "CONTROL_ACCESS=lan", "MQTT_URL="+broker.URL("mqtt").String())...)
+	return controls{t, s, publisher(t, broker)}
+}
+
+func (c controls) byAPI(method, path string, body any) {
+	c.t.Helper()
+	check.NoError(c.t, c.s.Send(c.t.Context(), method, path, body))
+}
+
+func (c controls) byCommand(args ...string) {
+	c.t.Helper()
+	out, err := exec.CommandContext(c.t.Context(), "pressbox", append(args, "--server", c.s.URL)...).CombinedOutput()
+	check.That(c.t, err == nil, "pressbox %s: %v: %s", args, err, out)
+}
+
+// reset undoes everything.
+func (c controls) reset() {
+	c.t.Helper()
+	c.byAPI(http.MethodPut, "/volume", map[string]any{"volume": 100, "muted": false})
+	c.byAPI(http.MethodDelete, "/quiet", nil)
+}
+
+// speaking announces a sentence and returns its id when a second of it is in the recording.
+func (c controls) speaking(recording *pulsetest.Recording) (id string) {
+	c.t.Helper()
+	id = c.s.Post(client.Announcement{Message: walk}).ID
+	recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate })
+	return id
+}
+
+// What is spoken falls silent within 0.15 s when it is muted or when quiet begins, by whatever way, and ends with the
+// reason.
+func TestSilence_whileSpoken(t *testing.T) {
 	t.Parallel()
-	s := servertest.NewServer(t, "CONTROL_ACCESS=lan")
-	mute := func(muted bool) {
-		check.NoError(t, s.Call(t.Context(), http.MethodPut, "/volume", map[string]bool{"muted": muted}, new(any)))
+	c := newControls(t)
+	for name, tt := range map[string]struct {
+		set    func()
+		reason string
+	}{
+		"muted by the API":          {func() { c.byAPI("PUT", "/volume", map[string]bool{"muted": true}) }, "muted"},
+		"muted by MQTT":             {func() { c.publish("mute/set", "ON") }, "muted"},
+		"muted by command":          {func() { c.byCommand("volume", "mute") }, "muted"},
+		"volume 0 by MQTT":          {func() { c.publish("volume/set", "0") }, "volume"},
+		"do not disturb by MQTT":    {func() { c.publish("dnd/set", "ON") }, "do_not_disturb"},
+		"do not disturb by command": {func() { c.byCommand("quiet", "on") }, "do_not_disturb"},
+	} {
+		pulsetest.Retry(t, func(t *pulsetest.Attempt) {
+			c.reset()
+			recording := c.s.Sound.Record()
+			id := c.speaking(recording)
+			tt.set()
+			before := recording.Len()
+			report, err := c.s.Follow(t.Context(), id)
+			ended := err == nil && report.Status == "silenced" && report.Reason == tt.reason
+			check.That(t, ended, "%s: it ended as %+v, %v", name, report, err)
+			after := audible(recording.Stop()[before:])
+			check.That(t, len(after) <= act, "%s: it is heard for %d samples more, want %d at most", name, len(after), act)
+		})
 	}
+}
+
+// What is held falls silent too, and is spoken from its sentence on when quiet ends.
+func TestHold_whileSpoken(t *testing.T) {
+	t.Parallel()
+	c := newControls(t)
+	want := c.s.Samples(client.Announcement{Message: walk})
 	pulsetest.Retry(t, func(t *pulsetest.Attempt) {
-		mute(false)
-		recording := s.Sound.Record()
-		id := s.Post(client.Announcement{Message: passage}).ID
-		recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate })
+		c.reset()
+		recording := c.s.Sound.Record()
+		id := c.speaking(recording)
+		c.byAPI("PUT", "/quiet", map[string]any{"for": 60, "mode": "hold"})
 		before := recording.Len()
-		mute(true)
-		report, err := s.Follow(t.Context(), id)
-		check.That(t, err == nil && report.Status == "silenced", "it ended as %+v, %v", report, err)
-		heard := time.Duration(len(audible(recording.Stop()[before:]))) * time.Second / rate
-		t.Logf("it is heard for %v more", heard.Round(time.Millisecond))
-		check.That(t, heard <= time.Second/2, "it is heard for %v more, want half a second at most", heard)
+		c.s.AwaitStatus(id, "scheduled")
+		held := recording.Len()
+		after := audible(recording.Samples()[before:held])
+		check.That(t, len(after) <= act, "it is heard for %d samples more, want %d at most", len(after), act)
+		c.byAPI("DELETE", "/quiet", nil)
+		c.s.AwaitPlayed(id)
+		whole := occurrences(recording.Stop()[held:], want, 1)
+		check.Equal(t, len(whole), 1, "its first sentence and what follows, after quiet")
 	})
 }
 
 // A volume that is set while something is spoken acts on it at once, by whatever way it comes, also while another
-// stream is lowered.
+// stream is lowered; do not disturb lowers it as softly.
 func TestVolume_whileSpoken(t *testing.T) {
 	t.Parallel()
-	broker := mqtttest.Start(t)
-	s := servertest.NewServer(t, "CONTROL_ACCESS=lan", "DUCK=-20", "MQTT_URL="+broker.URL("mqtt").String())
-	byAPI := func(volume int) {
-		check.NoError(t, s.Call(t.Context(), http.MethodPut, "/volume", map[string]int{"volume": volume}, new(any)))
-	}
-	byCommand := func(volume int) {
-		cmd := exec.CommandContext(t.Context(), "pressbox", "volume", strconv.Itoa(volume), "--server", s.URL)
-		out, err := cmd.CombinedOutput()
-		check.That(t, err == nil, "pressbox volume: %v: %s", err, out)
-	}
-	want := s.Samples(client.Announcement{Message: passage})
-	s.Sound.PlayTone(pulsetest.Tone{Program: "film", Sink: "speaker", Silent: true})
-	for name, set := range map[string]func(volume int){
-		"the API": byAPI, "the command line": byCommand, "MQTT": byMQTT(t, broker),
+	c := newControls(t, "DUCK=-20", "QUIET_VOLUME=25")
+	want := c.s.Samples(client.Announcement{Message: walk})
+	c.s.Sound.PlayTone(pulsetest.Tone{Program: "film", Sink: "speaker", Silent: true})
+	for name, set := range map[string]func(){
+		"the API":          func() { c.byAPI("PUT", "/volume", map[string]int{"volume": 25}) },
+		"the command line": func() { c.byCommand("volume", "25") },
+		"MQTT":             func() { c.publish("volume/set", "25") },
+		"soft":             func() { c.byAPI("PUT", "/quiet", map[string]any{"for": 600, "mode": "soft"}) },
 	} {
 		pulsetest.Retry(t, func(t *pulsetest.Attempt) {
-			byAPI(100)
-			recording := s.Sound.Record()
-			id := s.Post(client.Announcement{Message: passage}).ID
-			recording.WaitFor(func(samples []float32) bool { return len(audible(samples)) > rate })
-			check.That(t, s.Sound.Input("film").Volume < 65536, "the other stream is not lowered")
-			set(25)
+			c.reset()
+			recording := c.s.Sound.Record()
+			id := c.speaking(recording)
+			check.That(t, c.s.Sound.Input("film").Volume < 65536, "the other stream is not lowered")
+			set()
 			before := recording.Len()
-			s.AwaitPlayed(id)
+			c.s.AwaitPlayed(id)
 			got := recording.Stop()
-			const act = rate * 15 / 100
 			loud := occurrences(got, want[:rate/2], 1)
 			check.Require(t, len(loud) == 1, "%s: its beginning occurs at %v", name, loud)
 			offset := before + act - loud[0] // into the speech
@@ -151,8 +220,8 @@ func TestVolume_whileSpoken(t *testing.T) {
 	}
 }
 
-// byMQTT returns what sets the volume of the server on a broker.
-func byMQTT(t *testing.T, broker *mqtttest.Broker) (set func(volume int)) {
+// publisher returns what sends a command to the server on a broker.
+func publisher(t *testing.T, broker *mqtttest.Broker) (publish func(control, payload string)) {
 	t.Helper()
 	devices := make(chan string, 1)
 	session := mqtt.New(mqtt.Config{
@@ -172,8 +241,8 @@ func byMQTT(t *testing.T, broker *mqtttest.Broker) (set func(volume int)) {
 	})
 	check.Run(t, session.Run)
 	device := <-devices
-	return func(volume int) {
-		m := mqtt.Message{Topic: device + "/volume/set", Payload: []byte(strconv.Itoa(volume))}
+	return func(control, payload string) {
+		m := mqtt.Message{Topic: device + "/" + control, Payload: []byte(payload)}
 		check.NoError(t, session.Publish(t.Context(), m))
 	}
 }
