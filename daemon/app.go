@@ -406,6 +406,14 @@ func (a *app) readings() []metrics.Reading {
 			func() float64 { return boolValue(a.sink.Status().Muted) }),
 		total("pressbox_sound_samples_total", "Samples written to the sound server.",
 			func() float64 { return float64(a.sink.Written()) }),
+		gauge("pressbox_mqtt_connected", "1 while there is a connection to the MQTT broker.",
+			func() float64 { return boolValue(a.broker != nil && a.broker.session.Status().Connected) }),
+		total("pressbox_mqtt_refused_total", "Commands by MQTT that were refused.", func() float64 {
+			if a.broker == nil {
+				return 0
+			}
+			return float64(a.broker.device.Refused())
+		}),
 		gauge("pressbox_voices", "Installed voices.", func() float64 { return float64(len(a.voices.Voices())) }),
 		gauge("pressbox_store_bytes", "Bytes of the store that hold data.",
 			stats(func(s store.Stats) float64 { return float64(s.Size - s.Free) })),
@@ -413,12 +421,22 @@ func (a *app) readings() []metrics.Reading {
 			stats(func(s store.Stats) float64 { return float64(s.Max) })),
 		total("pressbox_store_commits_total", "Committed transactions.",
 			stats(func(s store.Stats) float64 { return float64(s.Commits) })),
+		gauge("pressbox_backup_timestamp_seconds", "Time of the newest backup; 0 without one.", a.lastBackup),
 		gauge("pressbox_games_active", "Games in progress.", count("games_active")),
 		gauge("pressbox_sessions", "Valid sessions.", count("sessions")),
 		gauge("pressbox_accounts", "Accounts.", count("accounts")),
 		gauge("pressbox_degraded", "1 while a component does not work; see pressbox doctor.",
 			func() float64 { return boolValue(a.monitor.Worst() != health.OK) }),
 	}
+}
+
+// lastBackup returns the time of the newest backup, in seconds since 1970; 0 without one.
+func (a *app) lastBackup() float64 {
+	all, err := a.backups.List()
+	if err != nil || len(all) == 0 {
+		return 0
+	}
+	return float64(all[0].Made.Unix())
 }
 
 // boolValue returns 1 for true and 0 for false.

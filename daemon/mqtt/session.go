@@ -208,7 +208,10 @@ func (s *Session) connectOnce(ctx context.Context) (lasted time.Duration, err er
 	s.mu.Lock()
 	s.conn, s.status = conn, Status{Connected: true, Err: refused}
 	s.mu.Unlock()
-	s.config.Log.Info("MQTT connected", "broker", s.config.URL.Host, "err", refused)
+	s.config.Log.Info("MQTT connected", "broker", s.config.URL.Host)
+	if refused != nil {
+		s.config.Log.Warn("MQTT broker refuses", "broker", s.config.URL.Host, "err", refused)
+	}
 	for _, call := range s.config.OnConnect {
 		call()
 	}

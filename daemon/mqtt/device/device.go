@@ -103,6 +103,7 @@ type Device struct {
 
 	refresh  chan struct{} // capacity 1: something may have changed
 	refusals chan string   // why commands were refused
+	refused  atomic.Uint64 // commands
 	all      atomic.Bool   // everything is to be published again
 }
 
@@ -137,6 +138,9 @@ func (d *Device) Connected() {
 	d.Changed()
 }
 
+// Refused returns the number of commands that were refused.
+func (d *Device) Refused() uint64 { return d.refused.Load() }
+
 // Changed makes the device publish what has changed.
 func (d *Device) Changed() {
 	select {
@@ -158,6 +162,7 @@ func (d *Device) handle(ctx context.Context, m mqtt.Message) error {
 	if ctx.Err() != nil || errors.Is(err, announce.ErrUnavailable) || errors.Is(err, control.ErrUnavailable) {
 		return err
 	}
+	d.refused.Add(1)
 	d.Log.Warn("MQTT command refused", "topic", m.Topic, "err", err)
 	d.tellRefused(err.Error())
 	return nil

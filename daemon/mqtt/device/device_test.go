@@ -198,6 +198,7 @@ func TestDevice_announcements(t *testing.T) {
 	}
 	check.Equal(t, strings.Join(got, " "), "Fire! One. One. Two.", "the queue")
 	check.Equal(t, strings.Count(r.log.String(), "MQTT command refused"), 3, "commands refused")
+	check.Equal(t, r.device.Refused(), 3, "commands refused, as they are counted")
 	r.mustSend("say", "{hello} is no JSON.", "")
 	check.Equal(t, r.announcer.List().Queue[4].Message, "{hello} is no JSON.", "a text that begins with a brace")
 	for range 3 { // more than fit

@@ -123,8 +123,12 @@ func describe(alerts []alert, truncated int, one, many string) string {
 	return strings.Join(spoken, " ")
 }
 
-// summary returns what the alert's author has written for people; "" if there is nothing.
+// summary returns what the alert's author has written for people; "" if there is nothing. Grafana copies it to alerts
+// about the rule itself (DatasourceNoData, DatasourceError), of which it is not true.
 func (a alert) summary() string {
+	if a.Labels["rulename"] != "" {
+		return ""
+	}
 	for _, name := range []string{"summary", "description", "message"} {
 		if text := cut(a.Annotations[name], maxAlertText); text != "" {
 			return text
@@ -133,9 +137,12 @@ func (a alert) summary() string {
 	return ""
 }
 
-// name returns the alert's name in words, and the host that it is about.
+// name returns the alert's name in words, and the rule or the host that it is about.
 func (a alert) name() string {
 	name := cut(cmp.Or(splitWords(a.Labels["alertname"]), "an alert without a name"), maxAlertText)
+	if rule := cut(a.Labels["rulename"], maxAlertText); rule != "" {
+		return name + ": " + rule
+	}
 	host := a.Labels["instance"]
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
