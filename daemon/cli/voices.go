@@ -26,7 +26,7 @@ func voicesCommand() *cobra.Command {
 		Short: "List the installed voices",
 		Args:  cobra.NoArgs,
 	}
-	cmd.AddCommand(availableCommand(), installCommand())
+	cmd.AddCommand(availableCommand(), installCommand(), removeVoiceCommand())
 	asJSON := cmd.Flags().Bool("json", false, "print the server's response as JSON")
 	return runWith(cmd, serverFlag(cmd, false), func(cmd *cobra.Command, c *client.Client, _ []string) error {
 		_, err := get(cmd, c, "/voices", *asJSON, printVoices)
@@ -136,6 +136,34 @@ func installCommand() *cobra.Command {
 			return err
 		}
 		return installVoice(cmd, c, models, args[0])
+	}
+	return cmd
+}
+
+func removeVoiceCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Remove an installed voice",
+		Long: "Remove removes a voice from MODEL_DIR; a running server notices at once. Whatever names it speaks\n" +
+			"with the default voice of its language then. As root, it runs as the user who controls MODEL_DIR.",
+		Example: "  sudo pressbox voices remove de_DE-thorsten-medium",
+		Args:    cobra.ExactArgs(1),
+	}
+	dir := cmd.Flags().String("model-dir", "", "`directory` of the voices [MODEL_DIR]")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		host, err := hostSettings(cmd, "")
+		if err != nil {
+			return err
+		}
+		if args[0] == host.DefaultVoice {
+			return fmt.Errorf("remove %s: it is the default voice; set DEFAULT_VOICE to another one first", args[0])
+		}
+		models, err := openModels(cmp.Or(*dir, host.ModelDir))
+		if err != nil {
+			return fmt.Errorf("remove %s: %w", args[0], err)
+		}
+		defer models.Close() //nolint:errcheck // nothing was written
+		return catalog.Remove(models, args[0])
 	}
 	return cmd
 }
