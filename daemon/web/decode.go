@@ -331,10 +331,12 @@ func checkContentType(r *http.Request) error {
 	return ErrContentType
 }
 
-// fromBrowser reports whether a browser may have sent the request: it has a header that
-// only browsers send. (Node's fetch sends Sec-Fetch-Mode alone; browsers send it with Sec-Fetch-Site.)
+// fromBrowser reports whether a browser may have sent the request for a page of another site: it has a header that only
+// browsers send, and not X-Requested-With, which needs a CORS preflight too; /docs sets it. (Node's fetch sends
+// Sec-Fetch-Mode alone; browsers send it with Sec-Fetch-Site.)
 func fromBrowser(r *http.Request) bool {
-	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
+	h := r.Header
+	return (h.Get("Origin") != "" || h.Get("Sec-Fetch-Site") != "") && h.Get("X-Requested-With") == ""
 }
 
 // compileSchemas returns the schemas of all request bodies from the document.

@@ -287,7 +287,7 @@ func TestHosts_allow(t *testing.T) {
 	}
 }
 
-// Node's fetch, which sends Sec-Fetch-Mode alone, is no browser.
+// Node's fetch, which sends Sec-Fetch-Mode alone, is no browser; a page that sets a header is none of another site.
 func TestContentType_nodeFetch(t *testing.T) {
 	t.Parallel()
 	r := webtest.NewRig(t)
@@ -301,6 +301,8 @@ func TestContentType_nodeFetch(t *testing.T) {
 				headers = append(headers, "Content-Type", media)
 			}
 			r.Do(t, "POST", "/notify", "Dinner is ready.", headers...).Want(want)
+			headers = append(headers, "X-Requested-With", "docs") // which no other site's page can send
+			r.Do(t, "POST", "/notify", "Dinner is ready.", headers...).Want(202)
 			check.Must(r.Announcer.CancelWaiting(t.Context(), nil))(t)
 		}
 	}

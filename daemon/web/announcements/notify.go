@@ -73,7 +73,7 @@ func (h *handlers) notifyRoutes() []web.Route {
 				"A body that begins with { is JSON, whatever its media type; a form has a field `message`; any other " +
 				"body is the text of the message. Parameters of the URL are fields too. " +
 				"Unknown members of JSON are refused; unknown fields of forms and unknown parameters are ignored and " +
-				"listed in `warnings`. Browsers must send application/json. " +
+				"listed in `warnings`. Pages of browsers must send application/json, or a header X-Requested-With. " +
 				"An audio/* body, or a multipart form with a `file`, is a recording of at most 10 MB and a minute. " +
 				"It is announced once, in this room only, and then deleted: its `sound` is recording. " +
 				"It counts as ten requests. " +
