@@ -33,7 +33,7 @@ UNRACED = ^TestScripts$$|^TestServe_dumpOnSIGQUIT$$
 # Packages with tests of "make test-all". The longest is first.
 ALL   = ./daemon/pagetest $$(git grep -l '^func TestAll_' -- '*_test.go' ':!daemon/soundtest' | xargs -n 1 dirname | sed 's|^|./|')
 
-.PHONY: run build test test-all test-short vendor types check bench fuzz test-crash deb repo image image-same release \
+.PHONY: run build test test-all test-short vendor types check bench fuzz test-crash deb repo oci image image-same release \
 	test-homeassistant test-package test-image generate fmt lint tools parts parts-all voices clean
 
 run: build ## start the server on port 8888, with everything it needs
@@ -139,6 +139,9 @@ deb: ## dist/pressbox_VERSION_{amd64,arm64,armhf}.deb, each with a bill of mater
 repo: ## dist/repo, an apt repository of the packages in dist/: make repo REPO_KEY=FINGERPRINT REPO_URL=https://HOST/PATH
 	@packaging/repo/build "$(REPO_KEY)" "$(REPO_URL)"
 
+oci: ## dist/pressbox-VERSION-{amd64,arm64}.oci.tar, container images of the packages
+	@packaging/oci/build $(VERSION)
+
 # IMAGE_SOURCES, two addresses: Debian's archive and its security archive, from which images are made and upgrade.
 image: ## dist/pressbox-VERSION-{amd64,rpi-arm64}.img.xz: make image [IMAGE=ARCH] [REPO_URL=URL] IMAGE_SOURCES="URL URL"
 	@packaging/image/build $(VERSION) $(IMAGE)
@@ -149,7 +152,7 @@ image-same: ## build the images twice, and compare them
 release: ## dist/: all of a version, signed: make release REPO_KEY=… REPO_URL=… IMAGE_SOURCES="… …"
 	@packaging/release/build "$(REPO_KEY)" "$(REPO_URL)"
 
-test-package: ## the package on a booted Debian 12 and 13: install, activate, kill, upgrade, remove
+test-package: ## the package on a booted Debian 12 and 13: install, activate, kill, upgrade, remove; the container
 	@packaging/installed/run
 
 test-image: build ## the images on emulated computers: first word, pressbox.txt, power cuts, wall display, upgrade (hours)

@@ -122,7 +122,8 @@ func TestCollect(t *testing.T) {
 	tr.must("gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", key, "ed25519", "sign", "never")
 	for _, file := range []string{
 		"pressbox_2.0.0_amd64.deb", "pressbox_2.0.0_amd64.cdx.json",
-		"pressbox-2.0.0-amd64.img.xz", "pressbox-2.0.0-amd64.cdx.json", "pressbox_1.0.0_amd64.deb", "other",
+		"pressbox-2.0.0-amd64.img.xz", "pressbox-2.0.0-amd64.cdx.json", "pressbox-2.0.0-amd64.oci.tar",
+		"pressbox_1.0.0_amd64.deb", "other",
 	} {
 		tr.write("dist/"+file, file)
 	}
@@ -130,7 +131,7 @@ func TestCollect(t *testing.T) {
 		tr.must("packaging/release/collect", "2.0.0", key)
 	}
 	const names = "pressbox_2.0.0_amd64.deb pressbox_2.0.0_amd64.cdx.json " +
-		"pressbox-2.0.0-amd64.img.xz pressbox-2.0.0-amd64.cdx.json pressbox-2.0.0.md"
+		"pressbox-2.0.0-amd64.img.xz pressbox-2.0.0-amd64.oci.tar pressbox-2.0.0-amd64.cdx.json pressbox-2.0.0.md"
 	got := strings.Join(strings.Fields(tr.must("sh", "-c", "cut -c 67- dist/SHA256SUMS")), " ")
 	check.Equal(t, got, names, "the files with checksums")
 	tr.must("sh", "-c", "cd dist && sha256sum --quiet -c SHA256SUMS && gpg --batch --verify SHA256SUMS.asc SHA256SUMS")
