@@ -51,7 +51,7 @@ parts: bin/libonnxruntime.so .build/oidc-provider/node_modules .build/openai-cli
 	@packaging/need espeak-ng pulseaudio pulseaudio-utils pipewire pipewire-pulse wireplumber chromium-headless-shell \
 		curl fuse3 iproute2 ffmpeg python3-paho-mqtt apt-utils gnupg
 
-parts-all: parts .build/piper ## and what "make test-all" needs
+parts-all: parts .build/piper .build/ntfy/node_modules .build/ntfy-pip ## and what "make test-all" needs
 	@packaging/need firefox-esr apprise
 
 # The reverse proxy of packaging/doc/https.md.
@@ -75,9 +75,10 @@ parts-all: parts .build/piper ## and what "make test-all" needs
 # the schemas of the API. What the page uses is also in the repository (static/vendor).
 .build/oidc-provider/node_modules: daemon/web/signin/testdata/oidc-provider/package-lock.json
 .build/openai-client/node_modules: daemon/web/openai/testdata/client/package-lock.json
+.build/ntfy/node_modules: daemon/web/push/testdata/ntfy/package-lock.json
 .build/page/node_modules: daemon/web/static/package-lock.json
 .build/types/node_modules: daemon/web/openapi/types/package-lock.json
-.build/oidc-provider/node_modules .build/openai-client/node_modules: NODE = node@22
+.build/oidc-provider/node_modules .build/openai-client/node_modules .build/ntfy/node_modules: NODE = node@22
 .build/%/node_modules:
 	@packaging/npm $(<D) $(@D) $(NODE)
 
@@ -206,7 +207,8 @@ voices: .build/voices ## make the bundled voices again, from the network that th
 
 .build/voices: models/requirements.txt
 .build/piper: voice/testdata/piper/requirements.txt
-.build/voices .build/piper:
+.build/ntfy-pip: daemon/web/push/testdata/ntfy/requirements.txt
+.build/voices .build/piper .build/ntfy-pip:
 	@packaging/need python3-venv
 	python3 -m venv $@
 	packaging/again $@/bin/pip install -q --require-hashes --no-deps -r $< || { rm -r $@; false; }

@@ -551,8 +551,12 @@ func TestProxy_clientAddress(t *testing.T) {
 func TestConnect(t *testing.T) {
 	t.Parallel()
 	examples := connectExamples(t)
-	server := servertest.Run(t, servertest.Silent, "WYOMING=off")
+	dir, env := t.TempDir(), servertest.Environment(t, servertest.Silent, "WYOMING=off")
+	server := servertest.RunIn(t, dir, env)
 	address := check.Must(url.Parse(server.URL))(t).Host
+	create := exec.Command("pressbox", "tokens", "create", "connect")
+	create.Dir, create.Env = dir, env
+	token := strings.Fields(string(check.Must(create.Output())(t)))[0]
 	home := t.TempDir()
 	check.NoError(t, os.WriteFile(filepath.Join(home, ".curlrc"),
 		[]byte("connect-to = pressbox.local:8888:"+address+"\n"), 0o600))
@@ -562,7 +566,7 @@ func TestConnect(t *testing.T) {
 			continue
 		}
 		ran++
-		cmd := exec.Command("sh", "-c", e.text)
+		cmd := exec.Command("sh", "-c", strings.ReplaceAll(e.text, "TOKEN", token))
 		cmd.Env = append(os.Environ(), "HOME="+home)
 		out, err := cmd.CombinedOutput()
 		check.That(t, err == nil, "%s: %v\n%s", e.text, err, out)

@@ -107,8 +107,8 @@ func signInWrites() []Write {
 		},
 		{
 			Name: "local accounts", Owner: Client, Syncs: 1, Bytes: 2 * kib, Share: "sign-in",
-			Bound: "a try every two seconds for a name, five a minute of a client, each after twice the time of the one " +
-				"before; accounts in half of the share",
+			Bound: "a try every two seconds for a name, five a minute of a client, each after twice the time of the " +
+				"one before; accounts in half of the share",
 			Routes: []string{"POST /api/auth/local/authorize"},
 		},
 		{

@@ -160,8 +160,8 @@ func TestSilence_whileSpoken(t *testing.T) {
 			report, err := c.s.Follow(t.Context(), id)
 			ended := err == nil && report.Status == "silenced" && report.Reason == tt.reason
 			check.That(t, ended, "%s: it ended as %+v, %v", name, report, err)
-			after := audible(recording.Stop()[before:])
-			check.That(t, len(after) <= act, "%s: it is heard for %d samples more, want %d at most", name, len(after), act)
+			after := len(audible(recording.Stop()[before:]))
+			check.That(t, after <= act, "%s: it is heard for %d samples more, want %d at most", name, after, act)
 		})
 	}
 }

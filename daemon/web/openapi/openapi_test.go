@@ -147,8 +147,8 @@ func TestAsyncAPI_served(t *testing.T) {
 	check.That(t, shared >= 10, "the documents share %d schemas", shared)
 }
 
-// Swagger UI works in a browser offline and under the Content-Security-Policy, shows each operation once, and can create
-// an announcement in each of its forms.
+// Swagger UI works in a browser offline and under the Content-Security-Policy, shows each operation once, and can
+// create an announcement in each of its forms.
 func TestDocs_inBrowser(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

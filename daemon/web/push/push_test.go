@@ -3,10 +3,12 @@ package push_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -399,5 +401,44 @@ func TestAll_apprise(t *testing.T) {
 		if out, err := apprise(url); err == nil {
 			t.Errorf("%s without a valid token: %s", url, out)
 		}
+	}
+}
+
+// npm's client of ntfy, and pip's two, as they are.
+func TestAll_ntfyClients(t *testing.T) {
+	t.Parallel()
+	r := webtest.NewRig(t)
+	server := r.ListenTCP(t)
+	const npm = `import {publish, MessagePriority} from "ntfy";
+		const said = await publish({server: process.argv[1], topic: "kitchen", title: "Door", message: "From npm.",
+			priority: MessagePriority.HIGH, delay: "30min", tags: ["door"]});
+		if (!said.id || said.topic !== "kitchen") throw new Error(JSON.stringify(said));`
+	const pip = `import sys, datetime
+from python_ntfy import NtfyClient
+c = NtfyClient(topic="kitchen", server=sys.argv[1])
+c.send("From pip.", title="Door", schedule=datetime.datetime.now() + datetime.timedelta(hours=1))
+assert c.send("At once.", priority=c.MessagePriority.HIGH)["message"] == "At once."
+assert [m["message"] for m in c.get_cached_messages()] == ["At once."]`
+	program := func(path string) string { return filepath.Join(check.Root(t), ".build", path) }
+	for name, args := range map[string][]string{
+		"npm": {"node", "--input-type=module", "-e", npm, server},
+		"pip": {program("ntfy-pip/bin/python"), "-c", pip, server},
+		"ntfy": {
+			program("ntfy-pip/bin/ntfy"),
+			"-b", "ntfy_sh", "-o", "topic", "kitchen", "-o", "host", server, "-t", "Door", "send", "From ntfy.",
+		},
+	} {
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		cmd.Dir, cmd.Env = program("ntfy"), append(os.Environ(), "NO_PROXY=*", "NTFY_SERVER=")
+		out, err := cmd.CombinedOutput()
+		check.That(t, err == nil, "%s: %v: %s", name, err, out)
+	}
+	var list struct {
+		Queue, Scheduled []struct{ Title, Message string }
+	}
+	r.Do(t, "GET", "/notify", "", "Client", "127.0.0.1:1").Want(200).Decode(&list)
+	got := fmt.Sprint(list)
+	for _, want := range []string{"{Door From npm.}", "{Door From pip.}", "{ At once.}", "{Door From ntfy.}"} {
+		check.Contains(t, got, want, "the announcements")
 	}
 }

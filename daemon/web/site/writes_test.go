@@ -166,7 +166,9 @@ func (v *driver) announce() drive {
 func (v *driver) install() drive {
 	var file bytes.Buffer
 	check.NoError(v.T, audio.WriteWAV(&file, audio.Clip{Rate: 24000, Samples: make([]float32, 2400)}))
-	return v.send(func(i int) (string, string, string) { return "PUT", fmt.Sprintf("/sounds/s%d", i%10), file.String() })
+	return v.send(func(i int) (string, string, string) {
+		return "PUT", fmt.Sprintf("/sounds/s%d", i%10), file.String()
+	})
 }
 
 func (v *driver) cancel() drive {
@@ -205,7 +207,8 @@ func (v *driver) signUp() drive {
 		forms = append(forms, v.LocalForm())
 	}
 	return func(i int) webtest.Page {
-		return v.Submit(forms[i%len(forms)], "form", "create", "name", fmt.Sprint("u", i), "passphrase", webtest.Passphrase)
+		form, name := forms[i%len(forms)], fmt.Sprint("u", i)
+		return v.Submit(form, "form", "create", "name", name, "passphrase", webtest.Passphrase)
 	}
 }
 
