@@ -46,7 +46,7 @@ func unmark(s string) string {
 	b.Grow(len(s))
 	before := line{block: true}
 	for i, raw := range lines {
-		now := readLine(raw, len(lines) > 1)
+		now := readLine(raw, len(lines) > 1, listed(lines, i))
 		if i > 0 {
 			b.WriteString(between(before, now))
 		}
@@ -54,6 +54,22 @@ func unmark(s string) string {
 		before = now
 	}
 	return b.String()
+}
+
+// listed reports whether a line that begins with a number and a period is an item: the first one, or one before or
+// after its neighbor. Another one is a date: 25. Mai.
+func listed(lines []string, i int) bool {
+	n := numberOf(lines[i])
+	return n == 1 || n > 1 && (i > 0 && numberOf(lines[i-1]) == n-1 || i+1 < len(lines) && numberOf(lines[i+1]) == n+1)
+}
+
+// numberOf returns the number of an item, 0 for none.
+func numberOf(line string) int {
+	m := item.FindStringSubmatch(line)
+	if m == nil {
+		return 0
+	}
+	return recognize.Atoi(m[1])
 }
 
 func linkText(l string) string {
@@ -66,7 +82,7 @@ func linkText(l string) string {
 
 // readLine removes the marks of a line. A single "- 5" is a number and not an item; a single "> 5" is not a
 // quotation.
-func readLine(s string, several bool) line {
+func readLine(s string, several, listed bool) line {
 	if rule.MatchString(s) || fence.MatchString(s) {
 		return line{block: true}
 	}
@@ -80,7 +96,7 @@ func readLine(s string, several bool) line {
 	if m := item.FindStringSubmatch(s); m != nil {
 		rest := s[len(m[0]):]
 		switch {
-		case m[1] != "" && several:
+		case m[1] != "" && listed && several:
 			return line{text: m[1] + ", " + rest, block: true}
 		case m[1] == "" && (several || !startsWithDigit(rest)):
 			return line{text: rest, block: true}

@@ -66,12 +66,13 @@ func Lines(s, lang string, lex *Lexicon) string {
 	}
 	s = lex.apply(s, lang)
 	verbalizer, locale := verbalizerOf(lang)
-	return around(s, func(s string) string {
+	s = around(s, func(s string) string {
 		if verbalizer != nil {
-			return punctuate(say(s, verbalizer, locale))
+			return say(s, verbalizer, locale)
 		}
-		return punctuate(addresses(s))
+		return named(addresses(s), lang)
 	})
+	return around(s, punctuate) // blocks are also those of homographs
 }
 
 // verbalizerOf returns the verbalizer and the locale of a language, nil if espeak-ng reads its numbers and signs.

@@ -86,6 +86,29 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// Languages without a verbalizer have their words for a minus, degrees and money, each row of which is one.
+func TestText_otherLanguages(t *testing.T) {
+	t.Parallel()
+	for _, row := range [][3]string{
+		{"fr", "Dehors : -3 °C, 5 €", "Dehors: moins 3 degrés, 5 euros."},
+		{"fr-fr", "Il fait −12°", "Il fait moins 12 degrés."},
+		{"es", "-3 °C y $5,50", "menos 3 grados y 5,50 dólares."},
+		{"pl", "€20 (-1)", "20 euro, minus 1."},
+		{"da", "a-3 og 5-3", "a-3 og 5-3."},
+		{"ru", "-3 °C", "минус 3 градусов."},
+		{"xx", "-3 °C", "-3 °C."},
+	} {
+		check.Equal(t, speakable.Text(row[1], row[0], nil), row[2], "%s: %q", row[0], row[1])
+	}
+	rows := strings.Split(string(check.Must(os.ReadFile("others.txt"))(t)), "\n")
+	for _, row := range rows[2 : len(rows)-1] {
+		words := strings.Fields(row)
+		check.Require(t, len(words) == 5, "the row %q has %d words", row, len(words))
+		want := words[1] + " 3 " + words[2] + ", 5 " + words[3] + ", 6 " + words[4] + "."
+		check.Equal(t, speakable.Text("-3 °C, 5 €, $6", words[0], nil), want, "%s", words[0])
+	}
+}
+
 func TestText_withoutSpeech(t *testing.T) {
 	t.Parallel()
 	for _, silent := range []string{
@@ -395,11 +418,34 @@ type pronunciation map[string]string
 // equal reports whether spoken sounds as one of the wordings does, with or without pauses.
 func (p pronunciation) equal(spoken string, wordings []string) bool {
 	for _, words := range wordings {
-		if p[spoken] == p[words] || p[unpaused(spoken)] == p[unpaused(words)] {
+		if p.of(spoken) == p.of(words) || p.of(unpaused(spoken)) == p.of(unpaused(words)) {
 			return true
 		}
 	}
 	return false
+}
+
+// of returns the phonemes of a text, with those of its blocks.
+func (p pronunciation) of(text string) string {
+	between, blocks := blocksOf(text)
+	var b strings.Builder
+	for i, part := range between {
+		b.WriteString(p[part])
+		if i < len(blocks) {
+			b.WriteString(unstressed.Replace(blocks[i]))
+		}
+	}
+	return b.String()
+}
+
+var block = regexp.MustCompile(`\[\[([^\[\]]*)\]\]`)
+
+// blocksOf returns the text around raw phonemes, and these.
+func blocksOf(text string) (between, blocks []string) {
+	for _, found := range block.FindAllStringSubmatch(text, -1) {
+		blocks = append(blocks, found[1])
+	}
+	return block.Split(text, -1), blocks
 }
 
 // same reports whether spoken has the letters of one of the wordings and no digits, so that espeak-ng need not be run.
@@ -428,7 +474,10 @@ func phonemes(tb testing.TB, lang string, rows []comparison) pronunciation {
 			continue
 		}
 		for _, text := range append([]string{row.written, spoken}, row.wordings...) {
-			texts = append(texts, text, unpaused(text))
+			for _, text := range []string{text, unpaused(text)} {
+				between, _ := blocksOf(text)
+				texts = append(texts, between...)
+			}
 		}
 	}
 	const mark, markIPA = "[[????]]", "ʔʔʔʔ"

@@ -178,12 +178,15 @@ func (s *Verbalizer) part(a, b int) string {
 func (s *Verbalizer) relation(p recognize.Pair) string {
 	word := [...]string{
 		recognize.Of: " of ", recognize.Over: " over ", recognize.To: " to ", recognize.Plain: " ",
-		recognize.And: " and ", recognize.By: " times ", recognize.Share: " ",
+		recognize.And: " and ", recognize.By: " times ", recognize.Share: " ", recognize.Rates: " slash ",
 	}[p.Join]
 	spoken := s.number(p.A) + word + s.number(p.B)
 	if p.Unit.Symbol != "" {
 		_, many := s.unit(p.Unit)
 		spoken += " " + many
+	}
+	if p.Unit.Per != "" {
+		spoken += " per " + s.per(p.Unit.PerCount, p.Unit.Per, p.Unit.PerPower)
 	}
 	return spoken
 }

@@ -63,6 +63,8 @@ func ordinal(v int) string {
 	switch {
 	case v == 100:
 		return "hundertst"
+	case v%100 == 6: // of "sechste", espeak-ng does not know that the e is short
+		return strings.TrimSuffix(cardinal(v), "sechs") + "seckst"
 	case v%100 > 0 && v%100 < 20:
 		return cardinal(v) + "t"
 	}

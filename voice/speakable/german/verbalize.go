@@ -159,12 +159,15 @@ func part(f recognize.Fraction) string {
 func (s *Verbalizer) relation(p recognize.Pair) string {
 	word := [...]string{
 		recognize.Of: " von ", recognize.Over: " zu ", recognize.To: " zu ", recognize.Plain: " ",
-		recognize.And: " zu ", recognize.By: " mal ", recognize.Share: " zu ",
+		recognize.And: " zu ", recognize.By: " mal ", recognize.Share: " zu ", recognize.Rates: " zu ",
 	}[p.Join]
 	spoken := number(p.A) + word + number(p.B)
 	if p.Unit.Symbol != "" {
 		_, many := s.unit(p.Unit)
 		spoken += " " + many
+	}
+	if p.Unit.Per != "" {
+		spoken += " pro " + s.per(p.Unit.PerCount, p.Unit.Per, p.Unit.PerPower)
 	}
 	return spoken
 }

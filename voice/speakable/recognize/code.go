@@ -235,6 +235,8 @@ func (s *tokenizer) label(m []string) Token {
 	_, after := s.last.(Label)
 	after = after || s.Is(Seat, s.before(2)) && startsWithDigit(s.before(1)) && s.preceded(Joiner)
 	switch {
+	case durationPart.MatchString(m[0]) && durationPart.MatchString(s.next(len(m[0]))): // 1h 30m
+		return nil
 	case s.seated(), after:
 	case s.PeriodOrdinal && strings.Contains("abcef", m[2]): // Gartenstraße 5a
 	case !unicode.IsUpper(First(m[2])):

@@ -73,21 +73,21 @@ func (s *tokenizer) demanded() Case {
 // periodRules returns the rules of languages that write an ordinal with a period.
 func periodRules() []rule {
 	return []rule{
-		{".", starts(`(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4}|\d{2})\b)?`), whole((*tokenizer).periodDate)},
+		{".", starts(`(\d{1,2})\. ?(\d{1,2})\.(?: ?(\d{4})\b|(\d{2})\b)?`), whole((*tokenizer).periodDate)},
 		{".", starts(`(\d{1,2})\.([0-5]\d)( ?(?:Uhr|h)\b)?`), whole((*tokenizer).periodClock)},
 		{",", starts(`(\d{1,9}),(?:--?|[–—]) ?(€|EUR\b)?`), whole((*tokenizer).roundAmount)},
 		{".", starts(`(\d{1,3})\.`), whole((*tokenizer).periodOrdinal)},
 	}
 }
 
-// periodDate recognizes 24.12., 24.12.26 and 24. 12. 2026.
+// periodDate recognizes 24.12., 24.12.26 and 24. 12. 2026. What has two digits after a space is no year: 24.11. 19 Uhr.
 func (s *tokenizer) periodDate(m []string) Token {
 	rest := s.rest(len(m[0]))
 	if !s.PeriodOrdinal || startsWithDigit(rest) || strings.HasPrefix(rest, ".") && startsWithDigit(rest[1:]) ||
 		strings.EqualFold(s.before(0), "version") {
 		return nil
 	}
-	year := m[3]
+	year := m[3] + m[4]
 	if year == "" {
 		year = "2000"
 	}
@@ -95,7 +95,7 @@ func (s *tokenizer) periodDate(m []string) Token {
 	if !ok {
 		return nil
 	}
-	if m[3] == "" {
+	if m[3]+m[4] == "" {
 		d.Year = 0
 	}
 	return d
@@ -109,6 +109,9 @@ func (s *tokenizer) periodClock(m []string) Token {
 	}
 	return Clock{Hour: hour, Minute: Atoi(m[2]), Second: -1, Sharp: true}
 }
+
+// toDate matches the rest of a range of days: 24.-26.11.
+var toDate = regexp.MustCompile(`^ ?[-–] ?\d{1,2}\. ?\d{1,2}\.`)
 
 // series matches the next ordinal of a list.
 var series = regexp.MustCompile(`^, \d{1,3}\.`)
@@ -128,7 +131,13 @@ func (s *tokenizer) roundAmount(m []string) Token {
 func (s *tokenizer) periodOrdinal(m []string) Token {
 	n := len(m[0])
 	rest := s.rest(n)
+	if s.PeriodOrdinal && toDate.MatchString(rest) {
+		return Ordinal{N: Atoi(m[1])}
+	}
 	if !s.PeriodOrdinal || rest != "" && !strings.ContainsRune(" \n,;:!?)\"", rune(rest[0])) || Atoi(m[1]) == 0 {
+		return nil
+	}
+	if t, _ := s.first(strings.TrimLeft(rest, " ")); is[Address](t) {
 		return nil
 	}
 	word, demanded := s.nextWord(n), s.demanded()

@@ -85,6 +85,10 @@ const (
 	TopLevel                 // ends a host's name
 	Highway                  // a letter after its number is a direction
 	NameDay                  // a short form that is also a word or a name
+	Urge                     // an imperative follows: please
+	Objective                // the object of a verb: it
+	Instant                  // 1:05:09 after it is a time of day
+	Predicate                // an emoji before it is the subject
 
 	// For languages that inflect numbers.
 	WeakBefore    // an ordinal after it is Oblique
@@ -110,7 +114,8 @@ func roleNames() [numRoles]string {
 		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "shouted", "spelled", "calm", "joiner",
 		"countable",
 		"moment", "zone", "top-level", "highway",
-		"name-day", "weak-before", "article-before", "dative-before", "dative-article", "about", "ranked",
+		"name-day", "urge", "objective", "instant", "predicate", "weak-before", "article-before", "dative-before",
+		"dative-article", "about", "ranked",
 		"year-before", "feminine", "masculine",
 		"neuter",
 	}
@@ -120,9 +125,10 @@ type unitNames struct{ One, Many string }
 
 // An abbreviation is replaced by its long form where its condition applies.
 type abbreviation struct {
-	long                                                  string
-	period, number, afterNumber, year, name, named, inner bool   // see [Tables]
-	next                                                  string // the word that must follow, "" for any
+	long string
+	// see [Tables]
+	period, number, afterNumber, year, name, named, place, inner bool
+	next                                                         string // the word that must follow, "" for any
 }
 
 // A homograph is replaced if the word before or after is listed.
@@ -130,6 +136,7 @@ type homograph struct {
 	say           string
 	before, after []string // "" in before is the start of a sentence
 	not           []string // words before that forbid it
+	verb          bool     // it is an imperative: at the start of a sentence, before a determiner or pronoun
 }
 
 // Tables are the files of a locale.
@@ -151,9 +158,12 @@ type homograph struct {
 // Several rows of Abbreviations may have the same short form; the first applies of which all conditions are
 // met: "period" needs its period, "number" a number after it, "year" a year after it, "after-number" a number
 // before it, "name" a capitalized word after it, "named" a capitalized word or ordinal before it and none
-// after it, "+of" the word "of" after it. "inner" never ends a sentence. A short form with a dash before it
+// after it, "place" a comma and a name before it, "+of" the word "of" after it. "inner" never ends a sentence.
+// A short form with a dash before it
 // is the end of a word. Several rows of Homographs may have the same word; a row applies if the word before
-// is in before, the word after in after, and the word before not in not. Two words before are joined by an
+// is in before, the word after in after, and the word before not in not; "verb" is the
+// start of a sentence, or a word of the role [Urge], before a [Determiner] or an [Objective]. Two words before
+// are joined by an
 // underscore: take_a. ^ is the start of a sentence.
 type Tables struct {
 	Context, Units, Abbreviations, Homographs, Months, Weekdays, Signs string
@@ -244,7 +254,7 @@ func (l *Locale) addAbbreviation(row string) {
 	a := abbreviation{long: strings.TrimSpace(long)}
 	flags := map[string]*bool{
 		"period": &a.period, "number": &a.number, "year": &a.year, "after-number": &a.afterNumber, "name": &a.name,
-		"named": &a.named, "inner": &a.inner,
+		"named": &a.named, "place": &a.place, "inner": &a.inner,
 	}
 	for condition := range strings.FieldsSeq(when) {
 		next, word := strings.CutPrefix(condition, "+")
@@ -301,6 +311,10 @@ func (l *Locale) addHomograph(row string) {
 	h := homograph{say: strings.TrimSpace(say)}
 	for _, part := range parts[1:] {
 		kind, words, _ := strings.Cut(strings.TrimSpace(part), ":")
+		if kind == "verb" {
+			h.verb = true
+			continue
+		}
 		to := map[string]*[]string{"before": &h.before, "after": &h.after, "not": &h.not}[kind]
 		if to == nil {
 			panic(fmt.Sprintf("homograph %q has an unknown part %q", row, kind))

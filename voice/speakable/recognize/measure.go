@@ -263,7 +263,7 @@ func (s *tokenizer) quantity(m []string) (Token, int) {
 func (s *tokenizer) compound(number Number, u Unit, n int) bool {
 	word := s.nextWord(n)
 	if word == "" || u.Symbol == "%" || len(u.Symbol) > 2 && strings.HasPrefix(u.Symbol, "°") || number.Whole == "1" ||
-		capital(word) || s.followed(n, ".") {
+		capital(word) && len(u.Symbol) > 1 || s.followed(n, ".") {
 		return false
 	}
 	return s.Is(Compound, word) && !s.preceded(Meters) ||
@@ -282,8 +282,8 @@ func (s *tokenizer) unit(match string, m []string, gap string) (u Unit, less int
 	symbol = strings.ReplaceAll(symbol, " ", "")
 	after := s.rest(len(match))
 	ended := after == "" || strings.ContainsRune(",;)!\n", rune(after[0])) || s.nextWord(len(match)) == "of"
-	if symbol == "in" && (period != "" || gap == "" || ended) {
-		symbol = "in."
+	if _, _, known := s.Unit(symbol + "."); known && (period != "" || symbol == "in" && (gap == "" || ended)) {
+		symbol += "."
 	}
 	if _, _, known := s.Unit(symbol); !known {
 		return u, 0, false
@@ -354,7 +354,8 @@ func (s *tokenizer) fits(m []string, gap string) bool {
 		case "A":
 			return s.nears(Electric) || s.follows(Electric, n, 2) || strings.ContainsAny(m[1], ".,") && gap == ""
 		case "W", "J", "L", "V":
-			return gap == "" || s.nextWord(n) == "" || !capital(s.nextWord(n)) && (symbol != "W" || !s.named(n))
+			next := s.nextWord(n)
+			return gap == "" || next == "" || s.Is(Compound, next) || !capital(next) && (symbol != "W" || !s.named(n))
 		}
 		return false
 	case "ac", "pt", "t", "mo":
@@ -425,7 +426,8 @@ func magnitudeOf(written string) string {
 func (s *tokenizer) price(m []string) (Token, int) {
 	least, _ := s.number(m[4], true)
 	low := beforeDash(m[0])
-	if m[4] != "" && low != "" && !s.continues(len(low), Atoi(least.Whole), "number", "money") {
+	other := strings.ContainsAny(m[0][len(low):], "$£€") && !strings.Contains(m[0][len(low):], m[2]) // another currency
+	if m[4] != "" && low != "" && (other || !s.continues(len(low), Atoi(least.Whole), "number", "money")) {
 		m = []string{low, m[1], m[2], m[3], "", "", m[4], m[5]}
 	}
 	written := m[6]

@@ -44,7 +44,11 @@ func pairRules() []rule {
 				if !ok {
 					return nil, 0
 				}
-				return Pair{A: decimal(m[1]), B: decimal(m[2]), Unit: u}, len(m[0]) - n
+				p := Pair{A: decimal(m[1]), B: decimal(m[2]), Unit: u}
+				if u.Per != "" {
+					p.Join = Rates
+				}
+				return p, len(m[0]) - n
 			},
 		},
 		{"/.", starts(`(\d+\.\d+)/(\d+(?:\.\d+)?)\b`), whole(func(_ *tokenizer, m []string) Token {

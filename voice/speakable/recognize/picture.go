@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// picture recognizes emoji and ratings. A run of one emoji is said once; one that stands beside its own name
-// is not said.
+// picture recognizes emoji and ratings. A run of one emoji is said once; one at either end of a sentence is not
+// said, but as its subject, nor one beside its own name. Between words it stands between pauses. A flag is the
+// name of its country.
 func (s *tokenizer) picture(c rune) bool {
 	switch c {
 	case '★', '☆', '⭐', '🌟':
@@ -29,11 +30,48 @@ func (s *tokenizer) picture(c rune) bool {
 		end += gap + more
 		n = end
 	}
-	if s.beside(name, n) {
+	begun, goesOn := IsWord(First(strings.TrimLeft(s.words[0], "$€£+-"))), s.speaks(n)
+	named := c < firstPictograph || regional(c) || strings.ContainsRune(s.src[s.at:s.at+n], flagEnd)
+	switch {
+	case s.beside(name, n):
+		return s.take(Sign{""}, n)
+	case named, !begun && s.Is(Predicate, s.nextWord(n)), !goesOn && !s.spoken:
+		return s.take(Emoji{name}, n)
+	case begun != goesOn, !goesOn:
 		return s.take(Sign{""}, n)
 	}
-	return s.take(Emoji{name}, n)
+	s.flush()
+	s.tokens = append(s.tokens, Text(","))
+	s.take(Emoji{name}, n)
+	s.tokens = append(s.tokens, Text(","))
+	return true
 }
+
+// speaks reports whether the sentence has words after the next n bytes.
+func (s *tokenizer) speaks(n int) bool {
+	text := s.rest(n)
+	for len(text) > 0 {
+		if _, size := s.emoji(text); size > 0 {
+			text = text[size:]
+			continue
+		}
+		c, size := utf8.DecodeRuneInString(text)
+		switch {
+		case IsWord(c), unicode.Is(unicode.Sc, c):
+			return true
+		case strings.ContainsRune(".!?\n", c):
+			return false
+		}
+		text = text[size:]
+	}
+	return false
+}
+
+// firstPictograph is the first emoji that is no sign of texts, such as ©.
+const firstPictograph = 0x2300
+
+// flagEnd ends the flag of a region.
+const flagEnd = '\U000E007F'
 
 // stars recognizes a rating: ★★★★☆ and ⭐⭐⭐.
 func (s *tokenizer) stars() bool {

@@ -23,6 +23,7 @@ type tokenizer struct {
 	copied    int            // src[copied:at] is text that is not yet in tokens
 	words     [memory]string // the words before, the last one first, as written; "" before the start of a sentence
 	begins    bool           // words[0] starts a sentence
+	spoken    bool           // there was a word
 	quote     bool           // inside double quotes
 	demand    Case           // what was demanded of the last date or ordinal
 	loud      bool           // the text is in capitals
@@ -142,6 +143,7 @@ func (s *tokenizer) takeInner(t Token, n int) bool {
 // remember adds a word to the words before the position.
 func (s *tokenizer) remember(word string) {
 	s.begins = s.words[0] == ""
+	s.spoken = s.spoken || strings.ContainsFunc(word, IsWord)
 	copy(s.words[1:], s.words[:])
 	s.words[0] = word
 	if !s.Is(Joiner, word) {

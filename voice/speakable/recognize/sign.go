@@ -120,12 +120,12 @@ func (s *tokenizer) alike(gap string) bool {
 	case left == "" || right == "":
 		return false
 	case left == right:
-		return left != "number" || !labeled
+		return left != "number" || !labeled && yearly(s.last) == yearly(next) && (grouped(next) || !grouped(s.last))
 	case left == "number":
-		return !labeled && !yearly(s.last) && right != "date" && right != "ordinal" &&
+		return !labeled && !yearly(s.last) && !grouped(s.last) && right != "date" && right != "ordinal" &&
 			(right != "time" || len(s.before(0)) <= 2)
 	case right == "number":
-		return !yearly(next) && !isLetter(First(strings.TrimLeft(rest, " ")))
+		return !yearly(next) && !grouped(next) && !isLetter(First(strings.TrimLeft(rest, " ")))
 	}
 	return false
 }
@@ -160,6 +160,9 @@ func (s *tokenizer) continues(n, low int, kinds ...string) bool {
 
 // first returns the token with which a text begins, nil for a word, and what follows it.
 func (s *tokenizer) first(text string) (t Token, rest string) {
+	if text == "" {
+		return nil, text
+	}
 	ahead := &tokenizer{Locale: s.Locale, tables: s.tables, src: text}
 	ahead.step()
 	if len(ahead.tokens) == 0 {
@@ -191,6 +194,12 @@ func kindOf(t Token) string {
 		return "day"
 	}
 	return ""
+}
+
+// grouped reports whether a token is a number of thousands.
+func grouped(t Token) bool {
+	n, ok := t.(Number)
+	return ok && n.Grouped
 }
 
 // yearly reports whether a token may be a year.
@@ -376,7 +385,7 @@ func (s *tokenizer) slash(before, after rune) bool {
 		return true
 	}
 	switch {
-	case before == ' ' && after == ' ' && startsWithDigit(s.next(1)) && is[Number](s.last):
+	case before == ' ' && after == ' ' && s.divides():
 		return s.take(Sign{"÷"}, 1)
 	case IsWord(after) && (unicode.IsNumber(before) || is[Times](s.last) || strings.ContainsRune("$£€%", before)) &&
 		(s.Is(Period, word) || unit):
@@ -387,6 +396,14 @@ func (s *tokenizer) slash(before, after rune) bool {
 		return s.take(Sign{"/"}, 1)
 	}
 	return s.take(Sign{""}, 1)
+}
+
+// divides reports whether a spaced slash stands between two numbers, of which none is a label or a year.
+func (s *tokenizer) divides() bool {
+	next, rest := s.first(s.next(1))
+	labeled := s.Is(Seat, s.before(1)) || s.bound() || capital(s.before(1))
+	return is[Number](s.last) && is[Number](next) && !labeled && !yearly(s.last) && !yearly(next) &&
+		!isLetter(First(strings.TrimLeft(rest, " ")))
 }
 
 // handle recognizes #1, #tag, C#, @name and the pound key.

@@ -245,4 +245,5 @@ const (
 	And               // a 12-8 record
 	By                // 6 x 7
 	Share             // split it 60/40
+	Rates             // 94/12 Mbit/s: down and up
 )

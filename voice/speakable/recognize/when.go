@@ -2,6 +2,7 @@ package recognize
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -11,7 +12,8 @@ func dateRules() []rule {
 	return []rule{
 		{
 			"-/",
-			starts(`(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|,? )(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?(Z)?\b)?`),
+			starts(`(\d{4})[-/](\d\d)[-/](\d\d)` +
+				`(?:(?:T|,? )(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?(?:(Z)|[+-]\d\d:?\d\d)?\b)?`),
 			whole((*tokenizer).isoDate),
 		},
 		{"/", starts(`(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})`), whole(func(s *tokenizer, m []string) Token {
@@ -38,7 +40,7 @@ func dateRules() []rule {
 	}
 }
 
-// isoDate recognizes 2026-11-20T19:00Z.
+// isoDate recognizes 2026-11-20T19:00Z. Another offset than Z is not said.
 func (s *tokenizer) isoDate(m []string) Token {
 	d, ok := date(m[1], m[2], m[3]).(Date)
 	if !ok {
@@ -72,7 +74,8 @@ func date(year, month, day string) Token {
 // dayMonth recognizes 4 July 2026.
 func (s *tokenizer) dayMonth(m []string) (Token, int) {
 	day, month := Atoi(m[1]), s.months[strings.ToLower(m[2])]
-	if day < 1 || day > 31 || month == 0 || m[2] == "may" || !capital(m[2]) && !strings.Contains(m[0], " of ") {
+	if day < 1 || day > 31 || month == 0 || m[2] == "may" || !capital(m[2]) && !strings.Contains(m[0], " of ") ||
+		!s.PeriodOrdinal && strings.HasPrefix(m[0], m[1]+".") { // Room 12. May 25
 		return nil, 0
 	}
 	n := len(m[0])
@@ -112,7 +115,7 @@ func (s *tokenizer) dated(n int, second string, exceeds bool) bool {
 	inUnit := !exceeds && (s.follows(Portion, n, 1) || s.follows(Parts, n, 1))
 	_, _, unit := s.Unit(s.nextWord(n))
 	switch {
-	case is[Weekday](s.last), is[Date](s.last), s.Is(DateAfter, s.nextWord(n)) && !inUnit,
+	case (is[Weekday](s.last) || is[Date](s.last) || s.Is(DateAfter, s.nextWord(n))) && !inUnit,
 		strings.HasPrefix(after, "@"):
 		return true
 	case dateTo.MatchString(after):
@@ -145,6 +148,8 @@ var (
 	monthFirst = regexp.MustCompile(
 		`^\.? (\d{1,2})(?:st|nd|rd|th)?(?:\s?[-–]\s?(\d{1,2})(?:st|nd|rd|th)?)?(?:(,?) (\d{4}))?`,
 	)
+	colonDigit   = regexp.MustCompile(`^:\d`)
+	longerNumber = regexp.MustCompile(`^[:.,/-]?\d`)
 	// monthYear matches a year after a month's name.
 	monthYear = regexp.MustCompile(`^\.? (\d{4})`)
 )
@@ -156,18 +161,22 @@ func (s *tokenizer) monthDate(word string) bool {
 		return false
 	}
 	view := s.rest(len(word))
-	if m := monthFirst.FindStringSubmatch(view); m != nil && !s.PeriodOrdinal && Atoi(m[1]) >= 1 && Atoi(m[1]) <= 31 &&
-		Atoi(m[2]) <= 31 && (m[4] != "" || !strings.HasPrefix(view[len(m[0]):], ":")) {
+	m := monthFirst.FindStringSubmatch(view)
+	if m != nil && m[2] != "" {
 		day := beforeDash(m[0])
-		if m[2] != "" && day != "" && !s.continues(len(word)+len(day), Atoi(m[1]), "number", "ordinal") {
+		longer := longerNumber.MatchString(view[len(m[0]):]) // the end of the range is the beginning of something else
+		if day != "" && (longer || !s.continues(len(word)+len(day), Atoi(m[1]), "number", "ordinal")) {
 			m = []string{day, m[1], "", "", ""}
 		}
+	}
+	if m != nil && !s.PeriodOrdinal && Atoi(m[1]) >= 1 && Atoi(m[1]) <= 31 && Atoi(m[2]) <= 31 &&
+		(m[4] != "" || !colonDigit.MatchString(view[len(m[0]):])) {
 		d := Date{Month: month, Day: Atoi(m[1]), To: Atoi(m[2]), Year: Atoi(m[4]), Comma: m[3] != ""}
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
 			return s.take(d, n)
 		}
 	}
-	if m := monthYear.FindStringSubmatch(view); m != nil {
+	if m = monthYear.FindStringSubmatch(view); m != nil {
 		if n := len(word) + len(m[0]); s.ends(s.src[s.at : s.at+n]) {
 			return s.take(Date{Month: month, Year: Atoi(m[1])}, n)
 		}
@@ -249,6 +258,9 @@ func (s *tokenizer) clockTime(m []string) (Token, int) {
 	}
 	c.Sharp = m[6] != ""
 	n := len(m[0])
+	if c.Second >= 0 && c.Half == 0 && !c.Sharp && s.lasts(len(m[1]), n) {
+		return stopwatch(c), n
+	}
 	if s.PeriodOrdinal && s.followed(n, " h") && s.ends(s.src[s.at:s.at+n+2]) {
 		n += len(" h")
 	}
@@ -259,6 +271,25 @@ func (s *tokenizer) clockTime(m []string) (Token, int) {
 		return nil, 0
 	}
 	return c, n
+}
+
+// lasts reports whether H:MM:SS of n bytes is a duration: unless it stands at the start with two digits of the hour, as
+// in a log, or after a word or beside what makes it a time of day.
+func (s *tokenizer) lasts(digits, n int) bool {
+	_, zone := s.abbreviations[s.nextWord(n)]
+	return !is[Date](s.last) && !is[Weekday](s.last) && !s.preceded(Instant) &&
+		(s.before(0) != "" || digits == 1) && !zone && !s.Is(Zone, s.nextWord(n)) && s.previous() != 'T'
+}
+
+// stopwatch returns the duration of a clock's hours, minutes and seconds.
+func stopwatch(c Clock) Duration {
+	var d Duration
+	for i, n := range []int{c.Hour, c.Minute, c.Second} {
+		if n > 0 || i == 2 && len(d.Parts) == 0 {
+			d.Parts = append(d.Parts, DurationPart{Number{Whole: strconv.Itoa(n)}, "hms"[i]})
+		}
+	}
+	return d
 }
 
 // shortHour recognizes 9a and 5p near another time.

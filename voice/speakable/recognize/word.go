@@ -181,9 +181,16 @@ func (s *tokenizer) abbreviated(word string) bool {
 	if period {
 		n++
 	}
-	for _, a := range s.abbreviations[word] {
+	forms, start := s.abbreviations[word], false
+	if len(forms) == 0 && period && capital(word) && s.before(0) == "" { // Approx. five
+		forms, start = s.abbreviations[strings.ToLower(word)], true
+	}
+	for _, a := range forms {
 		if !s.meets(a, word, period, n) {
 			continue
+		}
+		if start {
+			a.long = upperFirst(a.long)
 		}
 		if a.inner {
 			return s.takeInner(Word{a.long}, n)
@@ -207,6 +214,8 @@ func (s *tokenizer) meets(a abbreviation, word string, period bool, n int) bool 
 		return false
 	case a.year && !fourDigits.MatchString(after):
 		return false
+	case a.place && !s.placed(word):
+		return false
 	case a.number && strings.EqualFold(word, "no") && s.refused(capital(word)):
 		return false
 	case a.name && !capital(after) && s.nextWord(n) != "and" && !strings.HasPrefix(after, "/") &&
@@ -221,6 +230,13 @@ func (s *tokenizer) meets(a abbreviation, word string, period bool, n int) bool 
 			(!capital(after) || house || s.Is(Starter, Head(after)) || !period && strings.Contains("&", after[:1]))
 	}
 	return true
+}
+
+// placed reports whether a comma and the name of a city stand before a code: Austin, TX. A code that is a word
+// needs a name that does not start the sentence.
+func (s *tokenizer) placed(code string) bool {
+	return strings.HasSuffix(s.src[:s.at], ", ") && capital(s.before(0)) && !s.loud &&
+		(!s.begins || !s.Is(Lower, code) && code != "OK" && code != "HI" && code != "OH")
 }
 
 // afterNumber reports whether the word before is a number.
@@ -254,16 +270,30 @@ func (s *tokenizer) calendarWord(word string) bool {
 func (s *tokenizer) homograph(word string) bool {
 	after := s.nextWord(len(word))
 	for _, h := range s.homographs[strings.ToLower(word)] {
+		if h.verb && !s.urges(after) {
+			continue
+		}
 		if h.matches(s.before(0), after, s.before(1)) ||
 			startsWithDigit(after) && h.matches(s.before(0), "0", s.before(1)) {
 			say := h.say
 			if capital(word) && s.before(0) == "" {
-				say = strings.ToUpper(say[:1]) + say[1:]
+				say = upperFirst(say)
 			}
 			return s.take(Word{say}, len(word))
 		}
 	}
 	return false
+}
+
+// urges reports whether a word at the position is an imperative, by its neighbors.
+func (s *tokenizer) urges(after string) bool {
+	return (s.before(0) == "" || s.preceded(Urge)) && (s.Is(Determiner, after) || s.Is(Objective, after))
+}
+
+// upperFirst returns a text with a capital.
+func upperFirst(text string) string {
+	c, n := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(c)) + text[n:]
 }
 
 // matches reports whether a homograph has this pronunciation between two words; earlier is the word before
@@ -379,7 +409,7 @@ func (s *tokenizer) between(word string) bool {
 		return s.take(Sign{"×"}, 1)
 	case word[0] == 'x' && len(word) > 1 && allDigits(word[1:]) && is[Digits](s.last):
 		return s.take(Digits{Groups: []string{word[1:]}, Extension: true}, len(word))
-	case len(word) > 2:
+	case len(word) > 2, s.Is(Compound, s.nextWord(len(word))):
 		return false
 	}
 	name, ok := s.signs["direction "+word]
