@@ -140,7 +140,8 @@ deb: ## dist/pressbox_VERSION_{amd64,arm64,armhf}.deb, each with a bill of mater
 repo: ## dist/repo, an apt repository of the packages in dist/: make repo REPO_KEY=FINGERPRINT REPO_URL=https://HOST/PATH
 	@packaging/repo/build "$(REPO_KEY)" "$(REPO_URL)"
 
-oci: ## dist/pressbox-VERSION-{amd64,arm64}.oci.tar, container images of the packages
+oci: ## dist/pressbox-VERSION-{amd64,arm64}.oci.tar, container images of the packages, which are built before
+	@packaging/deb/build $(VERSION) amd64 arm64
 	@packaging/oci/build $(VERSION)
 
 # IMAGE_SOURCES, two addresses: Debian's archive and its security archive, from which images are made and upgrade.

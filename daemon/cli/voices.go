@@ -119,25 +119,14 @@ func installCommand() *cobra.Command {
 		Example: "  sudo pressbox voices install de_DE-thorsten-medium",
 		Args:    cobra.ExactArgs(1),
 	}
-	dir := cmd.Flags().String("model-dir", "", "`directory` of the voices [MODEL_DIR]")
 	fetch := catalogFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		host, err := hostSettings(cmd, "")
-		if err != nil {
-			return err
-		}
-		models, err := openModels(cmp.Or(*dir, host.ModelDir))
-		if err != nil {
-			return fmt.Errorf("install %s: %w", args[0], err)
-		}
-		defer models.Close() //nolint:errcheck // the installer has synced it
+	return inModels(cmd, func(host settings.Host, models *os.Root, name string) error {
 		c, err := fetch(host.VoicesURL)
 		if err != nil {
 			return err
 		}
-		return installVoice(cmd, c, models, args[0])
-	}
-	return cmd
+		return installVoice(cmd, c, models, name)
+	})
 }
 
 func removeVoiceCommand() *cobra.Command {
@@ -149,21 +138,28 @@ func removeVoiceCommand() *cobra.Command {
 		Example: "  sudo pressbox voices remove de_DE-thorsten-medium",
 		Args:    cobra.ExactArgs(1),
 	}
+	return inModels(cmd, func(host settings.Host, models *os.Root, name string) error {
+		if name == host.DefaultVoice {
+			return fmt.Errorf("remove %s: it is the default voice; set DEFAULT_VOICE to another one first", name)
+		}
+		return catalog.Remove(models, name)
+	})
+}
+
+// inModels makes a command run in the directory of the voices, with the name of one.
+func inModels(cmd *cobra.Command, run func(host settings.Host, models *os.Root, name string) error) *cobra.Command {
 	dir := cmd.Flags().String("model-dir", "", "`directory` of the voices [MODEL_DIR]")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		host, err := hostSettings(cmd, "")
 		if err != nil {
 			return err
 		}
-		if args[0] == host.DefaultVoice {
-			return fmt.Errorf("remove %s: it is the default voice; set DEFAULT_VOICE to another one first", args[0])
-		}
 		models, err := openModels(cmp.Or(*dir, host.ModelDir))
 		if err != nil {
-			return fmt.Errorf("remove %s: %w", args[0], err)
+			return fmt.Errorf("%s %s: %w", cmd.Name(), args[0], err)
 		}
-		defer models.Close() //nolint:errcheck // nothing was written
-		return catalog.Remove(models, args[0])
+		defer models.Close() //nolint:errcheck // an installer has synced it
+		return run(host, models, args[0])
 	}
 	return cmd
 }

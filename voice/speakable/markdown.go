@@ -45,8 +45,9 @@ func unmark(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	before := line{block: true}
+	items := listed(lines)
 	for i, raw := range lines {
-		now := readLine(raw, len(lines) > 1, listed(lines, i))
+		now := readLine(raw, len(lines) > 1, items[i])
 		if i > 0 {
 			b.WriteString(between(before, now))
 		}
@@ -56,11 +57,22 @@ func unmark(s string) string {
 	return b.String()
 }
 
-// listed reports whether a line that begins with a number and a period is an item: the first one, or one before or
-// after its neighbor. Another one is a date: 25. Mai.
-func listed(lines []string, i int) bool {
-	n := numberOf(lines[i])
-	return n == 1 || n > 1 && (i > 0 && numberOf(lines[i-1]) == n-1 || i+1 < len(lines) && numberOf(lines[i+1]) == n+1)
+// listed returns which lines that begin with a number and a period are items: the first one, and one before or
+// after its neighbor, also with other lines between them. Another one is a date: 25. Mai.
+func listed(lines []string) []bool {
+	items := make([]bool, len(lines))
+	last, n := 0, 0 // the numbered line before, and its number
+	for i, line := range lines {
+		now := numberOf(line)
+		if now == 0 {
+			continue
+		}
+		next := now == n+1 && n > 0
+		items[i] = now == 1 || next
+		items[last] = items[last] || next
+		last, n = i, now
+	}
+	return items
 }
 
 // numberOf returns the number of an item, 0 for none.

@@ -16,7 +16,7 @@ type signs struct{ minus, degrees, euros, dollars string }
 func signsOf(lang string) (signs, bool) {
 	base, _, _ := strings.Cut(lang, "-")
 	for row := range strings.Lines(others) {
-		if words := strings.Fields(row); words[0] == base && len(words) == 5 {
+		if words := strings.Fields(row); len(words) == 5 && words[0] == base {
 			return signs{words[1], words[2], words[3], words[4]}, true
 		}
 	}
@@ -39,12 +39,8 @@ func named(s, lang string) string {
 	name := strings.NewReplacer("€", words.euros, "$", words.dollars)
 	s = minusSign.ReplaceAllString(s, "${1}"+words.minus+" $2")
 	s = degreeSign.ReplaceAllString(s, "$1 "+words.degrees)
-	s = moneyBefore.ReplaceAllStringFunc(s, func(m string) string {
-		part := moneyBefore.FindStringSubmatch(m)
-		return part[2] + " " + name.Replace(part[1])
-	})
+	s = moneyBefore.ReplaceAllString(s, "$2 $1")
 	return moneyAfter.ReplaceAllStringFunc(s, func(m string) string {
-		part := moneyAfter.FindStringSubmatch(m)
-		return part[1] + " " + name.Replace(part[2])
+		return m[:1] + " " + name.Replace(strings.TrimLeft(m[1:], " "))
 	})
 }

@@ -76,6 +76,8 @@ func TestLines(t *testing.T) {
 		{"Shopping list:\n- milk\n- eggs", "Shopping list:\nmilk. eggs."},
 		{"Shopping list:\n\n* milk", "Shopping list:\nmilk."},
 		{"Note: milk", "Note: milk."},
+		{"1. Eggs\n\n2. Milk\nor cream\n\n3. Tea", "one, Eggs.\ntwo, Milk. or cream.\nthree, Tea."},
+		{"Bring:\n4. Eggs\n5. Milk", "Bring:\nfour, Eggs. five, Milk."},
 		{"\n\nOne\n\n", "One."},
 		{"Dinner — now - or -- never", "Dinner,\tnow,\tor,\tnever."},
 		{"one-way, 3-4", "one-way, three to four."},

@@ -86,9 +86,10 @@ const (
 	Highway                  // a letter after its number is a direction
 	NameDay                  // a short form that is also a word or a name
 	Urge                     // an imperative follows: please
-	Objective                // the object of a verb: it
+	Objective                // the object of an imperative begins with it
 	Instant                  // 1:05:09 after it is a time of day
 	Predicate                // an emoji before it is the subject
+	Interjection             // the code of a state that is one
 
 	// For languages that inflect numbers.
 	WeakBefore    // an ordinal after it is Oblique
@@ -114,7 +115,8 @@ func roleNames() [numRoles]string {
 		"period", "note", "ruler", "chapter", "saintly", "starter", "lower", "shouted", "spelled", "calm", "joiner",
 		"countable",
 		"moment", "zone", "top-level", "highway",
-		"name-day", "urge", "objective", "instant", "predicate", "weak-before", "article-before", "dative-before",
+		"name-day", "urge", "objective", "instant", "predicate", "interjection",
+		"weak-before", "article-before", "dative-before",
 		"dative-article", "about", "ranked",
 		"year-before", "feminine", "masculine",
 		"neuter",
@@ -162,9 +164,8 @@ type homograph struct {
 // A short form with a dash before it
 // is the end of a word. Several rows of Homographs may have the same word; a row applies if the word before
 // is in before, the word after in after, and the word before not in not; "verb" is the
-// start of a sentence, or a word of the role [Urge], before a [Determiner] or an [Objective]. Two words before
-// are joined by an
-// underscore: take_a. ^ is the start of a sentence.
+// start of a sentence, or a word of the role [Urge], before an [Objective]. Two words before are
+// joined by an underscore: take_a. ^ is the start of a sentence.
 type Tables struct {
 	Context, Units, Abbreviations, Homographs, Months, Weekdays, Signs string
 }

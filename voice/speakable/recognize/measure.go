@@ -426,7 +426,8 @@ func magnitudeOf(written string) string {
 func (s *tokenizer) price(m []string) (Token, int) {
 	least, _ := s.number(m[4], true)
 	low := beforeDash(m[0])
-	other := strings.ContainsAny(m[0][len(low):], "$£€") && !strings.Contains(m[0][len(low):], m[2]) // another currency
+	high := m[0][len(low):]
+	other := strings.ContainsAny(high, "$£€") && !strings.Contains(high, m[2]) // another currency
 	if m[4] != "" && low != "" && (other || !s.continues(len(low), Atoi(least.Whole), "number", "money")) {
 		m = []string{low, m[1], m[2], m[3], "", "", m[4], m[5]}
 	}

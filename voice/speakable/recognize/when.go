@@ -276,9 +276,8 @@ func (s *tokenizer) clockTime(m []string) (Token, int) {
 // lasts reports whether H:MM:SS of n bytes is a duration: unless it stands at the start with two digits of the hour, as
 // in a log, or after a word or beside what makes it a time of day.
 func (s *tokenizer) lasts(digits, n int) bool {
-	_, zone := s.abbreviations[s.nextWord(n)]
 	return !is[Date](s.last) && !is[Weekday](s.last) && !s.preceded(Instant) &&
-		(s.before(0) != "" || digits == 1) && !zone && !s.Is(Zone, s.nextWord(n)) && s.previous() != 'T'
+		(s.before(0) != "" || digits == 1) && !s.Is(Zone, s.nextWord(n))
 }
 
 // stopwatch returns the duration of a clock's hours, minutes and seconds.

@@ -236,7 +236,7 @@ func (s *tokenizer) meets(a abbreviation, word string, period bool, n int) bool 
 // needs a name that does not start the sentence.
 func (s *tokenizer) placed(code string) bool {
 	return strings.HasSuffix(s.src[:s.at], ", ") && capital(s.before(0)) && !s.loud &&
-		(!s.begins || !s.Is(Lower, code) && code != "OK" && code != "HI" && code != "OH")
+		(!s.begins || !s.Is(Lower, code) && !s.Is(Interjection, code))
 }
 
 // afterNumber reports whether the word before is a number.
@@ -287,7 +287,7 @@ func (s *tokenizer) homograph(word string) bool {
 
 // urges reports whether a word at the position is an imperative, by its neighbors.
 func (s *tokenizer) urges(after string) bool {
-	return (s.before(0) == "" || s.preceded(Urge)) && (s.Is(Determiner, after) || s.Is(Objective, after))
+	return (s.before(0) == "" || s.preceded(Urge)) && s.Is(Objective, after)
 }
 
 // upperFirst returns a text with a capital.
